@@ -1,0 +1,26 @@
+/* Differentiation: from IR to IR. SPDX-License-Identifier: Apache-2.0 */
+#ifndef AD_AD_H
+#define AD_AD_H
+
+#include "ir/ir.h"
+
+/* Which parameters take part: active[i] for parameter i (float scalars and buffers; others ignored). */
+typedef struct ad_options {
+    const bool *active;  /* NULL: every float parameter */
+    bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
+} ad_options;
+
+/* Both append a new kernel to fn's module and return it (NULL after errors, in diags). fn must be
+ * inlined (no calls) and is left as it was. New kernels have fn's parameters; adjoints and tangents are
+ * reached as planes of them. */
+
+/* Reverse: adds into plane RG_ADJOINT of every active parameter. fn must hold no traces. */
+ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
+/* Forward: runs fn with its effects and writes plane RG_TANGENT (RG_TANGENT2 if fn uses that already) of
+ * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
+ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
+
+/* Decides for every recall: record, or recompute from what is there. */
+bool ad_plan(ir_module *m);
+
+#endif

@@ -1,0 +1,263 @@
+/* The IR: structured SSA. Control flow is nested regions, and everything that changes is a value
+ * that a region yields. SPDX-License-Identifier: Apache-2.0
+ *
+ *   module ── functions ── body region ── ops ── regions ── ops ...
+ *
+ * A value is a result of an op or a parameter of a region. An op's operands are values of its own
+ * region (before it) or of regions around it. There are no use lists: a pass walks. All of a module
+ * lives in its arena; passes never free. Layouts of operands and results, op by op:
+ *
+ *   op        operands                               regions (parameters)      results
+ *   load      buf, index...                                                    element
+ *   store     buf, index..., value
+ *   rmw       buf, index..., value [, compare]                                 old, or none
+ *   if        condition                              then (), else ()          what both yield
+ *   for       lo, hi, init...                        body (index, carried...)  carried... [, trace]
+ *   loop      init...                                body (carried...)         exits' values... [, trace]
+ *   exit_if   condition, value for each loop result but the trace
+ *   parallel  lo x rank, hi x rank, [trace,] init... body (index x rank)       reductions... [, trace]
+ *   unwind    trace, count, init...                  body (iteration, carried) carried...
+ *   recall    a value out of scope                                             its value then
+ *   yield     values (last op of every region)
+ *   call      arguments                                                        results
+ *   tape_push cursor, values...                                                cursor
+ *   tape_pop  cursor                                                           cursor, values...
+ *
+ * `records` on for/loop/parallel: the last result is a trace. `rewinds` on parallel: operand 2*rank is
+ * the trace of the forward parallel whose threads this one reverses.
+ *
+ * Traces are symbolic until lower_tape. An `unwind` takes the trace of a recording loop, inside it
+ * `recall %v` is the value that %v, defined in that loop's body (ifs inside included), had in the
+ * iteration being unwound. Outside any unwind of it, recall is the value %v had when its region was
+ * last left (the partial last iteration of a loop; the taken branch of an if). A value of a loop
+ * inside a loop is recalled under both unwinds; the inner trace itself is recalled like any value.
+ * What is still recalled when lower_tape runs is what gets recorded: there are no slot lists before. */
+#ifndef IR_IR_H
+#define IR_IR_H
+
+#include "base/base.h"
+#include "retrograd/build.h"
+
+typedef struct ir_value ir_value;
+typedef struct ir_op ir_op;
+typedef struct ir_region ir_region;
+typedef struct ir_fn ir_fn;
+typedef struct ir_module ir_module;
+
+typedef enum ir_kind { IR_SCALAR, IR_ARRAY, IR_BUFFER, IR_TRACE, IR_CURSOR, IR_SLOT } ir_kind;
+
+/* dtype: element type of scalars, arrays, buffers, slots; length: of arrays and slots; rank: of buffers */
+typedef struct ir_type {
+    uint8_t kind, dtype;
+    uint16_t rank;
+    uint32_t length;
+} ir_type;
+
+struct ir_value {
+    ir_type type;
+    uint32_t id;       /* unique in its function, below fn->next_id */
+    uint32_t index;    /* number among its op's results or its region's parameters */
+    ir_op *def;        /* NULL: a parameter of `region` */
+    ir_region *region; /* where it is visible: the region of def, or the one it is a parameter of */
+    const char *name;  /* for people; may be NULL */
+};
+
+/* where an op came from: `inlined` numbers the call (module->inlines) it was inlined through; 0: none */
+typedef struct ir_loc {
+    uint32_t file, line, col, end_col, inlined;
+} ir_loc;
+
+struct ir_op {
+    uint16_t code;     /* rg_op */
+    uint8_t plane;     /* load, store, rmw: bits of RG_ADJOINT... */
+    uint8_t rmw;       /* rmw: rg_rmw */
+    bool atomic;       /* rmw: other threads may touch the element */
+    bool records;      /* for, loop, parallel */
+    bool rewinds;      /* parallel */
+    bool fast;         /* reserved for fast-math */
+    uint32_t nargs, nresults, nregions;
+    ir_loc loc;
+    ir_op *prev, *next;
+    ir_region *parent;
+    ir_value **args;
+    ir_value **results;
+    ir_region **regions;
+    union {
+        uint64_t bits;     /* const: the value's bits; extent: the axis */
+        int64_t step;      /* for: not 0 */
+        uint32_t rank;     /* parallel */
+        ir_fn *fn;         /* call */
+        const char *text;  /* assert, print: zero-terminated */
+        const void *data;  /* table: length elements */
+    } attr;
+    const uint8_t *reduce; /* parallel: rg_rmw of each reduction */
+};
+
+struct ir_region {
+    ir_op *op;  /* the op it belongs to; NULL: a function's body or shape region */
+    ir_fn *fn;
+    uint32_t nparams;
+    ir_value **params;
+    ir_op *first, *last;
+};
+
+typedef struct ir_param {
+    const char *name;
+    bool flat, constant;                /* as in rg_build_buffer */
+    bool read, written;                 /* filled in by ir_fn_scan_params() */
+    uint32_t record, field_offset, record_size;
+    ir_loc loc;
+} ir_param;
+
+/* Kernels and functions. body->params are the parameters; a kernel's are scalars and buffers. body ends
+ * with a yield of the results. shape (kernels; may be NULL) is a region without parameters that ends
+ * with a yield of one i64 for each axis of each buffer parameter, in order; -1: any. */
+struct ir_fn {
+    ir_module *module;
+    ir_fn *next;
+    const char *name;
+    bool kernel;
+    uint32_t next_id;
+    ir_param *params; /* body->nparams of them */
+    ir_region *body, *shape;
+    ir_loc loc;
+};
+
+typedef struct ir_file {
+    const char *path;
+    const char *text; /* NULL: not known */
+    size_t len;
+} ir_file;
+
+typedef struct ir_inline {
+    const char *callee;
+    ir_loc at; /* at.inlined chains outwards */
+} ir_inline;
+
+struct ir_module {
+    arena *arena;
+    ir_fn *first, *last;
+    vec(ir_file) files;      /* files.at[0] is none */
+    vec(ir_inline) inlines;  /* inlines.at[0] is none */
+};
+
+/* -- types ---------------------------------------------------------------------------------------- */
+static inline ir_type ir_scalar(rg_dtype d) { return (ir_type){IR_SCALAR, (uint8_t)d, 0, 0}; }
+static inline ir_type ir_array(rg_dtype d, uint32_t n) { return (ir_type){IR_ARRAY, (uint8_t)d, 0, n}; }
+static inline ir_type ir_buffer(rg_dtype d, unsigned r) { return (ir_type){IR_BUFFER, (uint8_t)d, (uint16_t)r, 0}; }
+static inline ir_type ir_trace(void) { return (ir_type){IR_TRACE, 0, 0, 0}; }
+static inline ir_type ir_cursor(void) { return (ir_type){IR_CURSOR, 0, 0, 0}; }
+static inline ir_type ir_slot(rg_dtype d, uint32_t n) { return (ir_type){IR_SLOT, (uint8_t)d, 0, n}; }
+bool ir_type_eq(ir_type a, ir_type b);
+bool ir_is_float(rg_dtype d);
+bool ir_is_int(rg_dtype d);      /* integers; not bool */
+bool ir_is_signed(rg_dtype d);
+unsigned ir_bits(rg_dtype d);    /* 1 for bool */
+unsigned ir_bytes(rg_dtype d);   /* in memory */
+const char *ir_dtype_name(rg_dtype d); /* "f32" */
+rg_dtype ir_dtype_find(rg_str name);   /* RG_NONE: unknown */
+rg_dtype ir_adjoint_dtype(rg_dtype d); /* f32 for f16, itself for f32 and f64, RG_NONE else */
+/* bits of an integer wrapped to the type (sign- or zero-extended), or of a float */
+uint64_t ir_wrap(rg_dtype d, uint64_t bits);
+uint64_t ir_float_bits(rg_dtype d, double v);
+double ir_bits_float(rg_dtype d, uint64_t bits);
+
+/* -- the op table --------------------------------------------------------------------------------- */
+enum { IR_PURE = 1, IR_READ = 2, IR_WRITE = 4, IR_EFFECT = 8, IR_END = 16, IR_GUARD = 32, IR_COMMUTES = 64 };
+typedef enum ir_form {
+    IR_UNARY_F, IR_UNARY_N, IR_UNARY_I, IR_BINARY_F, IR_BINARY_N, IR_BINARY_I, IR_COMPARE,
+    IR_TERNARY_F, IR_LDEXP, IR_EXPONENT, IR_SELECT, IR_CAST, IR_OTHER
+} ir_form;
+typedef struct ir_op_info {
+    const char *text, *doc;
+    uint8_t form, flags;
+} ir_op_info;
+extern const ir_op_info ir_ops[RG_OP_COUNT];
+extern const char *const ir_rmw_names[RG_RMW_COUNT];
+/* whether rows of this form have operand/result types a, b, c -> r; used by builder and verifier */
+bool ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result);
+/* evaluates a scalar op on constant bits; shared by folder and interpreter. false: not of a scalar form */
+bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uint64_t z, uint64_t *out);
+
+/* -- construction (ir.c); the builder, parser and passes use these -------------------------------- */
+ir_module *ir_module_new(void);
+void ir_module_free(ir_module *m);
+ir_fn *ir_fn_new(ir_module *m, const char *name, bool kernel); /* appended; body without parameters */
+ir_fn *ir_fn_find(ir_module *m, rg_str name);
+ir_region *ir_region_new(ir_fn *fn, ir_op *op);
+ir_value *ir_region_param(ir_region *r, ir_type type, const char *name); /* appends one */
+/* a detached op with room for nargs operands, nresults results (types set by the caller through
+ * ir_op_result) and nregions new empty regions */
+ir_op *ir_op_new(ir_fn *fn, rg_op code, uint32_t nargs, uint32_t nregions, ir_loc loc);
+ir_value *ir_op_result(ir_op *op, ir_fn *fn, ir_type type, const char *name); /* appends one */
+void ir_op_arg(ir_op *op, ir_fn *fn, ir_value *v); /* appends an operand */
+void ir_append(ir_region *r, ir_op *op);
+void ir_insert_before(ir_op *at, ir_op *op);
+void ir_insert_first(ir_region *r, ir_op *op);
+void ir_remove(ir_op *op); /* unlinks; its values must have no uses left */
+ir_op *ir_terminator(const ir_region *r); /* the yield; NULL while under construction */
+/* whether region `inner` is `outer` or lies inside it */
+bool ir_region_inside(const ir_region *inner, const ir_region *outer);
+/* the op of region `r` that is `op` or contains it; NULL if it is not inside r */
+ir_op *ir_ancestor_in(ir_op *op, const ir_region *r);
+
+/* replacement by walking: map[id] (NULL: keep) for every operand in the function, chains followed */
+void ir_replace_all(ir_fn *fn, ir_value **map);
+void ir_renumber(ir_fn *fn); /* ids dense, in order of definition: a region's values form a range */
+/* deep copies; `map` (fn->next_id entries of the source) receives old id -> new value */
+ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);
+ir_op *ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into); /* appends to `into` */
+
+/* every op, outer before inner, in order; `each` returns false to stop */
+typedef bool ir_visit(ir_op *op, void *user);
+bool ir_walk(ir_region *r, ir_visit *each, void *user);
+#define ir_for_ops(op, region) for (ir_op *op = (region)->first; op; op = op->next)
+
+void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane 0 access) */
+bool ir_is_const(const ir_value *v, uint64_t *bits);
+/* number of loop results / reductions / carried values without the trace */
+uint32_t ir_value_results(const ir_op *op);
+/* index of the first init operand of for, loop, parallel, unwind */
+uint32_t ir_first_init(const ir_op *op);
+
+/* structural hash: names and places excluded */
+uint64_t ir_fn_hash(const ir_fn *fn);
+
+/* -- text ------------------------------------------------------------------------------------------ */
+void ir_print_fn(str *out, const ir_fn *fn);
+void ir_print_module(str *out, const ir_module *m);
+void ir_print_op(str *out, const ir_op *op); /* one line, regions as {...} */
+/* NULL after errors, which are in diags */
+ir_module *ir_parse(rg_str text, const char *path, diag_list *diags);
+
+/* -- verification ---------------------------------------------------------------------------------- */
+typedef enum ir_stage {
+    IR_STAGE_SOURCE,  /* from a front end */
+    IR_STAGE_AD,      /* traces, unwinds and recalls allowed */
+    IR_STAGE_TAPE,    /* after lower_tape: none of those; tape ops allowed */
+    IR_STAGE_SLOTS    /* after lower_arrays: no local array values; slot ops allowed */
+} ir_stage;
+/* false after errors: each names function, op and rule; `after` names the pass (may be NULL) */
+bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list *diags);
+
+/* -- the builder, for transforms ------------------------------------------------------------------- */
+/* A builder over an existing module; it reports into diags and owns neither. */
+rg_builder *ir_builder_on(ir_module *m, diag_list *diags);
+/* Continue at the end of `r` (a function's body or any region of it, without terminator) as the
+ * outermost open region. */
+void ir_builder_enter(rg_builder *b, ir_fn *fn, ir_region *r);
+/* Closes what enter opened: resolves replaced values in the whole function. The terminator is the
+ * caller's. */
+void ir_builder_leave(rg_builder *b);
+void ir_build_loc(rg_builder *b, ir_loc loc);
+ir_region *ir_build_region(rg_builder *b); /* where ops are appended now */
+/* opens an unwind region; rg_build_end closes it */
+void ir_build_unwind(rg_builder *b, ir_value *trace, ir_value *count, ir_value **iteration);
+/* marks the parallel region just opened as the reverse of the one that made this trace */
+void ir_build_rewinds(rg_builder *b, ir_value *trace);
+ir_value *ir_build_recall(rg_builder *b, ir_value *v); /* at the present point */
+bool ir_build_is_unset(rg_builder *b, rg_var v);       /* never set, on any path to here */
+/* appends a made op (results already there) at the present point */
+void ir_build_append(rg_builder *b, ir_op *op);
+
+#endif

@@ -1,0 +1,20 @@
+/* Passes over a module: each is one file and one function that returns whether it changed anything.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PASS_PASS_H
+#define PASS_PASS_H
+
+#include "ir/ir.h"
+
+#define PASS(name, stage, doc) bool name(ir_module *m);
+#include "pass/pass.def"
+#undef PASS
+
+/* Runs one pass: prints before and after if RG_DEBUG asks for it, then verifies at `stage`. */
+typedef bool pass_fn(ir_module *m);
+bool pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list *diags);
+#define PASS_RUN(m, fn, stage, diags) pass_run((m), (fn), #fn, (stage), (diags))
+
+/* simplify = the opt_ passes until nothing changes (bounded) */
+bool pass_simplify(ir_module *m, ir_stage stage, diag_list *diags);
+
+#endif

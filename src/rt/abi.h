@@ -1,0 +1,78 @@
+/* Where compiled code and the runtime meet, and all they know of each other.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel, in any form (forward, vjp, ...), compiles to one host function
+ *
+ *     int32_t kernel(const rt_arg *args, rt_launch *launch);      0, or an rt_fault code
+ *
+ * that runs the kernel-level code on the calling thread and hands each parallel loop to
+ * rt_cpu_parallel() as a task. Arguments follow the kernel's parameters; a kernel result `return` is
+ * one more buffer of rank 0 behind them. */
+#ifndef RT_ABI_H
+#define RT_ABI_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RT_PLANES = 8, RT_RANK = 8 };
+
+typedef struct rt_arg {
+    uint64_t bits;               /* a scalar parameter: its value in the low bytes */
+    void *plane[RT_PLANES];      /* [0] primal of a buffer; [1] adjoint, [2] tangent, [3] adjoint's
+                                  * tangent of a buffer or scalar (f16: adjoints are f16 in memory);
+                                  * NULL where there is none: reads give 0, writes are dropped */
+    int64_t extent[RT_RANK];     /* in elements */
+    int64_t stride[RT_RANK];     /* of plane 0, in elements; the other planes are row-major, dense */
+} rt_arg;
+
+typedef struct rt_launch rt_launch;
+
+/* One per thread that runs a task, and one for the kernel-level code (index -1). Compiled code reads
+ * cursor, atomic and index by offset: they come first, in this order. */
+typedef struct rt_worker {
+    char *cursor;      /* top of this worker's tape */
+    int32_t atomic;    /* several workers run: shared elements need atomic operations */
+    int32_t index;     /* number of the chunk it runs */
+    rt_launch *launch;
+    struct rt_page *first_page;
+    jmp_buf *escape;   /* where a fault leaves the task */
+    char *scratch;     /* large local arrays */
+    size_t scratch_size;
+} rt_worker;
+
+/* The body of a parallel loop: iterations lo <= i < hi of its linearised (row-major) domain. */
+typedef void rt_task_fn(void *closure, int64_t lo, int64_t hi, rt_worker *worker);
+
+/* Tape pages are aligned to their size. A frame of n bytes (a multiple of 8, at most RT_FRAME_MAX) at
+ * cursor c fits if (c & (RT_PAGE - 1)) + n <= RT_PAGE; else rt_cpu_page() supplies the next page. A
+ * page begins with its header; a cursor that stands at RT_PAGE_HEADER in its page is at the bottom:
+ * a pop first takes the cursor from the header's `below`. */
+enum { RT_PAGE = 1 << 16, RT_PAGE_HEADER = 64, RT_FRAME_MAX = 1 << 14 };
+typedef struct rt_page {
+    char *below;             /* cursor in the page before, when this page was entered */
+    struct rt_page *next;    /* the page above it, kept for reuse */
+} rt_page;
+
+typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY } rt_fault;
+
+/* Called by compiled code. `work` estimates the operations of one iteration; `keep`: the tape that the
+ * task leaves is read by a later task over the same domain, so the same worker must run the same
+ * iterations. `partials`: the task writes its reductions to slot worker->index; the return value is the
+ * number of slots used (at most rt_cpu_slots(launch)). Does not return after a fault. */
+int32_t rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
+                        int32_t keep);
+int32_t rt_cpu_slots(rt_launch *launch);
+rt_worker *rt_cpu_kernel_worker(rt_launch *launch);
+/* A cursor at the bottom of a page with room; leaves the task with RT_FAULT_BUDGET when there is none. */
+char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
+/* Zeroed memory until the launch ends. */
+void *rt_cpu_temp(rt_launch *launch, int64_t bytes);
+/* At least `bytes` for this worker's local arrays, aligned to 64; the same until the task ends. */
+void *rt_cpu_scratch(rt_worker *worker, int64_t bytes);
+_Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line);
+void rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
+                  uint32_t n);
+
+#endif
