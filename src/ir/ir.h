@@ -31,7 +31,12 @@
  * iteration being unwound. Outside any unwind of it, recall is the value %v had when its region was
  * last left (the partial last iteration of a loop; the taken branch of an if). A value of a loop
  * inside a loop is recalled under both unwinds; the inner trace itself is recalled like any value.
- * What is still recalled when lower_tape runs is what gets recorded: there are no slot lists before. */
+ * What is still recalled when lower_tape runs is what gets recorded: there are no slot lists before.
+ *
+ * After lower_tape there are no traces: a loop carries a cursor instead. On a parallel, `records` then
+ * means that each thread leaves frames on its worker's tape (tape_begin ... tape_end), and `rewinds`
+ * (without operand) that the threads run from last to first, each by the worker that ran it, and take
+ * those frames back. load, store and rmw of any plane have the buffer's element type. */
 #ifndef IR_IR_H
 #define IR_IR_H
 
