@@ -56,9 +56,6 @@ typedef struct rg_type {
     uint32_t length;
 } rg_type;
 
-/* Which copy of an array an access means; bits are combined (adjoint of the tangent: 3). */
-enum { RG_PRIMAL = 0, RG_ADJOINT = 1, RG_TANGENT = 2, RG_TANGENT2 = 4, RG_PLANE_COUNT = 8 };
-
 /* A place in the source: line and columns count from 1; end_col is the column after the last. */
 typedef struct rg_place {
     uint32_t file; /* from rg_build_file(); 0: none */

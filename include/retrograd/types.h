@@ -74,6 +74,9 @@ typedef enum rg_dtype {
 
 enum { RG_MAX_RANK = 8 };
 
+/* Which copy of an array is meant; bits are combined (the adjoint's tangent: 3). */
+enum { RG_PRIMAL = 0, RG_ADJOINT = 1, RG_TANGENT = 2, RG_TANGENT2 = 4, RG_PLANE_COUNT = 8 };
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,230 @@
+/* Retrograd: kernels and their exact gradients. This is the whole public API; build.h adds the
+ * builder that front ends use. SPDX-License-Identifier: Apache-2.0
+ *
+ *     rg_context *rg;   rg_context_create(NULL, &rg);
+ *     rg_module *mod;   rg_module_load(rg, RG_STR("kernels.c"), NULL, &mod);
+ *     rg_kernel *relax; rg_module_get_kernel(mod, RG_STR("relax"), &relax);
+ *     rg_args *args;    rg_args_create(relax, &args);
+ *     rg_args_set_int(args, RG_STR("n"), n);
+ *     rg_args_set_array(args, RG_STR("x"), x);
+ *     rg_launch(relax, args);      forward
+ *     rg_launch_vjp(relax, args);  gradient: adds into the arrays' adjoints
+ *
+ * Rules that hold throughout:
+ * - Every function that can fail returns an rg_status. After a failure rg_error_message() of the same
+ *   thread says what was wrong. Outputs come last and are NULL (or zero) after a failure.
+ * - create, load and from give a handle that the caller destroys; get lends one that lives as long as
+ *   what it was taken from. Destroying NULL does nothing. A handle keeps alive what it depends on: a
+ *   context, module or array may be destroyed while others still use it.
+ * - Descriptors: all-zero means default. Strings and arrays in them are copied.
+ * - A context and everything made from it belongs to one thread at a time; different contexts may be
+ *   used by different threads at once.
+ * - Debug builds know every live handle: a freed or foreign one gives RG_INVALID. */
+#ifndef RETROGRAD_RETROGRAD_H
+#define RETROGRAD_RETROGRAD_H
+
+#include <retrograd/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RG_VERSION "0.1.0"
+
+typedef struct rg_context rg_context; /* a device, its threads and memory */
+typedef struct rg_array rg_array;     /* elements on a device, with adjoint and tangent if asked for */
+typedef struct rg_module rg_module;   /* source or IR from which kernels come */
+typedef struct rg_kernel rg_kernel;   /* one kernel; its derivatives are compiled at first use */
+typedef struct rg_args rg_args;       /* the arguments of a kernel, set once, launched often */
+
+/* -- errors -------------------------------------------------------------------------------------- */
+
+/* What the last failed call of this thread said; "" before any. Valid until the next failure. */
+RG_API const char *rg_error_message(void);
+/* "RG_INVALID" and so on. */
+RG_API const char *rg_status_name(rg_status status);
+/* "f32" and so on; size of an element in bytes. */
+RG_API const char *rg_dtype_name(rg_dtype dtype);
+RG_API size_t rg_dtype_size(rg_dtype dtype);
+
+/* -- contexts ------------------------------------------------------------------------------------ */
+
+/* Where the memory of arrays comes from. Both functions may be called from any thread that uses the
+ * context; allocate returns NULL when there is none. */
+typedef struct rg_allocator {
+    void *(*allocate)(void *user, size_t bytes, size_t alignment);
+    void (*release)(void *user, void *memory, size_t bytes);
+    void *user;
+} rg_allocator;
+
+typedef struct rg_context_desc {
+    rg_str device;          /* "cpu", "interp"; empty: the best this build has */
+    uint64_t tape_budget;   /* bytes that gradients may record; 0: a quarter of the memory */
+    uint32_t num_threads;   /* 0: OMP_NUM_THREADS, else one for each processor */
+    bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
+    rg_allocator allocator; /* zero: the C library's */
+} rg_context_desc;
+
+/* desc may be NULL. RG_NOT_FOUND: no such device; RG_UNSUPPORTED: this build leaves it out. */
+RG_API RG_MUST_CHECK rg_status rg_context_create(const rg_context_desc *desc, rg_context **context);
+RG_API void rg_context_destroy(rg_context *context);
+/* Name of the device; "" for an invalid handle. */
+RG_API const char *rg_context_device(const rg_context *context);
+/* Waits until everything launched has ended and reports errors of launches not yet reported. */
+RG_API RG_MUST_CHECK rg_status rg_sync(rg_context *context);
+
+/* -- arrays -------------------------------------------------------------------------------------- */
+
+typedef struct rg_array_desc {
+    rg_dtype dtype;
+    uint32_t rank;              /* 0 (one element) to RG_MAX_RANK */
+    int64_t shape[RG_MAX_RANK]; /* elements along each axis; the last one varies fastest */
+    const int64_t *strides;     /* in elements, `rank` of them, may be negative; NULL: row-major */
+    void *data;                 /* NULL: owned, zeroed memory. Else the caller's, which must outlive the
+                                 * array; it points at element [0]...[0] and is aligned to the dtype */
+    bool adjoint, tangent;      /* create these companions at once */
+    rg_str name;                /* for messages; optional */
+} rg_array_desc;
+
+typedef struct rg_array_info {
+    rg_dtype dtype;
+    uint32_t rank;
+    int64_t shape[RG_MAX_RANK];
+    int64_t strides[RG_MAX_RANK]; /* of the primal, in elements */
+    size_t count;                 /* elements */
+    size_t bytes;                 /* of a dense copy */
+    uint32_t planes;              /* bit p: plane p exists */
+    uint64_t version;             /* grows when the host or a kernel may have written the primal */
+} rg_array_info;
+
+RG_API RG_MUST_CHECK rg_status rg_array_create(rg_context *context, const rg_array_desc *desc,
+                                               rg_array **array);
+RG_API void rg_array_destroy(rg_array *array);
+RG_API RG_MUST_CHECK rg_status rg_array_get_info(const rg_array *array, rg_array_info *info);
+/* Makes sure that a companion exists (zeroed if new): RG_ADJOINT, RG_TANGENT, both. Companions are
+ * dense, row-major, of the array's dtype; integers have none (RG_INVALID). */
+RG_API RG_MUST_CHECK rg_status rg_array_require(rg_array *array, unsigned plane);
+/* Uses the caller's dense row-major memory as a companion. NULL: removes the companion. */
+RG_API RG_MUST_CHECK rg_status rg_array_attach(rg_array *array, unsigned plane, void *data);
+/* Copies all elements in row-major order; bytes must be those of a dense copy. */
+RG_API RG_MUST_CHECK rg_status rg_array_read(rg_array *array, unsigned plane, void *data,
+                                             size_t bytes);
+RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, const void *data,
+                                              size_t bytes);
+/* Sets every element to the value, converted to the dtype. */
+RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_array *array, unsigned plane, double value);
+/* The elements in host memory until unmap; `write` says whether they may be changed. *data points at
+ * element [0]...[0]; the primal has the array's strides, companions are dense. */
+RG_API RG_MUST_CHECK rg_status rg_array_map(rg_array *array, unsigned plane, bool write, void **data);
+RG_API void rg_array_unmap(rg_array *array, unsigned plane);
+
+/* -- modules ------------------------------------------------------------------------------------- */
+
+typedef struct rg_module_desc {
+    const rg_str *include_paths; /* folders searched by #include */
+    size_t include_count;
+    const rg_str *defines;       /* "NAME" or "NAME=VALUE" */
+    size_t define_count;
+    rg_str name;                 /* the name of a source text in messages */
+} rg_module_desc;
+
+/* A file of C, or of IR if its name ends with ".ir". desc may be NULL. C is compiled kernel by kernel
+ * when rg_module_get_kernel asks for one, so errors elsewhere in the file do no harm.
+ * RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a build without the C front
+ * end. */
+RG_API RG_MUST_CHECK rg_status rg_module_load(rg_context *context, rg_str path,
+                                              const rg_module_desc *desc, rg_module **module);
+RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str source,
+                                                const rg_module_desc *desc, rg_module **module);
+RG_API RG_MUST_CHECK rg_status rg_module_from_ir(rg_context *context, rg_str text,
+                                                 const rg_module_desc *desc, rg_module **module);
+RG_API void rg_module_destroy(rg_module *module);
+/* Names of the kernels, in the order of the source; valid as long as the module. */
+RG_API size_t rg_module_kernel_count(const rg_module *module);
+RG_API rg_str rg_module_kernel_name(const rg_module *module, size_t index);
+/* Compiles the kernel to IR if that was not done yet. RG_NOT_FOUND lists those there are. */
+RG_API RG_MUST_CHECK rg_status rg_module_get_kernel(rg_module *module, rg_str name,
+                                                    rg_kernel **kernel);
+
+/* -- kernels ------------------------------------------------------------------------------------- */
+
+typedef struct rg_param {
+    rg_str name;          /* fields of records: "p.mass"; results: "return", "return1", ... */
+    rg_dtype dtype;
+    bool array;           /* else a scalar */
+    uint32_t rank;        /* of arrays */
+    bool flat;            /* a pointer: takes a contiguous array of any rank */
+    bool read, written;   /* of arrays: what the kernel does with the primal */
+    bool result;          /* an output of one element; args provide one if none is set */
+    uint32_t fixed;       /* bit a: the extent of axis a follows from scalar parameters */
+    uint32_t record;      /* > 0: a field of records; equal for all fields of one parameter */
+    uint32_t field_offset, record_size; /* bytes */
+} rg_param;
+
+RG_API rg_str rg_kernel_name(const rg_kernel *kernel);
+RG_API uint32_t rg_kernel_param_count(const rg_kernel *kernel);
+RG_API RG_MUST_CHECK rg_status rg_kernel_get_param(const rg_kernel *kernel, uint32_t index,
+                                                   rg_param *param);
+/* Index of a parameter; RG_NOT_FOUND lists those there are. */
+RG_API RG_MUST_CHECK rg_status rg_kernel_find_param(const rg_kernel *kernel, rg_str name,
+                                                    uint32_t *index);
+
+/* -- arguments ----------------------------------------------------------------------------------- */
+
+RG_API RG_MUST_CHECK rg_status rg_args_create(rg_kernel *kernel, rg_args **args);
+RG_API void rg_args_destroy(rg_args *args);
+
+/* Scalars. An integer must fit its parameter's type; a bool takes 0 and 1. set_int also serves float
+ * parameters; set_float serves float parameters only. Arrays must have the parameter's dtype and rank;
+ * shapes are compared at the launch. NULL takes an array out again. */
+RG_API RG_MUST_CHECK rg_status rg_args_set_int(rg_args *args, rg_str name, int64_t value);
+RG_API RG_MUST_CHECK rg_status rg_args_set_float(rg_args *args, rg_str name, double value);
+RG_API RG_MUST_CHECK rg_status rg_args_set_array(rg_args *args, rg_str name, rg_array *array);
+/* The planes above 0 of a float scalar: those of a one-element array of its dtype. A gradient adds
+ * into its adjoint, a jvp reads its tangent; its own element is not used. */
+RG_API RG_MUST_CHECK rg_status rg_args_set_companion(rg_args *args, rg_str name, rg_array *array);
+/* An array of structs in the caller's memory, given whole: one strided array for each field `name.f`
+ * is made and set; rg_args_get_array lends them. Shape and strides as in rg_array_desc, but strides
+ * count records. */
+RG_API RG_MUST_CHECK rg_status rg_args_set_records(rg_args *args, rg_str name, void *data,
+                                                   uint32_t rank, const int64_t *shape,
+                                                   const int64_t *strides);
+/* The same by number. */
+RG_API RG_MUST_CHECK rg_status rg_args_set_int_at(rg_args *args, uint32_t index, int64_t value);
+RG_API RG_MUST_CHECK rg_status rg_args_set_float_at(rg_args *args, uint32_t index, double value);
+RG_API RG_MUST_CHECK rg_status rg_args_set_array_at(rg_args *args, uint32_t index, rg_array *array);
+RG_API RG_MUST_CHECK rg_status rg_args_set_companion_at(rg_args *args, uint32_t index,
+                                                        rg_array *array);
+/* The array of a parameter: one that was set, a field of records, or a result. */
+RG_API RG_MUST_CHECK rg_status rg_args_get_array(rg_args *args, rg_str name, rg_array **array);
+/* The shape that a parameter must have, from the scalars set so far; -1 where any extent will do. */
+RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
+                                                 int64_t shape[RG_MAX_RANK]);
+
+/* -- launches ------------------------------------------------------------------------------------ */
+/* All take the arguments as they stand. Which parameters take part in a derivative is decided by the
+ * companions that their arrays have: adjoints for vjp, tangents for jvp. The first launch of each form
+ * compiles it.
+ *
+ * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, or memory overlaps
+ * that the kernel writes. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape does not fit.
+ * RG_ASSERT: an assertion failed; contents of written arrays are then unspecified. */
+
+RG_API RG_MUST_CHECK rg_status rg_launch(rg_kernel *kernel, rg_args *args);
+/* Reverse sweep after an earlier forward launch; writes adjoints only. Refused (RG_COMPILE) where a
+ * value that it needs was overwritten. */
+RG_API RG_MUST_CHECK rg_status rg_launch_vjp(rg_kernel *kernel, rg_args *args);
+/* Forward, with its effects, and reverse in one launch; also for kernels that work in place. After
+ * RG_BUDGET arrays and adjoints are as they were. */
+RG_API RG_MUST_CHECK rg_status rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args);
+/* Forward, with its effects, and the tangents of what it writes. */
+RG_API RG_MUST_CHECK rg_status rg_launch_jvp(rg_kernel *kernel, rg_args *args);
+/* The jvp of the two gradients: along the tangents of primals and adjoints, also the adjoint's tangent
+ * (plane RG_ADJOINT | RG_TANGENT), the product with the Hessian. */
+RG_API RG_MUST_CHECK rg_status rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args);
+RG_API RG_MUST_CHECK rg_status rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
