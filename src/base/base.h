@@ -30,6 +30,24 @@ void mem_free(void *p);
 void mem_fail_after(long n);
 
 typedef struct arena arena;
+
+/* What a stage holds while it allocates: a failure calls release(object) of every owner that was
+ * added since the handler was set, innermost first, and then the handler. Owners live on the stack and
+ * are given up in reverse order; giving up frees nothing. Releases do not allocate. */
+typedef struct mem_owner {
+    void (*release)(void *object);
+    void *object;
+    struct mem_owner *below;
+} mem_owner;
+void mem_own(mem_owner *owner, void (*release)(void *object), void *object);
+void mem_disown(mem_owner *owner);
+/* releases for mem_own: of an arena *, str *, map *; of a pointer from mem_alloc (or a vec's .at), given
+ * its address */
+void mem_release_arena(void *a);
+void mem_release_str(void *s);
+void mem_release_map(void *m);
+void mem_release_ptr(void *pointer);
+
 typedef struct arena_mark {
     void *block;
     size_t used;

@@ -81,6 +81,7 @@ struct ir_op {
     bool rewinds;      /* parallel */
     bool fast;         /* reserved for fast-math */
     uint32_t nargs, nresults, nregions;
+    uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */
     ir_loc loc;
     ir_op *prev, *next;
     ir_region *parent;
@@ -101,7 +102,7 @@ struct ir_op {
 struct ir_region {
     ir_op *op;  /* the op it belongs to; NULL: a function's body or shape region */
     ir_fn *fn;
-    uint32_t nparams;
+    uint32_t nparams, params_cap;
     ir_value **params;
     ir_op *first, *last;
 };
@@ -186,13 +187,14 @@ bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y
 
 /* -- construction (ir.c); the builder, parser and passes use these -------------------------------- */
 ir_module *ir_module_new(void);
-void ir_module_free(ir_module *m);
+void ir_module_free(ir_module *m); /* takes NULL */
+void ir_module_release(void *m);   /* the same, for mem_own */
 ir_fn *ir_fn_new(ir_module *m, const char *name, bool kernel); /* appended; body without parameters */
 ir_fn *ir_fn_find(ir_module *m, rg_str name);
 ir_region *ir_region_new(ir_fn *fn, ir_op *op);
 ir_value *ir_region_param(ir_region *r, ir_type type, const char *name); /* appends one */
-/* a detached op with room for nargs operands, nresults results (types set by the caller through
- * ir_op_result) and nregions new empty regions */
+/* a detached op without operands yet (room for nargs of them; append them with ir_op_arg), without
+ * results (append them with ir_op_result) and with nregions new empty regions */
 ir_op *ir_op_new(ir_fn *fn, rg_op code, uint32_t nargs, uint32_t nregions, ir_loc loc);
 ir_value *ir_op_result(ir_op *op, ir_fn *fn, ir_type type, const char *name); /* appends one */
 void ir_op_arg(ir_op *op, ir_fn *fn, ir_value *v); /* appends an operand */
@@ -213,7 +215,7 @@ void ir_renumber(ir_fn *fn); /* ids dense, in order of definition: a region's va
 ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);
 ir_op *ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into); /* appends to `into` */
 
-/* every op, outer before inner, in order; `each` returns false to stop */
+/* every op, outer before inner, in order; `each` returns false to stop; it may remove the op itself */
 typedef bool ir_visit(ir_op *op, void *user);
 bool ir_walk(ir_region *r, ir_visit *each, void *user);
 #define ir_for_ops(op, region) for (ir_op *op = (region)->first; op; op = op->next)

@@ -1,0 +1,66 @@
+/* Whole files in and out. SPDX-License-Identifier: Apache-2.0 */
+#include "base/base.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static rg_status
+status_of_errno(void)
+{
+    return errno == ENOENT || errno == ENOTDIR ? RG_NOT_FOUND : RG_IO;
+}
+
+static void
+close_file(void *file)
+{
+    fclose(file);
+}
+
+rg_status
+file_read(const char *path, str *out)
+{
+    *out = (str){0};
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return status_of_errno();
+    mem_owner owns_file, owns_text;
+    mem_own(&owns_file, close_file, file);
+    mem_own(&owns_text, mem_release_str, out);
+    char chunk[16384];
+    size_t n;
+    str_add(out, (rg_str){NULL, 0});
+    while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
+        str_add(out, (rg_str){chunk, n});
+    rg_status status = ferror(file) ? RG_IO : RG_OK; /* a directory opens, and fails here */
+    mem_disown(&owns_text);
+    mem_disown(&owns_file);
+    fclose(file);
+    if (status)
+        str_free(out);
+    return status;
+}
+
+/* Into a file beside it, then renamed: a reader sees the old file or the new one. */
+rg_status
+file_write(const char *path, const void *data, size_t n)
+{
+    str temp = {0};
+    mem_owner owns_temp;
+    mem_own(&owns_temp, mem_release_str, &temp);
+    str_addf(&temp, "%s.%ld.part", path, (long)getpid());
+    mem_disown(&owns_temp);
+    rg_status status = RG_OK;
+    FILE *file = fopen(temp.ptr, "wb");
+    if (!file) {
+        status = status_of_errno();
+    } else {
+        bool whole = n == 0 || fwrite(data, 1, n, file) == n;
+        whole = fclose(file) == 0 && whole;
+        if (!whole || rename(temp.ptr, path) != 0) {
+            status = RG_IO;
+            remove(temp.ptr);
+        }
+    }
+    str_free(&temp);
+    return status;
+}

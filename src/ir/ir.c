@@ -1,0 +1,279 @@
+/* Modules, functions, regions, ops, values: making and linking them, and walking.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir.h"
+
+ir_module *
+ir_module_new(void)
+{
+    arena *a = arena_new();
+    ir_module *m = arena_one(a, ir_module); /* in the arena's first block: cannot fail */
+    m->arena = a;
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    vec_push(&m->files, ((ir_file){0}));
+    vec_push(&m->inlines, ((ir_inline){0}));
+    mem_disown(&owns);
+    return m;
+}
+
+void
+ir_module_free(ir_module *m)
+{
+    if (!m)
+        return;
+    vec_free(&m->files);
+    vec_free(&m->inlines);
+    arena_free(m->arena);
+}
+
+void
+ir_module_release(void *m)
+{
+    ir_module_free(m);
+}
+
+ir_fn *
+ir_fn_new(ir_module *m, const char *name, bool kernel)
+{
+    ir_fn *fn = arena_one(m->arena, ir_fn);
+    fn->module = m;
+    fn->name = arena_str(m->arena, rg_str_of(name));
+    fn->kernel = kernel;
+    fn->body = ir_region_new(fn, NULL);
+    if (m->last)
+        m->last->next = fn;
+    else
+        m->first = fn;
+    m->last = fn;
+    return fn;
+}
+
+ir_fn *
+ir_fn_find(ir_module *m, rg_str name)
+{
+    for (ir_fn *fn = m->first; fn; fn = fn->next)
+        if (str_eq(name, rg_str_of(fn->name)))
+            return fn;
+    return NULL;
+}
+
+ir_region *
+ir_region_new(ir_fn *fn, ir_op *op)
+{
+    ir_region *r = arena_one(fn->module->arena, ir_region);
+    r->fn = fn;
+    r->op = op;
+    return r;
+}
+
+static ir_value *
+new_value(ir_fn *fn, ir_type type, const char *name)
+{
+    ir_value *v = arena_one(fn->module->arena, ir_value);
+    v->type = type;
+    v->id = fn->next_id++;
+    v->name = name ? arena_str(fn->module->arena, rg_str_of(name)) : NULL;
+    return v;
+}
+
+/* room for one more in an array of pointers that lives in the arena */
+static void *
+grown(ir_fn *fn, void *at, uint32_t n, uint32_t *cap)
+{
+    if (n < *cap)
+        return at;
+    *cap = n < 2 ? 4 : n * 2;
+    void **wider = arena_new_n(fn->module->arena, void *, *cap);
+    if (n)
+        memcpy(wider, at, n * sizeof(void *));
+    return wider;
+}
+
+ir_value *
+ir_region_param(ir_region *r, ir_type type, const char *name)
+{
+    ir_fn *fn = r->fn;
+    bool body = r == fn->body;
+    uint32_t n = r->nparams;
+    if (n == r->params_cap) {
+        r->params = grown(fn, r->params, n, &r->params_cap);
+        if (body) { /* params of the function keep in step */
+            ir_param *wider = arena_new_n(fn->module->arena, ir_param, r->params_cap);
+            if (n)
+                memcpy(wider, fn->params, n * sizeof(ir_param));
+            fn->params = wider;
+        }
+    }
+    ir_value *v = new_value(fn, type, name);
+    v->region = r;
+    v->index = n;
+    r->params[r->nparams++] = v;
+    if (body)
+        fn->params[n].name = v->name;
+    return v;
+}
+
+ir_op *
+ir_op_new(ir_fn *fn, rg_op code, uint32_t nargs, uint32_t nregions, ir_loc loc)
+{
+    ir_op *op = arena_one(fn->module->arena, ir_op);
+    op->code = (uint16_t)code;
+    op->loc = loc;
+    if (nargs) {
+        op->args = arena_new_n(fn->module->arena, ir_value *, nargs);
+        op->args_cap = nargs;
+    }
+    if (nregions) {
+        op->regions = arena_new_n(fn->module->arena, ir_region *, nregions);
+        op->nregions = nregions;
+        for (uint32_t i = 0; i < nregions; i++)
+            op->regions[i] = ir_region_new(fn, op);
+    }
+    return op;
+}
+
+ir_value *
+ir_op_result(ir_op *op, ir_fn *fn, ir_type type, const char *name)
+{
+    op->results = grown(fn, op->results, op->nresults, &op->results_cap);
+    ir_value *v = new_value(fn, type, name);
+    v->def = op;
+    v->region = op->parent;
+    v->index = op->nresults;
+    op->results[op->nresults++] = v;
+    return v;
+}
+
+void
+ir_op_arg(ir_op *op, ir_fn *fn, ir_value *v)
+{
+    op->args = grown(fn, op->args, op->nargs, &op->args_cap);
+    op->args[op->nargs++] = v;
+}
+
+/* an op enters a region: so do its results */
+static void
+adopt(ir_region *r, ir_op *op)
+{
+    op->parent = r;
+    for (uint32_t i = 0; i < op->nresults; i++)
+        op->results[i]->region = r;
+}
+
+void
+ir_append(ir_region *r, ir_op *op)
+{
+    op->prev = r->last;
+    op->next = NULL;
+    if (r->last)
+        r->last->next = op;
+    else
+        r->first = op;
+    r->last = op;
+    adopt(r, op);
+}
+
+void
+ir_insert_before(ir_op *at, ir_op *op)
+{
+    ir_region *r = at->parent;
+    op->prev = at->prev;
+    op->next = at;
+    if (at->prev)
+        at->prev->next = op;
+    else
+        r->first = op;
+    at->prev = op;
+    adopt(r, op);
+}
+
+void
+ir_insert_first(ir_region *r, ir_op *op)
+{
+    if (r->first)
+        ir_insert_before(r->first, op);
+    else
+        ir_append(r, op);
+}
+
+void
+ir_remove(ir_op *op)
+{
+    ir_region *r = op->parent;
+    if (op->prev)
+        op->prev->next = op->next;
+    else
+        r->first = op->next;
+    if (op->next)
+        op->next->prev = op->prev;
+    else
+        r->last = op->prev;
+    op->prev = op->next = NULL;
+    op->parent = NULL;
+}
+
+ir_op *
+ir_terminator(const ir_region *r)
+{
+    return r->last && ir_ops[r->last->code].flags & IR_END ? r->last : NULL;
+}
+
+bool
+ir_region_inside(const ir_region *inner, const ir_region *outer)
+{
+    while (inner && inner != outer)
+        inner = inner->op ? inner->op->parent : NULL;
+    return inner != NULL;
+}
+
+ir_op *
+ir_ancestor_in(ir_op *op, const ir_region *r)
+{
+    while (op && op->parent != r)
+        op = op->parent ? op->parent->op : NULL;
+    return op;
+}
+
+bool
+ir_walk(ir_region *r, ir_visit *each, void *user)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        if (!each(op, user))
+            return false;
+        for (uint32_t i = 0; op->parent && i < op->nregions; i++)
+            if (!ir_walk(op->regions[i], each, user))
+                return false;
+    }
+    return true;
+}
+
+bool
+ir_is_const(const ir_value *v, uint64_t *bits)
+{
+    if (!v->def || v->def->code != RG_OP_CONST)
+        return false;
+    if (bits)
+        *bits = v->def->attr.bits;
+    return true;
+}
+
+uint32_t
+ir_value_results(const ir_op *op)
+{
+    return op->nresults - (op->records ? 1 : 0);
+}
+
+uint32_t
+ir_first_init(const ir_op *op)
+{
+    switch (op->code) {
+    case RG_OP_FOR:
+    case RG_OP_UNWIND:
+        return 2;
+    case RG_OP_PARALLEL:
+        return 2 * op->attr.rank + (op->rewinds ? 1 : 0);
+    default:
+        return 0;
+    }
+}
