@@ -180,9 +180,11 @@ typedef struct ir_op_info {
 } ir_op_info;
 extern const ir_op_info ir_ops[RG_OP_COUNT];
 extern const char *const ir_rmw_names[RG_RMW_COUNT];
-/* whether rows of this form have operand/result types a, b, c -> r; used by builder and verifier */
+/* whether a scalar op may take operands of these types; *result receives its type (for cast and bitcast
+ * it holds the wanted one on entry). False for ops of form OTHER. */
 bool ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result);
-/* evaluates a scalar op on constant bits; shared by folder and interpreter. false: not of a scalar form */
+/* Evaluates a scalar op on bits of the type of its first operand (select: y and z are of the result's
+ * type; ldexp: y is an i32); shared by folder and interpreter. False for ops of form OTHER. */
 bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uint64_t z, uint64_t *out);
 
 /* -- construction (ir.c); the builder, parser and passes use these -------------------------------- */

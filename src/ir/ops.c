@@ -1,0 +1,95 @@
+/* The op table as data, and how ops are typed. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir.h"
+
+enum {
+    PURE = IR_PURE,
+    READ = IR_READ,
+    WRITE = IR_WRITE,
+    EFFECT = IR_EFFECT,
+    END = IR_END,
+    GUARD = IR_GUARD,
+    COMMUTES = IR_COMMUTES
+};
+
+const ir_op_info ir_ops[RG_OP_COUNT] = {
+#define RG_OP(NAME, text, form, flags, fvalue, ivalue, d0, d1, d2, doc)                            \
+    [RG_OP_##NAME] = {text, doc, IR_##form, flags},
+#include "retrograd/ops.def"
+#undef RG_OP
+};
+
+const char *const ir_rmw_names[RG_RMW_COUNT] = {
+    [RG_RMW_ADD] = "add", [RG_RMW_MIN] = "min", [RG_RMW_MAX] = "max",
+    [RG_RMW_MUL] = "mul", [RG_RMW_AND] = "and", [RG_RMW_OR] = "or",
+    [RG_RMW_XOR] = "xor", [RG_RMW_EXCHANGE] = "exchange", [RG_RMW_CAS] = "cas",
+};
+
+static bool
+all_are(uint32_t n, const ir_type *types, ir_type t)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!ir_type_eq(types[i], t))
+            return false;
+    return true;
+}
+
+static bool
+cast_check(rg_op op, ir_type from, ir_type to)
+{
+    bool scalars = from.kind == IR_SCALAR && from.dtype != RG_NONE && to.kind == IR_SCALAR &&
+                   to.dtype != RG_NONE;
+    return scalars && (op == RG_OP_CAST || ir_bits(from.dtype) == ir_bits(to.dtype));
+}
+
+bool
+ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
+{
+    static const uint8_t counts[] = {
+        [IR_UNARY_F] = 1,  [IR_UNARY_N] = 1,  [IR_UNARY_I] = 1, [IR_BINARY_F] = 2, [IR_BINARY_N] = 2,
+        [IR_BINARY_I] = 2, [IR_COMPARE] = 2,  [IR_TERNARY_F] = 3, [IR_LDEXP] = 2,  [IR_EXPONENT] = 1,
+        [IR_SELECT] = 3,   [IR_CAST] = 1,     [IR_OTHER] = 0};
+    ir_form form = ir_ops[op].form;
+    if (form == IR_OTHER || nargs != counts[form] || args[0].kind != IR_SCALAR)
+        return false;
+    rg_dtype d = args[0].dtype;
+    bool is_float = ir_is_float(d), is_int = ir_is_int(d), same = all_are(nargs, args, args[0]);
+    ir_type r = args[0];
+    bool ok = false;
+    switch (form) {
+    case IR_UNARY_F:
+    case IR_BINARY_F:
+    case IR_TERNARY_F:
+        ok = same && is_float;
+        break;
+    case IR_UNARY_N:
+    case IR_BINARY_N:
+        ok = same && (is_float || is_int);
+        break;
+    case IR_UNARY_I:
+    case IR_BINARY_I:
+        ok = same && (is_int || d == RG_BOOL);
+        break;
+    case IR_COMPARE:
+        ok = same && (is_float || is_int);
+        r = ir_scalar(RG_BOOL);
+        break;
+    case IR_LDEXP:
+        ok = is_float && ir_type_eq(args[1], ir_scalar(RG_I32));
+        break;
+    case IR_EXPONENT:
+        ok = is_float;
+        r = ir_scalar(RG_I32);
+        break;
+    case IR_SELECT:
+        ok = d == RG_BOOL && args[1].kind == IR_SCALAR && ir_type_eq(args[1], args[2]);
+        r = args[1];
+        break;
+    case IR_CAST:
+        return cast_check(op, args[0], *result);
+    case IR_OTHER:
+        break;
+    }
+    if (ok)
+        *result = r;
+    return ok;
+}
