@@ -1,0 +1,175 @@
+/* What the interpreter's files share: values, frames, the machine. SPDX-License-Identifier: Apache-2.0
+ *
+ * Every SSA value has one word in its frame's table, by id. Local arrays and traces are counted
+ * references; a word that holds one owns one count. Consuming uses (insert, yield, loop inits) move the
+ * reference, so that a linear array is updated in place; a value that is recalled somewhere is shared
+ * instead, so that it stays what it was. */
+#ifndef RT_INTERP_MACHINE_H
+#define RT_INTERP_MACHINE_H
+
+#include "rt/interp/interp.h"
+
+typedef struct interp_array {
+    uint32_t refs, length;
+    uint64_t at[];
+} interp_array;
+
+/* Where a launch's arrays lie: a parameter's argument, or a temporary buffer of the kernel. */
+typedef struct interp_buffer {
+    rt_arg *arg;
+    const char *name;
+    struct interp_buffer *next; /* temporaries: a list, freed when the run ends */
+    uint8_t dtype, rank;
+    bool temporary; /* planes appear (zeroed) when they are first written */
+    int64_t total;  /* elements */
+} interp_buffer;
+
+/* The recalled values of a recording loop's body: what one iteration saves. */
+typedef struct interp_saved {
+    uint32_t n;
+    uint32_t *ids;
+    int64_t bytes;        /* of their contents */
+    const uint8_t *flags; /* of the function's values */
+} interp_saved;
+
+typedef union interp_word {
+    uint64_t bits;
+    interp_array *array;
+    struct interp_trace *trace;
+    interp_buffer *buffer;
+} interp_word;
+
+/* One row of `saved->n` words for each full iteration, or for each thread of a parallel loop. */
+typedef struct interp_trace {
+    uint32_t refs;
+    const interp_saved *saved;
+    uint64_t rows, capacity;
+    uint64_t unwound; /* rows given back so far */
+    interp_word *words;
+} interp_trace;
+
+/* A function made ready to run. */
+enum { INTERP_ARRAY = 1, INTERP_TRACE = 2, INTERP_COUNTED = 3, INTERP_MOVES = 4, INTERP_RECALLED = 8 };
+typedef struct interp_program {
+    struct interp_program *next;
+    const ir_fn *fn;
+    uint8_t *flags;       /* by value id */
+    interp_saved **saved; /* by the trace's id */
+    uint32_t widest;      /* most operands of any op */
+} interp_program;
+
+/* A stack of words; a cursor is a height in it. Each frame ends with a word that identifies its
+ * types. */
+typedef struct interp_tape {
+    uint64_t *at;
+    uint64_t capacity;
+    uint64_t top; /* where tape_begin finds it */
+    int64_t held; /* bytes of it that count as used */
+} interp_tape;
+
+typedef struct interp_machine {
+    const interp_options *options;
+    interp_report *report;
+    arena *arena;
+    interp_program *programs;
+    interp_buffer *buffers;    /* of the kernel's parameters */
+    interp_buffer *temporaries;
+    interp_word *scratch;
+    uint32_t scratch_size;
+    struct interp_frame *frame; /* the innermost */
+    uint32_t depth;            /* of calls */
+    bool parallel;             /* inside a parallel loop */
+    uint64_t steps;
+    int64_t held, most_held;   /* bytes recorded */
+    interp_tape tapes[2];      /* the kernel's, the worker's */
+} interp_machine;
+
+typedef struct interp_frame {
+    interp_machine *machine;
+    const interp_program *program;
+    const uint8_t *flags;
+    interp_word *words;
+    const ir_op *leave; /* the yield or exit_if that ended the last region */
+    struct interp_frame *caller;
+} interp_frame;
+
+typedef enum interp_flow { FLOW_NEXT, FLOW_YIELD, FLOW_EXIT, FLOW_FAULT } interp_flow;
+typedef interp_flow interp_step(interp_frame *f, const ir_op *op);
+
+/* -- machine.c ------------------------------------------------------------------------------------ */
+/* The program of fn, prepared at first use; NULL: out of memory. */
+interp_program *interp_prepare(interp_machine *m, const ir_fn *fn);
+interp_flow interp_region(interp_frame *f, const ir_region *region);
+interp_flow interp_fault(interp_frame *f, const ir_op *op, rt_fault fault, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* false: the step limit is reached; the fault is recorded. Asked once per iteration. */
+bool interp_may_go_on(interp_frame *f, const ir_op *op);
+bool interp_frame_open(interp_frame *f, interp_machine *m, const interp_program *p);
+void interp_frame_close(interp_frame *f);
+
+/* -- values.c ------------------------------------------------------------------------------------- */
+static inline uint64_t
+interp_bits(const interp_frame *f, const ir_value *v)
+{
+    return f->words[v->id].bits;
+}
+static inline bool
+interp_true(const interp_frame *f, const ir_value *v)
+{
+    return f->words[v->id].bits & 1;
+}
+void interp_drop(interp_machine *m, uint8_t flags, interp_word word);
+/* gives v's word a new content, which it owns */
+void interp_set(interp_frame *f, const ir_value *v, interp_word word);
+/* takes v's content for a new owner: moved or shared */
+interp_word interp_take(interp_frame *f, const ir_value *v);
+interp_word interp_share(interp_frame *f, const ir_value *v);
+/* to[k] = from[k] as if at once */
+void interp_transfer(interp_frame *f, ir_value *const *from, ir_value *const *to, uint32_t n);
+interp_array *interp_array_new(uint32_t length);
+/* an array that only the caller owns, equal to `a`, of which the caller gives up its count */
+interp_array *interp_array_own(interp_array *a);
+interp_trace *interp_trace_new(const interp_frame *f, const ir_value *trace);
+/* the trace that a recording op makes; NULL: none, as always after lower_tape */
+static inline const ir_value *
+interp_trace_result(const ir_op *op)
+{
+    const ir_value *last = op->records && op->nresults ? op->results[op->nresults - 1] : NULL;
+    return last && last->type.kind == IR_TRACE ? last : NULL;
+}
+/* saves the present values as one more row */
+bool interp_trace_add(interp_frame *f, interp_trace *t);
+/* makes the recalled values what they were in this row */
+void interp_trace_restore(interp_frame *f, interp_trace *t, uint64_t row);
+/* what the values that a trace will overwrite are now; put_back restores and forgets them */
+interp_word *interp_trace_set_aside(interp_frame *f, const interp_trace *t);
+void interp_trace_put_back(interp_frame *f, const interp_trace *t, interp_word *aside);
+void interp_hold(interp_machine *m, int64_t bytes);
+
+/* -- memory.c ------------------------------------------------------------------------------------- */
+uint64_t interp_element_read(rg_dtype d, const void *p);
+void interp_element_write(rg_dtype d, void *p, uint64_t bits);
+void interp_buffer_init(interp_buffer *b, rt_arg *arg, ir_type type, const char *name);
+/* element number `linear` (row-major) of plane 0, which may be strided */
+int64_t interp_strided(const interp_buffer *b, int64_t linear);
+uint64_t interp_combine(rg_rmw rmw, rg_dtype d, uint64_t old, uint64_t value, uint64_t compare);
+interp_step interp_load, interp_store, interp_rmw, interp_extent, interp_pick, interp_temp;
+
+/* -- arrays.c ------------------------------------------------------------------------------------- */
+interp_step interp_array_op, interp_table, interp_copy, interp_extract, interp_insert;
+interp_step interp_slot, interp_slot_load, interp_slot_store, interp_slot_copy, interp_slot_zero;
+
+/* -- control.c ------------------------------------------------------------------------------------ */
+interp_step interp_if, interp_for, interp_loop, interp_exit_if, interp_yield, interp_call;
+interp_step interp_unwind, interp_recall;
+
+/* -- parallel.c ----------------------------------------------------------------------------------- */
+interp_step interp_parallel;
+
+/* -- tape.c --------------------------------------------------------------------------------------- */
+interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop;
+
+/* -- print.c -------------------------------------------------------------------------------------- */
+interp_step interp_print, interp_assert;
+
+#endif

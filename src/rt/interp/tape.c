@@ -1,0 +1,146 @@
+/* The tape after lower_tape: a stack of frames, checked. SPDX-License-Identifier: Apache-2.0
+ *
+ *   values...  bytes  types        a frame, upwards; a cursor is the height above it
+ *
+ * `bytes` is what all frames up to this one hold, `types` identifies what was pushed. */
+#include "rt/interp/machine.h"
+
+static interp_tape *
+tape_of(interp_machine *m)
+{
+    return &m->tapes[m->parallel];
+}
+
+static uint64_t
+frame_words(ir_value *const *values, uint32_t n)
+{
+    uint64_t words = 2;
+    for (uint32_t k = 0; k < n; k++)
+        words += values[k]->type.length ? values[k]->type.length : 1;
+    return words;
+}
+
+static uint64_t
+frame_types(ir_value *const *values, uint32_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325ull ^ n;
+    for (uint32_t k = 0; k < n; k++)
+        hash = (hash ^ values[k]->type.dtype ^ (uint64_t)values[k]->type.length << 8) * 0x100000001b3ull;
+    return hash;
+}
+
+static uint64_t
+frame_bytes(ir_value *const *values, uint32_t n)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        ir_type t = values[k]->type;
+        bytes += (uint64_t)ir_bytes((rg_dtype)t.dtype) * (t.length ? t.length : 1);
+    }
+    return (bytes + 7) / 8 * 8;
+}
+
+static uint64_t
+bytes_up_to(const interp_tape *tape, uint64_t cursor)
+{
+    return cursor ? tape->at[cursor - 2] : 0;
+}
+
+interp_flow
+interp_tape_begin(interp_frame *f, const ir_op *op)
+{
+    f->words[op->results[0]->id].bits = tape_of(f->machine)->top;
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_end(interp_frame *f, const ir_op *op)
+{
+    interp_tape *tape = tape_of(f->machine);
+    tape->top = interp_bits(f, op->args[0]);
+    tape->held = (int64_t)bytes_up_to(tape, tape->top);
+    return FLOW_NEXT;
+}
+
+static bool
+reserve(interp_tape *tape, uint64_t need)
+{
+    if (need <= tape->capacity)
+        return true;
+    uint64_t capacity = need + need / 2 + 64;
+    uint64_t *at = realloc(tape->at, capacity * sizeof *at);
+    if (!at)
+        return false;
+    tape->at = at;
+    tape->capacity = capacity;
+    return true;
+}
+
+static void
+note_held(interp_machine *m, interp_tape *tape, uint64_t bytes)
+{
+    tape->held = (int64_t)bytes;
+    int64_t held = m->held + m->tapes[0].held + m->tapes[1].held;
+    if (held > m->most_held)
+        m->most_held = held;
+}
+
+interp_flow
+interp_tape_push(interp_frame *f, const ir_op *op)
+{
+    interp_tape *tape = tape_of(f->machine);
+    ir_value *const *values = op->args + 1;
+    uint32_t n = op->nargs - 1;
+    uint64_t cursor = interp_bits(f, op->args[0]), words = frame_words(values, n);
+    if (!reserve(tape, cursor + words))
+        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for the tape");
+    uint64_t bytes = bytes_up_to(tape, cursor) + frame_bytes(values, n);
+    for (uint32_t k = 0; k < n; k++) {
+        const interp_array *a = f->words[values[k]->id].array;
+        if (values[k]->type.length && !a)
+            return interp_fault(f, op, RT_FAULT_ASSERT, "a consumed local array is recorded");
+        if (!values[k]->type.length)
+            tape->at[cursor++] = interp_bits(f, values[k]);
+        for (uint32_t i = 0; i < values[k]->type.length; i++)
+            tape->at[cursor++] = a->at[i];
+    }
+    tape->at[cursor++] = bytes;
+    tape->at[cursor++] = frame_types(values, n);
+    f->words[op->results[0]->id].bits = cursor;
+    note_held(f->machine, tape, bytes);
+    return FLOW_NEXT;
+}
+
+static interp_flow
+pop_array(interp_frame *f, const ir_op *op, const ir_value *v, const uint64_t *from)
+{
+    interp_array *a = interp_array_new(v->type.length);
+    if (!a)
+        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a local array");
+    memcpy(a->at, from, sizeof(uint64_t) * a->length);
+    interp_set(f, v, (interp_word){.array = a});
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_pop(interp_frame *f, const ir_op *op)
+{
+    interp_tape *tape = tape_of(f->machine);
+    ir_value *const *values = op->results + 1;
+    uint32_t n = op->nresults - 1;
+    uint64_t cursor = interp_bits(f, op->args[0]), words = frame_words(values, n);
+    if (cursor < words || cursor > tape->capacity || tape->at[cursor - 1] != frame_types(values, n))
+        return interp_fault(f, op, RT_FAULT_ASSERT, "pops a frame of other values than were pushed");
+    uint64_t at = cursor -= words;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!values[k]->type.length)
+            f->words[values[k]->id].bits = tape->at[at++];
+        else if (pop_array(f, op, values[k], tape->at + at) == FLOW_FAULT)
+            return FLOW_FAULT;
+        else
+            at += values[k]->type.length;
+    }
+    f->words[op->results[0]->id].bits = cursor;
+    note_held(f->machine, tape, bytes_up_to(tape, cursor));
+    return FLOW_NEXT;
+}
