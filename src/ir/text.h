@@ -1,0 +1,107 @@
+/* What the printer and the parser of IR text share. SPDX-License-Identifier: Apache-2.0
+ *
+ * One op a line by custom, though line ends mean nothing but the end of a comment (`;`):
+ *
+ *   kernel @scale(%n: i32, %a: f32, %x: buf<f32,1> flat) shape { %e: i64 = cast %n  yield %e } {
+ *     %zero: i32 = const 0
+ *     parallel (%i: i32) = (%zero) to (%n) {
+ *       %v: f32 = load %x[%i]
+ *       %w: f32 = mul %v, %a @ scale.c:5:16
+ *       store %x[%i], %w
+ *       yield
+ *     }
+ *     yield
+ *   }
+ *
+ * Names are unique within a function; a name of digits only stands for a value without one. Types of
+ * results and parameters are always written. Suffixes of an op's name say the rest:
+ *
+ *   load store        .adj .tan .tan2 (planes, combined in this order)
+ *   rmw               .add ... .cas, then planes, then .atomic
+ *   any               .fast
+ *
+ *   %c: f64 = const 0.1                              numbers in decimal or hex; inf, -inf, nan, nan:0xBITS
+ *   %t: i32[3] = table {1, 2, 3}
+ *   %e: i64 = extent %x, 0
+ *   if %c { ... } else { ... }                       the else may miss where it does nothing
+ *   for [records] %i: T = %lo to %hi step 1 [(%a: T = %init, ...)] { ... }
+ *   loop [records] [(%a: T = %init, ...)] { ... exit_if %c (%a) ... }
+ *   parallel [records] [rewinds %t] (%i: T, ...) = (%lo, ...) to (%hi, ...) [reduce (add %init, ...)] { }
+ *   unwind %trace, %count (%k: i64, %a: T = %init, ...) { ... }
+ *   %r: f64 = call @f(%x)
+ *   assert %c, "text"      print "format", %v
+ *
+ * A place, `@ file:line:col-end`, stands at an op's end or before its first region, after a parameter
+ * and before a function's shape and body; `in @callee file:line:col` says, innermost first, through
+ * which inlined calls the op came. */
+#ifndef IR_TEXT_H
+#define IR_TEXT_H
+
+#include "ir/ir.h"
+
+/* how an op's operands are written */
+typedef enum ir_syntax {
+    SYNTAX_LIST,   /* %a, %b, ... */
+    SYNTAX_NONE,   /* nothing */
+    SYNTAX_ACCESS, /* %a[%i, ...], %b, ... */
+    SYNTAX_OWN     /* its own way */
+} ir_syntax;
+
+static inline ir_syntax
+ir_syntax_of(rg_op op)
+{
+    switch ((int)op) {
+    case RG_OP_ARRAY:
+    case RG_OP_SLOT:
+    case RG_OP_TAPE_BEGIN:
+        return SYNTAX_NONE;
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+    case RG_OP_EXTRACT:
+    case RG_OP_INSERT:
+    case RG_OP_SLOT_LOAD:
+    case RG_OP_SLOT_STORE:
+        return SYNTAX_ACCESS;
+    case RG_OP_CONST:
+    case RG_OP_TABLE:
+    case RG_OP_EXTENT:
+    case RG_OP_TEMP:
+    case RG_OP_IF:
+    case RG_OP_FOR:
+    case RG_OP_LOOP:
+    case RG_OP_PARALLEL:
+    case RG_OP_UNWIND:
+    case RG_OP_EXIT_IF:
+    case RG_OP_YIELD:
+    case RG_OP_CALL:
+    case RG_OP_ASSERT:
+    case RG_OP_PRINT:
+        return SYNTAX_OWN;
+    default:
+        return SYNTAX_LIST;
+    }
+}
+
+/* operands of an access that follow the indices */
+static inline uint32_t
+ir_access_values(const ir_op *op)
+{
+    switch (op->code) {
+    case RG_OP_STORE:
+    case RG_OP_INSERT:
+    case RG_OP_SLOT_STORE:
+        return 1;
+    case RG_OP_RMW:
+        return op->rmw == RG_RMW_CAS ? 2 : 1;
+    default:
+        return 0;
+    }
+}
+
+/* literals (literal.c) */
+void ir_print_literal(str *out, rg_dtype d, uint64_t bits);
+/* false: malformed or out of range */
+bool ir_parse_literal(rg_str text, rg_dtype d, uint64_t *bits);
+
+#endif
