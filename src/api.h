@@ -1,0 +1,175 @@
+/* What the files of the public API share: handles, the guard against failed allocations, messages.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_H
+#define API_H
+
+#include "pipeline.h"
+#include "retrograd/retrograd.h"
+#include "rt/device.h"
+#include "rt/layout.h"
+
+#include <setjmp.h>
+
+/* -- messages ------------------------------------------------------------------------------------ */
+
+/* Sets the calling thread's message and returns the status. */
+rg_status api_error(rg_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+/* The same with a finished text, for lists of diagnostics. */
+rg_status api_error_text(rg_status status, rg_str text);
+
+/* -- handles --------------------------------------------------------------------------------------
+ * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all live
+ * objects, so that a pointer to freed memory is never looked at. */
+
+typedef enum api_kind {
+    API_CONTEXT = 0x43746778,
+    API_ARRAY = 0x59415252,
+    API_MODULE = 0x4d4f4455,
+    API_KERNEL = 0x4b45524e,
+    API_ARGS = 0x41524753
+} api_kind;
+
+typedef struct api_handle {
+    uint32_t kind;
+    uint32_t refs; /* the user's one and one for each object that depends on it */
+} api_handle;
+
+void *api_new(api_kind kind, size_t bytes); /* zeroed, one reference */
+/* RG_INVALID and a message unless p is a live handle of that kind; `what` is the parameter's name. */
+rg_status api_check(const void *p, api_kind kind, const char *what);
+/* Gives up the user's reference: the handle is dead to the user from now on. false: it was not live. */
+bool api_retire(void *p, api_kind kind);
+void api_free(void *p); /* its memory, when no reference is left */
+
+#define API_CHECK(p, kind, what) \
+    do { \
+        rg_status check_ = api_check((p), (kind), (what)); \
+        if (check_) \
+            return check_; \
+    } while (0)
+
+/* -- failed allocations -----------------------------------------------------------------------------
+ * An API function that allocates is one call of the function that does the work, inside a guard: when
+ * an allocation fails the guard returns RG_OUT_OF_MEMORY from the API function, after what was owned
+ * through mem_own() is released. Guards do not nest: inside, the API's own functions are not called. */
+
+typedef struct api_guard {
+    jmp_buf jump;
+} api_guard;
+
+void api_guard_begin(api_guard *g);
+void api_guard_end(api_guard *g);
+rg_status api_guard_failed(api_guard *g);
+
+#define API_GUARDED(call) \
+    do { \
+        api_guard guard_; \
+        api_guard_begin(&guard_); \
+        if (setjmp(guard_.jump)) \
+            return api_guard_failed(&guard_); \
+        rg_status status_ = (call); \
+        api_guard_end(&guard_); \
+        return status_; \
+    } while (0)
+
+/* -- objects --------------------------------------------------------------------------------------- */
+
+struct rg_context {
+    api_handle handle;
+    const rt_device_table *table;
+    rt_device *device;
+    rg_allocator allocator;
+    bool contraction;
+};
+
+struct rg_array {
+    api_handle handle;
+    rg_context *context;
+    rg_dtype dtype;
+    rt_layout layout; /* of the primal */
+    rt_layout dense;  /* of the companions */
+    char *name;       /* "" for none */
+    void *plane[RG_PLANE_COUNT];
+    bool owned[RG_PLANE_COUNT];
+    uint64_t version; /* of the primal's contents */
+    uint64_t moves;   /* changes whenever a plane's address does */
+};
+
+/* One compiled form of a kernel for one choice of active parameters, layouts and sharing. */
+typedef struct api_variant {
+    struct api_variant *next;
+    ir_module *module;
+    rt_program *program;
+    bool can_fail; /* a budget can be exceeded after the first effect */
+    uint8_t key[]; /* form, sharing, then a byte for each parameter */
+} api_variant;
+
+struct rg_kernel {
+    api_handle handle;
+    rg_module *module;
+    ir_module *ir; /* inlined and simplified, results turned into outputs */
+    ir_fn *fn;
+    uint32_t nparams;
+    rg_param *params;
+    uint32_t nextents; /* sum of the buffers' ranks */
+    api_variant *variants;
+    rg_kernel *next;
+};
+
+struct rg_module {
+    api_handle handle;
+    rg_context *context;
+    arena *arena;
+    char *path, *source; /* of C, zero-terminated; NULL: the module came as IR */
+    size_t source_len;
+    rg_module_desc desc; /* everything in the arena */
+    ir_module *ir;       /* NULL: C */
+    size_t name_count;
+    rg_str *names;
+    rg_kernel *kernels;
+};
+
+/* One argument as set. */
+typedef struct api_slot {
+    bool set;
+    uint64_t bits;
+    rg_array *array; /* of an array parameter; the companion of a scalar. Holds a reference */
+    uint64_t moves;  /* array->moves when it was packed */
+} api_slot;
+
+struct rg_args {
+    api_handle handle;
+    rg_kernel *kernel;
+    api_slot *slots;
+    rt_arg *packed;
+    int64_t *extents; /* what the kernel demands: one for each axis of each buffer; -1: any */
+    uint8_t *key;     /* of the variant: form, sharing, then a byte for each parameter */
+    bool changed;     /* since it was packed */
+    bool shared;      /* some arguments have adjoints in common */
+    api_variant *chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
+    char *saved;      /* room for what a launch may have to put back */
+    size_t saved_size;
+};
+
+/* A parameter's byte in a variant's key. */
+enum { API_KEY_PLANES = 7, API_KEY_DENSE = 8 };
+
+/* -- between the files ------------------------------------------------------------------------------ */
+
+void api_context_release(rg_context *context);
+rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);
+void api_array_release(rg_array *array);
+void api_module_release(rg_module *module);
+/* Takes the IR module over. */
+rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **module);
+/* Does not own `source`. RG_COMPILE: diags say why. */
+rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
+                            rg_kernel **kernel);
+void api_kernel_free(rg_kernel *kernel);
+/* Evaluates the extents that the kernel fixes into args->extents. */
+void api_args_extents(rg_args *args);
+/* Makes args->packed current: checks that everything is set, fits and does not overlap. */
+rg_status api_args_pack(rg_args *args);
+
+#endif

@@ -1,0 +1,329 @@
+/* Arrays: memory, companions, copies in and out. SPDX-License-Identifier: Apache-2.0 */
+#include "api.h"
+
+enum { ALIGNMENT = 64, NAME_SHOWN = 64 };
+
+static const char *
+plane_name(unsigned plane)
+{
+    static const char *const names[RG_PLANE_COUNT] = {
+        "primal",   "adjoint",         "tangent",           "adjoint's tangent",
+        "tangent2", "adjoint tangent2", "tangent's tangent", "adjoint's second tangent",
+    };
+    return plane < RG_PLANE_COUNT ? names[plane] : "unknown plane";
+}
+
+/* "array `x`" or "array" */
+static const char *
+shown(const rg_array *a, char *buffer, size_t n)
+{
+    snprintf(buffer, n, a->name[0] ? "array `%.*s`" : "array", NAME_SHOWN, a->name);
+    return buffer;
+}
+#define SHOWN(a) shown((a), (char[NAME_SHOWN + 16]){0}, NAME_SHOWN + 16)
+
+static size_t
+dense_bytes(const rg_array *a)
+{
+    return (size_t)rt_layout_count(&a->layout) * a->layout.size;
+}
+
+/* -- making ------------------------------------------------------------------------------------------ */
+
+static rg_status
+own_plane(rg_array *a, unsigned plane)
+{
+    size_t bytes = dense_bytes(a);
+    const rg_allocator *from = &a->context->allocator;
+    void *p = from->allocate(from->user, bytes ? bytes : 1, ALIGNMENT);
+    if (!p)
+        return api_error(RG_OUT_OF_MEMORY, "%s: no memory for %zu bytes of its %s", SHOWN(a), bytes,
+                         plane_name(plane));
+    memset(p, 0, bytes);
+    a->plane[plane] = p;
+    a->owned[plane] = true;
+    a->moves++;
+    return RG_OK;
+}
+
+static void
+drop_plane(rg_array *a, unsigned plane)
+{
+    size_t bytes = dense_bytes(a);
+    if (a->owned[plane])
+        a->context->allocator.release(a->context->allocator.user, a->plane[plane], bytes ? bytes : 1);
+    a->plane[plane] = NULL;
+    a->owned[plane] = false;
+    a->moves++;
+}
+
+static rg_status
+require_plane(rg_array *a, unsigned plane)
+{
+    if (plane >= RG_PLANE_COUNT)
+        return api_error(RG_INVALID, "plane %u does not exist", plane);
+    if (a->plane[plane])
+        return RG_OK;
+    if (!ir_is_float(a->dtype))
+        return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", SHOWN(a),
+                         ir_dtype_name(a->dtype), plane_name(plane));
+    return own_plane(a, plane);
+}
+
+static rg_status
+check_desc(const rg_array_desc *d)
+{
+    if (d->dtype <= RG_NONE || d->dtype >= RG_DTYPE_COUNT)
+        return api_error(RG_INVALID, "an array needs a dtype; %d is none", (int)d->dtype);
+    if (d->rank > RG_MAX_RANK)
+        return api_error(RG_INVALID, "rank %u is above %d", d->rank, RG_MAX_RANK);
+    for (uint32_t k = 0; k < d->rank; k++)
+        if (d->shape[k] < 0)
+            return api_error(RG_INVALID, "extent %lld of axis %u is negative",
+                             (long long)d->shape[k], k);
+    if (d->strides && !d->data)
+        return api_error(RG_INVALID, "strides describe the caller's memory, but data is NULL");
+    if ((uintptr_t)d->data % ir_bytes(d->dtype))
+        return api_error(RG_INVALID, "data is not aligned to an element of %s",
+                         ir_dtype_name(d->dtype));
+    return RG_OK;
+}
+
+/* Strided memory must be addressable too. */
+static bool
+strides_fit(const rt_layout *l)
+{
+    int64_t reach = l->size;
+    for (uint32_t k = 0; k < l->rank; k++) {
+        int64_t step;
+        int64_t steps = l->shape[k] > 0 ? l->shape[k] - 1 : 0;
+        if (l->stride[k] == INT64_MIN)
+            return false;
+        int64_t stride = l->stride[k] < 0 ? -l->stride[k] : l->stride[k];
+        if (__builtin_mul_overflow(steps, stride, &step) ||
+            __builtin_mul_overflow(step, (int64_t)l->size, &step) ||
+            __builtin_add_overflow(reach, step, &reach))
+            return false;
+    }
+    return true;
+}
+
+rg_status
+api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
+{
+    rg_status status = check_desc(d);
+    if (status)
+        return status;
+    rt_layout dense = {.rank = d->rank, .size = ir_bytes(d->dtype)};
+    memcpy(dense.shape, d->shape, sizeof(dense.shape[0]) * d->rank);
+    if (!rt_layout_dense(&dense))
+        return api_error(RG_INVALID, "an array of that shape has more bytes than can be addressed");
+    rt_layout layout = dense;
+    if (d->strides)
+        memcpy(layout.stride, d->strides, sizeof(layout.stride[0]) * d->rank);
+    if (!strides_fit(&layout))
+        return api_error(RG_INVALID, "strides reach further than memory can be addressed");
+
+    rg_array *a = api_new(API_ARRAY, sizeof(*a));
+    mem_owner owns;
+    mem_own(&owns, api_free, a);
+    a->name = mem_zalloc(d->name.len + 1);
+    if (d->name.len)
+        memcpy(a->name, d->name.ptr, d->name.len);
+    mem_disown(&owns);
+    a->context = context;
+    context->handle.refs++;
+    a->dtype = d->dtype;
+    a->layout = layout;
+    a->dense = dense;
+    a->plane[RG_PRIMAL] = d->data;
+    if (!d->data)
+        status = own_plane(a, RG_PRIMAL);
+    if (!status && d->adjoint)
+        status = require_plane(a, RG_ADJOINT);
+    if (!status && d->tangent)
+        status = require_plane(a, RG_TANGENT);
+    if (status)
+        api_array_release(a);
+    else
+        *array = a;
+    return status;
+}
+
+rg_status
+rg_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array)
+{
+    if (!array)
+        return api_error(RG_INVALID, "array is NULL");
+    *array = NULL;
+    API_CHECK(context, API_CONTEXT, "context");
+    if (!desc)
+        return api_error(RG_INVALID, "desc is NULL");
+    API_GUARDED(api_array_create(context, desc, array));
+}
+
+void
+api_array_release(rg_array *a)
+{
+    if (--a->handle.refs)
+        return;
+    for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
+        drop_plane(a, p);
+    api_context_release(a->context);
+    mem_free(a->name);
+    api_free(a);
+}
+
+void
+rg_array_destroy(rg_array *array)
+{
+    if (api_retire(array, API_ARRAY))
+        api_array_release(array);
+}
+
+/* -- asking ------------------------------------------------------------------------------------------- */
+
+rg_status
+rg_array_get_info(const rg_array *array, rg_array_info *info)
+{
+    if (!info)
+        return api_error(RG_INVALID, "info is NULL");
+    *info = (rg_array_info){0};
+    API_CHECK(array, API_ARRAY, "array");
+    info->dtype = array->dtype;
+    info->rank = array->layout.rank;
+    memcpy(info->shape, array->layout.shape, sizeof(info->shape));
+    memcpy(info->strides, array->layout.stride, sizeof(info->strides));
+    info->count = (size_t)rt_layout_count(&array->layout);
+    info->bytes = dense_bytes(array);
+    for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
+        info->planes |= array->plane[p] ? 1u << p : 0;
+    info->version = array->version;
+    return RG_OK;
+}
+
+/* A plane that is there, or RG_INVALID. */
+static rg_status
+check_plane(const rg_array *a, unsigned plane)
+{
+    API_CHECK(a, API_ARRAY, "array");
+    if (plane >= RG_PLANE_COUNT)
+        return api_error(RG_INVALID, "plane %u does not exist", plane);
+    if (!a->plane[plane])
+        return api_error(RG_INVALID, "%s has no %s: ask for it with rg_array_require()", SHOWN(a),
+                         plane_name(plane));
+    return RG_OK;
+}
+
+static const rt_layout *
+layout_of(const rg_array *a, unsigned plane)
+{
+    return plane == RG_PRIMAL ? &a->layout : &a->dense;
+}
+
+static void
+was_written(rg_array *a, unsigned plane)
+{
+    if (plane == RG_PRIMAL)
+        a->version++;
+}
+
+/* -- companions ---------------------------------------------------------------------------------------- */
+
+rg_status
+rg_array_require(rg_array *array, unsigned plane)
+{
+    API_CHECK(array, API_ARRAY, "array");
+    return require_plane(array, plane);
+}
+
+rg_status
+rg_array_attach(rg_array *array, unsigned plane, void *data)
+{
+    API_CHECK(array, API_ARRAY, "array");
+    if (plane == RG_PRIMAL || plane >= RG_PLANE_COUNT)
+        return api_error(RG_INVALID, "plane %u is not a companion", plane);
+    if (data && !ir_is_float(array->dtype))
+        return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", SHOWN(array),
+                         ir_dtype_name(array->dtype), plane_name(plane));
+    if ((uintptr_t)data % array->layout.size)
+        return api_error(RG_INVALID, "data is not aligned to an element of %s",
+                         ir_dtype_name(array->dtype));
+    drop_plane(array, plane);
+    array->plane[plane] = data;
+    return RG_OK;
+}
+
+/* -- contents ------------------------------------------------------------------------------------------ */
+
+static rg_status
+check_copy(const rg_array *a, unsigned plane, const void *data, size_t bytes)
+{
+    rg_status status = check_plane(a, plane);
+    if (status)
+        return status;
+    if (bytes != dense_bytes(a))
+        return api_error(RG_INVALID, "%s has %zu bytes, the caller's block %zu", SHOWN(a),
+                         dense_bytes(a), bytes);
+    if (!data && bytes)
+        return api_error(RG_INVALID, "data is NULL");
+    return RG_OK;
+}
+
+rg_status
+rg_array_read(rg_array *array, unsigned plane, void *data, size_t bytes)
+{
+    rg_status status = check_copy(array, plane, data, bytes);
+    if (!status && bytes)
+        rt_layout_read(layout_of(array, plane), array->plane[plane], data);
+    return status;
+}
+
+rg_status
+rg_array_write(rg_array *array, unsigned plane, const void *data, size_t bytes)
+{
+    rg_status status = check_copy(array, plane, data, bytes);
+    if (status)
+        return status;
+    if (bytes)
+        rt_layout_write(layout_of(array, plane), array->plane[plane], data);
+    was_written(array, plane);
+    return RG_OK;
+}
+
+rg_status
+rg_array_fill(rg_array *array, unsigned plane, double value)
+{
+    rg_status status = check_plane(array, plane);
+    if (status)
+        return status;
+    uint64_t from = ir_float_bits(RG_F64, value), bits = from;
+    if (ir_is_float(array->dtype))
+        bits = ir_float_bits(array->dtype, value);
+    else
+        ir_eval(RG_OP_CAST, RG_F64, array->dtype, from, 0, 0, &bits);
+    rt_layout_fill(layout_of(array, plane), array->plane[plane], &bits); /* little-endian */
+    was_written(array, plane);
+    return RG_OK;
+}
+
+rg_status
+rg_array_map(rg_array *array, unsigned plane, bool write, void **data)
+{
+    if (!data)
+        return api_error(RG_INVALID, "data is NULL");
+    *data = NULL;
+    rg_status status = check_plane(array, plane);
+    if (status)
+        return status;
+    if (write)
+        was_written(array, plane);
+    *data = array->plane[plane];
+    return RG_OK;
+}
+
+void
+rg_array_unmap(rg_array *array, unsigned plane)
+{
+    /* the devices there are share the host's memory: nothing to copy back */
+}

@@ -1,0 +1,256 @@
+/* Launches: the form is compiled at its first use, then run. SPDX-License-Identifier: Apache-2.0 */
+#include "api.h"
+
+/* -- compiling a form --------------------------------------------------------------------------------- */
+
+static bool
+find_push(ir_op *op, void *user)
+{
+    return op->code != RG_OP_TAPE_PUSH;
+}
+
+/* Frames that only a loop's count bounds: pushes inside loops or parallel loops. */
+static bool
+find_unbounded(ir_op *op, void *user)
+{
+    if (op->code != RG_OP_LOOP && op->code != RG_OP_FOR && op->code != RG_OP_PARALLEL)
+        return true;
+    return ir_walk(op->regions[0], find_push, NULL);
+}
+
+static void
+variant_free(void *variant)
+{
+    api_variant *v = variant;
+    ir_module_free(v->module);
+    mem_free(v);
+}
+
+static rg_status
+compile(rg_args *args, pipeline_form form, diag_list *diags)
+{
+    rg_kernel *k = args->kernel;
+    rg_context *c = k->module->context;
+    api_variant *v = mem_zalloc(sizeof(*v) + k->nparams + 2);
+    mem_owner owns;
+    mem_own(&owns, variant_free, v);
+    memcpy(v->key, args->key, k->nparams + 2);
+    pipeline_options options = {
+        .form = form,
+        .planes = v->key + 2,
+        .contraction = c->contraction,
+        .shared = args->shared,
+        .stage = c->table->stage,
+    };
+    ir_fn *fn;
+    v->module = pipeline_run(k->fn, &options, diags, &fn);
+    rg_status status = v->module ? RG_OK : RG_COMPILE;
+    if (v->module) {
+        bool *dense = mem_zalloc(k->nparams + 1);
+        mem_owner owns_dense;
+        mem_own(&owns_dense, mem_release_ptr, &dense);
+        for (uint32_t i = 0; i < k->nparams; i++)
+            dense[i] = v->key[2 + i] & API_KEY_DENSE;
+        v->can_fail = !c->table->restores && !ir_walk(fn->body, find_unbounded, NULL);
+        rt_program_desc desc = {v->module, fn, !args->shared, dense};
+        status = c->table->compile(c->device, &desc, &v->program, diags);
+        mem_disown(&owns_dense);
+        mem_free(dense);
+    }
+    mem_disown(&owns);
+    if (status) {
+        variant_free(v);
+        return status;
+    }
+    v->next = k->variants;
+    k->variants = v;
+    args->chosen[form] = v;
+    return RG_OK;
+}
+
+static rg_status
+check_taking_part(const rg_args *args, uint8_t plane, const char *name)
+{
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        if (args->key[2 + i] & plane)
+            return RG_OK;
+    return api_error(RG_INVALID, "no argument of kernel `%s` has %s: rg_array_require(array, %s) "
+                                 "makes one",
+                     args->kernel->fn->name, name,
+                     plane == RG_ADJOINT ? "RG_ADJOINT" : "RG_TANGENT");
+}
+
+static void
+release_diags(void *diags)
+{
+    diag_free(diags);
+}
+
+static rg_status
+choose(rg_args *args, pipeline_form form)
+{
+    rg_kernel *k = args->kernel;
+    if (form != PIPELINE_FORWARD && form != PIPELINE_JVP &&
+        check_taking_part(args, RG_ADJOINT, "an adjoint"))
+        return RG_INVALID;
+    if (form >= PIPELINE_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
+        return RG_INVALID;
+    args->key[0] = (uint8_t)form;
+    args->key[1] = args->shared;
+    for (api_variant *v = k->variants; v; v = v->next)
+        if (memcmp(v->key, args->key, k->nparams + 2) == 0) {
+            args->chosen[form] = v;
+            return RG_OK;
+        }
+    diag_list diags = {0};
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    rg_status status = compile(args, form, &diags);
+    mem_disown(&owns);
+    if (status && diags.text.len)
+        api_error_text(status, str_view(&diags.text));
+    else if (status)
+        api_error(status, "kernel `%s` (%s) cannot be compiled for device %s", k->fn->name,
+                  pipeline_form_name(form), k->module->context->table->name);
+    diag_free(&diags);
+    return status;
+}
+
+/* -- what a launch may have to put back ------------------------------------------------------------------ */
+
+typedef void copy_fn(const rt_layout *layout, void *data, char *saved);
+
+static void
+save_plane(const rt_layout *layout, void *data, char *saved)
+{
+    rt_layout_read(layout, data, saved);
+}
+
+static void
+restore_plane(const rt_layout *layout, void *data, char *saved)
+{
+    rt_layout_write(layout, data, saved);
+}
+
+/* Every plane that a derivative may change; returns their bytes. */
+static size_t
+each_changing(rg_args *args, copy_fn *copy)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++) {
+        const rg_array *a = args->slots[i].array;
+        for (unsigned plane = 0; a && plane < RG_PLANE_COUNT; plane++) {
+            void *data = args->packed[i].plane[plane];
+            if (!data || (plane == RG_PRIMAL && !args->kernel->params[i].written))
+                continue;
+            if (copy)
+                copy(plane ? &a->dense : &a->layout, data, args->saved + used);
+            size_t bytes = (size_t)rt_layout_count(&a->dense) * a->dense.size;
+            used += (bytes + 15) & ~(size_t)15;
+        }
+    }
+    return used;
+}
+
+static void
+save(rg_args *args)
+{
+    size_t need = each_changing(args, NULL);
+    if (need > args->saved_size) {
+        mem_free(args->saved);
+        args->saved = NULL;
+        args->saved_size = 0;
+        args->saved = mem_alloc(need);
+        args->saved_size = need;
+    }
+    each_changing(args, save_plane);
+}
+
+/* -- launching ---------------------------------------------------------------------------------------------- */
+
+static rg_status
+run(rg_args *args, pipeline_form form)
+{
+    rg_kernel *k = args->kernel;
+    if (!args->chosen[form]) {
+        rg_status status = choose(args, form);
+        if (status)
+            return status;
+    }
+    api_variant *v = args->chosen[form];
+    if (v->can_fail)
+        save(args);
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    rg_status status = k->module->context->table->launch(v->program, args->packed, &text);
+    mem_disown(&owns);
+    if (status == RG_BUDGET && v->can_fail)
+        each_changing(args, restore_plane);
+    if (status) {
+        api_error(status, "kernel `%s` (%s): %s", k->fn->name, pipeline_form_name(form),
+                  text.ptr ? text.ptr : rg_status_name(status));
+        str_free(&text);
+    }
+    return status;
+}
+
+static rg_status
+guarded_run(rg_args *args, pipeline_form form)
+{
+    API_GUARDED(run(args, form));
+}
+
+static rg_status
+launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
+{
+    API_CHECK(kernel, API_KERNEL, "kernel");
+    API_CHECK(args, API_ARGS, "args");
+    if (args->kernel != kernel)
+        return api_error(RG_INVALID, "args were made for kernel `%s`, not for `%s`",
+                         args->kernel->fn->name, kernel->fn->name);
+    rg_status status = api_args_pack(args);
+    if (!status)
+        status = guarded_run(args, form);
+    bool effects = form != PIPELINE_VJP && form != PIPELINE_JVP_VJP;
+    for (uint32_t i = 0; i < kernel->nparams && effects; i++)
+        if (kernel->params[i].written && args->slots[i].array)
+            args->slots[i].array->version++;
+    return status;
+}
+
+rg_status
+rg_launch(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_FORWARD);
+}
+
+rg_status
+rg_launch_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_VJP);
+}
+
+rg_status
+rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_FORWARD_VJP);
+}
+
+rg_status
+rg_launch_jvp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_JVP);
+}
+
+rg_status
+rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_JVP_VJP);
+}
+
+rg_status
+rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_JVP_FORWARD_VJP);
+}

@@ -1,0 +1,203 @@
+/* Arguments: packing them for a launch, once for all launches until something changes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api.h"
+
+#include "rt/interp/interp.h"
+
+void
+api_args_extents(rg_args *args)
+{
+    const rg_kernel *k = args->kernel;
+    if (!interp_shape(k->fn, args->packed, args->extents))
+        for (uint32_t i = 0; i < k->nextents; i++)
+            args->extents[i] = -1;
+}
+
+/* -- one argument ---------------------------------------------------------------------------------------- */
+
+static rg_status
+pack_array(rg_args *args, uint32_t i)
+{
+    const rg_param *p = &args->kernel->params[i];
+    const rg_array *a = args->slots[i].array;
+    rt_arg *arg = &args->packed[i];
+    bool dense = rt_layout_is_dense(&a->layout);
+    if (p->flat) {
+        if (!dense)
+            return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is a pointer: it takes a "
+                                         "contiguous array, this one has gaps",
+                             p->name.ptr, args->kernel->fn->name);
+        arg->extent[0] = rt_layout_count(&a->layout);
+        arg->stride[0] = 1;
+    } else {
+        for (uint32_t k = 0; k < p->rank; k++) {
+            arg->extent[k] = a->layout.shape[k];
+            arg->stride[k] = a->layout.stride[k];
+            /* elements of one address would be written by several threads */
+            if (p->written && a->layout.stride[k] == 0 && a->layout.shape[k] > 1)
+                return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is written, but elements "
+                                             "of axis %u share memory (its stride is 0)",
+                                 p->name.ptr, args->kernel->fn->name, k);
+        }
+    }
+    args->key[2 + i] = dense ? API_KEY_DENSE : 0;
+    return RG_OK;
+}
+
+static rg_status
+pack_one(rg_args *args, uint32_t i)
+{
+    const rg_param *p = &args->kernel->params[i];
+    api_slot *slot = &args->slots[i];
+    rt_arg *arg = &args->packed[i];
+    if (!slot->set)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr,
+                         args->kernel->fn->name);
+    *arg = (rt_arg){.bits = slot->bits};
+    args->key[2 + i] = 0;
+    if (p->array) {
+        rg_status status = pack_array(args, i);
+        if (status)
+            return status;
+    }
+    if (!slot->array)
+        return RG_OK;
+    slot->moves = slot->array->moves;
+    for (unsigned plane = p->array ? 0 : 1; plane < RG_PLANE_COUNT; plane++) {
+        arg->plane[plane] = slot->array->plane[plane];
+        if (arg->plane[plane] && (plane & (plane - 1)) == 0) /* 1, 2, 4 */
+            args->key[2 + i] |= (uint8_t)plane;
+    }
+    return RG_OK;
+}
+
+/* -- shapes ------------------------------------------------------------------------------------------------ */
+
+static rg_status
+check_extents(rg_args *args)
+{
+    const rg_kernel *k = args->kernel;
+    api_args_extents(args);
+    const int64_t *expected = args->extents;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        for (uint32_t axis = 0; axis < k->params[i].rank; axis++, expected++) {
+            int64_t found = args->packed[i].extent[axis];
+            if (*expected != -1 && *expected != found)
+                return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: axis %u must have %lld "
+                                             "elements, the array has %lld",
+                                 k->params[i].name.ptr, k->fn->name, axis, (long long)*expected,
+                                 (long long)found);
+        }
+    return RG_OK;
+}
+
+/* -- overlap ------------------------------------------------------------------------------------------------
+ * Primals may overlap when the kernel writes neither, and then share adjoints too; nothing else may. */
+
+typedef struct piece {
+    const rg_param *param;
+    const rt_layout *layout;
+    const void *data;
+    uint32_t index;
+    unsigned plane;
+} piece;
+
+static uint32_t
+list_pieces(const rg_args *args, piece *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++) {
+            const rg_array *a = args->slots[i].array;
+            if (!args->packed[i].plane[plane])
+                continue;
+            const rt_layout *layout = plane ? &a->dense : &a->layout;
+            out[n++] = (piece){&args->kernel->params[i], layout, args->packed[i].plane[plane], i,
+                               plane};
+        }
+    return n;
+}
+
+static const char *
+what(const piece *p)
+{
+    return p->plane == RG_PRIMAL    ? ""
+           : p->plane & RG_ADJOINT ? "the adjoint of "
+                                    : "the tangent of ";
+}
+
+static rg_status
+check_pair(rg_args *args, const piece *a, const piece *b)
+{
+    bool written = a->param->written || b->param->written;
+    bool harmless = a->plane == b->plane && !written;
+    if (harmless && (a->plane == RG_PRIMAL || args->shared))
+        return RG_OK; /* nothing would change */
+    if (!rt_layout_overlap(a->layout, a->data, b->layout, b->data))
+        return RG_OK;
+    if (harmless) {
+        args->shared = args->shared || (a->plane & RG_ADJOINT);
+        return RG_OK;
+    }
+    const piece *target = b->param->written ? b : a;
+    return api_error(RG_INVALID, "kernel `%s`: %s`%s` and %s`%s` overlap in memory%s%s%s",
+                     args->kernel->fn->name, what(a), a->param->name.ptr, what(b),
+                     b->param->name.ptr, written ? ", and `" : "",
+                     written ? target->param->name.ptr : "", written ? "` is written" : "");
+}
+
+static rg_status
+check_overlap(rg_args *args)
+{
+    piece few[32];
+    uint32_t room = args->kernel->nparams * RG_PLANE_COUNT;
+    piece *pieces = room > countof(few) ? mem_alloc(room * sizeof(piece)) : few;
+    uint32_t n = list_pieces(args, pieces);
+    args->shared = false;
+    rg_status status = RG_OK;
+    for (uint32_t i = 0; i < n && !status; i++)
+        for (uint32_t j = i + 1; j < n && !status; j++)
+            status = check_pair(args, &pieces[i], &pieces[j]);
+    if (pieces != few)
+        mem_free(pieces);
+    return status;
+}
+
+/* -- all of them ------------------------------------------------------------------------------------------- */
+
+static bool
+is_current(const rg_args *args)
+{
+    if (args->changed)
+        return false;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        if (args->slots[i].array && args->slots[i].moves != args->slots[i].array->moves)
+            return false;
+    return true;
+}
+
+static rg_status
+pack(rg_args *args)
+{
+    rg_status status = RG_OK;
+    for (uint32_t i = 0; i < args->kernel->nparams && !status; i++)
+        status = pack_one(args, i);
+    if (!status)
+        status = check_extents(args);
+    if (!status)
+        status = check_overlap(args);
+    if (status)
+        return status;
+    memset(args->chosen, 0, sizeof(args->chosen));
+    args->changed = false;
+    return RG_OK;
+}
+
+rg_status
+api_args_pack(rg_args *args)
+{
+    if (is_current(args))
+        return RG_OK;
+    args->changed = true; /* until all of it is packed */
+    API_GUARDED(pack(args));
+}

@@ -1,0 +1,191 @@
+/* The whole pipeline: one screen of calls, each with the reason why it stands there.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline.h"
+
+#include "ad/ad.h"
+#include "pass/pass.h"
+
+const char *
+pipeline_form_name(pipeline_form form)
+{
+    static const char *const names[PIPELINE_FORM_COUNT] = {
+        "forward", "vjp", "forward_vjp", "jvp", "jvp_vjp", "jvp_forward_vjp",
+    };
+    return names[form];
+}
+
+static void
+seen(const pipeline_options *o, const char *stage, const ir_module *m)
+{
+    if (o->seen)
+        o->seen(o->user, stage, m);
+}
+
+/* A finished transform leaves its source behind in the module; passes need not look at it again. */
+static void
+keep_only(ir_module *m, ir_fn *fn)
+{
+    fn->next = NULL;
+    m->first = m->last = fn;
+}
+
+/* -- results become outputs -------------------------------------------------------------------------
+ * `return` is one more buffer of rank 0, stored to at the end: derivatives then treat it like any
+ * written array, and no device has to know results. */
+
+static void
+results_to_outputs(ir_fn *fn)
+{
+    ir_op *end = ir_terminator(fn->body);
+    uint32_t had = fn->body->nparams;
+    for (uint32_t i = 0; i < end->nargs; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), i ? "return%u" : "return", i);
+        const char *kept = arena_str(fn->module->arena, rg_str_of(name));
+        ir_type type = ir_buffer((rg_dtype)end->args[i]->type.dtype, 0);
+        ir_value *output = ir_region_param(fn->body, type, kept);
+        fn->params[had + i].loc = fn->loc;
+        ir_op *store = ir_op_new(fn, RG_OP_STORE, 2, 0, end->loc);
+        ir_op_arg(store, fn, output);
+        ir_op_arg(store, fn, end->args[i]);
+        ir_insert_before(end, store);
+    }
+    end->nargs = 0; /* a buffer of rank 0 has no axis, so the shape region stays as it is */
+}
+
+/* -- buffers that share adjoints --------------------------------------------------------------------- */
+
+static bool
+make_atomic(ir_op *op, void *user)
+{
+    if (op->code == RG_OP_RMW && (op->plane & RG_ADJOINT))
+        op->atomic = true;
+    return true;
+}
+
+/* -- the pipeline ------------------------------------------------------------------------------------ */
+
+ir_module *
+pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags)
+{
+    ir_module *m = ir_module_new();
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    for (const ir_fn *fn = kernel->module->first; fn && fn != kernel; fn = fn->next)
+        if (!fn->kernel)
+            ir_fn_clone(m, fn, fn->name);
+    ir_fn *fn = ir_fn_clone(m, kernel, kernel->name);
+    seen(o, "source", m);
+    /* derivatives are taken of kernels without calls */
+    PASS_RUN(m, opt_inline, IR_STAGE_SOURCE, diags);
+    keep_only(m, fn);
+    results_to_outputs(fn);
+    seen(o, "inline", m);
+    /* less to differentiate, and activity sees through copies */
+    pass_simplify(m, IR_STAGE_SOURCE, diags);
+    ir_fn_scan_params(fn);
+    seen(o, "simplify", m);
+    mem_disown(&owns);
+    if (!diags->errors)
+        return m;
+    ir_module_free(m);
+    return NULL;
+}
+
+static bool *
+active_with(const pipeline_options *o, uint32_t nparams, unsigned plane)
+{
+    if (!o->planes)
+        return NULL;
+    bool *active = mem_zalloc(nparams + 1);
+    for (uint32_t i = 0; i < nparams; i++)
+        active[i] = o->planes[i] & plane;
+    return active;
+}
+
+typedef ir_fn *transform(const ir_fn *, const ad_options *, const char *, diag_list *);
+
+static ir_fn *
+derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool combined,
+       const char *suffix, diag_list *diags)
+{
+    if (diags->errors)
+        return fn;
+    ir_module *m = fn->module;
+    bool *active = active_with(o, fn->body->nparams, plane);
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &active);
+    size_t room = strlen(fn->name) + strlen(suffix) + 2;
+    char *name = arena_alloc(m->arena, room);
+    snprintf(name, room, "%s_%s", fn->name, suffix);
+    ad_options options = {.active = active, .combined = combined};
+    ir_fn *made = by(fn, &options, name, diags);
+    mem_disown(&owns);
+    mem_free(active);
+    if (!made)
+        return fn;
+    keep_only(m, made);
+    seen(o, suffix, m);
+    /* what reverse code does not use of the forward sweep disappears here */
+    pass_simplify(m, IR_STAGE_AD, diags);
+    return made;
+}
+
+static ir_fn *
+run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
+{
+    bool combined = o->form == PIPELINE_FORWARD_VJP || o->form == PIPELINE_JVP_FORWARD_VJP;
+    bool reverse = combined || o->form == PIPELINE_VJP || o->form == PIPELINE_JVP_VJP;
+    bool forward = o->form >= PIPELINE_JVP;
+
+    /* before derivatives: recording sweep and replay then round alike */
+    if (o->contraction)
+        PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+    /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
+    if (reverse)
+        fn = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", diags);
+    if (forward)
+        fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
+    if (diags->errors)
+        return NULL;
+    if (reverse && o->shared)
+        ir_walk(fn->body, make_atomic, NULL);
+    seen(o, "ad", m);
+    if (o->stage == IR_STAGE_AD)
+        return fn;
+    if (reverse) {
+        /* which recalled values are recorded, which computed again */
+        PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
+        pass_simplify(m, IR_STAGE_AD, diags);
+        seen(o, "plan", m);
+        /* adjoint code has multiplications and additions of its own */
+        if (o->contraction)
+            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+    }
+    /* frames, cursors, pages */
+    PASS_RUN(m, lower_tape, IR_STAGE_TAPE, diags);
+    seen(o, "tape", m);
+    if (o->stage == IR_STAGE_TAPE)
+        return fn;
+    /* local arrays get a place in memory */
+    PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, diags);
+    seen(o, "arrays", m);
+    return fn;
+}
+
+ir_module *
+pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
+{
+    ir_module *m = ir_module_new();
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    ir_fn *made = run(m, ir_fn_clone(m, kernel, kernel->name), options, diags);
+    mem_disown(&owns);
+    if (!diags->errors && made) {
+        *fn = made;
+        return m;
+    }
+    ir_module_free(m);
+    *fn = NULL;
+    return NULL;
+}

@@ -1,0 +1,39 @@
+/* From a kernel as it was written to the form that a device runs. SPDX-License-Identifier: Apache-2.0 */
+#ifndef PIPELINE_H
+#define PIPELINE_H
+
+#include "ir/ir.h"
+
+typedef enum pipeline_form {
+    PIPELINE_FORWARD,
+    PIPELINE_VJP,             /* split */
+    PIPELINE_FORWARD_VJP,     /* combined */
+    PIPELINE_JVP,
+    PIPELINE_JVP_VJP,         /* jvp of the split vjp */
+    PIPELINE_JVP_FORWARD_VJP, /* jvp of the combined one */
+    PIPELINE_FORM_COUNT
+} pipeline_form;
+
+/* Which parameters have adjoints or tangents: bits RG_ADJOINT, RG_TANGENT of planes[i]. */
+typedef struct pipeline_options {
+    pipeline_form form;
+    const uint8_t *planes; /* NULL: every float parameter has all of them */
+    bool contraction;      /* form fma */
+    bool shared;           /* buffers may share adjoints: no add to one is exclusive */
+    ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
+    /* Called with each stage's name when it is done; may be NULL. */
+    void (*seen)(void *user, const char *stage, const ir_module *m);
+    void *user;
+} pipeline_options;
+
+const char *pipeline_form_name(pipeline_form form);
+
+/* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into stores
+ * to buffers of rank 0 that follow its parameters. NULL after errors. */
+ir_module *pipeline_source(const ir_fn *kernel, const pipeline_options *options, diag_list *diags);
+/* A new module with the form of a kernel that came from pipeline_source; *fn is the kernel to run.
+ * NULL after errors. */
+ir_module *pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags,
+                        ir_fn **fn);
+
+#endif
