@@ -1,0 +1,14 @@
+// expm1
+// args: n=4 x[4]=-2.5,-0.75,0.3,1.2 y[4]=0
+// seed: y=1
+// expect: y=-0.9179150013761013,-0.5276334472589853,0.3498588075760031,2.3201169227365472
+// grad: x=0.0820849986238988,0.4723665527410147,1.3498588075760032,3.3201169227365472
+#include <math.h>
+
+void
+op_expm1(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = expm1(x[i]);
+}

@@ -1,0 +1,13 @@
+// fma
+// args: n=4 a[4]=1.5,-2.25,0.7,3.1 b[4]=0.4,1.3,-1.7,2.2 y[4]=0
+// seed: y=1
+// grad: a=1.4,2.3,-0.7,3.2 b=1.5,-2.25,0.7,3.1
+#include <math.h>
+
+void
+op_fma(int n, const double a[n], const double b[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = fma(a[i], b[i], a[i]);
+}

@@ -1,0 +1,12 @@
+// ldexp by a run-time exponent
+// args: n=4 x[4]=-2.5,-0.75,0.3,1.2 y[4]=0
+// seed: y=1
+#include <math.h>
+
+void
+op_ldexp(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = ldexp(x[i], i - 2);
+}
