@@ -25,7 +25,7 @@ make_helper(gen *g)
     vec_push(&g->names, ((name){"k0", "int", 0, false, false}));
     g->in_helper = true;
     g->budget = 10;
-    g->loops = 1; /* helpers are called in loops: keep theirs short */
+    g->extra = 1; /* helpers are called in loops: theirs are kept short */
     block(g, 2 + below(g, 4));
     if (out) {
         add(g, fmt(g, "*out = %s;", damped(g)));
@@ -35,7 +35,7 @@ make_helper(gen *g)
         }
     }
     add(g, fmt(g, "return %s;", damped(g)));
-    g->loops = 0;
+    g->extra = 0;
     g->in_helper = false;
     g->serial = serial;
     close_part(g, s);
@@ -317,6 +317,7 @@ print_list(const gen_node *node, unsigned depth, str *out)
 void
 gen_print(const gen_program *p, str *out)
 {
-    str_addz(out, "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n");
+    str_addz(out, "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n"
+                 "struct pair {\n    double a;\n    int k;\n};\n\n");
     print_list(p->first, 0, out);
 }

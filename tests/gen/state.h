@@ -24,6 +24,7 @@ typedef struct gen {
     gen_part *into;      /* where statements go */
     unsigned depth;      /* of blocks inside the thread */
     unsigned loops;      /* loops around this place inside the function */
+    unsigned extra;      /* loops that may stand around a helper's calls */
     int budget;          /* statements left */
     unsigned serial;     /* for unique names */
     bool in_switch;      /* a break here leaves a switch */

@@ -86,6 +86,34 @@ declare_array(gen *g)
                is_float ? " + 0.1 * j" : " + j"));
 }
 
+/* A local struct; its members are names like any other. */
+static void
+declare_struct(gen *g)
+{
+    const char *text = fmt(g, "s%u", g->serial++);
+    if (chance(g, 60))
+        add(g, fmt(g, "struct pair %s = {%s, %s};", text, damped(g), int_expr(g, 1)));
+    else
+        add(g, fmt(g, "struct pair %s = {.k = %u, .a = %s};", text, below(g, 9), float_leaf(g)));
+    vec_push(&g->names, ((name){fmt(g, "%s.a", text), "double", 0, true, false}));
+    vec_push(&g->names, ((name){fmt(g, "%s.k", text), "int", 0, false, false}));
+    if (chance(g, 50))
+        add(g, fmt(g, "{ struct pair t = %s; t.a *= 0.5; t.k++; %s = t; }", text, text));
+}
+
+/* A pointer into an array that is only read; it is used as an array. */
+static void
+declare_pointer(gen *g)
+{
+    if (g->in_helper || !g->in_thread)
+        return;
+    const char *text = fmt(g, "p%u", g->serial++);
+    bool row = chance(g, 50);
+    add(g, row ? fmt(g, "const double *%s = q[i];", text)
+               : fmt(g, "const double *%s = &w[%s];", text, index_below(g, 3)));
+    vec_push(&g->names, ((name){text, "double", 3, true, true}));
+}
+
 static void
 assign_float(gen *g)
 {
@@ -114,6 +142,25 @@ assign_float(gen *g)
                    damped(g));
     }
     add(g, line)->simple = fmt(g, "%s = 0.5 * %s + 0.25;", t, t);
+}
+
+static void
+declare_other(gen *g)
+{
+    switch (below(g, 6)) {
+    case 0:
+    case 1:
+        declare_int(g);
+        break;
+    case 2:
+        declare_struct(g);
+        break;
+    case 3:
+        declare_pointer(g);
+        break;
+    default:
+        declare_array(g);
+    }
 }
 
 static void
@@ -243,7 +290,7 @@ loop_body(gen *g, unsigned count)
 static const char *
 trip_count(gen *g)
 {
-    unsigned limit = g->loops == 0 ? 8 : g->loops == 1 ? 5 : 3;
+    unsigned around = g->loops + g->extra, limit = around == 0 ? 8 : around == 1 ? 5 : 3;
     switch (below(g, 4)) {
     case 0:
         return fmt(g, "%u", below(g, limit));
@@ -294,7 +341,7 @@ static void
 while_statement(gen *g)
 {
     scope s;
-    unsigned fuel = g->loops == 0 ? 9 : 4, number = g->serial++;
+    unsigned fuel = g->loops + g->extra == 0 ? 9 : 4, number = g->serial++;
     add(g, fmt(g, "int f%u = %u;", number, 1 + below(g, fuel)));
     if (chance(g, 60)) {
         compound(g, fmt(g, "while (f%u-- > 0 && (%s)) {", number, condition(g, 1)), "}", &s);
@@ -332,7 +379,7 @@ jump(gen *g)
     unsigned kind = below(g, 3);
     if (kind == 0 && g->in_helper)
         add(g, fmt(g, "if (%s) return %s;", c, damped(g)));
-    else if (kind == 1 && g->loops > 0)
+    else if (kind == 1 && (g->loops > 0 || (g->in_thread && chance(g, 30))))
         add(g, fmt(g, "if (%s) continue;", c));
     else if (g->loops > 0 || g->in_switch)
         add(g, fmt(g, "if (%s) break;", c));
@@ -353,7 +400,7 @@ statement(gen *g)
     else if (kind == 7)
         declare_float(g);
     else if (kind == 8)
-        chance(g, 50) ? declare_int(g) : declare_array(g);
+        declare_other(g);
     else if (kind < 11)
         assign_element(g);
     else if (kind == 11)
@@ -366,9 +413,9 @@ statement(gen *g)
         assign_float(g);
     else if (kind < 16)
         if_statement(g);
-    else if (kind == 16 && g->loops < 3)
+    else if (kind == 16 && g->loops + g->extra < 3)
         while_statement(g);
-    else if (kind < 19 && g->loops < 3)
+    else if (kind < 19 && g->loops + g->extra < 3)
         for_statement(g);
     else
         switch_statement(g);
