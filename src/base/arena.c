@@ -14,10 +14,10 @@
 #endif
 #ifdef POISON
 #include <sanitizer/asan_interface.h>
-#define poison(p, n) __asan_poison_memory_region((p), (n))
+#define poison(p, n)   __asan_poison_memory_region((p), (n))
 #define unpoison(p, n) __asan_unpoison_memory_region((p), (n))
 #else
-#define poison(p, n) ((void)0)
+#define poison(p, n)   ((void)0)
 #define unpoison(p, n) ((void)0)
 #endif
 

@@ -1,7 +1,8 @@
 /* Deep copies, within a module or into another one. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir.h"
 
-/* -- places: file and inline numbers belong to a module ------------------------------------------ */
+/* -- places: file and inline numbers belong to a module ------------------------------------------
+ */
 
 static uint32_t
 import_file(ir_module *to, const ir_module *from, uint32_t file)
@@ -56,7 +57,8 @@ import_loc(ir_module *to, const ir_module *from, ir_loc loc)
     return loc;
 }
 
-/* -- ops ------------------------------------------------------------------------------------------ */
+/* -- ops ------------------------------------------------------------------------------------------
+ */
 
 static const void *
 copied(arena *a, const void *data, size_t n)
@@ -97,8 +99,7 @@ clone_region(ir_fn *to, const ir_region *r, ir_value **map, ir_region *into)
         const ir_value *p = r->params[i];
         map[p->id] = ir_region_param(into, p->type, p->name);
     }
-    ir_for_ops(op, r)
-        ir_op_clone(to, op, map, into);
+    ir_for_ops(op, r) ir_op_clone(to, op, map, into);
 }
 
 ir_op *

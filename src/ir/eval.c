@@ -1,13 +1,14 @@
 /* Values of scalar ops on constants, from the value columns of ops.def.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The table is expanded once for each class of type: double, float (f16 too, which is rounded after),
- * int64_t for signed and uint64_t for unsigned integers and bool. */
+ * The table is expanded once for each class of type: double, float (f16 too, which is rounded
+ * after), int64_t for signed and uint64_t for unsigned integers and bool. */
 #include "ir/ir.h"
 
 #include <math.h>
 
-/* -- helpers that the value columns name ----------------------------------------------------------- */
+/* -- helpers that the value columns name
+ * ----------------------------------------------------------- */
 
 static uint64_t
 low_bits(unsigned bits)
@@ -71,7 +72,8 @@ rg_exponent(double x)
     return exponent;
 }
 
-/* -- the table, per class -------------------------------------------------------------------------- */
+/* -- the table, per class
+ * -------------------------------------------------------------------------- */
 
 #define NO (known = false, 0)
 
@@ -149,7 +151,8 @@ eval_unsigned(rg_op op, unsigned BITS, uint64_t x, uint64_t y, uint64_t *r)
 #undef SIGNED
 #undef RG_OP
 
-/* -- casts ----------------------------------------------------------------------------------------- */
+/* -- casts
+ * ----------------------------------------------------------------------------------------- */
 
 /* truncates; out of range saturates; NaN gives 0 */
 static uint64_t
@@ -193,7 +196,8 @@ cast(rg_dtype from, rg_dtype to, uint64_t bits)
     return to_float ? int_to_float(from, to, bits) : to == RG_BOOL ? bits != 0 : ir_wrap(to, bits);
 }
 
-/* -- all together ---------------------------------------------------------------------------------- */
+/* -- all together
+ * ---------------------------------------------------------------------------------- */
 
 static float
 float_of_bits(rg_dtype d, uint64_t bits)
@@ -205,7 +209,8 @@ float_of_bits(rg_dtype d, uint64_t bits)
     return f;
 }
 
-/* a float class's value as bits of the result, which a comparison or an exponent has not of its own */
+/* a float class's value as bits of the result, which a comparison or an exponent has not of its own
+ */
 static uint64_t
 result_bits(rg_dtype result, double v)
 {

@@ -7,7 +7,7 @@
 
 typedef struct hasher {
     uint64_t h;
-    map order;            /* value -> its number + 1 */
+    map order; /* value -> its number + 1 */
     uintptr_t next;
     vec(const ir_fn *) fns;
 } hasher;
@@ -104,8 +104,7 @@ add_region(hasher *s, const ir_region *r)
     add(s, r->nparams);
     for (uint32_t i = 0; i < r->nparams; i++)
         define(s, r->params[i]);
-    ir_for_ops(op, r)
-        add_op(s, op);
+    ir_for_ops(op, r) add_op(s, op);
     add(s, RG_OP_COUNT);
 }
 

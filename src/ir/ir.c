@@ -258,10 +258,13 @@ ir_is_const(const ir_value *v, uint64_t *bits)
     return true;
 }
 
+/* After lower_tape a parallel that records has no trace. */
 uint32_t
 ir_value_results(const ir_op *op)
 {
-    return op->nresults - (op->records ? 1 : 0);
+    uint32_t n = op->nresults;
+    bool traced = op->records && n && op->results[n - 1]->type.kind == IR_TRACE;
+    return traced ? n - 1 : n;
 }
 
 uint32_t
@@ -271,8 +274,12 @@ ir_first_init(const ir_op *op)
     case RG_OP_FOR:
     case RG_OP_UNWIND:
         return 2;
-    case RG_OP_PARALLEL:
-        return 2 * op->attr.rank + (op->rewinds ? 1 : 0);
+    case RG_OP_PARALLEL: {
+        uint32_t n = 2 * op->attr.rank;
+        bool traced =
+            op->rewinds && op->nargs > n && op->args[n] && op->args[n]->type.kind == IR_TRACE;
+        return traced ? n + 1 : n;
+    }
     default:
         return 0;
     }

@@ -110,8 +110,9 @@ escape(lexer *l)
     default:
         break;
     }
-    fail(l, "a string has an escape that is not known\nwrite \\n, \\t, \\\", \\\\ or \\x and two hex "
-            "digits that are not 00");
+    fail(l,
+         "a string has an escape that is not known\nwrite \\n, \\t, \\\", \\\\ or \\x and two hex "
+         "digits that are not 00");
     return -1;
 }
 
@@ -127,7 +128,8 @@ read_string(lexer *l, token_kind kind)
     l->at = start;
     for (int c; (c = peek(l, 0)) != '"';) {
         if (c <= 0 || c == '\n') {
-            fail(l, "a string does not end on its line\nclose it with \", and write a line's end as \\n");
+            fail(l, "a string does not end on its line\nclose it with \", and write a line's end "
+                    "as \\n");
             return;
         }
         l->at++;
@@ -159,7 +161,8 @@ read_number(lexer *l)
     for (;;) {
         int c = peek(l, 0);
         int before = (unsigned char)l->source.ptr[l->at - 1];
-        bool exponent = before == 'p' || before == 'P' || (!hex && (before == 'e' || before == 'E'));
+        bool exponent =
+            before == 'p' || before == 'P' || (!hex && (before == 'e' || before == 'E'));
         if (!is_name(c) && !((c == '-' || c == '+') && exponent))
             break;
         l->at++;

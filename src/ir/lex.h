@@ -51,7 +51,8 @@ enum {
 void lex_start(lexer *l, rg_str source, const char *path, arena *strings, diag_list *diags);
 /* the next token, into l->now */
 void lex_next(lexer *l);
-/* a path of a place: what stands up to the colon, or a string; the token after it becomes the present one */
+/* a path of a place: what stands up to the colon, or a string; the token after it becomes the
+ * present one */
 rg_str lex_path(lexer *l);
 /* reports at a token and goes on; the remedy follows a newline in the format */
 void lex_error(lexer *l, const token *at, unsigned number, const char *format, ...)

@@ -1,7 +1,8 @@
 /* Numbers in IR text: each prints as something short that reads back to the same bits.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The C library writes and reads the decimal point of the process's locale; IR text always has '.'. */
+ * The C library writes and reads the decimal point of the process's locale; IR text always has '.'.
+ */
 #include "ir/text.h"
 
 #include <errno.h>

@@ -19,8 +19,8 @@ const ir_op_info ir_ops[RG_OP_COUNT] = {
 };
 
 const char *const ir_rmw_names[RG_RMW_COUNT] = {
-    [RG_RMW_ADD] = "add", [RG_RMW_MIN] = "min", [RG_RMW_MAX] = "max",
-    [RG_RMW_MUL] = "mul", [RG_RMW_AND] = "and", [RG_RMW_OR] = "or",
+    [RG_RMW_ADD] = "add", [RG_RMW_MIN] = "min",           [RG_RMW_MAX] = "max",
+    [RG_RMW_MUL] = "mul", [RG_RMW_AND] = "and",           [RG_RMW_OR] = "or",
     [RG_RMW_XOR] = "xor", [RG_RMW_EXCHANGE] = "exchange", [RG_RMW_CAS] = "cas",
 };
 
@@ -45,9 +45,10 @@ bool
 ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
 {
     static const uint8_t counts[] = {
-        [IR_UNARY_F] = 1,  [IR_UNARY_N] = 1,  [IR_UNARY_I] = 1, [IR_BINARY_F] = 2, [IR_BINARY_N] = 2,
-        [IR_BINARY_I] = 2, [IR_COMPARE] = 2,  [IR_TERNARY_F] = 3, [IR_LDEXP] = 2,  [IR_EXPONENT] = 1,
-        [IR_SELECT] = 3,   [IR_CAST] = 1,     [IR_OTHER] = 0};
+        [IR_UNARY_F] = 1,  [IR_UNARY_N] = 1,  [IR_UNARY_I] = 1, [IR_BINARY_F] = 2,
+        [IR_BINARY_N] = 2, [IR_BINARY_I] = 2, [IR_COMPARE] = 2, [IR_TERNARY_F] = 3,
+        [IR_LDEXP] = 2,    [IR_EXPONENT] = 1, [IR_SELECT] = 3,  [IR_CAST] = 1,
+        [IR_OTHER] = 0};
     ir_form form = ir_ops[op].form;
     if (form == IR_OTHER || nargs != counts[form] || args[0].kind != IR_SCALAR)
         return false;

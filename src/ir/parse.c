@@ -1,8 +1,8 @@
 /* Text to IR; text.h shows the form. SPDX-License-Identifier: Apache-2.0
  *
- * After an error of syntax the lexer gives no more tokens, so every loop here ends. Errors of meaning
- * (a name not known, a number out of range) let the reading go on; then a made-up value stands in. What is
- * accepted has the shape that printing needs; the verifier judges the rest. */
+ * After an error of syntax the lexer gives no more tokens, so every loop here ends. Errors of
+ * meaning (a name not known, a number out of range) let the reading go on; then a made-up value
+ * stands in. What is accepted has the shape that printing needs; the verifier judges the rest. */
 #include "ir/lex.h"
 #include "ir/text.h"
 
@@ -33,7 +33,8 @@ typedef struct parser {
     unsigned errors_before;
 } parser;
 
-/* -- tokens ---------------------------------------------------------------------------------------- */
+/* -- tokens
+ * ---------------------------------------------------------------------------------------- */
 
 static bool
 at_punct(parser *p, const char *text)
@@ -135,7 +136,8 @@ want_string(parser *p, const char *what)
     return text;
 }
 
-/* -- types and values ------------------------------------------------------------------------------ */
+/* -- types and values
+ * ------------------------------------------------------------------------------ */
 
 static rg_dtype
 parse_dtype(parser *p)
@@ -147,9 +149,10 @@ parse_dtype(parser *p)
     }
     rg_dtype d = ir_dtype_find(t.text);
     if (d == RG_NONE) {
-        lex_error(&p->lex, &t, E_TYPE,
-                  "no such type\nscalars are bool, i8 to i64, u8 to u64, f16, f32, f64; others are T[n], "
-                  "buf<T,rank>, slot<T,n>, trace, cursor");
+        lex_error(
+            &p->lex, &t, E_TYPE,
+            "no such type\nscalars are bool, i8 to i64, u8 to u64, f16, f32, f64; others are T[n], "
+            "buf<T,rank>, slot<T,n>, trace, cursor");
         d = RG_F32;
     }
     lex_next(&p->lex);
@@ -205,9 +208,10 @@ name_value(parser *p, token t, ir_value *v)
     if (!number)
         v->name = arena_str(p->m->arena, t.text);
     if (map_get(&p->names, hash_name(t.text))) {
-        lex_error(&p->lex, &t, E_TWICE,
-                  "this name is defined twice in one function\nuse another name: names are unique in "
-                  "a function, also over regions");
+        lex_error(
+            &p->lex, &t, E_TWICE,
+            "this name is defined twice in one function\nuse another name: names are unique in "
+            "a function, also over regions");
         return;
     }
     named *n = arena_one(p->scratch, named);
@@ -268,7 +272,8 @@ parse_use_list(parser *p)
     want_punct(p, ")");
 }
 
-/* -- places ---------------------------------------------------------------------------------------- */
+/* -- places
+ * ---------------------------------------------------------------------------------------- */
 
 static uint32_t
 file_number(parser *p, rg_str path)
@@ -342,7 +347,8 @@ parse_loc(parser *p)
     return loc;
 }
 
-/* -- names of ops ---------------------------------------------------------------------------------- */
+/* -- names of ops
+ * ---------------------------------------------------------------------------------- */
 
 /* cuts the next part, up to a point, off the front */
 static rg_str
@@ -424,21 +430,23 @@ parse_op_name(parser *p)
         lex_stop(&p->lex);
         return NULL;
     }
-    uint32_t nregions = code == RG_OP_IF ? 2
-                        : code == RG_OP_FOR || code == RG_OP_LOOP || code == RG_OP_PARALLEL ||
-                                code == RG_OP_UNWIND
-                            ? 1
-                            : 0;
+    uint32_t nregions =
+        code == RG_OP_IF ? 2
+        : code == RG_OP_FOR || code == RG_OP_LOOP || code == RG_OP_PARALLEL || code == RG_OP_UNWIND
+            ? 1
+            : 0;
     ir_op *op = ir_op_new(p->fn, (rg_op)code, 0, nregions, (ir_loc){0});
     if (!parse_suffixes(op, rest) || t.text.ptr[t.text.len - 1] == '.')
-        lex_error(&p->lex, &t, E_SUFFIX,
-                  "this operation cannot have such a suffix\nload and store take .adj .tan .tan2; rmw "
-                  "takes .add .min ... .cas, then planes, then .atomic; any op takes .fast last");
+        lex_error(
+            &p->lex, &t, E_SUFFIX,
+            "this operation cannot have such a suffix\nload and store take .adj .tan .tan2; rmw "
+            "takes .add .min ... .cas, then planes, then .atomic; any op takes .fast last");
     lex_next(&p->lex);
     return op;
 }
 
-/* -- ops with their own way of writing ------------------------------------------------------------- */
+/* -- ops with their own way of writing
+ * ------------------------------------------------------------- */
 
 /* the results' types stand before the op, whose value they are */
 typedef struct result {
@@ -493,7 +501,8 @@ parse_table(parser *p, ir_op *op, ir_type t)
         return;
     if (t.kind != IR_ARRAY || n != t.length) {
         lex_error(&p->lex, &start, E_COUNT,
-                  "a table's result is an array of as many elements as the list holds (here %u)", n);
+                  "a table's result is an array of as many elements as the list holds (here %u)",
+                  n);
         return;
     }
     char *data = arena_alloc(p->m->arena, p->bytes.len);
@@ -512,8 +521,8 @@ parse_region_param(parser *p, ir_region *r)
         name_value(p, name, ir_region_param(r, t, NULL));
 }
 
-/* `%a: T = %init, ...` up to the closing bracket. The inits are read where the parameters are not yet
- * seen, so that they cannot mean them. */
+/* `%a: T = %init, ...` up to the closing bracket. The inits are read where the parameters are not
+ * yet seen, so that they cannot mean them. */
 static void
 parse_carried(parser *p, ir_region *r)
 {
@@ -606,8 +615,8 @@ parse_bounds(parser *p, ir_op *op)
     size_t before = p->args.n;
     parse_use_list(p);
     if (p->args.n - before != op->attr.rank && !p->lex.stopped) {
-        lex_error(&p->lex, &start, E_COUNT, "a parallel loop has as many bounds as indices (here %u)",
-                  op->attr.rank);
+        lex_error(&p->lex, &start, E_COUNT,
+                  "a parallel loop has as many bounds as indices (here %u)", op->attr.rank);
         lex_stop(&p->lex);
     }
 }
@@ -616,10 +625,9 @@ static void
 parse_parallel(parser *p, ir_op *op)
 {
     ir_value *trace = NULL;
-    if (skip_word(p, "rewinds")) {
+    op->rewinds = skip_word(p, "rewinds");
+    if (op->rewinds && p->lex.now.kind == TOKEN_VALUE)
         trace = parse_use(p);
-        op->rewinds = true;
-    }
     want_punct(p, "(");
     results indices = {0};
     mem_owner owns;
@@ -643,7 +651,8 @@ parse_parallel(parser *p, ir_op *op)
     if (skip_word(p, "reduce"))
         parse_reductions(p, op);
     for (size_t i = 0; i < indices.n && !p->lex.stopped; i++)
-        name_value(p, indices.at[i].name, ir_region_param(op->regions[0], indices.at[i].type, NULL));
+        name_value(p, indices.at[i].name,
+                   ir_region_param(op->regions[0], indices.at[i].type, NULL));
     mem_disown(&owns);
     vec_free(&indices);
 }
@@ -737,7 +746,8 @@ parse_access(parser *p)
         parse_uses(p);
 }
 
-/* -- ops and regions ------------------------------------------------------------------------------- */
+/* -- ops and regions
+ * ------------------------------------------------------------------------------- */
 
 static void parse_region(parser *p, ir_region *r);
 
@@ -836,7 +846,8 @@ parse_region(parser *p, ir_region *r)
     p->depth--;
 }
 
-/* -- functions ------------------------------------------------------------------------------------- */
+/* -- functions
+ * ------------------------------------------------------------------------------------- */
 
 static void
 parse_param(parser *p)

@@ -12,10 +12,11 @@ typedef struct printer {
     map suffixes;     /* hash of a name -> the last suffix given to it */
     unsigned unnamed; /* values without a name so far */
     unsigned depth;
-    bool brief;       /* regions as {...} */
+    bool brief; /* regions as {...} */
 } printer;
 
-/* -- names ----------------------------------------------------------------------------------------- */
+/* -- names
+ * ----------------------------------------------------------------------------------------- */
 
 static bool
 is_name_char(char c)
@@ -109,7 +110,8 @@ name_fn(printer *p, const ir_fn *fn)
     name_region(p, &inside);
 }
 
-/* -- pieces ---------------------------------------------------------------------------------------- */
+/* -- pieces
+ * ---------------------------------------------------------------------------------------- */
 
 static void
 print_string(str *out, const char *s)
@@ -209,8 +211,8 @@ is_plain_path(const char *path)
 static void
 print_position(printer *p, ir_loc loc)
 {
-    const char *path = loc.file && loc.file < p->module->files.n ? p->module->files.at[loc.file].path
-                                                                 : NULL;
+    const char *path =
+        loc.file && loc.file < p->module->files.n ? p->module->files.at[loc.file].path : NULL;
     if (path && is_plain_path(path))
         str_addz(p->out, path);
     else
@@ -238,7 +240,8 @@ print_loc(printer *p, ir_loc loc)
     }
 }
 
-/* -- ops ------------------------------------------------------------------------------------------- */
+/* -- ops
+ * ------------------------------------------------------------------------------------------- */
 
 static void
 indent(printer *p)
@@ -368,8 +371,10 @@ static void
 print_parallel(printer *p, const ir_op *op)
 {
     uint32_t rank = op->attr.rank, init = ir_first_init(op);
-    if (op->rewinds) {
-        str_addz(p->out, " rewinds ");
+    if (op->rewinds)
+        str_addz(p->out, " rewinds");
+    if (init > 2 * rank) {
+        str_addc(p->out, ' ');
         print_use(p, op->args[2 * rank]);
     }
     str_addz(p->out, " (");
@@ -384,8 +389,8 @@ print_parallel(printer *p, const ir_op *op)
     print_uses(p, op->args + rank, rank);
     str_addc(p->out, ')');
     for (uint32_t i = init; i < op->nargs; i++) {
-        unsigned what = op->reduce && i - init < ir_value_results(op) ? op->reduce[i - init]
-                                                                      : RG_RMW_COUNT;
+        unsigned what =
+            op->reduce && i - init < ir_value_results(op) ? op->reduce[i - init] : RG_RMW_COUNT;
         str_addz(p->out, i == init ? " reduce (" : ", ");
         str_addf(p->out, "%s ", what < RG_RMW_COUNT ? ir_rmw_names[what] : "?");
         print_use(p, op->args[i]);
@@ -558,7 +563,8 @@ print_op(printer *p, const ir_op *op)
     }
 }
 
-/* -- functions ------------------------------------------------------------------------------------- */
+/* -- functions
+ * ------------------------------------------------------------------------------------- */
 
 static void
 print_param(printer *p, const ir_param *param, const ir_value *v)
@@ -608,7 +614,8 @@ print_fn(printer *p, const ir_fn *fn)
     str_addc(p->out, '\n');
 }
 
-/* -- entry ----------------------------------------------------------------------------------------- */
+/* -- entry
+ * ----------------------------------------------------------------------------------------- */
 
 static void
 printer_finish(void *printer_)

@@ -13,27 +13,25 @@
  *     yield
  *   }
  *
- * Names are unique within a function; a name of digits only stands for a value without one. Types of
- * results and parameters are always written. Suffixes of an op's name say the rest:
+ * Names are unique within a function; a name of digits only stands for a value without one. Types
+ * of results and parameters are always written. Suffixes of an op's name say the rest:
  *
  *   load store        .adj .tan .tan2 (planes, combined in this order)
  *   rmw               .add ... .cas, then planes, then .atomic
  *   any               .fast
  *
- *   %c: f64 = const 0.1                              numbers in decimal or hex; inf, -inf, nan, nan:0xBITS
- *   %t: i32[3] = table {1, 2, 3}
- *   %e: i64 = extent %x, 0
- *   if %c { ... } else { ... }                       the else may miss where it does nothing
- *   for [records] %i: T = %lo to %hi step 1 [(%a: T = %init, ...)] { ... }
- *   loop [records] [(%a: T = %init, ...)] { ... exit_if %c (%a) ... }
- *   parallel [records] [rewinds %t] (%i: T, ...) = (%lo, ...) to (%hi, ...) [reduce (add %init, ...)] { }
+ *   %c: f64 = const 0.1                              numbers in decimal or hex; inf, -inf, nan,
+ * nan:0xBITS %t: i32[3] = table {1, 2, 3} %e: i64 = extent %x, 0 if %c { ... } else { ... } the
+ * else may miss where it does nothing for [records] %i: T = %lo to %hi step 1 [(%a: T = %init,
+ * ...)] { ... } loop [records] [(%a: T = %init, ...)] { ... exit_if %c (%a) ... } parallel
+ * [records] [rewinds [%t]] (%i: T, ...) = (%lo, ...) to (%hi, ...) [reduce (add %init, ...)] { }
  *   unwind %trace, %count (%k: i64, %a: T = %init, ...) { ... }
  *   %r: f64 = call @f(%x)
  *   assert %c, "text"      print "format", %v
  *
- * A place, `@ file:line:col-end`, stands at an op's end or before its first region, after a parameter
- * and before a function's shape and body; `in @callee file:line:col` says, innermost first, through
- * which inlined calls the op came. */
+ * A place, `@ file:line:col-end`, stands at an op's end or before its first region, after a
+ * parameter and before a function's shape and body; `in @callee file:line:col` says, innermost
+ * first, through which inlined calls the op came. */
 #ifndef IR_TEXT_H
 #define IR_TEXT_H
 

@@ -1,0 +1,398 @@
+/* Whether a module keeps the rules of the IR: structure, visibility, stages, signatures. Rules of
+ * single ops stand in verify_op.c. SPDX-License-Identifier: Apache-2.0
+ *
+ * Structure comes first; where links are broken nothing else of that function is looked at. */
+#include "ir/verify.h"
+
+bool
+verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, ...)
+{
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    str_addf(&text, "@%s: ", v->fn->name);
+    va_list args;
+    va_start(args, format);
+    str_addv(&text, format, args);
+    va_end(args);
+    if (v->after)
+        str_addf(&text, " (after %s)", v->after);
+    if (op) {
+        str_addz(&text, "\nthe op: ");
+        ir_print_op(&text, op);
+    }
+    ir_loc loc = op ? op->loc : v->fn->loc;
+    diag_place place = {.line = loc.line, .col = loc.col, .end_col = loc.end_col};
+    if (loc.file && loc.file < v->module->files.n) {
+        const ir_file *file = &v->module->files.at[loc.file];
+        place.path = file->path;
+        place.source = file->text;
+        place.source_len = file->len;
+    }
+    diag_add(v->diags, DIAG_ERROR, number, place, "%s", text.ptr);
+    mem_disown(&owns);
+    str_free(&text);
+    return false;
+}
+
+/* -- structure
+ * ------------------------------------------------------------------------------------- */
+
+static bool
+links_of_value(verifier *v, const ir_value *value, uint32_t index, const ir_op *def,
+               const ir_region *r)
+{
+    if (value->def != def || value->region != r || value->index != index)
+        return verify_error(v, def ? def : r->op, E_STRUCTURE,
+                            "value %u does not point back to where it is defined", value->id);
+    if (value->id >= v->fn->next_id || v->visible[value->id])
+        return verify_error(v, def ? def : r->op, E_STRUCTURE,
+                            "value %u has a number out of range or another value's", value->id);
+    v->visible[value->id] = value;
+    return true;
+}
+
+static bool links_of_region(verifier *v, const ir_region *r, const ir_op *op);
+
+static bool
+links_of_op(verifier *v, const ir_op *op, const ir_region *r)
+{
+    if (op->code >= RG_OP_COUNT)
+        return verify_error(v, NULL, E_STRUCTURE, "an op has the unknown code %u", op->code);
+    if (op->parent != r || (op->next ? op->next->prev : r->last) != op ||
+        (op->prev ? op->prev->next : r->first) != op)
+        return verify_error(v, op, E_STRUCTURE, "the op is not linked into its region");
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!op->args[i])
+            return verify_error(v, op, E_STRUCTURE, "operand %u is missing", i);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (!links_of_value(v, op->results[i], i, op, r))
+            return false;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        if (!links_of_region(v, op->regions[i], op))
+            return false;
+    return true;
+}
+
+static bool
+links_of_region(verifier *v, const ir_region *r, const ir_op *op)
+{
+    if (r->op != op || r->fn != v->fn)
+        return verify_error(v, op, E_STRUCTURE, "a region does not point back to its op");
+    for (uint32_t i = 0; i < r->nparams; i++)
+        if (!links_of_value(v, r->params[i], i, NULL, r))
+            return false;
+    ir_for_ops(inner, r) if (!links_of_op(v, inner, r)) return false;
+    return true;
+}
+
+/* -- visibility
+ * ------------------------------------------------------------------------------------ */
+
+static bool
+check_stage(verifier *v, const ir_op *op)
+{
+    bool tape = v->stage >= IR_STAGE_TAPE, ad = v->stage == IR_STAGE_AD, ok = true;
+    switch (op->code) {
+    case RG_OP_UNWIND:
+    case RG_OP_RECALL:
+        ok = ad;
+        break;
+    case RG_OP_TAPE_BEGIN:
+    case RG_OP_TAPE_END:
+    case RG_OP_TAPE_PUSH:
+    case RG_OP_TAPE_POP:
+        ok = tape;
+        break;
+    case RG_OP_SLOT:
+    case RG_OP_SLOT_LOAD:
+    case RG_OP_SLOT_STORE:
+    case RG_OP_SLOT_COPY:
+    case RG_OP_SLOT_ZERO:
+        ok = v->stage == IR_STAGE_SLOTS;
+        break;
+    case RG_OP_ARRAY:
+    case RG_OP_COPY:
+    case RG_OP_INSERT:
+        ok = v->stage != IR_STAGE_SLOTS;
+        break;
+    default:
+        break;
+    }
+    if (!ok)
+        return verify_error(v, op, E_STAGE, "this op does not belong to this stage");
+    bool flagged = op->records || op->rewinds;
+    if (flagged && !(ad || (tape && op->code == RG_OP_PARALLEL)))
+        return verify_error(v, op, E_STAGE, "recording does not belong to this stage");
+    return true;
+}
+
+static void
+check_value_stage(verifier *v, const ir_value *value, const ir_op *op)
+{
+    bool table = op && op->code == RG_OP_TABLE, ok = true;
+    switch ((ir_kind)value->type.kind) {
+    case IR_SCALAR:
+    case IR_BUFFER:
+        break;
+    case IR_ARRAY:
+        ok = v->stage != IR_STAGE_SLOTS || table;
+        break;
+    case IR_TRACE:
+        ok = v->stage == IR_STAGE_AD;
+        break;
+    case IR_CURSOR:
+        ok = v->stage >= IR_STAGE_TAPE;
+        break;
+    case IR_SLOT:
+        ok = v->stage == IR_STAGE_SLOTS;
+        break;
+    }
+    if (!ok)
+        verify_error(v, op, E_STAGE,
+                     "value %s (number %u) has a type that does not belong to this stage",
+                     value->name ? value->name : "", value->id);
+}
+
+static void
+show(verifier *v, ir_value *const *values, uint32_t n, const ir_op *op)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        v->visible[values[i]->id] = values[i];
+        check_value_stage(v, values[i], op);
+    }
+}
+
+static void
+hide(verifier *v, ir_value *const *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        v->visible[values[i]->id] = NULL;
+        v->left[values[i]->id] = true;
+    }
+}
+
+static bool
+check_scope(verifier *v, const ir_op *op)
+{
+    if (op->code == RG_OP_RECALL)
+        return op->nargs != 1 || verify_recall(v, op);
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const ir_value *a = op->args[i];
+        if (a->id < v->fn->next_id && v->visible[a->id] == a)
+            continue;
+        bool left = a->id < v->fn->next_id && v->left[a->id];
+        return verify_error(v, op, E_SCOPE, "operand %u is not visible here: %s", i,
+                            left ? "its region is closed" : "it is not defined before this op");
+    }
+    return true;
+}
+
+static bool
+check_end(verifier *v, const ir_region *r, const ir_op *op)
+{
+    bool ends = ir_ops[op->code].flags & IR_END;
+    if (ends && op->next)
+        return verify_error(v, op, E_TERMINATOR, "a yield stands last in its region");
+    if (!ends && !op->next)
+        return verify_error(v, op, E_TERMINATOR,
+                            "a region ends with a yield, and this is its last op");
+    return true;
+}
+
+static bool check_region(verifier *v, const ir_region *r, const ir_op *op);
+
+static bool
+check_op(verifier *v, const ir_region *r, const ir_op *op)
+{
+    bool ok = check_stage(v, op) & check_scope(v, op) & check_end(v, r, op);
+    ok = ok && verify_op(v, op);
+    v->parallels += op->code == RG_OP_PARALLEL;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ok &= check_region(v, op->regions[i], op);
+    v->parallels -= op->code == RG_OP_PARALLEL;
+    show(v, op->results, op->nresults, op);
+    return ok;
+}
+
+static bool
+check_region(verifier *v, const ir_region *r, const ir_op *op)
+{
+    bool ok = true;
+    if (!r->first)
+        return verify_error(v, op, E_TERMINATOR,
+                            "a region ends with a yield, and here one is empty");
+    show(v, r->params, r->nparams, op);
+    ir_for_ops(inner, r) ok &= check_op(v, r, inner);
+    ir_for_ops(inner, r) hide(v, inner->results, inner->nresults);
+    hide(v, r->params, r->nparams);
+    return ok;
+}
+
+/* -- functions
+ * ------------------------------------------------------------------------------------- */
+
+static bool
+check_params(verifier *v)
+{
+    const ir_region *body = v->fn->body;
+    for (uint32_t i = 0; i < body->nparams; i++) {
+        ir_type t = body->params[i]->type;
+        bool ok = t.dtype > RG_NONE && t.dtype < RG_DTYPE_COUNT;
+        ok &= t.kind == IR_SCALAR || (v->fn->kernel ? t.kind == IR_BUFFER && t.rank <= RG_MAX_RANK
+                                                    : t.kind == IR_ARRAY && t.length > 0);
+        if (!ok)
+            return verify_error(
+                v, NULL, E_SIGNATURE,
+                "parameter %u has a type that %s cannot take\nkernels take scalars and "
+                "buffers, functions scalars and local arrays",
+                i, v->fn->kernel ? "a kernel" : "a function");
+    }
+    return true;
+}
+
+static bool
+check_results(verifier *v)
+{
+    const ir_op *end = ir_terminator(v->fn->body);
+    for (uint32_t i = 0; end && i < end->nargs; i++) {
+        ir_type t = end->args[i]->type;
+        if (t.kind != IR_SCALAR && (v->fn->kernel || t.kind != IR_ARRAY))
+            return verify_error(v, end, E_SIGNATURE,
+                                "kernels give scalars, functions scalars and local arrays");
+    }
+    return true;
+}
+
+/* A shape computes one i64 for each axis of each buffer, from the scalar parameters alone. */
+static bool
+check_shape(verifier *v)
+{
+    const ir_region *shape = v->fn->shape, *body = v->fn->body;
+    if (!shape)
+        return true;
+    const ir_op *end = ir_terminator(shape);
+    uint32_t axes = 0;
+    for (uint32_t i = 0; i < body->nparams; i++)
+        axes += body->params[i]->type.kind == IR_BUFFER ? body->params[i]->type.rank : 0;
+    if (!v->fn->kernel || shape->nparams || !end || end->nargs != axes)
+        return verify_error(
+            v, end, E_SIGNATURE,
+            "a kernel's shape has no parameters and yields one extent for each of the "
+            "%u axes of its buffers",
+            axes);
+    for (uint32_t i = 0; i < axes; i++)
+        if (!ir_type_eq(end->args[i]->type, ir_scalar(RG_I64)))
+            return verify_error(v, end, E_SIGNATURE, "extents are of type i64");
+    ir_for_ops(
+        op,
+        shape) if (op != end &&
+                   (!(ir_ops[op->code].flags & IR_PURE) ||
+                    op->code ==
+                        RG_OP_EXTENT)) return verify_error(v, op, E_SIGNATURE,
+                                                           "a shape holds scalar arithmetic only");
+    return true;
+}
+
+static void
+release(void *verifier_)
+{
+    verifier *v = verifier_;
+    mem_free(v->visible);
+    mem_free(v->left);
+    mem_free(v->consumed);
+    vec_free(&v->trail);
+}
+
+static bool
+check_body(verifier *v)
+{
+    const ir_fn *fn = v->fn;
+    memset(v->visible, 0, fn->next_id * sizeof(*v->visible));
+    show(v, fn->body->params, fn->body->nparams, NULL);
+    bool ok = !fn->shape || check_region(v, fn->shape, NULL);
+    return check_region(v, fn->body, NULL) & ok;
+}
+
+static void
+check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after, diag_list *diags)
+{
+    verifier v = {.module = m, .fn = fn, .stage = stage, .after = after, .diags = diags};
+    mem_owner owns;
+    mem_own(&owns, release, &v);
+    v.visible = mem_zalloc(fn->next_id * sizeof(*v.visible));
+    v.left = mem_zalloc(fn->next_id * sizeof(*v.left));
+    v.consumed = mem_zalloc(fn->next_id * sizeof(*v.consumed));
+    bool linked =
+        links_of_region(&v, fn->body, NULL) && (!fn->shape || links_of_region(&v, fn->shape, NULL));
+    if (linked && check_params(&v) && check_body(&v) && check_results(&v) && check_shape(&v))
+        verify_linear(&v, fn->body);
+    mem_disown(&owns);
+    release(&v);
+}
+
+/* -- calls may not go in circles
+ * --------------------------------------------------------------------- */
+
+typedef struct call_search {
+    const map *settled; /* functions whose calls all end */
+    const ir_op *open;  /* a call of one that is not settled yet */
+} call_search;
+
+static bool
+find_open_call(ir_op *op, void *user)
+{
+    call_search *s = user;
+    if (op->code == RG_OP_CALL && op->attr.fn && !map_get(s->settled, map_ptr(op->attr.fn)))
+        s->open = op;
+    return !s->open;
+}
+
+static const ir_op *
+open_call(const map *settled, const ir_fn *fn)
+{
+    call_search s = {.settled = settled};
+    ir_walk(fn->body, find_open_call, &s);
+    return s.open;
+}
+
+/* Settles, round by round, the functions that call settled ones only; what remains goes in circles.
+ */
+static void
+check_recursion(const ir_module *m, const char *after, diag_list *diags)
+{
+    map settled = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_map, &settled);
+    for (bool progress = true; progress;) {
+        progress = false;
+        for (ir_fn *fn = m->first; fn; fn = fn->next) {
+            if (map_get(&settled, map_ptr(fn)) || open_call(&settled, fn))
+                continue;
+            map_set(&settled, map_ptr(fn), fn);
+            progress = true;
+        }
+    }
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        const ir_op *call = open_call(&settled, fn);
+        if (map_get(&settled, map_ptr(fn)) || !call)
+            continue;
+        verifier v = {.module = m, .fn = fn, .after = after, .diags = diags};
+        verify_error(&v, call, E_CALL,
+                     "functions do not call themselves, nor each other in a circle");
+        break;
+    }
+    mem_disown(&owns);
+    map_free(&settled);
+}
+
+bool
+ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list *diags)
+{
+    unsigned errors = diags->errors;
+    for (const ir_fn *fn = m->first; fn; fn = fn->next)
+        check_fn(m, fn, stage, after, diags);
+    if (diags->errors == errors)
+        check_recursion(m, after, diags);
+    return diags->errors == errors;
+}

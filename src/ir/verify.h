@@ -1,0 +1,54 @@
+/* The verifier's files among themselves. SPDX-License-Identifier: Apache-2.0 */
+#ifndef IR_VERIFY_H
+#define IR_VERIFY_H
+
+#include "ir/ir.h"
+
+enum {
+    E_STRUCTURE = 201, /* links, numbers, parents */
+    E_TERMINATOR,      /* a region that does not end with its only yield */
+    E_SCOPE,           /* an operand that is not visible */
+    E_OPERAND,         /* number or type of operands */
+    E_RESULT,          /* number or type of results */
+    E_ATTRIBUTE,       /* attributes, flags, regions of the op itself */
+    E_YIELD,           /* a yield or exit_if that does not match what it leaves to */
+    E_EXIT,            /* where an exit_if stands, or none in a loop */
+    E_LEVEL,           /* what belongs to kernel level only */
+    E_RECALL,          /* a recall of what was not recorded */
+    E_LINEAR,          /* a local array used after it was consumed, or consumed twice */
+    E_STAGE,           /* an op or type that this stage has not */
+    E_CALL,            /* calls */
+    E_SIGNATURE        /* parameters, results, shape of a function */
+};
+
+typedef struct verifier {
+    const ir_module *module;
+    const ir_fn *fn;
+    ir_stage stage;
+    const char *after;
+    diag_list *diags;
+    const ir_value **visible; /* by id: the value, while uses may name it */
+    bool *left;               /* by id: was defined, its region is closed */
+    uint8_t *consumed;        /* by id: local arrays */
+    vec(uint32_t) trail;      /* ids in the order in which they were consumed */
+    unsigned parallels;       /* parallel regions around */
+} verifier;
+
+/* op may be NULL: the function as a whole. Always false. */
+bool verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* verify_op.c: operands, results, attributes and regions of one op, and how its regions leave */
+bool verify_op(verifier *v, const ir_op *op);
+bool verify_counts(verifier *v, const ir_op *op, uint32_t nargs, uint32_t nresults,
+                   uint32_t nregions);
+bool verify_arg(verifier *v, const ir_op *op, uint32_t i, ir_type t);
+bool verify_result(verifier *v, const ir_op *op, uint32_t i, ir_type t);
+/* verify_control.c: serial control */
+bool verify_control(verifier *v, const ir_op *op);
+/* verify_recall.c */
+bool verify_recall(verifier *v, const ir_op *recall);
+/* verify_linear.c: the local arrays of a whole region */
+void verify_linear(verifier *v, const ir_region *r);
+
+#endif
