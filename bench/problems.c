@@ -1,0 +1,267 @@
+/* See problems.h. SPDX-License-Identifier: Apache-2.0 */
+#include "problems.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static uint64_t random_state;
+
+static double
+uniform(double lo, double hi)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return lo + (hi - lo) * (double)(random_state >> 11) * 0x1p-53;
+}
+
+static bench_param *
+param(bench_problem *p, const char *name, rg_dtype dtype)
+{
+    bench_param *q = &p->params[p->count++];
+    size_t size = rg_dtype_size(dtype);
+    *q = (bench_param){.name = name, .dtype = dtype, .count = 1};
+    q->scalar = true;
+    q->initial = calloc(1, size);
+    q->data = calloc(1, size);
+    q->adjoint = dtype == RG_I32 ? NULL : calloc(1, size);
+    return q;
+}
+
+static void
+scalar_int(bench_problem *p, const char *name, int value)
+{
+    *(int *)param(p, name, RG_I32)->initial = value;
+}
+
+static void
+scalar_real(bench_problem *p, const char *name, double value)
+{
+    *(double *)param(p, name, RG_F64)->initial = value;
+}
+
+/* an array of uniform numbers (lo == hi: all the same) */
+static bench_param *
+array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns, double lo,
+      double hi)
+{
+    bench_param *q = param(p, name, dtype);
+    size_t size = rg_dtype_size(dtype);
+    q->scalar = false;
+    q->rank = columns ? 2 : 1;
+    q->shape[0] = rows;
+    q->shape[1] = columns;
+    q->count = (size_t)(rows * (columns ? columns : 1));
+    q->initial = realloc(q->initial, q->count * size);
+    q->data = realloc(q->data, q->count * size);
+    if (q->adjoint)
+        q->adjoint = realloc(q->adjoint, q->count * size);
+    for (size_t i = 0; i < q->count; i++) {
+        double v = uniform(lo, hi);
+        if (dtype == RG_I32)
+            ((int *)q->initial)[i] = (int)v;
+        else if (dtype == RG_F32)
+            ((float *)q->initial)[i] = (float)v;
+        else
+            ((double *)q->initial)[i] = v;
+    }
+    return q;
+}
+
+static void
+output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns)
+{
+    array(p, name, dtype, rows, columns, 0.0, 0.0)->seeded = true;
+}
+
+static void
+make_deep(bench_problem *p, double scale)
+{
+    int n = (int)(512 * scale);
+    scalar_int(p, "n", n);
+    scalar_int(p, "steps", 1024);
+    array(p, "x", RG_F32, n, 0, 0.5, 2.5);
+    output(p, "y", RG_F32, n, 0);
+}
+
+static void
+make_ragged(bench_problem *p, double scale)
+{
+    int n = (int)(1024 * scale);
+    scalar_int(p, "n", n);
+    array(p, "steps", RG_I32, n, 0, 1.0, 1025.0);
+    array(p, "x", RG_F32, n, 0, 0.5, 3.0);
+    output(p, "y", RG_F32, n, 0);
+}
+
+static void
+make_csr(bench_problem *p, double scale)
+{
+    int rows = (int)(20000 * scale);
+    bench_param *start;
+    scalar_int(p, "rows", rows);
+    scalar_int(p, "nnz", 0);
+    scalar_real(p, "cap", 12.0);
+    start = array(p, "start", RG_I32, rows + 1, 0, 0.0, 49.0);
+    int *at = start->initial, sum = 0;
+    for (int i = 0; i <= rows; i++) {
+        int length = at[i];
+        at[i] = sum;
+        sum += length;
+    }
+    int nnz = at[rows];
+    *(int *)p->params[1].initial = nnz;
+    array(p, "column", RG_I32, nnz, 0, 0.0, rows);
+    array(p, "value", RG_F64, nnz, 0, 0.0, 1.0);
+    array(p, "x", RG_F64, rows, 0, 0.0, 2.0);
+    output(p, "y", RG_F64, rows, 0);
+}
+
+static void
+make_newton(bench_problem *p, double scale)
+{
+    int n = (int)(50000 * scale);
+    scalar_int(p, "n", n);
+    array(p, "x", RG_F64, n, 0, 0.2, 5.0);
+    output(p, "y", RG_F64, n, 0);
+}
+
+static void
+make_adaptive(bench_problem *p, double scale)
+{
+    int n = (int)(4000 * scale);
+    scalar_int(p, "n", n);
+    array(p, "x", RG_F64, n, 0, -1.0, 2.0);
+    scalar_real(p, "rate", 1.5);
+    output(p, "y", RG_F64, n, 0);
+}
+
+static void
+make_lstm(bench_problem *p, double scale)
+{
+    int n = (int)(200 * scale), length = 256;
+    scalar_int(p, "n", n);
+    scalar_int(p, "length", length);
+    array(p, "x", RG_F64, n, length, -1.0, 1.0);
+    array(p, "w", RG_F64, 12, 0, -0.2, 1.2);
+    output(p, "y", RG_F64, n, 0);
+}
+
+static void
+make_cholesky(bench_problem *p, double scale)
+{
+    int n = (int)(8000 * scale);
+    scalar_int(p, "n", n);
+    double *a = array(p, "a", RG_F64, n, 36, -0.5, 0.5)->initial;
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < 8; r++)
+            a[36 * i + r * (r + 3) / 2] += 5.0;
+    array(p, "b", RG_F64, n, 8, -1.0, 1.0);
+    output(p, "y", RG_F64, n, 0);
+}
+
+static void
+make_springs(bench_problem *p, double scale)
+{
+    int n = (int)(4096 * scale);
+    scalar_int(p, "n", n);
+    scalar_int(p, "steps", 200);
+    scalar_real(p, "stiffness", 1.5);
+    array(p, "x", RG_F64, n, 0, -0.3, 0.3)->seeded = true;
+    array(p, "v", RG_F64, n, 0, -0.1, 0.1)->seeded = true;
+}
+
+static void
+make_bodies(bench_problem *p, double scale)
+{
+    int n = (int)(600 * sqrt(scale));
+    scalar_int(p, "n", n);
+    array(p, "x", RG_F64, n, 3, -1.0, 1.0);
+    array(p, "mass", RG_F64, n, 0, 0.5, 1.5);
+    output(p, "a", RG_F64, n, 3);
+}
+
+static void
+make_trace(bench_problem *p, double scale)
+{
+    int n = (int)(4096 * scale);
+    scalar_int(p, "n", n);
+    double *d = array(p, "direction", RG_F64, n, 3, -0.4, 0.4)->initial;
+    for (int i = 0; i < n; i++) {
+        double *v = &d[3 * i], length = sqrt(v[0] * v[0] + v[1] * v[1] + 1.0);
+        v[0] /= length;
+        v[1] /= length;
+        v[2] = 1.0 / length;
+    }
+    double *s = array(p, "sphere", RG_F64, 4, 4, -0.8, 0.8)->initial;
+    for (int i = 0; i < 4; i++) {
+        s[4 * i + 2] += 3.5;
+        s[4 * i + 3] = 0.4 + 0.1 * i;
+    }
+    output(p, "depth", RG_F64, n, 0);
+}
+
+static void
+make_horner(bench_problem *p, double scale)
+{
+    int n = (int)(20000 * scale), degree = 64;
+    scalar_int(p, "n", n);
+    scalar_int(p, "degree", degree);
+    array(p, "c", RG_F64, degree + 1, 0, -1.0, 1.0);
+    array(p, "x", RG_F64, n, 0, -1.0, 1.0);
+    output(p, "y", RG_F64, n, 0);
+}
+
+static const struct {
+    const char *kernel, *title;
+    hand_adjoint *hand;
+    void (*make)(bench_problem *p, double scale);
+    double tolerance;
+} table[BENCH_PROBLEMS] = {
+    {"deep", "deep recurrence, f32", hand_deep, make_deep, 1e-4},
+    {"ragged", "ragged recurrence, f32", hand_ragged, make_ragged, 1e-4},
+    {"csr", "ragged CSR with break", hand_csr, make_csr, 1e-12},
+    {"newton", "Newton while", hand_newton, make_newton, 1e-11},
+    {"adaptive", "adaptive ODE step", hand_adaptive, make_adaptive, 1e-9},
+    {"lstm", "LSTM cell chain", hand_lstm, make_lstm, 1e-11},
+    {"cholesky", "Cholesky in local arrays", hand_cholesky, make_cholesky, 1e-11},
+    {"springs", "mass-spring, time loop", hand_springs, make_springs, 1e-11},
+    {"bodies", "n-body", hand_bodies, make_bodies, 1e-11},
+    {"trace", "sphere tracing", hand_trace, make_trace, 1e-9},
+    {"horner", "Horner", hand_horner, make_horner, 1e-11},
+};
+
+void
+bench_problem_make(bench_problem *p, unsigned k, double scale)
+{
+    random_state = 12345 + k;
+    *p = (bench_problem){.kernel = table[k].kernel,
+                         .title = table[k].title,
+                         .hand = table[k].hand,
+                         .tolerance = table[k].tolerance};
+    table[k].make(p, scale);
+}
+
+void
+bench_problem_free(bench_problem *p)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        free(p->params[k].initial);
+        free(p->params[k].data);
+        free(p->params[k].adjoint);
+    }
+    p->count = 0;
+}
+
+void
+bench_problem_reset(bench_problem *p)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        bench_param *q = &p->params[k];
+        memcpy(q->data, q->initial, q->count * rg_dtype_size(q->dtype));
+        for (size_t i = 0; q->adjoint && i < q->count; i++) {
+            if (q->dtype == RG_F32)
+                ((float *)q->adjoint)[i] = q->seeded;
+            else
+                ((double *)q->adjoint)[i] = q->seeded;
+        }
+    }
+}
