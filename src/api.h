@@ -102,7 +102,7 @@ typedef struct api_variant {
     ir_module *module;
     rt_program *program;
     bool can_fail; /* a budget can be exceeded after the first effect */
-    uint8_t key[]; /* form, sharing, then a byte for each parameter */
+    uint8_t key[];
 } api_variant;
 
 struct rg_kernel {
@@ -121,10 +121,11 @@ struct rg_module {
     api_handle handle;
     rg_context *context;
     arena *arena;
-    char *path, *source; /* of C, zero-terminated; NULL: the module came as IR */
+    const char *path, *source; /* of C, zero-terminated; NULL: the module came as IR */
     size_t source_len;
     rg_module_desc desc; /* everything in the arena */
     ir_module *ir;       /* NULL: C */
+    bool listed;
     size_t name_count;
     rg_str *names;
     rg_kernel *kernels;
@@ -144,7 +145,7 @@ struct rg_args {
     api_slot *slots;
     rt_arg *packed;
     int64_t *extents; /* what the kernel demands: one for each axis of each buffer; -1: any */
-    uint8_t *key;     /* of the variant: form, sharing, then a byte for each parameter */
+    uint8_t *key;     /* of the variant, see API_KEY_SIZE */
     bool changed;     /* since it was packed */
     bool shared;      /* some arguments have adjoints in common */
     api_variant *chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
@@ -152,8 +153,9 @@ struct rg_args {
     size_t saved_size;
 };
 
-/* A parameter's byte in a variant's key. */
-enum { API_KEY_PLANES = 7, API_KEY_DENSE = 8 };
+/* A variant's key: form, sharing; then for each parameter which planes are there (bit p); then for
+ * each whether its primal is dense. */
+#define API_KEY_SIZE(nparams) (2 + 2 * (size_t)(nparams))
 
 /* -- between the files ------------------------------------------------------------------------------ */
 

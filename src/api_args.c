@@ -50,7 +50,7 @@ args_create(rg_kernel *kernel, rg_args **args)
     a->slots = mem_zalloc((n + 1) * sizeof(*a->slots));
     a->packed = mem_zalloc((n + 1) * sizeof(*a->packed));
     a->extents = mem_zalloc((kernel->nextents + 1) * sizeof(*a->extents));
-    a->key = mem_zalloc(n + 2);
+    a->key = mem_zalloc(API_KEY_SIZE(n));
     a->changed = true;
     rg_status status = make_results(a);
     mem_disown(&owns);

@@ -26,37 +26,67 @@ variant_free(void *variant)
     mem_free(v);
 }
 
+/* Planes as the device wants them. Scalars have their planes only through companions. */
+static rg_status
+compile_program(rg_args *args, api_variant *v, ir_fn *fn, diag_list *diags)
+{
+    const rg_kernel *k = args->kernel;
+    rg_context *c = k->module->context;
+    uint32_t n = k->nparams;
+    uint8_t *absent = mem_zalloc(2 * (size_t)n + 1);
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &absent);
+    bool *dense = (bool *)(absent + n);
+    for (uint32_t i = 0; i < n; i++) {
+        absent[i] = (uint8_t)(~v->key[2 + i] & ~1u);
+        dense[i] = v->key[2 + n + i];
+    }
+    rt_program_desc desc = {
+        .module = v->module,
+        .fn = fn,
+        .noalias = !args->shared,
+        .present = v->key + 2,
+        .absent = absent,
+        .dense = dense,
+    };
+    rg_status status = c->table->compile(c->device, &desc, &v->program, diags);
+    mem_disown(&owns);
+    mem_free(absent);
+    return status;
+}
+
 static rg_status
 compile(rg_args *args, pipeline_form form, diag_list *diags)
 {
     rg_kernel *k = args->kernel;
-    rg_context *c = k->module->context;
-    api_variant *v = mem_zalloc(sizeof(*v) + k->nparams + 2);
+    const rt_device_table *table = k->module->context->table;
+    size_t key = API_KEY_SIZE(k->nparams);
+    api_variant *v = mem_zalloc(sizeof(*v) + key);
     mem_owner owns;
     mem_own(&owns, variant_free, v);
-    memcpy(v->key, args->key, k->nparams + 2);
+    memcpy(v->key, args->key, key);
+    uint8_t *planes = mem_zalloc(k->nparams + 1);
+    mem_owner owns_planes;
+    mem_own(&owns_planes, mem_release_ptr, &planes);
+    for (uint32_t i = 0; i < k->nparams; i++)
+        planes[i] = (uint8_t)((v->key[2 + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
+                              (v->key[2 + i] >> RG_TANGENT & 1 ? RG_TANGENT : 0));
     pipeline_options options = {
         .form = form,
-        .planes = v->key + 2,
-        .contraction = c->contraction,
+        .planes = planes,
+        .contraction = k->module->context->contraction,
         .shared = args->shared,
-        .stage = c->table->stage,
+        .stage = table->stage,
     };
     ir_fn *fn;
+    rg_status status = RG_COMPILE;
     v->module = pipeline_run(k->fn, &options, diags, &fn);
-    rg_status status = v->module ? RG_OK : RG_COMPILE;
     if (v->module) {
-        bool *dense = mem_zalloc(k->nparams + 1);
-        mem_owner owns_dense;
-        mem_own(&owns_dense, mem_release_ptr, &dense);
-        for (uint32_t i = 0; i < k->nparams; i++)
-            dense[i] = v->key[2 + i] & API_KEY_DENSE;
-        v->can_fail = !c->table->restores && !ir_walk(fn->body, find_unbounded, NULL);
-        rt_program_desc desc = {v->module, fn, !args->shared, dense};
-        status = c->table->compile(c->device, &desc, &v->program, diags);
-        mem_disown(&owns_dense);
-        mem_free(dense);
+        v->can_fail = !table->restores && !ir_walk(fn->body, find_unbounded, NULL);
+        status = compile_program(args, v, fn, diags);
     }
+    mem_disown(&owns_planes);
+    mem_free(planes);
     mem_disown(&owns);
     if (status) {
         variant_free(v);
@@ -69,10 +99,10 @@ compile(rg_args *args, pipeline_form form, diag_list *diags)
 }
 
 static rg_status
-check_taking_part(const rg_args *args, uint8_t plane, const char *name)
+check_taking_part(const rg_args *args, unsigned plane, const char *name)
 {
     for (uint32_t i = 0; i < args->kernel->nparams; i++)
-        if (args->key[2 + i] & plane)
+        if (args->key[2 + i] >> plane & 1)
             return RG_OK;
     return api_error(RG_INVALID, "no argument of kernel `%s` has %s: rg_array_require(array, %s) "
                                  "makes one",
@@ -98,7 +128,7 @@ choose(rg_args *args, pipeline_form form)
     args->key[0] = (uint8_t)form;
     args->key[1] = args->shared;
     for (api_variant *v = k->variants; v; v = v->next)
-        if (memcmp(v->key, args->key, k->nparams + 2) == 0) {
+        if (memcmp(v->key, args->key, API_KEY_SIZE(k->nparams)) == 0) {
             args->chosen[form] = v;
             return RG_OK;
         }

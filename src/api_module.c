@@ -60,6 +60,7 @@ list_ir_kernels(rg_module *m)
     for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
         if (fn->kernel)
             m->names[m->name_count++] = kept(m->arena, rg_str_of(fn->name));
+    m->listed = true;
 }
 
 rg_status
@@ -111,43 +112,74 @@ from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
 }
 
 #if RG_HAVE_CLANG
-static front_c_source
-front_source(const rg_module *m, const char *kernel)
-{
-    return (front_c_source){
-        .path = m->path,
-        .text = (rg_str){m->source, m->source_len},
-        .include_paths = m->desc.include_paths,
-        .include_count = m->desc.include_count,
-        .defines = m->desc.defines,
-        .define_count = m->desc.define_count,
-        .kernel = kernel,
-    };
-}
-
 static rg_status
 from_c(rg_context *context, rg_str text, rg_str path, const rg_module_desc *desc,
        rg_module **module)
 {
     rg_module *m = module_new(context, desc);
-    diag_list diags = {0};
-    mem_owner owns_module, owns_diags;
-    mem_own(&owns_module, module_drop, m);
-    m->path = (char *)(uintptr_t)arena_str(m->arena, path);
-    m->source = (char *)(uintptr_t)arena_str(m->arena, text);
+    mem_owner owns;
+    mem_own(&owns, module_drop, m);
+    m->path = arena_str(m->arena, path);
+    m->source = arena_str(m->arena, text);
     m->source_len = text.len;
-    mem_own(&owns_diags, release_diags, &diags);
-    front_c_source source = front_source(m, NULL);
-    bool ok = front_c_kernels(&source, m->arena, &m->names, &m->name_count, &diags);
-    mem_disown(&owns_diags);
-    mem_disown(&owns_module);
-    if (!ok) {
-        api_module_release(m);
-        return refused(&diags);
-    }
-    diag_free(&diags);
+    mem_disown(&owns);
     *module = m;
     return RG_OK;
+}
+
+static const char *const *
+zero_terminated(arena *a, const rg_str *list, size_t n)
+{
+    const char **out = arena_new_n(a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] = list[i].ptr; /* kept() made them so */
+    return out;
+}
+
+static front_c_source
+front_source(const rg_module *m, const char *kernel)
+{
+    return (front_c_source){
+        .path = m->path,
+        .text = {m->source, m->source_len},
+        .kernel = kernel,
+        .include_count = (uint32_t)m->desc.include_count,
+        .define_count = (uint32_t)m->desc.define_count,
+        .include_paths = zero_terminated(m->arena, m->desc.include_paths, m->desc.include_count),
+        .defines = zero_terminated(m->arena, m->desc.defines, m->desc.define_count),
+    };
+}
+
+static void
+release_names(void *names)
+{
+    front_c_names_free(names);
+}
+
+static bool
+list_c_kernels(rg_module *m, diag_list *diags)
+{
+    front_c_source source = front_source(m, NULL);
+    front_c_names names = {0};
+    bool ok = front_c_list(&source, &names, diags);
+    mem_owner owns;
+    mem_own(&owns, release_names, &names);
+    if (ok) {
+        m->names = arena_new_n(m->arena, rg_str, names.count + 1);
+        for (uint32_t i = 0; i < names.count; i++)
+            m->names[i] = kept(m->arena, rg_str_of(names.names[i]));
+        m->name_count = names.count;
+    }
+    mem_disown(&owns);
+    front_c_names_free(&names);
+    return ok;
+}
+
+static ir_module *
+compile_c(const rg_module *m, rg_str kernel, diag_list *diags)
+{
+    front_c_source source = front_source(m, arena_str(m->arena, kernel));
+    return front_c_compile(&source, diags);
 }
 #else
 static rg_status
@@ -155,6 +187,18 @@ from_c(rg_context *context, rg_str text, rg_str path, const rg_module_desc *desc
        rg_module **module)
 {
     return api_error(RG_UNSUPPORTED, "this build has no C front end: it was made without libclang");
+}
+
+static bool
+list_c_kernels(rg_module *m, diag_list *diags)
+{
+    return false;
+}
+
+static ir_module *
+compile_c(const rg_module *m, rg_str kernel, diag_list *diags)
+{
+    return NULL;
 }
 #endif
 
@@ -276,18 +320,53 @@ rg_module_destroy(rg_module *module)
 
 /* -- kernels ------------------------------------------------------------------------------------------ */
 
-size_t
-rg_module_kernel_count(const rg_module *module)
+/* RG_COMPILE: the message is set. */
+static rg_status
+list_kernels(rg_module *m)
 {
-    return api_check(module, API_MODULE, "module") ? 0 : module->name_count;
+    if (m->listed)
+        return RG_OK;
+    diag_list diags = {0};
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    bool ok = list_c_kernels(m, &diags);
+    mem_disown(&owns);
+    if (!ok)
+        return refused(&diags);
+    diag_free(&diags);
+    m->listed = true;
+    return RG_OK;
 }
 
-rg_str
-rg_module_kernel_name(const rg_module *module, size_t index)
+static rg_status
+get_names(rg_module *m, const rg_str **names, size_t *count)
 {
-    if (api_check(module, API_MODULE, "module") || index >= module->name_count)
-        return (rg_str){0};
-    return module->names[index];
+    rg_status status = list_kernels(m);
+    if (status)
+        return status;
+    *names = m->names;
+    *count = m->name_count;
+    return RG_OK;
+}
+
+rg_status
+rg_module_get_names(rg_module *module, const rg_str **names, size_t *count)
+{
+    if (!names || !count)
+        return api_error(RG_INVALID, "names or count is NULL");
+    *names = NULL;
+    *count = 0;
+    API_CHECK(module, API_MODULE, "module");
+    API_GUARDED(get_names(module, names, count));
+}
+
+static bool
+is_listed(const rg_module *m, rg_str name)
+{
+    for (size_t i = 0; i < m->name_count; i++)
+        if (str_eq(m->names[i], name))
+            return true;
+    return false;
 }
 
 static rg_status
@@ -302,27 +381,31 @@ no_such_kernel(const rg_module *m, rg_str name)
                      used ? " (there is " : "", there, used ? ")" : "");
 }
 
-/* The IR in which the kernel stands. *own: it was made for this kernel and is the caller's to free. */
+/* From IR that holds the kernel, which stays the caller's. */
 static rg_status
-kernel_source(rg_module *m, rg_str name, ir_module **ir, bool *own)
+kernel_from(rg_module *m, ir_module *ir, rg_str name, diag_list *diags, rg_kernel **kernel)
 {
-    *ir = m->ir;
-    *own = false;
-    if (m->ir)
-        return RG_OK;
-#if RG_HAVE_CLANG
-    diag_list diags = {0};
+    ir_fn *fn = ir_fn_find(ir, name);
+    if (!fn || !fn->kernel)
+        return no_such_kernel(m, name);
+    return api_kernel_create(m, fn, diags, kernel);
+}
+
+/* The file is parsed once for a kernel; only if that fails is it asked whether there is one. */
+static rg_status
+kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
+{
+    ir_module *ir = compile_c(m, name, diags);
     mem_owner owns;
-    mem_own(&owns, release_diags, &diags);
-    front_c_source source = front_source(m, arena_str(m->arena, name));
-    *ir = front_c_compile(&source, &diags);
+    mem_own(&owns, ir_module_release, ir);
+    rg_status status = RG_COMPILE;
+    if (ir)
+        status = kernel_from(m, ir, name, diags, kernel);
+    else if (!list_kernels(m) && !is_listed(m, name))
+        status = no_such_kernel(m, name);
     mem_disown(&owns);
-    if (!*ir)
-        return refused(&diags);
-    diag_free(&diags);
-    *own = true;
-#endif
-    return RG_OK;
+    ir_module_free(ir);
+    return status;
 }
 
 static rg_status
@@ -333,26 +416,14 @@ get_kernel(rg_module *m, rg_str name, rg_kernel **kernel)
             *kernel = k;
             return RG_OK;
         }
-    bool listed = false;
-    for (size_t i = 0; i < m->name_count; i++)
-        listed = listed || str_eq(m->names[i], name);
-    if (!listed)
-        return no_such_kernel(m, name);
-    ir_module *ir;
-    bool own;
-    rg_status status = kernel_source(m, name, &ir, &own);
-    if (status)
-        return status;
-    mem_owner owns;
-    mem_own(&owns, ir_module_release, own ? ir : NULL);
-    ir_fn *fn = ir_fn_find(ir, name);
     diag_list diags = {0};
-    status = fn ? api_kernel_create(m, fn, &diags, kernel) : no_such_kernel(m, name);
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    rg_status status = m->ir ? kernel_from(m, m->ir, name, &diags, kernel)
+                             : kernel_from_c(m, name, &diags, kernel);
     mem_disown(&owns);
-    if (own)
-        ir_module_free(ir);
     if (status == RG_COMPILE)
-        refused(&diags);
+        return refused(&diags);
     diag_free(&diags);
     return status;
 }

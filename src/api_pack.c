@@ -40,7 +40,7 @@ pack_array(rg_args *args, uint32_t i)
                                  p->name.ptr, args->kernel->fn->name, k);
         }
     }
-    args->key[2 + i] = dense ? API_KEY_DENSE : 0;
+    args->key[2 + args->kernel->nparams + i] = dense;
     return RG_OK;
 }
 
@@ -65,8 +65,7 @@ pack_one(rg_args *args, uint32_t i)
     slot->moves = slot->array->moves;
     for (unsigned plane = p->array ? 0 : 1; plane < RG_PLANE_COUNT; plane++) {
         arg->plane[plane] = slot->array->plane[plane];
-        if (arg->plane[plane] && (plane & (plane - 1)) == 0) /* 1, 2, 4 */
-            args->key[2 + i] |= (uint8_t)plane;
+        args->key[2 + i] |= (uint8_t)((arg->plane[plane] != NULL) << plane);
     }
     return RG_OK;
 }

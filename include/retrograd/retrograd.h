@@ -128,10 +128,10 @@ typedef struct rg_module_desc {
     rg_str name;                 /* the name of a source text in messages */
 } rg_module_desc;
 
-/* A file of C, or of IR if its name ends with ".ir". desc may be NULL. C is compiled kernel by kernel
- * when rg_module_get_kernel asks for one, so errors elsewhere in the file do no harm.
- * RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a build without the C front
- * end. */
+/* A file of C, or of IR if its name ends with ".ir". desc may be NULL. The file is read now; C is
+ * compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere in the file do
+ * no harm. RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a build without the C
+ * front end. */
 RG_API RG_MUST_CHECK rg_status rg_module_load(rg_context *context, rg_str path,
                                               const rg_module_desc *desc, rg_module **module);
 RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str source,
@@ -139,9 +139,10 @@ RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str sour
 RG_API RG_MUST_CHECK rg_status rg_module_from_ir(rg_context *context, rg_str text,
                                                  const rg_module_desc *desc, rg_module **module);
 RG_API void rg_module_destroy(rg_module *module);
-/* Names of the kernels, in the order of the source; valid as long as the module. */
-RG_API size_t rg_module_kernel_count(const rg_module *module);
-RG_API rg_str rg_module_kernel_name(const rg_module *module, size_t index);
+/* Names of the kernels, in the order of the source; both live as long as the module. RG_COMPILE: the C
+ * does not parse. */
+RG_API RG_MUST_CHECK rg_status rg_module_get_names(rg_module *module, const rg_str **names,
+                                                   size_t *count);
 /* Compiles the kernel to IR if that was not done yet. RG_NOT_FOUND lists those there are. */
 RG_API RG_MUST_CHECK rg_status rg_module_get_kernel(rg_module *module, rg_str name,
                                                     rg_kernel **kernel);

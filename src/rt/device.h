@@ -21,7 +21,10 @@ typedef struct rt_program_desc {
     ir_module *module;
     ir_fn *fn;
     bool noalias;       /* no two buffers (of any plane) that one of them writes share memory */
-    const bool *dense;  /* by parameter: the primal is row-major without gaps */
+    /* by parameter: which planes are there (bit p) and which not; the primal of a buffer is row-major
+     * without gaps */
+    const uint8_t *present, *absent;
+    const bool *dense;
 } rt_program_desc;
 
 typedef struct rt_device_table {

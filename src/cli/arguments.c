@@ -1,0 +1,305 @@
+/* A kernel's arguments from the words of a command line. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+#include "cli/npy.h"
+
+#include <errno.h>
+
+int
+cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel)
+{
+    *a = (cli_arguments){.context = context, .kernel = kernel};
+    a->n = rg_kernel_param_count(kernel);
+    a->params = mem_zalloc((a->n + 1) * sizeof(*a->params));
+    a->arrays = mem_zalloc((a->n + 1) * sizeof(*a->arrays));
+    for (uint32_t i = 0; i < a->n; i++)
+        if (rg_kernel_get_param(kernel, i, &a->params[i]))
+            return cli_fail_api();
+    return rg_args_create(kernel, &a->args) ? cli_fail_api() : CLI_OK;
+}
+
+void
+cli_arguments_free(cli_arguments *a)
+{
+    rg_args_destroy(a->args);
+    for (uint32_t i = 0; i < a->n; i++)
+        rg_array_destroy(a->arrays[i]);
+    mem_free(a->arrays);
+    mem_free(a->params);
+}
+
+/* -- NAME=VALUE ----------------------------------------------------------------------------------------- */
+
+static bool
+split(const char *word, rg_str *name, const char **value)
+{
+    const char *equals = strchr(word, '=');
+    if (!equals || equals == word)
+        return false;
+    *name = (rg_str){word, (size_t)(equals - word)};
+    *value = equals + 1;
+    return true;
+}
+
+static bool
+ends_with_npy(const char *s)
+{
+    size_t n = strlen(s);
+    return n > 4 && strcmp(s + n - 4, ".npy") == 0;
+}
+
+static int
+set_scalar(cli_arguments *a, uint32_t i, const char *text)
+{
+    const rg_param *p = &a->params[i];
+    char *end;
+    rg_status status;
+    if (p->dtype >= RG_F16) {
+        double v = strtod(text, &end);
+        if (!*text || *end)
+            return cli_fail("parameter `%s` is a number of type %s; `%s` is none", p->name.ptr,
+                            rg_dtype_name(p->dtype), text);
+        status = rg_args_set_float_at(a->args, i, v);
+    } else {
+        bool negative = *text == '-';
+        errno = 0;
+        int64_t v = negative ? strtoll(text, &end, 0) : (int64_t)strtoull(text, &end, 0);
+        if (p->dtype == RG_BOOL && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) {
+            v = *text == 't';
+            end = (char *)(uintptr_t)text + strlen(text);
+        }
+        if (!*text || *end || errno)
+            return cli_fail("parameter `%s` is an integer of type %s; `%s` is none", p->name.ptr,
+                            rg_dtype_name(p->dtype), text);
+        if (p->dtype == RG_U64 ? negative : !negative && v < 0)
+            return cli_fail("parameter `%s` is %s: %s does not fit", p->name.ptr,
+                            rg_dtype_name(p->dtype), text);
+        status = rg_args_set_int_at(a->args, i, v);
+    }
+    return status ? cli_fail_api() : CLI_OK;
+}
+
+static int
+make_array(cli_arguments *a, uint32_t i, uint32_t rank, const int64_t *shape)
+{
+    rg_array_desc desc = {.dtype = a->params[i].dtype, .rank = rank, .name = a->params[i].name};
+    memcpy(desc.shape, shape, rank * sizeof(*shape));
+    rg_array_destroy(a->arrays[i]);
+    if (rg_array_create(a->context, &desc, &a->arrays[i]))
+        return cli_fail_api();
+    return rg_args_set_array_at(a->args, i, a->arrays[i]) ? cli_fail_api() : CLI_OK;
+}
+
+/* Copies a file's elements into a plane; the dtype must be the same. */
+static int
+fill_from_file(rg_array *array, unsigned plane, const npy *file, const char *name, const char *path)
+{
+    rg_array_info info;
+    if (rg_array_get_info(array, &info))
+        return cli_fail_api();
+    if (file->dtype != info.dtype)
+        return cli_fail("%s: dtype is %s, `%s` needs %s", path, rg_dtype_name(file->dtype), name,
+                        rg_dtype_name(info.dtype));
+    bool same = file->rank == info.rank;
+    for (uint32_t k = 0; same && k < info.rank; k++)
+        same = file->shape[k] == info.shape[k];
+    /* a scalar's companion has rank 0; a file with its one element may have any rank */
+    if (!same && !(info.rank == 0 && file->bytes == info.bytes))
+        return cli_fail("%s: its shape differs from that of `%s`", path, name);
+    return rg_array_write(array, plane, file->data, info.bytes) ? cli_fail_api() : CLI_OK;
+}
+
+static int
+array_from_file(cli_arguments *a, uint32_t i, const char *path)
+{
+    const rg_param *p = &a->params[i];
+    npy file;
+    str error = {0};
+    int code = CLI_OK;
+    if (!npy_read(path, &file, &error))
+        code = cli_fail("%s: %s", path, error.ptr);
+    else if (file.dtype != p->dtype)
+        code = cli_fail("%s: dtype is %s, parameter `%s` needs %s", path, rg_dtype_name(file.dtype),
+                        p->name.ptr, rg_dtype_name(p->dtype));
+    else if (!p->flat && file.rank != p->rank)
+        code = cli_fail("%s: rank is %u, parameter `%s` needs %u", path, file.rank, p->name.ptr,
+                        p->rank);
+    else
+        code = make_array(a, i, file.rank, file.shape);
+    if (!code && a->arrays[i])
+        code = fill_from_file(a->arrays[i], RG_PRIMAL, &file, p->name.ptr, path);
+    str_free(&error);
+    npy_free(&file);
+    return code;
+}
+
+/* "3,4" */
+static bool
+parse_shape(const char *text, uint32_t *rank, int64_t *shape)
+{
+    *rank = 0;
+    while (*text) {
+        char *end;
+        if (*text < '0' || *text > '9' || *rank == RG_MAX_RANK)
+            return false;
+        shape[(*rank)++] = strtoll(text, &end, 10);
+        if (*end == ',')
+            end++;
+        else if (*end)
+            return false;
+        text = end;
+    }
+    return true;
+}
+
+/* What the kernel's extents say; false if they leave an axis open. */
+static bool
+known_shape(cli_arguments *a, uint32_t i, uint32_t *rank, int64_t *shape)
+{
+    *rank = a->params[i].rank;
+    if (rg_args_get_shape(a->args, i, shape))
+        return false;
+    for (uint32_t k = 0; k < *rank; k++)
+        if (shape[k] < 0)
+            return false;
+    return true;
+}
+
+static int
+array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *rest, double fill)
+{
+    const rg_param *p = &a->params[i];
+    uint32_t rank;
+    int64_t shape[RG_MAX_RANK] = {0};
+    if (*rest == ':') {
+        if (!parse_shape(rest + 1, &rank, shape))
+            return cli_fail("parameter `%s`: `%s` is no shape; write 3,4", p->name.ptr, rest + 1);
+        if (!p->flat && rank != p->rank)
+            return cli_fail("parameter `%s` has rank %u; `%s` has %u", p->name.ptr, p->rank, value,
+                            rank);
+    } else if (!known_shape(a, i, &rank, shape)) {
+        return cli_fail("parameter `%s`: its extents do not follow from other parameters; give the "
+                        "shape, as in %s=zeros:3,4",
+                        p->name.ptr, p->name.ptr);
+    }
+    int code = make_array(a, i, rank, shape);
+    if (!code && rg_array_fill(a->arrays[i], RG_PRIMAL, fill))
+        code = cli_fail_api();
+    return code;
+}
+
+static int
+set_array(cli_arguments *a, uint32_t i, const char *value)
+{
+    const rg_param *p = &a->params[i];
+    if (ends_with_npy(value))
+        return array_from_file(a, i, value);
+    if (strncmp(value, "zeros", 5) == 0 && (value[5] == 0 || value[5] == ':'))
+        return array_of_constant(a, i, value, value + 5, 0);
+    if (strncmp(value, "ones", 4) == 0 && (value[4] == 0 || value[4] == ':'))
+        return array_of_constant(a, i, value, value + 4, 1);
+    char *end;
+    double number = strtod(value, &end);
+    if (*value && !*end && p->record) { /* a pointer to one struct: its fields are numbers */
+        int64_t one[RG_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        int code = make_array(a, i, p->rank, one);
+        if (!code && rg_array_fill(a->arrays[i], RG_PRIMAL, number))
+            code = cli_fail_api();
+        return code;
+    }
+    return cli_fail("parameter `%s` is an array of %s with rank %u; give a .npy file, zeros or ones",
+                    p->name.ptr, rg_dtype_name(p->dtype), p->rank);
+}
+
+static int
+set_words(cli_arguments *a, const cli_command *command, const cli_words *words, bool arrays)
+{
+    for (size_t k = 0; k < words->n; k++) {
+        rg_str name;
+        const char *value;
+        uint32_t i;
+        if (!split(words->at[k], &name, &value))
+            return cli_usage_error(command, "`%s` is not NAME=VALUE", words->at[k]);
+        if (rg_kernel_find_param(a->kernel, name, &i))
+            return cli_fail_api();
+        if (a->params[i].array != arrays)
+            continue;
+        int code = arrays ? set_array(a, i, value) : set_scalar(a, i, value);
+        if (code)
+            return code;
+    }
+    return CLI_OK;
+}
+
+int
+cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words)
+{
+    int code = set_words(a, command, words, false);
+    return code ? code : set_words(a, command, words, true);
+}
+
+/* -- planes ---------------------------------------------------------------------------------------------- */
+
+/* The array whose planes belong to parameter i. */
+static int
+holder(cli_arguments *a, uint32_t i, rg_array **array)
+{
+    *array = a->arrays[i];
+    if (*array)
+        return CLI_OK;
+    if (a->params[i].array) /* given by the arguments themselves: results */
+        return rg_args_get_array(a->args, a->params[i].name, array) ? cli_fail_api() : CLI_OK;
+    rg_array_desc desc = {.dtype = a->params[i].dtype, .name = a->params[i].name};
+    if (rg_array_create(a->context, &desc, array))
+        return cli_fail_api();
+    a->arrays[i] = *array;
+    return rg_args_set_companion_at(a->args, i, *array) ? cli_fail_api() : CLI_OK;
+}
+
+int
+cli_arguments_require(cli_arguments *a, unsigned plane)
+{
+    for (uint32_t i = 0; i < a->n; i++) {
+        if (a->params[i].dtype < RG_F16)
+            continue;
+        rg_array *array;
+        int code = holder(a, i, &array);
+        if (code)
+            return code;
+        if (rg_array_require(array, plane))
+            return cli_fail_api();
+    }
+    return CLI_OK;
+}
+
+int
+cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
+                        unsigned plane)
+{
+    rg_str name;
+    const char *value;
+    uint32_t i;
+    if (!split(word, &name, &value))
+        return cli_usage_error(command, "`%s` is not NAME=FILE.npy", word);
+    if (rg_kernel_find_param(a->kernel, name, &i))
+        return cli_fail_api();
+    if (a->params[i].dtype < RG_F16)
+        return cli_fail("parameter `%s` is %s: only floats have derivatives", a->params[i].name.ptr,
+                        rg_dtype_name(a->params[i].dtype));
+    rg_array *array;
+    int code = holder(a, i, &array);
+    if (code)
+        return code;
+    if (strcmp(value, "zeros") == 0 || strcmp(value, "ones") == 0)
+        return rg_array_fill(array, plane, value[0] == 'o') ? cli_fail_api() : CLI_OK;
+    if (!ends_with_npy(value))
+        return cli_fail("`%s`: give a .npy file, zeros or ones", word);
+    npy file;
+    str error = {0};
+    if (npy_read(value, &file, &error))
+        code = fill_from_file(array, plane, &file, a->params[i].name.ptr, value);
+    else
+        code = cli_fail("%s: %s", value, error.ptr);
+    str_free(&error);
+    npy_free(&file);
+    return code;
+}

@@ -1,0 +1,85 @@
+/* What the subcommands of rgc share. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "base/base.h"
+#include "retrograd/retrograd.h"
+
+/* exit codes */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+typedef struct cli_command {
+    const char *name, *summary, *help;
+    int (*run)(int argc, char **argv); /* the words after the subcommand */
+} cli_command;
+
+extern const cli_command cli_run, cli_ir, cli_check, cli_build, cli_grad, cli_explain;
+
+/* -- options ------------------------------------------------------------------------------------------
+ * Each option says where its values go. A word without `--` is positional. */
+
+typedef vec(const char *) cli_words;
+
+typedef struct cli_option {
+    const char *name;   /* "--out", "-I" */
+    bool flag;          /* takes no value */
+    cli_words *values;  /* every value given; a flag adds its own name */
+} cli_option;
+
+/* false: wrong usage, reported on stderr with the command's name */
+bool cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
+               size_t noptions, cli_words *positional);
+/* the last value given, or the default */
+const char *cli_last(const cli_words *values, const char *otherwise);
+/* A whole number with an optional suffix k, m, g (powers of 1024). false: not one */
+bool cli_size(const char *text, uint64_t *value);
+int cli_usage_error(const cli_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "rgc: error: ..." */
+int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* the message of the last failed API call */
+int cli_fail_api(void);
+
+/* -- source files ---------------------------------------------------------------------------------------
+ * The options that every subcommand has that reads one. */
+
+typedef struct cli_source {
+    cli_words includes, defines;
+    cli_words contract; /* --no-fma was given */
+} cli_source;
+
+#define CLI_SOURCE_OPTIONS(s) \
+    {"-I", false, &(s).includes}, {"-D", false, &(s).defines}, {"--no-fma", true, &(s).contract}
+#define CLI_SOURCE_HELP \
+    "  -I DIR            search DIR for #include\n" \
+    "  -D NAME[=VALUE]   define a macro\n" \
+    "  --no-fma          keep a * b + c as two rounded operations\n"
+
+rg_status cli_load(rg_context *context, const cli_source *source, const char *path,
+                   rg_module **module);
+void cli_source_free(cli_source *source);
+
+/* -- arguments of a kernel from NAME=VALUE words ----------------------------------------------------------- */
+
+typedef struct cli_arguments {
+    rg_context *context;
+    rg_kernel *kernel;
+    rg_args *args;
+    uint32_t n;
+    rg_param *params;
+    rg_array **arrays; /* by parameter: its array, or the companion of a float scalar; NULL: none */
+} cli_arguments;
+
+/* All return CLI_OK, or the exit code after a message. */
+int cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel);
+void cli_arguments_free(cli_arguments *a);
+/* word: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE]. Scalars first: extents that
+ * follow from them need no SHAPE. */
+int cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words);
+/* word: NAME=FILE.npy, NAME=zeros, NAME=ones into a plane of an array or of a scalar's companion. */
+int cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
+                            unsigned plane);
+/* Makes a plane for every float array, and for float scalars through companions. */
+int cli_arguments_require(cli_arguments *a, unsigned plane);
+
+#endif

@@ -1,0 +1,23 @@
+/* NumPy's .npy files, versions 1 to 3. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_NPY_H
+#define CLI_NPY_H
+
+#include "base/base.h"
+
+typedef struct npy {
+    rg_dtype dtype;
+    uint32_t rank;
+    int64_t shape[RG_MAX_RANK];
+    size_t bytes;
+    void *data; /* row-major, whatever the order in the file */
+} npy;
+
+/* false: *error (to be freed) says why. Free with npy_free. */
+bool npy_read(const char *path, npy *out, str *error);
+void npy_free(npy *file);
+bool npy_write(const char *path, rg_dtype dtype, uint32_t rank, const int64_t *shape,
+               const void *data, str *error);
+/* "<f4" and so on. */
+const char *npy_descr(rg_dtype dtype);
+
+#endif

@@ -1,0 +1,155 @@
+/* Command lines: options, messages, source files. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+/* -- messages ------------------------------------------------------------------------------------------ */
+
+int
+cli_usage_error(const cli_command *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "rgc %s: ", command->name);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\n`rgc %s --help` shows the usage\n", command->name);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+int
+cli_fail(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("rgc: error: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return CLI_FAILED;
+}
+
+/* Lists of diagnostics stand as they are: they begin with their places. */
+int
+cli_fail_api(void)
+{
+    const char *text = rg_error_message();
+    size_t n = strlen(text);
+    if (strstr(text, ": error") != NULL)
+        fprintf(stderr, "%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
+    else
+        cli_fail("%s", text);
+    return CLI_FAILED;
+}
+
+/* -- options ---------------------------------------------------------------------------------------------- */
+
+/* -IDIR, --out=DIR: the value that hangs on the name; NULL: none */
+static const char *
+attached_value(const cli_option *o, const char *word)
+{
+    size_t n = strlen(o->name);
+    if (o->flag || strncmp(word, o->name, n) != 0)
+        return NULL;
+    if (o->name[1] != '-')
+        return word[n] ? word + n : NULL;
+    return word[n] == '=' ? word + n + 1 : NULL;
+}
+
+/* Number of words used; 0: not this option; -1: its value is missing. */
+static int
+take_option(const cli_option *o, int argc, char **argv)
+{
+    const char *value = attached_value(o, argv[0]);
+    if (value) {
+        vec_push(o->values, value);
+        return 1;
+    }
+    if (strcmp(argv[0], o->name) != 0)
+        return 0;
+    if (!o->flag && argc < 2)
+        return -1;
+    vec_push(o->values, o->flag ? argv[0] : argv[1]);
+    return o->flag ? 1 : 2;
+}
+
+bool
+cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
+          size_t noptions, cli_words *positional)
+{
+    for (int i = 0; i < argc;) {
+        if (argv[i][0] != '-' || argv[i][1] == 0) {
+            vec_push(positional, argv[i]);
+            i++;
+            continue;
+        }
+        int used = 0;
+        for (size_t k = 0; k < noptions && used == 0; k++)
+            used = take_option(&options[k], argc - i, argv + i);
+        if (used == 0)
+            cli_usage_error(command, "unknown option `%s`", argv[i]);
+        else if (used < 0)
+            cli_usage_error(command, "option `%s` needs a value", argv[i]);
+        if (used <= 0)
+            return false;
+        i += used;
+    }
+    return true;
+}
+
+const char *
+cli_last(const cli_words *values, const char *otherwise)
+{
+    return values->n ? values->at[values->n - 1] : otherwise;
+}
+
+bool
+cli_size(const char *text, uint64_t *value)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return false;
+    uint64_t v = strtoull(text, &end, 10);
+    unsigned shift = *end == 'k' || *end == 'K'   ? 10
+                     : *end == 'm' || *end == 'M' ? 20
+                     : *end == 'g' || *end == 'G' ? 30
+                                                  : 0;
+    end += shift != 0;
+    if (*end || (v << shift) >> shift != v)
+        return false;
+    *value = v << shift;
+    return true;
+}
+
+/* -- source files ------------------------------------------------------------------------------------------ */
+
+static rg_str *
+as_strings(const cli_words *words)
+{
+    rg_str *list = mem_alloc((words->n + 1) * sizeof(*list));
+    for (size_t i = 0; i < words->n; i++)
+        list[i] = rg_str_of(words->at[i]);
+    return list;
+}
+
+rg_status
+cli_load(rg_context *context, const cli_source *source, const char *path, rg_module **module)
+{
+    rg_str *includes = as_strings(&source->includes), *defines = as_strings(&source->defines);
+    rg_module_desc desc = {
+        .include_paths = includes,
+        .include_count = source->includes.n,
+        .defines = defines,
+        .define_count = source->defines.n,
+    };
+    rg_status status = rg_module_load(context, rg_str_of(path), &desc, module);
+    mem_free(includes);
+    mem_free(defines);
+    return status;
+}
+
+void
+cli_source_free(cli_source *source)
+{
+    vec_free(&source->includes);
+    vec_free(&source->defines);
+    vec_free(&source->contract);
+}
