@@ -249,7 +249,10 @@ typedef enum ir_stage {
 /* false after errors: each names function, op and rule; `after` names the pass (may be NULL) */
 bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list *diags);
 
-/* -- the builder, for transforms ------------------------------------------------------------------- */
+/* -- the builder, for the API and for transforms ---------------------------------------------------- */
+rg_builder *ir_builder_new(void); /* over a new module of its own */
+/* Hands over the module, verified; NULL after errors, which are appended to diags. */
+ir_module *ir_builder_take(rg_builder *b, diag_list *diags);
 /* A builder over an existing module; it reports into diags and owns neither. */
 rg_builder *ir_builder_on(ir_module *m, diag_list *diags);
 /* Continue at the end of `r` (a function's body or any region of it, without terminator) as the
