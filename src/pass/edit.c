@@ -1,0 +1,186 @@
+/* Replacement and surgery for the opt_ passes. SPDX-License-Identifier: Apache-2.0 */
+#include "pass/edit.h"
+
+static void
+grow(edit *e, uint32_t need)
+{
+    if (need <= e->size)
+        return;
+    uint32_t size = need + need / 2 + 64;
+    ir_value **map = arena_new_n(e->scratch, ir_value *, size);
+    uint8_t *recalled = arena_new_n(e->scratch, uint8_t, size);
+    if (e->size) {
+        memcpy(map, e->map, e->size * sizeof *map);
+        memcpy(recalled, e->recalled, e->size);
+    }
+    e->map = map;
+    e->recalled = recalled;
+    e->size = size;
+}
+
+static bool
+note_recall(ir_op *op, void *user)
+{
+    edit *e = user;
+    if (op->code == RG_OP_RECALL)
+        e->recalled[op->args[0]->id] = 1;
+    return true;
+}
+
+void
+edit_start(edit *e, ir_fn *fn)
+{
+    *e = (edit){.fn = fn, .scratch = arena_new()};
+    mem_own(&e->owner, mem_release_arena, e->scratch);
+    grow(e, fn->next_id + 1);
+    ir_walk(fn->body, note_recall, e);
+}
+
+bool
+edit_finish(edit *e)
+{
+    if (e->changed) {
+        grow(e, e->fn->next_id);
+        ir_replace_all(e->fn, e->map);
+    }
+    mem_disown(&e->owner);
+    arena_free(e->scratch);
+    return e->changed;
+}
+
+void
+edit_replace(edit *e, ir_value *from, ir_value *to)
+{
+    grow(e, e->fn->next_id);
+    e->map[from->id] = to;
+    e->recalled[to->id] |= e->recalled[from->id];
+    e->changed = true;
+}
+
+ir_value *
+edit_now(const edit *e, ir_value *v)
+{
+    while (v->id < e->size && e->map[v->id])
+        v = e->map[v->id];
+    return v;
+}
+
+void
+edit_operands(const edit *e, ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        op->args[k] = edit_now(e, op->args[k]);
+}
+
+bool
+edit_is_recalled(const edit *e, const ir_value *v)
+{
+    return v->id < e->size && e->recalled[v->id];
+}
+
+bool
+edit_any_recalled(const edit *e, const ir_region *r)
+{
+    for (uint32_t k = 0; k < r->nparams; k++)
+        if (edit_is_recalled(e, r->params[k]))
+            return true;
+    ir_for_ops(op, r)
+    {
+        for (uint32_t k = 0; k < op->nresults; k++)
+            if (edit_is_recalled(e, op->results[k]))
+                return true;
+        for (uint32_t k = 0; k < op->nregions; k++)
+            if (edit_any_recalled(e, op->regions[k]))
+                return true;
+    }
+    return false;
+}
+
+ir_value *
+edit_const(edit *e, ir_op *at, ir_type type, uint64_t bits)
+{
+    ir_op *op = ir_op_new(e->fn, RG_OP_CONST, 0, 0, at->loc);
+    op->attr.bits = bits;
+    ir_insert_before(at, op);
+    e->changed = true;
+    return ir_op_result(op, e->fn, type, NULL);
+}
+
+ir_value *
+edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y, ir_value *z)
+{
+    ir_op *op = ir_op_new(e->fn, code, 3, 0, at->loc);
+    ir_value *operands[3] = {x, y, z};
+    for (unsigned k = 0; k < 3 && operands[k]; k++)
+        ir_op_arg(op, e->fn, operands[k]);
+    ir_insert_before(at, op);
+    e->changed = true;
+    return ir_op_result(op, e->fn, type, NULL);
+}
+
+bool
+edit_visible(const ir_value *v, const ir_op *at)
+{
+    return ir_region_inside(at->parent, v->region);
+}
+
+void
+edit_drop_arg(ir_op *op, uint32_t k)
+{
+    op->nargs--;
+    memmove(op->args + k, op->args + k + 1, (op->nargs - k) * sizeof *op->args);
+}
+
+void
+edit_drop_result(ir_op *op, uint32_t k)
+{
+    op->nresults--;
+    memmove(op->results + k, op->results + k + 1, (op->nresults - k) * sizeof *op->results);
+    for (uint32_t i = k; i < op->nresults; i++)
+        op->results[i]->index = i;
+}
+
+void
+edit_drop_param(ir_region *r, uint32_t k)
+{
+    r->nparams--;
+    memmove(r->params + k, r->params + k + 1, (r->nparams - k) * sizeof *r->params);
+    for (uint32_t i = k; i < r->nparams; i++)
+        r->params[i]->index = i;
+}
+
+ir_op *
+edit_splice(ir_op *at, ir_region *r, const ir_op *end)
+{
+    ir_op *first = at;
+    for (ir_op *op = r->first, *next; op && op != end && !(ir_ops[op->code].flags & IR_END); op = next) {
+        next = op->next;
+        ir_remove(op);
+        ir_insert_before(at, op);
+        if (first == at)
+            first = op;
+    }
+    return first;
+}
+
+static void
+count_in(const ir_region *r, uint32_t *uses)
+{
+    ir_for_ops(op, r)
+    {
+        for (uint32_t k = 0; k < op->nargs; k++)
+            uses[op->args[k]->id]++;
+        for (uint32_t k = 0; k < op->nregions; k++)
+            count_in(op->regions[k], uses);
+    }
+}
+
+uint32_t *
+edit_count_uses(arena *a, const ir_fn *fn)
+{
+    uint32_t *uses = arena_new_n(a, uint32_t, fn->next_id + 1);
+    count_in(fn->body, uses);
+    if (fn->shape)
+        count_in(fn->shape, uses);
+    return uses;
+}

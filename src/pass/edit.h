@@ -1,0 +1,52 @@
+/* What the opt_ passes share: replacement that is visible at once, and surgery on regions.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A pass walks a function from top to bottom, so that an operand's definition is visited before its
+ * uses (recalls included: the forward sweep stands before the reverse one). Operands are brought up to
+ * date with edit_operands() when their op is reached; edit_finish() does it for all that is left. */
+#ifndef PASS_EDIT_H
+#define PASS_EDIT_H
+
+#include "ir/ir.h"
+
+typedef struct edit {
+    ir_fn *fn;
+    arena *scratch;    /* freed by edit_finish */
+    mem_owner owner;
+    ir_value **map;    /* by id: what a value was replaced by, or NULL */
+    uint8_t *recalled; /* by id: some recall asks for the value */
+    uint32_t size;     /* of both */
+    bool changed;
+} edit;
+
+void edit_start(edit *e, ir_fn *fn);
+bool edit_finish(edit *e); /* whether anything changed */
+
+/* all uses of `from` become uses of `to`; a recall of one becomes a recall of the other */
+void edit_replace(edit *e, ir_value *from, ir_value *to);
+ir_value *edit_now(const edit *e, ir_value *v);
+void edit_operands(const edit *e, ir_op *op);
+bool edit_is_recalled(const edit *e, const ir_value *v);
+/* whether some value defined inside r is recalled: then r must not be deleted yet */
+bool edit_any_recalled(const edit *e, const ir_region *r);
+
+/* a constant before `at` */
+ir_value *edit_const(edit *e, ir_op *at, ir_type type, uint64_t bits);
+/* a scalar op of up to three operands before `at`, its result of `type` */
+ir_value *edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y,
+                      ir_value *z);
+/* whether v is in scope in the region of `at` */
+bool edit_visible(const ir_value *v, const ir_op *at);
+
+/* removal of one operand, result, parameter; those behind it move up */
+void edit_drop_arg(ir_op *op, uint32_t k);
+void edit_drop_result(ir_op *op, uint32_t k);
+void edit_drop_param(ir_region *r, uint32_t k);
+/* moves r's ops, from the first up to `end` (excluded; NULL: all but the yield), before `at`; returns the
+ * first one moved, or `at` */
+ir_op *edit_splice(ir_op *at, ir_region *r, const ir_op *end);
+
+/* uses of each value of fn, by id, recalls included; of next_id entries, in the arena */
+uint32_t *edit_count_uses(arena *a, const ir_fn *fn);
+
+#endif

@@ -1,0 +1,15 @@
+/* What is known of an integer's value. SPDX-License-Identifier: Apache-2.0 */
+#ifndef PASS_RANGE_H
+#define PASS_RANGE_H
+
+#include "ir/ir.h"
+
+__extension__ typedef __int128 wide;
+typedef struct range {
+    wide min, max;
+} range;
+
+range range_of_type(rg_dtype d);
+range range_of(const ir_value *v);
+
+#endif
