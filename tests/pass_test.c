@@ -1,0 +1,140 @@
+/* Passes keep what a program does, and do what they promise. SPDX-License-Identifier: Apache-2.0
+ *
+ *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone and after simplify,
+ *                           must stay valid, and must still give what its comments want */
+#include "ircase.h"
+
+#include "pass/pass.h"
+
+#include <time.h>
+
+static ir_stage stage; /* of the case at hand */
+
+static bool
+simplify(ir_module *m)
+{
+    diag_list diags = {0};
+    bool changed = pass_simplify(m, stage, &diags);
+    if (diags.errors)
+        fprintf(stderr, "%s", diags.text.ptr);
+    diag_free(&diags);
+    return changed;
+}
+
+static const struct {
+    const char *name;
+    pass_fn *run;
+} passes[] = {
+    {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse}, {"opt_dce", opt_dce},
+    {"opt_count", opt_count},   {"opt_fma", opt_fma},     {"simplify", simplify},
+};
+
+typedef struct op_count {
+    const char *name;
+    size_t len;
+    unsigned n;
+} op_count;
+
+static bool
+count_op(ir_op *op, void *user)
+{
+    op_count *c = user;
+    const char *text = ir_ops[op->code].text;
+    c->n += strlen(text) == c->len && strncmp(text, c->name, c->len) == 0;
+    return true;
+}
+
+/* the `count PASS OP N` comments of this pass */
+static bool
+check_counts(const ircase *c, const char *pass)
+{
+    size_t at = 0, len;
+    bool good = true;
+    for (const char *line; (line = ircase_line(c, "count", &at, &len));) {
+        size_t n = strcspn(line, " ");
+        if (strlen(pass) != n || strncmp(line, pass, n) != 0)
+            continue;
+        op_count count = {.name = line + n + 1, .len = strcspn(line + n + 1, " ")};
+        ir_walk(c->fn->body, count_op, &count);
+        unsigned want = (unsigned)atoi(count.name + count.len);
+        if (count.n == want)
+            continue;
+        str text = {0};
+        ir_print_fn(&text, c->fn);
+        fprintf(stderr, "%s: after %s: %u of %.*s, not %u\n%s", c->path, pass, count.n, (int)count.len,
+                count.name, want, text.ptr);
+        str_free(&text);
+        good = false;
+    }
+    return good;
+}
+
+static bool
+run_pass(const char *path, size_t which)
+{
+    ircase c;
+    bool good = ircase_open(&c, path);
+    if (good) {
+        stage = c.stage;
+        passes[which].run(c.module);
+        good = ir_verify(c.module, c.stage, passes[which].name, &c.diags);
+        if (!good) {
+            str text = {0};
+            ir_print_fn(&text, c.fn);
+            fprintf(stderr, "%s\n%s%s", path, c.diags.text.ptr, text.ptr);
+            str_free(&text);
+        }
+    }
+    if (good) {
+        if (passes[which].run == opt_fma && c.tolerance < 1e-6)
+            c.tolerance = 1e-6; /* it rounds once instead of twice */
+        ircase_run(&c);
+        good = ircase_check(&c, passes[which].name) & check_counts(&c, passes[which].name);
+    }
+    ircase_close(&c);
+    return good;
+}
+
+static int
+run_case(const char *path)
+{
+    int failed = 0;
+    for (size_t k = 0; k < countof(passes); k++)
+        failed += !run_pass(path, k);
+    return failed;
+}
+
+/* 20,000 operations in straight line, in well under a second. */
+static int
+check_speed(void)
+{
+    str text = {0};
+    str_addz(&text, "kernel @long(%x: buf<f64,1>) {\n  %z: i64 = const 0\n  %v0: f64 = load %x[%z]\n");
+    for (int k = 0; k < 20000; k += 2)
+        str_addf(&text, "  %%v%d: f64 = mul %%v%d, %%v%d\n  %%v%d: f64 = add %%v%d, %%v%d\n", k + 1, k,
+                 k > 7 ? k - 7 : 0, k + 2, k + 1, k > 3 ? k - 3 : 0);
+    str_addz(&text, "  store %x[%z], %v20000\n  yield\n}\n");
+    diag_list diags = {0};
+    ir_module *m = ir_parse(str_view(&text), "long", &diags);
+    clock_t start = clock();
+    if (m)
+        simplify(m);
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    if (!m || seconds > 2)
+        fprintf(stderr, "long: %.3f s\n%s", seconds, diags.text.ptr ? diags.text.ptr : "");
+    ir_module_free(m);
+    diag_free(&diags);
+    str_free(&text);
+    return !m || seconds > 2;
+}
+
+int
+main(int argc, char **argv)
+{
+    int failed = check_speed();
+    for (int k = 1; k < argc; k++)
+        failed += ircase_each(argv[k], run_case);
+    if (failed)
+        fprintf(stderr, "%d failed\n", failed);
+    return failed != 0;
+}
