@@ -157,23 +157,10 @@ rg_build_inline_pop(rg_builder *b)
 
 /* -- errors ----------------------------------------------------------------------------------------- */
 
-static diag_place
-place_of(const rg_builder *b, ir_loc loc)
-{
-    diag_place at = {.line = loc.line, .col = loc.col, .end_col = loc.end_col};
-    if (loc.file && loc.file < b->module->files.n) {
-        const ir_file *file = &b->module->files.at[loc.file];
-        at.path = file->path;
-        at.source = file->text;
-        at.source_len = file->len;
-    }
-    return at;
-}
-
 static void
 report(rg_builder *b, unsigned number, ir_loc loc, const char *format, va_list args)
 {
-    diag_addv(b->diags, DIAG_ERROR, number, place_of(b, loc), format, args);
+    diag_addv(b->diags, DIAG_ERROR, number, ir_place(b->module, loc), format, args);
 }
 
 void

@@ -235,7 +235,9 @@ rg_build_get(rg_builder *b, rg_var var)
 bool
 ir_build_is_unset(rg_builder *b, rg_var var)
 {
-    (void)b;
+    uint32_t level = var->top ? var->top->frame : var->owner;
+    if (build_top(b)->loop > level || (var->top && var->top->param))
+        return false; /* an earlier iteration may have set it */
     return !var->top || var->top->unset;
 }
 

@@ -284,3 +284,15 @@ ir_first_init(const ir_op *op)
         return 0;
     }
 }
+
+diag_place
+ir_place(const ir_module *m, ir_loc loc)
+{
+    diag_place at = {.line = loc.line, .col = loc.col, .end_col = loc.end_col};
+    if (loc.file && loc.file < m->files.n) {
+        at.path = m->files.at[loc.file].path;
+        at.source = m->files.at[loc.file].text;
+        at.source_len = m->files.at[loc.file].len;
+    }
+    return at;
+}

@@ -224,6 +224,8 @@ bool ir_walk(ir_region *r, ir_visit *each, void *user);
 
 void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane 0 access) */
 bool ir_is_const(const ir_value *v, uint64_t *bits);
+/* where an op stands, for diagnostics */
+diag_place ir_place(const ir_module *m, ir_loc loc);
 /* number of loop results / reductions / carried values without the trace */
 uint32_t ir_value_results(const ir_op *op);
 /* index of the first init operand of for, loop, parallel, unwind */

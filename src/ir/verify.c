@@ -22,14 +22,7 @@ verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, 
         ir_print_op(&text, op);
     }
     ir_loc loc = op ? op->loc : v->fn->loc;
-    diag_place place = {.line = loc.line, .col = loc.col, .end_col = loc.end_col};
-    if (loc.file && loc.file < v->module->files.n) {
-        const ir_file *file = &v->module->files.at[loc.file];
-        place.path = file->path;
-        place.source = file->text;
-        place.source_len = file->len;
-    }
-    diag_add(v->diags, DIAG_ERROR, number, place, "%s", text.ptr);
+    diag_add(v->diags, DIAG_ERROR, number, ir_place(v->module, loc), "%s", text.ptr);
     mem_disown(&owns);
     str_free(&text);
     return false;

@@ -1,0 +1,31 @@
+/* Straight-line emission for transforms: appends ops to a region, or before an op.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef AD_EMIT_H
+#define AD_EMIT_H
+
+#include "ir/ir.h"
+
+/* Where ops go. `before` NULL: at the region's end. */
+typedef struct ad_emit {
+    ir_fn *fn;
+    ir_region *region;
+    ir_op *before;
+    ir_loc loc;
+} ad_emit;
+
+void ad_place(const ad_emit *e, ir_op *op); /* puts a made op there */
+ir_value *ad_const(const ad_emit *e, rg_dtype dtype, uint64_t bits);
+ir_value *ad_float(const ad_emit *e, rg_dtype dtype, double v);
+ir_value *ad_int(const ad_emit *e, rg_dtype dtype, int64_t v);
+/* scalar ops of the table; casts that change nothing return their operand */
+ir_value *ad_op(const ad_emit *e, rg_op code, uint32_t nargs, ir_value *const *args);
+ir_value *ad_op1(const ad_emit *e, rg_op code, ir_value *x);
+ir_value *ad_op2(const ad_emit *e, rg_op code, ir_value *x, ir_value *y);
+ir_value *ad_op3(const ad_emit *e, rg_op code, ir_value *x, ir_value *y, ir_value *z);
+ir_value *ad_cast(const ad_emit *e, rg_dtype to, ir_value *v);
+ir_value *ad_zero_of(const ad_emit *e, ir_type type); /* scalar 0 or an array of zeros */
+ir_value *ad_recall(const ad_emit *e, ir_value *v);
+/* number of iterations (i64) of a `for` with these bounds */
+ir_value *ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step);
+
+#endif

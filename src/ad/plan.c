@@ -1,0 +1,429 @@
+/* The plan: record a value, or compute it again from others. SPDX-License-Identifier: Apache-2.0
+ *
+ * For each unwind, innermost first: the values of the recorded body that are recalled, and what they
+ * are computed from, form a graph; a minimum cut through it chooses what is recorded (bytes written and
+ * read) and what is recomputed (operations). Free are constants, values of enclosing regions, the
+ * iteration number, and what follows from them; loads of arrays that the kernel does not write are
+ * cheap. Each value v has two nodes: `in` on the sink's side means v is recomputed, `out` on the sink's
+ * side means v can be had in the reverse iteration.
+ *
+ *     source --cost of the op--> in(v) --cost of recording--> out(v) --infinite--> in(user of v)
+ *                                                             out(needed) --infinite--> sink */
+#include "ad/ad.h"
+#include "ad/cut.h"
+#include "ad/emit.h"
+#include "ir/induction.h"
+#include "ir/recall.h"
+
+typedef struct node {
+    ir_value *v;
+    uint32_t in, out;
+    bool recomputed;
+} node;
+
+typedef struct plan {
+    ir_fn *fn;
+    bool *written;      /* by id: buffers that the kernel writes (plane 0) */
+    ir_value **replace; /* by id: results of recalls that are computed otherwise now */
+    uint32_t replace_n;
+    ir_op *owner, *by;  /* the recording op and what unwinds it */
+    cut graph;
+    vec(node) nodes;
+    map node_of;        /* value -> index + 1 */
+    vec(ir_value *) stack;
+    map made;           /* (value, region) -> where it was computed again */
+    bool changed;
+} plan;
+
+/* -- costs, in simple operations of one lane ---------------------------------------------------------------- */
+static int32_t
+cost_of_recording(ir_type type)
+{
+    int32_t bytes = (int32_t)ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? (int32_t)type.length : 1);
+    return 3 + bytes / 2;
+}
+
+static int32_t
+cost_of_op(const ir_op *op)
+{
+    bool integer = op->nresults && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
+    switch ((rg_op)op->code) {
+    case RG_OP_LOAD:
+        return 3;
+    case RG_OP_DIV:
+    case RG_OP_REM:
+    case RG_OP_FLOORDIV:
+    case RG_OP_FLOORMOD:
+        return integer ? 12 : 5;
+    case RG_OP_SQRT:
+    case RG_OP_RSQRT:
+        return 6;
+    case RG_OP_FLOOR:
+    case RG_OP_CEIL:
+    case RG_OP_TRUNC:
+    case RG_OP_RINT:
+    case RG_OP_COPYSIGN:
+        return 1;
+    default:
+        break;
+    }
+    switch (ir_ops[op->code].form) {
+    case IR_UNARY_F:
+    case IR_BINARY_F:
+    case IR_LDEXP:
+    case IR_EXPONENT:
+        return 20;
+    default:
+        return 1;
+    }
+}
+
+/* -- what can be computed again ------------------------------------------------------------------------------- */
+static bool
+inside_owner(const plan *p, const ir_value *v)
+{
+    return ir_region_inside(v->region, p->owner->regions[0]);
+}
+
+static bool
+stands_still(const plan *p, const ir_value *buffer)
+{
+    if (buffer->def && buffer->def->code == RG_OP_PICK) {
+        for (uint32_t i = 1; i < buffer->def->nargs; i++)
+            if (!stands_still(p, buffer->def->args[i]))
+                return false;
+        return true;
+    }
+    return !p->written[buffer->id];
+}
+
+typedef enum how { HOW_NOT, HOW_FREE, HOW_INDUCTION, HOW_OP } how;
+
+static how
+recomputable(const plan *p, const ir_value *v)
+{
+    uint64_t step;
+    ir_value *start;
+    if (!v->def) {
+        if (p->owner->code == RG_OP_PARALLEL && v->region == p->owner->regions[0])
+            return HOW_FREE; /* a thread's index: the reverse thread has the same */
+        return ir_is_induction(p->owner, v, &start, &step) ? HOW_INDUCTION : HOW_NOT;
+    }
+    const ir_op *op = v->def;
+    if (op->code == RG_OP_CONST)
+        return HOW_FREE;
+    if (op->code == RG_OP_LOAD && op->plane == 0)
+        return !inside_owner(p, op->args[0]) && stands_still(p, op->args[0]) ? HOW_OP : HOW_NOT;
+    if (op->code == RG_OP_EXTENT)
+        return inside_owner(p, op->args[0]) ? HOW_NOT : HOW_OP;
+    return ir_ops[op->code].form != IR_OTHER ? HOW_OP : HOW_NOT;
+}
+
+/* -- the graph --------------------------------------------------------------------------------------------------- */
+static node *
+node_for(plan *p, ir_value *v)
+{
+    size_t index = (size_t)map_get(&p->node_of, map_ptr(v));
+    if (index)
+        return &p->nodes.at[index - 1];
+    node n = {.v = v, .in = cut_node(&p->graph), .out = cut_node(&p->graph)};
+    vec_push(&p->nodes, n);
+    map_set(&p->node_of, map_ptr(v), (void *)p->nodes.n);
+    vec_push(&p->stack, v);
+    return &vec_last(&p->nodes);
+}
+
+static void
+connect(plan *p, ir_value *v)
+{
+    node n = *node_for(p, v);
+    cut_arc(&p->graph, n.in, n.out, cost_of_recording(v->type));
+    switch (recomputable(p, v)) {
+    case HOW_NOT:
+        cut_arc(&p->graph, CUT_SOURCE, n.in, CUT_INFINITE);
+        break;
+    case HOW_FREE:
+        break;
+    case HOW_INDUCTION:
+        cut_arc(&p->graph, CUT_SOURCE, n.in, 2);
+        break;
+    case HOW_OP:
+        cut_arc(&p->graph, CUT_SOURCE, n.in, cost_of_op(v->def));
+        for (uint32_t i = 0; i < v->def->nargs; i++) {
+            ir_value *operand = v->def->args[i];
+            if (operand->type.kind == IR_SCALAR && inside_owner(p, operand))
+                cut_arc(&p->graph, node_for(p, operand)->out, n.in, CUT_INFINITE);
+        }
+        break;
+    }
+}
+
+static bool
+add_need(ir_op *op, void *user)
+{
+    plan *p = user;
+    ir_op *by;
+    if (op->code != RG_OP_RECALL || op->args[0]->type.kind != IR_SCALAR)
+        return true;
+    if (ir_recall_owner(op, &by) != p->owner || by != p->by)
+        return true;
+    cut_arc(&p->graph, node_for(p, op->args[0])->out, CUT_SINK, CUT_INFINITE);
+    return true;
+}
+
+/* -- computing again ----------------------------------------------------------------------------------------------- */
+static ir_value *
+made_at(plan *p, const ir_value *v, const ir_region *region)
+{
+    return map_get(&p->made, hash_u64(map_ptr(region), v->id));
+}
+
+static ir_value *
+keep_made(plan *p, const ir_value *v, const ir_region *region, ir_value *made)
+{
+    map_set(&p->made, hash_u64(map_ptr(region), v->id), made);
+    return made;
+}
+
+static bool
+is_recomputed(plan *p, ir_value *v)
+{
+    size_t index = (size_t)map_get(&p->node_of, map_ptr(v));
+    return index && p->nodes.at[index - 1].recomputed;
+}
+
+/* v without computing it: itself, a constant, the iteration number's function, or a recall */
+static ir_value *
+simple_value(plan *p, const ad_emit *e, ir_value *v)
+{
+    uint64_t bits, step = 0;
+    if (ir_region_inside(e->region, v->region))
+        return v;
+    if (ir_is_const(v, &bits))
+        return ad_const(e, (rg_dtype)v->type.dtype, bits);
+    if (!inside_owner(p, v) || !is_recomputed(p, v))
+        return ad_recall(e, v);
+    if (p->owner->code == RG_OP_PARALLEL)
+        return p->by->regions[0]->params[v->index];
+    ir_value *start;
+    ir_is_induction(p->owner, v, &start, &step);
+    start = ir_region_inside(e->region, start->region) ? start : ad_recall(e, start);
+    rg_dtype dtype = (rg_dtype)v->type.dtype;
+    ir_value *k = ad_cast(e, dtype, p->by->regions[0]->params[0]);
+    ir_value *offset = ad_op2(e, RG_OP_MUL, k, ad_const(e, dtype, step));
+    return ad_op2(e, RG_OP_ADD, start, offset);
+}
+
+static ir_value *
+copy_op(plan *p, const ad_emit *e, const ir_op *op)
+{
+    ir_op *copy = ir_op_new(p->fn, (rg_op)op->code, op->nargs, 0, op->loc);
+    copy->attr = op->attr;
+    copy->fast = op->fast;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_value *made = made_at(p, op->args[i], e->region);
+        ir_op_arg(copy, p->fn, made ? made : op->args[i]);
+    }
+    ad_place(e, copy);
+    return ir_op_result(copy, p->fn, op->results[0]->type, op->results[0]->name);
+}
+
+/* v where e stands: operands before their users, with a stack of its own since chains can be long */
+static ir_value *
+make(plan *p, const ad_emit *e, ir_value *wanted)
+{
+    vec_clear(&p->stack);
+    vec_push(&p->stack, wanted);
+    while (p->stack.n) {
+        ir_value *v = vec_last(&p->stack);
+        if (made_at(p, v, e->region)) {
+            (void)vec_pop(&p->stack);
+            continue;
+        }
+        bool computed = inside_owner(p, v) && is_recomputed(p, v) && v->def && v->def->code != RG_OP_CONST;
+        bool ready = true;
+        for (uint32_t i = 0; computed && i < v->def->nargs; i++) {
+            ir_value *operand = v->def->args[i];
+            if (operand->type.kind == IR_SCALAR && !made_at(p, operand, e->region)) {
+                vec_push(&p->stack, operand);
+                ready = false;
+            }
+        }
+        if (ready) {
+            (void)vec_pop(&p->stack);
+            keep_made(p, v, e->region, computed ? copy_op(p, e, v->def) : simple_value(p, e, v));
+        }
+    }
+    return made_at(p, wanted, e->region);
+}
+
+/* before which op a recall's value is made: not inside loops that it does not change in */
+static ir_op *
+place_for(const plan *p, ir_op *recall)
+{
+    ir_op *at = recall;
+    for (ir_op *op = recall; op->parent != p->by->regions[0]; op = op->parent->op)
+        if (op->parent->op->code != RG_OP_IF)
+            at = op->parent->op;
+    return at;
+}
+
+static bool
+rewrite(ir_op *op, void *user)
+{
+    plan *p = user;
+    ir_op *by;
+    if (op->code != RG_OP_RECALL || op->args[0]->type.kind != IR_SCALAR ||
+        op->results[0]->id >= p->replace_n)
+        return true;
+    if (ir_recall_owner(op, &by) != p->owner || by != p->by || !is_recomputed(p, op->args[0]))
+        return true;
+    ir_op *at = place_for(p, op);
+    ad_emit e = {p->fn, at->parent, at, op->loc};
+    p->replace[op->results[0]->id] = make(p, &e, op->args[0]);
+    p->changed = true;
+    return true;
+}
+
+static void
+plan_unwind(plan *p, ir_op *by)
+{
+    p->by = by;
+    p->owner = ir_trace_maker(by->args[by->code == RG_OP_UNWIND ? 0 : 2 * by->attr.rank]);
+    p->nodes.n = 0;
+    vec_clear(&p->stack);
+    map_free(&p->node_of);
+    map_free(&p->made);
+    cut_init(&p->graph);
+    ir_walk(by->regions[0], add_need, p);
+    while (p->stack.n) {
+        ir_value *v = vec_pop(&p->stack);
+        connect(p, v);
+    }
+    cut_solve(&p->graph);
+    for (size_t i = 0; i < p->nodes.n; i++)
+        p->nodes.at[i].recomputed = !cut_on_source_side(&p->graph, p->nodes.at[i].in);
+    cut_free(&p->graph);
+
+    p->replace_n = p->fn->next_id;
+    p->replace = mem_zalloc(sizeof(*p->replace) * (p->replace_n + 1));
+    ir_walk(by->regions[0], rewrite, p);
+    /* what was made has ids beyond the map: extend it by nothing */
+    ir_value **whole = mem_zalloc(sizeof(*whole) * (p->fn->next_id + 1));
+    memcpy(whole, p->replace, sizeof(*whole) * p->replace_n);
+    ir_replace_all(p->fn, whole);
+    mem_free(whole);
+    mem_free(p->replace);
+}
+
+static void
+plan_region(plan *p, ir_region *region)
+{
+    for (ir_op *op = region->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->nregions; i++)
+            plan_region(p, op->regions[i]);
+        if (op->code == RG_OP_UNWIND || (op->code == RG_OP_PARALLEL && op->rewinds))
+            plan_unwind(p, op);
+    }
+}
+
+/* -- values of the partial last iteration leave their loop as results ------------------------------------------- */
+typedef struct exits {
+    ir_fn *fn;
+    map lifted;
+    vec(ir_op *) recalls;
+} exits;
+
+static bool
+collect_recall(ir_op *op, void *user)
+{
+    exits *x = user;
+    if (op->code == RG_OP_RECALL && op->args[0]->type.kind != IR_TRACE)
+        vec_push(&x->recalls, op);
+    return true;
+}
+
+/* the number of steps that end at the last loop which is not unwound, before the first that is */
+static size_t
+steps_to_lift(const ir_steps *steps)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < steps->n && !steps->at[i].unwound_by; i++)
+        if (steps->at[i].op->code != RG_OP_IF)
+            n = i + 1;
+    return n;
+}
+
+static bool
+lift_partial(ir_fn *fn)
+{
+    exits x = {.fn = fn};
+    ir_steps steps = {0};
+    ir_walk(fn->body, collect_recall, &x);
+    bool any = false;
+    for (size_t i = 0; i < x.recalls.n; i++) {
+        ir_op *recall = x.recalls.at[i];
+        ir_recall_steps(recall, &steps);
+        size_t n = steps_to_lift(&steps);
+        for (size_t s = 0; s < n; s++)
+            recall->args[0] = ir_lift(fn, recall->args[0], steps.at[s].op, &x.lifted);
+        any |= n > 0;
+    }
+    vec_free(&steps);
+    vec_free(&x.recalls);
+    map_free(&x.lifted);
+    return any;
+}
+
+/* a recall of what can be seen is that value */
+static bool
+see_through(ir_op *op, void *user)
+{
+    ir_value **map = user;
+    if (op->code == RG_OP_RECALL && ir_region_inside(op->parent, op->args[0]->region))
+        map[op->results[0]->id] = op->args[0];
+    return true;
+}
+
+static void
+drop_visible_recalls(ir_fn *fn)
+{
+    ir_value **map = mem_zalloc(sizeof(*map) * (fn->next_id + 1));
+    ir_walk(fn->body, see_through, map);
+    ir_replace_all(fn, map);
+    mem_free(map);
+}
+
+static bool
+note_write(ir_op *op, void *user)
+{
+    bool *written = user;
+    if ((op->code != RG_OP_STORE && op->code != RG_OP_RMW) || op->plane)
+        return true;
+    ir_value *b = op->args[0];
+    written[b->id] = true;
+    if (b->def && b->def->code == RG_OP_PICK)
+        for (uint32_t i = 1; i < b->def->nargs; i++)
+            written[b->def->args[i]->id] = true;
+    return true;
+}
+
+bool
+ad_plan(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        changed |= lift_partial(fn);
+        drop_visible_recalls(fn);
+        plan p = {.fn = fn, .written = mem_zalloc(fn->next_id + 1)};
+        ir_walk(fn->body, note_write, p.written);
+        plan_region(&p, fn->body);
+        changed |= p.changed;
+        mem_free(p.written);
+        vec_free(&p.nodes);
+        vec_free(&p.stack);
+        map_free(&p.node_of);
+        map_free(&p.made);
+    }
+    return changed;
+}

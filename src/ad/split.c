@@ -1,0 +1,192 @@
+/* Split launches read what they need where it stands after the forward launch. This refuses those whose
+ * needed values do not stand still. SPDX-License-Identifier: Apache-2.0
+ *
+ * A needed load L of element e is right if no write W reaches e after L. Let C be the innermost region
+ * around both. In one and the same iteration of the loops around C, W comes after L only if it stands
+ * after it in C; then some subscript must differ by a constant. In a later iteration of a loop around C
+ * (in any other thread, if it is parallel) some subscript must have moved on for good. */
+#include "ad/activity.h"
+#include "ad/ad.h"
+#include "ir/induction.h"
+
+typedef struct split {
+    const ir_fn *from;
+    diag_list *diags;
+    const ir_op *load;
+    const ir_value *root;
+    bool refused;
+} split;
+
+/* -- when a write can reach the element ------------------------------------------------------------------------ */
+typedef struct pair {
+    const ir_op *load, *write;
+    uint32_t axes;
+    ir_affine difference[RG_MAX_RANK]; /* subscript of the write minus subscript of the load */
+    ir_affine at[RG_MAX_RANK];         /* subscript of the load */
+} pair;
+
+static bool
+never_equal_in_one_iteration(const pair *p)
+{
+    for (uint32_t k = 0; k < p->axes; k++)
+        if (p->difference[k].known && p->difference[k].n == 0 && p->difference[k].constant)
+            return true;
+    return false;
+}
+
+static bool
+invariant_in(const ir_affine *a, const ir_op *loop, const ir_value *but)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->term[i].symbol != but && ir_region_inside(a->term[i].symbol->region, loop->regions[0]))
+            return false;
+    return true;
+}
+
+static int64_t
+coefficient_of(const ir_affine *a, const ir_value *symbol)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        if (a->term[i].symbol == symbol)
+            return a->term[i].coefficient;
+    return 0;
+}
+
+/* whether axis k keeps the write of a later iteration (another thread) away from the element */
+static bool
+moves_on(const pair *p, uint32_t k, const ir_op *loop, const ir_value *induction)
+{
+    ir_value *start;
+    uint64_t step;
+    int64_t c = coefficient_of(&p->at[k], induction);
+    if (!c || !p->at[k].known || !p->difference[k].known || p->difference[k].n ||
+        !ir_is_induction(loop, induction, &start, &step) || !step ||
+        !invariant_in(&p->at[k], loop, induction))
+        return false;
+    if (loop->code == RG_OP_PARALLEL)
+        return p->difference[k].constant == 0;
+    int64_t pace = c * (int64_t)step, apart = p->difference[k].constant;
+    return pace > 0 ? apart + pace > 0 : apart + pace < 0;
+}
+
+static bool
+never_equal_later(const pair *p, const ir_op *loop)
+{
+    uint32_t kept = 0, wanted = loop->code == RG_OP_PARALLEL ? loop->attr.rank : 1;
+    for (uint32_t i = 0; i < loop->regions[0]->nparams; i++)
+        for (uint32_t k = 0; k < p->axes; k++)
+            if (moves_on(p, k, loop, loop->regions[0]->params[i])) {
+                kept++;
+                break;
+            }
+    return kept >= wanted;
+}
+
+static bool
+stands_before(const ir_op *a, const ir_op *b)
+{
+    for (const ir_op *op = b->prev; op; op = op->prev)
+        if (op == a)
+            return true;
+    return false;
+}
+
+static bool
+reaches_after(const ir_op *load, const ir_op *write)
+{
+    pair p = {load, write, load->args[0]->type.rank, {{0}}, {{0}}};
+    for (uint32_t k = 0; k < p.axes; k++) {
+        p.at[k] = ir_affine_of(load->args[1 + k]);
+        p.difference[k] = ir_affine_minus(ir_affine_of(write->args[1 + k]), p.at[k]);
+    }
+    const ir_region *common = load->parent;
+    while (!ir_region_inside(write->parent, common))
+        common = common->op->parent;
+    const ir_op *l = ir_ancestor_in((ir_op *)load, common), *w = ir_ancestor_in((ir_op *)write, common);
+    if (l != w && stands_before(l, w) && !never_equal_in_one_iteration(&p))
+        return true;
+    for (const ir_region *r = common; r->op; r = r->op->parent)
+        if (r->op->code != RG_OP_IF && !never_equal_later(&p, r->op))
+            return true;
+    return false;
+}
+
+/* -- every needed load against every write ------------------------------------------------------------------------ */
+static void
+refuse(split *s, const ir_op *write, const char *why)
+{
+    const ir_module *m = s->from->module;
+    diag_add(s->diags, DIAG_ERROR, 530, ir_place(m, s->load->loc),
+             "a gradient launched apart from its forward launch needs `%s` as it was here, but %s\n"
+             "launch forward and gradient combined (rg_launch_forward_vjp), or write to another array",
+             s->root->name ? s->root->name : "an array", why);
+    if (write)
+        diag_add(s->diags, DIAG_NOTE, 530, ir_place(m, write->loc), "it is overwritten here");
+    s->refused = true;
+}
+
+typedef struct may_be {
+    const ir_value *root;
+    bool found;
+} may_be;
+
+static void
+compare_root(ir_value *root, void *user)
+{
+    may_be *q = user;
+    q->found |= root == q->root;
+}
+
+static bool
+check_write(ir_op *op, void *user)
+{
+    split *s = user;
+    if ((op->code != RG_OP_STORE && op->code != RG_OP_RMW) || op->plane ||
+        op->args[0]->type.kind != IR_BUFFER)
+        return true;
+    may_be q = {s->root, false};
+    ad_buffer_roots(op->args[0], compare_root, &q);
+    if (q.found && reaches_after(s->load, op)) {
+        refuse(s, op, "a later statement overwrites it");
+        return false;
+    }
+    return true;
+}
+
+static void
+check_root(ir_value *root, void *user)
+{
+    split *s = user;
+    if (s->refused)
+        return;
+    s->root = root;
+    if (root->def)
+        refuse(s, NULL, "it is a buffer of the kernel that is gone when the launch ends");
+    else
+        ir_walk(s->from->body, check_write, s);
+}
+
+static bool
+check_load(ir_op *op, void *user)
+{
+    split *s = user;
+    if (op->code != RG_OP_LOAD || op->plane || op->args[0]->type.kind != IR_BUFFER || !op->attr.data)
+        return true;
+    const ir_op *origin = op->attr.data;
+    s->load = origin;
+    s->refused = false;
+    if (op->atomic)
+        refuse(s, NULL, "it is the value that an atomic returned");
+    else
+        ad_buffer_roots(origin->args[0], check_root, s);
+    return true;
+}
+
+bool
+ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags)
+{
+    unsigned before = diags->errors;
+    split s = {.from = fn, .diags = diags};
+    ir_walk(vjp->body, check_load, &s);
+    return diags->errors == before;
+}

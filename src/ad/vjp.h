@@ -1,0 +1,62 @@
+/* The parts of the reverse transform. SPDX-License-Identifier: Apache-2.0 */
+#ifndef AD_VJP_H
+#define AD_VJP_H
+
+#include "ad/activity.h"
+#include "ad/ad.h"
+
+/* What reversing a recording loop needs of its forward instance. */
+typedef struct vjp_record {
+    ir_value *trace, *count, *which; /* count and which: of a `loop` */
+} vjp_record;
+
+/* The function being differentiated is a template: rules walk its ops and regions, and `instance` says
+ * which value of the new function stands for each of its values now. */
+typedef struct vjp {
+    const ir_fn *from;
+    ir_fn *fn;
+    ad_activity activity;
+    rg_builder *b;
+    diag_list *diags;
+    bool combined, in_parallel, failed;
+    ir_value **instance; /* by id in `from` */
+    map instance_ops;    /* ir_op of `from` -> its copy */
+    map records;         /* ir_op of `from` -> vjp_record */
+    rg_var *adjoint;     /* by id in `from`; NULL: none declared */
+} vjp;
+
+static inline ad_emit
+vjp_here(vjp *v)
+{
+    return (ad_emit){v->fn, ir_build_region(v->b), NULL, {0}};
+}
+ad_emit vjp_at(vjp *v, const ir_op *op); /* with op's place */
+
+/* A forward value where the reverse is being built: itself where visible, else its recall. */
+ir_value *vjp_primal(vjp *v, ir_value *value);
+ir_value *vjp_recalled(vjp *v, ir_value *instance); /* the same for a value of the new function */
+
+/* adjoints: variables of the builder, declared for the region whose reverse is being opened */
+void vjp_declare(vjp *v, const ir_region *region, const ir_op *from_op);
+ir_value *vjp_adjoint(vjp *v, const ir_value *value); /* NULL: none or still zero */
+ir_value *vjp_adjoint_or_zero(vjp *v, const ir_value *value);
+void vjp_accumulate(vjp *v, const ir_value *value, ir_value *g);
+bool vjp_active(const vjp *v, const ir_value *value);
+
+/* copies the ops from `first` up to, not including, `end` to the end of `into`; without effects: stores,
+ * atomics, asserts and prints are left out */
+void vjp_clone_ops(vjp *v, const ir_op *first, const ir_op *end, ir_region *into, bool effects);
+vjp_record *vjp_make_recording(vjp *v, const ir_op *op);
+
+/* appends the reverse of the ops of `region` from `last` back to the first */
+void vjp_reverse(vjp *v, const ir_region *region, const ir_op *last);
+/* the forward part of the new kernel: all of it, but for a last task that is swept where it is
+ * reversed; in split launches without effects */
+void vjp_clone_kernel(vjp *v);
+void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
+void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
+void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
+void vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,390 @@
+/* Reverse of control flow: one rule per region kind. SPDX-License-Identifier: Apache-2.0 */
+#include "ad/reduce.h"
+#include "ad/vjp.h"
+
+/* -- whether reversing an op does anything --------------------------------------------------------------- */
+static bool
+leaves_adjoints_alone(ir_op *op, void *user)
+{
+    (void)user;
+    bool writes = op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    return !(writes && ir_is_float((rg_dtype)op->args[0]->type.dtype) &&
+             op->args[0]->type.kind == IR_BUFFER);
+}
+
+static bool
+has_work(vjp *v, const ir_op *op)
+{
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (vjp_adjoint(v, op->results[i]))
+            return true;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        if (!ir_walk(op->regions[i], leaves_adjoints_alone, NULL))
+            return true;
+    return false;
+}
+
+/* -- recording -------------------------------------------------------------------------------------------- */
+/* gives a `loop` results that say how many iterations were full and which exit was taken */
+static void
+count_iterations(vjp *v, ir_op *loop, vjp_record *record)
+{
+    ir_region *body = loop->regions[0];
+    ad_emit outside = {v->fn, loop->parent, loop, loop->loc};
+    ir_op_arg(loop, v->fn, ad_int(&outside, RG_I64, 0));
+    ir_value *k = ir_region_param(body, ir_scalar(RG_I64), NULL);
+    ad_emit last = {v->fn, body, ir_terminator(body), loop->loc};
+    ir_op_arg(last.before, v->fn, ad_op2(&last, RG_OP_ADD, k, ad_int(&last, RG_I64, 1)));
+    uint32_t exits = 0;
+    ir_for_ops(op, body) exits += op->code == RG_OP_EXIT_IF;
+    uint32_t e = 0;
+    ir_for_ops(op, body)
+    {
+        if (op->code != RG_OP_EXIT_IF)
+            continue;
+        ir_op_arg(op, v->fn, k);
+        if (exits > 1)
+            ir_op_arg(op, v->fn, ad_int(&outside, RG_I32, e++));
+    }
+    record->count = ir_op_result(loop, v->fn, ir_scalar(RG_I64), NULL);
+    if (exits > 1)
+        record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
+}
+
+vjp_record *
+vjp_make_recording(vjp *v, const ir_op *op)
+{
+    ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
+    vjp_record *record = map_get(&v->records, map_ptr(copy));
+    if (record)
+        return record;
+    record = arena_one(v->fn->module->arena, vjp_record);
+    if (copy->code == RG_OP_LOOP)
+        count_iterations(v, copy, record);
+    copy->records = true;
+    record->trace = ir_op_result(copy, v->fn, ir_trace(), NULL);
+    map_set(&v->records, map_ptr(copy), record);
+    return record;
+}
+
+/* -- if --------------------------------------------------------------------------------------------------- */
+static void
+reverse_arm(vjp *v, const ir_region *arm, ir_value *const *g)
+{
+    const ir_op *end = ir_terminator(arm);
+    vjp_declare(v, arm, end);
+    for (uint32_t i = 0; i < end->nargs; i++)
+        vjp_accumulate(v, end->args[i], g[i]);
+    vjp_reverse(v, arm, end->prev);
+}
+
+/* the results' adjoints; the caller frees */
+static ir_value **
+result_adjoints(vjp *v, const ir_op *op)
+{
+    ir_value **g = mem_zalloc(sizeof(*g) * (op->nresults + 1));
+    for (uint32_t i = 0; i < op->nresults; i++)
+        g[i] = vjp_adjoint(v, op->results[i]);
+    return g;
+}
+
+static void
+reverse_if(vjp *v, const ir_op *op)
+{
+    ir_value **g = result_adjoints(v, op);
+    rg_build_if(v->b, vjp_primal(v, op->args[0]));
+    reverse_arm(v, op->regions[0], g);
+    rg_build_else(v->b);
+    reverse_arm(v, op->regions[1], g);
+    rg_build_end(v->b);
+    mem_free(g);
+}
+
+/* -- loops: the partial last iteration, then the full ones from last to first ------------------------------- */
+typedef struct carried {
+    const ir_op *op;
+    uint32_t n, first_init, first_param;
+    rg_var *state; /* adjoint of each carried value between iterations; NULL: not active */
+} carried;
+
+static carried
+open_carried(vjp *v, const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    carried c = {.op = op, .first_init = ir_first_init(op), .first_param = op->code == RG_OP_FOR};
+    c.n = body->nparams - c.first_param;
+    c.state = mem_zalloc(sizeof(*c.state) * (c.n + 1));
+    for (uint32_t j = 0; j < c.n; j++) {
+        const ir_value *p = body->params[c.first_param + j];
+        if (!vjp_active(v, p))
+            continue;
+        rg_type type = {ir_adjoint_dtype((rg_dtype)p->type.dtype), p->type.length};
+        c.state[j] = rg_build_var(v->b, (rg_str){0}, type);
+    }
+    return c;
+}
+
+/* what stands in the parameters' adjoints becomes the state */
+static void
+take_state(vjp *v, carried *c)
+{
+    for (uint32_t j = 0; j < c->n; j++)
+        if (c->state[j])
+            rg_build_set(v->b, c->state[j],
+                         vjp_adjoint_or_zero(v, c->op->regions[0]->params[c->first_param + j]));
+}
+
+static void
+reverse_exit(vjp *v, carried *c, const ir_op *exit, ir_value *const *g)
+{
+    vjp_declare(v, c->op->regions[0], exit);
+    for (uint32_t i = 0; i + 1 < exit->nargs; i++)
+        vjp_accumulate(v, exit->args[1 + i], g[i]);
+    vjp_reverse(v, c->op->regions[0], exit->prev);
+    take_state(v, c);
+}
+
+static void
+reverse_exits(vjp *v, carried *c, vjp_record *record, ir_value *const *g)
+{
+    int32_t e = 0;
+    ir_for_ops(exit, c->op->regions[0])
+    {
+        if (exit->code != RG_OP_EXIT_IF)
+            continue;
+        if (!record->which) {
+            reverse_exit(v, c, exit, g);
+            return;
+        }
+        rg_build_if(v->b, rg_build_2(v->b, RG_OP_EQ, vjp_recalled(v, record->which),
+                                     rg_build_int(v->b, RG_I32, e++)));
+        reverse_exit(v, c, exit, g);
+        rg_build_end(v->b);
+    }
+}
+
+static void
+reverse_iterations(vjp *v, carried *c, vjp_record *record)
+{
+    const ir_region *body = c->op->regions[0];
+    const ir_op *end = ir_terminator(body);
+    ad_emit e = vjp_at(v, c->op);
+    ir_value *iteration;
+    ir_value *count = record->count
+                          ? vjp_recalled(v, record->count)
+                          : ad_for_count(&e, vjp_primal(v, c->op->args[0]),
+                                         vjp_primal(v, c->op->args[1]), c->op->attr.step);
+    ir_build_unwind(v->b, vjp_recalled(v, record->trace), count, &iteration);
+    vjp_declare(v, body, end);
+    for (uint32_t j = 0; j < c->n; j++)
+        if (c->state[j])
+            vjp_accumulate(v, end->args[j], rg_build_get(v->b, c->state[j]));
+    vjp_reverse(v, body, end->prev);
+    take_state(v, c);
+    rg_build_end(v->b);
+}
+
+static void
+reverse_loop(vjp *v, const ir_op *op)
+{
+    vjp_record *record = vjp_make_recording(v, op);
+    ir_value **g = result_adjoints(v, op);
+    carried c = open_carried(v, op);
+    if (op->code == RG_OP_FOR) {
+        for (uint32_t j = 0; j < c.n; j++)
+            if (c.state[j] && g[j])
+                rg_build_set(v->b, c.state[j], g[j]);
+    } else {
+        reverse_exits(v, &c, record, g);
+    }
+    reverse_iterations(v, &c, record);
+    for (uint32_t j = 0; j < c.n; j++)
+        if (c.state[j])
+            vjp_accumulate(v, op->args[c.first_init + j], rg_build_get(v->b, c.state[j]));
+    mem_free(c.state);
+    mem_free(g);
+}
+
+/* -- parallel ------------------------------------------------------------------------------------------------ */
+typedef struct free_values {
+    const ir_op *task;
+    vec(ir_value *) at;
+    map seen;
+} free_values;
+
+static bool
+collect_free(ir_op *op, void *user)
+{
+    free_values *f = user;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_value *a = op->args[i];
+        if (ir_region_inside(a->region, f->task->regions[0]) || map_get(&f->seen, map_ptr(a)))
+            continue;
+        map_set(&f->seen, map_ptr(a), a);
+        vec_push(&f->at, a);
+    }
+    return true;
+}
+
+/* What the reverse of one parallel loop needs everywhere in it. */
+typedef struct task {
+    const ir_op *op;
+    free_values outer;
+    ir_value **g;       /* adjoints of the reductions' results; NULL: none */
+    ad_reduction *look; /* of those that are not sums */
+    ad_domain domain;
+} task;
+
+static void
+reverse_thread(vjp *v, const task *t, ir_value *const *index)
+{
+    const ir_region *body = t->op->regions[0];
+    const ir_op *end = ir_terminator(body);
+    bool was = v->in_parallel;
+    v->in_parallel = true;
+    vjp_declare(v, body, end);
+    for (uint32_t i = 0; i < end->nargs; i++) {
+        ir_value *g = t->g[i];
+        if (g && t->op->reduce[i] != RG_RMW_ADD)
+            g = ad_reduce_share(v->b, &t->look[i], ad_thread_number(v->b, &t->domain, index),
+                                vjp_primal(v, end->args[i]), g);
+        vjp_accumulate(v, end->args[i], g);
+    }
+    vjp_reverse(v, body, end->prev);
+    v->in_parallel = was;
+}
+
+/* opens the parallel loop of the reverse: the same domain, with reductions for the adjoints of values
+ * that all threads read */
+static void
+open_reverse_task(vjp *v, task *t, ir_value **index)
+{
+    rg_build_parallel(v->b, t->domain.rank, t->domain.lo, t->domain.hi, index);
+    for (size_t i = 0; i < t->outer.at.n; i++) {
+        const ir_value *a = t->outer.at.at[i];
+        if (a->type.kind == IR_SCALAR && vjp_active(v, a))
+            rg_build_reduce(v->b, v->adjoint[a->id], RG_RMW_ADD);
+        else if (a->type.kind == IR_ARRAY && vjp_active(v, a))
+            vjp_error(v, t->op, 520, "a local array is read by all threads and differentiated\n"
+                      "make it an array parameter, or a buffer of the kernel");
+    }
+}
+
+/* Sweep and reverse in one: each thread runs its forward part where it is reversed. */
+static void
+reverse_task_here(vjp *v, task *t)
+{
+    ir_value *index[RG_MAX_RANK];
+    const ir_region *body = t->op->regions[0];
+    size_t n = t->outer.at.n;
+    ir_value **kept = mem_alloc(sizeof(*kept) * (n + 1));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t id = t->outer.at.at[i]->id;
+        kept[i] = v->instance[id];
+        v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
+    }
+    open_reverse_task(v, t, index);
+    for (uint32_t k = 0; k < t->domain.rank; k++)
+        v->instance[body->params[k]->id] = index[k];
+    vjp_clone_ops(v, body->first, ir_terminator(body), ir_build_region(v->b), v->combined);
+    reverse_thread(v, t, index);
+    rg_build_end(v->b);
+    for (size_t i = 0; i < n; i++)
+        v->instance[t->outer.at.at[i]->id] = kept[i];
+    mem_free(kept);
+}
+
+/* The forward task ran earlier and recorded; its threads are reversed from last to first. */
+static void
+reverse_task_rewind(vjp *v, task *t)
+{
+    ir_value *index[RG_MAX_RANK];
+    ir_value *trace = vjp_recalled(v, vjp_make_recording(v, t->op)->trace);
+    open_reverse_task(v, t, index);
+    ir_build_rewinds(v->b, trace);
+    reverse_thread(v, t, index);
+    rg_build_end(v->b);
+}
+
+/* In a combined launch the kernel's last op, if it is a task, need not run before it is reversed. */
+static bool
+is_last_task(const vjp *v, const ir_op *op)
+{
+    const ir_op *end = ir_terminator(v->from->body);
+    return op->code == RG_OP_PARALLEL && op->next == end && !op->nresults;
+}
+
+/* The reductions' own derivatives: each initial value's share now, each thread's later. */
+static void
+reverse_reductions(vjp *v, task *t)
+{
+    const ir_op *op = t->op;
+    for (uint32_t i = 0; i < op->nresults && !v->failed; i++) {
+        ir_value *initial = op->args[ir_first_init(op) + i];
+        ir_value *share = t->g[i];
+        if (share && op->reduce[i] != RG_RMW_ADD) {
+            ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
+            if (copy->parent != v->fn->body) {
+                vjp_error(v, op, 521, "reduction(%s) of a differentiated value stands in a serial loop\n"
+                          "keep the values in an array and reduce them in a serial loop instead",
+                          ir_rmw_names[op->reduce[i]]);
+                return;
+            }
+            ir_value *kept = ad_keep(v->fn, copy, ir_terminator(copy->regions[0])->args[i]);
+            t->look[i] = ad_reduce_look(v->b, &t->domain, (rg_rmw)op->reduce[i], kept,
+                                        vjp_primal(v, op->results[i]), vjp_primal(v, initial));
+            share = ad_reduce_share(v->b, &t->look[i], rg_build_int(v->b, RG_I64, -1),
+                                    vjp_primal(v, initial), share);
+        }
+        vjp_accumulate(v, initial, share);
+    }
+}
+
+static void
+reverse_parallel(vjp *v, const ir_op *op)
+{
+    task t = {.op = op, .outer = {.task = op}, .domain = {.rank = op->attr.rank}};
+    ir_walk(op->regions[0], collect_free, &t.outer);
+    t.g = result_adjoints(v, op);
+    t.look = mem_zalloc(sizeof(*t.look) * (op->nresults + 1));
+    for (uint32_t k = 0; k < op->attr.rank; k++) {
+        t.domain.lo[k] = vjp_primal(v, op->args[k]);
+        t.domain.hi[k] = vjp_primal(v, op->args[op->attr.rank + k]);
+    }
+    reverse_reductions(v, &t);
+    if (v->failed)
+        ;
+    else if (!v->combined || is_last_task(v, op))
+        reverse_task_here(v, &t);
+    else
+        reverse_task_rewind(v, &t);
+    mem_free(t.g);
+    mem_free(t.look);
+    vec_free(&t.outer.at);
+    map_free(&t.outer.seen);
+}
+
+/* -- entry points ---------------------------------------------------------------------------------------------- */
+void
+vjp_reverse_control(vjp *v, const ir_op *op)
+{
+    bool swept_here = op->code == RG_OP_PARALLEL && v->combined && is_last_task(v, op);
+    if (!swept_here && !has_work(v, op))
+        return;
+    if (op->code == RG_OP_IF)
+        reverse_if(v, op);
+    else if (op->code == RG_OP_PARALLEL)
+        reverse_parallel(v, op);
+    else
+        reverse_loop(v, op);
+}
+
+void
+vjp_clone_kernel(vjp *v)
+{
+    const ir_region *body = v->from->body;
+    ir_op *end = ir_terminator(body);
+    if (v->combined && end->prev && is_last_task(v, end->prev))
+        end = end->prev;
+    vjp_clone_ops(v, body->first, end, v->fn->body, v->combined);
+}

@@ -1,0 +1,204 @@
+/* Reverse of memory operations: semantics of section "Memory". SPDX-License-Identifier: Apache-2.0 */
+#include "ad/vjp.h"
+
+typedef struct roots {
+    const vjp *v;
+    const ir_value *without; /* a varied root that has no adjoint */
+    bool any_adjoint, all_adjoint, varied;
+} roots;
+
+static void
+root_look(ir_value *root, void *user)
+{
+    roots *q = user;
+    bool has = q->v->activity.has_adjoint[root->id];
+    q->any_adjoint |= has;
+    q->all_adjoint &= has;
+    q->varied |= q->v->activity.varied[root->id];
+    if (!has && q->v->activity.varied[root->id])
+        q->without = root;
+}
+
+static roots
+look(const vjp *v, ir_value *buffer)
+{
+    roots q = {.v = v, .all_adjoint = true};
+    ad_buffer_roots(buffer, root_look, &q);
+    return q;
+}
+
+/* Whether no other thread of the task around op can reach the element: the subscripts that are the
+ * task's own indices stand at the same axes in every access that the task makes to this buffer. */
+typedef struct exclusive_query {
+    const ir_value *buffer;
+    const ir_op *task;
+    uint32_t axis_of[RG_MAX_RANK]; /* for each task index */
+    bool failed;
+} exclusive_query;
+
+static const ir_value *
+through_casts(const ir_value *v)
+{
+    while (v->def && v->def->code == RG_OP_CAST && ir_is_int((rg_dtype)v->type.dtype) &&
+           ir_is_int((rg_dtype)v->def->args[0]->type.dtype) &&
+           ir_bits((rg_dtype)v->type.dtype) >= ir_bits((rg_dtype)v->def->args[0]->type.dtype))
+        v = v->def->args[0];
+    return v;
+}
+
+static bool
+own_at(const ir_op *access, const ir_op *task, uint32_t k, uint32_t axis)
+{
+    return axis < access->args[0]->type.rank &&
+           through_casts(access->args[1 + axis]) == task->regions[0]->params[k];
+}
+
+static bool
+check_access(ir_op *op, void *user)
+{
+    exclusive_query *q = user;
+    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
+        return true;
+    if (op->args[0] != q->buffer) {
+        /* a picked buffer may be this one */
+        if (op->args[0]->def && op->args[0]->def->code == RG_OP_PICK)
+            q->failed = true;
+        return !q->failed;
+    }
+    for (uint32_t k = 0; k < q->task->attr.rank; k++)
+        if (!own_at(op, q->task, k, q->axis_of[k]))
+            q->failed = true;
+    return !q->failed;
+}
+
+static const ir_op *
+task_of(const ir_op *op)
+{
+    for (const ir_region *r = op->parent; r && r->op; r = r->op->parent)
+        if (r->op->code == RG_OP_PARALLEL)
+            return r->op;
+    return NULL;
+}
+
+static bool
+exclusive(const ir_op *op)
+{
+    exclusive_query q = {.buffer = op->args[0], .task = task_of(op)};
+    if (!q.task)
+        return true;
+    if (q.buffer->def && q.buffer->def->code == RG_OP_PICK)
+        return false;
+    for (uint32_t k = 0; k < q.task->attr.rank; k++) {
+        uint32_t axis = 0;
+        while (axis < q.buffer->type.rank && !own_at(op, q.task, k, axis))
+            axis++;
+        if (axis == q.buffer->type.rank)
+            return false;
+        q.axis_of[k] = axis;
+    }
+    ir_walk(q.task->regions[0], check_access, &q);
+    return !q.failed;
+}
+
+typedef struct place {
+    ir_value *buffer;
+    uint32_t n;
+    ir_value *index[RG_MAX_RANK];
+} place;
+
+static place
+place_of(vjp *v, const ir_op *op)
+{
+    place p = {.buffer = vjp_primal(v, op->args[0]), .n = op->args[0]->type.rank};
+    for (uint32_t i = 0; i < p.n; i++)
+        p.index[i] = vjp_primal(v, op->args[1 + i]);
+    return p;
+}
+
+static ir_value *
+load_adjoint(vjp *v, const ir_op *op, const place *p)
+{
+    ad_emit e = vjp_at(v, op);
+    ir_value *g = rg_build_load(v->b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index);
+    return ad_cast(&e, ir_adjoint_dtype((rg_dtype)g->type.dtype), g);
+}
+
+static void
+reverse_load(vjp *v, const ir_op *op)
+{
+    ir_value *g = vjp_adjoint(v, op->results[0]);
+    if (!g)
+        return;
+    roots q = look(v, op->args[0]);
+    if (q.without) {
+        vjp_error(v, op, 510, "`%s` carries a value that is being differentiated, but has no adjoint\n"
+                  "give the array an adjoint, or stop the gradient there", q.without->name);
+        return;
+    }
+    place p = place_of(v, op);
+    ad_emit e = vjp_at(v, op);
+    g = ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g);
+    rg_build_rmw(v->b, op->plane | RG_ADJOINT, RG_RMW_ADD, v->in_parallel && !exclusive(op), p.buffer, p.n,
+                 p.index, g, NULL);
+}
+
+static void
+reverse_store(vjp *v, const ir_op *op)
+{
+    place p = place_of(v, op);
+    ir_value *g = load_adjoint(v, op, &p);
+    ad_emit e = vjp_at(v, op);
+    rg_build_store(v->b, op->plane | RG_ADJOINT, p.buffer, p.n, p.index,
+                   ad_const(&e, (rg_dtype)p.buffer->type.dtype, 0));
+    vjp_accumulate(v, op->args[op->nargs - 1], g);
+}
+
+static void
+reverse_rmw(vjp *v, const ir_op *op)
+{
+    if (op->nresults && vjp_active(v, op->results[0])) {
+        vjp_error(v, op, 511, "the float that an atomic returns depends on the order of threads and has no "
+                  "derivative\nread the array in a later loop instead");
+        return;
+    }
+    switch ((rg_rmw)op->rmw) {
+    case RG_RMW_ADD:
+        if (vjp_active(v, op->args[op->nargs - 1])) {
+            place p = place_of(v, op);
+            vjp_accumulate(v, op->args[op->nargs - 1], load_adjoint(v, op, &p));
+        }
+        break;
+    case RG_RMW_MIN:
+    case RG_RMW_MAX:
+    case RG_RMW_MUL:
+        vjp_error(v, op, 512, "atomic %s of a differentiated array is not supported here\n"
+                  "use a reduction, or combine the values in a serial loop", ir_rmw_names[op->rmw]);
+        break;
+    case RG_RMW_AND:
+    case RG_RMW_OR:
+    case RG_RMW_XOR:
+    case RG_RMW_EXCHANGE:
+    case RG_RMW_CAS:
+    case RG_RMW_COUNT:
+        vjp_error(v, op, 513, "an atomic exchange of a differentiated array depends on the order of threads");
+        break;
+    }
+}
+
+void
+vjp_reverse_memory(vjp *v, const ir_op *op)
+{
+    if (op->args[0]->type.kind != IR_BUFFER || !ir_is_float((rg_dtype)op->args[0]->type.dtype))
+        return;
+    if (op->code == RG_OP_LOAD) {
+        reverse_load(v, op);
+        return;
+    }
+    roots q = look(v, op->args[0]);
+    if (!q.any_adjoint)
+        return;
+    if (op->code == RG_OP_STORE)
+        reverse_store(v, op);
+    else
+        reverse_rmw(v, op);
+}

@@ -1,0 +1,128 @@
+/* How a recall reaches its value, and how values are carried out of regions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/recall.h"
+
+ir_op *
+ir_trace_maker(const ir_value *trace)
+{
+    while (trace->def && trace->def->code == RG_OP_RECALL)
+        trace = trace->def->args[0];
+    return trace->def;
+}
+
+/* the innermost op around `inside` that unwinds what `maker` recorded */
+static ir_op *
+find_unwinding(const ir_op *inside, const ir_op *maker)
+{
+    for (const ir_region *r = inside->parent; r && r->op; r = r->op->parent) {
+        ir_op *op = r->op;
+        bool unwinds = op->code == RG_OP_UNWIND || (op->code == RG_OP_PARALLEL && op->rewinds);
+        uint32_t trace = op->code == RG_OP_UNWIND ? 0 : 2 * op->attr.rank;
+        if (unwinds && ir_trace_maker(op->args[trace]) == maker)
+            return op;
+    }
+    return NULL;
+}
+
+void
+ir_recall_steps(const ir_op *recall, ir_steps *steps)
+{
+    vec_clear(steps);
+    for (ir_region *r = recall->args[0]->region; r->op && !ir_region_inside(recall->parent, r);
+         r = r->op->parent) {
+        ir_op *by = r->op->records ? find_unwinding(recall, r->op) : NULL;
+        vec_push(steps, ((ir_step){r->op, by}));
+    }
+}
+
+ir_op *
+ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
+{
+    ir_steps steps = {0};
+    ir_recall_steps(recall, &steps);
+    ir_op *owner = NULL;
+    for (size_t i = 0; i < steps.n && !owner; i++) {
+        if (steps.at[i].unwound_by) {
+            owner = steps.at[i].op;
+            *unwound_by = steps.at[i].unwound_by;
+        } else if (steps.at[i].op->code != RG_OP_IF) {
+            break;
+        }
+    }
+    vec_free(&steps);
+    return owner;
+}
+
+/* a zero of the value's type, before `at` */
+static ir_value *
+zero_before(ir_fn *fn, ir_op *at, ir_type type)
+{
+    ir_op *op = ir_op_new(fn, type.kind == IR_ARRAY ? RG_OP_ARRAY : RG_OP_CONST, 0, 0, at->loc);
+    ir_insert_before(at, op);
+    return ir_op_result(op, fn, type, NULL);
+}
+
+/* whether v is computed before `op` of its own region */
+static bool
+is_before(const ir_value *v, const ir_op *op)
+{
+    if (!v->def)
+        return true;
+    for (const ir_op *o = op->prev; o; o = o->prev)
+        if (o == v->def)
+            return true;
+    return false;
+}
+
+/* appends a result, keeping a trace last */
+static ir_value *
+add_result(ir_fn *fn, ir_op *op, ir_type type, const char *name)
+{
+    ir_value *made = ir_op_result(op, fn, type, name);
+    if (op->records) {
+        uint32_t n = op->nresults;
+        ir_value *trace = op->results[n - 2];
+        op->results[n - 2] = made;
+        op->results[n - 1] = trace;
+        made->index = n - 2;
+        trace->index = n - 1;
+    }
+    return made;
+}
+
+static void
+lift_exits(ir_fn *fn, ir_value *v, ir_op *loop)
+{
+    ir_for_ops(exit, loop->regions[0])
+    {
+        if (exit->code != RG_OP_EXIT_IF)
+            continue;
+        ir_op_arg(exit, fn, is_before(v, exit) ? v : zero_before(fn, exit, v->type));
+    }
+}
+
+static void
+lift_arms(ir_fn *fn, ir_value *v, ir_op *branch)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        ir_op *end = ir_terminator(branch->regions[i]);
+        ir_op_arg(end, fn, v->region == branch->regions[i] ? v : zero_before(fn, end, v->type));
+    }
+}
+
+ir_value *
+ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
+{
+    uint64_t key = hash_u64(map_ptr(through), v->id);
+    ir_value *lifted = map_get(done, key);
+    if (lifted)
+        return lifted;
+    assert((through->code == RG_OP_IF || through->code == RG_OP_LOOP) && "nothing else is left early");
+    if (through->code == RG_OP_IF)
+        lift_arms(fn, v, through);
+    else
+        lift_exits(fn, v, through);
+    lifted = add_result(fn, through, v->type, v->name);
+    map_set(done, key, lifted);
+    return lifted;
+}

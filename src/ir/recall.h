@@ -1,0 +1,29 @@
+/* How a recall reaches its value. SPDX-License-Identifier: Apache-2.0
+ *
+ * Between a recalled value's region and the first region that the recall can see lie ops: ifs, and
+ * loops that record. A loop among them is *unwound* if the recall stands in an unwind (for a parallel:
+ * in the parallel that rewinds it). */
+#ifndef IR_RECALL_H
+#define IR_RECALL_H
+
+#include "ir/ir.h"
+
+typedef struct ir_step {
+    ir_op *op;
+    ir_op *unwound_by; /* the unwind or rewinding parallel; NULL: none */
+} ir_step;
+
+typedef vec(ir_step) ir_steps;
+
+/* The op that made a trace, through recalls of it. */
+ir_op *ir_trace_maker(const ir_value *trace);
+/* Steps from the innermost (the op whose region holds v) outwards; none where v is visible. */
+void ir_recall_steps(const ir_op *recall, ir_steps *steps);
+/* The op that records v for this recall: the first unwound step with only ifs before it; NULL: none. */
+ir_op *ir_recall_owner(const ir_op *recall, ir_op **unwound_by);
+
+/* Gives `through`, whose region holds v, one more result: v as it was when the region was left; zero
+ * where v was not reached. `through` is an if, or a loop left by its exits. Memoised in `done`. */
+ir_value *ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done);
+
+#endif
