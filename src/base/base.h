@@ -17,9 +17,9 @@
 
 /* -- memory ---------------------------------------------------------------------------------------
  * Compiler stages do not check for NULL: an allocation that fails calls the thread's handler, which
- * api.c points at a longjmp to the API function that was entered. Without a handler the process ends
- * (tools and tests). Nothing allocated here may be held across a stage that can fail but by an arena
- * or by an owner that the API function frees. */
+ * api.c points at a longjmp to the API function that was entered. Without a handler the process
+ * ends (tools and tests). Nothing allocated here may be held across a stage that can fail but by an
+ * arena or by an owner that the API function frees. */
 typedef void mem_failed(void *user, size_t bytes);
 void mem_set_handler(mem_failed *fn, void *user); /* per thread; NULL: none */
 void *mem_alloc(size_t bytes);                    /* never NULL */
@@ -32,8 +32,8 @@ void mem_fail_after(long n);
 typedef struct arena arena;
 
 /* What a stage holds while it allocates: a failure calls release(object) of every owner that was
- * added since the handler was set, innermost first, and then the handler. Owners live on the stack and
- * are given up in reverse order; giving up frees nothing. Releases do not allocate. */
+ * added since the handler was set, innermost first, and then the handler. Owners live on the stack
+ * and are given up in reverse order; giving up frees nothing. Releases do not allocate. */
 typedef struct mem_owner {
     void (*release)(void *object);
     void *object;
@@ -41,8 +41,8 @@ typedef struct mem_owner {
 } mem_owner;
 void mem_own(mem_owner *owner, void (*release)(void *object), void *object);
 void mem_disown(mem_owner *owner);
-/* releases for mem_own: of an arena *, str *, map *; of a pointer from mem_alloc (or a vec's .at), given
- * its address */
+/* releases for mem_own: of an arena *, str *, map *; of a pointer from mem_alloc (or a vec's .at),
+ * given its address */
 void mem_release_arena(void *a);
 void mem_release_str(void *s);
 void mem_release_map(void *m);
@@ -53,26 +53,32 @@ typedef struct arena_mark {
     size_t used;
 } arena_mark;
 arena *arena_new(void);
-void arena_free(arena *a); /* takes NULL */
+void arena_free(arena *a);                 /* takes NULL */
 void *arena_alloc(arena *a, size_t bytes); /* zeroed, aligned to 16 */
 arena_mark arena_here(arena *a);
 void arena_release(arena *a, arena_mark m); /* gives back all since the mark */
 const char *arena_str(arena *a, rg_str s);  /* a zero-terminated copy */
 #define arena_new_n(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
-#define arena_one(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define arena_one(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 
-/* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) ------------------------ */
-#define vec(type) struct { type *at; size_t n, cap; }
-#define vec_reserve(v, count) \
+/* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v)
+ * ------------------------ */
+#define vec(type)                                                                                  \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t n, cap;                                                                             \
+    }
+#define vec_reserve(v, count)                                                                      \
     ((v)->at = vec_grow_((v)->at, &(v)->cap, (size_t)(count), sizeof(*(v)->at)))
 #define vec_push(v, value) (vec_reserve(v, (v)->n + 1), (v)->at[(v)->n++] = (value))
-#define vec_pop(v) ((v)->at[--(v)->n])
-#define vec_last(v) ((v)->at[(v)->n - 1])
-#define vec_clear(v) ((v)->n = 0)
-#define vec_free(v) (mem_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+#define vec_pop(v)         ((v)->at[--(v)->n])
+#define vec_last(v)        ((v)->at[(v)->n - 1])
+#define vec_clear(v)       ((v)->n = 0)
+#define vec_free(v)        (mem_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 void *vec_grow_(void *at, size_t *cap, size_t need, size_t size);
 
-/* -- strings under construction; always zero-terminated once anything was added -------------------- */
+/* -- strings under construction; always zero-terminated once anything was added
+ * -------------------- */
 typedef struct str {
     char *ptr;
     size_t len, cap;
@@ -83,46 +89,67 @@ void str_addc(str *s, char c);
 void str_addf(str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void str_addv(str *s, const char *format, va_list args);
 void str_free(str *s);
-static inline rg_str str_view(const str *s) { return (rg_str){s->ptr, s->len}; }
-static inline bool str_eq(rg_str a, rg_str b) { return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0); }
+static inline rg_str
+str_view(const str *s)
+{
+    return (rg_str){s->ptr, s->len};
+}
+static inline bool
+str_eq(rg_str a, rg_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
 
-/* -- maps from 64-bit keys (ids, hashes, pointers) to pointers --------------------------------------- */
+/* -- maps from 64-bit keys (ids, hashes, pointers) to pointers
+ * --------------------------------------- */
 typedef struct map {
     uint64_t *keys;
     void **values;
     size_t n, cap;
 } map;
-void *map_get(const map *m, uint64_t key); /* NULL: absent */
+void *map_get(const map *m, uint64_t key);       /* NULL: absent */
 void map_set(map *m, uint64_t key, void *value); /* value NULL removes */
 void map_free(map *m);
-static inline uint64_t map_ptr(const void *p) { return (uint64_t)(uintptr_t)p; }
+static inline uint64_t
+map_ptr(const void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
 uint64_t hash_bytes(uint64_t seed, const void *data, size_t n);
-static inline uint64_t hash_u64(uint64_t seed, uint64_t v) { return hash_bytes(seed, &v, 8); }
+static inline uint64_t
+hash_u64(uint64_t seed, uint64_t v)
+{
+    return hash_bytes(seed, &v, 8);
+}
 
-/* -- diagnostics: file:line:col: error[E0312]: text, the line, a caret, the remedy -------------------- */
+/* -- diagnostics: file:line:col: error[E0312]: text, the line, a caret, the remedy
+ * -------------------- */
 typedef enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } diag_level;
 typedef struct diag_place {
-    const char *path;       /* NULL: no place */
-    const char *source;     /* the file's whole text or NULL */
+    const char *path;   /* NULL: no place */
+    const char *source; /* the file's whole text or NULL */
     size_t source_len;
     uint32_t line, col, end_col;
 } diag_place;
 typedef struct diag_list {
-    str text;          /* all of it, ready to show */
+    str text; /* all of it, ready to show */
     unsigned errors;
-    unsigned limit;    /* after so many errors the rest is dropped; 0: 20 */
+    unsigned limit; /* after so many errors the rest is dropped; 0: 20 */
 } diag_list;
-/* number: the E-number from diag.def's ranges; `text` may contain newlines: lines after the first are
- * printed as `  = help: ...` below the caret */
-void diag_add(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-void diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format, va_list args);
+/* number: the E-number from diag.def's ranges; `text` may contain newlines: lines after the first
+ * are printed as `  = help: ...` below the caret */
+void diag_add(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format,
+              ...) __attribute__((format(printf, 5, 6)));
+void diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format,
+               va_list args);
 void diag_free(diag_list *d);
 
-/* -- files --------------------------------------------------------------------------------------------- */
+/* -- files
+ * --------------------------------------------------------------------------------------------- */
 /* RG_NOT_FOUND or RG_IO; the caller frees with str_free */
 RG_MUST_CHECK rg_status file_read(const char *path, str *out);
-RG_MUST_CHECK rg_status file_write(const char *path, const void *data, size_t n); /* whole or not at all */
+RG_MUST_CHECK rg_status file_write(const char *path, const void *data,
+                                   size_t n); /* whole or not at all */
 
 /* IEEE binary16 in software, round to nearest even */
 uint16_t half_of_float(float f);

@@ -255,7 +255,7 @@ ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uin
         *out = ir_wrap(result, x);
         return true;
     case RG_OP_SELECT:
-        *out = x & 1 ? y : z;
+        *out = ir_wrap(result, x & 1 ? y : z);
         return true;
     default:
         break;

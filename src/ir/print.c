@@ -652,6 +652,7 @@ ir_print_module(str *out, const ir_module *m)
     printer p;
     mem_owner owns;
     printer_start(&p, out, m, &owns);
+    str_add(out, (rg_str){NULL, 0}); /* a module without functions is the empty string */
     for (const ir_fn *fn = m->first; fn; fn = fn->next) {
         print_fn(&p, fn);
         if (fn->next)

@@ -20,11 +20,14 @@
  *   rmw               .add ... .cas, then planes, then .atomic
  *   any               .fast
  *
- *   %c: f64 = const 0.1                              numbers in decimal or hex; inf, -inf, nan,
- * nan:0xBITS %t: i32[3] = table {1, 2, 3} %e: i64 = extent %x, 0 if %c { ... } else { ... } the
- * else may miss where it does nothing for [records] %i: T = %lo to %hi step 1 [(%a: T = %init,
- * ...)] { ... } loop [records] [(%a: T = %init, ...)] { ... exit_if %c (%a) ... } parallel
- * [records] [rewinds [%t]] (%i: T, ...) = (%lo, ...) to (%hi, ...) [reduce (add %init, ...)] { }
+ *   %c: f64 = const 0.1               decimal or hex; inf, -inf, nan, nan:0xBITS
+ *   %t: i32[3] = table {1, 2, 3}
+ *   %e: i64 = extent %x, 0
+ *   if %c { ... } else { ... }        the else may miss where it does nothing
+ *   for [records] %i: T = %lo to %hi step 1 [(%a: T = %init, ...)] { ... }
+ *   loop [records] [(%a: T = %init, ...)] { ... exit_if %c (%a) ... }
+ *   parallel [records] [rewinds [%t]] (%i: T, ...) = (%lo, ...) to (%hi, ...)
+ *            [reduce (add %init, ...)] { ... }
  *   unwind %trace, %count (%k: i64, %a: T = %init, ...) { ... }
  *   %r: f64 = call @f(%x)
  *   assert %c, "text"      print "format", %v

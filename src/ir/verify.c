@@ -182,7 +182,7 @@ check_scope(verifier *v, const ir_op *op)
 }
 
 static bool
-check_end(verifier *v, const ir_region *r, const ir_op *op)
+check_end(verifier *v, const ir_op *op)
 {
     bool ends = ir_ops[op->code].flags & IR_END;
     if (ends && op->next)
@@ -196,9 +196,9 @@ check_end(verifier *v, const ir_region *r, const ir_op *op)
 static bool check_region(verifier *v, const ir_region *r, const ir_op *op);
 
 static bool
-check_op(verifier *v, const ir_region *r, const ir_op *op)
+check_op(verifier *v, const ir_op *op)
 {
-    bool ok = check_stage(v, op) & check_scope(v, op) & check_end(v, r, op);
+    bool ok = check_stage(v, op) & check_scope(v, op) & check_end(v, op);
     ok = ok && verify_op(v, op);
     v->parallels += op->code == RG_OP_PARALLEL;
     for (uint32_t i = 0; i < op->nregions; i++)
@@ -216,7 +216,7 @@ check_region(verifier *v, const ir_region *r, const ir_op *op)
         return verify_error(v, op, E_TERMINATOR,
                             "a region ends with a yield, and here one is empty");
     show(v, r->params, r->nparams, op);
-    ir_for_ops(inner, r) ok &= check_op(v, r, inner);
+    ir_for_ops(inner, r) ok &= check_op(v, inner);
     ir_for_ops(inner, r) hide(v, inner->results, inner->nresults);
     hide(v, r->params, r->nparams);
     return ok;

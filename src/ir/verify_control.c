@@ -11,7 +11,7 @@ is_carried(ir_type t)
 }
 
 static bool
-check_carried(verifier *v, const ir_op *op, const ir_op *leave, uint32_t first, uint32_t n,
+check_carried(verifier *v, const ir_op *leave, uint32_t first, uint32_t n,
               ir_value *const *to, const char *what)
 {
     if (leave->nargs != first + n)
@@ -39,7 +39,7 @@ check_if(verifier *v, const ir_op *op)
         const ir_op *end = ir_terminator(op->regions[i]);
         if (op->regions[i]->nparams)
             return verify_error(v, op, E_ATTRIBUTE, "regions of an if have no parameters");
-        if (end && !check_carried(v, op, end, 0, op->nresults, op->results, "the if"))
+        if (end && !check_carried(v, end, 0, op->nresults, op->results, "the if"))
             return false;
     }
     return true;
@@ -60,7 +60,7 @@ check_body(verifier *v, const ir_op *op, uint32_t first)
         if (!is_carried(t) || !ir_type_eq(op->args[init + i]->type, t))
             return verify_error(v, op, E_OPERAND, "init %u is not of the carried value's type", i);
     }
-    return !end || check_carried(v, op, end, 0, n, body->params + first, "the body's yield");
+    return !end || check_carried(v, end, 0, n, body->params + first, "the body's yield");
 }
 
 static bool
@@ -137,7 +137,7 @@ check_exit_if(verifier *v, const ir_op *op)
     if (op->nargs < 1)
         return verify_error(v, op, E_OPERAND, "exit_if takes a condition");
     return verify_counts(v, op, op->nargs, 0, 0) && verify_arg(v, op, 0, ir_scalar(RG_BOOL)) &&
-           check_carried(v, loop, op, 1, ir_value_results(loop), loop->results,
+           check_carried(v, op, 1, ir_value_results(loop), loop->results,
                          "the loop's result");
 }
 

@@ -1,0 +1,183 @@
+/* The base library: arenas, maps, strings, halves, diagnostics, files, owners.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/base.h"
+#include "check.h"
+
+#include <setjmp.h>
+#include <unistd.h>
+
+static uint64_t
+next_random(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15u;
+    return hash_u64(0, *state);
+}
+
+static void
+test_arena(void)
+{
+    arena *a = arena_new();
+    char *first = arena_alloc(a, 10);
+    memset(first, 7, 10);
+    arena_mark m = arena_here(a);
+    for (int i = 0; i < 100; i++) {
+        unsigned char *p = arena_alloc(a, 1000);
+        CHECK(((uintptr_t)p & 15) == 0 && p[0] == 0 && p[999] == 0, "aligned and zeroed");
+        memset(p, 255, 1000);
+    }
+    unsigned char *large = arena_alloc(a, 3 << 20);
+    CHECK(large[(3 << 20) - 1] == 0, "zeroed");
+    arena_release(a, m);
+    unsigned char *again = arena_alloc(a, 1000);
+    CHECK(again[0] == 0 && again[999] == 0, "zeroed after a release");
+    CHECK(first[9] == 7, "kept before the mark");
+    CHECK(strcmp(arena_str(a, (rg_str){"word", 3}), "wor") == 0, "a string's copy");
+    arena_free(a);
+    arena_free(NULL);
+}
+
+/* against a table indexed by the key */
+static void
+test_map(void)
+{
+    map m = {0};
+    void *want[512] = {0};
+    uint64_t state = 1;
+    size_t n = 0;
+    CHECK(!map_get(&m, 3), "an empty map");
+    map_set(&m, 3, NULL);
+    for (int i = 0; i < 20000; i++) {
+        uint64_t r = next_random(&state), key = r % 512;
+        void *value = (r >> 20) % 3 ? (void *)(uintptr_t)(r | 1) : NULL;
+        n += (value != NULL) - (want[key] != NULL);
+        want[key] = value;
+        map_set(&m, key << 40, value);
+        CHECK(m.n == n, "%zu entries, not %zu", m.n, n);
+    }
+    for (uint64_t key = 0; key < 512; key++)
+        CHECK(map_get(&m, key << 40) == want[key], "key %d", (int)key);
+    map_free(&m);
+}
+
+static void
+test_str(void)
+{
+    str s = {0};
+    str_addz(&s, "a");
+    str_addf(&s, "%d-%s", 42, "x");
+    str_addc(&s, '!');
+    str_add(&s, (rg_str){NULL, 0});
+    CHECK(strcmp(s.ptr, "a42-x!") == 0 && s.len == 6, "%s", s.ptr);
+    for (int i = 0; i < 1000; i++)
+        str_addf(&s, "%d", i);
+    CHECK(s.len == 6 + 2890 && s.ptr[s.len] == 0, "%zu", s.len);
+    str_free(&s);
+}
+
+static void
+test_half(void)
+{
+    for (unsigned h = 0; h < 65536; h++) {
+        float f = float_of_half((uint16_t)h);
+        bool nan = (h & 0x7c00) == 0x7c00 && (h & 0x3ff);
+        CHECK(nan ? f != f && (half_of_float(f) & 0x7e00) == 0x7e00 : half_of_float(f) == h, "%x",
+              h);
+    }
+    CHECK(half_of_float(65519.99f) == 0x7bff && half_of_float(65520) == 0x7c00, "overflow");
+    CHECK(half_of_float(0x1p-25f) == 0 && half_of_float(0x1.8p-25f) == 1, "underflow");
+    CHECK(half_of_float(1 + 0x1p-11f) == 0x3c00 && half_of_float(1 + 0x3p-11f) == 0x3c02,
+          "to even");
+}
+
+static void
+test_diag(void)
+{
+    diag_list d = {.limit = 2};
+    static const char source[] = "one\n\ttwo three\n";
+    diag_place at = {"k.c", source, sizeof source - 1, 2, 6, 11};
+    diag_add(&d, DIAG_ERROR, 312, at, "bad %s\ndo better", "word");
+    CHECK(strcmp(d.text.ptr, "k.c:2:6: error[E0312]: bad word\n"
+                             " 2 | \ttwo three\n"
+                             "   | \t    ^~~~~\n"
+                             "  = help: do better\n") == 0,
+          "%s", d.text.ptr);
+    for (uint32_t line = 0; line < 5; line++)
+        for (uint32_t col = 0; col < 20; col++)
+            diag_add(&d, DIAG_NOTE, 0, (diag_place){"k.c", source, 3, line, col, 0}, "anywhere");
+    for (int i = 0; i < 5; i++)
+        diag_add(&d, DIAG_ERROR, 1, (diag_place){0}, "no place");
+    CHECK(d.errors == 6 && strstr(d.text.ptr, "more than 2 errors"), "the limit");
+    diag_free(&d);
+}
+
+static void
+test_files(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "base_test.%ld", (long)getpid());
+    str s = {0};
+    CHECK(file_read(path, &s) == RG_NOT_FOUND, "no such file");
+    CHECK(file_write(path, "a\0b", 3) == RG_OK && file_write(path, "cd\0", 3) == RG_OK, "written");
+    CHECK(file_read(path, &s) == RG_OK && s.len == 3 && memcmp(s.ptr, "cd\0", 4) == 0, "read");
+    str_free(&s);
+    CHECK(file_read(".", &s) == RG_IO && !s.ptr, "a directory");
+    CHECK(file_write("no/such/folder", "", 0) != RG_OK, "no such folder");
+    remove(path);
+}
+
+typedef struct caught {
+    jmp_buf at;
+    size_t bytes;
+} caught;
+
+static void
+leave(void *user, size_t bytes)
+{
+    caught *c = user;
+    c->bytes = bytes;
+    longjmp(c->at, 1);
+}
+
+/* a failure releases what was owned since the handler was set, and nothing else */
+static void
+test_owners(void)
+{
+    caught c;
+    arena *kept = arena_new();
+    mem_owner owns_kept;
+    mem_own(&owns_kept, mem_release_arena, kept);
+    mem_set_handler(leave, &c);
+    mem_fail_after(4);
+    if (setjmp(c.at) == 0) {
+        str s = {0};
+        map m = {0};
+        void *p = NULL;
+        mem_owner owns[4];
+        mem_own(&owns[0], mem_release_str, &s);
+        mem_own(&owns[1], mem_release_map, &m);
+        mem_own(&owns[2], mem_release_ptr, &p);
+        str_addz(&s, "x");
+        map_set(&m, 1, &m);
+        p = mem_alloc(100);
+        mem_alloc(123);
+        CHECK(false, "the fourth allocation fails");
+    }
+    CHECK(c.bytes == 123, "%zu bytes", c.bytes);
+    mem_set_handler(NULL, NULL);
+    arena_alloc(kept, 100);
+    mem_disown(&owns_kept);
+    arena_free(kept);
+}
+
+int
+main(void)
+{
+    test_arena();
+    test_map();
+    test_str();
+    test_half();
+    test_diag();
+    test_files();
+    test_owners();
+    return check_done();
+}

@@ -1,0 +1,32 @@
+; stage: ad
+; expect: error[E0210]: @k: the value lies in a loop that does not record
+; expect: error[E0210]: @k: the value is visible here and needs no recall
+; expect: error[E0210]: @k: the value lies in a parallel loop that this place does not rewind
+; expect: error[E0210]: @k: values of a reverse sweep cannot be recalled
+; expect: error[E0204]: @k: the trace does not come from a for or loop
+kernel @k(%n: i32, %c: i64, %x: f32) {
+  for %i: i32 = %n to %n step 1 {
+    %a: f32 = neg %x
+    yield
+  }
+  %b: f32 = recall %a
+  %d: f32 = recall %x
+  %t: trace = parallel records (%j: i32) = (%n) to (%n) {
+    %e: f32 = neg %x
+    yield
+  }
+  %f: f32 = recall %e
+  %r: f32, %u: trace = for records %k: i32 = %n to %n step 1 (%v: f32 = %x) {
+    yield %v
+  }
+  unwind %u, %c (%m: i64) {
+    %g: f32 = recall %v
+    %h: f32 = neg %g
+    yield
+  }
+  %o: f32 = recall %h
+  unwind %t, %c (%m2: i64) {
+    yield
+  }
+  yield
+}
