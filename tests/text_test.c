@@ -158,8 +158,10 @@ check_case(const text_case *c)
     check_messages(c, &d);
     if (m)
         check_round_trip(m, c->path);
-    if (accepted)
+    if (accepted) {
+        CHECK(ir_stage_of(m) == c->stage, "%s: stage %d", c->path, ir_stage_of(m));
         check_clone(m, c->stage, c->path);
+    }
     ir_module_free(m);
     diag_free(&d);
 }

@@ -116,6 +116,8 @@ mem_release_map(void *m)
 void
 mem_release_ptr(void *pointer)
 {
-    mem_free(*(void **)pointer);
-    *(void **)pointer = NULL;
+    void *p; /* whatever it points to, its bytes are those of a pointer */
+    memcpy(&p, pointer, sizeof p);
+    mem_free(p);
+    memset(pointer, 0, sizeof p);
 }

@@ -248,6 +248,8 @@ typedef enum ir_stage {
     IR_STAGE_TAPE,    /* after lower_tape: none of those; tape ops allowed */
     IR_STAGE_SLOTS    /* after lower_arrays: no local array values; slot ops allowed */
 } ir_stage;
+/* the first stage that has all ops and types of the module: at which to verify text from outside */
+ir_stage ir_stage_of(const ir_module *m);
 /* false after errors: each names function, op and rule; `after` names the pass (may be NULL) */
 bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list *diags);
 

@@ -198,8 +198,8 @@ static bool check_region(verifier *v, const ir_region *r, const ir_op *op);
 static bool
 check_op(verifier *v, const ir_op *op)
 {
-    bool ok = check_stage(v, op) & check_scope(v, op) & check_end(v, op);
-    ok = ok && verify_op(v, op);
+    bool staged = check_stage(v, op), scoped = check_scope(v, op), ended = check_end(v, op);
+    bool ok = staged && scoped && ended && verify_op(v, op);
     v->parallels += op->code == RG_OP_PARALLEL;
     for (uint32_t i = 0; i < op->nregions; i++)
         ok &= check_region(v, op->regions[i], op);
