@@ -35,7 +35,6 @@ check_step(verifier *v, const ir_op *recall, const ir_op *step)
 {
     switch (step->code) {
     case RG_OP_IF:
-        return true;
     case RG_OP_FOR:
     case RG_OP_LOOP:
         return true;
