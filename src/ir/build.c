@@ -33,6 +33,19 @@ ir_builder_new(void)
     return b;
 }
 
+void
+ir_builder_attach(rg_builder *b, void *object, void (*release)(void *object))
+{
+    b->attached = object;
+    b->release_attached = release;
+}
+
+void *
+ir_builder_attached(const rg_builder *b)
+{
+    return b->attached;
+}
+
 rg_builder *
 ir_builder_on(ir_module *m, diag_list *diags)
 {
@@ -63,6 +76,8 @@ rg_builder_destroy(rg_builder *b)
 {
     if (!b)
         return;
+    if (b->release_attached)
+        b->release_attached(b->attached);
     for (size_t i = 0; i < b->frames.n; i++)
         free_frame(b->frames.at[i]);
     vec_free(&b->frames);

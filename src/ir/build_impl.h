@@ -162,6 +162,8 @@ typedef struct constant_pool {
 struct rg_builder {
     ir_module *module;
     bool owns_module;
+    void *attached;
+    void (*release_attached)(void *);
     diag_list own_diags, *diags;
     arena *arena;          /* variables, bindings */
     binding *free_bindings;

@@ -257,6 +257,9 @@ bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list 
 rg_builder *ir_builder_new(void); /* over a new module of its own */
 /* Hands over the module, verified; NULL after errors, which are appended to diags. */
 ir_module *ir_builder_take(rg_builder *b, diag_list *diags);
+/* Something that the builder keeps until it is destroyed. */
+void ir_builder_attach(rg_builder *b, void *object, void (*release)(void *object));
+void *ir_builder_attached(const rg_builder *b);
 /* A builder over an existing module; it reports into diags and owns neither. */
 rg_builder *ir_builder_on(ir_module *m, diag_list *diags);
 /* Continue at the end of `r` (a function's body or any region of it, without terminator) as the

@@ -1,0 +1,143 @@
+/* rgc ir: a kernel at any stage of the pipeline. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/source.h"
+
+#if RG_HAVE_LLVM
+#include "codegen/llvm/ll.h"
+#endif
+
+static const char help[] =
+    "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [options]\n"
+    "\n"
+    "Prints a kernel as it stands at a stage of the pipeline.\n"
+    "\n"
+    "  --form FORM    forward (default), vjp, forward_vjp, jvp, jvp_vjp, jvp_forward_vjp\n"
+    "  --stage STAGE  source     from the front end\n"
+    "                 inline     calls replaced by bodies, results by outputs\n"
+    "                 simplify   (default of forward)\n"
+    "                 vjp, jvp   as the transform left it\n"
+    "                 ad         simplified; what the interpreter runs (default of the others)\n"
+    "                 plan       recorded values chosen\n"
+    "                 tape       traces turned into frames\n"
+    "                 arrays     local arrays turned into slots\n"
+    "                 llvm       as the code generator makes it\n"
+    "                 optimized  after LLVM's passes\n"
+    "                 assembly\n" CLI_SOURCE_HELP;
+
+static const char *const stages[] = {"source", "inline", "simplify", "vjp",       "jvp",     "ad",
+                                     "plan",   "tape",   "arrays",   "optimized", "assembly", "llvm"};
+
+/* The last module seen under the stage's name. */
+typedef struct listing {
+    const char *stage;
+    str text;
+} listing;
+
+static void
+seen(void *user, const char *stage, const ir_module *m)
+{
+    listing *l = user;
+    if (strcmp(stage, l->stage) != 0)
+        return;
+    l->text.len = 0;
+    ir_print_module(&l->text, m);
+}
+
+static int
+print_code(const ir_fn *fn, const char *stage, diag_list *diags)
+{
+#if RG_HAVE_LLVM
+    ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
+                     : strcmp(stage, "optimized") == 0 ? LL_STAGE_OPTIMIZED
+                                                       : LL_STAGE_ASSEMBLY;
+    ll_options options = {.noalias = true};
+    str text = {0};
+    int code = CLI_OK;
+    if (ll_print(fn, &options, which, &text, diags))
+        code = CLI_FAILED;
+    else
+        fputs(text.ptr, stdout);
+    str_free(&text);
+    return code;
+#else
+    return cli_fail("this build was made without LLVM: there is no stage %s", stage);
+#endif
+}
+
+static bool
+is_code(const char *stage)
+{
+    return strcmp(stage, "llvm") == 0 || strcmp(stage, "optimized") == 0 ||
+           strcmp(stage, "assembly") == 0;
+}
+
+static int
+print_stage(cli_ir *ir, pipeline_form form, const char *stage)
+{
+    listing l = {.stage = stage};
+    pipeline_options options = {.form = form,
+                                .contraction = ir->contraction,
+                                .stage = IR_STAGE_SLOTS,
+                                .seen = seen,
+                                .user = &l};
+    ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags), *made = NULL;
+    ir_fn *fn = NULL;
+    /* what comes later may be refused: that does not concern the stage asked for */
+    if (source && !l.text.len)
+        made = pipeline_run(source->first, &options, &ir->diags, &fn);
+    int code = CLI_OK;
+    if (l.text.len)
+        fputs(l.text.ptr, stdout);
+    else if (ir->diags.errors)
+        code = cli_fail_diags(ir);
+    else if (!is_code(stage))
+        code = cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
+    else if (print_code(fn, stage, &ir->diags))
+        code = cli_fail_diags(ir);
+    str_free(&l.text);
+    ir_module_free(made);
+    ir_module_free(source);
+    return code;
+}
+
+static bool
+is_stage(const char *name)
+{
+    for (size_t i = 0; i < countof(stages); i++)
+        if (strcmp(stages[i], name) == 0)
+            return true;
+    return false;
+}
+
+static int
+run(int argc, char **argv)
+{
+    cli_source source = {0};
+    cli_words positional = {0}, form_words = {0}, stage_words = {0};
+    const cli_option options[] = {{"--form", false, &form_words},
+                                  {"--stage", false, &stage_words},
+                                  CLI_SOURCE_OPTIONS(source)};
+    int code = CLI_USAGE;
+    if (cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional)) {
+        pipeline_form form = PIPELINE_FORWARD;
+        const char *form_name = cli_last(&form_words, "forward");
+        bool known = cli_find_form(form_name, &form);
+        const char *stage = cli_last(&stage_words, form == PIPELINE_FORWARD ? "simplify" : "ad");
+        cli_ir ir = {0};
+        if (positional.n != 2)
+            cli_usage_error(&cli_ir_command, "it takes FILE and KERNEL");
+        else if (!known)
+            cli_usage_error(&cli_ir_command, "there is no form `%s`", form_name);
+        else if (!is_stage(stage))
+            cli_usage_error(&cli_ir_command, "there is no stage `%s`", stage);
+        else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
+            code = print_stage(&ir, form, stage);
+        cli_ir_free(&ir);
+    }
+    cli_source_free(&source);
+    vec_free(&positional);
+    vec_free(&form_words);
+    vec_free(&stage_words);
+    return code;
+}
+
+const cli_command cli_ir_command = {"ir", "prints a kernel at any stage of the pipeline", help, run};
