@@ -221,7 +221,7 @@ module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_mod
     if (status)
         api_error(status, "%s: %s", name.ptr,
                   status == RG_NOT_FOUND ? "no such file" : "cannot be read");
-    else if (ends_with(path, ".ir"))
+    else if (ends_with(path, ".ir") || ends_with(path, ".rg"))
         status = from_ir(context, str_view(&text), name.ptr, module);
     else
         status = from_c(context, str_view(&text), path, desc, module);

@@ -23,7 +23,7 @@ typedef struct check_options {
 typedef struct check_finding {
     const char *test;
     double error, tolerance; /* relative; error is infinite where one side is not a number */
-    char where[112];         /* "x[3] is 1.5, should be 1.25"; empty if all is equal */
+    char where[144];         /* "x[3] is 1.5, should be 1.25"; empty if all is equal */
     bool failed;
     const char *skipped;     /* why the comparison was not made; NULL: it was */
 } check_finding;

@@ -128,7 +128,7 @@ typedef struct rg_module_desc {
     rg_str name;                 /* the name of a source text in messages */
 } rg_module_desc;
 
-/* A file of C, or of IR if its name ends with ".ir". desc may be NULL. The file is read now; C is
+/* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read now; C is
  * compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere in the file do
  * no harm. RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a build without the C
  * front end. */

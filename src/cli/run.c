@@ -9,7 +9,7 @@
 static const char help[] =
     "usage: rgc run FILE KERNEL [NAME=VALUE]... [options]\n"
     "\n"
-    "Runs a kernel of a C file (or of IR, FILE.ir), and its derivatives if asked for.\n"
+    "Runs a kernel of a C file (or of IR, FILE.rg), and its derivatives if asked for.\n"
     "\n"
     "  NAME=NUMBER        a scalar, or a field of a struct: p.mass=2\n"
     "  NAME=FILE.npy      an array; dtype and rank must be those of the parameter\n"
