@@ -46,9 +46,11 @@ typedef struct rt_worker {
 typedef void rt_task_fn(void *closure, int64_t lo, int64_t hi, rt_worker *worker);
 
 /* Tape pages are aligned to their size. A frame of n bytes (a multiple of 8, at most RT_FRAME_MAX) at
- * cursor c fits if (c & (RT_PAGE - 1)) + n <= RT_PAGE; else rt_cpu_page() supplies the next page. A
- * page begins with its header; a cursor that stands at RT_PAGE_HEADER in its page is at the bottom:
- * a pop first takes the cursor from the header's `below`. */
+ * cursor c fits if (c & (RT_PAGE - 1)) + n < RT_PAGE; else rt_cpu_page() supplies the next page. (Less
+ * than: a cursor never stands at a page's very end, where its low bits would be those of the next
+ * page's start.) A page begins with its header; a cursor that stands at RT_PAGE_HEADER in its page is
+ * at the bottom: a pop first takes the cursor from the header's `below`. A tape without pages stands
+ * at RT_PAGE - 1, where nothing fits. */
 enum { RT_PAGE = 1 << 16, RT_PAGE_HEADER = 64, RT_FRAME_MAX = 1 << 14 };
 typedef struct rt_page {
     char *below;             /* cursor in the page before, when this page was entered */
@@ -57,10 +59,11 @@ typedef struct rt_page {
 
 typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY } rt_fault;
 
-/* Called by compiled code. `work` estimates the operations of one iteration; `keep`: the tape that the
- * task leaves is read by a later task over the same domain, so the same worker must run the same
- * iterations. `partials`: the task writes its reductions to slot worker->index; the return value is the
- * number of slots used (at most rt_cpu_slots(launch)). Does not return after a fault. */
+/* Called by compiled code. `work` estimates the operations of one iteration; `keep`: 1, the tape that
+ * the task leaves is read by a later task over the same domain; 2, this is that task (they nest like
+ * brackets), and each worker runs the iterations that it ran then; 0, neither. A task with reductions
+ * writes them to slot worker->index; the return value is the number of slots used (at most
+ * rt_cpu_slots(launch)). Does not return after a fault. */
 int32_t rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
                         int32_t keep);
 int32_t rt_cpu_slots(rt_launch *launch);

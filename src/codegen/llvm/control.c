@@ -1,0 +1,177 @@
+/* Ifs and loops: regions become blocks, carried values phis. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/gen.h"
+
+LLVMValueRef *
+gen_yielded(gen *g, const ir_region *r, uint32_t n)
+{
+    const ir_op *yield = ir_terminator(r);
+    LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = gen_get(g, yield->args[i]);
+    return values;
+}
+
+static LLVMValueRef
+phi(gen *g, const ir_value *v)
+{
+    return LLVMBuildPhi(g->b, gen_value_type(g, v->type), v->name ? v->name : "");
+}
+
+void
+gen_if(gen *g, const ir_op *op)
+{
+    LLVMBasicBlockRef arms[2] = {gen_block(g, "then"), gen_block(g, "else")}, ends[2];
+    LLVMValueRef *values[2];
+    LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);
+    for (int i = 0; i < 2; i++) {
+        gen_at(g, arms[i]);
+        gen_region(g, op->regions[i]);
+        values[i] = gen_yielded(g, op->regions[i], op->nresults);
+        ends[i] = gen_here(g);
+    }
+    LLVMBasicBlockRef after = gen_block(g, "endif");
+    for (int i = 0; i < 2; i++) {
+        gen_at(g, ends[i]);
+        LLVMBuildBr(g->b, after);
+    }
+    gen_at(g, after);
+    for (uint32_t k = 0; k < op->nresults; k++) {
+        LLVMValueRef joined = phi(g, op->results[k]);
+        LLVMValueRef from[2] = {values[0][k], values[1][k]};
+        LLVMAddIncoming(joined, from, ends, 2);
+        gen_set(g, op->results[k], joined);
+    }
+}
+
+/* How often `for` runs: the distance, rounded up to whole steps, or 0. Distances are taken modulo 2^64
+ * after widening, where they cannot overflow as unsigned numbers. */
+static LLVMValueRef
+trip_count(gen *g, bool is_signed, int64_t step, LLVMValueRef lo, LLVMValueRef hi)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMIntPredicate before = is_signed ? LLVMIntSLT : LLVMIntULT;
+    LLVMValueRef from = step > 0 ? lo : hi, to = step > 0 ? hi : lo;
+    LLVMValueRef some = LLVMBuildICmp(b, before, from, to, "");
+    LLVMValueRef distance = LLVMBuildSub(b, to, from, "");
+    uint64_t size = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    if (size > 1) { /* (d - 1) / size + 1, which does not overflow */
+        LLVMValueRef less = LLVMBuildSub(b, distance, gen_i64(g, 1), "");
+        LLVMValueRef whole = LLVMBuildUDiv(b, less, gen_i64(g, (int64_t)size), "");
+        distance = LLVMBuildAdd(b, whole, gen_i64(g, 1), "");
+    }
+    return LLVMBuildSelect(b, some, distance, gen_i64(g, 0), "trips");
+}
+
+/* The index runs in 64 bits beside (for steps other than 1) a count of trips; the test stands at the
+ * end, behind one test before the loop. */
+void
+gen_for(gen *g, const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    uint32_t n = op->nresults;
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    int64_t step = op->attr.step;
+    bool narrow = ir_bits(d) < 64, by_one = step == 1 && narrow;
+    LLVMValueRef lo = gen_wide(g, op->args[0]), hi = gen_wide(g, op->args[1]), some, trips = NULL;
+    if (by_one) {
+        some = LLVMBuildICmp(g->b, LLVMIntSLT, lo, hi, "");
+    } else {
+        trips = trip_count(g, ir_is_signed(d), step, lo, hi);
+        some = LLVMBuildICmp(g->b, LLVMIntNE, trips, gen_i64(g, 0), "");
+    }
+    LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        init[k] = gen_get(g, op->args[2 + k]);
+
+    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "for");
+    LLVMValueRef enter = LLVMBuildCondBr(g->b, some, loop, loop); /* the second is set below */
+    gen_at(g, loop);
+    LLVMValueRef index = LLVMBuildPhi(g->b, g->i64, "index");
+    LLVMValueRef trip = by_one ? NULL : LLVMBuildPhi(g->b, g->i64, "trip");
+    LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        gen_set(g, body->params[1 + k], carried[k] = phi(g, body->params[1 + k]));
+    g->s->wide[body->params[0]->id] = index;
+    LLVMValueRef own = narrow ? LLVMBuildTrunc(g->b, index, gen_type(g, d), "") : index;
+    gen_set(g, body->params[0], own);
+    gen_region(g, body);
+    LLVMValueRef *next = gen_yielded(g, body, n);
+    LLVMValueRef next_index, next_trip = NULL, again;
+    if (by_one) {
+        next_index = LLVMBuildNSWAdd(g->b, index, gen_i64(g, 1), "");
+        again = LLVMBuildICmp(g->b, LLVMIntSLT, next_index, hi, "");
+    } else {
+        next_index = LLVMBuildAdd(g->b, index, gen_i64(g, step), "");
+        next_trip = LLVMBuildNUWAdd(g->b, trip, gen_i64(g, 1), "");
+        again = LLVMBuildICmp(g->b, LLVMIntNE, next_trip, trips, "");
+    }
+    LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
+    LLVMBuildCondBr(g->b, again, loop, after);
+    LLVMSetSuccessor(enter, 1, after);
+    LLVMBasicBlockRef into[2] = {before, end};
+    LLVMAddIncoming(index, (LLVMValueRef[]){lo, next_index}, into, 2);
+    if (trip)
+        LLVMAddIncoming(trip, (LLVMValueRef[]){gen_i64(g, 0), next_trip}, into, 2);
+    gen_at(g, after);
+    for (uint32_t k = 0; k < n; k++) {
+        LLVMValueRef last[2] = {init[k], next[k]};
+        LLVMAddIncoming(carried[k], last, into, 2);
+        LLVMValueRef result = phi(g, op->results[k]);
+        LLVMAddIncoming(result, last, into, 2);
+        gen_set(g, op->results[k], result);
+    }
+}
+
+/* Each exit_if adds an edge to the block after the loop. */
+static void
+gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, LLVMValueRef *results)
+{
+    uint32_t n = exit->nargs - 1;
+    LLVMValueRef leaves = gen_get(g, exit->args[0]);
+    LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    for (uint32_t k = 0; k < n; k++)
+        values[k] = gen_get(g, exit->args[1 + k]);
+    LLVMBasicBlockRef here = gen_here(g), stay = gen_block(g, "stay");
+    LLVMBuildCondBr(g->b, leaves, after, stay);
+    for (uint32_t k = 0; k < n; k++)
+        LLVMAddIncoming(results[k], &values[k], &here, 1);
+    gen_at(g, stay);
+}
+
+void
+gen_loop(gen *g, const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, op->nargs + 1);
+    for (uint32_t k = 0; k < op->nargs; k++)
+        init[k] = gen_get(g, op->args[k]);
+    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "loop"),
+                      after = gen_block(g, "endloop");
+    LLVMBuildBr(g->b, loop);
+    gen_at(g, after);
+    LLVMValueRef *results = arena_new_n(g->scratch, LLVMValueRef, op->nresults + 1);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        results[k] = phi(g, op->results[k]);
+    gen_at(g, loop);
+    LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, op->nargs + 1);
+    for (uint32_t k = 0; k < op->nargs; k++) {
+        gen_set(g, body->params[k], carried[k] = phi(g, body->params[k]));
+        LLVMAddIncoming(carried[k], &init[k], &before, 1);
+    }
+    ir_for_ops(inner, body)
+    {
+        if (inner->code == RG_OP_EXIT_IF)
+            gen_exit(g, inner, after, results);
+        else if (inner->code != RG_OP_YIELD)
+            gen_op(g, inner);
+    }
+    LLVMValueRef *next = gen_yielded(g, body, op->nargs);
+    LLVMBasicBlockRef end = gen_here(g);
+    LLVMBuildBr(g->b, loop);
+    for (uint32_t k = 0; k < op->nargs; k++)
+        LLVMAddIncoming(carried[k], &next[k], &end, 1);
+    LLVMMoveBasicBlockAfter(after, end);
+    gen_at(g, after);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        gen_set(g, op->results[k], results[k]);
+}

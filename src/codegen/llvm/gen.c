@@ -1,0 +1,153 @@
+/* A kernel becomes a module: which op is generated where. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/gen.h"
+
+static void
+scalar_op(gen *g, const ir_op *op)
+{
+    rg_dtype from = (rg_dtype)op->args[0]->type.dtype, to = (rg_dtype)op->results[0]->type.dtype;
+    LLVMValueRef args[3] = {0};
+    for (uint32_t i = 0; i < op->nargs && i < 3; i++)
+        args[i] = gen_get(g, op->args[i]);
+    gen_set(g, op->results[0], gen_scalar(g, (rg_op)op->code, from, to, args));
+}
+
+void
+gen_op(gen *g, const ir_op *op)
+{
+    if (ir_ops[op->code].form != IR_OTHER) {
+        scalar_op(g, op);
+        return;
+    }
+    switch ((int)op->code) {
+    case RG_OP_CONST: /* made where it is used */
+    case RG_OP_TABLE:
+        return;
+    case RG_OP_LOAD:
+        gen_load(g, op);
+        return;
+    case RG_OP_STORE:
+        gen_store(g, op);
+        return;
+    case RG_OP_RMW:
+        gen_rmw(g, op);
+        return;
+    case RG_OP_EXTENT:
+        gen_extent(g, op);
+        return;
+    case RG_OP_PICK:
+        gen_pick(g, op);
+        return;
+    case RG_OP_TEMP:
+        gen_temp(g, op);
+        return;
+    case RG_OP_IF:
+        gen_if(g, op);
+        return;
+    case RG_OP_FOR:
+        gen_for(g, op);
+        return;
+    case RG_OP_LOOP:
+        gen_loop(g, op);
+        return;
+    case RG_OP_PARALLEL:
+        gen_parallel(g, op);
+        return;
+    case RG_OP_ASSERT:
+        gen_assert(g, op);
+        return;
+    case RG_OP_PRINT:
+        gen_print(g, op);
+        return;
+    case RG_OP_TAPE_BEGIN:
+        gen_tape_begin(g, op);
+        return;
+    case RG_OP_TAPE_END:
+        gen_tape_end(g, op);
+        return;
+    case RG_OP_TAPE_PUSH:
+        gen_tape_push(g, op);
+        return;
+    case RG_OP_TAPE_POP:
+        gen_tape_pop(g, op);
+        return;
+    case RG_OP_SLOT:
+        gen_slot(g, op);
+        return;
+    case RG_OP_SLOT_LOAD:
+    case RG_OP_EXTRACT: /* of a table */
+        gen_slot_load(g, op);
+        return;
+    case RG_OP_SLOT_STORE:
+        gen_slot_store(g, op);
+        return;
+    case RG_OP_SLOT_COPY:
+        gen_slot_copy(g, op);
+        return;
+    case RG_OP_SLOT_ZERO:
+        gen_slot_zero(g, op);
+        return;
+    }
+    assert(!"an op that earlier passes have lowered");
+}
+
+void
+gen_region(gen *g, const ir_region *r)
+{
+    ir_for_ops(op, r)
+        if (op->code != RG_OP_YIELD)
+            gen_op(g, op);
+}
+
+static void
+make_types(gen *g)
+{
+    g->i1 = LLVMInt1TypeInContext(g->context);
+    g->i8 = LLVMInt8TypeInContext(g->context);
+    g->i16 = LLVMInt16TypeInContext(g->context);
+    g->i32 = LLVMInt32TypeInContext(g->context);
+    g->i64 = LLVMInt64TypeInContext(g->context);
+    g->f16 = LLVMHalfTypeInContext(g->context);
+    g->f32 = LLVMFloatTypeInContext(g->context);
+    g->f64 = LLVMDoubleTypeInContext(g->context);
+    g->ptr = LLVMPointerTypeInContext(g->context, 0);
+    g->nothing = LLVMVoidTypeInContext(g->context);
+    LLVMTypeRef fields[4] = {g->i64, LLVMArrayType2(g->ptr, RT_PLANES),
+                             LLVMArrayType2(g->i64, RT_RANK), LLVMArrayType2(g->i64, RT_RANK)};
+    g->arg_type = LLVMStructTypeInContext(g->context, fields, 4, false);
+}
+
+static void
+make_metadata(gen *g)
+{
+    g->invariant_kind = LLVMGetMDKindIDInContext(g->context, "invariant.load", 14);
+    g->alias_kind = LLVMGetMDKindIDInContext(g->context, "alias.scope", 11);
+    g->noalias_kind = LLVMGetMDKindIDInContext(g->context, "noalias", 7);
+    g->prof_kind = LLVMGetMDKindIDInContext(g->context, "prof", 4);
+    g->empty_node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, NULL, 0));
+}
+
+/* Fills g->module with the kernel; context, module, builder, options and names are the caller's. */
+void
+gen_kernel(gen *g)
+{
+    const ir_region *body = g->ir->body;
+    const ir_op *yield = ir_terminator(body);
+    make_types(g);
+    make_metadata(g);
+    g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
+    g->used_planes = arena_new_n(g->scratch, uint8_t, g->nbuffers + 1);
+    g->own_scope = arena_new_n(g->scratch, LLVMValueRef, (g->nbuffers + 1) * RT_PLANES);
+    g->other_scopes = arena_new_n(g->scratch, LLVMValueRef, (g->nbuffers + 1) * RT_PLANES);
+    gen_make_alias_scopes(g);
+    LLVMTypeRef params[2] = {g->ptr, g->ptr};
+    LLVMTypeRef type = LLVMFunctionType(g->i32, params, 2, false);
+    LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, type);
+    scope *s = gen_scope_open(g, body, fn, false);
+    s->args = LLVMGetParam(fn, 0);
+    s->launch = LLVMGetParam(fn, 1);
+    gen_region(g, body);
+    if (yield)
+        gen_results(g, yield);
+    LLVMBuildRet(g->b, gen_i32(g, RT_OK));
+    gen_scope_close(g);
+}

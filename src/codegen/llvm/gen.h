@@ -1,0 +1,146 @@
+/* Inside of the code generator. SPDX-License-Identifier: Apache-2.0
+ *
+ *   kernel ── one LLVM module
+ *     entry function   kernel-level code
+ *     task functions   one for each parallel loop at kernel level, called by the runtime
+ *
+ * Values of the IR are LLVM values of the function being built (struct scope). A buffer is the address
+ * of its rt_arg, wherever it comes from: a parameter, a temporary, a choice between buffers. */
+#ifndef CODEGEN_LLVM_GEN_H
+#define CODEGEN_LLVM_GEN_H
+
+#include "codegen/llvm/ll.h"
+
+#include <llvm-c/Core.h>
+
+enum { RANK_MAX = RT_RANK, SCRATCH_FROM = 4096, STACK_SLOTS_MAX = 1 << 16 };
+
+/* One LLVM function under construction. */
+typedef struct scope {
+    struct scope *outer;
+    const ir_region *region;    /* of the parallel loop; the kernel's body at kernel level */
+    bool task;
+    LLVMValueRef fn;
+    LLVMBuilderRef top;         /* appends to the entry block: arguments, allocas */
+    LLVMBasicBlockRef body;     /* the entry block ends in a jump to it */
+    LLVMValueRef *values;       /* by id; NULL: not here (yet) */
+    LLVMValueRef *wide;         /* by id: the same integer in 64 bits, if it came from there */
+    LLVMValueRef *planes;       /* by parameter * RT_PLANES + plane: pointers loaded */
+    LLVMValueRef *extents, *strides; /* by parameter * RT_RANK + axis */
+    LLVMValueRef args, launch, worker, atomic, scratch, dropped;
+    int64_t scratch_used;
+    int64_t stack_used;
+} scope;
+
+typedef struct gen {
+    const ir_fn *ir;
+    const ll_options *options;
+    const char *symbol;         /* of the entry function */
+    bool libm_names;            /* math functions under libm's names (objects) or ours (jit) */
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    arena *scratch;             /* lives as long as the generator */
+    scope *s;
+    LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
+    unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
+    LLVMValueRef empty_node;
+    LLVMValueRef zero_cell;     /* what planes that are not there read */
+    uint32_t nbuffers;          /* parameters and results */
+    uint8_t *used_planes;       /* by parameter: bits */
+    LLVMValueRef *own_scope, *other_scopes; /* alias metadata by parameter * RT_PLANES + plane */
+    LLVMValueRef tape_scope, tape_others;
+} gen;
+
+/* gen.c */
+void gen_region(gen *g, const ir_region *r); /* all ops but the terminator; exit_if: see control.c */
+void gen_op(gen *g, const ir_op *op);
+void gen_kernel(gen *g);
+
+/* values.c */
+LLVMTypeRef gen_type(gen *g, rg_dtype d);    /* of a value in a register */
+LLVMTypeRef gen_memory_type(gen *g, rg_dtype d);
+LLVMTypeRef gen_value_type(gen *g, ir_type t);
+LLVMValueRef gen_const(gen *g, rg_dtype d, uint64_t bits);
+LLVMValueRef gen_i64(gen *g, int64_t v);
+LLVMValueRef gen_i32(gen *g, int64_t v);
+LLVMValueRef gen_get(gen *g, const ir_value *v);
+void gen_set(gen *g, const ir_value *v, LLVMValueRef value);
+LLVMValueRef gen_wide(gen *g, const ir_value *v); /* an integer as i64 */
+LLVMBasicBlockRef gen_block(gen *g, const char *name);
+LLVMBasicBlockRef gen_here(gen *g);
+void gen_at(gen *g, LLVMBasicBlockRef block);
+LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, LLVMValueRef count, const char *name);
+LLVMValueRef gen_string(gen *g, const char *text, size_t bytes, const char *name);
+LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRef at, unsigned field);
+LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
+void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
+
+/* calls.c */
+LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
+                           LLVMValueRef *args);
+/* a pure function of the math library: `name` is that for double; for float an f is appended */
+LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
+LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
+                           LLVMValueRef *args);
+LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
+                              unsigned n, LLVMValueRef *args);
+
+/* scalar.c */
+LLVMValueRef gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args);
+LLVMValueRef gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v);
+
+/* memory.c */
+void gen_load(gen *g, const ir_op *op);
+void gen_store(gen *g, const ir_op *op);
+void gen_rmw(gen *g, const ir_op *op);
+void gen_extent(gen *g, const ir_op *op);
+void gen_pick(gen *g, const ir_op *op);
+void gen_temp(gen *g, const ir_op *op);
+void gen_results(gen *g, const ir_op *yield);
+LLVMValueRef gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v);
+LLVMValueRef gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v);
+LLVMValueRef gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
+LLVMValueRef gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d);
+void gen_make_alias_scopes(gen *g);
+
+/* control.c */
+void gen_if(gen *g, const ir_op *op);
+void gen_for(gen *g, const ir_op *op);
+void gen_loop(gen *g, const ir_op *op);
+LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
+
+/* parallel.c */
+void gen_parallel(gen *g, const ir_op *op);
+LLVMValueRef gen_worker(gen *g);
+scope *gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task);
+void gen_scope_close(gen *g);
+
+/* tape.c, slots.c, effects.c */
+void gen_tape_begin(gen *g, const ir_op *op);
+void gen_tape_end(gen *g, const ir_op *op);
+void gen_tape_push(gen *g, const ir_op *op);
+void gen_tape_pop(gen *g, const ir_op *op);
+void gen_table(gen *g, const ir_op *op);
+void gen_slot(gen *g, const ir_op *op);
+void gen_slot_load(gen *g, const ir_op *op);
+void gen_slot_store(gen *g, const ir_op *op);
+void gen_slot_copy(gen *g, const ir_op *op);
+void gen_slot_zero(gen *g, const ir_op *op);
+void gen_assert(gen *g, const ir_op *op);
+void gen_print(gen *g, const ir_op *op);
+
+/* machine.c: target machines and LLVM's passes */
+typedef struct LLVMOpaqueTargetMachine *machine_ref;
+bool machine_create(const ll_options *options, bool quick, machine_ref *out, str *error);
+void machine_free(machine_ref machine);
+bool machine_optimize(machine_ref machine, LLVMModuleRef module, bool quick, str *error);
+
+/* what the jit links compiled code with */
+typedef struct ll_symbol {
+    const char *name;
+    uint64_t address;
+} ll_symbol;
+const ll_symbol *ll_symbols(size_t *n);
+
+#endif

@@ -1,0 +1,53 @@
+/* Machine code through LLVM. SPDX-License-Identifier: Apache-2.0
+ *
+ * Input is a kernel at IR_STAGE_SLOTS; it is only read. Every function here may be called from any
+ * thread at any time; a jit serves any number of threads at once. */
+#ifndef CODEGEN_LLVM_LL_H
+#define CODEGEN_LLVM_LL_H
+
+#include "ir/ir.h"
+#include "rt/abi.h"
+
+/* The linker of compiled kernels in this process: one for each context. Destroy it after the code. */
+typedef struct ll_jit ll_jit;
+RG_MUST_CHECK rg_status ll_jit_create(ll_jit **out, diag_list *diags);
+void ll_jit_destroy(ll_jit *jit); /* takes NULL */
+
+/* What is known about the launches that the code is for. All zero: nothing. Arrays have an entry for
+ * each parameter and then one for each result; NULL: nothing is known of any. */
+typedef struct ll_options {
+    const uint8_t *present;   /* bit p: plane p is there (plane 0 always is) */
+    const uint8_t *absent;    /* bit p: plane p is NULL: reads of it are 0, writes nothing */
+    const bool *contiguous;   /* plane 0 is dense and row-major: strides follow from the extents */
+    bool noalias;             /* no two planes of any parameters share memory */
+    /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
+    const char *triple, *cpu, *features;
+} ll_options;
+
+/* Code in memory. The caller frees it, before the jit; no launch of it may be under way then.
+ * RG_COMPILE: LLVM reports an error (in diags). */
+typedef struct ll_code ll_code;
+typedef int32_t ll_entry(const rt_arg *args, rt_launch *launch);
+RG_MUST_CHECK rg_status ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options,
+                                   ll_code **out, diag_list *diags);
+ll_entry *ll_code_entry(const ll_code *code);
+void ll_code_free(ll_code *code); /* takes NULL */
+
+/* An object file with one function names[i] for each kernel, of the type ll_entry; it is linked with
+ * librgrt, libm and the OpenMP runtime. RG_UNSUPPORTED: this LLVM does not know the target. */
+RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
+                                       const ll_options *options, str *out, diag_list *diags);
+
+/* For people: LLVM's IR before or after its passes, or the assembly. */
+typedef enum ll_stage { LL_STAGE_RAW, LL_STAGE_OPTIMIZED, LL_STAGE_ASSEMBLY } ll_stage;
+RG_MUST_CHECK rg_status ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out,
+                                 diag_list *diags);
+
+/* Milliseconds that the last ll_compile of this thread spent: making IR, LLVM's passes, making code,
+ * linking. */
+typedef struct ll_times {
+    double build, passes, code, link;
+} ll_times;
+ll_times ll_last_times(void);
+
+#endif

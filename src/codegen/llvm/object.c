@@ -1,0 +1,76 @@
+/* Object files and text. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/unit.h"
+
+#include <llvm-c/Linker.h>
+
+static void
+add_buffer(str *out, LLVMMemoryBufferRef buffer)
+{
+    str_add(out, (rg_str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
+    LLVMDisposeMemoryBuffer(buffer);
+}
+
+/* Each kernel is generated into the first one's context and linked to its module. */
+static bool
+add_kernel(unit *u, const ir_fn *fn, const char *name)
+{
+    LLVMModuleRef whole = u->g.module;
+    gen next = {.options = u->g.options, .context = u->g.context, .b = u->g.b, .ir = fn,
+                .symbol = name, .libm_names = true, .scratch = u->g.scratch};
+    next.module = LLVMModuleCreateWithNameInContext(name, next.context);
+    u->g = next;
+    bool ok = unit_generate(u);
+    u->g.module = whole;
+    if (ok && !LLVMLinkModules2(whole, next.module))
+        return true;
+    if (!ok)
+        LLVMDisposeModule(next.module);
+    return false;
+}
+
+rg_status
+ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
+               const ll_options *options, str *out, diag_list *diags)
+{
+    unit u;
+    LLVMMemoryBufferRef object = NULL;
+    unit_begin(&u, fns[0], options, names[0]);
+    u.g.libm_names = true;
+    if (!machine_create(u.g.options, u.quick, &u.machine, &u.error)) {
+        unit_end(&u);
+        (void)unit_failed(&u, diags);
+        return RG_UNSUPPORTED;
+    }
+    bool made = unit_generate(&u);
+    for (uint32_t i = 1; made && i < n; i++)
+        made = add_kernel(&u, fns[i], names[i]);
+    made = made && unit_optimize(&u) && unit_emit(&u, LLVMObjectFile, &object);
+    unit_end(&u);
+    machine_free(u.machine);
+    if (!made)
+        return unit_failed(&u, diags);
+    add_buffer(out, object);
+    return RG_OK;
+}
+
+rg_status
+ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, diag_list *diags)
+{
+    unit u;
+    LLVMMemoryBufferRef text = NULL;
+    unit_begin(&u, fn, options, fn->name);
+    bool made = machine_create(u.g.options, u.quick, &u.machine, &u.error) && unit_generate(&u) &&
+                (stage == LL_STAGE_RAW || unit_optimize(&u));
+    if (made && stage == LL_STAGE_ASSEMBLY) {
+        made = unit_emit(&u, LLVMAssemblyFile, &text);
+        if (made)
+            add_buffer(out, text);
+    } else if (made) {
+        char *printed = LLVMPrintModuleToString(u.g.module);
+        str_addz(out, printed);
+        LLVMDisposeMessage(printed);
+    }
+    unit_end(&u);
+    machine_free(u.machine);
+    return made ? RG_OK : unit_failed(&u, diags);
+}

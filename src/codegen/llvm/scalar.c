@@ -1,0 +1,348 @@
+/* Scalar ops, with the values that the columns of ops.def give them. SPDX-License-Identifier: Apache-2.0
+ *
+ * Floats are strict: no fast flags, nothing contracted. f16 is computed in f32 and rounded after each
+ * op, which for + - * / and sqrt is what one rounding would give. */
+#include "codegen/llvm/gen.h"
+
+static LLVMValueRef
+float_const(gen *g, LLVMTypeRef type, double v)
+{
+    return LLVMConstReal(type, v);
+}
+
+static LLVMValueRef
+intrinsic_f(gen *g, const char *name, LLVMTypeRef type, unsigned n, LLVMValueRef *args)
+{
+    return gen_intrinsic(g, name, 1, &type, n, args);
+}
+
+static LLVMValueRef
+choose(gen *g, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y)
+{
+    return LLVMBuildSelect(g->b, c, x, y, "");
+}
+
+/* -- floats ---------------------------------------------------------------------------------------- */
+
+/* x where strictly smaller (larger) or y is NaN, else y: the inner choice is one instruction on x86 */
+static LLVMValueRef
+float_extremum(gen *g, LLVMRealPredicate better, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMValueRef chosen = choose(g, LLVMBuildFCmp(g->b, better, x, y, ""), x, y);
+    return choose(g, LLVMBuildFCmp(g->b, LLVMRealUNO, y, y, ""), x, chosen);
+}
+
+static LLVMValueRef
+float_floordiv(gen *g, LLVMTypeRef type, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMValueRef quotient = LLVMBuildFDiv(g->b, x, y, "");
+    return intrinsic_f(g, "llvm.floor", type, 1, &quotient);
+}
+
+static LLVMValueRef
+compare_f(gen *g, rg_op op, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMRealPredicate p = op == RG_OP_EQ   ? LLVMRealOEQ
+                          : op == RG_OP_NE ? LLVMRealUNE
+                          : op == RG_OP_LT ? LLVMRealOLT
+                          : op == RG_OP_LE ? LLVMRealOLE
+                          : op == RG_OP_GT ? LLVMRealOGT
+                                           : LLVMRealOGE;
+    return LLVMBuildFCmp(g->b, p, x, y, "");
+}
+
+/* `type` is f32 or f64; operands are of it, but for ldexp's i32 */
+static LLVMValueRef
+scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
+{
+    bool single = type == g->f32;
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef x = a[0], y = a[1];
+    switch ((int)op) {
+    case RG_OP_NEG:
+        return LLVMBuildFNeg(b, x, "");
+    case RG_OP_ABS:
+        return intrinsic_f(g, "llvm.fabs", type, 1, a);
+    case RG_OP_ADD:
+        return LLVMBuildFAdd(b, x, y, "");
+    case RG_OP_SUB:
+        return LLVMBuildFSub(b, x, y, "");
+    case RG_OP_MUL:
+        return LLVMBuildFMul(b, x, y, "");
+    case RG_OP_DIV:
+        return LLVMBuildFDiv(b, x, y, "");
+    case RG_OP_FLOORDIV:
+        return float_floordiv(g, type, x, y);
+    case RG_OP_FLOORMOD:
+        return LLVMBuildFSub(b, x, LLVMBuildFMul(b, float_floordiv(g, type, x, y), y, ""), "");
+    case RG_OP_MIN:
+        return float_extremum(g, LLVMRealOLT, x, y);
+    case RG_OP_MAX:
+        return float_extremum(g, LLVMRealOGT, x, y);
+    case RG_OP_FMA:
+        return intrinsic_f(g, "llvm.fma", type, 3, a);
+    case RG_OP_EQ:
+    case RG_OP_NE:
+    case RG_OP_LT:
+    case RG_OP_LE:
+    case RG_OP_GT:
+    case RG_OP_GE:
+        return compare_f(g, op, x, y);
+    case RG_OP_SQRT:
+        return intrinsic_f(g, "llvm.sqrt", type, 1, a);
+    case RG_OP_RSQRT:
+        return LLVMBuildFDiv(b, float_const(g, type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a), "");
+    case RG_OP_FLOOR:
+        return intrinsic_f(g, "llvm.floor", type, 1, a);
+    case RG_OP_CEIL:
+        return intrinsic_f(g, "llvm.ceil", type, 1, a);
+    case RG_OP_ROUND:
+        return intrinsic_f(g, "llvm.round", type, 1, a);
+    case RG_OP_RINT:
+        return intrinsic_f(g, "llvm.rint", type, 1, a);
+    case RG_OP_TRUNC:
+        return intrinsic_f(g, "llvm.trunc", type, 1, a);
+    case RG_OP_COPYSIGN:
+        return intrinsic_f(g, "llvm.copysign", type, 2, a);
+    case RG_OP_LDEXP:
+        return gen_math(g, "ldexp", single, 2, a);
+    case RG_OP_FRACTION:
+        return gen_pure_call(g, single ? "rt_fractionf" : "rt_fraction", type, 1, a);
+    case RG_OP_EXPONENT: {
+        LLVMValueRef wide = single ? LLVMBuildFPExt(b, x, g->f64, "") : x;
+        return gen_pure_call(g, "rt_exponent", g->i32, 1, &wide);
+    }
+#define LIBM1(NAME, name)                                                                          \
+    case RG_OP_##NAME:                                                                             \
+        return gen_math(g, #name, single, 1, a);
+#define LIBM2(NAME, name)                                                                          \
+    case RG_OP_##NAME:                                                                             \
+        return gen_math(g, #name, single, 2, a);
+#include "codegen/llvm/libm.def"
+    }
+    assert(!"an op that floats have");
+    return x;
+}
+
+/* -- integers -------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+is_value(gen *g, LLVMValueRef v, int64_t n)
+{
+    LLVMValueRef constant = LLVMConstInt(LLVMTypeOf(v), (uint64_t)n, true);
+    return LLVMBuildICmp(g->b, LLVMIntEQ, v, constant, "");
+}
+
+/* Quotient or remainder for every y; C's and Python's kinds. By 0: quotient 0, remainder x. By -1: the
+ * one quotient that overflows wraps. `floor` moves both down where the signs differ. */
+static LLVMValueRef
+divide(gen *g, bool is_signed, bool remainder, bool floor, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef nil = LLVMConstNull(type), by_zero = is_value(g, y, 0);
+    LLVMValueRef by_minus = is_signed ? is_value(g, y, -1) : NULL;
+    LLVMValueRef trap = is_signed ? LLVMBuildOr(b, by_zero, by_minus, "") : by_zero;
+    LLVMValueRef safe = choose(g, trap, LLVMConstInt(type, 1, false), y), q, r;
+    if (!is_signed) {
+        q = remainder ? NULL : LLVMBuildUDiv(b, x, safe, "");
+        r = remainder ? LLVMBuildURem(b, x, safe, "") : NULL;
+    } else {
+        q = remainder ? NULL : LLVMBuildSDiv(b, x, safe, "");
+        r = remainder || floor ? LLVMBuildSRem(b, x, safe, "") : NULL;
+    }
+    if (floor && is_signed) {
+        LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntSLT, LLVMBuildXor(b, r, y, ""), nil, "");
+        LLVMValueRef inexact = LLVMBuildICmp(b, LLVMIntNE, r, nil, "");
+        LLVMValueRef down = LLVMBuildAnd(b, differ, inexact, "");
+        if (remainder)
+            r = choose(g, down, LLVMBuildAdd(b, r, y, ""), r);
+        else
+            q = LLVMBuildSub(b, q, LLVMBuildZExt(b, down, type, ""), "");
+    }
+    if (remainder) {
+        r = is_signed ? choose(g, by_minus, nil, r) : r;
+        return choose(g, by_zero, x, r);
+    }
+    q = is_signed ? choose(g, by_minus, LLVMBuildNeg(b, x, ""), q) : q;
+    return choose(g, by_zero, nil, q);
+}
+
+static LLVMValueRef
+shift(gen *g, rg_op op, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    unsigned bits = LLVMGetIntTypeWidth(type);
+    if (bits == 1)
+        return x;
+    LLVMValueRef by = LLVMBuildAnd(g->b, y, LLVMConstInt(type, bits - 1, false), "");
+    if (op == RG_OP_SHL)
+        return LLVMBuildShl(g->b, x, by, "");
+    return is_signed ? LLVMBuildAShr(g->b, x, by, "") : LLVMBuildLShr(g->b, x, by, "");
+}
+
+static LLVMValueRef
+compare_i(gen *g, rg_op op, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMIntPredicate p = op == RG_OP_EQ   ? LLVMIntEQ
+                         : op == RG_OP_NE ? LLVMIntNE
+                         : op == RG_OP_LT ? (is_signed ? LLVMIntSLT : LLVMIntULT)
+                         : op == RG_OP_LE ? (is_signed ? LLVMIntSLE : LLVMIntULE)
+                         : op == RG_OP_GT ? (is_signed ? LLVMIntSGT : LLVMIntUGT)
+                                          : (is_signed ? LLVMIntSGE : LLVMIntUGE);
+    return LLVMBuildICmp(g->b, p, x, y, "");
+}
+
+static LLVMValueRef
+count_zeros(gen *g, const char *name, LLVMValueRef x)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef args[2] = {x, LLVMConstNull(g->i1)}; /* 0 has a count: the width */
+    return gen_intrinsic(g, name, 1, &type, 2, args);
+}
+
+static LLVMValueRef
+absolute(gen *g, LLVMValueRef x)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef args[2] = {x, LLVMConstNull(g->i1)}; /* the least value stays */
+    return gen_intrinsic(g, "llvm.abs", 1, &type, 2, args);
+}
+
+static LLVMValueRef
+scalar_int(gen *g, rg_op op, bool is_signed, LLVMValueRef *a)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef x = a[0], y = a[1];
+    LLVMTypeRef type = LLVMTypeOf(x);
+    switch ((int)op) {
+    case RG_OP_NEG:
+        return LLVMBuildNeg(b, x, "");
+    case RG_OP_ABS:
+        return is_signed ? absolute(g, x) : x;
+    case RG_OP_ADD:
+        return LLVMBuildAdd(b, x, y, "");
+    case RG_OP_SUB:
+        return LLVMBuildSub(b, x, y, "");
+    case RG_OP_MUL:
+        return LLVMBuildMul(b, x, y, "");
+    case RG_OP_DIV:
+    case RG_OP_FLOORDIV:
+        return divide(g, is_signed, false, op == RG_OP_FLOORDIV, x, y);
+    case RG_OP_REM:
+    case RG_OP_FLOORMOD:
+        return divide(g, is_signed, true, op == RG_OP_FLOORMOD, x, y);
+    case RG_OP_MIN:
+        return choose(g, compare_i(g, RG_OP_LT, is_signed, x, y), x, y);
+    case RG_OP_MAX:
+        return choose(g, compare_i(g, RG_OP_GT, is_signed, x, y), x, y);
+    case RG_OP_NOT:
+        return LLVMBuildNot(b, x, "");
+    case RG_OP_AND:
+        return LLVMBuildAnd(b, x, y, "");
+    case RG_OP_OR:
+        return LLVMBuildOr(b, x, y, "");
+    case RG_OP_XOR:
+        return LLVMBuildXor(b, x, y, "");
+    case RG_OP_SHL:
+    case RG_OP_SHR:
+        return shift(g, op, is_signed, x, y);
+    case RG_OP_POPCOUNT:
+        return gen_intrinsic(g, "llvm.ctpop", 1, &type, 1, a);
+    case RG_OP_CLZ:
+        return count_zeros(g, "llvm.ctlz", x);
+    case RG_OP_CTZ:
+        return count_zeros(g, "llvm.cttz", x);
+    case RG_OP_EQ:
+    case RG_OP_NE:
+    case RG_OP_LT:
+    case RG_OP_LE:
+    case RG_OP_GT:
+    case RG_OP_GE:
+        return compare_i(g, op, is_signed, x, y);
+    }
+    assert(!"an op that integers have");
+    return x;
+}
+
+/* -- casts ----------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+resize_float(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
+{
+    if (ir_bits(from) < ir_bits(to))
+        return LLVMBuildFPExt(g->b, v, gen_type(g, to), "");
+    if (from == RG_F64 && to == RG_F16)
+        v = gen_pure_call(g, "rt_odd_float", g->f32, 1, &v);
+    return LLVMBuildFPTrunc(g->b, v, gen_type(g, to), "");
+}
+
+static LLVMValueRef
+float_to_int(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
+{
+    if (from == RG_F16)
+        v = LLVMBuildFPExt(g->b, v, g->f32, "");
+    LLVMTypeRef types[2] = {gen_type(g, to), LLVMTypeOf(v)};
+    const char *name = ir_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    return gen_intrinsic(g, name, 2, types, 1, &v);
+}
+
+/* to f16 over f32: what f32 has to round is out of the range of f16 */
+static LLVMValueRef
+int_to_float(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
+{
+    LLVMTypeRef type = to == RG_F64 ? g->f64 : g->f32;
+    v = ir_is_signed(from) ? LLVMBuildSIToFP(g->b, v, type, "")
+                           : LLVMBuildUIToFP(g->b, v, type, "");
+    return to == RG_F16 ? LLVMBuildFPTrunc(g->b, v, g->f16, "") : v;
+}
+
+static LLVMValueRef
+resize_int(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
+{
+    unsigned have = ir_bits(from), want = ir_bits(to);
+    LLVMTypeRef type = gen_type(g, to);
+    if (want == have)
+        return v;
+    if (want < have)
+        return LLVMBuildTrunc(g->b, v, type, "");
+    return ir_is_signed(from) ? LLVMBuildSExt(g->b, v, type, "") : LLVMBuildZExt(g->b, v, type, "");
+}
+
+LLVMValueRef
+gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
+{
+    bool from_float = ir_is_float(from), to_float = ir_is_float(to);
+    if (from == to)
+        return v;
+    if (to == RG_BOOL) {
+        LLVMValueRef nil = LLVMConstNull(LLVMTypeOf(v));
+        return from_float ? LLVMBuildFCmp(g->b, LLVMRealUNE, v, nil, "")
+                          : LLVMBuildICmp(g->b, LLVMIntNE, v, nil, "");
+    }
+    if (from_float)
+        return to_float ? resize_float(g, from, to, v) : float_to_int(g, from, to, v);
+    return to_float ? int_to_float(g, from, to, v) : resize_int(g, from, to, v);
+}
+
+/* -- all together ---------------------------------------------------------------------------------- */
+
+LLVMValueRef
+gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args)
+{
+    LLVMValueRef a[3] = {args[0], args[1], args[2]};
+    if (op == RG_OP_CAST)
+        return gen_cast(g, from, to, a[0]);
+    if (op == RG_OP_BITCAST)
+        return from == to ? a[0] : LLVMBuildBitCast(g->b, a[0], gen_type(g, to), "");
+    if (op == RG_OP_SELECT)
+        return choose(g, a[0], a[1], a[2]);
+    if (!ir_is_float(from))
+        return scalar_int(g, op, ir_is_signed(from), a);
+    if (from == RG_F16)
+        for (int i = 0; i < 3; i++)
+            if (a[i] && LLVMTypeOf(a[i]) == g->f16)
+                a[i] = LLVMBuildFPExt(g->b, a[i], g->f32, "");
+    LLVMValueRef r = scalar_float(g, op, from == RG_F64 ? g->f64 : g->f32, a);
+    return to == RG_F16 ? LLVMBuildFPTrunc(g->b, r, g->f16, "") : r;
+}

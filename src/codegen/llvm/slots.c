@@ -1,0 +1,109 @@
+/* Local arrays: slots on the stack, large ones in the worker's scratch memory; constant tables.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/gen.h"
+
+static int64_t
+slot_bytes(const ir_value *slot)
+{
+    return (int64_t)slot->type.length * ir_bytes((rg_dtype)slot->type.dtype);
+}
+
+static LLVMTypeRef
+slot_type(gen *g, const ir_value *slot)
+{
+    return LLVMArrayType2(gen_memory_type(g, (rg_dtype)slot->type.dtype), slot->type.length);
+}
+
+/* A table is a constant of the module; every function that names it uses the same one. */
+void
+gen_table(gen *g, const ir_op *op)
+{
+    const ir_value *v = op->results[0];
+    rg_dtype d = (rg_dtype)v->type.dtype;
+    char name[32];
+    snprintf(name, sizeof name, "table.%u", v->id);
+    LLVMValueRef global = LLVMGetNamedGlobal(g->module, name);
+    if (!global) {
+        LLVMValueRef data = LLVMConstStringInContext2(g->context, op->attr.data,
+                                                      (size_t)slot_bytes(v), true);
+        global = LLVMAddGlobal(g->module, LLVMTypeOf(data), name);
+        LLVMSetInitializer(global, data);
+        LLVMSetLinkage(global, LLVMInternalLinkage);
+        LLVMSetGlobalConstant(global, true);
+        LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+        LLVMSetAlignment(global, ir_bytes(d) < 16 ? 16 : ir_bytes(d));
+    }
+    gen_set(g, v, global);
+}
+
+/* Large slots take their parts of one block, asked for once per task. */
+static LLVMValueRef
+scratch_slot(gen *g, int64_t bytes)
+{
+    scope *s = g->s;
+    gen_worker(g);
+    LLVMValueRef at = gen_i64(g, s->scratch_used);
+    s->scratch_used += (bytes + 63) & ~(int64_t)63;
+    if (!s->scratch) {
+        LLVMValueRef args[2] = {s->worker, gen_i64(g, 0)}; /* the size is set when it is known */
+        s->scratch = gen_runtime_call(g, s->top, "rt_cpu_scratch", g->ptr, 2, args);
+    }
+    LLVMSetOperand(s->scratch, 1, gen_i64(g, s->scratch_used));
+    return LLVMBuildInBoundsGEP2(s->top, g->i8, s->scratch, &at, 1, "slot");
+}
+
+void
+gen_slot(gen *g, const ir_op *op)
+{
+    const ir_value *slot = op->results[0];
+    int64_t bytes = slot_bytes(slot);
+    LLVMValueRef at;
+    if (bytes > SCRATCH_FROM || g->s->stack_used + bytes > STACK_SLOTS_MAX) {
+        at = scratch_slot(g, bytes);
+    } else {
+        g->s->stack_used += bytes;
+        at = gen_alloca(g, slot_type(g, slot), NULL, "slot");
+        LLVMSetAlignment(at, bytes >= 32 ? 32 : 16);
+    }
+    gen_set(g, slot, at);
+}
+
+static LLVMValueRef
+slot_element(gen *g, const ir_op *op)
+{
+    const ir_value *slot = op->args[0];
+    LLVMValueRef index = gen_wide(g, op->args[1]);
+    LLVMTypeRef type = gen_memory_type(g, (rg_dtype)slot->type.dtype);
+    return LLVMBuildInBoundsGEP2(g->b, type, gen_get(g, slot), &index, 1, "");
+}
+
+void
+gen_slot_load(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    LLVMValueRef load = LLVMBuildLoad2(g->b, gen_memory_type(g, d), slot_element(g, op), "");
+    gen_set(g, op->results[0], gen_from_memory(g, d, load));
+}
+
+void
+gen_slot_store(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    LLVMBuildStore(g->b, gen_to_memory(g, d, gen_get(g, op->args[2])), slot_element(g, op));
+}
+
+void
+gen_slot_copy(gen *g, const ir_op *op)
+{
+    LLVMValueRef to = gen_get(g, op->args[0]), from = gen_get(g, op->args[1]);
+    unsigned align = ir_bytes((rg_dtype)op->args[0]->type.dtype);
+    LLVMBuildMemCpy(g->b, to, align, from, align, gen_i64(g, slot_bytes(op->args[0])));
+}
+
+void
+gen_slot_zero(gen *g, const ir_op *op)
+{
+    unsigned align = ir_bytes((rg_dtype)op->args[0]->type.dtype);
+    LLVMBuildMemSet(g->b, gen_get(g, op->args[0]), LLVMConstNull(g->i8),
+                    gen_i64(g, slot_bytes(op->args[0])), align);
+}

@@ -1,0 +1,142 @@
+/* The tape: pushes and pops of frames, inline. SPDX-License-Identifier: Apache-2.0
+ *
+ * A frame's layout follows from the types of its values alone, so that the pop finds what the push
+ * left: the widest first, each aligned to its size, the whole rounded up to 8 bytes. The page change is
+ * the unlikely side of one comparison. */
+#include "codegen/llvm/gen.h"
+
+static uint32_t
+value_bytes(const ir_value *v)
+{
+    return v->type.kind == IR_SCALAR ? ir_bytes((rg_dtype)v->type.dtype) : 8;
+}
+
+/* fills in each value's offset; returns the frame's size */
+static uint32_t
+layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
+{
+    uint32_t end = 0;
+    for (uint32_t size = 8; size; size /= 2)
+        for (uint32_t i = 0; i < n; i++)
+            if (value_bytes(values[i]) == size) {
+                offsets[i] = end;
+                end += size;
+            }
+    return (end + 7) & ~7u;
+}
+
+static LLVMValueRef
+worker_cursor(gen *g)
+{
+    LLVMValueRef at = gen_i64(g, offsetof(rt_worker, cursor));
+    return LLVMBuildInBoundsGEP2(g->b, g->i8, gen_worker(g), &at, 1, "");
+}
+
+void
+gen_tape_begin(gen *g, const ir_op *op)
+{
+    gen_set(g, op->results[0], LLVMBuildLoad2(g->b, g->ptr, worker_cursor(g), "cursor"));
+}
+
+void
+gen_tape_end(gen *g, const ir_op *op)
+{
+    LLVMBuildStore(g->b, gen_get(g, op->args[0]), worker_cursor(g));
+}
+
+static LLVMValueRef
+place_in_page(gen *g, LLVMValueRef cursor)
+{
+    LLVMValueRef bits = LLVMBuildPtrToInt(g->b, cursor, g->i64, "");
+    return LLVMBuildAnd(g->b, bits, gen_i64(g, RT_PAGE - 1), "");
+}
+
+static LLVMValueRef
+moved(gen *g, LLVMValueRef cursor, int64_t bytes)
+{
+    LLVMValueRef by = gen_i64(g, bytes);
+    return LLVMBuildInBoundsGEP2(g->b, g->i8, cursor, &by, 1, "");
+}
+
+/* `other` where the condition (rarely) holds: made by the caller between begin and end */
+typedef struct rare {
+    LLVMBasicBlockRef before, after;
+    LLVMValueRef usual;
+} rare;
+
+static rare
+rare_begin(gen *g, LLVMValueRef condition, LLVMValueRef usual)
+{
+    rare r = {.before = gen_here(g), .usual = usual};
+    LLVMBasicBlockRef aside = gen_block(g, "page");
+    r.after = gen_block(g, "frame");
+    gen_unlikely(g, LLVMBuildCondBr(g->b, condition, aside, r.after), false);
+    gen_at(g, aside);
+    return r;
+}
+
+static LLVMValueRef
+rare_end(gen *g, rare *r, LLVMValueRef other)
+{
+    LLVMBasicBlockRef from[2] = {r->before, gen_here(g)};
+    LLVMBuildBr(g->b, r->after);
+    gen_at(g, r->after);
+    LLVMValueRef joined = LLVMBuildPhi(g->b, g->ptr, "cursor");
+    LLVMAddIncoming(joined, (LLVMValueRef[]){r->usual, other}, from, 2);
+    return joined;
+}
+
+static LLVMValueRef
+mark_tape(gen *g, LLVMValueRef access)
+{
+    LLVMSetMetadata(access, g->alias_kind, g->tape_scope);
+    LLVMSetMetadata(access, g->noalias_kind, g->tape_others);
+    return access;
+}
+
+void
+gen_tape_push(gen *g, const ir_op *op)
+{
+    uint32_t n = op->nargs - 1;
+    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
+    uint32_t size = layout(op->args + 1, n, offsets);
+    assert(size <= RT_FRAME_MAX);
+    LLVMValueRef cursor = gen_get(g, op->args[0]);
+    LLVMValueRef limit = gen_i64(g, RT_PAGE - (int64_t)size);
+    LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntUGE, place_in_page(g, cursor), limit, "");
+    LLVMValueRef worker = gen_worker(g);
+    rare r = rare_begin(g, full, cursor);
+    LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
+    cursor = rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_value *v = op->args[1 + i];
+        LLVMValueRef value = gen_get(g, v);
+        if (v->type.kind == IR_SCALAR)
+            value = gen_to_memory(g, (rg_dtype)v->type.dtype, value);
+        mark_tape(g, LLVMBuildStore(g->b, value, moved(g, cursor, offsets[i])));
+    }
+    gen_set(g, op->results[0], moved(g, cursor, size));
+}
+
+void
+gen_tape_pop(gen *g, const ir_op *op)
+{
+    uint32_t n = op->nresults - 1;
+    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
+    uint32_t size = layout(op->results + 1, n, offsets);
+    LLVMValueRef cursor = gen_get(g, op->args[0]), below = gen_i64(g, RT_PAGE_HEADER);
+    LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place_in_page(g, cursor), below, "");
+    rare r = rare_begin(g, empty, cursor);
+    LLVMValueRef page = moved(g, cursor, -RT_PAGE_HEADER);
+    LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
+    cursor = rare_end(g, &r, LLVMBuildLoad2(g->b, g->ptr, field, ""));
+    cursor = moved(g, cursor, -(int64_t)size);
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_value *v = op->results[1 + i];
+        bool scalar = v->type.kind == IR_SCALAR;
+        LLVMTypeRef type = scalar ? gen_memory_type(g, (rg_dtype)v->type.dtype) : g->ptr;
+        LLVMValueRef load = mark_tape(g, LLVMBuildLoad2(g->b, type, moved(g, cursor, offsets[i]), ""));
+        gen_set(g, v, scalar ? gen_from_memory(g, (rg_dtype)v->type.dtype, load) : load);
+    }
+    gen_set(g, op->results[0], cursor);
+}

@@ -1,0 +1,154 @@
+/* One compilation: a kernel on its way through LLVM. SPDX-License-Identifier: Apache-2.0
+ *
+ * It has an LLVM context of its own, so compilations of several threads know nothing of each other. */
+#include "codegen/llvm/unit.h"
+
+#include <llvm-c/Analysis.h>
+
+#include <time.h>
+
+/* beyond it the register allocator's time grows too fast */
+enum { LONG_FUNCTION = 5000 };
+
+const ll_options unit_no_options;
+
+static _Thread_local ll_times last_times;
+
+ll_times *
+unit_times(void)
+{
+    return &last_times;
+}
+
+ll_times
+ll_last_times(void)
+{
+    return last_times;
+}
+
+double
+unit_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+rg_status
+unit_report(diag_list *diags, const char *stage, str *error)
+{
+    diag_add(diags, DIAG_ERROR, 900, (diag_place){0}, "LLVM, %s: %s", stage,
+             error->len ? error->ptr : "unknown error");
+    str_free(error);
+    return RG_COMPILE;
+}
+
+rg_status
+unit_failed(unit *u, diag_list *diags)
+{
+    return unit_report(diags, u->stage, &u->error);
+}
+
+static bool
+count_op(ir_op *op, void *user)
+{
+    (void)op;
+    ++*(uint32_t *)user;
+    return true;
+}
+
+static bool
+is_long(const ir_fn *fn)
+{
+    uint32_t n = 0;
+    ir_walk(fn->body, count_op, &n);
+    return n > LONG_FUNCTION;
+}
+
+void
+unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symbol)
+{
+    memset(u, 0, sizeof *u);
+    gen *g = &u->g;
+    g->options = options ? options : &unit_no_options;
+    g->symbol = symbol;
+    g->context = LLVMContextCreate();
+    g->module = LLVMModuleCreateWithNameInContext(symbol, g->context);
+    g->b = LLVMCreateBuilderInContext(g->context);
+    g->scratch = arena_new();
+    g->ir = fn;
+    u->quick = is_long(fn);
+    u->stage = "this machine";
+}
+
+void
+unit_end(unit *u)
+{
+    LLVMDisposeBuilder(u->g.b);
+    LLVMDisposeModule(u->g.module);
+    LLVMContextDispose(u->g.context);
+    arena_free(u->g.scratch);
+}
+
+static void
+set_target(unit *u)
+{
+    char *triple = LLVMGetTargetMachineTriple(u->machine);
+    LLVMSetTarget(u->g.module, triple);
+    LLVMDisposeMessage(triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(u->machine);
+    LLVMSetModuleDataLayout(u->g.module, layout);
+    LLVMDisposeTargetData(layout);
+}
+
+/* what we made is well formed: a check of our own work, so only in builds that check */
+static bool
+well_formed(unit *u)
+{
+    bool bad = false;
+#ifndef NDEBUG
+    char *message = NULL;
+    bad = LLVMVerifyModule(u->g.module, LLVMReturnStatusAction, &message);
+    if (bad)
+        str_addz(&u->error, message);
+    LLVMDisposeMessage(message);
+#endif
+    return !bad;
+}
+
+bool
+unit_generate(unit *u)
+{
+    double start = unit_clock();
+    u->stage = "code as generated";
+    set_target(u);
+    gen_kernel(&u->g);
+    last_times.build = unit_clock() - start;
+    return well_formed(u);
+}
+
+bool
+unit_optimize(unit *u)
+{
+    double start = unit_clock();
+    u->stage = "passes";
+    bool ok = machine_optimize(u->machine, u->g.module, u->quick, &u->error);
+    last_times.passes = unit_clock() - start;
+    return ok;
+}
+
+bool
+unit_emit(unit *u, LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out)
+{
+    double start = unit_clock();
+    char *message = NULL;
+    u->stage = "machine code";
+    bool failed =
+        LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->g.module, kind, &message, out);
+    if (failed) {
+        str_addz(&u->error, message);
+        LLVMDisposeMessage(message);
+    }
+    last_times.code = unit_clock() - start;
+    return !failed;
+}

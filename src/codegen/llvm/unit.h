@@ -1,0 +1,31 @@
+/* One compilation: a kernel on its way through LLVM. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CODEGEN_LLVM_UNIT_H
+#define CODEGEN_LLVM_UNIT_H
+
+#include "codegen/llvm/gen.h"
+
+#include <llvm-c/TargetMachine.h>
+
+/* begin; set the machine (the caller's); then make the module or the object; end. */
+typedef struct unit {
+    gen g;
+    bool quick;          /* so long that only cheap passes and allocators finish in time */
+    machine_ref machine;
+    const char *stage;   /* where it failed */
+    str error;
+} unit;
+
+extern const ll_options unit_no_options;
+
+void unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symbol);
+bool unit_generate(unit *u); /* LLVM's IR, as generated */
+bool unit_optimize(unit *u);
+bool unit_emit(unit *u, LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out);
+void unit_end(unit *u); /* but for error */
+/* Reports u->error and frees it; RG_COMPILE. */
+rg_status unit_failed(unit *u, diag_list *diags);
+rg_status unit_report(diag_list *diags, const char *stage, str *error);
+double unit_clock(void); /* milliseconds */
+ll_times *unit_times(void);
+
+#endif

@@ -1,0 +1,39 @@
+/* Runs compiled kernels on the threads of this machine. SPDX-License-Identifier: Apache-2.0
+ *
+ * This folder is all that a kernel compiled ahead of time needs beside libm and the OpenMP runtime;
+ * it knows the kernel ABI (rt/abi.h) and nothing of the compiler. */
+#ifndef RT_CPU_CPU_H
+#define RT_CPU_CPU_H
+
+#include "rt/abi.h"
+
+/* Number of threads, and the memory for tapes, which is kept from launch to launch. Any number of
+ * threads may launch on one device at the same time: each launch has workers of its own. */
+typedef struct rt_cpu rt_cpu;
+
+/* num_threads 0: what OpenMP says at each launch. tape_budget: bytes that all tapes together may take;
+ * 0: a quarter of the machine's memory. NULL when there is no memory. */
+rt_cpu *rt_cpu_create(uint32_t num_threads, uint64_t tape_budget);
+void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */
+/* From the next launch on. */
+void rt_cpu_set_threads(rt_cpu *cpu, uint32_t num_threads);
+void rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget);
+/* One for the whole process, made at first use: for kernels compiled ahead of time. */
+rt_cpu *rt_cpu_default(void);
+/* Gives back what is kept for later launches. */
+void rt_cpu_trim(rt_cpu *cpu);
+
+typedef int32_t rt_kernel_fn(const rt_arg *args, rt_launch *launch);
+
+/* What went wrong. Texts live as long as the kernel's code. */
+typedef struct rt_report {
+    rt_fault fault;
+    const char *text, *file;  /* of the assert; may be NULL */
+    uint32_t line;            /* in the source; 0: unknown */
+    uint64_t needed, budget;  /* RT_FAULT_BUDGET: bytes of tape so far, and allowed */
+} rt_report;
+
+/* Runs a kernel to its end. `report` (may be NULL) is filled in any case. */
+rt_fault rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *report);
+
+#endif

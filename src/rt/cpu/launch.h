@@ -1,0 +1,66 @@
+/* Inside of the CPU runtime: devices, launches, pages. SPDX-License-Identifier: Apache-2.0 */
+#ifndef RT_CPU_LAUNCH_H
+#define RT_CPU_LAUNCH_H
+
+#include "rt/cpu/cpu.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A parallel loop is cut into at most so many chunks for each thread. */
+enum { RT_CHUNKS_PER_THREAD = 8 };
+
+/* Workers stand apart, so that threads do not share cache lines. */
+typedef union rt_seat {
+    rt_worker worker;
+    char apart[128];
+} rt_seat;
+
+typedef struct rt_temp {
+    struct rt_temp *next;
+    char pad[56]; /* what follows is aligned to 64 */
+} rt_temp;
+
+struct rt_launch {
+    rt_cpu *cpu;
+    struct rt_launch *next; /* in the device's list of spare ones */
+    uint32_t threads;       /* that this launch may use */
+    uint32_t seats_made;    /* workers that have been set up in the past */
+    rt_seat kernel;
+    rt_seat *seats;         /* seats_made of them */
+    rt_temp *temps;
+    uint32_t *kept;         /* how many workers ran the recording tasks not yet rewound */
+    uint32_t kept_count, kept_cap;
+    atomic_int failed;      /* a chunk met a fault: start no more */
+    pthread_mutex_t lock;   /* of report */
+    int32_t fault_chunk;
+    rt_report report;
+    bool in_team;           /* started from inside somebody's parallel region: no threads of our own */
+};
+
+struct rt_cpu {
+    pthread_mutex_t lock;
+    uint32_t num_threads;
+    rt_launch *spare;       /* launches that ended, with their workers */
+    struct rt_page *pages;  /* free pages, chained by `next` */
+    uint64_t budget;
+    uint64_t in_use;        /* bytes of pages that workers hold */
+};
+
+/* pages.c */
+struct rt_page *rt_page_take(rt_cpu *cpu, uint64_t *needed, uint64_t *budget); /* NULL: none left */
+void rt_pages_give(rt_cpu *cpu, rt_worker *worker);
+void rt_pages_release(rt_cpu *cpu);
+/* where a tape stands that has no page yet: not even the smallest frame fits */
+static inline char *
+rt_no_page(void)
+{
+    return (char *)(uintptr_t)(RT_PAGE - 1);
+}
+
+/* launch.c */
+_Noreturn void rt_fail(rt_worker *worker, const rt_report *report);
+void rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index);
+bool rt_launch_seats(rt_launch *launch, uint32_t count);
+
+#endif

@@ -1,0 +1,139 @@
+/* Parallel loops: cut into chunks, run on OpenMP's threads. SPDX-License-Identifier: Apache-2.0
+ *
+ * The cut depends on the length of the loop and the number of threads alone, so that reductions, which
+ * are combined chunk by chunk, give the same bits in every run with as many threads.
+ *
+ *   free tasks    up to 8 chunks for each thread, fetched as threads become free
+ *   kept tapes    one chunk and one worker for each thread: the task that rewinds the tape finds
+ *                 the frames of iteration i with the worker that ran it, whichever thread runs that */
+#include "rt/cpu/launch.h"
+
+#include <omp.h>
+#include <stdlib.h>
+
+/* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
+enum { SMALL_LOOP = 20000 };
+
+enum { KEEP_NOTHING = 0, KEEP_RECORDS = 1, KEEP_REWINDS = 2 };
+
+typedef struct team {
+    rt_launch *launch;
+    rt_task_fn *task;
+    void *closure;
+    int64_t n;
+    int32_t chunks;
+    bool kept;
+    atomic_int next; /* chunk to be fetched */
+} team;
+
+int32_t
+rt_cpu_slots(rt_launch *launch)
+{
+    return (int32_t)launch->threads * RT_CHUNKS_PER_THREAD;
+}
+
+static int64_t
+chunk_start(const team *t, int32_t chunk)
+{
+    return (int64_t)((__int128)t->n * chunk / t->chunks);
+}
+
+/* apart, so that nothing of the caller lives across the setjmp */
+static __attribute__((noinline)) void
+run_chunk(const team *t, rt_worker *worker, int32_t chunk)
+{
+    jmp_buf escape;
+    worker->index = chunk;
+    worker->escape = &escape;
+    if (!_setjmp(escape))
+        t->task(t->closure, chunk_start(t, chunk), chunk_start(t, chunk + 1), worker);
+}
+
+static void
+run_thread(team *t, int thread, int threads)
+{
+    rt_seat *seats = t->launch->seats;
+    if (t->kept) {
+        for (int32_t c = thread; c < t->chunks && !atomic_load(&t->launch->failed); c += threads)
+            run_chunk(t, &seats[c].worker, c);
+        return;
+    }
+    while (!atomic_load_explicit(&t->launch->failed, memory_order_relaxed)) {
+        int32_t c = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
+        if (c >= t->chunks)
+            break;
+        run_chunk(t, &seats[thread].worker, c);
+    }
+}
+
+static void
+out_of_memory(rt_launch *launch)
+{
+    rt_report report = {.fault = RT_FAULT_MEMORY};
+    rt_fail(&launch->kernel.worker, &report);
+}
+
+/* -- who runs it ----------------------------------------------------------------------------------- */
+
+static void
+remember(rt_launch *launch, uint32_t workers)
+{
+    if (launch->kept_count == launch->kept_cap) {
+        uint32_t cap = launch->kept_cap ? launch->kept_cap * 2 : 16;
+        uint32_t *wider = realloc(launch->kept, sizeof *wider * cap);
+        if (!wider)
+            out_of_memory(launch);
+        launch->kept = wider;
+        launch->kept_cap = cap;
+    }
+    launch->kept[launch->kept_count++] = workers;
+}
+
+static uint32_t
+choose_workers(rt_launch *launch, int64_t n, int64_t work, int32_t keep)
+{
+    if (keep == KEEP_REWINDS && launch->kept_count)
+        return launch->kept[--launch->kept_count];
+    bool small = launch->threads == 1 || n < 2 || n < SMALL_LOOP / (work > 0 ? work : 1);
+    uint32_t workers = small ? 1 : launch->threads;
+    if (workers > n)
+        workers = (uint32_t)(n > 0 ? n : 1);
+    if (keep == KEEP_RECORDS)
+        remember(launch, workers);
+    return workers;
+}
+
+/* No fault can leave the loop half-way here but to the kernel's own escape, so the chunk needs none. */
+static int32_t
+run_alone(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n)
+{
+    rt_worker *worker = &launch->seats[0].worker;
+    worker->atomic = 0;
+    worker->index = 0;
+    worker->escape = launch->kernel.worker.escape;
+    task(closure, 0, n, worker);
+    return 1;
+}
+
+int32_t
+rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
+                int32_t keep)
+{
+    uint32_t workers = choose_workers(launch, n, work, keep);
+    if (n <= 0)
+        return 0;
+    if (workers == 1)
+        return run_alone(launch, task, closure, n);
+    if (!rt_launch_seats(launch, launch->threads))
+        out_of_memory(launch);
+    team t = {.launch = launch, .task = task, .closure = closure, .n = n, .kept = keep != 0};
+    int64_t most = t.kept ? workers : (int64_t)workers * RT_CHUNKS_PER_THREAD;
+    t.chunks = (int32_t)(most < n ? most : n);
+    for (uint32_t i = 0; i < launch->threads; i++)
+        launch->seats[i].worker.atomic = 1;
+#pragma omp parallel num_threads(workers)
+    run_thread(&t, omp_get_thread_num(), omp_get_num_threads());
+    if (atomic_load(&launch->failed))
+        longjmp(*launch->kernel.worker.escape, 1);
+    return t.chunks;
+}
