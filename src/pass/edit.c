@@ -124,6 +124,23 @@ edit_visible(const ir_value *v, const ir_op *at)
     return ir_region_inside(at->parent, v->region);
 }
 
+bool
+edit_needless_recall(edit *e, ir_op *op)
+{
+    if (op->code != RG_OP_RECALL)
+        return false;
+    uint64_t bits;
+    ir_value *v = op->args[0];
+    if (edit_visible(v, op) && v->type.kind != IR_ARRAY)
+        edit_replace(e, op->results[0], v);
+    else if (v->type.kind == IR_SCALAR && ir_is_const(v, &bits))
+        edit_replace(e, op->results[0], edit_const(e, op, v->type, bits));
+    else
+        return false;
+    ir_remove(op);
+    return true;
+}
+
 void
 edit_drop_arg(ir_op *op, uint32_t k)
 {

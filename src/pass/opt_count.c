@@ -358,6 +358,8 @@ static void
 count_op(edit *e, ir_op *op)
 {
     edit_operands(e, op);
+    if (edit_needless_recall(e, op))
+        return;
     for (uint32_t k = 0; k < op->nregions; k++)
         count_region(e, op->regions[k]);
     counted c = {.edit = e, .loop = op};

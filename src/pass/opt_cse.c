@@ -158,11 +158,8 @@ cse_region(table *t, ir_region *r)
         }
         if (!takes_part(op))
             continue;
-        if (op->code == RG_OP_RECALL && edit_visible(op->args[0], op)) {
-            edit_replace(&t->edit, op->results[0], op->args[0]); /* the equal one is in scope here */
-            ir_remove(op);
+        if (edit_needless_recall(&t->edit, op))
             continue;
-        }
         order_operands(op);
         ir_op *same = find_or_add(t, op);
         if (!same)

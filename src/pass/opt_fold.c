@@ -247,17 +247,6 @@ fold_loop(edit *e, ir_op *op)
 
 /* -- single ops ---------------------------------------------------------------------------------------- */
 
-/* What is in scope need not be recalled, and a constant is the same in every iteration. */
-static ir_value *
-fold_recall(edit *e, ir_op *op)
-{
-    uint64_t bits;
-    ir_value *v = op->args[0];
-    if (v->type.kind == IR_SCALAR && ir_is_const(v, &bits))
-        return edit_const(e, op, v->type, bits);
-    return v->type.kind != IR_ARRAY && edit_visible(v, op) ? v : NULL;
-}
-
 static uint64_t
 table_element(const ir_op *table, uint64_t index)
 {
@@ -301,7 +290,6 @@ static ir_value *
 fold_value(edit *e, ir_op *op)
 {
     switch (op->code) {
-    case RG_OP_RECALL: return fold_recall(e, op);
     case RG_OP_EXTRACT: return fold_extract(e, op);
     case RG_OP_PICK: return fold_pick(op);
     default: return fold_scalar(e, op);
@@ -320,8 +308,10 @@ fold_op(edit *e, ir_op *op)
     case RG_OP_PARALLEL: fold_region(e, op->regions[0]); return op->next;
     default: break;
     }
-    ir_value *same = fold_value(e, op);
     ir_op *next = op->next;
+    if (edit_needless_recall(e, op))
+        return next;
+    ir_value *same = fold_value(e, op);
     if (same) {
         edit_replace(e, op->results[0], same);
         ir_remove(op);
