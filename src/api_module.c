@@ -100,7 +100,7 @@ from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
     mem_owner owns;
     mem_own(&owns, release_diags, &diags);
     ir_module *ir = ir_parse(text, name, &diags);
-    if (ir && !ir_verify(ir, IR_STAGE_SLOTS, NULL, &diags)) {
+    if (ir && !ir_verify(ir, ir_stage_of(ir), NULL, &diags)) {
         ir_module_free(ir);
         ir = NULL;
     }

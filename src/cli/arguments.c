@@ -237,6 +237,12 @@ cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words 
     return code ? code : set_words(a, command, words, true);
 }
 
+int
+cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cli_words *words)
+{
+    return set_words(a, command, words, false);
+}
+
 /* -- planes ---------------------------------------------------------------------------------------------- */
 
 /* The array whose planes belong to parameter i. */

@@ -76,6 +76,8 @@ void cli_arguments_free(cli_arguments *a);
 /* word: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE]. Scalars first: extents that
  * follow from them need no SHAPE. */
 int cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words);
+/* The scalars among them only. */
+int cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cli_words *words);
 /* word: NAME=FILE.npy, NAME=zeros, NAME=ones into a plane of an array or of a scalar's companion. */
 int cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
                             unsigned plane);

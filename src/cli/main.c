@@ -4,6 +4,7 @@
 static const cli_command *const commands[] = {
     &cli_run,
     &cli_ir_command,
+    &cli_check,
 };
 
 static void

@@ -22,7 +22,7 @@ from_text(const char *path, diag_list *diags)
     else
         m = ir_parse(str_view(&text), path, diags);
     str_free(&text);
-    if (m && !ir_verify(m, IR_STAGE_SLOTS, NULL, diags)) {
+    if (m && !ir_verify(m, ir_stage_of(m), NULL, diags)) {
         ir_module_free(m);
         m = NULL;
     }
