@@ -1,0 +1,14 @@
+/* The same kernels as the C compiler has them. SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_NATIVE_H
+#define TESTS_NATIVE_H
+
+#include "checks.h"
+
+/* Compiles the files ($CC or cc, with the flags that give C Retrograd's meaning) and loads them; NULL
+ * where that fails. */
+void *native_load(char *const *files, int count);
+/* Calls a kernel on copies of the inputs and compares what it leaves with the subject's arrays, bit
+ * by bit. */
+bool native_compare(void *library, const char *kernel, const inputs *in, const subject *s, report *r);
+
+#endif

@@ -1,0 +1,384 @@
+/* run_cases [--device NAME] FILE.c|FOLDER...: runs case files (case.h), those of folders too,
+ * on the interpreter and the CPU.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * For each case: the forward kernel is the same bits on both devices and, without contraction, as the C
+ * compiler has it; the combined gradient agrees on both; the split one equals it or is refused; in
+ * f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12 and central
+ * differences agree to 1e-6; what the file expects holds. One line for each failure. */
+#include "case.h"
+#include "native.h"
+
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct setting {
+    rg_context *devices[2]; /* interpreter, CPU (NULL where this build has none) */
+    rg_context *exact;      /* without contraction, to compare with C */
+    void *library;
+} setting;
+
+/* -- a kernel's inputs from a case ------------------------------------------------------------------ */
+
+static bool
+fill(input *p, const case_value *v, report *r)
+{
+    char text[64];
+    for (size_t i = 0; i < p->count; i++) {
+        if (!case_element(v, i, text, sizeof text))
+            return complain(r, "args: %s has no values", p->name);
+        input_set_text(p, i, text);
+    }
+    return true;
+}
+
+static const case_value *
+find_value(const test_case *c, case_line line, const char *name)
+{
+    for (unsigned k = 0; k < c->count; k++)
+        if (c->values[k].line == line && strcmp(c->values[k].name, name) == 0)
+            return &c->values[k];
+    return NULL;
+}
+
+static bool
+set_seeds(inputs *in, const test_case *c, report *r)
+{
+    char text[64];
+    for (uint32_t k = 0; c->has_seeds && k < in->count; k++) {
+        input *p = &in->at[k];
+        const case_value *v = find_value(c, CASE_SEED, p->name);
+        for (size_t i = 0; p->seed && i < p->count; i++) {
+            p->seed[i] = 0.0;
+            if (v && !case_element(v, i, text, sizeof text))
+                return complain(r, "seed: %s has no values", p->name);
+            if (v)
+                p->seed[i] = strtod(text, NULL);
+        }
+    }
+    return true;
+}
+
+static bool
+make_inputs(inputs *in, const rg_kernel *kernel, const test_case *c, report *r)
+{
+    if (inputs_describe(in, kernel))
+        return complain(r, "parameters: %s", rg_error_message());
+    for (unsigned k = 0; k < c->count; k++)
+        if (!inputs_find(in, c->values[k].name))
+            return complain(r, "the kernel has no parameter %s", c->values[k].name);
+    for (uint32_t k = 0; k < in->count; k++) {
+        input *p = &in->at[k];
+        const case_value *v = find_value(c, CASE_ARGS, p->name);
+        if (!v && !p->param.result)
+            return complain(r, "args: no value for %s", p->name);
+        inputs_shape(p, v ? v->rank : 0, v ? v->shape : NULL);
+        if (v && !fill(p, v, r))
+            return false;
+    }
+    return set_seeds(in, c, r);
+}
+
+/* -- checks ---------------------------------------------------------------------------------------- */
+
+static bool
+expected(const inputs *in, const subject *s, const test_case *c, case_line line, unsigned plane,
+         report *r)
+{
+    for (unsigned k = 0; k < c->count; k++) {
+        const case_value *v = &c->values[k];
+        if (v->line != line)
+            continue;
+        uint32_t number = 0;
+        while (strcmp(in->at[number].name, v->name) != 0)
+            number++;
+        const input *p = &in->at[number];
+        double *now = calloc(p->count + 1, sizeof(double));
+        bool good = subject_read(s, in, number, plane, now);
+        for (size_t i = 0; i < p->count && good; i++) {
+            char text[64] = "";
+            good = case_element(v, i, text, sizeof text);
+            double want = strtod(text, NULL), got = now[i];
+            double limit = c->tolerance * fmax(1.0, fabs(want));
+            if (p->param.dtype == RG_F32)
+                limit = fmax(limit, 1e-5 * fmax(1.0, fabs(want)));
+            good = good && (isnan(want) ? isnan(got) : want == got || fabs(want - got) <= limit);
+            if (!good)
+                complain(r, "%s: %s, element %zu is %.17g, not %s",
+                         line == CASE_GRAD ? "gradient" : "value", v->name, i, got, text);
+        }
+        free(now);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static bool
+run(subject *s, const inputs *in, form form, const char *what, report *r)
+{
+    if (subject_reset(s, in) || subject_run(s, form))
+        return complain(r, "%s: %s", what, rg_error_message());
+    return true;
+}
+
+static bool
+check_forward(const setting *t, const test_case *c, const inputs *in, subject *s, subject *exact,
+              report *r)
+{
+    for (unsigned d = 0; d < 2; d++)
+        if (t->devices[d] &&
+            (!run(&s[d], in, FORWARD, d ? "forward on the cpu" : "forward", r) ||
+             !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r)))
+            return false;
+    if (t->devices[1] && !check_planes(in, &s[0], &s[1], RG_PRIMAL, 0.0, "interpreter and cpu", r))
+        return false;
+    if (!t->library || c->skip_gcc)
+        return true;
+    return run(exact, in, FORWARD, "forward without contraction", r) &&
+           native_compare(t->library, c->kernel, in, exact, r);
+}
+
+static bool
+check_split(const test_case *c, const inputs *in, subject *s, double tolerance, report *r)
+{
+    kept combined;
+    kept_take(&combined, in, s, RG_ADJOINT);
+    rg_status status = subject_reset(s, in);
+    if (!status)
+        status = subject_run(s, FORWARD);
+    if (!status)
+        status = subject_run(s, VJP);
+    bool good = true;
+    if (status == RG_COMPILE && c->split != SPLIT_EQUAL)
+        good = true;
+    else if (status)
+        good = complain(r, "split: %s", rg_error_message());
+    else if (c->split == SPLIT_REFUSED)
+        good = complain(r, "split: not refused");
+    else
+        good = check_kept(in, s, RG_ADJOINT, &combined, tolerance, "combined and split gradient", r);
+    kept_free(&combined);
+    return good;
+}
+
+static bool
+check_gradient(const setting *t, const test_case *c, const inputs *in, subject *s, report *r)
+{
+    bool wide = true, any = false;
+    for (uint32_t k = 0; k < in->count; k++) {
+        wide &= in->at[k].param.dtype != RG_F32 && in->at[k].param.dtype != RG_F16;
+        any |= in->at[k].seed != NULL;
+    }
+    double tolerance = wide ? 1e-12 : 1e-5;
+    if (!any)
+        return true;
+    for (unsigned d = 0; d < 2; d++)
+        if (t->devices[d] && (!run(&s[d], in, FORWARD_VJP, d ? "gradient on the cpu" : "gradient", r) ||
+                              !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r) ||
+                              !expected(in, &s[d], c, CASE_GRAD, RG_ADJOINT, r)))
+            return false;
+    if (t->devices[1] &&
+        (!check_planes(in, &s[0], &s[1], RG_PRIMAL, 0.0, "combined, interpreter and cpu", r) ||
+         !check_planes(in, &s[0], &s[1], RG_ADJOINT, tolerance, "gradient, interpreter and cpu", r)))
+        return false;
+    return check_split(c, in, &s[t->devices[1] ? 1 : 0], tolerance, r);
+}
+
+/* -- f32 and f16 sources as f64 -------------------------------------------------------------------- */
+
+static const char *const as_f64[] = {
+    "float=double",       "_Float16=double",  "sinf=sin",         "cosf=cos",       "tanf=tan",
+    "asinf=asin",         "acosf=acos",       "atanf=atan",       "sinhf=sinh",     "coshf=cosh",
+    "tanhf=tanh",         "asinhf=asinh",     "acoshf=acosh",     "atanhf=atanh",   "expf=exp",
+    "exp2f=exp2",         "expm1f=expm1",     "logf=log",         "log2f=log2",     "log10f=log10",
+    "log1pf=log1p",       "sqrtf=sqrt",       "cbrtf=cbrt",       "erff=erf",       "erfcf=erfc",
+    "powf=pow",           "atan2f=atan2",     "hypotf=hypot",     "fmodf=fmod",     "fmaxf=fmax",
+    "fminf=fmin",         "fdimf=fdim",       "copysignf=copysign", "fmaf=fma",     "fabsf=fabs",
+    "floorf=floor",       "ceilf=ceil",       "roundf=round",     "truncf=trunc",   "rintf=rint",
+    "ldexpf=ldexp",       "remainderf=remainder"};
+
+static rg_status
+load(rg_context *context, const char *path, bool wide, rg_module **module)
+{
+    enum { COUNT = sizeof as_f64 / sizeof *as_f64 };
+    rg_str defines[COUNT];
+    for (unsigned k = 0; k < COUNT; k++)
+        defines[k] = rg_str_of(as_f64[k]);
+    rg_module_desc desc = {.defines = defines, .define_count = wide ? COUNT : 0};
+    return rg_module_load(context, rg_str_of(path), &desc, module);
+}
+
+static bool
+check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
+{
+    rg_context *context = t->devices[1] ? t->devices[1] : t->devices[0];
+    rg_module *module;
+    rg_kernel *kernel;
+    inputs in = {0};
+    subject s = {0};
+    if (load(context, path, true, &module))
+        return complain(r, "in f64: %s", rg_error_message());
+    bool good = !rg_module_get_kernel(module, rg_str_of(c->kernel), &kernel);
+    if (!good)
+        complain(r, "in f64: %s", rg_error_message());
+    good = good && make_inputs(&in, kernel, c, r);
+    bool active = false;
+    for (uint32_t k = 0; k < in.count; k++)
+        active |= in.at[k].seed != NULL;
+    if (good && active && subject_open(&s, context, module, c->kernel, &in))
+        good = complain(r, "in f64: %s", rg_error_message());
+    if (good && active && !c->skip_duality)
+        good = check_duality(&in, &s, 1e-12, NULL, r);
+    if (good && active && !c->skip_fd)
+        good = check_differences(&in, &s, 1e-6, r);
+    subject_close(&s);
+    inputs_free(&in);
+    rg_module_destroy(module);
+    return good;
+}
+
+/* -- cases ------------------------------------------------------------------------------------------- */
+
+static bool
+run_case(const setting *t, const test_case *c, const char *path, report *r)
+{
+    rg_context *contexts[3] = {t->devices[0], t->devices[1], t->exact};
+    rg_module *modules[3] = {0};
+    subject s[3] = {{0}};
+    inputs in = {0};
+    rg_kernel *kernel;
+    bool good = true;
+    for (unsigned d = 0; d < 3 && good; d++)
+        if (contexts[d] && load(contexts[d], path, false, &modules[d]))
+            good = complain(r, "%s", rg_error_message());
+    if (good && rg_module_get_kernel(modules[0], rg_str_of(c->kernel), &kernel))
+        good = complain(r, "%s", rg_error_message());
+    good = good && make_inputs(&in, kernel, c, r);
+    for (unsigned d = 0; d < 3 && good; d++)
+        if (contexts[d] && subject_open(&s[d], contexts[d], modules[d], c->kernel, &in))
+            good = complain(r, "%s", rg_error_message());
+    good = good && check_forward(t, c, &in, s, &s[2], r) && check_gradient(t, c, &in, s, r) &&
+           check_in_f64(t, c, path, r);
+    for (unsigned d = 0; d < 3; d++) {
+        subject_close(&s[d]);
+        rg_module_destroy(modules[d]);
+    }
+    inputs_free(&in);
+    return good;
+}
+
+static char *
+read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0, capacity = 0;
+    if (!file)
+        return NULL;
+    do {
+        capacity += 1 << 14;
+        text = realloc(text, capacity + 1);
+        size += fread(text + size, 1, capacity - size, file);
+    } while (size == capacity);
+    text[size] = 0;
+    fclose(file);
+    return text;
+}
+
+static void
+run_file(const setting *t, const char *path, unsigned *passed, unsigned *failed)
+{
+    char *text = read_file(path);
+    const char *at = text;
+    unsigned before = *passed + *failed;
+    test_case c;
+    while (text && case_next(&c, path, &at)) {
+        report r = {""};
+        bool good = run_case(t, &c, path, &r);
+        if (!good)
+            printf("FAIL %s: %s: %s\n", path, c.kernel, r.text);
+        good ? ++*passed : ++*failed;
+        fflush(stdout);
+    }
+    if (*passed + *failed == before) {
+        printf("FAIL %s: no case in it\n", path);
+        ++*failed;
+    }
+    free(text);
+}
+
+static bool
+open_setting(setting *t, const char *device, char *const *files, int count)
+{
+    rg_context_desc desc = {.device = RG_STR("interp")};
+    *t = (setting){0};
+    if (rg_context_create(&desc, &t->devices[0]))
+        return false;
+    desc.no_contraction = true;
+    if (!device || strcmp(device, "interp") != 0) {
+        desc.device = device ? rg_str_of(device) : RG_STR("cpu");
+        rg_status status = rg_context_create(&desc, &t->exact);
+        if (status && device)
+            return false;
+        desc.no_contraction = false;
+        if (!status && rg_context_create(&desc, &t->devices[1]))
+            return false;
+    }
+    desc.device = RG_STR("interp");
+    desc.no_contraction = true;
+    if (!t->exact && rg_context_create(&desc, &t->exact))
+        return false;
+    t->library = native_load(files, count);
+    if (!t->library)
+        printf("the C compiler does not build the cases: not compared with it\n");
+    return true;
+}
+
+/* Files as they are, folders as the C files in them. */
+static void
+collect(int count, char **arguments, glob_t *files)
+{
+    *files = (glob_t){0};
+    for (int i = 0; i < count; i++) {
+        size_t length = strlen(arguments[i]);
+        bool file = length > 2 && strcmp(arguments[i] + length - 2, ".c") == 0;
+        char *pattern = malloc(length + 5);
+        sprintf(pattern, file ? "%s" : "%s/*.c", arguments[i]);
+        glob(pattern, GLOB_NOCHECK | (i ? GLOB_APPEND : 0), NULL, files);
+        free(pattern);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    setting t;
+    glob_t files;
+    const char *device = NULL;
+    unsigned passed = 0, failed = 0;
+    int first = 1;
+    if (argc > 2 && strcmp(argv[1], "--device") == 0) {
+        device = argv[2];
+        first = 3;
+    }
+    if (first >= argc || argv[first][0] == '-') {
+        fprintf(stderr, "usage: run_cases [--device interp|cpu] FILE.c|FOLDER...\n");
+        return 2;
+    }
+    collect(argc - first, argv + first, &files);
+    if (!open_setting(&t, device, files.gl_pathv, (int)files.gl_pathc)) {
+        fprintf(stderr, "run_cases: %s\n", rg_error_message());
+        return 2;
+    }
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        run_file(&t, files.gl_pathv[i], &passed, &failed);
+    globfree(&files);
+    rg_context_destroy(t.devices[0]);
+    rg_context_destroy(t.devices[1]);
+    rg_context_destroy(t.exact);
+    printf("%u passed, %u failed\n", passed, failed);
+    return failed > 0;
+}
