@@ -189,28 +189,6 @@ check_gradient(const setting *t, const test_case *c, const inputs *in, subject *
 
 /* -- f32 and f16 sources as f64 -------------------------------------------------------------------- */
 
-static const char *const as_f64[] = {
-    "float=double",       "_Float16=double",  "sinf=sin",         "cosf=cos",       "tanf=tan",
-    "asinf=asin",         "acosf=acos",       "atanf=atan",       "sinhf=sinh",     "coshf=cosh",
-    "tanhf=tanh",         "asinhf=asinh",     "acoshf=acosh",     "atanhf=atanh",   "expf=exp",
-    "exp2f=exp2",         "expm1f=expm1",     "logf=log",         "log2f=log2",     "log10f=log10",
-    "log1pf=log1p",       "sqrtf=sqrt",       "cbrtf=cbrt",       "erff=erf",       "erfcf=erfc",
-    "powf=pow",           "atan2f=atan2",     "hypotf=hypot",     "fmodf=fmod",     "fmaxf=fmax",
-    "fminf=fmin",         "fdimf=fdim",       "copysignf=copysign", "fmaf=fma",     "fabsf=fabs",
-    "floorf=floor",       "ceilf=ceil",       "roundf=round",     "truncf=trunc",   "rintf=rint",
-    "ldexpf=ldexp",       "remainderf=remainder"};
-
-static rg_status
-load(rg_context *context, const char *path, bool wide, rg_module **module)
-{
-    enum { COUNT = sizeof as_f64 / sizeof *as_f64 };
-    rg_str defines[COUNT];
-    for (unsigned k = 0; k < COUNT; k++)
-        defines[k] = rg_str_of(as_f64[k]);
-    rg_module_desc desc = {.defines = defines, .define_count = wide ? COUNT : 0};
-    return rg_module_load(context, rg_str_of(path), &desc, module);
-}
-
 static bool
 check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
 {
@@ -219,7 +197,7 @@ check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
     rg_kernel *kernel;
     inputs in = {0};
     subject s = {0};
-    if (load(context, path, true, &module))
+    if (subject_load(context, path, NULL, true, &module))
         return complain(r, "in f64: %s", rg_error_message());
     bool good = !rg_module_get_kernel(module, rg_str_of(c->kernel), &kernel);
     if (!good)
@@ -252,7 +230,7 @@ run_case(const setting *t, const test_case *c, const char *path, report *r)
     rg_kernel *kernel;
     bool good = true;
     for (unsigned d = 0; d < 3 && good; d++)
-        if (contexts[d] && load(contexts[d], path, false, &modules[d]))
+        if (contexts[d] && subject_load(contexts[d], path, NULL, false, &modules[d]))
             good = complain(r, "%s", rg_error_message());
     if (good && rg_module_get_kernel(modules[0], rg_str_of(c->kernel), &kernel))
         good = complain(r, "%s", rg_error_message());

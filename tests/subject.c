@@ -143,6 +143,32 @@ inputs_find(inputs *in, const char *name)
     return NULL;
 }
 
+/* -- modules ------------------------------------------------------------------------------------- */
+
+static const char *const as_f64[] = {
+    "float=double",       "_Float16=double",  "sinf=sin",         "cosf=cos",       "tanf=tan",
+    "asinf=asin",         "acosf=acos",       "atanf=atan",       "sinhf=sinh",     "coshf=cosh",
+    "tanhf=tanh",         "asinhf=asinh",     "acoshf=acosh",     "atanhf=atanh",   "expf=exp",
+    "exp2f=exp2",         "expm1f=expm1",     "logf=log",         "log2f=log2",     "log10f=log10",
+    "log1pf=log1p",       "sqrtf=sqrt",       "cbrtf=cbrt",       "erff=erf",       "erfcf=erfc",
+    "powf=pow",           "atan2f=atan2",     "hypotf=hypot",     "fmodf=fmod",     "fmaxf=fmax",
+    "fminf=fmin",         "fdimf=fdim",       "copysignf=copysign", "fmaf=fma",     "fabsf=fabs",
+    "floorf=floor",       "ceilf=ceil",       "roundf=round",     "truncf=trunc",   "rintf=rint",
+    "ldexpf=ldexp",       "remainderf=remainder"};
+
+rg_status
+subject_load(rg_context *context, const char *path, const char *source, bool wide, rg_module **module)
+{
+    enum { COUNT = sizeof as_f64 / sizeof *as_f64 };
+    rg_str defines[COUNT];
+    for (unsigned k = 0; k < COUNT; k++)
+        defines[k] = rg_str_of(as_f64[k]);
+    rg_module_desc desc = {.defines = defines, .define_count = wide ? COUNT : 0};
+    if (source)
+        return rg_module_from_c(context, rg_str_of(source), &desc, module);
+    return rg_module_load(context, rg_str_of(path), &desc, module);
+}
+
 /* -- subjects ------------------------------------------------------------------------------------ */
 
 static rg_status

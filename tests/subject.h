@@ -39,6 +39,10 @@ bool dtype_is_float(rg_dtype dtype);
 /* A number in -1..1 that depends on its arguments alone. */
 double hash_unit(const char *name, size_t i, unsigned salt);
 
+/* A C file, or source text if that is not NULL; wide: float and _Float16 become double. */
+rg_status subject_load(rg_context *context, const char *path, const char *source, bool wide,
+                       rg_module **module);
+
 typedef struct subject {
     rg_kernel *kernel;
     rg_args *args;

@@ -1,0 +1,432 @@
+/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep]: runs generated programs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
+ * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
+ * itself and the split gradient. Programs run in child processes, so that a crash or an endless loop
+ * is one more finding. A failing program is shrunk by dropping statements as long as it fails in the
+ * same way, and written to FOLDER/gen-SEED.c (--keep: as generated). */
+#include "gen.h"
+
+#include "../checks.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct setting {
+    rg_context *interp, *cpu; /* cpu NULL: none in this build */
+    const char *out;
+    bool keep;
+} setting;
+
+/* -- one program ------------------------------------------------------------------------------------- */
+
+static bool
+make_inputs(inputs *in, const rg_kernel *kernel, uint64_t seed, report *r)
+{
+    int64_t n = 1 + (int64_t)(seed % 5);
+    if (inputs_describe(in, kernel))
+        return complain(r, "parameters: %s", rg_error_message());
+    for (uint32_t k = 0; k < in->count; k++) {
+        input *p = &in->at[k];
+        int64_t shape[2] = {n, 3};
+        if (strcmp(p->name, "w") == 0)
+            shape[0] = 5;
+        else if (strcmp(p->name, "acc") == 0)
+            shape[0] = 3;
+        else if (strcmp(p->name, "best") == 0)
+            shape[0] = 2;
+        inputs_shape(p, p->param.rank, shape);
+        for (size_t i = 0; i < p->count; i++)
+            if (p->seed)
+                input_set(p, i, hash_unit(p->name, i, 7 + (unsigned)seed));
+            else if (strcmp(p->name, "n") == 0)
+                input_set(p, i, (double)n);
+            else
+                input_set(p, i, floor(5.0 + 5.0 * hash_unit(p->name, i, 9 + (unsigned)seed)));
+    }
+    return true;
+}
+
+/* Arrays whose last bits depend on the order of threads, and nothing else does. */
+static bool
+is_loose(const input *p)
+{
+    return strcmp(p->name, "acc") == 0 || strcmp(p->name, "loose") == 0;
+}
+
+static bool
+check_values(const inputs *in, const subject *a, const subject *b, const char *what, report *r)
+{
+    bool good = true;
+    for (uint32_t k = 0; k < in->count && good; k++) {
+        const input *p = &in->at[k];
+        double *x = calloc(p->count + 1, 8), *y = calloc(p->count + 1, 8);
+        bool both = p->param.array && subject_read_raw(a, in, k, RG_PRIMAL, x) &&
+                    subject_read_raw(b, in, k, RG_PRIMAL, y);
+        if (both && !is_loose(p))
+            good = check_bits(p, x, y, what, r);
+        for (size_t i = 0; both && is_loose(p) && i < p->count && good; i++)
+            if (!(fabs(x[i] - y[i]) <= 1e-12 * fmax(1.0, fabs(x[i]))))
+                good = complain(r, "%s: %s, element %zu: %.17g and %.17g", what, p->name, i, x[i], y[i]);
+        free(x);
+        free(y);
+    }
+    return good;
+}
+
+static bool
+run(subject *s, const inputs *in, form form, const char *what, report *r)
+{
+    if (subject_reset(s, in) || subject_run(s, form))
+        return complain(r, "%s: %s", what, rg_error_message());
+    return true;
+}
+
+static bool
+check_split(const inputs *in, subject *s, double tolerance, report *r)
+{
+    kept combined;
+    if (!run(s, in, FORWARD_VJP, "combined", r))
+        return false;
+    kept_take(&combined, in, s, RG_ADJOINT);
+    bool good = run(s, in, FORWARD, "forward", r);
+    rg_status status = good ? subject_run(s, VJP) : RG_OK;
+    if (status && status != RG_COMPILE)
+        good = complain(r, "split: %s", rg_error_message());
+    else if (good && !status)
+        good = check_kept(in, s, RG_ADJOINT, &combined, tolerance, "combined and split", r);
+    kept_free(&combined);
+    return good;
+}
+
+static bool
+check_devices(const inputs *in, subject *interp, subject *cpu, uint64_t seed, double tolerance, report *r)
+{
+    return run(interp, in, FORWARD_VJP, "gradient", r) &&
+           run(cpu, in, FORWARD_VJP, "gradient on the cpu", r) &&
+           check_values(in, interp, cpu, "values", r) &&
+           check_planes(in, interp, cpu, RG_ADJOINT, tolerance, "gradients", r) &&
+           (seed % 8 != 0 ||
+            (run(interp, in, FORWARD, "forward", r) && run(cpu, in, FORWARD, "forward on the cpu", r) &&
+             check_values(in, interp, cpu, "forward values", r)));
+}
+
+/* Opens the source on one device and calls on. */
+static bool
+open_on(rg_context *context, const char *source, bool wide, rg_module **module, subject *s, inputs *in,
+        uint64_t seed, report *r)
+{
+    rg_kernel *kernel;
+    if (subject_load(context, NULL, source, wide, module) ||
+        rg_module_get_kernel(*module, RG_STR("generated"), &kernel))
+        return complain(r, "compile: %s", rg_error_message());
+    if (in->count == 0 && !make_inputs(in, kernel, seed, r))
+        return false;
+    if (subject_open(s, context, *module, "generated", in))
+        return complain(r, "arguments: %s", rg_error_message());
+    return true;
+}
+
+static bool
+check_program(const setting *t, const char *source, uint64_t seed, bool mixed, report *r)
+{
+    rg_module *modules[3] = {0};
+    subject interp = {0}, cpu = {0}, wide = {0};
+    inputs in = {0}, in_wide = {0};
+    double tolerance = mixed ? 1e-5 : 1e-12;
+    bool good = open_on(t->interp, source, false, &modules[0], &interp, &in, seed, r);
+    if (good && t->cpu)
+        good = open_on(t->cpu, source, false, &modules[1], &cpu, &in, seed, r) &&
+               check_devices(&in, &interp, &cpu, seed, tolerance, r);
+    if (good && mixed)
+        good = open_on(t->interp, source, true, &modules[2], &wide, &in_wide, seed, r) &&
+               check_duality(&in_wide, &wide, 1e-12, NULL, r);
+    else if (good)
+        good = check_duality(&in, &interp, 1e-12, NULL, r);
+    if (good && seed % 4 == 1)
+        good = check_split(&in, &interp, tolerance, r);
+    subject_close(&interp);
+    subject_close(&cpu);
+    subject_close(&wide);
+    for (unsigned k = 0; k < 3; k++)
+        rg_module_destroy(modules[k]);
+    inputs_free(&in);
+    inputs_free(&in_wide);
+    return good;
+}
+
+/* -- child processes ---------------------------------------------------------------------------------- */
+
+typedef struct verdict {
+    uint64_t seed;
+    int32_t good;
+    report report;
+} verdict;
+
+enum { SECONDS = 60 };
+
+static void
+send(int to, const verdict *v)
+{
+    const char *at = (const char *)v;
+    size_t left = sizeof *v;
+    while (left) {
+        ssize_t n = write(to, at, left);
+        if (n <= 0)
+            _exit(3);
+        at += n;
+        left -= (size_t)n;
+    }
+}
+
+static bool
+receive(int from, verdict *v)
+{
+    char *at = (char *)v;
+    size_t left = sizeof *v;
+    while (left) {
+        ssize_t n = read(from, at, left);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        at += n;
+        left -= (size_t)n;
+    }
+    return true;
+}
+
+/* Forks. In the parent: the end of the pipe to read from; in the child: -1 - the end to write to. */
+static int
+start_child(pid_t *child)
+{
+    int ends[2];
+    fflush(NULL);
+    if (pipe(ends))
+        exit(2);
+    *child = fork();
+    if (*child < 0)
+        exit(2);
+    if (*child > 0) {
+        close(ends[1]);
+        return ends[0];
+    }
+    close(ends[0]);
+    return -1 - ends[1];
+}
+
+static const char *
+end_child(pid_t child, int from)
+{
+    int status = 0;
+    close(from);
+    waitpid(child, &status, 0);
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGALRM ? "endless" : strsignal(WTERMSIG(status));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? NULL : "exit";
+}
+
+static bool
+check_in_child(const setting *t, const gen_program *p, uint64_t seed, report *r)
+{
+    pid_t child;
+    verdict v = {.seed = seed};
+    int end = start_child(&child);
+    if (end < 0) {
+        str source = {0};
+        alarm(SECONDS);
+        gen_print(p, &source);
+        v.good = check_program(t, source.ptr, seed, p->mixed, &v.report);
+        send(-end - 1, &v);
+        _exit(0);
+    }
+    bool answered = receive(end, &v);
+    const char *crash = end_child(child, end);
+    if (answered) {
+        *r = v.report;
+        return v.good;
+    }
+    return complain(r, "crash: %s", crash ? crash : "no answer");
+}
+
+/* -- shrinking ------------------------------------------------------------------------------------------ */
+
+/* Failures are of one kind if their texts agree up to the first colon, or, for compile errors, up to
+ * the error's number. */
+static bool
+same_kind(const report *a, const report *b)
+{
+    const char *number = strstr(a->text, "[E");
+    if (number && !(strstr(b->text, "[E") && strncmp(number, strstr(b->text, "[E"), 6) == 0))
+        return false;
+    size_t n = strcspn(a->text, ":");
+    return strncmp(a->text, b->text, n + 1) == 0;
+}
+
+static bool
+still_fails(const setting *t, const gen_program *p, uint64_t seed, const report *was)
+{
+    report now = {""};
+    return !check_in_child(t, p, seed, &now) && same_kind(was, &now);
+}
+
+static bool
+shrink_node(const setting *t, const gen_program *p, gen_node *node, uint64_t seed, const report *was)
+{
+    if (node->off)
+        return false;
+    node->off = true;
+    if (still_fails(t, p, seed, was))
+        return true;
+    node->off = false;
+    if (node->open)
+        return false;
+    for (unsigned k = 0; k < node->count && (node->tail || node->count > 1); k++) {
+        node->open = (int)k + 1;
+        if (node->parts[k].first && still_fails(t, p, seed, was))
+            return true;
+    }
+    node->open = -1;
+    if (node->simple && still_fails(t, p, seed, was))
+        return true;
+    node->open = 0;
+    return false;
+}
+
+static void
+shrink(const setting *t, gen_program *p, uint64_t seed, const report *was)
+{
+    bool progress = true;
+    for (unsigned round = 0; round < 6 && progress; round++) {
+        progress = false;
+        for (size_t k = 0; k < p->nodes.n; k++)
+            progress |= shrink_node(t, p, p->nodes.at[k], seed, was);
+    }
+}
+
+static void
+report_failure(const setting *t, uint64_t seed, const report *r)
+{
+    gen_program p;
+    str text = {0}, path = {0};
+    gen_make(&p, seed, NULL);
+    if (!t->keep)
+        shrink(t, &p, seed, r);
+    str_addf(&text, "// seed %llu: ", (unsigned long long)seed);
+    for (const char *at = r->text; *at; at++)
+        str_addz(&text, *at == '\n' ? "\n// " : (char[2]){*at, 0});
+    str_addc(&text, '\n');
+    gen_print(&p, &text);
+    printf("FAIL seed %llu: %.*s\n", (unsigned long long)seed, (int)strcspn(r->text, "\n"), r->text);
+    if (t->out) {
+        str_addf(&path, "%s/gen-%llu.c", t->out, (unsigned long long)seed);
+        if (file_write(path.ptr, text.ptr, text.len))
+            printf("cannot write %s\n", path.ptr);
+    }
+    str_free(&path);
+    str_free(&text);
+    gen_free(&p);
+}
+
+/* -- many programs --------------------------------------------------------------------------------------- */
+
+enum { BATCH = 64 };
+
+static void
+run_batch(const setting *t, uint64_t first, uint64_t count, int to)
+{
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        gen_program p;
+        str source = {0};
+        verdict v = {.seed = seed};
+        alarm(SECONDS);
+        gen_make(&p, seed, NULL);
+        gen_print(&p, &source);
+        v.good = check_program(t, source.ptr, seed, p.mixed, &v.report);
+        str_free(&source);
+        gen_free(&p);
+        send(to, &v);
+    }
+    _exit(0);
+}
+
+/* Runs seeds from `first` in one child; returns how many were run, a crashed one included. */
+static uint64_t
+run_some(const setting *t, uint64_t first, uint64_t count, uint64_t *failed)
+{
+    pid_t child;
+    uint64_t done = 0;
+    verdict v;
+    int end = start_child(&child);
+    if (end < 0)
+        run_batch(t, first, count, -end - 1);
+    vec(verdict) bad = {0};
+    while (done < count && receive(end, &v)) {
+        if (!v.good)
+            vec_push(&bad, v);
+        done++;
+    }
+    const char *crash = end_child(child, end);
+    if (done < count) {
+        verdict crashed = {.seed = first + done++};
+        complain(&crashed.report, "crash: %s", crash ? crash : "no answer");
+        vec_push(&bad, crashed);
+    }
+    for (size_t k = 0; k < bad.n; k++)
+        report_failure(t, bad.at[k].seed, &bad.at[k].report);
+    *failed += bad.n;
+    vec_free(&bad);
+    return done;
+}
+
+static bool
+open_setting(setting *t, const char *device)
+{
+    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
+    if (rg_context_create(&desc, &t->interp))
+        return false;
+    if (device && strcmp(device, "interp") == 0)
+        return true;
+    desc.device = device ? rg_str_of(device) : RG_STR("cpu");
+    rg_status status = rg_context_create(&desc, &t->cpu);
+    return status == RG_OK || !device;
+}
+
+int
+main(int argc, char **argv)
+{
+    setting t = {0};
+    const char *device = NULL;
+    uint64_t failed = 0;
+    bool usage = argc < 3;
+    for (int i = 3; i < argc; i++) {
+        if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
+            t.out = argv[++i];
+        else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
+            device = argv[++i];
+        else if (strcmp(argv[i], "--keep") == 0)
+            t.keep = true;
+        else
+            usage = true;
+    }
+    if (usage) {
+        fprintf(stderr, "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep]\n");
+        return 2;
+    }
+    if (!open_setting(&t, device)) {
+        fprintf(stderr, "gen_run: %s\n", rg_error_message());
+        return 2;
+    }
+    uint64_t first = strtoull(argv[1], NULL, 0), count = strtoull(argv[2], NULL, 0);
+    for (uint64_t done = 0; done < count;)
+        done += run_some(&t, first + done, count - done < BATCH ? count - done : BATCH, &failed);
+    printf("%llu passed, %llu failed\n", (unsigned long long)(count - failed),
+           (unsigned long long)failed);
+    rg_context_destroy(t.interp);
+    rg_context_destroy(t.cpu);
+    return failed > 0;
+}
