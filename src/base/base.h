@@ -61,7 +61,7 @@ const char *arena_str(arena *a, rg_str s);  /* a zero-terminated copy */
 #define arena_new_n(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 #define arena_one(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 
-/* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) -- */
+/* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) ----------------- */
 #define vec(type)                                                                                  \
     struct {                                                                                       \
         type *at;                                                                                  \
@@ -76,7 +76,7 @@ const char *arena_str(arena *a, rg_str s);  /* a zero-terminated copy */
 #define vec_free(v)        (mem_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 void *vec_grow_(void *at, size_t *cap, size_t need, size_t size);
 
-/* -- strings under construction; always zero-terminated once anything was added -- */
+/* -- strings under construction; always zero-terminated once anything was added --------------- */
 typedef struct str {
     char *ptr;
     size_t len, cap;
@@ -98,7 +98,7 @@ str_eq(rg_str a, rg_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-/* -- maps from 64-bit keys (ids, hashes, pointers) to pointers -- */
+/* -- maps from 64-bit keys (ids, hashes, pointers) to pointers -------------------------------- */
 typedef struct map {
     uint64_t *keys;
     void **values;
@@ -119,7 +119,7 @@ hash_u64(uint64_t seed, uint64_t v)
     return hash_bytes(seed, &v, 8);
 }
 
-/* -- diagnostics: file:line:col: error[E0312]: text, the line, a caret, the remedy -- */
+/* -- diagnostics: file:line:col: error[E0312]: text, the line, a caret, the remedy ------------ */
 typedef enum diag_level { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } diag_level;
 typedef struct diag_place {
     const char *path;   /* NULL: no place */
@@ -132,15 +132,16 @@ typedef struct diag_list {
     unsigned errors;
     unsigned limit; /* after so many errors the rest is dropped; 0: 20 */
 } diag_list;
-/* number: the E-number from diag.def's ranges; `text` may contain newlines: lines after the first
- * are printed as `  = help: ...` below the caret */
+/* number: 0: none; 1xx IR text (lex.h), 2xx verifier (verify.h), 3xx builder, 4xx front ends,
+ * 5xx differentiation. `text` may contain newlines: lines after the first are printed as
+ * `  = help: ...` below the caret. */
 void diag_add(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format,
               ...) __attribute__((format(printf, 5, 6)));
 void diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format,
                va_list args);
 void diag_free(diag_list *d);
 
-/* -- files -- */
+/* -- files ------------------------------------------------------------------------------------ */
 /* RG_NOT_FOUND or RG_IO; the caller frees with str_free */
 RG_MUST_CHECK rg_status file_read(const char *path, str *out);
 RG_MUST_CHECK rg_status file_write(const char *path, const void *data,

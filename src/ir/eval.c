@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-/* -- helpers that the value columns name
- * ----------------------------------------------------------- */
+/* -- helpers that the value columns name ------------------------------------------------------ */
 
 static uint64_t
 low_bits(unsigned bits)
@@ -72,8 +71,7 @@ rg_exponent(double x)
     return exponent;
 }
 
-/* -- the table, per class
- * -------------------------------------------------------------------------- */
+/* -- the table, per class --------------------------------------------------------------------- */
 
 #define NO (known = false, 0)
 
@@ -151,8 +149,7 @@ eval_unsigned(rg_op op, unsigned BITS, uint64_t x, uint64_t y, uint64_t *r)
 #undef SIGNED
 #undef RG_OP
 
-/* -- casts
- * ----------------------------------------------------------------------------------------- */
+/* -- casts ------------------------------------------------------------------------------------ */
 
 /* truncates; out of range saturates; NaN gives 0 */
 static uint64_t
@@ -196,8 +193,7 @@ cast(rg_dtype from, rg_dtype to, uint64_t bits)
     return to_float ? int_to_float(from, to, bits) : to == RG_BOOL ? bits != 0 : ir_wrap(to, bits);
 }
 
-/* -- all together
- * ---------------------------------------------------------------------------------- */
+/* -- all together ----------------------------------------------------------------------------- */
 
 static float
 float_of_bits(rg_dtype d, uint64_t bits)

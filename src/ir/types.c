@@ -84,6 +84,8 @@ ir_wrap(rg_dtype d, uint64_t bits)
     unsigned width = ir_bits(d);
     if (width >= 64)
         return bits;
+    if (width == 0)
+        return 0;
     uint64_t mask = ((uint64_t)1 << width) - 1, sign = (uint64_t)1 << (width - 1) & mask;
     bits &= mask;
     return ir_is_signed(d) ? (bits ^ sign) - sign : bits;

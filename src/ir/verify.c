@@ -28,8 +28,7 @@ verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, 
     return false;
 }
 
-/* -- structure
- * ------------------------------------------------------------------------------------- */
+/* -- structure -------------------------------------------------------------------------------- */
 
 static bool
 links_of_value(verifier *v, const ir_value *value, uint32_t index, const ir_op *def,
@@ -79,8 +78,7 @@ links_of_region(verifier *v, const ir_region *r, const ir_op *op)
     return true;
 }
 
-/* -- visibility
- * ------------------------------------------------------------------------------------ */
+/* -- visibility ------------------------------------------------------------------------------- */
 
 static bool
 check_stage(verifier *v, const ir_op *op)
@@ -222,8 +220,7 @@ check_region(verifier *v, const ir_region *r, const ir_op *op)
     return ok;
 }
 
-/* -- functions
- * ------------------------------------------------------------------------------------- */
+/* -- functions -------------------------------------------------------------------------------- */
 
 static bool
 check_params(verifier *v)
@@ -324,8 +321,7 @@ check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after,
     release(&v);
 }
 
-/* -- calls may not go in circles
- * --------------------------------------------------------------------- */
+/* -- calls may not go in circles -------------------------------------------------------------- */
 
 typedef struct call_search {
     const map *settled; /* functions whose calls all end */

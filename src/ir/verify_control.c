@@ -11,8 +11,8 @@ is_carried(ir_type t)
 }
 
 static bool
-check_carried(verifier *v, const ir_op *leave, uint32_t first, uint32_t n,
-              ir_value *const *to, const char *what)
+check_carried(verifier *v, const ir_op *leave, uint32_t first, uint32_t n, ir_value *const *to,
+              const char *what)
 {
     if (leave->nargs != first + n)
         return verify_error(v, leave, E_YIELD, "%s takes %u values here, not %u", what, n,
@@ -137,8 +137,7 @@ check_exit_if(verifier *v, const ir_op *op)
     if (op->nargs < 1)
         return verify_error(v, op, E_OPERAND, "exit_if takes a condition");
     return verify_counts(v, op, op->nargs, 0, 0) && verify_arg(v, op, 0, ir_scalar(RG_BOOL)) &&
-           check_carried(v, op, 1, ir_value_results(loop), loop->results,
-                         "the loop's result");
+           check_carried(v, op, 1, ir_value_results(loop), loop->results, "the loop's result");
 }
 
 static bool

@@ -2,8 +2,7 @@
  * verify_control.c. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/verify.h"
 
-/* -- what most rules ask
- * --------------------------------------------------------------------------- */
+/* -- what most rules ask ---------------------------------------------------------------------- */
 
 bool
 verify_counts(verifier *v, const ir_op *op, uint32_t nargs, uint32_t nresults, uint32_t nregions)
@@ -69,8 +68,7 @@ at_kernel_level(verifier *v, const ir_op *op)
                         ir_ops[op->code].text);
 }
 
-/* -- scalar ops
- * ------------------------------------------------------------------------------------ */
+/* -- scalar ops ------------------------------------------------------------------------------- */
 
 static bool
 check_scalar(verifier *v, const ir_op *op)
@@ -102,8 +100,7 @@ check_const(verifier *v, const ir_op *op)
            verify_error(v, op, E_ATTRIBUTE, "the constant's bits are not wrapped to its type");
 }
 
-/* -- memory
- * ---------------------------------------------------------------------------------------- */
+/* -- memory ----------------------------------------------------------------------------------- */
 
 /* operand 0 as a parameter of the kernel, seen through picks; `each` on every one that it may be */
 static bool
@@ -248,8 +245,7 @@ check_temp(verifier *v, const ir_op *op)
     return true;
 }
 
-/* -- local arrays and slots
- * ------------------------------------------------------------------------ */
+/* -- local arrays and slots ------------------------------------------------------------------- */
 
 static bool
 check_made(verifier *v, const ir_op *op, ir_kind kind)
@@ -297,8 +293,7 @@ check_slot_copy(verifier *v, const ir_op *op)
            verify_error(v, op, E_OPERAND, "operand 1 is not a slot or table like operand 0");
 }
 
-/* -- tape
- * ------------------------------------------------------------------------------------------ */
+/* -- tape ------------------------------------------------------------------------------------- */
 
 static bool
 fits_frame(ir_type t)
@@ -331,8 +326,7 @@ check_tape(verifier *v, const ir_op *op)
     return true;
 }
 
-/* -- recall and effects
- * ---------------------------------------------------------------------------- */
+/* -- recall and effects ----------------------------------------------------------------------- */
 
 static bool
 check_recall(verifier *v, const ir_op *op)
@@ -398,8 +392,7 @@ check_assert(verifier *v, const ir_op *op)
            (op->attr.text || verify_error(v, op, E_ATTRIBUTE, "assert has a text"));
 }
 
-/* -- parallel loops
- * -------------------------------------------------------------------------------- */
+/* -- parallel loops --------------------------------------------------------------------------- */
 
 static bool
 check_reductions(verifier *v, const ir_op *op)
@@ -471,8 +464,7 @@ check_parallel(verifier *v, const ir_op *op)
     return check_parallel_traces(v, op) && check_reductions(v, op);
 }
 
-/* -- all
- * ------------------------------------------------------------------------------------------- */
+/* -- all -------------------------------------------------------------------------------------- */
 
 static bool
 check_flags(verifier *v, const ir_op *op)
