@@ -16,6 +16,7 @@ typedef struct test_case {
     int64_t size;     /* of the larger of two runs */
     double tolerance; /* 0: the same bits */
     const char *text;
+    unsigned copies;  /* of local arrays that lowering may leave, and one; 0: any number */
 } test_case;
 
 static int failures;
@@ -155,6 +156,23 @@ compare(const char *name, const char *how, const ir_fn *fn, const memory *want, 
 
 /* -- one case -------------------------------------------------------------------------------------- */
 
+/* as it stands, for the interpreter */
+static ir_module *
+parse_only(const char *name, const char *text)
+{
+    diag_list diags = {0};
+    ir_module *m = ir_parse(rg_str_of(text), name, &diags);
+    diag_free(&diags);
+    return m;
+}
+
+static bool
+count_copy(ir_op *op, void *user)
+{
+    *(unsigned *)user += op->code == RG_OP_SLOT_COPY;
+    return true;
+}
+
 static ir_module *
 parse(const char *name, const char *text)
 {
@@ -199,7 +217,8 @@ static const variant variants[] = {
 };
 
 static void
-run_variant(const test_case *c, ll_jit *jit, const ir_fn *fn, const variant *v, int64_t size)
+run_variant(const test_case *c, ll_jit *jit, const ir_fn *source, const ir_fn *fn, const variant *v,
+            int64_t size)
 {
     uint8_t present[64];
     bool dense[64];
@@ -216,7 +235,7 @@ run_variant(const test_case *c, ll_jit *jit, const ir_fn *fn, const variant *v, 
     make_arguments(&got, fn, size, v->strided);
     interp_report oracle;
     rt_report report;
-    rt_fault expected = interp_run(fn, want.args, NULL, &oracle);
+    rt_fault expected = interp_run(source, want.args, NULL, &oracle);
     rt_cpu *cpu = rt_cpu_create(v->threads, 0);
     rt_fault fault = rt_cpu_launch(cpu, ll_code_entry(code), got.args, &report);
     if (fault != expected) {
@@ -235,13 +254,21 @@ run_variant(const test_case *c, ll_jit *jit, const ir_fn *fn, const variant *v, 
 static void
 run_case(ll_jit *jit, const test_case *c)
 {
-    ir_module *m = parse(c->name, c->text);
-    if (m)
-        for (size_t v = 0; v < countof(variants); v++) {
-            run_variant(c, jit, m->first, &variants[v], 7);
-            run_variant(c, jit, m->first, &variants[v], c->size);
+    ir_module *source = parse_only(c->name, c->text), *m = parse(c->name, c->text);
+    unsigned copies = 0;
+    for (size_t v = 0; m && v < countof(variants); v++) {
+        run_variant(c, jit, source->first, m->first, &variants[v], 7);
+        run_variant(c, jit, source->first, m->first, &variants[v], c->size);
+    }
+    if (m && c->copies) {
+        ir_walk(m->first->body, count_copy, &copies);
+        if (copies + 1 != c->copies) {
+            printf("%s: %u copies, expected %u\n", c->name, copies, c->copies - 1);
+            failures++;
         }
+    }
     ir_module_free(m);
+    ir_module_free(source);
 }
 
 /* -- cases ----------------------------------------------------------------------------------------- */

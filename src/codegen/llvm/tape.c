@@ -5,10 +5,17 @@
  * the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
 
+/* cursors are pointers */
+static uint32_t
+element_bytes(const ir_value *v)
+{
+    return v->type.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)v->type.dtype);
+}
+
 static uint32_t
 value_bytes(const ir_value *v)
 {
-    return v->type.kind == IR_SCALAR ? ir_bytes((rg_dtype)v->type.dtype) : 8;
+    return element_bytes(v) * (v->type.kind == IR_SLOT ? v->type.length : 1);
 }
 
 /* fills in each value's offset; returns the frame's size */
@@ -18,9 +25,9 @@ layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
     uint32_t end = 0;
     for (uint32_t size = 8; size; size /= 2)
         for (uint32_t i = 0; i < n; i++)
-            if (value_bytes(values[i]) == size) {
+            if (element_bytes(values[i]) == size) {
                 offsets[i] = end;
-                end += size;
+                end += value_bytes(values[i]);
             }
     return (end + 7) & ~7u;
 }
@@ -94,6 +101,35 @@ mark_tape(gen *g, LLVMValueRef access)
     return access;
 }
 
+static void
+push_value(gen *g, const ir_value *v, LLVMValueRef to)
+{
+    LLVMValueRef value = gen_get(g, v);
+    unsigned align = element_bytes(v);
+    if (v->type.kind == IR_SLOT) {
+        mark_tape(g, LLVMBuildMemCpy(g->b, to, align, value, align, gen_i64(g, value_bytes(v))));
+        return;
+    }
+    if (v->type.kind == IR_SCALAR)
+        value = gen_to_memory(g, (rg_dtype)v->type.dtype, value);
+    mark_tape(g, LLVMBuildStore(g->b, value, to));
+}
+
+/* A popped slot is its place in the frame, good until the next push; lower_arrays copies it first. */
+static void
+pop_value(gen *g, const ir_value *v, LLVMValueRef from)
+{
+    bool scalar = v->type.kind == IR_SCALAR;
+    rg_dtype d = (rg_dtype)v->type.dtype;
+    if (v->type.kind == IR_SLOT) {
+        gen_set(g, v, from);
+        return;
+    }
+    LLVMTypeRef type = scalar ? gen_memory_type(g, d) : g->ptr;
+    LLVMValueRef load = mark_tape(g, LLVMBuildLoad2(g->b, type, from, ""));
+    gen_set(g, v, scalar ? gen_from_memory(g, d, load) : load);
+}
+
 void
 gen_tape_push(gen *g, const ir_op *op)
 {
@@ -108,13 +144,8 @@ gen_tape_push(gen *g, const ir_op *op)
     rare r = rare_begin(g, full, cursor);
     LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
     cursor = rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
-    for (uint32_t i = 0; i < n; i++) {
-        const ir_value *v = op->args[1 + i];
-        LLVMValueRef value = gen_get(g, v);
-        if (v->type.kind == IR_SCALAR)
-            value = gen_to_memory(g, (rg_dtype)v->type.dtype, value);
-        mark_tape(g, LLVMBuildStore(g->b, value, moved(g, cursor, offsets[i])));
-    }
+    for (uint32_t i = 0; i < n; i++)
+        push_value(g, op->args[1 + i], moved(g, cursor, offsets[i]));
     gen_set(g, op->results[0], moved(g, cursor, size));
 }
 
@@ -131,12 +162,7 @@ gen_tape_pop(gen *g, const ir_op *op)
     LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
     cursor = rare_end(g, &r, LLVMBuildLoad2(g->b, g->ptr, field, ""));
     cursor = moved(g, cursor, -(int64_t)size);
-    for (uint32_t i = 0; i < n; i++) {
-        const ir_value *v = op->results[1 + i];
-        bool scalar = v->type.kind == IR_SCALAR;
-        LLVMTypeRef type = scalar ? gen_memory_type(g, (rg_dtype)v->type.dtype) : g->ptr;
-        LLVMValueRef load = mark_tape(g, LLVMBuildLoad2(g->b, type, moved(g, cursor, offsets[i]), ""));
-        gen_set(g, v, scalar ? gen_from_memory(g, (rg_dtype)v->type.dtype, load) : load);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        pop_value(g, op->results[1 + i], moved(g, cursor, offsets[i]));
     gen_set(g, op->results[0], cursor);
 }
