@@ -116,7 +116,8 @@ open_carried(vjp *v, const ir_op *op)
     c.state = mem_zalloc(sizeof(*c.state) * (c.n + 1));
     for (uint32_t j = 0; j < c.n; j++) {
         const ir_value *p = body->params[c.first_param + j];
-        if (!vjp_active(v, p))
+        bool leaves = op->code == RG_OP_FOR && vjp_active(v, op->results[j]);
+        if (!vjp_active(v, p) && !leaves) /* the result may be a value that the body never reads */
             continue;
         rg_type type = {ir_adjoint_dtype((rg_dtype)p->type.dtype), p->type.length};
         c.state[j] = rg_build_var(v->b, (rg_str){0}, type);
