@@ -33,7 +33,7 @@ typedef struct testcase {
     uint32_t n;
     param p[32];
     rt_arg args[32];
-    bool split;
+    bool split, no_jvp;
     unsigned long long seed;
 } testcase;
 
@@ -134,6 +134,7 @@ read_case(testcase *t, const char *path)
         snprintf(copy, sizeof copy, "%.*s", (int)(end - line), line);
         if (strncmp(copy, "; arg ", 6) == 0)
             read_arg(t, copy + 6);
+        t->no_jvp |= strncmp(copy, "; vjp only", 10) == 0;
         t->split |= strncmp(copy, "; split", 7) == 0;
         line = end + 1;
     }
@@ -241,7 +242,7 @@ expect_primals(testcase *t, const char *what, double *const *want)
 
 /* every stage of the pipeline on one differentiated kernel, in a module of its own */
 static void
-check_stages(testcase *t, const ir_fn *made, double want, const char *form, double *const *primals)
+check_stages(testcase *t, const ir_fn *made, double want, double scale, const char *form, double *const *primals)
 {
     diag_list diags = {0};
     ir_module *m = ir_module_new();
@@ -273,7 +274,7 @@ check_stages(testcase *t, const ir_fn *made, double want, const char *form, doub
             printf("; ---- %s\n%s\n", name, text.ptr);
             str_free(&text);
         }
-        if (!stage(t, fn, name, want, 1, NULL))
+        if (!stage(t, fn, name, want, scale, NULL))
             break;
         if (primals)
             expect_primals(t, name, primals);
@@ -296,24 +297,35 @@ check_case(testcase *t)
             memcpy(forward[i], t->p[i].now[0], 8 * t->p[i].elements);
         }
 
+    double h = 6e-6, up, down, forward_mode;
+    if (t->no_jvp) {
+        run(t, t->fn, h);
+        up = dot(t, 0, RG_ADJOINT, false);
+        run(t, t->fn, -h);
+        down = dot(t, 0, RG_ADJOINT, false);
+        ir_fn *only = ad_vjp(t->fn, &combined, "vjp", &diags);
+        if (good(t, only != NULL, "vjp", &diags))
+            check_stages(t, only, (up - down) / (2 * h), 1e4, "combined vjp", forward);
+        return;
+    }
     ir_fn *jvp = ad_jvp(t->fn, NULL, "jvp", &diags);
     if (!good(t, jvp != NULL, "jvp", &diags) || !good(t, ir_verify(t->m, IR_STAGE_AD, "jvp", &diags), "jvp", &diags))
         return;
     if (!run(t, jvp, 0))
         return;
     expect_primals(t, "jvp, primals", forward);
-    double forward_mode = dot(t, RG_TANGENT, RG_ADJOINT, false), h = 6e-6;
+    forward_mode = dot(t, RG_TANGENT, RG_ADJOINT, false);
     run(t, t->fn, h);
-    double up = dot(t, 0, RG_ADJOINT, false);
+    up = dot(t, 0, RG_ADJOINT, false);
     run(t, t->fn, -h);
-    double down = dot(t, 0, RG_ADJOINT, false);
+    down = dot(t, 0, RG_ADJOINT, false);
     expect(t, "jvp against central differences", forward_mode, (up - down) / (2 * h),
            1e-7 * (fabs(forward_mode) + 1));
 
     ir_fn *vjp = ad_vjp(t->fn, &combined, "vjp", &diags);
     if (!good(t, vjp != NULL, "vjp", &diags))
         return;
-    check_stages(t, vjp, forward_mode, "combined vjp", forward);
+    check_stages(t, vjp, forward_mode, 1, "combined vjp", forward);
 
     /* jvp of the vjp: the tangent of the adjoint against differences of the adjoint */
     ir_fn *second = ad_jvp(vjp, NULL, "hvp", &diags);
@@ -336,7 +348,7 @@ check_case(testcase *t)
                 for (uint32_t i = 0; i < t->n; i++) /* arrays stand as after the forward launch */
                     if (forward[i] && t->p[i].buffer)
                         memcpy(t->p[i].start[0], forward[i], 8 * t->p[i].elements);
-                check_stages(t, apart, forward_mode, "split vjp", forward);
+                check_stages(t, apart, forward_mode, 1, "split vjp", forward);
             }
             ir_module_free(m);
         }

@@ -20,8 +20,8 @@ ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag
  * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
 ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
 
-/* After a split vjp was simplified: refuses it, naming both lines, if a value that it still loads does not
- * stand still after the forward launch. fn is the kernel it was made from. */
+/* After a vjp was simplified: refuses it, naming both lines, if a value that it loads again after the
+ * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags);
 
 /* Decides for every recall: record, or recompute from what is there. */

@@ -117,7 +117,7 @@ refuse(split *s, const ir_op *write, const char *why)
 {
     const ir_module *m = s->from->module;
     diag_add(s->diags, DIAG_ERROR, 530, ir_place(m, s->load->loc),
-             "a gradient launched apart from its forward launch needs `%s` as it was here, but %s\n"
+             "the gradient needs `%s` as it was here after the forward launch, but %s\n"
              "launch forward and gradient combined (rg_launch_forward_vjp), or write to another array",
              s->root->name ? s->root->name : "an array", why);
     if (write)

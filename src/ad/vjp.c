@@ -63,16 +63,16 @@ primal_of(void *user, ir_value *value)
 
 /* remembers op -> copy for the two ops and all that is inside them */
 static void
-pair_up(vjp *v, const ir_op *op, ir_op *copy)
+pair_up(vjp *v, const ir_op *op, ir_op *copy, bool effects)
 {
     map_set(&v->instance_ops, map_ptr(op), copy);
-    if (op->code == RG_OP_LOAD || op->code == RG_OP_RMW)
+    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW))
         copy->attr.data = op; /* for ad_check_split */
     for (uint32_t i = 0; i < op->nregions; i++) {
         const ir_op *inner = op->regions[i]->first;
         ir_op *inner_copy = copy->regions[i]->first;
         for (; inner; inner = inner->next, inner_copy = inner_copy->next)
-            pair_up(v, inner, inner_copy);
+            pair_up(v, inner, inner_copy, effects);
     }
 }
 
@@ -92,6 +92,8 @@ drop_effects(vjp *v, ir_op *op)
             ir_remove(op);
         break;
     case RG_OP_RMW:
+        if (v->keep_contests && ad_is_contest(op))
+            break;
         if (op->nresults) {
             op->nargs -= op->rmw == RG_RMW_CAS ? 2 : 1;
             op->code = RG_OP_LOAD;
@@ -114,7 +116,7 @@ vjp_clone_ops(vjp *v, const ir_op *first, const ir_op *end, ir_region *into, boo
 {
     for (const ir_op *op = first; op && op != end; op = op->next) {
         ir_op *copy = ir_op_clone(v->fn, op, v->instance, into);
-        pair_up(v, op, copy);
+        pair_up(v, op, copy, effects);
         if (!effects)
             drop_effects(v, copy);
     }
@@ -342,6 +344,7 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     ad_activity_free(&v.activity);
     map_free(&v.instance_ops);
     map_free(&v.records);
+    vec_free(&v.contests);
     mem_free(v.instance);
     mem_free(v.adjoint);
     return v.failed || errors ? NULL : v.fn;

@@ -4,11 +4,21 @@
 
 #include "ad/activity.h"
 #include "ad/ad.h"
+#include "ad/contest.h"
 
 /* What reversing a recording loop needs of its forward instance. */
 typedef struct vjp_record {
     ir_value *trace, *count, *which; /* count and which: of a `loop` */
 } vjp_record;
+
+/* An array that a task's threads update by atomic min, max or mul. */
+typedef struct vjp_contest {
+    const ir_value *root;
+    const ir_op *task;
+    ad_contest c;
+} vjp_contest;
+
+typedef vec(ir_op *) ir_op_list;
 
 /* The function being differentiated is a template: rules walk its ops and regions, and `instance` says
  * which value of the new function stands for each of its values now. */
@@ -19,6 +29,9 @@ typedef struct vjp {
     rg_builder *b;
     diag_list *diags;
     bool combined, in_parallel, failed;
+    bool keep_contests;    /* sweeps without effects keep atomic min, max, mul */
+    vec(vjp_contest) contests;
+    ir_value *thread_key;  /* in a task with contests: this thread's key */
     ir_value **instance; /* by id in `from` */
     map instance_ops;    /* ir_op of `from` -> its copy */
     map records;         /* ir_op of `from` -> vjp_record */
@@ -47,6 +60,22 @@ bool vjp_active(const vjp *v, const ir_value *value);
  * atomics, asserts and prints are left out */
 void vjp_clone_ops(vjp *v, const ir_op *first, const ir_op *end, ir_region *into, bool effects);
 vjp_record *vjp_make_recording(vjp *v, const ir_op *op);
+
+/* an element, where the reverse is being built */
+typedef struct vjp_place {
+    ir_value *buffer;
+    uint32_t n;
+    ir_value *index[RG_MAX_RANK];
+} vjp_place;
+ir_value *vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p);
+const ir_op *vjp_task_of(const ir_op *op); /* the parallel loop around op; NULL: none */
+/* makes the instances of all values that the task reads from outside visible here */
+void vjp_see_outer_values(vjp *v, const ir_op *task);
+
+/* before, while and after a task with atomic min, max or mul is reversed */
+void vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain);
+void vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p);
+void vjp_close_contests(vjp *v, const ir_op *task);
 
 /* appends the reverse of the ops of `region` from `last` back to the first */
 void vjp_reverse(vjp *v, const ir_region *region, const ir_op *last);

@@ -243,6 +243,8 @@ reverse_thread(vjp *v, const task *t, ir_value *const *index)
     const ir_op *end = ir_terminator(body);
     bool was = v->in_parallel;
     v->in_parallel = true;
+    if (v->contests.n)
+        v->thread_key = ad_contest_key(v->b, &t->domain, index);
     vjp_declare(v, body, end);
     for (uint32_t i = 0; i < end->nargs; i++) {
         ir_value *g = t->g[i];
@@ -307,12 +309,32 @@ reverse_task_rewind(vjp *v, task *t)
     rg_build_end(v->b);
 }
 
-/* In a combined launch the kernel's last op, if it is a task, need not run before it is reversed. */
+void
+vjp_see_outer_values(vjp *v, const ir_op *op)
+{
+    free_values outer = {.task = op};
+    ir_walk(op->regions[0], collect_free, &outer);
+    for (size_t i = 0; i < outer.at.n; i++)
+        v->instance[outer.at.at[i]->id] = vjp_primal(v, outer.at.at[i]);
+    vec_free(&outer.at);
+    map_free(&outer.seen);
+}
+
+static bool
+is_no_contest(ir_op *op, void *user)
+{
+    (void)user;
+    return !ad_is_contest(op);
+}
+
+/* In a combined launch the kernel's last op, if it is a task, need not run before it is reversed: unless
+ * something is to be found out between the two. */
 static bool
 is_last_task(const vjp *v, const ir_op *op)
 {
     const ir_op *end = ir_terminator(v->from->body);
-    return op->code == RG_OP_PARALLEL && op->next == end && !op->nresults;
+    return op->code == RG_OP_PARALLEL && op->next == end && !op->nresults &&
+           ir_walk(op->regions[0], is_no_contest, NULL);
 }
 
 /* The reductions' own derivatives: each initial value's share now, each thread's later. */
@@ -353,12 +375,15 @@ reverse_parallel(vjp *v, const ir_op *op)
         t.domain.hi[k] = vjp_primal(v, op->args[op->attr.rank + k]);
     }
     reverse_reductions(v, &t);
+    if (!v->failed)
+        vjp_open_contests(v, op, &t.domain);
     if (v->failed)
         ;
     else if (!v->combined || is_last_task(v, op))
         reverse_task_here(v, &t);
     else
         reverse_task_rewind(v, &t);
+    vjp_close_contests(v, op);
     mem_free(t.g);
     mem_free(t.look);
     vec_free(&t.outer.at);

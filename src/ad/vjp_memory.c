@@ -71,8 +71,8 @@ check_access(ir_op *op, void *user)
     return !q->failed;
 }
 
-static const ir_op *
-task_of(const ir_op *op)
+const ir_op *
+vjp_task_of(const ir_op *op)
 {
     for (const ir_region *r = op->parent; r && r->op; r = r->op->parent)
         if (r->op->code == RG_OP_PARALLEL)
@@ -83,7 +83,7 @@ task_of(const ir_op *op)
 static bool
 exclusive(const ir_op *op)
 {
-    exclusive_query q = {.buffer = op->args[0], .task = task_of(op)};
+    exclusive_query q = {.buffer = op->args[0], .task = vjp_task_of(op)};
     if (!q.task)
         return true;
     if (q.buffer->def && q.buffer->def->code == RG_OP_PICK)
@@ -100,23 +100,17 @@ exclusive(const ir_op *op)
     return !q.failed;
 }
 
-typedef struct place {
-    ir_value *buffer;
-    uint32_t n;
-    ir_value *index[RG_MAX_RANK];
-} place;
-
-static place
+static vjp_place
 place_of(vjp *v, const ir_op *op)
 {
-    place p = {.buffer = vjp_primal(v, op->args[0]), .n = op->args[0]->type.rank};
+    vjp_place p = {.buffer = vjp_primal(v, op->args[0]), .n = op->args[0]->type.rank};
     for (uint32_t i = 0; i < p.n; i++)
         p.index[i] = vjp_primal(v, op->args[1 + i]);
     return p;
 }
 
-static ir_value *
-load_adjoint(vjp *v, const ir_op *op, const place *p)
+ir_value *
+vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p)
 {
     ad_emit e = vjp_at(v, op);
     ir_value *g = rg_build_load(v->b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index);
@@ -135,7 +129,7 @@ reverse_load(vjp *v, const ir_op *op)
                   "give the array an adjoint, or stop the gradient there", q.without->name);
         return;
     }
-    place p = place_of(v, op);
+    vjp_place p = place_of(v, op);
     ad_emit e = vjp_at(v, op);
     g = ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g);
     rg_build_rmw(v->b, op->plane | RG_ADJOINT, RG_RMW_ADD, v->in_parallel && !exclusive(op), p.buffer, p.n,
@@ -145,8 +139,8 @@ reverse_load(vjp *v, const ir_op *op)
 static void
 reverse_store(vjp *v, const ir_op *op)
 {
-    place p = place_of(v, op);
-    ir_value *g = load_adjoint(v, op, &p);
+    vjp_place p = place_of(v, op);
+    ir_value *g = vjp_load_adjoint(v, op, &p);
     ad_emit e = vjp_at(v, op);
     rg_build_store(v->b, op->plane | RG_ADJOINT, p.buffer, p.n, p.index,
                    ad_const(&e, (rg_dtype)p.buffer->type.dtype, 0));
@@ -164,16 +158,17 @@ reverse_rmw(vjp *v, const ir_op *op)
     switch ((rg_rmw)op->rmw) {
     case RG_RMW_ADD:
         if (vjp_active(v, op->args[op->nargs - 1])) {
-            place p = place_of(v, op);
-            vjp_accumulate(v, op->args[op->nargs - 1], load_adjoint(v, op, &p));
+            vjp_place p = place_of(v, op);
+            vjp_accumulate(v, op->args[op->nargs - 1], vjp_load_adjoint(v, op, &p));
         }
         break;
     case RG_RMW_MIN:
     case RG_RMW_MAX:
-    case RG_RMW_MUL:
-        vjp_error(v, op, 512, "atomic %s of a differentiated array is not supported here\n"
-                  "use a reduction, or combine the values in a serial loop", ir_rmw_names[op->rmw]);
+    case RG_RMW_MUL: {
+        vjp_place p = place_of(v, op);
+        vjp_reverse_contest(v, op, &p);
         break;
+    }
     case RG_RMW_AND:
     case RG_RMW_OR:
     case RG_RMW_XOR:
