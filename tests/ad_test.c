@@ -33,7 +33,7 @@ typedef struct testcase {
     uint32_t n;
     param p[32];
     rt_arg args[32];
-    bool split, no_jvp;
+    bool split;
     unsigned long long seed;
 } testcase;
 
@@ -134,7 +134,6 @@ read_case(testcase *t, const char *path)
         snprintf(copy, sizeof copy, "%.*s", (int)(end - line), line);
         if (strncmp(copy, "; arg ", 6) == 0)
             read_arg(t, copy + 6);
-        t->no_jvp |= strncmp(copy, "; vjp only", 10) == 0;
         t->split |= strncmp(copy, "; split", 7) == 0;
         line = end + 1;
     }
@@ -298,16 +297,6 @@ check_case(testcase *t)
         }
 
     double h = 6e-6, up, down, forward_mode;
-    if (t->no_jvp) {
-        run(t, t->fn, h);
-        up = dot(t, 0, RG_ADJOINT, false);
-        run(t, t->fn, -h);
-        down = dot(t, 0, RG_ADJOINT, false);
-        ir_fn *only = ad_vjp(t->fn, &combined, "vjp", &diags);
-        if (good(t, only != NULL, "vjp", &diags))
-            check_stages(t, only, (up - down) / (2 * h), 1e4, "combined vjp", forward);
-        return;
-    }
     ir_fn *jvp = ad_jvp(t->fn, NULL, "jvp", &diags);
     if (!good(t, jvp != NULL, "jvp", &diags) || !good(t, ir_verify(t->m, IR_STAGE_AD, "jvp", &diags), "jvp", &diags))
         return;

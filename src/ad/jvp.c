@@ -4,20 +4,7 @@
  * The new function is made region by region. A carried value's tangent is one more carried value, a
  * result's one more result; the tangent of what an unwind recalls is the recall of the tangent. So a
  * vjp goes through like any other function. */
-#include "ad/activity.h"
-#include "ad/ad.h"
-#include "ad/reduce.h"
-
-typedef struct jvp {
-    const ir_fn *from;
-    ir_fn *fn;
-    ad_activity activity;
-    diag_list *diags;
-    ir_value **primal;  /* by id in `from`: its counterpart */
-    ir_value **tangent; /* by id in `from`: NULL where zero */
-    uint8_t bit;        /* the plane bit of this tangent */
-    bool failed;
-} jvp;
+#include "ad/jvp.h"
 
 static void transform_region(jvp *j, const ir_region *from, ir_region *into);
 
@@ -27,8 +14,8 @@ active(const jvp *j, const ir_value *v)
     return (v->type.kind == IR_SCALAR || v->type.kind == IR_ARRAY) && j->activity.varied[v->id];
 }
 
-static ir_value *
-tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v)
+ir_value *
+jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v)
 {
     ir_value *t = j->tangent[v->id];
     if (t)
@@ -119,7 +106,7 @@ array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
     ir_op *copy = bare_copy(j, op);
     for (uint32_t k = 0; k < op->nargs; k++) {
         bool carries = ad_flows(op, k);
-        ir_op_arg(copy, j->fn, carries ? tangent_or_zero(j, e, op->args[k]) : j->primal[op->args[k]->id]);
+        ir_op_arg(copy, j->fn, carries ? jvp_tangent_or_zero(j, e, op->args[k]) : j->primal[op->args[k]->id]);
     }
     add_tangent_result(j, op->results[0], copy);
     ad_place(e, copy);
@@ -189,7 +176,7 @@ tangent_access(jvp *j, const ir_op *op, ir_value *value, const ad_emit *e)
 static void
 memory_op(jvp *j, const ir_op *op, ir_region *into)
 {
-    copy_plain(j, op, into);
+    ir_op *copy = copy_plain(j, op, into);
     rg_dtype element = (rg_dtype)op->args[0]->type.dtype;
     if (!ir_is_float(element))
         return;
@@ -212,16 +199,19 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
     if (!q.any)
         return;
     ir_value *value = op->args[op->nargs - 1];
+    if (ad_is_contest(op)) {
+        jvp_contest(j, op, copy, into);
+        return;
+    }
     if (op->code == RG_OP_RMW && op->rmw != RG_RMW_ADD) {
-        diag_add(j->diags, DIAG_ERROR, 512, ir_place(j->from->module, op->loc),
-                 "atomic %s of a differentiated array is not supported here\n"
-                 "use a reduction, or combine the values in a serial loop", ir_rmw_names[op->rmw]);
+        diag_add(j->diags, DIAG_ERROR, 513, ir_place(j->from->module, op->loc),
+                 "an atomic exchange of a differentiated array depends on the order of threads");
         j->failed = true;
         return;
     }
     if (op->code == RG_OP_RMW && !j->tangent[value->id])
         return;
-    tangent_access(j, op, ad_cast(&e, element, tangent_or_zero(j, &e, value)), &e);
+    tangent_access(j, op, ad_cast(&e, element, jvp_tangent_or_zero(j, &e, value)), &e);
 }
 
 /* -- control -------------------------------------------------------------------------------------------------- */
@@ -242,7 +232,7 @@ add_args(jvp *j, ir_op *copy, const ir_op *op, uint32_t first, uint32_t n, const
         ir_op_arg(copy, j->fn, j->primal[op->args[first + i]->id]);
     for (uint32_t i = 0; i < n; i++)
         if (paired(j, owner, key[i], i))
-            ir_op_arg(copy, j->fn, tangent_or_zero(j, e, op->args[first + i]));
+            ir_op_arg(copy, j->fn, jvp_tangent_or_zero(j, e, op->args[first + i]));
 }
 
 static void
@@ -294,13 +284,13 @@ reduced_tangent(jvp *j, rg_builder *b, const ir_op *op, ir_op *copy, uint32_t i)
     }
     ad_emit inside = {j->fn, copy->regions[0], ir_terminator(copy->regions[0]), op->loc};
     ir_value *values = ad_keep(j->fn, copy, j->primal[yielded->id]);
-    ir_value *tangents = ad_keep(j->fn, copy, tangent_or_zero(j, &inside, yielded));
+    ir_value *tangents = ad_keep(j->fn, copy, jvp_tangent_or_zero(j, &inside, yielded));
     ad_reduction r = ad_reduce_look(b, &d, (rg_rmw)op->reduce[i], values, j->primal[op->results[i]->id],
                                     j->primal[initial->id]);
     ad_emit here = {j->fn, ir_build_region(b), NULL, op->loc};
     rg_var sum = rg_build_var(b, (rg_str){0}, (rg_type){dtype, 0});
     rg_build_set(b, sum, ad_reduce_share(b, &r, rg_build_int(b, RG_I64, -1), j->primal[initial->id],
-                                         tangent_or_zero(j, &here, initial)));
+                                         jvp_tangent_or_zero(j, &here, initial)));
     ir_value *index[RG_MAX_RANK];
     rg_build_parallel(b, d.rank, d.lo, d.hi, index);
     rg_build_reduce(b, sum, RG_RMW_ADD);
@@ -347,6 +337,8 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
     add_results(j, op, copy);
     if (op->code == RG_OP_PARALLEL)
         other_reductions(j, op, copy, into);
+    if (op->code == RG_OP_PARALLEL && !j->failed)
+        jvp_contests_after(j, op, copy, into);
 }
 
 /* yield and exit_if: their values, then the tangents that the op around them wants */
@@ -447,6 +439,7 @@ ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     begin_kernel(&j);
     transform_region(&j, fn->body, j.fn->body);
     ad_activity_free(&j.activity);
+    vec_free(&j.contests);
     mem_free(j.primal);
     mem_free(j.tangent);
     return j.failed ? NULL : j.fn;

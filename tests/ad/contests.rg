@@ -1,4 +1,3 @@
-; vjp only
 ; arg n 6
 ; arg idx [ 6 ] from 0 mod 3
 ; arg x [ 6 ]

@@ -1,0 +1,34 @@
+/* The parts of the forward transform. SPDX-License-Identifier: Apache-2.0 */
+#ifndef AD_JVP_H
+#define AD_JVP_H
+
+#include "ad/activity.h"
+#include "ad/ad.h"
+#include "ad/contest.h"
+
+/* an atomic min, max or mul of the task being transformed, in the new function */
+typedef struct jvp_update {
+    ir_op *op;
+    ir_value *tangent; /* of the value it contributes */
+} jvp_update;
+
+typedef struct jvp {
+    const ir_fn *from;
+    ir_fn *fn;
+    ad_activity activity;
+    diag_list *diags;
+    ir_value **primal;  /* by id in `from`: its counterpart */
+    ir_value **tangent; /* by id in `from`: NULL where zero */
+    uint8_t bit;        /* the plane bit of this tangent */
+    bool failed;
+    vec(jvp_update) contests; /* of the task being transformed */
+} jvp;
+
+ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
+
+/* The tangent of an atomic min, max or mul (`copy` in the new function): done at once in serial code, noted
+ * in a task. After the task, sweeps over its threads find what the tangents of the elements are. */
+void jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into);
+void jvp_contests_after(jvp *j, const ir_op *task, ir_op *copy, ir_region *into);
+
+#endif

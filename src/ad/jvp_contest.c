@@ -1,0 +1,309 @@
+/* Forward mode of atomic min, max and mul. SPDX-License-Identifier: Apache-2.0
+ *
+ * The task itself leaves the tangents of such elements alone. Afterwards its threads are swept again
+ * without effects: the first winner's tangent is stored; a product's tangent is summed up. */
+#include "ad/jvp.h"
+
+/* -- serial code ---------------------------------------------------------------------------------------------- */
+static ir_op *
+access_like(jvp *j, rg_op code, const ir_op *like, uint8_t plane, const ad_emit *e)
+{
+    ir_op *op = ir_op_new(j->fn, code, 0, 0, like->loc);
+    op->plane = plane;
+    for (uint32_t i = 0; i + 1 < like->nargs; i++)
+        ir_op_arg(op, j->fn, like->args[i]);
+    ad_place(e, op);
+    return op;
+}
+
+static void
+in_serial_code(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
+{
+    ad_emit e = {j->fn, into, NULL, op->loc};
+    rg_dtype element = (rg_dtype)op->args[0]->type.dtype, dtype = ir_adjoint_dtype(element);
+    if (!copy->nresults)
+        ir_op_result(copy, j->fn, ir_scalar(element), NULL);
+    ir_value *old = copy->results[0], *v = copy->args[copy->nargs - 1];
+    ir_value *t = jvp_tangent_or_zero(j, &e, op->args[op->nargs - 1]);
+    ir_op *load = access_like(j, RG_OP_LOAD, copy, j->bit, &e);
+    ir_value *t_old = ad_cast(&e, dtype, ir_op_result(load, j->fn, ir_scalar(element), NULL));
+    ir_value *made;
+    if (op->rmw == RG_RMW_MUL) {
+        made = ad_op2(&e, RG_OP_ADD, ad_op2(&e, RG_OP_MUL, t_old, ad_cast(&e, dtype, v)),
+                      ad_op2(&e, RG_OP_MUL, t, ad_cast(&e, dtype, old)));
+    } else {
+        ir_value *better = ad_op2(&e, op->rmw == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, v, old);
+        ir_value *wins = ad_op2(&e, RG_OP_OR, better, ad_op2(&e, RG_OP_NE, old, old));
+        made = ad_op3(&e, RG_OP_SELECT, wins, t, t_old);
+    }
+    ir_value *back = ad_cast(&e, element, made);
+    ir_op_arg(access_like(j, RG_OP_STORE, copy, j->bit, &e), j->fn, back);
+}
+
+static bool
+in_a_task(const ir_op *op)
+{
+    for (const ir_region *r = op->parent; r && r->op; r = r->op->parent)
+        if (r->op->code == RG_OP_PARALLEL)
+            return true;
+    return false;
+}
+
+void
+jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
+{
+    if (!in_a_task(op)) {
+        in_serial_code(j, op, copy, into);
+        return;
+    }
+    ad_emit e = {j->fn, into, NULL, op->loc};
+    jvp_update u = {copy, jvp_tangent_or_zero(j, &e, op->args[op->nargs - 1])};
+    vec_push(&j->contests, u);
+}
+
+/* -- sweeps ------------------------------------------------------------------------------------------------------ */
+typedef struct sweep {
+    jvp *j;
+    ir_op *task;
+    rg_builder *b;
+    ad_domain domain;
+    vec(ad_contest) contests;
+    ir_value **map;
+} sweep;
+
+static bool
+is_loaded(ir_op *op, void *user)
+{
+    return !(op->code == RG_OP_LOAD && op->args[0] == user);
+}
+
+static bool
+spoils_sweeps(ir_op *op, void *user)
+{
+    sweep *s = user;
+    bool writes = (op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !ad_is_contest(op);
+    if (!writes || ir_walk(s->task->regions[0], is_loaded, op->args[0]))
+        return true;
+    diag_add(s->j->diags, DIAG_ERROR, 512, ir_place(s->j->from->module, op->loc),
+             "`%s` is read and written by a loop with an atomic min, max or multiplication that is being "
+             "differentiated\nwrite to another array", op->args[0]->name ? op->args[0]->name : "an array");
+    s->j->failed = true;
+    return false;
+}
+
+static size_t
+contest_of(sweep *s, const ir_op *update)
+{
+    for (size_t i = 0; i < s->contests.n; i++)
+        if (s->contests.at[i].buffer == update->args[0])
+            return i;
+    ad_contest c = {.buffer = update->args[0], .op = (rg_rmw)update->rmw};
+    vec_push(&s->contests, c);
+    return s->contests.n - 1;
+}
+
+/* the elements that will be multiplied are kept before the task */
+static void
+keep_old(sweep *s, ad_contest *c)
+{
+    ir_region *aside = ir_region_new(s->j->fn, NULL);
+    rg_builder *b = ir_builder_on(s->j->fn->module, s->j->diags);
+    ir_builder_enter(b, s->j->fn, aside);
+    ad_contest_keep_old(b, c);
+    ir_builder_leave(b);
+    rg_builder_destroy(b);
+    for (ir_op *op = aside->first, *next; op; op = next) {
+        next = op->next;
+        ir_remove(op);
+        ir_insert_before(s->task, op);
+    }
+}
+
+/* removes what has effects, but for the updates */
+static void
+drop_effects(ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            drop_effects(op->regions[i]);
+        bool effect = op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_ASSERT ||
+                      op->code == RG_OP_PRINT;
+        if (effect && !ad_is_contest(op) && !op->nresults)
+            ir_remove(op);
+    }
+}
+
+typedef vec(ir_op *) op_list;
+
+static bool
+collect_updates(ir_op *op, void *user)
+{
+    op_list *list = user;
+    if (ad_is_contest(op))
+        vec_push(list, op);
+    return true;
+}
+
+/* opens the parallel loop of a sweep with the task's body in it; its updates in the order in which they
+ * were noted. Closed by rg_build_end. */
+static ir_value *
+open_sweep(sweep *s, op_list *updates)
+{
+    ir_value *index[RG_MAX_RANK];
+    ir_region *from = s->task->regions[0];
+    s->map = mem_realloc(s->map, sizeof(*s->map) * (s->j->fn->next_id + 1));
+    memset(s->map, 0, sizeof(*s->map) * (s->j->fn->next_id + 1));
+    rg_build_parallel(s->b, s->domain.rank, s->domain.lo, s->domain.hi, index);
+    for (uint32_t k = 0; k < s->domain.rank; k++)
+        s->map[from->params[k]->id] = index[k];
+    ir_value *key = ad_contest_key(s->b, &s->domain, index);
+    ir_region *body = ir_build_region(s->b);
+    ir_op *end = ir_terminator(from);
+    for (ir_op *op = from->first; op != end; op = op->next)
+        ir_op_clone(s->j->fn, op, s->map, body);
+    drop_effects(body);
+    updates->n = 0;
+    ir_walk(body, collect_updates, updates);
+    return key;
+}
+
+static void
+look_round(sweep *s)
+{
+    op_list updates = {0};
+    ir_value *key = open_sweep(s, &updates);
+    for (size_t i = 0; i < updates.n; i++) {
+        const ad_contest *c = &s->contests.at[contest_of(s, updates.at[i])];
+        ad_contest_look(s->j->fn, c, updates.at[i], key, 0);
+    }
+    rg_build_end(s->b);
+    vec_free(&updates);
+}
+
+/* an access at the update's element to `buffer`, before the update */
+static ir_op *
+at_element(sweep *s, const ad_emit *e, rg_op code, const ir_op *update, ir_value *buffer, uint8_t plane)
+{
+    ir_op *op = ir_op_new(s->j->fn, code, 0, 0, update->loc);
+    op->plane = plane;
+    ir_op_arg(op, s->j->fn, buffer);
+    for (uint32_t i = 1; i + 1 < update->nargs; i++)
+        ir_op_arg(op, s->j->fn, update->args[i]);
+    ad_place(e, op);
+    return op;
+}
+
+static ir_value *
+load_at(sweep *s, const ad_emit *e, const ir_op *update, ir_value *buffer, uint8_t plane)
+{
+    ir_op *load = at_element(s, e, RG_OP_LOAD, update, buffer, plane);
+    return ir_op_result(load, s->j->fn, ir_scalar((rg_dtype)buffer->type.dtype), NULL);
+}
+
+/* the update's share of the element's tangent */
+static void
+apply(sweep *s, ir_op *update, ir_value *t, ir_value *key)
+{
+    size_t index = contest_of(s, update);
+    const ad_contest *c = &s->contests.at[index];
+    ad_emit e = {s->j->fn, update->parent, update, update->loc};
+    rg_dtype element = (rg_dtype)c->buffer->type.dtype;
+    ir_value *v = update->args[update->nargs - 1];
+    ir_value *one = ad_int(&e, RG_I64, 1), *zero = ad_int(&e, RG_I64, 0), *share;
+    if (c->op == RG_RMW_MUL) {
+        ir_value *is_zero = ad_op2(&e, RG_OP_EQ, v, ad_float(&e, element, 0));
+        ir_value *zeros = load_at(s, &e, update, c->zeros, 0), *product = load_at(s, &e, update, c->product, 0);
+        ir_value *only = ad_op2(&e, RG_OP_AND, is_zero, ad_op2(&e, RG_OP_EQ, zeros, one));
+        ir_value *rest = ad_op3(&e, RG_OP_SELECT, only, product, ad_float(&e, element, 0));
+        ir_value *others = ad_op3(&e, RG_OP_SELECT, ad_op2(&e, RG_OP_EQ, zeros, zero),
+                                  ad_op2(&e, RG_OP_DIV, product, v), rest);
+        others = ad_op2(&e, RG_OP_MUL, others, load_at(s, &e, update, c->old, 0));
+        share = ad_op2(&e, RG_OP_MUL, ad_cast(&e, element, t), others);
+    } else {
+        ir_value *wins = ad_op2(&e, RG_OP_EQ, v, load_at(s, &e, update, c->buffer, 0));
+        wins = ad_op2(&e, RG_OP_AND, wins, ad_op2(&e, RG_OP_EQ, key, load_at(s, &e, update, c->first, 0)));
+        ir_value *one_more = ad_cast(&e, RG_I64, wins);
+        ir_op *count = at_element(s, &e, RG_OP_RMW, update, c->ties, 0);
+        count->rmw = RG_RMW_ADD;
+        count->atomic = true;
+        ir_op_arg(count, s->j->fn, one_more);
+        ir_value *seen = ir_op_result(count, s->j->fn, ir_scalar(RG_I64), NULL);
+        ir_value *first = ad_op2(&e, RG_OP_AND, wins, ad_op2(&e, RG_OP_EQ, seen, zero));
+        /* the loser's old tangent was cleared: the first winner's is all that is added */
+        share = ad_op3(&e, RG_OP_SELECT, first, ad_cast(&e, element, t), ad_float(&e, element, 0));
+    }
+    ir_op *add = at_element(s, &e, RG_OP_RMW, update, c->buffer, s->j->bit);
+    add->rmw = RG_RMW_ADD;
+    add->atomic = true;
+    ir_op_arg(add, s->j->fn, share);
+}
+
+/* what the old tangent of each element becomes before the updates' shares are added */
+static void
+start_tangents(sweep *s, const ad_contest *c)
+{
+    ir_value *index[RG_MAX_RANK];
+    rg_builder *b = s->b;
+    uint32_t n = c->buffer->type.rank;
+    ad_each_element(b, c->buffer, index);
+    ir_value *t = rg_build_load(b, s->j->bit, c->buffer, n, index);
+    rg_dtype dtype = (rg_dtype)t->type.dtype;
+    if (c->op == RG_RMW_MUL) {
+        t = rg_build_2(b, RG_OP_MUL, t, ad_contest_factors(b, c, n, index, dtype));
+    } else {
+        ir_value *none = rg_build_2(b, RG_OP_EQ, rg_build_load(b, RG_PRIMAL, c->first, n, index),
+                                    rg_build_int(b, RG_I64, 0));
+        t = rg_build_3(b, RG_OP_SELECT, none, t, rg_build_float(b, dtype, 0));
+    }
+    rg_build_store(b, s->j->bit, c->buffer, n, index, t);
+    rg_build_end(b);
+}
+
+static void
+apply_round(sweep *s)
+{
+    op_list updates = {0};
+    ir_value *key = open_sweep(s, &updates);
+    for (size_t i = 0; i < updates.n; i++) {
+        ir_value *t = s->j->contests.at[i].tangent, *here = s->map[t->id];
+        apply(s, updates.at[i], here ? here : t, key);
+        ir_remove(updates.at[i]);
+    }
+    rg_build_end(s->b);
+    vec_free(&updates);
+}
+
+void
+jvp_contests_after(jvp *j, const ir_op *task, ir_op *copy, ir_region *into)
+{
+    if (!j->contests.n)
+        return;
+    sweep s = {.j = j, .task = copy, .domain = {.rank = copy->attr.rank}};
+    for (uint32_t k = 0; k < s.domain.rank; k++) {
+        s.domain.lo[k] = copy->args[k];
+        s.domain.hi[k] = copy->args[s.domain.rank + k];
+    }
+    ir_walk(copy->regions[0], spoils_sweeps, &s);
+    for (size_t i = 0; i < j->contests.n && !j->failed; i++)
+        contest_of(&s, j->contests.at[i].op);
+    for (size_t i = 0; i < s.contests.n && !j->failed; i++)
+        if (s.contests.at[i].op == RG_RMW_MUL)
+            keep_old(&s, &s.contests.at[i]);
+    if (!j->failed) {
+        s.b = ir_builder_on(j->fn->module, j->diags);
+        ir_builder_enter(s.b, j->fn, into);
+        ir_build_loc(s.b, task->loc);
+        for (size_t i = 0; i < s.contests.n; i++)
+            ad_contest_open(s.b, &s.contests.at[i]);
+        look_round(&s);
+        for (size_t i = 0; i < s.contests.n; i++)
+            start_tangents(&s, &s.contests.at[i]);
+        apply_round(&s);
+        ir_builder_leave(s.b);
+        rg_builder_destroy(s.b);
+    }
+    vec_clear(&j->contests);
+    vec_free(&s.contests);
+    mem_free(s.map);
+}
