@@ -4,6 +4,10 @@
  * Structure comes first; where links are broken nothing else of that function is looked at. */
 #include "ir/verify.h"
 
+/* To show an op takes time in the size of its function: after so many errors only the count
+ * matters. */
+enum { SHOWN = 20 };
+
 bool
 verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, ...)
 {
@@ -17,7 +21,7 @@ verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, 
     va_end(args);
     if (v->after)
         str_addf(&text, " (after %s)", v->after);
-    if (op) {
+    if (op && v->diags->errors < SHOWN) {
         str_addz(&text, "\nthe op: ");
         ir_print_op(&text, op);
     }
