@@ -1,0 +1,578 @@
+/* The public API: what it does, and what it says when it is misused. SPDX-License-Identifier: Apache-2.0 */
+#include "retrograd/retrograd.h"
+
+#include "base/base.h"
+
+#include <math.h>
+#include <time.h>
+
+static unsigned checks, failures;
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+static void
+check(bool ok, const char *text, int line)
+{
+    checks++;
+    if (!ok) {
+        failures++;
+        printf("api_test.c:%d: %s (last message: %s)\n", line, text, rg_error_message());
+    }
+}
+
+/* the status and a word of the message */
+#define FAILS(call, status, word) fails((call), (status), (word), #call, __LINE__)
+static void
+fails(rg_status found, rg_status expected, const char *word, const char *text, int line)
+{
+    checks++;
+    if (found == expected && strstr(rg_error_message(), word))
+        return;
+    failures++;
+    printf("api_test.c:%d: %s gave %s: %s\n  expected %s with \"%s\"\n", line, text,
+           rg_status_name(found), rg_error_message(), rg_status_name(expected), word);
+}
+
+static const char source[] =
+    "kernel @scale(%n: i32, %k: f64, %x: buf<f64,1>, %y: buf<f64,1>) shape {\n"
+    "  %a: i64 = cast %n  yield %a, %a\n"
+    "} {\n"
+    "  %lo: i32 = const 0\n"
+    "  parallel (%i: i32) = (%lo) to (%n) {\n"
+    "    %v: f64 = load %x[%i]  %w: f64 = mul %v, %v  %r: f64 = mul %w, %k\n"
+    "    store %y[%i], %r\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n"
+    "kernel @dot(%x: buf<f32,1> flat, %y: buf<f32,1> flat) {\n"
+    "  %n: i64 = extent %x, 0  %lo: i64 = const 0  %zero: f32 = const 0\n"
+    "  %s: f32 = parallel (%i: i64) = (%lo) to (%n) reduce (add %zero) {\n"
+    "    %a: f32 = load %x[%i]  %b: f32 = load %y[%i]  %p: f32 = mul %a, %b\n"
+    "    yield %p\n"
+    "  }\n"
+    "  yield %s\n"
+    "}\n"
+    "kernel @square(%x: buf<f64,1>) {\n" /* in place, with a loop that only the data bounds */
+    "  %n: i64 = extent %x, 0  %lo: i64 = const 0\n"
+    "  parallel (%i: i64) = (%lo) to (%n) {\n"
+    "    %v: f64 = load %x[%i]\n"
+    "    %r: f64, %z: i32 = loop (%a: f64 = %v, %t: i32 = cast0) {\n"
+    "      %one: i32 = const 1  %many: i32 = const 3000\n"
+    "      %c: bool = ge %t, %many  exit_if %c (%a, %t)\n"
+    "      %s: f64 = sin %a  %t1: i32 = add %t, %one\n"
+    "      yield %s, %t1\n"
+    "    }\n"
+    "    store %x[%i], %r\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n"
+    "kernel @empty() { yield }\n"
+    "kernel @assertion(%n: i32) { %z: i32 = const 0  %c: bool = gt %n, %z  assert %c, \"n > 0\"  yield }\n"
+    "kernel @mix(%f: f32, %b: bool, %u: u8, %h: f16, %r.m: buf<f32,1> flat, %q: buf<i32,2>) {\n"
+    "  yield\n"
+    "}\n";
+
+/* the text above, with its one shorthand written out */
+static rg_str
+kernels(void)
+{
+    static char text[sizeof(source) + 64];
+    const char *mark = strstr(source, "cast0");
+    const char *loop = strstr(source, "    %r: f64, %z: i32 = loop");
+    snprintf(text, sizeof(text), "%.*s    %%t0: i32 = const 0\n%.*s%%t0%s", (int)(loop - source),
+             source, (int)(mark - loop), loop, mark + strlen("cast0"));
+    return rg_str_of(text);
+}
+
+static rg_array *
+array_of(rg_context *rg, rg_dtype dtype, uint32_t rank, int64_t n, int64_t m, void *data)
+{
+    rg_array_desc desc = {.dtype = dtype, .rank = rank, .shape = {n, m}, .data = data};
+    rg_array *array;
+    CHECK(rg_array_create(rg, &desc, &array) == RG_OK);
+    return array;
+}
+
+static rg_kernel *
+kernel_of(rg_module *module, const char *name)
+{
+    rg_kernel *kernel;
+    CHECK(rg_module_get_kernel(module, rg_str_of(name), &kernel) == RG_OK);
+    return kernel;
+}
+
+static rg_args *
+args_of(rg_kernel *kernel)
+{
+    rg_args *args;
+    CHECK(rg_args_create(kernel, &args) == RG_OK);
+    return args;
+}
+
+/* -- what works ------------------------------------------------------------------------------------------ */
+
+static void
+test_launches(rg_context *rg, rg_module *module)
+{
+    double x[4] = {1, 2, 3, 4}, y[4] = {0}, g[4], one[4] = {1, 1, 1, 1}, k_adj, t[4];
+    rg_kernel *scale = kernel_of(module, "scale");
+    rg_args *args = args_of(scale);
+    rg_array *ax = array_of(rg, RG_F64, 1, 4, 0, x), *ay = array_of(rg, RG_F64, 1, 4, 0, y);
+    rg_array *k = array_of(rg, RG_F64, 0, 0, 0, NULL);
+    CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
+    CHECK(rg_args_set_float(args, RG_STR("k"), 0.5) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), ax) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("y"), ay) == RG_OK);
+    rg_array_info before, after;
+    CHECK(rg_array_get_info(ay, &before) == RG_OK);
+    CHECK(rg_launch(scale, args) == RG_OK);
+    CHECK(rg_array_get_info(ay, &after) == RG_OK);
+    CHECK(y[0] == 0.5 && y[3] == 8);
+    CHECK(after.version > before.version);
+
+    FAILS(rg_launch_vjp(scale, args), RG_INVALID, "no argument of kernel `scale` has an adjoint");
+    FAILS(rg_launch_jvp(scale, args), RG_INVALID, "has a tangent");
+    CHECK(rg_array_require(ax, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_require(ay, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_require(k, RG_ADJOINT) == RG_OK);
+    CHECK(rg_args_set_companion(args, RG_STR("k"), k) == RG_OK);
+    CHECK(rg_array_fill(ay, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch_vjp(scale, args) == RG_OK);
+    CHECK(rg_array_read(ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(g[0] == 1 && g[3] == 4);
+    CHECK(rg_array_read(k, RG_ADJOINT, &k_adj, sizeof(k_adj)) == RG_OK);
+    CHECK(k_adj == 30);
+    /* a plain store consumes the adjoint of what it stored */
+    CHECK(rg_array_read(ay, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(g[0] == 0 && g[3] == 0);
+    /* adjoints accumulate */
+    CHECK(rg_array_write(ay, RG_ADJOINT, one, sizeof(one)) == RG_OK);
+    CHECK(rg_launch_forward_vjp(scale, args) == RG_OK);
+    CHECK(rg_array_read(ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(g[0] == 2 && g[3] == 8);
+
+    CHECK(rg_array_require(ax, RG_TANGENT) == RG_OK);
+    CHECK(rg_array_require(ay, RG_TANGENT) == RG_OK);
+    CHECK(rg_array_fill(ax, RG_TANGENT, 1) == RG_OK);
+    CHECK(rg_launch_jvp(scale, args) == RG_OK);
+    CHECK(rg_array_read(ay, RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(t[0] == 1 && t[3] == 4);
+    /* the Hessian of sum(k x^2) along ones is 2 k */
+    CHECK(rg_array_require(ax, RG_ADJOINT | RG_TANGENT) == RG_OK);
+    CHECK(rg_array_fill(ay, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch_jvp_forward_vjp(scale, args) == RG_OK);
+    CHECK(rg_array_read(ax, RG_ADJOINT | RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(t[0] == 1 && t[3] == 1);
+    CHECK(rg_array_fill(ay, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch_jvp_vjp(scale, args) == RG_OK);
+    CHECK(rg_array_read(ax, RG_ADJOINT | RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(t[0] == 2 && t[3] == 2);
+    CHECK(rg_sync(rg) == RG_OK);
+    rg_args_destroy(args);
+    rg_array_destroy(ax);
+    rg_array_destroy(ay);
+    rg_array_destroy(k);
+}
+
+static void
+test_results(rg_context *rg, rg_module *module)
+{
+    float x[6] = {1, 2, 3, 4, 5, 6}, result = 0, g[6];
+    rg_kernel *dot = kernel_of(module, "dot");
+    rg_args *args = args_of(dot);
+    /* a pointer takes an array of any rank; read twice, its adjoint gets both sums */
+    rg_array *ax = array_of(rg, RG_F32, 2, 2, 3, x), *out;
+    CHECK(rg_array_require(ax, RG_ADJOINT) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), ax) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("y"), ax) == RG_OK);
+    CHECK(rg_launch(dot, args) == RG_OK);
+    CHECK(rg_args_get_array(args, RG_STR("return"), &out) == RG_OK);
+    CHECK(rg_array_read(out, RG_PRIMAL, &result, sizeof(result)) == RG_OK);
+    CHECK(result == 91);
+    CHECK(rg_array_require(out, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(out, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch_vjp(dot, args) == RG_OK);
+    CHECK(rg_array_read(ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(g[0] == 2 && g[5] == 12);
+    rg_array_destroy(ax); /* args still use it */
+    CHECK(rg_launch(dot, args) == RG_OK);
+    rg_args_destroy(args);
+}
+
+static void
+test_strides(rg_context *rg, rg_module *module)
+{
+    double grid[8] = {1, 10, 2, 20, 3, 30, 4, 40}, dense[4];
+    int64_t two = 2, back = -2;
+    rg_array_desc even = {.dtype = RG_F64, .rank = 1, .shape = {4}, .strides = &two, .data = grid};
+    rg_array_desc odd = even;
+    odd.strides = &back;
+    odd.data = grid + 7;
+    rg_array *x, *y;
+    CHECK(rg_array_create(rg, &even, &x) == RG_OK);
+    CHECK(rg_array_create(rg, &odd, &y) == RG_OK);
+    rg_kernel *scale = kernel_of(module, "scale");
+    rg_args *args = args_of(scale);
+    CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
+    CHECK(rg_args_set_int(args, RG_STR("k"), 1) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("y"), y) == RG_OK);
+    CHECK(rg_launch(scale, args) == RG_OK); /* interleaved, but apart */
+    CHECK(grid[7] == 1 && grid[5] == 4 && grid[1] == 16 && grid[0] == 1);
+    CHECK(rg_array_read(y, RG_PRIMAL, dense, sizeof(dense)) == RG_OK);
+    CHECK(dense[0] == 1 && dense[3] == 16);
+    CHECK(rg_args_set_array(args, RG_STR("y"), x) == RG_OK);
+    FAILS(rg_launch(scale, args), RG_INVALID, "overlap in memory");
+    rg_args_destroy(args);
+    rg_array_destroy(x);
+    rg_array_destroy(y);
+}
+
+static void
+test_lists(rg_module *module)
+{
+    const rg_str *names;
+    size_t count;
+    CHECK(rg_module_get_names(module, &names, &count) == RG_OK);
+    CHECK(count == 6 && strcmp(names[0].ptr, "scale") == 0);
+    rg_kernel *scale = kernel_of(module, "scale");
+    rg_param p;
+    CHECK(rg_kernel_param_count(scale) == 4);
+    CHECK(rg_kernel_get_param(scale, 2, &p) == RG_OK);
+    CHECK(p.array && p.rank == 1 && p.dtype == RG_F64 && p.read && !p.written && p.fixed == 1);
+    CHECK(rg_kernel_get_param(scale, 3, &p) == RG_OK);
+    CHECK(p.written && !p.read);
+    CHECK(rg_kernel_get_param(kernel_of(module, "dot"), 2, &p) == RG_OK);
+    CHECK(p.result && strcmp(p.name.ptr, "return") == 0);
+    int64_t shape[RG_MAX_RANK];
+    rg_args *args = args_of(scale);
+    CHECK(rg_args_set_int(args, RG_STR("n"), 7) == RG_OK);
+    CHECK(rg_args_get_shape(args, 2, shape) == RG_OK);
+    CHECK(shape[0] == 7);
+    rg_args_destroy(args);
+}
+
+/* -- a budget that is too small changes nothing ------------------------------------------------------------- */
+
+static void
+test_budget(const char *device)
+{
+    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = 1 << 17};
+    rg_context *rg;
+    rg_module *module;
+    CHECK(rg_context_create(&desc, &rg) == RG_OK);
+    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    rg_kernel *square = kernel_of(module, "square");
+    rg_args *args = args_of(square);
+    enum { N = 100 };
+    double x[N], before[N], g[N];
+    for (int i = 0; i < N; i++)
+        x[i] = before[i] = i * 0.1;
+    rg_array *a = array_of(rg, RG_F64, 1, N, 0, x);
+    CHECK(rg_array_require(a, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(a, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), a) == RG_OK);
+    rg_status status = rg_launch_forward_vjp(square, args);
+    if (status == RG_BUDGET) { /* one thread's record fits or does not, as the device pleases */
+        CHECK(memcmp(x, before, sizeof(x)) == 0);
+        CHECK(rg_array_read(a, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+        CHECK(g[0] == 1 && g[N - 1] == 1);
+        CHECK(strstr(rg_error_message(), "square") != NULL);
+    } else {
+        CHECK(status == RG_OK);
+    }
+    rg_context_destroy(rg); /* objects made from it keep it */
+    rg_args_destroy(args);
+    rg_array_destroy(a);
+    rg_module_destroy(module);
+
+    desc.tape_budget = 1000; /* no thread fits */
+    CHECK(rg_context_create(&desc, &rg) == RG_OK);
+    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    square = kernel_of(module, "square");
+    args = args_of(square);
+    memcpy(x, before, sizeof(x));
+    a = array_of(rg, RG_F64, 1, N, 0, x);
+    CHECK(rg_array_require(a, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(a, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), a) == RG_OK);
+    FAILS(rg_launch_forward_vjp(square, args), RG_BUDGET, "1000");
+    CHECK(memcmp(x, before, sizeof(x)) == 0);
+    CHECK(rg_array_read(a, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(g[0] == 1 && g[N - 1] == 1);
+    CHECK(rg_launch(square, args) == RG_OK);
+    rg_args_destroy(args);
+    rg_array_destroy(a);
+    rg_module_destroy(module);
+    rg_context_destroy(rg);
+}
+
+/* -- misuse ---------------------------------------------------------------------------------------------------- */
+
+static void
+test_misuse_of_contexts(void)
+{
+    rg_context *rg;
+    rg_context_desc desc = {.device = RG_STR("quantum")};
+    FAILS(rg_context_create(NULL, NULL), RG_INVALID, "context is NULL");
+    FAILS(rg_context_create(&desc, &rg), RG_NOT_FOUND, "interp");
+    CHECK(rg == NULL);
+    FAILS(rg_sync(NULL), RG_INVALID, "context is NULL");
+    CHECK(strcmp(rg_context_device(NULL), "") == 0);
+    rg_context_destroy(NULL);
+    rg_array_destroy(NULL);
+    rg_module_destroy(NULL);
+    rg_args_destroy(NULL);
+    CHECK(strcmp(rg_status_name(RG_BUDGET), "RG_BUDGET") == 0);
+    CHECK(strcmp(rg_status_name((rg_status)99), "unknown status") == 0);
+}
+
+static void
+test_misuse_of_arrays(rg_context *rg)
+{
+    rg_array *a;
+    rg_array_desc desc = {0};
+    FAILS(rg_array_create(rg, NULL, &a), RG_INVALID, "desc is NULL");
+    FAILS(rg_array_create(NULL, &desc, &a), RG_INVALID, "context is NULL");
+    FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "needs a dtype");
+    desc = (rg_array_desc){.dtype = RG_I32, .rank = 9};
+    FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "rank 9");
+    desc = (rg_array_desc){.dtype = RG_I32, .rank = 1, .shape = {-1}};
+    FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "negative");
+    desc = (rg_array_desc){.dtype = RG_F64, .rank = 2, .shape = {INT64_MAX, 4}};
+    FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "addressed");
+    desc = (rg_array_desc){.dtype = RG_I32, .rank = 1, .shape = {4}, .adjoint = true};
+    FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "only floats");
+    CHECK(a == NULL);
+    a = array_of(rg, RG_F32, 1, 4, 0, NULL);
+    float block[4];
+    FAILS(rg_array_read(a, RG_PRIMAL, block, 8), RG_INVALID, "16 bytes");
+    FAILS(rg_array_read(a, RG_ADJOINT, block, 16), RG_INVALID, "has no adjoint");
+    FAILS(rg_array_read(a, 8, block, 16), RG_INVALID, "plane 8");
+    FAILS(rg_array_attach(a, RG_PRIMAL, block), RG_INVALID, "not a companion");
+    CHECK(rg_array_attach(a, RG_ADJOINT, block) == RG_OK);
+    CHECK(rg_array_fill(a, RG_ADJOINT, 2) == RG_OK);
+    CHECK(block[3] == 2);
+    CHECK(rg_array_attach(a, RG_ADJOINT, NULL) == RG_OK);
+    FAILS(rg_array_fill(a, RG_ADJOINT, 2), RG_INVALID, "has no adjoint");
+    rg_array_destroy(a);
+#ifndef NDEBUG
+    rg_array_info info;
+    FAILS(rg_array_get_info(a, &info), RG_INVALID, "not a live handle");
+    FAILS(rg_array_fill((rg_array *)rg, 0, 1), RG_INVALID, "not a live handle");
+    rg_array_destroy(a); /* nothing happens */
+#endif
+}
+
+static void
+test_misuse_of_modules(rg_context *rg, rg_module *module)
+{
+    rg_module *m;
+    rg_kernel *k;
+    FAILS(rg_module_load(rg, RG_STR("/nowhere/kernels.c"), NULL, &m), RG_NOT_FOUND, "no such file");
+    FAILS(rg_module_from_ir(rg, RG_STR("kernel @f( {"), NULL, &m), RG_COMPILE, "source.ir:1");
+    FAILS(rg_module_from_ir(rg, (rg_str){0}, NULL, &m), RG_INVALID, "text is NULL");
+    CHECK(m == NULL);
+    FAILS(rg_module_get_kernel(module, RG_STR("nothing"), &k), RG_NOT_FOUND, "scale, dot");
+    CHECK(k == NULL);
+    FAILS(rg_module_get_kernel(module, RG_STR("scale"), NULL), RG_INVALID, "kernel is NULL");
+    FAILS(rg_module_get_kernel(NULL, RG_STR("scale"), &k), RG_INVALID, "module is NULL");
+}
+
+static void
+test_misuse_of_args(rg_context *rg, rg_module *module)
+{
+    rg_kernel *mix = kernel_of(module, "mix"), *scale = kernel_of(module, "scale");
+    rg_args *args = args_of(mix), *other = args_of(scale);
+    uint32_t index;
+    rg_array *x = array_of(rg, RG_F64, 1, 4, 0, NULL), *matrix = array_of(rg, RG_F64, 2, 2, 2, NULL);
+    FAILS(rg_args_create(NULL, &args), RG_INVALID, "kernel is NULL");
+    args = args_of(mix);
+    FAILS(rg_kernel_find_param(mix, RG_STR("zz"), &index), RG_NOT_FOUND, "f, b, u, h, r.m, q");
+    FAILS(rg_args_set_int(args, RG_STR("zz"), 1), RG_NOT_FOUND, "no parameter `zz`");
+    FAILS(rg_args_set_int_at(args, 99, 1), RG_INVALID, "there is no number 99");
+    FAILS(rg_args_set_int(args, RG_STR("u"), 256), RG_INVALID, "256 does not fit");
+    FAILS(rg_args_set_int(args, RG_STR("u"), -1), RG_INVALID, "-1 does not fit");
+    FAILS(rg_args_set_int(args, RG_STR("b"), 2), RG_INVALID, "2 does not fit");
+    FAILS(rg_args_set_float(args, RG_STR("u"), 1), RG_INVALID, "as an integer");
+    FAILS(rg_args_set_int(args, RG_STR("q"), 1), RG_INVALID, "an array, not a scalar");
+    FAILS(rg_args_set_array(args, RG_STR("f"), x), RG_INVALID, "a scalar, not an array");
+    FAILS(rg_args_set_array(args, RG_STR("q"), x), RG_INVALID, "is i32, the array is f64");
+    FAILS(rg_args_set_array(other, RG_STR("x"), matrix), RG_INVALID, "rank 1, the array rank 2");
+    FAILS(rg_args_set_companion(args, RG_STR("u"), x), RG_INVALID, "is u8, the array is f64");
+    FAILS(rg_args_set_companion(other, RG_STR("k"), x), RG_INVALID, "must have one element");
+    FAILS(rg_launch(scale, args), RG_INVALID, "made for kernel `mix`");
+    FAILS(rg_launch(scale, NULL), RG_INVALID, "args is NULL");
+    FAILS(rg_launch(scale, other), RG_INVALID, "parameter `n` of kernel `scale` is not set");
+    CHECK(rg_args_set_int(other, RG_STR("n"), 5) == RG_OK);
+    CHECK(rg_args_set_float(other, RG_STR("k"), 1) == RG_OK);
+    CHECK(rg_args_set_array(other, RG_STR("x"), x) == RG_OK);
+    FAILS(rg_launch(scale, other), RG_INVALID, "`y` of kernel `scale` is not set");
+    rg_array *y = array_of(rg, RG_F64, 1, 5, 0, NULL);
+    CHECK(rg_args_set_array(other, RG_STR("y"), y) == RG_OK);
+    FAILS(rg_launch(scale, other), RG_INVALID,
+          "`x` of kernel `scale`: axis 0 must have 5 elements, the array has 4");
+    CHECK(rg_args_set_array(other, RG_STR("x"), NULL) == RG_OK);
+    FAILS(rg_launch(scale, other), RG_INVALID, "`x` of kernel `scale` is not set");
+    int64_t none = 0;
+    rg_array_desc broadcast = {
+        .dtype = RG_F64, .rank = 1, .shape = {5}, .strides = &none, .data = &(double){0}};
+    rg_array *same;
+    CHECK(rg_array_create(rg, &broadcast, &same) == RG_OK);
+    CHECK(rg_args_set_array(other, RG_STR("x"), same) == RG_OK);
+    CHECK(rg_launch(scale, other) == RG_OK);
+    CHECK(rg_args_set_array(other, RG_STR("x"), y) == RG_OK);
+    CHECK(rg_args_set_array(other, RG_STR("y"), same) == RG_OK);
+    FAILS(rg_launch(scale, other), RG_INVALID, "share memory");
+    rg_args_destroy(args);
+    rg_args_destroy(other);
+#ifndef NDEBUG
+    FAILS(rg_launch(scale, other), RG_INVALID, "not a live handle");
+#endif
+    rg_array_destroy(x);
+    rg_array_destroy(y);
+    rg_array_destroy(same);
+    rg_array_destroy(matrix);
+}
+
+static void
+test_lifetimes(const char *device)
+{
+    rg_context_desc desc = {.device = rg_str_of(device)};
+    rg_context *rg;
+    rg_module *module;
+    CHECK(rg_context_create(&desc, &rg) == RG_OK);
+    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    rg_kernel *kernel = kernel_of(module, "assertion");
+    rg_args *args = args_of(kernel);
+    CHECK(rg_args_set_int(args, RG_STR("n"), 1) == RG_OK);
+    CHECK(rg_launch(kernel, args) == RG_OK);
+    CHECK(rg_args_set_int(args, RG_STR("n"), 0) == RG_OK);
+    FAILS(rg_launch(kernel, args), RG_ASSERT, "n > 0");
+    CHECK(rg_args_set_int(args, RG_STR("n"), 2) == RG_OK);
+    CHECK(rg_launch(kernel, args) == RG_OK);
+    rg_module_destroy(module);
+#ifndef NDEBUG
+    FAILS(rg_launch(kernel, args), RG_INVALID, "not a live handle"); /* it was lent */
+#endif
+    rg_args_destroy(args);
+    rg_context_destroy(rg);
+}
+
+/* -- every allocation fails in turn ------------------------------------------------------------------------------ */
+
+static bool
+use_everything(const char *device)
+{
+    rg_context_desc desc = {.device = rg_str_of(device)};
+    rg_context *rg = NULL;
+    rg_module *module = NULL;
+    rg_kernel *scale;
+    rg_args *args = NULL;
+    double x[4] = {1, 2, 3, 4}, y[4] = {0};
+    rg_array_desc a = {.dtype = RG_F64, .rank = 1, .shape = {4}, .data = x, .adjoint = true};
+    rg_array_desc b = a;
+    b.data = y;
+    rg_array *ax = NULL, *ay = NULL;
+    bool ok = !rg_context_create(&desc, &rg) && !rg_module_from_ir(rg, kernels(), NULL, &module) &&
+              !rg_module_get_kernel(module, RG_STR("scale"), &scale) &&
+              !rg_args_create(scale, &args) && !rg_array_create(rg, &a, &ax) &&
+              !rg_array_create(rg, &b, &ay) && !rg_args_set_int(args, RG_STR("n"), 4) &&
+              !rg_args_set_int(args, RG_STR("k"), 1) &&
+              !rg_args_set_array(args, RG_STR("x"), ax) &&
+              !rg_args_set_array(args, RG_STR("y"), ay) && !rg_launch(scale, args) &&
+              !rg_launch_forward_vjp(scale, args);
+    rg_args_destroy(args);
+    rg_array_destroy(ax);
+    rg_array_destroy(ay);
+    rg_module_destroy(module);
+    rg_context_destroy(rg);
+    return ok;
+}
+
+static void
+test_failed_allocations(const char *device)
+{
+    for (long n = 1;; n += 1 + n / 16) {
+        mem_fail_after(n);
+        bool ok = use_everything(device);
+        mem_fail_after(0);
+        if (ok)
+            break;
+        if (strstr(rg_error_message(), "out of memory") == NULL &&
+            strstr(rg_error_message(), "no memory") == NULL) {
+            CHECK(!"a failed allocation is reported as such");
+            break;
+        }
+    }
+    CHECK(use_everything(device));
+}
+
+/* -- what a launch costs ------------------------------------------------------------------------------------------- */
+
+static double
+now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void
+test_overhead(rg_module *module, const char *device)
+{
+    rg_kernel *empty = kernel_of(module, "empty");
+    rg_args *args = args_of(empty);
+    CHECK(rg_launch(empty, args) == RG_OK);
+    double best = 1;
+    for (int round = 0; round < 20; round++) {
+        double start = now();
+        for (int i = 0; i < 200; i++)
+            if (rg_launch(empty, args))
+                failures++;
+        double each = (now() - start) / 200;
+        best = each < best ? each : best;
+    }
+    printf("an empty launch on %s takes %.2f us\n", device, best * 1e6);
+    if (strcmp(device, "cpu") == 0)
+        CHECK(best < 5e-6);
+    rg_args_destroy(args);
+}
+
+static void
+test_device(const char *device)
+{
+    rg_context_desc desc = {.device = rg_str_of(device)};
+    rg_context *rg;
+    rg_module *module;
+    rg_status status = rg_context_create(&desc, &rg);
+    if (status == RG_UNSUPPORTED)
+        return;
+    CHECK(status == RG_OK);
+    CHECK(strcmp(rg_context_device(rg), device) == 0);
+    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    test_launches(rg, module);
+    test_results(rg, module);
+    test_strides(rg, module);
+    test_lists(module);
+    test_misuse_of_arrays(rg);
+    test_misuse_of_modules(rg, module);
+    test_misuse_of_args(rg, module);
+    test_overhead(module, device);
+    rg_module_destroy(module);
+    rg_context_destroy(rg);
+    test_budget(device);
+    test_lifetimes(device);
+    test_failed_allocations(device);
+}
+
+int
+main(void)
+{
+    test_misuse_of_contexts();
+    test_device("interp");
+    test_device("cpu");
+    printf("%u checks, %u failed\n", checks, failures);
+    return failures != 0;
+}
