@@ -145,10 +145,22 @@ reverse_exit(vjp *v, carried *c, const ir_op *exit, ir_value *const *g)
     take_state(v, c);
 }
 
+/* Each exit but the last reverses copies of the arrays' adjoints: only one of them runs, but an array is
+ * consumed once in the text. */
+static ir_value **
+own_adjoints(vjp *v, ir_value *const *g, uint32_t n)
+{
+    ir_value **own = mem_zalloc(sizeof(*own) * (n + 1));
+    for (uint32_t i = 0; i < n; i++)
+        own[i] = g[i] && g[i]->type.kind == IR_ARRAY ? rg_build_copy(v->b, g[i]) : g[i];
+    return own;
+}
+
 static void
 reverse_exits(vjp *v, carried *c, vjp_record *record, ir_value *const *g)
 {
-    int32_t e = 0;
+    int32_t e = 0, exits = 0;
+    ir_for_ops(op, c->op->regions[0]) exits += op->code == RG_OP_EXIT_IF;
     ir_for_ops(exit, c->op->regions[0])
     {
         if (exit->code != RG_OP_EXIT_IF)
@@ -159,7 +171,9 @@ reverse_exits(vjp *v, carried *c, vjp_record *record, ir_value *const *g)
         }
         rg_build_if(v->b, rg_build_2(v->b, RG_OP_EQ, vjp_recalled(v, record->which),
                                      rg_build_int(v->b, RG_I32, e++)));
-        reverse_exit(v, c, exit, g);
+        ir_value **own = e < exits ? own_adjoints(v, g, c->op->nresults) : NULL;
+        reverse_exit(v, c, exit, own ? own : g);
+        mem_free(own);
         rg_build_end(v->b);
     }
 }
