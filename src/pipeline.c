@@ -131,6 +131,16 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     return made;
 }
 
+/* What the reverse still loads after simplification must stand where the forward sweep saw it. */
+static ir_fn *
+reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags)
+{
+    ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", diags);
+    if (!diags->errors)
+        ad_check_split(made, fn, diags);
+    return made;
+}
+
 static ir_fn *
 run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
 {
@@ -143,7 +153,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
         PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
     /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
     if (reverse)
-        fn = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", diags);
+        fn = reverse_of(fn, o, combined, diags);
     if (forward)
         fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
     if (diags->errors)
