@@ -65,7 +65,11 @@ moves_on(const pair *p, uint32_t k, const ir_op *loop, const ir_value *induction
         return false;
     if (loop->code == RG_OP_PARALLEL)
         return p->difference[k].constant == 0;
-    int64_t pace = c * (int64_t)step, apart = p->difference[k].constant;
+    const int64_t big = INT64_C(1) << 31;
+    int64_t pace = (int64_t)step, apart = p->difference[k].constant;
+    if (pace > big || pace < -big || c > big || c < -big || apart > big * big / 4 || apart < -big * big / 4)
+        return false; /* near where sums wrap nothing is known */
+    pace *= c;
     return pace > 0 ? apart + pace > 0 : apart + pace < 0;
 }
 

@@ -145,37 +145,26 @@ reverse_exit(vjp *v, carried *c, const ir_op *exit, ir_value *const *g)
     take_state(v, c);
 }
 
-/* Each exit but the last reverses copies of the arrays' adjoints: only one of them runs, but an array is
- * consumed once in the text. */
-static ir_value **
-own_adjoints(vjp *v, ir_value *const *g, uint32_t n)
-{
-    ir_value **own = mem_zalloc(sizeof(*own) * (n + 1));
-    for (uint32_t i = 0; i < n; i++)
-        own[i] = g[i] && g[i]->type.kind == IR_ARRAY ? rg_build_copy(v->b, g[i]) : g[i];
-    return own;
-}
-
+/* which exit was taken: a chain of ifs, the last exit in the last else */
 static void
 reverse_exits(vjp *v, carried *c, vjp_record *record, ir_value *const *g)
 {
-    int32_t e = 0, exits = 0;
+    int32_t exits = 0, e = 0;
     ir_for_ops(op, c->op->regions[0]) exits += op->code == RG_OP_EXIT_IF;
     ir_for_ops(exit, c->op->regions[0])
     {
         if (exit->code != RG_OP_EXIT_IF)
             continue;
-        if (!record->which) {
-            reverse_exit(v, c, exit, g);
-            return;
-        }
-        rg_build_if(v->b, rg_build_2(v->b, RG_OP_EQ, vjp_recalled(v, record->which),
-                                     rg_build_int(v->b, RG_I32, e++)));
-        ir_value **own = e < exits ? own_adjoints(v, g, c->op->nresults) : NULL;
-        reverse_exit(v, c, exit, own ? own : g);
-        mem_free(own);
-        rg_build_end(v->b);
+        bool last = ++e == exits;
+        if (!last)
+            rg_build_if(v->b, rg_build_2(v->b, RG_OP_EQ, vjp_recalled(v, record->which),
+                                         rg_build_int(v->b, RG_I32, e - 1)));
+        reverse_exit(v, c, exit, g);
+        if (!last)
+            rg_build_else(v->b);
     }
+    for (; e > 1; e--)
+        rg_build_end(v->b);
 }
 
 static void

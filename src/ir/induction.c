@@ -35,12 +35,19 @@ ir_is_induction(const ir_op *loop, const ir_value *param, ir_value **start, uint
     return steps_by_constant(loop, param, ir_terminator(loop->regions[0])->args[carried], step);
 }
 
+/* all of this arithmetic is modulo 2^64, as the index arithmetic of kernels is */
+static int64_t
+negated(int64_t v)
+{
+    return (int64_t)(0 - (uint64_t)v);
+}
+
 static void
 add_term(ir_affine *a, const ir_value *symbol, int64_t coefficient)
 {
     for (unsigned i = 0; i < a->n; i++)
         if (a->term[i].symbol == symbol) {
-            a->term[i].coefficient += coefficient;
+            a->term[i].coefficient = (int64_t)((uint64_t)a->term[i].coefficient + (uint64_t)coefficient);
             if (!a->term[i].coefficient)
                 a->term[i] = a->term[--a->n];
             return;
@@ -62,7 +69,7 @@ add_value(ir_affine *a, const ir_value *v, int64_t scale, unsigned depth)
     uint64_t bits;
     const ir_op *op = v->def;
     if (ir_is_const(v, &bits)) {
-        a->constant += scale * (int64_t)bits;
+        a->constant = (int64_t)((uint64_t)a->constant + (uint64_t)scale * bits);
         return;
     }
     if (op && depth) {
@@ -71,14 +78,14 @@ add_value(ir_affine *a, const ir_value *v, int64_t scale, unsigned depth)
         case RG_OP_ADD:
         case RG_OP_SUB:
             add_value(a, x, scale, depth - 1);
-            add_value(a, op->args[1], op->code == RG_OP_ADD ? scale : -scale, depth - 1);
+            add_value(a, op->args[1], op->code == RG_OP_ADD ? scale : negated(scale), depth - 1);
             return;
         case RG_OP_NEG:
-            add_value(a, x, -scale, depth - 1);
+            add_value(a, x, negated(scale), depth - 1);
             return;
         case RG_OP_MUL:
             if (ir_is_const(op->args[1], &bits) && bits + (1u << 20) < (2u << 20)) {
-                add_value(a, x, scale * (int64_t)bits, depth - 1);
+                add_value(a, x, (int64_t)((uint64_t)scale * bits), depth - 1);
                 return;
             }
             break;
@@ -108,8 +115,8 @@ ir_affine
 ir_affine_minus(ir_affine a, ir_affine b)
 {
     a.known = a.known && b.known;
-    a.constant -= b.constant;
+    a.constant = (int64_t)((uint64_t)a.constant - (uint64_t)b.constant);
     for (unsigned i = 0; i < b.n; i++)
-        add_term(&a, b.term[i].symbol, -b.term[i].coefficient);
+        add_term(&a, b.term[i].symbol, negated(b.term[i].coefficient));
     return a;
 }
