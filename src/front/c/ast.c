@@ -1,0 +1,186 @@
+/* Questions about the tree. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/ast.h"
+
+decl *
+lvalue_root(const node *n)
+{
+    for (;;) {
+        switch (n->kind) {
+        case E_REF:
+        case E_LITERAL:
+            return n->decl;
+        case E_MEMBER:
+        case E_DECAY:
+            n = n->kid[0];
+            break;
+        case E_SUBSCRIPT:
+        case E_DEREF:
+            if (n->kid[0]->kind != E_DECAY)
+                return NULL;
+            n = n->kid[0];
+            break;
+        default:
+            return NULL;
+        }
+    }
+}
+
+bool
+node_walk(const node *n, node_visit *each, void *user)
+{
+    if (!n)
+        return true;
+    if (!each(n, user))
+        return false;
+    for (size_t i = 0; i < 4; i++) {
+        if (!node_walk(n->kid[i], each, user))
+            return false;
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (!node_walk(n->list[i], each, user))
+            return false;
+    }
+    if (n->kind == S_DECL) {
+        for (uint32_t i = 0; i < n->count; i++) {
+            if (!node_walk(n->list[i]->decl->init, each, user))
+                return false;
+        }
+    }
+    return n->kind != E_LITERAL || node_walk(n->decl->init, each, user);
+}
+
+static bool
+is_write_to(const node *n, void *user)
+{
+    bool writes = n->kind == E_ASSIGN || n->kind == E_COMPOUND || n->kind == E_INC;
+    return !(writes && lvalue_root(n->kid[0]) == user);
+}
+
+bool
+tree_writes(const node *tree, const decl *d)
+{
+    return d->address_taken || !node_walk(tree, is_write_to, (void *)d);
+}
+
+static bool
+is_not_mention(const node *n, void *user)
+{
+    return !(n->kind == E_REF && n->decl == user);
+}
+
+bool
+tree_mentions(const node *tree, const decl *d)
+{
+    return !node_walk(tree, is_not_mention, (void *)d);
+}
+
+/* A break or continue that belongs to the loop around `n`. */
+static bool
+has_jump(const node *n, node_kind jump)
+{
+    if (!n)
+        return false;
+    if (n->kind == jump)
+        return true;
+    if (n->kind == S_FOR || n->kind == S_WHILE || n->kind == S_DO ||
+        (n->kind == S_SWITCH && jump == S_BREAK))
+        return false;
+    for (size_t i = 0; i < 4; i++) {
+        if (has_jump(n->kid[i], jump))
+            return true;
+    }
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (has_jump(n->list[i], jump))
+            return true;
+    }
+    return false;
+}
+
+bool
+body_breaks(const node *body)
+{
+    return has_jump(body, S_BREAK);
+}
+
+bool
+body_continues(const node *body)
+{
+    return has_jump(body, S_CONTINUE);
+}
+
+static bool
+is_not_return(const node *n, void *user)
+{
+    return n->kind != S_RETURN;
+}
+
+bool
+tree_returns(const node *tree)
+{
+    return !node_walk(tree, is_not_return, NULL);
+}
+
+static bool
+plain_node(const node *n, void *user)
+{
+    switch (n->kind) {
+    case E_INT:
+    case E_FLOAT:
+    case E_UNARY:
+    case E_PLUS:
+    case E_LNOT:
+    case E_BINARY:
+    case E_AND:
+    case E_OR:
+    case E_CAST:
+        return n->type && n->type->kind == TYPE_SCALAR;
+    case E_REF:
+        return n->type && (n->type->kind == TYPE_SCALAR || n->type->kind == TYPE_STRUCT);
+    case E_MEMBER:
+        return n->kid[0]->kind == E_REF || n->kid[0]->kind == E_MEMBER;
+    default:
+        return false;
+    }
+}
+
+bool
+expr_is_plain(const node *n)
+{
+    return node_walk(n, plain_node, NULL);
+}
+
+/* -- functions ------------------------------------------------------------------------------------- */
+static bool
+is_not_parallel(const node *n, void *user)
+{
+    if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
+        return false;
+    return n->kind != E_CALL || !n->decl || !function_has_parallel(n->decl);
+}
+
+bool
+function_has_parallel(decl *fn)
+{
+    if (!fn->parallel) {
+        fn->parallel = 1; /* a cycle is an error elsewhere */
+        if (fn->body && !node_walk(fn->body, is_not_parallel, NULL))
+            fn->parallel = 2;
+    }
+    return fn->parallel == 2;
+}
+
+bool
+function_jumps(decl *fn)
+{
+    if (!fn->jumps) {
+        fn->jumps = 1;
+        const node *body = fn->body;
+        for (uint32_t i = 0; body && i < body->count; i++) {
+            const node *n = body->list[i];
+            bool last = i + 1 == body->count && n->kind == S_RETURN;
+            if (!last && tree_returns(n))
+                fn->jumps = 2;
+        }
+    }
+    return fn->jumps == 2;
+}

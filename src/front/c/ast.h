@@ -1,0 +1,205 @@
+/* The C program as the front end sees it: a small tree that import*.c makes of libclang's cursors,
+ * one function at a time, so that a callee can be walked once per call and analyses stay simple.
+ * Everything lives in the compilation's arena. SPDX-License-Identifier: Apache-2.0 */
+#ifndef FRONT_C_AST_H
+#define FRONT_C_AST_H
+
+#include "base/base.h"
+#include "retrograd/build.h"
+
+typedef struct ctype ctype;
+typedef struct record record;
+typedef struct node node;
+typedef struct decl decl;
+typedef struct omp omp;
+
+typedef enum ctype_kind {
+    TYPE_VOID,
+    TYPE_SCALAR, /* arithmetic, bool, enum */
+    TYPE_POINTER,
+    TYPE_ARRAY,
+    TYPE_STRUCT,
+    TYPE_FUNCTION,
+    TYPE_BAD /* a type that kernels cannot have: spelled in `name` */
+} ctype_kind;
+
+struct ctype {
+    ctype_kind kind;
+    rg_dtype dtype;   /* TYPE_SCALAR */
+    bool constant;    /* const-qualified */
+    bool is_volatile;
+    ctype *elem;      /* of pointers and arrays */
+    int64_t length;   /* of arrays; -1: only the run knows */
+    record *rec;      /* TYPE_STRUCT */
+    const char *name; /* as written */
+};
+
+typedef struct field {
+    const char *name;
+    ctype *type;
+    uint32_t leaf;   /* number of its first leaf among the struct's */
+    uint32_t offset; /* bytes */
+} field;
+
+struct record {
+    const char *name;
+    uint32_t nfields;
+    field *fields;
+    uint32_t leaves; /* scalar fields, nested ones included; a field array counts once */
+    uint32_t size;   /* bytes */
+};
+
+typedef enum node_kind {
+    /* expressions */
+    E_BAD,       /* bits: error number; text: what it is */
+    E_INT,       /* bits */
+    E_FLOAT,     /* number */
+    E_STRING,    /* text: without quotes, escapes resolved */
+    E_REF,       /* decl */
+    E_UNARY,     /* op: rg_op NEG or NOT (bitwise) on kid[0] */
+    E_PLUS,      /* +kid[0] */
+    E_LNOT,      /* !kid[0] */
+    E_INC,       /* kid[0]; bits: INC_* */
+    E_ADDR,      /* &kid[0] */
+    E_DEREF,     /* *kid[0] */
+    E_BINARY,    /* op: rg_op; kid[0], kid[1]; comparisons yield int */
+    E_AND,       /* && */
+    E_OR,        /* || */
+    E_COMMA,
+    E_ASSIGN,    /* kid[0] = kid[1] */
+    E_COMPOUND,  /* kid[0] op= kid[1]: op */
+    E_COND,      /* kid[0] ? kid[1] : kid[2] */
+    E_ELVIS,     /* kid[0] ?: kid[1] */
+    E_CALL,      /* decl, list: arguments */
+    E_SUBSCRIPT, /* kid[0]: pointer, kid[1]: integer */
+    E_MEMBER,    /* kid[0]: a struct (-> has become * and .), bits: number of the field */
+    E_CAST,      /* kid[0] → type */
+    E_DECAY,     /* array kid[0] → pointer to its first element */
+    E_INIT,      /* list: initialisers as written */
+    E_DESIGNATED,/* list: E_MEMBER (bits) or index expressions; kid[0]: the value */
+    E_LITERAL,   /* compound literal: decl */
+    /* statements; an expression is one too */
+    S_BAD,
+    S_BLOCK,     /* list */
+    S_DECL,      /* list of E_REF: variables in order */
+    S_IF,        /* kid[0]: condition, kid[1], kid[2] (or NULL) */
+    S_FOR,       /* kid[0]: init, kid[1]: condition, kid[2]: step (each or NULL), kid[3]: body */
+    S_WHILE,     /* kid[0]: condition, kid[1]: body */
+    S_DO,        /* kid[0]: condition, kid[1]: body */
+    S_SWITCH,    /* kid[0]: value, kid[1]: body */
+    S_CASE,      /* kid[0]: value, kid[1]: range's end or NULL, kid[2]: statement */
+    S_DEFAULT,   /* kid[2]: statement */
+    S_BREAK,
+    S_CONTINUE,
+    S_RETURN,    /* kid[0]: value or NULL */
+    S_NULL,
+    S_OMP        /* directive; kid[0]: the statement it governs */
+} node_kind;
+
+enum { INC_MINUS = 1, INC_PREFIX = 2 };
+
+struct node {
+    node_kind kind;
+    rg_op op;
+    ctype *type; /* NULL for statements */
+    rg_place place;
+    node *kid[4];
+    node **list;
+    uint32_t count;
+    decl *decl;
+    omp *directive;
+    uint64_t bits;
+    double number;
+    const char *text;
+};
+
+typedef enum decl_kind { DECL_VAR, DECL_PARAM, DECL_FUNCTION } decl_kind;
+
+struct decl {
+    decl_kind kind;
+    const char *name;
+    rg_place place;
+    ctype *type; /* of a parameter: arrays adjusted to pointers; of a function: its result */
+
+    /* variables and parameters */
+    node *init;
+    node **extents; /* of a parameter written as an array: outermost first, NULL where empty */
+    uint32_t nextents;
+    bool global;        /* file scope */
+    bool lasting;       /* static storage */
+    bool written;       /* assigned to, incremented, or one of its parts is */
+    bool address_taken;
+    vec(node *) assigned; /* pointers: what is assigned to them after their initialisation */
+
+    /* functions */
+    decl **params;
+    uint32_t nparams;
+    node *body;
+    bool has_body, external, in_main_file, variadic, builtin;
+    bool active;             /* being inlined: recursion */
+    signed char parallel;    /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
+    signed char jumps;       /* returns before its end: 0 not known, 1 no, 2 yes */
+    void *cursor;            /* import: where the body is */
+
+    /* where its storage is at the moment (gen.h) */
+    struct object *object;
+    struct pointer_var *pointer;
+};
+
+/* -- directives ----------------------------------------------------------------------------------- */
+typedef enum omp_kind {
+    OMP_PARALLEL_FOR,
+    OMP_SIMD,
+    OMP_ATOMIC_UPDATE,
+    OMP_ATOMIC_CAPTURE,
+    OMP_ATOMIC_COMPARE,
+    OMP_ATOMIC_READ,
+    OMP_ATOMIC_WRITE,
+    OMP_NO_EFFECT,
+    OMP_OTHER
+} omp_kind;
+
+typedef struct omp_name {
+    const char *name;
+    rg_rmw op;   /* reductions */
+    bool first;  /* firstprivate */
+    rg_place place;
+} omp_name;
+
+typedef struct omp_names {
+    uint32_t count;
+    omp_name *at;
+} omp_names;
+
+struct omp {
+    omp_kind kind;
+    rg_place place;
+    const char *path; /* the file it stands in, and where */
+    uint32_t offset;
+    uint32_t collapse; /* 1 without the clause */
+    omp_names reductions, privates;
+    unsigned error;    /* a clause or directive outside of what is compiled: number, and its text */
+    const char *what;
+    bool used;
+};
+
+/* -- helpers over the tree (ast.c) ----------------------------------------------------------------- */
+/* The variable whose storage an lvalue is a part of; NULL when it is reached through a pointer. */
+decl *lvalue_root(const node *lvalue);
+typedef bool node_visit(const node *n, void *user);
+/* Every node, outer first; initialisers of declared variables included. false from `each` stops. */
+bool node_walk(const node *n, node_visit *each, void *user);
+/* Whether the tree assigns to the variable or, its address being known elsewhere, might. */
+bool tree_writes(const node *tree, const decl *d);
+bool tree_mentions(const node *tree, const decl *d);
+/* Whether the tree holds a break (continue) that leaves the loop whose body it is. */
+bool body_breaks(const node *body);
+bool body_continues(const node *body);
+bool tree_returns(const node *tree);
+/* Whether evaluation only computes on scalars: no memory, no call, no side effect. */
+bool expr_is_plain(const node *n);
+bool function_has_parallel(decl *fn);
+/* returns somewhere else than in its last statement */
+bool function_jumps(decl *fn);
+
+#endif

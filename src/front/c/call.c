@@ -1,0 +1,147 @@
+/* Calls of the user's functions: the callee's tree is generated in place, its parameters bound.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+
+/* A parameter that the callee never changes needs no variable. */
+void
+bind_scalar(gen *g, decl *d, value v)
+{
+    if (!d->written && !d->address_taken) {
+        d->object = object_of_value(g, d->name, v);
+        d->object->type = d->type;
+        return;
+    }
+    d->object = object_local(g, d->name, d->type);
+    place to = place_of(d->object);
+    for (uint32_t i = 0; i < d->object->nleaves; i++)
+        rg_build_set(g->b, d->object->leaves[i].var,
+                     d->type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i]);
+    (void)to;
+}
+
+typedef struct argument {
+    value v;
+} argument;
+
+/* All arguments are evaluated before the first parameter is bound: they may mention the same names. */
+static bool
+bind_arguments(gen *g, decl *fn, const node *n)
+{
+    argument *args = arena_new_n(g->arena, argument, n->count + 1);
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        front_error error;
+        const ctype *t = fn->params[i]->type;
+        const char *problem = type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
+        if (problem) {
+            fail(g, t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : error,
+                 fn->params[i]->place, problem);
+            return false;
+        }
+        args[i].v = expr(g, n->list[i]);
+        if (t->kind == TYPE_STRUCT ? !args[i].v.leaves
+            : t->kind == TYPE_SCALAR ? !args[i].v.scalar : !args[i].v.at.object)
+            return false;
+    }
+    at_node(g, n);
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        decl *d = fn->params[i];
+        if (d->type->kind == TYPE_POINTER)
+            pointer_declare(g, d, NULL, &args[i].v.at);
+        else
+            bind_scalar(g, d, args[i].v);
+    }
+    return true;
+}
+
+static value
+result_of(gen *g, const frame *f, const node *n)
+{
+    value v = {.type = n->type};
+    if (f->result) {
+        place p = place_of(f->result);
+        v = load(g, &p);
+        v.type = n->type;
+    } else if (n->type->kind == TYPE_POINTER) {
+        v.at = f->pointer;
+        if (!f->pointer_set) {
+            node bad = {.kind = E_BAD, .bits = ERR_POINTER_RETURN, .type = n->type->elem, .place = n->place};
+            v.at = lvalue(g, &bad);
+        }
+    }
+    return v;
+}
+
+static value
+inline_body(gen *g, decl *fn, const node *n)
+{
+    frame f = {.outer = g->frame, .fn = fn};
+    rg_label on_break = g->on_break, on_continue = g->on_continue;
+    g->frame = &f;
+    if (fn->type->kind == TYPE_SCALAR || fn->type->kind == TYPE_STRUCT)
+        f.result = object_local(g, "result", fn->type);
+    bool jumps = function_jumps(fn);
+    if (jumps)
+        f.exit = rg_build_block(g->b);
+    rg_build_inline_push(g->b, rg_str_of(fn->name));
+    stmt(g, fn->body);
+    rg_build_inline_pop(g->b);
+    if (jumps)
+        rg_build_end(g->b);
+    g->frame = f.outer;
+    g->on_break = on_break;
+    g->on_continue = on_continue;
+    return result_of(g, &f, n);
+}
+
+static value
+refuse_call(gen *g, const node *n, front_error error)
+{
+    fail(g, error, n->place, n->decl->name);
+    node zero = {.kind = E_INT, .type = n->type, .place = n->place};
+    if (n->type->kind == TYPE_SCALAR)
+        return expr(g, &zero);
+    value v = {.type = n->type};
+    front_error why;
+    if (n->type->kind == TYPE_STRUCT && !type_problem(n->type, &why)) {
+        place p = place_of(object_local(g, "result", n->type));
+        v = load(g, &p);
+    }
+    return v;
+}
+
+static bool
+allocates(const char *name)
+{
+    static const char *const names[] = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "alloca",
+                                        "__builtin_alloca"};
+    for (size_t i = 0; i < countof(names); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+value
+call(gen *g, const node *n)
+{
+    decl *fn = n->decl;
+    value v;
+    if (!fn->body) {
+        if (math_call(g, n, &v))
+            return v;
+        return refuse_call(g, n, allocates(fn->name) ? ERR_ALLOCATION : fn->variadic ? ERR_VARARGS : ERR_NO_BODY);
+    }
+    if (fn->variadic)
+        return refuse_call(g, n, ERR_VARARGS);
+    if (fn->active)
+        return refuse_call(g, n, ERR_RECURSION);
+    front_error error;
+    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER && type_problem(fn->type, &error))
+        return refuse_call(g, n, error);
+    if (n->count != fn->nparams || !bind_arguments(g, fn, n))
+        return refuse_call(g, n, ERR_NO_BODY);
+    fn->active = true;
+    v = inline_body(g, fn, n);
+    fn->active = false;
+    return v;
+}

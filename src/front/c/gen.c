@@ -1,0 +1,129 @@
+/* Errors, places, types and conversions of the generating files. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+
+/* -- errors ---------------------------------------------------------------------------------------- */
+typedef struct error_row {
+    unsigned number;
+    const char *text, *remedy;
+} error_row;
+
+static const error_row rows[] = {
+#define FRONT_ERROR(name, number, text, remedy) {number, text, remedy},
+#include "front/c/errors.def"
+#undef FRONT_ERROR
+};
+
+/* A callee is generated once per call, its errors are said once. */
+static bool
+said_before(gen *g, unsigned number, rg_place at)
+{
+    uint64_t key = hash_u64(hash_u64(number, (uint64_t)at.file << 32 | at.line), at.col);
+    if (map_get(&g->reported, key))
+        return true;
+    map_set(&g->reported, key, g);
+    return false;
+}
+
+void
+fail(gen *g, front_error error, rg_place at, ...)
+{
+    const error_row *row = rows;
+    while (row->number != (unsigned)error)
+        row++;
+    if (said_before(g, row->number, at))
+        return;
+    str text = {0};
+    va_list args;
+    va_start(args, at);
+    str_addv(&text, row->text, args);
+    va_end(args);
+    if (row->remedy[0]) {
+        str_addc(&text, '\n');
+        str_addz(&text, row->remedy);
+    }
+    rg_build_error(g->b, row->number, at, "%s", text.ptr);
+    str_free(&text);
+}
+
+void
+at_node(gen *g, const node *n)
+{
+    if (n->place.line)
+        rg_build_at(g->b, n->place);
+}
+
+/* -- types ----------------------------------------------------------------------------------------- */
+bool
+is_float_dtype(rg_dtype d)
+{
+    return d == RG_F16 || d == RG_F32 || d == RG_F64;
+}
+
+bool
+is_signed_dtype(rg_dtype d)
+{
+    return d == RG_I8 || d == RG_I16 || d == RG_I32 || d == RG_I64;
+}
+
+unsigned
+dtype_bits(rg_dtype d)
+{
+    switch (d) {
+    case RG_BOOL:
+        return 1;
+    case RG_I8:
+    case RG_U8:
+        return 8;
+    case RG_I16:
+    case RG_U16:
+    case RG_F16:
+        return 16;
+    case RG_I32:
+    case RG_U32:
+    case RG_F32:
+        return 32;
+    default:
+        return 64;
+    }
+}
+
+rg_dtype
+promoted(rg_dtype d)
+{
+    return is_float_dtype(d) || dtype_bits(d) >= 32 ? d : RG_I32;
+}
+
+rg_dtype
+common_dtype(rg_dtype x, rg_dtype y)
+{
+    if (is_float_dtype(x) || is_float_dtype(y)) {
+        if (!is_float_dtype(x))
+            return y;
+        if (!is_float_dtype(y))
+            return x;
+        return x > y ? x : y; /* F16 < F32 < F64 in the enumeration */
+    }
+    x = promoted(x);
+    y = promoted(y);
+    if (dtype_bits(x) != dtype_bits(y))
+        return dtype_bits(x) > dtype_bits(y) ? x : y;
+    return is_signed_dtype(x) ? y : x;
+}
+
+rg_value
+int_value(gen *g, rg_dtype d, int64_t v)
+{
+    return rg_build_int(g->b, d, v);
+}
+
+rg_value
+zero_value(gen *g, rg_dtype d)
+{
+    return rg_build_bits(g->b, d, 0);
+}
+
+rg_value
+convert(gen *g, rg_dtype to, rg_value v)
+{
+    return rg_value_type(v).dtype == to ? v : rg_build_cast(g->b, to, v);
+}

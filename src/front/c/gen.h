@@ -1,0 +1,183 @@
+/* From the tree to the builder: what the generating files share. SPDX-License-Identifier: Apache-2.0
+ *
+ *   object   a piece of storage: a variable, a kernel's array, a constant table. It is kept as leaves:
+ *            one builder variable, buffer or table for each scalar field (struct of arrays).
+ *   place    a part of an object: leaves from `leaf` on, under the indices so far. A place of scalar
+ *            type has one leaf and one index for each of its axes.
+ *   value    what an expression yields: a scalar, a struct's leaves, or a pointer, which is a place:
+ *            of the element it points to. Moving it changes its last index. */
+#ifndef FRONT_C_GEN_H
+#define FRONT_C_GEN_H
+
+#include "front/c/parse.h"
+
+enum { MAX_AXES = RG_MAX_RANK };
+
+typedef struct leaf {
+    const char *name;
+    rg_dtype dtype;
+    uint32_t rank;
+    int64_t dim[MAX_AXES]; /* -1: not known now (buffers) */
+    uint32_t offset;       /* bytes, of the first element */
+    rg_var var;            /* OBJECT_LOCAL */
+    rg_value value;        /* OBJECT_BUFFER: the buffer; OBJECT_VALUE: a scalar or a table */
+} leaf;
+
+typedef enum object_kind { OBJECT_LOCAL, OBJECT_BUFFER, OBJECT_VALUE } object_kind;
+
+typedef struct object {
+    object_kind kind;
+    const char *name;
+    ctype *type;
+    bool constant; /* never written while the kernel runs */
+    bool shared;   /* made at kernel level: every thread sees it */
+    uint32_t nleaves;
+    leaf *leaves;
+    /* what a pointer variable with several possible arrays points to now */
+    struct pointer_var *choice;
+    rg_value selector;
+} object;
+
+typedef struct place {
+    object *object;
+    uint32_t leaf;
+    ctype *type;
+    uint32_t n;
+    bool fixed;               /* a field: its neighbours are not reached by moving the last index */
+    rg_value index[MAX_AXES]; /* NULL: 0 */
+} place;
+
+typedef struct value {
+    ctype *type;
+    rg_value scalar;
+    rg_value *leaves; /* structs: scalars and local arrays */
+    place at;         /* pointers */
+} value;
+
+/* A pointer variable. `fixed`: it has one place for good. Otherwise it points into one of `choices`
+ * (the object and leaf count, not the indices), and its indices are variables. */
+typedef struct pointer_var {
+    const char *name;
+    bool fixed, shared;
+    place at; /* fixed */
+    uint32_t nchoices;
+    place *choices;
+    rg_var selector; /* with more than one */
+    rg_var index[MAX_AXES];
+} pointer_var;
+
+/* A function being generated. */
+typedef struct frame {
+    struct frame *outer;
+    decl *fn;
+    rg_label exit;   /* return leaves this; 0: the only return is the last statement */
+    object *result;  /* NULL: void, or a pointer */
+    place pointer;   /* a returned pointer */
+    bool pointer_set;
+} frame;
+
+typedef struct gen {
+    unit *unit;
+    arena *arena;
+    rg_builder *b;
+    bool in_thread;  /* inside a parallel loop */
+    frame *frame;
+    rg_label on_break, on_continue;
+    bool break_leaves_thread; /* the innermost loop is the parallel one */
+    map reported;    /* errors said, by number and place */
+    map indices;     /* parallel index value → its name (check.c) */
+} gen;
+
+/* -- gen.c ------------------------------------------------------------------------------------------ */
+void fail(gen *g, front_error error, rg_place at, ...);
+void at_node(gen *g, const node *n);
+rg_value int_value(gen *g, rg_dtype d, int64_t v);
+rg_value zero_value(gen *g, rg_dtype d);
+bool is_float_dtype(rg_dtype d);
+bool is_signed_dtype(rg_dtype d);
+unsigned dtype_bits(rg_dtype d);
+rg_value convert(gen *g, rg_dtype to, rg_value v);
+/* C's integer promotion and usual arithmetic conversions on element types */
+rg_dtype promoted(rg_dtype d);
+rg_dtype common_dtype(rg_dtype x, rg_dtype y);
+
+/* -- object.c --------------------------------------------------------------------------------------- */
+uint32_t type_leaves(const ctype *t);
+/* NULL if t can be storage; else what stands in the way, with the error that says so. */
+const char *type_problem(const ctype *t, front_error *error);
+/* An object's leaves with names, axes and offsets, without storage. `outer` axes go before. */
+object *object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer,
+                   const int64_t *dims);
+object *object_local(gen *g, const char *name, ctype *t);  /* variables, declared now */
+object *object_temp(gen *g, const char *name, ctype *t);   /* arrays are temporary buffers */
+object *object_of_value(gen *g, const char *name, value v); /* read-only */
+place place_of(object *o);
+rg_value load_leaf(gen *g, const place *p, uint32_t which);
+value load(gen *g, const place *p);
+void store(gen *g, const place *p, const value *v, const node *n);
+void store_scalar(gen *g, const place *p, rg_value v, const node *n);
+place place_member(const place *p, uint32_t field_number);
+place place_element(gen *g, const place *p, rg_value index); /* of an array place */
+place place_move(gen *g, const place *p, rg_value by, const node *n); /* pointers */
+rg_value index_add(gen *g, rg_value x, rg_value y); /* either may be NULL: 0 */
+rg_value flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index);
+
+/* -- expr.c ----------------------------------------------------------------------------------------- */
+value expr(gen *g, const node *n);
+rg_value scalar(gen *g, const node *n);
+rg_value condition(gen *g, const node *n, bool negate);
+place lvalue(gen *g, const node *n);
+void effect(gen *g, const node *n);
+rg_value arithmetic(gen *g, rg_op op, rg_value x, rg_value y);
+value scalar_value(ctype *t, rg_value v);
+
+/* -- pointer.c -------------------------------------------------------------------------------------- */
+place pointer(gen *g, const node *n);
+void pointer_declare(gen *g, decl *d, const node *init, const place *given);
+void pointer_assign(gen *g, decl *d, const place *to, const node *n);
+place pointer_read(gen *g, const decl *d, const node *n);
+rg_value pointer_compare(gen *g, const node *n);
+rg_value pointer_difference(gen *g, const node *n);
+/* Before a parallel loop: pointer variables of the loop become fixed choices; `undo` takes it back. */
+typedef struct pointer_undo {
+    decl *variable;
+    pointer_var *before;
+} pointer_undo;
+typedef vec(pointer_undo) pointer_undos;
+void pointers_enter_thread(gen *g, const node *body, pointer_undos *undo);
+void pointers_leave_thread(pointer_undos *undo);
+
+/* -- init.c, constant.c ----------------------------------------------------------------------------- */
+void init_object(gen *g, object *o, const node *init);
+object *constant_object(gen *g, decl *d);
+bool constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits);
+bool constant_initialiser(gen *g, const ctype *t, const node *init);
+
+/* -- call.c, math.c --------------------------------------------------------------------------------- */
+value call(gen *g, const node *n);
+/* Calls of the C library. false: it is none that is known. */
+bool math_call(gen *g, const node *n, value *out);
+void bind_scalar(gen *g, decl *d, value v);
+
+/* -- stmt.c, loop.c, switch.c ----------------------------------------------------------------------- */
+void stmt(gen *g, const node *n);
+void declare(gen *g, decl *d);
+void loop_for(gen *g, const node *n);
+void loop_while(gen *g, const node *n);
+void loop_do(gen *g, const node *n);
+void switch_stmt(gen *g, const node *n);
+
+/* Whether n is an integer constant. */
+bool is_constant_node(const node *n, int64_t *v);
+
+/* -- omp.c, atomic.c -------------------------------------------------------------------------------- */
+void omp_stmt(gen *g, const node *n);
+void atomic_stmt(gen *g, const node *n);
+/* Whether a kernel-level array must be seen by all threads. */
+bool needs_temp(gen *g, const decl *d);
+
+/* -- kernel.c, check.c ------------------------------------------------------------------------------ */
+void kernel(gen *g, decl *fn);
+void check_races(gen *g, ir_fn *fn, diag_list *diags);
+
+#endif

@@ -1,0 +1,310 @@
+/* Types and declarations: libclang's → the front end's tree. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/import.h"
+
+/* -- types ----------------------------------------------------------------------------------------- */
+static rg_dtype
+integer_dtype(bool is_signed, long long size)
+{
+    switch (size) {
+    case 1:
+        return is_signed ? RG_I8 : RG_U8;
+    case 2:
+        return is_signed ? RG_I16 : RG_U16;
+    case 4:
+        return is_signed ? RG_I32 : RG_U32;
+    case 8:
+        return is_signed ? RG_I64 : RG_U64;
+    default:
+        return RG_NONE;
+    }
+}
+
+static rg_dtype
+scalar_dtype(CXType t)
+{
+    switch (t.kind) {
+    case CXType_Bool:
+        return RG_BOOL;
+    case CXType_Char_S:
+    case CXType_SChar:
+    case CXType_Short:
+    case CXType_Int:
+    case CXType_Long:
+    case CXType_LongLong:
+    case CXType_WChar:
+        return integer_dtype(true, clang_Type_getSizeOf(t));
+    case CXType_Char_U:
+    case CXType_UChar:
+    case CXType_UShort:
+    case CXType_UInt:
+    case CXType_ULong:
+    case CXType_ULongLong:
+    case CXType_Char16:
+    case CXType_Char32:
+        return integer_dtype(false, clang_Type_getSizeOf(t));
+    case CXType_Float16:
+        return RG_F16;
+    case CXType_Float:
+        return RG_F32;
+    case CXType_Double:
+        return RG_F64;
+    case CXType_Enum:
+        return scalar_dtype(clang_getCanonicalType(
+            clang_getEnumDeclIntegerType(clang_getTypeDeclaration(t))));
+    default:
+        return RG_NONE;
+    }
+}
+
+static const char *
+type_name(unit *u, CXType t)
+{
+    CXString s = clang_getTypeSpelling(t);
+    const char *name = arena_str(u->arena, rg_str_of(clang_getCString(s)));
+    clang_disposeString(s);
+    return name;
+}
+
+/* Leaves of a type: its scalars, where an array counts as what it holds. */
+static uint32_t
+leaves_of(const ctype *t)
+{
+    while (t->kind == TYPE_ARRAY)
+        t = t->elem;
+    return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
+}
+
+typedef struct field_visit {
+    unit *unit;
+    vec(field) fields;
+    uint32_t leaves;
+} field_visit;
+
+static enum CXVisitorResult
+see_field(CXCursor c, CXClientData data)
+{
+    field_visit *v = data;
+    field f = {.name = cursor_name(v->unit, c), .leaf = v->leaves};
+    f.type = import_type(v->unit, clang_getCursorType(c));
+    f.offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
+    if (clang_Cursor_isBitField(c)) {
+        ctype *bad = arena_one(v->unit->arena, ctype);
+        *bad = (ctype){.kind = TYPE_BAD, .name = "bit-field"};
+        f.type = bad;
+    }
+    v->leaves += leaves_of(f.type);
+    vec_push(&v->fields, f);
+    return CXVisit_Continue;
+}
+
+static void
+import_record(unit *u, ctype *t, CXType canonical)
+{
+    if (clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl) {
+        t->kind = TYPE_BAD;
+        t->name = "union";
+        return;
+    }
+    t->kind = TYPE_STRUCT;
+    t->rec = arena_one(u->arena, record);
+    t->rec->name = t->name;
+    field_visit v = {.unit = u};
+    clang_Type_visitFields(canonical, see_field, &v);
+    t->rec->nfields = (uint32_t)v.fields.n;
+    t->rec->fields = arena_new_n(u->arena, field, v.fields.n + 1);
+    for (size_t i = 0; i < v.fields.n; i++)
+        t->rec->fields[i] = v.fields.at[i];
+    t->rec->leaves = v.leaves;
+    long long size = clang_Type_getSizeOf(canonical);
+    t->rec->size = size > 0 ? (uint32_t)size : 0;
+    vec_free(&v.fields);
+}
+
+static void
+fill_type(unit *u, ctype *t, CXType c)
+{
+    switch (c.kind) {
+    case CXType_Void:
+        t->kind = TYPE_VOID;
+        break;
+    case CXType_Pointer:
+        t->kind = TYPE_POINTER;
+        t->elem = import_type(u, clang_getPointeeType(c));
+        break;
+    case CXType_ConstantArray:
+    case CXType_VariableArray:
+    case CXType_IncompleteArray:
+        t->kind = TYPE_ARRAY;
+        t->elem = import_type(u, clang_getArrayElementType(c));
+        t->length = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : -1;
+        t->constant |= t->elem->constant;
+        break;
+    case CXType_Record:
+        import_record(u, t, c);
+        break;
+    case CXType_FunctionProto:
+    case CXType_FunctionNoProto:
+        t->kind = TYPE_FUNCTION;
+        break;
+    default:
+        t->dtype = scalar_dtype(c);
+        t->kind = t->dtype == RG_NONE ? TYPE_BAD : TYPE_SCALAR;
+        break;
+    }
+}
+
+ctype *
+import_type(unit *u, CXType type)
+{
+    CXType c = clang_getCanonicalType(type);
+    uint64_t key = map_ptr(c.data[0]);
+    ctype *known = map_get(&u->types, key);
+    if (known)
+        return known;
+    ctype *t = arena_one(u->arena, ctype);
+    map_set(&u->types, key, t);
+    t->length = -1;
+    t->name = type_name(u, type);
+    t->constant = clang_isConstQualifiedType(c);
+    t->is_volatile = clang_isVolatileQualifiedType(c);
+    fill_type(u, t, c);
+    return t;
+}
+
+/* -- declarations ---------------------------------------------------------------------------------- */
+/* Parameters written as arrays are pointers; libclang shows them as written. */
+ctype *
+adjust_array(unit *u, ctype *t)
+{
+    if (t->kind != TYPE_ARRAY)
+        return t;
+    ctype *p = arena_one(u->arena, ctype);
+    *p = (ctype){.kind = TYPE_POINTER, .elem = t->elem, .length = -1, .name = t->name};
+    return p;
+}
+
+/* The extents as written, outermost first. Expression children of the parameter are those that are
+ * there, innermost first; which axis has none is known from the type: only the outermost may. */
+static void
+import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
+{
+    cursors kids = {0};
+    vec(node *) found = {0};
+    cursor_children(c, &kids);
+    for (size_t i = 0; i < kids.n; i++) {
+        if (clang_isExpression(clang_getCursorKind(kids.at[i])))
+            vec_push(&found, import_expr(u, kids.at[i]));
+    }
+    uint32_t rank = 0, open = 0;
+    for (const ctype *t = written; t->kind == TYPE_ARRAY; t = t->elem) {
+        rank++;
+        open += t->length < 0;
+    }
+    d->nextents = rank;
+    d->extents = arena_new_n(u->arena, node *, rank + 1);
+    bool typedefs = found.n < rank && found.n == open; /* constant axes come from a typedef */
+    size_t next = 0;
+    for (uint32_t axis = rank; axis-- > 0 && next < found.n;) {
+        const ctype *t = written;
+        for (uint32_t k = 0; k < axis; k++)
+            t = t->elem;
+        if (!typedefs || t->length < 0)
+            d->extents[axis] = found.at[next++];
+    }
+    vec_free(&kids);
+    vec_free(&found);
+}
+
+static void
+import_parameters(unit *u, decl *fn, CXCursor c)
+{
+    int n = clang_Cursor_getNumArguments(c);
+    fn->nparams = n > 0 ? (uint32_t)n : 0;
+    fn->params = arena_new_n(u->arena, decl *, fn->nparams + 1);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        fn->params[i] = import_decl(u, clang_Cursor_getArgument(c, i));
+}
+
+static void
+import_function(unit *u, decl *d, CXCursor c)
+{
+    CXCursor definition = clang_getCursorDefinition(c);
+    d->kind = DECL_FUNCTION;
+    d->has_body = !clang_Cursor_isNull(definition);
+    if (d->has_body)
+        c = definition;
+    d->place = cursor_place(u, c);
+    d->place.end_col = d->place.col + 1;
+    d->type = import_type(u, clang_getCursorResultType(c));
+    d->variadic = clang_Cursor_isVariadic(c);
+    enum CX_StorageClass storage = clang_Cursor_getStorageClass(c);
+    d->external = storage != CX_SC_Static && d->has_body;
+    d->cursor = arena_alloc(u->arena, sizeof(CXCursor));
+    memcpy(d->cursor, &c, sizeof(c));
+}
+
+static void
+import_variable(unit *u, decl *d, CXCursor c)
+{
+    ctype *written = import_type(u, clang_getCursorType(c));
+    d->kind = clang_getCursorKind(c) == CXCursor_ParmDecl ? DECL_PARAM : DECL_VAR;
+    d->type = d->kind == DECL_PARAM ? adjust_array(u, written) : written;
+    if (d->kind == DECL_PARAM) {
+        import_extents(u, d, c, written);
+        return;
+    }
+    enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(c));
+    d->global = parent == CXCursor_TranslationUnit;
+    d->lasting = d->global || clang_Cursor_getStorageClass(c) == CX_SC_Static ||
+                 clang_Cursor_getStorageClass(c) == CX_SC_Extern;
+    CXCursor init = clang_Cursor_getVarDeclInitializer(c);
+    if (!clang_Cursor_isNull(init))
+        d->init = import_initialiser(u, init);
+}
+
+decl *
+import_decl(unit *u, CXCursor c)
+{
+    if (clang_getCursorKind(c) == CXCursor_FunctionDecl) {
+        CXCursor definition = clang_getCursorDefinition(c);
+        c = clang_Cursor_isNull(definition) ? clang_getCanonicalCursor(c) : definition;
+    }
+    uint64_t key = map_ptr(c.data[0]);
+    decl *d = map_get(&u->decls, key);
+    if (d)
+        return d;
+    d = arena_one(u->arena, decl);
+    map_set(&u->decls, key, d);
+    d->name = cursor_name(u, c);
+    d->place = cursor_place(u, c);
+    if (clang_getCursorKind(c) == CXCursor_FunctionDecl)
+        import_function(u, d, c);
+    else
+        import_variable(u, d, c);
+    return d;
+}
+
+static void
+import_body(unit *u, decl *fn)
+{
+    if (!fn->has_body || fn->body)
+        return;
+    CXCursor c;
+    memcpy(&c, fn->cursor, sizeof(c));
+    import_parameters(u, fn, c);
+    cursors kids = {0};
+    cursor_children(c, &kids);
+    for (size_t i = 0; i < kids.n; i++) {
+        if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)
+            fn->body = import_stmt(u, kids.at[i]);
+    }
+    vec_free(&kids);
+}
+
+void
+unit_import_body(unit *u, decl *fn)
+{
+    vec_push(&u->pending, fn);
+    while (u->pending.n)
+        import_body(u, vec_pop(&u->pending));
+}

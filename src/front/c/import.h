@@ -1,0 +1,46 @@
+/* What parse.c and the import files share. SPDX-License-Identifier: Apache-2.0 */
+#ifndef FRONT_C_IMPORT_H
+#define FRONT_C_IMPORT_H
+
+#include "front/c/parse.h"
+#include <clang-c/Index.h>
+
+typedef struct source_file {
+    CXFile handle;
+    uint32_t number;  /* the builder's */
+    const char *text; /* the user's, without label rewriting */
+    size_t len;
+} source_file;
+
+struct unit {
+    arena *arena;
+    rg_builder *builder;
+    diag_list *diags;
+    CXIndex index;
+    CXTranslationUnit tu;
+    omp_list directives;
+    vec(source_file) files;
+    struct { const char *path, *text; size_t len; } *rewritten; /* original texts of rewritten files */
+    size_t nrewritten;
+    map decls, types;
+    vec(decl *) functions;
+    vec(decl *) pending; /* functions that were called and whose bodies are not known yet */
+};
+
+typedef vec(CXCursor) cursors;
+void cursor_children(CXCursor c, cursors *out);
+const char *cursor_name(unit *u, CXCursor c);
+rg_place cursor_place(unit *u, CXCursor c);
+source_file *unit_file(unit *u, CXFile handle);
+
+ctype *import_type(unit *u, CXType type);
+ctype *adjust_array(unit *u, ctype *t);       /* arrays become pointers to their elements */
+decl *import_decl(unit *u, CXCursor c);       /* a variable, parameter or function */
+node *import_expr(unit *u, CXCursor c);
+node *import_stmt(unit *u, CXCursor c);
+node *import_initialiser(unit *u, CXCursor c);
+node *node_new(unit *u, node_kind kind, CXCursor c);
+node *node_bad(unit *u, CXCursor c, front_error error, const char *text);
+void note_write(decl *d);
+
+#endif

@@ -1,0 +1,469 @@
+/* Expressions: libclang's → the front end's tree. Implicit conversions are libclang's unexposed
+ * expressions with one child; what they do follows from the two types.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/import.h"
+
+node *
+node_new(unit *u, node_kind kind, CXCursor c)
+{
+    node *n = arena_one(u->arena, node);
+    n->kind = kind;
+    n->place = cursor_place(u, c);
+    return n;
+}
+
+node *
+node_bad(unit *u, CXCursor c, front_error error, const char *text)
+{
+    node *n = node_new(u, clang_isStatement(clang_getCursorKind(c)) ? S_BAD : E_BAD, c);
+    n->bits = error;
+    n->text = text;
+    if (n->kind == E_BAD)
+        n->type = import_type(u, clang_getCursorType(c));
+    return n;
+}
+
+void
+note_write(decl *d)
+{
+    if (d)
+        d->written = true;
+}
+
+static node *
+typed(unit *u, node_kind kind, CXCursor c)
+{
+    node *n = node_new(u, kind, c);
+    n->type = import_type(u, clang_getCursorType(c));
+    return n;
+}
+
+/* -- literals -------------------------------------------------------------------------------------- */
+static node *
+import_literal(unit *u, CXCursor c, enum CXCursorKind kind)
+{
+    node *n = typed(u, kind == CXCursor_FloatingLiteral ? E_FLOAT : E_INT, c);
+    if (n->type->kind != TYPE_SCALAR)
+        return node_bad(u, c, ERR_TYPE, n->type->name);
+    CXEvalResult r = clang_Cursor_Evaluate(c);
+    if (!r)
+        return node_bad(u, c, ERR_EXPRESSION, "this literal");
+    if (kind == CXCursor_FloatingLiteral)
+        n->number = clang_EvalResult_getAsDouble(r);
+    else if (clang_EvalResult_isUnsignedInt(r))
+        n->bits = clang_EvalResult_getAsUnsigned(r);
+    else
+        n->bits = (uint64_t)clang_EvalResult_getAsLongLong(r);
+    clang_EvalResult_dispose(r);
+    return n;
+}
+
+static node *
+import_string(unit *u, CXCursor c)
+{
+    node *n = typed(u, E_STRING, c);
+    CXEvalResult r = clang_Cursor_Evaluate(c);
+    const char *text = r ? clang_EvalResult_getAsStr(r) : NULL;
+    n->text = arena_str(u->arena, rg_str_of(text ? text : ""));
+    if (r)
+        clang_EvalResult_dispose(r);
+    return n;
+}
+
+/* -- operators ------------------------------------------------------------------------------------- */
+static rg_op
+binary_op(enum CXBinaryOperatorKind kind)
+{
+    switch (kind) {
+    case CXBinaryOperator_Mul:
+    case CXBinaryOperator_MulAssign:
+        return RG_OP_MUL;
+    case CXBinaryOperator_Div:
+    case CXBinaryOperator_DivAssign:
+        return RG_OP_DIV;
+    case CXBinaryOperator_Rem:
+    case CXBinaryOperator_RemAssign:
+        return RG_OP_REM;
+    case CXBinaryOperator_Add:
+    case CXBinaryOperator_AddAssign:
+        return RG_OP_ADD;
+    case CXBinaryOperator_Sub:
+    case CXBinaryOperator_SubAssign:
+        return RG_OP_SUB;
+    case CXBinaryOperator_Shl:
+    case CXBinaryOperator_ShlAssign:
+        return RG_OP_SHL;
+    case CXBinaryOperator_Shr:
+    case CXBinaryOperator_ShrAssign:
+        return RG_OP_SHR;
+    case CXBinaryOperator_LT:
+        return RG_OP_LT;
+    case CXBinaryOperator_GT:
+        return RG_OP_GT;
+    case CXBinaryOperator_LE:
+        return RG_OP_LE;
+    case CXBinaryOperator_GE:
+        return RG_OP_GE;
+    case CXBinaryOperator_EQ:
+        return RG_OP_EQ;
+    case CXBinaryOperator_NE:
+        return RG_OP_NE;
+    case CXBinaryOperator_And:
+    case CXBinaryOperator_AndAssign:
+        return RG_OP_AND;
+    case CXBinaryOperator_Xor:
+    case CXBinaryOperator_XorAssign:
+        return RG_OP_XOR;
+    case CXBinaryOperator_Or:
+    case CXBinaryOperator_OrAssign:
+        return RG_OP_OR;
+    default:
+        return RG_OP_COUNT;
+    }
+}
+
+static void
+assigned_to(node *target, node *value)
+{
+    note_write(lvalue_root(target));
+    if (target->kind == E_REF && target->type && target->type->kind == TYPE_POINTER && value)
+        vec_push(&target->decl->assigned, value);
+}
+
+static node *
+import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
+{
+    enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(c);
+    node *n = typed(u, E_BINARY, c);
+    n->kid[0] = import_expr(u, left);
+    n->kid[1] = import_expr(u, right);
+    if (kind == CXBinaryOperator_Assign) {
+        n->kind = E_ASSIGN;
+        assigned_to(n->kid[0], n->kid[1]);
+    } else if (kind == CXBinaryOperator_LAnd || kind == CXBinaryOperator_LOr) {
+        n->kind = kind == CXBinaryOperator_LAnd ? E_AND : E_OR;
+    } else if (kind == CXBinaryOperator_Comma) {
+        n->kind = E_COMMA;
+    } else {
+        n->op = binary_op(kind);
+        if (n->op == RG_OP_COUNT)
+            return node_bad(u, c, ERR_EXPRESSION, "this operator");
+    }
+    return n;
+}
+
+static node *
+import_compound(unit *u, CXCursor c, CXCursor left, CXCursor right)
+{
+    node *n = typed(u, E_COMPOUND, c);
+    n->op = binary_op(clang_getCursorBinaryOperatorKind(c));
+    n->kid[0] = import_expr(u, left);
+    n->kid[1] = import_expr(u, right);
+    assigned_to(n->kid[0], NULL);
+    return n;
+}
+
+static node *
+import_unary(unit *u, CXCursor c, CXCursor operand)
+{
+    enum CXUnaryOperatorKind kind = clang_getCursorUnaryOperatorKind(c);
+    node *n = typed(u, E_UNARY, c);
+    n->kid[0] = import_expr(u, operand);
+    switch (kind) {
+    case CXUnaryOperator_PostInc:
+    case CXUnaryOperator_PostDec:
+    case CXUnaryOperator_PreInc:
+    case CXUnaryOperator_PreDec:
+        n->kind = E_INC;
+        n->bits = (kind == CXUnaryOperator_PostDec || kind == CXUnaryOperator_PreDec ? INC_MINUS : 0) |
+                  (kind == CXUnaryOperator_PreInc || kind == CXUnaryOperator_PreDec ? INC_PREFIX : 0);
+        assigned_to(n->kid[0], NULL);
+        return n;
+    case CXUnaryOperator_AddrOf:
+        n->kind = E_ADDR;
+        if (lvalue_root(n->kid[0]))
+            lvalue_root(n->kid[0])->address_taken = true;
+        return n;
+    case CXUnaryOperator_Deref:
+        n->kind = E_DEREF;
+        return n;
+    case CXUnaryOperator_Plus:
+        n->kind = E_PLUS;
+        return n;
+    case CXUnaryOperator_Minus:
+        n->op = RG_OP_NEG;
+        return n;
+    case CXUnaryOperator_Not:
+        n->op = RG_OP_NOT;
+        return n;
+    case CXUnaryOperator_LNot:
+        n->kind = E_LNOT;
+        return n;
+    case CXUnaryOperator_Extension:
+        return n->kid[0];
+    default:
+        return node_bad(u, c, ERR_EXPRESSION, "this operator");
+    }
+}
+
+/* -- names, members, calls ------------------------------------------------------------------------- */
+static node *
+import_reference(unit *u, CXCursor c)
+{
+    CXCursor target = clang_getCursorReferenced(c);
+    enum CXCursorKind kind = clang_getCursorKind(target);
+    if (kind == CXCursor_EnumConstantDecl) {
+        node *n = typed(u, E_INT, c);
+        n->bits = (uint64_t)clang_getEnumConstantDeclValue(target);
+        return n;
+    }
+    if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_FunctionDecl)
+        return node_bad(u, c, ERR_EXPRESSION, "this name");
+    node *n = node_new(u, E_REF, c);
+    n->decl = import_decl(u, target);
+    n->type = n->decl->kind == DECL_FUNCTION ? import_type(u, clang_getCursorType(c)) : n->decl->type;
+    return n;
+}
+
+static node *
+import_member(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = typed(u, E_MEMBER, c);
+    node *base = kids->n ? import_expr(u, kids->at[0]) : NULL;
+    if (base && base->type && base->type->kind == TYPE_POINTER) {
+        node *object = node_new(u, E_DEREF, kids->at[0]);
+        object->type = base->type->elem;
+        object->kid[0] = base;
+        base = object;
+    }
+    if (!base || !base->type || base->type->kind != TYPE_STRUCT)
+        return node_bad(u, c, base && base->type && base->type->kind == TYPE_BAD ? ERR_UNION : ERR_EXPRESSION,
+                        "this member");
+    CXCursor target = clang_getCursorReferenced(c);
+    long long offset = clang_Cursor_getOffsetOfField(target) / 8;
+    const char *name = cursor_name(u, target);
+    record *r = base->type->rec;
+    for (uint32_t i = 0; i < r->nfields; i++) {
+        if (strcmp(r->fields[i].name, name) == 0 && (name[0] || r->fields[i].offset == offset)) {
+            n->kid[0] = base;
+            n->bits = i;
+            return n;
+        }
+    }
+    return node_bad(u, c, ERR_EXPRESSION, "this member");
+}
+
+static node *
+import_call(unit *u, CXCursor c)
+{
+    CXCursor target = clang_getCursorReferenced(c);
+    if (clang_getCursorKind(target) != CXCursor_FunctionDecl)
+        return node_bad(u, c, ERR_FUNCTION_POINTER, NULL);
+    node *n = typed(u, E_CALL, c);
+    n->decl = import_decl(u, target);
+    vec_push(&u->pending, n->decl);
+    int count = clang_Cursor_getNumArguments(c);
+    n->count = count > 0 ? (uint32_t)count : 0;
+    n->list = arena_new_n(u->arena, node *, n->count + 1);
+    for (uint32_t i = 0; i < n->count; i++)
+        n->list[i] = import_expr(u, clang_Cursor_getArgument(c, i));
+    return n;
+}
+
+/* -- conversions ----------------------------------------------------------------------------------- */
+static node *
+import_conversion(unit *u, CXCursor c, CXCursor child)
+{
+    node *inner = import_expr(u, child);
+    ctype *to = import_type(u, clang_getCursorType(c));
+    if (!inner->type || inner->kind == E_BAD || inner->kind == E_STRING)
+        return inner;
+    if (to->kind == TYPE_ARRAY && inner->type->kind == TYPE_POINTER)
+        return inner; /* a parameter written as an array */
+    if (to->kind == TYPE_FUNCTION || inner->type->kind == TYPE_FUNCTION)
+        return inner;
+    if (inner->type->kind == TYPE_ARRAY) {
+        node *n = node_new(u, E_DECAY, c);
+        n->type = adjust_array(u, inner->type);
+        n->kid[0] = inner;
+        return n;
+    }
+    if (to->kind == inner->type->kind &&
+        (to->kind == TYPE_SCALAR ? to->dtype == inner->type->dtype : to->kind != TYPE_POINTER))
+        return inner;
+    node *n = node_new(u, E_CAST, c);
+    n->type = to;
+    n->kid[0] = inner;
+    return n;
+}
+
+static node *
+import_unexposed(unit *u, CXCursor c, cursors *kids)
+{
+    if (kids->n == 1)
+        return import_conversion(u, c, kids->at[0]);
+    if (kids->n >= 3) { /* x ?: y */
+        node *n = typed(u, E_ELVIS, c);
+        n->kid[0] = import_expr(u, kids->at[0]);
+        n->kid[1] = import_expr(u, kids->at[kids->n - 1]);
+        return n;
+    }
+    return node_bad(u, c, ERR_EXPRESSION, "this expression");
+}
+
+static node *
+import_sizeof(unit *u, CXCursor c)
+{
+    CXEvalResult r = clang_Cursor_Evaluate(c);
+    node *n = typed(u, E_INT, c);
+    if (!r || clang_EvalResult_getKind(r) != CXEval_Int || n->type->kind != TYPE_SCALAR)
+        n = node_bad(u, c, ERR_EXPRESSION, "a size that only the run knows");
+    else
+        n->bits = clang_EvalResult_getAsUnsigned(r);
+    if (r)
+        clang_EvalResult_dispose(r);
+    return n;
+}
+
+/* -- initialisers ---------------------------------------------------------------------------------- */
+static node *
+import_designated(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = node_new(u, E_DESIGNATED, c);
+    n->count = (uint32_t)kids->n - 1;
+    n->list = arena_new_n(u->arena, node *, kids->n);
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (clang_getCursorKind(kids->at[i]) == CXCursor_MemberRef) {
+            n->list[i] = node_new(u, E_MEMBER, kids->at[i]);
+            n->list[i]->text = cursor_name(u, kids->at[i]);
+        } else {
+            n->list[i] = import_expr(u, kids->at[i]);
+        }
+    }
+    n->kid[0] = import_initialiser(u, kids->at[kids->n - 1]);
+    return n;
+}
+
+static node *
+import_list(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = typed(u, E_INIT, c);
+    n->count = (uint32_t)kids->n;
+    n->list = arena_new_n(u->arena, node *, kids->n + 1);
+    for (uint32_t i = 0; i < n->count; i++)
+        n->list[i] = import_initialiser(u, kids->at[i]);
+    return n;
+}
+
+node *
+import_initialiser(unit *u, CXCursor c)
+{
+    cursors kids = {0};
+    enum CXCursorKind kind = clang_getCursorKind(c);
+    cursor_children(c, &kids);
+    node *n;
+    if (kind == CXCursor_InitListExpr)
+        n = import_list(u, c, &kids);
+    else if (kind == CXCursor_UnexposedExpr && kids.n >= 2 &&
+             clang_getCursorType(c).kind == CXType_Void)
+        n = import_designated(u, c, &kids);
+    else
+        n = import_expr(u, c);
+    vec_free(&kids);
+    return n;
+}
+
+static node *
+import_compound_literal(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = typed(u, E_LITERAL, c);
+    n->decl = arena_one(u->arena, decl);
+    n->decl->kind = DECL_VAR;
+    n->decl->name = "literal";
+    n->decl->type = n->type;
+    n->decl->place = n->place;
+    n->decl->address_taken = true;
+    n->decl->init = import_initialiser(u, kids->at[kids->n - 1]);
+    return n;
+}
+
+/* -- all of them ----------------------------------------------------------------------------------- */
+static node *
+import_three(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = typed(u, E_COND, c);
+    for (size_t i = 0; i < 3; i++)
+        n->kid[i] = import_expr(u, kids->at[i]);
+    return n;
+}
+
+static node *
+import_subscript(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = typed(u, E_SUBSCRIPT, c);
+    node *x = import_expr(u, kids->at[0]), *y = import_expr(u, kids->at[1]);
+    bool swapped = y->type && y->type->kind == TYPE_POINTER;
+    n->kid[0] = swapped ? y : x;
+    n->kid[1] = swapped ? x : y;
+    return n;
+}
+
+static node *
+import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
+{
+    switch (kind) {
+    case CXCursor_IntegerLiteral:
+    case CXCursor_CharacterLiteral:
+    case CXCursor_FloatingLiteral:
+    case CXCursor_CXXBoolLiteralExpr:
+        return import_literal(u, c, kind);
+    case CXCursor_StringLiteral:
+        return import_string(u, c);
+    case CXCursor_DeclRefExpr:
+        return import_reference(u, c);
+    case CXCursor_MemberRefExpr:
+        return import_member(u, c, kids);
+    case CXCursor_CallExpr:
+        return import_call(u, c);
+    case CXCursor_ParenExpr:
+        return import_expr(u, kids->at[0]);
+    case CXCursor_UnaryOperator:
+        return import_unary(u, c, kids->at[0]);
+    case CXCursor_BinaryOperator:
+        return import_binary(u, c, kids->at[0], kids->at[1]);
+    case CXCursor_CompoundAssignOperator:
+        return import_compound(u, c, kids->at[0], kids->at[1]);
+    case CXCursor_ArraySubscriptExpr:
+        return import_subscript(u, c, kids);
+    case CXCursor_ConditionalOperator:
+        return import_three(u, c, kids);
+    case CXCursor_CStyleCastExpr:
+        return import_conversion(u, c, kids->at[kids->n - 1]);
+    case CXCursor_CompoundLiteralExpr:
+        return import_compound_literal(u, c, kids);
+    case CXCursor_UnaryExpr:
+        return import_sizeof(u, c);
+    case CXCursor_UnexposedExpr:
+        return import_unexposed(u, c, kids);
+    case CXCursor_InitListExpr:
+        return import_list(u, c, kids);
+    case CXCursor_StmtExpr:
+        return node_bad(u, c, ERR_EXPRESSION, "a statement in an expression");
+    case CXCursor_GenericSelectionExpr:
+        return node_bad(u, c, ERR_EXPRESSION, "_Generic");
+    case CXCursor_AddrLabelExpr:
+        return node_bad(u, c, ERR_GOTO, NULL);
+    default:
+        return node_bad(u, c, ERR_EXPRESSION, "this expression");
+    }
+}
+
+node *
+import_expr(unit *u, CXCursor c)
+{
+    cursors kids = {0};
+    cursor_children(c, &kids);
+    node *n = import_by_kind(u, c, clang_getCursorKind(c), &kids);
+    vec_free(&kids);
+    return n;
+}

@@ -1,0 +1,272 @@
+/* Initialisers: lists with elided braces and designators, for variables and for constant tables. The
+ * walk yields (leaf, number of the element, expression); what to do with each is the sink's business.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+
+#include "ir/ir.h"
+
+/* A part of the object being initialised: leaves from `leaf` on, elements from `element` on. */
+typedef struct part {
+    const ctype *type;
+    uint32_t leaf;
+    uint64_t index[MAX_AXES];
+    uint32_t n;
+} part;
+
+typedef struct sink sink;
+struct sink {
+    gen *g;
+    object *object;
+    bool (*put)(sink *s, const part *to, const node *value); /* false stops */
+    uint8_t **data; /* constants: one array for each leaf */
+};
+
+typedef struct items {
+    node **at;
+    uint32_t n, next;
+} items;
+
+static part
+element_part(const part *p, uint64_t i)
+{
+    part e = *p;
+    e.type = p->type->elem;
+    if (e.n < MAX_AXES)
+        e.index[e.n++] = i;
+    return e;
+}
+
+static part
+field_part(const part *p, uint32_t i)
+{
+    part f = *p;
+    f.type = p->type->rec->fields[i].type;
+    f.leaf += p->type->rec->fields[i].leaf;
+    return f;
+}
+
+static bool init_part(sink *s, const part *to, items *in, bool braced);
+
+/* One initialiser for `to`: a list of its own, a whole value, or (braces elided) the next items. */
+static bool
+init_from(sink *s, const part *to, items *in)
+{
+    const node *item = in->at[in->next];
+    if (item->kind == E_INIT) {
+        items inner = {item->list, item->count, 0};
+        in->next++;
+        return init_part(s, to, &inner, true);
+    }
+    bool whole = to->type->kind == TYPE_SCALAR ||
+                 (to->type->kind == TYPE_STRUCT && item->type && item->type->kind == TYPE_STRUCT &&
+                  item->type->rec == to->type->rec);
+    if (whole) {
+        in->next++;
+        return s->put(s, to, item);
+    }
+    if (item->kind == E_STRING) {
+        fail(s->g, ERR_STRING, item->place);
+        return false;
+    }
+    return init_part(s, to, in, false);
+}
+
+static uint32_t
+field_named(const record *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->nfields; i++) {
+        if (strcmp(r->fields[i].name, name) == 0)
+            return i;
+    }
+    return 0;
+}
+
+/* Follows a designator; *position receives the number of the element or field of `to` itself. */
+static bool
+init_designated(sink *s, const part *to, const node *d, uint64_t *position)
+{
+    part at = *to;
+    for (uint32_t i = 0; i < d->count; i++) {
+        int64_t number = 0;
+        if (at.type->kind == TYPE_STRUCT) {
+            number = field_named(at.type->rec, d->list[i]->text ? d->list[i]->text : "");
+            at = field_part(&at, (uint32_t)number);
+        } else if (at.type->kind == TYPE_ARRAY && is_constant_node(d->list[i], &number)) {
+            at = element_part(&at, (uint64_t)number);
+        } else {
+            fail(s->g, ERR_INIT, d->place);
+            return false;
+        }
+        if (i == 0)
+            *position = (uint64_t)number;
+    }
+    node *one[1] = {d->kid[0]};
+    items inner = {one, 1, 0};
+    return init_from(s, &at, &inner);
+}
+
+/* Elements or fields of `to` in order, from the items that are left. */
+static bool
+init_part(sink *s, const part *to, items *in, bool braced)
+{
+    if (to->type->kind == TYPE_SCALAR)
+        return in->next >= in->n || init_from(s, to, in);
+    uint64_t count = to->type->kind == TYPE_ARRAY ? (uint64_t)to->type->length : to->type->rec->nfields;
+    for (uint64_t i = 0; in->next < in->n; i++) {
+        const node *item = in->at[in->next];
+        if (item->kind == E_DESIGNATED) {
+            if (!braced)
+                return true; /* it belongs to the list around */
+            in->next++;
+            if (!init_designated(s, to, item, &i))
+                return false;
+            continue;
+        }
+        if (i >= count)
+            return true;
+        part p = to->type->kind == TYPE_ARRAY ? element_part(to, i) : field_part(to, (uint32_t)i);
+        if (!init_from(s, &p, in))
+            return false;
+    }
+    return true;
+}
+
+static bool
+init_whole(sink *s, const node *init)
+{
+    part all = {.type = s->object->type};
+    node *one[1] = {(node *)init};
+    items in = {one, 1, 0};
+    return init_from(s, &all, &in);
+}
+
+/* -- variables ------------------------------------------------------------------------------------- */
+static bool
+put_variable(sink *s, const part *to, const node *item)
+{
+    gen *g = s->g;
+    value v = expr(g, item);
+    place p = place_of(s->object);
+    p.leaf = to->leaf;
+    p.type = (ctype *)to->type;
+    p.n = to->n;
+    for (uint32_t i = 0; i < to->n; i++)
+        p.index[i] = int_value(g, RG_I32, (int64_t)to->index[i]);
+    at_node(g, item);
+    if (p.type->kind == TYPE_SCALAR && v.scalar)
+        v.scalar = convert(g, p.type->dtype, v.scalar);
+    store(g, &p, &v, item);
+    return true;
+}
+
+static bool
+fill_data(gen *g, object *o, const node *init, uint8_t ***data);
+
+static bool
+is_list_of_constants(gen *g, const object *o, const node *init)
+{
+    return init->kind == E_INIT && o->kind == OBJECT_LOCAL && o->nleaves == 1 && o->leaves[0].rank > 0 &&
+           constant_initialiser(g, o->type, init);
+}
+
+static uint64_t
+leaf_count(const leaf *l)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < l->rank; i++)
+        n *= l->dim[i] > 0 ? (uint64_t)l->dim[i] : 1;
+    return n;
+}
+
+/* The object was just declared: elements without an initialiser are zero already. */
+void
+init_object(gen *g, object *o, const node *init)
+{
+    uint8_t **data;
+    if (is_list_of_constants(g, o, init) && fill_data(g, o, init, &data)) {
+        leaf *l = &o->leaves[0];
+        rg_value t = rg_build_table(g->b, l->dtype, (uint32_t)leaf_count(l), data[0]);
+        rg_build_set(g->b, l->var, rg_build_copy(g->b, t));
+        return;
+    }
+    sink s = {.g = g, .object = o, .put = put_variable};
+    init_whole(&s, init);
+}
+
+/* -- constants ------------------------------------------------------------------------------------- */
+static void
+put_bits(uint8_t *data, rg_dtype d, uint64_t i, uint64_t bits)
+{
+    unsigned size = ir_bytes(d);
+    memcpy(data + i * size, &bits, size); /* little-endian, as all supported hosts are */
+}
+
+static bool
+put_constant(sink *s, const part *to, const node *item)
+{
+    const leaf *l = &s->object->leaves[to->leaf];
+    uint64_t bits, element = 0;
+    if (to->type->kind != TYPE_SCALAR || !constant_bits(s->g, item, l->dtype, &bits))
+        return false;
+    for (uint32_t i = 0; i < l->rank; i++)
+        element = element * (uint64_t)l->dim[i] + (i < to->n ? to->index[i] : 0);
+    if (element < leaf_count(l))
+        put_bits(s->data[to->leaf], l->dtype, element, bits);
+    return true;
+}
+
+static bool
+fill_data(gen *g, object *o, const node *init, uint8_t ***data)
+{
+    sink s = {.g = g, .object = o, .put = put_constant};
+    s.data = arena_new_n(g->arena, uint8_t *, o->nleaves + 1);
+    for (uint32_t i = 0; i < o->nleaves; i++)
+        s.data[i] = arena_alloc(g->arena, leaf_count(&o->leaves[i]) * 8 + 8);
+    *data = s.data;
+    return !init || init_whole(&s, init);
+}
+
+bool
+constant_initialiser(gen *g, const ctype *t, const node *init)
+{
+    uint8_t **data;
+    object *o = object_new(g, OBJECT_VALUE, "", (ctype *)t, 0, NULL);
+    return fill_data(g, o, init, &data);
+}
+
+static bool
+deeply_constant(const ctype *t)
+{
+    while (t->kind == TYPE_ARRAY && !t->constant)
+        t = t->elem;
+    return t->constant;
+}
+
+/* A const variable of static storage, or a local const table. */
+object *
+constant_object(gen *g, decl *d)
+{
+    front_error error;
+    const char *problem = type_problem(d->type, &error);
+    if (problem) {
+        fail(g, error, d->place, problem);
+        return NULL;
+    }
+    if (!deeply_constant(d->type))
+        fail(g, ERR_MUTABLE_STATIC, d->place, d->name);
+    object *o = object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
+    uint8_t **data;
+    o->constant = true;
+    if (!fill_data(g, o, d->init, &data))
+        fail(g, ERR_INIT, d->init->place);
+    for (uint32_t i = 0; i < o->nleaves; i++) {
+        leaf *l = &o->leaves[i];
+        uint64_t bits = 0;
+        memcpy(&bits, data[i], ir_bytes(l->dtype));
+        if (is_signed_dtype(l->dtype))
+            bits = ir_wrap(l->dtype, bits);
+        l->value = l->rank ? rg_build_table(g->b, l->dtype, (uint32_t)leaf_count(l), data[i])
+                           : rg_build_bits(g->b, l->dtype, bits);
+    }
+    return o;
+}

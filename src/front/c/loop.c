@@ -1,0 +1,320 @@
+/* Loops. A `for` whose count is known on entry becomes a counted loop; all others are endless loops
+ * that are left. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+#include "front/c/loop.h"
+
+/* -- the form of a counted for --------------------------------------------------------------------- */
+static const node *
+without_casts(const node *n)
+{
+    while (n->kind == E_CAST && n->type->kind == TYPE_SCALAR)
+        n = n->kid[0];
+    return n;
+}
+
+static bool
+is_counter(const node *n, const decl *d)
+{
+    n = without_casts(n);
+    return n->kind == E_REF && n->decl == d;
+}
+
+static bool
+read_init(const node *init, loop_form *f)
+{
+    if (!init)
+        return false;
+    if (init->kind == S_DECL && init->count == 1 && init->list[0]->decl->init) {
+        f->counter = init->list[0]->decl;
+        f->lo = f->counter->init;
+        f->own = true;
+    } else if (init->kind == E_ASSIGN && init->kid[0]->kind == E_REF) {
+        f->counter = init->kid[0]->decl;
+        f->lo = init->kid[1];
+    } else {
+        return false;
+    }
+    const ctype *t = f->counter->type;
+    return t->kind == TYPE_SCALAR && !is_float_dtype(t->dtype) && dtype_bits(t->dtype) >= 32 &&
+           !f->counter->lasting && f->lo->kind != E_INIT;
+}
+
+static bool
+read_condition(const node *c, loop_form *f)
+{
+    if (!c || c->kind != E_BINARY || c->kid[0]->type->kind != TYPE_SCALAR ||
+        c->kid[1]->type->kind != TYPE_SCALAR)
+        return false;
+    rg_op op = c->op;
+    bool left = is_counter(c->kid[0], f->counter);
+    if (!left && !is_counter(c->kid[1], f->counter))
+        return false;
+    if (!left) { /* b > i */
+        static const rg_op mirrored[] = {RG_OP_EQ, RG_OP_NE, RG_OP_GT, RG_OP_GE, RG_OP_LT, RG_OP_LE};
+        op = op >= RG_OP_EQ && op <= RG_OP_GE ? mirrored[op - RG_OP_EQ] : op;
+    }
+    f->hi = c->kid[left ? 1 : 0];
+    f->compare = c->kid[0]->type->dtype;
+    f->inclusive = op == RG_OP_LE || op == RG_OP_GE;
+    f->down = op == RG_OP_GT || op == RG_OP_GE;
+    f->unequal = op == RG_OP_NE;
+    return !is_float_dtype(f->compare) && dtype_bits(f->compare) >= 32 &&
+           (op == RG_OP_NE || (op >= RG_OP_LT && op <= RG_OP_GE));
+}
+
+static bool
+read_step(const node *s, loop_form *f)
+{
+    const node *by = NULL;
+    bool minus = false;
+    if (!s)
+        return false;
+    s = without_casts(s);
+    if (s->kind == E_INC && is_counter(s->kid[0], f->counter)) {
+        f->step = s->bits & INC_MINUS ? -1 : 1;
+        return true;
+    }
+    if (s->kind == E_COMPOUND && is_counter(s->kid[0], f->counter)) {
+        by = s->kid[1];
+        minus = s->op == RG_OP_SUB;
+        if (s->op != RG_OP_ADD && s->op != RG_OP_SUB)
+            return false;
+    } else if (s->kind == E_ASSIGN && is_counter(s->kid[0], f->counter)) {
+        const node *sum = without_casts(s->kid[1]);
+        if (sum->kind != E_BINARY || (sum->op != RG_OP_ADD && sum->op != RG_OP_SUB))
+            return false;
+        minus = sum->op == RG_OP_SUB;
+        if (is_counter(sum->kid[0], f->counter))
+            by = sum->kid[1];
+        else if (!minus && is_counter(sum->kid[1], f->counter))
+            by = sum->kid[0];
+    }
+    if (!by || by->type->kind != TYPE_SCALAR || is_float_dtype(by->type->dtype))
+        return false;
+    int64_t step;
+    if (is_constant_node(by, &step) && step != 0) {
+        f->step = minus ? -step : step;
+        return true;
+    }
+    f->by = by;
+    f->minus = minus;
+    return true;
+}
+
+bool
+loop_form_read(const node *n, loop_form *f)
+{
+    *f = (loop_form){.body = n->kid[3]};
+    if (!read_init(n->kid[0], f) || !read_condition(n->kid[1], f) || !read_step(n->kid[2], f))
+        return false;
+    if (f->unequal) { /* only reached exactly: one step at a time */
+        f->down = f->step == -1;
+        return f->step == 1 || f->step == -1;
+    }
+    if (f->by) {
+        return f->minus == f->down;
+    }
+    return (f->step < 0) == f->down;
+}
+
+/* -- whether a bound stands still ------------------------------------------------------------------- */
+typedef struct stillness {
+    const node *loop;
+} stillness;
+
+/* Memory is known to stand still only where the kernel promised not to write it. */
+static bool
+is_constant_memory(const node *n)
+{
+    while (n->kind == E_SUBSCRIPT || n->kind == E_DEREF || n->kind == E_DECAY || n->kind == E_MEMBER)
+        n = n->kid[0];
+    if (n->kind != E_REF)
+        return false;
+    if (n->type->kind == TYPE_POINTER)
+        return n->decl->pointer && n->decl->pointer->fixed && n->decl->pointer->at.object->constant;
+    return n->decl->object && n->decl->object->constant;
+}
+
+static bool
+stands_still(const node *n, void *user)
+{
+    const stillness *s = user;
+    switch (n->kind) {
+    case E_INT:
+    case E_FLOAT:
+    case E_UNARY:
+    case E_PLUS:
+    case E_LNOT:
+    case E_BINARY:
+    case E_AND:
+    case E_OR:
+    case E_CAST:
+    case E_DECAY:
+        return true;
+    case E_REF:
+        return n->decl->lasting || !tree_writes(s->loop, n->decl);
+    case E_SUBSCRIPT:
+    case E_DEREF:
+        return is_constant_memory(n);
+    case E_MEMBER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool
+count_is_known(const node *n, const loop_form *f)
+{
+    stillness s = {n->kid[3]};
+    if (f->unequal || f->by || tree_writes(n->kid[3], f->counter))
+        return false;
+    /* hi's neighbour must not wrap: `i >= 0` of an unsigned counter never ends */
+    if (f->down && f->inclusive && !is_signed_dtype(f->compare))
+        return false;
+    if (body_breaks(n->kid[3]) || tree_returns(n->kid[3]))
+        return false;
+    return !tree_mentions(f->hi, f->counter) && node_walk(f->hi, stands_still, &s);
+}
+
+/* -- bounds ---------------------------------------------------------------------------------------- */
+void
+loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi)
+{
+    *lo = convert(g, f->compare, convert(g, f->counter->type->dtype, scalar(g, f->lo)));
+    *hi = convert(g, f->compare, scalar(g, f->hi));
+    if (f->inclusive)
+        *hi = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, *hi, int_value(g, f->compare, 1));
+}
+
+/* Iterations, of the type of the bounds; by: the step's size. Not positive if there are none. */
+rg_value
+loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by)
+{
+    rg_value span = f->down ? rg_build_2(g->b, RG_OP_SUB, lo, hi) : rg_build_2(g->b, RG_OP_SUB, hi, lo);
+    rg_value up = rg_build_2(g->b, RG_OP_SUB, by, int_value(g, f->compare, 1));
+    rg_value count = rg_build_2(g->b, RG_OP_DIV, rg_build_2(g->b, RG_OP_ADD, span, up), by);
+    if (is_signed_dtype(f->compare))
+        return count;
+    /* an unsigned span below 0 has wrapped */
+    rg_value any = rg_build_2(g->b, f->down ? RG_OP_GT : RG_OP_LT, lo, hi);
+    return rg_build_3(g->b, RG_OP_SELECT, any, count, int_value(g, f->compare, 0));
+}
+
+/* What the counter holds after the loop. */
+static rg_value
+final_counter(gen *g, const loop_form *f, rg_value lo, rg_value hi)
+{
+    int64_t size = f->step < 0 ? -f->step : f->step;
+    if (size == 1)
+        return rg_build_2(g->b, f->down ? RG_OP_MIN : RG_OP_MAX, lo, hi);
+    rg_value by = int_value(g, f->compare, size);
+    rg_value count = rg_build_2(g->b, RG_OP_MAX, loop_count(g, f, lo, hi, by), int_value(g, f->compare, 0));
+    rg_value way = rg_build_2(g->b, RG_OP_MUL, count, by);
+    return rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, lo, way);
+}
+
+void
+bind_counter(gen *g, decl *d, rg_value v)
+{
+    d->object = object_of_value(g, d->name, scalar_value(d->type, convert(g, d->type->dtype, v)));
+}
+
+/* -- generating ------------------------------------------------------------------------------------ */
+typedef struct saved_jumps {
+    rg_label on_break, on_continue;
+    bool leaves_thread;
+} saved_jumps;
+
+static saved_jumps
+enter_loop(gen *g, rg_label loop)
+{
+    saved_jumps s = {g->on_break, g->on_continue, g->break_leaves_thread};
+    g->on_break = loop;
+    return s;
+}
+
+static void
+leave_loop(gen *g, saved_jumps s)
+{
+    g->on_break = s.on_break;
+    g->on_continue = s.on_continue;
+}
+
+/* The body, in a block of its own if it has a continue. */
+void
+loop_body(gen *g, const node *body)
+{
+    bool block = body_continues(body);
+    if (block)
+        g->on_continue = rg_build_block(g->b);
+    stmt(g, body);
+    if (block)
+        rg_build_end(g->b);
+}
+
+static void
+counted_loop(gen *g, const node *n, const loop_form *f)
+{
+    rg_value lo, hi, index;
+    loop_bounds(g, f, &lo, &hi);
+    at_node(g, n);
+    object *before = f->counter->object;
+    rg_label label = rg_build_for(g->b, lo, hi, f->step, &index);
+    saved_jumps s = enter_loop(g, label);
+    bind_counter(g, f->counter, index);
+    loop_body(g, f->body);
+    rg_build_end(g->b);
+    leave_loop(g, s);
+    f->counter->object = before;
+    if (!f->own && before) {
+        place to = place_of(before);
+        rg_value last = final_counter(g, f, lo, hi);
+        store_scalar(g, &to, convert(g, f->counter->type->dtype, last), n->kid[0]);
+    }
+}
+
+void
+loop_for(gen *g, const node *n)
+{
+    loop_form f;
+    if (loop_form_read(n, &f) && count_is_known(n, &f)) {
+        counted_loop(g, n, &f);
+        return;
+    }
+    stmt(g, n->kid[0]);
+    at_node(g, n);
+    rg_label loop = rg_build_loop(g->b);
+    saved_jumps s = enter_loop(g, loop);
+    if (n->kid[1])
+        rg_build_leave_if(g->b, condition(g, n->kid[1], true), loop);
+    loop_body(g, n->kid[3]);
+    if (n->kid[2])
+        effect(g, n->kid[2]);
+    rg_build_end(g->b);
+    leave_loop(g, s);
+}
+
+void
+loop_while(gen *g, const node *n)
+{
+    at_node(g, n);
+    rg_label loop = rg_build_loop(g->b);
+    saved_jumps s = enter_loop(g, loop);
+    rg_build_leave_if(g->b, condition(g, n->kid[0], true), loop);
+    loop_body(g, n->kid[1]);
+    rg_build_end(g->b);
+    leave_loop(g, s);
+}
+
+void
+loop_do(gen *g, const node *n)
+{
+    at_node(g, n);
+    rg_label loop = rg_build_loop(g->b);
+    saved_jumps s = enter_loop(g, loop);
+    loop_body(g, n->kid[1]);
+    rg_build_leave_if(g->b, condition(g, n->kid[0], true), loop);
+    rg_build_end(g->b);
+    leave_loop(g, s);
+}

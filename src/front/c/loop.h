@@ -1,0 +1,39 @@
+/* The form of a `for` whose count is known on entry. SPDX-License-Identifier: Apache-2.0 */
+#ifndef FRONT_C_LOOP_H
+#define FRONT_C_LOOP_H
+
+#include "front/c/gen.h"
+
+/* for (counter = lo; counter < hi; counter += step), in any of the ways to write that */
+typedef struct loop_form {
+    decl *counter;
+    bool own;          /* declared in the for */
+    const node *lo, *hi, *body;
+    rg_dtype compare;  /* the type in which counter and hi are compared */
+    bool inclusive, down, unequal;
+    int64_t step;      /* with its sign; 0: `by` says how far, `minus` which way */
+    const node *by;
+    bool minus;
+} loop_form;
+
+bool loop_form_read(const node *n, loop_form *f);
+/* Evaluates the bounds, of type `compare`; hi is exclusive. */
+void loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi);
+rg_value loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by);
+
+/* The parts of an atomic statement (atomic.c). */
+typedef struct atomic_form {
+    const node *target;
+    rg_rmw op;
+    const node *operand;  /* NULL: 1 */
+    bool negative;        /* the operand is subtracted */
+    const node *compare;  /* CAS: what the target must equal */
+    const node *capture;  /* the variable that receives the old or new value */
+    bool after;           /* the new one */
+} atomic_form;
+bool atomic_form_read(const node *n, atomic_form *f);
+
+void bind_counter(gen *g, decl *d, rg_value v);
+void loop_body(gen *g, const node *body);
+
+#endif

@@ -1,0 +1,412 @@
+/* Storage: objects as leaves, places in them, loads and stores. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+
+/* -- what types consist of ------------------------------------------------------------------------- */
+uint32_t
+type_leaves(const ctype *t)
+{
+    while (t->kind == TYPE_ARRAY)
+        t = t->elem;
+    return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
+}
+
+const char *
+type_problem(const ctype *t, front_error *error)
+{
+    if (t->is_volatile) {
+        *error = ERR_VOLATILE;
+        return t->name;
+    }
+    switch (t->kind) {
+    case TYPE_SCALAR:
+        return NULL;
+    case TYPE_ARRAY:
+        if (t->elem->kind == TYPE_POINTER) {
+            *error = ERR_POINTER_POINTER;
+            return t->name;
+        }
+        return type_problem(t->elem, error);
+    case TYPE_STRUCT:
+        for (uint32_t i = 0; i < t->rec->nfields; i++) {
+            const field *f = &t->rec->fields[i];
+            if (f->type->kind == TYPE_POINTER || (f->type->kind == TYPE_BAD && strcmp(f->type->name, "bit-field") == 0)) {
+                *error = f->type->kind == TYPE_POINTER ? ERR_POINTER_FIELD : ERR_BITFIELD;
+                return f->name;
+            }
+            const char *problem = type_problem(f->type, error);
+            if (problem)
+                return problem;
+        }
+        return NULL;
+    default:
+        *error = t->name && strcmp(t->name, "union") == 0 ? ERR_UNION : ERR_TYPE;
+        return t->name;
+    }
+}
+
+typedef struct layout {
+    gen *g;
+    object *o;
+    uint32_t next;
+    uint32_t rank;
+    int64_t dim[MAX_AXES];
+    bool deep; /* more axes than a leaf can have */
+} layout;
+
+static void
+add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
+{
+    uint32_t rank = l->rank;
+    for (; t->kind == TYPE_ARRAY; t = t->elem) {
+        if (l->rank < MAX_AXES)
+            l->dim[l->rank++] = t->length;
+        else
+            l->deep = true;
+    }
+    if (t->kind == TYPE_STRUCT) {
+        for (uint32_t i = 0; i < t->rec->nfields; i++) {
+            const field *f = &t->rec->fields[i];
+            str full = {0};
+            str_addf(&full, "%s%s%s", name, f->name[0] ? "." : "", f->name);
+            add_leaves(l, arena_str(l->g->arena, str_view(&full)), f->type, offset + f->offset);
+            str_free(&full);
+        }
+    } else {
+        leaf *to = &l->o->leaves[l->next++];
+        to->name = name;
+        to->dtype = t->kind == TYPE_SCALAR ? t->dtype : RG_I32;
+        to->rank = l->rank;
+        memcpy(to->dim, l->dim, sizeof(l->dim));
+        to->offset = offset;
+    }
+    l->rank = rank;
+}
+
+object *
+object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer, const int64_t *dims)
+{
+    object *o = arena_one(g->arena, object);
+    o->kind = kind;
+    o->name = name;
+    o->type = t;
+    o->shared = !g->in_thread;
+    o->nleaves = type_leaves(t);
+    o->leaves = arena_new_n(g->arena, leaf, o->nleaves + 1);
+    layout l = {.g = g, .o = o, .rank = outer};
+    for (uint32_t i = 0; i < outer; i++)
+        l.dim[i] = dims[i];
+    add_leaves(&l, name, t, 0);
+    if (l.deep)
+        fail(g, ERR_RANK, (rg_place){0}, name);
+    return o;
+}
+
+/* Elements of a local leaf; 0: too many, or not known. */
+static uint32_t
+leaf_length(const leaf *l)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < l->rank; i++) {
+        if (l->dim[i] < 0 || (n *= (uint64_t)l->dim[i]) > INT32_MAX)
+            return 0;
+    }
+    return (uint32_t)n;
+}
+
+static void
+make_variable(gen *g, leaf *l)
+{
+    rg_type t = {l->dtype, 0};
+    if (l->rank) {
+        t.length = leaf_length(l);
+        if (t.length == 0) {
+            fail(g, ERR_LARGE, (rg_place){0}, l->name);
+            t.length = 1;
+        }
+    }
+    l->var = rg_build_var(g->b, rg_str_of(l->name), t);
+}
+
+object *
+object_local(gen *g, const char *name, ctype *t)
+{
+    object *o = object_new(g, OBJECT_LOCAL, name, t, 0, NULL);
+    for (uint32_t i = 0; i < o->nleaves; i++)
+        make_variable(g, &o->leaves[i]);
+    return o;
+}
+
+object *
+object_temp(gen *g, const char *name, ctype *t)
+{
+    object *o = object_new(g, OBJECT_BUFFER, name, t, 0, NULL);
+    for (uint32_t i = 0; i < o->nleaves; i++) {
+        leaf *l = &o->leaves[i];
+        rg_value extent[MAX_AXES];
+        for (uint32_t k = 0; k < l->rank; k++)
+            extent[k] = int_value(g, RG_I64, l->dim[k]);
+        l->value = rg_build_temp(g->b, l->dtype, l->rank, extent);
+    }
+    return o;
+}
+
+object *
+object_of_value(gen *g, const char *name, value v)
+{
+    object *o = object_new(g, OBJECT_VALUE, name, v.type, 0, NULL);
+    o->constant = true;
+    for (uint32_t i = 0; i < o->nleaves; i++)
+        o->leaves[i].value = v.type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i];
+    return o;
+}
+
+/* -- indices --------------------------------------------------------------------------------------- */
+static bool
+is_zero(rg_value v)
+{
+    uint64_t bits;
+    return !v || (rg_value_is_const(v, &bits) && bits == 0);
+}
+
+rg_value
+index_add(gen *g, rg_value x, rg_value y)
+{
+    if (is_zero(x))
+        return y;
+    if (is_zero(y))
+        return x;
+    return rg_build_2(g->b, RG_OP_ADD, convert(g, RG_I64, x), convert(g, RG_I64, y));
+}
+
+/* Row-major number of an element under n indices; the other axes are 0. i64. */
+rg_value
+flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
+{
+    rg_value sum = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t stride = 1;
+        for (uint32_t k = i + 1; k < l->rank; k++)
+            stride *= l->dim[k];
+        rg_value part = index[i];
+        if (is_zero(part))
+            continue;
+        part = convert(g, RG_I64, part);
+        if (stride != 1)
+            part = rg_build_2(g->b, RG_OP_MUL, part, int_value(g, RG_I64, stride));
+        sum = index_add(g, sum, part);
+    }
+    return sum ? sum : int_value(g, RG_I64, 0);
+}
+
+/* -- places ---------------------------------------------------------------------------------------- */
+place
+place_of(object *o)
+{
+    return (place){.object = o, .type = o->type};
+}
+
+place
+place_member(const place *p, uint32_t number)
+{
+    const field *f = &p->type->rec->fields[number];
+    place m = *p;
+    m.leaf += f->leaf;
+    m.type = f->type;
+    m.fixed = true;
+    return m;
+}
+
+place
+place_element(gen *g, const place *p, rg_value index)
+{
+    place e = *p;
+    e.type = p->type->elem;
+    e.fixed = false;
+    if (e.n < MAX_AXES)
+        e.index[e.n++] = index;
+    return e;
+}
+
+place
+place_move(gen *g, const place *p, rg_value by, const node *n)
+{
+    place m = *p;
+    if (is_zero(by))
+        return m;
+    if (m.n == 0 || m.fixed) {
+        fail(g, ERR_POINTER_MOVE, n->place);
+        return m;
+    }
+    if (dtype_bits(rg_value_type(by).dtype) < 32)
+        by = convert(g, RG_I32, by);
+    m.index[m.n - 1] = index_add(g, m.index[m.n - 1], by);
+    return m;
+}
+
+/* -- loads ----------------------------------------------------------------------------------------- */
+static void
+whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        out[i] = i < p->n && p->index[i] ? p->index[i] : int_value(g, RG_I32, 0);
+}
+
+static rg_value
+load_element(gen *g, const leaf *l, object_kind kind, const place *p)
+{
+    rg_value index[MAX_AXES];
+    switch (kind) {
+    case OBJECT_LOCAL:
+        if (l->rank == 0)
+            return rg_build_get(g->b, l->var);
+        return rg_build_extract(g->b, rg_build_get(g->b, l->var), flat_index(g, l, p->n, p->index));
+    case OBJECT_VALUE:
+        if (l->rank == 0)
+            return l->value;
+        return rg_build_extract(g->b, l->value, flat_index(g, l, p->n, p->index));
+    case OBJECT_BUFFER:
+        whole_indices(g, p, l->rank, index);
+        return rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
+    }
+    return NULL;
+}
+
+/* Elements under the place's indices, as a local array. */
+typedef struct block_walk {
+    const leaf *leaf;
+    uint32_t length; /* elements under the place */
+} block_walk;
+
+static uint32_t
+elements_below(const leaf *l, uint32_t n)
+{
+    uint64_t count = 1;
+    for (uint32_t i = n; i < l->rank; i++)
+        count *= l->dim[i] > 0 ? (uint64_t)l->dim[i] : 1;
+    return (uint32_t)count;
+}
+
+/* The place of element number `flat` (a builder value or a constant) below p. */
+static place
+element_below(gen *g, const leaf *l, const place *p, uint32_t flat)
+{
+    place e = *p;
+    uint32_t rest = flat;
+    for (uint32_t axis = l->rank; axis-- > p->n;) {
+        uint32_t dim = l->dim[axis] > 0 ? (uint32_t)l->dim[axis] : 1;
+        e.index[axis] = int_value(g, RG_I32, rest % dim);
+        rest /= dim;
+    }
+    e.n = l->rank;
+    return e;
+}
+
+static rg_value
+load_array(gen *g, const leaf *l, object_kind kind, const place *p)
+{
+    if (p->n == 0 && kind == OBJECT_LOCAL)
+        return rg_build_copy(g->b, rg_build_get(g->b, l->var));
+    if (p->n == 0 && kind == OBJECT_VALUE)
+        return rg_build_copy(g->b, l->value);
+    uint32_t count = elements_below(l, p->n);
+    rg_value array = rg_build_array(g->b, l->dtype, count);
+    for (uint32_t i = 0; i < count; i++) {
+        place e = element_below(g, l, p, i);
+        array = rg_build_insert(g->b, array, int_value(g, RG_I64, i), load_element(g, l, kind, &e));
+    }
+    return array;
+}
+
+rg_value
+load_leaf(gen *g, const place *p, uint32_t which)
+{
+    const leaf *l = &p->object->leaves[p->leaf + which];
+    return l->rank > p->n ? load_array(g, l, p->object->kind, p)
+                          : load_element(g, l, p->object->kind, p);
+}
+
+value
+load(gen *g, const place *p)
+{
+    value v = {.type = p->type};
+    if (p->type->kind == TYPE_SCALAR) {
+        v.scalar = load_leaf(g, p, 0);
+        return v;
+    }
+    uint32_t n = type_leaves(p->type);
+    v.leaves = arena_new_n(g->arena, rg_value, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        v.leaves[i] = load_leaf(g, p, i);
+    return v;
+}
+
+/* -- stores ---------------------------------------------------------------------------------------- */
+static void
+store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
+{
+    rg_value index[MAX_AXES];
+    if (kind == OBJECT_BUFFER) {
+        whole_indices(g, p, l->rank, index);
+        rg_build_store(g->b, RG_PRIMAL, l->value, l->rank, index, v);
+    } else if (kind == OBJECT_LOCAL && l->rank == 0) {
+        rg_build_set(g->b, l->var, v);
+    } else if (kind == OBJECT_LOCAL) {
+        rg_value flat = flat_index(g, l, p->n, p->index);
+        rg_build_set(g->b, l->var, rg_build_insert(g->b, rg_build_get(g->b, l->var), flat, v));
+    }
+}
+
+static void
+store_array(gen *g, leaf *l, object_kind kind, const place *p, rg_value array)
+{
+    if (p->n == 0 && kind == OBJECT_LOCAL) {
+        rg_build_set(g->b, l->var, array);
+        return;
+    }
+    uint32_t count = elements_below(l, p->n);
+    for (uint32_t i = 0; i < count; i++) {
+        place e = element_below(g, l, p, i);
+        store_element(g, l, kind, &e, rg_build_extract(g->b, array, int_value(g, RG_I64, i)));
+    }
+}
+
+/* Variables of kernel level are read-only in threads. */
+static bool
+may_write(gen *g, const place *p, const node *n)
+{
+    if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {
+        fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
+        return false;
+    }
+    return p->object->kind != OBJECT_VALUE;
+}
+
+static void
+store_leaf(gen *g, const place *p, uint32_t which, rg_value v)
+{
+    leaf *l = &p->object->leaves[p->leaf + which];
+    if (l->rank > p->n)
+        store_array(g, l, p->object->kind, p, v);
+    else
+        store_element(g, l, p->object->kind, p, v);
+}
+
+void
+store_scalar(gen *g, const place *p, rg_value v, const node *n)
+{
+    if (may_write(g, p, n))
+        store_leaf(g, p, 0, v);
+}
+
+void
+store(gen *g, const place *p, const value *v, const node *n)
+{
+    if (p->type->kind == TYPE_SCALAR) {
+        store_scalar(g, p, v->scalar, n);
+        return;
+    }
+    if (!may_write(g, p, n) || !v->leaves)
+        return;
+    for (uint32_t i = 0; i < type_leaves(p->type); i++)
+        store_leaf(g, p, i, v->leaves[i]);
+}

@@ -1,0 +1,417 @@
+/* OpenMP directives. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/loop.h"
+
+/* -- variables named in clauses -------------------------------------------------------------------- */
+typedef struct name_search {
+    const char *name;
+    decl *found;
+    const node *body;
+} name_search;
+
+static bool
+declares(const node *n, void *user)
+{
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+        if (n->list[i]->decl == user)
+            return false;
+    }
+    return true;
+}
+
+static bool
+see_name(const node *n, void *user)
+{
+    name_search *s = user;
+    if (n->kind == E_REF && n->decl->kind != DECL_FUNCTION && strcmp(n->decl->name, s->name) == 0 &&
+        node_walk(s->body, declares, n->decl)) {
+        s->found = n->decl;
+        return false;
+    }
+    return true;
+}
+
+/* NULL: the loop does not mention it. */
+static decl *
+named_in(const node *body, const char *name)
+{
+    name_search s = {.name = name, .body = body};
+    node_walk(body, see_name, &s);
+    return s.found;
+}
+
+typedef struct rebound {
+    decl *variable;
+    object *object;
+    pointer_var *pointer;
+} rebound;
+
+typedef vec(rebound) rebounds;
+
+/* Private copies, in the region just opened. */
+static void
+make_private(gen *g, const omp *d, const node *body, rebounds *undo)
+{
+    for (uint32_t i = 0; i < d->privates.count; i++) {
+        decl *v = named_in(body, d->privates.at[i].name);
+        front_error error;
+        if (!v || v->type->kind == TYPE_POINTER || type_problem(v->type, &error))
+            continue;
+        vec_push(undo, ((rebound){v, v->object, v->pointer}));
+        object *outer = v->object;
+        v->object = object_local(g, v->name, v->type);
+        if (d->privates.at[i].first && outer) {
+            place from = place_of(outer), to = place_of(v->object);
+            value copy = load(g, &from);
+            store(g, &to, &copy, body);
+        }
+    }
+}
+
+static void
+restore(rebounds *undo)
+{
+    while (undo->n) {
+        rebound r = vec_pop(undo);
+        r.variable->object = r.object;
+        r.variable->pointer = r.pointer;
+    }
+    vec_free(undo);
+}
+
+/* -- atomic updates of kernel-level scalars are reductions ------------------------------------------ */
+typedef struct shared_sum {
+    decl *variable;
+    rg_rmw op;
+    bool other_use;
+} shared_sum;
+
+typedef vec(shared_sum) shared_sums;
+
+static shared_sum *
+sum_of(shared_sums *all, const decl *d)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (all->at[i].variable == d)
+            return &all->at[i];
+    }
+    return NULL;
+}
+
+static bool
+is_shared_scalar(const decl *d)
+{
+    return d && d->object && d->object->kind == OBJECT_LOCAL && d->object->shared &&
+           d->type->kind == TYPE_SCALAR;
+}
+
+static bool
+see_atomic(const node *n, void *user)
+{
+    atomic_form f;
+    if (n->kind != S_OMP || n->directive->kind < OMP_ATOMIC_UPDATE || n->directive->kind > OMP_ATOMIC_COMPARE)
+        return true;
+    if (!atomic_form_read(n, &f) || f.capture || f.target->kind != E_REF || !is_shared_scalar(f.target->decl) ||
+        f.op > RG_RMW_XOR)
+        return true;
+    shared_sum *s = sum_of(user, f.target->decl);
+    if (!s)
+        vec_push((shared_sums *)user, ((shared_sum){f.target->decl, f.op, false}));
+    else if (s->op != f.op)
+        s->other_use = true;
+    return true;
+}
+
+typedef struct mention_count {
+    const decl *variable;
+    unsigned all, atomic;
+    bool in_atomic;
+} mention_count;
+
+static bool
+count_mention(const node *n, void *user)
+{
+    mention_count *m = user;
+    m->all += n->kind == E_REF && n->decl == m->variable;
+    return true;
+}
+
+static bool
+count_atomic(const node *n, void *user)
+{
+    mention_count *m = user;
+    atomic_form f;
+    if (n->kind == S_OMP && n->directive->kind >= OMP_ATOMIC_UPDATE &&
+        n->directive->kind <= OMP_ATOMIC_COMPARE && atomic_form_read(n, &f) &&
+        f.target->kind == E_REF && f.target->decl == m->variable) {
+        mention_count inner = {.variable = m->variable};
+        node_walk(n->kid[0], count_mention, &inner);
+        m->atomic += inner.all;
+    }
+    return true;
+}
+
+/* Sums that are only ever added to atomically may be reduced. */
+static void
+reduce_atomics(gen *g, const node *body, rebounds *undo)
+{
+    shared_sums sums = {0};
+    node_walk(body, see_atomic, &sums);
+    for (size_t i = 0; i < sums.n; i++) {
+        shared_sum *s = &sums.at[i];
+        mention_count m = {.variable = s->variable};
+        node_walk(body, count_mention, &m);
+        node_walk(body, count_atomic, &m);
+        if (s->other_use || m.all != m.atomic)
+            continue;
+        rg_build_reduce(g->b, s->variable->object->leaves[0].var, s->op);
+        vec_push(undo, ((rebound){s->variable, s->variable->object, s->variable->pointer}));
+        object *own = arena_one(g->arena, object);
+        *own = *s->variable->object;
+        own->shared = false;
+        s->variable->object = own;
+    }
+    vec_free(&sums);
+}
+
+static void
+make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
+{
+    for (uint32_t i = 0; i < d->reductions.count; i++) {
+        const omp_name *r = &d->reductions.at[i];
+        decl *v = named_in(body, r->name);
+        if (!v)
+            continue;
+        if (!v->object || v->type->kind != TYPE_SCALAR || v->object->kind != OBJECT_LOCAL) {
+            if (v->object && v->object->kind == OBJECT_VALUE && v->type->kind == TYPE_SCALAR)
+                continue; /* never written: nothing to combine */
+            fail(g, ERR_OMP_REDUCTION, d->place, r->name);
+            continue;
+        }
+        rg_build_reduce(g->b, v->object->leaves[0].var, r->op);
+        vec_push(undo, ((rebound){v, v->object, v->pointer}));
+        object *own = arena_one(g->arena, object);
+        *own = *v->object;
+        own->shared = false;
+        v->object = own;
+    }
+}
+
+/* -- the loops ------------------------------------------------------------------------------------- */
+typedef struct nest {
+    uint32_t rank;
+    loop_form form[RG_MAX_RANK];
+    rg_value lo[RG_MAX_RANK], hi[RG_MAX_RANK], by[RG_MAX_RANK];
+    rg_value first[RG_MAX_RANK]; /* the counter's first value where the domain is 0 to count */
+    const node *body;
+} nest;
+
+static const node *
+only_statement(const node *n)
+{
+    while (n && n->kind == S_BLOCK && n->count == 1)
+        n = n->list[0];
+    return n;
+}
+
+static bool
+read_nest(gen *g, const node *n, const omp *d, nest *out)
+{
+    const node *loop = n;
+    out->rank = d->collapse;
+    for (uint32_t k = 0; k < out->rank; k++) {
+        loop = only_statement(loop);
+        if (!loop || loop->kind != S_FOR) {
+            fail(g, k ? ERR_OMP_COLLAPSE : ERR_OMP_LOOP, k ? d->place : n->place);
+            return false;
+        }
+        loop_form *f = &out->form[k];
+        if (!loop_form_read(loop, f) || tree_writes(f->body, f->counter)) {
+            fail(g, ERR_OMP_LOOP, loop->place);
+            return false;
+        }
+        for (uint32_t o = 0; o < k; o++) {
+            if (tree_mentions(f->lo, out->form[o].counter) || tree_mentions(f->hi, out->form[o].counter)) {
+                fail(g, ERR_OMP_COLLAPSE, loop->place);
+                return false;
+            }
+        }
+        out->body = loop = f->body;
+    }
+    return true;
+}
+
+/* The domain: lo to hi where the step is 1, else the number of iterations. One type for all axes. */
+static rg_dtype
+read_domain(gen *g, nest *t)
+{
+    rg_dtype common = RG_I32;
+    for (uint32_t k = 0; k < t->rank; k++) {
+        const loop_form *f = &t->form[k];
+        rg_value lo, hi;
+        loop_bounds(g, f, &lo, &hi);
+        if (f->step == 1) {
+            t->lo[k] = lo;
+            t->hi[k] = hi;
+        } else {
+            t->by[k] = f->by ? convert(g, f->compare, scalar(g, f->by))
+                             : int_value(g, f->compare, f->step < 0 ? -f->step : f->step);
+            t->first[k] = lo;
+            t->lo[k] = int_value(g, f->compare, 0);
+            t->hi[k] = loop_count(g, f, lo, hi, t->by[k]);
+        }
+        if (f->compare != RG_I32)
+            common = RG_I64;
+    }
+    for (uint32_t k = 0; k < t->rank; k++) {
+        t->lo[k] = convert(g, common, t->lo[k]);
+        t->hi[k] = convert(g, common, t->hi[k]);
+    }
+    return common;
+}
+
+static void
+bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
+{
+    for (uint32_t k = 0; k < t->rank; k++) {
+        const loop_form *f = &t->form[k];
+        rg_value v = index[k];
+        if (t->by[k]) {
+            rg_value way = rg_build_2(g->b, RG_OP_MUL, convert(g, f->compare, v), t->by[k]);
+            v = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, t->first[k], way);
+        }
+        vec_push(undo, ((rebound){f->counter, f->counter->object, NULL}));
+        bind_counter(g, f->counter, v);
+        map_set(&g->indices, map_ptr(index[k]), (void *)f->counter->name);
+    }
+}
+
+static void
+parallel_for(gen *g, const node *n)
+{
+    const omp *d = n->directive;
+    nest t = {0};
+    rebounds undo = {0};
+    pointer_undos pointers = {0};
+    rg_value index[RG_MAX_RANK];
+    if (!read_nest(g, n->kid[0], d, &t))
+        return;
+    read_domain(g, &t);
+    pointers_enter_thread(g, n->kid[0], &pointers);
+    rg_build_at(g->b, n->kid[0]->place);
+    rg_build_parallel(g->b, t.rank, t.lo, t.hi, index);
+    make_reductions(g, d, t.body, &undo);
+    reduce_atomics(g, t.body, &undo);
+    g->in_thread = true;
+    make_private(g, d, t.body, &undo);
+    bind_counters(g, &t, index, &undo);
+    rg_label on_break = g->on_break, on_continue = g->on_continue;
+    bool outer = g->break_leaves_thread;
+    g->on_break = g->on_continue = 0;
+    g->break_leaves_thread = true;
+    rg_label exit = g->frame->exit;
+    loop_body(g, t.body);
+    g->frame->exit = exit;
+    g->break_leaves_thread = outer;
+    g->on_break = on_break;
+    g->on_continue = on_continue;
+    g->in_thread = false;
+    rg_build_end(g->b);
+    restore(&undo);
+    pointers_leave_thread(&pointers);
+}
+
+/* Inside a thread a parallel loop is a serial one; private copies keep the outer variables as they
+ * were. */
+static void
+serial_for(gen *g, const node *n)
+{
+    rebounds undo = {0};
+    make_private(g, n->directive, n->kid[0], &undo);
+    stmt(g, n->kid[0]);
+    restore(&undo);
+}
+
+void
+omp_stmt(gen *g, const node *n)
+{
+    omp *d = n->directive;
+    if (d->error) {
+        fail(g, (front_error)d->error, d->place, d->what ? d->what : "");
+        return;
+    }
+    switch (d->kind) {
+    case OMP_PARALLEL_FOR:
+        if (g->in_thread)
+            serial_for(g, n);
+        else
+            parallel_for(g, n);
+        break;
+    case OMP_SIMD:
+    case OMP_NO_EFFECT:
+    case OMP_OTHER:
+        stmt(g, n->kid[0]);
+        break;
+    default:
+        atomic_stmt(g, n);
+        break;
+    }
+}
+
+/* -- kernel-level arrays that threads see ----------------------------------------------------------- */
+typedef struct temp_search {
+    const decl *array;
+    bool found;
+} temp_search;
+
+static bool
+is_private_in(const omp *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->privates.count; i++) {
+        if (strcmp(d->privates.at[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* direct: the array is subscripted on the spot. shared: inside a parallel loop. */
+static void
+search_temp(temp_search *s, const node *n, bool shared, bool direct)
+{
+    if (!n || s->found)
+        return;
+    if (n->kind == E_REF && n->decl == s->array)
+        s->found |= shared;
+    if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
+        shared |= !is_private_in(n->directive, s->array->name);
+    bool local_callee = n->kind == E_CALL && n->decl && !function_has_parallel(n->decl);
+    if (n->kind == E_DECAY && !direct && lvalue_root(n->kid[0]) == s->array)
+        s->found = true;
+    for (size_t i = 0; i < 4; i++)
+        search_temp(s, n->kid[i], shared, n->kind == E_SUBSCRIPT || n->kind == E_DEREF ||
+                                              (direct && n->kind == E_CAST));
+    for (uint32_t i = 0; i < n->count; i++)
+        search_temp(s, n->list[i], shared, local_callee);
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+        const decl *d = n->list[i]->decl;
+        /* a pointer that stays where it is, in a function without threads, is as good as the array */
+        search_temp(s, d->init, shared, d->type->kind == TYPE_POINTER && d->assigned.n == 0);
+    }
+}
+
+static const node *
+holder_of(gen *g, const decl *d)
+{
+    const frame *f = g->frame;
+    return f ? f->fn->body : NULL;
+}
+
+bool
+needs_temp(gen *g, const decl *d)
+{
+    const node *body = holder_of(g, d);
+    temp_search s = {.array = d};
+    if (!body)
+        return false;
+    search_temp(&s, body, false, false);
+    return s.found;
+}

@@ -1,0 +1,534 @@
+/* Pointers: each is a place. A pointer variable that always means one place is bound to it; one that
+ * moves keeps its indices in variables; one that changes between arrays keeps their number too, and
+ * kernel-level code picks the buffer by it. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+
+/* -- which arrays a variable may point into --------------------------------------------------------- */
+typedef struct choices {
+    gen *g;
+    vec(place) found;
+    vec(const decl *) seen;
+    bool unknown; /* something that is not followed: a call, a cast from a number */
+} choices;
+
+static void add_choices(choices *c, const node *n);
+
+static void
+add_choice(choices *c, place p)
+{
+    for (size_t i = 0; i < c->found.n; i++) {
+        if (c->found.at[i].object == p.object && c->found.at[i].leaf == p.leaf)
+            return;
+    }
+    vec_push(&c->found, p);
+}
+
+static void
+add_variable_choices(choices *c, const decl *d)
+{
+    for (size_t i = 0; i < c->seen.n; i++) {
+        if (c->seen.at[i] == d)
+            return;
+    }
+    vec_push(&c->seen, d);
+    if (d->pointer && d->pointer->fixed)
+        add_choice(c, d->pointer->at);
+    for (uint32_t i = 0; d->pointer && i < d->pointer->nchoices; i++)
+        add_choice(c, d->pointer->choices[i]);
+    if (d->init && d->kind == DECL_VAR)
+        add_choices(c, d->init);
+    for (size_t i = 0; i < d->assigned.n; i++)
+        add_choices(c, d->assigned.at[i]);
+}
+
+/* The place of an lvalue as far as its form tells: indices count, their values do not. */
+static bool
+form_of_lvalue(choices *c, const node *n, place *out)
+{
+    switch (n->kind) {
+    case E_REF:
+        if (n->decl->lasting && !n->decl->object)
+            n->decl->object = constant_object(c->g, n->decl);
+        if (!n->decl->object)
+            return false;
+        *out = place_of(n->decl->object);
+        return true;
+    case E_MEMBER:
+        if (!form_of_lvalue(c, n->kid[0], out) || out->type->kind != TYPE_STRUCT)
+            return false;
+        *out = place_member(out, (uint32_t)n->bits);
+        return true;
+    case E_SUBSCRIPT:
+        if (n->kid[0]->kind != E_DECAY || !form_of_lvalue(c, n->kid[0]->kid[0], out))
+            return false;
+        *out = place_element(c->g, out, NULL);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void
+add_lvalue_choices(choices *c, const node *n, bool decays)
+{
+    place p;
+    if (form_of_lvalue(c, n, &p)) {
+        add_choice(c, decays ? place_element(c->g, &p, NULL) : p);
+        return;
+    }
+    /* through a pointer: the same arrays, with as many axes as the form adds */
+    choices inner = {.g = c->g};
+    const node *base = n;
+    while (base->kind == E_MEMBER)
+        base = base->kid[0];
+    if (base->kind != E_SUBSCRIPT && base->kind != E_DEREF) {
+        c->unknown = true;
+        return;
+    }
+    inner.seen = c->seen;
+    add_choices(&inner, base->kid[0]);
+    c->seen = inner.seen;
+    for (size_t i = 0; i < inner.found.n; i++) {
+        place q = inner.found.at[i];
+        vec(const node *) members = {0};
+        for (const node *m = n; m != base; m = m->kid[0])
+            vec_push(&members, m);
+        while (members.n) {
+            const node *m = vec_pop(&members);
+            if (q.type->kind == TYPE_STRUCT)
+                q = place_member(&q, (uint32_t)m->bits);
+        }
+        vec_free(&members);
+        add_choice(c, decays && q.type->kind == TYPE_ARRAY ? place_element(c->g, &q, NULL) : q);
+    }
+    c->unknown |= inner.unknown;
+    vec_free(&inner.found);
+}
+
+static void
+add_choices(choices *c, const node *n)
+{
+    switch (n->kind) {
+    case E_REF:
+        add_variable_choices(c, n->decl);
+        break;
+    case E_DECAY:
+        add_lvalue_choices(c, n->kid[0], true);
+        break;
+    case E_ADDR:
+        add_lvalue_choices(c, n->kid[0], false);
+        break;
+    case E_CAST:
+    case E_INC:
+    case E_COMPOUND:
+        add_choices(c, n->kid[0]);
+        break;
+    case E_BINARY:
+        add_choices(c, n->kid[n->kid[0]->type->kind == TYPE_POINTER ? 0 : 1]);
+        break;
+    case E_COMMA:
+    case E_ASSIGN:
+        add_choices(c, n->kid[1]);
+        break;
+    case E_COND:
+        add_choices(c, n->kid[1]);
+        add_choices(c, n->kid[2]);
+        break;
+    default:
+        c->unknown = true;
+        break;
+    }
+}
+
+/* -- declaring ------------------------------------------------------------------------------------- */
+static void
+bind_fixed(gen *g, decl *d, const place *at)
+{
+    pointer_var *v = arena_one(g->arena, pointer_var);
+    v->name = d->name;
+    v->fixed = true;
+    v->shared = !g->in_thread;
+    v->at = *at;
+    d->pointer = v;
+}
+
+/* So that equal sets have equal order wherever they are found. */
+static int
+by_address(const void *x, const void *y)
+{
+    const place *p = x, *q = y;
+    uintptr_t a = (uintptr_t)p->object, b = (uintptr_t)q->object;
+    return a != b ? (a < b ? -1 : 1) : (p->leaf > q->leaf) - (p->leaf < q->leaf);
+}
+
+static void
+make_index_variables(gen *g, pointer_var *v)
+{
+    for (uint32_t i = 0; i < v->choices[0].n; i++)
+        v->index[i] = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I64, 0});
+    if (v->nchoices > 1)
+        v->selector = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I32, 0});
+}
+
+static bool
+choices_agree(gen *g, const pointer_var *v, rg_place where)
+{
+    for (uint32_t i = 0; i < v->nchoices; i++) {
+        const place *p = &v->choices[i];
+        bool same = p->n == v->choices[0].n && type_leaves(p->type) == type_leaves(v->choices[0].type);
+        if (same && (v->nchoices == 1 || p->object->kind == OBJECT_BUFFER) && !(v->nchoices > 1 && g->in_thread))
+            continue;
+        fail(g, ERR_POINTER_CHOICE, where, v->name);
+        return false;
+    }
+    return true;
+}
+
+/* Declares a pointer that is assigned more than once. */
+static void
+declare_moving(gen *g, decl *d, const place *given)
+{
+    choices c = {.g = g};
+    const pointer_var *many = given ? given->object->choice : NULL;
+    for (uint32_t i = 0; many && i < many->nchoices; i++)
+        add_choice(&c, many->choices[i]);
+    if (given && !many)
+        add_choice(&c, *given);
+    add_variable_choices(&c, d);
+    if (c.found.n > 1)
+        qsort(c.found.at, c.found.n, sizeof(place), by_address);
+    pointer_var *v = arena_one(g->arena, pointer_var);
+    v->name = d->name;
+    v->shared = !g->in_thread;
+    v->nchoices = (uint32_t)c.found.n;
+    v->choices = arena_new_n(g->arena, place, c.found.n + 1);
+    for (size_t i = 0; i < c.found.n; i++)
+        v->choices[i] = c.found.at[i];
+    vec_free(&c.found);
+    vec_free(&c.seen);
+    if (v->nchoices == 0) {
+        fail(g, ERR_POINTER_UNSET, d->place, d->name);
+        return;
+    }
+    if (!choices_agree(g, v, d->place))
+        v->nchoices = 1;
+    make_index_variables(g, v);
+    d->pointer = v;
+}
+
+void
+pointer_declare(gen *g, decl *d, const node *init, const place *given)
+{
+    place first;
+    d->pointer = NULL;
+    if (d->address_taken)
+        fail(g, ERR_POINTER_POINTER, d->place);
+    bool moves = d->written;
+    if (init) {
+        first = pointer(g, init);
+        given = &first;
+    }
+    if (!moves && given) {
+        bind_fixed(g, d, given);
+        return;
+    }
+    if (!moves) {
+        if (d->kind == DECL_VAR)
+            return; /* an error where it is used */
+    }
+    declare_moving(g, d, given);
+    if (given && d->pointer)
+        pointer_assign(g, d, given, NULL);
+}
+
+/* -- assigning ------------------------------------------------------------------------------------- */
+static int
+choice_number(const pointer_var *v, const object *o, uint32_t leaf_number)
+{
+    for (uint32_t i = 0; i < v->nchoices; i++) {
+        if (v->choices[i].object == o && v->choices[i].leaf == leaf_number)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The selector of v for a place that may be one of several arrays itself. NULL: not among v's. */
+static rg_value
+selector_for(gen *g, const pointer_var *v, const place *to)
+{
+    const pointer_var *from = to->object->choice;
+    if (!from) {
+        int number = choice_number(v, to->object, to->leaf);
+        return number < 0 ? NULL : int_value(g, RG_I32, number);
+    }
+    rg_value result = NULL;
+    for (uint32_t i = 0; i < from->nchoices; i++) {
+        int number = choice_number(v, from->choices[i].object, from->choices[i].leaf);
+        if (number < 0)
+            return NULL;
+        rg_value mine = int_value(g, RG_I32, number);
+        rg_value is = result ? rg_build_2(g->b, RG_OP_EQ, to->object->selector, int_value(g, RG_I32, i)) : NULL;
+        result = result ? rg_build_3(g->b, RG_OP_SELECT, is, mine, result) : mine;
+    }
+    return result;
+}
+
+void
+pointer_assign(gen *g, decl *d, const place *to, const node *n)
+{
+    pointer_var *v = d->pointer;
+    rg_place where = n ? n->place : d->place;
+    if (!v || v->fixed)
+        return; /* refused at its declaration */
+    if (v->shared && g->in_thread) {
+        fail(g, ERR_POINTER_SHARED, where, d->name);
+        return;
+    }
+    rg_value selector = selector_for(g, v, to);
+    if (!selector || to->n != v->choices[0].n) {
+        fail(g, ERR_POINTER_CHOICE, where, d->name);
+        return;
+    }
+    if (v->selector)
+        rg_build_set(g->b, v->selector, selector);
+    for (uint32_t i = 0; i < to->n; i++)
+        rg_build_set(g->b, v->index[i],
+                     to->index[i] ? convert(g, RG_I64, to->index[i]) : int_value(g, RG_I64, 0));
+}
+
+/* -- reading --------------------------------------------------------------------------------------- */
+/* One object made of the buffers that the selector picks, leaf by leaf. */
+static object *
+picked(gen *g, const pointer_var *v)
+{
+    const object *first = v->choices[0].object;
+    object *o = arena_one(g->arena, object);
+    *o = *first;
+    o->name = v->name;
+    o->choice = (pointer_var *)v;
+    o->selector = rg_build_get(g->b, v->selector);
+    o->leaves = arena_new_n(g->arena, leaf, first->nleaves + 1);
+    rg_value *buffers = arena_new_n(g->arena, rg_value, v->nchoices);
+    uint32_t used = type_leaves(v->choices[0].type);
+    for (uint32_t k = 0; k < used; k++) {
+        uint32_t at = v->choices[0].leaf + k;
+        o->leaves[at] = first->leaves[at];
+        for (uint32_t i = 0; i < v->nchoices; i++)
+            buffers[i] = v->choices[i].object->leaves[v->choices[i].leaf + k].value;
+        o->leaves[at].value = rg_build_pick(g->b, o->selector, v->nchoices, buffers);
+    }
+    for (uint32_t i = 0; i < v->nchoices; i++)
+        o->constant &= v->choices[i].object->constant;
+    return o;
+}
+
+place
+pointer_read(gen *g, const decl *d, const node *n)
+{
+    const pointer_var *v = d->pointer;
+    if (!v) {
+        fail(g, ERR_POINTER_UNSET, n->place, d->name);
+        return lvalue(g, &(node){.kind = E_BAD, .bits = ERR_POINTER_UNSET, .place = n->place,
+                                 .type = d->type->elem, .text = d->name});
+    }
+    if (v->fixed)
+        return v->at;
+    place p = v->choices[0];
+    if (v->nchoices > 1)
+        p.object = picked(g, v);
+    for (uint32_t i = 0; i < p.n; i++)
+        p.index[i] = rg_build_get(g->b, v->index[i]);
+    return p;
+}
+
+/* -- pointer expressions --------------------------------------------------------------------------- */
+static bool
+same_elements(const ctype *x, const ctype *y)
+{
+    if (x->kind == TYPE_VOID || y->kind == TYPE_VOID)
+        return true;
+    if (x->kind != y->kind)
+        return false;
+    switch (x->kind) {
+    case TYPE_SCALAR:
+        return x->dtype == y->dtype;
+    case TYPE_STRUCT:
+        return x->rec == y->rec || strcmp(x->rec->name, y->rec->name) == 0;
+    case TYPE_ARRAY:
+        return same_elements(x->elem, y->elem) &&
+               (x->length < 0 || y->length < 0 || x->length == y->length);
+    default:
+        return false;
+    }
+}
+
+static place
+failed(gen *g, const node *n, front_error error, const char *what)
+{
+    node bad = {.kind = E_BAD, .bits = error, .text = what, .place = n->place,
+                .type = n->type && n->type->kind == TYPE_POINTER ? n->type->elem : NULL};
+    return lvalue(g, &bad);
+}
+
+static place
+pointer_cast(gen *g, const node *n)
+{
+    const node *inner = n->kid[0];
+    if (!inner->type || inner->type->kind == TYPE_SCALAR)
+        return failed(g, n, ERR_NULL_POINTER, NULL);
+    const node *deep = inner;
+    while (deep->kind == E_CAST)
+        deep = deep->kid[0];
+    if (deep->kind == E_INT)
+        return failed(g, n, ERR_NULL_POINTER, NULL);
+    place p = pointer(g, inner);
+    if (inner->type->kind == TYPE_POINTER && !same_elements(n->type->elem, inner->type->elem))
+        fail(g, ERR_POINTER_CAST, n->place, inner->type->name, n->type->name);
+    return p;
+}
+
+static place
+pointer_sum(gen *g, const node *n)
+{
+    bool left = n->kid[0]->type->kind == TYPE_POINTER;
+    place p = pointer(g, n->kid[left ? 0 : 1]);
+    rg_value by = scalar(g, n->kid[left ? 1 : 0]);
+    at_node(g, n);
+    if (n->op == RG_OP_SUB)
+        by = rg_build_1(g->b, RG_OP_NEG, convert(g, RG_I64, by));
+    return place_move(g, &p, by, n);
+}
+
+static bool
+same_array(const place *x, const place *y)
+{
+    return x->n == y->n && x->leaf == y->leaf &&
+           (x->object == y->object || (x->object->choice && y->object->choice &&
+                                       x->object->choice == y->object->choice));
+}
+
+/* c ? p : q within one array: the indices are chosen. */
+static place
+pointer_choice(gen *g, const node *n)
+{
+    rg_value c = condition(g, n->kid[0], false);
+    place x = pointer(g, n->kid[1]), y = pointer(g, n->kid[2]);
+    if (!same_array(&x, &y) || x.object->choice)
+        return failed(g, n, ERR_POINTER_CHOICE, "?:");
+    at_node(g, n);
+    for (uint32_t i = 0; i < x.n; i++) {
+        rg_value a = x.index[i] ? convert(g, RG_I64, x.index[i]) : int_value(g, RG_I64, 0);
+        rg_value b = y.index[i] ? convert(g, RG_I64, y.index[i]) : int_value(g, RG_I64, 0);
+        x.index[i] = rg_build_3(g->b, RG_OP_SELECT, c, a, b);
+    }
+    return x;
+}
+
+place
+pointer(gen *g, const node *n)
+{
+    place p;
+    switch (n->kind) {
+    case E_REF:
+        return pointer_read(g, n->decl, n);
+    case E_DECAY:
+        p = lvalue(g, n->kid[0]);
+        if (p.type->kind != TYPE_ARRAY)
+            return failed(g, n, ERR_POINTER_VALUE, "this pointer");
+        return place_element(g, &p, NULL);
+    case E_ADDR:
+        return lvalue(g, n->kid[0]);
+    case E_CAST:
+        return pointer_cast(g, n);
+    case E_BINARY:
+        return pointer_sum(g, n);
+    case E_COND:
+        return pointer_choice(g, n);
+    case E_ASSIGN:
+    case E_COMPOUND:
+    case E_INC:
+    case E_CALL:
+    case E_COMMA: {
+        value v = expr(g, n);
+        return v.at.object ? v.at : failed(g, n, ERR_POINTER_VALUE, "this pointer");
+    }
+    case E_STRING:
+        return failed(g, n, ERR_STRING, NULL);
+    case E_BAD:
+        return failed(g, n, (front_error)n->bits, n->text);
+    default:
+        return failed(g, n, n->type && n->type->kind == TYPE_POINTER &&
+                                (n->kind == E_MEMBER || n->kind == E_SUBSCRIPT || n->kind == E_DEREF)
+                            ? ERR_POINTER_POINTER : ERR_POINTER_VALUE, "this pointer");
+    }
+}
+
+static rg_value
+last_index(gen *g, const place *p)
+{
+    rg_value v = p->n ? p->index[p->n - 1] : NULL;
+    return v ? convert(g, RG_I64, v) : int_value(g, RG_I64, 0);
+}
+
+rg_value
+pointer_compare(gen *g, const node *n)
+{
+    place x = pointer(g, n->kid[0]), y = pointer(g, n->kid[1]);
+    at_node(g, n);
+    if (!same_array(&x, &y)) {
+        fail(g, ERR_POINTER_COMPARE, n->place);
+        return rg_build_int(g->b, RG_BOOL, 0);
+    }
+    return rg_build_2(g->b, n->op, last_index(g, &x), last_index(g, &y));
+}
+
+rg_value
+pointer_difference(gen *g, const node *n)
+{
+    place x = pointer(g, n->kid[0]), y = pointer(g, n->kid[1]);
+    at_node(g, n);
+    if (!same_array(&x, &y))
+        fail(g, ERR_POINTER_COMPARE, n->place);
+    return rg_build_2(g->b, RG_OP_SUB, last_index(g, &x), last_index(g, &y));
+}
+
+/* -- parallel loops -------------------------------------------------------------------------------- */
+typedef struct entering {
+    gen *g;
+    pointer_undos *undo;
+} entering;
+
+static bool
+enter_pointer(const node *n, void *user)
+{
+    entering *e = user;
+    if (n->kind != E_REF || !n->decl->pointer || n->decl->pointer->nchoices < 2)
+        return true;
+    pointer_var *before = n->decl->pointer, *now = arena_one(e->g->arena, pointer_var);
+    *now = *before;
+    now->nchoices = 1;
+    now->selector = NULL;
+    now->choices = arena_one(e->g->arena, place);
+    now->choices[0] = before->choices[0];
+    now->choices[0].object = picked(e->g, before);
+    vec_push(e->undo, ((pointer_undo){n->decl, before}));
+    n->decl->pointer = now;
+    return true;
+}
+
+void
+pointers_enter_thread(gen *g, const node *body, pointer_undos *undo)
+{
+    entering e = {g, undo};
+    node_walk(body, enter_pointer, &e);
+}
+
+void
+pointers_leave_thread(pointer_undos *undo)
+{
+    while (undo->n) {
+        pointer_undo u = vec_pop(undo);
+        u.variable->pointer = u.before;
+    }
+    vec_free(undo);
+}

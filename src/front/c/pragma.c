@@ -1,0 +1,424 @@
+/* OpenMP directives. libclang shows either what a directive governs or the directive, never both, so
+ * the text is rewritten before it is parsed: `#pragma omp parallel for ...` becomes a label of no more
+ * characters. The preprocessor then decides which directives are alive, the parser which statement each
+ * one governs, and lines and columns stay what they were. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/parse.h"
+
+#include <ctype.h>
+
+typedef struct scanner {
+    arena *arena;
+    const char *path;
+    char *text;     /* being rewritten */
+    size_t at, len;
+    omp_list *list;
+    str *tail;
+} scanner;
+
+/* -- the words of one directive -------------------------------------------------------------------- */
+typedef struct words {
+    const char *text; /* comments and line ends blanked */
+    size_t at, len;
+    arena *arena;
+    omp *d;
+} words;
+
+static void
+skip_space(words *w)
+{
+    while (w->at < w->len && (isspace((unsigned char)w->text[w->at]) || w->text[w->at] == ','))
+        w->at++;
+}
+
+/* The next identifier or NULL. */
+static const char *
+next_word(words *w)
+{
+    skip_space(w);
+    size_t start = w->at;
+    while (w->at < w->len && (isalnum((unsigned char)w->text[w->at]) || w->text[w->at] == '_'))
+        w->at++;
+    if (w->at == start)
+        return NULL;
+    return arena_str(w->arena, (rg_str){w->text + start, w->at - start});
+}
+
+/* What stands in parentheses here, without them; NULL if nothing does. */
+static const char *
+next_group(words *w)
+{
+    skip_space(w);
+    if (w->at >= w->len || w->text[w->at] != '(')
+        return NULL;
+    size_t start = ++w->at;
+    for (int depth = 1; w->at < w->len; w->at++) {
+        if (w->text[w->at] == '(')
+            depth++;
+        if (w->text[w->at] == ')' && --depth == 0)
+            break;
+    }
+    const char *group = arena_str(w->arena, (rg_str){w->text + start, w->at - start});
+    if (w->at < w->len)
+        w->at++;
+    return group;
+}
+
+static void
+refuse(omp *d, unsigned error, const char *what)
+{
+    if (!d->error) {
+        d->error = error;
+        d->what = what;
+    }
+}
+
+static void
+add_name(arena *a, omp_names *names, omp_name name)
+{
+    omp_name *grown = arena_new_n(a, omp_name, names->count + 1);
+    if (names->count)
+        memcpy(grown, names->at, names->count * sizeof(*grown));
+    grown[names->count++] = name;
+    names->at = grown;
+}
+
+/* `a, b, c`: each a plain identifier. */
+static void
+add_names(words *w, omp_names *names, const char *list, rg_rmw op, bool first)
+{
+    words inner = {list, 0, strlen(list), w->arena, w->d};
+    for (;;) {
+        const char *name = next_word(&inner);
+        if (!name)
+            break;
+        add_name(w->arena, names, (omp_name){name, op, first, w->d->place});
+    }
+    if (inner.at < inner.len)
+        refuse(w->d, ERR_OMP_REDUCTION, list);
+}
+
+static bool
+reduction_op(const char *text, size_t n, rg_rmw *op)
+{
+    static const struct {
+        const char *text;
+        rg_rmw op;
+    } table[] = {{"+", RG_RMW_ADD}, {"-", RG_RMW_ADD},   {"*", RG_RMW_MUL},  {"min", RG_RMW_MIN},
+                 {"max", RG_RMW_MAX}, {"&", RG_RMW_AND}, {"|", RG_RMW_OR}, {"^", RG_RMW_XOR}};
+    while (n && isspace((unsigned char)*text))
+        text++, n--;
+    while (n && isspace((unsigned char)text[n - 1]))
+        n--;
+    for (size_t i = 0; i < countof(table); i++) {
+        if (strlen(table[i].text) == n && memcmp(table[i].text, text, n) == 0) {
+            *op = table[i].op;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+add_reduction(words *w, const char *group)
+{
+    const char *colon = group ? strchr(group, ':') : NULL;
+    rg_rmw op;
+    if (!colon || !reduction_op(group, (size_t)(colon - group), &op)) {
+        refuse(w->d, ERR_OMP_REDUCTION, group ? group : "");
+        return;
+    }
+    add_names(w, &w->d->reductions, colon + 1, op, false);
+}
+
+static void
+add_collapse(words *w, const char *group, str *tail, size_t number)
+{
+    char *end = NULL;
+    unsigned long n = group ? strtoul(group, &end, 0) : 0;
+    while (end && isspace((unsigned char)*end))
+        end++;
+    if (group && end != group && *end == 0) {
+        if (n < 1 || n > RG_MAX_RANK)
+            refuse(w->d, ERR_OMP_CLAUSE, "collapse");
+        w->d->collapse = (uint32_t)n;
+    } else if (group) {
+        w->d->collapse = 0; /* the preprocessor knows */
+        str_addf(tail, "\nenum { __omp_collapse%zu = (%s) };", number, group);
+    }
+}
+
+static bool
+listed(const char *word, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(word, list[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+read_clauses(words *w, str *tail, size_t number)
+{
+    static const char *const without_effect[] = {
+        "shared",  "default", "schedule", "num_threads", "if",      "proc_bind", "nowait",  "simdlen",
+        "safelen", "aligned", "seq_cst",  "relaxed",     "acq_rel", "acquire",   "release", "hint",
+        "nontemporal"};
+    for (;;) {
+        const char *word = next_word(w);
+        if (!word)
+            break;
+        if (strcmp(word, "collapse") == 0) {
+            add_collapse(w, next_group(w), tail, number);
+        } else if (strcmp(word, "reduction") == 0) {
+            add_reduction(w, next_group(w));
+        } else if (strcmp(word, "private") == 0 || strcmp(word, "firstprivate") == 0) {
+            const char *group = next_group(w);
+            add_names(w, &w->d->privates, group ? group : "", RG_RMW_ADD, word[0] == 'f');
+        } else if (listed(word, without_effect, countof(without_effect))) {
+            next_group(w);
+        } else {
+            next_group(w);
+            refuse(w->d, ERR_OMP_CLAUSE, word);
+        }
+    }
+    skip_space(w);
+    if (w->at < w->len)
+        refuse(w->d, ERR_OMP_DIRECTIVE, arena_str(w->arena, (rg_str){w->text + w->at, w->len - w->at}));
+}
+
+static void
+read_atomic(words *w)
+{
+    static const struct {
+        const char *word;
+        omp_kind kind;
+    } table[] = {{"update", OMP_ATOMIC_UPDATE},   {"capture", OMP_ATOMIC_CAPTURE},
+                 {"compare", OMP_ATOMIC_COMPARE}, {"read", OMP_ATOMIC_READ},
+                 {"write", OMP_ATOMIC_WRITE}};
+    w->d->kind = OMP_ATOMIC_UPDATE;
+    bool compare = false, capture = false;
+    for (;;) {
+        size_t here = w->at;
+        const char *word = next_word(w);
+        size_t i = 0;
+        while (word && i < countof(table) && strcmp(word, table[i].word) != 0)
+            i++;
+        if (!word || i == countof(table)) {
+            w->at = here;
+            break;
+        }
+        w->d->kind = table[i].kind;
+        compare |= table[i].kind == OMP_ATOMIC_COMPARE;
+        capture |= table[i].kind == OMP_ATOMIC_CAPTURE;
+    }
+    if (compare)
+        w->d->kind = OMP_ATOMIC_COMPARE;
+    if (compare && capture)
+        refuse(w->d, ERR_OMP_CLAUSE, "compare capture");
+}
+
+/* Whether the next word is `expected`; takes it then. */
+static bool
+take(words *w, const char *expected)
+{
+    size_t here = w->at;
+    const char *word = next_word(w);
+    if (word && strcmp(word, expected) == 0)
+        return true;
+    w->at = here;
+    return false;
+}
+
+/* Sorts the directive by its first words. false: one that stands at file scope and has no effect. */
+static bool
+read_directive(words *w, str *tail, size_t number)
+{
+    static const char *const declarative[] = {"declare", "threadprivate", "requires", "begin", "end",
+                                              "assumes"};
+    const char *word = next_word(w);
+    omp *d = w->d;
+    d->collapse = 1;
+    d->kind = OMP_OTHER;
+    if (!word)
+        word = "";
+    if (listed(word, declarative, countof(declarative)))
+        return false;
+    if (strcmp(word, "parallel") == 0 && take(w, "for")) {
+        d->kind = OMP_PARALLEL_FOR;
+        take(w, "simd");
+        read_clauses(w, tail, number);
+    } else if (strcmp(word, "simd") == 0) {
+        d->kind = OMP_SIMD;
+        d->collapse = 1;
+    } else if (strcmp(word, "atomic") == 0) {
+        read_atomic(w);
+        read_clauses(w, tail, number);
+    } else {
+        size_t end = w->len;
+        while (end && isspace((unsigned char)w->text[end - 1]))
+            end--;
+        refuse(d, ERR_OMP_DIRECTIVE, arena_str(w->arena, (rg_str){w->text, end}));
+    }
+    return true;
+}
+
+/* -- finding directives in a file ----------------------------------------------------------------- */
+/* The length of a comment, string or character constant at `at`; 0 if none begins there. */
+static size_t
+opaque_length(const scanner *s, size_t at)
+{
+    const char *t = s->text;
+    size_t i = at;
+    if (t[i] == '/' && i + 1 < s->len && t[i + 1] == '*') {
+        for (i += 2; i + 1 < s->len && !(t[i] == '*' && t[i + 1] == '/'); i++)
+            ;
+        return (i + 2 < s->len ? i + 2 : s->len) - at;
+    }
+    if (t[i] == '/' && i + 1 < s->len && t[i + 1] == '/') {
+        while (i < s->len && t[i] != '\n')
+            i += t[i] == '\\' && i + 1 < s->len ? 2 : 1;
+        return i - at;
+    }
+    if (t[i] == '"' || t[i] == '\'') {
+        char quote = t[i];
+        for (i++; i < s->len && t[i] != quote && t[i] != '\n'; i++)
+            i += t[i] == '\\';
+        return (i + 1 < s->len ? i + 1 : s->len) - at;
+    }
+    return 0;
+}
+
+static size_t
+skip_blanks(const scanner *s, size_t at)
+{
+    while (at < s->len && (s->text[at] == ' ' || s->text[at] == '\t'))
+        at++;
+    return at;
+}
+
+static size_t
+skip_word(const scanner *s, size_t at, const char *word)
+{
+    size_t n = strlen(word);
+    at = skip_blanks(s, at);
+    if (at + n > s->len || memcmp(s->text + at, word, n) != 0)
+        return 0;
+    return at + n;
+}
+
+/* Copies the directive's words from `at` to its line's end, comments and continuations blanked. */
+static size_t
+directive_text(const scanner *s, size_t at, str *out)
+{
+    while (at < s->len && s->text[at] != '\n') {
+        size_t n = s->text[at] == '"' ? 0 : opaque_length(s, at);
+        if (n) {
+            str_addc(out, ' ');
+            at += n;
+        } else if (s->text[at] == '\\' && at + 1 < s->len && s->text[at + 1] == '\n') {
+            at += 2;
+        } else {
+            str_addc(out, s->text[at++]);
+        }
+    }
+    return at;
+}
+
+static rg_place
+place_at(const scanner *s, size_t at)
+{
+    rg_place p = {0, 1, 1, 0};
+    for (size_t i = 0; i < at; i++) {
+        p.col++;
+        if (s->text[i] == '\n')
+            p.line++, p.col = 1;
+    }
+    p.end_col = p.col + 1;
+    return p;
+}
+
+/* Blanks [from, to) but line ends, then writes the label there if it is wanted. */
+static void
+overwrite(scanner *s, size_t from, size_t to, const char *label)
+{
+    for (size_t i = from; i < to; i++) {
+        if (s->text[i] != '\n')
+            s->text[i] = ' ';
+    }
+    memcpy(s->text + from, label, strlen(label));
+}
+
+static void
+add_directive(scanner *s, size_t from, size_t to, const char *words_text, size_t n, const char *format)
+{
+    omp *d = arena_one(s->arena, omp);
+    d->path = s->path;
+    d->offset = (uint32_t)from;
+    d->place = place_at(s, from);
+    words w = {words_text, 0, n, s->arena, d};
+    char label[32] = "";
+    if (read_directive(&w, s->tail, s->list->n)) {
+        snprintf(label, sizeof(label), format, s->list->n);
+        vec_push(s->list, d);
+    }
+    overwrite(s, from, to, label);
+}
+
+/* `#pragma omp ...` at a line's start. */
+static size_t
+scan_hash(scanner *s, size_t hash)
+{
+    size_t at = skip_word(s, hash + 1, "pragma");
+    at = at ? skip_word(s, at, "omp") : 0;
+    if (!at || (at < s->len && isalnum((unsigned char)s->text[at])))
+        return hash + 1;
+    str text = {0};
+    size_t end = directive_text(s, at, &text);
+    add_directive(s, hash, end, text.ptr ? text.ptr : "", text.len, "__omp%zu:");
+    str_free(&text);
+    return end;
+}
+
+/* `_Pragma("omp ...")`, often in a macro: the label then gets a number of its own at each use. */
+static size_t
+scan_operator(scanner *s, size_t start)
+{
+    size_t at = skip_word(s, start + strlen("_Pragma"), "(");
+    at = at ? skip_word(s, at, "\"") : 0;
+    at = at ? skip_word(s, at, "omp") : 0;
+    size_t close = at;
+    while (close && close < s->len && s->text[close] != '"' && s->text[close] != '\n')
+        close++;
+    size_t end = close ? skip_word(s, close, "\"") : 0;
+    end = end ? skip_word(s, end, ")") : 0;
+    if (!end)
+        return start + 1;
+    const char *text = arena_str(s->arena, (rg_str){s->text + at, close - at});
+    add_directive(s, start, end, text, close - at, "__OMP(%zu)");
+    return end;
+}
+
+char *
+pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail)
+{
+    scanner s = {a, path, arena_alloc(a, text.len + 1), 0, text.len, list, tail};
+    memcpy(s.text, text.ptr, text.len);
+    bool line_start = true;
+    while (s.at < s.len) {
+        size_t n = opaque_length(&s, s.at);
+        char c = s.text[s.at];
+        if (n) {
+            line_start &= c == '/';
+            s.at += n;
+        } else if (c == '#' && line_start) {
+            s.at = scan_hash(&s, s.at);
+        } else if (c == '_' && skip_word(&s, s.at, "_Pragma")) {
+            s.at = scan_operator(&s, s.at);
+        } else {
+            line_start = c == '\n' || (line_start && isspace((unsigned char)c));
+            s.at++;
+        }
+    }
+    return s.text;
+}
