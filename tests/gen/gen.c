@@ -12,7 +12,7 @@ main(int argc, char **argv)
     str text = {0};
     gen_options options = {.f64_only = argc == 3 && strcmp(argv[2], "f64") == 0};
     gen_make(&program, strtoull(argv[1], NULL, 0), &options);
-    gen_print(&program, &text);
+    gen_print_program(&program, &text);
     fputs(text.ptr, stdout);
     str_free(&text);
     gen_free(&program);

@@ -41,7 +41,7 @@ typedef struct gen_program {
 } gen_program;
 
 void gen_make(gen_program *p, uint64_t seed, const gen_options *options);
-void gen_print(const gen_program *p, str *out);
+void gen_print_program(const gen_program *p, str *out);
 void gen_free(gen_program *p);
 
 /* splitmix64 */

@@ -239,7 +239,7 @@ check_in_child(const setting *t, const gen_program *p, uint64_t seed, report *r)
     if (end < 0) {
         str source = {0};
         alarm(SECONDS);
-        gen_print(p, &source);
+        gen_print_program(p, &source);
         v.good = check_program(t, source.ptr, seed, p->mixed, &v.report);
         send(-end - 1, &v);
         _exit(0);
@@ -320,7 +320,7 @@ report_failure(const setting *t, uint64_t seed, const report *r)
     for (const char *at = r->text; *at; at++)
         str_addz(&text, *at == '\n' ? "\n// " : (char[2]){*at, 0});
     str_addc(&text, '\n');
-    gen_print(&p, &text);
+    gen_print_program(&p, &text);
     printf("FAIL seed %llu: %.*s\n", (unsigned long long)seed, (int)strcspn(r->text, "\n"), r->text);
     if (t->out) {
         str_addf(&path, "%s/gen-%llu.c", t->out, (unsigned long long)seed);
@@ -345,7 +345,7 @@ run_batch(const setting *t, uint64_t first, uint64_t count, int to)
         verdict v = {.seed = seed};
         alarm(SECONDS);
         gen_make(&p, seed, NULL);
-        gen_print(&p, &source);
+        gen_print_program(&p, &source);
         v.good = check_program(t, source.ptr, seed, p.mixed, &v.report);
         str_free(&source);
         gen_free(&p);

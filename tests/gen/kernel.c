@@ -315,7 +315,7 @@ print_list(const gen_node *node, unsigned depth, str *out)
 }
 
 void
-gen_print(const gen_program *p, str *out)
+gen_print_program(const gen_program *p, str *out)
 {
     str_addz(out, "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n"
                  "struct pair {\n    double a;\n    int k;\n};\n\n");

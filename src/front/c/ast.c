@@ -2,7 +2,7 @@
 #include "front/c/ast.h"
 
 decl *
-lvalue_root(const node *n)
+fc_lvalue_root(const node *n)
 {
     for (;;) {
         switch (n->kind) {
@@ -26,40 +26,40 @@ lvalue_root(const node *n)
 }
 
 bool
-node_walk(const node *n, node_visit *each, void *user)
+fc_node_walk(const node *n, node_visit *each, void *user)
 {
     if (!n)
         return true;
     if (!each(n, user))
         return false;
     for (size_t i = 0; i < 4; i++) {
-        if (!node_walk(n->kid[i], each, user))
+        if (!fc_node_walk(n->kid[i], each, user))
             return false;
     }
     for (uint32_t i = 0; i < n->count; i++) {
-        if (!node_walk(n->list[i], each, user))
+        if (!fc_node_walk(n->list[i], each, user))
             return false;
     }
     if (n->kind == S_DECL) {
         for (uint32_t i = 0; i < n->count; i++) {
-            if (!node_walk(n->list[i]->decl->init, each, user))
+            if (!fc_node_walk(n->list[i]->decl->init, each, user))
                 return false;
         }
     }
-    return n->kind != E_LITERAL || node_walk(n->decl->init, each, user);
+    return n->kind != E_LITERAL || fc_node_walk(n->decl->init, each, user);
 }
 
 static bool
 is_write_to(const node *n, void *user)
 {
     bool writes = n->kind == E_ASSIGN || n->kind == E_COMPOUND || n->kind == E_INC;
-    return !(writes && lvalue_root(n->kid[0]) == user);
+    return !(writes && fc_lvalue_root(n->kid[0]) == user);
 }
 
 bool
-tree_writes(const node *tree, const decl *d)
+fc_tree_writes(const node *tree, const decl *d)
 {
-    return d->address_taken || !node_walk(tree, is_write_to, (void *)d);
+    return d->address_taken || !fc_node_walk(tree, is_write_to, (void *)d);
 }
 
 static bool
@@ -69,9 +69,9 @@ is_not_mention(const node *n, void *user)
 }
 
 bool
-tree_mentions(const node *tree, const decl *d)
+fc_tree_mentions(const node *tree, const decl *d)
 {
-    return !node_walk(tree, is_not_mention, (void *)d);
+    return !fc_node_walk(tree, is_not_mention, (void *)d);
 }
 
 /* A break or continue that belongs to the loop around `n`. */
@@ -97,13 +97,13 @@ has_jump(const node *n, node_kind jump)
 }
 
 bool
-body_breaks(const node *body)
+fc_body_breaks(const node *body)
 {
     return has_jump(body, S_BREAK);
 }
 
 bool
-body_continues(const node *body)
+fc_body_continues(const node *body)
 {
     return has_jump(body, S_CONTINUE);
 }
@@ -115,9 +115,9 @@ is_not_return(const node *n, void *user)
 }
 
 bool
-tree_returns(const node *tree)
+fc_tree_returns(const node *tree)
 {
-    return !node_walk(tree, is_not_return, NULL);
+    return !fc_node_walk(tree, is_not_return, NULL);
 }
 
 static bool
@@ -144,9 +144,9 @@ plain_node(const node *n, void *user)
 }
 
 bool
-expr_is_plain(const node *n)
+fc_expr_is_plain(const node *n)
 {
-    return node_walk(n, plain_node, NULL);
+    return fc_node_walk(n, plain_node, NULL);
 }
 
 /* -- functions ------------------------------------------------------------------------------------- */
@@ -155,22 +155,22 @@ is_not_parallel(const node *n, void *user)
 {
     if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
         return false;
-    return n->kind != E_CALL || !n->decl || !function_has_parallel(n->decl);
+    return n->kind != E_CALL || !n->decl || !fc_function_has_parallel(n->decl);
 }
 
 bool
-function_has_parallel(decl *fn)
+fc_function_has_parallel(decl *fn)
 {
     if (!fn->parallel) {
         fn->parallel = 1; /* a cycle is an error elsewhere */
-        if (fn->body && !node_walk(fn->body, is_not_parallel, NULL))
+        if (fn->body && !fc_node_walk(fn->body, is_not_parallel, NULL))
             fn->parallel = 2;
     }
     return fn->parallel == 2;
 }
 
 bool
-function_jumps(decl *fn)
+fc_function_jumps(decl *fn)
 {
     if (!fn->jumps) {
         fn->jumps = 1;
@@ -178,7 +178,7 @@ function_jumps(decl *fn)
         for (uint32_t i = 0; body && i < body->count; i++) {
             const node *n = body->list[i];
             bool last = i + 1 == body->count && n->kind == S_RETURN;
-            if (!last && tree_returns(n))
+            if (!last && fc_tree_returns(n))
                 fn->jumps = 2;
         }
     }

@@ -185,21 +185,21 @@ struct omp {
 
 /* -- helpers over the tree (ast.c) ----------------------------------------------------------------- */
 /* The variable whose storage an lvalue is a part of; NULL when it is reached through a pointer. */
-decl *lvalue_root(const node *lvalue);
+decl *fc_lvalue_root(const node *lvalue);
 typedef bool node_visit(const node *n, void *user);
 /* Every node, outer first; initialisers of declared variables included. false from `each` stops. */
-bool node_walk(const node *n, node_visit *each, void *user);
+bool fc_node_walk(const node *n, node_visit *each, void *user);
 /* Whether the tree assigns to the variable or, its address being known elsewhere, might. */
-bool tree_writes(const node *tree, const decl *d);
-bool tree_mentions(const node *tree, const decl *d);
+bool fc_tree_writes(const node *tree, const decl *d);
+bool fc_tree_mentions(const node *tree, const decl *d);
 /* Whether the tree holds a break (continue) that leaves the loop whose body it is. */
-bool body_breaks(const node *body);
-bool body_continues(const node *body);
-bool tree_returns(const node *tree);
+bool fc_body_breaks(const node *body);
+bool fc_body_continues(const node *body);
+bool fc_tree_returns(const node *tree);
 /* Whether evaluation only computes on scalars: no memory, no call, no side effect. */
-bool expr_is_plain(const node *n);
-bool function_has_parallel(decl *fn);
+bool fc_expr_is_plain(const node *n);
+bool fc_function_has_parallel(decl *fn);
 /* returns somewhere else than in its last statement */
-bool function_jumps(decl *fn);
+bool fc_function_jumps(decl *fn);
 
 #endif

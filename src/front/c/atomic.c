@@ -182,7 +182,7 @@ read_capture(const node *n, atomic_form *f)
 }
 
 bool
-atomic_form_read(const node *n, atomic_form *f)
+fc_atomic_form_read(const node *n, atomic_form *f)
 {
     *f = (atomic_form){0};
     const node *s = single(n->kid[0]);
@@ -221,9 +221,9 @@ operand_of(gen *g, const atomic_form *f, rg_dtype d)
 {
     rg_value v;
     if (f->operand)
-        v = convert(g, d, scalar(g, f->operand));
+        v = fc_convert(g, d, fc_scalar(g, f->operand));
     else
-        v = is_float_dtype(d) ? rg_build_float(g->b, d, 1) : int_value(g, d, 1);
+        v = fc_is_float_dtype(d) ? rg_build_float(g->b, d, 1) : fc_int_value(g, d, 1);
     return f->negative ? rg_build_1(g->b, RG_OP_NEG, v) : v;
 }
 
@@ -233,35 +233,35 @@ buffer_atomic(gen *g, const node *n, const atomic_form *f, const place *p)
     const leaf *l = &p->object->leaves[p->leaf];
     rg_value index[MAX_AXES];
     rg_value v = operand_of(g, f, l->dtype);
-    rg_value compare = f->compare ? convert(g, l->dtype, scalar(g, f->compare)) : NULL;
-    at_node(g, n->kid[0]);
+    rg_value compare = f->compare ? fc_convert(g, l->dtype, fc_scalar(g, f->compare)) : NULL;
+    fc_at_node(g, n->kid[0]);
     for (uint32_t i = 0; i < l->rank; i++)
-        index[i] = i < p->n && p->index[i] ? p->index[i] : int_value(g, RG_I32, 0);
+        index[i] = i < p->n && p->index[i] ? p->index[i] : fc_int_value(g, RG_I32, 0);
     rg_value old = rg_build_rmw(g->b, RG_PRIMAL, f->op, true, l->value, l->rank, index, v, compare);
     if (!f->capture)
         return;
-    place to = lvalue(g, f->capture);
+    place to = fc_lvalue(g, f->capture);
     rg_value kept = f->after ? combine(g, f->op, old, v) : old;
-    store_scalar(g, &to, convert(g, to.type->dtype, kept), f->capture);
+    fc_store_scalar(g, &to, fc_convert(g, to.type->dtype, kept), f->capture);
 }
 
 void
-atomic_stmt(gen *g, const node *n)
+fc_atomic_stmt(gen *g, const node *n)
 {
     atomic_form f;
     if (!g->in_thread || n->directive->kind == OMP_ATOMIC_READ) {
-        stmt(g, n->kid[0]);
+        fc_stmt(g, n->kid[0]);
         return;
     }
-    if (!atomic_form_read(n, &f) || !f.target->type || f.target->type->kind != TYPE_SCALAR) {
-        fail(g, ERR_ATOMIC_FORM, n->kid[0]->place);
+    if (!fc_atomic_form_read(n, &f) || !f.target->type || f.target->type->kind != TYPE_SCALAR) {
+        fc_fail(g, ERR_ATOMIC_FORM, n->kid[0]->place);
         return;
     }
-    place p = lvalue(g, f.target);
+    place p = fc_lvalue(g, f.target);
     if (p.object->kind == OBJECT_BUFFER)
         buffer_atomic(g, n, &f, &p);
     else if (p.object->kind == OBJECT_LOCAL && !p.object->shared)
-        stmt(g, n->kid[0]); /* a reduction's own copy, or the thread's own variable */
+        fc_stmt(g, n->kid[0]); /* a reduction's own copy, or the thread's own variable */
     else
-        fail(g, ERR_ATOMIC_PLACE, n->kid[0]->place, p.object->name);
+        fc_fail(g, ERR_ATOMIC_PLACE, n->kid[0]->place, p.object->name);
 }

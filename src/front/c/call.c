@@ -4,15 +4,15 @@
 
 /* A parameter that the callee never changes needs no variable. */
 void
-bind_scalar(gen *g, decl *d, value v)
+fc_bind_scalar(gen *g, decl *d, value v)
 {
     if (!d->written && !d->address_taken) {
-        d->object = object_of_value(g, d->name, v);
+        d->object = fc_object_of_value(g, d->name, v);
         d->object->type = d->type;
         return;
     }
-    d->object = object_local(g, d->name, d->type);
-    place to = place_of(d->object);
+    d->object = fc_object_local(g, d->name, d->type);
+    place to = fc_place_of(d->object);
     for (uint32_t i = 0; i < d->object->nleaves; i++)
         rg_build_set(g->b, d->object->leaves[i].var,
                      d->type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i]);
@@ -31,24 +31,24 @@ bind_arguments(gen *g, decl *fn, const node *n)
     for (uint32_t i = 0; i < fn->nparams; i++) {
         front_error error;
         const ctype *t = fn->params[i]->type;
-        const char *problem = type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
+        const char *problem = fc_type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
         if (problem) {
-            fail(g, t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : error,
+            fc_fail(g, t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : error,
                  fn->params[i]->place, problem);
             return false;
         }
-        args[i].v = expr(g, n->list[i]);
+        args[i].v = fc_expr(g, n->list[i]);
         if (t->kind == TYPE_STRUCT ? !args[i].v.leaves
             : t->kind == TYPE_SCALAR ? !args[i].v.scalar : !args[i].v.at.object)
             return false;
     }
-    at_node(g, n);
+    fc_at_node(g, n);
     for (uint32_t i = 0; i < fn->nparams; i++) {
         decl *d = fn->params[i];
         if (d->type->kind == TYPE_POINTER)
-            pointer_declare(g, d, NULL, &args[i].v.at);
+            fc_pointer_declare(g, d, NULL, &args[i].v.at);
         else
-            bind_scalar(g, d, args[i].v);
+            fc_bind_scalar(g, d, args[i].v);
     }
     return true;
 }
@@ -58,14 +58,14 @@ result_of(gen *g, const frame *f, const node *n)
 {
     value v = {.type = n->type};
     if (f->result) {
-        place p = place_of(f->result);
-        v = load(g, &p);
+        place p = fc_place_of(f->result);
+        v = fc_load(g, &p);
         v.type = n->type;
     } else if (n->type->kind == TYPE_POINTER) {
         v.at = f->pointer;
         if (!f->pointer_set) {
             node bad = {.kind = E_BAD, .bits = ERR_POINTER_RETURN, .type = n->type->elem, .place = n->place};
-            v.at = lvalue(g, &bad);
+            v.at = fc_lvalue(g, &bad);
         }
     }
     return v;
@@ -78,12 +78,12 @@ inline_body(gen *g, decl *fn, const node *n)
     rg_label on_break = g->on_break, on_continue = g->on_continue;
     g->frame = &f;
     if (fn->type->kind == TYPE_SCALAR || fn->type->kind == TYPE_STRUCT)
-        f.result = object_local(g, "result", fn->type);
-    bool jumps = function_jumps(fn);
+        f.result = fc_object_local(g, "result", fn->type);
+    bool jumps = fc_function_jumps(fn);
     if (jumps)
         f.exit = rg_build_block(g->b);
     rg_build_inline_push(g->b, rg_str_of(fn->name));
-    stmt(g, fn->body);
+    fc_stmt(g, fn->body);
     rg_build_inline_pop(g->b);
     if (jumps)
         rg_build_end(g->b);
@@ -96,15 +96,15 @@ inline_body(gen *g, decl *fn, const node *n)
 static value
 refuse_call(gen *g, const node *n, front_error error)
 {
-    fail(g, error, n->place, n->decl->name);
+    fc_fail(g, error, n->place, n->decl->name);
     node zero = {.kind = E_INT, .type = n->type, .place = n->place};
     if (n->type->kind == TYPE_SCALAR)
-        return expr(g, &zero);
+        return fc_expr(g, &zero);
     value v = {.type = n->type};
     front_error why;
-    if (n->type->kind == TYPE_STRUCT && !type_problem(n->type, &why)) {
-        place p = place_of(object_local(g, "result", n->type));
-        v = load(g, &p);
+    if (n->type->kind == TYPE_STRUCT && !fc_type_problem(n->type, &why)) {
+        place p = fc_place_of(fc_object_local(g, "result", n->type));
+        v = fc_load(g, &p);
     }
     return v;
 }
@@ -122,12 +122,12 @@ allocates(const char *name)
 }
 
 value
-call(gen *g, const node *n)
+fc_call(gen *g, const node *n)
 {
     decl *fn = n->decl;
     value v;
     if (!fn->body) {
-        if (math_call(g, n, &v))
+        if (fc_math_call(g, n, &v))
             return v;
         return refuse_call(g, n, allocates(fn->name) ? ERR_ALLOCATION : fn->variadic ? ERR_VARARGS : ERR_NO_BODY);
     }
@@ -136,7 +136,7 @@ call(gen *g, const node *n)
     if (fn->active)
         return refuse_call(g, n, ERR_RECURSION);
     front_error error;
-    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER && type_problem(fn->type, &error))
+    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER && fc_type_problem(fn->type, &error))
         return refuse_call(g, n, error);
     if (n->count != fn->nparams || !bind_arguments(g, fn, n))
         return refuse_call(g, n, ERR_NO_BODY);

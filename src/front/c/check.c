@@ -6,6 +6,6 @@
 #include "ir/ir.h"
 
 void
-check_races(gen *g, ir_fn *fn, diag_list *diags)
+fc_check_races(gen *g, ir_fn *fn, diag_list *diags)
 {
 }

@@ -32,7 +32,7 @@ binary_bits(gen *g, const node *n, uint64_t *bits)
     rg_dtype d = n->kid[0]->type->dtype;
     if (n->kid[0]->type->kind != TYPE_SCALAR || n->kid[1]->type->kind != TYPE_SCALAR)
         return false;
-    if (!own_bits(g, n->kid[0], &x) || !constant_bits(g, n->kid[1], d, &y))
+    if (!own_bits(g, n->kid[0], &x) || !fc_constant_bits(g, n->kid[1], d, &y))
         return false;
     if (n->op >= RG_OP_EQ && n->op <= RG_OP_GE)
         return evaluate(g, n->op, d, RG_BOOL, x, y, bits);
@@ -57,7 +57,7 @@ variable_bits(gen *g, const node *n, uint64_t *bits)
 {
     const decl *d = n->decl;
     return d->type->kind == TYPE_SCALAR && d->type->constant && d->init && d->init->kind != E_INIT &&
-           constant_bits(g, d->init, d->type->dtype, bits);
+           fc_constant_bits(g, d->init, d->type->dtype, bits);
 }
 
 static bool
@@ -79,25 +79,25 @@ own_bits(gen *g, const node *n, uint64_t *bits)
     case E_PLUS:
         return own_bits(g, n->kid[0], bits);
     case E_LNOT:
-        if (!constant_bits(g, n->kid[0], RG_BOOL, &x))
+        if (!fc_constant_bits(g, n->kid[0], RG_BOOL, &x))
             return false;
         *bits = !x;
         return true;
     case E_AND:
     case E_OR:
-        if (!constant_bits(g, n->kid[0], RG_BOOL, &x))
+        if (!fc_constant_bits(g, n->kid[0], RG_BOOL, &x))
             return false;
         if ((n->kind == E_AND) == !x) {
             *bits = x;
             return true;
         }
-        return constant_bits(g, n->kid[1], RG_BOOL, bits);
+        return fc_constant_bits(g, n->kid[1], RG_BOOL, bits);
     case E_BINARY:
         return binary_bits(g, n, bits);
     case E_CAST:
-        return constant_bits(g, n->kid[0], d, bits);
+        return fc_constant_bits(g, n->kid[0], d, bits);
     case E_COND:
-        return constant_bits(g, n->kid[0], RG_BOOL, &x) && own_bits(g, n->kid[x ? 1 : 2], bits);
+        return fc_constant_bits(g, n->kid[0], RG_BOOL, &x) && own_bits(g, n->kid[x ? 1 : 2], bits);
     case E_CALL:
         return known_call(n, bits);
     case E_REF:
@@ -108,19 +108,19 @@ own_bits(gen *g, const node *n, uint64_t *bits)
 }
 
 bool
-constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits)
+fc_constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits)
 {
     uint64_t x;
     return own_bits(g, n, &x) && cast_bits(g, n->type->dtype, to, x, bits);
 }
 
 bool
-is_constant_node(const node *n, int64_t *v)
+fc_is_constant_node(const node *n, int64_t *v)
 {
     uint64_t bits;
-    if (!n->type || n->type->kind != TYPE_SCALAR || is_float_dtype(n->type->dtype))
+    if (!n->type || n->type->kind != TYPE_SCALAR || fc_is_float_dtype(n->type->dtype))
         return false;
-    if (!constant_bits(NULL, n, RG_I64, &bits))
+    if (!fc_constant_bits(NULL, n, RG_I64, &bits))
         return false;
     *v = (int64_t)bits;
     return true;

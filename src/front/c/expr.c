@@ -14,7 +14,7 @@ is_shift(rg_op op)
 }
 
 value
-scalar_value(ctype *t, rg_value v)
+fc_scalar_value(ctype *t, rg_value v)
 {
     return (value){.type = t, .scalar = v};
 }
@@ -27,13 +27,13 @@ nothing(gen *g, ctype *t)
     if (!t)
         return v;
     if (t->kind == TYPE_SCALAR) {
-        v.scalar = zero_value(g, t->dtype);
+        v.scalar = fc_zero_value(g, t->dtype);
     } else if (t->kind == TYPE_POINTER) {
-        object *o = object_new(g, OBJECT_VALUE, "?", t->elem, 0, NULL);
+        object *o = fc_object_new(g, OBJECT_VALUE, "?", t->elem, 0, NULL);
         for (uint32_t i = 0; i < o->nleaves; i++)
             o->leaves[i] = (leaf){.name = "?", .dtype = o->leaves[i].dtype,
-                                  .value = zero_value(g, o->leaves[i].dtype)};
-        v.at = place_of(o);
+                                  .value = fc_zero_value(g, o->leaves[i].dtype)};
+        v.at = fc_place_of(o);
     }
     return v;
 }
@@ -42,16 +42,16 @@ static value
 refused(gen *g, const node *n)
 {
     const char *text = n->text ? n->text : "";
-    fail(g, (front_error)n->bits, n->place, text);
+    fc_fail(g, (front_error)n->bits, n->place, text);
     return nothing(g, n->type);
 }
 
 /* -- arithmetic ------------------------------------------------------------------------------------ */
 rg_value
-arithmetic(gen *g, rg_op op, rg_value x, rg_value y)
+fc_arithmetic(gen *g, rg_op op, rg_value x, rg_value y)
 {
     if (is_shift(op))
-        y = convert(g, rg_value_type(x).dtype, y);
+        y = fc_convert(g, rg_value_type(x).dtype, y);
     return rg_build_2(g->b, op, x, y);
 }
 
@@ -65,14 +65,14 @@ static rg_value
 comparison(gen *g, const node *n, bool negate)
 {
     if (is_pointer(n->kid[0]) || is_pointer(n->kid[1])) {
-        rg_value v = pointer_compare(g, n);
+        rg_value v = fc_pointer_compare(g, n);
         return negate ? rg_build_1(g->b, RG_OP_NOT, v) : v;
     }
-    rg_value x = scalar(g, n->kid[0]), y = scalar(g, n->kid[1]);
+    rg_value x = fc_scalar(g, n->kid[0]), y = fc_scalar(g, n->kid[1]);
     rg_op op = n->op;
-    at_node(g, n);
+    fc_at_node(g, n);
     /* not (x < y) is x >= y only where there is no NaN */
-    if (negate && !is_float_dtype(rg_value_type(x).dtype)) {
+    if (negate && !fc_is_float_dtype(rg_value_type(x).dtype)) {
         static const rg_op opposite[] = {RG_OP_NE, RG_OP_EQ, RG_OP_GE, RG_OP_GT, RG_OP_LE, RG_OP_LT};
         op = opposite[op - RG_OP_EQ];
         negate = false;
@@ -86,17 +86,17 @@ static rg_value
 short_circuit(gen *g, const node *n)
 {
     bool is_and = n->kind == E_AND;
-    rg_value x = condition(g, n->kid[0], false);
-    if (expr_is_plain(n->kid[1])) {
-        rg_value y = condition(g, n->kid[1], false);
-        at_node(g, n);
+    rg_value x = fc_condition(g, n->kid[0], false);
+    if (fc_expr_is_plain(n->kid[1])) {
+        rg_value y = fc_condition(g, n->kid[1], false);
+        fc_at_node(g, n);
         return rg_build_2(g->b, is_and ? RG_OP_AND : RG_OP_OR, x, y);
     }
-    at_node(g, n);
+    fc_at_node(g, n);
     rg_var result = rg_build_var(g->b, rg_str_of("both"), (rg_type){RG_BOOL, 0});
     rg_build_set(g->b, result, x);
     rg_build_if(g->b, is_and ? x : rg_build_1(g->b, RG_OP_NOT, x));
-    rg_build_set(g->b, result, condition(g, n->kid[1], false));
+    rg_build_set(g->b, result, fc_condition(g, n->kid[1], false));
     rg_build_end(g->b);
     return rg_build_get(g->b, result);
 }
@@ -109,10 +109,10 @@ yields_bool(const node *n)
 }
 
 rg_value
-condition(gen *g, const node *n, bool negate)
+fc_condition(gen *g, const node *n, bool negate)
 {
     if (n->kind == E_LNOT)
-        return condition(g, n->kid[0], !negate);
+        return fc_condition(g, n->kid[0], !negate);
     if (n->kind == E_BINARY && is_comparison(n->op))
         return comparison(g, n, negate);
     rg_value v;
@@ -121,14 +121,14 @@ condition(gen *g, const node *n, bool negate)
     } else if (n->kind == E_CAST && n->type->kind == TYPE_SCALAR && n->kid[0]->type &&
                n->kid[0]->type->kind == TYPE_SCALAR &&
                (n->type->dtype == RG_BOOL || yields_bool(n->kid[0]))) {
-        return condition(g, n->kid[0], negate);
+        return fc_condition(g, n->kid[0], negate);
     } else if (is_pointer(n)) {
-        fail(g, ERR_NULL_POINTER, n->place);
+        fc_fail(g, ERR_NULL_POINTER, n->place);
         v = rg_build_int(g->b, RG_BOOL, 1);
     } else {
-        v = scalar(g, n);
-        at_node(g, n);
-        v = convert(g, RG_BOOL, v);
+        v = fc_scalar(g, n);
+        fc_at_node(g, n);
+        v = fc_convert(g, RG_BOOL, v);
     }
     return negate ? rg_build_1(g->b, RG_OP_NOT, v) : v;
 }
@@ -136,9 +136,9 @@ condition(gen *g, const node *n, bool negate)
 static value
 bool_result(gen *g, const node *n)
 {
-    rg_value v = condition(g, n, false);
-    at_node(g, n);
-    return scalar_value(n->type, convert(g, n->type->dtype, v));
+    rg_value v = fc_condition(g, n, false);
+    fc_at_node(g, n);
+    return fc_scalar_value(n->type, fc_convert(g, n->type->dtype, v));
 }
 
 static value
@@ -147,20 +147,20 @@ binary(gen *g, const node *n)
     if (is_comparison(n->op))
         return bool_result(g, n);
     if (n->type->kind == TYPE_POINTER)
-        return (value){.type = n->type, .at = pointer(g, n)};
+        return (value){.type = n->type, .at = fc_pointer(g, n)};
     if (is_pointer(n->kid[0]))
-        return scalar_value(n->type, pointer_difference(g, n));
-    rg_value x = scalar(g, n->kid[0]), y = scalar(g, n->kid[1]);
-    at_node(g, n);
-    return scalar_value(n->type, arithmetic(g, n->op, x, y));
+        return fc_scalar_value(n->type, fc_pointer_difference(g, n));
+    rg_value x = fc_scalar(g, n->kid[0]), y = fc_scalar(g, n->kid[1]);
+    fc_at_node(g, n);
+    return fc_scalar_value(n->type, fc_arithmetic(g, n->op, x, y));
 }
 
 static value
 unary(gen *g, const node *n)
 {
-    rg_value x = scalar(g, n->kid[0]);
-    at_node(g, n);
-    return scalar_value(n->type, rg_build_1(g->b, n->op, x));
+    rg_value x = fc_scalar(g, n->kid[0]);
+    fc_at_node(g, n);
+    return fc_scalar_value(n->type, rg_build_1(g->b, n->op, x));
 }
 
 /* -- conversions ----------------------------------------------------------------------------------- */
@@ -169,26 +169,26 @@ cast(gen *g, const node *n)
 {
     const ctype *from = n->kid[0]->type;
     if (n->type->kind == TYPE_VOID) {
-        effect(g, n->kid[0]);
+        fc_effect(g, n->kid[0]);
         return (value){.type = n->type};
     }
     if (n->type->kind == TYPE_POINTER)
-        return (value){.type = n->type, .at = pointer(g, n)};
+        return (value){.type = n->type, .at = fc_pointer(g, n)};
     if (n->type->kind != TYPE_SCALAR || from->kind != TYPE_SCALAR) {
         if (n->type->kind == TYPE_SCALAR && from->kind == TYPE_POINTER)
-            fail(g, ERR_POINTER_VALUE, n->place, "a pointer turned into a number");
+            fc_fail(g, ERR_POINTER_VALUE, n->place, "a pointer turned into a number");
         else
-            fail(g, ERR_TYPE, n->place, n->type->name);
+            fc_fail(g, ERR_TYPE, n->place, n->type->name);
         return nothing(g, n->type);
     }
     if (n->type->dtype == RG_BOOL || (yields_bool(n->kid[0]))) {
-        rg_value v = condition(g, n->kid[0], false);
-        at_node(g, n);
-        return scalar_value(n->type, convert(g, n->type->dtype, v));
+        rg_value v = fc_condition(g, n->kid[0], false);
+        fc_at_node(g, n);
+        return fc_scalar_value(n->type, fc_convert(g, n->type->dtype, v));
     }
-    rg_value v = scalar(g, n->kid[0]);
-    at_node(g, n);
-    return scalar_value(n->type, convert(g, n->type->dtype, v));
+    rg_value v = fc_scalar(g, n->kid[0]);
+    fc_at_node(g, n);
+    return fc_scalar_value(n->type, fc_convert(g, n->type->dtype, v));
 }
 
 /* -- assignment ------------------------------------------------------------------------------------ */
@@ -197,49 +197,49 @@ assign(gen *g, const node *n)
 {
     const node *target = n->kid[0];
     if (n->type->kind == TYPE_POINTER) {
-        place to = pointer(g, n->kid[1]);
-        at_node(g, n);
+        place to = fc_pointer(g, n->kid[1]);
+        fc_at_node(g, n);
         if (target->kind == E_REF)
-            pointer_assign(g, target->decl, &to, n);
+            fc_pointer_assign(g, target->decl, &to, n);
         else
-            fail(g, ERR_POINTER_POINTER, target->place);
+            fc_fail(g, ERR_POINTER_POINTER, target->place);
         return (value){.type = n->type, .at = to};
     }
-    value v = expr(g, n->kid[1]);
-    place to = lvalue(g, target);
-    at_node(g, n);
-    store(g, &to, &v, n);
+    value v = fc_expr(g, n->kid[1]);
+    place to = fc_lvalue(g, target);
+    fc_at_node(g, n);
+    fc_store(g, &to, &v, n);
     /* an array moves into its variable; who uses the assignment's value reads it from there */
-    return n->type->kind == TYPE_STRUCT ? load(g, &to) : v;
+    return n->type->kind == TYPE_STRUCT ? fc_load(g, &to) : v;
 }
 
 static value
 compound(gen *g, const node *n)
 {
     if (n->type->kind == TYPE_POINTER) {
-        place p = pointer(g, n->kid[0]);
-        rg_value by = scalar(g, n->kid[1]);
-        at_node(g, n);
+        place p = fc_pointer(g, n->kid[0]);
+        rg_value by = fc_scalar(g, n->kid[1]);
+        fc_at_node(g, n);
         if (n->op == RG_OP_SUB)
-            by = rg_build_1(g->b, RG_OP_NEG, convert(g, RG_I64, by));
-        p = place_move(g, &p, by, n);
+            by = rg_build_1(g->b, RG_OP_NEG, fc_convert(g, RG_I64, by));
+        p = fc_place_move(g, &p, by, n);
         if (n->kid[0]->kind == E_REF)
-            pointer_assign(g, n->kid[0]->decl, &p, n);
+            fc_pointer_assign(g, n->kid[0]->decl, &p, n);
         return (value){.type = n->type, .at = p};
     }
     if (n->type->kind != TYPE_SCALAR || n->op == RG_OP_COUNT)
         return nothing(g, n->type);
-    rg_value y = scalar(g, n->kid[1]);
-    place to = lvalue(g, n->kid[0]);
+    rg_value y = fc_scalar(g, n->kid[1]);
+    place to = fc_lvalue(g, n->kid[0]);
     rg_dtype kept = n->type->dtype;
-    rg_dtype computed = is_shift(n->op) ? promoted(kept)
-                                        : common_dtype(kept, rg_value_type(y).dtype);
-    at_node(g, n);
-    rg_value x = convert(g, computed, load_leaf(g, &to, 0));
-    rg_value v = arithmetic(g, n->op, x, is_shift(n->op) ? y : convert(g, computed, y));
-    v = convert(g, kept, v);
-    store_scalar(g, &to, v, n);
-    return scalar_value(n->type, v);
+    rg_dtype computed = is_shift(n->op) ? fc_promoted(kept)
+                                        : fc_common_dtype(kept, rg_value_type(y).dtype);
+    fc_at_node(g, n);
+    rg_value x = fc_convert(g, computed, fc_load_leaf(g, &to, 0));
+    rg_value v = fc_arithmetic(g, n->op, x, is_shift(n->op) ? y : fc_convert(g, computed, y));
+    v = fc_convert(g, kept, v);
+    fc_store_scalar(g, &to, v, n);
+    return fc_scalar_value(n->type, v);
 }
 
 static value
@@ -247,33 +247,33 @@ increment(gen *g, const node *n)
 {
     bool minus = n->bits & INC_MINUS, prefix = n->bits & INC_PREFIX;
     if (n->type->kind == TYPE_POINTER) {
-        place old = pointer(g, n->kid[0]);
-        at_node(g, n);
-        place moved = place_move(g, &old, int_value(g, RG_I64, minus ? -1 : 1), n);
+        place old = fc_pointer(g, n->kid[0]);
+        fc_at_node(g, n);
+        place moved = fc_place_move(g, &old, fc_int_value(g, RG_I64, minus ? -1 : 1), n);
         if (n->kid[0]->kind == E_REF)
-            pointer_assign(g, n->kid[0]->decl, &moved, n);
+            fc_pointer_assign(g, n->kid[0]->decl, &moved, n);
         return (value){.type = n->type, .at = prefix ? moved : old};
     }
     if (n->type->kind != TYPE_SCALAR)
         return nothing(g, n->type);
-    place to = lvalue(g, n->kid[0]);
-    rg_dtype kept = n->type->dtype, computed = promoted(kept);
-    at_node(g, n);
-    rg_value old = load_leaf(g, &to, 0);
-    rg_value one = is_float_dtype(kept) ? rg_build_float(g->b, kept, 1) : int_value(g, computed, 1);
-    rg_value v = rg_build_2(g->b, minus ? RG_OP_SUB : RG_OP_ADD, convert(g, computed, old), one);
-    v = convert(g, kept, v);
-    store_scalar(g, &to, v, n);
-    return scalar_value(n->type, prefix ? v : old);
+    place to = fc_lvalue(g, n->kid[0]);
+    rg_dtype kept = n->type->dtype, computed = fc_promoted(kept);
+    fc_at_node(g, n);
+    rg_value old = fc_load_leaf(g, &to, 0);
+    rg_value one = fc_is_float_dtype(kept) ? rg_build_float(g->b, kept, 1) : fc_int_value(g, computed, 1);
+    rg_value v = rg_build_2(g->b, minus ? RG_OP_SUB : RG_OP_ADD, fc_convert(g, computed, old), one);
+    v = fc_convert(g, kept, v);
+    fc_store_scalar(g, &to, v, n);
+    return fc_scalar_value(n->type, prefix ? v : old);
 }
 
 /* -- choice ---------------------------------------------------------------------------------------- */
 static void
 set_choice(gen *g, object *result, const node *n)
 {
-    value v = expr(g, n);
-    place to = place_of(result);
-    store(g, &to, &v, n);
+    value v = fc_expr(g, n);
+    place to = fc_place_of(result);
+    fc_store(g, &to, &v, n);
 }
 
 /* c ? x : y as a branch: what is not evaluated is not differentiated. */
@@ -281,28 +281,28 @@ static value
 choose(gen *g, const node *n)
 {
     if (n->type->kind == TYPE_VOID) {
-        rg_build_if(g->b, condition(g, n->kid[0], false));
-        effect(g, n->kid[1]);
+        rg_build_if(g->b, fc_condition(g, n->kid[0], false));
+        fc_effect(g, n->kid[1]);
         rg_build_else(g->b);
-        effect(g, n->kid[2]);
+        fc_effect(g, n->kid[2]);
         rg_build_end(g->b);
         return (value){.type = n->type};
     }
     if (n->type->kind == TYPE_POINTER)
-        return (value){.type = n->type, .at = pointer(g, n)};
-    rg_value c = condition(g, n->kid[0], false);
+        return (value){.type = n->type, .at = fc_pointer(g, n)};
+    rg_value c = fc_condition(g, n->kid[0], false);
     uint64_t known;
     if (rg_value_is_const(c, &known))
-        return expr(g, n->kid[known ? 1 : 2]);
-    at_node(g, n);
-    object *result = object_local(g, "choice", n->type);
+        return fc_expr(g, n->kid[known ? 1 : 2]);
+    fc_at_node(g, n);
+    object *result = fc_object_local(g, "choice", n->type);
     rg_build_if(g->b, c);
     set_choice(g, result, n->kid[1]);
     rg_build_else(g->b);
     set_choice(g, result, n->kid[2]);
     rg_build_end(g->b);
-    place p = place_of(result);
-    return load(g, &p);
+    place p = fc_place_of(result);
+    return fc_load(g, &p);
 }
 
 /* x ?: y */
@@ -310,18 +310,18 @@ static value
 elvis(gen *g, const node *n)
 {
     if (n->type->kind != TYPE_SCALAR) {
-        fail(g, ERR_EXPRESSION, n->place, "?: without a middle");
+        fc_fail(g, ERR_EXPRESSION, n->place, "?: without a middle");
         return nothing(g, n->type);
     }
-    rg_value x = scalar(g, n->kid[0]);
-    object *result = object_local(g, "choice", n->type);
-    place p = place_of(result);
-    rg_build_if(g->b, convert(g, RG_BOOL, x));
-    store_scalar(g, &p, convert(g, n->type->dtype, x), n);
+    rg_value x = fc_scalar(g, n->kid[0]);
+    object *result = fc_object_local(g, "choice", n->type);
+    place p = fc_place_of(result);
+    rg_build_if(g->b, fc_convert(g, RG_BOOL, x));
+    fc_store_scalar(g, &p, fc_convert(g, n->type->dtype, x), n);
     rg_build_else(g->b);
     set_choice(g, result, n->kid[1]);
     rg_build_end(g->b);
-    return load(g, &p);
+    return fc_load(g, &p);
 }
 
 /* -- places ---------------------------------------------------------------------------------------- */
@@ -330,12 +330,12 @@ object_of(gen *g, const node *n)
 {
     decl *d = n->decl;
     if (!d->object && d->lasting)
-        d->object = constant_object(g, d);
+        d->object = fc_constant_object(g, d);
     if (!d->object && d->kind != DECL_FUNCTION) {
         /* reached in dead or refused code only: its declaration was */
         front_error error;
-        if (!type_problem(d->type, &error))
-            d->object = object_local(g, d->name, d->type);
+        if (!fc_type_problem(d->type, &error))
+            d->object = fc_object_local(g, d->name, d->type);
     }
     return d->object;
 }
@@ -343,8 +343,8 @@ object_of(gen *g, const node *n)
 static object *
 literal_object(gen *g, const node *n)
 {
-    object *o = object_local(g, "literal", n->type);
-    init_object(g, o, n->decl->init);
+    object *o = fc_object_local(g, "literal", n->type);
+    fc_init_object(g, o, n->decl->init);
     return o;
 }
 
@@ -353,51 +353,51 @@ nowhere(gen *g, const node *n)
 {
     ctype *t = n->type;
     front_error error;
-    if (!t || type_problem(t, &error)) {
+    if (!t || fc_type_problem(t, &error)) {
         t = arena_one(g->arena, ctype);
         *t = (ctype){.kind = TYPE_SCALAR, .dtype = RG_F32, .length = -1, .name = "float"};
     }
-    return place_of(object_local(g, "?", t));
+    return fc_place_of(fc_object_local(g, "?", t));
 }
 
 place
-lvalue(gen *g, const node *n)
+fc_lvalue(gen *g, const node *n)
 {
     place p;
     switch (n->kind) {
     case E_REF: {
         object *o = n->type && n->type->kind == TYPE_POINTER ? NULL : object_of(g, n);
         if (o)
-            return place_of(o);
-        fail(g, n->type && n->type->kind == TYPE_POINTER ? ERR_POINTER_POINTER : ERR_EXPRESSION,
+            return fc_place_of(o);
+        fc_fail(g, n->type && n->type->kind == TYPE_POINTER ? ERR_POINTER_POINTER : ERR_EXPRESSION,
              n->place, "this name");
         return nowhere(g, n);
     }
     case E_MEMBER:
-        p = lvalue(g, n->kid[0]);
+        p = fc_lvalue(g, n->kid[0]);
         if (p.type->kind != TYPE_STRUCT)
             return nowhere(g, n);
-        return place_member(&p, (uint32_t)n->bits);
+        return fc_place_member(&p, (uint32_t)n->bits);
     case E_SUBSCRIPT: {
-        p = pointer(g, n->kid[0]);
-        rg_value index = scalar(g, n->kid[1]);
-        at_node(g, n);
-        return place_move(g, &p, index, n);
+        p = fc_pointer(g, n->kid[0]);
+        rg_value index = fc_scalar(g, n->kid[1]);
+        fc_at_node(g, n);
+        return fc_place_move(g, &p, index, n);
     }
     case E_DEREF:
-        return pointer(g, n->kid[0]);
+        return fc_pointer(g, n->kid[0]);
     case E_LITERAL:
-        return place_of(literal_object(g, n));
+        return fc_place_of(literal_object(g, n));
     case E_BAD:
         refused(g, n);
         return nowhere(g, n);
     default:
         if (n->type && n->type->kind == TYPE_STRUCT) {
-            value v = expr(g, n);
+            value v = fc_expr(g, n);
             if (v.leaves)
-                return place_of(object_of_value(g, "result", v));
+                return fc_place_of(fc_object_of_value(g, "result", v));
         }
-        fail(g, ERR_EXPRESSION, n->place, "this operand");
+        fc_fail(g, ERR_EXPRESSION, n->place, "this operand");
         return nowhere(g, n);
     }
 }
@@ -407,37 +407,37 @@ static value
 from_place(gen *g, const node *n)
 {
     if (n->type->kind == TYPE_POINTER)
-        return (value){.type = n->type, .at = pointer(g, n)};
-    place p = lvalue(g, n);
+        return (value){.type = n->type, .at = fc_pointer(g, n)};
+    place p = fc_lvalue(g, n);
     if (p.type->kind == TYPE_ARRAY) {
-        fail(g, ERR_EXPRESSION, n->place, "an array as a value");
+        fc_fail(g, ERR_EXPRESSION, n->place, "an array as a value");
         return nothing(g, n->type);
     }
-    at_node(g, n);
-    value v = load(g, &p);
+    fc_at_node(g, n);
+    value v = fc_load(g, &p);
     v.type = n->type;
     return v;
 }
 
 value
-expr(gen *g, const node *n)
+fc_expr(gen *g, const node *n)
 {
     switch (n->kind) {
     case E_BAD:
         return refused(g, n);
     case E_INT:
-        return scalar_value(n->type, is_float_dtype(n->type->dtype)
+        return fc_scalar_value(n->type, fc_is_float_dtype(n->type->dtype)
                                          ? rg_build_float(g->b, n->type->dtype, (double)(int64_t)n->bits)
                                          : rg_build_int(g->b, n->type->dtype, (int64_t)n->bits));
     case E_FLOAT:
-        return scalar_value(n->type, rg_build_float(g->b, n->type->dtype, n->number));
+        return fc_scalar_value(n->type, rg_build_float(g->b, n->type->dtype, n->number));
     case E_STRING:
-        fail(g, ERR_STRING, n->place);
+        fc_fail(g, ERR_STRING, n->place);
         return nothing(g, n->type);
     case E_UNARY:
         return unary(g, n);
     case E_PLUS:
-        return expr(g, n->kid[0]);
+        return fc_expr(g, n->kid[0]);
     case E_LNOT:
     case E_AND:
     case E_OR:
@@ -446,12 +446,12 @@ expr(gen *g, const node *n)
         return increment(g, n);
     case E_ADDR:
     case E_DECAY:
-        return (value){.type = n->type, .at = pointer(g, n)};
+        return (value){.type = n->type, .at = fc_pointer(g, n)};
     case E_BINARY:
         return binary(g, n);
     case E_COMMA:
-        effect(g, n->kid[0]);
-        return expr(g, n->kid[1]);
+        fc_effect(g, n->kid[0]);
+        return fc_expr(g, n->kid[1]);
     case E_ASSIGN:
         return assign(g, n);
     case E_COMPOUND:
@@ -461,7 +461,7 @@ expr(gen *g, const node *n)
     case E_ELVIS:
         return elvis(g, n);
     case E_CALL:
-        return call(g, n);
+        return fc_call(g, n);
     case E_REF:
     case E_SUBSCRIPT:
     case E_MEMBER:
@@ -471,22 +471,22 @@ expr(gen *g, const node *n)
     case E_CAST:
         return cast(g, n);
     default:
-        fail(g, ERR_EXPRESSION, n->place, "this expression");
+        fc_fail(g, ERR_EXPRESSION, n->place, "this expression");
         return nothing(g, n->type);
     }
 }
 
 rg_value
-scalar(gen *g, const node *n)
+fc_scalar(gen *g, const node *n)
 {
-    value v = expr(g, n);
+    value v = fc_expr(g, n);
     if (!v.scalar)
-        v.scalar = zero_value(g, n->type && n->type->kind == TYPE_SCALAR ? n->type->dtype : RG_I32);
+        v.scalar = fc_zero_value(g, n->type && n->type->kind == TYPE_SCALAR ? n->type->dtype : RG_I32);
     return v.scalar;
 }
 
 void
-effect(gen *g, const node *n)
+fc_effect(gen *g, const node *n)
 {
-    expr(g, n);
+    fc_expr(g, n);
 }

@@ -6,23 +6,29 @@
 #include "base/base.h"
 #include "ir/ir.h"
 
+/* Zero-terminated strings throughout; all belong to the caller. */
 typedef struct front_c_source {
     const char *path;   /* shown in diagnostics; read if text is {NULL, 0} */
     rg_str text;
     const char *kernel; /* the one to build; NULL: every kernel of the file */
-    const rg_str *include_paths;
-    size_t include_count;
-    const rg_str *defines; /* "NAME" or "NAME=VALUE" */
-    size_t define_count;
+    uint32_t include_count, define_count;
+    const char *const *include_paths;
+    const char *const *defines; /* "NAME" or "NAME=VALUE" */
 } front_c_source;
+
+typedef struct front_c_names {
+    uint32_t count;
+    char **names; /* in the order of the file */
+} front_c_names;
 
 /* Compiles. NULL after errors, which are in diags; the caller frees the module with ir_module_free.
  * Functions of the file that are neither wanted nor called by what is wanted raise no errors. */
 ir_module *front_c_compile(const front_c_source *source, diag_list *diags);
 
-/* Lists the kernels of a file in its order: the externally linked functions that it defines, but main.
- * The names live in `a`. false after errors. */
-RG_MUST_CHECK bool front_c_kernels(const front_c_source *source, arena *a, rg_str **names,
-                                   size_t *count, diag_list *diags);
+/* Lists the kernels of a file: the externally linked functions that it defines, but main. false after
+ * errors. The caller frees the names. */
+RG_MUST_CHECK bool front_c_list(const front_c_source *source, front_c_names *names,
+                                diag_list *diags);
+void front_c_names_free(front_c_names *names);
 
 #endif

@@ -25,7 +25,7 @@ said_before(gen *g, unsigned number, rg_place at)
 }
 
 void
-fail(gen *g, front_error error, rg_place at, ...)
+fc_fail(gen *g, front_error error, rg_place at, ...)
 {
     const error_row *row = rows;
     while (row->number != (unsigned)error)
@@ -46,7 +46,7 @@ fail(gen *g, front_error error, rg_place at, ...)
 }
 
 void
-at_node(gen *g, const node *n)
+fc_at_node(gen *g, const node *n)
 {
     if (n->place.line)
         rg_build_at(g->b, n->place);
@@ -54,19 +54,19 @@ at_node(gen *g, const node *n)
 
 /* -- types ----------------------------------------------------------------------------------------- */
 bool
-is_float_dtype(rg_dtype d)
+fc_is_float_dtype(rg_dtype d)
 {
     return d == RG_F16 || d == RG_F32 || d == RG_F64;
 }
 
 bool
-is_signed_dtype(rg_dtype d)
+fc_is_signed_dtype(rg_dtype d)
 {
     return d == RG_I8 || d == RG_I16 || d == RG_I32 || d == RG_I64;
 }
 
 unsigned
-dtype_bits(rg_dtype d)
+fc_dtype_bits(rg_dtype d)
 {
     switch (d) {
     case RG_BOOL:
@@ -88,42 +88,42 @@ dtype_bits(rg_dtype d)
 }
 
 rg_dtype
-promoted(rg_dtype d)
+fc_promoted(rg_dtype d)
 {
-    return is_float_dtype(d) || dtype_bits(d) >= 32 ? d : RG_I32;
+    return fc_is_float_dtype(d) || fc_dtype_bits(d) >= 32 ? d : RG_I32;
 }
 
 rg_dtype
-common_dtype(rg_dtype x, rg_dtype y)
+fc_common_dtype(rg_dtype x, rg_dtype y)
 {
-    if (is_float_dtype(x) || is_float_dtype(y)) {
-        if (!is_float_dtype(x))
+    if (fc_is_float_dtype(x) || fc_is_float_dtype(y)) {
+        if (!fc_is_float_dtype(x))
             return y;
-        if (!is_float_dtype(y))
+        if (!fc_is_float_dtype(y))
             return x;
         return x > y ? x : y; /* F16 < F32 < F64 in the enumeration */
     }
-    x = promoted(x);
-    y = promoted(y);
-    if (dtype_bits(x) != dtype_bits(y))
-        return dtype_bits(x) > dtype_bits(y) ? x : y;
-    return is_signed_dtype(x) ? y : x;
+    x = fc_promoted(x);
+    y = fc_promoted(y);
+    if (fc_dtype_bits(x) != fc_dtype_bits(y))
+        return fc_dtype_bits(x) > fc_dtype_bits(y) ? x : y;
+    return fc_is_signed_dtype(x) ? y : x;
 }
 
 rg_value
-int_value(gen *g, rg_dtype d, int64_t v)
+fc_int_value(gen *g, rg_dtype d, int64_t v)
 {
     return rg_build_int(g->b, d, v);
 }
 
 rg_value
-zero_value(gen *g, rg_dtype d)
+fc_zero_value(gen *g, rg_dtype d)
 {
     return rg_build_bits(g->b, d, 0);
 }
 
 rg_value
-convert(gen *g, rg_dtype to, rg_value v)
+fc_convert(gen *g, rg_dtype to, rg_value v)
 {
     return rg_value_type(v).dtype == to ? v : rg_build_cast(g->b, to, v);
 }

@@ -89,95 +89,95 @@ typedef struct gen {
 } gen;
 
 /* -- gen.c ------------------------------------------------------------------------------------------ */
-void fail(gen *g, front_error error, rg_place at, ...);
-void at_node(gen *g, const node *n);
-rg_value int_value(gen *g, rg_dtype d, int64_t v);
-rg_value zero_value(gen *g, rg_dtype d);
-bool is_float_dtype(rg_dtype d);
-bool is_signed_dtype(rg_dtype d);
-unsigned dtype_bits(rg_dtype d);
-rg_value convert(gen *g, rg_dtype to, rg_value v);
+void fc_fail(gen *g, front_error error, rg_place at, ...);
+void fc_at_node(gen *g, const node *n);
+rg_value fc_int_value(gen *g, rg_dtype d, int64_t v);
+rg_value fc_zero_value(gen *g, rg_dtype d);
+bool fc_is_float_dtype(rg_dtype d);
+bool fc_is_signed_dtype(rg_dtype d);
+unsigned fc_dtype_bits(rg_dtype d);
+rg_value fc_convert(gen *g, rg_dtype to, rg_value v);
 /* C's integer promotion and usual arithmetic conversions on element types */
-rg_dtype promoted(rg_dtype d);
-rg_dtype common_dtype(rg_dtype x, rg_dtype y);
+rg_dtype fc_promoted(rg_dtype d);
+rg_dtype fc_common_dtype(rg_dtype x, rg_dtype y);
 
 /* -- object.c --------------------------------------------------------------------------------------- */
-uint32_t type_leaves(const ctype *t);
+uint32_t fc_type_leaves(const ctype *t);
 /* NULL if t can be storage; else what stands in the way, with the error that says so. */
-const char *type_problem(const ctype *t, front_error *error);
+const char *fc_type_problem(const ctype *t, front_error *error);
 /* An object's leaves with names, axes and offsets, without storage. `outer` axes go before. */
-object *object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer,
+object *fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer,
                    const int64_t *dims);
-object *object_local(gen *g, const char *name, ctype *t);  /* variables, declared now */
-object *object_temp(gen *g, const char *name, ctype *t);   /* arrays are temporary buffers */
-object *object_of_value(gen *g, const char *name, value v); /* read-only */
-place place_of(object *o);
-rg_value load_leaf(gen *g, const place *p, uint32_t which);
-value load(gen *g, const place *p);
-void store(gen *g, const place *p, const value *v, const node *n);
-void store_scalar(gen *g, const place *p, rg_value v, const node *n);
-place place_member(const place *p, uint32_t field_number);
-place place_element(gen *g, const place *p, rg_value index); /* of an array place */
-place place_move(gen *g, const place *p, rg_value by, const node *n); /* pointers */
-rg_value index_add(gen *g, rg_value x, rg_value y); /* either may be NULL: 0 */
-rg_value flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index);
+object *fc_object_local(gen *g, const char *name, ctype *t);  /* variables, declared now */
+object *fc_object_temp(gen *g, const char *name, ctype *t);   /* arrays are temporary buffers */
+object *fc_object_of_value(gen *g, const char *name, value v); /* read-only */
+place fc_place_of(object *o);
+rg_value fc_load_leaf(gen *g, const place *p, uint32_t which);
+value fc_load(gen *g, const place *p);
+void fc_store(gen *g, const place *p, const value *v, const node *n);
+void fc_store_scalar(gen *g, const place *p, rg_value v, const node *n);
+place fc_place_member(const place *p, uint32_t field_number);
+place fc_place_element(gen *g, const place *p, rg_value index); /* of an array place */
+place fc_place_move(gen *g, const place *p, rg_value by, const node *n); /* pointers */
+rg_value fc_index_add(gen *g, rg_value x, rg_value y); /* either may be NULL: 0 */
+rg_value fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index);
 
 /* -- expr.c ----------------------------------------------------------------------------------------- */
-value expr(gen *g, const node *n);
-rg_value scalar(gen *g, const node *n);
-rg_value condition(gen *g, const node *n, bool negate);
-place lvalue(gen *g, const node *n);
-void effect(gen *g, const node *n);
-rg_value arithmetic(gen *g, rg_op op, rg_value x, rg_value y);
-value scalar_value(ctype *t, rg_value v);
+value fc_expr(gen *g, const node *n);
+rg_value fc_scalar(gen *g, const node *n);
+rg_value fc_condition(gen *g, const node *n, bool negate);
+place fc_lvalue(gen *g, const node *n);
+void fc_effect(gen *g, const node *n);
+rg_value fc_arithmetic(gen *g, rg_op op, rg_value x, rg_value y);
+value fc_scalar_value(ctype *t, rg_value v);
 
 /* -- pointer.c -------------------------------------------------------------------------------------- */
-place pointer(gen *g, const node *n);
-void pointer_declare(gen *g, decl *d, const node *init, const place *given);
-void pointer_assign(gen *g, decl *d, const place *to, const node *n);
-place pointer_read(gen *g, const decl *d, const node *n);
-rg_value pointer_compare(gen *g, const node *n);
-rg_value pointer_difference(gen *g, const node *n);
+place fc_pointer(gen *g, const node *n);
+void fc_pointer_declare(gen *g, decl *d, const node *init, const place *given);
+void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
+place fc_pointer_read(gen *g, const decl *d, const node *n);
+rg_value fc_pointer_compare(gen *g, const node *n);
+rg_value fc_pointer_difference(gen *g, const node *n);
 /* Before a parallel loop: pointer variables of the loop become fixed choices; `undo` takes it back. */
 typedef struct pointer_undo {
     decl *variable;
     pointer_var *before;
 } pointer_undo;
 typedef vec(pointer_undo) pointer_undos;
-void pointers_enter_thread(gen *g, const node *body, pointer_undos *undo);
-void pointers_leave_thread(pointer_undos *undo);
+void fc_pointers_enter_thread(gen *g, const node *body, pointer_undos *undo);
+void fc_pointers_leave_thread(pointer_undos *undo);
 
 /* -- init.c, constant.c ----------------------------------------------------------------------------- */
-void init_object(gen *g, object *o, const node *init);
-object *constant_object(gen *g, decl *d);
-bool constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits);
-bool constant_initialiser(gen *g, const ctype *t, const node *init);
+void fc_init_object(gen *g, object *o, const node *init);
+object *fc_constant_object(gen *g, decl *d);
+bool fc_constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits);
+bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);
 
 /* -- call.c, math.c --------------------------------------------------------------------------------- */
-value call(gen *g, const node *n);
+value fc_call(gen *g, const node *n);
 /* Calls of the C library. false: it is none that is known. */
-bool math_call(gen *g, const node *n, value *out);
-void bind_scalar(gen *g, decl *d, value v);
+bool fc_math_call(gen *g, const node *n, value *out);
+void fc_bind_scalar(gen *g, decl *d, value v);
 
 /* -- stmt.c, loop.c, switch.c ----------------------------------------------------------------------- */
-void stmt(gen *g, const node *n);
-void declare(gen *g, decl *d);
-void loop_for(gen *g, const node *n);
-void loop_while(gen *g, const node *n);
-void loop_do(gen *g, const node *n);
-void switch_stmt(gen *g, const node *n);
+void fc_stmt(gen *g, const node *n);
+void fc_declare(gen *g, decl *d);
+void fc_loop_for(gen *g, const node *n);
+void fc_loop_while(gen *g, const node *n);
+void fc_loop_do(gen *g, const node *n);
+void fc_switch_stmt(gen *g, const node *n);
 
 /* Whether n is an integer constant. */
-bool is_constant_node(const node *n, int64_t *v);
+bool fc_is_constant_node(const node *n, int64_t *v);
 
 /* -- omp.c, atomic.c -------------------------------------------------------------------------------- */
-void omp_stmt(gen *g, const node *n);
-void atomic_stmt(gen *g, const node *n);
+void fc_omp_stmt(gen *g, const node *n);
+void fc_atomic_stmt(gen *g, const node *n);
 /* Whether a kernel-level array must be seen by all threads. */
-bool needs_temp(gen *g, const decl *d);
+bool fc_needs_temp(gen *g, const decl *d);
 
 /* -- kernel.c, check.c ------------------------------------------------------------------------------ */
-void kernel(gen *g, decl *fn);
-void check_races(gen *g, ir_fn *fn, diag_list *diags);
+void fc_kernel(gen *g, decl *fn);
+void fc_check_races(gen *g, ir_fn *fn, diag_list *diags);
 
 #endif

@@ -5,8 +5,8 @@
 /* every function of the table in math.c, for double and float; each X(name) makes both */
 static const char math_h[] =
     "#pragma once\n"
-    "#define __RG1(f) double f(double); float f##f(float);\n"
-    "#define __RG2(f) double f(double, double); float f##f(float, float);\n"
+    "#define __RG1(n) double n(double); float n##f(float);\n"
+    "#define __RG2(n) double n(double, double); float n##f(float, float);\n"
     "__RG1(sqrt) __RG1(cbrt) __RG1(exp) __RG1(exp2) __RG1(expm1) __RG1(log) __RG1(log2) __RG1(log10)\n"
     "__RG1(log1p) __RG1(sin) __RG1(cos) __RG1(tan) __RG1(asin) __RG1(acos) __RG1(atan) __RG1(sinh)\n"
     "__RG1(cosh) __RG1(tanh) __RG1(asinh) __RG1(acosh) __RG1(atanh) __RG1(erf) __RG1(erfc)\n"

@@ -84,8 +84,8 @@ static enum CXVisitorResult
 see_field(CXCursor c, CXClientData data)
 {
     field_visit *v = data;
-    field f = {.name = cursor_name(v->unit, c), .leaf = v->leaves};
-    f.type = import_type(v->unit, clang_getCursorType(c));
+    field f = {.name = fc_cursor_name(v->unit, c), .leaf = v->leaves};
+    f.type = fc_import_type(v->unit, clang_getCursorType(c));
     f.offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
     if (clang_Cursor_isBitField(c)) {
         ctype *bad = arena_one(v->unit->arena, ctype);
@@ -129,13 +129,13 @@ fill_type(unit *u, ctype *t, CXType c)
         break;
     case CXType_Pointer:
         t->kind = TYPE_POINTER;
-        t->elem = import_type(u, clang_getPointeeType(c));
+        t->elem = fc_import_type(u, clang_getPointeeType(c));
         break;
     case CXType_ConstantArray:
     case CXType_VariableArray:
     case CXType_IncompleteArray:
         t->kind = TYPE_ARRAY;
-        t->elem = import_type(u, clang_getArrayElementType(c));
+        t->elem = fc_import_type(u, clang_getArrayElementType(c));
         t->length = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : -1;
         t->constant |= t->elem->constant;
         break;
@@ -154,7 +154,7 @@ fill_type(unit *u, ctype *t, CXType c)
 }
 
 ctype *
-import_type(unit *u, CXType type)
+fc_import_type(unit *u, CXType type)
 {
     CXType c = clang_getCanonicalType(type);
     uint64_t key = map_ptr(c.data[0]);
@@ -174,7 +174,7 @@ import_type(unit *u, CXType type)
 /* -- declarations ---------------------------------------------------------------------------------- */
 /* Parameters written as arrays are pointers; libclang shows them as written. */
 ctype *
-adjust_array(unit *u, ctype *t)
+fc_adjust_array(unit *u, ctype *t)
 {
     if (t->kind != TYPE_ARRAY)
         return t;
@@ -190,10 +190,10 @@ import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
 {
     cursors kids = {0};
     vec(node *) found = {0};
-    cursor_children(c, &kids);
+    fc_cursor_children(c, &kids);
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_isExpression(clang_getCursorKind(kids.at[i])))
-            vec_push(&found, import_expr(u, kids.at[i]));
+            vec_push(&found, fc_import_expr(u, kids.at[i]));
     }
     uint32_t rank = 0, open = 0;
     for (const ctype *t = written; t->kind == TYPE_ARRAY; t = t->elem) {
@@ -222,7 +222,7 @@ import_parameters(unit *u, decl *fn, CXCursor c)
     fn->nparams = n > 0 ? (uint32_t)n : 0;
     fn->params = arena_new_n(u->arena, decl *, fn->nparams + 1);
     for (uint32_t i = 0; i < fn->nparams; i++)
-        fn->params[i] = import_decl(u, clang_Cursor_getArgument(c, i));
+        fn->params[i] = fc_import_decl(u, clang_Cursor_getArgument(c, i));
 }
 
 static void
@@ -233,9 +233,9 @@ import_function(unit *u, decl *d, CXCursor c)
     d->has_body = !clang_Cursor_isNull(definition);
     if (d->has_body)
         c = definition;
-    d->place = cursor_place(u, c);
+    d->place = fc_cursor_place(u, c);
     d->place.end_col = d->place.col + 1;
-    d->type = import_type(u, clang_getCursorResultType(c));
+    d->type = fc_import_type(u, clang_getCursorResultType(c));
     d->variadic = clang_Cursor_isVariadic(c);
     enum CX_StorageClass storage = clang_Cursor_getStorageClass(c);
     d->external = storage != CX_SC_Static && d->has_body;
@@ -246,9 +246,9 @@ import_function(unit *u, decl *d, CXCursor c)
 static void
 import_variable(unit *u, decl *d, CXCursor c)
 {
-    ctype *written = import_type(u, clang_getCursorType(c));
+    ctype *written = fc_import_type(u, clang_getCursorType(c));
     d->kind = clang_getCursorKind(c) == CXCursor_ParmDecl ? DECL_PARAM : DECL_VAR;
-    d->type = d->kind == DECL_PARAM ? adjust_array(u, written) : written;
+    d->type = d->kind == DECL_PARAM ? fc_adjust_array(u, written) : written;
     if (d->kind == DECL_PARAM) {
         import_extents(u, d, c, written);
         return;
@@ -259,11 +259,11 @@ import_variable(unit *u, decl *d, CXCursor c)
                  clang_Cursor_getStorageClass(c) == CX_SC_Extern;
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
     if (!clang_Cursor_isNull(init))
-        d->init = import_initialiser(u, init);
+        d->init = fc_import_initialiser(u, init);
 }
 
 decl *
-import_decl(unit *u, CXCursor c)
+fc_import_decl(unit *u, CXCursor c)
 {
     if (clang_getCursorKind(c) == CXCursor_FunctionDecl) {
         CXCursor definition = clang_getCursorDefinition(c);
@@ -275,8 +275,8 @@ import_decl(unit *u, CXCursor c)
         return d;
     d = arena_one(u->arena, decl);
     map_set(&u->decls, key, d);
-    d->name = cursor_name(u, c);
-    d->place = cursor_place(u, c);
+    d->name = fc_cursor_name(u, c);
+    d->place = fc_cursor_place(u, c);
     if (clang_getCursorKind(c) == CXCursor_FunctionDecl)
         import_function(u, d, c);
     else
@@ -293,16 +293,16 @@ import_body(unit *u, decl *fn)
     memcpy(&c, fn->cursor, sizeof(c));
     import_parameters(u, fn, c);
     cursors kids = {0};
-    cursor_children(c, &kids);
+    fc_cursor_children(c, &kids);
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)
-            fn->body = import_stmt(u, kids.at[i]);
+            fn->body = fc_import_stmt(u, kids.at[i]);
     }
     vec_free(&kids);
 }
 
 void
-unit_import_body(unit *u, decl *fn)
+fc_unit_import_body(unit *u, decl *fn)
 {
     vec_push(&u->pending, fn);
     while (u->pending.n)

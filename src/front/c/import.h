@@ -28,19 +28,19 @@ struct unit {
 };
 
 typedef vec(CXCursor) cursors;
-void cursor_children(CXCursor c, cursors *out);
-const char *cursor_name(unit *u, CXCursor c);
-rg_place cursor_place(unit *u, CXCursor c);
-source_file *unit_file(unit *u, CXFile handle);
+void fc_cursor_children(CXCursor c, cursors *out);
+const char *fc_cursor_name(unit *u, CXCursor c);
+rg_place fc_cursor_place(unit *u, CXCursor c);
+source_file *fc_unit_file(unit *u, CXFile handle);
 
-ctype *import_type(unit *u, CXType type);
-ctype *adjust_array(unit *u, ctype *t);       /* arrays become pointers to their elements */
-decl *import_decl(unit *u, CXCursor c);       /* a variable, parameter or function */
-node *import_expr(unit *u, CXCursor c);
-node *import_stmt(unit *u, CXCursor c);
-node *import_initialiser(unit *u, CXCursor c);
-node *node_new(unit *u, node_kind kind, CXCursor c);
-node *node_bad(unit *u, CXCursor c, front_error error, const char *text);
-void note_write(decl *d);
+ctype *fc_import_type(unit *u, CXType type);
+ctype *fc_adjust_array(unit *u, ctype *t);       /* arrays become pointers to their elements */
+decl *fc_import_decl(unit *u, CXCursor c);       /* a variable, parameter or function */
+node *fc_import_expr(unit *u, CXCursor c);
+node *fc_import_stmt(unit *u, CXCursor c);
+node *fc_import_initialiser(unit *u, CXCursor c);
+node *fc_node_new(unit *u, node_kind kind, CXCursor c);
+node *fc_node_bad(unit *u, CXCursor c, front_error error, const char *text);
+void fc_note_write(decl *d);
 
 #endif

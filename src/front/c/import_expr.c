@@ -4,27 +4,27 @@
 #include "front/c/import.h"
 
 node *
-node_new(unit *u, node_kind kind, CXCursor c)
+fc_node_new(unit *u, node_kind kind, CXCursor c)
 {
     node *n = arena_one(u->arena, node);
     n->kind = kind;
-    n->place = cursor_place(u, c);
+    n->place = fc_cursor_place(u, c);
     return n;
 }
 
 node *
-node_bad(unit *u, CXCursor c, front_error error, const char *text)
+fc_node_bad(unit *u, CXCursor c, front_error error, const char *text)
 {
-    node *n = node_new(u, clang_isStatement(clang_getCursorKind(c)) ? S_BAD : E_BAD, c);
+    node *n = fc_node_new(u, clang_isStatement(clang_getCursorKind(c)) ? S_BAD : E_BAD, c);
     n->bits = error;
     n->text = text;
     if (n->kind == E_BAD)
-        n->type = import_type(u, clang_getCursorType(c));
+        n->type = fc_import_type(u, clang_getCursorType(c));
     return n;
 }
 
 void
-note_write(decl *d)
+fc_note_write(decl *d)
 {
     if (d)
         d->written = true;
@@ -33,8 +33,17 @@ note_write(decl *d)
 static node *
 typed(unit *u, node_kind kind, CXCursor c)
 {
-    node *n = node_new(u, kind, c);
-    n->type = import_type(u, clang_getCursorType(c));
+    node *n = fc_node_new(u, kind, c);
+    n->type = fc_import_type(u, clang_getCursorType(c));
+    return n;
+}
+
+/* Of an expression that is a value: an array type is that of a parameter written as an array. */
+static node *
+typed_value(unit *u, node_kind kind, CXCursor c)
+{
+    node *n = typed(u, kind, c);
+    n->type = fc_adjust_array(u, n->type);
     return n;
 }
 
@@ -44,10 +53,10 @@ import_literal(unit *u, CXCursor c, enum CXCursorKind kind)
 {
     node *n = typed(u, kind == CXCursor_FloatingLiteral ? E_FLOAT : E_INT, c);
     if (n->type->kind != TYPE_SCALAR)
-        return node_bad(u, c, ERR_TYPE, n->type->name);
+        return fc_node_bad(u, c, ERR_TYPE, n->type->name);
     CXEvalResult r = clang_Cursor_Evaluate(c);
     if (!r)
-        return node_bad(u, c, ERR_EXPRESSION, "this literal");
+        return fc_node_bad(u, c, ERR_EXPRESSION, "this literal");
     if (kind == CXCursor_FloatingLiteral)
         n->number = clang_EvalResult_getAsDouble(r);
     else if (clang_EvalResult_isUnsignedInt(r))
@@ -58,15 +67,37 @@ import_literal(unit *u, CXCursor c, enum CXCursorKind kind)
     return n;
 }
 
+/* One character of a literal as it is spelled; moves past it. */
+static char
+next_character(const char **p)
+{
+    static const char plain[] = "ntrabfv0", meant[] = "\n\t\r\a\b\f\v";
+    char c = *(*p)++;
+    if (c != '\\' || !**p)
+        return c;
+    c = *(*p)++;
+    if (c >= '0' && c <= '7') {
+        int code = c - '0';
+        for (int i = 0; i < 2 && **p >= '0' && **p <= '7'; i++)
+            code = code * 8 + *(*p)++ - '0';
+        return (char)code;
+    }
+    const char *at = strchr(plain, c);
+    return at && *at && *at != '0' ? meant[at - plain] : c;
+}
+
 static node *
 import_string(unit *u, CXCursor c)
 {
     node *n = typed(u, E_STRING, c);
-    CXEvalResult r = clang_Cursor_Evaluate(c);
-    const char *text = r ? clang_EvalResult_getAsStr(r) : NULL;
-    n->text = arena_str(u->arena, rg_str_of(text ? text : ""));
-    if (r)
-        clang_EvalResult_dispose(r);
+    const char *p = fc_cursor_name(u, c);
+    str text = {0};
+    for (p += *p == '"'; *p && !(*p == '"' && !p[1]);)
+        str_addc(&text, next_character(&p));
+    n->text = arena_str(u->arena, str_view(&text));
+    if (!n->text)
+        n->text = "";
+    str_free(&text);
     return n;
 }
 
@@ -125,7 +156,7 @@ binary_op(enum CXBinaryOperatorKind kind)
 static void
 assigned_to(node *target, node *value)
 {
-    note_write(lvalue_root(target));
+    fc_note_write(fc_lvalue_root(target));
     if (target->kind == E_REF && target->type && target->type->kind == TYPE_POINTER && value)
         vec_push(&target->decl->assigned, value);
 }
@@ -134,9 +165,9 @@ static node *
 import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
 {
     enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(c);
-    node *n = typed(u, E_BINARY, c);
-    n->kid[0] = import_expr(u, left);
-    n->kid[1] = import_expr(u, right);
+    node *n = typed_value(u, E_BINARY, c);
+    n->kid[0] = fc_import_expr(u, left);
+    n->kid[1] = fc_import_expr(u, right);
     if (kind == CXBinaryOperator_Assign) {
         n->kind = E_ASSIGN;
         assigned_to(n->kid[0], n->kid[1]);
@@ -147,7 +178,7 @@ import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
     } else {
         n->op = binary_op(kind);
         if (n->op == RG_OP_COUNT)
-            return node_bad(u, c, ERR_EXPRESSION, "this operator");
+            return fc_node_bad(u, c, ERR_EXPRESSION, "this operator");
     }
     return n;
 }
@@ -155,10 +186,10 @@ import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
 static node *
 import_compound(unit *u, CXCursor c, CXCursor left, CXCursor right)
 {
-    node *n = typed(u, E_COMPOUND, c);
+    node *n = typed_value(u, E_COMPOUND, c);
     n->op = binary_op(clang_getCursorBinaryOperatorKind(c));
-    n->kid[0] = import_expr(u, left);
-    n->kid[1] = import_expr(u, right);
+    n->kid[0] = fc_import_expr(u, left);
+    n->kid[1] = fc_import_expr(u, right);
     assigned_to(n->kid[0], NULL);
     return n;
 }
@@ -167,8 +198,8 @@ static node *
 import_unary(unit *u, CXCursor c, CXCursor operand)
 {
     enum CXUnaryOperatorKind kind = clang_getCursorUnaryOperatorKind(c);
-    node *n = typed(u, E_UNARY, c);
-    n->kid[0] = import_expr(u, operand);
+    node *n = typed_value(u, E_UNARY, c);
+    n->kid[0] = fc_import_expr(u, operand);
     switch (kind) {
     case CXUnaryOperator_PostInc:
     case CXUnaryOperator_PostDec:
@@ -181,11 +212,12 @@ import_unary(unit *u, CXCursor c, CXCursor operand)
         return n;
     case CXUnaryOperator_AddrOf:
         n->kind = E_ADDR;
-        if (lvalue_root(n->kid[0]))
-            lvalue_root(n->kid[0])->address_taken = true;
+        if (fc_lvalue_root(n->kid[0]))
+            fc_lvalue_root(n->kid[0])->address_taken = true;
         return n;
     case CXUnaryOperator_Deref:
         n->kind = E_DEREF;
+        n->type = fc_import_type(u, clang_getCursorType(c));
         return n;
     case CXUnaryOperator_Plus:
         n->kind = E_PLUS;
@@ -202,7 +234,7 @@ import_unary(unit *u, CXCursor c, CXCursor operand)
     case CXUnaryOperator_Extension:
         return n->kid[0];
     default:
-        return node_bad(u, c, ERR_EXPRESSION, "this operator");
+        return fc_node_bad(u, c, ERR_EXPRESSION, "this operator");
     }
 }
 
@@ -218,10 +250,10 @@ import_reference(unit *u, CXCursor c)
         return n;
     }
     if (kind != CXCursor_VarDecl && kind != CXCursor_ParmDecl && kind != CXCursor_FunctionDecl)
-        return node_bad(u, c, ERR_EXPRESSION, "this name");
-    node *n = node_new(u, E_REF, c);
-    n->decl = import_decl(u, target);
-    n->type = n->decl->kind == DECL_FUNCTION ? import_type(u, clang_getCursorType(c)) : n->decl->type;
+        return fc_node_bad(u, c, ERR_EXPRESSION, "this name");
+    node *n = fc_node_new(u, E_REF, c);
+    n->decl = fc_import_decl(u, target);
+    n->type = n->decl->kind == DECL_FUNCTION ? fc_import_type(u, clang_getCursorType(c)) : n->decl->type;
     return n;
 }
 
@@ -229,19 +261,19 @@ static node *
 import_member(unit *u, CXCursor c, cursors *kids)
 {
     node *n = typed(u, E_MEMBER, c);
-    node *base = kids->n ? import_expr(u, kids->at[0]) : NULL;
+    node *base = kids->n ? fc_import_expr(u, kids->at[0]) : NULL;
     if (base && base->type && base->type->kind == TYPE_POINTER) {
-        node *object = node_new(u, E_DEREF, kids->at[0]);
+        node *object = fc_node_new(u, E_DEREF, kids->at[0]);
         object->type = base->type->elem;
         object->kid[0] = base;
         base = object;
     }
     if (!base || !base->type || base->type->kind != TYPE_STRUCT)
-        return node_bad(u, c, base && base->type && base->type->kind == TYPE_BAD ? ERR_UNION : ERR_EXPRESSION,
+        return fc_node_bad(u, c, base && base->type && base->type->kind == TYPE_BAD ? ERR_UNION : ERR_EXPRESSION,
                         "this member");
     CXCursor target = clang_getCursorReferenced(c);
     long long offset = clang_Cursor_getOffsetOfField(target) / 8;
-    const char *name = cursor_name(u, target);
+    const char *name = fc_cursor_name(u, target);
     record *r = base->type->rec;
     for (uint32_t i = 0; i < r->nfields; i++) {
         if (strcmp(r->fields[i].name, name) == 0 && (name[0] || r->fields[i].offset == offset)) {
@@ -250,7 +282,7 @@ import_member(unit *u, CXCursor c, cursors *kids)
             return n;
         }
     }
-    return node_bad(u, c, ERR_EXPRESSION, "this member");
+    return fc_node_bad(u, c, ERR_EXPRESSION, "this member");
 }
 
 static node *
@@ -258,15 +290,15 @@ import_call(unit *u, CXCursor c)
 {
     CXCursor target = clang_getCursorReferenced(c);
     if (clang_getCursorKind(target) != CXCursor_FunctionDecl)
-        return node_bad(u, c, ERR_FUNCTION_POINTER, NULL);
-    node *n = typed(u, E_CALL, c);
-    n->decl = import_decl(u, target);
+        return fc_node_bad(u, c, ERR_FUNCTION_POINTER, NULL);
+    node *n = typed_value(u, E_CALL, c);
+    n->decl = fc_import_decl(u, target);
     vec_push(&u->pending, n->decl);
     int count = clang_Cursor_getNumArguments(c);
     n->count = count > 0 ? (uint32_t)count : 0;
     n->list = arena_new_n(u->arena, node *, n->count + 1);
     for (uint32_t i = 0; i < n->count; i++)
-        n->list[i] = import_expr(u, clang_Cursor_getArgument(c, i));
+        n->list[i] = fc_import_expr(u, clang_Cursor_getArgument(c, i));
     return n;
 }
 
@@ -274,8 +306,8 @@ import_call(unit *u, CXCursor c)
 static node *
 import_conversion(unit *u, CXCursor c, CXCursor child)
 {
-    node *inner = import_expr(u, child);
-    ctype *to = import_type(u, clang_getCursorType(c));
+    node *inner = fc_import_expr(u, child);
+    ctype *to = fc_import_type(u, clang_getCursorType(c));
     if (!inner->type || inner->kind == E_BAD || inner->kind == E_STRING)
         return inner;
     if (to->kind == TYPE_ARRAY && inner->type->kind == TYPE_POINTER)
@@ -283,15 +315,15 @@ import_conversion(unit *u, CXCursor c, CXCursor child)
     if (to->kind == TYPE_FUNCTION || inner->type->kind == TYPE_FUNCTION)
         return inner;
     if (inner->type->kind == TYPE_ARRAY) {
-        node *n = node_new(u, E_DECAY, c);
-        n->type = adjust_array(u, inner->type);
+        node *n = fc_node_new(u, E_DECAY, c);
+        n->type = fc_adjust_array(u, inner->type);
         n->kid[0] = inner;
         return n;
     }
     if (to->kind == inner->type->kind &&
         (to->kind == TYPE_SCALAR ? to->dtype == inner->type->dtype : to->kind != TYPE_POINTER))
         return inner;
-    node *n = node_new(u, E_CAST, c);
+    node *n = fc_node_new(u, E_CAST, c);
     n->type = to;
     n->kid[0] = inner;
     return n;
@@ -303,12 +335,12 @@ import_unexposed(unit *u, CXCursor c, cursors *kids)
     if (kids->n == 1)
         return import_conversion(u, c, kids->at[0]);
     if (kids->n >= 3) { /* x ?: y */
-        node *n = typed(u, E_ELVIS, c);
-        n->kid[0] = import_expr(u, kids->at[0]);
-        n->kid[1] = import_expr(u, kids->at[kids->n - 1]);
+        node *n = typed_value(u, E_ELVIS, c);
+        n->kid[0] = fc_import_expr(u, kids->at[0]);
+        n->kid[1] = fc_import_expr(u, kids->at[kids->n - 1]);
         return n;
     }
-    return node_bad(u, c, ERR_EXPRESSION, "this expression");
+    return fc_node_bad(u, c, ERR_EXPRESSION, "this expression");
 }
 
 static node *
@@ -317,7 +349,7 @@ import_sizeof(unit *u, CXCursor c)
     CXEvalResult r = clang_Cursor_Evaluate(c);
     node *n = typed(u, E_INT, c);
     if (!r || clang_EvalResult_getKind(r) != CXEval_Int || n->type->kind != TYPE_SCALAR)
-        n = node_bad(u, c, ERR_EXPRESSION, "a size that only the run knows");
+        n = fc_node_bad(u, c, ERR_EXPRESSION, "a size that only the run knows");
     else
         n->bits = clang_EvalResult_getAsUnsigned(r);
     if (r)
@@ -329,18 +361,18 @@ import_sizeof(unit *u, CXCursor c)
 static node *
 import_designated(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = node_new(u, E_DESIGNATED, c);
+    node *n = fc_node_new(u, E_DESIGNATED, c);
     n->count = (uint32_t)kids->n - 1;
     n->list = arena_new_n(u->arena, node *, kids->n);
     for (uint32_t i = 0; i < n->count; i++) {
         if (clang_getCursorKind(kids->at[i]) == CXCursor_MemberRef) {
-            n->list[i] = node_new(u, E_MEMBER, kids->at[i]);
-            n->list[i]->text = cursor_name(u, kids->at[i]);
+            n->list[i] = fc_node_new(u, E_MEMBER, kids->at[i]);
+            n->list[i]->text = fc_cursor_name(u, kids->at[i]);
         } else {
-            n->list[i] = import_expr(u, kids->at[i]);
+            n->list[i] = fc_import_expr(u, kids->at[i]);
         }
     }
-    n->kid[0] = import_initialiser(u, kids->at[kids->n - 1]);
+    n->kid[0] = fc_import_initialiser(u, kids->at[kids->n - 1]);
     return n;
 }
 
@@ -351,16 +383,16 @@ import_list(unit *u, CXCursor c, cursors *kids)
     n->count = (uint32_t)kids->n;
     n->list = arena_new_n(u->arena, node *, kids->n + 1);
     for (uint32_t i = 0; i < n->count; i++)
-        n->list[i] = import_initialiser(u, kids->at[i]);
+        n->list[i] = fc_import_initialiser(u, kids->at[i]);
     return n;
 }
 
 node *
-import_initialiser(unit *u, CXCursor c)
+fc_import_initialiser(unit *u, CXCursor c)
 {
     cursors kids = {0};
     enum CXCursorKind kind = clang_getCursorKind(c);
-    cursor_children(c, &kids);
+    fc_cursor_children(c, &kids);
     node *n;
     if (kind == CXCursor_InitListExpr)
         n = import_list(u, c, &kids);
@@ -368,7 +400,7 @@ import_initialiser(unit *u, CXCursor c)
              clang_getCursorType(c).kind == CXType_Void)
         n = import_designated(u, c, &kids);
     else
-        n = import_expr(u, c);
+        n = fc_import_expr(u, c);
     vec_free(&kids);
     return n;
 }
@@ -383,7 +415,7 @@ import_compound_literal(unit *u, CXCursor c, cursors *kids)
     n->decl->type = n->type;
     n->decl->place = n->place;
     n->decl->address_taken = true;
-    n->decl->init = import_initialiser(u, kids->at[kids->n - 1]);
+    n->decl->init = fc_import_initialiser(u, kids->at[kids->n - 1]);
     return n;
 }
 
@@ -391,9 +423,9 @@ import_compound_literal(unit *u, CXCursor c, cursors *kids)
 static node *
 import_three(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = typed(u, E_COND, c);
+    node *n = typed_value(u, E_COND, c);
     for (size_t i = 0; i < 3; i++)
-        n->kid[i] = import_expr(u, kids->at[i]);
+        n->kid[i] = fc_import_expr(u, kids->at[i]);
     return n;
 }
 
@@ -401,7 +433,7 @@ static node *
 import_subscript(unit *u, CXCursor c, cursors *kids)
 {
     node *n = typed(u, E_SUBSCRIPT, c);
-    node *x = import_expr(u, kids->at[0]), *y = import_expr(u, kids->at[1]);
+    node *x = fc_import_expr(u, kids->at[0]), *y = fc_import_expr(u, kids->at[1]);
     bool swapped = y->type && y->type->kind == TYPE_POINTER;
     n->kid[0] = swapped ? y : x;
     n->kid[1] = swapped ? x : y;
@@ -426,7 +458,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_CallExpr:
         return import_call(u, c);
     case CXCursor_ParenExpr:
-        return import_expr(u, kids->at[0]);
+        return fc_import_expr(u, kids->at[0]);
     case CXCursor_UnaryOperator:
         return import_unary(u, c, kids->at[0]);
     case CXCursor_BinaryOperator:
@@ -448,21 +480,21 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_InitListExpr:
         return import_list(u, c, kids);
     case CXCursor_StmtExpr:
-        return node_bad(u, c, ERR_EXPRESSION, "a statement in an expression");
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a statement in an expression");
     case CXCursor_GenericSelectionExpr:
-        return node_bad(u, c, ERR_EXPRESSION, "_Generic");
+        return fc_node_bad(u, c, ERR_EXPRESSION, "_Generic");
     case CXCursor_AddrLabelExpr:
-        return node_bad(u, c, ERR_GOTO, NULL);
+        return fc_node_bad(u, c, ERR_GOTO, NULL);
     default:
-        return node_bad(u, c, ERR_EXPRESSION, "this expression");
+        return fc_node_bad(u, c, ERR_EXPRESSION, "this expression");
     }
 }
 
 node *
-import_expr(unit *u, CXCursor c)
+fc_import_expr(unit *u, CXCursor c)
 {
     cursors kids = {0};
-    cursor_children(c, &kids);
+    fc_cursor_children(c, &kids);
     node *n = import_by_kind(u, c, clang_getCursorKind(c), &kids);
     vec_free(&kids);
     return n;

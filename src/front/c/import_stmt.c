@@ -6,24 +6,24 @@
 static node *
 import_block(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = node_new(u, S_BLOCK, c);
+    node *n = fc_node_new(u, S_BLOCK, c);
     n->count = (uint32_t)kids->n;
     n->list = arena_new_n(u->arena, node *, kids->n + 1);
     for (uint32_t i = 0; i < n->count; i++)
-        n->list[i] = import_stmt(u, kids->at[i]);
+        n->list[i] = fc_import_stmt(u, kids->at[i]);
     return n;
 }
 
 static node *
 import_decl_stmt(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = node_new(u, S_DECL, c);
+    node *n = fc_node_new(u, S_DECL, c);
     n->list = arena_new_n(u->arena, node *, kids->n + 1);
     for (size_t i = 0; i < kids->n; i++) {
         if (clang_getCursorKind(kids->at[i]) != CXCursor_VarDecl)
             continue;
-        node *ref = node_new(u, E_REF, kids->at[i]);
-        ref->decl = import_decl(u, kids->at[i]);
+        node *ref = fc_node_new(u, E_REF, kids->at[i]);
+        ref->decl = fc_import_decl(u, kids->at[i]);
         ref->type = ref->decl->type;
         n->list[n->count++] = ref;
     }
@@ -93,16 +93,16 @@ for_parts(unit *u, CXCursor c, size_t count, bool there[3])
 static node *
 import_for(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = node_new(u, S_FOR, c);
+    node *n = fc_node_new(u, S_FOR, c);
     size_t count = kids->n - 1, next = 0;
     bool there[3] = {true, true, true};
     if (count < 3)
         for_parts(u, c, count, there);
     for (size_t i = 0; i < 3; i++) {
         if (there[i] && next < count)
-            n->kid[i] = import_stmt(u, kids->at[next++]);
+            n->kid[i] = fc_import_stmt(u, kids->at[next++]);
     }
-    n->kid[3] = import_stmt(u, kids->at[kids->n - 1]);
+    n->kid[3] = fc_import_stmt(u, kids->at[kids->n - 1]);
     return n;
 }
 
@@ -115,10 +115,10 @@ import_label(unit *u, CXCursor c, cursors *kids)
     CXString name = clang_getCursorSpelling(c);
     bool ours = sscanf(clang_getCString(name), "__omp%lu", &number) == 1 && number < u->directives.n;
     clang_disposeString(name);
-    node *inner = kids->n ? import_stmt(u, kids->at[kids->n - 1]) : node_new(u, S_NULL, c);
+    node *inner = kids->n ? fc_import_stmt(u, kids->at[kids->n - 1]) : fc_node_new(u, S_NULL, c);
     if (!ours)
         return inner;
-    node *n = node_new(u, S_OMP, c);
+    node *n = fc_node_new(u, S_OMP, c);
     n->directive = u->directives.at[number];
     n->directive->place.file = n->place.file;
     for (uint32_t i = 0; i < n->directive->reductions.count; i++)
@@ -134,28 +134,28 @@ import_label(unit *u, CXCursor c, cursors *kids)
 static node *
 with_parts(unit *u, CXCursor c, node_kind kind, cursors *kids)
 {
-    node *n = node_new(u, kind, c);
+    node *n = fc_node_new(u, kind, c);
     for (size_t i = 0; i < kids->n && i < 4; i++)
-        n->kid[i] = import_stmt(u, kids->at[i]);
+        n->kid[i] = fc_import_stmt(u, kids->at[i]);
     return n;
 }
 
 static node *
 import_case(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = node_new(u, S_CASE, c);
-    n->kid[0] = import_expr(u, kids->at[0]);
-    n->kid[1] = kids->n > 2 ? import_expr(u, kids->at[1]) : NULL;
-    n->kid[2] = import_stmt(u, kids->at[kids->n - 1]);
+    node *n = fc_node_new(u, S_CASE, c);
+    n->kid[0] = fc_import_expr(u, kids->at[0]);
+    n->kid[1] = kids->n > 2 ? fc_import_expr(u, kids->at[1]) : NULL;
+    n->kid[2] = fc_import_stmt(u, kids->at[kids->n - 1]);
     return n;
 }
 
 static node *
 import_do(unit *u, CXCursor c, cursors *kids)
 {
-    node *n = node_new(u, S_DO, c);
-    n->kid[0] = import_expr(u, kids->at[1]);
-    n->kid[1] = import_stmt(u, kids->at[0]);
+    node *n = fc_node_new(u, S_DO, c);
+    n->kid[0] = fc_import_expr(u, kids->at[1]);
+    n->kid[1] = fc_import_stmt(u, kids->at[0]);
     return n;
 }
 
@@ -181,40 +181,40 @@ import_statement_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids
     case CXCursor_CaseStmt:
         return import_case(u, c, kids);
     case CXCursor_DefaultStmt:
-        n = node_new(u, S_DEFAULT, c);
-        n->kid[2] = import_stmt(u, kids->at[0]);
+        n = fc_node_new(u, S_DEFAULT, c);
+        n->kid[2] = fc_import_stmt(u, kids->at[0]);
         return n;
     case CXCursor_BreakStmt:
-        return node_new(u, S_BREAK, c);
+        return fc_node_new(u, S_BREAK, c);
     case CXCursor_ContinueStmt:
-        return node_new(u, S_CONTINUE, c);
+        return fc_node_new(u, S_CONTINUE, c);
     case CXCursor_ReturnStmt:
         return with_parts(u, c, S_RETURN, kids);
     case CXCursor_NullStmt:
-        return node_new(u, S_NULL, c);
+        return fc_node_new(u, S_NULL, c);
     case CXCursor_LabelStmt:
         return import_label(u, c, kids);
     case CXCursor_GotoStmt:
     case CXCursor_IndirectGotoStmt:
-        return node_bad(u, c, ERR_GOTO, NULL);
+        return fc_node_bad(u, c, ERR_GOTO, NULL);
     case CXCursor_GCCAsmStmt:
     case CXCursor_MSAsmStmt:
-        return node_bad(u, c, ERR_ASM, NULL);
+        return fc_node_bad(u, c, ERR_ASM, NULL);
     case CXCursor_UnexposedStmt: /* attributes before a statement */
-        return kids->n ? import_stmt(u, kids->at[kids->n - 1]) : node_new(u, S_NULL, c);
+        return kids->n ? fc_import_stmt(u, kids->at[kids->n - 1]) : fc_node_new(u, S_NULL, c);
     default:
-        return node_bad(u, c, ERR_STATEMENT, "this statement");
+        return fc_node_bad(u, c, ERR_STATEMENT, "this statement");
     }
 }
 
 node *
-import_stmt(unit *u, CXCursor c)
+fc_import_stmt(unit *u, CXCursor c)
 {
     enum CXCursorKind kind = clang_getCursorKind(c);
     if (clang_isExpression(kind))
-        return import_expr(u, c);
+        return fc_import_expr(u, c);
     cursors kids = {0};
-    cursor_children(c, &kids);
+    fc_cursor_children(c, &kids);
     node *n = import_statement_kind(u, c, kind, &kids);
     vec_free(&kids);
     return n;

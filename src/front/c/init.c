@@ -65,7 +65,7 @@ init_from(sink *s, const part *to, items *in)
         return s->put(s, to, item);
     }
     if (item->kind == E_STRING) {
-        fail(s->g, ERR_STRING, item->place);
+        fc_fail(s->g, ERR_STRING, item->place);
         return false;
     }
     return init_part(s, to, in, false);
@@ -91,10 +91,10 @@ init_designated(sink *s, const part *to, const node *d, uint64_t *position)
         if (at.type->kind == TYPE_STRUCT) {
             number = field_named(at.type->rec, d->list[i]->text ? d->list[i]->text : "");
             at = field_part(&at, (uint32_t)number);
-        } else if (at.type->kind == TYPE_ARRAY && is_constant_node(d->list[i], &number)) {
+        } else if (at.type->kind == TYPE_ARRAY && fc_is_constant_node(d->list[i], &number)) {
             at = element_part(&at, (uint64_t)number);
         } else {
-            fail(s->g, ERR_INIT, d->place);
+            fc_fail(s->g, ERR_INIT, d->place);
             return false;
         }
         if (i == 0)
@@ -145,17 +145,17 @@ static bool
 put_variable(sink *s, const part *to, const node *item)
 {
     gen *g = s->g;
-    value v = expr(g, item);
-    place p = place_of(s->object);
+    value v = fc_expr(g, item);
+    place p = fc_place_of(s->object);
     p.leaf = to->leaf;
     p.type = (ctype *)to->type;
     p.n = to->n;
     for (uint32_t i = 0; i < to->n; i++)
-        p.index[i] = int_value(g, RG_I32, (int64_t)to->index[i]);
-    at_node(g, item);
+        p.index[i] = fc_int_value(g, RG_I32, (int64_t)to->index[i]);
+    fc_at_node(g, item);
     if (p.type->kind == TYPE_SCALAR && v.scalar)
-        v.scalar = convert(g, p.type->dtype, v.scalar);
-    store(g, &p, &v, item);
+        v.scalar = fc_convert(g, p.type->dtype, v.scalar);
+    fc_store(g, &p, &v, item);
     return true;
 }
 
@@ -166,7 +166,7 @@ static bool
 is_list_of_constants(gen *g, const object *o, const node *init)
 {
     return init->kind == E_INIT && o->kind == OBJECT_LOCAL && o->nleaves == 1 && o->leaves[0].rank > 0 &&
-           constant_initialiser(g, o->type, init);
+           fc_constant_initialiser(g, o->type, init);
 }
 
 static uint64_t
@@ -180,7 +180,7 @@ leaf_count(const leaf *l)
 
 /* The object was just declared: elements without an initialiser are zero already. */
 void
-init_object(gen *g, object *o, const node *init)
+fc_init_object(gen *g, object *o, const node *init)
 {
     uint8_t **data;
     if (is_list_of_constants(g, o, init) && fill_data(g, o, init, &data)) {
@@ -206,7 +206,7 @@ put_constant(sink *s, const part *to, const node *item)
 {
     const leaf *l = &s->object->leaves[to->leaf];
     uint64_t bits, element = 0;
-    if (to->type->kind != TYPE_SCALAR || !constant_bits(s->g, item, l->dtype, &bits))
+    if (to->type->kind != TYPE_SCALAR || !fc_constant_bits(s->g, item, l->dtype, &bits))
         return false;
     for (uint32_t i = 0; i < l->rank; i++)
         element = element * (uint64_t)l->dim[i] + (i < to->n ? to->index[i] : 0);
@@ -227,10 +227,10 @@ fill_data(gen *g, object *o, const node *init, uint8_t ***data)
 }
 
 bool
-constant_initialiser(gen *g, const ctype *t, const node *init)
+fc_constant_initialiser(gen *g, const ctype *t, const node *init)
 {
     uint8_t **data;
-    object *o = object_new(g, OBJECT_VALUE, "", (ctype *)t, 0, NULL);
+    object *o = fc_object_new(g, OBJECT_VALUE, "", (ctype *)t, 0, NULL);
     return fill_data(g, o, init, &data);
 }
 
@@ -244,26 +244,26 @@ deeply_constant(const ctype *t)
 
 /* A const variable of static storage, or a local const table. */
 object *
-constant_object(gen *g, decl *d)
+fc_constant_object(gen *g, decl *d)
 {
     front_error error;
-    const char *problem = type_problem(d->type, &error);
+    const char *problem = fc_type_problem(d->type, &error);
     if (problem) {
-        fail(g, error, d->place, problem);
+        fc_fail(g, error, d->place, problem);
         return NULL;
     }
     if (!deeply_constant(d->type))
-        fail(g, ERR_MUTABLE_STATIC, d->place, d->name);
-    object *o = object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
+        fc_fail(g, ERR_MUTABLE_STATIC, d->place, d->name);
+    object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
     uint8_t **data;
     o->constant = true;
     if (!fill_data(g, o, d->init, &data))
-        fail(g, ERR_INIT, d->init->place);
+        fc_fail(g, ERR_INIT, d->init->place);
     for (uint32_t i = 0; i < o->nleaves; i++) {
         leaf *l = &o->leaves[i];
         uint64_t bits = 0;
         memcpy(&bits, data[i], ir_bytes(l->dtype));
-        if (is_signed_dtype(l->dtype))
+        if (fc_is_signed_dtype(l->dtype))
             bits = ir_wrap(l->dtype, bits);
         l->value = l->rank ? rg_build_table(g->b, l->dtype, (uint32_t)leaf_count(l), data[i])
                            : rg_build_bits(g->b, l->dtype, bits);

@@ -8,7 +8,7 @@
 static void
 scalar_parameter(gen *g, decl *d)
 {
-    object *o = object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
+    object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
     o->constant = true;
     for (uint32_t i = 0; i < o->nleaves; i++) {
         leaf *l = &o->leaves[i];
@@ -47,7 +47,7 @@ array_parameter(gen *g, decl *d, uint32_t number)
 {
     ctype *elem = d->type->elem;
     int64_t outer[1] = {-1};
-    object *o = object_new(g, OBJECT_BUFFER, d->name, elem, 1, outer);
+    object *o = fc_object_new(g, OBJECT_BUFFER, d->name, elem, 1, outer);
     o->constant = is_deep_constant(elem);
     bool open = !d->nextents || !d->extents[0];
     const ctype *t = elem;
@@ -82,12 +82,12 @@ declare_parameters(gen *g, decl *fn)
         front_error error;
         bool is_pointer = d->type->kind == TYPE_POINTER;
         const ctype *t = is_pointer ? d->type->elem : d->type;
-        if (type_problem(t, &error)) {
+        if (fc_type_problem(t, &error)) {
             bool plain = error == ERR_TYPE || error == ERR_POINTER_POINTER;
             if (plain)
-                fail(g, ERR_PARAM_TYPE, d->place, d->name, d->type->name);
+                fc_fail(g, ERR_PARAM_TYPE, d->place, d->name, d->type->name);
             else
-                fail(g, error, d->place, type_problem(t, &error));
+                fc_fail(g, error, d->place, fc_type_problem(t, &error));
             ok = false;
         } else if (is_pointer) {
             array_parameter(g, d, i);
@@ -114,19 +114,19 @@ array_extents(gen *g, const decl *d)
         const node *e = d->extents[axis];
         if (!e)
             continue;
-        if (!expr_is_plain(e)) {
-            fail(g, ERR_EXTENT, e->place, d->name);
+        if (!fc_expr_is_plain(e)) {
+            fc_fail(g, ERR_EXTENT, e->place, d->name);
             continue;
         }
-        rg_value v = scalar(g, e);
-        extent_is(g, o, axis, convert(g, RG_I64, v));
+        rg_value v = fc_scalar(g, e);
+        extent_is(g, o, axis, fc_convert(g, RG_I64, v));
     }
     for (uint32_t i = 0; i < o->nleaves; i++) {
         const leaf *l = &o->leaves[i];
         for (uint32_t axis = 1; axis < l->rank; axis++) {
             bool written = axis < d->nextents && d->extents[axis];
             if (!written && l->dim[axis] >= 0)
-                rg_build_extent_is(g->b, l->value, axis, int_value(g, RG_I64, l->dim[axis]));
+                rg_build_extent_is(g->b, l->value, axis, fc_int_value(g, RG_I64, l->dim[axis]));
         }
     }
 }
@@ -141,7 +141,7 @@ gather_elements(gen *g, leaf *l)
     rg_value *elements = (rg_value *)(void *)l->value;
     rg_value array = rg_build_array(g->b, l->dtype, count);
     for (uint32_t e = 0; e < count; e++)
-        array = rg_build_insert(g->b, array, int_value(g, RG_I64, e), elements[e]);
+        array = rg_build_insert(g->b, array, fc_int_value(g, RG_I64, e), elements[e]);
     l->value = array;
 }
 
@@ -154,7 +154,7 @@ open_parameters(gen *g, decl *fn)
         if (d->type->kind == TYPE_POINTER) {
             place at = d->pointer->at;
             if (d->written)
-                pointer_declare(g, d, NULL, &at);
+                fc_pointer_declare(g, d, NULL, &at);
             continue;
         }
         bool arrays = false;
@@ -165,11 +165,11 @@ open_parameters(gen *g, decl *fn)
             }
         }
         if (d->written || d->address_taken) {
-            place from = place_of(d->object);
-            value v = load(g, &from);
-            object *o = object_local(g, d->name, d->type);
-            place to = place_of(o);
-            store(g, &to, &v, fn->body);
+            place from = fc_place_of(d->object);
+            value v = fc_load(g, &from);
+            object *o = fc_object_local(g, d->name, d->type);
+            place to = fc_place_of(o);
+            fc_store(g, &to, &v, fn->body);
             d->object = o;
         }
         (void)arrays;
@@ -190,7 +190,7 @@ is_constant_table(gen *g, const decl *d)
 {
     const ctype *t = d->type;
     return t->kind == TYPE_ARRAY && d->init && is_deep_constant(t) && t->length >= 0 &&
-           constant_initialiser(g, t, d->init);
+           fc_constant_initialiser(g, t, d->init);
 }
 
 static bool
@@ -203,15 +203,15 @@ hoist_node(const node *n, void *user)
     if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
         n->decl->type->kind != TYPE_POINTER && !map_get(h->seen, map_ptr(n->decl))) {
         map_set(h->seen, map_ptr(n->decl), n->decl);
-        n->decl->object = constant_object(h->g, n->decl);
+        n->decl->object = fc_constant_object(h->g, n->decl);
     }
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
         decl *d = n->list[i]->decl;
-        if (!d->lasting && d->type->kind == TYPE_ARRAY && !type_problem(d->type, &error) &&
+        if (!d->lasting && d->type->kind == TYPE_ARRAY && !fc_type_problem(d->type, &error) &&
             is_constant_table(h->g, d)) {
             d->lasting = true;
             map_set(h->seen, map_ptr(d), d);
-            d->object = constant_object(h->g, d);
+            d->object = fc_constant_object(h->g, d);
         }
     }
     return true;
@@ -224,7 +224,7 @@ hoist(gen *g, decl *fn, map *seen)
         return;
     map_set(seen, map_ptr(fn), fn);
     hoisting h = {g, fn, seen};
-    node_walk(fn->body, hoist_node, &h);
+    fc_node_walk(fn->body, hoist_node, &h);
 }
 
 static void
@@ -238,11 +238,11 @@ kernel_body(gen *g, decl *fn)
     hoist(g, fn, &seen);
     map_free(&seen);
     if (fn->type->kind == TYPE_SCALAR)
-        f.result = object_local(g, "return", fn->type);
-    bool jumps = function_jumps(fn);
+        f.result = fc_object_local(g, "return", fn->type);
+    bool jumps = fc_function_jumps(fn);
     if (jumps)
         f.exit = rg_build_block(g->b);
-    stmt(g, fn->body);
+    fc_stmt(g, fn->body);
     if (jumps)
         rg_build_end(g->b);
     if (f.result) {
@@ -254,14 +254,14 @@ kernel_body(gen *g, decl *fn)
 }
 
 void
-kernel(gen *g, decl *fn)
+fc_kernel(gen *g, decl *fn)
 {
     rg_build_at(g->b, fn->place);
     rg_build_kernel_begin(g->b, rg_str_of(fn->name));
     if (fn->variadic)
-        fail(g, ERR_VARARGS, fn->place, fn->name);
+        fc_fail(g, ERR_VARARGS, fn->place, fn->name);
     if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_SCALAR) {
-        fail(g, ERR_RESULT_TYPE, fn->place, fn->type->name);
+        fc_fail(g, ERR_RESULT_TYPE, fn->place, fn->type->name);
         fn = NULL;
     }
     if (fn && declare_parameters(g, fn)) {
@@ -289,17 +289,17 @@ static void
 generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
 {
     decl **functions;
-    uint32_t n = unit_kernels(g->unit, &functions);
+    uint32_t n = fc_unit_kernels(g->unit, &functions);
     bool found = false;
     for (uint32_t i = 0; i < n; i++) {
         if (!is_wanted(source, functions[i]))
             continue;
         found = true;
-        unit_import_body(g->unit, functions[i]);
-        kernel(g, functions[i]);
+        fc_unit_import_body(g->unit, functions[i]);
+        fc_kernel(g, functions[i]);
         ir_fn *fn = rg_build_error_count(g->b) ? NULL : ir_fn_find(m, rg_str_of(functions[i]->name));
         if (fn)
-            check_races(g, fn, diags);
+            fc_check_races(g, fn, diags);
     }
     if (!found && source->kernel)
         diag_add(diags, DIAG_ERROR, ERR_NO_KERNEL, (diag_place){.path = source->path},
@@ -315,10 +315,10 @@ front_c_compile(const front_c_source *source, diag_list *diags)
     unsigned before = diags->errors;
     rg_builder *b = ir_builder_on(m, diags);
     gen g = {.arena = a, .b = b};
-    g.unit = unit_parse(source, a, b, diags);
+    g.unit = fc_unit_parse(source, a, b, diags);
     if (g.unit)
         generate(&g, source, m, diags);
-    unit_close(g.unit);
+    fc_unit_close(g.unit);
     map_free(&g.reported);
     map_free(&g.indices);
     rg_builder_destroy(b);
@@ -330,27 +330,45 @@ front_c_compile(const front_c_source *source, diag_list *diags)
     return m;
 }
 
+static void
+collect_names(unit *u, const front_c_source *source, front_c_names *names)
+{
+    decl **functions;
+    uint32_t n = fc_unit_kernels(u, &functions);
+    names->names = mem_zalloc((n + 1) * sizeof(*names->names));
+    for (uint32_t i = 0; i < n; i++) {
+        size_t size = strlen(functions[i]->name) + 1;
+        if (!is_wanted(source, functions[i]))
+            continue;
+        names->names[names->count] = mem_alloc(size);
+        memcpy(names->names[names->count++], functions[i]->name, size);
+    }
+}
+
 bool
-front_c_kernels(const front_c_source *source, arena *a, rg_str **names, size_t *count,
-                diag_list *diags)
+front_c_list(const front_c_source *source, front_c_names *names, diag_list *diags)
 {
     ir_module *m = ir_module_new();
-    arena *scratch = arena_new();
+    arena *a = arena_new();
     rg_builder *b = ir_builder_on(m, diags);
-    unit *u = unit_parse(source, scratch, b, diags);
-    *count = 0;
-    if (u) {
-        decl **functions;
-        uint32_t n = unit_kernels(u, &functions);
-        *names = arena_new_n(a, rg_str, n + 1);
-        for (uint32_t i = 0; i < n; i++) {
-            if (is_wanted(source, functions[i]))
-                (*names)[(*count)++] = rg_str_of(arena_str(a, rg_str_of(functions[i]->name)));
-        }
-    }
-    unit_close(u);
+    front_c_source all = *source;
+    unit *u = fc_unit_parse(source, a, b, diags);
+    *names = (front_c_names){0};
+    all.kernel = NULL;
+    if (u)
+        collect_names(u, &all, names);
+    fc_unit_close(u);
     rg_builder_destroy(b);
-    arena_free(scratch);
+    arena_free(a);
     ir_module_free(m);
     return u != NULL;
+}
+
+void
+front_c_names_free(front_c_names *names)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        mem_free(names->names[i]);
+    mem_free(names->names);
+    *names = (front_c_names){0};
 }

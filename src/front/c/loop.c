@@ -35,7 +35,7 @@ read_init(const node *init, loop_form *f)
         return false;
     }
     const ctype *t = f->counter->type;
-    return t->kind == TYPE_SCALAR && !is_float_dtype(t->dtype) && dtype_bits(t->dtype) >= 32 &&
+    return t->kind == TYPE_SCALAR && !fc_is_float_dtype(t->dtype) && fc_dtype_bits(t->dtype) >= 32 &&
            !f->counter->lasting && f->lo->kind != E_INIT;
 }
 
@@ -58,7 +58,7 @@ read_condition(const node *c, loop_form *f)
     f->inclusive = op == RG_OP_LE || op == RG_OP_GE;
     f->down = op == RG_OP_GT || op == RG_OP_GE;
     f->unequal = op == RG_OP_NE;
-    return !is_float_dtype(f->compare) && dtype_bits(f->compare) >= 32 &&
+    return !fc_is_float_dtype(f->compare) && fc_dtype_bits(f->compare) >= 32 &&
            (op == RG_OP_NE || (op >= RG_OP_LT && op <= RG_OP_GE));
 }
 
@@ -89,10 +89,10 @@ read_step(const node *s, loop_form *f)
         else if (!minus && is_counter(sum->kid[1], f->counter))
             by = sum->kid[0];
     }
-    if (!by || by->type->kind != TYPE_SCALAR || is_float_dtype(by->type->dtype))
+    if (!by || by->type->kind != TYPE_SCALAR || fc_is_float_dtype(by->type->dtype))
         return false;
     int64_t step;
-    if (is_constant_node(by, &step) && step != 0) {
+    if (fc_is_constant_node(by, &step) && step != 0) {
         f->step = minus ? -step : step;
         return true;
     }
@@ -102,7 +102,7 @@ read_step(const node *s, loop_form *f)
 }
 
 bool
-loop_form_read(const node *n, loop_form *f)
+fc_loop_form_read(const node *n, loop_form *f)
 {
     *f = (loop_form){.body = n->kid[3]};
     if (!read_init(n->kid[0], f) || !read_condition(n->kid[1], f) || !read_step(n->kid[2], f))
@@ -152,7 +152,7 @@ stands_still(const node *n, void *user)
     case E_DECAY:
         return true;
     case E_REF:
-        return n->decl->lasting || !tree_writes(s->loop, n->decl);
+        return n->decl->lasting || !fc_tree_writes(s->loop, n->decl);
     case E_SUBSCRIPT:
     case E_DEREF:
         return is_constant_memory(n);
@@ -167,38 +167,38 @@ static bool
 count_is_known(const node *n, const loop_form *f)
 {
     stillness s = {n->kid[3]};
-    if (f->unequal || f->by || tree_writes(n->kid[3], f->counter))
+    if (f->unequal || f->by || fc_tree_writes(n->kid[3], f->counter))
         return false;
     /* hi's neighbour must not wrap: `i >= 0` of an unsigned counter never ends */
-    if (f->down && f->inclusive && !is_signed_dtype(f->compare))
+    if (f->down && f->inclusive && !fc_is_signed_dtype(f->compare))
         return false;
-    if (body_breaks(n->kid[3]) || tree_returns(n->kid[3]))
+    if (fc_body_breaks(n->kid[3]) || fc_tree_returns(n->kid[3]))
         return false;
-    return !tree_mentions(f->hi, f->counter) && node_walk(f->hi, stands_still, &s);
+    return !fc_tree_mentions(f->hi, f->counter) && fc_node_walk(f->hi, stands_still, &s);
 }
 
 /* -- bounds ---------------------------------------------------------------------------------------- */
 void
-loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi)
+fc_loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi)
 {
-    *lo = convert(g, f->compare, convert(g, f->counter->type->dtype, scalar(g, f->lo)));
-    *hi = convert(g, f->compare, scalar(g, f->hi));
+    *lo = fc_convert(g, f->compare, fc_convert(g, f->counter->type->dtype, fc_scalar(g, f->lo)));
+    *hi = fc_convert(g, f->compare, fc_scalar(g, f->hi));
     if (f->inclusive)
-        *hi = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, *hi, int_value(g, f->compare, 1));
+        *hi = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, *hi, fc_int_value(g, f->compare, 1));
 }
 
 /* Iterations, of the type of the bounds; by: the step's size. Not positive if there are none. */
 rg_value
-loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by)
+fc_loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by)
 {
     rg_value span = f->down ? rg_build_2(g->b, RG_OP_SUB, lo, hi) : rg_build_2(g->b, RG_OP_SUB, hi, lo);
-    rg_value up = rg_build_2(g->b, RG_OP_SUB, by, int_value(g, f->compare, 1));
+    rg_value up = rg_build_2(g->b, RG_OP_SUB, by, fc_int_value(g, f->compare, 1));
     rg_value count = rg_build_2(g->b, RG_OP_DIV, rg_build_2(g->b, RG_OP_ADD, span, up), by);
-    if (is_signed_dtype(f->compare))
+    if (fc_is_signed_dtype(f->compare))
         return count;
     /* an unsigned span below 0 has wrapped */
     rg_value any = rg_build_2(g->b, f->down ? RG_OP_GT : RG_OP_LT, lo, hi);
-    return rg_build_3(g->b, RG_OP_SELECT, any, count, int_value(g, f->compare, 0));
+    return rg_build_3(g->b, RG_OP_SELECT, any, count, fc_int_value(g, f->compare, 0));
 }
 
 /* What the counter holds after the loop. */
@@ -208,16 +208,16 @@ final_counter(gen *g, const loop_form *f, rg_value lo, rg_value hi)
     int64_t size = f->step < 0 ? -f->step : f->step;
     if (size == 1)
         return rg_build_2(g->b, f->down ? RG_OP_MIN : RG_OP_MAX, lo, hi);
-    rg_value by = int_value(g, f->compare, size);
-    rg_value count = rg_build_2(g->b, RG_OP_MAX, loop_count(g, f, lo, hi, by), int_value(g, f->compare, 0));
+    rg_value by = fc_int_value(g, f->compare, size);
+    rg_value count = rg_build_2(g->b, RG_OP_MAX, fc_loop_count(g, f, lo, hi, by), fc_int_value(g, f->compare, 0));
     rg_value way = rg_build_2(g->b, RG_OP_MUL, count, by);
     return rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, lo, way);
 }
 
 void
-bind_counter(gen *g, decl *d, rg_value v)
+fc_bind_counter(gen *g, decl *d, rg_value v)
 {
-    d->object = object_of_value(g, d->name, scalar_value(d->type, convert(g, d->type->dtype, v)));
+    d->object = fc_object_of_value(g, d->name, fc_scalar_value(d->type, fc_convert(g, d->type->dtype, v)));
 }
 
 /* -- generating ------------------------------------------------------------------------------------ */
@@ -243,12 +243,12 @@ leave_loop(gen *g, saved_jumps s)
 
 /* The body, in a block of its own if it has a continue. */
 void
-loop_body(gen *g, const node *body)
+fc_loop_body(gen *g, const node *body)
 {
-    bool block = body_continues(body);
+    bool block = fc_body_continues(body);
     if (block)
         g->on_continue = rg_build_block(g->b);
-    stmt(g, body);
+    fc_stmt(g, body);
     if (block)
         rg_build_end(g->b);
 }
@@ -257,64 +257,64 @@ static void
 counted_loop(gen *g, const node *n, const loop_form *f)
 {
     rg_value lo, hi, index;
-    loop_bounds(g, f, &lo, &hi);
-    at_node(g, n);
+    fc_loop_bounds(g, f, &lo, &hi);
+    fc_at_node(g, n);
     object *before = f->counter->object;
     rg_label label = rg_build_for(g->b, lo, hi, f->step, &index);
     saved_jumps s = enter_loop(g, label);
-    bind_counter(g, f->counter, index);
-    loop_body(g, f->body);
+    fc_bind_counter(g, f->counter, index);
+    fc_loop_body(g, f->body);
     rg_build_end(g->b);
     leave_loop(g, s);
     f->counter->object = before;
     if (!f->own && before) {
-        place to = place_of(before);
+        place to = fc_place_of(before);
         rg_value last = final_counter(g, f, lo, hi);
-        store_scalar(g, &to, convert(g, f->counter->type->dtype, last), n->kid[0]);
+        fc_store_scalar(g, &to, fc_convert(g, f->counter->type->dtype, last), n->kid[0]);
     }
 }
 
 void
-loop_for(gen *g, const node *n)
+fc_loop_for(gen *g, const node *n)
 {
     loop_form f;
-    if (loop_form_read(n, &f) && count_is_known(n, &f)) {
+    if (fc_loop_form_read(n, &f) && count_is_known(n, &f)) {
         counted_loop(g, n, &f);
         return;
     }
-    stmt(g, n->kid[0]);
-    at_node(g, n);
+    fc_stmt(g, n->kid[0]);
+    fc_at_node(g, n);
     rg_label loop = rg_build_loop(g->b);
     saved_jumps s = enter_loop(g, loop);
     if (n->kid[1])
-        rg_build_leave_if(g->b, condition(g, n->kid[1], true), loop);
-    loop_body(g, n->kid[3]);
+        rg_build_leave_if(g->b, fc_condition(g, n->kid[1], true), loop);
+    fc_loop_body(g, n->kid[3]);
     if (n->kid[2])
-        effect(g, n->kid[2]);
+        fc_effect(g, n->kid[2]);
     rg_build_end(g->b);
     leave_loop(g, s);
 }
 
 void
-loop_while(gen *g, const node *n)
+fc_loop_while(gen *g, const node *n)
 {
-    at_node(g, n);
+    fc_at_node(g, n);
     rg_label loop = rg_build_loop(g->b);
     saved_jumps s = enter_loop(g, loop);
-    rg_build_leave_if(g->b, condition(g, n->kid[0], true), loop);
-    loop_body(g, n->kid[1]);
+    rg_build_leave_if(g->b, fc_condition(g, n->kid[0], true), loop);
+    fc_loop_body(g, n->kid[1]);
     rg_build_end(g->b);
     leave_loop(g, s);
 }
 
 void
-loop_do(gen *g, const node *n)
+fc_loop_do(gen *g, const node *n)
 {
-    at_node(g, n);
+    fc_at_node(g, n);
     rg_label loop = rg_build_loop(g->b);
     saved_jumps s = enter_loop(g, loop);
-    loop_body(g, n->kid[1]);
-    rg_build_leave_if(g->b, condition(g, n->kid[0], true), loop);
+    fc_loop_body(g, n->kid[1]);
+    rg_build_leave_if(g->b, fc_condition(g, n->kid[0], true), loop);
     rg_build_end(g->b);
     leave_loop(g, s);
 }

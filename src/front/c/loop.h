@@ -16,10 +16,10 @@ typedef struct loop_form {
     bool minus;
 } loop_form;
 
-bool loop_form_read(const node *n, loop_form *f);
+bool fc_loop_form_read(const node *n, loop_form *f);
 /* Evaluates the bounds, of type `compare`; hi is exclusive. */
-void loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi);
-rg_value loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by);
+void fc_loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi);
+rg_value fc_loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by);
 
 /* The parts of an atomic statement (atomic.c). */
 typedef struct atomic_form {
@@ -31,9 +31,9 @@ typedef struct atomic_form {
     const node *capture;  /* the variable that receives the old or new value */
     bool after;           /* the new one */
 } atomic_form;
-bool atomic_form_read(const node *n, atomic_form *f);
+bool fc_atomic_form_read(const node *n, atomic_form *f);
 
-void bind_counter(gen *g, decl *d, rg_value v);
-void loop_body(gen *g, const node *body);
+void fc_bind_counter(gen *g, decl *d, rg_value v);
+void fc_loop_body(gen *g, const node *body);
 
 #endif

@@ -43,10 +43,10 @@ table_call(gen *g, const node *n, const char *name, rg_dtype d, rg_value *out)
         return false;
     rg_value args[3];
     for (uint32_t i = 0; i < n->count; i++)
-        args[i] = scalar(g, n->list[i]);
-    at_node(g, n);
+        args[i] = fc_scalar(g, n->list[i]);
+    fc_at_node(g, n);
     for (uint32_t i = 0; i < n->count; i++)
-        args[i] = convert(g, row->op == RG_OP_LDEXP && i == 1 ? RG_I32 : d, args[i]);
+        args[i] = fc_convert(g, row->op == RG_OP_LDEXP && i == 1 ? RG_I32 : d, args[i]);
     *out = rg_build_op(g->b, row->op, n->count, args);
     return true;
 }
@@ -56,10 +56,10 @@ table_call(gen *g, const node *n, const char *name, rg_dtype d, rg_value *out)
 static rg_value
 power(gen *g, const node *n, rg_dtype d)
 {
-    rg_value x = convert(g, d, scalar(g, n->list[0])), y = convert(g, d, scalar(g, n->list[1]));
+    rg_value x = fc_convert(g, d, fc_scalar(g, n->list[0])), y = fc_convert(g, d, fc_scalar(g, n->list[1]));
     uint64_t bits;
-    at_node(g, n);
-    if (constant_bits(g, n->list[1], RG_F64, &bits)) {
+    fc_at_node(g, n);
+    if (fc_constant_bits(g, n->list[1], RG_F64, &bits)) {
         double e;
         memcpy(&e, &bits, sizeof(e));
         if (e == floor(e) && e >= 0 && e <= 8) {
@@ -75,21 +75,21 @@ power(gen *g, const node *n, rg_dtype d)
 static void
 store_through(gen *g, const node *argument, rg_value v)
 {
-    place to = pointer(g, argument);
+    place to = fc_pointer(g, argument);
     if (to.type->kind == TYPE_SCALAR)
-        store_scalar(g, &to, convert(g, to.type->dtype, v), argument);
+        fc_store_scalar(g, &to, fc_convert(g, to.type->dtype, v), argument);
 }
 
 /* fmod(x, 1) has the sign and the derivative that modf's fraction has; only infinity differs. */
 static rg_value
 split_fraction(gen *g, const node *n, rg_dtype d)
 {
-    rg_value x = convert(g, d, scalar(g, n->list[0]));
-    at_node(g, n);
+    rg_value x = fc_convert(g, d, fc_scalar(g, n->list[0]));
+    fc_at_node(g, n);
     rg_value infinite = rg_build_2(g->b, RG_OP_EQ, rg_build_1(g->b, RG_OP_ABS, x),
                                    rg_build_float(g->b, d, INFINITY));
     rg_value rest = rg_build_2(g->b, RG_OP_REM, x, rg_build_float(g->b, d, 1));
-    rg_value zero = rg_build_2(g->b, RG_OP_COPYSIGN, zero_value(g, d), x);
+    rg_value zero = rg_build_2(g->b, RG_OP_COPYSIGN, fc_zero_value(g, d), x);
     store_through(g, n->list[1], rg_build_1(g->b, RG_OP_TRUNC, x));
     return rg_build_3(g->b, RG_OP_SELECT, infinite, zero, rest);
 }
@@ -97,8 +97,8 @@ split_fraction(gen *g, const node *n, rg_dtype d)
 static rg_value
 split_exponent(gen *g, const node *n, rg_dtype d)
 {
-    rg_value x = convert(g, d, scalar(g, n->list[0]));
-    at_node(g, n);
+    rg_value x = fc_convert(g, d, fc_scalar(g, n->list[0]));
+    fc_at_node(g, n);
     store_through(g, n->list[1], rg_build_1(g->b, RG_OP_EXPONENT, x));
     return rg_build_1(g->b, RG_OP_FRACTION, x);
 }
@@ -106,8 +106,8 @@ split_exponent(gen *g, const node *n, rg_dtype d)
 static rg_value
 sine_and_cosine(gen *g, const node *n, rg_dtype d)
 {
-    rg_value x = convert(g, d, scalar(g, n->list[0]));
-    at_node(g, n);
+    rg_value x = fc_convert(g, d, fc_scalar(g, n->list[0]));
+    fc_at_node(g, n);
     store_through(g, n->list[1], rg_build_1(g->b, RG_OP_SIN, x));
     store_through(g, n->list[2], rg_build_1(g->b, RG_OP_COS, x));
     return x;
@@ -117,9 +117,9 @@ sine_and_cosine(gen *g, const node *n, rg_dtype d)
 static rg_value
 round_to_integer(gen *g, const node *n, rg_op op)
 {
-    rg_value x = scalar(g, n->list[0]);
-    at_node(g, n);
-    return convert(g, n->type->dtype, rg_build_1(g->b, op, x));
+    rg_value x = fc_scalar(g, n->list[0]);
+    fc_at_node(g, n);
+    return fc_convert(g, n->type->dtype, rg_build_1(g->b, op, x));
 }
 
 static bool
@@ -169,7 +169,7 @@ sign_bit(gen *g, rg_value x)
 {
     rg_dtype d = rg_value_type(x).dtype;
     rg_dtype bits = d == RG_F64 ? RG_I64 : d == RG_F32 ? RG_I32 : RG_I16;
-    return rg_build_2(g->b, RG_OP_LT, rg_build_bitcast(g->b, bits, x), zero_value(g, bits));
+    return rg_build_2(g->b, RG_OP_LT, rg_build_bitcast(g->b, bits, x), fc_zero_value(g, bits));
 }
 
 static rg_value
@@ -216,8 +216,8 @@ classification_call(gen *g, const node *n, const char *name, rg_value *out)
         return false;
     if (n->count < 1 || n->count > 2)
         return false;
-    rg_value x = scalar(g, n->list[0]), y = n->count > 1 ? scalar(g, n->list[1]) : NULL;
-    at_node(g, n);
+    rg_value x = fc_scalar(g, n->list[0]), y = n->count > 1 ? fc_scalar(g, n->list[1]) : NULL;
+    fc_at_node(g, n);
     *out = y ? quiet_comparison(g, name, x, y) : classify(g, name, x);
     return *out != NULL;
 }
@@ -236,13 +236,13 @@ integer_call(gen *g, const node *n, const char *name, rg_value *out)
                  {"clzll", RG_OP_CLZ},         {"ctz", RG_OP_CTZ},
                  {"ctzl", RG_OP_CTZ},          {"ctzll", RG_OP_CTZ}};
     if (strcmp(name, "expect") == 0 && n->count == 2) {
-        *out = scalar(g, n->list[0]);
+        *out = fc_scalar(g, n->list[0]);
         return true;
     }
     for (size_t i = 0; i < countof(table); i++) {
         if (strcmp(name, table[i].name) == 0 && n->count == 1) {
-            rg_value x = scalar(g, n->list[0]);
-            at_node(g, n);
+            rg_value x = fc_scalar(g, n->list[0]);
+            fc_at_node(g, n);
             *out = rg_build_1(g->b, table[i].op, x);
             return true;
         }
@@ -256,9 +256,9 @@ assert_call(gen *g, const node *n)
 {
     if (strcmp(n->decl->name, "__rg_assert") != 0 || n->count != 2)
         return false;
-    rg_value c = condition(g, n->list[0], false);
+    rg_value c = fc_condition(g, n->list[0], false);
     const char *text = n->list[1]->kind == E_STRING ? n->list[1]->text : "";
-    at_node(g, n);
+    fc_at_node(g, n);
     rg_build_assert(g->b, c, rg_str_of(text));
     return true;
 }
@@ -286,13 +286,13 @@ print_conversion(printing *p, const char *flags, size_t nflags, char kind)
         return;
     }
     if (!argument || !kind || !strchr("diuxXocfFeEgGaA", kind)) {
-        fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
+        fc_fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
         return;
     }
-    rg_value v = scalar(g, argument);
+    rg_value v = fc_scalar(g, argument);
     bool wants_float = strchr("fFeEgGaA", kind) != NULL;
-    if (wants_float != is_float_dtype(rg_value_type(v).dtype)) {
-        fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
+    if (wants_float != fc_is_float_dtype(rg_value_type(v).dtype)) {
+        fc_fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
         return;
     }
     str_addc(&p->format, '%');
@@ -302,10 +302,10 @@ print_conversion(printing *p, const char *flags, size_t nflags, char kind)
     str_addc(&p->format, kind);
     if (!wants_float) { /* the conversion decides how the bits are read */
         rg_dtype d = rg_value_type(v).dtype;
-        bool narrow = dtype_bits(d) <= 32;
+        bool narrow = fc_dtype_bits(d) <= 32;
         bool as_signed = kind == 'd' || kind == 'i' || kind == 'c';
-        if (is_signed_dtype(d) != as_signed)
-            v = convert(g, narrow ? (as_signed ? RG_I32 : RG_U32) : (as_signed ? RG_I64 : RG_U64), v);
+        if (fc_is_signed_dtype(d) != as_signed)
+            v = fc_convert(g, narrow ? (as_signed ? RG_I32 : RG_U32) : (as_signed ? RG_I64 : RG_U64), v);
     }
     vec_push(&p->values, v);
 }
@@ -342,7 +342,7 @@ print_call(gen *g, const node *n)
     if ((strcmp(n->decl->name, "printf") != 0 && !puts_call) || n->count < 1)
         return false;
     if (n->list[0]->kind != E_STRING) {
-        fail(g, ERR_PRINT_FORMAT, n->place, "given at run time");
+        fc_fail(g, ERR_PRINT_FORMAT, n->place, "given at run time");
         return true;
     }
     printing p = {.g = g, .call = n, .next = 1};
@@ -353,11 +353,11 @@ print_call(gen *g, const node *n)
         line.count = 2;
         p.call = &line;
         print_format(&p, "%s\n");
-        at_node(g, n);
+        fc_at_node(g, n);
         rg_build_print(g->b, str_view(&p.format), 0, NULL);
     } else {
         print_format(&p, n->list[0]->text);
-        at_node(g, n);
+        fc_at_node(g, n);
         rg_build_print(g->b, str_view(&p.format), (uint32_t)p.values.n, p.values.at);
     }
     str_free(&p.format);
@@ -384,12 +384,12 @@ plain_name(const char *full, char *name, size_t size)
 }
 
 bool
-math_call(gen *g, const node *n, value *out)
+fc_math_call(gen *g, const node *n, value *out)
 {
     *out = (value){.type = n->type};
     if (assert_call(g, n) || print_call(g, n)) {
         if (n->type->kind == TYPE_SCALAR)
-            out->scalar = zero_value(g, n->type->dtype);
+            out->scalar = fc_zero_value(g, n->type->dtype);
         return true;
     }
     char name[32];
@@ -399,6 +399,6 @@ math_call(gen *g, const node *n, value *out)
         !classification_call(g, n, name, &v) && !integer_call(g, n, name, &v))
         return false;
     if (n->type->kind == TYPE_SCALAR)
-        out->scalar = convert(g, n->type->dtype, v);
+        out->scalar = fc_convert(g, n->type->dtype, v);
     return true;
 }

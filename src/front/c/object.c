@@ -3,7 +3,7 @@
 
 /* -- what types consist of ------------------------------------------------------------------------- */
 uint32_t
-type_leaves(const ctype *t)
+fc_type_leaves(const ctype *t)
 {
     while (t->kind == TYPE_ARRAY)
         t = t->elem;
@@ -11,7 +11,7 @@ type_leaves(const ctype *t)
 }
 
 const char *
-type_problem(const ctype *t, front_error *error)
+fc_type_problem(const ctype *t, front_error *error)
 {
     if (t->is_volatile) {
         *error = ERR_VOLATILE;
@@ -25,7 +25,7 @@ type_problem(const ctype *t, front_error *error)
             *error = ERR_POINTER_POINTER;
             return t->name;
         }
-        return type_problem(t->elem, error);
+        return fc_type_problem(t->elem, error);
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < t->rec->nfields; i++) {
             const field *f = &t->rec->fields[i];
@@ -33,7 +33,7 @@ type_problem(const ctype *t, front_error *error)
                 *error = f->type->kind == TYPE_POINTER ? ERR_POINTER_FIELD : ERR_BITFIELD;
                 return f->name;
             }
-            const char *problem = type_problem(f->type, error);
+            const char *problem = fc_type_problem(f->type, error);
             if (problem)
                 return problem;
         }
@@ -83,21 +83,21 @@ add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
 }
 
 object *
-object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer, const int64_t *dims)
+fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer, const int64_t *dims)
 {
     object *o = arena_one(g->arena, object);
     o->kind = kind;
     o->name = name;
     o->type = t;
     o->shared = !g->in_thread;
-    o->nleaves = type_leaves(t);
+    o->nleaves = fc_type_leaves(t);
     o->leaves = arena_new_n(g->arena, leaf, o->nleaves + 1);
     layout l = {.g = g, .o = o, .rank = outer};
     for (uint32_t i = 0; i < outer; i++)
         l.dim[i] = dims[i];
     add_leaves(&l, name, t, 0);
     if (l.deep)
-        fail(g, ERR_RANK, (rg_place){0}, name);
+        fc_fail(g, ERR_RANK, (rg_place){0}, name);
     return o;
 }
 
@@ -120,7 +120,7 @@ make_variable(gen *g, leaf *l)
     if (l->rank) {
         t.length = leaf_length(l);
         if (t.length == 0) {
-            fail(g, ERR_LARGE, (rg_place){0}, l->name);
+            fc_fail(g, ERR_LARGE, (rg_place){0}, l->name);
             t.length = 1;
         }
     }
@@ -128,32 +128,32 @@ make_variable(gen *g, leaf *l)
 }
 
 object *
-object_local(gen *g, const char *name, ctype *t)
+fc_object_local(gen *g, const char *name, ctype *t)
 {
-    object *o = object_new(g, OBJECT_LOCAL, name, t, 0, NULL);
+    object *o = fc_object_new(g, OBJECT_LOCAL, name, t, 0, NULL);
     for (uint32_t i = 0; i < o->nleaves; i++)
         make_variable(g, &o->leaves[i]);
     return o;
 }
 
 object *
-object_temp(gen *g, const char *name, ctype *t)
+fc_object_temp(gen *g, const char *name, ctype *t)
 {
-    object *o = object_new(g, OBJECT_BUFFER, name, t, 0, NULL);
+    object *o = fc_object_new(g, OBJECT_BUFFER, name, t, 0, NULL);
     for (uint32_t i = 0; i < o->nleaves; i++) {
         leaf *l = &o->leaves[i];
         rg_value extent[MAX_AXES];
         for (uint32_t k = 0; k < l->rank; k++)
-            extent[k] = int_value(g, RG_I64, l->dim[k]);
+            extent[k] = fc_int_value(g, RG_I64, l->dim[k]);
         l->value = rg_build_temp(g->b, l->dtype, l->rank, extent);
     }
     return o;
 }
 
 object *
-object_of_value(gen *g, const char *name, value v)
+fc_object_of_value(gen *g, const char *name, value v)
 {
-    object *o = object_new(g, OBJECT_VALUE, name, v.type, 0, NULL);
+    object *o = fc_object_new(g, OBJECT_VALUE, name, v.type, 0, NULL);
     o->constant = true;
     for (uint32_t i = 0; i < o->nleaves; i++)
         o->leaves[i].value = v.type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i];
@@ -169,18 +169,18 @@ is_zero(rg_value v)
 }
 
 rg_value
-index_add(gen *g, rg_value x, rg_value y)
+fc_index_add(gen *g, rg_value x, rg_value y)
 {
     if (is_zero(x))
         return y;
     if (is_zero(y))
         return x;
-    return rg_build_2(g->b, RG_OP_ADD, convert(g, RG_I64, x), convert(g, RG_I64, y));
+    return rg_build_2(g->b, RG_OP_ADD, fc_convert(g, RG_I64, x), fc_convert(g, RG_I64, y));
 }
 
 /* Row-major number of an element under n indices; the other axes are 0. i64. */
 rg_value
-flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
+fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
 {
     rg_value sum = NULL;
     for (uint32_t i = 0; i < n; i++) {
@@ -190,23 +190,23 @@ flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
         rg_value part = index[i];
         if (is_zero(part))
             continue;
-        part = convert(g, RG_I64, part);
+        part = fc_convert(g, RG_I64, part);
         if (stride != 1)
-            part = rg_build_2(g->b, RG_OP_MUL, part, int_value(g, RG_I64, stride));
-        sum = index_add(g, sum, part);
+            part = rg_build_2(g->b, RG_OP_MUL, part, fc_int_value(g, RG_I64, stride));
+        sum = fc_index_add(g, sum, part);
     }
-    return sum ? sum : int_value(g, RG_I64, 0);
+    return sum ? sum : fc_int_value(g, RG_I64, 0);
 }
 
 /* -- places ---------------------------------------------------------------------------------------- */
 place
-place_of(object *o)
+fc_place_of(object *o)
 {
     return (place){.object = o, .type = o->type};
 }
 
 place
-place_member(const place *p, uint32_t number)
+fc_place_member(const place *p, uint32_t number)
 {
     const field *f = &p->type->rec->fields[number];
     place m = *p;
@@ -217,7 +217,7 @@ place_member(const place *p, uint32_t number)
 }
 
 place
-place_element(gen *g, const place *p, rg_value index)
+fc_place_element(gen *g, const place *p, rg_value index)
 {
     place e = *p;
     e.type = p->type->elem;
@@ -228,18 +228,18 @@ place_element(gen *g, const place *p, rg_value index)
 }
 
 place
-place_move(gen *g, const place *p, rg_value by, const node *n)
+fc_place_move(gen *g, const place *p, rg_value by, const node *n)
 {
     place m = *p;
     if (is_zero(by))
         return m;
     if (m.n == 0 || m.fixed) {
-        fail(g, ERR_POINTER_MOVE, n->place);
+        fc_fail(g, ERR_POINTER_MOVE, n->place);
         return m;
     }
-    if (dtype_bits(rg_value_type(by).dtype) < 32)
-        by = convert(g, RG_I32, by);
-    m.index[m.n - 1] = index_add(g, m.index[m.n - 1], by);
+    if (fc_dtype_bits(rg_value_type(by).dtype) < 32)
+        by = fc_convert(g, RG_I32, by);
+    m.index[m.n - 1] = fc_index_add(g, m.index[m.n - 1], by);
     return m;
 }
 
@@ -248,7 +248,7 @@ static void
 whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out)
 {
     for (uint32_t i = 0; i < rank; i++)
-        out[i] = i < p->n && p->index[i] ? p->index[i] : int_value(g, RG_I32, 0);
+        out[i] = i < p->n && p->index[i] ? p->index[i] : fc_int_value(g, RG_I32, 0);
 }
 
 static rg_value
@@ -259,11 +259,11 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
     case OBJECT_LOCAL:
         if (l->rank == 0)
             return rg_build_get(g->b, l->var);
-        return rg_build_extract(g->b, rg_build_get(g->b, l->var), flat_index(g, l, p->n, p->index));
+        return rg_build_extract(g->b, rg_build_get(g->b, l->var), fc_flat_index(g, l, p->n, p->index));
     case OBJECT_VALUE:
         if (l->rank == 0)
             return l->value;
-        return rg_build_extract(g->b, l->value, flat_index(g, l, p->n, p->index));
+        return rg_build_extract(g->b, l->value, fc_flat_index(g, l, p->n, p->index));
     case OBJECT_BUFFER:
         whole_indices(g, p, l->rank, index);
         return rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
@@ -294,7 +294,7 @@ element_below(gen *g, const leaf *l, const place *p, uint32_t flat)
     uint32_t rest = flat;
     for (uint32_t axis = l->rank; axis-- > p->n;) {
         uint32_t dim = l->dim[axis] > 0 ? (uint32_t)l->dim[axis] : 1;
-        e.index[axis] = int_value(g, RG_I32, rest % dim);
+        e.index[axis] = fc_int_value(g, RG_I32, rest % dim);
         rest /= dim;
     }
     e.n = l->rank;
@@ -312,13 +312,13 @@ load_array(gen *g, const leaf *l, object_kind kind, const place *p)
     rg_value array = rg_build_array(g->b, l->dtype, count);
     for (uint32_t i = 0; i < count; i++) {
         place e = element_below(g, l, p, i);
-        array = rg_build_insert(g->b, array, int_value(g, RG_I64, i), load_element(g, l, kind, &e));
+        array = rg_build_insert(g->b, array, fc_int_value(g, RG_I64, i), load_element(g, l, kind, &e));
     }
     return array;
 }
 
 rg_value
-load_leaf(gen *g, const place *p, uint32_t which)
+fc_load_leaf(gen *g, const place *p, uint32_t which)
 {
     const leaf *l = &p->object->leaves[p->leaf + which];
     return l->rank > p->n ? load_array(g, l, p->object->kind, p)
@@ -326,17 +326,17 @@ load_leaf(gen *g, const place *p, uint32_t which)
 }
 
 value
-load(gen *g, const place *p)
+fc_load(gen *g, const place *p)
 {
     value v = {.type = p->type};
     if (p->type->kind == TYPE_SCALAR) {
-        v.scalar = load_leaf(g, p, 0);
+        v.scalar = fc_load_leaf(g, p, 0);
         return v;
     }
-    uint32_t n = type_leaves(p->type);
+    uint32_t n = fc_type_leaves(p->type);
     v.leaves = arena_new_n(g->arena, rg_value, n + 1);
     for (uint32_t i = 0; i < n; i++)
-        v.leaves[i] = load_leaf(g, p, i);
+        v.leaves[i] = fc_load_leaf(g, p, i);
     return v;
 }
 
@@ -351,7 +351,7 @@ store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
     } else if (kind == OBJECT_LOCAL && l->rank == 0) {
         rg_build_set(g->b, l->var, v);
     } else if (kind == OBJECT_LOCAL) {
-        rg_value flat = flat_index(g, l, p->n, p->index);
+        rg_value flat = fc_flat_index(g, l, p->n, p->index);
         rg_build_set(g->b, l->var, rg_build_insert(g->b, rg_build_get(g->b, l->var), flat, v));
     }
 }
@@ -366,7 +366,7 @@ store_array(gen *g, leaf *l, object_kind kind, const place *p, rg_value array)
     uint32_t count = elements_below(l, p->n);
     for (uint32_t i = 0; i < count; i++) {
         place e = element_below(g, l, p, i);
-        store_element(g, l, kind, &e, rg_build_extract(g->b, array, int_value(g, RG_I64, i)));
+        store_element(g, l, kind, &e, rg_build_extract(g->b, array, fc_int_value(g, RG_I64, i)));
     }
 }
 
@@ -375,7 +375,7 @@ static bool
 may_write(gen *g, const place *p, const node *n)
 {
     if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {
-        fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
+        fc_fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
         return false;
     }
     return p->object->kind != OBJECT_VALUE;
@@ -392,21 +392,21 @@ store_leaf(gen *g, const place *p, uint32_t which, rg_value v)
 }
 
 void
-store_scalar(gen *g, const place *p, rg_value v, const node *n)
+fc_store_scalar(gen *g, const place *p, rg_value v, const node *n)
 {
     if (may_write(g, p, n))
         store_leaf(g, p, 0, v);
 }
 
 void
-store(gen *g, const place *p, const value *v, const node *n)
+fc_store(gen *g, const place *p, const value *v, const node *n)
 {
     if (p->type->kind == TYPE_SCALAR) {
-        store_scalar(g, p, v->scalar, n);
+        fc_store_scalar(g, p, v->scalar, n);
         return;
     }
     if (!may_write(g, p, n) || !v->leaves)
         return;
-    for (uint32_t i = 0; i < type_leaves(p->type); i++)
+    for (uint32_t i = 0; i < fc_type_leaves(p->type); i++)
         store_leaf(g, p, i, v->leaves[i]);
 }

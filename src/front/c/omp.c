@@ -23,7 +23,7 @@ see_name(const node *n, void *user)
 {
     name_search *s = user;
     if (n->kind == E_REF && n->decl->kind != DECL_FUNCTION && strcmp(n->decl->name, s->name) == 0 &&
-        node_walk(s->body, declares, n->decl)) {
+        fc_node_walk(s->body, declares, n->decl)) {
         s->found = n->decl;
         return false;
     }
@@ -35,7 +35,7 @@ static decl *
 named_in(const node *body, const char *name)
 {
     name_search s = {.name = name, .body = body};
-    node_walk(body, see_name, &s);
+    fc_node_walk(body, see_name, &s);
     return s.found;
 }
 
@@ -54,15 +54,15 @@ make_private(gen *g, const omp *d, const node *body, rebounds *undo)
     for (uint32_t i = 0; i < d->privates.count; i++) {
         decl *v = named_in(body, d->privates.at[i].name);
         front_error error;
-        if (!v || v->type->kind == TYPE_POINTER || type_problem(v->type, &error))
+        if (!v || v->type->kind == TYPE_POINTER || fc_type_problem(v->type, &error))
             continue;
         vec_push(undo, ((rebound){v, v->object, v->pointer}));
         object *outer = v->object;
-        v->object = object_local(g, v->name, v->type);
+        v->object = fc_object_local(g, v->name, v->type);
         if (d->privates.at[i].first && outer) {
-            place from = place_of(outer), to = place_of(v->object);
-            value copy = load(g, &from);
-            store(g, &to, &copy, body);
+            place from = fc_place_of(outer), to = fc_place_of(v->object);
+            value copy = fc_load(g, &from);
+            fc_store(g, &to, &copy, body);
         }
     }
 }
@@ -110,7 +110,7 @@ see_atomic(const node *n, void *user)
     atomic_form f;
     if (n->kind != S_OMP || n->directive->kind < OMP_ATOMIC_UPDATE || n->directive->kind > OMP_ATOMIC_COMPARE)
         return true;
-    if (!atomic_form_read(n, &f) || f.capture || f.target->kind != E_REF || !is_shared_scalar(f.target->decl) ||
+    if (!fc_atomic_form_read(n, &f) || f.capture || f.target->kind != E_REF || !is_shared_scalar(f.target->decl) ||
         f.op > RG_RMW_XOR)
         return true;
     shared_sum *s = sum_of(user, f.target->decl);
@@ -141,10 +141,10 @@ count_atomic(const node *n, void *user)
     mention_count *m = user;
     atomic_form f;
     if (n->kind == S_OMP && n->directive->kind >= OMP_ATOMIC_UPDATE &&
-        n->directive->kind <= OMP_ATOMIC_COMPARE && atomic_form_read(n, &f) &&
+        n->directive->kind <= OMP_ATOMIC_COMPARE && fc_atomic_form_read(n, &f) &&
         f.target->kind == E_REF && f.target->decl == m->variable) {
         mention_count inner = {.variable = m->variable};
-        node_walk(n->kid[0], count_mention, &inner);
+        fc_node_walk(n->kid[0], count_mention, &inner);
         m->atomic += inner.all;
     }
     return true;
@@ -155,12 +155,12 @@ static void
 reduce_atomics(gen *g, const node *body, rebounds *undo)
 {
     shared_sums sums = {0};
-    node_walk(body, see_atomic, &sums);
+    fc_node_walk(body, see_atomic, &sums);
     for (size_t i = 0; i < sums.n; i++) {
         shared_sum *s = &sums.at[i];
         mention_count m = {.variable = s->variable};
-        node_walk(body, count_mention, &m);
-        node_walk(body, count_atomic, &m);
+        fc_node_walk(body, count_mention, &m);
+        fc_node_walk(body, count_atomic, &m);
         if (s->other_use || m.all != m.atomic)
             continue;
         rg_build_reduce(g->b, s->variable->object->leaves[0].var, s->op);
@@ -184,7 +184,7 @@ make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
         if (!v->object || v->type->kind != TYPE_SCALAR || v->object->kind != OBJECT_LOCAL) {
             if (v->object && v->object->kind == OBJECT_VALUE && v->type->kind == TYPE_SCALAR)
                 continue; /* never written: nothing to combine */
-            fail(g, ERR_OMP_REDUCTION, d->place, r->name);
+            fc_fail(g, ERR_OMP_REDUCTION, d->place, r->name);
             continue;
         }
         rg_build_reduce(g->b, v->object->leaves[0].var, r->op);
@@ -221,17 +221,17 @@ read_nest(gen *g, const node *n, const omp *d, nest *out)
     for (uint32_t k = 0; k < out->rank; k++) {
         loop = only_statement(loop);
         if (!loop || loop->kind != S_FOR) {
-            fail(g, k ? ERR_OMP_COLLAPSE : ERR_OMP_LOOP, k ? d->place : n->place);
+            fc_fail(g, k ? ERR_OMP_COLLAPSE : ERR_OMP_LOOP, k ? d->place : n->place);
             return false;
         }
         loop_form *f = &out->form[k];
-        if (!loop_form_read(loop, f) || tree_writes(f->body, f->counter)) {
-            fail(g, ERR_OMP_LOOP, loop->place);
+        if (!fc_loop_form_read(loop, f) || fc_tree_writes(f->body, f->counter)) {
+            fc_fail(g, ERR_OMP_LOOP, loop->place);
             return false;
         }
         for (uint32_t o = 0; o < k; o++) {
-            if (tree_mentions(f->lo, out->form[o].counter) || tree_mentions(f->hi, out->form[o].counter)) {
-                fail(g, ERR_OMP_COLLAPSE, loop->place);
+            if (fc_tree_mentions(f->lo, out->form[o].counter) || fc_tree_mentions(f->hi, out->form[o].counter)) {
+                fc_fail(g, ERR_OMP_COLLAPSE, loop->place);
                 return false;
             }
         }
@@ -248,23 +248,23 @@ read_domain(gen *g, nest *t)
     for (uint32_t k = 0; k < t->rank; k++) {
         const loop_form *f = &t->form[k];
         rg_value lo, hi;
-        loop_bounds(g, f, &lo, &hi);
+        fc_loop_bounds(g, f, &lo, &hi);
         if (f->step == 1) {
             t->lo[k] = lo;
             t->hi[k] = hi;
         } else {
-            t->by[k] = f->by ? convert(g, f->compare, scalar(g, f->by))
-                             : int_value(g, f->compare, f->step < 0 ? -f->step : f->step);
+            t->by[k] = f->by ? fc_convert(g, f->compare, fc_scalar(g, f->by))
+                             : fc_int_value(g, f->compare, f->step < 0 ? -f->step : f->step);
             t->first[k] = lo;
-            t->lo[k] = int_value(g, f->compare, 0);
-            t->hi[k] = loop_count(g, f, lo, hi, t->by[k]);
+            t->lo[k] = fc_int_value(g, f->compare, 0);
+            t->hi[k] = fc_loop_count(g, f, lo, hi, t->by[k]);
         }
         if (f->compare != RG_I32)
             common = RG_I64;
     }
     for (uint32_t k = 0; k < t->rank; k++) {
-        t->lo[k] = convert(g, common, t->lo[k]);
-        t->hi[k] = convert(g, common, t->hi[k]);
+        t->lo[k] = fc_convert(g, common, t->lo[k]);
+        t->hi[k] = fc_convert(g, common, t->hi[k]);
     }
     return common;
 }
@@ -276,11 +276,11 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
         const loop_form *f = &t->form[k];
         rg_value v = index[k];
         if (t->by[k]) {
-            rg_value way = rg_build_2(g->b, RG_OP_MUL, convert(g, f->compare, v), t->by[k]);
+            rg_value way = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, f->compare, v), t->by[k]);
             v = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, t->first[k], way);
         }
         vec_push(undo, ((rebound){f->counter, f->counter->object, NULL}));
-        bind_counter(g, f->counter, v);
+        fc_bind_counter(g, f->counter, v);
         map_set(&g->indices, map_ptr(index[k]), (void *)f->counter->name);
     }
 }
@@ -296,7 +296,7 @@ parallel_for(gen *g, const node *n)
     if (!read_nest(g, n->kid[0], d, &t))
         return;
     read_domain(g, &t);
-    pointers_enter_thread(g, n->kid[0], &pointers);
+    fc_pointers_enter_thread(g, n->kid[0], &pointers);
     rg_build_at(g->b, n->kid[0]->place);
     rg_build_parallel(g->b, t.rank, t.lo, t.hi, index);
     make_reductions(g, d, t.body, &undo);
@@ -309,7 +309,7 @@ parallel_for(gen *g, const node *n)
     g->on_break = g->on_continue = 0;
     g->break_leaves_thread = true;
     rg_label exit = g->frame->exit;
-    loop_body(g, t.body);
+    fc_loop_body(g, t.body);
     g->frame->exit = exit;
     g->break_leaves_thread = outer;
     g->on_break = on_break;
@@ -317,7 +317,7 @@ parallel_for(gen *g, const node *n)
     g->in_thread = false;
     rg_build_end(g->b);
     restore(&undo);
-    pointers_leave_thread(&pointers);
+    fc_pointers_leave_thread(&pointers);
 }
 
 /* Inside a thread a parallel loop is a serial one; private copies keep the outer variables as they
@@ -327,16 +327,16 @@ serial_for(gen *g, const node *n)
 {
     rebounds undo = {0};
     make_private(g, n->directive, n->kid[0], &undo);
-    stmt(g, n->kid[0]);
+    fc_stmt(g, n->kid[0]);
     restore(&undo);
 }
 
 void
-omp_stmt(gen *g, const node *n)
+fc_omp_stmt(gen *g, const node *n)
 {
     omp *d = n->directive;
     if (d->error) {
-        fail(g, (front_error)d->error, d->place, d->what ? d->what : "");
+        fc_fail(g, (front_error)d->error, d->place, d->what ? d->what : "");
         return;
     }
     switch (d->kind) {
@@ -349,10 +349,10 @@ omp_stmt(gen *g, const node *n)
     case OMP_SIMD:
     case OMP_NO_EFFECT:
     case OMP_OTHER:
-        stmt(g, n->kid[0]);
+        fc_stmt(g, n->kid[0]);
         break;
     default:
-        atomic_stmt(g, n);
+        fc_atomic_stmt(g, n);
         break;
     }
 }
@@ -383,8 +383,8 @@ search_temp(temp_search *s, const node *n, bool shared, bool direct)
         s->found |= shared;
     if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
         shared |= !is_private_in(n->directive, s->array->name);
-    bool local_callee = n->kind == E_CALL && n->decl && !function_has_parallel(n->decl);
-    if (n->kind == E_DECAY && !direct && lvalue_root(n->kid[0]) == s->array)
+    bool local_callee = n->kind == E_CALL && n->decl && !fc_function_has_parallel(n->decl);
+    if (n->kind == E_DECAY && !direct && fc_lvalue_root(n->kid[0]) == s->array)
         s->found = true;
     for (size_t i = 0; i < 4; i++)
         search_temp(s, n->kid[i], shared, n->kind == E_SUBSCRIPT || n->kind == E_DEREF ||
@@ -406,7 +406,7 @@ holder_of(gen *g, const decl *d)
 }
 
 bool
-needs_temp(gen *g, const decl *d)
+fc_needs_temp(gen *g, const decl *d)
 {
     const node *body = holder_of(g, d);
     temp_search s = {.array = d};

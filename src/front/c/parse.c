@@ -16,7 +16,7 @@ original_text(unit *u, const char *path, size_t *len)
 }
 
 source_file *
-unit_file(unit *u, CXFile handle)
+fc_unit_file(unit *u, CXFile handle)
 {
     for (size_t i = 0; i < u->files.n; i++) {
         if (clang_File_isEqual(u->files.at[i].handle, handle))
@@ -35,7 +35,7 @@ unit_file(unit *u, CXFile handle)
 }
 
 rg_place
-cursor_place(unit *u, CXCursor c)
+fc_cursor_place(unit *u, CXCursor c)
 {
     CXSourceRange range = clang_getCursorExtent(c);
     CXFile file = NULL, end_file = NULL;
@@ -45,11 +45,11 @@ cursor_place(unit *u, CXCursor c)
     if (!file)
         return (rg_place){0, 0, 0, 0};
     bool one_line = end_file && clang_File_isEqual(file, end_file) && end_line == line && end_col > col;
-    return (rg_place){unit_file(u, file)->number, line, col, one_line ? end_col : col + 1};
+    return (rg_place){fc_unit_file(u, file)->number, line, col, one_line ? end_col : col + 1};
 }
 
 const char *
-cursor_name(unit *u, CXCursor c)
+fc_cursor_name(unit *u, CXCursor c)
 {
     CXString s = clang_getCursorSpelling(c);
     const char *name = arena_str(u->arena, rg_str_of(clang_getCString(s)));
@@ -65,7 +65,7 @@ push_child(CXCursor c, CXCursor parent, CXClientData data)
 }
 
 void
-cursor_children(CXCursor c, cursors *out)
+fc_cursor_children(CXCursor c, cursors *out)
 {
     out->n = 0;
     clang_visitChildren(c, push_child, out);
@@ -81,7 +81,7 @@ report_clang(unit *u, CXDiagnostic d)
     clang_getExpansionLocation(clang_getDiagnosticLocation(d), &handle, &line, &col, &offset);
     diag_place at = {0};
     if (handle) {
-        source_file *f = unit_file(u, handle);
+        source_file *f = fc_unit_file(u, handle);
         CXString name = clang_getFileName(handle);
         at = (diag_place){arena_str(u->arena, rg_str_of(clang_getCString(name))), f->text, f->len, line,
                           col, col + 1};
@@ -110,12 +110,12 @@ report_errors(unit *u)
 typedef vec(const char *) strings;
 
 static const char *
-joined(arena *a, const char *option, rg_str value)
+joined(arena *a, const char *option, const char *value)
 {
-    size_t n = strlen(option);
-    char *s = arena_alloc(a, n + value.len + 1);
+    size_t n = strlen(option), m = strlen(value);
+    char *s = arena_alloc(a, n + m + 1);
     memcpy(s, option, n);
-    memcpy(s + n, value.ptr, value.len);
+    memcpy(s + n, value, m);
     return s;
 }
 
@@ -130,9 +130,9 @@ make_arguments(arena *a, const front_c_source *source, strings *out)
         "-Werror=source-uses-openmp"};
     for (size_t i = 0; i < countof(fixed); i++)
         vec_push(out, fixed[i]);
-    for (size_t i = 0; i < source->include_count; i++)
+    for (uint32_t i = 0; i < source->include_count; i++)
         vec_push(out, joined(a, "-I", source->include_paths[i]));
-    for (size_t i = 0; i < source->define_count; i++)
+    for (uint32_t i = 0; i < source->define_count; i++)
         vec_push(out, joined(a, "-D", source->defines[i]));
 }
 
@@ -144,7 +144,7 @@ static void
 add_rewritten(unit *u, unsaved_files *unsaved, const char *path, rg_str text)
 {
     str tail = {0};
-    char *changed = pragma_rewrite(u->arena, path, text, &u->directives, &tail);
+    char *changed = fc_pragma_rewrite(u->arena, path, text, &u->directives, &tail);
     str whole = {0};
     str_add(&whole, (rg_str){changed, text.len});
     if (tail.len)
@@ -228,7 +228,7 @@ static void
 see_enum(unit *u, CXCursor c)
 {
     cursors values = {0};
-    cursor_children(c, &values);
+    fc_cursor_children(c, &values);
     for (size_t i = 0; i < values.n; i++) {
         unsigned long number;
         CXString name = clang_getCursorSpelling(values.at[i]);
@@ -258,7 +258,7 @@ see_declaration(CXCursor c, CXCursor parent, CXClientData data)
     if (kind == CXCursor_EnumDecl)
         see_enum(u, c);
     if (kind == CXCursor_FunctionDecl && clang_isCursorDefinition(c)) {
-        decl *fn = import_decl(u, c);
+        decl *fn = fc_import_decl(u, c);
         if (fn->external)
             vec_push(&u->functions, fn);
     }
@@ -266,7 +266,7 @@ see_declaration(CXCursor c, CXCursor parent, CXClientData data)
 }
 
 unit *
-unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *diags)
+fc_unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *diags)
 {
     unit *u = arena_one(a, unit);
     u->arena = a;
@@ -285,7 +285,7 @@ unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *dia
     }
     u->index = clang_createIndex(0, 0);
     if (!parse_all(u, source, text)) {
-        unit_close(u);
+        fc_unit_close(u);
         return NULL;
     }
     clang_visitChildren(clang_getTranslationUnitCursor(u->tu), see_declaration, u);
@@ -293,7 +293,7 @@ unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *dia
 }
 
 void
-unit_close(unit *u)
+fc_unit_close(unit *u)
 {
     if (!u)
         return;
@@ -316,7 +316,7 @@ unit_close(unit *u)
 }
 
 uint32_t
-unit_kernels(unit *u, decl ***out)
+fc_unit_kernels(unit *u, decl ***out)
 {
     *out = u->functions.at;
     return (uint32_t)u->functions.n;

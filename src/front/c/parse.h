@@ -21,17 +21,17 @@ typedef vec(omp *) omp_list;
  * statement it governs becomes a labelled one wherever it stands, and blanks those without effect.
  * Directives are appended to `list`; a label's number is the position in it. Expressions in clauses
  * that only the preprocessor can resolve are appended to `tail` as enumerators `__omp_collapse7`. */
-char *pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail);
+char *fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail);
 
 /* -- parse.c ------------------------------------------------------------------------------------------ */
 typedef struct unit unit;
 /* NULL after errors, which are in diags. */
-unit *unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *diags);
-void unit_close(unit *u); /* takes NULL */
+unit *fc_unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *diags);
+void fc_unit_close(unit *u); /* takes NULL */
 /* Functions defined in the main file with external linkage, in order. */
-uint32_t unit_kernels(unit *u, decl ***out);
+uint32_t fc_unit_kernels(unit *u, decl ***out);
 /* Makes the body known if there is one, and those of all functions that it calls (import.c). */
-void unit_import_body(unit *u, decl *fn);
+void fc_unit_import_body(unit *u, decl *fn);
 
 /* -- the parts of import --------------------------------------------------------------------------- */
 typedef enum front_error {

@@ -48,20 +48,20 @@ form_of_lvalue(choices *c, const node *n, place *out)
     switch (n->kind) {
     case E_REF:
         if (n->decl->lasting && !n->decl->object)
-            n->decl->object = constant_object(c->g, n->decl);
+            n->decl->object = fc_constant_object(c->g, n->decl);
         if (!n->decl->object)
             return false;
-        *out = place_of(n->decl->object);
+        *out = fc_place_of(n->decl->object);
         return true;
     case E_MEMBER:
         if (!form_of_lvalue(c, n->kid[0], out) || out->type->kind != TYPE_STRUCT)
             return false;
-        *out = place_member(out, (uint32_t)n->bits);
+        *out = fc_place_member(out, (uint32_t)n->bits);
         return true;
     case E_SUBSCRIPT:
         if (n->kid[0]->kind != E_DECAY || !form_of_lvalue(c, n->kid[0]->kid[0], out))
             return false;
-        *out = place_element(c->g, out, NULL);
+        *out = fc_place_element(c->g, out, NULL);
         return true;
     default:
         return false;
@@ -73,7 +73,7 @@ add_lvalue_choices(choices *c, const node *n, bool decays)
 {
     place p;
     if (form_of_lvalue(c, n, &p)) {
-        add_choice(c, decays ? place_element(c->g, &p, NULL) : p);
+        add_choice(c, decays ? fc_place_element(c->g, &p, NULL) : p);
         return;
     }
     /* through a pointer: the same arrays, with as many axes as the form adds */
@@ -96,10 +96,10 @@ add_lvalue_choices(choices *c, const node *n, bool decays)
         while (members.n) {
             const node *m = vec_pop(&members);
             if (q.type->kind == TYPE_STRUCT)
-                q = place_member(&q, (uint32_t)m->bits);
+                q = fc_place_member(&q, (uint32_t)m->bits);
         }
         vec_free(&members);
-        add_choice(c, decays && q.type->kind == TYPE_ARRAY ? place_element(c->g, &q, NULL) : q);
+        add_choice(c, decays && q.type->kind == TYPE_ARRAY ? fc_place_element(c->g, &q, NULL) : q);
     }
     c->unknown |= inner.unknown;
     vec_free(&inner.found);
@@ -175,10 +175,10 @@ choices_agree(gen *g, const pointer_var *v, rg_place where)
 {
     for (uint32_t i = 0; i < v->nchoices; i++) {
         const place *p = &v->choices[i];
-        bool same = p->n == v->choices[0].n && type_leaves(p->type) == type_leaves(v->choices[0].type);
+        bool same = p->n == v->choices[0].n && fc_type_leaves(p->type) == fc_type_leaves(v->choices[0].type);
         if (same && (v->nchoices == 1 || p->object->kind == OBJECT_BUFFER) && !(v->nchoices > 1 && g->in_thread))
             continue;
-        fail(g, ERR_POINTER_CHOICE, where, v->name);
+        fc_fail(g, ERR_POINTER_CHOICE, where, v->name);
         return false;
     }
     return true;
@@ -207,7 +207,7 @@ declare_moving(gen *g, decl *d, const place *given)
     vec_free(&c.found);
     vec_free(&c.seen);
     if (v->nchoices == 0) {
-        fail(g, ERR_POINTER_UNSET, d->place, d->name);
+        fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
     }
     if (!choices_agree(g, v, d->place))
@@ -217,15 +217,15 @@ declare_moving(gen *g, decl *d, const place *given)
 }
 
 void
-pointer_declare(gen *g, decl *d, const node *init, const place *given)
+fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
 {
     place first;
     d->pointer = NULL;
     if (d->address_taken)
-        fail(g, ERR_POINTER_POINTER, d->place);
+        fc_fail(g, ERR_POINTER_POINTER, d->place);
     bool moves = d->written;
     if (init) {
-        first = pointer(g, init);
+        first = fc_pointer(g, init);
         given = &first;
     }
     if (!moves && given) {
@@ -238,7 +238,7 @@ pointer_declare(gen *g, decl *d, const node *init, const place *given)
     }
     declare_moving(g, d, given);
     if (given && d->pointer)
-        pointer_assign(g, d, given, NULL);
+        fc_pointer_assign(g, d, given, NULL);
 }
 
 /* -- assigning ------------------------------------------------------------------------------------- */
@@ -259,41 +259,41 @@ selector_for(gen *g, const pointer_var *v, const place *to)
     const pointer_var *from = to->object->choice;
     if (!from) {
         int number = choice_number(v, to->object, to->leaf);
-        return number < 0 ? NULL : int_value(g, RG_I32, number);
+        return number < 0 ? NULL : fc_int_value(g, RG_I32, number);
     }
     rg_value result = NULL;
     for (uint32_t i = 0; i < from->nchoices; i++) {
         int number = choice_number(v, from->choices[i].object, from->choices[i].leaf);
         if (number < 0)
             return NULL;
-        rg_value mine = int_value(g, RG_I32, number);
-        rg_value is = result ? rg_build_2(g->b, RG_OP_EQ, to->object->selector, int_value(g, RG_I32, i)) : NULL;
+        rg_value mine = fc_int_value(g, RG_I32, number);
+        rg_value is = result ? rg_build_2(g->b, RG_OP_EQ, to->object->selector, fc_int_value(g, RG_I32, i)) : NULL;
         result = result ? rg_build_3(g->b, RG_OP_SELECT, is, mine, result) : mine;
     }
     return result;
 }
 
 void
-pointer_assign(gen *g, decl *d, const place *to, const node *n)
+fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
 {
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
     if (!v || v->fixed)
         return; /* refused at its declaration */
     if (v->shared && g->in_thread) {
-        fail(g, ERR_POINTER_SHARED, where, d->name);
+        fc_fail(g, ERR_POINTER_SHARED, where, d->name);
         return;
     }
     rg_value selector = selector_for(g, v, to);
     if (!selector || to->n != v->choices[0].n) {
-        fail(g, ERR_POINTER_CHOICE, where, d->name);
+        fc_fail(g, ERR_POINTER_CHOICE, where, d->name);
         return;
     }
     if (v->selector)
         rg_build_set(g->b, v->selector, selector);
     for (uint32_t i = 0; i < to->n; i++)
         rg_build_set(g->b, v->index[i],
-                     to->index[i] ? convert(g, RG_I64, to->index[i]) : int_value(g, RG_I64, 0));
+                     to->index[i] ? fc_convert(g, RG_I64, to->index[i]) : fc_int_value(g, RG_I64, 0));
 }
 
 /* -- reading --------------------------------------------------------------------------------------- */
@@ -309,7 +309,7 @@ picked(gen *g, const pointer_var *v)
     o->selector = rg_build_get(g->b, v->selector);
     o->leaves = arena_new_n(g->arena, leaf, first->nleaves + 1);
     rg_value *buffers = arena_new_n(g->arena, rg_value, v->nchoices);
-    uint32_t used = type_leaves(v->choices[0].type);
+    uint32_t used = fc_type_leaves(v->choices[0].type);
     for (uint32_t k = 0; k < used; k++) {
         uint32_t at = v->choices[0].leaf + k;
         o->leaves[at] = first->leaves[at];
@@ -323,12 +323,12 @@ picked(gen *g, const pointer_var *v)
 }
 
 place
-pointer_read(gen *g, const decl *d, const node *n)
+fc_pointer_read(gen *g, const decl *d, const node *n)
 {
     const pointer_var *v = d->pointer;
     if (!v) {
-        fail(g, ERR_POINTER_UNSET, n->place, d->name);
-        return lvalue(g, &(node){.kind = E_BAD, .bits = ERR_POINTER_UNSET, .place = n->place,
+        fc_fail(g, ERR_POINTER_UNSET, n->place, d->name);
+        return fc_lvalue(g, &(node){.kind = E_BAD, .bits = ERR_POINTER_UNSET, .place = n->place,
                                  .type = d->type->elem, .text = d->name});
     }
     if (v->fixed)
@@ -367,7 +367,7 @@ failed(gen *g, const node *n, front_error error, const char *what)
 {
     node bad = {.kind = E_BAD, .bits = error, .text = what, .place = n->place,
                 .type = n->type && n->type->kind == TYPE_POINTER ? n->type->elem : NULL};
-    return lvalue(g, &bad);
+    return fc_lvalue(g, &bad);
 }
 
 static place
@@ -381,9 +381,9 @@ pointer_cast(gen *g, const node *n)
         deep = deep->kid[0];
     if (deep->kind == E_INT)
         return failed(g, n, ERR_NULL_POINTER, NULL);
-    place p = pointer(g, inner);
+    place p = fc_pointer(g, inner);
     if (inner->type->kind == TYPE_POINTER && !same_elements(n->type->elem, inner->type->elem))
-        fail(g, ERR_POINTER_CAST, n->place, inner->type->name, n->type->name);
+        fc_fail(g, ERR_POINTER_CAST, n->place, inner->type->name, n->type->name);
     return p;
 }
 
@@ -391,12 +391,12 @@ static place
 pointer_sum(gen *g, const node *n)
 {
     bool left = n->kid[0]->type->kind == TYPE_POINTER;
-    place p = pointer(g, n->kid[left ? 0 : 1]);
-    rg_value by = scalar(g, n->kid[left ? 1 : 0]);
-    at_node(g, n);
+    place p = fc_pointer(g, n->kid[left ? 0 : 1]);
+    rg_value by = fc_scalar(g, n->kid[left ? 1 : 0]);
+    fc_at_node(g, n);
     if (n->op == RG_OP_SUB)
-        by = rg_build_1(g->b, RG_OP_NEG, convert(g, RG_I64, by));
-    return place_move(g, &p, by, n);
+        by = rg_build_1(g->b, RG_OP_NEG, fc_convert(g, RG_I64, by));
+    return fc_place_move(g, &p, by, n);
 }
 
 static bool
@@ -411,33 +411,33 @@ same_array(const place *x, const place *y)
 static place
 pointer_choice(gen *g, const node *n)
 {
-    rg_value c = condition(g, n->kid[0], false);
-    place x = pointer(g, n->kid[1]), y = pointer(g, n->kid[2]);
+    rg_value c = fc_condition(g, n->kid[0], false);
+    place x = fc_pointer(g, n->kid[1]), y = fc_pointer(g, n->kid[2]);
     if (!same_array(&x, &y) || x.object->choice)
         return failed(g, n, ERR_POINTER_CHOICE, "?:");
-    at_node(g, n);
+    fc_at_node(g, n);
     for (uint32_t i = 0; i < x.n; i++) {
-        rg_value a = x.index[i] ? convert(g, RG_I64, x.index[i]) : int_value(g, RG_I64, 0);
-        rg_value b = y.index[i] ? convert(g, RG_I64, y.index[i]) : int_value(g, RG_I64, 0);
+        rg_value a = x.index[i] ? fc_convert(g, RG_I64, x.index[i]) : fc_int_value(g, RG_I64, 0);
+        rg_value b = y.index[i] ? fc_convert(g, RG_I64, y.index[i]) : fc_int_value(g, RG_I64, 0);
         x.index[i] = rg_build_3(g->b, RG_OP_SELECT, c, a, b);
     }
     return x;
 }
 
 place
-pointer(gen *g, const node *n)
+fc_pointer(gen *g, const node *n)
 {
     place p;
     switch (n->kind) {
     case E_REF:
-        return pointer_read(g, n->decl, n);
+        return fc_pointer_read(g, n->decl, n);
     case E_DECAY:
-        p = lvalue(g, n->kid[0]);
+        p = fc_lvalue(g, n->kid[0]);
         if (p.type->kind != TYPE_ARRAY)
             return failed(g, n, ERR_POINTER_VALUE, "this pointer");
-        return place_element(g, &p, NULL);
+        return fc_place_element(g, &p, NULL);
     case E_ADDR:
-        return lvalue(g, n->kid[0]);
+        return fc_lvalue(g, n->kid[0]);
     case E_CAST:
         return pointer_cast(g, n);
     case E_BINARY:
@@ -449,7 +449,7 @@ pointer(gen *g, const node *n)
     case E_INC:
     case E_CALL:
     case E_COMMA: {
-        value v = expr(g, n);
+        value v = fc_expr(g, n);
         return v.at.object ? v.at : failed(g, n, ERR_POINTER_VALUE, "this pointer");
     }
     case E_STRING:
@@ -467,28 +467,28 @@ static rg_value
 last_index(gen *g, const place *p)
 {
     rg_value v = p->n ? p->index[p->n - 1] : NULL;
-    return v ? convert(g, RG_I64, v) : int_value(g, RG_I64, 0);
+    return v ? fc_convert(g, RG_I64, v) : fc_int_value(g, RG_I64, 0);
 }
 
 rg_value
-pointer_compare(gen *g, const node *n)
+fc_pointer_compare(gen *g, const node *n)
 {
-    place x = pointer(g, n->kid[0]), y = pointer(g, n->kid[1]);
-    at_node(g, n);
+    place x = fc_pointer(g, n->kid[0]), y = fc_pointer(g, n->kid[1]);
+    fc_at_node(g, n);
     if (!same_array(&x, &y)) {
-        fail(g, ERR_POINTER_COMPARE, n->place);
+        fc_fail(g, ERR_POINTER_COMPARE, n->place);
         return rg_build_int(g->b, RG_BOOL, 0);
     }
     return rg_build_2(g->b, n->op, last_index(g, &x), last_index(g, &y));
 }
 
 rg_value
-pointer_difference(gen *g, const node *n)
+fc_pointer_difference(gen *g, const node *n)
 {
-    place x = pointer(g, n->kid[0]), y = pointer(g, n->kid[1]);
-    at_node(g, n);
+    place x = fc_pointer(g, n->kid[0]), y = fc_pointer(g, n->kid[1]);
+    fc_at_node(g, n);
     if (!same_array(&x, &y))
-        fail(g, ERR_POINTER_COMPARE, n->place);
+        fc_fail(g, ERR_POINTER_COMPARE, n->place);
     return rg_build_2(g->b, RG_OP_SUB, last_index(g, &x), last_index(g, &y));
 }
 
@@ -517,14 +517,14 @@ enter_pointer(const node *n, void *user)
 }
 
 void
-pointers_enter_thread(gen *g, const node *body, pointer_undos *undo)
+fc_pointers_enter_thread(gen *g, const node *body, pointer_undos *undo)
 {
     entering e = {g, undo};
-    node_walk(body, enter_pointer, &e);
+    fc_node_walk(body, enter_pointer, &e);
 }
 
 void
-pointers_leave_thread(pointer_undos *undo)
+fc_pointers_leave_thread(pointer_undos *undo)
 {
     while (undo->n) {
         pointer_undo u = vec_pop(undo);

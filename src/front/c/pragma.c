@@ -400,7 +400,7 @@ scan_operator(scanner *s, size_t start)
 }
 
 char *
-pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail)
+fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail)
 {
     scanner s = {a, path, arena_alloc(a, text.len + 1), 0, text.len, list, tail};
     memcpy(s.text, text.ptr, text.len);

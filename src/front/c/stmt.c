@@ -28,42 +28,42 @@ has_unknown_length(const ctype *t)
 static void
 declare_object(gen *g, decl *d)
 {
-    bool temp = !g->in_thread && has_axes(d->type) && needs_temp(g, d);
+    bool temp = !g->in_thread && has_axes(d->type) && fc_needs_temp(g, d);
     if (temp) {
         if (!d->object) /* made when the kernel began: it lives as long as the launch */
-            d->object = object_temp(g, d->name, d->type);
+            d->object = fc_object_temp(g, d->name, d->type);
     } else {
-        d->object = object_local(g, d->name, d->type);
+        d->object = fc_object_local(g, d->name, d->type);
     }
     if (d->init)
-        init_object(g, d->object, d->init);
+        fc_init_object(g, d->object, d->init);
 }
 
 void
-declare(gen *g, decl *d)
+fc_declare(gen *g, decl *d)
 {
     front_error error;
     const ctype *t = d->type;
     rg_build_at(g->b, d->place);
     if (t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER) {
-        fail(g, ERR_POINTER_POINTER, d->place);
+        fc_fail(g, ERR_POINTER_POINTER, d->place);
         return;
     }
-    const char *problem = type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
+    const char *problem = fc_type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
     if (t->is_volatile) {
         problem = t->name;
         error = ERR_VOLATILE;
     }
     if (problem && !(t->kind == TYPE_POINTER && t->elem->kind == TYPE_VOID)) {
-        fail(g, error, d->place, problem);
+        fc_fail(g, error, d->place, problem);
         return;
     }
     if (d->lasting)
         return; /* made when the kernel began */
     if (t->kind == TYPE_POINTER)
-        pointer_declare(g, d, d->init, NULL);
+        fc_pointer_declare(g, d, d->init, NULL);
     else if (has_unknown_length(t))
-        fail(g, ERR_VLA, d->place, d->name);
+        fc_fail(g, ERR_VLA, d->place, d->name);
     else
         declare_object(g, d);
 }
@@ -74,10 +74,10 @@ return_pointer(gen *g, const node *n)
 {
     frame *f = g->frame;
     if (f->exit || f->pointer_set) {
-        fail(g, ERR_POINTER_RETURN, n->place);
+        fc_fail(g, ERR_POINTER_RETURN, n->place);
         return;
     }
-    f->pointer = pointer(g, n->kid[0]);
+    f->pointer = fc_pointer(g, n->kid[0]);
     f->pointer_set = true;
 }
 
@@ -90,15 +90,15 @@ return_stmt(gen *g, const node *n)
         return;
     }
     if (n->kid[0] && f->result) {
-        value v = expr(g, n->kid[0]);
-        place to = place_of(f->result);
-        at_node(g, n);
-        store(g, &to, &v, n);
+        value v = fc_expr(g, n->kid[0]);
+        place to = fc_place_of(f->result);
+        fc_at_node(g, n);
+        fc_store(g, &to, &v, n);
     } else if (n->kid[0]) {
-        effect(g, n->kid[0]);
+        fc_effect(g, n->kid[0]);
     }
     if (g->break_leaves_thread && !f->outer)
-        fail(g, ERR_BREAK_PARALLEL, n->place, "return");
+        fc_fail(g, ERR_BREAK_PARALLEL, n->place, "return");
     else if (f->exit)
         rg_build_leave(g->b, f->exit);
 }
@@ -107,13 +107,13 @@ return_stmt(gen *g, const node *n)
 static void
 if_stmt(gen *g, const node *n)
 {
-    rg_value c = condition(g, n->kid[0], false);
-    at_node(g, n);
+    rg_value c = fc_condition(g, n->kid[0], false);
+    fc_at_node(g, n);
     rg_build_if(g->b, c);
-    stmt(g, n->kid[1]);
+    fc_stmt(g, n->kid[1]);
     if (n->kid[2]) {
         rg_build_else(g->b);
-        stmt(g, n->kid[2]);
+        fc_stmt(g, n->kid[2]);
     }
     rg_build_end(g->b);
 }
@@ -121,48 +121,48 @@ if_stmt(gen *g, const node *n)
 static void
 jump(gen *g, const node *n, rg_label label)
 {
-    at_node(g, n);
+    fc_at_node(g, n);
     if (label)
         rg_build_leave(g->b, label);
     else
-        fail(g, ERR_BREAK_PARALLEL, n->place, n->kind == S_BREAK ? "break" : "continue");
+        fc_fail(g, ERR_BREAK_PARALLEL, n->place, n->kind == S_BREAK ? "break" : "continue");
 }
 
 void
-stmt(gen *g, const node *n)
+fc_stmt(gen *g, const node *n)
 {
     if (!n)
         return;
     switch (n->kind) {
     case S_BAD:
-        fail(g, (front_error)n->bits, n->place, n->text ? n->text : "");
+        fc_fail(g, (front_error)n->bits, n->place, n->text ? n->text : "");
         break;
     case S_BLOCK:
         for (uint32_t i = 0; i < n->count; i++)
-            stmt(g, n->list[i]);
+            fc_stmt(g, n->list[i]);
         break;
     case S_DECL:
         for (uint32_t i = 0; i < n->count; i++)
-            declare(g, n->list[i]->decl);
+            fc_declare(g, n->list[i]->decl);
         break;
     case S_IF:
         if_stmt(g, n);
         break;
     case S_FOR:
-        loop_for(g, n);
+        fc_loop_for(g, n);
         break;
     case S_WHILE:
-        loop_while(g, n);
+        fc_loop_while(g, n);
         break;
     case S_DO:
-        loop_do(g, n);
+        fc_loop_do(g, n);
         break;
     case S_SWITCH:
-        switch_stmt(g, n);
+        fc_switch_stmt(g, n);
         break;
     case S_CASE:
     case S_DEFAULT:
-        fail(g, ERR_CASE_PLACE, n->place);
+        fc_fail(g, ERR_CASE_PLACE, n->place);
         break;
     case S_BREAK:
         jump(g, n, g->on_break);
@@ -176,10 +176,10 @@ stmt(gen *g, const node *n)
     case S_NULL:
         break;
     case S_OMP:
-        omp_stmt(g, n);
+        fc_omp_stmt(g, n);
         break;
     default:
-        effect(g, n);
+        fc_effect(g, n);
         break;
     }
 }

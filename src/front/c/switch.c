@@ -63,8 +63,8 @@ declare_ahead(gen *g, const node *body)
         for (uint32_t k = 0; n->kind == S_DECL && k < n->count; k++) {
             decl *d = n->list[k]->decl;
             front_error error;
-            if (d->type->kind != TYPE_POINTER && !d->lasting && !type_problem(d->type, &error))
-                d->object = object_local(g, d->name, d->type);
+            if (d->type->kind != TYPE_POINTER && !d->lasting && !fc_type_problem(d->type, &error))
+                d->object = fc_object_local(g, d->name, d->type);
         }
     }
 }
@@ -74,12 +74,12 @@ label_matches(gen *g, const node *label, rg_value v)
 {
     rg_dtype d = rg_value_type(v).dtype;
     uint64_t lo, hi;
-    if (!constant_bits(g, label->kid[0], d, &lo) ||
-        (label->kid[1] && !constant_bits(g, label->kid[1], d, &hi))) {
-        fail(g, ERR_INIT, label->place);
+    if (!fc_constant_bits(g, label->kid[0], d, &lo) ||
+        (label->kid[1] && !fc_constant_bits(g, label->kid[1], d, &hi))) {
+        fc_fail(g, ERR_INIT, label->place);
         lo = hi = 0;
     }
-    at_node(g, label);
+    fc_at_node(g, label);
     if (!label->kid[1])
         return rg_build_2(g->b, RG_OP_EQ, v, rg_build_bits(g->b, d, lo));
     return rg_build_2(g->b, RG_OP_AND, rg_build_2(g->b, RG_OP_GE, v, rg_build_bits(g->b, d, lo)),
@@ -109,12 +109,12 @@ section_body(gen *g, const section *s)
         for (uint32_t k = 0; n->kind == S_DECL && k < n->count; k++) {
             decl *d = n->list[k]->decl;
             if (!d->object || d->type->kind == TYPE_POINTER || d->lasting)
-                declare(g, d);
+                fc_declare(g, d);
             else if (d->init)
-                init_object(g, d->object, d->init);
+                fc_init_object(g, d->object, d->init);
         }
         if (n->kind != S_DECL)
-            stmt(g, n);
+            fc_stmt(g, n);
     }
 }
 
@@ -177,15 +177,15 @@ falling(gen *g, const sections *all, rg_value v)
 }
 
 void
-switch_stmt(gen *g, const node *n)
+fc_switch_stmt(gen *g, const node *n)
 {
-    rg_value v = scalar(g, n->kid[0]);
+    rg_value v = fc_scalar(g, n->kid[0]);
     sections all = {0};
     split(&all, n->kid[1]);
     bool falls = false;
     for (size_t i = 0; i + 1 < all.n; i++)
         falls |= !all.at[i].ends;
-    at_node(g, n);
+    fc_at_node(g, n);
     rg_label before = g->on_break;
     g->on_break = rg_build_block(g->b);
     declare_ahead(g, n->kid[1]);
