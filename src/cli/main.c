@@ -5,6 +5,8 @@ static const cli_command *const commands[] = {
     &cli_run,
     &cli_ir_command,
     &cli_check,
+    &cli_build,
+    &cli_grad,
 };
 
 static void

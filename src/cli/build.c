@@ -1,0 +1,207 @@
+/* rgc build, rgc grad: kernels compiled ahead of time. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/header.h"
+#include "cli/source.h"
+
+#if RG_HAVE_LLVM
+#include "codegen/llvm/ll.h"
+#endif
+
+#define OPTIONS_HELP \
+    "\n" \
+    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o)\n" \
+    "  --header FILE     the C header (default: the object's name with .h)\n" \
+    "  --target TRIPLE   another machine, as LLVM names it (default: this one)\n" \
+    "  --cpu NAME        its processor (default: this one's; with --target: generic)\n" \
+    "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP \
+    "\n" \
+    "Link with the object file, librgrt.a, -fopenmp and -lm: no compiler is needed at run time.\n"
+
+static const char build_help[] =
+    "usage: rgc build FILE KERNEL [-o FILE.o] [--header FILE.h] [options]\n"
+    "\n"
+    "Compiles a kernel to an object file; the header declares KERNEL_forward().\n" OPTIONS_HELP;
+
+static const char grad_help[] =
+    "usage: rgc grad FILE KERNEL [-o FILE.o] [--header FILE.h] [options]\n"
+    "\n"
+    "Compiles a kernel and its gradient to an object file. The header declares KERNEL_forward(),\n"
+    "KERNEL_forward_vjp() (both sweeps in one launch) and, where the kernel allows it, KERNEL_vjp() (the\n"
+    "reverse after an earlier forward). Every float parameter takes an adjoint; NULL leaves it out.\n"
+    OPTIONS_HELP;
+
+enum { FORMS = 3 };
+
+static const struct {
+    pipeline_form form;
+    const char *suffix, *doc;
+} forms[FORMS] = {
+    {PIPELINE_FORWARD, "forward", "The kernel itself."},
+    {PIPELINE_FORWARD_VJP, "forward_vjp", "The kernel and its reverse sweep in one launch."},
+    {PIPELINE_VJP, "vjp", "The reverse sweep after an earlier forward launch."},
+};
+
+/* Everything that goes into one object. */
+typedef struct product {
+    ir_module *source, *modules[FORMS];
+    const ir_fn *fns[FORMS];
+    const char *names[FORMS];
+    header_entry entries[FORMS];
+    str symbols[FORMS];
+    uint32_t n;
+} product;
+
+static void
+product_free(product *p)
+{
+    for (uint32_t i = 0; i < FORMS; i++) {
+        ir_module_free(p->modules[i]);
+        str_free(&p->symbols[i]);
+    }
+    ir_module_free(p->source);
+}
+
+static int
+make_forms(product *p, cli_ir *ir, bool gradient)
+{
+    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS};
+    p->source = pipeline_source(ir->kernel, &options, &ir->diags);
+    if (!p->source)
+        return cli_fail_diags(ir);
+    for (int f = 0; f < (gradient ? FORMS : 1); f++) {
+        /* the split form is extra: where it is refused the combined one serves */
+        diag_list refusal = {0};
+        diag_list *diags = forms[f].form == PIPELINE_VJP ? &refusal : &ir->diags;
+        uint32_t i = p->n;
+        ir_fn *fn;
+        options.form = forms[f].form;
+        p->modules[i] = pipeline_run(p->source->first, &options, diags, &fn);
+        diag_free(&refusal);
+        if (!p->modules[i] && forms[f].form == PIPELINE_VJP)
+            break;
+        if (!p->modules[i])
+            return cli_fail_diags(ir);
+        /* its own prefix: never a name of the C library */
+        str_addf(&p->symbols[i], "rgk_%s_%s", p->source->first->name, forms[f].suffix);
+        p->fns[i] = fn;
+        p->names[i] = p->symbols[i].ptr;
+        p->entries[i] = (header_entry){p->names[i], forms[f].suffix, f > 0, forms[f].doc};
+        p->n++;
+    }
+    return CLI_OK;
+}
+
+typedef struct build_options {
+    cli_source source;
+    cli_words positional, object, header, target, cpu, features;
+} build_options;
+
+static int
+write_object(const product *p, const build_options *o, cli_ir *ir, const char *path)
+{
+#if RG_HAVE_LLVM
+    const char *triple = cli_last(&o->target, NULL);
+    ll_options options = {
+        .triple = triple,
+        .cpu = cli_last(&o->cpu, triple ? "generic" : NULL),
+        .features = cli_last(&o->features, triple ? "" : NULL),
+    };
+    str object = {0};
+    int code = CLI_OK;
+    if (ll_emit_object(p->fns, p->names, p->n, &options, &object, &ir->diags))
+        code = cli_fail_diags(ir);
+    else if (file_write(path, object.ptr, object.len))
+        code = cli_fail("%s: cannot be written", path);
+    str_free(&object);
+    return code;
+#else
+    return cli_fail("this build was made without LLVM: it makes no object files");
+#endif
+}
+
+static int
+write_header(const product *p, const char *path)
+{
+    str text = {0}, error = {0};
+    int code = CLI_OK;
+    if (!header_write(&text, p->source->first, p->entries, p->n, &error))
+        code = cli_fail("%s", error.ptr);
+    else if (file_write(path, text.ptr, text.len))
+        code = cli_fail("%s: cannot be written", path);
+    str_free(&error);
+    str_free(&text);
+    return code;
+}
+
+/* FILE.o gives FILE.h */
+static void
+header_beside(str *out, const char *object)
+{
+    size_t n = strlen(object);
+    if (n > 2 && strcmp(object + n - 2, ".o") == 0)
+        n -= 2;
+    str_addf(out, "%.*s.h", (int)n, object);
+}
+
+static int
+build(const build_options *o, bool gradient)
+{
+    const char *kernel = o->positional.at[1];
+    str object = {0}, header = {0};
+    str_addf(&object, "%s%s.o", kernel, gradient ? "_grad" : "");
+    const char *object_path = cli_last(&o->object, object.ptr);
+    header_beside(&header, object_path);
+    cli_ir ir = {0};
+    product p = {0};
+    int code = cli_compile(&ir, &o->source, o->positional.at[0], kernel);
+    if (!code)
+        code = make_forms(&p, &ir, gradient);
+    if (!code)
+        code = write_object(&p, o, &ir, object_path);
+    if (!code)
+        code = write_header(&p, cli_last(&o->header, header.ptr));
+    product_free(&p);
+    cli_ir_free(&ir);
+    str_free(&header);
+    str_free(&object);
+    return code;
+}
+
+static int
+run(const cli_command *command, int argc, char **argv, bool gradient)
+{
+    build_options o = {0};
+    const cli_option options[] = {
+        {"-o", false, &o.object},       {"--header", false, &o.header},
+        {"--target", false, &o.target}, {"--cpu", false, &o.cpu},
+        {"--features", false, &o.features}, CLI_SOURCE_OPTIONS(o.source),
+    };
+    int code = CLI_USAGE;
+    if (cli_parse(command, argc, argv, options, countof(options), &o.positional)) {
+        if (o.positional.n != 2)
+            cli_usage_error(command, "it takes FILE and KERNEL");
+        else
+            code = build(&o, gradient);
+    }
+    cli_source_free(&o.source);
+    cli_words *lists[] = {&o.positional, &o.object, &o.header, &o.target, &o.cpu, &o.features};
+    for (size_t i = 0; i < countof(lists); i++)
+        vec_free(lists[i]);
+    return code;
+}
+
+static int
+run_build(int argc, char **argv)
+{
+    return run(&cli_build, argc, argv, false);
+}
+
+static int
+run_grad(int argc, char **argv)
+{
+    return run(&cli_grad, argc, argv, true);
+}
+
+const cli_command cli_build = {"build", "compiles a kernel to an object file and a C header",
+                               build_help, run_build};
+const cli_command cli_grad = {"grad", "compiles a kernel and its gradient to an object and a header",
+                              grad_help, run_grad};
