@@ -104,7 +104,7 @@ rg_build_for(rg_builder *b, ir_value *lo, ir_value *hi, int64_t step, rg_value *
     frame *f = open_op(b, FRAME_FOR, RG_OP_FOR, 1);
     f->lo = build_resolve(b, lo);
     f->hi = build_resolve(b, hi);
-    f->step = step;
+    f->step = f->op->attr.step = step;
     *index = ir_region_param(f->region, lo->type, NULL);
     return new_label(b, f);
 }
