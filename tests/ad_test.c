@@ -253,7 +253,7 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
         if (s == 1)
             ok = pass_simplify(m, IR_STAGE_AD, &diags);
         else if (s == 2)
-            ad_plan(m), ok = pass_simplify(m, IR_STAGE_AD, &diags);
+            ok = PASS_RUN(m, ad_plan, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
         else if (s == 3)
             lower_tape(m);
         (void)ok;

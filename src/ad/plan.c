@@ -375,25 +375,6 @@ lift_partial(ir_fn *fn)
     return any;
 }
 
-/* a recall of what can be seen is that value */
-static bool
-see_through(ir_op *op, void *user)
-{
-    ir_value **map = user;
-    if (op->code == RG_OP_RECALL && ir_region_inside(op->parent, op->args[0]->region))
-        map[op->results[0]->id] = op->args[0];
-    return true;
-}
-
-static void
-drop_visible_recalls(ir_fn *fn)
-{
-    ir_value **map = mem_zalloc(sizeof(*map) * (fn->next_id + 1));
-    ir_walk(fn->body, see_through, map);
-    ir_replace_all(fn, map);
-    mem_free(map);
-}
-
 static bool
 note_write(ir_op *op, void *user)
 {
@@ -414,7 +395,7 @@ ad_plan(ir_module *m)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= lift_partial(fn);
-        drop_visible_recalls(fn);
+        ir_see_through_recalls(fn);
         plan p = {.fn = fn, .written = mem_zalloc(fn->next_id + 1)};
         ir_walk(fn->body, note_write, p.written);
         plan_region(&p, fn->body);

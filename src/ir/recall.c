@@ -126,3 +126,37 @@ ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
     map_set(done, key, lifted);
     return lifted;
 }
+
+static bool
+see_through(ir_op *op, void *user)
+{
+    ir_value **map = user;
+    if (op->code == RG_OP_RECALL && ir_region_inside(op->parent, op->args[0]->region))
+        map[op->results[0]->id] = op->args[0];
+    return true;
+}
+
+static void
+remove_seen(ir_region *r, ir_value *const *map)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            remove_seen(op->regions[i], map);
+        if (op->code == RG_OP_RECALL && map[op->results[0]->id])
+            ir_remove(op);
+    }
+}
+
+void
+ir_see_through_recalls(ir_fn *fn)
+{
+    ir_value **map = mem_zalloc(sizeof(*map) * (fn->next_id + 1));
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &map);
+    ir_walk(fn->body, see_through, map);
+    ir_replace_all(fn, map);
+    remove_seen(fn->body, map);
+    mem_disown(&owns);
+    mem_free(map);
+}

@@ -26,4 +26,7 @@ ir_op *ir_recall_owner(const ir_op *recall, ir_op **unwound_by);
  * where v was not reached. `through` is an if, or a loop left by its exits. Memoised in `done`. */
 ir_value *ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done);
 
+/* A recall of what can be seen is that value: such recalls go. */
+void ir_see_through_recalls(ir_fn *fn);
+
 #endif

@@ -378,16 +378,6 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
 }
 
 /* -- the pass ------------------------------------------------------------------------------------------------------- */
-static bool
-see_through(ir_op *op, void *user)
-{
-    tape *t = user;
-    if (op->code == RG_OP_RECALL && op->args[0]->type.kind != IR_TRACE &&
-        ir_region_inside(op->parent, op->args[0]->region))
-        t->replace[op->results[0]->id] = op->args[0];
-    return true;
-}
-
 static void
 remove_recalls(ir_region *r)
 {
@@ -405,9 +395,9 @@ lower_fn(ir_fn *fn)
 {
     tape t = {.fn = fn};
     find_slots(&t);
+    ir_see_through_recalls(fn);
     t.replace_n = fn->next_id;
     t.replace = mem_zalloc(sizeof(*t.replace) * (t.replace_n + 1));
-    ir_walk(fn->body, see_through, &t);
     ir_value *cursor = region_moves(&t, fn->body) ? tape_begin(&t, fn->body, fn->loc) : NULL;
     thread_region(&t, fn->body, cursor);
     ir_value **whole = mem_zalloc(sizeof(*whole) * (fn->next_id + 1));
