@@ -461,8 +461,13 @@ lower_arrays(ir_module *m)
         if (!fn->kernel || ir_walk(fn->body, find_array, NULL))
             continue;
         lowering l = {.fn = fn, .nids = fn->next_id};
+        mem_owner slots, spares;
         l.slot = mem_zalloc(sizeof(*l.slot) * l.nids);
+        mem_own(&slots, mem_release_ptr, &l.slot);
+        mem_own(&spares, mem_release_ptr, &l.spare.at);
         lower_region(&l, fn->body);
+        mem_disown(&spares);
+        mem_disown(&slots);
         mem_free(l.slot);
         vec_free(&l.spare);
         changed = true;

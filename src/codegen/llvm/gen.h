@@ -132,9 +132,16 @@ void gen_print(gen *g, const ir_op *op);
 
 /* machine.c: target machines and LLVM's passes */
 typedef struct LLVMOpaqueTargetMachine *machine_ref;
-bool machine_create(const ll_options *options, bool quick, machine_ref *out, str *error);
+typedef enum machine_effort {
+    MACHINE_FULL,
+    MACHINE_SHORT, /* loops stay as they are */
+    MACHINE_QUICK, /* next to nothing, and the fast register allocator */
+    MACHINE_EFFORTS
+} machine_effort;
+bool machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error);
 void machine_free(machine_ref machine);
-bool machine_optimize(machine_ref machine, LLVMModuleRef module, bool quick, str *error);
+bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort,
+                      str *error);
 
 /* what the jit links compiled code with */
 typedef struct ll_symbol {

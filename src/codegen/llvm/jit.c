@@ -15,8 +15,8 @@ struct ll_jit {
     LLVMOrcLLJITRef orc;
     pthread_mutex_t lock;
     unsigned next_name;
-    machine_ref machines[2][MACHINES_KEPT]; /* idle ones: [quick] */
-    unsigned idle[2];
+    machine_ref machines[MACHINE_EFFORTS][MACHINES_KEPT]; /* idle ones */
+    unsigned idle[MACHINE_EFFORTS];
 };
 
 struct ll_code {
@@ -66,10 +66,11 @@ ll_jit_create(ll_jit **out, diag_list *diags)
     *out = NULL;
     str error = {0};
     machine_ref machine = NULL;
-    if (!machine_create(&unit_no_options, false, &machine, &error)) {
+    ll_jit *jit = mem_zalloc(sizeof *jit);
+    if (!machine_create(&unit_no_options, MACHINE_FULL, &machine, &error)) {
+        mem_free(jit);
         return unit_report(diags, "this machine", &error);
     }
-    ll_jit *jit = mem_zalloc(sizeof *jit);
     pthread_mutex_init(&jit->lock, NULL);
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
@@ -96,33 +97,33 @@ ll_jit_destroy(ll_jit *jit)
         return;
     if (jit->orc)
         LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->orc));
-    for (int quick = 0; quick < 2; quick++)
-        while (jit->idle[quick])
-            machine_free(jit->machines[quick][--jit->idle[quick]]);
+    for (int effort = 0; effort < MACHINE_EFFORTS; effort++)
+        while (jit->idle[effort])
+            machine_free(jit->machines[effort][--jit->idle[effort]]);
     pthread_mutex_destroy(&jit->lock);
     mem_free(jit);
 }
 
 static machine_ref
-take_machine(ll_jit *jit, bool quick, str *error)
+take_machine(ll_jit *jit, machine_effort effort, str *error)
 {
     machine_ref machine = NULL;
     pthread_mutex_lock(&jit->lock);
-    if (jit->idle[quick])
-        machine = jit->machines[quick][--jit->idle[quick]];
+    if (jit->idle[effort])
+        machine = jit->machines[effort][--jit->idle[effort]];
     pthread_mutex_unlock(&jit->lock);
     if (!machine)
-        machine_create(&unit_no_options, quick, &machine, error);
+        machine_create(&unit_no_options, effort, &machine, error);
     return machine;
 }
 
 static void
-give_machine(ll_jit *jit, bool quick, machine_ref machine)
+give_machine(ll_jit *jit, machine_effort effort, machine_ref machine)
 {
     pthread_mutex_lock(&jit->lock);
-    bool keep = jit->idle[quick] < MACHINES_KEPT;
+    bool keep = jit->idle[effort] < MACHINES_KEPT;
     if (keep)
-        jit->machines[quick][jit->idle[quick]++] = machine;
+        jit->machines[effort][jit->idle[effort]++] = machine;
     pthread_mutex_unlock(&jit->lock);
     if (!keep)
         machine_free(machine);
@@ -144,6 +145,19 @@ link_object(ll_jit *jit, LLVMMemoryBufferRef object, const char *symbol, ll_code
     return !failed;
 }
 
+/* Makes the object with a machine of the jit's. */
+static bool
+make_object(ll_jit *jit, unit *u, LLVMMemoryBufferRef *object)
+{
+    u->machine = take_machine(jit, u->effort, &u->error);
+    bool made = u->machine && unit_generate(u) && unit_optimize(u) &&
+                unit_emit(u, LLVMObjectFile, object);
+    if (u->machine)
+        give_machine(jit, u->effort, u->machine);
+    u->machine = NULL;
+    return made;
+}
+
 rg_status
 ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **out, diag_list *diags)
 {
@@ -152,19 +166,17 @@ ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **ou
     pthread_mutex_lock(&jit->lock);
     snprintf(symbol, sizeof symbol, "rg_kernel_%u", jit->next_name++);
     pthread_mutex_unlock(&jit->lock);
+    ll_code *code = mem_zalloc(sizeof *code);
+    mem_owner owns;
+    mem_own(&owns, mem_free, code);
     unit u;
-    unit_begin(&u, fn, options, symbol);
     LLVMMemoryBufferRef object = NULL;
-    u.machine = take_machine(jit, u.quick, &u.error);
-    bool made = u.machine && unit_generate(&u) && unit_optimize(&u) &&
-                unit_emit(&u, LLVMObjectFile, &object);
-    if (u.machine)
-        give_machine(jit, u.quick, u.machine);
+    unit_begin(&u, fn, options, symbol);
+    bool made = make_object(jit, &u, &object);
     unit_end(&u);
-    ll_code *code = NULL;
+    mem_disown(&owns);
     if (made) {
         u.stage = "linking";
-        code = mem_zalloc(sizeof *code);
         double start = unit_clock();
         made = link_object(jit, object, symbol, code, &u.error);
         unit_times()->link = unit_clock() - start;
@@ -188,7 +200,9 @@ ll_code_free(ll_code *code)
 {
     if (!code)
         return;
-    LLVMConsumeError(LLVMOrcResourceTrackerRemove(code->tracker));
-    LLVMOrcReleaseResourceTracker(code->tracker);
+    if (code->tracker) {
+        LLVMConsumeError(LLVMOrcResourceTrackerRemove(code->tracker));
+        LLVMOrcReleaseResourceTracker(code->tracker);
+    }
     mem_free(code);
 }

@@ -1,7 +1,9 @@
 /* Target machines, and which of LLVM's passes run. SPDX-License-Identifier: Apache-2.0
  *
- * The list is short: our own passes have simplified the kernel already. What remains is what only shows
- * below the IR: address arithmetic, loads from memory, the shape of loops. */
+ * The lists are short: our own passes have simplified the kernel already. What remains is what only
+ * shows below the IR: address arithmetic, loads from memory, loops of constant length over local arrays,
+ * and vectors for threads that do the same without branching (floats are never reordered for it). The
+ * longer a function, the fewer passes it gets. */
 #include "codegen/llvm/gen.h"
 
 #include <llvm-c/Target.h>
@@ -11,10 +13,16 @@
 #include <pthread.h>
 
 #define COMBINE "instcombine<no-verify-fixpoint>"
-static const char passes[] = "function(sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),gvn,"
-                             COMBINE ",simplifycfg)";
-/* for very long functions, where each pass costs */
-static const char quick_passes[] = "function(sroa,early-cse)";
+#define CLEAN                                                                                      \
+    "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa," \
+    "gvn," COMBINE ",simplifycfg"
+#define LOOPS "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,early-cse"
+
+static const char *const passes[] = {
+    [MACHINE_FULL] = "function(" CLEAN "," LOOPS ")",
+    [MACHINE_SHORT] = "function(" CLEAN ")",
+    [MACHINE_QUICK] = "function(sroa,early-cse)",
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -34,7 +42,7 @@ given(str *error, char *message)
 }
 
 bool
-machine_create(const ll_options *options, bool quick, machine_ref *out, str *error)
+machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error)
 {
     pthread_once(&once, initialize);
     bool host = !options->triple && !options->cpu;
@@ -51,7 +59,7 @@ machine_create(const ll_options *options, bool quick, machine_ref *out, str *err
     *out = LLVMCreateTargetMachine(
         target, triple, cpu ? cpu : options->cpu ? options->cpu : "",
         features ? features : options->features ? options->features : "",
-        quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+        effort == MACHINE_QUICK ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMDisposeMessage(triple);
     if (cpu)
         LLVMDisposeMessage(cpu);
@@ -70,11 +78,10 @@ machine_free(machine_ref machine)
 }
 
 bool
-machine_optimize(machine_ref machine, LLVMModuleRef module, bool quick, str *error)
+machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, str *error)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed =
-        LLVMRunPasses(module, quick ? quick_passes : passes, machine, options);
+    LLVMErrorRef failed = LLVMRunPasses(module, passes[effort], machine, options);
     LLVMDisposePassBuilderOptions(options);
     if (!failed)
         return true;

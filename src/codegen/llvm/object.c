@@ -36,7 +36,10 @@ ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
     LLVMMemoryBufferRef object = NULL;
     unit_begin(&u, fns[0], options, names[0]);
     u.g.libm_names = true;
-    if (!machine_create(u.g.options, u.quick, &u.machine, &u.error)) {
+    for (uint32_t i = 1; i < n; i++)
+        if (unit_effort(fns[i]) > u.effort)
+            u.effort = unit_effort(fns[i]);
+    if (!machine_create(u.g.options, u.effort, &u.machine, &u.error)) {
         unit_end(&u);
         (void)unit_failed(&u, diags);
         return RG_UNSUPPORTED;
@@ -46,7 +49,6 @@ ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
         made = add_kernel(&u, fns[i], names[i]);
     made = made && unit_optimize(&u) && unit_emit(&u, LLVMObjectFile, &object);
     unit_end(&u);
-    machine_free(u.machine);
     if (!made)
         return unit_failed(&u, diags);
     add_buffer(out, object);
@@ -59,7 +61,7 @@ ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, d
     unit u;
     LLVMMemoryBufferRef text = NULL;
     unit_begin(&u, fn, options, fn->name);
-    bool made = machine_create(u.g.options, u.quick, &u.machine, &u.error) && unit_generate(&u) &&
+    bool made = machine_create(u.g.options, u.effort, &u.machine, &u.error) && unit_generate(&u) &&
                 (stage == LL_STAGE_RAW || unit_optimize(&u));
     if (made && stage == LL_STAGE_ASSEMBLY) {
         made = unit_emit(&u, LLVMAssemblyFile, &text);
@@ -71,6 +73,5 @@ ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, d
         LLVMDisposeMessage(printed);
     }
     unit_end(&u);
-    machine_free(u.machine);
     return made ? RG_OK : unit_failed(&u, diags);
 }

@@ -452,6 +452,8 @@ gen_parallel(gen *g, const ir_op *op)
 {
     uint32_t n = reductions(op), rank = op->attr.rank, field = CLOSURE_FIRST;
     capture c = {.g = g, .region = op->regions[0]};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &c.values.at);
     c.seen = arena_new_n(g->scratch, bool, g->ir->next_id);
     ir_walk(op->regions[0], capture_args, &c);
     LLVMTypeRef type = closure_type(g, op, &c);
@@ -468,6 +470,7 @@ gen_parallel(gen *g, const ir_op *op)
     for (size_t i = 0; i < c.values.n; i++)
         LLVMBuildStore(g->b, gen_get(g, c.values.at[i]),
                        gen_field(g, g->b, type, closure, field++));
+    mem_disown(&owns);
     vec_free(&c.values);
     LLVMValueRef args[6] = {g->s->launch,
                             task,

@@ -7,8 +7,9 @@
 
 #include <time.h>
 
-/* beyond it the register allocator's time grows too fast */
-enum { LONG_FUNCTION = 5000 };
+/* In ops. Up to the first all passes are worth their time; beyond the second the register allocator's
+ * time grows too fast. */
+enum { SHORT_FUNCTION = 1500, LONG_FUNCTION = 20000 };
 
 const ll_options unit_no_options;
 
@@ -57,12 +58,24 @@ count_op(ir_op *op, void *user)
     return true;
 }
 
-static bool
-is_long(const ir_fn *fn)
+machine_effort
+unit_effort(const ir_fn *fn)
 {
     uint32_t n = 0;
     ir_walk(fn->body, count_op, &n);
-    return n > LONG_FUNCTION;
+    return n <= SHORT_FUNCTION ? MACHINE_FULL : n <= LONG_FUNCTION ? MACHINE_SHORT : MACHINE_QUICK;
+}
+
+static void
+release(void *object)
+{
+    unit *u = object;
+    LLVMDisposeBuilder(u->g.b);
+    LLVMDisposeModule(u->g.module);
+    LLVMContextDispose(u->g.context);
+    arena_free(u->g.scratch);
+    machine_free(u->machine);
+    u->machine = NULL;
 }
 
 void
@@ -72,22 +85,21 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     gen *g = &u->g;
     g->options = options ? options : &unit_no_options;
     g->symbol = symbol;
+    g->ir = fn;
     g->context = LLVMContextCreate();
     g->module = LLVMModuleCreateWithNameInContext(symbol, g->context);
     g->b = LLVMCreateBuilderInContext(g->context);
+    mem_own(&u->owns, release, u);
     g->scratch = arena_new();
-    g->ir = fn;
-    u->quick = is_long(fn);
+    u->effort = unit_effort(fn);
     u->stage = "this machine";
 }
 
 void
 unit_end(unit *u)
 {
-    LLVMDisposeBuilder(u->g.b);
-    LLVMDisposeModule(u->g.module);
-    LLVMContextDispose(u->g.context);
-    arena_free(u->g.scratch);
+    mem_disown(&u->owns);
+    release(u);
 }
 
 static void
@@ -132,7 +144,7 @@ unit_optimize(unit *u)
 {
     double start = unit_clock();
     u->stage = "passes";
-    bool ok = machine_optimize(u->machine, u->g.module, u->quick, &u->error);
+    bool ok = machine_optimize(u->machine, u->g.module, u->effort, &u->error);
     last_times.passes = unit_clock() - start;
     return ok;
 }

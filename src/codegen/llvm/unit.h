@@ -6,17 +6,19 @@
 
 #include <llvm-c/TargetMachine.h>
 
-/* begin; set the machine (the caller's); then make the module or the object; end. */
+/* begin; set the machine; then make the module or the object; end. A failed allocation ends it too. */
 typedef struct unit {
     gen g;
-    bool quick;          /* so long that only cheap passes and allocators finish in time */
-    machine_ref machine;
+    mem_owner owns;
+    machine_effort effort;
+    machine_ref machine; /* freed by end, unless taken out before */
     const char *stage;   /* where it failed */
     str error;
 } unit;
 
 extern const ll_options unit_no_options;
 
+machine_effort unit_effort(const ir_fn *fn); /* by its length */
 void unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symbol);
 bool unit_generate(unit *u); /* LLVM's IR, as generated */
 bool unit_optimize(unit *u);
