@@ -71,12 +71,22 @@ changed_at_exit(const rg_builder *b, size_t i, const ir_value *param)
     return false;
 }
 
-/* Which variables are parameters. `once`: no iteration is followed by another. */
+/* Whether the loop dissolves into the region around it: its body surely ends at its only exit. */
+static bool
+dissolves(const frame *f)
+{
+    return f->kind == FRAME_LOOP && f->dead && f->exits.n == 1;
+}
+
+/* Which variables are parameters. Where no iteration is followed by another none need be; but arrays
+ * that are changed inside must still be handed in. */
 static void
-settle_params(rg_builder *b, const frame *f, bool is_loop, bool once)
+settle_params(rg_builder *b, const frame *f, bool is_loop)
 {
     for (size_t i = 0; i < b->loop_vars.n; i++) {
         loop_var *v = &b->loop_vars.at[i];
+        bool linear = v->var->type.kind == IR_ARRAY;
+        bool once = f->dead && (!linear || dissolves(f));
         bool wanted = v->assigned && (!is_loop || asks_for_start(b, i));
         if (!v->param && wanted) {
             if (once)
@@ -87,7 +97,6 @@ settle_params(rg_builder *b, const frame *f, bool is_loop, bool once)
         if (!v->param)
             continue;
         bool same = build_resolve(b, v->next) == v->param;
-        bool linear = v->var->type.kind == IR_ARRAY;
         v->kept = !once && (!same || (linear && changed_at_exit(b, i, v->param)));
         if (!v->kept)
             build_forward(b, v->param, v->init);
@@ -177,18 +186,20 @@ append_next_index(rg_builder *b, const frame *f)
 
 /* Parameters that stay, their inits and next values; the index comes first. */
 static void
-finish_body(rg_builder *b, const frame *f, bool is_loop, bool once)
+finish_body(rg_builder *b, const frame *f, bool is_loop)
 {
     ir_region *r = f->region;
     uint32_t n = 0;
     vec_clear(&b->carried_values);
-    if (f->kind == FRAME_FOR && is_loop && once) {
+    if (f->kind == FRAME_FOR && is_loop && f->dead) {
         build_forward(b, r->params[0], f->lo);
     } else if (f->kind == FRAME_FOR && is_loop) {
         ir_op_arg(f->op, b->fn, f->lo);
         vec_push(&b->carried_values, append_next_index(b, f));
         n = 1;
     } else if (!is_loop) {
+        if (f->kind == FRAME_FOR)
+            f->op->attr.step = f->step;
         ir_op_arg(f->op, b->fn, f->lo);
         ir_op_arg(f->op, b->fn, f->hi);
         n = 1;
@@ -329,7 +340,6 @@ leave_further(rg_builder *b, arm *left)
     build_apply_echoes(b);
 }
 
-/* A body that surely ends at its only exit is no loop: its ops move into the region around it. */
 static void
 unwrap(rg_builder *b, const frame *f)
 {
@@ -346,15 +356,15 @@ unwrap(rg_builder *b, const frame *f)
 }
 
 static void
-close_exits(rg_builder *b, frame *f, bool once)
+close_exits(rg_builder *b, frame *f)
 {
     arm *left = &f->arms[0];
-    if (f->kind == FRAME_LOOP && once && f->exits.n == 1) {
+    if (dissolves(f)) {
         give_leaves(b, f, left);
         unwrap(b, f);
     } else {
         f->op->code = RG_OP_LOOP;
-        finish_body(b, f, true, once);
+        finish_body(b, f, true);
         give_exit_values(b, f);
         give_leaves(b, f, left);
         build_append_here(b, f->op);
@@ -369,7 +379,6 @@ build_close_loop(rg_builder *b)
     if (f->kind == FRAME_FOR && f->exits.n)
         insert_bound_exit(b, f);
     bool is_loop = f->kind == FRAME_LOOP || f->exits.n;
-    bool once = f->dead;
     if (is_loop && !f->exits.n && !f->doomed)
         build_report_at(b, ERROR_ENDLESS, f->loc, "this loop never ends\n"
                                                   "add a condition, a break or a return");
@@ -378,11 +387,11 @@ build_close_loop(rg_builder *b)
     for (size_t i = 0; i < b->loop_vars.n; i++)
         b->loop_vars.at[i].var->mark = 0;
     build_pop(b);
-    settle_params(b, f, is_loop, once);
+    settle_params(b, f, is_loop);
     if (is_loop) {
-        close_exits(b, f, once);
+        close_exits(b, f);
     } else {
-        finish_body(b, f, false, false);
+        finish_body(b, f, false);
         give_carried(b, f);
     }
 }
