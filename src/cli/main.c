@@ -7,6 +7,7 @@ static const cli_command *const commands[] = {
     &cli_check,
     &cli_build,
     &cli_grad,
+    &cli_explain,
 };
 
 static void
