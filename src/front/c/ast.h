@@ -129,6 +129,7 @@ struct decl {
     bool lasting;       /* static storage */
     bool written;       /* assigned to, incremented, or one of its parts is */
     bool address_taken;
+    bool moved;         /* pointers: ++, -- or += somewhere */
     vec(node *) assigned; /* pointers: what is assigned to them after their initialisation */
 
     /* functions */

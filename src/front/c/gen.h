@@ -26,6 +26,7 @@ typedef struct leaf {
 typedef enum object_kind { OBJECT_LOCAL, OBJECT_BUFFER, OBJECT_VALUE } object_kind;
 
 typedef struct object {
+    uint32_t number; /* in the order of making */
     object_kind kind;
     const char *name;
     ctype *type;
@@ -59,6 +60,7 @@ typedef struct value {
 typedef struct pointer_var {
     const char *name;
     bool fixed, shared;
+    bool still; /* always points to an array's first element: no index variables */
     place at; /* fixed */
     uint32_t nchoices;
     place *choices;
@@ -78,14 +80,15 @@ typedef struct frame {
 
 typedef struct gen {
     unit *unit;
+    ir_module *module;
     arena *arena;
     rg_builder *b;
+    uint32_t objects; /* made so far */
     bool in_thread;  /* inside a parallel loop */
     frame *frame;
     rg_label on_break, on_continue;
     bool break_leaves_thread; /* the innermost loop is the parallel one */
     map reported;    /* errors said, by number and place */
-    map indices;     /* parallel index value → its name (check.c) */
 } gen;
 
 /* -- gen.c ------------------------------------------------------------------------------------------ */
@@ -178,6 +181,6 @@ bool fc_needs_temp(gen *g, const decl *d);
 
 /* -- kernel.c, check.c ------------------------------------------------------------------------------ */
 void fc_kernel(gen *g, decl *fn);
-void fc_check_races(gen *g, ir_fn *fn, diag_list *diags);
+void fc_check_races(gen *g, ir_fn *fn);
 
 #endif

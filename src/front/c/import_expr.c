@@ -157,8 +157,12 @@ static void
 assigned_to(node *target, node *value)
 {
     fc_note_write(fc_lvalue_root(target));
-    if (target->kind == E_REF && target->type && target->type->kind == TYPE_POINTER && value)
+    if (target->kind != E_REF || !target->type || target->type->kind != TYPE_POINTER)
+        return;
+    if (value)
         vec_push(&target->decl->assigned, value);
+    else
+        target->decl->moved = true;
 }
 
 static node *

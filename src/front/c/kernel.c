@@ -56,7 +56,7 @@ array_parameter(gen *g, decl *d, uint32_t number)
     for (uint32_t i = 0; i < o->nleaves; i++) {
         leaf *l = &o->leaves[i];
         rg_build_buffer b = {.name = rg_str_of(l->name), .dtype = l->dtype, .rank = l->rank};
-        b.flat = open && l->rank == 1;
+        b.flat = open && l->rank == 1 && t->kind != TYPE_STRUCT;
         b.constant = o->constant;
         b.place = d->place;
         if (t->kind == TYPE_STRUCT) {
@@ -299,7 +299,7 @@ generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
         fc_kernel(g, functions[i]);
         ir_fn *fn = rg_build_error_count(g->b) ? NULL : ir_fn_find(m, rg_str_of(functions[i]->name));
         if (fn)
-            fc_check_races(g, fn, diags);
+            fc_check_races(g, fn);
     }
     if (!found && source->kernel)
         diag_add(diags, DIAG_ERROR, ERR_NO_KERNEL, (diag_place){.path = source->path},
@@ -314,13 +314,12 @@ front_c_compile(const front_c_source *source, diag_list *diags)
     arena *a = arena_new();
     unsigned before = diags->errors;
     rg_builder *b = ir_builder_on(m, diags);
-    gen g = {.arena = a, .b = b};
+    gen g = {.module = m, .arena = a, .b = b};
     g.unit = fc_unit_parse(source, a, b, diags);
     if (g.unit)
         generate(&g, source, m, diags);
     fc_unit_close(g.unit);
     map_free(&g.reported);
-    map_free(&g.indices);
     rg_builder_destroy(b);
     arena_free(a);
     if (diags->errors > before) {

@@ -3,6 +3,8 @@
 #include "front/c/gen.h"
 #include "front/c/loop.h"
 
+#include "ir/ir.h"
+
 /* -- the form of a counted for --------------------------------------------------------------------- */
 static const node *
 without_casts(const node *n)
@@ -215,6 +217,12 @@ final_counter(gen *g, const loop_form *f, rg_value lo, rg_value hi)
 }
 
 void
+fc_name_index(gen *g, rg_value index, const decl *counter)
+{
+    index->name = arena_str(g->module->arena, rg_str_of(counter->name));
+}
+
+void
 fc_bind_counter(gen *g, decl *d, rg_value v)
 {
     d->object = fc_object_of_value(g, d->name, fc_scalar_value(d->type, fc_convert(g, d->type->dtype, v)));
@@ -262,6 +270,7 @@ counted_loop(gen *g, const node *n, const loop_form *f)
     object *before = f->counter->object;
     rg_label label = rg_build_for(g->b, lo, hi, f->step, &index);
     saved_jumps s = enter_loop(g, label);
+    fc_name_index(g, index, f->counter);
     fc_bind_counter(g, f->counter, index);
     fc_loop_body(g, f->body);
     rg_build_end(g->b);

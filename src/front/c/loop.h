@@ -33,6 +33,8 @@ typedef struct atomic_form {
 } atomic_form;
 bool fc_atomic_form_read(const node *n, atomic_form *f);
 
+/* Shows the counter's name on the loop's index. */
+void fc_name_index(gen *g, rg_value index, const decl *counter);
 void fc_bind_counter(gen *g, decl *d, rg_value v);
 void fc_loop_body(gen *g, const node *body);
 

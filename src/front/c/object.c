@@ -86,6 +86,7 @@ object *
 fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer, const int64_t *dims)
 {
     object *o = arena_one(g->arena, object);
+    o->number = g->objects++;
     o->kind = kind;
     o->name = name;
     o->type = t;

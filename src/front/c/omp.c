@@ -281,7 +281,7 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
         }
         vec_push(undo, ((rebound){f->counter, f->counter->object, NULL}));
         fc_bind_counter(g, f->counter, v);
-        map_set(&g->indices, map_ptr(index[k]), (void *)f->counter->name);
+        fc_name_index(g, index[k], f->counter);
     }
 }
 

@@ -154,17 +154,76 @@ bind_fixed(gen *g, decl *d, const place *at)
 
 /* So that equal sets have equal order wherever they are found. */
 static int
-by_address(const void *x, const void *y)
+by_number(const void *x, const void *y)
 {
     const place *p = x, *q = y;
-    uintptr_t a = (uintptr_t)p->object, b = (uintptr_t)q->object;
+    uint32_t a = p->object->number, b = q->object->number;
     return a != b ? (a < b ? -1 : 1) : (p->leaf > q->leaf) - (p->leaf < q->leaf);
+}
+
+/* Whether all that is assigned to a variable of the group is an array as a whole: swapped buffers then
+ * keep the subscripts as they are written. */
+static bool
+starts_at_zero(const place *p)
+{
+    uint64_t bits;
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (p->index[i] && !(rg_value_is_const(p->index[i], &bits) && bits == 0))
+            return false;
+    }
+    return true;
+}
+
+typedef vec(const decl *) decls;
+
+static bool whole_variable(const decl *d, decls *seen);
+
+static bool
+whole_array(const node *n, decls *seen)
+{
+    while (n->kind == E_CAST)
+        n = n->kid[0];
+    if (n->kind == E_DECAY)
+        return n->kid[0]->kind == E_REF;
+    if (n->kind == E_COND)
+        return whole_array(n->kid[1], seen) && whole_array(n->kid[2], seen);
+    return n->kind == E_REF && whole_variable(n->decl, seen);
+}
+
+static bool
+whole_variable(const decl *d, decls *seen)
+{
+    for (size_t i = 0; i < seen->n; i++) {
+        if (seen->at[i] == d)
+            return true;
+    }
+    vec_push(seen, d);
+    if (d->moved || d->address_taken)
+        return false;
+    if (d->pointer && (d->pointer->fixed ? !starts_at_zero(&d->pointer->at) : !d->pointer->still))
+        return false;
+    if (d->kind == DECL_VAR && d->init && !whole_array(d->init, seen))
+        return false;
+    for (size_t i = 0; i < d->assigned.n; i++) {
+        if (!whole_array(d->assigned.at[i], seen))
+            return false;
+    }
+    return true;
+}
+
+static bool
+stays_whole(const decl *d, const place *given)
+{
+    decls seen = {0};
+    bool whole = (!given || starts_at_zero(given)) && whole_variable(d, &seen);
+    vec_free(&seen);
+    return whole;
 }
 
 static void
 make_index_variables(gen *g, pointer_var *v)
 {
-    for (uint32_t i = 0; i < v->choices[0].n; i++)
+    for (uint32_t i = 0; i < v->choices[0].n && !v->still; i++)
         v->index[i] = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I64, 0});
     if (v->nchoices > 1)
         v->selector = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I32, 0});
@@ -196,10 +255,11 @@ declare_moving(gen *g, decl *d, const place *given)
         add_choice(&c, *given);
     add_variable_choices(&c, d);
     if (c.found.n > 1)
-        qsort(c.found.at, c.found.n, sizeof(place), by_address);
+        qsort(c.found.at, c.found.n, sizeof(place), by_number);
     pointer_var *v = arena_one(g->arena, pointer_var);
     v->name = d->name;
     v->shared = !g->in_thread;
+    v->still = stays_whole(d, given);
     v->nchoices = (uint32_t)c.found.n;
     v->choices = arena_new_n(g->arena, place, c.found.n + 1);
     for (size_t i = 0; i < c.found.n; i++)
@@ -291,7 +351,7 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
     }
     if (v->selector)
         rg_build_set(g->b, v->selector, selector);
-    for (uint32_t i = 0; i < to->n; i++)
+    for (uint32_t i = 0; i < to->n && !v->still; i++)
         rg_build_set(g->b, v->index[i],
                      to->index[i] ? fc_convert(g, RG_I64, to->index[i]) : fc_int_value(g, RG_I64, 0));
 }
@@ -337,7 +397,7 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
     if (v->nchoices > 1)
         p.object = picked(g, v);
     for (uint32_t i = 0; i < p.n; i++)
-        p.index[i] = rg_build_get(g->b, v->index[i]);
+        p.index[i] = v->still ? NULL : rg_build_get(g->b, v->index[i]);
     return p;
 }
 
