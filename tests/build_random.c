@@ -1,5 +1,5 @@
-/* Random structured programs with jumps: what the builder makes of them, run by the interpreter, must
- * compute what a walk over the program computes. SPDX-License-Identifier: Apache-2.0
+/* Random structured programs with jumps: what the builder makes of them, run by the interpreter,
+ * must compute what a walk over the program computes. SPDX-License-Identifier: Apache-2.0
  *
  *     build_random [COUNT [FIRST_SEED [show]]] */
 #include "ir/ir.h"
@@ -7,7 +7,7 @@
 
 enum { LENGTH = 4, PARAMS = 3, GLOBALS = 4, MAX_VARS = 400, FUEL = 9 };
 
-/* -- programs --------------------------------------------------------------------------------------- */
+/* -- programs ---------------------------------------------------------------------------------- */
 
 typedef enum expr_kind { CONSTANT, PARAM, VAR, INDEX, EXTRACT, LESS, ARITHMETIC, CHOICE } expr_kind;
 typedef struct expr {
@@ -17,11 +17,21 @@ typedef struct expr {
 } expr;
 
 typedef enum node_kind {
-    SET, INSERT, COPY, DECLARE, IF, LOOP, FOR, BLOCK, PARALLEL, LEAVE, LEAVE_IF
+    SET,
+    INSERT,
+    COPY,
+    DECLARE,
+    IF,
+    LOOP,
+    FOR,
+    BLOCK,
+    PARALLEL,
+    LEAVE,
+    LEAVE_IF
 } node_kind;
 typedef struct node {
     node_kind kind;
-    int var, from;      /* variables; from: -1 none */
+    int var, from; /* variables; from: -1 none */
     int label, index;
     int step;
     int reduced[GLOBALS]; /* rg_rmw + 1 for each global variable; 0: not */
@@ -31,11 +41,11 @@ typedef struct node {
 } node;
 
 typedef struct scope {
-    int vars[MAX_VARS], n_vars;       /* visible scalars */
+    int vars[MAX_VARS], n_vars; /* visible scalars */
     int arrays[MAX_VARS], n_arrays;
     int labels[64], n_labels;
     int indices[64], n_indices;
-    int first_own;    /* variables below this number are shared: only `reduced` may be set */
+    int first_own; /* variables below this number are shared: only `reduced` may be set */
     const int *reduced;
     int depth;
 } scope;
@@ -274,7 +284,7 @@ make_program(uint64_t seed)
     return p;
 }
 
-/* -- what it computes: a walk ----------------------------------------------------------------------- */
+/* -- what it computes: a walk ------------------------------------------------------------------ */
 
 typedef struct state {
     int32_t params[PARAMS];
@@ -439,7 +449,7 @@ walk(state *s, const node *first)
     return -1;
 }
 
-/* -- the same through the builder ------------------------------------------------------------------- */
+/* -- the same through the builder -------------------------------------------------------------- */
 
 typedef struct building {
     rg_builder *b;
@@ -640,7 +650,7 @@ build_program(const program *p, diag_list *diags)
     return m;
 }
 
-/* -- comparison ------------------------------------------------------------------------------------- */
+/* -- comparison -------------------------------------------------------------------------------- */
 
 enum { OUT = GLOBALS + 2 * LENGTH };
 

@@ -3,6 +3,7 @@
 #include "ir/ir.h"
 #include "rt/interp/interp.h"
 
+#include <setjmp.h>
 #include <time.h>
 
 static int failures;
@@ -10,7 +11,7 @@ static int failures;
     ((condition) ? (void)0                                                                         \
                  : (failures++, (void)printf("%s:%d: %s\n", __FILE__, __LINE__, #condition)))
 
-/* -- one function under construction ---------------------------------------------------------------- */
+/* -- one function under construction ----------------------------------------------------------- */
 
 static rg_builder *b;
 static rg_value n; /* its parameter */
@@ -110,8 +111,9 @@ run(const ir_module *m, int32_t parameter)
     int32_t result = 0;
     rt_arg args[2] = {{.bits = (uint32_t)parameter}, {.plane = {&result}}};
     interp_report report = {0};
-    rt_fault fault = m ? interp_run(m->first, args, &(interp_options){.step_limit = 1000000}, &report)
-                       : RT_FAULT_ASSERT;
+    rt_fault fault =
+        m ? interp_run(m->first, args, &(interp_options){.step_limit = 1000000}, &report)
+          : RT_FAULT_ASSERT;
     if (fault != RT_OK) {
         failures++;
         printf("run: %s\n", report.message);
@@ -119,7 +121,7 @@ run(const ir_module *m, int32_t parameter)
     return result;
 }
 
-/* -- shapes ----------------------------------------------------------------------------------------- */
+/* -- shapes ------------------------------------------------------------------------------------ */
 
 static void
 test_while(void)
@@ -236,32 +238,31 @@ test_return_in_for(void)
     rg_build_leave(b, function);
     rg_build_set(b, result, num(1000)); /* never runs */
     rg_build_end(b);
-    EXPECT_TEXT(finish(get(result)),
-                "  %0: i32 = const 0\n"
-                "  %1: i32 = const 3\n"
-                "  %2: bool = const true\n"
-                "  %3: bool = const false\n"
-                "  %4: i32 = const 1\n"
-                "  %5: i32 = const 9\n"
-                "  %r: i32, %6: bool = loop (%7: i32 = %0) {\n"
-                "    %8: bool = ge %7, %n\n"
-                "    exit_if %8 (%0, %3)\n"
-                "    %9: bool = gt %7, %1\n"
-                "    %r.1: i32 = if %9 {\n"
-                "      yield %7\n"
-                "    } else {\n"
-                "      yield %0\n"
-                "    }\n"
-                "    exit_if %9 (%r.1, %2)\n"
-                "    %10: i32 = add %7, %4\n"
-                "    yield %10\n"
-                "  }\n"
-                "  %r.2: i32 = if %6 {\n"
-                "    yield %r\n"
-                "  } else {\n"
-                "    yield %5\n"
-                "  }\n"
-                "  yield %r.2\n");
+    EXPECT_TEXT(finish(get(result)), "  %0: i32 = const 0\n"
+                                     "  %1: i32 = const 3\n"
+                                     "  %2: bool = const true\n"
+                                     "  %3: bool = const false\n"
+                                     "  %4: i32 = const 1\n"
+                                     "  %5: i32 = const 9\n"
+                                     "  %r: i32, %6: bool = loop (%7: i32 = %0) {\n"
+                                     "    %8: bool = ge %7, %n\n"
+                                     "    exit_if %8 (%0, %3)\n"
+                                     "    %9: bool = gt %7, %1\n"
+                                     "    %r.1: i32 = if %9 {\n"
+                                     "      yield %7\n"
+                                     "    } else {\n"
+                                     "      yield %0\n"
+                                     "    }\n"
+                                     "    exit_if %9 (%r.1, %2)\n"
+                                     "    %10: i32 = add %7, %4\n"
+                                     "    yield %10\n"
+                                     "  }\n"
+                                     "  %r.2: i32 = if %6 {\n"
+                                     "    yield %r\n"
+                                     "  } else {\n"
+                                     "    yield %5\n"
+                                     "  }\n"
+                                     "  yield %r.2\n");
 }
 
 /* cases that end with break: a chain of ifs, and no flag */
@@ -463,8 +464,8 @@ test_shape_and_memory(void)
     rg_build_shape_end(b);
     rg_value at[2] = {num(0), num(1)};
     rg_build_rmw(b, RG_PRIMAL, RG_RMW_ADD, true, x, 2, at, rg_build_float(b, RG_F32, 2), NULL);
-    rg_value old = rg_build_rmw(b, RG_PRIMAL, RG_RMW_MAX, false, x, 2, at,
-                                rg_build_float(b, RG_F32, 3), NULL);
+    rg_value old =
+        rg_build_rmw(b, RG_PRIMAL, RG_RMW_MAX, false, x, 2, at, rg_build_float(b, RG_F32, 3), NULL);
     rg_build_store(b, RG_ADJOINT, x, 2, at, old);
     rg_build_kernel_end(b);
     diag_list diags = {0};
@@ -500,7 +501,111 @@ test_unset(void)
     ir_module_free(finish(get(s)));
 }
 
-/* -- errors ----------------------------------------------------------------------------------------- */
+/* a variable's array may be changed, a table may not */
+static void
+test_table(void)
+{
+    static const int32_t data[4] = {10, 20, 30, 40};
+    begin();
+    rg_value table = rg_build_table(b, RG_I32, 4, data);
+    CHECK(table == rg_build_table(b, RG_I32, 4, data));
+    rg_var a = rg_build_var(b, RG_STR("a"), (rg_type){RG_I32, 4});
+    rg_build_set(b, a, table);
+    rg_build_if(b, compare(n, RG_OP_GT, num(0)));
+    rg_build_set(b, a, rg_build_insert(b, get(a), n, num(5)));
+    rg_build_end(b);
+    rg_value fresh = rg_build_insert(b, table, num(0), num(1));
+    rg_value sum = add(rg_build_extract(b, get(a), num(2)), rg_build_extract(b, table, num(2)));
+    ir_module *m = finish(add(sum, rg_build_extract(b, fresh, num(0))));
+    CHECK(run(m, 0) == 61 && run(m, 2) == 36);
+    ir_module_free(m);
+}
+
+/* a function with a loop inside, and a kernel that calls it */
+static void
+test_call(void)
+{
+    b = ir_builder_new();
+    rg_fn root = rg_build_function_begin(b, RG_STR("root"));
+    rg_value x = rg_build_param_value(b, RG_STR("x"), (rg_type){RG_I32, 0});
+    rg_var r = variable("r", num(0));
+    rg_label loop = rg_build_loop(b);
+    rg_value square = rg_build_2(b, RG_OP_MUL, get(r), get(r));
+    rg_build_leave_if(b, compare(square, RG_OP_GE, x), loop);
+    increase(r, num(1));
+    rg_build_end(b);
+    rg_value result = get(r);
+    rg_build_function_end(b, 1, &result);
+    rg_build_kernel_begin(b, RG_STR("f"));
+    n = rg_build_param_scalar(b, RG_STR("n"), RG_I32, (rg_place){0});
+    rg_build_call(b, root, 1, &n, 1, &result);
+    rg_build_kernel_result(b, 1, &result);
+    rg_build_kernel_end(b);
+    diag_list diags = {0};
+    ir_module *m = ir_builder_take(b, &diags);
+    CHECK(m && !strcmp(m->first->name, "root") && m->first->next->kernel);
+    rg_build_kernel_end(b); /* a spent builder only complains */
+    CHECK(rg_build_error_count(b) == 1);
+    rg_builder_destroy(b);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
+/* -- out of memory ----------------------------------------------------------------------------- */
+
+static void
+escape(void *jump, size_t bytes)
+{
+    (void)bytes;
+    longjmp(*(jmp_buf *)jump, 1);
+}
+
+static void
+build_something(void)
+{
+    rg_build_kernel_begin(b, RG_STR("f"));
+    n = rg_build_param_scalar(b, RG_STR("n"), RG_I32, (rg_place){0});
+    static rg_var vars[40];
+    for (int i = 0; i < 40; i++)
+        vars[i] = variable("v", num(i));
+    rg_label function = rg_build_block(b);
+    rg_value i;
+    rg_build_for(b, num(0), n, 1, &i);
+    for (int k = 0; k < 200; k++) {
+        increase(vars[k % 40], get(vars[(k * 3 + 1) % 40]));
+        if (k % 20 == 0)
+            leave_where(compare(get(vars[k % 40]), RG_OP_GT, num(k)), function);
+    }
+    rg_build_end(b);
+    rg_build_end(b);
+    rg_build_kernel_end(b);
+}
+
+/* Whichever allocation fails, the builder can be destroyed. */
+static void
+test_out_of_memory(void)
+{
+    static jmp_buf jump;
+    for (volatile long nth = 1;; nth++) {
+        b = NULL;
+        mem_set_handler(escape, &jump);
+        if (setjmp(jump)) {
+            mem_set_handler(NULL, NULL);
+            rg_builder_destroy(b);
+            continue;
+        }
+        mem_fail_after(nth);
+        b = ir_builder_new();
+        build_something();
+        mem_fail_after(0);
+        mem_set_handler(NULL, NULL);
+        rg_builder_destroy(b);
+        CHECK(nth > 20);
+        return;
+    }
+}
+
+/* -- errors ------------------------------------------------------------------------------------ */
 
 /* Ends the function with an error that the text shows. */
 static void
@@ -568,11 +673,12 @@ test_errors(void)
     uint32_t file = rg_build_file(b, RG_STR("x.c"), RG_STR("one\ntwo = 2.0\n"));
     rg_build_at(b, (rg_place){file, 2, 1, 4});
     rg_build_set(b, variable("two", NULL), rg_build_float(b, RG_F64, 2));
-    EXPECT_ERROR("x.c:2:1: error[E0301]: variable `two` of type i32 cannot hold a value of type f64\n"
-                 " 2 | two = 2.0\n");
+    EXPECT_ERROR(
+        "x.c:2:1: error[E0301]: variable `two` of type i32 cannot hold a value of type f64\n"
+        " 2 | two = 2.0\n");
 }
 
-/* -- size ------------------------------------------------------------------------------------------- */
+/* -- size -------------------------------------------------------------------------------------- */
 
 static double
 seconds(void)
@@ -628,6 +734,9 @@ main(void)
     test_reduction();
     test_shape_and_memory();
     test_unset();
+    test_table();
+    test_call();
+    test_out_of_memory();
     test_errors();
     test_large();
     return failures ? 1 : 0;

@@ -108,8 +108,6 @@ rg_builder_destroy(rg_builder *b)
 ir_module *
 ir_builder_take(rg_builder *b, diag_list *diags)
 {
-    if (!b->module)
-        return NULL;
     if (b->n_open)
         build_report(b, ERROR_NESTING, "function `%s` is still open", b->fn->name);
     if (b->own_diags.errors) {
@@ -119,13 +117,13 @@ ir_builder_take(rg_builder *b, diag_list *diags)
     }
     if (!ir_verify(b->module, IR_STAGE_SOURCE, "building", diags))
         return NULL;
+    ir_module *spent = ir_module_new(); /* whatever is still called finds a module */
     ir_module *m = b->module;
-    b->module = NULL;
-    b->owns_module = false;
+    b->module = spent;
     return m;
 }
 
-/* -- places ----------------------------------------------------------------------------------------- */
+/* -- places ------------------------------------------------------------------------------------ */
 
 const char *
 build_text(rg_builder *b, rg_str s)
@@ -170,7 +168,7 @@ rg_build_inline_pop(rg_builder *b)
         build_report(b, ERROR_NESTING, "inline_pop without inline_push");
 }
 
-/* -- errors ----------------------------------------------------------------------------------------- */
+/* -- errors ------------------------------------------------------------------------------------ */
 
 static void
 report(rg_builder *b, unsigned number, ir_loc loc, const char *format, va_list args)

@@ -1,5 +1,5 @@
-/* The builder: what an if leaves behind: results for what its arms assigned, flags for what they left.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The builder: what an if leaves behind: results for what its arms assigned, flags for what they
+ * left. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build_impl.h"
 
 void
@@ -11,7 +11,7 @@ build_yield(rg_builder *b, ir_region *r, size_t n, ir_value *const *values, ir_l
     ir_append(r, op);
 }
 
-/* -- one arm ---------------------------------------------------------------------------------------- */
+/* -- one arm ----------------------------------------------------------------------------------- */
 
 static void
 take_bindings(rg_builder *b, const frame *f, arm *into)
@@ -46,7 +46,7 @@ build_close_arm(rg_builder *b)
     build_unbind(b, f);
 }
 
-/* -- code after an if that one arm has left --------------------------------------------------------- */
+/* -- code after an if that one arm has left ---------------------------------------------------- */
 
 /* Whether every leave of this arm becomes an exit_if right here. */
 static bool
@@ -83,7 +83,7 @@ continue_in_live_arm(rg_builder *b, frame *f)
     return true;
 }
 
-/* -- both arms -------------------------------------------------------------------------------------- */
+/* -- both arms --------------------------------------------------------------------------------- */
 
 /* One value out of two; a new result of the if unless it can be had for less. */
 static ir_value *

@@ -24,7 +24,7 @@ new_label(rg_builder *b, frame *f)
     return f->label;
 }
 
-/* -- if --------------------------------------------------------------------------------------------- */
+/* -- if ---------------------------------------------------------------------------------------- */
 
 /* Code that never runs, until build_close_implicit. */
 static void
@@ -77,7 +77,7 @@ rg_build_else(rg_builder *b)
     }
 }
 
-/* -- loops and blocks ------------------------------------------------------------------------------- */
+/* -- loops and blocks -------------------------------------------------------------------------- */
 
 rg_label
 rg_build_loop(rg_builder *b)
@@ -96,15 +96,16 @@ rg_build_for(rg_builder *b, ir_value *lo, ir_value *hi, int64_t step, rg_value *
 {
     build_need_fn(b);
     if (!bounds_fit(lo, hi) || !step) {
-        build_report(b, ERROR_TYPES, "a counted loop has integer bounds of one type and a step "
-                                     "that is not 0");
+        build_report(b, ERROR_TYPES,
+                     "a counted loop has integer bounds of one type and a step "
+                     "that is not 0");
         lo = hi = build_bits(b, RG_I32, 0);
         step = 1;
     }
     frame *f = open_op(b, FRAME_FOR, RG_OP_FOR, 1);
     f->lo = build_resolve(b, lo);
     f->hi = build_resolve(b, hi);
-    f->step = f->op->attr.step = step;
+    f->step = step;
     *index = ir_region_param(f->region, lo->type, NULL);
     return new_label(b, f);
 }
@@ -144,7 +145,7 @@ close_block(rg_builder *b)
     vec_clear(&home->echoes);
 }
 
-/* -- parallel loops --------------------------------------------------------------------------------- */
+/* -- parallel loops ---------------------------------------------------------------------------- */
 
 void
 rg_build_parallel(rg_builder *b, uint32_t rank, const rg_value *lo, const rg_value *hi,
@@ -157,7 +158,8 @@ rg_build_parallel(rg_builder *b, uint32_t rank, const rg_value *lo, const rg_val
     if (!fit)
         build_report(b, ERROR_TYPES, "a parallel loop has integer bounds of one type");
     if (build_top(b)->parallel || !b->fn->kernel)
-        build_report(b, ERROR_KERNEL_LEVEL, "a parallel loop stands outside of parallel loops only");
+        build_report(b, ERROR_KERNEL_LEVEL,
+                     "a parallel loop stands outside of parallel loops only");
     frame *f = open_op(b, FRAME_PARALLEL, RG_OP_PARALLEL, 1);
     f->op->attr.rank = rank;
     ir_value *zero = fit ? NULL : build_bits(b, RG_I32, 0);
@@ -260,7 +262,7 @@ close_parallel(rg_builder *b)
     build_append_here(b, op);
 }
 
-/* -- the end of any of them ------------------------------------------------------------------------- */
+/* -- the end of any of them -------------------------------------------------------------------- */
 
 void
 rg_build_end(rg_builder *b)

@@ -1,7 +1,7 @@
 /* The builder: kernels, functions, shapes and calls. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build_impl.h"
 
-/* -- opening and closing a function ----------------------------------------------------------------- */
+/* -- opening and closing a function ------------------------------------------------------------ */
 
 static void
 start_fn(rg_builder *b, ir_fn *fn, ir_region *region)
@@ -57,8 +57,8 @@ mark_used(ir_op *op, void *used)
     return true;
 }
 
-/* The interface returns every read-modify-write's old value; the op has a result only if it is used.
- * Ops of region `open` stay as they are: the caller may still use their results. */
+/* The interface returns every read-modify-write's old value; the op has a result only if it is
+ * used. Ops of region `open` stay as they are: the caller may still use their results. */
 static void
 drop_olds(rg_builder *b, const bool *used, const ir_region *open)
 {
@@ -191,7 +191,7 @@ ir_build_region(rg_builder *b)
     return build_home(b)->region;
 }
 
-/* -- kernels ---------------------------------------------------------------------------------------- */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
 void
 rg_build_kernel_begin(rg_builder *b, rg_str name)
@@ -273,8 +273,9 @@ rg_build_extent_is(rg_builder *b, ir_value *buffer, uint32_t axis, ir_value *ext
     bool param = buffer && !buffer->def && buffer->region == b->fn->body;
     if (build_top(b)->kind != FRAME_SHAPE || !param || axis >= buffer->type.rank || !extent ||
         !ir_type_eq(extent->type, ir_scalar(RG_I64))) {
-        build_report(b, ERROR_ARGUMENT, "an extent is an i64 for one axis of an array parameter, "
-                                        "given between shape_begin and shape_end");
+        build_report(b, ERROR_ARGUMENT,
+                     "an extent is an i64 for one axis of an array parameter, "
+                     "given between shape_begin and shape_end");
         return;
     }
     uint32_t at = first_axis(b->fn, buffer->index) + axis;
@@ -325,7 +326,7 @@ rg_build_kernel_end(rg_builder *b)
     finish_fn(b);
 }
 
-/* -- functions -------------------------------------------------------------------------------------- */
+/* -- functions --------------------------------------------------------------------------------- */
 
 rg_fn
 rg_build_function_begin(rg_builder *b, rg_str name)

@@ -7,7 +7,8 @@ build_append_here(rg_builder *b, ir_op *op)
     ir_append(build_home(b)->region, op);
 }
 
-/* From here on the code of the source's present construct runs only if no pending leave was taken. */
+/* From here on the code of the source's present construct runs only if no pending leave was taken.
+ */
 static void
 open_guard(rg_builder *b)
 {
@@ -116,7 +117,7 @@ build_apply_echoes(rg_builder *b)
     vec_clear(&home->echoes);
 }
 
-/* -- what front ends call --------------------------------------------------------------------------- */
+/* -- what front ends call ---------------------------------------------------------------------- */
 
 static bool
 label_is_open(rg_builder *b, rg_label label)
@@ -126,8 +127,9 @@ label_is_open(rg_builder *b, rg_label label)
         if (at < b->n_open && b->frames.at[at]->label == label) {
             if (build_top(b)->barrier <= at)
                 return true;
-            build_report(b, ERROR_BARRIER, "a jump out of a parallel loop\n"
-                                           "a thread can only leave its own iteration");
+            build_report(b, ERROR_BARRIER,
+                         "a jump out of a parallel loop\n"
+                         "a thread can only leave its own iteration");
             return false;
         }
     }

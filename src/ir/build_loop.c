@@ -1,12 +1,12 @@
-/* The builder: what a loop leaves behind: parameters for what it carries, results for what it changed.
- * SPDX-License-Identifier: Apache-2.0
+/* The builder: what a loop leaves behind: parameters for what it carries, results for what it
+ * changed. SPDX-License-Identifier: Apache-2.0
  *
  * Parameters were made as the body asked for them. Now that the body is complete, those that never
- * change are replaced by their value outside. A loop's results are the variables' values at each exit:
- * the log of assignments at the body's top level says what they were there. */
+ * change are replaced by their value outside. A loop's results are the variables' values at each
+ * exit: the log of assignments at the body's top level says what they were there. */
 #include "ir/build_impl.h"
 
-/* -- variables -------------------------------------------------------------------------------------- */
+/* -- variables --------------------------------------------------------------------------------- */
 
 static void
 collect_vars(rg_builder *b, const frame *f)
@@ -78,8 +78,8 @@ dissolves(const frame *f)
     return f->kind == FRAME_LOOP && f->dead && f->exits.n == 1;
 }
 
-/* Which variables are parameters. Where no iteration is followed by another none need be; but arrays
- * that are changed inside must still be handed in. */
+/* Which variables are parameters. Where no iteration is followed by another none need be; but
+ * arrays that are changed inside must still be handed in. */
 static void
 settle_params(rg_builder *b, const frame *f, bool is_loop)
 {
@@ -103,7 +103,7 @@ settle_params(rg_builder *b, const frame *f, bool is_loop)
     }
 }
 
-/* -- a counted loop that is left ------------------------------------------------------------------ */
+/* -- a counted loop that is left --------------------------------------------------------------- */
 
 static ir_op *
 scalar_op(rg_builder *b, rg_op code, rg_dtype d, ir_value *x, ir_value *y, ir_loc loc)
@@ -174,7 +174,8 @@ append_next_index(rg_builder *b, const frame *f)
         left = scalar_op(b, RG_OP_CAST, u, left->results[0], NULL, f->loc);
         ir_append(f->region, left);
     }
-    ir_op *last = scalar_op(b, RG_OP_LE, RG_BOOL, left->results[0], build_bits(b, u, stride), f->loc);
+    ir_op *last =
+        scalar_op(b, RG_OP_LE, RG_BOOL, left->results[0], build_bits(b, u, stride), f->loc);
     ir_append(f->region, last);
     ir_op *pick = scalar_op(b, RG_OP_SELECT, d, last->results[0], f->hi, f->loc);
     ir_op_arg(pick, b->fn, next->results[0]);
@@ -182,7 +183,7 @@ append_next_index(rg_builder *b, const frame *f)
     return pick->results[0];
 }
 
-/* -- the op ----------------------------------------------------------------------------------------- */
+/* -- the op ------------------------------------------------------------------------------------ */
 
 /* Parameters that stay, their inits and next values; the index comes first. */
 static void
@@ -217,7 +218,7 @@ finish_body(rg_builder *b, const frame *f, bool is_loop)
     build_yield(b, r, b->carried_values.n, b->carried_values.at, f->loc);
 }
 
-/* -- what comes after: for and unwind --------------------------------------------------------------- */
+/* -- what comes after: for and unwind ---------------------------------------------------------- */
 
 static void
 give_carried(rg_builder *b, const frame *f)
@@ -234,7 +235,7 @@ give_carried(rg_builder *b, const frame *f)
         build_append_here(b, f->op);
 }
 
-/* -- what comes after: loop ------------------------------------------------------------------------- */
+/* -- what comes after: loop -------------------------------------------------------------------- */
 
 static ir_value *
 value_at(const rg_builder *b, size_t e, size_t i)
@@ -246,8 +247,8 @@ value_at(const rg_builder *b, size_t e, size_t i)
     return build_resolve(b, value);
 }
 
-/* The variable's value at all exits (`own`: at those that go no further than this loop) if it is one
- * and the same from outside of the loop, else NULL. */
+/* The variable's value at all exits (`own`: at those that go no further than this loop) if it is
+ * one and the same from outside of the loop, else NULL. */
 static ir_value *
 common_value(const rg_builder *b, const frame *f, size_t i, bool own)
 {
@@ -380,8 +381,9 @@ build_close_loop(rg_builder *b)
         insert_bound_exit(b, f);
     bool is_loop = f->kind == FRAME_LOOP || f->exits.n;
     if (is_loop && !f->exits.n && !f->doomed)
-        build_report_at(b, ERROR_ENDLESS, f->loc, "this loop never ends\n"
-                                                  "add a condition, a break or a return");
+        build_report_at(b, ERROR_ENDLESS, f->loc,
+                        "this loop never ends\n"
+                        "add a condition, a break or a return");
     collect_vars(b, f);
     walk_exits(b, f);
     for (size_t i = 0; i < b->loop_vars.n; i++)

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build_impl.h"
 
-/* -- elements --------------------------------------------------------------------------------------- */
+/* -- elements ---------------------------------------------------------------------------------- */
 
 /* A scalar parameter has planes above 0: its adjoint and tangents. */
 static bool
@@ -122,7 +122,7 @@ rg_build_rmw(rg_builder *b, unsigned plane, rg_rmw rmw, bool atomic, ir_value *b
     return op->results[0];
 }
 
-/* -- buffers ---------------------------------------------------------------------------------------- */
+/* -- buffers ----------------------------------------------------------------------------------- */
 
 ir_value *
 rg_build_extent(rg_builder *b, ir_value *buffer, uint32_t axis)
@@ -197,7 +197,7 @@ rg_build_pick(rg_builder *b, ir_value *selector, uint32_t n, const rg_value *buf
     return op->results[0];
 }
 
-/* -- effects ---------------------------------------------------------------------------------------- */
+/* -- effects ----------------------------------------------------------------------------------- */
 
 void
 rg_build_assert(rg_builder *b, ir_value *condition, rg_str message)
@@ -233,7 +233,7 @@ rg_build_print(rg_builder *b, rg_str format, uint32_t n, const rg_value *values)
     build_append(b, op);
 }
 
-/* -- for transforms --------------------------------------------------------------------------------- */
+/* -- for transforms ---------------------------------------------------------------------------- */
 
 ir_value *
 ir_build_recall(rg_builder *b, ir_value *v)

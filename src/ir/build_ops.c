@@ -1,7 +1,7 @@
 /* The builder: constants, scalar operations, local arrays. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build_impl.h"
 
-/* -- constants: one of each value, in a row at the start of the function ---------------------------- */
+/* -- constants: one of each value, in a row at the start of the function ----------------------- */
 
 void
 build_constants_forget(constant_pool *pool)
@@ -135,7 +135,7 @@ rg_value_is_const(ir_value *v, uint64_t *bits)
     return v && ir_is_const(v, bits);
 }
 
-/* -- scalar operations ------------------------------------------------------------------------------ */
+/* -- scalar operations ------------------------------------------------------------------------- */
 
 static ir_value *
 fold(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, ir_value *const *args)
@@ -268,7 +268,7 @@ build_or(rg_builder *b, ir_value *x, ir_value *y)
     return flag_op(b, RG_OP_OR, 2, (ir_value *[]){x, y});
 }
 
-/* -- local arrays ----------------------------------------------------------------------------------- */
+/* -- local arrays ------------------------------------------------------------------------------ */
 
 bool
 build_is_index(const ir_value *v)

@@ -45,7 +45,8 @@ build_push(rg_builder *b, frame_kind kind)
 {
     uint32_t at = b->n_open;
     if (at == b->frames.n) {
-        frame *fresh = arena_one(b->arena, frame); /* what its vecs hold is freed with the builder */
+        frame *fresh =
+            arena_one(b->arena, frame); /* what its vecs hold is freed with the builder */
         vec_push(&b->frames, fresh);
     }
     frame *f = b->frames.at[at];
@@ -196,7 +197,7 @@ build_bind_private(rg_builder *b, rg_var var, ir_value *value)
     bind(b, var, build_top(b)->home, value);
 }
 
-/* -- what front ends call --------------------------------------------------------------------------- */
+/* -- what front ends call ---------------------------------------------------------------------- */
 
 static bool
 in_scope(rg_builder *b, rg_var var)
