@@ -24,13 +24,23 @@ static const char *const passes[] = {
     [MACHINE_QUICK] = "function(sroa,early-cse)",
 };
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t native_once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
 
 static void
-initialize(void)
+initialize_native(void)
 {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
+}
+
+/* only for code for other machines: there are many */
+static void
+initialize_all(void)
+{
+    LLVMInitializeAllTargetInfos();
+    LLVMInitializeAllTargets();
+    LLVMInitializeAllTargetMCs();
+    LLVMInitializeAllAsmPrinters();
 }
 
 static bool
@@ -44,7 +54,9 @@ given(str *error, char *message)
 bool
 machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error)
 {
-    pthread_once(&once, initialize);
+    pthread_once(&native_once, initialize_native);
+    if (options->triple)
+        pthread_once(&all_once, initialize_all);
     bool host = !options->triple && !options->cpu;
     char *triple = options->triple ? LLVMNormalizeTargetTriple(options->triple)
                                    : LLVMGetDefaultTargetTriple();
@@ -65,9 +77,19 @@ machine_create(const ll_options *options, machine_effort effort, machine_ref *ou
         LLVMDisposeMessage(cpu);
     if (features)
         LLVMDisposeMessage(features);
-    if (!*out)
+    if (!*out) {
         str_addz(error, "no code for this target");
-    return *out != NULL;
+        return false;
+    }
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(*out);
+    bool fits = LLVMPointerSize(layout) == sizeof(void *);
+    LLVMDisposeTargetData(layout);
+    if (fits)
+        return true;
+    str_addz(error, "only targets with 64-bit addresses are supported"); /* rt/abi.h */
+    LLVMDisposeTargetMachine(*out);
+    *out = NULL;
+    return false;
 }
 
 void

@@ -1,0 +1,216 @@
+/* The CPU runtime under kernels written by hand against rt/abi.h. SPDX-License-Identifier: Apache-2.0 */
+#include "rt/cpu/cpu.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                                 \
+            failures++;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+/* -- every iteration once ---------------------------------------------------------------------------- */
+
+typedef struct visit {
+    int64_t n, work;
+    int32_t keep, slots;
+    uint8_t *seen;
+    int32_t *chunk_of, *atomic_of;
+    double sums[4096];
+} visit;
+
+static void
+visit_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    visit *v = closure;
+    double sum = 0;
+    for (int64_t i = lo; i < hi; i++) {
+        v->seen[i]++;
+        v->chunk_of[i] = worker->index;
+        v->atomic_of[i] = worker->atomic;
+        sum += (double)i;
+    }
+    v->sums[worker->index] = sum;
+}
+
+static int32_t
+visit_kernel(const rt_arg *args, rt_launch *launch)
+{
+    visit *v = args[0].plane[0];
+    CHECK(rt_cpu_slots(launch) <= 4096);
+    v->slots = rt_cpu_parallel(launch, visit_task, v, v->n, v->work, v->keep);
+    return 0;
+}
+
+static void
+test_chunks(uint32_t threads, int64_t n, int64_t work)
+{
+    visit v = {.n = n, .work = work};
+    v.seen = calloc((size_t)n + 1, 1);
+    v.chunk_of = calloc((size_t)n + 1, sizeof(int32_t));
+    v.atomic_of = calloc((size_t)n + 1, sizeof(int32_t));
+    rt_arg arg = {.plane = {&v}};
+    rt_cpu *cpu = rt_cpu_create(threads, 0);
+    CHECK(rt_cpu_launch(cpu, visit_kernel, &arg, NULL) == RT_OK);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        CHECK(v.seen[i] == 1);
+        CHECK(i == 0 || v.chunk_of[i] == v.chunk_of[i - 1] || v.chunk_of[i] == v.chunk_of[i - 1] + 1);
+        CHECK(v.atomic_of[i] == (v.slots > 1));
+    }
+    for (int32_t s = 0; s < v.slots; s++)
+        sum += v.sums[s];
+    CHECK(sum == (double)n * (double)(n - 1) / 2 || n == 0);
+    CHECK(n * work >= 20000 || v.slots <= 1);
+    rt_cpu_destroy(cpu);
+    free(v.seen);
+    free(v.chunk_of);
+    free(v.atomic_of);
+}
+
+/* -- tapes that one task leaves and another rewinds -------------------------------------------------- */
+
+enum { THREADS_KEPT = 5000, FRAMES = 40, FRAME = 24 };
+
+static char *
+push(rt_worker *worker, char *cursor, int64_t value)
+{
+    if (((uintptr_t)cursor & (RT_PAGE - 1)) + FRAME >= RT_PAGE)
+        cursor = rt_cpu_page(worker, cursor, 77);
+    memcpy(cursor, &value, sizeof value);
+    return cursor + FRAME;
+}
+
+static char *
+pop(char *cursor, int64_t *value)
+{
+    if (((uintptr_t)cursor & (RT_PAGE - 1)) == RT_PAGE_HEADER)
+        cursor = ((rt_page *)(cursor - RT_PAGE_HEADER))->below;
+    cursor -= FRAME;
+    memcpy(value, cursor, sizeof *value);
+    return cursor;
+}
+
+static void
+record_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    (void)closure;
+    for (int64_t i = lo; i < hi; i++)
+        for (int64_t k = 0; k < FRAMES; k++)
+            worker->cursor = push(worker, worker->cursor, i * FRAMES + k);
+}
+
+static void
+rewind_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    (void)closure;
+    for (int64_t i = hi - 1; i >= lo; i--)
+        for (int64_t k = FRAMES - 1; k >= 0; k--) {
+            int64_t value;
+            worker->cursor = pop(worker->cursor, &value);
+            CHECK(value == i * FRAMES + k);
+        }
+}
+
+static int32_t
+kept_kernel(const rt_arg *args, rt_launch *launch)
+{
+    /* different work: the rewinding task must not be cut in another way because of it */
+    rt_cpu_parallel(launch, record_task, NULL, THREADS_KEPT, 1000, 1);
+    rt_cpu_parallel(launch, record_task, NULL, 60, 1, 1);
+    rt_cpu_parallel(launch, rewind_task, NULL, 60, 100000, 2);
+    rt_cpu_parallel(launch, rewind_task, NULL, THREADS_KEPT, 1, 2);
+    return (int32_t)args[0].bits;
+}
+
+static void
+test_kept(uint32_t threads)
+{
+    rt_arg arg = {0};
+    rt_report report;
+    rt_cpu *cpu = rt_cpu_create(threads, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, &report) == RT_OK && report.fault == RT_OK);
+    rt_cpu_set_budget(cpu, 4 * RT_PAGE);
+    CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, &report) == RT_FAULT_BUDGET);
+    CHECK(report.line == 77 && report.budget == 4 * RT_PAGE && report.needed > report.budget);
+    rt_cpu_set_budget(cpu, 0);
+    rt_cpu_trim(cpu);
+    CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, &report) == RT_OK);
+    rt_cpu_destroy(cpu);
+}
+
+/* -- faults ------------------------------------------------------------------------------------------ */
+
+static void
+failing_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    (void)closure;
+    for (int64_t i = lo; i < hi; i++)
+        if (i % 1000 == 999)
+            rt_cpu_assert(worker, "i", "file.c", (uint32_t)i);
+}
+
+static int32_t
+failing_kernel(const rt_arg *args, rt_launch *launch)
+{
+    memset(rt_cpu_scratch(rt_cpu_kernel_worker(launch), 100000), 1, 100000);
+    char *zeroed = rt_cpu_temp(launch, 1000);
+    CHECK(zeroed[0] == 0 && zeroed[999] == 0 && (uintptr_t)zeroed % 64 == 0);
+    if (args[0].bits)
+        rt_cpu_parallel(launch, failing_task, NULL, 100000, 100, 0);
+    rt_cpu_assert(rt_cpu_kernel_worker(launch), "end", NULL, 5);
+}
+
+static void
+test_faults(uint32_t threads)
+{
+    rt_report report;
+    rt_cpu *cpu = rt_cpu_create(threads, 0);
+    rt_arg arg = {.bits = 1}, none = {0};
+    CHECK(rt_cpu_launch(cpu, failing_kernel, &arg, &report) == RT_FAULT_ASSERT);
+    CHECK(report.fault == RT_FAULT_ASSERT && report.line % 1000 == 999 && !strcmp(report.text, "i"));
+    CHECK(threads > 1 || report.line == 999);
+    CHECK(rt_cpu_launch(cpu, failing_kernel, &none, &report) == RT_FAULT_ASSERT && report.line == 5);
+    rt_cpu_destroy(cpu);
+}
+
+/* -- from inside of somebody's parallel region -------------------------------------------------------- */
+
+static void
+test_nested(void)
+{
+    rt_cpu *cpu = rt_cpu_create(2, 0);
+#pragma omp parallel num_threads(2)
+    {
+        rt_arg arg = {0};
+        for (int i = 0; i < 20; i++)
+            CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, NULL) == RT_OK);
+    }
+    rt_cpu_destroy(cpu);
+}
+
+int
+main(void)
+{
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        test_chunks(threads, 0, 1);
+        test_chunks(threads, 1, 1000000);
+        test_chunks(threads, 2, 1000000);
+        test_chunks(threads, 17, 10000);
+        test_chunks(threads, 100, 1);
+        test_chunks(threads, 30000, 1);
+        test_kept(threads);
+        test_faults(threads);
+    }
+    test_nested();
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
