@@ -185,7 +185,8 @@ check_derivatives(ir_fn *fn)
 {
     static const step reverse[] = {{"simplify", simplify, IR_STAGE_AD},
                                    {"plan", plan, IR_STAGE_AD},
-                                   {"lower_tape", lower_tape, IR_STAGE_TAPE, 1e-12}};
+                                   {"lower_tape", lower_tape, IR_STAGE_TAPE, 1e-12},
+                                   {"lower_arrays", lower_arrays, IR_STAGE_SLOTS, 1e-12}};
     static const step singly[] = {{"opt_fold", opt_fold, IR_STAGE_AD},
                                   {"opt_cse", opt_cse, IR_STAGE_AD},
                                   {"opt_dce", opt_dce, IR_STAGE_AD},
@@ -217,6 +218,7 @@ check_seed(void)
                                   {"opt_cse", opt_cse, IR_STAGE_SOURCE},
                                   {"opt_dce", opt_dce, IR_STAGE_SOURCE},
                                   {"opt_count", opt_count, IR_STAGE_SOURCE},
+                                  {"lower_arrays", lower_arrays, IR_STAGE_SLOTS},
                                   {"simplify", simplify, IR_STAGE_SOURCE}};
     str text = {0};
     diag_list diags = {0};
