@@ -298,7 +298,7 @@ check_slot_copy(verifier *v, const ir_op *op)
 static bool
 fits_frame(ir_type t)
 {
-    return t.kind == IR_SCALAR || t.kind == IR_ARRAY || t.kind == IR_SLOT;
+    return t.kind == IR_SCALAR || t.kind == IR_ARRAY || t.kind == IR_SLOT || t.kind == IR_CURSOR;
 }
 
 static bool

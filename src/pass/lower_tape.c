@@ -7,33 +7,18 @@
  *
  * What is still recalled is what a frame holds. An iteration pushes its own frame last, after its inner
  * loops' frames, so the reverse pops it first and knows all it needs before it reverses what is inside.
- * The cursor is an ordinary value that every region through which frames come or go carries along. A
+ * The cursor is an ordinary value that every region through which frames come or go carries along;
+ * where a reverse sweep does not pop all that was pushed, cursors are kept in frames (tape_balance.c). A
  * loop that records nothing and holds nothing that does is reversed without a tape.
  *
  * Afterwards there are no traces, unwinds or recalls. */
-#include "ir/recall.h"
 #include "pass/pass.h"
+#include "pass/tape.h"
 #include "rt/abi.h"
 
-typedef struct frame {
-    vec(ir_value *) slots;
-    bool pushes; /* itself or something inside it */
-} frame;
-
-typedef struct tape {
-    ir_fn *fn;
-    map frames;  /* recording op -> frame */
-    map lifted;
-    map owners;  /* recall -> the unwind that holds its frame, found while traces still stand */
-    map moving;  /* op -> (void *)1: moves the cursor, 2: does not */
-    vec(ir_op *) recalls;
-    ir_value **replace; /* by id: a recall's result -> the popped value */
-    uint32_t replace_n;
-} tape;
-
 /* -- slots --------------------------------------------------------------------------------------------------- */
-static frame *
-frame_of(tape *t, const ir_op *maker)
+frame *
+tape_frame(tape *t, const ir_op *maker)
 {
     frame *f = map_get(&t->frames, map_ptr(maker));
     if (!f) {
@@ -58,6 +43,8 @@ static void
 lift_out(tape *t, ir_op *recall, ir_steps *steps)
 {
     ir_recall_steps(recall, steps);
+    if (steps->n)
+        map_set(&t->asked, map_ptr(recall), recall->args[0]);
     for (size_t i = 0; i < steps->n && !steps->at[i].unwound_by; i++)
         recall->args[0] = ir_lift(t->fn, recall->args[0], steps->at[i].op, &t->lifted);
 }
@@ -74,7 +61,7 @@ find_slots(tape *t)
         if (!owner)
             continue; /* visible now */
         map_set(&t->owners, map_ptr(recall), by);
-        frame *f = frame_of(t, owner);
+        frame *f = tape_frame(t, owner);
         bool known = false;
         for (size_t s = 0; s < f->slots.n && !known; s++)
             known = f->slots.at[s] == recall->args[0];
@@ -85,68 +72,25 @@ find_slots(tape *t)
 }
 
 static uint32_t
+element_bytes(ir_type type)
+{
+    return type.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)type.dtype);
+}
+
+static uint32_t
 slot_bytes(ir_type type)
 {
-    return ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? type.length : 1);
+    return element_bytes(type) * (type.kind == IR_ARRAY ? type.length : 1);
 }
 
 static int
 by_size_then_id(const void *a, const void *b)
 {
     const ir_value *x = *(ir_value *const *)a, *y = *(ir_value *const *)b;
-    uint32_t bx = ir_bytes((rg_dtype)x->type.dtype), by = ir_bytes((rg_dtype)y->type.dtype);
+    uint32_t bx = element_bytes(x->type), by = element_bytes(y->type);
     if (bx != by)
         return bx > by ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
-}
-
-/* -- which ops move the cursor --------------------------------------------------------------------------------- */
-static bool moves(tape *t, const ir_op *op);
-
-static bool
-region_moves(tape *t, const ir_region *r)
-{
-    for (const ir_op *op = r->first; op; op = op->next)
-        if (moves(t, op))
-            return true;
-    return false;
-}
-
-static bool
-pushes(tape *t, const ir_op *maker)
-{
-    frame *f = frame_of(t, maker);
-    if (!f->pushes)
-        f->pushes = f->slots.n > 0 || region_moves(t, maker->regions[0]);
-    return f->pushes;
-}
-
-static bool
-find_moves(tape *t, const ir_op *op)
-{
-    if (op->code == RG_OP_PARALLEL)
-        return false; /* its threads have their workers' tapes */
-    if (op->code == RG_OP_UNWIND)
-        return pushes(t, ir_trace_maker(op->args[0]));
-    if (op->records)
-        return pushes(t, op);
-    for (uint32_t i = 0; i < op->nregions; i++)
-        if (region_moves(t, op->regions[i]))
-            return true;
-    return false;
-}
-
-static bool
-moves(tape *t, const ir_op *op)
-{
-    if (!op->nregions)
-        return false;
-    uintptr_t known = (uintptr_t)map_get(&t->moving, map_ptr(op));
-    if (!known) {
-        known = find_moves(t, op) ? 1 : 2;
-        map_set(&t->moving, map_ptr(op), (void *)known);
-    }
-    return known == 1;
 }
 
 /* -- pushes and pops --------------------------------------------------------------------------------------------- */
@@ -169,9 +113,29 @@ make_op(tape *t, rg_op code, ir_op *before, ir_loc loc)
     return op;
 }
 
-static ir_value *
-push_frame(tape *t, frame *f, ir_value *cursor, ir_op *before, ir_loc loc)
+/* the kept cursors of a recording op are slots of its frame */
+static void
+add_cursor_slots(tape *t, const ir_op *maker, frame *f)
 {
+    for (size_t i = 0; i < t->wanted.n; i++) {
+        wanted *w = t->wanted.at[i];
+        if (w->owner != maker)
+            continue;
+        if (!w->unwind)
+            w->value = f->start;
+        bool known = false;
+        for (size_t s = 0; s < f->slots.n && !known; s++)
+            known = f->slots.at[s] == w->value;
+        if (!known)
+            vec_push(&f->slots, w->value);
+    }
+}
+
+static ir_value *
+push_frame(tape *t, const ir_op *maker, ir_value *cursor, ir_op *before, ir_loc loc)
+{
+    frame *f = tape_frame(t, maker);
+    add_cursor_slots(t, maker, f);
     if (f->slots.n > 1)
         qsort(f->slots.at, f->slots.n, sizeof(f->slots.at[0]), by_size_then_id);
     for (size_t i = 0, end; i < f->slots.n; i = end) {
@@ -227,10 +191,14 @@ use_popped(ir_op *op, void *user)
 static ir_value *
 take_frame(tape *t, const ir_op *maker, ir_op *by, ir_op *at, ir_value *cursor)
 {
-    frame *f = frame_of(t, maker);
+    frame *f = tape_frame(t, maker);
     ir_value **popped = mem_zalloc(sizeof(*popped) * (f->slots.n + 1));
     popped_slots p = {t, f, by, popped};
     cursor = pop_frame(t, f, cursor, at, popped, by->loc);
+    for (size_t i = 0; i < t->wanted.n; i++)
+        for (size_t s = 0; t->wanted.at[i]->owner == maker && s < f->slots.n; s++)
+            if (f->slots.at[s] == t->wanted.at[i]->value)
+                t->wanted.at[i]->popped = popped[s];
     ir_walk(by->regions[0], use_popped, &p);
     mem_free(popped);
     return cursor;
@@ -247,6 +215,23 @@ drop_trace_result(ir_op *op)
     op->records = false;
 }
 
+/* Whether w is to be carried out of op next, and has come as far as op's region. */
+static bool
+lifts_next(const wanted *w, const ir_op *op)
+{
+    return w->value && w->lifted < w->lifts.n && w->lifts.at[w->lifted] == op;
+}
+
+/* Whether w is still to be carried out of op, now or later. */
+static bool
+passes(const wanted *w, const ir_op *op)
+{
+    for (size_t i = w->lifted; i < w->lifts.n; i++)
+        if (w->lifts.at[i] == op)
+            return true;
+    return false;
+}
+
 static ir_value *
 thread_if(tape *t, ir_op *op, ir_value *cursor)
 {
@@ -254,22 +239,67 @@ thread_if(tape *t, ir_op *op, ir_value *cursor)
         ir_value *end = thread_region(t, op->regions[i], cursor);
         ir_op_arg(ir_terminator(op->regions[i]), t->fn, end);
     }
-    return ir_op_result(op, t->fn, ir_cursor(), NULL);
+    ir_value *behind = ir_op_result(op, t->fn, ir_cursor(), NULL);
+    for (size_t k = 0; k < t->wanted.n; k++) {
+        wanted *w = t->wanted.at[k];
+        if (!lifts_next(w, op))
+            continue;
+        for (uint32_t i = 0; i < 2; i++) {
+            bool here = ir_region_inside(w->value->region, op->regions[i]);
+            ir_op_arg(ir_terminator(op->regions[i]), t->fn, here ? w->value : cursor);
+        }
+        w->value = ir_op_result(op, t->fn, ir_cursor(), NULL);
+        w->lifted++;
+    }
+    return behind;
+}
+
+/* An exit leaves with the cursor behind the last full iteration; if what the partial one pushed is unwound
+ * too, with both, and with the cursors that are wanted outside. */
+static void
+thread_exit(tape *t, ir_op *exit, ir_op *loop, ir_value *cursor)
+{
+    const frame *f = tape_frame(t, loop);
+    ir_op_arg(exit, t->fn, f->partial ? cursor : f->start);
+    if (!f->partial)
+        return;
+    ir_op_arg(exit, t->fn, f->start);
+    for (size_t k = 0; k < t->wanted.n; k++) {
+        const wanted *w = t->wanted.at[k];
+        if (passes(w, loop)) /* an exit before the unwound loop has nothing to say */
+            ir_op_arg(exit, t->fn, lifts_next(w, loop) ? w->value : f->start);
+    }
+}
+
+static ir_value *
+loop_results(tape *t, ir_op *op, frame *f)
+{
+    ir_value *behind = ir_op_result(op, t->fn, ir_cursor(), NULL);
+    f->full = f->partial ? ir_op_result(op, t->fn, ir_cursor(), NULL) : behind;
+    for (size_t k = 0; k < t->wanted.n; k++) {
+        wanted *w = t->wanted.at[k];
+        if (lifts_next(w, op)) {
+            w->value = ir_op_result(op, t->fn, ir_cursor(), NULL);
+            w->lifted++;
+        }
+        if (w->unwind && w->maker == op)
+            w->value = f->full;
+    }
+    return behind;
 }
 
 static ir_value *
 thread_loop(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_region *body = op->regions[0];
-    bool records = op->records;
+    frame *f = tape_frame(t, op);
     drop_trace_result(op);
     ir_op_arg(op, t->fn, cursor);
-    ir_value *inside = thread_region(t, body, ir_region_param(body, ir_cursor(), NULL));
+    f->start = ir_region_param(body, ir_cursor(), NULL);
+    ir_value *inside = thread_region(t, body, f->start);
     ir_op *end = ir_terminator(body);
-    if (records)
-        inside = push_frame(t, frame_of(t, op), inside, end, op->loc);
-    ir_op_arg(end, t->fn, inside);
-    return ir_op_result(op, t->fn, ir_cursor(), NULL);
+    ir_op_arg(end, t->fn, push_frame(t, op, inside, end, op->loc));
+    return loop_results(t, op, f);
 }
 
 /* unwind trace, count, inits  ->  for count - 1 down to 0, inits */
@@ -296,15 +326,18 @@ thread_unwind(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_op *maker = ir_trace_maker(op->args[0]);
     ir_region *body = op->regions[0];
-    if (!pushes(t, maker)) {
-        thread_region(t, body, NULL);
+    if (!tape_pushes(t, maker)) {
+        thread_region(t, body, cursor);
         become_for(t, op);
         return cursor;
     }
-    ir_op_arg(op, t->fn, cursor);
+    bool balanced = tape_is_balanced(t, op);
+    const wanted *top = tape_wanted(t, op, maker);
+    ir_op_arg(op, t->fn, !top ? cursor : top->owner ? top->popped : top->value);
     ir_value *inside = take_frame(t, maker, op, body->first, ir_region_param(body, ir_cursor(), NULL));
+    ir_value *start = balanced ? NULL : tape_wanted(t, NULL, maker)->popped;
     inside = thread_region(t, body, inside);
-    ir_op_arg(ir_terminator(body), t->fn, inside);
+    ir_op_arg(ir_terminator(body), t->fn, start ? start : inside);
     become_for(t, op);
     return ir_op_result(op, t->fn, ir_cursor(), NULL);
 }
@@ -331,24 +364,29 @@ thread_parallel(tape *t, ir_op *op)
 {
     ir_region *body = op->regions[0];
     ir_op *maker = op->rewinds ? ir_trace_maker(op->args[2 * op->attr.rank]) : op->records ? op : NULL;
-    bool keeps = maker && pushes(t, maker);
+    bool keeps = maker && tape_pushes(t, maker);
     bool records = op->records, rewinds = op->rewinds;
+    bool balanced = !(keeps && rewinds) || tape_is_balanced(t, op);
     if (rewinds)
         drop_trace_operand(op);
     drop_trace_result(op);
     op->records = keeps && records;
     op->rewinds = keeps && rewinds;
-    if (!keeps && !region_moves(t, body)) {
+    if (!keeps && !tape_needed(t, body)) {
         thread_region(t, body, NULL);
         return;
     }
     ir_value *cursor = tape_begin(t, body, op->loc);
+    if (op->records)
+        tape_frame(t, op)->start = cursor;
     if (op->rewinds)
         cursor = take_frame(t, maker, op, body->first->next, cursor);
+    ir_value *start = balanced ? NULL : tape_wanted(t, NULL, maker)->popped;
     cursor = thread_region(t, body, cursor);
+    cursor = start ? start : cursor;
     ir_op *end = ir_terminator(body);
     if (op->records)
-        cursor = push_frame(t, frame_of(t, op), cursor, end, op->loc);
+        cursor = push_frame(t, op, cursor, end, op->loc);
     if (op->records || op->rewinds)
         ir_op_arg(make_op(t, RG_OP_TAPE_END, end, op->loc), t->fn, cursor);
 }
@@ -358,9 +396,9 @@ static ir_value *
 thread_region(tape *t, ir_region *r, ir_value *cursor)
 {
     for (ir_op *op = r->first; op; op = op->next) {
-        bool moving = moves(t, op);
-        if (op->code == RG_OP_EXIT_IF && cursor && moves(t, r->op))
-            ir_op_arg(op, t->fn, cursor);
+        bool moving = tape_moves(t, op);
+        if (op->code == RG_OP_EXIT_IF && tape_moves(t, r->op))
+            thread_exit(t, op, r->op, cursor);
         else if (op->code == RG_OP_PARALLEL)
             thread_parallel(t, op);
         else if (op->code == RG_OP_UNWIND)
@@ -369,7 +407,7 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
             cursor = op->code == RG_OP_IF ? thread_if(t, op, cursor) : thread_loop(t, op, cursor);
         else {
             for (uint32_t i = 0; i < op->nregions; i++)
-                thread_region(t, op->regions[i], NULL);
+                thread_region(t, op->regions[i], cursor);
             if (op->nregions)
                 drop_trace_result(op);
         }
@@ -398,7 +436,8 @@ lower_fn(ir_fn *fn)
     ir_see_through_recalls(fn);
     t.replace_n = fn->next_id;
     t.replace = mem_zalloc(sizeof(*t.replace) * (t.replace_n + 1));
-    ir_value *cursor = region_moves(&t, fn->body) ? tape_begin(&t, fn->body, fn->loc) : NULL;
+    tape_find_wanted(&t);
+    ir_value *cursor = tape_needed(&t, fn->body) ? tape_begin(&t, fn->body, fn->loc) : NULL;
     thread_region(&t, fn->body, cursor);
     ir_value **whole = mem_zalloc(sizeof(*whole) * (fn->next_id + 1));
     memcpy(whole, t.replace, sizeof(*whole) * t.replace_n);
@@ -415,6 +454,13 @@ lower_fn(ir_fn *fn)
     map_free(&t.lifted);
     map_free(&t.owners);
     map_free(&t.moving);
+    map_free(&t.asked);
+    map_free(&t.balance);
+    for (size_t i = 0; i < t.wanted.n; i++) {
+        vec_free(&t.wanted.at[i]->lifts);
+        mem_free(t.wanted.at[i]);
+    }
+    vec_free(&t.wanted);
     vec_free(&t.recalls);
 }
 

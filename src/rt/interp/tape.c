@@ -35,7 +35,8 @@ frame_bytes(ir_value *const *values, uint32_t n)
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < n; k++) {
         ir_type t = values[k]->type;
-        bytes += (uint64_t)ir_bytes((rg_dtype)t.dtype) * (t.length ? t.length : 1);
+        uint64_t element = t.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)t.dtype);
+        bytes += element * (t.length ? t.length : 1);
     }
     return (bytes + 7) / 8 * 8;
 }
