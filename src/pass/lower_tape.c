@@ -293,12 +293,13 @@ thread_loop(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_region *body = op->regions[0];
     frame *f = tape_frame(t, op);
+    bool records = op->records;
     drop_trace_result(op);
     ir_op_arg(op, t->fn, cursor);
     f->start = ir_region_param(body, ir_cursor(), NULL);
     ir_value *inside = thread_region(t, body, f->start);
     ir_op *end = ir_terminator(body);
-    ir_op_arg(end, t->fn, push_frame(t, op, inside, end, op->loc));
+    ir_op_arg(end, t->fn, records ? push_frame(t, op, inside, end, op->loc) : f->start);
     return loop_results(t, op, f);
 }
 
@@ -432,6 +433,7 @@ static void
 lower_fn(ir_fn *fn)
 {
     tape t = {.fn = fn};
+    tape_find_kept(&t);
     find_slots(&t);
     ir_see_through_recalls(fn);
     t.replace_n = fn->next_id;
@@ -456,6 +458,7 @@ lower_fn(ir_fn *fn)
     map_free(&t.moving);
     map_free(&t.asked);
     map_free(&t.balance);
+    map_free(&t.kept);
     for (size_t i = 0; i < t.wanted.n; i++) {
         vec_free(&t.wanted.at[i]->lifts);
         mem_free(t.wanted.at[i]);

@@ -31,6 +31,7 @@ typedef struct tape {
     map owners;  /* recall -> the unwind that holds its frame, found while traces still stand */
     map asked;   /* recall -> what it recalled before that was lifted */
     map moving;  /* op -> (void *)1: moves the cursor, 2: does not */
+    map kept;    /* loops out of which an inner loop's trace is recalled */
     map balance; /* unwind or rewinding op -> (void *)1: pops all that was pushed, 2: does not */
     vec(wanted *) wanted;
     vec(ir_op *) recalls;
@@ -46,6 +47,8 @@ bool tape_moves(tape *t, const ir_op *op);
 /* whether r holds ops that need a cursor at all */
 bool tape_needed(tape *t, const ir_region *r);
 
+/* Finds the loops that leave frames of a partial iteration; stands before all else. */
+void tape_find_kept(tape *t);
 /* Finds the cursors that must be kept (tape_balance.c). */
 void tape_find_wanted(tape *t);
 bool tape_is_balanced(tape *t, const ir_op *reverse);

@@ -31,7 +31,8 @@ tape_pushes(tape *t, const ir_op *maker)
     return f->pushes;
 }
 
-/* Loops that do not record use the tape from iteration to iteration anew; threads have their workers'. */
+/* Loops that do not record use the tape from iteration to iteration anew, unless their partial last
+ * iteration is reversed; threads have their workers' tapes. */
 static bool
 find_moves(tape *t, const ir_op *op)
 {
@@ -40,7 +41,7 @@ find_moves(tape *t, const ir_op *op)
         return tape_pushes(t, ir_trace_maker(op->args[0]));
     case RG_OP_FOR:
     case RG_OP_LOOP:
-        return op->records && tape_pushes(t, op);
+        return (op->records || map_get(&t->kept, map_ptr(op))) && tape_pushes(t, op);
     case RG_OP_IF:
         return region_moves(t, op->regions[0]) || region_moves(t, op->regions[1]);
     default:
@@ -73,6 +74,26 @@ tape_needed(tape *t, const ir_region *r)
                 return true;
     }
     return false;
+}
+
+static bool
+find_kept(ir_op *op, void *user)
+{
+    tape *t = user;
+    if (op->code != RG_OP_UNWIND)
+        return true;
+    const ir_op *maker = ir_trace_maker(op->args[0]);
+    for (const ir_region *r = maker->parent; r->op && !ir_region_inside(op->parent, r);
+         r = r->op->parent)
+        if (r->op->code == RG_OP_LOOP)
+            map_set(&t->kept, map_ptr(r->op), r->op);
+    return true;
+}
+
+void
+tape_find_kept(tape *t)
+{
+    ir_walk(t->fn->body, find_kept, t);
 }
 
 /* -- mirror images ------------------------------------------------------------------------------ */
@@ -177,7 +198,7 @@ want_end(tape *t, ir_op *unwind)
         w->owner = n < steps.n ? steps.at[n].op : NULL;
         for (size_t i = 0; i < n; i++) {
             vec_push(&w->lifts, steps.at[i].op);
-            if (steps.at[i].op->records)
+            if (steps.at[i].op->code == RG_OP_LOOP)
                 tape_frame(t, steps.at[i].op)->partial = true;
         }
     }
