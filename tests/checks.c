@@ -60,6 +60,20 @@ check_bits(const input *p, const void *a, const void *b, const char *what, repor
     return true;
 }
 
+bool
+check_near(const input *p, const void *a, const void *b, const char *what, report *r)
+{
+    double *x = calloc(p->count + 1, sizeof *x), *y = calloc(p->count + 1, sizeof *y);
+    for (size_t i = 0; i < p->count; i++) {
+        x[i] = element_get(p->param.dtype, a, i);
+        y[i] = element_get(p->param.dtype, b, i);
+    }
+    bool good = compare(p, x, y, 1e-12, what, r);
+    free(x);
+    free(y);
+    return good;
+}
+
 static bool
 check_raw(const inputs *in, const subject *a, const subject *b, unsigned plane, const char *what,
           report *r)

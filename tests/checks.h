@@ -16,6 +16,8 @@ bool complain(report *r, const char *format, ...) __attribute__((format(printf, 
 bool check_planes(const inputs *in, const subject *a, const subject *b, unsigned plane,
                   double tolerance, const char *what, report *r);
 bool check_bits(const input *p, const void *a, const void *b, const char *what, report *r);
+/* To 1e-12 of the largest. */
+bool check_near(const input *p, const void *a, const void *b, const char *what, report *r);
 /* The plane against values kept by kept_take. */
 typedef struct kept {
     double *at[SUBJECT_PARAMS];

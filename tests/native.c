@@ -81,7 +81,8 @@ copy_field(const input *p, char *record, void *dense, bool in)
 }
 
 bool
-native_compare(void *library, const char *kernel, const inputs *in, const subject *s, report *r)
+native_compare(void *library, const char *kernel, const inputs *in, const subject *s, bool loose,
+               report *r)
 {
     void *memory[SUBJECT_PARAMS] = {0}, *records[SUBJECT_PARAMS] = {0}, *symbol = dlsym(library, kernel);
     int64_t words[WORDS + 1] = {0};
@@ -127,7 +128,8 @@ native_compare(void *library, const char *kernel, const inputs *in, const subjec
         if (p->param.result)
             memcpy(memory[k], &value, rg_dtype_size(result));
         if (good && subject_read_raw(s, in, k, RG_PRIMAL, ours))
-            good = check_bits(p, memory[k], ours, "the C compiler's result and ours", r);
+            good = (loose ? check_near : check_bits)(p, memory[k], ours, "the C compiler's result and ours",
+                                                     r);
         free(ours);
     }
     for (uint32_t k = 0; k < in->count; k++) {

@@ -8,7 +8,8 @@
  * where that fails. */
 void *native_load(char *const *files, int count);
 /* Calls a kernel on copies of the inputs and compares what it leaves with the subject's arrays, bit
- * by bit. */
-bool native_compare(void *library, const char *kernel, const inputs *in, const subject *s, report *r);
+ * by bit, or (loose) to 1e-12. */
+bool native_compare(void *library, const char *kernel, const inputs *in, const subject *s, bool loose,
+                    report *r);
 
 #endif

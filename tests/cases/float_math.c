@@ -1,5 +1,5 @@
 // The float functions of math.h.
-// args: n=4 x[4]=0.5,0.75,0.3,0.9 y[4]=0
+// args: n=4 x[4]=0.52,0.77,0.33,0.91 y[4]=0
 #include <math.h>
 
 void

@@ -1,5 +1,5 @@
 // Loads used in some iterations only, one of them guarded by the loop's own state.
-// args: n=3 m=5 x[3]=0.5,1.5,-0.4 w[5]=0.1,0.7,-0.3,0.9,0.2 y[3]=0
+// args: n=3 m=5 x[3]=0.45,1.5,-0.4 w[5]=0.1,0.7,-0.3,0.9,0.2 y[3]=0
 #include <math.h>
 
 void

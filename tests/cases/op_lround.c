@@ -1,5 +1,5 @@
 // lround is flat and an integer
-// args: n=4 x[4]=-2.4,0.3,1.5,7.8 y[4]=0
+// args: n=4 x[4]=-2.4,0.3,1.6,7.8 y[4]=0
 // seed: y=1
 // expect: y=4.8,0,3,62.4
 // grad: x=-2,0,2,8

@@ -1,5 +1,6 @@
 // Reductions updated several times by one thread, in a ragged loop.
 // args: n=4 m[4]=2,0,5,1 x[4]=0.5,1.5,-0.4,1.1 out[2]=0
+// skip: bits
 #include <math.h>
 
 void

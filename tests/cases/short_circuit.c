@@ -8,7 +8,7 @@ short_circuit(int n, const int k[n], const double x[n], double y[n])
         double v = 0.25;
         if (k[i] >= 0 && k[i] < n && x[k[i]] > 0.2)
             v = x[k[i]] * x[i];
-        if (x[i] == 0.0 || 1.0 / x[i] > 1.0)
+        if (x[i] == 0.0 || 1.0 / x[i] > 1.0 || 1.0 / x[i] < -1.0)
             v += x[i] * x[i];
         int both = (x[i] > 0.0) && (v > 0.3);
         y[i] = v * (1 + both);

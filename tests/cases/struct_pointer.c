@@ -1,5 +1,5 @@
 // A pointer to one struct of parameters.
-// args: n=3 q.gain[1]=0.7 q.bias[1]=-0.2 q.rounds[1]=3 x[3]=0.5,1.5,-0.4 y[3]=0
+// args: n=3 q.unused_here[1]=9 q.gain[1]=0.7 q.bias[1]=-0.2 q.rounds[1]=3 x[3]=0.5,1.5,-0.4 y[3]=0
 #include <math.h>
 
 struct parameters {

@@ -1,5 +1,6 @@
 // Kernel-level local arrays shared by threads: temporary buffers.
 // args: x[4]=0.5,1.5,-0.4,0.3 y[4]=0
+// split: refused
 #include <math.h>
 
 void
