@@ -117,9 +117,12 @@ inputs_shape(input *p, uint32_t rank, const int64_t *shape)
         return;
     p->seed = calloc(p->count + 1, sizeof(double));
     p->tangent = calloc(p->count + 1, sizeof(double));
-    for (size_t i = 0; i < p->count; i++) {
-        p->seed[i] = hash_unit(p->name, i, 1);
-        p->tangent[i] = hash_unit(p->name, i, 2);
+    for (size_t i = 0; i < p->count; i++) { /* numbers that the dtype can hold */
+        element_set(p->param.dtype, p->initial, i, hash_unit(p->name, i, 1));
+        p->seed[i] = element_get(p->param.dtype, p->initial, i);
+        element_set(p->param.dtype, p->initial, i, hash_unit(p->name, i, 2));
+        p->tangent[i] = element_get(p->param.dtype, p->initial, i);
+        element_set(p->param.dtype, p->initial, i, 0.0);
     }
 }
 

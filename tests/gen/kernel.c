@@ -53,10 +53,29 @@ deal(gen *g)
     }
 }
 
+/* Inside a parallel loop what stands around it is only read. */
+static void
+begin_threads(gen *g)
+{
+    g->in_thread = true;
+    for (size_t k = 0; k < g->names.n; k++)
+        g->names.at[k].outside = !g->names.at[k].fixed;
+    for (size_t k = 0; k < g->names.n; k++)
+        g->names.at[k].fixed = true;
+}
+
+static void
+end_threads(gen *g)
+{
+    g->in_thread = false;
+    for (size_t k = 0; k < g->names.n; k++)
+        if (g->names.at[k].outside)
+            g->names.at[k].fixed = g->names.at[k].outside = false;
+}
+
 static void
 thread_body(gen *g, int budget)
 {
-    g->in_thread = true;
     g->budget = budget;
     const char *type = float_type(g);
     add(g, fmt(g, "%s v%u = x[i];", type, g->serial));
@@ -65,7 +84,6 @@ thread_body(gen *g, int budget)
     declare(g, "int", false, 0, false);
     block(g, 3 + below(g, 6));
     store_own(g);
-    g->in_thread = false;
 }
 
 static void
@@ -75,8 +93,10 @@ parallel_task(gen *g, int budget)
     deal(g);
     add(g, "#pragma omp parallel for");
     compound(g, "for (int i = 0; i < n; i++) {", "}", &s);
+    begin_threads(g);
     thread_body(g, budget);
     close_part(g, s);
+    end_threads(g);
 }
 
 /* A reduction; later tasks use exact ones (min, max, integers) like any value, sums in `loose` only. */
@@ -94,8 +114,8 @@ reduction_task(gen *g)
     deal(g);
     add(g, fmt(g, "#pragma omp parallel for reduction(%s : %s)", ops[kind], text));
     compound(g, "for (int i = 0; i < n; i++) {", "}", &s);
+    begin_threads(g);
     thread_body(g, 8);
-    g->in_thread = true;
     switch (kind) {
     case 0:
         add(g, fmt(g, "%s += %s;", text, damped(g)));
@@ -112,8 +132,8 @@ reduction_task(gen *g)
     default:
         add(g, fmt(g, "%s += (int)((%s) & 3);", text, int_expr(g, 1)));
     }
-    g->in_thread = false;
     close_part(g, s);
+    end_threads(g);
     if (exact) {
         vec_push(&g->names, ((name){text, type, 0, kind != 4, true}));
         return;
@@ -163,42 +183,52 @@ swap_task(gen *g)
     memset(g->far, 0, sizeof g->far);
     g->own[0] = r;
     g->far[1] = p;
+    begin_threads(g);
     thread_body(g, 5);
     add(g, fmt(g, "%s[i] = 0.4 * %s[i] + 0.3 * sin(%s[(i + 1) %% n]) + 0.2 * %s[i];", r, p, p, r));
     close_part(g, t);
+    end_threads(g);
     add(g, fmt(g, "double *o%u = %s; %s = %s; %s = o%u;", number, p, p, r, r, number));
     close_part(g, s);
 }
 
+/* Winners of an atomic min or max. One task of a kernel may do this, outside of loops, and it stores
+ * nothing else that it reads. */
 static void
 extremum_task(gen *g)
 {
     scope s;
-    deal(g);
+    if (g->extremum) {
+        parallel_task(g, 6);
+        return;
+    }
+    g->extremum = true;
+    memset(g->own, 0, sizeof g->own);
+    memcpy(g->far, arrays, sizeof g->far);
     add(g, "#pragma omp parallel for");
     compound(g, "for (int i = 0; i < n; i++) {", "}", &s);
+    begin_threads(g);
     thread_body(g, 6);
-    g->in_thread = true;
     const char *at = index_below(g, 2), *c = chance(g, 50) ? "<" : ">";
     add(g, fmt(g, "double e = %s; int at = %s;", damped(g), at));
     add(g, "#pragma omp atomic compare");
     add(g, fmt(g, "if (e %s best[at]) { best[at] = e; }", c));
-    g->in_thread = false;
     close_part(g, s);
+    end_threads(g);
 }
 
 static void
 task(gen *g, unsigned nesting)
 {
     scope s;
-    switch (below(g, nesting ? 5 : 9)) {
+    switch (below(g, nesting ? 4 : 9)) {
     case 0:
         reduction_task(g);
         break;
     case 1:
         serial_task(g);
         break;
-    case 2:
+    case 4:
         extremum_task(g);
         break;
     case 5:

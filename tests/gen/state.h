@@ -9,6 +9,7 @@ typedef struct name {
     const char *text, *type; /* type: as C spells it */
     unsigned length;         /* > 0: a local array */
     bool is_float, fixed;    /* fixed: must not be assigned (loop counters, fuel, constants) */
+    bool outside;            /* fixed only while a parallel loop is open */
 } name;
 
 typedef struct helper {
@@ -34,6 +35,7 @@ typedef struct gen {
     const char *own[3];  /* arrays that this thread may store to, at [i] */
     const char *far[3];  /* arrays that may be read anywhere */
     bool f64_only;
+    bool extremum;       /* a task with an atomic min or max was made */
 } gen;
 
 const char *fmt(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
