@@ -10,10 +10,13 @@ struct rt_device {
     ll_jit *jit; /* made with the first kernel */
 };
 
+/* Code for one thread needs no atomic operations; which code there is follows from the threads that
+ * launches have. Code for several serves one as well. */
 struct rt_program {
     rt_device *device;
-    ll_code *code;
-    ll_entry *entry;
+    const ir_fn *fn;
+    ll_options options;   /* its arrays are the program's */
+    ll_code *alone, *shared;
 };
 
 static rg_status
@@ -38,6 +41,40 @@ cpu_close(rt_device *device)
     mem_free(device);
 }
 
+static void
+cpu_release(rt_program *program)
+{
+    ll_code_free(program->alone);
+    ll_code_free(program->shared);
+    mem_free((void *)program->options.present);
+    mem_free((void *)program->options.absent);
+    mem_free((void *)program->options.contiguous);
+    mem_free(program);
+}
+
+static void
+release_program(void *program)
+{
+    cpu_release(program);
+}
+
+static void *
+copied(const void *data, size_t bytes)
+{
+    if (!data)
+        return NULL;
+    void *copy = mem_alloc(bytes + 1);
+    memcpy(copy, data, bytes);
+    return copy;
+}
+
+static rg_status
+compile_for(rt_program *p, bool alone, diag_list *diags)
+{
+    p->options.alone = alone;
+    return ll_compile(p->device->jit, p->fn, &p->options, alone ? &p->alone : &p->shared, diags);
+}
+
 static rg_status
 cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
@@ -46,32 +83,24 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
         if (status)
             return status;
     }
-    ll_options options = {
-        .present = desc->present,
-        .absent = desc->absent,
-        .contiguous = desc->dense,
-        .noalias = desc->noalias,
-    };
     rt_program *p = mem_zalloc(sizeof(*p));
     mem_owner owns;
-    mem_own(&owns, mem_free, p);
-    p->device = device;
-    rg_status status = ll_compile(device->jit, desc->fn, &options, &p->code, diags);
+    mem_own(&owns, release_program, p);
+    *p = (rt_program){.device = device, .fn = desc->fn};
+    uint32_t n = desc->fn->body->nparams;
+    p->options = (ll_options){
+        .present = copied(desc->present, n),
+        .absent = copied(desc->absent, n),
+        .contiguous = copied(desc->dense, n * sizeof(bool)),
+        .noalias = desc->noalias,
+    };
+    rg_status status = compile_for(p, rt_cpu_threads(device->cpu) == 1, diags);
     mem_disown(&owns);
-    if (status) {
-        mem_free(p);
-        return status;
-    }
-    p->entry = ll_code_entry(p->code);
-    *program = p;
-    return RG_OK;
-}
-
-static void
-cpu_release(rt_program *program)
-{
-    ll_code_free(program->code);
-    mem_free(program);
+    if (status)
+        cpu_release(p);
+    else
+        *program = p;
+    return status;
 }
 
 static rg_status
@@ -102,7 +131,20 @@ static rg_status
 cpu_launch(rt_program *program, const rt_arg *args, str *error)
 {
     rt_report report;
-    if (rt_cpu_launch(program->device->cpu, program->entry, args, &report) == RT_OK)
+    ll_code *code = program->shared;
+    if (!code && rt_cpu_threads(program->device->cpu) == 1)
+        code = program->alone;
+    if (!code) {
+        diag_list diags = {0};
+        rg_status status = compile_for(program, false, &diags);
+        if (status) {
+            str_addz(error, diags.text.ptr);
+            diag_free(&diags);
+            return status;
+        }
+        code = program->shared;
+    }
+    if (rt_cpu_launch(program->device->cpu, ll_code_entry(code), args, &report) == RT_OK)
         return RG_OK;
     return explain(&report, error);
 }

@@ -368,10 +368,14 @@ from_bits(gen *g, rg_dtype d, LLVMValueRef v)
 }
 
 static LLVMValueRef
-compare_exchange(gen *g, LLVMValueRef address, LLVMValueRef expected, LLVMValueRef desired)
+compare_exchange(gen *g, const ir_op *op, LLVMValueRef address, LLVMValueRef expected,
+                 LLVMValueRef desired)
 {
-    return LLVMBuildAtomicCmpXchg(g->b, address, expected, desired, LLVMAtomicOrderingMonotonic,
-                                  LLVMAtomicOrderingMonotonic, false);
+    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, address, expected, desired,
+                                               LLVMAtomicOrderingMonotonic,
+                                               LLVMAtomicOrderingMonotonic, false);
+    mark_alias(g, pair, op);
+    return pair;
 }
 
 /* read, compute, compare-exchange until nobody came between */
@@ -382,6 +386,7 @@ exchange_loop(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVal
     LLVMValueRef first = LLVMBuildLoad2(g->b, bits, address, "");
     LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
     LLVMSetAlignment(first, ir_bytes(d));
+    mark_alias(g, first, op);
     LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "exchange"),
                       after = gen_block(g, "exchanged");
     LLVMBuildBr(g->b, loop);
@@ -389,7 +394,7 @@ exchange_loop(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVal
     LLVMValueRef seen = LLVMBuildPhi(g->b, bits, "");
     LLVMValueRef old = from_bits(g, d, seen);
     LLVMValueRef desired = as_bits(g, d, gen_combine(g, (rg_rmw)op->rmw, d, old, value));
-    LLVMValueRef pair = compare_exchange(g, address, seen, desired);
+    LLVMValueRef pair = compare_exchange(g, op, address, seen, desired);
     LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), after, loop);
@@ -429,13 +434,14 @@ atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueR
     LLVMAtomicRMWBinOp code;
     if (op->rmw == RG_RMW_CAS) {
         LLVMValueRef expected = as_bits(g, d, gen_get(g, op->args[op->nargs - 1]));
-        LLVMValueRef pair = compare_exchange(g, address, expected, as_bits(g, d, value));
+        LLVMValueRef pair = compare_exchange(g, op, address, expected, as_bits(g, d, value));
         return from_bits(g, d, LLVMBuildExtractValue(g->b, pair, 0, ""));
     }
     if (!atomic_instruction((rg_rmw)op->rmw, d, &code))
         return exchange_loop(g, op, d, address, value);
     LLVMValueRef old = LLVMBuildAtomicRMW(g->b, code, address, gen_to_memory(g, d, value),
                                           LLVMAtomicOrderingMonotonic, false);
+    mark_alias(g, old, op);
     return gen_from_memory(g, d, old);
 }
 
@@ -483,7 +489,7 @@ gen_rmw(gen *g, const ir_op *op)
     }
     uint32_t last = op->nargs - (op->rmw == RG_RMW_CAS ? 2 : 1);
     LLVMValueRef value = gen_get(g, op->args[last]), old;
-    if (!op->atomic || !g->s->task) {
+    if (!op->atomic || !g->s->task || g->options->alone) {
         old = plain_rmw(g, op, d, at.address, value);
     } else {
         LLVMBasicBlockRef shared = gen_block(g, "atomic"), alone = gen_block(g, "alone"),

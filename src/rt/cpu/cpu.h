@@ -18,6 +18,8 @@ void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */
 /* From the next launch on. */
 void rt_cpu_set_threads(rt_cpu *cpu, uint32_t num_threads);
 void rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget);
+/* How many threads a launch from here would use now. */
+uint32_t rt_cpu_threads(rt_cpu *cpu);
 /* One for the whole process, made at first use: for kernels compiled ahead of time. */
 rt_cpu *rt_cpu_default(void);
 /* Gives back what is kept for later launches. */

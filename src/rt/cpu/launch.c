@@ -89,6 +89,21 @@ rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget)
     pthread_mutex_unlock(&cpu->lock);
 }
 
+static uint32_t
+threads_now(uint32_t wanted)
+{
+    return omp_in_parallel() ? 1 : wanted ? wanted : (uint32_t)omp_get_max_threads();
+}
+
+uint32_t
+rt_cpu_threads(rt_cpu *cpu)
+{
+    pthread_mutex_lock(&cpu->lock);
+    uint32_t wanted = cpu->num_threads;
+    pthread_mutex_unlock(&cpu->lock);
+    return threads_now(wanted);
+}
+
 static rt_cpu *the_default;
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
 
@@ -160,8 +175,7 @@ take_launch(rt_cpu *cpu)
             return NULL;
         }
     }
-    launch->in_team = omp_in_parallel();
-    launch->threads = launch->in_team ? 1 : threads ? threads : (uint32_t)omp_get_max_threads();
+    launch->threads = threads_now(threads);
     return launch;
 }
 

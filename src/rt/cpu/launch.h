@@ -35,7 +35,6 @@ struct rt_launch {
     pthread_mutex_t lock;   /* of report */
     int32_t fault_chunk;
     rt_report report;
-    bool in_team;           /* started from inside somebody's parallel region: no threads of our own */
 };
 
 struct rt_cpu {
