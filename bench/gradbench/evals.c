@@ -125,13 +125,22 @@ fetch(eval *e, const char *name, unsigned plane)
     return copy;
 }
 
+/* Data has no adjoint: the gradient is not taken with respect to it. */
+static void
+make_data(eval_array *a)
+{
+    a->data = true;
+    check(rg_array_attach(a->array, RG_ADJOINT, NULL), a->name);
+}
+
 static void
 restore(eval *e)
 {
     for (unsigned k = 0; k < e->count; k++) {
         eval_array *a = &e->arrays[k];
         check(rg_array_write(a->array, RG_PRIMAL, a->initial, a->count * sizeof(double)), a->name);
-        check(rg_array_fill(a->array, RG_ADJOINT, 0.0), a->name);
+        if (!a->data)
+            check(rg_array_fill(a->array, RG_ADJOINT, 0.0), a->name);
     }
 }
 
@@ -194,8 +203,7 @@ gmm_prepare(eval *e)
     set_int(e, "n", n);
     set_int(e, "wishart", whole(e, "m"));
     check(rg_args_set_float(e->args, RG_STR("gamma"), member(e, "gamma")->number), "gamma");
-    eval_array *x = add_input(e, "x", "x", n, d);
-    check(rg_array_attach(x->array, RG_ADJOINT, NULL), "x"); /* data, not parameters */
+    make_data(add_input(e, "x", "x", n, d));
     add_input(e, "alpha", "alpha", k, 0);
     add_input(e, "mu", "mu", k, d);
     add_input(e, "q", "q", k, d);
@@ -246,12 +254,16 @@ kmeans_prepare(eval *e)
     set_int(e, "n", n);
     set_int(e, "k", k);
     set_int(e, "d", d);
-    eval_array *point = add_input(e, "point", "points", n, d);
-    check(rg_array_attach(point->array, RG_ADJOINT, NULL), "point");
+    make_data(add_input(e, "point", "points", n, d));
     add_input(e, "centroid", "centroids", k, d);
     add_array(e, "cost", NULL, 1, 0);
-    check(rg_array_fill(find(e, "centroid")->array, RG_TANGENT, 1.0), "centroid");
-    check(rg_array_fill(find(e, "cost")->array, RG_TANGENT, 0.0), "cost");
+    static const char *const names[] = {"centroid", "cost"};
+    for (size_t i = 0; i < 2; i++) {
+        rg_array *a = find(e, names[i])->array;
+        check(rg_array_require(a, RG_TANGENT), names[i]);
+        check(rg_array_require(a, RG_ADJOINT | RG_TANGENT), names[i]);
+        check(rg_array_fill(a, RG_TANGENT, i == 0), names[i]);
+    }
 }
 
 static void
@@ -298,8 +310,7 @@ lstm_prepare(eval *e)
     add_input(e, "main", "main_params", 2 * layers, 4 * bits);
     add_input(e, "extra", "extra_params", 3, bits);
     add_input(e, "state", "state", 2 * layers, bits);
-    eval_array *a = add_input(e, "sequence", "sequence", length, bits);
-    check(rg_array_attach(a->array, RG_ADJOINT, NULL), "sequence");
+    make_data(add_input(e, "sequence", "sequence", length, bits));
     add_array(e, "loss", NULL, 1, 0);
 }
 
@@ -395,7 +406,7 @@ ba_prepare(eval *e)
     add_repeated(e, "point", "x", p, 3);
     add_repeated(e, "weight", "w", p, 0);
     add_repeated(e, "feature", "feat", p, 2);
-    check(rg_array_attach(find(e, "feature")->array, RG_ADJOINT, NULL), "feature");
+    make_data(find(e, "feature"));
     add_array(e, "reprojection", NULL, p, 2);
     add_array(e, "weight_error", NULL, p, 0);
 }

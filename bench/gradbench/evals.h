@@ -12,6 +12,7 @@ typedef struct eval_array {
     const char *name;
     rg_array *array;
     size_t count;
+    bool data;       /* without an adjoint */
     double *initial; /* what it holds before each run */
 } eval_array;
 
