@@ -202,6 +202,13 @@ alias_scope(gen *g, LLVMMetadataRef domain, const char *name)
     return LLVMMDNodeInContext2(g->context, parts, 2);
 }
 
+static LLVMMetadataRef
+alias_domain(gen *g, const char *name)
+{
+    LLVMMetadataRef part = LLVMMDStringInContext2(g->context, name, strlen(name));
+    return LLVMMDNodeInContext2(g->context, &part, 1);
+}
+
 static bool
 mark_used(ir_op *op, void *user)
 {
@@ -219,15 +226,14 @@ mark_used(ir_op *op, void *user)
     return true;
 }
 
-/* One scope for each plane of a parameter that the kernel touches (where the caller says that they do
- * not overlap; else one for all), and one for the tape. An access is in its own scope and apart from
- * all others. */
+/* Two domains: one tells the tape from all that is the user's, the other (where the caller says that
+ * they do not overlap) the planes of parameters from each other. Within a domain an access is in its own
+ * scope and apart from all others. */
 void
 gen_make_alias_scopes(gen *g)
 {
     enum { SCOPES_MAX = 96 };
-    LLVMMetadataRef name = LLVMMDStringInContext2(g->context, "kernel", 6);
-    LLVMMetadataRef domain = LLVMMDNodeInContext2(g->context, &name, 1);
+    LLVMMetadataRef domain = alias_domain(g, "planes"), other = alias_domain(g, "memory");
     LLVMMetadataRef all[SCOPES_MAX + 1], rest[SCOPES_MAX + 1];
     size_t places[SCOPES_MAX], n = 0;
     ir_walk(g->ir->body, mark_used, g);
@@ -242,7 +248,7 @@ gen_make_alias_scopes(gen *g)
         snprintf(text, sizeof text, "plane.%zu", places[i]);
         all[i] = alias_scope(g, domain, text);
     }
-    LLVMMetadataRef tape = alias_scope(g, domain, "tape"), user = alias_scope(g, domain, "user");
+    LLVMMetadataRef tape = alias_scope(g, other, "tape"), user = alias_scope(g, other, "user");
     for (size_t i = 0; i < n; i++) {
         size_t k = 0;
         for (size_t j = 0; j < n; j++)
