@@ -1,58 +1,54 @@
-/* What lowering to a tape keeps in mind. SPDX-License-Identifier: Apache-2.0 */
+/* The insides of lower_tape: frames and what they hold. SPDX-License-Identifier: Apache-2.0 */
 #ifndef PASS_TAPE_H
 #define PASS_TAPE_H
 
 #include "ir/recall.h"
+#include "pass/pass.h"
 
-/* What one iteration of a recording op leaves on the tape, and the cursors around it. */
-typedef struct frame {
+/* What one iteration of a recording loop pushes. */
+typedef struct tape_frame {
     vec(ir_value *) slots;
-    bool pushes;     /* itself or something inside it */
-    bool partial;    /* what the last, partial iteration pushes is unwound as well */
-    ir_value *start; /* the cursor when an iteration (or thread) begins; valid inside the body */
-    ir_value *full;  /* the cursor behind the last full iteration; in the op's own region */
-} frame;
-
-/* A cursor that a reverse sweep cannot know from the pops before it. */
-typedef struct wanted {
-    ir_op *unwind;    /* which starts there; NULL: where an iteration of `maker` begins */
-    ir_op *maker;
-    vec(ir_op *) lifts; /* ifs and loops that carry it outwards, innermost first */
-    size_t lifted;    /* how many of them do so already */
-    ir_op *owner;     /* whose frames hold it; NULL: it can be seen */
-    ir_value *value;  /* in the forward sweep, as far as it is lifted */
-    ir_value *popped; /* in the reverse sweep that is being threaded */
-} wanted;
+    ir_value *start; /* the slot that holds the cursor at the iteration's start; NULL: not needed */
+    uint8_t chain;   /* 1: inner loops are unwound one after the other, last to first; 2: not so */
+} tape_frame;
 
 typedef struct tape {
     ir_fn *fn;
-    map frames;  /* recording op -> frame */
+    map frames;   /* recording op -> tape_frame */
     map lifted;
-    map owners;  /* recall -> the unwind that holds its frame, found while traces still stand */
-    map asked;   /* recall -> what it recalled before that was lifted */
-    map moving;  /* op -> (void *)1: moves the cursor, 2: does not */
-    map kept;    /* loops out of which an inner loop's trace is recalled */
-    map balance; /* unwind or rewinding op -> (void *)1: pops all that was pushed, 2: does not */
-    vec(wanted *) wanted;
+    map owners;   /* recall -> the unwind that holds its frame, found while traces still stand */
+    map makers;   /* unwind or rewinding parallel -> the op that made its trace */
+    map moving;   /* op -> (void *)1: moves the cursor, 2: does not */
+    map begins;   /* region of a thread, kernel or loop -> its first cursor */
     vec(ir_op *) recalls;
-    ir_value **replace; /* by id: a recall's result -> the popped value */
-    uint32_t replace_n;
+    vec(ir_op *) unwinds; /* and rewinding parallels */
+    ir_value **replace;   /* by id: a recall's result -> the popped value */
 } tape;
 
-frame *tape_frame(tape *t, const ir_op *maker);
-/* whether anything below a recording op is pushed */
-bool tape_pushes(tape *t, const ir_op *maker);
-/* whether the cursor behind op is another one than before it */
+tape_frame *tape_frame_of(tape *t, const ir_op *maker);
+ir_op *tape_maker(tape *t, const ir_op *unwind);
+/* whether frames come or go where op runs: a forward loop that pushes, or an op around one */
 bool tape_moves(tape *t, const ir_op *op);
-/* whether r holds ops that need a cursor at all */
-bool tape_needed(tape *t, const ir_region *r);
+bool tape_region_moves(tape *t, const ir_region *r);
+bool tape_pushes(tape *t, const ir_op *maker);
+/* whether this unwind starts where the one before it ended (or where its owner's frame began) */
+bool tape_in_chain(tape *t, const ir_op *unwind);
+bool tape_is_chain(tape *t, const ir_op *maker);
 
-/* Finds the loops that leave frames of a partial iteration; stands before all else. */
-void tape_find_kept(tape *t);
-/* Finds the cursors that must be kept (tape_balance.c). */
-void tape_find_wanted(tape *t);
-bool tape_is_balanced(tape *t, const ir_op *reverse);
-/* the entry for this unwind, or (unwind NULL) for the start of the maker's iterations; NULL: none */
-wanted *tape_wanted(tape *t, const ir_op *unwind, const ir_op *maker);
+/* finds all slots; afterwards recalls are of values in a recording body, or gone */
+void tape_find_slots(tape *t);
+
+/* a push or pop of maker's frame before `at`; return the cursor after it */
+ir_value *tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at);
+/* recalls under `by` become what is popped; *start receives the popped start cursor, if there is one */
+ir_value *tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir_value **start);
+
+static inline ir_op *
+tape_op(tape *t, rg_op code, ir_op *before)
+{
+    ir_op *op = ir_op_new(t->fn, code, 0, 0, before->loc);
+    ir_insert_before(before, op);
+    return op;
+}
 
 #endif

@@ -1,0 +1,264 @@
+/* Frames: which values they hold, which unwinds follow each other without a gap, pushes and pops.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pass/tape.h"
+#include "rt/abi.h"
+
+tape_frame *
+tape_frame_of(tape *t, const ir_op *maker)
+{
+    tape_frame *f = map_get(&t->frames, map_ptr(maker));
+    if (!f) {
+        f = arena_one(t->fn->module->arena, tape_frame);
+        map_set(&t->frames, map_ptr(maker), f);
+    }
+    return f;
+}
+
+ir_op *
+tape_maker(tape *t, const ir_op *unwind)
+{
+    return map_get(&t->makers, map_ptr(unwind));
+}
+
+/* -- which ops move the cursor ----------------------------------------------------------------------------- */
+bool
+tape_region_moves(tape *t, const ir_region *r)
+{
+    for (const ir_op *op = r->first; op; op = op->next)
+        if (tape_moves(t, op))
+            return true;
+    return false;
+}
+
+bool
+tape_pushes(tape *t, const ir_op *maker)
+{
+    return tape_frame_of(t, maker)->slots.n > 0 || tape_region_moves(t, maker->regions[0]);
+}
+
+static bool
+find_moves(tape *t, const ir_op *op)
+{
+    if (op->code == RG_OP_PARALLEL || op->code == RG_OP_UNWIND)
+        return false; /* threads have their workers' tapes; an unwind starts from its trace */
+    if (op->records)
+        return tape_pushes(t, op);
+    for (uint32_t i = 0; i < op->nregions; i++)
+        if (tape_region_moves(t, op->regions[i]))
+            return true;
+    return false;
+}
+
+bool
+tape_moves(tape *t, const ir_op *op)
+{
+    if (!op->nregions)
+        return false;
+    uintptr_t known = (uintptr_t)map_get(&t->moving, map_ptr(op));
+    if (!known) {
+        known = find_moves(t, op) ? 1 : 2;
+        map_set(&t->moving, map_ptr(op), (void *)known);
+    }
+    return known == 1;
+}
+
+/* -- chains ---------------------------------------------------------------------------------------------------
+ * An iteration's frame stands on those of the loops inside it. If every unwind of the iteration undoes
+ * just these loops, last to first, each starts where the one before it ended and the iteration below
+ * starts where the last one ended. Else each inner trace is recorded like a value, and so is the cursor
+ * at the iteration's start. */
+static bool
+undoes_all(tape *t, const ir_op *maker, const ir_op *by)
+{
+    const ir_op *undo = by->regions[0]->first;
+    for (const ir_op *op = maker->regions[0]->last; op; op = op->prev) {
+        if (!tape_moves(t, op))
+            continue;
+        while (undo && !(undo->code == RG_OP_UNWIND && tape_pushes(t, tape_maker(t, undo))))
+            undo = undo->next;
+        bool flat = op->code == RG_OP_FOR || !tape_region_moves(t, op->regions[0]);
+        if (!undo || !op->records || !flat || tape_maker(t, undo) != op)
+            return false; /* a loop left amid frames does not end where its last full iteration did */
+        undo = undo->next;
+    }
+    return true;
+}
+
+bool
+tape_is_chain(tape *t, const ir_op *maker)
+{
+    tape_frame *f = tape_frame_of(t, maker);
+    if (!f->chain) {
+        f->chain = 1;
+        for (size_t i = 0; i < t->unwinds.n && f->chain == 1; i++)
+            if (tape_maker(t, t->unwinds.at[i]) == maker && !undoes_all(t, maker, t->unwinds.at[i]))
+                f->chain = 2;
+    }
+    return f->chain == 1;
+}
+
+bool
+tape_in_chain(tape *t, const ir_op *unwind)
+{
+    const ir_op *around = unwind->parent->op, *inner = tape_maker(t, unwind);
+    const ir_op *outer = around ? tape_maker(t, around) : NULL;
+    return outer && inner->parent == outer->regions[0] && tape_is_chain(t, outer);
+}
+
+/* -- slots ------------------------------------------------------------------------------------------------------ */
+static bool
+collect(ir_op *op, void *user)
+{
+    tape *t = user;
+    bool rewinds = op->code == RG_OP_PARALLEL && op->rewinds;
+    if (op->code == RG_OP_RECALL)
+        vec_push(&t->recalls, op);
+    if (op->code != RG_OP_UNWIND && !rewinds)
+        return true;
+    vec_push(&t->unwinds, op);
+    map_set(&t->makers, map_ptr(op), ir_trace_maker(op->args[rewinds ? 2 * op->attr.rank : 0]));
+    return true;
+}
+
+/* carries a recalled value out of ifs, and of loops left early, up to the body that records it or to
+ * where it can be seen; a slot of that body's frame */
+static void
+find_slot(tape *t, ir_op *recall, ir_steps *steps)
+{
+    ir_op *by;
+    ir_recall_steps(recall, steps);
+    for (size_t i = 0; i < steps->n && !steps->at[i].unwound_by; i++)
+        recall->args[0] = ir_lift(t->fn, recall->args[0], steps->at[i].op, &t->lifted);
+    ir_op *owner = ir_recall_owner(recall, &by);
+    if (!owner)
+        return; /* visible now */
+    map_set(&t->owners, map_ptr(recall), by);
+    tape_frame *f = tape_frame_of(t, owner);
+    for (size_t s = 0; s < f->slots.n; s++)
+        if (f->slots.at[s] == recall->args[0])
+            return;
+    vec_push(&f->slots, recall->args[0]);
+}
+
+/* whether some unwind starts from this recalled trace rather than from where another ended */
+static bool
+starts_an_unwind(tape *t, const ir_op *recall)
+{
+    for (size_t i = 0; i < t->unwinds.n; i++) {
+        const ir_op *op = t->unwinds.at[i];
+        if (op->code == RG_OP_UNWIND && op->args[0] == recall->results[0] &&
+            tape_pushes(t, tape_maker(t, op)) && !tape_in_chain(t, op))
+            return true;
+    }
+    return false;
+}
+
+void
+tape_find_slots(tape *t)
+{
+    ir_steps steps = {0};
+    ir_walk(t->fn->body, collect, t);
+    for (size_t i = 0; i < t->recalls.n; i++)
+        if (t->recalls.at[i]->args[0]->type.kind != IR_TRACE)
+            find_slot(t, t->recalls.at[i], &steps);
+    for (size_t i = 0; i < t->recalls.n; i++)
+        if (t->recalls.at[i]->args[0]->type.kind == IR_TRACE && starts_an_unwind(t, t->recalls.at[i]))
+            find_slot(t, t->recalls.at[i], &steps);
+    vec_free(&steps);
+}
+
+/* -- pushes and pops ---------------------------------------------------------------------------------------------- */
+static uint32_t
+element_bytes(ir_type type)
+{
+    return type.kind == IR_TRACE || type.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)type.dtype);
+}
+
+static uint32_t
+slot_bytes(ir_type type)
+{
+    return element_bytes(type) * (type.kind == IR_ARRAY ? type.length : 1);
+}
+
+static int
+by_size_then_id(const void *a, const void *b)
+{
+    const ir_value *x = *(ir_value *const *)a, *y = *(ir_value *const *)b;
+    uint32_t bx = element_bytes(x->type), by = element_bytes(y->type);
+    if (bx != by)
+        return bx > by ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* slots from `first` on that fit into one push */
+static size_t
+push_end(const tape_frame *f, size_t first)
+{
+    uint32_t bytes = 0;
+    size_t i = first;
+    while (i < f->slots.n && (i == first || bytes + slot_bytes(f->slots.at[i]->type) <= RT_FRAME_MAX - 16))
+        bytes += slot_bytes(f->slots.at[i++]->type);
+    return i;
+}
+
+ir_value *
+tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at)
+{
+    tape_frame *f = tape_frame_of(t, maker);
+    if (f->slots.n > 1)
+        qsort(f->slots.at, f->slots.n, sizeof(f->slots.at[0]), by_size_then_id);
+    for (size_t i = 0, end; i < f->slots.n; i = end) {
+        end = push_end(f, i);
+        ir_op *push = tape_op(t, RG_OP_TAPE_PUSH, at);
+        push->loc = maker->loc;
+        ir_op_arg(push, t->fn, cursor);
+        for (size_t s = i; s < end; s++)
+            ir_op_arg(push, t->fn, f->slots.at[s]);
+        cursor = ir_op_result(push, t->fn, ir_cursor(), NULL);
+    }
+    return cursor;
+}
+
+typedef struct popped {
+    tape *t;
+    const tape_frame *f;
+    const ir_op *by;
+    ir_value **values;
+} popped;
+
+static bool
+use_popped(ir_op *op, void *user)
+{
+    popped *p = user;
+    if (op->code != RG_OP_RECALL || map_get(&p->t->owners, map_ptr(op)) != p->by)
+        return true;
+    for (size_t s = 0; s < p->f->slots.n; s++)
+        if (p->f->slots.at[s] == op->args[0])
+            p->t->replace[op->results[0]->id] = p->values[s];
+    return true;
+}
+
+ir_value *
+tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir_value **start)
+{
+    tape_frame *f = tape_frame_of(t, maker);
+    popped p = {t, f, by, arena_new_n(t->fn->module->arena, ir_value *, f->slots.n + 1)};
+    size_t first = f->slots.n;
+    while (first > 0) { /* the last push of the frame comes off first */
+        size_t end = first;
+        for (first = 0; push_end(f, first) != end;)
+            first = push_end(f, first);
+        ir_op *pop = tape_op(t, RG_OP_TAPE_POP, at);
+        ir_op_arg(pop, t->fn, cursor);
+        cursor = ir_op_result(pop, t->fn, ir_cursor(), NULL);
+        for (size_t s = first; s < end; s++) {
+            ir_type type = f->slots.at[s]->type;
+            p.values[s] = ir_op_result(pop, t->fn, type.kind == IR_TRACE ? ir_cursor() : type,
+                                       f->slots.at[s]->name);
+            if (f->slots.at[s] == f->start)
+                *start = p.values[s];
+        }
+    }
+    ir_walk(by->regions[0], use_popped, &p);
+    return cursor;
+}
