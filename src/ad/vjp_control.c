@@ -282,22 +282,12 @@ reverse_task_here(vjp *v, task *t)
 {
     ir_value *index[RG_MAX_RANK];
     const ir_region *body = t->op->regions[0];
-    size_t n = t->outer.at.n;
-    ir_value **kept = mem_alloc(sizeof(*kept) * (n + 1));
-    for (size_t i = 0; i < n; i++) {
-        uint32_t id = t->outer.at.at[i]->id;
-        kept[i] = v->instance[id];
-        v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
-    }
     open_reverse_task(v, t, index);
     for (uint32_t k = 0; k < t->domain.rank; k++)
         v->instance[body->params[k]->id] = index[k];
     vjp_clone_ops(v, body->first, ir_terminator(body), ir_build_region(v->b), v->combined);
     reverse_thread(v, t, index);
     rg_build_end(v->b);
-    for (size_t i = 0; i < n; i++)
-        v->instance[t->outer.at.at[i]->id] = kept[i];
-    mem_free(kept);
 }
 
 /* The forward task ran earlier and recorded; its threads are reversed from last to first. */
@@ -366,6 +356,27 @@ reverse_reductions(vjp *v, task *t)
     }
 }
 
+/* What the task reads from outside is made visible before its reverse opens: buffers are picked and
+ * values recalled at kernel level. */
+static void
+reverse_task(vjp *v, task *t)
+{
+    size_t n = t->outer.at.n;
+    ir_value **kept = mem_alloc(sizeof(*kept) * (n + 1));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t id = t->outer.at.at[i]->id;
+        kept[i] = v->instance[id];
+        v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
+    }
+    if (!v->combined || is_last_task(v, t->op))
+        reverse_task_here(v, t);
+    else
+        reverse_task_rewind(v, t);
+    for (size_t i = 0; i < n; i++)
+        v->instance[t->outer.at.at[i]->id] = kept[i];
+    mem_free(kept);
+}
+
 static void
 reverse_parallel(vjp *v, const ir_op *op)
 {
@@ -380,12 +391,8 @@ reverse_parallel(vjp *v, const ir_op *op)
     reverse_reductions(v, &t);
     if (!v->failed)
         vjp_open_contests(v, op, &t.domain);
-    if (v->failed)
-        ;
-    else if (!v->combined || is_last_task(v, op))
-        reverse_task_here(v, &t);
-    else
-        reverse_task_rewind(v, &t);
+    if (!v->failed)
+        reverse_task(v, &t);
     vjp_close_contests(v, op);
     mem_free(t.g);
     mem_free(t.look);
