@@ -123,17 +123,15 @@ collect(ir_op *op, void *user)
 /* carries a recalled value out of ifs, and of loops left early, up to the body that records it or to
  * where it can be seen; a slot of that body's frame */
 static void
-find_slot(tape *t, ir_op *recall, ir_steps *steps)
+make_slot(tape *t, ir_op *recall, const ir_steps *steps)
 {
-    ir_op *by;
-    ir_recall_steps(recall, steps);
-    for (size_t i = 0; i < steps->n && !steps->at[i].unwound_by; i++)
+    size_t i = 0;
+    for (; i < steps->n && !steps->at[i].unwound_by; i++)
         recall->args[0] = ir_lift(t->fn, recall->args[0], steps->at[i].op, &t->lifted);
-    ir_op *owner = ir_recall_owner(recall, &by);
-    if (!owner)
+    if (i == steps->n)
         return; /* visible now */
-    map_set(&t->owners, map_ptr(recall), by);
-    tape_frame *f = tape_frame_of(t, owner);
+    map_set(&t->owners, map_ptr(recall), steps->at[i].unwound_by);
+    tape_frame *f = tape_frame_of(t, steps->at[i].op);
     for (size_t s = 0; s < f->slots.n; s++)
         if (f->slots.at[s] == recall->args[0])
             return;
@@ -153,17 +151,32 @@ starts_an_unwind(tape *t, const ir_op *recall)
     return false;
 }
 
+/* Slots of values first: they decide which loops push. Then of the traces that must be recorded; their
+ * ways out are found before any is lifted, since the ways of inner ones lead through unwinds of outer. */
 void
 tape_find_slots(tape *t)
 {
     ir_steps steps = {0};
     ir_walk(t->fn->body, collect, t);
-    for (size_t i = 0; i < t->recalls.n; i++)
-        if (t->recalls.at[i]->args[0]->type.kind != IR_TRACE)
-            find_slot(t, t->recalls.at[i], &steps);
-    for (size_t i = 0; i < t->recalls.n; i++)
+    for (size_t i = 0; i < t->recalls.n; i++) {
+        if (t->recalls.at[i]->args[0]->type.kind == IR_TRACE)
+            continue;
+        ir_recall_steps(t->recalls.at[i], &steps);
+        make_slot(t, t->recalls.at[i], &steps);
+    }
+    vec(ir_steps) ways = {0};
+    for (size_t i = 0; i < t->recalls.n; i++) {
+        ir_steps way = {0};
         if (t->recalls.at[i]->args[0]->type.kind == IR_TRACE && starts_an_unwind(t, t->recalls.at[i]))
-            find_slot(t, t->recalls.at[i], &steps);
+            ir_recall_steps(t->recalls.at[i], &way);
+        vec_push(&ways, way);
+    }
+    for (size_t i = 0; i < t->recalls.n; i++) {
+        if (ways.at[i].n)
+            make_slot(t, t->recalls.at[i], &ways.at[i]);
+        vec_free(&ways.at[i]);
+    }
+    vec_free(&ways);
     vec_free(&steps);
 }
 
