@@ -122,6 +122,8 @@ fc_condition(gen *g, const node *n, bool negate)
                n->kid[0]->type->kind == TYPE_SCALAR &&
                (n->type->dtype == RG_BOOL || yields_bool(n->kid[0]))) {
         return fc_condition(g, n->kid[0], negate);
+    } else if (n->kind == E_STRING) {
+        v = rg_build_int(g->b, RG_BOOL, 1);
     } else if (is_pointer(n)) {
         fc_fail(g, ERR_NULL_POINTER, n->place);
         v = rg_build_int(g->b, RG_BOOL, 1);

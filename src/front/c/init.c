@@ -18,7 +18,8 @@ struct sink {
     gen *g;
     object *object;
     bool (*put)(sink *s, const part *to, const node *value); /* false stops */
-    uint8_t **data; /* constants: one array for each leaf */
+    uint8_t **data;  /* constants: one array for each leaf */
+    bool designated; /* there was a designator: parts may be initialised again */
 };
 
 typedef struct items {
@@ -71,6 +72,24 @@ init_from(sink *s, const part *to, items *in)
     return init_part(s, to, in, false);
 }
 
+/* A list for a part that has values already replaces all of it. */
+static bool
+clear_part(sink *s, const part *to)
+{
+    uint64_t count = to->type->kind == TYPE_ARRAY ? (uint64_t)to->type->length
+                     : to->type->kind == TYPE_STRUCT ? to->type->rec->nfields : 0;
+    if (to->type->kind == TYPE_SCALAR) {
+        node zero = {.kind = E_INT, .type = (ctype *)to->type};
+        return s->put(s, to, &zero);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        part p = to->type->kind == TYPE_ARRAY ? element_part(to, i) : field_part(to, (uint32_t)i);
+        if (!clear_part(s, &p))
+            return false;
+    }
+    return true;
+}
+
 static uint32_t
 field_named(const record *r, const char *name)
 {
@@ -102,6 +121,9 @@ init_designated(sink *s, const part *to, const node *d, uint64_t *position)
     }
     node *one[1] = {d->kid[0]};
     items inner = {one, 1, 0};
+    if (d->kid[0]->kind == E_INIT && s->designated && !clear_part(s, &at))
+        return false;
+    s->designated = true;
     return init_from(s, &at, &inner);
 }
 

@@ -24,7 +24,7 @@ scalar_parameter(gen *g, decl *d)
         rg_value *elements = arena_new_n(g->arena, rg_value, count + 1);
         for (uint32_t e = 0; e < count; e++) {
             str name = {0};
-            str_addf(&name, "%s[%u]", l->name, e);
+            str_addf(&name, "%s.%u", l->name, e);
             elements[e] = rg_build_param_scalar(g->b, rg_str_of(arena_str(g->arena, str_view(&name))),
                                                 l->dtype, d->place);
             str_free(&name);

@@ -530,11 +530,30 @@ last_index(gen *g, const place *p)
     return v ? fc_convert(g, RG_I64, v) : fc_int_value(g, RG_I64, 0);
 }
 
+/* p == q where they may point into different arrays: the same array and the same element. */
+static rg_value
+same_place(gen *g, const place *x, const place *y)
+{
+    const pointer_var *v = x->object->choice;
+    if (!v && y->object->choice)
+        return same_place(g, y, x);
+    rg_value same = rg_build_2(g->b, RG_OP_EQ, last_index(g, x), last_index(g, y));
+    rg_value number = v ? selector_for(g, v, y) : NULL;
+    if (!number)
+        return rg_build_int(g->b, RG_BOOL, 0);
+    return rg_build_2(g->b, RG_OP_AND, same, rg_build_2(g->b, RG_OP_EQ, x->object->selector, number));
+}
+
 rg_value
 fc_pointer_compare(gen *g, const node *n)
 {
     place x = fc_pointer(g, n->kid[0]), y = fc_pointer(g, n->kid[1]);
     fc_at_node(g, n);
+    bool fixed = same_array(&x, &y) && !x.object->choice;
+    if (!fixed && (n->op == RG_OP_EQ || n->op == RG_OP_NE)) {
+        rg_value same = same_place(g, &x, &y);
+        return n->op == RG_OP_EQ ? same : rg_build_1(g->b, RG_OP_NOT, same);
+    }
     if (!same_array(&x, &y)) {
         fc_fail(g, ERR_POINTER_COMPARE, n->place);
         return rg_build_int(g->b, RG_BOOL, 0);
