@@ -173,7 +173,7 @@ run_case(rg_context *context, void *library, const test_case *c, const char *pat
                  subject_run(&s, FORWARD)))
         good = complain(r, "%s", rg_error_message());
     good = good && check_expected(&in, &s, c, r) &&
-           (c->skip_gcc || !library || native_compare(library, c->kernel, &in, &s, r));
+           (c->skip_gcc || !library || native_compare(library, c->kernel, &in, &s, false, r));
     subject_close(&s);
     inputs_free(&in);
     rg_module_destroy(module);
