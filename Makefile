@@ -1,12 +1,34 @@
-# `make` builds build/rgc and the library. See README.md for the rest.
+# `make` builds build/rgc and the library; `make demo`, `make test`, `make bench` need nothing before
+# them. Missing tools are installed on Debian and its like when root asks; otherwise they are named.
 BUILD ?= build
 
-.PHONY: all setup demo test bench clean
+.PHONY: all setup demo test quick bench clean
 all: setup
 	@ninja -C $(BUILD)
 
 setup:
 	@tools/setup $(BUILD)
 
+# a simulation learns a throw; pictures in out/demo
+demo: setup
+	@ninja -C $(BUILD) --quiet rgc examples/demo
+	@mkdir -p out/demo
+	@$(BUILD)/examples/demo out/demo
+
+# every suite; the last line counts
+test: setup
+	@tools/test $(BUILD)
+
+# what a change needs while it is made: seconds
+quick: setup
+	@ninja -C $(BUILD) --quiet
+	@meson test -C $(BUILD) --no-rebuild --suite quick
+
+# primal, gradient, and the adjoint written by hand
+bench:
+	@tools/setup $(BUILD) clang
+	@ninja -C $(BUILD) --quiet bench/bench
+	@OMP_NUM_THREADS=1 $(BUILD)/bench/bench
+
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) out

@@ -573,6 +573,6 @@ main(void)
     test_misuse_of_contexts();
     test_device("interp");
     test_device("cpu");
-    printf("%u checks, %u failed\n", checks, failures);
+    printf("%u passed, %u failed\n", checks - failures, failures);
     return failures != 0;
 }
