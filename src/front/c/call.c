@@ -62,11 +62,7 @@ result_of(gen *g, const frame *f, const node *n)
         v = fc_load(g, &p);
         v.type = n->type;
     } else if (n->type->kind == TYPE_POINTER) {
-        v.at = f->pointer;
-        if (!f->pointer_set) {
-            node bad = {.kind = E_BAD, .bits = ERR_POINTER_RETURN, .type = n->type->elem, .place = n->place};
-            v.at = fc_lvalue(g, &bad);
-        }
+        v.at = f->pointer_set ? f->pointer : fc_nowhere(g, n->type->elem);
     }
     return v;
 }
@@ -101,6 +97,8 @@ refuse_call(gen *g, const node *n, front_error error)
     if (n->type->kind == TYPE_SCALAR)
         return fc_expr(g, &zero);
     value v = {.type = n->type};
+    if (n->type->kind == TYPE_POINTER)
+        v.at = fc_nowhere(g, n->type->elem);
     front_error why;
     if (n->type->kind == TYPE_STRUCT && !fc_type_problem(n->type, &why)) {
         place p = fc_place_of(fc_object_local(g, "result", n->type));

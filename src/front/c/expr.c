@@ -29,11 +29,7 @@ nothing(gen *g, ctype *t)
     if (t->kind == TYPE_SCALAR) {
         v.scalar = fc_zero_value(g, t->dtype);
     } else if (t->kind == TYPE_POINTER) {
-        object *o = fc_object_new(g, OBJECT_VALUE, "?", t->elem, 0, NULL);
-        for (uint32_t i = 0; i < o->nleaves; i++)
-            o->leaves[i] = (leaf){.name = "?", .dtype = o->leaves[i].dtype,
-                                  .value = fc_zero_value(g, o->leaves[i].dtype)};
-        v.at = fc_place_of(o);
+        v.at = fc_nowhere(g, t->elem);
     }
     return v;
 }
@@ -350,10 +346,9 @@ literal_object(gen *g, const node *n)
     return o;
 }
 
-static place
-nowhere(gen *g, const node *n)
+place
+fc_nowhere(gen *g, ctype *t)
 {
-    ctype *t = n->type;
     front_error error;
     if (!t || fc_type_problem(t, &error)) {
         t = arena_one(g->arena, ctype);
@@ -373,12 +368,12 @@ fc_lvalue(gen *g, const node *n)
             return fc_place_of(o);
         fc_fail(g, n->type && n->type->kind == TYPE_POINTER ? ERR_POINTER_POINTER : ERR_EXPRESSION,
              n->place, "this name");
-        return nowhere(g, n);
+        return fc_nowhere(g, n->type);
     }
     case E_MEMBER:
         p = fc_lvalue(g, n->kid[0]);
         if (p.type->kind != TYPE_STRUCT)
-            return nowhere(g, n);
+            return fc_nowhere(g, n->type);
         return fc_place_member(&p, (uint32_t)n->bits);
     case E_SUBSCRIPT: {
         p = fc_pointer(g, n->kid[0]);
@@ -392,7 +387,7 @@ fc_lvalue(gen *g, const node *n)
         return fc_place_of(literal_object(g, n));
     case E_BAD:
         refused(g, n);
-        return nowhere(g, n);
+        return fc_nowhere(g, n->type);
     default:
         if (n->type && n->type->kind == TYPE_STRUCT) {
             value v = fc_expr(g, n);
@@ -400,7 +395,7 @@ fc_lvalue(gen *g, const node *n)
                 return fc_place_of(fc_object_of_value(g, "result", v));
         }
         fc_fail(g, ERR_EXPRESSION, n->place, "this operand");
-        return nowhere(g, n);
+        return fc_nowhere(g, n->type);
     }
 }
 

@@ -60,6 +60,7 @@ typedef struct value {
 typedef struct pointer_var {
     const char *name;
     bool fixed, shared;
+    bool refused; /* its declaration was: nothing more is said */
     bool still; /* always points to an array's first element: no index variables */
     place at; /* fixed */
     uint32_t nchoices;
@@ -130,6 +131,7 @@ value fc_expr(gen *g, const node *n);
 rg_value fc_scalar(gen *g, const node *n);
 rg_value fc_condition(gen *g, const node *n, bool negate);
 place fc_lvalue(gen *g, const node *n);
+place fc_nowhere(gen *g, ctype *t); /* stands for what was refused; t may be NULL */
 void fc_effect(gen *g, const node *n);
 rg_value fc_arithmetic(gen *g, rg_op op, rg_value x, rg_value y);
 value fc_scalar_value(ctype *t, rg_value v);

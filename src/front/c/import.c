@@ -225,6 +225,19 @@ import_parameters(unit *u, decl *fn, CXCursor c)
         fn->params[i] = fc_import_decl(u, clang_Cursor_getArgument(c, i));
 }
 
+/* Where the name stands: what precedes it may be long. */
+static rg_place
+name_place(unit *u, CXCursor c)
+{
+    CXFile file = NULL;
+    unsigned line, col, offset;
+    clang_getExpansionLocation(clang_getCursorLocation(c), &file, &line, &col, &offset);
+    if (!file)
+        return (rg_place){0, 0, 0, 0};
+    uint32_t length = (uint32_t)strlen(fc_cursor_name(u, c));
+    return (rg_place){fc_unit_file(u, file)->number, line, col, col + length};
+}
+
 static void
 import_function(unit *u, decl *d, CXCursor c)
 {
@@ -233,8 +246,7 @@ import_function(unit *u, decl *d, CXCursor c)
     d->has_body = !clang_Cursor_isNull(definition);
     if (d->has_body)
         c = definition;
-    d->place = fc_cursor_place(u, c);
-    d->place.end_col = d->place.col + 1;
+    d->place = name_place(u, c);
     d->type = fc_import_type(u, clang_getCursorResultType(c));
     d->variadic = clang_Cursor_isVariadic(c);
     enum CX_StorageClass storage = clang_Cursor_getStorageClass(c);

@@ -297,7 +297,7 @@ generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
         found = true;
         fc_unit_import_body(g->unit, functions[i]);
         fc_kernel(g, functions[i]);
-        ir_fn *fn = rg_build_error_count(g->b) ? NULL : ir_fn_find(m, rg_str_of(functions[i]->name));
+        ir_fn *fn = ir_fn_find(m, rg_str_of(functions[i]->name));
         if (fn)
             fc_check_races(g, fn);
     }

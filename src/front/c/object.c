@@ -346,6 +346,7 @@ static void
 store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
 {
     rg_value index[MAX_AXES];
+    v = fc_convert(g, l->dtype, v); /* only after an error does it have another type */
     if (kind == OBJECT_BUFFER) {
         whole_indices(g, p, l->rank, index);
         rg_build_store(g->b, RG_PRIMAL, l->value, l->rank, index, v);

@@ -337,6 +337,7 @@ fc_omp_stmt(gen *g, const node *n)
     omp *d = n->directive;
     if (d->error) {
         fc_fail(g, (front_error)d->error, d->place, d->what ? d->what : "");
+        fc_stmt(g, n->kid[0]);
         return;
     }
     switch (d->kind) {

@@ -270,8 +270,10 @@ declare_moving(gen *g, decl *d, const place *given)
         fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
     }
-    if (!choices_agree(g, v, d->place))
+    if (!choices_agree(g, v, d->place)) {
         v->nchoices = 1;
+        v->refused = true;
+    }
     make_index_variables(g, v);
     d->pointer = v;
 }
@@ -338,7 +340,7 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
 {
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
-    if (!v || v->fixed)
+    if (!v || v->fixed || v->refused)
         return; /* refused at its declaration */
     if (v->shared && g->in_thread) {
         fc_fail(g, ERR_POINTER_SHARED, where, d->name);

@@ -66,6 +66,8 @@ next_group(words *w)
 static void
 refuse(omp *d, unsigned error, const char *what)
 {
+    while (what && isspace((unsigned char)*what))
+        what++;
     if (!d->error) {
         d->error = error;
         d->what = what;

@@ -1,0 +1,45 @@
+// Calls outside of what is compiled.
+#include <stdlib.h>
+#include <string.h>
+int missing(int);
+static int
+again(int n)
+{
+    return n ? again(n - 1) : 0; // error: E0411
+}
+static int odd(int n);
+static int
+even(int n)
+{
+    return n ? odd(n - 1) : 1;
+}
+static int
+odd(int n)
+{
+    return n ? even(n - 1) : 0; // error: E0411
+}
+static int
+many(int n, ...)
+{
+    return n;
+}
+static float *
+either(float *a, int n)
+{
+    if (n)
+        return a; // error: E0438
+    return a + 1; // error: E0438
+}
+void
+err_calls(int n, float x[n])
+{
+    int (*f)(int) = again; // error: E0420
+    x[0] = f(3); // error: E0412
+    x[0] = missing(3); // error: E0414
+    x[0] = again(3);
+    x[0] = even(3);
+    x[0] = many(1, 2); // error: E0413
+    float *m = malloc(4); // error: E0415
+    free(m); // error: E0415
+    x[0] = either(x, n)[0];
+}

@@ -1,0 +1,14 @@
+// Parameters that a launch cannot pass.
+struct owner { float *data; };
+void
+err_params(
+    void *a,           // error: E0440
+    float **b,         // error: E0440
+    int (*c)(int),     // error: E0440
+    struct owner d,    // error: E0428
+    long double e,     // error: E0440
+    volatile float *f, // error: E0417
+    int n, float *ok)
+{
+    ok[0] = n;
+}

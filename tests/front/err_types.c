@@ -1,0 +1,27 @@
+// Types outside of what is compiled.
+union both { int i; float f; };
+struct flags { unsigned a : 3; };
+struct list { int v; struct list *next; };
+static int counter; // error: E0421
+extern const int elsewhere;
+static int
+once(void)
+{
+    static int calls = 0; // error: E0421
+    return ++calls + counter;
+}
+void
+err_types(int n, float x[n])
+{
+    long double a = 1; // error: E0420
+    __int128 b = 2; // error: E0420
+    _Complex double c = 3; // error: E0420
+    union both d; // error: E0416
+    volatile int e = 1; // error: E0417
+    struct flags f = {1}; // error: E0427
+    struct list g = {1}; // error: E0428
+    float h[n]; // error: E0418
+    float *i[2]; // error: E0429
+    float **j = &x; // error: E0429
+    x[0] = once();
+}
