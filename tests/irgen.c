@@ -77,6 +77,13 @@ float_op(gen *g)
         line(g, "%%v%u: f64 = tanh %%v%u", v, e);
     } else if (draw(g, 5) == 0) {
         line(g, "%%v%u: f64 = select %%v%u, %%v%u, %%v%u", v, any(g, B), any(g, F), any(g, F));
+    } else if (draw(g, 3) == 0) { /* something to contract */
+        unsigned product = g->next++;
+        line(g, "%%v%u: f64 = mul %%v%u, %%v%u", product, any(g, F), any(g, F));
+        line(g, "%%v%u: f64 = %s %%v%u, %%v%u", half, draw(g, 2) ? "add" : "sub", product, any(g, F));
+        line(g, "%%v%u: f64 = tanh %%v%u", v, half);
+        if (draw(g, 2))
+            add(g, F, product);
     } else {
         line(g, "%%v%u: f64 = %s %%v%u, %%v%u", half, binary[draw(g, countof(binary))], any(g, F), any(g, F));
         line(g, "%%v%u: f64 = tanh %%v%u", v, half);

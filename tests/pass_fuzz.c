@@ -111,7 +111,8 @@ simplify(ir_module *m)
 static bool
 plan(ir_module *m)
 {
-    return ad_plan(m) | simplify(m);
+    bool changed = ad_plan(m);
+    return simplify(m) || changed;
 }
 
 typedef struct step {
@@ -180,6 +181,31 @@ check_dual(const ir_fn *vjp, const ir_fn *jvp)
     failures++;
 }
 
+/* With contraction decided before differentiation and applied to adjoint code after it, the forward sweep of
+ * the vjp still computes what the kernel computes, bit for bit. */
+static void
+check_contraction(const ir_fn *fn)
+{
+    ir_module *m = ir_module_new();
+    ir_fn *forward = ir_fn_clone(m, fn, fn->name), *vjp;
+    memory want, have;
+    interp_report report;
+    diag_list diags = {0};
+    ad_options combined = {.combined = true};
+    opt_fma(m);
+    if (run(forward, &want, "contracted", &report) && (vjp = ad_vjp(forward, &combined, "vjp", &diags))) {
+        simplify(m);
+        plan(m);
+        opt_fma(m);
+        if (run(vjp, &have, "contracted vjp", &report)) {
+            memcpy(want.plane[1], have.plane[1], sizeof want.plane - sizeof want.plane[0]);
+            same(&want, &have, 0, "contracted vjp, primals");
+        }
+    }
+    diag_free(&diags);
+    ir_module_free(m);
+}
+
 static void
 check_derivatives(ir_fn *fn)
 {
@@ -203,6 +229,7 @@ check_derivatives(ir_fn *fn)
                            : valid(fn->module, IR_STAGE_AD, "vjp, jvp, hvp")) {
         if (!passes_only)
             check_dual(vjp, jvp);
+        check_contraction(fn);
         check_steps(vjp, "vjp", reverse, countof(reverse), false);
         check_steps(vjp, "vjp", singly, countof(singly), true);
         check_steps(jvp, "jvp", reverse, 1, false);

@@ -49,6 +49,7 @@ bare_copy(jvp *j, const ir_op *op)
     copy->records = op->records;
     copy->rewinds = op->rewinds;
     copy->fast = op->fast;
+    copy->decided = op->decided;
     copy->reduce = op->reduce;
     return copy;
 }

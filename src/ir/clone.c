@@ -112,6 +112,7 @@ ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into)
     copy->records = op->records;
     copy->rewinds = op->rewinds;
     copy->fast = op->fast;
+    copy->decided = op->decided;
     copy->attr = op->attr;
     copy->reduce = op->reduce;
     const ir_module *from = op->parent ? op->parent->fn->module : NULL;

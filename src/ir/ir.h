@@ -80,6 +80,7 @@ struct ir_op {
     bool records;      /* for, loop, parallel */
     bool rewinds;      /* parallel */
     bool fast;         /* reserved for fast-math */
+    bool decided;      /* its contraction to fma is settled (not part of the text) */
     uint32_t nargs, nresults, nregions;
     uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */
     ir_loc loc;

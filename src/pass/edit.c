@@ -113,6 +113,7 @@ edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value 
     ir_value *operands[3] = {x, y, z};
     for (unsigned k = 0; k < 3 && operands[k]; k++)
         ir_op_arg(op, e->fn, operands[k]);
+    op->decided = at->decided;
     ir_insert_before(at, op);
     e->changed = true;
     return ir_op_result(op, e->fn, type, NULL);

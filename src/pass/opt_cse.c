@@ -164,6 +164,7 @@ cse_region(table *t, ir_region *r)
         ir_op *same = find_or_add(t, op);
         if (!same)
             continue;
+        same->decided |= op->decided;
         edit_replace(&t->edit, op->results[0], same->results[0]);
         ir_remove(op);
     }

@@ -4,8 +4,10 @@
  *                       %s = sub %p, %z         ->   %s = fma %x, %y, (neg %z)
  *                       %s = sub %z, %p         ->   %s = fma (neg %x), %y, %z
  *
- * It changes roundings, so it stands where arithmetic is decided, once before differentiation and once for
- * adjoint code. f16 stays as it is: each of its operations rounds. */
+ * It changes roundings, so it stands where arithmetic is decided: once before differentiation and once for
+ * adjoint code. What one run has seen is decided and copies of it stay so: a sum that was left alone (its
+ * product had two uses) is not contracted in a replay where one of them is gone. f16 stays as it is: each
+ * of its operations rounds. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
@@ -48,7 +50,7 @@ fma_region(contraction *c, ir_region *r)
         edit_operands(&c->edit, op);
         for (uint32_t k = 0; k < op->nregions; k++)
             fma_region(c, op->regions[k]);
-        if (op->code != RG_OP_ADD && op->code != RG_OP_SUB)
+        if (op->decided || (op->code != RG_OP_ADD && op->code != RG_OP_SUB))
             continue;
         rg_dtype d = (rg_dtype)op->results[0]->type.dtype;
         if (d != RG_F32 && d != RG_F64)
@@ -60,6 +62,13 @@ fma_region(contraction *c, ir_region *r)
     }
 }
 
+static bool
+decide(ir_op *op, void *user)
+{
+    op->decided = true;
+    return true;
+}
+
 bool
 opt_fma(ir_module *m)
 {
@@ -69,6 +78,7 @@ opt_fma(ir_module *m)
         edit_start(&c.edit, fn);
         c.uses = edit_count_uses(c.edit.scratch, fn);
         fma_region(&c, fn->body);
+        ir_walk(fn->body, decide, NULL);
         changed |= edit_finish(&c.edit);
     }
     return changed;
