@@ -102,16 +102,11 @@ collect(ir_op *op, void *user)
     return !v->failed;
 }
 
-/* keeps the elements as they were before the forward task, which must stand at the top level */
+/* keeps the elements as they were before the forward task */
 static void
 keep_old(vjp *v, vjp_contest *c)
 {
     ir_op *task = map_get(&v->instance_ops, map_ptr(c->task));
-    if (task->parent != v->fn->body) {
-        vjp_error(v, c->task, 512, "atomic multiplication of a differentiated array stands in a serial loop\n"
-                  "use a reduction, or multiply in serial code");
-        return;
-    }
     ir_region *aside = ir_region_new(v->fn, NULL);
     rg_builder *b = ir_builder_on(v->fn->module, v->diags);
     ir_builder_enter(b, v->fn, aside);
@@ -123,6 +118,7 @@ keep_old(vjp *v, vjp_contest *c)
         ir_remove(op);
         ir_insert_before(task, op);
     }
+    c->c.old = vjp_recalled(v, c->c.old);
 }
 
 static bool

@@ -340,14 +340,9 @@ reverse_reductions(vjp *v, task *t)
         ir_value *share = t->g[i];
         if (share && op->reduce[i] != RG_RMW_ADD) {
             ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
-            if (copy->parent != v->fn->body) {
-                vjp_error(v, op, 521, "reduction(%s) of a differentiated value stands in a serial loop\n"
-                          "keep the values in an array and reduce them in a serial loop instead",
-                          ir_rmw_names[op->reduce[i]]);
-                return;
-            }
             ir_value *kept = ad_keep(v->fn, copy, ir_terminator(copy->regions[0])->args[i]);
-            t->look[i] = ad_reduce_look(v->b, &t->domain, (rg_rmw)op->reduce[i], kept,
+            t->look[i] = ad_reduce_look(v->b, &t->domain, (rg_rmw)op->reduce[i],
+                                        vjp_recalled(v, kept),
                                         vjp_primal(v, op->results[i]), vjp_primal(v, initial));
             share = ad_reduce_share(v->b, &t->look[i], rg_build_int(v->b, RG_I64, -1),
                                     vjp_primal(v, initial), share);

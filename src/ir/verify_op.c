@@ -298,7 +298,8 @@ check_slot_copy(verifier *v, const ir_op *op)
 static bool
 fits_frame(ir_type t)
 {
-    return t.kind == IR_SCALAR || t.kind == IR_ARRAY || t.kind == IR_SLOT || t.kind == IR_CURSOR;
+    return t.kind == IR_SCALAR || t.kind == IR_ARRAY || t.kind == IR_SLOT || t.kind == IR_CURSOR ||
+           t.kind == IR_BUFFER;
 }
 
 static bool
@@ -334,8 +335,10 @@ check_recall(verifier *v, const ir_op *op)
     if (!verify_counts(v, op, 1, 1, 0))
         return false;
     ir_type t = arg_type(op, 0);
-    if (t.kind != IR_SCALAR && t.kind != IR_ARRAY && t.kind != IR_TRACE)
-        return verify_error(v, op, E_OPERAND, "scalars, local arrays and traces can be recalled");
+    bool temp = op->args[0]->def && op->args[0]->def->code == RG_OP_TEMP;
+    if (t.kind != IR_SCALAR && t.kind != IR_ARRAY && t.kind != IR_TRACE && !temp)
+        return verify_error(v, op, E_OPERAND,
+                            "scalars, local arrays, traces and temps can be recalled");
     return verify_result(v, op, 0, t);
 }
 

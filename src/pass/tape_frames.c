@@ -184,7 +184,7 @@ tape_find_slots(tape *t)
 static uint32_t
 element_bytes(ir_type type)
 {
-    return type.kind == IR_TRACE || type.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)type.dtype);
+    return type.kind == IR_TRACE || type.kind == IR_CURSOR || type.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)type.dtype);
 }
 
 static uint32_t

@@ -72,6 +72,8 @@ rt_worker *rt_cpu_kernel_worker(rt_launch *launch);
 char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
 /* Zeroed memory until the launch ends. */
 void *rt_cpu_temp(rt_launch *launch, int64_t bytes);
+/* The same, at `last` (from an earlier call, or NULL) if that is large enough. */
+void *rt_cpu_temp_again(rt_launch *launch, int64_t bytes, void *last);
 /* At least `bytes` for this worker's local arrays, aligned to 64; the same until the task ends. */
 void *rt_cpu_scratch(rt_worker *worker, int64_t bytes);
 _Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line);

@@ -17,6 +17,13 @@ parameter_of(const gen *g, const ir_value *v)
     return !v->def && v->region == g->ir->body ? (int64_t)v->index : -1;
 }
 
+/* a temp, or one of an earlier iteration that was recorded */
+static bool
+is_temp(const ir_value *buffer)
+{
+    return buffer->def && (buffer->def->code == RG_OP_TEMP || buffer->def->code == RG_OP_TAPE_POP);
+}
+
 static presence
 plane_presence(const gen *g, const ir_value *buffer, unsigned plane)
 {
@@ -30,7 +37,7 @@ plane_presence(const gen *g, const ir_value *buffer, unsigned plane)
             return MISSING;
         return MAYBE;
     }
-    if (buffer->def->code == RG_OP_TEMP)
+    if (is_temp(buffer))
         return THERE;
     presence all = plane_presence(g, buffer->def->args[1], plane);
     for (uint32_t i = 2; i < buffer->def->nargs; i++)
@@ -45,7 +52,7 @@ is_dense(const gen *g, const ir_value *buffer)
     int64_t p = parameter_of(g, buffer);
     if (p >= 0)
         return g->options->contiguous && g->options->contiguous[p];
-    if (buffer->def->code == RG_OP_TEMP)
+    if (is_temp(buffer))
         return true;
     for (uint32_t i = 1; i < buffer->def->nargs; i++)
         if (!is_dense(g, buffer->def->args[i]))
@@ -546,6 +553,8 @@ may_be(const ir_value *buffer, const ir_value *wanted)
 {
     if (buffer == wanted)
         return true;
+    if (buffer->def && buffer->def->code == RG_OP_TAPE_POP)
+        return true; /* a temp of an earlier iteration */
     if (!buffer->def || buffer->def->code != RG_OP_PICK)
         return false;
     for (uint32_t i = 1; i < buffer->def->nargs; i++)
@@ -571,7 +580,33 @@ write_field(gen *g, LLVMValueRef arg, unsigned field, unsigned index, LLVMValueR
     LLVMBuildStore(g->b, value, LLVMBuildInBoundsGEP2(g->b, g->arg_type, arg, at, 3, ""));
 }
 
-/* A temporary is an rt_arg of the kernel's own, with the planes that anything reaches. */
+static bool
+pushes_no_buffer(ir_op *op, void *user)
+{
+    (void)user;
+    for (uint32_t i = 1; op->code == RG_OP_TAPE_PUSH && i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_BUFFER)
+            return false;
+    return true;
+}
+
+/* zeroed memory for a plane; `again` may give the place of the iteration before */
+static LLVMValueRef
+temp_plane(gen *g, LLVMValueRef bytes, bool again)
+{
+    LLVMValueRef args[3] = {g->s->launch, bytes, NULL};
+    if (!again)
+        return gen_runtime_call(g, g->b, "rt_cpu_temp", g->ptr, 2, args);
+    LLVMValueRef last = gen_alloca(g, g->ptr, NULL, "last");
+    LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
+    args[2] = LLVMBuildLoad2(g->b, g->ptr, last, "");
+    LLVMValueRef now = gen_runtime_call(g, g->b, "rt_cpu_temp_again", g->ptr, 3, args);
+    LLVMBuildStore(g->b, now, last);
+    return now;
+}
+
+/* A temporary is an rt_arg of the kernel's own, with the planes that anything reaches. Where buffers
+ * are recorded each execution has a place of its own; else a loop reuses one. */
 void
 gen_temp(gen *g, const ir_op *op)
 {
@@ -579,7 +614,10 @@ gen_temp(gen *g, const ir_op *op)
     uint32_t rank = buffer->type.rank;
     plane_search search = {.buffer = buffer};
     ir_walk(g->ir->body, find_planes, &search);
-    LLVMValueRef arg = gen_alloca(g, g->arg_type, NULL, "temp"), count = gen_i64(g, 1);
+    bool again = ir_walk(g->ir->body, pushes_no_buffer, NULL);
+    LLVMValueRef arg = again ? gen_alloca(g, g->arg_type, NULL, "temp")
+                             : temp_plane(g, gen_i64(g, sizeof(rt_arg)), false);
+    LLVMValueRef count = gen_i64(g, 1);
     for (uint32_t k = rank; k-- > 0;) {
         LLVMValueRef extent = gen_wide(g, op->args[k]);
         write_field(g, arg, FIELD_EXTENT, k, extent);
@@ -588,12 +626,9 @@ gen_temp(gen *g, const ir_op *op)
     }
     LLVMValueRef bytes =
         LLVMBuildMul(g->b, count, gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype)), "");
-    for (unsigned p = 0; p < RT_PLANES; p++) {
-        LLVMValueRef args[2] = {g->s->launch, bytes};
+    for (unsigned p = 0; p < RT_PLANES; p++)
         if (search.planes >> p & 1)
-            write_field(g, arg, FIELD_PLANE, p,
-                        gen_runtime_call(g, g->b, "rt_cpu_temp", g->ptr, 2, args));
-    }
+            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, bytes, again));
     gen_set(g, buffer, arg);
 }
 

@@ -5,11 +5,11 @@
  * the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
 
-/* cursors are pointers */
+/* cursors are pointers, and so are buffers */
 static uint32_t
 element_bytes(const ir_value *v)
 {
-    return v->type.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)v->type.dtype);
+    return v->type.kind == IR_CURSOR || v->type.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)v->type.dtype);
 }
 
 static uint32_t

@@ -277,8 +277,17 @@ rt_cpu_temp(rt_launch *launch, int64_t bytes)
     _Static_assert(sizeof(rt_temp) == 64, "what follows the header is aligned as the header is");
     memset(temp, 0, sizeof(rt_temp) + size);
     temp->next = launch->temps;
+    temp->size = size;
     launch->temps = temp;
     return temp + 1;
+}
+
+void *
+rt_cpu_temp_again(rt_launch *launch, int64_t bytes, void *last)
+{
+    if (!last || bytes < 0 || (size_t)bytes > ((rt_temp *)last - 1)->size)
+        return rt_cpu_temp(launch, bytes);
+    return memset(last, 0, (size_t)bytes);
 }
 
 void *

@@ -18,7 +18,8 @@ typedef union rt_seat {
 
 typedef struct rt_temp {
     struct rt_temp *next;
-    char pad[56]; /* what follows is aligned to 64 */
+    size_t size;
+    char pad[48]; /* what follows is aligned to 64 */
 } rt_temp;
 
 struct rt_launch {

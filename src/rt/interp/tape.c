@@ -35,7 +35,7 @@ frame_bytes(ir_value *const *values, uint32_t n)
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < n; k++) {
         ir_type t = values[k]->type;
-        uint64_t element = t.kind == IR_CURSOR ? 8 : ir_bytes((rg_dtype)t.dtype);
+        uint64_t element = t.kind == IR_CURSOR || t.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)t.dtype);
         bytes += element * (t.length ? t.length : 1);
     }
     return (bytes + 7) / 8 * 8;
