@@ -9,7 +9,7 @@
 void *
 native_load(char *const *files, int count)
 {
-    static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -w";
+    static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin -w";
     const char *compiler = getenv("CC") && *getenv("CC") ? getenv("CC") : "cc";
     char library[64];
     size_t size = 512 + strlen(compiler);
@@ -25,6 +25,13 @@ native_load(char *const *files, int count)
     free(command);
     unlink(library);
     return handle;
+}
+
+void
+native_close(void *library)
+{
+    if (library)
+        dlclose(library);
 }
 
 /* Sums over threads in thread order, like the one thread that small launches get. */

@@ -1,14 +1,15 @@
-/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep]: runs generated programs.
+/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc]: runs generated programs.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
  * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
- * itself and the split gradient. Programs run in child processes, so that a crash or an endless loop
- * is one more finding. A failing program is shrunk by dropping statements as long as it fails in the
- * same way, and written to FOLDER/gen-SEED.c (--keep: as generated). */
+ * itself and the split gradient; with --gcc, each forward kernel against the C compiler's. Programs run
+ * in child processes, so that a crash or an endless loop is one more finding. A failing program is
+ * shrunk by dropping statements as long as it fails in the same way, and written to FOLDER/gen-SEED.c
+ * (--keep: as generated). */
 #include "gen.h"
 
-#include "../checks.h"
+#include "../native.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,6 +19,7 @@
 
 typedef struct setting {
     rg_context *interp, *cpu; /* cpu NULL: none in this build */
+    rg_context *exact;        /* without contraction; NULL: no comparison with the C compiler */
     const char *out;
     bool keep;
 } setting;
@@ -131,6 +133,31 @@ open_on(rg_context *context, const char *source, bool wide, rg_module **module, 
     return true;
 }
 
+/* The forward kernel without contraction against the C compiler's. */
+static bool
+check_native(const setting *t, const char *source, uint64_t seed, report *r)
+{
+    char path[64];
+    char *files[1] = {path};
+    rg_module *module = NULL;
+    subject s = {0};
+    inputs in = {0};
+    snprintf(path, sizeof path, "/tmp/rg-generated-%ld.c", (long)getpid());
+    if (file_write(path, source, strlen(source)))
+        return complain(r, "cannot write %s", path);
+    void *library = native_load(files, 1);
+    unlink(path);
+    bool good = library || complain(r, "the C compiler refuses it");
+    good = good && open_on(t->exact, source, false, &module, &s, &in, seed, r) &&
+           run(&s, &in, FORWARD, "forward without contraction", r) &&
+           native_compare(library, "generated", &in, &s, true, r);
+    native_close(library);
+    subject_close(&s);
+    rg_module_destroy(module);
+    inputs_free(&in);
+    return good;
+}
+
 static bool
 check_program(const setting *t, const char *source, uint64_t seed, bool mixed, report *r)
 {
@@ -149,6 +176,8 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
         good = check_duality(&in, &interp, 1e-12, NULL, r);
     if (good && seed % 4 == 1)
         good = check_split(&in, &interp, tolerance, r);
+    if (good && t->exact)
+        good = check_native(t, source, seed, r);
     subject_close(&interp);
     subject_close(&cpu);
     subject_close(&wide);
@@ -384,11 +413,15 @@ run_some(const setting *t, uint64_t first, uint64_t count, uint64_t *failed)
 }
 
 static bool
-open_setting(setting *t, const char *device)
+open_setting(setting *t, const char *device, bool native)
 {
     rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
     if (rg_context_create(&desc, &t->interp))
         return false;
+    desc.no_contraction = true;
+    if (native && rg_context_create(&desc, &t->exact))
+        return false;
+    desc.no_contraction = false;
     if (device && strcmp(device, "interp") == 0)
         return true;
     desc.device = device ? rg_str_of(device) : RG_STR("cpu");
@@ -402,7 +435,7 @@ main(int argc, char **argv)
     setting t = {0};
     const char *device = NULL;
     uint64_t failed = 0;
-    bool usage = argc < 3;
+    bool usage = argc < 3, native = false;
     for (int i = 3; i < argc; i++) {
         if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
             t.out = argv[++i];
@@ -410,14 +443,16 @@ main(int argc, char **argv)
             device = argv[++i];
         else if (strcmp(argv[i], "--keep") == 0)
             t.keep = true;
+        else if (strcmp(argv[i], "--gcc") == 0)
+            native = true;
         else
             usage = true;
     }
     if (usage) {
-        fprintf(stderr, "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep]\n");
+        fprintf(stderr, "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc]\n");
         return 2;
     }
-    if (!open_setting(&t, device)) {
+    if (!open_setting(&t, device, native)) {
         fprintf(stderr, "gen_run: %s\n", rg_error_message());
         return 2;
     }
@@ -428,5 +463,6 @@ main(int argc, char **argv)
            (unsigned long long)failed);
     rg_context_destroy(t.interp);
     rg_context_destroy(t.cpu);
+    rg_context_destroy(t.exact);
     return failed > 0;
 }

@@ -272,8 +272,10 @@ make_kernel(gen *g, bool one_task)
              "          double loose[n], double best[2], int count[n])\n{",
              "}", &s);
     vec_push(&g->names, ((name){"c0", "double", 0, true, true}));
-    if (!g->f64_only)
+    if (!g->f64_only) {
         vec_push(&g->names, ((name){"c1", "float", 0, true, true}));
+        g->program->mixed = true;
+    }
     vec_push(&g->names, ((name){"n", "int", 0, false, true}));
     if (one_task || chance(g, 45))
         parallel_task(g, 24);
