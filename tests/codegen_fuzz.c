@@ -3,8 +3,8 @@
  *
  *   codegen_fuzz [FIRST [COUNT]]      seeds
  *
- * The interpreter runs the form as differentiation left it, the machine code what the whole pipeline made of it,
- * contraction to fma included in both. On one thread and on three. */
+ * The interpreter runs the form as differentiation left it, the machine code what the whole
+ * pipeline made of it, contraction to fma included in both. On one thread and on three. */
 #include "irgen.h"
 
 #include "codegen/llvm/ll.h"
@@ -62,7 +62,8 @@ same(const memory *a, const memory *b, const char *what)
                 double x = a->plane[plane][k][e], y = b->plane[plane][k][e];
                 if (x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-9 * (1 + fabs(x)))
                     continue;
-                fprintf(stderr, "seed %llu: %s: plane %d of parameter %d, element %d: %.17g, not %.17g\n",
+                fprintf(stderr,
+                        "seed %llu: %s: plane %d of parameter %d, element %d: %.17g, not %.17g\n",
                         (unsigned long long)seed, what, plane, k, e, y, x);
                 failures++;
                 return false;
@@ -113,7 +114,8 @@ run_both(const ir_fn *oracle, const ir_fn *fn, const char *what)
         rt_report result;
         fill(&have, args);
         if (rt_cpu_launch(cpu, ll_code_entry(code), args, &result) != RT_OK) {
-            fprintf(stderr, "seed %llu: %s: fault %d\n", (unsigned long long)seed, what, (int)result.fault);
+            fprintf(stderr, "seed %llu: %s: fault %d\n", (unsigned long long)seed, what,
+                    (int)result.fault);
             failures++;
             done = false;
         } else {
@@ -128,7 +130,8 @@ static void
 check_form(const ir_fn *source, pipeline_form form)
 {
     ir_module *a, *b;
-    ir_fn *oracle = make_form(source, form, IR_STAGE_AD, &a), *fn = make_form(source, form, IR_STAGE_SLOTS, &b);
+    ir_fn *oracle = make_form(source, form, IR_STAGE_AD, &a),
+          *fn = make_form(source, form, IR_STAGE_SLOTS, &b);
     if (oracle && fn)
         run_both(oracle, fn, pipeline_form_name(form));
     ir_module_free(a);
@@ -161,7 +164,8 @@ check_seed(void)
 int
 main(int argc, char **argv)
 {
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
+             count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
     diag_list diags = {0};
     if (ll_jit_create(&jit, &diags) != RG_OK) {
         fprintf(stderr, "%s\n", diags.text.ptr);

@@ -20,9 +20,10 @@ run_case(const char *path)
 static int
 check_shape(void)
 {
-    static const char text[] = "kernel @k(%n: i32, %x: buf<f32,2>)\n"
-                               "shape { %a: i64 = cast %n  %two: i64 = const 2  %b: i64 = mul %a, %two\n"
-                               "  yield %a, %b } {\n  yield\n}\n";
+    static const char text[] =
+        "kernel @k(%n: i32, %x: buf<f32,2>)\n"
+        "shape { %a: i64 = cast %n  %two: i64 = const 2  %b: i64 = mul %a, %two\n"
+        "  yield %a, %b } {\n  yield\n}\n";
     diag_list diags = {0};
     ir_module *m = ir_parse(RG_STR(text), "shape", &diags);
     int64_t extents[2] = {0};
@@ -40,8 +41,9 @@ check_shape(void)
 static int
 check_step_limit(void)
 {
-    static const char text[] = "kernel @k() {\n  %no: bool = const false\n  loop {\n    exit_if %no\n"
-                               "    yield\n  }\n  yield\n}\n";
+    static const char text[] =
+        "kernel @k() {\n  %no: bool = const false\n  loop {\n    exit_if %no\n"
+        "    yield\n  }\n  yield\n}\n";
     diag_list diags = {0};
     ir_module *m = ir_parse(RG_STR(text), "endless", &diags);
     interp_report report = {0};

@@ -12,7 +12,8 @@ ircase_line(const ircase *c, const char *word, size_t *at, size_t *len)
         const char *line = c->text.ptr + *at, *end = strchr(line, '\n');
         size_t length = end ? (size_t)(end - line) : strlen(line);
         *at += length + 1;
-        if (length > 2 + n && line[0] == ';' && strncmp(line + 2, word, n) == 0 && line[2 + n] == ' ') {
+        if (length > 2 + n && line[0] == ';' && strncmp(line + 2, word, n) == 0 &&
+            line[2 + n] == ' ') {
             *len = length - 3 - n;
             return line + 3 + n;
         }
@@ -211,7 +212,8 @@ ircase_open(ircase *c, const char *path)
                    : strncmp(stage, "tape", 4) == 0 ? IR_STAGE_TAPE
                    : strncmp(stage, "slot", 4) == 0 ? IR_STAGE_SLOTS
                                                     : IR_STAGE_SOURCE;
-    const char *tolerance = first_line(c, "tolerance", &len), *budget = first_line(c, "budget", &len);
+    const char *tolerance = first_line(c, "tolerance", &len),
+               *budget = first_line(c, "budget", &len);
     c->tolerance = tolerance ? strtod(tolerance, NULL) : 0;
     c->budget = budget ? atoll(budget) : 0;
     c->module = ir_parse(str_view(&c->text), path, &c->diags);
@@ -247,12 +249,13 @@ ircase_run(ircase *c)
     c->fault = RT_FAULT_ASSERT;
     if (!set_arguments(c))
         return;
-    interp_options options = {.step_limit = 1u << 24, .budget = c->budget, .print = note_print,
-                              .user = &c->printed};
+    interp_options options = {
+        .step_limit = 1u << 24, .budget = c->budget, .print = note_print, .user = &c->printed};
     c->fault = interp_run(c->fn, c->args, &options, &c->report);
 }
 
-/* -- checking ----------------------------------------------------------------------------------------- */
+/* -- checking
+ * ----------------------------------------------------------------------------------------- */
 
 static bool
 close_enough(rg_dtype d, uint64_t have, uint64_t want, double tolerance)
@@ -276,8 +279,8 @@ check_entry(const ircase *c, entry *e, const char *when)
         uint64_t have = read_bits(e->dtype, at + k * ir_bytes(e->dtype));
         good = close_enough(e->dtype, have, want, c->tolerance);
         if (!good && ir_is_float(e->dtype))
-            fprintf(stderr, "%s: %s: element %lld is %.17g, not %.17g\n", c->path, when, (long long)k,
-                    ir_bits_float(e->dtype, have), ir_bits_float(e->dtype, want));
+            fprintf(stderr, "%s: %s: element %lld is %.17g, not %.17g\n", c->path, when,
+                    (long long)k, ir_bits_float(e->dtype, have), ir_bits_float(e->dtype, want));
         else if (!good)
             fprintf(stderr, "%s: %s: element %lld is %lld, not %lld\n", c->path, when, (long long)k,
                     (long long)have, (long long)want);
@@ -294,8 +297,8 @@ check_fault(const ircase *c, const char *when)
     snprintf(want, sizeof want, "%.*s", text ? (int)len : 0, text ? text : "");
     if (text ? c->fault != RT_OK && strstr(c->report.message, want) : c->fault == RT_OK)
         return true;
-    fprintf(stderr, "%s: %s: fault %d: %s (line %u)\n", c->path, when, (int)c->fault, c->report.message,
-            c->report.loc.line);
+    fprintf(stderr, "%s: %s: fault %d: %s (line %u)\n", c->path, when, (int)c->fault,
+            c->report.message, c->report.loc.line);
     return false;
 }
 
@@ -312,7 +315,8 @@ check_print(const ircase *c, const char *when)
     }
     bool good = str_eq(str_view(&want), str_view(&c->printed));
     if (!good)
-        fprintf(stderr, "%s: %s: printed \"%.*s\"\n", c->path, when, (int)c->printed.len, c->printed.ptr);
+        fprintf(stderr, "%s: %s: printed \"%.*s\"\n", c->path, when, (int)c->printed.len,
+                c->printed.ptr);
     str_free(&want);
     return good;
 }
@@ -331,7 +335,8 @@ ircase_check(ircase *c, const char *when)
     return good;
 }
 
-/* -- folders ------------------------------------------------------------------------------------------- */
+/* -- folders
+ * ------------------------------------------------------------------------------------------- */
 
 static int
 is_case(const struct dirent *d)

@@ -25,7 +25,7 @@ typedef struct ircase {
     ir_module *module;
     ir_fn *fn;
     ir_stage stage;
-    rt_arg *args;    /* parameters, then results */
+    rt_arg *args; /* parameters, then results */
     uint32_t nargs;
     double tolerance;
     int64_t budget;
@@ -42,7 +42,8 @@ void ircase_run(ircase *c);
 bool ircase_check(ircase *c, const char *when);
 /* calls each(file) for every .rg file of a folder, sorted; the sum of the results */
 int ircase_each(const char *folder, int (*each)(const char *path));
-/* the next comment line that starts with `word`: what follows the word, or NULL. *at begins at 0. */
+/* the next comment line that starts with `word`: what follows the word, or NULL. *at begins at 0.
+ */
 const char *ircase_line(const ircase *c, const char *word, size_t *at, size_t *len);
 
 #endif

@@ -1,20 +1,21 @@
-/* Random kernels in IR text: structured, terminating, damped. SPDX-License-Identifier: Apache-2.0 */
+/* Random kernels in IR text: structured, terminating, damped. SPDX-License-Identifier: Apache-2.0
+ */
 #include "irgen.h"
 
 enum { POOL = 4096, F = 0, I = 1, B = 2, KINDS = 3, ARRAY = 4 };
 static const char *const type_names[] = {"f64", "i64", "bool"};
 
-/* Values in scope, by kind, as numbers: %v12. The current local array is linear: it can be extracted from, and
- * inserted into where `own` says that this region runs once for it. */
+/* Values in scope, by kind, as numbers: %v12. The current local array is linear: it can be
+ * extracted from, and inserted into where `own` says that this region runs once for it. */
 typedef struct gen {
     str *out;
     uint64_t state;
     unsigned next, depth, left; /* next name; nesting; statements that may still come */
     unsigned pool[KINDS][POOL], n[KINDS];
-    unsigned array;             /* 0: none */
+    unsigned array; /* 0: none */
     bool own;
-    bool threads;               /* inside a parallel loop */
-    unsigned thread;            /* its index */
+    bool threads;    /* inside a parallel loop */
+    unsigned thread; /* its index */
 } gen;
 
 static unsigned
@@ -60,7 +61,8 @@ any(gen *g, unsigned kind)
     return g->pool[kind][draw(g, n)];
 }
 
-/* -- straight-line statements ------------------------------------------------------------------------- */
+/* -- straight-line statements
+ * ------------------------------------------------------------------------- */
 
 static void
 float_op(gen *g)
@@ -80,12 +82,14 @@ float_op(gen *g)
     } else if (draw(g, 3) == 0) { /* something to contract */
         unsigned product = g->next++;
         line(g, "%%v%u: f64 = mul %%v%u, %%v%u", product, any(g, F), any(g, F));
-        line(g, "%%v%u: f64 = %s %%v%u, %%v%u", half, draw(g, 2) ? "add" : "sub", product, any(g, F));
+        line(g, "%%v%u: f64 = %s %%v%u, %%v%u", half, draw(g, 2) ? "add" : "sub", product,
+             any(g, F));
         line(g, "%%v%u: f64 = tanh %%v%u", v, half);
         if (draw(g, 2))
             add(g, F, product);
     } else {
-        line(g, "%%v%u: f64 = %s %%v%u, %%v%u", half, binary[draw(g, countof(binary))], any(g, F), any(g, F));
+        line(g, "%%v%u: f64 = %s %%v%u, %%v%u", half, binary[draw(g, countof(binary))], any(g, F),
+             any(g, F));
         line(g, "%%v%u: f64 = tanh %%v%u", v, half);
     }
     add(g, F, v);
@@ -94,9 +98,11 @@ float_op(gen *g)
 static void
 integer_op(gen *g)
 {
-    static const char *const binary[] = {"add", "sub", "mul", "and", "or", "xor", "min", "max", "div", "rem"};
+    static const char *const binary[] = {"add", "sub", "mul", "and", "or",
+                                         "xor", "min", "max", "div", "rem"};
     unsigned v = g->next++;
-    line(g, "%%v%u: i64 = %s %%v%u, %%v%u", v, binary[draw(g, countof(binary))], any(g, I), any(g, I));
+    line(g, "%%v%u: i64 = %s %%v%u, %%v%u", v, binary[draw(g, countof(binary))], any(g, I),
+         any(g, I));
     add(g, I, v);
 }
 
@@ -106,10 +112,11 @@ bool_op(gen *g)
     static const char *const compare[] = {"lt", "le", "gt", "ge", "eq", "ne"};
     unsigned v = g->next++, kind = draw(g, 3);
     if (kind == B)
-        line(g, "%%v%u: bool = %s %%v%u, %%v%u", v, draw(g, 2) ? "and" : "or", any(g, B), any(g, B));
+        line(g, "%%v%u: bool = %s %%v%u, %%v%u", v, draw(g, 2) ? "and" : "or", any(g, B),
+             any(g, B));
     else
-        line(g, "%%v%u: bool = %s %%v%u, %%v%u", v, compare[draw(g, countof(compare))], any(g, kind),
-             any(g, kind));
+        line(g, "%%v%u: bool = %s %%v%u, %%v%u", v, compare[draw(g, countof(compare))],
+             any(g, kind), any(g, kind));
     add(g, B, v);
 }
 
@@ -184,7 +191,8 @@ array_op(gen *g)
     }
 }
 
-/* -- regions ------------------------------------------------------------------------------------------- */
+/* -- regions
+ * ------------------------------------------------------------------------------------------- */
 
 static void statements(gen *g, unsigned n);
 
@@ -340,7 +348,8 @@ exit_if(gen *g, const shape *s, unsigned condition)
     str_addz(g->out, ")\n");
 }
 
-/* A loop that ends at the latest when its counter reaches a bound, with more exits before and after. */
+/* A loop that ends at the latest when its counter reaches a bound, with more exits before and
+ * after. */
 static void
 loop_statement(gen *g)
 {
@@ -457,7 +466,9 @@ irgen_kernel(str *out, uint64_t seed)
     g->out = out;
     g->state = seed * 0x9e3779b97f4a7c15ull + 88172645463325252ull;
     g->next = 1;
-    str_addz(out, "kernel @k(%n: i64, %x: buf<f64,1>, %y: buf<f64,1>, %k: buf<i64,1>, %sum: buf<f64,1>) {\n");
+    str_addz(
+        out,
+        "kernel @k(%n: i64, %x: buf<f64,1>, %y: buf<f64,1>, %k: buf<i64,1>, %sum: buf<f64,1>) {\n");
     constants(g);
     add(g, I, g->next++);
     str_addf(out, "  %%v%u: i64 = add %%n, %%n\n", g->next - 1);

@@ -1,11 +1,13 @@
-/* Random kernels (irgen.h) through every pass, differentiated and not: the interpreter must see no difference.
- * SPDX-License-Identifier: Apache-2.0
+/* Random kernels (irgen.h) through every pass, differentiated and not: the interpreter must see no
+ * difference. SPDX-License-Identifier: Apache-2.0
  *
- *   pass_fuzz [FIRST [COUNT [passes]]]      seeds; `passes`: leave the derivatives themselves unchecked
+ *   pass_fuzz [FIRST [COUNT [passes]]]      seeds; `passes`: leave the derivatives themselves
+ * unchecked
  *
- * For each: the kernel as it is, after each pass, after simplify; its combined vjp and its jvp, their simplified
- * and planned forms, and the vjp lowered to a tape. All values must agree bit for bit (NaNs with each other; a
- * tape may change the order of sums over threads); vjp and jvp must be dual to 1e-9. */
+ * For each: the kernel as it is, after each pass, after simplify; its combined vjp and its jvp,
+ * their simplified and planned forms, and the vjp lowered to a tape. All values must agree bit for
+ * bit (NaNs with each other; a tape may change the order of sums over threads); vjp and jvp must be
+ * dual to 1e-9. */
 #include "irgen.h"
 
 #include "ad/ad.h"
@@ -62,8 +64,8 @@ run(const ir_fn *fn, memory *m, const char *what, interp_report *report)
         return true;
     if (report->out_of_steps)
         return false;
-    fprintf(stderr, "seed %llu: %s: %s (line %u)\n", (unsigned long long)seed, what, report->message,
-            report->loc.line);
+    fprintf(stderr, "seed %llu: %s: %s (line %u)\n", (unsigned long long)seed, what,
+            report->message, report->loc.line);
     failures++;
     return false;
 }
@@ -77,7 +79,8 @@ same(const memory *a, const memory *b, double tolerance, const char *what)
                 double x = a->plane[plane][k][e], y = b->plane[plane][k][e];
                 if (x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance * (1 + fabs(x)))
                     continue;
-                fprintf(stderr, "seed %llu: %s: plane %d of parameter %d, element %d: %.17g, not %.17g\n",
+                fprintf(stderr,
+                        "seed %llu: %s: plane %d of parameter %d, element %d: %.17g, not %.17g\n",
                         (unsigned long long)seed, what, plane, k, e, y, x);
                 failures++;
                 return false;
@@ -122,7 +125,8 @@ typedef struct step {
     double tolerance;
 } step;
 
-/* Runs the steps on a copy of fn, one after the other (or each on a fresh copy), comparing after each. */
+/* Runs the steps on a copy of fn, one after the other (or each on a fresh copy), comparing after
+ * each. */
 static bool
 check_steps(const ir_fn *fn, const char *form, const step *steps, size_t n, bool fresh)
 {
@@ -173,7 +177,8 @@ check_dual(const ir_fn *vjp, const ir_fn *jvp)
     fill(&start);
     if (!run(vjp, &reverse, "vjp", &report) || !run(jvp, &forward, "jvp", &report))
         return;
-    double a = dot(&reverse, RG_ADJOINT, &start, RG_TANGENT), b = dot(&forward, RG_TANGENT, &start, RG_ADJOINT);
+    double a = dot(&reverse, RG_ADJOINT, &start, RG_TANGENT),
+           b = dot(&forward, RG_TANGENT, &start, RG_ADJOINT);
     double size = sqrt(dot(&reverse, RG_ADJOINT, &reverse, RG_ADJOINT)) + 1;
     if (fabs(a - b) <= 1e-9 * size || isnan(a) || isnan(b))
         return;
@@ -181,8 +186,8 @@ check_dual(const ir_fn *vjp, const ir_fn *jvp)
     failures++;
 }
 
-/* With contraction decided before differentiation and applied to adjoint code after it, the forward sweep of
- * the vjp still computes what the kernel computes, bit for bit. */
+/* With contraction decided before differentiation and applied to adjoint code after it, the forward
+ * sweep of the vjp still computes what the kernel computes, bit for bit. */
 static void
 check_contraction(const ir_fn *fn)
 {
@@ -193,7 +198,8 @@ check_contraction(const ir_fn *fn)
     diag_list diags = {0};
     ad_options combined = {.combined = true};
     opt_fma(m);
-    if (run(forward, &want, "contracted", &report) && (vjp = ad_vjp(forward, &combined, "vjp", &diags))) {
+    if (run(forward, &want, "contracted", &report) &&
+        (vjp = ad_vjp(forward, &combined, "vjp", &diags))) {
         simplify(m);
         plan(m);
         opt_fma(m);
@@ -223,7 +229,8 @@ check_derivatives(ir_fn *fn)
     ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags), *jvp = ad_jvp(fn, NULL, "jvp", &diags);
     ir_fn *second = vjp ? ad_jvp(vjp, NULL, "hvp", &diags) : NULL;
     if (!vjp || !jvp || !second || diags.errors) {
-        fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, diags.text.ptr ? diags.text.ptr : "?");
+        fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed,
+                diags.text.ptr ? diags.text.ptr : "?");
         failures++;
     } else if (passes_only ? ir_verify(fn->module, IR_STAGE_AD, NULL, &diags)
                            : valid(fn->module, IR_STAGE_AD, "vjp, jvp, hvp")) {
@@ -241,12 +248,10 @@ check_derivatives(ir_fn *fn)
 static void
 check_seed(void)
 {
-    static const step singly[] = {{"opt_fold", opt_fold, IR_STAGE_SOURCE},
-                                  {"opt_cse", opt_cse, IR_STAGE_SOURCE},
-                                  {"opt_dce", opt_dce, IR_STAGE_SOURCE},
-                                  {"opt_count", opt_count, IR_STAGE_SOURCE},
-                                  {"lower_arrays", lower_arrays, IR_STAGE_SLOTS},
-                                  {"simplify", simplify, IR_STAGE_SOURCE}};
+    static const step singly[] = {
+        {"opt_fold", opt_fold, IR_STAGE_SOURCE},        {"opt_cse", opt_cse, IR_STAGE_SOURCE},
+        {"opt_dce", opt_dce, IR_STAGE_SOURCE},          {"opt_count", opt_count, IR_STAGE_SOURCE},
+        {"lower_arrays", lower_arrays, IR_STAGE_SLOTS}, {"simplify", simplify, IR_STAGE_SOURCE}};
     str text = {0};
     diag_list diags = {0};
     irgen_kernel(&text, seed);
@@ -267,7 +272,8 @@ check_seed(void)
 int
 main(int argc, char **argv)
 {
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
+             count = argc > 2 ? strtoull(argv[2], NULL, 10) : 100;
     passes_only = argc > 3 && strcmp(argv[3], "passes") == 0;
     for (seed = first; seed < first + count && failures < 20; seed++)
         check_seed();

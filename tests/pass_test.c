@@ -1,7 +1,7 @@
 /* Passes keep what a program does, and do what they promise. SPDX-License-Identifier: Apache-2.0
  *
- *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone and after simplify,
- *                           must stay valid, and must still give what its comments want */
+ *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone and after
+ * simplify, must stay valid, and must still give what its comments want */
 #include "ircase.h"
 
 #include "pass/pass.h"
@@ -25,8 +25,9 @@ static const struct {
     const char *name;
     pass_fn *run;
 } passes[] = {
-    {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse}, {"opt_dce", opt_dce},
-    {"opt_count", opt_count},   {"opt_fma", opt_fma},     {"simplify", simplify},
+    {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
+    {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
+    {"simplify", simplify},
 };
 
 typedef struct op_count {
@@ -61,8 +62,8 @@ check_counts(const ircase *c, const char *pass)
             continue;
         str text = {0};
         ir_print_fn(&text, c->fn);
-        fprintf(stderr, "%s: after %s: %u of %.*s, not %u\n%s", c->path, pass, count.n, (int)count.len,
-                count.name, want, text.ptr);
+        fprintf(stderr, "%s: after %s: %u of %.*s, not %u\n%s", c->path, pass, count.n,
+                (int)count.len, count.name, want, text.ptr);
         str_free(&text);
         good = false;
     }
@@ -109,10 +110,11 @@ static int
 check_speed(void)
 {
     str text = {0};
-    str_addz(&text, "kernel @long(%x: buf<f64,1>) {\n  %z: i64 = const 0\n  %v0: f64 = load %x[%z]\n");
+    str_addz(&text,
+             "kernel @long(%x: buf<f64,1>) {\n  %z: i64 = const 0\n  %v0: f64 = load %x[%z]\n");
     for (int k = 0; k < 20000; k += 2)
-        str_addf(&text, "  %%v%d: f64 = mul %%v%d, %%v%d\n  %%v%d: f64 = add %%v%d, %%v%d\n", k + 1, k,
-                 k > 7 ? k - 7 : 0, k + 2, k + 1, k > 3 ? k - 3 : 0);
+        str_addf(&text, "  %%v%d: f64 = mul %%v%d, %%v%d\n  %%v%d: f64 = add %%v%d, %%v%d\n", k + 1,
+                 k, k > 7 ? k - 7 : 0, k + 2, k + 1, k > 3 ? k - 3 : 0);
     str_addz(&text, "  store %x[%z], %v20000\n  yield\n}\n");
     diag_list diags = {0};
     ir_module *m = ir_parse(str_view(&text), "long", &diags);

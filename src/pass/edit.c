@@ -171,7 +171,8 @@ ir_op *
 edit_splice(ir_op *at, ir_region *r, const ir_op *end)
 {
     ir_op *first = at;
-    for (ir_op *op = r->first, *next; op && op != end && !(ir_ops[op->code].flags & IR_END); op = next) {
+    for (ir_op *op = r->first, *next; op && op != end && !(ir_ops[op->code].flags & IR_END);
+         op = next) {
         next = op->next;
         ir_remove(op);
         ir_insert_before(at, op);

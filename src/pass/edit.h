@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A pass walks a function from top to bottom, so that an operand's definition is visited before its
- * uses (recalls included: the forward sweep stands before the reverse one). Operands are brought up to
- * date with edit_operands() when their op is reached; edit_finish() does it for all that is left. */
+ * uses (recalls included: the forward sweep stands before the reverse one). Operands are brought up
+ * to date with edit_operands() when their op is reached; edit_finish() does it for all that is
+ * left. */
 #ifndef PASS_EDIT_H
 #define PASS_EDIT_H
 
@@ -11,7 +12,7 @@
 
 typedef struct edit {
     ir_fn *fn;
-    arena *scratch;    /* freed by edit_finish */
+    arena *scratch; /* freed by edit_finish */
     mem_owner owner;
     ir_value **map;    /* by id: what a value was replaced by, or NULL */
     uint8_t *recalled; /* by id: some recall asks for the value */
@@ -38,16 +39,16 @@ ir_value *edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x,
 /* whether v is in scope in the region of `at` */
 bool edit_visible(const ir_value *v, const ir_op *at);
 
-/* If op recalls what is in scope, or a constant, then op goes and its result is that; whether it did. What a
- * pass puts in place of a value may be in scope where the value was not. */
+/* If op recalls what is in scope, or a constant, then op goes and its result is that; whether it
+ * did. What a pass puts in place of a value may be in scope where the value was not. */
 bool edit_needless_recall(edit *e, ir_op *op);
 
 /* removal of one operand, result, parameter; those behind it move up */
 void edit_drop_arg(ir_op *op, uint32_t k);
 void edit_drop_result(ir_op *op, uint32_t k);
 void edit_drop_param(ir_region *r, uint32_t k);
-/* moves r's ops, from the first up to `end` (excluded; NULL: all but the yield), before `at`; returns the
- * first one moved, or `at` */
+/* moves r's ops, from the first up to `end` (excluded; NULL: all but the yield), before `at`;
+ * returns the first one moved, or `at` */
 ir_op *edit_splice(ir_op *at, ir_region *r, const ir_op *end);
 
 /* uses of each value of fn, by id, recalls included; of next_id entries, in the arena */

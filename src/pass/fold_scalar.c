@@ -1,7 +1,7 @@
 /* Scalar simplification: constants, exact identities. SPDX-License-Identifier: Apache-2.0
  *
- * Only identities that hold for every operand, signed zeros, infinities and NaN included, are used on
- * floats: x * 1, x / 1, x - 0, x + (-0), but neither x + 0 nor x * 0. */
+ * Only identities that hold for every operand, signed zeros, infinities and NaN included, are used
+ * on floats: x * 1, x / 1, x - 0, x + (-0), but neither x + 0 nor x * 0. */
 #include "pass/fold_scalar.h"
 
 static rg_dtype
@@ -21,7 +21,8 @@ static bool
 is_float_const(const ir_value *v, double value)
 {
     uint64_t have;
-    return ir_is_float(dtype_of(v)) && ir_is_const(v, &have) && have == ir_float_bits(dtype_of(v), value);
+    return ir_is_float(dtype_of(v)) && ir_is_const(v, &have) &&
+           have == ir_float_bits(dtype_of(v), value);
 }
 
 /* the number n (bool: true) of v's own class */
@@ -47,8 +48,8 @@ all_constant(edit *e, ir_op *op)
         if (!ir_is_const(op->args[k], &bits[k]))
             return NULL;
     ir_type type = op->results[0]->type;
-    if (!ir_eval((rg_op)op->code, dtype_of(op->args[0]), (rg_dtype)type.dtype, bits[0], bits[1], bits[2],
-                 &out))
+    if (!ir_eval((rg_op)op->code, dtype_of(op->args[0]), (rg_dtype)type.dtype, bits[0], bits[1],
+                 bits[2], &out))
         return NULL;
     return edit_const(e, op, type, out);
 }
@@ -67,7 +68,8 @@ order_operands(edit *e, ir_op *op)
     }
 }
 
-/* -- arithmetic ---------------------------------------------------------------------------------------- */
+/* -- arithmetic
+ * ---------------------------------------------------------------------------------------- */
 
 /* (x + c1) + c2 on integers: operand and constant of `op` change to x and c1 + c2. */
 static void
@@ -158,8 +160,8 @@ fold_fma(edit *e, ir_op *op)
     return NULL;
 }
 
-/* A whole exponent up to 8 means multiplications, so that x ** 2 has gradient 0 at 0; f16 would round
- * each of them. */
+/* A whole exponent up to 8 means multiplications, so that x ** 2 has gradient 0 at 0; f16 would
+ * round each of them. */
 static ir_value *
 fold_pow(edit *e, ir_op *op)
 {
@@ -176,14 +178,16 @@ fold_pow(edit *e, ir_op *op)
     ir_value *power = x;
     for (int n = (int)exponent; n; n >>= 1) {
         if (n & 1)
-            product = product ? edit_scalar(e, op, RG_OP_MUL, x->type, product, power, NULL) : power;
+            product =
+                product ? edit_scalar(e, op, RG_OP_MUL, x->type, product, power, NULL) : power;
         if (n > 1)
             power = edit_scalar(e, op, RG_OP_MUL, x->type, power, power, NULL);
     }
     return product;
 }
 
-/* -- bits ---------------------------------------------------------------------------------------------- */
+/* -- bits
+ * ---------------------------------------------------------------------------------------------- */
 
 static ir_value *
 fold_and(ir_op *op)
@@ -214,13 +218,20 @@ static rg_op
 opposite(rg_op compare)
 {
     switch (compare) {
-    case RG_OP_EQ: return RG_OP_NE;
-    case RG_OP_NE: return RG_OP_EQ;
-    case RG_OP_LT: return RG_OP_GE;
-    case RG_OP_GE: return RG_OP_LT;
-    case RG_OP_GT: return RG_OP_LE;
-    case RG_OP_LE: return RG_OP_GT;
-    default: return RG_OP_COUNT;
+    case RG_OP_EQ:
+        return RG_OP_NE;
+    case RG_OP_NE:
+        return RG_OP_EQ;
+    case RG_OP_LT:
+        return RG_OP_GE;
+    case RG_OP_GE:
+        return RG_OP_LT;
+    case RG_OP_GT:
+        return RG_OP_LE;
+    case RG_OP_LE:
+        return RG_OP_GT;
+    default:
+        return RG_OP_COUNT;
     }
 }
 
@@ -242,7 +253,8 @@ fold_not(edit *e, ir_op *op)
                        edit_now(e, inner->args[1]), NULL);
 }
 
-/* -- comparison and choice ----------------------------------------------------------------------------- */
+/* -- comparison and choice
+ * ----------------------------------------------------------------------------- */
 
 /* ... == true and the like on a bool, or on an integer that was cast from one. */
 static ir_value *
@@ -253,7 +265,8 @@ fold_bool_test(edit *e, ir_op *op)
     if (!ir_is_const(op->args[1], &bits) || ir_is_float(dtype_of(x)))
         return NULL;
     ir_op *cast = defined_by(x, RG_OP_CAST);
-    if (dtype_of(x) != RG_BOOL && cast && dtype_of(cast->args[0]) == RG_BOOL && ir_bits(dtype_of(x)) > 1)
+    if (dtype_of(x) != RG_BOOL && cast && dtype_of(cast->args[0]) == RG_BOOL &&
+        ir_bits(dtype_of(x)) > 1)
         x = edit_now(e, cast->args[0]);
     if (dtype_of(x) != RG_BOOL || (bits != 0 && bits != 1))
         return NULL;
@@ -307,12 +320,13 @@ fold_select(edit *e, ir_op *op)
         return NULL;
     ir_op *no = defined_by(op->args[0], RG_OP_NOT);
     if (no)
-        return edit_scalar(e, op, RG_OP_SELECT, op->results[0]->type, edit_now(e, no->args[0]), op->args[2],
-                           op->args[1]);
+        return edit_scalar(e, op, RG_OP_SELECT, op->results[0]->type, edit_now(e, no->args[0]),
+                           op->args[2], op->args[1]);
     return op->results[0]->type.dtype == RG_BOOL ? fold_bool_select(e, op) : NULL;
 }
 
-/* -- casts --------------------------------------------------------------------------------------------- */
+/* -- casts
+ * --------------------------------------------------------------------------------------------- */
 
 /* whether every value of `from` is one of `to` */
 static bool
@@ -355,7 +369,8 @@ fold_bitcast(edit *e, ir_op *op)
     return NULL;
 }
 
-/* -- by op --------------------------------------------------------------------------------------------- */
+/* -- by op
+ * --------------------------------------------------------------------------------------------- */
 
 ir_value *
 fold_scalar(edit *e, ir_op *op)
@@ -367,28 +382,45 @@ fold_scalar(edit *e, ir_op *op)
         return constant;
     order_operands(e, op);
     switch (op->code) {
-    case RG_OP_ADD: return fold_add(e, op);
-    case RG_OP_SUB: return fold_sub(e, op);
-    case RG_OP_MUL: return fold_mul(e, op);
-    case RG_OP_DIV: return fold_div(e, op);
-    case RG_OP_NEG: return fold_neg(op);
-    case RG_OP_FMA: return fold_fma(e, op);
-    case RG_OP_POW: return fold_pow(e, op);
-    case RG_OP_NOT: return fold_not(e, op);
-    case RG_OP_AND: return fold_and(op);
-    case RG_OP_OR: return fold_or(op);
-    case RG_OP_XOR: return fold_xor(e, op);
+    case RG_OP_ADD:
+        return fold_add(e, op);
+    case RG_OP_SUB:
+        return fold_sub(e, op);
+    case RG_OP_MUL:
+        return fold_mul(e, op);
+    case RG_OP_DIV:
+        return fold_div(e, op);
+    case RG_OP_NEG:
+        return fold_neg(op);
+    case RG_OP_FMA:
+        return fold_fma(e, op);
+    case RG_OP_POW:
+        return fold_pow(e, op);
+    case RG_OP_NOT:
+        return fold_not(e, op);
+    case RG_OP_AND:
+        return fold_and(op);
+    case RG_OP_OR:
+        return fold_or(op);
+    case RG_OP_XOR:
+        return fold_xor(e, op);
     case RG_OP_SHL:
-    case RG_OP_SHR: return is_bits(op->args[1], 0) ? op->args[0] : NULL;
+    case RG_OP_SHR:
+        return is_bits(op->args[1], 0) ? op->args[0] : NULL;
     case RG_OP_EQ:
     case RG_OP_NE:
     case RG_OP_LT:
     case RG_OP_LE:
     case RG_OP_GT:
-    case RG_OP_GE: return fold_compare(e, op);
-    case RG_OP_SELECT: return fold_select(e, op);
-    case RG_OP_CAST: return fold_cast(e, op);
-    case RG_OP_BITCAST: return fold_bitcast(e, op);
-    default: return NULL;
+    case RG_OP_GE:
+        return fold_compare(e, op);
+    case RG_OP_SELECT:
+        return fold_select(e, op);
+    case RG_OP_CAST:
+        return fold_cast(e, op);
+    case RG_OP_BITCAST:
+        return fold_bitcast(e, op);
+    default:
+        return NULL;
     }
 }

@@ -4,8 +4,8 @@
 
 #include "pass/edit.h"
 
-/* A value equal to op's result, bit for bit (NaN payloads apart), or NULL. New ops stand before op; op
- * itself may be changed in place to an equal form (operands exchanged, ...). */
+/* A value equal to op's result, bit for bit (NaN payloads apart), or NULL. New ops stand before op;
+ * op itself may be changed in place to an equal form (operands exchanged, ...). */
 ir_value *fold_scalar(edit *e, ir_op *op);
 
 #endif

@@ -5,12 +5,13 @@
  *     ...  %i1 = add %i, 1  yield %i1, %s1                yield %s1
  *   }                                              ->   }    ; %i was max(%lo, %n)
  *
- * The loop must have one exit, with nothing but pure ops and loads before it; the bound must be the same in
- * every iteration (its computation moves before the loop, where it runs once as it did at least). Where
- * the induction variable could wrap around and change the count, the loop stays as it is; `i <= n` with
- * n the greatest number, which would never end, is taken not to happen.
+ * The loop must have one exit, with nothing but pure ops and loads before it; the bound must be the
+ * same in every iteration (its computation moves before the loop, where it runs once as it did at
+ * least). Where the induction variable could wrap around and change the count, the loop stays as it
+ * is; `i <= n` with n the greatest number, which would never end, is taken not to happen.
  *
- * A recording loop, or one whose values are recalled, stays: its partial last iteration is spoken of. */
+ * A recording loop, or one whose values are recalled, stays: its partial last iteration is spoken
+ * of. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 #include "pass/range.h"
@@ -18,8 +19,8 @@
 typedef struct counted {
     edit *edit;
     ir_op *loop, *exit;
-    uint32_t k;       /* the induction variable's number */
-    rg_op go_on;      /* compare: iterates while `variable go_on bound` */
+    uint32_t k;  /* the induction variable's number */
+    rg_op go_on; /* compare: iterates while `variable go_on bound` */
     ir_value *bound;
     int64_t step;
     rg_dtype dtype;   /* of the induction variable */
@@ -27,7 +28,8 @@ typedef struct counted {
     ir_value *lo, *hi;
 } counted;
 
-/* -- finding ------------------------------------------------------------------------------------------- */
+/* -- finding
+ * ------------------------------------------------------------------------------------------- */
 
 static bool
 may_stand_before_exit(const ir_op *op)
@@ -65,12 +67,18 @@ static rg_op
 opposite(rg_op compare)
 {
     switch (compare) {
-    case RG_OP_EQ: return RG_OP_NE;
-    case RG_OP_LT: return RG_OP_GE;
-    case RG_OP_GE: return RG_OP_LT;
-    case RG_OP_GT: return RG_OP_LE;
-    case RG_OP_LE: return RG_OP_GT;
-    default: return RG_OP_COUNT;
+    case RG_OP_EQ:
+        return RG_OP_NE;
+    case RG_OP_LT:
+        return RG_OP_GE;
+    case RG_OP_GE:
+        return RG_OP_LT;
+    case RG_OP_GT:
+        return RG_OP_LE;
+    case RG_OP_LE:
+        return RG_OP_GT;
+    default:
+        return RG_OP_COUNT;
     }
 }
 
@@ -78,12 +86,18 @@ static rg_op
 mirrored(rg_op compare)
 {
     switch (compare) {
-    case RG_OP_NE: return RG_OP_NE;
-    case RG_OP_LT: return RG_OP_GT;
-    case RG_OP_GT: return RG_OP_LT;
-    case RG_OP_LE: return RG_OP_GE;
-    case RG_OP_GE: return RG_OP_LE;
-    default: return RG_OP_COUNT;
+    case RG_OP_NE:
+        return RG_OP_NE;
+    case RG_OP_LT:
+        return RG_OP_GT;
+    case RG_OP_GT:
+        return RG_OP_LT;
+    case RG_OP_LE:
+        return RG_OP_GE;
+    case RG_OP_GE:
+        return RG_OP_LE;
+    default:
+        return RG_OP_COUNT;
     }
 }
 
@@ -105,7 +119,8 @@ step_of(const counted *c, uint32_t k)
     return change->code == RG_OP_ADD ? step : -step;
 }
 
-/* Whether two accesses may touch one element: distinct parameters never do, a pick may be anything. */
+/* Whether two accesses may touch one element: distinct parameters never do, a pick may be anything.
+ */
 static bool
 may_meet(const ir_op *x, const ir_op *y)
 {
@@ -189,7 +204,8 @@ match(counted *c)
            match_compare(c, compare->args[1], compare->args[0], mirrored(go_on));
 }
 
-/* -- counting ------------------------------------------------------------------------------------------ */
+/* -- counting
+ * ------------------------------------------------------------------------------------------ */
 
 /* Chooses the counter's type; false: the variable might wrap around. */
 static bool
@@ -200,8 +216,10 @@ choose_counter(counted *c)
     bool narrow = ir_bits(c->dtype) <= 32, by_one = c->step == 1 || c->step == -1, stays = false;
     c->counter = c->dtype;
     switch (c->go_on) {
-    case RG_OP_LT: return c->step > 0 && (c->step == 1 || n.max + c->step - 1 <= type.max);
-    case RG_OP_GT: return c->step < 0 && (c->step == -1 || n.min + c->step + 1 >= type.min);
+    case RG_OP_LT:
+        return c->step > 0 && (c->step == 1 || n.max + c->step - 1 <= type.max);
+    case RG_OP_GT:
+        return c->step < 0 && (c->step == -1 || n.min + c->step + 1 >= type.min);
     case RG_OP_LE:
         if (c->step < 0)
             return false;
@@ -212,8 +230,10 @@ choose_counter(counted *c)
             return false;
         stays = n.min + c->step >= type.min;
         break;
-    case RG_OP_NE: return by_one && (c->step > 0 ? start.max <= n.min : start.min >= n.max);
-    default: return false;
+    case RG_OP_NE:
+        return by_one && (c->step > 0 ? start.max <= n.min : start.min >= n.max);
+    default:
+        return false;
     }
     if (!stays)
         c->counter = RG_I64;
@@ -251,7 +271,8 @@ last_value(const counted *c)
     ir_op *at = c->loop;
     edit *e = c->edit;
     if (c->step == 1 || c->step == -1)
-        return converted(c, at, edit_scalar(e, at, up ? RG_OP_MAX : RG_OP_MIN, type, c->lo, c->hi, NULL),
+        return converted(c, at,
+                         edit_scalar(e, at, up ? RG_OP_MAX : RG_OP_MIN, type, c->lo, c->hi, NULL),
                          c->dtype);
     /* in 64 bits that wrap, the distance is right even where it has no place in the type itself */
     ir_value *lo = converted(c, at, c->lo, RG_U64), *hi = converted(c, at, c->hi, RG_U64);
@@ -263,12 +284,14 @@ last_value(const counted *c)
     steps = edit_scalar(e, at, RG_OP_ADD, bits, steps, one, NULL);
     ir_value *way = edit_scalar(e, at, RG_OP_MUL, bits, steps, by, NULL);
     ir_value *last = edit_scalar(e, at, up ? RG_OP_ADD : RG_OP_SUB, bits, lo, way, NULL);
-    ir_value *some = edit_scalar(e, at, up ? RG_OP_LT : RG_OP_GT, ir_scalar(RG_BOOL), c->lo, c->hi, NULL);
-    return edit_scalar(e, at, RG_OP_SELECT, ir_scalar(c->dtype), some, converted(c, at, last, c->dtype),
-                       converted(c, at, c->lo, c->dtype));
+    ir_value *some =
+        edit_scalar(e, at, up ? RG_OP_LT : RG_OP_GT, ir_scalar(RG_BOOL), c->lo, c->hi, NULL);
+    return edit_scalar(e, at, RG_OP_SELECT, ir_scalar(c->dtype), some,
+                       converted(c, at, last, c->dtype), converted(c, at, c->lo, c->dtype));
 }
 
-/* -- rewriting ----------------------------------------------------------------------------------------- */
+/* -- rewriting
+ * ----------------------------------------------------------------------------------------- */
 
 static ir_op *
 make_for(counted *c)

@@ -1,9 +1,10 @@
-/* Common subexpressions: equal pure ops become the first of them. SPDX-License-Identifier: Apache-2.0
+/* Common subexpressions: equal pure ops become the first of them. SPDX-License-Identifier:
+ * Apache-2.0
  *
- * The table is scoped: what a region adds is forgotten when it ends, so that the first op dominates the
- * others. Loads are no pure ops, and each local array is its own. A recall is equal to another one only
- * as long as the recalled value cannot have changed: within one region and the ifs below it, and not
- * across an op that holds the value's definition. */
+ * The table is scoped: what a region adds is forgotten when it ends, so that the first op dominates
+ * the others. Loads are no pure ops, and each local array is its own. A recall is equal to another
+ * one only as long as the recalled value cannot have changed: within one region and the ifs below
+ * it, and not across an op that holds the value's definition. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
@@ -106,7 +107,8 @@ find_or_add(table *t, ir_op *op)
     uint64_t hash = hash_op(op);
     for (uint32_t k = t->buckets[hash & t->mask]; k; k = t->entries.at[k - 1].next) {
         const entry *e = &t->entries.at[k - 1];
-        if (e->hash == hash && equal(e->op, op) && (op->code != RG_OP_RECALL || e->epoch == t->epoch))
+        if (e->hash == hash && equal(e->op, op) &&
+            (op->code != RG_OP_RECALL || e->epoch == t->epoch))
             return e->op;
     }
     if (t->entries.n > t->mask)

@@ -1,17 +1,18 @@
 /* Dead code elimination: liveness over values, from effects backwards, then one sweep.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   for (%k = .., %a = .., %b = ..)  { ... yield %a1, %b1 }      only %b's result is used, and %a feeds
- *                                                            nothing but itself: %a goes, with its chain
+ *   for (%k = .., %a = .., %b = ..)  { ... yield %a1, %b1 }      only %b's result is used, and %a
+ * feeds nothing but itself: %a goes, with its chain
  *
- * An op is live if it has an effect or a live result, or holds a live op; a carried value if its result
- * or its parameter is. Loops without effects are assumed to end. A value that is recalled is used. */
+ * An op is live if it has an effect or a live result, or holds a live op; a carried value if its
+ * result or its parameter is. Loops without effects are assumed to end. A value that is recalled is
+ * used. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
 typedef struct liveness {
-    uint8_t *values;        /* by id */
-    map ops;                /* live ops */
+    uint8_t *values; /* by id */
+    map ops;         /* live ops */
     vec(ir_value *) todo;
     bool changed;
 } liveness;
@@ -72,9 +73,7 @@ mark_op(liveness *l, ir_op *op)
         map_set(&l->ops, map_ptr(op), op);
         mark_own_operands(l, op);
         if (op->code == RG_OP_LOOP)
-            ir_for_ops(inner, op->regions[0])
-                if (inner->code == RG_OP_EXIT_IF)
-                    mark_op(l, inner);
+            ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF) mark_op(l, inner);
     }
 }
 
@@ -111,9 +110,8 @@ mark_result(liveness *l, ir_value *v)
         mark(l, ir_terminator(op->regions[1])->args[v->index]);
         break;
     case RG_OP_LOOP:
-        ir_for_ops(inner, op->regions[0])
-            if (inner->code == RG_OP_EXIT_IF)
-                mark(l, inner->args[1 + v->index]);
+        ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF)
+            mark(l, inner->args[1 + v->index]);
         break;
     case RG_OP_FOR:
     case RG_OP_UNWIND:
@@ -174,7 +172,8 @@ mark_root(ir_op *op, void *user)
     return true;
 }
 
-/* -- the sweep ---------------------------------------------------------------------------------------- */
+/* -- the sweep
+ * ---------------------------------------------------------------------------------------- */
 
 static void
 drop_carried(liveness *l, ir_op *op, uint32_t init, uint32_t param, uint32_t k)
@@ -204,9 +203,8 @@ sweep_exits(liveness *l, ir_op *op)
     for (uint32_t k = op->nresults; k-- > 0;) {
         if (op->results[k]->type.kind == IR_TRACE || l->values[op->results[k]->id])
             continue;
-        ir_for_ops(inner, op->regions[0])
-            if (inner->code == RG_OP_EXIT_IF)
-                edit_drop_arg(inner, 1 + k);
+        ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF)
+            edit_drop_arg(inner, 1 + k);
         edit_drop_result(op, k);
         l->changed = true;
     }
@@ -267,18 +265,27 @@ static void
 sweep_op(liveness *l, ir_op *op)
 {
     switch (op->code) {
-    case RG_OP_IF: sweep_if(l, op); break;
-    case RG_OP_LOOP: sweep_loop(l, op); break;
+    case RG_OP_IF:
+        sweep_if(l, op);
+        break;
+    case RG_OP_LOOP:
+        sweep_loop(l, op);
+        break;
     case RG_OP_FOR:
-    case RG_OP_UNWIND: sweep_counted(l, op); break;
-    case RG_OP_PARALLEL: sweep_parallel(l, op); break;
+    case RG_OP_UNWIND:
+        sweep_counted(l, op);
+        break;
+    case RG_OP_PARALLEL:
+        sweep_parallel(l, op);
+        break;
     case RG_OP_RMW:
         if (op->nresults && !l->values[op->results[0]->id]) {
             edit_drop_result(op, 0);
             l->changed = true;
         }
         break;
-    default: break;
+    default:
+        break;
     }
     sweep_trace(l, op);
 }

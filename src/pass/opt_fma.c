@@ -1,13 +1,14 @@
-/* Contraction: a product used once, by a sum of its own region, becomes one fma. SPDX-License-Identifier: Apache-2.0
+/* Contraction: a product used once, by a sum of its own region, becomes one fma.
+ * SPDX-License-Identifier: Apache-2.0
  *
  *   %p = mul %x, %y     %s = add %p, %z         ->   %s = fma %x, %y, %z
  *                       %s = sub %p, %z         ->   %s = fma %x, %y, (neg %z)
  *                       %s = sub %z, %p         ->   %s = fma (neg %x), %y, %z
  *
- * It changes roundings, so it stands where arithmetic is decided: once before differentiation and once for
- * adjoint code. What one run has seen is decided and copies of it stay so: a sum that was left alone (its
- * product had two uses) is not contracted in a replay where one of them is gone. f16 stays as it is: each
- * of its operations rounds. */
+ * It changes roundings, so it stands where arithmetic is decided: once before differentiation and
+ * once for adjoint code. What one run has seen is decided and copies of it stay so: a sum that was
+ * left alone (its product had two uses) is not contracted in a replay where one of them is gone.
+ * f16 stays as it is: each of its operations rounds. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 

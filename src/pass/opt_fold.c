@@ -6,13 +6,16 @@
  *   for %i = 0 to 0 step 1 (%a = %x) { ... }                 ->   result = %x
  *
  * Ifs with float results stay: choosing between floats is a branch until differentiation is over. A
- * region is not deleted while something in it is recalled; the recall stands in dead code and goes first. */
+ * region is not deleted while something in it is recalled; the recall stands in dead code and goes
+ * first. */
 #include "pass/fold_scalar.h"
 #include "pass/pass.h"
 
 static void fold_region(edit *e, ir_region *r);
 
-/* -- ifs ----------------------------------------------------------------------------------------------- */
+/* -- ifs
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* Replaces a region op by the region's ops; returns where folding goes on. */
 static ir_op *
@@ -53,7 +56,8 @@ static bool
 same_value(const ir_value *x, const ir_value *y)
 {
     uint64_t a, b;
-    return x == y || (ir_type_eq(x->type, y->type) && ir_is_const(x, &a) && ir_is_const(y, &b) && a == b);
+    return x == y ||
+           (ir_type_eq(x->type, y->type) && ir_is_const(x, &a) && ir_is_const(y, &b) && a == b);
 }
 
 /* What result k of an if is without the if, or NULL. */
@@ -68,7 +72,8 @@ chosen(edit *e, ir_op *op, uint32_t k)
         return hoisted(e, op, x);
     if (x->type.kind != IR_SCALAR || ir_is_float((rg_dtype)x->type.dtype))
         return NULL;
-    return edit_scalar(e, op, RG_OP_SELECT, x->type, op->args[0], hoisted(e, op, x), hoisted(e, op, y));
+    return edit_scalar(e, op, RG_OP_SELECT, x->type, op->args[0], hoisted(e, op, x),
+                       hoisted(e, op, y));
 }
 
 static void
@@ -97,7 +102,8 @@ fold_if(edit *e, ir_op *op)
     return op->next;
 }
 
-/* -- loops --------------------------------------------------------------------------------------------- */
+/* -- loops
+ * --------------------------------------------------------------------------------------------- */
 
 /* The parameter of a carried value that no iteration changes is its initial value. */
 static void
@@ -181,22 +187,22 @@ static ir_op *
 fold_unwind(edit *e, ir_op *op)
 {
     uint64_t count;
-    if (ir_is_const(op->args[1], &count) && (int64_t)count <= 0 && !edit_any_recalled(e, op->regions[0]))
+    if (ir_is_const(op->args[1], &count) && (int64_t)count <= 0 &&
+        !edit_any_recalled(e, op->regions[0]))
         return never(e, op);
     fold_unchanged(e, op, 2, 1);
     fold_region(e, op->regions[0]);
     return op->next;
 }
 
-/* Drops exits that are never taken (but the last one: a loop has an exit); returns the first exit of all
- * if that is always taken. */
+/* Drops exits that are never taken (but the last one: a loop has an exit); returns the first exit
+ * of all if that is always taken. */
 static ir_op *
 fold_exits(edit *e, ir_op *op)
 {
     ir_op *first = NULL;
     unsigned exits = 0;
-    ir_for_ops(inner, op->regions[0])
-        exits += inner->code == RG_OP_EXIT_IF;
+    ir_for_ops(inner, op->regions[0]) exits += inner->code == RG_OP_EXIT_IF;
     for (ir_op *inner = op->regions[0]->first, *next; inner; inner = next) {
         uint64_t taken;
         next = inner->next;
@@ -245,7 +251,8 @@ fold_loop(edit *e, ir_op *op)
     return splice_all(e, op, body, leave);
 }
 
-/* -- single ops ---------------------------------------------------------------------------------------- */
+/* -- single ops
+ * ---------------------------------------------------------------------------------------- */
 
 static uint64_t
 table_element(const ir_op *table, uint64_t index)
@@ -290,9 +297,12 @@ static ir_value *
 fold_value(edit *e, ir_op *op)
 {
     switch (op->code) {
-    case RG_OP_EXTRACT: return fold_extract(e, op);
-    case RG_OP_PICK: return fold_pick(op);
-    default: return fold_scalar(e, op);
+    case RG_OP_EXTRACT:
+        return fold_extract(e, op);
+    case RG_OP_PICK:
+        return fold_pick(op);
+    default:
+        return fold_scalar(e, op);
     }
 }
 
@@ -301,12 +311,19 @@ fold_op(edit *e, ir_op *op)
 {
     edit_operands(e, op);
     switch (op->code) {
-    case RG_OP_IF: return fold_if(e, op);
-    case RG_OP_FOR: return fold_for(e, op);
-    case RG_OP_LOOP: return fold_loop(e, op);
-    case RG_OP_UNWIND: return fold_unwind(e, op);
-    case RG_OP_PARALLEL: fold_region(e, op->regions[0]); return op->next;
-    default: break;
+    case RG_OP_IF:
+        return fold_if(e, op);
+    case RG_OP_FOR:
+        return fold_for(e, op);
+    case RG_OP_LOOP:
+        return fold_loop(e, op);
+    case RG_OP_UNWIND:
+        return fold_unwind(e, op);
+    case RG_OP_PARALLEL:
+        fold_region(e, op->regions[0]);
+        return op->next;
+    default:
+        break;
     }
     ir_op *next = op->next;
     if (edit_needless_recall(e, op))

@@ -1,6 +1,7 @@
 /* Inlining: every call becomes the called function's body. SPDX-License-Identifier: Apache-2.0
  *
- *   %y: f64 = call @square(%x)      ->      %y: f64 = mul %x, %x      ; its place says: inlined from here
+ *   %y: f64 = call @square(%x)      ->      %y: f64 = mul %x, %x      ; its place says: inlined
+ * from here
  *
  * Recursive calls stay (front ends refuse them). */
 #include "pass/edit.h"
@@ -57,8 +58,7 @@ replace_call(edit *e, ir_op *call)
     for (uint32_t k = 0; k < call->nargs; k++)
         map[callee->body->params[k]->id] = call->args[k];
     ir_region *copy = ir_region_new(e->fn, NULL);
-    ir_for_ops(op, callee->body)
-        ir_op_clone(e->fn, op, map, copy);
+    ir_for_ops(op, callee->body) ir_op_clone(e->fn, op, map, copy);
     chain c = {.m = e->fn->module, .call = call};
     mem_owner owner;
     mem_own(&owner, release_chain, &c);

@@ -3,7 +3,8 @@
 
 #include <time.h>
 
-/* RG_DEBUG is a list of words, separated by commas; a word may name a pass: RG_DEBUG=print=opt_fold */
+/* RG_DEBUG is a list of words, separated by commas; a word may name a pass: RG_DEBUG=print=opt_fold
+ */
 static const struct {
     const char *word, *doc;
 } debug_words[] = {
@@ -11,7 +12,8 @@ static const struct {
     {"print", "the IR after each pass that changed it; print=PASS: before and after that one"},
     {"verify", "verify after every pass, also one that says it changed nothing"},
     {"time", "milliseconds of each pass"},
-    {"stop", "stop=N: only the first N optimising passes of each module change anything (to bisect)"},
+    {"stop",
+     "stop=N: only the first N optimising passes of each module change anything (to bisect)"},
 };
 
 /* The value of `word` in RG_DEBUG: NULL if absent, "" if it stands alone. Ends at a comma. */
@@ -97,10 +99,10 @@ pass_simplify(ir_module *m, ir_stage stage, diag_list *diags)
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false;
         unsigned errors = diags->errors;
-#define STEP(pass)                                    \
-    if (left != 0) {                                  \
-        changed |= PASS_RUN(m, pass, stage, diags);   \
-        left -= left > 0;                             \
+#define STEP(pass)                                                                                 \
+    if (left != 0) {                                                                               \
+        changed |= PASS_RUN(m, pass, stage, diags);                                                \
+        left -= left > 0;                                                                          \
     }
         STEP(opt_fold)
         STEP(opt_cse)

@@ -49,7 +49,8 @@ interp_table(interp_frame *f, const ir_op *op)
     interp_array *a = interp_array_new(type.length);
     const char *data = op->attr.data;
     for (uint32_t k = 0; a && k < type.length; k++)
-        a->at[k] = interp_element_read((rg_dtype)type.dtype, data + k * (size_t)ir_bytes((rg_dtype)type.dtype));
+        a->at[k] = interp_element_read((rg_dtype)type.dtype,
+                                       data + k * (size_t)ir_bytes((rg_dtype)type.dtype));
     return set_array(f, op, a);
 }
 
@@ -85,7 +86,8 @@ interp_insert(interp_frame *f, const ir_op *op)
     return set_array(f, op, own);
 }
 
-/* -- slots: contents are undefined at first, so they begin as nonsense --------------------------------- */
+/* -- slots: contents are undefined at first, so they begin as nonsense
+ * --------------------------------- */
 
 interp_flow
 interp_slot(interp_frame *f, const ir_op *op)

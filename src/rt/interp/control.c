@@ -84,8 +84,8 @@ trip_count(rg_dtype d, uint64_t lo, uint64_t hi, int64_t step)
     return after ? (lo - hi - 1) / (0 - (uint64_t)step) + 1 : 0;
 }
 
-/* Results come from the last yield and not by way of the parameters: these keep what they were in the
- * last iteration, for recalls. */
+/* Results come from the last yield and not by way of the parameters: these keep what they were in
+ * the last iteration, for recalls. */
 interp_flow
 interp_for(interp_frame *f, const ir_op *op)
 {
@@ -108,7 +108,8 @@ interp_for(interp_frame *f, const ir_op *op)
     return flow == FLOW_FAULT ? flow : FLOW_NEXT;
 }
 
-/* -- unwinding ------------------------------------------------------------------------------------- */
+/* -- unwinding
+ * ------------------------------------------------------------------------------------- */
 
 static interp_flow
 unwind_rows(interp_frame *f, const ir_op *op, interp_trace *trace)
@@ -125,7 +126,8 @@ unwind_rows(interp_frame *f, const ir_op *op, interp_trace *trace)
     return flow;
 }
 
-/* What the body recalls is put back afterwards: recalls behind the unwind mean the partial iteration. */
+/* What the body recalls is put back afterwards: recalls behind the unwind mean the partial
+ * iteration. */
 static interp_flow
 unwind(interp_frame *f, const ir_op *op, interp_trace *trace)
 {
@@ -147,8 +149,9 @@ interp_unwind(interp_frame *f, const ir_op *op)
     int64_t count = (int64_t)interp_bits(f, op->args[1]);
     uint64_t rows = trace ? trace->rows : 0;
     if ((uint64_t)(count < 0 ? 0 : count) != rows)
-        return interp_fault(f, op, RT_FAULT_ASSERT, "unwinds %lld iterations of a trace that has %llu",
-                            (long long)count, (unsigned long long)rows);
+        return interp_fault(f, op, RT_FAULT_ASSERT,
+                            "unwinds %lld iterations of a trace that has %llu", (long long)count,
+                            (unsigned long long)rows);
     if (rows)
         return unwind(f, op, trace);
     interp_transfer(f, op->args + 2, op->results, op->nargs - 2);
@@ -162,7 +165,8 @@ interp_recall(interp_frame *f, const ir_op *op)
     return FLOW_NEXT;
 }
 
-/* -- calls ------------------------------------------------------------------------------------------ */
+/* -- calls
+ * ------------------------------------------------------------------------------------------ */
 
 enum { CALL_DEPTH = 256 };
 

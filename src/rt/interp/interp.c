@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/interp/machine.h"
 
-/* -- arrays as they were ------------------------------------------------------------------------------ */
+/* -- arrays as they were
+ * ------------------------------------------------------------------------------ */
 
 typedef struct backup {
     uint32_t count;
@@ -64,7 +65,8 @@ backup_finish(backup *k, const interp_machine *m, bool restore)
     free(k->copies);
 }
 
-/* -- one launch ---------------------------------------------------------------------------------------- */
+/* -- one launch
+ * ---------------------------------------------------------------------------------------- */
 
 static void
 bind_arguments(interp_frame *f, const ir_fn *fn, const rt_arg *args)
@@ -124,10 +126,11 @@ machine_release(void *machine)
     arena_free(m->arena);
 }
 
-/* What an interpreter owns besides its frames is freed by machine_release, also when memory runs out
- * below. */
+/* What an interpreter owns besides its frames is freed by machine_release, also when memory runs
+ * out below. */
 static void
-machine_start(interp_machine *m, mem_owner *owner, const interp_options *options, interp_report *report)
+machine_start(interp_machine *m, mem_owner *owner, const interp_options *options,
+              interp_report *report)
 {
     static const interp_options defaults;
     memset(report, 0, sizeof *report);
@@ -146,7 +149,8 @@ machine_finish(interp_machine *m, mem_owner *owner)
 }
 
 rt_fault
-interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options, interp_report *report)
+interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
+           interp_report *report)
 {
     interp_report own;
     interp_machine m;

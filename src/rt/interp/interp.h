@@ -1,9 +1,9 @@
 /* The interpreter: runs IR of any stage as it stands. It is the oracle of the tests and a device.
  * SPDX-License-Identifier: Apache-2.0
  *
- * It favours being evidently right: every index is checked, threads of a parallel loop run one after
- * the other (those of a loop that rewinds: last to first), sums over threads are formed in a wider
- * type. Several threads may run interpreters at once, also over one module. */
+ * It favours being evidently right: every index is checked, threads of a parallel loop run one
+ * after the other (those of a loop that rewinds: last to first), sums over threads are formed in a
+ * wider type. Several threads may run interpreters at once, also over one module. */
 #ifndef RT_INTERP_INTERP_H
 #define RT_INTERP_INTERP_H
 
@@ -28,10 +28,11 @@ typedef struct interp_report {
     char message[256];  /* empty if all went well */
 } interp_report;
 
-/* Runs a kernel. `args` follows its parameters, then one rank-0 buffer for each kernel result (plane[0]
- * receives it). options and report may be NULL. After RT_FAULT_BUDGET over bytes the arrays are as they were
- * before; after any other fault their contents are unspecified. An index outside its array, a trace
- * that does not fit its unwind and the like are reported as RT_FAULT_ASSERT. */
+/* Runs a kernel. `args` follows its parameters, then one rank-0 buffer for each kernel result
+ * (plane[0] receives it). options and report may be NULL. After RT_FAULT_BUDGET over bytes the
+ * arrays are as they were before; after any other fault their contents are unspecified. An index
+ * outside its array, a trace that does not fit its unwind and the like are reported as
+ * RT_FAULT_ASSERT. */
 rt_fault interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
                     interp_report *report);
 

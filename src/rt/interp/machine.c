@@ -1,18 +1,23 @@
 /* The machine: programs, frames, dispatch. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/interp/machine.h"
 
-/* -- programs ---------------------------------------------------------------------------------------- */
+/* -- programs
+ * ---------------------------------------------------------------------------------------- */
 
 static uint8_t
 kind_flags(ir_type t)
 {
     switch ((ir_kind)t.kind) {
-    case IR_ARRAY: return INTERP_ARRAY | INTERP_MOVES;
-    case IR_SLOT: return INTERP_ARRAY;
-    case IR_TRACE: return INTERP_TRACE;
+    case IR_ARRAY:
+        return INTERP_ARRAY | INTERP_MOVES;
+    case IR_SLOT:
+        return INTERP_ARRAY;
+    case IR_TRACE:
+        return INTERP_TRACE;
     case IR_SCALAR:
     case IR_BUFFER:
-    case IR_CURSOR: break;
+    case IR_CURSOR:
+        break;
     }
     return 0;
 }
@@ -64,7 +69,8 @@ collect_value(collector *c, const ir_value *v)
         return;
     vec_push(&c->ids, v->id);
     if (v->type.kind == IR_SCALAR || v->type.kind == IR_ARRAY)
-        c->bytes += (int64_t)ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
+        c->bytes +=
+            (int64_t)ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
 }
 
 static bool
@@ -133,7 +139,8 @@ interp_prepare(interp_machine *m, const ir_fn *fn)
     return m->programs = p;
 }
 
-/* -- frames ------------------------------------------------------------------------------------------ */
+/* -- frames
+ * ------------------------------------------------------------------------------------------ */
 
 bool
 interp_frame_open(interp_frame *f, interp_machine *m, const interp_program *p)
@@ -156,7 +163,8 @@ interp_frame_close(interp_frame *f)
     f->machine->frame = f->caller;
 }
 
-/* -- faults ------------------------------------------------------------------------------------------ */
+/* -- faults
+ * ------------------------------------------------------------------------------------------ */
 
 interp_flow
 interp_fault(interp_frame *f, const ir_op *op, rt_fault fault, const char *format, ...)
@@ -180,11 +188,13 @@ interp_may_go_on(interp_frame *f, const ir_op *op)
     if (!m->options->step_limit || m->steps < m->options->step_limit)
         return true;
     m->report->out_of_steps = true;
-    interp_fault(f, op, RT_FAULT_BUDGET, "gave up after %llu operations", (unsigned long long)m->steps);
+    interp_fault(f, op, RT_FAULT_BUDGET, "gave up after %llu operations",
+                 (unsigned long long)m->steps);
     return false;
 }
 
-/* -- dispatch ---------------------------------------------------------------------------------------- */
+/* -- dispatch
+ * ---------------------------------------------------------------------------------------- */
 
 static interp_flow
 run_const(interp_frame *f, const ir_op *op)

@@ -1,9 +1,10 @@
-/* What the interpreter's files share: values, frames, the machine. SPDX-License-Identifier: Apache-2.0
+/* What the interpreter's files share: values, frames, the machine. SPDX-License-Identifier:
+ * Apache-2.0
  *
  * Every SSA value has one word in its frame's table, by id. Local arrays and traces are counted
- * references; a word that holds one owns one count. Consuming uses (insert, yield, loop inits) move the
- * reference, so that a linear array is updated in place; a value that is recalled somewhere is shared
- * instead, so that it stays what it was. */
+ * references; a word that holds one owns one count. Consuming uses (insert, yield, loop inits) move
+ * the reference, so that a linear array is updated in place; a value that is recalled somewhere is
+ * shared instead, so that it stays what it was. */
 #ifndef RT_INTERP_MACHINE_H
 #define RT_INTERP_MACHINE_H
 
@@ -49,7 +50,13 @@ typedef struct interp_trace {
 } interp_trace;
 
 /* A function made ready to run. */
-enum { INTERP_ARRAY = 1, INTERP_TRACE = 2, INTERP_COUNTED = 3, INTERP_MOVES = 4, INTERP_RECALLED = 8 };
+enum {
+    INTERP_ARRAY = 1,
+    INTERP_TRACE = 2,
+    INTERP_COUNTED = 3,
+    INTERP_MOVES = 4,
+    INTERP_RECALLED = 8
+};
 typedef struct interp_program {
     struct interp_program *next;
     const ir_fn *fn;
@@ -72,16 +79,16 @@ typedef struct interp_machine {
     interp_report *report;
     arena *arena;
     interp_program *programs;
-    interp_buffer *buffers;    /* of the kernel's parameters */
+    interp_buffer *buffers; /* of the kernel's parameters */
     interp_buffer *temporaries;
     interp_word *scratch;
     uint32_t scratch_size;
     struct interp_frame *frame; /* the innermost */
-    uint32_t depth;            /* of calls */
-    bool parallel;             /* inside a parallel loop */
+    uint32_t depth;             /* of calls */
+    bool parallel;              /* inside a parallel loop */
     uint64_t steps;
-    int64_t held, most_held;   /* bytes recorded */
-    interp_tape tapes[2];      /* the kernel's, the worker's */
+    int64_t held, most_held; /* bytes recorded */
+    interp_tape tapes[2];    /* the kernel's, the worker's */
 } interp_machine;
 
 typedef struct interp_frame {
@@ -96,7 +103,8 @@ typedef struct interp_frame {
 typedef enum interp_flow { FLOW_NEXT, FLOW_YIELD, FLOW_EXIT, FLOW_FAULT } interp_flow;
 typedef interp_flow interp_step(interp_frame *f, const ir_op *op);
 
-/* -- machine.c ------------------------------------------------------------------------------------ */
+/* -- machine.c ------------------------------------------------------------------------------------
+ */
 /* The program of fn, prepared at first use; NULL: out of memory. */
 interp_program *interp_prepare(interp_machine *m, const ir_fn *fn);
 interp_flow interp_region(interp_frame *f, const ir_region *region);
@@ -107,7 +115,8 @@ bool interp_may_go_on(interp_frame *f, const ir_op *op);
 bool interp_frame_open(interp_frame *f, interp_machine *m, const interp_program *p);
 void interp_frame_close(interp_frame *f);
 
-/* -- values.c ------------------------------------------------------------------------------------- */
+/* -- values.c -------------------------------------------------------------------------------------
+ */
 static inline uint64_t
 interp_bits(const interp_frame *f, const ir_value *v)
 {
@@ -146,7 +155,8 @@ interp_word *interp_trace_set_aside(interp_frame *f, const interp_trace *t);
 void interp_trace_put_back(interp_frame *f, const interp_trace *t, interp_word *aside);
 void interp_hold(interp_machine *m, int64_t bytes);
 
-/* -- memory.c ------------------------------------------------------------------------------------- */
+/* -- memory.c -------------------------------------------------------------------------------------
+ */
 uint64_t interp_element_read(rg_dtype d, const void *p);
 void interp_element_write(rg_dtype d, void *p, uint64_t bits);
 void interp_buffer_init(interp_buffer *b, rt_arg *arg, ir_type type, const char *name);
@@ -155,21 +165,26 @@ int64_t interp_strided(const interp_buffer *b, int64_t linear);
 uint64_t interp_combine(rg_rmw rmw, rg_dtype d, uint64_t old, uint64_t value, uint64_t compare);
 interp_step interp_load, interp_store, interp_rmw, interp_extent, interp_pick, interp_temp;
 
-/* -- arrays.c ------------------------------------------------------------------------------------- */
+/* -- arrays.c -------------------------------------------------------------------------------------
+ */
 interp_step interp_array_op, interp_table, interp_copy, interp_extract, interp_insert;
 interp_step interp_slot, interp_slot_load, interp_slot_store, interp_slot_copy, interp_slot_zero;
 
-/* -- control.c ------------------------------------------------------------------------------------ */
+/* -- control.c ------------------------------------------------------------------------------------
+ */
 interp_step interp_if, interp_for, interp_loop, interp_exit_if, interp_yield, interp_call;
 interp_step interp_unwind, interp_recall;
 
-/* -- parallel.c ----------------------------------------------------------------------------------- */
+/* -- parallel.c -----------------------------------------------------------------------------------
+ */
 interp_step interp_parallel;
 
-/* -- tape.c --------------------------------------------------------------------------------------- */
+/* -- tape.c ---------------------------------------------------------------------------------------
+ */
 interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop;
 
-/* -- print.c -------------------------------------------------------------------------------------- */
+/* -- print.c --------------------------------------------------------------------------------------
+ */
 interp_step interp_print, interp_assert;
 
 #endif

@@ -1,24 +1,34 @@
-/* Loads, stores and read-modify-writes of arrays, every index checked. SPDX-License-Identifier: Apache-2.0 */
+/* Loads, stores and read-modify-writes of arrays, every index checked. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "rt/interp/machine.h"
 
 uint64_t
 interp_element_read(rg_dtype d, const void *p)
 {
     switch (d) {
-    case RG_BOOL: return *(const uint8_t *)p != 0;
-    case RG_I8: return (uint64_t)(int64_t)*(const int8_t *)p;
-    case RG_U8: return *(const uint8_t *)p;
-    case RG_I16: return (uint64_t)(int64_t)*(const int16_t *)p;
+    case RG_BOOL:
+        return *(const uint8_t *)p != 0;
+    case RG_I8:
+        return (uint64_t)(int64_t) * (const int8_t *)p;
+    case RG_U8:
+        return *(const uint8_t *)p;
+    case RG_I16:
+        return (uint64_t)(int64_t) * (const int16_t *)p;
     case RG_U16:
-    case RG_F16: return *(const uint16_t *)p;
-    case RG_I32: return (uint64_t)(int64_t)*(const int32_t *)p;
+    case RG_F16:
+        return *(const uint16_t *)p;
+    case RG_I32:
+        return (uint64_t)(int64_t) * (const int32_t *)p;
     case RG_U32:
-    case RG_F32: return *(const uint32_t *)p;
+    case RG_F32:
+        return *(const uint32_t *)p;
     case RG_I64:
     case RG_U64:
-    case RG_F64: return *(const uint64_t *)p;
+    case RG_F64:
+        return *(const uint64_t *)p;
     case RG_NONE:
-    case RG_DTYPE_COUNT: break;
+    case RG_DTYPE_COUNT:
+        break;
     }
     return 0;
 }
@@ -27,18 +37,29 @@ void
 interp_element_write(rg_dtype d, void *p, uint64_t bits)
 {
     switch (ir_bytes(d)) {
-    case 1: *(uint8_t *)p = (uint8_t)bits; break;
-    case 2: *(uint16_t *)p = (uint16_t)bits; break;
-    case 4: *(uint32_t *)p = (uint32_t)bits; break;
-    case 8: *(uint64_t *)p = bits; break;
+    case 1:
+        *(uint8_t *)p = (uint8_t)bits;
+        break;
+    case 2:
+        *(uint16_t *)p = (uint16_t)bits;
+        break;
+    case 4:
+        *(uint32_t *)p = (uint32_t)bits;
+        break;
+    case 8:
+        *(uint64_t *)p = bits;
+        break;
     }
 }
 
 void
 interp_buffer_init(interp_buffer *b, rt_arg *arg, ir_type type, const char *name)
 {
-    *b = (interp_buffer){.arg = arg, .name = name ? name : "?", .dtype = type.dtype,
-                         .rank = (uint8_t)type.rank, .total = 1};
+    *b = (interp_buffer){.arg = arg,
+                         .name = name ? name : "?",
+                         .dtype = type.dtype,
+                         .rank = (uint8_t)type.rank,
+                         .total = 1};
     for (unsigned k = 0; k < b->rank; k++)
         b->total *= arg->extent[k];
 }
@@ -57,12 +78,13 @@ interp_strided(const interp_buffer *b, int64_t linear)
 static interp_flow
 outside(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis, int64_t index)
 {
-    return interp_fault(f, op, RT_FAULT_ASSERT, "index %lld leaves axis %u of array `%s`, extent %lld",
-                        (long long)index, axis, b->name, (long long)b->arg->extent[axis]);
+    return interp_fault(f, op, RT_FAULT_ASSERT,
+                        "index %lld leaves axis %u of array `%s`, extent %lld", (long long)index,
+                        axis, b->name, (long long)b->arg->extent[axis]);
 }
 
-/* An index outside its axis is allowed while the element stays inside the array: C code walks rows of
- * contiguous arrays through pointers. */
+/* An index outside its axis is allowed while the element stays inside the array: C code walks rows
+ * of contiguous arrays through pointers. */
 static interp_flow
 locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, int64_t *linear)
 {
@@ -106,7 +128,8 @@ locate(interp_frame *f, const ir_op *op, interp_buffer *b, void **at)
         strided = interp_strided(b, linear);
     }
     char *plane = b->arg->plane[op->plane];
-    *at = plane ? plane + (op->plane ? linear : strided) * (int64_t)ir_bytes((rg_dtype)b->dtype) : NULL;
+    *at = plane ? plane + (op->plane ? linear : strided) * (int64_t)ir_bytes((rg_dtype)b->dtype)
+                : NULL;
     return FLOW_NEXT;
 }
 
@@ -228,7 +251,8 @@ interp_temp(interp_frame *f, const ir_op *op)
         arg->extent[k] = (int64_t)interp_bits(f, op->args[k]);
         arg->stride[k] = total;
         if (arg->extent[k] < 0 || __builtin_mul_overflow(total, arg->extent[k], &total))
-            return interp_fault(f, op, RT_FAULT_MEMORY, "a temporary array has an impossible extent");
+            return interp_fault(f, op, RT_FAULT_MEMORY,
+                                "a temporary array has an impossible extent");
     }
     interp_buffer *b = arena_one(m->arena, interp_buffer);
     interp_buffer_init(b, arg, op->results[0]->type, op->results[0]->name);

@@ -1,4 +1,5 @@
-/* Parallel loops: thread after thread, reductions in a wider type. SPDX-License-Identifier: Apache-2.0 */
+/* Parallel loops: thread after thread, reductions in a wider type. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "rt/interp/machine.h"
 
 typedef struct domain {
@@ -109,7 +110,8 @@ prepare_traces(interp_frame *f, const ir_op *op, sweep *s)
     if (s->first_init > at) {
         s->rewinds = f->words[op->args[at]->id].trace;
         if ((s->rewinds ? s->rewinds->rows : 0) != s->domain.total)
-            return interp_fault(f, op, RT_FAULT_ASSERT, "rewinds a trace of another number of threads");
+            return interp_fault(f, op, RT_FAULT_ASSERT,
+                                "rewinds a trace of another number of threads");
     }
     if (result && !(s->records = interp_trace_new(f, result)))
         return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a trace");

@@ -4,7 +4,7 @@
 typedef struct conversion {
     char text[32]; /* %, flags, width, precision; the length and the letter are ours */
     size_t len;
-    char letter;   /* 0: the format ends early */
+    char letter; /* 0: the format ends early */
 } conversion;
 
 /* Reads the conversion that begins at format[0] == '%'; returns what follows it. */

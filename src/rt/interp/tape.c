@@ -25,7 +25,8 @@ frame_types(ir_value *const *values, uint32_t n)
 {
     uint64_t hash = 0xcbf29ce484222325ull ^ n;
     for (uint32_t k = 0; k < n; k++)
-        hash = (hash ^ values[k]->type.dtype ^ (uint64_t)values[k]->type.length << 8) * 0x100000001b3ull;
+        hash = (hash ^ values[k]->type.dtype ^ (uint64_t)values[k]->type.length << 8) *
+               0x100000001b3ull;
     return hash;
 }
 
@@ -131,7 +132,8 @@ interp_tape_pop(interp_frame *f, const ir_op *op)
     uint32_t n = op->nresults - 1;
     uint64_t cursor = interp_bits(f, op->args[0]), words = frame_words(values, n);
     if (cursor < words || cursor > tape->capacity || tape->at[cursor - 1] != frame_types(values, n))
-        return interp_fault(f, op, RT_FAULT_ASSERT, "pops a frame of other values than were pushed");
+        return interp_fault(f, op, RT_FAULT_ASSERT,
+                            "pops a frame of other values than were pushed");
     uint64_t at = cursor -= words;
     for (uint32_t k = 0; k < n; k++) {
         if (!values[k]->type.length)
