@@ -1,0 +1,284 @@
+#!/bin/sh
+# rgc from the outside: exit codes, files, messages. SPDX-License-Identifier: Apache-2.0
+#   cli_test.sh RGC LIBRGRT.A SOURCE_ROOT
+rgc=$1
+rgrt=$2
+root=$3
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAIL: $1"
+    sed 's/^/    /' out err 2>/dev/null | head -20
+}
+# expect CODE WORDS... : runs rgc; its exit code must be CODE
+expect() {
+    code=$1
+    shift
+    "$rgc" "$@" >out 2>err
+    found=$?
+    [ $found -eq "$code" ] && pass || fail "rgc $* ended with $found, not $code"
+}
+# says TEXT: a line of the last run's output or messages holds it
+says() { grep -qF -- "$1" out err && pass || fail "nothing says \"$1\""; }
+# holds FILE: it is there
+holds() { [ -s "$1" ] && pass || fail "there is no $1"; }
+
+cat >k.c <<'END'
+#include <math.h>
+#ifndef FACTOR
+#define FACTOR 1
+#endif
+void ramp(int n, float x[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        x[i] = FACTOR * 0.25f * (i + 1);
+}
+void relax(int n, const int steps[n], const float x[n], float loss[1])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        float v = x[i];
+        for (int t = 0; t < steps[i]; t++) {
+            if (v > 2.0f) break;
+            v = sinf(v) + 0.1f;
+        }
+        #pragma omp atomic
+        loss[0] += v;
+    }
+}
+void cube(int n, double k, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = k * x[i] * x[i] * x[i];
+}
+void inplace(int n, int times, double x[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int t = 0; t < times; t++)
+            x[i] = sin(x[i]) + 0.5;
+}
+struct body { double mass; int kind; double pos; };
+void bodies(int n, double g, const struct body p[n], double f[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        f[i] = p[i].kind ? g * p[i].mass * p[i].pos : 0.0;
+}
+struct spring { double mass, k; };
+void one_spring(struct spring s, double x[1]) { x[0] = s.k * s.mass * x[0]; }
+double norm(int n, const double x[n])
+{
+    double s = 0;
+    #pragma omp parallel for reduction(+ : s)
+    for (int i = 0; i < n; i++)
+        s += x[i] * x[i];
+    return s;
+}
+void matrix(int n, int m, const float a[n][m], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            y[i] += a[i][j] * (j + 1);
+}
+void broken(int n, float x[n]) { goto out; out: x[0] = 1; }
+END
+
+# -- usage ------------------------------------------------------------------------------------------
+expect 2
+expect 2 nothing
+says 'there is no command `nothing`'
+expect 0 --help
+expect 0 --version
+for c in run ir check build grad explain; do
+    expect 0 $c --help
+    says "usage: rgc $c"
+    expect 2 $c
+    expect 2 $c k.c relax --frobnicate
+    says 'unknown option `--frobnicate`'
+done
+expect 2 run k.c ramp n
+says '`n` is not NAME=VALUE'
+expect 2 run k.c ramp n=3 --mode sideways
+expect 2 run k.c ramp n=3 --repeat 0
+expect 2 run k.c ramp n=3 --budget much
+expect 2 run k.c ramp n=3 --out
+says 'needs a value'
+expect 2 ir k.c relax --stage nowhere
+expect 2 ir k.c relax --form sideways
+
+# -- forward runs and files -----------------------------------------------------------------------------
+expect 0 run k.c ramp n=4 x=zeros
+says 'x: f32[4] = 0.25 0.5 0.75 1'
+expect 0 run k.c ramp n=4 x=zeros:4 -D FACTOR=2 --device interp
+says 'x: f32[4] = 0.5 1 1.5 2'
+expect 0 run k.c ramp n=4 x=ones --out some/where
+holds some/where/x.npy
+cp some/where/x.npy x.npy
+expect 0 run k.c relax n=4 steps=ones x=x.npy loss=zeros:1
+says 'loss: f32[1] = 2.64'
+expect 0 run k.c matrix n=2 m=3 a=ones y=zeros
+says 'y: f32[2] = 6 6'
+expect 0 run k.c norm n=3 x=ones
+says 'return: f64[] = 3'
+expect 0 run k.c bodies n=2 g=2 p.mass=ones p.kind=ones p.pos=ones f=zeros
+says 'f: f64[2] = 2 2'
+expect 0 run k.c one_spring s.mass=2 s.k=3 x=ones
+says 'x: f64[1] = 6'
+
+# -- what is refused -----------------------------------------------------------------------------------------
+expect 1 run nowhere.c f
+says 'nowhere.c: no such file'
+expect 1 run k.c nothing
+says 'there is no kernel `nothing`'
+says 'relax'
+expect 1 run k.c broken n=1 x=zeros
+says 'k.c:'
+says 'goto'
+expect 1 run k.c ramp n=4
+says 'parameter `x` of kernel `ramp` is not set'
+expect 1 run k.c ramp n=4 x=zeros y=1
+says 'has no parameter `y`'
+expect 1 run k.c ramp n=4.5 x=zeros:4
+says '`4.5`'
+expect 1 run k.c ramp n=4 x=zeros:5
+says 'axis 0 must have 4 elements, the array has 5'
+expect 1 run k.c ramp n=4 x=zeros:2,2
+says 'rank'
+expect 1 run k.c ramp n=4 x=3
+says 'is an array'
+expect 1 run k.c cube n=4 k=1 x=x.npy y=zeros
+says 'dtype is f32, parameter `x` needs f64'
+expect 1 run k.c matrix n=2 m=2 a=x.npy y=zeros
+says 'rank is 1, parameter `a` needs 2'
+expect 1 run k.c ramp n=4 x=missing.npy
+says 'missing.npy: no such file'
+echo hello >junk.npy
+expect 1 run k.c ramp n=4 x=junk.npy
+says 'not a .npy file'
+expect 1 run k.c ramp n=4 x=zeros --device quantum
+says 'quantum'
+expect 1 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp steps=ones
+says 'only floats have derivatives'
+
+# -- .npy files as others write them -----------------------------------------------------------------------
+# v1, column-major, 2 x 2: 1 2 / 3 4
+header="{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }"
+{ printf '\223NUMPY\001\000\166\000%-117s\n' "$header"; printf '\000\000\200\077\000\000\100\100\000\000\000\100\000\000\200\100'; } >fortran.npy
+expect 0 run k.c matrix n=2 m=2 a=fortran.npy y=zeros
+says 'y: f32[2] = 5 11'
+# v2: a longer length
+{ printf '\223NUMPY\002\000\164\000\000\000%-115s\n' "$header"; printf '\000\000\200\077\000\000\100\100\000\000\000\100\000\000\200\100'; } >v2.npy
+expect 0 run k.c matrix n=2 m=2 a=v2.npy y=zeros
+says 'y: f32[2] = 5 11'
+{ printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 2), }"; printf '0123456789abcdef'; } >big.npy
+expect 1 run k.c matrix n=2 m=2 a=big.npy y=zeros
+says 'big-endian'
+{ printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 9), }"; printf '0123456789abcdef'; } >short.npy
+expect 1 run k.c matrix n=2 m=9 a=short.npy y=zeros
+says 'cut short'
+
+# -- derivatives ------------------------------------------------------------------------------------------------
+expect 0 run k.c relax n=4 steps=ones x=x.npy loss=zeros --out r
+cp r/loss.npy seed.npy
+for device in interp cpu; do
+    expect 0 run k.c cube n=2 k=2 x=ones y=zeros --vjp y=ones --device $device
+    says 'x.adj: f64[2] = 6 6'
+    says 'k.adj: f64[] = 2'
+    says 'y.adj: f64[2] = 0 0'
+    expect 0 run k.c cube n=2 k=2 x=ones y=zeros --vjp y=ones --mode split --device $device
+    says 'x.adj: f64[2] = 6 6'
+    expect 0 run k.c cube n=2 k=2 x=ones y=zeros --jvp x=ones --jvp k=ones --device $device
+    says 'y.tan: f64[2] = 7 7'
+    for mode in combined split; do
+        expect 0 run k.c cube n=2 k=2 x=ones y=zeros --vjp y=ones --jvp x=ones --mode $mode --device $device
+        says 'x.adj.tan: f64[2] = 12 12'
+        says 'k.adj.tan: f64[] = 6'
+        says 'y.tan: f64[2] = 6 6'
+    done
+    expect 0 run k.c norm n=3 x=ones --vjp return=ones --device $device
+    says 'x.adj: f64[3] = 2 2 2'
+    expect 0 run k.c bodies n=2 g=2 p.mass=ones p.kind=ones p.pos=ones f=zeros --vjp f=ones --out b --device $device
+    holds b/f.npy
+    holds b/p.mass.adj.npy
+    holds b/g.adj.npy
+    [ ! -e b/p.kind.adj.npy ] && pass || fail 'an integer has an adjoint'
+    expect 0 run k.c inplace n=2 times=3 x=ones --vjp x=ones --device $device
+    says 'x.adj: f64[2] = 0.0'
+    expect 1 run k.c inplace n=2 times=3 x=ones --vjp x=ones --mode split --device $device
+    says 'k.c:'
+    expect 1 run k.c inplace n=3 times=100000 x=ones --vjp x=ones --budget 64k --device $device
+    says 'inplace'
+    says '65536'
+done
+expect 0 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp loss=seed.npy --jvp x=x.npy --out d/e
+for f in loss loss.adj loss.tan x.adj x.adj.tan loss.adj.tan; do holds d/e/$f.npy; done
+expect 1 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp loss=x.npy
+says 'its shape differs'
+expect 0 run k.c inplace n=100 times=10 x=ones --vjp x=ones --repeat 5
+says 'forward '
+says 'gradient '
+says 'x: f64[100] = 1.4973'
+
+# -- the other commands --------------------------------------------------------------------------------------------
+for stage in source inline simplify vjp ad plan tape arrays llvm optimized assembly; do
+    expect 0 ir k.c relax --form forward_vjp --stage $stage
+done
+expect 0 ir k.c relax --stage source
+cp out relax.rg
+expect 0 run relax.rg relax n=4 steps=ones x=x.npy loss=zeros:1
+says 'loss: f32[1] = 2.64'
+for k in relax cube bodies norm matrix inplace; do
+    expect 0 check k.c $k
+    says 'worst relative error'
+done
+expect 0 check k.c cube n=100 k=0.5 --seed 7
+expect 0 explain k.c relax --grad
+says 'records 4 bytes per iteration (v)'
+
+expect 0 build k.c relax -o relax.o
+expect 0 grad k.c relax -o relax_grad.o --header relax_gradient.h
+cat >main.c <<'END'
+#include "relax.h"
+#include <stdio.h>
+int main(void)
+{
+    int32_t steps[2] = {1, 1};
+    float x[2] = {0.25f, 0.5f}, loss[1] = {0};
+    int fault = relax_forward(2, steps, x, loss);
+    printf("%d %.4f\n", fault, loss[0]);
+    return 0;
+}
+END
+cat >grad.c <<'END'
+#include "relax_gradient.h"
+#include <stdio.h>
+int main(void)
+{
+    int32_t steps[2] = {1, 1};
+    float x[2] = {0.25f, 0.5f}, g[2] = {0}, loss[1] = {0}, seed[1] = {1};
+    int fault = relax_forward_vjp(2, steps, x, g, loss, seed);
+    printf("%d %.4f %.4f %.4f\n", fault, loss[0], g[0], g[1]);
+    loss[0] = 0;
+    fault = relax_forward(2, steps, x, loss) | relax_vjp(2, steps, x, 0, loss, seed);
+    printf("%d %.4f\n", fault, loss[0]);
+    return 0;
+}
+END
+cc -Wall -Wextra -Werror main.c relax.o "$rgrt" -fopenmp -lm -o main >out 2>err && ./main >out 2>&1
+says '0 0.9268'
+cc -Wall -Wextra -Werror grad.c relax_grad.o "$rgrt" -fopenmp -lm -o grad >out 2>err && ./grad >out 2>&1
+says '0 0.9268 0.9689 0.8776'
+says '0 0.9268'
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
