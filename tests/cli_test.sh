@@ -1,9 +1,8 @@
 #!/bin/sh
 # rgc from the outside: exit codes, files, messages. SPDX-License-Identifier: Apache-2.0
-#   cli_test.sh RGC LIBRGRT.A SOURCE_ROOT
-rgc=$1
-rgrt=$2
-root=$3
+#   cli_test.sh RGC LIBRGRT.A
+rgc=$(realpath "$1")
+rgrt=$(realpath "$2")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
