@@ -253,6 +253,68 @@ test_lists(rg_module *module)
     rg_args_destroy(args);
 }
 
+/* -- C: records, defines, diagnostics ---------------------------------------------------------------------- */
+
+struct body {
+    double mass;
+    int32_t kind;
+    double pos;
+};
+
+static const char bodies_source[] =
+    "struct body { double mass; int kind; double pos; };\n"
+    "void weigh(int n, const struct body p[n], double f[n])\n"
+    "{\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < n; i++)\n"
+    "        f[i] = FACTOR * p[i].kind * p[i].mass * p[i].pos;\n"
+    "}\n"
+    "void bad(int n, double f[n]) { goto end; end: f[0] = n; }\n"
+    "static double helper(double x) { return x; }\n";
+
+static void
+test_c(rg_context *rg)
+{
+    rg_str define = RG_STR("FACTOR=2");
+    rg_module_desc desc = {.defines = &define, .define_count = 1, .name = RG_STR("bodies.c")};
+    rg_module *module;
+    rg_status status = rg_module_from_c(rg, rg_str_of(bodies_source), &desc, &module);
+    if (status == RG_UNSUPPORTED)
+        return;
+    CHECK(status == RG_OK);
+    rg_kernel *weigh = kernel_of(module, "weigh"), *bad;
+    FAILS(rg_module_get_kernel(module, RG_STR("bad"), &bad), RG_COMPILE, "bodies.c:8:");
+    CHECK(strstr(rg_error_message(), "goto") != NULL);
+    FAILS(rg_module_get_kernel(module, RG_STR("helper"), &bad), RG_NOT_FOUND, "weigh");
+    rg_args *args = args_of(weigh);
+    struct body p[3] = {{1, 1, 10}, {2, 0, 20}, {3, 2, 30}};
+    double f[3] = {0}, g[3];
+    int64_t shape = 3;
+    rg_array *af = array_of(rg, RG_F64, 1, 3, 0, f), *mass, *kind;
+    CHECK(rg_args_set_int(args, RG_STR("n"), 3) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("f"), af) == RG_OK);
+    CHECK(rg_args_set_records(args, RG_STR("p"), p, 1, &shape, NULL) == RG_OK);
+    CHECK(rg_launch(weigh, args) == RG_OK);
+    CHECK(f[0] == 20 && f[1] == 0 && f[2] == 360);
+    CHECK(rg_args_get_array(args, RG_STR("p.mass"), &mass) == RG_OK);
+    CHECK(rg_args_get_array(args, RG_STR("p.kind"), &kind) == RG_OK);
+    CHECK(rg_array_require(mass, RG_ADJOINT) == RG_OK);
+    FAILS(rg_array_require(kind, RG_ADJOINT), RG_INVALID, "only floats");
+    CHECK(rg_array_require(af, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(af, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch_vjp(weigh, args) == RG_OK);
+    CHECK(rg_array_read(mass, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(g[0] == 20 && g[1] == 0 && g[2] == 120);
+    FAILS(rg_args_set_records(args, RG_STR("f"), p, 1, &shape, NULL), RG_NOT_FOUND, "records");
+    FAILS(rg_args_set_records(args, RG_STR("p"), NULL, 1, &shape, NULL), RG_INVALID, "data is NULL");
+    rg_args_destroy(args);
+    rg_array_destroy(af);
+    rg_module_destroy(module);
+    CHECK(rg_module_from_c(rg, RG_STR("void f(int n { }"), NULL, &module) == RG_OK);
+    FAILS(rg_module_get_kernel(module, RG_STR("f"), &bad), RG_COMPILE, "source.c:1:");
+    rg_module_destroy(module);
+}
+
 /* -- a budget that is too small changes nothing ------------------------------------------------------------- */
 
 static void
@@ -556,6 +618,7 @@ test_device(const char *device)
     test_results(rg, module);
     test_strides(rg, module);
     test_lists(module);
+    test_c(rg);
     test_misuse_of_arrays(rg);
     test_misuse_of_modules(rg, module);
     test_misuse_of_args(rg, module);

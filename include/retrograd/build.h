@@ -24,7 +24,7 @@ typedef struct rg_module rg_module;
 typedef struct rg_context rg_context;
 typedef struct rg_builder rg_builder;
 typedef struct ir_value *rg_value; /* an SSA value: a scalar, a local array or a buffer */
-typedef struct rg_var *rg_var;     /* a mutable variable of scalar or local-array type */
+typedef struct ir_variable *rg_var; /* a mutable variable of scalar or local-array type */
 typedef uint32_t rg_label;         /* an open construct that can be left; 0 is none */
 typedef uint32_t rg_fn;            /* a function of the module being built; 0 is none */
 

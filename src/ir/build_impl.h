@@ -58,7 +58,7 @@ typedef struct binding {
     bool echo;      /* guards: what the variable is if control gets here at all */
 } binding;
 
-struct rg_var {
+struct ir_variable {
     ir_type type;
     const char *name;
     binding *top;

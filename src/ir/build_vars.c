@@ -218,7 +218,7 @@ rg_build_var(rg_builder *b, rg_str name, rg_type type)
         build_report(b, ERROR_TYPES, "a variable needs a scalar type or a local array of scalars");
         type = (rg_type){RG_I32, 0};
     }
-    rg_var var = arena_one(b->arena, struct rg_var);
+    rg_var var = arena_one(b->arena, struct ir_variable);
     var->type = type.length ? ir_array(type.dtype, type.length) : ir_scalar(type.dtype);
     var->name = build_text(b, name);
     var->owner = b->n_open - 1;
