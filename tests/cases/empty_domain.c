@@ -12,6 +12,6 @@ empty_domain(int n, const double x[n], double y[2])
         s += x[i];
     #pragma omp parallel for
     for (int i = 5; i < n; i++)
-        y[1] = 7.0;
+        y[i] = 7.0;
     y[0] = y[0] - 1.0 + s;
 }

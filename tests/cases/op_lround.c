@@ -1,7 +1,7 @@
 // lround is flat and an integer
 // args: n=4 x[4]=-2.4,0.3,1.6,7.8 y[4]=0
 // seed: y=1
-// expect: y=4.8,0,3,62.4
+// expect: y=4.8,0,3.2,62.4
 // grad: x=-2,0,2,8
 #include <math.h>
 

@@ -1,6 +1,41 @@
 /* Questions about the tree. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/ast.h"
 
+void *
+fc_grow(arena *a, void *at, size_t *cap, size_t need, size_t size)
+{
+    if (need <= *cap)
+        return at;
+    size_t wider = *cap ? *cap * 2 : 8;
+    void *grown = arena_alloc(a, wider * size);
+    if (*cap)
+        memcpy(grown, at, *cap * size);
+    *cap = wider;
+    return grown;
+}
+
+const char *
+fc_formatv(arena *a, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, args);
+    return text;
+}
+
+const char *
+fc_format(arena *a, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *text = fc_formatv(a, format, args);
+    va_end(args);
+    return text;
+}
+
 decl *
 fc_lvalue_root(const node *n)
 {

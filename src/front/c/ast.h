@@ -7,6 +7,18 @@
 #include "base/base.h"
 #include "retrograd/build.h"
 
+/* Growing arrays whose memory is the arena's: list(int) l = {0}; list_push(a, &l, 3); l.at[0] */
+#define list(type) struct { type *at; size_t n, cap; }
+#define list_push(a, l, value) \
+    ((l)->at = fc_grow((a), (l)->at, &(l)->cap, (l)->n + 1, sizeof(*(l)->at)), \
+     (l)->at[(l)->n++] = (value))
+#define list_pop(l) ((l)->at[--(l)->n])
+#define list_last(l) ((l)->at[(l)->n - 1])
+void *fc_grow(arena *a, void *at, size_t *cap, size_t need, size_t size);
+/* printf into the arena */
+const char *fc_format(arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *fc_formatv(arena *a, const char *format, va_list args);
+
 typedef struct ctype ctype;
 typedef struct record record;
 typedef struct node node;
@@ -130,7 +142,7 @@ struct decl {
     bool written;       /* assigned to, incremented, or one of its parts is */
     bool address_taken;
     bool moved;         /* pointers: ++, -- or += somewhere */
-    vec(node *) assigned; /* pointers: what is assigned to them after their initialisation */
+    list(node *) assigned; /* pointers: what is assigned to them after their initialisation */
 
     /* functions */
     decl **params;
@@ -144,6 +156,7 @@ struct decl {
 
     /* where its storage is at the moment (gen.h) */
     struct object *object;
+    struct object *temp; /* the buffer that a kernel-level array is, made when the kernel began */
     struct pointer_var *pointer;
 };
 

@@ -32,17 +32,11 @@ fc_fail(gen *g, front_error error, rg_place at, ...)
         row++;
     if (said_before(g, row->number, at))
         return;
-    str text = {0};
     va_list args;
     va_start(args, at);
-    str_addv(&text, row->text, args);
+    const char *text = fc_formatv(g->arena, row->text, args);
     va_end(args);
-    if (row->remedy[0]) {
-        str_addc(&text, '\n');
-        str_addz(&text, row->remedy);
-    }
-    rg_build_error(g->b, row->number, at, "%s", text.ptr);
-    str_free(&text);
+    rg_build_error(g->b, row->number, at, "%s%s%s", text, row->remedy[0] ? "\n" : "", row->remedy);
 }
 
 void

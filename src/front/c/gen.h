@@ -90,6 +90,7 @@ typedef struct gen {
     rg_label on_break, on_continue;
     bool break_leaves_thread; /* the innermost loop is the parallel one */
     map reported;    /* errors said, by number and place */
+    map hoisted;     /* functions and constants that the kernel's beginning has seen */
 } gen;
 
 /* -- gen.c ------------------------------------------------------------------------------------------ */
@@ -148,7 +149,7 @@ typedef struct pointer_undo {
     decl *variable;
     pointer_var *before;
 } pointer_undo;
-typedef vec(pointer_undo) pointer_undos;
+typedef list(pointer_undo) pointer_undos;
 void fc_pointers_enter_thread(gen *g, const node *body, pointer_undos *undo);
 void fc_pointers_leave_thread(pointer_undos *undo);
 
@@ -179,7 +180,7 @@ bool fc_is_constant_node(const node *n, int64_t *v);
 void fc_omp_stmt(gen *g, const node *n);
 void fc_atomic_stmt(gen *g, const node *n);
 /* Whether a kernel-level array must be seen by all threads. */
-bool fc_needs_temp(gen *g, const decl *d);
+bool fc_needs_temp(const decl *fn, const decl *d);
 
 /* -- kernel.c, check.c ------------------------------------------------------------------------------ */
 void fc_kernel(gen *g, decl *fn);

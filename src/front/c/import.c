@@ -74,27 +74,18 @@ leaves_of(const ctype *t)
     return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
 }
 
-typedef struct field_visit {
-    unit *unit;
-    vec(field) fields;
-    uint32_t leaves;
-} field_visit;
-
-static enum CXVisitorResult
-see_field(CXCursor c, CXClientData data)
+static field
+import_field(unit *u, CXCursor c, uint32_t leaf)
 {
-    field_visit *v = data;
-    field f = {.name = fc_cursor_name(v->unit, c), .leaf = v->leaves};
-    f.type = fc_import_type(v->unit, clang_getCursorType(c));
+    field f = {.name = fc_cursor_name(u, c), .leaf = leaf};
+    f.type = fc_import_type(u, clang_getCursorType(c));
     f.offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
     if (clang_Cursor_isBitField(c)) {
-        ctype *bad = arena_one(v->unit->arena, ctype);
+        ctype *bad = arena_one(u->arena, ctype);
         *bad = (ctype){.kind = TYPE_BAD, .name = "bit-field"};
         f.type = bad;
     }
-    v->leaves += leaves_of(f.type);
-    vec_push(&v->fields, f);
-    return CXVisit_Continue;
+    return f;
 }
 
 static void
@@ -108,16 +99,15 @@ import_record(unit *u, ctype *t, CXType canonical)
     t->kind = TYPE_STRUCT;
     t->rec = arena_one(u->arena, record);
     t->rec->name = t->name;
-    field_visit v = {.unit = u};
-    clang_Type_visitFields(canonical, see_field, &v);
-    t->rec->nfields = (uint32_t)v.fields.n;
-    t->rec->fields = arena_new_n(u->arena, field, v.fields.n + 1);
-    for (size_t i = 0; i < v.fields.n; i++)
-        t->rec->fields[i] = v.fields.at[i];
-    t->rec->leaves = v.leaves;
+    cursors all = fc_record_fields(u, canonical);
+    t->rec->nfields = (uint32_t)all.n;
+    t->rec->fields = arena_new_n(u->arena, field, all.n + 1);
+    for (size_t i = 0; i < all.n; i++) {
+        t->rec->fields[i] = import_field(u, all.at[i], t->rec->leaves);
+        t->rec->leaves += leaves_of(t->rec->fields[i].type);
+    }
     long long size = clang_Type_getSizeOf(canonical);
     t->rec->size = size > 0 ? (uint32_t)size : 0;
-    vec_free(&v.fields);
 }
 
 static void
@@ -188,12 +178,11 @@ fc_adjust_array(unit *u, ctype *t)
 static void
 import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
 {
-    cursors kids = {0};
-    vec(node *) found = {0};
-    fc_cursor_children(c, &kids);
+    cursors kids = fc_cursor_children(u, c);
+    list(node *) found = {0};
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_isExpression(clang_getCursorKind(kids.at[i])))
-            vec_push(&found, fc_import_expr(u, kids.at[i]));
+            list_push(u->arena, &found, fc_import_expr(u, kids.at[i]));
     }
     uint32_t rank = 0, open = 0;
     for (const ctype *t = written; t->kind == TYPE_ARRAY; t = t->elem) {
@@ -211,8 +200,6 @@ import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
         if (!typedefs || t->length < 0)
             d->extents[axis] = found.at[next++];
     }
-    vec_free(&kids);
-    vec_free(&found);
 }
 
 static void
@@ -304,19 +291,17 @@ import_body(unit *u, decl *fn)
     CXCursor c;
     memcpy(&c, fn->cursor, sizeof(c));
     import_parameters(u, fn, c);
-    cursors kids = {0};
-    fc_cursor_children(c, &kids);
+    cursors kids = fc_cursor_children(u, c);
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)
             fn->body = fc_import_stmt(u, kids.at[i]);
     }
-    vec_free(&kids);
 }
 
 void
 fc_unit_import_body(unit *u, decl *fn)
 {
-    vec_push(&u->pending, fn);
+    list_push(u->arena, &u->pending, fn);
     while (u->pending.n)
-        import_body(u, vec_pop(&u->pending));
+        import_body(u, list_pop(&u->pending));
 }

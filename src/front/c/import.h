@@ -12,6 +12,19 @@ typedef struct source_file {
     size_t len;
 } source_file;
 
+typedef struct original {
+    const char *path, *text;
+    size_t len;
+} original;
+
+/* What a visitor of libclang's saw. Such a visitor must not allocate from the arena: a failure would
+ * jump over libclang's frames. */
+typedef struct collected {
+    CXCursor *at;
+    size_t n, cap;
+    bool failed;
+} collected;
+
 struct unit {
     arena *arena;
     rg_builder *builder;
@@ -19,16 +32,20 @@ struct unit {
     CXIndex index;
     CXTranslationUnit tu;
     omp_list directives;
-    vec(source_file) files;
-    struct { const char *path, *text; size_t len; } *rewritten; /* original texts of rewritten files */
-    size_t nrewritten;
+    list(source_file) files;
+    list(original) originals; /* of files whose directives were rewritten */
     map decls, types;
-    vec(decl *) functions;
-    vec(decl *) pending; /* functions that were called and whose bodies are not known yet */
+    collected seen;
+    list(decl *) functions;
+    list(decl *) pending; /* functions that were called and whose bodies are not known yet */
 };
 
-typedef vec(CXCursor) cursors;
-void fc_cursor_children(CXCursor c, cursors *out);
+typedef struct cursors {
+    CXCursor *at;
+    size_t n;
+} cursors;
+cursors fc_cursor_children(unit *u, CXCursor c);
+cursors fc_record_fields(unit *u, CXType record);
 const char *fc_cursor_name(unit *u, CXCursor c);
 rg_place fc_cursor_place(unit *u, CXCursor c);
 source_file *fc_unit_file(unit *u, CXFile handle);

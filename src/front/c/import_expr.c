@@ -91,13 +91,11 @@ import_string(unit *u, CXCursor c)
 {
     node *n = typed(u, E_STRING, c);
     const char *p = fc_cursor_name(u, c);
-    str text = {0};
+    char *text = arena_alloc(u->arena, strlen(p) + 1);
+    size_t length = 0;
     for (p += *p == '"'; *p && !(*p == '"' && !p[1]);)
-        str_addc(&text, next_character(&p));
-    n->text = arena_str(u->arena, str_view(&text));
-    if (!n->text)
-        n->text = "";
-    str_free(&text);
+        text[length++] = next_character(&p);
+    n->text = text;
     return n;
 }
 
@@ -154,13 +152,13 @@ binary_op(enum CXBinaryOperatorKind kind)
 }
 
 static void
-assigned_to(node *target, node *value)
+assigned_to(unit *u, node *target, node *value)
 {
     fc_note_write(fc_lvalue_root(target));
     if (target->kind != E_REF || !target->type || target->type->kind != TYPE_POINTER)
         return;
     if (value)
-        vec_push(&target->decl->assigned, value);
+        list_push(u->arena, &target->decl->assigned, value);
     else
         target->decl->moved = true;
 }
@@ -174,7 +172,7 @@ import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
     n->kid[1] = fc_import_expr(u, right);
     if (kind == CXBinaryOperator_Assign) {
         n->kind = E_ASSIGN;
-        assigned_to(n->kid[0], n->kid[1]);
+        assigned_to(u, n->kid[0], n->kid[1]);
     } else if (kind == CXBinaryOperator_LAnd || kind == CXBinaryOperator_LOr) {
         n->kind = kind == CXBinaryOperator_LAnd ? E_AND : E_OR;
     } else if (kind == CXBinaryOperator_Comma) {
@@ -194,7 +192,7 @@ import_compound(unit *u, CXCursor c, CXCursor left, CXCursor right)
     n->op = binary_op(clang_getCursorBinaryOperatorKind(c));
     n->kid[0] = fc_import_expr(u, left);
     n->kid[1] = fc_import_expr(u, right);
-    assigned_to(n->kid[0], NULL);
+    assigned_to(u, n->kid[0], NULL);
     return n;
 }
 
@@ -212,7 +210,7 @@ import_unary(unit *u, CXCursor c, CXCursor operand)
         n->kind = E_INC;
         n->bits = (kind == CXUnaryOperator_PostDec || kind == CXUnaryOperator_PreDec ? INC_MINUS : 0) |
                   (kind == CXUnaryOperator_PreInc || kind == CXUnaryOperator_PreDec ? INC_PREFIX : 0);
-        assigned_to(n->kid[0], NULL);
+        assigned_to(u, n->kid[0], NULL);
         return n;
     case CXUnaryOperator_AddrOf:
         n->kind = E_ADDR;
@@ -297,7 +295,7 @@ import_call(unit *u, CXCursor c)
         return fc_node_bad(u, c, ERR_FUNCTION_POINTER, NULL);
     node *n = typed_value(u, E_CALL, c);
     n->decl = fc_import_decl(u, target);
-    vec_push(&u->pending, n->decl);
+    list_push(u->arena, &u->pending, n->decl);
     int count = clang_Cursor_getNumArguments(c);
     n->count = count > 0 ? (uint32_t)count : 0;
     n->list = arena_new_n(u->arena, node *, n->count + 1);
@@ -394,9 +392,8 @@ import_list(unit *u, CXCursor c, cursors *kids)
 node *
 fc_import_initialiser(unit *u, CXCursor c)
 {
-    cursors kids = {0};
+    cursors kids = fc_cursor_children(u, c);
     enum CXCursorKind kind = clang_getCursorKind(c);
-    fc_cursor_children(c, &kids);
     node *n;
     if (kind == CXCursor_InitListExpr)
         n = import_list(u, c, &kids);
@@ -405,7 +402,6 @@ fc_import_initialiser(unit *u, CXCursor c)
         n = import_designated(u, c, &kids);
     else
         n = fc_import_expr(u, c);
-    vec_free(&kids);
     return n;
 }
 
@@ -497,9 +493,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
 node *
 fc_import_expr(unit *u, CXCursor c)
 {
-    cursors kids = {0};
-    fc_cursor_children(c, &kids);
+    cursors kids = fc_cursor_children(u, c);
     node *n = import_by_kind(u, c, clang_getCursorKind(c), &kids);
-    vec_free(&kids);
     return n;
 }

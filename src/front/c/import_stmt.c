@@ -213,9 +213,7 @@ fc_import_stmt(unit *u, CXCursor c)
     enum CXCursorKind kind = clang_getCursorKind(c);
     if (clang_isExpression(kind))
         return fc_import_expr(u, c);
-    cursors kids = {0};
-    fc_cursor_children(c, &kids);
+    cursors kids = fc_cursor_children(u, c);
     node *n = import_statement_kind(u, c, kind, &kids);
-    vec_free(&kids);
     return n;
 }

@@ -200,11 +200,29 @@ leaf_count(const leaf *l)
     return n;
 }
 
-/* The object was just declared: elements without an initialiser are zero already. */
+/* A buffer keeps what an earlier round of a loop left in it. */
+static void
+zero_buffers(gen *g, object *o)
+{
+    for (uint32_t i = 0; i < o->nleaves; i++) {
+        leaf *l = &o->leaves[i];
+        rg_value index[MAX_AXES];
+        for (uint32_t k = 0; k < l->rank; k++)
+            rg_build_for(g->b, fc_int_value(g, RG_I64, 0), fc_int_value(g, RG_I64, l->dim[k]), 1,
+                         &index[k]);
+        rg_build_store(g->b, RG_PRIMAL, l->value, l->rank, index, fc_zero_value(g, l->dtype));
+        for (uint32_t k = 0; k < l->rank; k++)
+            rg_build_end(g->b);
+    }
+}
+
+/* The object was just declared: elements of a variable without an initialiser are zero already. */
 void
 fc_init_object(gen *g, object *o, const node *init)
 {
     uint8_t **data;
+    if (o->kind == OBJECT_BUFFER && init->kind == E_INIT)
+        zero_buffers(g, o);
     if (is_list_of_constants(g, o, init) && fill_data(g, o, init, &data)) {
         leaf *l = &o->leaves[0];
         rg_value t = rg_build_table(g->b, l->dtype, (uint32_t)leaf_count(l), data[0]);

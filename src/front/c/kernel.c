@@ -23,11 +23,8 @@ scalar_parameter(gen *g, decl *d)
         l->var = NULL;
         rg_value *elements = arena_new_n(g->arena, rg_value, count + 1);
         for (uint32_t e = 0; e < count; e++) {
-            str name = {0};
-            str_addf(&name, "%s.%u", l->name, e);
-            elements[e] = rg_build_param_scalar(g->b, rg_str_of(arena_str(g->arena, str_view(&name))),
-                                                l->dtype, d->place);
-            str_free(&name);
+            const char *name = fc_format(g->arena, "%s.%u", l->name, e);
+            elements[e] = rg_build_param_scalar(g->b, rg_str_of(name), l->dtype, d->place);
         }
         l->value = (rg_value)(void *)elements; /* gathered once the body begins */
     }
@@ -176,14 +173,26 @@ open_parameters(gen *g, decl *fn)
     }
 }
 
-/* Tables and arrays shared by threads are made once, where every region of the kernel sees them. */
+/* -- what is made once, where every region of the kernel sees it ------------------------------------ */
+/* Constant tables, and buffers for the arrays that threads share. There is no recursion, so that one
+ * buffer serves every call of the function that declares the array. */
 typedef struct hoisting {
     gen *g;
     decl *fn;
-    map *seen;
+    bool in_thread;
 } hoisting;
 
-static void hoist(gen *g, decl *fn, map *seen);
+static void hoist_function(gen *g, decl *fn, bool in_thread);
+
+static bool
+seen_before(gen *g, const void *what, bool in_thread)
+{
+    uint64_t key = map_ptr(what) + in_thread;
+    if (map_get(&g->hoisted, key))
+        return true;
+    map_set(&g->hoisted, key, g);
+    return false;
+}
 
 static bool
 is_constant_table(gen *g, const decl *d)
@@ -193,50 +202,58 @@ is_constant_table(gen *g, const decl *d)
            fc_constant_initialiser(g, t, d->init);
 }
 
-static bool
-hoist_node(const node *n, void *user)
+static void
+hoist_declaration(hoisting *h, decl *d)
 {
-    hoisting *h = user;
     front_error error;
-    if (n->kind == E_CALL && n->decl && n->decl->body)
-        hoist(h->g, n->decl, h->seen);
-    if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
-        n->decl->type->kind != TYPE_POINTER && !map_get(h->seen, map_ptr(n->decl))) {
-        map_set(h->seen, map_ptr(n->decl), n->decl);
-        n->decl->object = fc_constant_object(h->g, n->decl);
-    }
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
-        decl *d = n->list[i]->decl;
-        if (!d->lasting && d->type->kind == TYPE_ARRAY && !fc_type_problem(d->type, &error) &&
-            is_constant_table(h->g, d)) {
-            d->lasting = true;
-            map_set(h->seen, map_ptr(d), d);
-            d->object = fc_constant_object(h->g, d);
-        }
-    }
-    return true;
+    if (d->lasting || d->type->kind == TYPE_POINTER || fc_type_problem(d->type, &error))
+        return;
+    if (is_constant_table(h->g, d))
+        d->lasting = true; /* made at its first mention */
+    else if (!h->in_thread && fc_needs_temp(h->fn, d))
+        d->temp = fc_object_temp(h->g, d->name, d->type);
 }
 
 static void
-hoist(gen *g, decl *fn, map *seen)
+hoist_tree(hoisting h, const node *n)
 {
-    if (map_get(seen, map_ptr(fn)))
+    if (!n)
         return;
-    map_set(seen, map_ptr(fn), fn);
-    hoisting h = {g, fn, seen};
-    fc_node_walk(fn->body, hoist_node, &h);
+    h.in_thread |= n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR;
+    if (n->kind == E_CALL && n->decl && n->decl->body)
+        hoist_function(h.g, n->decl, h.in_thread);
+    if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
+        n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false))
+        n->decl->object = fc_constant_object(h.g, n->decl);
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+        if (!seen_before(h.g, n->list[i]->decl, true))
+            hoist_declaration(&h, n->list[i]->decl);
+        hoist_tree(h, n->list[i]->decl->init);
+    }
+    for (size_t i = 0; i < 4; i++)
+        hoist_tree(h, n->kid[i]);
+    for (uint32_t i = 0; i < n->count; i++)
+        hoist_tree(h, n->list[i]);
+    if (n->kind == E_LITERAL)
+        hoist_tree(h, n->decl->init);
+}
+
+static void
+hoist_function(gen *g, decl *fn, bool in_thread)
+{
+    if (!seen_before(g, fn, in_thread))
+        hoist_tree((hoisting){g, fn, in_thread}, fn->body);
 }
 
 static void
 kernel_body(gen *g, decl *fn)
 {
     frame f = {.fn = fn};
-    map seen = {0};
     g->frame = &f;
     fn->active = true;
     open_parameters(g, fn);
-    hoist(g, fn, &seen);
-    map_free(&seen);
+    map_free(&g->hoisted);
+    hoist_function(g, fn, false);
     if (fn->type->kind == TYPE_SCALAR)
         f.result = fc_object_local(g, "return", fn->type);
     bool jumps = fc_function_jumps(fn);
@@ -307,25 +324,58 @@ generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
                  "the main file with external linkage (not static)", source->kernel);
 }
 
+/* All that a compilation holds; released at once when memory runs out. */
+typedef struct session {
+    ir_module *module;
+    arena *arena;
+    rg_builder *builder;
+    unit *unit;
+    gen gen;
+} session;
+
+static void
+session_release(void *object)
+{
+    session *s = object;
+    fc_unit_close(s->unit);
+    map_free(&s->gen.reported);
+    map_free(&s->gen.hoisted);
+    rg_builder_destroy(s->builder);
+    arena_free(s->arena);
+    ir_module_free(s->module);
+}
+
+static bool
+session_parse(session *s, const front_c_source *source, diag_list *diags)
+{
+    s->module = ir_module_new();
+    s->arena = arena_new();
+    s->builder = ir_builder_on(s->module, diags);
+    s->unit = fc_unit_new(s->arena, s->builder, diags);
+    return fc_unit_parse(s->unit, source);
+}
+
 ir_module *
 front_c_compile(const front_c_source *source, diag_list *diags)
 {
-    ir_module *m = ir_module_new();
-    arena *a = arena_new();
+    session s = {0};
+    mem_owner owns;
     unsigned before = diags->errors;
-    rg_builder *b = ir_builder_on(m, diags);
-    gen g = {.module = m, .arena = a, .b = b};
-    g.unit = fc_unit_parse(source, a, b, diags);
-    if (g.unit)
-        generate(&g, source, m, diags);
-    fc_unit_close(g.unit);
-    map_free(&g.reported);
-    rg_builder_destroy(b);
-    arena_free(a);
-    if (diags->errors > before) {
-        ir_module_free(m);
-        return NULL;
+    mem_own(&owns, session_release, &s);
+    if (session_parse(&s, source, diags)) {
+        s.gen.unit = s.unit;
+        s.gen.module = s.module;
+        s.gen.arena = s.arena;
+        s.gen.b = s.builder;
+        generate(&s.gen, source, s.module, diags);
     }
+    mem_disown(&owns);
+    ir_module *m = s.module;
+    if (diags->errors == before)
+        s.module = NULL;
+    else
+        m = NULL;
+    session_release(&s);
     return m;
 }
 
@@ -344,23 +394,29 @@ collect_names(unit *u, const front_c_source *source, front_c_names *names)
     }
 }
 
+static void
+names_release(void *names)
+{
+    front_c_names_free(names);
+}
+
 bool
 front_c_list(const front_c_source *source, front_c_names *names, diag_list *diags)
 {
-    ir_module *m = ir_module_new();
-    arena *a = arena_new();
-    rg_builder *b = ir_builder_on(m, diags);
+    session s = {0};
+    mem_owner owns_session, owns_names;
     front_c_source all = *source;
-    unit *u = fc_unit_parse(source, a, b, diags);
     *names = (front_c_names){0};
     all.kernel = NULL;
-    if (u)
-        collect_names(u, &all, names);
-    fc_unit_close(u);
-    rg_builder_destroy(b);
-    arena_free(a);
-    ir_module_free(m);
-    return u != NULL;
+    mem_own(&owns_session, session_release, &s);
+    mem_own(&owns_names, names_release, names);
+    bool ok = session_parse(&s, source, diags);
+    if (ok)
+        collect_names(s.unit, &all, names);
+    mem_disown(&owns_names);
+    mem_disown(&owns_session);
+    session_release(&s);
+    return ok;
 }
 
 void

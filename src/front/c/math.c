@@ -266,10 +266,17 @@ assert_call(gen *g, const node *n)
 typedef struct printing {
     gen *g;
     const node *call;
-    str format;
-    vec(rg_value) values;
+    list(char) format;
+    list(rg_value) values;
     uint32_t next; /* argument */
 } printing;
+
+static void
+add_text(printing *p, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        list_push(p->g->arena, &p->format, text[i]);
+}
 
 static void
 print_conversion(printing *p, const char *flags, size_t nflags, char kind)
@@ -279,9 +286,8 @@ print_conversion(printing *p, const char *flags, size_t nflags, char kind)
     char shown[3] = {'%', kind, 0};
     if (kind == 's' && argument && argument->kind == E_STRING) {
         for (const char *c = argument->text; *c; c++) {
-            if (*c == '%')
-                str_addc(&p->format, '%');
-            str_addc(&p->format, *c);
+            add_text(p, "%", *c == '%');
+            add_text(p, c, 1);
         }
         return;
     }
@@ -295,11 +301,10 @@ print_conversion(printing *p, const char *flags, size_t nflags, char kind)
         fc_fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
         return;
     }
-    str_addc(&p->format, '%');
-    str_add(&p->format, (rg_str){flags, nflags});
-    if (!wants_float && kind != 'c')
-        str_addz(&p->format, "ll");
-    str_addc(&p->format, kind);
+    add_text(p, "%", 1);
+    add_text(p, flags, nflags);
+    add_text(p, "ll", !wants_float && kind != 'c' ? 2 : 0);
+    add_text(p, &kind, 1);
     if (!wants_float) { /* the conversion decides how the bits are read */
         rg_dtype d = rg_value_type(v).dtype;
         bool narrow = fc_dtype_bits(d) <= 32;
@@ -307,7 +312,7 @@ print_conversion(printing *p, const char *flags, size_t nflags, char kind)
         if (fc_is_signed_dtype(d) != as_signed)
             v = fc_convert(g, narrow ? (as_signed ? RG_I32 : RG_U32) : (as_signed ? RG_I64 : RG_U64), v);
     }
-    vec_push(&p->values, v);
+    list_push(p->g->arena, &p->values, v);
 }
 
 static void
@@ -315,11 +320,11 @@ print_format(printing *p, const char *f)
 {
     while (*f) {
         if (*f != '%') {
-            str_addc(&p->format, *f++);
+            add_text(p, f++, 1);
             continue;
         }
         if (f[1] == '%') {
-            str_addz(&p->format, "%%");
+            add_text(p, "%%", 2);
             f += 2;
             continue;
         }
@@ -354,14 +359,12 @@ print_call(gen *g, const node *n)
         p.call = &line;
         print_format(&p, "%s\n");
         fc_at_node(g, n);
-        rg_build_print(g->b, str_view(&p.format), 0, NULL);
+        rg_build_print(g->b, (rg_str){p.format.at, p.format.n}, 0, NULL);
     } else {
         print_format(&p, n->list[0]->text);
         fc_at_node(g, n);
-        rg_build_print(g->b, str_view(&p.format), (uint32_t)p.values.n, p.values.at);
+        rg_build_print(g->b, (rg_str){p.format.at, p.format.n}, (uint32_t)p.values.n, p.values.at);
     }
-    str_free(&p.format);
-    vec_free(&p.values);
     return true;
 }
 

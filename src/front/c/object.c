@@ -66,10 +66,8 @@ add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
     if (t->kind == TYPE_STRUCT) {
         for (uint32_t i = 0; i < t->rec->nfields; i++) {
             const field *f = &t->rec->fields[i];
-            str full = {0};
-            str_addf(&full, "%s%s%s", name, f->name[0] ? "." : "", f->name);
-            add_leaves(l, arena_str(l->g->arena, str_view(&full)), f->type, offset + f->offset);
-            str_free(&full);
+            const char *full = f->name[0] ? fc_format(l->g->arena, "%s.%s", name, f->name) : name;
+            add_leaves(l, full, f->type, offset + f->offset);
         }
     } else {
         leaf *to = &l->o->leaves[l->next++];

@@ -45,7 +45,7 @@ typedef struct rebound {
     pointer_var *pointer;
 } rebound;
 
-typedef vec(rebound) rebounds;
+typedef list(rebound) rebounds;
 
 /* Private copies, in the region just opened. */
 static void
@@ -56,7 +56,7 @@ make_private(gen *g, const omp *d, const node *body, rebounds *undo)
         front_error error;
         if (!v || v->type->kind == TYPE_POINTER || fc_type_problem(v->type, &error))
             continue;
-        vec_push(undo, ((rebound){v, v->object, v->pointer}));
+        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer}));
         object *outer = v->object;
         v->object = fc_object_local(g, v->name, v->type);
         if (d->privates.at[i].first && outer) {
@@ -71,11 +71,10 @@ static void
 restore(rebounds *undo)
 {
     while (undo->n) {
-        rebound r = vec_pop(undo);
+        rebound r = list_pop(undo);
         r.variable->object = r.object;
         r.variable->pointer = r.pointer;
     }
-    vec_free(undo);
 }
 
 /* -- atomic updates of kernel-level scalars are reductions ------------------------------------------ */
@@ -85,14 +84,17 @@ typedef struct shared_sum {
     bool other_use;
 } shared_sum;
 
-typedef vec(shared_sum) shared_sums;
+typedef struct shared_sums {
+    arena *arena;
+    list(shared_sum) found;
+} shared_sums;
 
 static shared_sum *
 sum_of(shared_sums *all, const decl *d)
 {
-    for (size_t i = 0; i < all->n; i++) {
-        if (all->at[i].variable == d)
-            return &all->at[i];
+    for (size_t i = 0; i < all->found.n; i++) {
+        if (all->found.at[i].variable == d)
+            return &all->found.at[i];
     }
     return NULL;
 }
@@ -108,14 +110,16 @@ static bool
 see_atomic(const node *n, void *user)
 {
     atomic_form f;
-    if (n->kind != S_OMP || n->directive->kind < OMP_ATOMIC_UPDATE || n->directive->kind > OMP_ATOMIC_COMPARE)
+    shared_sums *all = user;
+    if (n->kind != S_OMP || n->directive->kind < OMP_ATOMIC_UPDATE ||
+        n->directive->kind > OMP_ATOMIC_COMPARE)
         return true;
-    if (!fc_atomic_form_read(n, &f) || f.capture || f.target->kind != E_REF || !is_shared_scalar(f.target->decl) ||
-        f.op > RG_RMW_XOR)
+    if (!fc_atomic_form_read(n, &f) || f.capture || f.target->kind != E_REF ||
+        !is_shared_scalar(f.target->decl) || f.op > RG_RMW_XOR)
         return true;
-    shared_sum *s = sum_of(user, f.target->decl);
+    shared_sum *s = sum_of(all, f.target->decl);
     if (!s)
-        vec_push((shared_sums *)user, ((shared_sum){f.target->decl, f.op, false}));
+        list_push(all->arena, &all->found, ((shared_sum){f.target->decl, f.op, false}));
     else if (s->op != f.op)
         s->other_use = true;
     return true;
@@ -154,23 +158,22 @@ count_atomic(const node *n, void *user)
 static void
 reduce_atomics(gen *g, const node *body, rebounds *undo)
 {
-    shared_sums sums = {0};
+    shared_sums sums = {.arena = g->arena};
     fc_node_walk(body, see_atomic, &sums);
-    for (size_t i = 0; i < sums.n; i++) {
-        shared_sum *s = &sums.at[i];
+    for (size_t i = 0; i < sums.found.n; i++) {
+        shared_sum *s = &sums.found.at[i];
         mention_count m = {.variable = s->variable};
         fc_node_walk(body, count_mention, &m);
         fc_node_walk(body, count_atomic, &m);
         if (s->other_use || m.all != m.atomic)
             continue;
         rg_build_reduce(g->b, s->variable->object->leaves[0].var, s->op);
-        vec_push(undo, ((rebound){s->variable, s->variable->object, s->variable->pointer}));
+        list_push(g->arena, undo, ((rebound){s->variable, s->variable->object, s->variable->pointer}));
         object *own = arena_one(g->arena, object);
         *own = *s->variable->object;
         own->shared = false;
         s->variable->object = own;
     }
-    vec_free(&sums);
 }
 
 static void
@@ -188,7 +191,7 @@ make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
             continue;
         }
         rg_build_reduce(g->b, v->object->leaves[0].var, r->op);
-        vec_push(undo, ((rebound){v, v->object, v->pointer}));
+        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer}));
         object *own = arena_one(g->arena, object);
         *own = *v->object;
         own->shared = false;
@@ -279,7 +282,7 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
             rg_value way = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, f->compare, v), t->by[k]);
             v = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, t->first[k], way);
         }
-        vec_push(undo, ((rebound){f->counter, f->counter->object, NULL}));
+        list_push(g->arena, undo, ((rebound){f->counter, f->counter->object, NULL}));
         fc_bind_counter(g, f->counter, v);
         fc_name_index(g, index[k], f->counter);
     }
@@ -399,20 +402,23 @@ search_temp(temp_search *s, const node *n, bool shared, bool direct)
     }
 }
 
-static const node *
-holder_of(gen *g, const decl *d)
+static bool
+has_axes(const ctype *t)
 {
-    const frame *f = g->frame;
-    return f ? f->fn->body : NULL;
+    if (t->kind == TYPE_ARRAY)
+        return true;
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->rec->nfields; i++) {
+        if (has_axes(t->rec->fields[i].type))
+            return true;
+    }
+    return false;
 }
 
 bool
-fc_needs_temp(gen *g, const decl *d)
+fc_needs_temp(const decl *fn, const decl *d)
 {
-    const node *body = holder_of(g, d);
     temp_search s = {.array = d};
-    if (!body)
-        return false;
-    search_temp(&s, body, false, false);
+    if (has_axes(d->type))
+        search_temp(&s, fn->body, false, false);
     return s.found;
 }

@@ -6,10 +6,10 @@
 static const char *
 original_text(unit *u, const char *path, size_t *len)
 {
-    for (size_t i = 0; i < u->nrewritten; i++) {
-        if (strcmp(u->rewritten[i].path, path) == 0) {
-            *len = u->rewritten[i].len;
-            return u->rewritten[i].text;
+    for (size_t i = 0; i < u->originals.n; i++) {
+        if (strcmp(u->originals.at[i].path, path) == 0) {
+            *len = u->originals.at[i].len;
+            return u->originals.at[i].text;
         }
     }
     return NULL;
@@ -30,8 +30,8 @@ fc_unit_file(unit *u, CXFile handle)
     if (!f.text)
         f.text = clang_getFileContents(u->tu, handle, &f.len);
     f.number = rg_build_file(u->builder, rg_str_of(path), (rg_str){f.text, f.text ? f.len : 0});
-    vec_push(&u->files, f);
-    return &vec_last(&u->files);
+    list_push(u->arena, &u->files, f);
+    return &list_last(&u->files);
 }
 
 rg_place
@@ -57,18 +57,61 @@ fc_cursor_name(unit *u, CXCursor c)
     return name;
 }
 
-static enum CXChildVisitResult
-push_child(CXCursor c, CXCursor parent, CXClientData data)
+static bool
+collect(collected *c, CXCursor cursor)
 {
-    vec_push((cursors *)data, c);
-    return CXChildVisit_Continue;
+    if (c->n == c->cap) {
+        size_t wider = c->cap ? c->cap * 2 : 64;
+        CXCursor *grown = realloc(c->at, wider * sizeof(*grown));
+        if (!grown) {
+            c->failed = true;
+            return false;
+        }
+        c->at = grown;
+        c->cap = wider;
+    }
+    c->at[c->n++] = cursor;
+    return true;
 }
 
-void
-fc_cursor_children(CXCursor c, cursors *out)
+static enum CXChildVisitResult
+see_child(CXCursor c, CXCursor parent, CXClientData data)
 {
-    out->n = 0;
-    clang_visitChildren(c, push_child, out);
+    return collect(data, c) ? CXChildVisit_Continue : CXChildVisit_Break;
+}
+
+static enum CXVisitorResult
+see_field(CXCursor c, CXClientData data)
+{
+    return collect(data, c) ? CXVisit_Continue : CXVisit_Break;
+}
+
+static cursors
+kept_cursors(unit *u)
+{
+    cursors out = {NULL, u->seen.n};
+    if (u->seen.failed)
+        mem_alloc(SIZE_MAX / 2); /* fails: the handler takes over */
+    out.at = arena_new_n(u->arena, CXCursor, out.n + 1);
+    if (out.n)
+        memcpy(out.at, u->seen.at, out.n * sizeof(*out.at));
+    return out;
+}
+
+cursors
+fc_cursor_children(unit *u, CXCursor c)
+{
+    u->seen.n = 0;
+    clang_visitChildren(c, see_child, &u->seen);
+    return kept_cursors(u);
+}
+
+cursors
+fc_record_fields(unit *u, CXType record)
+{
+    u->seen.n = 0;
+    clang_Type_visitFields(record, see_field, &u->seen);
+    return kept_cursors(u);
 }
 
 /* -- clang's diagnostics --------------------------------------------------------------------------- */
@@ -107,7 +150,7 @@ report_errors(unit *u)
 }
 
 /* -- arguments ------------------------------------------------------------------------------------- */
-typedef vec(const char *) strings;
+typedef list(const char *) strings;
 
 static const char *
 joined(arena *a, const char *option, const char *value)
@@ -129,34 +172,29 @@ make_arguments(arena *a, const front_c_source *source, strings *out)
         /* a directive that could not be read must not be skipped in silence */
         "-Werror=source-uses-openmp"};
     for (size_t i = 0; i < countof(fixed); i++)
-        vec_push(out, fixed[i]);
+        list_push(a, out, fixed[i]);
     for (uint32_t i = 0; i < source->include_count; i++)
-        vec_push(out, joined(a, "-I", source->include_paths[i]));
+        list_push(a, out, joined(a, "-I", source->include_paths[i]));
     for (uint32_t i = 0; i < source->define_count; i++)
-        vec_push(out, joined(a, "-D", source->defines[i]));
+        list_push(a, out, joined(a, "-D", source->defines[i]));
 }
 
 /* -- the parse ------------------------------------------------------------------------------------- */
-typedef vec(struct CXUnsavedFile) unsaved_files;
+typedef list(struct CXUnsavedFile) unsaved_files;
 
 /* Adds a file whose directives were rewritten. */
 static void
 add_rewritten(unit *u, unsaved_files *unsaved, const char *path, rg_str text)
 {
-    str tail = {0};
+    const char *tail = "";
     char *changed = fc_pragma_rewrite(u->arena, path, text, &u->directives, &tail);
-    str whole = {0};
-    str_add(&whole, (rg_str){changed, text.len});
-    if (tail.len)
-        str_add(&whole, str_view(&tail));
-    const char *kept = arena_str(u->arena, str_view(&whole));
-    vec_push(unsaved, ((struct CXUnsavedFile){path, kept ? kept : "", (unsigned long)whole.len}));
-    u->rewritten = mem_realloc(u->rewritten, (u->nrewritten + 1) * sizeof(*u->rewritten));
-    u->rewritten[u->nrewritten].path = path;
-    u->rewritten[u->nrewritten].text = text.ptr;
-    u->rewritten[u->nrewritten++].len = text.len;
-    str_free(&tail);
-    str_free(&whole);
+    size_t extra = strlen(tail);
+    char *whole = arena_alloc(u->arena, text.len + extra + 1);
+    memcpy(whole, changed, text.len);
+    memcpy(whole + text.len, tail, extra);
+    list_push(u->arena, unsaved,
+              ((struct CXUnsavedFile){path, whole, (unsigned long)(text.len + extra)}));
+    list_push(u->arena, &u->originals, ((original){path, text.ptr, text.len}));
 }
 
 static bool
@@ -172,30 +210,46 @@ parse_once(unit *u, const char *path, const strings *args, unsaved_files *unsave
 }
 
 typedef struct inclusions {
-    unit *unit;
-    unsaved_files *unsaved;
-    const char *main_path;
-    bool found;
+    CXFile at[256]; /* files beyond that are taken as they are */
+    size_t n;
 } inclusions;
 
-/* An included file of the user's that holds directives must be parsed in its rewritten form. */
 static void
-look_into(CXFile handle, CXSourceLocation *stack, unsigned depth, CXClientData data)
+see_inclusion(CXFile handle, CXSourceLocation *stack, unsigned depth, CXClientData data)
 {
     inclusions *in = data;
+    if (depth && in->n < countof(in->at))
+        in->at[in->n++] = handle;
+}
+
+/* An included file of the user's that holds directives must be parsed in its rewritten form. */
+static bool
+rewrite_included(unit *u, CXFile handle, unsaved_files *unsaved)
+{
     CXString name = clang_getFileName(handle);
-    const char *path = arena_str(in->unit->arena, rg_str_of(clang_getCString(name)));
+    const char *path = arena_str(u->arena, rg_str_of(clang_getCString(name)));
     clang_disposeString(name);
     size_t len = 0;
-    const char *text = depth ? clang_getFileContents(in->unit->tu, handle, &len) : NULL;
+    const char *text = clang_getFileContents(u->tu, handle, &len);
     if (!text || strncmp(path, FRONT_HEADER_DIR, strlen(FRONT_HEADER_DIR)) == 0)
-        return;
-    const char *copy = arena_str(in->unit->arena, (rg_str){text, len});
-    if (!strstr(copy, "omp") || original_text(in->unit, path, &len))
-        return;
-    size_t before = in->unit->directives.n;
-    add_rewritten(in->unit, in->unsaved, path, (rg_str){copy, len});
-    in->found |= in->unit->directives.n > before;
+        return false;
+    const char *copy = arena_str(u->arena, (rg_str){text, len});
+    if (!copy || !strstr(copy, "omp") || original_text(u, path, &len))
+        return false;
+    size_t before = u->directives.n;
+    add_rewritten(u, unsaved, path, (rg_str){copy, len});
+    return u->directives.n > before;
+}
+
+static bool
+rewrite_all_included(unit *u, unsaved_files *unsaved)
+{
+    inclusions in = {.n = 0};
+    bool any = false;
+    clang_getInclusions(u->tu, see_inclusion, &in);
+    for (size_t i = 0; i < in.n; i++)
+        any |= rewrite_included(u, in.at[i], unsaved);
+    return any;
 }
 
 static bool
@@ -205,21 +259,16 @@ parse_all(unit *u, const front_c_source *source, rg_str text)
     unsaved_files unsaved = {0};
     make_arguments(u->arena, source, &args);
     for (size_t i = 0; i < front_header_count; i++)
-        vec_push(&unsaved, ((struct CXUnsavedFile){front_headers[i].path, front_headers[i].text,
+        list_push(u->arena, &unsaved, ((struct CXUnsavedFile){front_headers[i].path, front_headers[i].text,
                                                    front_headers[i].len}));
     add_rewritten(u, &unsaved, source->path, text);
     bool ok = parse_once(u, source->path, &args, &unsaved);
-    inclusions in = {u, &unsaved, source->path, false};
-    if (ok)
-        clang_getInclusions(u->tu, look_into, &in);
-    if (ok && in.found) {
+    if (ok && rewrite_all_included(u, &unsaved)) {
         clang_disposeTranslationUnit(u->tu);
         u->tu = NULL;
         u->files.n = 0;
         ok = parse_once(u, source->path, &args, &unsaved);
     }
-    vec_free(&args);
-    vec_free(&unsaved);
     return ok && !report_errors(u);
 }
 
@@ -227,8 +276,7 @@ parse_all(unit *u, const front_c_source *source, rg_str text)
 static void
 see_enum(unit *u, CXCursor c)
 {
-    cursors values = {0};
-    fc_cursor_children(c, &values);
+    cursors values = fc_cursor_children(u, c);
     for (size_t i = 0; i < values.n; i++) {
         unsigned long number;
         CXString name = clang_getCursorSpelling(values.at[i]);
@@ -244,52 +292,66 @@ see_enum(unit *u, CXCursor c)
         }
         clang_disposeString(name);
     }
-    vec_free(&values);
 }
 
-static enum CXChildVisitResult
-see_declaration(CXCursor c, CXCursor parent, CXClientData data)
+static void
+see_declaration(unit *u, CXCursor c)
 {
-    unit *u = data;
     enum CXCursorKind kind = clang_getCursorKind(c);
-    CXSourceLocation at = clang_getCursorLocation(c);
-    if (!clang_Location_isFromMainFile(at))
-        return CXChildVisit_Continue;
+    if (!clang_Location_isFromMainFile(clang_getCursorLocation(c)))
+        return;
     if (kind == CXCursor_EnumDecl)
         see_enum(u, c);
     if (kind == CXCursor_FunctionDecl && clang_isCursorDefinition(c)) {
         decl *fn = fc_import_decl(u, c);
         if (fn->external)
-            vec_push(&u->functions, fn);
+            list_push(u->arena, &u->functions, fn);
     }
-    return CXChildVisit_Continue;
+}
+
+/* The text, read if it was not given. */
+static bool
+source_text(const front_c_source *source, arena *a, diag_list *diags, rg_str *text)
+{
+    *text = source->text;
+    if (text->ptr)
+        return true;
+    str read = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &read);
+    bool ok = file_read(source->path, &read) == RG_OK;
+    const char *copy = ok ? arena_str(a, str_view(&read)) : NULL;
+    *text = (rg_str){copy ? copy : "", copy ? read.len : 0};
+    mem_disown(&owns);
+    str_free(&read);
+    if (!ok)
+        diag_add(diags, DIAG_ERROR, ERR_NO_FILE, (diag_place){0}, "cannot read `%s`", source->path);
+    return ok;
 }
 
 unit *
-fc_unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *diags)
+fc_unit_new(arena *a, rg_builder *b, diag_list *diags)
 {
     unit *u = arena_one(a, unit);
     u->arena = a;
     u->builder = b;
     u->diags = diags;
-    rg_str text = source->text;
-    if (!text.ptr) {
-        str read = {0};
-        if (file_read(source->path, &read) != RG_OK) {
-            diag_add(diags, DIAG_ERROR, ERR_NO_FILE, (diag_place){0}, "cannot read `%s`", source->path);
-            str_free(&read);
-            return NULL;
-        }
-        text = (rg_str){arena_str(a, str_view(&read)), read.len};
-        str_free(&read);
-    }
-    u->index = clang_createIndex(0, 0);
-    if (!parse_all(u, source, text)) {
-        fc_unit_close(u);
-        return NULL;
-    }
-    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), see_declaration, u);
     return u;
+}
+
+bool
+fc_unit_parse(unit *u, const front_c_source *source)
+{
+    rg_str text;
+    if (!source_text(source, u->arena, u->diags, &text))
+        return false;
+    u->index = clang_createIndex(0, 0);
+    if (!parse_all(u, source, text))
+        return false;
+    cursors all = fc_cursor_children(u, clang_getTranslationUnitCursor(u->tu));
+    for (size_t i = 0; i < all.n; i++)
+        see_declaration(u, all.at[i]);
+    return true;
 }
 
 void
@@ -301,18 +363,9 @@ fc_unit_close(unit *u)
         clang_disposeTranslationUnit(u->tu);
     if (u->index)
         clang_disposeIndex(u->index);
-    for (size_t i = 0; i < u->decls.cap; i++) {
-        decl *d = u->decls.values ? u->decls.values[i] : NULL;
-        if (d)
-            vec_free(&d->assigned);
-    }
-    vec_free(&u->directives);
-    vec_free(&u->files);
-    vec_free(&u->functions);
-    vec_free(&u->pending);
+    free(u->seen.at);
     map_free(&u->decls);
     map_free(&u->types);
-    mem_free(u->rewritten);
 }
 
 uint32_t

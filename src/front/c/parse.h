@@ -16,17 +16,19 @@ extern const front_header front_headers[];
 extern const size_t front_header_count;
 
 /* -- pragma.c --------------------------------------------------------------------------------------- */
-typedef vec(omp *) omp_list;
+typedef list(omp *) omp_list;
 /* Replaces each OpenMP directive of `text` by a label of the same length (`__omp7:`), so that the
  * statement it governs becomes a labelled one wherever it stands, and blanks those without effect.
  * Directives are appended to `list`; a label's number is the position in it. Expressions in clauses
  * that only the preprocessor can resolve are appended to `tail` as enumerators `__omp_collapse7`. */
-char *fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail);
+char *fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list,
+                        const char **tail);
 
 /* -- parse.c ------------------------------------------------------------------------------------------ */
 typedef struct unit unit;
-/* NULL after errors, which are in diags. */
-unit *fc_unit_parse(const front_c_source *source, arena *a, rg_builder *b, diag_list *diags);
+unit *fc_unit_new(arena *a, rg_builder *b, diag_list *diags);
+/* false after errors, which are in diags. */
+bool fc_unit_parse(unit *u, const front_c_source *source);
 void fc_unit_close(unit *u); /* takes NULL */
 /* Functions defined in the main file with external linkage, in order. */
 uint32_t fc_unit_kernels(unit *u, decl ***out);

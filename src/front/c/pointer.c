@@ -6,8 +6,8 @@
 /* -- which arrays a variable may point into --------------------------------------------------------- */
 typedef struct choices {
     gen *g;
-    vec(place) found;
-    vec(const decl *) seen;
+    list(place) found;
+    list(const decl *) seen;
     bool unknown; /* something that is not followed: a call, a cast from a number */
 } choices;
 
@@ -20,7 +20,7 @@ add_choice(choices *c, place p)
         if (c->found.at[i].object == p.object && c->found.at[i].leaf == p.leaf)
             return;
     }
-    vec_push(&c->found, p);
+    list_push(c->g->arena, &c->found, p);
 }
 
 static void
@@ -30,7 +30,7 @@ add_variable_choices(choices *c, const decl *d)
         if (c->seen.at[i] == d)
             return;
     }
-    vec_push(&c->seen, d);
+    list_push(c->g->arena, &c->seen, d);
     if (d->pointer && d->pointer->fixed)
         add_choice(c, d->pointer->at);
     for (uint32_t i = 0; d->pointer && i < d->pointer->nchoices; i++)
@@ -90,19 +90,17 @@ add_lvalue_choices(choices *c, const node *n, bool decays)
     c->seen = inner.seen;
     for (size_t i = 0; i < inner.found.n; i++) {
         place q = inner.found.at[i];
-        vec(const node *) members = {0};
+        list(const node *) members = {0};
         for (const node *m = n; m != base; m = m->kid[0])
-            vec_push(&members, m);
+            list_push(c->g->arena, &members, m);
         while (members.n) {
-            const node *m = vec_pop(&members);
+            const node *m = list_pop(&members);
             if (q.type->kind == TYPE_STRUCT)
                 q = fc_place_member(&q, (uint32_t)m->bits);
         }
-        vec_free(&members);
         add_choice(c, decays && q.type->kind == TYPE_ARRAY ? fc_place_element(c->g, &q, NULL) : q);
     }
     c->unknown |= inner.unknown;
-    vec_free(&inner.found);
 }
 
 static void
@@ -174,7 +172,10 @@ starts_at_zero(const place *p)
     return true;
 }
 
-typedef vec(const decl *) decls;
+typedef struct decls {
+    arena *arena;
+    list(const decl *) at;
+} decls;
 
 static bool whole_variable(const decl *d, decls *seen);
 
@@ -193,11 +194,11 @@ whole_array(const node *n, decls *seen)
 static bool
 whole_variable(const decl *d, decls *seen)
 {
-    for (size_t i = 0; i < seen->n; i++) {
-        if (seen->at[i] == d)
+    for (size_t i = 0; i < seen->at.n; i++) {
+        if (seen->at.at[i] == d)
             return true;
     }
-    vec_push(seen, d);
+    list_push(seen->arena, &seen->at, d);
     if (d->moved || d->address_taken)
         return false;
     if (d->pointer && (d->pointer->fixed ? !starts_at_zero(&d->pointer->at) : !d->pointer->still))
@@ -212,12 +213,10 @@ whole_variable(const decl *d, decls *seen)
 }
 
 static bool
-stays_whole(const decl *d, const place *given)
+stays_whole(gen *g, const decl *d, const place *given)
 {
-    decls seen = {0};
-    bool whole = (!given || starts_at_zero(given)) && whole_variable(d, &seen);
-    vec_free(&seen);
-    return whole;
+    decls seen = {.arena = g->arena};
+    return (!given || starts_at_zero(given)) && whole_variable(d, &seen);
 }
 
 static void
@@ -259,13 +258,11 @@ declare_moving(gen *g, decl *d, const place *given)
     pointer_var *v = arena_one(g->arena, pointer_var);
     v->name = d->name;
     v->shared = !g->in_thread;
-    v->still = stays_whole(d, given);
+    v->still = stays_whole(g, d, given);
     v->nchoices = (uint32_t)c.found.n;
     v->choices = arena_new_n(g->arena, place, c.found.n + 1);
     for (size_t i = 0; i < c.found.n; i++)
         v->choices[i] = c.found.at[i];
-    vec_free(&c.found);
-    vec_free(&c.seen);
     if (v->nchoices == 0) {
         fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
@@ -592,7 +589,7 @@ enter_pointer(const node *n, void *user)
     now->choices = arena_one(e->g->arena, place);
     now->choices[0] = before->choices[0];
     now->choices[0].object = picked(e->g, before);
-    vec_push(e->undo, ((pointer_undo){n->decl, before}));
+    list_push(e->g->arena, e->undo, ((pointer_undo){n->decl, before}));
     n->decl->pointer = now;
     return true;
 }
@@ -608,8 +605,7 @@ void
 fc_pointers_leave_thread(pointer_undos *undo)
 {
     while (undo->n) {
-        pointer_undo u = vec_pop(undo);
+        pointer_undo u = list_pop(undo);
         u.variable->pointer = u.before;
     }
-    vec_free(undo);
 }

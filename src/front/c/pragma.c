@@ -12,7 +12,7 @@ typedef struct scanner {
     char *text;     /* being rewritten */
     size_t at, len;
     omp_list *list;
-    str *tail;
+    const char **tail;
 } scanner;
 
 /* -- the words of one directive -------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ add_reduction(words *w, const char *group)
 }
 
 static void
-add_collapse(words *w, const char *group, str *tail, size_t number)
+add_collapse(words *w, const char *group, const char **tail, size_t number)
 {
     char *end = NULL;
     unsigned long n = group ? strtoul(group, &end, 0) : 0;
@@ -145,7 +145,7 @@ add_collapse(words *w, const char *group, str *tail, size_t number)
         w->d->collapse = (uint32_t)n;
     } else if (group) {
         w->d->collapse = 0; /* the preprocessor knows */
-        str_addf(tail, "\nenum { __omp_collapse%zu = (%s) };", number, group);
+        *tail = fc_format(w->arena, "%s\nenum { __omp_collapse%zu = (%s) };", *tail, number, group);
     }
 }
 
@@ -160,7 +160,7 @@ listed(const char *word, const char *const *list, size_t n)
 }
 
 static void
-read_clauses(words *w, str *tail, size_t number)
+read_clauses(words *w, const char **tail, size_t number)
 {
     static const char *const without_effect[] = {
         "shared",  "default", "schedule", "num_threads", "if",      "proc_bind", "nowait",  "simdlen",
@@ -234,7 +234,7 @@ take(words *w, const char *expected)
 
 /* Sorts the directive by its first words. false: one that stands at file scope and has no effect. */
 static bool
-read_directive(words *w, str *tail, size_t number)
+read_directive(words *w, const char **tail, size_t number)
 {
     static const char *const declarative[] = {"declare", "threadprivate", "requires", "begin", "end",
                                               "assumes"};
@@ -309,19 +309,23 @@ skip_word(const scanner *s, size_t at, const char *word)
     return at + n;
 }
 
-/* Copies the directive's words from `at` to its line's end, comments and continuations blanked. */
+/* Copies the directive's words from `at` to its line's end, comments and continuations blanked; out:
+ * NULL or at least as long as what is read. Returns where the line ends. */
 static size_t
-directive_text(const scanner *s, size_t at, str *out)
+directive_text(const scanner *s, size_t at, char *out)
 {
     while (at < s->len && s->text[at] != '\n') {
         size_t n = s->text[at] == '"' ? 0 : opaque_length(s, at);
         if (n) {
-            str_addc(out, ' ');
+            if (out)
+                *out++ = ' ';
             at += n;
         } else if (s->text[at] == '\\' && at + 1 < s->len && s->text[at + 1] == '\n') {
             at += 2;
         } else {
-            str_addc(out, s->text[at++]);
+            if (out)
+                *out++ = s->text[at];
+            at++;
         }
     }
     return at;
@@ -362,7 +366,7 @@ add_directive(scanner *s, size_t from, size_t to, const char *words_text, size_t
     char label[32] = "";
     if (read_directive(&w, s->tail, s->list->n)) {
         snprintf(label, sizeof(label), format, s->list->n);
-        vec_push(s->list, d);
+        list_push(s->arena, s->list, d);
     }
     overwrite(s, from, to, label);
 }
@@ -375,10 +379,10 @@ scan_hash(scanner *s, size_t hash)
     at = at ? skip_word(s, at, "omp") : 0;
     if (!at || (at < s->len && isalnum((unsigned char)s->text[at])))
         return hash + 1;
-    str text = {0};
-    size_t end = directive_text(s, at, &text);
-    add_directive(s, hash, end, text.ptr ? text.ptr : "", text.len, "__omp%zu:");
-    str_free(&text);
+    size_t end = directive_text(s, at, NULL);
+    char *text = arena_alloc(s->arena, end - at + 1);
+    directive_text(s, at, text);
+    add_directive(s, hash, end, text, strlen(text), "__omp%zu:");
     return end;
 }
 
@@ -402,7 +406,7 @@ scan_operator(scanner *s, size_t start)
 }
 
 char *
-fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, str *tail)
+fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, const char **tail)
 {
     scanner s = {a, path, arena_alloc(a, text.len + 1), 0, text.len, list, tail};
     memcpy(s.text, text.ptr, text.len);

@@ -3,18 +3,6 @@
 
 /* -- variables ------------------------------------------------------------------------------------- */
 static bool
-has_axes(const ctype *t)
-{
-    if (t->kind == TYPE_ARRAY)
-        return true;
-    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->rec->nfields; i++) {
-        if (has_axes(t->rec->fields[i].type))
-            return true;
-    }
-    return false;
-}
-
-static bool
 has_unknown_length(const ctype *t)
 {
     for (; t->kind == TYPE_ARRAY; t = t->elem) {
@@ -24,17 +12,11 @@ has_unknown_length(const ctype *t)
     return false;
 }
 
-/* Arrays that threads share become buffers with one zero axis-less leaf as a variable where needed. */
 static void
 declare_object(gen *g, decl *d)
 {
-    bool temp = !g->in_thread && has_axes(d->type) && fc_needs_temp(g, d);
-    if (temp) {
-        if (!d->object) /* made when the kernel began: it lives as long as the launch */
-            d->object = fc_object_temp(g, d->name, d->type);
-    } else {
-        d->object = fc_object_local(g, d->name, d->type);
-    }
+    bool shared = !g->in_thread && d->temp;
+    d->object = shared ? d->temp : fc_object_local(g, d->name, d->type);
     if (d->init)
         fc_init_object(g, d->object, d->init);
 }

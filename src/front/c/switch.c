@@ -3,13 +3,13 @@
 #include "front/c/gen.h"
 
 typedef struct section {
-    vec(const node *) labels; /* S_CASE, S_DEFAULT */
-    vec(const node *) body;
+    list(const node *) labels; /* S_CASE, S_DEFAULT */
+    list(const node *) body;
     bool is_default;
     bool ends; /* its last statement leaves the switch */
 } section;
 
-typedef vec(section) sections;
+typedef list(section) sections;
 
 static bool
 ends_in_jump(const node *n)
@@ -20,23 +20,23 @@ ends_in_jump(const node *n)
 }
 
 static void
-add_labelled(sections *all, const node *n)
+add_labelled(gen *g, sections *all, const node *n)
 {
-    section *s = all->n ? &vec_last(all) : NULL;
+    section *s = all->n ? &list_last(all) : NULL;
     if (!s || s->body.n) {
-        vec_push(all, (section){0});
-        s = &vec_last(all);
+        list_push(g->arena, all, (section){0});
+        s = &list_last(all);
     }
-    vec_push(&s->labels, n);
+    list_push(g->arena, &s->labels, n);
     s->is_default |= n->kind == S_DEFAULT;
     if (n->kid[2]->kind == S_CASE || n->kid[2]->kind == S_DEFAULT)
-        add_labelled(all, n->kid[2]);
+        add_labelled(g, all, n->kid[2]);
     else
-        vec_push(&s->body, n->kid[2]);
+        list_push(g->arena, &s->body, n->kid[2]);
 }
 
 static void
-split(sections *all, const node *body)
+split(gen *g, sections *all, const node *body)
 {
     const node *one[1] = {body};
     bool block = body->kind == S_BLOCK;
@@ -44,12 +44,12 @@ split(sections *all, const node *body)
     for (uint32_t i = 0; i < count; i++) {
         const node *n = block ? body->list[i] : one[0];
         if (n->kind == S_CASE || n->kind == S_DEFAULT)
-            add_labelled(all, n);
+            add_labelled(g, all, n);
         else if (all->n)
-            vec_push(&vec_last(all).body, n);
+            list_push(g->arena, &list_last(all).body, n);
     }
     for (size_t i = 0; i < all->n; i++)
-        all->at[i].ends = all->at[i].body.n && ends_in_jump(vec_last(&all->at[i].body));
+        all->at[i].ends = all->at[i].body.n && ends_in_jump(list_last(&all->at[i].body));
 }
 
 /* Declarations between the labels are visible in all sections after them. */
@@ -181,7 +181,7 @@ fc_switch_stmt(gen *g, const node *n)
 {
     rg_value v = fc_scalar(g, n->kid[0]);
     sections all = {0};
-    split(&all, n->kid[1]);
+    split(g, &all, n->kid[1]);
     bool falls = false;
     for (size_t i = 0; i + 1 < all.n; i++)
         falls |= !all.at[i].ends;
@@ -195,9 +195,4 @@ fc_switch_stmt(gen *g, const node *n)
         chain(g, &all, v);
     rg_build_end(g->b);
     g->on_break = before;
-    for (size_t i = 0; i < all.n; i++) {
-        vec_free(&all.at[i].labels);
-        vec_free(&all.at[i].body);
-    }
-    vec_free(&all);
 }
