@@ -148,6 +148,7 @@ gen_kernel(gen *g)
     gen_region(g, body);
     if (yield)
         gen_results(g, yield);
+    gen_tape_leave(g);
     LLVMBuildRet(g->b, gen_i32(g, RT_OK));
     gen_scope_close(g);
 }

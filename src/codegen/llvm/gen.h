@@ -27,7 +27,7 @@ typedef struct scope {
     LLVMValueRef *wide;         /* by id: the same integer in 64 bits, if it came from there */
     LLVMValueRef *planes;       /* by parameter * RT_PLANES + plane: pointers loaded */
     LLVMValueRef *extents, *strides; /* by parameter * RT_RANK + axis */
-    LLVMValueRef args, launch, worker, atomic, scratch, dropped;
+    LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
     int64_t scratch_used;
     int64_t stack_used;
 } scope;
@@ -121,6 +121,7 @@ void gen_tape_begin(gen *g, const ir_op *op);
 void gen_tape_end(gen *g, const ir_op *op);
 void gen_tape_push(gen *g, const ir_op *op);
 void gen_tape_pop(gen *g, const ir_op *op);
+void gen_tape_leave(gen *g); /* where a function ends */
 void gen_table(gen *g, const ir_op *op);
 void gen_slot(gen *g, const ir_op *op);
 void gen_slot_load(gen *g, const ir_op *op);

@@ -397,6 +397,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     iterate(g, op, &d, LLVMGetParam(fn, 1), LLVMGetParam(fn, 2), sums);
     store_partials(g, op, reductions(op) ? closure_load(g, type, closure, CLOSURE_PARTIALS) : NULL,
                    sums);
+    gen_tape_leave(g);
     LLVMBuildRetVoid(g->b);
     gen_scope_close(g);
     gen_at(g, outside);

@@ -33,22 +33,45 @@ layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
 }
 
 static LLVMValueRef
-worker_cursor(gen *g)
+worker_cursor(gen *g, LLVMBuilderRef b)
 {
     LLVMValueRef at = gen_i64(g, offsetof(rt_worker, cursor));
-    return LLVMBuildInBoundsGEP2(g->b, g->i8, gen_worker(g), &at, 1, "");
+    return LLVMBuildInBoundsGEP2(b, g->i8, gen_worker(g), &at, 1, "");
+}
+
+/* While a function runs its worker's cursor is a variable of its own: in memory it would be written and
+ * read again by each thread. (After a fault nobody asks for it.) */
+static LLVMValueRef
+own_cursor(gen *g)
+{
+    scope *s = g->s;
+    if (!s->cursor) {
+        s->cursor = gen_alloca(g, g->ptr, NULL, "tape");
+        LLVMValueRef first = LLVMBuildLoad2(s->top, g->ptr, worker_cursor(g, s->top), "");
+        LLVMBuildStore(s->top, first, s->cursor);
+    }
+    return s->cursor;
+}
+
+void
+gen_tape_leave(gen *g)
+{
+    if (!g->s->cursor)
+        return;
+    LLVMValueRef last = LLVMBuildLoad2(g->b, g->ptr, g->s->cursor, "");
+    LLVMBuildStore(g->b, last, worker_cursor(g, g->b));
 }
 
 void
 gen_tape_begin(gen *g, const ir_op *op)
 {
-    gen_set(g, op->results[0], LLVMBuildLoad2(g->b, g->ptr, worker_cursor(g), "cursor"));
+    gen_set(g, op->results[0], LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor"));
 }
 
 void
 gen_tape_end(gen *g, const ir_op *op)
 {
-    LLVMBuildStore(g->b, gen_get(g, op->args[0]), worker_cursor(g));
+    LLVMBuildStore(g->b, gen_get(g, op->args[0]), own_cursor(g));
 }
 
 static LLVMValueRef
