@@ -86,6 +86,9 @@ LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigne
 LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
                               unsigned n, LLVMValueRef *args);
 
+/* index.c */
+LLVMValueRef gen_index(gen *g, const ir_value *v); /* a subscript as i64 */
+
 /* scalar.c */
 LLVMValueRef gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args);
 LLVMValueRef gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v);

@@ -130,12 +130,12 @@ static LLVMValueRef
 element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index)
 {
     uint32_t rank = buffer->type.rank;
-    LLVMValueRef sum = gen_wide(g, index[0]);
+    LLVMValueRef sum = gen_index(g, index[0]);
     bool dense = plane != RG_PRIMAL || is_dense(g, buffer);
     if (!dense)
         sum = LLVMBuildNSWMul(g->b, sum, buffer_field(g, buffer, FIELD_STRIDE, 0), "");
     for (uint32_t k = 1; k < rank; k++) {
-        LLVMValueRef i = gen_wide(g, index[k]);
+        LLVMValueRef i = gen_index(g, index[k]);
         if (dense)
             sum = LLVMBuildNSWMul(g->b, sum, buffer_extent(g, buffer, k), "");
         else
