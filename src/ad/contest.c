@@ -56,13 +56,13 @@ ad_each_element(rg_builder *b, ir_value *buffer, ir_value **index)
 }
 
 void
-ad_contest_keep_old(rg_builder *b, ad_contest *c)
+ad_contest_keep(rg_builder *b, ir_value *array, ir_value **kept)
 {
     ir_value *index[RG_MAX_RANK];
-    uint32_t rank = rg_value_rank(c->buffer);
-    c->old = buffer_like(b, c->buffer, (rg_dtype)c->buffer->type.dtype);
-    ad_each_element(b, c->old, index);
-    rg_build_store(b, RG_PRIMAL, c->old, rank, index, rg_build_load(b, RG_PRIMAL, c->buffer, rank, index));
+    uint32_t rank = rg_value_rank(array);
+    *kept = buffer_like(b, array, (rg_dtype)array->type.dtype);
+    ad_each_element(b, *kept, index);
+    rg_build_store(b, RG_PRIMAL, *kept, rank, index, rg_build_load(b, RG_PRIMAL, array, rank, index));
     rg_build_end(b);
 }
 
@@ -134,7 +134,7 @@ ad_contest_look(ir_fn *fn, const ad_contest *c, ir_op *op, ir_value *key, unsign
 ir_value *
 ad_contest_won(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, ir_value *v, ir_value *key)
 {
-    ir_value *wins = op2(b, RG_OP_EQ, v, rg_build_load(b, RG_PRIMAL, c->buffer, n, index));
+    ir_value *wins = op2(b, RG_OP_EQ, v, rg_build_load(b, RG_PRIMAL, c->final, n, index));
     ir_value *mine = op2(b, RG_OP_EQ, key, rg_build_load(b, RG_PRIMAL, c->first, n, index));
     return op2(b, RG_OP_AND, wins, mine);
 }

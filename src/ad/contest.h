@@ -2,9 +2,10 @@
  * from, what product its factors made. SPDX-License-Identifier: Apache-2.0
  *
  * Found by sweeps: parallel loops that run the task's body again without its effects, and look at each
- * update. Three buffers shaped like the array hold what they find:
+ * update. Buffers shaped like the array hold what they find:
  *
- *   min, max   first[e]   number of threads - number of the first thread that wrote the final value; 0: none
+ *   min, max   final[e]   the element after the task
+ *              first[e]   number of threads - number of the first thread that wrote the final value; 0: none
  *              ties[e]    how many of that thread's updates wrote it
  *   mul        product[e] product of the factors that are not 0
  *              zeros[e]   how many factors are 0
@@ -17,7 +18,7 @@
 typedef struct ad_contest {
     ir_value *buffer; /* the array, where the sweeps stand */
     rg_rmw op;
-    ir_value *first, *ties;
+    ir_value *final, *first, *ties;
     ir_value *product, *zeros, *old;
 } ad_contest;
 
@@ -26,8 +27,8 @@ bool ad_is_contest(const ir_op *op);
 
 /* Makes the buffers of a contest where the builder stands (kernel level). */
 void ad_contest_open(rg_builder *b, ad_contest *c);
-/* Multiplicative contests, before the task runs: keeps the elements. */
-void ad_contest_keep_old(rg_builder *b, ad_contest *c);
+/* A copy of the array's elements as they are where the builder stands. */
+void ad_contest_keep(rg_builder *b, ir_value *array, ir_value **kept);
 
 /* In a sweep: turns update `op` of contest c into a look at it; `key` is this thread's (threads - number).
  * round 0 finds first, or product and zeros; round 1 finds ties. op is removed. */

@@ -3,6 +3,7 @@
  * The task itself leaves the tangents of such elements alone. Afterwards its threads are swept again
  * without effects: the first winner's tangent is stored; a product's tangent is summed up. */
 #include "ad/jvp.h"
+#include "ad/vjp.h"
 
 /* -- serial code ---------------------------------------------------------------------------------------------- */
 static ir_op *
@@ -56,7 +57,7 @@ jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
         in_serial_code(j, op, copy, into);
         return;
     }
-    ad_emit e = {j->fn, into, NULL, op->loc};
+    ad_emit e = {j->fn, into, copy, op->loc}; /* sweeps need it before the update */
     jvp_update u = {copy, jvp_tangent_or_zero(j, &e, op->args[op->nargs - 1])};
     vec_push(&j->contests, u);
 }
@@ -71,22 +72,30 @@ typedef struct sweep {
     ir_value **map;
 } sweep;
 
+typedef struct spoiling {
+    sweep *s;
+    const ir_op *write;
+} spoiling;
+
 static bool
-is_loaded(ir_op *op, void *user)
+is_left_alone(ir_op *op, void *user)
 {
-    return !(op->code == RG_OP_LOAD && op->args[0] == user);
+    spoiling *q = user;
+    return !(op->code == RG_OP_LOAD && op->plane == q->write->plane && op->args[0] == q->write->args[0] &&
+             ad_reaches_after(op, q->write));
 }
 
 static bool
 spoils_sweeps(ir_op *op, void *user)
 {
     sweep *s = user;
-    bool writes = (op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !ad_is_contest(op);
-    if (!writes || ir_walk(s->task->regions[0], is_loaded, op->args[0]))
+    spoiling q = {s, op};
+    bool writes = (op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->args[0]->type.kind == IR_BUFFER;
+    if (!writes || ir_walk(s->task->regions[0], is_left_alone, &q))
         return true;
     diag_add(s->j->diags, DIAG_ERROR, 512, ir_place(s->j->from->module, op->loc),
-             "`%s` is read and written by a loop with an atomic min, max or multiplication that is being "
-             "differentiated\nwrite to another array", op->args[0]->name ? op->args[0]->name : "an array");
+             "`%s` is read and then overwritten by a loop with an atomic min, max or multiplication that is "
+             "being differentiated\nwrite to another array", op->args[0]->name ? op->args[0]->name : "an array");
     s->j->failed = true;
     return false;
 }
@@ -109,7 +118,7 @@ keep_old(sweep *s, ad_contest *c)
     ir_region *aside = ir_region_new(s->j->fn, NULL);
     rg_builder *b = ir_builder_on(s->j->fn->module, s->j->diags);
     ir_builder_enter(b, s->j->fn, aside);
-    ad_contest_keep_old(b, c);
+    ad_contest_keep(b, c->buffer, &c->old);
     ir_builder_leave(b);
     rg_builder_destroy(b);
     for (ir_op *op = aside->first, *next; op; op = next) {

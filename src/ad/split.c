@@ -5,8 +5,7 @@
  * around both. In one and the same iteration of the loops around C, W comes after L only if it stands
  * after it in C; then some subscript must differ by a constant. In a later iteration of a loop around C
  * (in any other thread, if it is parallel) some subscript must have moved on for good. */
-#include "ad/activity.h"
-#include "ad/ad.h"
+#include "ad/vjp.h"
 #include "ir/induction.h"
 
 typedef struct split {
@@ -14,6 +13,7 @@ typedef struct split {
     diag_list *diags;
     const ir_op *load;
     const ir_value *root;
+    const ir_region *own_task; /* only writes in here matter: the load runs again right after this task */
     bool refused;
 } split;
 
@@ -95,8 +95,8 @@ stands_before(const ir_op *a, const ir_op *b)
     return false;
 }
 
-static bool
-reaches_after(const ir_op *load, const ir_op *write)
+bool
+ad_reaches_after(const ir_op *load, const ir_op *write)
 {
     pair p = {load, write, load->args[0]->type.rank, {{0}}, {{0}}};
     for (uint32_t k = 0; k < p.axes; k++) {
@@ -150,7 +150,7 @@ check_write(ir_op *op, void *user)
         return true;
     may_be q = {s->root, false};
     ad_buffer_roots(op->args[0], compare_root, &q);
-    if (q.found && reaches_after(s->load, op)) {
+    if (q.found && !(s->own_task && !ir_region_inside(op->parent, s->own_task)) && ad_reaches_after(s->load, op)) {
         refuse(s, op, "a later statement overwrites it");
         return false;
     }
@@ -176,13 +176,14 @@ check_load(ir_op *op, void *user)
     split *s = user;
     if (op->code != RG_OP_LOAD || op->plane || op->args[0]->type.kind != IR_BUFFER || !op->attr.data)
         return true;
-    const ir_op *origin = op->attr.data;
-    s->load = origin;
+    const vjp_origin *origin = op->attr.data;
+    s->load = origin->op;
+    s->own_task = origin->right_after ? vjp_task_of(origin->op)->regions[0] : NULL;
     s->refused = false;
-    if (op->atomic)
+    if (origin->op->code == RG_OP_RMW)
         refuse(s, NULL, "it is the value that an atomic returned");
     else
-        ad_buffer_roots(origin->args[0], check_root, s);
+        ad_buffer_roots(origin->op->args[0], check_root, s);
     return true;
 }
 

@@ -66,8 +66,11 @@ static void
 pair_up(vjp *v, const ir_op *op, ir_op *copy, bool effects)
 {
     map_set(&v->instance_ops, map_ptr(op), copy);
-    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW))
-        copy->attr.data = op; /* for ad_check_split */
+    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW)) {
+        vjp_origin *origin = arena_one(v->fn->module->arena, vjp_origin);
+        *origin = (vjp_origin){op, v->right_after};
+        copy->attr.data = origin; /* for ad_check_split */
+    }
     for (uint32_t i = 0; i < op->nregions; i++) {
         const ir_op *inner = op->regions[i]->first;
         ir_op *inner_copy = copy->regions[i]->first;
@@ -77,7 +80,7 @@ pair_up(vjp *v, const ir_op *op, ir_op *copy, bool effects)
 }
 
 /* A sweep without effects: what a store or print did stays undone. The value that an atomic returned
- * cannot be had again; it becomes a load marked `atomic`, which ad_check_split refuses if needed. */
+ * cannot be had again; it becomes a load of atomic origin, which ad_check_split refuses if needed. */
 static void
 drop_effects(vjp *v, ir_op *op)
 {
@@ -97,7 +100,8 @@ drop_effects(vjp *v, ir_op *op)
         if (op->nresults) {
             op->nargs -= op->rmw == RG_RMW_CAS ? 2 : 1;
             op->code = RG_OP_LOAD;
-            op->atomic = true;
+            op->atomic = false;
+            op->rmw = 0;
             break;
         }
         /* fallthrough */

@@ -20,6 +20,12 @@ typedef struct vjp_contest {
 
 typedef vec(ir_op *) ir_op_list;
 
+/* attr.data of a load that runs again, apart from the forward sweep: what it repeats */
+typedef struct vjp_origin {
+    const ir_op *op;  /* in the kernel that was differentiated: a load, or an atomic that returned a value */
+    bool right_after; /* it runs right after its task: only that task's writes matter */
+} vjp_origin;
+
 /* The function being differentiated is a template: rules walk its ops and regions, and `instance` says
  * which value of the new function stands for each of its values now. */
 typedef struct vjp {
@@ -29,7 +35,8 @@ typedef struct vjp {
     rg_builder *b;
     diag_list *diags;
     bool combined, in_parallel, failed;
-    bool keep_contests;    /* sweeps without effects keep atomic min, max, mul */
+    bool keep_contests;    /* sweeps of a task keep its atomic min, max, mul */
+    bool right_after;      /* ... and run right after it, before anything else can write */
     vec(vjp_contest) contests;
     ir_value *thread_key;  /* in a task with contests: this thread's key */
     ir_value **instance; /* by id in `from` */
@@ -69,6 +76,8 @@ typedef struct vjp_place {
 } vjp_place;
 ir_value *vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p);
 const ir_op *vjp_task_of(const ir_op *op); /* the parallel loop around op; NULL: none */
+/* whether `write` can change the element that `load` read, after it was read (split.c) */
+bool ad_reaches_after(const ir_op *load, const ir_op *write);
 /* makes the instances of all values that the task reads from outside visible here */
 void vjp_see_outer_values(vjp *v, const ir_op *task);
 

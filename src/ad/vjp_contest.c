@@ -54,7 +54,8 @@ find(vjp *v, const ir_value *root, const ir_op *task)
     return NULL;
 }
 
-/* another write that would spoil what the sweeps look at */
+/* Another write that would spoil what the sweeps look at: of the task itself, and, where the sweeps run
+ * only when the task is reversed, of anything that is not surely before it. */
 static bool
 check_other_write(ir_op *op, void *user)
 {
@@ -65,10 +66,10 @@ check_other_write(ir_op *op, void *user)
     const ir_region *body = s->v->from->body;
     ir_op *mine = ir_ancestor_in((ir_op *)s->task, body), *other = ir_ancestor_in(op, body);
     bool inside = ir_region_inside(op->parent, s->task->regions[0]);
-    bool before = false;
-    for (const ir_op *o = mine->prev; o && !inside; o = o->prev)
+    bool before = s->v->combined;
+    for (const ir_op *o = mine->prev; o; o = o->prev)
         before |= o == other;
-    if (before || (inside && op->code == RG_OP_RMW && op->rmw == c->c.op))
+    if (inside ? op->code == RG_OP_RMW && op->rmw == c->c.op : before)
         return true;
     vjp_error(s->v, op, 512, "`%s` is the target of an atomic %s whose gradient needs the final values, and is "
               "written here as well\nwrite to another array", c->root->name ? c->root->name : "an array",
@@ -81,7 +82,7 @@ collect(ir_op *op, void *user)
 {
     contest_search *s = user;
     vjp *v = s->v;
-    if (!ad_is_contest(op) || !vjp_active(v, op->args[op->nargs - 1]))
+    if (!ad_is_contest(op)) /* a constant that wins takes the old value's adjoint, too */
         return true;
     ir_value *root = op->args[0];
     if (root->def && root->def->code == RG_OP_PICK) {
@@ -96,29 +97,50 @@ collect(ir_op *op, void *user)
                   "gone after the launch\nlaunch forward and gradient combined (rg_launch_forward_vjp)");
         return false;
     }
-    vjp_contest c = {root, s->task, {.buffer = vjp_primal(v, root), .op = (rg_rmw)op->rmw}};
+    vjp_contest c = {root, s->task, {.op = (rg_rmw)op->rmw}};
     vec_push(&v->contests, c);
     ir_walk(v->from->body, check_other_write, s);
     return !v->failed;
 }
 
-/* keeps the elements as they were before the forward task */
-static void
-keep_old(vjp *v, vjp_contest *c)
+/* -- building in the midst of a region ------------------------------------------------------------------------
+ * The ops behind `after` (NULL: all) are taken off, a builder continues there, and they come back. */
+typedef struct midst {
+    rg_builder *outer;
+    ir_region *region;
+    ir_op *tail, *tail_last;
+} midst;
+
+static midst
+open_midst(vjp *v, ir_region *region, ir_op *after)
 {
-    ir_op *task = map_get(&v->instance_ops, map_ptr(c->task));
-    ir_region *aside = ir_region_new(v->fn, NULL);
-    rg_builder *b = ir_builder_on(v->fn->module, v->diags);
-    ir_builder_enter(b, v->fn, aside);
-    ad_contest_keep_old(b, &c->c);
-    ir_builder_leave(b);
-    rg_builder_destroy(b);
-    for (ir_op *op = aside->first, *next; op; op = next) {
-        next = op->next;
-        ir_remove(op);
-        ir_insert_before(task, op);
-    }
-    c->c.old = vjp_recalled(v, c->c.old);
+    midst m = {v->b, region, after ? after->next : region->first, region->last};
+    region->last = after;
+    if (after)
+        after->next = NULL;
+    else
+        region->first = NULL;
+    if (m.tail)
+        m.tail->prev = NULL;
+    v->b = ir_builder_on(v->fn->module, v->diags);
+    ir_builder_enter(v->b, v->fn, region);
+    return m;
+}
+
+static void
+close_midst(vjp *v, midst *m)
+{
+    ir_builder_leave(v->b);
+    rg_builder_destroy(v->b);
+    v->b = m->outer;
+    if (!m->tail)
+        return;
+    m->tail->prev = m->region->last;
+    if (m->region->last)
+        m->region->last->next = m->tail;
+    else
+        m->region->first = m->tail;
+    m->region->last = m->tail_last;
 }
 
 static bool
@@ -166,33 +188,80 @@ sweep(vjp *v, const ir_op *task, const ad_domain *domain, unsigned round)
     mem_free(s.instance);
 }
 
+/* makes the contests' buffers and fills them, where v's builder stands */
+static void
+find_out(vjp *v, const ir_op *task, size_t from, const ad_domain *domain)
+{
+    bool ties = false;
+    for (size_t i = from; i < v->contests.n; i++) {
+        ties |= v->contests.at[i].c.op != RG_RMW_MUL;
+        ad_contest_open(v->b, &v->contests.at[i].c);
+    }
+    sweep(v, task, domain, 0);
+    if (!ties)
+        return;
+    for (size_t i = from; i < v->contests.n; i++) /* products are complete after the first round */
+        if (v->contests.at[i].c.op == RG_RMW_MUL)
+            v->contests.at[i].task = NULL;
+    sweep(v, task, domain, 1);
+    for (size_t i = from; i < v->contests.n; i++)
+        v->contests.at[i].task = task;
+}
+
+/* In a combined launch: right after the forward task; what is found is kept until its reverse. */
+static void
+find_out_forwards(vjp *v, const ir_op *task, size_t from)
+{
+    ir_op *copy = map_get(&v->instance_ops, map_ptr(task));
+    ad_domain domain = {.rank = copy->attr.rank};
+    for (uint32_t k = 0; k < domain.rank; k++) {
+        domain.lo[k] = copy->args[k];
+        domain.hi[k] = copy->args[domain.rank + k];
+    }
+    midst before = open_midst(v, copy->parent, copy->prev);
+    for (size_t i = from; i < v->contests.n; i++) {
+        v->contests.at[i].c.buffer = vjp_primal(v, (ir_value *)v->contests.at[i].root);
+        if (v->contests.at[i].c.op == RG_RMW_MUL)
+            ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.old);
+    }
+    close_midst(v, &before);
+    midst after = open_midst(v, copy->parent, copy);
+    v->right_after = true;
+    find_out(v, task, from, &domain);
+    v->right_after = false;
+    for (size_t i = from; i < v->contests.n; i++)
+        if (v->contests.at[i].c.op != RG_RMW_MUL)
+            ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.final);
+    close_midst(v, &after);
+    for (size_t i = from; i < v->contests.n; i++) {
+        ad_contest *c = &v->contests.at[i].c;
+        ir_value **kept[] = {&c->first, &c->ties, &c->final, &c->product, &c->zeros, &c->old};
+        for (size_t n = 0; n < countof(kept); n++)
+            if (*kept[n])
+                *kept[n] = vjp_recalled(v, *kept[n]);
+    }
+}
+
 void
 vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain)
 {
     contest_search search = {v, task};
-    size_t before = v->contests.n;
+    size_t from = v->contests.n;
+    for (size_t i = 0; i < from; i++) /* of another reverse of the same task */
+        if (v->contests.at[i].task == task)
+            v->contests.at[i].task = NULL;
     ir_walk(task->regions[0], collect, &search);
-    bool ties = false;
-    for (size_t i = before; i < v->contests.n && !v->failed; i++) {
-        vjp_contest *c = &v->contests.at[i];
-        if (c->c.op == RG_RMW_MUL)
-            keep_old(v, c);
-        else
-            ties = true;
-        ad_contest_open(v->b, &c->c);
-    }
-    if (v->failed || before == v->contests.n)
+    if (v->failed || from == v->contests.n)
         return;
-    sweep(v, task, domain, 0);
-    if (ties) {
-        /* products are complete after the first round */
-        for (size_t i = before; i < v->contests.n; i++)
-            if (v->contests.at[i].c.op == RG_RMW_MUL)
-                v->contests.at[i].task = NULL;
-        sweep(v, task, domain, 1);
-        for (size_t i = before; i < v->contests.n; i++)
-            v->contests.at[i].task = task;
+    if (v->combined) {
+        find_out_forwards(v, task, from);
+        return;
     }
+    for (size_t i = from; i < v->contests.n; i++) {
+        v->contests.at[i].c.buffer = vjp_primal(v, (ir_value *)v->contests.at[i].root);
+        v->contests.at[i].c.final = v->contests.at[i].c.buffer;
+    }
+    find_out(v, task, from, domain);
 }
 
 /* -- among threads: reversing ------------------------------------------------------------------------------------ */
@@ -226,8 +295,6 @@ void
 vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p)
 {
     const ir_op *task = vjp_task_of(op);
-    if (!vjp_active(v, op->args[op->nargs - 1]) && task)
-        return;
     if (!task) {
         if (!v->combined)
             vjp_error(v, op, 512, "the gradient of an atomic %s in serial code needs the old value, which is gone "
