@@ -3,7 +3,7 @@
  * it too. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-static const double time_step = 0.004, stiffness = 3000.0, drag = 12.0, gravity = 9.8, grip = 0.05;
+static const double time_step = 0.004, stiffness = 9000.0, drag = 12.0, gravity = 9.8, grip = 0.05;
 
 static double
 ground(double x)
@@ -35,10 +35,13 @@ time_of_impact(double x, double y, double vx, double vy)
 }
 
 /* links: the springs of mass i are number first[i] .. first[i + 1] - 1, to mass other[k], driven by
- * muscle[k]. weight[m]: a muscle's amplitudes of the waves, then its offset. x, v: every moment. */
+ * muscle[k]. rest: lengths; reach: how much of it a muscle can add or take away; weight[m]: a muscle's
+ * amplitudes of the waves, then its offset. pull: the muscles' lengths, x, v: the masses, at every
+ * moment. */
 void
 walk(int steps, int n, int links, int muscles, int waves, const int first[n + 1], const int other[links],
-     const int muscle[links], const double rest[muscles], const double weight[muscles][waves + 1],
+     const int muscle[links], const double rest[muscles], const double reach[muscles],
+     const double weight[muscles][waves + 1],
      double pull[steps][muscles], double x[steps + 1][n][2], double v[steps + 1][n][2], double loss[1])
 {
     #pragma omp parallel for collapse(2)
@@ -47,7 +50,7 @@ walk(int steps, int n, int links, int muscles, int waves, const int first[n + 1]
             double s = weight[m][waves];
             for (int k = 0; k < waves; k++)
                 s += weight[m][k] * sin(12.0 * time_step * t + 6.283185307179586 * k / waves);
-            pull[t][m] = rest[m] * (1.0 + 0.2 * tanh(s));
+            pull[t][m] = rest[m] * (1.0 + reach[m] * tanh(s));
         }
     for (int t = 0; t < steps; t++) {
         #pragma omp parallel for
