@@ -9,7 +9,7 @@ all: setup
 setup:
 	@tools/setup $(BUILD)
 
-# a simulation learns a throw; pictures in out/demo
+# a soft robot learns to walk; pictures in out/demo
 demo: setup
 	@ninja -C $(BUILD) --quiet rgc examples/demo
 	@mkdir -p out/demo

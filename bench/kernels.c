@@ -2,6 +2,8 @@
  * stay of order one. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+// kernel: deep
+// args: n=3 steps=40 x[3]=0.5,1.5,2.4 y[3]=0
 /* A long chain of elementary steps. */
 void
 deep(int n, int steps, const float x[n], float y[n])
@@ -15,6 +17,8 @@ deep(int n, int steps, const float x[n], float y[n])
     }
 }
 
+// kernel: ragged
+// args: n=4 steps[4]=3,0,17,5 x[4]=0.5,1.5,2.4,3.2 y[4]=0
 /* The same, each thread with its own number of steps and a way out. */
 void
 ragged(int n, const int steps[n], const float x[n], float y[n])
@@ -31,6 +35,9 @@ ragged(int n, const int steps[n], const float x[n], float y[n])
     }
 }
 
+// kernel: csr
+// args: rows=3 nnz=6 cap=1.2 start[4]=0,2,2,6 column[6]=0,2,1,2,0,1 value[6]=0.5,0.25,0.75,0.5,0.9,0.3
+// args: x[3]=0.7,1.1,1.3 y[3]=0
 /* Rows of a sparse matrix, left where the sum exceeds a cap. */
 void
 csr(int rows, int nnz, double cap, const int start[rows + 1], const int column[nnz],
@@ -48,6 +55,8 @@ csr(int rows, int nnz, double cap, const int start[rows + 1], const int column[n
     }
 }
 
+// kernel: newton
+// args: n=3 x[3]=0.5,2,4.4 y[3]=0
 /* Newton's method for r^3 + r = x. */
 void
 newton(int n, const double x[n], double y[n])
@@ -61,6 +70,8 @@ newton(int n, const double x[n], double y[n])
     }
 }
 
+// kernel: adaptive
+// args: n=2 x[2]=0.5,-0.7 rate=1.5 y[2]=0
 /* An ODE step whose size an error estimate decides. */
 void
 adaptive(int n, const double x[n], double rate, double y[n])
@@ -87,6 +98,9 @@ adaptive(int n, const double x[n], double rate, double y[n])
     }
 }
 
+// kernel: lstm
+// args: n=2 length=4 x[2][4]=0.5,-0.3,0.8,0.1,-0.6,0.2,0.9,-0.4 y[2]=0
+// args: w[12]=0.5,0.3,0.1,-0.2,0.7,0.4,0.9,-0.1,0.2,0.6,0.8,-0.3
 /* A chain of LSTM cells over a sequence: gates f, i, o and candidate c, each with a weight for the
  * input, one for the hidden value, and a bias, shared by all sequences. */
 void
@@ -108,6 +122,9 @@ lstm(int n, int length, const double x[n][length], const double w[12], double y[
     }
 }
 
+// kernel: cholesky
+// args: n=1 a[1][36]=5,0.1,5,-0.2,0.3,5,0.4,0.1,-0.3,5,0.2,-0.1,0.3,0.1,5,0.3,0.2,-0.4,0.1,0.2,5,0.1,0.4,-0.2,0.3,-0.1,0.2,5,0.2,0.1,0.3,-0.3,0.4,0.1,-0.2,5
+// args: b[1][8]=1,-0.5,0.3,0.8,-0.2,0.6,0.1,-0.9 y[1]=0
 /* A Cholesky factor in a local array and the solution of a system with it. */
 void
 cholesky(int n, const double a[n][36], const double b[n][8], double y[n])
@@ -134,6 +151,9 @@ cholesky(int n, const double a[n][36], const double b[n][8], double y[n])
     }
 }
 
+// kernel: springs
+// args: n=5 steps=4 stiffness=1.5 x[5]=0.1,-0.2,0.3,0.05,-0.1 v[5]=0,0.1,-0.1,0.05,0
+// split: refused
 /* A chain of masses and springs with a cubic term, in place, symplectic Euler; the ends stand still. */
 void
 springs(int n, int steps, double stiffness, double x[n], double v[n])
@@ -150,6 +170,8 @@ springs(int n, int steps, double stiffness, double x[n], double v[n])
     }
 }
 
+// kernel: bodies
+// args: n=3 x[3][3]=0,0.1,0.2,0.5,-0.4,0.3,-0.6,0.2,-0.1 mass[3]=1,0.5,2 a[3][3]=0
 /* Accelerations of all bodies by all bodies. */
 void
 bodies(int n, const double x[n][3], const double mass[n], double a[n][3])
@@ -171,6 +193,9 @@ bodies(int n, const double x[n][3], const double mass[n], double a[n][3])
     }
 }
 
+// kernel: trace
+// args: n=2 direction[2][3]=0.1,0.05,0.99,0.02,-0.06,0.99 depth[2]=0
+// args: sphere[4][4]=0.2,0.1,3.5,0.5,-0.5,0.3,3.2,0.4,0.6,-0.2,3.9,0.6,-0.1,-0.4,4.1,0.3
 /* Rays marched through a smooth union of four spheres (x, y, z, radius), until they hit or leave. */
 void
 trace(int n, const double direction[n][3], const double sphere[4][4], double depth[n])
@@ -197,6 +222,11 @@ trace(int n, const double direction[n][3], const double sphere[4][4], double dep
     }
 }
 
+// kernel: horner
+// args: n=2 degree=4 c[5]=1,2,3,4,5 x[2]=0.5,-1 y[2]=0
+// seed: y=1
+// expect: y=3.5625,3
+// grad: x=10.5,-12 c=2,-0.5,1.25,-0.875,1.0625
 /* A polynomial with shared coefficients by Horner's rule. */
 void
 horner(int n, int degree, const double c[degree + 1], const double x[n], double y[n])

@@ -257,7 +257,7 @@ main(int argc, char **argv)
     set_up(&sim, &r);
     mkdir(folder, 0777);
     snprintf(path, sizeof path, "%s/walk.svg", folder);
-    if (!svg_open(&picture, path, -0.2, -0.06, 2.2, 1.1, 500.0)) {
+    if (!svg_open(&picture, path, -0.2, -0.06, 2.5, 1.1, 480.0)) {
         fprintf(stderr, "demo: cannot write %s\n", path);
         return 1;
     }

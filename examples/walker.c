@@ -1,6 +1,12 @@
 /* A soft robot on uneven ground: masses, springs that are muscles, and feet that hit the ground at a
  * time of impact which a loop finds. One kernel is the whole simulation. Plain C: gcc -fopenmp compiles
  * it too. SPDX-License-Identifier: Apache-2.0 */
+// A triangle that lands on the ground, for the test of cases:
+// kernel: walk
+// split: any
+// args: steps=6 n=3 links=6 muscles=3 waves=2 first[4]=0,2,4,6 other[6]=1,2,0,2,0,1 muscle[6]=0,1,0,2,1,2
+// args: rest[3]=0.1 reach[3]=0.2 weight[3][3]=0.3,-0.2,0.1,0.4,0.5,-0.3 pull[6][3]=0 loss[1]=0
+// args: x[7][3][2]=0,0.03,0.1,0.02,0.05,0.11,0 v[7][3][2]=0.2,-3,0.1,-3.1,0.3,-3,0
 #include <math.h>
 
 static const double time_step = 0.004, stiffness = 9000.0, drag = 12.0, gravity = 9.8, grip = 0.05;

@@ -14,6 +14,11 @@ log_gamma(double a, int d)
     return s;
 }
 
+// kernel: gmm
+// args: d=2 k=2 n=3 wishart=0 gamma=1.2 x[3][2]=0.5,1,-0.7,0.2,1.1,-0.4 alpha[2]=0.3,-0.2
+// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 diagonal[2][2]=0 weight[2]=0
+// args: error[1]=0
+// skip: bits
 /* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. diagonal
  * and weight are work space: exp(q), and each component's constant. */
 void
@@ -81,6 +86,10 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
 
 /* -- ba: bundle adjustment ---------------------------------------------------------------------------- */
 
+// kernel: ba
+// args: p=2 camera[2][11]=0.1,-0.2,0.3,0.5,-0.4,-6,2,0.1,-0.1,0.02,0.01,0,0,0,0.5,-0.4,-6,2,0.1,-0.1,0.02,0.01
+// args: point[2][3]=1,0.5,0.2,-0.7,0.3,0.1 weight[2]=0.8,1.1 feature[2][2]=0.3,0.2,-0.4,0.1
+// args: reprojection[2][2]=0 weight_error[2]=0
 /* One thread for each observation, with a camera (rotation, centre, focal length, principal point, two
  * distortions), a point, a weight and a feature of its own. */
 void
@@ -126,6 +135,10 @@ sigmoid(double x)
     return 1.0 / (1.0 + exp(-x));
 }
 
+// kernel: lstm
+// args: layers=2 bits=2 length=4 main[4][8]=0.5,-0.3,0.8,0.1,-0.6,0.2,0.9,-0.4,0.35,0.7 extra[3][2]=0.5,0.9,0.8,1.1,0.1,-0.2
+// args: state[4][2]=0.1,0.2,-0.3,0.4,0.25,-0.15,0.05,0.3 sequence[4][2]=1,0,0,1,1,0,0,1 loss[1]=0
+// split: refused
 /* state is advanced in place: row 2 i is the hidden value of layer i, row 2 i + 1 its cell. */
 void
 lstm(int layers, int bits, int length, const double main[2 * layers][4 * bits],
@@ -158,6 +171,11 @@ lstm(int layers, int bits, int length, const double main[2 * layers][4 * bits],
     loss[0] = -total / ((length - 1) * bits);
 }
 
+// kernel: kmeans
+// args: n=4 k=2 d=2 point[4][2]=0,0,1,0,5,5,6,5 centroid[2][2]=0.5,1,5,4 cost[1]=0
+// seed: cost=1
+// expect: cost=5.5
+// grad: centroid=0,4,-2,-4
 /* -- kmeans: the sum of squared distances to the nearest centroid ---------------------------------------- */
 
 void
@@ -183,6 +201,11 @@ kmeans(int n, int k, int d, const double point[n][d], const double centroid[k][d
 
 /* -- det: a determinant by expansion of minors, its recursion on a stack of its own ------------------------ */
 
+// kernel: det
+// args: l=3 a[3][3]=2,1,3,0,4,1,5,2,6 out[1]=0
+// seed: out=1
+// expect: out=-11
+// grad: a=22,5,-20,0,-3,1,-11,-2,8
 enum { DEEPEST = 20 };
 
 void
