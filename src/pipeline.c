@@ -83,6 +83,9 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
     seen(o, "inline", m);
     /* less to differentiate, and activity sees through copies */
     pass_simplify(m, IR_STAGE_SOURCE, diags);
+    /* adjoints of what a loop only reads are then summed in registers */
+    if (PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
+        pass_simplify(m, IR_STAGE_SOURCE, diags);
     ir_fn_scan_params(fn);
     seen(o, "simplify", m);
     mem_disown(&owns);

@@ -466,9 +466,11 @@ irgen_kernel(str *out, uint64_t seed)
     g->out = out;
     g->state = seed * 0x9e3779b97f4a7c15ull + 88172645463325252ull;
     g->next = 1;
-    str_addz(
-        out,
-        "kernel @k(%n: i64, %x: buf<f64,1>, %y: buf<f64,1>, %k: buf<i64,1>, %sum: buf<f64,1>) {\n");
+    str_addz(out,
+             "kernel @k(%n: i64, %x: buf<f64,1>, %y: buf<f64,1>, %k: buf<i64,1>, "
+             "%sum: buf<f64,1>)\n"
+             "shape { %eight: i64 = const 8  %four: i64 = const 4  %all: i64 = mul %n, %eight\n"
+             "  yield %eight, %all, %eight, %four } {\n");
     constants(g);
     add(g, I, g->next++);
     str_addf(out, "  %%v%u: i64 = add %%n, %%n\n", g->next - 1);

@@ -1,4 +1,5 @@
-/* Ranges of integers, from types, constants, casts and sums. SPDX-License-Identifier: Apache-2.0 */
+/* Ranges of integers, from types, constants, casts, sums and masks. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "pass/range.h"
 
 enum { DEPTH = 6 };
@@ -39,6 +40,13 @@ range_of_op(const ir_op *op, rg_dtype d, unsigned depth)
                                   : (range){x.min - y.max, x.max - y.min};
         break;
     }
+    case RG_OP_AND:
+        for (uint32_t k = 0; k < 2 && d != RG_BOOL; k++) {
+            range mask = range_at(op->args[k], depth - 1);
+            if (mask.min >= 0 && mask.max < r.max)
+                r = (range){0, mask.max};
+        }
+        break;
     default:
         break;
     }
