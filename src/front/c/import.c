@@ -237,7 +237,7 @@ import_function(unit *u, decl *d, CXCursor c)
     d->type = fc_import_type(u, clang_getCursorResultType(c));
     d->variadic = clang_Cursor_isVariadic(c);
     enum CX_StorageClass storage = clang_Cursor_getStorageClass(c);
-    d->external = storage != CX_SC_Static && d->has_body;
+    d->external = storage != CX_SC_Static && d->has_body && !clang_Cursor_isFunctionInlined(c);
     d->cursor = arena_alloc(u->arena, sizeof(CXCursor));
     memcpy(d->cursor, &c, sizeof(c));
 }

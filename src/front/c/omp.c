@@ -364,6 +364,7 @@ fc_omp_stmt(gen *g, const node *n)
 /* -- kernel-level arrays that threads see ----------------------------------------------------------- */
 typedef struct temp_search {
     const decl *array;
+    bool threads; /* the function, or one that it calls, has a parallel loop */
     bool found;
 } temp_search;
 
@@ -398,7 +399,7 @@ search_temp(temp_search *s, const node *n, bool shared, bool direct)
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
         const decl *d = n->list[i]->decl;
         /* a pointer that stays where it is, in a function without threads, is as good as the array */
-        search_temp(s, d->init, shared, d->type->kind == TYPE_POINTER && d->assigned.n == 0);
+        search_temp(s, d->init, shared, d->type->kind == TYPE_POINTER && d->assigned.n == 0 && !s->threads);
     }
 }
 
@@ -417,7 +418,7 @@ has_axes(const ctype *t)
 bool
 fc_needs_temp(const decl *fn, const decl *d)
 {
-    temp_search s = {.array = d};
+    temp_search s = {.array = d, .threads = fc_function_has_parallel((decl *)fn)};
     if (has_axes(d->type))
         search_temp(&s, fn->body, false, false);
     return s.found;
