@@ -178,6 +178,7 @@ check_load(ir_op *op, void *user)
         return true;
     const vjp_origin *origin = op->attr.data;
     s->load = origin->op;
+    s->root = origin->op->args[0];
     s->own_task = origin->right_after ? vjp_task_of(origin->op)->regions[0] : NULL;
     s->refused = false;
     if (origin->op->code == RG_OP_RMW)
