@@ -152,6 +152,9 @@ LLVMValueRef
 gen_index(gen *g, const ir_value *v)
 {
     const ir_op *op = v->def;
+    if (op && op->code == RG_OP_CAST && v->type.dtype == RG_I64 && is_narrow(op->args[0]) &&
+        in_reach(g, op->args[0]))
+        return gen_index(g, op->args[0]);
     bool sum_or_difference = op && (op->code == RG_OP_ADD || op->code == RG_OP_SUB);
     if (!is_narrow(v) || !sum_or_difference || !may_widen(op, dtype_of(v)) ||
         !in_reach(g, op->args[0]) || !in_reach(g, op->args[1]))

@@ -72,7 +72,7 @@ static LLVMValueRef
 slot_element(gen *g, const ir_op *op)
 {
     const ir_value *slot = op->args[0];
-    LLVMValueRef index = gen_wide(g, op->args[1]);
+    LLVMValueRef index = gen_index(g, op->args[1]);
     LLVMTypeRef type = gen_memory_type(g, (rg_dtype)slot->type.dtype);
     return LLVMBuildInBoundsGEP2(g->b, type, gen_get(g, slot), &index, 1, "");
 }

@@ -43,6 +43,8 @@ struct rt_cpu {
     uint32_t num_threads;
     rt_launch *spare;       /* launches that ended, with their workers */
     struct rt_page *pages;  /* free pages, chained by `next` */
+    void **slabs;           /* what they are parts of */
+    size_t slab_count, slab_cap;
     uint64_t budget;
     uint64_t in_use;        /* bytes of pages that workers hold */
 };
