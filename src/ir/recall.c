@@ -57,7 +57,10 @@ ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
 static ir_value *
 zero_before(ir_fn *fn, ir_op *at, ir_type type)
 {
-    ir_op *op = ir_op_new(fn, type.kind == IR_ARRAY ? RG_OP_ARRAY : RG_OP_CONST, 0, 0, at->loc);
+    rg_op code = type.kind == IR_ARRAY ? RG_OP_ARRAY : type.kind == IR_BUFFER ? RG_OP_TEMP : RG_OP_CONST;
+    ir_op *op = ir_op_new(fn, code, 0, 0, at->loc);
+    for (uint32_t k = 0; k < type.rank; k++) /* a buffer without elements */
+        ir_op_arg(op, fn, zero_before(fn, at, ir_scalar(RG_I64)));
     ir_insert_before(at, op);
     return ir_op_result(op, fn, type, NULL);
 }

@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/verify.h"
 
-/* what an if or a loop can hand on: no buffers (pick selects those), no traces (recall finds them)
- */
+/* what an if or a loop can hand on: no traces (recall finds them), and buffers (pick selects those) only
+ * where a transform carries temps out that are recalled */
 static bool
-is_carried(ir_type t)
+is_carried(const verifier *v, ir_type t)
 {
-    return t.kind == IR_SCALAR || t.kind == IR_ARRAY || t.kind == IR_CURSOR;
+    return t.kind == IR_SCALAR || t.kind == IR_ARRAY || t.kind == IR_CURSOR ||
+           (t.kind == IR_BUFFER && v->stage >= IR_STAGE_AD);
 }
 
 static bool
@@ -19,7 +20,7 @@ check_carried(verifier *v, const ir_op *leave, uint32_t first, uint32_t n, ir_va
                             leave->nargs > first ? leave->nargs - first : 0);
     for (uint32_t i = 0; i < n; i++) {
         ir_type t = leave->args[first + i]->type;
-        if (!is_carried(t))
+        if (!is_carried(v, t))
             return verify_error(v, leave, E_YIELD,
                                 "value %u is a buffer, trace or slot, which regions do not hand on",
                                 i);
@@ -57,7 +58,7 @@ check_body(verifier *v, const ir_op *op, uint32_t first)
     uint32_t n = body->nparams - first;
     for (uint32_t i = 0; i < n; i++) {
         ir_type t = body->params[first + i]->type;
-        if (!is_carried(t) || !ir_type_eq(op->args[init + i]->type, t))
+        if (!is_carried(v, t) || !ir_type_eq(op->args[init + i]->type, t))
             return verify_error(v, op, E_OPERAND, "init %u is not of the carried value's type", i);
     }
     return !end || check_carried(v, end, 0, n, body->params + first, "the body's yield");
@@ -70,7 +71,7 @@ check_trace_result(verifier *v, const ir_op *op)
     if (op->records && op->nresults == n)
         return verify_error(v, op, E_RESULT, "the last result of what records is a trace");
     for (uint32_t i = 0; i < n; i++)
-        if (!is_carried(op->results[i]->type))
+        if (!is_carried(v, op->results[i]->type))
             return verify_error(v, op, E_RESULT, "result %u is a buffer, trace or slot", i);
     return true;
 }

@@ -17,11 +17,11 @@ parameter_of(const gen *g, const ir_value *v)
     return !v->def && v->region == g->ir->body ? (int64_t)v->index : -1;
 }
 
-/* a temp, or one of an earlier iteration that was recorded */
+/* a temp, also one that was recorded or carried out of a region */
 static bool
 is_temp(const ir_value *buffer)
 {
-    return buffer->def && (buffer->def->code == RG_OP_TEMP || buffer->def->code == RG_OP_TAPE_POP);
+    return buffer->def ? buffer->def->code != RG_OP_PICK : buffer->region->op != NULL;
 }
 
 static presence
@@ -553,10 +553,10 @@ may_be(const ir_value *buffer, const ir_value *wanted)
 {
     if (buffer == wanted)
         return true;
-    if (buffer->def && buffer->def->code == RG_OP_TAPE_POP)
-        return true; /* a temp of an earlier iteration */
-    if (!buffer->def || buffer->def->code != RG_OP_PICK)
-        return false;
+    if (!buffer->def || buffer->def->code == RG_OP_TEMP)
+        return buffer->def == NULL && buffer->region->op != NULL;
+    if (buffer->def->code != RG_OP_PICK)
+        return true; /* a temp of an earlier iteration, or carried out of a region */
     for (uint32_t i = 1; i < buffer->def->nargs; i++)
         if (may_be(buffer->def->args[i], wanted))
             return true;
