@@ -1,10 +1,11 @@
 /* The CPU runtime under kernels written by hand against rt/abi.h. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cpu/cpu.h"
 
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "rt/cpu/openmp.h"
 
 static int failures;
 
@@ -185,15 +186,18 @@ test_faults(uint32_t threads)
 /* -- from inside of somebody's parallel region -------------------------------------------------------- */
 
 static void
+launch_often(void *cpu)
+{
+    rt_arg arg = {0};
+    for (int i = 0; i < 20; i++)
+        CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, NULL) == RT_OK);
+}
+
+static void
 test_nested(void)
 {
     rt_cpu *cpu = rt_cpu_create(2, 0);
-#pragma omp parallel num_threads(2)
-    {
-        rt_arg arg = {0};
-        for (int i = 0; i < 20; i++)
-            CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, NULL) == RT_OK);
-    }
+    rt_openmp_run(launch_often, cpu, 2);
     rt_cpu_destroy(cpu);
 }
 

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void *
-native_load(char *const *files, int count)
+static void *
+load_with(const char *compiler, char *const *files, int count)
 {
     static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin -w";
-    const char *compiler = getenv("CC") && *getenv("CC") ? getenv("CC") : "cc";
     char library[64];
     size_t size = 512 + strlen(compiler);
     for (int i = 0; i < count; i++)
@@ -25,6 +24,15 @@ native_load(char *const *files, int count)
     free(command);
     unlink(library);
     return handle;
+}
+
+/* $CC may be a clang that came without an OpenMP runtime. */
+void *
+native_load(char *const *files, int count)
+{
+    const char *compiler = getenv("CC");
+    void *handle = compiler && *compiler ? load_with(compiler, files, count) : NULL;
+    return handle ? handle : load_with("cc", files, count);
 }
 
 void

@@ -90,7 +90,8 @@ run_pass(const char *path, size_t which)
         if (passes[which].run == opt_fma && c.tolerance < 1e-6)
             c.tolerance = 1e-6; /* it rounds once instead of twice */
         ircase_run(&c);
-        good = ircase_check(&c, passes[which].name) & check_counts(&c, passes[which].name);
+        good = ircase_check(&c, passes[which].name);
+        good = check_counts(&c, passes[which].name) && good;
     }
     ircase_close(&c);
     return good;

@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-static const char magic[6] = "\x93NUMPY";
+static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { HEADER_ALIGN = 64 };
 
 const char *

@@ -6,10 +6,11 @@
  * come together the kernel itself is left the same way. */
 #include "rt/cpu/launch.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "rt/cpu/openmp.h"
 
 static uint64_t
 default_budget(void)

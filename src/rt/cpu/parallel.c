@@ -8,8 +8,9 @@
  *                 the frames of iteration i with the worker that ran it, whichever thread runs that */
 #include "rt/cpu/launch.h"
 
-#include <omp.h>
 #include <stdlib.h>
+
+#include "rt/cpu/openmp.h"
 
 /* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
 enum { SMALL_LOOP = 20000 };
@@ -50,8 +51,10 @@ run_chunk(const team *t, rt_worker *worker, int32_t chunk)
 }
 
 static void
-run_thread(team *t, int thread, int threads)
+run_thread(void *data)
 {
+    team *t = data;
+    int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     rt_seat *seats = t->launch->seats;
     if (t->kept) {
         for (int32_t c = thread; c < t->chunks && !atomic_load(&t->launch->failed); c += threads)
@@ -131,8 +134,7 @@ rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, i
     t.chunks = (int32_t)(most < n ? most : n);
     for (uint32_t i = 0; i < launch->threads; i++)
         launch->seats[i].worker.atomic = 1;
-#pragma omp parallel num_threads(workers)
-    run_thread(&t, omp_get_thread_num(), omp_get_num_threads());
+    rt_openmp_run(run_thread, &t, workers);
     if (atomic_load(&launch->failed))
         longjmp(*launch->kernel.worker.escape, 1);
     return t.chunks;
