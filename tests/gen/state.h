@@ -35,7 +35,6 @@ typedef struct gen {
     const char *own[3];  /* arrays that this thread may store to, at [i] */
     const char *far[3];  /* arrays that may be read anywhere */
     bool f64_only;
-    bool extremum;       /* a task with an atomic min or max was made */
 } gen;
 
 const char *fmt(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
