@@ -1,9 +1,10 @@
 /* front_test FOLDER: the C front end on one-file cases. SPDX-License-Identifier: Apache-2.0
  *
- * A file with `// args:` lines (case.h) is run by the interpreter, as it comes from the front end and
- * without contraction; its arrays must be those of the same file compiled by the C compiler, bit by
- * bit, and what `// expect:` says. A file with `// error: E0412` comments is refused with exactly those
- * errors on those lines: the comment stands in the line, or in one of its own above it. */
+ * A file with `// args:` lines (case.h) is run by the interpreter, as it comes from the front end
+ * and without contraction; its arrays must be those of the same file compiled by the C compiler,
+ * bit by bit, and what `// expect:` says. A file with `// error: E0412` comments is refused with
+ * exactly those errors on those lines: the comment stands in the line, or in one of its own above
+ * it. */
 #include "case.h"
 #include "native.h"
 
@@ -13,7 +14,8 @@
 #include <glob.h>
 #include <math.h>
 
-/* -- refused files --------------------------------------------------------------------------------- */
+/* -- refused files
+ * --------------------------------------------------------------------------------- */
 typedef struct refusal {
     unsigned line, number;
 } refusal;
@@ -70,7 +72,8 @@ compare_errors(const char *path, const refusals *want, const refusals *got)
     bool good = true;
     for (size_t i = 0; i < want->n; i++) {
         if (!contains(got, want->at[i])) {
-            printf("FAIL %s:%u: E%04u is not reported\n", path, want->at[i].line, want->at[i].number);
+            printf("FAIL %s:%u: E%04u is not reported\n", path, want->at[i].line,
+                   want->at[i].number);
             good = false;
         }
     }
@@ -103,7 +106,8 @@ check_refused(const char *path, const char *text, const refusals *want)
     return good;
 }
 
-/* -- files that run -------------------------------------------------------------------------------- */
+/* -- files that run
+ * -------------------------------------------------------------------------------- */
 static bool
 fill(inputs *in, const test_case *c, report *r)
 {
@@ -145,7 +149,8 @@ check_expected(const inputs *in, const subject *s, const test_case *c, report *r
             char text[64] = "";
             case_element(v, e, text, sizeof text);
             double want = strtod(text, NULL);
-            good = isnan(want) ? isnan(now[e]) : fabs(now[e] - want) <= c->tolerance * fmax(1, fabs(want));
+            good = isnan(want) ? isnan(now[e])
+                               : fabs(now[e] - want) <= c->tolerance * fmax(1, fabs(want));
             if (!good)
                 complain(r, "%s, element %zu is %.17g, not %s", v->name, e, now[e], text);
         }
@@ -180,7 +185,8 @@ run_case(rg_context *context, void *library, const test_case *c, const char *pat
     return good;
 }
 
-/* -- all files ------------------------------------------------------------------------------------- */
+/* -- all files
+ * ------------------------------------------------------------------------------------- */
 typedef struct tally {
     unsigned passed, failed;
 } tally;

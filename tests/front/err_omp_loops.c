@@ -4,6 +4,17 @@ next(int i)
 {
     return i + 1;
 }
+static int
+first(int n, const float *x)
+{
+    int s = 0;
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        if (x[i] > 2)
+            return i; // error: E0458
+    }
+    return s;
+}
 void
 err_omp_loops(int n, float x[n], float m[n][n])
 {
@@ -39,4 +50,5 @@ err_omp_loops(int n, float x[n], float m[n][n])
         if (x[i] > 2)
             return; // error: E0458
     }
+    x[0] = first(n, x);
 }

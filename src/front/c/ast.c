@@ -184,7 +184,8 @@ fc_expr_is_plain(const node *n)
     return fc_node_walk(n, plain_node, NULL);
 }
 
-/* -- functions ------------------------------------------------------------------------------------- */
+/* -- functions
+ * ------------------------------------------------------------------------------------- */
 static bool
 is_not_parallel(const node *n, void *user)
 {

@@ -8,11 +8,15 @@
 #include "retrograd/build.h"
 
 /* Growing arrays whose memory is the arena's: list(int) l = {0}; list_push(a, &l, 3); l.at[0] */
-#define list(type) struct { type *at; size_t n, cap; }
-#define list_push(a, l, value) \
-    ((l)->at = fc_grow((a), (l)->at, &(l)->cap, (l)->n + 1, sizeof(*(l)->at)), \
+#define list(type)                                                                                 \
+    struct {                                                                                       \
+        type *at;                                                                                  \
+        size_t n, cap;                                                                             \
+    }
+#define list_push(a, l, value)                                                                     \
+    ((l)->at = fc_grow((a), (l)->at, &(l)->cap, (l)->n + 1, sizeof(*(l)->at)),                     \
      (l)->at[(l)->n++] = (value))
-#define list_pop(l) ((l)->at[--(l)->n])
+#define list_pop(l)  ((l)->at[--(l)->n])
 #define list_last(l) ((l)->at[(l)->n - 1])
 void *fc_grow(arena *a, void *at, size_t *cap, size_t need, size_t size);
 /* printf into the arena */
@@ -37,8 +41,8 @@ typedef enum ctype_kind {
 
 struct ctype {
     ctype_kind kind;
-    rg_dtype dtype;   /* TYPE_SCALAR */
-    bool constant;    /* const-qualified */
+    rg_dtype dtype; /* TYPE_SCALAR */
+    bool constant;  /* const-qualified */
     bool is_volatile;
     ctype *elem;      /* of pointers and arrays */
     int64_t length;   /* of arrays; -1: only the run knows */
@@ -63,49 +67,49 @@ struct record {
 
 typedef enum node_kind {
     /* expressions */
-    E_BAD,       /* bits: error number; text: what it is */
-    E_INT,       /* bits */
-    E_FLOAT,     /* number */
-    E_STRING,    /* text: without quotes, escapes resolved */
-    E_REF,       /* decl */
-    E_UNARY,     /* op: rg_op NEG or NOT (bitwise) on kid[0] */
-    E_PLUS,      /* +kid[0] */
-    E_LNOT,      /* !kid[0] */
-    E_INC,       /* kid[0]; bits: INC_* */
-    E_ADDR,      /* &kid[0] */
-    E_DEREF,     /* *kid[0] */
-    E_BINARY,    /* op: rg_op; kid[0], kid[1]; comparisons yield int */
-    E_AND,       /* && */
-    E_OR,        /* || */
+    E_BAD,    /* bits: error number; text: what it is */
+    E_INT,    /* bits */
+    E_FLOAT,  /* number */
+    E_STRING, /* text: without quotes, escapes resolved */
+    E_REF,    /* decl */
+    E_UNARY,  /* op: rg_op NEG or NOT (bitwise) on kid[0] */
+    E_PLUS,   /* +kid[0] */
+    E_LNOT,   /* !kid[0] */
+    E_INC,    /* kid[0]; bits: INC_* */
+    E_ADDR,   /* &kid[0] */
+    E_DEREF,  /* *kid[0] */
+    E_BINARY, /* op: rg_op; kid[0], kid[1]; comparisons yield int */
+    E_AND,    /* && */
+    E_OR,     /* || */
     E_COMMA,
-    E_ASSIGN,    /* kid[0] = kid[1] */
-    E_COMPOUND,  /* kid[0] op= kid[1]: op */
-    E_COND,      /* kid[0] ? kid[1] : kid[2] */
-    E_ELVIS,     /* kid[0] ?: kid[1] */
-    E_CALL,      /* decl, list: arguments */
-    E_SUBSCRIPT, /* kid[0]: pointer, kid[1]: integer */
-    E_MEMBER,    /* kid[0]: a struct (-> has become * and .), bits: number of the field */
-    E_CAST,      /* kid[0] → type */
-    E_DECAY,     /* array kid[0] → pointer to its first element */
-    E_INIT,      /* list: initialisers as written */
-    E_DESIGNATED,/* list: E_MEMBER (bits) or index expressions; kid[0]: the value */
-    E_LITERAL,   /* compound literal: decl */
+    E_ASSIGN,     /* kid[0] = kid[1] */
+    E_COMPOUND,   /* kid[0] op= kid[1]: op */
+    E_COND,       /* kid[0] ? kid[1] : kid[2] */
+    E_ELVIS,      /* kid[0] ?: kid[1] */
+    E_CALL,       /* decl, list: arguments */
+    E_SUBSCRIPT,  /* kid[0]: pointer, kid[1]: integer */
+    E_MEMBER,     /* kid[0]: a struct (-> has become * and .), bits: number of the field */
+    E_CAST,       /* kid[0] → type */
+    E_DECAY,      /* array kid[0] → pointer to its first element */
+    E_INIT,       /* list: initialisers as written */
+    E_DESIGNATED, /* list: E_MEMBER (bits) or index expressions; kid[0]: the value */
+    E_LITERAL,    /* compound literal: decl */
     /* statements; an expression is one too */
     S_BAD,
-    S_BLOCK,     /* list */
-    S_DECL,      /* list of E_REF: variables in order */
-    S_IF,        /* kid[0]: condition, kid[1], kid[2] (or NULL) */
-    S_FOR,       /* kid[0]: init, kid[1]: condition, kid[2]: step (each or NULL), kid[3]: body */
-    S_WHILE,     /* kid[0]: condition, kid[1]: body */
-    S_DO,        /* kid[0]: condition, kid[1]: body */
-    S_SWITCH,    /* kid[0]: value, kid[1]: body */
-    S_CASE,      /* kid[0]: value, kid[1]: range's end or NULL, kid[2]: statement */
-    S_DEFAULT,   /* kid[2]: statement */
+    S_BLOCK,   /* list */
+    S_DECL,    /* list of E_REF: variables in order */
+    S_IF,      /* kid[0]: condition, kid[1], kid[2] (or NULL) */
+    S_FOR,     /* kid[0]: init, kid[1]: condition, kid[2]: step (each or NULL), kid[3]: body */
+    S_WHILE,   /* kid[0]: condition, kid[1]: body */
+    S_DO,      /* kid[0]: condition, kid[1]: body */
+    S_SWITCH,  /* kid[0]: value, kid[1]: body */
+    S_CASE,    /* kid[0]: value, kid[1]: range's end or NULL, kid[2]: statement */
+    S_DEFAULT, /* kid[2]: statement */
     S_BREAK,
     S_CONTINUE,
-    S_RETURN,    /* kid[0]: value or NULL */
+    S_RETURN, /* kid[0]: value or NULL */
     S_NULL,
-    S_OMP        /* directive; kid[0]: the statement it governs */
+    S_OMP /* directive; kid[0]: the statement it governs */
 } node_kind;
 
 enum { INC_MINUS = 1, INC_PREFIX = 2 };
@@ -137,22 +141,22 @@ struct decl {
     node *init;
     node **extents; /* of a parameter written as an array: outermost first, NULL where empty */
     uint32_t nextents;
-    bool global;        /* file scope */
-    bool lasting;       /* static storage */
-    bool written;       /* assigned to, incremented, or one of its parts is */
+    bool global;  /* file scope */
+    bool lasting; /* static storage */
+    bool written; /* assigned to, incremented, or one of its parts is */
     bool address_taken;
-    bool moved;         /* pointers: ++, -- or += somewhere */
+    bool moved;            /* pointers: ++, -- or += somewhere */
     list(node *) assigned; /* pointers: what is assigned to them after their initialisation */
 
     /* functions */
     decl **params;
     uint32_t nparams;
     node *body;
-    bool has_body, external, in_main_file, variadic, builtin;
-    bool active;             /* being inlined: recursion */
-    signed char parallel;    /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
-    signed char jumps;       /* returns before its end: 0 not known, 1 no, 2 yes */
-    void *cursor;            /* import: where the body is */
+    bool has_body, external, variadic;
+    bool active;          /* being inlined: recursion */
+    signed char parallel; /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
+    signed char jumps;    /* returns before its end: 0 not known, 1 no, 2 yes */
+    void *cursor;         /* import: where the body is */
 
     /* where its storage is at the moment (gen.h) */
     struct object *object;
@@ -160,7 +164,8 @@ struct decl {
     struct pointer_var *pointer;
 };
 
-/* -- directives ----------------------------------------------------------------------------------- */
+/* -- directives -----------------------------------------------------------------------------------
+ */
 typedef enum omp_kind {
     OMP_PARALLEL_FOR,
     OMP_SIMD,
@@ -175,8 +180,8 @@ typedef enum omp_kind {
 
 typedef struct omp_name {
     const char *name;
-    rg_rmw op;   /* reductions */
-    bool first;  /* firstprivate */
+    rg_rmw op;  /* reductions */
+    bool first; /* firstprivate */
     rg_place place;
 } omp_name;
 
@@ -188,16 +193,14 @@ typedef struct omp_names {
 struct omp {
     omp_kind kind;
     rg_place place;
-    const char *path; /* the file it stands in, and where */
-    uint32_t offset;
     uint32_t collapse; /* 1 without the clause */
     omp_names reductions, privates;
-    unsigned error;    /* a clause or directive outside of what is compiled: number, and its text */
+    unsigned error; /* a clause or directive outside of what is compiled: number, and its text */
     const char *what;
-    bool used;
 };
 
-/* -- helpers over the tree (ast.c) ----------------------------------------------------------------- */
+/* -- helpers over the tree (ast.c)
+ * ----------------------------------------------------------------- */
 /* The variable whose storage an lvalue is a part of; NULL when it is reached through a pointer. */
 decl *fc_lvalue_root(const node *lvalue);
 typedef bool node_visit(const node *n, void *user);

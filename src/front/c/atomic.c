@@ -1,7 +1,8 @@
 /* #pragma omp atomic. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/loop.h"
 
-/* -- recognising the statement --------------------------------------------------------------------- */
+/* -- recognising the statement
+ * --------------------------------------------------------------------- */
 static const node *
 stripped(const node *n)
 {
@@ -117,7 +118,8 @@ read_comparison(const node *c, const node *target, const node *by, atomic_form *
         return true;
     }
     f->op = less == left ? RG_RMW_MAX : RG_RMW_MIN;
-    return (less || c->op == RG_OP_GT || c->op == RG_OP_GE) && same_tree(stripped(with), stripped(by));
+    return (less || c->op == RG_OP_GT || c->op == RG_OP_GE) &&
+           same_tree(stripped(with), stripped(by));
 }
 
 /* if (x < e) { x = e; }   x = x < e ? e : x */
@@ -143,7 +145,8 @@ is_copy_of(const node *n, const node *target)
     return n->kind == E_ASSIGN && same_tree(stripped(n->kid[1]), target);
 }
 
-/* v = x++; v = x op= w; v = x = x op w; { v = x; x op= w; } { x op= w; v = x; } { v = x; x = w; } */
+/* v = x++; v = x op= w; v = x = x op w; { v = x; x op= w; } { x op= w; v = x; } { v = x; x = w; }
+ */
 static bool
 read_capture(const node *n, atomic_form *f)
 {
@@ -205,14 +208,15 @@ fc_atomic_form_read(const node *n, atomic_form *f)
     }
 }
 
-/* -- generating ------------------------------------------------------------------------------------ */
+/* -- generating
+ * ------------------------------------------------------------------------------------ */
 static rg_value
 combine(gen *g, rg_rmw op, rg_value old, rg_value v)
 {
-    static const rg_op ops[] = {[RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN,
-                                [RG_RMW_MAX] = RG_OP_MAX, [RG_RMW_MUL] = RG_OP_MUL,
-                                [RG_RMW_AND] = RG_OP_AND, [RG_RMW_OR] = RG_OP_OR,
-                                [RG_RMW_XOR] = RG_OP_XOR};
+    static const rg_op ops[] = {
+        [RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN, [RG_RMW_MAX] = RG_OP_MAX,
+        [RG_RMW_MUL] = RG_OP_MUL, [RG_RMW_AND] = RG_OP_AND, [RG_RMW_OR] = RG_OP_OR,
+        [RG_RMW_XOR] = RG_OP_XOR};
     return op == RG_RMW_EXCHANGE ? v : rg_build_2(g->b, ops[op], old, v);
 }
 

@@ -12,43 +12,41 @@ fc_bind_scalar(gen *g, decl *d, value v)
         return;
     }
     d->object = fc_object_local(g, d->name, d->type);
-    place to = fc_place_of(d->object);
     for (uint32_t i = 0; i < d->object->nleaves; i++)
         rg_build_set(g->b, d->object->leaves[i].var,
                      d->type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i]);
-    (void)to;
 }
 
-typedef struct argument {
-    value v;
-} argument;
-
-/* All arguments are evaluated before the first parameter is bound: they may mention the same names. */
+/* All arguments are evaluated before the first parameter is bound: they may mention the same names.
+ */
 static bool
 bind_arguments(gen *g, decl *fn, const node *n)
 {
-    argument *args = arena_new_n(g->arena, argument, n->count + 1);
+    value *args = arena_new_n(g->arena, value, n->count + 1);
     for (uint32_t i = 0; i < fn->nparams; i++) {
         front_error error;
         const ctype *t = fn->params[i]->type;
         const char *problem = fc_type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
         if (problem) {
-            fc_fail(g, t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : error,
-                 fn->params[i]->place, problem);
+            fc_fail(g,
+                    t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER
+                                                                             : error,
+                    fn->params[i]->place, problem);
             return false;
         }
-        args[i].v = fc_expr(g, n->list[i]);
-        if (t->kind == TYPE_STRUCT ? !args[i].v.leaves
-            : t->kind == TYPE_SCALAR ? !args[i].v.scalar : !args[i].v.at.object)
+        args[i] = fc_expr(g, n->list[i]);
+        if (t->kind == TYPE_STRUCT   ? !args[i].leaves
+            : t->kind == TYPE_SCALAR ? !args[i].scalar
+                                     : !args[i].at.object)
             return false;
     }
     fc_at_node(g, n);
     for (uint32_t i = 0; i < fn->nparams; i++) {
         decl *d = fn->params[i];
         if (d->type->kind == TYPE_POINTER)
-            fc_pointer_declare(g, d, NULL, &args[i].v.at);
+            fc_pointer_declare(g, d, NULL, &args[i].at);
         else
-            fc_bind_scalar(g, d, args[i].v);
+            fc_bind_scalar(g, d, args[i]);
     }
     return true;
 }
@@ -110,8 +108,8 @@ refuse_call(gen *g, const node *n, front_error error)
 static bool
 allocates(const char *name)
 {
-    static const char *const names[] = {"malloc", "calloc", "realloc", "free", "aligned_alloc", "alloca",
-                                        "__builtin_alloca"};
+    static const char *const names[] = {"malloc",        "calloc", "realloc",         "free",
+                                        "aligned_alloc", "alloca", "__builtin_alloca"};
     for (size_t i = 0; i < countof(names); i++) {
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -127,14 +125,18 @@ fc_call(gen *g, const node *n)
     if (!fn->body) {
         if (fc_math_call(g, n, &v))
             return v;
-        return refuse_call(g, n, allocates(fn->name) ? ERR_ALLOCATION : fn->variadic ? ERR_VARARGS : ERR_NO_BODY);
+        return refuse_call(g, n,
+                           allocates(fn->name) ? ERR_ALLOCATION
+                           : fn->variadic      ? ERR_VARARGS
+                                               : ERR_NO_BODY);
     }
     if (fn->variadic)
         return refuse_call(g, n, ERR_VARARGS);
     if (fn->active)
         return refuse_call(g, n, ERR_RECURSION);
     front_error error;
-    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER && fc_type_problem(fn->type, &error))
+    if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER &&
+        fc_type_problem(fn->type, &error))
         return refuse_call(g, n, error);
     if (n->count != fn->nparams || !bind_arguments(g, fn, n))
         return refuse_call(g, n, ERR_NO_BODY);

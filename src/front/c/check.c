@@ -1,10 +1,11 @@
-/* Races that can be seen: plain stores in a parallel loop at places that do not depend on a parallel
- * index. Works on the finished IR, where inlining, rows and moved pointers are plain values.
- * SPDX-License-Identifier: Apache-2.0
+/* Races that can be seen: plain stores in a parallel loop at places that do not depend on a
+ * parallel index. Works on the finished IR, where inlining, rows and moved pointers are plain
+ * values. SPDX-License-Identifier: Apache-2.0
  *
- * Every value gets a set of parallel indices that it may depend on. A store whose subscripts together
- * miss an index is a race, unless a condition around it picks one iteration (`if (i == 0)`). What is
- * read from memory under a dependent subscript depends as well: x[idx[i]] is undecided, and passes. */
+ * Every value gets a set of parallel indices that it may depend on. A store whose subscripts
+ * together miss an index is a race, unless a condition around it picks one iteration (`if (i ==
+ * 0)`). What is read from memory under a dependent subscript depends as well: x[idx[i]] is
+ * undecided, and passes. */
 #include "front/c/gen.h"
 
 #include "ir/ir.h"
@@ -34,8 +35,8 @@ set_of_args(const checker *c, const ir_op *op)
     return set;
 }
 
-/* Whatever a region yields or leaves with reaches the op's results and its carried parameters. Which
- * goes where is not followed: too large a set only lets a race pass. */
+/* Whatever a region yields or leaves with reaches the op's results and its carried parameters.
+ * Which goes where is not followed: too large a set only lets a race pass. */
 static void spread(checker *c, const ir_op *op);
 
 static void
@@ -45,7 +46,8 @@ spread_region(checker *c, const ir_op *op, const ir_region *r, uint8_t *out)
         bool carried = op->code == RG_OP_LOOP || i > 0;
         uint32_t init = ir_first_init(op) + i - (op->code == RG_OP_LOOP ? 0 : 1);
         if (op->code == RG_OP_FOR && i == 0)
-            add_dependence(c, r->params[0], c->depends[op->args[0]->id] | c->depends[op->args[1]->id]);
+            add_dependence(c, r->params[0],
+                           c->depends[op->args[0]->id] | c->depends[op->args[1]->id]);
         else if (carried && init < op->nargs)
             add_dependence(c, r->params[i], c->depends[op->args[init]->id]);
     }

@@ -56,8 +56,8 @@ static bool
 variable_bits(gen *g, const node *n, uint64_t *bits)
 {
     const decl *d = n->decl;
-    return d->type->kind == TYPE_SCALAR && d->type->constant && d->init && d->init->kind != E_INIT &&
-           fc_constant_bits(g, d->init, d->type->dtype, bits);
+    return d->type->kind == TYPE_SCALAR && d->type->constant && d->init &&
+           d->init->kind != E_INIT && fc_constant_bits(g, d->init, d->type->dtype, bits);
 }
 
 static bool

@@ -42,7 +42,8 @@ refused(gen *g, const node *n)
     return nothing(g, n->type);
 }
 
-/* -- arithmetic ------------------------------------------------------------------------------------ */
+/* -- arithmetic
+ * ------------------------------------------------------------------------------------ */
 rg_value
 fc_arithmetic(gen *g, rg_op op, rg_value x, rg_value y)
 {
@@ -69,7 +70,8 @@ comparison(gen *g, const node *n, bool negate)
     fc_at_node(g, n);
     /* not (x < y) is x >= y only where there is no NaN */
     if (negate && !fc_is_float_dtype(rg_value_type(x).dtype)) {
-        static const rg_op opposite[] = {RG_OP_NE, RG_OP_EQ, RG_OP_GE, RG_OP_GT, RG_OP_LE, RG_OP_LT};
+        static const rg_op opposite[] = {RG_OP_NE, RG_OP_EQ, RG_OP_GE,
+                                         RG_OP_GT, RG_OP_LE, RG_OP_LT};
         op = opposite[op - RG_OP_EQ];
         negate = false;
     }
@@ -161,7 +163,8 @@ unary(gen *g, const node *n)
     return fc_scalar_value(n->type, rg_build_1(g->b, n->op, x));
 }
 
-/* -- conversions ----------------------------------------------------------------------------------- */
+/* -- conversions
+ * ----------------------------------------------------------------------------------- */
 static value
 cast(gen *g, const node *n)
 {
@@ -189,7 +192,8 @@ cast(gen *g, const node *n)
     return fc_scalar_value(n->type, fc_convert(g, n->type->dtype, v));
 }
 
-/* -- assignment ------------------------------------------------------------------------------------ */
+/* -- assignment
+ * ------------------------------------------------------------------------------------ */
 static value
 assign(gen *g, const node *n)
 {
@@ -230,8 +234,8 @@ compound(gen *g, const node *n)
     rg_value y = fc_scalar(g, n->kid[1]);
     place to = fc_lvalue(g, n->kid[0]);
     rg_dtype kept = n->type->dtype;
-    rg_dtype computed = is_shift(n->op) ? fc_promoted(kept)
-                                        : fc_common_dtype(kept, rg_value_type(y).dtype);
+    rg_dtype computed =
+        is_shift(n->op) ? fc_promoted(kept) : fc_common_dtype(kept, rg_value_type(y).dtype);
     fc_at_node(g, n);
     rg_value x = fc_convert(g, computed, fc_load_leaf(g, &to, 0));
     rg_value v = fc_arithmetic(g, n->op, x, is_shift(n->op) ? y : fc_convert(g, computed, y));
@@ -258,14 +262,16 @@ increment(gen *g, const node *n)
     rg_dtype kept = n->type->dtype, computed = fc_promoted(kept);
     fc_at_node(g, n);
     rg_value old = fc_load_leaf(g, &to, 0);
-    rg_value one = fc_is_float_dtype(kept) ? rg_build_float(g->b, kept, 1) : fc_int_value(g, computed, 1);
+    rg_value one =
+        fc_is_float_dtype(kept) ? rg_build_float(g->b, kept, 1) : fc_int_value(g, computed, 1);
     rg_value v = rg_build_2(g->b, minus ? RG_OP_SUB : RG_OP_ADD, fc_convert(g, computed, old), one);
     v = fc_convert(g, kept, v);
     fc_store_scalar(g, &to, v, n);
     return fc_scalar_value(n->type, prefix ? v : old);
 }
 
-/* -- choice ---------------------------------------------------------------------------------------- */
+/* -- choice
+ * ---------------------------------------------------------------------------------------- */
 static void
 set_choice(gen *g, object *result, const node *n)
 {
@@ -322,7 +328,8 @@ elvis(gen *g, const node *n)
     return fc_load(g, &p);
 }
 
-/* -- places ---------------------------------------------------------------------------------------- */
+/* -- places
+ * ---------------------------------------------------------------------------------------- */
 static object *
 object_of(gen *g, const node *n)
 {
@@ -367,7 +374,7 @@ fc_lvalue(gen *g, const node *n)
         if (o)
             return fc_place_of(o);
         fc_fail(g, n->type && n->type->kind == TYPE_POINTER ? ERR_POINTER_POINTER : ERR_EXPRESSION,
-             n->place, "this name");
+                n->place, "this name");
         return fc_nowhere(g, n->type);
     }
     case E_MEMBER:
@@ -399,7 +406,8 @@ fc_lvalue(gen *g, const node *n)
     }
 }
 
-/* -- all of them ----------------------------------------------------------------------------------- */
+/* -- all of them
+ * ----------------------------------------------------------------------------------- */
 static value
 from_place(gen *g, const node *n)
 {
@@ -423,9 +431,10 @@ fc_expr(gen *g, const node *n)
     case E_BAD:
         return refused(g, n);
     case E_INT:
-        return fc_scalar_value(n->type, fc_is_float_dtype(n->type->dtype)
-                                         ? rg_build_float(g->b, n->type->dtype, (double)(int64_t)n->bits)
-                                         : rg_build_int(g->b, n->type->dtype, (int64_t)n->bits));
+        return fc_scalar_value(n->type,
+                               fc_is_float_dtype(n->type->dtype)
+                                   ? rg_build_float(g->b, n->type->dtype, (double)(int64_t)n->bits)
+                                   : rg_build_int(g->b, n->type->dtype, (int64_t)n->bits));
     case E_FLOAT:
         return fc_scalar_value(n->type, rg_build_float(g->b, n->type->dtype, n->number));
     case E_STRING:
@@ -478,7 +487,8 @@ fc_scalar(gen *g, const node *n)
 {
     value v = fc_expr(g, n);
     if (!v.scalar)
-        v.scalar = fc_zero_value(g, n->type && n->type->kind == TYPE_SCALAR ? n->type->dtype : RG_I32);
+        v.scalar =
+            fc_zero_value(g, n->type && n->type->kind == TYPE_SCALAR ? n->type->dtype : RG_I32);
     return v.scalar;
 }
 

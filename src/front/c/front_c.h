@@ -8,7 +8,7 @@
 
 /* Zero-terminated strings throughout; all belong to the caller. */
 typedef struct front_c_source {
-    const char *path;   /* shown in diagnostics; read if text is {NULL, 0} */
+    const char *path; /* shown in diagnostics; read if text is {NULL, 0} */
     rg_str text;
     const char *kernel; /* the one to build; NULL: every kernel of the file */
     uint32_t include_count, define_count;
@@ -25,8 +25,8 @@ typedef struct front_c_names {
  * Functions of the file that are neither wanted nor called by what is wanted raise no errors. */
 ir_module *front_c_compile(const front_c_source *source, diag_list *diags);
 
-/* Lists the kernels of a file: the externally linked functions that it defines, but main. false after
- * errors. The caller frees the names. */
+/* Lists the kernels of a file: the externally linked functions that it defines, but main. false
+ * after errors. The caller frees the names. */
 RG_MUST_CHECK bool front_c_list(const front_c_source *source, front_c_names *names,
                                 diag_list *diags);
 void front_c_names_free(front_c_names *names);

@@ -1,7 +1,9 @@
-/* Errors, places, types and conversions of the generating files. SPDX-License-Identifier: Apache-2.0 */
+/* Errors, places, types and conversions of the generating files. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "front/c/gen.h"
 
-/* -- errors ---------------------------------------------------------------------------------------- */
+/* -- errors
+ * ---------------------------------------------------------------------------------------- */
 typedef struct error_row {
     unsigned number;
     const char *text, *remedy;
@@ -46,7 +48,8 @@ fc_at_node(gen *g, const node *n)
         rg_build_at(g->b, n->place);
 }
 
-/* -- types ----------------------------------------------------------------------------------------- */
+/* -- types
+ * ----------------------------------------------------------------------------------------- */
 bool
 fc_is_float_dtype(rg_dtype d)
 {

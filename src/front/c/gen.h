@@ -1,11 +1,12 @@
-/* From the tree to the builder: what the generating files share. SPDX-License-Identifier: Apache-2.0
+/* From the tree to the builder: what the generating files share. SPDX-License-Identifier:
+ * Apache-2.0
  *
- *   object   a piece of storage: a variable, a kernel's array, a constant table. It is kept as leaves:
- *            one builder variable, buffer or table for each scalar field (struct of arrays).
- *   place    a part of an object: leaves from `leaf` on, under the indices so far. A place of scalar
- *            type has one leaf and one index for each of its axes.
- *   value    what an expression yields: a scalar, a struct's leaves, or a pointer, which is a place:
- *            of the element it points to. Moving it changes its last index. */
+ *   object   a piece of storage: a variable, a kernel's array, a constant table. It is kept as
+ * leaves: one builder variable, buffer or table for each scalar field (struct of arrays). place a
+ * part of an object: leaves from `leaf` on, under the indices so far. A place of scalar type has
+ * one leaf and one index for each of its axes. value    what an expression yields: a scalar, a
+ * struct's leaves, or a pointer, which is a place: of the element it points to. Moving it changes
+ * its last index. */
 #ifndef FRONT_C_GEN_H
 #define FRONT_C_GEN_H
 
@@ -61,8 +62,8 @@ typedef struct pointer_var {
     const char *name;
     bool fixed, shared;
     bool refused; /* its declaration was: nothing more is said */
-    bool still; /* always points to an array's first element: no index variables */
-    place at; /* fixed */
+    bool still;   /* always points to an array's first element: no index variables */
+    place at;     /* fixed */
     uint32_t nchoices;
     place *choices;
     rg_var selector; /* with more than one */
@@ -73,10 +74,11 @@ typedef struct pointer_var {
 typedef struct frame {
     struct frame *outer;
     decl *fn;
-    rg_label exit;   /* return leaves this; 0: the only return is the last statement */
-    object *result;  /* NULL: void, or a pointer */
-    place pointer;   /* a returned pointer */
+    rg_label exit;  /* return leaves this; 0: the only return is the last statement */
+    object *result; /* NULL: void, or a pointer */
+    place pointer;  /* a returned pointer */
     bool pointer_set;
+    bool in_thread; /* in a parallel loop of this function */
 } frame;
 
 typedef struct gen {
@@ -85,15 +87,15 @@ typedef struct gen {
     arena *arena;
     rg_builder *b;
     uint32_t objects; /* made so far */
-    bool in_thread;  /* inside a parallel loop */
+    bool in_thread;   /* inside a parallel loop */
     frame *frame;
     rg_label on_break, on_continue;
-    bool break_leaves_thread; /* the innermost loop is the parallel one */
-    map reported;    /* errors said, by number and place */
-    map hoisted;     /* functions and constants that the kernel's beginning has seen */
+    map reported;             /* errors said, by number and place */
+    map hoisted;              /* functions and constants that the kernel's beginning has seen */
 } gen;
 
-/* -- gen.c ------------------------------------------------------------------------------------------ */
+/* -- gen.c
+ * ------------------------------------------------------------------------------------------ */
 void fc_fail(gen *g, front_error error, rg_place at, ...);
 void fc_at_node(gen *g, const node *n);
 rg_value fc_int_value(gen *g, rg_dtype d, int64_t v);
@@ -106,15 +108,16 @@ rg_value fc_convert(gen *g, rg_dtype to, rg_value v);
 rg_dtype fc_promoted(rg_dtype d);
 rg_dtype fc_common_dtype(rg_dtype x, rg_dtype y);
 
-/* -- object.c --------------------------------------------------------------------------------------- */
+/* -- object.c
+ * --------------------------------------------------------------------------------------- */
 uint32_t fc_type_leaves(const ctype *t);
 /* NULL if t can be storage; else what stands in the way, with the error that says so. */
 const char *fc_type_problem(const ctype *t, front_error *error);
 /* An object's leaves with names, axes and offsets, without storage. `outer` axes go before. */
 object *fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer,
-                   const int64_t *dims);
-object *fc_object_local(gen *g, const char *name, ctype *t);  /* variables, declared now */
-object *fc_object_temp(gen *g, const char *name, ctype *t);   /* arrays are temporary buffers */
+                      const int64_t *dims);
+object *fc_object_local(gen *g, const char *name, ctype *t);   /* variables, declared now */
+object *fc_object_temp(gen *g, const char *name, ctype *t);    /* arrays are temporary buffers */
 object *fc_object_of_value(gen *g, const char *name, value v); /* read-only */
 place fc_place_of(object *o);
 rg_value fc_load_leaf(gen *g, const place *p, uint32_t which);
@@ -122,12 +125,13 @@ value fc_load(gen *g, const place *p);
 void fc_store(gen *g, const place *p, const value *v, const node *n);
 void fc_store_scalar(gen *g, const place *p, rg_value v, const node *n);
 place fc_place_member(const place *p, uint32_t field_number);
-place fc_place_element(gen *g, const place *p, rg_value index); /* of an array place */
+place fc_place_element(gen *g, const place *p, rg_value index);          /* of an array place */
 place fc_place_move(gen *g, const place *p, rg_value by, const node *n); /* pointers */
-rg_value fc_index_add(gen *g, rg_value x, rg_value y); /* either may be NULL: 0 */
+rg_value fc_index_add(gen *g, rg_value x, rg_value y);                   /* either may be NULL: 0 */
 rg_value fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index);
 
-/* -- expr.c ----------------------------------------------------------------------------------------- */
+/* -- expr.c
+ * ----------------------------------------------------------------------------------------- */
 value fc_expr(gen *g, const node *n);
 rg_value fc_scalar(gen *g, const node *n);
 rg_value fc_condition(gen *g, const node *n, bool negate);
@@ -137,14 +141,16 @@ void fc_effect(gen *g, const node *n);
 rg_value fc_arithmetic(gen *g, rg_op op, rg_value x, rg_value y);
 value fc_scalar_value(ctype *t, rg_value v);
 
-/* -- pointer.c -------------------------------------------------------------------------------------- */
+/* -- pointer.c
+ * -------------------------------------------------------------------------------------- */
 place fc_pointer(gen *g, const node *n);
 void fc_pointer_declare(gen *g, decl *d, const node *init, const place *given);
 void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
 rg_value fc_pointer_compare(gen *g, const node *n);
 rg_value fc_pointer_difference(gen *g, const node *n);
-/* Before a parallel loop: pointer variables of the loop become fixed choices; `undo` takes it back. */
+/* Before a parallel loop: pointer variables of the loop become fixed choices; `undo` takes it back.
+ */
 typedef struct pointer_undo {
     decl *variable;
     pointer_var *before;
@@ -153,19 +159,22 @@ typedef list(pointer_undo) pointer_undos;
 void fc_pointers_enter_thread(gen *g, const node *body, pointer_undos *undo);
 void fc_pointers_leave_thread(pointer_undos *undo);
 
-/* -- init.c, constant.c ----------------------------------------------------------------------------- */
+/* -- init.c, constant.c
+ * ----------------------------------------------------------------------------- */
 void fc_init_object(gen *g, object *o, const node *init);
 object *fc_constant_object(gen *g, decl *d);
 bool fc_constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits);
 bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);
 
-/* -- call.c, math.c --------------------------------------------------------------------------------- */
+/* -- call.c, math.c
+ * --------------------------------------------------------------------------------- */
 value fc_call(gen *g, const node *n);
 /* Calls of the C library. false: it is none that is known. */
 bool fc_math_call(gen *g, const node *n, value *out);
 void fc_bind_scalar(gen *g, decl *d, value v);
 
-/* -- stmt.c, loop.c, switch.c ----------------------------------------------------------------------- */
+/* -- stmt.c, loop.c, switch.c
+ * ----------------------------------------------------------------------- */
 void fc_stmt(gen *g, const node *n);
 void fc_declare(gen *g, decl *d);
 void fc_loop_for(gen *g, const node *n);
@@ -176,13 +185,15 @@ void fc_switch_stmt(gen *g, const node *n);
 /* Whether n is an integer constant. */
 bool fc_is_constant_node(const node *n, int64_t *v);
 
-/* -- omp.c, atomic.c -------------------------------------------------------------------------------- */
+/* -- omp.c, atomic.c
+ * -------------------------------------------------------------------------------- */
 void fc_omp_stmt(gen *g, const node *n);
 void fc_atomic_stmt(gen *g, const node *n);
 /* Whether a kernel-level array must be seen by all threads. */
 bool fc_needs_temp(const decl *fn, const decl *d);
 
-/* -- kernel.c, check.c ------------------------------------------------------------------------------ */
+/* -- kernel.c, check.c
+ * ------------------------------------------------------------------------------ */
 void fc_kernel(gen *g, decl *fn);
 void fc_check_races(gen *g, ir_fn *fn);
 

@@ -1,5 +1,6 @@
-/* The small headers that kernels include: declarations that the front end knows, so that no C library
- * needs to be installed and a parse takes a few milliseconds. SPDX-License-Identifier: Apache-2.0 */
+/* The small headers that kernels include: declarations that the front end knows, so that no C
+ * library needs to be installed and a parse takes a few milliseconds. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "front/c/parse.h"
 
 /* every function of the table in math.c, for double and float; each X(name) makes both */
@@ -7,10 +8,13 @@ static const char math_h[] =
     "#pragma once\n"
     "#define __RG1(n) double n(double); float n##f(float);\n"
     "#define __RG2(n) double n(double, double); float n##f(float, float);\n"
-    "__RG1(sqrt) __RG1(cbrt) __RG1(exp) __RG1(exp2) __RG1(expm1) __RG1(log) __RG1(log2) __RG1(log10)\n"
-    "__RG1(log1p) __RG1(sin) __RG1(cos) __RG1(tan) __RG1(asin) __RG1(acos) __RG1(atan) __RG1(sinh)\n"
+    "__RG1(sqrt) __RG1(cbrt) __RG1(exp) __RG1(exp2) __RG1(expm1) __RG1(log) __RG1(log2) "
+    "__RG1(log10)\n"
+    "__RG1(log1p) __RG1(sin) __RG1(cos) __RG1(tan) __RG1(asin) __RG1(acos) __RG1(atan) "
+    "__RG1(sinh)\n"
     "__RG1(cosh) __RG1(tanh) __RG1(asinh) __RG1(acosh) __RG1(atanh) __RG1(erf) __RG1(erfc)\n"
-    "__RG1(lgamma) __RG1(tgamma) __RG1(floor) __RG1(ceil) __RG1(round) __RG1(rint) __RG1(nearbyint)\n"
+    "__RG1(lgamma) __RG1(tgamma) __RG1(floor) __RG1(ceil) __RG1(round) __RG1(rint) "
+    "__RG1(nearbyint)\n"
     "__RG1(trunc) __RG1(fabs) __RG1(logb)\n"
     "__RG2(pow) __RG2(atan2) __RG2(hypot) __RG2(fmod) __RG2(remainder) __RG2(fdim) __RG2(fmin)\n"
     "__RG2(fmax) __RG2(copysign) __RG2(nextafter)\n"
@@ -80,12 +84,14 @@ static const char stdint_h[] =
     "typedef __INTMAX_TYPE__ intmax_t; typedef __UINTMAX_TYPE__ uintmax_t;\n"
     "#define INT8_MIN (-128)\n#define INT8_MAX 127\n#define UINT8_MAX 255\n"
     "#define INT16_MIN (-32768)\n#define INT16_MAX 32767\n#define UINT16_MAX 65535\n"
-    "#define INT32_MIN (-2147483647-1)\n#define INT32_MAX 2147483647\n#define UINT32_MAX 4294967295U\n"
+    "#define INT32_MIN (-2147483647-1)\n#define INT32_MAX 2147483647\n#define UINT32_MAX "
+    "4294967295U\n"
     "#define INT64_MIN (-9223372036854775807L-1)\n#define INT64_MAX 9223372036854775807L\n"
     "#define UINT64_MAX 18446744073709551615UL\n#define SIZE_MAX UINT64_MAX\n"
     "#define INTPTR_MAX INT64_MAX\n#define PTRDIFF_MAX INT64_MAX\n"
     "#define INT8_C(x) x\n#define INT16_C(x) x\n#define INT32_C(x) x\n#define INT64_C(x) x##L\n"
-    "#define UINT8_C(x) x\n#define UINT16_C(x) x\n#define UINT32_C(x) x##U\n#define UINT64_C(x) x##UL\n";
+    "#define UINT8_C(x) x\n#define UINT16_C(x) x\n#define UINT32_C(x) x##U\n#define UINT64_C(x) "
+    "x##UL\n";
 
 static const char stdbool_h[] =
     "#pragma once\n#define bool _Bool\n#define true 1\n#define false 0\n";
@@ -97,7 +103,8 @@ static const char stddef_h[] = "#pragma once\n"
 
 static const char float_h[] =
     "#pragma once\n"
-    "#define FLT_RADIX 2\n#define FLT_MANT_DIG __FLT_MANT_DIG__\n#define DBL_MANT_DIG __DBL_MANT_DIG__\n"
+    "#define FLT_RADIX 2\n#define FLT_MANT_DIG __FLT_MANT_DIG__\n#define DBL_MANT_DIG "
+    "__DBL_MANT_DIG__\n"
     "#define FLT_EPSILON __FLT_EPSILON__\n#define DBL_EPSILON __DBL_EPSILON__\n"
     "#define FLT_MIN __FLT_MIN__\n#define DBL_MIN __DBL_MIN__\n"
     "#define FLT_MAX __FLT_MAX__\n#define DBL_MAX __DBL_MAX__\n"
@@ -130,10 +137,12 @@ static const char stdlib_h[] =
 static const char stdio_h[] =
     "#pragma once\n#include <stddef.h>\n"
     "typedef struct __rg_file FILE; extern FILE *stdin, *stdout, *stderr;\n"
-    "int printf(const char *, ...); int fprintf(FILE *, const char *, ...); int puts(const char *);\n"
+    "int printf(const char *, ...); int fprintf(FILE *, const char *, ...); int puts(const char "
+    "*);\n"
     "int putchar(int); int snprintf(char *, size_t, const char *, ...);\n"
     "FILE *fopen(const char *, const char *); int fclose(FILE *); int fflush(FILE *);\n"
-    "size_t fread(void *, size_t, size_t, FILE *); size_t fwrite(const void *, size_t, size_t, FILE *);\n";
+    "size_t fread(void *, size_t, size_t, FILE *); size_t fwrite(const void *, size_t, size_t, "
+    "FILE *);\n";
 
 static const char string_h[] =
     "#pragma once\n#include <stddef.h>\n"
@@ -146,11 +155,14 @@ static const char omp_h[] =
     "int omp_get_thread_num(void); int omp_get_num_threads(void); int omp_get_max_threads(void);\n"
     "void omp_set_num_threads(int); double omp_get_wtime(void);\n";
 
-#define HEADER(name, text) {FRONT_HEADER_DIR "/" name, text, sizeof(text) - 1}
+#define HEADER(name, text)                                                                         \
+    {                                                                                              \
+        FRONT_HEADER_DIR "/" name, text, sizeof(text) - 1                                          \
+    }
 const front_header front_headers[] = {
-    HEADER("math.h", math_h),       HEADER("assert.h", assert_h), HEADER("stdint.h", stdint_h),
+    HEADER("math.h", math_h),       HEADER("assert.h", assert_h),   HEADER("stdint.h", stdint_h),
     HEADER("inttypes.h", stdint_h), HEADER("stdbool.h", stdbool_h), HEADER("stddef.h", stddef_h),
-    HEADER("float.h", float_h),     HEADER("limits.h", limits_h), HEADER("stdlib.h", stdlib_h),
-    HEADER("stdio.h", stdio_h),     HEADER("string.h", string_h), HEADER("omp.h", omp_h),
+    HEADER("float.h", float_h),     HEADER("limits.h", limits_h),   HEADER("stdlib.h", stdlib_h),
+    HEADER("stdio.h", stdio_h),     HEADER("string.h", string_h),   HEADER("omp.h", omp_h),
 };
 const size_t front_header_count = countof(front_headers);

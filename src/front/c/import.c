@@ -1,7 +1,8 @@
 /* Types and declarations: libclang's → the front end's tree. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
-/* -- types ----------------------------------------------------------------------------------------- */
+/* -- types
+ * ----------------------------------------------------------------------------------------- */
 static rg_dtype
 integer_dtype(bool is_signed, long long size)
 {
@@ -49,8 +50,8 @@ scalar_dtype(CXType t)
     case CXType_Double:
         return RG_F64;
     case CXType_Enum:
-        return scalar_dtype(clang_getCanonicalType(
-            clang_getEnumDeclIntegerType(clang_getTypeDeclaration(t))));
+        return scalar_dtype(
+            clang_getCanonicalType(clang_getEnumDeclIntegerType(clang_getTypeDeclaration(t))));
     default:
         return RG_NONE;
     }
@@ -161,7 +162,8 @@ fc_import_type(unit *u, CXType type)
     return t;
 }
 
-/* -- declarations ---------------------------------------------------------------------------------- */
+/* -- declarations
+ * ---------------------------------------------------------------------------------- */
 /* Parameters written as arrays are pointers; libclang shows them as written. */
 ctype *
 fc_adjust_array(unit *u, ctype *t)

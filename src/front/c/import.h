@@ -17,8 +17,8 @@ typedef struct original {
     size_t len;
 } original;
 
-/* What a visitor of libclang's saw. Such a visitor must not allocate from the arena: a failure would
- * jump over libclang's frames. */
+/* What a visitor of libclang's saw. Such a visitor must not allocate from the arena: a failure
+ * would jump over libclang's frames. */
 typedef struct collected {
     CXCursor *at;
     size_t n, cap;
@@ -51,13 +51,12 @@ rg_place fc_cursor_place(unit *u, CXCursor c);
 source_file *fc_unit_file(unit *u, CXFile handle);
 
 ctype *fc_import_type(unit *u, CXType type);
-ctype *fc_adjust_array(unit *u, ctype *t);       /* arrays become pointers to their elements */
-decl *fc_import_decl(unit *u, CXCursor c);       /* a variable, parameter or function */
+ctype *fc_adjust_array(unit *u, ctype *t); /* arrays become pointers to their elements */
+decl *fc_import_decl(unit *u, CXCursor c); /* a variable, parameter or function */
 node *fc_import_expr(unit *u, CXCursor c);
 node *fc_import_stmt(unit *u, CXCursor c);
 node *fc_import_initialiser(unit *u, CXCursor c);
 node *fc_node_new(unit *u, node_kind kind, CXCursor c);
 node *fc_node_bad(unit *u, CXCursor c, front_error error, const char *text);
-void fc_note_write(decl *d);
 
 #endif

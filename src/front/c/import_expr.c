@@ -23,13 +23,6 @@ fc_node_bad(unit *u, CXCursor c, front_error error, const char *text)
     return n;
 }
 
-void
-fc_note_write(decl *d)
-{
-    if (d)
-        d->written = true;
-}
-
 static node *
 typed(unit *u, node_kind kind, CXCursor c)
 {
@@ -47,7 +40,8 @@ typed_value(unit *u, node_kind kind, CXCursor c)
     return n;
 }
 
-/* -- literals -------------------------------------------------------------------------------------- */
+/* -- literals
+ * -------------------------------------------------------------------------------------- */
 static node *
 import_literal(unit *u, CXCursor c, enum CXCursorKind kind)
 {
@@ -99,7 +93,8 @@ import_string(unit *u, CXCursor c)
     return n;
 }
 
-/* -- operators ------------------------------------------------------------------------------------- */
+/* -- operators
+ * ------------------------------------------------------------------------------------- */
 static rg_op
 binary_op(enum CXBinaryOperatorKind kind)
 {
@@ -154,7 +149,9 @@ binary_op(enum CXBinaryOperatorKind kind)
 static void
 assigned_to(unit *u, node *target, node *value)
 {
-    fc_note_write(fc_lvalue_root(target));
+    decl *root = fc_lvalue_root(target);
+    if (root)
+        root->written = true;
     if (target->kind != E_REF || !target->type || target->type->kind != TYPE_POINTER)
         return;
     if (value)
@@ -208,8 +205,9 @@ import_unary(unit *u, CXCursor c, CXCursor operand)
     case CXUnaryOperator_PreInc:
     case CXUnaryOperator_PreDec:
         n->kind = E_INC;
-        n->bits = (kind == CXUnaryOperator_PostDec || kind == CXUnaryOperator_PreDec ? INC_MINUS : 0) |
-                  (kind == CXUnaryOperator_PreInc || kind == CXUnaryOperator_PreDec ? INC_PREFIX : 0);
+        n->bits =
+            (kind == CXUnaryOperator_PostDec || kind == CXUnaryOperator_PreDec ? INC_MINUS : 0) |
+            (kind == CXUnaryOperator_PreInc || kind == CXUnaryOperator_PreDec ? INC_PREFIX : 0);
         assigned_to(u, n->kid[0], NULL);
         return n;
     case CXUnaryOperator_AddrOf:
@@ -240,7 +238,8 @@ import_unary(unit *u, CXCursor c, CXCursor operand)
     }
 }
 
-/* -- names, members, calls ------------------------------------------------------------------------- */
+/* -- names, members, calls
+ * ------------------------------------------------------------------------- */
 static node *
 import_reference(unit *u, CXCursor c)
 {
@@ -255,7 +254,8 @@ import_reference(unit *u, CXCursor c)
         return fc_node_bad(u, c, ERR_EXPRESSION, "this name");
     node *n = fc_node_new(u, E_REF, c);
     n->decl = fc_import_decl(u, target);
-    n->type = n->decl->kind == DECL_FUNCTION ? fc_import_type(u, clang_getCursorType(c)) : n->decl->type;
+    n->type =
+        n->decl->kind == DECL_FUNCTION ? fc_import_type(u, clang_getCursorType(c)) : n->decl->type;
     return n;
 }
 
@@ -271,8 +271,9 @@ import_member(unit *u, CXCursor c, cursors *kids)
         base = object;
     }
     if (!base || !base->type || base->type->kind != TYPE_STRUCT)
-        return fc_node_bad(u, c, base && base->type && base->type->kind == TYPE_BAD ? ERR_UNION : ERR_EXPRESSION,
-                        "this member");
+        return fc_node_bad(
+            u, c, base && base->type && base->type->kind == TYPE_BAD ? ERR_UNION : ERR_EXPRESSION,
+            "this member");
     CXCursor target = clang_getCursorReferenced(c);
     long long offset = clang_Cursor_getOffsetOfField(target) / 8;
     const char *name = fc_cursor_name(u, target);
@@ -304,7 +305,8 @@ import_call(unit *u, CXCursor c)
     return n;
 }
 
-/* -- conversions ----------------------------------------------------------------------------------- */
+/* -- conversions
+ * ----------------------------------------------------------------------------------- */
 static node *
 import_conversion(unit *u, CXCursor c, CXCursor child)
 {
@@ -359,7 +361,8 @@ import_sizeof(unit *u, CXCursor c)
     return n;
 }
 
-/* -- initialisers ---------------------------------------------------------------------------------- */
+/* -- initialisers
+ * ---------------------------------------------------------------------------------- */
 static node *
 import_designated(unit *u, CXCursor c, cursors *kids)
 {
@@ -419,7 +422,8 @@ import_compound_literal(unit *u, CXCursor c, cursors *kids)
     return n;
 }
 
-/* -- all of them ----------------------------------------------------------------------------------- */
+/* -- all of them
+ * ----------------------------------------------------------------------------------- */
 static node *
 import_three(unit *u, CXCursor c, cursors *kids)
 {

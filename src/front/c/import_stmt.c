@@ -30,7 +30,8 @@ import_decl_stmt(unit *u, CXCursor c, cursors *kids)
     return n;
 }
 
-/* -- the parts of a for: children do not say which part is missing, the text does ------------------- */
+/* -- the parts of a for: children do not say which part is missing, the text does
+ * ------------------- */
 static const char *
 skip_comment(const char *p, const char *end)
 {
@@ -106,14 +107,16 @@ import_for(unit *u, CXCursor c, cursors *kids)
     return n;
 }
 
-/* -- labels ---------------------------------------------------------------------------------------- */
+/* -- labels
+ * ---------------------------------------------------------------------------------------- */
 /* A label that pragma.c made governs its statement; any other one is harmless without a goto. */
 static node *
 import_label(unit *u, CXCursor c, cursors *kids)
 {
     unsigned long number;
     CXString name = clang_getCursorSpelling(c);
-    bool ours = sscanf(clang_getCString(name), "__omp%lu", &number) == 1 && number < u->directives.n;
+    bool ours =
+        sscanf(clang_getCString(name), "__omp%lu", &number) == 1 && number < u->directives.n;
     clang_disposeString(name);
     node *inner = kids->n ? fc_import_stmt(u, kids->at[kids->n - 1]) : fc_node_new(u, S_NULL, c);
     if (!ours)
@@ -130,7 +133,8 @@ import_label(unit *u, CXCursor c, cursors *kids)
     return n;
 }
 
-/* -- all of them ----------------------------------------------------------------------------------- */
+/* -- all of them
+ * ----------------------------------------------------------------------------------- */
 static node *
 with_parts(unit *u, CXCursor c, node_kind kind, cursors *kids)
 {

@@ -1,6 +1,6 @@
-/* Initialisers: lists with elided braces and designators, for variables and for constant tables. The
- * walk yields (leaf, number of the element, expression); what to do with each is the sink's business.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Initialisers: lists with elided braces and designators, for variables and for constant tables.
+ * The walk yields (leaf, number of the element, expression); what to do with each is the sink's
+ * business. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
 #include "ir/ir.h"
@@ -76,8 +76,9 @@ init_from(sink *s, const part *to, items *in)
 static bool
 clear_part(sink *s, const part *to)
 {
-    uint64_t count = to->type->kind == TYPE_ARRAY ? (uint64_t)to->type->length
-                     : to->type->kind == TYPE_STRUCT ? to->type->rec->nfields : 0;
+    uint64_t count = to->type->kind == TYPE_ARRAY    ? (uint64_t)to->type->length
+                     : to->type->kind == TYPE_STRUCT ? to->type->rec->nfields
+                                                     : 0;
     if (to->type->kind == TYPE_SCALAR) {
         node zero = {.kind = E_INT, .type = (ctype *)to->type};
         return s->put(s, to, &zero);
@@ -133,7 +134,8 @@ init_part(sink *s, const part *to, items *in, bool braced)
 {
     if (to->type->kind == TYPE_SCALAR)
         return in->next >= in->n || init_from(s, to, in);
-    uint64_t count = to->type->kind == TYPE_ARRAY ? (uint64_t)to->type->length : to->type->rec->nfields;
+    uint64_t count =
+        to->type->kind == TYPE_ARRAY ? (uint64_t)to->type->length : to->type->rec->nfields;
     for (uint64_t i = 0; in->next < in->n; i++) {
         const node *item = in->at[in->next];
         if (item->kind == E_DESIGNATED) {
@@ -162,7 +164,8 @@ init_whole(sink *s, const node *init)
     return init_from(s, &all, &in);
 }
 
-/* -- variables ------------------------------------------------------------------------------------- */
+/* -- variables
+ * ------------------------------------------------------------------------------------- */
 static bool
 put_variable(sink *s, const part *to, const node *item)
 {
@@ -181,14 +184,13 @@ put_variable(sink *s, const part *to, const node *item)
     return true;
 }
 
-static bool
-fill_data(gen *g, object *o, const node *init, uint8_t ***data);
+static bool fill_data(gen *g, object *o, const node *init, uint8_t ***data);
 
 static bool
 is_list_of_constants(gen *g, const object *o, const node *init)
 {
-    return init->kind == E_INIT && o->kind == OBJECT_LOCAL && o->nleaves == 1 && o->leaves[0].rank > 0 &&
-           fc_constant_initialiser(g, o->type, init);
+    return init->kind == E_INIT && o->kind == OBJECT_LOCAL && o->nleaves == 1 &&
+           o->leaves[0].rank > 0 && fc_constant_initialiser(g, o->type, init);
 }
 
 static uint64_t
@@ -233,7 +235,8 @@ fc_init_object(gen *g, object *o, const node *init)
     init_whole(&s, init);
 }
 
-/* -- constants ------------------------------------------------------------------------------------- */
+/* -- constants
+ * ------------------------------------------------------------------------------------- */
 static void
 put_bits(uint8_t *data, rg_dtype d, uint64_t i, uint64_t bits)
 {

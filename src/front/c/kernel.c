@@ -4,7 +4,8 @@
 
 #include "ir/ir.h"
 
-/* -- parameters ------------------------------------------------------------------------------------ */
+/* -- parameters
+ * ------------------------------------------------------------------------------------ */
 static void
 scalar_parameter(gen *g, decl *d)
 {
@@ -95,7 +96,8 @@ declare_parameters(gen *g, decl *fn)
     return ok;
 }
 
-/* -- extents --------------------------------------------------------------------------------------- */
+/* -- extents
+ * --------------------------------------------------------------------------------------- */
 static void
 extent_is(gen *g, const object *o, uint32_t axis, rg_value extent)
 {
@@ -128,7 +130,8 @@ array_extents(gen *g, const decl *d)
     }
 }
 
-/* -- the body -------------------------------------------------------------------------------------- */
+/* -- the body
+ * -------------------------------------------------------------------------------------- */
 static void
 gather_elements(gen *g, leaf *l)
 {
@@ -154,11 +157,9 @@ open_parameters(gen *g, decl *fn)
                 fc_pointer_declare(g, d, NULL, &at);
             continue;
         }
-        bool arrays = false;
         for (uint32_t k = 0; k < d->object->nleaves; k++) {
             if (d->object->leaves[k].rank) {
                 gather_elements(g, &d->object->leaves[k]);
-                arrays = true;
             }
         }
         if (d->written || d->address_taken) {
@@ -169,13 +170,13 @@ open_parameters(gen *g, decl *fn)
             fc_store(g, &to, &v, fn->body);
             d->object = o;
         }
-        (void)arrays;
     }
 }
 
-/* -- what is made once, where every region of the kernel sees it ------------------------------------ */
-/* Constant tables, and buffers for the arrays that threads share. There is no recursion, so that one
- * buffer serves every call of the function that declares the array. */
+/* -- what is made once, where every region of the kernel sees it
+ * ------------------------------------ */
+/* Constant tables, and buffers for the arrays that threads share. There is no recursion, so that
+ * one buffer serves every call of the function that declares the array. */
 typedef struct hoisting {
     gen *g;
     decl *fn;
@@ -293,7 +294,8 @@ fc_kernel(gen *g, decl *fn)
     rg_build_kernel_end(g->b);
 }
 
-/* -- entry points ---------------------------------------------------------------------------------- */
+/* -- entry points
+ * ---------------------------------------------------------------------------------- */
 static bool
 is_wanted(const front_c_source *source, const decl *fn)
 {
@@ -319,9 +321,11 @@ generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
             fc_check_races(g, fn);
     }
     if (!found && source->kernel)
-        diag_add(diags, DIAG_ERROR, ERR_NO_KERNEL, (diag_place){.path = source->path},
-                 "there is no function `%s` to compile as a kernel\na kernel is a function defined in "
-                 "the main file with external linkage (not static)", source->kernel);
+        diag_add(
+            diags, DIAG_ERROR, ERR_NO_KERNEL, (diag_place){.path = source->path},
+            "there is no function `%s` to compile as a kernel\na kernel is a function defined in "
+            "the main file with external linkage (not static)",
+            source->kernel);
 }
 
 /* All that a compilation holds; released at once when memory runs out. */

@@ -5,7 +5,8 @@
 
 #include "ir/ir.h"
 
-/* -- the form of a counted for --------------------------------------------------------------------- */
+/* -- the form of a counted for
+ * --------------------------------------------------------------------- */
 static const node *
 without_casts(const node *n)
 {
@@ -37,8 +38,8 @@ read_init(const node *init, loop_form *f)
         return false;
     }
     const ctype *t = f->counter->type;
-    return t->kind == TYPE_SCALAR && !fc_is_float_dtype(t->dtype) && fc_dtype_bits(t->dtype) >= 32 &&
-           !f->counter->lasting && f->lo->kind != E_INIT;
+    return t->kind == TYPE_SCALAR && !fc_is_float_dtype(t->dtype) &&
+           fc_dtype_bits(t->dtype) >= 32 && !f->counter->lasting && f->lo->kind != E_INIT;
 }
 
 static bool
@@ -52,7 +53,8 @@ read_condition(const node *c, loop_form *f)
     if (!left && !is_counter(c->kid[1], f->counter))
         return false;
     if (!left) { /* b > i */
-        static const rg_op mirrored[] = {RG_OP_EQ, RG_OP_NE, RG_OP_GT, RG_OP_GE, RG_OP_LT, RG_OP_LE};
+        static const rg_op mirrored[] = {RG_OP_EQ, RG_OP_NE, RG_OP_GT,
+                                         RG_OP_GE, RG_OP_LT, RG_OP_LE};
         op = op >= RG_OP_EQ && op <= RG_OP_GE ? mirrored[op - RG_OP_EQ] : op;
     }
     f->hi = c->kid[left ? 1 : 0];
@@ -119,16 +121,14 @@ fc_loop_form_read(const node *n, loop_form *f)
     return (f->step < 0) == f->down;
 }
 
-/* -- whether a bound stands still ------------------------------------------------------------------- */
-typedef struct stillness {
-    const node *loop;
-} stillness;
-
+/* -- whether a bound stands still
+ * ------------------------------------------------------------------- */
 /* Memory is known to stand still only where the kernel promised not to write it. */
 static bool
 is_constant_memory(const node *n)
 {
-    while (n->kind == E_SUBSCRIPT || n->kind == E_DEREF || n->kind == E_DECAY || n->kind == E_MEMBER)
+    while (n->kind == E_SUBSCRIPT || n->kind == E_DEREF || n->kind == E_DECAY ||
+           n->kind == E_MEMBER)
         n = n->kid[0];
     if (n->kind != E_REF)
         return false;
@@ -140,7 +140,6 @@ is_constant_memory(const node *n)
 static bool
 stands_still(const node *n, void *user)
 {
-    const stillness *s = user;
     switch (n->kind) {
     case E_INT:
     case E_FLOAT:
@@ -154,7 +153,7 @@ stands_still(const node *n, void *user)
     case E_DECAY:
         return true;
     case E_REF:
-        return n->decl->lasting || !fc_tree_writes(s->loop, n->decl);
+        return n->decl->lasting || !fc_tree_writes(user, n->decl);
     case E_SUBSCRIPT:
     case E_DEREF:
         return is_constant_memory(n);
@@ -168,7 +167,6 @@ stands_still(const node *n, void *user)
 static bool
 count_is_known(const node *n, const loop_form *f)
 {
-    stillness s = {n->kid[3]};
     if (f->unequal || f->by || fc_tree_writes(n->kid[3], f->counter))
         return false;
     /* hi's neighbour must not wrap: `i >= 0` of an unsigned counter never ends */
@@ -176,24 +174,27 @@ count_is_known(const node *n, const loop_form *f)
         return false;
     if (fc_body_breaks(n->kid[3]) || fc_tree_returns(n->kid[3]))
         return false;
-    return !fc_tree_mentions(f->hi, f->counter) && fc_node_walk(f->hi, stands_still, &s);
+    return !fc_tree_mentions(f->hi, f->counter) && fc_node_walk(f->hi, stands_still, n->kid[3]);
 }
 
-/* -- bounds ---------------------------------------------------------------------------------------- */
+/* -- bounds
+ * ---------------------------------------------------------------------------------------- */
 void
 fc_loop_bounds(gen *g, const loop_form *f, rg_value *lo, rg_value *hi)
 {
     *lo = fc_convert(g, f->compare, fc_convert(g, f->counter->type->dtype, fc_scalar(g, f->lo)));
     *hi = fc_convert(g, f->compare, fc_scalar(g, f->hi));
     if (f->inclusive)
-        *hi = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, *hi, fc_int_value(g, f->compare, 1));
+        *hi =
+            rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, *hi, fc_int_value(g, f->compare, 1));
 }
 
 /* Iterations, of the type of the bounds; by: the step's size. Not positive if there are none. */
 rg_value
 fc_loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_value by)
 {
-    rg_value span = f->down ? rg_build_2(g->b, RG_OP_SUB, lo, hi) : rg_build_2(g->b, RG_OP_SUB, hi, lo);
+    rg_value span =
+        f->down ? rg_build_2(g->b, RG_OP_SUB, lo, hi) : rg_build_2(g->b, RG_OP_SUB, hi, lo);
     rg_value up = rg_build_2(g->b, RG_OP_SUB, by, fc_int_value(g, f->compare, 1));
     rg_value count = rg_build_2(g->b, RG_OP_DIV, rg_build_2(g->b, RG_OP_ADD, span, up), by);
     if (fc_is_signed_dtype(f->compare))
@@ -211,7 +212,8 @@ final_counter(gen *g, const loop_form *f, rg_value lo, rg_value hi)
     if (size == 1)
         return rg_build_2(g->b, f->down ? RG_OP_MIN : RG_OP_MAX, lo, hi);
     rg_value by = fc_int_value(g, f->compare, size);
-    rg_value count = rg_build_2(g->b, RG_OP_MAX, fc_loop_count(g, f, lo, hi, by), fc_int_value(g, f->compare, 0));
+    rg_value count = rg_build_2(g->b, RG_OP_MAX, fc_loop_count(g, f, lo, hi, by),
+                                fc_int_value(g, f->compare, 0));
     rg_value way = rg_build_2(g->b, RG_OP_MUL, count, by);
     return rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, lo, way);
 }
@@ -225,19 +227,20 @@ fc_name_index(gen *g, rg_value index, const decl *counter)
 void
 fc_bind_counter(gen *g, decl *d, rg_value v)
 {
-    d->object = fc_object_of_value(g, d->name, fc_scalar_value(d->type, fc_convert(g, d->type->dtype, v)));
+    d->object =
+        fc_object_of_value(g, d->name, fc_scalar_value(d->type, fc_convert(g, d->type->dtype, v)));
 }
 
-/* -- generating ------------------------------------------------------------------------------------ */
+/* -- generating
+ * ------------------------------------------------------------------------------------ */
 typedef struct saved_jumps {
     rg_label on_break, on_continue;
-    bool leaves_thread;
 } saved_jumps;
 
 static saved_jumps
 enter_loop(gen *g, rg_label loop)
 {
-    saved_jumps s = {g->on_break, g->on_continue, g->break_leaves_thread};
+    saved_jumps s = {g->on_break, g->on_continue};
     g->on_break = loop;
     return s;
 }

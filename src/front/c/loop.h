@@ -7,11 +7,11 @@
 /* for (counter = lo; counter < hi; counter += step), in any of the ways to write that */
 typedef struct loop_form {
     decl *counter;
-    bool own;          /* declared in the for */
+    bool own; /* declared in the for */
     const node *lo, *hi, *body;
-    rg_dtype compare;  /* the type in which counter and hi are compared */
+    rg_dtype compare; /* the type in which counter and hi are compared */
     bool inclusive, down, unequal;
-    int64_t step;      /* with its sign; 0: `by` says how far, `minus` which way */
+    int64_t step; /* with its sign; 0: `by` says how far, `minus` which way */
     const node *by;
     bool minus;
 } loop_form;
@@ -25,11 +25,11 @@ rg_value fc_loop_count(gen *g, const loop_form *f, rg_value lo, rg_value hi, rg_
 typedef struct atomic_form {
     const node *target;
     rg_rmw op;
-    const node *operand;  /* NULL: 1 */
-    bool negative;        /* the operand is subtracted */
-    const node *compare;  /* CAS: what the target must equal */
-    const node *capture;  /* the variable that receives the old or new value */
-    bool after;           /* the new one */
+    const node *operand; /* NULL: 1 */
+    bool negative;       /* the operand is subtracted */
+    const node *compare; /* CAS: what the target must equal */
+    const node *capture; /* the variable that receives the old or new value */
+    bool after;          /* the new one */
 } atomic_form;
 bool fc_atomic_form_read(const node *n, atomic_form *f);
 

@@ -4,28 +4,58 @@
 
 #include <math.h>
 
-/* -- functions that are one operation -------------------------------------------------------------- */
+/* -- functions that are one operation
+ * -------------------------------------------------------------- */
 typedef struct math_row {
     const char *name; /* for double; float's has an f behind it */
     rg_op op;
 } math_row;
 
 static const math_row math_rows[] = {
-    {"acos", RG_OP_ACOS},       {"acosh", RG_OP_ACOSH},         {"asin", RG_OP_ASIN},
-    {"asinh", RG_OP_ASINH},     {"atan", RG_OP_ATAN},           {"atan2", RG_OP_ATAN2},
-    {"atanh", RG_OP_ATANH},     {"cbrt", RG_OP_CBRT},           {"ceil", RG_OP_CEIL},
-    {"copysign", RG_OP_COPYSIGN}, {"cos", RG_OP_COS},           {"cosh", RG_OP_COSH},
-    {"erf", RG_OP_ERF},         {"erfc", RG_OP_ERFC},           {"exp", RG_OP_EXP},
-    {"exp2", RG_OP_EXP2},       {"expm1", RG_OP_EXPM1},         {"fabs", RG_OP_ABS},
-    {"fdim", RG_OP_FDIM},       {"floor", RG_OP_FLOOR},         {"fma", RG_OP_FMA},
-    {"fmax", RG_OP_MAX},        {"fmin", RG_OP_MIN},            {"fmod", RG_OP_REM},
-    {"hypot", RG_OP_HYPOT},     {"ldexp", RG_OP_LDEXP},         {"lgamma", RG_OP_LGAMMA},
-    {"log", RG_OP_LOG},         {"log10", RG_OP_LOG10},         {"log1p", RG_OP_LOG1P},
-    {"log2", RG_OP_LOG2},       {"nearbyint", RG_OP_RINT},      {"nextafter", RG_OP_NEXTAFTER},
-    {"remainder", RG_OP_REMAINDER}, {"rint", RG_OP_RINT},       {"round", RG_OP_ROUND},
-    {"scalbn", RG_OP_LDEXP},    {"sin", RG_OP_SIN},             {"sinh", RG_OP_SINH},
-    {"sqrt", RG_OP_SQRT},       {"tan", RG_OP_TAN},             {"tanh", RG_OP_TANH},
-    {"tgamma", RG_OP_TGAMMA},   {"trunc", RG_OP_TRUNC},
+    {"acos", RG_OP_ACOS},
+    {"acosh", RG_OP_ACOSH},
+    {"asin", RG_OP_ASIN},
+    {"asinh", RG_OP_ASINH},
+    {"atan", RG_OP_ATAN},
+    {"atan2", RG_OP_ATAN2},
+    {"atanh", RG_OP_ATANH},
+    {"cbrt", RG_OP_CBRT},
+    {"ceil", RG_OP_CEIL},
+    {"copysign", RG_OP_COPYSIGN},
+    {"cos", RG_OP_COS},
+    {"cosh", RG_OP_COSH},
+    {"erf", RG_OP_ERF},
+    {"erfc", RG_OP_ERFC},
+    {"exp", RG_OP_EXP},
+    {"exp2", RG_OP_EXP2},
+    {"expm1", RG_OP_EXPM1},
+    {"fabs", RG_OP_ABS},
+    {"fdim", RG_OP_FDIM},
+    {"floor", RG_OP_FLOOR},
+    {"fma", RG_OP_FMA},
+    {"fmax", RG_OP_MAX},
+    {"fmin", RG_OP_MIN},
+    {"fmod", RG_OP_REM},
+    {"hypot", RG_OP_HYPOT},
+    {"ldexp", RG_OP_LDEXP},
+    {"lgamma", RG_OP_LGAMMA},
+    {"log", RG_OP_LOG},
+    {"log10", RG_OP_LOG10},
+    {"log1p", RG_OP_LOG1P},
+    {"log2", RG_OP_LOG2},
+    {"nearbyint", RG_OP_RINT},
+    {"nextafter", RG_OP_NEXTAFTER},
+    {"remainder", RG_OP_REMAINDER},
+    {"rint", RG_OP_RINT},
+    {"round", RG_OP_ROUND},
+    {"scalbn", RG_OP_LDEXP},
+    {"sin", RG_OP_SIN},
+    {"sinh", RG_OP_SINH},
+    {"sqrt", RG_OP_SQRT},
+    {"tan", RG_OP_TAN},
+    {"tanh", RG_OP_TANH},
+    {"tgamma", RG_OP_TGAMMA},
+    {"trunc", RG_OP_TRUNC},
 };
 
 static int
@@ -51,12 +81,14 @@ table_call(gen *g, const node *n, const char *name, rg_dtype d, rg_value *out)
     return true;
 }
 
-/* -- functions of several operations --------------------------------------------------------------- */
+/* -- functions of several operations
+ * --------------------------------------------------------------- */
 /* An integer constant up to 8 becomes multiplications, so that x*x has derivative 0 at 0. */
 static rg_value
 power(gen *g, const node *n, rg_dtype d)
 {
-    rg_value x = fc_convert(g, d, fc_scalar(g, n->list[0])), y = fc_convert(g, d, fc_scalar(g, n->list[1]));
+    rg_value x = fc_convert(g, d, fc_scalar(g, n->list[0])),
+             y = fc_convert(g, d, fc_scalar(g, n->list[1]));
     uint64_t bits;
     fc_at_node(g, n);
     if (fc_constant_bits(g, n->list[1], RG_F64, &bits)) {
@@ -146,7 +178,8 @@ special_call(gen *g, const node *n, const char *name, rg_dtype d, rg_value *out)
     return true;
 }
 
-/* -- classification and comparison: the argument keeps its type ------------------------------------- */
+/* -- classification and comparison: the argument keeps its type
+ * ------------------------------------- */
 static rg_value
 is_below_infinity(gen *g, rg_value x, rg_op op)
 {
@@ -159,8 +192,8 @@ is_normal(gen *g, rg_value x)
 {
     rg_dtype d = rg_value_type(x).dtype;
     double least = d == RG_F64 ? 0x1p-1022 : d == RG_F32 ? 0x1p-126 : 0x1p-14;
-    rg_value large = rg_build_2(g->b, RG_OP_GE, rg_build_1(g->b, RG_OP_ABS, x),
-                                rg_build_float(g->b, d, least));
+    rg_value large =
+        rg_build_2(g->b, RG_OP_GE, rg_build_1(g->b, RG_OP_ABS, x), rg_build_float(g->b, d, least));
     return rg_build_2(g->b, RG_OP_AND, large, is_below_infinity(g, x, RG_OP_LT));
 }
 
@@ -194,7 +227,9 @@ quiet_comparison(gen *g, const char *name, rg_value x, rg_value y)
     static const struct {
         const char *name;
         rg_op op;
-    } table[] = {{"isgreater", RG_OP_GT}, {"isgreaterequal", RG_OP_GE}, {"isless", RG_OP_LT},
+    } table[] = {{"isgreater", RG_OP_GT},
+                 {"isgreaterequal", RG_OP_GE},
+                 {"isless", RG_OP_LT},
                  {"islessequal", RG_OP_LE}};
     for (size_t i = 0; i < countof(table); i++) {
         if (strcmp(name, table[i].name) == 0)
@@ -222,19 +257,19 @@ classification_call(gen *g, const node *n, const char *name, rg_value *out)
     return *out != NULL;
 }
 
-/* -- integers -------------------------------------------------------------------------------------- */
+/* -- integers
+ * -------------------------------------------------------------------------------------- */
 static bool
 integer_call(gen *g, const node *n, const char *name, rg_value *out)
 {
     static const struct {
         const char *name;
         rg_op op;
-    } table[] = {{"abs", RG_OP_ABS},           {"labs", RG_OP_ABS},
-                 {"llabs", RG_OP_ABS},         {"popcount", RG_OP_POPCOUNT},
-                 {"popcountl", RG_OP_POPCOUNT}, {"popcountll", RG_OP_POPCOUNT},
-                 {"clz", RG_OP_CLZ},           {"clzl", RG_OP_CLZ},
-                 {"clzll", RG_OP_CLZ},         {"ctz", RG_OP_CTZ},
-                 {"ctzl", RG_OP_CTZ},          {"ctzll", RG_OP_CTZ}};
+    } table[] = {
+        {"abs", RG_OP_ABS},           {"labs", RG_OP_ABS},           {"llabs", RG_OP_ABS},
+        {"popcount", RG_OP_POPCOUNT}, {"popcountl", RG_OP_POPCOUNT}, {"popcountll", RG_OP_POPCOUNT},
+        {"clz", RG_OP_CLZ},           {"clzl", RG_OP_CLZ},           {"clzll", RG_OP_CLZ},
+        {"ctz", RG_OP_CTZ},           {"ctzl", RG_OP_CTZ},           {"ctzll", RG_OP_CTZ}};
     if (strcmp(name, "expect") == 0 && n->count == 2) {
         *out = fc_scalar(g, n->list[0]);
         return true;
@@ -250,7 +285,8 @@ integer_call(gen *g, const node *n, const char *name, rg_value *out)
     return false;
 }
 
-/* -- assert and printf ----------------------------------------------------------------------------- */
+/* -- assert and printf
+ * ----------------------------------------------------------------------------- */
 static bool
 assert_call(gen *g, const node *n)
 {
@@ -310,7 +346,8 @@ print_conversion(printing *p, const char *flags, size_t nflags, char kind)
         bool narrow = fc_dtype_bits(d) <= 32;
         bool as_signed = kind == 'd' || kind == 'i' || kind == 'c';
         if (fc_is_signed_dtype(d) != as_signed)
-            v = fc_convert(g, narrow ? (as_signed ? RG_I32 : RG_U32) : (as_signed ? RG_I64 : RG_U64), v);
+            v = fc_convert(
+                g, narrow ? (as_signed ? RG_I32 : RG_U32) : (as_signed ? RG_I64 : RG_U64), v);
     }
     list_push(p->g->arena, &p->values, v);
 }
@@ -368,7 +405,8 @@ print_call(gen *g, const node *n)
     return true;
 }
 
-/* -- all of them ----------------------------------------------------------------------------------- */
+/* -- all of them
+ * ----------------------------------------------------------------------------------- */
 /* The name without `__builtin_`, and without the f of the functions for float. */
 static rg_dtype
 plain_name(const char *full, char *name, size_t size)

@@ -1,7 +1,9 @@
-/* Storage: objects as leaves, places in them, loads and stores. SPDX-License-Identifier: Apache-2.0 */
+/* Storage: objects as leaves, places in them, loads and stores. SPDX-License-Identifier: Apache-2.0
+ */
 #include "front/c/gen.h"
 
-/* -- what types consist of ------------------------------------------------------------------------- */
+/* -- what types consist of
+ * ------------------------------------------------------------------------- */
 uint32_t
 fc_type_leaves(const ctype *t)
 {
@@ -29,7 +31,8 @@ fc_type_problem(const ctype *t, front_error *error)
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < t->rec->nfields; i++) {
             const field *f = &t->rec->fields[i];
-            if (f->type->kind == TYPE_POINTER || (f->type->kind == TYPE_BAD && strcmp(f->type->name, "bit-field") == 0)) {
+            if (f->type->kind == TYPE_POINTER ||
+                (f->type->kind == TYPE_BAD && strcmp(f->type->name, "bit-field") == 0)) {
                 *error = f->type->kind == TYPE_POINTER ? ERR_POINTER_FIELD : ERR_BITFIELD;
                 return f->name;
             }
@@ -81,7 +84,8 @@ add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
 }
 
 object *
-fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer, const int64_t *dims)
+fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer,
+              const int64_t *dims)
 {
     object *o = arena_one(g->arena, object);
     o->number = g->objects++;
@@ -159,7 +163,8 @@ fc_object_of_value(gen *g, const char *name, value v)
     return o;
 }
 
-/* -- indices --------------------------------------------------------------------------------------- */
+/* -- indices
+ * --------------------------------------------------------------------------------------- */
 static bool
 is_zero(rg_value v)
 {
@@ -197,7 +202,8 @@ fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
     return sum ? sum : fc_int_value(g, RG_I64, 0);
 }
 
-/* -- places ---------------------------------------------------------------------------------------- */
+/* -- places
+ * ---------------------------------------------------------------------------------------- */
 place
 fc_place_of(object *o)
 {
@@ -242,7 +248,8 @@ fc_place_move(gen *g, const place *p, rg_value by, const node *n)
     return m;
 }
 
-/* -- loads ----------------------------------------------------------------------------------------- */
+/* -- loads
+ * ----------------------------------------------------------------------------------------- */
 static void
 whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out)
 {
@@ -258,7 +265,8 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
     case OBJECT_LOCAL:
         if (l->rank == 0)
             return rg_build_get(g->b, l->var);
-        return rg_build_extract(g->b, rg_build_get(g->b, l->var), fc_flat_index(g, l, p->n, p->index));
+        return rg_build_extract(g->b, rg_build_get(g->b, l->var),
+                                fc_flat_index(g, l, p->n, p->index));
     case OBJECT_VALUE:
         if (l->rank == 0)
             return l->value;
@@ -270,12 +278,6 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
     return NULL;
 }
 
-/* Elements under the place's indices, as a local array. */
-typedef struct block_walk {
-    const leaf *leaf;
-    uint32_t length; /* elements under the place */
-} block_walk;
-
 static uint32_t
 elements_below(const leaf *l, uint32_t n)
 {
@@ -285,7 +287,7 @@ elements_below(const leaf *l, uint32_t n)
     return (uint32_t)count;
 }
 
-/* The place of element number `flat` (a builder value or a constant) below p. */
+/* The place of element number `flat` below p. */
 static place
 element_below(gen *g, const leaf *l, const place *p, uint32_t flat)
 {
@@ -311,7 +313,8 @@ load_array(gen *g, const leaf *l, object_kind kind, const place *p)
     rg_value array = rg_build_array(g->b, l->dtype, count);
     for (uint32_t i = 0; i < count; i++) {
         place e = element_below(g, l, p, i);
-        array = rg_build_insert(g->b, array, fc_int_value(g, RG_I64, i), load_element(g, l, kind, &e));
+        array =
+            rg_build_insert(g->b, array, fc_int_value(g, RG_I64, i), load_element(g, l, kind, &e));
     }
     return array;
 }
@@ -339,7 +342,8 @@ fc_load(gen *g, const place *p)
     return v;
 }
 
-/* -- stores ---------------------------------------------------------------------------------------- */
+/* -- stores
+ * ---------------------------------------------------------------------------------------- */
 static void
 store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
 {

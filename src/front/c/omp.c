@@ -1,7 +1,8 @@
 /* OpenMP directives. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/loop.h"
 
-/* -- variables named in clauses -------------------------------------------------------------------- */
+/* -- variables named in clauses
+ * -------------------------------------------------------------------- */
 typedef struct name_search {
     const char *name;
     decl *found;
@@ -77,7 +78,8 @@ restore(rebounds *undo)
     }
 }
 
-/* -- atomic updates of kernel-level scalars are reductions ------------------------------------------ */
+/* -- atomic updates of kernel-level scalars are reductions
+ * ------------------------------------------ */
 typedef struct shared_sum {
     decl *variable;
     rg_rmw op;
@@ -128,7 +130,6 @@ see_atomic(const node *n, void *user)
 typedef struct mention_count {
     const decl *variable;
     unsigned all, atomic;
-    bool in_atomic;
 } mention_count;
 
 static bool
@@ -168,7 +169,8 @@ reduce_atomics(gen *g, const node *body, rebounds *undo)
         if (s->other_use || m.all != m.atomic)
             continue;
         rg_build_reduce(g->b, s->variable->object->leaves[0].var, s->op);
-        list_push(g->arena, undo, ((rebound){s->variable, s->variable->object, s->variable->pointer}));
+        list_push(g->arena, undo,
+                  ((rebound){s->variable, s->variable->object, s->variable->pointer}));
         object *own = arena_one(g->arena, object);
         *own = *s->variable->object;
         own->shared = false;
@@ -199,7 +201,8 @@ make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
     }
 }
 
-/* -- the loops ------------------------------------------------------------------------------------- */
+/* -- the loops
+ * ------------------------------------------------------------------------------------- */
 typedef struct nest {
     uint32_t rank;
     loop_form form[RG_MAX_RANK];
@@ -233,7 +236,8 @@ read_nest(gen *g, const node *n, const omp *d, nest *out)
             return false;
         }
         for (uint32_t o = 0; o < k; o++) {
-            if (fc_tree_mentions(f->lo, out->form[o].counter) || fc_tree_mentions(f->hi, out->form[o].counter)) {
+            if (fc_tree_mentions(f->lo, out->form[o].counter) ||
+                fc_tree_mentions(f->hi, out->form[o].counter)) {
                 fc_fail(g, ERR_OMP_COLLAPSE, loop->place);
                 return false;
             }
@@ -243,7 +247,8 @@ read_nest(gen *g, const node *n, const omp *d, nest *out)
     return true;
 }
 
-/* The domain: lo to hi where the step is 1, else the number of iterations. One type for all axes. */
+/* The domain: lo to hi where the step is 1, else the number of iterations. One type for all axes.
+ */
 static rg_dtype
 read_domain(gen *g, nest *t)
 {
@@ -308,13 +313,10 @@ parallel_for(gen *g, const node *n)
     make_private(g, d, t.body, &undo);
     bind_counters(g, &t, index, &undo);
     rg_label on_break = g->on_break, on_continue = g->on_continue;
-    bool outer = g->break_leaves_thread;
     g->on_break = g->on_continue = 0;
-    g->break_leaves_thread = true;
-    rg_label exit = g->frame->exit;
+    g->frame->in_thread = true;
     fc_loop_body(g, t.body);
-    g->frame->exit = exit;
-    g->break_leaves_thread = outer;
+    g->frame->in_thread = false;
     g->on_break = on_break;
     g->on_continue = on_continue;
     g->in_thread = false;
@@ -361,7 +363,8 @@ fc_omp_stmt(gen *g, const node *n)
     }
 }
 
-/* -- kernel-level arrays that threads see ----------------------------------------------------------- */
+/* -- kernel-level arrays that threads see
+ * ----------------------------------------------------------- */
 typedef struct temp_search {
     const decl *array;
     bool threads; /* the function, or one that it calls, has a parallel loop */
@@ -392,14 +395,16 @@ search_temp(temp_search *s, const node *n, bool shared, bool direct)
     if (n->kind == E_DECAY && !direct && fc_lvalue_root(n->kid[0]) == s->array)
         s->found = true;
     for (size_t i = 0; i < 4; i++)
-        search_temp(s, n->kid[i], shared, n->kind == E_SUBSCRIPT || n->kind == E_DEREF ||
-                                              (direct && n->kind == E_CAST));
+        search_temp(s, n->kid[i], shared,
+                    n->kind == E_SUBSCRIPT || n->kind == E_DEREF || (direct && n->kind == E_CAST));
     for (uint32_t i = 0; i < n->count; i++)
         search_temp(s, n->list[i], shared, local_callee);
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
         const decl *d = n->list[i]->decl;
-        /* a pointer that stays where it is, in a function without threads, is as good as the array */
-        search_temp(s, d->init, shared, d->type->kind == TYPE_POINTER && d->assigned.n == 0 && !s->threads);
+        /* a pointer that stays where it is, in a function without threads, is as good as the array
+         */
+        search_temp(s, d->init, shared,
+                    d->type->kind == TYPE_POINTER && d->assigned.n == 0 && !s->threads);
     }
 }
 

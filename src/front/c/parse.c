@@ -1,8 +1,9 @@
-/* One translation unit: parses it with libclang, turns clang's errors into ours, finds its functions.
- * SPDX-License-Identifier: Apache-2.0 */
+/* One translation unit: parses it with libclang, turns clang's errors into ours, finds its
+ * functions. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
-/* -- files ----------------------------------------------------------------------------------------- */
+/* -- files
+ * ----------------------------------------------------------------------------------------- */
 static const char *
 original_text(unit *u, const char *path, size_t *len)
 {
@@ -44,7 +45,8 @@ fc_cursor_place(unit *u, CXCursor c)
     clang_getExpansionLocation(clang_getRangeEnd(range), &end_file, &end_line, &end_col, &offset);
     if (!file)
         return (rg_place){0, 0, 0, 0};
-    bool one_line = end_file && clang_File_isEqual(file, end_file) && end_line == line && end_col > col;
+    bool one_line =
+        end_file && clang_File_isEqual(file, end_file) && end_line == line && end_col > col;
     return (rg_place){fc_unit_file(u, file)->number, line, col, one_line ? end_col : col + 1};
 }
 
@@ -114,7 +116,8 @@ fc_record_fields(unit *u, CXType record)
     return kept_cursors(u);
 }
 
-/* -- clang's diagnostics --------------------------------------------------------------------------- */
+/* -- clang's diagnostics
+ * --------------------------------------------------------------------------- */
 static void
 report_clang(unit *u, CXDiagnostic d)
 {
@@ -126,8 +129,12 @@ report_clang(unit *u, CXDiagnostic d)
     if (handle) {
         source_file *f = fc_unit_file(u, handle);
         CXString name = clang_getFileName(handle);
-        at = (diag_place){arena_str(u->arena, rg_str_of(clang_getCString(name))), f->text, f->len, line,
-                          col, col + 1};
+        at = (diag_place){arena_str(u->arena, rg_str_of(clang_getCString(name))),
+                          f->text,
+                          f->len,
+                          line,
+                          col,
+                          col + 1};
         clang_disposeString(name);
     }
     diag_add(u->diags, DIAG_ERROR, ERR_CLANG, at, "%s", clang_getCString(text));
@@ -149,7 +156,8 @@ report_errors(unit *u)
     return any;
 }
 
-/* -- arguments ------------------------------------------------------------------------------------- */
+/* -- arguments
+ * ------------------------------------------------------------------------------------- */
 typedef list(const char *) strings;
 
 static const char *
@@ -167,8 +175,8 @@ make_arguments(arena *a, const front_c_source *source, strings *out)
 {
     static const char *const fixed[] = {
         "-xc", "-std=gnu17", "-nostdinc", "-isystem", FRONT_HEADER_DIR, "-ferror-limit=20",
-        "-D_OPENMP=201511",
-        "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)", "-D__OMP3(n,c)=__omp##n##_##c:",
+        "-D_OPENMP=201511", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
+        "-D__OMP3(n,c)=__omp##n##_##c:",
         /* a directive that could not be read must not be skipped in silence */
         "-Werror=source-uses-openmp"};
     for (size_t i = 0; i < countof(fixed); i++)
@@ -179,7 +187,8 @@ make_arguments(arena *a, const front_c_source *source, strings *out)
         list_push(a, out, joined(a, "-D", source->defines[i]));
 }
 
-/* -- the parse ------------------------------------------------------------------------------------- */
+/* -- the parse
+ * ------------------------------------------------------------------------------------- */
 typedef list(struct CXUnsavedFile) unsaved_files;
 
 /* Adds a file whose directives were rewritten. */
@@ -205,7 +214,8 @@ parse_once(unit *u, const char *path, const strings *args, unsaved_files *unsave
                                     (unsigned)unsaved->n, CXTranslationUnit_None, &u->tu);
     if (!failed && u->tu)
         return true;
-    diag_add(u->diags, DIAG_ERROR, ERR_CLANG, (diag_place){.path = path}, "libclang gave up on this file");
+    diag_add(u->diags, DIAG_ERROR, ERR_CLANG, (diag_place){.path = path},
+             "libclang gave up on this file");
     return false;
 }
 
@@ -259,8 +269,9 @@ parse_all(unit *u, const front_c_source *source, rg_str text)
     unsaved_files unsaved = {0};
     make_arguments(u->arena, source, &args);
     for (size_t i = 0; i < front_header_count; i++)
-        list_push(u->arena, &unsaved, ((struct CXUnsavedFile){front_headers[i].path, front_headers[i].text,
-                                                   front_headers[i].len}));
+        list_push(u->arena, &unsaved,
+                  ((struct CXUnsavedFile){front_headers[i].path, front_headers[i].text,
+                                          front_headers[i].len}));
     add_rewritten(u, &unsaved, source->path, text);
     bool ok = parse_once(u, source->path, &args, &unsaved);
     if (ok && rewrite_all_included(u, &unsaved)) {
@@ -272,7 +283,8 @@ parse_all(unit *u, const front_c_source *source, rg_str text)
     return ok && !report_errors(u);
 }
 
-/* -- what the unit defines ------------------------------------------------------------------------- */
+/* -- what the unit defines
+ * ------------------------------------------------------------------------- */
 static void
 see_enum(unit *u, CXCursor c)
 {

@@ -1,9 +1,10 @@
-/* Pointers: each is a place. A pointer variable that always means one place is bound to it; one that
- * moves keeps its indices in variables; one that changes between arrays keeps their number too, and
- * kernel-level code picks the buffer by it. SPDX-License-Identifier: Apache-2.0 */
+/* Pointers: each is a place. A pointer variable that always means one place is bound to it; one
+ * that moves keeps its indices in variables; one that changes between arrays keeps their number
+ * too, and kernel-level code picks the buffer by it. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
-/* -- which arrays a variable may point into --------------------------------------------------------- */
+/* -- which arrays a variable may point into
+ * --------------------------------------------------------- */
 typedef struct choices {
     gen *g;
     list(place) found;
@@ -138,7 +139,8 @@ add_choices(choices *c, const node *n)
     }
 }
 
-/* -- declaring ------------------------------------------------------------------------------------- */
+/* -- declaring
+ * ------------------------------------------------------------------------------------- */
 static void
 bind_fixed(gen *g, decl *d, const place *at)
 {
@@ -159,8 +161,8 @@ by_number(const void *x, const void *y)
     return a != b ? (a < b ? -1 : 1) : (p->leaf > q->leaf) - (p->leaf < q->leaf);
 }
 
-/* Whether all that is assigned to a variable of the group is an array as a whole: swapped buffers then
- * keep the subscripts as they are written. */
+/* Whether all that is assigned to a variable of the group is an array as a whole: swapped buffers
+ * then keep the subscripts as they are written. */
 static bool
 starts_at_zero(const place *p)
 {
@@ -233,8 +235,10 @@ choices_agree(gen *g, const pointer_var *v, rg_place where)
 {
     for (uint32_t i = 0; i < v->nchoices; i++) {
         const place *p = &v->choices[i];
-        bool same = p->n == v->choices[0].n && fc_type_leaves(p->type) == fc_type_leaves(v->choices[0].type);
-        if (same && (v->nchoices == 1 || p->object->kind == OBJECT_BUFFER) && !(v->nchoices > 1 && g->in_thread))
+        bool same = p->n == v->choices[0].n &&
+                    fc_type_leaves(p->type) == fc_type_leaves(v->choices[0].type);
+        if (same && (v->nchoices == 1 || p->object->kind == OBJECT_BUFFER) &&
+            !(v->nchoices > 1 && g->in_thread))
             continue;
         fc_fail(g, ERR_POINTER_CHOICE, where, v->name);
         return false;
@@ -300,7 +304,8 @@ fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
         fc_pointer_assign(g, d, given, NULL);
 }
 
-/* -- assigning ------------------------------------------------------------------------------------- */
+/* -- assigning
+ * ------------------------------------------------------------------------------------- */
 static int
 choice_number(const pointer_var *v, const object *o, uint32_t leaf_number)
 {
@@ -326,7 +331,9 @@ selector_for(gen *g, const pointer_var *v, const place *to)
         if (number < 0)
             return NULL;
         rg_value mine = fc_int_value(g, RG_I32, number);
-        rg_value is = result ? rg_build_2(g->b, RG_OP_EQ, to->object->selector, fc_int_value(g, RG_I32, i)) : NULL;
+        rg_value is =
+            result ? rg_build_2(g->b, RG_OP_EQ, to->object->selector, fc_int_value(g, RG_I32, i))
+                   : NULL;
         result = result ? rg_build_3(g->b, RG_OP_SELECT, is, mine, result) : mine;
     }
     return result;
@@ -352,10 +359,12 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
         rg_build_set(g->b, v->selector, selector);
     for (uint32_t i = 0; i < to->n && !v->still; i++)
         rg_build_set(g->b, v->index[i],
-                     to->index[i] ? fc_convert(g, RG_I64, to->index[i]) : fc_int_value(g, RG_I64, 0));
+                     to->index[i] ? fc_convert(g, RG_I64, to->index[i])
+                                  : fc_int_value(g, RG_I64, 0));
 }
 
-/* -- reading --------------------------------------------------------------------------------------- */
+/* -- reading
+ * --------------------------------------------------------------------------------------- */
 /* One object made of the buffers that the selector picks, leaf by leaf. */
 static object *
 picked(gen *g, const pointer_var *v)
@@ -387,8 +396,11 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
     const pointer_var *v = d->pointer;
     if (!v) {
         fc_fail(g, ERR_POINTER_UNSET, n->place, d->name);
-        return fc_lvalue(g, &(node){.kind = E_BAD, .bits = ERR_POINTER_UNSET, .place = n->place,
-                                 .type = d->type->elem, .text = d->name});
+        return fc_lvalue(g, &(node){.kind = E_BAD,
+                                    .bits = ERR_POINTER_UNSET,
+                                    .place = n->place,
+                                    .type = d->type->elem,
+                                    .text = d->name});
     }
     if (v->fixed)
         return v->at;
@@ -400,7 +412,8 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
     return p;
 }
 
-/* -- pointer expressions --------------------------------------------------------------------------- */
+/* -- pointer expressions
+ * --------------------------------------------------------------------------- */
 static bool
 same_elements(const ctype *x, const ctype *y)
 {
@@ -424,7 +437,10 @@ same_elements(const ctype *x, const ctype *y)
 static place
 failed(gen *g, const node *n, front_error error, const char *what)
 {
-    node bad = {.kind = E_BAD, .bits = error, .text = what, .place = n->place,
+    node bad = {.kind = E_BAD,
+                .bits = error,
+                .text = what,
+                .place = n->place,
                 .type = n->type && n->type->kind == TYPE_POINTER ? n->type->elem : NULL};
     return fc_lvalue(g, &bad);
 }
@@ -462,8 +478,8 @@ static bool
 same_array(const place *x, const place *y)
 {
     return x->n == y->n && x->leaf == y->leaf &&
-           (x->object == y->object || (x->object->choice && y->object->choice &&
-                                       x->object->choice == y->object->choice));
+           (x->object == y->object ||
+            (x->object->choice && y->object->choice && x->object->choice == y->object->choice));
 }
 
 /* c ? p : q within one array: the indices are chosen. */
@@ -516,9 +532,12 @@ fc_pointer(gen *g, const node *n)
     case E_BAD:
         return failed(g, n, (front_error)n->bits, n->text);
     default:
-        return failed(g, n, n->type && n->type->kind == TYPE_POINTER &&
-                                (n->kind == E_MEMBER || n->kind == E_SUBSCRIPT || n->kind == E_DEREF)
-                            ? ERR_POINTER_POINTER : ERR_POINTER_VALUE, "this pointer");
+        return failed(g, n,
+                      n->type && n->type->kind == TYPE_POINTER &&
+                              (n->kind == E_MEMBER || n->kind == E_SUBSCRIPT || n->kind == E_DEREF)
+                          ? ERR_POINTER_POINTER
+                          : ERR_POINTER_VALUE,
+                      "this pointer");
     }
 }
 
@@ -540,7 +559,8 @@ same_place(gen *g, const place *x, const place *y)
     rg_value number = v ? selector_for(g, v, y) : NULL;
     if (!number)
         return rg_build_int(g->b, RG_BOOL, 0);
-    return rg_build_2(g->b, RG_OP_AND, same, rg_build_2(g->b, RG_OP_EQ, x->object->selector, number));
+    return rg_build_2(g->b, RG_OP_AND, same,
+                      rg_build_2(g->b, RG_OP_EQ, x->object->selector, number));
 }
 
 rg_value
@@ -570,7 +590,8 @@ fc_pointer_difference(gen *g, const node *n)
     return rg_build_2(g->b, RG_OP_SUB, last_index(g, &x), last_index(g, &y));
 }
 
-/* -- parallel loops -------------------------------------------------------------------------------- */
+/* -- parallel loops
+ * -------------------------------------------------------------------------------- */
 typedef struct entering {
     gen *g;
     pointer_undos *undo;

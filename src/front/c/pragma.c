@@ -1,7 +1,8 @@
-/* OpenMP directives. libclang shows either what a directive governs or the directive, never both, so
- * the text is rewritten before it is parsed: `#pragma omp parallel for ...` becomes a label of no more
- * characters. The preprocessor then decides which directives are alive, the parser which statement each
- * one governs, and lines and columns stay what they were. SPDX-License-Identifier: Apache-2.0 */
+/* OpenMP directives. libclang shows either what a directive governs or the directive, never both,
+ * so the text is rewritten before it is parsed: `#pragma omp parallel for ...` becomes a label of
+ * no more characters. The preprocessor then decides which directives are alive, the parser which
+ * statement each one governs, and lines and columns stay what they were. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "front/c/parse.h"
 
 #include <ctype.h>
@@ -9,13 +10,14 @@
 typedef struct scanner {
     arena *arena;
     const char *path;
-    char *text;     /* being rewritten */
+    char *text; /* being rewritten */
     size_t at, len;
     omp_list *list;
     const char **tail;
 } scanner;
 
-/* -- the words of one directive -------------------------------------------------------------------- */
+/* -- the words of one directive
+ * -------------------------------------------------------------------- */
 typedef struct words {
     const char *text; /* comments and line ends blanked */
     size_t at, len;
@@ -105,8 +107,8 @@ reduction_op(const char *text, size_t n, rg_rmw *op)
     static const struct {
         const char *text;
         rg_rmw op;
-    } table[] = {{"+", RG_RMW_ADD}, {"-", RG_RMW_ADD},   {"*", RG_RMW_MUL},  {"min", RG_RMW_MIN},
-                 {"max", RG_RMW_MAX}, {"&", RG_RMW_AND}, {"|", RG_RMW_OR}, {"^", RG_RMW_XOR}};
+    } table[] = {{"+", RG_RMW_ADD},   {"-", RG_RMW_ADD}, {"*", RG_RMW_MUL}, {"min", RG_RMW_MIN},
+                 {"max", RG_RMW_MAX}, {"&", RG_RMW_AND}, {"|", RG_RMW_OR},  {"^", RG_RMW_XOR}};
     while (n && isspace((unsigned char)*text))
         text++, n--;
     while (n && isspace((unsigned char)text[n - 1]))
@@ -163,9 +165,9 @@ static void
 read_clauses(words *w, const char **tail, size_t number)
 {
     static const char *const without_effect[] = {
-        "shared",  "default", "schedule", "num_threads", "if",      "proc_bind", "nowait",  "simdlen",
-        "safelen", "aligned", "seq_cst",  "relaxed",     "acq_rel", "acquire",   "release", "hint",
-        "nontemporal"};
+        "shared",  "default", "schedule", "num_threads", "if",         "proc_bind",
+        "nowait",  "simdlen", "safelen",  "aligned",     "seq_cst",    "relaxed",
+        "acq_rel", "acquire", "release",  "hint",        "nontemporal"};
     for (;;) {
         const char *word = next_word(w);
         if (!word)
@@ -186,7 +188,8 @@ read_clauses(words *w, const char **tail, size_t number)
     }
     skip_space(w);
     if (w->at < w->len)
-        refuse(w->d, ERR_OMP_DIRECTIVE, arena_str(w->arena, (rg_str){w->text + w->at, w->len - w->at}));
+        refuse(w->d, ERR_OMP_DIRECTIVE,
+               arena_str(w->arena, (rg_str){w->text + w->at, w->len - w->at}));
 }
 
 static void
@@ -195,8 +198,10 @@ read_atomic(words *w)
     static const struct {
         const char *word;
         omp_kind kind;
-    } table[] = {{"update", OMP_ATOMIC_UPDATE},   {"capture", OMP_ATOMIC_CAPTURE},
-                 {"compare", OMP_ATOMIC_COMPARE}, {"read", OMP_ATOMIC_READ},
+    } table[] = {{"update", OMP_ATOMIC_UPDATE},
+                 {"capture", OMP_ATOMIC_CAPTURE},
+                 {"compare", OMP_ATOMIC_COMPARE},
+                 {"read", OMP_ATOMIC_READ},
                  {"write", OMP_ATOMIC_WRITE}};
     w->d->kind = OMP_ATOMIC_UPDATE;
     bool compare = false, capture = false;
@@ -232,12 +237,13 @@ take(words *w, const char *expected)
     return false;
 }
 
-/* Sorts the directive by its first words. false: one that stands at file scope and has no effect. */
+/* Sorts the directive by its first words. false: one that stands at file scope and has no effect.
+ */
 static bool
 read_directive(words *w, const char **tail, size_t number)
 {
-    static const char *const declarative[] = {"declare", "threadprivate", "requires", "begin", "end",
-                                              "assumes"};
+    static const char *const declarative[] = {"declare", "threadprivate", "requires",
+                                              "begin",   "end",           "assumes"};
     const char *word = next_word(w);
     omp *d = w->d;
     d->collapse = 1;
@@ -265,7 +271,8 @@ read_directive(words *w, const char **tail, size_t number)
     return true;
 }
 
-/* -- finding directives in a file ----------------------------------------------------------------- */
+/* -- finding directives in a file -----------------------------------------------------------------
+ */
 /* The length of a comment, string or character constant at `at`; 0 if none begins there. */
 static size_t
 opaque_length(const scanner *s, size_t at)
@@ -309,8 +316,8 @@ skip_word(const scanner *s, size_t at, const char *word)
     return at + n;
 }
 
-/* Copies the directive's words from `at` to its line's end, comments and continuations blanked; out:
- * NULL or at least as long as what is read. Returns where the line ends. */
+/* Copies the directive's words from `at` to its line's end, comments and continuations blanked;
+ * out: NULL or at least as long as what is read. Returns where the line ends. */
 static size_t
 directive_text(const scanner *s, size_t at, char *out)
 {
@@ -356,11 +363,10 @@ overwrite(scanner *s, size_t from, size_t to, const char *label)
 }
 
 static void
-add_directive(scanner *s, size_t from, size_t to, const char *words_text, size_t n, const char *format)
+add_directive(scanner *s, size_t from, size_t to, const char *words_text, size_t n,
+              const char *format)
 {
     omp *d = arena_one(s->arena, omp);
-    d->path = s->path;
-    d->offset = (uint32_t)from;
     d->place = place_at(s, from);
     words w = {words_text, 0, n, s->arena, d};
     char label[32] = "";

@@ -1,7 +1,8 @@
 /* Statements and local variables. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
-/* -- variables ------------------------------------------------------------------------------------- */
+/* -- variables
+ * ------------------------------------------------------------------------------------- */
 static bool
 has_unknown_length(const ctype *t)
 {
@@ -50,7 +51,8 @@ fc_declare(gen *g, decl *d)
         declare_object(g, d);
 }
 
-/* -- return ---------------------------------------------------------------------------------------- */
+/* -- return
+ * ---------------------------------------------------------------------------------------- */
 static void
 return_pointer(gen *g, const node *n)
 {
@@ -67,6 +69,10 @@ static void
 return_stmt(gen *g, const node *n)
 {
     frame *f = g->frame;
+    if (f->in_thread) {
+        fc_fail(g, ERR_BREAK_PARALLEL, n->place, "return");
+        return;
+    }
     if (f->fn->type->kind == TYPE_POINTER && n->kid[0]) {
         return_pointer(g, n);
         return;
@@ -79,13 +85,12 @@ return_stmt(gen *g, const node *n)
     } else if (n->kid[0]) {
         fc_effect(g, n->kid[0]);
     }
-    if (g->break_leaves_thread && !f->outer)
-        fc_fail(g, ERR_BREAK_PARALLEL, n->place, "return");
-    else if (f->exit)
+    if (f->exit)
         rg_build_leave(g->b, f->exit);
 }
 
-/* -- the rest -------------------------------------------------------------------------------------- */
+/* -- the rest
+ * -------------------------------------------------------------------------------------- */
 static void
 if_stmt(gen *g, const node *n)
 {

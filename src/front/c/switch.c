@@ -1,5 +1,5 @@
-/* switch: a chain of ifs where no case falls into the next, else a block with a flag that says that a
- * case was entered. SPDX-License-Identifier: Apache-2.0 */
+/* switch: a chain of ifs where no case falls into the next, else a block with a flag that says that
+ * a case was entered. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
 typedef struct section {
