@@ -21,7 +21,7 @@ extract kernels.c
 extract learn.c
 lines=$(wc -l <learn.c)
 [ "$lines" -le 45 ] || { echo "the program has $lines lines"; exit 1; }
-cc -std=c11 -Wall learn.c -I"$root/include" -L"$lib" -lretrograd -Wl,-rpath,"$lib" -o learn || exit 1
+cc $RG_TEST_CFLAGS -std=c11 -Wall learn.c -I"$root/include" -L"$lib" -lretrograd -Wl,-rpath,"$lib" -o learn || exit 1
 ./learn >out || exit 1
 expected=$(sed -n 's/^# \(loss .*\)/\1/p' "$root/README.md")
 [ "$(cat out)" = "$expected" ] || { echo "it prints: $(cat out)"; echo "the README: $expected"; exit 1; }

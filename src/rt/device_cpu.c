@@ -88,12 +88,11 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
     mem_own(&owns, release_program, p);
     *p = (rt_program){.device = device, .fn = desc->fn};
     uint32_t n = desc->fn->body->nparams;
-    p->options = (ll_options){
-        .present = copied(desc->present, n),
-        .absent = copied(desc->absent, n),
-        .contiguous = copied(desc->dense, n * sizeof(bool)),
-        .noalias = desc->noalias,
-    };
+    /* one by one: what is there is released if the next one fails */
+    p->options.noalias = desc->noalias;
+    p->options.present = copied(desc->present, n);
+    p->options.absent = copied(desc->absent, n);
+    p->options.contiguous = copied(desc->dense, n * sizeof(bool));
     rg_status status = compile_for(p, rt_cpu_threads(device->cpu) == 1, diags);
     mem_disown(&owns);
     if (status)
