@@ -37,23 +37,6 @@ primal_of(void *user, ir_value *v)
     return ((jvp *)user)->primal[v->id];
 }
 
-/* op's copy with its attributes, without operands and results */
-static ir_op *
-bare_copy(jvp *j, const ir_op *op)
-{
-    ir_op *copy = ir_op_new(j->fn, (rg_op)op->code, 0, op->nregions, op->loc);
-    copy->attr = op->attr;
-    copy->plane = op->plane;
-    copy->rmw = op->rmw;
-    copy->atomic = op->atomic;
-    copy->records = op->records;
-    copy->rewinds = op->rewinds;
-    copy->fast = op->fast;
-    copy->decided = op->decided;
-    copy->reduce = op->reduce;
-    return copy;
-}
-
 static void
 add_result(jvp *j, const ir_value *v, ir_op *copy)
 {
@@ -70,7 +53,7 @@ add_tangent_result(jvp *j, const ir_value *v, ir_op *copy)
 static ir_op *
 copy_plain(jvp *j, const ir_op *op, ir_region *into)
 {
-    ir_op *copy = bare_copy(j, op);
+    ir_op *copy = ir_op_like(j->fn, op);
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
     for (uint32_t i = 0; i < op->nresults; i++)
@@ -104,7 +87,7 @@ scalar_tangent(jvp *j, const ir_op *op, const ad_emit *e)
 static void
 array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
 {
-    ir_op *copy = bare_copy(j, op);
+    ir_op *copy = ir_op_like(j->fn, op);
     for (uint32_t k = 0; k < op->nargs; k++) {
         bool carries = ad_flows(op, k);
         ir_op_arg(copy, j->fn, carries ? jvp_tangent_or_zero(j, e, op->args[k]) : j->primal[op->args[k]->id]);
@@ -163,7 +146,7 @@ find_without(ir_value *root, void *user)
 static ir_op *
 tangent_access(jvp *j, const ir_op *op, ir_value *value, const ad_emit *e)
 {
-    ir_op *copy = bare_copy(j, op);
+    ir_op *copy = ir_op_like(j->fn, op);
     copy->plane = op->plane | j->bit;
     uint32_t places = op->code == RG_OP_LOAD ? op->nargs : op->nargs - 1;
     for (uint32_t i = 0; i < places; i++)
@@ -320,7 +303,7 @@ static void
 region_op(jvp *j, const ir_op *op, ir_region *into)
 {
     ad_emit before = {j->fn, into, NULL, op->loc};
-    ir_op *copy = bare_copy(j, op);
+    ir_op *copy = ir_op_like(j->fn, op);
     uint32_t init = op->code == RG_OP_IF ? op->nargs : ir_first_init(op), n = op->nargs - init;
     ir_value *const *key = op->results; /* what an init's tangent belongs to */
     if (op->code == RG_OP_LOOP)
@@ -347,7 +330,7 @@ static void
 leaving_op(jvp *j, const ir_op *op, ir_region *into)
 {
     ad_emit e = {j->fn, into, NULL, op->loc};
-    ir_op *copy = bare_copy(j, op);
+    ir_op *copy = ir_op_like(j->fn, op);
     const ir_op *owner = op->parent->op;
     uint32_t first = op->code == RG_OP_EXIT_IF ? 1 : 0;
     if (first)

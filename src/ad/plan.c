@@ -217,10 +217,7 @@ simple_value(plan *p, const ad_emit *e, ir_value *v)
 static ir_value *
 copy_op(plan *p, const ad_emit *e, const ir_op *op)
 {
-    ir_op *copy = ir_op_new(p->fn, (rg_op)op->code, op->nargs, 0, op->loc);
-    copy->attr = op->attr;
-    copy->fast = op->fast;
-    copy->decided = op->decided;
+    ir_op *copy = ir_op_like(p->fn, op);
     for (uint32_t i = 0; i < op->nargs; i++) {
         ir_value *made = made_at(p, op->args[i], e->region);
         ir_op_arg(copy, p->fn, made ? made : op->args[i]);

@@ -103,7 +103,7 @@ clone_region(ir_fn *to, const ir_region *r, ir_value **map, ir_region *into)
 }
 
 ir_op *
-ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into)
+ir_op_like(ir_fn *to, const ir_op *op)
 {
     ir_op *copy = ir_op_new(to, op->code, op->nargs, op->nregions, op->loc);
     copy->plane = op->plane;
@@ -115,6 +115,13 @@ ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into)
     copy->decided = op->decided;
     copy->attr = op->attr;
     copy->reduce = op->reduce;
+    return copy;
+}
+
+ir_op *
+ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into)
+{
+    ir_op *copy = ir_op_like(to, op);
     const ir_module *from = op->parent ? op->parent->fn->module : NULL;
     if (from && from != to->module) {
         copy->loc = import_loc(to->module, from, op->loc);

@@ -216,6 +216,8 @@ void ir_replace_all(ir_fn *fn, ir_value **map);
 void ir_renumber(ir_fn *fn); /* ids dense, in order of definition: a region's values form a range */
 /* deep copies; `map` (fn->next_id entries of the source) receives old id -> new value */
 ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);
+/* a detached op with op's attributes: no operands, no results, empty regions */
+ir_op *ir_op_like(ir_fn *to, const ir_op *op);
 ir_op *ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into); /* appends to `into` */
 
 /* every op, outer before inner, in order; `each` returns false to stop; it may remove the op itself */
