@@ -497,3 +497,22 @@
  "  }\n"
  "  yield\n"
  "}\n"},
+{"private_sums", 20000, 0.0001,
+ "kernel @sums(%n: i64, %s: f64, %r: f32, %a: buf<f64,0>, %b: buf<f32,0>, %c: buf<f32,0>, %x: buf<f64,1>) {\n"
+ "  %lo: i64 = const 0\n"
+ "  parallel (%i: i64) = (%lo) to (%n) {\n"
+ "    %v: f64 = load %x[%i]\n"
+ "    %q: f64 = mul %v, %v\n"
+ "    %w: f32 = cast %q\n"
+ "    rmw.add.adj.atomic %s, %q\n"
+ "    rmw.add.adj.atomic %r, %w\n"
+ "    rmw.add.adj.atomic %a[], %q\n"
+ "    rmw.add.tan.atomic %b[], %w\n"
+ "    rmw.add.adj.atomic %b[], %w\n"
+ "    rmw.add.atomic %c[], %w\n"
+ "    rmw.max.atomic %b[], %w\n"
+ "    rmw.add.tan %x[%i], %q\n"
+ "    yield\n"
+ "  }\n"
+ "  yield\n"
+ "}\n"},

@@ -30,11 +30,12 @@ typedef struct rt_arg {
 typedef struct rt_launch rt_launch;
 
 /* One per thread that runs a task, and one for the kernel-level code (index -1). Compiled code reads
- * cursor, atomic and index by offset: they come first, in this order. */
+ * cursor, atomic, index and seat by offset: they come first, in this order. */
 typedef struct rt_worker {
     char *cursor;      /* top of this worker's tape */
     int32_t atomic;    /* several workers run: shared elements need atomic operations */
     int32_t index;     /* number of the chunk it runs */
+    int32_t seat;      /* its own number among the launch's workers */
     rt_launch *launch;
     struct rt_page *first_page;
     jmp_buf *escape;   /* where a fault leaves the task */
@@ -76,6 +77,12 @@ void *rt_cpu_temp(rt_launch *launch, int64_t bytes);
 void *rt_cpu_temp_again(rt_launch *launch, int64_t bytes, void *last);
 /* At least `bytes` for this worker's local arrays, aligned to 64; the same until the task ends. */
 void *rt_cpu_scratch(rt_worker *worker, int64_t bytes);
+/* Sums that many threads add to are first formed by each worker alone, in f64: `cells` zeroed doubles
+ * for every seat, RT_PRIVATE_ROW(cells) apart, until the next call. rt_cpu_private_add() then adds all
+ * workers' cells first .. first + n - 1 to an array of n f32 or f64 elements. */
+#define RT_PRIVATE_ROW(cells) (((cells) + 15) & ~(int64_t)15)
+double *rt_cpu_private(rt_launch *launch, int64_t cells);
+void rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array, int32_t is_double);
 _Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line);
 void rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
                   uint32_t n);

@@ -15,6 +15,14 @@
 
 enum { RANK_MAX = RT_RANK, SCRATCH_FROM = 4096, STACK_SLOTS_MAX = 1 << 16 };
 
+/* A plane to which all threads of a task add: each worker does so in cells of its own. */
+typedef struct private_sum {
+    const ir_value *buffer;
+    unsigned plane;
+    LLVMValueRef first;         /* i64: its first cell; negative: not worth it in this launch */
+    LLVMValueRef cells, used;   /* in the task: where they are; i1 */
+} private_sum;
+
 /* One LLVM function under construction. */
 typedef struct scope {
     struct scope *outer;
@@ -28,6 +36,8 @@ typedef struct scope {
     LLVMValueRef *planes;       /* by parameter * RT_PLANES + plane: pointers loaded */
     LLVMValueRef *extents, *strides; /* by parameter * RT_RANK + axis */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
+    private_sum *sums;          /* nsums of them */
+    uint32_t nsums;
     int64_t scratch_used;
     int64_t stack_used;
 } scope;
@@ -94,6 +104,14 @@ LLVMValueRef gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueR
 LLVMValueRef gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v);
 
 /* memory.c */
+typedef enum presence { THERE, MAYBE, MISSING } presence;
+int64_t gen_parameter_of(const gen *g, const ir_value *v); /* -1: not a parameter */
+presence gen_presence(const gen *g, const ir_value *buffer, unsigned plane);
+bool gen_may_be(const ir_value *buffer, const ir_value *wanted); /* picks seen through */
+bool gen_is_dense(const gen *g, const ir_value *buffer);
+LLVMValueRef gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis);
+LLVMValueRef gen_plane(gen *g, const ir_value *buffer, unsigned plane);
+LLVMValueRef gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index);
 void gen_load(gen *g, const ir_op *op);
 void gen_store(gen *g, const ir_op *op);
 void gen_rmw(gen *g, const ir_op *op);
@@ -101,17 +119,30 @@ void gen_extent(gen *g, const ir_op *op);
 void gen_pick(gen *g, const ir_op *op);
 void gen_temp(gen *g, const ir_op *op);
 void gen_results(gen *g, const ir_op *yield);
+LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
 LLVMValueRef gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v);
 LLVMValueRef gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v);
 LLVMValueRef gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
 LLVMValueRef gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d);
 void gen_make_alias_scopes(gen *g);
+LLVMValueRef gen_mark_own(gen *g, LLVMValueRef access); /* tape, cells: memory of ours */
 
 /* control.c */
 void gen_if(gen *g, const ir_op *op);
 void gen_for(gen *g, const ir_op *op);
 void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
+
+/* private.c */
+/* of the task that op becomes: which planes; at kernel level before and after it; where it begins */
+uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);
+LLVMValueRef gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads,
+                               LLVMValueRef *row);
+void gen_private_end(gen *g, const private_sum *sums, uint32_t n);
+void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
+/* An addition to such a plane: adds to the cell where cells are used and leaves the builder where they
+ * are not; returns the block behind both. NULL: not such a plane. */
+LLVMBasicBlockRef gen_private_add(gen *g, const ir_op *op);
 
 /* parallel.c */
 void gen_parallel(gen *g, const ir_op *op);

@@ -8,11 +8,9 @@
 
 /* -- what is known of a buffer --------------------------------------------------------------------- */
 
-typedef enum presence { THERE, MAYBE, MISSING } presence;
-
 /* the parameter that a buffer (or scalar with planes) is; -1: something else */
-static int64_t
-parameter_of(const gen *g, const ir_value *v)
+int64_t
+gen_parameter_of(const gen *g, const ir_value *v)
 {
     return !v->def && v->region == g->ir->body ? (int64_t)v->index : -1;
 }
@@ -24,10 +22,10 @@ is_temp(const ir_value *buffer)
     return buffer->def ? buffer->def->code != RG_OP_PICK : buffer->region->op != NULL;
 }
 
-static presence
-plane_presence(const gen *g, const ir_value *buffer, unsigned plane)
+presence
+gen_presence(const gen *g, const ir_value *buffer, unsigned plane)
 {
-    int64_t p = parameter_of(g, buffer);
+    int64_t p = gen_parameter_of(g, buffer);
     if (buffer->type.kind == IR_BUFFER && plane == RG_PRIMAL)
         return THERE;
     if (p >= 0) {
@@ -39,23 +37,23 @@ plane_presence(const gen *g, const ir_value *buffer, unsigned plane)
     }
     if (is_temp(buffer))
         return THERE;
-    presence all = plane_presence(g, buffer->def->args[1], plane);
+    presence all = gen_presence(g, buffer->def->args[1], plane);
     for (uint32_t i = 2; i < buffer->def->nargs; i++)
-        if (plane_presence(g, buffer->def->args[i], plane) != all)
+        if (gen_presence(g, buffer->def->args[i], plane) != all)
             return MAYBE;
     return all;
 }
 
-static bool
-is_dense(const gen *g, const ir_value *buffer)
+bool
+gen_is_dense(const gen *g, const ir_value *buffer)
 {
-    int64_t p = parameter_of(g, buffer);
+    int64_t p = gen_parameter_of(g, buffer);
     if (p >= 0)
         return g->options->contiguous && g->options->contiguous[p];
     if (is_temp(buffer))
         return true;
     for (uint32_t i = 1; i < buffer->def->nargs; i++)
-        if (!is_dense(g, buffer->def->args[i]))
+        if (!gen_is_dense(g, buffer->def->args[i]))
             return false;
     return true;
 }
@@ -93,7 +91,7 @@ read_field(gen *g, LLVMBuilderRef b, LLVMValueRef arg, unsigned field, unsigned 
 static LLVMValueRef
 buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
 {
-    int64_t p = parameter_of(g, buffer);
+    int64_t p = gen_parameter_of(g, buffer);
     if (p < 0)
         return read_field(g, g->b, gen_get(g, buffer), field, index);
     LLVMValueRef *cache = field == FIELD_PLANE    ? g->s->planes
@@ -109,35 +107,41 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
     return *at;
 }
 
-static LLVMValueRef
-buffer_extent(gen *g, const ir_value *buffer, uint32_t axis)
+LLVMValueRef
+gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis)
 {
-    int64_t fixed = fixed_extent(g, parameter_of(g, buffer), axis);
+    int64_t fixed = fixed_extent(g, gen_parameter_of(g, buffer), axis);
     return fixed >= 0 ? gen_i64(g, fixed) : buffer_field(g, buffer, FIELD_EXTENT, axis);
 }
 
 void
 gen_extent(gen *g, const ir_op *op)
 {
-    gen_set(g, op->results[0], buffer_extent(g, op->args[0], (uint32_t)op->attr.bits));
+    gen_set(g, op->results[0], gen_extent_of(g, op->args[0], (uint32_t)op->attr.bits));
+}
+
+LLVMValueRef
+gen_plane(gen *g, const ir_value *buffer, unsigned plane)
+{
+    return buffer_field(g, buffer, FIELD_PLANE, plane);
 }
 
 /* -- addresses ------------------------------------------------------------------------------------- */
 
 /* The element's number from the plane's first. An index outside its extent is the program's fault, so
  * the products do not overflow. */
-static LLVMValueRef
-element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index)
+LLVMValueRef
+gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index)
 {
     uint32_t rank = buffer->type.rank;
     LLVMValueRef sum = gen_index(g, index[0]);
-    bool dense = plane != RG_PRIMAL || is_dense(g, buffer);
+    bool dense = plane != RG_PRIMAL || gen_is_dense(g, buffer);
     if (!dense)
         sum = LLVMBuildNSWMul(g->b, sum, buffer_field(g, buffer, FIELD_STRIDE, 0), "");
     for (uint32_t k = 1; k < rank; k++) {
         LLVMValueRef i = gen_index(g, index[k]);
         if (dense)
-            sum = LLVMBuildNSWMul(g->b, sum, buffer_extent(g, buffer, k), "");
+            sum = LLVMBuildNSWMul(g->b, sum, gen_extent_of(g, buffer, k), "");
         else
             i = LLVMBuildNSWMul(g->b, i, buffer_field(g, buffer, FIELD_STRIDE, k), "");
         sum = LLVMBuildNSWAdd(g->b, sum, i, "");
@@ -175,14 +179,14 @@ static place
 element(gen *g, const ir_op *op, bool writes)
 {
     const ir_value *buffer = op->args[0];
-    presence known = plane_presence(g, buffer, op->plane);
+    presence known = gen_presence(g, buffer, op->plane);
     if (known == MISSING)
         return (place){.nothing = true};
     LLVMValueRef base = buffer_field(g, buffer, FIELD_PLANE, op->plane);
     place at = {.address = base};
     if (buffer->type.kind == IR_BUFFER && buffer->type.rank) {
         LLVMTypeRef type = gen_memory_type(g, (rg_dtype)buffer->type.dtype);
-        LLVMValueRef number = element_number(g, buffer, op->plane, op->args + 1);
+        LLVMValueRef number = gen_element_number(g, buffer, op->plane, op->args + 1);
         at.address = known == THERE ? LLVMBuildInBoundsGEP2(g->b, type, base, &number, 1, "")
                                     : LLVMBuildGEP2(g->b, type, base, &number, 1, "");
     }
@@ -223,12 +227,12 @@ mark_used(ir_op *op, void *user)
     if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
         return true;
     const ir_value *buffer = op->args[0];
-    int64_t p = parameter_of(g, buffer);
+    int64_t p = gen_parameter_of(g, buffer);
     if (p >= 0)
         g->used_planes[p] |= (uint8_t)(1u << op->plane);
     else if (buffer->def->code == RG_OP_PICK)
         for (uint32_t i = 1; i < buffer->def->nargs; i++)
-            if ((p = parameter_of(g, buffer->def->args[i])) >= 0)
+            if ((p = gen_parameter_of(g, buffer->def->args[i])) >= 0)
                 g->used_planes[p] |= (uint8_t)(1u << op->plane);
     return true;
 }
@@ -274,10 +278,18 @@ gen_make_alias_scopes(gen *g)
         }
 }
 
+LLVMValueRef
+gen_mark_own(gen *g, LLVMValueRef access)
+{
+    LLVMSetMetadata(access, g->alias_kind, g->tape_scope);
+    LLVMSetMetadata(access, g->noalias_kind, g->tape_others);
+    return access;
+}
+
 static void
 mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
 {
-    int64_t p = parameter_of(g, op->args[0]);
+    int64_t p = gen_parameter_of(g, op->args[0]);
     bool known = p >= 0;
     size_t at = known ? (size_t)p * RT_PLANES + op->plane : 0;
     LLVMSetMetadata(access, g->alias_kind, known ? g->own_scope[at] : g->tape_others);
@@ -476,8 +488,8 @@ plain_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRe
 }
 
 /* Whether other threads run is known when the task starts. */
-static LLVMValueRef
-several_workers(gen *g)
+LLVMValueRef
+gen_several_workers(gen *g)
 {
     scope *s = g->s;
     if (!s->atomic) {
@@ -489,11 +501,36 @@ several_workers(gen *g)
     return s->atomic;
 }
 
+/* with the instruction that the number of workers asks for */
+static LLVMValueRef
+shared_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    if (!op->atomic || !g->s->task || g->options->alone)
+        return plain_rmw(g, op, d, address, value);
+    LLVMBasicBlockRef shared = gen_block(g, "atomic"), alone = gen_block(g, "alone"),
+                      after = gen_block(g, "added"), ends[2];
+    LLVMValueRef olds[2];
+    LLVMBuildCondBr(g->b, gen_several_workers(g), shared, alone);
+    gen_at(g, shared);
+    olds[0] = atomic_rmw(g, op, d, address, value);
+    ends[0] = gen_here(g);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, alone);
+    olds[1] = plain_rmw(g, op, d, address, value);
+    ends[1] = gen_here(g);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, after);
+    LLVMValueRef old = LLVMBuildPhi(g->b, gen_type(g, d), "");
+    LLVMAddIncoming(old, olds, ends, 2);
+    return old;
+}
+
 void
 gen_rmw(gen *g, const ir_op *op)
 {
     rg_dtype d = element_dtype(op);
     ir_value *result = op->nresults ? op->results[0] : NULL;
+    LLVMBasicBlockRef end = gen_private_add(g, op);
     place at = element(g, op, true);
     if (at.nothing) {
         if (result)
@@ -501,30 +538,15 @@ gen_rmw(gen *g, const ir_op *op)
         return;
     }
     uint32_t last = op->nargs - (op->rmw == RG_RMW_CAS ? 2 : 1);
-    LLVMValueRef value = gen_get(g, op->args[last]), old;
-    if (!op->atomic || !g->s->task || g->options->alone) {
-        old = plain_rmw(g, op, d, at.address, value);
-    } else {
-        LLVMBasicBlockRef shared = gen_block(g, "atomic"), alone = gen_block(g, "alone"),
-                          after = gen_block(g, "added"), ends[2];
-        LLVMValueRef olds[2];
-        LLVMBuildCondBr(g->b, several_workers(g), shared, alone);
-        gen_at(g, shared);
-        olds[0] = atomic_rmw(g, op, d, at.address, value);
-        ends[0] = gen_here(g);
-        LLVMBuildBr(g->b, after);
-        gen_at(g, alone);
-        olds[1] = plain_rmw(g, op, d, at.address, value);
-        ends[1] = gen_here(g);
-        LLVMBuildBr(g->b, after);
-        gen_at(g, after);
-        old = LLVMBuildPhi(g->b, gen_type(g, d), "");
-        LLVMAddIncoming(old, olds, ends, 2);
-    }
+    LLVMValueRef old = shared_rmw(g, op, d, at.address, gen_get(g, op->args[last]));
     if (result && at.missing)
         old = LLVMBuildSelect(g->b, at.missing, LLVMConstNull(gen_type(g, d)), old, "");
     if (result)
         gen_set(g, result, old);
+    if (end) {
+        LLVMBuildBr(g->b, end);
+        gen_at(g, end);
+    }
 }
 
 /* -- buffers that the kernel makes or chooses ------------------------------------------------------ */
@@ -548,8 +570,8 @@ typedef struct plane_search {
     uint8_t planes;
 } plane_search;
 
-static bool
-may_be(const ir_value *buffer, const ir_value *wanted)
+bool
+gen_may_be(const ir_value *buffer, const ir_value *wanted)
 {
     if (buffer == wanted)
         return true;
@@ -558,7 +580,7 @@ may_be(const ir_value *buffer, const ir_value *wanted)
     if (buffer->def->code != RG_OP_PICK)
         return true; /* a temp of an earlier iteration, or carried out of a region */
     for (uint32_t i = 1; i < buffer->def->nargs; i++)
-        if (may_be(buffer->def->args[i], wanted))
+        if (gen_may_be(buffer->def->args[i], wanted))
             return true;
     return false;
 }
@@ -568,7 +590,7 @@ find_planes(ir_op *op, void *user)
 {
     plane_search *search = user;
     if ((op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) &&
-        may_be(op->args[0], search->buffer))
+        gen_may_be(op->args[0], search->buffer))
         search->planes |= (uint8_t)(1u << op->plane);
     return true;
 }

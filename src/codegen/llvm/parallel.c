@@ -11,7 +11,7 @@
  * A loop that rewinds runs from last to first: it counts the mirrored domain upwards. */
 #include "codegen/llvm/gen.h"
 
-enum { CLOSURE_ARGS, CLOSURE_PARTIALS, CLOSURE_FIRST };
+enum { CLOSURE_ARGS, CLOSURE_PARTIALS, CLOSURE_CELLS, CLOSURE_ROW, CLOSURE_FIRST };
 
 /* -- scopes ---------------------------------------------------------------------------------------- */
 
@@ -62,6 +62,8 @@ typedef struct capture {
     const ir_region *region;
     bool *seen; /* by id */
     vec(const ir_value *) values;
+    private_sum *sums;
+    uint32_t nsums;
 } capture;
 
 static void
@@ -322,15 +324,17 @@ finish(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum)
 
 /* -- tasks ----------------------------------------------------------------------------------------- */
 
-/* The closure: the arguments, where reductions go, lo and count of each index, what was captured. */
+/* The closure: the arguments, where reductions and private sums go, lo and count of each index, where
+ * each private sum begins, what was captured. */
 static LLVMTypeRef
 closure_type(gen *g, const ir_op *op, const capture *c)
 {
-    uint32_t rank = op->attr.rank, n = CLOSURE_FIRST;
+    uint32_t numbers = 2 * op->attr.rank + c->nsums, n = CLOSURE_FIRST;
     LLVMTypeRef *types =
-        arena_new_n(g->scratch, LLVMTypeRef, CLOSURE_FIRST + 2 * rank + c->values.n);
-    types[CLOSURE_ARGS] = types[CLOSURE_PARTIALS] = g->ptr;
-    for (uint32_t k = 0; k < 2 * rank; k++)
+        arena_new_n(g->scratch, LLVMTypeRef, CLOSURE_FIRST + numbers + c->values.n);
+    types[CLOSURE_ARGS] = types[CLOSURE_PARTIALS] = types[CLOSURE_CELLS] = g->ptr;
+    types[CLOSURE_ROW] = g->i64;
+    for (uint32_t k = 0; k < numbers; k++)
         types[n++] = g->i64;
     for (size_t i = 0; i < c->values.n; i++)
         types[n++] = gen_value_type(g, c->values.at[i]->type);
@@ -388,6 +392,15 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
         d.lo[k] = closure_load(g, type, closure, field++);
         d.count[k] = closure_load(g, type, closure, field++);
     }
+    s->nsums = c->nsums;
+    s->sums = arena_new_n(g->scratch, private_sum, c->nsums + 1);
+    for (uint32_t i = 0; i < c->nsums; i++) {
+        s->sums[i] = c->sums[i];
+        s->sums[i].first = closure_load(g, type, closure, field++);
+    }
+    if (c->nsums)
+        gen_private_enter(g, closure_load(g, type, closure, CLOSURE_CELLS),
+                          closure_load(g, type, closure, CLOSURE_ROW));
     for (size_t i = 0; i < c->values.n; i++)
         gen_set(g, c->values.at[i], closure_load(g, type, closure, field++));
     d.total = gen_i64(g, 1);
@@ -457,6 +470,7 @@ gen_parallel(gen *g, const ir_op *op)
     mem_own(&owns, mem_release_ptr, &c.values.at);
     c.seen = arena_new_n(g->scratch, bool, g->ir->next_id);
     ir_walk(op->regions[0], capture_args, &c);
+    c.nsums = gen_private_find(g, op, &c.sums);
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = task_function(g, op, &c, type);
     LLVMValueRef closure = gen_alloca(g, type, NULL, "closure");
@@ -464,10 +478,17 @@ gen_parallel(gen *g, const ir_op *op)
     domain d = domain_of(g, op);
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
+    if (c.nsums) {
+        LLVMValueRef row, cells = gen_private_begin(g, c.sums, c.nsums, d.total, &row);
+        LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
+        LLVMBuildStore(g->b, row, gen_field(g, g->b, type, closure, CLOSURE_ROW));
+    }
     for (uint32_t k = 0; k < rank; k++) {
         LLVMBuildStore(g->b, d.lo[k], gen_field(g, g->b, type, closure, field++));
         LLVMBuildStore(g->b, d.count[k], gen_field(g, g->b, type, closure, field++));
     }
+    for (uint32_t i = 0; i < c.nsums; i++)
+        LLVMBuildStore(g->b, c.sums[i].first, gen_field(g, g->b, type, closure, field++));
     for (size_t i = 0; i < c.values.n; i++)
         LLVMBuildStore(g->b, gen_get(g, c.values.at[i]),
                        gen_field(g, g->b, type, closure, field++));
@@ -480,6 +501,7 @@ gen_parallel(gen *g, const ir_op *op)
                             gen_i64(g, region_work(op->regions[0])),
                             gen_i32(g, op->rewinds ? 2 : op->records ? 1 : 0)};
     LLVMValueRef used = gen_runtime_call(g, g->b, "rt_cpu_parallel", g->i32, 6, args);
+    gen_private_end(g, c.sums, c.nsums);
     if (n)
         combine_partials(g, op, partials, used);
 }

@@ -116,26 +116,18 @@ rare_end(gen *g, rare *r, LLVMValueRef other)
     return joined;
 }
 
-static LLVMValueRef
-mark_tape(gen *g, LLVMValueRef access)
-{
-    LLVMSetMetadata(access, g->alias_kind, g->tape_scope);
-    LLVMSetMetadata(access, g->noalias_kind, g->tape_others);
-    return access;
-}
-
 static void
 push_value(gen *g, const ir_value *v, LLVMValueRef to)
 {
     LLVMValueRef value = gen_get(g, v);
     unsigned align = element_bytes(v);
     if (v->type.kind == IR_SLOT) {
-        mark_tape(g, LLVMBuildMemCpy(g->b, to, align, value, align, gen_i64(g, value_bytes(v))));
+        gen_mark_own(g, LLVMBuildMemCpy(g->b, to, align, value, align, gen_i64(g, value_bytes(v))));
         return;
     }
     if (v->type.kind == IR_SCALAR)
         value = gen_to_memory(g, (rg_dtype)v->type.dtype, value);
-    mark_tape(g, LLVMBuildStore(g->b, value, to));
+    gen_mark_own(g, LLVMBuildStore(g->b, value, to));
 }
 
 /* A popped slot is its place in the frame, good until the next push; lower_arrays copies it first. */
@@ -149,7 +141,7 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
         return;
     }
     LLVMTypeRef type = scalar ? gen_memory_type(g, d) : g->ptr;
-    LLVMValueRef load = mark_tape(g, LLVMBuildLoad2(g->b, type, from, ""));
+    LLVMValueRef load = gen_mark_own(g, LLVMBuildLoad2(g->b, type, from, ""));
     gen_set(g, v, scalar ? gen_from_memory(g, d, load) : load);
 }
 

@@ -45,6 +45,7 @@ free_launch(rt_launch *launch)
         free_worker(&launch->seats[i].worker);
     free(launch->seats);
     free(launch->kept);
+    free(launch->privates);
     pthread_mutex_destroy(&launch->lock);
     free(launch);
 }
@@ -150,6 +151,7 @@ rt_launch_seats(rt_launch *launch, uint32_t count)
     for (uint32_t i = launch->seats_made; i < count; i++) {
         memset(&seats[i], 0, sizeof seats[i]);
         rt_worker_reset(&seats[i].worker, launch, 0);
+        seats[i].worker.seat = (int32_t)i;
     }
     launch->seats_made = count;
     return true;

@@ -30,6 +30,9 @@ struct rt_launch {
     rt_seat kernel;
     rt_seat *seats;         /* seats_made of them */
     rt_temp *temps;
+    double *privates;       /* the workers' sums: rows of private_row cells */
+    size_t private_room;    /* in cells */
+    int64_t private_row;
     uint32_t *kept;         /* how many workers ran the recording tasks not yet rewound */
     uint32_t kept_count, kept_cap;
     atomic_int failed;      /* a chunk met a fault: start no more */

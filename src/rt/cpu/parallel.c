@@ -13,7 +13,7 @@
 #include "rt/cpu/openmp.h"
 
 /* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
-enum { SMALL_LOOP = 20000 };
+enum { SMALL_LOOP = 50000 };
 
 enum { KEEP_NOTHING = 0, KEEP_RECORDS = 1, KEEP_REWINDS = 2 };
 
