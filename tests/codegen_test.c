@@ -498,6 +498,34 @@ check_casts(ll_jit *jit, rg_dtype d)
     str_free(&text);
 }
 
+/* several threads compile, run and free with one jit */
+static void
+check_threads(ll_jit *jit)
+{
+    const test_case *c = &cases[0];
+    ir_module *m = parse(c->name, c->text);
+    int wrong = 0;
+#pragma omp parallel for num_threads(3) reduction(+ : wrong)
+    for (int i = 0; i < 24; i++) {
+        diag_list diags = {0};
+        ll_code *code = NULL;
+        memory args;
+        make_arguments(&args, m->first, 100, false);
+        rt_cpu *cpu = rt_cpu_create(1, 0);
+        wrong += ll_compile(jit, m->first, NULL, &code, &diags) != RG_OK ||
+                 rt_cpu_launch(cpu, ll_code_entry(code), args.args, NULL) != RT_OK ||
+                 memcmp(args.args[1].plane[0], args.args[2].plane[0], 400) != 0;
+        ll_code_free(code);
+        rt_cpu_destroy(cpu);
+        free_arguments(&args);
+        diag_free(&diags);
+    }
+    if (wrong)
+        printf("%d of 24 compilations at once went wrong\n", wrong);
+    failures += wrong;
+    ir_module_free(m);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -514,6 +542,7 @@ main(int argc, char **argv)
         check_ops(jit, (rg_dtype)d);
         check_casts(jit, (rg_dtype)d);
     }
+    check_threads(jit);
     ll_jit_destroy(jit);
     printf("%d failures\n", failures);
     return failures != 0;

@@ -20,6 +20,7 @@ struct ll_jit {
 };
 
 struct ll_code {
+    ll_jit *jit;
     LLVMOrcResourceTrackerRef tracker;
     ll_entry *entry;
 };
@@ -167,6 +168,7 @@ ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **ou
     snprintf(symbol, sizeof symbol, "rg_kernel_%u", jit->next_name++);
     pthread_mutex_unlock(&jit->lock);
     ll_code *code = mem_zalloc(sizeof *code);
+    code->jit = jit;
     mem_owner owns;
     mem_own(&owns, mem_free, code);
     unit u;
@@ -203,6 +205,9 @@ ll_code_free(ll_code *code)
     if (code->tracker) {
         LLVMConsumeError(LLVMOrcResourceTrackerRemove(code->tracker));
         LLVMOrcReleaseResourceTracker(code->tracker);
+        /* else the names of all code there ever was would stay */
+        LLVMOrcSymbolStringPoolClearDeadEntries(LLVMOrcExecutionSessionGetSymbolStringPool(
+            LLVMOrcLLJITGetExecutionSession(code->jit->orc)));
     }
     mem_free(code);
 }
