@@ -1,15 +1,16 @@
-/* Messages, handles, the guard against failed allocations; contexts. SPDX-License-Identifier: Apache-2.0 */
+/* Messages, handles, the guard against failed allocations; contexts.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-/* -- messages -------------------------------------------------------------------------------------- */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 enum { SHORT_MESSAGE = 1024 };
 
-/* The message of the calling thread: a short one needs no memory, so that running out of memory can be
- * reported too; a list of diagnostics is kept in `text`. */
+/* The message of the calling thread: a short one needs no memory, so that running out of memory can
+ * be reported too; a list of diagnostics is kept in `text`. */
 static _Thread_local struct {
     char small[SHORT_MESSAGE];
     char *text;
@@ -78,7 +79,7 @@ rg_dtype_size(rg_dtype dtype)
     return dtype > RG_NONE && dtype < RG_DTYPE_COUNT ? ir_bytes(dtype) : 0;
 }
 
-/* -- handles --------------------------------------------------------------------------------------- */
+/* -- handles ----------------------------------------------------------------------------------- */
 
 enum { DEAD = 0xdeadbeef };
 
@@ -147,8 +148,8 @@ api_check(const void *p, api_kind kind, const char *what)
     if (!p)
         return api_error(RG_INVALID, "%s is NULL", what);
     if (!is_known(p) || ((const api_handle *)p)->kind != (uint32_t)kind)
-        return api_error(RG_INVALID, "%s is not a live handle of its kind: freed, or another object",
-                         what);
+        return api_error(RG_INVALID,
+                         "%s is not a live handle of its kind: freed, or another object", what);
     return RG_OK;
 }
 
@@ -172,7 +173,7 @@ api_free(void *p)
     mem_free(p);
 }
 
-/* -- failed allocations ------------------------------------------------------------------------------ */
+/* -- failed allocations ------------------------------------------------------------------------ */
 
 static void
 allocation_failed(void *user, size_t bytes)
@@ -201,7 +202,7 @@ api_guard_failed(api_guard *g)
     return RG_OUT_OF_MEMORY;
 }
 
-/* -- contexts ---------------------------------------------------------------------------------------- */
+/* -- contexts ---------------------------------------------------------------------------------- */
 
 static void *
 default_allocate(void *user, size_t bytes, size_t alignment)
@@ -257,7 +258,8 @@ context_create(const rg_context_desc *desc, rg_context **context)
     if (!c->allocator.allocate)
         c->allocator = (rg_allocator){default_allocate, default_release, NULL};
     c->contraction = !desc->no_contraction;
-    rt_device_desc device = {.tape_budget = desc->tape_budget ? desc->tape_budget : default_budget(),
+    rt_device_desc device = {.tape_budget =
+                                 desc->tape_budget ? desc->tape_budget : default_budget(),
                              .num_threads = desc->num_threads};
     str error = {0};
     rg_status status = table->open(&device, &c->device, &error);

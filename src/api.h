@@ -10,7 +10,7 @@
 
 #include <setjmp.h>
 
-/* -- messages ------------------------------------------------------------------------------------ */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 /* Sets the calling thread's message and returns the status. */
 rg_status api_error(rg_status status, const char *format, ...)
@@ -19,8 +19,8 @@ rg_status api_error(rg_status status, const char *format, ...)
 rg_status api_error_text(rg_status status, rg_str text);
 
 /* -- handles --------------------------------------------------------------------------------------
- * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all live
- * objects, so that a pointer to freed memory is never looked at. */
+ * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all
+ * live objects, so that a pointer to freed memory is never looked at. */
 
 typedef enum api_kind {
     API_CONTEXT = 0x43746778,
@@ -36,23 +36,26 @@ typedef struct api_handle {
 } api_handle;
 
 void *api_new(api_kind kind, size_t bytes); /* zeroed, one reference */
-/* RG_INVALID and a message unless p is a live handle of that kind; `what` is the parameter's name. */
+/* RG_INVALID and a message unless p is a live handle of that kind; `what` is the parameter's name.
+ */
 rg_status api_check(const void *p, api_kind kind, const char *what);
-/* Gives up the user's reference: the handle is dead to the user from now on. false: it was not live. */
+/* Gives up the user's reference: the handle is dead to the user from now on. false: it was not
+ * live. */
 bool api_retire(void *p, api_kind kind);
 void api_free(void *p); /* its memory, when no reference is left */
 
-#define API_CHECK(p, kind, what) \
-    do { \
-        rg_status check_ = api_check((p), (kind), (what)); \
-        if (check_) \
-            return check_; \
+#define API_CHECK(p, kind, what)                                                                   \
+    do {                                                                                           \
+        rg_status check_ = api_check((p), (kind), (what));                                         \
+        if (check_)                                                                                \
+            return check_;                                                                         \
     } while (0)
 
-/* -- failed allocations -----------------------------------------------------------------------------
- * An API function that allocates is one call of the function that does the work, inside a guard: when
- * an allocation fails the guard returns RG_OUT_OF_MEMORY from the API function, after what was owned
- * through mem_own() is released. Guards do not nest: inside, the API's own functions are not called. */
+/* -- failed allocations ---------------------------------------------------------------------------
+ * An API function that allocates is one call of the function that does the work, inside a guard:
+ * when an allocation fails the guard returns RG_OUT_OF_MEMORY from the API function, after what was
+ * owned through mem_own() is released. Guards do not nest: inside, the API's own functions are not
+ * called. */
 
 typedef struct api_guard {
     jmp_buf jump;
@@ -62,18 +65,18 @@ void api_guard_begin(api_guard *g);
 void api_guard_end(api_guard *g);
 rg_status api_guard_failed(api_guard *g);
 
-#define API_GUARDED(call) \
-    do { \
-        api_guard guard_; \
-        api_guard_begin(&guard_); \
-        if (setjmp(guard_.jump)) \
-            return api_guard_failed(&guard_); \
-        rg_status status_ = (call); \
-        api_guard_end(&guard_); \
-        return status_; \
+#define API_GUARDED(call)                                                                          \
+    do {                                                                                           \
+        api_guard guard_;                                                                          \
+        api_guard_begin(&guard_);                                                                  \
+        if (setjmp(guard_.jump))                                                                   \
+            return api_guard_failed(&guard_);                                                      \
+        rg_status status_ = (call);                                                                \
+        api_guard_end(&guard_);                                                                    \
+        return status_;                                                                            \
     } while (0)
 
-/* -- objects --------------------------------------------------------------------------------------- */
+/* -- objects ----------------------------------------------------------------------------------- */
 
 struct rg_context {
     api_handle handle;
@@ -149,7 +152,7 @@ struct rg_args {
     bool changed;     /* since it was packed */
     bool shared;      /* some arguments have adjoints in common */
     api_variant *chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
-    char *saved;      /* room for what a launch may have to put back */
+    char *saved;                              /* room for what a launch may have to put back */
     size_t saved_size;
 };
 
@@ -157,7 +160,7 @@ struct rg_args {
  * each whether its primal is dense. */
 #define API_KEY_SIZE(nparams) (2 + 2 * (size_t)(nparams))
 
-/* -- between the files ------------------------------------------------------------------------------ */
+/* -- between the files ------------------------------------------------------------------------- */
 
 void api_context_release(rg_context *context);
 rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);

@@ -1,7 +1,7 @@
 /* Arguments: setting them. SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 
-/* -- making ------------------------------------------------------------------------------------------ */
+/* -- making ------------------------------------------------------------------------------------ */
 
 static void
 args_free(void *p)
@@ -78,7 +78,7 @@ rg_args_destroy(rg_args *args)
         args_free(args);
 }
 
-/* -- scalars ------------------------------------------------------------------------------------------- */
+/* -- scalars ----------------------------------------------------------------------------------- */
 
 static rg_status
 check_param(const rg_args *args, uint32_t index, bool array, const rg_param **param)
@@ -138,7 +138,7 @@ rg_args_set_float_at(rg_args *args, uint32_t index, double value)
     return RG_OK;
 }
 
-/* -- arrays -------------------------------------------------------------------------------------------- */
+/* -- arrays ------------------------------------------------------------------------------------ */
 
 static void
 set_array(rg_args *args, uint32_t index, rg_array *array, bool is_set)
@@ -161,8 +161,9 @@ check_array(const rg_args *args, const rg_param *p, const rg_array *array)
     API_CHECK(array, API_ARRAY, "array");
     const char *kernel = args->kernel->fn->name;
     if (array->context != args->kernel->module->context)
-        return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: the array belongs to another "
-                                     "context",
+        return api_error(RG_INVALID,
+                         "parameter `%s` of kernel `%s`: the array belongs to another "
+                         "context",
                          p->name.ptr, kernel);
     if (array->dtype != p->dtype)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s, the array is %s",
@@ -203,8 +204,9 @@ rg_args_set_companion_at(rg_args *args, uint32_t index, rg_array *array)
         if (status)
             return status;
         if (!ir_is_float(p->dtype))
-            return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s: only floats have "
-                                         "companions",
+            return api_error(RG_INVALID,
+                             "parameter `%s` of kernel `%s` is %s: only floats have "
+                             "companions",
                              p->name.ptr, args->kernel->fn->name, ir_dtype_name(p->dtype));
         if (rt_layout_count(&array->layout) != 1)
             return api_error(RG_INVALID, "the companion of `%s` must have one element, not %lld",
@@ -214,7 +216,7 @@ rg_args_set_companion_at(rg_args *args, uint32_t index, rg_array *array)
     return RG_OK;
 }
 
-/* -- by name --------------------------------------------------------------------------------------------- */
+/* -- by name ----------------------------------------------------------------------------------- */
 
 static rg_status
 find(const rg_args *args, rg_str name, uint32_t *index)
@@ -224,11 +226,11 @@ find(const rg_args *args, rg_str name, uint32_t *index)
     return rg_kernel_find_param(args->kernel, name, index);
 }
 
-#define SET_BY_NAME(at) \
-    do { \
-        uint32_t index; \
-        rg_status found = find(args, name, &index); \
-        return found ? found : (at); \
+#define SET_BY_NAME(at)                                                                            \
+    do {                                                                                           \
+        uint32_t index;                                                                            \
+        rg_status found = find(args, name, &index);                                                \
+        return found ? found : (at);                                                               \
     } while (0)
 
 rg_status
@@ -272,7 +274,7 @@ rg_args_get_array(rg_args *args, rg_str name, rg_array **array)
     return RG_OK;
 }
 
-/* -- records --------------------------------------------------------------------------------------------- */
+/* -- records ----------------------------------------------------------------------------------- */
 
 /* "p" names every parameter "p.field" that is a field of a record. */
 static bool
@@ -288,8 +290,9 @@ set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *record
     const rg_param *p = &args->kernel->params[index];
     size_t size = ir_bytes(p->dtype);
     if (p->record_size % size)
-        return api_error(RG_UNSUPPORTED, "`%s`: %u bytes of a record are no multiple of the field's "
-                                         "%zu (a packed struct?)",
+        return api_error(RG_UNSUPPORTED,
+                         "`%s`: %u bytes of a record are no multiple of the field's "
+                         "%zu (a packed struct?)",
                          p->name.ptr, p->record_size, size);
     int64_t strides[RG_MAX_RANK];
     int64_t dense = 1;
@@ -326,8 +329,9 @@ set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t
             continue;
         any = true;
         if (!p->flat && p->rank != rank)
-            return api_error(RG_INVALID, "parameter `%.*s` of kernel `%s` has rank %u, the records "
-                                         "rank %u",
+            return api_error(RG_INVALID,
+                             "parameter `%.*s` of kernel `%s` has rank %u, the records "
+                             "rank %u",
                              (int)name.len, name.ptr, args->kernel->fn->name, p->rank, rank);
         rg_status status = set_field(args, i, data, &records);
         if (status)
@@ -335,7 +339,8 @@ set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t
     }
     if (any)
         return RG_OK;
-    return api_error(RG_NOT_FOUND, "kernel `%s` has no parameter `%.*s` that is an array of records",
+    return api_error(RG_NOT_FOUND,
+                     "kernel `%s` has no parameter `%.*s` that is an array of records",
                      args->kernel->fn->name, (int)name.len, name.ptr);
 }
 
@@ -352,7 +357,7 @@ rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const
     API_GUARDED(set_records(args, name, data, rank, shape, strides));
 }
 
-/* -- shapes ---------------------------------------------------------------------------------------------- */
+/* -- shapes ------------------------------------------------------------------------------------ */
 
 rg_status
 rg_args_get_shape(rg_args *args, uint32_t index, int64_t shape[RG_MAX_RANK])

@@ -7,7 +7,7 @@ static const char *
 plane_name(unsigned plane)
 {
     static const char *const names[RG_PLANE_COUNT] = {
-        "primal",   "adjoint",         "tangent",           "adjoint's tangent",
+        "primal",   "adjoint",          "tangent",           "adjoint's tangent",
         "tangent2", "adjoint tangent2", "tangent's tangent", "adjoint's second tangent",
     };
     return plane < RG_PLANE_COUNT ? names[plane] : "unknown plane";
@@ -28,7 +28,7 @@ dense_bytes(const rg_array *a)
     return (size_t)rt_layout_count(&a->layout) * a->layout.size;
 }
 
-/* -- making ------------------------------------------------------------------------------------------ */
+/* -- making ------------------------------------------------------------------------------------ */
 
 static rg_status
 own_plane(rg_array *a, unsigned plane)
@@ -51,7 +51,8 @@ drop_plane(rg_array *a, unsigned plane)
 {
     size_t bytes = dense_bytes(a);
     if (a->owned[plane])
-        a->context->allocator.release(a->context->allocator.user, a->plane[plane], bytes ? bytes : 1);
+        a->context->allocator.release(a->context->allocator.user, a->plane[plane],
+                                      bytes ? bytes : 1);
     a->plane[plane] = NULL;
     a->owned[plane] = false;
     a->moves++;
@@ -181,7 +182,7 @@ rg_array_destroy(rg_array *array)
         api_array_release(array);
 }
 
-/* -- asking ------------------------------------------------------------------------------------------- */
+/* -- asking ------------------------------------------------------------------------------------ */
 
 rg_status
 rg_array_get_info(const rg_array *array, rg_array_info *info)
@@ -228,7 +229,7 @@ was_written(rg_array *a, unsigned plane)
         a->version++;
 }
 
-/* -- companions ---------------------------------------------------------------------------------------- */
+/* -- companions -------------------------------------------------------------------------------- */
 
 rg_status
 rg_array_require(rg_array *array, unsigned plane)
@@ -254,7 +255,7 @@ rg_array_attach(rg_array *array, unsigned plane, void *data)
     return RG_OK;
 }
 
-/* -- contents ------------------------------------------------------------------------------------------ */
+/* -- contents ---------------------------------------------------------------------------------- */
 
 static rg_status
 check_copy(const rg_array *a, unsigned plane, const void *data, size_t bytes)

@@ -1,7 +1,7 @@
 /* Kernels and their parameters. SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 
-/* -- making ------------------------------------------------------------------------------------------ */
+/* -- making ------------------------------------------------------------------------------------ */
 
 /* Bit a: the shape region says what axis a of a buffer must be. */
 static uint32_t
@@ -93,7 +93,7 @@ api_kernel_free(rg_kernel *k)
     api_free(k);
 }
 
-/* -- asking ------------------------------------------------------------------------------------------- */
+/* -- asking ------------------------------------------------------------------------------------ */
 
 rg_str
 rg_kernel_name(const rg_kernel *kernel)

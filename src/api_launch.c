@@ -1,7 +1,7 @@
 /* Launches: the form is compiled at its first use, then run. SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 
-/* -- compiling a form --------------------------------------------------------------------------------- */
+/* -- compiling a form -------------------------------------------------------------------------- */
 
 static bool
 find_push(ir_op *op, void *user)
@@ -104,8 +104,9 @@ check_taking_part(const rg_args *args, unsigned plane, const char *name)
     for (uint32_t i = 0; i < args->kernel->nparams; i++)
         if (args->key[2 + i] >> plane & 1)
             return RG_OK;
-    return api_error(RG_INVALID, "no argument of kernel `%s` has %s: rg_array_require(array, %s) "
-                                 "makes one",
+    return api_error(RG_INVALID,
+                     "no argument of kernel `%s` has %s: rg_array_require(array, %s) "
+                     "makes one",
                      args->kernel->fn->name, name,
                      plane == RG_ADJOINT ? "RG_ADJOINT" : "RG_TANGENT");
 }
@@ -146,7 +147,7 @@ choose(rg_args *args, pipeline_form form)
     return status;
 }
 
-/* -- what a launch may have to put back ------------------------------------------------------------------ */
+/* -- what a launch may have to put back -------------------------------------------------------- */
 
 typedef void copy_fn(const rt_layout *layout, void *data, char *saved);
 
@@ -196,7 +197,7 @@ save(rg_args *args)
     each_changing(args, save_plane);
 }
 
-/* -- launching ---------------------------------------------------------------------------------------------- */
+/* -- launching --------------------------------------------------------------------------------- */
 
 static rg_status
 run(rg_args *args, pipeline_form form)

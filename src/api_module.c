@@ -5,7 +5,7 @@
 #include "front/c/front_c.h"
 #endif
 
-/* -- making ------------------------------------------------------------------------------------------ */
+/* -- making ------------------------------------------------------------------------------------ */
 
 static rg_str
 kept(arena *a, rg_str s)
@@ -248,22 +248,22 @@ module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_
 static rg_status
 check_desc(const rg_module_desc *desc)
 {
-    if (desc && ((desc->include_count && !desc->include_paths) ||
-                 (desc->define_count && !desc->defines)))
+    if (desc &&
+        ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines)))
         return api_error(RG_INVALID, "desc counts include paths or defines that are NULL");
     return RG_OK;
 }
 
-#define CHECK_MAKING(text) \
-    do { \
-        if (!module) \
-            return api_error(RG_INVALID, "module is NULL"); \
-        *module = NULL; \
-        API_CHECK(context, API_CONTEXT, "context"); \
-        if (!(text).ptr) \
-            return api_error(RG_INVALID, #text " is NULL"); \
-        if (check_desc(desc)) \
-            return RG_INVALID; \
+#define CHECK_MAKING(text)                                                                         \
+    do {                                                                                           \
+        if (!module)                                                                               \
+            return api_error(RG_INVALID, "module is NULL");                                        \
+        *module = NULL;                                                                            \
+        API_CHECK(context, API_CONTEXT, "context");                                                \
+        if (!(text).ptr)                                                                           \
+            return api_error(RG_INVALID, #text " is NULL");                                        \
+        if (check_desc(desc))                                                                      \
+            return RG_INVALID;                                                                     \
     } while (0)
 
 rg_status
@@ -274,8 +274,7 @@ rg_module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_
 }
 
 rg_status
-rg_module_from_c(rg_context *context, rg_str source, const rg_module_desc *desc,
-                 rg_module **module)
+rg_module_from_c(rg_context *context, rg_str source, const rg_module_desc *desc, rg_module **module)
 {
     CHECK_MAKING(source);
     API_GUARDED(from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"),
@@ -289,7 +288,7 @@ rg_module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, 
     API_GUARDED(module_from_ir(context, text, desc, module));
 }
 
-/* -- ending ------------------------------------------------------------------------------------------ */
+/* -- ending ------------------------------------------------------------------------------------ */
 
 void
 api_module_release(rg_module *m)
@@ -318,7 +317,7 @@ rg_module_destroy(rg_module *module)
     api_module_release(module);
 }
 
-/* -- kernels ------------------------------------------------------------------------------------------ */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
 /* RG_COMPILE: the message is set. */
 static rg_status

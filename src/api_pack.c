@@ -13,7 +13,7 @@ api_args_extents(rg_args *args)
             args->extents[i] = -1;
 }
 
-/* -- one argument ---------------------------------------------------------------------------------------- */
+/* -- one argument ------------------------------------------------------------------------------ */
 
 static rg_status
 pack_array(rg_args *args, uint32_t i)
@@ -24,8 +24,9 @@ pack_array(rg_args *args, uint32_t i)
     bool dense = rt_layout_is_dense(&a->layout);
     if (p->flat) {
         if (!dense)
-            return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is a pointer: it takes a "
-                                         "contiguous array, this one has gaps",
+            return api_error(RG_INVALID,
+                             "parameter `%s` of kernel `%s` is a pointer: it takes a "
+                             "contiguous array, this one has gaps",
                              p->name.ptr, args->kernel->fn->name);
         arg->extent[0] = rt_layout_count(&a->layout);
         arg->stride[0] = 1;
@@ -35,8 +36,9 @@ pack_array(rg_args *args, uint32_t i)
             arg->stride[k] = a->layout.stride[k];
             /* elements of one address would be written by several threads */
             if (p->written && a->layout.stride[k] == 0 && a->layout.shape[k] > 1)
-                return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is written, but elements "
-                                             "of axis %u share memory (its stride is 0)",
+                return api_error(RG_INVALID,
+                                 "parameter `%s` of kernel `%s` is written, but elements "
+                                 "of axis %u share memory (its stride is 0)",
                                  p->name.ptr, args->kernel->fn->name, k);
         }
     }
@@ -70,7 +72,7 @@ pack_one(rg_args *args, uint32_t i)
     return RG_OK;
 }
 
-/* -- shapes ------------------------------------------------------------------------------------------------ */
+/* -- shapes ------------------------------------------------------------------------------------ */
 
 static rg_status
 check_extents(rg_args *args)
@@ -82,16 +84,18 @@ check_extents(rg_args *args)
         for (uint32_t axis = 0; axis < k->params[i].rank; axis++, expected++) {
             int64_t found = args->packed[i].extent[axis];
             if (*expected != -1 && *expected != found)
-                return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: axis %u must have %lld "
-                                             "elements, the array has %lld",
+                return api_error(RG_INVALID,
+                                 "parameter `%s` of kernel `%s`: axis %u must have %lld "
+                                 "elements, the array has %lld",
                                  k->params[i].name.ptr, k->fn->name, axis, (long long)*expected,
                                  (long long)found);
         }
     return RG_OK;
 }
 
-/* -- overlap ------------------------------------------------------------------------------------------------
- * Primals may overlap when the kernel writes neither, and then share adjoints too; nothing else may. */
+/* -- overlap --------------------------------------------------------------------------------------
+ * Primals may overlap when the kernel writes neither, and then share adjoints too; nothing else
+ * may. */
 
 typedef struct piece {
     const rg_param *param;
@@ -111,8 +115,8 @@ list_pieces(const rg_args *args, piece *out)
             if (!args->packed[i].plane[plane])
                 continue;
             const rt_layout *layout = plane ? &a->dense : &a->layout;
-            out[n++] = (piece){&args->kernel->params[i], layout, args->packed[i].plane[plane], i,
-                               plane};
+            out[n++] =
+                (piece){&args->kernel->params[i], layout, args->packed[i].plane[plane], i, plane};
         }
     return n;
 }
@@ -120,9 +124,9 @@ list_pieces(const rg_args *args, piece *out)
 static const char *
 what(const piece *p)
 {
-    return p->plane == RG_PRIMAL    ? ""
+    return p->plane == RG_PRIMAL   ? ""
            : p->plane & RG_ADJOINT ? "the adjoint of "
-                                    : "the tangent of ";
+                                   : "the tangent of ";
 }
 
 static rg_status
@@ -162,7 +166,7 @@ check_overlap(rg_args *args)
     return status;
 }
 
-/* -- all of them ------------------------------------------------------------------------------------------- */
+/* -- all of them ------------------------------------------------------------------------------- */
 
 static bool
 is_current(const rg_args *args)

@@ -1,8 +1,8 @@
 /* Checks of one kernel against itself. SPDX-License-Identifier: Apache-2.0
  *
- * Forward and gradient are compared between devices in the kernel's own types. Derivatives are judged
- * in f64, to which the kernel is promoted in the IR: <vjp(w), u> = <w, jvp(u)> for random w and u over
- * all memory, and central differences of <w, f(x)> at some components of x. */
+ * Forward and gradient are compared between devices in the kernel's own types. Derivatives are
+ * judged in f64, to which the kernel is promoted in the IR: <vjp(w), u> = <w, jvp(u)> for random w
+ * and u over all memory, and central differences of <w, f(x)> at some components of x. */
 #include "check.h"
 
 #include "pass/promote.h"
@@ -16,7 +16,7 @@
 
 enum { PLANES = 4, DEFAULT_SAMPLES = 24 };
 
-/* -- random numbers: splitmix64 ----------------------------------------------------------------------- */
+/* -- random numbers: splitmix64 ---------------------------------------------------------------- */
 
 static uint64_t
 next_random(uint64_t *seed)
@@ -59,12 +59,13 @@ check_fill(rg_dtype dtype, void *data, size_t count, uint64_t below, uint64_t *s
             put(dtype, data, i, 0.25 + next_unit(seed));
             continue;
         }
-        uint64_t v = dtype == RG_BOOL ? next_random(seed) & 1 : next_random(seed) % (below ? below : 1);
+        uint64_t v =
+            dtype == RG_BOOL ? next_random(seed) & 1 : next_random(seed) % (below ? below : 1);
         memcpy((char *)data + i * ir_bytes(dtype), &v, ir_bytes(dtype)); /* little-endian */
     }
 }
 
-/* -- the subject: a kernel and what it starts from ------------------------------------------------------- */
+/* -- the subject: a kernel and what it starts from --------------------------------------------- */
 
 typedef struct subject {
     arena *arena;
@@ -107,7 +108,7 @@ is_buffer(const subject *s, uint32_t i)
     return type_of(s, i).kind == IR_BUFFER;
 }
 
-/* -- memory for one run: planes of every parameter --------------------------------------------------------- */
+/* -- memory for one run: planes of every parameter --------------------------------------------- */
 
 typedef struct memory {
     rt_arg *args;
@@ -124,7 +125,8 @@ point_at(rt_arg *arg, const check_value *v, bool flat, uint32_t rank, size_t cou
     }
 }
 
-/* Everything as it is before the kernel; the planes above 0 are zero. `from` may be of a narrower type. */
+/* Everything as it is before the kernel; the planes above 0 are zero. `from` may be of a narrower
+ * type. */
 static memory
 memory_new(const subject *s, const subject *from)
 {
@@ -159,7 +161,7 @@ randomize(const subject *s, memory m, unsigned plane, uint64_t seed)
             put((rg_dtype)type_of(s, i).dtype, m.args[i].plane[plane], k, 2 * next_unit(&seed) - 1);
 }
 
-/* -- running a form on a device ------------------------------------------------------------------------------ */
+/* -- running a form on a device ---------------------------------------------------------------- */
 
 typedef struct machine {
     const rt_device_table *table;
@@ -228,7 +230,7 @@ run_once(const subject *s, const char *device, pipeline_form form, memory memory
     return status;
 }
 
-/* -- findings --------------------------------------------------------------------------------------------------- */
+/* -- findings ---------------------------------------------------------------------------------- */
 
 static void
 add_finding(subject *s, check_finding f)
@@ -294,7 +296,7 @@ compare_plane(subject *s, const char *test, memory found, memory expected, unsig
     add_finding(s, f);
 }
 
-/* -- device against device ------------------------------------------------------------------------------------------ */
+/* -- device against device --------------------------------------------------------------------- */
 
 static bool
 have_cpu(void)
@@ -330,7 +332,7 @@ compare_devices(subject *s)
     return RG_OK;
 }
 
-/* -- vjp against jvp --------------------------------------------------------------------------------------------------- */
+/* -- vjp against jvp --------------------------------------------------------------------------- */
 
 /* Sums over all memory; *norms: the product of both norms, to which an error is relative. */
 static double
@@ -395,7 +397,7 @@ duality(subject *s, const subject *narrow, const char *device, bool split, const
     return RG_OK;
 }
 
-/* -- central differences ----------------------------------------------------------------------------------------------- */
+/* -- central differences ----------------------------------------------------------------------- */
 
 typedef struct sample {
     uint32_t param;
@@ -440,7 +442,8 @@ value_at(const subject *s, const subject *narrow, memory w, sample at, double h,
     *sum = 0;
     for (uint32_t i = 0; i < s->n; i++)
         for (size_t k = 0; is_real(s, i) && is_buffer(s, i) && k < count_of(s, i); k++)
-            *sum += get(RG_F64, w.args[i].plane[RG_ADJOINT], k) * get(RG_F64, m.args[i].plane[0], k);
+            *sum +=
+                get(RG_F64, w.args[i].plane[RG_ADJOINT], k) * get(RG_F64, m.args[i].plane[0], k);
     if (!is_buffer(s, at.param)) /* a scalar is part of memory too: it stays what it was */
         *sum += h * get(RG_F64, w.args[at.param].plane[RG_ADJOINT], 0);
     return RG_OK;
@@ -476,7 +479,8 @@ central_differences(subject *s, const subject *narrow, uint32_t samples)
             break;
         arena_mark mark = arena_here(s->arena);
         double x = start_value(s, w, at), h = cbrt(DBL_EPSILON) * fmax(1, fabs(x));
-        double up, down, middle, found = get(RG_F64, gradient.args[at.param].plane[RG_ADJOINT], at.element);
+        double up, down, middle,
+            found = get(RG_F64, gradient.args[at.param].plane[RG_ADJOINT], at.element);
         uint64_t steps[3];
         bool ran = !value_at(s, narrow, w, at, h, &up, &steps[0]) &&
                    !value_at(s, narrow, w, at, -h, &down, &steps[1]) &&
@@ -504,7 +508,7 @@ central_differences(subject *s, const subject *narrow, uint32_t samples)
     return RG_OK;
 }
 
-/* -- all of it ----------------------------------------------------------------------------------------------------------- */
+/* -- all of it --------------------------------------------------------------------------------- */
 
 static bool
 has_real_input(const subject *s)

@@ -1,5 +1,5 @@
-/* Checks of one kernel against itself: cpu against interpreter, vjp against jvp, central differences.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Checks of one kernel against itself: cpu against interpreter, vjp against jvp, central
+ * differences. SPDX-License-Identifier: Apache-2.0 */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -14,9 +14,9 @@ typedef struct check_value {
 } check_value;
 
 typedef struct check_options {
-    uint64_t seed;      /* of directions and of the components that differences are taken at */
-    bool contraction;   /* form fma, as launches do by default */
-    uint32_t samples;   /* components that differences are taken at; 0: 24 */
+    uint64_t seed;    /* of directions and of the components that differences are taken at */
+    bool contraction; /* form fma, as launches do by default */
+    uint32_t samples; /* components that differences are taken at; 0: 24 */
 } check_options;
 
 /* One comparison and the worst place in it. */
@@ -25,7 +25,7 @@ typedef struct check_finding {
     double error, tolerance; /* relative; error is infinite where one side is not a number */
     char where[144];         /* "x[3] is 1.5, should be 1.25"; empty if all is equal */
     bool failed;
-    const char *skipped;     /* why the comparison was not made; NULL: it was */
+    const char *skipped; /* why the comparison was not made; NULL: it was */
 } check_finding;
 
 typedef struct check_report {
@@ -33,9 +33,9 @@ typedef struct check_report {
     bool failed;
 } check_report;
 
-/* `kernel` is as the front end made it; values follow its parameters. RG_OK also when comparisons fail;
- * RG_COMPILE (diags say why): the kernel or its gradient does not compile. Other statuses: a launch
- * failed, `diags` names it. */
+/* `kernel` is as the front end made it; values follow its parameters. RG_OK also when comparisons
+ * fail; RG_COMPILE (diags say why): the kernel or its gradient does not compile. Other statuses: a
+ * launch failed, `diags` names it. */
 rg_status check_kernel(const ir_fn *kernel, const check_value *values, const check_options *options,
                        check_report *report, diag_list *diags);
 void check_report_free(check_report *report);

@@ -29,7 +29,7 @@ keep_only(ir_module *m, ir_fn *fn)
     m->first = m->last = fn;
 }
 
-/* -- results become outputs -------------------------------------------------------------------------
+/* -- results become outputs -----------------------------------------------------------------------
  * `return` is one more buffer of rank 0, stored to at the end: derivatives then treat it like any
  * written array, and no device has to know results. */
 
@@ -53,7 +53,7 @@ results_to_outputs(ir_fn *fn)
     end->nargs = 0; /* a buffer of rank 0 has no axis, so the shape region stays as it is */
 }
 
-/* -- buffers that share adjoints --------------------------------------------------------------------- */
+/* -- buffers that share adjoints --------------------------------------------------------------- */
 
 static bool
 make_atomic(ir_op *op, void *user)
@@ -63,7 +63,7 @@ make_atomic(ir_op *op, void *user)
     return true;
 }
 
-/* -- the pipeline ------------------------------------------------------------------------------------ */
+/* -- the pipeline ------------------------------------------------------------------------------ */
 
 ir_module *
 pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags)

@@ -1,4 +1,5 @@
-/* From a kernel as it was written to the form that a device runs. SPDX-License-Identifier: Apache-2.0 */
+/* From a kernel as it was written to the form that a device runs.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
@@ -6,8 +7,8 @@
 
 typedef enum pipeline_form {
     PIPELINE_FORWARD,
-    PIPELINE_VJP,             /* split */
-    PIPELINE_FORWARD_VJP,     /* combined */
+    PIPELINE_VJP,         /* split */
+    PIPELINE_FORWARD_VJP, /* combined */
     PIPELINE_JVP,
     PIPELINE_JVP_VJP,         /* jvp of the split vjp */
     PIPELINE_JVP_FORWARD_VJP, /* jvp of the combined one */
@@ -28,8 +29,8 @@ typedef struct pipeline_options {
 
 const char *pipeline_form_name(pipeline_form form);
 
-/* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into stores
- * to buffers of rank 0 that follow its parameters. NULL after errors. */
+/* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into
+ * stores to buffers of rank 0 that follow its parameters. NULL after errors. */
 ir_module *pipeline_source(const ir_fn *kernel, const pipeline_options *options, diag_list *diags);
 /* A new module with the form of a kernel that came from pipeline_source; *fn is the kernel to run.
  * NULL after errors. */

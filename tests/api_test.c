@@ -1,4 +1,5 @@
-/* The public API: what it does, and what it says when it is misused. SPDX-License-Identifier: Apache-2.0 */
+/* The public API: what it does, and what it says when it is misused.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "retrograd/retrograd.h"
 
 #include "base/base.h"
@@ -72,7 +73,8 @@ static const char source[] =
     "  yield\n"
     "}\n"
     "kernel @empty() { yield }\n"
-    "kernel @assertion(%n: i32) { %z: i32 = const 0  %c: bool = gt %n, %z  assert %c, \"n > 0\"  yield }\n"
+    "kernel @assertion(%n: i32) { %z: i32 = const 0  %c: bool = gt %n, %z  assert %c, \"n > 0\"  "
+    "yield }\n"
     "kernel @mix(%f: f32, %b: bool, %u: u8, %h: f16, %r.m: buf<f32,1> flat, %q: buf<i32,2>) {\n"
     "  yield\n"
     "}\n";
@@ -114,7 +116,7 @@ args_of(rg_kernel *kernel)
     return args;
 }
 
-/* -- what works ------------------------------------------------------------------------------------------ */
+/* -- what works -------------------------------------------------------------------------------- */
 
 static void
 test_launches(rg_context *rg, rg_module *module)
@@ -257,7 +259,7 @@ test_lists(rg_module *module)
     rg_args_destroy(args);
 }
 
-/* -- C: records, defines, diagnostics ---------------------------------------------------------------------- */
+/* -- C: records, defines, diagnostics ---------------------------------------------------------- */
 
 struct body {
     double mass;
@@ -265,16 +267,15 @@ struct body {
     double pos;
 };
 
-static const char bodies_source[] =
-    "struct body { double mass; int kind; double pos; };\n"
-    "void weigh(int n, const struct body p[n], double f[n])\n"
-    "{\n"
-    "    #pragma omp parallel for\n"
-    "    for (int i = 0; i < n; i++)\n"
-    "        f[i] = FACTOR * p[i].kind * p[i].mass * p[i].pos;\n"
-    "}\n"
-    "void bad(int n, double f[n]) { goto end; end: f[0] = n; }\n"
-    "static double helper(double x) { return x; }\n";
+static const char bodies_source[] = "struct body { double mass; int kind; double pos; };\n"
+                                    "void weigh(int n, const struct body p[n], double f[n])\n"
+                                    "{\n"
+                                    "    #pragma omp parallel for\n"
+                                    "    for (int i = 0; i < n; i++)\n"
+                                    "        f[i] = FACTOR * p[i].kind * p[i].mass * p[i].pos;\n"
+                                    "}\n"
+                                    "void bad(int n, double f[n]) { goto end; end: f[0] = n; }\n"
+                                    "static double helper(double x) { return x; }\n";
 
 static void
 test_c(rg_context *rg)
@@ -310,7 +311,8 @@ test_c(rg_context *rg)
     CHECK(rg_array_read(mass, RG_ADJOINT, g, sizeof(g)) == RG_OK);
     CHECK(g[0] == 20 && g[1] == 0 && g[2] == 120);
     FAILS(rg_args_set_records(args, RG_STR("f"), p, 1, &shape, NULL), RG_NOT_FOUND, "records");
-    FAILS(rg_args_set_records(args, RG_STR("p"), NULL, 1, &shape, NULL), RG_INVALID, "data is NULL");
+    FAILS(rg_args_set_records(args, RG_STR("p"), NULL, 1, &shape, NULL), RG_INVALID,
+          "data is NULL");
     rg_args_destroy(args);
     rg_array_destroy(af);
     rg_module_destroy(module);
@@ -319,7 +321,7 @@ test_c(rg_context *rg)
     rg_module_destroy(module);
 }
 
-/* -- a budget that is too small changes nothing ------------------------------------------------------------- */
+/* -- a budget that is too small changes nothing ------------------------------------------------ */
 
 static void
 test_budget(const char *device)
@@ -374,7 +376,7 @@ test_budget(const char *device)
     rg_context_destroy(rg);
 }
 
-/* -- misuse ---------------------------------------------------------------------------------------------------- */
+/* -- misuse ------------------------------------------------------------------------------------ */
 
 static void
 test_misuse_of_contexts(void)
@@ -452,7 +454,8 @@ test_misuse_of_args(rg_context *rg, rg_module *module)
     rg_kernel *mix = kernel_of(module, "mix"), *scale = kernel_of(module, "scale");
     rg_args *args = args_of(mix), *other = args_of(scale);
     uint32_t index;
-    rg_array *x = array_of(rg, RG_F64, 1, 4, 0, NULL), *matrix = array_of(rg, RG_F64, 2, 2, 2, NULL);
+    rg_array *x = array_of(rg, RG_F64, 1, 4, 0, NULL),
+             *matrix = array_of(rg, RG_F64, 2, 2, 2, NULL);
     FAILS(rg_args_create(NULL, &args), RG_INVALID, "kernel is NULL");
     args = args_of(mix);
     FAILS(rg_kernel_find_param(mix, RG_STR("zz"), &index), RG_NOT_FOUND, "f, b, u, h, r.m, q");
@@ -526,7 +529,7 @@ test_lifetimes(const char *device)
     rg_context_destroy(rg);
 }
 
-/* -- every allocation fails in turn ------------------------------------------------------------------------------ */
+/* -- every allocation fails in turn ------------------------------------------------------------ */
 
 static bool
 use_everything(const char *device)
@@ -545,8 +548,7 @@ use_everything(const char *device)
               !rg_module_get_kernel(module, RG_STR("scale"), &scale) &&
               !rg_args_create(scale, &args) && !rg_array_create(rg, &a, &ax) &&
               !rg_array_create(rg, &b, &ay) && !rg_args_set_int(args, RG_STR("n"), 4) &&
-              !rg_args_set_int(args, RG_STR("k"), 1) &&
-              !rg_args_set_array(args, RG_STR("x"), ax) &&
+              !rg_args_set_int(args, RG_STR("k"), 1) && !rg_args_set_array(args, RG_STR("x"), ax) &&
               !rg_args_set_array(args, RG_STR("y"), ay) && !rg_launch(scale, args) &&
               !rg_launch_forward_vjp(scale, args);
     rg_args_destroy(args);
@@ -557,8 +559,8 @@ use_everything(const char *device)
     return ok;
 }
 
-/* Looks for crashes, corruption and wrong statuses. What a transform holds beside its arena may be lost
- * when memory runs out: that is not counted as a leak. */
+/* Looks for crashes, corruption and wrong statuses. What a transform holds beside its arena may be
+ * lost when memory runs out: that is not counted as a leak. */
 static void
 test_failed_allocations(const char *device)
 {
@@ -583,7 +585,7 @@ test_failed_allocations(const char *device)
     CHECK(use_everything(device));
 }
 
-/* -- what a launch costs ------------------------------------------------------------------------------------------- */
+/* -- what a launch costs ----------------------------------------------------------------------- */
 
 static double
 now(void)

@@ -92,7 +92,7 @@ void matrix(int n, int m, const float a[n][m], float y[n])
 void broken(int n, float x[n]) { goto out; out: x[0] = 1; }
 END
 
-# -- usage ------------------------------------------------------------------------------------------
+# -- usage -----------------------------------------------------------------------------------------
 expect 2
 expect 2 nothing
 says 'there is no command `nothing`'
@@ -115,7 +115,7 @@ says 'needs a value'
 expect 2 ir k.c relax --stage nowhere
 expect 2 ir k.c relax --form sideways
 
-# -- forward runs and files -----------------------------------------------------------------------------
+# -- forward runs and files ------------------------------------------------------------------------
 expect 0 run k.c ramp n=4 x=zeros
 says 'x: f32[4] = 0.25 0.5 0.75 1'
 expect 0 run k.c ramp n=4 x=zeros:4 -D FACTOR=2 --device interp
@@ -134,7 +134,7 @@ says 'f: f64[2] = 2 2'
 expect 0 run k.c one_spring s.mass=2 s.k=3 x=ones
 says 'x: f64[1] = 6'
 
-# -- what is refused -----------------------------------------------------------------------------------------
+# -- what is refused -------------------------------------------------------------------------------
 expect 1 run nowhere.c f
 says 'nowhere.c: no such file'
 expect 1 run k.c nothing
@@ -169,7 +169,7 @@ says 'quantum'
 expect 1 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp steps=ones
 says 'only floats have derivatives'
 
-# -- .npy files as others write them -----------------------------------------------------------------------
+# -- .npy files as others write them ---------------------------------------------------------------
 # v1, column-major, 2 x 2: 1 2 / 3 4
 header="{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }"
 { printf '\223NUMPY\001\000\166\000%-117s\n' "$header"; printf '\000\000\200\077\000\000\100\100\000\000\000\100\000\000\200\100'; } >fortran.npy
@@ -186,7 +186,7 @@ says 'big-endian'
 expect 1 run k.c matrix n=2 m=9 a=short.npy y=zeros
 says 'cut short'
 
-# -- derivatives ------------------------------------------------------------------------------------------------
+# -- derivatives -----------------------------------------------------------------------------------
 expect 0 run k.c relax n=4 steps=ones x=x.npy loss=zeros --out r
 cp r/loss.npy seed.npy
 for device in interp cpu; do
@@ -228,7 +228,7 @@ says 'forward '
 says 'gradient '
 says 'x: f64[100] = 1.4973'
 
-# -- the other commands --------------------------------------------------------------------------------------------
+# -- the other commands ----------------------------------------------------------------------------
 for stage in source inline simplify vjp ad plan tape arrays llvm optimized assembly; do
     expect 0 ir k.c relax --form forward_vjp --stage $stage
 done

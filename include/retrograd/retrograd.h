@@ -11,14 +11,14 @@
  *     rg_launch_vjp(relax, args);  gradient: adds into the arrays' adjoints
  *
  * Rules that hold throughout:
- * - Every function that can fail returns an rg_status. After a failure rg_error_message() of the same
- *   thread says what was wrong. Outputs come last and are NULL (or zero) after a failure.
- * - create, load and from give a handle that the caller destroys; get lends one that lives as long as
- *   what it was taken from. Destroying NULL does nothing. A handle keeps alive what it depends on: a
- *   context, module or array may be destroyed while others still use it.
+ * - Every function that can fail returns an rg_status. After a failure rg_error_message() of the
+ *   same thread says what was wrong. Outputs come last and are NULL (or zero) after a failure.
+ * - create, load and from give a handle that the caller destroys; get lends one that lives as long
+ *   as what it was taken from. Destroying NULL does nothing. A handle keeps alive what it depends
+ *   on: a context, module or array may be destroyed while others still use it.
  * - Descriptors: all-zero means default. Strings and arrays in them are copied.
- * - A context and everything made from it belongs to one thread at a time; different contexts may be
- *   used by different threads at once.
+ * - A context and everything made from it belongs to one thread at a time; different contexts may
+ *   be used by different threads at once.
  * - Debug builds know every live handle: a freed or foreign one gives RG_INVALID. */
 #ifndef RETROGRAD_RETROGRAD_H
 #define RETROGRAD_RETROGRAD_H
@@ -32,12 +32,12 @@ extern "C" {
 #define RG_VERSION "0.1.0"
 
 typedef struct rg_context rg_context; /* a device, its threads and memory */
-typedef struct rg_array rg_array;     /* elements on a device, with adjoint and tangent if asked for */
-typedef struct rg_module rg_module;   /* source or IR from which kernels come */
-typedef struct rg_kernel rg_kernel;   /* one kernel; its derivatives are compiled at first use */
-typedef struct rg_args rg_args;       /* the arguments of a kernel, set once, launched often */
+typedef struct rg_array rg_array; /* elements on a device, with adjoint and tangent if asked for */
+typedef struct rg_module rg_module; /* source or IR from which kernels come */
+typedef struct rg_kernel rg_kernel; /* one kernel; its derivatives are compiled at first use */
+typedef struct rg_args rg_args;     /* the arguments of a kernel, set once, launched often */
 
-/* -- errors -------------------------------------------------------------------------------------- */
+/* -- errors ------------------------------------------------------------------------------------ */
 
 /* What the last failed call of this thread said; "" before any. Valid until the next failure. */
 RG_API const char *rg_error_message(void);
@@ -47,7 +47,7 @@ RG_API const char *rg_status_name(rg_status status);
 RG_API const char *rg_dtype_name(rg_dtype dtype);
 RG_API size_t rg_dtype_size(rg_dtype dtype);
 
-/* -- contexts ------------------------------------------------------------------------------------ */
+/* -- contexts ---------------------------------------------------------------------------------- */
 
 /* Where the memory of arrays comes from. Both functions may be called from any thread that uses the
  * context; allocate returns NULL when there is none. */
@@ -73,17 +73,17 @@ RG_API const char *rg_context_device(const rg_context *context);
 /* Waits until everything launched has ended and reports errors of launches not yet reported. */
 RG_API RG_MUST_CHECK rg_status rg_sync(rg_context *context);
 
-/* -- arrays -------------------------------------------------------------------------------------- */
+/* -- arrays ------------------------------------------------------------------------------------ */
 
 typedef struct rg_array_desc {
     rg_dtype dtype;
     uint32_t rank;              /* 0 (one element) to RG_MAX_RANK */
     int64_t shape[RG_MAX_RANK]; /* elements along each axis; the last one varies fastest */
     const int64_t *strides;     /* in elements, `rank` of them, may be negative; NULL: row-major */
-    void *data;                 /* NULL: owned, zeroed memory. Else the caller's, which must outlive the
-                                 * array; it points at element [0]...[0] and is aligned to the dtype */
-    bool adjoint, tangent;      /* create these companions at once */
-    rg_str name;                /* for messages; optional */
+    void *data;            /* NULL: owned, zeroed memory. Else the caller's, which must outlive the
+                            * array; it points at element [0]...[0] and is aligned to the dtype */
+    bool adjoint, tangent; /* create these companions at once */
+    rg_str name;           /* for messages; optional */
 } rg_array_desc;
 
 typedef struct rg_array_info {
@@ -113,25 +113,26 @@ RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, c
                                               size_t bytes);
 /* Sets every element to the value, converted to the dtype. */
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_array *array, unsigned plane, double value);
-/* The elements in host memory until unmap; `write` says whether they may be changed. *data points at
- * element [0]...[0]; the primal has the array's strides, companions are dense. */
-RG_API RG_MUST_CHECK rg_status rg_array_map(rg_array *array, unsigned plane, bool write, void **data);
+/* The elements in host memory until unmap; `write` says whether they may be changed. *data points
+ * at element [0]...[0]; the primal has the array's strides, companions are dense. */
+RG_API RG_MUST_CHECK rg_status rg_array_map(rg_array *array, unsigned plane, bool write,
+                                            void **data);
 RG_API void rg_array_unmap(rg_array *array, unsigned plane);
 
-/* -- modules ------------------------------------------------------------------------------------- */
+/* -- modules ----------------------------------------------------------------------------------- */
 
 typedef struct rg_module_desc {
     const rg_str *include_paths; /* folders searched by #include */
     size_t include_count;
-    const rg_str *defines;       /* "NAME" or "NAME=VALUE" */
+    const rg_str *defines; /* "NAME" or "NAME=VALUE" */
     size_t define_count;
-    rg_str name;                 /* the name of a source text in messages */
+    rg_str name; /* the name of a source text in messages */
 } rg_module_desc;
 
-/* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read now; C is
- * compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere in the file do
- * no harm. RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a build without the C
- * front end. */
+/* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read
+ * now; C is compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere
+ * in the file do no harm. RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a
+ * build without the C front end. */
 RG_API RG_MUST_CHECK rg_status rg_module_load(rg_context *context, rg_str path,
                                               const rg_module_desc *desc, rg_module **module);
 RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str source,
@@ -139,26 +140,26 @@ RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str sour
 RG_API RG_MUST_CHECK rg_status rg_module_from_ir(rg_context *context, rg_str text,
                                                  const rg_module_desc *desc, rg_module **module);
 RG_API void rg_module_destroy(rg_module *module);
-/* Names of the kernels, in the order of the source; both live as long as the module. RG_COMPILE: the C
- * does not parse. */
+/* Names of the kernels, in the order of the source; both live as long as the module. RG_COMPILE:
+ * the C does not parse. */
 RG_API RG_MUST_CHECK rg_status rg_module_get_names(rg_module *module, const rg_str **names,
                                                    size_t *count);
 /* Compiles the kernel to IR if that was not done yet. RG_NOT_FOUND lists those there are. */
 RG_API RG_MUST_CHECK rg_status rg_module_get_kernel(rg_module *module, rg_str name,
                                                     rg_kernel **kernel);
 
-/* -- kernels ------------------------------------------------------------------------------------- */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
 typedef struct rg_param {
-    rg_str name;          /* fields of records: "p.mass"; results: "return", "return1", ... */
+    rg_str name; /* fields of records: "p.mass"; results: "return", "return1", ... */
     rg_dtype dtype;
-    bool array;           /* else a scalar */
-    uint32_t rank;        /* of arrays */
-    bool flat;            /* a pointer: takes a contiguous array of any rank */
-    bool read, written;   /* of arrays: what the kernel does with the primal */
-    bool result;          /* an output of one element; args provide one if none is set */
-    uint32_t fixed;       /* bit a: the extent of axis a follows from scalar parameters */
-    uint32_t record;      /* > 0: a field of records; equal for all fields of one parameter */
+    bool array;         /* else a scalar */
+    uint32_t rank;      /* of arrays */
+    bool flat;          /* a pointer: takes a contiguous array of any rank */
+    bool read, written; /* of arrays: what the kernel does with the primal */
+    bool result;        /* an output of one element; args provide one if none is set */
+    uint32_t fixed;     /* bit a: the extent of axis a follows from scalar parameters */
+    uint32_t record;    /* > 0: a field of records; equal for all fields of one parameter */
     uint32_t field_offset, record_size; /* bytes */
 } rg_param;
 
@@ -170,23 +171,23 @@ RG_API RG_MUST_CHECK rg_status rg_kernel_get_param(const rg_kernel *kernel, uint
 RG_API RG_MUST_CHECK rg_status rg_kernel_find_param(const rg_kernel *kernel, rg_str name,
                                                     uint32_t *index);
 
-/* -- arguments ----------------------------------------------------------------------------------- */
+/* -- arguments --------------------------------------------------------------------------------- */
 
 RG_API RG_MUST_CHECK rg_status rg_args_create(rg_kernel *kernel, rg_args **args);
 RG_API void rg_args_destroy(rg_args *args);
 
-/* Scalars. An integer must fit its parameter's type; a bool takes 0 and 1. set_int also serves float
- * parameters; set_float serves float parameters only. Arrays must have the parameter's dtype and rank;
- * shapes are compared at the launch. NULL takes an array out again. */
+/* Scalars. An integer must fit its parameter's type; a bool takes 0 and 1. set_int also serves
+ * float parameters; set_float serves float parameters only. Arrays must have the parameter's dtype
+ * and rank; shapes are compared at the launch. NULL takes an array out again. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_int(rg_args *args, rg_str name, int64_t value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_float(rg_args *args, rg_str name, double value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_array(rg_args *args, rg_str name, rg_array *array);
 /* The planes above 0 of a float scalar: those of a one-element array of its dtype. A gradient adds
  * into its adjoint, a jvp reads its tangent; its own element is not used. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_companion(rg_args *args, rg_str name, rg_array *array);
-/* An array of structs in the caller's memory, given whole: one strided array for each field `name.f`
- * is made and set; rg_args_get_array lends them. Shape and strides as in rg_array_desc, but strides
- * count records. */
+/* An array of structs in the caller's memory, given whole: one strided array for each field
+ * `name.f` is made and set; rg_args_get_array lends them. Shape and strides as in rg_array_desc,
+ * but strides count records. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_records(rg_args *args, rg_str name, void *data,
                                                    uint32_t rank, const int64_t *shape,
                                                    const int64_t *strides);
@@ -198,18 +199,19 @@ RG_API RG_MUST_CHECK rg_status rg_args_set_companion_at(rg_args *args, uint32_t 
                                                         rg_array *array);
 /* The array of a parameter: one that was set, a field of records, or a result. */
 RG_API RG_MUST_CHECK rg_status rg_args_get_array(rg_args *args, rg_str name, rg_array **array);
-/* The shape that a parameter must have, from the scalars set so far; -1 where any extent will do. */
+/* The shape that a parameter must have, from the scalars set so far; -1 where any extent will do.
+ */
 RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
                                                  int64_t shape[RG_MAX_RANK]);
 
-/* -- launches ------------------------------------------------------------------------------------ */
-/* All take the arguments as they stand. Which parameters take part in a derivative is decided by the
- * companions that their arrays have: adjoints for vjp, tangents for jvp. The first launch of each form
- * compiles it.
+/* -- launches ---------------------------------------------------------------------------------- */
+/* All take the arguments as they stand. Which parameters take part in a derivative is decided by
+ * the companions that their arrays have: adjoints for vjp, tangents for jvp. The first launch of
+ * each form compiles it.
  *
- * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, or memory overlaps
- * that the kernel writes. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape does not fit.
- * RG_ASSERT: an assertion failed; contents of written arrays are then unspecified. */
+ * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, or memory
+ * overlaps that the kernel writes. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape
+ * does not fit. RG_ASSERT: an assertion failed; contents of written arrays are then unspecified. */
 
 RG_API RG_MUST_CHECK rg_status rg_launch(rg_kernel *kernel, rg_args *args);
 /* Reverse sweep after an earlier forward launch; writes adjoints only. Refused (RG_COMPILE) where a
@@ -220,8 +222,8 @@ RG_API RG_MUST_CHECK rg_status rg_launch_vjp(rg_kernel *kernel, rg_args *args);
 RG_API RG_MUST_CHECK rg_status rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args);
 /* Forward, with its effects, and the tangents of what it writes. */
 RG_API RG_MUST_CHECK rg_status rg_launch_jvp(rg_kernel *kernel, rg_args *args);
-/* The jvp of the two gradients: along the tangents of primals and adjoints, also the adjoint's tangent
- * (plane RG_ADJOINT | RG_TANGENT), the product with the Hessian. */
+/* The jvp of the two gradients: along the tangents of primals and adjoints, also the adjoint's
+ * tangent (plane RG_ADJOINT | RG_TANGENT), the product with the Hessian. */
 RG_API RG_MUST_CHECK rg_status rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args);
 RG_API RG_MUST_CHECK rg_status rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args);
 

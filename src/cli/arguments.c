@@ -27,7 +27,7 @@ cli_arguments_free(cli_arguments *a)
     mem_free(a->params);
 }
 
-/* -- NAME=VALUE ----------------------------------------------------------------------------------------- */
+/* -- NAME=VALUE -------------------------------------------------------------------------------- */
 
 static bool
 split(const char *word, rg_str *name, const char **value)
@@ -206,8 +206,9 @@ set_array(cli_arguments *a, uint32_t i, const char *value)
             code = cli_fail_api();
         return code;
     }
-    return cli_fail("parameter `%s` is an array of %s with rank %u; give a .npy file, zeros or ones",
-                    p->name.ptr, rg_dtype_name(p->dtype), p->rank);
+    return cli_fail(
+        "parameter `%s` is an array of %s with rank %u; give a .npy file, zeros or ones",
+        p->name.ptr, rg_dtype_name(p->dtype), p->rank);
 }
 
 static int
@@ -243,7 +244,7 @@ cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cl
     return set_words(a, command, words, false);
 }
 
-/* -- planes ---------------------------------------------------------------------------------------------- */
+/* -- planes ------------------------------------------------------------------------------------ */
 
 /* The array whose planes belong to parameter i. */
 static int

@@ -6,14 +6,13 @@
 #include "codegen/llvm/ll.h"
 #endif
 
-#define OPTIONS_HELP \
-    "\n" \
-    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o)\n" \
-    "  --header FILE     the C header (default: the object's name with .h)\n" \
-    "  --target TRIPLE   another machine, as LLVM names it (default: this one)\n" \
-    "  --cpu NAME        its processor (default: this one's; with --target: generic)\n" \
-    "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP \
-    "\n" \
+#define OPTIONS_HELP                                                                               \
+    "\n"                                                                                           \
+    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o)\n"                   \
+    "  --header FILE     the C header (default: the object's name with .h)\n"                      \
+    "  --target TRIPLE   another machine, as LLVM names it (default: this one)\n"                  \
+    "  --cpu NAME        its processor (default: this one's; with --target: generic)\n"            \
+    "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP "\n"                      \
     "Link with the object file, librgrt.a, -fopenmp and -lm: no compiler is needed at run time.\n"
 
 static const char build_help[] =
@@ -25,9 +24,10 @@ static const char grad_help[] =
     "usage: rgc grad FILE KERNEL [-o FILE.o] [--header FILE.h] [options]\n"
     "\n"
     "Compiles a kernel and its gradient to an object file. The header declares KERNEL_forward(),\n"
-    "KERNEL_forward_vjp() (both sweeps in one launch) and, where the kernel allows it, KERNEL_vjp() (the\n"
-    "reverse after an earlier forward). Every float parameter takes an adjoint; NULL leaves it out.\n"
-    OPTIONS_HELP;
+    "KERNEL_forward_vjp() (both sweeps in one launch) and, where the kernel allows it, "
+    "KERNEL_vjp() (the\n"
+    "reverse after an earlier forward). Every float parameter takes an adjoint; NULL leaves it "
+    "out.\n" OPTIONS_HELP;
 
 enum { FORMS = 3 };
 
@@ -171,8 +171,8 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
 {
     build_options o = {0};
     const cli_option options[] = {
-        {"-o", false, &o.object},       {"--header", false, &o.header},
-        {"--target", false, &o.target}, {"--cpu", false, &o.cpu},
+        {"-o", false, &o.object},           {"--header", false, &o.header},
+        {"--target", false, &o.target},     {"--cpu", false, &o.cpu},
         {"--features", false, &o.features}, CLI_SOURCE_OPTIONS(o.source),
     };
     int code = CLI_USAGE;
@@ -203,5 +203,5 @@ run_grad(int argc, char **argv)
 
 const cli_command cli_build = {"build", "compiles a kernel to an object file and a C header",
                                build_help, run_build};
-const cli_command cli_grad = {"grad", "compiles a kernel and its gradient to an object and a header",
-                              grad_help, run_grad};
+const cli_command cli_grad = {
+    "grad", "compiles a kernel and its gradient to an object and a header", grad_help, run_grad};

@@ -8,16 +8,19 @@
 static const char help[] =
     "usage: rgc check FILE KERNEL [NAME=VALUE]... [--seed N] [--samples N] [options]\n"
     "\n"
-    "Runs a kernel and its derivatives on the CPU and in the interpreter and compares: the devices\n"
-    "with each other; vjp with jvp, and the gradient with central differences, both in f64 whatever\n"
+    "Runs a kernel and its derivatives on the CPU and in the interpreter and compares: the "
+    "devices\n"
+    "with each other; vjp with jvp, and the gradient with central differences, both in f64 "
+    "whatever\n"
     "the kernel's types. Prints the worst relative error of each and where it is.\n"
     "\n"
-    "  NAME=VALUE     as for rgc run. Scalars not given: integers are 8, floats come from the seed;\n"
-    "                 arrays not given are filled from the seed; their shapes follow from the extents,\n"
+    "  NAME=VALUE     as for rgc run. Scalars not given: integers are 8, floats come from the "
+    "seed;\n"
+    "                 arrays not given are filled from the seed; their shapes follow from the "
+    "extents,\n"
     "                 an axis that nothing fixes is as long as the largest integer scalar\n"
     "  --seed N       another seed (default 1)\n"
-    "  --samples N    components that differences are taken at (default 24)\n" CLI_SOURCE_HELP
-    "\n"
+    "  --samples N    components that differences are taken at (default 24)\n" CLI_SOURCE_HELP "\n"
     "exit code: 0; 1 if a comparison fails or after an error; 2 for wrong usage\n";
 
 enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20 };
@@ -40,7 +43,8 @@ fill_scalar(cli_arguments *a, uint32_t i, uint64_t *seed)
         check_fill(RG_F64, &v, 1, 0, seed);
         status = rg_args_set_float_at(a->args, i, v);
     } else {
-        status = rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : DEFAULT_INTEGER);
+        status =
+            rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : DEFAULT_INTEGER);
     }
     return status ? cli_fail_api() : CLI_OK;
 }
@@ -208,9 +212,8 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, seed = {0}, samples = {0};
-    const cli_option options[] = {{"--seed", false, &seed},
-                                  {"--samples", false, &samples},
-                                  CLI_SOURCE_OPTIONS(source)};
+    const cli_option options[] = {
+        {"--seed", false, &seed}, {"--samples", false, &samples}, CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     uint64_t n;
     check_options o = {0};
@@ -234,5 +237,5 @@ run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_check = {"check", "compares devices, vjp with jvp, and finite differences", help,
-                               run};
+const cli_command cli_check = {"check", "compares devices, vjp with jvp, and finite differences",
+                               help, run};

@@ -15,15 +15,15 @@ typedef struct cli_command {
 
 extern const cli_command cli_run, cli_ir_command, cli_check, cli_build, cli_grad, cli_explain;
 
-/* -- options ------------------------------------------------------------------------------------------
+/* -- options --------------------------------------------------------------------------------------
  * Each option says where its values go. A word without `--` is positional. */
 
 typedef vec(const char *) cli_words;
 
 typedef struct cli_option {
-    const char *name;   /* "--out", "-I" */
-    bool flag;          /* takes no value */
-    cli_words *values;  /* every value given; a flag adds its own name */
+    const char *name;  /* "--out", "-I" */
+    bool flag;         /* takes no value */
+    cli_words *values; /* every value given; a flag adds its own name */
 } cli_option;
 
 /* false: wrong usage, reported on stderr with the command's name */
@@ -40,7 +40,7 @@ int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* the message of the last failed API call */
 int cli_fail_api(void);
 
-/* -- source files ---------------------------------------------------------------------------------------
+/* -- source files ---------------------------------------------------------------------------------
  * The options that every subcommand has that reads one. */
 
 typedef struct cli_source {
@@ -48,18 +48,21 @@ typedef struct cli_source {
     cli_words contract; /* --no-fma was given */
 } cli_source;
 
-#define CLI_SOURCE_OPTIONS(s) \
-    {"-I", false, &(s).includes}, {"-D", false, &(s).defines}, {"--no-fma", true, &(s).contract}
-#define CLI_SOURCE_HELP \
-    "  -I DIR            search DIR for #include\n" \
-    "  -D NAME[=VALUE]   define a macro\n" \
+#define CLI_SOURCE_OPTIONS(s)                                                                      \
+    {"-I", false, &(s).includes}, {"-D", false, &(s).defines},                                     \
+    {                                                                                              \
+        "--no-fma", true, &(s).contract                                                            \
+    }
+#define CLI_SOURCE_HELP                                                                            \
+    "  -I DIR            search DIR for #include\n"                                                \
+    "  -D NAME[=VALUE]   define a macro\n"                                                         \
     "  --no-fma          keep a * b + c as two rounded operations\n"
 
 rg_status cli_load(rg_context *context, const cli_source *source, const char *path,
                    rg_module **module);
 void cli_source_free(cli_source *source);
 
-/* -- arguments of a kernel from NAME=VALUE words ----------------------------------------------------------- */
+/* -- arguments of a kernel from NAME=VALUE words ----------------------------------------------- */
 
 typedef struct cli_arguments {
     rg_context *context;
@@ -73,12 +76,13 @@ typedef struct cli_arguments {
 /* All return CLI_OK, or the exit code after a message. */
 int cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel);
 void cli_arguments_free(cli_arguments *a);
-/* word: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE]. Scalars first: extents that
- * follow from them need no SHAPE. */
+/* word: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE]. Scalars first: extents
+ * that follow from them need no SHAPE. */
 int cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words);
 /* The scalars among them only. */
 int cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cli_words *words);
-/* word: NAME=FILE.npy, NAME=zeros, NAME=ones into a plane of an array or of a scalar's companion. */
+/* word: NAME=FILE.npy, NAME=zeros, NAME=ones into a plane of an array or of a scalar's companion.
+ */
 int cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
                             unsigned plane);
 /* Makes a plane for every float array, and for float scalars through companions. */

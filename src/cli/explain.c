@@ -1,16 +1,18 @@
-/* rgc explain: the source, annotated with what the gradient makes of it. SPDX-License-Identifier: Apache-2.0 */
+/* rgc explain: the source, annotated with what the gradient makes of it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
 static const char help[] =
     "usage: rgc explain FILE KERNEL [--mode combined|split] [options]\n"
     "\n"
-    "Prints the kernel's source with what its gradient does: how each loop is reversed, which values\n"
+    "Prints the kernel's source with what its gradient does: how each loop is reversed, which "
+    "values\n"
     "are recorded for that (and how many bytes per iteration), which are computed again.\n"
     "\n"
-    "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse only\n"
-    CLI_SOURCE_HELP;
+    "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
+    "only\n" CLI_SOURCE_HELP;
 
-/* -- notes: lines of text below lines of source ------------------------------------------------------------ */
+/* -- notes: lines of text below lines of source ------------------------------------------------ */
 
 typedef struct note {
     uint32_t line, col;
@@ -21,8 +23,8 @@ typedef struct listing {
     arena *arena;
     uint32_t file; /* the kernel's own */
     vec(note) notes;
-    map loops;   /* place of a loop -> loop_facts */
-    map forward; /* place and code of the kernel's ops */
+    map loops;            /* place of a loop -> loop_facts */
+    map forward;          /* place and code of the kernel's ops */
     uint32_t first, last; /* lines that the kernel's ops come from */
 } listing;
 
@@ -30,11 +32,11 @@ typedef struct listing {
 typedef struct loop_facts {
     ir_loc loc;
     rg_op code;
-    bool reversed;   /* some code runs through its iterations backwards */
-    bool kept;       /* a parallel loop whose threads' records outlive it */
-    bool adjoints;   /* a parallel loop that adds to adjoints itself */
-    uint32_t bytes;  /* that one iteration records */
-    str recorded;    /* their names */
+    bool reversed;  /* some code runs through its iterations backwards */
+    bool kept;      /* a parallel loop whose threads' records outlive it */
+    bool adjoints;  /* a parallel loop that adds to adjoints itself */
+    uint32_t bytes; /* that one iteration records */
+    str recorded;   /* their names */
 } loop_facts;
 
 static uint64_t
@@ -61,7 +63,7 @@ add_note(listing *l, ir_loc loc, const char *format, ...)
     vec_push(&l->notes, n);
 }
 
-/* -- what each stage tells ------------------------------------------------------------------------------------ */
+/* -- what each stage tells --------------------------------------------------------------------- */
 
 static bool
 is_loop(const ir_op *op)
@@ -218,13 +220,13 @@ seen(void *user, const char *stage, const ir_module *m)
     ir_walk(m->first->body, visit, l);
 }
 
-/* -- printing --------------------------------------------------------------------------------------------------- */
+/* -- printing ---------------------------------------------------------------------------------- */
 
 static void
 explain_loop(listing *l, const loop_facts *f)
 {
     if (f->code == RG_OP_PARALLEL) {
-        const char *way = f->kept        ? "its threads' records are kept for a reverse task of its own"
+        const char *way = f->kept ? "its threads' records are kept for a reverse task of its own"
                           : f->adjoints ? "each thread runs forward and then back"
                                         : "no derivative passes through it";
         if (f->bytes)
@@ -234,10 +236,11 @@ explain_loop(listing *l, const loop_facts *f)
             add_note(l, f->loc, "parallel: %s", way);
         return;
     }
-    const char *kind = f->code == RG_OP_FOR ? "loop, count known on entry" : "loop, count found as it runs";
+    const char *kind =
+        f->code == RG_OP_FOR ? "loop, count known on entry" : "loop, count found as it runs";
     if (f->bytes)
-        add_note(l, f->loc, "%s: records %u bytes per iteration (%s), reversed from that", kind, f->bytes,
-                 f->recorded.ptr);
+        add_note(l, f->loc, "%s: records %u bytes per iteration (%s), reversed from that", kind,
+                 f->bytes, f->recorded.ptr);
     else if (f->reversed)
         add_note(l, f->loc, "%s: reversed, nothing recorded", kind);
     else
@@ -370,5 +373,5 @@ run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_explain = {"explain", "annotates the source with how its gradient works", help,
-                                 run};
+const cli_command cli_explain = {"explain", "annotates the source with how its gradient works",
+                                 help, run};

@@ -24,7 +24,8 @@ static const char runtime[] =
     "struct rt_cpu *rt_cpu_default(void);\n"
     "void rt_cpu_set_threads(struct rt_cpu *cpu, uint32_t num_threads); /* 0: OpenMP's choice */\n"
     "void rt_cpu_set_budget(struct rt_cpu *cpu, uint64_t tape_bytes);\n"
-    "int rt_cpu_launch(struct rt_cpu *cpu, int32_t (*kernel)(const struct rt_arg *, struct rt_launch "
+    "int rt_cpu_launch(struct rt_cpu *cpu, int32_t (*kernel)(const struct rt_arg *, struct "
+    "rt_launch "
     "*),\n"
     "                  const struct rt_arg *args, struct rt_report *report);\n"
     "#ifdef __cplusplus\n"
@@ -36,9 +37,9 @@ static const char *
 c_type(rg_dtype d)
 {
     static const char *const names[RG_DTYPE_COUNT] = {
-        [RG_NONE] = "void",    [RG_BOOL] = "bool",    [RG_I8] = "int8_t",    [RG_U8] = "uint8_t",
-        [RG_I16] = "int16_t",  [RG_U16] = "uint16_t", [RG_I32] = "int32_t",  [RG_U32] = "uint32_t",
-        [RG_I64] = "int64_t",  [RG_U64] = "uint64_t", [RG_F16] = "uint16_t", [RG_F32] = "float",
+        [RG_NONE] = "void",   [RG_BOOL] = "bool",    [RG_I8] = "int8_t",    [RG_U8] = "uint8_t",
+        [RG_I16] = "int16_t", [RG_U16] = "uint16_t", [RG_I32] = "int32_t",  [RG_U32] = "uint32_t",
+        [RG_I64] = "int64_t", [RG_U64] = "uint64_t", [RG_F16] = "uint16_t", [RG_F32] = "float",
         [RG_F64] = "double",
     };
     return names[d];
@@ -82,7 +83,7 @@ fixed_extent(const ir_fn *k, uint32_t i, uint32_t axis)
     return ir_is_const(v, &bits) && (int64_t)bits == -1 ? NULL : v;
 }
 
-/* -- extents as C expressions ----------------------------------------------------------------------------- */
+/* -- extents as C expressions ------------------------------------------------------------------ */
 
 static bool
 add_value(str *out, const ir_fn *k, const ir_value *v)
@@ -136,7 +137,7 @@ add_value(str *out, const ir_fn *k, const ir_value *v)
     return ok;
 }
 
-/* -- one function -------------------------------------------------------------------------------------------- */
+/* -- one function ------------------------------------------------------------------------------ */
 
 static void
 add_params(str *out, const ir_fn *k, bool adjoints)
@@ -190,7 +191,8 @@ add_buffer(str *out, const ir_fn *k, uint32_t i)
         if (a + 1 == rank)
             str_addf(out, ";\n    args[%u].stride[%u] = %u;\n", i, a, step);
         else
-            str_addf(out, ";\n    args[%u].stride[%u] = args[%u].stride[%u] * args[%u].extent[%u];\n", i,
+            str_addf(out,
+                     ";\n    args[%u].stride[%u] = args[%u].stride[%u] * args[%u].extent[%u];\n", i,
                      a, i, a + 1, i, a + 1);
     }
     return true;
@@ -199,8 +201,9 @@ add_buffer(str *out, const ir_fn *k, uint32_t i)
 static bool
 add_function(str *out, const ir_fn *k, const header_entry *e)
 {
-    str_addf(out, "\n/* %s */\nextern\n#ifdef __cplusplus\n\"C\"\n#endif\n"
-                  "int32_t %s(const struct rt_arg *args, struct rt_launch *launch);\n",
+    str_addf(out,
+             "\n/* %s */\nextern\n#ifdef __cplusplus\n\"C\"\n#endif\n"
+             "int32_t %s(const struct rt_arg *args, struct rt_launch *launch);\n",
              e->doc, e->symbol);
     str_addf(out, "static inline int\n%s_%s(", k->name, e->suffix);
     add_params(out, k, e->adjoints);
@@ -238,14 +241,16 @@ add_guard(str *out, const ir_fn *k, size_t n)
 bool
 header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, str *error)
 {
-    str_addf(out, "/* Kernel `%s`, compiled ahead of time: link with the object file, librgrt.a, OpenMP\n"
-                  " * (-fopenmp) and libm.\n"
-                  " *\n"
-                  " * Arrays are row-major; a field of an array of structs points at the field of the\n"
-                  " * first one. Adjoints are row-major without gaps and may be NULL; gradients add into\n"
-                  " * them. f16 values are given as their bits. Functions return 0, or 1: an assertion\n"
-                  " * failed, 2: the tape exceeds its budget, 3: out of memory. */\n",
-             kernel->name);
+    str_addf(
+        out,
+        "/* Kernel `%s`, compiled ahead of time: link with the object file, librgrt.a, OpenMP\n"
+        " * (-fopenmp) and libm.\n"
+        " *\n"
+        " * Arrays are row-major; a field of an array of structs points at the field of the\n"
+        " * first one. Adjoints are row-major without gaps and may be NULL; gradients add into\n"
+        " * them. f16 values are given as their bits. Functions return 0, or 1: an assertion\n"
+        " * failed, 2: the tape exceeds its budget, 3: out of memory. */\n",
+        kernel->name);
     str_addz(out, "#ifndef ");
     add_guard(out, kernel, n);
     str_addz(out, "#define ");
@@ -254,7 +259,8 @@ header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t 
     str_addz(out, runtime);
     for (size_t i = 0; i < n; i++)
         if (!add_function(out, kernel, &entries[i])) {
-            str_addf(error, "kernel `%s`: an extent's expression cannot be written in C", kernel->name);
+            str_addf(error, "kernel `%s`: an extent's expression cannot be written in C",
+                     kernel->name);
             return false;
         }
     str_addz(out, "\n#endif\n");

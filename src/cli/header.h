@@ -12,7 +12,8 @@ typedef struct header_entry {
     const char *doc;
 } header_entry;
 
-/* `kernel` came from pipeline_source. false: an extent's expression has no counterpart in C (*error). */
+/* `kernel` came from pipeline_source. false: an extent's expression has no counterpart in C
+ * (*error). */
 bool header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, str *error);
 
 #endif

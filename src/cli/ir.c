@@ -23,8 +23,9 @@ static const char help[] =
     "                 optimized  after LLVM's passes\n"
     "                 assembly\n" CLI_SOURCE_HELP;
 
-static const char *const stages[] = {"source", "inline", "simplify", "vjp",       "jvp",     "ad",
-                                     "plan",   "tape",   "arrays",   "optimized", "assembly", "llvm"};
+static const char *const stages[] = {"source", "inline",    "simplify", "vjp",
+                                     "jvp",    "ad",        "plan",     "tape",
+                                     "arrays", "optimized", "assembly", "llvm"};
 
 /* The last module seen under the stage's name. */
 typedef struct listing {
@@ -140,4 +141,5 @@ run(int argc, char **argv)
     return code;
 }
 
-const cli_command cli_ir_command = {"ir", "prints a kernel at any stage of the pipeline", help, run};
+const cli_command cli_ir_command = {"ir", "prints a kernel at any stage of the pipeline", help,
+                                    run};

@@ -2,12 +2,7 @@
 #include "cli/cli.h"
 
 static const cli_command *const commands[] = {
-    &cli_run,
-    &cli_ir_command,
-    &cli_check,
-    &cli_build,
-    &cli_grad,
-    &cli_explain,
+    &cli_run, &cli_ir_command, &cli_check, &cli_build, &cli_grad, &cli_explain,
 };
 
 static void

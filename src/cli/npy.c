@@ -1,5 +1,5 @@
-/* Reading and writing .npy: six bytes of magic, a version, a header that is a Python dictionary, data.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing .npy: six bytes of magic, a version, a header that is a Python dictionary,
+ * data. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/npy.h"
 
 #include "ir/ir.h"
@@ -11,14 +11,14 @@ const char *
 npy_descr(rg_dtype dtype)
 {
     static const char *const names[RG_DTYPE_COUNT] = {
-        [RG_BOOL] = "|b1", [RG_I8] = "|i1",  [RG_U8] = "|u1",  [RG_I16] = "<i2", [RG_U16] = "<u2",
-        [RG_I32] = "<i4",  [RG_U32] = "<u4", [RG_I64] = "<i8", [RG_U64] = "<u8", [RG_F16] = "<f2",
-        [RG_F32] = "<f4",  [RG_F64] = "<f8",
+        [RG_BOOL] = "|b1", [RG_I8] = "|i1",  [RG_U8] = "|u1",  [RG_I16] = "<i2",
+        [RG_U16] = "<u2",  [RG_I32] = "<i4", [RG_U32] = "<u4", [RG_I64] = "<i8",
+        [RG_U64] = "<u8",  [RG_F16] = "<f2", [RG_F32] = "<f4", [RG_F64] = "<f8",
     };
     return dtype < RG_DTYPE_COUNT ? names[dtype] : NULL;
 }
 
-/* -- the header ----------------------------------------------------------------------------------------- */
+/* -- the header -------------------------------------------------------------------------------- */
 
 /* A cursor in the dictionary; it ends with 0. */
 typedef struct scanner {
@@ -143,7 +143,7 @@ parse_header(const char *text, npy *out, bool *fortran, str *error)
     return ok && seen == 7;
 }
 
-/* -- reading ---------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* column-major to row-major */
 static void
@@ -236,7 +236,7 @@ npy_free(npy *file)
     file->data = NULL;
 }
 
-/* -- writing ---------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 bool
 npy_write(const char *path, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data,

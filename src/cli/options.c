@@ -1,7 +1,7 @@
 /* Command lines: options, messages, source files. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
-/* -- messages ------------------------------------------------------------------------------------------ */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 int
 cli_usage_error(const cli_command *command, const char *format, ...)
@@ -40,7 +40,7 @@ cli_fail_api(void)
     return CLI_FAILED;
 }
 
-/* -- options ---------------------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------- */
 
 /* -IDIR, --out=DIR: the value that hangs on the name; NULL: none */
 static const char *
@@ -119,7 +119,7 @@ cli_size(const char *text, uint64_t *value)
     return true;
 }
 
-/* -- source files ------------------------------------------------------------------------------------------ */
+/* -- source files ------------------------------------------------------------------------------ */
 
 static rg_str *
 as_strings(const cli_words *words)

@@ -18,16 +18,17 @@ static const char help[] =
     "  --vjp NAME=F.npy   the adjoint of an output to start from (also zeros, ones); repeatable\n"
     "  --jvp NAME=F.npy   the tangent of an input (also zeros, ones); repeatable; with --vjp: the\n"
     "                     Hessian-vector product\n"
-    "  --mode MODE        combined (default): forward and reverse in one launch; split: the reverse\n"
+    "  --mode MODE        combined (default): forward and reverse in one launch; split: the "
+    "reverse\n"
     "                     after the forward launch\n"
-    "  --out DIR          writes there NAME.npy for each array that the kernel writes, NAME.adj.npy,\n"
+    "  --out DIR          writes there NAME.npy for each array that the kernel writes, "
+    "NAME.adj.npy,\n"
     "                     NAME.tan.npy, NAME.adj.tan.npy; without it a summary is printed\n"
     "  --device NAME      cpu or interp\n"
     "  --threads N        threads of the device\n"
     "  --budget BYTES     what a gradient may record (k, m, g: 1024, 1024^2, 1024^3)\n"
-    "  --repeat N         prints median times of N forward launches and of N gradients\n"
-    CLI_SOURCE_HELP
-    "\n"
+    "  --repeat N         prints median times of N forward launches and of N "
+    "gradients\n" CLI_SOURCE_HELP "\n"
     "exit code: 0; 1 after an error; 2 for wrong usage\n";
 
 typedef struct run_options {
@@ -37,7 +38,7 @@ typedef struct run_options {
     bool split;
 } run_options;
 
-/* -- writing results ------------------------------------------------------------------------------------ */
+/* -- writing results --------------------------------------------------------------------------- */
 
 static int
 make_folders(const char *path)
@@ -163,7 +164,7 @@ write_results(cli_arguments *a, const run_options *o)
     return code;
 }
 
-/* -- launching --------------------------------------------------------------------------------------------- */
+/* -- launching --------------------------------------------------------------------------------- */
 
 static rg_status
 forward(cli_arguments *a, const run_options *o)
@@ -190,7 +191,7 @@ run_once(cli_arguments *a, const run_options *o)
     return rg_sync(a->context) ? cli_fail_api() : CLI_OK;
 }
 
-/* -- timing: everything that a launch changes is put back in between, untimed --------------------------------- */
+/* -- timing: everything that a launch changes is put back in between, untimed ------------------ */
 
 typedef struct saved_plane {
     rg_array *array;
@@ -206,8 +207,7 @@ save_planes(cli_arguments *a, saved_planes *out)
 {
     for (uint32_t i = 0; i < a->n; i++) {
         rg_array *array = a->arrays[i];
-        if (a->params[i].array && !array &&
-            rg_args_get_array(a->args, a->params[i].name, &array))
+        if (a->params[i].array && !array && rg_args_get_array(a->args, a->params[i].name, &array))
             return cli_fail_api();
         rg_array_info info;
         if (!array)
@@ -311,7 +311,7 @@ time_launches(cli_arguments *a, const run_options *o)
     return code;
 }
 
-/* -- the command ------------------------------------------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------------------------- */
 
 static int
 prepare_planes(cli_arguments *a, const run_options *o)

@@ -1,5 +1,5 @@
-/* Ranges of integers, from types, constants, casts, sums and masks. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Ranges of integers, from types, constants, casts, sums and masks.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "pass/range.h"
 
 enum { DEPTH = 6 };

@@ -1,4 +1,5 @@
-/* What stands between the API and a device: one table of functions. SPDX-License-Identifier: Apache-2.0
+/* What stands between the API and a device: one table of functions. SPDX-License-Identifier:
+ * Apache-2.0
  *
  * Argument checks, caches, versions and messages about arguments stand above it, once. Devices here
  * share the host's memory and are synchronous. */
@@ -20,9 +21,9 @@ typedef struct rt_device_desc {
 typedef struct rt_program_desc {
     ir_module *module;
     ir_fn *fn;
-    bool noalias;       /* no two buffers (of any plane) that one of them writes share memory */
-    /* by parameter: which planes are there (bit p) and which not; the primal of a buffer is row-major
-     * without gaps */
+    bool noalias; /* no two buffers (of any plane) that one of them writes share memory */
+    /* by parameter: which planes are there (bit p) and which not; the primal of a buffer is
+     * row-major without gaps */
     const uint8_t *present, *absent;
     const bool *dense;
 } rt_program_desc;

@@ -15,7 +15,7 @@ struct rt_device {
 struct rt_program {
     rt_device *device;
     const ir_fn *fn;
-    ll_options options;   /* its arrays are the program's */
+    ll_options options; /* its arrays are the program's */
     ll_code *alone, *shared;
 };
 

@@ -65,7 +65,8 @@ each_row(const rt_layout *l, const void *data, row_fn *fn, void *user)
     int64_t offset = 0; /* in elements; a pointer may only be formed inside the array */
     for (int64_t row = 0;; row++) {
         fn(l, (char *)(uintptr_t)data + offset * (int64_t)l->size, row, user);
-        uint32_t k = l->rank > 1 ? l->rank - 1 : 0; /* axes before the last count like an odometer */
+        uint32_t k =
+            l->rank > 1 ? l->rank - 1 : 0; /* axes before the last count like an odometer */
         for (; k > 0; k--) {
             offset += l->stride[k - 1];
             if (++index[k - 1] < l->shape[k - 1])
@@ -140,12 +141,12 @@ rt_layout_fill(const rt_layout *l, void *data, const void *element)
     each_row(l, data, fill_row, (void *)(uintptr_t)element);
 }
 
-/* -- overlap ---------------------------------------------------------------------------------------
+/* -- overlap --------------------------------------------------------------------------------------
  * Elements i of a and j of b share a byte iff  -size_b < A + sum i_k*s_k - B - sum j_k*t_k < size_a
  * fails to miss: that is, iff d + sum of (stride * q) lies in an open interval around 0 for some
- * integers q within bounds. Axes of equal stride merge into one (i - j takes every value between its
- * bounds), which leaves few axes; they are tried from the widest stride down, and what the narrower
- * ones can still reach bounds each choice. */
+ * integers q within bounds. Axes of equal stride merge into one (i - j takes every value between
+ * its bounds), which leaves few axes; they are tried from the widest stride down, and what the
+ * narrower ones can still reach bounds each choice. */
 
 enum { TERMS = 2 * RG_MAX_RANK, TRIES = 4096 };
 

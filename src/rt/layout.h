@@ -1,4 +1,5 @@
-/* Where the elements of an array lie: shape and strides over memory. SPDX-License-Identifier: Apache-2.0 */
+/* Where the elements of an array lie: shape and strides over memory.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef RT_LAYOUT_H
 #define RT_LAYOUT_H
 

@@ -1,5 +1,5 @@
-/* Errors, places, types and conversions of the generating files. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Errors, places, types and conversions of the generating files.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
 /* -- errors

@@ -1,6 +1,6 @@
 /* The small headers that kernels include: declarations that the front end knows, so that no C
- * library needs to be installed and a parse takes a few milliseconds. SPDX-License-Identifier:
- * Apache-2.0 */
+ * library needs to be installed and a parse takes a few milliseconds.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/parse.h"
 
 /* every function of the table in math.c, for double and float; each X(name) makes both */

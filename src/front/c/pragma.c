@@ -1,8 +1,8 @@
 /* OpenMP directives. libclang shows either what a directive governs or the directive, never both,
  * so the text is rewritten before it is parsed: `#pragma omp parallel for ...` becomes a label of
  * no more characters. The preprocessor then decides which directives are alive, the parser which
- * statement each one governs, and lines and columns stay what they were. SPDX-License-Identifier:
- * Apache-2.0 */
+ * statement each one governs, and lines and columns stay what they were.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/parse.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
-/* Loads, stores and read-modify-writes of arrays, every index checked. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Loads, stores and read-modify-writes of arrays, every index checked.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/interp/machine.h"
 
 uint64_t

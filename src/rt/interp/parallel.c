@@ -1,5 +1,5 @@
-/* Parallel loops: thread after thread, reductions in a wider type. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Parallel loops: thread after thread, reductions in a wider type.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/interp/machine.h"
 
 typedef struct domain {

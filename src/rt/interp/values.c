@@ -1,5 +1,5 @@
-/* Values of the interpreter: moving, sharing, local arrays, traces. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Values of the interpreter: moving, sharing, local arrays, traces.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/interp/machine.h"
 
 static void
