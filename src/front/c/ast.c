@@ -63,25 +63,23 @@ fc_lvalue_root(const node *n)
 bool
 fc_node_walk(const node *n, node_visit *each, void *user)
 {
-    if (!n)
-        return true;
-    if (!each(n, user))
-        return false;
-    for (size_t i = 0; i < 4; i++) {
-        if (!fc_node_walk(n->kid[i], each, user))
+    for (; n; n = n->kid[0]) { /* expressions lean to the left */
+        if (!each(n, user))
             return false;
-    }
-    for (uint32_t i = 0; i < n->count; i++) {
-        if (!fc_node_walk(n->list[i], each, user))
-            return false;
-    }
-    if (n->kind == S_DECL) {
-        for (uint32_t i = 0; i < n->count; i++) {
-            if (!fc_node_walk(n->list[i]->decl->init, each, user))
+        for (size_t i = 1; i < 4; i++) {
+            if (!fc_node_walk(n->kid[i], each, user))
                 return false;
         }
+        for (uint32_t i = 0; i < n->count; i++) {
+            if (!fc_node_walk(n->list[i], each, user))
+                return false;
+            if (n->kind == S_DECL && !fc_node_walk(n->list[i]->decl->init, each, user))
+                return false;
+        }
+        if (n->kind == E_LITERAL && !fc_node_walk(n->decl->init, each, user))
+            return false;
     }
-    return n->kind != E_LITERAL || fc_node_walk(n->decl->init, each, user);
+    return true;
 }
 
 static bool
@@ -113,7 +111,7 @@ fc_tree_mentions(const node *tree, const decl *d)
 static bool
 has_jump(const node *n, node_kind jump)
 {
-    if (!n)
+    if (!n || n->kind < S_BAD) /* expressions hold no jumps */
         return false;
     if (n->kind == jump)
         return true;

@@ -141,6 +141,30 @@ bool_result(gen *g, const node *n)
     return fc_scalar_value(n->type, fc_convert(g, n->type->dtype, v));
 }
 
+static bool
+is_scalar_arithmetic(const node *n)
+{
+    return n->kind == E_BINARY && !is_comparison(n->op) && n->type->kind == TYPE_SCALAR &&
+           !is_pointer(n->kid[0]);
+}
+
+/* a + b + c + ... without recursion to the left */
+static rg_value
+spine(gen *g, const node *n)
+{
+    list(const node *) levels = {0};
+    for (; is_scalar_arithmetic(n); n = n->kid[0])
+        list_push(g->arena, &levels, n);
+    rg_value v = fc_scalar(g, n);
+    while (levels.n) {
+        n = list_pop(&levels);
+        rg_value y = fc_scalar(g, n->kid[1]);
+        fc_at_node(g, n);
+        v = fc_arithmetic(g, n->op, v, y);
+    }
+    return v;
+}
+
 static value
 binary(gen *g, const node *n)
 {
@@ -150,9 +174,7 @@ binary(gen *g, const node *n)
         return (value){.type = n->type, .at = fc_pointer(g, n)};
     if (is_pointer(n->kid[0]))
         return fc_scalar_value(n->type, fc_pointer_difference(g, n));
-    rg_value x = fc_scalar(g, n->kid[0]), y = fc_scalar(g, n->kid[1]);
-    fc_at_node(g, n);
-    return fc_scalar_value(n->type, fc_arithmetic(g, n->op, x, y));
+    return fc_scalar_value(n->type, spine(g, n));
 }
 
 static value

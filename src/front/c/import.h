@@ -36,6 +36,7 @@ struct unit {
     list(original) originals; /* of files whose directives were rewritten */
     map decls, types;
     collected seen;
+    unsigned depth; /* of the node being imported: stacks end somewhere */
     list(decl *) functions;
     list(decl *) pending; /* functions that were called and whose bodies are not known yet */
 };
@@ -44,6 +45,7 @@ typedef struct cursors {
     CXCursor *at;
     size_t n;
 } cursors;
+enum { IMPORT_DEPTH = 2000 };
 cursors fc_cursor_children(unit *u, CXCursor c);
 cursors fc_record_fields(unit *u, CXType record);
 const char *fc_cursor_name(unit *u, CXCursor c);

@@ -161,11 +161,11 @@ assigned_to(unit *u, node *target, node *value)
 }
 
 static node *
-import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
+import_one_binary(unit *u, CXCursor c, node *left, CXCursor right)
 {
     enum CXBinaryOperatorKind kind = clang_getCursorBinaryOperatorKind(c);
     node *n = typed_value(u, E_BINARY, c);
-    n->kid[0] = fc_import_expr(u, left);
+    n->kid[0] = left;
     n->kid[1] = fc_import_expr(u, right);
     if (kind == CXBinaryOperator_Assign) {
         n->kind = E_ASSIGN;
@@ -178,6 +178,29 @@ import_binary(unit *u, CXCursor c, CXCursor left, CXCursor right)
         n->op = binary_op(kind);
         if (n->op == RG_OP_COUNT)
             return fc_node_bad(u, c, ERR_EXPRESSION, "this operator");
+    }
+    return n;
+}
+
+/* A sum of thousands of terms leans to the left: its spine is followed without recursion. */
+static node *
+import_binary(unit *u, CXCursor c, const cursors *kids)
+{
+    typedef struct level {
+        CXCursor whole, right;
+    } level;
+    list(level) spine = {0};
+    cursors now = *kids;
+    list_push(u->arena, &spine, ((level){c, now.at[1]}));
+    while (clang_getCursorKind(now.at[0]) == CXCursor_BinaryOperator) {
+        CXCursor left = now.at[0];
+        now = fc_cursor_children(u, left);
+        list_push(u->arena, &spine, ((level){left, now.at[1]}));
+    }
+    node *n = fc_import_expr(u, now.at[0]);
+    while (spine.n) {
+        level l = list_pop(&spine);
+        n = import_one_binary(u, l.whole, n, l.right);
     }
     return n;
 }
@@ -466,7 +489,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_UnaryOperator:
         return import_unary(u, c, kids->at[0]);
     case CXCursor_BinaryOperator:
-        return import_binary(u, c, kids->at[0], kids->at[1]);
+        return import_binary(u, c, kids);
     case CXCursor_CompoundAssignOperator:
         return import_compound(u, c, kids->at[0], kids->at[1]);
     case CXCursor_ArraySubscriptExpr:
@@ -497,7 +520,11 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
 node *
 fc_import_expr(unit *u, CXCursor c)
 {
+    if (u->depth >= IMPORT_DEPTH)
+        return fc_node_bad(u, c, ERR_DEPTH, NULL);
+    u->depth++;
     cursors kids = fc_cursor_children(u, c);
     node *n = import_by_kind(u, c, clang_getCursorKind(c), &kids);
+    u->depth--;
     return n;
 }

@@ -217,7 +217,11 @@ fc_import_stmt(unit *u, CXCursor c)
     enum CXCursorKind kind = clang_getCursorKind(c);
     if (clang_isExpression(kind))
         return fc_import_expr(u, c);
+    if (u->depth >= IMPORT_DEPTH)
+        return fc_node_bad(u, c, ERR_DEPTH, NULL);
+    u->depth++;
     cursors kids = fc_cursor_children(u, c);
     node *n = import_statement_kind(u, c, kind, &kids);
+    u->depth--;
     return n;
 }

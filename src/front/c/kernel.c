@@ -218,25 +218,25 @@ hoist_declaration(hoisting *h, decl *d)
 static void
 hoist_tree(hoisting h, const node *n)
 {
-    if (!n)
-        return;
-    h.in_thread |= n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR;
-    if (n->kind == E_CALL && n->decl && n->decl->body)
-        hoist_function(h.g, n->decl, h.in_thread);
-    if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
-        n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false))
-        n->decl->object = fc_constant_object(h.g, n->decl);
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
-        if (!seen_before(h.g, n->list[i]->decl, true))
-            hoist_declaration(&h, n->list[i]->decl);
-        hoist_tree(h, n->list[i]->decl->init);
+    for (; n; n = n->kid[0]) {
+        h.in_thread |= n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR;
+        if (n->kind == E_CALL && n->decl && n->decl->body)
+            hoist_function(h.g, n->decl, h.in_thread);
+        if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
+            n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false))
+            n->decl->object = fc_constant_object(h.g, n->decl);
+        for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+            if (!seen_before(h.g, n->list[i]->decl, true))
+                hoist_declaration(&h, n->list[i]->decl);
+            hoist_tree(h, n->list[i]->decl->init);
+        }
+        for (size_t i = 1; i < 4; i++)
+            hoist_tree(h, n->kid[i]);
+        for (uint32_t i = 0; i < n->count; i++)
+            hoist_tree(h, n->list[i]);
+        if (n->kind == E_LITERAL)
+            hoist_tree(h, n->decl->init);
     }
-    for (size_t i = 0; i < 4; i++)
-        hoist_tree(h, n->kid[i]);
-    for (uint32_t i = 0; i < n->count; i++)
-        hoist_tree(h, n->list[i]);
-    if (n->kind == E_LITERAL)
-        hoist_tree(h, n->decl->init);
 }
 
 static void

@@ -385,26 +385,26 @@ is_private_in(const omp *d, const char *name)
 static void
 search_temp(temp_search *s, const node *n, bool shared, bool direct)
 {
-    if (!n || s->found)
-        return;
-    if (n->kind == E_REF && n->decl == s->array)
-        s->found |= shared;
-    if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
-        shared |= !is_private_in(n->directive, s->array->name);
-    bool local_callee = n->kind == E_CALL && n->decl && !fc_function_has_parallel(n->decl);
-    if (n->kind == E_DECAY && !direct && fc_lvalue_root(n->kid[0]) == s->array)
-        s->found = true;
-    for (size_t i = 0; i < 4; i++)
-        search_temp(s, n->kid[i], shared,
-                    n->kind == E_SUBSCRIPT || n->kind == E_DEREF || (direct && n->kind == E_CAST));
-    for (uint32_t i = 0; i < n->count; i++)
-        search_temp(s, n->list[i], shared, local_callee);
-    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
-        const decl *d = n->list[i]->decl;
-        /* a pointer that stays where it is, in a function without threads, is as good as the array
-         */
-        search_temp(s, d->init, shared,
-                    d->type->kind == TYPE_POINTER && d->assigned.n == 0 && !s->threads);
+    while (n && !s->found) {
+        if (n->kind == E_REF && n->decl == s->array)
+            s->found |= shared;
+        if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
+            shared |= !is_private_in(n->directive, s->array->name);
+        bool local_callee = n->kind == E_CALL && n->decl && !fc_function_has_parallel(n->decl);
+        if (n->kind == E_DECAY && !direct && fc_lvalue_root(n->kid[0]) == s->array)
+            s->found = true;
+        for (size_t i = 1; i < 4; i++)
+            search_temp(s, n->kid[i], shared, false);
+        for (uint32_t i = 0; i < n->count; i++)
+            search_temp(s, n->list[i], shared, local_callee);
+        for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+            const decl *d = n->list[i]->decl;
+            /* without threads a pointer that stays where it is is as good as the array */
+            bool alias = d->type->kind == TYPE_POINTER && d->assigned.n == 0 && !s->threads;
+            search_temp(s, d->init, shared, alias);
+        }
+        direct = n->kind == E_SUBSCRIPT || n->kind == E_DEREF || (direct && n->kind == E_CAST);
+        n = n->kid[0];
     }
 }
 
