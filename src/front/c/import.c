@@ -1,4 +1,4 @@
-/* Types and declarations: libclang's → the front end's tree. SPDX-License-Identifier: Apache-2.0 */
+/* Types and declarations: what libclang has → the front end's tree. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
 /* -- types

@@ -356,7 +356,10 @@ session_parse(session *s, const front_c_source *source, diag_list *diags)
     s->arena = arena_new();
     s->builder = ir_builder_on(s->module, diags);
     s->unit = fc_unit_new(s->arena, s->builder, diags);
-    return fc_unit_parse(s->unit, source);
+    front_c_source named = *source;
+    if (!named.path || !named.path[0])
+        named.path = "kernel.c";
+    return fc_unit_parse(s->unit, &named);
 }
 
 ir_module *
