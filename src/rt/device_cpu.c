@@ -103,10 +103,14 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
 }
 
 static rg_status
-explain(const rt_report *report, str *error)
+explain(const rt_report *report, const ir_fn *fn, str *error)
 {
-    if (report->file && report->line)
-        str_addf(error, "%s:%u: ", report->file, report->line);
+    /* without a name the line is one of the kernel's own file */
+    const char *file = report->file;
+    if (!file && fn->loc.file < fn->module->files.n)
+        file = fn->module->files.at[fn->loc.file].path;
+    if (file && report->line)
+        str_addf(error, "%s:%u: ", file, report->line);
     else if (report->line)
         str_addf(error, "line %u: ", report->line);
     switch (report->fault) {
@@ -145,7 +149,7 @@ cpu_launch(rt_program *program, const rt_arg *args, str *error)
     }
     if (rt_cpu_launch(program->device->cpu, ll_code_entry(code), args, &report) == RT_OK)
         return RG_OK;
-    return explain(&report, error);
+    return explain(&report, program->fn, error);
 }
 
 const rt_device_table rt_device_cpu = {
