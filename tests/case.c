@@ -76,6 +76,7 @@ parse_line(test_case *c, const char *at, const char *end, bool *found)
     } else if (starts(at, end, "// skip:", &rest)) {
         c->skip_fd = contains(rest, end, "fd");
         c->skip_duality = contains(rest, end, "duality");
+        c->skip_second = contains(rest, end, "second");
         c->skip_gcc = contains(rest, end, "gcc");
         c->skip_bits = contains(rest, end, "bits");
     } else if (starts(at, end, "// tol:", &rest)) {

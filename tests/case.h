@@ -6,7 +6,7 @@
  *     // expect: y=2,3,4     the array after the kernel
  *     // grad: x=1,2,3       the adjoint after the reverse
  *     // split: refused      a split vjp must be refused; `any`: may be. Else it must equal combined
- *     // skip: fd duality gcc   checks that make no sense here; `bits`: the C compiler's sums
+ *     // skip: fd duality second gcc   checks that make no sense here; `bits`: the C compiler's sums
  *                            have another order
  *     // tol: 1e-8           of expectations and gradients, instead of 1e-11
  *     // kernel: name        the kernel for the lines that follow, if it is not named like the file */
@@ -36,7 +36,7 @@ typedef struct test_case {
     unsigned count;
     case_value values[CASE_VALUES];
     case_split split;
-    bool skip_fd, skip_duality, skip_gcc, skip_bits, has_seeds;
+    bool skip_fd, skip_duality, skip_second, skip_gcc, skip_bits, has_seeds;
     double tolerance;
 } test_case;
 

@@ -242,3 +242,53 @@ check_differences(inputs *in, subject *s, double tolerance, report *r)
     kept_free(&adjoint);
     return good;
 }
+
+/* Moves every float of the inputs by step * its tangent. */
+static void
+move(inputs *in, double step)
+{
+    for (uint32_t p = 0; p < in->count; p++) {
+        input *q = &in->at[p];
+        for (size_t i = 0; q->seed && !q->param.result && i < q->count; i++)
+            input_set(q, i, element_get(q->param.dtype, q->initial, i) + step * q->tangent[i]);
+    }
+}
+
+static bool
+moved_gradient(inputs *in, subject *s, double step, kept *out)
+{
+    move(in, step);
+    bool ran = !subject_reset(s, in) && !subject_run(s, FORWARD_VJP);
+    kept_take(out, in, s, RG_ADJOINT);
+    move(in, -step);
+    return ran;
+}
+
+bool
+check_second(inputs *in, subject *s, double tolerance, report *r)
+{
+    const double h = 1e-5;
+    kept product, before, after;
+    double most = 1.0;
+    if (subject_require_second(s, in) || subject_reset(s, in) || subject_run(s, JVP_FORWARD_VJP))
+        return fail(r, "jvp of the gradient");
+    kept_take(&product, in, s, RG_ADJOINT | RG_TANGENT);
+    bool good = moved_gradient(in, s, -h, &before);
+    good = moved_gradient(in, s, h, &after) && good;
+    if (!good)
+        fail(r, "gradient");
+    for (uint32_t p = 0; p < in->count && good; p++)
+        if (product.at[p])
+            most = fmax(most, largest(product.at[p], in->at[p].count));
+    for (uint32_t p = 0; p < in->count && good; p++)
+        for (size_t i = 0; product.at[p] && i < in->at[p].count && good; i++) {
+            double slope = (after.at[p][i] - before.at[p][i]) / (2.0 * h);
+            if (!(fabs(slope - product.at[p][i]) <= tolerance * most))
+                good = complain(r, "second derivative: %s, element %zu: %.12g, difference %.12g",
+                                in->at[p].name, i, product.at[p][i], slope);
+        }
+    kept_free(&product);
+    kept_free(&before);
+    kept_free(&after);
+    return good;
+}

@@ -31,5 +31,8 @@ bool check_kept(const inputs *in, const subject *s, unsigned plane, const kept *
 bool check_duality(const inputs *in, subject *s, double tolerance, double *worst, report *r);
 /* Central differences of <w, after> for each component against the gradient of a forward_vjp run. */
 bool check_differences(inputs *in, subject *s, double tolerance, report *r);
+/* The Hessian's product with the tangents (a jvp of the gradient) against a central difference of
+ * gradients. */
+bool check_second(inputs *in, subject *s, double tolerance, report *r);
 
 #endif

@@ -5,7 +5,8 @@
  * For each case: the forward kernel is the same bits on both devices and, without contraction, as the C
  * compiler has it; the combined gradient agrees on both; the split one equals it or is refused; in
  * f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12 and central
- * differences agree to 1e-6; what the file expects holds. One line for each failure. */
+ * differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5; what the file
+ * expects holds. One line for each failure. */
 #include "case.h"
 #include "native.h"
 
@@ -211,7 +212,8 @@ check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
     if (good && active && !c->skip_duality)
         good = check_duality(&in, &s, 1e-12, NULL, r);
     if (good && active && !c->skip_fd)
-        good = check_differences(&in, &s, 1e-6, r);
+        good = check_differences(&in, &s, 1e-6, r) &&
+               (c->skip_second || check_second(&in, &s, 1e-5, r));
     subject_close(&s);
     inputs_free(&in);
     rg_module_destroy(module);

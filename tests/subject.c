@@ -13,7 +13,7 @@ dtype_is_float(rg_dtype dtype)
 double
 hash_unit(const char *name, size_t i, unsigned salt)
 {
-    uint64_t h = 0xcbf29ce484222325u + salt;
+    uint64_t h = 0xcbf29ce484222325u ^ salt * 0xd6e8feb86659fd93u;
     for (; *name; name++)
         h = (h ^ (unsigned char)*name) * 0x100000001b3u;
     h ^= (i + 1) * 0x9e3779b97f4a7c15u;
@@ -249,6 +249,17 @@ subject_close(subject *s)
     *s = (subject){0};
 }
 
+rg_status
+subject_require_second(subject *s, const inputs *in)
+{
+    rg_status status = RG_OK;
+    for (uint32_t k = 0; k < in->count && !status; k++)
+        if (in->at[k].seed)
+            status = rg_array_require(s->arrays[k], RG_ADJOINT | RG_TANGENT);
+    s->second = status == RG_OK;
+    return status;
+}
+
 static rg_status
 reset_scalar(subject *s, const input *p, uint32_t k)
 {
@@ -288,6 +299,8 @@ subject_reset(subject *s, const inputs *in)
             status = write_plane(s, p, k, RG_ADJOINT, p->seed);
         if (!status && p->seed)
             status = write_plane(s, p, k, RG_TANGENT, p->tangent);
+        if (!status && p->seed && s->second)
+            status = rg_array_fill(s->arrays[k], RG_ADJOINT | RG_TANGENT, 0.0);
         if (status)
             return status;
     }
@@ -304,8 +317,10 @@ subject_run(subject *s, form form)
         return rg_launch_vjp(s->kernel, s->args);
     case FORWARD_VJP:
         return rg_launch_forward_vjp(s->kernel, s->args);
-    default:
+    case JVP:
         return rg_launch_jvp(s->kernel, s->args);
+    default:
+        return rg_launch_jvp_forward_vjp(s->kernel, s->args);
     }
 }
 

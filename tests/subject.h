@@ -49,16 +49,19 @@ typedef struct subject {
     rg_array *arrays[SUBJECT_PARAMS]; /* NULL: integer scalars */
     void *records[SUBJECT_PARAMS];    /* memory of arrays of structs, at their first field */
     bool lent[SUBJECT_PARAMS];
+    bool second;                      /* adjoints have tangents */
     uint32_t count;
 } subject;
 
-typedef enum form { FORWARD, VJP, FORWARD_VJP, JVP, FORM_COUNT } form;
+typedef enum form { FORWARD, VJP, FORWARD_VJP, JVP, JVP_FORWARD_VJP, FORM_COUNT } form;
 
 /* On failure rg_error_message() has the reason, and the subject is closed. */
 rg_status subject_open(subject *s, rg_context *context, rg_module *module, const char *kernel,
                        const inputs *in);
 void subject_close(subject *s);
-/* Primals, adjoints and tangents as the inputs say. */
+/* The adjoints' tangents too, which only second derivatives need. */
+rg_status subject_require_second(subject *s, const inputs *in);
+/* Primals, adjoints and tangents as the inputs say; adjoints' tangents 0. */
 rg_status subject_reset(subject *s, const inputs *in);
 rg_status subject_run(subject *s, form form);
 /* All elements of a plane as doubles; false: there is none. */
