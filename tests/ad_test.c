@@ -11,6 +11,7 @@
 #include "rt/interp/interp.h"
 
 #include <math.h>
+#include <setjmp.h>
 
 enum { PLANES = 4 };
 
@@ -347,6 +348,54 @@ check_case(testcase *t)
     diag_free(&diags);
 }
 
+/* -- out of memory ------------------------------------------------------------------------------------------ */
+static jmp_buf escape;
+
+static void
+give_up(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    longjmp(escape, 1);
+}
+
+/* Everything from text to tape with the n-th allocation failing: the sanitizers see what is lost. */
+static bool
+survives(const testcase *t, long n)
+{
+    static ir_module *m; /* outlives the jump */
+    static diag_list diags;
+    m = NULL;
+    mem_set_handler(give_up, NULL);
+    bool whole = false;
+    if (setjmp(escape) == 0) {
+        ad_options combined = {.combined = true};
+        m = ir_module_new();
+        ir_fn *fn = ir_fn_clone(m, t->fn, "k");
+        mem_fail_after(n);
+        ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags);
+        if (vjp)
+            ad_jvp(vjp, NULL, "hvp", &diags);
+        ad_plan(m);
+        lower_tape(m);
+        whole = true;
+    }
+    mem_fail_after(0);
+    mem_set_handler(NULL, NULL);
+    ir_module_free(m);
+    diag_free(&diags);
+    return whole;
+}
+
+static void
+check_out_of_memory(const testcase *t)
+{
+    long n = 1;
+    while (!survives(t, n))
+        n += 1 + n / 40;
+    checks++;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -354,6 +403,7 @@ main(int argc, char **argv)
         testcase t;
         if (!read_case(&t, argv[i]))
             continue;
+        check_out_of_memory(&t);
         check_case(&t);
         for (uint32_t k = 0; k < t.n; k++) {
             for (int plane = 0; plane < PLANES; plane++) {

@@ -231,8 +231,9 @@ void
 ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, bool backward)
 {
     uint32_t n = fn->next_id ? fn->next_id : 1;
-    *a = (ad_activity){.fn = fn, .varied = mem_zalloc(n), .useful = mem_zalloc(n),
-                       .has_adjoint = mem_zalloc(n)};
+    arena *scratch = fn->module->arena;
+    *a = (ad_activity){.fn = fn, .varied = arena_alloc(scratch, n), .useful = arena_alloc(scratch, n),
+                       .has_adjoint = arena_alloc(scratch, n)};
     for (uint32_t i = 0; i < fn->body->nparams; i++) {
         const ir_value *p = fn->body->params[i];
         if (!ir_is_float((rg_dtype)p->type.dtype) || (active && !active[i]))
@@ -250,13 +251,4 @@ ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, bool backw
         if (backward)
             walk_backward(fn->body, a);
     } while (a->changed);
-}
-
-void
-ad_activity_free(ad_activity *a)
-{
-    mem_free(a->varied);
-    mem_free(a->useful);
-    mem_free(a->has_adjoint);
-    *a = (ad_activity){0};
 }

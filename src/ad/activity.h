@@ -15,9 +15,9 @@ typedef struct ad_activity {
     bool changed;
 } ad_activity;
 
-/* `active` as in ad_options. With backward false only `varied` is found. Free with ad_activity_free. */
+/* `active` as in ad_options. With backward false only `varied` is found. Lives
+ * in the module's arena. */
 void ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, bool backward);
-void ad_activity_free(ad_activity *a);
 
 static inline bool
 ad_is_active(const ad_activity *a, const ir_value *v)

@@ -37,20 +37,19 @@ cut_arc(cut *c, uint32_t from, uint32_t to, int32_t capacity)
 static bool
 find_levels(cut *c)
 {
-    vec(uint32_t) queue = {0};
+    vec_clear(&c->queue);
     for (size_t i = 0; i < c->head.n; i++)
         c->level.at[i] = -1;
     c->level.at[CUT_SOURCE] = 0;
-    vec_push(&queue, CUT_SOURCE);
-    for (size_t i = 0; i < queue.n; i++)
-        for (uint32_t e = c->head.at[queue.at[i]]; e; e = c->edges.at[e].next) {
+    vec_push(&c->queue, CUT_SOURCE);
+    for (size_t i = 0; i < c->queue.n; i++)
+        for (uint32_t e = c->head.at[c->queue.at[i]]; e; e = c->edges.at[e].next) {
             cut_edge *edge = &c->edges.at[e];
             if (edge->capacity > 0 && c->level.at[edge->to] < 0) {
-                c->level.at[edge->to] = c->level.at[queue.at[i]] + 1;
-                vec_push(&queue, edge->to);
+                c->level.at[edge->to] = c->level.at[c->queue.at[i]] + 1;
+                vec_push(&c->queue, edge->to);
             }
         }
-    vec_free(&queue);
     return c->level.at[CUT_SINK] >= 0;
 }
 
@@ -59,7 +58,7 @@ find_levels(cut *c)
 static bool
 augment(cut *c)
 {
-    vec(uint32_t) path = {0};
+    vec_clear(&c->path);
     uint32_t node = CUT_SOURCE;
     while (node != CUT_SINK) {
         uint32_t e = c->at.at[node];
@@ -68,26 +67,25 @@ augment(cut *c)
             e = c->edges.at[e].next;
         c->at.at[node] = e;
         if (e) {
-            vec_push(&path, e);
+            vec_push(&c->path, e);
             node = c->edges.at[e].to;
-        } else if (path.n) {
+        } else if (c->path.n) {
             c->level.at[node] = -1; /* a dead end */
-            node = c->edges.at[vec_pop(&path) ^ 1].to;
+            node = c->edges.at[vec_pop(&c->path) ^ 1].to;
         } else {
             break;
         }
     }
     if (node == CUT_SINK) {
         int32_t flow = CUT_INFINITE;
-        for (size_t i = 0; i < path.n; i++)
-            if (c->edges.at[path.at[i]].capacity < flow)
-                flow = c->edges.at[path.at[i]].capacity;
-        for (size_t i = 0; i < path.n; i++) {
-            c->edges.at[path.at[i]].capacity -= flow;
-            c->edges.at[path.at[i] ^ 1].capacity += flow;
+        for (size_t i = 0; i < c->path.n; i++)
+            if (c->edges.at[c->path.at[i]].capacity < flow)
+                flow = c->edges.at[c->path.at[i]].capacity;
+        for (size_t i = 0; i < c->path.n; i++) {
+            c->edges.at[c->path.at[i]].capacity -= flow;
+            c->edges.at[c->path.at[i] ^ 1].capacity += flow;
         }
     }
-    vec_free(&path);
     return node == CUT_SINK;
 }
 
@@ -116,4 +114,6 @@ cut_free(cut *c)
     vec_free(&c->edges);
     vec_free(&c->level);
     vec_free(&c->at);
+    vec_free(&c->queue);
+    vec_free(&c->path);
 }

@@ -16,6 +16,7 @@ typedef struct cut {
     vec(cut_edge) edges;  /* edge i and i ^ 1 are each other's reverse; 0 and 1 are unused */
     vec(int32_t) level;
     vec(uint32_t) at;
+    vec(uint32_t) queue, path;
 } cut;
 
 void cut_init(cut *c);

@@ -292,9 +292,12 @@ other_reductions(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
         if (!active(j, op->results[i]) || op->reduce[i] == RG_RMW_ADD)
             continue;
         rg_builder *b = ir_builder_on(j->fn->module, j->diags);
+        mem_owner owns;
+        mem_own(&owns, jvp_release_builder, b);
         ir_builder_enter(b, j->fn, into);
         j->tangent[op->results[i]->id] = reduced_tangent(j, b, op, copy, i);
         ir_builder_leave(b);
+        mem_disown(&owns);
         rg_builder_destroy(b);
     }
 }
@@ -413,8 +416,10 @@ ir_fn *
 ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
 {
     jvp j = {.from = fn, .diags = diags};
-    j.primal = mem_zalloc(sizeof(*j.primal) * (fn->next_id + 1));
-    j.tangent = mem_zalloc(sizeof(*j.tangent) * (fn->next_id + 1));
+    j.primal = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
+    j.tangent = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &j.contests.at);
     j.bit = ir_walk(fn->body, uses_tangents, NULL) ? RG_TANGENT : RG_TANGENT2;
     ad_activity_find(&j.activity, fn, options ? options->active : NULL, false);
     j.fn = ir_fn_new(fn->module, name, fn->kernel);
@@ -422,9 +427,7 @@ ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     j.fn->params = fn->params;
     begin_kernel(&j);
     transform_region(&j, fn->body, j.fn->body);
-    ad_activity_free(&j.activity);
+    mem_disown(&owns);
     vec_free(&j.contests);
-    mem_free(j.primal);
-    mem_free(j.tangent);
     return j.failed ? NULL : j.fn;
 }

@@ -24,6 +24,7 @@ typedef struct jvp {
     vec(jvp_update) contests; /* of the task being transformed */
 } jvp;
 
+void jvp_release_builder(void *builder); /* for mem_own */
 ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
 
 /* The tangent of an atomic min, max or mul (`copy` in the new function): done at once in serial code, noted

@@ -69,8 +69,25 @@ typedef struct sweep {
     rg_builder *b;
     ad_domain domain;
     vec(ad_contest) contests;
+    vec(ir_op *) updates; /* of the sweep that is open */
     ir_value **map;
 } sweep;
+
+void
+jvp_release_builder(void *builder)
+{
+    rg_builder_destroy(builder);
+}
+
+static void
+release_sweep(void *object)
+{
+    sweep *s = object;
+    rg_builder_destroy(s->b);
+    vec_free(&s->contests);
+    vec_free(&s->updates);
+    mem_free(s->map);
+}
 
 typedef struct spoiling {
     sweep *s;
@@ -117,9 +134,12 @@ keep_old(sweep *s, ad_contest *c)
 {
     ir_region *aside = ir_region_new(s->j->fn, NULL);
     rg_builder *b = ir_builder_on(s->j->fn->module, s->j->diags);
+    mem_owner owns;
+    mem_own(&owns, jvp_release_builder, b);
     ir_builder_enter(b, s->j->fn, aside);
     ad_contest_keep(b, c->buffer, &c->old);
     ir_builder_leave(b);
+    mem_disown(&owns);
     rg_builder_destroy(b);
     for (ir_op *op = aside->first, *next; op; op = next) {
         next = op->next;
@@ -143,21 +163,19 @@ drop_effects(ir_region *r)
     }
 }
 
-typedef vec(ir_op *) op_list;
-
 static bool
 collect_updates(ir_op *op, void *user)
 {
-    op_list *list = user;
+    sweep *s = user;
     if (ad_is_contest(op))
-        vec_push(list, op);
+        vec_push(&s->updates, op);
     return true;
 }
 
 /* opens the parallel loop of a sweep with the task's body in it; its updates in the order in which they
  * were noted. Closed by rg_build_end. */
 static ir_value *
-open_sweep(sweep *s, op_list *updates)
+open_sweep(sweep *s)
 {
     ir_value *index[RG_MAX_RANK];
     ir_region *from = s->task->regions[0];
@@ -172,22 +190,20 @@ open_sweep(sweep *s, op_list *updates)
     for (ir_op *op = from->first; op != end; op = op->next)
         ir_op_clone(s->j->fn, op, s->map, body);
     drop_effects(body);
-    updates->n = 0;
-    ir_walk(body, collect_updates, updates);
+    vec_clear(&s->updates);
+    ir_walk(body, collect_updates, s);
     return key;
 }
 
 static void
 look_round(sweep *s)
 {
-    op_list updates = {0};
-    ir_value *key = open_sweep(s, &updates);
-    for (size_t i = 0; i < updates.n; i++) {
-        const ad_contest *c = &s->contests.at[contest_of(s, updates.at[i])];
-        ad_contest_look(s->j->fn, c, updates.at[i], key, 0);
+    ir_value *key = open_sweep(s);
+    for (size_t i = 0; i < s->updates.n; i++) {
+        const ad_contest *c = &s->contests.at[contest_of(s, s->updates.at[i])];
+        ad_contest_look(s->j->fn, c, s->updates.at[i], key, 0);
     }
     rg_build_end(s->b);
-    vec_free(&updates);
 }
 
 /* an access at the update's element to `buffer`, before the update */
@@ -272,15 +288,13 @@ start_tangents(sweep *s, const ad_contest *c)
 static void
 apply_round(sweep *s)
 {
-    op_list updates = {0};
-    ir_value *key = open_sweep(s, &updates);
-    for (size_t i = 0; i < updates.n; i++) {
+    ir_value *key = open_sweep(s);
+    for (size_t i = 0; i < s->updates.n; i++) {
         ir_value *t = s->j->contests.at[i].tangent, *here = s->map[t->id];
-        apply(s, updates.at[i], here ? here : t, key);
-        ir_remove(updates.at[i]);
+        apply(s, s->updates.at[i], here ? here : t, key);
+        ir_remove(s->updates.at[i]);
     }
     rg_build_end(s->b);
-    vec_free(&updates);
 }
 
 void
@@ -289,6 +303,8 @@ jvp_contests_after(jvp *j, const ir_op *task, ir_op *copy, ir_region *into)
     if (!j->contests.n)
         return;
     sweep s = {.j = j, .task = copy, .domain = {.rank = copy->attr.rank}};
+    mem_owner owns;
+    mem_own(&owns, release_sweep, &s);
     for (uint32_t k = 0; k < s.domain.rank; k++) {
         s.domain.lo[k] = copy->args[k];
         s.domain.hi[k] = copy->args[s.domain.rank + k];
@@ -310,9 +326,8 @@ jvp_contests_after(jvp *j, const ir_op *task, ir_op *copy, ir_region *into)
             start_tangents(&s, &s.contests.at[i]);
         apply_round(&s);
         ir_builder_leave(s.b);
-        rg_builder_destroy(s.b);
     }
     vec_clear(&j->contests);
-    vec_free(&s.contests);
-    mem_free(s.map);
+    mem_disown(&owns);
+    release_sweep(&s);
 }

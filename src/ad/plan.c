@@ -307,11 +307,12 @@ plan_unwind(plan *p, ir_op *by)
     p->replace = mem_zalloc(sizeof(*p->replace) * (p->replace_n + 1));
     ir_walk(by->regions[0], rewrite, p);
     /* what was made has ids beyond the map: extend it by nothing */
-    ir_value **whole = mem_zalloc(sizeof(*whole) * (p->fn->next_id + 1));
-    memcpy(whole, p->replace, sizeof(*whole) * p->replace_n);
-    ir_replace_all(p->fn, whole);
-    mem_free(whole);
+    size_t old = p->replace_n, all = p->fn->next_id + 1;
+    p->replace = mem_realloc(p->replace, sizeof(*p->replace) * all);
+    memset(p->replace + old, 0, sizeof(*p->replace) * (all - old));
+    ir_replace_all(p->fn, p->replace);
     mem_free(p->replace);
+    p->replace = NULL;
 }
 
 static void
@@ -330,7 +331,17 @@ typedef struct exits {
     ir_fn *fn;
     map lifted;
     vec(ir_op *) recalls;
+    ir_steps steps;
 } exits;
+
+static void
+release_exits(void *object)
+{
+    exits *x = object;
+    vec_free(&x->steps);
+    vec_free(&x->recalls);
+    map_free(&x->lifted);
+}
 
 static bool
 collect_recall(ir_op *op, void *user)
@@ -356,20 +367,20 @@ static bool
 lift_partial(ir_fn *fn)
 {
     exits x = {.fn = fn};
-    ir_steps steps = {0};
+    mem_owner owns;
+    mem_own(&owns, release_exits, &x);
     ir_walk(fn->body, collect_recall, &x);
     bool any = false;
     for (size_t i = 0; i < x.recalls.n; i++) {
         ir_op *recall = x.recalls.at[i];
-        ir_recall_steps(recall, &steps);
-        size_t n = steps_to_lift(&steps);
+        ir_recall_steps(recall, &x.steps);
+        size_t n = steps_to_lift(&x.steps);
         for (size_t s = 0; s < n; s++)
-            recall->args[0] = ir_lift(fn, recall->args[0], steps.at[s].op, &x.lifted);
+            recall->args[0] = ir_lift(fn, recall->args[0], x.steps.at[s].op, &x.lifted);
         any |= n > 0;
     }
-    vec_free(&steps);
-    vec_free(&x.recalls);
-    map_free(&x.lifted);
+    mem_disown(&owns);
+    release_exits(&x);
     return any;
 }
 
@@ -387,6 +398,18 @@ note_write(ir_op *op, void *user)
     return true;
 }
 
+static void
+release_plan(void *object)
+{
+    plan *p = object;
+    cut_free(&p->graph);
+    mem_free(p->replace);
+    vec_free(&p->nodes);
+    vec_free(&p->stack);
+    map_free(&p->node_of);
+    map_free(&p->made);
+}
+
 bool
 ad_plan(ir_module *m)
 {
@@ -394,15 +417,14 @@ ad_plan(ir_module *m)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= lift_partial(fn);
         ir_see_through_recalls(fn);
-        plan p = {.fn = fn, .written = mem_zalloc(fn->next_id + 1)};
+        plan p = {.fn = fn, .written = arena_alloc(m->arena, fn->next_id + 1)};
+        mem_owner owns;
+        mem_own(&owns, release_plan, &p);
         ir_walk(fn->body, note_write, p.written);
         plan_region(&p, fn->body);
         changed |= p.changed;
-        mem_free(p.written);
-        vec_free(&p.nodes);
-        vec_free(&p.stack);
-        map_free(&p.node_of);
-        map_free(&p.made);
+        mem_disown(&owns);
+        release_plan(&p);
     }
     return changed;
 }

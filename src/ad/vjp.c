@@ -325,12 +325,24 @@ return_scalar_adjoints(vjp *v)
     }
 }
 
+static void
+release_vjp(void *object)
+{
+    vjp *v = object;
+    rg_builder_destroy(v->b);
+    map_free(&v->instance_ops);
+    map_free(&v->records);
+    vec_free(&v->contests);
+}
+
 ir_fn *
 ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
 {
     vjp v = {.from = fn, .diags = diags, .combined = options && options->combined};
-    v.instance = mem_zalloc(sizeof(*v.instance) * (fn->next_id + 1));
-    v.adjoint = mem_zalloc(sizeof(*v.adjoint) * (fn->next_id + 1));
+    v.instance = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
+    v.adjoint = arena_new_n(fn->module->arena, rg_var, fn->next_id + 1);
+    mem_owner owns;
+    mem_own(&owns, release_vjp, &v);
     ad_activity_find(&v.activity, fn, options ? options->active : NULL, true);
     v.fn = new_kernel(&v, name);
     v.b = ir_builder_on(fn->module, diags);
@@ -344,12 +356,7 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     ir_append(v.fn->body, ir_op_new(v.fn, RG_OP_YIELD, 0, 0, fn->loc));
 
     unsigned errors = rg_build_error_count(v.b);
-    rg_builder_destroy(v.b);
-    ad_activity_free(&v.activity);
-    map_free(&v.instance_ops);
-    map_free(&v.records);
-    vec_free(&v.contests);
-    mem_free(v.instance);
-    mem_free(v.adjoint);
+    mem_disown(&owns);
+    release_vjp(&v);
     return v.failed || errors ? NULL : v.fn;
 }

@@ -109,28 +109,36 @@ typedef struct midst {
     rg_builder *outer;
     ir_region *region;
     ir_op *tail, *tail_last;
+    mem_owner owns;
 } midst;
 
-static midst
-open_midst(vjp *v, ir_region *region, ir_op *after)
+static void
+release_builder(void *builder)
 {
-    midst m = {v->b, region, after ? after->next : region->first, region->last};
+    rg_builder_destroy(builder);
+}
+
+static void
+open_midst(vjp *v, midst *m, ir_region *region, ir_op *after)
+{
+    *m = (midst){v->b, region, after ? after->next : region->first, region->last, {0}};
     region->last = after;
     if (after)
         after->next = NULL;
     else
         region->first = NULL;
-    if (m.tail)
-        m.tail->prev = NULL;
+    if (m->tail)
+        m->tail->prev = NULL;
     v->b = ir_builder_on(v->fn->module, v->diags);
+    mem_own(&m->owns, release_builder, m->outer); /* v->b is now the inner one */
     ir_builder_enter(v->b, v->fn, region);
-    return m;
 }
 
 static void
 close_midst(vjp *v, midst *m)
 {
     ir_builder_leave(v->b);
+    mem_disown(&m->owns);
     rg_builder_destroy(v->b);
     v->b = m->outer;
     if (!m->tail)
@@ -158,10 +166,13 @@ sweep(vjp *v, const ir_op *task, const ad_domain *domain, unsigned round)
 {
     vjp s = *v;
     ir_value *index[RG_MAX_RANK];
-    size_t bytes = sizeof(*s.instance) * (v->from->next_id + 1);
-    s.instance = mem_alloc(bytes);
-    memcpy(s.instance, v->instance, bytes);
+    s.instance = arena_new_n(v->fn->module->arena, ir_value *, v->from->next_id + 1);
+    memcpy(s.instance, v->instance, sizeof(*s.instance) * (v->from->next_id + 1));
     s.instance_ops = s.records = (map){0};
+    ir_op_list updates = {0};
+    mem_owner owns_ops, owns_updates;
+    mem_own(&owns_ops, mem_release_map, &s.instance_ops);
+    mem_own(&owns_updates, mem_release_ptr, &updates.at);
     s.keep_contests = true;
     vjp_see_outer_values(&s, task);
     rg_build_parallel(s.b, domain->rank, domain->lo, domain->hi, index);
@@ -170,7 +181,6 @@ sweep(vjp *v, const ir_op *task, const ad_domain *domain, unsigned round)
     ir_value *key = ad_contest_key(s.b, domain, index);
     ir_region *body = ir_build_region(s.b);
     vjp_clone_ops(&s, task->regions[0]->first, ir_terminator(task->regions[0]), body, false);
-    ir_op_list updates = {0};
     ir_walk(body, collect_updates, &updates);
     for (size_t i = 0; i < updates.n; i++) {
         ir_op *op = updates.at[i];
@@ -183,9 +193,10 @@ sweep(vjp *v, const ir_op *task, const ad_domain *domain, unsigned round)
             ad_contest_look(v->fn, &v->contests.at[c].c, op, key, round);
     }
     rg_build_end(s.b);
+    mem_disown(&owns_updates);
+    mem_disown(&owns_ops);
     vec_free(&updates);
     map_free(&s.instance_ops);
-    mem_free(s.instance);
 }
 
 /* makes the contests' buffers and fills them, where v's builder stands */
@@ -218,14 +229,15 @@ find_out_forwards(vjp *v, const ir_op *task, size_t from)
         domain.lo[k] = copy->args[k];
         domain.hi[k] = copy->args[domain.rank + k];
     }
-    midst before = open_midst(v, copy->parent, copy->prev);
+    midst before, after;
+    open_midst(v, &before, copy->parent, copy->prev);
     for (size_t i = from; i < v->contests.n; i++) {
         v->contests.at[i].c.buffer = vjp_primal(v, (ir_value *)v->contests.at[i].root);
         if (v->contests.at[i].c.op == RG_RMW_MUL)
             ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.old);
     }
     close_midst(v, &before);
-    midst after = open_midst(v, copy->parent, copy);
+    open_midst(v, &after, copy->parent, copy);
     v->right_after = true;
     find_out(v, task, from, &domain);
     v->right_after = false;

@@ -78,11 +78,11 @@ reverse_arm(vjp *v, const ir_region *arm, ir_value *const *g)
     vjp_reverse(v, arm, end->prev);
 }
 
-/* the results' adjoints; the caller frees */
+/* the results' adjoints */
 static ir_value **
 result_adjoints(vjp *v, const ir_op *op)
 {
-    ir_value **g = mem_zalloc(sizeof(*g) * (op->nresults + 1));
+    ir_value **g = arena_new_n(v->fn->module->arena, ir_value *, op->nresults + 1);
     for (uint32_t i = 0; i < op->nresults; i++)
         g[i] = vjp_adjoint(v, op->results[i]);
     return g;
@@ -97,7 +97,6 @@ reverse_if(vjp *v, const ir_op *op)
     rg_build_else(v->b);
     reverse_arm(v, op->regions[1], g);
     rg_build_end(v->b);
-    mem_free(g);
 }
 
 /* -- loops: the partial last iteration, then the full ones from last to first ------------------------------- */
@@ -113,7 +112,7 @@ open_carried(vjp *v, const ir_op *op)
     const ir_region *body = op->regions[0];
     carried c = {.op = op, .first_init = ir_first_init(op), .first_param = op->code == RG_OP_FOR};
     c.n = body->nparams - c.first_param;
-    c.state = mem_zalloc(sizeof(*c.state) * (c.n + 1));
+    c.state = arena_new_n(v->fn->module->arena, rg_var, c.n + 1);
     for (uint32_t j = 0; j < c.n; j++) {
         const ir_value *p = body->params[c.first_param + j];
         bool leaves = op->code == RG_OP_FOR && vjp_active(v, op->results[j]);
@@ -205,8 +204,6 @@ reverse_loop(vjp *v, const ir_op *op)
     for (uint32_t j = 0; j < c.n; j++)
         if (c.state[j])
             vjp_accumulate(v, op->args[c.first_init + j], rg_build_get(v->b, c.state[j]));
-    mem_free(c.state);
-    mem_free(g);
 }
 
 /* -- parallel ------------------------------------------------------------------------------------------------ */
@@ -215,6 +212,14 @@ typedef struct free_values {
     vec(ir_value *) at;
     map seen;
 } free_values;
+
+static void
+release_free_values(void *object)
+{
+    free_values *f = object;
+    vec_free(&f->at);
+    map_free(&f->seen);
+}
 
 static bool
 collect_free(ir_op *op, void *user)
@@ -306,11 +311,13 @@ void
 vjp_see_outer_values(vjp *v, const ir_op *op)
 {
     free_values outer = {.task = op};
+    mem_owner owns;
+    mem_own(&owns, release_free_values, &outer);
     ir_walk(op->regions[0], collect_free, &outer);
     for (size_t i = 0; i < outer.at.n; i++)
         v->instance[outer.at.at[i]->id] = vjp_primal(v, outer.at.at[i]);
-    vec_free(&outer.at);
-    map_free(&outer.seen);
+    mem_disown(&owns);
+    release_free_values(&outer);
 }
 
 static bool
@@ -357,7 +364,7 @@ static void
 reverse_task(vjp *v, task *t)
 {
     size_t n = t->outer.at.n;
-    ir_value **kept = mem_alloc(sizeof(*kept) * (n + 1));
+    ir_value **kept = arena_new_n(v->fn->module->arena, ir_value *, n + 1);
     for (size_t i = 0; i < n; i++) {
         uint32_t id = t->outer.at.at[i]->id;
         kept[i] = v->instance[id];
@@ -369,16 +376,17 @@ reverse_task(vjp *v, task *t)
         reverse_task_rewind(v, t);
     for (size_t i = 0; i < n; i++)
         v->instance[t->outer.at.at[i]->id] = kept[i];
-    mem_free(kept);
 }
 
 static void
 reverse_parallel(vjp *v, const ir_op *op)
 {
     task t = {.op = op, .outer = {.task = op}, .domain = {.rank = op->attr.rank}};
+    mem_owner owns;
+    mem_own(&owns, release_free_values, &t.outer);
     ir_walk(op->regions[0], collect_free, &t.outer);
     t.g = result_adjoints(v, op);
-    t.look = mem_zalloc(sizeof(*t.look) * (op->nresults + 1));
+    t.look = arena_new_n(v->fn->module->arena, ad_reduction, op->nresults + 1);
     for (uint32_t k = 0; k < op->attr.rank; k++) {
         t.domain.lo[k] = vjp_primal(v, op->args[k]);
         t.domain.hi[k] = vjp_primal(v, op->args[op->attr.rank + k]);
@@ -389,10 +397,8 @@ reverse_parallel(vjp *v, const ir_op *op)
     if (!v->failed)
         reverse_task(v, &t);
     vjp_close_contests(v, op);
-    mem_free(t.g);
-    mem_free(t.look);
-    vec_free(&t.outer.at);
-    map_free(&t.outer.seen);
+    mem_disown(&owns);
+    release_free_values(&t.outer);
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */

@@ -39,6 +39,8 @@ ir_op *
 ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
 {
     ir_steps steps = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &steps.at);
     ir_recall_steps(recall, &steps);
     ir_op *owner = NULL;
     for (size_t i = 0; i < steps.n && !owner; i++) {
@@ -49,6 +51,7 @@ ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
             break;
         }
     }
+    mem_disown(&owns);
     vec_free(&steps);
     return owner;
 }

@@ -245,9 +245,32 @@ clean_up(tape *t, ir_region *r)
 }
 
 static void
+release_tape(void *object)
+{
+    tape *t = object;
+    for (size_t i = 0; i < t->frames.cap; i++)
+        if (t->frames.values[i])
+            vec_free(&((tape_frame *)t->frames.values[i])->slots);
+    map_free(&t->frames);
+    map_free(&t->lifted);
+    map_free(&t->owners);
+    map_free(&t->makers);
+    map_free(&t->moving);
+    map_free(&t->begins);
+    vec_free(&t->recalls);
+    vec_free(&t->unwinds);
+    for (size_t i = 0; i < t->ways.n; i++)
+        vec_free(&t->ways.at[i]);
+    vec_free(&t->ways);
+    mem_free(t->replace);
+}
+
+static void
 lower_fn(ir_fn *fn)
 {
     tape t = {.fn = fn};
+    mem_owner owns;
+    mem_own(&owns, release_tape, &t);
     tape_find_slots(&t);
     ir_see_through_recalls(fn);
     /* ids of values made from here on are never replaced */
@@ -260,18 +283,8 @@ lower_fn(ir_fn *fn)
     t.replace = mem_realloc(t.replace, sizeof(*t.replace) * (fn->next_id + 1));
     memset(t.replace + room, 0, sizeof(*t.replace) * (fn->next_id + 1 - room));
     ir_replace_all(fn, t.replace);
-    mem_free(t.replace);
-    for (size_t i = 0; i < t.frames.cap; i++)
-        if (t.frames.values[i])
-            vec_free(&((tape_frame *)t.frames.values[i])->slots);
-    map_free(&t.frames);
-    map_free(&t.lifted);
-    map_free(&t.owners);
-    map_free(&t.makers);
-    map_free(&t.moving);
-    map_free(&t.begins);
-    vec_free(&t.recalls);
-    vec_free(&t.unwinds);
+    mem_disown(&owns);
+    release_tape(&t);
 }
 
 bool

@@ -22,6 +22,7 @@ typedef struct tape {
     map begins;   /* region of a thread, kernel or loop -> its first cursor */
     vec(ir_op *) recalls;
     vec(ir_op *) unwinds; /* and rewinding parallels */
+    vec(ir_steps) ways;   /* of each recall: out of the regions it must leave */
     ir_value **replace;   /* by id: a recall's result -> the popped value */
 } tape;
 

@@ -156,28 +156,20 @@ starts_an_unwind(tape *t, const ir_op *recall)
 void
 tape_find_slots(tape *t)
 {
-    ir_steps steps = {0};
     ir_walk(t->fn->body, collect, t);
-    for (size_t i = 0; i < t->recalls.n; i++) {
-        if (t->recalls.at[i]->args[0]->type.kind == IR_TRACE)
-            continue;
-        ir_recall_steps(t->recalls.at[i], &steps);
-        make_slot(t, t->recalls.at[i], &steps);
+    for (size_t i = 0; i < t->recalls.n; i++)
+        vec_push(&t->ways, (ir_steps){0});
+    for (int traces = 0; traces < 2; traces++) {
+        for (size_t i = 0; i < t->recalls.n; i++) {
+            const ir_op *recall = t->recalls.at[i];
+            bool trace = recall->args[0]->type.kind == IR_TRACE;
+            if (trace == traces && (!trace || starts_an_unwind(t, recall)))
+                ir_recall_steps(recall, &t->ways.at[i]);
+        }
+        for (size_t i = 0; i < t->recalls.n; i++)
+            if ((t->recalls.at[i]->args[0]->type.kind == IR_TRACE) == traces && t->ways.at[i].n)
+                make_slot(t, t->recalls.at[i], &t->ways.at[i]);
     }
-    vec(ir_steps) ways = {0};
-    for (size_t i = 0; i < t->recalls.n; i++) {
-        ir_steps way = {0};
-        if (t->recalls.at[i]->args[0]->type.kind == IR_TRACE && starts_an_unwind(t, t->recalls.at[i]))
-            ir_recall_steps(t->recalls.at[i], &way);
-        vec_push(&ways, way);
-    }
-    for (size_t i = 0; i < t->recalls.n; i++) {
-        if (ways.at[i].n)
-            make_slot(t, t->recalls.at[i], &ways.at[i]);
-        vec_free(&ways.at[i]);
-    }
-    vec_free(&ways);
-    vec_free(&steps);
 }
 
 /* -- pushes and pops ---------------------------------------------------------------------------------------------- */
