@@ -1,9 +1,9 @@
 /* Compiled code against the interpreter. SPDX-License-Identifier: Apache-2.0
  *
  * A case is IR text. Arguments come from its parameters: integers and bools are set from the case's
- * size, arrays have that extent along each axis and pseudo-random elements in all planes. Interpreter
- * and compiled code run on equal copies; memory is compared bit for bit afterwards (any NaN equals any
- * other), or, for sums over threads, within a tolerance. */
+ * size, arrays have that extent along each axis and pseudo-random elements in all planes.
+ * Interpreter and compiled code run on equal copies; memory is compared bit for bit afterwards (any
+ * NaN equals any other), or, for sums over threads, within a tolerance. */
 #include "codegen/llvm/ll.h"
 #include "pass/pass.h"
 #include "rt/cpu/cpu.h"
@@ -16,7 +16,7 @@ typedef struct test_case {
     int64_t size;     /* of the larger of two runs */
     double tolerance; /* 0: the same bits */
     const char *text;
-    unsigned copies;  /* of local arrays that lowering may leave, and one; 0: any number */
+    unsigned copies; /* of local arrays that lowering may leave, and one; 0: any number */
 } test_case;
 
 static int failures;
@@ -29,7 +29,8 @@ random_bits(uint64_t *state)
     return x * 0xbf58476d1ce4e5b9u ^ (x >> 32);
 }
 
-/* -- arguments ------------------------------------------------------------------------------------- */
+/* -- arguments
+ * ------------------------------------------------------------------------------------- */
 
 typedef struct memory {
     rt_arg *args;
@@ -85,15 +86,17 @@ make_arguments(memory *m, const ir_fn *fn, int64_t size, bool strided)
     assert(m->n <= 64);
     m->args = mem_zalloc(m->n * sizeof(rt_arg) + 1);
     for (uint32_t i = 0; i < m->n; i++) {
-        ir_type type = i < fn->body->nparams ? fn->body->params[i]->type
-                                             : ir_buffer(yield->args[i - fn->body->nparams]->type.dtype, 0);
+        ir_type type = i < fn->body->nparams
+                           ? fn->body->params[i]->type
+                           : ir_buffer(yield->args[i - fn->body->nparams]->type.dtype, 0);
         m->dtype[i] = (rg_dtype)type.dtype;
         if (type.kind == IR_BUFFER) {
             make_array(m, i, type, size, strided, &seed);
         } else {
             bool is_float = ir_is_float(m->dtype[i]);
-            m->args[i].bits = is_float ? ir_float_bits(m->dtype[i], 0.75)
-                                       : m->dtype[i] == RG_BOOL ? 1 : (uint64_t)size;
+            m->args[i].bits = is_float                 ? ir_float_bits(m->dtype[i], 0.75)
+                              : m->dtype[i] == RG_BOOL ? 1
+                                                       : (uint64_t)size;
             if (is_float) {
                 rt_arg scalar = m->args[i];
                 make_array(m, i, ir_buffer(m->dtype[i], 0), size, false, &seed);
@@ -144,8 +147,8 @@ compare(const char *name, const char *how, const ir_fn *fn, const memory *want, 
                 memcpy(&y, b, bytes);
                 printf("%s (%s): parameter %u (%s) plane %u element %zu: interpreter %#llx (%g), "
                        "compiled %#llx (%g)\n",
-                       name, how, i, i < fn->body->nparams ? fn->body->params[i]->name : "return", p,
-                       at / bytes, (unsigned long long)x, ir_bits_float(want->dtype[i], x),
+                       name, how, i, i < fn->body->nparams ? fn->body->params[i]->name : "return",
+                       p, at / bytes, (unsigned long long)x, ir_bits_float(want->dtype[i], x),
                        (unsigned long long)y, ir_bits_float(want->dtype[i], y));
                 failures++;
                 return false;
@@ -154,7 +157,8 @@ compare(const char *name, const char *how, const ir_fn *fn, const memory *want, 
     return true;
 }
 
-/* -- one case -------------------------------------------------------------------------------------- */
+/* -- one case
+ * -------------------------------------------------------------------------------------- */
 
 /* as it stands, for the interpreter */
 static ir_module *
@@ -271,21 +275,23 @@ run_case(ll_jit *jit, const test_case *c)
     ir_module_free(source);
 }
 
-/* -- cases ----------------------------------------------------------------------------------------- */
+/* -- cases
+ * ----------------------------------------------------------------------------------------- */
 
 static const test_case cases[] = {
 #include "codegen_cases.h"
 };
 
-/* -- every scalar op on edge values ---------------------------------------------------------------- */
+/* -- every scalar op on edge values
+ * ---------------------------------------------------------------- */
 
 static size_t
 edge_values(rg_dtype d, uint64_t *out)
 {
-    static const double floats[] = {0.0,    -0.0,  1,     -1,      0.5,    -0.5,    1.5,  -2.5,
-                                    3,      1e-3,  7.25,  -1e5,    1e10,   -3e38,   1e308, 1e-310,
-                                    1e-40,  2.5,   -3.5,  INFINITY, -INFINITY, NAN, 127.5, -128.6,
-                                    255.4,  65504, 65519, 65520,   2147483648.0, 9.3e18, 1e-7, 0.1};
+    static const double floats[] = {
+        0.0,   -0.0,   1,     -1,    0.5,    -0.5,  1.5,          -2.5,   3,        1e-3,      7.25,
+        -1e5,  1e10,   -3e38, 1e308, 1e-310, 1e-40, 2.5,          -3.5,   INFINITY, -INFINITY, NAN,
+        127.5, -128.6, 255.4, 65504, 65519,  65520, 2147483648.0, 9.3e18, 1e-7,     0.1};
     static const int64_t ints[] = {0, 1, -1, 2, -2, 3, 7, -7, 31, 32, 33, 63, 64, 65, 100, -100};
     size_t n = 0;
     if (ir_is_float(d)) {
@@ -312,9 +318,9 @@ add_op(str *body, rg_op op, rg_dtype d, const ir_type *args, uint32_t nargs, ir_
     str_addf(body, "    %%v%u: %s = %s ", row, ir_dtype_name(result.dtype), ir_ops[op].text);
     for (uint32_t i = 0; i < nargs; i++)
         str_addf(body, "%s%s", i ? ", " : "",
-                 args[i].dtype == d                ? names[i]
-                 : args[i].dtype == RG_BOOL        ? "%flag"
-                                                   : "%exp");
+                 args[i].dtype == d         ? names[i]
+                 : args[i].dtype == RG_BOOL ? "%flag"
+                                            : "%exp");
     str_addf(body, "\n    %%row%u: i64 = const %u\n    store %s[%%row%u, %%i], %%v%u\n", row, row,
              into, row, row);
 }
@@ -343,13 +349,14 @@ ops_kernel(str *text, rg_dtype d, rg_op *rows)
             }
         }
     }
-    str_addf(text,
-             "kernel @ops(%%n: i64, %%x: buf<%s,1>, %%y: buf<%s,1>, %%z: buf<%s,1>, %%r: buf<%s,2>, "
-             "%%rb: buf<bool,2>, %%ri: buf<i32,2>, %%f: buf<bool,1>, %%x2: buf<i32,1>) {\n"
-             "  %%lo: i64 = const 0\n  parallel (%%i: i64) = (%%lo) to (%%n) {\n"
-             "    %%a: %s = load %%x[%%i]\n    %%b: %s = load %%y[%%i]\n    %%c: %s = load %%z[%%i]\n"
-             "    %%flag: bool = load %%f[%%i]\n    %%exp: i32 = load %%x2[%%i]\n",
-             t, t, t, t, t, t, t);
+    str_addf(
+        text,
+        "kernel @ops(%%n: i64, %%x: buf<%s,1>, %%y: buf<%s,1>, %%z: buf<%s,1>, %%r: buf<%s,2>, "
+        "%%rb: buf<bool,2>, %%ri: buf<i32,2>, %%f: buf<bool,1>, %%x2: buf<i32,1>) {\n"
+        "  %%lo: i64 = const 0\n  parallel (%%i: i64) = (%%lo) to (%%n) {\n"
+        "    %%a: %s = load %%x[%%i]\n    %%b: %s = load %%y[%%i]\n    %%c: %s = load %%z[%%i]\n"
+        "    %%flag: bool = load %%f[%%i]\n    %%exp: i32 = load %%x2[%%i]\n",
+        t, t, t, t, t, t, t);
     str_add(text, str_view(&body));
     str_addz(text, "    yield\n  }\n  yield\n}\n");
     str_free(&body);
@@ -429,10 +436,9 @@ check_ops(ll_jit *jit, rg_dtype d)
                 break;
             uint64_t got = read_bits(&args[into], types[into], r * n + i);
             if (!same_bits(types[into], want, got)) {
-                printf("%s %s: %#llx %#llx %#llx: folder %#llx, compiled %#llx\n",
-                       ir_dtype_name(d), ir_ops[rows[r]].text, (unsigned long long)x,
-                       (unsigned long long)y, (unsigned long long)z, (unsigned long long)want,
-                       (unsigned long long)got);
+                printf("%s %s: %#llx %#llx %#llx: folder %#llx, compiled %#llx\n", ir_dtype_name(d),
+                       ir_ops[rows[r]].text, (unsigned long long)x, (unsigned long long)y,
+                       (unsigned long long)z, (unsigned long long)want, (unsigned long long)got);
                 failures++;
                 break;
             }
@@ -456,8 +462,10 @@ check_casts(ll_jit *jit, rg_dtype d)
     str_addf(&text, "kernel @casts(%%n: i64, %%x: buf<%s,1>", ir_dtype_name(d));
     for (int to = RG_BOOL; to < RG_DTYPE_COUNT; to++)
         str_addf(&text, ", %%r%d: buf<%s,1>", to, ir_dtype_name((rg_dtype)to));
-    str_addf(&text, ") {\n  %%lo: i64 = const 0\n  parallel (%%i: i64) = (%%lo) to (%%n) {\n"
-                    "    %%v: %s = load %%x[%%i]\n", ir_dtype_name(d));
+    str_addf(&text,
+             ") {\n  %%lo: i64 = const 0\n  parallel (%%i: i64) = (%%lo) to (%%n) {\n"
+             "    %%v: %s = load %%x[%%i]\n",
+             ir_dtype_name(d));
     for (int to = RG_BOOL; to < RG_DTYPE_COUNT; to++) {
         bool bits = to != (int)d && ir_bits((rg_dtype)to) == ir_bits(d);
         str_addf(&text, "    %%c%d: %s = %s %%v\n    store %%r%d[%%i], %%c%d\n", to,
@@ -479,8 +487,8 @@ check_casts(ll_jit *jit, rg_dtype d)
             for (size_t i = 0; i < n; i++) {
                 bool bits = to != (int)d && ir_bits((rg_dtype)to) == ir_bits(d);
                 uint64_t want, got = read_bits(&args[1 + to], (rg_dtype)to, i);
-                ir_eval(bits ? RG_OP_BITCAST : RG_OP_CAST, d, (rg_dtype)to,
-                        ir_wrap(d, values[i]), 0, 0, &want);
+                ir_eval(bits ? RG_OP_BITCAST : RG_OP_CAST, d, (rg_dtype)to, ir_wrap(d, values[i]),
+                        0, 0, &want);
                 if (!same_bits((rg_dtype)to, want, got)) {
                     printf("cast %s to %s: %#llx: folder %#llx, compiled %#llx\n", ir_dtype_name(d),
                            ir_dtype_name((rg_dtype)to), (unsigned long long)values[i],

@@ -1,4 +1,5 @@
-/* The CPU runtime under kernels written by hand against rt/abi.h. SPDX-License-Identifier: Apache-2.0 */
+/* The CPU runtime under kernels written by hand against rt/abi.h. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "rt/cpu/cpu.h"
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static int failures;
         }                                                                                          \
     } while (0)
 
-/* -- every iteration once ---------------------------------------------------------------------------- */
+/* -- every iteration once
+ * ---------------------------------------------------------------------------- */
 
 typedef struct visit {
     int64_t n, work;
@@ -63,7 +65,8 @@ test_chunks(uint32_t threads, int64_t n, int64_t work)
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
         CHECK(v.seen[i] == 1);
-        CHECK(i == 0 || v.chunk_of[i] == v.chunk_of[i - 1] || v.chunk_of[i] == v.chunk_of[i - 1] + 1);
+        CHECK(i == 0 || v.chunk_of[i] == v.chunk_of[i - 1] ||
+              v.chunk_of[i] == v.chunk_of[i - 1] + 1);
         CHECK(v.atomic_of[i] == (v.slots > 1));
     }
     for (int32_t s = 0; s < v.slots; s++)
@@ -76,7 +79,8 @@ test_chunks(uint32_t threads, int64_t n, int64_t work)
     free(v.atomic_of);
 }
 
-/* -- tapes that one task leaves and another rewinds -------------------------------------------------- */
+/* -- tapes that one task leaves and another rewinds
+ * -------------------------------------------------- */
 
 enum { THREADS_KEPT = 5000, FRAMES = 40, FRAME = 24 };
 
@@ -148,7 +152,8 @@ test_kept(uint32_t threads)
     rt_cpu_destroy(cpu);
 }
 
-/* -- faults ------------------------------------------------------------------------------------------ */
+/* -- faults
+ * ------------------------------------------------------------------------------------------ */
 
 static void
 failing_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
@@ -177,13 +182,16 @@ test_faults(uint32_t threads)
     rt_cpu *cpu = rt_cpu_create(threads, 0);
     rt_arg arg = {.bits = 1}, none = {0};
     CHECK(rt_cpu_launch(cpu, failing_kernel, &arg, &report) == RT_FAULT_ASSERT);
-    CHECK(report.fault == RT_FAULT_ASSERT && report.line % 1000 == 999 && !strcmp(report.text, "i"));
+    CHECK(report.fault == RT_FAULT_ASSERT && report.line % 1000 == 999 &&
+          !strcmp(report.text, "i"));
     CHECK(threads > 1 || report.line == 999);
-    CHECK(rt_cpu_launch(cpu, failing_kernel, &none, &report) == RT_FAULT_ASSERT && report.line == 5);
+    CHECK(rt_cpu_launch(cpu, failing_kernel, &none, &report) == RT_FAULT_ASSERT &&
+          report.line == 5);
     rt_cpu_destroy(cpu);
 }
 
-/* -- from inside of somebody's parallel region -------------------------------------------------------- */
+/* -- from inside of somebody's parallel region
+ * -------------------------------------------------------- */
 
 static void
 launch_often(void *cpu)

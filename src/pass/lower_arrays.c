@@ -1,30 +1,26 @@
 /* Local array values become slots, written in place. SPDX-License-Identifier: Apache-2.0
  *
  *   before                                            after
- *     %a: f64[9] = array                                %s: slot<f64,9> = slot     (at the thread's start)
- *     %r: f64[9] = for %i ... (%c: f64[9] = %a) {       slot_zero %s
- *       %v: f64 = extract %c[%i]                        for %i ... {
- *       %b: f64[9] = insert %c[%i], %w                    %v: f64 = slot_load %s[%i]
- *       yield %b                                          slot_store %s[%i], %w
- *     }                                                 }
+ *     %a: f64[9] = array                                %s: slot<f64,9> = slot     (at the thread's
+ * start) %r: f64[9] = for %i ... (%c: f64[9] = %a) {       slot_zero %s %v: f64 = extract %c[%i]
+ * for %i ... { %b: f64[9] = insert %c[%i], %w                    %v: f64 = slot_load %s[%i] yield
+ * %b                                          slot_store %s[%i], %w } }
  *
- * Arrays are linear: a value that was consumed is never looked at again. So every value can live in a
- * place that is fixed at compile time:
- *   array, copy, tape_pop   a slot of their own: at any time only one value made by an op is alive, since
- *                           what survives an iteration does so in the slot of a carried value
- *   insert                  its operand's
- *   carried value, result   the initial value's, which the loop consumed
- *   result of an if         that of a value which one branch yields; the other branch copies
- *   result of a loop        that of a value at its first exit; the others copy
- * Copies happen where a yield or an exit hands on a value in another slot: all of one hand-over at once,
- * through a temporary where they go round in a circle. */
+ * Arrays are linear: a value that was consumed is never looked at again. So every value can live in
+ * a place that is fixed at compile time: array, copy, tape_pop   a slot of their own: at any time
+ * only one value made by an op is alive, since what survives an iteration does so in the slot of a
+ * carried value insert                  its operand's carried value, result   the initial value's,
+ * which the loop consumed result of an if         that of a value which one branch yields; the
+ * other branch copies result of a loop        that of a value at its first exit; the others copy
+ * Copies happen where a yield or an exit hands on a value in another slot: all of one hand-over at
+ * once, through a temporary where they go round in a circle. */
 #include "pass/pass.h"
 
 typedef struct lowering {
     ir_fn *fn;
     ir_value **slot; /* by the array value's id */
     uint32_t nids;
-    vec(ir_value *) spare;  /* slots for circles */
+    vec(ir_value *) spare; /* slots for circles */
 } lowering;
 
 static bool
@@ -66,7 +62,8 @@ set_slot(lowering *l, const ir_value *v, ir_value *slot)
     l->slot[v->id] = slot;
 }
 
-/* -- hand-overs ------------------------------------------------------------------------------------ */
+/* -- hand-overs
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct move {
     ir_value *to, *from;
@@ -102,8 +99,8 @@ spare_slot(lowering *l, ir_op *at, const ir_value *like)
     return slot;
 }
 
-/* All moves at once, before the op: first those into slots that none still reads; a circle is broken by
- * setting one slot's content aside. */
+/* All moves at once, before the op: first those into slots that none still reads; a circle is
+ * broken by setting one slot's content aside. */
 static void
 hand_over(lowering *l, ir_op *before, move *moves, uint32_t n)
 {
@@ -154,7 +151,8 @@ hand_over_at_end(lowering *l, ir_region *r, ir_value *const *to, uint32_t n)
     hand_over(l, yield, moves, moves_of(l, yield, 0, to, n, moves));
 }
 
-/* -- arrays leave operands, results and parameters ------------------------------------------------- */
+/* -- arrays leave operands, results and parameters
+ * ------------------------------------------------- */
 
 static void
 drop_array_args(ir_op *op)
@@ -190,7 +188,8 @@ drop_array_params(ir_region *r)
     r->nparams = n;
 }
 
-/* -- ops ------------------------------------------------------------------------------------------- */
+/* -- ops
+ * ------------------------------------------------------------------------------------------- */
 
 static void lower_region(lowering *l, ir_region *r);
 

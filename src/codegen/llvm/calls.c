@@ -1,8 +1,8 @@
 /* Calls out of compiled code: intrinsics, the math library, the runtime.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Math functions have names of our own until code is made, so that no pass computes one call at compile
- * time, with another rounding, and leaves its copy in the reverse sweep alone. */
+ * Math functions have names of our own until code is made, so that no pass computes one call at
+ * compile time, with another rounding, and leaves its copy in the reverse sweep alone. */
 #include "codegen/llvm/gen.h"
 #include "rt/cpu/helpers.h"
 
@@ -79,7 +79,8 @@ gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 
-/* -- what the jit binds these names to ------------------------------------------------------------- */
+/* -- what the jit binds these names to
+ * ------------------------------------------------------------- */
 
 #if defined(__FLT16_MAX__) && defined(__SSE2__)
 /* for machines whose processor does not convert: LLVM calls these by their names in libgcc */
@@ -95,12 +96,13 @@ float_to_half(float f)
 }
 #endif
 
-#define ADDRESS(f) (uint64_t)(uintptr_t)(f)
+#define ADDRESS(f)      (uint64_t)(uintptr_t)(f)
 #define LIBM1(op, name) {"rg_" #name, ADDRESS(name)}, {"rg_" #name "f", ADDRESS(name##f)},
 #define LIBM2(op, name) LIBM1(op, name)
-#define SAME(name) {#name, ADDRESS(name)},
-#define BOTH(name) SAME(name) SAME(name##f)
+#define SAME(name)      {#name, ADDRESS(name)},
+#define BOTH(name)      SAME(name) SAME(name##f)
 
+/* clang-format off */
 static const ll_symbol symbols[] = {
 #include "codegen/llvm/libm.def"
     LIBM1(LDEXP, ldexp)
@@ -108,12 +110,15 @@ static const ll_symbol symbols[] = {
     BOTH(fma) BOTH(floor) BOTH(ceil) BOTH(trunc) BOTH(rint) BOTH(round) BOTH(sqrt)
     SAME(memcpy) SAME(memmove) SAME(memset)
 #if defined(__FLT16_MAX__) && defined(__SSE2__)
-    {"__extendhfsf2", ADDRESS(half_to_float)}, {"__truncsfhf2", ADDRESS(float_to_half)},
+    {"__extendhfsf2", ADDRESS(half_to_float)},
+    {"__truncsfhf2", ADDRESS(float_to_half)},
 #endif
     SAME(rt_odd_float) SAME(rt_fraction) SAME(rt_fractionf) SAME(rt_exponent)
     SAME(rt_cpu_parallel) SAME(rt_cpu_slots) SAME(rt_cpu_kernel_worker) SAME(rt_cpu_page)
-    SAME(rt_cpu_private) SAME(rt_cpu_private_add) SAME(rt_cpu_temp) SAME(rt_cpu_temp_again) SAME(rt_cpu_scratch) SAME(rt_cpu_assert) SAME(rt_cpu_print)
+    SAME(rt_cpu_private) SAME(rt_cpu_private_add) SAME(rt_cpu_temp) SAME(rt_cpu_temp_again)
+    SAME(rt_cpu_scratch) SAME(rt_cpu_assert) SAME(rt_cpu_print)
 };
+/* clang-format on */
 
 const ll_symbol *
 ll_symbols(size_t *n)

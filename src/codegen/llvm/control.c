@@ -43,8 +43,8 @@ gen_if(gen *g, const ir_op *op)
     }
 }
 
-/* How often `for` runs: the distance, rounded up to whole steps, or 0. Distances are taken modulo 2^64
- * after widening, where they cannot overflow as unsigned numbers. */
+/* How often `for` runs: the distance, rounded up to whole steps, or 0. Distances are taken modulo
+ * 2^64 after widening, where they cannot overflow as unsigned numbers. */
 static LLVMValueRef
 trip_count(gen *g, bool is_signed, int64_t step, LLVMValueRef lo, LLVMValueRef hi)
 {
@@ -62,8 +62,8 @@ trip_count(gen *g, bool is_signed, int64_t step, LLVMValueRef lo, LLVMValueRef h
     return LLVMBuildSelect(b, some, distance, gen_i64(g, 0), "trips");
 }
 
-/* The index runs in 64 bits beside (for steps other than 1) a count of trips; the test stands at the
- * end, behind one test before the loop. */
+/* The index runs in 64 bits beside (for steps other than 1) a count of trips; the test stands at
+ * the end, behind one test before the loop. */
 void
 gen_for(gen *g, const ir_op *op)
 {
@@ -158,8 +158,7 @@ gen_loop(gen *g, const ir_op *op)
         gen_set(g, body->params[k], carried[k] = phi(g, body->params[k]));
         LLVMAddIncoming(carried[k], &init[k], &before, 1);
     }
-    ir_for_ops(inner, body)
-    {
+    ir_for_ops (inner, body) {
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, results);
         else if (inner->code != RG_OP_YIELD)

@@ -93,7 +93,7 @@ gen_op(gen *g, const ir_op *op)
 void
 gen_region(gen *g, const ir_region *r)
 {
-    ir_for_ops(op, r)
+    ir_for_ops (op, r)
         if (op->code != RG_OP_YIELD)
             gen_op(g, op);
 }

@@ -4,8 +4,9 @@
  *     entry function   kernel-level code
  *     task functions   one for each parallel loop at kernel level, called by the runtime
  *
- * Values of the IR are LLVM values of the function being built (struct scope). A buffer is the address
- * of its rt_arg, wherever it comes from: a parameter, a temporary, a choice between buffers. */
+ * Values of the IR are LLVM values of the function being built (struct scope). A buffer is the
+ * address of its rt_arg, wherever it comes from: a parameter, a temporary, a choice between
+ * buffers. */
 #ifndef CODEGEN_LLVM_GEN_H
 #define CODEGEN_LLVM_GEN_H
 
@@ -19,24 +20,24 @@ enum { RANK_MAX = RT_RANK, SCRATCH_FROM = 4096, STACK_SLOTS_MAX = 1 << 16 };
 typedef struct private_sum {
     const ir_value *buffer;
     unsigned plane;
-    LLVMValueRef first;         /* i64: its first cell; negative: not worth it in this launch */
-    LLVMValueRef cells, used;   /* in the task: where they are; i1 */
+    LLVMValueRef first;       /* i64: its first cell; negative: not worth it in this launch */
+    LLVMValueRef cells, used; /* in the task: where they are; i1 */
 } private_sum;
 
 /* One LLVM function under construction. */
 typedef struct scope {
     struct scope *outer;
-    const ir_region *region;    /* of the parallel loop; the kernel's body at kernel level */
+    const ir_region *region; /* of the parallel loop; the kernel's body at kernel level */
     bool task;
     LLVMValueRef fn;
-    LLVMBuilderRef top;         /* appends to the entry block: arguments, allocas */
-    LLVMBasicBlockRef body;     /* the entry block ends in a jump to it */
-    LLVMValueRef *values;       /* by id; NULL: not here (yet) */
-    LLVMValueRef *wide;         /* by id: the same integer in 64 bits, if it came from there */
-    LLVMValueRef *planes;       /* by parameter * RT_PLANES + plane: pointers loaded */
+    LLVMBuilderRef top;              /* appends to the entry block: arguments, allocas */
+    LLVMBasicBlockRef body;          /* the entry block ends in a jump to it */
+    LLVMValueRef *values;            /* by id; NULL: not here (yet) */
+    LLVMValueRef *wide;              /* by id: the same integer in 64 bits, if it came from there */
+    LLVMValueRef *planes;            /* by parameter * RT_PLANES + plane: pointers loaded */
     LLVMValueRef *extents, *strides; /* by parameter * RT_RANK + axis */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
-    private_sum *sums;          /* nsums of them */
+    private_sum *sums; /* nsums of them */
     uint32_t nsums;
     int64_t scratch_used;
     int64_t stack_used;
@@ -45,30 +46,31 @@ typedef struct scope {
 typedef struct gen {
     const ir_fn *ir;
     const ll_options *options;
-    const char *symbol;         /* of the entry function */
-    bool libm_names;            /* math functions under libm's names (objects) or ours (jit) */
+    const char *symbol; /* of the entry function */
+    bool libm_names;    /* math functions under libm's names (objects) or ours (jit) */
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
-    arena *scratch;             /* lives as long as the generator */
+    arena *scratch; /* lives as long as the generator */
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
     LLVMValueRef empty_node;
-    LLVMValueRef zero_cell;     /* what planes that are not there read */
-    uint32_t nbuffers;          /* parameters and results */
-    uint8_t *used_planes;       /* by parameter: bits */
+    LLVMValueRef zero_cell;                 /* what planes that are not there read */
+    uint32_t nbuffers;                      /* parameters and results */
+    uint8_t *used_planes;                   /* by parameter: bits */
     LLVMValueRef *own_scope, *other_scopes; /* alias metadata by parameter * RT_PLANES + plane */
     LLVMValueRef tape_scope, tape_others;
 } gen;
 
 /* gen.c */
-void gen_region(gen *g, const ir_region *r); /* all ops but the terminator; exit_if: see control.c */
+void gen_region(gen *g,
+                const ir_region *r); /* all ops but the terminator; exit_if: see control.c */
 void gen_op(gen *g, const ir_op *op);
 void gen_kernel(gen *g);
 
 /* values.c */
-LLVMTypeRef gen_type(gen *g, rg_dtype d);    /* of a value in a register */
+LLVMTypeRef gen_type(gen *g, rg_dtype d); /* of a value in a register */
 LLVMTypeRef gen_memory_type(gen *g, rg_dtype d);
 LLVMTypeRef gen_value_type(gen *g, ir_type t);
 LLVMValueRef gen_const(gen *g, rg_dtype d, uint64_t bits);
@@ -82,13 +84,14 @@ LLVMBasicBlockRef gen_here(gen *g);
 void gen_at(gen *g, LLVMBasicBlockRef block);
 LLVMValueRef gen_alloca(gen *g, LLVMTypeRef type, LLVMValueRef count, const char *name);
 LLVMValueRef gen_string(gen *g, const char *text, size_t bytes, const char *name);
-LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRef at, unsigned field);
+LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRef at,
+                       unsigned field);
 LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
 void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
 
 /* calls.c */
-LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
-                           LLVMValueRef *args);
+LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
+                           unsigned n, LLVMValueRef *args);
 /* a pure function of the math library: `name` is that for double; for float an f is appended */
 LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
@@ -105,27 +108,41 @@ LLVMValueRef gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v);
 
 /* memory.c */
 typedef enum presence { THERE, MAYBE, MISSING } presence;
+enum { FIELD_BITS, FIELD_PLANE, FIELD_EXTENT, FIELD_STRIDE }; /* of rt_arg */
+typedef struct gen_place {
+    LLVMValueRef address;
+    LLVMValueRef missing; /* i1: the plane is not there; NULL: it is */
+    bool nothing;         /* it never is */
+} gen_place;
 int64_t gen_parameter_of(const gen *g, const ir_value *v); /* -1: not a parameter */
 presence gen_presence(const gen *g, const ir_value *buffer, unsigned plane);
-bool gen_may_be(const ir_value *buffer, const ir_value *wanted); /* picks seen through */
 bool gen_is_dense(const gen *g, const ir_value *buffer);
 LLVMValueRef gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis);
 LLVMValueRef gen_plane(gen *g, const ir_value *buffer, unsigned plane);
 LLVMValueRef gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index);
-void gen_load(gen *g, const ir_op *op);
-void gen_store(gen *g, const ir_op *op);
-void gen_rmw(gen *g, const ir_op *op);
-void gen_extent(gen *g, const ir_op *op);
-void gen_pick(gen *g, const ir_op *op);
-void gen_temp(gen *g, const ir_op *op);
-void gen_results(gen *g, const ir_op *yield);
-LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
+gen_place gen_element(gen *g, const ir_op *op, bool writes);
 LLVMValueRef gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v);
 LLVMValueRef gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v);
+void gen_load(gen *g, const ir_op *op);
+void gen_store(gen *g, const ir_op *op);
+void gen_extent(gen *g, const ir_op *op);
+void gen_results(gen *g, const ir_op *yield);
+
+/* alias.c */
+void gen_make_alias_scopes(gen *g);
+void gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op);
+LLVMValueRef gen_mark_own(gen *g, LLVMValueRef access); /* tape, cells: memory of ours */
+
+/* rmw.c */
+void gen_rmw(gen *g, const ir_op *op);
 LLVMValueRef gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
 LLVMValueRef gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d);
-void gen_make_alias_scopes(gen *g);
-LLVMValueRef gen_mark_own(gen *g, LLVMValueRef access); /* tape, cells: memory of ours */
+LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
+
+/* temp.c */
+void gen_pick(gen *g, const ir_op *op);
+void gen_temp(gen *g, const ir_op *op);
+bool gen_may_be(const ir_value *buffer, const ir_value *wanted); /* picks seen through */
 
 /* control.c */
 void gen_if(gen *g, const ir_op *op);
@@ -134,15 +151,47 @@ void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
 
 /* private.c */
-/* of the task that op becomes: which planes; at kernel level before and after it; where it begins */
+/* of the task that op becomes: which planes; at kernel level before and after it; where it begins
+ */
 uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);
 LLVMValueRef gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads,
                                LLVMValueRef *row);
 void gen_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
-/* An addition to such a plane: adds to the cell where cells are used and leaves the builder where they
- * are not; returns the block behind both. NULL: not such a plane. */
+/* An addition to such a plane: adds to the cell where cells are used and leaves the builder where
+ * they are not; returns the block behind both. NULL: not such a plane. */
 LLVMBasicBlockRef gen_private_add(gen *g, const ir_op *op);
+
+/* domain.c */
+typedef struct domain {
+    uint32_t rank;
+    rg_dtype dtype;
+    LLVMValueRef lo[RANK_MAX], count[RANK_MAX]; /* i64 */
+    LLVMValueRef total;
+    bool mirrored;
+} domain;
+/* A loop over [from, to), not empty, with carried sums; `body` is called to fill it. */
+typedef struct counted {
+    LLVMBasicBlockRef before, loop;
+    LLVMValueRef at, to;
+    LLVMValueRef *sums;
+    uint32_t n;
+} counted;
+domain gen_domain_of(gen *g, const ir_op *op);
+void gen_iterate(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi,
+                 LLVMValueRef *sums);
+counted gen_counted_begin(gen *g, LLVMValueRef from, LLVMValueRef to, uint32_t n,
+                          LLVMValueRef *sums);
+void gen_counted_end(gen *g, counted *c, LLVMValueRef *sums);
+
+/* reduce.c */
+rg_dtype gen_sum_dtype(const ir_op *op, uint32_t r); /* that reduction r is formed in */
+LLVMValueRef gen_contribute(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum,
+                            LLVMValueRef value);
+LLVMValueRef *gen_identities(gen *g, const ir_op *op);
+void gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef *sums);
+LLVMValueRef gen_partials_memory(gen *g, uint32_t n);
+void gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef used);
 
 /* parallel.c */
 void gen_parallel(gen *g, const ir_op *op);
@@ -175,8 +224,7 @@ typedef enum machine_effort {
 } machine_effort;
 bool machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error);
 void machine_free(machine_ref machine);
-bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort,
-                      str *error);
+bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, str *error);
 
 /* what the jit links compiled code with */
 typedef struct ll_symbol {

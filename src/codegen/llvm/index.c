@@ -1,9 +1,9 @@
 /* Subscripts in 64 bits. SPDX-License-Identifier: Apache-2.0
  *
- * C computes x[i + 1] with a 32-bit sum that may wrap; an address made of the wrapped sum tells LLVM
- * nothing about its distance from x[i]. So sums and differences are made in 64 bits where that gives the
- * same element: where ranges show that they do not wrap, and where a sum that wraps would be a negative
- * subscript, which no array has. */
+ * C computes x[i + 1] with a 32-bit sum that may wrap; an address made of the wrapped sum tells
+ * LLVM nothing about its distance from x[i]. So sums and differences are made in 64 bits where that
+ * gives the same element: where ranges show that they do not wrap, and where a sum that wraps would
+ * be a negative subscript, which no array has. */
 #include "codegen/llvm/gen.h"
 
 enum { DEPTH = 6 };
@@ -125,9 +125,9 @@ range_at(const ir_value *v, unsigned depth)
     range type = range_of_type(d);
     if (!depth)
         return type;
-    range r = !v->def           ? range_of_param(v, depth)
-              : v->def->nargs   ? range_of_op(v->def, type, depth)
-                                : type;
+    range r = !v->def         ? range_of_param(v, depth)
+              : v->def->nargs ? range_of_op(v->def, type, depth)
+                              : type;
     return fits(r, d) && r.min <= r.max ? r : type;
 }
 
@@ -160,5 +160,6 @@ gen_index(gen *g, const ir_value *v)
         !in_reach(g, op->args[0]) || !in_reach(g, op->args[1]))
         return gen_wide(g, v);
     LLVMValueRef x = gen_index(g, op->args[0]), y = gen_index(g, op->args[1]);
-    return op->code == RG_OP_ADD ? LLVMBuildNSWAdd(g->b, x, y, "") : LLVMBuildNSWSub(g->b, x, y, "");
+    return op->code == RG_OP_ADD ? LLVMBuildNSWAdd(g->b, x, y, "")
+                                 : LLVMBuildNSWSub(g->b, x, y, "");
 }

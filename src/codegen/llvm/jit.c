@@ -1,8 +1,8 @@
 /* Machine code in memory. SPDX-License-Identifier: Apache-2.0
  *
- * A compilation makes an object file in memory on its own; only the linker (ORC) is shared. Each piece
- * of code is a resource of the linker that goes away with its ll_code. Kernels are linked under numbered
- * names that no library has. */
+ * A compilation makes an object file in memory on its own; only the linker (ORC) is shared. Each
+ * piece of code is a resource of the linker that goes away with its ll_code. Kernels are linked
+ * under numbered names that no library has. */
 #include "codegen/llvm/unit.h"
 
 #include <llvm-c/LLJIT.h>
@@ -25,7 +25,8 @@ struct ll_code {
     ll_entry *entry;
 };
 
-/* -- the linker ------------------------------------------------------------------------------------ */
+/* -- the linker
+ * ------------------------------------------------------------------------------------ */
 
 static void
 take_error(LLVMErrorRef failed, str *error)
@@ -55,8 +56,8 @@ define_symbols(LLVMOrcLLJITRef orc)
         pairs[i].Sym.Flags.GenericFlags =
             LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
     }
-    LLVMErrorRef failed = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(orc),
-                                                LLVMOrcAbsoluteSymbols(pairs, n));
+    LLVMErrorRef failed =
+        LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(orc), LLVMOrcAbsoluteSymbols(pairs, n));
     mem_free(pairs);
     return failed;
 }
@@ -151,8 +152,8 @@ static bool
 make_object(ll_jit *jit, unit *u, LLVMMemoryBufferRef *object)
 {
     u->machine = take_machine(jit, u->effort, &u->error);
-    bool made = u->machine && unit_generate(u) && unit_optimize(u) &&
-                unit_emit(u, LLVMObjectFile, object);
+    bool made =
+        u->machine && unit_generate(u) && unit_optimize(u) && unit_emit(u, LLVMObjectFile, object);
     if (u->machine)
         give_machine(jit, u->effort, u->machine);
     u->machine = NULL;

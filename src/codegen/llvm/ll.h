@@ -8,19 +8,20 @@
 #include "ir/ir.h"
 #include "rt/abi.h"
 
-/* The linker of compiled kernels in this process: one for each context. Destroy it after the code. */
+/* The linker of compiled kernels in this process: one for each context. Destroy it after the code.
+ */
 typedef struct ll_jit ll_jit;
 RG_MUST_CHECK rg_status ll_jit_create(ll_jit **out, diag_list *diags);
 void ll_jit_destroy(ll_jit *jit); /* takes NULL */
 
-/* What is known about the launches that the code is for. All zero: nothing. Arrays have an entry for
- * each parameter and then one for each result; NULL: nothing is known of any. */
+/* What is known about the launches that the code is for. All zero: nothing. Arrays have an entry
+ * for each parameter and then one for each result; NULL: nothing is known of any. */
 typedef struct ll_options {
-    const uint8_t *present;   /* bit p: plane p is there (plane 0 always is) */
-    const uint8_t *absent;    /* bit p: plane p is NULL: reads of it are 0, writes nothing */
-    const bool *contiguous;   /* plane 0 is dense and row-major: strides follow from the extents */
-    bool noalias;             /* no two planes of any parameters share memory */
-    bool alone;               /* launches use one thread: nothing needs to be atomic */
+    const uint8_t *present; /* bit p: plane p is there (plane 0 always is) */
+    const uint8_t *absent;  /* bit p: plane p is NULL: reads of it are 0, writes nothing */
+    const bool *contiguous; /* plane 0 is dense and row-major: strides follow from the extents */
+    bool noalias;           /* no two planes of any parameters share memory */
+    bool alone;             /* launches use one thread: nothing needs to be atomic */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
     const char *triple, *cpu, *features;
 } ll_options;
@@ -34,18 +35,19 @@ RG_MUST_CHECK rg_status ll_compile(ll_jit *jit, const ir_fn *fn, const ll_option
 ll_entry *ll_code_entry(const ll_code *code);
 void ll_code_free(ll_code *code); /* takes NULL */
 
-/* An object file with one function names[i] for each kernel, of the type ll_entry; it is linked with
- * librgrt, libm and the OpenMP runtime. RG_UNSUPPORTED: this LLVM does not know the target. */
-RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
-                                       const ll_options *options, str *out, diag_list *diags);
+/* An object file with one function names[i] for each kernel, of the type ll_entry; it is linked
+ * with librgrt, libm and the OpenMP runtime. RG_UNSUPPORTED: this LLVM does not know the target. */
+RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *const *names,
+                                       uint32_t n, const ll_options *options, str *out,
+                                       diag_list *diags);
 
 /* For people: LLVM's IR before or after its passes, or the assembly. */
 typedef enum ll_stage { LL_STAGE_RAW, LL_STAGE_OPTIMIZED, LL_STAGE_ASSEMBLY } ll_stage;
-RG_MUST_CHECK rg_status ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out,
-                                 diag_list *diags);
+RG_MUST_CHECK rg_status ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage,
+                                 str *out, diag_list *diags);
 
-/* Milliseconds that the last ll_compile of this thread spent: making IR, LLVM's passes, making code,
- * linking. */
+/* Milliseconds that the last ll_compile of this thread spent: making IR, LLVM's passes, making
+ * code, linking. */
 typedef struct ll_times {
     double build, passes, code, link;
 } ll_times;

@@ -1,9 +1,9 @@
 /* Target machines, and which of LLVM's passes run. SPDX-License-Identifier: Apache-2.0
  *
  * The lists are short: our own passes have simplified the kernel already. What remains is what only
- * shows below the IR: address arithmetic, loads from memory, loops of constant length over local arrays,
- * and vectors for threads that do the same without branching (floats are never reordered for it). The
- * longer a function, the fewer passes it gets. */
+ * shows below the IR: address arithmetic, loads from memory, loops of constant length over local
+ * arrays, and vectors for threads that do the same without branching (floats are never reordered
+ * for it). The longer a function, the fewer passes it gets. */
 #include "codegen/llvm/gen.h"
 
 #include <llvm-c/Target.h>
@@ -14,7 +14,7 @@
 
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #define CLEAN                                                                                      \
-    "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa," \
+    "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"  \
     "gvn," COMBINE ",simplifycfg"
 #define LOOPS "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,early-cse"
 
@@ -58,8 +58,8 @@ machine_create(const ll_options *options, machine_effort effort, machine_ref *ou
     if (options->triple)
         pthread_once(&all_once, initialize_all);
     bool host = !options->triple && !options->cpu;
-    char *triple = options->triple ? LLVMNormalizeTargetTriple(options->triple)
-                                   : LLVMGetDefaultTargetTriple();
+    char *triple =
+        options->triple ? LLVMNormalizeTargetTriple(options->triple) : LLVMGetDefaultTargetTriple();
     LLVMTargetRef target;
     char *message = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
@@ -68,10 +68,16 @@ machine_create(const ll_options *options, machine_effort effort, machine_ref *ou
     }
     char *cpu = host ? LLVMGetHostCPUName() : NULL;
     char *features = host && !options->features ? LLVMGetHostCPUFeatures() : NULL;
-    *out = LLVMCreateTargetMachine(
-        target, triple, cpu ? cpu : options->cpu ? options->cpu : "",
-        features ? features : options->features ? options->features : "",
-        effort == MACHINE_QUICK ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
+    *out = LLVMCreateTargetMachine(target, triple,
+                                   cpu            ? cpu
+                                   : options->cpu ? options->cpu
+                                                  : "",
+                                   features            ? features
+                                   : options->features ? options->features
+                                                       : "",
+                                   effort == MACHINE_QUICK ? LLVMCodeGenLevelNone
+                                                           : LLVMCodeGenLevelDefault,
+                                   LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMDisposeMessage(triple);
     if (cpu)
         LLVMDisposeMessage(cpu);

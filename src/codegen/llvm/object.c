@@ -15,8 +15,13 @@ static bool
 add_kernel(unit *u, const ir_fn *fn, const char *name)
 {
     LLVMModuleRef whole = u->g.module;
-    gen next = {.options = u->g.options, .context = u->g.context, .b = u->g.b, .ir = fn,
-                .symbol = name, .libm_names = true, .scratch = u->g.scratch};
+    gen next = {.options = u->g.options,
+                .context = u->g.context,
+                .b = u->g.b,
+                .ir = fn,
+                .symbol = name,
+                .libm_names = true,
+                .scratch = u->g.scratch};
     next.module = LLVMModuleCreateWithNameInContext(name, next.context);
     u->g = next;
     bool ok = unit_generate(u);

@@ -1,15 +1,16 @@
 /* Sums over threads, formed by each worker alone. SPDX-License-Identifier: Apache-2.0
  *
- * A small array to which all threads of a task add, and with which they do nothing else, gets one f64
- * cell for each element and worker: no atomic operations, and a million threads lose no digits of an
- * f32. The cells are added to the array when the task has ended. Needs to know that no other plane shares
- * the array's memory; whether there are few enough cells for the number of threads is decided in each
- * launch. */
+ * A small array to which all threads of a task add, and with which they do nothing else, gets one
+ * f64 cell for each element and worker: no atomic operations, and a million threads lose no digits
+ * of an f32. The cells are added to the array when the task has ended. Needs to know that no other
+ * plane shares the array's memory; whether there are few enough cells for the number of threads is
+ * decided in each launch. */
 #include "codegen/llvm/gen.h"
 
 enum { SUMS_MAX = 12, CELLS_MAX = 4096, THREADS_PER_CELL = 4 };
 
-/* -- which planes ---------------------------------------------------------------------------------- */
+/* -- which planes
+ * ---------------------------------------------------------------------------------- */
 
 typedef struct search {
     gen *g;
@@ -85,7 +86,8 @@ gen_private_find(gen *g, const ir_op *op, private_sum **sums)
     return n;
 }
 
-/* -- at kernel level ------------------------------------------------------------------------------- */
+/* -- at kernel level
+ * ------------------------------------------------------------------------------- */
 
 static LLVMValueRef
 element_count(gen *g, const ir_value *buffer)
@@ -145,9 +147,11 @@ gen_private_end(gen *g, const private_sum *sums, uint32_t n)
     }
 }
 
-/* -- in the task ----------------------------------------------------------------------------------- */
+/* -- in the task
+ * ----------------------------------------------------------------------------------- */
 
-/* One worker alone needs cells only for the digits of an f32 adjoint; primals are what C makes them. */
+/* One worker alone needs cells only for the digits of an f32 adjoint; primals are what C makes
+ * them. */
 static bool
 needs_digits(const private_sum *sum)
 {

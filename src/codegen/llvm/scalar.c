@@ -1,7 +1,8 @@
-/* Scalar ops, with the values that the columns of ops.def give them. SPDX-License-Identifier: Apache-2.0
+/* Scalar ops, with the values that the columns of ops.def give them. SPDX-License-Identifier:
+ * Apache-2.0
  *
- * Floats are strict: no fast flags, nothing contracted. f16 is computed in f32 and rounded after each
- * op, which for + - * / and sqrt is what one rounding would give. */
+ * Floats are strict: no fast flags, nothing contracted. f16 is computed in f32 and rounded after
+ * each op, which for + - * / and sqrt is what one rounding would give. */
 #include "codegen/llvm/gen.h"
 
 static LLVMValueRef
@@ -22,9 +23,11 @@ choose(gen *g, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y)
     return LLVMBuildSelect(g->b, c, x, y, "");
 }
 
-/* -- floats ---------------------------------------------------------------------------------------- */
+/* -- floats
+ * ---------------------------------------------------------------------------------------- */
 
-/* x where strictly smaller (larger) or y is NaN, else y: the inner choice is one instruction on x86 */
+/* x where strictly smaller (larger) or y is NaN, else y: the inner choice is one instruction on x86
+ */
 static LLVMValueRef
 float_extremum(gen *g, LLVMRealPredicate better, LLVMValueRef x, LLVMValueRef y)
 {
@@ -91,7 +94,8 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_SQRT:
         return intrinsic_f(g, "llvm.sqrt", type, 1, a);
     case RG_OP_RSQRT:
-        return LLVMBuildFDiv(b, float_const(g, type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a), "");
+        return LLVMBuildFDiv(b, float_const(g, type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a),
+                             "");
     case RG_OP_FLOOR:
         return intrinsic_f(g, "llvm.floor", type, 1, a);
     case RG_OP_CEIL:
@@ -124,7 +128,8 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     return x;
 }
 
-/* -- integers -------------------------------------------------------------------------------------- */
+/* -- integers
+ * -------------------------------------------------------------------------------------- */
 
 static LLVMValueRef
 is_value(gen *g, LLVMValueRef v, int64_t n)
@@ -133,8 +138,8 @@ is_value(gen *g, LLVMValueRef v, int64_t n)
     return LLVMBuildICmp(g->b, LLVMIntEQ, v, constant, "");
 }
 
-/* Quotient or remainder for every y; C's and Python's kinds. By 0: quotient 0, remainder x. By -1: the
- * one quotient that overflows wraps. `floor` moves both down where the signs differ. */
+/* Quotient or remainder for every y; C's and Python's kinds. By 0: quotient 0, remainder x. By -1:
+ * the one quotient that overflows wraps. `floor` moves both down where the signs differ. */
 static LLVMValueRef
 divide(gen *g, bool is_signed, bool remainder, bool floor, LLVMValueRef x, LLVMValueRef y)
 {
@@ -265,7 +270,8 @@ scalar_int(gen *g, rg_op op, bool is_signed, LLVMValueRef *a)
     return x;
 }
 
-/* -- casts ----------------------------------------------------------------------------------------- */
+/* -- casts
+ * ----------------------------------------------------------------------------------------- */
 
 static LLVMValueRef
 resize_float(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
@@ -325,7 +331,8 @@ gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
     return to_float ? int_to_float(g, from, to, v) : resize_int(g, from, to, v);
 }
 
-/* -- all together ---------------------------------------------------------------------------------- */
+/* -- all together
+ * ---------------------------------------------------------------------------------- */
 
 LLVMValueRef
 gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args)

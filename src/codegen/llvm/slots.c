@@ -24,8 +24,8 @@ gen_table(gen *g, const ir_op *op)
     snprintf(name, sizeof name, "table.%u", v->id);
     LLVMValueRef global = LLVMGetNamedGlobal(g->module, name);
     if (!global) {
-        LLVMValueRef data = LLVMConstStringInContext2(g->context, op->attr.data,
-                                                      (size_t)slot_bytes(v), true);
+        LLVMValueRef data =
+            LLVMConstStringInContext2(g->context, op->attr.data, (size_t)slot_bytes(v), true);
         global = LLVMAddGlobal(g->module, LLVMTypeOf(data), name);
         LLVMSetInitializer(global, data);
         LLVMSetLinkage(global, LLVMInternalLinkage);

@@ -1,15 +1,17 @@
 /* The tape: pushes and pops of frames, inline. SPDX-License-Identifier: Apache-2.0
  *
  * A frame's layout follows from the types of its values alone, so that the pop finds what the push
- * left: the widest first, each aligned to its size, the whole rounded up to 8 bytes. The page change is
- * the unlikely side of one comparison. */
+ * left: the widest first, each aligned to its size, the whole rounded up to 8 bytes. The page
+ * change is the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
 
 /* cursors are pointers, and so are buffers */
 static uint32_t
 element_bytes(const ir_value *v)
 {
-    return v->type.kind == IR_CURSOR || v->type.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)v->type.dtype);
+    return v->type.kind == IR_CURSOR || v->type.kind == IR_BUFFER
+               ? 8
+               : ir_bytes((rg_dtype)v->type.dtype);
 }
 
 static uint32_t
@@ -39,8 +41,8 @@ worker_cursor(gen *g, LLVMBuilderRef b)
     return LLVMBuildInBoundsGEP2(b, g->i8, gen_worker(g), &at, 1, "");
 }
 
-/* While a function runs its worker's cursor is a variable of its own: in memory it would be written and
- * read again by each thread. (After a fault nobody asks for it.) */
+/* While a function runs its worker's cursor is a variable of its own: in memory it would be written
+ * and read again by each thread. (After a fault nobody asks for it.) */
 static LLVMValueRef
 own_cursor(gen *g)
 {
@@ -130,7 +132,8 @@ push_value(gen *g, const ir_value *v, LLVMValueRef to)
     gen_mark_own(g, LLVMBuildStore(g->b, value, to));
 }
 
-/* A popped slot is its place in the frame, good until the next push; lower_arrays copies it first. */
+/* A popped slot is its place in the frame, good until the next push; lower_arrays copies it first.
+ */
 static void
 pop_value(gen *g, const ir_value *v, LLVMValueRef from)
 {

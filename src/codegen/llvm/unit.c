@@ -1,14 +1,15 @@
 /* One compilation: a kernel on its way through LLVM. SPDX-License-Identifier: Apache-2.0
  *
- * It has an LLVM context of its own, so compilations of several threads know nothing of each other. */
+ * It has an LLVM context of its own, so compilations of several threads know nothing of each other.
+ */
 #include "codegen/llvm/unit.h"
 
 #include <llvm-c/Analysis.h>
 
 #include <time.h>
 
-/* In ops. Up to the first all passes are worth their time; beyond the second the register allocator's
- * time grows too fast. */
+/* In ops. Up to the first all passes are worth their time; beyond the second the register
+ * allocator's time grows too fast. */
 enum { SHORT_FUNCTION = 1500, LONG_FUNCTION = 20000 };
 
 const ll_options unit_no_options;
@@ -155,8 +156,7 @@ unit_emit(unit *u, LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out)
     double start = unit_clock();
     char *message = NULL;
     u->stage = "machine code";
-    bool failed =
-        LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->g.module, kind, &message, out);
+    bool failed = LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->g.module, kind, &message, out);
     if (failed) {
         str_addz(&u->error, message);
         LLVMDisposeMessage(message);

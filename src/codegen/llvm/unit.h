@@ -6,7 +6,8 @@
 
 #include <llvm-c/TargetMachine.h>
 
-/* begin; set the machine; then make the module or the object; end. A failed allocation ends it too. */
+/* begin; set the machine; then make the module or the object; end. A failed allocation ends it too.
+ */
 typedef struct unit {
     gen g;
     mem_owner owns;

@@ -1,4 +1,5 @@
-/* Types, constants, blocks, and which LLVM value an IR value is. SPDX-License-Identifier: Apache-2.0 */
+/* Types, constants, blocks, and which LLVM value an IR value is. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
 LLVMTypeRef
@@ -65,7 +66,8 @@ gen_i32(gen *g, int64_t v)
     return LLVMConstInt(g->i32, (uint32_t)v, false);
 }
 
-/* -- values ---------------------------------------------------------------------------------------- */
+/* -- values
+ * ---------------------------------------------------------------------------------------- */
 
 static bool
 is_parameter(const gen *g, const ir_value *v)
@@ -82,7 +84,8 @@ parameter(gen *g, const ir_value *v)
     if (v->type.kind == IR_BUFFER)
         return arg;
     rg_dtype d = (rg_dtype)v->type.dtype;
-    LLVMValueRef load = LLVMBuildLoad2(g->s->top, gen_memory_type(g, d), arg, v->name ? v->name : "");
+    LLVMValueRef load =
+        LLVMBuildLoad2(g->s->top, gen_memory_type(g, d), arg, v->name ? v->name : "");
     gen_invariant(g, load);
     if (d != RG_BOOL)
         return load;
@@ -127,7 +130,8 @@ gen_wide(gen *g, const ir_value *v)
                            : LLVMBuildZExt(g->b, narrow, g->i64, "");
 }
 
-/* -- blocks and memory of the function ------------------------------------------------------------- */
+/* -- blocks and memory of the function
+ * ------------------------------------------------------------- */
 
 LLVMBasicBlockRef
 gen_block(gen *g, const char *name)

@@ -11,8 +11,8 @@
  * threads may launch on one device at the same time: each launch has workers of its own. */
 typedef struct rt_cpu rt_cpu;
 
-/* num_threads 0: what OpenMP says at each launch. tape_budget: bytes that all tapes together may take;
- * 0: a quarter of the machine's memory. NULL when there is no memory. */
+/* num_threads 0: what OpenMP says at each launch. tape_budget: bytes that all tapes together may
+ * take; 0: a quarter of the machine's memory. NULL when there is no memory. */
 rt_cpu *rt_cpu_create(uint32_t num_threads, uint64_t tape_budget);
 void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */
 /* From the next launch on. */
@@ -30,9 +30,9 @@ typedef int32_t rt_kernel_fn(const rt_arg *args, rt_launch *launch);
 /* What went wrong. Texts live as long as the kernel's code. */
 typedef struct rt_report {
     rt_fault fault;
-    const char *text, *file;  /* of the assert; may be NULL */
-    uint32_t line;            /* in the source; 0: unknown */
-    uint64_t needed, budget;  /* RT_FAULT_BUDGET: bytes of tape so far, and allowed */
+    const char *text, *file; /* of the assert; may be NULL */
+    uint32_t line;           /* in the source; 0: unknown */
+    uint64_t needed, budget; /* RT_FAULT_BUDGET: bytes of tape so far, and allowed */
 } rt_report;
 
 /* Runs a kernel to its end. `report` (may be NULL) is filled in any case. */

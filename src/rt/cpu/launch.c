@@ -1,9 +1,9 @@
 /* Devices and launches: workers, memory that lives for a launch, faults.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A fault leaves the chunk that met it by longjmp to the place that started the chunk (compiled code
- * holds nothing that would have to be released), is noted in the launch, and once all threads have
- * come together the kernel itself is left the same way. */
+ * A fault leaves the chunk that met it by longjmp to the place that started the chunk (compiled
+ * code holds nothing that would have to be released), is noted in the launch, and once all threads
+ * have come together the kernel itself is left the same way. */
 #include "rt/cpu/launch.h"
 
 #include <stdlib.h>
@@ -122,7 +122,8 @@ rt_cpu_default(void)
     return the_default;
 }
 
-/* -- launches -------------------------------------------------------------------------------------- */
+/* -- launches
+ * -------------------------------------------------------------------------------------- */
 
 void
 rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index)
@@ -236,7 +237,8 @@ rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *
     return result.fault;
 }
 
-/* -- called by compiled code ----------------------------------------------------------------------- */
+/* -- called by compiled code
+ * ----------------------------------------------------------------------- */
 
 /* Of several faults that of the first chunk is reported, as one thread alone would meet it. */
 _Noreturn void

@@ -28,15 +28,15 @@ struct rt_launch {
     uint32_t threads;       /* that this launch may use */
     uint32_t seats_made;    /* workers that have been set up in the past */
     rt_seat kernel;
-    rt_seat *seats;         /* seats_made of them */
+    rt_seat *seats; /* seats_made of them */
     rt_temp *temps;
-    double *privates;       /* the workers' sums: rows of private_row cells */
-    size_t private_room;    /* in cells */
+    double *privates;    /* the workers' sums: rows of private_row cells */
+    size_t private_room; /* in cells */
     int64_t private_row;
-    uint32_t *kept;         /* how many workers ran the recording tasks not yet rewound */
+    uint32_t *kept; /* how many workers ran the recording tasks not yet rewound */
     uint32_t kept_count, kept_cap;
-    atomic_int failed;      /* a chunk met a fault: start no more */
-    pthread_mutex_t lock;   /* of report */
+    atomic_int failed;    /* a chunk met a fault: start no more */
+    pthread_mutex_t lock; /* of report */
     int32_t fault_chunk;
     rt_report report;
 };
@@ -44,12 +44,12 @@ struct rt_launch {
 struct rt_cpu {
     pthread_mutex_t lock;
     uint32_t num_threads;
-    rt_launch *spare;       /* launches that ended, with their workers */
-    struct rt_page *pages;  /* free pages, chained by `next` */
-    void **slabs;           /* what they are parts of */
+    rt_launch *spare;      /* launches that ended, with their workers */
+    struct rt_page *pages; /* free pages, chained by `next` */
+    void **slabs;          /* what they are parts of */
     size_t slab_count, slab_cap;
     uint64_t budget;
-    uint64_t in_use;        /* bytes of pages that workers hold */
+    uint64_t in_use; /* bytes of pages that workers hold */
 };
 
 /* pages.c */

@@ -1,8 +1,8 @@
 /* Pages of tape: a pool with a budget, kept between launches. SPDX-License-Identifier: Apache-2.0
  *
- * Memory comes from the system in slabs of several pages, the first ones small, later ones of the size
- * of a huge page. Each worker chains its pages upwards through `next` and keeps them until the launch ends; a cursor
- * that comes down and goes up again finds them there. */
+ * Memory comes from the system in slabs of several pages, the first ones small, later ones of the
+ * size of a huge page. Each worker chains its pages upwards through `next` and keeps them until the
+ * launch ends; a cursor that comes down and goes up again finds them there. */
 #include "rt/cpu/launch.h"
 
 #include <stdlib.h>

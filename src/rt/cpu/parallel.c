@@ -1,11 +1,12 @@
 /* Parallel loops: cut into chunks, run on OpenMP's threads. SPDX-License-Identifier: Apache-2.0
  *
- * The cut depends on the length of the loop and the number of threads alone, so that reductions, which
- * are combined chunk by chunk, give the same bits in every run with as many threads.
+ * The cut depends on the length of the loop and the number of threads alone, so that reductions,
+ * which are combined chunk by chunk, give the same bits in every run with as many threads.
  *
  *   free tasks    up to 8 chunks for each thread, fetched as threads become free
  *   kept tapes    one chunk and one worker for each thread: the task that rewinds the tape finds
- *                 the frames of iteration i with the worker that ran it, whichever thread runs that */
+ *                 the frames of iteration i with the worker that ran it, whichever thread runs that
+ */
 #include "rt/cpu/launch.h"
 
 #include <stdlib.h>
@@ -76,7 +77,8 @@ out_of_memory(rt_launch *launch)
     rt_fail(&launch->kernel.worker, &report);
 }
 
-/* -- who runs it ----------------------------------------------------------------------------------- */
+/* -- who runs it
+ * ----------------------------------------------------------------------------------- */
 
 static void
 remember(rt_launch *launch, uint32_t workers)
@@ -106,7 +108,8 @@ choose_workers(rt_launch *launch, int64_t n, int64_t work, int32_t keep)
     return workers;
 }
 
-/* No fault can leave the loop half-way here but to the kernel's own escape, so the chunk needs none. */
+/* No fault can leave the loop half-way here but to the kernel's own escape, so the chunk needs
+ * none. */
 static int32_t
 run_alone(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n)
 {

@@ -1,0 +1,157 @@
+/* The iterations of a parallel loop over a range of its linearised domain.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   position of lo in the domain                  (the only division)
+ *   for each run of the last index in [lo, hi):   the other indices stand still
+ *     for each last index of the run: body
+ *
+ * A loop that rewinds runs from last to first: it counts the mirrored domain upwards. */
+#include "codegen/llvm/gen.h"
+
+/* of op's operands, in the scope that evaluates them */
+domain
+gen_domain_of(gen *g, const ir_op *op)
+{
+    domain d = {.rank = op->attr.rank, .mirrored = op->rewinds};
+    d.dtype = (rg_dtype)op->args[0]->type.dtype;
+    LLVMIntPredicate before = ir_is_signed(d.dtype) ? LLVMIntSLT : LLVMIntULT;
+    d.total = gen_i64(g, 1);
+    for (uint32_t k = 0; k < d.rank; k++) {
+        d.lo[k] = gen_wide(g, op->args[k]);
+        LLVMValueRef hi = gen_wide(g, op->args[d.rank + k]);
+        LLVMValueRef some = LLVMBuildICmp(g->b, before, d.lo[k], hi, "");
+        d.count[k] =
+            LLVMBuildSelect(g->b, some, LLVMBuildSub(g->b, hi, d.lo[k], ""), gen_i64(g, 0), "");
+        d.total = LLVMBuildMul(g->b, d.total, d.count[k], "");
+    }
+    return d;
+}
+
+/* the loop's own index from its place in the (mirrored) domain */
+static void
+set_index(gen *g, const ir_op *op, const domain *d, uint32_t k, LLVMValueRef place)
+{
+    const ir_value *index = op->regions[0]->params[k];
+    LLVMValueRef wide;
+    if (d->mirrored) {
+        LLVMValueRef last = LLVMBuildNSWAdd(g->b, d->lo[k], d->count[k], "");
+        wide = LLVMBuildNSWSub(g->b, LLVMBuildNSWSub(g->b, last, gen_i64(g, 1), ""), place, "");
+    } else {
+        wide = LLVMBuildNSWAdd(g->b, d->lo[k], place, "");
+    }
+    g->s->wide[index->id] = wide;
+    bool narrow = ir_bits(d->dtype) < 64;
+    gen_set(g, index, narrow ? LLVMBuildTrunc(g->b, wide, gen_type(g, d->dtype), "") : wide);
+}
+
+counted
+gen_counted_begin(gen *g, LLVMValueRef from, LLVMValueRef to, uint32_t n, LLVMValueRef *sums)
+{
+    counted c = {.before = gen_here(g), .to = to, .n = n};
+    c.sums = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    c.loop = gen_block(g, "each");
+    LLVMBuildBr(g->b, c.loop);
+    gen_at(g, c.loop);
+    c.at = LLVMBuildPhi(g->b, g->i64, "at");
+    LLVMAddIncoming(c.at, &from, &c.before, 1);
+    for (uint32_t r = 0; r < n; r++) {
+        c.sums[r] = LLVMBuildPhi(g->b, LLVMTypeOf(sums[r]), "sum");
+        LLVMAddIncoming(c.sums[r], &sums[r], &c.before, 1);
+    }
+    return c;
+}
+
+void
+gen_counted_end(gen *g, counted *c, LLVMValueRef *sums)
+{
+    LLVMValueRef next = LLVMBuildNSWAdd(g->b, c->at, gen_i64(g, 1), "");
+    LLVMValueRef again = LLVMBuildICmp(g->b, LLVMIntSLT, next, c->to, "");
+    LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "all");
+    LLVMBuildCondBr(g->b, again, c->loop, after);
+    LLVMAddIncoming(c->at, &next, &end, 1);
+    for (uint32_t r = 0; r < c->n; r++)
+        LLVMAddIncoming(c->sums[r], &sums[r], &end, 1);
+    gen_at(g, after);
+}
+
+/* the iterations `from` <= place < `to` of the last index; replaces the sums by those after it */
+static void
+innermost(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to,
+          LLVMValueRef *sums)
+{
+    uint32_t n = op->nresults;
+    counted c = gen_counted_begin(g, from, to, n, sums);
+    set_index(g, op, d, d->rank - 1, c.at);
+    gen_region(g, op->regions[0]);
+    LLVMValueRef *values = gen_yielded(g, op->regions[0], n);
+    for (uint32_t r = 0; r < n; r++)
+        sums[r] = gen_contribute(g, op, r, c.sums[r], values[r]);
+    gen_counted_end(g, &c, sums);
+}
+
+/* Runs of the last index. The others are carried: each moves on where those behind it wrapped. */
+static void
+rows(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi, LLVMValueRef *sums)
+{
+    uint32_t n = op->nresults, last = d->rank - 1;
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef start[RANK_MAX], place[RANK_MAX], rest = lo, nil = gen_i64(g, 0);
+    for (uint32_t k = d->rank; k-- > 0;) {
+        start[k] = k ? LLVMBuildURem(b, rest, d->count[k], "") : rest;
+        rest = k ? LLVMBuildUDiv(b, rest, d->count[k], "") : rest;
+    }
+    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "rows");
+    LLVMBuildBr(b, loop);
+    gen_at(g, loop);
+    LLVMValueRef linear = LLVMBuildPhi(b, g->i64, "linear");
+    LLVMAddIncoming(linear, &lo, &before, 1);
+    for (uint32_t k = 0; k < d->rank; k++) {
+        place[k] = LLVMBuildPhi(b, g->i64, "place");
+        LLVMAddIncoming(place[k], &start[k], &before, 1);
+    }
+    LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    for (uint32_t r = 0; r < n; r++) {
+        carried[r] = LLVMBuildPhi(b, LLVMTypeOf(sums[r]), "sum");
+        LLVMAddIncoming(carried[r], &sums[r], &before, 1);
+        sums[r] = carried[r];
+    }
+    for (uint32_t k = 0; k < last; k++)
+        set_index(g, op, d, k, place[k]);
+    LLVMValueRef left = LLVMBuildSub(b, hi, linear, "");
+    LLVMValueRef row = LLVMBuildSub(b, d->count[last], place[last], "");
+    LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSLT, left, row, "");
+    LLVMValueRef run = LLVMBuildSelect(b, fits, left, row, "");
+    innermost(g, op, d, place[last], LLVMBuildNSWAdd(b, place[last], run, ""), sums);
+    LLVMValueRef next = LLVMBuildNSWAdd(b, linear, run, ""), carry = gen_i64(g, 1);
+    LLVMBasicBlockRef end = gen_here(g);
+    LLVMAddIncoming(linear, &next, &end, 1);
+    LLVMAddIncoming(place[last], &nil, &end, 1);
+    for (uint32_t k = last; k-- > 0;) {
+        LLVMValueRef moved = LLVMBuildNSWAdd(b, place[k], carry, "");
+        LLVMValueRef wraps = LLVMBuildICmp(b, LLVMIntEQ, moved, d->count[k], "");
+        moved = LLVMBuildSelect(b, wraps, nil, moved, "");
+        carry = LLVMBuildZExt(b, wraps, g->i64, "");
+        LLVMAddIncoming(place[k], &moved, &end, 1);
+    }
+    for (uint32_t r = 0; r < n; r++)
+        LLVMAddIncoming(carried[r], &sums[r], &end, 1);
+    LLVMBasicBlockRef after = gen_block(g, "endrows");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLT, next, hi, ""), loop, after);
+    gen_at(g, after);
+}
+
+/* the iterations lo <= i < hi, not none, of the linearised domain */
+void
+gen_iterate(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi,
+            LLVMValueRef *sums)
+{
+    if (d->mirrored) {
+        LLVMValueRef first = LLVMBuildSub(g->b, d->total, hi, "");
+        hi = LLVMBuildSub(g->b, d->total, lo, "");
+        lo = first;
+    }
+    if (d->rank == 1)
+        innermost(g, op, d, lo, hi, sums);
+    else
+        rows(g, op, d, lo, hi, sums);
+}

@@ -1,0 +1,212 @@
+/* Read-modify-write of an element: plain where one thread runs, else atomic.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/gen.h"
+
+#include <math.h>
+
+LLVMValueRef
+gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value)
+{
+    static const uint16_t ops[RG_RMW_COUNT] = {
+        [RG_RMW_ADD] = RG_OP_ADD, [RG_RMW_MIN] = RG_OP_MIN, [RG_RMW_MAX] = RG_OP_MAX,
+        [RG_RMW_MUL] = RG_OP_MUL, [RG_RMW_AND] = RG_OP_AND, [RG_RMW_OR] = RG_OP_OR,
+        [RG_RMW_XOR] = RG_OP_XOR};
+    if (how == RG_RMW_EXCHANGE || how == RG_RMW_CAS)
+        return value;
+    return gen_scalar(g, (rg_op)ops[how], d, d, (LLVMValueRef[3]){old, value});
+}
+
+LLVMValueRef
+gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d)
+{
+    bool is_float = ir_is_float(d), is_signed = ir_is_signed(d);
+    uint64_t ones = ~(uint64_t)0, top = (uint64_t)1 << (ir_bits(d) - 1);
+    switch ((int)how) {
+    case RG_RMW_ADD: /* -0: it leaves a sum of -0 as it is */
+        return gen_const(g, d, is_float ? ir_float_bits(d, -0.0) : 0);
+    case RG_RMW_MUL:
+        return gen_const(g, d, is_float ? ir_float_bits(d, 1) : 1);
+    case RG_RMW_MIN:
+        return gen_const(g, d, is_float ? ir_float_bits(d, INFINITY) : is_signed ? top - 1 : ones);
+    case RG_RMW_MAX:
+        return gen_const(g, d, is_float ? ir_float_bits(d, -INFINITY) : is_signed ? top : 0);
+    case RG_RMW_AND:
+        return gen_const(g, d, ones);
+    }
+    return LLVMConstNull(gen_type(g, d));
+}
+
+/* a float as the integer of its width, which compare-exchange takes */
+static LLVMValueRef
+as_bits(gen *g, rg_dtype d, LLVMValueRef v)
+{
+    if (!ir_is_float(d))
+        return gen_to_memory(g, d, v);
+    return LLVMBuildBitCast(g->b, v, LLVMIntTypeInContext(g->context, ir_bits(d)), "");
+}
+
+static LLVMValueRef
+from_bits(gen *g, rg_dtype d, LLVMValueRef v)
+{
+    if (!ir_is_float(d))
+        return gen_from_memory(g, d, v);
+    return LLVMBuildBitCast(g->b, v, gen_type(g, d), "");
+}
+
+static LLVMValueRef
+compare_exchange(gen *g, const ir_op *op, LLVMValueRef address, LLVMValueRef expected,
+                 LLVMValueRef desired)
+{
+    LLVMValueRef pair =
+        LLVMBuildAtomicCmpXchg(g->b, address, expected, desired, LLVMAtomicOrderingMonotonic,
+                               LLVMAtomicOrderingMonotonic, false);
+    gen_mark_alias(g, pair, op);
+    return pair;
+}
+
+/* read, compute, compare-exchange until nobody came between */
+static LLVMValueRef
+exchange_loop(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    LLVMTypeRef bits = LLVMIntTypeInContext(g->context, ir_bytes(d) * 8);
+    LLVMValueRef first = LLVMBuildLoad2(g->b, bits, address, "");
+    LLVMSetOrdering(first, LLVMAtomicOrderingMonotonic);
+    LLVMSetAlignment(first, ir_bytes(d));
+    gen_mark_alias(g, first, op);
+    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "exchange"),
+                      after = gen_block(g, "exchanged");
+    LLVMBuildBr(g->b, loop);
+    gen_at(g, loop);
+    LLVMValueRef seen = LLVMBuildPhi(g->b, bits, "");
+    LLVMValueRef old = from_bits(g, d, seen);
+    LLVMValueRef desired = as_bits(g, d, gen_combine(g, (rg_rmw)op->rmw, d, old, value));
+    LLVMValueRef pair = compare_exchange(g, op, address, seen, desired);
+    LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
+    LLVMBasicBlockRef end = gen_here(g);
+    LLVMBuildCondBr(g->b, LLVMBuildExtractValue(g->b, pair, 1, ""), after, loop);
+    LLVMAddIncoming(seen, (LLVMValueRef[]){first, found}, (LLVMBasicBlockRef[]){before, end}, 2);
+    gen_at(g, after);
+    return old;
+}
+
+/* the instruction for it, if there is one with our meaning */
+static bool
+atomic_instruction(rg_rmw how, rg_dtype d, LLVMAtomicRMWBinOp *out)
+{
+    static const struct {
+        bool ok;
+        LLVMAtomicRMWBinOp of_signed, of_unsigned;
+    } table[RG_RMW_COUNT] = {
+        [RG_RMW_ADD] = {true, LLVMAtomicRMWBinOpAdd, LLVMAtomicRMWBinOpAdd},
+        [RG_RMW_MIN] = {true, LLVMAtomicRMWBinOpMin, LLVMAtomicRMWBinOpUMin},
+        [RG_RMW_MAX] = {true, LLVMAtomicRMWBinOpMax, LLVMAtomicRMWBinOpUMax},
+        [RG_RMW_AND] = {true, LLVMAtomicRMWBinOpAnd, LLVMAtomicRMWBinOpAnd},
+        [RG_RMW_OR] = {true, LLVMAtomicRMWBinOpOr, LLVMAtomicRMWBinOpOr},
+        [RG_RMW_XOR] = {true, LLVMAtomicRMWBinOpXor, LLVMAtomicRMWBinOpXor},
+        [RG_RMW_EXCHANGE] = {true, LLVMAtomicRMWBinOpXchg, LLVMAtomicRMWBinOpXchg},
+    };
+    bool logic =
+        how == RG_RMW_AND || how == RG_RMW_OR || how == RG_RMW_XOR || how == RG_RMW_EXCHANGE;
+    if (how == RG_RMW_ADD && (d == RG_F32 || d == RG_F64)) {
+        *out = LLVMAtomicRMWBinOpFAdd;
+        return true;
+    }
+    *out = ir_is_signed(d) ? table[how].of_signed : table[how].of_unsigned;
+    return table[how].ok && !ir_is_float(d) && (d != RG_BOOL || logic);
+}
+
+static LLVMValueRef
+atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    LLVMAtomicRMWBinOp code;
+    if (op->rmw == RG_RMW_CAS) {
+        LLVMValueRef expected = as_bits(g, d, gen_get(g, op->args[op->nargs - 1]));
+        LLVMValueRef pair = compare_exchange(g, op, address, expected, as_bits(g, d, value));
+        return from_bits(g, d, LLVMBuildExtractValue(g->b, pair, 0, ""));
+    }
+    if (!atomic_instruction((rg_rmw)op->rmw, d, &code))
+        return exchange_loop(g, op, d, address, value);
+    LLVMValueRef old = LLVMBuildAtomicRMW(g->b, code, address, gen_to_memory(g, d, value),
+                                          LLVMAtomicOrderingMonotonic, false);
+    gen_mark_alias(g, old, op);
+    return gen_from_memory(g, d, old);
+}
+
+static LLVMValueRef
+plain_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    LLVMValueRef load = LLVMBuildLoad2(g->b, gen_memory_type(g, d), address, "");
+    gen_mark_alias(g, load, op);
+    LLVMValueRef old = gen_from_memory(g, d, load), new = NULL;
+    if (op->rmw == RG_RMW_CAS) {
+        LLVMValueRef expected = as_bits(g, d, gen_get(g, op->args[op->nargs - 1]));
+        LLVMValueRef same = LLVMBuildICmp(g->b, LLVMIntEQ, as_bits(g, d, old), expected, "");
+        new = LLVMBuildSelect(g->b, same, value, old, "");
+    } else {
+        new = gen_combine(g, (rg_rmw)op->rmw, d, old, value);
+    }
+    gen_mark_alias(g, LLVMBuildStore(g->b, gen_to_memory(g, d, new), address), op);
+    return old;
+}
+
+/* Whether other threads run is known when the task starts. */
+LLVMValueRef
+gen_several_workers(gen *g)
+{
+    scope *s = g->s;
+    if (!s->atomic) {
+        LLVMValueRef at = gen_i64(g, offsetof(rt_worker, atomic));
+        at = LLVMBuildInBoundsGEP2(s->top, g->i8, s->worker, &at, 1, "");
+        LLVMValueRef load = gen_invariant(g, LLVMBuildLoad2(s->top, g->i32, at, "atomic"));
+        s->atomic = LLVMBuildICmp(s->top, LLVMIntNE, load, gen_i32(g, 0), "");
+    }
+    return s->atomic;
+}
+
+/* with the instruction that the number of workers asks for */
+static LLVMValueRef
+shared_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    if (!op->atomic || !g->s->task || g->options->alone)
+        return plain_rmw(g, op, d, address, value);
+    LLVMBasicBlockRef shared = gen_block(g, "atomic"), alone = gen_block(g, "alone"),
+                      after = gen_block(g, "added"), ends[2];
+    LLVMValueRef olds[2];
+    LLVMBuildCondBr(g->b, gen_several_workers(g), shared, alone);
+    gen_at(g, shared);
+    olds[0] = atomic_rmw(g, op, d, address, value);
+    ends[0] = gen_here(g);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, alone);
+    olds[1] = plain_rmw(g, op, d, address, value);
+    ends[1] = gen_here(g);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, after);
+    LLVMValueRef old = LLVMBuildPhi(g->b, gen_type(g, d), "");
+    LLVMAddIncoming(old, olds, ends, 2);
+    return old;
+}
+
+void
+gen_rmw(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    ir_value *result = op->nresults ? op->results[0] : NULL;
+    LLVMBasicBlockRef end = gen_private_add(g, op);
+    gen_place at = gen_element(g, op, true);
+    if (at.nothing) {
+        if (result)
+            gen_set(g, result, LLVMConstNull(gen_type(g, d)));
+        return;
+    }
+    uint32_t last = op->nargs - (op->rmw == RG_RMW_CAS ? 2 : 1);
+    LLVMValueRef old = shared_rmw(g, op, d, at.address, gen_get(g, op->args[last]));
+    if (result && at.missing)
+        old = LLVMBuildSelect(g->b, at.missing, LLVMConstNull(gen_type(g, d)), old, "");
+    if (result)
+        gen_set(g, result, old);
+    if (end) {
+        LLVMBuildBr(g->b, end);
+        gen_at(g, end);
+    }
+}

@@ -1,0 +1,105 @@
+/* Buffers that the kernel makes or chooses. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/gen.h"
+
+void
+gen_pick(gen *g, const ir_op *op)
+{
+    LLVMValueRef which = gen_get(g, op->args[0]);
+    LLVMValueRef chosen = gen_get(g, op->args[op->nargs - 1]);
+    for (uint32_t i = op->nargs - 2; i >= 1; i--) {
+        LLVMValueRef at = gen_i32(g, i - 1);
+        LLVMIntPredicate p = i == 1 ? LLVMIntSLE : LLVMIntEQ; /* clamped to the list */
+        LLVMValueRef hit = LLVMBuildICmp(g->b, p, which, at, "");
+        chosen = LLVMBuildSelect(g->b, hit, gen_get(g, op->args[i]), chosen, "");
+    }
+    gen_set(g, op->results[0], chosen);
+}
+
+typedef struct plane_search {
+    const ir_value *buffer;
+    uint8_t planes;
+} plane_search;
+
+bool
+gen_may_be(const ir_value *buffer, const ir_value *wanted)
+{
+    if (buffer == wanted)
+        return true;
+    if (!buffer->def || buffer->def->code == RG_OP_TEMP)
+        return buffer->def == NULL && buffer->region->op != NULL;
+    if (buffer->def->code != RG_OP_PICK)
+        return true; /* a temp of an earlier iteration, or carried out of a region */
+    for (uint32_t i = 1; i < buffer->def->nargs; i++)
+        if (gen_may_be(buffer->def->args[i], wanted))
+            return true;
+    return false;
+}
+
+static bool
+find_planes(ir_op *op, void *user)
+{
+    plane_search *search = user;
+    if ((op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) &&
+        gen_may_be(op->args[0], search->buffer))
+        search->planes |= (uint8_t)(1u << op->plane);
+    return true;
+}
+
+static void
+write_field(gen *g, LLVMValueRef arg, unsigned field, unsigned index, LLVMValueRef value)
+{
+    LLVMValueRef at[3] = {gen_i32(g, 0), gen_i32(g, (int)field), gen_i32(g, (int)index)};
+    LLVMBuildStore(g->b, value, LLVMBuildInBoundsGEP2(g->b, g->arg_type, arg, at, 3, ""));
+}
+
+static bool
+pushes_no_buffer(ir_op *op, void *user)
+{
+    (void)user;
+    for (uint32_t i = 1; op->code == RG_OP_TAPE_PUSH && i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_BUFFER)
+            return false;
+    return true;
+}
+
+/* zeroed memory for a plane; `again` may give the place of the iteration before */
+static LLVMValueRef
+temp_plane(gen *g, LLVMValueRef bytes, bool again)
+{
+    LLVMValueRef args[3] = {g->s->launch, bytes, NULL};
+    if (!again)
+        return gen_runtime_call(g, g->b, "rt_cpu_temp", g->ptr, 2, args);
+    LLVMValueRef last = gen_alloca(g, g->ptr, NULL, "last");
+    LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
+    args[2] = LLVMBuildLoad2(g->b, g->ptr, last, "");
+    LLVMValueRef now = gen_runtime_call(g, g->b, "rt_cpu_temp_again", g->ptr, 3, args);
+    LLVMBuildStore(g->b, now, last);
+    return now;
+}
+
+/* A temporary is an rt_arg of the kernel's own, with the planes that anything reaches. Where
+ * buffers are recorded each execution has a place of its own; else a loop reuses one. */
+void
+gen_temp(gen *g, const ir_op *op)
+{
+    ir_value *buffer = op->results[0];
+    uint32_t rank = buffer->type.rank;
+    plane_search search = {.buffer = buffer};
+    ir_walk(g->ir->body, find_planes, &search);
+    bool again = ir_walk(g->ir->body, pushes_no_buffer, NULL);
+    LLVMValueRef arg = again ? gen_alloca(g, g->arg_type, NULL, "temp")
+                             : temp_plane(g, gen_i64(g, sizeof(rt_arg)), false);
+    LLVMValueRef count = gen_i64(g, 1);
+    for (uint32_t k = rank; k-- > 0;) {
+        LLVMValueRef extent = gen_wide(g, op->args[k]);
+        write_field(g, arg, FIELD_EXTENT, k, extent);
+        write_field(g, arg, FIELD_STRIDE, k, count);
+        count = LLVMBuildMul(g->b, count, extent, "");
+    }
+    LLVMValueRef bytes =
+        LLVMBuildMul(g->b, count, gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype)), "");
+    for (unsigned p = 0; p < RT_PLANES; p++)
+        if (search.planes >> p & 1)
+            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, bytes, again));
+    gen_set(g, buffer, arg);
+}
