@@ -292,3 +292,44 @@ check_second(inputs *in, subject *s, double tolerance, report *r)
     kept_free(&after);
     return good;
 }
+
+static bool
+product_with(inputs *in, subject *s, unsigned salt, kept *out)
+{
+    for (uint32_t p = 0; p < in->count; p++)
+        for (size_t i = 0; in->at[p].seed && i < in->at[p].count; i++) {
+            double u = hash_unit(in->at[p].name, i, salt);
+            in->at[p].tangent[i] = in->at[p].param.dtype == RG_F32 ? (double)(float)u : u;
+        }
+    bool ran = !subject_reset(s, in) && !subject_run(s, JVP_FORWARD_VJP);
+    kept_take(out, in, s, RG_ADJOINT | RG_TANGENT);
+    return ran;
+}
+
+bool
+check_symmetry(inputs *in, subject *s, double tolerance, report *r)
+{
+    kept one = {{0}}, other = {{0}};
+    double left = 0.0, right = 0.0, size_product = 0.0, size_u = 0.0;
+    bool good = !subject_require_second(s, in) && product_with(in, s, 3, &other) &&
+                product_with(in, s, 2, &one);
+    if (!good)
+        fail(r, "jvp of the gradient");
+    for (uint32_t p = 0; p < in->count && good; p++)
+        for (size_t i = 0; one.at[p] && i < in->at[p].count; i++) {
+            double u = in->at[p].tangent[i], v = hash_unit(in->at[p].name, i, 3);
+            if (in->at[p].param.dtype == RG_F32)
+                v = (float)v;
+            left += v * one.at[p][i];
+            right += u * other.at[p][i];
+            size_product += one.at[p][i] * one.at[p][i] + other.at[p][i] * other.at[p][i];
+            size_u += u * u + v * v;
+        }
+    double size = sqrt(size_product) * sqrt(size_u);
+    if (good && !(fabs(left - right) <= tolerance * size))
+        good = complain(r, "symmetry: <v, H u> = %.17g, <u, H v> = %.17g, off by %.3g", left, right,
+                        fabs(left - right) / size);
+    kept_free(&one);
+    kept_free(&other);
+    return good;
+}

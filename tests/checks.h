@@ -34,5 +34,7 @@ bool check_differences(inputs *in, subject *s, double tolerance, report *r);
 /* The Hessian's product with the tangents (a jvp of the gradient) against a central difference of
  * gradients. */
 bool check_second(inputs *in, subject *s, double tolerance, report *r);
+/* The Hessian is symmetric: <u', H u> = <u, H u'> to tolerance |H u| |u'|. */
+bool check_symmetry(inputs *in, subject *s, double tolerance, report *r);
 
 #endif

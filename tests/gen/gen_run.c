@@ -3,7 +3,7 @@
  *
  * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
  * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
- * itself and the split gradient; with --gcc, each forward kernel against the C compiler's. Programs run
+ * itself, the split gradient and the symmetry of second derivatives; with --gcc, each forward kernel against the C compiler's. Programs run
  * in child processes, so that a crash or an endless loop is one more finding. A failing program is
  * shrunk by dropping statements as long as it fails in the same way, and written to FOLDER/gen-SEED.c
  * (--keep: as generated). */
@@ -174,6 +174,8 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
                check_duality(&in_wide, &wide, 1e-12, NULL, r);
     else if (good)
         good = check_duality(&in, &interp, 1e-12, NULL, r);
+    if (good && seed % 8 == 2)
+        good = check_symmetry(mixed ? &in_wide : &in, mixed ? &wide : &interp, 1e-11, r);
     if (good && seed % 4 == 1)
         good = check_split(&in, &interp, tolerance, r);
     if (good && t->exact)
