@@ -1,11 +1,11 @@
-/* Adjoints written by hand, the way a careful C programmer would: forward with what the reverse needs
- * kept in arrays, then backward. Each does both sweeps and adds into the adjoints (names with _a); the
- * adjoints of stored outputs are consumed. SPDX-License-Identifier: Apache-2.0 */
+/* Adjoints written by hand, the way a careful C programmer would: forward with what the reverse
+ * needs kept in arrays, then backward. Each does both sweeps and adds into the adjoints (names with
+ * _a); the adjoints of stored outputs are consumed. SPDX-License-Identifier: Apache-2.0 */
 #ifndef BENCH_ADJOINTS_H
 #define BENCH_ADJOINTS_H
 
-/* data[k], adjoint[k]: memory of parameter k and of its adjoint; scalars: data[k] points at one, and
- * adjoint[k] at its adjoint */
+/* data[k], adjoint[k]: memory of parameter k and of its adjoint; scalars: data[k] points at one,
+ * and adjoint[k] at its adjoint */
 typedef void hand_adjoint(void *const *data, void *const *adjoint);
 
 hand_adjoint hand_deep, hand_ragged, hand_csr, hand_newton, hand_adaptive, hand_lstm, hand_cholesky,

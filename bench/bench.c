@@ -1,10 +1,10 @@
 /* bench [NAME] [--scale F] [--repeat N]: gradients against adjoints written by hand.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One line for each kernel: primal and gradient (forward and reverse in one launch) in milliseconds,
- * their ratio, the hand-written adjoint, and the ratio to it. Medians; arrays and adjoints are put back
- * between runs, untimed. The gradients are first compared with the hand-written ones. Run it with
- * OMP_NUM_THREADS=1. */
+ * One line for each kernel: primal and gradient (forward and reverse in one launch) in
+ * milliseconds, their ratio, the hand-written adjoint, and the ratio to it. Medians; arrays and
+ * adjoints are put back between runs, untimed. The gradients are first compared with the
+ * hand-written ones. Run it with OMP_NUM_THREADS=1. */
 #include "problems.h"
 
 #include <math.h>
@@ -94,8 +94,8 @@ element(const void *data, rg_dtype dtype, size_t i)
     return dtype == RG_F32 ? ((const float *)data)[i] : ((const double *)data)[i];
 }
 
-/* Largest difference of all primals (last = RG_ADJOINT: and adjoints) from the hand-written version's,
- * relative to the largest component of each. */
+/* Largest difference of all primals (last = RG_ADJOINT: and adjoints) from the hand-written
+ * version's, relative to the largest component of each. */
 static double
 difference(prepared *run, const bench_problem *p, unsigned last)
 {
@@ -256,15 +256,19 @@ straight_line(void)
     rg_args *args;
     rg_array *array;
     char *source = malloc(LINES * ROOM + 256), *end = source;
-    end += sprintf(end, "#include <math.h>\nvoid straight(double v[1]) {\ndouble a = v[0], b = 0.5;\n");
+    end += sprintf(end,
+                   "#include <math.h>\nvoid straight(double v[1]) {\ndouble a = v[0], b = 0.5;\n");
     for (int k = 0; k < LINES; k++)
-        end += sprintf(end, k % 4 ? "a = a * 0.99%03d + b * 0.1; b = b + 0.01 * a;\n"
-                                  : "a = a * 0.99%03d + b * 0.1; b = 0.5 * sin(a);\n", k % 1000);
+        end += sprintf(end,
+                       k % 4 ? "a = a * 0.99%03d + b * 0.1; b = b + 0.01 * a;\n"
+                             : "a = a * 0.99%03d + b * 0.1; b = 0.5 * sin(a);\n",
+                       k % 1000);
     end += sprintf(end, "v[0] = a + b;\n}\n");
     rg_array_desc desc = {RG_F64, 1, {1}, .adjoint = true};
     check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &context), "context");
     double start = now();
-    check(rg_module_from_c(context, (rg_str){source, (size_t)(end - source)}, NULL, &module), "straight");
+    check(rg_module_from_c(context, (rg_str){source, (size_t)(end - source)}, NULL, &module),
+          "straight");
     check(rg_module_get_kernel(module, RG_STR("straight"), &kernel), "straight");
     check(rg_args_create(kernel, &args), "straight");
     check(rg_array_create(context, &desc, &array), "straight");
@@ -301,7 +305,8 @@ main(int argc, char **argv)
     }
     if (repeat == 0)
         repeat = 1;
-    printf("| kernel                     |primal ms | grad. ms |  ratio |  hand ms | / hand | compile |"
+    printf("| kernel                     |primal ms | grad. ms |  ratio |  hand ms | / hand | "
+           "compile |"
            " rel. diff. |\n|---|---|---|---|---|---|---|---|\n");
     for (unsigned k = 0; k < BENCH_PROBLEMS; k++) {
         bench_problem p;

@@ -9,9 +9,9 @@
 
 typedef struct bench_param {
     const char *name;
-    rg_dtype dtype;       /* i32, f32 or f64 */
+    rg_dtype dtype; /* i32, f32 or f64 */
     uint32_t rank;
-    bool scalar, seeded;  /* seeded: an output whose adjoint starts at 1 */
+    bool scalar, seeded; /* seeded: an output whose adjoint starts at 1 */
     int64_t shape[3];
     size_t count;
     void *initial;        /* what the parameter holds before each run */

@@ -1,8 +1,9 @@
 /* demo [FOLDER]: teaches the robot of walker.c to walk, by gradient descent on its muscles.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every step of descent is one launch: the whole simulation forward and, through every impact, back.
- * Writes FOLDER/loss.svg and FOLDER/walk.svg (the robot before and after; `out` if no folder is named). */
+ * Every step of descent is one launch: the whole simulation forward and, through every impact,
+ * back. Writes FOLDER/loss.svg and FOLDER/walk.svg (the robot before and after; `out` if no folder
+ * is named). */
 #include "svg.h"
 
 #include <retrograd/retrograd.h>
@@ -15,7 +16,8 @@
 
 enum { STEPS = 1000, WAVES = 4, DESCENT = 400, NODES = 32, SPRINGS = 96 };
 
-/* -- the robot: squares of springs with both diagonals ---------------------------------------------- */
+/* -- the robot: squares of springs with both diagonals
+ * ---------------------------------------------- */
 
 typedef struct robot {
     int n, springs;
@@ -79,7 +81,8 @@ build(robot *r)
     r->first[r->n] = links;
 }
 
-/* -- the simulation as a kernel --------------------------------------------------------------------- */
+/* -- the simulation as a kernel
+ * --------------------------------------------------------------------- */
 
 static void
 check(rg_status status)
@@ -115,7 +118,8 @@ set_up(simulation *s, robot *r)
     const struct {
         const char *name;
         int value;
-    } sizes[] = {{"steps", STEPS}, {"n", r->n}, {"links", links}, {"muscles", r->springs}, {"waves", WAVES}};
+    } sizes[] = {
+        {"steps", STEPS}, {"n", r->n}, {"links", links}, {"muscles", r->springs}, {"waves", WAVES}};
     /* fourteen masses keep one thread busy, and one thread adds in the same order every time */
     rg_context_desc desc = {.device = RG_STR("cpu"), .num_threads = 1};
     check(rg_context_create(&desc, &s->context));
@@ -129,7 +133,8 @@ set_up(simulation *s, robot *r)
     s->fixed[2] = array(s, "muscle", (rg_array_desc){RG_I32, 1, {links}, .data = r->muscle});
     s->fixed[3] = array(s, "rest", (rg_array_desc){RG_F64, 1, {r->springs}, .data = r->rest});
     s->fixed[4] = array(s, "reach", (rg_array_desc){RG_F64, 1, {r->springs}, .data = r->reach});
-    s->weight = array(s, "weight", (rg_array_desc){RG_F64, 2, {r->springs, WAVES + 1}, .adjoint = true});
+    s->weight =
+        array(s, "weight", (rg_array_desc){RG_F64, 2, {r->springs, WAVES + 1}, .adjoint = true});
     s->pull = array(s, "pull", (rg_array_desc){RG_F64, 2, {STEPS, r->springs}, .adjoint = true});
     s->x = array(s, "x", (rg_array_desc){RG_F64, 3, {STEPS + 1, r->n, 2}, .adjoint = true});
     s->v = array(s, "v", (rg_array_desc){RG_F64, 3, {STEPS + 1, r->n, 2}, .adjoint = true});
@@ -139,8 +144,8 @@ set_up(simulation *s, robot *r)
 static void
 tear_down(simulation *s)
 {
-    rg_array *arrays[] = {s->weight, s->pull, s->x, s->v, s->loss, s->fixed[0], s->fixed[1], s->fixed[2],
-                          s->fixed[3], s->fixed[4]};
+    rg_array *arrays[] = {s->weight,   s->pull,     s->x,        s->v,        s->loss,
+                          s->fixed[0], s->fixed[1], s->fixed[2], s->fixed[3], s->fixed[4]};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
         rg_array_destroy(arrays[k]);
     rg_args_destroy(s->args);
@@ -168,10 +173,12 @@ evaluate(simulation *s, const robot *r, const double *weight, size_t count, doub
     return loss;
 }
 
-/* -- descent: Adam, on gradients shortened to length 1 ----------------------------------------------- */
+/* -- descent: Adam, on gradients shortened to length 1
+ * ----------------------------------------------- */
 
 static void
-descend(double *weight, const double *gradient, double *mean, double *square_mean, size_t count, int step)
+descend(double *weight, const double *gradient, double *mean, double *square_mean, size_t count,
+        int step)
 {
     const double rate = 0.03 * (1.0 - (double)step / (DESCENT + 1)), keep = 0.9, keep_square = 0.99;
     double length = 0.0;
@@ -187,7 +194,8 @@ descend(double *weight, const double *gradient, double *mean, double *square_mea
     }
 }
 
-/* -- pictures --------------------------------------------------------------------------------------- */
+/* -- pictures
+ * --------------------------------------------------------------------------------------- */
 
 static double
 ground(double x)
@@ -212,8 +220,8 @@ draw(svg *s, simulation *sim, const robot *r, double base, const char *title)
         double opacity = 0.15 + 0.2 * moment;
         for (int k = 0; k < r->springs; k++) {
             const double *a = &at[2 * r->end[k][0]], *b = &at[2 * r->end[k][1]];
-            svg_line(s, a[0], base + a[1], b[0], base + b[1], moment == 4 ? "#c0392b" : "#2c5d8a", 2.0,
-                     opacity);
+            svg_line(s, a[0], base + a[1], b[0], base + b[1], moment == 4 ? "#c0392b" : "#2c5d8a",
+                     2.0, opacity);
         }
         for (int i = 0; i < r->n; i++)
             svg_dot(s, at[2 * i], base + at[2 * i + 1], 3.0, "#222", opacity);
@@ -228,8 +236,8 @@ progress(int step, double loss, double seconds)
     bool live = isatty(STDOUT_FILENO);
     if (!live && step % 20 != 0 && step != DESCENT)
         return;
-    printf("%sstep %3d of %d   distance %.3f m   %.1f s%s", live ? "\r" : "", step, DESCENT, -loss, seconds,
-           live ? "   " : "\n");
+    printf("%sstep %3d of %d   distance %.3f m   %.1f s%s", live ? "\r" : "", step, DESCENT, -loss,
+           seconds, live ? "   " : "\n");
     fflush(stdout);
 }
 
@@ -246,7 +254,8 @@ main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "out";
     static double weight[SPRINGS * (WAVES + 1)], gradient[SPRINGS * (WAVES + 1)];
-    static double mean[SPRINGS * (WAVES + 1)], square_mean[SPRINGS * (WAVES + 1)], losses[DESCENT + 1];
+    static double mean[SPRINGS * (WAVES + 1)], square_mean[SPRINGS * (WAVES + 1)],
+        losses[DESCENT + 1];
     static double best[SPRINGS * (WAVES + 1)];
     char path[512];
     robot r;
@@ -264,8 +273,8 @@ main(int argc, char **argv)
     size_t count = (size_t)r.springs * (WAVES + 1);
     for (size_t i = 0; i < count; i++)
         weight[i] = 0.1 * sin(1.7 * (double)(i * i));
-    printf("a robot of %d masses and %d muscles, %d steps of time, %zu weights\n", r.n, r.springs, STEPS,
-           count);
+    printf("a robot of %d masses and %d muscles, %d steps of time, %zu weights\n", r.n, r.springs,
+           STEPS, count);
     for (int step = 0; step <= DESCENT; step++) {
         losses[step] = evaluate(&sim, &r, weight, count, gradient);
         if (step == 0)

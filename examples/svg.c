@@ -17,7 +17,8 @@ down(const svg *s, double y)
 }
 
 bool
-svg_open(svg *s, const char *path, double left, double bottom, double width, double height, double scale)
+svg_open(svg *s, const char *path, double left, double bottom, double width, double height,
+         double scale)
 {
     *s = (svg){fopen(path, "w"), left, bottom, width, height, scale};
     if (!s->file)
@@ -33,16 +34,18 @@ void
 svg_line(svg *s, double x0, double y0, double x1, double y1, const char *colour, double thickness,
          double opacity)
 {
-    fprintf(s->file,
-            "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%.1f\" "
-            "stroke-opacity=\"%.2f\" stroke-linecap=\"round\"/>\n",
-            across(s, x0), down(s, y0), across(s, x1), down(s, y1), colour, thickness, opacity);
+    fprintf(
+        s->file,
+        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%.1f\" "
+        "stroke-opacity=\"%.2f\" stroke-linecap=\"round\"/>\n",
+        across(s, x0), down(s, y0), across(s, x1), down(s, y1), colour, thickness, opacity);
 }
 
 void
 svg_dot(svg *s, double x, double y, double radius, const char *colour, double opacity)
 {
-    fprintf(s->file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" fill-opacity=\"%.2f\"/>\n",
+    fprintf(s->file,
+            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" fill-opacity=\"%.2f\"/>\n",
             across(s, x), down(s, y), radius, colour, opacity);
 }
 
@@ -50,7 +53,8 @@ void
 svg_path(svg *s, int count, const double *x, const double *y, const char *colour, double thickness,
          const char *fill)
 {
-    fprintf(s->file, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"%.1f\" d=\"", fill, colour, thickness);
+    fprintf(s->file, "<path fill=\"%s\" stroke=\"%s\" stroke-width=\"%.1f\" d=\"", fill, colour,
+            thickness);
     for (int i = 0; i < count; i++)
         fprintf(s->file, "%c%.1f %.1f", i ? 'L' : 'M', across(s, x[i]), down(s, y[i]));
     fprintf(s->file, "\"/>\n");
@@ -59,8 +63,9 @@ svg_path(svg *s, int count, const double *x, const double *y, const char *colour
 void
 svg_text(svg *s, double x, double y, double size, const char *text)
 {
-    fprintf(s->file, "<text x=\"%.1f\" y=\"%.1f\" font-family=\"sans-serif\" font-size=\"%.0f\" "
-                     "fill=\"#333\">%s</text>\n",
+    fprintf(s->file,
+            "<text x=\"%.1f\" y=\"%.1f\" font-family=\"sans-serif\" font-size=\"%.0f\" "
+            "fill=\"#333\">%s</text>\n",
             across(s, x), down(s, y), size, text);
 }
 

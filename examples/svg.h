@@ -15,8 +15,8 @@ typedef struct svg {
 
 bool svg_open(svg *s, const char *path, double left, double bottom, double width, double height,
               double scale);
-void svg_line(svg *s, double x0, double y0, double x1, double y1, const char *colour, double thickness,
-              double opacity);
+void svg_line(svg *s, double x0, double y0, double x1, double y1, const char *colour,
+              double thickness, double opacity);
 void svg_dot(svg *s, double x, double y, double radius, const char *colour, double opacity);
 void svg_path(svg *s, int count, const double *x, const double *y, const char *colour,
               double thickness, const char *fill);

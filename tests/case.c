@@ -99,7 +99,8 @@ name_from(const char *text, size_t length, char *out, size_t size)
 bool
 case_next(test_case *c, const char *path, const char **at)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path,
+               *dot = strrchr(base, '.');
     bool found = false;
     *c = (test_case){.tolerance = 1e-11};
     name_from(base, dot ? (size_t)(dot - base) : strlen(base), c->kernel, sizeof c->kernel);

@@ -5,11 +5,13 @@
  *     // seed: y=1,0,1       adjoints before the reverse; others 0. Without this line: random
  *     // expect: y=2,3,4     the array after the kernel
  *     // grad: x=1,2,3       the adjoint after the reverse
- *     // split: refused      a split vjp must be refused; `any`: may be. Else it must equal combined
- *     // skip: fd duality second gcc   checks that make no sense here; `bits`: the C compiler's sums
- *                            have another order
+ *     // split: refused      a split vjp must be refused; `any`: may be. Else it must equal
+ * combined
+ *     // skip: fd duality second gcc   checks that make no sense here; `bits`: the C compiler's
+ * sums have another order
  *     // tol: 1e-8           of expectations and gradients, instead of 1e-11
- *     // kernel: name        the kernel for the lines that follow, if it is not named like the file */
+ *     // kernel: name        the kernel for the lines that follow, if it is not named like the file
+ */
 #ifndef TESTS_CASE_H
 #define TESTS_CASE_H
 

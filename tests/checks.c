@@ -37,12 +37,14 @@ largest(const double *v, size_t n)
 }
 
 static bool
-compare(const input *p, const double *a, const double *b, double tolerance, const char *what, report *r)
+compare(const input *p, const double *a, const double *b, double tolerance, const char *what,
+        report *r)
 {
     double limit = tolerance * largest(a, p->count);
     for (size_t i = 0; i < p->count; i++)
         if (!same(a[i], b[i], limit))
-            return complain(r, "%s: %s, element %zu: %.17g and %.17g", what, p->name, i, a[i], b[i]);
+            return complain(r, "%s: %s, element %zu: %.17g and %.17g", what, p->name, i, a[i],
+                            b[i]);
     return true;
 }
 
@@ -174,8 +176,8 @@ check_duality(const inputs *in, subject *s, double tolerance, double *worst, rep
     if (worst)
         *worst = error;
     if (error > tolerance || isnan(error) != (isnan(left) || isinf(left)))
-        return complain(r, "duality: <vjp(w), u> = %.17g, <w, jvp(u)> = %.17g, off by %.3g", left, right,
-                        error);
+        return complain(r, "duality: <vjp(w), u> = %.17g, <w, jvp(u)> = %.17g, off by %.3g", left,
+                        right, error);
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* What makes a gradient right: devices agree, vjp and jvp are adjoint to each other, differences of the
- * forward kernel agree with it. SPDX-License-Identifier: Apache-2.0 */
+/* What makes a gradient right: devices agree, vjp and jvp are adjoint to each other, differences of
+ * the forward kernel agree with it. SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_CHECKS_H
 #define TESTS_CHECKS_H
 
@@ -11,8 +11,8 @@ typedef struct report {
 
 bool complain(report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Plane by plane: |a - b| <= tolerance * max(1, largest component of that array); tolerance 0: the same
- * bits (any NaN equals any). */
+/* Plane by plane: |a - b| <= tolerance * max(1, largest component of that array); tolerance 0: the
+ * same bits (any NaN equals any). */
 bool check_planes(const inputs *in, const subject *a, const subject *b, unsigned plane,
                   double tolerance, const char *what, report *r);
 bool check_bits(const input *p, const void *a, const void *b, const char *what, report *r);
@@ -26,10 +26,11 @@ void kept_take(kept *k, const inputs *in, const subject *s, unsigned plane);
 void kept_free(kept *k);
 bool check_kept(const inputs *in, const subject *s, unsigned plane, const kept *k, double tolerance,
                 const char *what, report *r);
-/* Runs forward_vjp and jvp: |<vjp(w), u> - <w, jvp(u)>| <= tolerance |vjp(w)| |u|. *worst receives the
- * quotient if not NULL. Values that are not finite pass: other checks look at those. */
+/* Runs forward_vjp and jvp: |<vjp(w), u> - <w, jvp(u)>| <= tolerance |vjp(w)| |u|. *worst receives
+ * the quotient if not NULL. Values that are not finite pass: other checks look at those. */
 bool check_duality(const inputs *in, subject *s, double tolerance, double *worst, report *r);
-/* Central differences of <w, after> for each component against the gradient of a forward_vjp run. */
+/* Central differences of <w, after> for each component against the gradient of a forward_vjp run.
+ */
 bool check_differences(inputs *in, subject *s, double tolerance, report *r);
 /* The Hessian's product with the tangents (a jvp of the gradient) against a central difference of
  * gradients. */

@@ -9,7 +9,8 @@
 static void *
 load_with(const char *compiler, char *const *files, int count)
 {
-    static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin -w";
+    static const char flags[] =
+        "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin -w";
     char library[64];
     size_t size = 512 + strlen(compiler);
     for (int i = 0; i < count; i++)
@@ -61,11 +62,11 @@ enum { WORDS = 24, REALS = 8 };
 static bool
 call(void *symbol, const int64_t *w, const double *x, rg_dtype result, void *out)
 {
-#define ARGUMENTS \
+#define ARGUMENTS                                                                                  \
     w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13], w[14], \
-        w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22], w[23], x[0], x[1], x[2], x[3], x[4], \
-        x[5], x[6], x[7]
-#define W8 int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t
+        w[15], w[16], w[17], w[18], w[19], w[20], w[21], w[22], w[23], x[0], x[1], x[2], x[3],     \
+        x[4], x[5], x[6], x[7]
+#define W8    int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t
 #define TYPES W8, W8, W8, double, double, double, double, double, double, double, double
     double (*real)(TYPES);
     float (*single)(TYPES);
@@ -99,7 +100,8 @@ bool
 native_compare(void *library, const char *kernel, const inputs *in, const subject *s, bool loose,
                report *r)
 {
-    void *memory[SUBJECT_PARAMS] = {0}, *records[SUBJECT_PARAMS] = {0}, *symbol = dlsym(library, kernel);
+    void *memory[SUBJECT_PARAMS] = {0}, *records[SUBJECT_PARAMS] = {0},
+         *symbol = dlsym(library, kernel);
     int64_t words[WORDS + 1] = {0};
     double reals[REALS + 1] = {0};
     unsigned nwords = 0, nreals = 0;
@@ -143,8 +145,8 @@ native_compare(void *library, const char *kernel, const inputs *in, const subjec
         if (p->param.result)
             memcpy(memory[k], &value, rg_dtype_size(result));
         if (good && subject_read_raw(s, in, k, RG_PRIMAL, ours))
-            good = (loose ? check_near : check_bits)(p, memory[k], ours, "the C compiler's result and ours",
-                                                     r);
+            good = (loose ? check_near : check_bits)(p, memory[k], ours,
+                                                     "the C compiler's result and ours", r);
         free(ours);
     }
     for (uint32_t k = 0; k < in->count; k++) {

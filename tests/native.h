@@ -4,13 +4,13 @@
 
 #include "checks.h"
 
-/* Compiles the files ($CC or cc, with the flags that give C Retrograd's meaning) and loads them; NULL
- * where that fails. */
+/* Compiles the files ($CC or cc, with the flags that give C Retrograd's meaning) and loads them;
+ * NULL where that fails. */
 void *native_load(char *const *files, int count);
 void native_close(void *library); /* takes NULL */
 /* Calls a kernel on copies of the inputs and compares what it leaves with the subject's arrays, bit
  * by bit, or (loose) to 1e-12. */
-bool native_compare(void *library, const char *kernel, const inputs *in, const subject *s, bool loose,
-                    report *r);
+bool native_compare(void *library, const char *kernel, const inputs *in, const subject *s,
+                    bool loose, report *r);
 
 #endif

@@ -2,11 +2,11 @@
  * on the interpreter and the CPU.
  * SPDX-License-Identifier: Apache-2.0
  *
- * For each case: the forward kernel is the same bits on both devices and, without contraction, as the C
- * compiler has it; the combined gradient agrees on both; the split one equals it or is refused; in
- * f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12 and central
- * differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5; what the file
- * expects holds. One line for each failure. */
+ * For each case: the forward kernel is the same bits on both devices and, without contraction, as
+ * the C compiler has it; the combined gradient agrees on both; the split one equals it or is
+ * refused; in f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12
+ * and central differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5;
+ * what the file expects holds. One line for each failure. */
 #include "case.h"
 #include "native.h"
 
@@ -21,7 +21,8 @@ typedef struct setting {
     void *library;
 } setting;
 
-/* -- a kernel's inputs from a case ------------------------------------------------------------------ */
+/* -- a kernel's inputs from a case
+ * ------------------------------------------------------------------ */
 
 static bool
 fill(input *p, const case_value *v, report *r)
@@ -82,7 +83,8 @@ make_inputs(inputs *in, const rg_kernel *kernel, const test_case *c, report *r)
     return set_seeds(in, c, r);
 }
 
-/* -- checks ---------------------------------------------------------------------------------------- */
+/* -- checks
+ * ---------------------------------------------------------------------------------------- */
 
 static bool
 expected(const inputs *in, const subject *s, const test_case *c, case_line line, unsigned plane,
@@ -130,9 +132,8 @@ check_forward(const setting *t, const test_case *c, const inputs *in, subject *s
               report *r)
 {
     for (unsigned d = 0; d < 2; d++)
-        if (t->devices[d] &&
-            (!run(&s[d], in, FORWARD, d ? "forward on the cpu" : "forward", r) ||
-             !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r)))
+        if (t->devices[d] && (!run(&s[d], in, FORWARD, d ? "forward on the cpu" : "forward", r) ||
+                              !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r)))
             return false;
     if (t->devices[1] && !check_planes(in, &s[0], &s[1], RG_PRIMAL, 0.0, "interpreter and cpu", r))
         return false;
@@ -160,7 +161,8 @@ check_split(const test_case *c, const inputs *in, subject *s, double tolerance, 
     else if (c->split == SPLIT_REFUSED)
         good = complain(r, "split: not refused");
     else
-        good = check_kept(in, s, RG_ADJOINT, &combined, tolerance, "combined and split gradient", r);
+        good =
+            check_kept(in, s, RG_ADJOINT, &combined, tolerance, "combined and split gradient", r);
     kept_free(&combined);
     return good;
 }
@@ -177,18 +179,21 @@ check_gradient(const setting *t, const test_case *c, const inputs *in, subject *
     if (!any)
         return true;
     for (unsigned d = 0; d < 2; d++)
-        if (t->devices[d] && (!run(&s[d], in, FORWARD_VJP, d ? "gradient on the cpu" : "gradient", r) ||
-                              !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r) ||
-                              !expected(in, &s[d], c, CASE_GRAD, RG_ADJOINT, r)))
+        if (t->devices[d] &&
+            (!run(&s[d], in, FORWARD_VJP, d ? "gradient on the cpu" : "gradient", r) ||
+             !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r) ||
+             !expected(in, &s[d], c, CASE_GRAD, RG_ADJOINT, r)))
             return false;
     if (t->devices[1] &&
         (!check_planes(in, &s[0], &s[1], RG_PRIMAL, 0.0, "combined, interpreter and cpu", r) ||
-         !check_planes(in, &s[0], &s[1], RG_ADJOINT, tolerance, "gradient, interpreter and cpu", r)))
+         !check_planes(in, &s[0], &s[1], RG_ADJOINT, tolerance, "gradient, interpreter and cpu",
+                       r)))
         return false;
     return check_split(c, in, &s[t->devices[1] ? 1 : 0], tolerance, r);
 }
 
-/* -- f32 and f16 sources as f64 -------------------------------------------------------------------- */
+/* -- f32 and f16 sources as f64
+ * -------------------------------------------------------------------- */
 
 static bool
 check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
@@ -220,7 +225,8 @@ check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
     return good;
 }
 
-/* -- cases ------------------------------------------------------------------------------------------- */
+/* -- cases
+ * ------------------------------------------------------------------------------------------- */
 
 static bool
 run_case(const setting *t, const test_case *c, const char *path, report *r)

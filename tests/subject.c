@@ -146,21 +146,23 @@ inputs_find(inputs *in, const char *name)
     return NULL;
 }
 
-/* -- modules ------------------------------------------------------------------------------------- */
+/* -- modules -------------------------------------------------------------------------------------
+ */
 
 static const char *const as_f64[] = {
-    "float=double",       "_Float16=double",  "sinf=sin",         "cosf=cos",       "tanf=tan",
-    "asinf=asin",         "acosf=acos",       "atanf=atan",       "sinhf=sinh",     "coshf=cosh",
-    "tanhf=tanh",         "asinhf=asinh",     "acoshf=acosh",     "atanhf=atanh",   "expf=exp",
-    "exp2f=exp2",         "expm1f=expm1",     "logf=log",         "log2f=log2",     "log10f=log10",
-    "log1pf=log1p",       "sqrtf=sqrt",       "cbrtf=cbrt",       "erff=erf",       "erfcf=erfc",
-    "powf=pow",           "atan2f=atan2",     "hypotf=hypot",     "fmodf=fmod",     "fmaxf=fmax",
-    "fminf=fmin",         "fdimf=fdim",       "copysignf=copysign", "fmaf=fma",     "fabsf=fabs",
-    "floorf=floor",       "ceilf=ceil",       "roundf=round",     "truncf=trunc",   "rintf=rint",
-    "ldexpf=ldexp",       "remainderf=remainder"};
+    "float=double", "_Float16=double",     "sinf=sin",           "cosf=cos",     "tanf=tan",
+    "asinf=asin",   "acosf=acos",          "atanf=atan",         "sinhf=sinh",   "coshf=cosh",
+    "tanhf=tanh",   "asinhf=asinh",        "acoshf=acosh",       "atanhf=atanh", "expf=exp",
+    "exp2f=exp2",   "expm1f=expm1",        "logf=log",           "log2f=log2",   "log10f=log10",
+    "log1pf=log1p", "sqrtf=sqrt",          "cbrtf=cbrt",         "erff=erf",     "erfcf=erfc",
+    "powf=pow",     "atan2f=atan2",        "hypotf=hypot",       "fmodf=fmod",   "fmaxf=fmax",
+    "fminf=fmin",   "fdimf=fdim",          "copysignf=copysign", "fmaf=fma",     "fabsf=fabs",
+    "floorf=floor", "ceilf=ceil",          "roundf=round",       "truncf=trunc", "rintf=rint",
+    "ldexpf=ldexp", "remainderf=remainder"};
 
 rg_status
-subject_load(rg_context *context, const char *path, const char *source, bool wide, rg_module **module)
+subject_load(rg_context *context, const char *path, const char *source, bool wide,
+             rg_module **module)
 {
     enum { COUNT = sizeof as_f64 / sizeof *as_f64 };
     rg_str defines[COUNT];
@@ -172,13 +174,15 @@ subject_load(rg_context *context, const char *path, const char *source, bool wid
     return rg_module_load(context, rg_str_of(path), &desc, module);
 }
 
-/* -- subjects ------------------------------------------------------------------------------------ */
+/* -- subjects ------------------------------------------------------------------------------------
+ */
 
 static rg_status
 open_array(subject *s, rg_context *context, uint32_t k, const input *p)
 {
     bool real = dtype_is_float(p->param.dtype);
-    rg_array_desc desc = {.dtype = p->param.dtype, .rank = p->rank, .adjoint = real, .tangent = real};
+    rg_array_desc desc = {
+        .dtype = p->param.dtype, .rank = p->rank, .adjoint = real, .tangent = real};
     memcpy(desc.shape, p->shape, sizeof p->shape);
     rg_status status = rg_array_create(context, &desc, &s->arrays[k]);
     if (!status)
@@ -210,7 +214,8 @@ open_records(subject *s, uint32_t k, const input *p)
 }
 
 rg_status
-subject_open(subject *s, rg_context *context, rg_module *module, const char *kernel, const inputs *in)
+subject_open(subject *s, rg_context *context, rg_module *module, const char *kernel,
+             const inputs *in)
 {
     rg_status status;
     uint32_t record = 0;
@@ -330,7 +335,8 @@ subject_read_raw(const subject *s, const inputs *in, uint32_t k, unsigned plane,
     const input *p = &in->at[k];
     if (!s->arrays[k] || (plane && !p->seed) || (!plane && !p->param.array && !p->param.result))
         return false;
-    return rg_array_read(s->arrays[k], plane, out, p->count * rg_dtype_size(p->param.dtype)) == RG_OK;
+    return rg_array_read(s->arrays[k], plane, out, p->count * rg_dtype_size(p->param.dtype)) ==
+           RG_OK;
 }
 
 bool

@@ -1,5 +1,5 @@
-/* A kernel under test: its arguments with seeds and tangents, on one device, through the public API.
- * SPDX-License-Identifier: Apache-2.0 */
+/* A kernel under test: its arguments with seeds and tangents, on one device, through the public
+ * API. SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_SUBJECT_H
 #define TESTS_SUBJECT_H
 
@@ -13,10 +13,10 @@ typedef struct input {
     char name[64];
     int64_t shape[RG_MAX_RANK];
     uint32_t rank;
-    size_t count;       /* elements; 1 for a scalar */
-    void *initial;      /* in the parameter's dtype, dense */
-    double *seed;       /* adjoint of the memory after the kernel; NULL: integers */
-    double *tangent;    /* of the memory before it */
+    size_t count;    /* elements; 1 for a scalar */
+    void *initial;   /* in the parameter's dtype, dense */
+    double *seed;    /* adjoint of the memory after the kernel; NULL: integers */
+    double *tangent; /* of the memory before it */
 } input;
 
 typedef struct inputs {
@@ -49,7 +49,7 @@ typedef struct subject {
     rg_array *arrays[SUBJECT_PARAMS]; /* NULL: integer scalars */
     void *records[SUBJECT_PARAMS];    /* memory of arrays of structs, at their first field */
     bool lent[SUBJECT_PARAMS];
-    bool second;                      /* adjoints have tangents */
+    bool second; /* adjoints have tangents */
     uint32_t count;
 } subject;
 

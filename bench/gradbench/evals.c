@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* -- lines of JSON ------------------------------------------------------------------------------------ */
+/* -- lines of JSON
+ * ------------------------------------------------------------------------------------ */
 
 void
 line_add(line *l, const char *format, ...)
@@ -45,7 +46,8 @@ line_rows(line *l, const double *values, size_t rows, size_t columns)
     line_add(l, "]");
 }
 
-/* -- kernels and their arrays ----------------------------------------------------------------------------- */
+/* -- kernels and their arrays
+ * ----------------------------------------------------------------------------- */
 
 static void
 check(rg_status status, const char *what)
@@ -84,7 +86,8 @@ add_array(eval *e, const char *name, double *initial, int64_t rows, int64_t colu
 {
     eval_array *a = &e->arrays[e->count++];
     rg_array_desc desc = {RG_F64, columns ? 2 : 1, {rows, columns}, .adjoint = true};
-    *a = (eval_array){.name = name, .count = (size_t)(rows * (columns ? columns : 1)), .initial = initial};
+    *a = (eval_array){
+        .name = name, .count = (size_t)(rows * (columns ? columns : 1)), .initial = initial};
     if (!initial)
         a->initial = calloc(a->count + 1, sizeof(double));
     check(rg_array_create(e->context, &desc, &a->array), name);
@@ -192,7 +195,9 @@ eval_close(eval *e)
     rg_context_destroy(e->context);
 }
 
-/* -- gmm -------------------------------------------------------------------------------------------------- */
+/* -- gmm
+ * --------------------------------------------------------------------------------------------------
+ */
 
 static void
 gmm_prepare(eval *e)
@@ -243,7 +248,8 @@ gmm_print_gradient(eval *e, line *out)
     line_add(out, "}");
 }
 
-/* -- kmeans: the gradient divided by the diagonal of the Hessian -------------------------------------------- */
+/* -- kmeans: the gradient divided by the diagonal of the Hessian
+ * -------------------------------------------- */
 
 static void
 kmeans_prepare(eval *e)
@@ -296,14 +302,17 @@ kmeans_print_gradient(eval *e, line *out)
     free(hessian);
 }
 
-/* -- lstm --------------------------------------------------------------------------------------------------- */
+/* -- lstm
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void
 lstm_prepare(eval *e)
 {
     int64_t layers = (int64_t)member(e, "main_params")->count / 2;
     const json *sequence = member(e, "sequence");
-    int64_t length = (int64_t)sequence->count, bits = length ? (int64_t)sequence->items[0].count : 0;
+    int64_t length = (int64_t)sequence->count,
+            bits = length ? (int64_t)sequence->items[0].count : 0;
     set_int(e, "layers", layers);
     set_int(e, "bits", bits);
     set_int(e, "length", length);
@@ -338,7 +347,9 @@ lstm_print_gradient(eval *e, line *out)
     free(extra);
 }
 
-/* -- det ------------------------------------------------------------------------------------------------------ */
+/* -- det
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void
 det_prepare(eval *e)
@@ -373,7 +384,8 @@ det_print_gradient(eval *e, line *out)
     free(v);
 }
 
-/* -- ba: a row of the Jacobian for each of the two errors of each observation ----------------------------------- */
+/* -- ba: a row of the Jacobian for each of the two errors of each observation
+ * ----------------------------------- */
 
 static void
 repeat(double *to, const json *from, size_t count, int64_t times)
@@ -411,8 +423,8 @@ ba_prepare(eval *e)
     add_array(e, "weight_error", NULL, p, 0);
 }
 
-/* One reverse launch for each of an observation's outputs gives that row of every block: 15 entries for
- * outputs 0 and 1, one for output 2. */
+/* One reverse launch for each of an observation's outputs gives that row of every block: 15 entries
+ * for outputs 0 and 1, one for output 2. */
 static void
 ba_gradient(eval *e)
 {
@@ -430,7 +442,8 @@ ba_gradient(eval *e)
         double *camera = fetch(e, "camera", RG_ADJOINT), *point = fetch(e, "point", RG_ADJOINT);
         double *weight = fetch(e, "weight", RG_ADJOINT);
         for (size_t i = 0; i < p; i++) {
-            double *row = output < 2 ? &e->rows[(2 * i + (size_t)output) * 15] : &e->rows[30 * p + i];
+            double *row =
+                output < 2 ? &e->rows[(2 * i + (size_t)output) * 15] : &e->rows[30 * p + i];
             if (output < 2) {
                 memcpy(row, &camera[11 * i], 11 * sizeof(double));
                 memcpy(row + 11, &point[3 * i], 3 * sizeof(double));
@@ -449,8 +462,8 @@ static void
 ba_print(eval *e, line *out)
 {
     double *r = fetch(e, "reprojection", RG_PRIMAL), *w = fetch(e, "weight_error", RG_PRIMAL);
-    line_add(out, "{\"reproj_error\": {\"elements\": [%.17g, %.17g], \"repeated\": %lld}, ", r[0], r[1],
-             (long long)whole(e, "p"));
+    line_add(out, "{\"reproj_error\": {\"elements\": [%.17g, %.17g], \"repeated\": %lld}, ", r[0],
+             r[1], (long long)whole(e, "p"));
     line_add(out, "\"w_err\": {\"element\": %.17g, \"repeated\": %lld}}", w[0],
              (long long)whole(e, "p"));
     free(r);
@@ -488,7 +501,8 @@ ba_print_gradient(eval *e, line *out)
 }
 
 const eval_kind eval_kinds[] = {
-    {"gmm", "objective", "jacobian", gmm_prepare, launch, gmm_gradient, gmm_print, gmm_print_gradient},
+    {"gmm", "objective", "jacobian", gmm_prepare, launch, gmm_gradient, gmm_print,
+     gmm_print_gradient},
     {"ba", "objective", "jacobian", ba_prepare, launch, ba_gradient, ba_print, ba_print_gradient},
     {"lstm", "objective", "jacobian", lstm_prepare, launch, lstm_gradient, lstm_print,
      lstm_print_gradient},

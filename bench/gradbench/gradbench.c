@@ -1,7 +1,7 @@
-/* gradbench EVAL INPUT.json FUNCTION: one function of one eval, as the suite's tools answer: the output as
- * a line of JSON, then a line for each timing.
- * gradbench --compare FOLDER: every golden output FOLDER/gold/EVAL_*.json of the five evals against what
- * we compute from the input that it names. SPDX-License-Identifier: Apache-2.0 */
+/* gradbench EVAL INPUT.json FUNCTION: one function of one eval, as the suite's tools answer: the
+ * output as a line of JSON, then a line for each timing. gradbench --compare FOLDER: every golden
+ * output FOLDER/gold/EVAL_*.json of the five evals against what we compute from the input that it
+ * names. SPDX-License-Identifier: Apache-2.0 */
 #include "evals.h"
 
 #include <glob.h>
@@ -65,7 +65,8 @@ run_one(const char *name, const char *path, const char *function)
     }
     bool gradient = strcmp(function, kind->gradient) == 0;
     if (!gradient && strcmp(function, kind->primal) != 0) {
-        fprintf(stderr, "gradbench: %s has the functions %s and %s\n", name, kind->primal, kind->gradient);
+        fprintf(stderr, "gradbench: %s has the functions %s and %s\n", name, kind->primal,
+                kind->gradient);
         return 2;
     }
     if (!read_json(path, &input))
@@ -95,8 +96,8 @@ run_one(const char *name, const char *path, const char *function)
     return 0;
 }
 
-/* Worst relative difference of two trees of numbers; infinite where their shapes differ. Components that
- * are zero but for rounding are measured by the largest one beside them. */
+/* Worst relative difference of two trees of numbers; infinite where their shapes differ. Components
+ * that are zero but for rounding are measured by the largest one beside them. */
 static double
 difference(const json *a, const json *b, double scale)
 {
@@ -185,6 +186,7 @@ main(int argc, char **argv)
         return compare_all(argv[2]);
     if (argc == 4)
         return run_one(argv[1], argv[2], argv[3]);
-    fprintf(stderr, "usage: gradbench EVAL INPUT.json FUNCTION\n       gradbench --compare FOLDER\n");
+    fprintf(stderr,
+            "usage: gradbench EVAL INPUT.json FUNCTION\n       gradbench --compare FOLDER\n");
     return 2;
 }

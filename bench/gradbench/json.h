@@ -1,4 +1,5 @@
-/* Just enough JSON: reads a text into a tree, numbers as doubles. SPDX-License-Identifier: Apache-2.0
+/* Just enough JSON: reads a text into a tree, numbers as doubles. SPDX-License-Identifier:
+ * Apache-2.0
  *
  * Own code because the inputs need nothing but numbers, lists and objects: 150 lines against a
  * dependency of the whole build. */
@@ -21,10 +22,10 @@ typedef enum json_kind {
 typedef struct json {
     json_kind kind;
     double number;
-    char *string;       /* of a string: its text, escapes kept as they are */
-    size_t count;       /* of a list or object */
+    char *string; /* of a string: its text, escapes kept as they are */
+    size_t count; /* of a list or object */
     struct json *items;
-    char **keys;        /* of an object */
+    char **keys; /* of an object */
 } json;
 
 /* false: not JSON; *at_error receives the offset of the fault. Free also after a failure. */

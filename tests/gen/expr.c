@@ -39,8 +39,8 @@ float_type(gen *g)
 const char *
 int_type(gen *g)
 {
-    static const char *const types[] = {"int",      "int",      "unsigned", "int64_t", "uint64_t",
-                                        "int16_t",  "uint16_t", "int8_t",   "uint8_t", "bool"};
+    static const char *const types[] = {"int",     "int",      "unsigned", "int64_t", "uint64_t",
+                                        "int16_t", "uint16_t", "int8_t",   "uint8_t", "bool"};
     return types[below(g, countof(types))];
 }
 
@@ -170,7 +170,9 @@ float_call(gen *g, unsigned depth)
         return fmt(g, "%s(%s, 1.5 + 0.5 * (%s) * (%s))", math(g, "atan2"), u, v, v);
     case 5:
         return fmt(g, "%s(1.2 + 0.1 * sin(%s), %s)", math(g, "pow"), u,
-                   chance(g, 50) ? v : chance(g, 50) ? "1.5" : "3.0");
+                   chance(g, 50)   ? v
+                   : chance(g, 50) ? "1.5"
+                                   : "3.0");
     case 6:
         return fmt(g, "0.5 * %s(%s, %s)", math(g, "hypot"), u, literal(g));
     case 7:
@@ -184,7 +186,8 @@ float_call(gen *g, unsigned depth)
     case 11:
         return fmt(g, "(%s) %s (%s) * 0.5", u, chance(g, 50) ? "-" : "+", v);
     case 12:
-        return fmt(g, "0.3 * %s(2.0 * (%s)) + (%s)", math(g, chance(g, 50) ? "floor" : "rint"), u, v);
+        return fmt(g, "0.3 * %s(2.0 * (%s)) + (%s)", math(g, chance(g, 50) ? "floor" : "rint"), u,
+                   v);
     default:
         return fmt(g, "%s(%s)", math(g, plain[below(g, countof(plain))]), u);
     }
@@ -204,7 +207,8 @@ float_expr(gen *g, unsigned depth)
         return fmt(g, "0.5 * (%s %s %s)", float_expr(g, depth - 1), chance(g, 40) ? "-" : "+",
                    float_leaf(g));
     case 3:
-        return fmt(g, "(%s) / (1.5 + (%s) * (%s))", float_expr(g, depth - 1), float_leaf(g), float_leaf(g));
+        return fmt(g, "(%s) / (1.5 + (%s) * (%s))", float_expr(g, depth - 1), float_leaf(g),
+                   float_leaf(g));
     case 4:
         return fmt(g, "((%s) ? %s : %s)", condition(g, depth - 1), float_expr(g, depth - 1),
                    float_leaf(g));

@@ -1,8 +1,8 @@
 /* Random structured C kernels: every statement kind, damped so that values and derivatives stay of
  * order one. The same seed gives the same program everywhere. SPDX-License-Identifier: Apache-2.0
  *
- * A program is a tree of statements that prints as C. For shrinking, a statement can be switched off,
- * replaced by one of its blocks, or by a simpler form of itself. */
+ * A program is a tree of statements that prints as C. For shrinking, a statement can be switched
+ * off, replaced by one of its blocks, or by a simpler form of itself. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -11,7 +11,7 @@
 typedef struct gen_node gen_node;
 
 typedef struct gen_part {
-    const char *head;     /* the line before the block */
+    const char *head; /* the line before the block */
     gen_node *first, *last;
 } gen_part;
 
@@ -24,20 +24,20 @@ struct gen_node {
     const char *tail;   /* the line after the last block; NULL: none */
     const char *simple; /* a simpler statement in place of it; NULL: none */
     bool off;           /* shrinking: not printed */
-    int open;           /* shrinking: 1 + number of the block that stands for it; -1: `simple` does */
+    int open; /* shrinking: 1 + number of the block that stands for it; -1: `simple` does */
 };
 
 /* What programs may hold; all-zero: everything. */
 typedef struct gen_options {
-    bool f64_only;     /* no float variables */
-    bool one_task;     /* no kernel-level control */
+    bool f64_only; /* no float variables */
+    bool one_task; /* no kernel-level control */
 } gen_options;
 
 typedef struct gen_program {
     arena *arena;
-    gen_node *first, *last;     /* helpers, then the kernel `generated` */
-    vec(gen_node *) nodes;      /* all of them, outer before inner */
-    bool mixed;                 /* has float besides double */
+    gen_node *first, *last; /* helpers, then the kernel `generated` */
+    vec(gen_node *) nodes;  /* all of them, outer before inner */
+    bool mixed;             /* has float besides double */
 } gen_program;
 
 void gen_make(gen_program *p, uint64_t seed, const gen_options *options);

@@ -1,12 +1,13 @@
-/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc]: runs generated programs.
- * SPDX-License-Identifier: Apache-2.0
+/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--threads N]: runs generated
+ * programs. SPDX-License-Identifier: Apache-2.0
  *
  * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
  * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
- * itself, the split gradient and the symmetry of second derivatives; with --gcc, each forward kernel against the C compiler's. Programs run
- * in child processes, so that a crash or an endless loop is one more finding. A failing program is
- * shrunk by dropping statements as long as it fails in the same way, and written to FOLDER/gen-SEED.c
- * (--keep: as generated). */
+ * itself, the split gradient and the symmetry of second derivatives; with --threads, on arrays so
+ * long that several threads run; with --gcc, each forward kernel against the C compiler's. Programs
+ * run in child processes, so that a crash or an endless loop is one more finding. A failing program
+ * is shrunk by dropping statements as long as it fails in the same way, and written to
+ * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
 
 #include "../native.h"
@@ -22,14 +23,16 @@ typedef struct setting {
     rg_context *exact;        /* without contraction; NULL: no comparison with the C compiler */
     const char *out;
     bool keep;
+    uint32_t threads; /* more than 1: long arrays */
 } setting;
 
-/* -- one program ------------------------------------------------------------------------------------- */
+/* -- one program
+ * ------------------------------------------------------------------------------------- */
 
 static bool
-make_inputs(inputs *in, const rg_kernel *kernel, uint64_t seed, report *r)
+make_inputs(inputs *in, const rg_kernel *kernel, const setting *t, uint64_t seed, report *r)
 {
-    int64_t n = 1 + (int64_t)(seed % 5);
+    int64_t n = t->threads > 1 ? 1500 + (int64_t)(seed % 700) : 1 + (int64_t)(seed % 5);
     if (inputs_describe(in, kernel))
         return complain(r, "parameters: %s", rg_error_message());
     for (uint32_t k = 0; k < in->count; k++) {
@@ -73,7 +76,8 @@ check_values(const inputs *in, const subject *a, const subject *b, const char *w
             good = check_bits(p, x, y, what, r);
         for (size_t i = 0; both && is_loose(p) && i < p->count && good; i++)
             if (!(fabs(x[i] - y[i]) <= 1e-12 * fmax(1.0, fabs(x[i]))))
-                good = complain(r, "%s: %s, element %zu: %.17g and %.17g", what, p->name, i, x[i], y[i]);
+                good = complain(r, "%s: %s, element %zu: %.17g and %.17g", what, p->name, i, x[i],
+                                y[i]);
         free(x);
         free(y);
     }
@@ -106,27 +110,28 @@ check_split(const inputs *in, subject *s, double tolerance, report *r)
 }
 
 static bool
-check_devices(const inputs *in, subject *interp, subject *cpu, uint64_t seed, double tolerance, report *r)
+check_devices(const inputs *in, subject *interp, subject *cpu, uint64_t seed, double tolerance,
+              report *r)
 {
     return run(interp, in, FORWARD_VJP, "gradient", r) &&
            run(cpu, in, FORWARD_VJP, "gradient on the cpu", r) &&
            check_values(in, interp, cpu, "values", r) &&
            check_planes(in, interp, cpu, RG_ADJOINT, tolerance, "gradients", r) &&
-           (seed % 8 != 0 ||
-            (run(interp, in, FORWARD, "forward", r) && run(cpu, in, FORWARD, "forward on the cpu", r) &&
-             check_values(in, interp, cpu, "forward values", r)));
+           (seed % 8 != 0 || (run(interp, in, FORWARD, "forward", r) &&
+                              run(cpu, in, FORWARD, "forward on the cpu", r) &&
+                              check_values(in, interp, cpu, "forward values", r)));
 }
 
 /* Opens the source on one device and calls on. */
 static bool
-open_on(rg_context *context, const char *source, bool wide, rg_module **module, subject *s, inputs *in,
-        uint64_t seed, report *r)
+open_on(const setting *t, rg_context *context, const char *source, bool wide, rg_module **module,
+        subject *s, inputs *in, uint64_t seed, report *r)
 {
     rg_kernel *kernel;
     if (subject_load(context, NULL, source, wide, module) ||
         rg_module_get_kernel(*module, RG_STR("generated"), &kernel))
         return complain(r, "compile: %s", rg_error_message());
-    if (in->count == 0 && !make_inputs(in, kernel, seed, r))
+    if (in->count == 0 && !make_inputs(in, kernel, t, seed, r))
         return false;
     if (subject_open(s, context, *module, "generated", in))
         return complain(r, "arguments: %s", rg_error_message());
@@ -148,7 +153,7 @@ check_native(const setting *t, const char *source, uint64_t seed, report *r)
     void *library = native_load(files, 1);
     unlink(path);
     bool good = library || complain(r, "the C compiler refuses it");
-    good = good && open_on(t->exact, source, false, &module, &s, &in, seed, r) &&
+    good = good && open_on(t, t->exact, source, false, &module, &s, &in, seed, r) &&
            run(&s, &in, FORWARD, "forward without contraction", r) &&
            native_compare(library, "generated", &in, &s, true, r);
     native_close(library);
@@ -164,13 +169,13 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
     rg_module *modules[3] = {0};
     subject interp = {0}, cpu = {0}, wide = {0};
     inputs in = {0}, in_wide = {0};
-    double tolerance = mixed ? 1e-5 : 1e-12;
-    bool good = open_on(t->interp, source, false, &modules[0], &interp, &in, seed, r);
+    double tolerance = mixed ? 1e-5 : t->threads > 1 ? 1e-10 : 1e-12;
+    bool good = open_on(t, t->interp, source, false, &modules[0], &interp, &in, seed, r);
     if (good && t->cpu)
-        good = open_on(t->cpu, source, false, &modules[1], &cpu, &in, seed, r) &&
+        good = open_on(t, t->cpu, source, false, &modules[1], &cpu, &in, seed, r) &&
                check_devices(&in, &interp, &cpu, seed, tolerance, r);
     if (good && mixed)
-        good = open_on(t->interp, source, true, &modules[2], &wide, &in_wide, seed, r) &&
+        good = open_on(t, t->interp, source, true, &modules[2], &wide, &in_wide, seed, r) &&
                check_duality(&in_wide, &wide, 1e-12, NULL, r);
     else if (good)
         good = check_duality(&in, &interp, 1e-12, NULL, r);
@@ -190,7 +195,8 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
     return good;
 }
 
-/* -- child processes ---------------------------------------------------------------------------------- */
+/* -- child processes
+ * ---------------------------------------------------------------------------------- */
 
 typedef struct verdict {
     uint64_t seed;
@@ -231,7 +237,8 @@ receive(int from, verdict *v)
     return true;
 }
 
-/* Forks. In the parent: the end of the pipe to read from; in the child: -1 - the end to write to. */
+/* Forks. In the parent: the end of the pipe to read from; in the child: -1 - the end to write to.
+ */
 static int
 start_child(pid_t *child)
 {
@@ -284,10 +291,11 @@ check_in_child(const setting *t, const gen_program *p, uint64_t seed, report *r)
     return complain(r, "crash: %s", crash ? crash : "no answer");
 }
 
-/* -- shrinking ------------------------------------------------------------------------------------------ */
+/* -- shrinking
+ * ------------------------------------------------------------------------------------------ */
 
-/* Failures are of one kind if their texts agree up to the first colon, or, for compile errors, up to
- * the error's number. */
+/* Failures are of one kind if their texts agree up to the first colon, or, for compile errors, up
+ * to the error's number. */
 static bool
 same_kind(const report *a, const report *b)
 {
@@ -306,7 +314,8 @@ still_fails(const setting *t, const gen_program *p, uint64_t seed, const report 
 }
 
 static bool
-shrink_node(const setting *t, const gen_program *p, gen_node *node, uint64_t seed, const report *was)
+shrink_node(const setting *t, const gen_program *p, gen_node *node, uint64_t seed,
+            const report *was)
 {
     if (node->off)
         return false;
@@ -352,7 +361,8 @@ report_failure(const setting *t, uint64_t seed, const report *r)
         str_addz(&text, *at == '\n' ? "\n// " : (char[2]){*at, 0});
     str_addc(&text, '\n');
     gen_print_program(&p, &text);
-    printf("FAIL seed %llu: %.*s\n", (unsigned long long)seed, (int)strcspn(r->text, "\n"), r->text);
+    printf("FAIL seed %llu: %.*s\n", (unsigned long long)seed, (int)strcspn(r->text, "\n"),
+           r->text);
     if (t->out) {
         str_addf(&path, "%s/gen-%llu.c", t->out, (unsigned long long)seed);
         if (file_write(path.ptr, text.ptr, text.len))
@@ -363,7 +373,8 @@ report_failure(const setting *t, uint64_t seed, const report *r)
     gen_free(&p);
 }
 
-/* -- many programs --------------------------------------------------------------------------------------- */
+/* -- many programs
+ * --------------------------------------------------------------------------------------- */
 
 enum { BATCH = 64 };
 
@@ -417,7 +428,7 @@ run_some(const setting *t, uint64_t first, uint64_t count, uint64_t *failed)
 static bool
 open_setting(setting *t, const char *device, bool native)
 {
-    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
+    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads};
     if (rg_context_create(&desc, &t->interp))
         return false;
     desc.no_contraction = true;
@@ -434,7 +445,7 @@ open_setting(setting *t, const char *device, bool native)
 int
 main(int argc, char **argv)
 {
-    setting t = {0};
+    setting t = {.threads = 1};
     const char *device = NULL;
     uint64_t failed = 0;
     bool usage = argc < 3, native = false;
@@ -445,13 +456,17 @@ main(int argc, char **argv)
             device = argv[++i];
         else if (strcmp(argv[i], "--keep") == 0)
             t.keep = true;
+        else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
+            t.threads = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--gcc") == 0)
             native = true;
         else
             usage = true;
     }
     if (usage) {
-        fprintf(stderr, "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc]\n");
+        fprintf(stderr,
+                "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] "
+                "[--threads N]\n");
         return 2;
     }
     if (!open_setting(&t, device, native)) {

@@ -1,9 +1,9 @@
 /* Whole programs: helpers and the kernel with its tasks. SPDX-License-Identifier: Apache-2.0
  *
- * The kernel always has the same parameters. What threads may do with them: x, m, w, q are only read;
- * y, z, u are stored at [i] by the thread that owns i, and read elsewhere only by tasks that do not
- * store them; acc collects float sums, loose takes what was computed from such sums: the order of
- * threads shows in the last bits of these two, so nothing reads them. */
+ * The kernel always has the same parameters. What threads may do with them: x, m, w, q are only
+ * read; y, z, u are stored at [i] by the thread that owns i, and read elsewhere only by tasks that
+ * do not store them; acc collects float sums, loose takes what was computed from such sums: the
+ * order of threads shows in the last bits of these two, so nothing reads them. */
 #include "state.h"
 
 static const char *const arrays[3] = {"y", "z", "u"};
@@ -99,7 +99,8 @@ parallel_task(gen *g, int budget)
     end_threads(g);
 }
 
-/* A reduction; later tasks use exact ones (min, max, integers) like any value, sums in `loose` only. */
+/* A reduction; later tasks use exact ones (min, max, integers) like any value, sums in `loose`
+ * only. */
 static void
 reduction_task(gen *g)
 {
@@ -141,7 +142,8 @@ reduction_task(gen *g)
     add(g, fmt(g, "acc[0] += 0.5 * %s;", text));
     if (chance(g, 50)) {
         add(g, "#pragma omp parallel for");
-        add(g, fmt(g, "for (int i = 0; i < n; i++) loose[i] = sin(%s) * x[i] + 0.5 * loose[i];", text));
+        add(g, fmt(g, "for (int i = 0; i < n; i++) loose[i] = sin(%s) * x[i] + 0.5 * loose[i];",
+                   text));
     }
 }
 
@@ -174,8 +176,8 @@ swap_task(gen *g)
     unsigned first = below(g, 3), second = (first + 1 + below(g, 2)) % 3, number = g->serial++;
     const char *p = fmt(g, "p%u", number), *r = fmt(g, "r%u", number);
     add(g, fmt(g, "double *%s = %s, *%s = %s;", p, arrays[first], r, arrays[second]));
-    compound(g, fmt(g, "for (int t%u = 0; t%u < %u; t%u++) {", number, number, below(g, 4), number), "}",
-             &s);
+    compound(g, fmt(g, "for (int t%u = 0; t%u < %u; t%u++) {", number, number, below(g, 4), number),
+             "}", &s);
     vec_push(&g->names, ((name){fmt(g, "t%u", number), "int", 0, false, true}));
     add(g, "#pragma omp parallel for");
     compound(g, "for (int i = 0; i < n; i++) {", "}", &t);
@@ -192,8 +194,8 @@ swap_task(gen *g)
     close_part(g, s);
 }
 
-/* Winners of an atomic min or max. A jvp looks for them in a second run of the loop, so the loop stores
- * to no other array. */
+/* Winners of an atomic min or max. A jvp looks for them in a second run of the loop, so the loop
+ * stores to no other array. */
 static void
 extremum_task(gen *g)
 {
@@ -231,8 +233,10 @@ task(gen *g, unsigned nesting)
         break;
     case 6: {
         unsigned number = g->serial++;
-        compound(g, fmt(g, "for (int t%u = 0; t%u < %u; t%u++) {", number, number, 1 + below(g, 3), number),
-                 "}", &s);
+        compound(
+            g,
+            fmt(g, "for (int t%u = 0; t%u < %u; t%u++) {", number, number, 1 + below(g, 3), number),
+            "}", &s);
         vec_push(&g->names, ((name){fmt(g, "t%u", number), "int", 0, false, true}));
         task(g, 1);
         if (chance(g, 40))
@@ -260,12 +264,14 @@ static void
 make_kernel(gen *g, bool one_task)
 {
     scope s;
-    compound(g,
-             "void\n"
-             "generated(int n, double c0, float c1, const int m[n], const double x[n], const double w[5],\n"
-             "          const double q[n][3], double y[n], double z[n], double u[n], double acc[3],\n"
-             "          double loose[n], double best[2], int count[n])\n{",
-             "}", &s);
+    compound(
+        g,
+        "void\n"
+        "generated(int n, double c0, float c1, const int m[n], const double x[n], const double "
+        "w[5],\n"
+        "          const double q[n][3], double y[n], double z[n], double u[n], double acc[3],\n"
+        "          double loose[n], double best[2], int count[n])\n{",
+        "}", &s);
     vec_push(&g->names, ((name){"c0", "double", 0, true, true}));
     if (!g->f64_only) {
         vec_push(&g->names, ((name){"c1", "float", 0, true, true}));
@@ -345,6 +351,6 @@ void
 gen_print_program(const gen_program *p, str *out)
 {
     str_addz(out, "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n"
-                 "struct pair {\n    double a;\n    int k;\n};\n\n");
+                  "struct pair {\n    double a;\n    int k;\n};\n\n");
     print_list(p->first, 0, out);
 }

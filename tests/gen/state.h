@@ -20,20 +20,20 @@ typedef struct helper {
 typedef struct gen {
     gen_program *program;
     uint64_t random;
-    vec(name) names;     /* innermost last */
+    vec(name) names; /* innermost last */
     vec(helper) helpers;
-    gen_part *into;      /* where statements go */
-    unsigned depth;      /* of blocks inside the thread */
-    unsigned loops;      /* loops around this place inside the function */
-    unsigned extra;      /* loops that may stand around a helper's calls */
-    int budget;          /* statements left */
-    unsigned serial;     /* for unique names */
-    bool in_switch;      /* a break here leaves a switch */
-    bool in_thread;      /* inside a parallel loop: index i exists */
+    gen_part *into;  /* where statements go */
+    unsigned depth;  /* of blocks inside the thread */
+    unsigned loops;  /* loops around this place inside the function */
+    unsigned extra;  /* loops that may stand around a helper's calls */
+    int budget;      /* statements left */
+    unsigned serial; /* for unique names */
+    bool in_switch;  /* a break here leaves a switch */
+    bool in_thread;  /* inside a parallel loop: index i exists */
     bool in_helper;
-    const char *result;  /* in a helper: NULL or type returned */
-    const char *own[3];  /* arrays that this thread may store to, at [i] */
-    const char *far[3];  /* arrays that may be read anywhere */
+    const char *result; /* in a helper: NULL or type returned */
+    const char *own[3]; /* arrays that this thread may store to, at [i] */
+    const char *far[3]; /* arrays that may be read anywhere */
     bool f64_only;
 } gen;
 
@@ -44,7 +44,7 @@ bool chance(gen *g, unsigned percent);
 /* expressions */
 const char *float_expr(gen *g, unsigned depth); /* bounded by about 3 if variables are by 2 */
 const char *float_leaf(gen *g);
-const char *damped(gen *g);                     /* bounded by 1 */
+const char *damped(gen *g); /* bounded by 1 */
 const char *int_expr(gen *g, unsigned depth);
 const char *condition(gen *g, unsigned depth);
 const char *index_below(gen *g, unsigned length);
@@ -56,13 +56,13 @@ const name *declare(gen *g, const char *type, bool is_float, unsigned length, bo
 /* statements */
 gen_node *add(gen *g, const char *head);
 void block(gen *g, unsigned count); /* statements into g->into */
-void store_own(gen *g);              /* to an element that the thread owns */
+void store_own(gen *g);             /* to an element that the thread owns */
 typedef struct scope {
     gen_part *into;
     size_t names;
 } scope;
-/* Opens a new block of the node below this line, or its first one (NULL); close_part returns to where
- * g stood. */
+/* Opens a new block of the node below this line, or its first one (NULL); close_part returns to
+ * where g stood. */
 scope open_part(gen *g, gen_node *node, const char *head);
 void close_part(gen *g, scope s);
 /* A statement with one block, which is open. */

@@ -316,15 +316,16 @@ for_statement(gen *g)
         head = fmt(g, "for (int k%u = %s; k%u > 0; k%u--) {", number, count, number, number);
         break;
     case 1:
-        head = fmt(g, "for (int k%u = 1; k%u < 2 * (%s); k%u += 2) {", number, number, count, number);
+        head =
+            fmt(g, "for (int k%u = 1; k%u < 2 * (%s); k%u += 2) {", number, number, count, number);
         break;
     case 2:
-        head = fmt(g, "for (%s k%u = 0; k%u < (%s)(%s); k%u++) {", type, number, number, type, count,
-                   number);
+        head = fmt(g, "for (%s k%u = 0; k%u < (%s)(%s); k%u++) {", type, number, number, type,
+                   count, number);
         break;
     default:
-        head = fmt(g, "for (int k%u = 0, e%u = %s; k%u < e%u; k%u++) {", number, number, count, number,
-                   number, number);
+        head = fmt(g, "for (int k%u = 0, e%u = %s; k%u < e%u; k%u++) {", number, number, count,
+                   number, number, number);
     }
     compound(g, head, "}", &s);
     declare(g, type, false, 0, true);
