@@ -397,6 +397,44 @@ duality(subject *s, const subject *narrow, const char *device, bool split, const
     return RG_OK;
 }
 
+/* -- second order ------------------------------------------------------------------------------- */
+
+/* The Hessian of <w, f> is symmetric: <H u, v> = <H v, u>. H u is what the jvp of the gradient leaves
+ * in the adjoints' tangents. */
+static rg_status
+hessian_along(subject *s, const subject *narrow, const char *device, uint64_t direction, memory *m)
+{
+    *m = memory_new(s, narrow);
+    randomize(s, *m, RG_ADJOINT, s->seed);
+    randomize(s, *m, RG_TANGENT, direction);
+    return run_once(s, device, PIPELINE_JVP_FORWARD_VJP, *m, s->diags);
+}
+
+static rg_status
+symmetry(subject *s, const subject *narrow, const char *device, const char *test)
+{
+    memory hu, hv, u = memory_new(s, narrow), v = memory_new(s, narrow);
+    randomize(s, u, RG_TANGENT, s->seed + 3);
+    randomize(s, v, RG_TANGENT, s->seed + 4);
+    rg_status status = hessian_along(s, narrow, device, s->seed + 3, &hu);
+    if (!status)
+        status = hessian_along(s, narrow, device, s->seed + 4, &hv);
+    if (status)
+        return status;
+    /* a Hessian that cancels is zero up to the rounding of the gradient */
+    double scale_u, scale_v, gradient;
+    inner(s, hu, RG_ADJOINT, v, RG_TANGENT, &gradient);
+    double left = inner(s, hu, RG_ADJOINT | RG_TANGENT, v, RG_TANGENT, &scale_u);
+    double right = inner(s, hv, RG_ADJOINT | RG_TANGENT, u, RG_TANGENT, &scale_v);
+    check_finding f = {.test = test, .tolerance = 1e-11};
+    f.error = difference(left, right);
+    if (f.error > 0)
+        f.error /= fmax(fmax(scale_u, scale_v), gradient);
+    snprintf(f.where, sizeof(f.where), "<H u, v> is %.17g, <u, H v> is %.17g", left, right);
+    add_finding(s, f);
+    return RG_OK;
+}
+
 /* -- central differences ----------------------------------------------------------------------- */
 
 typedef struct sample {
@@ -529,6 +567,10 @@ check_derivatives(subject *wide, const subject *narrow, uint32_t samples)
         status = duality(wide, narrow, "cpu", false, "vjp against jvp, cpu");
     if (!status && have_cpu())
         status = duality(wide, narrow, "cpu", true, "split vjp against jvp, cpu");
+    if (!status)
+        status = symmetry(wide, narrow, "interp", "symmetry of the Hessian, interpreter");
+    if (!status && have_cpu())
+        status = symmetry(wide, narrow, "cpu", "symmetry of the Hessian, cpu");
     if (!status)
         status = central_differences(wide, narrow, samples);
     return status;
