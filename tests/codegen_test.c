@@ -29,8 +29,7 @@ random_bits(uint64_t *state)
     return x * 0xbf58476d1ce4e5b9u ^ (x >> 32);
 }
 
-/* -- arguments
- * ------------------------------------------------------------------------------------- */
+/* -- arguments --------------------------------------------------------------------------------- */
 
 typedef struct memory {
     rt_arg *args;
@@ -157,8 +156,7 @@ compare(const char *name, const char *how, const ir_fn *fn, const memory *want, 
     return true;
 }
 
-/* -- one case
- * -------------------------------------------------------------------------------------- */
+/* -- one case ---------------------------------------------------------------------------------- */
 
 /* as it stands, for the interpreter */
 static ir_module *
@@ -275,15 +273,13 @@ run_case(ll_jit *jit, const test_case *c)
     ir_module_free(source);
 }
 
-/* -- cases
- * ----------------------------------------------------------------------------------------- */
+/* -- cases ------------------------------------------------------------------------------------- */
 
 static const test_case cases[] = {
 #include "codegen_cases.h"
 };
 
-/* -- every scalar op on edge values
- * ---------------------------------------------------------------- */
+/* -- every scalar op on edge values ------------------------------------------------------------ */
 
 static size_t
 edge_values(rg_dtype d, uint64_t *out)

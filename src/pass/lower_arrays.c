@@ -62,8 +62,7 @@ set_slot(lowering *l, const ir_value *v, ir_value *slot)
     l->slot[v->id] = slot;
 }
 
-/* -- hand-overs
- * ------------------------------------------------------------------------------------ */
+/* -- hand-overs -------------------------------------------------------------------------------- */
 
 typedef struct move {
     ir_value *to, *from;
@@ -151,8 +150,7 @@ hand_over_at_end(lowering *l, ir_region *r, ir_value *const *to, uint32_t n)
     hand_over(l, yield, moves, moves_of(l, yield, 0, to, n, moves));
 }
 
-/* -- arrays leave operands, results and parameters
- * ------------------------------------------------- */
+/* -- arrays leave operands, results and parameters --------------------------------------------- */
 
 static void
 drop_array_args(ir_op *op)
@@ -188,8 +186,7 @@ drop_array_params(ir_region *r)
     r->nparams = n;
 }
 
-/* -- ops
- * ------------------------------------------------------------------------------------------- */
+/* -- ops --------------------------------------------------------------------------------------- */
 
 static void lower_region(lowering *l, ir_region *r);
 

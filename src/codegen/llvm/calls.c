@@ -79,8 +79,7 @@ gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 
-/* -- what the jit binds these names to
- * ------------------------------------------------------------- */
+/* -- what the jit binds these names to --------------------------------------------------------- */
 
 #if defined(__FLT16_MAX__) && defined(__SSE2__)
 /* for machines whose processor does not convert: LLVM calls these by their names in libgcc */

@@ -1,12 +1,11 @@
-/* Buffers: where an element lies, loads, stores, read-modify-writes. SPDX-License-Identifier:
- * Apache-2.0
+/* Buffers: where an element lies, loads, stores, read-modify-writes.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A plane that may be NULL costs no branch: the address becomes that of a cell that holds 0 for
  * reads, of one that nobody reads for writes; both choices are the same for the whole loop. */
 #include "codegen/llvm/gen.h"
 
-/* -- what is known of a buffer
- * --------------------------------------------------------------------- */
+/* -- what is known of a buffer ----------------------------------------------------------------- */
 
 /* the parameter that a buffer (or scalar with planes) is; -1: something else */
 int64_t
@@ -75,8 +74,7 @@ fixed_extent(const gen *g, int64_t p, uint32_t axis)
     return (int64_t)bits;
 }
 
-/* -- reading the rt_arg
- * ---------------------------------------------------------------------------- */
+/* -- reading the rt_arg ------------------------------------------------------------------------ */
 
 static LLVMValueRef
 read_field(gen *g, LLVMBuilderRef b, LLVMValueRef arg, unsigned field, unsigned index)
@@ -125,8 +123,7 @@ gen_plane(gen *g, const ir_value *buffer, unsigned plane)
     return buffer_field(g, buffer, FIELD_PLANE, plane);
 }
 
-/* -- addresses
- * ------------------------------------------------------------------------------------- */
+/* -- addresses --------------------------------------------------------------------------------- */
 
 /* The element's number from the plane's first. An index outside its extent is the program's fault,
  * so the products do not overflow. */
@@ -192,8 +189,7 @@ gen_element(gen *g, const ir_op *op, bool writes)
     return at;
 }
 
-/* -- load and store
- * -------------------------------------------------------------------------------- */
+/* -- load and store ---------------------------------------------------------------------------- */
 
 LLVMValueRef
 gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v)

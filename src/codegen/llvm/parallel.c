@@ -6,8 +6,7 @@
 
 enum { CLOSURE_ARGS, CLOSURE_PARTIALS, CLOSURE_CELLS, CLOSURE_ROW, CLOSURE_FIRST };
 
-/* -- scopes
- * ---------------------------------------------------------------------------------------- */
+/* -- scopes ------------------------------------------------------------------------------------ */
 
 scope *
 gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task)
@@ -49,8 +48,7 @@ gen_worker(gen *g)
     return g->s->worker;
 }
 
-/* -- what a task takes from outside
- * ---------------------------------------------------------------- */
+/* -- what a task takes from outside ------------------------------------------------------------ */
 
 typedef struct capture {
     gen *g;
@@ -80,8 +78,7 @@ capture_args(ir_op *op, void *user)
     return true;
 }
 
-/* -- how much work an iteration is
- * ----------------------------------------------------------------- */
+/* -- how much work an iteration is ------------------------------------------------------------- */
 
 static int64_t
 region_work(const ir_region *r)
@@ -106,8 +103,7 @@ region_work(const ir_region *r)
     return work;
 }
 
-/* -- tasks
- * ----------------------------------------------------------------------------------------- */
+/* -- tasks ------------------------------------------------------------------------------------- */
 
 /* The closure: the arguments, where reductions and private sums go, lo and count of each index,
  * where each private sum begins, what was captured. */

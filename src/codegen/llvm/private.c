@@ -9,8 +9,7 @@
 
 enum { SUMS_MAX = 12, CELLS_MAX = 4096, THREADS_PER_CELL = 4 };
 
-/* -- which planes
- * ---------------------------------------------------------------------------------- */
+/* -- which planes ------------------------------------------------------------------------------ */
 
 typedef struct search {
     gen *g;
@@ -86,8 +85,7 @@ gen_private_find(gen *g, const ir_op *op, private_sum **sums)
     return n;
 }
 
-/* -- at kernel level
- * ------------------------------------------------------------------------------- */
+/* -- at kernel level --------------------------------------------------------------------------- */
 
 static LLVMValueRef
 element_count(gen *g, const ir_value *buffer)
@@ -147,8 +145,7 @@ gen_private_end(gen *g, const private_sum *sums, uint32_t n)
     }
 }
 
-/* -- in the task
- * ----------------------------------------------------------------------------------- */
+/* -- in the task ------------------------------------------------------------------------------- */
 
 /* One worker alone needs cells only for the digits of an f32 adjoint; primals are what C makes
  * them. */

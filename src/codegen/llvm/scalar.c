@@ -1,5 +1,5 @@
-/* Scalar ops, with the values that the columns of ops.def give them. SPDX-License-Identifier:
- * Apache-2.0
+/* Scalar ops, with the values that the columns of ops.def give them.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * Floats are strict: no fast flags, nothing contracted. f16 is computed in f32 and rounded after
  * each op, which for + - * / and sqrt is what one rounding would give. */
@@ -23,8 +23,7 @@ choose(gen *g, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y)
     return LLVMBuildSelect(g->b, c, x, y, "");
 }
 
-/* -- floats
- * ---------------------------------------------------------------------------------------- */
+/* -- floats ------------------------------------------------------------------------------------ */
 
 /* x where strictly smaller (larger) or y is NaN, else y: the inner choice is one instruction on x86
  */
@@ -128,8 +127,7 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     return x;
 }
 
-/* -- integers
- * -------------------------------------------------------------------------------------- */
+/* -- integers ---------------------------------------------------------------------------------- */
 
 static LLVMValueRef
 is_value(gen *g, LLVMValueRef v, int64_t n)
@@ -270,8 +268,7 @@ scalar_int(gen *g, rg_op op, bool is_signed, LLVMValueRef *a)
     return x;
 }
 
-/* -- casts
- * ----------------------------------------------------------------------------------------- */
+/* -- casts ------------------------------------------------------------------------------------- */
 
 static LLVMValueRef
 resize_float(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
@@ -331,8 +328,7 @@ gen_cast(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
     return to_float ? int_to_float(g, from, to, v) : resize_int(g, from, to, v);
 }
 
-/* -- all together
- * ---------------------------------------------------------------------------------- */
+/* -- all together ------------------------------------------------------------------------------ */
 
 LLVMValueRef
 gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args)

@@ -1,5 +1,5 @@
-/* Types, constants, blocks, and which LLVM value an IR value is. SPDX-License-Identifier:
- * Apache-2.0 */
+/* Types, constants, blocks, and which LLVM value an IR value is.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
 LLVMTypeRef
@@ -66,8 +66,7 @@ gen_i32(gen *g, int64_t v)
     return LLVMConstInt(g->i32, (uint32_t)v, false);
 }
 
-/* -- values
- * ---------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 static bool
 is_parameter(const gen *g, const ir_value *v)
@@ -130,8 +129,7 @@ gen_wide(gen *g, const ir_value *v)
                            : LLVMBuildZExt(g->b, narrow, g->i64, "");
 }
 
-/* -- blocks and memory of the function
- * ------------------------------------------------------------- */
+/* -- blocks and memory of the function --------------------------------------------------------- */
 
 LLVMBasicBlockRef
 gen_block(gen *g, const char *name)

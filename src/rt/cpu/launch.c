@@ -122,8 +122,7 @@ rt_cpu_default(void)
     return the_default;
 }
 
-/* -- launches
- * -------------------------------------------------------------------------------------- */
+/* -- launches ---------------------------------------------------------------------------------- */
 
 void
 rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index)
@@ -237,8 +236,7 @@ rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *
     return result.fault;
 }
 
-/* -- called by compiled code
- * ----------------------------------------------------------------------- */
+/* -- called by compiled code ------------------------------------------------------------------- */
 
 /* Of several faults that of the first chunk is reported, as one thread alone would meet it. */
 _Noreturn void

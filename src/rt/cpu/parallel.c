@@ -14,7 +14,7 @@
 #include "rt/cpu/openmp.h"
 
 /* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
-enum { SMALL_LOOP = 50000 };
+enum { SMALL_LOOP = 100000 };
 
 enum { KEEP_NOTHING = 0, KEEP_RECORDS = 1, KEEP_REWINDS = 2 };
 
@@ -77,8 +77,7 @@ out_of_memory(rt_launch *launch)
     rt_fail(&launch->kernel.worker, &report);
 }
 
-/* -- who runs it
- * ----------------------------------------------------------------------------------- */
+/* -- who runs it ------------------------------------------------------------------------------- */
 
 static void
 remember(rt_launch *launch, uint32_t workers)
