@@ -31,6 +31,7 @@ ad_contest_open(rg_builder *b, ad_contest *c)
     if (c->op == RG_RMW_MUL) {
         c->product = buffer_like(b, c->buffer, (rg_dtype)c->buffer->type.dtype);
         c->zeros = buffer_like(b, c->buffer, RG_I64);
+        c->nought = buffer_like(b, c->buffer, (rg_dtype)c->buffer->type.dtype);
         ir_value *index[RG_MAX_RANK];
         uint32_t rank = rg_value_rank(c->buffer);
         ad_each_element(b, c->product, index);
@@ -117,6 +118,8 @@ ad_contest_look(ir_fn *fn, const ad_contest *c, ir_op *op, ir_value *key, unsign
         update_like(&e, op, c->product, RG_RMW_MUL,
                     ad_op3(&e, RG_OP_SELECT, is_zero, ad_float(&e, dtype, 1), v));
         update_like(&e, op, c->zeros, RG_RMW_ADD, ad_cast(&e, RG_I64, is_zero));
+        update_like(&e, op, c->nought, RG_RMW_ADD,
+                    ad_op3(&e, RG_OP_SELECT, is_zero, v, ad_float(&e, dtype, 0)));
     } else {
         ir_value *wins = ad_op2(&e, RG_OP_EQ, v, load_like(&e, op, c->buffer));
         if (round == 0) {
@@ -139,22 +142,27 @@ ad_contest_won(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *
     return op2(b, RG_OP_AND, wins, mine);
 }
 
+static ad_reduction
+product_at(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index)
+{
+    return (ad_reduction){.op = RG_RMW_MUL,
+                          .product = rg_build_load(b, RG_PRIMAL, c->product, n, index),
+                          .zeros = rg_build_load(b, RG_PRIMAL, c->zeros, n, index),
+                          .nought = rg_build_load(b, RG_PRIMAL, c->nought, n, index)};
+}
+
 ir_value *
 ad_contest_factors(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, rg_dtype dtype)
 {
-    ir_value *product = rg_build_cast(b, dtype, rg_build_load(b, RG_PRIMAL, c->product, n, index));
-    ir_value *zeros = rg_build_load(b, RG_PRIMAL, c->zeros, n, index);
-    ir_value *none = op2(b, RG_OP_EQ, zeros, rg_build_int(b, RG_I64, 0));
-    return rg_build_3(b, RG_OP_SELECT, none, product, rg_build_float(b, dtype, 0));
+    ad_reduction r = product_at(b, c, n, index);
+    return ad_product_of_others(b, &r, NULL, dtype);
 }
 
 ir_value *
 ad_contest_others(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, ir_value *v,
                   rg_dtype dtype)
 {
-    ad_reduction r = {.op = RG_RMW_MUL,
-                      .product = rg_build_load(b, RG_PRIMAL, c->product, n, index),
-                      .zeros = rg_build_load(b, RG_PRIMAL, c->zeros, n, index)};
+    ad_reduction r = product_at(b, c, n, index);
     ir_value *old = rg_build_cast(b, dtype, rg_build_load(b, RG_PRIMAL, c->old, n, index));
-    return ad_reduce_share(b, &r, NULL, v, old);
+    return rg_build_2(b, RG_OP_MUL, old, ad_product_of_others(b, &r, v, dtype));
 }

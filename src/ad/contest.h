@@ -9,6 +9,7 @@
  *              ties[e]    how many of that thread's updates wrote it
  *   mul        product[e] product of the factors that are not 0
  *              zeros[e]   how many factors are 0
+ *              nought[e]  the sum of those factors: 0, but it has a tangent
  *              old[e]     the element before the task */
 #ifndef AD_CONTEST_H
 #define AD_CONTEST_H
@@ -19,7 +20,7 @@ typedef struct ad_contest {
     ir_value *buffer; /* the array, where the sweeps stand */
     rg_rmw op;
     ir_value *final, *first, *ties;
-    ir_value *product, *zeros, *old;
+    ir_value *product, *zeros, *nought, *old;
 } ad_contest;
 
 /* Whether op is such an update. */

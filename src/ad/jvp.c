@@ -83,6 +83,23 @@ scalar_tangent(jvp *j, const ir_op *op, const ad_emit *e)
     j->tangent[op->results[0]->id] = sum;
 }
 
+/* a guarded product's tangent is zero only where both the guard and its tangent are */
+static void
+guard_tangent(jvp *j, const ir_op *op, const ad_emit *e)
+{
+    ir_value *x = j->primal[op->args[0]->id], *t = j->tangent[op->args[0]->id];
+    ir_value *y = j->tangent[op->args[1]->id];
+    if (!y)
+        return;
+    if (!t) {
+        j->tangent[op->results[0]->id] = ad_op2(e, RG_OP_ZERO_GUARD, x, y);
+        return;
+    }
+    ir_value *is_zero = ad_op2(e, RG_OP_EQ, x, ad_const(e, (rg_dtype)x->type.dtype, 0));
+    j->tangent[op->results[0]->id] =
+        ad_op3(e, RG_OP_SELECT, is_zero, ad_op2(e, RG_OP_ZERO_GUARD, t, y), y);
+}
+
 /* the same op on the tangents of its array operands (and values) */
 static void
 array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
@@ -119,6 +136,9 @@ value_op(jvp *j, const ir_op *op, ir_region *into)
     case RG_OP_EXTRACT:
     case RG_OP_INSERT:
         array_tangent(j, op, &e);
+        break;
+    case RG_OP_ZERO_GUARD:
+        guard_tangent(j, op, &e);
         break;
     default:
         scalar_tangent(j, op, &e);

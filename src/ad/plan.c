@@ -63,6 +63,7 @@ cost_of_op(const ir_op *op)
     case RG_OP_TRUNC:
     case RG_OP_RINT:
     case RG_OP_COPYSIGN:
+    case RG_OP_ZERO_GUARD:
         return 1;
     default:
         break;

@@ -86,14 +86,20 @@ find_winner(rg_builder *b, const ad_domain *d, ir_value *kept, ir_value *result)
     return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, found, none), rg_build_int(b, RG_I64, -1), found);
 }
 
+typedef struct product_vars {
+    rg_var product, zeros, nought;
+} product_vars;
+
 static void
-multiply_in(rg_builder *b, rg_var product, rg_var zeros, ir_value *v)
+multiply_in(rg_builder *b, const product_vars *p, ir_value *v)
 {
     rg_dtype dtype = rg_value_type(v).dtype;
-    ir_value *is_zero = op2(b, RG_OP_EQ, v, rg_build_float(b, dtype, 0));
+    ir_value *zero = rg_build_float(b, dtype, 0), *is_zero = op2(b, RG_OP_EQ, v, zero);
     ir_value *factor = rg_build_3(b, RG_OP_SELECT, is_zero, rg_build_float(b, dtype, 1), v);
-    rg_build_set(b, product, op2(b, RG_OP_MUL, rg_build_get(b, product), factor));
-    rg_build_set(b, zeros, op2(b, RG_OP_ADD, rg_build_get(b, zeros), rg_build_cast(b, RG_I64, is_zero)));
+    ir_value *nought = rg_build_3(b, RG_OP_SELECT, is_zero, v, zero);
+    rg_build_set(b, p->product, op2(b, RG_OP_MUL, rg_build_get(b, p->product), factor));
+    rg_build_set(b, p->zeros, op2(b, RG_OP_ADD, rg_build_get(b, p->zeros), rg_build_cast(b, RG_I64, is_zero)));
+    rg_build_set(b, p->nought, op2(b, RG_OP_ADD, rg_build_get(b, p->nought), nought));
 }
 
 ad_reduction
@@ -107,33 +113,50 @@ ad_reduce_look(rg_builder *b, const ad_domain *d, rg_rmw op, ir_value *kept, ir_
     }
     ir_value *index[RG_MAX_RANK];
     rg_dtype dtype = rg_value_type(initial).dtype;
-    rg_var product = reduced_var(b, dtype, rg_build_float(b, dtype, 1));
-    rg_var zeros = reduced_var(b, RG_I64, rg_build_int(b, RG_I64, 0));
+    product_vars p = {reduced_var(b, dtype, rg_build_float(b, dtype, 1)),
+                      reduced_var(b, RG_I64, rg_build_int(b, RG_I64, 0)),
+                      reduced_var(b, dtype, rg_build_float(b, dtype, 0))};
     rg_build_parallel(b, d->rank, d->lo, d->hi, index);
-    rg_build_reduce(b, product, RG_RMW_MUL);
-    rg_build_reduce(b, zeros, RG_RMW_ADD);
-    multiply_in(b, product, zeros, ad_kept(b, d, kept, index));
+    rg_build_reduce(b, p.product, RG_RMW_MUL);
+    rg_build_reduce(b, p.zeros, RG_RMW_ADD);
+    rg_build_reduce(b, p.nought, RG_RMW_ADD);
+    multiply_in(b, &p, ad_kept(b, d, kept, index));
     rg_build_end(b);
-    multiply_in(b, product, zeros, initial);
-    r.product = rg_build_get(b, product);
-    r.zeros = rg_build_get(b, zeros);
+    multiply_in(b, &p, initial);
+    r.product = rg_build_get(b, p.product);
+    r.zeros = rg_build_get(b, p.zeros);
+    r.nought = rg_build_get(b, p.nought);
     return r;
+}
+
+/* With no zero among the factors this is product / v. With one zero it is product if v is that zero,
+ * else a product with a zero in it, whose tangent comes from the zero's. With two, v one of them, the
+ * other one's tangent is all there is. */
+ir_value *
+ad_product_of_others(rg_builder *b, const ad_reduction *r, ir_value *v, rg_dtype dtype)
+{
+    ir_value *zero = rg_build_float(b, dtype, 0);
+    ir_value *product = rg_build_cast(b, dtype, r->product), *nought = rg_build_cast(b, dtype, r->nought);
+    ir_value *count[3];
+    for (int n = 0; n < 3; n++)
+        count[n] = op2(b, RG_OP_EQ, r->zeros, rg_build_int(b, RG_I64, n));
+    ir_value *rest = v ? op2(b, RG_OP_DIV, product, rg_build_cast(b, dtype, v)) : product;
+    ir_value *not_zero = rg_build_3(b, RG_OP_SELECT, count[1], op2(b, RG_OP_MUL, rest, nought), zero);
+    not_zero = rg_build_3(b, RG_OP_SELECT, count[0], rest, not_zero);
+    if (!v)
+        return not_zero;
+    v = rg_build_cast(b, dtype, v);
+    ir_value *other = op2(b, RG_OP_MUL, product, op2(b, RG_OP_SUB, nought, v));
+    ir_value *is_zero = rg_build_3(b, RG_OP_SELECT, count[2], other, zero);
+    is_zero = rg_build_3(b, RG_OP_SELECT, count[1], product, is_zero);
+    return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, v, zero), is_zero, not_zero);
 }
 
 ir_value *
 ad_reduce_share(rg_builder *b, const ad_reduction *r, ir_value *thread, ir_value *v, ir_value *g)
 {
     rg_dtype dtype = rg_value_type(g).dtype;
-    ir_value *zero = rg_build_float(b, dtype, 0);
-    if (r->op != RG_RMW_MUL)
-        return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, thread, r->winner), g, zero);
-    /* the product of the other factors, also where a factor is zero */
-    v = rg_build_cast(b, dtype, v);
-    ir_value *product = rg_build_cast(b, dtype, r->product);
-    ir_value *only_zero = op2(b, RG_OP_AND, op2(b, RG_OP_EQ, v, zero),
-                              op2(b, RG_OP_EQ, r->zeros, rg_build_int(b, RG_I64, 1)));
-    ir_value *none_zero = op2(b, RG_OP_EQ, r->zeros, rg_build_int(b, RG_I64, 0));
-    ir_value *others = rg_build_3(b, RG_OP_SELECT, none_zero, op2(b, RG_OP_DIV, product, v),
-                                  rg_build_3(b, RG_OP_SELECT, only_zero, product, zero));
-    return op2(b, RG_OP_MUL, g, others);
+    if (r->op == RG_RMW_MUL)
+        return op2(b, RG_OP_MUL, g, ad_product_of_others(b, r, v, dtype));
+    return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, thread, r->winner), g, rg_build_float(b, dtype, 0));
 }

@@ -24,12 +24,16 @@ ir_value *ad_thread_number(rg_builder *b, const ad_domain *d, ir_value *const *i
 typedef struct ad_reduction {
     rg_rmw op;
     ir_value *winner;          /* min, max: number of the first thread whose value is the result; none: -1 */
-    ir_value *product, *zeros; /* mul: product of the factors that are not 0; how many are 0 (i64) */
+    /* mul: product of the factors that are not 0; how many are 0 (i64); the sum of those that are 0,
+     * which is 0 but has a tangent */
+    ir_value *product, *zeros, *nought;
 } ad_reduction;
 
 /* Looks at all contributions (and, for products, the initial value). */
 ad_reduction ad_reduce_look(rg_builder *b, const ad_domain *d, rg_rmw op, ir_value *kept,
                             ir_value *result, ir_value *initial);
+/* The product of all factors but v (v NULL: of all), in dtype; right to first order where factors are 0. */
+ir_value *ad_product_of_others(rg_builder *b, const ad_reduction *r, ir_value *v, rg_dtype dtype);
 /* What of g (an adjoint or tangent) passes between the result and one contribution: thread number
  * `thread` (-1: the initial value) with value v. g has the adjoint type of v. */
 ir_value *ad_reduce_share(rg_builder *b, const ad_reduction *r, ir_value *thread, ir_value *v, ir_value *g);

@@ -84,6 +84,7 @@ value(rule *c, uint32_t k)
 #define OR(a, b)       ad_op2(c->e, RG_OP_OR, a, b)
 #define AND(a, b)      ad_op2(c->e, RG_OP_AND, a, b)
 #define ISNAN(a)       ad_op2(c->e, RG_OP_NE, a, a)
+#define ZERO_GUARD(a, b) ad_op2(c->e, RG_OP_ZERO_GUARD, a, b)
 #define SEL(a, b, d)   ad_op3(c->e, RG_OP_SELECT, a, b, d)
 #define NONE           NULL
 #define ERROR          NULL
@@ -109,9 +110,7 @@ ad_rule_apply(const ad_emit *e, const ir_op *op, uint32_t k, ir_value *g, ad_pri
 {
     rule ctx = {.e = e, .op = op, .primal = primal, .user = user, .dtype = (rg_dtype)g->type.dtype};
     ir_value *share = emit(&ctx, k, g);
-    if (ir_ops[op->code].flags & IR_GUARD) { /* zero in, zero out, whatever the derivative is */
-        ir_value *zero = ad_const(e, ctx.dtype, 0);
-        share = ad_op3(e, RG_OP_SELECT, ad_op2(e, RG_OP_EQ, g, zero), zero, share);
-    }
+    if (ir_ops[op->code].flags & IR_GUARD) /* zero in, zero out, whatever the derivative is */
+        share = ad_op2(e, RG_OP_ZERO_GUARD, g, share);
     return share;
 }

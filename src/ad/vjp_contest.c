@@ -247,7 +247,7 @@ find_out_forwards(vjp *v, const ir_op *task, size_t from)
     close_midst(v, &after);
     for (size_t i = from; i < v->contests.n; i++) {
         ad_contest *c = &v->contests.at[i].c;
-        ir_value **kept[] = {&c->first, &c->ties, &c->final, &c->product, &c->zeros, &c->old};
+        ir_value **kept[] = {&c->first, &c->ties, &c->final, &c->product, &c->zeros, &c->nought, &c->old};
         for (size_t n = 0; n < countof(kept); n++)
             if (*kept[n])
                 *kept[n] = vjp_recalled(v, *kept[n]);

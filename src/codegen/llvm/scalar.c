@@ -105,6 +105,10 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
         return intrinsic_f(g, "llvm.rint", type, 1, a);
     case RG_OP_TRUNC:
         return intrinsic_f(g, "llvm.trunc", type, 1, a);
+    case RG_OP_ZERO_GUARD: {
+        LLVMValueRef nil = LLVMConstNull(type);
+        return choose(g, LLVMBuildFCmp(b, LLVMRealOEQ, x, nil, ""), nil, y);
+    }
     case RG_OP_COPYSIGN:
         return intrinsic_f(g, "llvm.copysign", type, 2, a);
     case RG_OP_LDEXP:
