@@ -1,6 +1,8 @@
 /* Which accesses can meet in memory. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
+enum { SCOPES_MAX = 96 };
+
 static LLVMValueRef
 metadata_list(gen *g, LLVMMetadataRef *parts, size_t n)
 {
@@ -21,61 +23,67 @@ alias_domain(gen *g, const char *name)
     return LLVMMDNodeInContext2(g->context, &part, 1);
 }
 
+/* The places of a buffer: parameters by number, all temporaries together behind them. */
+static uint32_t
+temporaries(const gen *g)
+{
+    return g->nbuffers;
+}
+
+static bool
+may_touch(const gen *g, const ir_value *buffer, uint32_t place)
+{
+    int64_t p = gen_parameter_of(g, buffer);
+    if (p >= 0)
+        return (uint32_t)p == place;
+    if (!buffer->def || buffer->def->code != RG_OP_PICK)
+        return place == temporaries(g);
+    for (uint32_t i = 1; i < buffer->def->nargs; i++)
+        if (may_touch(g, buffer->def->args[i], place))
+            return true;
+    return false;
+}
+
 static bool
 mark_used(ir_op *op, void *user)
 {
     gen *g = user;
     if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
         return true;
-    const ir_value *buffer = op->args[0];
-    int64_t p = gen_parameter_of(g, buffer);
-    if (p >= 0)
-        g->used_planes[p] |= (uint8_t)(1u << op->plane);
-    else if (buffer->def->code == RG_OP_PICK)
-        for (uint32_t i = 1; i < buffer->def->nargs; i++)
-            if ((p = gen_parameter_of(g, buffer->def->args[i])) >= 0)
-                g->used_planes[p] |= (uint8_t)(1u << op->plane);
+    for (uint32_t place = 0; place <= temporaries(g); place++)
+        if (may_touch(g, op->args[0], place))
+            g->used_planes[place] |= (uint8_t)(1u << op->plane);
     return true;
 }
 
 /* Two domains: one tells the tape from all that is the user's, the other (where the caller says
- * that they do not overlap) the planes of parameters from each other. Within a domain an access is
- * in its own scope and apart from all others. */
+ * that they do not overlap) the planes of parameters and temporaries from each other. Within a
+ * domain an access is in the scopes of all that it may touch and apart from all others. */
 void
 gen_make_alias_scopes(gen *g)
 {
-    enum { SCOPES_MAX = 96 };
     LLVMMetadataRef domain = alias_domain(g, "planes"), other = alias_domain(g, "memory");
-    LLVMMetadataRef all[SCOPES_MAX + 1], rest[SCOPES_MAX + 1];
-    size_t places[SCOPES_MAX], n = 0;
+    g->tape_node = alias_scope(g, other, "tape");
+    g->user_node = alias_scope(g, other, "user");
+    g->tape_scope = metadata_list(g, &g->tape_node, 1);
+    g->user_scope = metadata_list(g, &g->user_node, 1);
+    if (!g->options->noalias)
+        return;
     ir_walk(g->ir->body, mark_used, g);
-    for (uint32_t p = 0; g->options->noalias && p < g->ir->body->nparams; p++)
-        for (unsigned plane = 0; plane < RT_PLANES; plane++)
-            if (g->used_planes[p] >> plane & 1 && n < SCOPES_MAX)
-                places[n++] = p * RT_PLANES + plane;
-    if (n == SCOPES_MAX)
-        n = 0; /* the lists would grow with the square */
-    for (size_t i = 0; i < n; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "plane.%zu", places[i]);
-        all[i] = alias_scope(g, domain, text);
-    }
-    LLVMMetadataRef tape = alias_scope(g, other, "tape"), user = alias_scope(g, other, "user");
-    for (size_t i = 0; i < n; i++) {
-        size_t k = 0;
-        for (size_t j = 0; j < n; j++)
-            if (j != i)
-                rest[k++] = all[j];
-        rest[k++] = tape;
-        g->own_scope[places[i]] = metadata_list(g, (LLVMMetadataRef[]){all[i], user}, 2);
-        g->other_scopes[places[i]] = metadata_list(g, rest, k);
-    }
-    g->tape_scope = metadata_list(g, &tape, 1);
-    g->tape_others = metadata_list(g, &user, 1);
-    for (uint32_t i = 0; i < g->nbuffers * RT_PLANES; i++)
-        if (!g->own_scope[i]) {
-            g->own_scope[i] = g->tape_others;
-            g->other_scopes[i] = g->tape_scope;
+    g->scopes = arena_new_n(g->scratch, alias_node, SCOPES_MAX);
+    for (uint32_t place = 0; place <= temporaries(g); place++)
+        for (unsigned plane = 0; plane < RT_PLANES; plane++) {
+            if (!(g->used_planes[place] >> plane & 1))
+                continue;
+            if (g->nscopes == SCOPES_MAX) { /* the lists would grow with the square */
+                g->nscopes = 0;
+                return;
+            }
+            char text[32];
+            snprintf(text, sizeof text, "%u.%u", place, plane);
+            alias_node node = {.place = place, .plane = plane};
+            node.scope = alias_scope(g, domain, text);
+            g->scopes[g->nscopes++] = node;
         }
 }
 
@@ -83,16 +91,25 @@ LLVMValueRef
 gen_mark_own(gen *g, LLVMValueRef access)
 {
     LLVMSetMetadata(access, g->alias_kind, g->tape_scope);
-    LLVMSetMetadata(access, g->noalias_kind, g->tape_others);
+    LLVMSetMetadata(access, g->noalias_kind, g->user_scope);
     return access;
 }
 
 void
 gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
 {
-    int64_t p = gen_parameter_of(g, op->args[0]);
-    bool known = p >= 0;
-    size_t at = known ? (size_t)p * RT_PLANES + op->plane : 0;
-    LLVMSetMetadata(access, g->alias_kind, known ? g->own_scope[at] : g->tape_others);
-    LLVMSetMetadata(access, g->noalias_kind, known ? g->other_scopes[at] : g->tape_scope);
+    LLVMMetadataRef in[SCOPES_MAX + 1], apart[SCOPES_MAX + 1];
+    size_t nin = 0, napart = 0;
+    for (uint32_t i = 0; i < g->nscopes; i++) {
+        const alias_node *node = &g->scopes[i];
+        bool may = node->plane == op->plane && may_touch(g, op->args[0], node->place);
+        if (may)
+            in[nin++] = node->scope;
+        else
+            apart[napart++] = node->scope;
+    }
+    in[nin++] = g->user_node;
+    apart[napart++] = g->tape_node;
+    LLVMSetMetadata(access, g->alias_kind, metadata_list(g, in, nin));
+    LLVMSetMetadata(access, g->noalias_kind, metadata_list(g, apart, napart));
 }

@@ -136,8 +136,6 @@ gen_kernel(gen *g)
     make_metadata(g);
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
     g->used_planes = arena_new_n(g->scratch, uint8_t, g->nbuffers + 1);
-    g->own_scope = arena_new_n(g->scratch, LLVMValueRef, (g->nbuffers + 1) * RT_PLANES);
-    g->other_scopes = arena_new_n(g->scratch, LLVMValueRef, (g->nbuffers + 1) * RT_PLANES);
     gen_make_alias_scopes(g);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMTypeRef type = LLVMFunctionType(g->i32, params, 2, false);

@@ -24,24 +24,35 @@ typedef struct private_sum {
     LLVMValueRef cells, used; /* in the task: where they are; i1 */
 } private_sum;
 
+typedef struct held_buffer {
+    const ir_value *buffer;
+    struct held_buffer *next;
+    LLVMValueRef fields[4][RT_PLANES]; /* by field of rt_arg, and number in it */
+} held_buffer;
+
 /* One LLVM function under construction. */
 typedef struct scope {
     struct scope *outer;
     const ir_region *region; /* of the parallel loop; the kernel's body at kernel level */
     bool task;
     LLVMValueRef fn;
-    LLVMBuilderRef top;              /* appends to the entry block: arguments, allocas */
-    LLVMBasicBlockRef body;          /* the entry block ends in a jump to it */
-    LLVMValueRef *values;            /* by id; NULL: not here (yet) */
-    LLVMValueRef *wide;              /* by id: the same integer in 64 bits, if it came from there */
-    LLVMValueRef *planes;            /* by parameter * RT_PLANES + plane: pointers loaded */
-    LLVMValueRef *extents, *strides; /* by parameter * RT_RANK + axis */
+    LLVMBuilderRef top;       /* appends to the entry block: arguments, allocas */
+    LLVMBasicBlockRef body;   /* the entry block ends in a jump to it */
+    LLVMValueRef *values;     /* by id; NULL: not here (yet) */
+    LLVMValueRef *wide;       /* by id: the same integer in 64 bits, if it came from there */
+    struct held_buffer *held; /* buffers whose fields were loaded */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
     int64_t scratch_used;
     int64_t stack_used;
 } scope;
+
+/* A plane of a parameter, or of all temporaries, in LLVM's alias metadata. */
+typedef struct alias_node {
+    uint32_t place, plane;
+    LLVMMetadataRef scope;
+} alias_node;
 
 typedef struct gen {
     const ir_fn *ir;
@@ -56,11 +67,13 @@ typedef struct gen {
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
     LLVMValueRef empty_node;
-    LLVMValueRef zero_cell;                 /* what planes that are not there read */
-    uint32_t nbuffers;                      /* parameters and results */
-    uint8_t *used_planes;                   /* by parameter: bits */
-    LLVMValueRef *own_scope, *other_scopes; /* alias metadata by parameter * RT_PLANES + plane */
-    LLVMValueRef tape_scope, tape_others;
+    LLVMValueRef zero_cell; /* what planes that are not there read */
+    uint32_t nbuffers;      /* parameters and results */
+    uint8_t *used_planes;   /* by parameter: bits */
+    alias_node *scopes;     /* nscopes of them */
+    uint32_t nscopes;
+    LLVMMetadataRef tape_node, user_node;
+    LLVMValueRef tape_scope, user_scope; /* lists of one */
 } gen;
 
 /* gen.c */

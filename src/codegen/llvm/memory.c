@@ -84,23 +84,46 @@ read_field(gen *g, LLVMBuilderRef b, LLVMValueRef arg, unsigned field, unsigned 
     return LLVMBuildLoad2(b, field == FIELD_PLANE ? g->ptr : g->i64, where, "");
 }
 
-/* Parameters' fields are loaded once, where the function begins; others where they are needed. */
+/* Where the fields of a buffer that stands still while the function runs are kept: a parameter, or
+ * in a task any buffer from outside. NULL: another one. */
+static held_buffer *
+held(gen *g, const ir_value *buffer)
+{
+    bool outside = g->s->task && !ir_region_inside(buffer->region, g->s->region);
+    if (gen_parameter_of(g, buffer) < 0 && !outside)
+        return NULL;
+    held_buffer *h = g->s->held;
+    while (h && h->buffer != buffer)
+        h = h->next;
+    if (!h) {
+        h = arena_one(g->scratch, held_buffer);
+        *h = (held_buffer){.buffer = buffer, .next = g->s->held};
+        g->s->held = h;
+    }
+    return h;
+}
+
 static LLVMValueRef
-buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
+held_argument(gen *g, const ir_value *buffer)
 {
     int64_t p = gen_parameter_of(g, buffer);
     if (p < 0)
+        return gen_get(g, buffer); /* captured: loaded where the task begins */
+    LLVMValueRef number = gen_i64(g, p);
+    return LLVMBuildInBoundsGEP2(g->s->top, g->arg_type, g->s->args, &number, 1, "");
+}
+
+/* Fields that stand still are loaded once, where the function begins; others where they are needed.
+ */
+static LLVMValueRef
+buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
+{
+    held_buffer *h = held(g, buffer);
+    if (!h)
         return read_field(g, g->b, gen_get(g, buffer), field, index);
-    LLVMValueRef *cache = field == FIELD_PLANE    ? g->s->planes
-                          : field == FIELD_EXTENT ? g->s->extents
-                                                  : g->s->strides;
-    LLVMValueRef *at = &cache[p * 8 + index];
-    if (!*at) {
-        LLVMValueRef number = gen_i64(g, p);
-        LLVMValueRef arg =
-            LLVMBuildInBoundsGEP2(g->s->top, g->arg_type, g->s->args, &number, 1, "");
-        *at = gen_invariant(g, read_field(g, g->s->top, arg, field, index));
-    }
+    LLVMValueRef *at = &h->fields[field][index];
+    if (!*at)
+        *at = gen_invariant(g, read_field(g, g->s->top, held_argument(g, buffer), field, index));
     return *at;
 }
 

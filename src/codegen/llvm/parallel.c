@@ -12,16 +12,12 @@ scope *
 gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task)
 {
     scope *s = arena_one(g->scratch, scope);
-    uint32_t n = g->nbuffers * 8;
     s->outer = g->s;
     s->region = region;
     s->task = task;
     s->fn = fn;
     s->values = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
     s->wide = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
-    s->planes = arena_new_n(g->scratch, LLVMValueRef, n + 1);
-    s->extents = arena_new_n(g->scratch, LLVMValueRef, n + 1);
-    s->strides = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     s->top = LLVMCreateBuilderInContext(g->context);
     g->s = s;
     LLVMBasicBlockRef entry = gen_block(g, "entry");
