@@ -99,7 +99,7 @@ is_left_alone(ir_op *op, void *user)
 {
     spoiling *q = user;
     return !(op->code == RG_OP_LOAD && op->plane == q->write->plane && op->args[0] == q->write->args[0] &&
-             ad_reaches_after(op, q->write));
+             ad_reaches_after(op, q->write, NULL));
 }
 
 static bool

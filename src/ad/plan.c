@@ -25,7 +25,8 @@ typedef struct plan {
     ir_fn *fn;
     bool *written;      /* by id: buffers that the kernel writes (plane 0) */
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
-    uint32_t replace_n;
+    uint32_t replace_n; /* ids from here on are of what is being made */
+    uint32_t room;      /* entries of replace */
     ir_op *owner, *by;  /* the recording op and what unwinds it */
     cut graph;
     vec(node) nodes;
@@ -284,6 +285,19 @@ rewrite(ir_op *op, void *user)
     return true;
 }
 
+/* The map is kept from unwind to unwind: one for each would take as long as the kernel every time. */
+static void
+make_room(plan *p)
+{
+    uint32_t need = p->fn->next_id + 1;
+    if (need <= p->room)
+        return;
+    uint32_t room = need + need / 2;
+    p->replace = mem_realloc(p->replace, sizeof(*p->replace) * room);
+    memset(p->replace + p->room, 0, sizeof(*p->replace) * (room - p->room));
+    p->room = room;
+}
+
 static void
 plan_unwind(plan *p, ir_op *by)
 {
@@ -305,15 +319,10 @@ plan_unwind(plan *p, ir_op *by)
     cut_free(&p->graph);
 
     p->replace_n = p->fn->next_id;
-    p->replace = mem_zalloc(sizeof(*p->replace) * (p->replace_n + 1));
+    make_room(p);
     ir_walk(by->regions[0], rewrite, p);
-    /* what was made has ids beyond the map: extend it by nothing */
-    size_t old = p->replace_n, all = p->fn->next_id + 1;
-    p->replace = mem_realloc(p->replace, sizeof(*p->replace) * all);
-    memset(p->replace + old, 0, sizeof(*p->replace) * (all - old));
-    ir_replace_all(p->fn, p->replace);
-    mem_free(p->replace);
-    p->replace = NULL;
+    make_room(p);
+    ir_replace_in(by->regions[0], p->replace);
 }
 
 static void

@@ -15,6 +15,9 @@ typedef struct split {
     const ir_value *root;
     const ir_region *own_task; /* only writes in here matter: the load runs again right after this task */
     bool refused;
+    vec(ir_op *) writes; /* to buffers, in plane 0 */
+    map places;          /* op -> its number in the kernel's order */
+    uintptr_t ops;
 } split;
 
 /* -- when a write can reach the element ------------------------------------------------------------------------ */
@@ -87,8 +90,10 @@ never_equal_later(const pair *p, const ir_op *loop)
 }
 
 static bool
-stands_before(const ir_op *a, const ir_op *b)
+stands_before(const ir_op *a, const ir_op *b, const map *places)
 {
+    if (places)
+        return (uintptr_t)map_get(places, map_ptr(a)) < (uintptr_t)map_get(places, map_ptr(b));
     for (const ir_op *op = b->prev; op; op = op->prev)
         if (op == a)
             return true;
@@ -96,7 +101,7 @@ stands_before(const ir_op *a, const ir_op *b)
 }
 
 bool
-ad_reaches_after(const ir_op *load, const ir_op *write)
+ad_reaches_after(const ir_op *load, const ir_op *write, const map *places)
 {
     pair p = {load, write, load->args[0]->type.rank, {{0}}, {{0}}};
     for (uint32_t k = 0; k < p.axes; k++) {
@@ -107,7 +112,7 @@ ad_reaches_after(const ir_op *load, const ir_op *write)
     while (!ir_region_inside(write->parent, common))
         common = common->op->parent;
     const ir_op *l = ir_ancestor_in((ir_op *)load, common), *w = ir_ancestor_in((ir_op *)write, common);
-    if (l != w && stands_before(l, w) && !never_equal_in_one_iteration(&p))
+    if (l != w && stands_before(l, w, places) && !never_equal_in_one_iteration(&p))
         return true;
     for (const ir_region *r = common; r->op; r = r->op->parent)
         if (r->op->code != RG_OP_IF && !never_equal_later(&p, r->op))
@@ -142,18 +147,25 @@ compare_root(ir_value *root, void *user)
 }
 
 static bool
-check_write(ir_op *op, void *user)
+note_op(ir_op *op, void *user)
 {
     split *s = user;
-    if ((op->code != RG_OP_STORE && op->code != RG_OP_RMW) || op->plane ||
-        op->args[0]->type.kind != IR_BUFFER)
-        return true;
+    map_set(&s->places, map_ptr(op), (void *)++s->ops);
+    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !op->plane &&
+        op->args[0]->type.kind == IR_BUFFER)
+        vec_push(&s->writes, op);
+    return true;
+}
+
+static bool
+is_overwritten_by(split *s, ir_op *op)
+{
     may_be q = {s->root, false};
     ad_buffer_roots(op->args[0], compare_root, &q);
-    if (q.found && !(s->own_task && !ir_region_inside(op->parent, s->own_task)) && ad_reaches_after(s->load, op)) {
-        refuse(s, op, "a later statement overwrites it");
+    if (!q.found || (s->own_task && !ir_region_inside(op->parent, s->own_task)) ||
+        !ad_reaches_after(s->load, op, &s->places))
         return false;
-    }
+    refuse(s, op, "a later statement overwrites it");
     return true;
 }
 
@@ -167,7 +179,8 @@ check_root(ir_value *root, void *user)
     if (root->def)
         refuse(s, NULL, "it is a buffer of the kernel that is gone when the launch ends");
     else
-        ir_walk(s->from->body, check_write, s);
+        for (size_t i = 0; i < s->writes.n && !is_overwritten_by(s, s->writes.at[i]); i++)
+            continue;
 }
 
 static bool
@@ -188,11 +201,24 @@ check_load(ir_op *op, void *user)
     return true;
 }
 
+static void
+release_split(void *object)
+{
+    split *s = object;
+    vec_free(&s->writes);
+    map_free(&s->places);
+}
+
 bool
 ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags)
 {
     unsigned before = diags->errors;
     split s = {.from = fn, .diags = diags};
+    mem_owner owns;
+    mem_own(&owns, release_split, &s);
+    ir_walk(fn->body, note_op, &s);
     ir_walk(vjp->body, check_load, &s);
+    mem_disown(&owns);
+    release_split(&s);
     return diags->errors == before;
 }

@@ -76,8 +76,9 @@ typedef struct vjp_place {
 } vjp_place;
 ir_value *vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p);
 const ir_op *vjp_task_of(const ir_op *op); /* the parallel loop around op; NULL: none */
-/* whether `write` can change the element that `load` read, after it was read (split.c) */
-bool ad_reaches_after(const ir_op *load, const ir_op *write);
+/* whether `write` can change the element that `load` read, after it was read (split.c); places: op -> its
+ * number in the order of the kernel, or NULL */
+bool ad_reaches_after(const ir_op *load, const ir_op *write, const map *places);
 /* makes the instances of all values that the task reads from outside visible here */
 void vjp_see_outer_values(vjp *v, const ir_op *task);
 

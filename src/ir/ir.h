@@ -213,6 +213,7 @@ ir_op *ir_ancestor_in(ir_op *op, const ir_region *r);
 
 /* replacement by walking: map[id] (NULL: keep) for every operand in the function, chains followed */
 void ir_replace_all(ir_fn *fn, ir_value **map);
+void ir_replace_in(ir_region *r, ir_value **map); /* the same for what stands in r */
 void ir_renumber(ir_fn *fn); /* ids dense, in order of definition: a region's values form a range */
 /* deep copies; `map` (fn->next_id entries of the source) receives old id -> new value */
 ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir.h"
 
-static void
-replace_in(ir_region *r, ir_value **map)
+void
+ir_replace_in(ir_region *r, ir_value **map)
 {
     ir_for_ops(op, r)
     {
@@ -11,16 +11,16 @@ replace_in(ir_region *r, ir_value **map)
             while (map[op->args[i]->id])
                 op->args[i] = map[op->args[i]->id];
         for (uint32_t i = 0; i < op->nregions; i++)
-            replace_in(op->regions[i], map);
+            ir_replace_in(op->regions[i], map);
     }
 }
 
 void
 ir_replace_all(ir_fn *fn, ir_value **map)
 {
-    replace_in(fn->body, map);
+    ir_replace_in(fn->body, map);
     if (fn->shape)
-        replace_in(fn->shape, map);
+        ir_replace_in(fn->shape, map);
 }
 
 /* An op's results come after all that its regions define, as they do when it runs. */
