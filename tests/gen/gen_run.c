@@ -474,8 +474,15 @@ main(int argc, char **argv)
         return 2;
     }
     uint64_t first = strtoull(argv[1], NULL, 0), count = strtoull(argv[2], NULL, 0);
-    for (uint64_t done = 0; done < count;)
+    for (uint64_t done = 0, told = 0; done < count;) {
         done += run_some(&t, first + done, count - done < BATCH ? count - done : BATCH, &failed);
+        if (done - told >= 1000 && done < count) {
+            told = done;
+            printf("seeds %llu to %llu: %llu failed\n", (unsigned long long)first,
+                   (unsigned long long)(first + done - 1), (unsigned long long)failed);
+            fflush(stdout);
+        }
+    }
     printf("%llu passed, %llu failed\n", (unsigned long long)(count - failed),
            (unsigned long long)failed);
     rg_context_destroy(t.interp);
