@@ -35,6 +35,10 @@ ad_buffer_roots(ir_value *b, ad_root_fn *each, void *user)
             ad_buffer_roots(b->def->args[i], each, user);
         return;
     }
+    if (b->def && b->def->code == RG_OP_RECALL) {
+        ad_buffer_roots(b->def->args[0], each, user);
+        return;
+    }
     each(b, user);
 }
 

@@ -25,7 +25,7 @@ ad_is_active(const ad_activity *a, const ir_value *v)
     return a->varied[v->id] && a->useful[v->id];
 }
 
-/* Calls `each` for every parameter or temp that buffer value b may be. */
+/* Calls `each` for every parameter or temp that buffer value b (picked, recalled) may be. */
 typedef void ad_root_fn(ir_value *root, void *user);
 void ad_buffer_roots(ir_value *b, ad_root_fn *each, void *user);
 

@@ -9,6 +9,7 @@
  *
  *     source --cost of the op--> in(v) --cost of recording--> out(v) --infinite--> in(user of v)
  *                                                             out(needed) --infinite--> sink */
+#include "ad/activity.h"
 #include "ad/ad.h"
 #include "ad/cut.h"
 #include "ad/emit.h"
@@ -87,16 +88,24 @@ inside_owner(const plan *p, const ir_value *v)
     return ir_region_inside(v->region, p->owner->regions[0]);
 }
 
-static bool
-stands_still(const plan *p, const ir_value *buffer)
+typedef struct written_query {
+    const plan *p;
+    bool written;
+} written_query;
+
+static void
+root_is_written(ir_value *root, void *user)
 {
-    if (buffer->def && buffer->def->code == RG_OP_PICK) {
-        for (uint32_t i = 1; i < buffer->def->nargs; i++)
-            if (!stands_still(p, buffer->def->args[i]))
-                return false;
-        return true;
-    }
-    return !p->written[buffer->id];
+    written_query *q = user;
+    q->written |= q->p->written[root->id];
+}
+
+static bool
+stands_still(const plan *p, ir_value *buffer)
+{
+    written_query q = {p, false};
+    ad_buffer_roots(buffer, root_is_written, &q);
+    return !q.written;
 }
 
 typedef enum how { HOW_NOT, HOW_FREE, HOW_INDUCTION, HOW_OP } how;
@@ -394,17 +403,18 @@ lift_partial(ir_fn *fn)
     return any;
 }
 
+static void
+note_root(ir_value *root, void *user)
+{
+    bool *written = user;
+    written[root->id] = true;
+}
+
 static bool
 note_write(ir_op *op, void *user)
 {
-    bool *written = user;
-    if ((op->code != RG_OP_STORE && op->code != RG_OP_RMW) || op->plane)
-        return true;
-    ir_value *b = op->args[0];
-    written[b->id] = true;
-    if (b->def && b->def->code == RG_OP_PICK)
-        for (uint32_t i = 1; i < b->def->nargs; i++)
-            written[b->def->args[i]->id] = true;
+    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !op->plane)
+        ad_buffer_roots(op->args[0], note_root, user);
     return true;
 }
 

@@ -228,6 +228,9 @@ bool ir_walk(ir_region *r, ir_visit *each, void *user);
 
 void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane 0 access) */
 bool ir_is_const(const ir_value *v, uint64_t *bits);
+/* Whether two buffer values may be one buffer: parameters and temps are themselves alone, what was
+ * picked or recalled may be any. */
+bool ir_may_be_same(const ir_value *a, const ir_value *b);
 /* where an op stands, for diagnostics */
 diag_place ir_place(const ir_module *m, ir_loc loc);
 /* number of loop results / reductions / carried values without the trace */

@@ -124,11 +124,7 @@ step_of(const counted *c, uint32_t k)
 static bool
 may_meet(const ir_op *x, const ir_op *y)
 {
-    const ir_value *a = x->args[0], *b = y->args[0];
-    if (x->plane != y->plane)
-        return false;
-    bool picked = (a->def && a->def->code == RG_OP_PICK) || (b->def && b->def->code == RG_OP_PICK);
-    return a == b || picked;
+    return x->plane == y->plane && ir_may_be_same(x->args[0], y->args[0]);
 }
 
 static bool

@@ -126,9 +126,7 @@ leaves_alone(ir_op *op, void *user)
         return false;
     if (!(ir_ops[op->code].flags & IR_WRITE) || op->plane != load->plane)
         return true;
-    const ir_value *a = op->args[0], *b = load->args[0];
-    bool picked = (a->def && a->def->code == RG_OP_PICK) || (b->def && b->def->code == RG_OP_PICK);
-    return a != b && !picked;
+    return !ir_may_be_same(op->args[0], load->args[0]);
 }
 
 static bool
