@@ -9,8 +9,8 @@
 static void *
 load_with(const char *compiler, char *const *files, int count)
 {
-    static const char flags[] =
-        "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin -w";
+    static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin "
+                                "-fexcess-precision=16 -w";
     char library[64];
     size_t size = 512 + strlen(compiler);
     for (int i = 0; i < count; i++)

@@ -1,6 +1,5 @@
 // _Float16: rounded after each operation; adjoints in f32.
 // args: n=4 x[4]=0.5,1.5,-0.4,0.3 y[4]=0
-// skip: gcc
 void
 half_kernel(int n, const _Float16 x[n], _Float16 y[n])
 {
