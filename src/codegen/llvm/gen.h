@@ -63,6 +63,8 @@ typedef struct gen {
     LLVMModuleRef module;
     LLVMBuilderRef b;
     arena *scratch; /* lives as long as the generator */
+    scope *spare;   /* closed ones: their tables are used again */
+    bool *captured; /* by id, of one parallel loop at a time */
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;

@@ -11,13 +11,21 @@ enum { CLOSURE_ARGS, CLOSURE_PARTIALS, CLOSURE_CELLS, CLOSURE_ROW, CLOSURE_FIRST
 scope *
 gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task)
 {
-    scope *s = arena_one(g->scratch, scope);
+    scope *s = g->spare;
+    size_t table = sizeof(LLVMValueRef) * g->ir->next_id;
+    if (s) {
+        g->spare = s->outer;
+        LLVMValueRef *values = memset(s->values, 0, table), *wide = memset(s->wide, 0, table);
+        *s = (scope){.values = values, .wide = wide};
+    } else {
+        s = arena_one(g->scratch, scope);
+        s->values = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
+        s->wide = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
+    }
     s->outer = g->s;
     s->region = region;
     s->task = task;
     s->fn = fn;
-    s->values = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
-    s->wide = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
     s->top = LLVMCreateBuilderInContext(g->context);
     g->s = s;
     LLVMBasicBlockRef entry = gen_block(g, "entry");
@@ -32,7 +40,10 @@ gen_scope_close(gen *g)
 {
     LLVMBuildBr(g->s->top, g->s->body);
     LLVMDisposeBuilder(g->s->top);
-    g->s = g->s->outer;
+    scope *closed = g->s;
+    g->s = closed->outer;
+    closed->outer = g->spare;
+    g->spare = closed;
 }
 
 LLVMValueRef
@@ -178,8 +189,12 @@ gen_parallel(gen *g, const ir_op *op)
     capture c = {.g = g, .region = op->regions[0]};
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &c.values.at);
-    c.seen = arena_new_n(g->scratch, bool, g->ir->next_id);
+    if (!g->captured)
+        g->captured = arena_new_n(g->scratch, bool, g->ir->next_id);
+    c.seen = g->captured;
     ir_walk(op->regions[0], capture_args, &c);
+    for (size_t i = 0; i < c.values.n; i++)
+        c.seen[c.values.at[i]->id] = false;
     c.nsums = gen_private_find(g, op, &c.sums);
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = task_function(g, op, &c, type);
