@@ -175,6 +175,8 @@ make_arguments(arena *a, const front_c_source *source, strings *out)
 {
     static const char *const fixed[] = {
         "-xc", "-std=gnu17", "-nostdinc", "-isystem", FRONT_HEADER_DIR, "-ferror-limit=20",
+        /* deeper ones would overflow the stack of the thread that parses */
+        "-fbracket-depth=256",
         "-D_OPENMP=201511", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
         "-D__OMP3(n,c)=__omp##n##_##c:",
         /* a directive that could not be read must not be skipped in silence */
