@@ -100,6 +100,81 @@ stands_before(const ir_op *a, const ir_op *b, const map *places)
     return false;
 }
 
+/* -- whether subscripts stay in their rows ------------------------------------------------------------------------
+ * C walks rows of an array through pointers: [0][m + j] is [1][j]. Subscripts of one axis prove something
+ * only if those behind it stay inside their extents, or differ by a constant. */
+static const ir_value *
+declared_extent(const ir_value *buffer, uint32_t axis)
+{
+    if (buffer->def)
+        return buffer->def->code == RG_OP_TEMP ? buffer->def->args[axis] : NULL;
+    const ir_fn *fn = buffer->region->fn;
+    uint32_t at = axis;
+    for (uint32_t i = 0; i < buffer->index; i++)
+        if (fn->body->params[i]->type.kind == IR_BUFFER)
+            at += fn->body->params[i]->type.rank;
+    return fn->shape && !buffer->region->op ? ir_terminator(fn->shape)->args[at] : NULL;
+}
+
+/* a - b as a constant; false: not known to be one */
+static bool
+constant_difference(ir_affine a, ir_affine b, int64_t *difference)
+{
+    ir_affine d = ir_affine_minus(a, b);
+    *difference = d.constant;
+    return d.known && d.n == 0;
+}
+
+/* index + offset, `index` counted from a constant up (or down) to something that the extent covers */
+static bool
+counted_in_range(const ir_value *index, int64_t offset, ir_affine extent)
+{
+    const ir_op *loop = index->def ? NULL : index->region->op;
+    bool parallel = loop && loop->code == RG_OP_PARALLEL;
+    if (!parallel && !(loop && loop->code == RG_OP_FOR && index->index == 0))
+        return false;
+    const ir_value *lo = loop->args[parallel ? index->index : 0];
+    const ir_value *hi = loop->args[parallel ? loop->attr.rank + index->index : 1];
+    ir_affine first = ir_affine_of(lo), end = ir_affine_of(hi), none = {.known = true};
+    if (!parallel && loop->attr.step < 0) { /* hi < index <= lo */
+        ir_affine above = first;
+        first = end;
+        end = above;
+        first.constant++;
+        end.constant++;
+    }
+    int64_t from, room;
+    return constant_difference(first, none, &from) && from + offset >= 0 &&
+           constant_difference(extent, end, &room) && room - offset >= 0;
+}
+
+static bool
+in_range(const ir_value *buffer, uint32_t axis, const ir_value *subscript)
+{
+    const ir_value *declared = declared_extent(buffer, axis);
+    ir_affine a = ir_affine_of(subscript), extent = declared ? ir_affine_of(declared) : (ir_affine){0};
+    if (!a.known || a.n > 1)
+        return false;
+    if (a.n == 0) /* an array that is accessed has a first element */
+        return a.constant == 0 ||
+               (a.constant > 0 && extent.known && extent.n == 0 && a.constant < extent.constant);
+    return extent.known && a.term[0].coefficient == 1 &&
+           counted_in_range(a.term[0].symbol, a.constant, extent);
+}
+
+static bool
+stays_in_rows(const pair *p)
+{
+    for (uint32_t k = 1; k < p->axes; k++) {
+        if (p->difference[k].known && p->difference[k].n == 0)
+            continue;
+        if (!in_range(p->load->args[0], k, p->load->args[1 + k]) ||
+            !in_range(p->write->args[0], k, p->write->args[1 + k]))
+            return false;
+    }
+    return true;
+}
+
 bool
 ad_reaches_after(const ir_op *load, const ir_op *write, const map *places)
 {
@@ -108,6 +183,8 @@ ad_reaches_after(const ir_op *load, const ir_op *write, const map *places)
         p.at[k] = ir_affine_of(load->args[1 + k]);
         p.difference[k] = ir_affine_minus(ir_affine_of(write->args[1 + k]), p.at[k]);
     }
+    if (!stays_in_rows(&p))
+        p.axes = 0; /* no subscript proves anything */
     const ir_region *common = load->parent;
     while (!ir_region_inside(write->parent, common))
         common = common->op->parent;
