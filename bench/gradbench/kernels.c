@@ -87,6 +87,7 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
 /* -- ba: bundle adjustment ---------------------------------------------------------------------------- */
 
 // kernel: ba
+// skip: second (the second camera stands at the branch for no rotation)
 // args: p=2 camera[2][11]=0.1,-0.2,0.3,0.5,-0.4,-6,2,0.1,-0.1,0.02,0.01,0,0,0,0.5,-0.4,-6,2,0.1,-0.1,0.02,0.01
 // args: point[2][3]=1,0.5,0.2,-0.7,0.3,0.1 weight[2]=0.8,1.1 feature[2][2]=0.3,0.2,-0.4,0.1
 // args: reprojection[2][2]=0 weight_error[2]=0
