@@ -219,6 +219,9 @@ reverse_scalar(vjp *v, const ir_op *op)
             vjp_error(v, op, 501, "`%s` of an active value has no derivative here\n"
                       "keep its operand constant (an array without adjoint), or write out a formula",
                       ir_ops[op->code].text);
+        } else if (op->code == RG_OP_ZERO_GUARD && !vjp_active(v, op->args[0])) {
+            /* a guard that cannot change: where it is 0 nothing passes */
+            vjp_accumulate(v, operand, ad_op2(&e, RG_OP_ZERO_GUARD, vjp_primal(v, op->args[0]), g));
         } else {
             vjp_accumulate(v, operand, ad_rule_apply(&e, op, k, g, primal_of, v));
         }
