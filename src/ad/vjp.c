@@ -221,7 +221,8 @@ reverse_scalar(vjp *v, const ir_op *op)
                       ir_ops[op->code].text);
         } else if (op->code == RG_OP_ZERO_GUARD && !vjp_active(v, op->args[0])) {
             /* a guard that cannot change: where it is 0 nothing passes */
-            vjp_accumulate(v, operand, ad_op2(&e, RG_OP_ZERO_GUARD, vjp_primal(v, op->args[0]), g));
+            ir_value *guard = ad_cast(&e, (rg_dtype)g->type.dtype, vjp_primal(v, op->args[0]));
+            vjp_accumulate(v, operand, ad_op2(&e, RG_OP_ZERO_GUARD, guard, g));
         } else {
             vjp_accumulate(v, operand, ad_rule_apply(&e, op, k, g, primal_of, v));
         }
