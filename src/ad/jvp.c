@@ -116,8 +116,7 @@ array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
 static void
 value_op(jvp *j, const ir_op *op, ir_region *into)
 {
-    ir_op *copy = copy_plain(j, op, into);
-    (void)copy;
+    copy_plain(j, op, into);
     if (op->nresults != 1 || !active(j, op->results[0]))
         return;
     ad_emit e = {j->fn, into, NULL, op->loc};

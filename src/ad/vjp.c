@@ -256,9 +256,8 @@ reverse_op(vjp *v, const ir_op *op)
 }
 
 void
-vjp_reverse(vjp *v, const ir_region *region, const ir_op *last)
+vjp_reverse(vjp *v, const ir_op *last)
 {
-    (void)region;
     for (const ir_op *op = last; op && !v->failed; op = op->prev)
         reverse_op(v, op);
 }
@@ -354,7 +353,7 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     vjp_clone_kernel(&v);
     ir_builder_enter(v.b, v.fn, v.fn->body);
     vjp_declare(&v, fn->body, fn->body->last);
-    vjp_reverse(&v, fn->body, fn->body->last);
+    vjp_reverse(&v, fn->body->last);
     return_scalar_adjoints(&v);
     ir_builder_leave(v.b);
     ir_append(v.fn->body, ir_op_new(v.fn, RG_OP_YIELD, 0, 0, fn->loc));

@@ -87,8 +87,8 @@ void vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain);
 void vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p);
 void vjp_close_contests(vjp *v, const ir_op *task);
 
-/* appends the reverse of the ops of `region` from `last` back to the first */
-void vjp_reverse(vjp *v, const ir_region *region, const ir_op *last);
+/* appends the reverse of the ops from `last` back to the first of its region */
+void vjp_reverse(vjp *v, const ir_op *last);
 /* the forward part of the new kernel: all of it, but for a last task that is swept where it is
  * reversed; in split launches without effects */
 void vjp_clone_kernel(vjp *v);

@@ -75,7 +75,7 @@ reverse_arm(vjp *v, const ir_region *arm, ir_value *const *g)
     vjp_declare(v, arm, end);
     for (uint32_t i = 0; i < end->nargs; i++)
         vjp_accumulate(v, end->args[i], g[i]);
-    vjp_reverse(v, arm, end->prev);
+    vjp_reverse(v, end->prev);
 }
 
 /* the results' adjoints */
@@ -140,7 +140,7 @@ reverse_exit(vjp *v, carried *c, const ir_op *exit, ir_value *const *g)
     vjp_declare(v, c->op->regions[0], exit);
     for (uint32_t i = 0; i + 1 < exit->nargs; i++)
         vjp_accumulate(v, exit->args[1 + i], g[i]);
-    vjp_reverse(v, c->op->regions[0], exit->prev);
+    vjp_reverse(v, exit->prev);
     take_state(v, c);
 }
 
@@ -182,7 +182,7 @@ reverse_iterations(vjp *v, carried *c, vjp_record *record)
     for (uint32_t j = 0; j < c->n; j++)
         if (c->state[j])
             vjp_accumulate(v, end->args[j], rg_build_get(v->b, c->state[j]));
-    vjp_reverse(v, body, end->prev);
+    vjp_reverse(v, end->prev);
     take_state(v, c);
     rg_build_end(v->b);
 }
@@ -261,7 +261,7 @@ reverse_thread(vjp *v, const task *t, ir_value *const *index)
                                 vjp_primal(v, end->args[i]), g);
         vjp_accumulate(v, end->args[i], g);
     }
-    vjp_reverse(v, body, end->prev);
+    vjp_reverse(v, end->prev);
     v->in_parallel = was;
 }
 

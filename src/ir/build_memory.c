@@ -234,24 +234,3 @@ rg_build_print(rg_builder *b, rg_str format, uint32_t n, const rg_value *values)
 }
 
 /* -- for transforms ---------------------------------------------------------------------------- */
-
-ir_value *
-ir_build_recall(rg_builder *b, ir_value *v)
-{
-    build_need_fn(b);
-    v = build_resolve(b, v);
-    if (ir_is_const(v, NULL))
-        return v;
-    ir_op *op = ir_op_new(b->fn, RG_OP_RECALL, 1, 0, b->loc);
-    ir_op_arg(op, b->fn, v);
-    ir_op_result(op, b->fn, v->type, NULL);
-    build_append(b, op);
-    return op->results[0];
-}
-
-void
-ir_build_append(rg_builder *b, ir_op *op)
-{
-    build_need_fn(b);
-    build_append(b, op);
-}

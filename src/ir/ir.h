@@ -281,9 +281,6 @@ ir_region *ir_build_region(rg_builder *b); /* where ops are appended now */
 void ir_build_unwind(rg_builder *b, ir_value *trace, ir_value *count, ir_value **iteration);
 /* marks the parallel region just opened as the reverse of the one that made this trace */
 void ir_build_rewinds(rg_builder *b, ir_value *trace);
-ir_value *ir_build_recall(rg_builder *b, ir_value *v); /* at the present point */
 bool ir_build_is_unset(rg_builder *b, rg_var v);       /* never set, on any path to here */
-/* appends a made op (results already there) at the present point */
-void ir_build_append(rg_builder *b, ir_op *op);
 
 #endif
