@@ -89,26 +89,20 @@ release_sweep(void *object)
     mem_free(s->map);
 }
 
-typedef struct spoiling {
-    sweep *s;
-    const ir_op *write;
-} spoiling;
-
 static bool
 is_left_alone(ir_op *op, void *user)
 {
-    spoiling *q = user;
-    return !(op->code == RG_OP_LOAD && op->plane == q->write->plane && op->args[0] == q->write->args[0] &&
-             ad_reaches_after(op, q->write, NULL));
+    const ir_op *write = user;
+    return !(op->code == RG_OP_LOAD && op->plane == write->plane && op->args[0] == write->args[0] &&
+             ad_reaches_after(op, write, NULL));
 }
 
 static bool
 spoils_sweeps(ir_op *op, void *user)
 {
     sweep *s = user;
-    spoiling q = {s, op};
     bool writes = (op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->args[0]->type.kind == IR_BUFFER;
-    if (!writes || ir_walk(s->task->regions[0], is_left_alone, &q))
+    if (!writes || ir_walk(s->task->regions[0], is_left_alone, op))
         return true;
     diag_add(s->j->diags, DIAG_ERROR, 512, ir_place(s->j->from->module, op->loc),
              "`%s` is read and then overwritten by a loop with an atomic min, max or multiplication that is "
