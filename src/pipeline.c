@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
 
-#include "ad/ad.h"
 #include "pass/pass.h"
 
 const char *
@@ -186,19 +185,37 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     return fn;
 }
 
+/* Tests and people who look for a fault force a plan; gradients do not change. */
+static bool
+choose_plan(ad_plan_options *plan, diag_list *diags)
+{
+    const char *forced = getenv("RG_PLAN");
+    if (!forced || !*forced || ad_plan_parse(forced, plan))
+        return true;
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
+             "RG_PLAN is \"%s\"\nit takes record, recompute or least, and chunk=N (1 to 256), separated by commas",
+             forced);
+    return false;
+}
+
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
+    ad_plan_options plan = options->plan;
+    *fn = NULL;
+    if (!choose_plan(&plan, diags))
+        return NULL;
     ir_module *m = ir_module_new();
     mem_owner owns;
     mem_own(&owns, ir_module_release, m);
+    m->plan = &plan;
     ir_fn *made = run(m, ir_fn_clone(m, kernel, kernel->name), options, diags);
+    m->plan = NULL;
     mem_disown(&owns);
     if (!diags->errors && made) {
         *fn = made;
         return m;
     }
     ir_module_free(m);
-    *fn = NULL;
     return NULL;
 }

@@ -3,7 +3,7 @@
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
-#include "ir/ir.h"
+#include "ad/ad.h"
 
 typedef enum pipeline_form {
     PIPELINE_FORWARD,
@@ -21,6 +21,7 @@ typedef struct pipeline_options {
     const uint8_t *planes; /* NULL: every float parameter has all of them */
     bool contraction;      /* form fma */
     bool shared;           /* buffers may share adjoints: no add to one is exclusive */
+    ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
     ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
     /* Called with each stage's name when it is done; may be NULL. */
     void (*seen)(void *user, const char *stage, const ir_module *m);

@@ -24,7 +24,19 @@ ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags);
 
-/* Decides for every recall: record, or recompute from what is there. */
+/* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
+typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
+
+/* How the module's ad_plan and ad_chunks decide; all-zero: by their costs. Gradients do not depend on it. */
+typedef struct ad_plan_options {
+    ad_force force;
+    uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
+} ad_plan_options;
+
+/* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256). False: nonsense. */
+bool ad_plan_parse(const char *text, ad_plan_options *options);
+
+/* Decides for every recall: record, or recompute from what is there. Takes m->plan. */
 bool ad_plan(ir_module *m);
 
 #endif

@@ -9,10 +9,9 @@
  *
  *     source --cost of the op--> in(v) --cost of recording--> out(v) --infinite--> in(user of v)
  *                                                             out(needed) --infinite--> sink */
-#include "ad/activity.h"
-#include "ad/ad.h"
 #include "ad/cut.h"
 #include "ad/emit.h"
+#include "ad/recompute.h"
 #include "ir/induction.h"
 #include "ir/recall.h"
 
@@ -24,10 +23,11 @@ typedef struct node {
 
 typedef struct plan {
     ir_fn *fn;
-    bool *written;      /* by id: buffers that the kernel writes (plane 0) */
+    const bool *written; /* by id: buffers that the kernel writes (plane 0) */
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
     uint32_t replace_n; /* ids from here on are of what is being made */
     uint32_t room;      /* entries of replace */
+    ad_force force;
     ir_op *owner, *by;  /* the recording op and what unwinds it */
     cut graph;
     vec(node) nodes;
@@ -37,97 +37,27 @@ typedef struct plan {
     bool changed;
 } plan;
 
-/* -- costs, in simple operations of one lane ---------------------------------------------------------------- */
+/* -- forced plans ---------------------------------------------------------------------------------------------- */
 static int32_t
-cost_of_recording(ir_type type)
+cost_of_recording(const plan *p, const ir_value *v)
 {
-    int32_t bytes = (int32_t)ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? (int32_t)type.length : 1);
-    return 3 + bytes / 2;
+    if (p->force == AD_RECORD_ALL)
+        return 0;
+    if (p->force == AD_RECOMPUTE_ALL && ad_recomputable(p->owner, v, p->written) != AD_NOT)
+        return CUT_INFINITE;
+    return ad_cost_of_recording(v->type);
 }
 
 static int32_t
-cost_of_op(const ir_op *op)
+cost_of_op(const plan *p, const ir_op *op)
 {
-    bool integer = op->nresults && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
-    switch ((rg_op)op->code) {
-    case RG_OP_LOAD:
-        return 3;
-    case RG_OP_DIV:
-    case RG_OP_REM:
-    case RG_OP_FLOORDIV:
-    case RG_OP_FLOORMOD:
-        return integer ? 12 : 5;
-    case RG_OP_SQRT:
-    case RG_OP_RSQRT:
-        return 6;
-    case RG_OP_FLOOR:
-    case RG_OP_CEIL:
-    case RG_OP_TRUNC:
-    case RG_OP_RINT:
-    case RG_OP_COPYSIGN:
-    case RG_OP_ZERO_GUARD:
-        return 1;
-    default:
-        break;
-    }
-    switch (ir_ops[op->code].form) {
-    case IR_UNARY_F:
-    case IR_BINARY_F:
-    case IR_LDEXP:
-    case IR_EXPONENT:
-        return 20;
-    default:
-        return 1;
-    }
+    return p->force == AD_RECOMPUTE_ALL ? 0 : ad_cost_of_op(op);
 }
 
-/* -- what can be computed again ------------------------------------------------------------------------------- */
 static bool
 inside_owner(const plan *p, const ir_value *v)
 {
     return ir_region_inside(v->region, p->owner->regions[0]);
-}
-
-typedef struct written_query {
-    const plan *p;
-    bool written;
-} written_query;
-
-static void
-root_is_written(ir_value *root, void *user)
-{
-    written_query *q = user;
-    q->written |= q->p->written[root->id];
-}
-
-static bool
-stands_still(const plan *p, ir_value *buffer)
-{
-    written_query q = {p, false};
-    ad_buffer_roots(buffer, root_is_written, &q);
-    return !q.written;
-}
-
-typedef enum how { HOW_NOT, HOW_FREE, HOW_INDUCTION, HOW_OP } how;
-
-static how
-recomputable(const plan *p, const ir_value *v)
-{
-    uint64_t step;
-    ir_value *start;
-    if (!v->def) {
-        if (p->owner->code == RG_OP_PARALLEL && v->region == p->owner->regions[0])
-            return HOW_FREE; /* a thread's index: the reverse thread has the same */
-        return ir_is_induction(p->owner, v, &start, &step) ? HOW_INDUCTION : HOW_NOT;
-    }
-    const ir_op *op = v->def;
-    if (op->code == RG_OP_CONST)
-        return HOW_FREE;
-    if (op->code == RG_OP_LOAD && op->plane == 0)
-        return !inside_owner(p, op->args[0]) && stands_still(p, op->args[0]) ? HOW_OP : HOW_NOT;
-    if (op->code == RG_OP_EXTENT)
-        return inside_owner(p, op->args[0]) ? HOW_NOT : HOW_OP;
-    return ir_ops[op->code].form != IR_OTHER ? HOW_OP : HOW_NOT;
 }
 
 /* -- the graph --------------------------------------------------------------------------------------------------- */
@@ -148,18 +78,18 @@ static void
 connect(plan *p, ir_value *v)
 {
     node n = *node_for(p, v);
-    cut_arc(&p->graph, n.in, n.out, cost_of_recording(v->type));
-    switch (recomputable(p, v)) {
-    case HOW_NOT:
+    cut_arc(&p->graph, n.in, n.out, cost_of_recording(p, v));
+    switch (ad_recomputable(p->owner, v, p->written)) {
+    case AD_NOT:
         cut_arc(&p->graph, CUT_SOURCE, n.in, CUT_INFINITE);
         break;
-    case HOW_FREE:
+    case AD_FREE:
         break;
-    case HOW_INDUCTION:
+    case AD_INDUCTION:
         cut_arc(&p->graph, CUT_SOURCE, n.in, 2);
         break;
-    case HOW_OP:
-        cut_arc(&p->graph, CUT_SOURCE, n.in, cost_of_op(v->def));
+    case AD_OP:
+        cut_arc(&p->graph, CUT_SOURCE, n.in, cost_of_op(p, v->def));
         for (uint32_t i = 0; i < v->def->nargs; i++) {
             ir_value *operand = v->def->args[i];
             if (operand->type.kind == IR_SCALAR && inside_owner(p, operand))
@@ -404,21 +334,6 @@ lift_partial(ir_fn *fn)
 }
 
 static void
-note_root(ir_value *root, void *user)
-{
-    bool *written = user;
-    written[root->id] = true;
-}
-
-static bool
-note_write(ir_op *op, void *user)
-{
-    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !op->plane)
-        ad_buffer_roots(op->args[0], note_root, user);
-    return true;
-}
-
-static void
 release_plan(void *object)
 {
     plan *p = object;
@@ -437,10 +352,10 @@ ad_plan(ir_module *m)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= lift_partial(fn);
         ir_see_through_recalls(fn);
-        plan p = {.fn = fn, .written = arena_alloc(m->arena, fn->next_id + 1)};
+        plan p = {.fn = fn, .force = m->plan ? m->plan->force : AD_LEAST_COST,
+                  .written = ad_written_buffers(fn)};
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
-        ir_walk(fn->body, note_write, p.written);
         plan_region(&p, fn->body);
         changed |= p.changed;
         mem_disown(&owns);

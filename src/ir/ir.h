@@ -146,6 +146,7 @@ struct ir_module {
     ir_fn *first, *last;
     vec(ir_file) files;      /* files.at[0] is none */
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
+    const struct ad_plan_options *plan; /* lent: what ad_plan is told (ad/ad.h); NULL: nothing */
 };
 
 /* -- types ---------------------------------------------------------------------------------------- */

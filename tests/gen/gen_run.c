@@ -1,10 +1,11 @@
-/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--threads N]: runs generated
- * programs. SPDX-License-Identifier: Apache-2.0
+/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--plans] [--threads N]: runs
+ * generated programs. SPDX-License-Identifier: Apache-2.0
  *
  * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
  * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
  * itself, the split gradient and the symmetry of second derivatives; with --threads, on arrays so
- * long that several threads run; with --gcc, each forward kernel against the C compiler's. Programs
+ * long that several threads run; with --gcc, each forward kernel against the C compiler's; with
+ * --plans, gradients under every plan that can be forced against those of the default one. Programs
  * run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
@@ -22,7 +23,7 @@ typedef struct setting {
     rg_context *interp, *cpu; /* cpu NULL: none in this build */
     rg_context *exact;        /* without contraction; NULL: no comparison with the C compiler */
     const char *out;
-    bool keep;
+    bool keep, plans;
     uint32_t threads; /* more than 1: long arrays */
 } setting;
 
@@ -163,6 +164,116 @@ check_native(const setting *t, const char *source, uint64_t seed, report *r)
     return good;
 }
 
+/* -- forced plans ------------------------------------------------------------------------------ */
+static const char *const plans[] = {
+    "record", "recompute", "chunk=2", "chunk=3", "chunk=8", "record,chunk=4", "recompute,chunk=2",
+};
+
+/* The gradient and, where it is asked for, its own derivative and the split gradient. */
+typedef struct derivatives {
+    kept gradient, second, split;
+    bool with_second, with_split, split_refused;
+} derivatives;
+
+static bool
+take_split(derivatives *d, const inputs *in, subject *s, const char *what, report *r)
+{
+    if (!run(s, in, FORWARD, what, r))
+        return false;
+    rg_status status = subject_run(s, VJP);
+    d->split_refused = status == RG_COMPILE;
+    if (!status)
+        kept_take(&d->split, in, s, RG_ADJOINT);
+    return !status || d->split_refused || complain(r, "%s: split: %s", what, rg_error_message());
+}
+
+static bool
+take_derivatives(derivatives *d, const inputs *in, subject *s, const char *what, report *r)
+{
+    if (!run(s, in, FORWARD_VJP, what, r))
+        return false;
+    kept_take(&d->gradient, in, s, RG_ADJOINT);
+    if (d->with_split && !take_split(d, in, s, what, r))
+        return false;
+    if (!d->with_second)
+        return true;
+    if (subject_require_second(s, in) || !run(s, in, JVP_FORWARD_VJP, what, r))
+        return complain(r, "%s: second: %s", what, rg_error_message());
+    kept_take(&d->second, in, s, RG_ADJOINT | RG_TANGENT);
+    return true;
+}
+
+static void
+free_derivatives(derivatives *d)
+{
+    kept_free(&d->gradient);
+    kept_free(&d->second);
+    kept_free(&d->split);
+}
+
+static bool
+same_kept(const inputs *in, const kept *a, const kept *b, double tolerance, const char *what,
+          report *r)
+{
+    for (uint32_t k = 0; k < in->count; k++) {
+        double largest = 1.0;
+        for (size_t i = 0; a->at[k] && i < in->at[k].count; i++)
+            largest = fmax(largest, fabs(a->at[k][i]));
+        for (size_t i = 0; a->at[k] && b->at[k] && i < in->at[k].count; i++) {
+            double x = a->at[k][i], y = b->at[k][i];
+            if (isfinite(x) && !(fabs(x - y) <= tolerance * largest))
+                return complain(r, "%s: %s, element %zu: %.17g and %.17g", what, in->at[k].name, i,
+                                x, y);
+        }
+    }
+    return true;
+}
+
+static bool
+check_plan(const setting *t, rg_context *context, const char *source, bool wide, const char *plan,
+           derivatives *want, inputs *in, uint64_t seed, double tolerance, report *r)
+{
+    rg_module *module = NULL;
+    subject s = {0};
+    char what[64];
+    derivatives got = {.with_second = want->with_second, .with_split = want->with_split};
+    snprintf(what, sizeof what, "plan %s", plan);
+    setenv("RG_PLAN", plan, 1);
+    bool good = open_on(t, context, source, wide, &module, &s, in, seed, r) &&
+                take_derivatives(&got, in, &s, what, r) &&
+                same_kept(in, &want->gradient, &got.gradient, tolerance, what, r) &&
+                same_kept(in, &want->split, &got.split, tolerance, what, r) &&
+                same_kept(in, &want->second, &got.second, 10 * tolerance, what, r);
+    unsetenv("RG_PLAN");
+    free_derivatives(&got);
+    subject_close(&s);
+    rg_module_destroy(module);
+    return good;
+}
+
+/* All plans on the interpreter, in f64; one of them on the CPU too. */
+static bool
+check_plans(const setting *t, const char *source, uint64_t seed, bool wide, report *r)
+{
+    rg_module *module = NULL;
+    subject s = {0};
+    inputs in = {0};
+    derivatives want = {.with_second = seed % 4 == 2, .with_split = seed % 4 == 1};
+    double tolerance = t->threads > 1 ? 1e-10 : 1e-12;
+    bool good = open_on(t, t->interp, source, wide, &module, &s, &in, seed, r) &&
+                take_derivatives(&want, &in, &s, "default plan", r);
+    for (size_t k = 0; good && k < sizeof plans / sizeof plans[0]; k++) {
+        good = check_plan(t, t->interp, source, wide, plans[k], &want, &in, seed, tolerance, r);
+        if (good && t->cpu && seed % (sizeof plans / sizeof plans[0]) == k)
+            good = check_plan(t, t->cpu, source, wide, plans[k], &want, &in, seed, tolerance, r);
+    }
+    free_derivatives(&want);
+    subject_close(&s);
+    rg_module_destroy(module);
+    inputs_free(&in);
+    return good;
+}
+
 static bool
 check_program(const setting *t, const char *source, uint64_t seed, bool mixed, report *r)
 {
@@ -185,6 +296,8 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
         good = check_split(&in, &interp, tolerance, r);
     if (good && t->exact)
         good = check_native(t, source, seed, r);
+    if (good && t->plans)
+        good = check_plans(t, source, seed, mixed, r);
     subject_close(&interp);
     subject_close(&cpu);
     subject_close(&wide);
@@ -460,13 +573,15 @@ main(int argc, char **argv)
             t.threads = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--gcc") == 0)
             native = true;
+        else if (strcmp(argv[i], "--plans") == 0)
+            t.plans = true;
         else
             usage = true;
     }
     if (usage) {
         fprintf(stderr,
                 "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] "
-                "[--threads N]\n");
+                "[--plans] [--threads N]\n");
         return 2;
     }
     if (!open_setting(&t, device, native)) {

@@ -1,0 +1,115 @@
+/* What can be computed again, and costs. SPDX-License-Identifier: Apache-2.0 */
+#include "ad/recompute.h"
+
+#include "ad/activity.h"
+#include "ir/induction.h"
+
+/* -- buffers that stand still ------------------------------------------------------------------------------- */
+static void
+note_root(ir_value *root, void *user)
+{
+    bool *written = user;
+    written[root->id] = true;
+}
+
+static bool
+note_write(ir_op *op, void *user)
+{
+    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !op->plane)
+        ad_buffer_roots(op->args[0], note_root, user);
+    return true;
+}
+
+const bool *
+ad_written_buffers(ir_fn *fn)
+{
+    bool *written = arena_alloc(fn->module->arena, fn->next_id + 1);
+    ir_walk(fn->body, note_write, written);
+    return written;
+}
+
+typedef struct written_query {
+    const bool *by_id;
+    bool written;
+} written_query;
+
+static void
+root_is_written(ir_value *root, void *user)
+{
+    written_query *q = user;
+    q->written |= q->by_id[root->id];
+}
+
+static bool
+stands_still(ir_value *buffer, const bool *written)
+{
+    written_query q = {written, false};
+    ad_buffer_roots(buffer, root_is_written, &q);
+    return !q.written;
+}
+
+/* -- what can be computed again ------------------------------------------------------------------------------- */
+ad_how
+ad_recomputable(const ir_op *owner, const ir_value *v, const bool *written)
+{
+    uint64_t step;
+    ir_value *start;
+    const ir_region *body = owner->regions[0];
+    if (!v->def) {
+        if (owner->code == RG_OP_PARALLEL && v->region == body)
+            return AD_FREE; /* the reverse thread has the same index */
+        return ir_is_induction(owner, v, &start, &step) ? AD_INDUCTION : AD_NOT;
+    }
+    const ir_op *op = v->def;
+    if (op->code == RG_OP_CONST)
+        return AD_FREE;
+    if (op->code == RG_OP_LOAD && op->plane == 0)
+        return !ir_region_inside(op->args[0]->region, body) && stands_still(op->args[0], written) ? AD_OP : AD_NOT;
+    if (op->code == RG_OP_EXTENT)
+        return ir_region_inside(op->args[0]->region, body) ? AD_NOT : AD_OP;
+    return ir_ops[op->code].form != IR_OTHER ? AD_OP : AD_NOT;
+}
+
+/* -- costs -------------------------------------------------------------------------------------------------- */
+int32_t
+ad_cost_of_recording(ir_type type)
+{
+    int32_t bytes = (int32_t)ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? (int32_t)type.length : 1);
+    return 3 + bytes / 2;
+}
+
+int32_t
+ad_cost_of_op(const ir_op *op)
+{
+    bool integer = op->nresults && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
+    switch ((rg_op)op->code) {
+    case RG_OP_LOAD:
+        return 3;
+    case RG_OP_DIV:
+    case RG_OP_REM:
+    case RG_OP_FLOORDIV:
+    case RG_OP_FLOORMOD:
+        return integer ? 12 : 5;
+    case RG_OP_SQRT:
+    case RG_OP_RSQRT:
+        return 6;
+    case RG_OP_FLOOR:
+    case RG_OP_CEIL:
+    case RG_OP_TRUNC:
+    case RG_OP_RINT:
+    case RG_OP_COPYSIGN:
+    case RG_OP_ZERO_GUARD:
+        return 1;
+    default:
+        break;
+    }
+    switch (ir_ops[op->code].form) {
+    case IR_UNARY_F:
+    case IR_BINARY_F:
+    case IR_LDEXP:
+    case IR_EXPONENT:
+        return 20;
+    default:
+        return 1;
+    }
+}

@@ -1,0 +1,24 @@
+/* What an iteration computes that can be computed again when it is reversed, and what that costs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef AD_RECOMPUTE_H
+#define AD_RECOMPUTE_H
+
+#include "ad/ad.h"
+
+typedef enum ad_how {
+    AD_NOT,       /* carried values, loads that do not stand still, effects' results, regions' results */
+    AD_FREE,      /* constants; a thread's index */
+    AD_INDUCTION, /* follows from the iteration's number */
+    AD_OP         /* from its operands */
+} ad_how;
+
+/* by id: the buffers whose elements fn writes (plane 0); of the module's arena */
+const bool *ad_written_buffers(ir_fn *fn);
+/* v: a value of owner's body; owner: a loop or a parallel that records */
+ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const bool *written);
+
+/* in simple operations of one lane */
+int32_t ad_cost_of_recording(ir_type type);
+int32_t ad_cost_of_op(const ir_op *op);
+
+#endif
