@@ -13,6 +13,15 @@ pipeline_form_name(pipeline_form form)
     return names[form];
 }
 
+void
+pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT])
+{
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++) {
+        bool varies = form >= PIPELINE_JVP ? plane & RG_TANGENT : plane & RG_ADJOINT;
+        directions[plane] = varies ? n : 1;
+    }
+}
+
 static void
 seen(const pipeline_options *o, const char *stage, const ir_module *m)
 {
@@ -133,6 +142,24 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     return made;
 }
 
+/* After all differentiation: the primal, and with it what will be recorded, serves all directions. */
+static ir_fn *
+several_directions(ir_fn *fn, const pipeline_options *o, diag_list *diags)
+{
+    uint32_t most = 1;
+    for (unsigned plane = 0; o->directions && plane < RG_PLANE_COUNT; plane++)
+        most = o->directions[plane] > most ? o->directions[plane] : most;
+    if (most == 1 || diags->errors)
+        return fn;
+    ir_fn *made = ad_directions(fn, o->directions, diags);
+    if (!made)
+        return fn;
+    keep_only(fn->module, made);
+    seen(o, "directions", fn->module);
+    pass_simplify(fn->module, IR_STAGE_AD, diags);
+    return made;
+}
+
 /* What the reverse still loads after simplification must stand where the forward sweep saw it. */
 static ir_fn *
 reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags)
@@ -158,6 +185,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
         fn = reverse_of(fn, o, combined, diags);
     if (forward)
         fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
+    fn = several_directions(fn, o, diags);
     if (diags->errors)
         return NULL;
     if (reverse && o->shared)

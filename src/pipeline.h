@@ -19,6 +19,8 @@ typedef enum pipeline_form {
 typedef struct pipeline_options {
     pipeline_form form;
     const uint8_t *planes; /* NULL: every float parameter has all of them */
+    /* of each plane, 1 or the same number in all that have more; NULL: 1 */
+    const uint32_t *directions;
     bool contraction;      /* form fma */
     bool shared;           /* buffers may share adjoints: no add to one is exclusive */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
@@ -29,6 +31,9 @@ typedef struct pipeline_options {
 } pipeline_options;
 
 const char *pipeline_form_name(pipeline_form form);
+
+/* The usual choice for n adjoints (n tangents where there are any) of a form: which planes have n. */
+void pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT]);
 
 /* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into
  * stores to buffers of rank 0 that follow its parameters. NULL after errors. */

@@ -20,6 +20,10 @@ ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag
  * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
 ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
 
+/* A finished derivative for several directions: plane p has of[p] of them, 1 or the same number n (at most
+ * IR_DIRECTIONS). What does not differ between directions, all of the primal, is computed once. */
+ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], diag_list *diags);
+
 /* After a vjp was simplified: refuses it, naming both lines, if a value that it loads again after the
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags);

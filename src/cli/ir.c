@@ -6,7 +6,7 @@
 #endif
 
 static const char help[] =
-    "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [options]\n"
+    "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -15,17 +15,21 @@ static const char help[] =
     "                 inline     calls replaced by bodies, results by outputs\n"
     "                 simplify   (default of forward)\n"
     "                 vjp, jvp   as the transform left it\n"
+    "                 directions the same for several directions\n"
     "                 ad         simplified; what the interpreter runs (default of the others)\n"
     "                 plan       recorded values chosen\n"
     "                 tape       traces turned into frames\n"
     "                 arrays     local arrays turned into slots\n"
     "                 llvm       as the code generator makes it\n"
     "                 optimized  after LLVM's passes\n"
-    "                 assembly\n" CLI_SOURCE_HELP;
+    "                 assembly\n"
+    "  --directions N of the adjoints (of the tangents, where the form has any): 1 to 64\n"
+    CLI_SOURCE_HELP;
 
 static const char *const stages[] = {"source", "inline",    "simplify", "vjp",
                                      "jvp",    "ad",        "plan",     "tape",
-                                     "arrays", "optimized", "assembly", "llvm"};
+                                     "arrays", "optimized", "assembly", "llvm",
+                                     "directions"};
 
 /* The last module seen under the stage's name. */
 typedef struct listing {
@@ -72,10 +76,13 @@ is_code(const char *stage)
 }
 
 static int
-print_stage(cli_ir *ir, pipeline_form form, const char *stage)
+print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n)
 {
     listing l = {.stage = stage};
+    uint32_t directions[RG_PLANE_COUNT];
+    pipeline_directions(form, n, directions);
     pipeline_options options = {.form = form,
+                                .directions = directions,
                                 .contraction = ir->contraction,
                                 .stage = IR_STAGE_SLOTS,
                                 .seen = seen,
@@ -113,8 +120,9 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, form_words = {0}, stage_words = {0};
+    cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0};
     const cli_option options[] = {{"--form", false, &form_words},
+                                  {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
                                   CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
@@ -123,6 +131,7 @@ run(int argc, char **argv)
         const char *form_name = cli_last(&form_words, "forward");
         bool known = cli_find_form(form_name, &form);
         const char *stage = cli_last(&stage_words, form == PIPELINE_FORWARD ? "simplify" : "ad");
+        uint64_t n = 0;
         cli_ir ir = {0};
         if (positional.n != 2)
             cli_usage_error(&cli_ir_command, "it takes FILE and KERNEL");
@@ -130,14 +139,17 @@ run(int argc, char **argv)
             cli_usage_error(&cli_ir_command, "there is no form `%s`", form_name);
         else if (!is_stage(stage))
             cli_usage_error(&cli_ir_command, "there is no stage `%s`", stage);
+        else if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
+            cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
         else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage);
+            code = print_stage(&ir, form, stage, (uint32_t)n);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
     vec_free(&positional);
     vec_free(&form_words);
     vec_free(&stage_words);
+    vec_free(&direction_words);
     return code;
 }
 

@@ -107,6 +107,7 @@ ir_op_like(ir_fn *to, const ir_op *op)
 {
     ir_op *copy = ir_op_new(to, op->code, op->nargs, op->nregions, op->loc);
     copy->plane = op->plane;
+    copy->direction = op->direction;
     copy->rmw = op->rmw;
     copy->atomic = op->atomic;
     copy->records = op->records;

@@ -36,7 +36,10 @@
  * After lower_tape there are no traces: a loop carries a cursor instead. On a parallel, `records` then
  * means that each thread leaves frames on its worker's tape (tape_begin ... tape_end), and `rewinds`
  * (without operand) that the threads run from last to first, each by the worker that ran it, and take
- * those frames back. load, store and rmw of any plane have the buffer's element type. */
+ * those frames back. load, store and rmw of any plane have the buffer's element type.
+ *
+ * A plane above 0 may hold several directions, one dense copy of the array after the other: direction d
+ * begins d times the array's number of elements behind direction 0. */
 #ifndef IR_IR_H
 #define IR_IR_H
 
@@ -75,6 +78,7 @@ typedef struct ir_loc {
 struct ir_op {
     uint16_t code;     /* rg_op */
     uint8_t plane;     /* load, store, rmw: bits of RG_ADJOINT... */
+    uint8_t direction; /* the same, of a plane above 0: which of its copies */
     uint8_t rmw;       /* rmw: rg_rmw */
     bool atomic;       /* rmw: other threads may touch the element */
     bool records;      /* for, loop, parallel */
@@ -148,6 +152,8 @@ struct ir_module {
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
     const struct ad_plan_options *plan; /* lent: what ad_plan is told (ad/ad.h); NULL: nothing */
 };
+
+enum { IR_DIRECTIONS = 64 }; /* at most, in one function */
 
 /* -- types ---------------------------------------------------------------------------------------- */
 static inline ir_type ir_scalar(rg_dtype d) { return (ir_type){IR_SCALAR, (uint8_t)d, 0, 0}; }
@@ -228,6 +234,8 @@ bool ir_walk(ir_region *r, ir_visit *each, void *user);
 #define ir_for_ops(op, region) for (ir_op *op = (region)->first; op; op = op->next)
 
 void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane 0 access) */
+/* how many directions of each plane fn reaches: one more than the last it names */
+void ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT]);
 bool ir_is_const(const ir_value *v, uint64_t *bits);
 /* Whether two buffer values may be one buffer: parameters and temps are themselves alone, what was
  * picked or recalled may be any. */

@@ -35,6 +35,23 @@ parse_rmw_suffix(ir_op *op, rg_str *rest)
     return false;
 }
 
+/* d1, d2, ...; direction 0 is not written */
+static bool
+parse_direction(ir_op *op, rg_str part)
+{
+    unsigned n = 0;
+    if (op->direction || !op->plane || part.len < 2 || part.len > 3 || part.ptr[0] != 'd' ||
+        part.ptr[1] == '0')
+        return false;
+    for (size_t i = 1; i < part.len; i++) {
+        if (part.ptr[i] < '0' || part.ptr[i] > '9')
+            return false;
+        n = n * 10 + (unsigned)(part.ptr[i] - '0');
+    }
+    op->direction = (uint8_t)n;
+    return n < IR_DIRECTIONS;
+}
+
 static bool
 parse_suffixes(ir_op *op, rg_str rest)
 {
@@ -47,8 +64,10 @@ parse_suffixes(ir_op *op, rg_str rest)
                          : is(part, "tan")  ? RG_TANGENT
                          : is(part, "tan2") ? RG_TANGENT2
                                             : RG_PRIMAL;
-        if (plane && memory && plane > op->plane)
+        if (plane && memory && plane > op->plane && !op->direction)
             op->plane |= (uint8_t)plane;
+        else if (!op->atomic && !op->fast && parse_direction(op, part))
+            continue;
         else if (is(part, "atomic") && op->code == RG_OP_RMW && !op->atomic && !op->fast)
             op->atomic = true;
         else if (is(part, "fast") && !op->fast)
@@ -94,8 +113,9 @@ parse_op_name(parser *p)
     if (!parse_suffixes(op, rest) || t.text.ptr[t.text.len - 1] == '.')
         lex_error(
             &p->lex, &t, E_SUFFIX,
-            "this operation cannot have such a suffix\nload and store take .adj .tan .tan2; rmw "
-            "takes .add .min ... .cas, then planes, then .atomic; any op takes .fast last");
+            "this operation cannot have such a suffix\nload and store take .adj .tan .tan2, then "
+            "a direction .d1 to .d63; rmw takes .add .min ... .cas, then these, then .atomic; any "
+            "op takes .fast last");
     lex_next(&p->lex);
     return op;
 }

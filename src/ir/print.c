@@ -287,6 +287,8 @@ print_op_name(printer *p, const ir_op *op)
     if (op->code == RG_OP_RMW)
         str_addf(p->out, ".%s", op->rmw < RG_RMW_COUNT ? ir_rmw_names[op->rmw] : "?");
     print_plane(p->out, op->plane);
+    if (op->direction)
+        str_addf(p->out, ".d%u", op->direction);
     if (op->atomic)
         str_addz(p->out, ".atomic");
     if (op->fast)

@@ -79,3 +79,20 @@ ir_fn_scan_params(ir_fn *fn)
         fn->params[i].read = fn->params[i].written = false;
     ir_walk(fn->body, mark_access, fn);
 }
+
+static bool
+count_direction(ir_op *op, void *user)
+{
+    uint32_t *of = user;
+    if (op->direction && op->direction >= of[op->plane])
+        of[op->plane] = op->direction + 1u;
+    return true;
+}
+
+void
+ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT])
+{
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        of[plane] = 1;
+    ir_walk(fn->body, count_direction, of);
+}

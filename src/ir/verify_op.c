@@ -474,7 +474,8 @@ check_flags(verifier *v, const ir_op *op)
 {
     bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
     bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
-    if ((op->plane && !memory) || (op->atomic && op->code != RG_OP_RMW) ||
+    if ((op->plane && !memory) || (op->direction && (!op->plane || op->direction >= IR_DIRECTIONS)) ||
+        (op->atomic && op->code != RG_OP_RMW) ||
         (op->records && !loops) || (op->rewinds && op->code != RG_OP_PARALLEL))
         return verify_error(v, op, E_ATTRIBUTE, "%s has a flag that it cannot have",
                             ir_ops[op->code].text);

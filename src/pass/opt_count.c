@@ -124,7 +124,8 @@ step_of(const counted *c, uint32_t k)
 static bool
 may_meet(const ir_op *x, const ir_op *y)
 {
-    return x->plane == y->plane && ir_may_be_same(x->args[0], y->args[0]);
+    return x->plane == y->plane && x->direction == y->direction &&
+           ir_may_be_same(x->args[0], y->args[0]);
 }
 
 static bool

@@ -124,7 +124,8 @@ leaves_alone(ir_op *op, void *user)
     const ir_op *load = user;
     if (op->code == RG_OP_CALL)
         return false;
-    if (!(ir_ops[op->code].flags & IR_WRITE) || op->plane != load->plane)
+    if (!(ir_ops[op->code].flags & IR_WRITE) || op->plane != load->plane ||
+        op->direction != load->direction)
         return true;
     return !ir_may_be_same(op->args[0], load->args[0]);
 }
@@ -168,7 +169,8 @@ equal_load(const ir_op *load, ir_op *at)
 {
     ir_op *op = at->prev;
     for (int n = 0; op && n < LOOK_BACK && !op->nregions && leaves_alone(op, (void *)load); n++) {
-        bool same = op->code == RG_OP_LOAD && op->plane == load->plane && op->nargs == load->nargs;
+        bool same = op->code == RG_OP_LOAD && op->plane == load->plane &&
+                    op->direction == load->direction && op->nargs == load->nargs;
         for (uint32_t k = 0; same && k < op->nargs; k++) {
             uint64_t a, b;
             same = op->args[k] == load->args[k] ||

@@ -22,7 +22,9 @@ typedef struct rt_arg {
     uint64_t bits;               /* a scalar parameter: its value in the low bytes */
     void *plane[RT_PLANES];      /* [0] primal of a buffer; [1] adjoint, [2] tangent, [3] adjoint's
                                   * tangent of a buffer or scalar (f16: adjoints are f16 in memory);
-                                  * NULL where there is none: reads give 0, writes are dropped */
+                                  * NULL where there is none: reads give 0, writes are dropped. A
+                                  * plane with several directions holds as many dense copies, one
+                                  * after the other */
     int64_t extent[RT_RANK];     /* in elements */
     int64_t stride[RT_RANK];     /* of plane 0, in elements; the other planes are row-major, dense */
 } rt_arg;

@@ -52,12 +52,44 @@ mark_used(ir_op *op, void *user)
         return true;
     for (uint32_t place = 0; place <= temporaries(g); place++)
         if (may_touch(g, op->args[0], place))
-            g->used_planes[place] |= (uint8_t)(1u << op->plane);
+            g->used_planes[place * RT_PLANES + op->plane] |= (uint64_t)1 << op->direction;
+    return true;
+}
+
+static void
+add_scope(gen *g, LLVMMetadataRef domain, alias_node node)
+{
+    char text[48];
+    snprintf(text, sizeof text, "%u.%u.%u", node.place, node.plane, node.direction);
+    node.scope = alias_scope(g, domain, text);
+    g->scopes[g->nscopes++] = node;
+}
+
+/* One for each direction of each plane that is used, or one for each plane. false: too many (the
+ * lists would grow with the square). */
+static bool
+add_scopes(gen *g, LLVMMetadataRef domain)
+{
+    g->nscopes = 0;
+    for (uint32_t place = 0; place <= temporaries(g); place++)
+        for (unsigned plane = 0; plane < RT_PLANES; plane++) {
+            uint64_t used = g->used_planes[place * RT_PLANES + plane];
+            if (!g->few_directions)
+                used = used != 0;
+            for (unsigned d = 0; d < IR_DIRECTIONS; d++) {
+                if (!(used >> d & 1))
+                    continue;
+                if (g->nscopes == SCOPES_MAX)
+                    return false;
+                add_scope(g, domain, (alias_node){.place = place, .plane = plane, .direction = d});
+            }
+        }
     return true;
 }
 
 /* Two domains: one tells the tape from all that is the user's, the other (where the caller says
- * that they do not overlap) the planes of parameters and temporaries from each other. Within a
+ * that they do not overlap) the planes of parameters and temporaries from each other, and their
+ * directions. Within a
  * domain an access is in the scopes of all that it may touch and apart from all others. */
 void
 gen_make_alias_scopes(gen *g)
@@ -69,22 +101,15 @@ gen_make_alias_scopes(gen *g)
     g->user_scope = metadata_list(g, &g->user_node, 1);
     if (!g->options->noalias)
         return;
-    ir_walk(g->ir->body, mark_used, g);
+    g->used_planes = arena_new_n(g->scratch, uint64_t, (temporaries(g) + 1) * RT_PLANES);
     g->scopes = arena_new_n(g->scratch, alias_node, SCOPES_MAX);
-    for (uint32_t place = 0; place <= temporaries(g); place++)
-        for (unsigned plane = 0; plane < RT_PLANES; plane++) {
-            if (!(g->used_planes[place] >> plane & 1))
-                continue;
-            if (g->nscopes == SCOPES_MAX) { /* the lists would grow with the square */
-                g->nscopes = 0;
-                return;
-            }
-            char text[32];
-            snprintf(text, sizeof text, "%u.%u", place, plane);
-            alias_node node = {.place = place, .plane = plane};
-            node.scope = alias_scope(g, domain, text);
-            g->scopes[g->nscopes++] = node;
-        }
+    ir_walk(g->ir->body, mark_used, g);
+    g->few_directions = true;
+    if (add_scopes(g, domain))
+        return;
+    g->few_directions = false;
+    if (!add_scopes(g, domain))
+        g->nscopes = 0;
 }
 
 LLVMValueRef
@@ -102,7 +127,9 @@ gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
     size_t nin = 0, napart = 0;
     for (uint32_t i = 0; i < g->nscopes; i++) {
         const alias_node *node = &g->scopes[i];
-        bool may = node->plane == op->plane && may_touch(g, op->args[0], node->place);
+        bool may = node->plane == op->plane &&
+                   (!g->few_directions || node->direction == op->direction) &&
+                   may_touch(g, op->args[0], node->place);
         if (may)
             in[nin++] = node->scope;
         else

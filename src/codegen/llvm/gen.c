@@ -135,7 +135,7 @@ gen_kernel(gen *g)
     make_types(g);
     make_metadata(g);
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
-    g->used_planes = arena_new_n(g->scratch, uint8_t, g->nbuffers + 1);
+    ir_directions(g->ir, g->directions);
     gen_make_alias_scopes(g);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMTypeRef type = LLVMFunctionType(g->i32, params, 2, false);

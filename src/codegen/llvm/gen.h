@@ -28,6 +28,8 @@ typedef struct held_buffer {
     const ir_value *buffer;
     struct held_buffer *next;
     LLVMValueRef fields[4][RT_PLANES]; /* by field of rt_arg, and number in it */
+    LLVMValueRef elements;             /* their number */
+    LLVMValueRef *starts[RT_PLANES];   /* by direction; NULL: none was asked for */
 } held_buffer;
 
 /* One LLVM function under construction. */
@@ -48,9 +50,9 @@ typedef struct scope {
     int64_t stack_used;
 } scope;
 
-/* A plane of a parameter, or of all temporaries, in LLVM's alias metadata. */
+/* A direction of a plane of a parameter, or of all temporaries, in LLVM's alias metadata. */
 typedef struct alias_node {
-    uint32_t place, plane;
+    uint32_t place, plane, direction;
     LLVMMetadataRef scope;
 } alias_node;
 
@@ -71,9 +73,11 @@ typedef struct gen {
     LLVMValueRef empty_node;
     LLVMValueRef zero_cell; /* what planes that are not there read */
     uint32_t nbuffers;      /* parameters and results */
-    uint8_t *used_planes;   /* by parameter: bits */
+    uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
+    uint32_t directions[RG_PLANE_COUNT];
     alias_node *scopes;     /* nscopes of them */
     uint32_t nscopes;
+    bool few_directions; /* each has a scope of its own; else all of a plane share one */
     LLVMMetadataRef tape_node, user_node;
     LLVMValueRef tape_scope, user_scope; /* lists of one */
 } gen;
@@ -134,7 +138,10 @@ presence gen_presence(const gen *g, const ir_value *buffer, unsigned plane);
 bool gen_is_dense(const gen *g, const ir_value *buffer);
 LLVMValueRef gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis);
 LLVMValueRef gen_plane(gen *g, const ir_value *buffer, unsigned plane);
+LLVMValueRef gen_elements(gen *g, const ir_value *buffer); /* how many */
 LLVMValueRef gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index);
+/* where a direction of a plane begins */
+LLVMValueRef gen_direction(gen *g, const ir_value *buffer, unsigned plane, unsigned direction);
 gen_place gen_element(gen *g, const ir_op *op, bool writes);
 LLVMValueRef gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v);
 LLVMValueRef gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v);

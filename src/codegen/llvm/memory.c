@@ -146,6 +146,49 @@ gen_plane(gen *g, const ir_value *buffer, unsigned plane)
     return buffer_field(g, buffer, FIELD_PLANE, plane);
 }
 
+/* All factors of a held buffer's count stand still as well. */
+LLVMValueRef
+gen_elements(gen *g, const ir_value *buffer)
+{
+    held_buffer *h = held(g, buffer);
+    if (h && h->elements)
+        return h->elements;
+    LLVMBuilderRef b = h ? g->s->top : g->b;
+    LLVMValueRef n = gen_i64(g, 1);
+    for (uint32_t k = 0; buffer->type.kind == IR_BUFFER && k < buffer->type.rank; k++)
+        n = LLVMBuildNSWMul(b, n, gen_extent_of(g, buffer, k), "");
+    if (h)
+        h->elements = n;
+    return n;
+}
+
+static LLVMValueRef
+start_of(gen *g, LLVMBuilderRef b, const ir_value *buffer, unsigned plane, unsigned direction)
+{
+    LLVMTypeRef type = gen_memory_type(g, (rg_dtype)buffer->type.dtype);
+    LLVMValueRef base = gen_plane(g, buffer, plane), elements = gen_elements(g, buffer);
+    LLVMValueRef skip = LLVMBuildNSWMul(b, elements, gen_i64(g, direction), "");
+    return gen_presence(g, buffer, plane) == THERE
+               ? LLVMBuildInBoundsGEP2(b, type, base, &skip, 1, "")
+               : LLVMBuildGEP2(b, type, base, &skip, 1, "");
+}
+
+LLVMValueRef
+gen_direction(gen *g, const ir_value *buffer, unsigned plane, unsigned direction)
+{
+    held_buffer *h = held(g, buffer);
+    if (!direction)
+        return gen_plane(g, buffer, plane);
+    if (!h)
+        return start_of(g, g->b, buffer, plane, direction);
+    if (!h->starts[plane])
+        h->starts[plane] = arena_new_n(g->scratch, LLVMValueRef, IR_DIRECTIONS);
+    LLVMValueRef *at = &h->starts[plane][direction];
+    if (!*at)
+        *at = start_of(g, g->s->top, buffer, plane, direction);
+    return *at;
+}
+
 /* -- addresses --------------------------------------------------------------------------------- */
 
 /* The element's number from the plane's first. An index outside its extent is the program's fault,
@@ -196,13 +239,14 @@ gen_element(gen *g, const ir_op *op, bool writes)
     presence known = gen_presence(g, buffer, op->plane);
     if (known == MISSING)
         return (gen_place){.nothing = true};
-    LLVMValueRef base = buffer_field(g, buffer, FIELD_PLANE, op->plane);
-    gen_place at = {.address = base};
+    LLVMValueRef base = gen_plane(g, buffer, op->plane);
+    gen_place at = {.address = gen_direction(g, buffer, op->plane, op->direction)};
     if (buffer->type.kind == IR_BUFFER && buffer->type.rank) {
         LLVMTypeRef type = gen_memory_type(g, (rg_dtype)buffer->type.dtype);
         LLVMValueRef number = gen_element_number(g, buffer, op->plane, op->args + 1);
-        at.address = known == THERE ? LLVMBuildInBoundsGEP2(g->b, type, base, &number, 1, "")
-                                    : LLVMBuildGEP2(g->b, type, base, &number, 1, "");
+        at.address = known == THERE
+                         ? LLVMBuildInBoundsGEP2(g->b, type, at.address, &number, 1, "")
+                         : LLVMBuildGEP2(g->b, type, at.address, &number, 1, "");
     }
     if (known == MAYBE) {
         LLVMValueRef cell = writes ? dropped_cell(g) : zero_cell(g);

@@ -87,20 +87,21 @@ gen_private_find(gen *g, const ir_op *op, private_sum **sums)
 
 /* -- at kernel level --------------------------------------------------------------------------- */
 
+/* of all directions: they lie one behind the other, as in the array's plane */
 static LLVMValueRef
-element_count(gen *g, const ir_value *buffer)
+cell_count(gen *g, const private_sum *sum)
 {
-    LLVMValueRef n = gen_i64(g, 1);
-    for (uint32_t k = 0; buffer->type.kind == IR_BUFFER && k < buffer->type.rank; k++)
-        n = LLVMBuildMul(g->b, n, gen_extent_of(g, buffer, k), "");
-    return n;
+    LLVMValueRef n = gen_elements(g, sum->buffer);
+    return LLVMBuildMul(g->b, n, gen_i64(g, g->directions[sum->plane]), "");
 }
 
 static LLVMValueRef
 is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads)
 {
     LLVMBuilderRef b = g->b;
-    LLVMValueRef need = LLVMBuildMul(b, cells, gen_i64(g, THREADS_PER_CELL), "");
+    /* each thread adds in all directions */
+    LLVMValueRef one = gen_elements(g, sum->buffer);
+    LLVMValueRef need = LLVMBuildMul(b, one, gen_i64(g, THREADS_PER_CELL), "");
     LLVMValueRef many = LLVMBuildICmp(b, LLVMIntULE, need, threads, "");
     LLVMValueRef few = LLVMBuildICmp(b, LLVMIntULE, cells, gen_i64(g, CELLS_MAX), "");
     few = LLVMBuildAnd(b, few, many, "");
@@ -116,7 +117,7 @@ gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, L
 {
     LLVMValueRef total = gen_i64(g, 0);
     for (uint32_t i = 0; i < n; i++) {
-        LLVMValueRef cells = element_count(g, sums[i].buffer);
+        LLVMValueRef cells = cell_count(g, &sums[i]);
         LLVMValueRef few = is_few(g, &sums[i], cells, threads);
         sums[i].first = LLVMBuildSelect(g->b, few, total, gen_i64(g, -1), "");
         cells = LLVMBuildSelect(g->b, few, cells, gen_i64(g, 0), "");
@@ -136,7 +137,7 @@ gen_private_end(gen *g, const private_sum *sums, uint32_t n)
         LLVMValueRef used = LLVMBuildICmp(g->b, LLVMIntSGE, sums[i].first, gen_i64(g, 0), "");
         LLVMBuildCondBr(g->b, used, add, after);
         gen_at(g, add);
-        LLVMValueRef args[5] = {g->s->launch, sums[i].first, element_count(g, sums[i].buffer),
+        LLVMValueRef args[5] = {g->s->launch, sums[i].first, cell_count(g, &sums[i]),
                                 gen_plane(g, sums[i].buffer, sums[i].plane),
                                 gen_i32(g, sums[i].buffer->type.dtype == RG_F64)};
         gen_runtime_call(g, g->b, "rt_cpu_private_add", g->nothing, 5, args);
@@ -180,6 +181,11 @@ add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
 {
     const ir_value *buffer = op->args[0];
     LLVMValueRef cell = sum->cells;
+    if (op->direction) {
+        LLVMValueRef skip = gen_elements(g, buffer);
+        skip = LLVMBuildNSWMul(g->b, skip, gen_i64(g, op->direction), "");
+        cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
+    }
     if (buffer->type.kind == IR_BUFFER && buffer->type.rank) {
         LLVMValueRef number = gen_element_number(g, buffer, op->plane, op->args + 1);
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "");

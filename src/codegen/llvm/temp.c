@@ -99,7 +99,9 @@ gen_temp(gen *g, const ir_op *op)
     LLVMValueRef bytes =
         LLVMBuildMul(g->b, count, gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype)), "");
     for (unsigned p = 0; p < RT_PLANES; p++)
-        if (search.planes >> p & 1)
-            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, bytes, again));
+        if (search.planes >> p & 1) {
+            LLVMValueRef all = LLVMBuildMul(g->b, bytes, gen_i64(g, g->directions[p]), "");
+            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, all, again));
+        }
     gen_set(g, buffer, arg);
 }

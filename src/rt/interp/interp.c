@@ -10,6 +10,13 @@ typedef struct backup {
     char **copies; /* [parameter * RT_PLANES + plane]: dense, or NULL */
 } backup;
 
+/* its elements in all directions */
+static int64_t
+plane_total(const interp_machine *m, const interp_buffer *b, unsigned plane)
+{
+    return b->total * m->directions[plane];
+}
+
 static int64_t
 plane_offset(const interp_buffer *b, unsigned plane, int64_t linear)
 {
@@ -17,19 +24,19 @@ plane_offset(const interp_buffer *b, unsigned plane, int64_t linear)
 }
 
 static void
-copy_out(const interp_buffer *b, unsigned plane, char *dense)
+copy_out(const interp_machine *m, const interp_buffer *b, unsigned plane, char *dense)
 {
     size_t size = ir_bytes((rg_dtype)b->dtype);
-    for (int64_t i = 0; i < b->total; i++)
+    for (int64_t i = 0; i < plane_total(m, b, plane); i++)
         memcpy(dense + (size_t)i * size,
                (char *)b->arg->plane[plane] + plane_offset(b, plane, i) * (int64_t)size, size);
 }
 
 static void
-copy_back(const interp_buffer *b, unsigned plane, const char *dense)
+copy_back(const interp_machine *m, const interp_buffer *b, unsigned plane, const char *dense)
 {
     size_t size = ir_bytes((rg_dtype)b->dtype);
-    for (int64_t i = 0; i < b->total; i++)
+    for (int64_t i = 0; i < plane_total(m, b, plane); i++)
         memcpy((char *)b->arg->plane[plane] + plane_offset(b, plane, i) * (int64_t)size,
                dense + (size_t)i * size, size);
 }
@@ -44,11 +51,12 @@ backup_take(backup *k, const interp_machine *m, uint32_t nparams)
         for (unsigned plane = 0; plane < RT_PLANES; plane++) {
             if (!b->arg->plane[plane])
                 continue;
-            char *dense = malloc((size_t)b->total * ir_bytes((rg_dtype)b->dtype) + 1);
+            size_t total = (size_t)plane_total(m, b, plane);
+            char *dense = malloc(total * ir_bytes((rg_dtype)b->dtype) + 1);
             if (!dense)
                 return false;
             k->copies[i * RT_PLANES + plane] = dense;
-            copy_out(b, plane, dense);
+            copy_out(m, b, plane, dense);
         }
     }
     return k->copies != NULL;
@@ -59,7 +67,7 @@ backup_finish(backup *k, const interp_machine *m, bool restore)
 {
     for (uint32_t i = 0; k->copies && i < k->count * RT_PLANES; i++) {
         if (restore && k->copies[i])
-            copy_back(&m->buffers[i / RT_PLANES], i % RT_PLANES, k->copies[i]);
+            copy_back(m, &m->buffers[i / RT_PLANES], i % RT_PLANES, k->copies[i]);
         free(k->copies[i]);
     }
     free(k->copies);
@@ -157,6 +165,7 @@ interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
     interp_frame f;
     mem_owner owner;
     machine_start(&m, &owner, options, report ? report : &own);
+    ir_directions(fn, m.directions);
     if (interp_frame_open(&f, &m, interp_prepare(&m, fn))) {
         bind_arguments(&f, fn, args);
         run_body(&f, fn, args);

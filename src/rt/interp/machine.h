@@ -81,6 +81,7 @@ typedef struct interp_machine {
     interp_program *programs;
     interp_buffer *buffers; /* of the kernel's parameters */
     interp_buffer *temporaries;
+    uint32_t directions[RG_PLANE_COUNT]; /* of each plane of every buffer */
     interp_word *scratch;
     uint32_t scratch_size;
     struct interp_frame *frame; /* the innermost */

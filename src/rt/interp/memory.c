@@ -128,9 +128,16 @@ locate(interp_frame *f, const ir_op *op, interp_buffer *b, void **at)
         strided = interp_strided(b, linear);
     }
     char *plane = b->arg->plane[op->plane];
+    linear += op->direction * b->total;
     *at = plane ? plane + (op->plane ? linear : strided) * (int64_t)ir_bytes((rg_dtype)b->dtype)
                 : NULL;
     return FLOW_NEXT;
+}
+
+static size_t
+plane_bytes(const interp_machine *m, const interp_buffer *b, unsigned plane)
+{
+    return (size_t)b->total * m->directions[plane] * ir_bytes((rg_dtype)b->dtype);
 }
 
 /* Scalar parameters have one-element planes above 0. */
@@ -140,7 +147,8 @@ find(interp_frame *f, const ir_op *op, rg_dtype *dtype, void **at)
     const ir_value *v = op->args[0];
     if (v->type.kind == IR_SCALAR) {
         *dtype = (rg_dtype)v->type.dtype;
-        *at = f->machine->buffers[v->index].arg->plane[op->plane];
+        char *plane = f->machine->buffers[v->index].arg->plane[op->plane];
+        *at = plane ? plane + op->direction * ir_bytes(*dtype) : NULL;
         return FLOW_NEXT;
     }
     interp_buffer *b = f->words[v->id].buffer;
@@ -148,7 +156,7 @@ find(interp_frame *f, const ir_op *op, rg_dtype *dtype, void **at)
         return interp_fault(f, op, RT_FAULT_ASSERT, "an array that was never chosen is used");
     *dtype = (rg_dtype)b->dtype;
     if (b->temporary && !b->arg->plane[op->plane] && op->code != RG_OP_LOAD) {
-        b->arg->plane[op->plane] = calloc((size_t)b->total + 1, ir_bytes(*dtype));
+        b->arg->plane[op->plane] = calloc(1, plane_bytes(f->machine, b, op->plane) + 1);
         if (!b->arg->plane[op->plane])
             return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a temporary array");
     }
