@@ -24,11 +24,14 @@ quick: setup
 	@ninja -C $(BUILD) --quiet
 	@meson test -C $(BUILD) --no-rebuild --suite quick
 
-# primal, gradient, and the adjoint written by hand
+# primal, gradient, and the adjoint written by hand; then derivatives over primals of the GradBench suite
+# (INPUTS: a folder of its inputs, else made ones)
 bench:
 	@tools/setup $(BUILD) clang
 	@ninja -C $(BUILD) --quiet bench/bench
+	@ninja -C $(BUILD) --quiet bench/gradbench/gradbench
 	@OMP_NUM_THREADS=1 $(BUILD)/bench/bench
+	@OMP_NUM_THREADS=1 $(BUILD)/bench/gradbench/gradbench --ratios $(INPUTS)
 
 clean:
 	rm -rf $(BUILD) out

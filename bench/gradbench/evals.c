@@ -1,56 +1,38 @@
 /* See evals.h. SPDX-License-Identifier: Apache-2.0 */
 #include "evals.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* -- lines of JSON
- * ------------------------------------------------------------------------------------ */
+const eval_kind *const eval_kinds[] = {
+    &eval_hello, &eval_det, &eval_gmm,  &eval_kmeans, &eval_llsq, &eval_lse,
+    &eval_ba,    &eval_ht,  &eval_lstm, &eval_ode,    NULL,
+};
 
-void
-line_add(line *l, const char *format, ...)
+const eval_kind *
+eval_find(const char *name)
 {
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    if (l->length + (size_t)n + 1 > l->capacity) {
-        l->capacity = 2 * l->capacity + (size_t)n + 256;
-        l->text = realloc(l->text, l->capacity);
-    }
-    va_start(args, format);
-    vsnprintf(l->text + l->length, (size_t)n + 1, format, args);
-    va_end(args);
-    l->length += (size_t)n;
+    for (unsigned k = 0; eval_kinds[k]; k++)
+        if (strcmp(eval_kinds[k]->name, name) == 0)
+            return eval_kinds[k];
+    return NULL;
 }
 
-void
-line_numbers(line *l, const double *values, size_t count)
+const eval_function *
+eval_find_function(const eval_kind *kind, const char *name)
 {
-    line_add(l, "[");
-    for (size_t i = 0; i < count; i++)
-        line_add(l, "%s%.17g", i ? ", " : "", values[i]);
-    line_add(l, "]");
+    for (unsigned k = 0; k < EVAL_FUNCTIONS && kind->functions[k].name; k++)
+        if (strcmp(kind->functions[k].name, name) == 0)
+            return &kind->functions[k];
+    return NULL;
 }
 
+/* -- errors, inputs -----------------------------------------------------------------------------
+ */
+
 void
-line_rows(line *l, const double *values, size_t rows, size_t columns)
-{
-    line_add(l, "[");
-    for (size_t r = 0; r < rows; r++) {
-        line_add(l, "%s", r ? ", " : "");
-        line_numbers(l, values + r * columns, columns);
-    }
-    line_add(l, "]");
-}
-
-/* -- kernels and their arrays
- * ----------------------------------------------------------------------------- */
-
-static void
-check(rg_status status, const char *what)
+eval_check(rg_status status, const char *what)
 {
     if (status == RG_OK)
         return;
@@ -58,59 +40,127 @@ check(rg_status status, const char *what)
     exit(1);
 }
 
-static const json *
-member(const eval *e, const char *name)
+const json *
+eval_member(const eval *e, const char *key)
 {
-    const json *value = json_get(e->input, name);
+    const json *value = json_get(e->input, key);
     if (value)
         return value;
-    fprintf(stderr, "gradbench: the input has no %s\n", name);
+    fprintf(stderr, "gradbench: the input has no %s\n", key);
     exit(1);
 }
 
-static int64_t
-whole(const eval *e, const char *name)
+int64_t
+eval_whole(const eval *e, const char *key)
 {
-    return (int64_t)member(e, name)->number;
+    return (int64_t)eval_member(e, key)->number;
 }
 
-static void
-set_int(eval *e, const char *name, int64_t value)
+double *
+eval_numbers(const json *list, const char *key, size_t count)
 {
-    check(rg_args_set_int(e->args, rg_str_of(name), value), name);
+    size_t have = json_numbers(list, NULL);
+    if (have != count) {
+        fprintf(stderr, "gradbench: %s has %zu numbers, not %zu\n", key, have, count);
+        exit(1);
+    }
+    double *values = calloc(count + 1, sizeof *values);
+    json_numbers(list, values);
+    return values;
 }
 
-/* Takes over `initial` (NULL: zeros). */
+/* -- arguments ----------------------------------------------------------------------------------
+ */
+
+static bool
+takes(const eval *e, unsigned k, const char *name)
+{
+    uint32_t index;
+    return e->kernels[k] && !rg_kernel_find_param(e->kernels[k], rg_str_of(name), &index);
+}
+
+void
+eval_set_int(eval *e, const char *name, int64_t value)
+{
+    for (unsigned k = 0; k < EVAL_KERNELS; k++)
+        if (takes(e, k, name))
+            eval_check(rg_args_set_int(e->args[k], rg_str_of(name), value), name);
+}
+
+void
+eval_set_float(eval *e, const char *name, double value)
+{
+    for (unsigned k = 0; k < EVAL_KERNELS; k++)
+        if (takes(e, k, name))
+            eval_check(rg_args_set_float(e->args[k], rg_str_of(name), value), name);
+}
+
 static eval_array *
-add_array(eval *e, const char *name, double *initial, int64_t rows, int64_t columns)
+create(eval *e, const char *name, rg_array_desc desc)
 {
     eval_array *a = &e->arrays[e->count++];
-    rg_array_desc desc = {RG_F64, columns ? 2 : 1, {rows, columns}, .adjoint = true};
-    *a = (eval_array){
-        .name = name, .count = (size_t)(rows * (columns ? columns : 1)), .initial = initial};
-    if (!initial)
-        a->initial = calloc(a->count + 1, sizeof(double));
-    check(rg_array_create(e->context, &desc, &a->array), name);
-    check(rg_args_set_array(e->args, rg_str_of(name), a->array), name);
+    a->name = name;
+    eval_check(rg_array_create(e->context, &desc, &a->array), name);
+    for (unsigned k = 0; k < EVAL_KERNELS; k++)
+        if (takes(e, k, name))
+            eval_check(rg_args_set_array(e->args[k], rg_str_of(name), a->array), name);
     return a;
 }
 
-static eval_array *
-add_input(eval *e, const char *name, const char *key, int64_t rows, int64_t columns)
+static size_t
+elements(int64_t rows, int64_t columns)
 {
-    const json *value = member(e, key);
-    size_t count = json_numbers(value, NULL);
-    if (count != (size_t)(rows * (columns ? columns : 1))) {
-        fprintf(stderr, "gradbench: %s has %zu numbers\n", key, count);
-        exit(1);
-    }
-    double *initial = calloc(count + 1, sizeof(double));
-    json_numbers(value, initial);
-    return add_array(e, name, initial, rows, columns);
+    return (size_t)(rows * (columns < 0 ? 1 : columns));
 }
 
-static eval_array *
-find(eval *e, const char *name)
+eval_array *
+eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *values, unsigned planes)
+{
+    size_t count = elements(rows, columns);
+    if (!values)
+        values = calloc(count + 1, sizeof *values);
+    eval_array *a =
+        create(e, name,
+               (rg_array_desc){
+                   RG_F64, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = values});
+    a->count = count;
+    a->plane[RG_PRIMAL] = values;
+    for (unsigned plane = 1; plane < EVAL_PLANES; plane++)
+        if (planes >> plane & 1) {
+            a->plane[plane] = calloc(count + 1, sizeof(double));
+            eval_check(rg_array_attach(a->array, plane, a->plane[plane]), name);
+        }
+    return a;
+}
+
+eval_array *
+eval_add_ints(eval *e, const char *name, int64_t rows, int64_t columns, const json *list)
+{
+    size_t count = elements(rows, columns);
+    double *numbers = eval_numbers(list, name, count);
+    int *ints = calloc(count + 1, sizeof *ints);
+    for (size_t i = 0; i < count; i++)
+        ints[i] = (int)numbers[i];
+    free(numbers);
+    eval_array *a =
+        create(e, name,
+               (rg_array_desc){
+                   RG_I32, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = ints});
+    a->count = count;
+    a->ints = ints;
+    return a;
+}
+
+eval_array *
+eval_add_input(eval *e, const char *name, const char *key, int64_t rows, int64_t columns,
+               unsigned planes)
+{
+    double *values = eval_numbers(eval_member(e, key), key, elements(rows, columns));
+    return eval_add(e, name, rows, columns, values, planes);
+}
+
+eval_array *
+eval_get(eval *e, const char *name)
 {
     unsigned k = 0;
     while (strcmp(e->arrays[k].name, name) != 0)
@@ -118,67 +168,53 @@ find(eval *e, const char *name)
     return &e->arrays[k];
 }
 
-/* The plane's elements; the caller frees them. */
-static double *
-fetch(eval *e, const char *name, unsigned plane)
-{
-    eval_array *a = find(e, name);
-    double *copy = calloc(a->count + 1, sizeof(double));
-    check(rg_array_read(a->array, plane, copy, a->count * sizeof(double)), name);
-    return copy;
-}
+/* -- launches -----------------------------------------------------------------------------------
+ */
 
-/* Data has no adjoint: the gradient is not taken with respect to it. */
-static void
-make_data(eval_array *a)
+void
+eval_launch(eval *e, unsigned kernel, eval_launcher *how)
 {
-    a->data = true;
-    check(rg_array_attach(a->array, RG_ADJOINT, NULL), a->name);
-}
-
-static void
-restore(eval *e)
-{
-    for (unsigned k = 0; k < e->count; k++) {
-        eval_array *a = &e->arrays[k];
-        check(rg_array_write(a->array, RG_PRIMAL, a->initial, a->count * sizeof(double)), a->name);
-        if (!a->data)
-            check(rg_array_fill(a->array, RG_ADJOINT, 0.0), a->name);
-    }
-}
-
-static void
-print_number(eval *e, const char *name, line *out)
-{
-    double *v = fetch(e, name, RG_PRIMAL);
-    line_add(out, "%.17g", v[0]);
-    free(v);
-}
-
-static void
-launch(eval *e)
-{
-    restore(e);
-    check(rg_launch(e->kernel, e->args), e->kind->name);
-}
-
-/* Forward and reverse from one output. */
-static void
-launch_gradient(eval *e, const char *output)
-{
-    restore(e);
-    check(rg_array_fill(find(e, output)->array, RG_ADJOINT, 1.0), output);
-    check(rg_launch_forward_vjp(e->kernel, e->args), e->kind->name);
+    eval_check(how(e->kernels[kernel], e->args[kernel]), e->kind->kernels[kernel]);
 }
 
 void
-eval_open(eval *e, const eval_kind *kind, const json *input, const char *kernels)
+eval_clear(eval *e, unsigned plane)
 {
+    for (unsigned k = 0; k < e->count; k++)
+        if (e->arrays[k].plane[plane])
+            memset(e->arrays[k].plane[plane], 0, e->arrays[k].count * sizeof(double));
+}
+
+void
+eval_forward(eval *e)
+{
+    eval_launch(e, 0, rg_launch);
+}
+
+void
+eval_reverse(eval *e, const char *output)
+{
+    eval_clear(e, RG_ADJOINT);
+    eval_get(e, output)->plane[RG_ADJOINT][0] = 1.0;
+    eval_launch(e, 0, rg_launch_forward_vjp);
+}
+
+/* -- open and close -----------------------------------------------------------------------------
+ */
+
+void
+eval_open(eval *e, const eval_kind *kind, const json *input)
+{
+    char path[1024];
     *e = (eval){.input = input, .kind = kind};
-    check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &e->context), "context");
-    check(rg_module_load(e->context, rg_str_of(kernels), NULL, &e->module), kernels);
-    check(rg_module_get_kernel(e->module, rg_str_of(kind->name), &e->kernel), kind->name);
-    check(rg_args_create(e->kernel, &e->args), kind->name);
+    snprintf(path, sizeof path, "%s/%s.c", GRADBENCH_KERNELS, kind->name);
+    eval_check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &e->context), "cpu");
+    eval_check(rg_module_load(e->context, rg_str_of(path), NULL, &e->module), path);
+    for (unsigned k = 0; k < EVAL_KERNELS && kind->kernels[k]; k++) {
+        const char *name = kind->kernels[k];
+        eval_check(rg_module_get_kernel(e->module, rg_str_of(name), &e->kernels[k]), name);
+        eval_check(rg_args_create(e->kernels[k], &e->args[k]), name);
+    }
     kind->prepare(e);
 }
 
@@ -187,327 +223,13 @@ eval_close(eval *e)
 {
     for (unsigned k = 0; k < e->count; k++) {
         rg_array_destroy(e->arrays[k].array);
-        free(e->arrays[k].initial);
+        free(e->arrays[k].ints);
+        for (unsigned plane = 0; plane < EVAL_PLANES; plane++)
+            free(e->arrays[k].plane[plane]);
     }
-    free(e->rows);
-    rg_args_destroy(e->args);
+    for (unsigned k = 0; k < EVAL_KERNELS; k++)
+        rg_args_destroy(e->args[k]);
+    free(e->result);
     rg_module_destroy(e->module);
     rg_context_destroy(e->context);
 }
-
-/* -- gmm
- * --------------------------------------------------------------------------------------------------
- */
-
-static void
-gmm_prepare(eval *e)
-{
-    int64_t d = whole(e, "d"), k = whole(e, "k"), n = whole(e, "n");
-    set_int(e, "d", d);
-    set_int(e, "k", k);
-    set_int(e, "n", n);
-    set_int(e, "wishart", whole(e, "m"));
-    check(rg_args_set_float(e->args, RG_STR("gamma"), member(e, "gamma")->number), "gamma");
-    make_data(add_input(e, "x", "x", n, d));
-    add_input(e, "alpha", "alpha", k, 0);
-    add_input(e, "mu", "mu", k, d);
-    add_input(e, "q", "q", k, d);
-    add_input(e, "l", "l", k, d * (d - 1) / 2);
-    add_array(e, "diagonal", NULL, k, d);
-    add_array(e, "weight", NULL, k, 0);
-    add_array(e, "error", NULL, 1, 0);
-}
-
-static void
-gmm_gradient(eval *e)
-{
-    launch_gradient(e, "error");
-}
-
-static void
-gmm_print(eval *e, line *out)
-{
-    print_number(e, "error", out);
-}
-
-static void
-gmm_print_gradient(eval *e, line *out)
-{
-    static const char *const names[] = {"alpha", "mu", "q", "l"};
-    size_t k = (size_t)whole(e, "k");
-    line_add(out, "{");
-    for (size_t i = 0; i < 4; i++) {
-        double *v = fetch(e, names[i], RG_ADJOINT);
-        line_add(out, "%s\"%s\": ", i ? ", " : "", names[i]);
-        if (i == 0)
-            line_numbers(out, v, k);
-        else
-            line_rows(out, v, k, find(e, names[i])->count / k);
-        free(v);
-    }
-    line_add(out, "}");
-}
-
-/* -- kmeans: the gradient divided by the diagonal of the Hessian
- * -------------------------------------------- */
-
-static void
-kmeans_prepare(eval *e)
-{
-    const json *points = member(e, "points"), *centroids = member(e, "centroids");
-    int64_t n = (int64_t)points->count, k = (int64_t)centroids->count;
-    int64_t d = n ? (int64_t)points->items[0].count : 0;
-    set_int(e, "n", n);
-    set_int(e, "k", k);
-    set_int(e, "d", d);
-    make_data(add_input(e, "point", "points", n, d));
-    add_input(e, "centroid", "centroids", k, d);
-    add_array(e, "cost", NULL, 1, 0);
-    static const char *const names[] = {"centroid", "cost"};
-    for (size_t i = 0; i < 2; i++) {
-        rg_array *a = find(e, names[i])->array;
-        check(rg_array_require(a, RG_TANGENT), names[i]);
-        check(rg_array_require(a, RG_ADJOINT | RG_TANGENT), names[i]);
-        check(rg_array_fill(a, RG_TANGENT, i == 0), names[i]);
-    }
-}
-
-static void
-kmeans_gradient(eval *e)
-{
-    /* the Hessian is diagonal: its product with ones is its diagonal */
-    restore(e);
-    check(rg_array_fill(find(e, "cost")->array, RG_ADJOINT, 1.0), "cost");
-    check(rg_array_fill(find(e, "cost")->array, RG_ADJOINT | RG_TANGENT, 0.0), "cost");
-    check(rg_array_fill(find(e, "centroid")->array, RG_ADJOINT | RG_TANGENT, 0.0), "centroid");
-    check(rg_launch_jvp_forward_vjp(e->kernel, e->args), "kmeans");
-}
-
-static void
-kmeans_print(eval *e, line *out)
-{
-    print_number(e, "cost", out);
-}
-
-static void
-kmeans_print_gradient(eval *e, line *out)
-{
-    size_t rows = member(e, "centroids")->count, count = find(e, "centroid")->count;
-    double *gradient = fetch(e, "centroid", RG_ADJOINT);
-    double *hessian = fetch(e, "centroid", RG_ADJOINT | RG_TANGENT);
-    for (size_t i = 0; i < count; i++)
-        gradient[i] /= hessian[i];
-    line_rows(out, gradient, rows, rows ? count / rows : 0);
-    free(gradient);
-    free(hessian);
-}
-
-/* -- lstm
- * ---------------------------------------------------------------------------------------------------
- */
-
-static void
-lstm_prepare(eval *e)
-{
-    int64_t layers = (int64_t)member(e, "main_params")->count / 2;
-    const json *sequence = member(e, "sequence");
-    int64_t length = (int64_t)sequence->count,
-            bits = length ? (int64_t)sequence->items[0].count : 0;
-    set_int(e, "layers", layers);
-    set_int(e, "bits", bits);
-    set_int(e, "length", length);
-    add_input(e, "main", "main_params", 2 * layers, 4 * bits);
-    add_input(e, "extra", "extra_params", 3, bits);
-    add_input(e, "state", "state", 2 * layers, bits);
-    make_data(add_input(e, "sequence", "sequence", length, bits));
-    add_array(e, "loss", NULL, 1, 0);
-}
-
-static void
-lstm_gradient(eval *e)
-{
-    launch_gradient(e, "loss");
-}
-
-static void
-lstm_print(eval *e, line *out)
-{
-    print_number(e, "loss", out);
-}
-
-static void
-lstm_print_gradient(eval *e, line *out)
-{
-    size_t mains = find(e, "main")->count, extras = find(e, "extra")->count;
-    double *main = fetch(e, "main", RG_ADJOINT), *extra = fetch(e, "extra", RG_ADJOINT);
-    main = realloc(main, (mains + extras + 1) * sizeof(double));
-    memcpy(main + mains, extra, extras * sizeof(double));
-    line_numbers(out, main, mains + extras);
-    free(main);
-    free(extra);
-}
-
-/* -- det
- * ------------------------------------------------------------------------------------------------------
- */
-
-static void
-det_prepare(eval *e)
-{
-    int64_t l = whole(e, "ell");
-    if (l < 1 || l > 20) {
-        fprintf(stderr, "gradbench: det takes sizes from 1 to 20\n");
-        exit(1);
-    }
-    set_int(e, "l", l);
-    add_input(e, "a", "A", l, l);
-    add_array(e, "out", NULL, 1, 0);
-}
-
-static void
-det_gradient(eval *e)
-{
-    launch_gradient(e, "out");
-}
-
-static void
-det_print(eval *e, line *out)
-{
-    print_number(e, "out", out);
-}
-
-static void
-det_print_gradient(eval *e, line *out)
-{
-    double *v = fetch(e, "a", RG_ADJOINT);
-    line_numbers(out, v, find(e, "a")->count);
-    free(v);
-}
-
-/* -- ba: a row of the Jacobian for each of the two errors of each observation
- * ----------------------------------- */
-
-static void
-repeat(double *to, const json *from, size_t count, int64_t times)
-{
-    json_numbers(from, to);
-    for (int64_t i = 1; i < times; i++)
-        memcpy(to + (size_t)i * count, to, count * sizeof(double));
-}
-
-/* The one camera, point and so on of the input, for each of p observations. */
-static void
-add_repeated(eval *e, const char *name, const char *key, int64_t p, int64_t columns)
-{
-    size_t width = (size_t)(columns ? columns : 1);
-    double *values = calloc((size_t)p * width + 1, sizeof(double));
-    if (json_numbers(member(e, key), NULL) != width) {
-        fprintf(stderr, "gradbench: %s needs %zu numbers\n", key, width);
-        exit(1);
-    }
-    repeat(values, member(e, key), width, p);
-    add_array(e, name, values, p, columns);
-}
-
-static void
-ba_prepare(eval *e)
-{
-    int64_t p = whole(e, "p");
-    set_int(e, "p", p);
-    add_repeated(e, "camera", "cam", p, 11);
-    add_repeated(e, "point", "x", p, 3);
-    add_repeated(e, "weight", "w", p, 0);
-    add_repeated(e, "feature", "feat", p, 2);
-    make_data(find(e, "feature"));
-    add_array(e, "reprojection", NULL, p, 2);
-    add_array(e, "weight_error", NULL, p, 0);
-}
-
-/* One reverse launch for each of an observation's outputs gives that row of every block: 15 entries
- * for outputs 0 and 1, one for output 2. */
-static void
-ba_gradient(eval *e)
-{
-    size_t p = (size_t)whole(e, "p");
-    free(e->rows);
-    e->rows = calloc(31 * p + 1, sizeof(double));
-    for (int output = 0; output < 3; output++) {
-        eval_array *to = find(e, output < 2 ? "reprojection" : "weight_error");
-        double *seed = calloc(to->count + 1, sizeof(double));
-        restore(e);
-        for (size_t i = 0; i < p; i++)
-            seed[output < 2 ? 2 * i + (size_t)output : i] = 1.0;
-        check(rg_array_write(to->array, RG_ADJOINT, seed, to->count * sizeof(double)), "seed");
-        check(rg_launch_forward_vjp(e->kernel, e->args), "ba");
-        double *camera = fetch(e, "camera", RG_ADJOINT), *point = fetch(e, "point", RG_ADJOINT);
-        double *weight = fetch(e, "weight", RG_ADJOINT);
-        for (size_t i = 0; i < p; i++) {
-            double *row =
-                output < 2 ? &e->rows[(2 * i + (size_t)output) * 15] : &e->rows[30 * p + i];
-            if (output < 2) {
-                memcpy(row, &camera[11 * i], 11 * sizeof(double));
-                memcpy(row + 11, &point[3 * i], 3 * sizeof(double));
-                row += 14;
-            }
-            *row = weight[i];
-        }
-        free(seed);
-        free(camera);
-        free(point);
-        free(weight);
-    }
-}
-
-static void
-ba_print(eval *e, line *out)
-{
-    double *r = fetch(e, "reprojection", RG_PRIMAL), *w = fetch(e, "weight_error", RG_PRIMAL);
-    line_add(out, "{\"reproj_error\": {\"elements\": [%.17g, %.17g], \"repeated\": %lld}, ", r[0],
-             r[1], (long long)whole(e, "p"));
-    line_add(out, "\"w_err\": {\"element\": %.17g, \"repeated\": %lld}}", w[0],
-             (long long)whole(e, "p"));
-    free(r);
-    free(w);
-}
-
-/* Number k of the list of columns of the whole matrix. */
-static int64_t
-ba_column(eval *e, int64_t k)
-{
-    int64_t n = whole(e, "n"), m = whole(e, "m"), p = whole(e, "p");
-    int64_t i = k < 30 * p ? k / 30 : k - 30 * p, j = k < 30 * p ? k % 15 : 14;
-    if (j < 11)
-        return 11 * (i % n) + j;
-    return j < 14 ? 11 * n + 3 * (i % m) + j - 11 : 11 * n + 3 * m + i;
-}
-
-static void
-ba_print_gradient(eval *e, line *out)
-{
-    int64_t p = whole(e, "p"), last = 31 * p - 1;
-    line_add(out, "{\"rows\": [");
-    for (int64_t k = 0; k < 31; k++) {
-        int64_t row = k < 30 ? k : 3 * p;
-        line_add(out, "%s%lld", k ? ", " : "",
-                 (long long)(row <= 2 * p ? 15 * row : 30 * p + row - 2 * p));
-    }
-    line_add(out, "], \"cols\": [");
-    for (int64_t k = 0; k < 31; k++)
-        line_add(out, "%s%lld", k ? ", " : "", (long long)ba_column(e, k < 30 ? k : last));
-    line_add(out, "], \"vals\": [");
-    for (int64_t k = 0; k < 31; k++)
-        line_add(out, "%s%.17g", k ? ", " : "", e->rows[k < 30 ? k : last]);
-    line_add(out, "]}");
-}
-
-const eval_kind eval_kinds[] = {
-    {"gmm", "objective", "jacobian", gmm_prepare, launch, gmm_gradient, gmm_print,
-     gmm_print_gradient},
-    {"ba", "objective", "jacobian", ba_prepare, launch, ba_gradient, ba_print, ba_print_gradient},
-    {"lstm", "objective", "jacobian", lstm_prepare, launch, lstm_gradient, lstm_print,
-     lstm_print_gradient},
-    {"kmeans", "cost", "dir", kmeans_prepare, launch, kmeans_gradient, kmeans_print,
-     kmeans_print_gradient},
-    {"det", "primal", "gradient", det_prepare, launch, det_gradient, det_print, det_print_gradient},
-};
-const size_t eval_kind_count = sizeof eval_kinds / sizeof *eval_kinds;

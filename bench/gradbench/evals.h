@@ -1,57 +1,106 @@
-/* The five evals on top of the public API. SPDX-License-Identifier: Apache-2.0 */
+/* The evals of the GradBench suite on top of the public API. SPDX-License-Identifier: Apache-2.0
+ *
+ * An eval is one file of kernels (kernels/NAME.c) and one that feeds them (evals/NAME.c). Its
+ * arrays lie in memory of ours, planes and all, so that nothing is copied between launches. */
 #ifndef GRADBENCH_EVALS_H
 #define GRADBENCH_EVALS_H
 
 #include "json.h"
+#include "line.h"
 
 #include <retrograd/retrograd.h>
 
-enum { EVAL_ARRAYS = 16 };
+enum { EVAL_ARRAYS = 24, EVAL_KERNELS = 3, EVAL_FUNCTIONS = 4, EVAL_PLANES = 4 };
 
 typedef struct eval_array {
     const char *name;
     rg_array *array;
     size_t count;
-    bool data;       /* without an adjoint */
-    double *initial; /* what it holds before each run */
+    double *plane[EVAL_PLANES]; /* primal, adjoint, tangent, the adjoint's tangent; NULL: none */
+    int *ints;                  /* of an array of integers: its elements, and no plane */
 } eval_array;
 
 /* One eval with its input loaded. */
 typedef struct eval {
+    const struct eval_kind *kind;
+    const json *input;
     rg_context *context;
     rg_module *module;
-    rg_kernel *kernel;
-    rg_args *args;
+    rg_kernel *kernels[EVAL_KERNELS];
+    rg_args *args[EVAL_KERNELS];
     unsigned count;
     eval_array arrays[EVAL_ARRAYS];
-    const json *input;
-    double *rows; /* ba: the Jacobian's values */
-    const struct eval_kind *kind;
+    double *result; /* what a derivative left that is no plane of an array */
 } eval;
 
-/* A growing line of JSON. */
-typedef struct line {
-    char *text;
-    size_t length, capacity;
-} line;
-void line_add(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void line_numbers(line *l, const double *values, size_t count);
-void line_rows(line *l, const double *values, size_t rows, size_t columns);
+typedef struct eval_function {
+    const char *name; /* in the suite */
+    void (*run)(eval *e);
+    void (*print)(eval *e, line *out);
+} eval_function;
 
 typedef struct eval_kind {
-    const char *name, *primal, *gradient; /* the functions' names in the suite */
+    const char *name;
+    const char *kernels[EVAL_KERNELS];
     void (*prepare)(eval *e);
-    void (*run_primal)(eval *e);
-    void (*run_gradient)(eval *e);
-    void (*print_primal)(eval *e, line *out);
-    void (*print_gradient)(eval *e, line *out);
+    /* the first one is the primal and the second its derivative, or all are derivatives */
+    eval_function functions[EVAL_FUNCTIONS];
+    /* the C functions of the same names as the kernels, as the C compiler has them, on the arrays
+     */
+    void (*plain)(eval *e, void *const *kernels);
+    /* an input of middle size; NULL: the eval has one size and is not timed */
+    void (*generate)(line *out);
+    double bar; /* the ratio of derivative to primal that is asked for; 0: none */
 } eval_kind;
 
-extern const eval_kind eval_kinds[];
-extern const size_t eval_kind_count;
+extern const eval_kind eval_hello, eval_det, eval_gmm, eval_kmeans, eval_llsq, eval_lse, eval_ba,
+    eval_ht, eval_lstm, eval_ode;
+extern const eval_kind *const eval_kinds[]; /* ends with NULL */
 
-/* Errors end the program with a message. */
-void eval_open(eval *e, const eval_kind *kind, const json *input, const char *kernels);
+/* NULL: no such eval, no such function */
+const eval_kind *eval_find(const char *name);
+const eval_function *eval_find_function(const eval_kind *kind, const char *name);
+/* Errors end the program with a message. The input must outlive the eval. */
+void eval_open(eval *e, const eval_kind *kind, const json *input);
 void eval_close(eval *e);
+
+/* -- what evals are written with ----------------------------------------------------------------
+ */
+
+/* A member of the input; an error where there is none. */
+const json *eval_member(const eval *e, const char *key);
+int64_t eval_whole(const eval *e, const char *key);
+/* Numbers of a list, any nesting, as many as said; the caller frees them. */
+double *eval_numbers(const json *list, const char *key, size_t count);
+
+enum { EVAL_LIST = -1 }; /* columns of an array of one axis */
+enum {
+    EVAL_ADJOINT = 1 << RG_ADJOINT,
+    EVAL_TANGENT = 1 << RG_TANGENT,
+    EVAL_BOTH = 1 << (RG_ADJOINT | RG_TANGENT)
+};
+
+/* Arguments go to every kernel of the eval that has one of that name. */
+void eval_set_int(eval *e, const char *name, int64_t value);
+void eval_set_float(eval *e, const char *name, double value);
+/* Takes over `values` (NULL: zeros). planes: bits of the companions, EVAL_ADJOINT and so on. */
+eval_array *eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *values,
+                     unsigned planes);
+eval_array *eval_add_ints(eval *e, const char *name, int64_t rows, int64_t columns,
+                          const json *list);
+/* An argument from the input's member `key`. */
+eval_array *eval_add_input(eval *e, const char *name, const char *key, int64_t rows,
+                           int64_t columns, unsigned planes);
+eval_array *eval_get(eval *e, const char *name);
+
+typedef rg_status eval_launcher(rg_kernel *, rg_args *);
+void eval_launch(eval *e, unsigned kernel, eval_launcher *how);
+/* Zeros in one plane of all arrays that have it. */
+void eval_clear(eval *e, unsigned plane);
+/* functions[0].run of most: kernel 0 */
+void eval_forward(eval *e);
+/* Forward and reverse of kernel 0 from element 0 of one output. */
+void eval_reverse(eval *e, const char *output);
+void eval_check(rg_status status, const char *what);
 
 #endif

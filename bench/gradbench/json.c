@@ -1,6 +1,7 @@
 /* See json.h. SPDX-License-Identifier: Apache-2.0 */
 #include "json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,4 +196,29 @@ json_numbers(const json *value, double *out)
     for (size_t i = 0; i < value->count; i++)
         n += json_numbers(&value->items[i], out ? out + n : NULL);
     return n;
+}
+
+bool
+json_read(const char *path, json *out)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0, capacity = 0, fault;
+    *out = (json){JSON_NULL};
+    if (!file) {
+        fprintf(stderr, "gradbench: cannot open %s\n", path);
+        return false;
+    }
+    do {
+        capacity = 2 * capacity + (1 << 16);
+        text = realloc(text, capacity + 1);
+        size += fread(text + size, 1, capacity - size, file);
+    } while (size == capacity);
+    text[size] = 0;
+    fclose(file);
+    bool good = json_parse(text, out, &fault);
+    if (!good)
+        fprintf(stderr, "gradbench: %s is not JSON at byte %zu\n", path, fault);
+    free(text);
+    return good;
 }

@@ -30,6 +30,8 @@ typedef struct json {
 
 /* false: not JSON; *at_error receives the offset of the fault. Free also after a failure. */
 bool json_parse(const char *text, json *out, size_t *at_error);
+/* The JSON of a file; says on standard error what is wrong with it. Free it also then. */
+bool json_read(const char *path, json *out);
 void json_free(json *value);
 /* NULL: no such member, or no object */
 const json *json_get(const json *object, const char *key);

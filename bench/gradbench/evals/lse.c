@@ -1,0 +1,57 @@
+/* lse: a log-sum-exp; its gradient is softmax. SPDX-License-Identifier: Apache-2.0 */
+#include "evals.h"
+
+static void
+prepare(eval *e)
+{
+    int64_t n = (int64_t)eval_member(e, "x")->count;
+    eval_set_int(e, "n", n);
+    eval_add_input(e, "x", "x", n, EVAL_LIST, EVAL_ADJOINT);
+    eval_add(e, "value", 1, EVAL_LIST, NULL, EVAL_ADJOINT);
+}
+
+static void
+gradient(eval *e)
+{
+    eval_reverse(e, "value");
+}
+
+static void
+print(eval *e, line *out)
+{
+    line_add(out, "%.17g", eval_get(e, "value")->plane[RG_PRIMAL][0]);
+}
+
+static void
+print_gradient(eval *e, line *out)
+{
+    eval_array *x = eval_get(e, "x");
+    line_numbers(out, x->plane[RG_ADJOINT], x->count);
+}
+
+static void
+plain(eval *e, void *const *kernels)
+{
+    void (*lse)(int, const double *, double *);
+    *(void **)&lse = kernels[0];
+    lse((int)e->arrays[0].count, e->arrays[0].plane[RG_PRIMAL], e->arrays[1].plane[RG_PRIMAL]);
+}
+
+static void
+generate(line *out)
+{
+    uint64_t state = 0;
+    line_add(out, "{");
+    line_random(out, "x", 1, 160000, 0.0, 1.0, &state);
+    line_close(out);
+}
+
+const eval_kind eval_lse = {
+    .name = "lse",
+    .kernels = {"lse"},
+    .prepare = prepare,
+    .functions = {{"primal", eval_forward, print}, {"gradient", gradient, print_gradient}},
+    .plain = plain,
+    .generate = generate,
+    .bar = 0.9,
+};

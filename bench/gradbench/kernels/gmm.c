@@ -1,0 +1,81 @@
+/* gmm: the log posterior of a Gaussian mixture. SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
+/* log of the multivariate gamma function of dimension d */
+static double
+log_gamma(double a, int d)
+{
+    double s = 0.25 * d * (d - 1) * log(3.14159265358979323846);
+    for (int j = 1; j <= d; j++)
+        s += lgamma(a + 0.5 * (1 - j));
+    return s;
+}
+
+// args: d=2 k=2 n=3 wishart=0 gamma=1.2 x[3][2]=0.5,1,-0.7,0.2,1.1,-0.4 alpha[2]=0.3,-0.2
+// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 diagonal[2][2]=0 weight[2]=0
+// args: error[1]=0
+// skip: bits
+/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. diagonal
+ * and weight are work space: exp(q), and each component's constant. */
+void
+gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const double alpha[k],
+    const double mu[k][d], const double q[k][d], const double l[k][d * (d - 1) / 2],
+    double diagonal[k][d], double weight[k], double error[1])
+{
+    #pragma omp parallel for
+    for (int c = 0; c < k; c++) {
+        double sum = alpha[c];
+        for (int j = 0; j < d; j++) {
+            diagonal[c][j] = exp(q[c][j]);
+            sum += q[c][j];
+        }
+        weight[c] = sum;
+    }
+    double total = 0.0;
+    #pragma omp parallel for reduction(+ : total)
+    for (int i = 0; i < n; i++) {
+        double top = 0.0, scaled = 0.0; /* log-sum-exp as it goes: exp(top) * scaled */
+        for (int c = 0; c < k; c++) {
+            double square = 0.0;
+            for (int row = 0; row < d; row++) {
+                double z = diagonal[c][row] * (x[i][row] - mu[c][row]);
+                int at = row - 1;
+                for (int j = 0; j < row; j++) {
+                    z += l[c][at] * (x[i][j] - mu[c][j]);
+                    at += d - j - 2;
+                }
+                square += z * z;
+            }
+            double term = weight[c] - 0.5 * square;
+            if (c == 0) {
+                top = term;
+                scaled = 1.0;
+            } else if (term > top) {
+                scaled = scaled * exp(top - term) + 1.0;
+                top = term;
+            } else {
+                scaled += exp(term - top);
+            }
+        }
+        total += top + log(scaled);
+    }
+    double largest = alpha[0], scaled = 0.0, prior = 0.0;
+    for (int c = 1; c < k; c++)
+        largest = fmax(largest, alpha[c]);
+    for (int c = 0; c < k; c++)
+        scaled += exp(alpha[c] - largest);
+    for (int c = 0; c < k; c++) {
+        double square = 0.0, sum = 0.0;
+        for (int j = 0; j < d; j++) {
+            square += diagonal[c][j] * diagonal[c][j];
+            sum += q[c][j];
+        }
+        for (int j = 0; j < d * (d - 1) / 2; j++)
+            square += l[c][j] * l[c][j];
+        prior += 0.5 * gamma * gamma * square - wishart * sum;
+    }
+    int df = d + wishart + 1;
+    double constant = df * d * (log(gamma) - 0.5 * log(2.0)) - log_gamma(0.5 * df, d);
+    error[0] = -0.5 * n * d * log(2.0 * 3.14159265358979323846) + total -
+               n * (largest + log(scaled)) - prior + k * constant;
+}

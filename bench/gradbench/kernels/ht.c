@@ -1,0 +1,131 @@
+/* ht: a hand's skeleton bends its skin towards measured points. SPDX-License-Identifier:
+ * Apache-2.0 */
+#include <math.h>
+#include <stdbool.h>
+
+/* Affine maps are the upper three rows of 4 x 4 matrices. */
+
+/* to = a b */
+static void
+compose(double to[12], const double a[12], const double b[12])
+{
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 4; column++) {
+            double sum = column == 3 ? a[4 * row + 3] : 0.0;
+            for (int k = 0; k < 3; k++)
+                sum += a[4 * row + k] * b[4 * k + column];
+            to[4 * row + column] = sum;
+        }
+}
+
+/* The rotation about x by `flex`, then about z by `spread`. */
+static void
+bend(double to[12], double flex, double spread)
+{
+    double cx = cos(flex), sx = sin(flex), cz = cos(spread), sz = sin(spread);
+    double m[12] = {cz, -sz * cx, sz * sx, 0.0, sz, cz * cx, -cz * sx, 0.0, 0.0, sx, cx, 0.0};
+    for (int k = 0; k < 12; k++)
+        to[k] = m[k];
+}
+
+/* The rotation with axis and angle r, by Rodrigues' formula, and the translation `by`. */
+static void
+place(double to[12], const double *r, const double *by)
+{
+    double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    for (int k = 0; k < 12; k++)
+        to[k] = k % 5 == 0 ? 1.0 : k % 4 == 3 ? by[k / 4] : 0.0;
+    if (norm < 1e-4)
+        return;
+    double x = r[0] / norm, y = r[1] / norm, z = r[2] / norm, s = sin(norm), c = cos(norm);
+    double d = 1.0 - c;
+    to[0] = x * x * d + c;
+    to[1] = x * y * d - z * s;
+    to[2] = x * z * d + y * s;
+    to[4] = x * y * d + z * s;
+    to[5] = y * y * d + c;
+    to[6] = y * z * d - x * s;
+    to[8] = x * z * d - y * s;
+    to[9] = y * z * d + x * s;
+    to[10] = z * z * d + c;
+}
+
+/* Bone b's own bend: fingers have three bones that bend and one between them that does not, four
+ * angles each; the first bone of a finger also spreads. */
+static void
+bend_bone(double to[12], int b, const double theta[26])
+{
+    int finger = (b - 2) / 4, joint = (b - 2) % 4, at = 6 + 4 * finger + joint + (joint > 0);
+    double flex = 0.0, spread = 0.0;
+    if (b >= 2 && joint < 3 && at < 26) {
+        flex = theta[at];
+        if (joint == 0)
+            spread = theta[at + 1];
+    }
+    bend(to, flex, spread);
+}
+
+// args: bones=4 vertices=4 faces=2 count=3 placed=3 mirrored=1
+// args: theta[26]=0.3,-0.2,0.4,0.1,0.2,-0.3,0.5,-0.4,0.3,0.2,0.1,0.7 parent[4]=-1,0,1,2
+// args: relative[4][16]=1,0,0,0.1,0,1,0,0.2,0,0,1,0.3,0,0,0,1,0.8,-0.6,0,0.1,0.6,0.8,0,0.2,0,0,1,0.3,0,0,0,1,1,0,0,0.1,0,0.8,-0.6,0.5,0,0.6,0.8,0.3,0,0,0,1,1,0,0,0.4,0,1,0,0.2,0,0,1,0.1,0,0,0,1
+// args: inverse[4][16]=1,0,0,-0.1,0,1,0,-0.2,0,0,1,0.5,0,0,0,1,0.8,0.6,0,0.3,-0.6,0.8,0,0,0,0,1,0,0,0,0,1,1,0,0,0.5,0,0.8,0.6,0,0,-0.6,0.8,0,0,0,0,1,1,0,0,0.2,0,1,0,0,0,0,1,0,0,0,0,1
+// args: base[4][4]=0.5,-0.25,1,1,0.75,0.5,-0.5,1,-1,0.3,0.2,1,0.1,0.9,0.4,1
+// args: weight[4][4]=0.25,0.7,0.03,0.02,0.1,0.4,0.5,0.05,0.1,0.1,0.2,0.6,0.7,0.1,0.1,0.1 face[2][3]=0,1,2,1,2,3
+// args: correspondence[3]=1,0,1 point[3][3]=0.1,0.2,0.3,-0.4,0.5,0.6,0.7,-0.8,0.9
+// args: us[3][2]=0.2,0.3,0.5,0.1,-0.2,0.6 absolute[4][12]=0 final[4][12]=0 error[3][3]=0
+// split: any
+/* theta is rotation, translation and 20 angles of bones; relative, inverse: 4 x 4 matrices that end
+ * with a row 0 0 0 1. Each correspondence compares a point with a vertex (placed == 0) or with the
+ * place us on a face (placed == count). absolute and final are work space: each bone's map to the
+ * hand, and from where it rests to where it is. */
+void
+ht(int bones, int vertices, int faces, int count, int placed, bool mirrored,
+   const double theta[26], const int parent[bones], const double relative[bones][16],
+   const double inverse[bones][16], const double base[vertices][4],
+   const double weight[vertices][bones], const int face[faces][3], const int correspondence[count],
+   const double point[count][3], const double us[placed][2], double absolute[bones][12],
+   double final[bones][12], double error[count][3])
+{
+    double hand[12];
+    place(hand, theta, theta + 3);
+    for (int b = 0; b < bones; b++) {
+        double bent[12], own[12];
+        bend_bone(bent, b, theta);
+        compose(own, relative[b], bent);
+        if (parent[b] < 0)
+            for (int k = 0; k < 12; k++)
+                absolute[b][k] = own[k];
+        else
+            compose(absolute[b], absolute[parent[b]], own);
+        compose(final[b], absolute[b], inverse[b]);
+    }
+    #pragma omp parallel for
+    for (int i = 0; i < count; i++) {
+        double at[3] = {0.0, 0.0, 0.0};
+        for (int corner = 0; corner < (placed ? 3 : 1); corner++) {
+            int v = placed ? face[correspondence[i]][corner] : correspondence[i];
+            double share = 1.0;
+            if (placed)
+                share = corner < 2 ? us[i][corner] : 1.0 - us[i][0] - us[i][1];
+            double moved[3] = {0.0, 0.0, 0.0};
+            for (int b = 0; b < bones; b++) {
+                double w = weight[v][b];
+                if (w == 0.0)
+                    continue;
+                for (int k = 0; k < 3; k++) {
+                    double sum = 0.0;
+                    for (int j = 0; j < 4; j++)
+                        sum += final[b][4 * k + j] * base[v][j];
+                    moved[k] += w * sum;
+                }
+            }
+            for (int k = 0; k < 3; k++)
+                at[k] += share * moved[k];
+        }
+        if (mirrored)
+            at[0] = -at[0];
+        for (int k = 0; k < 3; k++)
+            error[i][k] = point[i][k] - (hand[4 * k] * at[0] + hand[4 * k + 1] * at[1] +
+                                         hand[4 * k + 2] * at[2] + hand[4 * k + 3]);
+    }
+}

@@ -1,0 +1,34 @@
+/* kmeans: the sum of squared distances to the nearest centroid. SPDX-License-Identifier: Apache-2.0 */
+static double
+square_distance(int d, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int j = 0; j < d; j++)
+        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    return sum;
+}
+
+// args: n=4 k=2 d=2 point[4][2]=0,0,1,0,5,5,6,5 centroid[2][2]=0.5,1,5,4 cost[1]=0
+// seed: cost=1
+// expect: cost=5.5
+// grad: centroid=0,4,-2,-4
+/* Which centroid is the nearest is a question of its own, without derivatives. */
+void
+kmeans(int n, int k, int d, const double point[n][d], const double centroid[k][d], double cost[1])
+{
+    double total = 0.0;
+    #pragma omp parallel for reduction(+ : total)
+    for (int i = 0; i < n; i++) {
+        double least = 0.0;
+        int nearest = 0;
+        for (int c = 0; c < k; c++) {
+            double distance = square_distance(d, point[i], centroid[c]);
+            if (c == 0 || distance < least) {
+                least = distance;
+                nearest = c;
+            }
+        }
+        total += square_distance(d, point[i], centroid[nearest]);
+    }
+    cost[0] = total;
+}
