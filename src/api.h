@@ -91,9 +91,9 @@ struct rg_array {
     rg_context *context;
     rg_dtype dtype;
     rt_layout layout; /* of the primal */
-    rt_layout dense;  /* of the companions */
     char *name;       /* "" for none */
     void *plane[RG_PLANE_COUNT];
+    uint32_t directions[RG_PLANE_COUNT]; /* dense copies that the plane holds; 0: none */
     bool owned[RG_PLANE_COUNT];
     uint64_t version; /* of the primal's contents */
     uint64_t moves;   /* changes whenever a plane's address does */
@@ -107,6 +107,13 @@ typedef struct api_variant {
     bool can_fail; /* a budget can be exceeded after the first effect */
     uint8_t key[];
 } api_variant;
+
+/* How a form runs for arguments: in `blocks` launches, the first directions % blocks of which have
+ * one direction more than the others. */
+typedef struct api_choice {
+    api_variant *wide, *narrow;
+    uint32_t directions, blocks; /* blocks 0: not chosen yet */
+} api_choice;
 
 struct rg_kernel {
     api_handle handle;
@@ -149,22 +156,25 @@ struct rg_args {
     rt_arg *packed;
     int64_t *extents; /* what the kernel demands: one for each axis of each buffer; -1: any */
     uint8_t *key;     /* of the variant, see API_KEY_SIZE */
+    rt_arg *block;    /* room for `packed` with planes moved on */
     bool changed;     /* since it was packed */
     bool shared;      /* some arguments have adjoints in common */
-    api_variant *chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
+    api_choice chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
     char *saved;                              /* room for what a launch may have to put back */
     size_t saved_size;
 };
 
-/* A variant's key: form, sharing; then for each parameter which planes are there (bit p); then for
- * each whether its primal is dense. */
-#define API_KEY_SIZE(nparams) (2 + 2 * (size_t)(nparams))
+/* A variant's key: form, sharing; the directions of each plane; then for each parameter which planes
+ * are there (bit p); then for each whether its primal is dense. */
+enum { API_KEY_DIRECTIONS = 2, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
+#define API_KEY_SIZE(nparams) (API_KEY_PLANES + 2 * (size_t)(nparams))
 
 /* -- between the files ------------------------------------------------------------------------- */
 
 void api_context_release(rg_context *context);
 rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);
 void api_array_release(rg_array *array);
+rt_layout api_plane_layout(const rg_array *array, unsigned plane);
 void api_module_release(rg_module *module);
 /* Takes the IR module over. */
 rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **module);
@@ -176,5 +186,12 @@ void api_kernel_free(rg_kernel *kernel);
 void api_args_extents(rg_args *args);
 /* Makes args->packed current: checks that everything is set, fits and does not overlap. */
 rg_status api_args_pack(rg_args *args);
+/* The directions of each plane in a launch of that form, and how many launches they take. */
+rg_status api_count_directions(const rg_args *args, pipeline_form form,
+                               uint32_t of[RG_PLANE_COUNT]);
+rg_status api_count_blocks(const rg_args *args, pipeline_form form, const uint32_t *of,
+                           api_choice *choice);
+/* The arguments as packed, for the block that begins with direction `first`. */
+void api_block_args(const rg_args *args, const uint32_t *of, uint32_t first, rt_arg *block);
 
 #endif

@@ -14,6 +14,7 @@ args_free(void *p)
     mem_free(a->packed);
     mem_free(a->extents);
     mem_free(a->key);
+    mem_free(a->block);
     mem_free(a->saved);
     if (a->kernel)
         api_module_release(a->kernel->module);
@@ -51,6 +52,7 @@ args_create(rg_kernel *kernel, rg_args **args)
     a->packed = mem_zalloc((n + 1) * sizeof(*a->packed));
     a->extents = mem_zalloc((kernel->nextents + 1) * sizeof(*a->extents));
     a->key = mem_zalloc(API_KEY_SIZE(n));
+    a->block = mem_zalloc((n + 1) * sizeof(*a->block));
     a->changed = true;
     rg_status status = make_results(a);
     mem_disown(&owns);

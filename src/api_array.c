@@ -28,12 +28,34 @@ dense_bytes(const rg_array *a)
     return (size_t)rt_layout_count(&a->layout) * a->layout.size;
 }
 
+static size_t
+plane_bytes(const rg_array *a, unsigned plane)
+{
+    return dense_bytes(a) * a->directions[plane];
+}
+
+/* companions: all their directions in a row */
+rt_layout
+api_plane_layout(const rg_array *a, unsigned plane)
+{
+    if (plane == RG_PRIMAL)
+        return a->layout;
+    rt_layout row = {.rank = 1, .size = a->layout.size};
+    row.shape[0] = rt_layout_count(&a->layout) * a->directions[plane];
+    row.stride[0] = 1;
+    return row;
+}
+
 /* -- making ------------------------------------------------------------------------------------ */
 
 static rg_status
-own_plane(rg_array *a, unsigned plane)
+own_plane(rg_array *a, unsigned plane, uint32_t directions)
 {
     size_t bytes = dense_bytes(a);
+    if (__builtin_mul_overflow(bytes, directions, &bytes) || bytes > INT64_MAX)
+        return api_error(RG_INVALID,
+                         "%s: %u directions of its %s have more bytes than can be addressed",
+                         SHOWN(a), directions, plane_name(plane));
     const rg_allocator *from = &a->context->allocator;
     void *p = from->allocate(from->user, bytes ? bytes : 1, ALIGNMENT);
     if (!p)
@@ -41,6 +63,7 @@ own_plane(rg_array *a, unsigned plane)
                          plane_name(plane));
     memset(p, 0, bytes);
     a->plane[plane] = p;
+    a->directions[plane] = directions;
     a->owned[plane] = true;
     a->moves++;
     return RG_OK;
@@ -49,26 +72,35 @@ own_plane(rg_array *a, unsigned plane)
 static void
 drop_plane(rg_array *a, unsigned plane)
 {
-    size_t bytes = dense_bytes(a);
+    size_t bytes = plane_bytes(a, plane);
     if (a->owned[plane])
         a->context->allocator.release(a->context->allocator.user, a->plane[plane],
                                       bytes ? bytes : 1);
     a->plane[plane] = NULL;
+    a->directions[plane] = 0;
     a->owned[plane] = false;
     a->moves++;
 }
 
+/* directions 0: as many as there are, else one */
 static rg_status
-require_plane(rg_array *a, unsigned plane)
+require_plane(rg_array *a, unsigned plane, uint32_t directions)
 {
     if (plane >= RG_PLANE_COUNT)
         return api_error(RG_INVALID, "plane %u does not exist", plane);
-    if (a->plane[plane])
+    if (a->plane[plane] && (!directions || directions == a->directions[plane]))
         return RG_OK;
     if (!ir_is_float(a->dtype))
         return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", SHOWN(a),
                          ir_dtype_name(a->dtype), plane_name(plane));
-    return own_plane(a, plane);
+    if (plane == RG_PRIMAL)
+        return api_error(RG_INVALID, "%s: only companions have directions", SHOWN(a));
+    if (a->plane[plane] && !a->owned[plane])
+        return api_error(RG_INVALID, "%s: its %s has %u directions and is the caller's memory",
+                         SHOWN(a), plane_name(plane), a->directions[plane]);
+    if (a->plane[plane])
+        drop_plane(a, plane);
+    return own_plane(a, plane, directions ? directions : 1);
 }
 
 static rg_status
@@ -82,6 +114,9 @@ check_desc(const rg_array_desc *d)
         if (d->shape[k] < 0)
             return api_error(RG_INVALID, "extent %lld of axis %u is negative",
                              (long long)d->shape[k], k);
+    if (d->directions && !d->adjoint && !d->tangent)
+        return api_error(RG_INVALID,
+                         "directions are those of companions: ask for an adjoint or a tangent");
     if (d->strides && !d->data)
         return api_error(RG_INVALID, "strides describe the caller's memory, but data is NULL");
     if ((uintptr_t)d->data % ir_bytes(d->dtype))
@@ -136,14 +171,14 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
     context->handle.refs++;
     a->dtype = d->dtype;
     a->layout = layout;
-    a->dense = dense;
     a->plane[RG_PRIMAL] = d->data;
+    a->directions[RG_PRIMAL] = 1;
     if (!d->data)
-        status = own_plane(a, RG_PRIMAL);
+        status = own_plane(a, RG_PRIMAL, 1);
     if (!status && d->adjoint)
-        status = require_plane(a, RG_ADJOINT);
+        status = require_plane(a, RG_ADJOINT, d->directions);
     if (!status && d->tangent)
-        status = require_plane(a, RG_TANGENT);
+        status = require_plane(a, RG_TANGENT, d->directions);
     if (status)
         api_array_release(a);
     else
@@ -199,6 +234,7 @@ rg_array_get_info(const rg_array *array, rg_array_info *info)
     info->bytes = dense_bytes(array);
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         info->planes |= array->plane[p] ? 1u << p : 0;
+    memcpy(info->directions, array->directions, sizeof(info->directions));
     info->version = array->version;
     return RG_OK;
 }
@@ -216,12 +252,6 @@ check_plane(const rg_array *a, unsigned plane)
     return RG_OK;
 }
 
-static const rt_layout *
-layout_of(const rg_array *a, unsigned plane)
-{
-    return plane == RG_PRIMAL ? &a->layout : &a->dense;
-}
-
 static void
 was_written(rg_array *a, unsigned plane)
 {
@@ -235,13 +265,34 @@ rg_status
 rg_array_require(rg_array *array, unsigned plane)
 {
     API_CHECK(array, API_ARRAY, "array");
-    return require_plane(array, plane);
+    return require_plane(array, plane, 0);
+}
+
+rg_status
+rg_array_require_directions(rg_array *array, unsigned plane, uint32_t n)
+{
+    API_CHECK(array, API_ARRAY, "array");
+    if (!n)
+        return api_error(RG_INVALID, "a companion has at least one direction");
+    return require_plane(array, plane, n);
 }
 
 rg_status
 rg_array_attach(rg_array *array, unsigned plane, void *data)
 {
+    return rg_array_attach_directions(array, plane, data, 1);
+}
+
+rg_status
+rg_array_attach_directions(rg_array *array, unsigned plane, void *data, uint32_t n)
+{
     API_CHECK(array, API_ARRAY, "array");
+    size_t bytes;
+    if (!n)
+        return api_error(RG_INVALID, "a companion has at least one direction");
+    if (__builtin_mul_overflow(dense_bytes(array), n, &bytes) || bytes > INT64_MAX)
+        return api_error(RG_INVALID, "%s: %u directions have more bytes than can be addressed",
+                         SHOWN(array), n);
     if (plane == RG_PRIMAL || plane >= RG_PLANE_COUNT)
         return api_error(RG_INVALID, "plane %u is not a companion", plane);
     if (data && !ir_is_float(array->dtype))
@@ -252,6 +303,7 @@ rg_array_attach(rg_array *array, unsigned plane, void *data)
                          ir_dtype_name(array->dtype));
     drop_plane(array, plane);
     array->plane[plane] = data;
+    array->directions[plane] = data ? n : 0;
     return RG_OK;
 }
 
@@ -263,9 +315,9 @@ check_copy(const rg_array *a, unsigned plane, const void *data, size_t bytes)
     rg_status status = check_plane(a, plane);
     if (status)
         return status;
-    if (bytes != dense_bytes(a))
+    if (bytes != plane_bytes(a, plane))
         return api_error(RG_INVALID, "%s has %zu bytes, the caller's block %zu", SHOWN(a),
-                         dense_bytes(a), bytes);
+                         plane_bytes(a, plane), bytes);
     if (!data && bytes)
         return api_error(RG_INVALID, "data is NULL");
     return RG_OK;
@@ -275,9 +327,11 @@ rg_status
 rg_array_read(rg_array *array, unsigned plane, void *data, size_t bytes)
 {
     rg_status status = check_copy(array, plane, data, bytes);
-    if (!status && bytes)
-        rt_layout_read(layout_of(array, plane), array->plane[plane], data);
-    return status;
+    if (status || !bytes)
+        return status;
+    rt_layout layout = api_plane_layout(array, plane);
+    rt_layout_read(&layout, array->plane[plane], data);
+    return RG_OK;
 }
 
 rg_status
@@ -286,8 +340,9 @@ rg_array_write(rg_array *array, unsigned plane, const void *data, size_t bytes)
     rg_status status = check_copy(array, plane, data, bytes);
     if (status)
         return status;
+    rt_layout layout = api_plane_layout(array, plane);
     if (bytes)
-        rt_layout_write(layout_of(array, plane), array->plane[plane], data);
+        rt_layout_write(&layout, array->plane[plane], data);
     was_written(array, plane);
     return RG_OK;
 }
@@ -303,7 +358,8 @@ rg_array_fill(rg_array *array, unsigned plane, double value)
         bits = ir_float_bits(array->dtype, value);
     else
         ir_eval(RG_OP_CAST, RG_F64, array->dtype, from, 0, 0, &bits);
-    rt_layout_fill(layout_of(array, plane), array->plane[plane], &bits); /* little-endian */
+    rt_layout layout = api_plane_layout(array, plane);
+    rt_layout_fill(&layout, array->plane[plane], &bits); /* little-endian */
     was_written(array, plane);
     return RG_OK;
 }

@@ -38,14 +38,14 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, diag_list *diags)
     mem_own(&owns, mem_release_ptr, &absent);
     bool *dense = (bool *)(absent + n);
     for (uint32_t i = 0; i < n; i++) {
-        absent[i] = (uint8_t)(~v->key[2 + i] & ~1u);
-        dense[i] = v->key[2 + n + i];
+        absent[i] = (uint8_t)(~v->key[API_KEY_PLANES + i] & ~1u);
+        dense[i] = v->key[API_KEY_PLANES + n + i];
     }
     rt_program_desc desc = {
         .module = v->module,
         .fn = fn,
         .noalias = !args->shared,
-        .present = v->key + 2,
+        .present = v->key + API_KEY_PLANES,
         .absent = absent,
         .dense = dense,
     };
@@ -56,7 +56,7 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, diag_list *diags)
 }
 
 static rg_status
-compile(rg_args *args, pipeline_form form, diag_list *diags)
+compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **variant)
 {
     rg_kernel *k = args->kernel;
     const rt_device_table *table = k->module->context->table;
@@ -69,11 +69,15 @@ compile(rg_args *args, pipeline_form form, diag_list *diags)
     mem_owner owns_planes;
     mem_own(&owns_planes, mem_release_ptr, &planes);
     for (uint32_t i = 0; i < k->nparams; i++)
-        planes[i] = (uint8_t)((v->key[2 + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
-                              (v->key[2 + i] >> RG_TANGENT & 1 ? RG_TANGENT : 0));
+        planes[i] = (uint8_t)((v->key[API_KEY_PLANES + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
+                              (v->key[API_KEY_PLANES + i] >> RG_TANGENT & 1 ? RG_TANGENT : 0));
+    uint32_t directions[RG_PLANE_COUNT];
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        directions[plane] = v->key[API_KEY_DIRECTIONS + plane];
     pipeline_options options = {
         .form = form,
         .planes = planes,
+        .directions = directions,
         .contraction = k->module->context->contraction,
         .shared = args->shared,
         .stage = table->stage,
@@ -94,7 +98,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags)
     }
     v->next = k->variants;
     k->variants = v;
-    args->chosen[form] = v;
+    *variant = v;
     return RG_OK;
 }
 
@@ -102,7 +106,7 @@ static rg_status
 check_taking_part(const rg_args *args, unsigned plane, const char *name)
 {
     for (uint32_t i = 0; i < args->kernel->nparams; i++)
-        if (args->key[2 + i] >> plane & 1)
+        if (args->key[API_KEY_PLANES + i] >> plane & 1)
             return RG_OK;
     return api_error(RG_INVALID,
                      "no argument of kernel `%s` has %s: rg_array_require(array, %s) "
@@ -117,26 +121,25 @@ release_diags(void *diags)
     diag_free(diags);
 }
 
+/* The variant for `n` directions of each plane that has several. */
 static rg_status
-choose(rg_args *args, pipeline_form form)
+find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n,
+             api_variant **variant)
 {
     rg_kernel *k = args->kernel;
-    if (form != PIPELINE_FORWARD && form != PIPELINE_JVP &&
-        check_taking_part(args, RG_ADJOINT, "an adjoint"))
-        return RG_INVALID;
-    if (form >= PIPELINE_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
-        return RG_INVALID;
     args->key[0] = (uint8_t)form;
     args->key[1] = args->shared;
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        args->key[API_KEY_DIRECTIONS + plane] = (uint8_t)(of[plane] > 1 ? n : 1);
     for (api_variant *v = k->variants; v; v = v->next)
         if (memcmp(v->key, args->key, API_KEY_SIZE(k->nparams)) == 0) {
-            args->chosen[form] = v;
+            *variant = v;
             return RG_OK;
         }
     diag_list diags = {0};
     mem_owner owns;
     mem_own(&owns, release_diags, &diags);
-    rg_status status = compile(args, form, &diags);
+    rg_status status = compile(args, form, &diags, variant);
     mem_disown(&owns);
     if (status && diags.text.len)
         api_error_text(status, str_view(&diags.text));
@@ -144,6 +147,27 @@ choose(rg_args *args, pipeline_form form)
         api_error(status, "kernel `%s` (%s) cannot be compiled for device %s", k->fn->name,
                   pipeline_form_name(form), k->module->context->table->name);
     diag_free(&diags);
+    return status;
+}
+
+static rg_status
+choose(rg_args *args, pipeline_form form, const uint32_t *of)
+{
+    if (form != PIPELINE_FORWARD && form != PIPELINE_JVP &&
+        check_taking_part(args, RG_ADJOINT, "an adjoint"))
+        return RG_INVALID;
+    if (form >= PIPELINE_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
+        return RG_INVALID;
+    api_choice choice = {0};
+    rg_status status = api_count_blocks(args, form, of, &choice);
+    if (status)
+        return status;
+    uint32_t least = choice.directions / choice.blocks;
+    status = find_variant(args, form, of, least, &choice.narrow);
+    if (!status && choice.directions % choice.blocks)
+        status = find_variant(args, form, of, least + 1, &choice.wide);
+    if (!status)
+        args->chosen[form] = choice;
     return status;
 }
 
@@ -174,9 +198,10 @@ each_changing(rg_args *args, copy_fn *copy)
             void *data = args->packed[i].plane[plane];
             if (!data || (plane == RG_PRIMAL && !args->kernel->params[i].written))
                 continue;
+            rt_layout layout = api_plane_layout(a, plane);
             if (copy)
-                copy(plane ? &a->dense : &a->layout, data, args->saved + used);
-            size_t bytes = (size_t)rt_layout_count(&a->dense) * a->dense.size;
+                copy(&layout, data, args->saved + used);
+            size_t bytes = (size_t)rt_layout_count(&layout) * layout.size;
             used += (bytes + 15) & ~(size_t)15;
         }
     }
@@ -199,24 +224,46 @@ save(rg_args *args)
 
 /* -- launching --------------------------------------------------------------------------------- */
 
+/* one block after the other */
+static rg_status
+launch_blocks(rg_args *args, const api_choice *c, const uint32_t *of, str *text)
+{
+    const rt_device_table *table = args->kernel->module->context->table;
+    uint32_t wide = c->directions % c->blocks, first = 0;
+    rg_status status = RG_OK;
+    for (uint32_t b = 0; b < c->blocks && !status; b++) {
+        api_block_args(args, of, first, args->block);
+        status = table->launch((b < wide ? c->wide : c->narrow)->program, args->block, text);
+        first += c->directions / c->blocks + (b < wide);
+    }
+    return status;
+}
+
 static rg_status
 run(rg_args *args, pipeline_form form)
 {
     rg_kernel *k = args->kernel;
-    if (!args->chosen[form]) {
-        rg_status status = choose(args, form);
+    const rt_device_table *table = k->module->context->table;
+    api_choice *c = &args->chosen[form];
+    uint32_t of[RG_PLANE_COUNT];
+    if (c->blocks != 1) {
+        rg_status status = api_count_directions(args, form, of);
+        if (!status && !c->blocks)
+            status = choose(args, form, of);
         if (status)
             return status;
     }
-    api_variant *v = args->chosen[form];
-    if (v->can_fail)
+    /* a device that restores puts back what its own launch did, not what earlier blocks did */
+    bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores);
+    if (can_fail)
         save(args);
     str text = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_str, &text);
-    rg_status status = k->module->context->table->launch(v->program, args->packed, &text);
+    rg_status status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
+                                     : table->launch(c->narrow->program, args->packed, &text);
     mem_disown(&owns);
-    if (status == RG_BUDGET && v->can_fail)
+    if (status == RG_BUDGET && can_fail)
         each_changing(args, restore_plane);
     if (status) {
         api_error(status, "kernel `%s` (%s): %s", k->fn->name, pipeline_form_name(form),

@@ -42,7 +42,7 @@ pack_array(rg_args *args, uint32_t i)
                                  p->name.ptr, args->kernel->fn->name, k);
         }
     }
-    args->key[2 + args->kernel->nparams + i] = dense;
+    args->key[API_KEY_PLANES + args->kernel->nparams + i] = dense;
     return RG_OK;
 }
 
@@ -56,7 +56,7 @@ pack_one(rg_args *args, uint32_t i)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr,
                          args->kernel->fn->name);
     *arg = (rt_arg){.bits = slot->bits};
-    args->key[2 + i] = 0;
+    args->key[API_KEY_PLANES + i] = 0;
     if (p->array) {
         rg_status status = pack_array(args, i);
         if (status)
@@ -67,7 +67,7 @@ pack_one(rg_args *args, uint32_t i)
     slot->moves = slot->array->moves;
     for (unsigned plane = p->array ? 0 : 1; plane < RG_PLANE_COUNT; plane++) {
         arg->plane[plane] = slot->array->plane[plane];
-        args->key[2 + i] |= (uint8_t)((arg->plane[plane] != NULL) << plane);
+        args->key[API_KEY_PLANES + i] |= (uint8_t)((arg->plane[plane] != NULL) << plane);
     }
     return RG_OK;
 }
@@ -99,9 +99,9 @@ check_extents(rg_args *args)
 
 typedef struct piece {
     const rg_param *param;
-    const rt_layout *layout;
+    rt_layout layout;
     const void *data;
-    uint32_t index;
+    uint32_t index, directions;
     unsigned plane;
 } piece;
 
@@ -114,9 +114,14 @@ list_pieces(const rg_args *args, piece *out)
             const rg_array *a = args->slots[i].array;
             if (!args->packed[i].plane[plane])
                 continue;
-            const rt_layout *layout = plane ? &a->dense : &a->layout;
-            out[n++] =
-                (piece){&args->kernel->params[i], layout, args->packed[i].plane[plane], i, plane};
+            out[n++] = (piece){
+                .param = &args->kernel->params[i],
+                .layout = api_plane_layout(a, plane),
+                .data = args->packed[i].plane[plane],
+                .index = i,
+                .directions = a->directions[plane],
+                .plane = plane,
+            };
         }
     return n;
 }
@@ -129,15 +134,32 @@ what(const piece *p)
                                    : "the tangent of ";
 }
 
+/* Whether each direction of one meets the same direction of the other alone. */
+static bool
+directions_match(const piece *a, const piece *b)
+{
+    if (a->plane == RG_PRIMAL || (a->directions == 1 && b->directions == 1))
+        return true;
+    return a->data == b->data && a->directions == b->directions &&
+           rt_layout_count(&a->layout) == rt_layout_count(&b->layout);
+}
+
 static rg_status
 check_pair(rg_args *args, const piece *a, const piece *b)
 {
     bool written = a->param->written || b->param->written;
     bool harmless = a->plane == b->plane && !written;
-    if (harmless && (a->plane == RG_PRIMAL || args->shared))
+    bool match = directions_match(a, b);
+    if (harmless && match && (a->plane == RG_PRIMAL || args->shared))
         return RG_OK; /* nothing would change */
-    if (!rt_layout_overlap(a->layout, a->data, b->layout, b->data))
+    if (!rt_layout_overlap(&a->layout, a->data, &b->layout, b->data))
         return RG_OK;
+    if (harmless && !match)
+        return api_error(RG_INVALID,
+                         "kernel `%s`: %s`%s` and %s`%s` overlap in memory, but their directions do "
+                         "not lie alike",
+                         args->kernel->fn->name, what(a), a->param->name.ptr, what(b),
+                         b->param->name.ptr);
     if (harmless) {
         args->shared = args->shared || (a->plane & RG_ADJOINT);
         return RG_OK;

@@ -1,13 +1,15 @@
-/* run_cases [--device NAME] FILE.c|FOLDER...: runs case files (case.h), those of folders too,
- * on the interpreter and the CPU.
+/* run_cases [--device NAME] [--directions] FILE.c|FOLDER...: runs case files (case.h), those of
+ * folders too, on the interpreter and the CPU.
  * SPDX-License-Identifier: Apache-2.0
  *
  * For each case: the forward kernel is the same bits on both devices and, without contraction, as
  * the C compiler has it; the combined gradient agrees on both; the split one equals it or is
  * refused; in f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12
  * and central differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5;
- * what the file expects holds. One line for each failure. */
+ * what the file expects holds. With --directions instead: each form with several directions in one
+ * launch agrees with as many launches. One line for each failure. */
 #include "case.h"
+#include "directions.h"
 #include "native.h"
 
 #include <glob.h>
@@ -19,6 +21,7 @@ typedef struct setting {
     rg_context *devices[2]; /* interpreter, CPU (NULL where this build has none) */
     rg_context *exact;      /* without contraction, to compare with C */
     void *library;
+    bool directions;
 } setting;
 
 /* -- a kernel's inputs from a case
@@ -225,6 +228,33 @@ check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
     return good;
 }
 
+/* -- several directions
+ * ------------------------------------------------------------------------------ */
+
+/* f32 is compared loosely: what is contracted to fma differs */
+static bool
+check_several(const setting *t, const test_case *c, inputs *in, subject *s, rg_module *const *modules,
+              report *r)
+{
+    double tolerance = 1e-12;
+    for (uint32_t k = 0; k < in->count; k++)
+        if (in->at[k].param.dtype == RG_F32)
+            tolerance = fmax(tolerance, 1e-5);
+        else if (in->at[k].param.dtype == RG_F16)
+            tolerance = fmax(tolerance, 1e-2);
+    bool good = true;
+    for (unsigned d = 0; d < 2 && good; d++) {
+        subject several;
+        if (!t->devices[d])
+            continue;
+        if (subject_open(&several, t->devices[d], modules[d], c->kernel, in))
+            return complain(r, "directions: %s", rg_error_message());
+        good = check_directions(in, &s[0], &several, d == 0, tolerance, r);
+        subject_close(&several);
+    }
+    return good;
+}
+
 /* -- cases
  * ------------------------------------------------------------------------------------------- */
 
@@ -246,8 +276,11 @@ run_case(const setting *t, const test_case *c, const char *path, report *r)
     for (unsigned d = 0; d < 3 && good; d++)
         if (contexts[d] && subject_open(&s[d], contexts[d], modules[d], c->kernel, &in))
             good = complain(r, "%s", rg_error_message());
-    good = good && check_forward(t, c, &in, s, &s[2], r) && check_gradient(t, c, &in, s, r) &&
-           check_in_f64(t, c, path, r);
+    if (t->directions)
+        good = good && check_several(t, c, &in, s, modules, r);
+    else
+        good = good && check_forward(t, c, &in, s, &s[2], r) && check_gradient(t, c, &in, s, r) &&
+               check_in_f64(t, c, path, r);
     for (unsigned d = 0; d < 3; d++) {
         subject_close(&s[d]);
         rg_module_destroy(modules[d]);
@@ -300,7 +333,6 @@ static bool
 open_setting(setting *t, const char *device, char *const *files, int count)
 {
     rg_context_desc desc = {.device = RG_STR("interp")};
-    *t = (setting){0};
     if (rg_context_create(&desc, &t->devices[0]))
         return false;
     desc.no_contraction = true;
@@ -317,8 +349,9 @@ open_setting(setting *t, const char *device, char *const *files, int count)
     desc.no_contraction = true;
     if (!t->exact && rg_context_create(&desc, &t->exact))
         return false;
-    t->library = native_load(files, count);
-    if (!t->library)
+    if (!t->directions)
+        t->library = native_load(files, count);
+    if (!t->library && !t->directions)
         printf("the C compiler does not build the cases: not compared with it\n");
     return true;
 }
@@ -341,7 +374,7 @@ collect(int count, char **arguments, glob_t *files)
 int
 main(int argc, char **argv)
 {
-    setting t;
+    setting t = {0};
     glob_t files;
     const char *device = NULL;
     unsigned passed = 0, failed = 0;
@@ -350,8 +383,12 @@ main(int argc, char **argv)
         device = argv[2];
         first = 3;
     }
+    if (first < argc && strcmp(argv[first], "--directions") == 0) {
+        t.directions = true;
+        first++;
+    }
     if (first >= argc || argv[first][0] == '-') {
-        fprintf(stderr, "usage: run_cases [--device interp|cpu] FILE.c|FOLDER...\n");
+        fprintf(stderr, "usage: run_cases [--device interp|cpu] [--directions] FILE.c|FOLDER...\n");
         return 2;
     }
     collect(argc - first, argv + first, &files);

@@ -83,6 +83,7 @@ typedef struct rg_array_desc {
     void *data;            /* NULL: owned, zeroed memory. Else the caller's, which must outlive the
                             * array; it points at element [0]...[0] and is aligned to the dtype */
     bool adjoint, tangent; /* create these companions at once */
+    uint32_t directions;   /* of these companions; 0: 1 */
     rg_str name;           /* for messages; optional */
 } rg_array_desc;
 
@@ -94,6 +95,7 @@ typedef struct rg_array_info {
     size_t count;                 /* elements */
     size_t bytes;                 /* of a dense copy */
     uint32_t planes;              /* bit p: plane p exists */
+    uint32_t directions[RG_PLANE_COUNT]; /* copies that a plane holds; 0: there is none */
     uint64_t version;             /* grows when the host or a kernel may have written the primal */
 } rg_array_info;
 
@@ -106,12 +108,20 @@ RG_API RG_MUST_CHECK rg_status rg_array_get_info(const rg_array *array, rg_array
 RG_API RG_MUST_CHECK rg_status rg_array_require(rg_array *array, unsigned plane);
 /* Uses the caller's dense row-major memory as a companion. NULL: removes the companion. */
 RG_API RG_MUST_CHECK rg_status rg_array_attach(rg_array *array, unsigned plane, void *data);
-/* Copies all elements in row-major order; bytes must be those of a dense copy. */
+/* The same for companions with n >= 1 directions, for as many adjoints or tangents in one launch: n
+ * dense row-major copies of the array, one after the other. A companion that has another number of
+ * them is replaced by a new one, unless its memory is the caller's (RG_INVALID). */
+RG_API RG_MUST_CHECK rg_status rg_array_require_directions(rg_array *array, unsigned plane,
+                                                           uint32_t n);
+RG_API RG_MUST_CHECK rg_status rg_array_attach_directions(rg_array *array, unsigned plane,
+                                                          void *data, uint32_t n);
+/* Copies all elements in row-major order, of a companion those of all its directions; bytes must be
+ * those of a dense copy, times directions. */
 RG_API RG_MUST_CHECK rg_status rg_array_read(rg_array *array, unsigned plane, void *data,
                                              size_t bytes);
 RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, const void *data,
                                               size_t bytes);
-/* Sets every element to the value, converted to the dtype. */
+/* Sets every element (of all directions) to the value, converted to the dtype. */
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_array *array, unsigned plane, double value);
 /* The elements in host memory until unmap; `write` says whether they may be changed. *data points
  * at element [0]...[0]; the primal has the array's strides, companions are dense. */
@@ -209,8 +219,14 @@ RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
  * the companions that their arrays have: adjoints for vjp, tangents for jvp. The first launch of
  * each form compiles it.
  *
- * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, or memory
- * overlaps that the kernel writes. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape
+ * Adjoints (tangents) that take part may have n directions, all the same n: one launch then does
+ * what n would do, rows (columns) of a Jacobian, and computes the primal once. In the jvp of a
+ * gradient adjoints, or tangents, or both have n directions, and the adjoints' tangents have n. Any
+ * number for rg_launch_vjp, at most 64 for launches whose effects (or adjoints' changes) all
+ * directions share.
+ *
+ * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, memory
+ * overlaps that the kernel writes, or companions differ in their directions. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape
  * does not fit. RG_ASSERT: an assertion failed; contents of written arrays are then unspecified. */
 
 RG_API RG_MUST_CHECK rg_status rg_launch(rg_kernel *kernel, rg_args *args);
