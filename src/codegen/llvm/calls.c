@@ -8,19 +8,24 @@
 
 #include <math.h>
 
-static void
-add_attribute(gen *g, LLVMValueRef fn, const char *name, uint64_t value)
+/* false: this LLVM has no attribute of that name */
+static bool
+add_attribute(gen *g, LLVMValueRef fn, unsigned where, const char *name, uint64_t value)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     if (kind)
-        LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
-                                LLVMCreateEnumAttribute(g->context, kind, value));
+        LLVMAddAttributeAtIndex(fn, where, LLVMCreateEnumAttribute(g->context, kind, value));
+    return kind != 0;
 }
 
+typedef enum effects { ANY_EFFECT, NO_EFFECT, WRITES_PLACES } effects;
+enum { MEMORY_NONE = 0, MEMORY_WRITES_ARGUMENTS = 2 }; /* values of LLVM's attribute `memory` */
+
 static LLVMValueRef
-declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args, bool pure,
+declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args, effects what,
         LLVMTypeRef *type)
 {
+    const unsigned whole = LLVMAttributeFunctionIndex;
     LLVMTypeRef types[8];
     assert(n <= countof(types));
     for (unsigned i = 0; i < n; i++)
@@ -30,11 +35,16 @@ declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *
     if (fn)
         return fn;
     fn = LLVMAddFunction(g->module, name, *type);
-    add_attribute(g, fn, "nounwind", 0);
-    if (pure) {
-        add_attribute(g, fn, "willreturn", 0);
-        add_attribute(g, fn, "nocallback", 0);
-        add_attribute(g, fn, "memory", 0); /* none */
+    add_attribute(g, fn, whole, "nounwind", 0);
+    if (what == ANY_EFFECT)
+        return fn;
+    add_attribute(g, fn, whole, "willreturn", 0);
+    add_attribute(g, fn, whole, "nocallback", 0);
+    add_attribute(g, fn, whole, "memory", what == NO_EFFECT ? MEMORY_NONE : MEMORY_WRITES_ARGUMENTS);
+    for (unsigned i = 1; what == WRITES_PLACES && i < n; i++) {
+        add_attribute(g, fn, 1 + i, "writeonly", 0);
+        if (!add_attribute(g, fn, 1 + i, "nocapture", 0)) /* its name up to LLVM 20 */
+            add_attribute(g, fn, 1 + i, "captures", 0);
     }
     return fn;
 }
@@ -50,11 +60,11 @@ gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types, uns
     return LLVMBuildCall2(g->b, type, fn, args, n, "");
 }
 
-LLVMValueRef
-gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args)
+static LLVMValueRef
+quiet_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args, effects what)
 {
     LLVMTypeRef type;
-    LLVMValueRef fn = declare(g, name, result, n, args, true, &type);
+    LLVMValueRef fn = declare(g, name, result, n, args, what, &type);
     LLVMValueRef call = LLVMBuildCall2(g->b, type, fn, args, n, "");
     unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
     LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
@@ -63,11 +73,32 @@ gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValu
 }
 
 LLVMValueRef
+gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args)
+{
+    return quiet_call(g, name, result, n, args, NO_EFFECT);
+}
+
+enum { NAME_ROOM = 40 };
+
+static const char *
+math_name(gen *g, const char *name, bool is_float, char *room)
+{
+    snprintf(room, NAME_ROOM, "%s%s%s", g->libm_names ? "" : "rg_", name, is_float ? "f" : "");
+    return room;
+}
+
+LLVMValueRef
 gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args)
 {
-    char full[40];
-    snprintf(full, sizeof full, "%s%s%s", g->libm_names ? "" : "rg_", name, is_float ? "f" : "");
-    return gen_pure_call(g, full, is_float ? g->f32 : g->f64, n, args);
+    char room[NAME_ROOM];
+    return gen_pure_call(g, math_name(g, name, is_float, room), is_float ? g->f32 : g->f64, n, args);
+}
+
+void
+gen_math_places(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args)
+{
+    char room[NAME_ROOM];
+    quiet_call(g, math_name(g, name, is_float, room), g->nothing, n, args, WRITES_PLACES);
 }
 
 LLVMValueRef
@@ -75,7 +106,7 @@ gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
                  LLVMValueRef *args)
 {
     LLVMTypeRef type;
-    LLVMValueRef fn = declare(g, name, result, n, args, false, &type);
+    LLVMValueRef fn = declare(g, name, result, n, args, ANY_EFFECT, &type);
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 
@@ -105,6 +136,9 @@ float_to_half(float f)
 static const ll_symbol symbols[] = {
 #include "codegen/llvm/libm.def"
     LIBM1(LDEXP, ldexp)
+#ifdef __GLIBC__
+    LIBM1(SINCOS, sincos)
+#endif
     /* what instructions become on processors without them */
     BOTH(fma) BOTH(floor) BOTH(ceil) BOTH(trunc) BOTH(rint) BOTH(round) BOTH(sqrt)
     SAME(memcpy) SAME(memmove) SAME(memset)

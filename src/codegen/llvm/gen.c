@@ -15,7 +15,8 @@ void
 gen_op(gen *g, const ir_op *op)
 {
     if (ir_ops[op->code].form != IR_OTHER) {
-        scalar_op(g, op);
+        if (!gen_pair(g, op))
+            scalar_op(g, op);
         return;
     }
     switch ((int)op->code) {
@@ -137,6 +138,7 @@ gen_kernel(gen *g)
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
     ir_directions(g->ir, g->directions);
     gen_make_alias_scopes(g);
+    gen_find_pairs(g);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMTypeRef type = LLVMFunctionType(g->i32, params, 2, false);
     LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, type);

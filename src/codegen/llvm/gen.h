@@ -44,6 +44,7 @@ typedef struct scope {
     LLVMValueRef *wide;       /* by id: the same integer in 64 bits, if it came from there */
     struct held_buffer *held; /* buffers whose fields were loaded */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
+    LLVMValueRef sincos[2][2]; /* places for its results: cosine, f64 */
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
     int64_t scratch_used;
@@ -67,6 +68,7 @@ typedef struct gen {
     arena *scratch; /* lives as long as the generator */
     scope *spare;   /* closed ones: their tables are used again */
     bool *captured; /* by id, of one parallel loop at a time */
+    const ir_value **twins; /* by id of a sine: the cosine computed with it, and back; NULL: none */
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
@@ -115,8 +117,14 @@ LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRe
 LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
                            LLVMValueRef *args);
+/* the same with places in memory behind the first argument, where it leaves its results */
+void gen_math_places(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
                               unsigned n, LLVMValueRef *args);
+
+/* pairs.c */
+void gen_find_pairs(gen *g);
+bool gen_pair(gen *g, const ir_op *op); /* false: op is not one of a pair */
 
 /* index.c */
 LLVMValueRef gen_index(gen *g, const ir_value *v); /* a subscript as i64 */
