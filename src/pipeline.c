@@ -194,13 +194,14 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     if (o->stage == IR_STAGE_AD)
         return fn;
     if (reverse) {
+        /* adjoint code has multiplications and additions of its own; before the plan, so that they round
+         * alike whatever it decides */
+        if (o->contraction)
+            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
         /* which recalled values are recorded, which computed again */
         PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
         pass_simplify(m, IR_STAGE_AD, diags);
         seen(o, "plan", m);
-        /* adjoint code has multiplications and additions of its own */
-        if (o->contraction)
-            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
     }
     /* frames, cursors, pages */
     PASS_RUN(m, lower_tape, IR_STAGE_TAPE, diags);

@@ -54,8 +54,8 @@ find_levels(cut *c)
 }
 
 /* One augmenting path along the levels, walked with a stack of edges of its own (paths are as long as
- * a kernel's dependence chains). Returns whether there was one. */
-static bool
+ * a kernel's dependence chains). Returns what flows along it; 0: there was none. */
+static int32_t
 augment(cut *c)
 {
     vec_clear(&c->path);
@@ -76,8 +76,8 @@ augment(cut *c)
             break;
         }
     }
-    if (node == CUT_SINK) {
-        int32_t flow = CUT_INFINITE;
+    int32_t flow = node == CUT_SINK ? CUT_INFINITE : 0;
+    if (flow) {
         for (size_t i = 0; i < c->path.n; i++)
             if (c->edges.at[c->path.at[i]].capacity < flow)
                 flow = c->edges.at[c->path.at[i]].capacity;
@@ -86,19 +86,21 @@ augment(cut *c)
             c->edges.at[c->path.at[i] ^ 1].capacity += flow;
         }
     }
-    return node == CUT_SINK;
+    return flow;
 }
 
-void
+int64_t
 cut_solve(cut *c)
 {
+    int64_t all = 0;
     vec_reserve(&c->level, c->head.n);
     vec_reserve(&c->at, c->head.n);
     while (find_levels(c)) {
         memcpy(c->at.at, c->head.at, c->head.n * sizeof(uint32_t));
-        while (augment(c))
-            ;
+        for (int32_t flow; (flow = augment(c));)
+            all += flow;
     }
+    return all;
 }
 
 bool

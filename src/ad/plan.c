@@ -8,8 +8,15 @@
  * side means v can be had in the reverse iteration.
  *
  *     source --cost of the op--> in(v) --cost of recording--> out(v) --infinite--> in(user of v)
- *                                                             out(needed) --infinite--> sink */
+ *                                                             out(needed) --infinite--> sink
+ *
+ * What only the reverse needs (derive.c) is computed once, in either sweep: its op costs what it costs
+ * more in the reverse. Where it is computed forwards, so is what it is computed from and only the reverse
+ * needs: for such v and u
+ *
+ *     in(v) --cost of u's op--> in(u) */
 #include "ad/cut.h"
+#include "ad/derive.h"
 #include "ad/emit.h"
 #include "ad/recompute.h"
 #include "ir/induction.h"
@@ -24,6 +31,7 @@ typedef struct node {
 typedef struct plan {
     ir_fn *fn;
     const bool *written; /* by id: buffers that the kernel writes (plane 0) */
+    map origins;        /* value -> ad_origin */
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
     uint32_t replace_n; /* ids from here on are of what is being made */
     uint32_t room;      /* entries of replace */
@@ -48,10 +56,34 @@ cost_of_recording(const plan *p, const ir_value *v)
     return ad_cost_of_recording(v->type);
 }
 
-static int32_t
-cost_of_op(const plan *p, const ir_op *op)
+static ad_origin
+origin_of(const plan *p, const ir_value *v)
 {
-    return p->force == AD_RECOMPUTE_ALL ? 0 : ad_cost_of_op(op);
+    return (ad_origin)(uintptr_t)map_get(&p->origins, map_ptr(v));
+}
+
+/* what it takes to have the op in the forward sweep too */
+static int32_t
+cost_forwards(const plan *p, const ir_value *v)
+{
+    switch (origin_of(p, v)) {
+    case AD_FORWARD:
+        break;
+    case AD_DERIVED:
+        return ad_cost_of_op(v->def);
+    case AD_PAIRED:
+        return ad_cost_of_pair(v->def);
+    }
+    return 0;
+}
+
+/* what it takes more to compute v in the reverse */
+static int32_t
+cost_of_op(const plan *p, const ir_value *v)
+{
+    if (p->force == AD_RECOMPUTE_ALL)
+        return 0;
+    return p->force == AD_RECORD_ALL ? 1 : ad_cost_of_op(v->def) - cost_forwards(p, v);
 }
 
 static bool
@@ -74,6 +106,20 @@ node_for(plan *p, ir_value *v)
     return &vec_last(&p->nodes);
 }
 
+enum { COST_OF_INDUCTION = 2 };
+
+/* v can only be computed where operand can be had */
+static void
+connect_operand(plan *p, const ir_value *v, uint32_t in, ir_value *operand)
+{
+    if (operand->type.kind != IR_SCALAR || !inside_owner(p, operand))
+        return;
+    node n = *node_for(p, operand);
+    cut_arc(&p->graph, n.out, in, CUT_INFINITE);
+    if (origin_of(p, v) && p->force == AD_LEAST_COST)
+        cut_arc(&p->graph, in, n.in, cost_forwards(p, operand));
+}
+
 static void
 connect(plan *p, ir_value *v)
 {
@@ -86,17 +132,41 @@ connect(plan *p, ir_value *v)
     case AD_FREE:
         break;
     case AD_INDUCTION:
-        cut_arc(&p->graph, CUT_SOURCE, n.in, 2);
+        cut_arc(&p->graph, CUT_SOURCE, n.in, COST_OF_INDUCTION);
         break;
     case AD_OP:
-        cut_arc(&p->graph, CUT_SOURCE, n.in, cost_of_op(p, v->def));
-        for (uint32_t i = 0; i < v->def->nargs; i++) {
-            ir_value *operand = v->def->args[i];
-            if (operand->type.kind == IR_SCALAR && inside_owner(p, operand))
-                cut_arc(&p->graph, node_for(p, operand)->out, n.in, CUT_INFINITE);
-        }
+        cut_arc(&p->graph, CUT_SOURCE, n.in, cost_of_op(p, v));
+        for (uint32_t i = 0; i < v->def->nargs; i++)
+            connect_operand(p, v, n.in, v->def->args[i]);
         break;
     }
+}
+
+/* The cut does not know that the first recorded value costs more than the next: a cursor to carry, the end of
+ * the page to look for, and iterations that no longer run side by side. `least`: what the cut costs. */
+static bool
+is_better_without_frames(const plan *p, int64_t least)
+{
+    enum { FRAME = 8 };
+    int64_t cost = 0;
+    if (p->force != AD_LEAST_COST)
+        return false;
+    for (size_t i = 0; i < p->nodes.n; i++) {
+        const ir_value *v = p->nodes.at[i].v;
+        switch (ad_recomputable(p->owner, v, p->written)) {
+        case AD_NOT:
+            return false;
+        case AD_FREE:
+            break;
+        case AD_INDUCTION:
+            cost += COST_OF_INDUCTION;
+            break;
+        case AD_OP:
+            cost += cost_of_op(p, v);
+            break;
+        }
+    }
+    return cost <= least + FRAME;
 }
 
 static bool
@@ -252,9 +322,10 @@ plan_unwind(plan *p, ir_op *by)
         ir_value *v = vec_pop(&p->stack);
         connect(p, v);
     }
-    cut_solve(&p->graph);
+    int64_t least = cut_solve(&p->graph);
+    bool all = is_better_without_frames(p, least);
     for (size_t i = 0; i < p->nodes.n; i++)
-        p->nodes.at[i].recomputed = !cut_on_source_side(&p->graph, p->nodes.at[i].in);
+        p->nodes.at[i].recomputed = all || !cut_on_source_side(&p->graph, p->nodes.at[i].in);
     cut_free(&p->graph);
 
     p->replace_n = p->fn->next_id;
@@ -343,6 +414,7 @@ release_plan(void *object)
     vec_free(&p->stack);
     map_free(&p->node_of);
     map_free(&p->made);
+    map_free(&p->origins);
 }
 
 bool
@@ -352,10 +424,11 @@ ad_plan(ir_module *m)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= lift_partial(fn);
         ir_see_through_recalls(fn);
-        plan p = {.fn = fn, .force = m->plan ? m->plan->force : AD_LEAST_COST,
-                  .written = ad_written_buffers(fn)};
+        plan p = {.fn = fn, .force = m->plan ? m->plan->force : AD_LEAST_COST};
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
+        changed |= ad_derive(fn, &p.origins);
+        p.written = ad_written_buffers(fn);
         plan_region(&p, fn->body);
         changed |= p.changed;
         mem_disown(&owns);

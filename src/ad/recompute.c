@@ -108,8 +108,14 @@ ad_cost_of_op(const ir_op *op)
     case IR_BINARY_F:
     case IR_LDEXP:
     case IR_EXPONENT:
-        return 20;
+        return op->args[0]->type.dtype == RG_F64 ? 24 : 10;
     default:
         return 1;
     }
+}
+
+int32_t
+ad_cost_of_pair(const ir_op *op)
+{
+    return op->args[0]->type.dtype == RG_F64 ? 6 : ad_cost_of_op(op);
 }

@@ -20,5 +20,8 @@ ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const bool *writte
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type);
 int32_t ad_cost_of_op(const ir_op *op);
+/* of a cosine beside a sine of the same operand, or the other way round. (In f32 both together take as
+ * long as one of them, but longer until the first is there, and loops that carry it wait for that.) */
+int32_t ad_cost_of_pair(const ir_op *op);
 
 #endif
