@@ -29,14 +29,6 @@ seen(const pipeline_options *o, const char *stage, const ir_module *m)
         o->seen(o->user, stage, m);
 }
 
-/* A finished transform leaves its source behind in the module; passes need not look at it again. */
-static void
-keep_only(ir_module *m, ir_fn *fn)
-{
-    fn->next = NULL;
-    m->first = m->last = fn;
-}
-
 /* -- results become outputs -----------------------------------------------------------------------
  * `return` is one more buffer of rank 0, stored to at the end: derivatives then treat it like any
  * written array, and no device has to know results. */
@@ -79,14 +71,14 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
     ir_module *m = ir_module_new();
     mem_owner owns;
     mem_own(&owns, ir_module_release, m);
-    for (const ir_fn *fn = kernel->module->first; fn && fn != kernel; fn = fn->next)
-        if (!fn->kernel)
-            ir_fn_clone(m, fn, fn->name);
-    ir_fn *fn = ir_fn_clone(m, kernel, kernel->name);
+    ir_fn *fn = ir_fn_clone_with_calls(m, kernel, kernel->name);
     seen(o, "source", m);
-    /* derivatives are taken of kernels without calls */
+    /* derivatives are taken of kernels without calls, but of those that they have rules for: reverse sweeps
+     * of functions, and functions that bring their own derivatives */
     PASS_RUN(m, opt_inline, IR_STAGE_SOURCE, diags);
-    keep_only(m, fn);
+    ad_expand_calls(m, true, diags);
+    /* what a transform leaves behind is not looked at again */
+    ir_keep_called(m, fn);
     results_to_outputs(fn);
     seen(o, "inline", m);
     /* less to differentiate, and activity sees through copies */
@@ -130,12 +122,13 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     char *name = arena_alloc(m->arena, room);
     snprintf(name, room, "%s_%s", fn->name, suffix);
     ad_options options = {.active = active, .combined = combined};
+    ad_spread_calls(fn);
     ir_fn *made = by(fn, &options, name, diags);
     mem_disown(&owns);
     mem_free(active);
     if (!made)
         return fn;
-    keep_only(m, made);
+    ir_keep_called(m, made);
     seen(o, suffix, m);
     /* what reverse code does not use of the forward sweep disappears here */
     pass_simplify(m, IR_STAGE_AD, diags);
@@ -154,7 +147,7 @@ several_directions(ir_fn *fn, const pipeline_options *o, diag_list *diags)
     ir_fn *made = ad_directions(fn, o->directions, diags);
     if (!made)
         return fn;
-    keep_only(fn->module, made);
+    ir_keep_called(fn->module, made);
     seen(o, "directions", fn->module);
     pass_simplify(fn->module, IR_STAGE_AD, diags);
     return made;
@@ -185,6 +178,12 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
         fn = reverse_of(fn, o, combined, diags);
     if (forward)
         fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
+    /* the derivatives that kernels call themselves, now that no other rule needs to see the calls */
+    bool calls = !diags->errors && ad_expand_calls(m, false, diags);
+    if (calls && !diags->errors) {
+        ir_keep_called(m, fn);
+        pass_simplify(m, IR_STAGE_AD, diags);
+    }
     fn = several_directions(fn, o, diags);
     if (diags->errors)
         return NULL;
@@ -193,7 +192,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
-    if (reverse) {
+    if (reverse || calls) {
         /* adjoint code has multiplications and additions of its own; before the plan, so that they round
          * alike whatever it decides */
         if (o->contraction)
@@ -238,7 +237,7 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     mem_owner owns;
     mem_own(&owns, ir_module_release, m);
     m->plan = &plan;
-    ir_fn *made = run(m, ir_fn_clone(m, kernel, kernel->name), options, diags);
+    ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), options, diags);
     m->plan = NULL;
     mem_disown(&owns);
     if (!diags->errors && made) {

@@ -148,6 +148,16 @@ control_edges(ad_activity *a, ir_op *op, edge_fn *edge)
     }
 }
 
+/* every float result of a call may depend on every float operand */
+static void
+call_edges(ad_activity *a, ir_op *op, edge_fn *edge)
+{
+    for (uint32_t i = 0; i < op->nresults; i++)
+        for (uint32_t k = 0; k < op->nargs; k++)
+            if (carries(op->args[k]) && carries(op->results[i]))
+                edge(a, op->args[k], op->results[i]);
+}
+
 static void
 edge_forward(ad_activity *a, ir_value *from, ir_value *to)
 {
@@ -179,6 +189,9 @@ forward_op(ir_op *op, void *user)
         if (a->varied[written(op)->id] && op->args[0]->type.kind == IR_BUFFER)
             buffer_mark(a, a->varied, op->args[0]);
         break;
+    case RG_OP_CALL:
+        call_edges(a, op, edge_forward);
+        break;
     default:
         for (uint32_t k = 0; k < op->nargs && op->nresults; k++)
             if (a->varied[op->args[k]->id] && ad_flows(op, k))
@@ -202,6 +215,9 @@ backward_op(ir_op *op, ad_activity *a)
         if (op->args[0]->type.kind == IR_BUFFER && buffer_is(a, a->useful, op->args[0]) &&
             carries(written(op)))
             mark(a, a->useful, written(op));
+        break;
+    case RG_OP_CALL:
+        call_edges(a, op, edge_backward);
         break;
     default:
         for (uint32_t k = 0; k < op->nargs && op->nresults; k++)
@@ -232,7 +248,8 @@ walk_backward(ir_region *region, ad_activity *a)
 }
 
 void
-ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, bool backward)
+ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool *results,
+                 bool backward)
 {
     uint32_t n = fn->next_id ? fn->next_id : 1;
     arena *scratch = fn->module->arena;
@@ -243,8 +260,12 @@ ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, bool backw
         if (!ir_is_float((rg_dtype)p->type.dtype) || (active && !active[i]))
             continue;
         a->has_adjoint[p->id] = a->varied[p->id] = true;
-        a->useful[p->id] = true;
+        a->useful[p->id] = fn->kernel;
     }
+    const ir_op *end = ir_terminator(fn->body);
+    for (uint32_t i = 0; i < end->nargs; i++)
+        if (carries(end->args[i]) && (!results || results[i]))
+            a->useful[end->args[i]->id] = true;
     ir_walk(fn->body, mark_temp, a);
     do {
         a->changed = false;

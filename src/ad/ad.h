@@ -7,18 +7,31 @@
 /* Which parameters take part: active[i] for parameter i (float scalars and buffers; others ignored). */
 typedef struct ad_options {
     const bool *active;  /* NULL: every float parameter */
+    const bool *results; /* of a function: which results do; NULL: every float one */
     bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
 } ad_options;
 
-/* Both append a new kernel to fn's module and return it (NULL after errors, in diags). fn must be
- * inlined (no calls) and is left as it was. New kernels have fn's parameters; adjoints and tangents are
- * reached as planes of them. */
+/* Both append a new kernel or function to fn's module and return it (NULL after errors, in diags). fn is left
+ * as it was; the only calls that it may hold are those that stay (ir_call_stays), spread apart by
+ * ad_spread_calls. New kernels have fn's parameters; adjoints and tangents are reached as planes of them.
+ * New functions have the parameters and results of a call of the derivative (ir_signature). */
 
 /* Reverse: adds into plane RG_ADJOINT of every active parameter. fn must hold no traces. */
 ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
 /* Forward: runs fn with its effects and writes plane RG_TANGENT (RG_TANGENT2 if fn uses that already) of
  * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
 ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
+
+/* -- calls of derivatives (calls.c) ------------------------------------------------------------------------- */
+/* The reverse of a call of a gradient is no reverse of a reverse sweep: the gradient's Jacobian is symmetric, so
+ * what its operands get is the jvp of the gradient along the results' adjoints: one more call of a derivative. */
+
+/* Calls that stay leave their operands and results to others: local arrays are copied around them. */
+void ad_spread_calls(ir_fn *fn);
+/* Makes the derivative functions that calls name and puts them in place of the calls, early: only those that
+ * have no reverse sweep (what remains then has a rule in vjp and jvp); else all, and with them what the user's
+ * own derivatives kept apart. Returns whether there were any. */
+bool ad_expand_calls(ir_module *m, bool early, diag_list *diags);
 
 /* A finished derivative for several directions: plane p has of[p] of them, 1 or the same number n (at most
  * IR_DIRECTIONS). What does not differ between directions, all of the primal, is computed once. */

@@ -90,6 +90,55 @@ ad_zero_of(const ad_emit *e, ir_type type)
     return ir_op_result(op, e->fn, type, NULL);
 }
 
+static ir_value *
+array_op(const ad_emit *e, rg_op code, uint32_t n, ir_value *const *args, ir_type result)
+{
+    ir_op *op = ir_op_new(e->fn, code, n, 0, e->loc);
+    for (uint32_t i = 0; i < n; i++)
+        ir_op_arg(op, e->fn, args[i]);
+    ad_place(e, op);
+    return ir_op_result(op, e->fn, result, NULL);
+}
+
+ir_value *
+ad_copy(const ad_emit *e, ir_value *array)
+{
+    return array_op(e, RG_OP_COPY, 1, &array, array->type);
+}
+
+ir_value *
+ad_extract(const ad_emit *e, ir_value *array, ir_value *index)
+{
+    return array_op(e, RG_OP_EXTRACT, 2, (ir_value *[]){array, index},
+                    ir_scalar((rg_dtype)array->type.dtype));
+}
+
+ir_value *
+ad_insert(const ad_emit *e, ir_value *array, ir_value *index, ir_value *value)
+{
+    return array_op(e, RG_OP_INSERT, 3, (ir_value *[]){array, index, value}, array->type);
+}
+
+static void
+release_signature(void *s)
+{
+    ir_signature_free(s);
+}
+
+void
+ad_call_results(const ad_emit *e, ir_op *call)
+{
+    ir_signature s;
+    ir_signature_of(&s, call->attr.fn, call->reverse, call->forward);
+    mem_owner owns;
+    mem_own(&owns, release_signature, &s);
+    ad_place(e, call);
+    for (size_t i = 0; i < s.results.n; i++)
+        ir_op_result(call, e->fn, s.results.at[i], NULL);
+    mem_disown(&owns);
+    ir_signature_free(&s);
+}
+
 ir_value *
 ad_recall(const ad_emit *e, ir_value *v)
 {

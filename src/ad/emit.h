@@ -24,6 +24,11 @@ ir_value *ad_op2(const ad_emit *e, rg_op code, ir_value *x, ir_value *y);
 ir_value *ad_op3(const ad_emit *e, rg_op code, ir_value *x, ir_value *y, ir_value *z);
 ir_value *ad_cast(const ad_emit *e, rg_dtype to, ir_value *v);
 ir_value *ad_zero_of(const ad_emit *e, ir_type type); /* scalar 0 or an array of zeros */
+ir_value *ad_copy(const ad_emit *e, ir_value *array);
+ir_value *ad_extract(const ad_emit *e, ir_value *array, ir_value *index);
+ir_value *ad_insert(const ad_emit *e, ir_value *array, ir_value *index, ir_value *value);
+/* places a call that has its operands, and makes its results */
+void ad_call_results(const ad_emit *e, ir_op *call);
 ir_value *ad_recall(const ad_emit *e, ir_value *v);
 /* number of iterations (i64) of a `for` with these bounds */
 ir_value *ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step);

@@ -49,6 +49,16 @@ add_tangent_result(jvp *j, const ir_value *v, ir_op *copy)
     j->tangent[v->id] = ir_op_result(copy, j->fn, tangent_type(v), NULL);
 }
 
+void
+jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_addv(j->diags, DIAG_ERROR, number, ir_place(j->from->module, op->loc), format, args);
+    va_end(args);
+    j->failed = true;
+}
+
 /* -- values in a straight line --------------------------------------------------------------------------- */
 static ir_op *
 copy_plain(jvp *j, const ir_op *op, ir_region *into)
@@ -362,6 +372,14 @@ leaving_op(jvp *j, const ir_op *op, ir_region *into)
         if (op->code == RG_OP_YIELD && owner->code == RG_OP_LOOP)
             key = owner->regions[0]->params;
         add_args(j, copy, op, first, op->nargs - first, owner, key, &e);
+    } else {
+        for (int tangents = 1; tangents >= 0; tangents--)
+            for (uint32_t i = 0; i < op->nargs; i++) {
+                if (!tangents)
+                    ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
+                else if (ir_type_floats(op->args[i]->type))
+                    ir_op_arg(copy, j->fn, jvp_tangent_or_zero(j, &e, op->args[i]));
+            }
     }
     ir_append(into, copy);
 }
@@ -385,6 +403,9 @@ transform_op(jvp *j, const ir_op *op, ir_region *into)
     case RG_OP_YIELD:
     case RG_OP_EXIT_IF:
         leaving_op(j, op, into);
+        break;
+    case RG_OP_CALL:
+        jvp_call(j, op, into);
         break;
     default:
         value_op(j, op, into);
@@ -418,7 +439,14 @@ begin_kernel(jvp *j)
         j->fn->shape = ir_region_new(j->fn, NULL);
         ir_for_ops(op, j->from->shape) ir_op_clone(j->fn, op, j->primal, j->fn->shape);
     }
-    for (uint32_t i = 0; i < body->nparams; i++) {
+    for (uint32_t i = 0; !j->fn->kernel && i < body->nparams; i++) {
+        const ir_value *p = body->params[i];
+        if (!ir_type_floats(p->type))
+            continue;
+        ir_value *t = ir_region_param(j->fn->body, ir_adjoint_type(p->type), NULL);
+        j->tangent[p->id] = active(j, p) ? t : NULL;
+    }
+    for (uint32_t i = 0; j->fn->kernel && i < body->nparams; i++) {
         const ir_value *p = body->params[i];
         if (p->type.kind != IR_SCALAR || !j->activity.has_adjoint[p->id])
             continue;
@@ -440,7 +468,7 @@ ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &j.contests.at);
     j.bit = ir_walk(fn->body, uses_tangents, NULL) ? RG_TANGENT : RG_TANGENT2;
-    ad_activity_find(&j.activity, fn, options ? options->active : NULL, false);
+    ad_activity_find(&j.activity, fn, options ? options->active : NULL, NULL, false);
     j.fn = ir_fn_new(fn->module, name, fn->kernel);
     j.fn->loc = fn->loc;
     j.fn->params = fn->params;

@@ -27,6 +27,12 @@ typedef struct jvp {
 void jvp_release_builder(void *builder); /* for mem_own */
 ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
 
+void jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* a call that stays, and its tangents */
+void jvp_call(jvp *j, const ir_op *op, ir_region *into);
+
 /* The tangent of an atomic min, max or mul (`copy` in the new function): done at once in serial code, noted
  * in a task. After the task, sweeps over its threads find what the tangents of the elements are. */
 void jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into);

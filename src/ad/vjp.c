@@ -110,6 +110,9 @@ drop_effects(vjp *v, ir_op *op)
     case RG_OP_PRINT:
         ir_remove(op);
         break;
+    case RG_OP_CALL:
+        op->again = true;
+        break;
     default:
         break;
     }
@@ -250,6 +253,9 @@ reverse_op(vjp *v, const ir_op *op)
     case RG_OP_INSERT:
         vjp_reverse_array(v, op);
         break;
+    case RG_OP_CALL:
+        vjp_reverse_call(v, op);
+        break;
     default:
         reverse_scalar(v, op);
     }
@@ -308,7 +314,38 @@ new_kernel(vjp *v, const char *name)
         fn->shape = ir_region_new(fn, NULL);
         ir_for_ops(op, from->shape) ir_op_clone(fn, op, v->instance, fn->shape);
     }
+    const ir_op *end = ir_terminator(from->body);
+    for (uint32_t i = 0; !fn->kernel && i < end->nargs; i++)
+        if (ir_type_floats(end->args[i]->type))
+            ir_region_param(fn->body, ir_adjoint_type(end->args[i]->type), NULL);
     return fn;
+}
+
+/* A function's results take the adjoints that it is given. */
+static void
+take_seeds(vjp *v)
+{
+    const ir_op *end = ir_terminator(v->from->body);
+    uint32_t next = v->from->body->nparams;
+    for (uint32_t i = 0; i < end->nargs; i++)
+        if (ir_type_floats(end->args[i]->type))
+            vjp_accumulate(v, end->args[i], v->fn->body->params[next++]);
+}
+
+/* ... and gives the adjoints of its parameters, its float results, and the others. */
+static void
+yield_results(vjp *v)
+{
+    const ir_op *end = ir_terminator(v->from->body);
+    ir_op *yield = ir_op_new(v->fn, RG_OP_YIELD, 0, 0, end->loc);
+    for (uint32_t i = 0; i < v->from->body->nparams; i++)
+        if (ir_type_floats(v->from->body->params[i]->type))
+            ir_op_arg(yield, v->fn, vjp_adjoint_or_zero(v, v->from->body->params[i]));
+    for (int floats = 1; floats >= 0; floats--)
+        for (uint32_t i = 0; i < end->nargs; i++)
+            if (ir_type_floats(end->args[i]->type) == (bool)floats)
+                ir_op_arg(yield, v->fn, v->instance[end->args[i]->id]);
+    ir_append(v->fn->body, yield);
 }
 
 /* the adjoints of scalar parameters go to their planes */
@@ -346,17 +383,24 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     v.adjoint = arena_new_n(fn->module->arena, rg_var, fn->next_id + 1);
     mem_owner owns;
     mem_own(&owns, release_vjp, &v);
-    ad_activity_find(&v.activity, fn, options ? options->active : NULL, true);
+    ad_activity_find(&v.activity, fn, options ? options->active : NULL, options ? options->results : NULL,
+                     true);
     v.fn = new_kernel(&v, name);
     v.b = ir_builder_on(fn->module, diags);
 
     vjp_clone_kernel(&v);
     ir_builder_enter(v.b, v.fn, v.fn->body);
     vjp_declare(&v, fn->body, fn->body->last);
+    if (!fn->kernel)
+        take_seeds(&v);
     vjp_reverse(&v, fn->body->last);
-    return_scalar_adjoints(&v);
+    if (fn->kernel)
+        return_scalar_adjoints(&v);
+    else
+        yield_results(&v);
     ir_builder_leave(v.b);
-    ir_append(v.fn->body, ir_op_new(v.fn, RG_OP_YIELD, 0, 0, fn->loc));
+    if (fn->kernel)
+        ir_append(v.fn->body, ir_op_new(v.fn, RG_OP_YIELD, 0, 0, fn->loc));
 
     unsigned errors = rg_build_error_count(v.b);
     mem_disown(&owns);

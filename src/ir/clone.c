@@ -66,6 +66,13 @@ copied(arena *a, const void *data, size_t n)
     return memcpy(arena_alloc(a, n ? n : 1), data, n);
 }
 
+static ir_fn *
+imported(ir_module *to, ir_fn *fn)
+{
+    ir_fn *own = fn ? ir_fn_find(to, rg_str_of(fn->name)) : NULL;
+    return own ? own : fn;
+}
+
 /* what an op points to besides values lives in its module's arena */
 static void
 import_attributes(ir_op *copy, const ir_op *op, ir_module *to)
@@ -73,11 +80,9 @@ import_attributes(ir_op *copy, const ir_op *op, ir_module *to)
     if (op->reduce)
         copy->reduce = copied(to->arena, op->reduce, ir_value_results(op));
     switch (op->code) {
-    case RG_OP_CALL: {
-        ir_fn *fn = ir_fn_find(to, rg_str_of(op->attr.fn->name));
-        copy->attr.fn = fn ? fn : op->attr.fn;
+    case RG_OP_CALL:
+        copy->attr.fn = imported(to, op->attr.fn);
         break;
-    }
     case RG_OP_ASSERT:
     case RG_OP_PRINT:
         copy->attr.text = arena_str(to->arena, rg_str_of(op->attr.text));
@@ -113,6 +118,9 @@ ir_op_like(ir_fn *to, const ir_op *op)
     copy->records = op->records;
     copy->rewinds = op->rewinds;
     copy->fast = op->fast;
+    copy->reverse = op->reverse;
+    copy->forward = op->forward;
+    copy->again = op->again;
     copy->decided = op->decided;
     copy->attr = op->attr;
     copy->reduce = op->reduce;
@@ -150,6 +158,8 @@ ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name)
     mem_own(&owns, mem_release_ptr, &map);
     ir_fn *copy = ir_fn_new(to, name, fn->kernel);
     copy->loc = import_loc(to, fn->module, fn->loc);
+    copy->vjp = imported(to, fn->vjp);
+    copy->jvp = imported(to, fn->jvp);
     clone_region(copy, fn->body, map, copy->body);
     for (uint32_t i = 0; i < fn->body->nparams; i++) {
         const char *own_name = copy->params[i].name;

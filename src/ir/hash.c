@@ -65,6 +65,7 @@ add_attributes(hasher *s, const ir_op *op)
         break;
     case RG_OP_CALL:
         add(s, fn_number(s, op->attr.fn));
+        add(s, op->reverse | (uint64_t)op->again << 1 | (uint64_t)op->forward << 8);
         break;
     case RG_OP_ASSERT:
     case RG_OP_PRINT:
@@ -113,6 +114,8 @@ static void
 add_fn(hasher *s, const ir_fn *fn)
 {
     add(s, fn->kernel);
+    add(s, fn->vjp ? fn_number(s, fn->vjp) + 1 : 0);
+    add(s, fn->jvp ? fn_number(s, fn->jvp) + 1 : 0);
     for (uint32_t i = 0; i < fn->body->nparams; i++) {
         const ir_param *p = &fn->params[i];
         add(s, p->flat | (uint64_t)p->constant << 1 | (uint64_t)p->record << 2);

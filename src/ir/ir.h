@@ -20,6 +20,8 @@
  *   recall    a value out of scope                                             its value then
  *   yield     values (last op of every region)
  *   call      arguments                                                        results
+ *   call.vjp  arguments, seeds                                                 adjoints, float results, others
+ *   ...jvp    ..., tangents of the float ones                                  tangents of the float ones, ...
  *   tape_push cursor, values...                                                cursor
  *   tape_pop  cursor                                                           cursor, values...
  *
@@ -84,6 +86,10 @@ struct ir_op {
     bool records;      /* for, loop, parallel */
     bool rewinds;      /* parallel */
     bool fast;         /* reserved for fast-math */
+    /* call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times */
+    bool reverse;
+    uint8_t forward;
+    bool again;        /* call: repeats one that has had its effects (assert, print): without them */
     bool decided;      /* its contraction to fma is settled (not part of the text) */
     uint32_t nargs, nresults, nregions;
     uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */
@@ -121,13 +127,16 @@ typedef struct ir_param {
 } ir_param;
 
 /* Kernels and functions. body->params are the parameters; a kernel's are scalars and buffers. body ends
- * with a yield of the results. shape (kernels; may be NULL) is a region without parameters that ends
+ * with a yield of the results. A function's own vjp takes its parameters, results, and the adjoints of the
+ * float results, and gives those of the float parameters; its own jvp takes parameters, results and the
+ * tangents of the float parameters, and gives those of the float results. shape (kernels; may be NULL) is a region without parameters that ends
  * with a yield of one i64 for each axis of each buffer parameter, in order; -1: any. */
 struct ir_fn {
     ir_module *module;
     ir_fn *next;
     const char *name;
     bool kernel;
+    ir_fn *vjp, *jvp; /* functions: derivatives that the user gave; NULL: none */
     uint32_t next_id;
     ir_param *params; /* body->nparams of them */
     ir_region *body, *shape;
@@ -227,6 +236,29 @@ ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);
 /* a detached op with op's attributes: no operands, no results, empty regions */
 ir_op *ir_op_like(ir_fn *to, const ir_op *op);
 ir_op *ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into); /* appends to `into` */
+
+/* the same with all functions that it calls: those that `to` has not yet go before it */
+ir_fn *ir_fn_clone_with_calls(ir_module *to, const ir_fn *fn, const char *name);
+
+enum { IR_FORWARD_MAX = 8 }; /* of a call: its operands double with each */
+
+/* -- calls (call.c) ------------------------------------------------------------------------------- */
+/* What a call takes and gives. The gradient of a function of its float operands is the vjp's; so its
+ * i-th float operand and its i-th float result belong to each other, and its Jacobian is symmetric. A jvp
+ * puts the tangents of float operands last and those of float results first, which keeps this so. */
+typedef struct ir_signature {
+    vec(ir_type) args, results;
+} ir_signature;
+void ir_signature_of(ir_signature *s, const ir_fn *fn, bool reverse, unsigned forward);
+void ir_signature_free(ir_signature *s);
+/* scalars and local arrays of floats: what has adjoints and tangents in a call */
+bool ir_type_floats(ir_type t);
+ir_type ir_adjoint_type(ir_type t);
+/* a call of a derivative, or of a function with derivatives of its own: it stays a call until all
+ * differentiation is done */
+bool ir_call_stays(const ir_op *call);
+/* makes fn the module's first function and drops every one that it does not lead to */
+void ir_keep_called(ir_module *m, ir_fn *fn);
 
 /* every op, outer before inner, in order; `each` returns false to stop; it may remove the op itself */
 typedef bool ir_visit(ir_op *op, void *user);

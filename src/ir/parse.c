@@ -35,6 +35,20 @@ check_result_types(parser *p, const token *at, const ir_type *types, size_t n)
 }
 
 static void
+parse_own(parser *p, const char *word, ir_fn **place)
+{
+    if (!parse_skip_word(p, word))
+        return;
+    pending_own own = {place, p->lex.now};
+    if (p->lex.now.kind != TOKEN_GLOBAL) {
+        parse_expected(p, "a function's name (@name)");
+        return;
+    }
+    vec_push(&p->own, own);
+    lex_next(&p->lex);
+}
+
+static void
 parse_bodies(parser *p)
 {
     vec(ir_type) types = {0};
@@ -51,6 +65,8 @@ parse_bodies(parser *p)
         }
         parse_want(p, ")");
     }
+    parse_own(p, "vjp", &p->fn->vjp);
+    parse_own(p, "jvp", &p->fn->jvp);
     p->fn->loc = parse_loc(p);
     if (parse_skip_word(p, "shape")) {
         p->fn->shape = ir_region_new(p->fn, NULL);
@@ -91,16 +107,23 @@ parse_fn(parser *p)
     parse_bodies(p);
 }
 
+static ir_fn *
+resolve(parser *p, const token *name)
+{
+    ir_fn *fn = ir_fn_find(p->m, name->text);
+    if (!fn)
+        lex_error(&p->lex, name, E_FUNCTION, "no function of this name is in the module");
+    return fn;
+}
+
 /* calls may stand before what they call */
 static void
 resolve_calls(parser *p)
 {
-    for (size_t i = 0; i < p->calls.n; i++) {
-        pending_call *c = &p->calls.at[i];
-        c->op->attr.fn = ir_fn_find(p->m, c->name.text);
-        if (!c->op->attr.fn)
-            lex_error(&p->lex, &c->name, E_FUNCTION, "no function of this name is in the module");
-    }
+    for (size_t i = 0; i < p->calls.n; i++)
+        p->calls.at[i].op->attr.fn = resolve(p, &p->calls.at[i].name);
+    for (size_t i = 0; i < p->own.n; i++)
+        *p->own.at[i].place = resolve(p, &p->own.at[i].name);
 }
 
 static void
@@ -109,6 +132,7 @@ release(void *parser_)
     parser *p = parser_;
     map_free(&p->names);
     vec_free(&p->calls);
+    vec_free(&p->own);
     vec_free(&p->args);
     str_free(&p->bytes);
     arena_free(p->scratch);

@@ -15,6 +15,12 @@ typedef struct pending_call {
     token name;
 } pending_call;
 
+/* a function's own derivative */
+typedef struct pending_own {
+    ir_fn **place;
+    token name;
+} pending_own;
+
 typedef struct parser {
     lexer lex;
     ir_module *m;
@@ -22,6 +28,7 @@ typedef struct parser {
     arena *scratch;
     map names; /* of the function's values: hash of a name -> what it names */
     vec(pending_call) calls;
+    vec(pending_own) own;
     vec(ir_value *) args; /* of the op being read */
     str bytes;            /* of the table being read */
     unsigned depth;

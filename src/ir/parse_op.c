@@ -53,6 +53,22 @@ parse_direction(ir_op *op, rg_str part)
 }
 
 static bool
+parse_call_suffix(ir_op *op, rg_str part)
+{
+    if (op->again || op->fast)
+        return false;
+    if (is(part, "vjp") && !op->reverse && !op->forward)
+        op->reverse = true;
+    else if (is(part, "jvp") && op->forward < IR_FORWARD_MAX)
+        op->forward++;
+    else if (is(part, "again"))
+        op->again = true;
+    else
+        return false;
+    return true;
+}
+
+static bool
 parse_suffixes(ir_op *op, rg_str rest)
 {
     bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
@@ -70,6 +86,8 @@ parse_suffixes(ir_op *op, rg_str rest)
             continue;
         else if (is(part, "atomic") && op->code == RG_OP_RMW && !op->atomic && !op->fast)
             op->atomic = true;
+        else if (op->code == RG_OP_CALL && parse_call_suffix(op, part))
+            continue;
         else if (is(part, "fast") && !op->fast)
             op->fast = true;
         else
@@ -114,8 +132,8 @@ parse_op_name(parser *p)
         lex_error(
             &p->lex, &t, E_SUFFIX,
             "this operation cannot have such a suffix\nload and store take .adj .tan .tan2, then "
-            "a direction .d1 to .d63; rmw takes .add .min ... .cas, then these, then .atomic; any "
-            "op takes .fast last");
+            "a direction .d1 to .d63; rmw takes .add .min ... .cas, then these, then .atomic; "
+            "call takes .vjp, .jvp, .again; any op takes .fast last");
     lex_next(&p->lex);
     return op;
 }

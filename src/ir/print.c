@@ -291,6 +291,12 @@ print_op_name(printer *p, const ir_op *op)
         str_addf(p->out, ".d%u", op->direction);
     if (op->atomic)
         str_addz(p->out, ".atomic");
+    if (op->reverse)
+        str_addz(p->out, ".vjp");
+    for (unsigned i = 0; i < op->forward; i++)
+        str_addz(p->out, ".jvp");
+    if (op->again)
+        str_addz(p->out, ".again");
     if (op->fast)
         str_addz(p->out, ".fast");
     if (op->records)
@@ -579,6 +585,15 @@ print_param(printer *p, const ir_param *param, const ir_value *v)
 }
 
 static void
+print_own(printer *p, const char *word, const ir_fn *derivative)
+{
+    if (!derivative)
+        return;
+    str_addz(p->out, word);
+    print_name(p->out, '@', derivative->name);
+}
+
+static void
 print_fn(printer *p, const ir_fn *fn)
 {
     name_fn(p, fn);
@@ -602,6 +617,8 @@ print_fn(printer *p, const ir_fn *fn)
         }
         str_addc(p->out, ')');
     }
+    print_own(p, " vjp ", fn->vjp);
+    print_own(p, " jvp ", fn->jvp);
     print_loc(p, fn->loc);
     if (fn->shape) {
         str_addz(p->out, " shape ");

@@ -18,6 +18,7 @@
  *
  *   load store        .adj .tan .tan2 (planes, combined in this order)
  *   rmw               .add ... .cas, then planes, then .atomic
+ *   call              .vjp, then .jvp any number of times, then .again
  *   any               .fast
  *
  *   %c: f64 = const 0.1               decimal or hex; inf, -inf, nan, nan:0xBITS
@@ -31,6 +32,8 @@
  *   unwind %trace, %count (%k: i64, %a: T = %init, ...) { ... }
  *   %r: f64 = call @f(%x)
  *   assert %c, "text"      print "format", %v
+ *
+ * A function's own derivatives are named after its results: func @f(...) -> (f64) vjp @g jvp @h { ... }.
  *
  * A place, `@ file:line:col-end`, stands at an op's end or before its first region, after a
  * parameter and before a function's shape and body; `in @callee file:line:col` says, innermost

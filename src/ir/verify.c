@@ -258,6 +258,40 @@ check_results(verifier *v)
     return true;
 }
 
+/* A function's own derivatives: parameters, results, then adjoints of the float results to those of the
+ * float parameters, or tangents of the float parameters to those of the float results. */
+static bool
+check_own(verifier *v, const ir_fn *own, bool reverse)
+{
+    const ir_fn *fn = v->fn;
+    if (!own)
+        return true;
+    const ir_region *from = fn->body, *to = own->body;
+    const ir_op *end = ir_terminator(from), *gives = ir_terminator(to);
+    uint32_t n = 0, given = 0;
+    bool ok = !fn->kernel && !own->kernel && own->module == v->module && end && gives;
+    for (uint32_t i = 0; ok && i < from->nparams; i++)
+        ok = n < to->nparams && ir_type_eq(to->params[n++]->type, from->params[i]->type);
+    for (uint32_t i = 0; ok && i < end->nargs; i++)
+        ok = n < to->nparams && ir_type_eq(to->params[n++]->type, end->args[i]->type);
+    for (int results = 0; ok && results < 2; results++) {
+        uint32_t count = results ? end->nargs : from->nparams;
+        for (uint32_t i = 0; ok && i < count; i++) {
+            ir_type t = results ? end->args[i]->type : from->params[i]->type;
+            if (!ir_type_floats(t))
+                continue;
+            bool taken = (bool)results == reverse;
+            ok = taken ? n < to->nparams : given < gives->nargs;
+            ok = ok && ir_type_eq(ir_adjoint_type(t),
+                                  taken ? to->params[n++]->type : gives->args[given++]->type);
+        }
+    }
+    if (ok && n == to->nparams && given == gives->nargs)
+        return true;
+    return verify_error(v, NULL, E_SIGNATURE, "@%s is not a %s of this function", own->name,
+                        reverse ? "vjp" : "jvp");
+}
+
 /* A shape computes one i64 for each axis of each buffer, from the scalar parameters alone. */
 static bool
 check_shape(verifier *v)
@@ -319,7 +353,8 @@ check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after,
     v.consumed = mem_zalloc(fn->next_id * sizeof(*v.consumed));
     bool linked =
         links_of_region(&v, fn->body, NULL) && (!fn->shape || links_of_region(&v, fn->shape, NULL));
-    if (linked && check_params(&v) && check_body(&v) && check_results(&v) && check_shape(&v))
+    if (linked && check_params(&v) && check_body(&v) && check_results(&v) && check_shape(&v) &&
+        check_own(&v, fn->vjp, true) && check_own(&v, fn->jvp, false))
         verify_linear(&v, fn->body);
     mem_disown(&owns);
     release(&v);

@@ -158,6 +158,27 @@ check_unwind(verifier *v, const ir_op *op)
     return check_trace_result(v, op) && check_body(v, op, 1) && check_carried_results(v, op);
 }
 
+static void
+release_signature(void *s)
+{
+    ir_signature_free(s);
+}
+
+static bool
+check_signature(verifier *v, const ir_op *op, const ir_signature *s)
+{
+    if (op->nargs != s->args.n || op->nresults != s->results.n || op->nregions)
+        return verify_error(v, op, E_CALL, "the call has not the operands and results of @%s",
+                            op->attr.fn->name);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!verify_arg(v, op, i, s->args.at[i]))
+            return false;
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (!verify_result(v, op, i, s->results.at[i]))
+            return false;
+    return true;
+}
+
 static bool
 check_call(verifier *v, const ir_op *op)
 {
@@ -165,17 +186,16 @@ check_call(verifier *v, const ir_op *op)
     if (!fn || fn->kernel || fn->module != v->module)
         return verify_error(v, op, E_CALL,
                             "a call names a function of this module that is no kernel");
-    const ir_op *end = ir_terminator(fn->body);
-    if (!end || op->nargs != fn->body->nparams || op->nresults != end->nargs || op->nregions)
-        return verify_error(v, op, E_CALL, "the call has not the operands and results of @%s",
-                            fn->name);
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (!verify_arg(v, op, i, fn->body->params[i]->type))
-            return false;
-    for (uint32_t i = 0; i < op->nresults; i++)
-        if (!end->args[i] || !verify_result(v, op, i, end->args[i]->type))
-            return false;
-    return true;
+    if (!ir_terminator(fn->body))
+        return verify_error(v, op, E_CALL, "@%s has no end", fn->name);
+    ir_signature s;
+    ir_signature_of(&s, fn, op->reverse, op->forward);
+    mem_owner owns;
+    mem_own(&owns, release_signature, &s);
+    bool fits = check_signature(v, op, &s);
+    mem_disown(&owns);
+    ir_signature_free(&s);
+    return fits;
 }
 
 bool

@@ -3,7 +3,9 @@
  *   %y: f64 = call @square(%x)      ->      %y: f64 = mul %x, %x      ; its place says: inlined
  * from here
  *
- * Recursive calls stay (front ends refuse them). */
+ * Calls of derivatives, and of functions with derivatives of their own, stay: differentiation has rules
+ * for them. What had its effects before is inlined without assertions and prints. Recursive calls stay
+ * (front ends refuse them). */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
@@ -51,6 +53,19 @@ release_chain(void *user)
 }
 
 static void
+drop_effects(ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t k = 0; k < op->nregions; k++)
+            drop_effects(op->regions[k]);
+        op->again |= op->code == RG_OP_CALL;
+        if (op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT)
+            ir_remove(op);
+    }
+}
+
+static void
 replace_call(edit *e, ir_op *call)
 {
     const ir_fn *callee = call->attr.fn;
@@ -63,6 +78,8 @@ replace_call(edit *e, ir_op *call)
     mem_owner owner;
     mem_own(&owner, release_chain, &c);
     ir_walk(copy, move_place, &c);
+    if (call->again)
+        drop_effects(copy);
     mem_disown(&owner);
     release_chain(&c);
     const ir_op *yield = ir_terminator(copy);
@@ -98,7 +115,7 @@ inline_region(edit *e, ir_region *r, const busy *b)
         edit_operands(e, op);
         for (uint32_t k = 0; k < op->nregions; k++)
             inline_region(e, op->regions[k], b);
-        if (op->code != RG_OP_CALL || is_busy(b, op->attr.fn))
+        if (op->code != RG_OP_CALL || ir_call_stays(op) || is_busy(b, op->attr.fn))
             continue;
         inline_into(op->attr.fn, b);
         replace_call(e, op);

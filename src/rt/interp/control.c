@@ -190,6 +190,9 @@ interp_flow
 interp_call(interp_frame *f, const ir_op *op)
 {
     interp_machine *m = f->machine;
+    if (op->reverse || op->forward)
+        return interp_fault(f, op, RT_FAULT_ASSERT, "a derivative of @%s that was not made",
+                            op->attr.fn->name);
     interp_program *program = interp_prepare(m, op->attr.fn);
     if (!program)
         return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a call");

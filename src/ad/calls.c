@@ -1,0 +1,275 @@
+/* Calls of derivatives become calls of functions, which are inlined. SPDX-License-Identifier: Apache-2.0
+ *
+ *   %g: f64, %y: f64 = call.vjp @f(%x, %one)   ->   call @f_vjp1(%x, %one)   ->   what that holds
+ *
+ * A derivative is made for the operands and results that its call has a use for: an adjoint that nobody
+ * reads, an adjoint or tangent that is given as zero, cost nothing. */
+#include "ad/ad.h"
+#include "pass/pass.h"
+
+/* -- local arrays around calls ---------------------------------------------------------------------------- */
+static ir_value *
+copy_before(ir_fn *fn, ir_op *at, ir_value *array)
+{
+    ir_op *copy = ir_op_new(fn, RG_OP_COPY, 1, 0, at->loc);
+    ir_op_arg(copy, fn, array);
+    ir_insert_before(at, copy);
+    return ir_op_result(copy, fn, array->type, NULL);
+}
+
+typedef struct spreading {
+    ir_fn *fn;
+    vec(ir_value *) kept; /* results */
+    vec(ir_op *) copies;  /* of each: what everybody else uses */
+} spreading;
+
+static void
+release_spreading(void *user)
+{
+    spreading *s = user;
+    vec_free(&s->kept);
+    vec_free(&s->copies);
+}
+
+/* call(%a) -> %r   becomes   %k = copy %a, %c = copy %k, call(%c) -> %r, %s = copy %r: %k and %r are left alone */
+static void
+spread_call(spreading *s, ir_op *call)
+{
+    ir_fn *fn = s->fn;
+    for (uint32_t i = 0; i < call->nargs; i++)
+        if (call->args[i]->type.kind == IR_ARRAY)
+            call->args[i] = copy_before(fn, call, copy_before(fn, call, call->args[i]));
+    for (uint32_t i = 0; i < call->nresults; i++) {
+        ir_value *r = call->results[i];
+        if (r->type.kind != IR_ARRAY)
+            continue;
+        ir_value *copy = copy_before(fn, call->next, r);
+        vec_push(&s->kept, r);
+        vec_push(&s->copies, copy->def);
+    }
+}
+
+static void
+spread_region(spreading *s, ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t k = 0; k < op->nregions; k++)
+            spread_region(s, op->regions[k]);
+        if (op->code == RG_OP_CALL)
+            spread_call(s, op);
+    }
+}
+
+static bool
+is_no_call(ir_op *op, void *user)
+{
+    (void)user;
+    return op->code != RG_OP_CALL;
+}
+
+void
+ad_spread_calls(ir_fn *fn)
+{
+    if (ir_walk(fn->body, is_no_call, NULL))
+        return;
+    spreading s = {0};
+    mem_owner owns;
+    mem_own(&owns, release_spreading, &s);
+    s.fn = fn;
+    spread_region(&s, fn->body);
+    ir_value **map = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
+    for (size_t i = 0; i < s.kept.n; i++)
+        map[s.kept.at[i]->id] = s.copies.at[i]->results[0];
+    ir_replace_all(fn, map);
+    for (size_t i = 0; i < s.kept.n; i++)
+        s.copies.at[i]->args[0] = s.kept.at[i]; /* the one use that stays */
+    mem_disown(&owns);
+    release_spreading(&s);
+}
+
+/* -- what a call has a use for ------------------------------------------------------------------------------ */
+typedef struct wanting {
+    const ir_op *call;
+    bool *results; /* used somewhere */
+} wanting;
+
+static bool
+see_uses(ir_op *op, void *user)
+{
+    wanting *w = user;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i]->def == w->call)
+            w->results[op->args[i]->index] = true;
+    return true;
+}
+
+static bool
+is_zero(const ir_value *v)
+{
+    uint64_t bits;
+    while (v->def && v->def->code == RG_OP_COPY)
+        v = v->def->args[0];
+    return (v->def && v->def->code == RG_OP_ARRAY) || (ir_is_const(v, &bits) && bits == 0);
+}
+
+/* -- making the functions ------------------------------------------------------------------------------------- */
+typedef struct making {
+    ir_module *m;
+    diag_list *diags;
+    const ir_op *call;
+    bool *used; /* results of the call */
+    uint32_t made;
+} making;
+
+static const char *
+fresh_name(making *k, const ir_fn *fn, const char *suffix)
+{
+    ir_module *m = k->m;
+    size_t room = strlen(fn->name) + strlen(suffix) + 16;
+    char *name = arena_alloc(m->arena, room);
+    do
+        snprintf(name, room, "%s_%s%u", fn->name, suffix, ++k->made);
+    while (ir_fn_find(m, rg_str_of(name)));
+    return name;
+}
+
+/* parameter i's adjoint, or a tangent of it of any order, is used */
+static bool
+adjoint_is_wanted(const making *k, uint32_t index, uint32_t floats)
+{
+    uint32_t all = floats << k->call->forward;
+    for (uint32_t i = index; i < all; i += floats)
+        if (k->used[i])
+            return true;
+    return false;
+}
+
+static ir_fn *
+make_vjp(making *k)
+{
+    ir_fn *fn = k->call->attr.fn;
+    arena *a = k->m->arena;
+    const ir_op *end = ir_terminator(fn->body);
+    uint32_t n = fn->body->nparams, floats = 0, next = 0, seed = n;
+    bool *active = arena_new_n(a, bool, n + 1), *results = arena_new_n(a, bool, end->nargs + 1);
+    for (uint32_t i = 0; i < n; i++)
+        floats += ir_type_floats(fn->body->params[i]->type);
+    for (uint32_t i = 0; i < end->nargs; i++)
+        floats += ir_type_floats(end->args[i]->type);
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_type_floats(fn->body->params[i]->type))
+            active[i] = adjoint_is_wanted(k, next++, floats);
+    for (uint32_t i = 0; i < end->nargs; i++)
+        if (ir_type_floats(end->args[i]->type)) {
+            /* its adjoint may have a tangent where it is zero itself */
+            results[i] = !is_zero(k->call->args[seed++]) || k->call->forward;
+        }
+    ad_spread_calls(fn);
+    ad_options options = {.active = active, .results = results, .combined = true};
+    return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->diags);
+}
+
+/* the next jvp of fn, whose parameters are the first operands of the call: their tangents follow */
+static ir_fn *
+make_jvp(making *k, ir_fn *fn)
+{
+    uint32_t n = fn->body->nparams, tangent = n;
+    bool *active = arena_new_n(k->m->arena, bool, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_type_floats(fn->body->params[i]->type))
+            active[i] = !is_zero(k->call->args[tangent++]);
+    ad_spread_calls(fn);
+    ad_options options = {.active = active};
+    return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->diags);
+}
+
+/* NULL after errors */
+static ir_fn *
+make_derivative(making *k)
+{
+    ir_fn *fn = k->call->attr.fn;
+    if (k->call->reverse) {
+        fn = make_vjp(k);
+        if (fn && !k->diags->errors)
+            pass_simplify(k->m, IR_STAGE_AD, k->diags);
+    }
+    for (uint32_t i = 0; fn && !k->diags->errors && i < k->call->forward; i++)
+        fn = make_jvp(k, fn);
+    return k->diags->errors ? NULL : fn;
+}
+
+static bool
+expand_call(ir_module *m, ir_op *call, uint32_t *made, diag_list *diags)
+{
+    ir_fn *around = call->parent->fn;
+    making k = {.m = m, .diags = diags, .call = call, .made = *made};
+    k.used = arena_new_n(m->arena, bool, call->nresults + 1);
+    ir_walk(around->body, see_uses, &(wanting){call, k.used});
+    ir_fn *fn = make_derivative(&k);
+    *made = k.made;
+    if (!fn)
+        return false;
+    call->attr.fn = fn;
+    call->reverse = false;
+    call->forward = 0;
+    return true;
+}
+
+/* -- all calls of the module ---------------------------------------------------------------------------------- */
+typedef struct finding {
+    bool early;
+    ir_op *call;
+} finding;
+
+static bool
+find_call(ir_op *op, void *user)
+{
+    finding *f = user;
+    if (op->code == RG_OP_CALL && (op->forward || op->reverse) && !(f->early && op->reverse))
+        f->call = op;
+    return !f->call;
+}
+
+/* Each call is inlined at once: functions that are differentiated have no calls but those that stay. */
+static bool
+expand_in(ir_module *m, ir_fn *fn, bool early, uint32_t *made, diag_list *diags)
+{
+    bool any = false;
+    for (;;) {
+        finding f = {.early = early};
+        ir_walk(fn->body, find_call, &f);
+        if (!f.call || !expand_call(m, f.call, made, diags))
+            return any;
+        PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
+        any = true;
+    }
+}
+
+/* the user's own derivatives have served */
+static bool
+merge_customs(ir_module *m, diag_list *diags)
+{
+    bool any = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        any |= fn->vjp || fn->jvp;
+        fn->vjp = fn->jvp = NULL;
+    }
+    return any && PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
+}
+
+bool
+ad_expand_calls(ir_module *m, bool early, diag_list *diags)
+{
+    bool any = false, more = true;
+    uint32_t made = 0;
+    while (more && !diags->errors) {
+        more = false;
+        for (ir_fn *fn = m->first; fn && !diags->errors; fn = fn->next)
+            if (early || fn->kernel)
+                any |= expand_in(m, fn, early, &made, diags);
+        if (!early && !diags->errors)
+            any |= more = merge_customs(m, diags);
+    }
+    return any;
+}

@@ -1,0 +1,206 @@
+/* Calls: their signatures, and the functions that lead to each other. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ir.h"
+
+bool
+ir_type_floats(ir_type t)
+{
+    return (t.kind == IR_SCALAR || t.kind == IR_ARRAY) && ir_is_float((rg_dtype)t.dtype);
+}
+
+ir_type
+ir_adjoint_type(ir_type t)
+{
+    t.dtype = (uint8_t)ir_adjoint_dtype((rg_dtype)t.dtype);
+    return t;
+}
+
+/* -- signatures ----------------------------------------------------------------------------------- */
+static void
+release_signature(void *s)
+{
+    ir_signature_free(s);
+}
+
+void
+ir_signature_free(ir_signature *s)
+{
+    vec_free(&s->args);
+    vec_free(&s->results);
+}
+
+static void
+add_vjp(ir_signature *s)
+{
+    ir_signature made = {0};
+    mem_owner owns;
+    mem_own(&owns, release_signature, &made);
+    for (size_t i = 0; i < s->args.n; i++) {
+        vec_push(&made.args, s->args.at[i]);
+        if (ir_type_floats(s->args.at[i]))
+            vec_push(&made.results, ir_adjoint_type(s->args.at[i]));
+    }
+    for (size_t i = 0; i < s->results.n; i++)
+        if (ir_type_floats(s->results.at[i])) {
+            vec_push(&made.args, ir_adjoint_type(s->results.at[i]));
+            vec_push(&made.results, s->results.at[i]);
+        }
+    for (size_t i = 0; i < s->results.n; i++)
+        if (!ir_type_floats(s->results.at[i]))
+            vec_push(&made.results, s->results.at[i]);
+    mem_disown(&owns);
+    ir_signature_free(s);
+    *s = made;
+}
+
+static void
+add_jvp(ir_signature *s)
+{
+    ir_signature made = {0};
+    mem_owner owns;
+    mem_own(&owns, release_signature, &made);
+    for (size_t i = 0; i < s->args.n; i++)
+        vec_push(&made.args, s->args.at[i]);
+    for (size_t i = 0; i < s->args.n; i++)
+        if (ir_type_floats(s->args.at[i]))
+            vec_push(&made.args, ir_adjoint_type(s->args.at[i]));
+    for (size_t i = 0; i < s->results.n; i++)
+        if (ir_type_floats(s->results.at[i]))
+            vec_push(&made.results, ir_adjoint_type(s->results.at[i]));
+    for (size_t i = 0; i < s->results.n; i++)
+        vec_push(&made.results, s->results.at[i]);
+    mem_disown(&owns);
+    ir_signature_free(s);
+    *s = made;
+}
+
+void
+ir_signature_of(ir_signature *s, const ir_fn *fn, bool reverse, unsigned forward)
+{
+    *s = (ir_signature){0};
+    mem_owner owns;
+    mem_own(&owns, release_signature, s);
+    const ir_op *end = ir_terminator(fn->body);
+    for (uint32_t i = 0; i < fn->body->nparams; i++)
+        vec_push(&s->args, fn->body->params[i]->type);
+    for (uint32_t i = 0; end && i < end->nargs; i++)
+        vec_push(&s->results, end->args[i]->type);
+    if (reverse)
+        add_vjp(s);
+    for (; forward; forward--)
+        add_jvp(s);
+    mem_disown(&owns);
+}
+
+bool
+ir_call_stays(const ir_op *call)
+{
+    return call->reverse || call->forward || call->attr.fn->vjp || call->attr.fn->jvp;
+}
+
+/* -- which functions lead to which ------------------------------------------------------------------ */
+typedef void see_fn(ir_fn *fn, void *user);
+
+typedef struct seeing {
+    see_fn *each;
+    void *user;
+} seeing;
+
+static bool
+see_call(ir_op *op, void *user)
+{
+    seeing *s = user;
+    if (op->code == RG_OP_CALL && op->attr.fn)
+        s->each(op->attr.fn, s->user);
+    return true;
+}
+
+/* calls `each` for the functions that fn names itself, some of them twice */
+static void
+each_callee(const ir_fn *fn, see_fn *each, void *user)
+{
+    seeing s = {each, user};
+    if (fn->vjp)
+        each(fn->vjp, user);
+    if (fn->jvp)
+        each(fn->jvp, user);
+    ir_walk(fn->body, see_call, &s);
+}
+
+typedef struct reaching {
+    map seen;
+    vec(ir_fn *) fns; /* callees first, as far as they do not name each other */
+} reaching;
+
+static void
+release_reaching(void *user)
+{
+    reaching *k = user;
+    map_free(&k->seen);
+    vec_free(&k->fns);
+}
+
+static void
+reach(ir_fn *fn, void *user)
+{
+    reaching *k = user;
+    if (map_get(&k->seen, map_ptr(fn)))
+        return;
+    map_set(&k->seen, map_ptr(fn), fn);
+    each_callee(fn, reach, k);
+    vec_push(&k->fns, fn);
+}
+
+void
+ir_keep_called(ir_module *m, ir_fn *fn)
+{
+    reaching k = {0};
+    mem_owner owns;
+    mem_own(&owns, release_reaching, &k);
+    reach(fn, &k);
+    m->first = m->last = fn; /* it was reached last */
+    for (size_t i = 0; i + 1 < k.fns.n; i++) {
+        m->last->next = k.fns.at[i];
+        m->last = k.fns.at[i];
+    }
+    m->last->next = NULL;
+    mem_disown(&owns);
+    release_reaching(&k);
+}
+
+/* -- clones with what they call ----------------------------------------------------------------------- */
+/* what a clone still names in the module that it came from */
+static void
+bring_home(ir_module *m, ir_fn **fn)
+{
+    if (*fn && (*fn)->module != m)
+        *fn = ir_fn_find(m, rg_str_of((*fn)->name));
+}
+
+static bool
+bring_call_home(ir_op *op, void *m)
+{
+    if (op->code == RG_OP_CALL)
+        bring_home(m, &op->attr.fn);
+    return true;
+}
+
+ir_fn *
+ir_fn_clone_with_calls(ir_module *to, const ir_fn *fn, const char *name)
+{
+    reaching k = {0};
+    mem_owner owns;
+    mem_own(&owns, release_reaching, &k);
+    each_callee(fn, reach, &k);
+    for (size_t i = 0; i < k.fns.n; i++)
+        if (!ir_fn_find(to, rg_str_of(k.fns.at[i]->name)))
+            ir_fn_clone(to, k.fns.at[i], k.fns.at[i]->name);
+    ir_fn *copy = ir_fn_clone(to, fn, name);
+    for (ir_fn *made = to->first; made; made = made->next) {
+        bring_home(to, &made->vjp);
+        bring_home(to, &made->jvp);
+        ir_walk(made->body, bring_call_home, to);
+    }
+    mem_disown(&owns);
+    release_reaching(&k);
+    return copy;
+}
