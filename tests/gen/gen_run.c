@@ -1,16 +1,17 @@
-/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--plans] [--threads N]: runs
- * generated programs. SPDX-License-Identifier: Apache-2.0
+/* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--plans] [--directions]
+ * [--threads N]: runs generated programs. SPDX-License-Identifier: Apache-2.0
  *
  * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
  * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
  * itself, the split gradient and the symmetry of second derivatives; with --threads, on arrays so
  * long that several threads run; with --gcc, each forward kernel against the C compiler's; with
- * --plans, gradients under every plan that can be forced against those of the default one. Programs
- * run in child processes, so that a crash or an endless loop is one more finding. A failing program
+ * --plans, gradients under every plan that can be forced against those of the default one; with
+ * --directions, launches of three directions against three launches. Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
 
+#include "../directions.h"
 #include "../native.h"
 
 #include <errno.h>
@@ -23,7 +24,7 @@ typedef struct setting {
     rg_context *interp, *cpu; /* cpu NULL: none in this build */
     rg_context *exact;        /* without contraction; NULL: no comparison with the C compiler */
     const char *out;
-    bool keep, plans;
+    bool keep, plans, directions;
     uint32_t threads; /* more than 1: long arrays */
 } setting;
 
@@ -274,6 +275,31 @@ check_plans(const setting *t, const char *source, uint64_t seed, bool wide, repo
     return good;
 }
 
+/* -- several directions ------------------------------------------------------------------------ */
+
+static bool
+check_several(const setting *t, const char *source, uint64_t seed, bool wide, report *r)
+{
+    rg_module *modules[2] = {0};
+    subject one = {0}, several = {0}, cpu = {0};
+    inputs in = {0};
+    double tolerance = t->threads > 1 ? 1e-10 : 1e-12;
+    bool good = open_on(t, t->interp, source, wide, &modules[0], &one, &in, seed, r);
+    if (good && subject_open(&several, t->interp, modules[0], "generated", &in))
+        good = complain(r, "arguments: %s", rg_error_message());
+    good = good && check_directions(&in, &one, &several, true, tolerance, r);
+    if (good && t->cpu)
+        good = open_on(t, t->cpu, source, wide, &modules[1], &cpu, &in, seed, r) &&
+               check_directions(&in, &one, &cpu, false, tolerance, r);
+    subject_close(&one);
+    subject_close(&several);
+    subject_close(&cpu);
+    rg_module_destroy(modules[0]);
+    rg_module_destroy(modules[1]);
+    inputs_free(&in);
+    return good;
+}
+
 static bool
 check_program(const setting *t, const char *source, uint64_t seed, bool mixed, report *r)
 {
@@ -298,6 +324,8 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
         good = check_native(t, source, seed, r);
     if (good && t->plans)
         good = check_plans(t, source, seed, mixed, r);
+    if (good && t->directions)
+        good = check_several(t, source, seed, mixed, r);
     subject_close(&interp);
     subject_close(&cpu);
     subject_close(&wide);
@@ -575,13 +603,15 @@ main(int argc, char **argv)
             native = true;
         else if (strcmp(argv[i], "--plans") == 0)
             t.plans = true;
+        else if (strcmp(argv[i], "--directions") == 0)
+            t.directions = true;
         else
             usage = true;
     }
     if (usage) {
         fprintf(stderr,
                 "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] "
-                "[--plans] [--threads N]\n");
+                "[--plans] [--directions] [--threads N]\n");
         return 2;
     }
     if (!open_setting(&t, device, native)) {
