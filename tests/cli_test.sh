@@ -232,6 +232,18 @@ says 'x: f64[100] = 1.4973'
 for stage in source inline simplify vjp ad plan tape arrays llvm optimized assembly; do
     expect 0 ir k.c relax --form forward_vjp --stage $stage
 done
+# several directions: the primal is computed and recorded once
+for form in vjp forward_vjp; do
+    expect 0 ir k.c relax --form $form --stage tape
+    grep -cE ' (sin|cos|sincos) |tape_push|tape_pop|exit_if' out >once
+    adjoints=$(grep -c '[.]adj' out)
+    expect 0 ir k.c relax --form $form --stage tape --directions 5
+    grep -cE ' (sin|cos|sincos) |tape_push|tape_pop|exit_if' out >five
+    [ "$(cat once)" -gt 2 ] && cmp -s once five && pass || fail "five directions compute the primal again"
+    [ "$(grep -c '[.]adj' out)" -eq $((5 * adjoints)) ] && pass || fail "five directions have five adjoints"
+done
+expect 2 ir k.c relax --form vjp --directions 65
+says 'from 1 to 64'
 expect 0 ir k.c relax --stage source
 cp out relax.rg
 expect 0 run relax.rg relax n=4 steps=ones x=x.npy loss=zeros:1
