@@ -158,6 +158,9 @@ static ir_fn *
 reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags)
 {
     ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", diags);
+    /* what a task records is then used up thread by thread */
+    if (!diags->errors && combined && PASS_RUN(made->module, ad_fuse, IR_STAGE_AD, diags))
+        pass_simplify(made->module, IR_STAGE_AD, diags);
     if (!diags->errors)
         ad_check_split(made, fn, diags);
     return made;

@@ -5,7 +5,8 @@
  * A case is IR text whose first lines say how to call it: `; arg NAME VALUE` for an integer,
  * `; arg NAME EXTENT...` with `[` `]` for a buffer (`; arg x [ 3 4 ]`), integers in buffers count
  * up from `from N` modulo `mod N`. Floats are f64 and filled from a seed. `; split` marks kernels whose
- * vjp may be launched apart from the forward launch. */
+ * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one
+ * when those that can have been fused with it. */
 #include "ad/ad.h"
 #include "pass/pass.h"
 #include "rt/interp/interp.h"
@@ -35,6 +36,7 @@ typedef struct testcase {
     param p[32];
     rt_arg args[32];
     bool split;
+    int rewinds; /* tasks that still rewind another one once what can be fused is; -1: not said */
     unsigned long long seed;
 } testcase;
 
@@ -119,7 +121,7 @@ read_case(testcase *t, const char *path)
 {
     str text = {0};
     diag_list diags = {0};
-    *t = (testcase){.path = path, .seed = 12345};
+    *t = (testcase){.path = path, .seed = 12345, .rewinds = -1};
     if (file_read(path, &text) != RG_OK)
         return false;
     t->m = ir_parse(str_view(&text), path, &diags);
@@ -136,6 +138,8 @@ read_case(testcase *t, const char *path)
         if (strncmp(copy, "; arg ", 6) == 0)
             read_arg(t, copy + 6);
         t->split |= strncmp(copy, "; split", 7) == 0;
+        if (strncmp(copy, "; rewinds ", 10) == 0)
+            t->rewinds = atoi(copy + 10);
         line = end + 1;
     }
     make_storage(t);
@@ -240,6 +244,21 @@ expect_primals(testcase *t, const char *what, double *const *want)
             }
 }
 
+static bool
+note_rewinding(ir_op *op, void *user)
+{
+    *(int *)user += op->rewinds;
+    return true;
+}
+
+static int
+count_rewinding(const ir_fn *fn)
+{
+    int count = 0;
+    ir_walk(fn->body, note_rewinding, &count);
+    return count;
+}
+
 /* every stage of the pipeline on one differentiated kernel, in a module of its own */
 static void
 check_stages(testcase *t, const ir_fn *made, double want, double scale, const char *form, double *const *primals)
@@ -248,18 +267,22 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     ir_module *m = ir_module_new();
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
-    const char *steps[] = {"raw", "simplified", "planned", "taped"};
-    for (int s = 0; s < 4; s++) {
+    const char *steps[] = {"raw", "simplified", "fused", "planned", "taped"};
+    for (int s = 0; s < 5; s++) {
         bool ok = true;
         if (s == 1)
             ok = pass_simplify(m, IR_STAGE_AD, &diags);
         else if (s == 2)
-            ok = PASS_RUN(m, ad_plan, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
+            ok = PASS_RUN(m, ad_fuse, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
         else if (s == 3)
+            ok = PASS_RUN(m, ad_plan, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
+        else if (s == 4)
             lower_tape(m);
         (void)ok;
         snprintf(name, sizeof name, "%s, %s", form, steps[s]);
-        bool valid = ir_verify(m, s < 3 ? IR_STAGE_AD : IR_STAGE_TAPE, name, &diags);
+        if (s == 2 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
+            expect(t, "tasks that rewind", count_rewinding(fn), t->rewinds, 0);
+        bool valid = ir_verify(m, s < 4 ? IR_STAGE_AD : IR_STAGE_TAPE, name, &diags);
         if (!good(t, valid, name, &diags)) {
             str text = {0};
             ir_print_module(&text, m);
@@ -376,6 +399,7 @@ survives(const testcase *t, long n)
         ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags);
         if (vjp)
             ad_jvp(vjp, NULL, "hvp", &diags);
+        ad_fuse(m);
         ad_plan(m);
         lower_tape(m);
         whole = true;

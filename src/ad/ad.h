@@ -41,6 +41,9 @@ ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], diag_li
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags);
 
+/* After a combined vjp was simplified: a task and the one that rewinds it become one where they can. */
+bool ad_fuse(ir_module *m);
+
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
 typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
 

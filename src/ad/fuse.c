@@ -1,0 +1,291 @@
+/* A task and the task that rewinds it become one, where nothing between the two keeps them apart.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %s, %t = parallel records (%i) reduce (add) { A; yield %v }     before: ops that do not need
+ * %s before and after, in any mixture                                %s = parallel (%i) { A; B;
+ * yield %v } parallel rewinds %t (%j) { B; yield }                           after: ops that need
+ * %s
+ *
+ * vjp sweeps and reverses a kernel's last task at once, since its adjoints are known before it
+ * runs. Those of a task whose sum goes into a loss are too, behind ops that only the sum's value
+ * keeps where they are. The tape is then as deep as one thread instead of as long as the task. */
+#include "ad/ad.h"
+#include "pass/edit.h"
+
+/* What ops do to memory: one entry for each plane of each buffer. */
+typedef struct access {
+    const ir_value *buffer;
+    uint8_t plane;
+    bool reads, writes, adds;
+} access;
+
+typedef struct footprint {
+    vec(access) at;
+    bool effect; /* prints or asserts */
+} footprint;
+
+static bool
+note_access(ir_op *op, void *user)
+{
+    footprint *f = user;
+    f->effect |= op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT;
+    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
+        return true;
+    access *a = NULL;
+    for (size_t k = 0; k < f->at.n && !a; k++)
+        if (f->at.at[k].buffer == op->args[0] && f->at.at[k].plane == op->plane)
+            a = &f->at.at[k];
+    if (!a) {
+        vec_push(&f->at, ((access){op->args[0], op->plane, false, false, false}));
+        a = &f->at.at[f->at.n - 1];
+    }
+    bool add = op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
+    a->reads |= op->code == RG_OP_LOAD || (op->code == RG_OP_RMW && !add);
+    a->writes |= op->code == RG_OP_STORE || (op->code == RG_OP_RMW && !add);
+    a->adds |= add;
+    return true;
+}
+
+static void
+note_op(footprint *f, ir_op *op)
+{
+    note_access(op, f);
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ir_walk(op->regions[i], note_access, f);
+}
+
+/* Adjoints of two arrays may be one memory: a launch may let arrays share them. */
+static bool
+may_meet(const access *a, const access *b)
+{
+    if (a->plane != b->plane || !(a->plane & RG_ADJOINT || ir_may_be_same(a->buffer, b->buffer)))
+        return false;
+    return a->writes || b->writes || (a->adds && b->reads) || (a->reads && b->adds);
+}
+
+/* Whether the order of the two matters. */
+static bool
+in_the_way(const footprint *a, const footprint *b)
+{
+    if (a->effect && b->effect)
+        return true;
+    for (size_t i = 0; i < a->at.n; i++)
+        for (size_t j = 0; j < b->at.n; j++)
+            if (may_meet(&a->at.at[i], &b->at.at[j]))
+                return true;
+    return false;
+}
+
+/* Whether threads of the rewinding task may run before later threads of the first one. */
+static bool
+threads_mix(const footprint *first, const footprint *second)
+{
+    for (size_t i = 0; i < first->at.n; i++)
+        for (size_t j = 0; j < second->at.n; j++) {
+            const access *a = &first->at.at[i], *b = &second->at.at[j];
+            if (may_meet(a, b))
+                return false;
+        }
+    return true;
+}
+
+typedef struct fusion {
+    ir_op *first, *second;
+    footprint moved;     /* of the first task and what goes behind */
+    footprint behind;    /* of what goes behind alone */
+    footprint a, b, one; /* of the first task, of the second, of an op between them */
+    vec(ir_op *) later;  /* what goes behind, in order */
+    map late;            /* values that the first task or `later` define */
+} fusion;
+
+static void
+release_fusion(void *object)
+{
+    fusion *f = object;
+    vec_free(&f->moved.at);
+    vec_free(&f->behind.at);
+    vec_free(&f->a.at);
+    vec_free(&f->b.at);
+    vec_free(&f->one.at);
+    vec_free(&f->later);
+    map_free(&f->late);
+}
+
+static bool
+takes_nothing_late(ir_op *op, void *user)
+{
+    const fusion *f = user;
+    for (uint32_t k = 0; k < op->nargs; k++)
+        if (map_get(&f->late, map_ptr(op->args[k])))
+            return false;
+    return true;
+}
+
+static bool
+needs_late(fusion *f, ir_op *op)
+{
+    bool free = takes_nothing_late(op, f);
+    for (uint32_t i = 0; i < op->nregions && free; i++)
+        free = ir_walk(op->regions[i], takes_nothing_late, f);
+    return !free;
+}
+
+static bool
+mark_late(ir_op *op, void *user)
+{
+    fusion *f = user;
+    for (uint32_t k = 0; k < op->nresults; k++)
+        map_set(&f->late, map_ptr(op->results[k]), op);
+    return true;
+}
+
+/* An op between the two that cannot go before the first goes behind the second. */
+static void
+place_between(fusion *f, ir_op *op)
+{
+    f->one.at.n = 0;
+    f->one.effect = false;
+    note_op(&f->one, op);
+    if (!f->one.effect && !needs_late(f, op) && !in_the_way(&f->moved, &f->one))
+        return;
+    vec_push(&f->later, op);
+    note_op(&f->moved, op);
+    note_op(&f->behind, op);
+    mark_late(op, f);
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ir_walk(op->regions[i], mark_late, f);
+}
+
+static bool
+same_domain(const ir_op *a, const ir_op *b)
+{
+    uint64_t x, y;
+    if (a->attr.rank != b->attr.rank)
+        return false;
+    for (uint32_t k = 0; k < 2 * a->attr.rank; k++)
+        if (a->args[k] != b->args[k] &&
+            !(ir_is_const(a->args[k], &x) && ir_is_const(b->args[k], &y) && x == y))
+            return false;
+    return true;
+}
+
+static bool
+sums_only(const ir_op *task)
+{
+    for (uint32_t k = 0; k < ir_value_results(task); k++)
+        if (task->reduce[k] != RG_RMW_ADD)
+            return false;
+    return true;
+}
+
+static bool
+can_fuse(fusion *f)
+{
+    const ir_value *trace = f->first->results[f->first->nresults - 1];
+    if (!same_domain(f->first, f->second) || !sums_only(f->first))
+        return false;
+    note_op(&f->a, f->first);
+    note_op(&f->b, f->second);
+    note_op(&f->moved, f->first);
+    if (!threads_mix(&f->a, &f->b))
+        return false;
+    mark_late(f->first, f);
+    map_set(&f->late, map_ptr(trace), NULL);
+    for (ir_op *op = f->first->next; op != f->second; op = op->next)
+        place_between(f, op);
+    return !needs_late(f, f->second) && !in_the_way(&f->behind, &f->b);
+}
+
+/* -- the surgery --------------------------------------------------------------------------------
+ */
+
+static bool
+drop_recalls(ir_op *op, void *user)
+{
+    edit_operands(user, op);
+    edit_needless_recall(user, op);
+    return true;
+}
+
+static void
+join_results(edit *e, ir_op *first, ir_op *second)
+{
+    uint32_t had = ir_value_results(first), more = second->nresults;
+    ir_op *end = ir_terminator(first->regions[0]), *other = ir_terminator(second->regions[0]);
+    uint8_t *reduce = arena_new_n(e->fn->module->arena, uint8_t, had + more + 1);
+    edit_drop_result(first, had); /* the trace */
+    first->records = false;
+    for (uint32_t k = 0; k < had; k++)
+        reduce[k] = first->reduce[k];
+    for (uint32_t k = 0; k < more; k++) {
+        ir_value *old = second->results[k];
+        reduce[had + k] = second->reduce[k];
+        ir_op_arg(first, e->fn, second->args[ir_first_init(second) + k]);
+        ir_op_arg(end, e->fn, edit_now(e, other->args[k]));
+        edit_replace(e, old, ir_op_result(first, e->fn, old->type, old->name));
+    }
+    first->reduce = reduce;
+}
+
+static void
+fuse(edit *e, fusion *f)
+{
+    ir_op *first = f->first, *second = f->second, *behind = second->next;
+    ir_region *into = first->regions[0], *from = second->regions[0];
+    for (uint32_t k = 0; k < first->attr.rank; k++)
+        edit_replace(e, from->params[k], into->params[k]);
+    ir_op *at = edit_splice(ir_terminator(into), from, NULL);
+    for (ir_op *next; at != ir_terminator(into); at = next) {
+        next = at->next;
+        for (uint32_t i = 0; i < at->nregions; i++)
+            ir_walk(at->regions[i], drop_recalls, e);
+        drop_recalls(at, e);
+    }
+    join_results(e, first, second);
+    ir_remove(first);
+    ir_insert_before(second, first);
+    ir_remove(second);
+    for (size_t k = 0; k < f->later.n; k++) {
+        ir_remove(f->later.at[k]);
+        ir_insert_before(behind, f->later.at[k]);
+    }
+}
+
+/* The recording task of a rewinding one, if both stand in one region. */
+static ir_op *
+recorder(const ir_op *rewinding)
+{
+    ir_op *task = rewinding->args[2 * rewinding->attr.rank]->def;
+    return task && task->code == RG_OP_PARALLEL && task->parent == rewinding->parent ? task : NULL;
+}
+
+static bool
+try_fuse(edit *e, ir_op *second)
+{
+    fusion f = {.first = recorder(second), .second = second};
+    mem_owner owns;
+    mem_own(&owns, release_fusion, &f);
+    bool good = f.first && can_fuse(&f);
+    if (good)
+        fuse(e, &f);
+    mem_disown(&owns);
+    release_fusion(&f);
+    return good;
+}
+
+bool
+ad_fuse(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        edit e;
+        edit_start(&e, fn);
+        for (ir_op *op = fn->body->first, *next; op; op = next) {
+            next = op->next;
+            if (op->code == RG_OP_PARALLEL && op->rewinds)
+                try_fuse(&e, op);
+        }
+        changed |= edit_finish(&e);
+    }
+    return changed;
+}
