@@ -3,8 +3,10 @@ static double
 square_distance(int d, const double *a, const double *b)
 {
     double sum = 0.0;
-    for (int j = 0; j < d; j++)
-        sum += (a[j] - b[j]) * (a[j] - b[j]);
+    for (int j = 0; j < d; j++) {
+        double along = a[j] - b[j];
+        sum += along * along;
+    }
     return sum;
 }
 
@@ -19,11 +21,11 @@ kmeans(int n, int k, int d, const double point[n][d], const double centroid[k][d
     double total = 0.0;
     #pragma omp parallel for reduction(+ : total)
     for (int i = 0; i < n; i++) {
-        double least = 0.0;
+        double least = square_distance(d, point[i], centroid[0]);
         int nearest = 0;
-        for (int c = 0; c < k; c++) {
+        for (int c = 1; c < k; c++) {
             double distance = square_distance(d, point[i], centroid[c]);
-            if (c == 0 || distance < least) {
+            if (distance < least) {
                 least = distance;
                 nearest = c;
             }
