@@ -1,6 +1,9 @@
-/* Directions through the public API: Jacobians and Hessians in one launch, many directions, misuse.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Directions through the public API: Jacobians and Hessians in one launch, many directions, misuse;
+ * and what is made of control flow that differs between them. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
+
+#include "ad/ad.h"
+#include "rt/interp/interp.h"
 
 #include <retrograd/retrograd.h>
 
@@ -412,10 +415,100 @@ test_sharing(const char *device)
     end(&s);
 }
 
+/* -- control flow that differs between directions ---------------------------------------------------- */
+
+/* Branches, trip counts and exits that depend on an adjoint; arrays that come from outside of them. */
+static const char varied[] =
+    "kernel @varied(%n: i32, %x: buf<f64,1>, %y: buf<f64,1>) {\n"
+    "  %zero: i32 = const 0  %one: i32 = const 1  %half: f64 = const 0.5  %small: f64 = const 0.25\n"
+    "  %first_place: i64 = const 0  %second_place: i64 = const 1  %four: i64 = const 4\n"
+    "  parallel (%i: i32) = (%zero) to (%n) {\n"
+    "    %v: f64 = load %x[%i]  %s: f64 = sin %v\n"
+    "    %g: f64 = load.adj %y[%i]\n"
+    "    %r: f64, %t: i32 = loop (%a: f64 = %g, %k: i32 = %zero) {\n"
+    "      %c: bool = lt %a, %small  exit_if %c (%a, %k)\n"
+    "      %b: f64 = mul %a, %half  %k1: i32 = add %k, %one\n"
+    "      yield %b, %k1\n"
+    "    }\n"
+    "    %blank: f64[4] = array  %first: f64[4] = insert %blank[%first_place], %s\n"
+    "    %filled: f64[4] = for %j: i32 = %zero to %t step 1 (%m: f64[4] = %first) {\n"
+    "      %j64: i64 = cast %j  %at: i64 = rem %j64, %four  %old: f64 = extract %m[%at]\n"
+    "      %new: f64 = add %old, %s  %m1: f64[4] = insert %m[%at], %new\n"
+    "      yield %m1\n"
+    "    }\n"
+    "    %e: f64 = extract %filled[%second_place]\n"
+    "    %big: bool = gt %g, %s\n"
+    "    %w: f64 = if %big {\n"
+    "      rmw.add.adj %x[%i], %s\n"
+    "      %p: f64 = mul %r, %e  yield %p\n"
+    "    } else {\n"
+    "      yield %e\n"
+    "    }\n"
+    "    rmw.add.adj %x[%i], %w\n"
+    "    store.adj %y[%i], %r\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n";
+
+enum { LENGTH = 4, DIRECTIONS = 3 };
+
+static void
+run_varied(const ir_fn *fn, double *x, double *x_adj, double *y_adj)
+{
+    rt_arg args[3] = {{.bits = LENGTH},
+                      {.plane = {x, x_adj}, .extent = {LENGTH}, .stride = {1}},
+                      {.plane = {x, y_adj}, .extent = {LENGTH}, .stride = {1}}};
+    interp_report report;
+    CHECK(interp_run(fn, args, NULL, &report) == RT_OK, "%s", report.message);
+}
+
+static void
+test_varied(void)
+{
+    const uint32_t of[RG_PLANE_COUNT] = {1, DIRECTIONS, 1, 1, 1, 1, 1, 1};
+    double x[LENGTH], one[2][DIRECTIONS * LENGTH] = {{0}}, all[2][DIRECTIONS * LENGTH] = {{0}};
+    for (int i = 0; i < DIRECTIONS * LENGTH; i++)
+        one[1][i] = all[1][i] = 0.2 * i * i;
+    for (int i = 0; i < LENGTH; i++)
+        x[i] = 0.3 + i;
+    diag_list diags = {0};
+    ir_module *m = ir_parse(rg_str_of(varied), "varied", &diags);
+    CHECK(m, "%s", diags.text.ptr);
+    if (!m)
+        return;
+    ir_fn *fn = m->first, *made = ad_directions(fn, of, &diags);
+    CHECK(made && ir_verify(m, IR_STAGE_AD, NULL, &diags), "%s", diags.text.ptr);
+    for (int d = 0; d < DIRECTIONS; d++)
+        run_varied(fn, x, one[0] + d * LENGTH, one[1] + d * LENGTH);
+    if (made)
+        run_varied(made, x, all[0], all[1]);
+    CHECK(memcmp(one, all, sizeof one) == 0, "each direction on its own way");
+    diag_free(&diags);
+    ir_module_free(m);
+}
+
+/* What happens once cannot depend on a direction. */
+static void
+test_refused(void)
+{
+    static const char text[] = "kernel @bad(%x: buf<f64,0>) {\n"
+                               "  %g: f64 = load.adj %x[]  store %x[], %g  yield\n"
+                               "}\n";
+    const uint32_t of[RG_PLANE_COUNT] = {1, 2, 1, 1, 1, 1, 1, 1};
+    diag_list diags = {0};
+    ir_module *m = ir_parse(rg_str_of(text), "bad", &diags);
+    CHECK(m && !ad_directions(m->first, of, &diags) && strstr(diags.text.ptr, "E0540"), "refused");
+    diag_free(&diags);
+    ir_module_free(m);
+}
+
 int
 main(void)
 {
     static const char *const devices[] = {"interp", "cpu"};
+    test_varied();
+    test_refused();
     for (int i = 0; i < 2; i++) {
         rg_context *rg;
         rg_context_desc desc = {.device = rg_str_of(devices[i])};

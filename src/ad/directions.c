@@ -275,7 +275,7 @@ error_at(directions *s, const ir_op *op, const char *what)
 static bool
 consumes(const ir_op *op, uint32_t arg)
 {
-    return op->code == RG_OP_INSERT && arg == 0;
+    return (op->code == RG_OP_INSERT && arg == 0) || op->code == RG_OP_CALL;
 }
 
 static void
