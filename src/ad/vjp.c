@@ -373,6 +373,7 @@ release_vjp(void *object)
     map_free(&v->instance_ops);
     map_free(&v->records);
     vec_free(&v->contests);
+    vec_free(&v->exclusive);
 }
 
 ir_fn *

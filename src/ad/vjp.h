@@ -5,6 +5,7 @@
 #include "ad/activity.h"
 #include "ad/ad.h"
 #include "ad/contest.h"
+#include "ad/exclusive.h"
 
 /* What reversing a recording loop needs of its forward instance. */
 typedef struct vjp_record {
@@ -38,6 +39,7 @@ typedef struct vjp {
     bool keep_contests;    /* sweeps of a task keep its atomic min, max, mul */
     bool right_after;      /* ... and run right after it, before anything else can write */
     vec(vjp_contest) contests;
+    vec(ad_exclusive) exclusive; /* arrays read by the task being reversed */
     ir_value *thread_key;  /* in a task with contests: this thread's key */
     ir_value **instance; /* by id in `from` */
     map instance_ops;    /* ir_op of `from` -> its copy */
@@ -81,6 +83,11 @@ const ir_op *vjp_task_of(const ir_op *op); /* the parallel loop around op; NULL:
 bool ad_reaches_after(const ir_op *load, const ir_op *write, const map *places);
 /* makes the instances of all values that the task reads from outside visible here */
 void vjp_see_outer_values(vjp *v, const ir_op *task);
+
+/* before a task is reversed: finds for each array whether its threads have elements of their own */
+void vjp_open_exclusive(vjp *v, const ir_op *task);
+/* adds g to the adjoint of the element that `load` read: atomically where other threads may */
+void vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g);
 
 /* before, while and after a task with atomic min, max or mul is reversed */
 void vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain);

@@ -394,6 +394,8 @@ reverse_parallel(vjp *v, const ir_op *op)
     reverse_reductions(v, &t);
     if (!v->failed)
         vjp_open_contests(v, op, &t.domain);
+    if (!v->failed && !v->in_parallel)
+        vjp_open_exclusive(v, op);
     if (!v->failed)
         reverse_task(v, &t);
     vjp_close_contests(v, op);

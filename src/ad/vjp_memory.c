@@ -27,50 +27,6 @@ look(const vjp *v, ir_value *buffer)
     return q;
 }
 
-/* Whether no other thread of the task around op can reach the element: the subscripts that are the
- * task's own indices stand at the same axes in every access that the task makes to this buffer. */
-typedef struct exclusive_query {
-    const ir_value *buffer;
-    const ir_op *task;
-    uint32_t axis_of[RG_MAX_RANK]; /* for each task index */
-    bool failed;
-} exclusive_query;
-
-static const ir_value *
-through_casts(const ir_value *v)
-{
-    while (v->def && v->def->code == RG_OP_CAST && ir_is_int((rg_dtype)v->type.dtype) &&
-           ir_is_int((rg_dtype)v->def->args[0]->type.dtype) &&
-           ir_bits((rg_dtype)v->type.dtype) >= ir_bits((rg_dtype)v->def->args[0]->type.dtype))
-        v = v->def->args[0];
-    return v;
-}
-
-static bool
-own_at(const ir_op *access, const ir_op *task, uint32_t k, uint32_t axis)
-{
-    return axis < access->args[0]->type.rank &&
-           through_casts(access->args[1 + axis]) == task->regions[0]->params[k];
-}
-
-static bool
-check_access(ir_op *op, void *user)
-{
-    exclusive_query *q = user;
-    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
-        return true;
-    if (op->args[0] != q->buffer) {
-        /* a picked buffer may be this one */
-        if (op->args[0]->def && op->args[0]->def->code == RG_OP_PICK)
-            q->failed = true;
-        return !q->failed;
-    }
-    for (uint32_t k = 0; k < q->task->attr.rank; k++)
-        if (!own_at(op, q->task, k, q->axis_of[k]))
-            q->failed = true;
-    return !q->failed;
-}
-
 const ir_op *
 vjp_task_of(const ir_op *op)
 {
@@ -78,26 +34,6 @@ vjp_task_of(const ir_op *op)
         if (r->op->code == RG_OP_PARALLEL)
             return r->op;
     return NULL;
-}
-
-static bool
-exclusive(const ir_op *op)
-{
-    exclusive_query q = {.buffer = op->args[0], .task = vjp_task_of(op)};
-    if (!q.task)
-        return true;
-    if (q.buffer->def && q.buffer->def->code == RG_OP_PICK)
-        return false;
-    for (uint32_t k = 0; k < q.task->attr.rank; k++) {
-        uint32_t axis = 0;
-        while (axis < q.buffer->type.rank && !own_at(op, q.task, k, axis))
-            axis++;
-        if (axis == q.buffer->type.rank)
-            return false;
-        q.axis_of[k] = axis;
-    }
-    ir_walk(q.task->regions[0], check_access, &q);
-    return !q.failed;
 }
 
 static vjp_place
@@ -132,8 +68,7 @@ reverse_load(vjp *v, const ir_op *op)
     vjp_place p = place_of(v, op);
     ad_emit e = vjp_at(v, op);
     g = ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g);
-    rg_build_rmw(v->b, op->plane | RG_ADJOINT, RG_RMW_ADD, v->in_parallel && !exclusive(op), p.buffer, p.n,
-                 p.index, g, NULL);
+    vjp_add_adjoint(v, op, &p, g);
 }
 
 static void

@@ -17,9 +17,31 @@ phi(gen *g, const ir_value *v)
     return LLVMBuildPhi(g->b, gen_value_type(g, v->type), v->name ? v->name : "");
 }
 
+/* Whether it makes no difference which arm runs where one thread does: additions, plain or atomic. */
+static bool
+differ_by_atomic(const ir_region *a, const ir_region *b)
+{
+    const ir_op *x = a->first, *y = b->first;
+    for (; x && y; x = x->next, y = y->next) {
+        if (x->code == RG_OP_YIELD && y->code == RG_OP_YIELD)
+            return x->nargs == 0 && y->nargs == 0;
+        if (x->code != RG_OP_RMW || y->code != RG_OP_RMW || x->nargs != y->nargs || x->nresults ||
+            y->nresults || x->rmw != y->rmw || x->plane != y->plane || x->direction != y->direction)
+            return false;
+        for (uint32_t i = 0; i < x->nargs; i++)
+            if (x->args[i] != y->args[i])
+                return false;
+    }
+    return false;
+}
+
 void
 gen_if(gen *g, const ir_op *op)
 {
+    if ((g->options->alone || !g->s->task) && differ_by_atomic(op->regions[0], op->regions[1])) {
+        gen_region(g, op->regions[0]);
+        return;
+    }
     LLVMBasicBlockRef arms[2] = {gen_block(g, "then"), gen_block(g, "else")}, ends[2];
     LLVMValueRef *values[2];
     LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);

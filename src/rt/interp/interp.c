@@ -131,6 +131,8 @@ machine_release(void *machine)
             free(b->arg->plane[plane]);
     free(m->tapes[0].at);
     free(m->tapes[1].at);
+    map_free(&m->cells);
+    arena_free(m->cell_arena);
     arena_free(m->arena);
 }
 

@@ -87,6 +87,9 @@ typedef struct interp_machine {
     struct interp_frame *frame; /* the innermost */
     uint32_t depth;             /* of calls */
     bool parallel;              /* inside a parallel loop */
+    uint64_t thread;            /* number of the iteration of the outermost one */
+    map cells;                  /* element of an adjoint -> what its threads added (adjoints.c) */
+    arena *cell_arena;
     uint64_t steps;
     int64_t held, most_held; /* bytes recorded */
     interp_tape tapes[2];    /* the kernel's, the worker's */
@@ -147,6 +150,15 @@ interp_trace_result(const ir_op *op)
     const ir_value *last = op->records && op->nresults ? op->results[op->nresults - 1] : NULL;
     return last && last->type.kind == IR_TRACE ? last : NULL;
 }
+/* -- adjoints.c -----------------------------------------------------------------------------------
+ */
+/* An addition in a parallel loop to an element of an adjoint: whether two threads meet there without
+ * atomics; *added: it is noted, and in the element when the loop ends. */
+interp_flow interp_cell_add(interp_frame *f, const ir_op *op, rg_dtype d, void *at, double value,
+                            bool *added);
+void interp_cell_settle(interp_machine *m, void *at); /* the element is about to be looked at */
+void interp_cells_flush(interp_machine *m);           /* the outermost parallel loop ends */
+
 /* saves the present values as one more row */
 bool interp_trace_add(interp_frame *f, interp_trace *t);
 /* makes the recalled values what they were in this row */

@@ -177,6 +177,7 @@ interp_load(interp_frame *f, const ir_op *op)
     void *at;
     if (find(f, op, &dtype, &at) == FLOW_FAULT)
         return FLOW_FAULT;
+    interp_cell_settle(f->machine, at);
     uint64_t bits = at ? interp_element_read(dtype, at) : 0;
     f->words[op->results[0]->id].bits = convert(dtype, (rg_dtype)op->results[0]->type.dtype, bits);
     return FLOW_NEXT;
@@ -190,6 +191,7 @@ interp_store(interp_frame *f, const ir_op *op)
     if (find(f, op, &dtype, &at) == FLOW_FAULT)
         return FLOW_FAULT;
     const ir_value *v = op->args[op->nargs - 1];
+    interp_cell_settle(f->machine, at);
     if (at)
         interp_element_write(dtype, at, convert((rg_dtype)v->type.dtype, dtype, interp_bits(f, v)));
     return FLOW_NEXT;
@@ -221,6 +223,12 @@ interp_rmw(interp_frame *f, const ir_op *op)
     bool cas = op->rmw == RG_RMW_CAS;
     const ir_value *v = op->args[op->nargs - (cas ? 2 : 1)];
     rg_dtype computed = (rg_dtype)v->type.dtype;
+    bool added = false;
+    if (ir_is_float(computed) &&
+        interp_cell_add(f, op, dtype, at, ir_bits_float(computed, interp_bits(f, v)), &added) == FLOW_FAULT)
+        return FLOW_FAULT;
+    if (added)
+        return FLOW_NEXT;
     uint64_t old = at ? convert(dtype, computed, interp_element_read(dtype, at)) : 0;
     if (at) {
         uint64_t compare = cas ? interp_bits(f, op->args[op->nargs - 1]) : 0;

@@ -95,10 +95,16 @@ run_threads(interp_frame *f, const ir_op *op, sweep *s)
     interp_flow flow = FLOW_NEXT;
     bool outermost = !f->machine->parallel;
     f->machine->parallel = true;
-    for (uint64_t k = 0; k < s->domain.total && flow == FLOW_NEXT; k++)
-        flow = run_thread(f, op, s, op->rewinds ? s->domain.total - 1 - k : k);
-    if (outermost)
+    for (uint64_t k = 0; k < s->domain.total && flow == FLOW_NEXT; k++) {
+        uint64_t thread = op->rewinds ? s->domain.total - 1 - k : k;
+        if (outermost)
+            f->machine->thread = thread;
+        flow = run_thread(f, op, s, thread);
+    }
+    if (outermost) {
         f->machine->parallel = false;
+        interp_cells_flush(f->machine);
+    }
     return flow;
 }
 
