@@ -203,6 +203,11 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
         /* which recalled values are recorded, which computed again */
         PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
         pass_simplify(m, IR_STAGE_AD, diags);
+        /* loops over groups of iterations; what they recall is chosen anew */
+        if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, diags)) {
+            PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
+            pass_simplify(m, IR_STAGE_AD, diags);
+        }
         seen(o, "plan", m);
     }
     /* frames, cursors, pages */

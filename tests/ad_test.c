@@ -259,30 +259,44 @@ count_rewinding(const ir_fn *fn)
     return count;
 }
 
+static bool
+plan_it(ir_module *m, diag_list *diags)
+{
+    PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
+    pass_simplify(m, IR_STAGE_AD, diags);
+    if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, diags)) {
+        PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
+        pass_simplify(m, IR_STAGE_AD, diags);
+    }
+    return !diags->errors;
+}
+
 /* every stage of the pipeline on one differentiated kernel, in a module of its own */
 static void
-check_stages(testcase *t, const ir_fn *made, double want, double scale, const char *form, double *const *primals)
+check_stages(testcase *t, const ir_fn *made, double want, double scale, const char *form, const char *plan,
+             double *const *primals)
 {
     diag_list diags = {0};
     ir_module *m = ir_module_new();
+    ad_plan_options options = {0};
+    m->plan = ad_plan_parse(plan, &options) ? &options : NULL;
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
     const char *steps[] = {"raw", "simplified", "fused", "planned", "taped"};
     for (int s = 0; s < 5; s++) {
         bool ok = true;
         if (s == 1)
-            ok = pass_simplify(m, IR_STAGE_AD, &diags);
+            pass_simplify(m, IR_STAGE_AD, &diags);
         else if (s == 2)
             ok = PASS_RUN(m, ad_fuse, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
         else if (s == 3)
-            ok = PASS_RUN(m, ad_plan, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
+            ok = plan_it(m, &diags);
         else if (s == 4)
             lower_tape(m);
-        (void)ok;
-        snprintf(name, sizeof name, "%s, %s", form, steps[s]);
+        snprintf(name, sizeof name, "%s, %s (%s)", form, steps[s], plan);
         if (s == 2 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
             expect(t, "tasks that rewind", count_rewinding(fn), t->rewinds, 0);
-        bool valid = ir_verify(m, s < 4 ? IR_STAGE_AD : IR_STAGE_TAPE, name, &diags);
+        bool valid = ok && ir_verify(m, s < 4 ? IR_STAGE_AD : IR_STAGE_TAPE, name, &diags);
         if (!good(t, valid, name, &diags)) {
             str text = {0};
             ir_print_module(&text, m);
@@ -304,6 +318,14 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     }
     diag_free(&diags);
     ir_module_free(m);
+}
+
+static void
+check_plans(testcase *t, const ir_fn *made, double want, const char *form, double *const *primals)
+{
+    static const char *const plans[] = {"least", "record", "recompute", "chunk=2", "chunk=3", "chunk=8", "record,chunk=4"};
+    for (size_t k = 0; k < countof(plans); k++)
+        check_stages(t, made, want, 1, form, plans[k], primals);
 }
 
 static void
@@ -338,7 +360,7 @@ check_case(testcase *t)
     ir_fn *vjp = ad_vjp(t->fn, &combined, "vjp", &diags);
     if (!good(t, vjp != NULL, "vjp", &diags))
         return;
-    check_stages(t, vjp, forward_mode, 1, "combined vjp", forward);
+    check_plans(t, vjp, forward_mode, "combined vjp", forward);
 
     /* jvp of the vjp: the tangent of the adjoint against differences of the adjoint */
     ir_fn *second = ad_jvp(vjp, NULL, "hvp", &diags);
@@ -361,7 +383,7 @@ check_case(testcase *t)
                 for (uint32_t i = 0; i < t->n; i++) /* arrays stand as after the forward launch */
                     if (forward[i] && t->p[i].buffer)
                         memcpy(t->p[i].start[0], forward[i], 8 * t->p[i].elements);
-                check_stages(t, apart, forward_mode, 1, "split vjp", forward);
+                check_plans(t, apart, forward_mode, "split vjp", forward);
             }
             ir_module_free(m);
         }
@@ -388,6 +410,7 @@ survives(const testcase *t, long n)
 {
     static ir_module *m; /* outlives the jump */
     static diag_list diags;
+    static const ad_plan_options chunked = {.chunk = 3};
     m = NULL;
     mem_set_handler(give_up, NULL);
     bool whole = false;
@@ -400,6 +423,9 @@ survives(const testcase *t, long n)
         if (vjp)
             ad_jvp(vjp, NULL, "hvp", &diags);
         ad_fuse(m);
+        m->plan = &chunked;
+        ad_plan(m);
+        ad_chunks(m);
         ad_plan(m);
         lower_tape(m);
         whole = true;

@@ -59,4 +59,8 @@ bool ad_plan_parse(const char *text, ad_plan_options *options);
 /* Decides for every recall: record, or recompute from what is there. Takes m->plan. */
 bool ad_plan(ir_module *m);
 
+/* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
+ * their state once per group; to be planned once more if it changed anything. Takes m->plan. */
+bool ad_chunks(ir_module *m);
+
 #endif

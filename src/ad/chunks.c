@@ -1,0 +1,252 @@
+/* Register chunks: several iterations recorded as one. SPDX-License-Identifier: Apache-2.0
+ *
+ * before   loop records (%a = ..) { body }             unwind { recall %v ..; reverse of the body }
+ * after    loop records (%a = ..) { R times the body } unwind { recall %a; R times what of the body the
+ *                                                               reverse needs; R times its reverse }
+ *
+ * The tape shrinks to the carried state once per R iterations; the rest is computed again. A loop takes part
+ * if it holds no loop that records, and if all that its reverse recalls follows from the carried state, the
+ * iteration's number, values from outside and loads that stand still. A loop that needs anything else from
+ * its iterations (loads of what the kernel writes, what atomics returned) records every iteration.
+ * chunks_forward.c and chunks_reverse.c show the two sides. */
+#include "ad/chunks.h"
+
+#include "ir/recall.h"
+
+/* copies of the body's and its reverse's ops that one loop may grow to */
+enum { MAX_OPS = 2000 };
+
+typedef struct owned {
+    ir_op *recall; /* NULL: gone */
+    ir_op *owner, *by;
+} owned;
+
+typedef struct chunks {
+    ir_fn *fn;
+    const ad_plan_options *options;
+    vec(owned) recalls;
+    vec(ir_op *) unwinds, loops;
+    ad_chunk now;
+    map lifted, recalled;
+    ir_value **replace;
+    bool changed;
+} chunks;
+
+/* -- which loops ------------------------------------------------------------------------------------------ */
+static bool
+collect(ir_op *op, void *user)
+{
+    chunks *x = user;
+    if (op->code == RG_OP_RECALL) {
+        owned r = {.recall = op};
+        r.owner = ir_recall_owner(op, &r.by);
+        vec_push(&x->recalls, r);
+    } else if (op->code == RG_OP_UNWIND) {
+        vec_push(&x->unwinds, op);
+    } else if (op->records && op->code != RG_OP_PARALLEL) {
+        vec_push(&x->loops, op);
+    }
+    return true;
+}
+
+static bool
+repeats_alone(ir_op *op, void *user)
+{
+    uint32_t *ops = user;
+    *ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    return !op->records && !op->rewinds && op->code != RG_OP_UNWIND;
+}
+
+static bool
+carries_scalars(const ir_op *loop)
+{
+    const ir_region *body = loop->regions[0];
+    for (uint32_t i = 0; i < body->nparams; i++) {
+        uint8_t kind = body->params[i]->type.kind;
+        if (kind != IR_SCALAR && !(kind == IR_ARRAY && loop->code == RG_OP_FOR))
+            return false;
+    }
+    for (uint32_t i = 0; loop->code == RG_OP_LOOP && i < ir_value_results(loop); i++)
+        if (loop->results[i]->type.kind != IR_SCALAR)
+            return false;
+    return true;
+}
+
+static bool
+unwinds_now(const chunks *x, const ir_op *op)
+{
+    for (size_t i = 0; i < x->now.unwinds.n; i++)
+        if (x->now.unwinds.at[i] == op)
+            return true;
+    return false;
+}
+
+static bool
+slice_loop(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    ad_slice_free(&c->slice);
+    ad_slice_open(&c->slice, x->fn, c->loop, ad_written_buffers(x->fn));
+    for (size_t i = 0; i < x->recalls.n; i++) {
+        owned r = x->recalls.at[i];
+        if (!r.recall || !ir_region_inside(r.recall->args[0]->region, c->loop->regions[0]))
+            continue;
+        if (r.owner != c->loop || !unwinds_now(x, r.by))
+            return false;
+        ad_slice_want(&c->slice, r.recall->args[0]);
+    }
+    ad_slice_solve(&c->slice);
+    return c->slice.possible && c->slice.wanted.n;
+}
+
+/* -- how many iterations ---------------------------------------------------------------------------------- */
+/* 0: this loop takes no part */
+static uint32_t
+choose_size(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    uint32_t ops = 0, reverse = 0;
+    bool alone = ir_walk(c->loop->regions[0], repeats_alone, &ops) && carries_scalars(c->loop);
+    for (size_t i = 0; alone && i < c->unwinds.n; i++)
+        alone = ir_walk(c->unwinds.at[i]->regions[0], repeats_alone, &reverse);
+    if (!alone || !c->unwinds.n || !slice_loop(x))
+        return 0;
+    uint32_t most = MAX_OPS / (c->slice.ops + reverse + 1);
+    uint32_t size = x->options->chunk < most ? x->options->chunk : most;
+    return size > 1 ? size : 0;
+}
+
+/* -- recalls stand at the top of what unwinds ----------------------------------------------------------------- */
+static ir_value *
+lift_to_body(chunks *x, ir_value *v)
+{
+    for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op)
+        v = ir_lift(x->fn, v, op, &x->lifted);
+    return v;
+}
+
+static ir_value *
+recall_at_top(chunks *x, ir_op *unwind, ir_value *v)
+{
+    uint64_t key = hash_u64(map_ptr(unwind), v->id);
+    ir_value *made = map_get(&x->recalled, key);
+    if (!made) {
+        ad_emit e = {x->fn, unwind->regions[0], unwind->regions[0]->first, unwind->loc};
+        made = ad_recall(&e, v);
+        map_set(&x->recalled, key, made);
+        owned r = {made->def, x->now.loop, unwind};
+        vec_push(&x->recalls, r);
+    }
+    return made;
+}
+
+static void
+replace(chunks *x, ir_value *const *from, ir_value *const *to, size_t n, ir_region *in)
+{
+    x->replace = mem_zalloc(sizeof(*x->replace) * (x->fn->next_id + 1));
+    for (size_t i = 0; i < n; i++)
+        x->replace[from[i]->id] = to[i];
+    ir_replace_in(in, x->replace);
+    mem_free(x->replace);
+    x->replace = NULL;
+}
+
+static void
+gather_recalls(chunks *x)
+{
+    size_t n = x->recalls.n, done = 0;
+    ir_value **from = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
+    ir_value **to = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        owned r = x->recalls.at[i];
+        if (!r.recall || r.owner != x->now.loop)
+            continue;
+        from[done] = r.recall->results[0];
+        to[done++] = recall_at_top(x, r.by, lift_to_body(x, r.recall->args[0]));
+        ir_remove(r.recall);
+        x->recalls.at[i].recall = NULL;
+    }
+    for (size_t i = 0; i < x->now.unwinds.n; i++)
+        replace(x, from, to, done, x->now.unwinds.at[i]->regions[0]);
+}
+
+/* -- the pass ------------------------------------------------------------------------------------------------- */
+static void
+replace_results(chunks *x, ir_op *op, ir_value *const *results)
+{
+    replace(x, op->results, results, op->nresults, x->fn->body);
+    ir_remove(op);
+}
+
+static void
+rewrite(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    gather_recalls(x);
+    bool possible = slice_loop(x); /* once more: what was lifted out of ifs has new values */
+    assert(possible && "lifting changes what follows from what");
+    (void)possible;
+    ad_chunk_open(c);
+    for (size_t i = 0; i < c->unwinds.n; i++) {
+        ir_op *unwind = c->unwinds.at[i];
+        replace_results(x, unwind, ad_chunk_reverse(c, unwind));
+    }
+    uint32_t n = ir_value_results(c->loop);
+    ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
+    memcpy(results, ad_chunk_fill(c), sizeof(*results) * n);
+    results[n] = c->trace;
+    replace_results(x, c->loop, results);
+    x->changed = true;
+}
+
+static void
+chunk_loop(chunks *x, ir_op *loop)
+{
+    ad_chunk *c = &x->now;
+    vec_clear(&c->unwinds);
+    c->loop = loop;
+    for (size_t i = 0; i < x->unwinds.n; i++)
+        if (ir_trace_maker(x->unwinds.at[i]->args[0]) == loop)
+            vec_push(&c->unwinds, x->unwinds.at[i]);
+    c->size = choose_size(x);
+    if (c->size)
+        rewrite(x);
+}
+
+static void
+release_chunks(void *object)
+{
+    chunks *x = object;
+    ad_slice_free(&x->now.slice);
+    vec_free(&x->now.unwinds);
+    vec_free(&x->recalls);
+    vec_free(&x->unwinds);
+    vec_free(&x->loops);
+    map_free(&x->lifted);
+    map_free(&x->recalled);
+    mem_free(x->replace);
+}
+
+static bool
+chunk_fn(ir_fn *fn, const ad_plan_options *options)
+{
+    chunks x = {.fn = fn, .options = options, .now = {.fn = fn}};
+    mem_owner owns;
+    mem_own(&owns, release_chunks, &x);
+    ir_walk(fn->body, collect, &x);
+    for (size_t i = 0; i < x.loops.n; i++)
+        chunk_loop(&x, x.loops.at[i]);
+    mem_disown(&owns);
+    release_chunks(&x);
+    return x.changed;
+}
+
+bool
+ad_chunks(ir_module *m)
+{
+    ad_plan_options costs = {0};
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next)
+        changed |= chunk_fn(fn, m->plan ? m->plan : &costs);
+    return changed;
+}
