@@ -126,11 +126,18 @@ eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *value
     a->count = count;
     a->plane[RG_PRIMAL] = values;
     for (unsigned plane = 1; plane < EVAL_PLANES; plane++)
-        if (planes >> plane & 1) {
-            a->plane[plane] = calloc(count + 1, sizeof(double));
-            eval_check(rg_array_attach(a->array, plane, a->plane[plane]), name);
-        }
+        if (planes >> plane & 1)
+            eval_add_directions(a, plane, 1);
     return a;
+}
+
+void
+eval_add_directions(eval_array *a, unsigned plane, size_t directions)
+{
+    double *memory = calloc(directions * a->count + 1, sizeof *memory);
+    a->directions = directions;
+    a->plane[plane] = memory;
+    eval_check(rg_array_attach_directions(a->array, plane, memory, (uint32_t)directions), a->name);
 }
 
 eval_array *
@@ -182,7 +189,8 @@ eval_clear(eval *e, unsigned plane)
 {
     for (unsigned k = 0; k < e->count; k++)
         if (e->arrays[k].plane[plane])
-            memset(e->arrays[k].plane[plane], 0, e->arrays[k].count * sizeof(double));
+            memset(e->arrays[k].plane[plane], 0,
+                   e->arrays[k].directions * e->arrays[k].count * sizeof(double));
 }
 
 void

@@ -17,6 +17,7 @@ typedef struct eval_array {
     rg_array *array;
     size_t count;
     double *plane[EVAL_PLANES]; /* primal, adjoint, tangent, the adjoint's tangent; NULL: none */
+    size_t directions;          /* of the companions */
     int *ints;                  /* of an array of integers: its elements, and no plane */
 } eval_array;
 
@@ -91,6 +92,8 @@ eval_array *eval_add_ints(eval *e, const char *name, int64_t rows, int64_t colum
 /* An argument from the input's member `key`. */
 eval_array *eval_add_input(eval *e, const char *name, const char *key, int64_t rows,
                            int64_t columns, unsigned planes);
+/* Gives an array one more companion, with directions. */
+void eval_add_directions(eval_array *a, unsigned plane, size_t directions);
 eval_array *eval_get(eval *e, const char *name);
 
 typedef rg_status eval_launcher(rg_kernel *, rg_args *);

@@ -30,14 +30,14 @@ prepare(eval *e)
         free(part);
     }
     eval_set_int(e, "p", p);
-    eval_add(e, "parameter", p, ROW, repeat(row, ROW, (size_t)p), 0);
-    eval_add(e, "weight", p, EVAL_LIST, repeat(row + ROW - 1, 1, (size_t)p), 0);
+    eval_array *parameter = eval_add(e, "parameter", p, ROW, repeat(row, ROW, (size_t)p), 0);
+    eval_add_directions(parameter, RG_ADJOINT, 2);
+    eval_add(e, "weight", p, EVAL_LIST, repeat(row + ROW - 1, 1, (size_t)p), EVAL_ADJOINT);
     double *feature = eval_numbers(eval_member(e, "feat"), "feat", 2);
     eval_add(e, "feature", p, 2, repeat(feature, 2, (size_t)p), 0);
     free(feature);
-    eval_add(e, "reprojection", p, 2, NULL, EVAL_ADJOINT);
+    eval_add_directions(eval_add(e, "reprojection", p, 2, NULL, 0), RG_ADJOINT, 2);
     eval_add(e, "weight_error", p, EVAL_LIST, NULL, EVAL_ADJOINT);
-    e->result = calloc((size_t)p * (2 * ROW + 1) + 1, sizeof(double));
 }
 
 static void
@@ -47,27 +47,19 @@ objective(eval *e)
     eval_launch(e, 1, rg_launch);
 }
 
-/* One reverse launch for each row of a block, its adjoints the row's entries. */
+/* Two directions are the rows of the blocks: row 0 is seeded in every observation's first error. */
 static void
 jacobian(eval *e)
 {
+    eval_clear(e, RG_ADJOINT);
+    double *seed = eval_get(e, "reprojection")->plane[RG_ADJOINT];
+    double *weight_seed = eval_get(e, "weight_error")->plane[RG_ADJOINT];
     size_t p = (size_t)eval_whole(e, "p");
-    eval_array *parameter = eval_get(e, "parameter"), *weight = eval_get(e, "weight");
-    eval_array *reprojection = eval_get(e, "reprojection");
-    memset(e->result, 0, p * (2 * ROW + 1) * sizeof(double));
-    for (size_t row = 0; row < 2; row++) {
-        double *seed = reprojection->plane[RG_ADJOINT];
-        eval_check(rg_array_attach(parameter->array, RG_ADJOINT, e->result + row * ROW * p), "row");
-        for (size_t i = 0; i < p; i++) {
-            seed[2 * i + row] = 1.0;
-            seed[2 * i + 1 - row] = 0.0;
-        }
-        eval_launch(e, 0, rg_launch_forward_vjp);
+    for (size_t i = 0; i < p; i++) {
+        seed[2 * i] = seed[2 * p + 2 * i + 1] = 1.0;
+        weight_seed[i] = 1.0;
     }
-    eval_array *error = eval_get(e, "weight_error");
-    eval_check(rg_array_attach(weight->array, RG_ADJOINT, e->result + 2 * ROW * p), "row");
-    for (size_t i = 0; i < p; i++)
-        error->plane[RG_ADJOINT][i] = 1.0;
+    eval_launch(e, 0, rg_launch_forward_vjp);
     eval_launch(e, 1, rg_launch_forward_vjp);
 }
 
@@ -95,14 +87,14 @@ find_column(eval *e, int64_t k)
     return j < ROW - 1 ? points + POINT * (i % m) + j - CAMERA : points + POINT * m + i;
 }
 
-/* Number k of the matrix's values: they lie by rows of a block, then by observations. */
+/* Number k of the matrix's values. */
 static double
 find_value(eval *e, int64_t k)
 {
     int64_t p = eval_whole(e, "p"), row = k / ROW;
     if (k >= 2 * ROW * p)
-        return e->result[k];
-    return e->result[(row % 2 * p + row / 2) * ROW + k % ROW];
+        return eval_get(e, "weight")->plane[RG_ADJOINT][k - 2 * ROW * p];
+    return eval_get(e, "parameter")->plane[RG_ADJOINT][(row % 2 * p + row / 2) * ROW + k % ROW];
 }
 
 /* The first 30 entries of each list and its last one. */

@@ -3,7 +3,6 @@
 #include "evals.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { ANGLES = 26 };
 
@@ -49,7 +48,7 @@ prepare(eval *e)
     eval_set_int(e, "count", s.count);
     eval_set_int(e, "placed", s.placed);
     eval_set_int(e, "mirrored", s.mirrored);
-    eval_add_input(e, "theta", "theta", ANGLES, EVAL_LIST, EVAL_TANGENT);
+    eval_add_input(e, "theta", "theta", ANGLES, EVAL_LIST, 0);
     eval_add_ints(e, "parent", s.bones, EVAL_LIST, model(e, "parents"));
     add_model(e, "relative", "base_relatives", s.bones, 16);
     add_model(e, "inverse", "inverse_base_absolutes", s.bones, 16);
@@ -59,30 +58,26 @@ prepare(eval *e)
     eval_add_ints(e, "correspondence", s.count, EVAL_LIST, json_get(data, "correspondences"));
     size_t count = 3 * (size_t)s.count;
     eval_add(e, "point", s.count, 3, eval_numbers(points, "points", count), 0);
-    eval_add_input(e, "us", "us", s.placed, 2, EVAL_TANGENT);
-    eval_add(e, "absolute", s.bones, 12, NULL, EVAL_TANGENT);
-    eval_add(e, "final", s.bones, 12, NULL, EVAL_TANGENT);
-    eval_add(e, "error", s.count, 3, NULL, EVAL_TANGENT);
-    e->result = calloc(count * (ANGLES + 2) + 1, sizeof(double));
+    eval_add_input(e, "us", "us", s.placed, 2, 0);
+    eval_add(e, "absolute", s.bones, 12, NULL, 0);
+    eval_add(e, "final", s.bones, 12, NULL, 0);
+    eval_add(e, "error", s.count, 3, NULL, 0);
+    static const char *const active[] = {"theta", "us", "absolute", "final", "error"};
+    for (unsigned k = 0; k < 5; k++)
+        eval_add_directions(eval_get(e, active[k]), RG_TANGENT, ANGLES + (s.placed ? 2 : 0));
 }
 
 static void
 jacobian(eval *e)
 {
-    sizes s = find_sizes(e);
-    eval_array *theta = eval_get(e, "theta"), *us = eval_get(e, "us"),
-               *error = eval_get(e, "error");
-    size_t first = s.placed ? 2 : 0, columns = first + ANGLES;
-    for (size_t column = 0; column < columns; column++) {
-        memset(theta->plane[RG_TANGENT], 0, theta->count * sizeof(double));
-        for (size_t i = 0; i < us->count; i++)
-            us->plane[RG_TANGENT][i] = column < first && i % 2 == column;
-        if (column >= first)
-            theta->plane[RG_TANGENT][column - first] = 1.0;
-        eval_launch(e, 0, rg_launch_jvp);
-        for (size_t row = 0; row < error->count; row++)
-            e->result[row * columns + column] = error->plane[RG_TANGENT][row];
-    }
+    eval_array *theta = eval_get(e, "theta"), *us = eval_get(e, "us");
+    size_t columns = theta->directions, own = columns - ANGLES;
+    for (size_t column = 0; column < own; column++)
+        for (size_t i = column; i < us->count; i += 2)
+            us->plane[RG_TANGENT][column * us->count + i] = 1.0;
+    for (size_t k = 0; k < ANGLES; k++)
+        theta->plane[RG_TANGENT][(own + k) * ANGLES + k] = 1.0;
+    eval_launch(e, 0, rg_launch_jvp);
 }
 
 static void
@@ -95,8 +90,12 @@ print(eval *e, line *out)
 static void
 print_jacobian(eval *e, line *out)
 {
-    size_t columns = ANGLES + (find_sizes(e).placed ? 2 : 0);
-    line_rows(out, e->result, eval_get(e, "error")->count, columns);
+    eval_array *error = eval_get(e, "error");
+    for (size_t row = 0; row < error->count; row++)
+        for (size_t column = 0; column < error->directions; column++)
+            line_add(out, "%s%.17g", column ? ", " : row ? "], [" : "[[",
+                     error->plane[RG_TANGENT][column * error->count + row]);
+    line_add(out, "]]");
 }
 
 static void
