@@ -195,11 +195,11 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
+    /* derivatives have multiplications and additions of their own; before the plan, so that they round
+     * alike whatever it decides */
+    if (o->contraction && (reverse || forward || calls))
+        PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
     if (reverse || calls) {
-        /* adjoint code has multiplications and additions of its own; before the plan, so that they round
-         * alike whatever it decides */
-        if (o->contraction)
-            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
         /* which recalled values are recorded, which computed again */
         PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
         pass_simplify(m, IR_STAGE_AD, diags);
