@@ -79,12 +79,15 @@ void *rt_cpu_temp(rt_launch *launch, int64_t bytes);
 void *rt_cpu_temp_again(rt_launch *launch, int64_t bytes, void *last);
 /* At least `bytes` for this worker's local arrays, aligned to 64; the same until the task ends. */
 void *rt_cpu_scratch(rt_worker *worker, int64_t bytes);
-/* Sums that many threads add to are first formed by each worker alone, in f64: `cells` zeroed doubles
- * for every seat, RT_PRIVATE_ROW(cells) apart, until the next call. rt_cpu_private_add() then adds all
- * workers' cells first .. first + n - 1 to an array of n f32 or f64 elements. */
+/* Sums that many threads add to are first formed by each worker alone, in f64: `cells` doubles, all 0,
+ * for every seat, RT_PRIVATE_ROW(cells) apart, until the next call. After the task,
+ * rt_cpu_private_add() adds all workers' cells first .. first + n - 1 to an array of n floats of so many
+ * bytes each, and clears them: every cell has to be given back so. */
 #define RT_PRIVATE_ROW(cells) (((cells) + 15) & ~(int64_t)15)
 double *rt_cpu_private(rt_launch *launch, int64_t cells);
-void rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array, int32_t is_double);
+void rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array, int32_t bytes);
+/* A parallel loop is cut into at most so many chunks for each thread: rt_cpu_slots() for all. */
+enum { RT_CHUNKS_PER_THREAD = 8 };
 _Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line);
 void rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
                   uint32_t n);

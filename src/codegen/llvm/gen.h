@@ -172,7 +172,6 @@ LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
 /* temp.c */
 void gen_pick(gen *g, const ir_op *op);
 void gen_temp(gen *g, const ir_op *op);
-bool gen_may_be(const ir_value *buffer, const ir_value *wanted); /* picks seen through */
 
 /* control.c */
 void gen_if(gen *g, const ir_op *op);
@@ -184,8 +183,9 @@ LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands o
 /* of the task that op becomes: which planes; at kernel level before and after it; where it begins
  */
 uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);
+/* `work` is about the operations of a thread */
 LLVMValueRef gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads,
-                               LLVMValueRef *row);
+                               int64_t work, LLVMValueRef *row);
 void gen_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
 /* An addition to such a plane: adds to the cell where cells are used and leaves the builder where

@@ -186,6 +186,7 @@ void
 gen_parallel(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults, rank = op->attr.rank, field = CLOSURE_FIRST;
+    int64_t work = region_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0]};
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &c.values.at);
@@ -204,7 +205,7 @@ gen_parallel(gen *g, const ir_op *op)
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
     if (c.nsums) {
-        LLVMValueRef row, cells = gen_private_begin(g, c.sums, c.nsums, d.total, &row);
+        LLVMValueRef row, cells = gen_private_begin(g, c.sums, c.nsums, d.total, work, &row);
         LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
         LLVMBuildStore(g->b, row, gen_field(g, g->b, type, closure, CLOSURE_ROW));
     }
@@ -223,7 +224,7 @@ gen_parallel(gen *g, const ir_op *op)
                             task,
                             closure,
                             d.total,
-                            gen_i64(g, region_work(op->regions[0])),
+                            gen_i64(g, work),
                             gen_i32(g, op->rewinds   ? 2
                                        : op->records ? 1
                                                      : 0)};

@@ -2,86 +2,42 @@
  *
  * A small array to which all threads of a task add, and with which they do nothing else, gets one
  * f64 cell for each element and worker: no atomic operations, and a million threads lose no digits
- * of an f32. The cells are added to the array when the task has ended. Needs to know that no other
- * plane shares the array's memory; whether there are few enough cells for the number of threads is
- * decided in each launch. */
+ * of an f32 or f16. The cells are added to the array when the task has ended. That holds too where
+ * planes share memory: those are of arrays that are only read, so all that reaches them is sums.
+ * Whether there are few enough cells for the work of the threads is decided in each launch. */
 #include "codegen/llvm/gen.h"
+#include "ir/sums.h"
 
-enum { SUMS_MAX = 12, CELLS_MAX = 4096, THREADS_PER_CELL = 4 };
+/* Clearing and adding up a cell costs about as much as CELL_WORK operations of threads. */
+enum { CELLS_MAX = 16384, CELL_WORK = 4 };
 
 /* -- which planes ------------------------------------------------------------------------------ */
 
-typedef struct search {
-    gen *g;
-    private_sum *sums;
-    uint32_t n;
-    bool spoilt[SUMS_MAX];
-} search;
-
+/* Where one worker runs, primals are what C makes them, and f64 has digits enough. */
 static bool
-is_access(const ir_op *op)
+needs_digits(const ir_value *buffer, unsigned plane)
 {
-    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    return buffer->type.dtype != RG_F64 && plane != RG_PRIMAL;
 }
 
 static bool
-is_sum(const ir_op *op)
+is_worth_it(const gen *g, const ir_sum *sum)
 {
-    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && op->atomic && !op->nresults;
-}
-
-static bool
-is_worth_it(const gen *g, const ir_op *op)
-{
-    const ir_value *buffer = op->args[0];
-    rg_dtype d = (rg_dtype)buffer->type.dtype;
-    if (gen_parameter_of(g, buffer) < 0 || gen_presence(g, buffer, op->plane) == MISSING)
+    bool there = gen_presence(g, sum->buffer, sum->plane) != MISSING;
+    if (!there || (sum->plane == RG_PRIMAL && !gen_is_dense(g, sum->buffer)))
         return false;
-    if (op->plane == RG_PRIMAL && !gen_is_dense(g, buffer))
-        return false;
-    if (g->options->alone)
-        return d == RG_F32 && op->plane != RG_PRIMAL;
-    return d == RG_F32 || d == RG_F64;
-}
-
-static bool
-collect(ir_op *op, void *user)
-{
-    search *s = user;
-    if (!is_sum(op) || !is_worth_it(s->g, op))
-        return true;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (s->sums[i].buffer == op->args[0] && s->sums[i].plane == op->plane)
-            return true;
-    if (s->n < SUMS_MAX)
-        s->sums[s->n++] = (private_sum){.buffer = op->args[0], .plane = op->plane};
-    return true;
-}
-
-/* any other access of the plane */
-static bool
-spoil(ir_op *op, void *user)
-{
-    search *s = user;
-    for (uint32_t i = 0; is_access(op) && i < s->n; i++)
-        if (op->plane == s->sums[i].plane && gen_may_be(op->args[0], s->sums[i].buffer))
-            s->spoilt[i] |= !is_sum(op) || op->args[0] != s->sums[i].buffer;
-    return true;
+    return !g->options->alone || needs_digits(sum->buffer, sum->plane);
 }
 
 uint32_t
 gen_private_find(gen *g, const ir_op *op, private_sum **sums)
 {
-    search s = {.g = g, .sums = arena_new_n(g->scratch, private_sum, SUMS_MAX)};
-    *sums = s.sums;
-    if (!g->options->noalias)
-        return 0;
-    ir_walk(op->regions[0], collect, &s);
-    ir_walk(op->regions[0], spoil, &s);
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s.n; i++)
-        if (!s.spoilt[i])
-            s.sums[n++] = s.sums[i];
+    ir_sum all[IR_SUMS_MAX];
+    uint32_t found = ir_sums_find(op, all), n = 0;
+    *sums = arena_new_n(g->scratch, private_sum, found + 1);
+    for (uint32_t i = 0; i < found; i++)
+        if (is_worth_it(g, &all[i]))
+            (*sums)[n++] = (private_sum){.buffer = all[i].buffer, .plane = all[i].plane};
     return n;
 }
 
@@ -95,14 +51,16 @@ cell_count(gen *g, const private_sum *sum)
     return LLVMBuildMul(g->b, n, gen_i64(g, g->directions[sum->plane]), "");
 }
 
+/* cells * workers * CELL_WORK <= threads * work; each thread adds in all directions */
 static LLVMValueRef
-is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads)
+is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
-    /* each thread adds in all directions */
-    LLVMValueRef one = gen_elements(g, sum->buffer);
-    LLVMValueRef need = LLVMBuildMul(b, one, gen_i64(g, THREADS_PER_CELL), "");
-    LLVMValueRef many = LLVMBuildICmp(b, LLVMIntULE, need, threads, "");
+    LLVMValueRef slots = gen_runtime_call(g, b, "rt_cpu_slots", g->i32, 1, &g->s->launch);
+    LLVMValueRef cost = LLVMBuildMul(b, gen_elements(g, sum->buffer), LLVMBuildSExt(b, slots, g->i64, ""), "");
+    int64_t share = RT_CHUNKS_PER_THREAD * (work > 0 ? work : 1) / CELL_WORK;
+    LLVMValueRef need = LLVMBuildUDiv(b, cost, gen_i64(g, share), "");
+    LLVMValueRef many = LLVMBuildICmp(b, LLVMIntULT, need, threads, "");
     LLVMValueRef few = LLVMBuildICmp(b, LLVMIntULE, cells, gen_i64(g, CELLS_MAX), "");
     few = LLVMBuildAnd(b, few, many, "");
     if (gen_presence(g, sum->buffer, sum->plane) == THERE)
@@ -113,12 +71,13 @@ is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads)
 
 /* The cells' memory, and in *row how many a worker has; each sum's `first`. */
 LLVMValueRef
-gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, LLVMValueRef *row)
+gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work,
+                  LLVMValueRef *row)
 {
     LLVMValueRef total = gen_i64(g, 0);
     for (uint32_t i = 0; i < n; i++) {
         LLVMValueRef cells = cell_count(g, &sums[i]);
-        LLVMValueRef few = is_few(g, &sums[i], cells, threads);
+        LLVMValueRef few = is_few(g, &sums[i], cells, threads, work);
         sums[i].first = LLVMBuildSelect(g->b, few, total, gen_i64(g, -1), "");
         cells = LLVMBuildSelect(g->b, few, cells, gen_i64(g, 0), "");
         total = LLVMBuildAdd(g->b, total, cells, "");
@@ -139,7 +98,7 @@ gen_private_end(gen *g, const private_sum *sums, uint32_t n)
         gen_at(g, add);
         LLVMValueRef args[5] = {g->s->launch, sums[i].first, cell_count(g, &sums[i]),
                                 gen_plane(g, sums[i].buffer, sums[i].plane),
-                                gen_i32(g, sums[i].buffer->type.dtype == RG_F64)};
+                                gen_i32(g, ir_bytes((rg_dtype)sums[i].buffer->type.dtype))};
         gen_runtime_call(g, g->b, "rt_cpu_private_add", g->nothing, 5, args);
         LLVMBuildBr(g->b, after);
         gen_at(g, after);
@@ -147,14 +106,6 @@ gen_private_end(gen *g, const private_sum *sums, uint32_t n)
 }
 
 /* -- in the task ------------------------------------------------------------------------------- */
-
-/* One worker alone needs cells only for the digits of an f32 adjoint; primals are what C makes
- * them. */
-static bool
-needs_digits(const private_sum *sum)
-{
-    return sum->buffer->type.dtype == RG_F32 && sum->plane != RG_PRIMAL;
-}
 
 /* Where the task begins: `first` of the scope's sums is what the closure held. */
 void
@@ -170,7 +121,7 @@ gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row)
         LLVMValueRef cell = LLVMBuildAdd(b, mine, s->sums[i].first, "");
         s->sums[i].cells = LLVMBuildGEP2(b, g->f64, memory, &cell, 1, "cells");
         LLVMValueRef used = LLVMBuildICmp(b, LLVMIntSGE, s->sums[i].first, gen_i64(g, 0), "");
-        if (!needs_digits(&s->sums[i]))
+        if (!needs_digits(s->sums[i].buffer, s->sums[i].plane))
             used = LLVMBuildAnd(b, used, gen_several_workers(g), "");
         s->sums[i].used = used;
     }
@@ -201,7 +152,7 @@ gen_private_add(gen *g, const ir_op *op)
 {
     const private_sum *sum = NULL;
     for (uint32_t i = 0; i < g->s->nsums && !sum; i++)
-        if (is_sum(op) && g->s->sums[i].buffer == op->args[0] && g->s->sums[i].plane == op->plane)
+        if (ir_is_sum(op) && g->s->sums[i].buffer == op->args[0] && g->s->sums[i].plane == op->plane)
             sum = &g->s->sums[i];
     if (!sum)
         return NULL;

@@ -1,5 +1,6 @@
 /* Buffers that the kernel makes or chooses. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
+#include "ir/sums.h"
 
 void
 gen_pick(gen *g, const ir_op *op)
@@ -20,27 +21,12 @@ typedef struct plane_search {
     uint8_t planes;
 } plane_search;
 
-bool
-gen_may_be(const ir_value *buffer, const ir_value *wanted)
-{
-    if (buffer == wanted)
-        return true;
-    if (!buffer->def || buffer->def->code == RG_OP_TEMP)
-        return buffer->def == NULL && buffer->region->op != NULL;
-    if (buffer->def->code != RG_OP_PICK)
-        return true; /* a temp of an earlier iteration, or carried out of a region */
-    for (uint32_t i = 1; i < buffer->def->nargs; i++)
-        if (gen_may_be(buffer->def->args[i], wanted))
-            return true;
-    return false;
-}
-
 static bool
 find_planes(ir_op *op, void *user)
 {
     plane_search *search = user;
     if ((op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) &&
-        gen_may_be(op->args[0], search->buffer))
+        ir_buffer_may_be(op->args[0], search->buffer))
         search->planes |= (uint8_t)(1u << op->plane);
     return true;
 }

@@ -228,6 +228,7 @@ rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *
             result = launch->report;
             memset(&launch->report, 0, sizeof launch->report);
             atomic_store(&launch->failed, 0);
+            rt_private_reset(launch);
         }
         give_launch(cpu, launch);
     }

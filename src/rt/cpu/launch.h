@@ -7,9 +7,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A parallel loop is cut into at most so many chunks for each thread. */
-enum { RT_CHUNKS_PER_THREAD = 8 };
-
 /* Workers stand apart, so that threads do not share cache lines. */
 typedef union rt_seat {
     rt_worker worker;
@@ -30,9 +27,10 @@ struct rt_launch {
     rt_seat kernel;
     rt_seat *seats; /* seats_made of them */
     rt_temp *temps;
-    double *privates;    /* the workers' sums: rows of private_row cells */
+    double *privates;    /* the workers' sums: rows of private_row cells; all 0 between tasks */
     size_t private_room; /* in cells */
     int64_t private_row;
+    uint32_t ran; /* seats that the last task used: the first so many */
     uint32_t *kept; /* how many workers ran the recording tasks not yet rewound */
     uint32_t kept_count, kept_cap;
     atomic_int failed;    /* a chunk met a fault: start no more */
@@ -62,6 +60,9 @@ rt_no_page(void)
 {
     return (char *)(uintptr_t)(RT_PAGE - 1);
 }
+
+/* private.c */
+void rt_private_reset(rt_launch *launch); /* after a fault: cells may not be 0 */
 
 /* launch.c */
 _Noreturn void rt_fail(rt_worker *worker, const rt_report *report);

@@ -113,6 +113,7 @@ static int32_t
 run_alone(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n)
 {
     rt_worker *worker = &launch->seats[0].worker;
+    launch->ran = 1;
     worker->atomic = 0;
     worker->index = 0;
     worker->escape = launch->kernel.worker.escape;
@@ -125,6 +126,7 @@ rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, i
                 int32_t keep)
 {
     uint32_t workers = choose_workers(launch, n, work, keep);
+    launch->ran = 0;
     if (n <= 0)
         return 0;
     if (workers == 1)
@@ -136,6 +138,7 @@ rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, i
     t.chunks = (int32_t)(most < n ? most : n);
     for (uint32_t i = 0; i < launch->threads; i++)
         launch->seats[i].worker.atomic = 1;
+    launch->ran = launch->threads;
     rt_openmp_run(run_thread, &t, workers);
     if (atomic_load(&launch->failed))
         longjmp(*launch->kernel.worker.escape, 1);
