@@ -47,10 +47,21 @@ bool ad_fuse(ir_module *m);
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
 typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
 
+/* What decides whether iterations are recorded one by one, for the processor that runs the kernel. Times are
+ * those of a simple operation. */
+typedef struct ad_target {
+    double frame;       /* pushing and popping a frame, whatever it holds */
+    double byte;        /* writing and reading one byte of it */
+    uint32_t registers; /* bytes of values that a lane can hold at once */
+} ad_target;
+
+extern const ad_target ad_target_cpu;
+
 /* How the module's ad_plan and ad_chunks decide; all-zero: by their costs. Gradients do not depend on it. */
 typedef struct ad_plan_options {
     ad_force force;
     uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
+    const ad_target *target; /* NULL: the CPU */
 } ad_plan_options;
 
 /* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256). False: nonsense. */

@@ -30,7 +30,7 @@ typedef struct node {
 
 typedef struct plan {
     ir_fn *fn;
-    const bool *written; /* by id: buffers that the kernel writes (plane 0) */
+    const uint8_t *written; /* by id: planes of buffers that the kernel writes */
     map origins;        /* value -> ad_origin */
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
     uint32_t replace_n; /* ids from here on are of what is being made */
@@ -428,7 +428,7 @@ ad_plan(ir_module *m)
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
         changed |= ad_derive(fn, &p.origins);
-        p.written = ad_written_buffers(fn);
+        p.written = ad_written_planes(fn);
         plan_region(&p, fn->body);
         changed |= p.changed;
         mem_disown(&owns);

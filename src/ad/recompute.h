@@ -12,10 +12,10 @@ typedef enum ad_how {
     AD_OP         /* from its operands */
 } ad_how;
 
-/* by id: the buffers whose elements fn writes (plane 0); of the module's arena */
-const bool *ad_written_buffers(ir_fn *fn);
+/* by id: bit 1 << p of a buffer if fn writes elements of its plane p; of the module's arena */
+const uint8_t *ad_written_planes(ir_fn *fn);
 /* v: a value of owner's body; owner: a loop or a parallel that records */
-ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const bool *written);
+ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const uint8_t *written);
 
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type);

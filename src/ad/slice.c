@@ -2,7 +2,7 @@
 #include "ad/slice.h"
 
 void
-ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const bool *written)
+ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const uint8_t *written)
 {
     arena *a = fn->module->arena;
     *s = (ad_slice){.fn = fn, .loop = loop, .written = written, .possible = true};
