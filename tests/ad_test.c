@@ -320,10 +320,33 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     ir_module_free(m);
 }
 
+static const char *const plans[] = {"least",   "record",  "recompute",      "chunk=2",
+                                    "chunk=3", "chunk=8", "record,chunk=4", "recompute,chunk=5"};
+
+/* a second derivative under each plan; `want` is what it gives without one */
+static void
+check_second(testcase *t, const ir_fn *second, double want)
+{
+    for (size_t k = 0; k < countof(plans); k++) {
+        diag_list diags = {0};
+        ir_module *m = ir_module_new();
+        ad_plan_options options = {0};
+        char name[64];
+        snprintf(name, sizeof name, "jvp of vjp (%s)", plans[k]);
+        m->plan = ad_plan_parse(plans[k], &options) ? &options : NULL;
+        ir_fn *fn = ir_fn_clone(m, second, "hvp");
+        pass_simplify(m, IR_STAGE_AD, &diags);
+        bool valid = plan_it(m, &diags) && lower_tape(m) && ir_verify(m, IR_STAGE_TAPE, name, &diags);
+        if (good(t, valid, name, &diags) && run(t, fn, 0))
+            expect(t, name, dot(t, 3, RG_TANGENT, true), want, 1e-12 * (norm(t, 3, true) * norm(t, RG_TANGENT, false) + 1));
+        diag_free(&diags);
+        ir_module_free(m);
+    }
+}
+
 static void
 check_plans(testcase *t, const ir_fn *made, double want, const char *form, double *const *primals)
 {
-    static const char *const plans[] = {"least", "record", "recompute", "chunk=2", "chunk=3", "chunk=8", "record,chunk=4"};
     for (size_t k = 0; k < countof(plans); k++)
         check_stages(t, made, want, 1, form, plans[k], primals);
 }
@@ -367,6 +390,7 @@ check_case(testcase *t)
     if (good(t, second != NULL, "jvp of vjp", &diags) &&
         good(t, ir_verify(t->m, IR_STAGE_AD, "jvp of vjp", &diags), "jvp of vjp", &diags) && run(t, second, 0)) {
         double mixed = dot(t, 3, RG_TANGENT, true);
+        check_second(t, second, mixed);
         run(t, vjp, h);
         up = dot(t, RG_ADJOINT, RG_TANGENT, true);
         run(t, vjp, -h);

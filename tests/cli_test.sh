@@ -255,6 +255,13 @@ done
 expect 0 check k.c cube n=100 k=0.5 --seed 7
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per iteration (v)'
+export RG_PLAN=chunk=4
+expect 0 explain k.c relax --grad
+says 'records 4 bytes per 4 iterations (v)'
+RG_PLAN=chunk=4x
+expect 1 explain k.c relax --grad
+says 'RG_PLAN'
+unset RG_PLAN
 
 expect 0 build k.c relax -o relax.o
 expect 0 grad k.c relax -o relax_grad.o --header relax_gradient.h

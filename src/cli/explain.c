@@ -36,6 +36,7 @@ typedef struct loop_facts {
     bool kept;      /* a parallel loop whose threads' records outlive it */
     bool adjoints;  /* a parallel loop that adds to adjoints itself */
     uint32_t bytes; /* that one iteration records */
+    uint32_t group; /* more than 1: so many iterations are recorded as one */
     str recorded;   /* their names */
 } loop_facts;
 
@@ -103,6 +104,28 @@ find_adjoint(ir_op *op, void *user)
     return !(op->plane & RG_ADJOINT);
 }
 
+/* of a loop over groups of iterations, how many a group has; else 1 */
+static uint32_t
+group_size(const ir_op *loop)
+{
+    uint64_t size = 1;
+    ir_for_ops(inner, loop->regions[0])
+    {
+        if (!is_loop(inner) || place_key(inner->loc) != place_key(loop->loc))
+            continue;
+        if (inner->code == RG_OP_FOR)
+            ir_is_const(inner->args[1], &size);
+        ir_for_ops(exit, inner->regions[0]) if (exit->code == RG_OP_EXIT_IF)
+        {
+            const ir_op *compare = exit->args[0]->def; /* the first one leaves full groups */
+            if (compare && compare->code == RG_OP_EQ)
+                ir_is_const(compare->args[1], &size);
+            break;
+        }
+    }
+    return (uint32_t)size;
+}
+
 /* plan: which loops are unwound */
 static bool
 see_plan(ir_op *op, void *user)
@@ -116,8 +139,10 @@ see_plan(ir_op *op, void *user)
     const ir_op *made = op->code == RG_OP_UNWIND ? op->args[0]->def : NULL;
     if (made && made->code == RG_OP_RECALL)
         made = made->args[0]->def;
-    if (made && (f = map_get(&l->loops, place_key(made->loc))))
+    if (made && (f = map_get(&l->loops, place_key(made->loc)))) {
         f->reversed = true;
+        f->group = group_size(made);
+    }
     return true;
 }
 
@@ -238,7 +263,10 @@ explain_loop(listing *l, const loop_facts *f)
     }
     const char *kind =
         f->code == RG_OP_FOR ? "loop, count known on entry" : "loop, count found as it runs";
-    if (f->bytes)
+    if (f->bytes && f->group > 1)
+        add_note(l, f->loc, "%s: records %u bytes per %u iterations (%s), which are run again and reversed",
+                 kind, f->bytes, f->group, f->recorded.ptr);
+    else if (f->bytes)
         add_note(l, f->loc, "%s: records %u bytes per iteration (%s), reversed from that", kind,
                  f->bytes, f->recorded.ptr);
     else if (f->reversed)
