@@ -16,7 +16,7 @@
 #define CLEAN                                                                                      \
     "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"  \
     "gvn," COMBINE ",simplifycfg"
-#define LOOPS "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,early-cse"
+#define LOOPS "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
 
 static const char *const passes[] = {
     [MACHINE_FULL] = "function(" CLEAN "," LOOPS ")",
