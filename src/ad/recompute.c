@@ -98,8 +98,9 @@ ad_cost_of_op(const ir_op *op)
     case RG_OP_FLOORMOD:
         return integer ? 12 : 5;
     case RG_OP_SQRT:
-    case RG_OP_RSQRT:
         return 6;
+    case RG_OP_RSQRT:
+        return 11;
     case RG_OP_FLOOR:
     case RG_OP_CEIL:
     case RG_OP_TRUNC:

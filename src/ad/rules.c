@@ -53,6 +53,18 @@ value(rule *c, uint32_t k)
     return c->seen[k];
 }
 
+/* g / y; where the op itself is 1 / y, its result is at hand and needs no second division */
+static ir_value *
+per_divisor(rule *c, ir_value *g)
+{
+    uint64_t bits;
+    const ir_op *op = c->op;
+    rg_dtype dtype = (rg_dtype)op->results[0]->type.dtype;
+    if (dtype == c->dtype && ir_is_const(op->args[0], &bits) && ir_bits_float(dtype, bits) == 1)
+        return ad_op2(c->e, RG_OP_MUL, g, value(c, 3));
+    return ad_op2(c->e, RG_OP_DIV, g, value(c, 1));
+}
+
 #define x value(c, 0)
 #define y value(c, 1)
 #define z value(c, 2)
@@ -75,6 +87,7 @@ value(rule *c, uint32_t k)
 #define SUB(a, b)      ad_op2(c->e, RG_OP_SUB, a, b)
 #define MUL(a, b)      ad_op2(c->e, RG_OP_MUL, a, b)
 #define DIV(a, b)      ad_op2(c->e, RG_OP_DIV, a, b)
+#define PER_Y(a)       per_divisor(c, a)
 #define POW(a, b)      ad_op2(c->e, RG_OP_POW, a, b)
 #define LDEXP(a, b)    ad_op2(c->e, RG_OP_LDEXP, a, b)
 #define COPYSIGN(a, b) ad_op2(c->e, RG_OP_COPYSIGN, a, b)

@@ -137,7 +137,19 @@ fold_div(edit *e, ir_op *op)
         return x;
     if (is_float_const(y, -1))
         return edit_scalar(e, op, RG_OP_NEG, x->type, x, NULL, NULL);
+    ir_op *root = defined_by(y, RG_OP_SQRT);
+    if (root && is_float_const(x, 1) && dtype_of(x) != RG_F16) /* the same bits, and a shorter derivative */
+        return edit_scalar(e, op, RG_OP_RSQRT, x->type, root->args[0], NULL, NULL);
     return NULL;
+}
+
+static ir_value *
+fold_zero_guard(ir_op *op)
+{
+    uint64_t bits;
+    if (!ir_is_const(op->args[0], &bits))
+        return NULL;
+    return ir_bits_float(dtype_of(op->args[0]), bits) == 0 ? NULL : op->args[1];
 }
 
 static ir_value *
@@ -390,6 +402,8 @@ fold_scalar(edit *e, ir_op *op)
         return fold_mul(e, op);
     case RG_OP_DIV:
         return fold_div(e, op);
+    case RG_OP_ZERO_GUARD:
+        return fold_zero_guard(op);
     case RG_OP_NEG:
         return fold_neg(op);
     case RG_OP_FMA:
