@@ -195,6 +195,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
+    /* fewer operations from one reversed iteration to the next */
+    if ((reverse || calls) && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
     /* derivatives have multiplications and additions of their own; before the plan, so that they round
      * alike whatever it decides */
     if (o->contraction && (reverse || forward || calls))

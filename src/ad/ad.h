@@ -67,6 +67,10 @@ typedef struct ad_plan_options {
 /* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256). False: nonsense. */
 bool ad_plan_parse(const char *text, ad_plan_options *options);
 
+/* Before the plan: a reverse loop that carries one adjoint multiplies it by one number per iteration. Leaves
+ * dead code. */
+bool ad_recurrence(ir_module *m);
+
 /* Decides for every recall: record, or recompute from what is there. Takes m->plan. */
 bool ad_plan(ir_module *m);
 

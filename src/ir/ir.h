@@ -85,7 +85,7 @@ struct ir_op {
     bool atomic;       /* rmw: other threads may touch the element */
     bool records;      /* for, loop, parallel */
     bool rewinds;      /* parallel */
-    bool fast;         /* reserved for fast-math */
+    bool fast;         /* add, mul of adjoints: may be contracted, sums carried by a loop added in any order */
     /* call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times */
     bool reverse;
     uint8_t forward;

@@ -43,6 +43,15 @@ contract(contraction *c, ir_op *op, uint32_t k)
     ir_remove(mul);
 }
 
+/* A sum whose terms are added in any order is found by its addition; its product may be contracted later. */
+static void
+leave_to_backend(const contraction *c, const ir_op *op)
+{
+    for (uint32_t k = 0; k < 2; k++)
+        if (product(c, op, k))
+            product(c, op, k)->fast = true;
+}
+
 static void
 fma_region(contraction *c, ir_region *r)
 {
@@ -56,7 +65,9 @@ fma_region(contraction *c, ir_region *r)
         rg_dtype d = (rg_dtype)op->results[0]->type.dtype;
         if (d != RG_F32 && d != RG_F64)
             continue;
-        if (product(c, op, 0))
+        if (op->fast)
+            leave_to_backend(c, op);
+        else if (product(c, op, 0))
             contract(c, op, 0);
         else if (product(c, op, 1))
             contract(c, op, 1);

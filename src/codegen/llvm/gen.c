@@ -8,7 +8,10 @@ scalar_op(gen *g, const ir_op *op)
     LLVMValueRef args[3] = {0};
     for (uint32_t i = 0; i < op->nargs && i < 3; i++)
         args[i] = gen_get(g, op->args[i]);
-    gen_set(g, op->results[0], gen_scalar(g, (rg_op)op->code, from, to, args));
+    LLVMValueRef made = gen_scalar(g, (rg_op)op->code, from, to, args);
+    if (op->fast && LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made))
+        LLVMSetFastMathFlags(made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract);
+    gen_set(g, op->results[0], made);
 }
 
 void
