@@ -3,14 +3,14 @@
 #include "cli/source.h"
 
 static const char help[] =
-    "usage: rgc explain FILE KERNEL [--mode combined|split] [options]\n"
+    "usage: rgc explain FILE KERNEL [--mode combined|split] [--constant NAME] [options]\n"
     "\n"
     "Prints the kernel's source with what its gradient does: how each loop is reversed, which "
     "values\n"
     "are recorded for that (and how many bytes per iteration), which are computed again.\n"
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
-    "only\n" CLI_SOURCE_HELP;
+    "only\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 /* -- notes: lines of text below lines of source ------------------------------------------------ */
 
@@ -177,7 +177,7 @@ see_push(listing *l, const ir_op *push)
 static bool
 pops_here(const ir_region *r)
 {
-    ir_for_ops(op, r)
+    ir_for_ops (op, r)
         if (op->code == RG_OP_TAPE_POP)
             return true;
     return false;
@@ -349,7 +349,7 @@ print_explanation(listing *l, cli_ir *ir)
 }
 
 static int
-explain(cli_ir *ir, bool split)
+explain(cli_ir *ir, bool split, const cli_words *constant)
 {
     listing l = {.arena = arena_new()};
     pipeline_options options = {
@@ -361,9 +361,14 @@ explain(cli_ir *ir, bool split)
     };
     ir_fn *fn = NULL;
     ir_module *made = NULL, *source = pipeline_source(ir->kernel, &options, &ir->diags);
-    if (source)
+    uint8_t *planes = source ? cli_planes(source->first, constant) : NULL;
+    options.planes = planes;
+    if (planes)
         made = pipeline_run(source->first, &options, &ir->diags, &fn);
-    int code = made ? print_explanation(&l, ir) : cli_fail_diags(ir);
+    int code = made                ? print_explanation(&l, ir)
+               : source && !planes ? CLI_FAILED
+                                   : cli_fail_diags(ir);
+    mem_free(planes);
     ir_module_free(made);
     ir_module_free(source);
     map_free(&l.loops);
@@ -377,10 +382,12 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, mode = {0}, grad = {0};
+    cli_words positional = {0}, mode = {0}, grad = {0}, constant = {0};
     /* --grad says what is the default anyway */
-    const cli_option options[] = {
-        {"--mode", false, &mode}, {"--grad", true, &grad}, CLI_SOURCE_OPTIONS(source)};
+    const cli_option options[] = {{"--mode", false, &mode},
+                                  {"--grad", true, &grad},
+                                  {"--constant", false, &constant},
+                                  CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_explain, argc, argv, options, countof(options), &positional)) {
         const char *name = cli_last(&mode, "combined");
@@ -391,13 +398,14 @@ run(int argc, char **argv)
         else if (!split && strcmp(name, "combined") != 0)
             cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
         else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = explain(&ir, split);
+            code = explain(&ir, split, &constant);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
     vec_free(&positional);
     vec_free(&mode);
     vec_free(&grad);
+    vec_free(&constant);
     return code;
 }
 

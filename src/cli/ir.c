@@ -6,7 +6,8 @@
 #endif
 
 static const char help[] =
-    "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [options]\n"
+    "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [--constant NAME]\n"
+    "              [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -23,13 +24,12 @@ static const char help[] =
     "                 llvm       as the code generator makes it\n"
     "                 optimized  after LLVM's passes\n"
     "                 assembly\n"
-    "  --directions N of the adjoints (of the tangents, where the form has any): 1 to 64\n"
-    CLI_SOURCE_HELP;
+    "  --directions N of the adjoints (of the tangents, where the form has any): 1 to "
+    "64\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
-static const char *const stages[] = {"source", "inline",    "simplify", "vjp",
-                                     "jvp",    "ad",        "plan",     "tape",
-                                     "arrays", "optimized", "assembly", "llvm",
-                                     "directions"};
+static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
+                                     "ad",       "plan",   "tape",      "arrays", "optimized",
+                                     "assembly", "llvm",   "directions"};
 
 /* The last module seen under the stage's name. */
 typedef struct listing {
@@ -76,7 +76,8 @@ is_code(const char *stage)
 }
 
 static int
-print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n)
+print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
+            const cli_words *constant)
 {
     listing l = {.stage = stage};
     uint32_t directions[RG_PLANE_COUNT];
@@ -89,11 +90,15 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n)
                                 .user = &l};
     ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags), *made = NULL;
     ir_fn *fn = NULL;
+    uint8_t *planes = source ? cli_planes(source->first, constant) : NULL;
+    options.planes = planes;
     /* what comes later may be refused: that does not concern the stage asked for */
-    if (source && !l.text.len)
+    if (planes && !l.text.len)
         made = pipeline_run(source->first, &options, &ir->diags, &fn);
     int code = CLI_OK;
-    if (l.text.len)
+    if (source && !planes)
+        code = CLI_FAILED;
+    else if (l.text.len)
         fputs(l.text.ptr, stdout);
     else if (ir->diags.errors)
         code = cli_fail_diags(ir);
@@ -101,6 +106,7 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n)
         code = cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
     else if (print_code(fn, stage, &ir->diags))
         code = cli_fail_diags(ir);
+    mem_free(planes);
     str_free(&l.text);
     ir_module_free(made);
     ir_module_free(source);
@@ -120,10 +126,12 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0};
+    cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0},
+              constant = {0};
     const cli_option options[] = {{"--form", false, &form_words},
                                   {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
+                                  {"--constant", false, &constant},
                                   CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional)) {
@@ -142,7 +150,7 @@ run(int argc, char **argv)
         else if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
             cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
         else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage, (uint32_t)n);
+            code = print_stage(&ir, form, stage, (uint32_t)n, &constant);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
@@ -150,6 +158,7 @@ run(int argc, char **argv)
     vec_free(&form_words);
     vec_free(&stage_words);
     vec_free(&direction_words);
+    vec_free(&constant);
     return code;
 }
 

@@ -64,6 +64,26 @@ cli_compile(cli_ir *out, const cli_source *source, const char *path, const char 
     return CLI_OK;
 }
 
+uint8_t *
+cli_planes(const ir_fn *fn, const cli_words *constant)
+{
+    uint32_t count = fn->body->nparams;
+    uint8_t *planes = mem_alloc(count + 1);
+    memset(planes, RG_ADJOINT | RG_TANGENT, count + 1);
+    for (size_t k = 0; k < constant->n; k++) {
+        uint32_t i = 0;
+        while (i < count && strcmp(fn->body->params[i]->name, constant->at[k]) != 0)
+            i++;
+        if (i == count) {
+            cli_fail("%s has no parameter `%s`", fn->name, constant->at[k]);
+            mem_free(planes);
+            return NULL;
+        }
+        planes[i] = 0;
+    }
+    return planes;
+}
+
 int
 cli_fail_diags(const cli_ir *ir)
 {
