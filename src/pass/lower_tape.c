@@ -90,6 +90,43 @@ thread_exit(tape *t, ir_op *exit, ir_value *cursor)
 }
 
 /* -- backwards ------------------------------------------------------------------------------------------------ */
+static bool
+commutes(ir_op *op, void *user)
+{
+    (void)user;
+    switch ((int)op->code) {
+    case RG_OP_RMW:
+        return op->rmw == RG_RMW_ADD && !op->nresults;
+    case RG_OP_LOAD: /* an adjoint may be one that the body adds to */
+        return !(op->plane & RG_ADJOINT);
+    case RG_OP_STORE:
+    case RG_OP_PARALLEL:
+    case RG_OP_ASSERT:
+    case RG_OP_PRINT:
+        return false;
+    }
+    return true;
+}
+
+/* Iterations that only add to memory and leave nothing to one another may run upwards: what they
+ * read and add to is then walked through as the forward sweep did, which processors and LLVM like
+ * better. */
+static bool
+may_run_upwards(const ir_op *op)
+{
+    return op->nargs == 2 && ir_walk(op->regions[0], commutes, NULL);
+}
+
+/* unwind trace, count  ->  for 0 to count */
+static void
+become_upward_for(tape *t, ir_op *op)
+{
+    ir_op *zero = tape_op(t, RG_OP_CONST, op);
+    op->code = RG_OP_FOR;
+    op->attr.step = 1;
+    op->args[0] = ir_op_result(zero, t->fn, ir_scalar(RG_I64), NULL);
+}
+
 /* unwind trace, count, inits  ->  for count - 1 down to 0, inits */
 static void
 become_for(tape *t, ir_op *op)
@@ -126,8 +163,12 @@ thread_unwind(tape *t, ir_op *op, ir_value *cursor)
     ir_op *maker = tape_maker(t, op);
     ir_region *body = op->regions[0];
     if (!tape_pushes(t, maker)) {
+        bool upwards = may_run_upwards(op);
         thread_region(t, body, NULL);
-        become_for(t, op);
+        if (upwards)
+            become_upward_for(t, op);
+        else
+            become_for(t, op);
         return cursor;
     }
     bool chained = tape_in_chain(t, op);
