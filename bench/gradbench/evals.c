@@ -113,6 +113,18 @@ elements(int64_t rows, int64_t columns)
     return (size_t)(rows * (columns < 0 ? 1 : columns));
 }
 
+/* Memory of the array's own planes. */
+static eval_array *
+fill_in(eval_array *a, size_t count, double *values, unsigned planes)
+{
+    a->count = count;
+    a->plane[RG_PRIMAL] = values;
+    for (unsigned plane = 1; plane < EVAL_PLANES; plane++)
+        if (planes >> plane & 1)
+            eval_add_directions(a, plane, 1);
+    return a;
+}
+
 eval_array *
 eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *values, unsigned planes)
 {
@@ -123,12 +135,16 @@ eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *value
         create(e, name,
                (rg_array_desc){
                    RG_F64, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = values});
-    a->count = count;
-    a->plane[RG_PRIMAL] = values;
-    for (unsigned plane = 1; plane < EVAL_PLANES; plane++)
-        if (planes >> plane & 1)
-            eval_add_directions(a, plane, 1);
-    return a;
+    return fill_in(a, count, values, planes);
+}
+
+eval_array *
+eval_add_work(eval *e, const char *name, const int64_t shape[3], unsigned planes)
+{
+    size_t count = (size_t)(shape[0] * shape[1] * shape[2]);
+    double *values = calloc(count + 1, sizeof *values);
+    rg_array_desc desc = {RG_F64, 3, {shape[0], shape[1], shape[2]}, .data = values};
+    return fill_in(create(e, name, desc), count, values, planes);
 }
 
 void

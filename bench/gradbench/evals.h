@@ -87,6 +87,8 @@ void eval_set_float(eval *e, const char *name, double value);
 /* Takes over `values` (NULL: zeros). planes: bits of the companions, EVAL_ADJOINT and so on. */
 eval_array *eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *values,
                      unsigned planes);
+/* Zeros with three axes, for work space. */
+eval_array *eval_add_work(eval *e, const char *name, const int64_t shape[3], unsigned planes);
 eval_array *eval_add_ints(eval *e, const char *name, int64_t rows, int64_t columns,
                           const json *list);
 /* An argument from the input's member `key`. */

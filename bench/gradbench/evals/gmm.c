@@ -16,7 +16,8 @@ prepare(eval *e)
     eval_add_input(e, "mu", "mu", k, d, EVAL_ADJOINT);
     eval_add_input(e, "q", "q", k, d, EVAL_ADJOINT);
     eval_add_input(e, "l", "l", k, d * (d - 1) / 2, EVAL_ADJOINT);
-    eval_add(e, "diagonal", k, d, NULL, EVAL_ADJOINT);
+    eval_add_work(e, "factor", (int64_t[]){k, d, d}, EVAL_ADJOINT);
+    eval_add(e, "offset", k, d, NULL, EVAL_ADJOINT);
     eval_add(e, "weight", k, EVAL_LIST, NULL, EVAL_ADJOINT);
     eval_add(e, "error", 1, EVAL_LIST, NULL, EVAL_ADJOINT);
 }
@@ -53,14 +54,14 @@ static void
 plain(eval *e, void *const *kernels)
 {
     void (*gmm)(int, int, int, const double *, int, double, const double *, const double *,
-                const double *, const double *, double *, double *, double *);
+                const double *, const double *, double *, double *, double *, double *);
     *(void **)&gmm = kernels[0];
-    double *p[8];
-    for (unsigned k = 0; k < 8; k++)
+    double *p[9];
+    for (unsigned k = 0; k < 9; k++)
         p[k] = e->arrays[k].plane[RG_PRIMAL];
     gmm((int)eval_whole(e, "d"), (int)eval_whole(e, "k"), (int)eval_whole(e, "n"), p[0],
         (int)eval_whole(e, "m"), eval_member(e, "gamma")->number, p[1], p[2], p[3], p[4], p[5],
-        p[6], p[7]);
+        p[6], p[7], p[8]);
 }
 
 /* The suite's inputs are of this size, with normal values. */

@@ -12,22 +12,29 @@ log_gamma(double a, int d)
 }
 
 // args: d=2 k=2 n=3 wishart=0 gamma=1.2 x[3][2]=0.5,1,-0.7,0.2,1.1,-0.4 alpha[2]=0.3,-0.2
-// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 diagonal[2][2]=0 weight[2]=0
+// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 factor[2][2][2]=0 offset[2][2]=0 weight[2]=0
 // args: error[1]=0
 // skip: bits
-/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. diagonal
- * and weight are work space: exp(q), and each component's constant. */
+/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. factor, offset
+ * and weight are work space: Q by rows, Q mu, and each component's constant. */
 void
 gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const double alpha[k],
     const double mu[k][d], const double q[k][d], const double l[k][d * (d - 1) / 2],
-    double diagonal[k][d], double weight[k], double error[1])
+    double factor[k][d][d], double offset[k][d], double weight[k], double error[1])
 {
     #pragma omp parallel for
     for (int c = 0; c < k; c++) {
         double sum = alpha[c];
-        for (int j = 0; j < d; j++) {
-            diagonal[c][j] = exp(q[c][j]);
-            sum += q[c][j];
+        for (int row = 0; row < d; row++) {
+            double diagonal = exp(q[c][row]), along = diagonal * mu[c][row];
+            factor[c][row][row] = diagonal;
+            for (int j = 0; j < row; j++) {
+                double below = l[c][j * d - j * (j + 1) / 2 + row - j - 1];
+                factor[c][row][j] = below;
+                along += below * mu[c][j];
+            }
+            offset[c][row] = along;
+            sum += q[c][row];
         }
         weight[c] = sum;
     }
@@ -38,12 +45,9 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
         for (int c = 0; c < k; c++) {
             double square = 0.0;
             for (int row = 0; row < d; row++) {
-                double z = diagonal[c][row] * (x[i][row] - mu[c][row]);
-                int at = row - 1;
-                for (int j = 0; j < row; j++) {
-                    z += l[c][at] * (x[i][j] - mu[c][j]);
-                    at += d - j - 2;
-                }
+                double z = -offset[c][row];
+                for (int j = 0; j <= row; j++)
+                    z += factor[c][row][j] * x[i][j];
                 square += z * z;
             }
             double term = weight[c] - 0.5 * square;
@@ -66,12 +70,11 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
         scaled += exp(alpha[c] - largest);
     for (int c = 0; c < k; c++) {
         double square = 0.0, sum = 0.0;
-        for (int j = 0; j < d; j++) {
-            square += diagonal[c][j] * diagonal[c][j];
-            sum += q[c][j];
+        for (int row = 0; row < d; row++) {
+            for (int j = 0; j <= row; j++)
+                square += factor[c][row][j] * factor[c][row][j];
+            sum += q[c][row];
         }
-        for (int j = 0; j < d * (d - 1) / 2; j++)
-            square += l[c][j] * l[c][j];
         prior += 0.5 * gamma * gamma * square - wishart * sum;
     }
     int df = d + wishart + 1;
