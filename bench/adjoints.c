@@ -7,6 +7,14 @@
 #define INT(k) (*(const int *)data[k])
 #define REAL(k) (*(const double *)data[k])
 
+size_t hand_kept;
+
+static void
+note_kept(size_t bytes)
+{
+    hand_kept = bytes > hand_kept ? bytes : hand_kept;
+}
+
 void
 hand_deep(void *const *data, void *const *adjoint)
 {
@@ -27,6 +35,7 @@ hand_deep(void *const *data, void *const *adjoint)
             v_a += 0.001f * v_a * cosf(kept[t]);
         x_a[i] += v_a;
     }
+    hand_kept = sizeof(float) * (size_t)steps;
     free(kept);
 }
 
@@ -40,6 +49,7 @@ hand_ragged(void *const *data, void *const *adjoint)
     for (int i = 0; i < n; i++)
         most = steps[i] > most ? steps[i] : most;
     float *kept = malloc(sizeof(float) * (size_t)(most + 1));
+    hand_kept = 0;
     for (int i = 0; i < n; i++) {
         float v = x[i];
         int t;
@@ -52,6 +62,7 @@ hand_ragged(void *const *data, void *const *adjoint)
         y[i] = v;
         float v_a = y_a[i];
         y_a[i] = 0.0f;
+        note_kept(sizeof(float) * (size_t)t);
         while (--t >= 0)
             v_a += 0.001f * v_a * cosf(kept[t]);
         x_a[i] += v_a;
@@ -67,6 +78,7 @@ hand_csr(void *const *data, void *const *adjoint)
     const int *start = data[3], *column = data[4];
     const double *value = data[5], *x = data[6];
     double *y = data[7], *value_a = adjoint[5], *x_a = adjoint[6], *y_a = adjoint[7];
+    hand_kept = 0;
     for (int i = 0; i < rows; i++) {
         double s = 0.0;
         int j;
@@ -94,6 +106,7 @@ hand_newton(void *const *data, void *const *adjoint)
     const double *x = data[1];
     double *y = data[2], *x_a = adjoint[1], *y_a = adjoint[2];
     double kept_r[256], kept_e[256];
+    hand_kept = 0;
     for (int i = 0; i < n; i++) {
         double r = x[i], e;
         int t = 0;
@@ -105,6 +118,7 @@ hand_newton(void *const *data, void *const *adjoint)
         y[i] = r;
         double r_a = y_a[i], sum = 0.0;
         y_a[i] = 0.0;
+        note_kept(2 * sizeof(double) * (size_t)t);
         while (--t >= 0) {
             double p = kept_r[t], d = 3.0 * p * p + 1.0, e_a = -r_a / d;
             r_a += r_a * kept_e[t] / (d * d) * 6.0 * p + e_a * d;
@@ -124,6 +138,7 @@ hand_adaptive(void *const *data, void *const *adjoint)
     double *y = data[3], *x_a = adjoint[1], *y_a = adjoint[3];
     static double kept_v[MOST], kept_h[MOST], kept_t[MOST];
     static unsigned char kind[MOST];
+    hand_kept = 0;
     for (int i = 0; i < n; i++) {
         double t = 0.0, h = 0.25, v = x[i];
         int k = 0;
@@ -154,6 +169,7 @@ hand_adaptive(void *const *data, void *const *adjoint)
         y[i] = v;
         double v_a = y_a[i], h_a = 0.0, t_a = 0.0;
         y_a[i] = 0.0;
+        note_kept((3 * sizeof(double) + 1) * (size_t)k);
         while (--k >= 0) {
             double p = kept_v[k], step = kept_h[k], at = kept_t[k];
             if (kind[k] & ACCEPTED) {
@@ -233,6 +249,7 @@ hand_lstm(void *const *data, void *const *adjoint)
     }
     for (int k = 0; k < 12; k++)
         w_a[k] += sum[k];
+    hand_kept = sizeof *kept * (size_t)length;
     free(kept);
 }
 
@@ -244,6 +261,7 @@ hand_cholesky(void *const *data, void *const *adjoint)
     int n = INT(0);
     const double *all_a = data[1], *all_b = data[2];
     double *y = data[3], *all_a_a = adjoint[1], *all_b_a = adjoint[2], *y_a = adjoint[3];
+    hand_kept = 0;
     for (int i = 0; i < n; i++) {
         const double *a = &all_a[36 * i], *b = &all_b[8 * i];
         double *a_a = &all_a_a[36 * i], *b_a = &all_b_a[8 * i];
@@ -325,6 +343,7 @@ hand_springs(void *const *data, void *const *adjoint)
         }
     }
     *(double *)adjoint[2] += sum;
+    hand_kept = sizeof(double) * (size_t)n * (size_t)steps;
     free(kept);
 }
 
@@ -334,6 +353,7 @@ hand_bodies(void *const *data, void *const *adjoint)
     int n = INT(0);
     const double *x = data[1], *mass = data[2];
     double *a = data[3], *x_a = adjoint[1], *mass_a = adjoint[2], *a_a = adjoint[3];
+    hand_kept = 0;
     for (int i = 0; i < n; i++) {
         double sum[3] = {0.0, 0.0, 0.0};
         for (int j = 0; j < n; j++) {
@@ -382,6 +402,7 @@ hand_trace(void *const *data, void *const *adjoint)
     struct march {
         double t, sum, length[4], part[4];
     } kept[128];
+    hand_kept = 0;
     for (int i = 0; i < n; i++) {
         const double *d = &direction[3 * i];
         double t = 0.0;
@@ -408,6 +429,7 @@ hand_trace(void *const *data, void *const *adjoint)
         depth[i] = t;
         double t_a = depth_a[i], d_a[3] = {0};
         depth_a[i] = 0.0;
+        note_kept(sizeof kept[0] * (size_t)moved);
         while (--moved >= 0) {
             const struct march *m = &kept[moved];
             double sum_a = -0.25 * t_a / m->sum;
@@ -453,5 +475,6 @@ hand_horner(void *const *data, void *const *adjoint)
         c_a[degree] += v_a;
         x_a[i] += p_a;
     }
+    hand_kept = sizeof(double) * (size_t)degree;
     free(kept);
 }

@@ -4,8 +4,9 @@
  * One line for each kernel: primal and gradient (forward and reverse in one launch) in
  * milliseconds, their ratio, the hand-written adjoint, and the ratio to it. Medians; arrays and
  * adjoints are put back between runs, untimed. The gradients are first compared with the
- * hand-written ones. Run it with OMP_NUM_THREADS=1. */
-#include "problems.h"
+ * hand-written ones. Tape: kilobytes that both keep for the reverse sweep at most, for a small
+ * problem of the kind. Run it with OMP_NUM_THREADS=1. */
+#include "tape.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -204,9 +205,27 @@ time_compile(const bench_problem *p, const char *file)
     return built + first - again;
 }
 
+/* What both keep for the reverse of a problem that an interpreter runs in no time. */
+static void
+print_tapes(unsigned k, const char *file)
+{
+    bench_problem p;
+    bench_problem_make(&p, k, 0.01);
+    time_hand(&p);
+    int64_t hand = (int64_t)hand_kept, bytes = bench_tape_bytes(&p, file);
+    char ratio[16];
+    snprintf(ratio, sizeof ratio, hand ? "%.2f" : bytes ? "-" : "1.00", hand ? (double)bytes / (double)hand : 0.0);
+    printf(" %7.2f | %7.2f | %5s |\n", 1e-3 * (double)bytes, 1e-3 * (double)hand, ratio);
+    bench_problem_free(&p);
+}
+
+typedef struct outcome {
+    double compile, to_hand;
+} outcome;
+
 /* Returns whether the gradients agree. */
 static bool
-bench(unsigned k, const char *file, double scale, unsigned repeat, double *compile)
+bench(unsigned k, const char *file, double scale, unsigned repeat, outcome *o)
 {
     bench_problem p;
     prepared run;
@@ -219,10 +238,11 @@ bench(unsigned k, const char *file, double scale, unsigned repeat, double *compi
     off = fmax(off, difference(&run, &p, RG_ADJOINT));
     bool good = off <= p.tolerance;
     timing t = time_all(&run, &p, repeat);
-    *compile = time_compile(&p, file);
-    printf("| %-26s | %8.3f | %8.3f | %6.2f | %8.3f | %6.2f | %7.1f | %8.1e%s |\n", p.title,
-           t.primal, t.gradient, t.gradient / t.primal, t.hand, t.gradient / t.hand, *compile, off,
+    *o = (outcome){time_compile(&p, file), t.gradient / t.hand};
+    printf("| %-26s | %8.3f | %8.3f | %6.2f | %8.3f | %6.2f | %7.1f | %8.1e%s |", p.title,
+           t.primal, t.gradient, t.gradient / t.primal, t.hand, o->to_hand, o->compile, off,
            good ? "" : " WRONG");
+    print_tapes(k, file);
     fflush(stdout);
     release(&run);
     bench_problem_free(&p);
@@ -294,11 +314,26 @@ straight_line(void)
     return t;
 }
 
+static void
+print_summary(const outcome *o, unsigned n)
+{
+    double logs = 0.0, worst = 0.0, *compile = calloc(n, sizeof *compile);
+    for (unsigned k = 0; k < n; k++) {
+        logs += log(o[k].to_hand);
+        worst = fmax(worst, o[k].to_hand);
+        compile[k] = o[k].compile;
+    }
+    printf("\ngradient / hand: geometric mean %.2f, worst %.2f\n", exp(logs / n), worst);
+    printf("compile time, kernel and gradient: median %.1f ms\n", median(compile, n));
+    free(compile);
+}
+
 int
 main(int argc, char **argv)
 {
     const char *file = BENCH_KERNELS, *only = NULL;
-    double scale = 1.0, compile[BENCH_PROBLEMS];
+    double scale = 1.0;
+    outcome outcomes[BENCH_PROBLEMS];
     unsigned repeat = 11, done = 0;
     bool good = true;
     for (int i = 1; i < argc; i++) {
@@ -320,20 +355,20 @@ main(int argc, char **argv)
         repeat = 1;
     printf("| kernel                     |primal ms | grad. ms |  ratio |  hand ms | / hand | "
            "compile |"
-           " rel. diff. |\n|---|---|---|---|---|---|---|---|\n");
+           " rel. diff. | tape kB | hand kB | ratio |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (unsigned k = 0; k < BENCH_PROBLEMS; k++) {
         bench_problem p;
         bench_problem_make(&p, k, 0.01);
         bool skip = only && strcmp(only, p.kernel) != 0;
         bench_problem_free(&p);
         if (!skip)
-            good &= bench(k, file, scale, repeat, &compile[done++]);
+            good &= bench(k, file, scale, repeat, &outcomes[done++]);
     }
     if (done == 0) {
         fprintf(stderr, "bench: no kernel is called %s\n", only);
         return 2;
     }
-    printf("\ncompile time, kernel and gradient: median %.1f ms\n", median(compile, done));
+    print_summary(outcomes, done);
     printf("empty launch: %.2f us\n", empty_launch());
     if (!only)
         printf("20,000 operations in a straight line, compiled with their gradient: %.1f s\n",
