@@ -71,6 +71,7 @@ typedef struct subject {
     arena *arena;
     ir_module *module;
     const ir_fn *fn; /* results are outputs */
+    const ir_fn *forward; /* fn as the interpreter runs it, while differences are taken */
     uint32_t n, given;
     const check_value *values;
     uint64_t seed;
@@ -474,7 +475,7 @@ value_at(const subject *s, const subject *narrow, memory w, sample at, double h,
     else
         arg->bits = ir_float_bits(RG_F64, ir_bits_float(RG_F64, arg->bits) + h);
     interp_report report = {0};
-    if (interp_run(s->fn, m.args, NULL, &report) != RT_OK)
+    if (interp_run(s->forward, m.args, NULL, &report) != RT_OK)
         return RG_ASSERT;
     *steps = report.steps;
     *sum = 0;
@@ -495,10 +496,11 @@ start_value(const subject *s, memory m, sample at)
                                   : ir_bits_float(RG_F64, arg->bits);
 }
 
+static const char differences_test[] = "gradient against central differences";
+
 static rg_status
-central_differences(subject *s, const subject *narrow, uint32_t samples)
+compare_differences(subject *s, const subject *narrow, uint32_t samples)
 {
-    static const char test[] = "gradient against central differences";
     memory gradient, w = memory_new(s, narrow);
     rg_status status = adjoints(s, narrow, "interp", false, &gradient, s->diags);
     if (status)
@@ -508,7 +510,7 @@ central_differences(subject *s, const subject *narrow, uint32_t samples)
     for (uint32_t i = 0; i < s->given; i++)
         for (size_t k = 0; is_real(s, i) && k < count_of(s, i); k++)
             largest = fmax(largest, fabs(get(RG_F64, gradient.args[i].plane[RG_ADJOINT], k)));
-    check_finding f = {.test = test, .tolerance = 1e-6};
+    check_finding f = {.test = differences_test, .tolerance = 1e-6};
     uint64_t seed = s->seed + 2;
     uint32_t compared = 0;
     for (uint32_t n = 0; n < samples; n++) {
@@ -542,8 +544,33 @@ central_differences(subject *s, const subject *narrow, uint32_t samples)
     if (compared)
         add_finding(s, f);
     else
-        skip(s, test, "a branch or a count changes at every point tried");
+        skip(s, differences_test, "a branch or a count changes at every point tried");
     return RG_OK;
+}
+
+static void
+release_module(void *m)
+{
+    ir_module_free(m);
+}
+
+static rg_status
+central_differences(subject *s, const subject *narrow, uint32_t samples)
+{
+    ir_fn *forward;
+    pipeline_options options = {.contraction = s->contraction,
+                                .stage = rt_device_find(RG_STR("interp"))->stage};
+    ir_module *m = pipeline_run(s->fn, &options, s->diags, &forward);
+    if (!m)
+        return RG_COMPILE;
+    mem_owner owns;
+    mem_own(&owns, release_module, m);
+    s->forward = forward;
+    rg_status status = compare_differences(s, narrow, samples);
+    s->forward = NULL;
+    mem_disown(&owns);
+    ir_module_free(m);
+    return status;
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */

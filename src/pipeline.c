@@ -129,6 +129,8 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     if (!made)
         return fn;
     ir_keep_called(m, made);
+    /* rules called the derivatives that functions bring with them */
+    PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
     seen(o, suffix, m);
     /* what reverse code does not use of the forward sweep disappears here */
     pass_simplify(m, IR_STAGE_AD, diags);
@@ -186,6 +188,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     if (calls && !diags->errors) {
         ir_keep_called(m, fn);
         pass_simplify(m, IR_STAGE_AD, diags);
+        /* they are part of the forward sweep: at every stage they round alike */
+        if (o->contraction)
+            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
     }
     fn = several_directions(fn, o, diags);
     if (diags->errors)

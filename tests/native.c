@@ -10,9 +10,9 @@ static void *
 load_with(const char *compiler, char *const *files, int count)
 {
     static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin "
-                                "-fexcess-precision=16 -w";
+                                "-fexcess-precision=16 -w -I'" TEST_INCLUDE "'";
     char library[64];
-    size_t size = 512 + strlen(compiler);
+    size_t size = 512 + sizeof flags + strlen(compiler);
     for (int i = 0; i < count; i++)
         size += strlen(files[i]) + 3;
     char *command = malloc(size), *end = command;

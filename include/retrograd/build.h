@@ -115,12 +115,26 @@ RG_API void rg_build_shape_end(rg_builder *b);
 RG_API void rg_build_kernel_result(rg_builder *b, uint32_t count, const rg_value *values);
 RG_API void rg_build_kernel_end(rg_builder *b);
 
-/* A function of scalars and local arrays by value, callable from what is built later. */
+/* A function of scalars and local arrays by value, callable from what is built later. It may be begun while
+ * another function is open, which rests until this one ends. */
 RG_API rg_fn rg_build_function_begin(rg_builder *b, rg_str name);
 RG_API rg_value rg_build_param_value(rg_builder *b, rg_str name, rg_type type);
 RG_API void rg_build_function_end(rg_builder *b, uint32_t count, const rg_value *results);
 RG_API void rg_build_call(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args,
                           uint32_t nresults, rg_value *results);
+/* Calls of derivatives. Adjoints and tangents of a value have its type (of an f16: f32).
+ * vjp: args are fn's arguments, then the adjoints of its float results; results are the adjoints of its float
+ * parameters, then its float results, then the others.
+ * jvp: args are fn's arguments, then the tangents of its float parameters; results are the tangents of its
+ * float results, then all its results. */
+RG_API void rg_build_call_vjp(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args,
+                              uint32_t nresults, rg_value *results);
+RG_API void rg_build_call_jvp(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args,
+                              uint32_t nresults, rg_value *results);
+/* Gives a function its own derivatives (0: none), which take its parameters and results, and then: vjp, the
+ * adjoints of the float results, to give those of the float parameters; jvp, the tangents of the float
+ * parameters, to give those of the float results. */
+RG_API void rg_build_own_derivatives(rg_builder *b, rg_fn fn, rg_fn vjp, rg_fn jvp);
 
 /* -- values -------------------------------------------------------------------------------------- */
 

@@ -191,11 +191,17 @@ make_derivative(making *k)
     ir_fn *fn = k->call->attr.fn;
     if (k->call->reverse) {
         fn = make_vjp(k);
+        /* rules called the user's own derivatives */
+        if (fn && !k->diags->errors)
+            PASS_RUN(k->m, opt_inline, IR_STAGE_AD, k->diags);
         if (fn && !k->diags->errors)
             pass_simplify(k->m, IR_STAGE_AD, k->diags);
     }
-    for (uint32_t i = 0; fn && !k->diags->errors && i < k->call->forward; i++)
+    for (uint32_t i = 0; fn && !k->diags->errors && i < k->call->forward; i++) {
         fn = make_jvp(k, fn);
+        if (fn && !k->diags->errors)
+            PASS_RUN(k->m, opt_inline, IR_STAGE_AD, k->diags);
+    }
     return k->diags->errors ? NULL : fn;
 }
 

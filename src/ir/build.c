@@ -72,18 +72,13 @@ free_frame(frame *f)
 }
 
 void
-rg_builder_destroy(rg_builder *b)
+build_free_function(rg_builder *b)
 {
-    if (!b)
-        return;
-    if (b->release_attached)
-        b->release_attached(b->attached);
     for (size_t i = 0; i < b->frames.n; i++)
         free_frame(b->frames.at[i]);
     vec_free(&b->frames);
     vec_free(&b->labels);
     vec_free(&b->inline_stack);
-    vec_free(&b->fns);
     build_constants_forget(&b->body_constants);
     build_constants_forget(&b->shape_constants);
     map_free(&b->tables);
@@ -97,6 +92,22 @@ rg_builder_destroy(rg_builder *b)
     vec_free(&b->loop_vars);
     vec_free(&b->exit_values);
     vec_free(&b->carried_values);
+}
+
+void
+rg_builder_destroy(rg_builder *b)
+{
+    if (!b)
+        return;
+    if (b->release_attached)
+        b->release_attached(b->attached);
+    build_free_function(b);
+    for (rg_builder *resting = b->resting, *next; resting; resting = next) {
+        next = resting->resting;
+        build_free_function(resting);
+        mem_free(resting);
+    }
+    vec_free(&b->fns);
     diag_free(&b->own_diags);
     if (b->owns_module)
         ir_module_free(b->module);

@@ -18,9 +18,46 @@ start_fn(rg_builder *b, ir_fn *fn, ir_region *region)
     build_push(b, FRAME_BODY)->region = region;
 }
 
+/* What belongs to the function under construction goes aside until another one is built. */
+static void
+rest(rg_builder *b)
+{
+    rg_builder *resting = mem_alloc(sizeof(*resting));
+    *resting = *b;
+    memset(b, 0, sizeof(*b));
+    b->resting = resting;
+    b->module = resting->module;
+    b->owns_module = resting->owns_module;
+    b->attached = resting->attached;
+    b->release_attached = resting->release_attached;
+    b->own_diags = resting->own_diags;
+    b->diags = resting->diags;
+    b->arena = resting->arena;
+    b->free_bindings = resting->free_bindings;
+    b->fns = resting->fns;
+    b->loc = resting->loc;
+    b->loc.inlined = 0;
+    vec_push(&b->labels, (uint64_t)0);
+}
+
+/* ... and comes back. */
+static void
+resume(rg_builder *b)
+{
+    rg_builder *resting = b->resting;
+    build_free_function(b);
+    resting->own_diags = b->own_diags;
+    resting->free_bindings = b->free_bindings;
+    resting->fns = b->fns;
+    *b = *resting;
+    mem_free(resting);
+}
+
 static void
 begin(rg_builder *b, rg_str name, bool kernel)
 {
+    if (b->n_open && !kernel)
+        rest(b);
     if (b->n_open) {
         build_report(b, ERROR_NESTING, "a function begins inside function `%s`", b->fn->name);
         while (b->n_open)
@@ -162,6 +199,8 @@ finish_fn(rg_builder *b)
     drop_unused(b, NULL);
     ir_renumber(b->fn);
     b->fn = NULL;
+    if (b->resting)
+        resume(b);
 }
 
 void
@@ -355,37 +394,87 @@ rg_build_function_end(rg_builder *b, uint32_t count, const rg_value *results)
     finish_fn(b);
 }
 
-static bool
-call_fits(const ir_fn *callee, uint32_t nargs, ir_value *const *args, uint32_t nresults)
+static void
+release_signature(void *s)
 {
-    const ir_op *yield = ir_terminator(callee->body);
-    if (!yield || callee->kernel || callee->body->nparams != nargs || yield->nargs != nresults)
+    ir_signature_free(s);
+}
+
+static bool
+call_fits(const ir_fn *callee, const ir_signature *s, uint32_t nargs, ir_value *const *args, uint32_t nresults)
+{
+    if (callee->kernel || !ir_terminator(callee->body) || s->args.n != nargs || s->results.n != nresults)
         return false;
     for (uint32_t i = 0; i < nargs; i++)
-        if (!args[i] || !ir_type_eq(args[i]->type, callee->body->params[i]->type))
+        if (!args[i] || !ir_type_eq(args[i]->type, s->args.at[i]))
             return false;
     return true;
+}
+
+static void
+append_call(rg_builder *b, ir_op *op, const ir_signature *s, ir_value *const *args, ir_value **results)
+{
+    for (size_t i = 0; i < s->args.n; i++)
+        ir_op_arg(op, b->fn, build_resolve(b, args[i]));
+    for (size_t i = 0; i < s->results.n; i++)
+        results[i] = ir_op_result(op, b->fn, s->results.at[i], NULL);
+    build_append(b, op);
+}
+
+static void
+build_call(rg_builder *b, rg_fn fn, bool reverse, uint8_t forward, uint32_t nargs, ir_value *const *args,
+           uint32_t nresults, ir_value **results)
+{
+    build_need_fn(b);
+    ir_fn *callee = fn < b->fns.n ? b->fns.at[fn] : NULL;
+    ir_signature s = {0};
+    mem_owner owns;
+    mem_own(&owns, release_signature, &s);
+    if (callee)
+        ir_signature_of(&s, callee, reverse, forward);
+    if (callee && call_fits(callee, &s, nargs, args, nresults)) {
+        ir_op *op = ir_op_new(b->fn, RG_OP_CALL, nargs, 0, b->loc);
+        op->attr.fn = callee;
+        op->reverse = reverse;
+        op->forward = forward;
+        append_call(b, op, &s, args, results);
+    } else {
+        build_report(b, ERROR_TYPES, "the call does not fit function `%s`", callee ? callee->name : "?");
+        for (uint32_t i = 0; i < nresults; i++)
+            results[i] = build_fallback(b, ir_scalar(RG_I32));
+    }
+    mem_disown(&owns);
+    ir_signature_free(&s);
 }
 
 void
 rg_build_call(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args, uint32_t nresults,
               rg_value *results)
 {
-    build_need_fn(b);
-    ir_fn *callee = fn < b->fns.n ? b->fns.at[fn] : NULL;
-    if (!callee || !call_fits(callee, nargs, args, nresults)) {
-        build_report(b, ERROR_TYPES, "the call does not fit function `%s`",
-                     callee ? callee->name : "?");
-        for (uint32_t i = 0; i < nresults; i++)
-            results[i] = build_fallback(b, ir_scalar(RG_I32));
+    build_call(b, fn, false, 0, nargs, args, nresults, results);
+}
+
+void
+rg_build_call_vjp(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args, uint32_t nresults,
+                  rg_value *results)
+{
+    build_call(b, fn, true, 0, nargs, args, nresults, results);
+}
+
+void
+rg_build_call_jvp(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args, uint32_t nresults,
+                  rg_value *results)
+{
+    build_call(b, fn, false, 1, nargs, args, nresults, results);
+}
+
+void
+rg_build_own_derivatives(rg_builder *b, rg_fn fn, rg_fn vjp, rg_fn jvp)
+{
+    if (!fn || fn >= b->fns.n || vjp >= b->fns.n || jvp >= b->fns.n) {
+        build_report(b, ERROR_ARGUMENT, "own derivatives of or by a function that was not built");
         return;
     }
-    ir_op *op = ir_op_new(b->fn, RG_OP_CALL, nargs, 0, b->loc);
-    op->attr.fn = callee;
-    for (uint32_t i = 0; i < nargs; i++)
-        ir_op_arg(op, b->fn, build_resolve(b, args[i]));
-    const ir_op *yield = ir_terminator(callee->body);
-    for (uint32_t i = 0; i < nresults; i++)
-        results[i] = ir_op_result(op, b->fn, yield->args[i]->type, NULL);
-    build_append(b, op);
+    b->fns.at[fn]->vjp = b->fns.at[vjp];
+    b->fns.at[fn]->jvp = b->fns.at[jvp];
 }

@@ -162,6 +162,7 @@ typedef struct constant_pool {
 } constant_pool;
 
 struct rg_builder {
+    rg_builder *resting; /* the function that waits for this one, with all that belongs to it */
     ir_module *module;
     bool owns_module;
     void *attached;
@@ -198,6 +199,7 @@ void build_report(rg_builder *b, unsigned number, const char *format, ...)
 void build_report_at(rg_builder *b, unsigned number, ir_loc loc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 const char *build_text(rg_builder *b, rg_str s); /* a copy in the module's arena; NULL if empty */
+void build_free_function(rg_builder *b); /* all that belongs to the open function */
 void build_type_name(ir_type t, char *out, size_t size);
 
 /* -- build_fn.c -------------------------------------------------------------------------------- */

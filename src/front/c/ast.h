@@ -44,6 +44,7 @@ struct ctype {
     rg_dtype dtype; /* TYPE_SCALAR */
     bool constant;  /* const-qualified */
     bool is_volatile;
+    bool const_elements; /* of a parameter written as an array of constants */
     ctype *elem;      /* of pointers and arrays */
     int64_t length;   /* of arrays; -1: only the run knows */
     record *rec;      /* TYPE_STRUCT */
@@ -157,6 +158,7 @@ struct decl {
     signed char parallel; /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
     signed char jumps;    /* returns before its end: 0 not known, 1 no, 2 yes */
     void *cursor;         /* import: where the body is */
+    decl *vjp, *jvp;      /* derivatives that the user gave it; NULL: none */
 
     /* where its storage is at the moment (gen.h) */
     struct object *object;

@@ -17,12 +17,9 @@ fc_bind_scalar(gen *g, decl *d, value v)
                      d->type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i]);
 }
 
-/* All arguments are evaluated before the first parameter is bound: they may mention the same names.
- */
-static bool
-bind_arguments(gen *g, decl *fn, const node *n)
+bool
+fc_arguments(gen *g, decl *fn, const node *n, value *args)
 {
-    value *args = arena_new_n(g->arena, value, n->count + 1);
     for (uint32_t i = 0; i < fn->nparams; i++) {
         front_error error;
         const ctype *t = fn->params[i]->type;
@@ -40,6 +37,17 @@ bind_arguments(gen *g, decl *fn, const node *n)
                                      : !args[i].at.object)
             return false;
     }
+    return true;
+}
+
+/* All arguments are evaluated before the first parameter is bound: they may mention the same names.
+ */
+static bool
+bind_arguments(gen *g, decl *fn, const node *n)
+{
+    value *args = arena_new_n(g->arena, value, n->count + 1);
+    if (!fc_arguments(g, fn, n, args))
+        return false;
     fc_at_node(g, n);
     for (uint32_t i = 0; i < fn->nparams; i++) {
         decl *d = fn->params[i];
@@ -65,25 +73,34 @@ result_of(gen *g, const frame *f, const node *n)
     return v;
 }
 
+void
+fc_function_body(gen *g, decl *fn, frame *f)
+{
+    rg_label on_break = g->on_break, on_continue = g->on_continue;
+    frame *outer = g->frame;
+    g->frame = f;
+    if (fn->type->kind == TYPE_SCALAR || fn->type->kind == TYPE_STRUCT)
+        f->result = fc_object_local(g, "result", fn->type);
+    bool jumps = fc_function_jumps(fn);
+    if (jumps)
+        f->exit = rg_build_block(g->b);
+    if (f->outer)
+        rg_build_inline_push(g->b, rg_str_of(fn->name));
+    fc_stmt(g, fn->body);
+    if (f->outer)
+        rg_build_inline_pop(g->b);
+    if (jumps)
+        rg_build_end(g->b);
+    g->frame = outer;
+    g->on_break = on_break;
+    g->on_continue = on_continue;
+}
+
 static value
 inline_body(gen *g, decl *fn, const node *n)
 {
     frame f = {.outer = g->frame, .fn = fn};
-    rg_label on_break = g->on_break, on_continue = g->on_continue;
-    g->frame = &f;
-    if (fn->type->kind == TYPE_SCALAR || fn->type->kind == TYPE_STRUCT)
-        f.result = fc_object_local(g, "result", fn->type);
-    bool jumps = fc_function_jumps(fn);
-    if (jumps)
-        f.exit = rg_build_block(g->b);
-    rg_build_inline_push(g->b, rg_str_of(fn->name));
-    fc_stmt(g, fn->body);
-    rg_build_inline_pop(g->b);
-    if (jumps)
-        rg_build_end(g->b);
-    g->frame = f.outer;
-    g->on_break = on_break;
-    g->on_continue = on_continue;
+    fc_function_body(g, fn, &f);
     return result_of(g, &f, n);
 }
 
@@ -122,6 +139,8 @@ fc_call(gen *g, const node *n)
 {
     decl *fn = n->decl;
     value v;
+    if (fc_derivative_call(g, n, &v))
+        return v;
     if (!fn->body) {
         if (fc_math_call(g, n, &v))
             return v;
@@ -138,6 +157,8 @@ fc_call(gen *g, const node *n)
     if (fn->type->kind != TYPE_VOID && fn->type->kind != TYPE_POINTER &&
         fc_type_problem(fn->type, &error))
         return refuse_call(g, n, error);
+    if (n->count == fn->nparams && (fn->vjp || fn->jvp))
+        return fc_own_call(g, n);
     if (n->count != fn->nparams || !bind_arguments(g, fn, n))
         return refuse_call(g, n, ERR_NO_BODY);
     fn->active = true;

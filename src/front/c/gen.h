@@ -81,6 +81,19 @@ typedef struct frame {
     bool in_thread; /* in a parallel loop of this function */
 } frame;
 
+/* what a constant's object was before the function that is being generated made its own */
+typedef struct object_undo {
+    decl *variable;
+    object *before;
+} object_undo;
+
+/* a function with derivatives of its own, for arguments of one shape (instance.h) */
+typedef struct own_instance {
+    const decl *fn;
+    const struct argument *args;
+    rg_fn made;
+} own_instance;
+
 typedef struct gen {
     unit *unit;
     ir_module *module;
@@ -92,6 +105,9 @@ typedef struct gen {
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */
     map hoisted;              /* functions and constants that the kernel's beginning has seen */
+    list(object_undo) constants;
+    list(own_instance) own;
+    uint32_t instances;       /* functions made so far */
 } gen;
 
 /* -- gen.c
@@ -122,6 +138,12 @@ object *fc_object_of_value(gen *g, const char *name, value v); /* read-only */
 place fc_place_of(object *o);
 rg_value fc_load_leaf(gen *g, const place *p, uint32_t which);
 value fc_load(gen *g, const place *p);
+/* scalars of a leaf under n indices; the place of one of them below p */
+uint32_t fc_elements_below(const leaf *l, uint32_t n);
+place fc_place_below(gen *g, const leaf *l, const place *p, uint32_t flat);
+/* says so if p must not be written here; leaf `which` of it then may be */
+bool fc_may_write(gen *g, const place *p, const node *n);
+void fc_store_leaf(gen *g, const place *p, uint32_t which, rg_value v);
 void fc_store(gen *g, const place *p, const value *v, const node *n);
 void fc_store_scalar(gen *g, const place *p, rg_value v, const node *n);
 place fc_place_member(const place *p, uint32_t field_number);
@@ -144,6 +166,7 @@ value fc_scalar_value(ctype *t, rg_value v);
 /* -- pointer.c
  * -------------------------------------------------------------------------------------- */
 place fc_pointer(gen *g, const node *n);
+bool fc_same_elements(const ctype *x, const ctype *y);
 void fc_pointer_declare(gen *g, decl *d, const node *init, const place *given);
 void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
@@ -172,6 +195,17 @@ value fc_call(gen *g, const node *n);
 /* Calls of the C library. false: it is none that is known. */
 bool fc_math_call(gen *g, const node *n, value *out);
 void fc_bind_scalar(gen *g, decl *d, value v);
+/* evaluates a call's arguments; false after errors */
+bool fc_arguments(gen *g, decl *fn, const node *n, value *args);
+/* the function's statements, its parameters being bound: f->result then holds what it returns */
+void fc_function_body(gen *g, decl *fn, frame *f);
+
+/* -- derivative.c, instance.c
+ * ------------------------------------------------------------------------- */
+/* rg_grad, rg_vjp, rg_jvp; false: the call is none of them */
+bool fc_derivative_call(gen *g, const node *n, value *out);
+/* a call of a function with derivatives of its own */
+value fc_own_call(gen *g, const node *n);
 
 /* -- stmt.c, loop.c, switch.c
  * ----------------------------------------------------------------------- */
@@ -195,6 +229,8 @@ bool fc_needs_temp(const decl *fn, const decl *d);
 /* -- kernel.c, check.c
  * ------------------------------------------------------------------------------ */
 void fc_kernel(gen *g, decl *fn);
+/* makes the constants (and, not in_thread, the shared arrays) that a function's body mentions */
+void fc_hoist(gen *g, decl *fn, bool in_thread);
 void fc_check_races(gen *g, ir_fn *fn);
 
 #endif

@@ -155,6 +155,23 @@ static const char omp_h[] =
     "int omp_get_thread_num(void); int omp_get_num_threads(void); int omp_get_max_threads(void);\n"
     "void omp_set_num_threads(int); double omp_get_wtime(void);\n";
 
+/* the part of include/retrograd/kernel.h that this compiler sees */
+static const char kernel_h[] =
+    "#pragma once\n"
+    "double __rg_grad(int, ...); double __rg_vjp(int, ...); double __rg_jvp(int, ...);\n"
+    "#define __RG_LIST(...) __VA_ARGS__\n"
+    "#define rg_grad(f, args, grads) "
+    "((__typeof__(f args))__rg_grad(((void)f args, 0), __RG_LIST grads))\n"
+    "#define rg_vjp(f, args, seed, adjoints) "
+    "((__typeof__(f args))__rg_vjp(((void)f args, 0), seed, __RG_LIST adjoints))\n"
+    "#define rg_jvp(f, args, tangents) "
+    "((__typeof__(f args))__rg_jvp(((void)f args, 0), __RG_LIST tangents))\n"
+    "#define __RG_OWN(mode, f, g) "
+    "__attribute__((unused)) static void (*const __rg_own_##mode##_##f[2])(void) = "
+    "{(void (*)(void))f, (void (*)(void))g}\n"
+    "#define RG_CUSTOM_VJP(f, f_vjp) __RG_OWN(vjp, f, f_vjp)\n"
+    "#define RG_CUSTOM_JVP(f, f_jvp) __RG_OWN(jvp, f, f_jvp)\n";
+
 #define HEADER(name, text)                                                                         \
     {                                                                                              \
         FRONT_HEADER_DIR "/" name, text, sizeof(text) - 1                                          \
@@ -164,5 +181,6 @@ const front_header front_headers[] = {
     HEADER("inttypes.h", stdint_h), HEADER("stdbool.h", stdbool_h), HEADER("stddef.h", stddef_h),
     HEADER("float.h", float_h),     HEADER("limits.h", limits_h),   HEADER("stdlib.h", stdlib_h),
     HEADER("stdio.h", stdio_h),     HEADER("string.h", string_h),   HEADER("omp.h", omp_h),
+    HEADER("retrograd/kernel.h", kernel_h),
 };
 const size_t front_header_count = countof(front_headers);

@@ -99,7 +99,7 @@ import_record(unit *u, ctype *t, CXType canonical)
     }
     t->kind = TYPE_STRUCT;
     t->rec = arena_one(u->arena, record);
-    t->rec->name = t->name;
+    t->rec->name = strncmp(t->name, "const ", 6) == 0 ? t->name + 6 : t->name;
     cursors all = fc_record_fields(u, canonical);
     t->rec->nfields = (uint32_t)all.n;
     t->rec->fields = arena_new_n(u->arena, field, all.n + 1);
@@ -171,7 +171,11 @@ fc_adjust_array(unit *u, ctype *t)
     if (t->kind != TYPE_ARRAY)
         return t;
     ctype *p = arena_one(u->arena, ctype);
-    *p = (ctype){.kind = TYPE_POINTER, .elem = t->elem, .length = -1, .name = t->name};
+    *p = (ctype){.kind = TYPE_POINTER,
+                 .elem = t->elem,
+                 .length = -1,
+                 .name = t->name,
+                 .const_elements = t->constant};
     return p;
 }
 

@@ -320,6 +320,10 @@ import_call(unit *u, CXCursor c)
     node *n = typed_value(u, E_CALL, c);
     n->decl = fc_import_decl(u, target);
     list_push(u->arena, &u->pending, n->decl);
+    if (n->decl->vjp)
+        list_push(u->arena, &u->pending, n->decl->vjp);
+    if (n->decl->jvp)
+        list_push(u->arena, &u->pending, n->decl->jvp);
     int count = clang_Cursor_getNumArguments(c);
     n->count = count > 0 ? (uint32_t)count : 0;
     n->list = arena_new_n(u->arena, node *, n->count + 1);

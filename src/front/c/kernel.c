@@ -223,8 +223,11 @@ hoist_tree(hoisting h, const node *n)
         if (n->kind == E_CALL && n->decl && n->decl->body)
             hoist_function(h.g, n->decl, h.in_thread);
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
-            n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false))
+            n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false)) {
+            object_undo undo = {n->decl, n->decl->object};
+            list_push(h.g->arena, &h.g->constants, undo);
             n->decl->object = fc_constant_object(h.g, n->decl);
+        }
         for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
             if (!seen_before(h.g, n->list[i]->decl, true))
                 hoist_declaration(&h, n->list[i]->decl);
@@ -244,6 +247,12 @@ hoist_function(gen *g, decl *fn, bool in_thread)
 {
     if (!seen_before(g, fn, in_thread))
         hoist_tree((hoisting){g, fn, in_thread}, fn->body);
+}
+
+void
+fc_hoist(gen *g, decl *fn, bool in_thread)
+{
+    hoist_function(g, fn, in_thread);
 }
 
 static void

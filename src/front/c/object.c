@@ -278,8 +278,8 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
     return NULL;
 }
 
-static uint32_t
-elements_below(const leaf *l, uint32_t n)
+uint32_t
+fc_elements_below(const leaf *l, uint32_t n)
 {
     uint64_t count = 1;
     for (uint32_t i = n; i < l->rank; i++)
@@ -287,9 +287,8 @@ elements_below(const leaf *l, uint32_t n)
     return (uint32_t)count;
 }
 
-/* The place of element number `flat` below p. */
-static place
-element_below(gen *g, const leaf *l, const place *p, uint32_t flat)
+place
+fc_place_below(gen *g, const leaf *l, const place *p, uint32_t flat)
 {
     place e = *p;
     uint32_t rest = flat;
@@ -309,10 +308,10 @@ load_array(gen *g, const leaf *l, object_kind kind, const place *p)
         return rg_build_copy(g->b, rg_build_get(g->b, l->var));
     if (p->n == 0 && kind == OBJECT_VALUE)
         return rg_build_copy(g->b, l->value);
-    uint32_t count = elements_below(l, p->n);
+    uint32_t count = fc_elements_below(l, p->n);
     rg_value array = rg_build_array(g->b, l->dtype, count);
     for (uint32_t i = 0; i < count; i++) {
-        place e = element_below(g, l, p, i);
+        place e = fc_place_below(g, l, p, i);
         array =
             rg_build_insert(g->b, array, fc_int_value(g, RG_I64, i), load_element(g, l, kind, &e));
     }
@@ -367,16 +366,16 @@ store_array(gen *g, leaf *l, object_kind kind, const place *p, rg_value array)
         rg_build_set(g->b, l->var, array);
         return;
     }
-    uint32_t count = elements_below(l, p->n);
+    uint32_t count = fc_elements_below(l, p->n);
     for (uint32_t i = 0; i < count; i++) {
-        place e = element_below(g, l, p, i);
+        place e = fc_place_below(g, l, p, i);
         store_element(g, l, kind, &e, rg_build_extract(g->b, array, fc_int_value(g, RG_I64, i)));
     }
 }
 
 /* Variables of kernel level are read-only in threads. */
-static bool
-may_write(gen *g, const place *p, const node *n)
+bool
+fc_may_write(gen *g, const place *p, const node *n)
 {
     if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {
         fc_fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
@@ -385,8 +384,8 @@ may_write(gen *g, const place *p, const node *n)
     return p->object->kind != OBJECT_VALUE;
 }
 
-static void
-store_leaf(gen *g, const place *p, uint32_t which, rg_value v)
+void
+fc_store_leaf(gen *g, const place *p, uint32_t which, rg_value v)
 {
     leaf *l = &p->object->leaves[p->leaf + which];
     if (l->rank > p->n)
@@ -398,8 +397,8 @@ store_leaf(gen *g, const place *p, uint32_t which, rg_value v)
 void
 fc_store_scalar(gen *g, const place *p, rg_value v, const node *n)
 {
-    if (may_write(g, p, n))
-        store_leaf(g, p, 0, v);
+    if (fc_may_write(g, p, n))
+        fc_store_leaf(g, p, 0, v);
 }
 
 void
@@ -409,8 +408,8 @@ fc_store(gen *g, const place *p, const value *v, const node *n)
         fc_store_scalar(g, p, v->scalar, n);
         return;
     }
-    if (!may_write(g, p, n) || !v->leaves)
+    if (!fc_may_write(g, p, n) || !v->leaves)
         return;
     for (uint32_t i = 0; i < fc_type_leaves(p->type); i++)
-        store_leaf(g, p, i, v->leaves[i]);
+        fc_store_leaf(g, p, i, v->leaves[i]);
 }

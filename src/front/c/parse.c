@@ -177,7 +177,7 @@ make_arguments(arena *a, const front_c_source *source, strings *out)
         "-xc", "-std=gnu17", "-nostdinc", "-isystem", FRONT_HEADER_DIR, "-ferror-limit=20",
         /* deeper ones would overflow the stack of the thread that parses */
         "-fbracket-depth=256",
-        "-D_OPENMP=201511", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
+        "-D_OPENMP=201511", "-D__RETROGRAD__=1", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
         "-D__OMP3(n,c)=__omp##n##_##c:",
         /* a directive that could not be read must not be skipped in silence */
         "-Werror=source-uses-openmp"};
@@ -308,10 +308,40 @@ see_enum(unit *u, CXCursor c)
     }
 }
 
+/* the functions named in an expression, in order */
+static void
+named_functions(unit *u, CXCursor c, decl **out, uint32_t *n, uint32_t most)
+{
+    CXCursor target = clang_getCursorReferenced(c);
+    if (clang_getCursorKind(c) == CXCursor_DeclRefExpr &&
+        clang_getCursorKind(target) == CXCursor_FunctionDecl && *n < most)
+        out[(*n)++] = fc_import_decl(u, target);
+    cursors kids = fc_cursor_children(u, c);
+    for (size_t i = 0; i < kids.n; i++)
+        named_functions(u, kids.at[i], out, n, most);
+}
+
+/* what RG_CUSTOM_VJP and RG_CUSTOM_JVP leave: a variable that names both functions */
+static void
+see_variable(unit *u, CXCursor c)
+{
+    const char *name = fc_cursor_name(u, c);
+    bool vjp = strncmp(name, "__rg_own_vjp_", 13) == 0;
+    if (!vjp && strncmp(name, "__rg_own_jvp_", 13) != 0)
+        return;
+    decl *fns[2];
+    uint32_t n = 0;
+    named_functions(u, clang_Cursor_getVarDeclInitializer(c), fns, &n, 2);
+    if (n == 2)
+        *(vjp ? &fns[0]->vjp : &fns[0]->jvp) = fns[1];
+}
+
 static void
 see_declaration(unit *u, CXCursor c)
 {
     enum CXCursorKind kind = clang_getCursorKind(c);
+    if (kind == CXCursor_VarDecl)
+        see_variable(u, c);
     if (!clang_Location_isFromMainFile(clang_getCursorLocation(c)))
         return;
     if (kind == CXCursor_EnumDecl)

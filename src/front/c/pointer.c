@@ -414,8 +414,8 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
 
 /* -- pointer expressions
  * --------------------------------------------------------------------------- */
-static bool
-same_elements(const ctype *x, const ctype *y)
+bool
+fc_same_elements(const ctype *x, const ctype *y)
 {
     if (x->kind == TYPE_VOID || y->kind == TYPE_VOID)
         return true;
@@ -427,7 +427,7 @@ same_elements(const ctype *x, const ctype *y)
     case TYPE_STRUCT:
         return x->rec == y->rec || strcmp(x->rec->name, y->rec->name) == 0;
     case TYPE_ARRAY:
-        return same_elements(x->elem, y->elem) &&
+        return fc_same_elements(x->elem, y->elem) &&
                (x->length < 0 || y->length < 0 || x->length == y->length);
     default:
         return false;
@@ -457,7 +457,7 @@ pointer_cast(gen *g, const node *n)
     if (deep->kind == E_INT)
         return failed(g, n, ERR_NULL_POINTER, NULL);
     place p = fc_pointer(g, inner);
-    if (inner->type->kind == TYPE_POINTER && !same_elements(n->type->elem, inner->type->elem))
+    if (inner->type->kind == TYPE_POINTER && !fc_same_elements(n->type->elem, inner->type->elem))
         fc_fail(g, ERR_POINTER_CAST, n->place, inner->type->name, n->type->name);
     return p;
 }
