@@ -118,6 +118,19 @@ plan(ir_module *m)
     return simplify(m) || changed;
 }
 
+/* Groups of two to eight iterations; most loops get none at odd seeds, by their costs. */
+static bool
+chunks(ir_module *m)
+{
+    ad_plan_options options = {.chunk = seed % 2 ? 0 : 2 + (uint32_t)(seed / 2 % 7)};
+    m->plan = &options;
+    bool changed = ad_chunks(m);
+    if (changed)
+        plan(m);
+    m->plan = NULL;
+    return changed;
+}
+
 typedef struct step {
     const char *name;
     pass_fn *run;
@@ -217,6 +230,7 @@ check_derivatives(ir_fn *fn)
 {
     static const step reverse[] = {{"simplify", simplify, IR_STAGE_AD},
                                    {"plan", plan, IR_STAGE_AD},
+                                   {"chunks", chunks, IR_STAGE_AD},
                                    {"lower_tape", lower_tape, IR_STAGE_TAPE, 1e-12},
                                    {"lower_arrays", lower_arrays, IR_STAGE_SLOTS, 1e-12}};
     static const step singly[] = {{"opt_fold", opt_fold, IR_STAGE_AD},

@@ -26,6 +26,7 @@ typedef struct chunks {
     const ad_plan_options *options;
     vec(owned) recalls;
     vec(ir_op *) unwinds, loops;
+    const uint8_t *written; /* NULL: to be found */
     ad_chunk now;
     map lifted, recalled;
     ir_value **replace;
@@ -86,7 +87,9 @@ slice_loop(chunks *x)
 {
     ad_chunk *c = &x->now;
     ad_slice_free(&c->slice);
-    ad_slice_open(&c->slice, x->fn, c->loop, ad_written_planes(x->fn));
+    if (!x->written)
+        x->written = ad_written_planes(x->fn);
+    ad_slice_open(&c->slice, x->fn, c->loop, x->written);
     for (size_t i = 0; i < x->recalls.n; i++) {
         owned r = x->recalls.at[i];
         if (!r.recall || !ir_region_inside(r.recall->args[0]->region, c->loop->regions[0]))
@@ -243,6 +246,7 @@ rewrite(chunks *x)
     uint32_t n = ir_value_results(c->loop);
     ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
     memcpy(results, ad_chunk_fill(c), sizeof(*results) * n);
+    x->written = NULL; /* there are new values */
     results[n] = c->trace;
     replace_results(x, c->loop, results);
     x->changed = true;
@@ -283,7 +287,7 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options)
     mem_owner owns;
     mem_own(&owns, release_chunks, &x);
     ir_walk(fn->body, collect, &x);
-    for (size_t i = 0; i < x.loops.n; i++)
+    for (size_t i = 0; options->chunk != 1 && i < x.loops.n; i++)
         chunk_loop(&x, x.loops.at[i]);
     mem_disown(&owns);
     release_chunks(&x);

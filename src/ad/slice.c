@@ -4,17 +4,18 @@
 void
 ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const uint8_t *written)
 {
-    arena *a = fn->module->arena;
     *s = (ad_slice){.fn = fn, .loop = loop, .written = written, .possible = true};
-    s->needed = arena_new_n(a, bool, fn->next_id + 1);
-    s->early = arena_new_n(a, bool, fn->next_id + 1);
-    s->state = arena_new_n(a, bool, loop->regions[0]->nparams + 1);
+    s->needed = mem_zalloc(2 * ((size_t)fn->next_id + 1) + loop->regions[0]->nparams);
+    s->early = s->needed + fn->next_id + 1;
+    s->state = s->early + fn->next_id + 1;
 }
 
 void
 ad_slice_free(void *slice)
 {
     ad_slice *s = slice;
+    mem_free(s->needed);
+    s->needed = NULL;
     vec_free(&s->wanted);
     vec_free(&s->todo);
     vec_free(&s->outside);
