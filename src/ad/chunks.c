@@ -245,7 +245,9 @@ rewrite(chunks *x)
     }
     uint32_t n = ir_value_results(c->loop);
     ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
-    memcpy(results, ad_chunk_fill(c), sizeof(*results) * n);
+    ir_value *const *filled = ad_chunk_fill(c);
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = filled[i];
     x->written = NULL; /* there are new values */
     results[n] = c->trace;
     replace_results(x, c->loop, results);
