@@ -160,9 +160,9 @@ eval_array *
 eval_add_ints(eval *e, const char *name, int64_t rows, int64_t columns, const json *list)
 {
     size_t count = elements(rows, columns);
-    double *numbers = eval_numbers(list, name, count);
+    double *numbers = list ? eval_numbers(list, name, count) : NULL;
     int *ints = calloc(count + 1, sizeof *ints);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; list && i < count; i++)
         ints[i] = (int)numbers[i];
     free(numbers);
     eval_array *a =
@@ -216,11 +216,11 @@ eval_forward(eval *e)
 }
 
 void
-eval_reverse(eval *e, const char *output)
+eval_reverse(eval *e, const char *output, eval_launcher *how)
 {
     eval_clear(e, RG_ADJOINT);
     eval_get(e, output)->plane[RG_ADJOINT][0] = 1.0;
-    eval_launch(e, 0, rg_launch_forward_vjp);
+    eval_launch(e, 0, how);
 }
 
 /* -- open and close -----------------------------------------------------------------------------

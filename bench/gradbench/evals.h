@@ -90,7 +90,7 @@ eval_array *eval_add(eval *e, const char *name, int64_t rows, int64_t columns, d
 /* Zeros with three axes, for work space. */
 eval_array *eval_add_work(eval *e, const char *name, const int64_t shape[3], unsigned planes);
 eval_array *eval_add_ints(eval *e, const char *name, int64_t rows, int64_t columns,
-                          const json *list);
+                          const json *list); /* NULL: zeros */
 /* An argument from the input's member `key`. */
 eval_array *eval_add_input(eval *e, const char *name, const char *key, int64_t rows,
                            int64_t columns, unsigned planes);
@@ -104,8 +104,9 @@ void eval_launch(eval *e, unsigned kernel, eval_launcher *how);
 void eval_clear(eval *e, unsigned plane);
 /* functions[0].run of most: kernel 0 */
 void eval_forward(eval *e);
-/* Forward and reverse of kernel 0 from element 0 of one output. */
-void eval_reverse(eval *e, const char *output);
+/* The reverse of kernel 0 from element 0 of one output; `how` does it with the forward run or,
+ * where the reverse needs nothing that the kernel writes, without. */
+void eval_reverse(eval *e, const char *output, eval_launcher *how);
 void eval_check(rg_status status, const char *what);
 
 #endif

@@ -59,8 +59,8 @@ jacobian(eval *e)
         seed[2 * i] = seed[2 * p + 2 * i + 1] = 1.0;
         weight_seed[i] = 1.0;
     }
-    eval_launch(e, 0, rg_launch_forward_vjp);
-    eval_launch(e, 1, rg_launch_forward_vjp);
+    eval_launch(e, 0, rg_launch_vjp);
+    eval_launch(e, 1, rg_launch_vjp);
 }
 
 static void

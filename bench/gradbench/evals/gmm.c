@@ -25,7 +25,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "error");
+    eval_reverse(e, "error", rg_launch_forward_vjp);
 }
 
 static void

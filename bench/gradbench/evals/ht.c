@@ -93,7 +93,10 @@ print_jacobian(eval *e, line *out)
     eval_array *error = eval_get(e, "error");
     for (size_t row = 0; row < error->count; row++)
         for (size_t column = 0; column < error->directions; column++)
-            line_add(out, "%s%.17g", column ? ", " : row ? "], [" : "[[",
+            line_add(out, "%s%.17g",
+                     column ? ", "
+                     : row  ? "], ["
+                            : "[[",
                      error->plane[RG_TANGENT][column * error->count + row]);
     line_add(out, "]]");
 }

@@ -16,7 +16,9 @@ prepare(eval *e)
     eval_set_int(e, "d", d);
     eval_add_input(e, "point", "points", n, d, 0);
     eval_array *centroid = eval_add_input(e, "centroid", "centroids", k, d, all);
-    eval_add(e, "cost", 1, EVAL_LIST, NULL, all);
+    eval_add_ints(e, "nearest", n, EVAL_LIST, NULL);
+    /* its adjoint is the same in every direction */
+    eval_add(e, "cost", 1, EVAL_LIST, NULL, EVAL_ADJOINT | EVAL_TANGENT);
     e->result = calloc(centroid->count + 1, sizeof(double));
     for (size_t i = 0; i < centroid->count; i++)
         centroid->plane[RG_TANGENT][i] = 1.0;
@@ -51,12 +53,12 @@ print_direction(eval *e, line *out)
 static void
 plain(eval *e, void *const *kernels)
 {
-    void (*kmeans)(int, int, int, const double *, const double *, double *);
+    void (*kmeans)(int, int, int, const double *, const double *, int *, double *);
     const json *points = eval_member(e, "points");
     *(void **)&kmeans = kernels[0];
     kmeans((int)points->count, (int)eval_member(e, "centroids")->count, (int)points->items[0].count,
-           e->arrays[0].plane[RG_PRIMAL], e->arrays[1].plane[RG_PRIMAL],
-           e->arrays[2].plane[RG_PRIMAL]);
+           e->arrays[0].plane[RG_PRIMAL], e->arrays[1].plane[RG_PRIMAL], e->arrays[2].ints,
+           e->arrays[3].plane[RG_PRIMAL]);
 }
 
 static void

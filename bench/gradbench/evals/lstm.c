@@ -34,7 +34,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "loss");
+    eval_reverse(e, "loss", rg_launch_forward_vjp);
 }
 
 static void
