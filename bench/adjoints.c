@@ -2,6 +2,7 @@
 #include "adjoints.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #define INT(k) (*(const int *)data[k])
@@ -477,4 +478,64 @@ hand_horner(void *const *data, void *const *adjoint)
     }
     hand_kept = sizeof(double) * (size_t)degree;
     free(kept);
+}
+
+/* Each thread sums the weights' adjoint alone, in double. */
+typedef struct neurons {
+    int lo, hi, m;
+    const float *x, *w;
+    float *y, *x_a, *y_a;
+    double *w_a;
+} neurons;
+
+static void *
+neuron_rows(void *user)
+{
+    const neurons *t = user;
+    int m = t->m;
+    const float *restrict w = t->w;
+    double *restrict w_a = t->w_a;
+    for (int i = t->lo; i < t->hi; i++) {
+        const float *restrict x = t->x + (size_t)i * m;
+        float *restrict x_a = t->x_a + (size_t)i * m, s = 0.0f;
+        for (int k = 0; k < m; k++)
+            s += w[k] * x[k];
+        float y = tanhf(s), s_a = t->y_a[i] * (1.0f - y * y);
+        t->y[i] = y;
+        t->y_a[i] = 0.0f;
+        for (int k = 0; k < m; k++) {
+            w_a[k] += s_a * x[k];
+            x_a[k] += s_a * w[k];
+        }
+    }
+    return NULL;
+}
+
+void
+hand_weights(void *const *data, void *const *adjoint)
+{
+    enum { MOST = 64 };
+    const char *wanted = getenv("OMP_NUM_THREADS");
+    int n = INT(0), m = INT(1), threads = wanted ? atoi(wanted) : 1;
+    threads = threads < 1 ? 1 : threads > MOST ? MOST : threads;
+    float *w_a = adjoint[3];
+    neurons part[MOST];
+    pthread_t thread[MOST];
+    for (int t = 0; t < threads; t++) {
+        part[t] = (neurons){(int)((long)n * t / threads), (int)((long)n * (t + 1) / threads), m, data[2],
+                            data[3], data[4], adjoint[2], adjoint[4], calloc((size_t)m, sizeof(double))};
+        if (t)
+            pthread_create(&thread[t], NULL, neuron_rows, &part[t]);
+    }
+    neuron_rows(&part[0]);
+    for (int t = 1; t < threads; t++)
+        pthread_join(thread[t], NULL);
+    for (int k = 0; k < m; k++) {
+        double sum = 0.0;
+        for (int t = 0; t < threads; t++)
+            sum += part[t].w_a[k];
+        w_a[k] = (float)(w_a[k] + sum);
+    }
+    for (int t = 0; t < threads; t++)
+        free(part[t].w_a);
 }

@@ -14,6 +14,6 @@ typedef void hand_adjoint(void *const *data, void *const *adjoint);
 extern size_t hand_kept;
 
 hand_adjoint hand_deep, hand_ragged, hand_csr, hand_newton, hand_adaptive, hand_lstm, hand_cholesky,
-    hand_springs, hand_bodies, hand_trace, hand_horner;
+    hand_springs, hand_bodies, hand_trace, hand_horner, hand_weights;
 
 #endif

@@ -239,3 +239,18 @@ horner(int n, int degree, const double c[degree + 1], const double x[n], double 
         y[i] = v;
     }
 }
+
+// kernel: weights
+// args: n=3 m=4 x[3][4]=0.5,-0.3,0.8,0.1,-0.6,0.2,0.9,-0.4 w[4]=0.3,-0.5,0.2,0.7 y[3]=0
+/* A neuron on each row: all threads share the weights. */
+void
+weights(int n, int m, const float x[n][m], const float w[m], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        float s = 0.0f;
+        for (int k = 0; k < m; k++)
+            s += w[k] * x[i][k];
+        y[i] = tanhf(s);
+    }
+}

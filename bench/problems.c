@@ -210,6 +210,17 @@ make_horner(bench_problem *p, double scale)
     output(p, "y", RG_F64, n, 0);
 }
 
+static void
+make_weights(bench_problem *p, double scale)
+{
+    int n = (int)(2000 * scale), m = 1000;
+    scalar_int(p, "n", n);
+    scalar_int(p, "m", m);
+    array(p, "x", RG_F32, n, m, -0.1, 0.1);
+    array(p, "w", RG_F32, m, 0, -1.0, 1.0);
+    output(p, "y", RG_F32, n, 0);
+}
+
 static const struct {
     const char *kernel, *title;
     hand_adjoint *hand;
@@ -227,6 +238,7 @@ static const struct {
     {"bodies", "n-body", hand_bodies, make_bodies, 1e-11},
     {"trace", "sphere tracing", hand_trace, make_trace, 1e-9},
     {"horner", "Horner", hand_horner, make_horner, 1e-11},
+    {"weights", "shared weights, f32", hand_weights, make_weights, 1e-4},
 };
 
 void

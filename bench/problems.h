@@ -28,7 +28,7 @@ typedef struct bench_problem {
     double tolerance; /* of gradients against each other, relative to the largest component */
 } bench_problem;
 
-enum { BENCH_PROBLEMS = 11 };
+enum { BENCH_PROBLEMS = 12 };
 /* Fills in problem number k; scale (1 by default) multiplies the work. */
 void bench_problem_make(bench_problem *p, unsigned k, double scale);
 void bench_problem_free(bench_problem *p);

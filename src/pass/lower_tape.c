@@ -13,6 +13,7 @@
  * A loop that records nothing and holds nothing that does is reversed without a tape.
  *
  * Afterwards there are no traces, unwinds or recalls. */
+#include "pass/order.h"
 #include "pass/tape.h"
 
 static ir_value *thread_region(tape *t, ir_region *r, ir_value *cursor);
@@ -90,60 +91,30 @@ thread_exit(tape *t, ir_op *exit, ir_value *cursor)
 }
 
 /* -- backwards ------------------------------------------------------------------------------------------------ */
-static bool
-commutes(ir_op *op, void *user)
+static ir_value *
+integer(tape *t, int64_t v, ir_op *before)
 {
-    (void)user;
-    switch ((int)op->code) {
-    case RG_OP_RMW:
-        return op->rmw == RG_RMW_ADD && !op->nresults;
-    case RG_OP_LOAD: /* an adjoint may be one that the body adds to */
-        return !(op->plane & RG_ADJOINT);
-    case RG_OP_STORE:
-    case RG_OP_PARALLEL:
-    case RG_OP_ASSERT:
-    case RG_OP_PRINT:
-        return false;
-    }
-    return true;
+    ir_op *op = tape_op(t, RG_OP_CONST, before);
+    op->attr.bits = (uint64_t)v;
+    return ir_op_result(op, t->fn, ir_scalar(RG_I64), NULL);
 }
 
-/* Iterations that only add to memory and leave nothing to one another may run upwards: what they
- * read and add to is then walked through as the forward sweep did, which processors and LLVM like
- * better. */
-static bool
-may_run_upwards(const ir_op *op)
-{
-    return op->nargs == 2 && ir_walk(op->regions[0], commutes, NULL);
-}
-
-/* unwind trace, count  ->  for 0 to count */
-static void
-become_upward_for(tape *t, ir_op *op)
-{
-    ir_op *zero = tape_op(t, RG_OP_CONST, op);
-    op->code = RG_OP_FOR;
-    op->attr.step = 1;
-    op->args[0] = ir_op_result(zero, t->fn, ir_scalar(RG_I64), NULL);
-}
-
-/* unwind trace, count, inits  ->  for count - 1 down to 0, inits */
+/* unwind trace, count, inits  ->  for count - 1 down to 0, inits; upwards where nobody can tell: memory
+ * is read faster that way */
 static void
 become_for(tape *t, ir_op *op)
 {
-    ir_value *bounds[2];
-    for (uint32_t i = 0; i < 2; i++) {
-        ir_op *minus_one = tape_op(t, RG_OP_CONST, op);
-        minus_one->attr.bits = ~(uint64_t)0;
-        bounds[i] = ir_op_result(minus_one, t->fn, ir_scalar(RG_I64), NULL);
-    }
+    bool upwards = has_no_order(op);
+    op->code = RG_OP_FOR;
+    op->attr.step = upwards ? 1 : -1;
+    op->args[0] = integer(t, upwards ? 0 : -1, op);
+    if (upwards)
+        return;
     ir_op *last = tape_op(t, RG_OP_ADD, op);
     ir_op_arg(last, t->fn, op->args[1]);
-    ir_op_arg(last, t->fn, bounds[0]);
-    op->code = RG_OP_FOR;
-    op->attr.step = -1;
+    ir_op_arg(last, t->fn, op->args[0]);
+    op->args[1] = op->args[0];
     op->args[0] = ir_op_result(last, t->fn, ir_scalar(RG_I64), NULL);
-    op->args[1] = bounds[1];
 }
 
 /* Unwinds one iteration (a thread, for a parallel) of maker from `cursor`; returns the cursor below it. */
@@ -163,12 +134,8 @@ thread_unwind(tape *t, ir_op *op, ir_value *cursor)
     ir_op *maker = tape_maker(t, op);
     ir_region *body = op->regions[0];
     if (!tape_pushes(t, maker)) {
-        bool upwards = may_run_upwards(op);
         thread_region(t, body, NULL);
-        if (upwards)
-            become_upward_for(t, op);
-        else
-            become_for(t, op);
+        become_for(t, op);
         return cursor;
     }
     bool chained = tape_in_chain(t, op);

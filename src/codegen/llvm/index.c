@@ -141,6 +141,57 @@ may_widen(const ir_op *op, rg_dtype d)
     return fits(sum(x, y), d) || (ir_is_signed(d) && x.min >= 0 && y.min >= 0);
 }
 
+/* -- numbers of 64 bits, where they are known to be small ---------------------------------------- */
+
+static bool small_range(const ir_value *v, unsigned depth, range *out);
+
+static bool
+small_for_index(const ir_value *v, unsigned depth, range *out)
+{
+    const ir_op *op = v->region->op;
+    range lo, hi;
+    if (!op || op->code != RG_OP_FOR || v->index || !ir_is_signed(dtype_of(v)) ||
+        !small_range(op->args[0], depth - 1, &lo) || !small_range(op->args[1], depth - 1, &hi))
+        return false;
+    *out = op->attr.step > 0 ? (range){lo.min, hi.max - 1} : (range){hi.min + 1, lo.max};
+    return true;
+}
+
+/* The bits of v as a signed number; false: nobody knows that 40 bits hold it. */
+static bool
+small_range(const ir_value *v, unsigned depth, range *out)
+{
+    const int64_t most = (int64_t)1 << 40;
+    uint64_t bits;
+    range x, y;
+    if (v->type.kind != IR_SCALAR || !ir_is_int(dtype_of(v)))
+        return false;
+    if (ir_is_const(v, &bits)) {
+        *out = (range){(int64_t)bits, (int64_t)bits};
+    } else if (is_narrow(v)) {
+        *out = range_at(v, depth);
+    } else if (!depth) {
+        return false;
+    } else if (!v->def) {
+        if (!small_for_index(v, depth, out))
+            return false;
+    } else if (v->def->code == RG_OP_CAST) {
+        if (!small_range(v->def->args[0], depth - 1, out))
+            return false;
+    } else if (v->def->code == RG_OP_SELECT || v->def->code == RG_OP_ADD || v->def->code == RG_OP_SUB) {
+        const ir_op *op = v->def;
+        uint32_t first = op->code == RG_OP_SELECT;
+        if (!small_range(op->args[first], depth - 1, &x) || !small_range(op->args[first + 1], depth - 1, &y))
+            return false;
+        *out = op->code == RG_OP_ADD   ? sum(x, y)
+               : op->code == RG_OP_SUB ? sum(x, negated(y))
+                                       : (range){x.min < y.min ? x.min : y.min, x.max > y.max ? x.max : y.max};
+    } else {
+        return false;
+    }
+    return out->min >= -most && out->max <= most;
+}
+
 /* what v was made of may be out of reach in a task that captured v alone */
 static bool
 in_reach(const gen *g, const ir_value *v)
@@ -155,6 +206,11 @@ gen_index(gen *g, const ir_value *v)
     if (op && op->code == RG_OP_CAST && v->type.dtype == RG_I64 && is_narrow(op->args[0]) &&
         in_reach(g, op->args[0]))
         return gen_index(g, op->args[0]);
+    /* a count of iterations made narrow again */
+    range whole;
+    if (op && op->code == RG_OP_CAST && is_narrow(v) && !is_narrow(op->args[0]) &&
+        small_range(op->args[0], DEPTH, &whole) && fits(whole, dtype_of(v)) && in_reach(g, op->args[0]))
+        return gen_get(g, op->args[0]);
     bool sum_or_difference = op && (op->code == RG_OP_ADD || op->code == RG_OP_SUB);
     if (!is_narrow(v) || !sum_or_difference || !may_widen(op, dtype_of(v)) ||
         !in_reach(g, op->args[0]) || !in_reach(g, op->args[1]))

@@ -16,7 +16,11 @@
 #define CLEAN                                                                                      \
     "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"  \
     "gvn," COMBINE ",simplifycfg"
-#define LOOPS "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
+/* What is the same in all iterations is decided before the loop: whether sums are private, whether
+ * threads have elements of their own. */
+#define UNSWITCH "loop-mssa(simple-loop-unswitch<nontrivial>)," COMBINE ",simplifycfg,"
+#define LOOPS                                                                                      \
+    UNSWITCH "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
 
 static const char *const passes[] = {
     [MACHINE_FULL] = "function(" CLEAN "," LOOPS ")",
