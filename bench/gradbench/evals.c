@@ -6,8 +6,8 @@
 #include <string.h>
 
 const eval_kind *const eval_kinds[] = {
-    &eval_hello, &eval_det, &eval_gmm,  &eval_kmeans, &eval_llsq, &eval_lse,
-    &eval_ba,    &eval_ht,  &eval_lstm, &eval_ode,    NULL,
+    &eval_hello, &eval_det,  &eval_gmm, &eval_kmeans,   &eval_llsq,   &eval_lse, &eval_ba,
+    &eval_ht,    &eval_lstm, &eval_ode, &eval_particle, &eval_saddle, NULL,
 };
 
 const eval_kind *

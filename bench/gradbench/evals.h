@@ -1,7 +1,8 @@
 /* The evals of the GradBench suite on top of the public API. SPDX-License-Identifier: Apache-2.0
  *
- * An eval is one file of kernels (kernels/NAME.c) and one that feeds them (evals/NAME.c). Its
- * arrays lie in memory of ours, planes and all, so that nothing is copied between launches. */
+ * An eval is one file of kernels (kernels/NAME.c) and one that feeds them (evals/NAME.c; descents.c
+ * feeds two). Its arrays lie in memory of ours, planes and all, so that nothing is copied between
+ * launches. */
 #ifndef GRADBENCH_EVALS_H
 #define GRADBENCH_EVALS_H
 
@@ -10,7 +11,7 @@
 
 #include <retrograd/retrograd.h>
 
-enum { EVAL_ARRAYS = 24, EVAL_KERNELS = 3, EVAL_FUNCTIONS = 4, EVAL_PLANES = 4 };
+enum { EVAL_ARRAYS = 24, EVAL_KERNELS = 4, EVAL_FUNCTIONS = 4, EVAL_PLANES = 4 };
 
 typedef struct eval_array {
     const char *name;
@@ -55,7 +56,7 @@ typedef struct eval_kind {
 } eval_kind;
 
 extern const eval_kind eval_hello, eval_det, eval_gmm, eval_kmeans, eval_llsq, eval_lse, eval_ba,
-    eval_ht, eval_lstm, eval_ode;
+    eval_ht, eval_lstm, eval_ode, eval_particle, eval_saddle;
 extern const eval_kind *const eval_kinds[]; /* ends with NULL */
 
 /* NULL: no such eval, no such function */

@@ -243,6 +243,52 @@ def make_ht(name):
     write(name, "ht", "jacobian", [list(row) for row in zip(*columns)])
 
 
+# -- descents -------------------------------------------------------------------------------------------
+
+
+def descend(f, slope, x):
+    norm = lambda v: math.sqrt(sum(e * e for e in v))
+    value, g, rate, good = f(x), slope(x), 1e-5, 0
+    while norm(g) > 1e-5:
+        if good == 10:
+            rate, good = 2 * rate, 0
+            continue
+        after = [a - rate * b for a, b in zip(x, g)]
+        if norm([a - b for a, b in zip(x, after)]) <= 1e-5:
+            break
+        there = f(after)
+        if there < value:
+            x, value, g, good = after, there, slope(after), good + 1
+        else:
+            rate, good = rate / 2, 0
+    return x
+
+
+def landing(w):
+    at, v = [0, 8], [0.75, 0]
+    while True:
+        pull = [0, 0]
+        for charge in ((10, 10 - w), (10, 0)):
+            off = [a - b for a, b in zip(at, charge)]
+            cube = (off[0] * off[0] + off[1] * off[1]) ** 1.5
+            pull = [a + b / cube for a, b in zip(pull, off)]
+        at = [a + 0.1 * b for a, b in zip(at, v)]
+        if at[1].real <= 0:
+            return (at[0] - at[1] / v[1] * v[0]) ** 2
+        v = [a + 0.1 * b for a, b in zip(v, pull)]
+
+
+def make_descents():
+    modes = "rr|rf|fr|ff"
+    fall = lambda x: complex(landing(complex(x[0]))).real
+    slope = lambda x: gradient(lambda y: landing(y[0]), x)
+    write("particle", "particle", modes, descend(fall, slope, [read("particle")["w"]])[0])
+    start, square = read("saddle")["start"], lambda v: v[0] * v[0] + v[1] * v[1]
+    greatest = lambda p: square(p) - square(descend(square, twice, start))
+    twice = lambda v: [2 * e for e in v]
+    write("saddle", "saddle", modes, descend(greatest, twice, start) + descend(square, twice, start))
+
+
 # -- the small ones -------------------------------------------------------------------------------------
 
 
@@ -310,6 +356,7 @@ def make_small():
 
 if __name__ == "__main__":
     make_small()
+    make_descents()
     make_gmm()
     make_lstm()
     make_ba("ba")
