@@ -6,7 +6,8 @@
  * `; arg NAME EXTENT...` with `[` `]` for a buffer (`; arg x [ 3 4 ]`), integers in buffers count
  * up from `from N` modulo `mod N`. Floats are f64 and filled from a seed. `; split` marks kernels whose
  * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one
- * when those that can have been fused with it. */
+ * when those that can have been fused with it, `; groups N` how many iterations are recorded as one where the
+ * tape is far away. */
 #include "ad/ad.h"
 #include "pass/pass.h"
 #include "rt/interp/interp.h"
@@ -37,6 +38,7 @@ typedef struct testcase {
     rt_arg args[32];
     bool split;
     int rewinds; /* tasks that still rewind another one once what can be fused is; -1: not said */
+    int group;   /* iterations of the largest group where the tape is far away; 0: not said */
     unsigned long long seed;
 } testcase;
 
@@ -140,6 +142,8 @@ read_case(testcase *t, const char *path)
         t->split |= strncmp(copy, "; split", 7) == 0;
         if (strncmp(copy, "; rewinds ", 10) == 0)
             t->rewinds = atoi(copy + 10);
+        if (strncmp(copy, "; groups ", 9) == 0)
+            t->group = atoi(copy + 9);
         line = end + 1;
     }
     make_storage(t);
@@ -344,6 +348,34 @@ check_second(testcase *t, const ir_fn *second, double want)
     }
 }
 
+static bool
+note_groups(ir_op *op, void *user)
+{
+    int *size = user;
+    if (op->records && op->code != RG_OP_PARALLEL && (int)ad_group_size(op) > *size)
+        *size = (int)ad_group_size(op);
+    return true;
+}
+
+/* on a processor for which the tape is far away */
+static void
+check_groups(testcase *t, const ir_fn *vjp)
+{
+    static const ad_target far_away = {.frame = 20, .byte = 25, .registers = 64 * 4};
+    static const ad_plan_options options = {.target = &far_away};
+    diag_list diags = {0};
+    ir_module *m = ir_module_new();
+    int size = 0;
+    m->plan = &options;
+    ir_fn *fn = ir_fn_clone(m, vjp, "vjp");
+    pass_simplify(m, IR_STAGE_AD, &diags);
+    good(t, plan_it(m, &diags), "groups", &diags);
+    ir_walk(fn->body, note_groups, &size);
+    expect(t, "iterations in a group", size, t->group, 0);
+    diag_free(&diags);
+    ir_module_free(m);
+}
+
 static void
 check_plans(testcase *t, const ir_fn *made, double want, const char *form, double *const *primals)
 {
@@ -384,6 +416,8 @@ check_case(testcase *t)
     if (!good(t, vjp != NULL, "vjp", &diags))
         return;
     check_plans(t, vjp, forward_mode, "combined vjp", forward);
+    if (t->group)
+        check_groups(t, vjp);
 
     /* jvp of the vjp: the tangent of the adjoint against differences of the adjoint */
     ir_fn *second = ad_jvp(vjp, NULL, "hvp", &diags);

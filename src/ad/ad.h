@@ -77,5 +77,7 @@ bool ad_plan(ir_module *m);
 /* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
  * their state once per group; to be planned once more if it changed anything. Takes m->plan. */
 bool ad_chunks(ir_module *m);
+/* how many iterations of the loop that there was before one iteration of this one is; 1: it is that loop */
+uint32_t ad_group_size(const ir_op *loop);
 
 #endif

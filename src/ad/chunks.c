@@ -8,7 +8,7 @@
  * if it holds no loop that records, and if all that its reverse recalls follows from the carried state, the
  * iteration's number, values from outside and loads that stand still. A loop that needs anything else from
  * its iterations (loads of what the kernel writes, what atomics returned) records every iteration.
- * chunks_forward.c and chunks_reverse.c show the two sides. */
+ * chunks_forward.c and chunks_reverse.c show the two sides; chunks_size.c chooses R. */
 #include "ad/chunks.h"
 
 #include "ir/recall.h"
@@ -103,52 +103,6 @@ slice_loop(chunks *x)
 }
 
 /* -- how many iterations ---------------------------------------------------------------------------------- */
-/* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
- * recurrences), so that groups of iterations come out only where much follows from little. */
-const ad_target ad_target_cpu = {.frame = 0.5, .byte = 1.0 / 8, .registers = 16 * 8};
-
-static uint32_t
-bytes_of(ir_type type)
-{
-    return ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? type.length : 1);
-}
-
-static uint32_t
-bytes_wanted(const ad_slice *s)
-{
-    uint32_t bytes = 0;
-    for (size_t i = 0; i < s->wanted.n; i++)
-        if (ad_recomputable(s->loop, s->wanted.at[i], s->written) != AD_FREE)
-            bytes += bytes_of(s->wanted.at[i]->type);
-    return bytes;
-}
-
-static uint32_t
-bytes_of_state(const ad_slice *s)
-{
-    uint32_t bytes = 0;
-    for (uint32_t p = 0; p < s->loop->regions[0]->nparams; p++)
-        bytes += s->state[p] ? bytes_of(s->loop->regions[0]->params[p]->type) : 0;
-    return bytes;
-}
-
-/* The cheapest size, by the cost of an iteration. Groups must win clearly: a partial one is undone with a
- * branch for each iteration, and a loop that runs for a few iterations has no other. */
-static uint32_t
-cheapest_size(const ad_slice *s, const ad_target *target, uint32_t most)
-{
-    uint32_t each = bytes_wanted(s), state = bytes_of_state(s), best = 1;
-    double least = (target->frame + target->byte * each) * 0.75;
-    for (uint32_t size = 2; size <= most && size <= 32 && size * each + state <= target->registers; size *= 2) {
-        double cost = (target->frame + target->byte * state) / size + s->cost;
-        if (cost < least) {
-            least = cost;
-            best = size;
-        }
-    }
-    return best;
-}
-
 /* 0: this loop takes no part */
 static uint32_t
 choose_size(chunks *x)
@@ -163,7 +117,7 @@ choose_size(chunks *x)
     uint32_t most = MAX_OPS / (c->slice.ops + reverse + 1);
     uint32_t size = x->options->chunk;
     if (!size)
-        size = cheapest_size(&c->slice, x->options->target ? x->options->target : &ad_target_cpu, most);
+        size = ad_chunk_cheapest(c, x->options->target ? x->options->target : &ad_target_cpu);
     size = size < most ? size : most;
     return size > 1 ? size : 0;
 }

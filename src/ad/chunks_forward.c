@@ -272,3 +272,33 @@ ad_chunk_fill(ad_chunk *c)
     mem_free(map);
     return results;
 }
+
+/* -- what it looks like ----------------------------------------------------------------------------------------- */
+/* the first exit leaves full groups */
+static const ir_value *
+bound_of_group(const ir_op *group)
+{
+    if (group->code == RG_OP_FOR)
+        return group->args[1];
+    const ir_op *exit = group->regions[0]->first;
+    while (exit->code != RG_OP_EXIT_IF)
+        exit = exit->next;
+    const ir_op *compare = exit->args[0]->def;
+    return compare && compare->code == RG_OP_EQ ? compare->args[1] : NULL;
+}
+
+uint32_t
+ad_group_size(const ir_op *loop)
+{
+    ir_for_ops(op, loop->regions[0])
+    {
+        bool same = op->loc.line == loop->loc.line && op->loc.col == loop->loc.col && op->loc.file == loop->loc.file &&
+                    op->loc.inlined == loop->loc.inlined;
+        if (!same || (op->code != RG_OP_FOR && op->code != RG_OP_LOOP))
+            continue;
+        uint64_t size;
+        const ir_value *bound = bound_of_group(op);
+        return bound && ir_is_const(bound, &size) ? (uint32_t)size : 1;
+    }
+    return 1;
+}

@@ -1,5 +1,6 @@
 /* rgc explain: the source, annotated with what the gradient makes of it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ad/ad.h"
 #include "cli/source.h"
 
 static const char help[] =
@@ -104,28 +105,6 @@ find_adjoint(ir_op *op, void *user)
     return !(op->plane & RG_ADJOINT);
 }
 
-/* of a loop over groups of iterations, how many a group has; else 1 */
-static uint32_t
-group_size(const ir_op *loop)
-{
-    uint64_t size = 1;
-    ir_for_ops(inner, loop->regions[0])
-    {
-        if (!is_loop(inner) || place_key(inner->loc) != place_key(loop->loc))
-            continue;
-        if (inner->code == RG_OP_FOR)
-            ir_is_const(inner->args[1], &size);
-        ir_for_ops(exit, inner->regions[0]) if (exit->code == RG_OP_EXIT_IF)
-        {
-            const ir_op *compare = exit->args[0]->def; /* the first one leaves full groups */
-            if (compare && compare->code == RG_OP_EQ)
-                ir_is_const(compare->args[1], &size);
-            break;
-        }
-    }
-    return (uint32_t)size;
-}
-
 /* plan: which loops are unwound */
 static bool
 see_plan(ir_op *op, void *user)
@@ -141,7 +120,7 @@ see_plan(ir_op *op, void *user)
         made = made->args[0]->def;
     if (made && (f = map_get(&l->loops, place_key(made->loc)))) {
         f->reversed = true;
-        f->group = group_size(made);
+        f->group = ad_group_size(made);
     }
     return true;
 }
