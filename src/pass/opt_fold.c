@@ -8,6 +8,7 @@
  * Ifs with float results stay: choosing between floats is a branch until differentiation is over. A
  * region is not deleted while something in it is recalled; the recall stands in dead code and goes
  * first. */
+#include "ir/recall.h"
 #include "pass/fold_scalar.h"
 #include "pass/pass.h"
 
@@ -251,6 +252,41 @@ fold_loop(edit *e, ir_op *op)
     return splice_all(e, op, body, leave);
 }
 
+/* -- conditions of iterations that were not left
+ * ---------------------------------------------------------------------------------------- */
+
+/* Whether v must be so if `condition` is `holds`; *is receives it. */
+static bool
+follows(const ir_value *v, const ir_value *condition, bool holds, bool *is)
+{
+    const ir_op *op = condition->def;
+    if (v == condition)
+        return *is = holds, true;
+    if (op && op->code == RG_OP_NOT)
+        return follows(v, op->args[0], !holds, is);
+    if (op && op->code == (holds ? RG_OP_AND : RG_OP_OR))
+        return follows(v, op->args[0], holds, is) || follows(v, op->args[1], holds, is);
+    return false;
+}
+
+/* An iteration that is unwound in full took none of its loop's exits. */
+static ir_value *
+fold_recall(edit *e, ir_op *op)
+{
+    ir_op *by = NULL;
+    const ir_value *v = op->args[0];
+    bool is;
+    if (v->type.kind != IR_SCALAR || v->type.dtype != RG_BOOL)
+        return NULL;
+    const ir_op *owner = ir_recall_owner(op, &by);
+    if (!owner || owner->code != RG_OP_LOOP || v->region != owner->regions[0])
+        return NULL;
+    for (const ir_op *exit = owner->regions[0]->first; exit; exit = exit->next)
+        if (exit->code == RG_OP_EXIT_IF && follows(v, exit->args[0], false, &is))
+            return edit_const(e, op, v->type, is);
+    return NULL;
+}
+
 /* -- single ops
  * ---------------------------------------------------------------------------------------- */
 
@@ -301,6 +337,8 @@ fold_value(edit *e, ir_op *op)
         return fold_extract(e, op);
     case RG_OP_PICK:
         return fold_pick(op);
+    case RG_OP_RECALL:
+        return fold_recall(e, op);
     default:
         return fold_scalar(e, op);
     }
