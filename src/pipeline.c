@@ -216,6 +216,8 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
             PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
             pass_simplify(m, IR_STAGE_AD, diags);
         }
+        /* what is recalled now is recorded */
+        PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
         seen(o, "plan", m);
     }
     /* frames, cursors, pages */

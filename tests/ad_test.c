@@ -272,6 +272,7 @@ plan_it(ir_module *m, diag_list *diags)
         PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
         pass_simplify(m, IR_STAGE_AD, diags);
     }
+    PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
     return !diags->errors;
 }
 

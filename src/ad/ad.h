@@ -74,6 +74,9 @@ bool ad_recurrence(ir_module *m);
 /* Decides for every recall: record, or recompute from what is there. Takes m->plan. */
 bool ad_plan(ir_module *m);
 
+/* After the plan: flags that one loop records become bits of one word. */
+bool ad_flags(ir_module *m);
+
 /* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
  * their state once per group; to be planned once more if it changed anything. Takes m->plan. */
 bool ad_chunks(ir_module *m);
