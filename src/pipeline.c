@@ -200,12 +200,13 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
-    /* fewer operations from one reversed iteration to the next */
-    if ((reverse || calls) && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, diags))
+    /* fewer operations from one reversed iteration to the next; a forward kernel's own derivatives are values
+     * like any other, the same bits at every stage */
+    if (reverse && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, diags))
         pass_simplify(m, IR_STAGE_AD, diags);
     /* derivatives have multiplications and additions of their own; before the plan, so that they round
      * alike whatever it decides */
-    if (o->contraction && (reverse || forward || calls))
+    if (o->contraction && (reverse || forward))
         PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
     if (reverse || calls) {
         /* which recalled values are recorded, which computed again */

@@ -34,6 +34,14 @@ expected=$(sed -n 's/^# \(loss .*\)/\1/p' "$root/README.md")
 loss=$(sed -n 's/^# \(loss: .*\)/\1/p' "$root/README.md")
 grep -qxF "$loss" out || { echo "rgc prints:"; cat out; exit 1; }
 
+# derivatives inside kernels: each agrees with differences, and other compilers take the files
+for name in bodies newton reverse curvature kepler; do
+    extract docs/derivatives.md $name.c
+    case $name in bodies) scalars="n=3 steps=4" ;; *) scalars=n=3 ;; esac
+    "$rgc" check $name.c $name $scalars >out || { echo "rgc check $name:"; cat out; exit 1; }
+    cc -std=c11 -Wall -c $name.c -I"$root/include" -Wno-unknown-pragmas -o $name.o || exit 1
+done
+
 extract docs/jacobians.md lens.c
 extract docs/jacobians.md rows.c
 build rows

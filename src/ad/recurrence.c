@@ -240,7 +240,7 @@ static bool
 see_unwind(ir_op *op, void *user)
 {
     unwinds *all = user;
-    if (op->code != RG_OP_UNWIND)
+    if (op->code != RG_OP_UNWIND || op->decided)
         return true;
     all->changed |= reorder_sums(all->uses, op);
     ir_value *carried = only_carried(all->uses, op);

@@ -90,7 +90,9 @@ struct ir_op {
     bool reverse;
     uint8_t forward;
     bool again;        /* call: repeats one that has had its effects (assert, print): without them */
-    bool decided;      /* its contraction to fma is settled (not part of the text) */
+    /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order (not
+     * part of the text) */
+    bool decided;
     uint32_t nargs, nresults, nregions;
     uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */
     ir_loc loc;

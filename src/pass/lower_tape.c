@@ -10,6 +10,8 @@
  * Forwards, the cursor is an ordinary value that every region in which frames are pushed carries along.
  * A trace is the cursor behind its loop's last frame: where it is visible the unwind starts from it;
  * inside an unwound iteration it is where the previous unwind ended, or it was recorded (tape_frames.c).
+ * Where the last unwind of what an op left has run, the cursor goes back to where it was before that op: a
+ * derivative inside a loop's body leaves nothing on the tape.
  * A loop that records nothing and holds nothing that does is reversed without a tape.
  *
  * Afterwards there are no traces, unwinds or recalls. */
@@ -198,10 +200,41 @@ thread_parallel(tape *t, ir_op *op)
         ir_op_arg(tape_op(t, RG_OP_TAPE_END, end), t->fn, cursor);
 }
 
+/* Ops of a region that left frames, and the cursor before each. */
+typedef struct leaving {
+    const ir_op *op;
+    ir_value *before;
+} leaving;
+typedef vec(leaving) leavings;
+
+static void
+release_leavings(void *user)
+{
+    vec_free((leavings *)user);
+}
+
+/* frames that nobody takes back any more are left behind: the last ones, as far as that goes */
+static ir_value *
+drop_spent(tape *t, leavings *left, const ir_op *now, ir_value *cursor)
+{
+    while (left->n) {
+        leaving *last = &left->at[left->n - 1];
+        const ir_op *by = tape_spent_by(t, last->op);
+        if (!by || tape_number(t, by) > tape_number(t, now))
+            break;
+        cursor = last->before;
+        left->n--;
+    }
+    return cursor;
+}
+
 /* Leads the cursor through r's ops (NULL: nothing in r moves it); returns it at the region's end. */
 static ir_value *
 thread_region(tape *t, ir_region *r, ir_value *cursor)
 {
+    leavings left = {0};
+    mem_owner owns;
+    mem_own(&owns, release_leavings, &left);
     for (ir_op *op = r->first; op; op = op->next) {
         if (op->code == RG_OP_EXIT_IF) {
             thread_exit(t, op, cursor);
@@ -210,6 +243,7 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
         } else if (op->code == RG_OP_UNWIND) {
             cursor = thread_unwind(t, op, cursor);
         } else if (tape_moves(t, op)) {
+            vec_push(&left, ((leaving){op, cursor}));
             cursor = op->code == RG_OP_IF ? thread_if(t, op, cursor) : thread_loop(t, op, cursor);
         } else {
             for (uint32_t i = 0; i < op->nregions; i++)
@@ -218,7 +252,10 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
                 op->nresults--;
             op->records = false;
         }
+        cursor = drop_spent(t, &left, op, cursor);
     }
+    mem_disown(&owns);
+    release_leavings(&left);
     return cursor;
 }
 
@@ -265,6 +302,8 @@ release_tape(void *object)
     map_free(&t->makers);
     map_free(&t->moving);
     map_free(&t->begins);
+    map_free(&t->order);
+    map_free(&t->spent);
     vec_free(&t->recalls);
     vec_free(&t->unwinds);
     for (size_t i = 0; i < t->ways.n; i++)

@@ -65,6 +65,15 @@ drop_effects(ir_region *r)
     }
 }
 
+/* What a forward sweep calls belongs to it, reverse sweeps of its derivatives too. */
+static bool
+settle(ir_op *op, void *user)
+{
+    (void)user;
+    op->decided |= op->code == RG_OP_UNWIND || op->code == RG_OP_CALL;
+    return true;
+}
+
 static void
 replace_call(edit *e, ir_op *call)
 {
@@ -80,6 +89,8 @@ replace_call(edit *e, ir_op *call)
     ir_walk(copy, move_place, &c);
     if (call->again)
         drop_effects(copy);
+    if (call->decided || !call->again)
+        ir_walk(copy, settle, NULL);
     mem_disown(&owner);
     release_chain(&c);
     const ir_op *yield = ir_terminator(copy);

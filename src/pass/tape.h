@@ -20,6 +20,8 @@ typedef struct tape {
     map makers;   /* unwind or rewinding parallel -> the op that made its trace */
     map moving;   /* op -> (void *)1: moves the cursor, 2: does not */
     map begins;   /* region of a thread, kernel or loop -> its first cursor */
+    map order;    /* op -> its number in the text, from 1 */
+    map spent;    /* op that moves the cursor -> see tape_spent_by */
     vec(ir_op *) recalls;
     vec(ir_op *) unwinds; /* and rewinding parallels */
     vec(ir_steps) ways;   /* of each recall: out of the regions it must leave */
@@ -35,6 +37,12 @@ bool tape_pushes(tape *t, const ir_op *maker);
 /* whether this unwind starts where the one before it ended (or where its owner's frame began) */
 bool tape_in_chain(tape *t, const ir_op *unwind);
 bool tape_is_chain(tape *t, const ir_op *maker);
+
+/* The op of op's own region after which nobody takes back frames that op leaves, so that the cursor returns to
+ * where it was before op; NULL: somebody outside of the region does. */
+const ir_op *tape_spent_by(tape *t, const ir_op *op);
+
+uintptr_t tape_number(const tape *t, const ir_op *op); /* in its region, in order, once spent_by was asked */
 
 /* finds all slots; afterwards recalls are of values in a recording body, or gone */
 void tape_find_slots(tape *t);

@@ -67,15 +67,80 @@ tape_moves(tape *t, const ir_op *op)
  * just these loops, last to first, each starts where the one before it ended and the iteration below
  * starts where the last one ended. Else each inner trace is recorded like a value, and so is the cursor
  * at the iteration's start. */
+uintptr_t
+tape_number(const tape *t, const ir_op *op)
+{
+    return (uintptr_t)map_get(&t->order, map_ptr(op));
+}
+
+static bool
+number_op(ir_op *op, void *user)
+{
+    tape *t = user;
+    map_set(&t->order, map_ptr(op), (void *)(tape_number(t, op->prev ? op->prev : op) + 1));
+    return true;
+}
+
+static const char outside; /* its address: an unwind stands outside of the region */
+
+/* notes for every op around an unwind's maker how far the unwind reaches beyond it */
+static void
+note_unwind(tape *t, ir_op *unwind)
+{
+    for (ir_op *op = tape_maker(t, unwind); op; op = op->parent->op) {
+        const ir_op *by = ir_ancestor_in(unwind, op->parent), *known = map_get(&t->spent, map_ptr(op));
+        if (by == op)
+            return; /* both are in it */
+        if (!by)
+            map_set(&t->spent, map_ptr(op), (void *)&outside);
+        else if (!known || ((const char *)known != &outside && tape_number(t, known) < tape_number(t, by)))
+            map_set(&t->spent, map_ptr(op), (void *)by);
+    }
+}
+
+const ir_op *
+tape_spent_by(tape *t, const ir_op *op)
+{
+    if (!t->order.n && t->unwinds.n) {
+        ir_walk(t->fn->body, number_op, t);
+        for (size_t i = 0; i < t->unwinds.n; i++)
+            note_unwind(t, t->unwinds.at[i]);
+    }
+    const ir_op *by = map_get(&t->spent, map_ptr(op));
+    return !by ? op : (const char *)by == &outside ? NULL : by;
+}
+
+/* whether frames that ops of r left before `at` are all taken back there */
+static bool
+is_clean_at(tape *t, const ir_op *at)
+{
+    for (const ir_op *op = at->parent->first; op != at; op = op->next) {
+        const ir_op *by = tape_moves(t, op) ? tape_spent_by(t, op) : op;
+        if (!by || (by != op && tape_number(t, by) >= tape_number(t, at)))
+            return false;
+    }
+    return true;
+}
+
+/* whether this op takes back frames that were not left in its own region */
+static bool
+undoes(tape *t, const ir_op *op, const ir_region *r)
+{
+    return op->code == RG_OP_UNWIND && tape_pushes(t, tape_maker(t, op)) &&
+           !ir_region_inside(tape_maker(t, op)->parent, r);
+}
+
 static bool
 undoes_all(tape *t, const ir_op *maker, const ir_op *by)
 {
     const ir_op *undo = by->regions[0]->first;
     for (const ir_op *op = maker->regions[0]->last; op; op = op->prev) {
-        if (!tape_moves(t, op))
+        if (!tape_moves(t, op) || tape_spent_by(t, op))
             continue;
-        while (undo && !(undo->code == RG_OP_UNWIND && tape_pushes(t, tape_maker(t, undo))))
+        while (undo && !undoes(t, undo, by->regions[0]))
             undo = undo->next;
+        if (undo && !is_clean_at(t, undo))
+            return false;
         bool flat = op->code == RG_OP_FOR || !tape_region_moves(t, op->regions[0]);
         if (!undo || !op->records || !flat || tape_maker(t, undo) != op)
             return false; /* a loop left amid frames does not end where its last full iteration did */
