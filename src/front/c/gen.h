@@ -104,10 +104,11 @@ typedef struct gen {
     frame *frame;
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */
-    map hoisted;              /* functions and constants that the kernel's beginning has seen */
+    map hoisted;              /* functions and constants that the beginning of the kernel (scope) has seen */
     list(object_undo) constants;
     list(own_instance) own;
     uint32_t instances;       /* functions made so far */
+    uint32_t scope;           /* number of the function that is being made; 0: the kernel */
 } gen;
 
 /* -- gen.c

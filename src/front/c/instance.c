@@ -231,13 +231,13 @@ fc_write_back(gen *g, decl *fn, argument *args, const rg_value *results, uint32_
 rg_fn
 fc_function_open(gen *g, aside *a, const decl *fn)
 {
-    *a = (aside){g->frame, g->on_break, g->on_continue, g->in_thread, g->hoisted, g->constants.n};
+    *a = (aside){g->frame, g->on_break, g->on_continue, g->in_thread, g->scope, g->constants.n};
     g->frame = NULL;
     g->on_break = g->on_continue = 0;
     g->in_thread = true;
-    g->hoisted = (map){0};
+    g->scope = ++g->instances;
     rg_build_at(g->b, fn->place);
-    const char *name = fc_format(g->arena, "%s.%u", fn->name, ++g->instances);
+    const char *name = fc_format(g->arena, "%s.%u", fn->name, g->scope);
     return rg_build_function_begin(g->b, rg_str_of(name));
 }
 
@@ -249,12 +249,11 @@ fc_function_close(gen *g, aside *a, const rg_values *results)
         object_undo undo = list_pop(&g->constants);
         undo.variable->object = undo.before;
     }
-    map_free(&g->hoisted);
     g->frame = a->frame;
     g->on_break = a->on_break;
     g->on_continue = a->on_continue;
     g->in_thread = a->in_thread;
-    g->hoisted = a->hoisted;
+    g->scope = a->scope;
 }
 
 void

@@ -50,7 +50,7 @@ typedef struct aside {
     frame *frame;
     rg_label on_break, on_continue;
     bool in_thread;
-    map hoisted;
+    uint32_t scope;
     size_t constants;
 } aside;
 rg_fn fc_function_open(gen *g, aside *a, const decl *fn);

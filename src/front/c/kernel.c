@@ -188,7 +188,7 @@ static void hoist_function(gen *g, decl *fn, bool in_thread);
 static bool
 seen_before(gen *g, const void *what, bool in_thread)
 {
-    uint64_t key = map_ptr(what) + in_thread;
+    uint64_t key = hash_u64(map_ptr(what) + in_thread, g->scope);
     if (map_get(&g->hoisted, key))
         return true;
     map_set(&g->hoisted, key, g);
