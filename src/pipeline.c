@@ -223,6 +223,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     }
     /* frames, cursors, pages */
     PASS_RUN(m, lower_tape, IR_STAGE_TAPE, diags);
+    /* what records again is cut from the forward sweep: what it has no use for goes */
+    if (reverse)
+        PASS_RUN(m, opt_dce, IR_STAGE_TAPE, diags);
     seen(o, "tape", m);
     if (o->stage == IR_STAGE_TAPE)
         return fn;

@@ -43,6 +43,7 @@ typedef struct testcase {
 } testcase;
 
 static int failures, checks;
+static int64_t chunk_bytes; /* frames of more bytes are dropped; 0: none */
 
 static void
 fail(const testcase *t, const char *what, double got, double want)
@@ -172,7 +173,8 @@ run(testcase *t, const ir_fn *fn, double h)
             memcpy(&t->args[i].bits, p->now[0], 8);
     }
     interp_report report;
-    if (interp_run(fn, t->args, NULL, &report) != RT_OK) {
+    interp_options options = {.chunk = chunk_bytes};
+    if (interp_run(fn, t->args, &options, &report) != RT_OK) {
         printf("FAILED %s: @%s: %s\n", t->path, fn->name, report.message);
         failures++;
         return false;
@@ -287,8 +289,11 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     m->plan = ad_plan_parse(plan, &options) ? &options : NULL;
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
-    const char *steps[] = {"raw", "simplified", "fused", "planned", "taped"};
-    for (int s = 0; s < 5; s++) {
+    const char *steps[] = {"raw",   "simplified", "fused", "planned",
+                           "taped", "a chunk for each iteration", "chunks"};
+    const int64_t chunk[] = {0, 0, 0, 0, 0, 1, 40};
+    for (int s = 0; s < 7; s++) {
+        chunk_bytes = chunk[s];
         bool ok = true;
         if (s == 1)
             pass_simplify(m, IR_STAGE_AD, &diags);
@@ -321,6 +326,7 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
         if (primals)
             expect_primals(t, name, primals);
     }
+    chunk_bytes = 0;
     diag_free(&diags);
     ir_module_free(m);
 }

@@ -14,7 +14,7 @@ differs() {
 }
 
 frames() { # FORM: types of values are looked up where they are defined
-    ir "$1" tape | awk '
+    ir "$1" tape | grep -v 'tape_push.again' | awk '
         { line = $0
           while (match(line, /%[A-Za-z0-9_.]+: [a-z0-9]+(\[[0-9]+\])?/)) {
               split(substr(line, RSTART, RLENGTH), part, ": ")

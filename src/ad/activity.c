@@ -27,21 +27,6 @@ ad_flows(const ir_op *op, uint32_t k)
     }
 }
 
-void
-ad_buffer_roots(ir_value *b, ad_root_fn *each, void *user)
-{
-    if (b->def && b->def->code == RG_OP_PICK) {
-        for (uint32_t i = 1; i < b->def->nargs; i++)
-            ad_buffer_roots(b->def->args[i], each, user);
-        return;
-    }
-    if (b->def && b->def->code == RG_OP_RECALL) {
-        ad_buffer_roots(b->def->args[0], each, user);
-        return;
-    }
-    each(b, user);
-}
-
 /* -- marks ------------------------------------------------------------------------------------------- */
 static void
 mark(ad_activity *a, bool *set, const ir_value *v)
@@ -83,7 +68,7 @@ static bool
 buffer_is(ad_activity *a, bool *set, ir_value *b)
 {
     root_query q = {a, set, false};
-    ad_buffer_roots(b, root_is_set, &q);
+    ir_buffer_roots(b, root_is_set, &q);
     return q.found;
 }
 
@@ -91,7 +76,7 @@ static void
 buffer_mark(ad_activity *a, bool *set, ir_value *b)
 {
     root_query q = {a, set, false};
-    ad_buffer_roots(b, root_mark, &q);
+    ir_buffer_roots(b, root_mark, &q);
 }
 
 /* the value that a store or rmw writes */

@@ -7,6 +7,7 @@
 #define AD_ACTIVITY_H
 
 #include "ad/rules.h"
+#include "ir/writes.h"
 
 typedef struct ad_activity {
     const ir_fn *fn;
@@ -25,10 +26,6 @@ ad_is_active(const ad_activity *a, const ir_value *v)
 {
     return a->varied[v->id] && a->useful[v->id];
 }
-
-/* Calls `each` for every parameter or temp that buffer value b (picked, recalled) may be. */
-typedef void ad_root_fn(ir_value *root, void *user);
-void ad_buffer_roots(ir_value *b, ad_root_fn *each, void *user);
 
 /* Which operand of op carries derivatives to its (scalar or array) result: by the rules and, for casts
  * and local arrays, by their nature. */

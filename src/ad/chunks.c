@@ -26,7 +26,7 @@ typedef struct chunks {
     const ad_plan_options *options;
     vec(owned) recalls;
     vec(ir_op *) unwinds, loops;
-    const uint8_t *written; /* NULL: to be found */
+    const ir_writes *writes; /* NULL: to be found */
     ad_chunk now;
     map lifted, recalled;
     ir_value **replace;
@@ -87,9 +87,9 @@ slice_loop(chunks *x)
 {
     ad_chunk *c = &x->now;
     ad_slice_free(&c->slice);
-    if (!x->written)
-        x->written = ad_written_planes(x->fn);
-    ad_slice_open(&c->slice, x->fn, c->loop, x->written);
+    if (!x->writes)
+        x->writes = ir_writes_find(x->fn);
+    ad_slice_open(&c->slice, x->fn, c->loop, x->writes);
     for (size_t i = 0; i < x->recalls.n; i++) {
         owned r = x->recalls.at[i];
         if (!r.recall || !ir_region_inside(r.recall->args[0]->region, c->loop->regions[0]))
@@ -202,7 +202,7 @@ rewrite(chunks *x)
     ir_value *const *filled = ad_chunk_fill(c);
     for (uint32_t i = 0; i < n; i++)
         results[i] = filled[i];
-    x->written = NULL; /* there are new values */
+    x->writes = NULL; /* there are new values */
     results[n] = c->trace;
     replace_results(x, c->loop, results);
     x->changed = true;

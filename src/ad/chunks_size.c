@@ -21,7 +21,7 @@ bytes_wanted(const ad_slice *s)
 {
     uint32_t bytes = 0;
     for (size_t i = 0; i < s->wanted.n; i++)
-        if (ad_recomputable(s->loop, s->wanted.at[i], s->written) != AD_FREE)
+        if (ad_recomputable(s->loop, s->wanted.at[i], s->writes) != AD_FREE)
             bytes += bytes_of(s->wanted.at[i]->type);
     return bytes;
 }

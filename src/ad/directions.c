@@ -76,7 +76,7 @@ mark_access(directions *s, const ir_op *op)
 {
     bool varies = any_varies(s, op);
     if (varies && op->code != RG_OP_LOAD && !has_directions(s, op) && op->args[0]->type.kind == IR_BUFFER)
-        ad_buffer_roots(op->args[0], vary_temp, s);
+        ir_buffer_roots(op->args[0], vary_temp, s);
     for (uint32_t i = 0; i < op->nresults; i++)
         vary_if(s, op->results[i], varies || has_directions(s, op));
 }

@@ -67,7 +67,7 @@ collect(ir_op *op, void *user)
         (op->code == RG_OP_LOAD && !ad_is_active(s->activity, op->results[0])))
         return true;
     s->shares_root = false;
-    ad_buffer_roots(op->args[0], compare_root, s);
+    ir_buffer_roots(op->args[0], compare_root, s);
     if (s->shares_root)
         vec_push(&s->accesses, op);
     return true;
@@ -519,7 +519,7 @@ ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer)
     ad_exclusive e = {.task = task, .buffer = buffer};
     mem_owner owns;
     mem_own(&owns, release, &s);
-    ad_buffer_roots(buffer, add_root, &s);
+    ir_buffer_roots(buffer, add_root, &s);
     decide(&s);
     e.why = s.why;
     e.n = e.why ? 0 : (uint32_t)s.conditions.n;

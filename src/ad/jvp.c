@@ -195,7 +195,7 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
         return;
     ad_emit e = {j->fn, into, NULL, op->loc};
     without_query q = {.j = j};
-    ad_buffer_roots(op->args[0], find_without, &q);
+    ir_buffer_roots(op->args[0], find_without, &q);
     if (op->code == RG_OP_LOAD) {
         if (q.without) {
             diag_add(j->diags, DIAG_ERROR, 510, ir_place(j->from->module, op->loc),

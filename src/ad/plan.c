@@ -30,7 +30,7 @@ typedef struct node {
 
 typedef struct plan {
     ir_fn *fn;
-    const uint8_t *written; /* by id: planes of buffers that the kernel writes */
+    const ir_writes *writes;
     map origins;        /* value -> ad_origin */
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
     uint32_t replace_n; /* ids from here on are of what is being made */
@@ -51,7 +51,7 @@ cost_of_recording(const plan *p, const ir_value *v)
 {
     if (p->force == AD_RECORD_ALL)
         return 0;
-    if (p->force == AD_RECOMPUTE_ALL && ad_recomputable(p->owner, v, p->written) != AD_NOT)
+    if (p->force == AD_RECOMPUTE_ALL && ad_recomputable(p->owner, v, p->writes) != AD_NOT)
         return CUT_INFINITE;
     return ad_cost_of_recording(v->type);
 }
@@ -125,7 +125,7 @@ connect(plan *p, ir_value *v)
 {
     node n = *node_for(p, v);
     cut_arc(&p->graph, n.in, n.out, cost_of_recording(p, v));
-    switch (ad_recomputable(p->owner, v, p->written)) {
+    switch (ad_recomputable(p->owner, v, p->writes)) {
     case AD_NOT:
         cut_arc(&p->graph, CUT_SOURCE, n.in, CUT_INFINITE);
         break;
@@ -153,7 +153,7 @@ is_better_without_frames(const plan *p, int64_t least)
         return false;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const ir_value *v = p->nodes.at[i].v;
-        switch (ad_recomputable(p->owner, v, p->written)) {
+        switch (ad_recomputable(p->owner, v, p->writes)) {
         case AD_NOT:
             return false;
         case AD_FREE:
@@ -428,7 +428,7 @@ ad_plan(ir_module *m)
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
         changed |= ad_derive(fn, &p.origins);
-        p.written = ad_written_planes(fn);
+        p.writes = ir_writes_find(fn);
         plan_region(&p, fn->body);
         changed |= p.changed;
         mem_disown(&owns);

@@ -4,60 +4,9 @@
 #include "ad/activity.h"
 #include "ir/induction.h"
 
-/* -- buffers that stand still ------------------------------------------------------------------------------- */
-typedef struct note {
-    uint8_t *written;
-    uint8_t plane;
-} note;
-
-static void
-note_root(ir_value *root, void *user)
-{
-    note *n = user;
-    n->written[root->id] |= (uint8_t)(1u << n->plane);
-}
-
-static bool
-note_write(ir_op *op, void *user)
-{
-    note n = {user, op->plane};
-    if (op->code == RG_OP_STORE || op->code == RG_OP_RMW)
-        ad_buffer_roots(op->args[0], note_root, &n);
-    return true;
-}
-
-const uint8_t *
-ad_written_planes(ir_fn *fn)
-{
-    uint8_t *written = arena_alloc(fn->module->arena, fn->next_id + 1);
-    ir_walk(fn->body, note_write, written);
-    return written;
-}
-
-typedef struct written_query {
-    const uint8_t *by_id;
-    uint8_t plane;
-    bool written;
-} written_query;
-
-static void
-root_is_written(ir_value *root, void *user)
-{
-    written_query *q = user;
-    q->written |= q->by_id[root->id] >> q->plane & 1;
-}
-
-static bool
-stands_still(const ir_op *load, const uint8_t *written)
-{
-    written_query q = {written, load->plane, false};
-    ad_buffer_roots(load->args[0], root_is_written, &q);
-    return !q.written && !(load->plane & RG_ADJOINT); /* adjoints may be shared */
-}
-
 /* -- what can be computed again ------------------------------------------------------------------------------- */
 ad_how
-ad_recomputable(const ir_op *owner, const ir_value *v, const uint8_t *written)
+ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *writes)
 {
     uint64_t step;
     ir_value *start;
@@ -71,7 +20,7 @@ ad_recomputable(const ir_op *owner, const ir_value *v, const uint8_t *written)
     if (op->code == RG_OP_CONST)
         return AD_FREE;
     if (op->code == RG_OP_LOAD)
-        return !ir_region_inside(op->args[0]->region, body) && stands_still(op, written) ? AD_OP : AD_NOT;
+        return !ir_region_inside(op->args[0]->region, body) && ir_stands_still(writes, op) ? AD_OP : AD_NOT;
     if (op->code == RG_OP_EXTENT)
         return ir_region_inside(op->args[0]->region, body) ? AD_NOT : AD_OP;
     return ir_ops[op->code].form != IR_OTHER ? AD_OP : AD_NOT;

@@ -4,6 +4,7 @@
 #define AD_RECOMPUTE_H
 
 #include "ad/ad.h"
+#include "ir/writes.h"
 
 typedef enum ad_how {
     AD_NOT,       /* carried values, loads that do not stand still, effects' results, regions' results */
@@ -12,10 +13,8 @@ typedef enum ad_how {
     AD_OP         /* from its operands */
 } ad_how;
 
-/* by id: bit 1 << p of a buffer if fn writes elements of its plane p; of the module's arena */
-const uint8_t *ad_written_planes(ir_fn *fn);
 /* v: a value of owner's body; owner: a loop or a parallel that records */
-ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const uint8_t *written);
+ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *writes);
 
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type);

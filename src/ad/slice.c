@@ -2,9 +2,9 @@
 #include "ad/slice.h"
 
 void
-ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const uint8_t *written)
+ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes)
 {
-    *s = (ad_slice){.fn = fn, .loop = loop, .written = written, .possible = true};
+    *s = (ad_slice){.fn = fn, .loop = loop, .writes = writes, .possible = true};
     s->needed = mem_zalloc(2 * ((size_t)fn->next_id + 1) + loop->regions[0]->nparams);
     s->early = s->needed + fn->next_id + 1;
     s->state = s->early + fn->next_id + 1;
@@ -90,7 +90,7 @@ static void
 need_param(ad_slice *s, const ir_value *v)
 {
     const ir_op *loop = s->loop;
-    if (v->region != loop->regions[0] || ad_recomputable(loop, v, s->written) == AD_INDUCTION)
+    if (v->region != loop->regions[0] || ad_recomputable(loop, v, s->writes) == AD_INDUCTION)
         return;
     s->state[v->index] = true;
     s->possible &= v->type.kind == IR_SCALAR || (v->type.kind == IR_ARRAY && loop->code == RG_OP_FOR);
@@ -117,7 +117,7 @@ need_result(ad_slice *s, const ir_value *v)
         need_loop(s, op);
         s->cost += 100; /* nobody knows how often it runs */
     } else {
-        ad_how how = ad_recomputable(s->loop, v, s->written);
+        ad_how how = ad_recomputable(s->loop, v, s->writes);
         s->possible &= how == AD_FREE || how == AD_OP || is_array_op(op);
         s->cost += how == AD_FREE ? 0 : ad_cost_of_op(op);
         need_operands(s, op, 0);

@@ -15,7 +15,7 @@ typedef vec(ir_value *) ad_values;
 typedef struct ad_slice {
     ir_fn *fn;
     const ir_op *loop; /* for or loop */
-    const uint8_t *written;
+    const ir_writes *writes;
     bool *needed;      /* by id: values of the body */
     bool *early;       /* by id, of ops at the body's top level: wanted values come from these */
     bool *state;       /* by number of the body's parameter */
@@ -29,7 +29,7 @@ typedef struct ad_slice {
 /* What wanted values come from, or only what the next iteration's state takes besides. */
 typedef enum ad_slice_part { AD_SLICE_WANTED, AD_SLICE_NEXT } ad_slice_part;
 
-void ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const uint8_t *written);
+void ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes);
 void ad_slice_want(ad_slice *s, ir_value *v); /* each value once */
 void ad_slice_solve(ad_slice *s);
 void ad_slice_free(void *slice);

@@ -238,7 +238,7 @@ static bool
 is_overwritten_by(split *s, ir_op *op)
 {
     may_be q = {s->root, false};
-    ad_buffer_roots(op->args[0], compare_root, &q);
+    ir_buffer_roots(op->args[0], compare_root, &q);
     if (!q.found || (s->own_task && !ir_region_inside(op->parent, s->own_task)) ||
         !ad_reaches_after(s->load, op, &s->places))
         return false;
@@ -274,7 +274,7 @@ check_load(ir_op *op, void *user)
     if (origin->op->code == RG_OP_RMW)
         refuse(s, NULL, "it is the value that an atomic returned");
     else
-        ad_buffer_roots(origin->op->args[0], check_root, s);
+        ir_buffer_roots(origin->op->args[0], check_root, s);
     return true;
 }
 

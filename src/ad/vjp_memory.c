@@ -23,7 +23,7 @@ static roots
 look(const vjp *v, ir_value *buffer)
 {
     roots q = {.v = v, .all_adjoint = true};
-    ad_buffer_roots(buffer, root_look, &q);
+    ir_buffer_roots(buffer, root_look, &q);
     return q;
 }
 

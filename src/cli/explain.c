@@ -200,7 +200,7 @@ static bool
 see_tape(ir_op *op, void *user)
 {
     listing *l = user;
-    if (op->code == RG_OP_TAPE_PUSH)
+    if (op->code == RG_OP_TAPE_PUSH && !op->again)
         see_push(l, op);
     if (is_loop(op) && op->code != RG_OP_PARALLEL && pops_here(op->regions[0]))
         ir_walk(op->regions[0], see_again, l);

@@ -89,7 +89,8 @@ struct ir_op {
     /* call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times */
     bool reverse;
     uint8_t forward;
-    bool again;        /* call: repeats one that has had its effects (assert, print): without them */
+    bool again;        /* call: repeats one that has had its effects (assert, print): without them;
+                        * tape_push: of a state, or of what was recorded before and dropped */
     /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order (not
      * part of the text) */
     bool decided;

@@ -56,14 +56,13 @@ ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
     return owner;
 }
 
-/* a zero of the value's type, before `at` */
-static ir_value *
-zero_before(ir_fn *fn, ir_op *at, ir_type type)
+ir_value *
+ir_zero_before(ir_fn *fn, ir_op *at, ir_type type)
 {
     rg_op code = type.kind == IR_ARRAY ? RG_OP_ARRAY : type.kind == IR_BUFFER ? RG_OP_TEMP : RG_OP_CONST;
     ir_op *op = ir_op_new(fn, code, 0, 0, at->loc);
     for (uint32_t k = 0; k < type.rank; k++) /* a buffer without elements */
-        ir_op_arg(op, fn, zero_before(fn, at, ir_scalar(RG_I64)));
+        ir_op_arg(op, fn, ir_zero_before(fn, at, ir_scalar(RG_I64)));
     ir_insert_before(at, op);
     return ir_op_result(op, fn, type, NULL);
 }
@@ -80,9 +79,8 @@ is_before(const ir_value *v, const ir_op *op)
     return false;
 }
 
-/* appends a result, keeping a trace last */
-static ir_value *
-add_result(ir_fn *fn, ir_op *op, ir_type type, const char *name)
+ir_value *
+ir_op_result_before_trace(ir_fn *fn, ir_op *op, ir_type type, const char *name)
 {
     ir_value *made = ir_op_result(op, fn, type, name);
     if (op->records) {
@@ -103,7 +101,7 @@ lift_exits(ir_fn *fn, ir_value *v, ir_op *loop)
     {
         if (exit->code != RG_OP_EXIT_IF)
             continue;
-        ir_op_arg(exit, fn, is_before(v, exit) ? v : zero_before(fn, exit, v->type));
+        ir_op_arg(exit, fn, is_before(v, exit) ? v : ir_zero_before(fn, exit, v->type));
     }
 }
 
@@ -112,7 +110,7 @@ lift_arms(ir_fn *fn, ir_value *v, ir_op *branch)
 {
     for (uint32_t i = 0; i < 2; i++) {
         ir_op *end = ir_terminator(branch->regions[i]);
-        ir_op_arg(end, fn, v->region == branch->regions[i] ? v : zero_before(fn, end, v->type));
+        ir_op_arg(end, fn, v->region == branch->regions[i] ? v : ir_zero_before(fn, end, v->type));
     }
 }
 
@@ -128,7 +126,7 @@ ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
         lift_arms(fn, v, through);
     else
         lift_exits(fn, v, through);
-    lifted = add_result(fn, through, v->type, v->name);
+    lifted = ir_op_result_before_trace(fn, through, v->type, v->name);
     map_set(done, key, lifted);
     return lifted;
 }

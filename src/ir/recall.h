@@ -26,6 +26,11 @@ ir_op *ir_recall_owner(const ir_op *recall, ir_op **unwound_by);
  * where v was not reached. `through` is an if, or a loop left by its exits. Memoised in `done`. */
 ir_value *ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done);
 
+/* Appends a result to an op; a trace stays the last one. */
+ir_value *ir_op_result_before_trace(ir_fn *fn, ir_op *op, ir_type type, const char *name);
+/* A zero of the type (an array of zeros, a buffer without elements), before `at`. */
+ir_value *ir_zero_before(ir_fn *fn, ir_op *at, ir_type type);
+
 /* A recall of what can be seen is that value: such recalls go. */
 void ir_see_through_recalls(ir_fn *fn);
 

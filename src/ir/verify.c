@@ -97,6 +97,8 @@ check_stage(verifier *v, const ir_op *op)
     case RG_OP_TAPE_END:
     case RG_OP_TAPE_PUSH:
     case RG_OP_TAPE_POP:
+    case RG_OP_TAPE_OVER:
+    case RG_OP_TAPE_THIN:
         ok = tape;
         break;
     case RG_OP_SLOT:

@@ -327,6 +327,26 @@ check_tape(verifier *v, const ir_op *op)
     return true;
 }
 
+static bool
+check_over(verifier *v, const ir_op *op)
+{
+    if (!verify_counts(v, op, 5, 1, 0))
+        return false;
+    return verify_arg(v, op, 0, ir_cursor()) && verify_arg(v, op, 1, ir_cursor()) &&
+           verify_arg(v, op, 2, ir_scalar(RG_I32)) && verify_arg(v, op, 3, ir_scalar(RG_I32)) &&
+           verify_arg(v, op, 4, ir_scalar(RG_I64)) && verify_result(v, op, 0, ir_scalar(RG_BOOL));
+}
+
+static bool
+check_thin(verifier *v, const ir_op *op)
+{
+    if (op->nargs < 3)
+        return verify_error(v, op, E_OPERAND, "tape_thin takes two cursors and a frame's values");
+    if (!verify_counts(v, op, op->nargs, 1, 0) || !verify_arg(v, op, 0, ir_cursor()))
+        return false;
+    return verify_arg(v, op, 1, ir_cursor()) && verify_result(v, op, 0, ir_cursor());
+}
+
 /* -- recall and effects ----------------------------------------------------------------------- */
 
 static bool
@@ -523,6 +543,10 @@ verify_op(verifier *v, const ir_op *op)
         return check_slot_copy(v, op);
     case RG_OP_SLOT_ZERO:
         return verify_counts(v, op, 1, 0, 0) && kind_is(v, op, 0, IR_SLOT, "a slot");
+    case RG_OP_TAPE_THIN:
+        return check_thin(v, op);
+    case RG_OP_TAPE_OVER:
+        return check_over(v, op);
     case RG_OP_TAPE_BEGIN:
     case RG_OP_TAPE_END:
     case RG_OP_TAPE_PUSH:

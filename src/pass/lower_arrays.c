@@ -420,6 +420,7 @@ lower_op(lowering *l, ir_op *op)
         lower_region(l, op->regions[0]);
         return;
     case RG_OP_TAPE_PUSH:
+    case RG_OP_TAPE_THIN:
         lower_push(l, op);
         return;
     case RG_OP_TAPE_POP:

@@ -50,6 +50,8 @@ record_start(tape *t, const ir_op *maker, ir_value *cursor)
         return;
     f->start = cursor;
     vec_push(&f->slots, cursor);
+    memmove(f->slots.at + 1, f->slots.at, sizeof(f->slots.at[0]) * (f->slots.n - 1));
+    f->slots.at[0] = cursor; /* cursors are among the widest */
 }
 
 /* A loop that is left amid frames of its partial last iteration: its trace is the cursor below them. */
@@ -59,64 +61,72 @@ leaves_amid_frames(tape *t, const ir_op *op)
     return op->code == RG_OP_LOOP && op->records && tape_region_moves(t, op->regions[0]);
 }
 
+/* what op drops frames by, if it does */
+static tape_chunks *
+chunks_of(tape *t, const ir_op *op)
+{
+    return op->records ? tape_frame_of(t, op)->chunks : NULL;
+}
+
 static ir_value *
 thread_loop(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_region *body = op->regions[0];
-    bool amid = leaves_amid_frames(t, op);
+    tape_chunks *chunks = chunks_of(t, op);
+    bool amid = leaves_amid_frames(t, op), records = op->records;
+    ir_value *trace = records ? op->results[op->nresults - 1] : NULL;
+    if (chunks)
+        cursor = tape_open_chunks(t, chunks, cursor);
     ir_op_arg(op, t->fn, cursor);
     ir_value *inside = ir_region_param(body, ir_cursor(), NULL);
+    if (chunks)
+        inside = tape_check_chunks(t, chunks, inside);
     map_set(&t->begins, map_ptr(body), inside);
-    if (op->records)
+    if (records)
         record_start(t, op, inside);
     inside = thread_region(t, body, inside);
     ir_op *end = ir_terminator(body);
-    if (op->records)
+    if (records)
         inside = tape_push(t, op, inside, end);
     ir_op_arg(end, t->fn, inside);
-    if (!op->records || amid) {
-        op->records = false;
-        return ir_op_result(op, t->fn, ir_cursor(), NULL);
-    }
+    if (chunks)
+        tape_pass_chunks(t, chunks, end);
     op->records = false;
-    return op->results[op->nresults - 1]; /* what was the trace */
+    cursor = !records || amid ? ir_op_result(op, t->fn, ir_cursor(), NULL) : trace;
+    return chunks ? tape_close_chunks(t, chunks, trace, cursor) : cursor;
 }
 
 static void
 thread_exit(tape *t, ir_op *exit, ir_value *cursor)
 {
-    if (!tape_moves(t, exit->parent->op))
+    const ir_op *loop = exit->parent->op;
+    if (!tape_moves(t, loop))
         return;
-    if (leaves_amid_frames(t, exit->parent->op))
+    if (leaves_amid_frames(t, loop))
         ir_op_arg(exit, t->fn, map_get(&t->begins, map_ptr(exit->parent)));
     ir_op_arg(exit, t->fn, cursor);
+    tape_chunks *chunks = chunks_of(t, loop);
+    if (chunks)
+        tape_pass_chunks(t, chunks, exit);
 }
 
 /* -- backwards ------------------------------------------------------------------------------------------------ */
-static ir_value *
-integer(tape *t, int64_t v, ir_op *before)
-{
-    ir_op *op = tape_op(t, RG_OP_CONST, before);
-    op->attr.bits = (uint64_t)v;
-    return ir_op_result(op, t->fn, ir_scalar(RG_I64), NULL);
-}
-
-/* unwind trace, count, inits  ->  for count - 1 down to 0, inits; upwards where nobody can tell: memory
- * is read faster that way */
+/* unwind trace, count, inits  ->  for hi - 1 down to lo (NULL: 0), inits; upwards where nobody can tell:
+ * memory is read faster that way */
 static void
-become_for(tape *t, ir_op *op)
+become_for(tape *t, ir_op *op, ir_value *hi, ir_value *lo)
 {
     bool upwards = has_no_order(op);
+    ir_value *minus_one = tape_int(t, op, RG_I64, -1);
     op->code = RG_OP_FOR;
     op->attr.step = upwards ? 1 : -1;
-    op->args[0] = integer(t, upwards ? 0 : -1, op);
-    if (upwards)
+    if (upwards) {
+        op->args[0] = lo ? lo : tape_int(t, op, RG_I64, 0);
+        op->args[1] = hi;
         return;
-    ir_op *last = tape_op(t, RG_OP_ADD, op);
-    ir_op_arg(last, t->fn, op->args[1]);
-    ir_op_arg(last, t->fn, op->args[0]);
-    op->args[1] = op->args[0];
-    op->args[0] = ir_op_result(last, t->fn, ir_scalar(RG_I64), NULL);
+    }
+    op->args[0] = tape_scalar(t, RG_OP_ADD, op, RG_I64, hi, minus_one);
+    op->args[1] = lo ? tape_scalar(t, RG_OP_ADD, op, RG_I64, lo, minus_one) : minus_one;
 }
 
 /* Unwinds one iteration (a thread, for a parallel) of maker from `cursor`; returns the cursor below it. */
@@ -129,24 +139,40 @@ unwind_iteration(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op
     return start ? start : end;
 }
 
+/* The unwind of what is on the tape at `cursor`; returns the cursor below. */
+static ir_value *
+thread_frames(tape *t, ir_op *op, ir_value *cursor, ir_value *hi, ir_value *lo)
+{
+    ir_region *body = op->regions[0];
+    ir_op_arg(op, t->fn, cursor);
+    ir_value *inside = ir_region_param(body, ir_cursor(), NULL);
+    inside = unwind_iteration(t, tape_maker(t, op), op, inside, body->first);
+    ir_op_arg(ir_terminator(body), t->fn, inside);
+    become_for(t, op, hi, lo);
+    return ir_op_result(op, t->fn, ir_cursor(), NULL);
+}
+
 /* `cursor` is where the unwind before this one ended. Returns where this one ends. */
 static ir_value *
 thread_unwind(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_op *maker = tape_maker(t, op);
-    ir_region *body = op->regions[0];
     if (!tape_pushes(t, maker)) {
-        thread_region(t, body, NULL);
-        become_for(t, op);
+        thread_region(t, op->regions[0], NULL);
+        become_for(t, op, op->args[1], NULL);
         return cursor;
     }
     bool chained = tape_in_chain(t, op);
-    ir_op_arg(op, t->fn, chained ? cursor : op->args[0]);
-    ir_value *inside = ir_region_param(body, ir_cursor(), NULL);
-    inside = unwind_iteration(t, maker, op, inside, body->first);
-    ir_op_arg(ir_terminator(body), t->fn, inside);
-    become_for(t, op);
-    ir_value *end = ir_op_result(op, t->fn, ir_cursor(), NULL);
+    ir_value *start = chained ? cursor : op->args[0], *end;
+    tape_chunks *chunks = tape_frame_of(t, maker)->chunks;
+    if (chunks) {
+        tape_place at;
+        tape_drive(t, chunks, op, start, &at);
+        end = thread_frames(t, op, at.cursor, at.hi, at.lo);
+        end = tape_drive_on(t, chunks, op, end, &at, thread_loop);
+    } else {
+        end = thread_frames(t, op, start, op->args[1], NULL);
+    }
     return chained ? end : cursor;
 }
 
@@ -235,7 +261,8 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
     leavings left = {0};
     mem_owner owns;
     mem_own(&owns, release_leavings, &left);
-    for (ir_op *op = r->first; op; op = op->next) {
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next; /* an unwind may move */
         if (op->code == RG_OP_EXIT_IF) {
             thread_exit(t, op, cursor);
         } else if (op->code == RG_OP_PARALLEL) {
@@ -305,6 +332,11 @@ release_tape(void *object)
     map_free(&t->order);
     map_free(&t->spent);
     vec_free(&t->recalls);
+    for (size_t i = 0; i < t->chunks.n; i++) {
+        vec_free(&t->chunks.at[i]->state);
+        vec_free(&t->chunks.at[i]->env);
+    }
+    vec_free(&t->chunks);
     vec_free(&t->unwinds);
     for (size_t i = 0; i < t->ways.n; i++)
         vec_free(&t->ways.at[i]);
@@ -320,6 +352,10 @@ lower_fn(ir_fn *fn)
     mem_own(&owns, release_tape, &t);
     tape_find_slots(&t);
     ir_see_through_recalls(fn);
+    for (size_t i = 0; i < t.unwinds.n; i++)
+        (void)tape_is_chain(&t, tape_maker(&t, t.unwinds.at[i])); /* asked of what stands now */
+    tape_order_slots(&t);
+    tape_make_again(&t);
     /* ids of values made from here on are never replaced */
     size_t room = fn->next_id + 1;
     t.replace = mem_zalloc(sizeof(*t.replace) * room);

@@ -1,148 +1,16 @@
-/* Dead code elimination: liveness over values, from effects backwards, then one sweep.
+/* Dead code elimination: liveness from effects backwards, then one sweep.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   for (%k = .., %a = .., %b = ..)  { ... yield %a1, %b1 }      only %b's result is used, and %a
- * feeds nothing but itself: %a goes, with its chain
- *
- * An op is live if it has an effect or a live result, or holds a live op; a carried value if its
- * result or its parameter is. Loops without effects are assumed to end. A value that is recalled is
- * used. */
+ * feeds nothing but itself: %a goes, with its chain */
 #include "pass/edit.h"
+#include "pass/live.h"
 #include "pass/pass.h"
 
-typedef struct liveness {
-    uint8_t *values; /* by id */
-    map ops;         /* live ops */
-    vec(ir_value *) todo;
+typedef struct dce {
+    live live;
     bool changed;
-} liveness;
-
-static void mark_op(liveness *l, ir_op *op);
-
-static void
-mark(liveness *l, ir_value *v)
-{
-    if (l->values[v->id])
-        return;
-    l->values[v->id] = 1;
-    vec_push(&l->todo, v);
-}
-
-static bool
-is_live(const liveness *l, const ir_op *op)
-{
-    return map_get(&l->ops, map_ptr(op)) != NULL;
-}
-
-/* operands that an op needs whichever of its results are used */
-static void
-mark_own_operands(liveness *l, ir_op *op)
-{
-    uint32_t n = op->nargs;
-    switch (op->code) {
-    case RG_OP_YIELD:
-        n = op->parent->op ? 0 : n; /* a function's results are always wanted */
-        break;
-    case RG_OP_IF:
-    case RG_OP_EXIT_IF:
-        n = 1;
-        break;
-    case RG_OP_FOR:
-    case RG_OP_UNWIND:
-        n = 2;
-        break;
-    case RG_OP_LOOP:
-        n = 0;
-        break;
-    case RG_OP_PARALLEL:
-        n = 2 * op->attr.rank;
-        if (n < op->nargs && op->args[n]->type.kind == IR_TRACE)
-            n++;
-        break;
-    default:
-        break;
-    }
-    for (uint32_t k = 0; k < n; k++)
-        mark(l, op->args[k]);
-}
-
-static void
-mark_op(liveness *l, ir_op *op)
-{
-    for (; op && !is_live(l, op); op = op->parent->op) {
-        map_set(&l->ops, map_ptr(op), op);
-        mark_own_operands(l, op);
-        if (op->code == RG_OP_LOOP)
-            ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF) mark_op(l, inner);
-    }
-}
-
-/* Carried value k of a for, loop or unwind, or reduction k of a parallel. */
-static void
-mark_carried(liveness *l, ir_op *op, uint32_t init, uint32_t k)
-{
-    mark(l, op->args[init + k]);
-    mark(l, ir_terminator(op->regions[0])->args[k]);
-}
-
-static uint32_t
-first_init(const ir_op *op)
-{
-    uint32_t first = op->code == RG_OP_FOR || op->code == RG_OP_UNWIND ? 2 : 0;
-    if (op->code == RG_OP_PARALLEL) {
-        first = 2 * op->attr.rank;
-        if (first < op->nargs && op->args[first]->type.kind == IR_TRACE)
-            first++;
-    }
-    return first;
-}
-
-static void
-mark_result(liveness *l, ir_value *v)
-{
-    ir_op *op = v->def;
-    mark_op(l, op);
-    if (v->type.kind == IR_TRACE && op->nregions)
-        return;
-    switch (op->code) {
-    case RG_OP_IF:
-        mark(l, ir_terminator(op->regions[0])->args[v->index]);
-        mark(l, ir_terminator(op->regions[1])->args[v->index]);
-        break;
-    case RG_OP_LOOP:
-        ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF)
-            mark(l, inner->args[1 + v->index]);
-        break;
-    case RG_OP_FOR:
-    case RG_OP_UNWIND:
-    case RG_OP_PARALLEL:
-        mark_carried(l, op, first_init(op), v->index);
-        break;
-    default:
-        break;
-    }
-}
-
-static void
-mark_param(liveness *l, ir_value *v)
-{
-    ir_op *op = v->region->op;
-    if (!op)
-        return;
-    mark_op(l, op);
-    switch (op->code) {
-    case RG_OP_LOOP:
-        mark_carried(l, op, 0, v->index);
-        break;
-    case RG_OP_FOR:
-    case RG_OP_UNWIND:
-        if (v->index > 0)
-            mark_carried(l, op, 2, v->index - 1);
-        break;
-    default:
-        break;
-    }
-}
+} dce;
 
 /* Ops whose effect is all in what they hold, or in their result. */
 static bool
@@ -167,8 +35,9 @@ has_effect(const ir_op *op)
 static bool
 mark_root(ir_op *op, void *user)
 {
+    dce *d = user;
     if (has_effect(op))
-        mark_op(user, op);
+        live_op(&d->live, op);
     return true;
 }
 
@@ -176,67 +45,67 @@ mark_root(ir_op *op, void *user)
  * ---------------------------------------------------------------------------------------- */
 
 static void
-drop_carried(liveness *l, ir_op *op, uint32_t init, uint32_t param, uint32_t k)
+drop_carried(dce *d, ir_op *op, uint32_t init, uint32_t param, uint32_t k)
 {
     edit_drop_arg(op, init + k);
     edit_drop_arg(ir_terminator(op->regions[0]), k);
     edit_drop_param(op->regions[0], param + k);
-    l->changed = true;
+    d->changed = true;
 }
 
 static void
-sweep_if(liveness *l, ir_op *op)
+sweep_if(dce *d, ir_op *op)
 {
     for (uint32_t k = op->nresults; k-- > 0;) {
-        if (l->values[op->results[k]->id])
+        if (d->live.values[op->results[k]->id])
             continue;
         edit_drop_arg(ir_terminator(op->regions[0]), k);
         edit_drop_arg(ir_terminator(op->regions[1]), k);
         edit_drop_result(op, k);
-        l->changed = true;
+        d->changed = true;
     }
 }
 
 static void
-sweep_exits(liveness *l, ir_op *op)
+sweep_exits(dce *d, ir_op *op)
 {
     for (uint32_t k = op->nresults; k-- > 0;) {
-        if (op->results[k]->type.kind == IR_TRACE || l->values[op->results[k]->id])
+        if (op->results[k]->type.kind == IR_TRACE || d->live.values[op->results[k]->id])
             continue;
         ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF)
             edit_drop_arg(inner, 1 + k);
         edit_drop_result(op, k);
-        l->changed = true;
+        d->changed = true;
     }
 }
 
 static void
-sweep_loop(liveness *l, ir_op *op)
+sweep_loop(dce *d, ir_op *op)
 {
-    sweep_exits(l, op);
+    sweep_exits(d, op);
     for (uint32_t k = op->nargs; k-- > 0;)
-        if (!l->values[op->regions[0]->params[k]->id])
-            drop_carried(l, op, 0, 0, k);
+        if (!d->live.values[op->regions[0]->params[k]->id])
+            drop_carried(d, op, 0, 0, k);
 }
 
 /* for and unwind: a carried value is both a parameter and a result */
 static void
-sweep_counted(liveness *l, ir_op *op)
+sweep_counted(dce *d, ir_op *op)
 {
     for (uint32_t k = op->nargs - 2; k-- > 0;) {
-        if (l->values[op->regions[0]->params[1 + k]->id] || l->values[op->results[k]->id])
+        if (d->live.values[op->regions[0]->params[1 + k]->id] || d->live.values[op->results[k]->id])
             continue;
-        drop_carried(l, op, 2, 1, k);
+        drop_carried(d, op, 2, 1, k);
         edit_drop_result(op, k);
     }
 }
 
 static void
-sweep_parallel(liveness *l, ir_op *op)
+sweep_parallel(dce *d, ir_op *op)
 {
-    uint32_t init = first_init(op), n = op->nargs - init;
+    uint32_t init = ir_first_init(op), n = op->nargs - init;
     for (uint32_t k = n; k-- > 0;) {
-        if (l->values[op->results[k]->id])
+        if (d->live.values[op->results[k]->id])
             continue;
         uint8_t *reduce = arena_new_n(op->parent->fn->module->arena, uint8_t, n);
         memcpy(reduce, op->reduce, k);
@@ -245,93 +114,86 @@ sweep_parallel(liveness *l, ir_op *op)
         edit_drop_arg(op, init + k);
         edit_drop_arg(ir_terminator(op->regions[0]), k);
         edit_drop_result(op, k);
-        l->changed = true;
+        d->changed = true;
     }
 }
 
 /* A trace that nobody unwinds is not recorded. */
 static void
-sweep_trace(liveness *l, ir_op *op)
+sweep_trace(dce *d, ir_op *op)
 {
     const ir_value *last = op->records && op->nresults ? op->results[op->nresults - 1] : NULL;
-    if (!last || last->type.kind != IR_TRACE || l->values[last->id])
+    if (!last || last->type.kind != IR_TRACE || d->live.values[last->id])
         return;
     op->records = false;
     edit_drop_result(op, op->nresults - 1);
-    l->changed = true;
+    d->changed = true;
 }
 
 static void
-sweep_op(liveness *l, ir_op *op)
+sweep_op(dce *d, ir_op *op)
 {
     switch (op->code) {
     case RG_OP_IF:
-        sweep_if(l, op);
+        sweep_if(d, op);
         break;
     case RG_OP_LOOP:
-        sweep_loop(l, op);
+        sweep_loop(d, op);
         break;
     case RG_OP_FOR:
     case RG_OP_UNWIND:
-        sweep_counted(l, op);
+        sweep_counted(d, op);
         break;
     case RG_OP_PARALLEL:
-        sweep_parallel(l, op);
+        sweep_parallel(d, op);
         break;
     case RG_OP_RMW:
-        if (op->nresults && !l->values[op->results[0]->id]) {
+        if (op->nresults && !d->live.values[op->results[0]->id]) {
             edit_drop_result(op, 0);
-            l->changed = true;
+            d->changed = true;
         }
         break;
     default:
         break;
     }
-    sweep_trace(l, op);
+    sweep_trace(d, op);
 }
 
 static bool
 sweep(ir_op *op, void *user)
 {
-    liveness *l = user;
+    dce *d = user;
     if (op->code == RG_OP_YIELD)
         return true;
-    if (is_live(l, op)) {
-        sweep_op(l, op);
+    if (live_has_op(&d->live, op)) {
+        sweep_op(d, op);
         return true;
     }
     ir_remove(op);
-    l->changed = true;
+    d->changed = true;
     return true;
 }
 
 static void
-release_liveness(void *user)
+release_dce(void *user)
 {
-    liveness *l = user;
-    map_free(&l->ops);
-    mem_free(l->values);
-    vec_free(&l->todo);
+    dce *d = user;
+    live_release(&d->live);
 }
 
 static bool
 dce_region(ir_fn *fn, ir_region *body)
 {
-    liveness l = {.values = mem_zalloc(fn->next_id + 1)};
+    dce d = {0};
+    live_start(&d.live, fn);
     mem_owner owner;
-    mem_own(&owner, release_liveness, &l);
-    ir_walk(body, mark_root, &l);
-    while (l.todo.n) {
-        ir_value *v = vec_pop(&l.todo);
-        if (v->def)
-            mark_result(&l, v);
-        else
-            mark_param(&l, v);
-    }
-    ir_walk(body, sweep, &l);
+    mem_own(&owner, release_dce, &d);
+    ir_walk(body, mark_root, &d);
+    live_spread(&d.live);
+    ir_walk(body, sweep, &d);
     mem_disown(&owner);
-    release_liveness(&l);
-    return l.changed;
+    release_dce(&d);
+    return d.changed;
 }
 
 bool

@@ -5,11 +5,35 @@
 #include "ir/recall.h"
 #include "pass/pass.h"
 
+typedef vec(ir_value *) tape_values;
+typedef vec(uint32_t) tape_numbers;
+
+/* A loop that drops frames which take too much, and records them again (tape_chunks.c). */
+typedef struct tape_chunks {
+    ir_op *loop, *unwind;
+    tape_numbers state; /* numbers of the carried values that recording again starts from */
+    tape_values env;    /* what it uses from around the loop where the unwind cannot see it */
+    ir_op *again;       /* not yet placed: a `for` over iterations that records them */
+    ir_op *env_pop;     /* not yet placed: where `again` has env from */
+    bool eager;         /* the first state is kept before the loop begins, else when frames are dropped */
+    bool repeats;       /* this is `again`: the first state is there */
+    bool inner;         /* loops inside record too */
+    uint32_t parts;     /* loops that share what is left of the budget */
+    ir_value *lo;       /* carried: number of the first iteration on the tape */
+    ir_value *last_lo;  /* the loop's result for it */
+    ir_value *dropped;  /* after the loop: whether frames were dropped (NULL if eager) */
+    ir_value *seen;     /* the same where it is unwound */
+    ir_value *mark, *header; /* while the loop is lowered: cursors above the last state, above env */
+    ir_value *number;        /* of the iteration that runs */
+} tape_chunks;
+
 /* What one iteration of a recording loop pushes. */
 typedef struct tape_frame {
-    vec(ir_value *) slots;
+    tape_values slots;
     ir_value *start; /* the slot that holds the cursor at the iteration's start; NULL: not needed */
     uint8_t chain;   /* 1: inner loops are unwound one after the other, last to first; 2: not so */
+    bool again;      /* of a loop that records what another dropped */
+    tape_chunks *chunks; /* NULL: its frames are never dropped */
 } tape_frame;
 
 typedef struct tape {
@@ -25,6 +49,7 @@ typedef struct tape {
     vec(ir_op *) recalls;
     vec(ir_op *) unwinds; /* and rewinding parallels */
     vec(ir_steps) ways;   /* of each recall: out of the regions it must leave */
+    vec(tape_chunks *) chunks;
     ir_value **replace;   /* by id: a recall's result -> the popped value */
 } tape;
 
@@ -47,10 +72,49 @@ uintptr_t tape_number(const tape *t, const ir_op *op); /* in its region, in orde
 /* finds all slots; afterwards recalls are of values in a recording body, or gone */
 void tape_find_slots(tape *t);
 
-/* a push or pop of maker's frame before `at`; return the cursor after it */
+/* brings slots into the order of pushes: the widest first */
+void tape_order_slots(tape *t);
+uint32_t tape_slot_bytes(ir_type type);
+uint32_t tape_frame_bytes(const tape_frame *f);
+
+bool tape_fit_one_frame(ir_value *const *values, size_t n);
+
+/* Values onto the tape before `at`, and back: of the types of `like`, into out. Both return the cursor. */
+ir_value *tape_push_values(tape *t, ir_value *const *values, size_t n, ir_loc loc, ir_value *cursor,
+                           ir_op *at);
+ir_value *tape_pop_values(tape *t, ir_value *const *like, size_t n, ir_value **out, ir_value *cursor,
+                          ir_op *at);
+/* maker's frame; recalls under `by` become what is popped, *start the popped start cursor, if any */
 ir_value *tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at);
-/* recalls under `by` become what is popped; *start receives the popped start cursor, if there is one */
 ir_value *tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir_value **start);
+
+/* tape_chunks.c: finds the loops that can drop frames, once slots of values are known; makes what records
+ * again, once all slots are */
+void tape_find_chunks(tape *t);
+void tape_make_again(tape *t);
+
+/* tape_drive.c. Before the loop, inside it, at an exit_if or the yield (what it carries is appended), and
+ * behind it: each returns the cursor from then on. */
+ir_value *tape_open_chunks(tape *t, tape_chunks *c, ir_value *cursor);
+ir_value *tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor);
+void tape_pass_chunks(tape *t, const tape_chunks *c, ir_op *end);
+ir_value *tape_close_chunks(tape *t, tape_chunks *c, ir_value *trace, ir_value *cursor);
+
+/* The loop around an unwind that takes back chunk after chunk. tape_drive opens it and moves the unwind
+ * into it; tape_drive_on completes it once the unwind has been lowered, its cursor then at `below`:
+ * `record` lowers the loop that records again. Returns the cursor below all. */
+typedef struct tape_place {
+    ir_op *drive;
+    ir_value *hi, *lo; /* the iterations on the tape */
+    ir_value *cursor, *mark, *header;
+} tape_place;
+ir_op *tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place *place);
+ir_value *tape_drive_on(tape *t, tape_chunks *c, ir_op *unwind, ir_value *below, const tape_place *p,
+                        ir_value *(*record)(tape *t, ir_op *again, ir_value *cursor));
+
+/* a scalar op of one or two operands before `at` */
+ir_value *tape_scalar(tape *t, rg_op code, ir_op *at, rg_dtype result, ir_value *x, ir_value *y);
+ir_value *tape_int(tape *t, ir_op *at, rg_dtype dtype, int64_t v);
 
 static inline ir_op *
 tape_op(tape *t, rg_op code, ir_op *before)

@@ -216,6 +216,25 @@ starts_an_unwind(tape *t, const ir_op *recall)
     return false;
 }
 
+/* whether loops drop frames is recorded like other values */
+static void
+find_chunks(tape *t)
+{
+    size_t first = t->recalls.n;
+    tape_find_chunks(t);
+    for (size_t i = first; i < t->recalls.n; i++) {
+        vec_push(&t->ways, (ir_steps){0});
+        ir_recall_steps(t->recalls.at[i], &t->ways.at[i]);
+        make_slot(t, t->recalls.at[i], &t->ways.at[i]);
+    }
+    for (size_t i = 0; i < t->chunks.n; i++) {
+        tape_chunks *c = t->chunks.at[i];
+        const ir_op *recall = c->seen ? c->seen->def : NULL;
+        if (recall && recall->code == RG_OP_RECALL && ir_region_inside(recall->parent, recall->args[0]->region))
+            c->seen = recall->args[0]; /* carried out to where it can be seen */
+    }
+}
+
 /* Slots of values first: they decide which loops push. Then of the traces that must be recorded; their
  * ways out are found before any is lifted, since the ways of inner ones lead through unwinds of outer. */
 void
@@ -234,6 +253,8 @@ tape_find_slots(tape *t)
         for (size_t i = 0; i < t->recalls.n; i++)
             if ((t->recalls.at[i]->args[0]->type.kind == IR_TRACE) == traces && t->ways.at[i].n)
                 make_slot(t, t->recalls.at[i], &t->ways.at[i]);
+        if (!traces)
+            find_chunks(t);
     }
 }
 
@@ -244,10 +265,19 @@ element_bytes(ir_type type)
     return type.kind == IR_TRACE || type.kind == IR_CURSOR || type.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)type.dtype);
 }
 
-static uint32_t
-slot_bytes(ir_type type)
+uint32_t
+tape_slot_bytes(ir_type type)
 {
     return element_bytes(type) * (type.kind == IR_ARRAY ? type.length : 1);
+}
+
+uint32_t
+tape_frame_bytes(const tape_frame *f)
+{
+    uint32_t bytes = 0;
+    for (size_t i = 0; i < f->slots.n; i++)
+        bytes += tape_slot_bytes(f->slots.at[i]->type);
+    return (bytes + 7) & ~7u;
 }
 
 static int
@@ -260,31 +290,75 @@ by_size_then_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* slots from `first` on that fit into one push */
+void
+tape_order_slots(tape *t)
+{
+    for (size_t i = 0; i < t->frames.cap; i++) {
+        tape_frame *f = t->frames.values[i];
+        if (f && f->slots.n > 1)
+            qsort(f->slots.at, f->slots.n, sizeof(f->slots.at[0]), by_size_then_id);
+    }
+}
+
+/* values from `first` on that fit into one push */
 static size_t
-push_end(const tape_frame *f, size_t first)
+push_end(ir_value *const *values, size_t n, size_t first)
 {
     uint32_t bytes = 0;
     size_t i = first;
-    while (i < f->slots.n && (i == first || bytes + slot_bytes(f->slots.at[i]->type) <= RT_FRAME_MAX - 16))
-        bytes += slot_bytes(f->slots.at[i++]->type);
+    while (i < n && (i == first || bytes + tape_slot_bytes(values[i]->type) <= RT_FRAME_MAX - 16))
+        bytes += tape_slot_bytes(values[i++]->type);
     return i;
+}
+
+bool
+tape_fit_one_frame(ir_value *const *values, size_t n)
+{
+    return push_end(values, n, 0) == n;
+}
+
+ir_value *
+tape_push_values(tape *t, ir_value *const *values, size_t n, ir_loc loc, ir_value *cursor, ir_op *at)
+{
+    for (size_t i = 0, end; i < n; i = end) {
+        end = push_end(values, n, i);
+        ir_op *push = tape_op(t, RG_OP_TAPE_PUSH, at);
+        push->loc = loc;
+        ir_op_arg(push, t->fn, cursor);
+        for (size_t s = i; s < end; s++)
+            ir_op_arg(push, t->fn, values[s]);
+        cursor = ir_op_result(push, t->fn, ir_cursor(), NULL);
+    }
+    return cursor;
 }
 
 ir_value *
 tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at)
 {
     tape_frame *f = tape_frame_of(t, maker);
-    if (f->slots.n > 1)
-        qsort(f->slots.at, f->slots.n, sizeof(f->slots.at[0]), by_size_then_id);
-    for (size_t i = 0, end; i < f->slots.n; i = end) {
-        end = push_end(f, i);
-        ir_op *push = tape_op(t, RG_OP_TAPE_PUSH, at);
-        push->loc = maker->loc;
-        ir_op_arg(push, t->fn, cursor);
-        for (size_t s = i; s < end; s++)
-            ir_op_arg(push, t->fn, f->slots.at[s]);
-        cursor = ir_op_result(push, t->fn, ir_cursor(), NULL);
+    const ir_op *before = at->prev;
+    cursor = tape_push_values(t, f->slots.at, f->slots.n, maker->loc, cursor, at);
+    for (ir_op *push = at->prev; push != before; push = push->prev)
+        push->again = f->again;
+    return cursor;
+}
+
+/* The last push of several comes off first. */
+ir_value *
+tape_pop_values(tape *t, ir_value *const *like, size_t n, ir_value **out, ir_value *cursor, ir_op *at)
+{
+    size_t first = n;
+    while (first > 0) {
+        size_t end = first;
+        for (first = 0; push_end(like, n, first) != end;)
+            first = push_end(like, n, first);
+        ir_op *pop = tape_op(t, RG_OP_TAPE_POP, at);
+        ir_op_arg(pop, t->fn, cursor);
+        cursor = ir_op_result(pop, t->fn, ir_cursor(), NULL);
+        for (size_t s = first; s < end; s++) {
+            ir_type type = like[s]->type;
+            out[s] = ir_op_result(pop, t->fn, type.kind == IR_TRACE ? ir_cursor() : type, like[s]->name);
+        }
     }
     return cursor;
 }
@@ -313,22 +387,29 @@ tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir
 {
     tape_frame *f = tape_frame_of(t, maker);
     popped p = {t, f, by, arena_new_n(t->fn->module->arena, ir_value *, f->slots.n + 1)};
-    size_t first = f->slots.n;
-    while (first > 0) { /* the last push of the frame comes off first */
-        size_t end = first;
-        for (first = 0; push_end(f, first) != end;)
-            first = push_end(f, first);
-        ir_op *pop = tape_op(t, RG_OP_TAPE_POP, at);
-        ir_op_arg(pop, t->fn, cursor);
-        cursor = ir_op_result(pop, t->fn, ir_cursor(), NULL);
-        for (size_t s = first; s < end; s++) {
-            ir_type type = f->slots.at[s]->type;
-            p.values[s] = ir_op_result(pop, t->fn, type.kind == IR_TRACE ? ir_cursor() : type,
-                                       f->slots.at[s]->name);
-            if (f->slots.at[s] == f->start)
-                *start = p.values[s];
-        }
-    }
+    cursor = tape_pop_values(t, f->slots.at, f->slots.n, p.values, cursor, at);
+    for (size_t s = 0; s < f->slots.n; s++)
+        if (f->slots.at[s] == f->start)
+            *start = p.values[s];
     ir_walk(by->regions[0], use_popped, &p);
     return cursor;
+}
+
+/* -- small ops ------------------------------------------------------------------------------------------------------- */
+ir_value *
+tape_scalar(tape *t, rg_op code, ir_op *at, rg_dtype result, ir_value *x, ir_value *y)
+{
+    ir_op *op = tape_op(t, code, at);
+    ir_op_arg(op, t->fn, x);
+    if (y)
+        ir_op_arg(op, t->fn, y);
+    return ir_op_result(op, t->fn, ir_scalar(result), NULL);
+}
+
+ir_value *
+tape_int(tape *t, ir_op *at, rg_dtype dtype, int64_t v)
+{
+    ir_op *op = tape_op(t, RG_OP_CONST, at);
+    op->attr.bits = ir_wrap(dtype, (uint64_t)v);
+    return ir_op_result(op, t->fn, ir_scalar(dtype), NULL);
 }

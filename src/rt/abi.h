@@ -32,14 +32,16 @@ typedef struct rt_arg {
 typedef struct rt_launch rt_launch;
 
 /* One per thread that runs a task, and one for the kernel-level code (index -1). Compiled code reads
- * cursor, atomic, index and seat by offset: they come first, in this order. */
+ * cursor to turned by offset: they come first, in this order. */
 typedef struct rt_worker {
     char *cursor;      /* top of this worker's tape */
     int32_t atomic;    /* several workers run: shared elements need atomic operations */
     int32_t index;     /* number of the chunk it runs */
     int32_t seat;      /* its own number among the launch's workers */
+    uint32_t turned;   /* all bits set when the tape enters a page; rt_cpu_over() clears its level's */
     rt_launch *launch;
     struct rt_page *first_page;
+    uint32_t pages;    /* that it holds */
     jmp_buf *escape;   /* where a fault leaves the task */
     char *scratch;     /* large local arrays */
     size_t scratch_size;
@@ -58,6 +60,7 @@ enum { RT_PAGE = 1 << 16, RT_PAGE_HEADER = 64, RT_FRAME_MAX = 1 << 14 };
 typedef struct rt_page {
     char *below;             /* cursor in the page before, when this page was entered */
     struct rt_page *next;    /* the page above it, kept for reuse */
+    uint32_t depth;          /* 1 for the first page of a tape */
 } rt_page;
 
 typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY } rt_fault;
@@ -73,6 +76,13 @@ int32_t rt_cpu_slots(rt_launch *launch);
 rt_worker *rt_cpu_kernel_worker(rt_launch *launch);
 /* A cursor at the bottom of a page with room; leaves the task with RT_FAULT_BUDGET when there is none. */
 char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
+/* Whether the frames between mark and cursor take more than their part (1 / parts) of what is left to
+ * this worker of the budget, `room` bytes kept free. To be asked where bit `level` of `turned` is set. */
+int32_t rt_cpu_over(rt_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts,
+                    int64_t room);
+/* Frames of `size` bytes lie between header and mark. Where they take more than half of what is left above
+ * the header, every second one goes, the first stays; returns the cursor above the last. */
+char *rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t size);
 /* Zeroed memory until the launch ends. */
 void *rt_cpu_temp(rt_launch *launch, int64_t bytes);
 /* The same, at `last` (from an earlier call, or NULL) if that is large enough. */

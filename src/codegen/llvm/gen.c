@@ -74,6 +74,12 @@ gen_op(gen *g, const ir_op *op)
     case RG_OP_TAPE_POP:
         gen_tape_pop(g, op);
         return;
+    case RG_OP_TAPE_OVER:
+        gen_tape_over(g, op);
+        return;
+    case RG_OP_TAPE_THIN:
+        gen_tape_thin(g, op);
+        return;
     case RG_OP_SLOT:
         gen_slot(g, op);
         return;

@@ -113,7 +113,7 @@ rare_end(gen *g, rare *r, LLVMValueRef other)
     LLVMBasicBlockRef from[2] = {r->before, gen_here(g)};
     LLVMBuildBr(g->b, r->after);
     gen_at(g, r->after);
-    LLVMValueRef joined = LLVMBuildPhi(g->b, g->ptr, "cursor");
+    LLVMValueRef joined = LLVMBuildPhi(g->b, LLVMTypeOf(r->usual), "");
     LLVMAddIncoming(joined, (LLVMValueRef[]){r->usual, other}, from, 2);
     return joined;
 }
@@ -183,4 +183,33 @@ gen_tape_pop(gen *g, const ir_op *op)
     for (uint32_t i = 0; i < n; i++)
         pop_value(g, op->results[1 + i], moved(g, cursor, offsets[i]));
     gen_set(g, op->results[0], cursor);
+}
+
+/* Asked of the runtime only after a page change: that sets a bit for each level of loops. */
+void
+gen_tape_over(gen *g, const ir_op *op)
+{
+    LLVMValueRef worker = gen_worker(g), at = gen_i64(g, offsetof(rt_worker, turned));
+    LLVMValueRef field = LLVMBuildInBoundsGEP2(g->b, g->i8, worker, &at, 1, "");
+    LLVMValueRef turned = LLVMBuildLoad2(g->b, g->i32, field, "");
+    LLVMValueRef level = gen_get(g, op->args[2]), one = gen_i32(g, 1);
+    LLVMValueRef bit = LLVMBuildAnd(g->b, turned, LLVMBuildShl(g->b, one, level, ""), "");
+    LLVMValueRef zero = gen_i32(g, 0);
+    LLVMValueRef set = LLVMBuildICmp(g->b, LLVMIntNE, bit, zero, "");
+    rare r = rare_begin(g, set, LLVMConstNull(g->i1));
+    LLVMValueRef args[6] = {worker, gen_get(g, op->args[0]), gen_get(g, op->args[1]), level,
+                            gen_get(g, op->args[3]), gen_get(g, op->args[4])};
+    LLVMValueRef over = gen_runtime_call(g, g->b, "rt_cpu_over", g->i32, 6, args);
+    over = LLVMBuildICmp(g->b, LLVMIntNE, over, zero, "");
+    gen_set(g, op->results[0], rare_end(g, &r, over));
+}
+
+void
+gen_tape_thin(gen *g, const ir_op *op)
+{
+    uint32_t n = op->nargs - 2;
+    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
+    LLVMValueRef size = gen_i64(g, layout(op->args + 2, n, offsets));
+    LLVMValueRef args[4] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]), size};
+    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 4, args));
 }

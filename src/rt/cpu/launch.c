@@ -129,6 +129,8 @@ rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index)
 {
     worker->cursor = rt_no_page();
     worker->atomic = 0;
+    worker->turned = 0;
+    worker->pages = 0;
     worker->index = index;
     worker->launch = launch;
     worker->first_page = NULL;
@@ -179,6 +181,7 @@ take_launch(rt_cpu *cpu)
         }
     }
     launch->threads = threads_now(threads);
+    launch->running = 1;
     return launch;
 }
 

@@ -23,6 +23,7 @@ struct rt_launch {
     rt_cpu *cpu;
     struct rt_launch *next; /* in the device's list of spare ones */
     uint32_t threads;       /* that this launch may use */
+    uint32_t running;       /* workers that run now */
     uint32_t seats_made;    /* workers that have been set up in the past */
     rt_seat kernel;
     rt_seat *seats; /* seats_made of them */

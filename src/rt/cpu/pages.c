@@ -6,6 +6,7 @@
 #include "rt/cpu/launch.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { SMALL_SLAB = 4 * RT_PAGE, LARGE_SLAB = 32 * RT_PAGE, SMALL_SLABS = 4 };
@@ -75,6 +76,7 @@ rt_pages_give(rt_cpu *cpu, rt_worker *worker)
     }
     pthread_mutex_unlock(&cpu->lock);
     worker->first_page = NULL;
+    worker->pages = 0;
 }
 
 /* Where workers still hold pages, nothing is given back: slabs go as a whole. */
@@ -93,14 +95,17 @@ rt_pages_release(rt_cpu *cpu)
     pthread_mutex_unlock(&cpu->lock);
 }
 
+static struct rt_page *
+page_of(const char *cursor)
+{
+    return cursor == rt_no_page() ? NULL
+                                  : (struct rt_page *)((uintptr_t)cursor & ~(uintptr_t)(RT_PAGE - 1));
+}
+
 char *
 rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line)
 {
-    struct rt_page *here = NULL, *above = worker->first_page;
-    if (cursor != rt_no_page()) {
-        here = (struct rt_page *)((uintptr_t)cursor & ~(uintptr_t)(RT_PAGE - 1));
-        above = here->next;
-    }
+    struct rt_page *here = page_of(cursor), *above = here ? here->next : worker->first_page;
     if (!above) {
         rt_report report = {.line = line};
         above = rt_page_take(worker->launch->cpu, &report.needed, &report.budget);
@@ -112,7 +117,68 @@ rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line)
             here->next = above;
         else
             worker->first_page = above;
+        worker->pages++;
     }
     above->below = cursor;
+    above->depth = here ? here->depth + 1 : 1;
+    worker->turned = UINT32_MAX;
     return (char *)above + RT_PAGE_HEADER;
+}
+
+static int64_t
+depth_of(const char *cursor)
+{
+    const struct rt_page *page = page_of(cursor);
+    return page ? page->depth : 0;
+}
+
+/* Pages above this depth that the worker may use: what it holds, and its share of what nobody holds. */
+static int64_t
+pages_left(const rt_worker *worker, int64_t depth)
+{
+    rt_launch *launch = worker->launch;
+    pthread_mutex_lock(&launch->cpu->lock);
+    int64_t free = (int64_t)(launch->cpu->budget / RT_PAGE) - (int64_t)(launch->cpu->in_use / RT_PAGE);
+    pthread_mutex_unlock(&launch->cpu->lock);
+    return worker->pages - depth + (free > 0 ? free / launch->running : 0);
+}
+
+int32_t
+rt_cpu_over(rt_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts, int64_t room)
+{
+    worker->turned &= ~((uint32_t)1 << level);
+    int64_t below = depth_of(mark), used = depth_of(cursor) - below;
+    return used > 0 && (used + 1) * RT_PAGE + room > pages_left(worker, below) * RT_PAGE / parts;
+}
+
+/* where a frame of this size begins that was (or will be) pushed at `cursor`: there, or in the next page */
+static char *
+frame_at(rt_worker *worker, char *cursor, int64_t size, bool enter)
+{
+    if (((uintptr_t)cursor & (RT_PAGE - 1)) + (uintptr_t)size < RT_PAGE)
+        return cursor;
+    const struct rt_page *here = page_of(cursor);
+    struct rt_page *above = here ? here->next : worker->first_page;
+    if (enter)
+        above->below = cursor;
+    return (char *)above + RT_PAGE_HEADER;
+}
+
+char *
+rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t size)
+{
+    int64_t below = depth_of(header);
+    if (depth_of(mark) - below <= pages_left(worker, below) / 2)
+        return mark;
+    char *from = header, *to = header;
+    for (bool keep = true; from != mark; keep = !keep) {
+        char *frame = frame_at(worker, from, size, false);
+        if (keep) {
+            char *place = frame_at(worker, to, size, true);
+            memmove(place, frame, (size_t)size);
+            to = place + size;
+        }
+        from = frame + size;
+    }
+    return to;
 }

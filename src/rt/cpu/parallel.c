@@ -139,7 +139,9 @@ rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, i
     for (uint32_t i = 0; i < launch->threads; i++)
         launch->seats[i].worker.atomic = 1;
     launch->ran = launch->threads;
+    launch->running = workers;
     rt_openmp_run(run_thread, &t, workers);
+    launch->running = 1;
     if (atomic_load(&launch->failed))
         longjmp(*launch->kernel.worker.escape, 1);
     return t.chunks;

@@ -194,7 +194,7 @@ interp_step interp_parallel;
 
 /* -- tape.c ---------------------------------------------------------------------------------------
  */
-interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop;
+interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop, interp_tape_over, interp_tape_thin;
 
 /* -- print.c --------------------------------------------------------------------------------------
  */

@@ -147,3 +147,43 @@ interp_tape_pop(interp_frame *f, const ir_op *op)
     note_held(f->machine, tape, bytes_up_to(tape, cursor));
     return FLOW_NEXT;
 }
+
+interp_flow
+interp_tape_over(interp_frame *f, const ir_op *op)
+{
+    const interp_machine *m = f->machine;
+    const interp_tape *tape = tape_of(f->machine);
+    int64_t mark = (int64_t)bytes_up_to(tape, interp_bits(f, op->args[1]));
+    int64_t used = (int64_t)bytes_up_to(tape, interp_bits(f, op->args[0])) - mark;
+    int64_t parts = (int64_t)interp_bits(f, op->args[3]), room = (int64_t)interp_bits(f, op->args[4]);
+    bool over = false;
+    if (m->options->chunk)
+        over = used > m->options->chunk;
+    else if (m->options->budget)
+        over = used > 0 && used + room >= (m->options->budget - m->held - mark) / parts;
+    f->words[op->results[0]->id].bits = over;
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_thin(interp_frame *f, const ir_op *op)
+{
+    interp_machine *m = f->machine;
+    interp_tape *tape = tape_of(m);
+    uint64_t header = interp_bits(f, op->args[0]), mark = interp_bits(f, op->args[1]), to = header;
+    uint64_t words = frame_words(op->args + 2, op->nargs - 2);
+    uint64_t each = frame_bytes(op->args + 2, op->nargs - 2), below = bytes_up_to(tape, header);
+    int64_t states = (int64_t)(bytes_up_to(tape, mark) - below);
+    int64_t most = m->options->chunk ? 4 * (int64_t)each
+                                     : (m->options->budget - m->held - (int64_t)below) / 2;
+    f->words[op->results[0]->id].bits = mark;
+    if (states <= most)
+        return FLOW_NEXT;
+    uint64_t bytes = below;
+    for (uint64_t from = header; from < mark; from += 2 * words, to += words) {
+        memmove(&tape->at[to], &tape->at[from], sizeof(tape->at[0]) * words);
+        tape->at[to + words - 2] = bytes += each;
+    }
+    f->words[op->results[0]->id].bits = to;
+    return FLOW_NEXT;
+}

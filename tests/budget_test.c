@@ -1,0 +1,136 @@
+/* Gradients of long loops in small budgets: the same bits as with room for everything.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "check.h"
+
+#include <retrograd/retrograd.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char source[] =
+    "#include <math.h>\n"
+    "void chain(int n, int m, const float a[m], float out[m]) {\n"
+    "    float s[100];\n"
+    "    for (int j = 0; j < 100; j++) s[j] = a[j % m];\n"
+    "    for (int t = 0; t < n; t++)\n"
+    "        for (int j = 0; j < 100; j++) {\n"
+    "            float v = s[j], w = s[(j + 37) % 100];\n"
+    "            s[j] = v + 0.01f * (w * (1.0f - v * v) - v);\n"
+    "        }\n"
+    "    for (int j = 0; j < m; j++) out[j] = s[j];\n"
+    "}\n"
+    "void scalar(int n, int m, const float a[m], float out[m]) {\n"
+    "    float x = a[0], y = a[1], z = a[2];\n"
+    "    for (int t = 0; t < n; t++) {\n"
+    "        float dx = 10.0f * (y - x), dy = x * (2.0f - z) - y, dz = x * y - 2.0f * z;\n"
+    "        x += 0.001f * dx; y += 0.001f * dy; z += 0.001f * dz;\n"
+    "    }\n"
+    "    out[0] = x; out[1] = y; out[2] = z;\n"
+    "}\n"
+    "void hunt(int n, int m, const float a[m], float out[m]) {\n"
+    "    float x = a[0], e = a[1]; int k = 0;\n"
+    "    while (e > 1e-6f * a[2] && k < n) {\n"
+    "        x = sinf(x) + a[3]; e = e * 0.99999f; k++;\n"
+    "        if (x > 50.0f) break;\n"
+    "    }\n"
+    "    out[0] = x * e + (float)k * a[4];\n"
+    "}\n"
+    "void nested(int n, int m, const float a[m], float out[m]) {\n"
+    "    float x = a[0];\n"
+    "    for (int i = 0; i < 40; i++) {\n"
+    "        float v = x;\n"
+    "        for (int t = 0; t < n / 40; t++) { v = sinf(v) * a[1] + a[2] * x; if (v > 3.0f) break; }\n"
+    "        float w = v; int k = 0;\n"
+    "        while (w * w > 1e-3f && k++ < n / 20) w = w * 0.9999f + 0.001f * v * a[3] * sinf(w);\n"
+    "        x = 0.5f * x + 0.3f * w + 0.1f * v;\n"
+    "    }\n"
+    "    out[0] = x;\n"
+    "}\n"
+    "void threads(int n, int m, const float a[m], float out[m]) {\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < m; i++) {\n"
+    "        float v = a[i];\n"
+    "        for (int t = 0; t < n / (1 + i); t++) { v += 0.0001f * sinf(v * a[0]); }\n"
+    "        out[i] = v;\n"
+    "    }\n"
+    "}\n";
+
+enum { M = 8 };
+
+#define OK(call) CHECK((call) == RG_OK, "%s", rg_error_message())
+
+
+static void
+gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combined, float grad[M])
+{
+    rg_context *rg = NULL;
+    rg_module *mod = NULL;
+    rg_kernel *kernel = NULL;
+    rg_args *args = NULL;
+    rg_context_desc desc = {.device = RG_STR("cpu"), .tape_budget = budget, .num_threads = threads};
+    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true};
+    rg_array *a = NULL, *out = NULL;
+    float start[M], seed[M];
+    for (int i = 0; i < M; i++) {
+        start[i] = 0.5f + 0.1f * (float)i;
+        seed[i] = 1.0f - 0.2f * (float)i;
+    }
+    OK(rg_context_create(&desc, &rg));
+    OK(rg_module_from_c(rg, RG_STR(source), NULL, &mod));
+    OK(rg_module_get_kernel(mod, (rg_str){name, strlen(name)}, &kernel));
+    OK(rg_args_create(kernel, &args));
+    OK(rg_array_create(rg, &like, &a));
+    OK(rg_array_create(rg, &like, &out));
+    OK(rg_array_write(a, RG_PRIMAL, start, sizeof start));
+    OK(rg_array_write(out, RG_ADJOINT, seed, sizeof seed));
+    OK(rg_args_set_int(args, RG_STR("n"), n));
+    OK(rg_args_set_int(args, RG_STR("m"), M));
+    OK(rg_args_set_array(args, RG_STR("a"), a));
+    OK(rg_args_set_array(args, RG_STR("out"), out));
+    rg_status status = combined ? rg_launch_forward_vjp(kernel, args) : rg_launch_vjp(kernel, args);
+    if (status != RG_OK)
+        printf("%s, budget %llu: %s\n", name, (unsigned long long)budget, rg_error_message());
+    CHECK(status == RG_OK, "%s", name);
+    OK(rg_array_read(a, RG_ADJOINT, grad, sizeof start));
+    rg_array_destroy(a);
+    rg_array_destroy(out);
+    rg_args_destroy(args);
+    rg_module_destroy(mod);
+    rg_context_destroy(rg);
+}
+
+static void
+compare(const char *name, int n, uint64_t budget, uint32_t threads, bool combined)
+{
+    float want[M] = {0}, got[M] = {0};
+    gradient(name, n, 0, threads, combined, want);
+    gradient(name, n, budget, threads, combined, got);
+    bool same = memcmp(want, got, sizeof want) == 0, some = false;
+    for (int i = 0; i < M; i++)
+        some |= want[i] != 0;
+    if (!same || !some)
+        printf("%s, %d, %llu bytes: %g %g, expected %g %g\n", name, n, (unsigned long long)budget,
+               (double)got[0], (double)got[1], (double)want[0], (double)want[1]);
+    CHECK(same, "%s", name);
+    CHECK(some, "%s", name);
+}
+
+int
+main(int argc, char **argv)
+{
+    if (argc == 4) { /* budget_test NAME STEPS BUDGET: once, for timing */
+        float grad[M] = {0};
+        gradient(argv[1], atoi(argv[2]), strtoull(argv[3], NULL, 0), 1, true, grad);
+        printf("%.9g %.9g %.9g\n", (double)grad[0], (double)grad[1], (double)grad[2]);
+        return check_failures != 0;
+    }
+    static const char *const names[] = {"chain", "scalar", "hunt", "nested", "threads"};
+    static const int steps[] = {6000, 300000, 300000, 300000, 200000};
+    for (int k = 0; k < 5; k++)
+        for (int combined = 0; combined < 2; combined++) {
+            compare(names[k], steps[k], 16 << 16, 1, combined);
+            compare(names[k], steps[k] / 3, 64 << 16, 2, combined);
+        }
+    return check_done();
+}
