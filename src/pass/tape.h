@@ -66,6 +66,8 @@ bool tape_is_chain(tape *t, const ir_op *maker);
 /* The op of op's own region after which nobody takes back frames that op leaves, so that the cursor returns to
  * where it was before op; NULL: somebody outside of the region does. */
 const ir_op *tape_spent_by(tape *t, const ir_op *op);
+/* op is a copy: what undoes its frames stands elsewhere */
+void tape_keeps_frames(tape *t, const ir_op *op);
 
 uintptr_t tape_number(const tape *t, const ir_op *op); /* in its region, in order, once spent_by was asked */
 

@@ -402,6 +402,8 @@ copy_op(slice *s, const ir_op *op, ir_region *into)
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, fn, operand(s, op->args[i]));
     ir_append(into, copy);
+    if (op->nregions)
+        tape_keeps_frames(s->t, copy);
     for (uint32_t i = 0; i < op->nregions; i++)
         copy_region(s, op->regions[i], copy->regions[i]);
     for (uint32_t i = 0; i < op->nresults; i++)

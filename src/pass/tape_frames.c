@@ -110,6 +110,12 @@ tape_spent_by(tape *t, const ir_op *op)
     return !by ? op : (const char *)by == &outside ? NULL : by;
 }
 
+void
+tape_keeps_frames(tape *t, const ir_op *op)
+{
+    map_set(&t->spent, map_ptr(op), (void *)&outside);
+}
+
 /* whether frames that ops of r left before `at` are all taken back there */
 static bool
 is_clean_at(tape *t, const ir_op *at)
