@@ -255,6 +255,7 @@ done
 expect 0 check k.c cube n=100 k=0.5 --seed 7
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per iteration (v)'
+says 'adjoint of x: plain add: no two threads reach one element'
 export RG_PLAN=chunk=4
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per 4 iterations (v)'

@@ -212,15 +212,6 @@ backward_op(ir_op *op, ad_activity *a)
     }
 }
 
-static bool
-mark_temp(ir_op *op, void *user)
-{
-    ad_activity *a = user;
-    if (op->code == RG_OP_TEMP && ir_is_float((rg_dtype)op->results[0]->type.dtype))
-        a->has_adjoint[op->results[0]->id] = true;
-    return true;
-}
-
 /* last op first, an op before what is inside it: usefulness travels a straight line in one pass */
 static void
 walk_backward(ir_region *region, ad_activity *a)
@@ -230,6 +221,23 @@ walk_backward(ir_region *region, ad_activity *a)
         for (uint32_t i = op->nregions; i-- > 0;)
             walk_backward(op->regions[i], a);
     }
+}
+
+/* A temp has an adjoint if one can pass through it. */
+typedef struct temps {
+    ad_activity *a;
+    bool backward;
+} temps;
+
+static bool
+mark_temp(ir_op *op, void *user)
+{
+    const temps *t = user;
+    if (op->code == RG_OP_TEMP) {
+        uint32_t id = op->results[0]->id;
+        t->a->has_adjoint[id] = t->a->varied[id] && (!t->backward || t->a->useful[id]);
+    }
+    return true;
 }
 
 void
@@ -245,13 +253,12 @@ ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool
         if (!ir_is_float((rg_dtype)p->type.dtype) || (active && !active[i]))
             continue;
         a->has_adjoint[p->id] = a->varied[p->id] = true;
-        a->useful[p->id] = fn->kernel;
+        a->useful[p->id] = fn->kernel && p->type.kind == IR_BUFFER; /* scalars are no outputs */
     }
     const ir_op *end = ir_terminator(fn->body);
     for (uint32_t i = 0; i < end->nargs; i++)
         if (carries(end->args[i]) && (!results || results[i]))
             a->useful[end->args[i]->id] = true;
-    ir_walk(fn->body, mark_temp, a);
     do {
         a->changed = false;
         ir_walk(fn->body, forward_op, a);
@@ -261,4 +268,5 @@ ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool
         if (backward)
             walk_backward(fn->body, a);
     } while (a->changed);
+    ir_walk(fn->body, mark_temp, &(temps){a, backward});
 }

@@ -12,7 +12,8 @@
 typedef struct ad_activity {
     const ir_fn *fn;
     bool *varied, *useful; /* by value id; for buffers: what they hold */
-    bool *has_adjoint;     /* by value id, buffers and scalar parameters: parameter marked active, or temp */
+    bool *has_adjoint;     /* by value id, buffers and scalar parameters: parameter marked active, or temp
+                            * through which derivatives pass */
     bool changed;
 } ad_activity;
 

@@ -84,10 +84,14 @@ vjp_open_exclusive(vjp *v, const ir_op *task)
     ir_walk(task->regions[0], open_array, &o);
 }
 
+/* `why` is kept with an atomic one, for rgc explain */
 static void
-add(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic)
+add(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, const char *why)
 {
     rg_build_rmw(v->b, load->plane | RG_ADJOINT, RG_RMW_ADD, atomic, p->buffer, p->n, p->index, g, NULL);
+    ir_op *op = ir_build_region(v->b)->last;
+    if (op && op->code == RG_OP_RMW)
+        op->attr.text = why;
 }
 
 void
@@ -95,14 +99,14 @@ vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g)
 {
     const ad_exclusive *own = v->in_parallel ? find(v, load->args[0]) : NULL;
     if (!v->in_parallel || (own && !own->why && !own->n)) {
-        add(v, load, p, g, false);
+        add(v, load, p, g, false, NULL);
     } else if (!own || own->why) {
-        add(v, load, p, g, true);
+        add(v, load, p, g, true, own ? own->why : NULL);
     } else {
         rg_build_if(v->b, own->flag);
-        add(v, load, p, g, false);
+        add(v, load, p, g, false, NULL);
         rg_build_else(v->b);
-        add(v, load, p, g, true);
+        add(v, load, p, g, true, NULL);
         rg_build_end(v->b);
     }
 }

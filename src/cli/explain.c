@@ -1,6 +1,7 @@
 /* rgc explain: the source, annotated with what the gradient makes of it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ad/ad.h"
+#include "cli/explain.h"
 #include "cli/source.h"
 
 static const char help[] =
@@ -8,7 +9,8 @@ static const char help[] =
     "\n"
     "Prints the kernel's source with what its gradient does: how each loop is reversed, which "
     "values\n"
-    "are recorded for that (and how many bytes per iteration), which are computed again.\n"
+    "are recorded for that (and how many bytes per iteration), which are computed again;\n"
+    "how each addition to an adjoint is done: plain, a sum of each worker's own, or atomic.\n"
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
     "only\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
@@ -208,6 +210,12 @@ see_tape(ir_op *op, void *user)
 }
 
 static void
+note_add(void *user, ir_loc loc, const char *text)
+{
+    add_note(user, loc, "%s", text);
+}
+
+static void
 seen(void *user, const char *stage, const ir_module *m)
 {
     listing *l = user;
@@ -222,6 +230,8 @@ seen(void *user, const char *stage, const ir_module *m)
         l->first = l->last = m->first->loc.line;
     }
     ir_walk(m->first->body, visit, l);
+    if (visit == see_tape)
+        explain_adds(m->first, &(explain_adds_to){note_add, l});
 }
 
 /* -- printing ---------------------------------------------------------------------------------- */

@@ -248,8 +248,9 @@ header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t 
         " *\n"
         " * Arrays are row-major; a field of an array of structs points at the field of the\n"
         " * first one. Adjoints are row-major without gaps and may be NULL; gradients add into\n"
-        " * them. f16 values are given as their bits. Functions return 0, or 1: an assertion\n"
-        " * failed, 2: the tape exceeds its budget, 3: out of memory. */\n",
+        " * them. Neither they nor arrays that are written overlap anything else. f16 values are\n"
+        " * given as their bits. Functions return 0, or 1: an assertion failed, 2: the tape exceeds\n"
+        " * its budget, 3: out of memory. */\n",
         kernel->name);
     str_addz(out, "#ifndef ");
     add_guard(out, kernel, n);

@@ -1,0 +1,159 @@
+/* Arguments without adjoints cost a gradient nothing. SPDX-License-Identifier: Apache-2.0
+ *
+ * For every choice of parameters with adjoints: the gradient touches the adjoints of no others, and what
+ * only those others would need is not computed. Launches with the same choice share their code. */
+#include "api.h"
+#include "pipeline.h"
+
+static unsigned checks, failures;
+
+static void
+check(bool ok, const char *what, unsigned mask)
+{
+    checks++;
+    if (ok)
+        return;
+    failures++;
+    printf("adjoints %x: %s (last message: %s)\n", mask, what, rg_error_message());
+}
+
+/* parameters: n, k, x, w, v, y; a task, a serial loop and a buffer between them */
+static const char source[] =
+    "kernel @mixed(%n: i64, %k: f64, %x: buf<f64,1>, %w: buf<f64,1>, %v: buf<f64,1>, %y: buf<f64,1>) shape {\n"
+    "  yield %n, %n, %n, %n\n"
+    "} {\n"
+    "  %lo: i64 = const 0\n"
+    "  %c: buf<f64,1> = temp %n\n"
+    "  for %j: i64 = %lo to %n step 1 {\n"
+    "    %a: f64 = load %w[%j]  %b: f64 = exp %a  store %c[%j], %b\n"
+    "    yield\n"
+    "  }\n"
+    "  parallel (%i: i64) = (%lo) to (%n) {\n"
+    "    %p: f64 = load %x[%i]  %q: f64 = load %c[%lo]  %r: f64 = load %v[%lo]\n"
+    "    %s: f64 = sin %p  %t: f64 = mul %s, %q  %u: f64 = mul %t, %r  %z: f64 = mul %u, %k\n"
+    "    store %y[%i], %z\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n";
+
+enum { N, K, X, W, V, Y, PARAMS };
+
+typedef struct look {
+    unsigned mask;
+    unsigned count[RG_OP_COUNT];
+    bool strange;
+} look;
+
+static bool
+see(ir_op *op, void *user)
+{
+    look *l = user;
+    l->count[op->code]++;
+    if (!(op->plane & RG_ADJOINT))
+        return true;
+    const ir_value *root = op->args[0];
+    l->strange |= !root->def && !(l->mask >> root->index & 1);
+    return true;
+}
+
+static look
+gradient(const ir_fn *kernel, unsigned mask, pipeline_form form)
+{
+    uint8_t planes[PARAMS] = {0};
+    for (unsigned i = 0; i < PARAMS; i++)
+        planes[i] = mask >> i & 1 ? RG_ADJOINT : 0;
+    pipeline_options options = {
+        .form = form, .planes = planes, .contraction = true, .stage = IR_STAGE_SLOTS};
+    diag_list diags = {0};
+    look l = {.mask = mask};
+    ir_fn *fn;
+    ir_module *m = pipeline_run(kernel, &options, &diags, &fn);
+    check(m != NULL, diags.text.ptr ? diags.text.ptr : "compiles", mask);
+    if (m)
+        ir_walk(fn->body, see, &l);
+    check(!l.strange, "the adjoint of a parameter without one is touched", mask);
+    ir_module_free(m);
+    diag_free(&diags);
+    return l;
+}
+
+static void
+test_code(const ir_fn *kernel)
+{
+    static const unsigned choices[] = {1 << K, 1 << X, 1 << W, 1 << V, 1 << Y};
+    for (unsigned chosen = 0; chosen < 32; chosen++) {
+        unsigned mask = 0;
+        for (unsigned i = 0; i < countof(choices); i++)
+            mask |= chosen >> i & 1 ? choices[i] : 0;
+        look l = gradient(kernel, mask, PIPELINE_FORWARD_VJP);
+        bool flows = mask >> Y & 1 && mask & (1 << K | 1 << X | 1 << W | 1 << V);
+        /* without an active way from input to output there is at most the output's adjoint to consume */
+        check(flows || l.count[RG_OP_RMW] == 0, "something is added though nothing flows", mask);
+        check(flows || l.count[RG_OP_COS] == 0, "what no adjoint needs is computed", mask);
+        check(mask >> Y & 1 || l.count[RG_OP_STORE] == 2, "zeros are stored for nothing", mask);
+        check(!flows || mask & 1 << X || l.count[RG_OP_COS] == 0,
+              "the derivative of what is constant is computed", mask);
+        check(!(mask == (1 << Y | 1 << X)) || l.count[RG_OP_RMW] == 1, "one array has one add", mask);
+    }
+}
+
+/* -- launches --------------------------------------------------------------------------------------- */
+
+static unsigned
+variants(const rg_kernel *kernel)
+{
+    unsigned n = 0;
+    for (const api_variant *v = kernel->variants; v; v = v->next)
+        n++;
+    return n;
+}
+
+static void
+test_launches(rg_context *context, rg_kernel *kernel)
+{
+    rg_args *args;
+    rg_array *array[PARAMS] = {NULL};
+    check(!rg_args_create(kernel, &args), "args", 0);
+    check(!rg_args_set_int(args, RG_STR("n"), 4), "n", 0);
+    check(!rg_args_set_float(args, RG_STR("k"), 2), "k", 0);
+    for (uint32_t i = X; i < PARAMS; i++) {
+        check(!rg_array_create(context, &(rg_array_desc){RG_F64, 1, {4}}, &array[i]), "array", 0);
+        check(!rg_args_set_array_at(args, i, array[i]), "array", 0);
+    }
+    check(!rg_array_require(array[Y], RG_ADJOINT), "adjoint", 1 << Y);
+    check(!rg_array_require(array[X], RG_ADJOINT), "adjoint", 1 << X);
+    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 1, "one form", 1 << X | 1 << Y);
+    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 1, "the same again", 1 << X | 1 << Y);
+    rg_array *other;
+    check(!rg_array_create(context, &(rg_array_desc){RG_F64, 1, {4}, .adjoint = true}, &other), "array", 0);
+    check(!rg_args_set_array_at(args, X, other), "another array", 0);
+    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 1, "another array of the kind", 1 << X | 1 << Y);
+    check(!rg_array_require(array[W], RG_ADJOINT), "adjoint", 1 << W);
+    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 2, "one adjoint more", 1 << W);
+    check(!rg_args_set_array_at(args, X, array[V]), "an array twice", 0);
+    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 3, "one adjoint less", 1 << W);
+    rg_args_destroy(args);
+    rg_array_destroy(other);
+    for (uint32_t i = X; i < PARAMS; i++)
+        rg_array_destroy(array[i]);
+}
+
+int
+main(void)
+{
+    rg_context *context;
+    rg_module *module;
+    rg_kernel *kernel;
+    check(!rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &context), "context", 0);
+    check(!rg_module_from_ir(context, rg_str_of(source), NULL, &module), "module", 0);
+    check(!rg_module_get_kernel(module, RG_STR("mixed"), &kernel), "kernel", 0);
+    if (failures)
+        return 1;
+    test_code(kernel->fn);
+    test_launches(context, kernel);
+    rg_module_destroy(module);
+    rg_context_destroy(context);
+    printf("%u checks, %u failed\n", checks, failures);
+    return failures != 0;
+}
