@@ -205,13 +205,49 @@ vjp_accumulate(vjp *v, const ir_value *value, ir_value *g)
 }
 
 /* -- straight-line ops -------------------------------------------------------------------------------------- */
+/* n if q is the product of n factors p, written as p * (p * ...); 0: it is none */
+static uint32_t
+power_of(const ir_value *q, const ir_value *p)
+{
+    enum { MOST = 16 };
+    for (uint32_t n = 1; n < MOST; n++) {
+        if (q == p)
+            return n;
+        const ir_op *op = q->def;
+        if (!op || op->code != RG_OP_MUL || (op->args[0] != p && op->args[1] != p))
+            return 0;
+        q = op->args[op->args[0] == p];
+    }
+    return 0;
+}
+
+/* x * x^n in a product or fma: (n + 1) x^n in one piece, which what makes x^n then has no part in. Returns
+ * whether operands 0 and 1 are done. */
+static bool
+reverse_power(vjp *v, const ir_op *op, ir_value *g)
+{
+    if (op->code != RG_OP_MUL && op->code != RG_OP_FMA)
+        return false;
+    uint32_t base = power_of(op->args[1], op->args[0]) ? 0 : 1;
+    ir_value *x = op->args[base], *rest = op->args[1 - base];
+    uint32_t n = power_of(rest, x);
+    if (!n || !vjp_active(v, x))
+        return false;
+    ad_emit e = vjp_at(v, op);
+    rg_dtype dtype = (rg_dtype)g->type.dtype;
+    ir_value *slope = ad_cast(&e, dtype, vjp_primal(v, rest));
+    slope = ad_op2(&e, RG_OP_MUL, slope, ad_float(&e, dtype, n + 1));
+    vjp_accumulate(v, x, ad_op2(&e, RG_OP_MUL, g, slope));
+    return true;
+}
+
 static void
 reverse_scalar(vjp *v, const ir_op *op)
 {
     ir_value *g = op->nresults == 1 ? vjp_adjoint(v, op->results[0]) : NULL;
     if (!g)
         return;
-    for (uint32_t k = 0; k < op->nargs; k++) {
+    for (uint32_t k = reverse_power(v, op, g) ? 2 : 0; k < op->nargs; k++) {
         const ir_value *operand = op->args[k];
         if (!vjp_active(v, operand) || !ad_flows(op, k))
             continue;
