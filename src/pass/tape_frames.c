@@ -280,10 +280,13 @@ tape_slot_bytes(ir_type type)
 uint32_t
 tape_frame_bytes(const tape_frame *f)
 {
-    uint32_t bytes = 0;
-    for (size_t i = 0; i < f->slots.n; i++)
+    uint32_t bytes = 0, widest = 1;
+    for (size_t i = 0; i < f->slots.n; i++) {
+        uint32_t size = element_bytes(f->slots.at[i]->type);
+        widest = size > widest ? size : widest;
         bytes += tape_slot_bytes(f->slots.at[i]->type);
-    return (bytes + 7) & ~7u;
+    }
+    return (bytes + widest - 1) & ~(widest - 1);
 }
 
 static int

@@ -50,7 +50,7 @@ typedef struct rt_worker {
 /* The body of a parallel loop: iterations lo <= i < hi of its linearised (row-major) domain. */
 typedef void rt_task_fn(void *closure, int64_t lo, int64_t hi, rt_worker *worker);
 
-/* Tape pages are aligned to their size. A frame of n bytes (a multiple of 8, at most RT_FRAME_MAX) at
+/* Tape pages are aligned to their size. A frame of n bytes (at most RT_FRAME_MAX) at
  * cursor c fits if (c & (RT_PAGE - 1)) + n < RT_PAGE; else rt_cpu_page() supplies the next page. (Less
  * than: a cursor never stands at a page's very end, where its low bits would be those of the next
  * page's start.) A page begins with its header; a cursor that stands at RT_PAGE_HEADER in its page is

@@ -94,10 +94,10 @@ gen_slot_store(gen *g, const ir_op *op)
 
 void
 gen_slot_copy(gen *g, const ir_op *op)
-{
+{ /* from a table, a slot or a frame on the tape, which has no alignment */
     LLVMValueRef to = gen_get(g, op->args[0]), from = gen_get(g, op->args[1]);
     unsigned align = ir_bytes((rg_dtype)op->args[0]->type.dtype);
-    LLVMBuildMemCpy(g->b, to, align, from, align, gen_i64(g, slot_bytes(op->args[0])));
+    LLVMBuildMemCpy(g->b, to, align, from, 1, gen_i64(g, slot_bytes(op->args[0])));
 }
 
 void

@@ -1,7 +1,8 @@
 /* The tape: pushes and pops of frames, inline. SPDX-License-Identifier: Apache-2.0
  *
  * A frame's layout follows from the types of its values alone, so that the pop finds what the push
- * left: the widest first, each aligned to its size, the whole rounded up to 8 bytes. The page
+ * left: the widest first, the whole rounded up to the widest's size, so that frames of one loop stay
+ * aligned (other loops' frames below may shift them: nothing relies on it). The page
  * change is the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
 
@@ -24,14 +25,15 @@ value_bytes(const ir_value *v)
 static uint32_t
 layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
 {
-    uint32_t end = 0;
+    uint32_t end = 0, widest = 1;
     for (uint32_t size = 8; size; size /= 2)
         for (uint32_t i = 0; i < n; i++)
             if (element_bytes(values[i]) == size) {
+                widest = end ? widest : size;
                 offsets[i] = end;
                 end += value_bytes(values[i]);
             }
-    return (end + 7) & ~7u;
+    return (end + widest - 1) & ~(widest - 1);
 }
 
 static LLVMValueRef
@@ -122,14 +124,16 @@ static void
 push_value(gen *g, const ir_value *v, LLVMValueRef to)
 {
     LLVMValueRef value = gen_get(g, v);
-    unsigned align = element_bytes(v);
     if (v->type.kind == IR_SLOT) {
-        gen_mark_own(g, LLVMBuildMemCpy(g->b, to, align, value, align, gen_i64(g, value_bytes(v))));
+        LLVMValueRef bytes = gen_i64(g, value_bytes(v));
+        gen_mark_own(g, LLVMBuildMemCpy(g->b, to, 1, value, element_bytes(v), bytes));
         return;
     }
     if (v->type.kind == IR_SCALAR)
         value = gen_to_memory(g, (rg_dtype)v->type.dtype, value);
-    gen_mark_own(g, LLVMBuildStore(g->b, value, to));
+    LLVMValueRef store = LLVMBuildStore(g->b, value, to);
+    LLVMSetAlignment(store, 1);
+    gen_mark_own(g, store);
 }
 
 /* A popped slot is its place in the frame, good until the next push; lower_arrays copies it first.
@@ -145,6 +149,7 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
     }
     LLVMTypeRef type = scalar ? gen_memory_type(g, d) : g->ptr;
     LLVMValueRef load = gen_mark_own(g, LLVMBuildLoad2(g->b, type, from, ""));
+    LLVMSetAlignment(load, 1);
     gen_set(g, v, scalar ? gen_from_memory(g, d, load) : load);
 }
 

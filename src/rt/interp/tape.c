@@ -33,13 +33,14 @@ frame_types(ir_value *const *values, uint32_t n)
 static uint64_t
 frame_bytes(ir_value *const *values, uint32_t n)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, widest = 1;
     for (uint32_t k = 0; k < n; k++) {
         ir_type t = values[k]->type;
         uint64_t element = t.kind == IR_CURSOR || t.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)t.dtype);
         bytes += element * (t.length ? t.length : 1);
+        widest = element > widest ? element : widest;
     }
-    return (bytes + 7) / 8 * 8;
+    return (bytes + widest - 1) / widest * widest;
 }
 
 static uint64_t
