@@ -191,6 +191,43 @@ other_times(int n, int steps, const double x[n][steps], double y[n])
     }
 }
 
+// kernel: history
+// args: n=3 steps=2 h[9]=0.5,1,1.5,0,0,0,0,0,0
+// split: any
+// adjoints: h tested
+/* steps of time lie further apart than threads */
+void
+history(int n, int steps, double h[(steps + 1) * n])
+{
+    for (int t = 0; t < steps; t++) {
+        #pragma omp parallel for
+        for (int i = 0; i < n; i++)
+            h[(t + 1) * n + i] = sin(h[t * n + i]);
+    }
+}
+
+// kernel: two_halves
+// args: n=2 x[4]=0.5,1,1.5,2 y[2]=0
+// adjoints: x tested
+void
+two_halves(int n, const double x[2 * n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] * x[n + i];
+}
+
+// kernel: halves_that_meet
+// args: n=3 x[6]=0.5,1,1.5,2,0.7,0.9 y[3]=0
+// adjoints: x atomic
+void
+halves_that_meet(int n, const double x[2 * n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] * x[n - 1 + i];
+}
+
 // kernel: lower_triangle
 // args: n=3 x[3][3]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[3]=0
 // adjoints: x plain

@@ -261,36 +261,43 @@ bound(search *s, poly p, bool upper, poly *out)
     return p.known;
 }
 
-/* -- sets of bounds: those that differ by a constant are one ------------------------------------------- */
-typedef struct bounds {
+/* -- what the rests of accesses lie between: those that differ by constants are one ------------------ */
+typedef struct rests {
     uint32_t n;
-    poly at[BOUNDS_MAX];
-} bounds;
+    struct {
+        poly lower, upper;
+    } at[BOUNDS_MAX];
+} rests;
 
 static bool
-add_bound(bounds *b, const poly *p, bool upper)
+differ_by_constant(const poly *a, const poly *b, int64_t *apart)
 {
-    int64_t apart;
-    for (uint32_t i = 0; i < b->n; i++) {
-        poly d = poly_add(p, &b->at[i], -1);
-        if (!poly_is_const(&d, &apart))
-            continue;
-        if (upper ? apart > 0 : apart < 0)
-            b->at[i] = *p;
-        return true;
-    }
-    if (b->n == BOUNDS_MAX)
-        return false;
-    b->at[b->n++] = *p;
-    return true;
+    poly d = poly_add(a, b, -1);
+    return poly_is_const(&d, apart);
 }
 
 static bool
-add_bounds(search *s, const poly *p, bounds *lower, bounds *upper)
+add_rest(search *s, const poly *p, rests *r)
 {
-    poly end;
-    return bound(s, *p, false, &end) && add_bound(lower, &end, false) && bound(s, *p, true, &end) &&
-           add_bound(upper, &end, true);
+    poly lower, upper;
+    int64_t below, above;
+    if (!bound(s, *p, false, &lower) || !bound(s, *p, true, &upper))
+        return false;
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (!differ_by_constant(&lower, &r->at[i].lower, &below) ||
+            !differ_by_constant(&upper, &r->at[i].upper, &above))
+            continue;
+        if (below < 0)
+            r->at[i].lower = lower;
+        if (above > 0)
+            r->at[i].upper = upper;
+        return true;
+    }
+    if (r->n == BOUNDS_MAX)
+        return fail(s, "too many accesses");
+    r->at[r->n].lower = lower;
+    r->at[r->n++].upper = upper;
+    return true;
 }
 
 /* -- one subscript ------------------------------------------------------------------------------------- */
@@ -303,8 +310,10 @@ subscript(search *s, const ir_op *access, uint32_t axis)
 
 /* the subscript of all accesses, as digits */
 typedef struct digits {
-    poly c[RG_MAX_RANK]; /* by parallel index */
-    bounds lower, upper; /* of the rests */
+    poly c[RG_MAX_RANK];    /* by parallel index */
+    poly most[RG_MAX_RANK]; /* last value of the index less its first */
+    poly reach;             /* of all digits together: how far apart two threads' subscripts can be */
+    rests rests;
 } digits;
 
 /* p without the terms of parallel indices, whose coefficients are the first access's (or become so) */
@@ -331,7 +340,7 @@ read_digits(search *s, uint32_t axis, digits *d)
     for (size_t i = 0; i < s->accesses.n; i++) {
         poly p = subscript(s, s->accesses.at[i], axis);
         if (!check_claims(s) || !take_indices(s, &p, d, i == 0) ||
-            !add_bounds(s, &p, &d->lower, &d->upper))
+            !add_rest(s, &p, &d->rests))
             return false;
     }
     return true;
@@ -357,25 +366,36 @@ magnitude(const poly *c)
     return poly_add(&zero, c, -1);
 }
 
-/* c >= 1 + what the lower digits make up + the distance of any two rests. With c = 1 only loops that
- * hardly run would pass a test. */
+/* a lies above b, by more than threads can make up for */
+static bool
+is_far_above(const poly *a, const poly *b, const digits *d)
+{
+    poly gap = poly_add(a, b, -1), one = poly_const(1);
+    gap = poly_add(&gap, &d->reach, -1);
+    gap = poly_add(&gap, &one, -1);
+    return gap.known && poly_sign(&gap) > 0;
+}
+
+/* c >= 1 + what the lower digits make up + the distance of any two rests that are not far apart (steps
+ * of time in one array). With c = 1 only loops that hardly run would pass a test. */
 static bool
 stands_out(search *s, const poly *c, const poly *lower_digits, const digits *d)
 {
     int64_t number;
-    bool asked = s->asks;
+    bool asked = s->asks, ok = true;
     s->asks = asked && !(poly_is_const(c, &number) && number == 1);
-    for (uint32_t i = 0; i < d->upper.n; i++)
-        for (uint32_t k = 0; k < d->lower.n; k++) {
-            poly span = poly_add(&d->upper.at[i], &d->lower.at[k], -1);
+    for (uint32_t i = 0; i < d->rests.n && ok; i++)
+        for (uint32_t k = 0; k < d->rests.n && ok; k++) {
+            const poly *upper = &d->rests.at[i].upper, *lower = &d->rests.at[k].lower;
+            if (i != k && (is_far_above(&d->rests.at[i].lower, &d->rests.at[k].upper, d) ||
+                           is_far_above(&d->rests.at[k].lower, &d->rests.at[i].upper, d)))
+                continue;
+            poly span = poly_add(upper, lower, -1);
             span = poly_add(&span, lower_digits, 1);
-            if (!require_apart(s, c, &span, 1)) {
-                s->asks = asked;
-                return fail(s, "threads' elements overlap");
-            }
+            ok = require_apart(s, c, &span, 1);
         }
     s->asks = asked;
-    return true;
+    return ok || fail(s, "threads' elements overlap");
 }
 
 static bool
@@ -405,13 +425,21 @@ look_at_axis(search *s, uint32_t axis)
             order[at] = order[at - 1];
         order[at] = k;
     }
+    d->reach = poly_const(0);
+    for (uint32_t i = 0; i < n; i++) {
+        poly c = magnitude(&d->c[order[i]]), *most = &d->most[order[i]];
+        if (!extent_of_index(s, order[i], most))
+            return false;
+        c = poly_mul(&c, most);
+        d->reach = poly_add(&d->reach, &c, 1);
+    }
     poly below = poly_const(0);
     for (uint32_t i = n; i-- > 0;) {
-        poly c = magnitude(&d->c[order[i]]), most;
-        if (!stands_out(s, &c, &below, d) || !extent_of_index(s, order[i], &most))
+        poly c = magnitude(&d->c[order[i]]);
+        if (!stands_out(s, &c, &below, d))
             return false;
-        most = poly_mul(&c, &most);
-        below = poly_add(&below, &most, 1);
+        c = poly_mul(&c, &d->most[order[i]]);
+        below = poly_add(&below, &c, 1);
     }
     for (uint32_t i = 0; i < n; i++)
         s->known[order[i]] = true;
