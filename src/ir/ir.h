@@ -91,8 +91,8 @@ struct ir_op {
     uint8_t forward;
     bool again;        /* call: repeats one that has had its effects (assert, print): without them;
                         * tape_push: of a state, or of what was recorded before and dropped */
-    /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order (not
-     * part of the text) */
+    /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order;
+     * tape_push: there is room for it (not part of the text) */
     bool decided;
     uint32_t nargs, nresults, nregions;
     uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */

@@ -98,6 +98,7 @@ check_stage(verifier *v, const ir_op *op)
     case RG_OP_TAPE_PUSH:
     case RG_OP_TAPE_POP:
     case RG_OP_TAPE_OVER:
+    case RG_OP_TAPE_ROOM:
     case RG_OP_TAPE_THIN:
         ok = tape;
         break;

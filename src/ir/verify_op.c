@@ -330,11 +330,14 @@ check_tape(verifier *v, const ir_op *op)
 static bool
 check_over(verifier *v, const ir_op *op)
 {
-    if (!verify_counts(v, op, 5, 1, 0))
+    bool room = op->code == RG_OP_TAPE_ROOM;
+    if (!verify_counts(v, op, 5 + room, 1 + room, 0))
+        return false;
+    if (room && !(verify_arg(v, op, 5, ir_scalar(RG_I64)) && verify_result(v, op, 0, ir_cursor())))
         return false;
     return verify_arg(v, op, 0, ir_cursor()) && verify_arg(v, op, 1, ir_cursor()) &&
            verify_arg(v, op, 2, ir_scalar(RG_I32)) && verify_arg(v, op, 3, ir_scalar(RG_I32)) &&
-           verify_arg(v, op, 4, ir_scalar(RG_I64)) && verify_result(v, op, 0, ir_scalar(RG_BOOL));
+           verify_arg(v, op, 4, ir_scalar(RG_I64)) && verify_result(v, op, room, ir_scalar(RG_BOOL));
 }
 
 static bool
@@ -546,6 +549,7 @@ verify_op(verifier *v, const ir_op *op)
     case RG_OP_TAPE_THIN:
         return check_thin(v, op);
     case RG_OP_TAPE_OVER:
+    case RG_OP_TAPE_ROOM:
         return check_over(v, op);
     case RG_OP_TAPE_BEGIN:
     case RG_OP_TAPE_END:

@@ -17,6 +17,7 @@ typedef struct tape_chunks {
     ir_op *env_pop;     /* not yet placed: where `again` has env from */
     bool eager;         /* the first state is kept before the loop begins, else when frames are dropped */
     bool repeats;       /* this is `again`: the first state is there */
+    bool leaf;          /* an iteration pushes one frame */
     bool inner;         /* loops inside record too */
     uint32_t parts;     /* loops that share what is left of the budget */
     ir_value *lo;       /* carried: number of the first iteration on the tape */
@@ -79,6 +80,8 @@ void tape_order_slots(tape *t);
 uint32_t tape_slot_bytes(ir_type type);
 uint32_t tape_frame_bytes(const tape_frame *f);
 
+/* whether an iteration of maker pushes its own frame alone, in one piece */
+bool tape_pushes_one_frame(tape *t, const ir_op *maker);
 bool tape_fit_one_frame(ir_value *const *values, size_t n);
 
 /* Values onto the tape before `at`, and back: of the types of `like`, into out. Both return the cursor. */

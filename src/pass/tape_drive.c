@@ -181,8 +181,9 @@ level_of(const tape_chunks *c)
     return level % 32;
 }
 
-static ir_value *
-is_over(tape *t, const tape_chunks *c, ir_value *cursor, ir_value *mark, ir_op *at)
+/* Bytes that two states and what they need take. */
+static int64_t
+room_for_states(const tape_chunks *c)
 {
     const ir_region *body = c->loop->regions[0];
     int64_t bytes = 8;
@@ -190,14 +191,27 @@ is_over(tape *t, const tape_chunks *c, ir_value *cursor, ir_value *mark, ir_op *
         bytes += tape_slot_bytes(body->params[first_carried(c->loop) + c->state.at[i]]->type) + 7;
     for (size_t i = 0; i < c->env.n; i++)
         bytes += tape_slot_bytes(c->env.at[i]->type) + 7;
-    ir_value *level = tape_int(t, at, RG_I32, level_of(c));
-    ir_value *parts = tape_int(t, at, RG_I32, c->parts);
-    ir_value *free_bytes = tape_int(t, at, RG_I64, 2 * bytes);
-    ir_op *over = tape_op(t, RG_OP_TAPE_OVER, at);
+    return 2 * bytes;
+}
+
+/* Whether frames are to be dropped. Where an iteration pushes one frame and nothing else, its room is made
+ * here: only a page change asks, and *cursor changes. */
+static ir_value *
+is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_op *at)
+{
+    uint32_t n = c->leaf ? 6 : 5;
+    ir_value *args[6] = {*cursor, mark};
+    args[2] = tape_int(t, at, RG_I32, level_of(c));
+    args[3] = tape_int(t, at, RG_I32, c->parts);
+    args[4] = tape_int(t, at, RG_I64, room_for_states(c));
+    if (c->leaf)
+        args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(tape_frame_of(t, c->loop)));
+    ir_op *over = tape_op(t, c->leaf ? RG_OP_TAPE_ROOM : RG_OP_TAPE_OVER, at);
     over->loc = c->loop->loc;
-    ir_value *args[5] = {cursor, mark, level, parts, free_bytes};
-    for (int i = 0; i < 5; i++)
+    for (uint32_t i = 0; i < n; i++)
         ir_op_arg(over, t->fn, args[i]);
+    if (c->leaf)
+        *cursor = ir_op_result(over, t->fn, ir_cursor(), NULL);
     return ir_op_result(over, t->fn, ir_scalar(RG_BOOL), NULL);
 }
 
@@ -259,13 +273,17 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     c->number = body->params[0];
     if (!c->repeats)
         c->number = carry(t, c, tape_int(t, c->loop, RG_I64, 0));
-    ir_op *over = branch(t, at, is_over(t, c, cursor, mark, at));
+    c->leaf = tape_pushes_one_frame(t, c->loop);
+    ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, at));
     ir_value *kept = mark, *env = header;
     if (!c->eager && !c->repeats)
         keep_first(t, c, arm(over, 0), &kept, &env);
     kept = thin(t, c, env, kept, arm(over, 0));
     kept = push_state(t, c, body->params + carried, c->number, kept, arm(over, 0));
-    cursor = branch_yields(t, over, kept, cursor);
+    ir_value *top = kept;
+    if (c->leaf)
+        (void)is_over(t, c, &top, kept, arm(over, 0));
+    cursor = branch_yields(t, over, top, cursor);
     c->mark = branch_yields(t, over, kept, mark);
     c->header = c->repeats ? header : branch_yields(t, over, env, header);
     use_lo(c, branch_yields(t, over, c->number, c->lo));

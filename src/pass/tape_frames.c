@@ -326,6 +326,14 @@ tape_fit_one_frame(ir_value *const *values, size_t n)
     return push_end(values, n, 0) == n;
 }
 
+bool
+tape_pushes_one_frame(tape *t, const ir_op *maker)
+{
+    const tape_frame *f = tape_frame_of(t, maker);
+    return f->slots.n && tape_fit_one_frame(f->slots.at, f->slots.n) &&
+           !tape_region_moves(t, maker->regions[0]);
+}
+
 ir_value *
 tape_push_values(tape *t, ir_value *const *values, size_t n, ir_loc loc, ir_value *cursor, ir_op *at)
 {
@@ -347,8 +355,10 @@ tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at)
     tape_frame *f = tape_frame_of(t, maker);
     const ir_op *before = at->prev;
     cursor = tape_push_values(t, f->slots.at, f->slots.n, maker->loc, cursor, at);
-    for (ir_op *push = at->prev; push != before; push = push->prev)
+    for (ir_op *push = at->prev; push != before; push = push->prev) {
         push->again = f->again;
+        push->decided = f->chunks && f->chunks->leaf; /* there is room */
+    }
     return cursor;
 }
 

@@ -80,6 +80,8 @@ char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
  * this worker of the budget, `room` bytes kept free. To be asked where bit `level` of `turned` is set. */
 int32_t rt_cpu_over(rt_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts,
                     int64_t room);
+/* rt_cpu_page, but NULL where rt_cpu_over says yes. */
+char *rt_cpu_room(rt_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, uint32_t line);
 /* Frames of `size` bytes lie between header and mark. Where they take more than half of what is left above
  * the header, every second one goes, the first stays; returns the cursor above the last. */
 char *rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t size);

@@ -77,6 +77,9 @@ gen_op(gen *g, const ir_op *op)
     case RG_OP_TAPE_OVER:
         gen_tape_over(g, op);
         return;
+    case RG_OP_TAPE_ROOM:
+        gen_tape_room(g, op);
+        return;
     case RG_OP_TAPE_THIN:
         gen_tape_thin(g, op);
         return;

@@ -235,6 +235,7 @@ void gen_tape_end(gen *g, const ir_op *op);
 void gen_tape_push(gen *g, const ir_op *op);
 void gen_tape_pop(gen *g, const ir_op *op);
 void gen_tape_over(gen *g, const ir_op *op);
+void gen_tape_room(gen *g, const ir_op *op);
 void gen_tape_thin(gen *g, const ir_op *op);
 void gen_tape_leave(gen *g); /* where a function ends */
 void gen_table(gen *g, const ir_op *op);

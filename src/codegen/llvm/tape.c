@@ -153,6 +153,14 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
     gen_set(g, v, scalar ? gen_from_memory(g, d, load) : load);
 }
 
+/* whether a frame of so many bytes does not fit into the cursor's page */
+static LLVMValueRef
+is_full(gen *g, LLVMValueRef cursor, LLVMValueRef bytes)
+{
+    LLVMValueRef limit = LLVMBuildSub(g->b, gen_i64(g, RT_PAGE), bytes, "");
+    return LLVMBuildICmp(g->b, LLVMIntUGE, place_in_page(g, cursor), limit, "");
+}
+
 void
 gen_tape_push(gen *g, const ir_op *op)
 {
@@ -161,12 +169,12 @@ gen_tape_push(gen *g, const ir_op *op)
     uint32_t size = layout(op->args + 1, n, offsets);
     assert(size <= RT_FRAME_MAX);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
-    LLVMValueRef limit = gen_i64(g, RT_PAGE - (int64_t)size);
-    LLVMValueRef full = LLVMBuildICmp(g->b, LLVMIntUGE, place_in_page(g, cursor), limit, "");
-    LLVMValueRef worker = gen_worker(g);
-    rare r = rare_begin(g, full, cursor);
-    LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
-    cursor = rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
+    if (!op->decided) {
+        LLVMValueRef worker = gen_worker(g);
+        rare r = rare_begin(g, is_full(g, cursor, gen_i64(g, size)), cursor);
+        LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
+        cursor = rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
+    }
     for (uint32_t i = 0; i < n; i++)
         push_value(g, op->args[1 + i], moved(g, cursor, offsets[i]));
     gen_set(g, op->results[0], moved(g, cursor, size));
@@ -207,6 +215,21 @@ gen_tape_over(gen *g, const ir_op *op)
     LLVMValueRef over = gen_runtime_call(g, g->b, "rt_cpu_over", g->i32, 6, args);
     over = LLVMBuildICmp(g->b, LLVMIntNE, over, zero, "");
     gen_set(g, op->results[0], rare_end(g, &r, over));
+}
+
+void
+gen_tape_room(gen *g, const ir_op *op)
+{
+    LLVMValueRef worker = gen_worker(g), cursor = gen_get(g, op->args[0]);
+    LLVMValueRef args[6] = {worker, cursor, gen_get(g, op->args[1]), gen_get(g, op->args[3]),
+                            gen_get(g, op->args[4]), gen_i32(g, op->loc.line)};
+    LLVMValueRef over = gen_alloca(g, g->i1, NULL, "over");
+    LLVMBuildStore(g->b, LLVMConstNull(g->i1), over);
+    rare r = rare_begin(g, is_full(g, cursor, gen_get(g, op->args[5])), cursor);
+    LLVMValueRef next = gen_runtime_call(g, g->b, "rt_cpu_room", g->ptr, 6, args);
+    LLVMBuildStore(g->b, LLVMBuildIsNull(g->b, next, ""), over);
+    gen_set(g, op->results[0], rare_end(g, &r, next));
+    gen_set(g, op->results[1], LLVMBuildLoad2(g->b, g->i1, over, ""));
 }
 
 void

@@ -143,12 +143,24 @@ pages_left(const rt_worker *worker, int64_t depth)
     return worker->pages - depth + (free > 0 ? free / launch->running : 0);
 }
 
+static bool
+is_over(const rt_worker *worker, const char *cursor, const char *mark, int32_t parts, int64_t room)
+{
+    int64_t below = depth_of(mark), used = depth_of(cursor) - below;
+    return used > 0 && (used + 1) * RT_PAGE + room > pages_left(worker, below) * RT_PAGE / parts;
+}
+
 int32_t
 rt_cpu_over(rt_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts, int64_t room)
 {
     worker->turned &= ~((uint32_t)1 << level);
-    int64_t below = depth_of(mark), used = depth_of(cursor) - below;
-    return used > 0 && (used + 1) * RT_PAGE + room > pages_left(worker, below) * RT_PAGE / parts;
+    return is_over(worker, cursor, mark, parts, room);
+}
+
+char *
+rt_cpu_room(rt_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, uint32_t line)
+{
+    return is_over(worker, cursor, mark, parts, room) ? NULL : rt_cpu_page(worker, cursor, line);
 }
 
 /* where a frame of this size begins that was (or will be) pushed at `cursor`: there, or in the next page */

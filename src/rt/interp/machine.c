@@ -233,6 +233,7 @@ static interp_step *const steps[RG_OP_COUNT] = {
     [RG_OP_TAPE_PUSH] = interp_tape_push,
     [RG_OP_TAPE_POP] = interp_tape_pop,
     [RG_OP_TAPE_OVER] = interp_tape_over,
+    [RG_OP_TAPE_ROOM] = interp_tape_over,
     [RG_OP_TAPE_THIN] = interp_tape_thin,
     [RG_OP_SLOT] = interp_slot,
     [RG_OP_SLOT_LOAD] = interp_slot_load,

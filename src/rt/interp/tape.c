@@ -162,7 +162,8 @@ interp_tape_over(interp_frame *f, const ir_op *op)
         over = used > m->options->chunk;
     else if (m->options->budget)
         over = used > 0 && used + room >= (m->options->budget - m->held - mark) / parts;
-    f->words[op->results[0]->id].bits = over;
+    f->words[op->results[0]->id].bits = interp_bits(f, op->args[0]); /* of a tape_room: room is anywhere */
+    f->words[op->results[op->nresults - 1]->id].bits = over;
     return FLOW_NEXT;
 }
 
