@@ -200,6 +200,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
+    /* what the reverse of `a[i] += ...` leaves of a[i]'s adjoint */
+    if (reverse || calls)
+        PASS_RUN(m, opt_put_back, IR_STAGE_AD, diags);
     /* fewer operations from one reversed iteration to the next; a forward kernel's own derivatives are values
      * like any other, the same bits at every stage */
     if (reverse && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, diags))

@@ -27,7 +27,8 @@ static const struct {
 } passes[] = {
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
     {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
-    {"opt_hoist", opt_hoist},   {"simplify", simplify},
+    {"opt_hoist", opt_hoist},   {"opt_put_back", opt_put_back},
+    {"simplify", simplify},
 };
 
 typedef struct op_count {
