@@ -187,6 +187,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     bool calls = !diags->errors && ad_expand_calls(m, false, diags);
     if (calls && !diags->errors) {
         ir_keep_called(m, fn);
+        ad_drop_planes(fn, o->planes);
         pass_simplify(m, IR_STAGE_AD, diags);
         /* they are part of the forward sweep: at every stage they round alike */
         if (o->contraction)

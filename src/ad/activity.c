@@ -133,6 +133,25 @@ control_edges(ad_activity *a, ir_op *op, edge_fn *edge)
     }
 }
 
+/* a call reads its buffers */
+static void
+buffers_to_results(ad_activity *a, ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        for (uint32_t i = 0; i < op->nresults && op->args[k]->type.kind == IR_BUFFER; i++)
+            if (carries(op->results[i]) && buffer_is(a, a->varied, op->args[k]))
+                mark(a, a->varied, op->results[i]);
+}
+
+static void
+results_to_buffers(ad_activity *a, ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        for (uint32_t i = 0; i < op->nresults && op->args[k]->type.kind == IR_BUFFER; i++)
+            if (a->useful[op->results[i]->id] && ir_is_float((rg_dtype)op->args[k]->type.dtype))
+                buffer_mark(a, a->useful, op->args[k]);
+}
+
 /* every float result of a call may depend on every float operand */
 static void
 call_edges(ad_activity *a, ir_op *op, edge_fn *edge)
@@ -176,6 +195,7 @@ forward_op(ir_op *op, void *user)
         break;
     case RG_OP_CALL:
         call_edges(a, op, edge_forward);
+        buffers_to_results(a, op);
         break;
     default:
         for (uint32_t k = 0; k < op->nargs && op->nresults; k++)
@@ -203,6 +223,7 @@ backward_op(ir_op *op, ad_activity *a)
         break;
     case RG_OP_CALL:
         call_edges(a, op, edge_backward);
+        results_to_buffers(a, op);
         break;
     default:
         for (uint32_t k = 0; k < op->nargs && op->nresults; k++)

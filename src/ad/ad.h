@@ -8,6 +8,7 @@
 typedef struct ad_options {
     const bool *active;  /* NULL: every float parameter */
     const bool *results; /* of a function: which results do; NULL: every float one */
+    bool still;          /* jvp of a function: its buffers stand still, but their planes above 0 */
     bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
 } ad_options;
 
@@ -26,12 +27,18 @@ ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag
 /* The reverse of a call of a gradient is no reverse of a reverse sweep: the gradient's Jacobian is symmetric, so
  * what its operands get is the jvp of the gradient along the results' adjoints: one more call of a derivative. */
 
+/* what the user calls the function of a call, for a `%.*s`: behind the dot stands the number of its instance */
+#define AD_CALLED(call) (int)strcspn((call)->attr.fn->name, "."), (call)->attr.fn->name
+
 /* Calls that stay leave their operands and results to others: local arrays are copied around them. */
 void ad_spread_calls(ir_fn *fn);
 /* Makes the derivative functions that calls name and puts them in place of the calls, early: only those that
  * have no reverse sweep (what remains then has a rule in vjp and jvp); else all, and with them what the user's
  * own derivatives kept apart. Returns whether there were any. */
 bool ad_expand_calls(ir_module *m, bool early, diag_list *diags);
+/* A function's derivative takes all buffers that it reads for differentiable: what it adds to planes that a
+ * parameter has not goes, what it reads there is zero. planes: bits of each parameter; NULL: it has all. */
+void ad_drop_planes(ir_fn *fn, const uint8_t *planes);
 
 /* A finished derivative for several directions: plane p has of[p] of them, 1 or the same number n (at most
  * IR_DIRECTIONS). What does not differ between directions, all of the primal, is computed once. */

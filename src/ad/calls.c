@@ -5,6 +5,7 @@
  * A derivative is made for the operands and results that its call has a use for: an adjoint that nobody
  * reads, an adjoint or tangent that is given as zero, cost nothing. */
 #include "ad/ad.h"
+#include "ad/activity.h"
 #include "pass/pass.h"
 
 /* -- local arrays around calls ---------------------------------------------------------------------------- */
@@ -160,6 +161,8 @@ make_vjp(making *k)
     for (uint32_t i = 0; i < n; i++)
         if (ir_type_floats(fn->body->params[i]->type))
             active[i] = adjoint_is_wanted(k, next++, floats);
+        else
+            active[i] = k->call->adjoints && fn->body->params[i]->type.kind == IR_BUFFER;
     for (uint32_t i = 0; i < end->nargs; i++)
         if (ir_type_floats(end->args[i]->type)) {
             /* its adjoint may have a tangent where it is zero itself */
@@ -170,17 +173,57 @@ make_vjp(making *k)
     return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->diags);
 }
 
+/* Of what is added to planes of buffers, only what has tangents of all orders is left, as an adjoint. */
+static void
+keep_highest(ir_region *r, unsigned highest)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            keep_highest(op->regions[i], highest);
+        if (op->code != RG_OP_RMW)
+            continue;
+        if (op->plane == highest) {
+            op->plane = RG_ADJOINT;
+            op->atomic = true; /* which threads meet there is not known */
+        } else {
+            ir_remove(op);
+        }
+    }
+}
+
+static bool
+see_plane(ir_op *op, void *user)
+{
+    if (op->code == RG_OP_RMW)
+        *(unsigned *)user |= op->plane;
+    return true;
+}
+
+static bool expand_in(ir_module *m, ir_fn *fn, bool early, uint32_t *made, diag_list *diags);
+
+static void
+become_adjoints(making *k, ir_fn *fn)
+{
+    unsigned highest = 0;
+    expand_in(k->m, fn, false, &k->made, k->diags); /* what derivatives inside add, too */
+    ir_walk(fn->body, see_plane, &highest);
+    keep_highest(fn->body, highest);
+}
+
 /* the next jvp of fn, whose parameters are the first operands of the call: their tangents follow */
 static ir_fn *
-make_jvp(making *k, ir_fn *fn)
+make_jvp(making *k, ir_fn *fn, uint32_t step)
 {
     uint32_t n = fn->body->nparams, tangent = n;
-    bool *active = arena_new_n(k->m->arena, bool, n + 1);
+    bool *active = arena_new_n(k->m->arena, bool, n + 1), tangents = k->call->tangents >> step & 1;
     for (uint32_t i = 0; i < n; i++)
         if (ir_type_floats(fn->body->params[i]->type))
             active[i] = !is_zero(k->call->args[tangent++]);
+        else
+            active[i] = (tangents || k->call->adjoints) && fn->body->params[i]->type.kind == IR_BUFFER;
     ad_spread_calls(fn);
-    ad_options options = {.active = active};
+    ad_options options = {.active = active, .still = !tangents};
     return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->diags);
 }
 
@@ -198,9 +241,11 @@ make_derivative(making *k)
             pass_simplify(k->m, IR_STAGE_AD, k->diags);
     }
     for (uint32_t i = 0; fn && !k->diags->errors && i < k->call->forward; i++) {
-        fn = make_jvp(k, fn);
+        fn = make_jvp(k, fn, i);
         if (fn && !k->diags->errors)
             PASS_RUN(k->m, opt_inline, IR_STAGE_AD, k->diags);
+        if (fn && !k->diags->errors && (k->call->adjoints >> i & 1))
+            become_adjoints(k, fn);
     }
     return k->diags->errors ? NULL : fn;
 }
@@ -218,7 +263,7 @@ expand_call(ir_module *m, ir_op *call, uint32_t *made, diag_list *diags)
         return false;
     call->attr.fn = fn;
     call->reverse = false;
-    call->forward = 0;
+    call->forward = call->tangents = call->adjoints = 0;
     return true;
 }
 
@@ -278,4 +323,52 @@ ad_expand_calls(ir_module *m, bool early, diag_list *diags)
             any |= more = merge_customs(m, diags);
     }
     return any;
+}
+
+/* -- planes that there are not ------------------------------------------------------------------------------- */
+typedef struct plane_query {
+    const uint8_t *planes;
+    const ir_fn *fn;
+    unsigned plane;
+    bool found; /* in some buffer that may be meant */
+} plane_query;
+
+static void
+see_root(ir_value *root, void *user)
+{
+    plane_query *q = user;
+    bool param = !root->def && root->region == q->fn->body;
+    q->found |= !param || (q->planes[root->index] & q->plane) == q->plane;
+}
+
+static void
+drop_planes(ir_fn *fn, ir_region *r, const uint8_t *planes)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            drop_planes(fn, op->regions[i], planes);
+        bool access = op->code == RG_OP_LOAD || (op->code == RG_OP_RMW && !op->nresults);
+        if (!access || !op->plane || op->args[0]->type.kind != IR_BUFFER)
+            continue;
+        plane_query q = {planes, fn, op->plane & (RG_ADJOINT | RG_TANGENT), false};
+        ir_buffer_roots(op->args[0], see_root, &q);
+        if (q.found)
+            continue;
+        if (op->code == RG_OP_LOAD) {
+            op->code = RG_OP_CONST;
+            op->plane = op->direction = 0;
+            op->nargs = 0;
+            op->attr.bits = 0;
+        } else {
+            ir_remove(op);
+        }
+    }
+}
+
+void
+ad_drop_planes(ir_fn *fn, const uint8_t *planes)
+{
+    if (planes)
+        drop_planes(fn, fn->body, planes);
 }

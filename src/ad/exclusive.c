@@ -62,6 +62,12 @@ static bool
 collect(ir_op *op, void *user)
 {
     search *s = user;
+    s->shares_root = false;
+    for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_BUFFER)
+            ir_buffer_roots(op->args[i], compare_root, s);
+    if (s->shares_root)
+        return fail(s, "a function whose derivative is taken reads it");
     bool is_access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
     if (!is_access || op->args[0]->type.kind != IR_BUFFER ||
         (op->code == RG_OP_LOAD && !ad_is_active(s->activity, op->results[0])))
@@ -518,6 +524,8 @@ static void
 decide(search *s)
 {
     ir_walk(s->task->regions[0], collect, s);
+    if (s->why)
+        return;
     if (!s->buffer->type.rank)
         fail(s, "all threads add to it");
     else if (s->accesses.n > ACCESSES_MAX)

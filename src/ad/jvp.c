@@ -155,20 +155,31 @@ value_op(jvp *j, const ir_op *op, ir_region *into)
 }
 
 /* -- memory ------------------------------------------------------------------------------------------------ */
-typedef struct without_query {
-    const jvp *j;
-    const ir_value *without;
-    bool any;
-} without_query;
-
 static void
 find_without(ir_value *root, void *user)
 {
-    without_query *q = user;
+    jvp_roots *q = user;
     if (q->j->activity.has_adjoint[root->id])
         q->any = true;
     else if (q->j->activity.varied[root->id])
         q->without = root;
+}
+
+jvp_roots
+jvp_look(const jvp *j, ir_value *buffer)
+{
+    jvp_roots q = {.j = j};
+    ir_buffer_roots(buffer, find_without, &q);
+    return q;
+}
+
+bool
+jvp_lacks_tangent(jvp *j, const ir_op *op, const jvp_roots *q)
+{
+    if (q->without)
+        jvp_refuse(j, op, 510, "`%s` carries a value that is being differentiated, but has no tangent\n"
+                   "give the array a tangent, or stop the derivative there", q->without->name);
+    return q->without;
 }
 
 /* an access like op's to the tangent plane; value NULL for a load */
@@ -194,14 +205,12 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
     if (!ir_is_float(element))
         return;
     ad_emit e = {j->fn, into, NULL, op->loc};
-    without_query q = {.j = j};
-    ir_buffer_roots(op->args[0], find_without, &q);
+    jvp_roots q = jvp_look(j, op->args[0]);
     if (op->code == RG_OP_LOAD) {
-        if (q.without) {
-            diag_add(j->diags, DIAG_ERROR, 510, ir_place(j->from->module, op->loc),
-                     "`%s` carries a value that is being differentiated, but has no tangent\n"
-                     "give the array a tangent, or stop the derivative there", q.without->name);
-            j->failed = true;
+        if (jvp_lacks_tangent(j, op, &q)) {
+            return;
+        } else if (j->still && !(op->plane & RG_ADJOINT)) {
+            return;
         } else if (q.any && (j->activity.varied[op->args[0]->id] || op->args[0]->def)) {
             ir_op *t = tangent_access(j, op, NULL, &e);
             ir_value *raw = ir_op_result(t, j->fn, op->results[0]->type, NULL);
@@ -462,7 +471,7 @@ begin_kernel(jvp *j)
 ir_fn *
 ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
 {
-    jvp j = {.from = fn, .diags = diags};
+    jvp j = {.from = fn, .diags = diags, .still = options && options->still};
     j.primal = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     j.tangent = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     mem_owner owns;

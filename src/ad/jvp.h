@@ -21,6 +21,7 @@ typedef struct jvp {
     ir_value **tangent; /* by id in `from`: NULL where zero */
     uint8_t bit;        /* the plane bit of this tangent */
     bool failed;
+    bool still;         /* as in ad_options */
     vec(jvp_update) contests; /* of the task being transformed */
 } jvp;
 
@@ -29,6 +30,15 @@ ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
 
 void jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* what a buffer may be */
+typedef struct jvp_roots {
+    const jvp *j;
+    const ir_value *without; /* a varied root that has no tangent */
+    bool any;
+} jvp_roots;
+jvp_roots jvp_look(const jvp *j, ir_value *buffer);
+bool jvp_lacks_tangent(jvp *j, const ir_op *op, const jvp_roots *q); /* says so if it does */
 
 /* a call that stays, and its tangents */
 void jvp_call(jvp *j, const ir_op *op, ir_region *into);

@@ -39,17 +39,33 @@ take_tangents(jvp *j, const ir_op *op, const ir_op *call)
             j->tangent[op->results[i]->id] = call->results[next++];
 }
 
+/* whether some buffer that the function reads has tangents */
+static bool
+buffers_vary(jvp *j, const ir_op *op)
+{
+    bool any = false;
+    for (uint32_t i = 0; !j->still && i < op->nargs; i++) {
+        if (op->args[i]->type.kind != IR_BUFFER)
+            continue;
+        jvp_roots q = jvp_look(j, op->args[i]);
+        any |= !jvp_lacks_tangent(j, op, &q) && q.any && j->activity.varied[op->args[i]->id];
+    }
+    return any;
+}
+
 /* of a derivative: the next one, which gives the values too */
 static void
-call_derivative(jvp *j, const ad_emit *e, const ir_op *op)
+call_derivative(jvp *j, const ad_emit *e, const ir_op *op, bool buffers)
 {
     if (op->forward == IR_FORWARD_MAX) {
-        jvp_refuse(j, op, 503, "derivatives of @%s are nested too deep", op->attr.fn->name);
+        jvp_refuse(j, op, 503, "derivatives of `%.*s` are nested too deep", AD_CALLED(op));
         return;
     }
     ir_op *call = new_call(j, e, op, op->attr.fn);
     call->reverse = op->reverse;
     call->forward = (uint8_t)(op->forward + 1);
+    call->tangents = (uint8_t)(op->tangents | buffers << op->forward);
+    call->adjoints = op->adjoints;
     add_tangents(j, e, call, op);
     ad_call_results(e, call);
     take_tangents(j, op, call);
@@ -63,6 +79,8 @@ call_plain(jvp *j, const ad_emit *e, const ir_op *op)
     ir_op *call = new_call(j, e, op, op->attr.fn);
     call->reverse = op->reverse;
     call->forward = op->forward;
+    call->tangents = op->tangents;
+    call->adjoints = op->adjoints;
     ad_call_results(e, call);
     for (uint32_t i = 0; i < op->nresults; i++)
         j->primal[op->results[i]->id] = call->results[i];
@@ -147,8 +165,8 @@ tangents_by_vjp(jvp *j, const ad_emit *e, const ir_op *op)
             continue;
         }
         if (r->type.length > MOST_ROWS) {
-            jvp_refuse(j, op, 504, "the forward derivative of @%s takes one call of its vjp for each of %u results\n"
-                       "give it a jvp as well", op->attr.fn->name, r->type.length);
+            jvp_refuse(j, op, 504, "the forward derivative of `%.*s` takes one call of its vjp for each of %u results\n"
+                       "give it a jvp as well", AD_CALLED(op), r->type.length);
             return;
         }
         ir_value *array = ad_zero_of(e, ir_adjoint_type(r->type));
@@ -162,11 +180,11 @@ void
 jvp_call(jvp *j, const ir_op *op, ir_region *into)
 {
     ad_emit e = {j->fn, into, NULL, op->loc};
-    bool any = false;
+    bool buffers = buffers_vary(j, op), any = buffers;
     for (uint32_t i = 0; i < op->nargs; i++)
         any |= j->tangent[op->args[i]->id] != NULL;
     if (any && (op->reverse || op->forward)) {
-        call_derivative(j, &e, op);
+        call_derivative(j, &e, op, buffers);
         return;
     }
     call_plain(j, &e, op);

@@ -111,6 +111,7 @@ drop_effects(vjp *v, ir_op *op)
         ir_remove(op);
         break;
     case RG_OP_CALL:
+        vjp_call_stands(v, op);
         op->again = true;
         break;
     default:

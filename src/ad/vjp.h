@@ -81,6 +81,15 @@ const ir_op *vjp_task_of(const ir_op *op); /* the parallel loop around op; NULL:
 /* whether `write` can change the element that `load` read, after it was read (split.c); places: op -> its
  * number in the order of the kernel, or NULL */
 bool ad_reaches_after(const ir_op *load, const ir_op *write, const map *places);
+/* what a buffer may be */
+typedef struct vjp_roots {
+    const vjp *v;
+    const ir_value *without; /* a varied root that has no adjoint */
+    bool any_adjoint, all_adjoint, varied;
+} vjp_roots;
+vjp_roots vjp_look(const vjp *v, ir_value *buffer);
+bool vjp_lacks_adjoint(vjp *v, const ir_op *op, const vjp_roots *q); /* says so if it does */
+
 /* makes the instances of all values that the task reads from outside visible here */
 void vjp_see_outer_values(vjp *v, const ir_op *task);
 
@@ -102,6 +111,7 @@ void vjp_clone_kernel(vjp *v);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
 void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
 void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
+bool vjp_call_stands(vjp *v, const ir_op *op); /* says so if the call's buffers may be overwritten */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */
 void vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -56,16 +56,63 @@ finish_call(vjp *v, ir_op *call, const ir_op *op, uint32_t first)
             vjp_accumulate(v, op->args[i], call->results[first++]);
 }
 
+/* -- buffers that the function reads ------------------------------------------------------------------- */
+typedef struct writes_query {
+    const ir_value *buffer;
+    const ir_op *write;
+} writes_query;
+
+static bool
+find_write(ir_op *op, void *user)
+{
+    writes_query *q = user;
+    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->plane == RG_PRIMAL &&
+        ir_may_be_same(op->args[0], q->buffer))
+        q->write = op;
+    return !q->write;
+}
+
+/* Its elements are read again when the call is reversed: they must stand still. */
+bool
+vjp_call_stands(vjp *v, const ir_op *op)
+{
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        writes_query q = {.buffer = op->args[i]};
+        if (q.buffer->type.kind != IR_BUFFER || ir_walk(v->from->body, find_write, &q))
+            continue;
+        vjp_error(v, op, 505, "`%.*s` reads `%s`, which the kernel writes: its derivative cannot be reversed\n"
+                  "pass it a row or a local copy", AD_CALLED(op), q.buffer->name ? q.buffer->name : "an array");
+        return false;
+    }
+    return true;
+}
+
+/* whether some buffer of the call has adjoints to be added to */
+static bool
+adds_to_buffers(vjp *v, const ir_op *op)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        if (op->args[i]->type.kind != IR_BUFFER)
+            continue;
+        vjp_roots q = vjp_look(v, op->args[i]);
+        any |= q.varied && q.any_adjoint && !vjp_lacks_adjoint(v, op, &q);
+    }
+    return any;
+}
+
 static void
 reverse_gradient(vjp *v, const ir_op *op)
 {
     if (op->forward == IR_FORWARD_MAX) {
-        vjp_error(v, op, 503, "derivatives of @%s are nested too deep", op->attr.fn->name);
+        vjp_error(v, op, 503, "derivatives of `%.*s` are nested too deep", AD_CALLED(op));
         return;
     }
     ir_op *call = new_call(v, op, op->attr.fn);
     call->reverse = true;
     call->forward = (uint8_t)(op->forward + 1);
+    call->tangents = op->tangents;
+    call->adjoints = (uint8_t)(op->adjoints | adds_to_buffers(v, op) << op->forward);
     call->again = true;
     add_operands(v, call, op);
     add_adjoints(v, call, op);
@@ -114,6 +161,8 @@ vjp_reverse_call(vjp *v, const ir_op *op)
     if (!any)
         return;
     assert(ir_call_stays(op) && "other calls were inlined");
+    if (!vjp_call_stands(v, op))
+        return;
     if (op->reverse)
         reverse_gradient(v, op);
     else if (op->attr.fn->vjp)

@@ -1,16 +1,10 @@
 /* Reverse of memory operations: semantics of section "Memory". SPDX-License-Identifier: Apache-2.0 */
 #include "ad/vjp.h"
 
-typedef struct roots {
-    const vjp *v;
-    const ir_value *without; /* a varied root that has no adjoint */
-    bool any_adjoint, all_adjoint, varied;
-} roots;
-
 static void
 root_look(ir_value *root, void *user)
 {
-    roots *q = user;
+    vjp_roots *q = user;
     bool has = q->v->activity.has_adjoint[root->id];
     q->any_adjoint |= has;
     q->all_adjoint &= has;
@@ -19,12 +13,21 @@ root_look(ir_value *root, void *user)
         q->without = root;
 }
 
-static roots
-look(const vjp *v, ir_value *buffer)
+vjp_roots
+vjp_look(const vjp *v, ir_value *buffer)
 {
-    roots q = {.v = v, .all_adjoint = true};
+    vjp_roots q = {.v = v, .all_adjoint = true};
     ir_buffer_roots(buffer, root_look, &q);
     return q;
+}
+
+bool
+vjp_lacks_adjoint(vjp *v, const ir_op *op, const vjp_roots *q)
+{
+    if (q->without)
+        vjp_error(v, op, 510, "`%s` carries a value that is being differentiated, but has no adjoint\n"
+                  "give the array an adjoint, or stop the gradient there", q->without->name);
+    return q->without;
 }
 
 const ir_op *
@@ -59,12 +62,9 @@ reverse_load(vjp *v, const ir_op *op)
     ir_value *g = vjp_adjoint(v, op->results[0]);
     if (!g)
         return;
-    roots q = look(v, op->args[0]);
-    if (q.without) {
-        vjp_error(v, op, 510, "`%s` carries a value that is being differentiated, but has no adjoint\n"
-                  "give the array an adjoint, or stop the gradient there", q.without->name);
+    vjp_roots q = vjp_look(v, op->args[0]);
+    if (vjp_lacks_adjoint(v, op, &q))
         return;
-    }
     vjp_place p = place_of(v, op);
     ad_emit e = vjp_at(v, op);
     g = ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g);
@@ -124,7 +124,7 @@ vjp_reverse_memory(vjp *v, const ir_op *op)
         reverse_load(v, op);
         return;
     }
-    roots q = look(v, op->args[0]);
+    vjp_roots q = vjp_look(v, op->args[0]);
     if (!q.any_adjoint)
         return;
     if (op->code == RG_OP_STORE)

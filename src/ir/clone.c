@@ -120,6 +120,8 @@ ir_op_like(ir_fn *to, const ir_op *op)
     copy->fast = op->fast;
     copy->reverse = op->reverse;
     copy->forward = op->forward;
+    copy->tangents = op->tangents;
+    copy->adjoints = op->adjoints;
     copy->again = op->again;
     copy->decided = op->decided;
     copy->attr = op->attr;

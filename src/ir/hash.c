@@ -65,7 +65,8 @@ add_attributes(hasher *s, const ir_op *op)
         break;
     case RG_OP_CALL:
         add(s, fn_number(s, op->attr.fn));
-        add(s, op->reverse | (uint64_t)op->again << 1 | (uint64_t)op->forward << 8);
+        add(s, op->reverse | (uint64_t)op->again << 1 | (uint64_t)op->forward << 8 |
+                   (uint64_t)op->tangents << 16 | (uint64_t)op->adjoints << 24);
         break;
     case RG_OP_ASSERT:
     case RG_OP_PRINT:

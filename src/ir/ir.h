@@ -89,6 +89,9 @@ struct ir_op {
     /* call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times */
     bool reverse;
     uint8_t forward;
+    /* of each jvp, a bit: buffers that the function reads have tangents; or it is the reverse of a gradient,
+     * and what its own adjoints of buffers have for tangents is added to the adjoints of these */
+    uint8_t tangents, adjoints;
     bool again;        /* call: repeats one that has had its effects (assert, print): without them;
                         * tape_push: of a state, or of what was recorded before and dropped */
     /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order;

@@ -57,14 +57,17 @@ parse_call_suffix(ir_op *op, rg_str part)
 {
     if (op->again || op->fast)
         return false;
-    if (is(part, "vjp") && !op->reverse && !op->forward)
+    if (is(part, "vjp") && !op->reverse && !op->forward) {
         op->reverse = true;
-    else if (is(part, "jvp") && op->forward < IR_FORWARD_MAX)
+    } else if ((is(part, "jvp") || is(part, "jvpt") || is(part, "jvpa")) && op->forward < IR_FORWARD_MAX) {
+        op->tangents |= (uint8_t)(is(part, "jvpt") << op->forward);
+        op->adjoints |= (uint8_t)(is(part, "jvpa") << op->forward);
         op->forward++;
-    else if (is(part, "again"))
+    } else if (is(part, "again")) {
         op->again = true;
-    else
+    } else {
         return false;
+    }
     return true;
 }
 

@@ -294,7 +294,7 @@ print_op_name(printer *p, const ir_op *op)
     if (op->reverse)
         str_addz(p->out, ".vjp");
     for (unsigned i = 0; i < op->forward; i++)
-        str_addz(p->out, ".jvp");
+        str_addz(p->out, op->adjoints >> i & 1 ? ".jvpa" : op->tangents >> i & 1 ? ".jvpt" : ".jvp");
     if (op->again)
         str_addz(p->out, ".again");
     if (op->fast)

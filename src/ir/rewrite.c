@@ -69,6 +69,9 @@ mark_access(ir_op *op, void *user)
     uint8_t flags = ir_ops[op->code].flags;
     if ((flags & (IR_READ | IR_WRITE)) && op->plane == RG_PRIMAL && op->nargs)
         mark(user, op->args[0], flags & IR_READ, flags & IR_WRITE);
+    for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_BUFFER)
+            mark(user, op->args[i], true, false); /* functions only read */
     return true;
 }
 

@@ -18,7 +18,8 @@
  *
  *   load store        .adj .tan .tan2 (planes, combined in this order)
  *   rmw               .add ... .cas, then planes, then .atomic
- *   call              .vjp, then .jvp any number of times, then .again
+ *   call              .vjp, then .jvp, .jvpt (buffers have tangents) or .jvpa (adds to buffers' adjoints) any
+ *                     number of times, then .again
  *   any               .fast
  *
  *   %c: f64 = const 0.1               decimal or hex; inf, -inf, nan, nan:0xBITS

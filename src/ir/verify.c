@@ -236,13 +236,13 @@ check_params(verifier *v)
     for (uint32_t i = 0; i < body->nparams; i++) {
         ir_type t = body->params[i]->type;
         bool ok = t.dtype > RG_NONE && t.dtype < RG_DTYPE_COUNT;
-        ok &= t.kind == IR_SCALAR || (v->fn->kernel ? t.kind == IR_BUFFER && t.rank <= RG_MAX_RANK
-                                                    : t.kind == IR_ARRAY && t.length > 0);
+        ok &= t.kind == IR_SCALAR || (t.kind == IR_BUFFER && t.rank <= RG_MAX_RANK) ||
+              (!v->fn->kernel && t.kind == IR_ARRAY && t.length > 0);
         if (!ok)
             return verify_error(
                 v, NULL, E_SIGNATURE,
                 "parameter %u has a type that %s cannot take\nkernels take scalars and "
-                "buffers, functions scalars and local arrays",
+                "buffers, functions local arrays too",
                 i, v->fn->kernel ? "a kernel" : "a function");
     }
     return true;

@@ -6,6 +6,24 @@ fine(double x, int n, const double *p)
 {
     return x * n * p[0];
 }
+static double
+writes(double x, double *p)
+{
+    p[1] = x; // error: E0487
+    return x;
+}
+static double
+own_reads(double x, const double *p)
+{
+    return x * p[0];
+}
+static void
+own_reads_vjp(double x, const double *p, double value, double seed, double *gx, double *gp)
+{
+    *gx = seed * p[0];
+    gp[0] = seed * x;
+}
+RG_CUSTOM_VJP(own_reads, own_reads_vjp);
 static int
 whole(double x)
 {
@@ -58,7 +76,9 @@ err_derivatives(int n, double x[n], double y[n])
     y[0] = rg_grad(fine, (x[0], n, p), (g, 0, gp)); // error: E0482
     y[0] = rg_grad(fine, (x[0], n, p), (&g, &g, gp)); // error: E0482
     y[0] = rg_grad(fine, (x[0], n, p), (&g, 0, small)); // error: E0482
-    y[0] = rg_grad(fine, (x[0], n, x), (&g, 0, 0)); // error: E0483
+    y[0] = rg_grad(fine, (x[0], n, x), (&g, 0, y)); // error: E0483
+    y[0] = rg_grad(writes, (x[0], x), (&g, 0));
+    y[0] = own_reads(x[0], x); // error: E0483
     y[0] = rg_grad(whole, (x[0]), (&g)); // error: E0480
     rg_grad(nothing, (x[0]), (&g)); // error: E0480
     y[0] = rg_grad(outside, (x[0]), (&g)); // error: E0480

@@ -262,6 +262,8 @@ fc_atomic_stmt(gen *g, const node *n)
         return;
     }
     place p = fc_lvalue(g, f.target);
+    if (p.object->read_only && !fc_may_write(g, &p, f.target))
+        return;
     if (p.object->kind == OBJECT_BUFFER)
         buffer_atomic(g, n, &f, &p);
     else if (p.object->kind == OBJECT_LOCAL && !p.object->shared)

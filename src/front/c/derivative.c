@@ -162,7 +162,7 @@ see_all(gen *g, derivative *d)
         d->entries[i].node = d->node->list[first + i];
         if (!see_entry(g, d, i))
             return false;
-        rows[i] = d->entries[i].array ? d->entries[i].count : -1;
+        rows[i] = d->entries[i].array ? d->entries[i].count : PASS_BUFFER;
     }
     return fc_classify(g, d->fn, d->call, rows, d->args);
 }

@@ -33,6 +33,7 @@ typedef struct object {
     ctype *type;
     bool constant; /* never written while the kernel runs */
     bool shared;   /* made at kernel level: every thread sees it */
+    bool read_only; /* an array of the kernel in a function whose derivative is taken */
     uint32_t nleaves;
     leaf *leaves;
     /* what a pointer variable with several possible arrays points to now */

@@ -90,6 +90,11 @@ classify_array(gen *g, argument *a, int64_t wanted, const node *n)
     a->count = p->n <= l->rank ? l->dim[p->n - 1] : -1;
     if (!known_int(p->index[p->n - 1], &a->start) || a->start < 0)
         a->start = -1;
+    if (a->count < 0 && wanted == PASS_BUFFER && p->object->kind == OBJECT_BUFFER) {
+        a->buffer = a->constant = true;
+        a->start = 0;
+        return true;
+    }
     if (a->count < 0) { /* an array of the kernel: its elements from here on */
         a->loads_here = true;
         a->count = wanted;
@@ -131,7 +136,10 @@ fc_classify(gen *g, decl *fn, const node *call, const int64_t *rows, argument *a
         a->whole = fn->params[i]->type;
         if (a->whole->kind == TYPE_POINTER && !classify_array(g, a, rows ? rows[i] : -1, call->list[i]))
             return false;
-        find_leaves(g, a);
+        if (a->buffer)
+            a->nleaves = 0;
+        else
+            find_leaves(g, a);
     }
     return check_aliases(g, fn, call, args);
 }
@@ -182,12 +190,28 @@ passed_leaf(gen *g, const argument *a, uint32_t which)
     return fc_load_leaf(g, &row, which);
 }
 
+/* the buffers of an array of the kernel, and the pointer's subscripts */
+static void
+pass_buffer(gen *g, const argument *a, rg_values *out)
+{
+    const place *p = &a->given.at;
+    uint32_t n = fc_type_leaves(p->type);
+    for (uint32_t k = 0; k < n; k++)
+        list_push(g->arena, out, p->object->leaves[p->leaf + k].value);
+    for (uint32_t i = 0; i < p->n; i++)
+        list_push(g->arena, out,
+                  p->index[i] ? fc_convert(g, RG_I64, p->index[i]) : fc_int_value(g, RG_I64, 0));
+}
+
 void
 fc_pass(gen *g, decl *fn, argument *args, rg_values *out)
 {
-    for (uint32_t i = 0; i < fn->nparams; i++)
+    for (uint32_t i = 0; i < fn->nparams; i++) {
         for (uint32_t k = 0; k < args[i].nleaves; k++)
             list_push(g->arena, out, passed_leaf(g, &args[i], k));
+        if (args[i].buffer)
+            pass_buffer(g, &args[i], out);
+    }
     for (uint32_t i = 0; i < fn->nparams; i++) {
         const place *p = &args[i].given.at;
         if (args[i].array && args[i].start < 0)
@@ -213,7 +237,7 @@ fc_write_back(gen *g, decl *fn, argument *args, const rg_value *results, uint32_
 {
     for (uint32_t i = 0; i < fn->nparams; i++) {
         const argument *a = &args[i];
-        if (!a->array || a->constant)
+        if (!a->array || a->constant || a->buffer)
             continue;
         place row = row_of(a);
         bool may = fc_may_write(g, &row, n);
@@ -319,6 +343,32 @@ fc_bind_argument(gen *g, decl *d, const argument *a, const rg_value *leaves, rg_
     return o;
 }
 
+/* Declares the parameters of an array of the kernel; the place in it that the pointer means. */
+static place
+buffer_params(gen *g, decl *d, const argument *a)
+{
+    const place *p = &a->given.at;
+    object *o = arena_one(g->arena, object);
+    *o = *p->object;
+    o->name = d->name;
+    o->number = g->objects++;
+    o->read_only = true;
+    o->choice = NULL;
+    o->leaves = arena_new_n(g->arena, leaf, o->nleaves + 1);
+    memcpy(o->leaves, p->object->leaves, o->nleaves * sizeof(leaf));
+    uint32_t n = fc_type_leaves(p->type);
+    for (uint32_t k = 0; k < n; k++) {
+        leaf *l = &o->leaves[p->leaf + k];
+        rg_build_buffer b = {.name = rg_str_of(l->name), .dtype = l->dtype, .rank = l->rank};
+        l->value = rg_build_param_buffer(g->b, &b);
+    }
+    place at = *p;
+    at.object = o;
+    for (uint32_t i = 0; i < p->n; i++)
+        at.index[i] = rg_build_param_value(g->b, rg_str_of(d->name), (rg_type){RG_I64, 0});
+    return at;
+}
+
 rg_fn
 fc_instance(gen *g, decl *fn, argument *args)
 {
@@ -326,8 +376,12 @@ fc_instance(gen *g, decl *fn, argument *args)
     rg_fn made = fc_function_open(g, &saved, fn);
     rg_values given = {0}, results = {0};
     object **objects = arena_new_n(g->arena, object *, fn->nparams + 1);
-    for (uint32_t i = 0; i < fn->nparams; i++)
+    place *buffers = arena_new_n(g->arena, place, fn->nparams + 1);
+    for (uint32_t i = 0; i < fn->nparams; i++) {
         fc_leaf_params(g, &args[i], &given);
+        if (args[i].buffer)
+            buffers[i] = buffer_params(g, fn->params[i], &args[i]);
+    }
     size_t leaf = 0;
     rg_value *starts = arena_new_n(g->arena, rg_value, fn->nparams + 1);
     for (uint32_t i = 0; i < fn->nparams; i++)
@@ -335,6 +389,10 @@ fc_instance(gen *g, decl *fn, argument *args)
             starts[i] = rg_build_param_value(g->b, rg_str_of(args[i].param->name), (rg_type){RG_I64, 0});
     fc_hoist(g, fn, true);
     for (uint32_t i = 0; i < fn->nparams; i++) {
+        if (args[i].buffer) {
+            fc_pointer_declare(g, fn->params[i], NULL, &buffers[i]);
+            continue;
+        }
         objects[i] = fc_bind_argument(g, fn->params[i], &args[i], &given.at[leaf], starts[i], !args[i].constant);
         leaf += args[i].nleaves;
     }

@@ -2,7 +2,7 @@
  * and local arrays. SPDX-License-Identifier: Apache-2.0
  *
  * A pointer argument becomes a local array of the row that it points into, by value; what a parameter that is
- * not const points to is a result too. */
+ * not const points to is a result too. An array of the kernel whose extent is not known is passed itself. */
 #ifndef FRONT_C_INSTANCE_H
 #define FRONT_C_INSTANCE_H
 
@@ -15,6 +15,7 @@ typedef struct argument {
     bool constant;      /* the function promises not to write it */
     bool floats;        /* it has adjoints and tangents: some leaf is a float */
     bool loads_here;    /* arrays of unknown extent: `count` elements from the pointer on */
+    bool buffer;        /* ... or the array itself, which the function may only read */
     int64_t count;      /* elements of the row; -1: not known */
     int64_t start;      /* the pointer's place in it; -1: the run knows */
     ctype *whole;       /* the type that is passed */
@@ -26,7 +27,9 @@ typedef struct argument {
  * now); of what the function returns, then of the arrays that it may write. */
 typedef list(rg_value) rg_values;
 
-/* false after errors. `rows`: wanted numbers of elements, -1: none, by argument */
+enum { PASS_BUFFER = -2 }; /* a wanted number of elements: as many as there are */
+
+/* false after errors. `rows`: wanted numbers of elements, -1: none, by argument; NULL: no buffer is passed */
 bool fc_classify(gen *g, decl *fn, const node *call, const int64_t *rows, argument *args);
 void fc_pass(gen *g, decl *fn, argument *args, rg_values *out);
 rg_fn fc_instance(gen *g, decl *fn, argument *args);

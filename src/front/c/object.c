@@ -377,6 +377,10 @@ store_array(gen *g, leaf *l, object_kind kind, const place *p, rg_value array)
 bool
 fc_may_write(gen *g, const place *p, const node *n)
 {
+    if (p->object->read_only) {
+        fc_fail(g, ERR_DERIVE_WRITE, n->place, p->object->name);
+        return false;
+    }
     if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {
         fc_fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
         return false;
