@@ -4,7 +4,7 @@
 kernel @k(%a: f32[3]) {
   yield
 }
-func @f(%a: buf<f32,1>) -> () {
+func @f(%a: trace) -> () {
   yield
 }
 kernel @s(%a: buf<f32,1>) shape { yield } {
