@@ -4,10 +4,10 @@
  * after    loop records (%a = ..) { R times the body } unwind { recall %a; R times what of the body the
  *                                                               reverse needs; R times its reverse }
  *
- * The tape shrinks to the carried state once per R iterations; the rest is computed again. A loop takes part
- * if it holds no loop that records, and if all that its reverse recalls follows from the carried state, the
- * iteration's number, values from outside and loads that stand still. A loop that needs anything else from
- * its iterations (loads of what the kernel writes, what atomics returned) records every iteration.
+ * The tape shrinks to the carried state once per R iterations; the rest is computed again, from the state, the
+ * iteration's number, values from outside and loads that stand still. What iterations get from elsewhere (loads
+ * of what the kernel writes, what atomics returned) they go on recording, in frames of their own below the
+ * group's. A loop takes part if it holds no loop that records.
  * chunks_forward.c and chunks_reverse.c show the two sides; chunks_size.c chooses R. */
 #include "ad/chunks.h"
 
@@ -83,6 +83,15 @@ unwinds_now(const chunks *x, const ir_op *op)
 }
 
 static bool
+has_state(const ad_chunk *c)
+{
+    for (uint32_t p = 0; p < c->loop->regions[0]->nparams; p++)
+        if (c->slice.state[p])
+            return true;
+    return false;
+}
+
+static bool
 slice_loop(chunks *x)
 {
     ad_chunk *c = &x->now;
@@ -99,7 +108,7 @@ slice_loop(chunks *x)
         ad_slice_want(&c->slice, r.recall->args[0]);
     }
     ad_slice_solve(&c->slice);
-    return c->slice.possible && c->slice.wanted.n;
+    return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || has_state(c));
 }
 
 /* -- how many iterations ---------------------------------------------------------------------------------- */
@@ -122,13 +131,22 @@ choose_size(chunks *x)
     return size > 1 ? size : 0;
 }
 
-/* -- recalls stand at the top of what unwinds ----------------------------------------------------------------- */
+/* -- recalls and what is kept stand at the top of what unwinds ----------------------------------------------------------------- */
 static ir_value *
 lift_to_body(chunks *x, ir_value *v)
 {
     for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op)
         v = ir_lift(x->fn, v, op, &x->lifted);
     return v;
+}
+
+static void
+lift_kept(chunks *x)
+{
+    ad_values kept = x->now.slice.kept;
+    x->now.top = arena_new_n(x->fn->module->arena, ir_value *, kept.n + 1);
+    for (size_t i = 0; i < kept.n; i++)
+        x->now.top[i] = lift_to_body(x, kept.at[i]);
 }
 
 static ir_value *
@@ -189,17 +207,21 @@ rewrite(chunks *x)
 {
     ad_chunk *c = &x->now;
     gather_recalls(x);
-    bool possible = slice_loop(x); /* once more: what was lifted out of ifs has new values */
-    assert(possible && "lifting changes what follows from what");
-    (void)possible;
-    ad_chunk_open(c);
+    uint32_t values;
+    do { /* once more while lifting makes new values */
+        bool possible = slice_loop(x);
+        assert(possible && "lifting changes what follows from what");
+        (void)possible;
+        values = x->fn->next_id;
+        lift_kept(x);
+    } while (x->fn->next_id != values);
+    ir_value *const *filled = ad_chunk_forward(c);
     for (size_t i = 0; i < c->unwinds.n; i++) {
         ir_op *unwind = c->unwinds.at[i];
         replace_results(x, unwind, ad_chunk_reverse(c, unwind));
     }
     uint32_t n = ir_value_results(c->loop);
     ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
-    ir_value *const *filled = ad_chunk_fill(c);
     for (uint32_t i = 0; i < n; i++)
         results[i] = filled[i];
     x->writes = NULL; /* there are new values */

@@ -5,6 +5,12 @@
 #include "ad/emit.h"
 #include "ad/slice.h"
 
+/* What the iterations of a group keep. */
+typedef struct ad_kept {
+    ir_op *loop;  /* over these iterations; it records if there is anything */
+    ir_value **v; /* by number in slice.kept: values of its body */
+} ad_kept;
+
 /* One loop that is reversed `size` iterations at a time. */
 typedef struct ad_chunk {
     ir_fn *fn;
@@ -16,15 +22,16 @@ typedef struct ad_chunk {
     ir_value *trace;
     ir_value **start; /* by number of the old body's parameter: the state at a group's start, in the body of
                          `groups`; NULL: not recalled */
+    ir_value **top;   /* by number in slice.kept: the old body's value, carried out of ifs */
+    ad_kept full, partial;
     ir_value **rest;  /* the same at the start of the partial last group, beside `groups` */
 } ad_chunk;
 
-/* Forwards: opens the loop over groups before the old one, so that start, rest and trace exist; then
- * fills it with copies of the old body and returns what the old loop's results are now, by number. */
-void ad_chunk_open(ad_chunk *c);
-ir_value **ad_chunk_fill(ad_chunk *c);
+/* Forwards: puts a loop over groups before the old one, with copies of its body; fills in everything from
+ * `groups` on; returns what the old loop's results are now, by number. */
+ir_value **ad_chunk_forward(ad_chunk *c);
 
-/* Backwards: replaces an unwind of the old loop, which is removed; returns its results. All its recalls of
+/* Backwards, after that: replaces an unwind of the old loop, which is removed; returns its results. All its recalls of
  * the old body stand at the top level of its body, one for each value. */
 ir_value **ad_chunk_reverse(ad_chunk *c, ir_op *unwind);
 

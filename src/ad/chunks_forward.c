@@ -9,7 +9,7 @@
  *                                                    exit_if %done ..  }
  *
  * Either way only full groups record, and the state at the start of the partial last one is at hand
- * behind the loop: as its results. */
+ * behind the loop: as its results. Where iterations must keep values, the loops over %j record too. */
 #include "ad/chunks.h"
 
 #include "ir/induction.h"
@@ -106,8 +106,8 @@ open_loop(ad_chunk *c, const ad_emit *e)
             c->rest[p] = ir_op_result(c->groups, c->fn, body->params[p]->type, body->params[p]->name);
 }
 
-void
-ad_chunk_open(ad_chunk *c)
+static void
+open_groups(ad_chunk *c)
 {
     uint32_t n = c->loop->regions[0]->nparams;
     c->start = arena_new_n(c->fn->module->arena, ir_value *, n + 1);
@@ -130,6 +130,20 @@ ad_chunk_open(ad_chunk *c)
 }
 
 /* -- filling ---------------------------------------------------------------------------------------------------- */
+/* what this loop's iterations must keep */
+static ad_kept
+keep_in(const ad_chunk *c, ir_op *loop, ir_value *const *map)
+{
+    ad_kept k = {loop, arena_new_n(c->fn->module->arena, ir_value *, c->slice.kept.n + 1)};
+    for (size_t i = 0; i < c->slice.kept.n; i++)
+        k.v[i] = map[c->top[i]->id];
+    if (c->slice.kept.n) {
+        loop->records = true;
+        ir_op_result(loop, c->fn, ir_trace(), NULL);
+    }
+    return k;
+}
+
 /* appends the old body for iteration `number`; the carried values are in map */
 static void
 copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *into)
@@ -169,12 +183,14 @@ fill_for(ad_chunk *c, ir_value **map)
     ir_op *yield = yield_in(c, r);
     for (uint32_t i = 0; i < group->nresults; i++)
         ir_op_arg(yield, c->fn, group->results[i]);
+    c->full = keep_in(c, group, map);
 
     ad_emit after = before_loop(c);
     ir_value *done = ad_op2(&after, RG_OP_MUL, c->groups->args[1], ad_int(&after, RG_I64, c->size));
     ir_value *count = ad_for_count(&after, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
     ir_op *rest = new_for(c, &after, done, count, c->groups->results);
     fill_for_loop(c, rest, NULL, map);
+    c->partial = keep_in(c, rest, map);
     return rest->results;
 }
 
@@ -258,12 +274,14 @@ fill_loop(ad_chunk *c, ir_value **map)
     ir_op *yield = yield_in(c, r);
     for (uint32_t p = 0; p < r->nparams; p++)
         ir_op_arg(yield, c->fn, group->results[p]);
+    c->full = c->partial = keep_in(c, group, map);
     return c->groups->results;
 }
 
 ir_value **
-ad_chunk_fill(ad_chunk *c)
+ad_chunk_forward(ad_chunk *c)
 {
+    open_groups(c);
     ir_value **map = mem_zalloc(sizeof(*map) * (c->fn->next_id + 1));
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &map);

@@ -8,7 +8,7 @@
  *              iterations 0 .. R-1; reverse of R-1 .. 0
  *              yield .. }
  *
- * An iteration is a copy of the slice (slice.h), its reverse a copy of the old unwind's body with the
+ * Where iterations kept values, those of a group are unwound before it is run again. An iteration is a copy of the slice (slice.h), its reverse a copy of the old unwind's body with the
  * slice's values in place of recalls. */
 #include "ad/chunks.h"
 
@@ -31,6 +31,7 @@ typedef struct reverse {
 typedef struct group {
     ir_value *first;   /* number of its first iteration */
     ir_value **origin; /* induction values there */
+    ir_value **kept;   /* by number in slice.kept: local arrays, an element for each iteration */
 } group;
 
 static ir_value **
@@ -74,11 +75,63 @@ see_outside(reverse *r, const ad_emit *e)
     }
 }
 
+/* -- what iterations kept ----------------------------------------------------------------------------------- */
+/* The frames come back last to first, the iterations run first to last: into local arrays, whose elements are
+ * registers once the loop is unrolled. */
+static void
+put_kept(const reverse *r, const ad_kept *k, ir_op *unwind)
+{
+    ad_emit e = {r->c->fn, unwind->regions[0], NULL, r->by->loc};
+    ir_op *yield = ir_op_new(e.fn, RG_OP_YIELD, 0, 0, e.loc);
+    for (size_t i = 0; i < r->c->slice.kept.n; i++) {
+        ir_value *array = unwind->regions[0]->params[1 + i];
+        ir_op *insert = ir_op_new(e.fn, RG_OP_INSERT, 3, 0, e.loc);
+        ir_op_arg(insert, e.fn, array);
+        ir_op_arg(insert, e.fn, unwind->regions[0]->params[0]);
+        ir_op_arg(insert, e.fn, ad_recall(&e, k->v[i]));
+        ad_place(&e, insert);
+        ir_op_arg(yield, e.fn, ir_op_result(insert, e.fn, array->type, NULL));
+    }
+    ad_place(&e, yield);
+}
+
+static ir_value **
+take_kept(const reverse *r, const ad_emit *e, const ad_kept *k, ir_value *count)
+{
+    size_t n = r->c->slice.kept.n;
+    ir_value **arrays = new_values(r, n);
+    if (!n)
+        return arrays;
+    ir_op *unwind = ir_op_new(e->fn, RG_OP_UNWIND, 2, 1, e->loc);
+    ir_op_arg(unwind, e->fn, seen_at(e, k->loop->results[k->loop->nresults - 1]));
+    ir_op_arg(unwind, e->fn, count);
+    ir_region_param(unwind->regions[0], ir_scalar(RG_I64), NULL);
+    for (size_t i = 0; i < n; i++) {
+        ir_type type = ir_array((rg_dtype)k->v[i]->type.dtype, r->c->size);
+        ir_op_arg(unwind, e->fn, ad_zero_of(e, type));
+        ir_region_param(unwind->regions[0], type, NULL);
+        arrays[i] = ir_op_result(unwind, e->fn, type, k->v[i]->name);
+    }
+    put_kept(r, k, unwind);
+    ad_place(e, unwind);
+    return arrays;
+}
+
+static ir_value *
+kept_by(const ad_emit *e, ir_value *array, uint32_t j)
+{
+    ir_op *extract = ir_op_new(e->fn, RG_OP_EXTRACT, 2, 0, e->loc);
+    ir_op_arg(extract, e->fn, array);
+    ir_op_arg(extract, e->fn, ad_int(e, RG_I64, j));
+    ad_place(e, extract);
+    return ir_op_result(extract, e->fn, ir_scalar((rg_dtype)array->type.dtype), array->name);
+}
+
 /* -- iterations ------------------------------------------------------------------------------------------- */
 static group
-open_group(const reverse *r, const ad_emit *e, ir_value *first)
+open_group(const reverse *r, const ad_emit *e, ir_value *first, ir_value **kept)
 {
-    group g = {first, new_values(r, r->params)};
+    group g = {first, new_values(r, r->params), kept};
     for (uint32_t p = 0; p < r->params; p++) {
         if (!r->starts[p])
             continue;
@@ -117,6 +170,8 @@ iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value
         }
         r->map[r->c->loop->regions[0]->params[p]->id] = v;
     }
+    for (size_t i = 0; i < s->kept.n; i++)
+        r->map[s->kept.at[i]->id] = kept_by(e, g->kept[i], j);
     ad_slice_copy(s, AD_SLICE_WANTED, r->map, e->region);
     ir_value **wanted = new_values(r, s->wanted.n);
     for (size_t i = 0; i < s->wanted.n; i++)
@@ -193,7 +248,9 @@ undo_group(const reverse *r, ir_op *unwind)
     for (uint32_t p = 0; p < r->params; p++)
         if (c->start[p])
             state[p] = ad_recall(&e, c->start[p]);
-    group g = open_group(r, &e, ad_op2(&e, RG_OP_MUL, body->params[0], ad_int(&e, RG_I64, c->size)));
+    ir_value *size = ad_int(&e, RG_I64, c->size);
+    ir_value **kept = take_kept(r, &e, &c->full, size);
+    group g = open_group(r, &e, ad_op2(&e, RG_OP_MUL, body->params[0], size), kept);
     for (uint32_t j = 0; j < c->size; j++) {
         if (j)
             state = next_state(r, body);
@@ -251,7 +308,7 @@ run(reverse *r)
     }
     for (uint32_t i = 0; i < r->carried; i++)
         adjoints[i] = r->by->args[2 + i];
-    group g = open_group(r, &e, done);
+    group g = open_group(r, &e, done, take_kept(r, &e, &c->partial, r->rest));
     undo_rest(r, &e, &g, 0, state, adjoints);
     undo_group(r, unwind_groups(r, &e, full, adjoints));
 }

@@ -1,7 +1,7 @@
 /* How many iterations a group should have. SPDX-License-Identifier: Apache-2.0
  *
  * An iteration recorded by itself costs its frame. In a group of R it costs an R-th of a frame that holds the
- * state, and the slice, computed again. */
+ * state, a frame of what it must keep, and the slice, computed again. */
 #include "ad/chunks.h"
 
 /* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
@@ -17,12 +17,12 @@ bytes_of(ir_type type)
 }
 
 static uint32_t
-bytes_wanted(const ad_slice *s)
+bytes_recorded(const ad_slice *s, const ad_values *values)
 {
     uint32_t bytes = 0;
-    for (size_t i = 0; i < s->wanted.n; i++)
-        if (ad_recomputable(s->loop, s->wanted.at[i], s->writes) != AD_FREE)
-            bytes += bytes_of(s->wanted.at[i]->type);
+    for (size_t i = 0; i < values->n; i++)
+        if (ad_recomputable(s->loop, values->at[i], s->writes) != AD_FREE)
+            bytes += bytes_of(values->at[i]->type);
     return bytes;
 }
 
@@ -107,8 +107,10 @@ uint32_t
 ad_chunk_cheapest(const ad_chunk *c, const ad_target *target)
 {
     const ad_slice *s = &c->slice;
-    uint32_t each = bytes_wanted(s), state = bytes_of_state(s), largest = 1;
+    uint32_t each = bytes_recorded(s, &s->wanted), state = bytes_of_state(s), largest = 1;
     double again = s->cost - saved_by_pairs(c);
+    if (s->kept.n)
+        again += target->frame + target->byte * bytes_recorded(s, &s->kept);
     while (largest < LARGEST && 2 * largest * each + state <= target->registers)
         largest *= 2;
     double least = cost_with(target, largest, state, again);

@@ -5,8 +5,9 @@ void
 ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes)
 {
     *s = (ad_slice){.fn = fn, .loop = loop, .writes = writes, .possible = true};
-    s->needed = mem_zalloc(2 * ((size_t)fn->next_id + 1) + loop->regions[0]->nparams);
-    s->early = s->needed + fn->next_id + 1;
+    s->needed = mem_zalloc(3 * ((size_t)fn->next_id + 1) + loop->regions[0]->nparams);
+    s->is_kept = s->needed + fn->next_id + 1;
+    s->early = s->is_kept + fn->next_id + 1;
     s->state = s->early + fn->next_id + 1;
 }
 
@@ -17,6 +18,7 @@ ad_slice_free(void *slice)
     mem_free(s->needed);
     s->needed = NULL;
     vec_free(&s->wanted);
+    vec_free(&s->kept);
     vec_free(&s->todo);
     vec_free(&s->outside);
 }
@@ -104,6 +106,32 @@ is_array_op(const ir_op *op)
            op->code == RG_OP_EXTRACT || op->code == RG_OP_INSERT;
 }
 
+/* whether each iteration can hand v on: nothing but ifs lies between it and the body */
+static bool
+can_be_kept(const ad_slice *s, const ir_value *v)
+{
+    const ir_region *r = v->region;
+    while (r->op != s->loop && r->op->code == RG_OP_IF)
+        r = r->op->parent;
+    return r->op == s->loop && v->type.kind == IR_SCALAR && !v->def->nregions;
+}
+
+static bool
+must_be_kept(const ad_slice *s, const ir_value *v)
+{
+    const ir_op *op = v->def;
+    return op && op->code != RG_OP_IF && !is_loop(op) && !is_array_op(op) &&
+           ad_recomputable(s->loop, v, s->writes) == AD_NOT;
+}
+
+static void
+keep(ad_slice *s, ir_value *v)
+{
+    s->possible &= can_be_kept(s, v);
+    s->is_kept[v->id] = true;
+    vec_push(&s->kept, v);
+}
+
 static void
 need_result(ad_slice *s, const ir_value *v)
 {
@@ -117,9 +145,7 @@ need_result(ad_slice *s, const ir_value *v)
         need_loop(s, op);
         s->cost += 100; /* nobody knows how often it runs */
     } else {
-        ad_how how = ad_recomputable(s->loop, v, s->writes);
-        s->possible &= how == AD_FREE || how == AD_OP || is_array_op(op);
-        s->cost += how == AD_FREE ? 0 : ad_cost_of_op(op);
+        s->cost += op->code == RG_OP_CONST ? 0 : ad_cost_of_op(op);
         need_operands(s, op, 0);
     }
 }
@@ -129,7 +155,7 @@ static bool
 is_needed(const ad_slice *s, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nresults; i++)
-        if (s->needed[op->results[i]->id])
+        if (s->needed[op->results[i]->id] && !s->is_kept[op->results[i]->id])
             return true;
     return false;
 }
@@ -187,6 +213,10 @@ ad_slice_solve(ad_slice *s)
 {
     while (s->todo.n) {
         ir_value *v = vec_pop(&s->todo);
+        if (must_be_kept(s, v)) {
+            keep(s, v);
+            continue;
+        }
         need_around(s, v);
         if (v->def)
             need_result(s, v);
