@@ -244,6 +244,28 @@ for form in vjp forward_vjp; do
 done
 expect 2 ir k.c relax --form vjp --directions 65
 says 'from 1 to 64'
+# a local array that all directions share goes from insert to insert as it is
+cat > local.c <<'END'
+void local(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double a[4] = {0.0, 0.0, 0.0, 0.0};
+        for (int t = 0; t < n; t++)
+            a[t % 4] += x[t] * a[(t + 1) % 4] + 1.0;
+        y[i] = a[i % 4];
+    }
+}
+END
+expect 0 ir local.c local --form jvp
+grep -c ' copy ' out >once
+expect 0 ir local.c local --form jvp --directions 3
+[ "$(grep -c ' copy ' out)" -eq "$(cat once)" ] && pass || fail "directions copy an array that they share"
+# what is constant has no planes
+expect 0 ir local.c local --form forward_vjp --constant x --constant y
+grep -q '[.]adj' out && fail "a constant has an adjoint" || pass
+expect 1 explain local.c local --constant z
+says "no parameter"
 expect 0 ir k.c relax --stage source
 cp out relax.rg
 expect 0 run relax.rg relax n=4 steps=ones x=x.npy loss=zeros:1

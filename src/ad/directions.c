@@ -278,15 +278,17 @@ consumes(const ir_op *op, uint32_t arg)
     return (op->code == RG_OP_INSERT && arg == 0) || op->code == RG_OP_CALL;
 }
 
+/* The op for direction d; `once`: for all of them, so that an array may go where it went. */
 static void
-make_one(directions *s, const ir_op *op, uint32_t d, ir_region *into)
+make_one(directions *s, const ir_op *op, uint32_t d, bool once, ir_region *into)
 {
     ir_op *copy = ir_op_like(s->fn, op);
     if (has_directions(s, op))
         copy->direction = (uint8_t)d;
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, s->fn,
-                  consumes(op, i) ? own_array(s, op->args[i], d, into) : value(s, op->args[i], d));
+                  consumes(op, i) && !once ? own_array(s, op->args[i], d, into)
+                                           : value(s, op->args[i], d));
     ir_append(into, copy);
     for (uint32_t i = 0; i < op->nresults; i++)
         if (s->varying[op->results[i]->id])
@@ -314,9 +316,9 @@ make_plain(directions *s, const ir_op *op, ir_region *into)
         return;
     }
     if (varies || s->only >= 0)
-        each_direction(d, s) make_one(s, op, d, into);
+        each_direction(d, s) make_one(s, op, d, false, into);
     else
-        make_one(s, op, 0, into);
+        make_one(s, op, 0, true, into);
 }
 
 static void
