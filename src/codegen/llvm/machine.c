@@ -21,10 +21,15 @@
 #define UNSWITCH "loop-mssa(simple-loop-unswitch<nontrivial>)," COMBINE ",simplifycfg,"
 #define LOOPS                                                                                      \
     UNSWITCH "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
+/* A long function is one of many directions more often than not: its short loops over rows and
+ * columns are vectors, each with as many accumulators as there are directions. */
+#define MANY                                                                                       \
+    "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars),loop-vectorize,"          \
+    "loop(loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 
 static const char *const passes[] = {
     [MACHINE_FULL] = "function(" CLEAN "," LOOPS ")",
-    [MACHINE_SHORT] = "function(" CLEAN ")",
+    [MACHINE_SHORT] = "function(" MANY ")",
     [MACHINE_QUICK] = "function(sroa,early-cse)",
 };
 

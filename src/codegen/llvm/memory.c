@@ -57,10 +57,15 @@ gen_is_dense(const gen *g, const ir_value *buffer)
     return true;
 }
 
-/* the extent that the kernel's shape fixes to a constant; -1: none */
+/* the extent that the kernel's shape, or what makes the buffer, fixes to a constant; -1: none */
 static int64_t
-fixed_extent(const gen *g, int64_t p, uint32_t axis)
+fixed_extent(const gen *g, const ir_value *buffer, uint32_t axis)
 {
+    uint64_t extent;
+    const ir_op *temp = buffer->def;
+    if (temp && temp->code == RG_OP_TEMP && ir_is_const(temp->args[axis], &extent))
+        return (int64_t)extent;
+    int64_t p = gen_parameter_of(g, buffer);
     if (p < 0 || !g->ir->shape)
         return -1;
     uint32_t at = 0;
@@ -130,7 +135,7 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
 LLVMValueRef
 gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis)
 {
-    int64_t fixed = fixed_extent(g, gen_parameter_of(g, buffer), axis);
+    int64_t fixed = fixed_extent(g, buffer, axis);
     return fixed >= 0 ? gen_i64(g, fixed) : buffer_field(g, buffer, FIELD_EXTENT, axis);
 }
 
