@@ -107,6 +107,14 @@ create(eval *e, const char *name, rg_array_desc desc)
     return a;
 }
 
+/* begins where a cache line does */
+static double *
+zeros(size_t count)
+{
+    size_t bytes = (count * sizeof(double) + 64) / 64 * 64;
+    return memset(aligned_alloc(64, bytes), 0, bytes);
+}
+
 static size_t
 elements(int64_t rows, int64_t columns)
 {
@@ -130,7 +138,7 @@ eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *value
 {
     size_t count = elements(rows, columns);
     if (!values)
-        values = calloc(count + 1, sizeof *values);
+        values = zeros(count);
     eval_array *a =
         create(e, name,
                (rg_array_desc){
@@ -142,7 +150,7 @@ eval_array *
 eval_add_work(eval *e, const char *name, const int64_t shape[3], unsigned planes)
 {
     size_t count = (size_t)(shape[0] * shape[1] * shape[2]);
-    double *values = calloc(count + 1, sizeof *values);
+    double *values = zeros(count);
     rg_array_desc desc = {RG_F64, 3, {shape[0], shape[1], shape[2]}, .data = values};
     return fill_in(create(e, name, desc), count, values, planes);
 }
@@ -150,7 +158,7 @@ eval_add_work(eval *e, const char *name, const int64_t shape[3], unsigned planes
 void
 eval_add_directions(eval_array *a, unsigned plane, size_t directions)
 {
-    double *memory = calloc(directions * a->count + 1, sizeof *memory);
+    double *memory = zeros(directions * a->count);
     a->directions = directions;
     a->plane[plane] = memory;
     eval_check(rg_array_attach_directions(a->array, plane, memory, (uint32_t)directions), a->name);
