@@ -58,25 +58,36 @@ compare_root(ir_value *root, void *user)
         s->shares_root |= s->roots.at[i] == root;
 }
 
+/* the same element at the same time tells nothing new */
+static bool
+is_known(const search *s, const ir_op *op)
+{
+    uint32_t axes = op->args[0]->type.rank;
+    for (size_t i = 0; i < s->accesses.n; i++) {
+        const ir_op *other = s->accesses.at[i];
+        if (other->args[0] == op->args[0] && other->parent == op->parent &&
+            memcmp(other->args, op->args, (1 + axes) * sizeof(*op->args)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool
 collect(ir_op *op, void *user)
 {
     search *s = user;
-    s->shares_root = false;
+    bool is_access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
     for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs; i++)
         if (op->args[i]->type.kind == IR_BUFFER)
-            ir_buffer_roots(op->args[i], compare_root, s);
-    if (s->shares_root)
-        return fail(s, "a function whose derivative is taken reads it");
-    bool is_access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+            fail(s, "a function gets it");
     if (!is_access || op->args[0]->type.kind != IR_BUFFER ||
         (op->code == RG_OP_LOAD && !ad_is_active(s->activity, op->results[0])))
         return true;
     s->shares_root = false;
     ir_buffer_roots(op->args[0], compare_root, s);
-    if (s->shares_root)
+    if (s->shares_root && !is_known(s, op))
         vec_push(&s->accesses, op);
-    return true;
+    return s->accesses.n <= ACCESSES_MAX;
 }
 
 /* -- conditions ------------------------------------------------------------------------------------ */
@@ -524,6 +535,8 @@ static void
 decide(search *s)
 {
     ir_walk(s->task->regions[0], collect, s);
+    if (s->why)
+        return;
     if (s->why)
         return;
     if (!s->buffer->type.rank)
