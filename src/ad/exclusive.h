@@ -3,9 +3,7 @@
 #define AD_EXCLUSIVE_H
 
 #include "ad/activity.h"
-#include "ir/poly.h"
-
-enum { AD_CONDITIONS = 24 };
+#include "ad/bounds.h"
 
 /* Of the elements of `buffer` that the accesses in `task` name: whether no two threads name the same.
  * Accesses that leave no trace in adjoints (loads of inactive values) do not count. */
