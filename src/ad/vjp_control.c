@@ -1,6 +1,7 @@
 /* Reverse of control flow: one rule per region kind. SPDX-License-Identifier: Apache-2.0 */
 #include "ad/reduce.h"
 #include "ad/vjp.h"
+#include "ir/induction.h"
 
 /* -- whether reversing an op does anything --------------------------------------------------------------- */
 static bool
@@ -25,30 +26,92 @@ has_work(vjp *v, const ir_op *op)
 }
 
 /* -- recording -------------------------------------------------------------------------------------------- */
+/* whether `exit_if %i >= bound` (going down: <=) ends the loop before %i can wrap around */
+static bool
+is_bounded_by(const ir_op *exit, const ir_value *i, bool up)
+{
+    const ir_op *compare = exit->args[0]->def;
+    if (!compare || compare->nargs != 2)
+        return false;
+    bool first = compare->args[0] == i, second = compare->args[1] == i;
+    return (first && compare->code == (up ? RG_OP_GE : RG_OP_LE)) ||
+           (second && compare->code == (up ? RG_OP_LE : RG_OP_GE));
+}
+
+/* A variable of the loop's own that goes up or down by one and never wraps; NULL: there is none. */
+static ir_value *
+find_counter(const ir_op *loop, ir_value **start, bool *up)
+{
+    const ir_region *body = loop->regions[0];
+    for (uint32_t k = 0; k < body->nparams; k++) {
+        uint64_t step;
+        ir_value *i = body->params[k];
+        if (i->type.kind != IR_SCALAR || !ir_is_int((rg_dtype)i->type.dtype) || ir_bits((rg_dtype)i->type.dtype) > 32 ||
+            !ir_is_induction(loop, i, start, &step))
+            continue;
+        *up = ir_wrap((rg_dtype)i->type.dtype, step) == 1;
+        if (!*up && ir_wrap((rg_dtype)i->type.dtype, step + 1) != 0)
+            continue;
+        ir_for_ops(exit, body)
+            if (exit->code == RG_OP_EXIT_IF && is_bounded_by(exit, i, *up))
+                return i;
+    }
+    return NULL;
+}
+
+/* v as it is where the loop is left: one more result, unless there is one */
+static ir_value *
+result_for(vjp *v, ir_op *loop, ir_value *value)
+{
+    for (uint32_t r = 0; r < loop->nresults; r++) {
+        bool same = true;
+        ir_for_ops(exit, loop->regions[0])
+            same = same && (exit->code != RG_OP_EXIT_IF || exit->args[1 + r] == value);
+        if (same)
+            return loop->results[r];
+    }
+    ir_for_ops(exit, loop->regions[0])
+        if (exit->code == RG_OP_EXIT_IF)
+            ir_op_arg(exit, v->fn, value);
+    return ir_op_result(loop, v->fn, value->type, value->name);
+}
+
+/* The number of full iterations: from a variable of the loop that tells, or one of our own. */
+static ir_value *
+iteration_count(vjp *v, ir_op *loop)
+{
+    ir_region *body = loop->regions[0];
+    ad_emit outside = {v->fn, loop->parent, loop, loop->loc};
+    ir_value *start;
+    bool up;
+    ir_value *counter = find_counter(loop, &start, &up);
+    if (counter) {
+        ad_emit after = {v->fn, loop->parent, loop->next, loop->loc};
+        ir_value *from = ad_cast(&after, RG_I64, start);
+        ir_value *to = ad_cast(&after, RG_I64, result_for(v, loop, counter));
+        return up ? ad_op2(&after, RG_OP_SUB, to, from) : ad_op2(&after, RG_OP_SUB, from, to);
+    }
+    ir_op_arg(loop, v->fn, ad_int(&outside, RG_I64, 0));
+    counter = ir_region_param(body, ir_scalar(RG_I64), NULL);
+    ad_emit last = {v->fn, body, ir_terminator(body), loop->loc};
+    ir_op_arg(last.before, v->fn, ad_op2(&last, RG_OP_ADD, counter, ad_int(&last, RG_I64, 1)));
+    return result_for(v, loop, counter);
+}
+
 /* gives a `loop` results that say how many iterations were full and which exit was taken */
 static void
 count_iterations(vjp *v, ir_op *loop, vjp_record *record)
 {
-    ir_region *body = loop->regions[0];
     ad_emit outside = {v->fn, loop->parent, loop, loop->loc};
-    ir_op_arg(loop, v->fn, ad_int(&outside, RG_I64, 0));
-    ir_value *k = ir_region_param(body, ir_scalar(RG_I64), NULL);
-    ad_emit last = {v->fn, body, ir_terminator(body), loop->loc};
-    ir_op_arg(last.before, v->fn, ad_op2(&last, RG_OP_ADD, k, ad_int(&last, RG_I64, 1)));
-    uint32_t exits = 0;
-    ir_for_ops(op, body) exits += op->code == RG_OP_EXIT_IF;
-    uint32_t e = 0;
-    ir_for_ops(op, body)
-    {
-        if (op->code != RG_OP_EXIT_IF)
-            continue;
-        ir_op_arg(op, v->fn, k);
-        if (exits > 1)
+    record->count = iteration_count(v, loop);
+    int32_t exits = 0, e = 0;
+    ir_for_ops(op, loop->regions[0]) exits += op->code == RG_OP_EXIT_IF;
+    if (exits < 2)
+        return;
+    ir_for_ops(op, loop->regions[0])
+        if (op->code == RG_OP_EXIT_IF)
             ir_op_arg(op, v->fn, ad_int(&outside, RG_I32, e++));
-    }
-    record->count = ir_op_result(loop, v->fn, ir_scalar(RG_I64), NULL);
-    if (exits > 1)
-        record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
+    record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
 }
 
 vjp_record *

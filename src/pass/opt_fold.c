@@ -223,6 +223,36 @@ fold_exits(edit *e, ir_op *op)
 }
 
 static bool
+same_at_exits(edit *e, const ir_op *loop, uint32_t a, uint32_t b)
+{
+    ir_for_ops(inner, loop->regions[0])
+        if (inner->code == RG_OP_EXIT_IF &&
+            !same_value(edit_now(e, inner->args[1 + a]), edit_now(e, inner->args[1 + b])))
+            return false;
+    return true;
+}
+
+/* Results that are the same at every exit become one. */
+static void
+fold_same_results(edit *e, ir_op *op)
+{
+    enum { MOST = 64 }; /* results that are compared with each other */
+    for (uint32_t b = op->nresults < MOST ? op->nresults : MOST; b-- > 1;) {
+        uint32_t a = 0;
+        ir_type type = op->results[b]->type;
+        if (type.kind != IR_SCALAR)
+            continue;
+        while (a < b && !(ir_type_eq(op->results[a]->type, type) && same_at_exits(e, op, a, b)))
+            a++;
+        if (a == b)
+            continue;
+        edit_replace(e, op->results[b], op->results[a]);
+        ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF) edit_drop_arg(inner, 1 + b);
+        edit_drop_result(op, b);
+    }
+}
+
+static bool
 recalled_after(const edit *e, const ir_op *op)
 {
     for (op = op->next; op; op = op->next) {
@@ -242,6 +272,7 @@ fold_loop(edit *e, ir_op *op)
     ir_region *body = op->regions[0];
     fold_unchanged(e, op, 0, 0);
     fold_region(e, body);
+    fold_same_results(e, op);
     ir_op *leave = fold_exits(e, op);
     if (!leave || op->records || recalled_after(e, leave))
         return op->next;
