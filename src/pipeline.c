@@ -178,6 +178,14 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     /* before derivatives: recording sweep and replay then round alike */
     if (o->contraction)
         PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+    /* short loops are straight code, and local arrays in them scalars, before there are derivatives. The
+     * interpreter stays with what was written. */
+    if (o->stage != IR_STAGE_AD) {
+        if (PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags))
+            pass_simplify(m, IR_STAGE_SOURCE, diags);
+        if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, diags))
+            pass_simplify(m, IR_STAGE_SOURCE, diags);
+    }
     /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
     if (reverse)
         fn = reverse_of(fn, o, combined, diags);

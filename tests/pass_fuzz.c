@@ -225,6 +225,15 @@ check_contraction(const ir_fn *fn)
     ir_module_free(m);
 }
 
+static bool
+straight(ir_module *m)
+{
+    bool changed = opt_unroll(m);
+    changed |= simplify(m);
+    changed |= opt_elements(m);
+    return simplify(m) || changed;
+}
+
 static void
 check_derivatives(ir_fn *fn)
 {
@@ -266,7 +275,9 @@ check_seed(void)
         {"opt_fold", opt_fold, IR_STAGE_SOURCE},   {"opt_cse", opt_cse, IR_STAGE_SOURCE},
         {"opt_dce", opt_dce, IR_STAGE_SOURCE},     {"opt_count", opt_count, IR_STAGE_SOURCE},
         {"opt_hoist", opt_hoist, IR_STAGE_SOURCE}, {"lower_arrays", lower_arrays, IR_STAGE_SLOTS},
-        {"simplify", simplify, IR_STAGE_SOURCE}};
+        {"opt_unroll", opt_unroll, IR_STAGE_SOURCE},
+        {"opt_elements", opt_elements, IR_STAGE_SOURCE},
+        {"straight", straight, IR_STAGE_SOURCE},   {"simplify", simplify, IR_STAGE_SOURCE}};
     str text = {0};
     diag_list diags = {0};
     irgen_kernel(&text, seed);
@@ -281,6 +292,8 @@ check_seed(void)
             simplify(m);
             opt_hoist(m);
             simplify(m);
+            if (seed % 4 == 1)
+                straight(m);
         }
         check_derivatives(m->first);
     }

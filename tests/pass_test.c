@@ -21,6 +21,16 @@ simplify(ir_module *m)
     return changed;
 }
 
+/* as before derivatives */
+static bool
+straight(ir_module *m)
+{
+    bool changed = opt_unroll(m);
+    changed |= simplify(m);
+    changed |= opt_elements(m);
+    return simplify(m) || changed;
+}
+
 static const struct {
     const char *name;
     pass_fn *run;
@@ -28,7 +38,8 @@ static const struct {
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
     {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
     {"opt_hoist", opt_hoist},   {"opt_put_back", opt_put_back},
-    {"simplify", simplify},
+    {"simplify", simplify},     {"opt_unroll", opt_unroll},
+    {"opt_elements", opt_elements}, {"straight", straight},
 };
 
 typedef struct op_count {
