@@ -93,7 +93,8 @@ struct rg_array {
     rt_layout layout; /* of the primal */
     char *name;       /* "" for none */
     void *plane[RG_PLANE_COUNT];
-    uint32_t directions[RG_PLANE_COUNT]; /* dense copies that the plane holds; 0: none */
+    uint32_t directions[RG_PLANE_COUNT]; /* that the plane holds; 0: none */
+    bool side_by_side;                   /* [array][directions], else [directions][array] */
     bool owned[RG_PLANE_COUNT];
     uint64_t version; /* of the primal's contents */
     uint64_t moves;   /* changes whenever a plane's address does */
@@ -113,6 +114,7 @@ typedef struct api_variant {
 typedef struct api_choice {
     api_variant *wide, *narrow;
     uint32_t directions, blocks; /* blocks 0: not chosen yet */
+    bool side_by_side;
 } api_choice;
 
 struct rg_kernel {
@@ -164,9 +166,9 @@ struct rg_args {
     size_t saved_size;
 };
 
-/* A variant's key: form, sharing; the directions of each plane; then for each parameter which planes
+/* A variant's key: form, sharing, whether directions lie side by side; how many each plane has; then for each parameter which planes
  * are there (bit p); then for each whether its primal is dense. */
-enum { API_KEY_DIRECTIONS = 2, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
+enum { API_KEY_LAYOUT = 2, API_KEY_DIRECTIONS = 3, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
 #define API_KEY_SIZE(nparams) (API_KEY_PLANES + 2 * (size_t)(nparams))
 
 /* -- between the files ------------------------------------------------------------------------- */
@@ -188,7 +190,7 @@ void api_args_extents(rg_args *args);
 rg_status api_args_pack(rg_args *args);
 /* The directions of each plane in a launch of that form, and how many launches they take. */
 rg_status api_count_directions(const rg_args *args, pipeline_form form,
-                               uint32_t of[RG_PLANE_COUNT]);
+                               uint32_t of[RG_PLANE_COUNT], bool *side_by_side);
 rg_status api_count_blocks(const rg_args *args, pipeline_form form, const uint32_t *of,
                            api_choice *choice);
 /* The arguments as packed, for the block that begins with direction `first`. */

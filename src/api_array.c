@@ -173,6 +173,7 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
     a->layout = layout;
     a->plane[RG_PRIMAL] = d->data;
     a->directions[RG_PRIMAL] = 1;
+    a->side_by_side = d->side_by_side;
     if (!d->data)
         status = own_plane(a, RG_PRIMAL, 1);
     if (!status && d->adjoint)
@@ -235,6 +236,7 @@ rg_array_get_info(const rg_array *array, rg_array_info *info)
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         info->planes |= array->plane[p] ? 1u << p : 0;
     memcpy(info->directions, array->directions, sizeof(info->directions));
+    info->side_by_side = array->side_by_side;
     info->version = array->version;
     return RG_OK;
 }
@@ -304,6 +306,18 @@ rg_array_attach_directions(rg_array *array, unsigned plane, void *data, uint32_t
     drop_plane(array, plane);
     array->plane[plane] = data;
     array->directions[plane] = data ? n : 0;
+    return RG_OK;
+}
+
+rg_status
+rg_array_set_side_by_side(rg_array *array, bool on)
+{
+    API_CHECK(array, API_ARRAY, "array");
+    for (unsigned p = 1; p < RG_PLANE_COUNT && on != array->side_by_side; p++)
+        if (array->directions[p] > 1)
+            return api_error(RG_INVALID, "%s: its %s has %u directions already", SHOWN(array),
+                             plane_name(p), array->directions[p]);
+    array->side_by_side = on;
     return RG_OK;
 }
 

@@ -25,15 +25,16 @@ has(const rg_args *args, uint32_t i, unsigned plane)
 
 /* How many there are of a plane (1 if nobody has it); all that have it have the same number. */
 static rg_status
-count_plane(const rg_args *args, pipeline_form form, unsigned plane, uint32_t *n)
+count_plane(const rg_args *args, pipeline_form form, unsigned plane, uint32_t *n, uint32_t *first_of)
 {
     const rg_kernel *k = args->kernel;
     uint32_t first = k->nparams;
     *n = 1;
+    *first_of = first;
     for (uint32_t i = 0; i < k->nparams; i++) {
         uint32_t mine = has(args, i, plane);
         if (mine && first == k->nparams) {
-            first = i;
+            first = *first_of = i;
             *n = mine;
         } else if (mine && mine != *n) {
             return api_error(RG_INVALID,
@@ -43,6 +44,23 @@ count_plane(const rg_args *args, pipeline_form form, unsigned plane, uint32_t *n
                              k->params[first].name.ptr, *n, k->params[i].name.ptr, mine);
         }
     }
+    return RG_OK;
+}
+
+/* Directions of a plane lie as those of parameter `like` do. */
+static rg_status
+check_layout(const rg_args *args, pipeline_form form, unsigned plane, uint32_t like)
+{
+    const rg_kernel *k = args->kernel;
+    for (uint32_t i = 0; i < k->nparams; i++)
+        if (has(args, i, plane) > 1 &&
+            args->slots[i].array->side_by_side != args->slots[like].array->side_by_side)
+            return api_error(RG_INVALID,
+                             "kernel `%s` (%s): directions of `%s` lie side by side, those of `%s` do "
+                             "not",
+                             k->fn->name, pipeline_form_name(form),
+                             k->params[args->slots[i].array->side_by_side ? i : like].name.ptr,
+                             k->params[args->slots[i].array->side_by_side ? like : i].name.ptr);
     return RG_OK;
 }
 
@@ -69,18 +87,29 @@ check_products(const rg_args *args, pipeline_form form, const uint32_t *of)
 }
 
 rg_status
-api_count_directions(const rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT])
+api_count_directions(const rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT],
+                     bool *side_by_side)
 {
     static const unsigned planes[] = {RG_ADJOINT, RG_TANGENT, RG_ADJOINT | RG_TANGENT};
     bool reverse = form != PIPELINE_FORWARD && form != PIPELINE_JVP, forward = form >= PIPELINE_JVP;
+    uint32_t none = args->kernel->nparams, like = none, first;
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         of[plane] = 1;
+    *side_by_side = false;
     for (size_t i = 0; i < countof(planes); i++) {
         bool used = (!(planes[i] & RG_ADJOINT) || reverse) && (!(planes[i] & RG_TANGENT) || forward);
-        rg_status status = used ? count_plane(args, form, planes[i], &of[planes[i]]) : RG_OK;
+        if (!used)
+            continue;
+        rg_status status = count_plane(args, form, planes[i], &of[planes[i]], &first);
+        if (!status && like == none && of[planes[i]] > 1)
+            like = first;
+        if (!status && like < none)
+            status = check_layout(args, form, planes[i], like);
         if (status)
             return status;
     }
+    if (like < none)
+        *side_by_side = args->slots[like].array->side_by_side;
     if (!reverse || !forward)
         return RG_OK;
     rg_status status = check_products(args, form, of);
@@ -97,12 +126,14 @@ api_count_blocks(const rg_args *args, pipeline_form form, const uint32_t *of, ap
         n = of[plane] > n ? of[plane] : n;
     /* a reverse sweep consumes adjoints: each block needs its own */
     bool repeats = form == PIPELINE_VJP || (form == PIPELINE_JVP_VJP && of[RG_ADJOINT] == n);
+    repeats = repeats && !choice->side_by_side;
     if (!repeats && n > IR_DIRECTIONS)
         return api_error(RG_INVALID,
-                         "kernel `%s` (%s): %u directions in one launch are too many, at most %d: its "
-                         "effects happen once\nlaunch several times, or the split gradient "
-                         "(rg_launch_vjp), which takes any number",
-                         args->kernel->fn->name, pipeline_form_name(form), n, IR_DIRECTIONS);
+                         "kernel `%s` (%s): %u directions in one launch are too many, at most %d%s\n"
+                         "launch several times, or the split gradient (rg_launch_vjp) with copies of "
+                         "arrays, which takes any number",
+                         args->kernel->fn->name, pipeline_form_name(form), n, IR_DIRECTIONS,
+                         choice->side_by_side ? " side by side" : ": its effects happen once");
     choice->directions = n;
     choice->blocks = repeats ? (n + BLOCK - 1) / BLOCK : 1;
     return RG_OK;

@@ -78,6 +78,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
         .form = form,
         .planes = planes,
         .directions = directions,
+        .side_by_side = v->key[API_KEY_LAYOUT],
         .contraction = k->module->context->contraction,
         .shared = args->shared,
         .stage = table->stage,
@@ -123,12 +124,13 @@ release_diags(void *diags)
 
 /* The variant for `n` directions of each plane that has several. */
 static rg_status
-find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n,
+find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n, bool side_by_side,
              api_variant **variant)
 {
     rg_kernel *k = args->kernel;
     args->key[0] = (uint8_t)form;
     args->key[1] = args->shared;
+    args->key[API_KEY_LAYOUT] = side_by_side;
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         args->key[API_KEY_DIRECTIONS + plane] = (uint8_t)(of[plane] > 1 ? n : 1);
     for (api_variant *v = k->variants; v; v = v->next)
@@ -151,21 +153,21 @@ find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n,
 }
 
 static rg_status
-choose(rg_args *args, pipeline_form form, const uint32_t *of)
+choose(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
 {
     if (form != PIPELINE_FORWARD && form != PIPELINE_JVP &&
         check_taking_part(args, RG_ADJOINT, "an adjoint"))
         return RG_INVALID;
     if (form >= PIPELINE_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
         return RG_INVALID;
-    api_choice choice = {0};
+    api_choice choice = {.side_by_side = side_by_side};
     rg_status status = api_count_blocks(args, form, of, &choice);
     if (status)
         return status;
     uint32_t least = choice.directions / choice.blocks;
-    status = find_variant(args, form, of, least, &choice.narrow);
+    status = find_variant(args, form, of, least, side_by_side, &choice.narrow);
     if (!status && choice.directions % choice.blocks)
-        status = find_variant(args, form, of, least + 1, &choice.wide);
+        status = find_variant(args, form, of, least + 1, side_by_side, &choice.wide);
     if (!status)
         args->chosen[form] = choice;
     return status;
@@ -247,9 +249,10 @@ run(rg_args *args, pipeline_form form)
     api_choice *c = &args->chosen[form];
     uint32_t of[RG_PLANE_COUNT];
     if (c->blocks != 1) {
-        rg_status status = api_count_directions(args, form, of);
+        bool side_by_side;
+        rg_status status = api_count_directions(args, form, of, &side_by_side);
         if (!status && !c->blocks)
-            status = choose(args, form, of);
+            status = choose(args, form, of, side_by_side);
         if (status)
             return status;
     }

@@ -146,7 +146,10 @@ several_directions(ir_fn *fn, const pipeline_options *o, diag_list *diags)
         most = o->directions[plane] > most ? o->directions[plane] : most;
     if (most == 1 || diags->errors)
         return fn;
-    ir_fn *made = ad_directions(fn, o->directions, diags);
+    /* so that it is contracted like one direction, and alike in each; the interpreter has no use for it */
+    if (o->contraction && o->stage != IR_STAGE_AD)
+        PASS_RUN(fn->module, opt_fma, IR_STAGE_AD, diags);
+    ir_fn *made = ad_directions(fn, o->directions, o->side_by_side, diags);
     if (!made)
         return fn;
     ir_keep_called(fn->module, made);

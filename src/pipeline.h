@@ -21,6 +21,7 @@ typedef struct pipeline_options {
     const uint8_t *planes; /* NULL: every float parameter has all of them */
     /* of each plane, 1 or the same number in all that have more; NULL: 1 */
     const uint32_t *directions;
+    bool side_by_side;     /* those of an element lie one behind the other */
     bool contraction;      /* form fma */
     bool shared;           /* buffers may share adjoints: no add to one is exclusive */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */

@@ -60,6 +60,13 @@ run_one(inputs *in, subject *s, const trial *t)
     return status ? status : t->launch(s->kernel, s->args);
 }
 
+/* where element i of direction d lies, of n */
+static size_t
+place(const input *p, bool side_by_side, size_t n, unsigned d, size_t i)
+{
+    return side_by_side ? i * n + d : d * p->count + i;
+}
+
 /* -- all directions at once ------------------------------------------------------------------------ */
 
 static rg_status
@@ -73,7 +80,7 @@ require(const inputs *in, subject *s, const trial *t)
 }
 
 static rg_status
-write_starts(const inputs *in, subject *s, const trial *t)
+write_starts(const inputs *in, subject *s, const trial *t, bool side_by_side)
 {
     rg_status status = RG_OK;
     for (uint32_t k = 0; k < in->count; k++)
@@ -82,8 +89,9 @@ write_starts(const inputs *in, subject *s, const trial *t)
             rg_dtype dtype = p->param.dtype;
             size_t n = count_of(t, plane), size = rg_dtype_size(dtype);
             char *data = calloc(n * p->count + 1, 8);
-            for (size_t i = 0; i < n * p->count; i++)
-                element_set(dtype, data, i, start(p, plane, i % p->count, (unsigned)(i / p->count)));
+            for (unsigned d = 0; d < n; d++)
+                for (size_t i = 0; i < p->count; i++)
+                    element_set(dtype, data, place(p, side_by_side, n, d, i), start(p, plane, i, d));
             status = rg_array_write(s->arrays[k], plane, data, n * p->count * size);
             free(data);
         }
@@ -91,18 +99,21 @@ write_starts(const inputs *in, subject *s, const trial *t)
 }
 
 static rg_status
-run_several(inputs *in, subject *s, const trial *t)
+run_several(inputs *in, subject *s, const trial *t, bool side_by_side)
 {
     /* the primals, while companions are as the inputs expect them */
-    for (uint32_t k = 0; k < in->count; k++)
+    for (uint32_t k = 0; k < in->count; k++) {
         for (unsigned plane = 1; in->at[k].seed && plane < PLANES; plane++)
             if (rg_array_require_directions(s->arrays[k], plane, 1))
                 return RG_INVALID;
+        if (in->at[k].seed && rg_array_set_side_by_side(s->arrays[k], side_by_side))
+            return RG_INVALID;
+    }
     rg_status status = subject_reset(s, in);
     if (!status)
         status = require(in, s, t);
     if (!status)
-        status = write_starts(in, s, t);
+        status = write_starts(in, s, t, side_by_side);
     if (!status && t->after_forward)
         status = rg_launch(s->kernel, s->args);
     return status ? status : t->launch(s->kernel, s->args);
@@ -120,7 +131,7 @@ agrees(double a, double b, double limit)
 
 static bool
 compare_array(const input *p, const subject *several, uint32_t k, const trial *t, unsigned plane,
-              unsigned d, const double *want, double tolerance, report *r)
+              bool side_by_side, unsigned d, const double *want, double tolerance, report *r)
 {
     size_t size = rg_dtype_size(p->param.dtype), n = count_of(t, plane);
     char *raw = calloc(n * p->count + 1, 8);
@@ -129,18 +140,19 @@ compare_array(const input *p, const subject *several, uint32_t k, const trial *t
     for (size_t i = 0; i < p->count; i++)
         most = isfinite(want[i]) ? fmax(most, fabs(want[i])) : most;
     for (size_t i = 0; i < p->count && good; i++) {
-        double got = element_get(p->param.dtype, raw, (n > 1 ? d : 0) * p->count + i);
+        double got = element_get(p->param.dtype, raw, place(p, side_by_side, n, n > 1 ? d : 0, i));
         if (!agrees(got, want[i], tolerance * most))
-            good = complain(r, "%s in %d directions: plane %u of %s, direction %u, element %zu: %.17g, not %.17g",
-                            t->name, N, plane, p->name, d, i, got, want[i]);
+            good = complain(r, "%s in %d directions%s: plane %u of %s, direction %u, element %zu: %.17g, not %.17g",
+                            t->name, N, side_by_side ? ", side by side" : "", plane, p->name, d, i,
+                            got, want[i]);
     }
     free(raw);
     return good;
 }
 
 static bool
-compare(const inputs *in, const subject *one, const subject *several, const trial *t, unsigned d,
-        double tolerance, report *r)
+compare(const inputs *in, const subject *one, const subject *several, const trial *t,
+        bool side_by_side, unsigned d, double tolerance, report *r)
 {
     bool good = true;
     for (unsigned plane = 0; plane < PLANES && good; plane++) {
@@ -148,17 +160,19 @@ compare(const inputs *in, const subject *one, const subject *several, const tria
         kept_take(&k, in, one, plane);
         for (uint32_t i = 0; i < in->count && good; i++)
             if (k.at[i])
-                good = compare_array(&in->at[i], several, i, t, plane, d, k.at[i], tolerance, r);
+                good = compare_array(&in->at[i], several, i, t, plane, side_by_side, d, k.at[i],
+                                     tolerance, r);
         kept_free(&k);
     }
     return good;
 }
 
 static bool
-check_trial(inputs *in, subject *one, subject *several, const trial *t, double tolerance, report *r)
+check_trial(inputs *in, subject *one, subject *several, const trial *t, bool side_by_side,
+            double tolerance, report *r)
 {
     bool good = true;
-    rg_status status = run_several(in, several, t);
+    rg_status status = run_several(in, several, t, side_by_side);
     if (status == RG_COMPILE && t->after_forward)
         return true;
     if (status)
@@ -167,7 +181,7 @@ check_trial(inputs *in, subject *one, subject *several, const trial *t, double t
         set_direction(in, t, d);
         if (run_one(in, one, t))
             good = complain(r, "%s: %s", t->name, rg_error_message());
-        good = good && compare(in, one, several, t, d, tolerance, r);
+        good = good && compare(in, one, several, t, side_by_side, d, tolerance, r);
     }
     return good;
 }
@@ -183,7 +197,9 @@ check_directions(inputs *in, subject *one, subject *several, bool all, double to
     if (subject_require_second(one, in) || subject_require_second(several, in))
         return complain(r, "directions: %s", rg_error_message());
     for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
-        if ((all || trials[i].always) && !check_trial(in, one, several, &trials[i], tolerance, r))
-            return false;
+        for (unsigned side_by_side = 0; side_by_side < 2; side_by_side++)
+            if ((all || trials[i].always) &&
+                !check_trial(in, one, several, &trials[i], side_by_side, tolerance, r))
+                return false;
     return true;
 }

@@ -390,6 +390,41 @@ test_launches(const char *device)
     end_polar(&q);
 }
 
+/* A row of the Jacobian's matrix is what one output's tangents are. */
+static void
+test_side_by_side(const char *device)
+{
+    const double point[2] = {3, 0.5}, unit[4] = {1, 0, 0, 1};
+    double c = 2 * cos(0.5), s = 2 * sin(0.5), got[4];
+    const double rows[4] = {c, -3 * s, s, 3 * c};
+    rg_array_info info;
+    polar q = begin_polar(device, point);
+    GOOD(rg_array_set_side_by_side(q.p, true));
+    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 2));
+    FAILS(rg_array_set_side_by_side(q.out, true), RG_INVALID, "2 directions already");
+    FAILS(rg_launch_jvp(q.s.kernel, q.s.args), RG_INVALID,
+          "directions of `p` lie side by side, those of `out` do not");
+    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 1));
+    GOOD(rg_array_set_side_by_side(q.out, true));
+    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 2));
+    GOOD(rg_array_get_info(q.out, &info));
+    CHECK(info.side_by_side && info.directions[RG_TANGENT] == 2, "info");
+    GOOD(rg_array_write(q.p, RG_TANGENT, unit, sizeof(unit)));
+    GOOD(rg_launch_jvp(q.s.kernel, q.s.args));
+    GOOD(rg_array_read(q.out, RG_TANGENT, got, sizeof(got)));
+    CHECK(far_from(got, rows, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
+    /* no blocks */
+    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 40));
+    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 40));
+    GOOD(rg_array_fill(q.out, RG_ADJOINT, 1));
+    GOOD(rg_launch_vjp(q.s.kernel, q.s.args));
+    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 65));
+    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 65));
+    FAILS(rg_launch_vjp(q.s.kernel, q.s.args), RG_INVALID, "at most 64 side by side");
+    end_polar(&q);
+}
+
 /* Arrays that overlap may share an adjoint; with directions, each must lie where the other's does. */
 static void
 test_sharing(const char *device)
@@ -477,7 +512,7 @@ test_varied(void)
     CHECK(m, "%s", diags.text.ptr);
     if (!m)
         return;
-    ir_fn *fn = m->first, *made = ad_directions(fn, of, &diags);
+    ir_fn *fn = m->first, *made = ad_directions(fn, of, false, &diags);
     CHECK(made && ir_verify(m, IR_STAGE_AD, NULL, &diags), "%s", diags.text.ptr);
     for (int d = 0; d < DIRECTIONS; d++)
         run_varied(fn, x, one[0] + d * LENGTH, one[1] + d * LENGTH);
@@ -498,7 +533,7 @@ test_refused(void)
     const uint32_t of[RG_PLANE_COUNT] = {1, 2, 1, 1, 1, 1, 1, 1};
     diag_list diags = {0};
     ir_module *m = ir_parse(rg_str_of(text), "bad", &diags);
-    CHECK(m && !ad_directions(m->first, of, &diags) && strstr(diags.text.ptr, "E0540"), "refused");
+    CHECK(m && !ad_directions(m->first, of, false, &diags) && strstr(diags.text.ptr, "E0540"), "refused");
     diag_free(&diags);
     ir_module_free(m);
 }
@@ -522,6 +557,7 @@ main(void)
         test_arrays(devices[i]);
         test_launches(devices[i]);
         test_sharing(devices[i]);
+        test_side_by_side(devices[i]);
     }
     return check_done();
 }

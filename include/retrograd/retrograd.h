@@ -84,6 +84,8 @@ typedef struct rg_array_desc {
                             * array; it points at element [0]...[0] and is aligned to the dtype */
     bool adjoint, tangent; /* create these companions at once */
     uint32_t directions;   /* of these companions; 0: 1 */
+    bool side_by_side;     /* directions of an element lie behind each other; else each direction
+                            * is a dense copy of the array */
     rg_str name;           /* for messages; optional */
 } rg_array_desc;
 
@@ -95,7 +97,8 @@ typedef struct rg_array_info {
     size_t count;                 /* elements */
     size_t bytes;                 /* of a dense copy */
     uint32_t planes;              /* bit p: plane p exists */
-    uint32_t directions[RG_PLANE_COUNT]; /* copies that a plane holds; 0: there is none */
+    uint32_t directions[RG_PLANE_COUNT]; /* that a plane holds; 0: there is none */
+    bool side_by_side;                   /* how they lie */
     uint64_t version;             /* grows when the host or a kernel may have written the primal */
 } rg_array_info;
 
@@ -115,8 +118,12 @@ RG_API RG_MUST_CHECK rg_status rg_array_require_directions(rg_array *array, unsi
                                                            uint32_t n);
 RG_API RG_MUST_CHECK rg_status rg_array_attach_directions(rg_array *array, unsigned plane,
                                                           void *data, uint32_t n);
-/* Copies all elements in row-major order, of a companion those of all its directions; bytes must be
- * those of a dense copy, times directions. */
+/* How the directions of the array's companions lie: as shape [n][array], or side by side, as shape
+ * [array][n]. Side by side is faster, and all that take part in a launch lie alike. RG_INVALID once
+ * a companion has several. */
+RG_API RG_MUST_CHECK rg_status rg_array_set_side_by_side(rg_array *array, bool on);
+/* Copies all elements in row-major order, of a companion those of all its directions as they lie;
+ * bytes must be those of a dense copy, times directions. */
 RG_API RG_MUST_CHECK rg_status rg_array_read(rg_array *array, unsigned plane, void *data,
                                              size_t bytes);
 RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, const void *data,
@@ -223,7 +230,7 @@ RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
  * what n would do, rows (columns) of a Jacobian, and computes the primal once. In the jvp of a
  * gradient adjoints, or tangents, or both have n directions, and the adjoints' tangents have n. Any
  * number for rg_launch_vjp, at most 64 for launches whose effects (or adjoints' changes) all
- * directions share.
+ * directions share, and where they lie side by side.
  *
  * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, memory
  * overlaps that the kernel writes, or companions differ in their directions. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape

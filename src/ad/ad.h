@@ -42,7 +42,8 @@ void ad_drop_planes(ir_fn *fn, const uint8_t *planes);
 
 /* A finished derivative for several directions: plane p has of[p] of them, 1 or the same number n (at most
  * IR_DIRECTIONS). What does not differ between directions, all of the primal, is computed once. */
-ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], diag_list *diags);
+ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_side,
+                     diag_list *diags);
 
 /* After a vjp was simplified: refuses it, naming both lines, if a value that it loads again after the
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */

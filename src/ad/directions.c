@@ -20,9 +20,11 @@ typedef struct directions {
     diag_list *diags;
     const uint32_t *of; /* by plane */
     uint32_t n;
+    bool side_by_side;
     bool *varying; /* by id in `from` */
     map split;     /* ops that are made n times as a whole */
     bool changed, failed;
+    uint32_t bundles;
     ir_value **made; /* by id in `from` * n + direction */
     int only;        /* inside of what is split: the direction being made; -1: all */
 } directions;
@@ -280,11 +282,14 @@ consumes(const ir_op *op, uint32_t arg)
 
 /* The op for direction d; `once`: for all of them, so that an array may go where it went. */
 static void
-make_one(directions *s, const ir_op *op, uint32_t d, bool once, ir_region *into)
+make_one(directions *s, const ir_op *op, uint32_t d, bool once, uint32_t bundle, ir_region *into)
 {
     ir_op *copy = ir_op_like(s->fn, op);
-    if (has_directions(s, op))
+    copy->bundle = bundle;
+    if (has_directions(s, op)) {
         copy->direction = (uint8_t)d;
+        copy->beside = s->side_by_side ? (uint8_t)s->n : 0;
+    }
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, s->fn,
                   consumes(op, i) && !once ? own_array(s, op->args[i], d, into)
@@ -315,10 +320,11 @@ make_plain(directions *s, const ir_op *op, ir_region *into)
         error_at(s, op, op->plane ? "what is stored to a plane without directions" : "what is stored");
         return;
     }
+    uint32_t bundle = s->only < 0 && varies ? ++s->bundles : 0;
     if (varies || s->only >= 0)
-        each_direction(d, s) make_one(s, op, d, false, into);
+        each_direction(d, s) make_one(s, op, d, false, bundle, into);
     else
-        make_one(s, op, 0, true, into);
+        make_one(s, op, 0, true, 0, into);
 }
 
 static void
@@ -436,9 +442,11 @@ release(void *object)
 }
 
 ir_fn *
-ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], diag_list *diags)
+ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_side,
+              diag_list *diags)
 {
     directions s = {.from = fn, .diags = diags, .of = of, .n = 1, .only = -1};
+    s.side_by_side = side_by_side;
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         s.n = of[plane] > s.n ? of[plane] : s.n;
     mem_owner owns;

@@ -90,7 +90,7 @@ add_op(hasher *s, const ir_op *op)
     add(s, op->code | (uint64_t)op->plane << 16 | (uint64_t)op->rmw << 24 |
                (uint64_t)op->atomic << 32 | (uint64_t)op->records << 33 |
                (uint64_t)op->rewinds << 34 | (uint64_t)op->fast << 35 |
-               (uint64_t)op->direction << 40);
+               (uint64_t)op->direction << 40 | (uint64_t)op->beside << 48);
     add(s, op->nargs | (uint64_t)op->nresults << 32);
     for (uint32_t i = 0; i < op->nargs; i++)
         add(s, (uintptr_t)map_get(&s->order, map_ptr(op->args[i])));

@@ -41,7 +41,8 @@
  * those frames back. load, store and rmw of any plane have the buffer's element type.
  *
  * A plane above 0 may hold several directions, one dense copy of the array after the other: direction d
- * begins d times the array's number of elements behind direction 0. */
+ * begins d times the array's number of elements behind direction 0. Or they lie side by side: that of
+ * element i at `beside` times i + d. */
 #ifndef IR_IR_H
 #define IR_IR_H
 
@@ -81,6 +82,7 @@ struct ir_op {
     uint16_t code;     /* rg_op */
     uint8_t plane;     /* load, store, rmw: bits of RG_ADJOINT... */
     uint8_t direction; /* the same, of a plane above 0: which of its copies */
+    uint8_t beside;    /* ... > 0: so many directions of each element lie side by side */
     uint8_t rmw;       /* rmw: rg_rmw */
     bool atomic;       /* rmw: other threads may touch the element */
     bool records;      /* for, loop, parallel */
@@ -97,6 +99,8 @@ struct ir_op {
     /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order;
      * tape_push: there is room for it (not part of the text) */
     bool decided;
+    uint32_t bundle;   /* > 0: one of several, of this number, that do the same in each direction (not
+                        * part of the text) */
     uint32_t nargs, nresults, nregions;
     uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */
     ir_loc loc;

@@ -35,21 +35,37 @@ parse_rmw_suffix(ir_op *op, rg_str *rest)
     return false;
 }
 
-/* d1, d2, ...; direction 0 is not written */
+/* a number below 100 without leading zeros behind `name`; 0: it is something else */
+static unsigned
+number_behind(rg_str part, const char *name)
+{
+    size_t start = strlen(name);
+    unsigned n = 0;
+    if (part.len <= start || part.len > start + 2 || memcmp(part.ptr, name, start) != 0 ||
+        part.ptr[start] == '0')
+        return 0;
+    for (size_t i = start; i < part.len; i++) {
+        if (part.ptr[i] < '0' || part.ptr[i] > '9')
+            return 0;
+        n = n * 10 + (unsigned)(part.ptr[i] - '0');
+    }
+    return n;
+}
+
+/* d1, d2, ... (direction 0 is not written), then of1, of2, ... where they lie side by side */
 static bool
 parse_direction(ir_op *op, rg_str part)
 {
-    unsigned n = 0;
-    if (op->direction || !op->plane || part.len < 2 || part.len > 3 || part.ptr[0] != 'd' ||
-        part.ptr[1] == '0')
+    unsigned direction = number_behind(part, "d"), beside = number_behind(part, "of");
+    if (!op->plane || op->atomic || op->fast || op->beside)
         return false;
-    for (size_t i = 1; i < part.len; i++) {
-        if (part.ptr[i] < '0' || part.ptr[i] > '9')
-            return false;
-        n = n * 10 + (unsigned)(part.ptr[i] - '0');
-    }
-    op->direction = (uint8_t)n;
-    return n < IR_DIRECTIONS;
+    if (direction && direction < IR_DIRECTIONS && !op->direction)
+        op->direction = (uint8_t)direction;
+    else if (beside > op->direction && beside <= IR_DIRECTIONS)
+        op->beside = (uint8_t)beside;
+    else
+        return false;
+    return true;
 }
 
 static bool
@@ -83,9 +99,9 @@ parse_suffixes(ir_op *op, rg_str rest)
                          : is(part, "tan")  ? RG_TANGENT
                          : is(part, "tan2") ? RG_TANGENT2
                                             : RG_PRIMAL;
-        if (plane && memory && plane > op->plane && !op->direction)
+        if (plane && memory && plane > op->plane && !op->direction && !op->beside)
             op->plane |= (uint8_t)plane;
-        else if (!op->atomic && !op->fast && parse_direction(op, part))
+        else if (parse_direction(op, part))
             continue;
         else if (is(part, "atomic") && op->code == RG_OP_RMW && !op->atomic && !op->fast)
             op->atomic = true;
@@ -137,7 +153,7 @@ parse_op_name(parser *p)
         lex_error(
             &p->lex, &t, E_SUFFIX,
             "this operation cannot have such a suffix\nload and store take .adj .tan .tan2, then "
-            "a direction .d1 to .d63; rmw takes .add .min ... .cas, then these, then .atomic; "
+            "a direction .d1 to .d63, .of2 to .of64; rmw takes .add .min ... .cas, then these, then .atomic; "
             "call takes .vjp, .jvp, .again; any op takes .fast last");
     lex_next(&p->lex);
     return op;

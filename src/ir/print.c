@@ -289,6 +289,8 @@ print_op_name(printer *p, const ir_op *op)
     print_plane(p->out, op->plane);
     if (op->direction)
         str_addf(p->out, ".d%u", op->direction);
+    if (op->beside)
+        str_addf(p->out, ".of%u", op->beside);
     if (op->atomic)
         str_addz(p->out, ".atomic");
     if (op->reverse)

@@ -87,8 +87,9 @@ static bool
 count_direction(ir_op *op, void *user)
 {
     uint32_t *of = user;
-    if (op->direction && op->direction >= of[op->plane])
-        of[op->plane] = op->direction + 1u;
+    uint32_t least = op->beside ? op->beside : op->direction + 1u;
+    if (least > of[op->plane])
+        of[op->plane] = least;
     return true;
 }
 

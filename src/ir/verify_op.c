@@ -498,6 +498,7 @@ check_flags(verifier *v, const ir_op *op)
     bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
     bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
     if ((op->plane && !memory) || (op->direction && (!op->plane || op->direction >= IR_DIRECTIONS)) ||
+        (op->beside && (!op->plane || op->beside <= op->direction || op->beside > IR_DIRECTIONS)) ||
         (op->atomic && op->code != RG_OP_RMW) ||
         (op->records && !loops) || (op->rewinds && op->code != RG_OP_PARALLEL))
         return verify_error(v, op, E_ATTRIBUTE, "%s has a flag that it cannot have",

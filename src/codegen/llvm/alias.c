@@ -44,6 +44,13 @@ may_touch(const gen *g, const ir_value *buffer, uint32_t place)
     return false;
 }
 
+/* what lies side by side is read and written together */
+static uint32_t
+scope_direction(const ir_op *op)
+{
+    return op->beside ? 0 : op->direction;
+}
+
 static bool
 mark_used(ir_op *op, void *user)
 {
@@ -52,7 +59,7 @@ mark_used(ir_op *op, void *user)
         return true;
     for (uint32_t place = 0; place <= temporaries(g); place++)
         if (may_touch(g, op->args[0], place))
-            g->used_planes[place * RT_PLANES + op->plane] |= (uint64_t)1 << op->direction;
+            g->used_planes[place * RT_PLANES + op->plane] |= (uint64_t)1 << scope_direction(op);
     return true;
 }
 
@@ -128,7 +135,7 @@ gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
     for (uint32_t i = 0; i < g->nscopes; i++) {
         const alias_node *node = &g->scopes[i];
         bool may = node->plane == op->plane &&
-                   (!g->few_directions || node->direction == op->direction) &&
+                   (!g->few_directions || node->direction == scope_direction(op)) &&
                    may_touch(g, op->args[0], node->place);
         if (may)
             in[nin++] = node->scope;

@@ -11,10 +11,30 @@ gen_yielded(gen *g, const ir_region *r, uint32_t n)
     return values;
 }
 
-static LLVMValueRef
-phi(gen *g, const ir_value *v)
+/* what a region yields for each group */
+static LLVMValueRef *
+yielded_groups(gen *g, const ir_region *r, const group *groups, uint32_t n)
 {
-    return LLVMBuildPhi(g->b, gen_value_type(g, v->type), v->name ? v->name : "");
+    const ir_op *yield = ir_terminator(r);
+    LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = gen_get_group(g, yield->args + groups[i].first, groups[i].n);
+    return values;
+}
+
+static LLVMValueRef
+phi(gen *g, ir_value *const *values, const group *of)
+{
+    const ir_value *v = values[of->first];
+    return LLVMBuildPhi(g->b, gen_group_type(g, v, of->n), v->name ? v->name : "");
+}
+
+static LLVMValueRef
+set_phi(gen *g, ir_value *const *values, const group *of)
+{
+    LLVMValueRef made = phi(g, values, of);
+    gen_set_group(g, values + of->first, of->n, made);
+    return made;
 }
 
 /* Whether it makes no difference which arm runs where one thread does: additions, plain or atomic. */
@@ -44,11 +64,13 @@ gen_if(gen *g, const ir_op *op)
     }
     LLVMBasicBlockRef arms[2] = {gen_block(g, "then"), gen_block(g, "else")}, ends[2];
     LLVMValueRef *values[2];
+    uint32_t n;
+    group *groups = gen_groups(g, op, true, op->nresults, &n);
     LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);
     for (int i = 0; i < 2; i++) {
         gen_at(g, arms[i]);
         gen_region(g, op->regions[i]);
-        values[i] = gen_yielded(g, op->regions[i], op->nresults);
+        values[i] = yielded_groups(g, op->regions[i], groups, n);
         ends[i] = gen_here(g);
     }
     LLVMBasicBlockRef after = gen_block(g, "endif");
@@ -57,11 +79,10 @@ gen_if(gen *g, const ir_op *op)
         LLVMBuildBr(g->b, after);
     }
     gen_at(g, after);
-    for (uint32_t k = 0; k < op->nresults; k++) {
-        LLVMValueRef joined = phi(g, op->results[k]);
+    for (uint32_t k = 0; k < n; k++) {
+        LLVMValueRef joined = set_phi(g, op->results, &groups[k]);
         LLVMValueRef from[2] = {values[0][k], values[1][k]};
         LLVMAddIncoming(joined, from, ends, 2);
-        gen_set(g, op->results[k], joined);
     }
 }
 
@@ -90,7 +111,8 @@ void
 gen_for(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
-    uint32_t n = op->nresults;
+    uint32_t n;
+    group *groups = gen_groups(g, op, false, op->nresults, &n);
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     int64_t step = op->attr.step;
     bool narrow = ir_bits(d) < 64, by_one = step == 1 && narrow;
@@ -103,7 +125,7 @@ gen_for(gen *g, const ir_op *op)
     }
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
-        init[k] = gen_get(g, op->args[2 + k]);
+        init[k] = gen_get_group(g, op->args + 2 + groups[k].first, groups[k].n);
 
     LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "for");
     LLVMValueRef enter = LLVMBuildCondBr(g->b, some, loop, loop); /* the second is set below */
@@ -112,12 +134,12 @@ gen_for(gen *g, const ir_op *op)
     LLVMValueRef trip = by_one ? NULL : LLVMBuildPhi(g->b, g->i64, "trip");
     LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
-        gen_set(g, body->params[1 + k], carried[k] = phi(g, body->params[1 + k]));
+        carried[k] = set_phi(g, body->params + 1, &groups[k]);
     g->s->wide[body->params[0]->id] = index;
     LLVMValueRef own = narrow ? LLVMBuildTrunc(g->b, index, gen_type(g, d), "") : index;
     gen_set(g, body->params[0], own);
     gen_region(g, body);
-    LLVMValueRef *next = gen_yielded(g, body, n);
+    LLVMValueRef *next = yielded_groups(g, body, groups, n);
     LLVMValueRef next_index, next_trip = NULL, again;
     if (by_one) {
         next_index = LLVMBuildNSWAdd(g->b, index, gen_i64(g, 1), "");
@@ -138,21 +160,19 @@ gen_for(gen *g, const ir_op *op)
     for (uint32_t k = 0; k < n; k++) {
         LLVMValueRef last[2] = {init[k], next[k]};
         LLVMAddIncoming(carried[k], last, into, 2);
-        LLVMValueRef result = phi(g, op->results[k]);
-        LLVMAddIncoming(result, last, into, 2);
-        gen_set(g, op->results[k], result);
+        LLVMAddIncoming(set_phi(g, op->results, &groups[k]), last, into, 2);
     }
 }
 
 /* Each exit_if adds an edge to the block after the loop. */
 static void
-gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, LLVMValueRef *results)
+gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups, uint32_t n,
+         LLVMValueRef *results)
 {
-    uint32_t n = exit->nargs - 1;
     LLVMValueRef leaves = gen_get(g, exit->args[0]);
     LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
-        values[k] = gen_get(g, exit->args[1 + k]);
+        values[k] = gen_get_group(g, exit->args + 1 + groups[k].first, groups[k].n);
     LLVMBasicBlockRef here = gen_here(g), stay = gen_block(g, "stay");
     LLVMBuildCondBr(g->b, leaves, after, stay);
     for (uint32_t k = 0; k < n; k++)
@@ -164,35 +184,38 @@ void
 gen_loop(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
+    uint32_t ncarried, nresults;
+    group *groups = gen_groups(g, op, false, op->nargs, &ncarried);
+    group *leaving = gen_groups(g, op, true, op->nresults, &nresults);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, op->nargs + 1);
-    for (uint32_t k = 0; k < op->nargs; k++)
-        init[k] = gen_get(g, op->args[k]);
+    for (uint32_t k = 0; k < ncarried; k++)
+        init[k] = gen_get_group(g, op->args + groups[k].first, groups[k].n);
     LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "loop"),
                       after = gen_block(g, "endloop");
     LLVMBuildBr(g->b, loop);
     gen_at(g, after);
     LLVMValueRef *results = arena_new_n(g->scratch, LLVMValueRef, op->nresults + 1);
-    for (uint32_t k = 0; k < op->nresults; k++)
-        results[k] = phi(g, op->results[k]);
+    for (uint32_t k = 0; k < nresults; k++)
+        results[k] = phi(g, op->results, &leaving[k]);
     gen_at(g, loop);
     LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, op->nargs + 1);
-    for (uint32_t k = 0; k < op->nargs; k++) {
-        gen_set(g, body->params[k], carried[k] = phi(g, body->params[k]));
+    for (uint32_t k = 0; k < ncarried; k++) {
+        carried[k] = set_phi(g, body->params, &groups[k]);
         LLVMAddIncoming(carried[k], &init[k], &before, 1);
     }
-    ir_for_ops (inner, body) {
+    for (const ir_op *inner = body->first; inner; inner = inner->next) {
         if (inner->code == RG_OP_EXIT_IF)
-            gen_exit(g, inner, after, results);
+            gen_exit(g, inner, after, leaving, nresults, results);
         else if (inner->code != RG_OP_YIELD)
-            gen_op(g, inner);
+            inner = gen_next(g, inner);
     }
-    LLVMValueRef *next = gen_yielded(g, body, op->nargs);
+    LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, loop);
-    for (uint32_t k = 0; k < op->nargs; k++)
+    for (uint32_t k = 0; k < ncarried; k++)
         LLVMAddIncoming(carried[k], &next[k], &end, 1);
     LLVMMoveBasicBlockAfter(after, end);
     gen_at(g, after);
-    for (uint32_t k = 0; k < op->nresults; k++)
-        gen_set(g, op->results[k], results[k]);
+    for (uint32_t k = 0; k < nresults; k++)
+        gen_set_group(g, op->results + leaving[k].first, leaving[k].n, results[k]);
 }

@@ -1,17 +1,23 @@
 /* A kernel becomes a module: which op is generated where. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
-static void
-scalar_op(gen *g, const ir_op *op)
+LLVMValueRef
+gen_op_value(gen *g, const ir_op *op, LLVMValueRef *args)
 {
     rg_dtype from = (rg_dtype)op->args[0]->type.dtype, to = (rg_dtype)op->results[0]->type.dtype;
-    LLVMValueRef args[3] = {0};
-    for (uint32_t i = 0; i < op->nargs && i < 3; i++)
-        args[i] = gen_get(g, op->args[i]);
     LLVMValueRef made = gen_scalar(g, (rg_op)op->code, from, to, args);
     if (op->fast && LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made))
         LLVMSetFastMathFlags(made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract);
-    gen_set(g, op->results[0], made);
+    return made;
+}
+
+static void
+scalar_op(gen *g, const ir_op *op)
+{
+    LLVMValueRef args[3] = {0};
+    for (uint32_t i = 0; i < op->nargs && i < 3; i++)
+        args[i] = gen_get(g, op->args[i]);
+    gen_set(g, op->results[0], gen_op_value(g, op, args));
 }
 
 void
@@ -106,9 +112,9 @@ gen_op(gen *g, const ir_op *op)
 void
 gen_region(gen *g, const ir_region *r)
 {
-    ir_for_ops (op, r)
+    for (const ir_op *op = r->first; op; op = op->next)
         if (op->code != RG_OP_YIELD)
-            gen_op(g, op);
+            op = gen_next(g, op);
 }
 
 static void
@@ -149,6 +155,8 @@ gen_kernel(gen *g)
     make_metadata(g);
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
     ir_directions(g->ir, g->directions);
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        g->lanes = g->directions[plane] > g->lanes ? g->directions[plane] : g->lanes;
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};

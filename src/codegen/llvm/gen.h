@@ -42,6 +42,8 @@ typedef struct scope {
     LLVMBasicBlockRef body;   /* the entry block ends in a jump to it */
     LLVMValueRef *values;     /* by id; NULL: not here (yet) */
     LLVMValueRef *wide;       /* by id: the same integer in 64 bits, if it came from there */
+    LLVMValueRef *vectors;    /* by id: it is element `lane` of this; NULL: no value is */
+    uint8_t *lane;
     struct held_buffer *held; /* buffers whose fields were loaded */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
     LLVMValueRef sincos[2][2]; /* places for its results: cosine, f64 */
@@ -77,6 +79,7 @@ typedef struct gen {
     uint32_t nbuffers;      /* parameters and results */
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
     uint32_t directions[RG_PLANE_COUNT];
+    uint32_t lanes; /* the most of these */
     alias_node *scopes;     /* nscopes of them */
     uint32_t nscopes;
     bool few_directions; /* each has a scope of its own; else all of a plane share one */
@@ -88,6 +91,8 @@ typedef struct gen {
 void gen_region(gen *g,
                 const ir_region *r); /* all ops but the terminator; exit_if: see control.c */
 void gen_op(gen *g, const ir_op *op);
+/* a scalar op's value for these operands, scalars or vectors */
+LLVMValueRef gen_op_value(gen *g, const ir_op *op, LLVMValueRef *args);
 void gen_kernel(gen *g);
 
 /* values.c */
@@ -126,6 +131,18 @@ LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTy
 void gen_find_pairs(gen *g);
 bool gen_pair(gen *g, const ir_op *op); /* false: op is not one of a pair */
 
+/* bundle.c */
+typedef struct group {
+    uint32_t first, n; /* n is 1, or all lanes of a vector */
+} group;
+/* generates op, or the vector op that it begins; returns the last one that this was */
+const ir_op *gen_next(gen *g, const ir_op *op);
+LLVMValueRef gen_lane(gen *g, const ir_value *v); /* NULL: v is in no vector */
+group *gen_groups(gen *g, const ir_op *op, bool results, uint32_t n, uint32_t *count);
+LLVMValueRef gen_get_group(gen *g, ir_value *const *v, uint32_t n);
+void gen_set_group(gen *g, ir_value *const *v, uint32_t n, LLVMValueRef value);
+LLVMTypeRef gen_group_type(gen *g, const ir_value *first, uint32_t n);
+
 /* index.c */
 LLVMValueRef gen_index(gen *g, const ir_value *v); /* a subscript as i64 */
 
@@ -148,6 +165,7 @@ LLVMValueRef gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis);
 LLVMValueRef gen_plane(gen *g, const ir_value *buffer, unsigned plane);
 LLVMValueRef gen_elements(gen *g, const ir_value *buffer); /* how many */
 LLVMValueRef gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index);
+LLVMValueRef gen_number_in_copy(gen *g, const ir_op *op);
 /* where a direction of a plane begins */
 LLVMValueRef gen_direction(gen *g, const ir_value *buffer, unsigned plane, unsigned direction);
 gen_place gen_element(gen *g, const ir_op *op, bool writes);
@@ -180,6 +198,7 @@ void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
 
 /* private.c */
+bool gen_is_private(const gen *g, const ir_op *op); /* adds to cells, perhaps */
 /* of the task that op becomes: which planes; at kernel level before and after it; where it begins
  */
 uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);

@@ -217,6 +217,23 @@ gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **in
     return sum;
 }
 
+/* from the first of op's direction, or of the plane where directions lie side by side; NULL: 0 */
+LLVMValueRef
+gen_number_in_copy(gen *g, const ir_op *op)
+{
+    const ir_value *buffer = op->args[0];
+    LLVMValueRef number = NULL;
+    if (buffer->type.kind == IR_BUFFER && buffer->type.rank)
+        number = gen_element_number(g, buffer, op->plane, op->args + 1);
+    if (!op->beside)
+        return number;
+    LLVMValueRef direction = gen_i64(g, op->direction);
+    if (!number)
+        return direction;
+    number = LLVMBuildNSWMul(g->b, number, gen_i64(g, op->beside), "");
+    return LLVMBuildNSWAdd(g->b, number, direction, "");
+}
+
 static LLVMValueRef
 zero_cell(gen *g)
 {
@@ -245,10 +262,11 @@ gen_element(gen *g, const ir_op *op, bool writes)
     if (known == MISSING)
         return (gen_place){.nothing = true};
     LLVMValueRef base = gen_plane(g, buffer, op->plane);
-    gen_place at = {.address = gen_direction(g, buffer, op->plane, op->direction)};
-    if (buffer->type.kind == IR_BUFFER && buffer->type.rank) {
+    unsigned copy = op->beside ? 0 : op->direction;
+    gen_place at = {.address = gen_direction(g, buffer, op->plane, copy)};
+    LLVMValueRef number = gen_number_in_copy(g, op);
+    if (number) {
         LLVMTypeRef type = gen_memory_type(g, (rg_dtype)buffer->type.dtype);
-        LLVMValueRef number = gen_element_number(g, buffer, op->plane, op->args + 1);
         at.address = known == THERE
                          ? LLVMBuildInBoundsGEP2(g->b, type, at.address, &number, 1, "")
                          : LLVMBuildGEP2(g->b, type, at.address, &number, 1, "");

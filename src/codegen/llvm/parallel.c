@@ -16,11 +16,16 @@ gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task)
     if (s) {
         g->spare = s->outer;
         LLVMValueRef *values = memset(s->values, 0, table), *wide = memset(s->wide, 0, table);
-        *s = (scope){.values = values, .wide = wide};
+        LLVMValueRef *vectors = s->vectors ? memset(s->vectors, 0, table) : NULL;
+        *s = (scope){.values = values, .wide = wide, .vectors = vectors, .lane = s->lane};
     } else {
         s = arena_one(g->scratch, scope);
         s->values = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
         s->wide = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
+        if (g->lanes > 1) {
+            s->vectors = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
+            s->lane = arena_new_n(g->scratch, uint8_t, g->ir->next_id);
+        }
     }
     s->outer = g->s;
     s->region = region;

@@ -132,28 +132,39 @@ add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
 {
     const ir_value *buffer = op->args[0];
     LLVMValueRef cell = sum->cells;
-    if (op->direction) {
+    if (op->direction && !op->beside) {
         LLVMValueRef skip = gen_elements(g, buffer);
         skip = LLVMBuildNSWMul(g->b, skip, gen_i64(g, op->direction), "");
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
     }
-    if (buffer->type.kind == IR_BUFFER && buffer->type.rank) {
-        LLVMValueRef number = gen_element_number(g, buffer, op->plane, op->args + 1);
+    LLVMValueRef number = gen_number_in_copy(g, op);
+    if (number)
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "");
-    }
     LLVMValueRef value = gen_get(g, op->args[op->nargs - 1]);
     value = gen_cast(g, (rg_dtype)buffer->type.dtype, RG_F64, value);
     LLVMValueRef old = gen_mark_own(g, LLVMBuildLoad2(g->b, g->f64, cell, ""));
     gen_mark_own(g, LLVMBuildStore(g->b, LLVMBuildFAdd(g->b, old, value, ""), cell));
 }
 
+static const private_sum *
+find_sum(const gen *g, const ir_op *op)
+{
+    for (uint32_t i = 0; i < g->s->nsums; i++)
+        if (ir_is_sum(op) && g->s->sums[i].buffer == op->args[0] && g->s->sums[i].plane == op->plane)
+            return &g->s->sums[i];
+    return NULL;
+}
+
+bool
+gen_is_private(const gen *g, const ir_op *op)
+{
+    return find_sum(g, op) != NULL;
+}
+
 LLVMBasicBlockRef
 gen_private_add(gen *g, const ir_op *op)
 {
-    const private_sum *sum = NULL;
-    for (uint32_t i = 0; i < g->s->nsums && !sum; i++)
-        if (ir_is_sum(op) && g->s->sums[i].buffer == op->args[0] && g->s->sums[i].plane == op->plane)
-            sum = &g->s->sums[i];
+    const private_sum *sum = find_sum(g, op);
     if (!sum)
         return NULL;
     LLVMBasicBlockRef own = gen_block(g, "own"), shared = gen_block(g, "shared"),

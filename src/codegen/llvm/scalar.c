@@ -53,7 +53,8 @@ compare_f(gen *g, rg_op op, LLVMValueRef x, LLVMValueRef y)
     return LLVMBuildFCmp(g->b, p, x, y, "");
 }
 
-/* `type` is f32 or f64; operands are of it, but for ldexp's i32 */
+/* `type` is f32 or f64 (or vectors of them: see is_vector_op); operands are of it, but for ldexp's
+ * i32 */
 static LLVMValueRef
 scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
 {
@@ -350,6 +351,9 @@ gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args)
         for (int i = 0; i < 3; i++)
             if (a[i] && LLVMTypeOf(a[i]) == g->f16)
                 a[i] = LLVMBuildFPExt(g->b, a[i], g->f32, "");
-    LLVMValueRef r = scalar_float(g, op, from == RG_F64 ? g->f64 : g->f32, a);
+    LLVMTypeRef type = from == RG_F64 ? g->f64 : g->f32;
+    if (LLVMGetTypeKind(LLVMTypeOf(a[0])) == LLVMVectorTypeKind)
+        type = LLVMTypeOf(a[0]);
+    LLVMValueRef r = scalar_float(g, op, type, a);
     return to == RG_F16 ? LLVMBuildFPTrunc(g->b, r, g->f16, "") : r;
 }

@@ -97,6 +97,9 @@ gen_get(gen *g, const ir_value *v)
     LLVMValueRef *at = &g->s->values[v->id];
     if (*at)
         return *at;
+    LLVMValueRef lane = gen_lane(g, v);
+    if (lane)
+        return lane;
     if (v->def && v->def->code == RG_OP_CONST)
         return *at = gen_const(g, (rg_dtype)v->type.dtype, v->def->attr.bits);
     if (v->def && v->def->code == RG_OP_TABLE)

@@ -128,7 +128,7 @@ locate(interp_frame *f, const ir_op *op, interp_buffer *b, void **at)
         strided = interp_strided(b, linear);
     }
     char *plane = b->arg->plane[op->plane];
-    linear += op->direction * b->total;
+    linear = op->beside ? linear * op->beside + op->direction : linear + op->direction * b->total;
     *at = plane ? plane + (op->plane ? linear : strided) * (int64_t)ir_bytes((rg_dtype)b->dtype)
                 : NULL;
     return FLOW_NEXT;
