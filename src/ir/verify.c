@@ -100,6 +100,10 @@ check_stage(verifier *v, const ir_op *op)
     case RG_OP_TAPE_OVER:
     case RG_OP_TAPE_ROOM:
     case RG_OP_TAPE_THIN:
+    case RG_OP_TAPE_SAVE:
+    case RG_OP_TAPE_RESTORE:
+    case RG_OP_TAPE_TASKS:
+    case RG_OP_TAPE_OVER_TASKS:
         ok = tape;
         break;
     case RG_OP_SLOT:

@@ -341,6 +341,29 @@ check_over(verifier *v, const ir_op *op)
 }
 
 static bool
+check_snapshot(verifier *v, const ir_op *op)
+{
+    bool buffer = op->code != RG_OP_TAPE_TASKS;
+    if (!verify_counts(v, op, 1 + buffer, 1, 0) || !verify_arg(v, op, 0, ir_cursor()))
+        return false;
+    if (buffer && arg_type(op, 1).kind != IR_BUFFER)
+        return verify_error(v, op, E_OPERAND, "operand 1 must be a buffer");
+    return verify_result(v, op, 0, ir_cursor());
+}
+
+static bool
+check_over_tasks(verifier *v, const ir_op *op)
+{
+    if (!verify_counts(v, op, 5, 1, 0))
+        return false;
+    for (uint32_t i = 0; i < 3; i++)
+        if (!verify_arg(v, op, i, ir_cursor()))
+            return false;
+    return verify_arg(v, op, 3, ir_scalar(RG_I32)) && verify_arg(v, op, 4, ir_scalar(RG_I64)) &&
+           verify_result(v, op, 0, ir_scalar(RG_BOOL));
+}
+
+static bool
 check_thin(verifier *v, const ir_op *op)
 {
     if (op->nargs < 3)
@@ -547,6 +570,12 @@ verify_op(verifier *v, const ir_op *op)
         return check_slot_copy(v, op);
     case RG_OP_SLOT_ZERO:
         return verify_counts(v, op, 1, 0, 0) && kind_is(v, op, 0, IR_SLOT, "a slot");
+    case RG_OP_TAPE_SAVE:
+    case RG_OP_TAPE_RESTORE:
+    case RG_OP_TAPE_TASKS:
+        return check_snapshot(v, op);
+    case RG_OP_TAPE_OVER_TASKS:
+        return check_over_tasks(v, op);
     case RG_OP_TAPE_THIN:
         return check_thin(v, op);
     case RG_OP_TAPE_OVER:

@@ -335,6 +335,9 @@ release_tape(void *object)
     for (size_t i = 0; i < t->chunks.n; i++) {
         vec_free(&t->chunks.at[i]->state);
         vec_free(&t->chunks.at[i]->env);
+        vec_free(&t->chunks.at[i]->arrays);
+        vec_free(&t->chunks.at[i]->shadows);
+        vec_free(&t->chunks.at[i]->shadow_ops);
     }
     vec_free(&t->chunks);
     vec_free(&t->unwinds);

@@ -15,6 +15,10 @@ typedef struct tape_chunks {
     tape_values env;    /* what it uses from around the loop where the unwind cannot see it */
     ir_op *again;       /* not yet placed: a `for` over iterations that records them */
     ir_op *env_pop;     /* not yet placed: where `again` has env from */
+    tape_values arrays; /* that the loop writes: parts of its state, at kernel level (tape_arrays.c) */
+    tape_values shadows; /* what `again` writes in their place */
+    vec(ir_op *) shadow_ops; /* not yet placed: make the shadows */
+    ir_value *bottom;   /* with arrays: the cursor before the loop */
     bool eager;         /* the first state is kept before the loop begins, else when frames are dropped */
     bool repeats;       /* this is `again`: the first state is there */
     bool leaf;          /* an iteration pushes one frame */
@@ -97,6 +101,10 @@ ir_value *tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_
  * again, once all slots are */
 void tape_find_chunks(tape *t);
 void tape_make_again(tape *t);
+/* tape_arrays.c: whether c's loop can be repeated on copies of the arrays that it writes; fills them in */
+bool tape_can_shadow(tape *t, tape_chunks *c);
+/* makes the copies' ops, and leads map from the arrays to them */
+void tape_make_shadows(tape *t, tape_chunks *c, ir_value **map);
 
 /* tape_drive.c. Before the loop, inside it, at an exit_if or the yield (what it carries is appended), and
  * behind it: each returns the cursor from then on. */

@@ -23,6 +23,7 @@ typedef struct slice {
     live live;
     tape_chunks *chunks;
     const ir_writes *writes;
+    bool all;    /* everything runs again, on copies of the arrays (tape_arrays.c) */
     map in_env;  /* values that are in chunks->env */
     ir_value **map; /* while cloning: by id */
     uint32_t map_n;
@@ -56,6 +57,7 @@ root_slots(ir_op *op, void *user)
 static void
 find_live(slice *s)
 {
+    live_release(&s->live);
     live_start(&s->live, s->t->fn);
     s->live.within = s->loop->regions[0];
     map_set(&s->live.ops, map_ptr(s->loop), s->loop); /* it runs as often as is known by then */
@@ -169,6 +171,22 @@ find_needs(slice *s)
 }
 
 /* -- which loops ---------------------------------------------------------------------------------------------- */
+/* With arrays, the state is all that the loop carries. */
+static bool
+find_whole_state(slice *s)
+{
+    const ir_region *body = s->loop->regions[0];
+    uint32_t first = s->loop->code == RG_OP_FOR;
+    vec_clear(&s->chunks->state);
+    for (uint32_t k = first; k < body->nparams; k++) {
+        if (!can_be_kept(body->params[k]->type))
+            return false;
+        if (body->params[k] != s->chunks->lo)
+            vec_push(&s->chunks->state, k - first);
+    }
+    return true;
+}
+
 static bool
 has_tasks(const ir_region *r)
 {
@@ -270,12 +288,38 @@ is_worth_it(slice *s)
     return !arrays || is_outermost(s->loop) || state <= 4 * frame + 64;
 }
 
+/* whether op, or a task in it, leaves frames */
+static bool
+leaves_frames(tape *t, const ir_op *op)
+{
+    if (op->records && tape_pushes(t, op))
+        return true;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ir_for_ops(inner, op->regions[i]) if (leaves_frames(t, inner)) return true;
+    return false;
+}
+
+static bool
+can_drop_frames(slice *s)
+{
+    tape *t = s->t;
+    tape_chunks *c = s->chunks;
+    if (tape_pushes(t, s->loop) && !has_tasks(s->loop->regions[0]) && find_needs(s) && is_worth_it(s))
+        return true;
+    vec_clear(&c->env);
+    if (!is_outermost(s->loop) || !tape_can_shadow(t, c) || !find_whole_state(s))
+        return false;
+    c->eager = c->inner = true;
+    c->parts++;
+    return true;
+}
+
 static void
 consider(tape *t, ir_op *unwind, const ir_writes *writes)
 {
     ir_op *loop = tape_maker(t, unwind);
-    if (unwind->code != RG_OP_UNWIND || !tape_pushes(t, loop) || !is_only_unwind(t, unwind, loop) ||
-        has_tasks(loop->regions[0]) || most_bytes(t, loop) < SMALL_TAPE)
+    if (unwind->code != RG_OP_UNWIND || !leaves_frames(t, loop) || !is_only_unwind(t, unwind, loop) ||
+        most_bytes(t, loop) < SMALL_TAPE)
         return;
     tape_chunks *chunks = arena_one(t->fn->module->arena, tape_chunks);
     vec_push(&t->chunks, chunks);
@@ -286,7 +330,7 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
     slice s = {.t = t, .loop = loop, .unwind = unwind, .chunks = chunks, .writes = writes};
     mem_owner owns;
     mem_own(&owns, release_slice, &s);
-    if (find_needs(&s) && is_worth_it(&s))
+    if (can_drop_frames(&s))
         tape_frame_of(t, loop)->chunks = chunks;
     mem_disown(&owns);
     release_slice(&s);
@@ -324,6 +368,7 @@ tape_find_chunks(tape *t)
     const ir_writes *writes = ir_writes_find(t->fn);
     for (size_t i = 0; i < t->unwinds.n; i++)
         consider(t, t->unwinds.at[i], writes);
+    map_free(&t->moving); /* a loop that drops frames has a cursor, also if only its tasks record */
     for (size_t i = 0; i < t->chunks.n; i++) {
         tape_chunks *c = t->chunks.at[i];
         ir_op *recall = tape_frame_of(t, c->loop)->chunks == c ? carry_lo(t, c) : NULL;
@@ -380,6 +425,10 @@ share_frame(slice *s, const ir_op *op, const ir_op *copy)
     *c = *f->chunks;
     c->state = (tape_numbers){0};
     c->env = (tape_values){0};
+    c->arrays = c->shadows = (tape_values){0};
+    memset(&c->shadow_ops, 0, sizeof(c->shadow_ops));
+    for (size_t i = 0; i < f->chunks->shadows.n; i++)
+        vec_push(&c->arrays, f->chunks->shadows.at[i]);
     for (size_t i = 0; i < f->chunks->state.n; i++)
         vec_push(&c->state, f->chunks->state.at[i]);
     for (size_t i = 0; i < f->chunks->env.n; i++)
@@ -411,13 +460,19 @@ copy_op(slice *s, const ir_op *op, ir_region *into)
     s->into = outer;
 }
 
+static bool
+is_wanted(const slice *s, const ir_op *op)
+{
+    return s->all ? op->code != RG_OP_ASSERT && op->code != RG_OP_PRINT : live_has_op(&s->live, op);
+}
+
 static void
 copy_ops(slice *s, const ir_region *r, ir_region *into)
 {
     ir_for_ops(op, r)
     {
         bool exit = op->code == RG_OP_EXIT_IF && r == s->loop->regions[0];
-        if (!exit && (op->code == RG_OP_YIELD || live_has_op(&s->live, op)))
+        if (!exit && (op->code == RG_OP_YIELD || is_wanted(s, op)))
             copy_op(s, op, into);
     }
 }
@@ -434,8 +489,8 @@ static bool
 share_frames(ir_op *op, void *user)
 {
     slice *s = user;
-    bool loop = op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
-    if (loop && op->records && tape_pushes(s->t, op)) {
+    bool records = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
+    if (records && op->records && tape_pushes(s->t, op)) {
         const ir_value *trace = op->results[op->nresults - 1];
         const ir_op *copy = s->map[trace->id]->def;
         s->into = copy->regions[0];
@@ -453,7 +508,7 @@ restore_index(slice *s, ir_value *iteration)
     ir_fn *fn = s->t->fn;
     ir_op *end = ir_op_new(fn, RG_OP_YIELD, 0, 0, s->loop->loc);
     ir_append(s->into, end);
-    ir_value *lo = s->live.values[index->id] ? operand(s, s->loop->args[0])
+    ir_value *lo = s->all || s->live.values[index->id] ? operand(s, s->loop->args[0])
                                              : ir_zero_before(fn, end, index->type);
     ir_remove(end);
     ir_append(s->into, end);
@@ -480,6 +535,9 @@ make_again(slice *s)
     s->map_n = t->fn->next_id;
     s->map = mem_zalloc(sizeof(*s->map) * s->map_n);
     s->copy = s->into = body;
+    s->all = c->arrays.n > 0;
+    if (s->all)
+        tape_make_shadows(t, c, s->map);
     c->env_pop = ir_op_new(t->fn, RG_OP_TAPE_POP, 1, 0, loop->loc);
     (void)ir_op_result(c->env_pop, t->fn, ir_cursor(), NULL);
     for (size_t i = 0; i < c->env.n; i++)
@@ -515,7 +573,7 @@ each_loop(tape *t, size_t n, const ir_writes *writes, bool make)
         slice s = {.t = t, .loop = c->loop, .unwind = c->unwind, .chunks = c, .writes = writes};
         mem_owner owns;
         mem_own(&owns, release_slice, &s);
-        bool known = find_needs(&s);
+        bool known = c->arrays.n ? find_whole_state(&s) : find_needs(&s);
         assert(known && "what could be had again before more was recorded still can");
         (void)known;
         if (make)

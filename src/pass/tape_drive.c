@@ -48,11 +48,23 @@ push_aside(tape *t, ir_value *const *values, size_t n, const ir_op *loop, ir_val
 }
 
 static ir_value *
+array_op(tape *t, rg_op code, const tape_chunks *c, ir_value *cursor, ir_value *array, ir_op *at)
+{
+    ir_op *op = tape_op(t, code, at);
+    op->loc = c->loop->loc;
+    ir_op_arg(op, t->fn, cursor);
+    ir_op_arg(op, t->fn, array);
+    return ir_op_result(op, t->fn, ir_cursor(), NULL);
+}
+
+static ir_value *
 push_state(tape *t, tape_chunks *c, ir_value *const *from, ir_value *number, ir_value *cursor, ir_op *at)
 {
     tape_values values = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &values.at);
+    for (size_t i = 0; i < c->arrays.n; i++)
+        cursor = array_op(t, RG_OP_TAPE_SAVE, c, cursor, c->arrays.at[i], at);
     state_values(c, from, number, &values);
     cursor = push_aside(t, values.at, values.n, c->loop, cursor, at);
     mem_disown(&owns);
@@ -70,6 +82,8 @@ pop_state(tape *t, tape_chunks *c, ir_value **out, ir_value *cursor, ir_op *at)
     const ir_op *loop = c->loop;
     state_values(c, loop->regions[0]->params + first_carried(loop), c->lo, &like);
     cursor = tape_pop_values(t, like.at, like.n, out, cursor, at);
+    for (size_t i = c->shadows.n; i-- > 0;)
+        cursor = array_op(t, RG_OP_TAPE_RESTORE, c, cursor, c->shadows.at[i], at);
     mem_disown(&owns);
     vec_free(&like);
     return cursor;
@@ -90,6 +104,8 @@ room(const tape *t, size_t n)
 static ir_value *
 drop_first_state(tape *t, tape_chunks *c, ir_value *cursor, ir_op *at)
 {
+    if (c->arrays.n)
+        return c->bottom;
     cursor = pop_state(t, c, room(t, c->state.n + 1), cursor, at);
     return tape_pop_values(t, c->env.at, c->env.n, room(t, c->env.n), cursor, at);
 }
@@ -149,13 +165,25 @@ replace_result(tape *t, ir_value *old)
     return made;
 }
 
+static ir_value *
+push_tasks(tape *t, const tape_chunks *c, ir_value *cursor)
+{
+    ir_op *op = tape_op(t, RG_OP_TAPE_TASKS, c->loop);
+    ir_op_arg(op, t->fn, cursor);
+    return ir_op_result(op, t->fn, ir_cursor(), NULL);
+}
+
 /* -- forwards --------------------------------------------------------------------------------------------------- */
 ir_value *
 tape_open_chunks(tape *t, tape_chunks *c, ir_value *cursor)
 {
     if (c->eager && !c->repeats) {
         ir_value *zero = tape_int(t, c->loop, RG_I64, 0);
-        c->header = cursor = push_env(t, c, cursor, c->loop);
+        c->bottom = cursor;
+        cursor = push_env(t, c, cursor, c->loop);
+        if (c->arrays.n)
+            cursor = push_tasks(t, c, cursor);
+        c->header = cursor;
         cursor = push_state(t, c, c->loop->args + ir_first_init(c->loop), zero, cursor, c->loop);
     } else if (!c->repeats) {
         c->header = cursor;
@@ -197,16 +225,16 @@ room_for_states(const tape_chunks *c)
 /* Whether frames are to be dropped. Where an iteration pushes one frame and nothing else, its room is made
  * here: only a page change asks, and *cursor changes. */
 static ir_value *
-is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_op *at)
+is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_value *header, ir_op *at)
 {
     uint32_t n = c->leaf ? 6 : 5;
     ir_value *args[6] = {*cursor, mark};
-    args[2] = tape_int(t, at, RG_I32, level_of(c));
+    args[2] = c->arrays.n ? header : tape_int(t, at, RG_I32, level_of(c));
     args[3] = tape_int(t, at, RG_I32, c->parts);
     args[4] = tape_int(t, at, RG_I64, room_for_states(c));
     if (c->leaf)
         args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(tape_frame_of(t, c->loop)));
-    ir_op *over = tape_op(t, c->leaf ? RG_OP_TAPE_ROOM : RG_OP_TAPE_OVER, at);
+    ir_op *over = tape_op(t, c->arrays.n ? RG_OP_TAPE_OVER_TASKS : c->leaf ? RG_OP_TAPE_ROOM : RG_OP_TAPE_OVER, at);
     over->loc = c->loop->loc;
     for (uint32_t i = 0; i < n; i++)
         ir_op_arg(over, t->fn, args[i]);
@@ -250,7 +278,7 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &values.at);
     state_values(c, c->loop->regions[0]->params + first_carried(c->loop), c->number, &values);
-    if (tape_fit_one_frame(values.at, values.n)) {
+    if (!c->arrays.n && tape_fit_one_frame(values.at, values.n)) {
         ir_op *op = tape_op(t, RG_OP_TAPE_THIN, at);
         ir_op_arg(op, t->fn, header);
         ir_op_arg(op, t->fn, mark);
@@ -273,8 +301,8 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     c->number = body->params[0];
     if (!c->repeats)
         c->number = carry(t, c, tape_int(t, c->loop, RG_I64, 0));
-    c->leaf = tape_pushes_one_frame(t, c->loop);
-    ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, at));
+    c->leaf = !c->arrays.n && tape_pushes_one_frame(t, c->loop);
+    ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, header, at));
     ir_value *kept = mark, *env = header;
     if (!c->eager && !c->repeats)
         keep_first(t, c, arm(over, 0), &kept, &env);
@@ -282,7 +310,7 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     kept = push_state(t, c, body->params + carried, c->number, kept, arm(over, 0));
     ir_value *top = kept;
     if (c->leaf)
-        (void)is_over(t, c, &top, kept, arm(over, 0));
+        (void)is_over(t, c, &top, kept, env, arm(over, 0));
     cursor = branch_yields(t, over, top, cursor);
     c->mark = branch_yields(t, over, kept, mark);
     c->header = c->repeats ? header : branch_yields(t, over, env, header);
@@ -356,6 +384,8 @@ static ir_op *
 place_again(tape *t, tape_chunks *c, ir_value *mark, ir_value *header, ir_value *hi, ir_op *at)
 {
     ir_value **state = room(t, c->state.n + 1);
+    for (size_t i = 0; i < c->shadow_ops.n; i++)
+        ir_insert_before(at, c->shadow_ops.at[i]);
     mark = pop_state(t, c, state, mark, at);
     (void)pop_state(t, c, state, mark, at);
     if (c->env.n) {

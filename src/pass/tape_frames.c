@@ -33,7 +33,8 @@ tape_region_moves(tape *t, const ir_region *r)
 bool
 tape_pushes(tape *t, const ir_op *maker)
 {
-    return tape_frame_of(t, maker)->slots.n > 0 || tape_region_moves(t, maker->regions[0]);
+    const tape_frame *f = tape_frame_of(t, maker);
+    return f->slots.n > 0 || f->chunks || tape_region_moves(t, maker->regions[0]);
 }
 
 static bool

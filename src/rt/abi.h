@@ -85,6 +85,16 @@ char *rt_cpu_room(rt_worker *worker, char *cursor, char *mark, int32_t parts, in
 /* Frames of `size` bytes lie between header and mark. Where they take more than half of what is left above
  * the header, every second one goes, the first stays; returns the cursor above the last. */
 char *rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t size);
+/* At kernel level. All elements of a buffer's primal (of `size` bytes) onto the tape; back into a buffer of the
+ * same extents. */
+char *rt_cpu_save(rt_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank,
+                  uint32_t line);
+char *rt_cpu_restore(rt_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank);
+/* Where the tapes of the workers stand, onto the tape; and, `tasks` the cursor behind that: whether what the
+ * kernel has recorded since `mark` and the workers since then takes too much, as rt_cpu_over. If so, what the
+ * workers hold is dropped. */
+char *rt_cpu_tasks(rt_worker *worker, char *cursor, uint32_t line);
+int32_t rt_cpu_over_tasks(rt_worker *worker, char *cursor, char *mark, char *tasks, int32_t parts, int64_t room);
 /* Zeroed memory until the launch ends. */
 void *rt_cpu_temp(rt_launch *launch, int64_t bytes);
 /* The same, at `last` (from an earlier call, or NULL) if that is large enough. */

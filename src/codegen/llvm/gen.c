@@ -86,6 +86,16 @@ gen_op(gen *g, const ir_op *op)
     case RG_OP_TAPE_ROOM:
         gen_tape_room(g, op);
         return;
+    case RG_OP_TAPE_SAVE:
+    case RG_OP_TAPE_RESTORE:
+        gen_tape_snapshot(g, op);
+        return;
+    case RG_OP_TAPE_TASKS:
+        gen_tape_tasks(g, op);
+        return;
+    case RG_OP_TAPE_OVER_TASKS:
+        gen_tape_over_tasks(g, op);
+        return;
     case RG_OP_TAPE_THIN:
         gen_tape_thin(g, op);
         return;

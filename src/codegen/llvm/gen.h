@@ -161,6 +161,8 @@ typedef struct gen_place {
 int64_t gen_parameter_of(const gen *g, const ir_value *v); /* -1: not a parameter */
 presence gen_presence(const gen *g, const ir_value *buffer, unsigned plane);
 bool gen_is_dense(const gen *g, const ir_value *buffer);
+/* the rt_arg of a buffer */
+LLVMValueRef gen_argument(gen *g, const ir_value *buffer);
 LLVMValueRef gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis);
 LLVMValueRef gen_plane(gen *g, const ir_value *buffer, unsigned plane);
 LLVMValueRef gen_elements(gen *g, const ir_value *buffer); /* how many */
@@ -256,6 +258,9 @@ void gen_tape_pop(gen *g, const ir_op *op);
 void gen_tape_over(gen *g, const ir_op *op);
 void gen_tape_room(gen *g, const ir_op *op);
 void gen_tape_thin(gen *g, const ir_op *op);
+void gen_tape_snapshot(gen *g, const ir_op *op);
+void gen_tape_tasks(gen *g, const ir_op *op);
+void gen_tape_over_tasks(gen *g, const ir_op *op);
 void gen_tape_leave(gen *g); /* where a function ends */
 void gen_table(gen *g, const ir_op *op);
 void gen_slot(gen *g, const ir_op *op);

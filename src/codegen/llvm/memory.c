@@ -108,8 +108,8 @@ held(gen *g, const ir_value *buffer)
     return h;
 }
 
-static LLVMValueRef
-held_argument(gen *g, const ir_value *buffer)
+LLVMValueRef
+gen_argument(gen *g, const ir_value *buffer)
 {
     int64_t p = gen_parameter_of(g, buffer);
     if (p < 0)
@@ -128,7 +128,7 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
         return read_field(g, g->b, gen_get(g, buffer), field, index);
     LLVMValueRef *at = &h->fields[field][index];
     if (!*at)
-        *at = gen_invariant(g, read_field(g, g->s->top, held_argument(g, buffer), field, index));
+        *at = gen_invariant(g, read_field(g, g->s->top, gen_argument(g, buffer), field, index));
     return *at;
 }
 

@@ -241,3 +241,33 @@ gen_tape_thin(gen *g, const ir_op *op)
     LLVMValueRef args[4] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]), size};
     gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 4, args));
 }
+
+/* -- kernel level: arrays on the tape, and the tapes of all workers ---------------------------------- */
+void
+gen_tape_snapshot(gen *g, const ir_op *op)
+{
+    const ir_value *buffer = op->args[1];
+    bool save = op->code == RG_OP_TAPE_SAVE;
+    LLVMValueRef args[6] = {gen_worker(g), gen_get(g, op->args[0]), gen_argument(g, buffer),
+                            gen_i32(g, (int)ir_bytes((rg_dtype)buffer->type.dtype)),
+                            gen_i32(g, buffer->type.rank), gen_i32(g, op->loc.line)};
+    gen_set(g, op->results[0], gen_runtime_call(g, g->b, save ? "rt_cpu_save" : "rt_cpu_restore", g->ptr,
+                                                save ? 6 : 5, args));
+}
+
+void
+gen_tape_tasks(gen *g, const ir_op *op)
+{
+    LLVMValueRef args[3] = {gen_worker(g), gen_get(g, op->args[0]), gen_i32(g, op->loc.line)};
+    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_tasks", g->ptr, 3, args));
+}
+
+void
+gen_tape_over_tasks(gen *g, const ir_op *op)
+{
+    LLVMValueRef args[6] = {gen_worker(g)};
+    for (uint32_t i = 0; i < 5; i++)
+        args[1 + i] = gen_get(g, op->args[i]);
+    LLVMValueRef over = gen_runtime_call(g, g->b, "rt_cpu_over_tasks", g->i32, 6, args);
+    gen_set(g, op->results[0], LLVMBuildICmp(g->b, LLVMIntNE, over, gen_i32(g, 0), ""));
+}

@@ -65,6 +65,20 @@ rt_no_page(void)
 /* private.c */
 void rt_private_reset(rt_launch *launch); /* after a fault: cells may not be 0 */
 
+static inline struct rt_page *
+rt_page_of(const char *cursor)
+{
+    return cursor == rt_no_page() ? NULL
+                                  : (struct rt_page *)((uintptr_t)cursor & ~(uintptr_t)(RT_PAGE - 1));
+}
+/* number of the cursor's page in its tape, from 1; 0: none */
+static inline int64_t
+rt_depth(const char *cursor)
+{
+    const struct rt_page *page = rt_page_of(cursor);
+    return page ? page->depth : 0;
+}
+
 /* launch.c */
 _Noreturn void rt_fail(rt_worker *worker, const rt_report *report);
 void rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index);

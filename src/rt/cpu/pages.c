@@ -95,17 +95,10 @@ rt_pages_release(rt_cpu *cpu)
     pthread_mutex_unlock(&cpu->lock);
 }
 
-static struct rt_page *
-page_of(const char *cursor)
-{
-    return cursor == rt_no_page() ? NULL
-                                  : (struct rt_page *)((uintptr_t)cursor & ~(uintptr_t)(RT_PAGE - 1));
-}
-
 char *
 rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line)
 {
-    struct rt_page *here = page_of(cursor), *above = here ? here->next : worker->first_page;
+    struct rt_page *here = rt_page_of(cursor), *above = here ? here->next : worker->first_page;
     if (!above) {
         rt_report report = {.line = line};
         above = rt_page_take(worker->launch->cpu, &report.needed, &report.budget);
@@ -125,13 +118,6 @@ rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line)
     return (char *)above + RT_PAGE_HEADER;
 }
 
-static int64_t
-depth_of(const char *cursor)
-{
-    const struct rt_page *page = page_of(cursor);
-    return page ? page->depth : 0;
-}
-
 /* Pages above this depth that the worker may use: what it holds, and its share of what nobody holds. */
 static int64_t
 pages_left(const rt_worker *worker, int64_t depth)
@@ -146,7 +132,7 @@ pages_left(const rt_worker *worker, int64_t depth)
 static bool
 is_over(const rt_worker *worker, const char *cursor, const char *mark, int32_t parts, int64_t room)
 {
-    int64_t below = depth_of(mark), used = depth_of(cursor) - below;
+    int64_t below = rt_depth(mark), used = rt_depth(cursor) - below;
     return used > 0 && (used + 1) * RT_PAGE + room > pages_left(worker, below) * RT_PAGE / parts;
 }
 
@@ -169,7 +155,7 @@ frame_at(rt_worker *worker, char *cursor, int64_t size, bool enter)
 {
     if (((uintptr_t)cursor & (RT_PAGE - 1)) + (uintptr_t)size < RT_PAGE)
         return cursor;
-    const struct rt_page *here = page_of(cursor);
+    const struct rt_page *here = rt_page_of(cursor);
     struct rt_page *above = here ? here->next : worker->first_page;
     if (enter)
         above->below = cursor;
@@ -179,8 +165,8 @@ frame_at(rt_worker *worker, char *cursor, int64_t size, bool enter)
 char *
 rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t size)
 {
-    int64_t below = depth_of(header);
-    if (depth_of(mark) - below <= pages_left(worker, below) / 2)
+    int64_t below = rt_depth(header);
+    if (rt_depth(mark) - below <= pages_left(worker, below) / 2)
         return mark;
     char *from = header, *to = header;
     for (bool keep = true; from != mark; keep = !keep) {

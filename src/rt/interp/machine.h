@@ -194,7 +194,8 @@ interp_step interp_parallel;
 
 /* -- tape.c ---------------------------------------------------------------------------------------
  */
-interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop, interp_tape_over, interp_tape_thin;
+interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop, interp_tape_over, interp_tape_thin, interp_tape_save,
+    interp_tape_restore, interp_tape_tasks, interp_tape_over_tasks;
 
 /* -- print.c --------------------------------------------------------------------------------------
  */

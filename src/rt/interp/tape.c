@@ -149,6 +149,14 @@ interp_tape_pop(interp_frame *f, const ir_op *op)
     return FLOW_NEXT;
 }
 
+static bool
+takes_too_much(const interp_machine *m, int64_t used, int64_t left, uint64_t parts, uint64_t room)
+{
+    if (m->options->chunk)
+        return used > m->options->chunk;
+    return m->options->budget && used > 0 && used + (int64_t)room >= left / (int64_t)parts;
+}
+
 interp_flow
 interp_tape_over(interp_frame *f, const ir_op *op)
 {
@@ -156,12 +164,8 @@ interp_tape_over(interp_frame *f, const ir_op *op)
     const interp_tape *tape = tape_of(f->machine);
     int64_t mark = (int64_t)bytes_up_to(tape, interp_bits(f, op->args[1]));
     int64_t used = (int64_t)bytes_up_to(tape, interp_bits(f, op->args[0])) - mark;
-    int64_t parts = (int64_t)interp_bits(f, op->args[3]), room = (int64_t)interp_bits(f, op->args[4]);
-    bool over = false;
-    if (m->options->chunk)
-        over = used > m->options->chunk;
-    else if (m->options->budget)
-        over = used > 0 && used + room >= (m->options->budget - m->held - mark) / parts;
+    bool over = takes_too_much(m, used, m->options->budget - m->held - mark, interp_bits(f, op->args[3]),
+                               interp_bits(f, op->args[4]));
     f->words[op->results[0]->id].bits = interp_bits(f, op->args[0]); /* of a tape_room: room is anywhere */
     f->words[op->results[op->nresults - 1]->id].bits = over;
     return FLOW_NEXT;
@@ -187,5 +191,89 @@ interp_tape_thin(interp_frame *f, const ir_op *op)
         tape->at[to + words - 2] = bytes += each;
     }
     f->words[op->results[0]->id].bits = to;
+    return FLOW_NEXT;
+}
+
+/* -- snapshots of arrays, and where workers stand: frames of words that end as others do ------------ */
+enum { TYPES_SNAPSHOT = 0x5a, TYPES_TASKS = 0x7a };
+
+static interp_flow
+push_words(interp_frame *f, const ir_op *op, uint64_t n, uint64_t bytes, uint64_t types, uint64_t **words)
+{
+    interp_tape *tape = tape_of(f->machine);
+    uint64_t cursor = interp_bits(f, op->args[0]), end = cursor + n + 2;
+    if (!reserve(tape, end))
+        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for the tape");
+    bytes += bytes_up_to(tape, cursor);
+    tape->at[end - 2] = bytes;
+    tape->at[end - 1] = types;
+    note_held(f->machine, tape, bytes);
+    f->words[op->results[0]->id].bits = end;
+    *words = &tape->at[cursor];
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_save(interp_frame *f, const ir_op *op)
+{
+    const interp_buffer *b = f->words[op->args[1]->id].buffer;
+    unsigned size = ir_bytes((rg_dtype)b->dtype);
+    uint64_t *words;
+    if (push_words(f, op, (uint64_t)b->total, (uint64_t)b->total * size, TYPES_SNAPSHOT, &words) == FLOW_FAULT)
+        return FLOW_FAULT;
+    const char *plane = b->arg->plane[RG_PRIMAL];
+    for (int64_t k = 0; k < b->total; k++)
+        words[k] = plane ? interp_element_read((rg_dtype)b->dtype, plane + interp_strided(b, k) * size) : 0;
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_restore(interp_frame *f, const ir_op *op)
+{
+    interp_tape *tape = tape_of(f->machine);
+    interp_buffer *b = f->words[op->args[1]->id].buffer;
+    unsigned size = ir_bytes((rg_dtype)b->dtype);
+    uint64_t cursor = interp_bits(f, op->args[0]), words = (uint64_t)b->total + 2;
+    if (cursor < words || tape->at[cursor - 1] != TYPES_SNAPSHOT)
+        return interp_fault(f, op, RT_FAULT_ASSERT, "restores an array that was not saved");
+    if (b->temporary && !b->arg->plane[RG_PRIMAL])
+        b->arg->plane[RG_PRIMAL] = calloc(1, (size_t)b->total * size + 1);
+    char *plane = b->arg->plane[RG_PRIMAL];
+    if (!plane)
+        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a temporary array");
+    cursor -= words;
+    for (int64_t k = 0; k < b->total; k++)
+        interp_element_write((rg_dtype)b->dtype, plane + interp_strided(b, k) * size, tape->at[cursor + (uint64_t)k]);
+    f->words[op->results[0]->id].bits = cursor;
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_tasks(interp_frame *f, const ir_op *op)
+{
+    uint64_t *words;
+    if (push_words(f, op, 1, 8, TYPES_TASKS, &words) == FLOW_FAULT)
+        return FLOW_FAULT;
+    words[0] = f->machine->tapes[1].top;
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_tape_over_tasks(interp_frame *f, const ir_op *op)
+{
+    interp_machine *m = f->machine;
+    interp_tape *kernel = &m->tapes[0], *workers = &m->tapes[1];
+    uint64_t top = kernel->at[interp_bits(f, op->args[2]) - 3];
+    int64_t mark = (int64_t)bytes_up_to(kernel, interp_bits(f, op->args[1]));
+    int64_t below = (int64_t)bytes_up_to(workers, top);
+    int64_t used = (int64_t)bytes_up_to(kernel, interp_bits(f, op->args[0])) - mark +
+                   (int64_t)bytes_up_to(workers, workers->top) - below;
+    bool over = takes_too_much(m, used, m->options->budget - m->held - mark - below,
+                               interp_bits(f, op->args[3]), interp_bits(f, op->args[4]));
+    f->words[op->results[0]->id].bits = over;
+    if (over) {
+        workers->top = top;
+        workers->held = below;
+    }
     return FLOW_NEXT;
 }
