@@ -278,10 +278,12 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &values.at);
     state_values(c, c->loop->regions[0]->params + first_carried(c->loop), c->number, &values);
-    if (!c->arrays.n && tape_fit_one_frame(values.at, values.n)) {
+    if (tape_fit_one_frame(values.at, values.n)) {
         ir_op *op = tape_op(t, RG_OP_TAPE_THIN, at);
         ir_op_arg(op, t->fn, header);
         ir_op_arg(op, t->fn, mark);
+        for (size_t i = 0; i < c->arrays.n; i++)
+            ir_op_arg(op, t->fn, c->arrays.at[i]);
         for (size_t i = 0; i < values.n; i++)
             ir_op_arg(op, t->fn, values.at[i]);
         mark = ir_op_result(op, t->fn, ir_cursor(), NULL);

@@ -232,14 +232,33 @@ gen_tape_room(gen *g, const ir_op *op)
     gen_set(g, op->results[1], LLVMBuildLoad2(g->b, g->i1, over, ""));
 }
 
+static LLVMValueRef
+buffer_bytes(gen *g, const ir_value *buffer)
+{
+    LLVMValueRef bytes = gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype));
+    for (uint32_t k = 0; k < buffer->type.rank; k++)
+        bytes = LLVMBuildMul(g->b, bytes, gen_extent_of(g, buffer, k), "");
+    return bytes;
+}
+
 void
 gen_tape_thin(gen *g, const ir_op *op)
 {
-    uint32_t n = op->nargs - 2;
-    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
-    LLVMValueRef size = gen_i64(g, layout(op->args + 2, n, offsets));
-    LLVMValueRef args[4] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]), size};
-    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 4, args));
+    uint32_t first = 2, n = 0;
+    while (op->args[first]->type.kind == IR_BUFFER)
+        first++;
+    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1);
+    LLVMTypeRef type = LLVMArrayType2(g->i64, first - 1);
+    LLVMValueRef sizes = gen_alloca(g, type, NULL, "sizes");
+    for (uint32_t i = 2; i <= first; i++, n++) {
+        LLVMValueRef at[2] = {gen_i64(g, 0), gen_i64(g, n)};
+        LLVMValueRef size = i < first ? buffer_bytes(g, op->args[i])
+                                      : gen_i64(g, layout(op->args + first, op->nargs - first, offsets));
+        LLVMBuildStore(g->b, size, LLVMBuildInBoundsGEP2(g->b, type, sizes, at, 2, ""));
+    }
+    LLVMValueRef args[5] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]), sizes,
+                            gen_i32(g, (int)n)};
+    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 5, args));
 }
 
 /* -- kernel level: arrays on the tape, and the tapes of all workers ---------------------------------- */

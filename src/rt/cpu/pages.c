@@ -162,21 +162,31 @@ frame_at(rt_worker *worker, char *cursor, int64_t size, bool enter)
     return (char *)above + RT_PAGE_HEADER;
 }
 
+/* A state from one place to another below; a size above RT_FRAME_MAX is that of several frames. */
+static void
+move_state(rt_worker *worker, char **from, char **to, const int64_t *sizes, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int64_t left = sizes[i], size; left > 0; left -= size) {
+            size = left < RT_FRAME_MAX ? left : RT_FRAME_MAX;
+            char *frame = frame_at(worker, *from, size, false);
+            *from = frame + size;
+            if (!to)
+                continue;
+            char *place = frame_at(worker, *to, size, true);
+            memmove(place, frame, (size_t)size);
+            *to = place + size;
+        }
+}
+
 char *
-rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t size)
+rt_cpu_thin(rt_worker *worker, char *header, char *mark, const int64_t *sizes, int32_t n)
 {
     int64_t below = rt_depth(header);
     if (rt_depth(mark) - below <= pages_left(worker, below) / 2)
         return mark;
     char *from = header, *to = header;
-    for (bool keep = true; from != mark; keep = !keep) {
-        char *frame = frame_at(worker, from, size, false);
-        if (keep) {
-            char *place = frame_at(worker, to, size, true);
-            memmove(place, frame, (size_t)size);
-            to = place + size;
-        }
-        from = frame + size;
-    }
+    for (bool keep = true; from != mark; keep = !keep)
+        move_state(worker, &from, keep ? &to : NULL, sizes, n);
     return to;
 }

@@ -171,25 +171,51 @@ interp_tape_over(interp_frame *f, const ir_op *op)
     return FLOW_NEXT;
 }
 
+/* how many words and bytes frame i of a state has: of a saved buffer, or (the last one) of values */
+static void
+state_frame(const interp_frame *f, const ir_op *op, uint32_t i, uint64_t *words, uint64_t *bytes)
+{
+    const ir_value *v = op->args[i];
+    if (v->type.kind == IR_BUFFER) {
+        const interp_buffer *b = f->words[v->id].buffer;
+        *words = (uint64_t)b->total + 2;
+        *bytes = (uint64_t)b->total * ir_bytes((rg_dtype)b->dtype);
+        return;
+    }
+    *words = frame_words(op->args + i, op->nargs - i);
+    *bytes = frame_bytes(op->args + i, op->nargs - i);
+}
+
 interp_flow
 interp_tape_thin(interp_frame *f, const ir_op *op)
 {
     interp_machine *m = f->machine;
     interp_tape *tape = tape_of(m);
     uint64_t header = interp_bits(f, op->args[0]), mark = interp_bits(f, op->args[1]), to = header;
-    uint64_t words = frame_words(op->args + 2, op->nargs - 2);
-    uint64_t each = frame_bytes(op->args + 2, op->nargs - 2), below = bytes_up_to(tape, header);
+    uint64_t below = bytes_up_to(tape, header), each = 0, words, bytes;
+    uint32_t last = 2;
+    while (op->args[last]->type.kind == IR_BUFFER)
+        last++;
+    for (uint32_t i = 2; i <= last; i++) {
+        state_frame(f, op, i, &words, &bytes);
+        each += bytes;
+    }
     int64_t states = (int64_t)(bytes_up_to(tape, mark) - below);
     int64_t most = m->options->chunk ? 4 * (int64_t)each
                                      : (m->options->budget - m->held - (int64_t)below) / 2;
     f->words[op->results[0]->id].bits = mark;
     if (states <= most)
         return FLOW_NEXT;
-    uint64_t bytes = below;
-    for (uint64_t from = header; from < mark; from += 2 * words, to += words) {
-        memmove(&tape->at[to], &tape->at[from], sizeof(tape->at[0]) * words);
-        tape->at[to + words - 2] = bytes += each;
-    }
+    bool keep = true;
+    for (uint64_t from = header, held = below; from < mark; keep = !keep)
+        for (uint32_t i = 2; i <= last; i++, from += words) {
+            state_frame(f, op, i, &words, &bytes);
+            if (!keep)
+                continue;
+            memmove(&tape->at[to], &tape->at[from], sizeof(tape->at[0]) * words);
+            to += words;
+            tape->at[to - 2] = held += bytes;
+        }
     f->words[op->results[0]->id].bits = to;
     return FLOW_NEXT;
 }
