@@ -19,6 +19,7 @@ prepare(eval *e)
     eval_add_work(e, "factor", (int64_t[]){k, d, d}, EVAL_ADJOINT);
     eval_add(e, "offset", k, d, NULL, EVAL_ADJOINT);
     eval_add(e, "weight", k, EVAL_LIST, NULL, EVAL_ADJOINT);
+    eval_add(e, "term", n, k, NULL, EVAL_ADJOINT);
     eval_add(e, "error", 1, EVAL_LIST, NULL, EVAL_ADJOINT);
 }
 
@@ -54,14 +55,14 @@ static void
 plain(eval *e, void *const *kernels)
 {
     void (*gmm)(int, int, int, const double *, int, double, const double *, const double *,
-                const double *, const double *, double *, double *, double *, double *);
+                const double *, const double *, double *, double *, double *, double *, double *);
     *(void **)&gmm = kernels[0];
-    double *p[9];
-    for (unsigned k = 0; k < 9; k++)
+    double *p[10];
+    for (unsigned k = 0; k < 10; k++)
         p[k] = e->arrays[k].plane[RG_PRIMAL];
     gmm((int)eval_whole(e, "d"), (int)eval_whole(e, "k"), (int)eval_whole(e, "n"), p[0],
         (int)eval_whole(e, "m"), eval_member(e, "gamma")->number, p[1], p[2], p[3], p[4], p[5],
-        p[6], p[7], p[8]);
+        p[6], p[7], p[8], p[9]);
 }
 
 /* The suite's inputs are of this size, with normal values. */

@@ -12,15 +12,15 @@ log_gamma(double a, int d)
 }
 
 // args: d=2 k=2 n=3 wishart=0 gamma=1.2 x[3][2]=0.5,1,-0.7,0.2,1.1,-0.4 alpha[2]=0.3,-0.2
-// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 factor[2][2][2]=0 offset[2][2]=0 weight[2]=0
+// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 factor[2][2][2]=0 offset[2][2]=0 weight[2]=0 term[3][2]=0
 // args: error[1]=0
 // skip: bits
-/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. factor, offset
- * and weight are work space: Q by rows, Q mu, and each component's constant. */
+/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. factor, offset,
+ * weight and term are work space: Q by rows, Q mu, each component's constant, and what is summed. */
 void
 gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const double alpha[k],
     const double mu[k][d], const double q[k][d], const double l[k][d * (d - 1) / 2],
-    double factor[k][d][d], double offset[k][d], double weight[k], double error[1])
+    double factor[k][d][d], double offset[k][d], double weight[k], double term[n][k], double error[1])
 {
     #pragma omp parallel for
     for (int c = 0; c < k; c++) {
@@ -41,7 +41,7 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
     double total = 0.0;
     #pragma omp parallel for reduction(+ : total)
     for (int i = 0; i < n; i++) {
-        double top = 0.0, scaled = 0.0; /* log-sum-exp as it goes: exp(top) * scaled */
+        double top = 0.0, scaled = 0.0;
         for (int c = 0; c < k; c++) {
             double square = 0.0;
             for (int row = 0; row < d; row++) {
@@ -50,17 +50,13 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
                     z += factor[c][row][j] * x[i][j];
                 square += z * z;
             }
-            double term = weight[c] - 0.5 * square;
-            if (c == 0) {
-                top = term;
-                scaled = 1.0;
-            } else if (term > top) {
-                scaled = scaled * exp(top - term) + 1.0;
-                top = term;
-            } else {
-                scaled += exp(term - top);
-            }
+            term[i][c] = weight[c] - 0.5 * square;
+            if (c == 0 || term[i][c] > top)
+                top = term[i][c];
         }
+        top = floor(top); /* nothing flows through a whole number */
+        for (int c = 0; c < k; c++)
+            scaled += exp(term[i][c] - top);
         total += top + log(scaled);
     }
     double largest = alpha[0], scaled = 0.0, prior = 0.0;
