@@ -114,6 +114,31 @@ is_zero(const ir_value *v)
     return (v->def && v->def->code == RG_OP_ARRAY) || (ir_is_const(v, &bits) && bits == 0);
 }
 
+static uint32_t
+floats_before(const ir_op *call, uint32_t end)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < end; i++)
+        n += ir_type_floats(call->args[i]->type);
+    return n;
+}
+
+/* Whether operand o is zero and has, from jvp number `step` on, tangents that are zero, and so on: if it is
+ * zero only itself, what it multiplies still counts. */
+static bool
+stays_zero(const ir_op *call, uint32_t o, uint32_t step)
+{
+    uint32_t n = call->nargs, floats = floats_before(call, n) >> call->forward;
+    if (!is_zero(call->args[o]))
+        return false;
+    for (uint32_t s = call->forward; s-- > 0;) {
+        n -= floats << s; /* operands before this jvp's tangents */
+        if (s >= step && !stays_zero(call, n + floats_before(call, o), s + 1))
+            return false;
+    }
+    return true;
+}
+
 /* -- making the functions ------------------------------------------------------------------------------------- */
 typedef struct making {
     ir_module *m;
@@ -164,10 +189,8 @@ make_vjp(making *k)
         else
             active[i] = k->call->adjoints && fn->body->params[i]->type.kind == IR_BUFFER;
     for (uint32_t i = 0; i < end->nargs; i++)
-        if (ir_type_floats(end->args[i]->type)) {
-            /* its adjoint may have a tangent where it is zero itself */
-            results[i] = !is_zero(k->call->args[seed++]) || k->call->forward;
-        }
+        if (ir_type_floats(end->args[i]->type))
+            results[i] = !stays_zero(k->call, seed++, 0);
     ad_spread_calls(fn);
     ad_options options = {.active = active, .results = results, .combined = true};
     return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->diags);
@@ -219,7 +242,7 @@ make_jvp(making *k, ir_fn *fn, uint32_t step)
     bool *active = arena_new_n(k->m->arena, bool, n + 1), tangents = k->call->tangents >> step & 1;
     for (uint32_t i = 0; i < n; i++)
         if (ir_type_floats(fn->body->params[i]->type))
-            active[i] = !is_zero(k->call->args[tangent++]);
+            active[i] = !stays_zero(k->call, tangent++, step + 1);
         else
             active[i] = (tangents || k->call->adjoints) && fn->body->params[i]->type.kind == IR_BUFFER;
     ad_spread_calls(fn);

@@ -123,6 +123,15 @@ array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
     ad_place(e, copy);
 }
 
+/* the tangent of what is recalled, which may be seen where that is not: one that ops hand on unchanged */
+static ir_value *
+recalled_tangent(ir_value *tangent, const ad_emit *e)
+{
+    if (!tangent || ir_region_inside(e->region, tangent->region))
+        return tangent;
+    return ad_recall(e, tangent);
+}
+
 static void
 value_op(jvp *j, const ir_op *op, ir_region *into)
 {
@@ -138,8 +147,7 @@ value_op(jvp *j, const ir_op *op, ir_region *into)
                                              j->tangent[op->args[0]->id]);
         break;
     case RG_OP_RECALL:
-        if (j->tangent[op->args[0]->id])
-            j->tangent[result->id] = ad_recall(&e, j->tangent[op->args[0]->id]);
+        j->tangent[result->id] = recalled_tangent(j->tangent[op->args[0]->id], &e);
         break;
     case RG_OP_COPY:
     case RG_OP_EXTRACT:

@@ -430,6 +430,8 @@ ad_plan(ir_module *m)
         changed |= ad_derive(fn, &p.origins);
         p.writes = ir_writes_find(fn);
         plan_region(&p, fn->body);
+        if (p.changed) /* what is computed again may be seen where the loops that it was part of are not */
+            ir_see_through_recalls(fn);
         changed |= p.changed;
         mem_disown(&owns);
         release_plan(&p);

@@ -6,6 +6,7 @@
  * Calls of derivatives, and of functions with derivatives of their own, stay: differentiation has rules
  * for them. What had its effects before is inlined without assertions and prints. Recursive calls stay
  * (front ends refuse them). */
+#include "ir/recall.h"
 #include "pass/edit.h"
 #include "pass/pass.h"
 
@@ -150,7 +151,10 @@ inline_into(ir_fn *fn, const busy *outer)
     edit e;
     edit_start(&e, fn);
     inline_region(&e, fn->body, &(busy){fn, outer});
-    return edit_finish(&e);
+    if (!edit_finish(&e))
+        return false;
+    ir_see_through_recalls(fn); /* what a call resulted in may be seen where the call was not */
+    return true;
 }
 
 bool
