@@ -119,8 +119,8 @@ RG_API RG_MUST_CHECK rg_status rg_array_require_directions(rg_array *array, unsi
 RG_API RG_MUST_CHECK rg_status rg_array_attach_directions(rg_array *array, unsigned plane,
                                                           void *data, uint32_t n);
 /* How the directions of the array's companions lie: as shape [n][array], or side by side, as shape
- * [array][n]. Side by side is faster, and all that take part in a launch lie alike. RG_INVALID once
- * a companion has several. */
+ * [array][n], where directions are computed by vectors. All that take part in a launch lie alike.
+ * RG_INVALID once a companion has several. */
 RG_API RG_MUST_CHECK rg_status rg_array_set_side_by_side(rg_array *array, bool on);
 /* Copies all elements in row-major order, of a companion those of all its directions as they lie;
  * bytes must be those of a dense copy, times directions. */

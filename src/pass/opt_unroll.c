@@ -6,13 +6,14 @@
  *   }
  *
  * Before differentiation: such a loop then needs no tape, and where its index was a subscript of a
- * local array, the subscript is known (opt_elements). Loops around parallel loops, and those that
+ * local array, the subscript is known (opt_elements). From four iterations on a loop is better left to become
+ * vectors of neighbouring elements. Loops around parallel loops, and those that
  * hold a loop whose length is not known, stay. So do functions: what a kernel computes with their
  * derivatives is rounded alike at every stage. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
-enum { MOST_ITERATIONS = 16, MOST_OPS = 400, MOST_GROWTH = 4000 };
+enum { MOST_ITERATIONS = 3, MOST_OPS = 400, MOST_GROWTH = 4000 };
 
 typedef struct unrolling {
     edit edit;

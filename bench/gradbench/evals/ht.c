@@ -68,10 +68,8 @@ prepare(eval *e)
     eval_add(e, "final", BONES, 16, NULL, 0);
     eval_add(e, "error", s.count, 3, NULL, 0);
     static const char *const active[] = {"theta", "us", "absolute", "final", "error"};
-    for (unsigned k = 0; k < 5; k++) {
-        eval_check(rg_array_set_side_by_side(eval_get(e, active[k])->array, true), active[k]);
+    for (unsigned k = 0; k < 5; k++)
         eval_add_directions(eval_get(e, active[k]), RG_TANGENT, ANGLES + (s.placed ? 2 : 0));
-    }
 }
 
 static void
@@ -81,9 +79,9 @@ jacobian(eval *e)
     size_t columns = theta->directions, own = columns - ANGLES;
     for (size_t column = 0; column < own; column++)
         for (size_t i = column; i < us->count; i += 2)
-            us->plane[RG_TANGENT][i * columns + column] = 1.0;
+            us->plane[RG_TANGENT][column * us->count + i] = 1.0;
     for (size_t k = 0; k < ANGLES; k++)
-        theta->plane[RG_TANGENT][k * columns + own + k] = 1.0;
+        theta->plane[RG_TANGENT][(own + k) * ANGLES + k] = 1.0;
     eval_launch(e, 0, rg_launch_jvp);
 }
 
@@ -98,7 +96,14 @@ static void
 print_jacobian(eval *e, line *out)
 {
     eval_array *error = eval_get(e, "error");
-    line_rows(out, error->plane[RG_TANGENT], error->count, error->directions);
+    for (size_t row = 0; row < error->count; row++)
+        for (size_t column = 0; column < error->directions; column++)
+            line_add(out, "%s%.17g",
+                     column ? ", "
+                     : row  ? "], ["
+                            : "[[",
+                     error->plane[RG_TANGENT][column * error->count + row]);
+    line_add(out, error->count ? "]]" : "[]");
 }
 
 static void

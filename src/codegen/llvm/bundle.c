@@ -320,7 +320,7 @@ vector_access(gen *g, const ir_op **ops)
     return true;
 }
 
-/* each direction's element, from wherever it lies */
+/* each direction's element, from where no vector can be read at once */
 static void
 gather(gen *g, const ir_op **ops)
 {

@@ -155,6 +155,16 @@ make_metadata(gen *g)
     g->empty_node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, NULL, 0));
 }
 
+/* Copies of arrays would have to be gathered, which costs more than vectors of directions bring;
+ * LLVM makes vectors of neighbouring elements there. */
+static bool
+find_lanes(ir_op *op, void *user)
+{
+    gen *g = user;
+    g->lanes = op->beside > g->lanes ? op->beside : g->lanes;
+    return true;
+}
+
 /* Fills g->module with the kernel; context, module, builder, options and names are the caller's. */
 void
 gen_kernel(gen *g)
@@ -165,8 +175,7 @@ gen_kernel(gen *g)
     make_metadata(g);
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
     ir_directions(g->ir, g->directions);
-    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
-        g->lanes = g->directions[plane] > g->lanes ? g->directions[plane] : g->lanes;
+    ir_walk(g->ir->body, find_lanes, g);
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};

@@ -79,7 +79,7 @@ typedef struct gen {
     uint32_t nbuffers;      /* parameters and results */
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
     uint32_t directions[RG_PLANE_COUNT];
-    uint32_t lanes; /* the most of these */
+    uint32_t lanes; /* where they lie side by side: how many */
     alias_node *scopes;     /* nscopes of them */
     uint32_t nscopes;
     bool few_directions; /* each has a scope of its own; else all of a plane share one */
