@@ -19,13 +19,21 @@ enum { MAX_OPS = 2000 };
 typedef struct owned {
     ir_op *recall; /* NULL: gone */
     ir_op *owner, *by;
+    size_t before; /* number + 1 of the one before it of a value of the same loop; 0: none */
 } owned;
+
+typedef struct undoing {
+    ir_op *unwind;
+    size_t before; /* the same, of what the same loop recorded */
+} undoing;
 
 typedef struct chunks {
     ir_fn *fn;
     const ad_plan_options *options;
     vec(owned) recalls;
-    vec(ir_op *) unwinds, loops;
+    vec(undoing) unwinds;
+    vec(ir_op *) loops;
+    map recalls_of, unwinds_of; /* recording loop -> number + 1 of the last */
     const ir_writes *writes; /* NULL: to be found */
     ad_chunk now;
     map lifted, recalled;
@@ -35,16 +43,51 @@ typedef struct chunks {
 
 /* -- which loops ------------------------------------------------------------------------------------------ */
 static bool
+is_recording_loop(const ir_op *op)
+{
+    return op->records && op->code != RG_OP_PARALLEL;
+}
+
+/* a recall of a value in the loop's body, and in that of no loop inside */
+static void
+add_recall(chunks *x, const ir_op *loop, owned r)
+{
+    r.before = (size_t)map_get(&x->recalls_of, map_ptr(loop));
+    vec_push(&x->recalls, r);
+    map_set(&x->recalls_of, map_ptr(loop), (void *)x->recalls.n);
+}
+
+static void
+collect_recall(chunks *x, ir_op *recall)
+{
+    const ir_op *loop = recall->args[0]->region->op;
+    while (loop && !is_recording_loop(loop))
+        loop = loop->parent->op;
+    if (!loop)
+        return;
+    owned r = {.recall = recall};
+    r.owner = ir_recall_owner(recall, &r.by);
+    add_recall(x, loop, r);
+}
+
+static void
+collect_unwind(chunks *x, ir_op *op)
+{
+    uint64_t loop = map_ptr(ir_trace_maker(op->args[0]));
+    undoing u = {op, (size_t)map_get(&x->unwinds_of, loop)};
+    vec_push(&x->unwinds, u);
+    map_set(&x->unwinds_of, loop, (void *)x->unwinds.n);
+}
+
+static bool
 collect(ir_op *op, void *user)
 {
     chunks *x = user;
     if (op->code == RG_OP_RECALL) {
-        owned r = {.recall = op};
-        r.owner = ir_recall_owner(op, &r.by);
-        vec_push(&x->recalls, r);
+        collect_recall(x, op);
     } else if (op->code == RG_OP_UNWIND) {
-        vec_push(&x->unwinds, op);
-    } else if (op->records && op->code != RG_OP_PARALLEL) {
+        collect_unwind(x, op);
+    } else if (is_recording_loop(op)) {
         vec_push(&x->loops, op);
     }
     return true;
@@ -95,13 +138,13 @@ static bool
 slice_loop(chunks *x)
 {
     ad_chunk *c = &x->now;
-    ad_slice_free(&c->slice);
     if (!x->writes)
         x->writes = ir_writes_find(x->fn);
     ad_slice_open(&c->slice, x->fn, c->loop, x->writes);
-    for (size_t i = 0; i < x->recalls.n; i++) {
-        owned r = x->recalls.at[i];
-        if (!r.recall || !ir_region_inside(r.recall->args[0]->region, c->loop->regions[0]))
+    owned r;
+    for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(c->loop)); i; i = r.before) {
+        r = x->recalls.at[i - 1];
+        if (!r.recall)
             continue;
         if (r.owner != c->loop || !unwinds_now(x, r.by))
             return false;
@@ -131,7 +174,7 @@ choose_size(chunks *x)
     return size > 1 ? size : 0;
 }
 
-/* -- recalls and what is kept stand at the top of what unwinds ----------------------------------------------------------------- */
+/* -- recalls and what is kept stand at the top of what unwinds ------------------------------ */
 static ir_value *
 lift_to_body(chunks *x, ir_value *v)
 {
@@ -158,8 +201,7 @@ recall_at_top(chunks *x, ir_op *unwind, ir_value *v)
         ad_emit e = {x->fn, unwind->regions[0], unwind->regions[0]->first, unwind->loc};
         made = ad_recall(&e, v);
         map_set(&x->recalled, key, made);
-        owned r = {made->def, x->now.loop, unwind};
-        vec_push(&x->recalls, r);
+        add_recall(x, x->now.loop, (owned){made->def, x->now.loop, unwind, 0});
     }
     return made;
 }
@@ -181,14 +223,15 @@ gather_recalls(chunks *x)
     size_t n = x->recalls.n, done = 0;
     ir_value **from = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
     ir_value **to = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        owned r = x->recalls.at[i];
-        if (!r.recall || r.owner != x->now.loop)
+    owned r;
+    for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(x->now.loop)); i; i = r.before) {
+        r = x->recalls.at[i - 1];
+        if (!r.recall)
             continue;
         from[done] = r.recall->results[0];
         to[done++] = recall_at_top(x, r.by, lift_to_body(x, r.recall->args[0]));
         ir_remove(r.recall);
-        x->recalls.at[i].recall = NULL;
+        x->recalls.at[i - 1].recall = NULL;
     }
     for (size_t i = 0; i < x->now.unwinds.n; i++)
         replace(x, from, to, done, x->now.unwinds.at[i]->regions[0]);
@@ -236,9 +279,9 @@ chunk_loop(chunks *x, ir_op *loop)
     ad_chunk *c = &x->now;
     vec_clear(&c->unwinds);
     c->loop = loop;
-    for (size_t i = 0; i < x->unwinds.n; i++)
-        if (ir_trace_maker(x->unwinds.at[i]->args[0]) == loop)
-            vec_push(&c->unwinds, x->unwinds.at[i]);
+    size_t i = (size_t)map_get(&x->unwinds_of, map_ptr(loop));
+    for (; i; i = x->unwinds.at[i - 1].before)
+        vec_push(&c->unwinds, x->unwinds.at[i - 1].unwind);
     c->size = choose_size(x);
     if (c->size)
         rewrite(x);
@@ -253,6 +296,8 @@ release_chunks(void *object)
     vec_free(&x->recalls);
     vec_free(&x->unwinds);
     vec_free(&x->loops);
+    map_free(&x->recalls_of);
+    map_free(&x->unwinds_of);
     map_free(&x->lifted);
     map_free(&x->recalled);
     mem_free(x->replace);

@@ -1,22 +1,63 @@
 /* Slices of loop bodies. SPDX-License-Identifier: Apache-2.0 */
 #include "ad/slice.h"
 
+static void
+mark(ad_slice *s, bool *of, const ir_value *v)
+{
+    if (of[v->id])
+        return;
+    of[v->id] = true;
+    vec_push(&s->marked, (size_t)(&of[v->id] - s->marks));
+}
+
+/* all marks false, for ids below n */
+static void
+clear_marks(ad_slice *s, size_t n)
+{
+    if (n > s->room) {
+        mem_free(s->marks);
+        s->marks = NULL;
+        s->room = n + n / 2;
+        s->marks = mem_zalloc(3 * s->room);
+    } else {
+        for (size_t i = 0; i < s->marked.n; i++)
+            s->marks[s->marked.at[i]] = false;
+    }
+    vec_clear(&s->marked);
+}
+
 void
 ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes)
 {
-    *s = (ad_slice){.fn = fn, .loop = loop, .writes = writes, .possible = true};
-    s->needed = mem_zalloc(3 * ((size_t)fn->next_id + 1) + loop->regions[0]->nparams);
-    s->is_kept = s->needed + fn->next_id + 1;
-    s->early = s->is_kept + fn->next_id + 1;
-    s->state = s->early + fn->next_id + 1;
+    clear_marks(s, (size_t)fn->next_id + 1);
+    vec_clear(&s->wanted);
+    vec_clear(&s->kept);
+    vec_clear(&s->todo);
+    vec_clear(&s->outside);
+    mem_free(s->state);
+    s->state = NULL;
+    s->state = mem_zalloc(loop->regions[0]->nparams + 1);
+    s->fn = fn;
+    s->loop = loop;
+    s->writes = writes;
+    s->needed = s->marks;
+    s->is_kept = s->needed + s->room;
+    s->early = s->is_kept + s->room;
+    s->arrays = false;
+    s->possible = true;
+    s->ops = 0;
+    s->cost = 0;
 }
 
 void
 ad_slice_free(void *slice)
 {
     ad_slice *s = slice;
-    mem_free(s->needed);
-    s->needed = NULL;
+    mem_free(s->marks);
+    mem_free(s->state);
+    s->marks = s->state = NULL;
+    s->room = 0;
+    vec_free(&s->marked);
     vec_free(&s->wanted);
     vec_free(&s->kept);
     vec_free(&s->todo);
@@ -35,7 +76,7 @@ need(ad_slice *s, ir_value *v)
 {
     if (s->needed[v->id])
         return;
-    s->needed[v->id] = true;
+    mark(s, s->needed, v);
     s->arrays |= v->type.kind == IR_ARRAY;
     if (inside(s, v)) {
         vec_push(&s->todo, v);
@@ -63,9 +104,9 @@ need_loop(ad_slice *s, const ir_op *loop)
     need_operands(s, ir_terminator(body), 0);
     ir_for_ops(op, body) if (op->code == RG_OP_EXIT_IF) need_operands(s, op, 0);
     for (uint32_t i = 0; i < body->nparams; i++)
-        s->needed[body->params[i]->id] = true;
+        mark(s, s->needed, body->params[i]);
     for (uint32_t i = 0; i < loop->nresults; i++)
-        s->needed[loop->results[i]->id] = true;
+        mark(s, s->needed, loop->results[i]);
 }
 
 static bool
@@ -128,7 +169,7 @@ static void
 keep(ad_slice *s, ir_value *v)
 {
     s->possible &= can_be_kept(s, v);
-    s->is_kept[v->id] = true;
+    mark(s, s->is_kept, v);
     vec_push(&s->kept, v);
 }
 
@@ -166,7 +207,7 @@ static void
 operands_are_early(ad_slice *s, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
-        s->early[op->args[i]->id] = true;
+        mark(s, s->early, op->args[i]);
     for (uint32_t i = 0; i < op->nregions; i++)
         find_early_in(s, op->regions[i]);
 }
@@ -191,7 +232,7 @@ static void
 find_early(ad_slice *s)
 {
     for (size_t i = 0; i < s->wanted.n; i++)
-        s->early[s->wanted.at[i]->id] = true;
+        mark(s, s->early, s->wanted.at[i]);
     for (const ir_op *op = s->loop->regions[0]->last; op; op = op->prev)
         if (is_needed(s, op) && is_early(s, op))
             operands_are_early(s, op);

@@ -26,11 +26,15 @@ typedef struct ad_slice {
     uint32_t ops;      /* how many ops it is */
     int32_t cost;      /* in simple operations */
     ad_values wanted, kept, todo, outside;
+    bool *marks;       /* needed, is_kept, early: of `room` ids each; kept from slice to slice, since a kernel */
+    size_t room;       /* may have many loops */
+    vec(size_t) marked;
 } ad_slice;
 
 /* What wanted values come from, or only what the next iteration's state takes besides. */
 typedef enum ad_slice_part { AD_SLICE_WANTED, AD_SLICE_NEXT } ad_slice_part;
 
+/* s: all-zero, or of another loop */
 void ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes);
 void ad_slice_want(ad_slice *s, ir_value *v); /* each value once */
 void ad_slice_solve(ad_slice *s);
