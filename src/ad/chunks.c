@@ -17,7 +17,7 @@
 enum { MAX_OPS = 2000 };
 
 typedef struct owned {
-    ir_op *recall; /* NULL: gone */
+    ir_value *result, *value; /* of the recall, and what it recalls */
     ir_op *owner, *by;
     size_t before; /* number + 1 of the one before it of a value of the same loop; 0: none */
 } owned;
@@ -36,8 +36,9 @@ typedef struct chunks {
     map recalls_of, unwinds_of; /* recording loop -> number + 1 of the last */
     const ir_writes *writes; /* NULL: to be found */
     ad_chunk now;
-    map lifted, recalled;
-    ir_value **replace;
+    map lifted;
+    ir_value **replace; /* by id: results of what went away; applied in the end */
+    size_t room;        /* entries of replace */
     bool changed;
 } chunks;
 
@@ -65,7 +66,7 @@ collect_recall(chunks *x, ir_op *recall)
         loop = loop->parent->op;
     if (!loop)
         return;
-    owned r = {.recall = recall};
+    owned r = {.result = recall->results[0], .value = recall->args[0]};
     r.owner = ir_recall_owner(recall, &r.by);
     add_recall(x, loop, r);
 }
@@ -144,11 +145,9 @@ slice_loop(chunks *x)
     owned r;
     for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(c->loop)); i; i = r.before) {
         r = x->recalls.at[i - 1];
-        if (!r.recall)
-            continue;
         if (r.owner != c->loop || !unwinds_now(x, r.by))
             return false;
-        ad_slice_want(&c->slice, r.recall->args[0]);
+        ad_slice_want(&c->slice, r.value);
     }
     ad_slice_solve(&c->slice);
     return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || has_state(c));
@@ -174,7 +173,7 @@ choose_size(chunks *x)
     return size > 1 ? size : 0;
 }
 
-/* -- recalls and what is kept stand at the top of what unwinds ------------------------------ */
+/* -- what leaves ifs ---------------------------------------------------------------------------------------- */
 static ir_value *
 lift_to_body(chunks *x, ir_value *v)
 {
@@ -192,57 +191,46 @@ lift_kept(chunks *x)
         x->now.top[i] = lift_to_body(x, kept.at[i]);
 }
 
-static ir_value *
-recall_at_top(chunks *x, ir_op *unwind, ir_value *v)
-{
-    uint64_t key = hash_u64(map_ptr(unwind), v->id);
-    ir_value *made = map_get(&x->recalled, key);
-    if (!made) {
-        ad_emit e = {x->fn, unwind->regions[0], unwind->regions[0]->first, unwind->loc};
-        made = ad_recall(&e, v);
-        map_set(&x->recalled, key, made);
-        add_recall(x, x->now.loop, (owned){made->def, x->now.loop, unwind, 0});
-    }
-    return made;
-}
-
-static void
-replace(chunks *x, ir_value *const *from, ir_value *const *to, size_t n, ir_region *in)
-{
-    x->replace = mem_zalloc(sizeof(*x->replace) * (x->fn->next_id + 1));
-    for (size_t i = 0; i < n; i++)
-        x->replace[from[i]->id] = to[i];
-    ir_replace_in(in, x->replace);
-    mem_free(x->replace);
-    x->replace = NULL;
-}
-
+/* Recalls go; their values are carried out of ifs. */
 static void
 gather_recalls(chunks *x)
 {
-    size_t n = x->recalls.n, done = 0;
-    ir_value **from = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
-    ir_value **to = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
     owned r;
+    vec_clear(&x->now.recalls);
     for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(x->now.loop)); i; i = r.before) {
         r = x->recalls.at[i - 1];
-        if (!r.recall)
-            continue;
-        from[done] = r.recall->results[0];
-        to[done++] = recall_at_top(x, r.by, lift_to_body(x, r.recall->args[0]));
-        ir_remove(r.recall);
-        x->recalls.at[i - 1].recall = NULL;
+        r.value = x->recalls.at[i - 1].value = lift_to_body(x, r.value);
+        ir_remove(r.result->def);
+        vec_push(&x->now.recalls, ((ad_recalled){r.by, r.result, r.value}));
     }
-    for (size_t i = 0; i < x->now.unwinds.n; i++)
-        replace(x, from, to, done, x->now.unwinds.at[i]->regions[0]);
 }
 
 /* -- the pass ------------------------------------------------------------------------------------------------- */
 static void
+make_room(chunks *x)
+{
+    size_t need = (size_t)x->fn->next_id + 1;
+    if (need <= x->room)
+        return;
+    x->replace = mem_realloc(x->replace, sizeof(*x->replace) * 2 * need);
+    memset(x->replace + x->room, 0, sizeof(*x->replace) * (2 * need - x->room));
+    x->room = 2 * need;
+}
+
+static void
 replace_results(chunks *x, ir_op *op, ir_value *const *results)
 {
-    replace(x, op->results, results, op->nresults, x->fn->body);
+    make_room(x);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        x->replace[op->results[i]->id] = results[i];
     ir_remove(op);
+}
+
+static bool
+leaves_alone(ir_op *op, void *user)
+{
+    (void)user;
+    return !(op->code == RG_OP_STORE || op->code == RG_OP_RMW) || op->plane & RG_ADJOINT;
 }
 
 static void
@@ -267,10 +255,11 @@ rewrite(chunks *x)
     ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
     for (uint32_t i = 0; i < n; i++)
         results[i] = filled[i];
-    x->writes = NULL; /* there are new values */
     results[n] = c->trace;
     replace_results(x, c->loop, results);
     x->changed = true;
+    if (!ir_walk(c->loop->regions[0], leaves_alone, NULL))
+        x->writes = NULL; /* its copies write */
 }
 
 static void
@@ -293,13 +282,13 @@ release_chunks(void *object)
     chunks *x = object;
     ad_slice_free(&x->now.slice);
     vec_free(&x->now.unwinds);
+    vec_free(&x->now.recalls);
     vec_free(&x->recalls);
     vec_free(&x->unwinds);
     vec_free(&x->loops);
     map_free(&x->recalls_of);
     map_free(&x->unwinds_of);
     map_free(&x->lifted);
-    map_free(&x->recalled);
     mem_free(x->replace);
 }
 
@@ -312,6 +301,10 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options)
     ir_walk(fn->body, collect, &x);
     for (size_t i = 0; options->chunk != 1 && i < x.loops.n; i++)
         chunk_loop(&x, x.loops.at[i]);
+    if (x.changed) {
+        make_room(&x);
+        ir_replace_all(fn, x.replace);
+    }
     mem_disown(&owns);
     release_chunks(&x);
     return x.changed;

@@ -11,6 +11,12 @@ typedef struct ad_kept {
     ir_value **v; /* by number in slice.kept: values of its body */
 } ad_kept;
 
+/* A recall that stood in an unwind. */
+typedef struct ad_recalled {
+    const ir_op *by;
+    ir_value *result, *value; /* value: at the top level of the old body */
+} ad_recalled;
+
 /* One loop that is reversed `size` iterations at a time. */
 typedef struct ad_chunk {
     ir_fn *fn;
@@ -18,6 +24,7 @@ typedef struct ad_chunk {
     uint32_t size;    /* iterations of a group */
     ad_slice slice;
     vec(ir_op *) unwinds;
+    vec(ad_recalled) recalls; /* of all unwinds; the ops are gone */
     ir_op *groups;    /* the loop over groups, which records */
     ir_value *trace;
     ir_value **start; /* by number of the old body's parameter: the state at a group's start, in the body of
@@ -31,8 +38,7 @@ typedef struct ad_chunk {
  * `groups` on; returns what the old loop's results are now, by number. */
 ir_value **ad_chunk_forward(ad_chunk *c);
 
-/* Backwards, after that: replaces an unwind of the old loop, which is removed; returns its results. All its recalls of
- * the old body stand at the top level of its body, one for each value. */
+/* Backwards, after that: replaces an unwind of the old loop, which is removed; returns its results. */
 ir_value **ad_chunk_reverse(ad_chunk *c, ir_op *unwind);
 
 /* The number of iterations whose groups cost least; 1: recording each is as good. The slice is solved. */

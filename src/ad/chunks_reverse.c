@@ -179,12 +179,6 @@ iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value
     return wanted;
 }
 
-static bool
-is_wanted_recall(const reverse *r, const ir_op *op)
-{
-    return op->code == RG_OP_RECALL && ir_region_inside(op->args[0]->region, r->c->loop->regions[0]);
-}
-
 /* Appends the reverse of iteration j; adjoints go in and come out. */
 static void
 undo(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *wanted, ir_value **adjoints)
@@ -193,13 +187,16 @@ undo(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *c
     r->undone[body->params[0]->id] = ad_op2(e, RG_OP_ADD, g->first, ad_int(e, RG_I64, j));
     for (uint32_t i = 0; i < r->carried; i++)
         r->undone[body->params[1 + i]->id] = adjoints[i];
+    for (size_t i = 0; i < r->c->recalls.n; i++) {
+        ad_recalled was = r->c->recalls.at[i];
+        if (was.by == r->by)
+            r->undone[was.result->id] = wanted[r->number[was.value->id]];
+    }
     ir_for_ops(op, body)
     {
         if (op->code == RG_OP_YIELD)
             for (uint32_t i = 0; i < r->carried; i++)
                 adjoints[i] = now(r->undone, op->args[i]);
-        else if (is_wanted_recall(r, op))
-            r->undone[op->results[0]->id] = wanted[r->number[op->args[0]->id]];
         else
             ir_op_clone(r->c->fn, op, r->undone, e->region);
     }
