@@ -258,7 +258,7 @@ choose_plan(ad_plan_options *plan, diag_list *diags)
     if (!forced || !*forced || ad_plan_parse(forced, plan))
         return true;
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
-             "RG_PLAN is \"%s\"\nit takes record, recompute or least, and chunk=N (1 to 256), separated by commas",
+             "RG_PLAN is \"%s\"\nit takes record, recompute or least, chunk=N (1 to 256), and drop=N (1 to 65535), separated by commas",
              forced);
     return false;
 }
@@ -274,6 +274,7 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     mem_owner owns;
     mem_own(&owns, ir_module_release, m);
     m->plan = &plan;
+    m->drop = plan.drop;
     ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), options, diags);
     m->plan = NULL;
     mem_disown(&owns);

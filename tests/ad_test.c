@@ -43,7 +43,6 @@ typedef struct testcase {
 } testcase;
 
 static int failures, checks;
-static int64_t chunk_bytes; /* frames of more bytes are dropped; 0: none */
 
 static void
 fail(const testcase *t, const char *what, double got, double want)
@@ -173,8 +172,7 @@ run(testcase *t, const ir_fn *fn, double h)
             memcpy(&t->args[i].bits, p->now[0], 8);
     }
     interp_report report;
-    interp_options options = {.chunk = chunk_bytes};
-    if (interp_run(fn, t->args, &options, &report) != RT_OK) {
+    if (interp_run(fn, t->args, NULL, &report) != RT_OK) {
         printf("FAILED %s: @%s: %s\n", t->path, fn->name, report.message);
         failures++;
         return false;
@@ -287,13 +285,11 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     ir_module *m = ir_module_new();
     ad_plan_options options = {0};
     m->plan = ad_plan_parse(plan, &options) ? &options : NULL;
+    m->drop = options.drop;
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
-    const char *steps[] = {"raw",   "simplified", "fused", "planned",
-                           "taped", "a chunk for each iteration", "chunks"};
-    const int64_t chunk[] = {0, 0, 0, 0, 0, 1, 40};
-    for (int s = 0; s < 7; s++) {
-        chunk_bytes = chunk[s];
+    const char *steps[] = {"raw", "simplified", "fused", "planned", "taped"};
+    for (int s = 0; s < 5; s++) {
         bool ok = true;
         if (s == 1)
             pass_simplify(m, IR_STAGE_AD, &diags);
@@ -326,13 +322,13 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
         if (primals)
             expect_primals(t, name, primals);
     }
-    chunk_bytes = 0;
     diag_free(&diags);
     ir_module_free(m);
 }
 
 static const char *const plans[] = {"least",   "record",  "recompute",      "chunk=2",
-                                    "chunk=3", "chunk=8", "record,chunk=4", "recompute,chunk=5"};
+                                    "chunk=3", "chunk=8", "record,chunk=4", "recompute,chunk=5",
+                                    "drop=1",  "drop=40", "record,drop=100", "chunk=2,drop=30"};
 
 /* a second derivative under each plan; `want` is what it gives without one */
 static void

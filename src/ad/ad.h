@@ -69,10 +69,12 @@ extern const ad_target ad_target_cpu;
 typedef struct ad_plan_options {
     ad_force force;
     uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
+    uint32_t drop;  /* loops drop frames of more bytes and record them again; 0: as the budget wants */
     const ad_target *target; /* NULL: the CPU */
 } ad_plan_options;
 
-/* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256). False: nonsense. */
+/* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256), drop=N (1 to 65535). False:
+ * nonsense. */
 bool ad_plan_parse(const char *text, ad_plan_options *options);
 
 /* Before the plan: a reverse loop that carries one adjoint multiplies it by one number per iteration. Leaves

@@ -1,7 +1,7 @@
 /* How a plan is asked for in text. SPDX-License-Identifier: Apache-2.0 */
 #include "ad/ad.h"
 
-enum { MAX_CHUNK = 256 };
+enum { MAX_CHUNK = 256, MAX_DROP = 65535 };
 
 static const struct {
     const char *word;
@@ -18,20 +18,20 @@ is_word(const char *at, size_t n, const char *word)
     return strlen(word) == n && memcmp(at, word, n) == 0;
 }
 
+/* KEY=N, N from 1 to `most` */
 static bool
-read_chunk(const char *at, size_t n, ad_plan_options *o)
+read_number(const char *at, size_t n, const char *key, uint32_t most, uint32_t *number)
 {
-    static const char key[] = "chunk=";
-    size_t skip = sizeof(key) - 1;
-    if (n <= skip || n > skip + 3 || memcmp(at, key, skip) != 0)
+    size_t skip = strlen(key);
+    if (n <= skip || n > skip + 5 || memcmp(at, key, skip) != 0)
         return false;
-    o->chunk = 0;
+    *number = 0;
     for (size_t i = skip; i < n; i++) {
         if (at[i] < '0' || at[i] > '9')
             return false;
-        o->chunk = o->chunk * 10 + (uint32_t)(at[i] - '0');
+        *number = *number * 10 + (uint32_t)(at[i] - '0');
     }
-    return o->chunk >= 1 && o->chunk <= MAX_CHUNK;
+    return *number >= 1 && *number <= most;
 }
 
 static bool
@@ -40,7 +40,7 @@ read_word(const char *at, size_t n, ad_plan_options *o)
     for (size_t k = 0; k < countof(forces); k++)
         if (is_word(at, n, forces[k].word))
             return o->force = forces[k].force, true;
-    return read_chunk(at, n, o);
+    return read_number(at, n, "chunk=", MAX_CHUNK, &o->chunk) || read_number(at, n, "drop=", MAX_DROP, &o->drop);
 }
 
 bool

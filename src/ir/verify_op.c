@@ -366,11 +366,12 @@ check_over_tasks(verifier *v, const ir_op *op)
 static bool
 check_thin(verifier *v, const ir_op *op)
 {
-    if (op->nargs < 3)
-        return verify_error(v, op, E_OPERAND, "tape_thin takes two cursors and a frame's values");
+    if (op->nargs < 4 || op->args[op->nargs - 1]->type.kind == IR_BUFFER)
+        return verify_error(v, op, E_OPERAND, "tape_thin takes two cursors, a number and a state's values");
     if (!verify_counts(v, op, op->nargs, 1, 0) || !verify_arg(v, op, 0, ir_cursor()))
         return false;
-    return verify_arg(v, op, 1, ir_cursor()) && verify_result(v, op, 0, ir_cursor());
+    return verify_arg(v, op, 1, ir_cursor()) && verify_arg(v, op, 2, ir_scalar(RG_I64)) &&
+           verify_result(v, op, 0, ir_cursor());
 }
 
 /* -- recall and effects ----------------------------------------------------------------------- */

@@ -319,7 +319,7 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
 {
     ir_op *loop = tape_maker(t, unwind);
     if (unwind->code != RG_OP_UNWIND || !leaves_frames(t, loop) || !is_only_unwind(t, unwind, loop) ||
-        most_bytes(t, loop) < SMALL_TAPE)
+        (most_bytes(t, loop) < SMALL_TAPE && !t->fn->module->drop))
         return;
     tape_chunks *chunks = arena_one(t->fn->module->arena, tape_chunks);
     vec_push(&t->chunks, chunks);

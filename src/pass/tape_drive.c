@@ -230,8 +230,9 @@ is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_val
     uint32_t n = c->leaf ? 6 : 5;
     ir_value *args[6] = {*cursor, mark};
     args[2] = c->arrays.n ? header : tape_int(t, at, RG_I32, level_of(c));
-    args[3] = tape_int(t, at, RG_I32, c->parts);
-    args[4] = tape_int(t, at, RG_I64, room_for_states(c));
+    uint32_t forced = t->fn->module->drop;
+    args[3] = tape_int(t, at, RG_I32, forced ? 0 : c->parts);
+    args[4] = tape_int(t, at, RG_I64, forced ? forced : room_for_states(c));
     if (c->leaf)
         args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(tape_frame_of(t, c->loop)));
     ir_op *over = tape_op(t, c->arrays.n ? RG_OP_TAPE_OVER_TASKS : c->leaf ? RG_OP_TAPE_ROOM : RG_OP_TAPE_OVER, at);
@@ -279,9 +280,11 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
     mem_own(&owns, mem_release_ptr, &values.at);
     state_values(c, c->loop->regions[0]->params + first_carried(c->loop), c->number, &values);
     if (tape_fit_one_frame(values.at, values.n)) {
+        ir_value *most = tape_int(t, at, RG_I64, t->fn->module->drop ? 4 * room_for_states(c) : 0);
         ir_op *op = tape_op(t, RG_OP_TAPE_THIN, at);
         ir_op_arg(op, t->fn, header);
         ir_op_arg(op, t->fn, mark);
+        ir_op_arg(op, t->fn, most);
         for (size_t i = 0; i < c->arrays.n; i++)
             ir_op_arg(op, t->fn, c->arrays.at[i]);
         for (size_t i = 0; i < values.n; i++)
@@ -303,7 +306,7 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     c->number = body->params[0];
     if (!c->repeats)
         c->number = carry(t, c, tape_int(t, c->loop, RG_I64, 0));
-    c->leaf = !c->arrays.n && tape_pushes_one_frame(t, c->loop);
+    c->leaf = !c->arrays.n && !t->fn->module->drop && tape_pushes_one_frame(t, c->loop);
     ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, header, at));
     ir_value *kept = mark, *env = header;
     if (!c->eager && !c->repeats)

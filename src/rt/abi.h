@@ -77,15 +77,16 @@ rt_worker *rt_cpu_kernel_worker(rt_launch *launch);
 /* A cursor at the bottom of a page with room; leaves the task with RT_FAULT_BUDGET when there is none. */
 char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
 /* Whether the frames between mark and cursor take more than their part (1 / parts) of what is left to
- * this worker of the budget, `room` bytes kept free. To be asked where bit `level` of `turned` is set. */
+ * this worker of the budget, `room` bytes kept free. To be asked where bit `level` of `turned` is set. With
+ * parts 0: whether they take more than `room` bytes. */
 int32_t rt_cpu_over(rt_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts,
                     int64_t room);
 /* rt_cpu_page, but NULL where rt_cpu_over says yes. */
 char *rt_cpu_room(rt_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, uint32_t line);
 /* States lie between header and mark, each n frames of these sizes (a larger size than RT_FRAME_MAX: several
- * frames, full but the last). Where they take more than half of what is left above the header, every second
- * state goes, the first stays; returns the cursor above the last. */
-char *rt_cpu_thin(rt_worker *worker, char *header, char *mark, const int64_t *sizes, int32_t n);
+ * frames, full but the last). Where they take more than `most` bytes (0: half of what is left above the header),
+ * every second state goes, the first stays; returns the cursor above the last. */
+char *rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t most, const int64_t *sizes, int32_t n);
 /* At kernel level. All elements of a buffer's primal (of `size` bytes) onto the tape; back into a buffer of the
  * same extents. */
 char *rt_cpu_save(rt_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank,

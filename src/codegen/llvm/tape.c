@@ -208,7 +208,9 @@ gen_tape_over(gen *g, const ir_op *op)
     LLVMValueRef level = gen_get(g, op->args[2]), one = gen_i32(g, 1);
     LLVMValueRef bit = LLVMBuildAnd(g->b, turned, LLVMBuildShl(g->b, one, level, ""), "");
     LLVMValueRef zero = gen_i32(g, 0);
-    LLVMValueRef set = LLVMBuildICmp(g->b, LLVMIntNE, bit, zero, "");
+    uint64_t parts;
+    bool always = ir_is_const(op->args[3], &parts) && !parts;
+    LLVMValueRef set = always ? LLVMConstInt(g->i1, 1, 0) : LLVMBuildICmp(g->b, LLVMIntNE, bit, zero, "");
     rare r = rare_begin(g, set, LLVMConstNull(g->i1));
     LLVMValueRef args[6] = {worker, gen_get(g, op->args[0]), gen_get(g, op->args[1]), level,
                             gen_get(g, op->args[3]), gen_get(g, op->args[4])};
@@ -244,21 +246,21 @@ buffer_bytes(gen *g, const ir_value *buffer)
 void
 gen_tape_thin(gen *g, const ir_op *op)
 {
-    uint32_t first = 2, n = 0;
+    uint32_t first = 3, n = 0;
     while (op->args[first]->type.kind == IR_BUFFER)
         first++;
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1);
-    LLVMTypeRef type = LLVMArrayType2(g->i64, first - 1);
+    LLVMTypeRef type = LLVMArrayType2(g->i64, first - 2);
     LLVMValueRef sizes = gen_alloca(g, type, NULL, "sizes");
-    for (uint32_t i = 2; i <= first; i++, n++) {
+    for (uint32_t i = 3; i <= first; i++, n++) {
         LLVMValueRef at[2] = {gen_i64(g, 0), gen_i64(g, n)};
         LLVMValueRef size = i < first ? buffer_bytes(g, op->args[i])
                                       : gen_i64(g, layout(op->args + first, op->nargs - first, offsets));
         LLVMBuildStore(g->b, size, LLVMBuildInBoundsGEP2(g->b, type, sizes, at, 2, ""));
     }
-    LLVMValueRef args[5] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]), sizes,
-                            gen_i32(g, (int)n)};
-    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 5, args));
+    LLVMValueRef args[6] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]),
+                            gen_get(g, op->args[2]), sizes, gen_i32(g, (int)n)};
+    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 6, args));
 }
 
 /* -- kernel level: arrays on the tape, and the tapes of all workers ---------------------------------- */

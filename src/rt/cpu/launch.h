@@ -79,6 +79,14 @@ rt_depth(const char *cursor)
     return page ? page->depth : 0;
 }
 
+/* how far apart two cursors of a tape are, what pages lose at their ends included */
+static inline int64_t
+rt_bytes_between(const char *low, const char *high)
+{
+    int64_t from = (int64_t)((uintptr_t)low & (RT_PAGE - 1)), to = (int64_t)((uintptr_t)high & (RT_PAGE - 1));
+    return (rt_depth(high) - rt_depth(low)) * RT_PAGE + to - from;
+}
+
 /* launch.c */
 _Noreturn void rt_fail(rt_worker *worker, const rt_report *report);
 void rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index);

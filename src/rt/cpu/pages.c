@@ -132,6 +132,8 @@ pages_left(const rt_worker *worker, int64_t depth)
 static bool
 is_over(const rt_worker *worker, const char *cursor, const char *mark, int32_t parts, int64_t room)
 {
+    if (!parts)
+        return rt_bytes_between(mark, cursor) > room;
     int64_t below = rt_depth(mark), used = rt_depth(cursor) - below;
     return used > 0 && (used + 1) * RT_PAGE + room > pages_left(worker, below) * RT_PAGE / parts;
 }
@@ -180,10 +182,11 @@ move_state(rt_worker *worker, char **from, char **to, const int64_t *sizes, int3
 }
 
 char *
-rt_cpu_thin(rt_worker *worker, char *header, char *mark, const int64_t *sizes, int32_t n)
+rt_cpu_thin(rt_worker *worker, char *header, char *mark, int64_t most, const int64_t *sizes, int32_t n)
 {
     int64_t below = rt_depth(header);
-    if (rt_depth(mark) - below <= pages_left(worker, below) / 2)
+    if (most ? rt_bytes_between(header, mark) <= most
+             : rt_depth(mark) - below <= pages_left(worker, below) / 2)
         return mark;
     char *from = header, *to = header;
     for (bool keep = true; from != mark; keep = !keep)

@@ -133,14 +133,15 @@ rt_cpu_over_tasks(rt_worker *worker, char *cursor, char *mark, char *tasks, int3
     rt_launch *launch = worker->launch;
     standing s;
     memcpy(&s, tasks - sizeof s, sizeof s);
-    int64_t below = rt_depth(mark), used = rt_depth(cursor) - below;
+    int64_t below = rt_depth(mark), used = rt_depth(cursor) - below, bytes = rt_bytes_between(mark, cursor);
     for (uint64_t i = 0; i < launch->seats_made; i++) {
         int64_t depth = rt_depth(stood(&s, tasks, i));
+        bytes += rt_bytes_between(stood(&s, tasks, i), launch->seats[i].worker.cursor);
         used += rt_depth(launch->seats[i].worker.cursor) - depth;
         below += depth;
     }
     int64_t left = (int64_t)(launch->cpu->budget / RT_PAGE) - below;
-    if (used <= 0 || (used + 1) * RT_PAGE + room <= left * RT_PAGE / parts)
+    if (parts ? used <= 0 || (used + 1) * RT_PAGE + room <= left * RT_PAGE / parts : bytes <= room)
         return 0;
     for (uint64_t i = 0; i < launch->seats_made; i++)
         launch->seats[i].worker.cursor = stood(&s, tasks, i);

@@ -13,7 +13,6 @@
 typedef struct interp_options {
     uint64_t step_limit; /* operations after which a run is given up; 0: none */
     int64_t budget;      /* bytes that traces or the tape may hold at one time; 0: any */
-    int64_t chunk;       /* frames of a loop that take more bytes are dropped; 0: as the budget wants */
     void (*print)(void *user, rg_str text); /* NULL: to stdout */
     void *user;
 } interp_options;

@@ -152,8 +152,8 @@ interp_tape_pop(interp_frame *f, const ir_op *op)
 static bool
 takes_too_much(const interp_machine *m, int64_t used, int64_t left, uint64_t parts, uint64_t room)
 {
-    if (m->options->chunk)
-        return used > m->options->chunk;
+    if (!parts)
+        return used > (int64_t)room;
     return m->options->budget && used > 0 && used + (int64_t)room >= left / (int64_t)parts;
 }
 
@@ -170,6 +170,8 @@ interp_tape_over(interp_frame *f, const ir_op *op)
     f->words[op->results[op->nresults - 1]->id].bits = over;
     return FLOW_NEXT;
 }
+
+enum { FIRST_OF_STATE = 3 }; /* operand of tape_thin */
 
 /* how many words and bytes frame i of a state has: of a saved buffer, or (the last one) of values */
 static void
@@ -192,23 +194,20 @@ interp_tape_thin(interp_frame *f, const ir_op *op)
     interp_machine *m = f->machine;
     interp_tape *tape = tape_of(m);
     uint64_t header = interp_bits(f, op->args[0]), mark = interp_bits(f, op->args[1]), to = header;
-    uint64_t below = bytes_up_to(tape, header), each = 0, words, bytes;
-    uint32_t last = 2;
+    uint64_t below = bytes_up_to(tape, header), words, bytes;
+    uint32_t last = FIRST_OF_STATE;
     while (op->args[last]->type.kind == IR_BUFFER)
         last++;
-    for (uint32_t i = 2; i <= last; i++) {
-        state_frame(f, op, i, &words, &bytes);
-        each += bytes;
-    }
     int64_t states = (int64_t)(bytes_up_to(tape, mark) - below);
-    int64_t most = m->options->chunk ? 4 * (int64_t)each
-                                     : (m->options->budget - m->held - (int64_t)below) / 2;
+    int64_t most = (int64_t)interp_bits(f, op->args[2]);
+    if (!most)
+        most = m->options->budget ? (m->options->budget - m->held - (int64_t)below) / 2 : INT64_MAX;
     f->words[op->results[0]->id].bits = mark;
     if (states <= most)
         return FLOW_NEXT;
     bool keep = true;
     for (uint64_t from = header, held = below; from < mark; keep = !keep)
-        for (uint32_t i = 2; i <= last; i++, from += words) {
+        for (uint32_t i = FIRST_OF_STATE; i <= last; i++, from += words) {
             state_frame(f, op, i, &words, &bytes);
             if (!keep)
                 continue;
