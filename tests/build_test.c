@@ -551,6 +551,61 @@ test_call(void)
     diag_free(&diags);
 }
 
+static rg_fn
+product_function(const char *name, uint32_t nparams, uint32_t nresults)
+{
+    rg_fn fn = rg_build_function_begin(b, rg_str_of(name));
+    rg_value product = rg_build_float(b, RG_F64, 1.0), results[4];
+    rg_value params[8];
+    for (uint32_t i = 0; i < nparams; i++)
+        params[i] = rg_build_param_value(b, RG_STR("x"), (rg_type){RG_F64, 0});
+    for (uint32_t i = 0; i < nparams; i++)
+        product = rg_build_2(b, RG_OP_MUL, product, params[i]);
+    for (uint32_t i = 0; i < nresults; i++)
+        results[i] = product;
+    rg_build_function_end(b, nresults, results);
+    return fn;
+}
+
+/* functions begun while a kernel is open, in the middle of a loop; calls of their derivatives */
+static void
+build_derivatives(void)
+{
+    rg_value i, args[3], results[3];
+    rg_build_kernel_begin(b, RG_STR("slopes"));
+    n = rg_build_param_scalar(b, RG_STR("n"), RG_I32, (rg_place){0});
+    args[0] = args[1] = args[2] = rg_build_param_scalar(b, RG_STR("x"), RG_F64, (rg_place){0});
+    rg_var sum = rg_build_var(b, RG_STR("sum"), (rg_type){RG_F64, 0});
+    rg_build_for(b, num(0), n, 1, &i);
+    rg_fn square = product_function("square", 2, 1);
+    rg_build_call_vjp(b, square, 3, args, 3, results);
+    rg_build_set(b, sum, rg_build_2(b, RG_OP_ADD, get(sum), results[0]));
+    rg_fn cube = product_function("cube", 1, 1);
+    rg_fn vjp = product_function("cube_vjp", 3, 1), jvp = product_function("cube_jvp", 3, 1);
+    rg_build_own_derivatives(b, cube, vjp, jvp);
+    rg_build_call_jvp(b, cube, 2, args, 2, results);
+    rg_build_set(b, sum, rg_build_2(b, RG_OP_ADD, get(sum), results[0]));
+    rg_build_end(b);
+    rg_value result = get(sum);
+    rg_build_kernel_result(b, 1, &result);
+    rg_build_kernel_end(b);
+}
+
+static void
+test_derivatives(void)
+{
+    b = ir_builder_new();
+    build_derivatives();
+    diag_list diags = {0};
+    ir_module *m = ir_builder_take(b, &diags);
+    CHECK(m && m->first->kernel && !strcmp(m->last->name, "cube_jvp"));
+    ir_fn *cube = m ? ir_fn_find(m, RG_STR("cube")) : NULL;
+    CHECK(cube && cube->vjp && !strcmp(cube->jvp->name, "cube_jvp"));
+    rg_builder_destroy(b);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
 /* -- out of memory ----------------------------------------------------------------------------- */
 
 static void
@@ -579,6 +634,7 @@ build_something(void)
     rg_build_end(b);
     rg_build_end(b);
     rg_build_kernel_end(b);
+    build_derivatives();
 }
 
 /* Whichever allocation fails, the builder can be destroyed. */
@@ -736,6 +792,7 @@ main(void)
     test_unset();
     test_table();
     test_call();
+    test_derivatives();
     test_out_of_memory();
     test_errors();
     test_large();
