@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ANGLES = 26, BONES = 22 }; /* at most */
+enum { ANGLES = 26, BONES = 22 /* at most */ };
+/* directions: the columns there are and some that nobody reads, for whole vectors */
+enum { LANES = 32 };
 
 typedef struct sizes {
     int bones, vertices, faces, count, placed;
@@ -64,24 +66,25 @@ prepare(eval *e)
     size_t count = 3 * (size_t)s.count;
     eval_add(e, "point", s.count, 3, eval_numbers(points, "points", count), 0);
     eval_add_input(e, "us", "us", s.placed, 2, 0);
-    eval_add(e, "absolute", BONES, 16, NULL, 0);
-    eval_add(e, "final", BONES, 16, NULL, 0);
+    eval_add(e, "absolute", BONES, 12, NULL, 0);
+    eval_add(e, "final", BONES, 12, NULL, 0);
     eval_add(e, "error", s.count, 3, NULL, 0);
     static const char *const active[] = {"theta", "us", "absolute", "final", "error"};
-    for (unsigned k = 0; k < 5; k++)
-        eval_add_directions(eval_get(e, active[k]), RG_TANGENT, ANGLES + (s.placed ? 2 : 0));
+    for (unsigned k = 0; k < 5; k++) {
+        eval_check(rg_array_set_side_by_side(eval_get(e, active[k])->array, true), active[k]);
+        eval_add_directions(eval_get(e, active[k]), RG_TANGENT, LANES);
+    }
 }
 
 static void
 jacobian(eval *e)
 {
     eval_array *theta = eval_get(e, "theta"), *us = eval_get(e, "us");
-    size_t columns = theta->directions, own = columns - ANGLES;
-    for (size_t column = 0; column < own; column++)
-        for (size_t i = column; i < us->count; i += 2)
-            us->plane[RG_TANGENT][column * us->count + i] = 1.0;
+    size_t own = us->count ? 2 : 0;
+    for (size_t i = 0; i < us->count; i++)
+        us->plane[RG_TANGENT][i * LANES + i % 2] = 1.0;
     for (size_t k = 0; k < ANGLES; k++)
-        theta->plane[RG_TANGENT][(own + k) * ANGLES + k] = 1.0;
+        theta->plane[RG_TANGENT][k * LANES + own + k] = 1.0;
     eval_launch(e, 0, rg_launch_jvp);
 }
 
@@ -96,14 +99,12 @@ static void
 print_jacobian(eval *e, line *out)
 {
     eval_array *error = eval_get(e, "error");
-    for (size_t row = 0; row < error->count; row++)
-        for (size_t column = 0; column < error->directions; column++)
-            line_add(out, "%s%.17g",
-                     column ? ", "
-                     : row  ? "], ["
-                            : "[[",
-                     error->plane[RG_TANGENT][column * error->count + row]);
-    line_add(out, error->count ? "]]" : "[]");
+    size_t columns = ANGLES + (find_sizes(e).placed ? 2 : 0);
+    for (size_t row = 0; row < error->count; row++) {
+        line_add(out, row ? ", " : "[");
+        line_numbers(out, error->plane[RG_TANGENT] + row * LANES, columns);
+    }
+    line_add(out, error->count ? "]" : "[]");
 }
 
 static void

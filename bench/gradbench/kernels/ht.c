@@ -5,39 +5,37 @@
 
 enum { BONES = 22 }; /* at most */
 
-/* Affine maps are 4 x 4 matrices column by column, their last row 0 0 0 1 or, where nothing reads it, zeros. */
+/* Affine maps are the upper three rows of 4 x 4 matrices. */
 
 /* to = a b */
 static void
-compose(double to[16], const double a[16], const double b[16])
+compose(double to[12], const double a[12], const double b[12])
 {
-    for (int column = 0; column < 4; column++) {
-        double sum[4] = {0.0, 0.0, 0.0, 0.0};
-        for (int k = 0; k < 4; k++)
-            for (int row = 0; row < 4; row++)
-                sum[row] += a[4 * k + row] * b[4 * column + k];
-        for (int row = 0; row < 4; row++)
-            to[4 * column + row] = sum[row];
-    }
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 4; column++) {
+            double sum = column == 3 ? a[4 * row + 3] : 0.0;
+            for (int k = 0; k < 3; k++)
+                sum += a[4 * row + k] * b[4 * k + column];
+            to[4 * row + column] = sum;
+        }
 }
 
 /* The rotation about x by `flex`, then about z by `spread`. */
 static void
-bend(double to[16], double flex, double spread)
+bend(double to[12], double flex, double spread)
 {
     double cx = cos(flex), sx = sin(flex), cz = cos(spread), sz = sin(spread);
-    double m[16] = {cz, sz, 0.0, 0.0, -sz * cx, cz * cx, sx, 0.0,
-                    sz * sx, -cz * sx, cx, 0.0, 0.0, 0.0, 0.0, 1.0};
-    for (int k = 0; k < 16; k++)
+    double m[12] = {cz, -sz * cx, sz * sx, 0.0, sz, cz * cx, -cz * sx, 0.0, 0.0, sx, cx, 0.0};
+    for (int k = 0; k < 12; k++)
         to[k] = m[k];
 }
 
 /* The rotation with axis and angle r, by Rodrigues' formula, behind a reflection in x (side == -1). */
 static void
-turn(double to[16], const double *r, double side)
+turn(double to[12], const double *r, double side)
 {
     double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
-    for (int k = 0; k < 16; k++)
+    for (int k = 0; k < 12; k++)
         to[k] = k % 5 == 0 ? 1.0 : 0.0;
     to[0] = side;
     if (norm < 1e-4)
@@ -45,27 +43,20 @@ turn(double to[16], const double *r, double side)
     double x = r[0] / norm, y = r[1] / norm, z = r[2] / norm, s = sin(norm), c = cos(norm);
     double d = 1.0 - c;
     to[0] = side * (x * x * d + c);
-    to[1] = side * (x * y * d + z * s);
-    to[2] = side * (x * z * d - y * s);
-    to[4] = x * y * d - z * s;
+    to[1] = x * y * d - z * s;
+    to[2] = x * z * d + y * s;
+    to[4] = side * (x * y * d + z * s);
     to[5] = y * y * d + c;
-    to[6] = y * z * d + x * s;
-    to[8] = x * z * d + y * s;
-    to[9] = y * z * d - x * s;
+    to[6] = y * z * d - x * s;
+    to[8] = side * (x * z * d - y * s);
+    to[9] = y * z * d + x * s;
     to[10] = z * z * d + c;
-}
-
-static void
-transpose(double to[16], const double *from)
-{
-    for (int k = 0; k < 16; k++)
-        to[k] = from[4 * (k % 4) + k / 4];
 }
 
 /* Bone b's own bend: fingers have three bones that bend and one between them that does not, four
  * angles each; the first bone of a finger also spreads. */
 static void
-bend_bone(double to[16], int b, const double theta[26])
+bend_bone(double to[12], int b, const double theta[26])
 {
     int finger = (b - 2) / 4, joint = (b - 2) % 4, at = 6 + 4 * finger + joint + (joint > 0);
     double flex = 0.0, spread = 0.0;
@@ -77,24 +68,30 @@ bend_bone(double to[16], int b, const double theta[26])
     bend(to, flex, spread);
 }
 
-/* Where the bones take a vertex. Two columns of a map are worked on at a time. */
-static void
-move(double to[4], int bones, const double base[4], const double *weight, const double final[][16])
+typedef struct place {
+    double x, y, z;
+} place;
+
+/* a row of a map, at a vertex */
+static double
+along(const double row[4], const double base[4])
 {
-    double across[16], sum[8];
-    for (int k = 0; k < 16; k++)
-        across[k] = base[k / 4];
-    for (int k = 0; k < 8; k++)
-        sum[k] = 0.0;
+    return row[0] * base[0] + row[1] * base[1] + row[2] * base[2] + row[3] * base[3];
+}
+
+/* Where the bones take a vertex. */
+static place
+move(int bones, const double base[4], const double *weight, const double final[][12])
+{
+    place to = {0.0, 0.0, 0.0};
     for (int b = 0; b < bones; b++) {
         if (weight[b] == 0.0)
             continue;
-        for (int half = 0; half < 16; half += 8)
-            for (int k = 0; k < 8; k++)
-                sum[k] += weight[b] * across[half + k] * final[b][half + k];
+        to.x += weight[b] * along(final[b], base);
+        to.y += weight[b] * along(final[b] + 4, base);
+        to.z += weight[b] * along(final[b] + 8, base);
     }
-    for (int k = 0; k < 4; k++)
-        to[k] = sum[k] + sum[k + 4];
+    return to;
 }
 
 // args: bones=4 vertices=4 faces=2 count=3 placed=3 mirrored=1
@@ -104,7 +101,7 @@ move(double to[4], int bones, const double base[4], const double *weight, const 
 // args: base[4][4]=0.5,-0.25,1,1,0.75,0.5,-0.5,1,-1,0.3,0.2,1,0.1,0.9,0.4,1
 // args: weight[4][4]=0.25,0.7,0.03,0.02,0.1,0.4,0.5,0.05,0.1,0.1,0.2,0.6,0.7,0.1,0.1,0.1 face[2][3]=0,1,2,1,2,3
 // args: correspondence[3]=1,0,1 point[3][3]=0.1,0.2,0.3,-0.4,0.5,0.6,0.7,-0.8,0.9
-// args: us[3][2]=0.2,0.3,0.5,0.1,-0.2,0.6 absolute[22][16]=0 final[22][16]=0 error[3][3]=0
+// args: us[3][2]=0.2,0.3,0.5,0.1,-0.2,0.6 absolute[22][12]=0 final[22][12]=0 error[3][3]=0
 // split: any
 /* theta is rotation, translation and 20 angles of bones; relative, inverse: 4 x 4 matrices row by row. Each
  * correspondence compares a point with a vertex (placed == 0) or with the place us on a face (placed ==
@@ -115,37 +112,37 @@ ht(int bones, int vertices, int faces, int count, int placed, bool mirrored,
    const double theta[26], const int parent[bones], const double relative[bones][16],
    const double inverse[bones][16], const double base[vertices][4],
    const double weight[vertices][bones], const int face[faces][3], const int correspondence[count],
-   const double point[count][3], const double us[placed][2], double absolute[BONES][16],
-   double final[BONES][16], double error[count][3])
+   const double point[count][3], const double us[placed][2], double absolute[BONES][12],
+   double final[BONES][12], double error[count][3])
 {
-    double hand[16];
+    double hand[12];
     turn(hand, theta, mirrored ? -1.0 : 1.0);
     for (int b = 0; b < bones; b++) {
-        double bent[16], own[16], by[16];
+        double bent[12], own[12];
         bend_bone(bent, b, theta);
-        transpose(by, relative[b]);
-        compose(own, by, bent);
+        compose(own, relative[b], bent);
         if (parent[b] < 0)
             compose(absolute[b], hand, own);
         else
             compose(absolute[b], absolute[parent[b]], own);
-        transpose(by, inverse[b]);
-        compose(final[b], absolute[b], by);
+        compose(final[b], absolute[b], inverse[b]);
     }
     #pragma omp parallel for
     for (int i = 0; i < count; i++) {
         int c = correspondence[i];
-        double at[4] = {0.0, 0.0, 0.0, 0.0};
+        place at = {0.0, 0.0, 0.0};
         for (int corner = 0; corner < (placed ? 3 : 1); corner++) {
             int v = placed ? face[c][corner] : c;
-            double moved[4], share = 1.0;
+            double share = 1.0;
             if (placed)
                 share = corner < 2 ? us[i][corner] : 1.0 - us[i][0] - us[i][1];
-            move(moved, bones, base[v], weight[v], final);
-            for (int k = 0; k < 4; k++)
-                at[k] += share * moved[k];
+            place moved = move(bones, base[v], weight[v], final);
+            at.x += share * moved.x;
+            at.y += share * moved.y;
+            at.z += share * moved.z;
         }
-        for (int k = 0; k < 3; k++)
-            error[i][k] = point[i][k] - at[k] - theta[3 + k];
+        error[i][0] = point[i][0] - at.x - theta[3];
+        error[i][1] = point[i][1] - at.y - theta[4];
+        error[i][2] = point[i][2] - at.z - theta[5];
     }
 }
