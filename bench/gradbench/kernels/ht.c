@@ -11,13 +11,21 @@ enum { BONES = 22 }; /* at most */
 static void
 compose(double to[12], const double a[12], const double b[12])
 {
-    for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 4; column++) {
-            double sum = column == 3 ? a[4 * row + 3] : 0.0;
-            for (int k = 0; k < 3; k++)
-                sum += a[4 * row + k] * b[4 * k + column];
-            to[4 * row + column] = sum;
-        }
+    for (int row = 0; row < 3; row++) {
+        const double *r = a + 4 * row;
+        for (int column = 0; column < 3; column++)
+            to[4 * row + column] = r[0] * b[column] + r[1] * b[4 + column] + r[2] * b[8 + column];
+        to[4 * row + 3] = r[0] * b[3] + r[1] * b[7] + r[2] * b[11] + r[3];
+    }
+}
+
+static void
+set_rows(double to[12], double xx, double xy, double xz, double yx, double yy, double yz, double zx,
+         double zy, double zz)
+{
+    to[0] = xx, to[1] = xy, to[2] = xz, to[3] = 0.0;
+    to[4] = yx, to[5] = yy, to[6] = yz, to[7] = 0.0;
+    to[8] = zx, to[9] = zy, to[10] = zz, to[11] = 0.0;
 }
 
 /* The rotation about x by `flex`, then about z by `spread`. */
@@ -25,9 +33,7 @@ static void
 bend(double to[12], double flex, double spread)
 {
     double cx = cos(flex), sx = sin(flex), cz = cos(spread), sz = sin(spread);
-    double m[12] = {cz, -sz * cx, sz * sx, 0.0, sz, cz * cx, -cz * sx, 0.0, 0.0, sx, cx, 0.0};
-    for (int k = 0; k < 12; k++)
-        to[k] = m[k];
+    set_rows(to, cz, -sz * cx, sz * sx, sz, cz * cx, -cz * sx, 0.0, sx, cx);
 }
 
 /* The rotation with axis and angle r, by Rodrigues' formula, behind a reflection in x (side == -1). */
@@ -35,22 +41,15 @@ static void
 turn(double to[12], const double *r, double side)
 {
     double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
-    for (int k = 0; k < 12; k++)
-        to[k] = k % 5 == 0 ? 1.0 : 0.0;
-    to[0] = side;
-    if (norm < 1e-4)
-        return;
-    double x = r[0] / norm, y = r[1] / norm, z = r[2] / norm, s = sin(norm), c = cos(norm);
-    double d = 1.0 - c;
-    to[0] = side * (x * x * d + c);
-    to[1] = x * y * d - z * s;
-    to[2] = x * z * d + y * s;
-    to[4] = side * (x * y * d + z * s);
-    to[5] = y * y * d + c;
-    to[6] = y * z * d - x * s;
-    to[8] = side * (x * z * d - y * s);
-    to[9] = y * z * d + x * s;
-    to[10] = z * z * d + c;
+    if (norm < 1e-4) {
+        set_rows(to, side, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0);
+    } else {
+        double x = r[0] / norm, y = r[1] / norm, z = r[2] / norm, s = sin(norm), c = cos(norm);
+        double d = 1.0 - c;
+        set_rows(to, side * (x * x * d + c), x * y * d - z * s, x * z * d + y * s,
+                 side * (x * y * d + z * s), y * y * d + c, y * z * d - x * s,
+                 side * (x * z * d - y * s), y * z * d + x * s, z * z * d + c);
+    }
 }
 
 /* Bone b's own bend: fingers have three bones that bend and one between them that does not, four
