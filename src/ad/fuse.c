@@ -273,6 +273,14 @@ try_fuse(edit *e, ir_op *second)
     return good;
 }
 
+/* What an op takes may be a result of a task that was fused: asked of what stands now. */
+static bool
+bring_up_to_date(ir_op *op, void *user)
+{
+    edit_operands(user, op);
+    return true;
+}
+
 bool
 ad_fuse(ir_module *m)
 {
@@ -282,6 +290,9 @@ ad_fuse(ir_module *m)
         edit_start(&e, fn);
         for (ir_op *op = fn->body->first, *next; op; op = next) {
             next = op->next;
+            edit_operands(&e, op);
+            for (uint32_t i = 0; i < op->nregions; i++)
+                ir_walk(op->regions[i], bring_up_to_date, &e);
             if (op->code == RG_OP_PARALLEL && op->rewinds)
                 try_fuse(&e, op);
         }

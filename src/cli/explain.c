@@ -41,6 +41,8 @@ typedef struct loop_facts {
     uint32_t bytes; /* that one iteration records */
     uint32_t group; /* more than 1: so many iterations are recorded as one */
     str recorded;   /* their names */
+    str state;            /* names of what recording again starts from; empty: it never does */
+    uint32_t state_bytes; /* of its values; arrays not counted */
 } loop_facts;
 
 static uint64_t
@@ -197,6 +199,21 @@ see_again(ir_op *op, void *user)
     return true;
 }
 
+/* The state from which a loop records again what it dropped: the values, less the iteration's number. */
+static void
+see_state(listing *l, const ir_op *thin)
+{
+    loop_facts *f = map_get(&l->loops, place_key(thin->loc));
+    if (!f || f->state.len)
+        return;
+    for (uint32_t i = 3; i + 1 < thin->nargs; i++) {
+        const ir_value *v = thin->args[i];
+        bool array = v->type.kind == IR_BUFFER;
+        f->state_bytes += array ? 0 : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
+        str_addf(&f->state, "%s%s%s", f->state.len ? ", " : "", array ? "array " : "", shown_name(v));
+    }
+}
+
 /* tape: what is pushed, and what is done again between pops */
 static bool
 see_tape(ir_op *op, void *user)
@@ -204,6 +221,8 @@ see_tape(ir_op *op, void *user)
     listing *l = user;
     if (op->code == RG_OP_TAPE_PUSH && !op->again)
         see_push(l, op);
+    if (op->code == RG_OP_TAPE_THIN)
+        see_state(l, op);
     if (is_loop(op) && op->code != RG_OP_PARALLEL && pops_here(op->regions[0]))
         ir_walk(op->regions[0], see_again, l);
     return true;
@@ -258,10 +277,21 @@ explain_loop(listing *l, const loop_facts *f)
     else if (f->bytes)
         add_note(l, f->loc, "%s: records %u bytes per iteration (%s), reversed from that", kind,
                  f->bytes, f->recorded.ptr);
-    else if (f->reversed)
+    else if (f->reversed && !f->state.len)
         add_note(l, f->loc, "%s: reversed, nothing recorded", kind);
+    else if (f->reversed)
+        add_note(l, f->loc, "%s: reversed", kind);
     else
         add_note(l, f->loc, "%s: not reversed, no derivative passes through it", kind);
+}
+
+/* what happens where the budget is short */
+static void
+explain_budget(listing *l, const loop_facts *f)
+{
+    if (f->state.len)
+        add_note(l, f->loc, "in a small budget: chunks of it are dropped and recorded again, each from %u bytes (%s)",
+                 f->state_bytes, f->state.ptr);
 }
 
 static int
@@ -315,7 +345,9 @@ print_explanation(listing *l, cli_ir *ir)
         if (l->loops.values && l->loops.values[i]) {
             loop_facts *f = l->loops.values[i];
             explain_loop(l, f);
+            explain_budget(l, f);
             str_free(&f->recorded);
+            str_free(&f->state);
         }
     const ir_module *m = ir->module;
     str text = {0};

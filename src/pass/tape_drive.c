@@ -282,6 +282,7 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
     if (tape_fit_one_frame(values.at, values.n)) {
         ir_value *most = tape_int(t, at, RG_I64, t->fn->module->drop ? 4 * room_for_states(c) : 0);
         ir_op *op = tape_op(t, RG_OP_TAPE_THIN, at);
+        op->loc = c->loop->loc;
         ir_op_arg(op, t->fn, header);
         ir_op_arg(op, t->fn, mark);
         ir_op_arg(op, t->fn, most);
