@@ -45,7 +45,9 @@ ad_cost_of_op(const ir_op *op)
     case RG_OP_REM:
     case RG_OP_FLOORDIV:
     case RG_OP_FLOORMOD:
-        return integer ? 12 : 5;
+        if (!integer)
+            return 5;
+        return op->nargs > 1 && ir_is_const(op->args[1], NULL) ? 4 : 12;
     case RG_OP_SQRT:
         return 6;
     case RG_OP_RSQRT:

@@ -42,6 +42,9 @@ vjp_primal(vjp *v, ir_value *value)
 {
     ir_value *instance = v->instance[value->id];
     assert(instance && "a forward value is used before its region has an instance");
+    ir_value *again = vjp_read_shadow(v, value);
+    if (again)
+        return again;
     if (instance->def && instance->def->code == RG_OP_PICK &&
         !ir_region_inside(ir_build_region(v->b), instance->region)) {
         /* a buffer is not recorded: its selector is, and the buffer picked again */
@@ -273,6 +276,7 @@ static void
 reverse_op(vjp *v, const ir_op *op)
 {
     ir_build_loc(v->b, op->loc);
+    v->now = op;
     switch ((rg_op)op->code) {
     case RG_OP_IF:
     case RG_OP_FOR:
@@ -309,6 +313,8 @@ vjp_reverse(vjp *v, const ir_op *last)
 void
 vjp_reverse_array(vjp *v, const ir_op *op)
 {
+    if (op->code == RG_OP_INSERT)
+        vjp_undo_insert(v, op);
     ir_value *g = vjp_adjoint(v, op->results[0]);
     if (!g)
         return;
@@ -409,6 +415,7 @@ release_vjp(void *object)
     rg_builder_destroy(v->b);
     map_free(&v->instance_ops);
     map_free(&v->records);
+    vjp_free_shadows(v);
     vec_free(&v->contests);
     vec_free(&v->exclusive);
 }
@@ -423,6 +430,7 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     mem_own(&owns, release_vjp, &v);
     ad_activity_find(&v.activity, fn, options ? options->active : NULL, options ? options->results : NULL,
                      true);
+    vjp_find_shadows(&v);
     v.fn = new_kernel(&v, name);
     v.b = ir_builder_on(fn->module, diags);
 

@@ -45,6 +45,8 @@ typedef struct vjp {
     map instance_ops;    /* ir_op of `from` -> its copy */
     map records;         /* ir_op of `from` -> vjp_record */
     rg_var *adjoint;     /* by id in `from`; NULL: none declared */
+    struct vjp_shadows *shadows;
+    const ir_op *now;    /* that is being reversed; NULL: none */
 } vjp;
 
 static inline ad_emit
@@ -102,6 +104,15 @@ void vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g)
 void vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain);
 void vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p);
 void vjp_close_contests(vjp *v, const ir_op *task);
+
+/* local arrays that walk back: found before all else; opened behind a thread's sweep, before its reverse */
+void vjp_find_shadows(vjp *v);
+void vjp_free_shadows(vjp *v);
+void vjp_open_shadows(vjp *v, const ir_region *thread);
+bool vjp_moves_shadows(const vjp *v, const ir_op *op); /* whether op must be reversed for them */
+void vjp_undo_insert(vjp *v, const ir_op *op);
+/* an extracted value where v->now is reversed, read again; NULL: it has to be recalled */
+ir_value *vjp_read_shadow(vjp *v, const ir_value *value);
 
 /* appends the reverse of the ops from `last` back to the first of its region */
 void vjp_reverse(vjp *v, const ir_op *last);

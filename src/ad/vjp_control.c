@@ -22,7 +22,7 @@ has_work(vjp *v, const ir_op *op)
     for (uint32_t i = 0; i < op->nregions; i++)
         if (!ir_walk(op->regions[i], leaves_adjoints_alone, NULL))
             return true;
-    return false;
+    return vjp_moves_shadows(v, op);
 }
 
 /* -- recording -------------------------------------------------------------------------------------------- */
@@ -354,6 +354,7 @@ reverse_task_here(vjp *v, task *t)
     for (uint32_t k = 0; k < t->domain.rank; k++)
         v->instance[body->params[k]->id] = index[k];
     vjp_clone_ops(v, body->first, ir_terminator(body), ir_build_region(v->b), v->combined);
+    vjp_open_shadows(v, body);
     reverse_thread(v, t, index);
     rg_build_end(v->b);
 }

@@ -105,6 +105,17 @@ lift_exits(ir_fn *fn, ir_value *v, ir_op *loop)
     }
 }
 
+/* the result of an if that is v where v's arm ran; NULL: there is none */
+static ir_value *
+result_that_is(const ir_value *v, const ir_op *branch)
+{
+    const ir_op *end = ir_terminator(v->region);
+    for (uint32_t k = 0; k < end->nargs && k < branch->nresults; k++)
+        if (end->args[k] == v)
+            return branch->results[k];
+    return NULL;
+}
+
 static void
 lift_arms(ir_fn *fn, ir_value *v, ir_op *branch)
 {
@@ -122,6 +133,12 @@ ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
     if (lifted)
         return lifted;
     assert((through->code == RG_OP_IF || through->code == RG_OP_LOOP) && "nothing else is left early");
+    bool number = v->type.kind == IR_SCALAR && ir_is_float((rg_dtype)v->type.dtype);
+    lifted = through->code == RG_OP_IF && number ? result_that_is(v, through) : NULL;
+    if (lifted) {
+        map_set(done, key, lifted);
+        return lifted;
+    }
     if (through->code == RG_OP_IF)
         lift_arms(fn, v, through);
     else

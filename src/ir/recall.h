@@ -23,7 +23,8 @@ void ir_recall_steps(const ir_op *recall, ir_steps *steps);
 ir_op *ir_recall_owner(const ir_op *recall, ir_op **unwound_by);
 
 /* Gives `through`, whose region holds v, one more result: v as it was when the region was left; zero
- * where v was not reached. `through` is an if, or a loop left by its exits. Memoised in `done`. */
+ * where v was not reached (a float that an if yields anyway: what the other arm yields). `through` is an
+ * if, or a loop left by its exits. Memoised in `done`. */
 ir_value *ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done);
 
 /* Appends a result to an op; a trace stays the last one. */
