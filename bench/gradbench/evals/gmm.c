@@ -16,8 +16,8 @@ prepare(eval *e)
     eval_add_input(e, "mu", "mu", k, d, EVAL_ADJOINT);
     eval_add_input(e, "q", "q", k, d, EVAL_ADJOINT);
     eval_add_input(e, "l", "l", k, d * (d - 1) / 2, EVAL_ADJOINT);
-    eval_add_work(e, "factor", (int64_t[]){k, d, d}, EVAL_ADJOINT);
-    eval_add(e, "offset", k, d, NULL, EVAL_ADJOINT);
+    eval_add_work(e, "affine", (int64_t[]){k, d, d + 1}, EVAL_ADJOINT);
+    eval_add(e, "place", n, d + 1, NULL, 0);
     eval_add(e, "weight", k, EVAL_LIST, NULL, EVAL_ADJOINT);
     eval_add(e, "term", n, k, NULL, EVAL_ADJOINT);
     eval_add(e, "error", 1, EVAL_LIST, NULL, EVAL_ADJOINT);

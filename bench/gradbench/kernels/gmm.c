@@ -12,31 +12,39 @@ log_gamma(double a, int d)
 }
 
 // args: d=2 k=2 n=3 wishart=0 gamma=1.2 x[3][2]=0.5,1,-0.7,0.2,1.1,-0.4 alpha[2]=0.3,-0.2
-// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 factor[2][2][2]=0 offset[2][2]=0 weight[2]=0 term[3][2]=0
+// args: mu[2][2]=0.1,0.4,-0.5,0.8 q[2][2]=0.2,-0.1,0.3,0.1 l[2][1]=0.25,-0.4 affine[2][2][3]=0 place[3][3]=0 weight[2]=0 term[3][2]=0
 // args: error[1]=0
 // skip: bits
-/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. factor, offset,
- * weight and term are work space: Q by rows, Q mu, each component's constant, and what is summed. */
+/* Component c has the inverse factor Q: exp(q) on the diagonal, l column by column below it. affine,
+ * place, weight and term are work space: -Q mu and Q by rows, x behind a 1, each component's constant,
+ * and what is summed. */
 void
 gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const double alpha[k],
     const double mu[k][d], const double q[k][d], const double l[k][d * (d - 1) / 2],
-    double factor[k][d][d], double offset[k][d], double weight[k], double term[n][k], double error[1])
+    double affine[k][d][d + 1], double place[n][d + 1], double weight[k], double term[n][k],
+    double error[1])
 {
     #pragma omp parallel for
     for (int c = 0; c < k; c++) {
         double sum = alpha[c];
         for (int row = 0; row < d; row++) {
             double diagonal = exp(q[c][row]), along = diagonal * mu[c][row];
-            factor[c][row][row] = diagonal;
+            affine[c][row][row + 1] = diagonal;
             for (int j = 0; j < row; j++) {
                 double below = l[c][j * d - j * (j + 1) / 2 + row - j - 1];
-                factor[c][row][j] = below;
+                affine[c][row][j + 1] = below;
                 along += below * mu[c][j];
             }
-            offset[c][row] = along;
+            affine[c][row][0] = -along;
             sum += q[c][row];
         }
         weight[c] = sum;
+    }
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        place[i][0] = 1.0;
+        for (int j = 0; j < d; j++)
+            place[i][j + 1] = x[i][j];
     }
     double total = 0.0;
     #pragma omp parallel for reduction(+ : total)
@@ -45,9 +53,9 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
         for (int c = 0; c < k; c++) {
             double square = 0.0;
             for (int row = 0; row < d; row++) {
-                double z = -offset[c][row];
-                for (int j = 0; j <= row; j++)
-                    z += factor[c][row][j] * x[i][j];
+                double z = 0.0;
+                for (int j = 0; j < row + 2; j++)
+                    z += affine[c][row][j] * place[i][j];
                 square += z * z;
             }
             term[i][c] = weight[c] - 0.5 * square;
@@ -67,8 +75,8 @@ gmm(int d, int k, int n, const double x[n][d], int wishart, double gamma, const 
     for (int c = 0; c < k; c++) {
         double square = 0.0, sum = 0.0;
         for (int row = 0; row < d; row++) {
-            for (int j = 0; j <= row; j++)
-                square += factor[c][row][j] * factor[c][row][j];
+            for (int j = 1; j < row + 2; j++)
+                square += affine[c][row][j] * affine[c][row][j];
             sum += q[c][row];
         }
         prior += 0.5 * gamma * gamma * square - wishart * sum;
