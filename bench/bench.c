@@ -6,6 +6,7 @@
  * adjoints are put back between runs, untimed. The gradients are first compared with the
  * hand-written ones. Tape: kilobytes that both keep for the reverse sweep at most, for a small
  * problem of the kind. Run it with OMP_NUM_THREADS=1. */
+#include "long.h"
 #include "tape.h"
 
 #include <math.h>
@@ -373,5 +374,7 @@ main(int argc, char **argv)
     if (!only)
         printf("20,000 operations in a straight line, compiled with their gradient: %.1f s\n",
                straight_line());
+    if (!only)
+        good &= bench_long();
     return good ? 0 : 1;
 }

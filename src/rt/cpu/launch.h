@@ -47,6 +47,7 @@ struct rt_cpu {
     struct rt_page *pages; /* free pages, chained by `next` */
     void **slabs;          /* what they are parts of */
     size_t slab_count, slab_cap;
+    uint64_t slab_bytes;
     uint64_t budget;
     uint64_t in_use; /* bytes of pages that workers hold */
 };

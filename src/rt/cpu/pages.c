@@ -16,6 +16,10 @@ static bool
 add_slab(rt_cpu *cpu)
 {
     size_t size = cpu->slab_count < SMALL_SLABS ? SMALL_SLAB : LARGE_SLAB;
+    if (cpu->slab_bytes < cpu->budget && size > cpu->budget - cpu->slab_bytes)
+        size = (cpu->budget - cpu->slab_bytes) / RT_PAGE * RT_PAGE; /* no more than the budget in all */
+    if (size < RT_PAGE)
+        size = RT_PAGE;
     if (cpu->slab_count == cpu->slab_cap) {
         size_t cap = cpu->slab_cap ? cpu->slab_cap * 2 : 8;
         void **wider = realloc(cpu->slabs, cap * sizeof *wider);
@@ -24,9 +28,10 @@ add_slab(rt_cpu *cpu)
         cpu->slabs = wider;
         cpu->slab_cap = cap;
     }
-    char *slab = aligned_alloc(size, size);
+    char *slab = aligned_alloc(size == LARGE_SLAB ? LARGE_SLAB : RT_PAGE, size);
     if (!slab)
         return false;
+    cpu->slab_bytes += size;
 #ifdef MADV_HUGEPAGE
     if (size == LARGE_SLAB)
         (void)madvise(slab, size, MADV_HUGEPAGE); /* a wish: nothing depends on it */
@@ -90,6 +95,7 @@ rt_pages_release(rt_cpu *cpu)
         free(cpu->slabs);
         cpu->slabs = NULL;
         cpu->slab_count = cpu->slab_cap = 0;
+        cpu->slab_bytes = 0;
         cpu->pages = NULL;
     }
     pthread_mutex_unlock(&cpu->lock);
