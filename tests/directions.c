@@ -46,8 +46,10 @@ set_direction(inputs *in, const trial *t, unsigned d)
 {
     for (uint32_t k = 0; k < in->count; k++)
         for (size_t i = 0; in->at[k].seed && i < in->at[k].count; i++) {
-            in->at[k].seed[i] = start(&in->at[k], RG_ADJOINT, i, count_of(t, RG_ADJOINT) > 1 ? d : 0);
-            in->at[k].tangent[i] = start(&in->at[k], RG_TANGENT, i, count_of(t, RG_TANGENT) > 1 ? d : 0);
+            in->at[k].seed[i] =
+                start(&in->at[k], RG_ADJOINT, i, count_of(t, RG_ADJOINT) > 1 ? d : 0);
+            in->at[k].tangent[i] =
+                start(&in->at[k], RG_TANGENT, i, count_of(t, RG_TANGENT) > 1 ? d : 0);
         }
 }
 
@@ -67,7 +69,8 @@ place(const input *p, bool side_by_side, size_t n, unsigned d, size_t i)
     return side_by_side ? i * n + d : d * p->count + i;
 }
 
-/* -- all directions at once ------------------------------------------------------------------------ */
+/* -- all directions at once
+ * ------------------------------------------------------------------------ */
 
 static rg_status
 require(const inputs *in, subject *s, const trial *t)
@@ -91,7 +94,8 @@ write_starts(const inputs *in, subject *s, const trial *t, bool side_by_side)
             char *data = calloc(n * p->count + 1, 8);
             for (unsigned d = 0; d < n; d++)
                 for (size_t i = 0; i < p->count; i++)
-                    element_set(dtype, data, place(p, side_by_side, n, d, i), start(p, plane, i, d));
+                    element_set(dtype, data, place(p, side_by_side, n, d, i),
+                                start(p, plane, i, d));
             status = rg_array_write(s->arrays[k], plane, data, n * p->count * size);
             free(data);
         }
@@ -119,7 +123,8 @@ run_several(inputs *in, subject *s, const trial *t, bool side_by_side)
     return status ? status : t->launch(s->kernel, s->args);
 }
 
-/* -- comparing ----------------------------------------------------------------------------------------- */
+/* -- comparing
+ * ----------------------------------------------------------------------------------------- */
 
 static bool
 agrees(double a, double b, double limit)
@@ -142,7 +147,9 @@ compare_array(const input *p, const subject *several, uint32_t k, const trial *t
     for (size_t i = 0; i < p->count && good; i++) {
         double got = element_get(p->param.dtype, raw, place(p, side_by_side, n, n > 1 ? d : 0, i));
         if (!agrees(got, want[i], tolerance * most))
-            good = complain(r, "%s in %d directions%s: plane %u of %s, direction %u, element %zu: %.17g, not %.17g",
+            good = complain(r,
+                            "%s in %d directions%s: plane %u of %s, direction %u, element %zu: "
+                            "%.17g, not %.17g",
                             t->name, N, side_by_side ? ", side by side" : "", plane, p->name, d, i,
                             got, want[i]);
     }

@@ -1,5 +1,6 @@
 /* Directions through the public API: Jacobians and Hessians in one launch, many directions, misuse;
- * and what is made of control flow that differs between them. SPDX-License-Identifier: Apache-2.0 */
+ * and what is made of control flow that differs between them. SPDX-License-Identifier: Apache-2.0
+ */
 #include "check.h"
 
 #include "ad/ad.h"
@@ -98,7 +99,8 @@ far_from(const double *a, const double *b, size_t n)
     return most;
 }
 
-/* -- Jacobians and Hessians ------------------------------------------------------------------------ */
+/* -- Jacobians and Hessians
+ * ------------------------------------------------------------------------ */
 
 typedef struct polar {
     setup s;
@@ -194,7 +196,8 @@ test_hessian(const char *device)
     end_polar(&q);
 }
 
-/* -- many of them ------------------------------------------------------------------------------------- */
+/* -- many of them
+ * ------------------------------------------------------------------------------------- */
 
 enum { N = 5, STEPS = 3000, MOST = 70 };
 
@@ -314,7 +317,9 @@ test_budget(const char *device)
     end_deep(&q);
 }
 
-/* -- misuse ----------------------------------------------------------------------------------------------- */
+/* -- misuse
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static void
 test_arrays(const char *device)
@@ -380,11 +385,13 @@ test_launches(const char *device)
     GOOD(rg_launch_vjp(q.s.kernel, q.s.args));
     GOOD(rg_launch_jvp(q.s.kernel, q.s.args));
     GOOD(rg_launch(q.s.kernel, q.s.args));
-    FAILS(rg_launch_jvp_vjp(q.s.kernel, q.s.args), RG_INVALID, "adjoints have 3 directions and tangents 2");
+    FAILS(rg_launch_jvp_vjp(q.s.kernel, q.s.args), RG_INVALID,
+          "adjoints have 3 directions and tangents 2");
     GOOD(rg_array_require_directions(q.p, RG_TANGENT, 3));
     GOOD(rg_array_require_directions(q.out, RG_TANGENT, 3));
     GOOD(rg_array_require(q.p, RG_ADJOINT | RG_TANGENT));
-    FAILS(rg_launch_jvp_vjp(q.s.kernel, q.s.args), RG_INVALID, "the adjoint's tangent of `p` has 1");
+    FAILS(rg_launch_jvp_vjp(q.s.kernel, q.s.args), RG_INVALID,
+          "the adjoint's tangent of `p` has 1");
     GOOD(rg_array_require_directions(q.p, RG_ADJOINT | RG_TANGENT, 3));
     GOOD(rg_launch_jvp_vjp(q.s.kernel, q.s.args));
     end_polar(&q);
@@ -425,7 +432,8 @@ test_side_by_side(const char *device)
     end_polar(&q);
 }
 
-/* Arrays that overlap may share an adjoint; with directions, each must lie where the other's does. */
+/* Arrays that overlap may share an adjoint; with directions, each must lie where the other's does.
+ */
 static void
 test_sharing(const char *device)
 {
@@ -450,12 +458,15 @@ test_sharing(const char *device)
     end(&s);
 }
 
-/* -- control flow that differs between directions ---------------------------------------------------- */
+/* -- control flow that differs between directions
+ * ---------------------------------------------------- */
 
-/* Branches, trip counts and exits that depend on an adjoint; arrays that come from outside of them. */
+/* Branches, trip counts and exits that depend on an adjoint; arrays that come from outside of them.
+ */
 static const char varied[] =
     "kernel @varied(%n: i32, %x: buf<f64,1>, %y: buf<f64,1>) {\n"
-    "  %zero: i32 = const 0  %one: i32 = const 1  %half: f64 = const 0.5  %small: f64 = const 0.25\n"
+    "  %zero: i32 = const 0  %one: i32 = const 1  %half: f64 = const 0.5  %small: f64 = const "
+    "0.25\n"
     "  %first_place: i64 = const 0  %second_place: i64 = const 1  %four: i64 = const 4\n"
     "  parallel (%i: i32) = (%zero) to (%n) {\n"
     "    %v: f64 = load %x[%i]  %s: f64 = sin %v\n"
@@ -533,7 +544,8 @@ test_refused(void)
     const uint32_t of[RG_PLANE_COUNT] = {1, 2, 1, 1, 1, 1, 1, 1};
     diag_list diags = {0};
     ir_module *m = ir_parse(rg_str_of(text), "bad", &diags);
-    CHECK(m && !ad_directions(m->first, of, false, &diags) && strstr(diags.text.ptr, "E0540"), "refused");
+    CHECK(m && !ad_directions(m->first, of, false, &diags) && strstr(diags.text.ptr, "E0540"),
+          "refused");
     diag_free(&diags);
     ir_module_free(m);
 }

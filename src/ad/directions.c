@@ -8,9 +8,9 @@
  *
  * A value is *varying* if it depends on what a plane with directions holds, else *uniform*. The new
  * function computes what is uniform once (all of the primal is: what it records and recomputes, its
- * indices, branches and exits), and n of what varies: carried values, results, reductions, and temps in
- * which varying values are kept. Where a branch or an exit itself depends on what varies, the whole op
- * is made n times (it is *split*): all that it holds varies. */
+ * indices, branches and exits), and n of what varies: carried values, results, reductions, and
+ * temps in which varying values are kept. Where a branch or an exit itself depends on what varies,
+ * the whole op is made n times (it is *split*): all that it holds varies. */
 #include "ad/ad.h"
 #include "ad/activity.h"
 
@@ -29,7 +29,8 @@ typedef struct directions {
     int only;        /* inside of what is split: the direction being made; -1: all */
 } directions;
 
-/* -- what varies ----------------------------------------------------------------------------------------- */
+/* -- what varies
+ * ----------------------------------------------------------------------------------------- */
 static void
 vary(directions *s, const ir_value *v)
 {
@@ -77,7 +78,8 @@ static void
 mark_access(directions *s, const ir_op *op)
 {
     bool varies = any_varies(s, op);
-    if (varies && op->code != RG_OP_LOAD && !has_directions(s, op) && op->args[0]->type.kind == IR_BUFFER)
+    if (varies && op->code != RG_OP_LOAD && !has_directions(s, op) &&
+        op->args[0]->type.kind == IR_BUFFER)
         ir_buffer_roots(op->args[0], vary_temp, s);
     for (uint32_t i = 0; i < op->nresults; i++)
         vary_if(s, op->results[i], varies || has_directions(s, op));
@@ -105,7 +107,7 @@ control_varies(const directions *s, const ir_op *op)
         if (s->varying[op->args[i]->id])
             return true;
     if (op->code == RG_OP_LOOP)
-        ir_for_ops(inner, op->regions[0])
+        ir_for_ops (inner, op->regions[0])
             if (inner->code == RG_OP_EXIT_IF && s->varying[inner->args[0]->id])
                 return true;
     return false;
@@ -139,7 +141,7 @@ mark_control(directions *s, const ir_op *op)
         if (index)
             flow(s, body->params + index, op->results, n);
         else
-            ir_for_ops(inner, body)
+            ir_for_ops (inner, body)
                 if (inner->code == RG_OP_EXIT_IF)
                     flow(s, inner->args + 1, op->results, n);
     }
@@ -175,10 +177,12 @@ mark_region(directions *s, const ir_region *r, bool all)
 {
     for (uint32_t i = 0; all && i < r->nparams; i++)
         vary(s, r->params[i]);
-    ir_for_ops(op, r) mark_op(s, op, all);
+    ir_for_ops (op, r)
+        mark_op(s, op, all);
 }
 
-/* -- the new function's values ------------------------------------------------------------------------------ */
+/* -- the new function's values
+ * ------------------------------------------------------------------------------ */
 /* the directions to make now: all of them, or the one of what is split */
 static uint32_t
 first_of(const directions *s)
@@ -221,7 +225,8 @@ own_array(directions *s, const ir_value *v, uint32_t d, ir_region *into)
     if (v->type.kind != IR_ARRAY || s->varying[v->id] || d + 1 == s->n)
         return array;
     bool zeros = v->def && v->def->code == RG_OP_ARRAY;
-    ir_op *copy = ir_op_new(s->fn, zeros ? RG_OP_ARRAY : RG_OP_COPY, 0, 0, v->def ? v->def->loc : (ir_loc){0});
+    ir_op *copy = ir_op_new(s->fn, zeros ? RG_OP_ARRAY : RG_OP_COPY, 0, 0,
+                            v->def ? v->def->loc : (ir_loc){0});
     if (!zeros)
         ir_op_arg(copy, s->fn, array);
     ir_append(into, copy);
@@ -263,14 +268,17 @@ add_param(directions *s, ir_region *r, const ir_value *v)
         each_direction(d, s) set_value(s, v, d, ir_region_param(r, v->type, name_of(v, d)));
 }
 
-/* -- ops ------------------------------------------------------------------------------------------------------ */
+/* -- ops
+ * ------------------------------------------------------------------------------------------------------
+ */
 static void make_region(directions *s, const ir_region *from, ir_region *into);
 
 static void
 error_at(directions *s, const ir_op *op, const char *what)
 {
     diag_add(s->diags, DIAG_ERROR, 540, ir_place(s->from->module, op->loc),
-             "%s differs between the directions of one launch\nlaunch each direction by itself", what);
+             "%s differs between the directions of one launch\nlaunch each direction by itself",
+             what);
     s->failed = true;
 }
 
@@ -297,9 +305,11 @@ make_one(directions *s, const ir_op *op, uint32_t d, bool once, uint32_t bundle,
     ir_append(into, copy);
     for (uint32_t i = 0; i < op->nresults; i++)
         if (s->varying[op->results[i]->id])
-            set_value(s, op->results[i], d, ir_op_result(copy, s->fn, op->results[i]->type, name_of(op->results[i], d)));
+            set_value(s, op->results[i], d,
+                      ir_op_result(copy, s->fn, op->results[i]->type, name_of(op->results[i], d)));
         else
-            set_uniform(s, op->results[i], ir_op_result(copy, s->fn, op->results[i]->type, op->results[i]->name));
+            set_uniform(s, op->results[i],
+                        ir_op_result(copy, s->fn, op->results[i]->type, op->results[i]->name));
 }
 
 /* whether what stands in a straight line is needed in each direction */
@@ -317,7 +327,8 @@ make_plain(directions *s, const ir_op *op, ir_region *into)
     bool writes = ir_ops[op->code].flags & IR_WRITE, varies = op_varies(s, op);
     bool everywhere = has_directions(s, op) || (writes && s->varying[op->args[0]->id]);
     if (writes && !everywhere && (varies || s->only >= 0)) {
-        error_at(s, op, op->plane ? "what is stored to a plane without directions" : "what is stored");
+        error_at(s, op,
+                 op->plane ? "what is stored to a plane without directions" : "what is stored");
         return;
     }
     uint32_t bundle = s->only < 0 && varies ? ++s->bundles : 0;
@@ -350,7 +361,8 @@ make_control(directions *s, const ir_op *op, ir_region *into)
     for (uint32_t i = 0; i < init; i++)
         ir_op_arg(copy, s->fn, value(s, op->args[i], first_of(s)));
     for (uint32_t i = init; i < op->nargs; i++) {
-        const ir_value *key = op->code == RG_OP_PARALLEL ? op->results[i - init] : body->params[index + i - init];
+        const ir_value *key =
+            op->code == RG_OP_PARALLEL ? op->results[i - init] : body->params[index + i - init];
         add_arg(s, copy, op->args[i], s->varying[key->id], into);
     }
     if (op->code == RG_OP_PARALLEL)
@@ -412,7 +424,8 @@ make_region(directions *s, const ir_region *from, ir_region *into)
         make_op(s, op, into);
 }
 
-/* -- the whole function --------------------------------------------------------------------------------------- */
+/* -- the whole function
+ * --------------------------------------------------------------------------------------- */
 static void
 make_kernel(directions *s)
 {

@@ -18,8 +18,8 @@ enum { LONGEST = 32 };
 typedef struct splitting {
     edit edit;
     uint32_t size;
-    uint32_t *leader; /* by id: another array of its family, or itself */
-    bool *stays;      /* by leader's id */
+    uint32_t *leader;    /* by id: another array of its family, or itself */
+    bool *stays;         /* by leader's id */
     ir_value ***element; /* by id: its elements, where it goes */
 } splitting;
 
@@ -95,7 +95,7 @@ look_at_loop(splitting *s, const ir_op *op)
     if (index)
         join_all(s, op->results, body->params + index, n);
     else
-        ir_for_ops(exit, body)
+        ir_for_ops (exit, body)
             if (exit->code == RG_OP_EXIT_IF)
                 join_all(s, exit->args + 1, op->results, ir_value_results(op));
 }

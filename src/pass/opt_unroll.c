@@ -6,9 +6,9 @@
  *   }
  *
  * Before differentiation: such a loop then needs no tape, and where its index was a subscript of a
- * local array, the subscript is known (opt_elements). From four iterations on a loop is better left to become
- * vectors of neighbouring elements. Loops around parallel loops, and those that
- * hold a loop whose length is not known, stay. So do functions: what a kernel computes with their
+ * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
+ * to become vectors of neighbouring elements. Loops around parallel loops, and those that hold a
+ * loop whose length is not known, stay. So do functions: what a kernel computes with their
  * derivatives is rounded alike at every stage. */
 #include "pass/edit.h"
 #include "pass/pass.h"
@@ -31,7 +31,8 @@ static bool
 is_subscript(const ir_op *op)
 {
     return (ir_ops[op->code].flags & IR_PURE) && op->nresults == 1 &&
-           op->results[0]->type.kind == IR_SCALAR && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
+           op->results[0]->type.kind == IR_SCALAR &&
+           !ir_is_float((rg_dtype)op->results[0]->type.dtype);
 }
 
 static bool
@@ -50,7 +51,8 @@ iterations(const unrolling *u, const ir_op *op)
     uint64_t bits[2];
     measure m = {0};
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    if (op->records || edit_any_recalled(&u->edit, op->regions[0]) || !ir_is_const(op->args[0], &bits[0]) || !ir_is_const(op->args[1], &bits[1]))
+    if (op->records || edit_any_recalled(&u->edit, op->regions[0]) ||
+        !ir_is_const(op->args[0], &bits[0]) || !ir_is_const(op->args[1], &bits[1]))
         return 0;
     int64_t lo = (int64_t)ir_wrap(d, bits[0]), hi = (int64_t)ir_wrap(d, bits[1]);
     int64_t step = op->attr.step, most = 1 << 20;

@@ -1,10 +1,10 @@
 /* Directions as vectors. SPDX-License-Identifier: Apache-2.0
  *
- * What a function for several directions computes in each of them stands there as so many equal ops,
- * one behind the other (a bundle). Here a bundle becomes one op on vectors; what it carries through
- * ifs and loops are vectors too. Nothing rests on bundles being found: what was taken apart or moved
- * on the way is computed one by one, and vectors are put together, or elements taken out, where the
- * two meet. */
+ * What a function for several directions computes in each of them stands there as so many equal
+ * ops, one behind the other (a bundle). Here a bundle becomes one op on vectors; what it carries
+ * through ifs and loops are vectors too. Nothing rests on bundles being found: what was taken apart
+ * or moved on the way is computed one by one, and vectors are put together, or elements taken out,
+ * where the two meet. */
 #include "codegen/llvm/gen.h"
 
 enum { DEPTH = 8 };
