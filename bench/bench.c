@@ -212,6 +212,7 @@ print_tapes(unsigned k, const char *file)
 {
     bench_problem p;
     bench_problem_make(&p, k, 0.01);
+    hand_kept = 0;
     time_hand(&p);
     int64_t hand = (int64_t)hand_kept, bytes = bench_tape_bytes(&p, file);
     char ratio[16];
