@@ -97,7 +97,7 @@ struct ir_op {
     bool again;        /* call: repeats one that has had its effects (assert, print): without them;
                         * tape_push: of a state, or of what was recorded before and dropped */
     /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order;
-     * tape_push: there is room for it (not part of the text) */
+     * tape_push, tape_pop: it stays in the cursor's page; tape_begin: all does (not part of the text) */
     bool decided;
     uint32_t bundle;   /* > 0: one of several, of this number, that do the same in each direction (not
                         * part of the text) */

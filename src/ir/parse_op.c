@@ -417,6 +417,12 @@ parse_own_way(parser *p, ir_op *op, const results *r)
     case RG_OP_PARALLEL:
         parse_parallel(p, op);
         break;
+    case RG_OP_TAPE_BEGIN:
+        if (parse_skip(p, "(")) {
+            parse_uses(p);
+            parse_want(p, ")");
+        }
+        break;
     case RG_OP_UNWIND:
         parse_unwind(p, op);
         break;

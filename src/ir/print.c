@@ -523,6 +523,13 @@ print_own_way(printer *p, const ir_op *op)
             str_addz(p->out, ", ");
         print_uses(p, op->args, op->nargs);
         break;
+    case RG_OP_TAPE_BEGIN:
+        if (!op->nargs)
+            break;
+        str_addz(p->out, " (");
+        print_uses(p, op->args, op->nargs);
+        str_addc(p->out, ')');
+        break;
     default: /* yield, temp */
         print_yield(p, op);
         break;

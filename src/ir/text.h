@@ -58,7 +58,6 @@ ir_syntax_of(rg_op op)
     switch ((int)op) {
     case RG_OP_ARRAY:
     case RG_OP_SLOT:
-    case RG_OP_TAPE_BEGIN:
         return SYNTAX_NONE;
     case RG_OP_LOAD:
     case RG_OP_STORE:
@@ -80,6 +79,7 @@ ir_syntax_of(rg_op op)
     case RG_OP_EXIT_IF:
     case RG_OP_YIELD:
     case RG_OP_CALL:
+    case RG_OP_TAPE_BEGIN:
     case RG_OP_ASSERT:
     case RG_OP_PRINT:
         return SYNTAX_OWN;

@@ -306,10 +306,12 @@ static bool
 check_tape(verifier *v, const ir_op *op)
 {
     bool begin = op->code == RG_OP_TAPE_BEGIN, pop = op->code == RG_OP_TAPE_POP;
-    uint32_t nargs = begin ? 0 : op->code == RG_OP_TAPE_END ? 1 : op->nargs;
+    uint32_t nargs = begin ? op->nargs > 0 : op->code == RG_OP_TAPE_END ? 1 : op->nargs;
     uint32_t nresults = op->code == RG_OP_TAPE_END ? 0 : pop ? op->nresults : 1;
     if (!verify_counts(v, op, nargs, nresults, 0))
         return false;
+    if (begin && op->nargs)
+        return verify_arg(v, op, 0, ir_scalar(RG_I64)) && verify_result(v, op, 0, ir_cursor());
     if (!begin && op->nargs < 1)
         return verify_error(v, op, E_OPERAND, "%s takes a cursor", ir_ops[op->code].text);
     if (!begin && !verify_arg(v, op, 0, ir_cursor()))

@@ -24,7 +24,11 @@ static ir_value *
 tape_begin(tape *t, ir_region *r, ir_loc loc)
 {
     ir_op *begin = ir_op_new(t->fn, RG_OP_TAPE_BEGIN, 0, 0, loc);
+    uint64_t bytes = tape_count_of(t, r);
     ir_insert_first(r, begin);
+    if (bytes)
+        ir_op_arg(begin, t->fn, tape_int(t, begin, RG_I64, (int64_t)bytes));
+    begin->decided = bytes > 0;
     ir_value *cursor = ir_op_result(begin, t->fn, ir_cursor(), NULL);
     map_set(&t->begins, map_ptr(r), cursor);
     return cursor;
@@ -213,7 +217,7 @@ thread_parallel(tape *t, ir_op *op)
     }
     ir_value *cursor = tape_begin(t, body, op->loc);
     if (op->rewinds) {
-        cursor = unwind_iteration(t, maker, op, cursor, body->first->next);
+        cursor = unwind_iteration(t, maker, op, cursor, cursor->def->next);
     } else {
         if (op->records)
             record_start(t, op, cursor);
@@ -224,6 +228,8 @@ thread_parallel(tape *t, ir_op *op)
         cursor = tape_push(t, op, cursor, end);
     if (keeps)
         ir_op_arg(tape_op(t, RG_OP_TAPE_END, end), t->fn, cursor);
+    if (tape_count_of(t, body))
+        tape_has_room(body);
 }
 
 /* Ops of a region that left frames, and the cursor before each. */
@@ -331,6 +337,7 @@ release_tape(void *object)
     map_free(&t->begins);
     map_free(&t->order);
     map_free(&t->spent);
+    map_free(&t->counts);
     vec_free(&t->recalls);
     for (size_t i = 0; i < t->chunks.n; i++) {
         vec_free(&t->chunks.at[i]->state);
@@ -359,12 +366,15 @@ lower_fn(ir_fn *fn)
         (void)tape_is_chain(&t, tape_maker(&t, t.unwinds.at[i])); /* asked of what stands now */
     tape_order_slots(&t);
     tape_make_again(&t);
+    tape_count_all(&t);
     /* ids of values made from here on are never replaced */
     size_t room = fn->next_id + 1;
     t.replace = mem_zalloc(sizeof(*t.replace) * room);
     bool needed = tape_region_moves(&t, fn->body) || unwinds_in(&t, fn->body);
     ir_value *cursor = needed ? tape_begin(&t, fn->body, fn->loc) : NULL;
     thread_region(&t, fn->body, cursor);
+    if (tape_count_of(&t, fn->body))
+        tape_has_room(fn->body);
     clean_up(&t, fn->body);
     t.replace = mem_realloc(t.replace, sizeof(*t.replace) * (fn->next_id + 1));
     memset(t.replace + room, 0, sizeof(*t.replace) * (fn->next_id + 1 - room));

@@ -50,6 +50,7 @@ typedef struct tape {
     map moving;   /* op -> (void *)1: moves the cursor, 2: does not */
     map begins;   /* region of a thread, kernel or loop -> its first cursor */
     map order;    /* op -> its number in the text, from 1 */
+    map counts;   /* region of a thread or kernel, or an op while frames are chosen: see tape_count.c */
     map spent;    /* op that moves the cursor -> see tape_spent_by */
     vec(ir_op *) recalls;
     vec(ir_op *) unwinds; /* and rewinding parallels */
@@ -96,6 +97,15 @@ ir_value *tape_pop_values(tape *t, ir_value *const *like, size_t n, ir_value **o
 /* maker's frame; recalls under `by` become what is popped, *start the popped start cursor, if any */
 ir_value *tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at);
 ir_value *tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir_value **start);
+
+/* tape_count.c. While frames are chosen: bytes that op's can take at most; TAPE_ANY: any number. */
+enum { TAPE_ANY = 1 << 16 };
+uint64_t tape_most_bytes(tape *t, const ir_op *op);
+/* Before anything is lowered; 0: not known, or too much for one page */
+void tape_count_all(tape *t);
+uint64_t tape_count_of(tape *t, const ir_region *thread);
+/* no push or pop of this thread meets a page's end */
+void tape_has_room(ir_region *thread);
 
 /* tape_chunks.c: finds the loops that can drop frames, once slots of values are known; makes what records
  * again, once all slots are */

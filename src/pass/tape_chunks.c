@@ -201,29 +201,20 @@ has_tasks(const ir_region *r)
     return false;
 }
 
-/* bytes that op's frames can take at most; SMALL_TAPE and more: any number */
-static uint64_t
-most_bytes(tape *t, const ir_op *op)
+/* whether op, or one around it, can take only a few bytes, whatever happens */
+static bool
+is_small(tape *t, const ir_op *op)
 {
-    uint64_t each = 0, lo, hi;
-    for (uint32_t i = 0; i < op->nregions; i++)
-        ir_for_ops(inner, op->regions[i]) each += tape_moves(t, inner) ? most_bytes(t, inner) : 0;
-    if (op->code == RG_OP_IF)
-        return each;
-    if (op->code != RG_OP_FOR || !ir_is_const(op->args[0], &lo) || !ir_is_const(op->args[1], &hi))
-        return SMALL_TAPE;
-    each += tape_frame_bytes(tape_frame_of(t, op));
-    uint64_t span = op->attr.step > 0 ? hi - lo : lo - hi, step = (uint64_t)llabs(op->attr.step);
-    if ((int64_t)span <= 0)
-        return 0;
-    uint64_t count = (span - 1) / step + 1;
-    return each && count > SMALL_TAPE / each ? SMALL_TAPE : count * each;
+    for (; op && op->code != RG_OP_PARALLEL; op = op->parent->op)
+        if (tape_most_bytes(t, op) < SMALL_TAPE)
+            return true;
+    return false;
 }
 
 static bool
 is_large(tape *t, const ir_op *op)
 {
-    return tape_moves(t, op) && most_bytes(t, op) >= SMALL_TAPE;
+    return tape_moves(t, op) && tape_most_bytes(t, op) >= SMALL_TAPE;
 }
 
 /* large loops behind `op`, in its region and around it: they share what is left of the budget */
@@ -319,7 +310,7 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
 {
     ir_op *loop = tape_maker(t, unwind);
     if (unwind->code != RG_OP_UNWIND || !leaves_frames(t, loop) || !is_only_unwind(t, unwind, loop) ||
-        (most_bytes(t, loop) < SMALL_TAPE && !t->fn->module->drop))
+        (!t->fn->module->drop && is_small(t, loop)))
         return;
     tape_chunks *chunks = arena_one(t->fn->module->arena, tape_chunks);
     vec_push(&t->chunks, chunks);

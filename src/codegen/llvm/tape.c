@@ -67,12 +67,6 @@ gen_tape_leave(gen *g)
 }
 
 void
-gen_tape_begin(gen *g, const ir_op *op)
-{
-    gen_set(g, op->results[0], LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor"));
-}
-
-void
 gen_tape_end(gen *g, const ir_op *op)
 {
     LLVMBuildStore(g->b, gen_get(g, op->args[0]), own_cursor(g));
@@ -161,6 +155,28 @@ is_full(gen *g, LLVMValueRef cursor, LLVMValueRef bytes)
     return LLVMBuildICmp(g->b, LLVMIntUGE, place_in_page(g, cursor), limit, "");
 }
 
+/* `cursor`, or where it has left its page if a frame (or all that a thread pushes) does not fit there */
+static LLVMValueRef
+with_room(gen *g, LLVMValueRef cursor, LLVMValueRef bytes, const ir_op *op)
+{
+    LLVMValueRef worker = gen_worker(g);
+    rare r = rare_begin(g, is_full(g, cursor, bytes), cursor);
+    LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
+    return rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
+}
+
+/* Where room was made the tape stays: the next thread finds it. */
+void
+gen_tape_begin(gen *g, const ir_op *op)
+{
+    LLVMValueRef cursor = LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor");
+    if (op->decided) {
+        cursor = with_room(g, cursor, gen_get(g, op->args[0]), op);
+        LLVMBuildStore(g->b, cursor, own_cursor(g));
+    }
+    gen_set(g, op->results[0], cursor);
+}
+
 void
 gen_tape_push(gen *g, const ir_op *op)
 {
@@ -169,15 +185,23 @@ gen_tape_push(gen *g, const ir_op *op)
     uint32_t size = layout(op->args + 1, n, offsets);
     assert(size <= RT_FRAME_MAX);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
-    if (!op->decided) {
-        LLVMValueRef worker = gen_worker(g);
-        rare r = rare_begin(g, is_full(g, cursor, gen_i64(g, size)), cursor);
-        LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
-        cursor = rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
-    }
+    if (!op->decided)
+        cursor = with_room(g, cursor, gen_i64(g, size), op);
     for (uint32_t i = 0; i < n; i++)
         push_value(g, op->args[1 + i], moved(g, cursor, offsets[i]));
     gen_set(g, op->results[0], moved(g, cursor, size));
+}
+
+/* a cursor at its page's bottom goes to the page below */
+static LLVMValueRef
+above_bottom(gen *g, LLVMValueRef cursor)
+{
+    LLVMValueRef bottom = gen_i64(g, RT_PAGE_HEADER);
+    LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place_in_page(g, cursor), bottom, "");
+    rare r = rare_begin(g, empty, cursor);
+    LLVMValueRef page = moved(g, cursor, -RT_PAGE_HEADER);
+    LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
+    return rare_end(g, &r, LLVMBuildLoad2(g->b, g->ptr, field, ""));
 }
 
 void
@@ -186,12 +210,9 @@ gen_tape_pop(gen *g, const ir_op *op)
     uint32_t n = op->nresults - 1;
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
     uint32_t size = layout(op->results + 1, n, offsets);
-    LLVMValueRef cursor = gen_get(g, op->args[0]), below = gen_i64(g, RT_PAGE_HEADER);
-    LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place_in_page(g, cursor), below, "");
-    rare r = rare_begin(g, empty, cursor);
-    LLVMValueRef page = moved(g, cursor, -RT_PAGE_HEADER);
-    LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
-    cursor = rare_end(g, &r, LLVMBuildLoad2(g->b, g->ptr, field, ""));
+    LLVMValueRef cursor = gen_get(g, op->args[0]);
+    if (!op->decided)
+        cursor = above_bottom(g, cursor);
     cursor = moved(g, cursor, -(int64_t)size);
     for (uint32_t i = 0; i < n; i++)
         pop_value(g, op->results[1 + i], moved(g, cursor, offsets[i]));

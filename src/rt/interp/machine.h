@@ -72,6 +72,7 @@ typedef struct interp_tape {
     uint64_t capacity;
     uint64_t top; /* where tape_begin finds it */
     int64_t held; /* bytes of it that count as used */
+    uint64_t counted; /* bytes that it will hold at most, as tape_begin says; 0: it does not say */
 } interp_tape;
 
 typedef struct interp_machine {

@@ -52,7 +52,9 @@ bytes_up_to(const interp_tape *tape, uint64_t cursor)
 interp_flow
 interp_tape_begin(interp_frame *f, const ir_op *op)
 {
-    f->words[op->results[0]->id].bits = tape_of(f->machine)->top;
+    interp_tape *tape = tape_of(f->machine);
+    f->words[op->results[0]->id].bits = tape->top;
+    tape->counted = op->nargs ? bytes_up_to(tape, tape->top) + interp_bits(f, op->args[0]) : 0;
     return FLOW_NEXT;
 }
 
@@ -98,6 +100,8 @@ interp_tape_push(interp_frame *f, const ir_op *op)
     if (!reserve(tape, cursor + words))
         return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for the tape");
     uint64_t bytes = bytes_up_to(tape, cursor) + frame_bytes(values, n);
+    if (tape->counted && bytes > tape->counted)
+        return interp_fault(f, op, RT_FAULT_ASSERT, "pushes more than the tape has room for");
     for (uint32_t k = 0; k < n; k++) {
         const interp_array *a = f->words[values[k]->id].array;
         if (values[k]->type.length && !a)

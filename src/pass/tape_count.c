@@ -1,0 +1,283 @@
+/* How many bytes a thread, or the kernel, records. SPDX-License-Identifier: Apache-2.0
+ *
+ * Asked before anything is lowered: of the control flow, of what feeds it and of the frames' sizes. Where
+ * all of that is known now and little enough for one page, the tape begins with that much room, and pushes
+ * and pops look for no page's end. */
+#include "pass/tape.h"
+#include "rt/abi.h"
+
+enum {
+    PAGE_ROOM = RT_PAGE - RT_PAGE_HEADER - 1,
+    KEPT_ROOM = RT_PAGE / 8, /* of threads whose frames stay: what a page loses at its end is little */
+    STEPS = 1 << 14,         /* of loops that are run through here */
+    LEFT = 16
+};
+
+/* An index of a loop that is run through. */
+typedef struct binding {
+    const ir_value *index;
+    uint64_t bits;
+    const struct binding *outer;
+} binding;
+
+typedef struct counter {
+    tape *t;
+    const binding *bound;
+    bool early; /* slots of traces are not known yet, nor who takes frames back: the sum of all pushes */
+    uint32_t steps;
+} counter;
+
+/* Of a region or an op, from where its cursor begins: where it ends, and the highest that it comes to. */
+typedef struct span {
+    uint64_t net, most;
+} span;
+
+static bool count_region(counter *c, const ir_region *r, span *out);
+
+/* -- values ---------------------------------------------------------------------------------------------------- */
+static bool
+value_of(const counter *c, const ir_value *v, uint64_t *bits)
+{
+    if (ir_is_const(v, bits))
+        return true;
+    for (const binding *b = c->bound; b; b = b->outer)
+        if (b->index == v) {
+            *bits = b->bits;
+            return true;
+        }
+    const ir_op *op = v->def;
+    uint64_t x[3] = {0};
+    if (!op || ir_ops[op->code].form == IR_OTHER || op->nargs > 3)
+        return false;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (ir_is_float((rg_dtype)op->args[i]->type.dtype) || !value_of(c, op->args[i], &x[i]))
+            return false;
+    return ir_eval((rg_op)op->code, (rg_dtype)op->args[0]->type.dtype, (rg_dtype)v->type.dtype, x[0], x[1], x[2],
+                   bits);
+}
+
+/* -- frames ---------------------------------------------------------------------------------------------------- */
+/* what op pushes at the end of an iteration; false: nobody knows */
+static bool
+own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
+{
+    *bytes = 0;
+    if (!op->records)
+        return true;
+    const tape_frame *f = tape_frame_of(c->t, op);
+    if (f->chunks || !tape_fit_one_frame(f->slots.at, f->slots.n))
+        return false;
+    *bytes = tape_frame_bytes(f);
+    if (tape_region_moves(c->t, op->regions[0]) && (c->early || !tape_is_chain(c->t, op)))
+        *bytes = (*bytes + 15) & ~(uint64_t)7; /* and the cursor at the iteration's start */
+    return true;
+}
+
+static void
+add(span *s, span more)
+{
+    s->most = s->net + more.most > s->most ? s->net + more.most : s->most;
+    s->net += more.net;
+}
+
+static bool
+count_if(counter *c, const ir_op *op, span *out)
+{
+    span arms[2] = {{0}};
+    uint64_t condition = 0;
+    bool decided = value_of(c, op->args[0], &condition);
+    for (uint32_t i = 0; i < 2; i++)
+        if (!(decided && (condition & 1) == i) && !count_region(c, op->regions[i], &arms[i]))
+            return false;
+    out->net = arms[0].net > arms[1].net ? arms[0].net : arms[1].net;
+    out->most = arms[0].most > arms[1].most ? arms[0].most : arms[1].most;
+    return true;
+}
+
+static bool
+count_iteration(counter *c, const ir_op *op, span *out)
+{
+    uint64_t frame;
+    if (c->steps++ >= STEPS || !own_frame(c, op, &frame) || !count_region(c, op->regions[0], out))
+        return false;
+    add(out, (span){frame, frame});
+    return out->most <= PAGE_ROOM;
+}
+
+/* how often it runs */
+static uint64_t
+iterations(const ir_op *op, uint64_t lo, uint64_t hi)
+{
+    rg_dtype d = (rg_dtype)op->regions[0]->params[0]->type.dtype;
+    bool up = op->attr.step > 0;
+    uint64_t low = up ? lo : hi, high = up ? hi : lo;
+    if (ir_is_signed(d) ? (int64_t)low >= (int64_t)high : low >= high)
+        return 0;
+    return (high - low - 1) / (up ? (uint64_t)op->attr.step : -(uint64_t)op->attr.step) + 1;
+}
+
+/* Iterations that all take the same, whatever their number, are counted once. */
+static bool
+count_for(counter *c, const ir_op *op, span *out)
+{
+    uint64_t lo, hi;
+    span each;
+    *out = (span){0};
+    if (!value_of(c, op->args[0], &lo) || !value_of(c, op->args[1], &hi))
+        return false;
+    uint64_t count = iterations(op, lo, hi);
+    if (!count)
+        return true;
+    if (count_iteration(c, op, &each)) {
+        if (each.net && count > PAGE_ROOM / each.net)
+            return false;
+        *out = (span){count * each.net, (count - 1) * each.net + each.most};
+        return out->most <= PAGE_ROOM;
+    }
+    binding index = {op->regions[0]->params[0], lo, c->bound};
+    c->bound = &index;
+    bool fits = true;
+    for (; count && fits; count--) {
+        fits = count_iteration(c, op, &each);
+        if (fits)
+            add(out, each);
+        fits = fits && out->most <= PAGE_ROOM;
+        index.bits = ir_wrap((rg_dtype)index.index->type.dtype, index.bits + (uint64_t)op->attr.step);
+    }
+    c->bound = index.outer;
+    return fits;
+}
+
+/* What is undone, or done any number of times, may push as long as it takes back what it pushed. */
+static bool
+count_balanced(counter *c, const ir_op *op, span *out)
+{
+    *out = (span){0};
+    for (uint32_t i = 0; i < op->nregions; i++) {
+        span one;
+        if (!count_region(c, op->regions[i], &one) || one.net)
+            return false;
+        out->most = one.most > out->most ? one.most : out->most;
+    }
+    return true;
+}
+
+static bool
+count_op(counter *c, const ir_op *op, span *out)
+{
+    if (op->code == RG_OP_IF)
+        return count_if(c, op, out);
+    if (op->code == RG_OP_FOR && tape_moves(c->t, op))
+        return count_for(c, op, out);
+    if (tape_moves(c->t, op))
+        return false;
+    *out = (span){0};
+    return c->early || count_balanced(c, op, out);
+}
+
+/* Ops that left frames, and the cursor before each: it returns there when these are spent. */
+typedef struct left_behind {
+    const ir_op *op[LEFT];
+    uint64_t before[LEFT];
+    uint32_t n;
+} left_behind;
+
+static void
+drop_spent(tape *t, left_behind *left, const ir_op *now, span *s)
+{
+    while (left->n) {
+        const ir_op *by = tape_spent_by(t, left->op[left->n - 1]);
+        if (!by || tape_number(t, by) > tape_number(t, now))
+            break;
+        s->net = left->before[--left->n];
+    }
+}
+
+static bool
+count_region(counter *c, const ir_region *r, span *out)
+{
+    left_behind left = {.n = 0};
+    bool all = true; /* that left frames are in `left` */
+    *out = (span){0};
+    ir_for_ops(op, r)
+    {
+        span one;
+        if (!op->nregions || op->code == RG_OP_PARALLEL)
+            continue;
+        if (!count_op(c, op, &one))
+            return false;
+        all = all && !c->early && (left.n < LEFT || !one.net);
+        if (one.net && all) {
+            left.op[left.n] = op;
+            left.before[left.n++] = out->net;
+        }
+        add(out, one);
+        if (all)
+            drop_spent(c->t, &left, op, out);
+    }
+    return true;
+}
+
+/* -- threads and kernels ----------------------------------------------------------------------------------------- */
+static void
+count_thread(counter *c, const ir_op *parallel, const ir_region *body)
+{
+    bool keeps = parallel && parallel->records && tape_pushes(c->t, parallel);
+    uint64_t frame = 0;
+    span s;
+    c->steps = 0;
+    if ((parallel && parallel->rewinds) || (keeps && !own_frame(c, parallel, &frame)) ||
+        !count_region(c, body, &s))
+        return;
+    add(&s, (span){frame, frame});
+    if (s.most && s.most <= (keeps ? KEPT_ROOM : PAGE_ROOM))
+        map_set(&c->t->counts, map_ptr(body), (void *)(uintptr_t)s.most);
+}
+
+static bool
+count_parallel(ir_op *op, void *user)
+{
+    if (op->code == RG_OP_PARALLEL)
+        count_thread(user, op, op->regions[0]);
+    return true;
+}
+
+void
+tape_count_all(tape *t)
+{
+    counter c = {.t = t};
+    map_free(&t->counts);
+    count_thread(&c, NULL, t->fn->body);
+    ir_walk(t->fn->body, count_parallel, &c);
+}
+
+uint64_t
+tape_most_bytes(tape *t, const ir_op *op)
+{
+    counter c = {.t = t, .early = true};
+    span s;
+    uintptr_t known = (uintptr_t)map_get(&t->counts, map_ptr(op));
+    if (!known) {
+        known = 1 + (uintptr_t)(count_op(&c, op, &s) ? s.most : TAPE_ANY);
+        map_set(&t->counts, map_ptr(op), (void *)known);
+    }
+    return known - 1;
+}
+
+uint64_t
+tape_count_of(tape *t, const ir_region *thread)
+{
+    return (uintptr_t)map_get(&t->counts, map_ptr(thread));
+}
+
+void
+tape_has_room(ir_region *r)
+{
+    ir_for_ops(op, r)
+    {
+        if (op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_POP)
+            op->decided = true;
+        for (uint32_t i = 0; op->code != RG_OP_PARALLEL && i < op->nregions; i++)
+            tape_has_room(op->regions[i]);
+    }
+}
