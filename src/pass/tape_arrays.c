@@ -91,7 +91,8 @@ look_outwards(ir_op *op, void *user)
         ir_value *v = op->args[i];
         if (is_inside(l->c, v))
             continue;
-        l->possible &= ir_region_inside(l->c->unwind->parent, v->region);
+        bool table = v->def && v->def->code == RG_OP_TABLE;
+        l->possible &= ir_region_inside(l->c->unwind->parent, v->region) && (v->type.kind != IR_ARRAY || table);
         if (v->type.kind == IR_BUFFER && v->def && v->def->code != RG_OP_TEMP)
             ir_buffer_roots(v, meets_array, l);
     }

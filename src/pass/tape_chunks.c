@@ -74,10 +74,11 @@ is_inside(const slice *s, const ir_value *v)
     return ir_region_inside(v->region, s->loop->regions[0]);
 }
 
+/* whether the unwind can still use v: a local array may have been consumed by then */
 static bool
 is_visible(const slice *s, const ir_value *v)
 {
-    return ir_region_inside(s->unwind->parent, v->region);
+    return v->type.kind != IR_ARRAY && ir_region_inside(s->unwind->parent, v->region);
 }
 
 static bool
