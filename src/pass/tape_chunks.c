@@ -202,10 +202,13 @@ has_tasks(const ir_region *r)
     return false;
 }
 
-/* whether op, or one around it, can take only a few bytes, whatever happens */
+/* whether op, or one around it, can take only a few bytes, whatever happens (what tasks in it take is not
+ * known) */
 static bool
 is_small(tape *t, const ir_op *op)
 {
+    if (has_tasks(op->regions[0]))
+        return false;
     for (; op && op->code != RG_OP_PARALLEL; op = op->parent->op)
         if (tape_most_bytes(t, op) < SMALL_TAPE)
             return true;
