@@ -133,8 +133,10 @@ ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
     if (lifted)
         return lifted;
     assert((through->code == RG_OP_IF || through->code == RG_OP_LOOP) && "nothing else is left early");
+    /* a local array that is yielded once is an earlier lift's, and cannot be yielded twice */
+    bool array = v->type.kind == IR_ARRAY;
     bool number = v->type.kind == IR_SCALAR && ir_is_float((rg_dtype)v->type.dtype);
-    lifted = through->code == RG_OP_IF && number ? result_that_is(v, through) : NULL;
+    lifted = through->code == RG_OP_IF && (number || array) ? result_that_is(v, through) : NULL;
     if (lifted) {
         map_set(done, key, lifted);
         return lifted;
