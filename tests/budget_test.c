@@ -20,6 +20,11 @@ static const char source[] =
     "        }\n"
     "    for (int j = 0; j < m; j++) out[j] = s[j];\n"
     "}\n"
+    "void inplace(int n, int m, const float a[m], float out[m], float w[256]) {\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < m; i++)\n"
+    "        for (int t = 0; t < n; t++) out[i] = sinf(out[i]) + a[i] * out[i] * out[i];\n"
+    "}\n"
     "void scalar(int n, int m, const float a[m], float out[m], float w[256]) {\n"
     "    float x = a[0], y = a[1], z = a[2];\n"
     "    for (int t = 0; t < n; t++) {\n"
@@ -102,6 +107,49 @@ enum { M = 8 };
 #define OK(call) CHECK((call) == RG_OK, "%s", rg_error_message())
 
 
+/* What cannot drop frames fails before it has changed anything. */
+static void
+refuse(void)
+{
+    rg_context *rg = NULL;
+    rg_module *mod = NULL;
+    rg_kernel *kernel = NULL;
+    rg_args *args = NULL;
+    rg_context_desc desc = {.device = RG_STR("cpu"), .tape_budget = 4 << 16, .num_threads = 1};
+    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true};
+    rg_array_desc work = {.dtype = RG_F32, .rank = 1, .shape = {256}, .adjoint = true};
+    rg_array *a = NULL, *out = NULL, *w = NULL;
+    float start[M], after[M];
+    for (int i = 0; i < M; i++)
+        start[i] = 0.5f + 0.01f * (float)i;
+    OK(rg_context_create(&desc, &rg));
+    OK(rg_module_from_c(rg, RG_STR(source), NULL, &mod));
+    OK(rg_module_get_kernel(mod, RG_STR("inplace"), &kernel));
+    OK(rg_args_create(kernel, &args));
+    OK(rg_array_create(rg, &like, &a));
+    OK(rg_array_create(rg, &like, &out));
+    OK(rg_array_create(rg, &work, &w));
+    OK(rg_args_set_array(args, RG_STR("w"), w));
+    OK(rg_array_write(a, RG_PRIMAL, start, sizeof start));
+    OK(rg_array_write(out, RG_PRIMAL, start, sizeof start));
+    OK(rg_args_set_int(args, RG_STR("n"), 1000000));
+    OK(rg_args_set_int(args, RG_STR("m"), M));
+    OK(rg_args_set_array(args, RG_STR("a"), a));
+    OK(rg_args_set_array(args, RG_STR("out"), out));
+    CHECK(rg_launch_forward_vjp(kernel, args) == RG_BUDGET, "%s", "inplace");
+    OK(rg_array_read(out, RG_PRIMAL, after, sizeof after));
+    CHECK(memcmp(start, after, sizeof start) == 0, "%s", "inplace");
+    CHECK(strstr(rg_error_message(), "12058624") != NULL, "%s", rg_error_message());
+    OK(rg_args_set_int(args, RG_STR("n"), 10000));
+    OK(rg_launch_forward_vjp(kernel, args));
+    rg_array_destroy(a);
+    rg_array_destroy(out);
+    rg_array_destroy(w);
+    rg_args_destroy(args);
+    rg_module_destroy(mod);
+    rg_context_destroy(rg);
+}
+
 static void
 gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combined, float grad[M])
 {
@@ -170,6 +218,7 @@ main(int argc, char **argv)
         printf("%.9g %.9g %.9g\n", (double)grad[0], (double)grad[1], (double)grad[2]);
         return check_failures != 0;
     }
+    refuse();
     static const char *const names[] = {"chain", "scalar", "hunt", "nested", "threads", "waves", "sweep", "swap", "still"};
     static const int steps[] = {6000, 300000, 300000, 300000, 200000, 4000, 4000, 9000, 9000};
     for (int k = 0; k < 9; k++)

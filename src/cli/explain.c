@@ -214,11 +214,19 @@ see_state(listing *l, const ir_op *thin)
     }
 }
 
+static void
+note_add(void *user, ir_loc loc, const char *text)
+{
+    add_note(user, loc, "%s", text);
+}
+
 /* tape: what is pushed, and what is done again between pops */
 static bool
 see_tape(ir_op *op, void *user)
 {
     listing *l = user;
+    if (op->code == RG_OP_TAPE_BEGIN)
+        explain_count(op, &(explain_adds_to){note_add, l});
     if (op->code == RG_OP_TAPE_PUSH && !op->again)
         see_push(l, op);
     if (op->code == RG_OP_TAPE_THIN)
@@ -226,12 +234,6 @@ see_tape(ir_op *op, void *user)
     if (is_loop(op) && op->code != RG_OP_PARALLEL && pops_here(op->regions[0]))
         ir_walk(op->regions[0], see_again, l);
     return true;
-}
-
-static void
-note_add(void *user, ir_loc loc, const char *text)
-{
-    add_note(user, loc, "%s", text);
 }
 
 static void

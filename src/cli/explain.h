@@ -12,5 +12,7 @@ typedef struct explain_adds_to {
 
 /* every addition to an adjoint in a gradient: plain, a worker's own sum, or atomic */
 void explain_adds(const ir_fn *fn, const explain_adds_to *to);
+/* how many bytes the task's threads record that begin with this tape_begin */
+void explain_count(const ir_op *begin, const explain_adds_to *to);
 
 #endif

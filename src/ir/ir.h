@@ -95,7 +95,8 @@ struct ir_op {
      * and what its own adjoints of buffers have for tangents is added to the adjoints of these */
     uint8_t tangents, adjoints;
     bool again;        /* call: repeats one that has had its effects (assert, print): without them;
-                        * tape_push: of a state, or of what was recorded before and dropped */
+                                           * tape_push: of a state, or of what was recorded before and dropped;
+                        * tape_begin: some of what is pushed may be dropped, and is then pushed again */
     /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order;
      * tape_push, tape_pop: it stays in the cursor's page; tape_begin: all does (not part of the text) */
     bool decided;

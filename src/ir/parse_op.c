@@ -105,7 +105,7 @@ parse_suffixes(ir_op *op, rg_str rest)
             continue;
         else if (is(part, "atomic") && op->code == RG_OP_RMW && !op->atomic && !op->fast)
             op->atomic = true;
-        else if (op->code == RG_OP_TAPE_PUSH && is(part, "again"))
+        else if ((op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_BEGIN) && is(part, "again"))
             op->again = true;
         else if (op->code == RG_OP_CALL && parse_call_suffix(op, part))
             continue;

@@ -24,11 +24,17 @@ static ir_value *
 tape_begin(tape *t, ir_region *r, ir_loc loc)
 {
     ir_op *begin = ir_op_new(t->fn, RG_OP_TAPE_BEGIN, 0, 0, loc);
-    uint64_t bytes = tape_count_of(t, r);
-    ir_insert_first(r, begin);
-    if (bytes)
-        ir_op_arg(begin, t->fn, tape_int(t, begin, RG_I64, (int64_t)bytes));
-    begin->decided = bytes > 0;
+    tape_total total = tape_count_of(t, r);
+    if (total.formula)
+        ir_insert_before(total.formula->def->next, begin);
+    else
+        ir_insert_first(r, begin);
+    if (total.most)
+        total.formula = tape_int(t, begin, RG_I64, (int64_t)total.most);
+    if (total.formula)
+        ir_op_arg(begin, t->fn, total.formula);
+    begin->decided = total.most > 0;
+    begin->again = total.formula && total.drops;
     ir_value *cursor = ir_op_result(begin, t->fn, ir_cursor(), NULL);
     map_set(&t->begins, map_ptr(r), cursor);
     return cursor;
@@ -228,7 +234,7 @@ thread_parallel(tape *t, ir_op *op)
         cursor = tape_push(t, op, cursor, end);
     if (keeps)
         ir_op_arg(tape_op(t, RG_OP_TAPE_END, end), t->fn, cursor);
-    if (tape_count_of(t, body))
+    if (tape_count_of(t, body).most)
         tape_has_room(body);
 }
 
@@ -373,7 +379,7 @@ lower_fn(ir_fn *fn)
     bool needed = tape_region_moves(&t, fn->body) || unwinds_in(&t, fn->body);
     ir_value *cursor = needed ? tape_begin(&t, fn->body, fn->loc) : NULL;
     thread_region(&t, fn->body, cursor);
-    if (tape_count_of(&t, fn->body))
+    if (tape_count_of(&t, fn->body).most)
         tape_has_room(fn->body);
     clean_up(&t, fn->body);
     t.replace = mem_realloc(t.replace, sizeof(*t.replace) * (fn->next_id + 1));

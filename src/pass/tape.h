@@ -101,9 +101,17 @@ ir_value *tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_
 /* tape_count.c. While frames are chosen: bytes that op's can take at most; TAPE_ANY: any number. */
 enum { TAPE_ANY = 1 << 16 };
 uint64_t tape_most_bytes(tape *t, const ir_op *op);
-/* Before anything is lowered; 0: not known, or too much for one page */
+/* Before anything is lowered: of each thread, and the kernel. */
+typedef struct tape_total {
+    uint64_t most;     /* bytes that it records at most, known now, in one page; 0: not so */
+    ir_value *formula; /* else: how many if nothing is dropped, made where it begins (tape_formula.c); or NULL */
+    bool drops;        /* it has loops that drop frames */
+} tape_total;
 void tape_count_all(tape *t);
-uint64_t tape_count_of(tape *t, const ir_region *thread);
+tape_total tape_count_of(const tape *t, const ir_region *thread);
+ir_value *tape_formula(tape *t, const ir_op *parallel, ir_region *body);
+/* what an iteration of op pushes last; false: that depends on whether frames are dropped */
+bool tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes);
 /* no push or pop of this thread meets a page's end */
 void tape_has_room(ir_region *thread);
 

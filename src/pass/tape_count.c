@@ -57,20 +57,36 @@ value_of(const counter *c, const ir_value *v, uint64_t *bits)
 }
 
 /* -- frames ---------------------------------------------------------------------------------------------------- */
-/* what op pushes at the end of an iteration; false: nobody knows */
-static bool
-own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
+static uint64_t
+frame_bytes(tape *t, const ir_op *op, bool starts)
+{
+    uint64_t bytes = tape_frame_bytes(tape_frame_of(t, op));
+    return starts ? (bytes + 15) & ~(uint64_t)7 : bytes; /* and the cursor at the iteration's start */
+}
+
+bool
+tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes)
 {
     *bytes = 0;
     if (!op->records)
         return true;
-    const tape_frame *f = tape_frame_of(c->t, op);
-    if (f->chunks || !tape_fit_one_frame(f->slots.at, f->slots.n))
+    const tape_frame *f = tape_frame_of(t, op);
+    if ((f->chunks && f->chunks->eager) || !tape_fit_one_frame(f->slots.at, f->slots.n))
         return false;
-    *bytes = tape_frame_bytes(f);
-    if (tape_region_moves(c->t, op->regions[0]) && (c->early || !tape_is_chain(c->t, op)))
-        *bytes = (*bytes + 15) & ~(uint64_t)7; /* and the cursor at the iteration's start */
+    *bytes = frame_bytes(t, op, tape_region_moves(t, op->regions[0]) && !tape_is_chain(t, op));
     return true;
+}
+
+static bool
+own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
+{
+    const tape_frame *f = op->records ? tape_frame_of(c->t, op) : NULL;
+    if (f && f->chunks)
+        return false;
+    if (!f || !c->early)
+        return tape_own_frame(c->t, op, bytes);
+    *bytes = frame_bytes(c->t, op, tape_region_moves(c->t, op->regions[0]));
+    return tape_fit_one_frame(f->slots.at, f->slots.n);
 }
 
 static void
@@ -219,19 +235,41 @@ count_region(counter *c, const ir_region *r, span *out)
 }
 
 /* -- threads and kernels ----------------------------------------------------------------------------------------- */
-static void
-count_thread(counter *c, const ir_op *parallel, const ir_region *body)
+static bool
+drops_frames(tape *t, const ir_region *thread)
 {
-    bool keeps = parallel && parallel->records && tape_pushes(c->t, parallel);
+    for (size_t i = 0; i < t->chunks.n; i++) {
+        const ir_op *loop = t->chunks.at[i]->loop;
+        if (tape_frame_of(t, loop)->chunks == t->chunks.at[i] && ir_region_inside(loop->parent, thread))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t
+most_of_thread(tape *t, const ir_op *parallel, const ir_region *body)
+{
+    counter c = {.t = t};
+    bool keeps = parallel && parallel->records && tape_pushes(t, parallel);
     uint64_t frame = 0;
     span s;
-    c->steps = 0;
-    if ((parallel && parallel->rewinds) || (keeps && !own_frame(c, parallel, &frame)) ||
-        !count_region(c, body, &s))
-        return;
+    if ((keeps && !own_frame(&c, parallel, &frame)) || !count_region(&c, body, &s))
+        return 0;
     add(&s, (span){frame, frame});
-    if (s.most && s.most <= (keeps ? KEPT_ROOM : PAGE_ROOM))
-        map_set(&c->t->counts, map_ptr(body), (void *)(uintptr_t)s.most);
+    return s.most <= (keeps ? KEPT_ROOM : PAGE_ROOM) ? s.most : 0;
+}
+
+static void
+count_thread(tape *t, const ir_op *parallel, ir_region *body)
+{
+    if (parallel && parallel->rewinds)
+        return;
+    tape_total *total = arena_one(t->fn->module->arena, tape_total);
+    total->most = most_of_thread(t, parallel, body);
+    if (!total->most)
+        total->formula = tape_formula(t, parallel, body);
+    total->drops = drops_frames(t, body);
+    map_set(&t->counts, map_ptr(body), total);
 }
 
 static bool
@@ -245,10 +283,9 @@ count_parallel(ir_op *op, void *user)
 void
 tape_count_all(tape *t)
 {
-    counter c = {.t = t};
     map_free(&t->counts);
-    count_thread(&c, NULL, t->fn->body);
-    ir_walk(t->fn->body, count_parallel, &c);
+    count_thread(t, NULL, t->fn->body);
+    ir_walk(t->fn->body, count_parallel, t);
 }
 
 uint64_t
@@ -264,10 +301,11 @@ tape_most_bytes(tape *t, const ir_op *op)
     return known - 1;
 }
 
-uint64_t
-tape_count_of(tape *t, const ir_region *thread)
+tape_total
+tape_count_of(const tape *t, const ir_region *thread)
 {
-    return (uintptr_t)map_get(&t->counts, map_ptr(thread));
+    const tape_total *total = map_get(&t->counts, map_ptr(thread));
+    return total ? *total : (tape_total){0};
 }
 
 void

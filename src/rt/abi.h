@@ -76,6 +76,9 @@ int32_t rt_cpu_slots(rt_launch *launch);
 rt_worker *rt_cpu_kernel_worker(rt_launch *launch);
 /* A cursor at the bottom of a page with room; leaves the task with RT_FAULT_BUDGET when there is none. */
 char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
+/* Takes the pages for so many bytes above the cursor, in frames of at most `frame` bytes; returns the cursor. Where
+ * they do not fit the budget it leaves the task with RT_FAULT_BUDGET, which names what they need. */
+char *rt_cpu_reserve(rt_worker *worker, char *cursor, int64_t bytes, int32_t frame, uint32_t line);
 /* Whether the frames between mark and cursor take more than their part (1 / parts) of what is left to
  * this worker of the budget, `room` bytes kept free. To be asked where bit `level` of `turned` is set. With
  * parts 0: whether they take more than `room` bytes. */

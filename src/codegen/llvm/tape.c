@@ -152,7 +152,7 @@ static LLVMValueRef
 is_full(gen *g, LLVMValueRef cursor, LLVMValueRef bytes)
 {
     LLVMValueRef limit = LLVMBuildSub(g->b, gen_i64(g, RT_PAGE), bytes, "");
-    return LLVMBuildICmp(g->b, LLVMIntUGE, place_in_page(g, cursor), limit, "");
+    return LLVMBuildICmp(g->b, LLVMIntSGE, place_in_page(g, cursor), limit, "");
 }
 
 /* `cursor`, or where it has left its page if a frame (or all that a thread pushes) does not fit there */
@@ -165,6 +165,35 @@ with_room(gen *g, LLVMValueRef cursor, LLVMValueRef bytes, const ir_op *op)
     return rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
 }
 
+static uint32_t
+largest_frame(gen *g, const ir_region *r)
+{
+    uint32_t most = 0;
+    ir_for_ops(op, r)
+    {
+        uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1), size = 0;
+        if (op->code == RG_OP_TAPE_PUSH)
+            size = layout(op->args + 1, op->nargs - 1, offsets);
+        most = size > most ? size : most;
+        for (uint32_t i = 0; op->code != RG_OP_PARALLEL && i < op->nregions; i++) {
+            size = largest_frame(g, op->regions[i]);
+            most = size > most ? size : most;
+        }
+    }
+    return most;
+}
+
+/* Pages are taken now, so that a thread that would not find enough fails before it has done anything. */
+static void
+reserve(gen *g, LLVMValueRef cursor, const ir_op *op)
+{
+    LLVMValueRef bytes = gen_get(g, op->args[0]);
+    LLVMValueRef args[5] = {gen_worker(g), cursor, bytes, gen_i32(g, (int)largest_frame(g, op->parent)),
+                            gen_i32(g, op->loc.line)};
+    rare r = rare_begin(g, is_full(g, cursor, bytes), cursor);
+    (void)rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_reserve", g->ptr, 5, args));
+}
+
 /* Where room was made the tape stays: the next thread finds it. */
 void
 gen_tape_begin(gen *g, const ir_op *op)
@@ -173,6 +202,8 @@ gen_tape_begin(gen *g, const ir_op *op)
     if (op->decided) {
         cursor = with_room(g, cursor, gen_get(g, op->args[0]), op);
         LLVMBuildStore(g->b, cursor, own_cursor(g));
+    } else if (op->nargs && !op->again) {
+        reserve(g, cursor, op);
     }
     gen_set(g, op->results[0], cursor);
 }

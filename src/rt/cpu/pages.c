@@ -101,23 +101,40 @@ rt_pages_release(rt_cpu *cpu)
     pthread_mutex_unlock(&cpu->lock);
 }
 
+/* The page above `here` (NULL: the first), after which `more` are needed. */
+static struct rt_page *
+page_above(rt_worker *worker, struct rt_page *here, uint64_t more, uint32_t line)
+{
+    struct rt_page **link = here ? &here->next : &worker->first_page;
+    if (*link)
+        return *link;
+    rt_report report = {.line = line};
+    *link = rt_page_take(worker->launch->cpu, &report.needed, &report.budget);
+    if (!*link) {
+        report.needed += more * RT_PAGE;
+        report.fault = report.budget ? RT_FAULT_BUDGET : RT_FAULT_MEMORY;
+        rt_fail(worker, &report);
+    }
+    worker->pages++;
+    return *link;
+}
+
+char *
+rt_cpu_reserve(rt_worker *worker, char *cursor, int64_t bytes, int32_t frame, uint32_t line)
+{
+    struct rt_page *page = rt_page_of(cursor);
+    int64_t here = page ? RT_PAGE - (int64_t)((uintptr_t)cursor & (RT_PAGE - 1)) - frame : 0;
+    int64_t each = RT_PAGE - RT_PAGE_HEADER - frame;
+    bytes -= here > 0 ? here : 0;
+    for (int64_t n = bytes > 0 ? (bytes - 1) / each + 1 : 0; n > 0; n--)
+        page = page_above(worker, page, (uint64_t)n - 1, line);
+    return cursor;
+}
+
 char *
 rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line)
 {
-    struct rt_page *here = rt_page_of(cursor), *above = here ? here->next : worker->first_page;
-    if (!above) {
-        rt_report report = {.line = line};
-        above = rt_page_take(worker->launch->cpu, &report.needed, &report.budget);
-        if (!above) {
-            report.fault = report.budget ? RT_FAULT_BUDGET : RT_FAULT_MEMORY;
-            rt_fail(worker, &report);
-        }
-        if (here)
-            here->next = above;
-        else
-            worker->first_page = above;
-        worker->pages++;
-    }
+    struct rt_page *here = rt_page_of(cursor), *above = page_above(worker, here, 0, line);
     above->below = cursor;
     above->depth = here ? here->depth + 1 : 1;
     worker->turned = UINT32_MAX;

@@ -171,6 +171,8 @@ interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
     if (interp_frame_open(&f, &m, interp_prepare(&m, fn))) {
         bind_arguments(&f, fn, args);
         run_body(&f, fn, args);
+        if (!m.report->fault)
+            (void)(interp_tape_was_counted(&f, &m.tapes[0]) && interp_tape_was_counted(&f, &m.tapes[1]));
     } else {
         m.report->fault = RT_FAULT_MEMORY;
         snprintf(m.report->message, sizeof m.report->message, "out of memory");

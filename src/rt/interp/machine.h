@@ -73,6 +73,8 @@ typedef struct interp_tape {
     uint64_t top; /* where tape_begin finds it */
     int64_t held; /* bytes of it that count as used */
     uint64_t counted; /* bytes that it will hold at most, as tape_begin says; 0: it does not say */
+    uint64_t reached; /* the most since then */
+    const ir_op *begin; /* that says it exactly */
 } interp_tape;
 
 typedef struct interp_machine {
@@ -197,6 +199,8 @@ interp_step interp_parallel;
  */
 interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_pop, interp_tape_over, interp_tape_thin, interp_tape_save,
     interp_tape_restore, interp_tape_tasks, interp_tape_over_tasks;
+
+bool interp_tape_was_counted(interp_frame *f, const interp_tape *tape);
 
 /* -- print.c --------------------------------------------------------------------------------------
  */

@@ -49,12 +49,30 @@ bytes_up_to(const interp_tape *tape, uint64_t cursor)
     return cursor ? tape->at[cursor - 2] : 0;
 }
 
+/* whether the last thread has recorded what was counted before it began */
+bool
+interp_tape_was_counted(interp_frame *f, const interp_tape *tape)
+{
+    if (!tape->begin || tape->reached == tape->counted)
+        return true;
+    interp_fault(f, tape->begin, RT_FAULT_ASSERT, "%llu bytes were counted, %llu recorded",
+                 (unsigned long long)tape->counted, (unsigned long long)tape->reached);
+    return false;
+}
+
 interp_flow
 interp_tape_begin(interp_frame *f, const ir_op *op)
 {
+    const interp_machine *m = f->machine;
     interp_tape *tape = tape_of(f->machine);
+    bool drops = op->again && (m->options->budget || f->program->fn->module->drop);
+    if (!interp_tape_was_counted(f, tape))
+        return FLOW_FAULT;
     f->words[op->results[0]->id].bits = tape->top;
-    tape->counted = op->nargs ? bytes_up_to(tape, tape->top) + interp_bits(f, op->args[0]) : 0;
+    tape->reached = bytes_up_to(tape, tape->top);
+    tape->counted = op->nargs && !drops ? tape->reached + interp_bits(f, op->args[0]) : 0;
+    uint64_t bound; /* known before: it may be more than what is recorded */
+    tape->begin = tape->counted && !ir_is_const(op->args[0], &bound) ? op : NULL;
     return FLOW_NEXT;
 }
 
@@ -85,6 +103,7 @@ static void
 note_held(interp_machine *m, interp_tape *tape, uint64_t bytes)
 {
     tape->held = (int64_t)bytes;
+    tape->reached = bytes > tape->reached ? bytes : tape->reached;
     int64_t held = m->held + m->tapes[0].held + m->tapes[1].held;
     if (held > m->most_held)
         m->most_held = held;
