@@ -176,6 +176,32 @@ last_version(const shadows *s, const ir_region *r, const ir_value *root)
     return last;
 }
 
+typedef struct consumed_query {
+    const ir_value *array;
+    bool consumed;
+} consumed_query;
+
+static bool
+find_consumption(ir_op *op, void *user)
+{
+    consumed_query *q = user;
+    if (op->code == RG_OP_EXTRACT || op->code == RG_OP_COPY)
+        return true;
+    for (uint32_t k = 0; k < op->nargs; k++)
+        q->consumed |= op->args[k] == q->array;
+    return true;
+}
+
+/* Whether a loop or branch takes the array and, since nobody asks for it, does not give it back: what it is when
+ * the thread ends is not known then. */
+static bool
+is_lost(const ir_region *thread, const ir_value *last)
+{
+    consumed_query q = {last, false};
+    ir_walk((ir_region *)(uintptr_t)thread, find_consumption, &q);
+    return q.consumed;
+}
+
 void
 vjp_open_shadows(vjp *v, const ir_region *thread)
 {
@@ -183,7 +209,7 @@ vjp_open_shadows(vjp *v, const ir_region *thread)
     ir_for_ops(op, thread)
     {
         const ir_value *root = op->code == RG_OP_ARRAY ? op->results[0] : NULL;
-        if (!root || !is_worth_it(s, root))
+        if (!root || !is_worth_it(s, root) || is_lost(thread, last_version(s, thread, root)))
             continue;
         rg_type type = {(rg_dtype)root->type.dtype, root->type.length};
         rg_var var = s->shadow[root->id] = rg_build_var(v->b, (rg_str){0}, type);
