@@ -115,8 +115,8 @@ bool tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes);
 /* no push or pop of this thread meets a page's end */
 void tape_has_room(ir_region *thread);
 
-/* tape_chunks.c: finds the loops that can drop frames, once slots of values are known; makes what records
- * again, once all slots are */
+/* tape_chunks.c: finds the loops that can drop frames, once slots of values are known; tape_again.c: makes what
+ * records again, once all slots are */
 void tape_find_chunks(tape *t);
 void tape_make_again(tape *t);
 /* tape_arrays.c: whether c's loop can be repeated on copies of the arrays that it writes; fills them in */
