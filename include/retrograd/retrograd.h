@@ -59,7 +59,8 @@ typedef struct rg_allocator {
 
 typedef struct rg_context_desc {
     rg_str device;          /* "cpu", "interp"; empty: the best this build has */
-    uint64_t tape_budget;   /* bytes that gradients may record; 0: a quarter of the memory */
+    uint64_t tape_budget;   /* bytes that gradients may record, for the whole context; long loops run
+                             * again what does not fit; 0: a quarter of the memory */
     uint32_t num_threads;   /* 0: OMP_NUM_THREADS, else one for each processor */
     bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
     rg_allocator allocator; /* zero: the C library's */
