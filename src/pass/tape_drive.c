@@ -365,6 +365,10 @@ tape_close_chunks(tape *t, tape_chunks *c, ir_value *trace, ir_value *cursor)
         take_place(pushed, trace);
         return trace;
     }
+    if (!c->dropped) { /* a copy whose iterations nobody undoes: only a partial one is */
+        ir_op *next = loop->next;
+        c->dropped = tape_scalar(t, RG_OP_NE, next, RG_BOOL, c->last_lo, tape_int(t, next, RG_I64, 0));
+    }
     ir_op *dropped = branch(t, c->dropped->def->next, c->dropped);
     ir_value *pushed = push_aside(t, footer, 4, loop, top, arm(dropped, 0));
     take_place(branch_yields(t, dropped, pushed, end), trace);
