@@ -3,6 +3,7 @@
 #define PASS_TAPE_H
 
 #include "ir/recall.h"
+#include "ir/writes.h"
 #include "pass/pass.h"
 
 typedef vec(ir_value *) tape_values;
@@ -15,7 +16,7 @@ typedef struct tape_chunks {
     tape_values env;    /* what it uses from around the loop where the unwind cannot see it */
     ir_op *again;       /* not yet placed: a `for` over iterations that records them */
     ir_op *env_pop;     /* not yet placed: where `again` has env from */
-    tape_values arrays; /* that the loop writes: parts of its state, at kernel level (tape_arrays.c) */
+    tape_values arrays; /* that do not stand still: parts of its state, at kernel level (tape_arrays.c) */
     tape_values shadows; /* what `again` writes in their place */
     vec(ir_op *) shadow_ops; /* not yet placed: make the shadows */
     ir_value *bottom;   /* with arrays: the cursor before the loop */
@@ -120,7 +121,7 @@ void tape_has_room(ir_region *thread);
 void tape_find_chunks(tape *t);
 void tape_make_again(tape *t);
 /* tape_arrays.c: whether c's loop can be repeated on copies of the arrays that it writes; fills them in */
-bool tape_can_shadow(tape *t, tape_chunks *c);
+bool tape_can_shadow(tape_chunks *c, const ir_writes *writes);
 /* makes the copies' ops, and leads map from the arrays to them */
 void tape_make_shadows(tape *t, tape_chunks *c, ir_value **map);
 
@@ -139,7 +140,7 @@ typedef struct tape_place {
     ir_value *hi, *lo; /* the iterations on the tape */
     ir_value *cursor, *mark, *header;
 } tape_place;
-ir_op *tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place *place);
+void tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place *place);
 ir_value *tape_drive_on(tape *t, tape_chunks *c, ir_op *unwind, ir_value *below, const tape_place *p,
                         ir_value *(*record)(tape *t, ir_op *again, ir_value *cursor));
 

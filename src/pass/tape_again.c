@@ -26,6 +26,17 @@ copy_literal(copying *s, const ir_value *v)
     return copy->results[0];
 }
 
+/* a zero at the end of what has been made: feeds what nobody asks for */
+static ir_value *
+zero(copying *s, ir_type type)
+{
+    ir_op *end = ir_op_new(s->slice->t->fn, RG_OP_YIELD, 0, 0, s->slice->loop->loc);
+    ir_append(s->into, end);
+    ir_value *made = ir_zero_before(s->slice->t->fn, end, type);
+    ir_remove(end);
+    return made;
+}
+
 static ir_value *
 operand(copying *s, ir_value *v)
 {
@@ -36,11 +47,7 @@ operand(copying *s, ir_value *v)
         return v;
     if (!tape_is_inside(s->slice, v) && tape_is_literal(v))
         return copy_literal(s, v);
-    ir_op *end = ir_op_new(s->slice->t->fn, RG_OP_YIELD, 0, 0, s->slice->loop->loc); /* feeds what nobody asks for */
-    ir_append(s->into, end);
-    ir_value *zero = ir_zero_before(s->slice->t->fn, end, v->type);
-    ir_remove(end);
-    return zero;
+    return zero(s, v->type);
 }
 
 static void copy_region(copying *s, const ir_region *r, ir_region *into);
@@ -144,11 +151,9 @@ restore_index(copying *s, ir_value *iteration)
     ir_value *index = s->slice->loop->regions[0]->params[0];
     rg_dtype dtype = (rg_dtype)index->type.dtype;
     ir_fn *fn = s->slice->t->fn;
+    bool used = s->all || s->slice->live.values[index->id];
+    ir_value *lo = used ? operand(s, s->slice->loop->args[0]) : zero(s, index->type);
     ir_op *end = ir_op_new(fn, RG_OP_YIELD, 0, 0, s->slice->loop->loc);
-    ir_append(s->into, end);
-    ir_value *lo = s->all || s->slice->live.values[index->id] ? operand(s, s->slice->loop->args[0])
-                                             : ir_zero_before(fn, end, index->type);
-    ir_remove(end);
     ir_append(s->into, end);
     ir_op *step = tape_op(s->slice->t, RG_OP_CONST, end);
     step->attr.bits = ir_wrap(dtype, (uint64_t)s->slice->loop->attr.step);

@@ -1,14 +1,15 @@
 /* Time loops at kernel level that work in place. SPDX-License-Identifier: Apache-2.0
  *
  * Such a loop cannot be repeated from what it carries: it has overwritten what it read. The arrays that it
- * writes are then parts of its state, kept on the kernel's tape. What records again works on copies of
+ * writes, and those that it reads and the kernel overwrites later, are then parts of its state, kept on the
+ * kernel's tape. What records again works on copies of
  * them (shadows), never in the user's arrays. Frames that its tasks left with the workers are dropped with
  * the kernel's own. */
-#include "ir/writes.h"
 #include "pass/tape.h"
 
 typedef struct look {
     tape_chunks *c;
+    const ir_writes *writes;
     bool task; /* inside a parallel loop */
     bool possible;
 } look;
@@ -59,13 +60,25 @@ can_repeat(const look *l, const ir_op *op)
     }
 }
 
+/* Whether the op writes an array, or reads what will not be there any more: only primals are kept. */
+static bool
+needs_array(look *l, const ir_op *op)
+{
+    if (op->code == RG_OP_STORE || op->code == RG_OP_RMW)
+        return true;
+    if (op->code != RG_OP_LOAD || ir_stands_still(l->writes, op))
+        return false;
+    l->possible &= op->plane == RG_PRIMAL;
+    return true;
+}
+
 static void
 look_at_region(look *l, const ir_region *r)
 {
     ir_for_ops(op, r)
     {
         l->possible &= can_repeat(l, op);
-        if (op->code == RG_OP_STORE || op->code == RG_OP_RMW)
+        if (needs_array(l, op))
             ir_buffer_roots(op->args[0], add_array, l);
         bool task = l->task;
         l->task |= op->code == RG_OP_PARALLEL;
@@ -100,10 +113,9 @@ look_outwards(ir_op *op, void *user)
 }
 
 bool
-tape_can_shadow(tape *t, tape_chunks *c)
+tape_can_shadow(tape_chunks *c, const ir_writes *writes)
 {
-    (void)t;
-    look l = {.c = c, .possible = ir_region_inside(c->unwind->parent, c->loop->parent)};
+    look l = {.c = c, .writes = writes, .possible = ir_region_inside(c->unwind->parent, c->loop->parent)};
     for (const ir_op *op = c->loop; op; op = op->parent->op)
         l.possible &= op->code != RG_OP_PARALLEL;
     vec_clear(&c->arrays);

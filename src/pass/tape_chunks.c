@@ -7,7 +7,7 @@
  *
  * A loop can do so if whatever its frames hold can be computed again from what it carries, from values
  * around it and from memory that stands still (tape_slice.c); or, at kernel level, from copies of the
- * arrays that it writes (tape_arrays.c). */
+ * arrays that do not stand still (tape_arrays.c). */
 #include "pass/tape_slice.h"
 
 /* Frames of fewer bytes than this in all are never dropped. */
@@ -127,7 +127,7 @@ can_drop_frames(tape_slice *s)
     if (tape_pushes(t, s->loop) && !has_tasks(s->loop->regions[0]) && tape_slice_find(s) && is_worth_it(s))
         return true;
     vec_clear(&c->env);
-    if (!is_outermost(s->loop) || !tape_can_shadow(t, c) || !tape_slice_all(s))
+    if (!is_outermost(s->loop) || !tape_can_shadow(c, s->writes) || !tape_slice_all(s))
         return false;
     c->eager = c->inner = true;
     c->parts++;

@@ -17,7 +17,8 @@
  *               yield %lo, ... }
  *
  * Where nothing was dropped, nothing is kept: no env, state or footer. (But where local arrays are
- * carried, which the loop consumes: there state 0 is always kept.) */
+ * carried, which the loop consumes, or arrays are parts of the state: there state 0 is always kept. With
+ * arrays, [env] is where the tapes of the workers stood.) */
 #include "pass/tape.h"
 
 static uint32_t
@@ -209,7 +210,7 @@ level_of(const tape_chunks *c)
     return level % 32;
 }
 
-/* Bytes that two states and what they need take. */
+/* Bytes that two states and what they need take; arrays not counted. */
 static int64_t
 room_for_states(const tape_chunks *c)
 {
@@ -271,7 +272,7 @@ use_lo(tape_chunks *c, ir_value *lo)
 }
 
 /* Many states take too much room themselves: then fewer are kept, and what lies between two of them is cut
- * again when it is recorded again. (A state of several frames is not thinned.) */
+ * again when it is recorded again. (Where a state's values take several frames, all are kept.) */
 static ir_value *
 thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
 {
@@ -420,7 +421,7 @@ place_again(tape *t, tape_chunks *c, ir_value *mark, ir_value *header, ir_value 
     return again;
 }
 
-ir_op *
+void
 tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place *place)
 {
     ir_value *footer[4];
@@ -447,7 +448,6 @@ tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place 
     }
     *place = (tape_place){.drive = drive, .hi = param[0], .cursor = param[1], .mark = param[2],
                           .lo = param[3], .header = footer[2]};
-    return unwind;
 }
 
 static void

@@ -3,7 +3,6 @@
 #ifndef PASS_TAPE_SLICE_H
 #define PASS_TAPE_SLICE_H
 
-#include "ir/writes.h"
 #include "pass/live.h"
 #include "pass/tape.h"
 
