@@ -103,18 +103,6 @@ stands_before(const ir_op *a, const ir_op *b, const map *places)
 /* -- whether subscripts stay in their rows ------------------------------------------------------------------------
  * C walks rows of an array through pointers: [0][m + j] is [1][j]. Subscripts of one axis prove something
  * only if those behind it stay inside their extents, or differ by a constant. */
-static const ir_value *
-declared_extent(const ir_value *buffer, uint32_t axis)
-{
-    if (buffer->def)
-        return buffer->def->code == RG_OP_TEMP ? buffer->def->args[axis] : NULL;
-    const ir_fn *fn = buffer->region->fn;
-    uint32_t at = axis;
-    for (uint32_t i = 0; i < buffer->index; i++)
-        if (fn->body->params[i]->type.kind == IR_BUFFER)
-            at += fn->body->params[i]->type.rank;
-    return fn->shape && !buffer->region->op ? ir_terminator(fn->shape)->args[at] : NULL;
-}
 
 /* a - b as a constant; false: not known to be one */
 static bool
@@ -151,7 +139,7 @@ counted_in_range(const ir_value *index, int64_t offset, ir_affine extent)
 static bool
 in_range(const ir_value *buffer, uint32_t axis, const ir_value *subscript)
 {
-    const ir_value *declared = declared_extent(buffer, axis);
+    const ir_value *declared = ir_declared_extent(buffer, axis);
     ir_affine a = ir_affine_of(subscript), extent = declared ? ir_affine_of(declared) : (ir_affine){0};
     if (!a.known || a.n > 1)
         return false;

@@ -308,3 +308,16 @@ ir_may_be_same(const ir_value *a, const ir_value *b)
 {
     return a == b || !is_itself(a) || !is_itself(b);
 }
+
+const ir_value *
+ir_declared_extent(const ir_value *buffer, uint32_t axis)
+{
+    if (buffer->def)
+        return buffer->def->code == RG_OP_TEMP ? buffer->def->args[axis] : NULL;
+    const ir_fn *fn = buffer->region->fn;
+    uint32_t at = axis;
+    for (uint32_t i = 0; i < buffer->index; i++)
+        if (fn->body->params[i]->type.kind == IR_BUFFER)
+            at += fn->body->params[i]->type.rank;
+    return fn->shape && !buffer->region->op ? ir_terminator(fn->shape)->args[at] : NULL;
+}

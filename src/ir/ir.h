@@ -284,6 +284,9 @@ bool ir_is_const(const ir_value *v, uint64_t *bits);
 /* Whether two buffer values may be one buffer: parameters and temps are themselves alone, what was
  * picked or recalled may be any. */
 bool ir_may_be_same(const ir_value *a, const ir_value *b);
+/* The value that an extent of a temp or parameter is declared to be (for a parameter: of its kernel's shape
+ * region); NULL: none is known. */
+const ir_value *ir_declared_extent(const ir_value *buffer, uint32_t axis);
 /* where an op stands, for diagnostics */
 diag_place ir_place(const ir_module *m, ir_loc loc);
 /* number of loop results / reductions / carried values without the trace */

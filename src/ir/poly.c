@@ -377,19 +377,6 @@ poly_of(const ir_value *v, poly_claims *claims)
     return p;
 }
 
-static const ir_value *
-declared_extent(const ir_value *buffer, uint32_t axis)
-{
-    if (buffer->def)
-        return buffer->def->code == RG_OP_TEMP ? buffer->def->args[axis] : NULL;
-    const ir_fn *fn = buffer->region->fn;
-    uint32_t at = axis;
-    for (uint32_t i = 0; i < buffer->index; i++)
-        if (fn->body->params[i]->type.kind == IR_BUFFER)
-            at += fn->body->params[i]->type.rank;
-    return fn->shape && !buffer->region->op ? ir_terminator(fn->shape)->args[at] : NULL;
-}
-
 /* A picked buffer has the extents of all that it may be, where they are the same. */
 static poly
 of_picked_extent(const ir_op *pick, uint32_t axis, poly_claims *claims)
@@ -408,7 +395,7 @@ poly_of_extent(const ir_value *buffer, uint32_t axis, poly_claims *claims)
 {
     uint64_t bits;
     size_t before = claims->n;
-    const ir_value *declared = declared_extent(buffer, axis);
+    const ir_value *declared = ir_declared_extent(buffer, axis);
     poly p = {.known = false};
     if (declared && !(ir_is_const(declared, &bits) && (int64_t)bits < 0))
         p = poly_of(declared, claims);
