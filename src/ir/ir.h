@@ -40,6 +40,21 @@
  * (without operand) that the threads run from last to first, each by the worker that ran it, and take
  * those frames back. load, store and rmw of any plane have the buffer's element type.
  *
+ * Lanes. lower_lanes makes a parallel loop run in groups of n threads (n = 8, 16), side by side: its last region
+ * parameter is a mask, `bool x n`, of the lanes that are threads (the first ones), the one before it the last index of
+ * the first of them; a group's threads differ in that index alone, and are successive. Where rows end, and where the
+ * loop is cut for workers, groups are shorter. A value of type `f32x16` is one for each thread of the group, other
+ * values are the same in all of them; control flow always is. A scalar op works lane by lane, and takes values without
+ * lanes for all of them. What else has lanes:
+ *   load, store     a subscript or the value has lanes, or `successive`; masked: other lanes touch nothing, a load
+ *                   gives them 0
+ *   rmw             add, no result, no two lanes at one element
+ *   extract, insert of an array with lanes, lane by lane; the subscript may have lanes, and an extract with such a
+ *                   subscript also takes an array or table without lanes
+ *   parallel        what it yields for reductions has lanes: the identity in those that are no threads
+ * Everything after lower_lanes (tape, frames, slots) holds such values like any others: a frame has n elements for
+ * each, of bools n bits.
+ *
  * A plane above 0 may hold several directions, one dense copy of the array after the other: direction d
  * begins d times the array's number of elements behind direction 0. Or they lie side by side: that of
  * element i at `beside` times i + d. */
@@ -57,10 +72,10 @@ typedef struct ir_module ir_module;
 
 typedef enum ir_kind { IR_SCALAR, IR_ARRAY, IR_BUFFER, IR_TRACE, IR_CURSOR, IR_SLOT } ir_kind;
 
-/* dtype: element type of scalars, arrays, buffers, slots; length: of arrays and slots; rank: of buffers */
+/* dtype: element type of scalars, arrays, buffers, slots; length: of arrays and slots; rank: of buffers; lanes: of
+ * scalars, arrays and slots, how many threads' values lie side by side; 0: one for all */
 typedef struct ir_type {
-    uint8_t kind, dtype;
-    uint16_t rank;
+    uint8_t kind, dtype, rank, lanes;
     uint32_t length;
 } ir_type;
 
@@ -87,6 +102,8 @@ struct ir_op {
     bool atomic;       /* rmw: other threads may touch the element */
     bool records;      /* for, loop, parallel */
     bool rewinds;      /* parallel */
+    bool masked;       /* load, store, rmw, extract, insert: the last operand says which lanes take part */
+    bool successive;   /* load, store, rmw with lanes: each lane's last subscript is its number more than the one given */
     bool fast;         /* add, mul of adjoints: may be contracted, sums carried by a loop added in any order */
     /* call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times */
     bool reverse;
@@ -177,12 +194,13 @@ struct ir_module {
 enum { IR_DIRECTIONS = 64 }; /* at most, in one function */
 
 /* -- types ---------------------------------------------------------------------------------------- */
-static inline ir_type ir_scalar(rg_dtype d) { return (ir_type){IR_SCALAR, (uint8_t)d, 0, 0}; }
-static inline ir_type ir_array(rg_dtype d, uint32_t n) { return (ir_type){IR_ARRAY, (uint8_t)d, 0, n}; }
-static inline ir_type ir_buffer(rg_dtype d, unsigned r) { return (ir_type){IR_BUFFER, (uint8_t)d, (uint16_t)r, 0}; }
-static inline ir_type ir_trace(void) { return (ir_type){IR_TRACE, 0, 0, 0}; }
-static inline ir_type ir_cursor(void) { return (ir_type){IR_CURSOR, 0, 0, 0}; }
-static inline ir_type ir_slot(rg_dtype d, uint32_t n) { return (ir_type){IR_SLOT, (uint8_t)d, 0, n}; }
+static inline ir_type ir_scalar(rg_dtype d) { return (ir_type){.kind = IR_SCALAR, .dtype = (uint8_t)d}; }
+static inline ir_type ir_array(rg_dtype d, uint32_t n) { return (ir_type){.kind = IR_ARRAY, .dtype = (uint8_t)d, .length = n}; }
+static inline ir_type ir_buffer(rg_dtype d, unsigned r) { return (ir_type){.kind = IR_BUFFER, .dtype = (uint8_t)d, .rank = (uint8_t)r}; }
+static inline ir_type ir_trace(void) { return (ir_type){.kind = IR_TRACE}; }
+static inline ir_type ir_cursor(void) { return (ir_type){.kind = IR_CURSOR}; }
+static inline ir_type ir_slot(rg_dtype d, uint32_t n) { return (ir_type){.kind = IR_SLOT, .dtype = (uint8_t)d, .length = n}; }
+static inline ir_type ir_with_lanes(ir_type t, unsigned n) { t.lanes = (uint8_t)n; return t; }
 bool ir_type_eq(ir_type a, ir_type b);
 bool ir_is_float(rg_dtype d);
 bool ir_is_int(rg_dtype d);      /* integers; not bool */

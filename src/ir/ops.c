@@ -41,8 +41,8 @@ cast_check(rg_op op, ir_type from, ir_type to)
     return scalars && (op == RG_OP_CAST || ir_bits(from.dtype) == ir_bits(to.dtype));
 }
 
-bool
-ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
+static bool
+check_without_lanes(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
 {
     static const uint8_t counts[] = {
         [IR_UNARY_F] = 1,  [IR_UNARY_N] = 1,  [IR_UNARY_I] = 1, [IR_BINARY_F] = 2,
@@ -93,4 +93,23 @@ ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
     if (ok)
         *result = r;
     return ok;
+}
+
+/* Operands without lanes are the same in all. */
+bool
+ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
+{
+    ir_type plain[3] = {0};
+    unsigned lanes = 0;
+    for (uint32_t i = 0; i < nargs && i < 3; i++) {
+        if (lanes && args[i].lanes && args[i].lanes != lanes)
+            return false;
+        lanes = args[i].lanes ? args[i].lanes : lanes;
+        plain[i] = ir_with_lanes(args[i], 0);
+    }
+    *result = ir_with_lanes(*result, 0);
+    if (nargs > 3 || !check_without_lanes(op, nargs, plain, result))
+        return false;
+    result->lanes = (uint8_t)lanes;
+    return true;
 }

@@ -24,7 +24,8 @@ static const struct {
 bool
 ir_type_eq(ir_type a, ir_type b)
 {
-    return a.kind == b.kind && a.dtype == b.dtype && a.rank == b.rank && a.length == b.length;
+    return a.kind == b.kind && a.dtype == b.dtype && a.rank == b.rank && a.lanes == b.lanes &&
+           a.length == b.length;
 }
 
 bool
