@@ -118,6 +118,8 @@ ir_op_like(ir_fn *to, const ir_op *op)
     copy->atomic = op->atomic;
     copy->records = op->records;
     copy->rewinds = op->rewinds;
+    copy->masked = op->masked;
+    copy->successive = op->successive;
     copy->fast = op->fast;
     copy->reverse = op->reverse;
     copy->forward = op->forward;

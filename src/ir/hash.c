@@ -21,7 +21,8 @@ add(hasher *s, uint64_t v)
 static void
 add_type(hasher *s, ir_type t)
 {
-    add(s, t.kind | (uint64_t)t.dtype << 8 | (uint64_t)t.rank << 16 | (uint64_t)t.length << 32);
+    add(s, t.kind | (uint64_t)t.dtype << 8 | (uint64_t)t.rank << 16 | (uint64_t)t.lanes << 24 |
+               (uint64_t)t.length << 32);
 }
 
 static void
@@ -90,6 +91,7 @@ add_op(hasher *s, const ir_op *op)
     add(s, op->code | (uint64_t)op->plane << 16 | (uint64_t)op->rmw << 24 |
                (uint64_t)op->atomic << 32 | (uint64_t)op->records << 33 |
                (uint64_t)op->rewinds << 34 | (uint64_t)op->fast << 35 |
+               (uint64_t)op->masked << 36 | (uint64_t)op->successive << 37 |
                (uint64_t)op->direction << 40 | (uint64_t)op->beside << 48);
     add(s, op->nargs | (uint64_t)op->nresults << 32);
     for (uint32_t i = 0; i < op->nargs; i++)

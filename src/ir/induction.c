@@ -22,7 +22,7 @@ bool
 ir_is_induction(const ir_op *loop, const ir_value *param, ir_value **start, uint64_t *step)
 {
     if (param->def || param->region != loop->regions[0] || !ir_is_int((rg_dtype)param->type.dtype) ||
-        param->type.kind != IR_SCALAR)
+        param->type.kind != IR_SCALAR || param->type.lanes)
         return false;
     if (loop->code == RG_OP_PARALLEL)
         return *start = loop->args[param->index], *step = 1, true;

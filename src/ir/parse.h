@@ -52,6 +52,7 @@ void parse_define(parser *p, token name, ir_value *v);
  */
 ir_value *parse_use(parser *p);
 void parse_uses(parser *p);
+bool parse_mask(parser *p); /* ` if %mask`, perhaps */
 void parse_use_list(parser *p);
 ir_loc parse_loc(parser *p);
 

@@ -91,7 +91,8 @@ static bool
 parse_suffixes(ir_op *op, rg_str rest)
 {
     bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-    if (op->code == RG_OP_RMW && !parse_rmw_suffix(op, &rest))
+    bool combines = op->code == RG_OP_RMW || op->code == RG_OP_LANES_REDUCE;
+    if (combines && !parse_rmw_suffix(op, &rest))
         return false;
     while (rest.len) {
         rg_str part = cut_part(&rest);
@@ -101,6 +102,8 @@ parse_suffixes(ir_op *op, rg_str rest)
                                             : RG_PRIMAL;
         if (plane && memory && plane > op->plane && !op->direction && !op->beside)
             op->plane |= (uint8_t)plane;
+        else if (memory && is(part, "successive") && !op->successive && !op->plane && !op->atomic && !op->fast)
+            op->successive = true;
         else if (parse_direction(op, part))
             continue;
         else if (is(part, "atomic") && op->code == RG_OP_RMW && !op->atomic && !op->fast)
@@ -152,9 +155,9 @@ parse_op_name(parser *p)
     if (!parse_suffixes(op, rest) || t.text.ptr[t.text.len - 1] == '.')
         lex_error(
             &p->lex, &t, E_SUFFIX,
-            "this operation cannot have such a suffix\nload and store take .adj .tan .tan2, then "
+            "this operation cannot have such a suffix\nload and store take .successive, .adj .tan .tan2, then "
             "a direction .d1 to .d63, .of2 to .of64; rmw takes .add .min ... .cas, then these, then .atomic; "
-            "call takes .vjp, .jvp, .again; any op takes .fast last");
+            "lanes_reduce takes .add .min ... .xor; call takes .vjp, .jvp, .again; any op takes .fast last");
     lex_next(&p->lex);
     return op;
 }
@@ -355,7 +358,9 @@ parse_parallel(parser *p, ir_op *op)
             break;
     }
     parse_want(p, ")");
-    op->attr.rank = (uint32_t)indices.n;
+    /* of a loop in groups the last one is the mask */
+    bool groups = indices.n > 1 && indices.at[indices.n - 1].type.lanes;
+    op->attr.rank = (uint32_t)indices.n - groups;
     parse_want(p, "=");
     parse_bounds(p, op);
     parse_want_word(p, "to");
@@ -454,7 +459,7 @@ parse_own_way(parser *p, ir_op *op, const results *r)
 }
 
 static void
-parse_access(parser *p)
+parse_access(parser *p, ir_op *op)
 {
     vec_push(&p->args, parse_use(p));
     if (parse_skip(p, "[")) {
@@ -464,6 +469,7 @@ parse_access(parser *p)
     }
     if (parse_skip(p, ","))
         parse_uses(p);
+    op->masked = parse_mask(p);
 }
 
 /* -- ops and regions -------------------------------------------------------------------------- */
@@ -478,7 +484,7 @@ parse_operands(parser *p, ir_op *op, const results *r)
     case SYNTAX_NONE:
         break;
     case SYNTAX_ACCESS:
-        parse_access(p);
+        parse_access(p, op);
         break;
     case SYNTAX_OWN:
         parse_own_way(p, op, r);

@@ -110,20 +110,40 @@ parse_string(parser *p, const char *what)
 
 /* -- types and values ------------------------------------------------------------------------- */
 
+/* x2, x16, ... at the end of a type's name: cuts it off */
+static unsigned
+cut_lanes(rg_str *name)
+{
+    size_t end = name->len;
+    unsigned n = 0, scale = 1;
+    while (end && scale < 100 && name->ptr[end - 1] >= '0' && name->ptr[end - 1] <= '9') {
+        n += scale * (unsigned)(name->ptr[--end] - '0');
+        scale *= 10;
+    }
+    if (n < scale / 10 || !n || end < 2 || name->ptr[end - 1] != 'x')
+        return 0;
+    name->len = end - 1;
+    return n;
+}
+
+/* `lanes` receives how many; NULL: the type cannot have any */
 static rg_dtype
-parse_dtype(parser *p)
+parse_dtype(parser *p, unsigned *lanes)
 {
     token t = p->lex.now;
     if (t.kind != TOKEN_WORD) {
         parse_expected(p, "a type");
         return RG_F32;
     }
-    rg_dtype d = ir_dtype_find(t.text);
+    rg_str name = t.text;
+    if (lanes)
+        *lanes = cut_lanes(&name);
+    rg_dtype d = ir_dtype_find(name);
     if (d == RG_NONE) {
         lex_error(
             &p->lex, &t, E_TYPE,
-            "no such type\nscalars are bool, i8 to i64, u8 to u64, f16, f32, f64; others are T[n], "
-            "buf<T,rank>, slot<T,n>, trace, cursor");
+            "no such type\nscalars are bool, i8 to i64, u8 to u64, f16, f32, f64, with lanes f32x16; others are "
+            "T[n], buf<T,rank>, slot<T,n>, trace, cursor");
         d = RG_F32;
     }
     lex_next(&p->lex);
@@ -137,23 +157,24 @@ parse_type(parser *p)
         return ir_trace();
     if (parse_skip_word(p, "cursor"))
         return ir_cursor();
+    unsigned lanes = 0;
     bool is_buffer = at_word(p, "buf");
     if (is_buffer || at_word(p, "slot")) {
         lex_next(&p->lex);
         parse_want(p, "<");
-        rg_dtype d = parse_dtype(p);
+        rg_dtype d = parse_dtype(p, is_buffer ? NULL : &lanes);
         parse_want(p, ",");
         ir_type t = is_buffer ? ir_buffer(d, (unsigned)parse_int(p, "a rank", 0, RG_MAX_RANK))
                               : ir_slot(d, (uint32_t)parse_int(p, "a length", 1, UINT32_MAX));
         parse_want(p, ">");
-        return t;
+        return ir_with_lanes(t, lanes);
     }
-    rg_dtype d = parse_dtype(p);
+    rg_dtype d = parse_dtype(p, &lanes);
     if (!parse_skip(p, "["))
-        return ir_scalar(d);
+        return ir_with_lanes(ir_scalar(d), lanes);
     ir_type t = ir_array(d, (uint32_t)parse_int(p, "a length", 1, UINT32_MAX));
     parse_want(p, "]");
-    return t;
+    return ir_with_lanes(t, lanes);
 }
 
 static uint64_t
@@ -231,6 +252,23 @@ parse_uses(parser *p)
     do
         vec_push(&p->args, parse_use(p));
     while (parse_skip(p, ","));
+}
+
+/* `if %m` behind an access; where %m has no lanes this is the next op */
+bool
+parse_mask(parser *p)
+{
+    if (!at_word(p, "if"))
+        return false;
+    lexer before = p->lex;
+    lex_next(&p->lex);
+    const named *mask = p->lex.now.kind == TOKEN_VALUE ? find_name(p, p->lex.now.text) : NULL;
+    if (!mask || !mask->value->type.lanes) {
+        p->lex = before;
+        return false;
+    }
+    vec_push(&p->args, parse_use(p));
+    return true;
 }
 
 /* (%a, %b), perhaps empty */

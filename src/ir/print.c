@@ -167,12 +167,15 @@ static void
 print_type(str *out, ir_type t)
 {
     const char *d = ir_dtype_name(t.dtype);
+    char lanes[8] = "";
+    if (t.lanes)
+        snprintf(lanes, sizeof lanes, "x%u", t.lanes);
     switch ((ir_kind)t.kind) {
     case IR_SCALAR:
-        str_addz(out, d);
+        str_addf(out, "%s%s", d, lanes);
         break;
     case IR_ARRAY:
-        str_addf(out, "%s[%u]", d, t.length);
+        str_addf(out, "%s%s[%u]", d, lanes, t.length);
         break;
     case IR_BUFFER:
         str_addf(out, "buf<%s,%u>", d, t.rank);
@@ -184,7 +187,7 @@ print_type(str *out, ir_type t)
         str_addz(out, "cursor");
         break;
     case IR_SLOT:
-        str_addf(out, "slot<%s,%u>", d, t.length);
+        str_addf(out, "slot<%s%s,%u>", d, lanes, t.length);
         break;
     }
 }
@@ -284,8 +287,10 @@ static void
 print_op_name(printer *p, const ir_op *op)
 {
     str_addz(p->out, ir_ops[op->code].text);
-    if (op->code == RG_OP_RMW)
+    if (op->code == RG_OP_RMW || op->code == RG_OP_LANES_REDUCE)
         str_addf(p->out, ".%s", op->rmw < RG_RMW_COUNT ? ir_rmw_names[op->rmw] : "?");
+    if (op->successive)
+        str_addz(p->out, ".successive");
     print_plane(p->out, op->plane);
     if (op->direction)
         str_addf(p->out, ".d%u", op->direction);
@@ -305,7 +310,7 @@ print_op_name(printer *p, const ir_op *op)
         str_addz(p->out, " records");
 }
 
-/* %a[%i, %j], %v; a scalar parameter has no brackets */
+/* %a[%i, %j], %v if %m; a scalar parameter has no brackets */
 static void
 print_access(printer *p, const ir_op *op)
 {
@@ -321,9 +326,14 @@ print_access(printer *p, const ir_op *op)
         print_uses(p, op->args + 1, indices);
         str_addc(p->out, ']');
     }
-    if (values)
+    uint32_t plain = values - op->masked;
+    if (plain)
         str_addz(p->out, ", ");
-    print_uses(p, op->args + 1 + indices, values);
+    print_uses(p, op->args + 1 + indices, plain);
+    if (!op->masked)
+        return;
+    str_addz(p->out, " if ");
+    print_use(p, op->args[n - 1]);
 }
 
 /* (%a: T = %init, ...): region parameters from `first` on with the operands from init on */

@@ -10,10 +10,10 @@ later(ir_stage a, ir_stage b)
 static ir_stage
 stage_of_type(ir_type t)
 {
-    return t.kind == IR_SLOT     ? IR_STAGE_SLOTS
-           : t.kind == IR_CURSOR ? IR_STAGE_TAPE
-           : t.kind == IR_TRACE  ? IR_STAGE_AD
-                                 : IR_STAGE_SOURCE;
+    return t.kind == IR_SLOT                 ? IR_STAGE_SLOTS
+           : t.kind == IR_CURSOR             ? IR_STAGE_TAPE
+           : t.kind == IR_TRACE || t.lanes   ? IR_STAGE_AD
+                                             : IR_STAGE_SOURCE;
 }
 
 static bool
@@ -22,6 +22,8 @@ look(ir_op *op, void *user)
     ir_stage *stage = user;
     for (uint32_t i = 0; i < op->nresults; i++)
         *stage = later(*stage, stage_of_type(op->results[i]->type));
+    for (uint32_t i = 0; op->code == RG_OP_PARALLEL && i < op->regions[0]->nparams; i++)
+        *stage = later(*stage, stage_of_type(op->regions[0]->params[i]->type));
     if (op->code == RG_OP_RECALL || op->code == RG_OP_UNWIND || op->records || op->rewinds)
         *stage = later(*stage, IR_STAGE_AD);
     return true;

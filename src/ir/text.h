@@ -16,8 +16,9 @@
  * Names are unique within a function; a name of digits only stands for a value without one. Types
  * of results and parameters are always written. Suffixes of an op's name say the rest:
  *
- *   load store        .adj .tan .tan2 (planes, combined in this order)
- *   rmw               .add ... .cas, then planes, then .atomic
+ *   load store        .successive, .adj .tan .tan2 (planes, combined in this order)
+ *   rmw               .add ... .cas, then .successive, then planes, then .atomic
+ *   lanes_reduce      .add ... .xor
  *   call              .vjp, then .jvp, .jvpt (buffers have tangents) or .jvpa (adds to buffers' adjoints) any
  *                     number of times, then .again
  *   any               .fast
@@ -28,11 +29,14 @@
  *   if %c { ... } else { ... }        the else may miss where it does nothing
  *   for [records] %i: T = %lo to %hi step 1 [(%a: T = %init, ...)] { ... }
  *   loop [records] [(%a: T = %init, ...)] { ... exit_if %c (%a) ... }
- *   parallel [records] [rewinds [%t]] (%i: T, ...) = (%lo, ...) to (%hi, ...)
+ *   parallel [records] [rewinds [%t]] (%i: T, ... [, %m: boolxN]) = (%lo, ...) to (%hi, ...)
  *            [reduce (add %init, ...)] { ... }
  *   unwind %trace, %count (%k: i64, %a: T = %init, ...) { ... }
  *   %r: f64 = call @f(%x)
  *   assert %c, "text"      print "format", %v
+ *   store %x[%i], %v if %m            with lanes: masked; load, rmw, extract, insert, slots likewise
+ *
+ * Types with lanes are written f32x16, f32x16[3], slot<f32x16,3>.
  *
  * A function's own derivatives are named after its results: func @f(...) -> (f64) vjp @g jvp @h { ... }.
  *
@@ -58,6 +62,7 @@ ir_syntax_of(rg_op op)
     switch ((int)op) {
     case RG_OP_ARRAY:
     case RG_OP_SLOT:
+    case RG_OP_LANE:
         return SYNTAX_NONE;
     case RG_OP_LOAD:
     case RG_OP_STORE:
@@ -88,7 +93,7 @@ ir_syntax_of(rg_op op)
     }
 }
 
-/* operands of an access that follow the indices */
+/* operands of an access that follow the indices, the mask too */
 static inline uint32_t
 ir_access_values(const ir_op *op)
 {
@@ -96,11 +101,11 @@ ir_access_values(const ir_op *op)
     case RG_OP_STORE:
     case RG_OP_INSERT:
     case RG_OP_SLOT_STORE:
-        return 1;
+        return 1 + op->masked;
     case RG_OP_RMW:
-        return op->rmw == RG_RMW_CAS ? 2 : 1;
+        return (op->rmw == RG_RMW_CAS ? 2 : 1) + op->masked;
     default:
-        return 0;
+        return op->masked;
     }
 }
 

@@ -162,6 +162,7 @@ show(verifier *v, ir_value *const *values, uint32_t n, const ir_op *op)
     for (uint32_t i = 0; i < n; i++) {
         v->visible[values[i]->id] = values[i];
         check_value_stage(v, values[i], op);
+        verify_value_lanes(v, values[i], op);
     }
 }
 
@@ -208,11 +209,15 @@ static bool
 check_op(verifier *v, const ir_op *op)
 {
     bool staged = check_stage(v, op), scoped = check_scope(v, op), ended = check_end(v, op);
-    bool ok = staged && scoped && ended && verify_op(v, op);
-    v->parallels += op->code == RG_OP_PARALLEL;
+    bool ok = staged && scoped && ended && verify_arg_lanes(v, op) && verify_op(v, op);
+    bool parallel = op->code == RG_OP_PARALLEL;
+    unsigned lanes = v->lanes;
+    v->parallels += parallel;
+    v->lanes = parallel ? 0 : lanes;
     for (uint32_t i = 0; i < op->nregions; i++)
         ok &= check_region(v, op->regions[i], op);
-    v->parallels -= op->code == RG_OP_PARALLEL;
+    v->parallels -= parallel;
+    v->lanes = parallel ? lanes : v->lanes;
     show(v, op->results, op->nresults, op);
     return ok;
 }
@@ -240,6 +245,7 @@ check_params(verifier *v)
     for (uint32_t i = 0; i < body->nparams; i++) {
         ir_type t = body->params[i]->type;
         bool ok = t.dtype > RG_NONE && t.dtype < RG_DTYPE_COUNT;
+        ok &= !t.lanes;
         ok &= t.kind == IR_SCALAR || (t.kind == IR_BUFFER && t.rank <= RG_MAX_RANK) ||
               (!v->fn->kernel && t.kind == IR_ARRAY && t.length > 0);
         if (!ok)
@@ -258,7 +264,7 @@ check_results(verifier *v)
     const ir_op *end = ir_terminator(v->fn->body);
     for (uint32_t i = 0; end && i < end->nargs; i++) {
         ir_type t = end->args[i]->type;
-        if (t.kind != IR_SCALAR && (v->fn->kernel || t.kind != IR_ARRAY))
+        if (t.lanes || (t.kind != IR_SCALAR && (v->fn->kernel || t.kind != IR_ARRAY)))
             return verify_error(v, end, E_SIGNATURE,
                                 "kernels give scalars, functions scalars and local arrays");
     }

@@ -18,7 +18,8 @@ enum {
     E_LINEAR,          /* a local array used after it was consumed, or consumed twice */
     E_STAGE,           /* an op or type that this stage has not */
     E_CALL,            /* calls */
-    E_SIGNATURE        /* parameters, results, shape of a function */
+    E_SIGNATURE,       /* parameters, results, shape of a function */
+    E_LANES            /* values with lanes */
 };
 
 typedef struct verifier {
@@ -32,6 +33,7 @@ typedef struct verifier {
     uint8_t *consumed;        /* by id: local arrays */
     vec(uint32_t) trail;      /* ids in the order in which they were consumed */
     unsigned parallels;       /* parallel regions around */
+    unsigned lanes;           /* of the values of this parallel loop, or outside of these; 0: none yet */
 } verifier;
 
 /* op may be NULL: the function as a whole. Always false. */
@@ -46,6 +48,13 @@ bool verify_arg(verifier *v, const ir_op *op, uint32_t i, ir_type t);
 bool verify_result(verifier *v, const ir_op *op, uint32_t i, ir_type t);
 /* verify_control.c: serial control */
 bool verify_control(verifier *v, const ir_op *op);
+/* verify_lanes.c: the width of a value's lanes; of all operands; accesses of a buffer of this rank, elements of arrays
+ * (`value`: one is put in), and the ops between lanes and scalars */
+bool verify_value_lanes(verifier *v, const ir_value *value, const ir_op *op);
+bool verify_arg_lanes(verifier *v, const ir_op *op);
+bool verify_access_lanes(verifier *v, const ir_op *op, uint32_t rank);
+bool verify_element_lanes(verifier *v, const ir_op *op, bool value);
+bool verify_lane_op(verifier *v, const ir_op *op);
 /* verify_recall.c */
 bool verify_recall(verifier *v, const ir_op *recall);
 /* verify_linear.c: the local arrays of a whole region */

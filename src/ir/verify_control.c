@@ -106,9 +106,9 @@ check_for(verifier *v, const ir_op *op)
     if (op->nargs < 2 || op->nregions != 1 || !op->regions[0]->nparams)
         return verify_error(v, op, E_OPERAND, "a for has two bounds, an index and one region");
     ir_type t = op->args[0]->type;
-    if (t.kind != IR_SCALAR || !ir_is_int((rg_dtype)t.dtype) || !verify_arg(v, op, 1, t) ||
+    if (t.kind != IR_SCALAR || t.lanes || !ir_is_int((rg_dtype)t.dtype) || !verify_arg(v, op, 1, t) ||
         !ir_type_eq(op->regions[0]->params[0]->type, t))
-        return verify_error(v, op, E_OPERAND, "bounds and index of a for are of one integer type");
+        return verify_error(v, op, E_OPERAND, "bounds and index of a for are of one integer type without lanes");
     if (!op->attr.step || !step_fits((rg_dtype)t.dtype, op->attr.step))
         return verify_error(v, op, E_ATTRIBUTE, "the step is not 0 and fits the index's type");
     return check_trace_result(v, op) && check_body(v, op, 1) && check_carried_results(v, op);

@@ -22,8 +22,13 @@ verify_counts(verifier *v, const ir_op *op, uint32_t nargs, uint32_t nresults, u
 bool
 verify_arg(verifier *v, const ir_op *op, uint32_t i, ir_type t)
 {
-    return ir_type_eq(op->args[i]->type, t) ||
-           verify_error(v, op, E_OPERAND, "operand %u is not of the type that it must have", i);
+    ir_type is = op->args[i]->type;
+    if (ir_type_eq(is, t))
+        return true;
+    if (ir_type_eq(ir_with_lanes(is, t.lanes), t))
+        return verify_error(v, op, E_OPERAND, "operand %u %s lanes, which it must%s", i,
+                            is.lanes ? "has" : "has not the", is.lanes ? " not have" : " have");
+    return verify_error(v, op, E_OPERAND, "operand %u is not of the type that it must have", i);
 }
 
 bool
@@ -47,7 +52,7 @@ kind_is(verifier *v, const ir_op *op, uint32_t i, ir_kind kind, const char *what
 }
 
 static bool
-is_integer(ir_type t)
+is_integer(ir_type t) /* with lanes or without */
 {
     return t.kind == IR_SCALAR && ir_is_int((rg_dtype)t.dtype);
 }
@@ -94,8 +99,8 @@ check_const(verifier *v, const ir_op *op)
     if (!verify_counts(v, op, 0, 1, 0))
         return false;
     ir_type t = op->results[0]->type;
-    if (t.kind != IR_SCALAR || !real_dtype(t))
-        return verify_error(v, op, E_RESULT, "a constant is a scalar");
+    if (t.kind != IR_SCALAR || t.lanes || !real_dtype(t))
+        return verify_error(v, op, E_RESULT, "a constant is a scalar without lanes");
     return ir_wrap((rg_dtype)t.dtype, op->attr.bits) == op->attr.bits ||
            verify_error(v, op, E_ATTRIBUTE, "the constant's bits are not wrapped to its type");
 }
@@ -138,15 +143,19 @@ check_access(verifier *v, const ir_op *op, uint32_t values)
     }
     if (op->plane >= RG_PLANE_COUNT || (op->plane && !is_float))
         return verify_error(v, op, E_ATTRIBUTE, "only floats have adjoints and tangents");
-    if (op->nargs != 1 + rank + values)
+    if (op->nargs != 1 + rank + values + op->masked)
         return verify_error(v, op, E_OPERAND,
                             "an access of a buffer of rank %u has as many indices", rank);
     for (uint32_t i = 1; i <= rank; i++)
         if (!is_integer(arg_type(op, i)))
             return verify_error(v, op, E_OPERAND, "index %u is not an integer", i - 1);
-    for (uint32_t i = 1 + rank; i < op->nargs; i++)
-        if (!verify_arg(v, op, i, ir_scalar((rg_dtype)at->type.dtype)))
+    for (uint32_t i = 1 + rank; i <= rank + values; i++) {
+        ir_type element = ir_scalar((rg_dtype)at->type.dtype);
+        if (!verify_arg(v, op, i, ir_with_lanes(element, arg_type(op, i).lanes)))
             return false;
+    }
+    if (!verify_access_lanes(v, op, rank))
+        return false;
     if (ir_ops[op->code].flags & IR_WRITE && op->plane == RG_PRIMAL && writes_constant(v->fn, at))
         return verify_error(v, op, E_ATTRIBUTE, "the kernel promises not to write this parameter");
     return true;
@@ -157,8 +166,10 @@ check_load(verifier *v, const ir_op *op)
 {
     if (!check_access(v, op, 0))
         return false;
-    return verify_counts(v, op, op->nargs, 1, 0) &&
-           verify_result(v, op, 0, ir_scalar((rg_dtype)arg_type(op, 0).dtype));
+    if (!verify_counts(v, op, op->nargs, 1, 0))
+        return false;
+    ir_type element = ir_scalar((rg_dtype)arg_type(op, 0).dtype);
+    return verify_result(v, op, 0, ir_with_lanes(element, op->results[0]->type.lanes));
 }
 
 static bool
@@ -253,6 +264,8 @@ check_made(verifier *v, const ir_op *op, ir_kind kind)
     if (!verify_counts(v, op, 0, 1, 0))
         return false;
     ir_type t = op->results[0]->type;
+    if (op->code == RG_OP_TABLE && t.lanes)
+        return verify_error(v, op, E_RESULT, "a table has no lanes");
     if (t.kind != kind || !real_dtype(t) || !t.length)
         return verify_error(v, op, E_RESULT, "%s makes at least one element",
                             ir_ops[op->code].text);
@@ -267,18 +280,21 @@ check_copy(verifier *v, const ir_op *op)
            verify_result(v, op, 0, arg_type(op, 0));
 }
 
-/* container, i64 index [, value] */
+/* container, i64 index [, value] [, mask] */
 static bool
 check_element(verifier *v, const ir_op *op, ir_kind kind, const char *what, bool value,
               uint32_t nresults)
 {
-    if (!verify_counts(v, op, value ? 3 : 2, nresults, 0) || !kind_is(v, op, 0, kind, what) ||
-        !verify_arg(v, op, 1, ir_scalar(RG_I64)))
+    if (!verify_counts(v, op, (value ? 3 : 2) + op->masked, nresults, 0) || !kind_is(v, op, 0, kind, what))
         return false;
-    ir_type element = ir_scalar((rg_dtype)arg_type(op, 0).dtype);
-    if (value && !verify_arg(v, op, 2, element))
+    ir_type from = arg_type(op, 0), element = ir_scalar((rg_dtype)from.dtype);
+    unsigned subscript = arg_type(op, 1).lanes;
+    if (!verify_arg(v, op, 1, ir_with_lanes(ir_scalar(RG_I64), subscript)) ||
+        (value && !verify_arg(v, op, 2, ir_with_lanes(element, arg_type(op, 2).lanes))) ||
+        !verify_element_lanes(v, op, value))
         return false;
-    return !nresults || verify_result(v, op, 0, value ? arg_type(op, 0) : element);
+    element = ir_with_lanes(element, from.lanes ? from.lanes : subscript);
+    return !nresults || verify_result(v, op, 0, value ? from : element);
 }
 
 static bool
@@ -289,7 +305,7 @@ check_slot_copy(verifier *v, const ir_op *op)
     ir_type to = arg_type(op, 0), from = arg_type(op, 1);
     bool table = op->args[1]->def && op->args[1]->def->code == RG_OP_TABLE;
     return ((from.kind == IR_SLOT || table) && from.dtype == to.dtype &&
-            from.length == to.length) ||
+            from.length == to.length && from.lanes == to.lanes) ||
            verify_error(v, op, E_OPERAND, "operand 1 is not a slot or table like operand 0");
 }
 
@@ -423,8 +439,8 @@ check_print(verifier *v, const ir_op *op)
     for (uint32_t i = 0; i < op->nargs; i++) {
         char letter = next_conversion(&format);
         ir_type t = arg_type(op, i);
-        if (t.kind != IR_SCALAR)
-            return verify_error(v, op, E_OPERAND, "operand %u is not a scalar", i);
+        if (t.kind != IR_SCALAR || t.lanes)
+            return verify_error(v, op, E_OPERAND, "operand %u is not a scalar without lanes", i);
         if (!letter || letter == '?' ||
             (strchr("eEfFgGaA", letter) != NULL) != ir_is_float((rg_dtype)t.dtype))
             return verify_error(
@@ -446,6 +462,14 @@ check_assert(verifier *v, const ir_op *op)
 
 /* -- parallel loops --------------------------------------------------------------------------- */
 
+/* of a loop in groups, the lanes of its mask; 0: any other */
+static unsigned
+group_lanes(const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    return body->nparams > op->attr.rank ? body->params[op->attr.rank]->type.lanes : 0;
+}
+
 static bool
 check_reductions(verifier *v, const ir_op *op)
 {
@@ -458,13 +482,14 @@ check_reductions(verifier *v, const ir_op *op)
                             "a parallel loop's body yields one value for each reduction (%u)", n);
     for (uint32_t i = 0; i < n; i++) {
         ir_type t = op->results[i]->type;
-        if (t.kind != IR_SCALAR)
-            return verify_error(v, op, E_RESULT, "reductions are scalars");
+        if (t.kind != IR_SCALAR || t.lanes)
+            return verify_error(v, op, E_RESULT, "reductions are scalars without lanes");
         if (!verify_arg(v, op, init + i, t) ||
             !check_update(v, op, op->reduce[i], (rg_dtype)t.dtype))
             return false;
-        if (!ir_type_eq(end->args[i]->type, t))
-            return verify_error(v, end, E_YIELD, "value %u is not of the reduction's type", i);
+        if (!ir_type_eq(end->args[i]->type, ir_with_lanes(t, group_lanes(op))))
+            return verify_error(v, end, E_YIELD, "value %u is not of the reduction's type%s", i,
+                                group_lanes(op) ? ", with lanes" : "");
     }
     return true;
 }
@@ -499,24 +524,45 @@ check_parallel(verifier *v, const ir_op *op)
     uint32_t rank = op->attr.rank;
     if (!at_kernel_level(v, op))
         return false;
-    if (!rank || rank > RG_MAX_RANK || op->nregions != 1 || op->regions[0]->nparams != rank)
+    const ir_region *body = op->nregions ? op->regions[0] : NULL;
+    if (!rank || rank > RG_MAX_RANK || op->nregions != 1 || body->nparams < rank || body->nparams > rank + 1)
         return verify_error(v, op, E_ATTRIBUTE,
                             "a parallel loop has one to %d indices and one region", RG_MAX_RANK);
     if (op->nargs < 2 * rank)
         return verify_error(v, op, E_OPERAND, "a parallel loop has two bounds for each index");
     ir_type t = arg_type(op, 0);
-    if (!is_integer(t))
-        return verify_error(v, op, E_OPERAND, "bounds are integers");
+    if (!is_integer(t) || t.lanes)
+        return verify_error(v, op, E_OPERAND, "bounds are integers without lanes");
     for (uint32_t i = 0; i < 2 * rank; i++)
         if (!verify_arg(v, op, i, t))
             return false;
     for (uint32_t i = 0; i < rank; i++)
-        if (!ir_type_eq(op->regions[0]->params[i]->type, t))
+        if (!ir_type_eq(body->params[i]->type, t))
             return verify_error(v, op, E_ATTRIBUTE, "indices are of the bounds' type");
+    ir_type mask = body->params[body->nparams - 1]->type;
+    if (body->nparams > rank && (mask.kind != IR_SCALAR || mask.dtype != RG_BOOL || !mask.lanes))
+        return verify_error(v, op, E_ATTRIBUTE, "the mask of a loop in groups is a bool with lanes");
     return check_parallel_traces(v, op) && check_reductions(v, op);
 }
 
 /* -- all -------------------------------------------------------------------------------------- */
+
+static bool
+has_mask(const ir_op *op)
+{
+    switch (op->code) {
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+    case RG_OP_EXTRACT:
+    case RG_OP_INSERT:
+    case RG_OP_SLOT_LOAD:
+    case RG_OP_SLOT_STORE:
+        return op->nargs > 1;
+    default:
+        return false;
+    }
+}
 
 static bool
 check_flags(verifier *v, const ir_op *op)
@@ -525,7 +571,7 @@ check_flags(verifier *v, const ir_op *op)
     bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
     if ((op->plane && !memory) || (op->direction && (!op->plane || op->direction >= IR_DIRECTIONS)) ||
         (op->beside && (!op->plane || op->beside <= op->direction || op->beside > IR_DIRECTIONS)) ||
-        (op->atomic && op->code != RG_OP_RMW) ||
+        (op->atomic && op->code != RG_OP_RMW) || (op->successive && !memory) || (op->masked && !has_mask(op)) ||
         (op->records && !loops) || (op->rewinds && op->code != RG_OP_PARALLEL))
         return verify_error(v, op, E_ATTRIBUTE, "%s has a flag that it cannot have",
                             ir_ops[op->code].text);
@@ -597,6 +643,14 @@ verify_op(verifier *v, const ir_op *op)
         return check_assert(v, op);
     case RG_OP_PARALLEL:
         return check_parallel(v, op);
+    case RG_OP_SPLAT:
+    case RG_OP_LANE:
+    case RG_OP_LANES_ANY:
+    case RG_OP_LANES_BITS:
+    case RG_OP_LANES_REDUCE:
+    case RG_OP_LANE_GET:
+    case RG_OP_LANE_SET:
+        return verify_lane_op(v, op);
     default:
         return verify_control(v, op);
     }

@@ -1,0 +1,5 @@
+; expect: has a type that does not belong to this stage
+kernel @k(%x: buf<f32,1>) {
+  %l: i32x8 = lane
+  yield
+}
