@@ -86,6 +86,8 @@ literal(gen *g)
 static const char *
 load(gen *g)
 {
+    if (g->lanes && g->in_thread && chance(g, 35))
+        return lane_load(g);
     switch (below(g, 5)) {
     case 0:
         return fmt(g, "w[%s]", index_below(g, 5));
@@ -93,7 +95,7 @@ load(gen *g)
         if (g->in_thread && g->own[0]) {
             unsigned k = below(g, 3);
             if (g->own[k])
-                return fmt(g, "%s[i]", g->own[k]);
+                return fmt(g, g->backwards ? "%s[n - 1 - i]" : "%s[i]", g->own[k]);
         }
         break;
     case 2: {
@@ -238,6 +240,8 @@ int_expr(gen *g, unsigned depth)
 {
     static const char *const ops[] = {"+", "-", "*", "&", "|", "^"};
     name *n = pick(g, false, false, false);
+    if (g->lanes && g->in_thread && chance(g, 15))
+        return lane_int(g);
     if (depth == 0 || !n)
         return n && chance(g, 85) ? n->text : fmt(g, "%u", below(g, 9));
     switch (below(g, 8)) {

@@ -31,6 +31,8 @@ struct gen_node {
 typedef struct gen_options {
     bool f64_only; /* no float variables */
     bool one_task; /* no kernel-level control */
+    bool lanes;    /* and what threads side by side find hard */
+    bool unordered; /* ... but nothing that depends on the order of threads */
 } gen_options;
 
 typedef struct gen_program {
@@ -38,6 +40,7 @@ typedef struct gen_program {
     gen_node *first, *last; /* helpers, then the kernel `generated` */
     vec(gen_node *) nodes;  /* all of them, outer before inner */
     bool mixed;             /* has float besides double */
+    bool lanes;
 } gen_program;
 
 void gen_make(gen_program *p, uint64_t seed, const gen_options *options);

@@ -1,12 +1,14 @@
 /* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--plans] [--directions]
- * [--threads N]: runs generated programs. SPDX-License-Identifier: Apache-2.0
+ * [--threads N] [--lanes]: runs generated programs. SPDX-License-Identifier: Apache-2.0
  *
  * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
  * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
  * itself, the split gradient and the symmetry of second derivatives; with --threads, on arrays so
  * long that several threads run; with --gcc, each forward kernel against the C compiler's; with
  * --plans, gradients under every plan that can be forced against those of the default one; with
- * --directions, launches of three directions against three launches. Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
+ * --directions, launches of three directions against three launches; with --lanes, programs with what
+ * lanes find hard, for about as many threads as there are lanes, with 1, 8 and 16 of them against the
+ * interpreter. Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
@@ -24,17 +26,28 @@ typedef struct setting {
     rg_context *interp, *cpu; /* cpu NULL: none in this build */
     rg_context *exact;        /* without contraction; NULL: no comparison with the C compiler */
     const char *out;
-    bool keep, plans, directions;
+    bool keep, plans, directions, lanes;
     uint32_t threads; /* more than 1: long arrays */
 } setting;
 
 /* -- one program
  * ------------------------------------------------------------------------------------- */
 
+/* Numbers of threads: less than a group, as many, a little more, several groups. */
+static int64_t
+thread_count(const setting *t, uint64_t seed)
+{
+    static const int64_t around[] = {37, 17, 9, 16, 35, 8, 19, 7, 15, 1};
+    if (t->threads > 1)
+        return 1500 + (int64_t)(seed % 700);
+    return t->lanes ? around[seed % countof(around)] : 1 + (int64_t)(seed % 5);
+}
+
 static bool
 make_inputs(inputs *in, const rg_kernel *kernel, const setting *t, uint64_t seed, report *r)
 {
-    int64_t n = t->threads > 1 ? 1500 + (int64_t)(seed % 700) : 1 + (int64_t)(seed % 5);
+    static const int64_t columns[] = {3, 9, 1, 8, 17, 5, 16};
+    int64_t n = thread_count(t, seed), n2 = columns[seed % countof(columns)];
     if (inputs_describe(in, kernel))
         return complain(r, "parameters: %s", rg_error_message());
     for (uint32_t k = 0; k < in->count; k++) {
@@ -46,12 +59,18 @@ make_inputs(inputs *in, const rg_kernel *kernel, const setting *t, uint64_t seed
             shape[0] = 3;
         else if (strcmp(p->name, "best") == 0)
             shape[0] = 2;
+        else if (strcmp(p->name, "bins") == 0 || strcmp(p->name, "tickets") == 0 || strcmp(p->name, "once") == 0)
+            shape[0] = 6;
+        else if (strcmp(p->name, "grid") == 0)
+            shape[1] = n2;
         inputs_shape(p, p->param.rank, shape);
         for (size_t i = 0; i < p->count; i++)
             if (p->seed)
                 input_set(p, i, hash_unit(p->name, i, 7 + (unsigned)seed));
             else if (strcmp(p->name, "n") == 0)
                 input_set(p, i, (double)n);
+            else if (strcmp(p->name, "n2") == 0)
+                input_set(p, i, (double)n2);
             else
                 input_set(p, i, floor(5.0 + 5.0 * hash_unit(p->name, i, 9 + (unsigned)seed)));
     }
@@ -301,6 +320,74 @@ check_several(const setting *t, const char *source, uint64_t seed, bool wide, re
     return good;
 }
 
+/* -- lanes ------------------------------------------------------------------------------------- */
+
+enum { WIDTHS = 3 };
+
+typedef struct widths {
+    rg_module *modules[WIDTHS];
+    subject at[WIDTHS];
+} widths;
+
+static bool
+run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsigned k, inputs *in, form form,
+          report *r)
+{
+    static const char *const lanes[WIDTHS] = {"1", "8", "16"};
+    subject *s = &w->at[k];
+    char what[32];
+    snprintf(what, sizeof what, "%s lanes", lanes[k]);
+    setenv("RG_LANES", lanes[k], 1);
+    bool good = (w->modules[k] || open_on(t, t->cpu, source, false, &w->modules[k], s, in, seed, r)) &&
+                (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
+                run(s, in, form, what, r);
+    unsetenv("RG_LANES");
+    return good;
+}
+
+/* One form on the interpreter and with each width. */
+static bool
+check_form(const setting *t, const char *source, uint64_t seed, widths *w, subject *interp, inputs *in, form form,
+           double tolerance, report *r)
+{
+    static const char *const names[FORM_COUNT] = {"forward", "vjp", "gradient", "jvp", "second"};
+    if (form == JVP_FORWARD_VJP && subject_require_second(interp, in))
+        return complain(r, "no memory");
+    bool good = run(interp, in, form, names[form], r);
+    for (unsigned k = 0; good && k < WIDTHS; k++) {
+        char what[32];
+        subject *s = &w->at[k];
+        snprintf(what, sizeof what, "%s, %u lanes", names[form], k ? 8 * k : 1);
+        good = run_width(t, source, seed, w, k, in, form, r) && check_values(in, interp, s, what, r) &&
+               (form == FORWARD || form == JVP || check_planes(in, interp, s, RG_ADJOINT, tolerance, what, r)) &&
+               (form < JVP || check_planes(in, interp, s, RG_TANGENT, tolerance, what, r)) &&
+               (form != JVP_FORWARD_VJP ||
+                check_planes(in, interp, s, RG_ADJOINT | RG_TANGENT, 10 * tolerance, what, r));
+    }
+    return good;
+}
+
+static bool
+check_lanes(const setting *t, const char *source, uint64_t seed, subject *interp, inputs *in, double tolerance,
+            report *r)
+{
+    widths w = {0};
+    bool good = check_form(t, source, seed, &w, interp, in, FORWARD_VJP, tolerance, r) &&
+                (seed % 4 != 0 || check_form(t, source, seed, &w, interp, in, FORWARD, tolerance, r)) &&
+                (seed % 8 != 1 || check_form(t, source, seed, &w, interp, in, JVP, tolerance, r)) &&
+                (seed % 8 != 2 || check_form(t, source, seed, &w, interp, in, JVP_FORWARD_VJP, tolerance, r));
+    for (unsigned k = 0; k < WIDTHS; k++) {
+        if (good && seed % 8 == 5) {
+            setenv("RG_LANES", k == 0 ? "1" : k == 1 ? "8" : "16", 1);
+            good = check_split(in, &w.at[k], tolerance, r);
+            unsetenv("RG_LANES");
+        }
+        subject_close(&w.at[k]);
+        rg_module_destroy(w.modules[k]);
+    }
+    return good;
+}
+
 static bool
 check_program(const setting *t, const char *source, uint64_t seed, bool mixed, report *r)
 {
@@ -309,7 +396,9 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
     inputs in = {0}, in_wide = {0};
     double tolerance = mixed ? 1e-5 : t->threads > 1 ? 1e-10 : 1e-12;
     bool good = open_on(t, t->interp, source, false, &modules[0], &interp, &in, seed, r);
-    if (good && t->cpu)
+    if (good && t->cpu && t->lanes)
+        good = check_lanes(t, source, seed, &interp, &in, tolerance, r);
+    else if (good && t->cpu)
         good = open_on(t, t->cpu, source, false, &modules[1], &cpu, &in, seed, r) &&
                check_devices(&in, &interp, &cpu, seed, tolerance, r);
     if (good && mixed)
@@ -490,12 +579,19 @@ shrink(const setting *t, gen_program *p, uint64_t seed, const report *was)
     }
 }
 
+static gen_options
+options_of(const setting *t)
+{
+    return (gen_options){.lanes = t->lanes, .unordered = t->threads > 1};
+}
+
 static void
 report_failure(const setting *t, uint64_t seed, const report *r)
 {
     gen_program p;
+    gen_options options = options_of(t);
     str text = {0}, path = {0};
-    gen_make(&p, seed, NULL);
+    gen_make(&p, seed, &options);
     if (!t->keep)
         shrink(t, &p, seed, r);
     str_addf(&text, "// seed %llu: ", (unsigned long long)seed);
@@ -523,12 +619,13 @@ enum { BATCH = 64 };
 static void
 run_batch(const setting *t, uint64_t first, uint64_t count, int to)
 {
+    gen_options options = options_of(t);
     for (uint64_t seed = first; seed < first + count; seed++) {
         gen_program p;
         str source = {0};
         verdict v = {.seed = seed};
         alarm(SECONDS);
-        gen_make(&p, seed, NULL);
+        gen_make(&p, seed, &options);
         gen_print_program(&p, &source);
         v.good = check_program(t, source.ptr, seed, p.mixed, &v.report);
         str_free(&source);
@@ -604,6 +701,8 @@ main(int argc, char **argv)
             native = true;
         else if (strcmp(argv[i], "--plans") == 0)
             t.plans = true;
+        else if (strcmp(argv[i], "--lanes") == 0)
+            t.lanes = true;
         else if (strcmp(argv[i], "--directions") == 0)
             t.directions = true;
         else
@@ -612,7 +711,7 @@ main(int argc, char **argv)
     if (usage) {
         fprintf(stderr,
                 "usage: gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] "
-                "[--plans] [--directions] [--threads N]\n");
+                "[--plans] [--directions] [--threads N] [--lanes]\n");
         return 2;
     }
     if (!open_setting(&t, device, native)) {

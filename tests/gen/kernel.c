@@ -12,11 +12,10 @@ static void
 make_helper(gen *g)
 {
     scope s;
-    const char *type = float_type(g), *text = fmt(g, "h%u", g->serial++);
+    const char *type = float_type(g), *text = fmt(g, "h%u", g->serial++), *first;
     bool out = chance(g, 35);
-    compound(g,
-             fmt(g, "static %s\n%s(%s v0, double v1, int k0%s)\n{", type, text, float_type(g),
-                 out ? ", double *out" : ""),
+    first = float_type(g);
+    compound(g, fmt(g, "static %s\n%s(%s v0, double v1, int k0%s)\n{", type, text, first, out ? ", double *out" : ""),
              "}\n", &s);
     unsigned serial = g->serial;
     g->serial = 2;
@@ -39,11 +38,11 @@ make_helper(gen *g)
     g->in_helper = false;
     g->serial = serial;
     close_part(g, s);
-    vec_push(&g->helpers, ((helper){text, out}));
+    vec_push(&g->helpers, ((helper){text, first, out}));
 }
 
 /* Deals the arrays that tasks may store to: to this task or to its readers. */
-static void
+void
 deal(gen *g)
 {
     for (unsigned k = 0; k < 3; k++) {
@@ -51,29 +50,36 @@ deal(gen *g)
         g->own[k] = own ? arrays[k] : NULL;
         g->far[k] = own ? NULL : arrays[k];
     }
+    g->backwards = g->lanes && chance(g, 20);
+}
+
+static const char *
+thread_loop(gen *g)
+{
+    return g->lanes ? lane_loop(g) : "for (int i = 0; i < n; i++) {";
 }
 
 /* Inside a parallel loop what stands around it is only read. */
-static void
+void
 begin_threads(gen *g)
 {
-    g->in_thread = true;
+    g->in_thread = g->parallel = true;
     for (size_t k = 0; k < g->names.n; k++)
         g->names.at[k].outside = !g->names.at[k].fixed;
     for (size_t k = 0; k < g->names.n; k++)
         g->names.at[k].fixed = true;
 }
 
-static void
+void
 end_threads(gen *g)
 {
-    g->in_thread = false;
+    g->in_thread = g->parallel = g->backwards = false;
     for (size_t k = 0; k < g->names.n; k++)
         if (g->names.at[k].outside)
             g->names.at[k].fixed = g->names.at[k].outside = false;
 }
 
-static void
+void
 thread_body(gen *g, int budget)
 {
     g->budget = budget;
@@ -92,7 +98,7 @@ parallel_task(gen *g, int budget)
     scope s;
     deal(g);
     add(g, "#pragma omp parallel for");
-    compound(g, "for (int i = 0; i < n; i++) {", "}", &s);
+    compound(g, thread_loop(g), "}", &s);
     begin_threads(g);
     thread_body(g, budget);
     close_part(g, s);
@@ -114,7 +120,7 @@ reduction_task(gen *g)
     add(g, fmt(g, "%s %s = %s;", type, text, start));
     deal(g);
     add(g, fmt(g, "#pragma omp parallel for reduction(%s : %s)", ops[kind], text));
-    compound(g, "for (int i = 0; i < n; i++) {", "}", &s);
+    compound(g, thread_loop(g), "}", &s);
     begin_threads(g);
     thread_body(g, 8);
     switch (kind) {
@@ -203,8 +209,9 @@ extremum_task(gen *g)
     memset(g->own, 0, sizeof g->own);
     memcpy(g->far, arrays, sizeof g->far);
     add(g, "#pragma omp parallel for");
-    compound(g, "for (int i = 0; i < n; i++) {", "}", &s);
+    compound(g, thread_loop(g), "}", &s);
     begin_threads(g);
+    g->parallel = false;
     thread_body(g, 6);
     const char *at = index_below(g, 2), *c = chance(g, 50) ? "<" : ">";
     add(g, fmt(g, "double e = %s; int at = %s;", damped(g), at));
@@ -218,6 +225,10 @@ static void
 task(gen *g, unsigned nesting)
 {
     scope s;
+    if (g->lanes && chance(g, 30)) {
+        chance(g, 50) ? lane_grid_task(g) : lane_reduction_task(g);
+        return;
+    }
     switch (below(g, nesting ? 5 : 9)) {
     case 0:
         reduction_task(g);
@@ -264,14 +275,14 @@ static void
 make_kernel(gen *g, bool one_task)
 {
     scope s;
-    compound(
-        g,
-        "void\n"
-        "generated(int n, double c0, float c1, const int m[n], const double x[n], const double "
-        "w[5],\n"
-        "          const double q[n][3], double y[n], double z[n], double u[n], double acc[3],\n"
-        "          double loose[n], double best[2], int count[n])\n{",
-        "}", &s);
+    compound(g,
+             fmt(g,
+                 "void\n"
+                 "generated(int n, double c0, float c1, const int m[n], const double x[n], const double w[5],\n"
+                 "          const double q[n][3], double y[n], double z[n], double u[n], double acc[3],\n"
+                 "          double loose[n], double best[2], int count[n]%s)\n{",
+                 g->lanes ? lane_parameters() : ""),
+             "}", &s);
     vec_push(&g->names, ((name){"c0", "double", 0, true, true}));
     if (!g->f64_only) {
         vec_push(&g->names, ((name){"c1", "float", 0, true, true}));
@@ -292,6 +303,8 @@ gen_make(gen_program *p, uint64_t seed, const gen_options *options)
     gen_part top = {0};
     gen g = {.program = p, .random = seed * 0x2545f4914f6cdd1du + 1, .into = &top};
     *p = (gen_program){.arena = arena_new()};
+    g.lanes = p->lanes = options && options->lanes;
+    g.ordered = options && !options->unordered;
     g.f64_only = (options && options->f64_only) || chance(&g, 60);
     for (unsigned k = below(&g, 3); k > 0; k--)
         make_helper(&g);
@@ -350,6 +363,8 @@ print_list(const gen_node *node, unsigned depth, str *out)
 void
 gen_print_program(const gen_program *p, str *out)
 {
+    if (p->lanes)
+        str_addz(out, "#include <assert.h>\n#include <retrograd/kernel.h>\n#include <stddef.h>\n");
     str_addz(out, "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n"
                   "struct pair {\n    double a;\n    int k;\n};\n\n");
     print_list(p->first, 0, out);

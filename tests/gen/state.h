@@ -14,6 +14,7 @@ typedef struct name {
 
 typedef struct helper {
     const char *text;
+    const char *first; /* type of the first parameter; the second is a double */
     bool out; /* last parameter is a pointer to a double that it writes */
 } helper;
 
@@ -35,6 +36,12 @@ typedef struct gen {
     const char *own[3]; /* arrays that this thread may store to, at [i] */
     const char *far[3]; /* arrays that may be read anywhere */
     bool f64_only;
+    /* with gen_options.lanes */
+    bool lanes, ordered;  /* ordered: the order of threads may decide values */
+    bool parallel;        /* inside a loop whose threads may update what they share */
+    bool planar;          /* ... with several threads for an i */
+    bool backwards;       /* threads own element n - 1 - i */
+    unsigned tickets, stored_once;
 } gen;
 
 const char *fmt(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -52,6 +59,21 @@ const char *float_type(gen *g);
 const char *int_type(gen *g);
 name *pick(gen *g, bool is_float, bool assignable, bool array); /* NULL: none in scope */
 const name *declare(gen *g, const char *type, bool is_float, unsigned length, bool fixed);
+
+/* lanes.c */
+const char *lane_load(gen *g);
+const char *lane_int(gen *g);
+void lane_statement(gen *g);
+const char *lane_loop(gen *g); /* the head of a loop over i */
+void lane_grid_task(gen *g);
+void lane_reduction_task(gen *g);
+const char *lane_parameters(void);
+
+/* tasks */
+void deal(gen *g);
+void begin_threads(gen *g);
+void end_threads(gen *g);
+void thread_body(gen *g, int budget);
 
 /* statements */
 gen_node *add(gen *g, const char *head);

@@ -220,16 +220,16 @@ store_own(gen *g)
         assign_float(g);
         return;
     }
-    const char *y = g->own[k];
+    const char *y = fmt(g, g->backwards ? "%s[n - 1 - i]" : "%s[i]", g->own[k]);
     switch (below(g, 5)) {
     case 0:
         if (g->loops == 0) {
-            add(g, fmt(g, "%s[i] += 0.2 * %s;", y, damped(g)));
+            add(g, fmt(g, "%s += 0.2 * %s;", y, damped(g)));
             break;
         }
         /* fall through */
     case 1:
-        add(g, fmt(g, "%s[i] = 0.5 * %s[i] + 0.4 * %s;", y, y, damped(g)));
+        add(g, fmt(g, "%s = 0.5 * %s + 0.4 * %s;", y, y, damped(g)));
         break;
     case 2:
         add(g, "#pragma omp atomic");
@@ -239,7 +239,7 @@ store_own(gen *g)
         add(g, fmt(g, "count[i] += (int)(%s) & 15;", int_expr(g, 1)));
         break;
     default:
-        add(g, fmt(g, "%s[i] = %s;", y, damped(g)));
+        add(g, fmt(g, "%s = %s;", y, damped(g)));
     }
 }
 
@@ -392,6 +392,10 @@ static void
 statement(gen *g)
 {
     g->budget--;
+    if (g->lanes && chance(g, 22)) {
+        lane_statement(g);
+        return;
+    }
     unsigned kind = below(g, 20);
     bool shallow = g->depth < 7 && g->budget > 0;
     if (kind < 5)
