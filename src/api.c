@@ -260,7 +260,8 @@ context_create(const rg_context_desc *desc, rg_context **context)
     c->contraction = !desc->no_contraction;
     rt_device_desc device = {.tape_budget =
                                  desc->tape_budget ? desc->tape_budget : default_budget(),
-                             .num_threads = desc->num_threads};
+                             .num_threads = desc->num_threads,
+                             .native_math = desc->native_math};
     str error = {0};
     rg_status status = table->open(&device, &c->device, &error);
     mem_disown(&owns);

@@ -263,12 +263,23 @@ choose_plan(ad_plan_options *plan, diag_list *diags)
     return false;
 }
 
+/* The code generator reads it; a word that it does not know must not pass unseen. */
+static bool
+check_math(diag_list *diags)
+{
+    const char *asked = getenv("RG_MATH");
+    if (!asked || !*asked || strcmp(asked, "own") == 0 || strcmp(asked, "native") == 0)
+        return true;
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_MATH is \"%s\"\nit takes own or native", asked);
+    return false;
+}
+
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
     ad_plan_options plan = options->plan;
     *fn = NULL;
-    if (!choose_plan(&plan, diags))
+    if (!choose_plan(&plan, diags) || !check_math(diags))
         return NULL;
     ir_module *m = ir_module_new();
     mem_owner owns;

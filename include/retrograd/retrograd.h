@@ -63,6 +63,8 @@ typedef struct rg_context_desc {
                              * again what does not fit; 0: a quarter of the memory */
     uint32_t num_threads;   /* 0: OMP_NUM_THREADS, else one for each processor */
     bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
+    bool native_math;       /* device cpu: sin, exp, ... of the platform's libraries, whose bits depend on the
+                             * vector width, instead of our own */
     rg_allocator allocator; /* zero: the C library's */
 } rg_context_desc;
 

@@ -4,6 +4,7 @@
  * The table is expanded once for each class of type: double, float (f16 too, which is rounded
  * after), int64_t for signed and uint64_t for unsigned integers and bool. */
 #include "ir/ir.h"
+#include "math/rgm.h"
 
 #include <math.h>
 
@@ -76,6 +77,7 @@ rg_exponent(double x)
 #define NO (known = false, 0)
 
 #define M(name) name
+#define L(name) rgm_##name
 static bool
 eval_f64(rg_op op, double x, double y, double z, int n, double *r)
 {
@@ -92,8 +94,10 @@ eval_f64(rg_op op, double x, double y, double z, int n, double *r)
     return false;
 }
 #undef M
+#undef L
 
 #define M(name) name##f
+#define L(name) rgm_##name##f
 static bool
 eval_f32(rg_op op, float x, float y, float z, int n, float *r)
 {
@@ -111,6 +115,7 @@ eval_f32(rg_op op, float x, float y, float z, int n, float *r)
     return false;
 }
 #undef M
+#undef L
 #undef RG_OP
 
 #define RG_OP(NAME, text, form, flags, fvalue, ivalue, d0, d1, d2, doc)                            \

@@ -9,9 +9,8 @@
  *     harmless ones cost five instructions: add 1.5 * 2^52 or 2^23 and take the low bits instead);
  *   - straight lines: `?:` and `if` become selects, both sides are evaluated in lanes. What is long and rare goes into a
  *     static function whose name ends in `_slow` (unique among all sources), called under an `if` or a `?:`: a call
- *     there stays a call, and runs in lanes only if some lane wants it;
- *   - the host may not raise on what lanes compute in vain: no traps, no errno, no flags that mean anything.
- * Results at the edges are those of C's Annex F. */
+ *     there stays a call, and runs in lanes only if some lane wants it.
+ * Nobody looks at errno or the exception flags. Results at the edges are those of C's Annex F. */
 #ifndef MATH_RGM_H
 #define MATH_RGM_H
 
@@ -71,9 +70,15 @@ typedef struct rgm_pairf {
 #define RGM_TWO(NAME, name)                                                                                            \
     rgm_pair rgm_##name(double x);                                                                                     \
     rgm_pairf rgm_##name##f(float x);
-#include "functions.def"
+#include "math/functions.def"
 #undef RGM1
 #undef RGM2
 #undef RGM_TWO
+
+#ifndef __RETROGRAD__
+/* for compiled code, where sincos is a call */
+void rgm_sincos_places(double x, double *sine, double *cosine);
+void rgm_sincosf_places(float x, float *sine, float *cosine);
+#endif
 
 #endif

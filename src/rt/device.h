@@ -15,6 +15,7 @@ typedef struct rt_program rt_program; /* one form of a kernel, ready to launch *
 typedef struct rt_device_desc {
     uint64_t tape_budget; /* bytes; not 0 */
     uint32_t num_threads; /* 0: the device's choice */
+    bool native_math;     /* the platform's math functions instead of our own */
 } rt_device_desc;
 
 /* A kernel in one form, at the table's stage. The module stays alive as long as the program. */

@@ -8,6 +8,7 @@
 struct rt_device {
     rt_cpu *cpu;
     ll_jit *jit; /* made with the first kernel */
+    bool native_math;
 };
 
 /* Code for one thread needs no atomic operations; which code there is follows from the threads that
@@ -23,6 +24,7 @@ static rg_status
 cpu_open(const rt_device_desc *desc, rt_device **device, str *error)
 {
     rt_device *d = mem_zalloc(sizeof(*d));
+    d->native_math = desc->native_math;
     d->cpu = rt_cpu_create(desc->num_threads, desc->tape_budget);
     if (!d->cpu) {
         mem_free(d);
@@ -90,6 +92,7 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
     uint32_t n = desc->fn->body->nparams;
     /* one by one: what is there is released if the next one fails */
     p->options.noalias = desc->noalias;
+    p->options.native_math = device->native_math;
     p->options.present = copied(desc->present, n);
     p->options.absent = copied(desc->absent, n);
     p->options.contiguous = copied(desc->dense, n * sizeof(bool));

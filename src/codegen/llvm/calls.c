@@ -1,9 +1,7 @@
 /* Calls out of compiled code: intrinsics, the math library, the runtime.
- * SPDX-License-Identifier: Apache-2.0
- *
- * Math functions have names of our own until code is made, so that no pass computes one call at
- * compile time, with another rounding, and leaves its copy in the reverse sweep alone. */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
+#include "math/rgm.h"
 #include "rt/cpu/helpers.h"
 
 #include <math.h>
@@ -78,27 +76,10 @@ gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValu
     return quiet_call(g, name, result, n, args, NO_EFFECT);
 }
 
-enum { NAME_ROOM = 40 };
-
-static const char *
-math_name(gen *g, const char *name, bool is_float, char *room)
-{
-    snprintf(room, NAME_ROOM, "%s%s%s", g->libm_names ? "" : "rg_", name, is_float ? "f" : "");
-    return room;
-}
-
 LLVMValueRef
-gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args)
+gen_placing_call(gen *g, const char *name, unsigned n, LLVMValueRef *args)
 {
-    char room[NAME_ROOM];
-    return gen_pure_call(g, math_name(g, name, is_float, room), is_float ? g->f32 : g->f64, n, args);
-}
-
-void
-gen_math_places(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args)
-{
-    char room[NAME_ROOM];
-    quiet_call(g, math_name(g, name, is_float, room), g->nothing, n, args, WRITES_PLACES);
+    return quiet_call(g, name, g->nothing, n, args, WRITES_PLACES);
 }
 
 LLVMValueRef
@@ -127,17 +108,21 @@ float_to_half(float f)
 #endif
 
 #define ADDRESS(f)      (uint64_t)(uintptr_t)(f)
-#define LIBM1(op, name) {"rg_" #name, ADDRESS(name)}, {"rg_" #name "f", ADDRESS(name##f)},
-#define LIBM2(op, name) LIBM1(op, name)
+#define LIBM2(op, name) {"rg_" #name, ADDRESS(name)}, {"rg_" #name "f", ADDRESS(name##f)},
 #define SAME(name)      {#name, ADDRESS(name)},
 #define BOTH(name)      SAME(name) SAME(name##f)
 
 /* clang-format off */
 static const ll_symbol symbols[] = {
 #include "codegen/llvm/libm.def"
-    LIBM1(LDEXP, ldexp)
+    LIBM2(LDEXP, ldexp)
+    /* the math library: ours, and the platform's where that is asked for */
+#define RGM1(op, name) SAME(rgm_##name) SAME(rgm_##name##f) LIBM2(op, name)
+#define RGM2(op, name) RGM1(op, name)
+#define RGM_TWO(op, name) SAME(rgm_##name##_places) SAME(rgm_##name##f_places)
+#include "math/functions.def"
 #ifdef __GLIBC__
-    LIBM1(SINCOS, sincos)
+    LIBM2(SINCOS, sincos)
 #endif
     /* what instructions become on processors without them */
     BOTH(fma) BOTH(floor) BOTH(ceil) BOTH(trunc) BOTH(rint) BOTH(round) BOTH(sqrt)

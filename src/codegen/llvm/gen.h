@@ -46,7 +46,7 @@ typedef struct scope {
     uint8_t *lane;
     struct held_buffer *held; /* buffers whose fields were loaded */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
-    LLVMValueRef sincos[2][2]; /* places for its results: cosine, f64 */
+    LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
     int64_t scratch_used;
@@ -63,7 +63,8 @@ typedef struct gen {
     const ir_fn *ir;
     const ll_options *options;
     const char *symbol; /* of the entry function */
-    bool libm_names;    /* math functions under libm's names (objects) or ours (jit) */
+    bool libm_names;    /* libm's functions under its names (objects) or ours (jit) */
+    bool native_math;
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
@@ -118,14 +119,17 @@ void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
 /* calls.c */
 LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
                            unsigned n, LLVMValueRef *args);
-/* a pure function of the math library: `name` is that for double; for float an f is appended */
-LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
                            LLVMValueRef *args);
 /* the same with places in memory behind the first argument, where it leaves its results */
-void gen_math_places(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
+LLVMValueRef gen_placing_call(gen *g, const char *name, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
                               unsigned n, LLVMValueRef *args);
+
+/* math.c: `name` is that for double; for float an f is appended */
+LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
+LLVMValueRef gen_libm(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
+void gen_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2]);
 
 /* pairs.c */
 void gen_find_pairs(gen *g);

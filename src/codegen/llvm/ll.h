@@ -22,6 +22,7 @@ typedef struct ll_options {
     const bool *contiguous; /* plane 0 is dense and row-major: strides follow from the extents */
     bool noalias;           /* no two planes of any parameters share memory */
     bool alone;             /* launches use one thread: nothing needs to be atomic */
+    bool native_math;       /* the platform's math functions, not our own */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
     const char *triple, *cpu, *features;
 } ll_options;

@@ -21,6 +21,7 @@ add_kernel(unit *u, const ir_fn *fn, const char *name)
                 .ir = fn,
                 .symbol = name,
                 .libm_names = true,
+                .native_math = u->g.native_math,
                 .scratch = u->g.scratch};
     next.module = LLVMModuleCreateWithNameInContext(name, next.context);
     u->g = next;

@@ -1,14 +1,14 @@
 /* Sine and cosine of one operand: one call. SPDX-License-Identifier: Apache-2.0
  *
- * Only where the library's sincos is known to give the bits of its sin and of its cos. */
+ * Our own sincos gives the bits of its sin and of its cos; the platform's is taken where it is known to. */
 #include "codegen/llvm/gen.h"
 
 #include <math.h>
 
 #if defined(__GLIBC__) && defined(__x86_64__)
-enum { SINCOS_IS_EXACT = 1 };
+enum { NATIVE_IS_EXACT = 1 };
 #else
-enum { SINCOS_IS_EXACT = 0 };
+enum { NATIVE_IS_EXACT = 0 };
 #endif
 
 typedef struct pairing {
@@ -35,23 +35,13 @@ pair_op(ir_op *op, void *user)
 void
 gen_find_pairs(gen *g)
 {
-    if (!SINCOS_IS_EXACT || g->options->triple)
+    if (g->native_math && (!NATIVE_IS_EXACT || g->options->triple))
         return;
     pairing p = {.g = g};
     g->twins = arena_new_n(g->scratch, const ir_value *, g->ir->next_id);
     for (int i = 0; i < 2; i++)
         p.seen[i] = arena_new_n(g->scratch, const ir_op *, g->ir->next_id);
     ir_walk(g->ir->body, pair_op, &p);
-}
-
-/* where sincos leaves one of its results; read again at once */
-static LLVMValueRef
-place_for(gen *g, bool cosine, LLVMTypeRef type)
-{
-    LLVMValueRef *place = &g->s->sincos[cosine][type == g->f64];
-    if (!*place)
-        *place = gen_alloca(g, type, NULL, cosine ? "cosine" : "sine");
-    return *place;
 }
 
 bool
@@ -63,10 +53,9 @@ gen_pair(gen *g, const ir_op *op)
     if (g->s->values[v->id])
         return true; /* came with its twin */
     const ir_value *sine = op->code == RG_OP_SIN ? v : twin, *cosine = sine == v ? twin : v;
-    LLVMTypeRef type = gen_type(g, (rg_dtype)v->type.dtype);
-    LLVMValueRef args[3] = {gen_get(g, op->args[0]), place_for(g, false, type), place_for(g, true, type)};
-    gen_math_places(g, "sincos", type == g->f32, 3, args);
-    gen_set(g, sine, LLVMBuildLoad2(g->b, type, args[1], ""));
-    gen_set(g, cosine, LLVMBuildLoad2(g->b, type, args[2], ""));
+    LLVMValueRef results[2];
+    gen_sincos(g, v->type.dtype == RG_F32, gen_get(g, op->args[0]), results);
+    gen_set(g, sine, results[0]);
+    gen_set(g, cosine, results[1]);
     return true;
 }

@@ -113,19 +113,24 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_COPYSIGN:
         return intrinsic_f(g, "llvm.copysign", type, 2, a);
     case RG_OP_LDEXP:
-        return gen_math(g, "ldexp", single, 2, a);
+        return gen_libm(g, "ldexp", single, 2, a);
     case RG_OP_FRACTION:
         return gen_pure_call(g, single ? "rt_fractionf" : "rt_fraction", type, 1, a);
     case RG_OP_EXPONENT: {
         LLVMValueRef wide = single ? LLVMBuildFPExt(b, x, g->f64, "") : x;
         return gen_pure_call(g, "rt_exponent", g->i32, 1, &wide);
     }
-#define LIBM1(NAME, name)                                                                          \
+#define RGM1(NAME, name)                                                                           \
     case RG_OP_##NAME:                                                                             \
         return gen_math(g, #name, single, 1, a);
-#define LIBM2(NAME, name)                                                                          \
+#define RGM2(NAME, name)                                                                           \
     case RG_OP_##NAME:                                                                             \
         return gen_math(g, #name, single, 2, a);
+#define RGM_TWO(NAME, name)
+#include "math/functions.def"
+#define LIBM2(NAME, name)                                                                          \
+    case RG_OP_##NAME:                                                                             \
+        return gen_libm(g, #name, single, 2, a);
 #include "codegen/llvm/libm.def"
     }
     assert(!"an op that floats have");
