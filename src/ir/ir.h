@@ -234,6 +234,16 @@ bool ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *resul
  * type; ldexp: y is an i32); shared by folder and interpreter. False for ops of form OTHER. */
 bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uint64_t z, uint64_t *out);
 
+/* -- frames of the tape (frame.c) ------------------------------------------------------------------ */
+/* A frame holds its values without gaps, those of the largest unit first, and is rounded up (ir_frame_bytes of
+ * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; bools in lanes are
+ * bits there. */
+uint32_t ir_slot_unit(ir_type t);
+uint32_t ir_slot_bytes(ir_type t);
+uint32_t ir_frame_bytes(uint32_t bytes, uint32_t widest);
+/* fills in each value's offset (NULL: nobody asks); returns the frame's size */
+uint32_t ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets);
+
 /* -- construction (ir.c); the builder, parser and passes use these -------------------------------- */
 ir_module *ir_module_new(void);
 void ir_module_free(ir_module *m); /* takes NULL */

@@ -16,28 +16,35 @@ set_array(interp_frame *f, const ir_op *op, interp_array *a)
     return FLOW_NEXT;
 }
 
-/* The element of `a` that operand 1 names; NULL: there is none, the fault is recorded. */
+/* The element of `a` that operand 1 names in a lane; NULL: there is none, the fault is recorded. */
 static uint64_t *
-element(interp_frame *f, const ir_op *op, interp_array *a)
+element(interp_frame *f, const ir_op *op, interp_array *a, unsigned lane)
 {
+    ir_type type = op->args[0]->type;
     if (!a) {
         interp_fault(f, op, RT_FAULT_ASSERT, "a local array is used after it was consumed");
         return NULL;
     }
-    int64_t i = (int64_t)interp_bits(f, op->args[1]);
-    if (i < 0 || i >= a->length) {
+    int64_t i = (int64_t)interp_lane(f, op->args[1], lane);
+    if (i < 0 || i >= type.length) {
         const char *name = op->args[0]->name;
         interp_fault(f, op, RT_FAULT_ASSERT, "index %lld leaves local array `%s`, length %u",
-                     (long long)i, name ? name : "?", a->length);
+                     (long long)i, name ? name : "?", type.length);
         return NULL;
     }
-    return &a->at[i];
+    return type.lanes ? &a->at[i * type.lanes + lane] : &a->at[i];
+}
+
+static interp_array *
+new_array(ir_type type)
+{
+    return interp_array_new(type.length * (type.lanes ? type.lanes : 1));
 }
 
 interp_flow
 interp_array_op(interp_frame *f, const ir_op *op)
 {
-    return set_array(f, op, interp_array_new(op->results[0]->type.length));
+    return set_array(f, op, new_array(op->results[0]->type));
 }
 
 interp_flow
@@ -64,26 +71,47 @@ interp_copy(interp_frame *f, const ir_op *op)
 interp_flow
 interp_extract(interp_frame *f, const ir_op *op)
 {
-    uint64_t *at = element(f, op, f->words[op->args[0]->id].array);
-    if (!at)
-        return FLOW_FAULT;
-    f->words[op->results[0]->id].bits = *at;
+    interp_array *a = f->words[op->args[0]->id].array;
+    unsigned lanes = op->results[0]->type.lanes;
+    uint64_t *out = lanes ? interp_lanes_set(f, op, op->results[0]) : &f->words[op->results[0]->id].bits;
+    for (unsigned l = 0; out && l < (lanes ? lanes : 1); l++) {
+        bool takes_part = interp_takes_part(f, op, l);
+        const uint64_t *at = takes_part ? element(f, op, a, l) : NULL;
+        if (takes_part && !at)
+            return FLOW_FAULT;
+        out[l] = at ? *at : 0;
+    }
+    return out ? FLOW_NEXT : FLOW_FAULT;
+}
+
+/* operand 2 into `a`, where the lanes take part */
+static interp_flow
+put(interp_frame *f, const ir_op *op, interp_array *a)
+{
+    unsigned lanes = op->args[0]->type.lanes;
+    for (unsigned l = 0; l < (lanes ? lanes : 1); l++) {
+        if (!interp_takes_part(f, op, l))
+            continue;
+        uint64_t *at = element(f, op, a, l);
+        if (!at)
+            return FLOW_FAULT;
+        *at = interp_lane(f, op->args[2], l);
+    }
     return FLOW_NEXT;
 }
 
 interp_flow
 interp_insert(interp_frame *f, const ir_op *op)
 {
-    if (!element(f, op, f->words[op->args[0]->id].array))
-        return FLOW_FAULT;
     interp_word taken = interp_take(f, op->args[0]);
-    interp_array *own = interp_array_own(taken.array);
-    if (!own) {
+    interp_array *own = taken.array ? interp_array_own(taken.array) : NULL;
+    if (taken.array && !own) {
         interp_drop(f->machine, INTERP_ARRAY, taken);
         return no_memory(f, op);
     }
-    own->at[interp_bits(f, op->args[1])] = interp_bits(f, op->args[2]);
-    return set_array(f, op, own);
+    interp_flow flow = put(f, op, own);
+    interp_set(f, op->results[0], (interp_word){.array = own});
+    return flow;
 }
 
 /* -- slots: contents are undefined at first, so they begin as nonsense
@@ -92,7 +120,7 @@ interp_insert(interp_frame *f, const ir_op *op)
 interp_flow
 interp_slot(interp_frame *f, const ir_op *op)
 {
-    interp_array *a = interp_array_new(op->results[0]->type.length);
+    interp_array *a = new_array(op->results[0]->type);
     for (uint32_t k = 0; a && k < a->length; k++)
         a->at[k] = ir_wrap((rg_dtype)op->results[0]->type.dtype, 0x5a5a5a5a5a5a5a5aull);
     return set_array(f, op, a);
@@ -107,11 +135,7 @@ interp_slot_load(interp_frame *f, const ir_op *op)
 interp_flow
 interp_slot_store(interp_frame *f, const ir_op *op)
 {
-    uint64_t *at = element(f, op, f->words[op->args[0]->id].array);
-    if (!at)
-        return FLOW_FAULT;
-    *at = interp_bits(f, op->args[2]);
-    return FLOW_NEXT;
+    return put(f, op, f->words[op->args[0]->id].array);
 }
 
 interp_flow

@@ -15,6 +15,7 @@ kind_flags(ir_type t)
     case IR_TRACE:
         return INTERP_TRACE;
     case IR_SCALAR:
+        return t.lanes ? INTERP_ARRAY : 0;
     case IR_BUFFER:
     case IR_CURSOR:
         break;
@@ -69,8 +70,7 @@ collect_value(collector *c, const ir_value *v)
         return;
     vec_push(&c->ids, v->id);
     if (v->type.kind == IR_SCALAR || v->type.kind == IR_ARRAY)
-        c->bytes +=
-            (int64_t)ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
+        c->bytes += ir_slot_bytes(v->type);
 }
 
 static bool
@@ -239,6 +239,13 @@ static interp_step *const steps[RG_OP_COUNT] = {
     [RG_OP_TAPE_RESTORE] = interp_tape_restore,
     [RG_OP_TAPE_TASKS] = interp_tape_tasks,
     [RG_OP_TAPE_OVER_TASKS] = interp_tape_over_tasks,
+    [RG_OP_SPLAT] = interp_splat,
+    [RG_OP_LANE] = interp_lane_numbers,
+    [RG_OP_LANES_ANY] = interp_lanes_any,
+    [RG_OP_LANES_BITS] = interp_lanes_bits,
+    [RG_OP_LANES_REDUCE] = interp_lanes_reduce,
+    [RG_OP_LANE_GET] = interp_lane_get,
+    [RG_OP_LANE_SET] = interp_lane_set,
     [RG_OP_SLOT] = interp_slot,
     [RG_OP_SLOT_LOAD] = interp_slot_load,
     [RG_OP_SLOT_STORE] = interp_slot_store,
@@ -267,11 +274,11 @@ interp_region(interp_frame *f, const ir_region *region)
     for (const ir_op *op = region->first; op; op = op->next) {
         f->machine->steps++;
         interp_step *step = steps[op->code];
-        if (!step) {
+        if (!step && !op->results[0]->type.lanes) {
             run_scalar(f, op);
             continue;
         }
-        interp_flow flow = step(f, op);
+        interp_flow flow = step ? step(f, op) : interp_scalar_lanes(f, op);
         if (flow != FLOW_NEXT)
             return flow;
     }

@@ -4,7 +4,8 @@
  * Every SSA value has one word in its frame's table, by id. Local arrays and traces are counted
  * references; a word that holds one owns one count. Consuming uses (insert, yield, loop inits) move
  * the reference, so that a linear array is updated in place; a value that is recalled somewhere is
- * shared instead, so that it stays what it was. */
+ * shared instead, so that it stays what it was. Scalars with lanes are such arrays too, shared always; element
+ * i of a local array with n lanes has its lane l at i * n + l. */
 #ifndef RT_INTERP_MACHINE_H
 #define RT_INTERP_MACHINE_H
 
@@ -90,7 +91,8 @@ typedef struct interp_machine {
     struct interp_frame *frame; /* the innermost */
     uint32_t depth;             /* of calls */
     bool parallel;              /* inside a parallel loop */
-    uint64_t thread;            /* number of the iteration of the outermost one */
+    uint64_t thread;            /* number of the iteration of the outermost one; of a group its first */
+    uint32_t group, lane;       /* threads of the group, and the one at work (the group's number: all) */
     map cells;                  /* element of an adjoint -> what its threads added (adjoints.c) */
     arena *cell_arena;
     uint64_t steps;
@@ -153,6 +155,29 @@ interp_trace_result(const ir_op *op)
     const ir_value *last = op->records && op->nresults ? op->results[op->nresults - 1] : NULL;
     return last && last->type.kind == IR_TRACE ? last : NULL;
 }
+/* -- lanes.c --------------------------------------------------------------------------------------
+ */
+/* v in one lane: without lanes it is the same in all */
+static inline uint64_t
+interp_lane(const interp_frame *f, const ir_value *v, unsigned lane)
+{
+    const interp_array *a = v->type.lanes ? f->words[v->id].array : NULL;
+    return !v->type.lanes ? f->words[v->id].bits : a ? a->at[lane] : 0;
+}
+/* whether a masked op (any other: always) works in this lane */
+static inline bool
+interp_takes_part(const interp_frame *f, const ir_op *op, unsigned lane)
+{
+    return !op->masked || (interp_lane(f, op->args[op->nargs - 1], lane) & 1);
+}
+/* v's lanes, to be written; NULL: out of memory, the fault is recorded */
+uint64_t *interp_lanes_set(interp_frame *f, const ir_op *op, const ir_value *v);
+unsigned interp_lanes_of(const ir_op *op); /* 0: it works without */
+/* all lanes combined, the upper half with the lower half */
+uint64_t interp_reduced(const interp_frame *f, const ir_value *v, rg_rmw rmw);
+interp_step interp_scalar_lanes, interp_splat, interp_lane_numbers, interp_lanes_any, interp_lanes_bits;
+interp_step interp_lanes_reduce, interp_lane_get, interp_lane_set;
+
 /* -- adjoints.c -----------------------------------------------------------------------------------
  */
 /* An addition in a parallel loop to an element of an adjoint: whether two threads meet there without

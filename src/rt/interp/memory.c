@@ -83,17 +83,24 @@ outside(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis,
                         axis, b->name, (long long)b->arg->extent[axis]);
 }
 
+static int64_t
+index_at(const interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis, unsigned lane)
+{
+    uint64_t i = interp_lane(f, op->args[1 + axis], lane);
+    return (int64_t)(op->successive && axis + 1 == b->rank ? i + lane : i);
+}
+
 /* An index outside its axis is allowed while the element stays inside the array: C code walks rows
  * of contiguous arrays through pointers. */
 static interp_flow
-locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, int64_t *linear)
+locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned lane, int64_t *linear)
 {
     __extension__ typedef __int128 wide;
     wide sum = 0;
     unsigned worst = b->rank;
     int64_t worst_index = 0;
     for (unsigned k = 0; k < b->rank; k++) {
-        int64_t i = (int64_t)interp_bits(f, op->args[1 + k]);
+        int64_t i = index_at(f, op, b, k, lane);
         if (i < 0 || i >= b->arg->extent[k]) {
             worst = k;
             worst_index = i;
@@ -112,18 +119,18 @@ locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, int64_t 
 
 /* The place of an access; *at is NULL where the plane is missing. */
 static interp_flow
-locate(interp_frame *f, const ir_op *op, interp_buffer *b, void **at)
+locate(interp_frame *f, const ir_op *op, interp_buffer *b, unsigned lane, void **at)
 {
     int64_t linear = 0, strided = 0;
     bool inside = true;
     for (unsigned k = 0; k < b->rank; k++) {
-        int64_t i = (int64_t)interp_bits(f, op->args[1 + k]);
+        int64_t i = index_at(f, op, b, k, lane);
         inside &= i >= 0 && i < b->arg->extent[k];
         linear = (int64_t)((uint64_t)linear * (uint64_t)b->arg->extent[k] + (uint64_t)i);
         strided = (int64_t)((uint64_t)strided + (uint64_t)i * (uint64_t)b->arg->stride[k]);
     }
     if (!inside) {
-        if (locate_by_row(f, op, b, &linear) == FLOW_FAULT)
+        if (locate_by_row(f, op, b, lane, &linear) == FLOW_FAULT)
             return FLOW_FAULT;
         strided = interp_strided(b, linear);
     }
@@ -142,7 +149,7 @@ plane_bytes(const interp_machine *m, const interp_buffer *b, unsigned plane)
 
 /* Scalar parameters have one-element planes above 0. */
 static interp_flow
-find(interp_frame *f, const ir_op *op, rg_dtype *dtype, void **at)
+find(interp_frame *f, const ir_op *op, unsigned lane, rg_dtype *dtype, void **at)
 {
     const ir_value *v = op->args[0];
     if (v->type.kind == IR_SCALAR) {
@@ -160,7 +167,7 @@ find(interp_frame *f, const ir_op *op, rg_dtype *dtype, void **at)
         if (!b->arg->plane[op->plane])
             return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a temporary array");
     }
-    return locate(f, op, b, at);
+    return locate(f, op, b, lane, at);
 }
 
 /* f16 adjoints and tangents are f32 in registers and f16 in memory. */
@@ -170,31 +177,58 @@ convert(rg_dtype from, rg_dtype to, uint64_t bits)
     return from == to ? bits : ir_float_bits(to, ir_bits_float(from, bits));
 }
 
-interp_flow
-interp_load(interp_frame *f, const ir_op *op)
+static interp_flow
+load(interp_frame *f, const ir_op *op, unsigned lane, uint64_t *out)
 {
     rg_dtype dtype;
     void *at;
-    if (find(f, op, &dtype, &at) == FLOW_FAULT)
+    if (find(f, op, lane, &dtype, &at) == FLOW_FAULT)
         return FLOW_FAULT;
     interp_cell_settle(f->machine, at);
     uint64_t bits = at ? interp_element_read(dtype, at) : 0;
-    f->words[op->results[0]->id].bits = convert(dtype, (rg_dtype)op->results[0]->type.dtype, bits);
+    *out = convert(dtype, (rg_dtype)op->results[0]->type.dtype, bits);
+    return FLOW_NEXT;
+}
+
+interp_flow
+interp_load(interp_frame *f, const ir_op *op)
+{
+    const ir_value *result = op->results[0];
+    if (!result->type.lanes)
+        return load(f, op, 0, &f->words[result->id].bits);
+    uint64_t *out = interp_lanes_set(f, op, result);
+    interp_flow flow = out ? FLOW_NEXT : FLOW_FAULT;
+    for (unsigned l = 0; l < result->type.lanes && flow == FLOW_NEXT; l++) {
+        out[l] = 0;
+        if (interp_takes_part(f, op, l))
+            flow = load(f, op, l, &out[l]);
+    }
+    return flow;
+}
+
+static interp_flow
+store(interp_frame *f, const ir_op *op, unsigned lane)
+{
+    rg_dtype dtype;
+    void *at;
+    if (find(f, op, lane, &dtype, &at) == FLOW_FAULT)
+        return FLOW_FAULT;
+    const ir_value *v = op->args[op->nargs - 1 - op->masked];
+    interp_cell_settle(f->machine, at);
+    if (at)
+        interp_element_write(dtype, at, convert((rg_dtype)v->type.dtype, dtype, interp_lane(f, v, lane)));
     return FLOW_NEXT;
 }
 
 interp_flow
 interp_store(interp_frame *f, const ir_op *op)
 {
-    rg_dtype dtype;
-    void *at;
-    if (find(f, op, &dtype, &at) == FLOW_FAULT)
-        return FLOW_FAULT;
-    const ir_value *v = op->args[op->nargs - 1];
-    interp_cell_settle(f->machine, at);
-    if (at)
-        interp_element_write(dtype, at, convert((rg_dtype)v->type.dtype, dtype, interp_bits(f, v)));
-    return FLOW_NEXT;
+    unsigned lanes = interp_lanes_of(op);
+    interp_flow flow = lanes ? FLOW_NEXT : store(f, op, 0);
+    for (unsigned l = 0; l < lanes && flow == FLOW_NEXT; l++)
+        if (interp_takes_part(f, op, l))
+            flow = store(f, op, l);
+    return flow;
 }
 
 uint64_t
@@ -213,31 +247,60 @@ interp_combine(rg_rmw rmw, rg_dtype d, uint64_t old, uint64_t value, uint64_t co
     return result;
 }
 
-interp_flow
-interp_rmw(interp_frame *f, const ir_op *op)
+static interp_flow
+update(interp_frame *f, const ir_op *op, unsigned lane, void **at)
 {
     rg_dtype dtype;
-    void *at;
-    if (find(f, op, &dtype, &at) == FLOW_FAULT)
+    if (find(f, op, lane, &dtype, at) == FLOW_FAULT)
         return FLOW_FAULT;
     bool cas = op->rmw == RG_RMW_CAS;
-    const ir_value *v = op->args[op->nargs - (cas ? 2 : 1)];
+    uint32_t last = op->nargs - 1 - op->masked;
+    const ir_value *v = op->args[cas ? last - 1 : last];
+    uint64_t value = interp_lane(f, v, lane);
     rg_dtype computed = (rg_dtype)v->type.dtype;
     bool added = false;
     if (ir_is_float(computed) &&
-        interp_cell_add(f, op, dtype, at, ir_bits_float(computed, interp_bits(f, v)), &added) == FLOW_FAULT)
+        interp_cell_add(f, op, dtype, *at, ir_bits_float(computed, value), &added) == FLOW_FAULT)
         return FLOW_FAULT;
     if (added)
         return FLOW_NEXT;
-    uint64_t old = at ? convert(dtype, computed, interp_element_read(dtype, at)) : 0;
-    if (at) {
-        uint64_t compare = cas ? interp_bits(f, op->args[op->nargs - 1]) : 0;
-        uint64_t now = interp_combine((rg_rmw)op->rmw, computed, old, interp_bits(f, v), compare);
-        interp_element_write(dtype, at, convert(computed, dtype, now));
+    uint64_t old = *at ? convert(dtype, computed, interp_element_read(dtype, *at)) : 0;
+    if (*at) {
+        uint64_t compare = cas ? interp_bits(f, op->args[last]) : 0;
+        uint64_t now = interp_combine((rg_rmw)op->rmw, computed, old, value, compare);
+        interp_element_write(dtype, *at, convert(computed, dtype, now));
     }
     if (op->nresults)
         f->words[op->results[0]->id].bits = old;
     return FLOW_NEXT;
+}
+
+/* No two lanes may add to one element. */
+static interp_flow
+update_lanes(interp_frame *f, const ir_op *op, unsigned lanes)
+{
+    void *at[64] = {0};
+    interp_flow flow = FLOW_NEXT;
+    for (unsigned l = 0; l < lanes && flow == FLOW_NEXT; l++) {
+        if (!interp_takes_part(f, op, l))
+            continue;
+        f->machine->lane = l;
+        flow = update(f, op, l, &at[l]);
+        for (unsigned k = 0; at[l] && k < l && flow == FLOW_NEXT; k++)
+            if (at[k] == at[l])
+                flow = interp_fault(f, op, RT_FAULT_ASSERT, "lanes %u and %u add to one element of `%s`", k, l,
+                                    op->args[0]->name ? op->args[0]->name : "?");
+    }
+    f->machine->lane = f->machine->group;
+    return flow;
+}
+
+interp_flow
+interp_rmw(interp_frame *f, const ir_op *op)
+{
+    void *at;
+    unsigned lanes = interp_lanes_of(op);
+    return lanes ? update_lanes(f, op, lanes) : update(f, op, 0, &at);
 }
 
 interp_flow

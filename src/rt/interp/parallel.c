@@ -1,5 +1,7 @@
 /* Parallel loops: thread after thread, reductions in a wider type.
- * SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A loop in groups runs group after group: each row of threads is cut into groups, of which the last may be shorter. */
 #include "rt/interp/machine.h"
 
 typedef struct domain {
@@ -7,6 +9,8 @@ typedef struct domain {
     rg_dtype index;
     uint64_t lo[RT_RANK], count[RT_RANK];
     uint64_t total;
+    unsigned lanes;      /* of a group; 0: threads run one by one */
+    uint64_t row, steps; /* groups of a row; groups, or threads, that run one after the other */
 } domain;
 
 static domain
@@ -21,7 +25,27 @@ domain_of(const interp_frame *f, const ir_op *op)
         d.count[k] = some ? hi - lo : 0;
         d.total *= d.count[k];
     }
+    const ir_region *body = op->regions[0];
+    d.steps = d.total;
+    if (body->nparams > d.rank) {
+        uint64_t length = d.count[d.rank - 1];
+        d.lanes = body->params[d.rank]->type.lanes;
+        d.row = (length + d.lanes - 1) / d.lanes;
+        d.steps = length ? d.total / length * d.row : 0;
+    }
     return d;
+}
+
+/* the first thread of a step, and how many it has */
+static uint64_t
+threads_of(const domain *d, uint64_t step, uint32_t *n)
+{
+    *n = 1;
+    if (!d->lanes)
+        return step;
+    uint64_t length = d->count[d->rank - 1], first = step % d->row * d->lanes;
+    *n = (uint32_t)(length - first < d->lanes ? length - first : d->lanes);
+    return step / d->row * length + first;
 }
 
 static void
@@ -62,27 +86,49 @@ combined(const total *t, rg_rmw rmw, rg_dtype d)
     return is_wide(rmw, d) ? ir_float_bits(d, t->wide) : t->bits;
 }
 
+/* the mask of a group: its first lanes are threads */
+static interp_flow
+set_mask(interp_frame *f, const ir_op *op, const domain *d, uint32_t n)
+{
+    uint64_t *mask = d->lanes ? interp_lanes_set(f, op, op->regions[0]->params[d->rank]) : NULL;
+    for (unsigned l = 0; mask && l < d->lanes; l++)
+        mask[l] = l < n;
+    return d->lanes && !mask ? FLOW_FAULT : FLOW_NEXT;
+}
+
 typedef struct sweep {
     domain domain;
     uint32_t first_init, reductions;
     total *totals;
     interp_trace *records; /* the trace being made, or NULL */
     interp_trace *rewinds; /* the trace being reversed, or NULL */
+    bool inner;            /* another parallel loop is around */
 } sweep;
 
 static interp_flow
-run_thread(interp_frame *f, const ir_op *op, sweep *s, uint64_t thread)
+run_step(interp_frame *f, const ir_op *op, sweep *s, uint64_t step)
 {
     const ir_region *body = op->regions[0];
-    set_indices(f, &s->domain, body, thread);
+    uint32_t n;
+    uint64_t first = threads_of(&s->domain, step, &n);
+    set_indices(f, &s->domain, body, first);
+    if (set_mask(f, op, &s->domain, n) == FLOW_FAULT)
+        return FLOW_FAULT;
+    if (!s->inner) {
+        f->machine->thread = first;
+        f->machine->group = f->machine->lane = n;
+    }
     if (s->rewinds)
-        interp_trace_restore(f, s->rewinds, thread);
+        interp_trace_restore(f, s->rewinds, step);
     interp_flow flow = interp_region(f, body);
     if (flow != FLOW_YIELD)
         return FLOW_FAULT;
-    for (uint32_t k = 0; k < s->reductions; k++)
-        contribute(&s->totals[k], (rg_rmw)op->reduce[k], (rg_dtype)op->results[k]->type.dtype,
-                   interp_bits(f, f->leave->args[k]));
+    for (uint32_t k = 0; k < s->reductions; k++) {
+        rg_rmw rmw = (rg_rmw)op->reduce[k];
+        const ir_value *v = f->leave->args[k];
+        uint64_t bits = v->type.lanes ? interp_reduced(f, v, rmw) : interp_bits(f, v);
+        contribute(&s->totals[k], rmw, (rg_dtype)v->type.dtype, bits);
+    }
     if (s->records && !interp_trace_add(f, s->records))
         return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a trace");
     return interp_may_go_on(f, op) ? FLOW_NEXT : FLOW_FAULT;
@@ -93,15 +139,11 @@ static interp_flow
 run_threads(interp_frame *f, const ir_op *op, sweep *s)
 {
     interp_flow flow = FLOW_NEXT;
-    bool outermost = !f->machine->parallel;
+    s->inner = f->machine->parallel;
     f->machine->parallel = true;
-    for (uint64_t k = 0; k < s->domain.total && flow == FLOW_NEXT; k++) {
-        uint64_t thread = op->rewinds ? s->domain.total - 1 - k : k;
-        if (outermost)
-            f->machine->thread = thread;
-        flow = run_thread(f, op, s, thread);
-    }
-    if (outermost) {
+    for (uint64_t k = 0; k < s->domain.steps && flow == FLOW_NEXT; k++)
+        flow = run_step(f, op, s, op->rewinds ? s->domain.steps - 1 - k : k);
+    if (!s->inner) {
         f->machine->parallel = false;
         interp_cells_flush(f->machine);
     }
@@ -115,7 +157,7 @@ prepare_traces(interp_frame *f, const ir_op *op, sweep *s)
     uint32_t at = 2 * s->domain.rank;
     if (s->first_init > at) {
         s->rewinds = f->words[op->args[at]->id].trace;
-        if ((s->rewinds ? s->rewinds->rows : 0) != s->domain.total)
+        if ((s->rewinds ? s->rewinds->rows : 0) != s->domain.steps)
             return interp_fault(f, op, RT_FAULT_ASSERT,
                                 "rewinds a trace of another number of threads");
     }

@@ -11,12 +11,19 @@ tape_of(interp_machine *m)
     return &m->tapes[m->parallel];
 }
 
+/* words of a value; 0: one, which is no array's */
+static uint64_t
+array_words(ir_type t)
+{
+    return t.lanes ? (uint64_t)t.lanes * (t.length ? t.length : 1) : t.length;
+}
+
 static uint64_t
 frame_words(ir_value *const *values, uint32_t n)
 {
     uint64_t words = 2;
     for (uint32_t k = 0; k < n; k++)
-        words += values[k]->type.length ? values[k]->type.length : 1;
+        words += array_words(values[k]->type) ? array_words(values[k]->type) : 1;
     return words;
 }
 
@@ -25,7 +32,8 @@ frame_types(ir_value *const *values, uint32_t n)
 {
     uint64_t hash = 0xcbf29ce484222325ull ^ n;
     for (uint32_t k = 0; k < n; k++)
-        hash = (hash ^ values[k]->type.dtype ^ (uint64_t)values[k]->type.length << 8) *
+        hash = (hash ^ values[k]->type.dtype ^ (uint64_t)values[k]->type.length << 8 ^
+                (uint64_t)values[k]->type.lanes << 40) *
                0x100000001b3ull;
     return hash;
 }
@@ -33,14 +41,7 @@ frame_types(ir_value *const *values, uint32_t n)
 static uint64_t
 frame_bytes(ir_value *const *values, uint32_t n)
 {
-    uint64_t bytes = 0, widest = 1;
-    for (uint32_t k = 0; k < n; k++) {
-        ir_type t = values[k]->type;
-        uint64_t element = t.kind == IR_CURSOR || t.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)t.dtype);
-        bytes += element * (t.length ? t.length : 1);
-        widest = element > widest ? element : widest;
-    }
-    return (bytes + widest - 1) / widest * widest;
+    return ir_frame_layout(values, n, NULL);
 }
 
 static uint64_t
@@ -122,13 +123,14 @@ interp_tape_push(interp_frame *f, const ir_op *op)
     if (tape->counted && bytes > tape->counted)
         return interp_fault(f, op, RT_FAULT_ASSERT, "pushes more than the tape has room for");
     for (uint32_t k = 0; k < n; k++) {
+        ir_type type = values[k]->type;
         const interp_array *a = f->words[values[k]->id].array;
-        if (values[k]->type.length && !a)
+        if (type.length && !a)
             return interp_fault(f, op, RT_FAULT_ASSERT, "a consumed local array is recorded");
-        if (!values[k]->type.length)
+        if (!array_words(type))
             tape->at[cursor++] = interp_bits(f, values[k]);
-        for (uint32_t i = 0; i < values[k]->type.length; i++)
-            tape->at[cursor++] = a->at[i];
+        for (uint64_t i = 0; i < array_words(type); i++)
+            tape->at[cursor++] = a ? a->at[i] : 0;
     }
     tape->at[cursor++] = bytes;
     tape->at[cursor++] = frame_types(values, n);
@@ -140,7 +142,7 @@ interp_tape_push(interp_frame *f, const ir_op *op)
 static interp_flow
 pop_array(interp_frame *f, const ir_op *op, const ir_value *v, const uint64_t *from)
 {
-    interp_array *a = interp_array_new(v->type.length);
+    interp_array *a = interp_array_new((uint32_t)array_words(v->type));
     if (!a)
         return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a local array");
     memcpy(a->at, from, sizeof(uint64_t) * a->length);
@@ -160,12 +162,12 @@ interp_tape_pop(interp_frame *f, const ir_op *op)
                             "pops a frame of other values than were pushed");
     uint64_t at = cursor -= words;
     for (uint32_t k = 0; k < n; k++) {
-        if (!values[k]->type.length)
+        if (!array_words(values[k]->type))
             f->words[values[k]->id].bits = tape->at[at++];
         else if (pop_array(f, op, values[k], tape->at + at) == FLOW_FAULT)
             return FLOW_FAULT;
         else
-            at += values[k]->type.length;
+            at += array_words(values[k]->type);
     }
     f->words[op->results[0]->id].bits = cursor;
     note_held(f->machine, tape, bytes_up_to(tape, cursor));
