@@ -232,7 +232,11 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
             PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
             pass_simplify(m, IR_STAGE_AD, diags);
         }
-        /* what is recalled now is recorded */
+    }
+    /* what is recalled now is recorded, by each thread or by a group of them */
+    if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
+    if (reverse || calls) {
         PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
         seen(o, "plan", m);
     }
@@ -274,18 +278,35 @@ check_math(diag_list *diags)
     return false;
 }
 
+/* RG_LANES=1|8|16; false: it says something else */
+static bool
+choose_lanes(unsigned *lanes, diag_list *diags)
+{
+    const char *forced = getenv("RG_LANES");
+    if (!forced || !*forced)
+        return true;
+    if (strcmp(forced, "1") && strcmp(forced, "8") && strcmp(forced, "16")) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_LANES is \"%s\"\nit takes 1, 8 or 16", forced);
+        return false;
+    }
+    *lanes = (unsigned)atoi(forced);
+    return true;
+}
+
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
     ad_plan_options plan = options->plan;
+    unsigned lanes = options->lanes;
     *fn = NULL;
-    if (!choose_plan(&plan, diags) || !check_math(diags))
+    if (!choose_plan(&plan, diags) || !choose_lanes(&lanes, diags) || !check_math(diags))
         return NULL;
     ir_module *m = ir_module_new();
     mem_owner owns;
     mem_own(&owns, ir_module_release, m);
     m->plan = &plan;
     m->drop = plan.drop;
+    m->lanes = lanes;
     ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), options, diags);
     m->plan = NULL;
     mem_disown(&owns);

@@ -24,6 +24,7 @@ typedef struct pipeline_options {
     bool side_by_side;     /* those of an element lie one behind the other */
     bool contraction;      /* form fma */
     bool shared;           /* buffers may share adjoints: no add to one is exclusive */
+    unsigned lanes;        /* threads of a group: 8, 16; 1: none; 0: what pays (the environment's RG_LANES comes after it) */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
     ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
     /* Called with each stage's name when it is done; may be NULL. */

@@ -187,6 +187,7 @@ struct ir_module {
     ir_fn *first, *last;
     vec(ir_file) files;      /* files.at[0] is none */
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
+    unsigned lanes; /* lower_lanes: threads of a group; 1: all by themselves, 0: as it pays */
     uint32_t drop; /* lower_tape: loops drop frames of more bytes than this; 0: as the budget wants */
     const struct ad_plan_options *plan; /* lent: what ad_plan is told (ad/ad.h); NULL: nothing */
 };

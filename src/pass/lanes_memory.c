@@ -1,0 +1,213 @@
+/* Memory, local arrays and what the user sees, in lanes. SPDX-License-Identifier: Apache-2.0
+ *
+ * Where all threads of a group touch one element, they do so once; successive elements are a vector; else each
+ * lane has its own subscripts, and only lanes that take part touch anything. */
+#include "pass/lanes.h"
+
+static uint32_t
+subscripts(const ir_op *op)
+{
+    return op->args[0]->type.kind == IR_BUFFER ? op->args[0]->type.rank : 0;
+}
+
+static bool
+one_element(lanes *l, const ir_op *op)
+{
+    for (uint32_t i = 1; i <= subscripts(op); i++)
+        if (!lanes_is_same(l, op->args[i]))
+            return false;
+    return true;
+}
+
+static ir_op *
+like(lanes *l, const ir_op *op)
+{
+    ir_op *made = ir_op_like(l->fn, op);
+    made->loc = l->loc;
+    return made;
+}
+
+/* an access like op's: its buffer and subscripts, then `value` (NULL: none), then the mask */
+static ir_op *
+access(lanes *l, const ir_op *op, ir_value *value, ir_value *mask)
+{
+    ir_op *made = like(l, op);
+    made->successive = lanes_successive(l, op);
+    made->masked = mask != NULL;
+    ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
+    for (uint32_t i = 1; i <= subscripts(op); i++)
+        ir_op_arg(made, l->fn, made->successive ? lanes_one(l, op->args[i]) : lanes_operand(l, op->args[i]));
+    if (value)
+        ir_op_arg(made, l->fn, value);
+    if (mask)
+        ir_op_arg(made, l->fn, mask);
+    ir_append(l->into, made);
+    return made;
+}
+
+/* the same access by all threads, once: operand `at` becomes `value` (NULL: as it is) */
+static ir_op *
+once(lanes *l, const ir_op *op, ir_value *value)
+{
+    ir_op *made = like(l, op);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        ir_op_arg(made, l->fn, value && i == 1 + subscripts(op) ? value : lanes_one(l, op->args[i]));
+    ir_append(l->into, made);
+    return made;
+}
+
+void
+lanes_load(lanes *l, const ir_op *op)
+{
+    const ir_value *v = op->results[0];
+    if (one_element(l, op)) {
+        lanes_set(l, v, ir_op_result(once(l, op, NULL), l->fn, v->type, NULL), NULL);
+        return;
+    }
+    ir_op *made = access(l, op, NULL, lanes_active(l));
+    lanes_set(l, v, NULL, ir_op_result(made, l->fn, lanes_type(l, v->type), NULL));
+}
+
+/* what the last lane that takes part has: it comes last where threads run one after the other */
+static ir_value *
+last_lane(lanes *l, ir_value *v)
+{
+    ir_value *mask = lanes_active(l), *lane;
+    if (mask) {
+        ir_value *bits = lanes_unary(l, RG_OP_LANES_BITS, ir_scalar(RG_U64), mask);
+        ir_value *above = lanes_cast(l, lanes_unary(l, RG_OP_CLZ, bits->type, bits), RG_I32);
+        lane = lanes_binary(l, RG_OP_SUB, lanes_const(l, RG_I32, 63), above);
+    } else {
+        lane = lanes_const(l, RG_I32, l->width - 1);
+    }
+    return lanes_value(l, RG_OP_LANE_GET, ir_with_lanes(v->type, 0), 2, (ir_value *[]){v, lane});
+}
+
+void
+lanes_store(lanes *l, const ir_op *op)
+{
+    ir_value *value = lanes_operand(l, op->args[op->nargs - 1]);
+    if (!one_element(l, op))
+        access(l, op, lanes_splat(l, value), lanes_active(l));
+    else
+        once(l, op, value->type.lanes ? last_lane(l, value) : value);
+}
+
+/* -- read-modify-write ------------------------------------------------------------------------------- */
+
+static bool
+combines(const ir_op *op)
+{
+    return !op->nresults && op->rmw != RG_RMW_EXCHANGE && op->rmw != RG_RMW_CAS;
+}
+
+static ir_value *
+of_lane(lanes *l, ir_value *v, ir_value *lane)
+{
+    if (!v->type.lanes)
+        return v;
+    return lanes_value(l, RG_OP_LANE_GET, ir_with_lanes(v->type, 0), 2, (ir_value *[]){v, lane});
+}
+
+static ir_value *
+one_lanes_rmw(lanes *l, ir_value *lane, void *user)
+{
+    const ir_op *op = user;
+    ir_op *made = like(l, op);
+    ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
+    for (uint32_t i = 1; i < op->nargs; i++)
+        ir_op_arg(made, l->fn, of_lane(l, lanes_operand(l, op->args[i]), lane));
+    ir_append(l->into, made);
+    return op->nresults ? ir_op_result(made, l->fn, op->results[0]->type, NULL) : NULL;
+}
+
+void
+lanes_rmw(lanes *l, const ir_op *op)
+{
+    ir_value *value = op->args[1 + subscripts(op)];
+    bool apart = !op->atomic || lanes_successive(l, op); /* no two lanes at one element */
+    if (one_element(l, op) && combines(op)) {
+        ir_value *each = lanes_or_identity(l, lanes_active(l), lanes_all(l, value), (rg_rmw)op->rmw);
+        once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
+    } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !one_element(l, op)) {
+        access(l, op, lanes_all(l, value), lanes_active(l));
+    } else {
+        ir_type type = op->nresults ? op->results[0]->type : ir_trace();
+        ir_value *old = lanes_serial(l, lanes_active(l), type, one_lanes_rmw, (void *)op);
+        if (old)
+            lanes_set(l, op->results[0], NULL, old);
+    }
+}
+
+/* -- local arrays ------------------------------------------------------------------------------------- */
+
+/* Lanes that are no threads have subscripts that mean nothing; an array's own lanes may be written by all. */
+void
+lanes_extract(lanes *l, const ir_op *op)
+{
+    const ir_value *v = op->results[0];
+    ir_value *array = lanes_operand(l, op->args[0]), *index = lanes_operand(l, op->args[1]);
+    bool in_lanes = array->type.lanes || index->type.lanes;
+    ir_value *mask = index->type.lanes ? lanes_active(l) : NULL;
+    ir_op *made = lanes_op(l, RG_OP_EXTRACT, mask ? 3 : 2, (ir_value *[]){array, index, mask}, 0);
+    made->masked = mask != NULL;
+    ir_value *element = ir_op_result(made, l->fn, in_lanes ? lanes_type(l, v->type) : v->type, NULL);
+    lanes_put(l, v, element);
+}
+
+void
+lanes_insert(lanes *l, const ir_op *op)
+{
+    const ir_value *v = op->results[0];
+    ir_value *array = lanes_operand(l, op->args[0]), *index = lanes_operand(l, op->args[1]);
+    ir_value *value = lanes_operand(l, op->args[2]);
+    bool in_lanes = array->type.lanes;
+    ir_value *mask = !in_lanes ? NULL : index->type.lanes ? lanes_active(l) : l->mask;
+    ir_value *args[4] = {array, index, in_lanes ? lanes_splat(l, value) : value, mask};
+    ir_op *made = lanes_op(l, RG_OP_INSERT, mask ? 4 : 3, args, 0);
+    made->masked = mask != NULL;
+    lanes_put(l, v, ir_op_result(made, l->fn, array->type, NULL));
+}
+
+/* -- what the user sees ------------------------------------------------------------------------------- */
+
+static ir_op *
+effect(lanes *l, const ir_op *op, uint32_t nargs, ir_value **args)
+{
+    ir_op *made = like(l, op);
+    for (uint32_t i = 0; i < nargs; i++)
+        ir_op_arg(made, l->fn, args[i]);
+    ir_append(l->into, made);
+    return made;
+}
+
+/* one of the threads at which it fails is enough */
+void
+lanes_assert(lanes *l, const ir_op *op)
+{
+    ir_value *holds = lanes_operand(l, op->args[0]);
+    if (holds->type.lanes) {
+        ir_type type = holds->type;
+        ir_value *fails = lanes_unary(l, RG_OP_NOT, type, holds), *mask = lanes_active(l);
+        fails = mask ? lanes_binary(l, RG_OP_AND, fails, mask) : fails;
+        holds = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, fails));
+    }
+    effect(l, op, 1, &holds);
+}
+
+static ir_value *
+one_lanes_print(lanes *l, ir_value *lane, void *user)
+{
+    const ir_op *op = user;
+    ir_value **args = arena_new_n(l->scratch, ir_value *, op->nargs + 1);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        args[i] = of_lane(l, lanes_operand(l, op->args[i]), lane);
+    effect(l, op, op->nargs, args);
+    return NULL;
+}
+
+void
+lanes_print(lanes *l, const ir_op *op)
+{
+    lanes_serial(l, lanes_active(l), ir_trace(), one_lanes_print, (void *)op);
+}
