@@ -174,8 +174,8 @@ free_arguments(ircase *c)
     c->nargs = 0;
 }
 
-static bool
-set_arguments(ircase *c)
+bool
+ircase_arguments(ircase *c)
 {
     size_t at = 0, len;
     free_arguments(c);
@@ -247,7 +247,7 @@ ircase_run(ircase *c)
 {
     c->printed.len = 0;
     c->fault = RT_FAULT_ASSERT;
-    if (!set_arguments(c))
+    if (!ircase_arguments(c))
         return;
     interp_options options = {
         .step_limit = 1u << 24, .budget = c->budget, .print = note_print, .user = &c->printed};

@@ -36,6 +36,8 @@ typedef struct ircase {
 /* false, with a message on stderr, if the file cannot be read or parsed, or is not valid */
 bool ircase_open(ircase *c, const char *path);
 void ircase_close(ircase *c);
+/* sets arguments as the comments say; false, with a message, if they cannot be read */
+bool ircase_arguments(ircase *c);
 /* sets arguments as the comments say and interprets the kernel as it is now */
 void ircase_run(ircase *c);
 /* whether all that the comments want holds after a run; complains on stderr, naming `when` */

@@ -11,7 +11,7 @@ element_bytes(ir_type t)
         return 8; /* pointers */
     if (!t.lanes)
         return ir_bytes((rg_dtype)t.dtype);
-    if (t.dtype == RG_BOOL)
+    if (t.dtype == RG_BOOL && t.kind == IR_SCALAR)
         return t.lanes > 8 ? t.lanes / 8 : 1;
     return ir_bytes((rg_dtype)t.dtype) * t.lanes;
 }

@@ -53,7 +53,7 @@
  *                   subscript also takes an array or table without lanes
  *   parallel        what it yields for reductions has lanes: the identity in those that are no threads
  * Everything after lower_lanes (tape, frames, slots) holds such values like any others: a frame has n elements for
- * each, of bools n bits.
+ * each, for a bool n bits.
  *
  * A plane above 0 may hold several directions, one dense copy of the array after the other: direction d
  * begins d times the array's number of elements behind direction 0. Or they lie side by side: that of
@@ -237,8 +237,8 @@ bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y
 
 /* -- frames of the tape (frame.c) ------------------------------------------------------------------ */
 /* A frame holds its values without gaps, those of the largest unit first, and is rounded up (ir_frame_bytes of
- * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; bools in lanes are
- * bits there. */
+ * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; a bool in lanes is
+ * bits there, an array of them is not. */
 uint32_t ir_slot_unit(ir_type t);
 uint32_t ir_slot_bytes(ir_type t);
 uint32_t ir_frame_bytes(uint32_t bytes, uint32_t widest);

@@ -65,11 +65,13 @@ typedef struct rt_page {
 
 typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY } rt_fault;
 
-/* Called by compiled code. `work` estimates the operations of one iteration; `keep`: 1, the tape that
- * the task leaves is read by a later task over the same domain; 2, this is that task (they nest like
- * brackets), and each worker runs the iterations that it ran then; 0, neither. A task with reductions
+/* Called by compiled code. `work` estimates the operations of one iteration; `keep`: RECORDS, the tape that
+ * the task leaves is read by a later task over the same domain; REWINDS, this is that task (they nest like
+ * brackets), and each worker runs the iterations that it ran then; 0, neither. To it is added, n times LANES, that
+ * iterations run in groups of n: no chunk but the last has a part of one. A task with reductions
  * writes them to slot worker->index; the return value is the number of slots used (at most
  * rt_cpu_slots(launch)). Does not return after a fault. */
+enum { RT_KEEP_RECORDS = 1, RT_KEEP_REWINDS = 2, RT_KEEP_LANES = 4 };
 int32_t rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
                         int32_t keep);
 int32_t rt_cpu_slots(rt_launch *launch);

@@ -33,14 +33,6 @@ set_vector(gen *g, ir_value *const *v, LLVMValueRef vector)
     }
 }
 
-static LLVMValueRef
-splat(gen *g, LLVMTypeRef type, LLVMValueRef v)
-{
-    LLVMValueRef one = LLVMBuildInsertElement(g->b, LLVMGetPoison(type), v, gen_i32(g, 0), "");
-    LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(g->i32, g->lanes));
-    return LLVMBuildShuffleVector(g->b, one, LLVMGetPoison(type), zeros, "");
-}
-
 /* whether v[0] .. are the elements of one vector, in order */
 static LLVMValueRef
 whole(const gen *g, ir_value *const *v)
@@ -63,7 +55,7 @@ get_vector(gen *g, ir_value *const *v)
     for (uint32_t i = 1; i < g->lanes; i++)
         same &= v[i] == v[0];
     if (same)
-        return splat(g, type, gen_get(g, v[0]));
+        return gen_splat(g, g->lanes, gen_get(g, v[0]));
     vector = LLVMGetPoison(type);
     for (uint32_t i = 0; i < g->lanes; i++)
         vector = LLVMBuildInsertElement(g->b, vector, gen_get(g, v[i]), gen_i32(g, i), "");
@@ -129,7 +121,7 @@ results_run(const gen *g, const ir_op *op, uint32_t k, unsigned depth)
 static bool
 is_float_value(const ir_value *v)
 {
-    return v->type.kind == IR_SCALAR && (v->type.dtype == RG_F32 || v->type.dtype == RG_F64);
+    return v->type.kind == IR_SCALAR && !v->type.lanes && (v->type.dtype == RG_F32 || v->type.dtype == RG_F64);
 }
 
 /* Whether v[0] .. are made by one bundle, or carried as what such a bundle made. */
@@ -336,7 +328,7 @@ gen_next(gen *g, const ir_op *op)
 {
     const ir_op *ops[IR_DIRECTIONS] = {op};
     bool scalar = ir_ops[op->code].form != IR_OTHER && op->nresults == 1 && op->nargs;
-    bool together = scalar ? is_vector_op(op) : is_access(op);
+    bool together = !gen_lanes_of(op) && (scalar ? is_vector_op(op) : is_access(op));
     bool made = false;
     if (op->bundle && g->s->vectors && together && collect(g, op, ops)) {
         made = scalar || vector_access(g, ops);

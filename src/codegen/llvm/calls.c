@@ -70,10 +70,26 @@ quiet_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRe
     return call;
 }
 
+/* of vectors: once for each lane */
+static LLVMValueRef
+call_in_lanes(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args)
+{
+    LLVMValueRef one[3], all = LLVMGetPoison(gen_like(args[0], result));
+    assert(n <= countof(one));
+    for (unsigned lane = 0; lane < gen_width(args[0]); lane++) {
+        for (unsigned i = 0; i < n; i++)
+            one[i] = LLVMBuildExtractElement(g->b, args[i], gen_i32(g, lane), "");
+        LLVMValueRef r = quiet_call(g, name, result, n, one, NO_EFFECT);
+        all = LLVMBuildInsertElement(g->b, all, r, gen_i32(g, lane), "");
+    }
+    return all;
+}
+
 LLVMValueRef
 gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args)
 {
-    return quiet_call(g, name, result, n, args, NO_EFFECT);
+    return gen_width(args[0]) ? call_in_lanes(g, name, result, n, args)
+                              : quiet_call(g, name, result, n, args, NO_EFFECT);
 }
 
 LLVMValueRef

@@ -5,7 +5,8 @@
  *   for each run of the last index in [lo, hi):   the other indices stand still
  *     for each last index of the run: body
  *
- * A loop that rewinds runs from last to first: it counts the mirrored domain upwards. */
+ * A loop that rewinds runs from last to first: it counts the mirrored domain upwards. In groups, a run of
+ * the last index is cut from its beginning, whichever way it is gone through. */
 #include "codegen/llvm/gen.h"
 
 /* of op's operands, in the scope that evaluates them */
@@ -74,12 +75,64 @@ gen_counted_end(gen *g, counted *c, LLVMValueRef *sums)
     gen_at(g, after);
 }
 
+unsigned
+gen_group_lanes(const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    return body->nparams > op->attr.rank ? body->params[op->attr.rank]->type.lanes : 0;
+}
+
+/* Where group number `k` of the run begins, from the domain's first; a mirrored run has the same groups, from
+ * last to first. Those of its threads are set that are there. */
+static void
+set_group(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to, LLVMValueRef groups,
+          LLVMValueRef k)
+{
+    LLVMBuilderRef b = g->b;
+    uint32_t last = d->rank - 1;
+    unsigned lanes = gen_group_lanes(op);
+    domain upwards = *d;
+    if (d->mirrored) {
+        LLVMValueRef first = LLVMBuildNSWSub(b, d->count[last], to, "");
+        to = LLVMBuildNSWSub(b, d->count[last], from, "");
+        from = first;
+        k = LLVMBuildNSWSub(b, LLVMBuildNSWSub(b, groups, gen_i64(g, 1), ""), k, "");
+    }
+    LLVMValueRef place = LLVMBuildNSWAdd(b, from, LLVMBuildNSWMul(b, k, gen_i64(g, lanes), ""), "");
+    upwards.mirrored = false;
+    set_index(g, op, &upwards, last, place);
+    LLVMValueRef left = LLVMBuildNSWSub(b, to, place, "");
+    gen_set(g, op->regions[0]->params[d->rank], gen_first_lanes(g, lanes, left));
+}
+
+/* the same run, in groups */
+static void
+groups_of(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to, LLVMValueRef *sums)
+{
+    unsigned lanes = gen_group_lanes(op);
+    uint32_t n = op->nresults;
+    LLVMValueRef run = LLVMBuildNSWSub(g->b, to, from, "");
+    LLVMValueRef groups = LLVMBuildNSWAdd(g->b, run, gen_i64(g, lanes - 1), "");
+    groups = LLVMBuildUDiv(g->b, groups, gen_i64(g, lanes), "groups");
+    counted c = gen_counted_begin(g, gen_i64(g, 0), groups, n, sums);
+    set_group(g, op, d, from, to, groups, c.at);
+    gen_region(g, op->regions[0]);
+    LLVMValueRef *values = gen_yielded(g, op->regions[0], n);
+    for (uint32_t r = 0; r < n; r++)
+        sums[r] = gen_contribute(g, op, r, c.sums[r], gen_splat(g, lanes, values[r]));
+    gen_counted_end(g, &c, sums);
+}
+
 /* the iterations `from` <= place < `to` of the last index; replaces the sums by those after it */
 static void
 innermost(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to,
           LLVMValueRef *sums)
 {
     uint32_t n = op->nresults;
+    if (gen_group_lanes(op)) {
+        groups_of(g, op, d, from, to, sums);
+        return;
+    }
     counted c = gen_counted_begin(g, from, to, n, sums);
     set_index(g, op, d, d->rank - 1, c.at);
     gen_region(g, op->regions[0]);

@@ -15,8 +15,11 @@ static void
 scalar_op(gen *g, const ir_op *op)
 {
     LLVMValueRef args[3] = {0};
-    for (uint32_t i = 0; i < op->nargs && i < 3; i++)
-        args[i] = gen_get(g, op->args[i]);
+    unsigned lanes = op->results[0]->type.lanes;
+    for (uint32_t i = 0; i < op->nargs && i < 3; i++) {
+        bool choice = op->code == RG_OP_SELECT && i == 0;
+        args[i] = lanes && !choice ? gen_get_in_lanes(g, op->args[i], lanes) : gen_get(g, op->args[i]);
+    }
     gen_set(g, op->results[0], gen_op_value(g, op, args));
 }
 
@@ -67,6 +70,15 @@ gen_op(gen *g, const ir_op *op)
         return;
     case RG_OP_PRINT:
         gen_print(g, op);
+        return;
+    case RG_OP_SPLAT:
+    case RG_OP_LANE:
+    case RG_OP_LANES_ANY:
+    case RG_OP_LANES_BITS:
+    case RG_OP_LANES_REDUCE:
+    case RG_OP_LANE_GET:
+    case RG_OP_LANE_SET:
+        gen_lane_op(g, op);
         return;
     case RG_OP_TAPE_BEGIN:
         gen_tape_begin(g, op);
@@ -155,6 +167,15 @@ make_metadata(gen *g)
     g->empty_node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, NULL, 0));
 }
 
+static bool
+find_threads(ir_op *op, void *user)
+{
+    gen *g = user;
+    uint32_t lanes = gen_lanes_of(op);
+    g->threads = lanes > g->threads ? lanes : g->threads;
+    return true;
+}
+
 /* Copies of arrays would have to be gathered, which costs more than vectors of directions bring;
  * LLVM makes vectors of neighbouring elements there. */
 static bool
@@ -176,6 +197,7 @@ gen_kernel(gen *g)
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
     ir_directions(g->ir, g->directions);
     ir_walk(g->ir->body, find_lanes, g);
+    ir_walk(g->ir->body, find_threads, g);
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     LLVMTypeRef params[2] = {g->ptr, g->ptr};

@@ -81,6 +81,7 @@ typedef struct gen {
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
     uint32_t directions[RG_PLANE_COUNT];
     uint32_t lanes; /* where they lie side by side: how many */
+    uint32_t threads; /* of a group, at most; 0: none has lanes */
     alias_node *scopes;     /* nscopes of them */
     uint32_t nscopes;
     bool few_directions; /* each has a scope of its own; else all of a plane share one */
@@ -115,6 +116,51 @@ LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRe
                        unsigned field);
 LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
 void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
+
+/* lanes.c: values with lanes are vectors; lanes 0: a scalar */
+LLVMTypeRef gen_element_type(LLVMTypeRef type);
+unsigned gen_width(LLVMValueRef v);
+LLVMTypeRef gen_in_lanes(LLVMTypeRef element, unsigned lanes);
+LLVMTypeRef gen_like(LLVMValueRef v, LLVMTypeRef element); /* of as many lanes as v */
+unsigned gen_lanes_of(const ir_op *op);                    /* most of its operands and results */
+LLVMValueRef gen_splat(gen *g, unsigned lanes, LLVMValueRef v); /* a vector stays as it is */
+LLVMValueRef gen_get_in_lanes(gen *g, const ir_value *v, unsigned lanes);
+LLVMValueRef gen_int_like(LLVMValueRef like, int64_t n);
+LLVMValueRef gen_lane_numbers(LLVMTypeRef element, unsigned lanes);
+LLVMValueRef gen_all_lanes(gen *g, unsigned lanes);
+LLVMValueRef gen_first_lanes(gen *g, unsigned lanes, LLVMValueRef count);
+LLVMValueRef gen_mask_bits(gen *g, LLVMValueRef mask); /* an integer of as many bits */
+LLVMValueRef gen_mask_of_bits(gen *g, LLVMValueRef bits, unsigned lanes);
+LLVMValueRef gen_reduce_lanes(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v);
+void gen_lane_op(gen *g, const ir_op *op);
+
+/* lanes_memory.c */
+typedef struct gen_reach {
+    rg_dtype dtype;
+    unsigned lanes;
+    LLVMValueRef at;      /* the first lane's element, or where offsets count from */
+    LLVMValueRef offsets; /* in elements; NULL: the lanes' elements are neighbours */
+    LLVMValueRef mask;    /* NULL: all lanes take part */
+    unsigned align;       /* of neighbours, in bytes; 0: that of one element */
+    const ir_op *access;  /* for alias metadata; NULL: local memory */
+    bool own;             /* memory of ours: cells, tape */
+    bool nothing;         /* there is none: reads are 0, writes dropped */
+} gen_reach;
+/* 0 in lanes that do not take part */
+LLVMValueRef gen_load_reach(gen *g, const gen_reach *r);
+void gen_store_reach(gen *g, const gen_reach *r, LLVMValueRef value);
+gen_reach gen_elements_of(gen *g, const ir_op *op, bool writes);
+/* where op's elements lie behind `first`, in what has the shape of a dense plane */
+void gen_reach_from(gen *g, const ir_op *op, gen_reach *r, LLVMTypeRef type, LLVMValueRef first, bool inbounds);
+LLVMValueRef gen_wide_lanes(gen *g, const ir_value *v); /* as i64 */
+LLVMValueRef gen_mask_of(gen *g, const ir_op *op); /* NULL: not masked */
+const ir_value *gen_value_of(const ir_op *op);     /* what a store or rmw brings */
+void gen_load_lanes(gen *g, const ir_op *op);
+void gen_store_lanes(gen *g, const ir_op *op);
+
+/* lanes_rmw.c */
+void gen_rmw_lanes(gen *g, const ir_op *op);
+void gen_add_reach(gen *g, const gen_reach *r, LLVMValueRef value);
 
 /* calls.c */
 LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
@@ -168,6 +214,7 @@ bool gen_is_dense(const gen *g, const ir_value *buffer);
 /* the rt_arg of a buffer */
 LLVMValueRef gen_argument(gen *g, const ir_value *buffer);
 LLVMValueRef gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis);
+LLVMValueRef gen_stride_of(gen *g, const ir_value *buffer, uint32_t axis); /* of plane 0 */
 LLVMValueRef gen_plane(gen *g, const ir_value *buffer, unsigned plane);
 LLVMValueRef gen_elements(gen *g, const ir_value *buffer); /* how many */
 LLVMValueRef gen_element_number(gen *g, const ir_value *buffer, unsigned plane, ir_value **index);
@@ -175,6 +222,8 @@ LLVMValueRef gen_number_in_copy(gen *g, const ir_op *op);
 /* where a direction of a plane begins */
 LLVMValueRef gen_direction(gen *g, const ir_value *buffer, unsigned plane, unsigned direction);
 gen_place gen_element(gen *g, const ir_op *op, bool writes);
+LLVMValueRef gen_zero_cell(gen *g); /* what planes that are not there read, in all lanes */
+LLVMValueRef gen_dropped_cell(gen *g); /* what is written to them */
 LLVMValueRef gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v);
 LLVMValueRef gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v);
 void gen_load(gen *g, const ir_op *op);
@@ -189,6 +238,8 @@ LLVMValueRef gen_mark_own(gen *g, LLVMValueRef access); /* tape, cells: memory o
 
 /* rmw.c */
 void gen_rmw(gen *g, const ir_op *op);
+LLVMValueRef gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address,
+                            LLVMValueRef value); /* the old value */
 LLVMValueRef gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
 LLVMValueRef gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d);
 LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
@@ -233,6 +284,7 @@ typedef struct counted {
     uint32_t n;
 } counted;
 domain gen_domain_of(gen *g, const ir_op *op);
+unsigned gen_group_lanes(const ir_op *op); /* of a parallel loop's groups; 0: it runs thread by thread */
 void gen_iterate(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi,
                  LLVMValueRef *sums);
 counted gen_counted_begin(gen *g, LLVMValueRef from, LLVMValueRef to, uint32_t n,
@@ -243,7 +295,7 @@ void gen_counted_end(gen *g, counted *c, LLVMValueRef *sums);
 rg_dtype gen_sum_dtype(const ir_op *op, uint32_t r); /* that reduction r is formed in */
 LLVMValueRef gen_contribute(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum,
                             LLVMValueRef value);
-LLVMValueRef *gen_identities(gen *g, const ir_op *op);
+LLVMValueRef *gen_identities(gen *g, const ir_op *op, unsigned lanes);
 void gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef *sums);
 LLVMValueRef gen_partials_memory(gen *g, uint32_t n);
 void gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef used);

@@ -146,6 +146,12 @@ gen_extent(gen *g, const ir_op *op)
 }
 
 LLVMValueRef
+gen_stride_of(gen *g, const ir_value *buffer, uint32_t axis)
+{
+    return buffer_field(g, buffer, FIELD_STRIDE, axis);
+}
+
+LLVMValueRef
 gen_plane(gen *g, const ir_value *buffer, unsigned plane)
 {
     return buffer_field(g, buffer, FIELD_PLANE, plane);
@@ -234,23 +240,25 @@ gen_number_in_copy(gen *g, const ir_op *op)
     return LLVMBuildNSWAdd(g->b, number, direction, "");
 }
 
-static LLVMValueRef
-zero_cell(gen *g)
+LLVMValueRef
+gen_zero_cell(gen *g)
 {
     if (!g->zero_cell) {
-        g->zero_cell = LLVMAddGlobal(g->module, g->i64, "zero");
-        LLVMSetInitializer(g->zero_cell, LLVMConstNull(g->i64));
+        LLVMTypeRef type = LLVMArrayType2(g->i64, g->threads ? g->threads : 1);
+        g->zero_cell = LLVMAddGlobal(g->module, type, "zero");
+        LLVMSetInitializer(g->zero_cell, LLVMConstNull(type));
         LLVMSetLinkage(g->zero_cell, LLVMPrivateLinkage);
         LLVMSetGlobalConstant(g->zero_cell, true);
     }
     return g->zero_cell;
 }
 
-static LLVMValueRef
-dropped_cell(gen *g)
+LLVMValueRef
+gen_dropped_cell(gen *g)
 {
+    LLVMTypeRef type = LLVMArrayType2(g->i64, g->threads ? g->threads : 1);
     if (!g->s->dropped)
-        g->s->dropped = gen_alloca(g, g->i64, NULL, "dropped");
+        g->s->dropped = gen_alloca(g, type, NULL, "dropped");
     return g->s->dropped;
 }
 
@@ -272,7 +280,7 @@ gen_element(gen *g, const ir_op *op, bool writes)
                          : LLVMBuildGEP2(g->b, type, at.address, &number, 1, "");
     }
     if (known == MAYBE) {
-        LLVMValueRef cell = writes ? dropped_cell(g) : zero_cell(g);
+        LLVMValueRef cell = writes ? gen_dropped_cell(g) : gen_zero_cell(g);
         at.missing = LLVMBuildIsNull(g->b, base, "");
         at.address = LLVMBuildSelect(g->b, at.missing, cell, at.address, "");
     }
@@ -284,13 +292,13 @@ gen_element(gen *g, const ir_op *op, bool writes)
 LLVMValueRef
 gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v)
 {
-    return d == RG_BOOL ? LLVMBuildZExt(g->b, v, g->i8, "") : v;
+    return d == RG_BOOL ? LLVMBuildZExt(g->b, v, gen_like(v, g->i8), "") : v;
 }
 
 LLVMValueRef
 gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v)
 {
-    return d == RG_BOOL ? LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(g->i8), "") : v;
+    return d == RG_BOOL ? LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
 }
 
 static rg_dtype
@@ -303,6 +311,10 @@ void
 gen_load(gen *g, const ir_op *op)
 {
     rg_dtype d = element_dtype(op);
+    if (gen_lanes_of(op)) {
+        gen_load_lanes(g, op);
+        return;
+    }
     gen_place at = gen_element(g, op, false);
     if (at.nothing) {
         gen_set(g, op->results[0], LLVMConstNull(gen_type(g, d)));
@@ -317,6 +329,10 @@ gen_load(gen *g, const ir_op *op)
 void
 gen_store(gen *g, const ir_op *op)
 {
+    if (gen_lanes_of(op)) {
+        gen_store_lanes(g, op);
+        return;
+    }
     gen_place at = gen_element(g, op, true);
     if (at.nothing)
         return;

@@ -142,6 +142,16 @@ closure_load(gen *g, LLVMTypeRef type, LLVMValueRef closure, unsigned field)
     return gen_invariant(g, LLVMBuildLoad2(b, of, gen_field(g, b, type, closure, field), ""));
 }
 
+/* On some processors LLVM would take two vectors of 256 bits for one of 512. */
+static void
+use_whole_vectors(gen *g, LLVMValueRef fn)
+{
+    static const char name[] = "prefer-vector-width", width[] = "512";
+    LLVMAttributeRef attribute =
+        LLVMCreateStringAttribute(g->context, name, sizeof name - 1, width, sizeof width - 1);
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attribute);
+}
+
 static LLVMValueRef
 task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
 {
@@ -151,6 +161,8 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     LLVMTypeRef signature = LLVMFunctionType(g->nothing, params, 4, false);
     LLVMValueRef fn = LLVMAddFunction(g->module, name, signature);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
+    if (gen_group_lanes(op))
+        use_whole_vectors(g, fn);
     LLVMBasicBlockRef outside = gen_here(g);
     scope *s = gen_scope_open(g, op->regions[0], fn, true);
     LLVMValueRef closure = LLVMGetParam(fn, 0);
@@ -176,7 +188,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     d.total = gen_i64(g, 1);
     for (uint32_t k = 0; k < rank && d.mirrored; k++)
         d.total = LLVMBuildMul(g->b, d.total, d.count[k], "");
-    LLVMValueRef *sums = gen_identities(g, op);
+    LLVMValueRef *sums = gen_identities(g, op, gen_group_lanes(op));
     gen_iterate(g, op, &d, LLVMGetParam(fn, 1), LLVMGetParam(fn, 2), sums);
     gen_store_partials(
         g, op, op->nresults ? closure_load(g, type, closure, CLOSURE_PARTIALS) : NULL, sums);
@@ -191,8 +203,11 @@ void
 gen_parallel(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults, rank = op->attr.rank, field = CLOSURE_FIRST;
+    unsigned lanes = gen_group_lanes(op);
     int64_t work = region_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0]};
+    if (lanes) /* a thread's */
+        work = work / lanes + 1;
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &c.values.at);
     if (!g->captured)
@@ -230,9 +245,9 @@ gen_parallel(gen *g, const ir_op *op)
                             closure,
                             d.total,
                             gen_i64(g, work),
-                            gen_i32(g, op->rewinds   ? 2
-                                       : op->records ? 1
-                                                     : 0)};
+                            gen_i32(g, (op->rewinds   ? RT_KEEP_REWINDS
+                                        : op->records ? RT_KEEP_RECORDS
+                                                      : 0) | lanes * RT_KEEP_LANES)};
     LLVMValueRef used = gen_runtime_call(g, g->b, "rt_cpu_parallel", g->i32, 6, args);
     gen_private_end(g, c.sums, c.nsums);
     if (n)

@@ -137,6 +137,13 @@ add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
         skip = LLVMBuildNSWMul(g->b, skip, gen_i64(g, op->direction), "");
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
     }
+    if (gen_lanes_of(op)) {
+        gen_reach r = {.dtype = RG_F64, .own = true};
+        gen_reach_from(g, op, &r, g->f64, cell, true);
+        LLVMValueRef value = gen_get_in_lanes(g, gen_value_of(op), r.lanes);
+        gen_add_reach(g, &r, gen_cast(g, (rg_dtype)buffer->type.dtype, RG_F64, value));
+        return;
+    }
     LLVMValueRef number = gen_number_in_copy(g, op);
     if (number)
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "");

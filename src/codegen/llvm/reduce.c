@@ -18,11 +18,11 @@ gen_contribute(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum, LLVMValueR
 }
 
 LLVMValueRef *
-gen_identities(gen *g, const ir_op *op)
+gen_identities(gen *g, const ir_op *op, unsigned lanes)
 {
     LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults + 1);
     for (uint32_t r = 0; r < op->nresults; r++)
-        sums[r] = gen_reduce_identity(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r));
+        sums[r] = gen_splat(g, lanes, gen_reduce_identity(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r)));
     return sums;
 }
 
@@ -59,9 +59,11 @@ gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef 
     LLVMValueRef at = gen_i64(g, offsetof(rt_worker, index));
     at = LLVMBuildInBoundsGEP2(g->b, g->i8, g->s->worker, &at, 1, "");
     LLVMValueRef slot = LLVMBuildSExt(g->b, LLVMBuildLoad2(g->b, g->i32, at, ""), g->i64, "");
-    for (uint32_t r = 0; r < n; r++)
-        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]),
-                       partial_cell(g, partials, slot, n, r));
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype d = gen_sum_dtype(op, r);
+        LLVMValueRef sum = gen_width(sums[r]) ? gen_reduce_lanes(g, (rg_rmw)op->reduce[r], d, sums[r]) : sums[r];
+        LLVMBuildStore(g->b, gen_to_memory(g, d, sum), partial_cell(g, partials, slot, n, r));
+    }
 }
 
 /* Room for the partial results of a loop, made once where the kernel begins. */
@@ -78,7 +80,7 @@ void
 gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef used)
 {
     uint32_t n = op->nresults;
-    LLVMValueRef *sums = gen_identities(g, op), *none = gen_identities(g, op);
+    LLVMValueRef *sums = gen_identities(g, op, 0), *none = gen_identities(g, op, 0);
     LLVMValueRef some = LLVMBuildICmp(g->b, LLVMIntSGT, used, gen_i32(g, 0), "");
     LLVMBasicBlockRef before = gen_here(g), inside = gen_block(g, "combine");
     LLVMValueRef enter = LLVMBuildCondBr(g->b, some, inside, inside);

@@ -115,8 +115,8 @@ atomic_instruction(rg_rmw how, rg_dtype d, LLVMAtomicRMWBinOp *out)
     return table[how].ok && !ir_is_float(d) && (d != RG_BOOL || logic);
 }
 
-static LLVMValueRef
-atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+LLVMValueRef
+gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
     LLVMAtomicRMWBinOp code;
     if (op->rmw == RG_RMW_CAS) {
@@ -174,7 +174,7 @@ shared_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueR
     LLVMValueRef olds[2];
     LLVMBuildCondBr(g->b, gen_several_workers(g), shared, alone);
     gen_at(g, shared);
-    olds[0] = atomic_rmw(g, op, d, address, value);
+    olds[0] = gen_atomic_rmw(g, op, d, address, value);
     ends[0] = gen_here(g);
     LLVMBuildBr(g->b, after);
     gen_at(g, alone);
@@ -192,6 +192,10 @@ gen_rmw(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     ir_value *result = op->nresults ? op->results[0] : NULL;
+    if (gen_lanes_of(op)) {
+        gen_rmw_lanes(g, op);
+        return;
+    }
     LLVMBasicBlockRef end = gen_private_add(g, op);
     gen_place at = gen_element(g, op, true);
     if (at.nothing) {

@@ -6,12 +6,6 @@
 #include "codegen/llvm/gen.h"
 
 static LLVMValueRef
-float_const(gen *g, LLVMTypeRef type, double v)
-{
-    return LLVMConstReal(type, v);
-}
-
-static LLVMValueRef
 intrinsic_f(gen *g, const char *name, LLVMTypeRef type, unsigned n, LLVMValueRef *args)
 {
     return gen_intrinsic(g, name, 1, &type, n, args);
@@ -53,12 +47,11 @@ compare_f(gen *g, rg_op op, LLVMValueRef x, LLVMValueRef y)
     return LLVMBuildFCmp(g->b, p, x, y, "");
 }
 
-/* `type` is f32 or f64 (or vectors of them: see is_vector_op); operands are of it, but for ldexp's
- * i32 */
+/* `type` is f32 or f64, or vectors of them; operands are of it, but for ldexp's i32 */
 static LLVMValueRef
 scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
 {
-    bool single = type == g->f32;
+    bool single = gen_element_type(type) == g->f32;
     LLVMBuilderRef b = g->b;
     LLVMValueRef x = a[0], y = a[1];
     switch ((int)op) {
@@ -94,7 +87,7 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_SQRT:
         return intrinsic_f(g, "llvm.sqrt", type, 1, a);
     case RG_OP_RSQRT:
-        return LLVMBuildFDiv(b, float_const(g, type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a),
+        return LLVMBuildFDiv(b, LLVMConstReal(type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a),
                              "");
     case RG_OP_FLOOR:
         return intrinsic_f(g, "llvm.floor", type, 1, a);
@@ -115,9 +108,9 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_LDEXP:
         return gen_libm(g, "ldexp", single, 2, a);
     case RG_OP_FRACTION:
-        return gen_pure_call(g, single ? "rt_fractionf" : "rt_fraction", type, 1, a);
+        return gen_pure_call(g, single ? "rt_fractionf" : "rt_fraction", gen_element_type(type), 1, a);
     case RG_OP_EXPONENT: {
-        LLVMValueRef wide = single ? LLVMBuildFPExt(b, x, g->f64, "") : x;
+        LLVMValueRef wide = single ? LLVMBuildFPExt(b, x, gen_like(x, g->f64), "") : x;
         return gen_pure_call(g, "rt_exponent", g->i32, 1, &wide);
     }
 #define RGM1(NAME, name)                                                                           \
@@ -142,8 +135,43 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
 static LLVMValueRef
 is_value(gen *g, LLVMValueRef v, int64_t n)
 {
-    LLVMValueRef constant = LLVMConstInt(LLVMTypeOf(v), (uint64_t)n, true);
-    return LLVMBuildICmp(g->b, LLVMIntEQ, v, constant, "");
+    return LLVMBuildICmp(g->b, LLVMIntEQ, v, gen_int_like(v, n), "");
+}
+
+/* Vectors of integers have no division of their own on any machine. Up to 32 bits floats divide them: the
+ * rounded quotient reaches no other integer than the exact one. */
+static bool
+divides_as_float(LLVMValueRef x, LLVMValueRef y)
+{
+    bool narrow = LLVMGetIntTypeWidth(gen_element_type(LLVMTypeOf(x))) <= 32;
+    return narrow && gen_width(x) && !LLVMIsConstant(y);
+}
+
+static LLVMValueRef
+float_quotient(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+{
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMTypeRef real = gen_like(x, LLVMGetIntTypeWidth(gen_element_type(type)) <= 16 ? g->f32 : g->f64);
+    LLVMOpcode in = is_signed ? LLVMSIToFP : LLVMUIToFP, out = is_signed ? LLVMFPToSI : LLVMFPToUI;
+    x = LLVMBuildCast(g->b, in, x, real, "");
+    y = LLVMBuildCast(g->b, in, y, real, "");
+    return LLVMBuildCast(g->b, out, LLVMBuildFDiv(g->b, x, y, ""), type, "");
+}
+
+static LLVMValueRef
+quotient(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+{
+    if (divides_as_float(x, y))
+        return float_quotient(g, is_signed, x, y);
+    return is_signed ? LLVMBuildSDiv(g->b, x, y, "") : LLVMBuildUDiv(g->b, x, y, "");
+}
+
+static LLVMValueRef
+rest(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+{
+    if (divides_as_float(x, y))
+        return LLVMBuildSub(g->b, x, LLVMBuildMul(g->b, float_quotient(g, is_signed, x, y), y, ""), "");
+    return is_signed ? LLVMBuildSRem(g->b, x, y, "") : LLVMBuildURem(g->b, x, y, "");
 }
 
 /* Quotient or remainder for every y; C's and Python's kinds. By 0: quotient 0, remainder x. By -1:
@@ -156,14 +184,9 @@ divide(gen *g, bool is_signed, bool remainder, bool floor, LLVMValueRef x, LLVMV
     LLVMValueRef nil = LLVMConstNull(type), by_zero = is_value(g, y, 0);
     LLVMValueRef by_minus = is_signed ? is_value(g, y, -1) : NULL;
     LLVMValueRef trap = is_signed ? LLVMBuildOr(b, by_zero, by_minus, "") : by_zero;
-    LLVMValueRef safe = choose(g, trap, LLVMConstInt(type, 1, false), y), q, r;
-    if (!is_signed) {
-        q = remainder ? NULL : LLVMBuildUDiv(b, x, safe, "");
-        r = remainder ? LLVMBuildURem(b, x, safe, "") : NULL;
-    } else {
-        q = remainder ? NULL : LLVMBuildSDiv(b, x, safe, "");
-        r = remainder || floor ? LLVMBuildSRem(b, x, safe, "") : NULL;
-    }
+    LLVMValueRef safe = choose(g, trap, gen_int_like(x, 1), y);
+    LLVMValueRef q = remainder ? NULL : quotient(g, is_signed, x, safe);
+    LLVMValueRef r = remainder || (floor && is_signed) ? rest(g, is_signed, x, safe) : NULL;
     if (floor && is_signed) {
         LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntSLT, LLVMBuildXor(b, r, y, ""), nil, "");
         LLVMValueRef inexact = LLVMBuildICmp(b, LLVMIntNE, r, nil, "");
@@ -184,11 +207,10 @@ divide(gen *g, bool is_signed, bool remainder, bool floor, LLVMValueRef x, LLVMV
 static LLVMValueRef
 shift(gen *g, rg_op op, bool is_signed, LLVMValueRef x, LLVMValueRef y)
 {
-    LLVMTypeRef type = LLVMTypeOf(x);
-    unsigned bits = LLVMGetIntTypeWidth(type);
+    unsigned bits = LLVMGetIntTypeWidth(gen_element_type(LLVMTypeOf(x)));
     if (bits == 1)
         return x;
-    LLVMValueRef by = LLVMBuildAnd(g->b, y, LLVMConstInt(type, bits - 1, false), "");
+    LLVMValueRef by = LLVMBuildAnd(g->b, y, gen_int_like(x, bits - 1), "");
     if (op == RG_OP_SHL)
         return LLVMBuildShl(g->b, x, by, "");
     return is_signed ? LLVMBuildAShr(g->b, x, by, "") : LLVMBuildLShr(g->b, x, by, "");
@@ -284,18 +306,18 @@ static LLVMValueRef
 resize_float(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
 {
     if (ir_bits(from) < ir_bits(to))
-        return LLVMBuildFPExt(g->b, v, gen_type(g, to), "");
+        return LLVMBuildFPExt(g->b, v, gen_like(v, gen_type(g, to)), "");
     if (from == RG_F64 && to == RG_F16)
         v = gen_pure_call(g, "rt_odd_float", g->f32, 1, &v);
-    return LLVMBuildFPTrunc(g->b, v, gen_type(g, to), "");
+    return LLVMBuildFPTrunc(g->b, v, gen_like(v, gen_type(g, to)), "");
 }
 
 static LLVMValueRef
 float_to_int(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
 {
     if (from == RG_F16)
-        v = LLVMBuildFPExt(g->b, v, g->f32, "");
-    LLVMTypeRef types[2] = {gen_type(g, to), LLVMTypeOf(v)};
+        v = LLVMBuildFPExt(g->b, v, gen_like(v, g->f32), "");
+    LLVMTypeRef types[2] = {gen_like(v, gen_type(g, to)), LLVMTypeOf(v)};
     const char *name = ir_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     return gen_intrinsic(g, name, 2, types, 1, &v);
 }
@@ -304,17 +326,17 @@ float_to_int(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
 static LLVMValueRef
 int_to_float(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
 {
-    LLVMTypeRef type = to == RG_F64 ? g->f64 : g->f32;
+    LLVMTypeRef type = gen_like(v, to == RG_F64 ? g->f64 : g->f32);
     v = ir_is_signed(from) ? LLVMBuildSIToFP(g->b, v, type, "")
                            : LLVMBuildUIToFP(g->b, v, type, "");
-    return to == RG_F16 ? LLVMBuildFPTrunc(g->b, v, g->f16, "") : v;
+    return to == RG_F16 ? LLVMBuildFPTrunc(g->b, v, gen_like(v, g->f16), "") : v;
 }
 
 static LLVMValueRef
 resize_int(gen *g, rg_dtype from, rg_dtype to, LLVMValueRef v)
 {
     unsigned have = ir_bits(from), want = ir_bits(to);
-    LLVMTypeRef type = gen_type(g, to);
+    LLVMTypeRef type = gen_like(v, gen_type(g, to));
     if (want == have)
         return v;
     if (want < have)
@@ -347,18 +369,15 @@ gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args)
     if (op == RG_OP_CAST)
         return gen_cast(g, from, to, a[0]);
     if (op == RG_OP_BITCAST)
-        return from == to ? a[0] : LLVMBuildBitCast(g->b, a[0], gen_type(g, to), "");
+        return from == to ? a[0] : LLVMBuildBitCast(g->b, a[0], gen_like(a[0], gen_type(g, to)), "");
     if (op == RG_OP_SELECT)
         return choose(g, a[0], a[1], a[2]);
     if (!ir_is_float(from))
         return scalar_int(g, op, ir_is_signed(from), a);
     if (from == RG_F16)
         for (int i = 0; i < 3; i++)
-            if (a[i] && LLVMTypeOf(a[i]) == g->f16)
-                a[i] = LLVMBuildFPExt(g->b, a[i], g->f32, "");
-    LLVMTypeRef type = from == RG_F64 ? g->f64 : g->f32;
-    if (LLVMGetTypeKind(LLVMTypeOf(a[0])) == LLVMVectorTypeKind)
-        type = LLVMTypeOf(a[0]);
-    LLVMValueRef r = scalar_float(g, op, type, a);
-    return to == RG_F16 ? LLVMBuildFPTrunc(g->b, r, g->f16, "") : r;
+            if (a[i] && gen_element_type(LLVMTypeOf(a[i])) == g->f16)
+                a[i] = LLVMBuildFPExt(g->b, a[i], gen_like(a[i], g->f32), "");
+    LLVMValueRef r = scalar_float(g, op, LLVMTypeOf(a[0]), a);
+    return to == RG_F16 ? LLVMBuildFPTrunc(g->b, r, gen_like(r, g->f16), "") : r;
 }

@@ -2,16 +2,40 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
+enum { ALIGNED_TO = 64 }; /* at most */
+
+/* an element in all of its lanes; bools in lanes are bytes here */
+static LLVMTypeRef
+element_type(gen *g, const ir_value *slot)
+{
+    return gen_in_lanes(gen_memory_type(g, (rg_dtype)slot->type.dtype), slot->type.lanes);
+}
+
+static unsigned
+element_bytes(const ir_value *slot)
+{
+    unsigned lanes = slot->type.lanes ? slot->type.lanes : 1;
+    return ir_bytes((rg_dtype)slot->type.dtype) * lanes;
+}
+
 static int64_t
 slot_bytes(const ir_value *slot)
 {
-    return (int64_t)slot->type.length * ir_bytes((rg_dtype)slot->type.dtype);
+    return (int64_t)slot->type.length * element_bytes(slot);
+}
+
+/* of an element, in a slot of our own */
+static unsigned
+alignment(const ir_value *slot)
+{
+    unsigned bytes = element_bytes(slot);
+    return bytes < ALIGNED_TO ? bytes : ALIGNED_TO;
 }
 
 static LLVMTypeRef
 slot_type(gen *g, const ir_value *slot)
 {
-    return LLVMArrayType2(gen_memory_type(g, (rg_dtype)slot->type.dtype), slot->type.length);
+    return LLVMArrayType2(element_type(g, slot), slot->type.length);
 }
 
 /* A table is a constant of the module; every function that names it uses the same one. */
@@ -63,7 +87,8 @@ gen_slot(gen *g, const ir_op *op)
     } else {
         g->s->stack_used += bytes;
         at = gen_alloca(g, slot_type(g, slot), NULL, "slot");
-        LLVMSetAlignment(at, bytes >= 32 ? 32 : 16);
+        unsigned align = bytes >= 32 ? 32 : 16;
+        LLVMSetAlignment(at, slot->type.lanes ? alignment(slot) : align);
     }
     gen_set(g, slot, at);
 }
@@ -73,14 +98,50 @@ slot_element(gen *g, const ir_op *op)
 {
     const ir_value *slot = op->args[0];
     LLVMValueRef index = gen_index(g, op->args[1]);
-    LLVMTypeRef type = gen_memory_type(g, (rg_dtype)slot->type.dtype);
-    return LLVMBuildInBoundsGEP2(g->b, type, gen_get(g, slot), &index, 1, "");
+    return LLVMBuildInBoundsGEP2(g->b, element_type(g, slot), gen_get(g, slot), &index, 1, "");
+}
+
+/* In lanes of one subscript: an access of all may become a register's, so where the element is there for
+ * sure the mask only chooses what it holds. */
+static bool
+is_there(const ir_op *op)
+{
+    uint64_t at;
+    return ir_is_const(op->args[1], &at) && at < op->args[0]->type.length;
+}
+
+static gen_reach
+slot_reach(gen *g, const ir_op *op)
+{
+    const ir_value *slot = op->args[0], *subscript = op->args[1];
+    unsigned lanes = slot->type.lanes;
+    gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = gen_lanes_of(op), .mask = gen_mask_of(g, op)};
+    if (!subscript->type.lanes) {
+        r.at = slot_element(g, op);
+        r.align = alignment(slot);
+        return r;
+    }
+    r.at = gen_get(g, slot);
+    r.offsets = gen_wide_lanes(g, subscript);
+    if (lanes) {
+        LLVMValueRef by = gen_int_like(r.offsets, lanes), own = gen_lane_numbers(g->i64, lanes);
+        r.offsets = LLVMBuildNSWAdd(g->b, LLVMBuildNSWMul(g->b, r.offsets, by, ""), own, "");
+    }
+    return r;
 }
 
 void
 gen_slot_load(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    if (gen_lanes_of(op)) {
+        gen_reach r = slot_reach(g, op);
+        LLVMValueRef taken = r.offsets || !is_there(op) ? NULL : r.mask;
+        r.mask = taken ? NULL : r.mask;
+        LLVMValueRef v = gen_load_reach(g, &r);
+        gen_set(g, op->results[0], taken ? LLVMBuildSelect(g->b, taken, v, LLVMConstNull(LLVMTypeOf(v)), "") : v);
+        return;
+    }
     LLVMValueRef load = LLVMBuildLoad2(g->b, gen_memory_type(g, d), slot_element(g, op), "");
     gen_set(g, op->results[0], gen_from_memory(g, d, load));
 }
@@ -89,6 +150,17 @@ void
 gen_slot_store(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    if (gen_lanes_of(op)) {
+        gen_reach r = slot_reach(g, op);
+        LLVMValueRef v = gen_get_in_lanes(g, op->args[2], r.lanes);
+        LLVMValueRef taken = r.offsets || !is_there(op) ? NULL : r.mask;
+        if (taken) {
+            r.mask = NULL;
+            v = LLVMBuildSelect(g->b, taken, v, gen_load_reach(g, &r), "");
+        }
+        gen_store_reach(g, &r, v);
+        return;
+    }
     LLVMBuildStore(g->b, gen_to_memory(g, d, gen_get(g, op->args[2])), slot_element(g, op));
 }
 
@@ -96,14 +168,12 @@ void
 gen_slot_copy(gen *g, const ir_op *op)
 { /* from a table, a slot or a frame on the tape, which has no alignment */
     LLVMValueRef to = gen_get(g, op->args[0]), from = gen_get(g, op->args[1]);
-    unsigned align = ir_bytes((rg_dtype)op->args[0]->type.dtype);
-    LLVMBuildMemCpy(g->b, to, align, from, 1, gen_i64(g, slot_bytes(op->args[0])));
+    LLVMBuildMemCpy(g->b, to, alignment(op->args[0]), from, 1, gen_i64(g, slot_bytes(op->args[0])));
 }
 
 void
 gen_slot_zero(gen *g, const ir_op *op)
 {
-    unsigned align = ir_bytes((rg_dtype)op->args[0]->type.dtype);
     LLVMBuildMemSet(g->b, gen_get(g, op->args[0]), LLVMConstNull(g->i8),
-                    gen_i64(g, slot_bytes(op->args[0])), align);
+                    gen_i64(g, slot_bytes(op->args[0])), alignment(op->args[0]));
 }

@@ -1,40 +1,9 @@
 /* The tape: pushes and pops of frames, inline. SPDX-License-Identifier: Apache-2.0
  *
- * A frame's layout follows from the types of its values alone, so that the pop finds what the push
- * left: the widest first, the whole rounded up to the widest's size, so that frames of one loop stay
- * aligned (other loops' frames below may shift them: nothing relies on it). The page
- * change is the unlikely side of one comparison. */
+ * A frame's layout (ir_frame_layout) follows from the types of its values alone, so that the pop finds what
+ * the push left. Frames of one loop stay aligned; other loops' frames below may shift them, and nothing
+ * relies on it. The page change is the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
-
-/* cursors are pointers, and so are buffers */
-static uint32_t
-element_bytes(const ir_value *v)
-{
-    return v->type.kind == IR_CURSOR || v->type.kind == IR_BUFFER
-               ? 8
-               : ir_bytes((rg_dtype)v->type.dtype);
-}
-
-static uint32_t
-value_bytes(const ir_value *v)
-{
-    return element_bytes(v) * (v->type.kind == IR_SLOT ? v->type.length : 1);
-}
-
-/* fills in each value's offset; returns the frame's size */
-static uint32_t
-layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
-{
-    uint32_t end = 0, widest = 1;
-    for (uint32_t size = 8; size; size /= 2)
-        for (uint32_t i = 0; i < n; i++)
-            if (element_bytes(values[i]) == size) {
-                widest = end ? widest : size;
-                offsets[i] = end;
-                end += value_bytes(values[i]);
-            }
-    return (end + widest - 1) & ~(widest - 1);
-}
 
 static LLVMValueRef
 worker_cursor(gen *g, LLVMBuilderRef b)
@@ -114,17 +83,39 @@ rare_end(gen *g, rare *r, LLVMValueRef other)
     return joined;
 }
 
+/* bools in lanes are bits in a frame, at least a byte */
+static bool
+is_mask(const ir_value *v)
+{
+    return v->type.kind == IR_SCALAR && v->type.dtype == RG_BOOL && v->type.lanes;
+}
+
+static LLVMValueRef
+mask_in_frame(gen *g, LLVMValueRef mask)
+{
+    LLVMValueRef bits = gen_mask_bits(g, mask);
+    return gen_width(mask) < 8 ? LLVMBuildZExt(g->b, bits, g->i8, "") : bits;
+}
+
+static LLVMValueRef
+mask_from_frame(gen *g, const ir_value *v, LLVMValueRef bits)
+{
+    LLVMTypeRef type = LLVMIntTypeInContext(g->context, v->type.lanes);
+    bits = v->type.lanes < 8 ? LLVMBuildTrunc(g->b, bits, type, "") : bits;
+    return gen_mask_of_bits(g, bits, v->type.lanes);
+}
+
 static void
 push_value(gen *g, const ir_value *v, LLVMValueRef to)
 {
     LLVMValueRef value = gen_get(g, v);
     if (v->type.kind == IR_SLOT) {
-        LLVMValueRef bytes = gen_i64(g, value_bytes(v));
-        gen_mark_own(g, LLVMBuildMemCpy(g->b, to, 1, value, element_bytes(v), bytes));
+        LLVMValueRef bytes = gen_i64(g, ir_slot_bytes(v->type));
+        gen_mark_own(g, LLVMBuildMemCpy(g->b, to, 1, value, ir_bytes((rg_dtype)v->type.dtype), bytes));
         return;
     }
     if (v->type.kind == IR_SCALAR)
-        value = gen_to_memory(g, (rg_dtype)v->type.dtype, value);
+        value = is_mask(v) ? mask_in_frame(g, value) : gen_to_memory(g, (rg_dtype)v->type.dtype, value);
     LLVMValueRef store = LLVMBuildStore(g->b, value, to);
     LLVMSetAlignment(store, 1);
     gen_mark_own(g, store);
@@ -141,10 +132,14 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
         gen_set(g, v, from);
         return;
     }
-    LLVMTypeRef type = scalar ? gen_memory_type(g, d) : g->ptr;
+    LLVMTypeRef type = g->ptr;
+    if (is_mask(v))
+        type = LLVMIntTypeInContext(g->context, v->type.lanes < 8 ? 8 : v->type.lanes);
+    else if (scalar)
+        type = gen_in_lanes(gen_memory_type(g, d), v->type.lanes);
     LLVMValueRef load = gen_mark_own(g, LLVMBuildLoad2(g->b, type, from, ""));
     LLVMSetAlignment(load, 1);
-    gen_set(g, v, scalar ? gen_from_memory(g, d, load) : load);
+    gen_set(g, v, is_mask(v) ? mask_from_frame(g, v, load) : scalar ? gen_from_memory(g, d, load) : load);
 }
 
 /* whether a frame of so many bytes does not fit into the cursor's page */
@@ -173,7 +168,7 @@ largest_frame(gen *g, const ir_region *r)
     {
         uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1), size = 0;
         if (op->code == RG_OP_TAPE_PUSH)
-            size = layout(op->args + 1, op->nargs - 1, offsets);
+            size = ir_frame_layout(op->args + 1, op->nargs - 1, offsets);
         most = size > most ? size : most;
         for (uint32_t i = 0; op->code != RG_OP_PARALLEL && i < op->nregions; i++) {
             size = largest_frame(g, op->regions[i]);
@@ -213,7 +208,7 @@ gen_tape_push(gen *g, const ir_op *op)
 {
     uint32_t n = op->nargs - 1;
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
-    uint32_t size = layout(op->args + 1, n, offsets);
+    uint32_t size = ir_frame_layout(op->args + 1, n, offsets);
     assert(size <= RT_FRAME_MAX);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (!op->decided)
@@ -240,7 +235,7 @@ gen_tape_pop(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults - 1;
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
-    uint32_t size = layout(op->results + 1, n, offsets);
+    uint32_t size = ir_frame_layout(op->results + 1, n, offsets);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (!op->decided)
         cursor = above_bottom(g, cursor);
@@ -307,7 +302,7 @@ gen_tape_thin(gen *g, const ir_op *op)
     for (uint32_t i = 3; i <= first; i++, n++) {
         LLVMValueRef at[2] = {gen_i64(g, 0), gen_i64(g, n)};
         LLVMValueRef size = i < first ? buffer_bytes(g, op->args[i])
-                                      : gen_i64(g, layout(op->args + first, op->nargs - first, offsets));
+                                      : gen_i64(g, ir_frame_layout(op->args + first, op->nargs - first, offsets));
         LLVMBuildStore(g->b, size, LLVMBuildInBoundsGEP2(g->b, type, sizes, at, 2, ""));
     }
     LLVMValueRef args[6] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]),

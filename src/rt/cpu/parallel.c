@@ -16,14 +16,13 @@
 /* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
 enum { SMALL_LOOP = 100000 };
 
-enum { KEEP_NOTHING = 0, KEEP_RECORDS = 1, KEEP_REWINDS = 2 };
-
 typedef struct team {
     rt_launch *launch;
     rt_task_fn *task;
     void *closure;
-    int64_t n;
+    int64_t n, groups; /* iterations, and groups of them that are not cut */
     int32_t chunks;
+    int32_t lanes;
     bool kept;
     atomic_int next; /* chunk to be fetched */
 } team;
@@ -37,7 +36,8 @@ rt_cpu_slots(rt_launch *launch)
 static int64_t
 chunk_start(const team *t, int32_t chunk)
 {
-    return (int64_t)((__int128)t->n * chunk / t->chunks);
+    int64_t group = (int64_t)((__int128)t->groups * chunk / t->chunks);
+    return chunk == t->chunks ? t->n : group * t->lanes;
 }
 
 /* apart, so that nothing of the caller lives across the setjmp */
@@ -94,15 +94,15 @@ remember(rt_launch *launch, uint32_t workers)
 }
 
 static uint32_t
-choose_workers(rt_launch *launch, int64_t n, int64_t work, int32_t keep)
+choose_workers(rt_launch *launch, int64_t n, int64_t groups, int64_t work, int32_t keep)
 {
-    if (keep == KEEP_REWINDS && launch->kept_count)
+    if (keep == RT_KEEP_REWINDS && launch->kept_count)
         return launch->kept[--launch->kept_count];
     bool small = launch->threads == 1 || n < 2 || n < SMALL_LOOP / (work > 0 ? work : 1);
     uint32_t workers = small ? 1 : launch->threads;
-    if (workers > n)
-        workers = (uint32_t)(n > 0 ? n : 1);
-    if (keep == KEEP_RECORDS)
+    if (workers > groups)
+        workers = (uint32_t)(groups > 0 ? groups : 1);
+    if (keep == RT_KEEP_RECORDS)
         remember(launch, workers);
     return workers;
 }
@@ -125,7 +125,10 @@ int32_t
 rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
                 int32_t keep)
 {
-    uint32_t workers = choose_workers(launch, n, work, keep);
+    int32_t lanes = keep / RT_KEEP_LANES > 1 ? keep / RT_KEEP_LANES : 1;
+    int64_t groups = n / lanes + (n % lanes > 0);
+    keep %= RT_KEEP_LANES;
+    uint32_t workers = choose_workers(launch, n, groups, work, keep);
     launch->ran = 0;
     if (n <= 0)
         return 0;
@@ -133,9 +136,10 @@ rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, i
         return run_alone(launch, task, closure, n);
     if (!rt_launch_seats(launch, launch->threads))
         out_of_memory(launch);
-    team t = {.launch = launch, .task = task, .closure = closure, .n = n, .kept = keep != 0};
+    team t = {.launch = launch, .task = task, .closure = closure, .n = n, .groups = groups, .lanes = lanes,
+              .kept = keep != 0};
     int64_t most = t.kept ? workers : (int64_t)workers * RT_CHUNKS_PER_THREAD;
-    t.chunks = (int32_t)(most < n ? most : n);
+    t.chunks = (int32_t)(most < groups ? most : groups);
     for (uint32_t i = 0; i < launch->threads; i++)
         launch->seats[i].worker.atomic = 1;
     launch->ran = launch->threads;

@@ -1,0 +1,199 @@
+/* Values with lanes: vectors, masks, and the ops between lanes and scalars.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A bool with lanes is a vector of i1, which LLVM keeps in mask registers where there are any. */
+#include "codegen/llvm/gen.h"
+
+/* -- types ------------------------------------------------------------------------------------- */
+
+LLVMTypeRef
+gen_element_type(LLVMTypeRef type)
+{
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetElementType(type) : type;
+}
+
+unsigned
+gen_width(LLVMValueRef v)
+{
+    LLVMTypeRef type = LLVMTypeOf(v);
+    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 0;
+}
+
+LLVMTypeRef
+gen_in_lanes(LLVMTypeRef element, unsigned lanes)
+{
+    return lanes ? LLVMVectorType(element, lanes) : element;
+}
+
+LLVMTypeRef
+gen_like(LLVMValueRef v, LLVMTypeRef element)
+{
+    return gen_in_lanes(element, gen_width(v));
+}
+
+unsigned
+gen_lanes_of(const ir_op *op)
+{
+    unsigned lanes = 0;
+    for (uint32_t i = 0; i < op->nargs + op->nresults; i++) {
+        const ir_value *v = i < op->nargs ? op->args[i] : op->results[i - op->nargs];
+        lanes = v->type.lanes > lanes ? v->type.lanes : lanes;
+    }
+    return lanes;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+LLVMValueRef
+gen_splat(gen *g, unsigned lanes, LLVMValueRef v)
+{
+    LLVMValueRef all[UINT8_MAX];
+    if (!lanes || gen_width(v))
+        return v;
+    if (LLVMIsConstant(v)) {
+        for (unsigned i = 0; i < lanes; i++)
+            all[i] = v;
+        return LLVMConstVector(all, lanes);
+    }
+    LLVMValueRef none = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(v), lanes));
+    LLVMValueRef one = LLVMBuildInsertElement(g->b, none, v, gen_i32(g, 0), "");
+    return LLVMBuildShuffleVector(g->b, one, none, LLVMConstNull(LLVMVectorType(g->i32, lanes)), "");
+}
+
+LLVMValueRef
+gen_get_in_lanes(gen *g, const ir_value *v, unsigned lanes)
+{
+    return gen_splat(g, lanes, gen_get(g, v));
+}
+
+LLVMValueRef
+gen_int_like(LLVMValueRef like, int64_t n)
+{
+    LLVMTypeRef type = LLVMTypeOf(like);
+    LLVMValueRef all[UINT8_MAX], one = LLVMConstInt(gen_element_type(type), (uint64_t)n, true);
+    unsigned lanes = gen_width(like);
+    for (unsigned i = 0; i < lanes; i++)
+        all[i] = one;
+    return lanes ? LLVMConstVector(all, lanes) : one;
+}
+
+LLVMValueRef
+gen_lane_numbers(LLVMTypeRef element, unsigned lanes)
+{
+    LLVMValueRef all[UINT8_MAX];
+    for (unsigned i = 0; i < lanes; i++)
+        all[i] = LLVMConstInt(element, i, false);
+    return LLVMConstVector(all, lanes);
+}
+
+LLVMValueRef
+gen_all_lanes(gen *g, unsigned lanes)
+{
+    return gen_splat(g, lanes, LLVMConstInt(g->i1, 1, false));
+}
+
+/* the first `count` (i64, at least 0) of them */
+LLVMValueRef
+gen_first_lanes(gen *g, unsigned lanes, LLVMValueRef count)
+{
+    LLVMValueRef most = gen_i64(g, lanes);
+    LLVMValueRef less = LLVMBuildICmp(g->b, LLVMIntULT, count, most, "");
+    count = LLVMBuildTrunc(g->b, LLVMBuildSelect(g->b, less, count, most, ""), g->i32, "");
+    return LLVMBuildICmp(g->b, LLVMIntULT, gen_lane_numbers(g->i32, lanes), gen_splat(g, lanes, count), "lanes");
+}
+
+LLVMValueRef
+gen_mask_bits(gen *g, LLVMValueRef mask)
+{
+    LLVMTypeRef type = LLVMIntTypeInContext(g->context, gen_width(mask));
+    return LLVMBuildBitCast(g->b, mask, type, "");
+}
+
+LLVMValueRef
+gen_mask_of_bits(gen *g, LLVMValueRef bits, unsigned lanes)
+{
+    return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, lanes), "");
+}
+
+/* -- ops --------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+any(gen *g, LLVMValueRef mask)
+{
+    LLVMValueRef bits = gen_mask_bits(g, mask);
+    return LLVMBuildICmp(g->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
+}
+
+static LLVMValueRef
+half(gen *g, LLVMValueRef v, unsigned first, unsigned n)
+{
+    LLVMValueRef which[UINT8_MAX];
+    for (unsigned i = 0; i < n; i++)
+        which[i] = gen_i32(g, first + i);
+    return LLVMBuildShuffleVector(g->b, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(which, n), "");
+}
+
+LLVMValueRef
+gen_reduce_lanes(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
+{
+    for (unsigned n = gen_width(v) / 2; n; n /= 2)
+        v = gen_combine(g, how, d, half(g, v, 0, n), half(g, v, n, n));
+    return LLVMBuildExtractElement(g->b, v, gen_i32(g, 0), "");
+}
+
+/* an i32 that takes the place of a lane's number, modulo the lanes */
+static LLVMValueRef
+lane_number(gen *g, const ir_value *v, unsigned lanes)
+{
+    LLVMValueRef number = gen_get(g, v);
+    return LLVMBuildAnd(g->b, number, LLVMConstInt(LLVMTypeOf(number), lanes - 1, false), "");
+}
+
+/* a mask's lane is a bit of it */
+static LLVMValueRef
+get_lane(gen *g, LLVMValueRef v, LLVMValueRef number)
+{
+    if (gen_element_type(LLVMTypeOf(v)) != g->i1 || LLVMIsConstant(number))
+        return LLVMBuildExtractElement(g->b, v, number, "");
+    LLVMValueRef bits = LLVMBuildZExt(g->b, gen_mask_bits(g, v), g->i64, "");
+    number = LLVMBuildZExt(g->b, number, g->i64, "");
+    return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, bits, number, ""), g->i1, "");
+}
+
+static LLVMValueRef
+set_lane(gen *g, LLVMValueRef v, LLVMValueRef number, LLVMValueRef one)
+{
+    unsigned lanes = gen_width(v);
+    LLVMTypeRef type = LLVMTypeOf(number);
+    LLVMValueRef hit = LLVMBuildICmp(g->b, LLVMIntEQ, gen_lane_numbers(type, lanes), gen_splat(g, lanes, number), "");
+    return LLVMBuildSelect(g->b, hit, gen_splat(g, lanes, one), v, "");
+}
+
+static LLVMValueRef
+lane_op(gen *g, const ir_op *op)
+{
+    ir_type to = op->results[0]->type;
+    rg_dtype d = (rg_dtype)to.dtype;
+    if (op->code == RG_OP_LANE)
+        return gen_lane_numbers(gen_type(g, d), to.lanes);
+    LLVMValueRef x = gen_get(g, op->args[0]);
+    switch ((int)op->code) {
+    case RG_OP_SPLAT:
+        return gen_splat(g, to.lanes, x);
+    case RG_OP_LANES_ANY:
+        return any(g, x);
+    case RG_OP_LANES_BITS:
+        return LLVMBuildZExt(g->b, gen_mask_bits(g, x), g->i64, "");
+    case RG_OP_LANES_REDUCE:
+        return gen_reduce_lanes(g, (rg_rmw)op->rmw, d, x);
+    case RG_OP_LANE_GET:
+        return get_lane(g, x, lane_number(g, op->args[1], gen_width(x)));
+    }
+    return set_lane(g, x, lane_number(g, op->args[1], gen_width(x)), gen_get(g, op->args[2]));
+}
+
+void
+gen_lane_op(gen *g, const ir_op *op)
+{
+    gen_set(g, op->results[0], lane_op(g, op));
+}

@@ -1,0 +1,70 @@
+/* Additions of lanes to elements of their own. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/gen.h"
+
+void
+gen_add_reach(gen *g, const gen_reach *r, LLVMValueRef value)
+{
+    LLVMValueRef old = gen_load_reach(g, r);
+    gen_store_reach(g, r, gen_combine(g, RG_RMW_ADD, r->dtype, old, value));
+}
+
+static LLVMValueRef
+address_of_lane(gen *g, const gen_reach *r, LLVMValueRef lane)
+{
+    LLVMValueRef number = r->offsets ? LLVMBuildExtractElement(g->b, r->offsets, lane, "") : lane;
+    return LLVMBuildGEP2(g->b, gen_memory_type(g, r->dtype), r->at, &number, 1, "");
+}
+
+/* lane by lane, those of the mask; leaves the builder in a block that ends nowhere yet */
+static void
+add_one_by_one(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef mask = r->mask ? r->mask : gen_all_lanes(g, r->lanes);
+    LLVMValueRef all = LLVMBuildZExt(b, gen_mask_bits(g, mask), g->i64, ""), nil = gen_i64(g, 0);
+    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "lane"), after = gen_block(g, "lanes");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, all, nil, ""), loop, after);
+    gen_at(g, loop);
+    LLVMValueRef bits = LLVMBuildPhi(b, g->i64, "bits");
+    LLVMValueRef args[2] = {bits, LLVMConstInt(g->i1, 1, false)};
+    LLVMValueRef lane = gen_intrinsic(g, "llvm.cttz", 1, &g->i64, 2, args);
+    gen_atomic_rmw(g, op, r->dtype, address_of_lane(g, r, lane),
+                   LLVMBuildExtractElement(b, value, lane, ""));
+    LLVMValueRef rest = LLVMBuildAnd(b, bits, LLVMBuildSub(b, bits, gen_i64(g, 1), ""), "");
+    LLVMBasicBlockRef end = gen_here(g);
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, rest, nil, ""), loop, after);
+    LLVMAddIncoming(bits, (LLVMValueRef[]){all, rest}, (LLVMBasicBlockRef[]){before, end}, 2);
+    gen_at(g, after);
+}
+
+static void
+add_shared(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
+{
+    if (!op->atomic || !g->s->task || g->options->alone) {
+        gen_add_reach(g, r, value);
+        return;
+    }
+    LLVMBasicBlockRef shared = gen_block(g, "atomic"), alone = gen_block(g, "alone"),
+                      after = gen_block(g, "added");
+    LLVMBuildCondBr(g->b, gen_several_workers(g), shared, alone);
+    gen_at(g, shared);
+    add_one_by_one(g, op, r, value);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, alone);
+    gen_add_reach(g, r, value);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, after);
+}
+
+void
+gen_rmw_lanes(gen *g, const ir_op *op)
+{
+    LLVMBasicBlockRef end = gen_private_add(g, op);
+    gen_reach r = gen_elements_of(g, op, true);
+    if (!r.nothing)
+        add_shared(g, op, &r, gen_get_in_lanes(g, gen_value_of(op), r.lanes));
+    if (end) {
+        LLVMBuildBr(g->b, end);
+        gen_at(g, end);
+    }
+}

@@ -1,0 +1,111 @@
+/* Groups of threads in compiled code. SPDX-License-Identifier: Apache-2.0
+ *
+ *   lanes_test FOLDER...       every .rg file in it; see ircase.h
+ *
+ * What is not lowered yet is lowered first. Each case is compiled for this machine and for others: those that this
+ * machine can stand in for run it, the others' code is made and not run. */
+#include "ircase.h"
+
+#include "ad/ad.h"
+#include "codegen/llvm/ll.h"
+#include "pass/pass.h"
+#include "rt/cpu/cpu.h"
+
+typedef struct target {
+    const char *name;
+    ll_options options;
+    bool runs;
+} target;
+
+static target targets[] = {
+    {"this machine", {0}, true},
+    {"one thread", {.alone = true}, true},
+#ifdef __x86_64__
+    {"AVX2", {.cpu = "x86-64-v3"}, true},
+    {"SSE2", {.cpu = "x86-64"}, true},
+#endif
+    {"NEON", {.triple = "aarch64-linux-gnu", .cpu = "generic"}, false},
+};
+
+static ll_jit *jit;
+
+/* the interpreter alone finds races */
+static bool
+expects_fault(const ircase *c)
+{
+    size_t at = 0, len;
+    return ircase_line(c, "fault", &at, &len) != NULL;
+}
+
+static bool
+lower(ircase *c)
+{
+    if (c->stage <= IR_STAGE_AD) {
+        PASS_RUN(c->module, ad_flags, IR_STAGE_AD, &c->diags);
+        PASS_RUN(c->module, lower_tape, IR_STAGE_TAPE, &c->diags);
+    }
+    if (c->stage <= IR_STAGE_TAPE)
+        PASS_RUN(c->module, lower_arrays, IR_STAGE_SLOTS, &c->diags);
+    return !c->diags.errors;
+}
+
+static bool
+run(ircase *c, const target *t, uint32_t threads)
+{
+    ll_code *code;
+    if (ll_compile(jit, c->fn, &t->options, &code, &c->diags) != RG_OK)
+        return false;
+    bool good = ircase_arguments(c);
+    if (good) {
+        rt_cpu *cpu = rt_cpu_create(threads, 0);
+        c->fault = rt_cpu_launch(cpu, ll_code_entry(code), c->args, NULL);
+        rt_cpu_destroy(cpu);
+        good = ircase_check(c, t->name);
+    }
+    ll_code_free(code);
+    return good;
+}
+
+static bool
+make_object(ircase *c, const target *t)
+{
+    str object = {0};
+    bool good = ll_emit_object((const ir_fn *const[]){c->fn}, &c->fn->name, 1, &t->options, &object, &c->diags) == RG_OK;
+    good = good && object.len > 0;
+    str_free(&object);
+    return good;
+}
+
+static int
+run_case(const char *path)
+{
+    ircase c;
+    bool good = ircase_open(&c, path);
+    if (good && !expects_fault(&c)) {
+        good = lower(&c);
+        for (size_t i = 0; good && i < countof(targets); i++)
+            good = targets[i].runs ? run(&c, &targets[i], 1) && (targets[i].options.alone || run(&c, &targets[i], 2))
+                                   : make_object(&c, &targets[i]);
+    }
+    if (!good && c.diags.text.len)
+        fprintf(stderr, "%s: %s\n", path, c.diags.text.ptr);
+    ircase_close(&c);
+    return !good;
+}
+
+int
+main(int argc, char **argv)
+{
+    diag_list diags = {0};
+    int failed = 0;
+    if (ll_jit_create(&jit, &diags) != RG_OK) {
+        fprintf(stderr, "%s\n", diags.text.ptr);
+        return 1;
+    }
+    for (int k = 1; k < argc; k++)
+        failed += ircase_each(argv[k], run_case);
+    ll_jit_destroy(jit);
+    if (failed)
+        fprintf(stderr, "%d failed\n", failed);
+    return failed != 0;
+}
