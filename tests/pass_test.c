@@ -1,7 +1,7 @@
 /* Passes keep what a program does, and do what they promise. SPDX-License-Identifier: Apache-2.0
  *
- *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone and after
- * simplify, must stay valid, and must still give what its comments want */
+ *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone, after simplify, and lowered,
+ * must stay valid, and must still give what its comments want */
 #include "ircase.h"
 
 #include "pass/pass.h"
@@ -31,6 +31,28 @@ straight(ir_module *m)
     return simplify(m) || changed;
 }
 
+/* as for code generation */
+static bool
+lowered_tape(ir_module *m)
+{
+    opt_inline(m);
+    ir_keep_called(m, m->last); /* the kernel that is run */
+    if (stage < IR_STAGE_TAPE)
+        lower_tape(m);
+    stage = stage < IR_STAGE_TAPE ? IR_STAGE_TAPE : stage;
+    return opt_dce(m);
+}
+
+static bool
+lowered_arrays(ir_module *m)
+{
+    lowered_tape(m);
+    if (stage < IR_STAGE_SLOTS)
+        lower_arrays(m);
+    stage = IR_STAGE_SLOTS;
+    return true;
+}
+
 static const struct {
     const char *name;
     pass_fn *run;
@@ -40,6 +62,7 @@ static const struct {
     {"opt_hoist", opt_hoist},   {"opt_put_back", opt_put_back},
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
+    {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 
 typedef struct op_count {
@@ -90,7 +113,7 @@ run_pass(const char *path, size_t which)
     if (good) {
         stage = c.stage;
         passes[which].run(c.module);
-        good = ir_verify(c.module, c.stage, passes[which].name, &c.diags);
+        good = ir_verify(c.module, stage, passes[which].name, &c.diags);
         if (!good) {
             str text = {0};
             ir_print_fn(&text, c.fn);

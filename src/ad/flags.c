@@ -36,7 +36,8 @@ static bool
 collect(ir_op *op, void *user)
 {
     flags *f = user;
-    if (op->code == RG_OP_RECALL && op->args[0]->type.kind == IR_SCALAR && op->args[0]->type.dtype == RG_BOOL)
+    ir_type t = op->code == RG_OP_RECALL ? op->args[0]->type : ir_cursor();
+    if (t.kind == IR_SCALAR && t.dtype == RG_BOOL && !t.lanes) /* in lanes they are bits anyway */
         vec_push(&f->recalls, op);
     return true;
 }

@@ -103,6 +103,18 @@ edit_const(edit *e, ir_op *at, ir_type type, uint64_t bits)
     op->attr.bits = bits;
     ir_insert_before(at, op);
     e->changed = true;
+    return ir_op_result(op, e->fn, ir_with_lanes(type, 0), NULL);
+}
+
+ir_value *
+edit_in_lanes(edit *e, ir_op *at, ir_type type, ir_value *v)
+{
+    if (type.lanes == v->type.lanes || type.kind != IR_SCALAR)
+        return v;
+    ir_op *op = ir_op_new(e->fn, RG_OP_SPLAT, 1, 0, at->loc);
+    ir_op_arg(op, e->fn, v);
+    ir_insert_before(at, op);
+    e->changed = true;
     return ir_op_result(op, e->fn, type, NULL);
 }
 
@@ -111,8 +123,11 @@ edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value 
 {
     ir_op *op = ir_op_new(e->fn, code, 3, 0, at->loc);
     ir_value *operands[3] = {x, y, z};
-    for (unsigned k = 0; k < 3 && operands[k]; k++)
+    type.lanes = 0;
+    for (unsigned k = 0; k < 3 && operands[k]; k++) {
         ir_op_arg(op, e->fn, operands[k]);
+        type.lanes = operands[k]->type.lanes ? operands[k]->type.lanes : type.lanes;
+    }
     op->decided = at->decided;
     ir_insert_before(at, op);
     e->changed = true;
@@ -123,6 +138,24 @@ bool
 edit_visible(const ir_value *v, const ir_op *at)
 {
     return ir_region_inside(at->parent, v->region);
+}
+
+/* What is the same in all lanes, or their numbers, is not recalled in lanes. NULL: it is neither. */
+static ir_value *
+recall_without_lanes(edit *e, ir_op *op, ir_value *v)
+{
+    ir_value *was = edit_now(e, v->def->args[0]);
+    if (!edit_visible(was, op) && !ir_is_const(was, NULL)) {
+        ir_op *recall = ir_op_new(e->fn, RG_OP_RECALL, 1, 0, op->loc);
+        ir_op_arg(recall, e->fn, was);
+        ir_insert_before(op, recall);
+        e->recalled[was->id] = 1;
+        was = ir_op_result(recall, e->fn, was->type, was->name);
+    }
+    uint64_t bits;
+    if (!edit_visible(was, op) && ir_is_const(was, &bits))
+        was = edit_const(e, op, was->type, bits);
+    return edit_in_lanes(e, op, v->type, was);
 }
 
 bool
@@ -136,6 +169,8 @@ edit_needless_recall(edit *e, ir_op *op)
         edit_replace(e, op->results[0], v);
     else if (v->type.kind == IR_SCALAR && ir_is_const(v, &bits))
         edit_replace(e, op->results[0], edit_const(e, op, v->type, bits));
+    else if (v->def && v->def->code == RG_OP_SPLAT)
+        edit_replace(e, op->results[0], recall_without_lanes(e, op, v));
     else
         return false;
     ir_remove(op);

@@ -31,9 +31,11 @@ bool edit_is_recalled(const edit *e, const ir_value *v);
 /* whether some value defined inside r is recalled: then r must not be deleted yet */
 bool edit_any_recalled(const edit *e, const ir_region *r);
 
-/* a constant before `at` */
+/* a constant before `at`, without lanes */
 ir_value *edit_const(edit *e, ir_op *at, ir_type type, uint64_t bits);
-/* a scalar op of up to three operands before `at`, its result of `type` */
+/* v, or in all lanes where `type` has some, before `at` */
+ir_value *edit_in_lanes(edit *e, ir_op *at, ir_type type, ir_value *v);
+/* a scalar op of up to three operands before `at`, its result of `type`, with the lanes of the operands */
 ir_value *edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y,
                       ir_value *z);
 /* whether v is in scope in the region of `at` */

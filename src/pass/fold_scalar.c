@@ -1,7 +1,9 @@
 /* Scalar simplification: constants, exact identities. SPDX-License-Identifier: Apache-2.0
  *
  * Only identities that hold for every operand, signed zeros, infinities and NaN included, are used
- * on floats: x * 1, x / 1, x - 0, x + (-0), but neither x + 0 nor x * 0. */
+ * on floats: x * 1, x / 1, x - 0, x + (-0), but neither x + 0 nor x * 0.
+ *
+ * What is the same in all lanes is computed without them, and used so. */
 #include "pass/fold_scalar.h"
 
 static rg_dtype
@@ -81,7 +83,7 @@ gather_constants(edit *e, ir_op *op)
         !ir_is_const(first->args[1], &inner))
         return;
     uint64_t both = op->code == RG_OP_ADD ? outer + inner : outer * inner;
-    ir_type type = op->results[0]->type;
+    ir_type type = ir_with_lanes(op->results[0]->type, 0);
     op->args[1] = edit_const(e, op, type, ir_wrap((rg_dtype)type.dtype, both));
     op->args[0] = edit_now(e, first->args[0]);
 }
@@ -381,6 +383,72 @@ fold_bitcast(edit *e, ir_op *op)
     return NULL;
 }
 
+/* -- lanes
+ * --------------------------------------------------------------------------------------------- */
+
+/* operands that are the same in all lanes; a value without lanes if all are */
+static ir_value *
+fold_splats(edit *e, ir_op *op)
+{
+    bool any = op->results[0]->type.lanes && op->nargs;
+    for (uint32_t k = 0; k < op->nargs; k++) {
+        ir_op *splat = defined_by(op->args[k], RG_OP_SPLAT);
+        if (splat) {
+            op->args[k] = edit_now(e, splat->args[0]);
+            e->changed = true;
+        }
+        any = any && !op->args[k]->type.lanes;
+    }
+    if (!any)
+        return NULL;
+    ir_op *plain = ir_op_like(e->fn, op);
+    for (uint32_t k = 0; k < op->nargs; k++)
+        ir_op_arg(plain, e->fn, op->args[k]);
+    ir_insert_before(op, plain);
+    e->changed = true;
+    return ir_op_result(plain, e->fn, ir_with_lanes(op->results[0]->type, 0), op->results[0]->name);
+}
+
+static ir_value *
+fold_lane_get(edit *e, ir_op *op)
+{
+    ir_op *from = op->args[0]->def;
+    unsigned lanes = op->args[0]->type.lanes;
+    uint64_t at, set;
+    if (!from)
+        return NULL;
+    bool known = ir_is_const(op->args[1], &at);
+    if (from->code == RG_OP_LANE && known)
+        return edit_const(e, op, op->results[0]->type, at % lanes);
+    if (from->code != RG_OP_LANE_SET)
+        return NULL;
+    if (edit_now(e, from->args[1]) == op->args[1])
+        return edit_now(e, from->args[2]);
+    if (known && ir_is_const(edit_now(e, from->args[1]), &set))
+        return at % lanes == set % lanes ? edit_now(e, from->args[2]) : NULL;
+    return NULL;
+}
+
+/* ops between lanes and scalars, of what is the same in all lanes or set lane by lane */
+static ir_value *
+fold_between_lanes(edit *e, ir_op *op)
+{
+    ir_op *splat = op->nargs ? defined_by(op->args[0], RG_OP_SPLAT) : NULL;
+    ir_value *all = splat ? edit_now(e, splat->args[0]) : NULL;
+    switch (op->code) {
+    case RG_OP_LANES_ANY:
+        return all;
+    case RG_OP_LANE_GET:
+        return all ? all : fold_lane_get(e, op);
+    case RG_OP_LANES_REDUCE:
+        return op->rmw == RG_RMW_MIN || op->rmw == RG_RMW_MAX || op->rmw == RG_RMW_AND || op->rmw == RG_RMW_OR
+                   ? all
+                   : NULL;
+    default:
+        return NULL;
+    }
+}
+
 /* -- by op
  * --------------------------------------------------------------------------------------------- */
 
@@ -388,7 +456,10 @@ ir_value *
 fold_scalar(edit *e, ir_op *op)
 {
     if (ir_ops[op->code].form == IR_OTHER)
-        return NULL;
+        return fold_between_lanes(e, op);
+    ir_value *plain = fold_splats(e, op);
+    if (plain)
+        return plain;
     ir_value *constant = all_constant(e, op);
     if (constant)
         return constant;

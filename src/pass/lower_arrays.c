@@ -51,7 +51,7 @@ static ir_value *
 new_slot(lowering *l, ir_region *r, ir_type array, const char *name, ir_loc loc)
 {
     ir_op *op = ir_op_new(l->fn, RG_OP_SLOT, 0, 0, loc);
-    ir_value *slot = ir_op_result(op, l->fn, ir_slot((rg_dtype)array.dtype, array.length), name);
+    ir_value *slot = ir_op_result(op, l->fn, ir_with_lanes(ir_slot((rg_dtype)array.dtype, array.length), array.lanes), name);
     ir_insert_first(thread_region(l, r), op);
     return slot;
 }

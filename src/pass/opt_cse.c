@@ -63,7 +63,7 @@ static uint64_t
 hash_op(const ir_op *op)
 {
     ir_type t = op->results[0]->type;
-    uint64_t hash = mix(op->code, (uint64_t)t.dtype << 32 | t.length);
+    uint64_t hash = mix(op->code, (uint64_t)t.lanes << 48 | (uint64_t)op->rmw << 40 | (uint64_t)t.dtype << 32 | t.length);
     if (has_bits(op))
         hash = mix(hash, op->attr.bits);
     if (op->code == RG_OP_TABLE)
@@ -76,7 +76,7 @@ hash_op(const ir_op *op)
 static bool
 equal(const ir_op *x, const ir_op *y)
 {
-    if (x->code != y->code || x->nargs != y->nargs || x->fast != y->fast ||
+    if (x->code != y->code || x->nargs != y->nargs || x->fast != y->fast || x->rmw != y->rmw ||
         !ir_type_eq(x->results[0]->type, y->results[0]->type))
         return false;
     if (has_bits(x) && x->attr.bits != y->attr.bits)

@@ -80,7 +80,7 @@ static void
 look_at_subscript(splitting *s, const ir_op *op)
 {
     uint64_t index;
-    if (!ir_is_const(op->args[1], &index) || index >= op->args[0]->type.length)
+    if (!ir_is_const(op->args[1], &index) || index >= op->args[0]->type.length || op->args[0]->type.lanes)
         stay(s, op->args[0]);
 }
 

@@ -341,7 +341,8 @@ fold_extract(edit *e, ir_op *op)
     if (array->code == RG_OP_TABLE && ir_is_const(op->args[1], &index) &&
         index < array->results[0]->type.length)
         return edit_const(e, op, op->results[0]->type, table_element(array, index));
-    if (array->code == RG_OP_INSERT && same_value(edit_now(e, array->args[1]), op->args[1]))
+    if (array->code == RG_OP_INSERT && !array->masked && !op->masked &&
+        same_value(edit_now(e, array->args[1]), op->args[1]))
         return edit_now(e, array->args[2]);
     return NULL;
 }
@@ -399,7 +400,7 @@ fold_op(edit *e, ir_op *op)
         return next;
     ir_value *same = fold_value(e, op);
     if (same) {
-        edit_replace(e, op->results[0], same);
+        edit_replace(e, op->results[0], edit_in_lanes(e, op, op->results[0]->type, same));
         ir_remove(op);
     }
     return next;

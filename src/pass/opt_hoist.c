@@ -145,7 +145,7 @@ may_move(const hoist *h, ir_op *op, bool runs_anyway)
     bool task = h->loop->code == RG_OP_PARALLEL;
     switch (op->code) {
     case RG_OP_LOAD:
-        return h->budget && (runs_anyway || is_safe(h->edit.fn, op)) &&
+        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(h->edit.fn, op))) &&
                ir_walk(h->loop->regions[0], leaves_alone, op);
     case RG_OP_EXTRACT:
         return runs_anyway && !task;
@@ -170,7 +170,8 @@ equal_load(const ir_op *load, ir_op *at)
     ir_op *op = at->prev;
     for (int n = 0; op && n < LOOK_BACK && !op->nregions && leaves_alone(op, (void *)load); n++) {
         bool same = op->code == RG_OP_LOAD && op->plane == load->plane &&
-                    op->direction == load->direction && op->nargs == load->nargs;
+                    op->direction == load->direction && op->nargs == load->nargs &&
+                    op->masked == load->masked && op->successive == load->successive;
         for (uint32_t k = 0; same && k < op->nargs; k++) {
             uint64_t a, b;
             same = op->args[k] == load->args[k] ||

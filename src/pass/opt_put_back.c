@@ -26,7 +26,8 @@ rank_of(const ir_op *access)
 static bool
 same_element(const ir_op *a, const ir_op *b)
 {
-    if (a->plane != b->plane || a->direction != b->direction || a->args[0] != b->args[0])
+    if (a->plane != b->plane || a->direction != b->direction || a->args[0] != b->args[0] ||
+        a->masked || b->masked || a->successive || b->successive)
         return false;
     for (uint32_t k = 1; k <= rank_of(a); k++) {
         uint64_t x, y;
@@ -100,7 +101,7 @@ static bool
 is_zeroing(const ir_op *op)
 {
     uint64_t bits;
-    if (op->code != RG_OP_STORE || !(op->plane & RG_ADJOINT))
+    if (op->code != RG_OP_STORE || !(op->plane & RG_ADJOINT) || op->masked || op->successive)
         return false;
     const ir_value *stored = op->args[op->nargs - 1];
     return ir_is_const(stored, &bits) && !bits && ir_is_float((rg_dtype)stored->type.dtype);

@@ -83,8 +83,8 @@ void tape_find_slots(tape *t);
 
 /* brings slots into the order of pushes: the widest first */
 void tape_order_slots(tape *t);
-uint32_t tape_slot_bytes(ir_type type);
-uint32_t tape_frame_bytes(const tape_frame *f);
+/* `starts`: with the cursor at the iteration's start, which is not among its slots yet */
+uint32_t tape_frame_bytes(const tape_frame *f, bool starts);
 
 /* whether an iteration of maker pushes its own frame alone, in one piece */
 bool tape_pushes_one_frame(tape *t, const ir_op *maker);
@@ -95,6 +95,8 @@ ir_value *tape_push_values(tape *t, ir_value *const *values, size_t n, ir_loc lo
                            ir_op *at);
 ir_value *tape_pop_values(tape *t, ir_value *const *like, size_t n, ir_value **out, ir_value *cursor,
                           ir_op *at);
+/* what holds of the pushes from one op up to another: they repeat others, there is room for them */
+void tape_mark_pushes(ir_op *from, const ir_op *to, bool again, bool room);
 /* maker's frame; recalls under `by` become what is popped, *start the popped start cursor, if any */
 ir_value *tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at);
 ir_value *tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir_value **start);

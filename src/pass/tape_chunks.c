@@ -81,7 +81,7 @@ state_bytes(const tape_slice *s, bool *arrays)
     *arrays = false;
     for (size_t i = 0; i < s->chunks->state.n; i++) {
         ir_type type = body->params[first + s->chunks->state.at[i]]->type;
-        bytes += tape_slot_bytes(type);
+        bytes += ir_slot_bytes(type);
         *arrays |= type.kind == IR_ARRAY;
     }
     return bytes;
@@ -103,7 +103,7 @@ is_worth_it(tape_slice *s)
 {
     bool arrays;
     uint32_t state = state_bytes(s, &arrays);
-    uint32_t frame = tape_frame_bytes(tape_frame_of(s->t, s->loop));
+    uint32_t frame = tape_frame_bytes(tape_frame_of(s->t, s->loop), false);
     s->chunks->eager = arrays;
     return !arrays || is_outermost(s->loop) || state <= 4 * frame + 64;
 }

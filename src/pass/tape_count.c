@@ -57,13 +57,6 @@ value_of(const counter *c, const ir_value *v, uint64_t *bits)
 }
 
 /* -- frames ---------------------------------------------------------------------------------------------------- */
-static uint64_t
-frame_bytes(tape *t, const ir_op *op, bool starts)
-{
-    uint64_t bytes = tape_frame_bytes(tape_frame_of(t, op));
-    return starts ? (bytes + 15) & ~(uint64_t)7 : bytes; /* and the cursor at the iteration's start */
-}
-
 bool
 tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes)
 {
@@ -73,7 +66,7 @@ tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes)
     const tape_frame *f = tape_frame_of(t, op);
     if ((f->chunks && f->chunks->eager) || !tape_fit_one_frame(f->slots.at, f->slots.n))
         return false;
-    *bytes = frame_bytes(t, op, tape_region_moves(t, op->regions[0]) && !tape_is_chain(t, op));
+    *bytes = tape_frame_bytes(f, tape_region_moves(t, op->regions[0]) && !tape_is_chain(t, op));
     return true;
 }
 
@@ -85,7 +78,7 @@ own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
         return false;
     if (!f || !c->early)
         return tape_own_frame(c->t, op, bytes);
-    *bytes = frame_bytes(c->t, op, tape_region_moves(c->t, op->regions[0]));
+    *bytes = tape_frame_bytes(f, tape_region_moves(c->t, op->regions[0]));
     return tape_fit_one_frame(f->slots.at, f->slots.n);
 }
 

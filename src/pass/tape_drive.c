@@ -41,10 +41,9 @@ state_values(tape_chunks *c, ir_value *const *from, ir_value *number, tape_value
 static ir_value *
 push_aside(tape *t, ir_value *const *values, size_t n, const ir_op *loop, ir_value *cursor, ir_op *at)
 {
-    const ir_op *before = at->prev;
+    ir_op *before = at->prev;
     cursor = tape_push_values(t, values, n, loop->loc, cursor, at);
-    for (ir_op *push = at->prev; push != before; push = push->prev)
-        push->again = true;
+    tape_mark_pushes(before ? before->next : at->parent->first, at, true, false);
     return cursor;
 }
 
@@ -210,6 +209,14 @@ level_of(const tape_chunks *c)
     return level % 32;
 }
 
+/* with what rounding may add to its frame */
+static int64_t
+room_for(const ir_value *v)
+{
+    int64_t bytes = ir_slot_bytes(v->type);
+    return bytes + (v->type.lanes ? bytes / 8 : 0) + 7;
+}
+
 /* Bytes that two states and what they need take; arrays not counted. */
 static int64_t
 room_for_states(const tape_chunks *c)
@@ -217,9 +224,9 @@ room_for_states(const tape_chunks *c)
     const ir_region *body = c->loop->regions[0];
     int64_t bytes = 8;
     for (size_t i = 0; i < c->state.n; i++)
-        bytes += tape_slot_bytes(body->params[first_carried(c->loop) + c->state.at[i]]->type) + 7;
+        bytes += room_for(body->params[first_carried(c->loop) + c->state.at[i]]);
     for (size_t i = 0; i < c->env.n; i++)
-        bytes += tape_slot_bytes(c->env.at[i]->type) + 7;
+        bytes += room_for(c->env.at[i]);
     return 2 * bytes;
 }
 
@@ -235,7 +242,7 @@ is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_val
     args[3] = tape_int(t, at, RG_I32, forced ? 0 : c->parts);
     args[4] = tape_int(t, at, RG_I64, forced ? forced : room_for_states(c));
     if (c->leaf)
-        args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(tape_frame_of(t, c->loop)));
+        args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(tape_frame_of(t, c->loop), false));
     ir_op *over = tape_op(t, c->arrays.n ? RG_OP_TAPE_OVER_TASKS : c->leaf ? RG_OP_TAPE_ROOM : RG_OP_TAPE_OVER, at);
     over->loc = c->loop->loc;
     for (uint32_t i = 0; i < n; i++)

@@ -61,7 +61,7 @@ total(formula *f, amount a)
 static bool
 is_whole(ir_type t)
 {
-    return t.kind == IR_SCALAR && !ir_is_float((rg_dtype)t.dtype);
+    return t.kind == IR_SCALAR && !t.lanes && !ir_is_float((rg_dtype)t.dtype);
 }
 
 static bool

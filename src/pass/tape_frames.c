@@ -266,35 +266,23 @@ tape_find_slots(tape *t)
 }
 
 /* -- pushes and pops ---------------------------------------------------------------------------------------------- */
-static uint32_t
-element_bytes(ir_type type)
-{
-    return type.kind == IR_TRACE || type.kind == IR_CURSOR || type.kind == IR_BUFFER ? 8 : ir_bytes((rg_dtype)type.dtype);
-}
-
 uint32_t
-tape_slot_bytes(ir_type type)
+tape_frame_bytes(const tape_frame *f, bool starts)
 {
-    return element_bytes(type) * (type.kind == IR_ARRAY ? type.length : 1);
-}
-
-uint32_t
-tape_frame_bytes(const tape_frame *f)
-{
-    uint32_t bytes = 0, widest = 1;
+    uint32_t bytes = starts ? ir_slot_bytes(ir_cursor()) : 0, widest = starts ? bytes : 1;
     for (size_t i = 0; i < f->slots.n; i++) {
-        uint32_t size = element_bytes(f->slots.at[i]->type);
-        widest = size > widest ? size : widest;
-        bytes += tape_slot_bytes(f->slots.at[i]->type);
+        uint32_t unit = ir_slot_unit(f->slots.at[i]->type);
+        widest = unit > widest ? unit : widest;
+        bytes += ir_slot_bytes(f->slots.at[i]->type);
     }
-    return (bytes + widest - 1) & ~(widest - 1);
+    return ir_frame_bytes(bytes, widest);
 }
 
 static int
 by_size_then_id(const void *a, const void *b)
 {
     const ir_value *x = *(ir_value *const *)a, *y = *(ir_value *const *)b;
-    uint32_t bx = element_bytes(x->type), by = element_bytes(y->type);
+    uint32_t bx = ir_slot_unit(x->type), by = ir_slot_unit(y->type);
     if (bx != by)
         return bx > by ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
@@ -310,21 +298,30 @@ tape_order_slots(tape *t)
     }
 }
 
+enum { MOST = RT_FRAME_MAX - 16 };
+
+/* an array that no frame can hold: it is pushed element by element */
+static bool
+is_too_large(const ir_value *v)
+{
+    return ir_slot_bytes(v->type) > MOST;
+}
+
 /* values from `first` on that fit into one push */
 static size_t
 push_end(ir_value *const *values, size_t n, size_t first)
 {
     uint32_t bytes = 0;
     size_t i = first;
-    while (i < n && (i == first || bytes + tape_slot_bytes(values[i]->type) <= RT_FRAME_MAX - 16))
-        bytes += tape_slot_bytes(values[i++]->type);
+    while (i < n && (i == first || bytes + ir_slot_bytes(values[i]->type) <= MOST))
+        bytes += ir_slot_bytes(values[i++]->type);
     return i;
 }
 
 bool
 tape_fit_one_frame(ir_value *const *values, size_t n)
 {
-    return push_end(values, n, 0) == n;
+    return push_end(values, n, 0) == n && !(n == 1 && is_too_large(values[0]));
 }
 
 bool
@@ -335,31 +332,113 @@ tape_pushes_one_frame(tape *t, const ir_op *maker)
            !tape_region_moves(t, maker->regions[0]);
 }
 
+static ir_value *
+push_once(tape *t, ir_value *const *values, size_t n, ir_loc loc, ir_value *cursor, ir_op *at)
+{
+    ir_op *push = tape_op(t, RG_OP_TAPE_PUSH, at);
+    push->loc = loc;
+    ir_op_arg(push, t->fn, cursor);
+    for (size_t s = 0; s < n; s++)
+        ir_op_arg(push, t->fn, values[s]);
+    return ir_op_result(push, t->fn, ir_cursor(), NULL);
+}
+
+/* for %i = from to (to), with carried values to come; its yield is made last */
+static ir_op *
+elements_loop(tape *t, const ir_value *array, bool up, ir_op *at)
+{
+    int64_t length = array->type.length;
+    ir_op *loop = ir_op_new(t->fn, RG_OP_FOR, 4, 1, at->loc);
+    ir_op_arg(loop, t->fn, tape_int(t, at, RG_I64, up ? 0 : length - 1));
+    ir_op_arg(loop, t->fn, tape_int(t, at, RG_I64, up ? length : -1));
+    loop->attr.step = up ? 1 : -1;
+    ir_insert_before(at, loop);
+    ir_region_param(loop->regions[0], ir_scalar(RG_I64), NULL);
+    ir_append(loop->regions[0], ir_op_new(t->fn, RG_OP_YIELD, 2, 0, at->loc));
+    return loop;
+}
+
+static ir_value *
+carried(tape *t, ir_op *loop, ir_value *init)
+{
+    ir_op_arg(loop, t->fn, init);
+    return ir_region_param(loop->regions[0], init->type, NULL);
+}
+
+static ir_value *
+next_carried(tape *t, ir_op *loop, ir_value *next)
+{
+    ir_op_arg(ir_terminator(loop->regions[0]), t->fn, next);
+    return ir_op_result(loop, t->fn, next->type, NULL);
+}
+
+static ir_type
+element_type(const ir_value *array)
+{
+    return ir_with_lanes(ir_scalar((rg_dtype)array->type.dtype), array->type.lanes);
+}
+
+static ir_value *
+push_elements(tape *t, ir_value *array, ir_loc loc, ir_value *cursor, ir_op *at)
+{
+    ir_op *loop = elements_loop(t, array, true, at), *end = ir_terminator(loop->regions[0]);
+    cursor = carried(t, loop, cursor);
+    ir_op *extract = tape_op(t, RG_OP_EXTRACT, end);
+    ir_op_arg(extract, t->fn, array);
+    ir_op_arg(extract, t->fn, loop->regions[0]->params[0]);
+    ir_value *element = ir_op_result(extract, t->fn, element_type(array), NULL);
+    return next_carried(t, loop, push_once(t, &element, 1, loc, cursor, end));
+}
+
+static ir_value *
+pop_elements(tape *t, const ir_value *like, ir_value **out, ir_value *cursor, ir_op *at)
+{
+    ir_value *array = ir_zero_before(t->fn, at, like->type);
+    ir_op *loop = elements_loop(t, like, false, at), *end = ir_terminator(loop->regions[0]);
+    array = carried(t, loop, array);
+    cursor = carried(t, loop, cursor);
+    ir_op *pop = tape_op(t, RG_OP_TAPE_POP, end);
+    ir_op_arg(pop, t->fn, cursor);
+    cursor = ir_op_result(pop, t->fn, ir_cursor(), NULL);
+    ir_op *insert = tape_op(t, RG_OP_INSERT, end);
+    ir_op_arg(insert, t->fn, array);
+    ir_op_arg(insert, t->fn, loop->regions[0]->params[0]);
+    ir_op_arg(insert, t->fn, ir_op_result(pop, t->fn, element_type(like), NULL));
+    *out = next_carried(t, loop, ir_op_result(insert, t->fn, like->type, like->name));
+    return next_carried(t, loop, cursor);
+}
+
 ir_value *
 tape_push_values(tape *t, ir_value *const *values, size_t n, ir_loc loc, ir_value *cursor, ir_op *at)
 {
     for (size_t i = 0, end; i < n; i = end) {
         end = push_end(values, n, i);
-        ir_op *push = tape_op(t, RG_OP_TAPE_PUSH, at);
-        push->loc = loc;
-        ir_op_arg(push, t->fn, cursor);
-        for (size_t s = i; s < end; s++)
-            ir_op_arg(push, t->fn, values[s]);
-        cursor = ir_op_result(push, t->fn, ir_cursor(), NULL);
+        cursor = is_too_large(values[i]) ? push_elements(t, values[i], loc, cursor, at)
+                                         : push_once(t, values + i, end - i, loc, cursor, at);
     }
     return cursor;
+}
+
+void
+tape_mark_pushes(ir_op *from, const ir_op *to, bool again, bool room)
+{
+    for (ir_op *op = from; op != to; op = op->next) {
+        if (op->code == RG_OP_FOR)
+            tape_mark_pushes(op->regions[0]->first, NULL, again, room);
+        if (op->code != RG_OP_TAPE_PUSH)
+            continue;
+        op->again = again;
+        op->decided = room;
+    }
 }
 
 ir_value *
 tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at)
 {
     tape_frame *f = tape_frame_of(t, maker);
-    const ir_op *before = at->prev;
+    ir_op *before = at->prev;
     cursor = tape_push_values(t, f->slots.at, f->slots.n, maker->loc, cursor, at);
-    for (ir_op *push = at->prev; push != before; push = push->prev) {
-        push->again = f->again;
-        push->decided = f->chunks && f->chunks->leaf; /* there is room */
-    }
+    tape_mark_pushes(before ? before->next : at->parent->first, at, f->again, f->chunks && f->chunks->leaf);
     return cursor;
 }
 
@@ -372,6 +451,10 @@ tape_pop_values(tape *t, ir_value *const *like, size_t n, ir_value **out, ir_val
         size_t end = first;
         for (first = 0; push_end(like, n, first) != end;)
             first = push_end(like, n, first);
+        if (is_too_large(like[first])) {
+            cursor = pop_elements(t, like[first], &out[first], cursor, at);
+            continue;
+        }
         ir_op *pop = tape_op(t, RG_OP_TAPE_POP, at);
         ir_op_arg(pop, t->fn, cursor);
         cursor = ir_op_result(pop, t->fn, ir_cursor(), NULL);
