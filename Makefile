@@ -24,13 +24,17 @@ quick: setup
 	@ninja -C $(BUILD) --quiet
 	@meson test -C $(BUILD) --no-rebuild --suite quick
 
-# primal, gradient, and the adjoint written by hand; then derivatives over primals of the GradBench suite
+# primal, gradient, and the adjoint written by hand; threads side by side, on one core and on two (PROBE: a program
+# with times of its own, see bench/lanes.c); then derivatives over primals of the GradBench suite
 # (INPUTS: a folder of its inputs, else made ones)
 bench:
 	@tools/setup $(BUILD) clang
-	@ninja -C $(BUILD) --quiet bench/bench
+	@ninja -C $(BUILD) --quiet bench/bench bench/lanes
 	@ninja -C $(BUILD) --quiet bench/gradbench/gradbench
 	@OMP_NUM_THREADS=1 $(BUILD)/bench/bench
+	@OMP_NUM_THREADS=1 $(BUILD)/bench/lanes $(if $(PROBE),--probe $(PROBE))
+	@OMP_NUM_THREADS=2 $(BUILD)/bench/lanes --only gradients
+	@OMP_NUM_THREADS=2 $(BUILD)/bench/lanes --only forward
 	@OMP_NUM_THREADS=1 $(BUILD)/bench/gradbench/gradbench --ratios $(INPUTS)
 
 clean:

@@ -6,8 +6,14 @@
 
 static uint64_t random_state;
 
-static double
-uniform(double lo, double hi)
+void
+bench_seed(uint64_t seed)
+{
+    random_state = seed;
+}
+
+double
+bench_uniform(double lo, double hi)
 {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return lo + (hi - lo) * (double)(random_state >> 11) * 0x1p-53;
@@ -26,21 +32,20 @@ param(bench_problem *p, const char *name, rg_dtype dtype)
     return q;
 }
 
-static void
-scalar_int(bench_problem *p, const char *name, int value)
+void
+bench_int(bench_problem *p, const char *name, int value)
 {
     *(int *)param(p, name, RG_I32)->initial = value;
 }
 
-static void
-scalar_real(bench_problem *p, const char *name, double value)
+void
+bench_real(bench_problem *p, const char *name, double value)
 {
     *(double *)param(p, name, RG_F64)->initial = value;
 }
 
-/* an array of uniform numbers (lo == hi: all the same) */
-static bench_param *
-array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns, double lo,
+bench_param *
+bench_array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns, double lo,
       double hi)
 {
     bench_param *q = param(p, name, dtype);
@@ -55,7 +60,7 @@ array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t 
     if (q->adjoint)
         q->adjoint = realloc(q->adjoint, q->count * size);
     for (size_t i = 0; i < q->count; i++) {
-        double v = uniform(lo, hi);
+        double v = bench_uniform(lo, hi);
         if (dtype == RG_I32)
             ((int *)q->initial)[i] = (int)v;
         else if (dtype == RG_F32)
@@ -66,30 +71,30 @@ array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t 
     return q;
 }
 
-static void
-output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns)
+void
+bench_output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns)
 {
-    array(p, name, dtype, rows, columns, 0.0, 0.0)->seeded = true;
+    bench_array(p, name, dtype, rows, columns, 0.0, 0.0)->seeded = true;
 }
 
 static void
 make_deep(bench_problem *p, double scale)
 {
     int n = (int)(512 * scale);
-    scalar_int(p, "n", n);
-    scalar_int(p, "steps", 1024);
-    array(p, "x", RG_F32, n, 0, 0.5, 2.5);
-    output(p, "y", RG_F32, n, 0);
+    bench_int(p, "n", n);
+    bench_int(p, "steps", 1024);
+    bench_array(p, "x", RG_F32, n, 0, 0.5, 2.5);
+    bench_output(p, "y", RG_F32, n, 0);
 }
 
 static void
 make_ragged(bench_problem *p, double scale)
 {
     int n = (int)(1024 * scale);
-    scalar_int(p, "n", n);
-    array(p, "steps", RG_I32, n, 0, 1.0, 1025.0);
-    array(p, "x", RG_F32, n, 0, 0.5, 3.0);
-    output(p, "y", RG_F32, n, 0);
+    bench_int(p, "n", n);
+    bench_array(p, "steps", RG_I32, n, 0, 1.0, 1025.0);
+    bench_array(p, "x", RG_F32, n, 0, 0.5, 3.0);
+    bench_output(p, "y", RG_F32, n, 0);
 }
 
 static void
@@ -97,10 +102,10 @@ make_csr(bench_problem *p, double scale)
 {
     int rows = (int)(20000 * scale);
     bench_param *start;
-    scalar_int(p, "rows", rows);
-    scalar_int(p, "nnz", 0);
-    scalar_real(p, "cap", 12.0);
-    start = array(p, "start", RG_I32, rows + 1, 0, 0.0, 49.0);
+    bench_int(p, "rows", rows);
+    bench_int(p, "nnz", 0);
+    bench_real(p, "cap", 12.0);
+    start = bench_array(p, "start", RG_I32, rows + 1, 0, 0.0, 49.0);
     int *at = start->initial, sum = 0;
     for (int i = 0; i <= rows; i++) {
         int length = at[i];
@@ -109,116 +114,116 @@ make_csr(bench_problem *p, double scale)
     }
     int nnz = at[rows];
     *(int *)p->params[1].initial = nnz;
-    array(p, "column", RG_I32, nnz, 0, 0.0, rows);
-    array(p, "value", RG_F64, nnz, 0, 0.0, 1.0);
-    array(p, "x", RG_F64, rows, 0, 0.0, 2.0);
-    output(p, "y", RG_F64, rows, 0);
+    bench_array(p, "column", RG_I32, nnz, 0, 0.0, rows);
+    bench_array(p, "value", RG_F64, nnz, 0, 0.0, 1.0);
+    bench_array(p, "x", RG_F64, rows, 0, 0.0, 2.0);
+    bench_output(p, "y", RG_F64, rows, 0);
 }
 
 static void
 make_newton(bench_problem *p, double scale)
 {
     int n = (int)(50000 * scale);
-    scalar_int(p, "n", n);
-    array(p, "x", RG_F64, n, 0, 0.2, 5.0);
-    output(p, "y", RG_F64, n, 0);
+    bench_int(p, "n", n);
+    bench_array(p, "x", RG_F64, n, 0, 0.2, 5.0);
+    bench_output(p, "y", RG_F64, n, 0);
 }
 
 static void
 make_adaptive(bench_problem *p, double scale)
 {
     int n = (int)(4000 * scale);
-    scalar_int(p, "n", n);
-    array(p, "x", RG_F64, n, 0, -1.0, 2.0);
-    scalar_real(p, "rate", 1.5);
-    output(p, "y", RG_F64, n, 0);
+    bench_int(p, "n", n);
+    bench_array(p, "x", RG_F64, n, 0, -1.0, 2.0);
+    bench_real(p, "rate", 1.5);
+    bench_output(p, "y", RG_F64, n, 0);
 }
 
 static void
 make_lstm(bench_problem *p, double scale)
 {
     int n = (int)(200 * scale), length = 256;
-    scalar_int(p, "n", n);
-    scalar_int(p, "length", length);
-    array(p, "x", RG_F64, n, length, -1.0, 1.0);
-    array(p, "w", RG_F64, 12, 0, -0.2, 1.2);
-    output(p, "y", RG_F64, n, 0);
+    bench_int(p, "n", n);
+    bench_int(p, "length", length);
+    bench_array(p, "x", RG_F64, n, length, -1.0, 1.0);
+    bench_array(p, "w", RG_F64, 12, 0, -0.2, 1.2);
+    bench_output(p, "y", RG_F64, n, 0);
 }
 
 static void
 make_cholesky(bench_problem *p, double scale)
 {
     int n = (int)(8000 * scale);
-    scalar_int(p, "n", n);
-    double *a = array(p, "a", RG_F64, n, 36, -0.5, 0.5)->initial;
+    bench_int(p, "n", n);
+    double *a = bench_array(p, "a", RG_F64, n, 36, -0.5, 0.5)->initial;
     for (int i = 0; i < n; i++)
         for (int r = 0; r < 8; r++)
             a[36 * i + r * (r + 3) / 2] += 5.0;
-    array(p, "b", RG_F64, n, 8, -1.0, 1.0);
-    output(p, "y", RG_F64, n, 0);
+    bench_array(p, "b", RG_F64, n, 8, -1.0, 1.0);
+    bench_output(p, "y", RG_F64, n, 0);
 }
 
 static void
 make_springs(bench_problem *p, double scale)
 {
     int n = (int)(4096 * scale);
-    scalar_int(p, "n", n);
-    scalar_int(p, "steps", 200);
-    scalar_real(p, "stiffness", 1.5);
-    array(p, "x", RG_F64, n, 0, -0.3, 0.3)->seeded = true;
-    array(p, "v", RG_F64, n, 0, -0.1, 0.1)->seeded = true;
+    bench_int(p, "n", n);
+    bench_int(p, "steps", 200);
+    bench_real(p, "stiffness", 1.5);
+    bench_array(p, "x", RG_F64, n, 0, -0.3, 0.3)->seeded = true;
+    bench_array(p, "v", RG_F64, n, 0, -0.1, 0.1)->seeded = true;
 }
 
 static void
 make_bodies(bench_problem *p, double scale)
 {
     int n = (int)(600 * sqrt(scale));
-    scalar_int(p, "n", n);
-    array(p, "x", RG_F64, n, 3, -1.0, 1.0);
-    array(p, "mass", RG_F64, n, 0, 0.5, 1.5);
-    output(p, "a", RG_F64, n, 3);
+    bench_int(p, "n", n);
+    bench_array(p, "x", RG_F64, n, 3, -1.0, 1.0);
+    bench_array(p, "mass", RG_F64, n, 0, 0.5, 1.5);
+    bench_output(p, "a", RG_F64, n, 3);
 }
 
 static void
 make_trace(bench_problem *p, double scale)
 {
     int n = (int)(4096 * scale);
-    scalar_int(p, "n", n);
-    double *d = array(p, "direction", RG_F64, n, 3, -0.4, 0.4)->initial;
+    bench_int(p, "n", n);
+    double *d = bench_array(p, "direction", RG_F64, n, 3, -0.4, 0.4)->initial;
     for (int i = 0; i < n; i++) {
         double *v = &d[3 * i], length = sqrt(v[0] * v[0] + v[1] * v[1] + 1.0);
         v[0] /= length;
         v[1] /= length;
         v[2] = 1.0 / length;
     }
-    double *s = array(p, "sphere", RG_F64, 4, 4, -0.8, 0.8)->initial;
+    double *s = bench_array(p, "sphere", RG_F64, 4, 4, -0.8, 0.8)->initial;
     for (int i = 0; i < 4; i++) {
         s[4 * i + 2] += 3.5;
         s[4 * i + 3] = 0.4 + 0.1 * i;
     }
-    output(p, "depth", RG_F64, n, 0);
+    bench_output(p, "depth", RG_F64, n, 0);
 }
 
 static void
 make_horner(bench_problem *p, double scale)
 {
     int n = (int)(20000 * scale), degree = 64;
-    scalar_int(p, "n", n);
-    scalar_int(p, "degree", degree);
-    array(p, "c", RG_F64, degree + 1, 0, -1.0, 1.0);
-    array(p, "x", RG_F64, n, 0, -1.0, 1.0);
-    output(p, "y", RG_F64, n, 0);
+    bench_int(p, "n", n);
+    bench_int(p, "degree", degree);
+    bench_array(p, "c", RG_F64, degree + 1, 0, -1.0, 1.0);
+    bench_array(p, "x", RG_F64, n, 0, -1.0, 1.0);
+    bench_output(p, "y", RG_F64, n, 0);
 }
 
 static void
 make_weights(bench_problem *p, double scale)
 {
     int n = (int)(2000 * scale), m = 1000;
-    scalar_int(p, "n", n);
-    scalar_int(p, "m", m);
-    array(p, "x", RG_F32, n, m, -0.1, 0.1);
-    array(p, "w", RG_F32, m, 0, -1.0, 1.0);
-    output(p, "y", RG_F32, n, 0);
+    bench_int(p, "n", n);
+    bench_int(p, "m", m);
+    bench_array(p, "x", RG_F32, n, m, -0.1, 0.1);
+    bench_array(p, "w", RG_F32, m, 0, -1.0, 1.0);
+    bench_output(p, "y", RG_F32, n, 0);
 }
 
 static const struct {
@@ -244,7 +249,7 @@ static const struct {
 void
 bench_problem_make(bench_problem *p, unsigned k, double scale)
 {
-    random_state = 12345 + k;
+    bench_seed(12345 + k);
     *p = (bench_problem){.kernel = table[k].kernel,
                          .title = table[k].title,
                          .hand = table[k].hand,

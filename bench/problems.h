@@ -28,6 +28,15 @@ typedef struct bench_problem {
     double tolerance; /* of gradients against each other, relative to the largest component */
 } bench_problem;
 
+/* To describe a problem, parameter by parameter. Arrays hold uniform numbers (lo == hi: all the same); outputs 0. */
+void bench_seed(uint64_t seed);
+double bench_uniform(double lo, double hi);
+void bench_int(bench_problem *p, const char *name, int value);
+void bench_real(bench_problem *p, const char *name, double value);
+bench_param *bench_array(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns, double lo,
+                         double hi);
+void bench_output(bench_problem *p, const char *name, rg_dtype dtype, int64_t rows, int64_t columns);
+
 enum { BENCH_PROBLEMS = 12 };
 /* Fills in problem number k; scale (1 by default) multiplies the work. */
 void bench_problem_make(bench_problem *p, unsigned k, double scale);
