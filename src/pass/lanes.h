@@ -42,6 +42,7 @@ typedef struct lanes {
     ir_value **all;     /* by id: in lanes */
     uint32_t *uses;     /* by id */
     map loops;          /* op -> lane_loop */
+    map moved;          /* op -> the unwind in which it is made (lanes_partial.c) */
     bool changed;       /* by the analysis */
     const char *refused; /* why a parallel loop cannot run in lanes; NULL: it can */
 
@@ -67,6 +68,15 @@ bool lanes_successive(const lanes *l, const ir_op *op);
 void lanes_check(lanes *l, const ir_region *r);
 /* the array outside of region r that v was made from in place; v itself where it is not in r; NULL: a fresh one */
 const ir_value *lanes_array_root(const ir_value *v, const ir_region *r);
+
+/* -- lanes_partial.c ----------------------------------------------------------------------------- */
+/* Finds what moves into unwinds; sets l->refused where it cannot. May make more loops vary. */
+void lanes_find_partial(lanes *l, const ir_region *r);
+/* whether op moves into this unwind (NULL: into any) */
+bool lanes_is_moved(const lanes *l, const ir_op *op, const ir_op *unwind);
+/* results of moved ops that are used behind the unwind; returns how many; out may be NULL */
+uint32_t lanes_moved_results(lanes *l, const ir_op *unwind, ir_value **out);
+void lanes_make_moved(lanes *l, const ir_op *unwind);
 
 /* -- lanes_emit.c: ops at the end of l->into ------------------------------------------------------ */
 ir_op *lanes_op(lanes *l, rg_op code, uint32_t nargs, ir_value **args, uint32_t nregions);

@@ -118,24 +118,6 @@ check_loop(lanes *l, const ir_op *op)
     }
 }
 
-/* What a loop held when each thread left it, where the threads left it differently. */
-static void
-check_recall(lanes *l, const ir_op *op)
-{
-    ir_steps steps = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &steps.at);
-    ir_recall_steps(op, &steps);
-    for (size_t i = 0; i < steps.n; i++) {
-        const ir_op *around = steps.at[i].op;
-        bool loops = around->code == RG_OP_FOR || around->code == RG_OP_LOOP;
-        if (loops && !steps.at[i].unwound_by && lanes_loop_of(l, (ir_op *)around)->varies)
-            refuse(l, "the reverse needs what a loop recorded inside its last iteration, in which threads differ");
-    }
-    mem_disown(&owns);
-    vec_free(&steps);
-}
-
 static void
 check_arrays(lanes *l, const ir_op *op)
 {
@@ -166,9 +148,6 @@ lanes_check(lanes *l, const ir_region *r)
         case RG_OP_LOOP:
         case RG_OP_UNWIND:
             check_loop(l, op);
-            break;
-        case RG_OP_RECALL:
-            check_recall(l, op);
             break;
         }
         check_arrays(l, op);

@@ -368,15 +368,17 @@ same_loop(lanes *l, const ir_op *op)
 }
 
 /* A loop that threads leave differently carries, behind what it carried: who is still in it, the results of those
- * who left, and where it records, how many iterations were full. */
+ * who left, and where it records, how many iterations the group ran. */
 typedef struct leaving {
     const ir_op *op;
+    bool partial; /* iterations are recorded to their end, whoever leaves */
     uint32_t results;
-    ir_value *alive, *count, **kept; /* as they stand now */
+    ir_value *alive, *count, **kept, **params; /* as they stand now */
 } leaving;
 
+/* threads that leave take their results along */
 static void
-leave(lanes *l, leaving *a, const ir_op *exit)
+take_leave(lanes *l, leaving *a, const ir_op *exit)
 {
     ir_value *c = lanes_all(l, exit->args[0]), *outs = meet(l, a->alive, c);
     for (uint32_t k = 0; k < a->results; k++)
@@ -384,62 +386,122 @@ leave(lanes *l, leaving *a, const ir_op *exit)
             a->kept[k] = lanes_select(l, outs, lanes_all(l, exit->args[1 + k]), a->kept[k]);
     a->alive = lanes_binary(l, RG_OP_AND, a->alive, lanes_unary(l, RG_OP_NOT, c->type, c));
     l->mask = a->alive;
-    ir_value **leave = values(l, a->results + 2);
+}
+
+/* the group leaves when nobody is left; arrays are where `exit` (NULL: the iteration's start) has them */
+static void
+leave_if_alone(lanes *l, leaving *a, const ir_op *exit)
+{
+    ir_value **out = values(l, a->results + 2);
     uint32_t n = 0;
-    leave[n++] = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, a->alive));
+    out[n++] = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, a->alive));
     for (uint32_t k = 0; k < a->results; k++)
-        if (a->kept[k] || a->op->results[k]->type.kind == IR_ARRAY)
-            leave[n++] = a->kept[k] ? a->kept[k] : lanes_operand(l, exit->args[1 + k]);
+        if (a->kept[k])
+            out[n++] = a->kept[k];
+        else if (a->op->results[k]->type.kind == IR_ARRAY)
+            out[n++] = lanes_operand(l, exit->args[1 + k]);
     if (a->count)
-        leave[n++] = a->count;
-    lanes_op(l, RG_OP_EXIT_IF, n, leave, 0);
+        out[n++] = a->count;
+    lanes_op(l, RG_OP_EXIT_IF, n, out, 0);
+}
+
+/* what the next iteration begins with; `ran`: this one came to its end, else it stays at what it began with */
+static uint32_t
+next_of_leaving(lanes *l, leaving *a, bool ran, ir_value **next)
+{
+    uint32_t n = a->op->regions[0]->nparams;
+    if (ran)
+        next_values(l, a->op, 0, NULL, a->params, next);
+    else
+        memcpy(next, a->params, n * sizeof *next);
+    next[n++] = a->alive;
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->kept[k])
+            next[n++] = a->kept[k];
+    return n;
+}
+
+/* The rest of an iteration. Where it is recorded to its end, what comes behind an exit stands in a branch for those
+ * who are left. Returns how many values the next one begins with. */
+static uint32_t
+rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
+{
+    for (const ir_op *op = from; op->code != RG_OP_YIELD; op = op->next) {
+        if (lanes_is_moved(l, op, NULL))
+            continue;
+        if (op->code != RG_OP_EXIT_IF) {
+            lanes_make(l, op);
+            continue;
+        }
+        take_leave(l, a, op);
+        if (!a->partial) {
+            leave_if_alone(l, a, op);
+            continue;
+        }
+        ir_op *left = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, a->alive)}, 2);
+        ir_region *was = lanes_enter(l, left->regions[1]);
+        uint32_t n = next_of_leaving(l, a, false, next);
+        lanes_yield(l, n, next);
+        lanes_enter(l, left->regions[0]);
+        n = rest_of_iteration(l, a, op->next, next);
+        lanes_yield(l, n, next);
+        lanes_enter(l, was);
+        for (uint32_t k = 0; k < n; k++)
+            next[k] = ir_op_result(left, l->fn, next[k]->type, NULL);
+        return n;
+    }
+    return next_of_leaving(l, a, true, next);
+}
+
+static uint32_t
+leaving_args(lanes *l, const ir_op *op, ir_value **args)
+{
+    uint32_t n = carried_args(l, op, 0, 0, args);
+    ir_value *active = lanes_active(l);
+    args[n++] = active ? active : lanes_splat(l, lanes_const(l, RG_BOOL, 1));
+    for (uint32_t k = 0; k < ir_value_results(op); k++)
+        if (op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id])
+            args[n++] = lanes_zero(l, lanes_type(l, op->results[k]->type));
+    if (op->records)
+        args[n++] = lanes_const(l, RG_I64, 0);
+    return n;
+}
+
+static void
+leaving_params(lanes *l, leaving *a, ir_region *body)
+{
+    a->params = carried_params(l, a->op, body, 0);
+    a->alive = l->mask = ir_region_param(body, ir_with_lanes(ir_scalar(RG_BOOL), l->width), NULL);
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->op->results[k]->type.kind == IR_SCALAR && l->uses[a->op->results[k]->id])
+            a->kept[k] = ir_region_param(body, lanes_type(l, a->op->results[k]->type), NULL);
+    a->count = a->op->records ? ir_region_param(body, ir_scalar(RG_I64), NULL) : NULL;
+    set_params(l, a->op, a->params, 0);
 }
 
 static void
 differing_loop(lanes *l, const ir_op *op)
 {
-    const ir_region *old = op->regions[0];
-    leaving a = {.op = op, .results = ir_value_results(op)};
+    leaving a = {.op = op, .results = ir_value_results(op), .partial = lanes_loop_of(l, op)->partial};
     a.kept = values(l, a.results);
     ir_value **args = values(l, op->nargs + a.results + 2), **next = values(l, op->nargs + a.results + 2);
-    ir_value *active = lanes_active(l), *outer = l->mask;
-    uint32_t n = carried_args(l, op, 0, 0, args);
-    args[n++] = active ? active : lanes_splat(l, lanes_const(l, RG_BOOL, 1));
-    for (uint32_t k = 0; k < a.results; k++)
-        if (op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id])
-            args[n++] = lanes_zero(l, lanes_type(l, op->results[k]->type));
-    if (op->records)
-        args[n++] = lanes_const(l, RG_I64, 0);
-    ir_op *made = control_op(l, op, RG_OP_LOOP, n, args);
-    ir_region *body = made->regions[0], *was = lanes_enter(l, body);
-    ir_value **params = carried_params(l, op, body, 0);
-    a.alive = l->mask = ir_region_param(body, ir_with_lanes(ir_scalar(RG_BOOL), l->width), NULL);
-    for (uint32_t k = 0; k < a.results; k++)
-        if (op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id])
-            a.kept[k] = ir_region_param(body, lanes_type(l, op->results[k]->type), NULL);
-    a.count = op->records ? ir_region_param(body, ir_scalar(RG_I64), NULL) : NULL;
-    set_params(l, op, params, 0);
-    ir_for_ops(inner, old)
-    {
-        if (inner->code == RG_OP_EXIT_IF)
-            leave(l, &a, inner);
-        else if (inner->code != RG_OP_YIELD)
-            lanes_make(l, inner);
-    }
-    n = next_values(l, op, 0, NULL, params, next);
-    next[n++] = a.alive;
-    for (uint32_t k = 0; k < a.results; k++)
-        if (a.kept[k])
-            next[n++] = a.kept[k];
-    if (a.count)
-        next[n++] = lanes_binary(l, RG_OP_ADD, a.count, lanes_const(l, RG_I64, 1));
+    ir_value *outer = l->mask;
+    ir_op *made = control_op(l, op, RG_OP_LOOP, leaving_args(l, op, args), args);
+    ir_region *was = lanes_enter(l, made->regions[0]);
+    leaving_params(l, &a, made->regions[0]);
+    ir_value *count = a.count;
+    if (a.partial)
+        leave_if_alone(l, &a, NULL);
+    uint32_t n = rest_of_iteration(l, &a, op->regions[0]->first, next);
+    if (count)
+        next[n++] = lanes_binary(l, RG_OP_ADD, count, lanes_const(l, RG_I64, 1));
     lanes_yield(l, n, next);
     l->mask = outer;
     lanes_enter(l, was);
     for (uint32_t k = 0; k < a.results; k++)
         if (a.kept[k] || op->results[k]->type.kind == IR_ARRAY)
             lanes_put(l, op->results[k], ir_op_result(made, l->fn, lanes_carried_type(l, op->results[k]), NULL));
-    if (a.count)
+    if (count)
         lanes_loop_of(l, op)->frames = ir_op_result(made, l->fn, ir_scalar(RG_I64), NULL);
     set_trace(l, op, made);
 }
@@ -494,14 +556,68 @@ static void
 perhaps_idle(lanes *l, const ir_op *op, ir_value **params, ir_value *mask, uint32_t n, ir_value **next)
 {
     ir_op *made = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, mask)}, 2);
-    ir_region *was = lanes_enter(l, made->regions[0]);
+    ir_region *was = lanes_enter(l, made->regions[1]);
+    lanes_yield(l, n, params + 1);
+    lanes_enter(l, made->regions[0]);
     unwound_body(l, op, params, mask, next);
     lanes_yield(l, n, next);
-    lanes_enter(l, made->regions[1]);
-    lanes_yield(l, n, params + 1);
     lanes_enter(l, was);
     for (uint32_t k = 0; k < n; k++)
         next[k] = ir_op_result(made, l->fn, params[1 + k]->type, NULL);
+}
+
+/* Undoes the last iterations of the threads that are at theirs: what their carried values start with, and what is
+ * used behind the unwind (`behind`, nbehind of them, carried as `kept`). */
+static void
+undo_partial(lanes *l, const ir_op *op, ir_value *at, ir_value **params, ir_value *const *behind, uint32_t nbehind,
+             ir_value **kept)
+{
+    uint32_t carried = op->regions[0]->nparams - 1, init = ir_first_init(op), n = 0;
+    ir_value **ran = values(l, carried + nbehind), **not = values(l, carried + nbehind), *outer = l->mask;
+    ir_op *made = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, at)}, 2);
+    ir_region *was = lanes_enter(l, made->regions[0]);
+    l->mask = at;
+    lanes_make_moved(l, op);
+    for (uint32_t k = 0; k < carried; k++)
+        if (op->args[init + k]->def && lanes_is_moved(l, op->args[init + k]->def, op))
+            ran[n++] = lanes_select(l, at, lanes_all(l, op->args[init + k]), params[1 + k]);
+    for (uint32_t k = 0; k < nbehind; k++)
+        ran[n++] = lanes_select(l, at, lanes_all(l, behind[k]), kept[k]);
+    lanes_yield(l, n, ran);
+    l->mask = outer;
+    lanes_enter(l, made->regions[1]);
+    n = 0;
+    for (uint32_t k = 0; k < carried; k++)
+        if (op->args[init + k]->def && lanes_is_moved(l, op->args[init + k]->def, op))
+            not[n++] = params[1 + k];
+    for (uint32_t k = 0; k < nbehind; k++)
+        not[n++] = kept[k];
+    lanes_yield(l, n, not);
+    lanes_enter(l, was);
+    for (uint32_t k = 0; k < carried; k++)
+        if (op->args[init + k]->def && lanes_is_moved(l, op->args[init + k]->def, op))
+            params[1 + k] = ir_op_result(made, l->fn, params[1 + k]->type, NULL);
+    for (uint32_t k = 0; k < nbehind; k++)
+        kept[k] = ir_op_result(made, l->fn, kept[k]->type, NULL);
+}
+
+/* operands of the unwind: carried values that the last iterations give start in each thread when it comes to its own */
+static uint32_t
+unwind_args(lanes *l, const ir_op *op, ir_value **args)
+{
+    args[0] = lanes_one(l, op->args[0]);
+    args[1] = recorded(l, op);
+    if (!args[1]) { /* made by a loop that all run alike, undone differently far */
+        ir_value *most = lanes_or_identity(l, lanes_active(l), lanes_all(l, op->args[1]), RG_RMW_MAX);
+        args[1] = lanes_reduce(l, RG_RMW_MAX, most);
+    }
+    uint32_t n = op->regions[0]->nparams - 1, init = ir_first_init(op);
+    for (uint32_t k = 0; k < n; k++) {
+        ir_value *v = op->args[init + k];
+        bool later = v->def && lanes_is_moved(l, v->def, op);
+        args[2 + k] = later ? lanes_zero(l, lanes_type(l, v->type)) : lanes_carried(l, v, op->regions[0]->params[1 + k]);
+    }
+    return 2 + n;
 }
 
 void
@@ -509,29 +625,38 @@ lanes_unwind(lanes *l, const ir_op *op)
 {
     const lane_loop *loop = lanes_loop_of(l, op);
     const ir_region *old = op->regions[0];
-    ir_value **args = values(l, op->nargs), **next = values(l, op->nargs);
-    args[0] = lanes_one(l, op->args[0]);
-    args[1] = recorded(l, op);
-    if (!args[1]) { /* made by a loop that all run alike, undone differently far */
-        ir_value *most = lanes_or_identity(l, lanes_active(l), lanes_all(l, op->args[1]), RG_RMW_MAX);
-        args[1] = lanes_reduce(l, RG_RMW_MAX, most);
-    }
-    uint32_t n = carried_args(l, op, 1, 2, args);
+    uint32_t nbehind = loop->partial ? lanes_moved_results(l, op, NULL) : 0;
+    ir_value **args = values(l, op->nargs + nbehind), **next = values(l, op->nargs + nbehind);
+    ir_value **behind = values(l, nbehind), **kept = values(l, nbehind), *mask = NULL;
+    uint32_t n = unwind_args(l, op, args);
+    if (nbehind)
+        lanes_moved_results(l, op, behind);
+    for (uint32_t k = 0; k < nbehind; k++)
+        args[n++] = lanes_zero(l, lanes_type(l, behind[k]->type));
     ir_op *made = control_op(l, op, RG_OP_UNWIND, n, args);
-    ir_region *was = lanes_enter(l, made->regions[0]);
-    ir_value *iteration = ir_region_param(made->regions[0], old->params[0]->type, NULL), *mask = NULL;
+    ir_region *body = made->regions[0], *was = lanes_enter(l, body);
+    ir_value *iteration = ir_region_param(body, old->params[0]->type, NULL);
     lanes_set(l, old->params[0], iteration, NULL);
-    ir_value **params = carried_params(l, op, made->regions[0], 1);
+    ir_value **params = carried_params(l, op, body, 1);
+    for (uint32_t k = 0; k < nbehind; k++)
+        kept[k] = ir_region_param(body, lanes_type(l, behind[k]->type), NULL);
+    if (loop->partial) {
+        ir_value *at = meet(l, lanes_active(l), lanes_compare(l, RG_OP_EQ, iteration, lanes_all(l, op->args[1])));
+        undo_partial(l, op, at, params, behind, nbehind, kept);
+    }
     if (loop->varies)
         mask = meet(l, lanes_active(l), lanes_compare(l, RG_OP_LT, iteration, lanes_all(l, op->args[1])));
-    if (mask && may_idle(l, ir_trace_maker(op->args[0])))
-        perhaps_idle(l, op, params, mask, n - 2, next);
+    n = old->nparams - 1;
+    if (mask && (loop->partial || may_idle(l, ir_trace_maker(op->args[0]))))
+        perhaps_idle(l, op, params, mask, n, next);
     else
         unwound_body(l, op, params, mask, next);
-    lanes_yield(l, n - 2, next);
+    for (uint32_t k = 0; k < nbehind; k++)
+        next[n++] = kept[k];
+    lanes_yield(l, n, next);
     lanes_enter(l, was);
-    for (uint32_t k = 0; k < op->nresults; k++) {
-        ir_value *v = ir_op_result(made, l->fn, params[1 + k]->type, NULL);
-        lanes_set_carried(l, op->results[k], v);
-    }
+    for (uint32_t k = 0; k < op->nresults; k++)
+        lanes_set_carried(l, op->results[k], ir_op_result(made, l->fn, params[1 + k]->type, NULL));
+    for (uint32_t k = 0; k < nbehind; k++)
+        lanes_put(l, behind[k], ir_op_result(made, l->fn, lanes_type(l, behind[k]->type), NULL));
 }

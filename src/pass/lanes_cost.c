@@ -6,7 +6,6 @@ lanes_choose(lanes *l, const ir_op *parallel)
 {
     unsigned asked = l->fn->module->lanes;
     l->width = asked ? asked : 1;
-    l->refused = NULL;
     if (l->width > 1)
         lanes_check(l, parallel->regions[0]);
     return l->refused ? 1 : l->width;

@@ -169,7 +169,11 @@ lanes_make(lanes *l, const ir_op *op)
 void
 lanes_region(lanes *l, const ir_region *r)
 {
-    ir_for_ops(op, r) if (op->code != RG_OP_YIELD) lanes_make(l, op);
+    ir_for_ops(op, r)
+    {
+        if (op->code != RG_OP_YIELD && !lanes_is_moved(l, op, NULL))
+            lanes_make(l, op);
+    }
 }
 
 /* -- parallel loops -------------------------------------------------------------------------------- */
@@ -188,6 +192,7 @@ static void
 finish(lanes *l)
 {
     map_free(&l->loops);
+    map_free(&l->moved);
     arena_free(l->scratch);
 }
 
@@ -256,8 +261,17 @@ taken_back(const ir_op *task)
 static void
 choose(lanes *l, const tasks *all, unsigned *width)
 {
-    for (size_t i = 0; i < all->n; i++)
+    const char **refused = arena_new_n(l->scratch, const char *, all->n + 1);
+    for (size_t i = 0; i < all->n; i++) {
+        l->refused = NULL;
+        lanes_find_partial(l, all->at[i]->regions[0]);
+        refused[i] = l->refused;
+    }
+    find_shapes(l, all); /* loops that were alike may differ now */
+    for (size_t i = 0; i < all->n; i++) {
+        l->refused = refused[i];
         width[i] = lanes_choose(l, all->at[i]);
+    }
     for (size_t i = 0; i < all->n; i++)
         for (size_t k = 0; k < i; k++)
             if (taken_back(all->at[i]) == all->at[k])
