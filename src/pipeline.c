@@ -3,6 +3,7 @@
 #include "pipeline.h"
 
 #include "pass/pass.h"
+#include "rt/fpenv.h"
 
 const char *
 pipeline_form_name(pipeline_form form)
@@ -293,6 +294,12 @@ choose_lanes(unsigned *lanes, diag_list *diags)
     return true;
 }
 
+static void
+leave(void *callers)
+{
+    rt_fpenv_leave(*(rt_fpenv *)callers);
+}
+
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
@@ -301,8 +308,10 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     *fn = NULL;
     if (!choose_plan(&plan, diags) || !choose_lanes(&lanes, diags) || !check_math(diags))
         return NULL;
+    mem_owner owns, leaves;
+    rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
+    mem_own(&leaves, leave, &callers);
     ir_module *m = ir_module_new();
-    mem_owner owns;
     mem_own(&owns, ir_module_release, m);
     m->plan = &plan;
     m->drop = plan.drop;
@@ -310,6 +319,8 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), options, diags);
     m->plan = NULL;
     mem_disown(&owns);
+    mem_disown(&leaves);
+    leave(&callers);
     if (!diags->errors && made) {
         *fn = made;
         return m;

@@ -2,11 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cpu/cpu.h"
 
+#include <fenv.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "rt/cpu/openmp.h"
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 static int failures;
 
@@ -205,6 +210,109 @@ test_nested(void)
     rt_cpu_destroy(cpu);
 }
 
+/* -- groups of iterations ---------------------------------------------------------------------- */
+
+static void
+group_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    visit *v = closure;
+    CHECK(lo % 16 == 0 && (hi % 16 == 0 || hi == v->n));
+    for (int64_t i = lo; i < hi; i++)
+        v->seen[i]++;
+}
+
+static int32_t
+group_kernel(const rt_arg *args, rt_launch *launch)
+{
+    visit *v = args[0].plane[0];
+    v->slots = rt_cpu_parallel(launch, group_task, v, v->n, v->work, v->keep + 16 * RT_KEEP_LANES);
+    return 0;
+}
+
+static void
+test_groups(uint32_t threads, int64_t n, int32_t keep)
+{
+    visit v = {.n = n, .work = 1000000, .keep = keep};
+    v.seen = calloc((size_t)n + 1, 1);
+    rt_arg arg = {.plane = {&v}};
+    rt_cpu *cpu = rt_cpu_create(threads, 0);
+    CHECK(rt_cpu_launch(cpu, group_kernel, &arg, NULL) == RT_OK);
+    CHECK(v.slots <= (n + 15) / 16);
+    for (int64_t i = 0; i < n; i++)
+        CHECK(v.seen[i] == 1);
+    rt_cpu_destroy(cpu);
+    free(v.seen);
+}
+
+/* -- the caller's floating-point environment --------------------------------------------------- */
+
+enum { UNUSUAL = 0xffc0 }; /* x86: towards zero, denormals are zero and results flushed, exceptions masked */
+
+typedef struct environment {
+    double small, third;
+    atomic_int wrong;
+} environment;
+
+static bool
+is_unusual(const environment *e)
+{
+    volatile double small = e->small, one = 1, three = 3;
+    return small / 4 * 4 != e->small || one / three != e->third;
+}
+
+static void
+environment_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    environment *e = closure;
+    if (is_unusual(e))
+        e->wrong++;
+}
+
+static int32_t
+environment_kernel(const rt_arg *args, rt_launch *launch)
+{
+    environment *e = args[0].plane[0];
+    if (is_unusual(e))
+        e->wrong++;
+    rt_cpu_parallel(launch, environment_task, e, 1000, 1000000, 0);
+    if (args[0].bits)
+        rt_cpu_assert(rt_cpu_kernel_worker(launch), "left", NULL, 0);
+    return 0;
+}
+
+static void
+launch_from_here(rt_cpu *cpu, environment *e, bool fails)
+{
+    rt_arg arg = {.bits = fails, .plane = {e}};
+    rt_fault fault = rt_cpu_launch(cpu, environment_kernel, &arg, NULL);
+    CHECK(fault == (fails ? RT_FAULT_ASSERT : RT_OK) && e->wrong == 0);
+}
+
+static void
+test_environment(uint32_t threads)
+{
+    environment e = {.small = 0x1p-1060, .third = 1.0 / 3.0};
+    rt_cpu *cpu = rt_cpu_create(threads, 0);
+    fenv_t usual, before, after;
+    fegetenv(&usual);
+    for (int fails = 0; fails < 2; fails++) {
+        fesetround(FE_UPWARD);
+        launch_from_here(cpu, &e, fails);
+        CHECK(fegetround() == FE_UPWARD);
+#ifdef __SSE2__
+        _mm_setcsr(UNUSUAL);
+        launch_from_here(cpu, &e, fails);
+        CHECK(_mm_getcsr() == UNUSUAL);
+#endif
+        fesetenv(&usual);
+    }
+    fegetenv(&before);
+    launch_from_here(cpu, &e, false);
+    fegetenv(&after);
+    CHECK(!memcmp(&before, &after, sizeof before));
+    rt_cpu_destroy(cpu);
+}
+
 int
 main(void)
 {
@@ -217,6 +325,12 @@ main(void)
         test_chunks(threads, 120000, 1);
         test_kept(threads);
         test_faults(threads);
+        for (int32_t keep = 0; keep < 2; keep++) {
+            test_groups(threads, 1, keep);
+            test_groups(threads, 33, keep);
+            test_groups(threads, 1000, keep);
+        }
+        test_environment(threads);
     }
     test_nested();
     printf("%d failures\n", failures);

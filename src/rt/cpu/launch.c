@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "rt/cpu/openmp.h"
+#include "rt/fpenv.h"
 
 static uint64_t
 default_budget(void)
@@ -223,6 +224,7 @@ rt_fault
 rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *report)
 {
     rt_report result = {0};
+    rt_fpenv callers = rt_fpenv_enter();
     rt_launch *launch = take_launch(cpu);
     if (!launch) {
         result.fault = RT_FAULT_MEMORY;
@@ -235,6 +237,7 @@ rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *
         }
         give_launch(cpu, launch);
     }
+    rt_fpenv_leave(callers);
     if (report)
         *report = result;
     return result.fault;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "rt/cpu/openmp.h"
+#include "rt/fpenv.h"
 
 /* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
 enum { SMALL_LOOP = 100000 };
@@ -52,9 +53,8 @@ run_chunk(const team *t, rt_worker *worker, int32_t chunk)
 }
 
 static void
-run_thread(void *data)
+run_chunks(team *t)
 {
-    team *t = data;
     int thread = omp_get_thread_num(), threads = omp_get_num_threads();
     rt_seat *seats = t->launch->seats;
     if (t->kept) {
@@ -68,6 +68,15 @@ run_thread(void *data)
             break;
         run_chunk(t, &seats[thread].worker, c);
     }
+}
+
+/* The launch's own thread is in our environment already, the others are somebody else's. */
+static void
+run_thread(void *data)
+{
+    rt_fpenv callers = rt_fpenv_enter();
+    run_chunks(data);
+    rt_fpenv_leave(callers);
 }
 
 static void

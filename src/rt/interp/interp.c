@@ -1,5 +1,6 @@
 /* Launches: arguments in, results out, arrays put back when the budget was too small.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "rt/fpenv.h"
 #include "rt/interp/machine.h"
 
 /* -- arrays as they were
@@ -158,6 +159,12 @@ machine_finish(interp_machine *m, mem_owner *owner)
     machine_release(m);
 }
 
+static void
+leave(void *callers)
+{
+    rt_fpenv_leave(*(rt_fpenv *)callers);
+}
+
 rt_fault
 interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
            interp_report *report)
@@ -165,7 +172,9 @@ interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
     interp_report own;
     interp_machine m;
     interp_frame f;
-    mem_owner owner;
+    mem_owner owner, leaves;
+    rt_fpenv callers = rt_fpenv_enter();
+    mem_own(&leaves, leave, &callers);
     machine_start(&m, &owner, options, report ? report : &own);
     ir_directions(fn, m.directions);
     if (interp_frame_open(&f, &m, interp_prepare(&m, fn))) {
@@ -178,6 +187,8 @@ interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
         snprintf(m.report->message, sizeof m.report->message, "out of memory");
     }
     machine_finish(&m, &owner);
+    mem_disown(&leaves);
+    leave(&callers);
     return m.report->fault;
 }
 
