@@ -7,7 +7,9 @@
  * up from `from N` modulo `mod N`. Floats are f64 and filled from a seed. `; split` marks kernels whose
  * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one
  * when those that can have been fused with it, `; groups N` how many iterations are recorded as one where the
- * tape is far away. */
+ * tape is far away.
+ *
+ *   ad_test [--lanes N] FILE... */
 #include "ad/ad.h"
 #include "pass/pass.h"
 #include "rt/interp/interp.h"
@@ -43,6 +45,7 @@ typedef struct testcase {
 } testcase;
 
 static int failures, checks;
+static unsigned lanes; /* threads of a group, once the plan is made; 0: they run one by one */
 
 static void
 fail(const testcase *t, const char *what, double got, double want)
@@ -242,7 +245,7 @@ expect_primals(testcase *t, const char *what, double *const *want)
 {
     for (uint32_t i = 0; i < t->n; i++)
         for (size_t e = 0; want[i] && e < t->p[i].elements; e++)
-            if (t->p[i].now[0][e] != want[i][e]) {
+            if (!(fabs(t->p[i].now[0][e] - want[i][e]) <= (lanes ? 1e-13 * fabs(want[i][e]) : 0))) {
                 fail(t, what, t->p[i].now[0][e], want[i][e]);
                 return;
             }
@@ -272,6 +275,9 @@ plan_it(ir_module *m, diag_list *diags)
         PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
         pass_simplify(m, IR_STAGE_AD, diags);
     }
+    m->lanes = lanes;
+    if (lanes && PASS_RUN(m, lower_lanes, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
     PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
     return !diags->errors;
 }
@@ -288,8 +294,8 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     m->drop = options.drop;
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
-    const char *steps[] = {"raw", "simplified", "fused", "planned", "taped"};
-    for (int s = 0; s < 5; s++) {
+    const char *steps[] = {"raw", "simplified", "fused", "planned", "taped", "slotted"};
+    for (int s = 0; s < 6; s++) {
         bool ok = true;
         if (s == 1)
             pass_simplify(m, IR_STAGE_AD, &diags);
@@ -299,10 +305,12 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
             ok = plan_it(m, &diags);
         else if (s == 4)
             lower_tape(m);
+        else if (s == 5)
+            opt_dce(m), lower_arrays(m);
         snprintf(name, sizeof name, "%s, %s (%s)", form, steps[s], plan);
         if (s == 2 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
             expect(t, "tasks that rewind", count_rewinding(fn), t->rewinds, 0);
-        bool valid = ok && ir_verify(m, s < 4 ? IR_STAGE_AD : IR_STAGE_TAPE, name, &diags);
+        bool valid = ok && ir_verify(m, s < 4 ? IR_STAGE_AD : s < 5 ? IR_STAGE_TAPE : IR_STAGE_SLOTS, name, &diags);
         if (!good(t, valid, name, &diags)) {
             str text = {0};
             ir_print_module(&text, m);
@@ -488,6 +496,9 @@ survives(const testcase *t, long n)
         ad_plan(m);
         ad_chunks(m);
         ad_plan(m);
+        m->lanes = lanes;
+        if (lanes)
+            lower_lanes(m);
         lower_tape(m);
         whole = true;
     }
@@ -510,7 +521,12 @@ check_out_of_memory(const testcase *t)
 int
 main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
+    int first = 1;
+    if (argc > 2 && strcmp(argv[1], "--lanes") == 0) {
+        lanes = (unsigned)atoi(argv[2]);
+        first = 3;
+    }
+    for (int i = first; i < argc; i++) {
         testcase t;
         if (!read_case(&t, argv[i]))
             continue;

@@ -127,11 +127,21 @@ asked_arm(lanes *l, const ir_op *op, uint32_t k, ir_value *mask, ir_value **out)
     }
 }
 
+/* the array that both arms go on with in place */
+static const ir_value *
+if_place(const ir_op *op, uint32_t i)
+{
+    return lanes_array_root(ir_terminator(op->regions[0])->args[i], op->regions[0]);
+}
+
 static void
 differing_if(lanes *l, const ir_op *op)
 {
     ir_value *c = lanes_all(l, op->args[0]), *active = lanes_active(l);
-    ir_value **out[2] = {values(l, op->nresults), values(l, op->nresults)};
+    ir_value **out[2] = {values(l, op->nresults), values(l, op->nresults)}, **was = values(l, op->nresults);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (op->results[i]->type.kind == IR_ARRAY)
+            was[i] = lanes_operand(l, (ir_value *)if_place(op, i));
     if (runs_unasked(op)) {
         for (uint32_t k = 0; k < 2; k++) {
             lanes_region(l, op->regions[k]);
@@ -149,8 +159,9 @@ differing_if(lanes *l, const ir_op *op)
             lanes_set(l, op->results[i], NULL, lanes_select(l, c, out[0][i], out[1][i]));
             continue;
         }
-        const ir_value *place = lanes_array_root(ir_terminator(op->regions[0])->args[i], op->regions[0]);
+        const ir_value *place = if_place(op, i);
         lanes_put(l, op->results[i], lanes_operand(l, (ir_value *)place));
+        lanes_put(l, place, was[i]); /* the other branch of an if around finds it so */
     }
 }
 
