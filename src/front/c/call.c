@@ -159,6 +159,8 @@ fc_call(gen *g, const node *n)
         return refuse_call(g, n, error);
     if (n->count == fn->nparams && (fn->vjp || fn->jvp))
         return fc_own_call(g, n);
+    if (fc_is_slow(g, fn))
+        return fc_slow_call(g, n);
     if (n->count != fn->nparams || !bind_arguments(g, fn, n))
         return refuse_call(g, n, ERR_NO_BODY);
     fn->active = true;

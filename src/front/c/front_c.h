@@ -25,6 +25,10 @@ typedef struct front_c_names {
  * Functions of the file that are neither wanted nor called by what is wanted raise no errors. */
 ir_module *front_c_compile(const front_c_source *source, diag_list *diags);
 
+/* The same for a library: each function of the file with external linkage, which takes and gives scalars or structs of
+ * them, becomes an IR function of its name. Calls of functions named ..._slow stay calls. */
+ir_module *front_c_library(const front_c_source *source, diag_list *diags);
+
 /* Lists the kernels of a file: the externally linked functions that it defines, but main. false
  * after errors. The caller frees the names. */
 RG_MUST_CHECK bool front_c_list(const front_c_source *source, front_c_names *names,

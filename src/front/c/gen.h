@@ -108,6 +108,7 @@ typedef struct gen {
     map hoisted;              /* functions and constants that the beginning of the kernel (scope) has seen */
     list(object_undo) constants;
     list(own_instance) own;
+    bool library;             /* functions are made, and calls of slow ones stay calls */
     uint32_t instances;       /* functions made so far */
     uint32_t scope;           /* number of the function that is being made; 0: the kernel */
 } gen;
@@ -208,6 +209,12 @@ void fc_function_body(gen *g, decl *fn, frame *f);
 bool fc_derivative_call(gen *g, const node *n, value *out);
 /* a call of a function with derivatives of its own */
 value fc_own_call(gen *g, const node *n);
+
+/* -- functions.c
+ * ------------------------------------------------------------------------------------- */
+bool fc_is_slow(const gen *g, const decl *fn);
+value fc_slow_call(gen *g, const node *n);
+void fc_library(gen *g);
 
 /* -- stmt.c, loop.c, switch.c
  * ----------------------------------------------------------------------- */

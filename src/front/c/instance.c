@@ -124,6 +124,15 @@ check_aliases(gen *g, const decl *fn, const node *call, const argument *args)
     return true;
 }
 
+void
+fc_by_value(gen *g, decl *fn, argument *args)
+{
+    for (uint32_t i = 0; i < fn->nparams; i++) {
+        args[i] = (argument){.param = fn->params[i], .constant = true, .single = true, .whole = fn->params[i]->type};
+        find_leaves(g, &args[i]);
+    }
+}
+
 bool
 fc_classify(gen *g, decl *fn, const node *call, const int64_t *rows, argument *args)
 {

@@ -31,6 +31,8 @@ enum { PASS_BUFFER = -2 }; /* a wanted number of elements: as many as there are 
 
 /* false after errors. `rows`: wanted numbers of elements, -1: none, by argument; NULL: no buffer is passed */
 bool fc_classify(gen *g, decl *fn, const node *call, const int64_t *rows, argument *args);
+/* arguments of a function that has no pointers */
+void fc_by_value(gen *g, decl *fn, argument *args);
 void fc_pass(gen *g, decl *fn, argument *args, rg_values *out);
 rg_fn fc_instance(gen *g, decl *fn, argument *args);
 /* the leaves of what fn returns; 0: nothing */

@@ -371,8 +371,8 @@ session_parse(session *s, const front_c_source *source, diag_list *diags)
     return fc_unit_parse(s->unit, &named);
 }
 
-ir_module *
-front_c_compile(const front_c_source *source, diag_list *diags)
+static ir_module *
+compile(const front_c_source *source, bool library, diag_list *diags)
 {
     session s = {0};
     mem_owner owns;
@@ -383,7 +383,10 @@ front_c_compile(const front_c_source *source, diag_list *diags)
         s.gen.module = s.module;
         s.gen.arena = s.arena;
         s.gen.b = s.builder;
-        generate(&s.gen, source, s.module, diags);
+        if (library)
+            fc_library(&s.gen);
+        else
+            generate(&s.gen, source, s.module, diags);
     }
     mem_disown(&owns);
     ir_module *m = s.module;
@@ -393,6 +396,18 @@ front_c_compile(const front_c_source *source, diag_list *diags)
         m = NULL;
     session_release(&s);
     return m;
+}
+
+ir_module *
+front_c_compile(const front_c_source *source, diag_list *diags)
+{
+    return compile(source, false, diags);
+}
+
+ir_module *
+front_c_library(const front_c_source *source, diag_list *diags)
+{
+    return compile(source, true, diags);
 }
 
 static void

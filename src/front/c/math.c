@@ -257,6 +257,26 @@ classification_call(gen *g, const node *n, const char *name, rg_value *out)
     return *out != NULL;
 }
 
+/* -- bits of floats: what the math library's sources use (src/math/rgm.h)
+ * ----------------------------------------------------------------------------------- */
+static bool
+bits_call(gen *g, const node *n, rg_value *out)
+{
+    static const struct {
+        const char *name;
+        rg_dtype to;
+    } table[] = {{"rgm_bits", RG_U64}, {"rgm_bitsf", RG_U32}, {"rgm_from_bits", RG_F64}, {"rgm_from_bitsf", RG_F32}};
+    for (size_t i = 0; i < countof(table); i++) {
+        if (strcmp(n->decl->name, table[i].name) == 0 && n->count == 1) {
+            rg_value x = fc_scalar(g, n->list[0]);
+            fc_at_node(g, n);
+            *out = rg_build_bitcast(g->b, table[i].to, x);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* -- integers
  * -------------------------------------------------------------------------------------- */
 static bool
@@ -436,7 +456,7 @@ fc_math_call(gen *g, const node *n, value *out)
     char name[32];
     rg_dtype d = plain_name(n->decl->name, name, sizeof(name));
     rg_value v;
-    if (!special_call(g, n, name, d, &v) && !table_call(g, n, name, d, &v) &&
+    if (!bits_call(g, n, &v) && !special_call(g, n, name, d, &v) && !table_call(g, n, name, d, &v) &&
         !classification_call(g, n, name, &v) && !integer_call(g, n, name, &v))
         return false;
     if (n->type->kind == TYPE_SCALAR)

@@ -1,0 +1,140 @@
+/* sinf, cosf, sincosf, tanf. SPDX-License-Identifier: Apache-2.0
+ *
+ * Sine:   x = n pi + r, n the nearest integer: sin x = (-1)^n sin r, by an odd polynomial.
+ * Cosine: x = (n - 1/2) pi + r: cos x = (-1)^n sin r, by the same.
+ * So each alone costs one polynomial; both together share nothing but constants, and the other's latency.
+ * r = ((x - n PI_1) - n PI_2) - n PI_3: the first difference is exact, PI_1 having three bits less than a float. Beyond
+ * LARGE n is no longer known well enough, and x is multiplied by as many bits of 1 / 2 pi as it takes. */
+#include "math/rgm.h"
+
+#define LARGE   0x1p17f
+#define SHIFT   0x1.8p23f /* adding it rounds to an integer, in the low bits */
+#define SIGN    0x80000000u
+#define INV_PI  0x1.45f306p-2f
+#define PI_1    0x1.921fb4p1f
+#define PI_2    0x1.4442dp-23f
+#define PI_3    0x1.84698ap-47f
+
+typedef struct reducedf {
+    float r;
+    uint32_t flip; /* the sign bit: n is odd */
+} reducedf;
+
+/* |x| / 2 pi in turns, of 2^64 steps; x is at least LARGE, or no number */
+static uint64_t
+turns(float x)
+{
+    /* 32 zeros, and 1 / 2 pi */
+    static const uint32_t bits[8] = {0,          0x28be60db, 0x9391054a, 0x7f09d5f4,
+                                     0x7d4d3770, 0x36d8a566, 0x4f10e410, 0x7f9458ea};
+    uint32_t image = rgm_bitsf(x), at = ((image >> 23) & 0xff) - 118;
+    uint64_t m = (image & 0x7fffff) | 0x800000;
+    uint32_t word = at >> 5 < 4 ? at >> 5 : 4, by = at & 31;
+    uint64_t w0 = bits[word], w1 = bits[word + 1], w2 = bits[word + 2], w3 = bits[word + 3];
+    uint64_t a = ((w0 << 32 | w1) << by) >> 32, b = ((w1 << 32 | w2) << by) >> 32, c = ((w2 << 32 | w3) << by) >> 32;
+    return ((m * a) << 32) + m * b + ((m * c) >> 32);
+}
+
+/* where the steps stand before or behind the nearest of 2^bits points of the turn, in radians */
+static float
+radians(uint64_t steps, uint32_t bits, float x)
+{
+    int64_t rest = (int64_t)(steps << bits) >> bits;
+    float r = (float)((double)rest * 0x1.921fb54442d18p-62);
+    return fabsf(x) < INFINITY ? copysignf(1.0f, x) * r : x - x;
+}
+
+static reducedf
+reduce_sinf_slow(float x)
+{
+    uint64_t steps = turns(x);
+    reducedf red = {radians(steps, 1, x), (uint32_t)((steps + 0x4000000000000000u) >> 63) << 31};
+    return red;
+}
+
+/* cosine is the sine a quarter of a turn further, and even */
+static reducedf
+reduce_cosf_slow(float x)
+{
+    uint64_t steps = turns(x) + 0x4000000000000000u;
+    reducedf red = {radians(steps, 1, fabsf(x)), (uint32_t)((steps + 0x4000000000000000u) >> 63) << 31};
+    return red;
+}
+
+static reducedf
+reduce_tanf_slow(float x)
+{
+    uint64_t steps = turns(x);
+    reducedf red = {radians(steps, 2, x), (uint32_t)((steps + 0x2000000000000000u) >> 62) << 31};
+    return red;
+}
+
+/* x - n pi */
+static float
+without(float x, float n)
+{
+    return fmaf(n, -PI_3, fmaf(n, -PI_2, fmaf(n, -PI_1, x)));
+}
+
+/* sin r, r from -pi / 2 to pi / 2, or its negative */
+static float
+sine_of(reducedf red)
+{
+    float r = rgm_from_bitsf(rgm_bitsf(red.r) ^ red.flip), z = r * r;
+    float p = fmaf(fmaf(fmaf(0x1.5d0fa4p-19f, z, -0x1.9f638ep-13f), z, 0x1.110e8ep-7f), z, -0x1.55554ap-3f);
+    return copysignf(fmaf(p, z * r, r), r); /* of a zero too */
+}
+
+static reducedf
+reduce_sinf(float x)
+{
+    float q = fmaf(x, INV_PI, SHIFT);
+    reducedf red = {without(x, q - SHIFT), rgm_bitsf(q) << 31};
+    if (!(fabsf(x) <= LARGE))
+        red = reduce_sinf_slow(x);
+    return red;
+}
+
+static reducedf
+reduce_cosf(float x)
+{
+    float q = fmaf(x, INV_PI, 0.5f) + SHIFT;
+    reducedf red = {without(x, (q - SHIFT) - 0.5f), rgm_bitsf(q) << 31};
+    if (!(fabsf(x) <= LARGE))
+        red = reduce_cosf_slow(x);
+    return red;
+}
+
+float
+rgm_sinf(float x)
+{
+    return sine_of(reduce_sinf(x));
+}
+
+float
+rgm_cosf(float x)
+{
+    return sine_of(reduce_cosf(x));
+}
+
+rgm_pairf
+rgm_sincosf(float x)
+{
+    rgm_pairf both = {sine_of(reduce_sinf(x)), sine_of(reduce_cosf(x))};
+    return both;
+}
+
+/* x = n pi / 2 + r: tan x = tan r, or -1 / tan r where n is odd */
+float
+rgm_tanf(float x)
+{
+    float q = fmaf(x, 2 * INV_PI, SHIFT);
+    reducedf red = {without(x, 0.5f * (q - SHIFT)), rgm_bitsf(q) << 31};
+    if (!(fabsf(x) <= LARGE))
+        red = reduce_tanf_slow(x);
+    float r = red.r, z = r * r;
+    float p = fmaf(fmaf(fmaf(fmaf(fmaf(0x1.45276ep-7f, z, 0x1.2101eap-9f), z, 0x1.99abcp-6f), z, 0x1.b43854p-5f), z,
+                        0x1.113802p-3f), z, 0x1.5554acp-2f);
+    float t = copysignf(fmaf(p, z * r, r), r);
+    return red.flip ? -1 / t : t;
+}
