@@ -81,13 +81,15 @@ make_copy(lanes *l, const ir_op *op)
         lanes_put(l, op->results[0], lanes_unary(l, RG_OP_COPY, from->type, from));
 }
 
+/* A branch that is no branch any more leaves its values where they can be seen. */
 static void
 make_recall(lanes *l, const ir_op *op)
 {
     ir_value *of = op->args[0], *v = op->results[0];
     bool in_lanes = lanes_carried_type(l, v).lanes;
     ir_value *what = in_lanes ? lanes_operand(l, of) : lanes_one(l, of);
-    ir_value *then = lanes_unary(l, RG_OP_RECALL, what->type, what);
+    bool seen = ir_region_inside(l->into, what->region);
+    ir_value *then = seen ? what : lanes_unary(l, RG_OP_RECALL, what->type, what);
     lanes_set_carried(l, v, in_lanes ? lanes_splat(l, then) : then);
 }
 
