@@ -1,5 +1,5 @@
-/* Logarithms of x and of 1 + x.  Coefficients: poly/log.sollya.  SPDX-License-Identifier:
- * Apache-2.0 */
+/* Logarithms of x and of 1 + x.  Coefficients: poly/log.sollya.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "math/log.h"
 
 #define INV_LN2       0x1.71547652b82fep0
