@@ -10,17 +10,22 @@ static void *
 load_with(const char *compiler, char *const *files, int count)
 {
     static const char flags[] = "-shared -fPIC -O0 -fwrapv -ffp-contract=off -fopenmp -fno-builtin "
-                                "-fexcess-precision=16 -w -I'" TEST_INCLUDE "'";
+                                "-fexcess-precision=16 -w -I'" TEST_INCLUDE "' "
+                                "-I'" TEST_SOURCES "'";
+    const char *names = getenv("RG_MATH");
+    bool own = !names || strcmp(names, "native") != 0;
     char library[64];
-    size_t size = 512 + sizeof flags + strlen(compiler);
+    size_t size = 512 + sizeof flags + sizeof TEST_SOURCES + sizeof TEST_MATH + strlen(compiler);
     for (int i = 0; i < count; i++)
         size += strlen(files[i]) + 3;
     char *command = malloc(size), *end = command;
     snprintf(library, sizeof library, "/tmp/rg-cases-%ld.so", (long)getpid());
     end += sprintf(end, "%s %s -o %s", compiler, flags, library);
+    if (own)
+        end += sprintf(end, " -include '" TEST_SOURCES "/../tests/native_math.h'");
     for (int i = 0; i < count; i++)
         end += sprintf(end, " '%s'", files[i]);
-    sprintf(end, " -lm");
+    sprintf(end, " %s -lm", own ? "'" TEST_MATH "'" : "");
     void *handle = system(command) == 0 ? dlopen(library, RTLD_NOW | RTLD_LOCAL) : NULL;
     free(command);
     unlink(library);

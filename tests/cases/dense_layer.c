@@ -1,5 +1,6 @@
 // A dense layer with shared weights and a squared loss.
 // args: n=3 m=2 x[3][2]=0.5,1.5,-0.4,0.3,1,2 w[2][2]=0.5,-0.2,0.3,0.9 bias[2]=0.1,0.2 loss[1]=0
+// skip: bits
 #include <math.h>
 
 void
