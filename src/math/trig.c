@@ -16,8 +16,7 @@ typedef struct reduced {
     uint64_t n; /* its last two bits count */
 } reduced;
 
-/* -- |x| = n pi/2 + r + low
- * ------------------------------------------------------------------------------ */
+/* -- |x| = n pi/2 + r + low -------------------------------------------------------------------- */
 /* The bits of 2/pi behind the point, behind a word of zeros. */
 static const uint64_t two_over_pi[20] = {
     0,
@@ -80,7 +79,7 @@ reduce_any(double x)
     f0 = below ? ~f0 : f0;
     f1 = below ? ~f1 : f1;
     f2 = below ? ~f2 : f2;
-    /* Four exact pieces of 48 bits, summed from the front: what a sum loses is kept. */
+    /* Three exact pieces of 48 bits, summed from the front: what a sum loses is kept. */
     double c0 = (double)(int64_t)(f0 >> 16) * 0x1p-48;
     double c1 = (double)(int64_t)((f0 & 0xffff) << 32 | f1 >> 32) * 0x1p-96;
     double c2 = (double)(int64_t)((f1 & 0xffffffff) << 16 | f2 >> 48) * 0x1p-144;
