@@ -4,8 +4,13 @@
 
 #include <stddef.h>
 
-/* size bytes, then a zero; empty where the build had no front end */
-extern const unsigned char math_text[];
-extern const size_t math_text_size;
+typedef struct math_text {
+    const char *name;
+    const unsigned char *text;
+    size_t size;
+} math_text;
+
+/* ends with a row without a name; it is the only one where the build had no front end */
+extern const math_text math_texts[];
 
 #endif

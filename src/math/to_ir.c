@@ -36,8 +36,21 @@ forget(ir_module *m)
     }
 }
 
+/* as numbers: C promises no more than 4095 characters in a literal */
+static void
+write_function(FILE *out, const ir_fn *fn)
+{
+    str text = {0};
+    ir_print_fn(&text, fn);
+    fprintf(out, "static const unsigned char %s_text[] = {", fn->name);
+    for (size_t i = 0; i < text.len; i++)
+        fprintf(out, "%s%d,", i % 32 ? "" : "\n", (unsigned char)text.ptr[i]);
+    fprintf(out, "0};\n");
+    str_free(&text);
+}
+
 static bool
-add_source(const char *path, const char *include, str *out, diag_list *diags)
+add_source(FILE *out, const char *path, const char *include, str *rows, diag_list *diags)
 {
     str text = {0};
     if (file_read(path, &text)) {
@@ -52,39 +65,36 @@ add_source(const char *path, const char *include, str *out, diag_list *diags)
         if (PASS_RUN(m, math_flatten, IR_STAGE_SOURCE, diags))
             pass_simplify(m, IR_STAGE_SOURCE, diags);
         forget(m);
-        ir_print_module(out, m);
+        for (const ir_fn *fn = m->first; fn; fn = fn->next) {
+            write_function(out, fn);
+            str_addf(rows, "    {\"%s\", %s_text, sizeof %s_text - 1},\n", fn->name, fn->name, fn->name);
+        }
     }
     ir_module_free(m);
     str_free(&text);
     return !diags->errors;
 }
 
-/* as numbers: C promises no more than 4095 characters in a literal */
-static bool
-write_array(const char *path, const str *text)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return false;
-    fprintf(file, "#include \"math/text.h\"\nconst unsigned char math_text[] = {");
-    for (size_t i = 0; i < text->len; i++)
-        fprintf(file, "%s%d,", i % 32 ? "" : "\n", (unsigned char)text->ptr[i]);
-    fprintf(file, "\n0};\nconst size_t math_text_size = %zu;\n", text->len);
-    return fclose(file) == 0;
-}
-
 int
 main(int argc, char **argv)
 {
-    str text = {0};
+    str rows = {0};
     diag_list diags = {0};
-    bool ok = argc > 2;
+    FILE *out = argc > 2 ? fopen(argv[1], "w") : NULL;
+    bool ok = out != NULL;
+    if (ok)
+        fprintf(out, "#include \"math/text.h\"\n");
     for (int i = 3; ok && i < argc; i++)
-        ok = add_source(argv[i], argv[2], &text, &diags);
+        ok = add_source(out, argv[i], argv[2], &rows, &diags);
     if (diags.text.len)
         fprintf(stderr, "%s\n", diags.text.ptr);
-    ok = ok && write_array(argv[1], &text);
-    str_free(&text);
+    if (out) {
+        fprintf(out, "const math_text math_texts[] = {\n%s    {0}};\n", rows.ptr ? rows.ptr : "");
+        ok = fclose(out) == 0 && ok;
+    }
+    str_free(&rows);
     diag_free(&diags);
+    if (!ok)
+        remove(argv[1]);
     return ok ? 0 : 1;
 }

@@ -47,6 +47,31 @@ declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *
     return fn;
 }
 
+/* a function of ours that computes, and does not belong into the loops around its calls */
+void
+gen_mark_math(gen *g, LLVMValueRef fn, bool lanes)
+{
+    const unsigned whole = LLVMAttributeFunctionIndex;
+    LLVMSetLinkage(fn, LLVMInternalLinkage);
+    add_attribute(g, fn, whole, "nounwind", 0);
+    add_attribute(g, fn, whole, "willreturn", 0);
+    add_attribute(g, fn, whole, "noinline", 0);
+    add_attribute(g, fn, whole, "memory", MEMORY_NONE);
+    if (lanes)
+        gen_use_whole_vectors(g, fn);
+}
+
+void
+gen_mark_pure_call(gen *g, LLVMValueRef call)
+{
+    static const char *const names[] = {"nounwind", "willreturn", "memory"};
+    for (size_t i = 0; i < countof(names); i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        if (kind)
+            LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
+    }
+}
+
 LLVMValueRef
 gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types, unsigned n,
               LLVMValueRef *args)

@@ -55,6 +55,16 @@ differ_by_atomic(const ir_region *a, const ir_region *b)
     return false;
 }
 
+/* a slow path of a math function: there are no others */
+static bool
+has_call(const ir_region *r)
+{
+    ir_for_ops (op, r)
+        if (op->code == RG_OP_CALL)
+            return true;
+    return false;
+}
+
 void
 gen_if(gen *g, const ir_op *op)
 {
@@ -66,7 +76,9 @@ gen_if(gen *g, const ir_op *op)
     LLVMValueRef *values[2];
     uint32_t n;
     group *groups = gen_groups(g, op, true, op->nresults, &n);
-    LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);
+    LLVMValueRef branch = LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);
+    if (has_call(op->regions[0]))
+        gen_unlikely(g, branch, false);
     for (int i = 0; i < 2; i++) {
         gen_at(g, arms[i]);
         gen_region(g, op->regions[i]);

@@ -65,6 +65,9 @@ gen_op(gen *g, const ir_op *op)
     case RG_OP_PARALLEL:
         gen_parallel(g, op);
         return;
+    case RG_OP_CALL:
+        gen_call(g, op);
+        return;
     case RG_OP_ASSERT:
         gen_assert(g, op);
         return;

@@ -11,6 +11,7 @@
 #define CODEGEN_LLVM_GEN_H
 
 #include "codegen/llvm/ll.h"
+#include "math/library.h"
 
 #include <llvm-c/Core.h>
 
@@ -65,6 +66,8 @@ typedef struct gen {
     const char *symbol; /* of the entry function */
     bool libm_names;    /* libm's functions under its names (objects) or ours (jit) */
     bool native_math;
+    math_library *math;
+    uint32_t inline_room; /* ops of math functions that may still be generated in place */
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
@@ -165,6 +168,8 @@ void gen_add_reach(gen *g, const gen_reach *r, LLVMValueRef value);
 /* calls.c */
 LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
                            unsigned n, LLVMValueRef *args);
+void gen_mark_math(gen *g, LLVMValueRef fn, bool lanes);
+void gen_mark_pure_call(gen *g, LLVMValueRef call);
 LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
                            LLVMValueRef *args);
 /* the same with places in memory behind the first argument, where it leaves its results */
@@ -175,7 +180,13 @@ LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTy
 /* math.c: `name` is that for double; for float an f is appended */
 LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_libm(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
+/* a call of a slow path */
+void gen_call(gen *g, const ir_op *op);
+/* of x, without lanes or with: sine, cosine */
 void gen_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2]);
+
+/* native.c: the platform's */
+LLVMValueRef gen_native(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
 
 /* pairs.c */
 void gen_find_pairs(gen *g);
@@ -302,6 +313,7 @@ void gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMVa
 
 /* parallel.c */
 void gen_parallel(gen *g, const ir_op *op);
+void gen_use_whole_vectors(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_worker(gen *g);
 scope *gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task);
 void gen_scope_close(gen *g);

@@ -1,10 +1,13 @@
 /* Math functions in compiled code. SPDX-License-Identifier: Apache-2.0
  *
+ * Our own come as IR and are generated in place, for scalars and for lanes; their slow paths become functions of the
+ * module, which nothing inlines. Where a kernel has many of them each becomes a function, and is called. Without IR of
+ * them (a build without the front end) the host's are called: the same bits.
  * libm's have names of our own until code is made, so that no pass computes one call at compile time, with another
  * rounding, and leaves its copy in the reverse sweep alone. */
 #include "codegen/llvm/gen.h"
 
-enum { NAME_ROOM = 40 };
+enum { NAME_ROOM = 64 };
 
 static LLVMTypeRef
 float_type(gen *g, bool is_float)
@@ -20,15 +23,169 @@ gen_libm(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args
     return gen_pure_call(g, room, float_type(g, is_float), n, args);
 }
 
+/* -- generating another function's IR ---------------------------------------------------------------- */
+
+/* what belongs to the function whose IR is generated */
+typedef struct aside {
+    const ir_fn *ir;
+    const ir_value **twins;
+    scope *s, *spare;
+    uint32_t lanes;
+} aside;
+
+static aside
+turn_to(gen *g, const ir_fn *fn)
+{
+    aside a = {g->ir, g->twins, g->s, g->spare, g->lanes};
+    g->ir = fn;
+    g->twins = NULL;
+    g->spare = NULL; /* their tables have another length */
+    g->lanes = 0;
+    return a;
+}
+
+static void
+turn_back(gen *g, const aside *a)
+{
+    g->ir = a->ir;
+    g->twins = a->twins;
+    g->s = a->s;
+    g->spare = a->spare;
+    g->lanes = a->lanes;
+}
+
+static void
+generate_body(gen *g, const ir_fn *fn, LLVMValueRef *args, LLVMValueRef *results)
+{
+    const ir_op *yield = ir_terminator(fn->body);
+    for (uint32_t i = 0; i < fn->body->nparams; i++)
+        gen_set(g, fn->body->params[i], args[i]);
+    gen_region(g, fn->body);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        results[i] = gen_get(g, yield->args[i]);
+}
+
+static void
+generate_here(gen *g, const ir_fn *fn, LLVMValueRef *args, LLVMValueRef *results)
+{
+    aside a = turn_to(g, fn);
+    scope inner = {.outer = a.s, .region = fn->body, .task = a.s->task, .fn = a.s->fn, .top = a.s->top};
+    inner.values = arena_new_n(g->scratch, LLVMValueRef, fn->next_id);
+    inner.wide = arena_new_n(g->scratch, LLVMValueRef, fn->next_id);
+    g->s = &inner;
+    generate_body(g, fn, args, results);
+    turn_back(g, &a);
+}
+
+enum { RESULTS_MAX = 8, ARGS_MAX = 8 };
+
+static LLVMTypeRef
+function_type(gen *g, const ir_fn *fn)
+{
+    LLVMTypeRef params[ARGS_MAX], results[RESULTS_MAX];
+    const ir_op *yield = ir_terminator(fn->body);
+    assert(fn->body->nparams <= ARGS_MAX && yield->nargs <= RESULTS_MAX);
+    for (uint32_t i = 0; i < fn->body->nparams; i++)
+        params[i] = gen_value_type(g, fn->body->params[i]->type);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        results[i] = gen_value_type(g, yield->args[i]->type);
+    LLVMTypeRef result = yield->nargs == 1 ? results[0] : LLVMStructTypeInContext(g->context, results, yield->nargs, false);
+    return LLVMFunctionType(result, params, fn->body->nparams, false);
+}
+
+static LLVMValueRef
+function_of(gen *g, const ir_fn *fn, LLVMTypeRef type)
+{
+    LLVMValueRef made = LLVMGetNamedFunction(g->module, fn->name);
+    if (made)
+        return made;
+    made = LLVMAddFunction(g->module, fn->name, type);
+    gen_mark_math(g, made, ir_terminator(fn->body)->args[0]->type.lanes);
+    LLVMValueRef args[ARGS_MAX], results[RESULTS_MAX];
+    LLVMBasicBlockRef outside = gen_here(g);
+    aside a = turn_to(g, fn);
+    gen_scope_open(g, fn->body, made, false);
+    LLVMGetParams(made, args);
+    generate_body(g, fn, args, results);
+    uint32_t n = ir_terminator(fn->body)->nargs;
+    if (n == 1)
+        LLVMBuildRet(g->b, results[0]);
+    else
+        LLVMBuildAggregateRet(g->b, results, n);
+    gen_scope_close(g);
+    turn_back(g, &a);
+    gen_at(g, outside);
+    return made;
+}
+
+static void
+call_function(gen *g, const ir_fn *fn, LLVMValueRef *args, LLVMValueRef *results)
+{
+    LLVMTypeRef type = function_type(g, fn);
+    LLVMValueRef call = LLVMBuildCall2(g->b, type, function_of(g, fn, type), args, fn->body->nparams, "");
+    uint32_t n = ir_terminator(fn->body)->nargs;
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = n == 1 ? call : LLVMBuildExtractValue(g->b, call, i, "");
+}
+
+void
+gen_call(gen *g, const ir_op *op)
+{
+    LLVMValueRef args[ARGS_MAX], results[RESULTS_MAX];
+    for (uint32_t i = 0; i < op->nargs; i++)
+        args[i] = gen_get_in_lanes(g, op->args[i], op->results[0]->type.lanes);
+    call_function(g, op->attr.fn, args, results);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        gen_set(g, op->results[i], results[i]);
+}
+
+/* -- our own ------------------------------------------------------------------------------------------- */
+
+static uint32_t
+count_ops(const ir_region *r)
+{
+    uint32_t n = 0;
+    ir_for_ops (op, r) {
+        n += op->code != RG_OP_CONST;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            n += count_ops(op->regions[i]);
+    }
+    return n;
+}
+
+/* false: there is no IR of it */
+static bool
+own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMValueRef *results)
+{
+    char room[NAME_ROOM];
+    snprintf(room, NAME_ROOM, "rgm_%s%s", name, is_float ? "f" : "");
+    const ir_fn *fn = math_find(g->math, room, gen_width(args[0]));
+    if (!fn)
+        return false;
+    uint32_t ops = count_ops(fn->body);
+    if (ops <= g->inline_room) {
+        g->inline_room -= ops;
+        generate_here(g, fn, args, results);
+    } else {
+        call_function(g, fn, args, results);
+    }
+    return true;
+}
+
 LLVMValueRef
 gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args)
 {
     char room[NAME_ROOM];
+    LLVMValueRef result;
     if (g->native_math)
-        return gen_libm(g, name, is_float, n, args);
+        return gen_native(g, name, is_float, n, args);
+    if (own_function(g, name, is_float, args, &result))
+        return result;
     snprintf(room, NAME_ROOM, "rgm_%s%s", name, is_float ? "f" : "");
     return gen_pure_call(g, room, float_type(g, is_float), n, args);
 }
+
+/* -- sine and cosine ------------------------------------------------------------------------------------- */
 
 /* where a function leaves one of its two results; read again at once */
 static LLVMValueRef
@@ -40,8 +197,8 @@ place_for(gen *g, unsigned which, LLVMTypeRef type)
     return *place;
 }
 
-void
-gen_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
+static void
+call_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
 {
     char room[NAME_ROOM];
     LLVMTypeRef type = float_type(g, is_float);
@@ -54,4 +211,17 @@ gen_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
     gen_placing_call(g, room, 3, args);
     for (unsigned i = 0; i < 2; i++)
         results[i] = LLVMBuildLoad2(g->b, type, args[1 + i], "");
+}
+
+void
+gen_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
+{
+    if (!g->native_math && own_function(g, "sincos", is_float, &x, results))
+        return;
+    if (!gen_width(x)) {
+        call_sincos(g, is_float, x, results);
+        return;
+    }
+    results[0] = gen_math(g, "sin", is_float, 1, &x);
+    results[1] = gen_math(g, "cos", is_float, 1, &x);
 }

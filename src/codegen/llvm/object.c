@@ -22,6 +22,8 @@ add_kernel(unit *u, const ir_fn *fn, const char *name)
                 .symbol = name,
                 .libm_names = true,
                 .native_math = u->g.native_math,
+                .math = u->g.math,
+                .inline_room = u->g.inline_room,
                 .scratch = u->g.scratch};
     next.module = LLVMModuleCreateWithNameInContext(name, next.context);
     u->g = next;

@@ -20,8 +20,7 @@ static bool
 pair_op(ir_op *op, void *user)
 {
     pairing *p = user;
-    if ((op->code != RG_OP_SIN && op->code != RG_OP_COS) || op->args[0]->type.dtype == RG_F16 ||
-        op->args[0]->type.lanes)
+    if ((op->code != RG_OP_SIN && op->code != RG_OP_COS) || op->args[0]->type.dtype == RG_F16)
         return true;
     uint32_t operand = op->args[0]->id;
     const ir_op *other = p->seen[op->code == RG_OP_SIN][operand];

@@ -143,8 +143,8 @@ closure_load(gen *g, LLVMTypeRef type, LLVMValueRef closure, unsigned field)
 }
 
 /* On some processors LLVM would take two vectors of 256 bits for one of 512. */
-static void
-use_whole_vectors(gen *g, LLVMValueRef fn)
+void
+gen_use_whole_vectors(gen *g, LLVMValueRef fn)
 {
     static const char name[] = "prefer-vector-width", width[] = "512";
     LLVMAttributeRef attribute =
@@ -162,7 +162,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     LLVMValueRef fn = LLVMAddFunction(g->module, name, signature);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
     if (gen_group_lanes(op))
-        use_whole_vectors(g, fn);
+        gen_use_whole_vectors(g, fn);
     LLVMBasicBlockRef outside = gen_here(g);
     scope *s = gen_scope_open(g, op->regions[0], fn, true);
     LLVMValueRef closure = LLVMGetParam(fn, 0);

@@ -44,8 +44,8 @@ gen_table(gen *g, const ir_op *op)
 {
     const ir_value *v = op->results[0];
     rg_dtype d = (rg_dtype)v->type.dtype;
-    char name[32];
-    snprintf(name, sizeof name, "table.%u", v->id);
+    char name[96]; /* of math functions there are several in one module */
+    snprintf(name, sizeof name, "%.64s.table.%u", g->ir->name, v->id);
     LLVMValueRef global = LLVMGetNamedGlobal(g->module, name);
     if (!global) {
         LLVMValueRef data =

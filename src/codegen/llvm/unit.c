@@ -11,6 +11,7 @@
 /* In ops. Up to the first all passes are worth their time; beyond the second the register
  * allocator's time grows too fast. */
 enum { SHORT_FUNCTION = 1500, LONG_FUNCTION = 20000 };
+enum { INLINE_ROOM = 2000 }; /* ops of math functions in place, in a kernel that gets all passes */
 
 const ll_options unit_no_options;
 
@@ -82,6 +83,7 @@ release(void *object)
     LLVMDisposeModule(u->g.module);
     LLVMContextDispose(u->g.context);
     arena_free(u->g.scratch);
+    math_library_free(&u->math);
     machine_free(u->machine);
     u->machine = NULL;
 }
@@ -101,6 +103,8 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     mem_own(&u->owns, release, u);
     g->scratch = arena_new();
     u->effort = unit_effort(fn);
+    g->math = &u->math;
+    g->inline_room = u->effort == MACHINE_FULL ? INLINE_ROOM : 0;
     u->stage = "this machine";
 }
 

@@ -10,6 +10,7 @@
  */
 typedef struct unit {
     gen g;
+    math_library math;
     mem_owner owns;
     machine_effort effort;
     machine_ref machine; /* freed by end, unless taken out before */
