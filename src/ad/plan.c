@@ -14,11 +14,18 @@
  * more in the reverse. Where it is computed forwards, so is what it is computed from and only the reverse
  * needs: for such v and u
  *
- *     in(v) --cost of u's op--> in(u) */
+ *     in(v) --cost of u's op--> in(u)
+ *
+ * What a task reads of an array that is overwritten later can be had from a snapshot (snapshot.c), which costs once
+ * what its elements for each thread cost:
+ *
+ *     source --cost of the snapshot--> array --infinite--> in(load of it) */
 #include "ad/cut.h"
 #include "ad/derive.h"
 #include "ad/emit.h"
+#include "ad/partial.h"
 #include "ad/recompute.h"
+#include "ad/snapshot.h"
 #include "ir/induction.h"
 #include "ir/recall.h"
 
@@ -27,6 +34,13 @@ typedef struct node {
     uint32_t in, out;
     bool recomputed;
 } node;
+
+/* an array of which a snapshot would serve */
+typedef struct kept_array {
+    ir_value *array;
+    uint32_t node;
+    int32_t cost;
+} kept_array;
 
 typedef struct plan {
     ir_fn *fn;
@@ -37,6 +51,10 @@ typedef struct plan {
     uint32_t room;      /* entries of replace */
     ad_force force;
     ir_op *owner, *by;  /* the recording op and what unwinds it */
+    ir_op *task, *rewinding; /* of which they are part; NULL: of none that records for a later one */
+    ad_snapshots snapshots;
+    vec(kept_array) arrays;
+    map array_of;       /* load -> index in arrays + 1, or NO_ARRAY */
     cut graph;
     vec(node) nodes;
     map node_of;        /* value -> index + 1 */
@@ -45,15 +63,71 @@ typedef struct plan {
     bool changed;
 } plan;
 
+/* -- snapshots --------------------------------------------------------------------------------------------------- */
+enum { NO_ARRAY = 1 << 30, TRIPS = 8 /* of a loop, if nobody knows */ };
+
+/* per thread, or per iteration of a loop in it */
+static int32_t
+cost_of_snapshot(const plan *p, ir_value *array)
+{
+    if (p->force != AD_LEAST_COST)
+        return p->force == AD_RECORD_ALL;
+    if (ad_has_snapshot(&p->snapshots, p->task, array))
+        return 0;
+    double n = ad_elements_per_thread(p->task, array);
+    if (n <= 0)
+        return CUT_INFINITE;
+    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype));
+    for (const ir_op *op = p->owner; op != p->task; op = op->parent->op)
+        if (op->code != RG_OP_IF)
+            cost /= TRIPS;
+    return cost < 1 ? 1 : cost > 1 << 20 ? CUT_INFINITE : (int32_t)cost;
+}
+
+static size_t
+array_for(plan *p, ir_value *array)
+{
+    for (size_t i = 0; i < p->arrays.n; i++)
+        if (p->arrays.at[i].array == array)
+            return i;
+    kept_array a = {array, cut_node(&p->graph), cost_of_snapshot(p, array)};
+    cut_arc(&p->graph, CUT_SOURCE, a.node, a.cost);
+    vec_push(&p->arrays, a);
+    return p->arrays.n - 1;
+}
+
+/* the array whose snapshot v can be loaded from; NULL: there is none */
+static const kept_array *
+array_under(plan *p, const ir_value *v)
+{
+    if (!p->task || !v->def || v->def->code != RG_OP_LOAD)
+        return NULL;
+    size_t index = (size_t)map_get(&p->array_of, map_ptr(v->def));
+    if (!index) {
+        bool possible = !ir_stands_still(p->writes, v->def) && ad_can_snapshot(&p->snapshots, p->task, v->def);
+        index = possible ? array_for(p, v->def->args[0]) + 1 : NO_ARRAY;
+        map_set(&p->array_of, map_ptr(v->def), (void *)index);
+    }
+    return index == NO_ARRAY || p->arrays.at[index - 1].cost == CUT_INFINITE ? NULL : &p->arrays.at[index - 1];
+}
+
+static ad_how
+how(plan *p, const ir_value *v)
+{
+    return array_under(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
+}
+
 /* -- forced plans ---------------------------------------------------------------------------------------------- */
 static int32_t
-cost_of_recording(const plan *p, const ir_value *v)
+cost_of_recording(plan *p, const ir_value *v)
 {
     if (p->force == AD_RECORD_ALL)
         return 0;
-    if (p->force == AD_RECOMPUTE_ALL && ad_recomputable(p->owner, v, p->writes) != AD_NOT)
+    if (p->force == AD_RECOMPUTE_ALL && how(p, v) != AD_NOT)
         return CUT_INFINITE;
-    return ad_cost_of_recording(v->type);
+    /* what a task records for a later one has left the cache by then */
+    int32_t away = p->task ? (int32_t)ir_bytes((rg_dtype)v->type.dtype) / 2 : 0;
+    return ad_cost_of_recording(v->type) + away;
 }
 
 static ad_origin
@@ -79,10 +153,12 @@ cost_forwards(const plan *p, const ir_value *v)
 
 /* what it takes more to compute v in the reverse */
 static int32_t
-cost_of_op(const plan *p, const ir_value *v)
+cost_of_op(plan *p, const ir_value *v)
 {
     if (p->force == AD_RECOMPUTE_ALL)
         return 0;
+    if (array_under(p, v))
+        return 1; /* others have read what is near it, and the snapshot has been paid for */
     return p->force == AD_RECORD_ALL ? 1 : ad_cost_of_op(v->def) - cost_forwards(p, v);
 }
 
@@ -124,8 +200,11 @@ static void
 connect(plan *p, ir_value *v)
 {
     node n = *node_for(p, v);
+    const kept_array *kept = array_under(p, v);
     cut_arc(&p->graph, n.in, n.out, cost_of_recording(p, v));
-    switch (ad_recomputable(p->owner, v, p->writes)) {
+    if (kept)
+        cut_arc(&p->graph, kept->node, n.in, CUT_INFINITE);
+    switch (how(p, v)) {
     case AD_NOT:
         cut_arc(&p->graph, CUT_SOURCE, n.in, CUT_INFINITE);
         break;
@@ -145,15 +224,17 @@ connect(plan *p, ir_value *v)
 /* The cut does not know that the first recorded value costs more than the next: a cursor to carry, the end of
  * the page to look for, and iterations that no longer run side by side. `least`: what the cut costs. */
 static bool
-is_better_without_frames(const plan *p, int64_t least)
+is_better_without_frames(plan *p, int64_t least)
 {
     enum { FRAME = 8 };
     int64_t cost = 0;
     if (p->force != AD_LEAST_COST)
         return false;
+    for (size_t i = 0; i < p->arrays.n; i++)
+        cost += p->arrays.at[i].cost;
     for (size_t i = 0; i < p->nodes.n; i++) {
         const ir_value *v = p->nodes.at[i].v;
-        switch (ad_recomputable(p->owner, v, p->writes)) {
+        switch (how(p, v)) {
         case AD_NOT:
             return false;
         case AD_FREE:
@@ -229,10 +310,13 @@ static ir_value *
 copy_op(plan *p, const ad_emit *e, const ir_op *op)
 {
     ir_op *copy = ir_op_like(p->fn, op);
+    bool kept = array_under(p, op->results[0]);
     for (uint32_t i = 0; i < op->nargs; i++) {
         ir_value *made = made_at(p, op->args[i], e->region);
         ir_op_arg(copy, p->fn, made ? made : op->args[i]);
     }
+    if (kept)
+        copy->args[0] = ad_snapshot_in(&p->snapshots, p->task, p->rewinding, op->args[0]);
     ad_place(e, copy);
     return ir_op_result(copy, p->fn, op->results[0]->type, op->results[0]->name);
 }
@@ -307,10 +391,23 @@ make_room(plan *p)
     p->room = room;
 }
 
+/* the task whose threads are undone around `by` or by it */
+static void
+find_task(plan *p, ir_op *by)
+{
+    while (by && by->code != RG_OP_PARALLEL)
+        by = by->parent->op;
+    p->rewinding = by && by->rewinds ? by : NULL;
+    p->task = p->rewinding ? ir_trace_maker(by->args[2 * by->attr.rank]) : NULL;
+    p->arrays.n = 0;
+    map_free(&p->array_of);
+}
+
 static void
 plan_unwind(plan *p, ir_op *by)
 {
     p->by = by;
+    find_task(p, by);
     p->owner = ir_trace_maker(by->args[by->code == RG_OP_UNWIND ? 0 : 2 * by->attr.rank]);
     p->nodes.n = 0;
     vec_clear(&p->stack);
@@ -346,70 +443,15 @@ plan_region(plan *p, ir_region *region)
     }
 }
 
-/* -- values of the partial last iteration leave their loop as results ------------------------------------------- */
-typedef struct exits {
-    ir_fn *fn;
-    map lifted;
-    vec(ir_op *) recalls;
-    ir_steps steps;
-} exits;
-
-static void
-release_exits(void *object)
-{
-    exits *x = object;
-    vec_free(&x->steps);
-    vec_free(&x->recalls);
-    map_free(&x->lifted);
-}
-
-static bool
-collect_recall(ir_op *op, void *user)
-{
-    exits *x = user;
-    if (op->code == RG_OP_RECALL && op->args[0]->type.kind != IR_TRACE)
-        vec_push(&x->recalls, op);
-    return true;
-}
-
-/* the number of steps that end at the last loop which is not unwound, before the first that is */
-static size_t
-steps_to_lift(const ir_steps *steps)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < steps->n && !steps->at[i].unwound_by; i++)
-        if (steps->at[i].op->code != RG_OP_IF)
-            n = i + 1;
-    return n;
-}
-
-static bool
-lift_partial(ir_fn *fn)
-{
-    exits x = {.fn = fn};
-    mem_owner owns;
-    mem_own(&owns, release_exits, &x);
-    ir_walk(fn->body, collect_recall, &x);
-    bool any = false;
-    for (size_t i = 0; i < x.recalls.n; i++) {
-        ir_op *recall = x.recalls.at[i];
-        ir_recall_steps(recall, &x.steps);
-        size_t n = steps_to_lift(&x.steps);
-        for (size_t s = 0; s < n; s++)
-            recall->args[0] = ir_lift(fn, recall->args[0], x.steps.at[s].op, &x.lifted);
-        any |= n > 0;
-    }
-    mem_disown(&owns);
-    release_exits(&x);
-    return any;
-}
-
 static void
 release_plan(void *object)
 {
     plan *p = object;
     cut_free(&p->graph);
     mem_free(p->replace);
+    ad_snapshots_free(&p->snapshots);
+    vec_free(&p->arrays);
+    map_free(&p->array_of);
     vec_free(&p->nodes);
     vec_free(&p->stack);
     map_free(&p->node_of);
@@ -422,13 +464,14 @@ ad_plan(ir_module *m)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        changed |= lift_partial(fn);
+        changed |= ad_lift_partial(fn);
         ir_see_through_recalls(fn);
         plan p = {.fn = fn, .force = m->plan ? m->plan->force : AD_LEAST_COST};
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
         changed |= ad_derive(fn, &p.origins);
         p.writes = ir_writes_find(fn);
+        ad_snapshots_find(&p.snapshots, fn);
         plan_region(&p, fn->body);
         if (p.changed) /* what is computed again may be seen where the loops that it was part of are not */
             ir_see_through_recalls(fn);

@@ -119,6 +119,9 @@ see_plan(ir_op *op, void *user)
         f->kept = f->kept || op->records;
         f->adjoints = f->adjoints || !ir_walk(op->regions[0], find_adjoint, NULL);
     }
+    if (op->code == RG_OP_SNAPSHOT)
+        add_note(l, op->loc, "kept whole for the way back, before this loop: %s",
+                 op->args[0]->name ? op->args[0]->name : "the array that is picked");
     const ir_op *made = op->code == RG_OP_UNWIND ? op->args[0]->def : NULL;
     if (made && made->code == RG_OP_RECALL)
         made = made->args[0]->def;

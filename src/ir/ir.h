@@ -18,6 +18,8 @@
  *   parallel  lo x rank, hi x rank, [trace,] init... body (index x rank)       reductions... [, trace]
  *   unwind    trace, count, init...                  body (iteration, carried) carried...
  *   recall    a value out of scope                                             its value then
+ *   snapshot  buf                                                              trace
+ *   restore   temp, trace
  *   yield     values (last op of every region)
  *   call      arguments                                                        results
  *   call.vjp  arguments, seeds                                                 adjoints, float results, others
@@ -34,6 +36,9 @@
  * last left (the partial last iteration of a loop; the taken branch of an if). A value of a loop
  * inside a loop is recalled under both unwinds; the inner trace itself is recalled like any value.
  * What is still recalled when lower_tape runs is what gets recorded: there are no slot lists before.
+ *
+ * A `snapshot` of an array records its elements once instead of what each thread of a task reads of them: it stands before
+ * the task, and `restore` brings it back, into a temp, before the parallel that rewinds the task's trace.
  *
  * After lower_tape there are no traces: a loop carries a cursor instead. On a parallel, `records` then
  * means that each thread leaves frames on its worker's tape (tape_begin ... tape_end), and `rewinds`

@@ -91,6 +91,8 @@ check_stage(verifier *v, const ir_op *op)
     switch (op->code) {
     case RG_OP_UNWIND:
     case RG_OP_RECALL:
+    case RG_OP_SNAPSHOT:
+    case RG_OP_RESTORE:
         ok = ad;
         break;
     case RG_OP_TAPE_BEGIN:

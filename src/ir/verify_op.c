@@ -407,6 +407,24 @@ check_recall(verifier *v, const ir_op *op)
     return verify_result(v, op, 0, t);
 }
 
+static bool
+check_kept(verifier *v, const ir_op *op)
+{
+    bool save = op->code == RG_OP_SNAPSHOT;
+    if (!verify_counts(v, op, save ? 1 : 2, save, 0) || !kind_is(v, op, 0, IR_BUFFER, "a buffer") ||
+        !at_kernel_level(v, op))
+        return false;
+    if (save)
+        return verify_result(v, op, 0, ir_trace());
+    const ir_value *trace = op->args[1];
+    if (trace->def && trace->def->code == RG_OP_RECALL && trace->def->nargs == 1)
+        trace = trace->def->args[0];
+    if (!op->args[0]->def || op->args[0]->def->code != RG_OP_TEMP)
+        return verify_error(v, op, E_OPERAND, "a snapshot is restored into a temp");
+    return (trace->def && trace->def->code == RG_OP_SNAPSHOT) ||
+           verify_error(v, op, E_OPERAND, "the trace does not come from a snapshot");
+}
+
 /* the next conversion's letter; 0 at the end, '?' for what print does not know */
 static char
 next_conversion(const char **format)
@@ -637,6 +655,9 @@ verify_op(verifier *v, const ir_op *op)
         return check_tape(v, op);
     case RG_OP_RECALL:
         return check_recall(v, op);
+    case RG_OP_SNAPSHOT:
+    case RG_OP_RESTORE:
+        return check_kept(v, op);
     case RG_OP_PRINT:
         return check_print(v, op);
     case RG_OP_ASSERT:

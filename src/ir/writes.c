@@ -50,7 +50,7 @@ static bool
 note_write(ir_op *op, void *user)
 {
     noting n = {user, op};
-    if (op->code == RG_OP_STORE || op->code == RG_OP_RMW)
+    if (ir_ops[op->code].flags & IR_WRITE)
         ir_buffer_roots(op->args[0], note_root, &n);
     return true;
 }

@@ -186,6 +186,28 @@ thread_unwind(tape *t, ir_op *op, ir_value *cursor)
     return chained ? end : cursor;
 }
 
+/* -- arrays that are kept whole ------------------------------------------------------------------------------- */
+static ir_value *
+thread_snapshot(tape *t, ir_op *op, ir_value *cursor)
+{
+    op->code = RG_OP_TAPE_SAVE;
+    ir_op_arg(op, t->fn, op->args[0]);
+    op->args[0] = cursor;
+    return op->results[0];
+}
+
+static ir_value *
+thread_restore(tape *t, ir_op *op, ir_value *cursor)
+{
+    bool chained = tape_in_chain(t, op);
+    ir_value *trace = op->args[1];
+    op->code = RG_OP_TAPE_RESTORE;
+    op->args[1] = op->args[0];
+    op->args[0] = chained ? cursor : trace;
+    ir_value *end = ir_op_result(op, t->fn, ir_cursor(), NULL);
+    return chained ? end : cursor;
+}
+
 /* -- tasks -------------------------------------------------------------------------------------------------------- */
 /* the trace operand of a rewinding parallel goes away */
 static void
@@ -281,6 +303,11 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
             thread_parallel(t, op);
         } else if (op->code == RG_OP_UNWIND) {
             cursor = thread_unwind(t, op, cursor);
+        } else if (op->code == RG_OP_RESTORE) {
+            cursor = thread_restore(t, op, cursor);
+        } else if (op->code == RG_OP_SNAPSHOT) {
+            vec_push(&left, ((leaving){op, cursor}));
+            cursor = thread_snapshot(t, op, cursor);
         } else if (tape_moves(t, op)) {
             vec_push(&left, ((leaving){op, cursor}));
             cursor = op->code == RG_OP_IF ? thread_if(t, op, cursor) : thread_loop(t, op, cursor);

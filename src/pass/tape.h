@@ -47,14 +47,14 @@ typedef struct tape {
     map frames;   /* recording op -> tape_frame */
     map lifted;
     map owners;   /* recall -> the unwind that holds its frame, found while traces still stand */
-    map makers;   /* unwind or rewinding parallel -> the op that made its trace */
+    map makers;   /* unwind, restore or rewinding parallel -> the op that made its trace */
     map moving;   /* op -> (void *)1: moves the cursor, 2: does not */
     map begins;   /* region of a thread, kernel or loop -> its first cursor */
     map order;    /* op -> its number in the text, from 1 */
     map counts;   /* region of a thread or kernel, or an op while frames are chosen: see tape_count.c */
     map spent;    /* op that moves the cursor -> see tape_spent_by */
     vec(ir_op *) recalls;
-    vec(ir_op *) unwinds; /* and rewinding parallels */
+    vec(ir_op *) unwinds; /* and restores, and rewinding parallels */
     vec(ir_steps) ways;   /* of each recall: out of the regions it must leave */
     vec(tape_chunks *) chunks;
     ir_value **replace;   /* by id: a recall's result -> the popped value */

@@ -96,7 +96,7 @@ copy_op(copying *s, const ir_op *op, ir_region *into)
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, fn, operand(s, op->args[i]));
     ir_append(into, copy);
-    if (op->nregions)
+    if (op->nregions || op->code == RG_OP_SNAPSHOT)
         tape_keeps_frames(s->slice->t, copy);
     for (uint32_t i = 0; i < op->nregions; i++)
         copy_region(s, op->regions[i], copy->regions[i]);

@@ -48,6 +48,7 @@ can_repeat(const look *l, const ir_op *op)
     case RG_OP_CALL:
     case RG_OP_UNWIND:
     case RG_OP_RECALL:
+    case RG_OP_RESTORE:
         return false;
     case RG_OP_PARALLEL:
         return !op->rewinds;
@@ -66,7 +67,8 @@ needs_array(look *l, const ir_op *op)
 {
     if (op->code == RG_OP_STORE || op->code == RG_OP_RMW)
         return true;
-    if (op->code != RG_OP_LOAD || ir_stands_still(l->writes, op))
+    bool reads = op->code == RG_OP_LOAD || op->code == RG_OP_SNAPSHOT;
+    if (!reads || ir_stands_still(l->writes, op))
         return false;
     l->possible &= op->plane == RG_PRIMAL;
     return true;

@@ -112,7 +112,7 @@ is_worth_it(tape_slice *s)
 static bool
 leaves_frames(tape *t, const ir_op *op)
 {
-    if (op->records && tape_pushes(t, op))
+    if (op->code == RG_OP_SNAPSHOT || (op->records && tape_pushes(t, op)))
         return true;
     for (uint32_t i = 0; i < op->nregions; i++)
         ir_for_ops(inner, op->regions[i]) if (leaves_frames(t, inner)) return true;

@@ -211,6 +211,8 @@ count_region(counter *c, const ir_region *r, span *out)
     ir_for_ops(op, r)
     {
         span one;
+        if (op->code == RG_OP_SNAPSHOT)
+            return false;
         if (!op->nregions || op->code == RG_OP_PARALLEL)
             continue;
         if (!count_op(c, op, &one))

@@ -33,6 +33,8 @@ tape_region_moves(tape *t, const ir_region *r)
 bool
 tape_pushes(tape *t, const ir_op *maker)
 {
+    if (!maker->nregions)
+        return true; /* a snapshot */
     const tape_frame *f = tape_frame_of(t, maker);
     return f->slots.n > 0 || f->chunks || tape_region_moves(t, maker->regions[0]);
 }
@@ -42,6 +44,8 @@ find_moves(tape *t, const ir_op *op)
 {
     if (op->code == RG_OP_PARALLEL || op->code == RG_OP_UNWIND)
         return false; /* threads have their workers' tapes; an unwind starts from its trace */
+    if (op->code == RG_OP_SNAPSHOT)
+        return true;
     if (op->records)
         return tape_pushes(t, op);
     for (uint32_t i = 0; i < op->nregions; i++)
@@ -53,8 +57,8 @@ find_moves(tape *t, const ir_op *op)
 bool
 tape_moves(tape *t, const ir_op *op)
 {
-    if (!op->nregions)
-        return false;
+    if (!op->nregions && op->code != RG_OP_SNAPSHOT && op->code != RG_OP_TAPE_SAVE)
+        return false; /* (what was a snapshot is a save when it has been lowered) */
     uintptr_t known = (uintptr_t)map_get(&t->moving, map_ptr(op));
     if (!known) {
         known = find_moves(t, op) ? 1 : 2;
@@ -133,7 +137,7 @@ is_clean_at(tape *t, const ir_op *at)
 static bool
 undoes(tape *t, const ir_op *op, const ir_region *r)
 {
-    return op->code == RG_OP_UNWIND && tape_pushes(t, tape_maker(t, op)) &&
+    return (op->code == RG_OP_UNWIND || op->code == RG_OP_RESTORE) && tape_pushes(t, tape_maker(t, op)) &&
            !ir_region_inside(tape_maker(t, op)->parent, r);
 }
 
@@ -148,8 +152,9 @@ undoes_all(tape *t, const ir_op *maker, const ir_op *by)
             undo = undo->next;
         if (undo && !is_clean_at(t, undo))
             return false;
-        bool flat = op->code == RG_OP_FOR || !tape_region_moves(t, op->regions[0]);
-        if (!undo || !op->records || !flat || tape_maker(t, undo) != op)
+        bool snapshot = op->code == RG_OP_SNAPSHOT;
+        bool flat = snapshot || op->code == RG_OP_FOR || !tape_region_moves(t, op->regions[0]);
+        if (!undo || !(op->records || snapshot) || !flat || tape_maker(t, undo) != op)
             return false; /* a loop left amid frames does not end where its last full iteration did */
         undo = undo->next;
     }
@@ -159,6 +164,8 @@ undoes_all(tape *t, const ir_op *maker, const ir_op *by)
 bool
 tape_is_chain(tape *t, const ir_op *maker)
 {
+    if (!maker->nregions)
+        return true; /* a snapshot */
     tape_frame *f = tape_frame_of(t, maker);
     if (!f->chain) {
         f->chain = 1;
@@ -182,13 +189,13 @@ static bool
 collect(ir_op *op, void *user)
 {
     tape *t = user;
-    bool rewinds = op->code == RG_OP_PARALLEL && op->rewinds;
+    bool rewinds = op->code == RG_OP_PARALLEL && op->rewinds, restores = op->code == RG_OP_RESTORE;
     if (op->code == RG_OP_RECALL)
         vec_push(&t->recalls, op);
-    if (op->code != RG_OP_UNWIND && !rewinds)
+    if (op->code != RG_OP_UNWIND && !rewinds && !restores)
         return true;
     vec_push(&t->unwinds, op);
-    map_set(&t->makers, map_ptr(op), ir_trace_maker(op->args[rewinds ? 2 * op->attr.rank : 0]));
+    map_set(&t->makers, map_ptr(op), ir_trace_maker(op->args[rewinds ? 2 * op->attr.rank : restores]));
     return true;
 }
 
@@ -216,7 +223,9 @@ starts_an_unwind(tape *t, const ir_op *recall)
 {
     for (size_t i = 0; i < t->unwinds.n; i++) {
         const ir_op *op = t->unwinds.at[i];
-        if (op->code == RG_OP_UNWIND && op->args[0] == recall->results[0] &&
+        bool starts = (op->code == RG_OP_UNWIND && op->args[0] == recall->results[0]) ||
+                      (op->code == RG_OP_RESTORE && op->args[1] == recall->results[0]);
+        if (starts &&
             tape_pushes(t, tape_maker(t, op)) && !tape_in_chain(t, op))
             return true;
     }

@@ -3,7 +3,10 @@
 ; expect: error[E0210]: @k: the value lies in a parallel loop that this place does not rewind
 ; expect: error[E0210]: @k: values of a reverse sweep cannot be recalled
 ; expect: error[E0204]: @k: the trace does not come from a for or loop
-kernel @k(%n: i32, %c: i64, %x: f32) {
+; expect: error[E0204]: @k: the trace does not come from a snapshot
+; expect: error[E0204]: @k: a snapshot is restored into a temp
+; expect: error[E0209]: @k: snapshot stands at kernel level only
+kernel @k(%n: i32, %c: i64, %x: f32, %z: buf<f32,1>) {
   for %i: i32 = %n to %n step 1 {
     %a: f32 = neg %x
     yield
@@ -26,6 +29,14 @@ kernel @k(%n: i32, %c: i64, %x: f32) {
   }
   %o: f32 = recall %h
   unwind %t, %c (%m2: i64) {
+    yield
+  }
+  %kept: buf<f32,1> = temp %c
+  restore %kept, %u
+  %s: trace = snapshot %z
+  restore %z, %s
+  parallel (%thread: i32) = (%n) to (%n) {
+    %w: trace = snapshot %z
     yield
   }
   yield

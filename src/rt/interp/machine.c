@@ -95,10 +95,14 @@ find_saved(ir_op *op, void *user)
         return true;
     vec_clear(&c->ids);
     c->bytes = 0;
-    ir_region *body = op->regions[0];
-    for (uint32_t k = 0; k < body->nparams; k++)
-        collect_value(c, body->params[k]);
-    ir_walk(body, collect_op, c);
+    for (uint32_t i = 0; i < op->nregions; i++) {
+        ir_region *body = op->regions[i];
+        for (uint32_t k = 0; k < body->nparams; k++)
+            collect_value(c, body->params[k]);
+        ir_walk(body, collect_op, c);
+    }
+    if (op->code == RG_OP_SNAPSHOT) /* a row is an element */
+        c->bytes = ir_bytes((rg_dtype)op->args[0]->type.dtype);
     interp_saved *saved = arena_one(c->arena, interp_saved);
     saved->n = (uint32_t)c->ids.n;
     saved->ids = arena_new_n(c->arena, uint32_t, c->ids.n + 1);
@@ -226,6 +230,8 @@ static interp_step *const steps[RG_OP_COUNT] = {
     [RG_OP_CALL] = interp_call,
     [RG_OP_UNWIND] = interp_unwind,
     [RG_OP_RECALL] = interp_recall,
+    [RG_OP_SNAPSHOT] = interp_snapshot,
+    [RG_OP_RESTORE] = interp_restore,
     [RG_OP_ASSERT] = interp_assert,
     [RG_OP_PRINT] = interp_print,
     [RG_OP_TAPE_BEGIN] = interp_tape_begin,

@@ -152,7 +152,8 @@ interp_trace *interp_trace_new(const interp_frame *f, const ir_value *trace);
 static inline const ir_value *
 interp_trace_result(const ir_op *op)
 {
-    const ir_value *last = op->records && op->nresults ? op->results[op->nresults - 1] : NULL;
+    bool records = op->records || op->code == RG_OP_SNAPSHOT;
+    const ir_value *last = records && op->nresults ? op->results[op->nresults - 1] : NULL;
     return last && last->type.kind == IR_TRACE ? last : NULL;
 }
 /* -- lanes.c --------------------------------------------------------------------------------------
@@ -226,6 +227,13 @@ interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_po
     interp_tape_restore, interp_tape_tasks, interp_tape_over_tasks;
 
 bool interp_tape_was_counted(interp_frame *f, const interp_tape *tape);
+
+/* -- snapshot.c -----------------------------------------------------------------------------------
+ */
+interp_step interp_snapshot, interp_restore;
+/* all elements of plane 0, row by row; false: no memory for the temporary */
+void interp_elements_keep(const interp_buffer *b, interp_word *words);
+bool interp_elements_put(interp_buffer *b, const interp_word *words);
 
 /* -- print.c --------------------------------------------------------------------------------------
  */

@@ -271,9 +271,7 @@ interp_tape_save(interp_frame *f, const ir_op *op)
     uint64_t *words;
     if (push_words(f, op, (uint64_t)b->total, (uint64_t)b->total * size, TYPES_SNAPSHOT, &words) == FLOW_FAULT)
         return FLOW_FAULT;
-    const char *plane = b->arg->plane[RG_PRIMAL];
-    for (int64_t k = 0; k < b->total; k++)
-        words[k] = plane ? interp_element_read((rg_dtype)b->dtype, plane + interp_strided(b, k) * size) : 0;
+    interp_elements_keep(b, (interp_word *)words);
     return FLOW_NEXT;
 }
 
@@ -282,18 +280,12 @@ interp_tape_restore(interp_frame *f, const ir_op *op)
 {
     interp_tape *tape = tape_of(f->machine);
     interp_buffer *b = f->words[op->args[1]->id].buffer;
-    unsigned size = ir_bytes((rg_dtype)b->dtype);
     uint64_t cursor = interp_bits(f, op->args[0]), words = (uint64_t)b->total + 2;
     if (cursor < words || tape->at[cursor - 1] != TYPES_SNAPSHOT)
         return interp_fault(f, op, RT_FAULT_ASSERT, "restores an array that was not saved");
-    if (b->temporary && !b->arg->plane[RG_PRIMAL])
-        b->arg->plane[RG_PRIMAL] = calloc(1, (size_t)b->total * size + 1);
-    char *plane = b->arg->plane[RG_PRIMAL];
-    if (!plane)
-        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a temporary array");
     cursor -= words;
-    for (int64_t k = 0; k < b->total; k++)
-        interp_element_write((rg_dtype)b->dtype, plane + interp_strided(b, k) * size, tape->at[cursor + (uint64_t)k]);
+    if (!interp_elements_put(b, (interp_word *)&tape->at[cursor]))
+        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for a temporary array");
     f->words[op->results[0]->id].bits = cursor;
     return FLOW_NEXT;
 }
