@@ -294,6 +294,21 @@ choose_lanes(unsigned *lanes, diag_list *diags)
     return true;
 }
 
+/* RG_INTERP=tape|slots: the interpreter, which runs what differentiation made, runs what it is lowered to */
+static bool
+choose_stage(ir_stage *stage, diag_list *diags)
+{
+    const char *asked = *stage == IR_STAGE_AD ? getenv("RG_INTERP") : NULL;
+    if (!asked || !*asked)
+        return true;
+    if (strcmp(asked, "tape") && strcmp(asked, "slots")) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_INTERP is \"%s\"\nit takes tape or slots", asked);
+        return false;
+    }
+    *stage = strcmp(asked, "tape") == 0 ? IR_STAGE_TAPE : IR_STAGE_SLOTS;
+    return true;
+}
+
 static void
 leave(void *callers)
 {
@@ -304,9 +319,10 @@ ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
     ad_plan_options plan = options->plan;
-    unsigned lanes = options->lanes;
+    pipeline_options chosen = *options;
     *fn = NULL;
-    if (!choose_plan(&plan, diags) || !choose_lanes(&lanes, diags) || !check_math(diags))
+    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, diags) || !choose_stage(&chosen.stage, diags) ||
+        !check_math(diags))
         return NULL;
     mem_owner owns, leaves;
     rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
@@ -315,8 +331,8 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     mem_own(&owns, ir_module_release, m);
     m->plan = &plan;
     m->drop = plan.drop;
-    m->lanes = lanes;
-    ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), options, diags);
+    m->lanes = chosen.lanes;
+    ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), &chosen, diags);
     m->plan = NULL;
     mem_disown(&owns);
     mem_disown(&leaves);

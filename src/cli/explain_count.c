@@ -81,10 +81,12 @@ explain_count(const ir_op *begin, const explain_adds_to *to)
         return;
     str count = {0}, text = {0};
     bool simple = begin->nargs && write_value(&count, begin->args[0], DEPTH);
+    bool groups = task->regions[0]->nparams > task->attr.rank;
+    const char *each = groups ? "group of threads" : "thread";
     if (simple)
-        str_addf(&text, "records %s%s bytes per thread", begin->decided ? "at most " : "", count.ptr);
+        str_addf(&text, "records %s%s bytes per %s", begin->decided ? "at most " : "", count.ptr, each);
     else
-        str_addf(&text, "records as many bytes per thread as are %s",
+        str_addf(&text, "records as many bytes per %s as are %s", each,
                  begin->nargs ? "counted before it begins" : "found as it runs");
     to->note(to->user, task->loc, text.ptr);
     str_free(&count);
