@@ -296,10 +296,10 @@ differing_for(lanes *l, const ir_op *op)
 {
     const ir_region *old = op->regions[0];
     uint32_t results = ir_value_results(op);
-    ir_value *active = lanes_active(l), *count = counts(l, op), *outer = l->mask;
-    ir_value *most = lanes_or_identity(l, active, lanes_splat(l, count), RG_RMW_MAX);
+    ir_value *count = lanes_or_identity(l, lanes_active(l), lanes_splat(l, counts(l, op)), RG_RMW_MAX);
+    ir_value *most = lanes_reduce(l, RG_RMW_MAX, count), *outer = l->mask; /* 0 where no thread runs it */
     ir_value **args = values(l, 2 * op->nargs), **next = values(l, 2 * op->nargs), **kept = values(l, results);
-    args[1] = most = lanes_reduce(l, RG_RMW_MAX, most);
+    args[1] = most;
     args[0] = lanes_const(l, (rg_dtype)most->type.dtype, 0);
     uint32_t n = carried_args(l, op, 1, 2, args);
     for (uint32_t k = 0; k < results; k++)
@@ -313,7 +313,7 @@ differing_for(lanes *l, const ir_op *op)
     for (uint32_t k = 0; k < results; k++)
         if (is_kept(l, op, k))
             kept[k] = ir_region_param(body, lanes_type(l, op->results[k]->type), NULL);
-    l->mask = meet(l, active, lanes_compare(l, RG_OP_LT, trip, count));
+    l->mask = lanes_compare(l, RG_OP_LT, trip, count);
     differing_index(l, op, trip);
     set_params(l, op, params, 1);
     lanes_region(l, old);
@@ -631,6 +631,29 @@ unwind_args(lanes *l, const ir_op *op, ir_value **args)
     return 2 + n;
 }
 
+/* The type in which iterations are counted: 32 bits where they hold every thread's count, which is a cast of so few
+ * bits, or that of a `for` over such an index. Last iterations are marked by -1. */
+static rg_dtype
+count_dtype(lanes *l, const ir_op *op)
+{
+    const ir_op *maker = ir_trace_maker(op->args[0]), *count = op->args[1]->def;
+    rg_dtype index = (rg_dtype)maker->args[0]->type.dtype;
+    rg_dtype cast = count && count->code == RG_OP_CAST ? (rg_dtype)count->args[0]->type.dtype : RG_NONE;
+    bool few = ir_is_int(cast) && ir_bits(cast) <= 32;
+    if (lanes_loop_of(l, op)->partial)
+        return few && ir_is_signed(cast) ? RG_I32 : RG_I64;
+    return few || (maker->code == RG_OP_FOR && ir_bits(index) <= 32) ? RG_U32 : RG_I64;
+}
+
+/* how many full iterations each thread has to undo: none, where it takes no part */
+static ir_value *
+own_counts(lanes *l, const ir_op *op, rg_dtype d)
+{
+    ir_value *count = lanes_cast(l, lanes_all(l, op->args[1]), d), *active = lanes_active(l);
+    bool partial = lanes_loop_of(l, op)->partial; /* none, and no last one either */
+    return active ? lanes_select(l, active, count, lanes_const(l, d, partial ? ~(uint64_t)0 : 0)) : count;
+}
+
 void
 lanes_unwind(lanes *l, const ir_op *op)
 {
@@ -640,6 +663,8 @@ lanes_unwind(lanes *l, const ir_op *op)
     ir_value **args = values(l, op->nargs + nbehind), **next = values(l, op->nargs + nbehind);
     ir_value **behind = values(l, nbehind), **kept = values(l, nbehind), *mask = NULL;
     uint32_t n = unwind_args(l, op, args);
+    rg_dtype d = count_dtype(l, op);
+    ir_value *count = loop->varies ? own_counts(l, op, d) : NULL;
     if (nbehind)
         lanes_moved_results(l, op, behind);
     for (uint32_t k = 0; k < nbehind; k++)
@@ -651,12 +676,11 @@ lanes_unwind(lanes *l, const ir_op *op)
     ir_value **params = carried_params(l, op, body, 1);
     for (uint32_t k = 0; k < nbehind; k++)
         kept[k] = ir_region_param(body, lanes_type(l, behind[k]->type), NULL);
-    if (loop->partial) {
-        ir_value *at = meet(l, lanes_active(l), lanes_compare(l, RG_OP_EQ, iteration, lanes_all(l, op->args[1])));
-        undo_partial(l, op, at, params, behind, nbehind, kept);
-    }
+    ir_value *number = count ? lanes_cast(l, iteration, d) : NULL;
+    if (loop->partial)
+        undo_partial(l, op, lanes_compare(l, RG_OP_EQ, number, count), params, behind, nbehind, kept);
     if (loop->varies)
-        mask = meet(l, lanes_active(l), lanes_compare(l, RG_OP_LT, iteration, lanes_all(l, op->args[1])));
+        mask = lanes_compare(l, RG_OP_LT, number, count);
     n = old->nparams - 1;
     if (mask && (loop->partial || may_idle(l, ir_trace_maker(op->args[0]))))
         perhaps_idle(l, op, params, mask, n, next);
