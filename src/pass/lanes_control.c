@@ -399,21 +399,39 @@ take_leave(lanes *l, leaving *a, const ir_op *exit)
     l->mask = a->alive;
 }
 
-/* the group leaves when nobody is left; arrays are where `exit` (NULL: the iteration's start) has them */
+/* the group leaves with these results; arrays are where `exit` has them */
 static void
-leave_if_alone(lanes *l, leaving *a, const ir_op *exit)
+leave_if(lanes *l, leaving *a, ir_value *condition, ir_value *const *kept, const ir_op *exit)
 {
     ir_value **out = values(l, a->results + 2);
     uint32_t n = 0;
-    out[n++] = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, a->alive));
+    out[n++] = condition;
     for (uint32_t k = 0; k < a->results; k++)
         if (a->kept[k])
-            out[n++] = a->kept[k];
+            out[n++] = kept[k];
         else if (a->op->results[k]->type.kind == IR_ARRAY)
             out[n++] = lanes_operand(l, exit->args[1 + k]);
     if (a->count)
         out[n++] = a->count;
     lanes_op(l, RG_OP_EXIT_IF, n, out, 0);
+}
+
+static void
+leave_if_alone(lanes *l, leaving *a, const ir_op *exit)
+{
+    ir_value *alone = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, a->alive));
+    leave_if(l, a, alone, a->kept, exit);
+}
+
+/* at an exit that is the same for all */
+static void
+leave_together(lanes *l, leaving *a, const ir_op *exit)
+{
+    ir_value **last = values(l, a->results);
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->kept[k])
+            last[k] = lanes_select(l, a->alive, lanes_all(l, exit->args[1 + k]), a->kept[k]);
+    leave_if(l, a, lanes_one(l, exit->args[0]), last, exit);
 }
 
 /* what the next iteration begins with; `ran`: this one came to its end, else it stays at what it began with */
@@ -442,6 +460,10 @@ rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
             continue;
         if (op->code != RG_OP_EXIT_IF) {
             lanes_make(l, op);
+            continue;
+        }
+        if (!a->partial && lanes_is_same(l, op->args[0])) {
+            leave_together(l, a, op);
             continue;
         }
         take_leave(l, a, op);
