@@ -591,7 +591,7 @@ math_row(const function *f, bool f64)
         if (errors[v] <= errors[0] + 0.05)
             as_good = fmin(as_good, t[v]);
     }
-    printf(" %6.2f | %6.2f |\n", t[0] / fastest, t[0] / as_good);
+    printf(isnan(as_good) ? " %6.2f |      - |\n" : " %6.2f | %6.2f |\n", t[0] / fastest, t[0] / as_good);
     fflush(stdout);
     bench_release(&runs[0]);
     bench_release(&runs[1]);

@@ -7,8 +7,8 @@
  *     // grad: x=1,2,3       the adjoint after the reverse
  *     // split: refused      a split vjp must be refused; `any`: may be. Else it must equal
  * combined
- *     // skip: fd duality second gcc   checks that make no sense here; `bits`: the C compiler's
- * sums have another order
+ *     // skip: fd duality second gcc   checks that make no sense here; `bits`: sums over
+ *                             threads have another order than the interpreter's or C's
  *     // tol: 1e-8           of expectations and gradients, instead of 1e-11
  *     // kernel: name        the kernel for the lines that follow, if it is not named like the file
  */

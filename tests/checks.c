@@ -70,21 +70,22 @@ check_near(const input *p, const void *a, const void *b, const char *what, repor
         x[i] = element_get(p->param.dtype, a, i);
         y[i] = element_get(p->param.dtype, b, i);
     }
-    bool good = compare(p, x, y, 1e-12, what, r);
+    double tolerance = p->param.dtype == RG_F16 ? 1e-2 : p->param.dtype == RG_F32 ? 1e-5 : 1e-12;
+    bool good = compare(p, x, y, dtype_is_float(p->param.dtype) ? tolerance : 0.0, what, r);
     free(x);
     free(y);
     return good;
 }
 
 static bool
-check_raw(const inputs *in, const subject *a, const subject *b, unsigned plane, const char *what,
+check_raw(const inputs *in, const subject *a, const subject *b, unsigned plane, bool near, const char *what,
           report *r)
 {
     bool good = true;
     for (uint32_t k = 0; k < in->count && good; k++) {
         void *x = calloc(in->at[k].count + 1, 8), *y = calloc(in->at[k].count + 1, 8);
         if (subject_read_raw(a, in, k, plane, x) && subject_read_raw(b, in, k, plane, y))
-            good = check_bits(&in->at[k], x, y, what, r);
+            good = (near ? check_near : check_bits)(&in->at[k], x, y, what, r);
         free(x);
         free(y);
     }
@@ -97,11 +98,17 @@ check_planes(const inputs *in, const subject *a, const subject *b, unsigned plan
 {
     kept k;
     if (tolerance == 0.0)
-        return check_raw(in, a, b, plane, what, r);
+        return check_raw(in, a, b, plane, false, what, r);
     kept_take(&k, in, a, plane);
     bool good = check_kept(in, b, plane, &k, tolerance, what, r);
     kept_free(&k);
     return good;
+}
+
+bool
+check_planes_near(const inputs *in, const subject *a, const subject *b, unsigned plane, const char *what, report *r)
+{
+    return check_raw(in, a, b, plane, true, what, r);
 }
 
 void

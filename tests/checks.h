@@ -15,8 +15,11 @@ bool complain(report *r, const char *format, ...) __attribute__((format(printf, 
  * same bits (any NaN equals any). */
 bool check_planes(const inputs *in, const subject *a, const subject *b, unsigned plane,
                   double tolerance, const char *what, report *r);
+/* The same for a plane of all parameters. */
+bool check_planes_near(const inputs *in, const subject *a, const subject *b, unsigned plane, const char *what,
+                       report *r);
 bool check_bits(const input *p, const void *a, const void *b, const char *what, report *r);
-/* To 1e-12 of the largest. */
+/* To 1e-12 (f64), 1e-5 (f32), 1e-2 (f16) of the largest. */
 bool check_near(const input *p, const void *a, const void *b, const char *what, report *r);
 /* The plane against values kept by kept_take. */
 typedef struct kept {

@@ -1,5 +1,6 @@
 // A loss added to by every thread, twice, with - and +.
 // args: n=4 x[4]=0.5,1.5,-0.4,0.3 loss[1]=5
+// skip: bits
 // seed: loss=2
 // grad: x=0,4,-3.6,-0.8 loss=2
 void

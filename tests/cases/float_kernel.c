@@ -1,5 +1,6 @@
 // A f32 kernel with f32 constants, mixed with f64 in the middle.
 // args: n=4 m[4]=3,0,7,2 x[4]=0.5,1.5,-0.4,0.3 loss[1]=0
+// skip: bits
 #include <math.h>
 
 void
