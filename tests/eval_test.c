@@ -202,9 +202,21 @@ test_literals(void)
         CHECK(!ir_parse_literal(rg_str_of(wrong[i].text), wrong[i].d, &bits), "%s", wrong[i].text);
 }
 
+/* rounded up for the widest, but not by more than an eighth */
+static void
+test_frames(void)
+{
+    static const uint32_t frames[][3] = {{24, 8, 24}, {25, 8, 28}, {60, 8, 64}, {9, 8, 10}, {5, 4, 5}, {386, 64, 416}};
+    for (size_t i = 0; i < countof(frames); i++) {
+        uint32_t whole = ir_frame_bytes(frames[i][0], frames[i][1]);
+        CHECK(whole == frames[i][2], "%u bytes: %u, expected %u", frames[i][0], whole, frames[i][2]);
+    }
+}
+
 int
 main(void)
 {
+    test_frames();
     test_integers();
     test_casts();
     test_floats();

@@ -243,7 +243,7 @@ bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y
 /* -- frames of the tape (frame.c) ------------------------------------------------------------------ */
 /* A frame holds its values without gaps, those of the largest unit first, and is rounded up (ir_frame_bytes of
  * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; a bool in lanes is
- * bits there, an array of them is not. */
+ * bits there, an array of them is not. What rounding adds is an eighth at most: 25 bytes of doubles and a flag are 28. */
 uint32_t ir_slot_unit(ir_type t);
 uint32_t ir_slot_bytes(ir_type t);
 uint32_t ir_frame_bytes(uint32_t bytes, uint32_t widest);
