@@ -58,7 +58,7 @@ gen_mark_math(gen *g, LLVMValueRef fn, bool lanes)
     add_attribute(g, fn, whole, "noinline", 0);
     add_attribute(g, fn, whole, "memory", MEMORY_NONE);
     if (lanes)
-        gen_use_whole_vectors(g, fn);
+        gen_keep_vectors(g, fn);
 }
 
 void

@@ -313,7 +313,7 @@ void gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMVa
 
 /* parallel.c */
 void gen_parallel(gen *g, const ir_op *op);
-void gen_use_whole_vectors(gen *g, LLVMValueRef fn);
+void gen_keep_vectors(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_worker(gen *g);
 scope *gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task);
 void gen_scope_close(gen *g);

@@ -114,12 +114,22 @@ machine_free(machine_ref machine)
         LLVMDisposeTargetMachine(machine);
 }
 
+/* The passes have left scalars alone in the functions that say so; copies of memory go through vectors. */
+static void
+allow_vectors(LLVMModuleRef module)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("noimplicitfloat", 15);
+    for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn))
+        LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
+}
+
 bool
 machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, str *error)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = LLVMRunPasses(module, passes[effort], machine, options);
     LLVMDisposePassBuilderOptions(options);
+    allow_vectors(module);
     if (!failed)
         return true;
     char *message = LLVMGetErrorMessage(failed);

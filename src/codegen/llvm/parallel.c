@@ -142,14 +142,17 @@ closure_load(gen *g, LLVMTypeRef type, LLVMValueRef closure, unsigned field)
     return gen_invariant(g, LLVMBuildLoad2(b, of, gen_field(g, b, type, closure, field), ""));
 }
 
-/* On some processors LLVM would take two vectors of 256 bits for one of 512. */
+/* On some processors LLVM would take two vectors of 256 bits for one of 512. And scalars beside lanes control the
+ * group: LLVM's passes shall not make vectors of them (machine_optimize takes that back). */
 void
-gen_use_whole_vectors(gen *g, LLVMValueRef fn)
+gen_keep_vectors(gen *g, LLVMValueRef fn)
 {
     static const char name[] = "prefer-vector-width", width[] = "512";
     LLVMAttributeRef attribute =
         LLVMCreateStringAttribute(g->context, name, sizeof name - 1, width, sizeof width - 1);
+    unsigned kind = LLVMGetEnumAttributeKindForName("noimplicitfloat", 15);
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attribute);
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
 }
 
 static LLVMValueRef
@@ -162,7 +165,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     LLVMValueRef fn = LLVMAddFunction(g->module, name, signature);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
     if (gen_group_lanes(op))
-        gen_use_whole_vectors(g, fn);
+        gen_keep_vectors(g, fn);
     LLVMBasicBlockRef outside = gen_here(g);
     scope *s = gen_scope_open(g, op->regions[0], fn, true);
     LLVMValueRef closure = LLVMGetParam(fn, 0);
