@@ -279,15 +279,15 @@ check_math(diag_list *diags)
     return false;
 }
 
-/* RG_LANES=1|8|16; false: it says something else */
+/* RG_LANES=1|8|16|32; false: it says something else */
 static bool
 choose_lanes(unsigned *lanes, diag_list *diags)
 {
     const char *forced = getenv("RG_LANES");
     if (!forced || !*forced)
         return true;
-    if (strcmp(forced, "1") && strcmp(forced, "8") && strcmp(forced, "16")) {
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_LANES is \"%s\"\nit takes 1, 8 or 16", forced);
+    if (strcmp(forced, "1") && strcmp(forced, "8") && strcmp(forced, "16") && strcmp(forced, "32")) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_LANES is \"%s\"\nit takes 1, 8, 16 or 32", forced);
         return false;
     }
     *lanes = (unsigned)atoi(forced);
