@@ -9,23 +9,6 @@
 #define INV_LN10      0x1.bcb7b1526e50ep-2
 #define INV_LN10_REST 0x1.95355baaafad3p-57
 
-/* x = 2^k (1 + f) */
-struct split {
-    double k, f;
-};
-
-static inline struct split
-split(double x)
-{
-    double offset = x < 0x1p-1022 ? 0x1p52 + 1023 + 54 : 0x1p52 + 1023;
-    uint64_t up = log_exponent(rgm_bits(x < 0x1p-1022 ? x * 0x1p54 : x));
-    struct split r;
-
-    r.k = rgm_from_bits(up >> 52 | 0x4330000000000000) - offset;
-    r.f = rgm_from_bits((up & MANTISSA) + SQRT_HALF_BITS) - 1;
-    return r;
-}
-
 /* r, but what a logarithm is where there is none */
 static inline double
 edges(double x, double r)
@@ -35,16 +18,12 @@ edges(double x, double r)
     return x < INFINITY ? r : x;
 }
 
-/* log(1 + f) as high + low */
-struct parts {
-    double high, low;
-};
-
-static inline struct parts
+/* log(1 + f) */
+static inline struct log_parts
 log_parts(double f)
 {
     double s = f / (2 + f), h = 0.5 * f * f;
-    struct parts r;
+    struct log_parts r;
 
     r.high = f - h;
     r.low = fma(s, h + log_series(s * s), f - r.high - h);
@@ -53,9 +32,9 @@ log_parts(double f)
 
 /* log(1 + f) * (factor + rest) + k * unit + k * unit_rest */
 static inline double
-scaled_sum(struct split x, double factor, double rest, double unit, double unit_rest)
+scaled_sum(struct log_split x, double factor, double rest, double unit, double unit_rest)
 {
-    struct parts m = log_parts(x.f);
+    struct log_parts m = log_parts(x.f);
     double high = m.high * factor,
            low = fma(m.high, factor, -high) + fma(m.low, factor, m.high * rest);
     double whole = x.k * unit, sum = whole + high;
@@ -66,7 +45,7 @@ scaled_sum(struct split x, double factor, double rest, double unit, double unit_
 double
 rgm_log(double x)
 {
-    struct split p = split(x);
+    struct log_split p = log_split(x);
 
     return edges(x, log_sum(p.k, p.f, 0));
 }
@@ -74,13 +53,13 @@ rgm_log(double x)
 double
 rgm_log2(double x)
 {
-    return edges(x, scaled_sum(split(x), INV_LN2, INV_LN2_REST, 1, 0));
+    return edges(x, scaled_sum(log_split(x), INV_LN2, INV_LN2_REST, 1, 0));
 }
 
 double
 rgm_log10(double x)
 {
-    return edges(x, scaled_sum(split(x), INV_LN10, INV_LN10_REST, LOG10_2, LOG10_2_REST));
+    return edges(x, scaled_sum(log_split(x), INV_LN10, INV_LN10_REST, LOG10_2, LOG10_2_REST));
 }
 
 double

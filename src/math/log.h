@@ -20,6 +20,28 @@ log_exponent(uint64_t bits)
     return bits + (0x3ff0000000000000 - SQRT_HALF_BITS);
 }
 
+/* high + low */
+struct log_parts {
+    double high, low;
+};
+
+/* x = 2^k (1 + f), for x > 0 */
+struct log_split {
+    double k, f;
+};
+
+static inline struct log_split
+log_split(double x)
+{
+    double offset = x < 0x1p-1022 ? 0x1p52 + 1023 + 54 : 0x1p52 + 1023;
+    uint64_t up = log_exponent(rgm_bits(x < 0x1p-1022 ? x * 0x1p54 : x));
+    struct log_split r;
+
+    r.k = rgm_from_bits(up >> 52 | 0x4330000000000000) - offset;
+    r.f = rgm_from_bits((up & MANTISSA) + SQRT_HALF_BITS) - 1;
+    return r;
+}
+
 /* z P(z) */
 static inline double
 log_series(double z)
