@@ -65,7 +65,7 @@ rgm_log10(double x)
 double
 rgm_log1p(double x)
 {
-    double r = log1p_sum(x, 0);
+    double r = log1p_sum(x, 0, 0);
 
     r = x == -1 ? -INFINITY : r;
     r = x < -1 ? NAN : r;

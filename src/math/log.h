@@ -64,9 +64,9 @@ log_sum(double k, double f, double rest)
     return fma(k, LN2, f - (h - r));
 }
 
-/* log(1 + x) + extra ln(2) for x > -1, and finite */
+/* log(1 + x + rest) + extra ln(2) for x > -1, and finite */
 static inline double
-log1p_sum(double x, double extra)
+log1p_sum(double x, double rest, double extra)
 {
     uint64_t up = log_exponent(rgm_bits(1 + x));
     uint64_t shift = (up & ~(uint64_t)MANTISSA) - 0x3ff0000000000000;
@@ -76,9 +76,9 @@ log1p_sum(double x, double extra)
     double power = rgm_from_bits((int64_t)field < 0x0010000000000000 ? 0x0010000000000000 : field);
     double scaled = rgm_from_bits(rgm_bits(x) - shift), f = scaled + (power - 1);
     /* what f lacks counts for x near 1/2 only, and there it is exact */
-    double rest = scaled - (f - (power - 1));
+    double lost = scaled - (f - (power - 1)) + rest * power;
 
-    return log_sum(k + extra, f, rest * (1 - f));
+    return log_sum(k + extra, f, lost * (1 - f));
 }
 
 #endif
