@@ -7,7 +7,7 @@
  * long that several threads run; with --gcc, each forward kernel against the C compiler's; with
  * --plans, gradients under every plan that can be forced against those of the default one; with
  * --directions, launches of three directions against three launches; with --lanes, programs with what
- * lanes find hard, for about as many threads as there are lanes, with 1, 8 and 16 of them against the
+ * lanes find hard, for about as many threads as there are lanes, with 1, 8, 16 and 32 of them against the
  * interpreter. Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
@@ -37,7 +37,7 @@ typedef struct setting {
 static int64_t
 thread_count(const setting *t, uint64_t seed)
 {
-    static const int64_t around[] = {37, 17, 9, 16, 35, 8, 19, 7, 15, 1};
+    static const int64_t around[] = {37, 17, 9, 16, 35, 8, 19, 7, 15, 1, 33, 70, 32};
     if (t->threads > 1)
         return 1500 + (int64_t)(seed % 700);
     return t->lanes ? around[seed % countof(around)] : 1 + (int64_t)(seed % 5);
@@ -322,7 +322,8 @@ check_several(const setting *t, const char *source, uint64_t seed, bool wide, re
 
 /* -- lanes ------------------------------------------------------------------------------------- */
 
-enum { WIDTHS = 3 };
+enum { WIDTHS = 4 };
+static const char *const lanes[WIDTHS] = {"1", "8", "16", "32"};
 
 typedef struct widths {
     rg_module *modules[WIDTHS];
@@ -333,7 +334,6 @@ static bool
 run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsigned k, inputs *in, form form,
           report *r)
 {
-    static const char *const lanes[WIDTHS] = {"1", "8", "16"};
     subject *s = &w->at[k];
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
@@ -357,7 +357,7 @@ check_form(const setting *t, const char *source, uint64_t seed, widths *w, subje
     for (unsigned k = 0; good && k < WIDTHS; k++) {
         char what[32];
         subject *s = &w->at[k];
-        snprintf(what, sizeof what, "%s, %u lanes", names[form], k ? 8 * k : 1);
+        snprintf(what, sizeof what, "%s, %s lanes", names[form], lanes[k]);
         good = run_width(t, source, seed, w, k, in, form, r) && check_values(in, interp, s, what, r) &&
                (form == FORWARD || form == JVP || check_planes(in, interp, s, RG_ADJOINT, tolerance, what, r)) &&
                (form < JVP || check_planes(in, interp, s, RG_TANGENT, tolerance, what, r)) &&
@@ -378,7 +378,7 @@ check_lanes(const setting *t, const char *source, uint64_t seed, subject *interp
                 (seed % 8 != 2 || check_form(t, source, seed, &w, interp, in, JVP_FORWARD_VJP, tolerance, r));
     for (unsigned k = 0; k < WIDTHS; k++) {
         if (good && seed % 8 == 5) {
-            setenv("RG_LANES", k == 0 ? "1" : k == 1 ? "8" : "16", 1);
+            setenv("RG_LANES", lanes[k], 1);
             good = check_split(in, &w.at[k], tolerance, r);
             unsetenv("RG_LANES");
         }
@@ -601,6 +601,7 @@ report_failure(const setting *t, uint64_t seed, const report *r)
     gen_print_program(&p, &text);
     printf("FAIL seed %llu: %.*s\n", (unsigned long long)seed, (int)strcspn(r->text, "\n"),
            r->text);
+    fflush(stdout);
     if (t->out) {
         str_addf(&path, "%s/gen-%llu.c", t->out, (unsigned long long)seed);
         if (file_write(path.ptr, text.ptr, text.len))
