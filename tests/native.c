@@ -105,13 +105,11 @@ exchange(const char *variable, const char *value)
 rg_status
 native_run(subject *s, const inputs *in)
 {
-    char *math = exchange("RG_MATH", "native"), *lanes = exchange("RG_LANES", "1");
+    char *lanes = exchange("RG_LANES", "1");
     rg_status status = subject_reset(s, in);
     if (!status)
         status = subject_run(s, FORWARD);
-    free(exchange("RG_MATH", math));
     free(exchange("RG_LANES", lanes));
-    free(math);
     free(lanes);
     return status;
 }

@@ -8,8 +8,8 @@
  * NULL where that fails. */
 void *native_load(char *const *files, int count);
 void native_close(void *library); /* takes NULL */
-/* Runs the forward kernel with the math functions that the C compiler's code calls, one thread at a time: what C leaves
- * is then the same, bit by bit. Only for subjects that have not run. */
+/* Runs the forward kernel one thread at a time: what C leaves is then the same, bit by bit. Only for
+ * subjects that have not run. */
 rg_status native_run(subject *s, const inputs *in);
 /* Calls a kernel on copies of the inputs and compares what it leaves with the subject's arrays, bit
  * by bit, or (loose) as check_near does. */
