@@ -95,12 +95,31 @@ typedef struct build_options {
     cli_words positional, object, header, target, cpu, features;
 } build_options;
 
+/* The header passes arrays as C has them, one element behind the other; fields of records are further apart. */
+static bool *
+dense_arrays(const product *p)
+{
+    const ir_fn *kernel = p->source->first;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        const ir_op *yield = ir_terminator(p->fns[i]->body);
+        uint32_t n = p->fns[i]->body->nparams + (yield ? yield->nargs : 0);
+        most = n > most ? n : most;
+    }
+    bool *dense = mem_zalloc(most + 1);
+    for (uint32_t i = 0; i < kernel->body->nparams && i < most; i++)
+        dense[i] = !kernel->params[i].record;
+    return dense;
+}
+
 static int
 write_object(const product *p, const build_options *o, cli_ir *ir, const char *path)
 {
 #if RG_HAVE_LLVM
     const char *triple = cli_last(&o->target, NULL);
+    bool *dense = dense_arrays(p);
     ll_options options = {
+        .contiguous = dense,
         .triple = triple,
         .cpu = cli_last(&o->cpu, triple ? "generic" : NULL),
         .features = cli_last(&o->features, triple ? "" : NULL),
@@ -112,6 +131,7 @@ write_object(const product *p, const build_options *o, cli_ir *ir, const char *p
     else if (file_write(path, object.ptr, object.len))
         code = cli_fail("%s: cannot be written", path);
     str_free(&object);
+    mem_free(dense);
     return code;
 #else
     return cli_fail("this build was made without LLVM: it makes no object files");
