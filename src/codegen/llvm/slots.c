@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
-enum { ALIGNED_TO = 64 }; /* at most */
+enum { ALIGNED_TO = 64 /* at most */, CHOSEN_MAX = 8 };
 
 /* an element in all of its lanes; bools in lanes are bytes here */
 static LLVMTypeRef
@@ -130,10 +130,64 @@ slot_reach(gen *g, const ir_op *op)
     return r;
 }
 
+/* Lanes choose among the elements of a short slot: all of these may be registers then. */
+static bool
+is_chosen(const ir_op *op)
+{
+    const ir_value *slot = op->args[0];
+    return slot->type.kind == IR_SLOT && slot->type.lanes && op->args[1]->type.lanes && slot->type.length <= CHOSEN_MAX;
+}
+
+static gen_reach
+whole_element(gen *g, const ir_value *slot, uint32_t k)
+{
+    LLVMValueRef index = gen_i64(g, k);
+    gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = slot->type.lanes, .align = alignment(slot)};
+    r.at = LLVMBuildInBoundsGEP2(g->b, element_type(g, slot), gen_get(g, slot), &index, 1, "");
+    return r;
+}
+
+static LLVMValueRef
+lanes_at(gen *g, const ir_op *op, uint32_t k)
+{
+    LLVMValueRef index = gen_get(g, op->args[1]);
+    return LLVMBuildICmp(g->b, LLVMIntEQ, index, gen_int_like(index, k), "");
+}
+
+static LLVMValueRef
+choose_element(gen *g, const ir_op *op)
+{
+    const ir_value *slot = op->args[0];
+    gen_reach r = whole_element(g, slot, 0);
+    LLVMValueRef mask = gen_mask_of(g, op), v = gen_load_reach(g, &r);
+    for (uint32_t k = 1; k < slot->type.length; k++) {
+        r = whole_element(g, slot, k);
+        v = LLVMBuildSelect(g->b, lanes_at(g, op, k), gen_load_reach(g, &r), v, "");
+    }
+    return mask ? LLVMBuildSelect(g->b, mask, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
+}
+
+static void
+set_chosen(gen *g, const ir_op *op)
+{
+    const ir_value *slot = op->args[0];
+    LLVMValueRef mask = gen_mask_of(g, op), v = gen_get_in_lanes(g, op->args[2], slot->type.lanes);
+    for (uint32_t k = 0; k < slot->type.length; k++) {
+        gen_reach r = whole_element(g, slot, k);
+        LLVMValueRef here = lanes_at(g, op, k);
+        here = mask ? LLVMBuildAnd(g->b, here, mask, "") : here;
+        gen_store_reach(g, &r, LLVMBuildSelect(g->b, here, v, gen_load_reach(g, &r), ""));
+    }
+}
+
 void
 gen_slot_load(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    if (is_chosen(op)) {
+        gen_set(g, op->results[0], choose_element(g, op));
+        return;
+    }
     if (gen_lanes_of(op)) {
         gen_reach r = slot_reach(g, op);
         LLVMValueRef taken = r.offsets || !is_there(op) ? NULL : r.mask;
@@ -150,6 +204,10 @@ void
 gen_slot_store(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    if (is_chosen(op)) {
+        set_chosen(g, op);
+        return;
+    }
     if (gen_lanes_of(op)) {
         gen_reach r = slot_reach(g, op);
         LLVMValueRef v = gen_get_in_lanes(g, op->args[2], r.lanes);
