@@ -315,6 +315,16 @@ leave(void *callers)
     rt_fpenv_leave(*(rt_fpenv *)callers);
 }
 
+static unsigned
+vector_of_this_machine(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+#else
+    return 16;
+#endif
+}
+
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
@@ -332,6 +342,9 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     m->plan = &plan;
     m->drop = plan.drop;
     m->lanes = chosen.lanes;
+    m->vector = options->vector ? options->vector : vector_of_this_machine();
+    m->told_lanes = options->told_lanes;
+    m->told_user = options->user;
     ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), &chosen, diags);
     m->plan = NULL;
     mem_disown(&owns);

@@ -187,12 +187,20 @@ typedef struct ir_inline {
     ir_loc at; /* at.inlined chains outwards */
 } ir_inline;
 
+/* What lower_lanes decides for a parallel loop: its width, estimates of what as many threads cost one by one and side by
+ * side, or why it cannot run side by side (else NULL). */
+typedef void ir_told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group,
+                           const char *refused);
+
 struct ir_module {
     arena *arena;
     ir_fn *first, *last;
     vec(ir_file) files;      /* files.at[0] is none */
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
     unsigned lanes; /* lower_lanes: threads of a group; 1: all by themselves, 0: as it pays */
+    unsigned vector; /* ... on a machine with vectors of so many bytes; 0: 64 */
+    ir_told_lanes *told_lanes; /* ... what it decides; may be NULL */
+    void *told_user;
     uint32_t drop; /* lower_tape: loops drop frames of more bytes than this; 0: as the budget wants */
     const struct ad_plan_options *plan; /* lent: what ad_plan is told (ad/ad.h); NULL: nothing */
 };

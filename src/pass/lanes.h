@@ -36,6 +36,7 @@ typedef struct lanes {
     ir_fn *fn;
     arena *scratch;
     unsigned width;
+    unsigned vector;    /* bytes of the machine's vectors */
     uint32_t known;     /* ids below have entries in the tables */
     lane_shape *shapes; /* by id */
     ir_value **one;     /* by id: the value of the group's first thread, or of all (arrays too) */
