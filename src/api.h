@@ -106,6 +106,7 @@ typedef struct api_variant {
     ir_module *module;
     rt_program *program;
     bool can_fail; /* a budget can be exceeded after the first effect */
+    bool grouped;  /* threads run side by side: their tape takes as many times the memory */
     uint8_t key[];
 } api_variant;
 
@@ -166,9 +167,10 @@ struct rg_args {
     size_t saved_size;
 };
 
-/* A variant's key: form, sharing, whether directions lie side by side; how many each plane has; then for each parameter which planes
+/* A variant's key: form, sharing, whether directions lie side by side, whether threads
+ * run one by one; how many each plane has; then for each parameter which planes
  * are there (bit p); then for each whether its primal is dense. */
-enum { API_KEY_LAYOUT = 2, API_KEY_DIRECTIONS = 3, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
+enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
 #define API_KEY_SIZE(nparams) (API_KEY_PLANES + 2 * (size_t)(nparams))
 
 /* -- between the files ------------------------------------------------------------------------- */
@@ -186,6 +188,8 @@ rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *d
 void api_kernel_free(rg_kernel *kernel);
 /* Evaluates the extents that the kernel fixes into args->extents. */
 void api_args_extents(rg_args *args);
+/* Whether a launch with the arguments as packed has so few threads that groups of them do not pay. */
+bool api_few_threads(const rg_args *args);
 /* Makes args->packed current: checks that everything is set, fits and does not overlap. */
 rg_status api_args_pack(rg_args *args);
 /* The directions of each plane in a launch of that form, and how many launches they take. */

@@ -18,6 +18,12 @@ find_unbounded(ir_op *op, void *user)
     return ir_walk(op->regions[0], find_push, NULL);
 }
 
+static bool
+find_group(ir_op *op, void *user)
+{
+    return op->code != RG_OP_PARALLEL || op->regions[0]->nparams == op->attr.rank;
+}
+
 static void
 variant_free(void *variant)
 {
@@ -81,6 +87,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
         .side_by_side = v->key[API_KEY_LAYOUT],
         .contraction = k->module->context->contraction,
         .shared = args->shared,
+        .lanes = v->key[API_KEY_SINGLE] ? 1 : 0,
         .stage = table->stage,
     };
     ir_fn *fn;
@@ -88,6 +95,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
     v->module = pipeline_run(k->fn, &options, diags, &fn);
     if (v->module) {
         v->can_fail = !table->restores && !ir_walk(fn->body, find_unbounded, NULL);
+        v->grouped = !ir_walk(fn->body, find_group, NULL);
         status = compile_program(args, v, fn, diags);
     }
     mem_disown(&owns_planes);
@@ -242,7 +250,7 @@ launch_blocks(rg_args *args, const api_choice *c, const uint32_t *of, str *text)
 }
 
 static rg_status
-run(rg_args *args, pipeline_form form)
+run_once(rg_args *args, pipeline_form form)
 {
     rg_kernel *k = args->kernel;
     const rt_device_table *table = k->module->context->table;
@@ -274,6 +282,18 @@ run(rg_args *args, pipeline_form form)
         str_free(&text);
     }
     return status;
+}
+
+/* A budget that is too small for the tape of threads side by side may do for them one by one. */
+static rg_status
+run(rg_args *args, pipeline_form form)
+{
+    rg_status status = run_once(args, form);
+    if (status != RG_BUDGET || args->key[API_KEY_SINGLE] || !args->chosen[form].narrow->grouped)
+        return status;
+    args->key[API_KEY_SINGLE] = true;
+    memset(args->chosen, 0, sizeof(args->chosen));
+    return run_once(args, form);
 }
 
 static rg_status

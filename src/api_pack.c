@@ -213,6 +213,7 @@ pack(rg_args *args)
         status = check_overlap(args);
     if (status)
         return status;
+    args->key[API_KEY_SINGLE] = api_few_threads(args);
     memset(args->chosen, 0, sizeof(args->chosen));
     args->changed = false;
     return RG_OK;
