@@ -4,6 +4,7 @@
 #   // frames FORM: f64 f32 | bool     the types of each push, in order; `none`: nothing is recorded
 #   // count FORM STAGE OP N           ops of that name at that stage (of rgc ir)
 rgc=$1 folder=$2
+export RG_LANES=1 # what one thread records
 failed=0 checked=0
 
 ir() { "$rgc" ir "$file" "$name" --form "$1" --stage "$2" 2>&1 | sed 's/ @ .*//'; }
