@@ -30,16 +30,15 @@ log_parts(double f)
     return r;
 }
 
-/* log(1 + f) * (factor + rest) + k * unit + k * unit_rest */
+/* log(1 + f) * (factor + rest) + k * (unit + unit_rest) */
 static inline double
 scaled_sum(struct log_split x, double factor, double rest, double unit, double unit_rest)
 {
     struct log_parts m = log_parts(x.f);
-    double high = m.high * factor,
-           low = fma(m.high, factor, -high) + fma(m.low, factor, m.high * rest);
-    double whole = x.k * unit, sum = whole + high;
+    double whole = x.k * unit, sum = fma(m.high, factor, whole);
+    double low = fma(m.low, factor, fma(m.high, rest, x.k * unit_rest));
 
-    return sum + (fma(x.k, unit_rest, low) + (whole - sum + high));
+    return sum + (fma(m.high, factor, whole - sum) + low);
 }
 
 double
