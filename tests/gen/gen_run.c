@@ -325,6 +325,19 @@ check_several(const setting *t, const char *source, uint64_t seed, bool wide, re
 enum { WIDTHS = 4 };
 static const char *const lanes[WIDTHS] = {"1", "8", "16", "32"};
 
+/* Returns what was forced before, to be freed. */
+static char *
+force_lanes(const char *width)
+{
+    char *was = getenv("RG_LANES");
+    was = was ? strdup(was) : NULL;
+    if (width)
+        setenv("RG_LANES", width, 1);
+    else
+        unsetenv("RG_LANES");
+    return was;
+}
+
 typedef struct widths {
     rg_module *modules[WIDTHS];
     subject at[WIDTHS];
@@ -337,11 +350,12 @@ run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsign
     subject *s = &w->at[k];
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
-    setenv("RG_LANES", lanes[k], 1);
+    char *was = force_lanes(lanes[k]);
     bool good = (w->modules[k] || open_on(t, t->cpu, source, false, &w->modules[k], s, in, seed, r)) &&
                 (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
                 run(s, in, form, what, r);
-    unsetenv("RG_LANES");
+    free(force_lanes(was));
+    free(was);
     return good;
 }
 
@@ -378,9 +392,10 @@ check_lanes(const setting *t, const char *source, uint64_t seed, subject *interp
                 (seed % 8 != 2 || check_form(t, source, seed, &w, interp, in, JVP_FORWARD_VJP, tolerance, r));
     for (unsigned k = 0; k < WIDTHS; k++) {
         if (good && seed % 8 == 5) {
-            setenv("RG_LANES", lanes[k], 1);
+            char *was = force_lanes(lanes[k]);
             good = check_split(in, &w.at[k], tolerance, r);
-            unsetenv("RG_LANES");
+            free(force_lanes(was));
+            free(was);
         }
         subject_close(&w.at[k]);
         rg_module_destroy(w.modules[k]);

@@ -281,7 +281,7 @@ make_kernel(gen *g, bool one_task)
                  "generated(int n, double c0, float c1, const int m[n], const double x[n], const double w[5],\n"
                  "          const double q[n][3], double y[n], double z[n], double u[n], double acc[3],\n"
                  "          double loose[n], double best[2], int count[n]%s)\n{",
-                 g->lanes ? lane_parameters() : ""),
+                 g->lanes ? lane_parameters(g) : ""),
              "}", &s);
     vec_push(&g->names, ((name){"c0", "double", 0, true, true}));
     if (!g->f64_only) {

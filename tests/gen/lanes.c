@@ -2,15 +2,18 @@
  *
  * Only in programs that are made for it (gen_options.lanes), whose kernel has more parameters: bins and tickets are
  * what all threads count in (bins with updates that commute, each ticket is taken at one place, so that its order is
- * the threads'), once[k] is stored by one thread, and grid has a thread for each element. Nothing reads bins and once. */
+ * the threads'), once[k] is stored by one thread, and grid has a thread for each element. Nothing reads bins and once. Elements of narrow and
+ * wide arrays (yf, flag, c64) belong to the thread that has x[i]'s. */
 #include "state.h"
 
 enum { TICKETS = 6, ONCE = 6 };
 
 const char *
-lane_parameters(void)
+lane_parameters(gen *g)
 {
-    return ",\n          int bins[6], int tickets[6], double once[6], int n2, double grid[n][n2]";
+    static const char all[] = ",\n          int bins[6], int tickets[6], double once[6], int n2, double grid[n][n2],\n"
+                              "          const uint8_t b8[n], const int16_t b16[n], uint8_t flag[n], int64_t c64[n]";
+    return g->f64_only ? all : fmt(g, "%s, const float xf[n], float yf[n]", all);
 }
 
 /* -- expressions ------------------------------------------------------------------------------- */
@@ -20,6 +23,8 @@ lane_parameters(void)
 const char *
 lane_load(gen *g)
 {
+    if (!g->f64_only && chance(g, 40))
+        return chance(g, 70) ? "xf[i]" : fmt(g, "xf[(i + %u) %% n]", below(g, 9));
     switch (below(g, 10)) {
     case 0:
         return "x[n - 1 - i]";
@@ -47,7 +52,13 @@ lane_load(gen *g)
 const char *
 lane_int(gen *g)
 {
-    switch (below(g, 5)) {
+    switch (below(g, 8)) {
+    case 5:
+        return "b8[i]";
+    case 6:
+        return fmt(g, "b16[(i + %u) %% n]", below(g, 4));
+    case 7:
+        return "b8[n - 1 - i]";
     case 0:
         return "m[i]";
     case 1:
@@ -246,6 +257,26 @@ one_thread(gen *g)
     add(g, fmt(g, "if (i == %u %% n) once[%u] = %s;", below(g, 40), k, damped(g)));
 }
 
+/* Elements of other sizes; each belongs to one thread. */
+static void
+narrow_store(gen *g)
+{
+    const char *i = g->backwards ? "n - 1 - i" : "i", *k = int_expr(g, 1);
+    switch (below(g, g->f64_only ? 3 : 6)) {
+    case 0:
+        add(g, fmt(g, "flag[%s] = %s;", i, condition(g, 1)));
+        break;
+    case 1:
+        add(g, fmt(g, "c64[%s] = c64[%s] * 3 + (%s);", i, i, k));
+        break;
+    case 2:
+        add(g, fmt(g, "if (flag[%s] & 1) c64[%s] ^= (%s) & 255;", i, i, k));
+        break;
+    default:
+        add(g, fmt(g, "yf[%s] = 0.5f * yf[%s] + 0.4f * (float)(%s);", i, i, damped(g)));
+    }
+}
+
 static void
 assertion(gen *g)
 {
@@ -279,7 +310,7 @@ void
 lane_statement(gen *g)
 {
     bool deep = g->depth >= 7 || g->budget <= 0 || g->loops + g->extra > 0;
-    unsigned kind = below(g, 13);
+    unsigned kind = below(g, 15);
     if (kind < 2)
         division(g);
     else if (kind < 5 && !deep)
@@ -296,6 +327,8 @@ lane_statement(gen *g)
         one_thread(g);
     else if (kind == 11)
         assertion(g);
+    else if (kind > 12 && g->parallel && !g->planar)
+        narrow_store(g);
     else if (kind == 12 && g->in_thread)
         derivative(g);
     else

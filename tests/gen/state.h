@@ -67,7 +67,7 @@ void lane_statement(gen *g);
 const char *lane_loop(gen *g); /* the head of a loop over i */
 void lane_grid_task(gen *g);
 void lane_reduction_task(gen *g);
-const char *lane_parameters(void);
+const char *lane_parameters(gen *g);
 
 /* tasks */
 void deal(gen *g);
