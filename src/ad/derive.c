@@ -126,7 +126,22 @@ is_worth_it(const ir_op *op, const copy_place *at)
     return here == there || (here > there && ad_cost_of_op(op) <= 2);
 }
 
-/* the op beside which a copy costs next to nothing */
+/* whether a reverse op stands in the arm of an if with this condition that was taken then */
+static bool
+is_in_arm(const ir_op *op, const ir_region *outermost, const ir_value *condition, uint32_t arm)
+{
+    for (const ir_region *r = op->parent; r != outermost; r = r->op->parent) {
+        const ir_op *branch = r->op;
+        const ir_value *decides = branch->code == RG_OP_IF ? branch->args[0] : NULL;
+        if (decides && decides->def && decides->def->code == RG_OP_RECALL)
+            decides = decides->def->args[0];
+        if (decides && decides == condition && branch->regions[arm] == r)
+            return true;
+    }
+    return false;
+}
+
+/* the op beside which a copy costs next to nothing: it has run wherever op does */
 static ir_op *
 find_partner(const derive *d, const ir_op *op, const copy_place *at)
 {
@@ -136,11 +151,14 @@ find_partner(const derive *d, const ir_op *op, const copy_place *at)
     ir_op *partner = map_get(&d->pairs, hash_u64(code, map_ptr(at->args[0])));
     if (!partner || !ir_region_inside(partner->parent, at->region))
         return NULL;
-    for (const ir_region *r = partner->parent; r != at->region; r = r->op->parent)
+    for (const ir_region *r = partner->parent; r != at->region; r = r->op->parent) {
         if (r->op->code != RG_OP_IF)
             return NULL; /* it runs in an inner loop */
-    uint32_t here = ifs_between(op->parent, at->by->regions[0]);
-    return here >= ifs_between(partner->parent, at->owner->regions[0]) ? partner : NULL;
+        uint32_t arm = r == r->op->regions[1];
+        if (!is_in_arm(op, at->by->regions[0], r->op->args[0], arm))
+            return NULL;
+    }
+    return partner;
 }
 
 /* -- copies ------------------------------------------------------------------------------------------------------ */
