@@ -55,6 +55,7 @@ typedef struct plan {
     ad_snapshots snapshots;
     vec(kept_array) arrays;
     map array_of;       /* load -> index in arrays + 1, or NO_ARRAY */
+    map consumed;       /* local array -> (void *)1: it is not there any more when it is reversed */
     cut graph;
     vec(node) nodes;
     map node_of;        /* value -> index + 1 */
@@ -111,10 +112,30 @@ array_under(plan *p, const ir_value *v)
     return index == NO_ARRAY || p->arrays.at[index - 1].cost == CUT_INFINITE ? NULL : &p->arrays.at[index - 1];
 }
 
+/* whether v is an element of a local array that is still there in the reverse */
+static bool
+is_in_array(const plan *p, const ir_value *v)
+{
+    const ir_value *array = v->def && v->def->code == RG_OP_EXTRACT ? v->def->args[0] : NULL;
+    return array && !ir_region_inside(array->region, p->owner->regions[0]) &&
+           ir_region_inside(p->by->parent, array->region) && !map_get(&p->consumed, map_ptr(array));
+}
+
+static bool
+find_consumed(ir_op *op, void *user)
+{
+    plan *p = user;
+    bool reads = op->code == RG_OP_EXTRACT || op->code == RG_OP_COPY;
+    for (uint32_t i = 0; !reads && i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_ARRAY)
+            map_set(&p->consumed, map_ptr(op->args[i]), (void *)1);
+    return true;
+}
+
 static ad_how
 how(plan *p, const ir_value *v)
 {
-    return array_under(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
+    return array_under(p, v) || is_in_array(p, v) ? AD_OP : ad_recomputable(p->owner, v, p->writes);
 }
 
 /* -- forced plans ---------------------------------------------------------------------------------------------- */
@@ -452,6 +473,7 @@ release_plan(void *object)
     ad_snapshots_free(&p->snapshots);
     vec_free(&p->arrays);
     map_free(&p->array_of);
+    map_free(&p->consumed);
     vec_free(&p->nodes);
     vec_free(&p->stack);
     map_free(&p->node_of);
@@ -472,6 +494,7 @@ ad_plan(ir_module *m)
         changed |= ad_derive(fn, &p.origins);
         p.writes = ir_writes_find(fn);
         ad_snapshots_find(&p.snapshots, fn);
+        ir_walk(fn->body, find_consumed, &p);
         plan_region(&p, fn->body);
         if (p.changed) /* what is computed again may be seen where the loops that it was part of are not */
             ir_see_through_recalls(fn);

@@ -41,6 +41,8 @@ ad_cost_of_op(const ir_op *op)
     switch ((rg_op)op->code) {
     case RG_OP_LOAD:
         return 3;
+    case RG_OP_EXTRACT:
+        return 2;
     case RG_OP_DIV:
     case RG_OP_REM:
     case RG_OP_FLOORDIV:

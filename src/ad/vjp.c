@@ -305,6 +305,8 @@ reverse_op(vjp *v, const ir_op *op)
 void
 vjp_reverse(vjp *v, const ir_op *last)
 {
+    if (last)
+        vjp_forget_inserted(v, last->parent);
     for (const ir_op *op = last; op && !v->failed; op = op->prev)
         reverse_op(v, op);
 }

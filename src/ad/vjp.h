@@ -111,7 +111,13 @@ void vjp_free_shadows(vjp *v);
 void vjp_open_shadows(vjp *v, const ir_region *thread);
 bool vjp_moves_shadows(const vjp *v, const ir_op *op); /* whether op must be reversed for them */
 void vjp_undo_insert(vjp *v, const ir_op *op);
-/* an extracted value where v->now is reversed, read again; NULL: it has to be recalled */
+void vjp_forget_inserted(vjp *v, const ir_region *r); /* a reverse of r begins, perhaps not the first */
+/* the `array` op's result that a local array goes back to; NULL: it is not known */
+const ir_value *vjp_root_of(const vjp *v, const ir_value *array);
+/* Of each `array` that this thread declares, by id: each element is inserted at most once; and none is extracted
+ * before that (vjp_once.c). */
+void vjp_find_once(const vjp *v, const ir_region *thread, bool *once, bool *still);
+/* an extracted or inserted value where v->now is reversed, read again; NULL: it has to be recalled */
 ir_value *vjp_read_shadow(vjp *v, const ir_value *value);
 
 /* appends the reverse of the ops from `last` back to the first of its region */

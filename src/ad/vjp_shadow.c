@@ -5,7 +5,7 @@
  *
  * The shadow %s begins as the array is when its thread ends. Undoing an insert puts back what it replaced,
  * so that the shadow is what the array was wherever the reverse stands, and what was read from the array
- * can be read again instead of being recorded. That is done where a thread's sweep and its reverse are one,
+ * can be read again instead of being recorded: so can %x itself, before it is undone. That is done where a thread's sweep and its reverse are one,
  * for arrays that it declares outside of loops and that are read in deeper loops than written. */
 #include "ad/vjp.h"
 
@@ -15,6 +15,10 @@ struct vjp_shadows {
     uint64_t *reads, *writes; /* by id of a root: as often as loops around them suggest */
     rg_var *shadow;  /* by id of a root; NULL: none */
     map olds;        /* copy of an insert -> what it replaced */
+    bool *once;      /* by id of a root: no element is written twice, so that it was 0 before */
+    bool *still;     /* nor read before it is written: nothing has to be undone */
+    map inserts;     /* number -> the last op that inserts it */
+    map inserted;    /* number -> what stood in the shadow when its insert was undone */
 };
 
 typedef struct vjp_shadows shadows;
@@ -24,6 +28,12 @@ static ir_value *
 root_of(const shadows *s, const ir_value *v)
 {
     return v->type.kind == IR_ARRAY ? s->root[v->id] : NULL;
+}
+
+const ir_value *
+vjp_root_of(const vjp *v, const ir_value *array)
+{
+    return root_of(v->shadows, array);
 }
 
 static void
@@ -91,6 +101,7 @@ roots_of_op(shadows *s, const ir_op *op)
         join(s, op->results[0], op->args[0]);
         if (root)
             s->writes[root->id] += weight_of(op, root);
+        map_set(&s->inserts, map_ptr(op->args[2]), (void *)(uintptr_t)op);
         return;
     case RG_OP_EXTRACT:
         if (root)
@@ -144,6 +155,8 @@ vjp_find_shadows(vjp *v)
     s->reads = arena_new_n(a, uint64_t, n);
     s->writes = arena_new_n(a, uint64_t, n);
     s->shadow = arena_new_n(a, rg_var, n);
+    s->once = arena_new_n(a, bool, n);
+    s->still = arena_new_n(a, bool, n);
     if (ir_walk(v->from->body, is_plain, NULL))
         find_roots(s, v->from->body);
 }
@@ -151,8 +164,11 @@ vjp_find_shadows(vjp *v)
 void
 vjp_free_shadows(vjp *v)
 {
-    if (v->shadows)
-        map_free(&v->shadows->olds);
+    if (!v->shadows)
+        return;
+    map_free(&v->shadows->olds);
+    map_free(&v->shadows->inserts);
+    map_free(&v->shadows->inserted);
 }
 
 /* -- opening, undoing, reading ---------------------------------------------------------------------------------- */
@@ -206,6 +222,7 @@ void
 vjp_open_shadows(vjp *v, const ir_region *thread)
 {
     shadows *s = v->shadows;
+    vjp_find_once(v, thread, s->once, s->still);
     ir_for_ops(op, thread)
     {
         const ir_value *root = op->code == RG_OP_ARRAY ? op->results[0] : NULL;
@@ -224,6 +241,12 @@ shadow_of(const vjp *v, const ir_value *array)
     return root ? v->shadows->shadow[root->id] : NULL;
 }
 
+static bool
+is_still(const vjp *v, const ir_value *array)
+{
+    return v->shadows->still[root_of(v->shadows, array)->id];
+}
+
 typedef struct insert_query {
     const vjp *v;
     rg_var var; /* NULL: any shadow */
@@ -234,7 +257,7 @@ inserts_nothing(ir_op *op, void *user)
 {
     const insert_query *q = user;
     rg_var var = op->code == RG_OP_INSERT ? shadow_of(q->v, op->args[0]) : NULL;
-    return !var || (q->var && q->var != var);
+    return !var || (q->var && q->var != var) || is_still(q->v, op->args[0]);
 }
 
 static bool
@@ -255,12 +278,12 @@ vjp_moves_shadows(const vjp *v, const ir_op *op)
     return inserts(v, op, NULL);
 }
 
-void
-vjp_undo_insert(vjp *v, const ir_op *op)
+/* what the insert replaced */
+static ir_value *
+old_of(vjp *v, const ir_op *op)
 {
-    rg_var var = shadow_of(v, op->args[0]);
-    if (!var)
-        return;
+    if (v->shadows->once[root_of(v->shadows, op->args[0])->id])
+        return NULL;
     ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
     ir_value *old = map_get(&v->shadows->olds, map_ptr(copy));
     if (!old) {
@@ -271,18 +294,55 @@ vjp_undo_insert(vjp *v, const ir_op *op)
         old = ir_op_result(extract, v->fn, op->args[2]->type, NULL);
         map_set(&v->shadows->olds, map_ptr(copy), old);
     }
+    return old;
+}
+
+/* value is what was found in the shadow; so is what the arm of an if that ran gave for it */
+static void
+note_inserted(vjp *v, const ir_value *value, ir_value *found)
+{
+    map_set(&v->shadows->inserted, map_ptr(value), found);
+    for (uint32_t i = 0; value->def && value->def->code == RG_OP_IF && i < 2; i++) {
+        const ir_region *arm = value->def->regions[i];
+        const ir_value *given = ir_terminator(arm)->args[value->index];
+        if (given->region == arm) /* else it may be wanted where the other arm ran */
+            note_inserted(v, given, found);
+    }
+}
+
+void
+vjp_forget_inserted(vjp *v, const ir_region *r)
+{
+    ir_for_ops(op, r) if (v->shadows && op->code == RG_OP_INSERT)
+        map_set(&v->shadows->inserted, map_ptr(op->args[2]), NULL);
+}
+
+void
+vjp_undo_insert(vjp *v, const ir_op *op)
+{
+    rg_var var = shadow_of(v, op->args[0]);
+    if (!var)
+        return;
     const ir_op *now = v->now;
     v->now = NULL; /* the index as it was recorded: the shadow is still behind the insert */
     ir_value *index = vjp_primal(v, op->args[1]);
     v->now = now;
-    rg_build_set(v->b, var, rg_build_insert(v->b, rg_build_get(v->b, var), index, vjp_recalled(v, old)));
+    note_inserted(v, op->args[2], rg_build_extract(v->b, rg_build_get(v->b, var), index));
+    if (is_still(v, op->args[0]))
+        return;
+    ir_value *old = old_of(v, op);
+    ad_emit e = vjp_at(v, op);
+    old = old ? vjp_recalled(v, old) : ad_const(&e, (rg_dtype)op->args[2]->type.dtype, 0);
+    rg_build_set(v->b, var, rg_build_insert(v->b, rg_build_get(v->b, var), index, old));
 }
 
-/* Whether the array is, where `user` is reversed, as it was where `extract` read it. */
+/* Whether the array is, where `user` is reversed, as it was where `extract` read it (or an insert left it). */
 static bool
 is_unchanged(const vjp *v, const ir_op *extract, const ir_op *user, rg_var var)
 {
     enum { LOOK = 64 };
+    if (extract->code == RG_OP_EXTRACT && is_still(v, extract->args[0]))
+        return true; /* (an insert has to be one that ran) */
     const ir_op *at = ir_ancestor_in((ir_op *)(uintptr_t)user, extract->parent), *op = extract->next;
     for (int n = 0; op && op != at && n < LOOK; op = op->next, n++)
         if (inserts(v, op, var))
@@ -292,19 +352,38 @@ is_unchanged(const vjp *v, const ir_op *extract, const ir_op *user, rg_var var)
     return (at == user && at->code == RG_OP_INSERT) || !inserts(v, at, var);
 }
 
+/* A number that was inserted stands in the shadow until the insert has been undone. */
+static ir_value *
+read_inserted(vjp *v, const ir_value *value)
+{
+    const ir_op *insert = map_get(&v->shadows->inserts, map_ptr(value));
+    ir_value *found = map_get(&v->shadows->inserted, map_ptr(value));
+    if (found && ir_region_inside(ir_build_region(v->b), found->region))
+        return found;
+    rg_var var = insert ? shadow_of(v, insert->args[0]) : NULL;
+    if (!var || !is_unchanged(v, insert, v->now, var))
+        return NULL;
+    return rg_build_extract(v->b, rg_build_get(v->b, var), vjp_primal(v, insert->args[1]));
+}
+
 ir_value *
 vjp_read_shadow(vjp *v, const ir_value *value)
 {
+    if (!v->now || !v->shadows || ir_is_const(value, NULL) || value->type.kind != IR_SCALAR ||
+        ir_region_inside(ir_build_region(v->b), v->instance[value->id]->region))
+        return NULL;
+    ir_value *inserted = read_inserted(v, value);
     const ir_op *extract = value->def;
+    if (inserted)
+        return inserted;
     if (extract && extract->code == RG_OP_NEG) { /* as a product has it that is subtracted */
         ir_value *read = vjp_read_shadow(v, extract->args[0]);
         return read ? rg_build_1(v->b, RG_OP_NEG, read) : NULL;
     }
-    if (!extract || extract->code != RG_OP_EXTRACT || !v->now)
+    if (!extract || extract->code != RG_OP_EXTRACT)
         return NULL;
     rg_var var = shadow_of(v, extract->args[0]);
-    if (!var || ir_region_inside(ir_build_region(v->b), v->instance[value->id]->region) ||
-        !is_unchanged(v, extract, v->now, var))
+    if (!var || !is_unchanged(v, extract, v->now, var))
         return NULL;
     return rg_build_extract(v->b, rg_build_get(v->b, var), vjp_primal(v, extract->args[1]));
 }

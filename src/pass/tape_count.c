@@ -3,6 +3,7 @@
  * Asked before anything is lowered: of the control flow, of what feeds it and of the frames' sizes. Where
  * all of that is known now and little enough for one page, the tape begins with that much room, and pushes
  * and pops look for no page's end. */
+#include "ir/known.h"
 #include "pass/tape.h"
 #include "rt/abi.h"
 
@@ -13,16 +14,9 @@ enum {
     LEFT = 16
 };
 
-/* An index of a loop that is run through. */
-typedef struct binding {
-    const ir_value *index;
-    uint64_t bits;
-    const struct binding *outer;
-} binding;
-
 typedef struct counter {
     tape *t;
-    const binding *bound;
+    const ir_known *bound;
     bool early; /* slots of traces are not known yet, nor who takes frames back: the sum of all pushes */
     uint32_t steps;
 } counter;
@@ -33,28 +27,6 @@ typedef struct span {
 } span;
 
 static bool count_region(counter *c, const ir_region *r, span *out);
-
-/* -- values ---------------------------------------------------------------------------------------------------- */
-static bool
-value_of(const counter *c, const ir_value *v, uint64_t *bits)
-{
-    if (ir_is_const(v, bits))
-        return true;
-    for (const binding *b = c->bound; b; b = b->outer)
-        if (b->index == v) {
-            *bits = b->bits;
-            return true;
-        }
-    const ir_op *op = v->def;
-    uint64_t x[3] = {0};
-    if (!op || ir_ops[op->code].form == IR_OTHER || op->nargs > 3)
-        return false;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (ir_is_float((rg_dtype)op->args[i]->type.dtype) || !value_of(c, op->args[i], &x[i]))
-            return false;
-    return ir_eval((rg_op)op->code, (rg_dtype)op->args[0]->type.dtype, (rg_dtype)v->type.dtype, x[0], x[1], x[2],
-                   bits);
-}
 
 /* -- frames ---------------------------------------------------------------------------------------------------- */
 bool
@@ -94,7 +66,7 @@ count_if(counter *c, const ir_op *op, span *out)
 {
     span arms[2] = {{0}};
     uint64_t condition = 0;
-    bool decided = value_of(c, op->args[0], &condition);
+    bool decided = ir_known_value(c->bound, op->args[0], &condition);
     for (uint32_t i = 0; i < 2; i++)
         if (!(decided && (condition & 1) == i) && !count_region(c, op->regions[i], &arms[i]))
             return false;
@@ -113,18 +85,6 @@ count_iteration(counter *c, const ir_op *op, span *out)
     return out->most <= PAGE_ROOM;
 }
 
-/* how often it runs */
-static uint64_t
-iterations(const ir_op *op, uint64_t lo, uint64_t hi)
-{
-    rg_dtype d = (rg_dtype)op->regions[0]->params[0]->type.dtype;
-    bool up = op->attr.step > 0;
-    uint64_t low = up ? lo : hi, high = up ? hi : lo;
-    if (ir_is_signed(d) ? (int64_t)low >= (int64_t)high : low >= high)
-        return 0;
-    return (high - low - 1) / (up ? (uint64_t)op->attr.step : -(uint64_t)op->attr.step) + 1;
-}
-
 /* Iterations that all take the same, whatever their number, are counted once. */
 static bool
 count_for(counter *c, const ir_op *op, span *out)
@@ -132,9 +92,9 @@ count_for(counter *c, const ir_op *op, span *out)
     uint64_t lo, hi;
     span each;
     *out = (span){0};
-    if (!value_of(c, op->args[0], &lo) || !value_of(c, op->args[1], &hi))
+    if (!ir_known_value(c->bound, op->args[0], &lo) || !ir_known_value(c->bound, op->args[1], &hi))
         return false;
-    uint64_t count = iterations(op, lo, hi);
+    uint64_t count = ir_iterations(op, lo, hi);
     if (!count)
         return true;
     if (count_iteration(c, op, &each)) {
@@ -143,7 +103,7 @@ count_for(counter *c, const ir_op *op, span *out)
         *out = (span){count * each.net, (count - 1) * each.net + each.most};
         return out->most <= PAGE_ROOM;
     }
-    binding index = {op->regions[0]->params[0], lo, c->bound};
+    ir_known index = {op->regions[0]->params[0], lo, c->bound};
     c->bound = &index;
     bool fits = true;
     for (; count && fits; count--) {
