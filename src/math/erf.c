@@ -73,10 +73,10 @@ erfc_far(double x)
     double first = fma(n, -0x1.62e42fefa38p-1, -square);
     double second = fma(n, -0x1.ef35793c7673p-45, -square_low);
     double r = first + second, r_low = second - (r - first);
-    double e = fma(r, 0x1.af61c91483b84p-26, 0x1.2891d915c9c22p-22);
-    e = fma(r, e, 0x1.71ddf78320d8cp-19);
-    e = fma(r, e, 0x1.a019b8b2468dcp-16);
-    e = fma(r, e, 0x1.a01a01afb8749p-13);
+    double e = fma(r, 0x1.af61c91546b84p-26, 0x1.2891d915c979p-22);
+    e = fma(r, e, 0x1.71ddf7832088fp-19);
+    e = fma(r, e, 0x1.a019b8b2468dep-16);
+    e = fma(r, e, 0x1.a01a01afb874ap-13);
     e = fma(r, e, 0x1.6c16c178acbaap-10);
     e = fma(r, e, 0x1.111111110f8d9p-7);
     e = fma(r, e, 0x1.5555555553cd6p-5);
@@ -108,17 +108,4 @@ rgm_erfc(double x)
     double far = erfc_far(fabs(x)), rest = erf_rest(x * x), most = 1.0 - x;
     double near = most + fma(-x, rest, (1.0 - most) - x);
     return x > -1.0 && x < 0.5 ? near : x < 0.0 ? 2.0 - far : far;
-}
-
-/* -- float: rounded once more ------------------------------------------------------------------ */
-float
-rgm_erff(float x)
-{
-    return (float)rgm_erf(x);
-}
-
-float
-rgm_erfcf(float x)
-{
-    return (float)rgm_erfc(x);
 }
