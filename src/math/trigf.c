@@ -4,10 +4,12 @@
  * Cosine: x = (n - 1/2) pi + r: cos x = (-1)^n sin r, by the same.
  * So each alone costs one polynomial; both together share nothing but constants, and the other's latency.
  * r = ((x - n PI_1) - n PI_2) - n PI_3: the first difference is exact, PI_1 having three bits less than a float. Beyond
- * LARGE n is no longer known well enough, and x is multiplied by as many bits of 1 / 2 pi as it takes. */
+ * LARGE n is no longer known well enough, and x is multiplied by as many bits of 1 / 2 pi as it takes.
+ * Tangent: x = n pi / 2 + r, tan x is tan r or -1 / tan r, all in double: what float loses of r, the quotient would double. */
 #include "math/rgm.h"
 
 #define LARGE   0x1p17f
+#define LARGE_TAN 0x1p30f
 #define SHIFT   0x1.8p23f /* adding it rounds to an integer, in the low bits */
 #define SIGN    0x80000000u
 #define INV_PI  0x1.45f306p-2f
@@ -19,6 +21,11 @@ typedef struct reducedf {
     float r;
     uint32_t flip; /* the sign bit: n is odd */
 } reducedf;
+
+typedef struct reduced {
+    double r;
+    uint32_t odd;
+} reduced;
 
 /* |x| / 2 pi in turns, of 2^64 steps; x is at least LARGE, or no number */
 static uint64_t
@@ -36,19 +43,19 @@ turns(float x)
 }
 
 /* where the steps stand before or behind the nearest of 2^bits points of the turn, in radians */
-static float
+static double
 radians(uint64_t steps, uint32_t bits, float x)
 {
     int64_t rest = (int64_t)(steps << bits) >> bits;
-    float r = (float)((double)rest * 0x1.921fb54442d18p-62);
-    return fabsf(x) < INFINITY ? copysignf(1.0f, x) * r : x - x;
+    double r = (double)rest * 0x1.921fb54442d18p-62;
+    return fabsf(x) < INFINITY ? copysign(1.0, (double)x) * r : (double)(x - x);
 }
 
 static reducedf
 reduce_sinf_slow(float x)
 {
     uint64_t steps = turns(x);
-    reducedf red = {radians(steps, 1, x), (uint32_t)((steps + 0x4000000000000000u) >> 63) << 31};
+    reducedf red = {(float)radians(steps, 1, x), (uint32_t)((steps + 0x4000000000000000u) >> 63) << 31};
     return red;
 }
 
@@ -57,15 +64,15 @@ static reducedf
 reduce_cosf_slow(float x)
 {
     uint64_t steps = turns(x) + 0x4000000000000000u;
-    reducedf red = {radians(steps, 1, fabsf(x)), (uint32_t)((steps + 0x4000000000000000u) >> 63) << 31};
+    reducedf red = {(float)radians(steps, 1, fabsf(x)), (uint32_t)((steps + 0x4000000000000000u) >> 63) << 31};
     return red;
 }
 
-static reducedf
+static reduced
 reduce_tanf_slow(float x)
 {
     uint64_t steps = turns(x);
-    reducedf red = {radians(steps, 2, x), (uint32_t)((steps + 0x2000000000000000u) >> 62) << 31};
+    reduced red = {radians(steps, 2, x), (uint32_t)((steps + 0x2000000000000000u) >> 62) & 1};
     return red;
 }
 
@@ -81,7 +88,7 @@ static float
 sine_of(reducedf red)
 {
     float r = rgm_from_bitsf(rgm_bitsf(red.r) ^ red.flip), z = r * r;
-    float p = fmaf(fmaf(fmaf(0x1.5d0fa4p-19f, z, -0x1.9f638ep-13f), z, 0x1.110e8ep-7f), z, -0x1.55554ap-3f);
+    float p = fmaf(fmaf(fmaf(0x1.5d0fa4p-19f, z, -0x1.9f6466p-13f), z, 0x1.110e88p-7f), z, -0x1.555548p-3f);
     return copysignf(fmaf(p, z * r, r), r); /* of a zero too */
 }
 
@@ -124,17 +131,16 @@ rgm_sincosf(float x)
     return both;
 }
 
-/* x = n pi / 2 + r: tan x = tan r, or -1 / tan r where n is odd */
 float
 rgm_tanf(float x)
 {
-    float q = fmaf(x, 2 * INV_PI, SHIFT);
-    reducedf red = {without(x, 0.5f * (q - SHIFT)), rgm_bitsf(q) << 31};
-    if (!(fabsf(x) <= LARGE))
+    double q = fma((double)x, 0x1.45f306dc9c883p-1, 0x1.8p52), n = q - 0x1.8p52;
+    reduced red = {fma(n, -0x1.1a62633145c07p-54, fma(n, -0x1.921fb54442d18p0, (double)x)), (uint32_t)rgm_bits(q) & 1};
+    if (!(fabsf(x) <= LARGE_TAN))
         red = reduce_tanf_slow(x);
-    float r = red.r, z = r * r;
-    float p = fmaf(fmaf(fmaf(fmaf(fmaf(0x1.45276ep-7f, z, 0x1.2101eap-9f), z, 0x1.99abcp-6f), z, 0x1.b43854p-5f), z,
-                        0x1.113802p-3f), z, 0x1.5554acp-2f);
-    float t = copysignf(fmaf(p, z * r, r), r);
-    return red.flip ? -1 / t : t;
+    double r = red.r, z = r * r;
+    double p = fma(fma(fma(0x1.31b6e994b8b15p-8, z, -0x1.03242c4e76decp-11), z, 0x1.721b02a9058c5p-7), z, 0x1.59cd48a38ffb1p-6);
+    p = fma(fma(fma(p, z, 0x1.bb22df6b41bc3p-5), z, 0x1.110c008ddb11ep-3), z, 0x1.5555660dec8f1p-2);
+    double t = fma(p, z * r, r);
+    return copysignf((float)(red.odd ? -1 / t : t), red.odd ? -(float)r : (float)r);
 }
