@@ -1,19 +1,22 @@
 /* How far the math library is from the truth, in units in the last place. SPDX-License-Identifier: Apache-2.0
  *
- *   ulp [--all] [--count N] [--from I --of N] [NAME...]
+ *   ulp [--all] [--count N] [NAME...]
  *
  * For each function the largest error, and where it is. A cheap reference (the C library's, in the next wider type) says of
- * every argument how far the result is off; where that is about the largest so far, MPFR decides. Of float functions of one
- * argument every 1009th is tried, with --all each; of others N random ones, drawn so that all exponents are met, and
- * arguments that are hard: near zeros, poles, ends of the range, multiples of pi / 2. --from and --of split the work. */
+ * every argument how far the result is off; where that is about the largest so far, MPFR decides. N arguments are random,
+ * drawn so that all exponents are met, and such that are hard: near zeros, poles, ends of the range, multiples of pi / 2.
+ * With --all float functions of one argument are tried on each there is: compiled code in lanes finds the blocks of
+ * arguments that are worth a look (scan.h). */
 #include "math/rgm.h"
+#include "scan.h"
 
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { BITS = 160 };
+enum { BITS = 160, BLOCK = 1 << 18 };
 
 typedef struct function {
     const char *name;
@@ -219,9 +222,9 @@ draw(const function *f, uint64_t *state)
 }
 
 static void
-try_random(const function *f, uint64_t count, uint64_t part, worst *w)
+try_random(const function *f, uint64_t count, worst *w)
 {
-    uint64_t state = 12345 + part * 0x51ed270b;
+    uint64_t state = 12345;
     for (uint64_t i = 0; i < count; i++) {
         double x = draw(f, &state), y = f->args == 2 ? draw(f, &state) : 0;
         /* a power is of interest where it is in the range */
@@ -234,11 +237,24 @@ try_random(const function *f, uint64_t count, uint64_t part, worst *w)
 }
 
 static void
-try_each(const function *f, uint64_t step, uint64_t part, uint64_t parts, worst *w)
+try_floats(const function *f, uint64_t from, uint64_t to, uint64_t step, worst *w)
 {
-    uint64_t end = ((uint64_t)1 << 32) / parts * (part + 1);
-    for (uint64_t i = ((uint64_t)1 << 32) / parts * part; i < end; i += step)
+    for (uint64_t i = from; i < to; i += step)
         try(f, (double)rgm_from_bitsf((uint32_t)i), 0, w);
+}
+
+static void
+try_all_floats(const function *f, worst *w)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)strlen(f->name) - 1, f->name);
+    scan *s = strchr(f->name, '.') ? NULL : scan_open(name);
+    for (uint64_t i = 0; s && i < (uint64_t)1 << 32; i += BLOCK) {
+        w->count += BLOCK;
+        if (scan_block(s, (uint32_t)i, BLOCK) > w->error * 0.999)
+            try_floats(f, i, i + BLOCK, 1, w);
+    }
+    scan_close(s);
 }
 
 static bool
@@ -247,7 +263,7 @@ is_asked(const function *f, int argc, char **argv)
     bool any = false;
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') {
-            i += argv[i][2] != 'a';
+            i += strcmp(argv[i], "--all") != 0;
             continue;
         }
         any = true;
@@ -257,32 +273,27 @@ is_asked(const function *f, int argc, char **argv)
     return !any;
 }
 
-static uint64_t
-number(const char *option, uint64_t otherwise, int argc, char **argv)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], option) == 0)
-            return strtoull(argv[i + 1], NULL, 10);
-    return otherwise;
-}
-
 int
 main(int argc, char **argv)
 {
     bool all = false, good = true;
-    for (int i = 1; i < argc; i++)
+    uint64_t count = 20000;
+    for (int i = 1; i < argc; i++) {
         all |= strcmp(argv[i], "--all") == 0;
-    uint64_t count = number("--count", 20000, argc, argv), part = number("--from", 0, argc, argv),
-             parts = number("--of", 1, argc, argv);
+        if (strcmp(argv[i], "--count") == 0 && i + 1 < argc)
+            count = strtoull(argv[i + 1], NULL, 10);
+    }
     mpfr_inits2(BITS, exact_x, exact_y, exact_r, exact_d, (mpfr_ptr)0);
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const function *f = &functions[i];
         worst w = {0};
         if (!is_asked(f, argc, argv))
             continue;
+        try_random(f, count, &w);
         if (f->narrow && f->args == 1)
-            try_each(f, all ? 1 : 100901, part, parts, &w);
-        try_random(f, count, part, &w);
+            try_floats(f, 0, (uint64_t)1 << 32, 100901, &w);
+        if (all && f->narrow && f->args == 1)
+            try_all_floats(f, &w);
         bool kept = w.error <= f->bound && !w.wrong;
         good &= kept;
         printf("%-14s %8.4f ulp at %.9g", f->name, w.error, w.x);
