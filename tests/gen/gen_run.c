@@ -8,7 +8,7 @@
  * --plans, gradients under every plan that can be forced against those of the default one; with
  * --directions, launches of three directions against three launches; with --lanes, programs with what
  * lanes find hard, for about as many threads as there are lanes, with 1, 8, 16 and 32 of them against the
- * interpreter. Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
+ * interpreter (--device interp: which then runs the lowered programs itself, so that many can be tried). Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
@@ -327,14 +327,14 @@ static const char *const lanes[WIDTHS] = {"1", "8", "16", "32"};
 
 /* Returns what was forced before, to be freed. */
 static char *
-force_lanes(const char *width)
+force(const char *variable, const char *value)
 {
-    char *was = getenv("RG_LANES");
+    char *was = getenv(variable);
     was = was ? strdup(was) : NULL;
-    if (width)
-        setenv("RG_LANES", width, 1);
+    if (value)
+        setenv(variable, value, 1);
     else
-        unsetenv("RG_LANES");
+        unsetenv(variable);
     return was;
 }
 
@@ -350,12 +350,14 @@ run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsign
     subject *s = &w->at[k];
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
-    char *was = force_lanes(lanes[k]);
-    bool good = (w->modules[k] || open_on(t, t->cpu, source, false, &w->modules[k], s, in, seed, r)) &&
+    char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
+    bool good = (w->modules[k] || open_on(t, t->cpu ? t->cpu : t->interp, source, false, &w->modules[k], s, in, seed, r)) &&
                 (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
                 run(s, in, form, what, r);
-    free(force_lanes(was));
+    free(force("RG_LANES", was));
+    free(force("RG_INTERP", stage));
     free(was);
+    free(stage);
     return good;
 }
 
@@ -392,10 +394,12 @@ check_lanes(const setting *t, const char *source, uint64_t seed, subject *interp
                 (seed % 8 != 2 || check_form(t, source, seed, &w, interp, in, JVP_FORWARD_VJP, tolerance, r));
     for (unsigned k = 0; k < WIDTHS; k++) {
         if (good && seed % 8 == 5) {
-            char *was = force_lanes(lanes[k]);
+            char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
             good = check_split(in, &w.at[k], tolerance, r);
-            free(force_lanes(was));
+            free(force("RG_LANES", was));
+            free(force("RG_INTERP", stage));
             free(was);
+            free(stage);
         }
         subject_close(&w.at[k]);
         rg_module_destroy(w.modules[k]);
@@ -411,7 +415,7 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
     inputs in = {0}, in_wide = {0};
     double tolerance = mixed ? 1e-5 : t->threads > 1 ? 1e-10 : 1e-12;
     bool good = open_on(t, t->interp, source, false, &modules[0], &interp, &in, seed, r);
-    if (good && t->cpu && t->lanes)
+    if (good && t->lanes)
         good = check_lanes(t, source, seed, &interp, &in, tolerance, r);
     else if (good && t->cpu)
         good = open_on(t, t->cpu, source, false, &modules[1], &cpu, &in, seed, r) &&
