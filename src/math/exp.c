@@ -85,7 +85,7 @@ rgm_expm1(double x)
                 fma(r, 0x1.5555555555556p-5, 0x1.5555555555556p-3)));
     q = r2 * fma(r, q, 0.5);
     v = r + q;
-    rest = r - v + q + rest;
+    rest = r - v + q + fma(0.5, fma(r, r, -r2), rest);
     /* 2^n (v + rest) + 2^n - 1; by half of 2^n, which cannot be infinite */
     power = rgm_from_bits((rgm_bits(sum) - 1024) << 52);
     t = power - 0.5;

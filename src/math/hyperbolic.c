@@ -46,18 +46,18 @@ sine_sum(double minus, double plus, struct reduced m)
     struct parts p;
 
     p.high = minus + first;
-    p.low = first - (p.high - minus) + (lost + fma(minus, m.cosine, plus * m.sine));
+    p.low = first - (p.high - minus) + fma(minus, m.cosine, fma(plus, m.sine, lost));
     return p;
 }
 
 static inline struct parts
 cosine_sum(double minus, double plus, struct reduced m)
 {
-    double first = minus * m.r;
+    double first = minus * m.r, lost = fma(minus, m.r, -first);
     struct parts p;
 
     p.high = plus + first;
-    p.low = first - (p.high - plus) + fma(plus, m.cosine, minus * m.sine);
+    p.low = first - (p.high - plus) + fma(plus, m.cosine, fma(minus, m.sine, lost));
     return p;
 }
 
