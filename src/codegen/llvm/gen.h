@@ -46,6 +46,7 @@ typedef struct scope {
     LLVMValueRef *vectors;    /* by id: it is element `lane` of this; NULL: no value is */
     uint8_t *lane;
     struct held_buffer *held; /* buffers whose fields were loaded */
+    LLVMValueRef *copies;     /* by id: a vector in memory; NULL: none is */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     private_sum *sums; /* nsums of them */
@@ -135,6 +136,9 @@ LLVMValueRef gen_first_lanes(gen *g, unsigned lanes, LLVMValueRef count);
 LLVMValueRef gen_mask_bits(gen *g, LLVMValueRef mask); /* an integer of as many bits */
 LLVMValueRef gen_mask_of_bits(gen *g, LLVMValueRef bits, unsigned lanes);
 LLVMValueRef gen_reduce_lanes(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v);
+/* a vector in memory, from which any lane can be read */
+LLVMValueRef gen_copy_of_lanes(gen *g, LLVMValueRef v);
+LLVMValueRef gen_lane_of_copy(gen *g, LLVMValueRef copy, LLVMTypeRef element, LLVMValueRef number);
 void gen_lane_op(gen *g, const ir_op *op);
 
 /* lanes_memory.c */

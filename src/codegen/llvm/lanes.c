@@ -149,12 +149,62 @@ lane_number(gen *g, const ir_value *v, unsigned lanes)
     return LLVMBuildAnd(g->b, number, LLVMConstInt(LLVMTypeOf(number), lanes - 1, false), "");
 }
 
+/* Puts the builder behind v, where v is made. */
+static void
+go_behind(gen *g, LLVMValueRef v)
+{
+    LLVMValueRef next = LLVMGetNextInstruction(v);
+    while (next && LLVMIsAPHINode(v) && LLVMIsAPHINode(next))
+        next = LLVMGetNextInstruction(next);
+    if (next)
+        LLVMPositionBuilderBefore(g->b, next);
+    else
+        gen_at(g, LLVMGetInstructionParent(v));
+}
+
+LLVMValueRef
+gen_copy_of_lanes(gen *g, LLVMValueRef v)
+{
+    LLVMValueRef copy = gen_alloca(g, LLVMTypeOf(v), NULL, "lanes");
+    LLVMBuildStore(g->b, v, copy);
+    return copy;
+}
+
+LLVMValueRef
+gen_lane_of_copy(gen *g, LLVMValueRef copy, LLVMTypeRef element, LLVMValueRef number)
+{
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(g->b, element, copy, &number, 1, "");
+    return LLVMBuildLoad2(g->b, element, at, "");
+}
+
+/* Lanes are mostly taken one after the other, in a loop: so that this does not write the vector to memory each time,
+ * that is done where the vector is made. */
+static LLVMValueRef
+any_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
+{
+    scope *s = g->s;
+    if (!LLVMIsAInstruction(v))
+        return LLVMBuildExtractElement(g->b, v, number, "");
+    if (!s->copies)
+        s->copies = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
+    LLVMValueRef *copy = &s->copies[of->id];
+    if (!*copy) {
+        LLVMBasicBlockRef here = gen_here(g);
+        go_behind(g, v);
+        *copy = gen_copy_of_lanes(g, v);
+        gen_at(g, here);
+    }
+    return gen_lane_of_copy(g, *copy, gen_element_type(LLVMTypeOf(v)), number);
+}
+
 /* a mask's lane is a bit of it */
 static LLVMValueRef
-get_lane(gen *g, LLVMValueRef v, LLVMValueRef number)
+get_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
 {
-    if (gen_element_type(LLVMTypeOf(v)) != g->i1 || LLVMIsConstant(number))
+    if (LLVMIsConstant(number))
         return LLVMBuildExtractElement(g->b, v, number, "");
+    if (gen_element_type(LLVMTypeOf(v)) != g->i1)
+        return any_lane(g, of, v, number);
     LLVMValueRef bits = LLVMBuildZExt(g->b, gen_mask_bits(g, v), g->i64, "");
     number = LLVMBuildZExt(g->b, number, g->i64, "");
     return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, bits, number, ""), g->i1, "");
@@ -187,7 +237,7 @@ lane_op(gen *g, const ir_op *op)
     case RG_OP_LANES_REDUCE:
         return gen_reduce_lanes(g, (rg_rmw)op->rmw, d, x);
     case RG_OP_LANE_GET:
-        return get_lane(g, x, lane_number(g, op->args[1], gen_width(x)));
+        return get_lane(g, op->args[0], x, lane_number(g, op->args[1], gen_width(x)));
     }
     return set_lane(g, x, lane_number(g, op->args[1], gen_width(x)), gen_get(g, op->args[2]));
 }

@@ -9,9 +9,9 @@ gen_add_reach(gen *g, const gen_reach *r, LLVMValueRef value)
 }
 
 static LLVMValueRef
-address_of_lane(gen *g, const gen_reach *r, LLVMValueRef lane)
+address_of_lane(gen *g, const gen_reach *r, LLVMValueRef offsets, LLVMValueRef lane)
 {
-    LLVMValueRef number = r->offsets ? LLVMBuildExtractElement(g->b, r->offsets, lane, "") : lane;
+    LLVMValueRef number = offsets ? gen_lane_of_copy(g, offsets, g->i64, lane) : lane;
     return LLVMBuildGEP2(g->b, gen_memory_type(g, r->dtype), r->at, &number, 1, "");
 }
 
@@ -22,14 +22,16 @@ add_one_by_one(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
     LLVMBuilderRef b = g->b;
     LLVMValueRef mask = r->mask ? r->mask : gen_all_lanes(g, r->lanes);
     LLVMValueRef all = LLVMBuildZExt(b, gen_mask_bits(g, mask), g->i64, ""), nil = gen_i64(g, 0);
+    LLVMValueRef values = gen_copy_of_lanes(g, value);
+    LLVMValueRef offsets = r->offsets ? gen_copy_of_lanes(g, r->offsets) : NULL;
     LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "lane"), after = gen_block(g, "lanes");
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, all, nil, ""), loop, after);
     gen_at(g, loop);
     LLVMValueRef bits = LLVMBuildPhi(b, g->i64, "bits");
     LLVMValueRef args[2] = {bits, LLVMConstInt(g->i1, 1, false)};
     LLVMValueRef lane = gen_intrinsic(g, "llvm.cttz", 1, &g->i64, 2, args);
-    gen_atomic_rmw(g, op, r->dtype, address_of_lane(g, r, lane),
-                   LLVMBuildExtractElement(b, value, lane, ""));
+    LLVMValueRef one = gen_lane_of_copy(g, values, gen_element_type(LLVMTypeOf(value)), lane);
+    gen_atomic_rmw(g, op, r->dtype, address_of_lane(g, r, offsets, lane), one);
     LLVMValueRef rest = LLVMBuildAnd(b, bits, LLVMBuildSub(b, bits, gen_i64(g, 1), ""), "");
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, rest, nil, ""), loop, after);
