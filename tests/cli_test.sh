@@ -286,6 +286,14 @@ expect 1 explain k.c relax --grad
 says 'RG_PLAN'
 unset RG_PLAN
 
+# other machines, threads side by side
+export RG_LANES=8
+expect 0 grad k.c relax -o arm.o --target aarch64-linux-gnu
+holds arm.o
+expect 0 grad k.c relax -o avx2.o --target x86_64-linux-gnu --cpu x86-64-v3
+holds avx2.o
+unset RG_LANES
+
 expect 0 build k.c relax -o relax.o
 expect 0 grad k.c relax -o relax_grad.o --header relax_gradient.h
 cat >main.c <<'END'
