@@ -187,14 +187,16 @@ any_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
         return LLVMBuildExtractElement(g->b, v, number, "");
     if (!s->copies)
         s->copies = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
-    LLVMValueRef *copy = &s->copies[of->id];
-    if (!*copy) {
+    LLVMValueRef copy = s->copies[of->id];
+    if (!copy) {
         LLVMBasicBlockRef here = gen_here(g);
+        copy = s->copies[of->id] = gen_alloca(g, LLVMTypeOf(v), NULL, "lanes");
         go_behind(g, v);
-        *copy = gen_copy_of_lanes(g, v);
+        bool is_captured = gen_here(g) == LLVMGetInstructionParent(copy);
+        LLVMBuildStore(is_captured ? s->top : g->b, v, copy);
         gen_at(g, here);
     }
-    return gen_lane_of_copy(g, *copy, gen_element_type(LLVMTypeOf(v)), number);
+    return gen_lane_of_copy(g, copy, gen_element_type(LLVMTypeOf(v)), number);
 }
 
 /* a mask's lane is a bit of it */
