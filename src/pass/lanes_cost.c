@@ -242,16 +242,41 @@ price_of_region(lanes *l, const ir_region *r)
 
 /* -- the choice ---------------------------------------------------------------------------------------- */
 
-/* how many threads a row has, if that is known; else as many as a group */
-static double
-threads_of_group(const lanes *l, const ir_op *parallel)
+/* how many threads a row has, if that is known; else very many */
+static uint64_t
+threads_of_row(const ir_op *parallel)
 {
     uint32_t rank = parallel->attr.rank;
     uint64_t lo, hi;
     if (!ir_is_const(parallel->args[rank - 1], &lo) || !ir_is_const(parallel->args[2 * rank - 1], &hi))
-        return l->width;
-    int64_t n = (int64_t)(hi - lo);
-    return n < 1 ? 1 : n < (int64_t)l->width ? (double)n : l->width;
+        return UINT64_MAX;
+    return (int64_t)hi > (int64_t)lo ? hi - lo : 1;
+}
+
+static bool
+find_widest(ir_op *op, void *user)
+{
+    unsigned *widest = user;
+    for (uint32_t i = 0; i < op->nresults && op->code != RG_OP_CONST; i++) {
+        ir_type t = op->results[i]->type;
+        bool number = t.kind <= IR_ARRAY && ir_is_float((rg_dtype)t.dtype);
+        if (number && ir_bytes((rg_dtype)t.dtype) > *widest)
+            *widest = ir_bytes((rg_dtype)t.dtype);
+    }
+    return true;
+}
+
+/* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; no more
+ * lanes than a row has threads. */
+static unsigned
+usual_width(const lanes *l, const ir_op *parallel)
+{
+    unsigned widest = 4, width = 64;
+    ir_walk(parallel->regions[0], find_widest, &widest);
+    uint64_t row = threads_of_row(parallel);
+    while (width > 8 && (width > 2 * l->vector / widest || width >= 2 * row))
+        width /= 2;
+    return width;
 }
 
 unsigned
@@ -259,11 +284,12 @@ lanes_choose(lanes *l, const ir_op *parallel)
 {
     ir_module *m = l->fn->module;
     l->vector = m->vector ? m->vector : 64;
-    l->width = m->lanes ? m->lanes : l->vector >= 64 ? 16 : 8;
+    l->width = m->lanes ? m->lanes : usual_width(l, parallel);
     if (l->width > 1)
         lanes_check(l, parallel->regions[0]);
     price p = l->width > 1 ? price_of_region(l, parallel->regions[0]) : (price){0, 0};
-    double n = threads_of_group(l, parallel);
+    uint64_t row = threads_of_row(parallel);
+    double n = row < l->width ? (double)row : l->width;
     bool pays = m->lanes || 1.1 * p.group < n * p.alone;
     unsigned width = l->refused || !pays ? 1 : l->width;
     if (m->told_lanes)
