@@ -10,7 +10,8 @@ static const char help[] =
     "Prints the kernel's source with what its gradient does: how each loop is reversed, which "
     "values\n"
     "are recorded for that (and how many bytes per iteration), which are computed again;\n"
-    "how each addition to an adjoint is done: plain, a sum of each worker's own, or atomic.\n"
+    "how each addition to an adjoint is done: plain, a sum of each worker's own, or atomic;\n"
+    "how many threads run side by side in vectors, and what that is estimated to save.\n"
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
     "only\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
@@ -258,6 +259,23 @@ seen(void *user, const char *stage, const ir_module *m)
         explain_adds(m->first, &(explain_adds_to){note_add, l});
 }
 
+/* how many threads run side by side, and what was weighed (in operations of one thread, or why not) */
+static void
+told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group, const char *refused)
+{
+    listing *l = user;
+    if (refused)
+        add_note(l, parallel->loc, "threads run one by one: %s", refused);
+    else if (width > 1)
+        add_note(l, parallel->loc, "%u threads run side by side: about %.0f operations for them, %.0f one by one", width,
+                 group, alone);
+    else if (group > 0)
+        add_note(l, parallel->loc, "threads run one by one: about %.0f operations for as many as side by side take %.0f",
+                 alone, group);
+    else
+        add_note(l, parallel->loc, "threads run one by one, as RG_LANES asks");
+}
+
 /* -- printing ---------------------------------------------------------------------------------- */
 
 static void
@@ -383,6 +401,7 @@ explain(cli_ir *ir, bool split, const cli_words *constant)
         .contraction = ir->contraction,
         .stage = IR_STAGE_TAPE,
         .seen = seen,
+        .told_lanes = told_lanes,
         .user = &l,
     };
     ir_fn *fn = NULL;
