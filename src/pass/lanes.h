@@ -131,6 +131,21 @@ void lanes_for(lanes *l, const ir_op *op);
 void lanes_loop(lanes *l, const ir_op *op);
 void lanes_unwind(lanes *l, const ir_op *op);
 
+/* -- lanes_control.c: what control has in common ------------------------------------------------------ */
+ir_value **lanes_values(lanes *l, uint32_t n); /* room for n, and one more */
+ir_value *lanes_meet(lanes *l, ir_value *mask, ir_value *with); /* mask may be NULL: all lanes */
+/* an op like op, with these operands, and regions to be filled */
+ir_op *lanes_control_op(lanes *l, const ir_op *op, rg_op code, uint32_t nargs, ir_value **args);
+void lanes_set_trace(lanes *l, const ir_op *op, ir_op *made);
+/* makes the carried parameters of body, for those of op from number `first` on */
+ir_value **lanes_carried_params(lanes *l, const ir_op *op, ir_region *body, uint32_t first);
+void lanes_set_params(lanes *l, const ir_op *op, ir_value **params, uint32_t first);
+/* operands of a loop like op: `lead` of them are given, then come the carried ones; returns how many there are then */
+uint32_t lanes_carried_args(lanes *l, const ir_op *op, uint32_t first, uint32_t lead, ir_value **args);
+/* what the next iteration gets; lanes outside of `mask` (NULL: there are none) keep what they have */
+uint32_t lanes_next_values(lanes *l, const ir_op *op, uint32_t first, ir_value *mask, ir_value **params,
+                           ir_value **next);
+
 /* -- lanes_cost.c --------------------------------------------------------------------------------- */
 /* How many threads a group should have: 1 where lanes do not pay. */
 unsigned lanes_choose(lanes *l, const ir_op *parallel);

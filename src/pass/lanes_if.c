@@ -1,0 +1,143 @@
+/* Ifs in lanes. SPDX-License-Identifier: Apache-2.0 */
+#include "pass/lanes.h"
+
+enum { UNASKED_OPS = 8 };
+
+static void
+same_if(lanes *l, const ir_op *op)
+{
+    ir_op *made = lanes_control_op(l, op, RG_OP_IF, 1, (ir_value *[]){lanes_one(l, op->args[0])});
+    for (uint32_t k = 0; k < 2; k++) {
+        const ir_op *end = ir_terminator(op->regions[k]);
+        ir_region *was = lanes_enter(l, made->regions[k]);
+        lanes_region(l, op->regions[k]);
+        ir_value **yields = lanes_values(l, op->nresults);
+        for (uint32_t i = 0; i < op->nresults; i++)
+            yields[i] = lanes_carried(l, end->args[i], op->results[i]);
+        lanes_yield(l, op->nresults, yields);
+        lanes_enter(l, was);
+    }
+    for (uint32_t i = 0; i < op->nresults; i++) {
+        ir_value *v = ir_op_result(made, l->fn, lanes_carried_type(l, op->results[i]), NULL);
+        lanes_set_carried(l, op->results[i], v);
+    }
+}
+
+static bool
+is_cheap(const ir_op *op)
+{
+    if (op->code == RG_OP_CONST || op->code == RG_OP_RECALL)
+        return op->results[0]->type.kind == IR_SCALAR;
+    switch ((int)op->code) {
+    case RG_OP_DIV:
+    case RG_OP_REM:
+    case RG_OP_FLOORDIV:
+    case RG_OP_FLOORMOD:
+    case RG_OP_SQRT:
+    case RG_OP_RSQRT:
+        return false;
+    }
+    return ir_ops[op->code].form != IR_OTHER && op->code < RG_OP_SQRT; /* the first function */
+}
+
+static bool
+runs_unasked(const ir_op *op)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < 2; k++)
+        ir_for_ops(inner, op->regions[k])
+        {
+            if (inner->code == RG_OP_YIELD)
+                continue;
+            if (!is_cheap(inner) || ++n > UNASKED_OPS)
+                return false;
+        }
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (op->results[i]->type.kind == IR_ARRAY)
+            return false;
+    return true;
+}
+
+/* The arm k under its mask; `out` receives its scalars where it ran, arrays go on in place. */
+static void
+asked_arm(lanes *l, const ir_op *op, uint32_t k, ir_value *mask, ir_value **out)
+{
+    const ir_op *end = ir_terminator(op->regions[k]);
+    ir_value *outer = l->mask;
+    if (op->regions[k]->first == end) {
+        for (uint32_t i = 0; i < op->nresults; i++)
+            out[i] = op->results[i]->type.kind == IR_ARRAY ? NULL : lanes_all(l, end->args[i]);
+        return;
+    }
+    ir_op *made = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, mask)}, 2);
+    ir_value **ran = lanes_values(l, op->nresults), **not = lanes_values(l, op->nresults), **before = lanes_values(l, op->nresults);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (op->results[i]->type.kind == IR_ARRAY)
+            before[i] = (ir_value *)lanes_array_root(end->args[i], op->regions[k]);
+    ir_region *was = lanes_enter(l, made->regions[1]);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        not[i] = before[i] ? lanes_operand(l, before[i]) : lanes_zero(l, lanes_type(l, op->results[i]->type));
+    lanes_yield(l, op->nresults, not);
+    lanes_enter(l, made->regions[0]);
+    l->mask = mask;
+    lanes_region(l, op->regions[k]);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        ran[i] = before[i] ? lanes_operand(l, end->args[i]) : lanes_all(l, end->args[i]);
+    lanes_yield(l, op->nresults, ran);
+    lanes_enter(l, was);
+    l->mask = outer;
+    for (uint32_t i = 0; i < op->nresults; i++) {
+        out[i] = ir_op_result(made, l->fn, ran[i]->type, NULL);
+        if (before[i]) { /* the other arm finds it so */
+            lanes_put(l, before[i], out[i]);
+            out[i] = NULL;
+        }
+    }
+}
+
+/* the array that both arms go on with in place */
+static const ir_value *
+if_place(const ir_op *op, uint32_t i)
+{
+    return lanes_array_root(ir_terminator(op->regions[0])->args[i], op->regions[0]);
+}
+
+static void
+differing_if(lanes *l, const ir_op *op)
+{
+    ir_value *c = lanes_all(l, op->args[0]), *active = lanes_active(l);
+    ir_value **out[2] = {lanes_values(l, op->nresults), lanes_values(l, op->nresults)}, **was = lanes_values(l, op->nresults);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        if (op->results[i]->type.kind == IR_ARRAY)
+            was[i] = lanes_operand(l, (ir_value *)if_place(op, i));
+    if (runs_unasked(op)) {
+        for (uint32_t k = 0; k < 2; k++) {
+            lanes_region(l, op->regions[k]);
+            for (uint32_t i = 0; i < op->nresults; i++)
+                out[k][i] = lanes_all(l, ir_terminator(op->regions[k])->args[i]);
+        }
+    } else {
+        ir_value *masks[2] = {lanes_meet(l, active, c), NULL};
+        masks[1] = lanes_meet(l, active, lanes_unary(l, RG_OP_NOT, c->type, c));
+        for (uint32_t k = 0; k < 2; k++)
+            asked_arm(l, op, k, masks[k], out[k]);
+    }
+    for (uint32_t i = 0; i < op->nresults; i++) {
+        if (op->results[i]->type.kind != IR_ARRAY) {
+            lanes_set(l, op->results[i], NULL, lanes_select(l, c, out[0][i], out[1][i]));
+            continue;
+        }
+        const ir_value *place = if_place(op, i);
+        lanes_put(l, op->results[i], lanes_operand(l, (ir_value *)place));
+        lanes_put(l, place, was[i]); /* the other branch of an if around finds it so */
+    }
+}
+
+void
+lanes_if(lanes *l, const ir_op *op)
+{
+    if (lanes_is_same(l, op->args[0]))
+        same_if(l, op);
+    else
+        differing_if(l, op);
+}

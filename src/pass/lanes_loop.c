@@ -1,0 +1,206 @@
+/* Loops with exits, in lanes. SPDX-License-Identifier: Apache-2.0 */
+#include "pass/lanes.h"
+
+static void
+same_loop(lanes *l, const ir_op *op)
+{
+    const ir_region *old = op->regions[0];
+    uint32_t results = ir_value_results(op);
+    ir_value **args = lanes_values(l, op->nargs), **next = lanes_values(l, op->nargs);
+    uint32_t n = lanes_carried_args(l, op, 0, 0, args);
+    ir_op *made = lanes_control_op(l, op, RG_OP_LOOP, n, args);
+    ir_region *was = lanes_enter(l, made->regions[0]);
+    ir_value **params = lanes_carried_params(l, op, made->regions[0], 0);
+    lanes_set_params(l, op, params, 0);
+    ir_for_ops(inner, old)
+    {
+        if (inner->code == RG_OP_YIELD)
+            break;
+        if (inner->code != RG_OP_EXIT_IF) {
+            lanes_make(l, inner);
+            continue;
+        }
+        ir_value **leave = lanes_values(l, inner->nargs);
+        leave[0] = lanes_one(l, inner->args[0]);
+        for (uint32_t k = 0; k < results; k++)
+            leave[1 + k] = lanes_carried(l, inner->args[1 + k], op->results[k]);
+        lanes_op(l, RG_OP_EXIT_IF, inner->nargs, leave, 0);
+    }
+    lanes_yield(l, lanes_next_values(l, op, 0, NULL, params, next), next);
+    lanes_enter(l, was);
+    for (uint32_t k = 0; k < results; k++) {
+        ir_value *v = ir_op_result(made, l->fn, lanes_carried_type(l, op->results[k]), NULL);
+        lanes_set_carried(l, op->results[k], v);
+    }
+    lanes_set_trace(l, op, made);
+}
+
+/* A loop that threads leave differently carries, behind what it carried: who is still in it, the results of those
+ * who left, and where it records, how many iterations the group ran. */
+typedef struct leaving {
+    const ir_op *op;
+    bool partial; /* iterations are recorded to their end, whoever leaves */
+    uint32_t results;
+    ir_value *alive, *count, **kept, **params; /* as they stand now */
+} leaving;
+
+/* threads that leave take their results along */
+static void
+take_leave(lanes *l, leaving *a, const ir_op *exit)
+{
+    ir_value *c = lanes_all(l, exit->args[0]), *outs = lanes_meet(l, a->alive, c);
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->kept[k])
+            a->kept[k] = lanes_select(l, outs, lanes_all(l, exit->args[1 + k]), a->kept[k]);
+    a->alive = lanes_binary(l, RG_OP_AND, a->alive, lanes_unary(l, RG_OP_NOT, c->type, c));
+    l->mask = a->alive;
+}
+
+/* the group leaves with these results; arrays are where `exit` has them */
+static void
+leave_if(lanes *l, leaving *a, ir_value *condition, ir_value *const *kept, const ir_op *exit)
+{
+    ir_value **out = lanes_values(l, a->results + 2);
+    uint32_t n = 0;
+    out[n++] = condition;
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->kept[k])
+            out[n++] = kept[k];
+        else if (a->op->results[k]->type.kind == IR_ARRAY)
+            out[n++] = lanes_operand(l, exit->args[1 + k]);
+    if (a->count)
+        out[n++] = a->count;
+    lanes_op(l, RG_OP_EXIT_IF, n, out, 0);
+}
+
+static void
+leave_if_alone(lanes *l, leaving *a, const ir_op *exit)
+{
+    ir_value *alone = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, a->alive));
+    leave_if(l, a, alone, a->kept, exit);
+}
+
+/* at an exit that is the same for all */
+static void
+leave_together(lanes *l, leaving *a, const ir_op *exit)
+{
+    ir_value **last = lanes_values(l, a->results);
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->kept[k])
+            last[k] = lanes_select(l, a->alive, lanes_all(l, exit->args[1 + k]), a->kept[k]);
+    leave_if(l, a, lanes_one(l, exit->args[0]), last, exit);
+}
+
+/* what the next iteration begins with; `ran`: this one came to its end, else it stays at what it began with */
+static uint32_t
+next_of_leaving(lanes *l, leaving *a, bool ran, ir_value **next)
+{
+    uint32_t n = a->op->regions[0]->nparams;
+    if (ran)
+        lanes_next_values(l, a->op, 0, NULL, a->params, next);
+    else
+        memcpy(next, a->params, n * sizeof *next);
+    next[n++] = a->alive;
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->kept[k])
+            next[n++] = a->kept[k];
+    return n;
+}
+
+/* The rest of an iteration. Where it is recorded to its end, what comes behind an exit stands in a branch for those
+ * who are left. Returns how many values the next one begins with. */
+static uint32_t
+rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
+{
+    for (const ir_op *op = from; op->code != RG_OP_YIELD; op = op->next) {
+        if (lanes_is_moved(l, op, NULL))
+            continue;
+        if (op->code != RG_OP_EXIT_IF) {
+            lanes_make(l, op);
+            continue;
+        }
+        if (!a->partial && lanes_is_same(l, op->args[0])) {
+            leave_together(l, a, op);
+            continue;
+        }
+        take_leave(l, a, op);
+        if (!a->partial) {
+            leave_if_alone(l, a, op);
+            continue;
+        }
+        ir_op *left = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, a->alive)}, 2);
+        ir_region *was = lanes_enter(l, left->regions[1]);
+        uint32_t n = next_of_leaving(l, a, false, next);
+        lanes_yield(l, n, next);
+        lanes_enter(l, left->regions[0]);
+        n = rest_of_iteration(l, a, op->next, next);
+        lanes_yield(l, n, next);
+        lanes_enter(l, was);
+        for (uint32_t k = 0; k < n; k++)
+            next[k] = ir_op_result(left, l->fn, next[k]->type, NULL);
+        return n;
+    }
+    return next_of_leaving(l, a, true, next);
+}
+
+static uint32_t
+leaving_args(lanes *l, const ir_op *op, ir_value **args)
+{
+    uint32_t n = lanes_carried_args(l, op, 0, 0, args);
+    ir_value *active = lanes_active(l);
+    args[n++] = active ? active : lanes_splat(l, lanes_const(l, RG_BOOL, 1));
+    for (uint32_t k = 0; k < ir_value_results(op); k++)
+        if (op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id])
+            args[n++] = lanes_zero(l, lanes_type(l, op->results[k]->type));
+    if (op->records)
+        args[n++] = lanes_const(l, RG_I64, 0);
+    return n;
+}
+
+static void
+leaving_params(lanes *l, leaving *a, ir_region *body)
+{
+    a->params = lanes_carried_params(l, a->op, body, 0);
+    a->alive = l->mask = ir_region_param(body, ir_with_lanes(ir_scalar(RG_BOOL), l->width), NULL);
+    for (uint32_t k = 0; k < a->results; k++)
+        if (a->op->results[k]->type.kind == IR_SCALAR && l->uses[a->op->results[k]->id])
+            a->kept[k] = ir_region_param(body, lanes_type(l, a->op->results[k]->type), NULL);
+    a->count = a->op->records ? ir_region_param(body, ir_scalar(RG_I64), NULL) : NULL;
+    lanes_set_params(l, a->op, a->params, 0);
+}
+
+static void
+differing_loop(lanes *l, const ir_op *op)
+{
+    leaving a = {.op = op, .results = ir_value_results(op), .partial = lanes_loop_of(l, op)->partial};
+    a.kept = lanes_values(l, a.results);
+    ir_value **args = lanes_values(l, op->nargs + a.results + 2), **next = lanes_values(l, op->nargs + a.results + 2);
+    ir_value *outer = l->mask;
+    ir_op *made = lanes_control_op(l, op, RG_OP_LOOP, leaving_args(l, op, args), args);
+    ir_region *was = lanes_enter(l, made->regions[0]);
+    leaving_params(l, &a, made->regions[0]);
+    ir_value *count = a.count;
+    if (a.partial)
+        leave_if_alone(l, &a, NULL);
+    uint32_t n = rest_of_iteration(l, &a, op->regions[0]->first, next);
+    if (count)
+        next[n++] = lanes_binary(l, RG_OP_ADD, count, lanes_const(l, RG_I64, 1));
+    lanes_yield(l, n, next);
+    l->mask = outer;
+    lanes_enter(l, was);
+    for (uint32_t k = 0; k < a.results; k++)
+        if (a.kept[k] || op->results[k]->type.kind == IR_ARRAY)
+            lanes_put(l, op->results[k], ir_op_result(made, l->fn, lanes_carried_type(l, op->results[k]), NULL));
+    if (count)
+        lanes_loop_of(l, op)->frames = ir_op_result(made, l->fn, ir_scalar(RG_I64), NULL);
+    lanes_set_trace(l, op, made);
+}
+
+void
+lanes_loop(lanes *l, const ir_op *op)
+{
+    if (lanes_loop_of(l, op)->varies)
+        differing_loop(l, op);
+    else
+        same_loop(l, op);
+}
