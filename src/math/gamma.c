@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+#define PI     0x1.921fb54442d18p1
+#define PI_LOW 0x1.1a62633145c07p-53
+
 typedef struct sum {
     double high, low;
 } sum;
@@ -105,9 +108,14 @@ rgm_lgamma_slow(double x)
     p = fma(s, p, -0x1.32d2cce59cc43p-1);
     p = fma(s, p, 0x1.466bc677598f4p1);
     p = fma(s, p, -0x1.4abbce625be32p2);
-    p = fma(s, p, 0x1.921fb54442d18p1);
-    sum l = log_in_two(size < 0x1p-60 ? size : 0x1.921fb54442d18p1 / (size * (f * p)));
-    double high = size < 0x1p-60 ? -l.high : l.high - log_gamma(size) + l.low;
+    /* What each rounding loses adds to the logarithm; pi has two parts. */
+    double root = fma(s, p, PI), root_low = fma(s, p, PI - root) + PI_LOW;
+    double sine = f * root, sine_low = fma(f, root_low, fma(f, root, -sine));
+    double under = size * sine, under_low = fma(size, sine_low, fma(size, sine, -under));
+    double ratio = PI / under, lost = fma(-ratio, under_low, fma(-ratio, under, PI) + PI_LOW);
+    bool tiny = size < 0x1p-60;
+    sum l = log_in_two(tiny ? size : ratio);
+    double high = tiny ? -l.high : l.high - log_gamma(size) + fma(lost, 1.0 / PI, l.low);
     return size < INFINITY && f > 0.0 ? high : INFINITY;
 }
 
