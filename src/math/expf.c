@@ -36,7 +36,7 @@ scaled(float p, float q)
 static float
 exp_near(float r)
 {
-    float p = fmaf(fmaf(fmaf(fmaf(0x1.6d5154p-10f, r, 0x1.120fa6p-7f), r, 0x1.5554e6p-5f), r, 0x1.5554d8p-3f), r, 0.5f);
+    float p = fmaf(fmaf(fmaf(fmaf(0x1.6d5156p-10f, r, 0x1.120e6ap-7f), r, 0x1.5554e6p-5f), r, 0x1.5554dap-3f), r, 0.5f);
     return fmaf(fmaf(p, r, 1.0f), r, 1.0f);
 }
 
@@ -62,8 +62,8 @@ rgm_exp2f(float x)
 static float
 expm1_near(float r)
 {
-    float p = fmaf(fmaf(fmaf(0x1.a7a842p-13f, r, 0x1.6d3152p-10f), r, 0x1.110c7ap-7f), r, 0x1.5555p-5f);
-    p = fmaf(fmaf(p, r, 0x1.555558p-3f), r, 0.5f);
+    float p = fmaf(fmaf(fmaf(0x1.a2d36ap-13f, r, 0x1.6d3152p-10f), r, 0x1.110fc4p-7f), r, 0x1.5555p-5f);
+    p = fmaf(fmaf(p, r, 0x1.555556p-3f), r, 0.5f);
     return fmaf(p, r * r, r);
 }
 
@@ -86,7 +86,7 @@ rgm_tanhf(float x)
     a = a > 9.25f ? 9.25f : a;
     float q = fmaf(a, 2 * LOG2_E, SHIFT + 127), s = rgm_from_bitsf(rgm_bitsf(q) << 23);
     float r = fmaf(q - (SHIFT + 127), -0x1.62e43p-2f, a);
-    float p = fmaf(fmaf(fmaf(0x1.6d544ap-5f, r, 0x1.12116cp-3f), r, 0x1.5554e4p-2f), r, 0x1.5554d7p-1f);
+    float p = fmaf(fmaf(fmaf(0x1.6d544cp-5f, r, 0x1.1210dp-3f), r, 0x1.5554e4p-2f), r, 0x1.5554d8p-1f);
     float near = fmaf(fmaf(p, r, 1.0f), r * r, r);
     float h = fmaf(near, s, fmaf(s, 0.5f, -0.5f)), t = h / (1 + h);
     t = a < 0.25f ? fmaf(-h, t, h) : t;

@@ -72,9 +72,9 @@ rgm_logf(float x)
 static float
 log2_of(partsf x)
 {
-    float f = x.f, p = fmaf(fmaf(fmaf(-0x1.e0263p-4f, f, 0x1.7d8d4ep-3f), f, -0x1.8173d4p-3f), f, 0x1.a2c286p-3f);
-    p = fmaf(fmaf(fmaf(p, f, -0x1.eb6beap-3f), f, 0x1.27814ep-2f), f, -0x1.7156c6p-2f);
-    p = fmaf(fmaf(p, f, 0x1.ec7088p-2f), f, -0x1.715476p-1f);
+    float f = x.f, p = fmaf(fmaf(fmaf(-0x1.dea8b6p-4f, f, 0x1.7d28c6p-3f), f, -0x1.819062p-3f), f, 0x1.a2d478p-3f);
+    p = fmaf(fmaf(fmaf(p, f, -0x1.eb6aaap-3f), f, 0x1.2780dp-2f), f, -0x1.7156c8p-2f);
+    p = fmaf(fmaf(p, f, 0x1.ec708ap-2f), f, -0x1.715476p-1f);
     return x.n + fmaf(f, 0x1.715476p0f, fmaf(f, 0x1.4ae0cp-26f, p * (f * f)));
 }
 
@@ -96,9 +96,9 @@ rgm_log2f(float x)
 static float
 log10_of(partsf x)
 {
-    float f = x.f, p = fmaf(fmaf(fmaf(-0x1.20a23ap-5f, f, 0x1.cc8288p-5f), f, -0x1.d0d742p-5f), f, 0x1.f81724p-5f);
-    p = fmaf(fmaf(fmaf(p, f, -0x1.27cfd4p-4f), f, 0x1.63d394p-4f), f, -0x1.bcbb1ap-4f);
-    p = fmaf(fmaf(p, f, 0x1.287a68p-3f), f, -0x1.bcb7bp-3f);
+    float f = x.f, p = fmaf(fmaf(fmaf(-0x1.1f2e4ep-5f, f, 0x1.cbb712p-5f), f, -0x1.d10bbp-5f), f, 0x1.f83b34p-5f);
+    p = fmaf(fmaf(fmaf(p, f, -0x1.27ced6p-4f), f, 0x1.63d298p-4f), f, -0x1.bcbb1cp-4f);
+    p = fmaf(fmaf(p, f, 0x1.287a6ap-3f), f, -0x1.bcb7bp-3f);
     float small = fmaf(f, 0x1.bcb7b2p-2f, fmaf(f, -0x1.5b235ep-27f, p * (f * f)));
     return fmaf(x.n, 0x1.3442p-2f, fmaf(x.n, -0x1.95ec1p-19f, small));
 }
@@ -150,7 +150,7 @@ log1p_or_double(double t, float a)
 {
     int large = a > 0x1p60f;
     float r = log1p_of(large ? a * 0x1p-32f : (float)t);
-    r += large ? 0x1.6dfb51p4f : 0; /* 33 ln 2 */
+    r += large ? 0x1.6dfb52p4f : 0; /* 33 ln 2 */
     return a < INFINITY ? r : a;
 }
 

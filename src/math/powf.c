@@ -16,12 +16,12 @@ log2_of(float x)
 {
     uint32_t image = rgm_bitsf(x), above = image - ROOT;
     double n = (double)((int32_t)above >> 23), f = (double)(rgm_from_bitsf(image - (above & 0xff800000u)) - 1);
-    double p = fma(0x1.3ce9156d9b00cp-4, f, -0x1.248927ca92eadp-3);
-    p = fma(fma(p, f, 0x1.2871e736cfb79p-3), f, -0x1.252f2c5b3d10dp-3);
-    p = fma(fma(p, f, 0x1.4529171cb3eefp-3), f, -0x1.714171c91cd45p-3);
-    p = fma(fma(p, f, 0x1.a63f44924d1dbp-3), f, -0x1.ec72b58e43e8ap-3);
-    p = fma(fma(p, f, 0x1.277651fb77aa5p-2), f, -0x1.71547097af98bp-2);
-    p = fma(fma(p, f, 0x1.ec709ebb96192p-2), f, -0x1.715476565d2a4p-1);
+    double p = fma(0x1.3ce9165f21a62p-4, f, -0x1.24892836df5adp-3);
+    p = fma(fma(p, f, 0x1.2871e72aeb559p-3), f, -0x1.252f2c3d76b1dp-3);
+    p = fma(fma(p, f, 0x1.4529171b22b1ep-3), f, -0x1.714171cc4f5c7p-3);
+    p = fma(fma(p, f, 0x1.a63f44928b518p-3), f, -0x1.ec72b58e19ccfp-3);
+    p = fma(fma(p, f, 0x1.277651fb767e9p-2), f, -0x1.71547097b015ap-2);
+    p = fma(fma(p, f, 0x1.ec709ebb961bap-2), f, -0x1.715476565d29dp-1);
     p = fma(p, f, 0x1.71547652a1e96p0);
     return fma(p, f, n);
 }

@@ -139,8 +139,8 @@ rgm_tanf(float x)
     if (!(fabsf(x) <= LARGE_TAN))
         red = reduce_tanf_slow(x);
     double r = red.r, z = r * r;
-    double p = fma(fma(fma(0x1.31b6e994b8b15p-8, z, -0x1.03242c4e76decp-11), z, 0x1.721b02a9058c5p-7), z, 0x1.59cd48a38ffb1p-6);
-    p = fma(fma(fma(p, z, 0x1.bb22df6b41bc3p-5), z, 0x1.110c008ddb11ep-3), z, 0x1.5555660dec8f1p-2);
+    double p = fma(fma(fma(0x1.31b6eb11a238ep-8, z, -0x1.0324447e5bc0ap-11), z, 0x1.721b03d4974eep-7), z, 0x1.59cd486cd9355p-6);
+    p = fma(fma(fma(p, z, 0x1.bb22df6fe717ap-5), z, 0x1.110c008dc92eep-3), z, 0x1.5555660dec7dfp-2);
     double t = fma(p, z * r, r);
     return copysignf((float)(red.odd ? -1 / t : t), red.odd ? -(float)r : (float)r);
 }
