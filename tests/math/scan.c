@@ -59,7 +59,7 @@ prepare(scan *s, const char *name)
     rg_str include = rg_str_of(TEST_SOURCES);
     rg_module_desc desc = {.include_paths = &include, .include_count = 1};
     rg_array_desc result = {.dtype = RG_F64, .rank = 0};
-    bool ok = !rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &s->context) &&
+    bool ok = !rg_context_create(&(rg_context_desc){.device = RG_STR("cpu"), .num_threads = 1}, &s->context) &&
               !rg_module_from_c(s->context, rg_str_of(text), &desc, &s->module) &&
               !rg_module_get_kernel(s->module, RG_STR("scan"), &s->kernel) && !rg_args_create(s->kernel, &s->args) &&
               !rg_array_create(s->context, &result, &s->result) &&
