@@ -37,6 +37,7 @@ typedef struct lanes {
     arena *scratch;
     unsigned width;
     unsigned vector;    /* bytes of the machine's vectors */
+    bool beside;        /* directions of adjoints or tangents lie side by side */
     uint32_t known;     /* ids below have entries in the tables */
     lane_shape *shapes; /* by id */
     ir_value **one;     /* by id: the value of the group's first thread, or of all (arrays too) */

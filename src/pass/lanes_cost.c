@@ -2,15 +2,16 @@
  *
  * Both are estimated from the same walk over the loop's body, in simple operations: what one thread by itself takes,
  * and what a group takes. Vectors cost by the registers that they fill. What lanes do badly weighs most: elements
- * that lie apart (a gather costs each lane about three loads, measured on Zen 5 and Skylake-SP alike), sums into one
- * element, whole-number division, lanes that wait in a loop until the longest is done. And what code for one thread
- * does well: loops over successive elements that the compiler turns into vectors by itself. */
+ * that lie apart (a gather takes longer than as many loads), sums into one element, whole-number division, lanes that
+ * wait in a loop until the longest is done. And what code for one thread does well: loops over successive elements
+ * that the compiler turns into vectors by itself, directions that lie side by side. The figures are fitted to the
+ * bench's kernels on Zen 5. */
 #include "pass/lanes.h"
 
 enum {
     TRIPS = 16,      /* of a loop whose count nobody knows */
     FUNCTION = 20,   /* of the math library, in lanes or not */
-    APART = 3,       /* each lane's element of a gather, a scatter */
+    APART = 5,       /* each lane's element of a gather, a scatter */
     ONE_BY_ONE = 8,  /* each lane of what runs serially */
     ASK = 4,         /* a branch on a mask */
     MISSED = 3,      /* a branch that one thread takes and the next does not */
@@ -227,6 +228,16 @@ price_of_op(lanes *l, const ir_op *op)
     return (price){0, 0};
 }
 
+/* One of several directions that lie side by side: a thread by itself does as many of them as a register holds. */
+static double
+share_of_bundle(const lanes *l, const ir_op *op)
+{
+    const ir_value *v = op->nresults ? op->results[0] : op->nargs ? op->args[op->nargs - 1] : NULL;
+    if (!op->bundle || !l->beside || !v || v->type.kind != IR_SCALAR)
+        return 1;
+    return (double)ir_bytes((rg_dtype)v->type.dtype) / l->vector;
+}
+
 static price
 price_of_region(lanes *l, const ir_region *r)
 {
@@ -234,6 +245,7 @@ price_of_region(lanes *l, const ir_region *r)
     ir_for_ops(op, r)
     {
         price p = price_of_op(l, op);
+        p.alone *= share_of_bundle(l, op);
         sum.alone += p.alone;
         sum.group += p.group;
     }
@@ -266,6 +278,13 @@ find_widest(ir_op *op, void *user)
     return true;
 }
 
+static bool
+find_beside(ir_op *op, void *user)
+{
+    *(bool *)user |= op->beside > 0;
+    return !op->beside;
+}
+
 /* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; no more
  * lanes than a row has threads. */
 static unsigned
@@ -285,12 +304,14 @@ lanes_choose(lanes *l, const ir_op *parallel)
     ir_module *m = l->fn->module;
     l->vector = m->vector ? m->vector : 64;
     l->width = m->lanes ? m->lanes : usual_width(l, parallel);
+    l->beside = false;
+    ir_walk(parallel->regions[0], find_beside, &l->beside);
     if (l->width > 1)
         lanes_check(l, parallel->regions[0]);
     price p = l->width > 1 ? price_of_region(l, parallel->regions[0]) : (price){0, 0};
     uint64_t row = threads_of_row(parallel);
     double n = row < l->width ? (double)row : l->width;
-    bool pays = m->lanes || 1.1 * p.group < n * p.alone;
+    bool pays = m->lanes || 1.2 * p.group < n * p.alone;
     unsigned width = l->refused || !pays ? 1 : l->width;
     if (m->told_lanes)
         m->told_lanes(m->told_user, parallel, width, n * p.alone, p.group, l->refused);
