@@ -56,6 +56,21 @@ take_leave(lanes *l, leaving *a, const ir_op *exit)
     l->mask = a->alive;
 }
 
+/* where result k, an array, is when the group leaves; no exit: at the start of an iteration */
+static ir_value *
+array_of_result(lanes *l, const leaving *a, const ir_op *exit, uint32_t k)
+{
+    const ir_region *old = a->op->regions[0];
+    if (exit)
+        return lanes_operand(l, exit->args[1 + k]);
+    ir_for_ops(op, old)
+    {
+        if (op->code == RG_OP_EXIT_IF)
+            return a->params[lanes_array_root(op->args[1 + k], old)->index];
+    }
+    return NULL;
+}
+
 /* the group leaves with these results; arrays are where `exit` has them */
 static void
 leave_if(lanes *l, leaving *a, ir_value *condition, ir_value *const *kept, const ir_op *exit)
@@ -67,7 +82,7 @@ leave_if(lanes *l, leaving *a, ir_value *condition, ir_value *const *kept, const
         if (a->kept[k])
             out[n++] = kept[k];
         else if (a->op->results[k]->type.kind == IR_ARRAY)
-            out[n++] = lanes_operand(l, exit->args[1 + k]);
+            out[n++] = array_of_result(l, a, exit, k);
     if (a->count)
         out[n++] = a->count;
     lanes_op(l, RG_OP_EXIT_IF, n, out, 0);
@@ -91,15 +106,31 @@ leave_together(lanes *l, leaving *a, const ir_op *exit)
     leave_if(l, a, lanes_one(l, exit->args[0]), last, exit);
 }
 
-/* what the next iteration begins with; `ran`: this one came to its end, else it stays at what it began with */
+/* the carried array k as it stands at `exit`: it may have been changed in place before */
+static ir_value *
+array_at(lanes *l, const leaving *a, const ir_op *exit, uint32_t k)
+{
+    const ir_region *old = a->op->regions[0];
+    const ir_value *now = old->params[k];
+    for (const ir_op *op = old->first; op != exit; op = op->next)
+        for (uint32_t i = 0; i < op->nresults; i++) {
+            const ir_value *v = op->results[i];
+            if (v->type.kind == IR_ARRAY && lanes_array_root(v, old) == old->params[k])
+                now = v;
+        }
+    return lanes_operand(l, (ir_value *)now);
+}
+
+/* What the next iteration begins with; `exit`: all have left there, so this one stays at what it began with, NULL: it
+ * came to its end. */
 static uint32_t
-next_of_leaving(lanes *l, leaving *a, bool ran, ir_value **next)
+next_of_leaving(lanes *l, leaving *a, const ir_op *exit, ir_value **next)
 {
     uint32_t n = a->op->regions[0]->nparams;
-    if (ran)
+    if (!exit)
         lanes_next_values(l, a->op, 0, NULL, a->params, next);
-    else
-        memcpy(next, a->params, n * sizeof *next);
+    for (uint32_t k = 0; exit && k < n; k++)
+        next[k] = a->params[k]->type.kind == IR_ARRAY ? array_at(l, a, exit, k) : a->params[k];
     next[n++] = a->alive;
     for (uint32_t k = 0; k < a->results; k++)
         if (a->kept[k])
@@ -130,7 +161,7 @@ rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
         }
         ir_op *left = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, a->alive)}, 2);
         ir_region *was = lanes_enter(l, left->regions[1]);
-        uint32_t n = next_of_leaving(l, a, false, next);
+        uint32_t n = next_of_leaving(l, a, op, next);
         lanes_yield(l, n, next);
         lanes_enter(l, left->regions[0]);
         n = rest_of_iteration(l, a, op->next, next);
@@ -140,7 +171,7 @@ rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
             next[k] = ir_op_result(left, l->fn, next[k]->type, NULL);
         return n;
     }
-    return next_of_leaving(l, a, true, next);
+    return next_of_leaving(l, a, NULL, next);
 }
 
 static uint32_t

@@ -128,7 +128,7 @@ reduction_task(gen *g)
         add(g, fmt(g, "%s += %s;", text, damped(g)));
         break;
     case 1:
-        add(g, fmt(g, "%s *= 1.0 + 0.2 * %s;", text, damped(g)));
+        add(g, fmt(g, "%s *= 1.0 + %s * %s;", text, g->lanes ? "0.02" : "0.2", damped(g)));
         break;
     case 2:
         add(g, fmt(g, "%s = fmin(%s, %s);", text, text, damped(g)));
@@ -142,6 +142,8 @@ reduction_task(gen *g)
     close_part(g, s);
     end_threads(g);
     if (exact) {
+        if (g->lanes && kind != 4) /* of -0 and 0 either one may win */
+            add(g, fmt(g, "%s += 0.0;", text));
         vec_push(&g->names, ((name){text, type, 0, kind != 4, true}));
         return;
     }

@@ -410,7 +410,7 @@ lane_reduction_task(gen *g)
         add(g, fmt(g, "if (%s) h%u += %s;", guard, number, part));
     close_part(g, s);
     end_threads(g);
-    add(g, fmt(g, "acc[1] += 0.5 * h%u;", number));
+    add(g, fmt(g, "acc[1] += 0.5 * h%u; %s += 0.0;", number, f)); /* of -0 and 0 either one may be the largest */
     vec_push(&g->names, ((name){k, type, 0, false, true}));
     vec_push(&g->names, ((name){f, "double", 0, true, true}));
 }
