@@ -58,6 +58,80 @@ runs_unasked(const ir_op *op)
     return true;
 }
 
+/* -- arrays that an arm uses up ----------------------------------------------------------------------
+ * In lanes both arms run, one after the other: where the first one changes an array of outside in place that is no
+ * result, and the second one reads it, the first one gets a copy. */
+
+typedef struct used_up {
+    const ir_region *arm, *other;
+    uint32_t n;
+    ir_value **arrays, **kept; /* kept: what they were in lanes */
+} used_up;
+
+static bool
+uses(ir_op *op, void *user)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i] == user)
+            return false;
+    return true;
+}
+
+static bool
+find_used_up(ir_op *op, void *user)
+{
+    used_up *u = user;
+    bool all = op->code == RG_OP_YIELD || op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_UNWIND;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_value *v = op->args[i];
+        bool outside = v->type.kind == IR_ARRAY && !ir_region_inside(v->region, u->arm), known = false;
+        if (!outside || !(all || (op->code == RG_OP_INSERT && i == 0)))
+            continue;
+        for (uint32_t k = 0; u->arrays && k < u->n; k++)
+            known |= u->arrays[k] == v;
+        if (known || ir_walk((ir_region *)u->other, uses, v))
+            continue;
+        if (u->arrays)
+            u->arrays[u->n] = v;
+        u->n++;
+    }
+    return true;
+}
+
+/* copies for the arm k, where l is in it; `place` are results that go on in place */
+static used_up
+copy_used_up(lanes *l, const ir_op *op, uint32_t k, ir_value *const *place)
+{
+    used_up u = {.arm = op->regions[k], .other = op->regions[1 - k]};
+    if (k == 1)
+        return u;
+    ir_walk(op->regions[k], find_used_up, &u);
+    if (!u.n)
+        return u;
+    u.arrays = lanes_values(l, u.n);
+    u.kept = lanes_values(l, u.n);
+    u.n = 0;
+    ir_walk(op->regions[k], find_used_up, &u);
+    for (uint32_t i = 0; i < u.n; i++) {
+        bool is_place = false;
+        for (uint32_t r = 0; r < op->nresults; r++)
+            is_place |= place[r] == u.arrays[i];
+        if (is_place)
+            continue;
+        u.kept[i] = lanes_operand(l, u.arrays[i]);
+        lanes_put(l, u.arrays[i], lanes_unary(l, RG_OP_COPY, u.kept[i]->type, u.kept[i]));
+    }
+    return u;
+}
+
+static void
+restore_used_up(lanes *l, const used_up *u)
+{
+    for (uint32_t i = 0; i < u->n; i++)
+        if (u->kept[i])
+            lanes_put(l, u->arrays[i], u->kept[i]);
+}
+
 /* The arm k under its mask; `out` receives its scalars where it ran, arrays go on in place. */
 static void
 asked_arm(lanes *l, const ir_op *op, uint32_t k, ir_value *mask, ir_value **out)
@@ -80,10 +154,12 @@ asked_arm(lanes *l, const ir_op *op, uint32_t k, ir_value *mask, ir_value **out)
     lanes_yield(l, op->nresults, not);
     lanes_enter(l, made->regions[0]);
     l->mask = mask;
+    used_up copies = copy_used_up(l, op, k, before);
     lanes_region(l, op->regions[k]);
     for (uint32_t i = 0; i < op->nresults; i++)
         ran[i] = before[i] ? lanes_operand(l, end->args[i]) : lanes_all(l, end->args[i]);
     lanes_yield(l, op->nresults, ran);
+    restore_used_up(l, &copies);
     lanes_enter(l, was);
     l->mask = outer;
     for (uint32_t i = 0; i < op->nresults; i++) {
