@@ -89,7 +89,7 @@ rgm_tanhf(float x)
     float p = fmaf(fmaf(fmaf(0x1.6d544cp-5f, r, 0x1.1210dp-3f), r, 0x1.5554e4p-2f), r, 0x1.5554d8p-1f);
     float near = fmaf(fmaf(p, r, 1.0f), r * r, r);
     float h = fmaf(near, s, fmaf(s, 0.5f, -0.5f)), t = h / (1 + h);
-    t = a < 0.25f ? fmaf(-h, t, h) : t;
+    t = a < 0.26f ? fmaf(-h, t, h) : t;
     return copysignf(t, x);
 }
 

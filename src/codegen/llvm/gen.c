@@ -186,6 +186,7 @@ find_lanes(ir_op *op, void *user)
 {
     gen *g = user;
     g->lanes = op->beside > g->lanes ? op->beside : g->lanes;
+    g->has_lanes |= op->code == RG_OP_PARALLEL && gen_group_lanes(op);
     return true;
 }
 

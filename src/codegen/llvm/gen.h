@@ -68,6 +68,7 @@ typedef struct gen {
     bool libm_names;    /* libm's functions under its names (objects) or ours (jit) */
     bool native_math;
     math_library *math;
+    bool has_lanes;       /* some of the kernel's loops run in groups of threads */
     uint32_t inline_room; /* ops of math functions that may still be generated in place */
     LLVMContextRef context;
     LLVMModuleRef module;

@@ -77,7 +77,7 @@ generate_here(gen *g, const ir_fn *fn, LLVMValueRef *args, LLVMValueRef *results
     turn_back(g, &a);
 }
 
-enum { RESULTS_MAX = 8, ARGS_MAX = 8 };
+enum { RESULTS_MAX = 8, ARGS_MAX = 8, LONG_SLOW_PATH = 40 /* ops */ };
 
 static LLVMTypeRef
 function_type(gen *g, const ir_fn *fn)
@@ -93,21 +93,82 @@ function_type(gen *g, const ir_fn *fn)
     return LLVMFunctionType(result, params, fn->body->nparams, false);
 }
 
+static uint32_t
+count_ops(const ir_region *r)
+{
+    uint32_t n = 0;
+    ir_for_ops (op, r) {
+        n += op->code != RG_OP_CONST;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            n += count_ops(op->regions[i]);
+    }
+    return n;
+}
+
+static void call_function(gen *g, const ir_fn *fn, LLVMValueRef *args, LLVMValueRef *results);
+
+/* The function of which fn, in lanes, is not worth its time to compile: long, and seldom called. NULL: it is. */
+static const ir_fn *
+of_one_lane(const ir_fn *fn)
+{
+    const char *end = strstr(fn->name, ".x");
+    const ir_fn *one = end ? ir_fn_find(fn->module, (rg_str){fn->name, (size_t)(end - fn->name)}) : NULL;
+    return one && count_ops(one->body) > LONG_SLOW_PATH ? one : NULL;
+}
+
+static LLVMValueRef
+lane_of(gen *g, LLVMTypeRef element, LLVMValueRef place, LLVMValueRef lane)
+{
+    return LLVMBuildInBoundsGEP2(g->b, element, place, &lane, 1, "");
+}
+
+/* lane after lane, through memory */
+static void
+generate_lanes(gen *g, const ir_fn *one, LLVMValueRef *args, uint32_t lanes, LLVMValueRef *results)
+{
+    const ir_op *yield = ir_terminator(one->body);
+    LLVMValueRef from[ARGS_MAX], to[RESULTS_MAX], x[ARGS_MAX], r[RESULTS_MAX];
+    LLVMTypeRef type[RESULTS_MAX];
+    for (uint32_t i = 0; i < one->body->nparams; i++) {
+        from[i] = gen_alloca(g, LLVMTypeOf(args[i]), NULL, "");
+        LLVMBuildStore(g->b, args[i], from[i]);
+    }
+    for (uint32_t i = 0; i < yield->nargs; i++) {
+        type[i] = gen_value_type(g, yield->args[i]->type);
+        to[i] = gen_alloca(g, LLVMVectorType(type[i], lanes), NULL, "");
+    }
+    counted c = gen_counted_begin(g, gen_i64(g, 0), gen_i64(g, lanes), 0, NULL);
+    for (uint32_t i = 0; i < one->body->nparams; i++) {
+        LLVMTypeRef element = gen_value_type(g, one->body->params[i]->type);
+        x[i] = LLVMBuildLoad2(g->b, element, lane_of(g, element, from[i], c.at), "");
+    }
+    call_function(g, one, x, r);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        LLVMBuildStore(g->b, r[i], lane_of(g, type[i], to[i], c.at));
+    gen_counted_end(g, &c, NULL);
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        results[i] = LLVMBuildLoad2(g->b, LLVMVectorType(type[i], lanes), to[i], "");
+}
+
 static LLVMValueRef
 function_of(gen *g, const ir_fn *fn, LLVMTypeRef type)
 {
     LLVMValueRef made = LLVMGetNamedFunction(g->module, fn->name);
     if (made)
         return made;
+    uint32_t n = ir_terminator(fn->body)->nargs, lanes = ir_terminator(fn->body)->args[0]->type.lanes;
+    const ir_fn *one = of_one_lane(fn);
     made = LLVMAddFunction(g->module, fn->name, type);
-    gen_mark_math(g, made, ir_terminator(fn->body)->args[0]->type.lanes);
+    gen_mark_math(g, made, lanes);
     LLVMValueRef args[ARGS_MAX], results[RESULTS_MAX];
     LLVMBasicBlockRef outside = gen_here(g);
     aside a = turn_to(g, fn);
     gen_scope_open(g, fn->body, made, false);
     LLVMGetParams(made, args);
-    generate_body(g, fn, args, results);
-    uint32_t n = ir_terminator(fn->body)->nargs;
+    if (one)
+        generate_lanes(g, one, args, lanes, results);
+    else
+        generate_body(g, fn, args, results);
     if (n == 1)
         LLVMBuildRet(g->b, results[0]);
     else
@@ -141,18 +202,6 @@ gen_call(gen *g, const ir_op *op)
 
 /* -- our own ------------------------------------------------------------------------------------------- */
 
-static uint32_t
-count_ops(const ir_region *r)
-{
-    uint32_t n = 0;
-    ir_for_ops (op, r) {
-        n += op->code != RG_OP_CONST;
-        for (uint32_t i = 0; i < op->nregions; i++)
-            n += count_ops(op->regions[i]);
-    }
-    return n;
-}
-
 /* false: there is no IR of it */
 static bool
 own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMValueRef *results)
@@ -163,7 +212,8 @@ own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMVa
     if (!fn)
         return false;
     uint32_t ops = count_ops(fn->body);
-    if (ops <= g->inline_room) {
+    bool aside = g->has_lanes && !gen_width(args[0]); /* what few threads run, or one by one */
+    if (ops <= g->inline_room && !aside) {
         g->inline_room -= ops;
         generate_here(g, fn, args, results);
     } else {
