@@ -216,7 +216,8 @@ extremum_task(gen *g)
     g->parallel = false;
     thread_body(g, 6);
     const char *at = index_below(g, 2), *c = chance(g, 50) ? "<" : ">";
-    add(g, fmt(g, "double e = %s; int at = %s;", damped(g), at));
+    /* of -0 and 0 either one may win */
+    add(g, fmt(g, "double e = %s%s; int at = %s;", damped(g), g->lanes ? " + 0.0" : "", at));
     add(g, "#pragma omp atomic compare");
     add(g, fmt(g, "if (e %s best[at]) { best[at] = e; }", c));
     close_part(g, s);
