@@ -88,7 +88,7 @@ static float
 sine_of(reducedf red)
 {
     float r = rgm_from_bitsf(rgm_bitsf(red.r) ^ red.flip), z = r * r;
-    float p = fmaf(fmaf(fmaf(0x1.5d0fa4p-19f, z, -0x1.9f6466p-13f), z, 0x1.110e88p-7f), z, -0x1.555548p-3f);
+    float p = fmaf(fmaf(fmaf(0x1.5d5048p-19f, z, -0x1.9f66e2p-13f), z, 0x1.110e88p-7f), z, -0x1.555548p-3f);
     return copysignf(fmaf(p, z * r, r), r); /* of a zero too */
 }
 
