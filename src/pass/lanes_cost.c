@@ -11,7 +11,7 @@
 enum {
     TRIPS = 16,      /* of a loop whose count nobody knows */
     FUNCTION = 20,   /* of the math library, in lanes or not */
-    APART = 5,       /* each lane's element of a gather, a scatter */
+    APART = 6,       /* each lane's element of a gather, a scatter */
     ONE_BY_ONE = 8,  /* each lane of what runs serially */
     ASK = 4,         /* a branch on a mask */
     MISSED = 3,      /* a branch that one thread takes and the next does not */
