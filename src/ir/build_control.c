@@ -177,29 +177,11 @@ ir_build_rewinds(rg_builder *b, ir_value *trace)
     f->trace = build_resolve(b, trace);
 }
 
+/* a C program's sum begins with 0 */
 static uint64_t
 identity(rg_dtype d, rg_rmw op)
 {
-    bool is_float = ir_is_float(d), is_signed = ir_is_signed(d);
-    uint64_t top = (uint64_t)1 << (ir_bits(d) - 1);
-    switch (op) {
-    case RG_RMW_MUL:
-        return is_float ? ir_float_bits(d, 1) : 1;
-    case RG_RMW_MIN:
-        return is_float ? ir_float_bits(d, (double)INFINITY) : is_signed ? top - 1 : UINT64_MAX;
-    case RG_RMW_MAX:
-        return is_float ? ir_float_bits(d, -(double)INFINITY) : is_signed ? top : 0;
-    case RG_RMW_AND:
-        return UINT64_MAX;
-    case RG_RMW_ADD:
-    case RG_RMW_OR:
-    case RG_RMW_XOR:
-    case RG_RMW_EXCHANGE:
-    case RG_RMW_CAS:
-    case RG_RMW_COUNT:
-        break;
-    }
-    return 0;
+    return op == RG_RMW_ADD ? 0 : ir_identity(d, op);
 }
 
 static bool

@@ -230,7 +230,7 @@ uint64_t ir_float_bits(rg_dtype d, double v);
 double ir_bits_float(rg_dtype d, uint64_t bits);
 
 /* -- the op table --------------------------------------------------------------------------------- */
-enum { IR_PURE = 1, IR_READ = 2, IR_WRITE = 4, IR_EFFECT = 8, IR_END = 16, IR_GUARD = 32, IR_COMMUTES = 64 };
+enum { IR_PURE = 1, IR_READ = 2, IR_WRITE = 4, IR_EFFECT = 8, IR_END = 16, IR_GUARD = 32, IR_COMMUTES = 64, IR_FUNCTION = 128 };
 typedef enum ir_form {
     IR_UNARY_F, IR_UNARY_N, IR_UNARY_I, IR_BINARY_F, IR_BINARY_N, IR_BINARY_I, IR_COMPARE,
     IR_TERNARY_F, IR_LDEXP, IR_EXPONENT, IR_SELECT, IR_CAST, IR_OTHER
@@ -244,6 +244,8 @@ extern const char *const ir_rmw_names[RG_RMW_COUNT];
 /* whether a scalar op may take operands of these types; *result receives its type (for cast and bitcast
  * it holds the wanted one on entry). False for ops of form OTHER. */
 bool ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result);
+/* The bits that leave others as they are in a reduction; of floats' sums -0, which also leaves -0. */
+uint64_t ir_identity(rg_dtype d, rg_rmw how);
 /* Evaluates a scalar op on bits of the type of its first operand (select: y and z are of the result's
  * type; ldexp: y is an i32); shared by folder and interpreter. False for ops of form OTHER. */
 bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uint64_t z, uint64_t *out);

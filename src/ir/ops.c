@@ -1,6 +1,8 @@
 /* The op table as data, and how ops are typed. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ir.h"
 
+#include <math.h>
+
 enum {
     PURE = IR_PURE,
     READ = IR_READ,
@@ -8,7 +10,8 @@ enum {
     EFFECT = IR_EFFECT,
     END = IR_END,
     GUARD = IR_GUARD,
-    COMMUTES = IR_COMMUTES
+    COMMUTES = IR_COMMUTES,
+    FUNCTION = IR_FUNCTION
 };
 
 const ir_op_info ir_ops[RG_OP_COUNT] = {
@@ -112,4 +115,30 @@ ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result)
         return false;
     result->lanes = (uint8_t)lanes;
     return true;
+}
+
+uint64_t
+ir_identity(rg_dtype d, rg_rmw how)
+{
+    bool is_float = ir_is_float(d), is_signed = ir_is_signed(d);
+    uint64_t top = (uint64_t)1 << (ir_bits(d) - 1);
+    switch (how) {
+    case RG_RMW_ADD:
+        return is_float ? ir_float_bits(d, -0.0) : 0;
+    case RG_RMW_MUL:
+        return is_float ? ir_float_bits(d, 1) : 1;
+    case RG_RMW_MIN:
+        return is_float ? ir_float_bits(d, (double)INFINITY) : is_signed ? top - 1 : UINT64_MAX;
+    case RG_RMW_MAX:
+        return is_float ? ir_float_bits(d, -(double)INFINITY) : is_signed ? top : 0;
+    case RG_RMW_AND:
+        return UINT64_MAX;
+    case RG_RMW_OR:
+    case RG_RMW_XOR:
+    case RG_RMW_EXCHANGE:
+    case RG_RMW_CAS:
+    case RG_RMW_COUNT:
+        break;
+    }
+    return 0;
 }

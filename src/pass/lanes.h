@@ -62,6 +62,9 @@ bool lanes_find_shapes(lanes *l, const ir_region *r); /* once; returns whether a
 lane_shape lanes_shape_of(const lanes *l, const ir_value *v);
 bool lanes_is_same(const lanes *l, const ir_value *v);
 lane_loop *lanes_loop_of(lanes *l, const ir_op *op);
+/* how many subscripts an access to memory has; whether all threads of the group touch one element */
+uint32_t lanes_subscripts(const ir_op *op);
+bool lanes_one_element(const lanes *l, const ir_op *op);
 /* whether a load or store with these subscripts touches successive elements */
 bool lanes_successive(const lanes *l, const ir_op *op);
 
@@ -112,10 +115,10 @@ ir_region *lanes_enter(lanes *l, ir_region *r); /* returns where it was */
 void lanes_yield(lanes *l, uint32_t n, ir_value **values);
 /* the identity of a reduction, in lanes that take no part */
 ir_value *lanes_or_identity(lanes *l, ir_value *mask, ir_value *v, rg_rmw how);
-/* serially for each lane of the mask: `each` makes what one lane does, with its number, and gives a value for the lane, or
- * NULL (type kind IR_TRACE: no results) */
+/* Serially for each lane of the mask: `each` makes what one lane does, with its number, and gives the lane's value of
+ * type *type (NULL: it gives none); returns all of them in lanes. */
 typedef ir_value *lanes_each(lanes *l, ir_value *lane, void *user);
-ir_value *lanes_serial(lanes *l, ir_value *mask, ir_type type, lanes_each *each, void *user);
+ir_value *lanes_serial(lanes *l, ir_value *mask, const ir_type *type, lanes_each *each, void *user);
 
 /* -- what is made of ops -------------------------------------------------------------------------- */
 void lanes_region(lanes *l, const ir_region *r); /* all ops but the terminator */

@@ -8,6 +8,8 @@
  * bench's kernels on Zen 5. */
 #include "pass/lanes.h"
 
+#include "ir/known.h"
+
 enum {
     TRIPS = 16,      /* of a loop whose count nobody knows */
     FUNCTION = 20,   /* of the math library, in lanes or not */
@@ -55,31 +57,11 @@ price_of_scalar(lanes *l, const ir_op *op)
         alone = 8;
         lane = 14;
         break;
-    case RG_OP_FLOOR:
-    case RG_OP_CEIL:
-    case RG_OP_ROUND:
-    case RG_OP_RINT:
-    case RG_OP_TRUNC:
-    case RG_OP_COPYSIGN:
-    case RG_OP_ZERO_GUARD:
-    case RG_OP_FDIM:
-        break;
-    default:
-        if (op->code >= RG_OP_CBRT && is_float) /* functions */
-            alone = lane = FUNCTION;
     }
+    if (ir_ops[op->code].flags & IR_FUNCTION)
+        alone = lane = FUNCTION;
     bool same = lanes_is_same(l, op->results[0]);
     return (price){alone, same ? alone : lane * n};
-}
-
-static bool
-one_element(const lanes *l, const ir_op *op)
-{
-    uint32_t rank = op->args[0]->type.kind == IR_BUFFER ? op->args[0]->type.rank : 0;
-    for (uint32_t i = 1; i <= rank; i++)
-        if (!lanes_is_same(l, op->args[i]))
-            return false;
-    return true;
 }
 
 static price
@@ -87,7 +69,7 @@ price_of_access(lanes *l, const ir_op *op)
 {
     bool adds = op->code == RG_OP_RMW, next = lanes_successive(l, op);
     double n = registers(l, op->args[0]->type), apart = APART * (double)l->width + ASK;
-    if (one_element(l, op)) {
+    if (lanes_one_element(l, op)) {
         if (!adds)
             return (price){1.5, 1.5};
         return op->nresults ? (price){3, ONE_BY_ONE * (double)l->width} : (price){3, 6 + 6 * n};
@@ -112,15 +94,11 @@ price_of_element(lanes *l, const ir_op *op)
 static double
 trips(const ir_op *op)
 {
-    uint64_t lo, hi, step = (uint64_t)(op->attr.step < 0 ? -op->attr.step : op->attr.step);
+    uint64_t lo, hi;
     if (op->code == RG_OP_UNWIND)
         return ir_is_const(op->args[1], &hi) ? (double)hi : TRIPS;
-    if (op->code != RG_OP_FOR || !ir_is_const(op->args[0], &lo) || !ir_is_const(op->args[1], &hi))
-        return TRIPS;
-    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    double distance = (double)((int64_t)ir_wrap(d, hi) - (int64_t)ir_wrap(d, lo)) / (double)step;
-    distance = op->attr.step < 0 ? -distance : distance;
-    return distance < 0 ? 0 : distance;
+    bool known = op->code == RG_OP_FOR && ir_is_const(op->args[0], &lo) && ir_is_const(op->args[1], &hi);
+    return known ? (double)ir_iterations(op, lo, hi) : TRIPS;
 }
 
 /* a subscript that the index of the loop moves by one element, or not at all */
@@ -145,9 +123,8 @@ is_next(const ir_value *v, const ir_op *loop, bool *moves)
 static bool
 steps_along(const ir_op *op, const ir_op *loop)
 {
-    uint32_t rank = op->args[0]->type.kind == IR_BUFFER ? op->args[0]->type.rank : 0;
     bool moves = false;
-    for (uint32_t i = 1; i <= rank; i++) {
+    for (uint32_t i = 1; i <= lanes_subscripts(op); i++) {
         if (i > 1 && moves)
             return false;
         if (!is_next(op->args[i], loop, &moves))

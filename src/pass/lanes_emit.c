@@ -1,8 +1,6 @@
 /* Making ops in lanes: what the rules of single ops are written with. SPDX-License-Identifier: Apache-2.0 */
 #include "pass/lanes.h"
 
-#include <math.h>
-
 /* -- ops ----------------------------------------------------------------------------------------- */
 
 ir_op *
@@ -199,63 +197,31 @@ lanes_yield(lanes *l, uint32_t n, ir_value **values)
     lanes_op(l, RG_OP_YIELD, n, values, 0);
 }
 
-/* -- identities --------------------------------------------------------------------------------------- */
-
-static uint64_t
-least(rg_dtype d)
-{
-    return ir_is_signed(d) ? (uint64_t)1 << (ir_bits(d) - 1) : 0;
-}
-
-static uint64_t
-identity(rg_dtype d, rg_rmw how)
-{
-    bool is_float = ir_is_float(d);
-    switch (how) {
-    case RG_RMW_MUL:
-        return is_float ? ir_float_bits(d, 1.0) : 1;
-    case RG_RMW_MIN:
-        return is_float ? ir_float_bits(d, (double)INFINITY) : ~least(d);
-    case RG_RMW_MAX:
-        return is_float ? ir_float_bits(d, -(double)INFINITY) : least(d);
-    case RG_RMW_AND:
-        return ~(uint64_t)0;
-    case RG_RMW_ADD:
-    case RG_RMW_OR:
-    case RG_RMW_XOR:
-    case RG_RMW_EXCHANGE:
-    case RG_RMW_CAS:
-    case RG_RMW_COUNT:
-        break;
-    }
-    return 0;
-}
-
 ir_value *
 lanes_or_identity(lanes *l, ir_value *mask, ir_value *v, rg_rmw how)
 {
     rg_dtype d = (rg_dtype)v->type.dtype;
     if (!mask)
         return v;
-    return lanes_select(l, mask, v, lanes_const(l, d, identity(d, how)));
+    return lanes_select(l, mask, v, lanes_const(l, d, ir_identity(d, how)));
 }
 
 /* -- one lane after the other --------------------------------------------------------------------------- */
 
 /* loop (bits = those of the mask) { exit if none; lane = the lowest; each; bits without it } */
 ir_value *
-lanes_serial(lanes *l, ir_value *mask, ir_type type, lanes_each *each, void *user)
+lanes_serial(lanes *l, ir_value *mask, const ir_type *type, lanes_each *each, void *user)
 {
-    bool gives = type.kind == IR_SCALAR;
+    bool gives = type != NULL;
     uint64_t all = l->width < 64 ? ((uint64_t)1 << l->width) - 1 : ~(uint64_t)0;
     ir_value *init[2] = {mask ? lanes_unary(l, RG_OP_LANES_BITS, ir_scalar(RG_U64), mask) : lanes_const(l, RG_U64, all)};
     if (gives)
-        init[1] = lanes_zero(l, lanes_type(l, type));
+        init[1] = lanes_zero(l, lanes_type(l, *type));
     ir_op *loop = lanes_op(l, RG_OP_LOOP, 1 + gives, init, 1);
-    ir_value *result = gives ? ir_op_result(loop, l->fn, lanes_type(l, type), NULL) : NULL;
+    ir_value *result = gives ? ir_op_result(loop, l->fn, lanes_type(l, *type), NULL) : NULL;
     ir_region *body = loop->regions[0], *was = lanes_enter(l, body);
     ir_value *bits = ir_region_param(body, ir_scalar(RG_U64), NULL);
-    ir_value *made = gives ? ir_region_param(body, lanes_type(l, type), NULL) : NULL;
+    ir_value *made = gives ? ir_region_param(body, lanes_type(l, *type), NULL) : NULL;
     ir_value *none = lanes_compare(l, RG_OP_EQ, bits, lanes_const(l, RG_U64, 0));
     lanes_op(l, RG_OP_EXIT_IF, 1 + gives, (ir_value *[]){none, made}, 0);
     ir_value *lane = lanes_cast(l, lanes_unary(l, RG_OP_CTZ, bits->type, bits), RG_I32);

@@ -35,9 +35,11 @@ is_cheap(const ir_op *op)
     case RG_OP_FLOORMOD:
     case RG_OP_SQRT:
     case RG_OP_RSQRT:
+    case RG_OP_REMAINDER:
+    case RG_OP_NEXTAFTER:
         return false;
     }
-    return ir_ops[op->code].form != IR_OTHER && op->code < RG_OP_SQRT; /* the first function */
+    return ir_ops[op->code].form != IR_OTHER && !(ir_ops[op->code].flags & IR_FUNCTION);
 }
 
 static bool

@@ -174,6 +174,13 @@ rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
     return next_of_leaving(l, a, NULL, next);
 }
 
+/* whether result k is a number that leaving threads take along */
+static bool
+is_taken_along(const lanes *l, const ir_op *op, uint32_t k)
+{
+    return op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id];
+}
+
 static uint32_t
 leaving_args(lanes *l, const ir_op *op, ir_value **args)
 {
@@ -181,7 +188,7 @@ leaving_args(lanes *l, const ir_op *op, ir_value **args)
     ir_value *active = lanes_active(l);
     args[n++] = active ? active : lanes_splat(l, lanes_const(l, RG_BOOL, 1));
     for (uint32_t k = 0; k < ir_value_results(op); k++)
-        if (op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id])
+        if (is_taken_along(l, op, k))
             args[n++] = lanes_zero(l, lanes_type(l, op->results[k]->type));
     if (op->records)
         args[n++] = lanes_const(l, RG_I64, 0);
@@ -194,7 +201,7 @@ leaving_params(lanes *l, leaving *a, ir_region *body)
     a->params = lanes_carried_params(l, a->op, body, 0);
     a->alive = l->mask = ir_region_param(body, ir_with_lanes(ir_scalar(RG_BOOL), l->width), NULL);
     for (uint32_t k = 0; k < a->results; k++)
-        if (a->op->results[k]->type.kind == IR_SCALAR && l->uses[a->op->results[k]->id])
+        if (is_taken_along(l, a->op, k))
             a->kept[k] = ir_region_param(body, lanes_type(l, a->op->results[k]->type), NULL);
     a->count = a->op->records ? ir_region_param(body, ir_scalar(RG_I64), NULL) : NULL;
     lanes_set_params(l, a->op, a->params, 0);

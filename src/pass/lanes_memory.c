@@ -4,21 +4,6 @@
  * lane has its own subscripts, and only lanes that take part touch anything. */
 #include "pass/lanes.h"
 
-static uint32_t
-subscripts(const ir_op *op)
-{
-    return op->args[0]->type.kind == IR_BUFFER ? op->args[0]->type.rank : 0;
-}
-
-static bool
-one_element(lanes *l, const ir_op *op)
-{
-    for (uint32_t i = 1; i <= subscripts(op); i++)
-        if (!lanes_is_same(l, op->args[i]))
-            return false;
-    return true;
-}
-
 static ir_op *
 like(lanes *l, const ir_op *op)
 {
@@ -35,7 +20,7 @@ access(lanes *l, const ir_op *op, ir_value *value, ir_value *mask)
     made->successive = lanes_successive(l, op);
     made->masked = mask != NULL;
     ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
-    for (uint32_t i = 1; i <= subscripts(op); i++)
+    for (uint32_t i = 1; i <= lanes_subscripts(op); i++)
         ir_op_arg(made, l->fn, made->successive ? lanes_one(l, op->args[i]) : lanes_operand(l, op->args[i]));
     if (value)
         ir_op_arg(made, l->fn, value);
@@ -51,7 +36,7 @@ once(lanes *l, const ir_op *op, ir_value *value)
 {
     ir_op *made = like(l, op);
     for (uint32_t i = 0; i < op->nargs; i++)
-        ir_op_arg(made, l->fn, value && i == 1 + subscripts(op) ? value : lanes_one(l, op->args[i]));
+        ir_op_arg(made, l->fn, value && i == 1 + lanes_subscripts(op) ? value : lanes_one(l, op->args[i]));
     ir_append(l->into, made);
     return made;
 }
@@ -60,7 +45,7 @@ void
 lanes_load(lanes *l, const ir_op *op)
 {
     const ir_value *v = op->results[0];
-    if (one_element(l, op)) {
+    if (lanes_one_element(l, op)) {
         lanes_set(l, v, ir_op_result(once(l, op, NULL), l->fn, v->type, NULL), NULL);
         return;
     }
@@ -87,7 +72,7 @@ void
 lanes_store(lanes *l, const ir_op *op)
 {
     ir_value *value = lanes_operand(l, op->args[op->nargs - 1]);
-    if (!one_element(l, op))
+    if (!lanes_one_element(l, op))
         access(l, op, lanes_splat(l, value), lanes_active(l));
     else
         once(l, op, value->type.lanes ? last_lane(l, value) : value);
@@ -124,15 +109,15 @@ one_lanes_rmw(lanes *l, ir_value *lane, void *user)
 void
 lanes_rmw(lanes *l, const ir_op *op)
 {
-    ir_value *value = op->args[1 + subscripts(op)];
+    ir_value *value = op->args[1 + lanes_subscripts(op)];
     bool apart = !op->atomic || lanes_successive(l, op); /* no two lanes at one element */
-    if (one_element(l, op) && combines(op)) {
+    if (lanes_one_element(l, op) && combines(op)) {
         ir_value *each = lanes_or_identity(l, lanes_active(l), lanes_all(l, value), (rg_rmw)op->rmw);
         once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
-    } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !one_element(l, op)) {
+    } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !lanes_one_element(l, op)) {
         access(l, op, lanes_all(l, value), lanes_active(l));
     } else {
-        ir_type type = op->nresults ? op->results[0]->type : ir_trace();
+        const ir_type *type = op->nresults ? &op->results[0]->type : NULL;
         ir_value *old = lanes_serial(l, lanes_active(l), type, one_lanes_rmw, (void *)op);
         if (old)
             lanes_set(l, op->results[0], NULL, old);
@@ -209,5 +194,5 @@ one_lanes_print(lanes *l, ir_value *lane, void *user)
 void
 lanes_print(lanes *l, const ir_op *op)
 {
-    lanes_serial(l, lanes_active(l), ir_trace(), one_lanes_print, (void *)op);
+    lanes_serial(l, lanes_active(l), NULL, one_lanes_print, (void *)op);
 }

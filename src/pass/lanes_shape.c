@@ -176,16 +176,25 @@ shape_of_scalar(const lanes *l, const ir_op *op)
 
 /* -- memory and arrays --------------------------------------------------------------------------- */
 
-static uint32_t
-subscripts(const ir_op *op)
+uint32_t
+lanes_subscripts(const ir_op *op)
 {
     return op->args[0]->type.kind == IR_BUFFER ? op->args[0]->type.rank : 0;
 }
 
 bool
+lanes_one_element(const lanes *l, const ir_op *op)
+{
+    for (uint32_t i = 1; i <= lanes_subscripts(op); i++)
+        if (!lanes_is_same(l, op->args[i]))
+            return false;
+    return true;
+}
+
+bool
 lanes_successive(const lanes *l, const ir_op *op)
 {
-    uint32_t n = subscripts(op);
+    uint32_t n = lanes_subscripts(op);
     if (!n)
         return false;
     for (uint32_t i = 1; i < n; i++)
@@ -195,15 +204,6 @@ lanes_successive(const lanes *l, const ir_op *op)
     rg_dtype d = dtype_of(op->args[n]);
     bool negative = ir_bits(d) == 64 || (ir_bits(d) == 32 && ir_is_signed(d)); /* where it wrapped */
     return last.kind == LANES_STEP && last.stride == 1 && (negative || last.wrap == WRAPS_NOT);
-}
-
-static lane_shape
-shape_of_load(const lanes *l, const ir_op *op)
-{
-    for (uint32_t i = 1; i <= subscripts(op); i++)
-        if (!lanes_is_same(l, op->args[i]))
-            return any;
-    return same;
 }
 
 static void
@@ -324,7 +324,7 @@ see_op(lanes *l, const ir_op *op, bool diverged)
     }
     switch ((int)op->code) {
     case RG_OP_LOAD:
-        grow(l, op->results[0], shape_of_load(l, op));
+        grow(l, op->results[0], lanes_one_element(l, op) ? same : any);
         break;
     case RG_OP_RMW:
     case RG_OP_CALL:

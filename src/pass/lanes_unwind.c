@@ -50,6 +50,14 @@ perhaps_idle(lanes *l, const ir_op *op, ir_value **params, ir_value *mask, uint3
         next[k] = ir_op_result(made, l->fn, params[1 + k]->type, NULL);
 }
 
+/* whether the carried value k begins, in each thread, with what undoing its last iteration gives */
+static bool
+starts_later(const lanes *l, const ir_op *op, uint32_t k)
+{
+    const ir_value *init = op->args[ir_first_init(op) + k];
+    return init->def && lanes_is_moved(l, init->def, op);
+}
+
 /* Undoes the last iterations of the threads that are at theirs: what their carried values start with, and what is
  * used behind the unwind (`behind`, nbehind of them, carried as `kept`). */
 static void
@@ -63,7 +71,7 @@ undo_partial(lanes *l, const ir_op *op, ir_value *at, ir_value **params, ir_valu
     l->mask = at;
     lanes_make_moved(l, op);
     for (uint32_t k = 0; k < carried; k++)
-        if (op->args[init + k]->def && lanes_is_moved(l, op->args[init + k]->def, op))
+        if (starts_later(l, op, k))
             ran[n++] = lanes_select(l, at, lanes_all(l, op->args[init + k]), params[1 + k]);
     for (uint32_t k = 0; k < nbehind; k++)
         ran[n++] = lanes_select(l, at, lanes_all(l, behind[k]), kept[k]);
@@ -72,14 +80,14 @@ undo_partial(lanes *l, const ir_op *op, ir_value *at, ir_value **params, ir_valu
     lanes_enter(l, made->regions[1]);
     n = 0;
     for (uint32_t k = 0; k < carried; k++)
-        if (op->args[init + k]->def && lanes_is_moved(l, op->args[init + k]->def, op))
+        if (starts_later(l, op, k))
             not[n++] = params[1 + k];
     for (uint32_t k = 0; k < nbehind; k++)
         not[n++] = kept[k];
     lanes_yield(l, n, not);
     lanes_enter(l, was);
     for (uint32_t k = 0; k < carried; k++)
-        if (op->args[init + k]->def && lanes_is_moved(l, op->args[init + k]->def, op))
+        if (starts_later(l, op, k))
             params[1 + k] = ir_op_result(made, l->fn, params[1 + k]->type, NULL);
     for (uint32_t k = 0; k < nbehind; k++)
         kept[k] = ir_op_result(made, l->fn, kept[k]->type, NULL);
@@ -98,8 +106,7 @@ unwind_args(lanes *l, const ir_op *op, ir_value **args)
     uint32_t n = op->regions[0]->nparams - 1, init = ir_first_init(op);
     for (uint32_t k = 0; k < n; k++) {
         ir_value *v = op->args[init + k];
-        bool later = v->def && lanes_is_moved(l, v->def, op);
-        args[2 + k] = later ? lanes_zero(l, lanes_type(l, v->type)) : lanes_carried(l, v, op->regions[0]->params[1 + k]);
+        args[2 + k] = starts_later(l, op, k) ? lanes_zero(l, lanes_type(l, v->type)) : lanes_carried(l, v, op->regions[0]->params[1 + k]);
     }
     return 2 + n;
 }
@@ -110,12 +117,12 @@ static rg_dtype
 count_dtype(lanes *l, const ir_op *op)
 {
     const ir_op *maker = ir_trace_maker(op->args[0]), *count = op->args[1]->def;
-    rg_dtype index = (rg_dtype)maker->args[0]->type.dtype;
     rg_dtype cast = count && count->code == RG_OP_CAST ? (rg_dtype)count->args[0]->type.dtype : RG_NONE;
     bool few = ir_is_int(cast) && ir_bits(cast) <= 32;
     if (lanes_loop_of(l, op)->partial)
         return few && ir_is_signed(cast) ? RG_I32 : RG_I64;
-    return few || (maker->code == RG_OP_FOR && ir_bits(index) <= 32) ? RG_U32 : RG_I64;
+    bool of_few = maker->code == RG_OP_FOR && ir_bits((rg_dtype)maker->args[0]->type.dtype) <= 32;
+    return few || of_few ? RG_U32 : RG_I64;
 }
 
 /* how many full iterations each thread has to undo: none, where it takes no part */

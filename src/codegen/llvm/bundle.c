@@ -14,7 +14,7 @@ enum { DEPTH = 8 };
 static LLVMTypeRef
 vector_type(gen *g, rg_dtype d)
 {
-    return LLVMVectorType(gen_type(g, d), g->lanes);
+    return LLVMVectorType(gen_type(g, d), g->beside);
 }
 
 LLVMValueRef
@@ -27,7 +27,7 @@ gen_lane(gen *g, const ir_value *v)
 static void
 set_vector(gen *g, ir_value *const *v, LLVMValueRef vector)
 {
-    for (uint32_t i = 0; i < g->lanes; i++) {
+    for (uint32_t i = 0; i < g->beside; i++) {
         g->s->vectors[v[i]->id] = vector;
         g->s->lane[v[i]->id] = (uint8_t)i;
     }
@@ -38,7 +38,7 @@ static LLVMValueRef
 whole(const gen *g, ir_value *const *v)
 {
     LLVMValueRef vector = g->s->vectors[v[0]->id];
-    for (uint32_t i = 0; i < g->lanes && vector; i++)
+    for (uint32_t i = 0; i < g->beside && vector; i++)
         if (g->s->vectors[v[i]->id] != vector || g->s->lane[v[i]->id] != i)
             return NULL;
     return vector;
@@ -52,12 +52,12 @@ get_vector(gen *g, ir_value *const *v)
         return vector;
     LLVMTypeRef type = vector_type(g, (rg_dtype)v[0]->type.dtype);
     bool same = true;
-    for (uint32_t i = 1; i < g->lanes; i++)
+    for (uint32_t i = 1; i < g->beside; i++)
         same &= v[i] == v[0];
     if (same)
-        return gen_splat(g, g->lanes, gen_get(g, v[0]));
+        return gen_splat(g, g->beside, gen_get(g, v[0]));
     vector = LLVMGetPoison(type);
-    for (uint32_t i = 0; i < g->lanes; i++)
+    for (uint32_t i = 0; i < g->beside; i++)
         vector = LLVMBuildInsertElement(g->b, vector, gen_get(g, v[i]), gen_i32(g, i), "");
     return vector;
 }
@@ -91,7 +91,7 @@ static bool
 yields_run(const gen *g, const ir_region *r, uint32_t k, unsigned depth)
 {
     const ir_op *yield = ir_terminator(r);
-    return k + g->lanes <= yield->nargs && is_run(g, yield->args + k, depth);
+    return k + g->beside <= yield->nargs && is_run(g, yield->args + k, depth);
 }
 
 static bool
@@ -101,7 +101,7 @@ carried_run(const gen *g, const ir_op *op, uint32_t k, unsigned depth)
     if (op->code != RG_OP_FOR && op->code != RG_OP_LOOP)
         return false;
     return yields_run(g, op->regions[0], k, depth) ||
-           (init + k + g->lanes <= op->nargs && is_run(g, op->args + init + k, depth));
+           (init + k + g->beside <= op->nargs && is_run(g, op->args + init + k, depth));
 }
 
 static bool
@@ -132,7 +132,7 @@ is_run(const gen *g, ir_value *const *v, unsigned depth)
     bool one = def && !def->nregions;
     if (!depth || (one && !def->bundle))
         return false;
-    for (uint32_t i = 0; i < g->lanes; i++) {
+    for (uint32_t i = 0; i < g->beside; i++) {
         const ir_value *x = v[i];
         if (!is_float_value(x) || x->type.dtype != v[0]->type.dtype || x->region != v[0]->region)
             return false;
@@ -159,11 +159,11 @@ gen_groups(gen *g, const ir_op *op, bool results, uint32_t n, uint32_t *count)
     uint32_t used = 0;
     for (uint32_t k = 0; k < n; k += groups[used++].n) {
         ir_value *const *v = results ? op->results : op->args + ir_first_init(op);
-        bool may = g->s->vectors && k + g->lanes <= n;
-        for (uint32_t i = k; may && i < k + g->lanes; i++)
+        bool may = g->s->vectors && k + g->beside <= n;
+        for (uint32_t i = k; may && i < k + g->beside; i++)
             may = is_float_value(v[i]) && v[i]->type.dtype == v[k]->type.dtype;
         bool run = may && (results ? results_run(g, op, k, DEPTH) : carried_run(g, op, k, DEPTH));
-        groups[used] = (group){k, run ? g->lanes : 1};
+        groups[used] = (group){k, run ? g->beside : 1};
     }
     *count = used;
     return groups;
@@ -213,7 +213,7 @@ static bool
 collect(const gen *g, const ir_op *op, const ir_op **ops)
 {
     const ir_op *at = op;
-    for (uint32_t i = 0; i < g->lanes; i++, at = at->next) {
+    for (uint32_t i = 0; i < g->beside; i++, at = at->next) {
         if (!at || at->bundle != op->bundle || at->code != op->code || at->nargs != op->nargs)
             return false;
         for (uint32_t k = 0; k < at->nargs; k++)
@@ -234,14 +234,14 @@ vector_op(gen *g, const ir_op **ops)
     LLVMValueRef args[3] = {0};
     for (uint32_t k = 0; k < op->nargs && k < 3; k++) {
         bool same = true;
-        for (uint32_t i = 0; i < g->lanes; i++) {
+        for (uint32_t i = 0; i < g->beside; i++) {
             v[i] = ops[i]->args[k];
             same &= v[i] == v[0];
         }
         bool choice = op->code == RG_OP_SELECT && k == 0 && same;
         args[k] = choice ? gen_get(g, v[0]) : get_vector(g, v);
     }
-    for (uint32_t i = 0; i < g->lanes; i++)
+    for (uint32_t i = 0; i < g->beside; i++)
         v[i] = ops[i]->results[0];
     set_vector(g, v, gen_op_value(g, op, args));
 }
@@ -261,8 +261,8 @@ lies_together(const gen *g, const ir_op **ops)
 {
     const ir_op *op = ops[0];
     uint32_t places = op->nargs - (op->code == RG_OP_LOAD ? 0 : 1);
-    for (uint32_t i = 0; i < g->lanes; i++) {
-        if (ops[i]->beside != g->lanes || ops[i]->direction != i || ops[i]->atomic != op->atomic)
+    for (uint32_t i = 0; i < g->beside; i++) {
+        if (ops[i]->beside != g->beside || ops[i]->direction != i || ops[i]->atomic != op->atomic)
             return false;
         for (uint32_t k = 0; k < places; k++)
             if (ops[i]->args[k] != op->args[k])
@@ -282,7 +282,7 @@ access(gen *g, LLVMValueRef instruction, const ir_op *op)
 static void
 values_of(const gen *g, const ir_op **ops, ir_value **v)
 {
-    for (uint32_t i = 0; i < g->lanes; i++)
+    for (uint32_t i = 0; i < g->beside; i++)
         v[i] = ops[i]->nresults ? ops[i]->results[0] : ops[i]->args[ops[i]->nargs - 1];
 }
 
@@ -318,7 +318,7 @@ gather(gen *g, const ir_op **ops)
 {
     ir_value *v[IR_DIRECTIONS];
     values_of(g, ops, v);
-    for (uint32_t i = 0; i < g->lanes; i++)
+    for (uint32_t i = 0; i < g->beside; i++)
         gen_load(g, ops[i]);
     set_vector(g, v, get_vector(g, v));
 }
@@ -339,5 +339,5 @@ gen_next(gen *g, const ir_op *op)
     }
     if (!made)
         gen_op(g, op);
-    return made ? ops[g->lanes - 1] : op;
+    return made ? ops[g->beside - 1] : op;
 }

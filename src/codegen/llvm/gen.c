@@ -185,7 +185,7 @@ static bool
 find_lanes(ir_op *op, void *user)
 {
     gen *g = user;
-    g->lanes = op->beside > g->lanes ? op->beside : g->lanes;
+    g->beside = op->beside > g->beside ? op->beside : g->beside;
     g->has_lanes |= op->code == RG_OP_PARALLEL && gen_group_lanes(op);
     return true;
 }

@@ -85,7 +85,7 @@ typedef struct gen {
     uint32_t nbuffers;      /* parameters and results */
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
     uint32_t directions[RG_PLANE_COUNT];
-    uint32_t lanes; /* where they lie side by side: how many */
+    uint32_t beside; /* where they lie side by side: how many */
     uint32_t threads; /* of a group, at most; 0: none has lanes */
     alias_node *scopes;     /* nscopes of them */
     uint32_t nscopes;

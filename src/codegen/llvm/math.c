@@ -30,17 +30,17 @@ typedef struct aside {
     const ir_fn *ir;
     const ir_value **twins;
     scope *s, *spare;
-    uint32_t lanes;
+    uint32_t beside;
 } aside;
 
 static aside
 turn_to(gen *g, const ir_fn *fn)
 {
-    aside a = {g->ir, g->twins, g->s, g->spare, g->lanes};
+    aside a = {g->ir, g->twins, g->s, g->spare, g->beside};
     g->ir = fn;
     g->twins = NULL;
     g->spare = NULL; /* their tables have another length */
-    g->lanes = 0;
+    g->beside = 0;
     return a;
 }
 
@@ -51,7 +51,7 @@ turn_back(gen *g, const aside *a)
     g->twins = a->twins;
     g->s = a->s;
     g->spare = a->spare;
-    g->lanes = a->lanes;
+    g->beside = a->beside;
 }
 
 static void

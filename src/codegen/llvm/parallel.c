@@ -22,7 +22,7 @@ gen_scope_open(gen *g, const ir_region *region, LLVMValueRef fn, bool task)
         s = arena_one(g->scratch, scope);
         s->values = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
         s->wide = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
-        if (g->lanes > 1) {
+        if (g->beside > 1) {
             s->vectors = arena_new_n(g->scratch, LLVMValueRef, g->ir->next_id);
             s->lane = arena_new_n(g->scratch, uint8_t, g->ir->next_id);
         }

@@ -19,21 +19,7 @@ gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value
 LLVMValueRef
 gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d)
 {
-    bool is_float = ir_is_float(d), is_signed = ir_is_signed(d);
-    uint64_t ones = ~(uint64_t)0, top = (uint64_t)1 << (ir_bits(d) - 1);
-    switch ((int)how) {
-    case RG_RMW_ADD: /* -0: it leaves a sum of -0 as it is */
-        return gen_const(g, d, is_float ? ir_float_bits(d, -0.0) : 0);
-    case RG_RMW_MUL:
-        return gen_const(g, d, is_float ? ir_float_bits(d, 1) : 1);
-    case RG_RMW_MIN:
-        return gen_const(g, d, is_float ? ir_float_bits(d, INFINITY) : is_signed ? top - 1 : ones);
-    case RG_RMW_MAX:
-        return gen_const(g, d, is_float ? ir_float_bits(d, -INFINITY) : is_signed ? top : 0);
-    case RG_RMW_AND:
-        return gen_const(g, d, ones);
-    }
-    return LLVMConstNull(gen_type(g, d));
+    return gen_const(g, d, ir_identity(d, how));
 }
 
 /* a float as the integer of its width, which compare-exchange takes */
