@@ -88,6 +88,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
         .contraction = k->module->context->contraction,
         .shared = args->shared,
         .lanes = v->key[API_KEY_SINGLE] ? 1 : 0,
+        .simt = table->simt,
         .stage = table->stage,
     };
     ir_fn *fn;

@@ -341,7 +341,8 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     mem_own(&owns, ir_module_release, m);
     m->plan = &plan;
     m->drop = plan.drop;
-    m->lanes = chosen.lanes;
+    m->simt = chosen.simt;
+    m->lanes = chosen.simt ? 32 : chosen.lanes;
     m->vector = options->vector ? options->vector : vector_of_this_machine();
     m->told_lanes = options->told_lanes;
     m->told_user = options->user;

@@ -198,6 +198,7 @@ struct ir_module {
     vec(ir_file) files;      /* files.at[0] is none */
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
     unsigned lanes; /* lower_lanes: threads of a group; 1: all by themselves, 0: as it pays */
+    bool simt;      /* ... for warps: groups of 32, whose lanes a GPU's threads are */
     unsigned vector; /* ... on a machine with vectors of so many bytes; 0: 64 */
     ir_told_lanes *told_lanes; /* ... what it decides; may be NULL */
     void *told_user;

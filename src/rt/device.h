@@ -1,8 +1,9 @@
 /* What stands between the API and a device: one table of functions. SPDX-License-Identifier:
  * Apache-2.0
  *
- * Argument checks, caches, versions and messages about arguments stand above it, once. Devices here
- * share the host's memory and are synchronous. */
+ * Argument checks, caches, versions and messages about arguments stand above it, once. A device without a
+ * table for memory shares the host's and is synchronous; others may return from a launch before it has ended, keep the
+ * order of what they are given, and report what went wrong at the next call that waits. */
 #ifndef RT_DEVICE_H
 #define RT_DEVICE_H
 
@@ -16,6 +17,9 @@ typedef struct rt_device_desc {
     uint64_t tape_budget; /* bytes; not 0 */
     uint32_t num_threads; /* 0: the device's choice */
     bool native_math;     /* the platform's math functions instead of our own */
+    bool fast_math;       /* approximate ones of the GPU */
+    void *stream;         /* the caller's, in which everything is done (CUDA: a CUstream); NULL: the device's own */
+    uint32_t ordinal;     /* which of several GPUs */
 } rt_device_desc;
 
 /* A kernel in one form, at the table's stage. The module stays alive as long as the program. */
@@ -29,6 +33,26 @@ typedef struct rt_program_desc {
     const bool *dense;
 } rt_program_desc;
 
+/* Memory that is not the host's: addresses are the device's. */
+typedef struct rt_memory_table {
+    rg_status (*allocate)(rt_device *device, size_t bytes, void **memory, str *error); /* zeroed */
+    void (*release)(rt_device *device, void *memory, size_t bytes);
+    rg_status (*write)(rt_device *device, void *to, const void *host, size_t bytes, str *error);
+    rg_status (*read)(rt_device *device, void *host, const void *from, size_t bytes, str *error); /* waits */
+    rg_status (*copy)(rt_device *device, void *to, const void *from, size_t bytes, str *error);
+    rg_status (*fill)(rt_device *device, void *to, const void *element, uint32_t size, size_t count, str *error);
+    bool (*reaches)(rt_device *device, const void *memory); /* whether kernels can use memory of the caller's */
+} rt_memory_table;
+
+/* Launches (copies, fills) that are recorded and later done again, as a whole. */
+typedef struct rt_graph rt_graph;
+typedef struct rt_graph_table {
+    rg_status (*begin)(rt_device *device, str *error);
+    rg_status (*end)(rt_device *device, rt_graph **graph, str *error); /* graph NULL: drop what was recorded */
+    rg_status (*launch)(rt_graph *graph, str *error);
+    void (*release)(rt_graph *graph);
+} rt_graph_table;
+
 typedef struct rt_device_table {
     const char *name;
     ir_stage stage; /* of the IR it runs */
@@ -41,6 +65,11 @@ typedef struct rt_device_table {
      * whatever the launch had written by then, unless `restores`. */
     rg_status (*launch)(rt_program *program, const rt_arg *args, str *error);
     bool restores; /* the device itself puts arrays back when a budget is exceeded */
+    bool simt;     /* threads run in warps: of the IR, parallel loops in groups of 32 */
+    /* NULL: the host's memory; launches end before they return; no graphs */
+    const rt_memory_table *memory;
+    rg_status (*sync)(rt_device *device, str *error); /* waits; what went wrong since the last time */
+    const rt_graph_table *graphs;
 } rt_device_table;
 
 extern const rt_device_table rt_device_interp;

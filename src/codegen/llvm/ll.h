@@ -23,6 +23,11 @@ typedef struct ll_options {
     bool noalias;           /* no two planes of any parameters share memory */
     bool alone;             /* launches use one thread: nothing needs to be atomic */
     bool native_math;       /* the platform's math functions, not our own */
+    bool fast_math;         /* GPUs: approximate instructions for division, roots, sin, exp, ... of f32 */
+    /* Code for a GPU, or, without a triple, for rt/simt, which runs such code on this machine: values with lanes are
+     * one number in each thread of a warp (rt/gpu/gpu.h). All parallel loops are in groups of RT_WARP or of none. */
+    bool simt;
+    const char *libdevice;  /* NVPTX with native_math: path of NVIDIA's library in LLVM's bitcode */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
     const char *triple, *cpu, *features;
 } ll_options;
@@ -41,6 +46,28 @@ void ll_code_free(ll_code *code); /* takes NULL */
 RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *const *names,
                                        uint32_t n, const ll_options *options, str *out,
                                        diag_list *diags);
+
+/* What GPU code names by number: where something may fail, what is printed. Texts live as long as the kernel's IR. */
+typedef struct ll_place {
+    const char *text, *file; /* of an assert, or the format; may be NULL */
+    const char *dtypes;      /* printed: one byte for each value */
+    uint32_t line, values;
+} ll_place;
+
+/* What the host has to know of code with `simt`. */
+typedef struct ll_gpu_info {
+    vec(ll_place) places;
+    bool waits;    /* has a barrier of the whole grid: all blocks must be resident at once */
+    bool has_tape; /* pages are asked for */
+    bool prints;
+} ll_gpu_info;
+void ll_gpu_info_free(ll_gpu_info *info);
+/* Of code that ll_compile made with `simt`: its entry is void(rt_gpu_launch *, const rt_arg *). */
+const ll_gpu_info *ll_code_gpu(const ll_code *code);
+/* PTX with one entry `name` for options->cpu ("sm_70" to "sm_120"; NULL: sm_70). RG_UNSUPPORTED: this LLVM does not
+ * know the target. */
+RG_MUST_CHECK rg_status ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx,
+                                    ll_gpu_info *info, diag_list *diags);
 
 /* For people: LLVM's IR before or after its passes, or the assembly. */
 typedef enum ll_stage { LL_STAGE_RAW, LL_STAGE_OPTIMIZED, LL_STAGE_ASSEMBLY } ll_stage;

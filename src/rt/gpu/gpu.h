@@ -1,0 +1,124 @@
+/* Where code for GPUs and the runtime on the device meet. SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel in any form compiles to one GPU kernel
+ *
+ *     void kernel(rt_gpu_launch *launch, const rt_arg args[])        (the arguments by value where the target can)
+ *
+ * over a grid that fits the device at once. Every thread of the grid runs the kernel-level code, all with the same
+ * values; what that code does to memory, one thread does (rt_gpu_alone). A parallel loop is cut into pieces, groups
+ * of RT_WARP threads that lower_lanes has made; warps take pieces until there are none left, then the whole grid waits
+ * for all. So a kernel needs the host neither between its tasks nor for loops whose trips only the device knows.
+ *
+ * A warp is a worker as a thread of rt/cpu is one: it has a tape of its own, with one cursor. Inside a task control is
+ * the warp's: all its lanes run the same instructions; a value with lanes is in each of them one number. Functions
+ * here are called by all lanes of a warp together (at kernel level: by all threads of the grid), with the same arguments,
+ * and give all of them the same result.
+ *
+ * Nothing here leaves a function from inside: what can fail says so (NULL, not 0), and the caller returns from its
+ * task, or from the kernel.
+ *
+ * This folder is C without a library, compiled for each kind of GPU and, with the primitives of rt/simt, for the host. */
+#ifndef RT_GPU_GPU_H
+#define RT_GPU_GPU_H
+
+#include "rt/abi.h"
+
+enum { RT_WARP = 32, RT_GPU_BLOCK = 128 }; /* threads of a warp, of a block */
+
+/* Pages of a warp's tape. Like those of rt/cpu (rt/abi.h), but smaller: every resident warp has one. */
+enum { RT_GPU_PAGE = 1 << 15 };
+
+typedef struct rt_gpu_launch rt_gpu_launch; /* launch.h: in device memory; what all threads share */
+
+/* As rt_worker: compiled code reads cursor to turned by offset, which are the same here and there. Each thread has a
+ * copy; all copies of a warp are equal. */
+typedef struct rt_gpu_worker {
+    char *cursor;
+    int32_t atomic;
+    int32_t index; /* number of the warp in the grid; -1: of the kernel-level code */
+    int32_t seat;
+    uint32_t turned;
+    struct rt_gpu_thread *thread;
+    struct rt_page *first_page;
+    uint32_t pages;
+    int32_t failed; /* the piece it runs came to a fault, or to the end of the pool */
+    char *scratch;
+    uint64_t scratch_size;
+} rt_gpu_worker;
+
+/* What one thread of the grid knows; in its own memory. */
+typedef struct rt_gpu_thread {
+    rt_gpu_launch *launch;
+    rt_gpu_worker worker; /* its warp, in tasks */
+    rt_gpu_worker kernel; /* the kernel-level code */
+    int64_t n, at, piece; /* of the task: threads; where the warp is; pieces are so many threads */
+    int32_t flags;
+    int32_t phase; /* of the task: main, retries */
+    int32_t wrote, read; /* at kernel level since the last barrier */
+    uint64_t heap;  /* bytes that the kernel-level code has taken from the pool's end */
+    uint64_t spare[8];
+} rt_gpu_thread;
+
+/* -- kernel level ------------------------------------------------------------------------------------------------ */
+
+/* First and last call of every thread. */
+void rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch);
+void rt_gpu_leave(rt_gpu_thread *thread);
+/* Whether this thread is the one that does what kernel-level code does to arrays. */
+int32_t rt_gpu_alone(rt_gpu_thread *thread);
+/* Before loads from arrays, and before stores to them, at kernel level: the grid waits where they would meet others that
+ * have not become visible, or not been read. */
+void rt_gpu_reads(rt_gpu_thread *thread);
+void rt_gpu_writes(rt_gpu_thread *thread);
+
+/* A parallel loop over n threads:
+ *
+ *     rt_gpu_begin(thread, n, flags);
+ *     while (rt_gpu_next(thread, &lo, &hi))
+ *         task(closure, lo, hi, &thread->worker);
+ *     if (rt_gpu_end(thread, waits)) leave the kernel
+ *
+ * flags: RT_KEEP_RECORDS, RT_KEEP_REWINDS as in rt_cpu_parallel; or RT_GPU_LANES: threads run in groups of RT_WARP (pieces
+ * begin at multiples of it), else one by one, the whole warp for each; RT_GPU_BALANCES: they may take different times;
+ * RT_GPU_REPEATS: a piece that finds no page of tape has had no effect by then and can be run again, when fewer warps
+ * share the pool. A task that records or rewinds gives each warp the same pieces, last to first in the latter.
+ * rt_gpu_end: 0, or that a task failed. waits 0: nothing follows, so that the grid need not wait. */
+enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64 };
+void rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags);
+int32_t rt_gpu_next(rt_gpu_thread *thread, int64_t *lo, int64_t *hi);
+int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t waits);
+/* Reductions: between begin and end a place for `cells` numbers of 8 bytes of each warp, in a row (that of warp w at
+ * w * cells); after rt_gpu_end, how many warps took part: the first so many. Those of the task before are then gone
+ * once the next task has begun. */
+uint64_t *rt_gpu_partials(rt_gpu_thread *thread, int32_t cells);
+int32_t rt_gpu_slots(rt_gpu_thread *thread);
+
+/* Zeroed memory until the launch ends; NULL: the budget's end. `last`: as rt_cpu_temp_again. */
+void *rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place);
+void *rt_gpu_temp_again(rt_gpu_thread *thread, int64_t bytes, void *last, int32_t place);
+
+/* -- the tape ------------------------------------------------------------------------------------------------------
+ * As the functions rt_cpu_... of the same names (rt/abi.h), of a warp's worker or the kernel's; `place` numbers the
+ * line. NULL (over: never) after a fault. At kernel level all threads see one tape, to which rt_gpu_alone's thread writes:
+ * compiled code calls rt_gpu_writes before a push and rt_gpu_reads before a pop, as for arrays. */
+char *rt_gpu_page(rt_gpu_worker *worker, char *cursor, int32_t place);
+char *rt_gpu_reserve(rt_gpu_worker *worker, char *cursor, int64_t bytes, int32_t frame, int32_t place);
+int32_t rt_gpu_over(rt_gpu_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts, int64_t room);
+/* *over: there is no room by rt_gpu_over's measure, the result is then `cursor`; NULL only after a fault */
+char *rt_gpu_room(rt_gpu_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, int32_t place,
+                  int32_t *over);
+char *rt_gpu_thin(rt_gpu_worker *worker, char *header, char *mark, int64_t most, const int64_t *sizes, int32_t n);
+char *rt_gpu_save(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank, int32_t place);
+char *rt_gpu_restore(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank);
+char *rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place);
+int32_t rt_gpu_over_tasks(rt_gpu_worker *worker, char *cursor, char *mark, char *tasks, int32_t parts, int64_t room);
+/* At least `bytes` for local arrays that all lanes share, aligned to 64, until the task ends; NULL: none left. */
+char *rt_gpu_scratch(rt_gpu_worker *worker, int64_t bytes, int32_t place);
+
+/* -- what the user sees ---------------------------------------------------------------------------------------------
+ * The first fault of a launch is the one that is reported. */
+void rt_gpu_assert(rt_gpu_worker *worker, int32_t place);
+/* `place` has the format and the types. What does not fit the buffer until the host empties it is counted, not kept. */
+void rt_gpu_print(rt_gpu_worker *worker, int32_t place, const uint64_t *values, int32_t n);
+
+#endif
