@@ -26,6 +26,7 @@ typedef struct pipeline_options {
     bool shared;           /* buffers may share adjoints: no add to one is exclusive */
     unsigned lanes;        /* threads of a group: 8, 16; 1: none; 0: what pays (the environment's RG_LANES comes after it) */
     bool simt;             /* for a GPU's warps: groups of 32, no other choice */
+    bool checked;          /* subscripts outside an array's extents are faults */
     unsigned vector;       /* bytes of the vectors of the machine that it runs on; 0: of this one */
     ir_told_lanes *told_lanes; /* with `user`, for each parallel loop; may be NULL */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */

@@ -14,7 +14,7 @@ typedef struct rt_device rt_device;   /* an open device */
 typedef struct rt_program rt_program; /* one form of a kernel, ready to launch */
 
 typedef struct rt_device_desc {
-    uint64_t tape_budget; /* bytes; not 0 */
+    uint64_t tape_budget; /* bytes; 0, with a memory of its own only: the device's choice */
     uint32_t num_threads; /* 0: the device's choice */
     bool native_math;     /* the platform's math functions instead of our own */
     bool fast_math;       /* approximate ones of the GPU */
@@ -31,9 +31,12 @@ typedef struct rt_program_desc {
      * row-major without gaps */
     const uint8_t *present, *absent;
     const bool *dense;
+    const char *label; /* for messages: "kernel `relax` (vjp)"; NULL: the function's name. Lives as long as the module */
 } rt_program_desc;
 
-/* Memory that is not the host's: addresses are the device's. */
+/* Memory that is not the host's: addresses are the device's. Everything happens in the order of launches. `write` has
+ * read all of `host` when it returns, `fill` its element. While launches are recorded (rt_graph_table) only `copy` and
+ * `fill` are asked for, and are recorded too. */
 typedef struct rt_memory_table {
     rg_status (*allocate)(rt_device *device, size_t bytes, void **memory, str *error); /* zeroed */
     void (*release)(rt_device *device, void *memory, size_t bytes);
@@ -62,7 +65,9 @@ typedef struct rt_device_table {
                          diag_list *diags);
     void (*release)(rt_program *program);
     /* RG_BUDGET, RG_ASSERT, RG_OUT_OF_MEMORY with the place in `error`. After RG_BUDGET arrays hold
-     * whatever the launch had written by then, unless `restores`. */
+     * whatever the launch had written by then, unless `restores`. A device with `sync` may tell of an earlier launch,
+     * here and wherever it waits, and then does not do this one: its texts begin with the label of the program that failed,
+     * "LABEL: FILE:LINE: ...". Without `sync` the fault is that of this launch, and the caller puts the label there. */
     rg_status (*launch)(rt_program *program, const rt_arg *args, str *error);
     bool restores; /* the device itself puts arrays back when a budget is exceeded */
     bool simt;     /* threads run in warps: of the IR, parallel loops in groups of 32 */
