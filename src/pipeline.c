@@ -279,15 +279,19 @@ check_math(diag_list *diags)
     return false;
 }
 
-/* RG_LANES=1|8|16|32; false: it says something else */
+/* RG_LANES=1|8|16|32, or warp: as for a GPU, which the interpreter can run; false: it says something else */
 static bool
-choose_lanes(unsigned *lanes, diag_list *diags)
+choose_lanes(unsigned *lanes, bool *simt, ir_stage stage, diag_list *diags)
 {
     const char *forced = getenv("RG_LANES");
     if (!forced || !*forced)
         return true;
+    if (strcmp(forced, "warp") == 0) {
+        *simt |= stage == IR_STAGE_AD;
+        return true;
+    }
     if (strcmp(forced, "1") && strcmp(forced, "8") && strcmp(forced, "16") && strcmp(forced, "32")) {
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_LANES is \"%s\"\nit takes 1, 8, 16 or 32", forced);
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_LANES is \"%s\"\nit takes 1, 8, 16, 32 or warp", forced);
         return false;
     }
     *lanes = (unsigned)atoi(forced);
@@ -331,7 +335,7 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     ad_plan_options plan = options->plan;
     pipeline_options chosen = *options;
     *fn = NULL;
-    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, diags) || !choose_stage(&chosen.stage, diags) ||
+    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, &chosen.simt, chosen.stage, diags) || !choose_stage(&chosen.stage, diags) ||
         !check_math(diags))
         return NULL;
     mem_owner owns, leaves;

@@ -10,6 +10,7 @@
  *   ; print TEXT                    what the run prints (\n for an end of line)
  *   ; budget BYTES                  of the tape
  *   ; stage ad                      source (unless told), ad, tape, slots
+ *   ; simt 1                        groups are warps
  *   ; count PASS OP N               after PASS (or `simplify`) the kernel holds N ops of this name
  *
  * The last kernel of the file is run. */

@@ -3,7 +3,7 @@
  *   lanes_test FOLDER...       every .rg file in it; see ircase.h
  *
  * What is not lowered yet is lowered first. Each case is compiled for this machine and for others: those that this
- * machine can stand in for run it, the others' code is made and not run. */
+ * machine can stand in for run it, the others' code is made and not run. Cases of warps are for GPUs. */
 #include "ircase.h"
 
 #include "ad/ad.h"
@@ -81,7 +81,7 @@ run_case(const char *path)
 {
     ircase c;
     bool good = ircase_open(&c, path);
-    if (good && !expects_fault(&c)) {
+    if (good && !expects_fault(&c) && !c.module->simt) {
         good = lower(&c);
         for (size_t i = 0; good && i < countof(targets); i++)
             good = targets[i].runs ? run(&c, &targets[i], 1) && (targets[i].options.alone || run(&c, &targets[i], 2))

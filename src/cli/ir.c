@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [--constant NAME]\n"
-    "              [options]\n"
+    "              [--simt] [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -25,7 +25,8 @@ static const char help[] =
     "                 optimized  after LLVM's passes\n"
     "                 assembly\n"
     "  --directions N of the adjoints (of the tangents, where the form has any): 1 to "
-    "64\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
+    "64\n"
+    "  --simt         as it is for a GPU: threads run in warps of 32\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
                                      "ad",       "plan",   "tape",      "arrays", "optimized",
@@ -77,7 +78,7 @@ is_code(const char *stage)
 
 static int
 print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
-            const cli_words *constant)
+            const cli_words *constant, bool simt)
 {
     listing l = {.stage = stage};
     uint32_t directions[RG_PLANE_COUNT];
@@ -85,6 +86,7 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
     pipeline_options options = {.form = form,
                                 .directions = directions,
                                 .contraction = ir->contraction,
+                                .simt = simt,
                                 .stage = IR_STAGE_SLOTS,
                                 .seen = seen,
                                 .user = &l};
@@ -127,11 +129,12 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0},
-              constant = {0};
+              constant = {0}, simt = {0};
     const cli_option options[] = {{"--form", false, &form_words},
                                   {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
                                   {"--constant", false, &constant},
+                                  {"--simt", true, &simt},
                                   CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional)) {
@@ -150,7 +153,7 @@ run(int argc, char **argv)
         else if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
             cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
         else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage, (uint32_t)n, &constant);
+            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, simt.n > 0);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
@@ -159,6 +162,7 @@ run(int argc, char **argv)
     vec_free(&stage_words);
     vec_free(&direction_words);
     vec_free(&constant);
+    vec_free(&simt);
     return code;
 }
 

@@ -45,7 +45,7 @@
  * (without operand) that the threads run from last to first, each by the worker that ran it, and take
  * those frames back. load, store and rmw of any plane have the buffer's element type.
  *
- * Lanes. lower_lanes makes a parallel loop run in groups of n threads (n = 8, 16), side by side: its last region
+ * Lanes. lower_lanes makes a parallel loop run in groups of n threads (n = 8, 16, 32), side by side: its last region
  * parameter is a mask, `bool x n`, of the lanes that are threads (the first ones), the one before it the last index of
  * the first of them; a group's threads differ in that index alone, and are successive. Where rows end, and where the
  * loop is cut for workers, groups are shorter. A value of type `f32x16` is one for each thread of the group, other
@@ -53,7 +53,8 @@
  * lanes for all of them. What else has lanes:
  *   load, store     a subscript or the value has lanes, or `successive`; masked: other lanes touch nothing, a load
  *                   gives them 0
- *   rmw             add, no result, no two lanes at one element
+ *   rmw             add, no result, no two lanes at one element; in warps (ir_module.simt) any update, whose result has
+ *                   lanes, 0 in those that are masked out; lanes may then meet at one element if it is atomic
  *   extract, insert of an array with lanes, lane by lane; the subscript may have lanes, and an extract with such a
  *                   subscript also takes an array or table without lanes
  *   parallel        what it yields for reductions has lanes: the identity in those that are no threads

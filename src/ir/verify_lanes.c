@@ -71,15 +71,21 @@ verify_access_lanes(verifier *v, const ir_op *op, uint32_t rank)
         return verify_error(v, op, E_LANES, "a successive access has lanes, its subscripts have none");
     if (op->code == RG_OP_STORE)
         lanes |= with_lanes(op, 1 + rank, op->nargs - op->masked);
-    if (op->code == RG_OP_RMW && (spread || values) &&
-        (!spread || op->rmw != RG_RMW_ADD || op->nresults))
+    bool updates = op->code == RG_OP_RMW && (spread || values), simt = v->fn->module->simt;
+    if (updates && !simt && (!spread || op->rmw != RG_RMW_ADD || op->nresults))
         return verify_error(v, op, E_LANES,
                             "rmw with lanes adds, gives nothing, and no two lanes have one element\n"
                             "other updates are made lane by lane");
+    if (updates && !spread && !op->atomic)
+        return verify_error(v, op, E_LANES, "lanes update one element atomically");
+    lanes |= updates;
     if (op->code != RG_OP_LOAD && op->successive && !values)
         return verify_error(v, op, E_LANES, "the value or the mask of a successive access has lanes");
     if (!check_mask(v, op, lanes))
         return false;
+    if (op->nresults && op->code == RG_OP_RMW)
+        return (op->results[0]->type.lanes != 0) == lanes ||
+               verify_error(v, op, E_RESULT, "the result has lanes where an operand has any, and only there");
     if (!op->nresults || op->code != RG_OP_LOAD)
         return true;
     return (op->results[0]->type.lanes != 0) == spread ||

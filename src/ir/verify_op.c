@@ -215,7 +215,7 @@ check_rmw(verifier *v, const ir_op *op)
     if (op->nresults > 1)
         return verify_error(v, op, E_RESULT, "rmw has one result or none");
     return verify_counts(v, op, op->nargs, op->nresults, 0) && check_update(v, op, op->rmw, d) &&
-           (!op->nresults || verify_result(v, op, 0, ir_scalar(d)));
+           (!op->nresults || verify_result(v, op, 0, ir_with_lanes(ir_scalar(d), op->results[0]->type.lanes)));
 }
 
 static bool

@@ -275,10 +275,43 @@ usual_width(const lanes *l, const ir_op *parallel)
     return width;
 }
 
+/* whether it has one thread at most, as far as its bounds say */
+static bool
+is_single(const ir_op *parallel)
+{
+    uint32_t rank = parallel->attr.rank, single = 0;
+    for (uint32_t k = 0; k < rank; k++) {
+        uint64_t lo, hi;
+        if (!ir_is_const(parallel->args[k], &lo) || !ir_is_const(parallel->args[rank + k], &hi))
+            continue;
+        if ((int64_t)hi <= (int64_t)lo)
+            return true;
+        single += hi - lo == 1;
+    }
+    return single == rank;
+}
+
+/* A warp's lanes are there anyway. */
+static unsigned
+choose_warp(lanes *l, const ir_op *parallel)
+{
+    const ir_module *m = l->fn->module;
+    bool single = is_single(parallel);
+    l->width = 32;
+    if (!single)
+        lanes_check(l, parallel->regions[0]);
+    unsigned width = single || l->refused ? 1 : l->width;
+    if (m->told_lanes)
+        m->told_lanes(m->told_user, parallel, width, 0, 0, single ? NULL : l->refused);
+    return width;
+}
+
 unsigned
 lanes_choose(lanes *l, const ir_op *parallel)
 {
     ir_module *m = l->fn->module;
+    if (m->simt)
+        return choose_warp(l, parallel);
     l->vector = m->vector ? m->vector : 64;
     l->width = m->lanes ? m->lanes : usual_width(l, parallel);
     l->beside = false;

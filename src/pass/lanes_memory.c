@@ -106,6 +106,20 @@ one_lanes_rmw(lanes *l, ir_value *lane, void *user)
     return op->nresults ? ir_op_result(made, l->fn, op->results[0]->type, NULL) : NULL;
 }
 
+/* On a GPU each lane's update is an atomic operation of its own, or there is no other at its element. */
+static void
+rmw_in_lanes(lanes *l, const ir_op *op)
+{
+    uint32_t at = 1 + lanes_subscripts(op);
+    bool cas = op->rmw == RG_RMW_CAS;
+    ir_op *made = access(l, op, lanes_all(l, op->args[at]), cas ? lanes_all(l, op->args[at + 1]) : lanes_active(l));
+    if (cas && lanes_active(l))
+        ir_op_arg(made, l->fn, lanes_active(l));
+    made->masked = lanes_active(l) != NULL;
+    if (op->nresults)
+        lanes_set(l, op->results[0], NULL, ir_op_result(made, l->fn, lanes_type(l, op->results[0]->type), NULL));
+}
+
 void
 lanes_rmw(lanes *l, const ir_op *op)
 {
@@ -116,6 +130,8 @@ lanes_rmw(lanes *l, const ir_op *op)
         once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
     } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !lanes_one_element(l, op)) {
         access(l, op, lanes_all(l, value), lanes_active(l));
+    } else if (l->fn->module->simt && (op->atomic || !lanes_one_element(l, op))) {
+        rmw_in_lanes(l, op);
     } else {
         const ir_type *type = op->nresults ? &op->results[0]->type : NULL;
         ir_value *old = lanes_serial(l, lanes_active(l), type, one_lanes_rmw, (void *)op);

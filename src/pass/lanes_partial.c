@@ -131,22 +131,11 @@ close_unwind(ir_op *op, void *user)
     return true;
 }
 
-static bool
-look_at_loop(ir_op *op, void *user)
-{
-    lanes *l = user;
-    for (uint32_t k = 0; op->code == RG_OP_LOOP && k < op->nargs && lanes_loop_of(l, op)->partial; k++)
-        if (op->args[k]->type.kind == IR_ARRAY)
-            l->refused = "a loop whose last iterations have to be undone by themselves carries a local array";
-    return true;
-}
-
 void
 lanes_find_partial(lanes *l, const ir_region *r)
 {
     ir_walk((ir_region *)r, look_at_recall, l);
     ir_walk((ir_region *)r, close_unwind, l);
-    ir_walk((ir_region *)r, look_at_loop, l);
 }
 
 /* -- making it ------------------------------------------------------------------------------------- */

@@ -7,8 +7,9 @@
  * long that several threads run; with --gcc, each forward kernel against the C compiler's; with
  * --plans, gradients under every plan that can be forced against those of the default one; with
  * --directions, launches of three directions against three launches; with --lanes, programs with what
- * lanes find hard, for about as many threads as there are lanes, with 1, 8, 16 and 32 of them against the
- * interpreter (--device interp: which then runs the lowered programs itself, so that many can be tried). Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
+ * lanes find hard, for about as many threads as there are lanes, with 1, 8, 16 and 32 of them, and in warps on the
+ * interpreter, against the interpreter (--device interp: which then runs the lowered programs itself, so that many can be
+ * tried). Programs run in child processes, so that a crash or an endless loop is one more finding. A failing program
  * is shrunk by dropping statements as long as it fails in the same way, and written to
  * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
@@ -322,8 +323,8 @@ check_several(const setting *t, const char *source, uint64_t seed, bool wide, re
 
 /* -- lanes ------------------------------------------------------------------------------------- */
 
-enum { WIDTHS = 4 };
-static const char *const lanes[WIDTHS] = {"1", "8", "16", "32"};
+enum { WIDTHS = 5 };
+static const char *const lanes[WIDTHS] = {"1", "8", "16", "32", "warp"}; /* the last one on the interpreter alone */
 
 /* Returns what was forced before, to be freed. */
 static char *
@@ -351,7 +352,7 @@ run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsign
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
     char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
-    bool good = (w->modules[k] || open_on(t, t->cpu ? t->cpu : t->interp, source, false, &w->modules[k], s, in, seed, r)) &&
+    bool good = (w->modules[k] || open_on(t, t->cpu && k + 1 < WIDTHS ? t->cpu : t->interp, source, false, &w->modules[k], s, in, seed, r)) &&
                 (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
                 run(s, in, form, what, r);
     free(force("RG_LANES", was));

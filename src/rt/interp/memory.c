@@ -248,7 +248,7 @@ interp_combine(rg_rmw rmw, rg_dtype d, uint64_t old, uint64_t value, uint64_t co
 }
 
 static interp_flow
-update(interp_frame *f, const ir_op *op, unsigned lane, void **at)
+update(interp_frame *f, const ir_op *op, unsigned lane, void **at, uint64_t *was)
 {
     rg_dtype dtype;
     if (find(f, op, lane, &dtype, at) == FLOW_FAULT)
@@ -266,27 +266,29 @@ update(interp_frame *f, const ir_op *op, unsigned lane, void **at)
         return FLOW_NEXT;
     uint64_t old = *at ? convert(dtype, computed, interp_element_read(dtype, *at)) : 0;
     if (*at) {
-        uint64_t compare = cas ? interp_bits(f, op->args[last]) : 0;
+        uint64_t compare = cas ? interp_lane(f, op->args[last], lane) : 0;
         uint64_t now = interp_combine((rg_rmw)op->rmw, computed, old, value, compare);
         interp_element_write(dtype, *at, convert(computed, dtype, now));
     }
-    if (op->nresults)
-        f->words[op->results[0]->id].bits = old;
+    *was = old;
     return FLOW_NEXT;
 }
 
-/* No two lanes may add to one element. */
+/* No two lanes may update one element, but atomically, in warps. */
 static interp_flow
 update_lanes(interp_frame *f, const ir_op *op, unsigned lanes)
 {
     void *at[64] = {0};
-    interp_flow flow = FLOW_NEXT;
+    bool apart = !op->atomic || !f->program->fn->module->simt;
+    uint64_t none[64], *was = op->nresults ? interp_lanes_set(f, op, op->results[0]) : none;
+    interp_flow flow = was ? FLOW_NEXT : FLOW_FAULT;
     for (unsigned l = 0; l < lanes && flow == FLOW_NEXT; l++) {
+        was[l] = 0;
         if (!interp_takes_part(f, op, l))
             continue;
         f->machine->lane = l;
-        flow = update(f, op, l, &at[l]);
-        for (unsigned k = 0; at[l] && k < l && flow == FLOW_NEXT; k++)
+        flow = update(f, op, l, &at[l], &was[l]);
+        for (unsigned k = 0; apart && at[l] && k < l && flow == FLOW_NEXT; k++)
             if (at[k] == at[l])
                 flow = interp_fault(f, op, RT_FAULT_ASSERT, "lanes %u and %u add to one element of `%s`", k, l,
                                     op->args[0]->name ? op->args[0]->name : "?");
@@ -299,8 +301,10 @@ interp_flow
 interp_rmw(interp_frame *f, const ir_op *op)
 {
     void *at;
+    uint64_t none;
     unsigned lanes = interp_lanes_of(op);
-    return lanes ? update_lanes(f, op, lanes) : update(f, op, 0, &at);
+    return lanes ? update_lanes(f, op, lanes)
+                 : update(f, op, 0, &at, op->nresults ? &f->words[op->results[0]->id].bits : &none);
 }
 
 interp_flow
