@@ -49,6 +49,17 @@ api_error_text(rg_status status, rg_str text)
     return status;
 }
 
+rg_status
+api_error_device(const rg_context *context, rg_status status, str *text, const char *what)
+{
+    if (text->len)
+        api_error_text(status, str_view(text));
+    else
+        api_error(status, "device %s: %s", context->table->name, what);
+    str_free(text);
+    return status;
+}
+
 const char *
 rg_status_name(rg_status status)
 {
@@ -226,30 +237,46 @@ default_budget(void)
 }
 
 static const rt_device_table *
-find_device(rg_str name)
+find_device(rg_str name, rg_status *status)
 {
+    static const rg_str known[] = {RG_STR("cpu"), RG_STR("simt"), RG_STR("cuda")};
     const rt_device_table *table = rt_device_find(name);
     if (table)
         return table;
+    *status = RG_NOT_FOUND;
+    for (size_t i = 0; i < countof(known); i++)
+        if (str_eq(name, known[i]))
+            *status = RG_UNSUPPORTED;
     str names = {0};
     rt_device_names(&names);
-    bool known = str_eq(name, RG_STR("cpu"));
-    api_error(known ? RG_UNSUPPORTED : RG_NOT_FOUND,
-              known ? "this build has no device \"%.*s\": it was made without LLVM (there is %s)"
-                    : "there is no device \"%.*s\" (there is %s)",
+    api_error(*status,
+              *status == RG_UNSUPPORTED
+                  ? "this build has no device \"%.*s\": it was made without LLVM (there is %s)"
+                  : "there is no device \"%.*s\" (there is %s)",
               (int)name.len, name.ptr, names.ptr);
     str_free(&names);
     return NULL;
 }
 
 static rg_status
-context_create(const rg_context_desc *desc, rg_context **context)
+check_desc(const rg_context_desc *desc, const rt_device_table *table)
 {
     if (!desc->allocator.allocate != !desc->allocator.release)
         return api_error(RG_INVALID, "an allocator needs both allocate and release");
-    const rt_device_table *table = find_device(desc->device);
-    if (!table)
-        return str_eq(desc->device, RG_STR("cpu")) ? RG_UNSUPPORTED : RG_NOT_FOUND;
+    if (desc->stream && !table->sync)
+        return api_error(RG_INVALID, "device %s has no streams: its launches have ended when they return",
+                         table->name);
+    if (desc->ordinal && !table->memory)
+        return api_error(RG_NOT_FOUND, "device %s has number 0 only, not %u", table->name, desc->ordinal);
+    return RG_OK;
+}
+
+rg_status
+api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
+{
+    rg_status status = check_desc(desc, table);
+    if (status)
+        return status;
     rg_context *c = api_new(API_CONTEXT, sizeof(*c));
     mem_owner owns;
     mem_own(&owns, api_free, c);
@@ -258,12 +285,19 @@ context_create(const rg_context_desc *desc, rg_context **context)
     if (!c->allocator.allocate)
         c->allocator = (rg_allocator){default_allocate, default_release, NULL};
     c->contraction = !desc->no_contraction;
-    rt_device_desc device = {.tape_budget =
-                                 desc->tape_budget ? desc->tape_budget : default_budget(),
-                             .num_threads = desc->num_threads,
-                             .native_math = desc->native_math};
+    c->checked = desc->checked;
+    rt_device_desc device = {
+        .tape_budget = desc->tape_budget,
+        .num_threads = desc->num_threads,
+        .native_math = desc->native_math,
+        .fast_math = desc->fast_math,
+        .stream = desc->stream,
+        .ordinal = desc->ordinal,
+    };
+    if (!device.tape_budget && !table->memory)
+        device.tape_budget = default_budget();
     str error = {0};
-    rg_status status = table->open(&device, &c->device, &error);
+    status = table->open(&device, &c->device, &error);
     mem_disown(&owns);
     if (status) {
         api_error(status, "device %s: %s", table->name, error.ptr ? error.ptr : "cannot be opened");
@@ -273,6 +307,14 @@ context_create(const rg_context_desc *desc, rg_context **context)
     }
     *context = c;
     return RG_OK;
+}
+
+static rg_status
+context_create(const rg_context_desc *desc, rg_context **context)
+{
+    rg_status status = RG_OK;
+    const rt_device_table *table = find_device(desc->device, &status);
+    return table ? api_context_create(table, desc, context) : status;
 }
 
 rg_status
@@ -307,9 +349,44 @@ rg_context_device(const rg_context *context)
     return api_check(context, API_CONTEXT, "context") ? "" : context->table->name;
 }
 
+rt_place
+api_place(const rg_context *context)
+{
+    return (rt_place){context->table, context->device};
+}
+
+bool
+api_reaches(const rg_context *context, const void *data)
+{
+    const rt_memory_table *memory = context->table->memory;
+    return !memory || memory->reaches(context->device, data);
+}
+
+rg_status
+api_take_failure(rg_context *context)
+{
+    rg_status status = context->failed;
+    context->failed = RG_OK;
+    return status ? api_error(status, "%s", context->failed_text) : RG_OK;
+}
+
+static rg_status
+wait(rg_context *context)
+{
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    rg_status status = context->table->sync ? context->table->sync(context->device, &text) : RG_OK;
+    mem_disown(&owns);
+    if (status)
+        return api_error_device(context, status, &text, "waiting failed");
+    str_free(&text);
+    return api_take_failure(context);
+}
+
 rg_status
 rg_sync(rg_context *context)
 {
     API_CHECK(context, API_CONTEXT, "context");
-    return RG_OK; /* launches on the devices there are return when they have ended */
+    API_GUARDED(wait(context));
 }

@@ -5,8 +5,7 @@
 
 #include "pipeline.h"
 #include "retrograd/retrograd.h"
-#include "rt/device.h"
-#include "rt/layout.h"
+#include "rt/memory.h"
 
 #include <setjmp.h>
 
@@ -17,6 +16,8 @@ rg_status api_error(rg_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 /* The same with a finished text, for lists of diagnostics. */
 rg_status api_error_text(rg_status status, rg_str text);
+/* What a device said of a failure, "device NAME: WHAT" if it said nothing; frees the text. */
+rg_status api_error_device(const struct rg_context *context, rg_status status, str *text, const char *what);
 
 /* -- handles --------------------------------------------------------------------------------------
  * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all
@@ -83,7 +84,10 @@ struct rg_context {
     const rt_device_table *table;
     rt_device *device;
     rg_allocator allocator;
-    bool contraction;
+    bool contraction, checked;
+    /* of something that could not report it: told by the next call that waits or launches */
+    rg_status failed;
+    char failed_text[256];
 };
 
 struct rg_array {
@@ -96,6 +100,7 @@ struct rg_array {
     uint32_t directions[RG_PLANE_COUNT]; /* that the plane holds; 0: none */
     bool side_by_side;                   /* [array][directions], else [directions][array] */
     bool owned[RG_PLANE_COUNT];
+    struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
     uint64_t version; /* of the primal's contents */
     uint64_t moves;   /* changes whenever a plane's address does */
 };
@@ -105,6 +110,7 @@ typedef struct api_variant {
     struct api_variant *next;
     ir_module *module;
     rt_program *program;
+    const char *label; /* for messages */
     bool can_fail; /* a budget can be exceeded after the first effect */
     bool grouped;  /* threads run side by side: their tape takes as many times the memory */
     uint8_t key[];
@@ -175,10 +181,25 @@ enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_P
 
 /* -- between the files ------------------------------------------------------------------------- */
 
+/* On a device that may be none of rt_device_find's. */
+rg_status api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context);
 void api_context_release(rg_context *context);
 rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);
 void api_array_release(rg_array *array);
 rt_layout api_plane_layout(const rg_array *array, unsigned plane);
+size_t api_plane_bytes(const rg_array *array, unsigned plane);
+const char *api_plane_name(unsigned plane);
+/* "array `x`", or "array": of a name only so much */
+enum { API_SHOWN = 64 };
+const char *api_shown(const rg_array *array, char *buffer, size_t n);
+#define API_SHOWN_NAME(a) api_shown((a), (char[API_SHOWN + 16]){0}, API_SHOWN + 16)
+/* Ends a mapping without copying anything back. */
+void api_mapping_drop(rg_array *array, unsigned plane);
+/* Whether kernels can use memory of the caller's. */
+bool api_reaches(const rg_context *context, const void *data);
+rt_place api_place(const rg_context *context);
+/* What context->failed holds, once. */
+rg_status api_take_failure(rg_context *context);
 void api_module_release(rg_module *module);
 /* Takes the IR module over. */
 rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **module);

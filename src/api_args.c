@@ -286,41 +286,122 @@ is_field_of(const rg_param *p, rg_str name)
            memcmp(p->name.ptr, name.ptr, name.len) == 0;
 }
 
+/* A field of records in the caller's memory; its strides are those of the records, in elements. */
+typedef struct field {
+    rg_array_desc desc;
+    int64_t strides[RG_MAX_RANK];
+} field;
+
 static rg_status
-set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+describe_field(const rg_param *p, char *data, const rg_array_desc *records, field *f)
 {
-    const rg_param *p = &args->kernel->params[index];
     size_t size = ir_bytes(p->dtype);
     if (p->record_size % size)
         return api_error(RG_UNSUPPORTED,
                          "`%s`: %u bytes of a record are no multiple of the field's "
                          "%zu (a packed struct?)",
                          p->name.ptr, p->record_size, size);
-    int64_t strides[RG_MAX_RANK];
     int64_t dense = 1;
     for (uint32_t k = records->rank; k-- > 0;) {
         int64_t step = records->strides ? records->strides[k] : dense;
-        strides[k] = step * (int64_t)(p->record_size / size);
+        f->strides[k] = step * (int64_t)(p->record_size / size);
         dense *= records->shape[k];
     }
-    rg_array_desc desc = *records;
-    desc.dtype = p->dtype;
-    desc.strides = strides;
-    desc.data = data + p->field_offset;
-    desc.name = p->name;
+    f->desc = *records;
+    f->desc.dtype = p->dtype;
+    f->desc.strides = f->strides;
+    f->desc.data = data + p->field_offset;
+    f->desc.name = p->name;
+    return RG_OK;
+}
+
+static rt_layout
+field_layout(const field *f)
+{
+    rt_layout l = {.rank = f->desc.rank, .size = ir_bytes(f->desc.dtype)};
+    memcpy(l.shape, f->desc.shape, sizeof(l.shape));
+    memcpy(l.stride, f->strides, sizeof(l.stride[0]) * l.rank);
+    return l;
+}
+
+/* Between the field and a dense array of its own on a device that does not reach the field. */
+static rg_status
+copy_field(const rg_array *a, const field *f, bool to_array)
+{
+    rt_layout from = field_layout(f);
+    rt_place place = api_place(a->context);
+    void *dense = mem_alloc((size_t)rt_layout_count(&from) * from.size + 1);
+    str text = {0};
+    mem_owner owns_dense, owns_text;
+    mem_own(&owns_dense, mem_release_ptr, &dense);
+    mem_own(&owns_text, mem_release_str, &text);
+    rg_status status;
+    if (to_array) {
+        rt_layout_read(&from, f->desc.data, dense);
+        status = rt_memory_write(place, &a->layout, a->plane[RG_PRIMAL], dense, &text);
+    } else {
+        status = rt_memory_read(place, &a->layout, a->plane[RG_PRIMAL], dense, &text);
+        if (!status)
+            rt_layout_write(&from, f->desc.data, dense);
+    }
+    mem_disown(&owns_text);
+    mem_disown(&owns_dense);
+    mem_free(dense);
+    if (status)
+        return api_error_device(a->context, status, &text, "copying records failed");
+    str_free(&text);
+    return RG_OK;
+}
+
+static rg_status
+set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+{
+    rg_context *context = args->kernel->module->context;
+    const rg_param *p = &args->kernel->params[index];
+    field f;
     rg_array *array;
-    rg_status status = api_array_create(args->kernel->module->context, &desc, &array);
+    rg_status status = describe_field(p, data, records, &f);
+    if (status)
+        return status;
+    rg_array_desc desc = f.desc;
+    bool reached = api_reaches(context, data);
+    if (!reached) {
+        desc.data = NULL;
+        desc.strides = NULL;
+    }
+    status = api_array_create(context, &desc, &array);
     if (status)
         return status;
     set_array(args, index, array, true);
     /* the slot holds the only reference: the handle stays live until the slot lets go */
     array->handle.refs--;
-    return RG_OK;
+    return reached ? RG_OK : copy_field(array, &f, true);
 }
 
 static rg_status
-set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
-            const int64_t *strides)
+get_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+{
+    const rg_param *p = &args->kernel->params[index];
+    const rg_array *array = args->slots[index].array;
+    field f;
+    if (!array)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, args->kernel->fn->name);
+    rg_status status = describe_field(p, data, records, &f);
+    rt_layout layout = field_layout(&f);
+    if (!status && (layout.rank != array->layout.rank ||
+                    memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0))
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: the records have another shape than those set",
+                         p->name.ptr, args->kernel->fn->name);
+    if (status || array->plane[RG_PRIMAL] == f.desc.data)
+        return status;
+    return copy_field(array, &f, false);
+}
+
+typedef rg_status field_fn(rg_args *args, uint32_t index, char *data, const rg_array_desc *records);
+
+static rg_status
+each_field(rg_args *args, rg_str name, field_fn *fn, void *data, uint32_t rank, const int64_t *shape,
+           const int64_t *strides)
 {
     rg_array_desc records = {.rank = rank, .strides = strides};
     memcpy(records.shape, shape, rank * sizeof(*shape));
@@ -335,7 +416,7 @@ set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t
                              "parameter `%.*s` of kernel `%s` has rank %u, the records "
                              "rank %u",
                              (int)name.len, name.ptr, args->kernel->fn->name, p->rank, rank);
-        rg_status status = set_field(args, i, data, &records);
+        rg_status status = fn(args, i, data, &records);
         if (status)
             return status;
     }
@@ -346,9 +427,8 @@ set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t
                      args->kernel->fn->name, (int)name.len, name.ptr);
 }
 
-rg_status
-rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
-                    const int64_t *strides)
+static rg_status
+check_records(const rg_args *args, const void *data, uint32_t rank, const int64_t *shape)
 {
     API_CHECK(args, API_ARGS, "args");
     if (!data)
@@ -356,7 +436,27 @@ rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const
     if (rank > RG_MAX_RANK || (rank && !shape))
         return api_error(RG_INVALID, "rank %u needs a shape and may not be above %d", rank,
                          RG_MAX_RANK);
-    API_GUARDED(set_records(args, name, data, rank, shape, strides));
+    return RG_OK;
+}
+
+rg_status
+rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
+                    const int64_t *strides)
+{
+    rg_status status = check_records(args, data, rank, shape);
+    if (status)
+        return status;
+    API_GUARDED(each_field(args, name, set_field, data, rank, shape, strides));
+}
+
+rg_status
+rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
+                     const int64_t *strides)
+{
+    rg_status status = check_records(args, data, rank, shape);
+    if (status)
+        return status;
+    API_GUARDED(each_field(args, name, get_field, data, rank, shape, strides));
 }
 
 /* -- shapes ------------------------------------------------------------------------------------ */

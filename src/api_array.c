@@ -1,10 +1,10 @@
-/* Arrays: memory, companions, copies in and out. SPDX-License-Identifier: Apache-2.0 */
+/* Arrays: memory and companions. SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 
-enum { ALIGNMENT = 64, NAME_SHOWN = 64 };
+enum { ALIGNMENT = 64 };
 
-static const char *
-plane_name(unsigned plane)
+const char *
+api_plane_name(unsigned plane)
 {
     static const char *const names[RG_PLANE_COUNT] = {
         "primal",   "adjoint",          "tangent",           "adjoint's tangent",
@@ -13,14 +13,12 @@ plane_name(unsigned plane)
     return plane < RG_PLANE_COUNT ? names[plane] : "unknown plane";
 }
 
-/* "array `x`" or "array" */
-static const char *
-shown(const rg_array *a, char *buffer, size_t n)
+const char *
+api_shown(const rg_array *a, char *buffer, size_t n)
 {
-    snprintf(buffer, n, a->name[0] ? "array `%.*s`" : "array", NAME_SHOWN, a->name);
+    snprintf(buffer, n, a->name[0] ? "array `%.*s`" : "array", API_SHOWN, a->name);
     return buffer;
 }
-#define SHOWN(a) shown((a), (char[NAME_SHOWN + 16]){0}, NAME_SHOWN + 16)
 
 static size_t
 dense_bytes(const rg_array *a)
@@ -28,8 +26,8 @@ dense_bytes(const rg_array *a)
     return (size_t)rt_layout_count(&a->layout) * a->layout.size;
 }
 
-static size_t
-plane_bytes(const rg_array *a, unsigned plane)
+size_t
+api_plane_bytes(const rg_array *a, unsigned plane)
 {
     return dense_bytes(a) * a->directions[plane];
 }
@@ -48,6 +46,31 @@ api_plane_layout(const rg_array *a, unsigned plane)
 
 /* -- making ------------------------------------------------------------------------------------ */
 
+/* Zeroed memory of the device. */
+static rg_status
+allocate(rg_array *a, unsigned plane, size_t bytes, void **memory)
+{
+    const rg_context *c = a->context;
+    str text = {0};
+    if (c->table->memory) {
+        mem_owner owns;
+        mem_own(&owns, mem_release_str, &text);
+        rg_status status = c->table->memory->allocate(c->device, bytes, memory, &text);
+        mem_disown(&owns);
+        if (status)
+            api_error(status, "%s: no memory for %zu bytes of its %s%s%s", API_SHOWN_NAME(a), bytes,
+                      api_plane_name(plane), text.len ? ": " : "", text.len ? text.ptr : "");
+        str_free(&text);
+        return status;
+    }
+    *memory = c->allocator.allocate(c->allocator.user, bytes, ALIGNMENT);
+    if (!*memory)
+        return api_error(RG_OUT_OF_MEMORY, "%s: no memory for %zu bytes of its %s", API_SHOWN_NAME(a), bytes,
+                         api_plane_name(plane));
+    memset(*memory, 0, bytes);
+    return RG_OK;
+}
+
 static rg_status
 own_plane(rg_array *a, unsigned plane, uint32_t directions)
 {
@@ -55,13 +78,11 @@ own_plane(rg_array *a, unsigned plane, uint32_t directions)
     if (__builtin_mul_overflow(bytes, directions, &bytes) || bytes > INT64_MAX)
         return api_error(RG_INVALID,
                          "%s: %u directions of its %s have more bytes than can be addressed",
-                         SHOWN(a), directions, plane_name(plane));
-    const rg_allocator *from = &a->context->allocator;
-    void *p = from->allocate(from->user, bytes ? bytes : 1, ALIGNMENT);
-    if (!p)
-        return api_error(RG_OUT_OF_MEMORY, "%s: no memory for %zu bytes of its %s", SHOWN(a), bytes,
-                         plane_name(plane));
-    memset(p, 0, bytes);
+                         API_SHOWN_NAME(a), directions, api_plane_name(plane));
+    void *p;
+    rg_status status = allocate(a, plane, bytes ? bytes : 1, &p);
+    if (status)
+        return status;
     a->plane[plane] = p;
     a->directions[plane] = directions;
     a->owned[plane] = true;
@@ -72,14 +93,26 @@ own_plane(rg_array *a, unsigned plane, uint32_t directions)
 static void
 drop_plane(rg_array *a, unsigned plane)
 {
-    size_t bytes = plane_bytes(a, plane);
-    if (a->owned[plane])
-        a->context->allocator.release(a->context->allocator.user, a->plane[plane],
-                                      bytes ? bytes : 1);
+    const rg_context *c = a->context;
+    size_t bytes = api_plane_bytes(a, plane);
+    bytes = bytes ? bytes : 1;
+    api_mapping_drop(a, plane);
+    if (a->owned[plane] && c->table->memory)
+        c->table->memory->release(c->device, a->plane[plane], bytes);
+    else if (a->owned[plane])
+        c->allocator.release(c->allocator.user, a->plane[plane], bytes);
     a->plane[plane] = NULL;
     a->directions[plane] = 0;
     a->owned[plane] = false;
     a->moves++;
+}
+
+/* Memory of the caller's that kernels cannot use. */
+static rg_status
+out_of_reach(const rg_context *c, const char *remedy)
+{
+    return api_error(RG_INVALID, "device %s has memory of its own and does not reach `data`\n%s",
+                     c->table->name, remedy);
 }
 
 /* directions 0: as many as there are, else one */
@@ -91,13 +124,13 @@ require_plane(rg_array *a, unsigned plane, uint32_t directions)
     if (a->plane[plane] && (!directions || directions == a->directions[plane]))
         return RG_OK;
     if (!ir_is_float(a->dtype))
-        return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", SHOWN(a),
-                         ir_dtype_name(a->dtype), plane_name(plane));
+        return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", API_SHOWN_NAME(a),
+                         ir_dtype_name(a->dtype), api_plane_name(plane));
     if (plane == RG_PRIMAL)
-        return api_error(RG_INVALID, "%s: only companions have directions", SHOWN(a));
+        return api_error(RG_INVALID, "%s: only companions have directions", API_SHOWN_NAME(a));
     if (a->plane[plane] && !a->owned[plane])
         return api_error(RG_INVALID, "%s: its %s has %u directions and is the caller's memory",
-                         SHOWN(a), plane_name(plane), a->directions[plane]);
+                         API_SHOWN_NAME(a), api_plane_name(plane), a->directions[plane]);
     if (a->plane[plane])
         drop_plane(a, plane);
     return own_plane(a, plane, directions ? directions : 1);
@@ -144,6 +177,12 @@ strides_fit(const rt_layout *l)
     return true;
 }
 
+static void
+release_array(void *array)
+{
+    api_array_release(array);
+}
+
 rg_status
 api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
 {
@@ -159,6 +198,8 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
         memcpy(layout.stride, d->strides, sizeof(layout.stride[0]) * d->rank);
     if (!strides_fit(&layout))
         return api_error(RG_INVALID, "strides reach further than memory can be addressed");
+    if (d->data && !api_reaches(context, d->data))
+        return out_of_reach(context, "create the array without data, and copy with rg_array_write");
 
     rg_array *a = api_new(API_ARRAY, sizeof(*a));
     mem_owner owns;
@@ -169,6 +210,7 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
     mem_disown(&owns);
     a->context = context;
     context->handle.refs++;
+    mem_own(&owns, release_array, a);
     a->dtype = d->dtype;
     a->layout = layout;
     a->plane[RG_PRIMAL] = d->data;
@@ -180,6 +222,7 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
         status = require_plane(a, RG_ADJOINT, d->directions);
     if (!status && d->tangent)
         status = require_plane(a, RG_TANGENT, d->directions);
+    mem_disown(&owns);
     if (status)
         api_array_release(a);
     else
@@ -241,33 +284,13 @@ rg_array_get_info(const rg_array *array, rg_array_info *info)
     return RG_OK;
 }
 
-/* A plane that is there, or RG_INVALID. */
-static rg_status
-check_plane(const rg_array *a, unsigned plane)
-{
-    API_CHECK(a, API_ARRAY, "array");
-    if (plane >= RG_PLANE_COUNT)
-        return api_error(RG_INVALID, "plane %u does not exist", plane);
-    if (!a->plane[plane])
-        return api_error(RG_INVALID, "%s has no %s: ask for it with rg_array_require()", SHOWN(a),
-                         plane_name(plane));
-    return RG_OK;
-}
-
-static void
-was_written(rg_array *a, unsigned plane)
-{
-    if (plane == RG_PRIMAL)
-        a->version++;
-}
-
 /* -- companions -------------------------------------------------------------------------------- */
 
 rg_status
 rg_array_require(rg_array *array, unsigned plane)
 {
     API_CHECK(array, API_ARRAY, "array");
-    return require_plane(array, plane, 0);
+    API_GUARDED(require_plane(array, plane, 0));
 }
 
 rg_status
@@ -276,7 +299,7 @@ rg_array_require_directions(rg_array *array, unsigned plane, uint32_t n)
     API_CHECK(array, API_ARRAY, "array");
     if (!n)
         return api_error(RG_INVALID, "a companion has at least one direction");
-    return require_plane(array, plane, n);
+    API_GUARDED(require_plane(array, plane, n));
 }
 
 rg_status
@@ -294,15 +317,17 @@ rg_array_attach_directions(rg_array *array, unsigned plane, void *data, uint32_t
         return api_error(RG_INVALID, "a companion has at least one direction");
     if (__builtin_mul_overflow(dense_bytes(array), n, &bytes) || bytes > INT64_MAX)
         return api_error(RG_INVALID, "%s: %u directions have more bytes than can be addressed",
-                         SHOWN(array), n);
+                         API_SHOWN_NAME(array), n);
     if (plane == RG_PRIMAL || plane >= RG_PLANE_COUNT)
         return api_error(RG_INVALID, "plane %u is not a companion", plane);
     if (data && !ir_is_float(array->dtype))
-        return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", SHOWN(array),
-                         ir_dtype_name(array->dtype), plane_name(plane));
+        return api_error(RG_INVALID, "%s has dtype %s: only floats have an %s", API_SHOWN_NAME(array),
+                         ir_dtype_name(array->dtype), api_plane_name(plane));
     if ((uintptr_t)data % array->layout.size)
         return api_error(RG_INVALID, "data is not aligned to an element of %s",
                          ir_dtype_name(array->dtype));
+    if (data && !api_reaches(array->context, data))
+        return out_of_reach(array->context, "make the companion with rg_array_require, and copy with rg_array_write");
     drop_plane(array, plane);
     array->plane[plane] = data;
     array->directions[plane] = data ? n : 0;
@@ -315,86 +340,8 @@ rg_array_set_side_by_side(rg_array *array, bool on)
     API_CHECK(array, API_ARRAY, "array");
     for (unsigned p = 1; p < RG_PLANE_COUNT && on != array->side_by_side; p++)
         if (array->directions[p] > 1)
-            return api_error(RG_INVALID, "%s: its %s has %u directions already", SHOWN(array),
-                             plane_name(p), array->directions[p]);
+            return api_error(RG_INVALID, "%s: its %s has %u directions already", API_SHOWN_NAME(array),
+                             api_plane_name(p), array->directions[p]);
     array->side_by_side = on;
     return RG_OK;
-}
-
-/* -- contents ---------------------------------------------------------------------------------- */
-
-static rg_status
-check_copy(const rg_array *a, unsigned plane, const void *data, size_t bytes)
-{
-    rg_status status = check_plane(a, plane);
-    if (status)
-        return status;
-    if (bytes != plane_bytes(a, plane))
-        return api_error(RG_INVALID, "%s has %zu bytes, the caller's block %zu", SHOWN(a),
-                         plane_bytes(a, plane), bytes);
-    if (!data && bytes)
-        return api_error(RG_INVALID, "data is NULL");
-    return RG_OK;
-}
-
-rg_status
-rg_array_read(rg_array *array, unsigned plane, void *data, size_t bytes)
-{
-    rg_status status = check_copy(array, plane, data, bytes);
-    if (status || !bytes)
-        return status;
-    rt_layout layout = api_plane_layout(array, plane);
-    rt_layout_read(&layout, array->plane[plane], data);
-    return RG_OK;
-}
-
-rg_status
-rg_array_write(rg_array *array, unsigned plane, const void *data, size_t bytes)
-{
-    rg_status status = check_copy(array, plane, data, bytes);
-    if (status)
-        return status;
-    rt_layout layout = api_plane_layout(array, plane);
-    if (bytes)
-        rt_layout_write(&layout, array->plane[plane], data);
-    was_written(array, plane);
-    return RG_OK;
-}
-
-rg_status
-rg_array_fill(rg_array *array, unsigned plane, double value)
-{
-    rg_status status = check_plane(array, plane);
-    if (status)
-        return status;
-    uint64_t from = ir_float_bits(RG_F64, value), bits = from;
-    if (ir_is_float(array->dtype))
-        bits = ir_float_bits(array->dtype, value);
-    else
-        ir_eval(RG_OP_CAST, RG_F64, array->dtype, from, 0, 0, &bits);
-    rt_layout layout = api_plane_layout(array, plane);
-    rt_layout_fill(&layout, array->plane[plane], &bits); /* little-endian */
-    was_written(array, plane);
-    return RG_OK;
-}
-
-rg_status
-rg_array_map(rg_array *array, unsigned plane, bool write, void **data)
-{
-    if (!data)
-        return api_error(RG_INVALID, "data is NULL");
-    *data = NULL;
-    rg_status status = check_plane(array, plane);
-    if (status)
-        return status;
-    if (write)
-        was_written(array, plane);
-    *data = array->plane[plane];
-    return RG_OK;
-}
-
-void
-rg_array_unmap(rg_array *array, unsigned plane)
-{
-    /* the devices there are share the host's memory: nothing to copy back */
 }

@@ -54,11 +54,28 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, diag_list *diags)
         .present = v->key + API_KEY_PLANES,
         .absent = absent,
         .dense = dense,
+        .label = v->label,
     };
     rg_status status = c->table->compile(c->device, &desc, &v->program, diags);
     mem_disown(&owns);
     mem_free(absent);
     return status;
+}
+
+/* "kernel `relax` (vjp)", as long as the variant */
+static const char *
+make_label(ir_module *m, const rg_kernel *k, pipeline_form form)
+{
+    const char *parts[] = {"kernel `", k->fn->name, "` (", pipeline_form_name(form), ")"};
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    for (size_t i = 0; i < countof(parts); i++)
+        str_addz(&text, parts[i]);
+    const char *label = arena_str(m->arena, str_view(&text));
+    mem_disown(&owns);
+    str_free(&text);
+    return label;
 }
 
 static rg_status
@@ -89,13 +106,15 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
         .shared = args->shared,
         .lanes = v->key[API_KEY_SINGLE] ? 1 : 0,
         .simt = table->simt,
+        .checked = k->module->context->checked,
         .stage = table->stage,
     };
     ir_fn *fn;
     rg_status status = RG_COMPILE;
     v->module = pipeline_run(k->fn, &options, diags, &fn);
     if (v->module) {
-        v->can_fail = !table->restores && !ir_walk(fn->body, find_unbounded, NULL);
+        v->label = make_label(v->module, k, form);
+        v->can_fail = !table->restores && !table->memory && !ir_walk(fn->body, find_unbounded, NULL);
         v->grouped = !ir_walk(fn->body, find_group, NULL);
         status = compile_program(args, v, fn, diags);
     }
@@ -182,7 +201,9 @@ choose(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
     return status;
 }
 
-/* -- what a launch may have to put back -------------------------------------------------------- */
+/* -- what a launch may have to put back --------------------------------------------------------
+ * Only where arrays are in the host's memory: elsewhere launches have returned before it is known, and the copies would
+ * cost as much as many a kernel. */
 
 typedef void copy_fn(const rt_layout *layout, void *data, char *saved);
 
@@ -266,7 +287,7 @@ run_once(rg_args *args, pipeline_form form)
             return status;
     }
     /* a device that restores puts back what its own launch did, not what earlier blocks did */
-    bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores);
+    bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores && !table->memory);
     if (can_fail)
         save(args);
     str text = {0};
@@ -277,11 +298,11 @@ run_once(rg_args *args, pipeline_form form)
     mem_disown(&owns);
     if (status == RG_BUDGET && can_fail)
         each_changing(args, restore_plane);
-    if (status) {
-        api_error(status, "kernel `%s` (%s): %s", k->fn->name, pipeline_form_name(form),
-                  text.ptr ? text.ptr : rg_status_name(status));
-        str_free(&text);
-    }
+    if (status && table->sync) /* perhaps an earlier launch's, which the text names */
+        return api_error_device(k->module->context, status, &text, "the launch failed");
+    if (status)
+        api_error(status, "%s: %s", c->narrow->label, text.ptr ? text.ptr : rg_status_name(status));
+    str_free(&text);
     return status;
 }
 
@@ -290,7 +311,8 @@ static rg_status
 run(rg_args *args, pipeline_form form)
 {
     rg_status status = run_once(args, form);
-    if (status != RG_BUDGET || args->key[API_KEY_SINGLE] || !args->chosen[form].narrow->grouped)
+    if (status != RG_BUDGET || args->kernel->module->context->table->simt || args->key[API_KEY_SINGLE] ||
+        !args->chosen[form].narrow->grouped)
         return status;
     args->key[API_KEY_SINGLE] = true;
     memset(args->chosen, 0, sizeof(args->chosen));
@@ -311,7 +333,9 @@ launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
     if (args->kernel != kernel)
         return api_error(RG_INVALID, "args were made for kernel `%s`, not for `%s`",
                          args->kernel->fn->name, kernel->fn->name);
-    rg_status status = api_args_pack(args);
+    rg_status status = api_take_failure(kernel->module->context);
+    if (!status)
+        status = api_args_pack(args);
     if (!status)
         status = guarded_run(args, form);
     bool effects = form != PIPELINE_VJP && form != PIPELINE_JVP_VJP;

@@ -213,7 +213,8 @@ pack(rg_args *args)
         status = check_overlap(args);
     if (status)
         return status;
-    args->key[API_KEY_SINGLE] = api_few_threads(args);
+    /* a warp's threads always run side by side */
+    args->key[API_KEY_SINGLE] = !args->kernel->module->context->table->simt && api_few_threads(args);
     memset(args->chosen, 0, sizeof(args->chosen));
     args->changed = false;
     return RG_OK;

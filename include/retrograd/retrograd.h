@@ -49,8 +49,8 @@ RG_API size_t rg_dtype_size(rg_dtype dtype);
 
 /* -- contexts ---------------------------------------------------------------------------------- */
 
-/* Where the memory of arrays comes from. Both functions may be called from any thread that uses the
- * context; allocate returns NULL when there is none. */
+/* Where memory of the host comes from: that of arrays, and on devices with memory of their own that of mapped copies.
+ * Both functions may be called from any thread that uses the context; allocate returns NULL when there is none. */
 typedef struct rg_allocator {
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     void (*release)(void *user, void *memory, size_t bytes);
@@ -58,17 +58,30 @@ typedef struct rg_allocator {
 } rg_allocator;
 
 typedef struct rg_context_desc {
-    rg_str device;          /* "cpu", "interp"; empty: the best this build has */
+    rg_str device;          /* "cpu", "interp", "simt", "cuda"; empty: "cpu" where this build has it */
     uint64_t tape_budget;   /* bytes that gradients may record, for the whole context; long loops run
-                             * again what does not fit; 0: a quarter of the memory */
-    uint32_t num_threads;   /* 0: OMP_NUM_THREADS, else one for each processor */
+                             * again what does not fit; 0: a quarter of the memory (of the device's own) */
+    uint32_t num_threads;   /* cpu: 0: OMP_NUM_THREADS, else one for each processor. Others choose themselves */
     bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
-    bool native_math;       /* device cpu: sin, exp, ... of the platform's libraries, whose bits depend on the
-                             * vector width, instead of our own */
+    bool native_math;       /* sin, exp, ... of the platform's libraries instead of our own: on cpu their bits depend on
+                             * the vector width, on cuda they are NVIDIA's libdevice, which must be installed */
     rg_allocator allocator; /* zero: the C library's */
+    bool fast_math;         /* cuda: approximate instructions for division, roots, sin, exp, ... of float */
+    bool checked;           /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line */
+    void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done; NULL: one of the context's own */
+    uint32_t ordinal;       /* cuda: which GPU */
 } rg_context_desc;
 
-/* desc may be NULL. RG_NOT_FOUND: no such device; RG_UNSUPPORTED: this build leaves it out. */
+/* Devices. "cpu" and "interp" share the host's memory, and a launch has ended when it returns. "cuda" is a GPU of NVIDIA's,
+ * "simt" runs the GPU's code on the host, slowly, to test it; both have memory of their own: arrays live there, and the
+ * host reads and writes them through rg_array_read, _write, _fill, _copy and _map.
+ *
+ * Launches on cuda are asynchronous: they return at once, and everything that a context does happens in that order. What
+ * goes wrong in one (RG_ASSERT, RG_BUDGET, ...) is reported by the next call that waits (rg_sync, rg_array_read,
+ * rg_array_map) or that launches, which is then not done; the message names the kernel whose launch failed.
+ *
+ * desc may be NULL. RG_NOT_FOUND: no such device; RG_UNSUPPORTED: this build leaves it out. RG_DEVICE: it is there in
+ * name only (no GPU, no driver). */
 RG_API RG_MUST_CHECK rg_status rg_context_create(const rg_context_desc *desc, rg_context **context);
 RG_API void rg_context_destroy(rg_context *context);
 /* Name of the device; "" for an invalid handle. */
@@ -84,7 +97,9 @@ typedef struct rg_array_desc {
     int64_t shape[RG_MAX_RANK]; /* elements along each axis; the last one varies fastest */
     const int64_t *strides;     /* in elements, `rank` of them, may be negative; NULL: row-major */
     void *data;            /* NULL: owned, zeroed memory. Else the caller's, which must outlive the
-                            * array; it points at element [0]...[0] and is aligned to the dtype */
+                            * array; it points at element [0]...[0] and is aligned to the dtype.
+                            * Devices with memory of their own take what their kernels reach
+                            * (cuda: device and managed memory), else RG_INVALID */
     bool adjoint, tangent; /* create these companions at once */
     uint32_t directions;   /* of these companions; 0: 1 */
     bool side_by_side;     /* directions of an element lie behind each other; else each direction
@@ -112,7 +127,7 @@ RG_API RG_MUST_CHECK rg_status rg_array_get_info(const rg_array *array, rg_array
 /* Makes sure that a companion exists (zeroed if new): RG_ADJOINT, RG_TANGENT, both. Companions are
  * dense, row-major, of the array's dtype; integers have none (RG_INVALID). */
 RG_API RG_MUST_CHECK rg_status rg_array_require(rg_array *array, unsigned plane);
-/* Uses the caller's dense row-major memory as a companion. NULL: removes the companion. */
+/* Uses the caller's dense row-major memory as a companion (as rg_array_desc.data). NULL: removes the companion. */
 RG_API RG_MUST_CHECK rg_status rg_array_attach(rg_array *array, unsigned plane, void *data);
 /* The same for companions with n >= 1 directions, for as many adjoints or tangents in one launch: n
  * dense row-major copies of the array, one after the other. A companion that has another number of
@@ -134,7 +149,10 @@ RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, c
 /* Sets every element (of all directions) to the value, converted to the dtype. */
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_array *array, unsigned plane, double value);
 /* The elements in host memory until unmap; `write` says whether they may be changed. *data points
- * at element [0]...[0]; the primal has the array's strides, companions are dense. */
+ * at element [0]...[0]; the primal has the array's strides, companions are dense. Where the device has memory of its own
+ * it is a copy, which launches meanwhile neither see nor change, and unmap writes it back if any map was to `write`; that
+ * it could not be written back is reported by the next call that waits or launches. A plane that was mapped n times is
+ * unmapped by the n-th unmap. */
 RG_API RG_MUST_CHECK rg_status rg_array_map(rg_array *array, unsigned plane, bool write,
                                             void **data);
 RG_API void rg_array_unmap(rg_array *array, unsigned plane);
@@ -207,10 +225,16 @@ RG_API RG_MUST_CHECK rg_status rg_args_set_array(rg_args *args, rg_str name, rg_
 RG_API RG_MUST_CHECK rg_status rg_args_set_companion(rg_args *args, rg_str name, rg_array *array);
 /* An array of structs in the caller's memory, given whole: one strided array for each field
  * `name.f` is made and set; rg_args_get_array lends them. Shape and strides as in rg_array_desc,
- * but strides count records. */
+ * but strides count records. A device whose kernels do not reach the records copies them, now, field by field into
+ * dense arrays: what launches write is in those arrays, and rg_args_read_records copies it back. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_records(rg_args *args, rg_str name, void *data,
                                                    uint32_t rank, const int64_t *shape,
                                                    const int64_t *strides);
+/* Copies what the fields hold into records of the shape that was set; where the arrays lie in the records themselves
+ * there is nothing to copy. */
+RG_API RG_MUST_CHECK rg_status rg_args_read_records(rg_args *args, rg_str name, void *data,
+                                                    uint32_t rank, const int64_t *shape,
+                                                    const int64_t *strides);
 /* The same by number. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_int_at(rg_args *args, uint32_t index, int64_t value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_float_at(rg_args *args, uint32_t index, double value);
@@ -244,7 +268,8 @@ RG_API RG_MUST_CHECK rg_status rg_launch(rg_kernel *kernel, rg_args *args);
  * value that it needs was overwritten. */
 RG_API RG_MUST_CHECK rg_status rg_launch_vjp(rg_kernel *kernel, rg_args *args);
 /* Forward, with its effects, and reverse in one launch; also for kernels that work in place. After
- * RG_BUDGET arrays and adjoints are as they were. */
+ * RG_BUDGET arrays and adjoints are as they were; on devices with memory of their own the contents of those that the
+ * launch writes are unspecified. */
 RG_API RG_MUST_CHECK rg_status rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args);
 /* Forward, with its effects, and the tangents of what it writes. */
 RG_API RG_MUST_CHECK rg_status rg_launch_jvp(rg_kernel *kernel, rg_args *args);

@@ -1,0 +1,67 @@
+/* See devices.h. SPDX-License-Identifier: Apache-2.0 */
+#include "devices.h"
+
+#include "api.h"
+#include "remote.h"
+
+static const rt_device_table *const own[] = {&remote_device, &plain_device};
+
+const char *const *
+devices_to_test(void)
+{
+    static const char *list[8];
+    static const char *const usual[] = {"interp", "cpu", "simt", "remote", "plain"};
+    const char *asked = getenv("RG_TEST_DEVICE");
+    size_t n = 0;
+    if (asked && *asked) {
+        list[0] = asked;
+        list[1] = NULL;
+        return list;
+    }
+    for (size_t i = 0; i < countof(usual); i++)
+        if (i > 2 || rt_device_find(rg_str_of(usual[i])))
+            list[n++] = usual[i];
+    list[n] = NULL;
+    return list;
+}
+
+static rg_status
+open_own(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
+{
+    API_GUARDED(api_context_create(table, desc, context));
+}
+
+rg_status
+devices_open(const rg_context_desc *desc, rg_context **context)
+{
+    for (size_t i = 0; i < countof(own); i++)
+        if (str_eq(desc->device, rg_str_of(own[i]->name)))
+            return open_own(own[i], desc, context);
+    return rg_context_create(desc, context);
+}
+
+bool
+devices_share_memory(const rg_context *context)
+{
+    return !context->table->memory;
+}
+
+bool
+devices_wait(const rg_context *context)
+{
+    return !context->table->sync;
+}
+
+rg_status
+devices_array(rg_context *context, const rg_array_desc *desc, rg_array **array)
+{
+    rg_array_desc made = *desc;
+    if (devices_share_memory(context) || !desc->data)
+        return rg_array_create(context, desc, array);
+    made.data = NULL;
+    rg_status status = rg_array_create(context, &made, array);
+    rg_array_info info;
+    if (!status)
+        status = rg_array_get_info(*array, &info);
+    return status ? status : rg_array_write(*array, RG_PRIMAL, desc->data, info.bytes);
+}
