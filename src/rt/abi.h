@@ -11,10 +11,14 @@
 #ifndef RT_ABI_H
 #define RT_ABI_H
 
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#if __STDC_HOSTED__
+#include <setjmp.h>
+#else /* a GPU: it has no rt_worker */
+typedef void *jmp_buf[1];
+#endif
 
 enum { RT_PLANES = 8, RT_RANK = 8 };
 
