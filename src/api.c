@@ -339,8 +339,10 @@ api_context_release(rg_context *c)
 void
 rg_context_destroy(rg_context *context)
 {
-    if (api_retire(context, API_CONTEXT))
-        api_context_release(context);
+    if (!api_retire(context, API_CONTEXT))
+        return;
+    api_graph_drop(context);
+    api_context_release(context);
 }
 
 const char *
@@ -388,5 +390,8 @@ rg_status
 rg_sync(rg_context *context)
 {
     API_CHECK(context, API_CONTEXT, "context");
+    rg_status status = api_refuse_recording(context, "rg_sync");
+    if (status)
+        return status;
     API_GUARDED(wait(context));
 }

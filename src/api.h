@@ -28,7 +28,8 @@ typedef enum api_kind {
     API_ARRAY = 0x59415252,
     API_MODULE = 0x4d4f4455,
     API_KERNEL = 0x4b45524e,
-    API_ARGS = 0x41524753
+    API_ARGS = 0x41524753,
+    API_GRAPH = 0x47525048
 } api_kind;
 
 typedef struct api_handle {
@@ -85,6 +86,7 @@ struct rg_context {
     rt_device *device;
     rg_allocator allocator;
     bool contraction, checked;
+    struct rg_graph *recording; /* NULL: launches are done */
     /* of something that could not report it: told by the next call that waits or launches */
     rg_status failed;
     char failed_text[256];
@@ -103,6 +105,7 @@ struct rg_array {
     struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
     uint64_t version; /* of the primal's contents */
     uint64_t moves;   /* changes whenever a plane's address does */
+    rg_array *kept;   /* the next one of rg_graph.kept */
 };
 
 /* One compiled form of a kernel for one choice of active parameters, layouts and sharing. */
@@ -173,6 +176,36 @@ struct rg_args {
     size_t saved_size;
 };
 
+/* -- graphs ------------------------------------------------------------------------------------ */
+
+typedef enum api_node_kind { API_NODE_LAUNCH, API_NODE_FILL, API_NODE_COPY } api_node_kind;
+
+/* One thing to do. Arrays are kept alive by the graph's uses. */
+typedef struct api_node {
+    api_node_kind what;
+    rg_args *args; /* LAUNCH: the node's own */
+    pipeline_form form;
+    rg_array *to, *from;
+    unsigned to_plane, from_plane;
+    uint64_t element; /* FILL: its bytes */
+} api_node;
+
+/* An array that a graph holds a reference to. */
+typedef struct api_use {
+    rg_array *array;
+    uint64_t moves; /* array->moves when it was recorded */
+    bool written;   /* its primal */
+} api_use;
+
+struct rg_graph {
+    api_handle handle;
+    rg_context *context;
+    rt_graph *graph; /* the device's; NULL: nodes are done one by one */
+    vec(api_node) nodes;
+    vec(api_use) uses;
+    rg_array *kept; /* released while it was recorded, when the device gives no memory back */
+};
+
 /* A variant's key: form, sharing, whether directions lie side by side, whether threads
  * run one by one; how many each plane has; then for each parameter which planes
  * are there (bit p); then for each whether its primal is dense. */
@@ -220,5 +253,28 @@ rg_status api_count_blocks(const rg_args *args, pipeline_form form, const uint32
                            api_choice *choice);
 /* The arguments as packed, for the block that begins with direction `first`. */
 void api_block_args(const rg_args *args, const uint32_t *of, uint32_t first, rt_arg *block);
+
+/* Forms that write primals. */
+bool api_has_effects(pipeline_form form);
+/* Packs and launches, in a guard of its own; what is recorded is compiled, and done by devices that record themselves. */
+rg_status api_run(rg_args *args, pipeline_form form);
+/* Arguments of their own that stand as these do; api_args_free frees them. */
+rg_args *api_args_copy(const rg_args *args);
+void api_args_free(rg_args *args);
+/* rg_array_fill with an element, and rg_array_copy, of planes that are there and fit, in guards of their own. */
+rg_status api_array_fill(rg_array *array, unsigned plane, uint64_t element);
+rg_status api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
+
+/* While a graph is recorded. RG_INVALID, with the function's name, for what cannot be. */
+rg_status api_refuse_recording(const rg_context *context, const char *what);
+/* The arguments that a launch is recorded with; after it the graph takes them over. */
+rg_status api_record_args(rg_args *args, rg_args **own);
+void api_record_launch(rg_args *own, pipeline_form form);
+rg_status api_record_fill(rg_array *to, unsigned plane, uint64_t element);
+rg_status api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
+/* Whether the graph takes over an array that nobody else refers to any more. */
+bool api_graph_keeps(rg_array *array);
+/* Gives up what is being recorded. */
+void api_graph_drop(rg_context *context);
 
 #endif

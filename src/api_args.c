@@ -3,10 +3,9 @@
 
 /* -- making ------------------------------------------------------------------------------------ */
 
-static void
-args_free(void *p)
+void
+api_args_free(rg_args *a)
 {
-    rg_args *a = p;
     for (uint32_t i = 0; a->slots && i < a->kernel->nparams; i++)
         if (a->slots[i].array)
             api_array_release(a->slots[i].array);
@@ -19,6 +18,12 @@ args_free(void *p)
     if (a->kernel)
         api_module_release(a->kernel->module);
     api_free(a);
+}
+
+static void
+args_free(void *args)
+{
+    api_args_free(args);
 }
 
 /* An output of one element for each result. */
@@ -39,8 +44,9 @@ make_results(rg_args *a)
     return RG_OK;
 }
 
-static rg_status
-args_create(rg_kernel *kernel, rg_args **args)
+/* Without arrays. */
+static rg_args *
+make(rg_kernel *kernel)
 {
     rg_args *a = api_new(API_ARGS, sizeof(*a));
     mem_owner owns;
@@ -54,6 +60,28 @@ args_create(rg_kernel *kernel, rg_args **args)
     a->key = mem_zalloc(API_KEY_SIZE(n));
     a->block = mem_zalloc((n + 1) * sizeof(*a->block));
     a->changed = true;
+    mem_disown(&owns);
+    return a;
+}
+
+rg_args *
+api_args_copy(const rg_args *args)
+{
+    rg_args *a = make(args->kernel);
+    for (uint32_t i = 0; i < a->kernel->nparams; i++) {
+        a->slots[i] = args->slots[i];
+        if (a->slots[i].array)
+            a->slots[i].array->handle.refs++;
+    }
+    return a;
+}
+
+static rg_status
+args_create(rg_kernel *kernel, rg_args **args)
+{
+    rg_args *a = make(kernel);
+    mem_owner owns;
+    mem_own(&owns, args_free, a);
     rg_status status = make_results(a);
     mem_disown(&owns);
     if (status)
@@ -444,6 +472,8 @@ rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const
                     const int64_t *strides)
 {
     rg_status status = check_records(args, data, rank, shape);
+    if (!status)
+        status = api_refuse_recording(args->kernel->module->context, "rg_args_set_records");
     if (status)
         return status;
     API_GUARDED(each_field(args, name, set_field, data, rank, shape, strides));
@@ -454,6 +484,8 @@ rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, cons
                      const int64_t *strides)
 {
     rg_status status = check_records(args, data, rank, shape);
+    if (!status)
+        status = api_refuse_recording(args->kernel->module->context, "rg_args_read_records");
     if (status)
         return status;
     API_GUARDED(each_field(args, name, get_field, data, rank, shape, strides));

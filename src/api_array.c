@@ -80,7 +80,9 @@ own_plane(rg_array *a, unsigned plane, uint32_t directions)
                          "%s: %u directions of its %s have more bytes than can be addressed",
                          API_SHOWN_NAME(a), directions, api_plane_name(plane));
     void *p;
-    rg_status status = allocate(a, plane, bytes ? bytes : 1, &p);
+    rg_status status = api_refuse_recording(a->context, "making arrays and companions");
+    if (!status)
+        status = allocate(a, plane, bytes ? bytes : 1, &p);
     if (status)
         return status;
     a->plane[plane] = p;
@@ -131,6 +133,9 @@ require_plane(rg_array *a, unsigned plane, uint32_t directions)
     if (a->plane[plane] && !a->owned[plane])
         return api_error(RG_INVALID, "%s: its %s has %u directions and is the caller's memory",
                          API_SHOWN_NAME(a), api_plane_name(plane), a->directions[plane]);
+    rg_status status = api_refuse_recording(a->context, "rg_array_require");
+    if (status)
+        return status;
     if (a->plane[plane])
         drop_plane(a, plane);
     return own_plane(a, plane, directions ? directions : 1);
@@ -245,7 +250,7 @@ rg_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array
 void
 api_array_release(rg_array *a)
 {
-    if (--a->handle.refs)
+    if (--a->handle.refs || api_graph_keeps(a))
         return;
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         drop_plane(a, p);
@@ -279,6 +284,7 @@ rg_array_get_info(const rg_array *array, rg_array_info *info)
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         info->planes |= array->plane[p] ? 1u << p : 0;
     memcpy(info->directions, array->directions, sizeof(info->directions));
+    memcpy(info->data, array->plane, sizeof(info->data));
     info->side_by_side = array->side_by_side;
     info->version = array->version;
     return RG_OK;
@@ -328,6 +334,9 @@ rg_array_attach_directions(rg_array *array, unsigned plane, void *data, uint32_t
                          ir_dtype_name(array->dtype));
     if (data && !api_reaches(array->context, data))
         return out_of_reach(array->context, "make the companion with rg_array_require, and copy with rg_array_write");
+    rg_status status = api_refuse_recording(array->context, "rg_array_attach");
+    if (status)
+        return status;
     drop_plane(array, plane);
     array->plane[plane] = data;
     array->directions[plane] = data ? n : 0;

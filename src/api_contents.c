@@ -55,7 +55,7 @@ act(rg_array *a, unsigned plane, action what, void *data)
                        : what == WRITE ? rt_memory_write(place, &layout, a->plane[plane], data, &text)
                                        : rt_memory_fill(place, &layout, a->plane[plane], data, &text);
     mem_disown(&owns);
-    if (what != READ)
+    if (what != READ && !a->context->recording)
         was_written(a, plane);
     if (status) {
         char failed[API_SHOWN + 64];
@@ -70,6 +70,8 @@ rg_status
 rg_array_read(rg_array *array, unsigned plane, void *data, size_t bytes)
 {
     rg_status status = check_copy(array, plane, data, bytes);
+    if (!status)
+        status = api_refuse_recording(array->context, "rg_array_read");
     if (status)
         return status;
     API_GUARDED(act(array, plane, READ, data));
@@ -79,9 +81,42 @@ rg_status
 rg_array_write(rg_array *array, unsigned plane, const void *data, size_t bytes)
 {
     rg_status status = check_copy(array, plane, data, bytes);
+    if (!status)
+        status = api_refuse_recording(array->context, "rg_array_write");
     if (status)
         return status;
     API_GUARDED(act(array, plane, WRITE, (void *)(uintptr_t)data));
+}
+
+/* Elements with gaps between them pass through the host on a device with memory of its own. */
+static rg_status
+check_recordable(const rg_array *a, unsigned plane, const char *what)
+{
+    rt_layout layout = api_plane_layout(a, plane);
+    if (!a->context->recording || !a->context->table->graphs || rt_layout_is_dense(&layout))
+        return RG_OK;
+    return api_error(RG_INVALID, "%s: there are gaps between its elements: %s cannot be recorded on device %s",
+                     API_SHOWN_NAME(a), what, a->context->table->name);
+}
+
+static rg_status
+fill(rg_array *a, unsigned plane, uint64_t element)
+{
+    rg_status status = RG_OK;
+    if (a->context->recording)
+        status = api_record_fill(a, plane, element);
+    if (!status && (!a->context->recording || a->context->table->graphs))
+        status = act(a, plane, FILL, &element);
+    return status;
+}
+
+rg_status
+api_array_fill(rg_array *array, unsigned plane, uint64_t element)
+{
+    rg_status status = check_recordable(array, plane, "rg_array_fill");
+    if (status)
+        return status;
+    API_GUARDED(fill(array, plane, element));
 }
 
 rg_status
@@ -95,7 +130,83 @@ rg_array_fill(rg_array *array, unsigned plane, double value)
         bits = ir_float_bits(array->dtype, value);
     else
         ir_eval(RG_OP_CAST, RG_F64, array->dtype, from, 0, 0, &bits);
-    API_GUARDED(act(array, plane, FILL, &bits));
+    return api_array_fill(array, plane, bits);
+}
+
+/* -- from array to array ----------------------------------------------------------------------- */
+
+/* Through the host where either has gaps. */
+static rg_status
+copy_elements(rg_array *to, unsigned to_plane, const rg_array *from, unsigned from_plane, str *text)
+{
+    rt_layout here = api_plane_layout(to, to_plane), there = api_plane_layout(from, from_plane);
+    rt_place place = api_place(to->context);
+    void *dense = NULL;
+    size_t bytes = api_plane_bytes(to, to_plane);
+    if (rt_layout_is_dense(&here) && rt_layout_is_dense(&there))
+        return rt_memory_copy(place, to->plane[to_plane], from->plane[from_plane], bytes, text);
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &dense);
+    dense = mem_alloc(bytes + 1);
+    rg_status status = rt_memory_read(place, &there, from->plane[from_plane], dense, text);
+    if (!status)
+        status = rt_memory_write(place, &here, to->plane[to_plane], dense, text);
+    mem_disown(&owns);
+    mem_free(dense);
+    return status;
+}
+
+static rg_status
+copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
+{
+    rg_context *c = to->context;
+    if (c->recording) {
+        rg_status status = api_record_copy(to, to_plane, from, from_plane);
+        if (status || !c->table->graphs)
+            return status;
+    } else {
+        was_written(to, to_plane);
+    }
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    rg_status status = copy_elements(to, to_plane, from, from_plane, &text);
+    mem_disown(&owns);
+    if (status)
+        return api_error_device(c, status, &text, "copying failed");
+    str_free(&text);
+    return RG_OK;
+}
+
+rg_status
+api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
+{
+    rg_status status = check_recordable(to, to_plane, "rg_array_copy");
+    if (!status)
+        status = check_recordable(from, from_plane, "rg_array_copy");
+    if (status)
+        return status;
+    API_GUARDED(copy(to, to_plane, from, from_plane));
+}
+
+rg_status
+rg_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
+{
+    rg_status status = check_plane(to, to_plane);
+    if (!status)
+        status = check_plane(from, from_plane);
+    if (status)
+        return status;
+    if (to->context != from->context)
+        return api_error(RG_INVALID, "%s belongs to another context", API_SHOWN_NAME(from));
+    if (to->dtype != from->dtype || api_plane_bytes(to, to_plane) != api_plane_bytes(from, from_plane))
+        return api_error(RG_INVALID, "%zu bytes of %s do not fit %s, which has %zu of %s",
+                         api_plane_bytes(from, from_plane), ir_dtype_name(from->dtype), API_SHOWN_NAME(to),
+                         api_plane_bytes(to, to_plane), ir_dtype_name(to->dtype));
+    rt_layout here = api_plane_layout(to, to_plane), there = api_plane_layout(from, from_plane);
+    if (rt_layout_overlap(&here, to->plane[to_plane], &there, from->plane[from_plane]))
+        return api_error(RG_INVALID, "%s overlaps in memory with what is copied to it", API_SHOWN_NAME(to));
+    return api_array_copy(to, to_plane, from, from_plane);
 }
 
 /* -- mapping --------------------------------------------------------------------------------------
@@ -174,6 +285,8 @@ rg_array_map(rg_array *array, unsigned plane, bool write, void **data)
         return api_error(RG_INVALID, "data is NULL");
     *data = NULL;
     rg_status status = check_plane(array, plane);
+    if (!status)
+        status = api_refuse_recording(array->context, "rg_array_map");
     if (status)
         return status;
     if (write)
@@ -215,7 +328,11 @@ rg_array_unmap(rg_array *array, unsigned plane)
         --array->mapped[plane]->times)
         return;
     rg_context *c = array->context;
-    rg_status status = array->mapped[plane]->writes ? guarded_copy_back(array, plane) : RG_OK;
+    rg_status status = RG_OK;
+    if (array->mapped[plane]->writes)
+        status = api_refuse_recording(c, "rg_array_unmap, which copies back,");
+    if (!status && array->mapped[plane]->writes)
+        status = guarded_copy_back(array, plane);
     if (status && !c->failed) {
         c->failed = status;
         snprintf(c->failed_text, sizeof(c->failed_text), "%s", rg_error_message());

@@ -271,21 +271,29 @@ launch_blocks(rg_args *args, const api_choice *c, const uint32_t *of, str *text)
     return status;
 }
 
+/* The code for the arguments as packed. */
+static rg_status
+prepare(rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT])
+{
+    if (args->chosen[form].blocks == 1)
+        return RG_OK;
+    bool side_by_side;
+    rg_status status = api_count_directions(args, form, of, &side_by_side);
+    if (!status && !args->chosen[form].blocks)
+        status = choose(args, form, of, side_by_side);
+    return status;
+}
+
 static rg_status
 run_once(rg_args *args, pipeline_form form)
 {
-    rg_kernel *k = args->kernel;
-    const rt_device_table *table = k->module->context->table;
-    api_choice *c = &args->chosen[form];
+    const rg_context *context = args->kernel->module->context;
+    const rt_device_table *table = context->table;
     uint32_t of[RG_PLANE_COUNT];
-    if (c->blocks != 1) {
-        bool side_by_side;
-        rg_status status = api_count_directions(args, form, of, &side_by_side);
-        if (!status && !c->blocks)
-            status = choose(args, form, of, side_by_side);
-        if (status)
-            return status;
-    }
+    rg_status status = prepare(args, form, of);
+    if (status || (context->recording && !table->graphs))
+        return status;
+    const api_choice *c = &args->chosen[form];
     /* a device that restores puts back what its own launch did, not what earlier blocks did */
     bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores && !table->memory);
     if (can_fail)
@@ -293,13 +301,13 @@ run_once(rg_args *args, pipeline_form form)
     str text = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_str, &text);
-    rg_status status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
-                                     : table->launch(c->narrow->program, args->packed, &text);
+    status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
+                           : table->launch(c->narrow->program, args->packed, &text);
     mem_disown(&owns);
     if (status == RG_BUDGET && can_fail)
         each_changing(args, restore_plane);
     if (status && table->sync) /* perhaps an earlier launch's, which the text names */
-        return api_error_device(k->module->context, status, &text, "the launch failed");
+        return api_error_device(context, status, &text, "the launch failed");
     if (status)
         api_error(status, "%s: %s", c->narrow->label, text.ptr ? text.ptr : rg_status_name(status));
     str_free(&text);
@@ -325,21 +333,51 @@ guarded_run(rg_args *args, pipeline_form form)
     API_GUARDED(run(args, form));
 }
 
+rg_status
+api_run(rg_args *args, pipeline_form form)
+{
+    rg_status status = api_args_pack(args);
+    return status ? status : guarded_run(args, form);
+}
+
+bool
+api_has_effects(pipeline_form form)
+{
+    return form != PIPELINE_VJP && form != PIPELINE_JVP_VJP;
+}
+
+/* As run, with arguments of the graph's own. */
+static rg_status
+record(rg_args *args, pipeline_form form)
+{
+    rg_args *own;
+    rg_status status = api_record_args(args, &own);
+    if (status)
+        return status;
+    status = api_run(own, form);
+    if (status)
+        api_args_free(own);
+    else
+        api_record_launch(own, form);
+    return status;
+}
+
 static rg_status
 launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
 {
     API_CHECK(kernel, API_KERNEL, "kernel");
     API_CHECK(args, API_ARGS, "args");
+    rg_context *context = kernel->module->context;
     if (args->kernel != kernel)
         return api_error(RG_INVALID, "args were made for kernel `%s`, not for `%s`",
                          args->kernel->fn->name, kernel->fn->name);
-    rg_status status = api_take_failure(kernel->module->context);
-    if (!status)
-        status = api_args_pack(args);
-    if (!status)
-        status = guarded_run(args, form);
-    bool effects = form != PIPELINE_VJP && form != PIPELINE_JVP_VJP;
-    for (uint32_t i = 0; i < kernel->nparams && effects; i++)
+    rg_status status = api_take_failure(context);
+    if (status)
+        return status;
+    if (context->recording)
+        return record(args, form);
+    status = api_run(args, form);
+    for (uint32_t i = 0; i < kernel->nparams && api_has_effects(form); i++)
         if (kernel->params[i].written && args->slots[i].array)
             args->slots[i].array->version++;
     return status;

@@ -36,6 +36,7 @@ typedef struct rg_array rg_array; /* elements on a device, with adjoint and tang
 typedef struct rg_module rg_module; /* source or IR from which kernels come */
 typedef struct rg_kernel rg_kernel; /* one kernel; its derivatives are compiled at first use */
 typedef struct rg_args rg_args;     /* the arguments of a kernel, set once, launched often */
+typedef struct rg_graph rg_graph;   /* launches that were recorded, done again as a whole */
 
 /* -- errors ------------------------------------------------------------------------------------ */
 
@@ -117,6 +118,7 @@ typedef struct rg_array_info {
     uint32_t planes;              /* bit p: plane p exists */
     uint32_t directions[RG_PLANE_COUNT]; /* that a plane holds; 0: there is none */
     bool side_by_side;                   /* how they lie */
+    void *data[RG_PLANE_COUNT]; /* where a plane's element [0]...[0] is, in memory of the device; NULL: there is none */
     uint64_t version;             /* grows when the host or a kernel may have written the primal */
 } rg_array_info;
 
@@ -148,6 +150,10 @@ RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, c
                                               size_t bytes);
 /* Sets every element (of all directions) to the value, converted to the dtype. */
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_array *array, unsigned plane, double value);
+/* Copies a plane to another of the same dtype and size (with all its directions, as they lie) that shares no memory with
+ * it, of the same context; on devices with memory of their own the host does not wait. */
+RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_array *to, unsigned to_plane, rg_array *from,
+                                             unsigned from_plane);
 /* The elements in host memory until unmap; `write` says whether they may be changed. *data points
  * at element [0]...[0]; the primal has the array's strides, companions are dense. Where the device has memory of its own
  * it is a copy, which launches meanwhile neither see nor change, and unmap writes it back if any map was to `write`; that
@@ -277,6 +283,29 @@ RG_API RG_MUST_CHECK rg_status rg_launch_jvp(rg_kernel *kernel, rg_args *args);
  * tangent (plane RG_ADJOINT | RG_TANGENT), the product with the Hessian. */
 RG_API RG_MUST_CHECK rg_status rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args);
 RG_API RG_MUST_CHECK rg_status rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args);
+
+/* -- graphs ------------------------------------------------------------------------------------ */
+/* Between begin and end launches, rg_array_fill and rg_array_copy are recorded and not done, with the arguments as they
+ * stand. A graph's launch does all of it, in order, with what the arrays hold then: counts of loops that depend on data may
+ * be others each time. On cuda it is one launch of a CUDA graph.
+ *
+ *     rg_graph_begin(rg);
+ *     rg_array_fill(loss, RG_ADJOINT, 1);
+ *     rg_launch_forward_vjp(step, step_args);
+ *     rg_launch(update, update_args);
+ *     rg_graph *iteration;  rg_graph_end(rg, &iteration);
+ *     while (...)
+ *         rg_graph_launch(iteration);
+ *
+ * What is launched for the first time is compiled while it is recorded. Calls that wait, copy from or to the host, or make
+ * arrays or companions give RG_INVALID meanwhile. A graph keeps alive the arrays and kernels that it uses. */
+RG_API RG_MUST_CHECK rg_status rg_graph_begin(rg_context *context);
+/* Ends the recording also where it fails. */
+RG_API RG_MUST_CHECK rg_status rg_graph_end(rg_context *context, rg_graph **graph);
+/* Fails as its launches do; those behind the first that fails may be done or not. RG_INVALID, too, if a plane of an array in
+ * it was made, replaced or attached since it was recorded. */
+RG_API RG_MUST_CHECK rg_status rg_graph_launch(rg_graph *graph);
+RG_API void rg_graph_destroy(rg_graph *graph);
 
 #ifdef __cplusplus
 }
