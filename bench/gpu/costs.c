@@ -1,0 +1,177 @@
+/* What is paid besides the work: memory of the tape, launches, compiling. SPDX-License-Identifier: Apache-2.0 */
+#include "machine.h"
+#include "parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- the tape ---------------------------------------------------------------------------------- */
+
+/* Gradients with a budget, each on a context of its own; the first, without one, is what others are compared with. */
+static bool
+tape_row(const settings *s, const problem *p, uint64_t budget, float *expected)
+{
+    size_t count = p->params[2].count, before = machine_used();
+    float *got = malloc(sizeof *got * count);
+    rg_context_desc desc = run_desc(s, MATH_OWN, budget);
+    run r;
+    bool good = run_open(&r, s, &desc, p) && run_reset(&r, p);
+    size_t opened = machine_used();
+    rg_status status = good ? rg_launch_vjp(r.kernel, r.args) : RG_INVALID;
+    if (good && status == RG_OK)
+        status = rg_sync(r.context);
+    if (status == RG_OK) {
+        double ms = run_time(&r, p, rg_launch_vjp, s->repeat), grown = (double)(machine_used() - opened);
+        good = run_once(&r, p, rg_launch_vjp) &&
+               run_fine(rg_array_read(r.arrays[2], RG_ADJOINT, got, sizeof *got * count), p->kernel);
+        bool same = budget == 0 || memcmp(got, expected, sizeof *got * count) == 0;
+        printf("| %11.1f | %8.3f | %10.1f |%s\n", 1e-6 * (double)budget, ms, opened > before || grown > 0.0 ? 1e-6 * grown : 0.0,
+               same ? "" : " WRONG");
+        good = good && same;
+    } else if (good) {
+        printf("| %11.1f | %s: %s\n", 1e-6 * (double)budget, rg_status_name(status), rg_error_message());
+        good = status == RG_BUDGET;
+    }
+    if (budget == 0)
+        memcpy(expected, got, sizeof *got * count);
+    fflush(stdout);
+    run_close(&r);
+    free(got);
+    return good;
+}
+
+bool
+part_tape(const settings *s)
+{
+    static const uint64_t megabytes[] = {0, 250, 128, 64};
+    static const char *const plans[] = {NULL, "chunk=1"};
+    int n = (int)(1048576 * s->scale);
+    float *expected = malloc(sizeof *expected * (size_t)n);
+    bool good = true;
+    problem p;
+    problem_recurrence(&p, "sines", n, 1024, SPREAD_RARE);
+    for (unsigned plan = 0; plan < 2; plan++) {
+        printf("\ntape of sines, %d threads, 1 in 1000 with 1024 steps, plan %s; threads times the longest: %.0f MB\n", n,
+               plans[plan] ? plans[plan] : "of its own", 4e-6 * 1024.0 * n);
+        printf("| budget (MB) |       ms | grown (MB) |\n|---|---|---|\n");
+        if (plans[plan])
+            setenv("RG_PLAN", plans[plan], 1);
+        for (unsigned k = 0; k < sizeof megabytes / sizeof *megabytes; k++)
+            good &= tape_row(s, &p, megabytes[k] * 1000000, expected);
+        unsetenv("RG_PLAN");
+    }
+    problem_free(&p);
+    free(expected);
+    return good;
+}
+
+/* -- launches ---------------------------------------------------------------------------------- */
+
+/* Microseconds by the host's clock for each of many launches. */
+static double
+launch_cost(run *r, launch *what, unsigned count)
+{
+    double started = 0.0;
+    for (unsigned round = 0; round < 2; round++) {
+        if (!run_fine(rg_sync(r->context), "empty"))
+            return -1.0;
+        started = machine_now();
+        for (unsigned k = 0; k < count; k++)
+            if (!run_fine(what(r->kernel, r->args), "empty"))
+                return -1.0;
+        if (!run_fine(rg_sync(r->context), "empty"))
+            return -1.0;
+    }
+    return 1e3 * (machine_now() - started) / count;
+}
+
+bool
+part_launches(const settings *s)
+{
+    enum { COUNT = 2000 };
+    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
+    problem p;
+    run r;
+    problem_empty(&p);
+    if (!run_open(&r, s, &desc, &p))
+        return false;
+    double times[5], bare[5], wide[5], gpu = run_time(&r, &p, rg_launch, s->repeat);
+    bool good = gpu >= 0.0;
+    for (unsigned k = 0; k < 5; k++) {
+        times[k] = launch_cost(&r, rg_launch, COUNT);
+        bare[k] = machine_bare_launch(1, COUNT);
+        wide[k] = machine_bare_launch(132 * 16, COUNT);
+        good = good && times[k] >= 0.0 && bare[k] >= 0.0 && wide[k] >= 0.0;
+    }
+    double ours = median_of(times, 5), theirs = median_of(bare, 5);
+    printf("\nlaunch of an empty kernel: %.2f us (of the device's time %.2f)", ours, 1e3 * gpu);
+    if (theirs > 0.0)
+        printf("; a bare one of the driver: %.2f us, %.2f times; of a grid of 2112 blocks: %.2f us", theirs, ours / theirs,
+               median_of(wide, 5));
+    printf("\n");
+    run_close(&r);
+    return good;
+}
+
+/* -- compiling --------------------------------------------------------------------------------- */
+
+/* Milliseconds of the first launch over those of the next. */
+static double
+first_launch(run *r, const problem *p, launch *what)
+{
+    double t[2] = {0};
+    for (unsigned k = 0; k < 2; k++) {
+        if (!run_reset(r, p) || !run_fine(rg_sync(r->context), p->kernel))
+            return -1.0;
+        double started = machine_now();
+        if (!run_fine(what(r->kernel, r->args), p->kernel) || !run_fine(rg_sync(r->context), p->kernel))
+            return -1.0;
+        t[k] = machine_now() - started;
+    }
+    return t[0] - t[1];
+}
+
+static bool
+compile_row(const settings *s, const problem *p, double *worst)
+{
+    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
+    run r;
+    double started = machine_now();
+    if (!run_open(&r, s, &desc, p))
+        return false;
+    double opened = machine_now() - started, primal = first_launch(&r, p, rg_launch);
+    double gradient = first_launch(&r, p, rg_launch_vjp);
+    printf("| %-24s | %8.1f | %8.1f | %8.1f | %8.1f |\n", p->title, opened, primal, gradient, opened + primal + gradient);
+    fflush(stdout);
+    *worst = fmax(*worst, opened + primal + gradient);
+    run_close(&r);
+    return primal >= -50.0 && gradient >= -50.0;
+}
+
+bool
+part_compile(const settings *s)
+{
+    double worst = 0.0;
+    bool good = true;
+    problem p;
+    rg_context *warm = NULL;
+    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
+    good = run_fine(rg_context_create(&desc, &warm), "context");
+    printf("\ncompiling, ms by the host's clock\n"
+           "| kernel                   | to IR    | kernel   | gradient | together |\n|---|---|---|---|---|\n");
+    for (unsigned k = 0; good && k < 2; k++) {
+        problem_recurrence(&p, k ? "products" : "sines", 4096, 64, SPREAD_RAGGED);
+        good &= compile_row(s, &p, &worst);
+        problem_free(&p);
+    }
+    for (unsigned k = 0; good && k < PROBLEMS; k++) {
+        problem_make(&p, k, 1.0 / 256);
+        good &= compile_row(s, &p, &worst);
+        problem_free(&p);
+    }
+    printf("slowest: %.0f ms\n", worst);
+    rg_context_destroy(warm);
+    return good;
+}

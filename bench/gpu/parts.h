@@ -1,0 +1,20 @@
+/* What gpu_bench measures, part by part. SPDX-License-Identifier: Apache-2.0
+ *
+ * Each prints its table and returns whether all results were right; times are not judged. */
+#ifndef GPU_PARTS_H
+#define GPU_PARTS_H
+
+#include "run.h"
+
+/* Recurrences beside the probes' best times. */
+bool part_probes(const settings *s);
+/* Six kernels beside their adjoints by hand. */
+bool part_adjoints(const settings *s);
+/* The tape of a few long threads among many short ones, by budgets. */
+bool part_tape(const settings *s);
+/* What a launch costs. */
+bool part_launches(const settings *s);
+/* From source to the first gradient. */
+bool part_compile(const settings *s);
+
+#endif

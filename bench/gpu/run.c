@@ -1,0 +1,142 @@
+/* See run.h. SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const math_names[3] = {"own", "native", "fast"};
+
+bool
+run_fine(rg_status status, const char *what)
+{
+    if (status != RG_OK)
+        fprintf(stderr, "gpu_bench: %s: %s: %s\n", what, rg_status_name(status), rg_error_message());
+    return status == RG_OK;
+}
+
+rg_context_desc
+run_desc(const settings *s, math how, uint64_t budget)
+{
+    return (rg_context_desc){.device = rg_str_of(s->device), .tape_budget = budget, .native_math = how == MATH_NATIVE,
+                             .fast_math = how == MATH_FAST, .stream = machine_stream()};
+}
+
+static bool
+set_param(run *r, const problem_param *q, uint32_t k, const char *what)
+{
+    rg_array_desc desc = {.dtype = q->kind == PARAM_INTS ? RG_I32 : RG_F32, .rank = q->rank, .adjoint = q->seed != NULL};
+    memcpy(desc.shape, q->shape, sizeof q->shape);
+    if (q->kind == PARAM_INT)
+        return run_fine(rg_args_set_int_at(r->args, k, (int64_t)q->scalar), what);
+    if (q->kind == PARAM_REAL)
+        return run_fine(rg_args_set_float_at(r->args, k, q->scalar), what);
+    return run_fine(rg_array_create(r->context, &desc, &r->arrays[k]), what) &&
+           run_fine(rg_array_write(r->arrays[k], RG_PRIMAL, q->initial, 4 * q->count), what) &&
+           run_fine(rg_args_set_array_at(r->args, k, r->arrays[k]), what);
+}
+
+static bool
+set_params(run *r, const problem *p)
+{
+    bool good = run_fine(rg_module_get_kernel(r->module, rg_str_of(p->kernel), &r->kernel), p->kernel) &&
+                run_fine(rg_args_create(r->kernel, &r->args), p->kernel);
+    for (uint32_t k = 0; good && k < p->count; k++)
+        good = set_param(r, &p->params[k], k, p->kernel);
+    return good;
+}
+
+bool
+run_open(run *r, const settings *s, const rg_context_desc *desc, const problem *p)
+{
+    *r = (run){0};
+    bool good = run_fine(rg_context_create(desc, &r->context), "context") &&
+                run_fine(rg_module_load(r->context, rg_str_of(s->kernels), NULL, &r->module), s->kernels) &&
+                set_params(r, p);
+    if (!good)
+        run_close(r);
+    return good;
+}
+
+bool
+run_join(run *r, const run *other, const problem *p)
+{
+    *r = (run){.context = other->context, .module = other->module, .joined = true};
+    bool good = set_params(r, p);
+    if (!good)
+        run_close(r);
+    return good;
+}
+
+void
+run_close(run *r)
+{
+    for (unsigned k = 0; k < PROBLEM_PARAMS; k++)
+        rg_array_destroy(r->arrays[k]);
+    rg_args_destroy(r->args);
+    if (!r->joined) {
+        rg_module_destroy(r->module);
+        rg_context_destroy(r->context);
+    }
+    *r = (run){0};
+}
+
+static rg_status
+reset_adjoint(rg_array *array, const problem_param *q)
+{
+    return q->output ? rg_array_write(array, RG_ADJOINT, q->seed, 4 * q->count) : rg_array_fill(array, RG_ADJOINT, 0.0);
+}
+
+bool
+run_reset(run *r, const problem *p)
+{
+    for (unsigned k = 0; k < p->count; k++)
+        if (p->params[k].seed && !run_fine(reset_adjoint(r->arrays[k], &p->params[k]), p->kernel))
+            return false;
+    return true;
+}
+
+bool
+run_once(run *r, const problem *p, launch *what)
+{
+    return run_reset(r, p) && run_fine(what(r->kernel, r->args), p->kernel) && run_fine(rg_sync(r->context), p->kernel);
+}
+
+static double
+time_once(run *r, const problem *p, launch *what)
+{
+    if (!run_reset(r, p) || !run_fine(rg_sync(r->context), p->kernel) || !machine_start())
+        return -1.0;
+    bool good = run_fine(what(r->kernel, r->args), p->kernel);
+    double ms = machine_stop();
+    return run_fine(rg_sync(r->context), p->kernel) && good ? ms : -1.0;
+}
+
+double
+run_time(run *r, const problem *p, launch *what, unsigned repeat)
+{
+    double *times = calloc(repeat + 1, sizeof *times), result = -1.0;
+    bool good = run_once(r, p, what);
+    for (unsigned k = 0; good && k < repeat; k++)
+        good = (times[k] = time_once(r, p, what)) >= 0.0;
+    if (good)
+        result = median_of(times, repeat);
+    free(times);
+    return result;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double
+median_of(double *times, unsigned n)
+{
+    qsort(times, n, sizeof *times, compare_doubles);
+    return n == 0 ? 0.0 : n % 2 ? times[n / 2] : 0.5 * (times[n / 2 - 1] + times[n / 2]);
+}
