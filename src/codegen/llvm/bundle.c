@@ -292,7 +292,7 @@ vector_access(gen *g, const ir_op **ops)
 {
     const ir_op *op = ops[0];
     ir_value *v[IR_DIRECTIONS];
-    bool shared = op->code == RG_OP_RMW && op->atomic && g->s->task && !g->options->alone;
+    bool shared = op->code == RG_OP_RMW && op->atomic && !gen_is_alone(g);
     values_of(g, ops, v);
     if (shared || !is_float_value(v[0]) || !lies_together(g, ops) || gen_is_private(g, op))
         return false;

@@ -16,7 +16,8 @@ add_attribute(gen *g, LLVMValueRef fn, unsigned where, const char *name, uint64_
     return kind != 0;
 }
 
-typedef enum effects { ANY_EFFECT, NO_EFFECT, WRITES_PLACES } effects;
+/* OF_WARP: what lanes do together, none of them without the others */
+typedef enum effects { ANY_EFFECT, NO_EFFECT, WRITES_PLACES, OF_WARP } effects;
 enum { MEMORY_NONE = 0, MEMORY_WRITES_ARGUMENTS = 2 }; /* values of LLVM's attribute `memory` */
 
 static LLVMValueRef
@@ -34,17 +35,26 @@ declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *
         return fn;
     fn = LLVMAddFunction(g->module, name, *type);
     add_attribute(g, fn, whole, "nounwind", 0);
+    if (what == OF_WARP || (what == ANY_EFFECT && g->options->simt))
+        gen_mark_warp(g, fn);
     if (what == ANY_EFFECT)
         return fn;
     add_attribute(g, fn, whole, "willreturn", 0);
     add_attribute(g, fn, whole, "nocallback", 0);
-    add_attribute(g, fn, whole, "memory", what == NO_EFFECT ? MEMORY_NONE : MEMORY_WRITES_ARGUMENTS);
+    add_attribute(g, fn, whole, "memory", what == WRITES_PLACES ? MEMORY_WRITES_ARGUMENTS : MEMORY_NONE);
     for (unsigned i = 1; what == WRITES_PLACES && i < n; i++) {
         add_attribute(g, fn, 1 + i, "writeonly", 0);
         if (!add_attribute(g, fn, 1 + i, "nocapture", 0)) /* its name up to LLVM 20 */
             add_attribute(g, fn, 1 + i, "captures", 0);
     }
     return fn;
+}
+
+/* All lanes of a warp come to what this function does together: no pass may make that depend on a lane's value. */
+void
+gen_mark_warp(gen *g, LLVMValueRef fn)
+{
+    add_attribute(g, fn, LLVMAttributeFunctionIndex, "convergent", 0);
 }
 
 /* a function of ours that computes, and does not belong into the loops around its calls */
@@ -129,6 +139,14 @@ gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
 {
     LLVMTypeRef type;
     LLVMValueRef fn = declare(g, name, result, n, args, ANY_EFFECT, &type);
+    return LLVMBuildCall2(b, type, fn, args, n, "");
+}
+
+LLVMValueRef
+gen_warp_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args)
+{
+    LLVMTypeRef type;
+    LLVMValueRef fn = declare(g, name, result, n, args, n ? OF_WARP : NO_EFFECT, &type);
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 

@@ -68,7 +68,7 @@ has_call(const ir_region *r)
 void
 gen_if(gen *g, const ir_op *op)
 {
-    if ((g->options->alone || !g->s->task) && differ_by_atomic(op->regions[0], op->regions[1])) {
+    if (gen_is_alone(g) && differ_by_atomic(op->regions[0], op->regions[1])) {
         gen_region(g, op->regions[0]);
         return;
     }

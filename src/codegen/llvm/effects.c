@@ -14,6 +14,13 @@ gen_assert(gen *g, const ir_op *op)
     LLVMValueRef worker = gen_worker(g);
     gen_unlikely(g, LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), holds, fails), true);
     gen_at(g, fails);
+    if (g->options->simt) {
+        LLVMValueRef told[2] = {worker, gen_place_of(g, op, op->attr.text, NULL, 0)};
+        gen_runtime_call(g, g->b, "rt_gpu_assert", g->nothing, 2, told);
+        gen_leave(g);
+        gen_at(g, holds);
+        return;
+    }
     const ir_module *m = g->ir->module;
     const char *path = op->loc.file < m->files.n ? m->files.at[op->loc.file].path : NULL;
     LLVMValueRef args[4] = {worker, text_constant(g, op->attr.text), text_constant(g, path),
@@ -49,6 +56,13 @@ gen_print(gen *g, const ir_op *op)
         dtypes[i] = (char)op->args[i]->type.dtype;
         LLVMBuildStore(g->b, printed_bits(g, op->args[i]),
                        LLVMBuildInBoundsGEP2(g->b, g->i64, values, &at, 1, ""));
+    }
+    if (g->options->simt) {
+        LLVMValueRef place = gen_place_of(g, op, op->attr.text, dtypes, n);
+        LLVMValueRef told[4] = {gen_worker(g), place, values, gen_i32(g, n)};
+        g->gpu->prints = true;
+        gen_runtime_call(g, g->b, "rt_gpu_print", g->nothing, 4, told);
+        return;
     }
     LLVMValueRef args[5] = {gen_worker(g), text_constant(g, op->attr.text), values,
                             gen_string(g, dtypes, n + 1, "dtypes"), gen_i32(g, n)};

@@ -204,6 +204,10 @@ gen_kernel(gen *g)
     ir_walk(g->ir->body, find_threads, g);
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
+    if (g->options->simt) {
+        gen_simt_kernel(g);
+        return;
+    }
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMTypeRef type = LLVMFunctionType(g->i32, params, 2, false);
     LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, type);

@@ -49,6 +49,14 @@ typedef struct scope {
     LLVMValueRef *copies;     /* by id: a vector in memory; NULL: none is */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
+    /* GPUs: number of the lane; at kernel level whether this thread writes; where a fault leaves the function; the
+     * parallel loop has one thread; what it does to memory; pushes that come after pops, by id of their cursor */
+    LLVMValueRef lane_number, is_alone;
+    LLVMBasicBlockRef leave;
+    bool single;
+    const ir_op **writes;
+    uint32_t nwrites;
+    bool *again;
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
     int64_t scratch_used;
@@ -79,6 +87,7 @@ typedef struct gen {
     const ir_value **twins; /* by id of a sine: the cosine computed with it, and back; NULL: none */
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
+    ll_gpu_info *gpu; /* of code for GPUs: filled */
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
     LLVMValueRef empty_node;
     LLVMValueRef zero_cell; /* what planes that are not there read */
@@ -122,19 +131,19 @@ LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRe
 LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
 void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
 
-/* lanes.c: values with lanes are vectors; lanes 0: a scalar */
+/* lanes.c: values with lanes are vectors, or with options->simt one number in each thread; lanes 0: a scalar */
 LLVMTypeRef gen_element_type(LLVMTypeRef type);
 unsigned gen_width(LLVMValueRef v);
-LLVMTypeRef gen_in_lanes(LLVMTypeRef element, unsigned lanes);
+LLVMTypeRef gen_in_lanes(gen *g, LLVMTypeRef element, unsigned lanes);
 LLVMTypeRef gen_like(LLVMValueRef v, LLVMTypeRef element); /* of as many lanes as v */
 unsigned gen_lanes_of(const ir_op *op);                    /* most of its operands and results */
 LLVMValueRef gen_splat(gen *g, unsigned lanes, LLVMValueRef v); /* a vector stays as it is */
 LLVMValueRef gen_get_in_lanes(gen *g, const ir_value *v, unsigned lanes);
 LLVMValueRef gen_int_like(LLVMValueRef like, int64_t n);
-LLVMValueRef gen_lane_numbers(LLVMTypeRef element, unsigned lanes);
+LLVMValueRef gen_lane_numbers(gen *g, LLVMTypeRef element, unsigned lanes);
 LLVMValueRef gen_all_lanes(gen *g, unsigned lanes);
 LLVMValueRef gen_first_lanes(gen *g, unsigned lanes, LLVMValueRef count);
-LLVMValueRef gen_mask_bits(gen *g, LLVMValueRef mask); /* an integer of as many bits */
+LLVMValueRef gen_mask_bits(gen *g, LLVMValueRef mask); /* an integer of as many bits; of a warp, an i32 */
 LLVMValueRef gen_mask_of_bits(gen *g, LLVMValueRef bits, unsigned lanes);
 LLVMValueRef gen_reduce_lanes(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v);
 /* a vector in memory, from which any lane can be read */
@@ -158,6 +167,7 @@ typedef struct gen_reach {
 LLVMValueRef gen_load_reach(gen *g, const gen_reach *r);
 void gen_store_reach(gen *g, const gen_reach *r, LLVMValueRef value);
 gen_reach gen_elements_of(gen *g, const ir_op *op, bool writes);
+LLVMValueRef gen_mark_reach(gen *g, const gen_reach *r, LLVMValueRef instruction);
 /* where op's elements lie behind `first`, in what has the shape of a dense plane */
 void gen_reach_from(gen *g, const ir_op *op, gen_reach *r, LLVMTypeRef type, LLVMValueRef first, bool inbounds);
 LLVMValueRef gen_wide_lanes(gen *g, const ir_value *v); /* as i64 */
@@ -170,6 +180,57 @@ void gen_store_lanes(gen *g, const ir_op *op);
 void gen_rmw_lanes(gen *g, const ir_op *op);
 void gen_add_reach(gen *g, const gen_reach *r, LLVMValueRef value);
 
+/* simt.c: threads of a warp */
+typedef struct gen_some {
+    LLVMBasicBlockRef before, end, after;
+} gen_some;
+LLVMValueRef gen_own_lane(gen *g, LLVMTypeRef type); /* this thread's number in the warp */
+LLVMValueRef gen_ballot(gen *g, LLVMValueRef mine);
+LLVMValueRef gen_take(gen *g, LLVMValueRef v, LLVMValueRef lane);
+LLVMValueRef gen_take_first(gen *g, LLVMValueRef v);
+void gen_warp_sync(gen *g);
+LLVMValueRef gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v);
+/* what only some threads do stands between; its value is 0 in the others */
+gen_some gen_some_begin(gen *g, LLVMValueRef condition);
+void gen_some_end(gen *g, gen_some *s);
+LLVMValueRef gen_some_value(gen *g, const gen_some *s, LLVMValueRef made);
+gen_some gen_once_begin(gen *g);
+void gen_once_end(gen *g, gen_some *s);
+void gen_kernel_reads(gen *g); /* before loads and stores at kernel level */
+void gen_kernel_writes(gen *g);
+/* after a fault: out of the task, or the kernel */
+void gen_leave(gen *g);
+void gen_leave_if(gen *g, LLVMValueRef fault);
+LLVMValueRef gen_or_leave(gen *g, LLVMValueRef pointer); /* if it is NULL */
+/* number of a place in g->gpu; dtypes NULL: nothing is printed there */
+LLVMValueRef gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);
+
+/* simt_memory.c: elements in memory that GPU threads share */
+LLVMValueRef gen_load_own(gen *g, const gen_reach *r); /* one of each thread's own */
+void gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value);
+void gen_rmw_own(gen *g, const ir_op *op);
+void gen_load_same(gen *g, const ir_op *op); /* one for all threads */
+void gen_store_same(gen *g, const ir_op *op);
+void gen_rmw_same(gen *g, const ir_op *op);
+
+/* simt_tape.c: frames of a warp's tape, or the kernel's */
+gen_some gen_push_begin(gen *g, const ir_op *op); /* what opens around stores; .after NULL: nothing */
+void gen_push_own(gen *g, const ir_value *v, LLVMValueRef to);
+void gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from);
+/* between a thread's own slot and its place in a frame; push: from the slot */
+void gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValueRef frame, bool push);
+
+/* simt_task.c: parallel loops */
+void gen_simt_kernel(gen *g);
+void gen_mark_task(gen *g, LLVMValueRef fn);
+LLVMValueRef gen_worker_of(gen *g, LLVMBuilderRef b, bool kernel);
+LLVMValueRef gen_sums_of_warp(gen *g, const ir_op *op);
+LLVMValueRef *gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at);
+void gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums);
+void gen_run_task(gen *g, const ir_op *op, LLVMValueRef task, LLVMValueRef closure, LLVMValueRef n,
+                  LLVMValueRef sums);
+bool gen_runs_once(const ir_op *parallel); /* for one thread */
+
 /* calls.c */
 LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
                            unsigned n, LLVMValueRef *args);
@@ -181,6 +242,10 @@ LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigne
 LLVMValueRef gen_placing_call(gen *g, const char *name, unsigned n, LLVMValueRef *args);
 LLVMValueRef gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
                               unsigned n, LLVMValueRef *args);
+/* of a primitive of the warp without effects; without operands: what a thread knows of itself */
+LLVMValueRef gen_warp_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result, unsigned n,
+                           LLVMValueRef *args);
+void gen_mark_warp(gen *g, LLVMValueRef fn);
 
 /* math.c: `name` is that for double; for float an f is appended */
 LLVMValueRef gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args);
@@ -258,7 +323,11 @@ LLVMValueRef gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef ad
                             LLVMValueRef value); /* the old value */
 LLVMValueRef gen_combine(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
 LLVMValueRef gen_reduce_identity(gen *g, rg_rmw how, rg_dtype d);
+LLVMValueRef gen_plain_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value);
+/* what an rmw makes of the old value */
+LLVMValueRef gen_new_value(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
 LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
+bool gen_is_alone(const gen *g);          /* here one thread runs: nothing needs to be atomic */
 
 /* temp.c */
 void gen_pick(gen *g, const ir_op *op);
@@ -315,6 +384,8 @@ LLVMValueRef *gen_identities(gen *g, const ir_op *op, unsigned lanes);
 void gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef *sums);
 LLVMValueRef gen_partials_memory(gen *g, uint32_t n);
 void gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef used);
+LLVMValueRef gen_partial_cell(gen *g, LLVMValueRef partials, LLVMValueRef slot, uint32_t n, uint32_t r);
+LLVMValueRef gen_finish_sum(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum);
 
 /* parallel.c */
 void gen_parallel(gen *g, const ir_op *op);

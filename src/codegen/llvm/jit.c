@@ -23,6 +23,7 @@ struct ll_code {
     ll_jit *jit;
     LLVMOrcResourceTrackerRef tracker;
     ll_entry *entry;
+    ll_gpu_info gpu;
 };
 
 /* -- the linker -------------------------------------------------------------------------------- */
@@ -175,6 +176,8 @@ ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **ou
     LLVMMemoryBufferRef object = NULL;
     unit_begin(&u, fn, options, symbol);
     bool made = make_object(jit, &u, &object);
+    code->gpu = u.gpu;
+    u.gpu = (ll_gpu_info){0};
     unit_end(&u);
     mem_disown(&owns);
     if (made) {
@@ -197,6 +200,12 @@ ll_code_entry(const ll_code *code)
     return code->entry;
 }
 
+const ll_gpu_info *
+ll_code_gpu(const ll_code *code)
+{
+    return &code->gpu;
+}
+
 void
 ll_code_free(ll_code *code)
 {
@@ -209,5 +218,6 @@ ll_code_free(ll_code *code)
         LLVMOrcSymbolStringPoolClearDeadEntries(LLVMOrcExecutionSessionGetSymbolStringPool(
             LLVMOrcLLJITGetExecutionSession(code->jit->orc)));
     }
+    ll_gpu_info_free(&code->gpu);
     mem_free(code);
 }

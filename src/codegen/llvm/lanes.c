@@ -1,7 +1,8 @@
 /* Values with lanes: vectors, masks, and the ops between lanes and scalars.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A bool with lanes is a vector of i1, which LLVM keeps in mask registers where there are any. */
+ * A bool with lanes is a vector of i1, which LLVM keeps in mask registers where there are any. On GPUs none of these
+ * are vectors: simt.c. */
 #include "codegen/llvm/gen.h"
 
 /* -- types ------------------------------------------------------------------------------------- */
@@ -20,15 +21,16 @@ gen_width(LLVMValueRef v)
 }
 
 LLVMTypeRef
-gen_in_lanes(LLVMTypeRef element, unsigned lanes)
+gen_in_lanes(gen *g, LLVMTypeRef element, unsigned lanes)
 {
-    return lanes ? LLVMVectorType(element, lanes) : element;
+    return lanes && !g->options->simt ? LLVMVectorType(element, lanes) : element;
 }
 
 LLVMTypeRef
 gen_like(LLVMValueRef v, LLVMTypeRef element)
 {
-    return gen_in_lanes(element, gen_width(v));
+    unsigned lanes = gen_width(v);
+    return lanes ? LLVMVectorType(element, lanes) : element;
 }
 
 unsigned
@@ -48,7 +50,7 @@ LLVMValueRef
 gen_splat(gen *g, unsigned lanes, LLVMValueRef v)
 {
     LLVMValueRef all[UINT8_MAX];
-    if (!lanes || gen_width(v))
+    if (!lanes || g->options->simt || gen_width(v))
         return v;
     if (LLVMIsConstant(v)) {
         for (unsigned i = 0; i < lanes; i++)
@@ -78,9 +80,11 @@ gen_int_like(LLVMValueRef like, int64_t n)
 }
 
 LLVMValueRef
-gen_lane_numbers(LLVMTypeRef element, unsigned lanes)
+gen_lane_numbers(gen *g, LLVMTypeRef element, unsigned lanes)
 {
     LLVMValueRef all[UINT8_MAX];
+    if (g->options->simt)
+        return gen_own_lane(g, element);
     for (unsigned i = 0; i < lanes; i++)
         all[i] = LLVMConstInt(element, i, false);
     return LLVMConstVector(all, lanes);
@@ -99,12 +103,14 @@ gen_first_lanes(gen *g, unsigned lanes, LLVMValueRef count)
     LLVMValueRef most = gen_i64(g, lanes);
     LLVMValueRef less = LLVMBuildICmp(g->b, LLVMIntULT, count, most, "");
     count = LLVMBuildTrunc(g->b, LLVMBuildSelect(g->b, less, count, most, ""), g->i32, "");
-    return LLVMBuildICmp(g->b, LLVMIntULT, gen_lane_numbers(g->i32, lanes), gen_splat(g, lanes, count), "lanes");
+    return LLVMBuildICmp(g->b, LLVMIntULT, gen_lane_numbers(g, g->i32, lanes), gen_splat(g, lanes, count), "lanes");
 }
 
 LLVMValueRef
 gen_mask_bits(gen *g, LLVMValueRef mask)
 {
+    if (g->options->simt)
+        return gen_ballot(g, mask);
     LLVMTypeRef type = LLVMIntTypeInContext(g->context, gen_width(mask));
     return LLVMBuildBitCast(g->b, mask, type, "");
 }
@@ -112,6 +118,8 @@ gen_mask_bits(gen *g, LLVMValueRef mask)
 LLVMValueRef
 gen_mask_of_bits(gen *g, LLVMValueRef bits, unsigned lanes)
 {
+    if (g->options->simt)
+        return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, bits, gen_own_lane(g, g->i32), ""), g->i1, "");
     return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, lanes), "");
 }
 
@@ -136,6 +144,8 @@ half(gen *g, LLVMValueRef v, unsigned first, unsigned n)
 LLVMValueRef
 gen_reduce_lanes(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
 {
+    if (g->options->simt)
+        return gen_reduce_warp(g, how, d, v);
     for (unsigned n = gen_width(v) / 2; n; n /= 2)
         v = gen_combine(g, how, d, half(g, v, 0, n), half(g, v, n, n));
     return LLVMBuildExtractElement(g->b, v, gen_i32(g, 0), "");
@@ -203,6 +213,8 @@ any_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
 static LLVMValueRef
 get_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
 {
+    if (g->options->simt)
+        return gen_take(g, v, LLVMBuildIntCast2(g->b, number, g->i32, false, ""));
     if (LLVMIsConstant(number))
         return LLVMBuildExtractElement(g->b, v, number, "");
     if (gen_element_type(LLVMTypeOf(v)) != g->i1)
@@ -217,7 +229,7 @@ set_lane(gen *g, LLVMValueRef v, LLVMValueRef number, LLVMValueRef one)
 {
     unsigned lanes = gen_width(v);
     LLVMTypeRef type = LLVMTypeOf(number);
-    LLVMValueRef hit = LLVMBuildICmp(g->b, LLVMIntEQ, gen_lane_numbers(type, lanes), gen_splat(g, lanes, number), "");
+    LLVMValueRef hit = LLVMBuildICmp(g->b, LLVMIntEQ, gen_lane_numbers(g, type, lanes), gen_splat(g, lanes, number), "");
     return LLVMBuildSelect(g->b, hit, gen_splat(g, lanes, one), v, "");
 }
 
@@ -227,7 +239,7 @@ lane_op(gen *g, const ir_op *op)
     ir_type to = op->results[0]->type;
     rg_dtype d = (rg_dtype)to.dtype;
     if (op->code == RG_OP_LANE)
-        return gen_lane_numbers(gen_type(g, d), to.lanes);
+        return gen_lane_numbers(g, gen_type(g, d), to.lanes);
     LLVMValueRef x = gen_get(g, op->args[0]);
     switch ((int)op->code) {
     case RG_OP_SPLAT:
@@ -239,9 +251,9 @@ lane_op(gen *g, const ir_op *op)
     case RG_OP_LANES_REDUCE:
         return gen_reduce_lanes(g, (rg_rmw)op->rmw, d, x);
     case RG_OP_LANE_GET:
-        return get_lane(g, op->args[0], x, lane_number(g, op->args[1], gen_width(x)));
+        return get_lane(g, op->args[0], x, lane_number(g, op->args[1], op->args[0]->type.lanes));
     }
-    return set_lane(g, x, lane_number(g, op->args[1], gen_width(x)), gen_get(g, op->args[2]));
+    return set_lane(g, x, lane_number(g, op->args[1], op->args[0]->type.lanes), gen_get(g, op->args[2]));
 }
 
 void

@@ -37,11 +37,11 @@ call_masked(gen *g, masked_call *c, unsigned align)
 static LLVMTypeRef
 vector_type(gen *g, const gen_reach *r)
 {
-    return gen_in_lanes(gen_memory_type(g, r->dtype), r->lanes);
+    return gen_in_lanes(g, gen_memory_type(g, r->dtype), r->lanes);
 }
 
-static LLVMValueRef
-mark(gen *g, const gen_reach *r, LLVMValueRef instruction)
+LLVMValueRef
+gen_mark_reach(gen *g, const gen_reach *r, LLVMValueRef instruction)
 {
     if (r->own)
         return gen_mark_own(g, instruction);
@@ -70,7 +70,9 @@ gen_load_reach(gen *g, const gen_reach *r)
     unsigned align = r->align ? r->align : ir_bytes(r->dtype);
     LLVMValueRef load;
     if (r->nothing)
-        return LLVMConstNull(gen_in_lanes(gen_type(g, r->dtype), r->lanes));
+        return LLVMConstNull(gen_in_lanes(g, gen_type(g, r->dtype), r->lanes));
+    if (g->options->simt)
+        return gen_load_own(g, r);
     if (r->offsets) {
         LLVMValueRef at = addresses(g, r);
         masked_call c = {.name = "llvm.masked.gather", .types = {type, LLVMTypeOf(at)}, .ntypes = 2,
@@ -84,7 +86,7 @@ gen_load_reach(gen *g, const gen_reach *r)
         load = LLVMBuildLoad2(g->b, type, r->at, "");
         LLVMSetAlignment(load, align);
     }
-    return gen_from_memory(g, r->dtype, mark(g, r, load));
+    return gen_from_memory(g, r->dtype, gen_mark_reach(g, r, load));
 }
 
 void
@@ -95,6 +97,10 @@ gen_store_reach(gen *g, const gen_reach *r, LLVMValueRef value)
     LLVMValueRef store;
     if (r->nothing)
         return;
+    if (g->options->simt) {
+        gen_store_own(g, r, value);
+        return;
+    }
     value = gen_to_memory(g, r->dtype, value);
     if (r->offsets) {
         LLVMValueRef at = addresses(g, r);
@@ -109,7 +115,7 @@ gen_store_reach(gen *g, const gen_reach *r, LLVMValueRef value)
         store = LLVMBuildStore(g->b, value, r->at);
         LLVMSetAlignment(store, align);
     }
-    mark(g, r, store);
+    gen_mark_reach(g, r, store);
 }
 
 /* -- which elements ---------------------------------------------------------------------------- */
@@ -161,7 +167,7 @@ number_of(gen *g, const ir_op *op, bool dense, unsigned lanes)
     for (uint32_t k = 0; k < rank; k++) {
         number i = subscript(g, op->args[1 + k]);
         if (op->successive && k + 1 == rank)
-            i.each = plus(g, i.each, gen_lane_numbers(g->i64, lanes));
+            i.each = plus(g, i.each, gen_lane_numbers(g, g->i64, lanes));
         if (dense)
             scale(g, &sum, k ? gen_extent_of(g, buffer, k) : gen_i64(g, 1));
         else
@@ -195,9 +201,12 @@ reach_from(gen *g, const ir_op *op, gen_reach *r, LLVMTypeRef type, LLVMValueRef
     if (n.same)
         r->at = inbounds ? LLVMBuildInBoundsGEP2(g->b, type, first, &n.same, 1, "")
                          : LLVMBuildGEP2(g->b, type, first, &n.same, 1, "");
-    r->offsets = are_neighbours(op, dense) ? NULL
-                 : n.each                  ? n.each
-                                           : LLVMConstNull(LLVMVectorType(g->i64, r->lanes));
+    if (g->options->simt) /* the thread's own element */
+        r->offsets = n.each;
+    else
+        r->offsets = are_neighbours(op, dense) ? NULL
+                     : n.each                  ? n.each
+                                               : LLVMConstNull(LLVMVectorType(g->i64, r->lanes));
 }
 
 void
@@ -215,14 +224,15 @@ gen_mask_of(gen *g, const ir_op *op)
 const ir_value *
 gen_value_of(const ir_op *op)
 {
-    return op->args[op->nargs - (op->masked ? 2 : 1)];
+    bool compares = op->code == RG_OP_RMW && op->rmw == RG_RMW_CAS;
+    return op->args[op->nargs - 1 - op->masked - compares];
 }
 
 /* Neighbours of a plane that may be missing are those of a cell; other elements of it are masked. */
 static void
 maybe_missing(gen *g, gen_reach *r, LLVMValueRef base, bool writes)
 {
-    if (r->offsets) {
+    if (r->offsets || g->options->simt) {
         LLVMValueRef there = gen_splat(g, r->lanes, LLVMBuildIsNotNull(g->b, base, ""));
         r->mask = r->mask ? LLVMBuildAnd(g->b, r->mask, there, "") : there;
         return;

@@ -42,7 +42,7 @@ add_one_by_one(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
 static void
 add_shared(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
 {
-    if (!op->atomic || !g->s->task || g->options->alone) {
+    if (!op->atomic || gen_is_alone(g)) {
         gen_add_reach(g, r, value);
         return;
     }
@@ -61,6 +61,10 @@ add_shared(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
 void
 gen_rmw_lanes(gen *g, const ir_op *op)
 {
+    if (g->options->simt) {
+        gen_rmw_own(g, op);
+        return;
+    }
     LLVMBasicBlockRef end = gen_private_add(g, op);
     gen_reach r = gen_elements_of(g, op, true);
     if (!r.nothing)

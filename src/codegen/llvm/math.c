@@ -212,7 +212,8 @@ own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMVa
     if (!fn)
         return false;
     uint32_t ops = count_ops(fn->body);
-    bool aside = g->has_lanes && !gen_width(args[0]); /* what few threads run, or one by one */
+    /* what few threads run, or one by one */
+    bool aside = g->has_lanes && !gen_width(args[0]) && !g->options->simt;
     if (ops <= g->inline_room && !aside) {
         g->inline_room -= ops;
         generate_here(g, fn, args, results);

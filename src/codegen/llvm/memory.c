@@ -127,8 +127,12 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
     if (!h)
         return read_field(g, g->b, gen_get(g, buffer), field, index);
     LLVMValueRef *at = &h->fields[field][index];
-    if (!*at)
-        *at = gen_invariant(g, read_field(g, g->s->top, gen_argument(g, buffer), field, index));
+    if (!*at) {
+        *at = read_field(g, g->s->top, gen_argument(g, buffer), field, index);
+        /* a GPU's tasks are inlined where a temporary's fields change */
+        if (!g->options->simt || gen_parameter_of(g, buffer) >= 0)
+            gen_invariant(g, *at);
+    }
     return *at;
 }
 
@@ -315,6 +319,10 @@ gen_load(gen *g, const ir_op *op)
         gen_load_lanes(g, op);
         return;
     }
+    if (g->options->simt) {
+        gen_load_same(g, op);
+        return;
+    }
     gen_place at = gen_element(g, op, false);
     if (at.nothing) {
         gen_set(g, op->results[0], LLVMConstNull(gen_type(g, d)));
@@ -333,6 +341,10 @@ gen_store(gen *g, const ir_op *op)
         gen_store_lanes(g, op);
         return;
     }
+    if (g->options->simt) {
+        gen_store_same(g, op);
+        return;
+    }
     gen_place at = gen_element(g, op, true);
     if (at.nothing)
         return;
@@ -344,6 +356,9 @@ gen_store(gen *g, const ir_op *op)
 void
 gen_results(gen *g, const ir_op *yield)
 {
+    gen_some once = {0};
+    if (g->options->simt && yield->nargs)
+        once = gen_once_begin(g);
     for (uint32_t i = 0; i < yield->nargs; i++) {
         LLVMValueRef number = gen_i64(g, g->ir->body->nparams + i);
         LLVMValueRef arg = LLVMBuildInBoundsGEP2(g->b, g->arg_type, g->s->args, &number, 1, "");
@@ -351,4 +366,6 @@ gen_results(gen *g, const ir_op *yield)
         rg_dtype d = (rg_dtype)yield->args[i]->type.dtype;
         LLVMBuildStore(g->b, gen_to_memory(g, d, gen_get(g, yield->args[i])), to);
     }
+    if (once.after)
+        gen_once_end(g, &once);
 }

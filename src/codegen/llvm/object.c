@@ -23,6 +23,7 @@ add_kernel(unit *u, const ir_fn *fn, const char *name)
                 .libm_names = true,
                 .native_math = u->g.native_math,
                 .math = u->g.math,
+                .gpu = u->g.gpu,
                 .inline_room = u->g.inline_room,
                 .scratch = u->g.scratch};
     next.module = LLVMModuleCreateWithNameInContext(name, next.context);

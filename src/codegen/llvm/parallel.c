@@ -54,6 +54,8 @@ gen_scope_close(gen *g)
 LLVMValueRef
 gen_worker(gen *g)
 {
+    if (!g->s->worker && g->options->simt)
+        g->s->worker = gen_worker_of(g, g->s->top, true);
     if (!g->s->worker)
         g->s->worker =
             gen_runtime_call(g, g->s->top, "rt_cpu_kernel_worker", g->ptr, 1, &g->s->launch);
@@ -139,7 +141,8 @@ closure_load(gen *g, LLVMTypeRef type, LLVMValueRef closure, unsigned field)
 {
     LLVMBuilderRef b = g->s->top;
     LLVMTypeRef of = LLVMStructGetTypeAtIndex(type, field);
-    return gen_invariant(g, LLVMBuildLoad2(b, of, gen_field(g, b, type, closure, field), ""));
+    LLVMValueRef load = LLVMBuildLoad2(b, of, gen_field(g, b, type, closure, field), "");
+    return g->options->simt ? load : gen_invariant(g, load); /* a GPU's tasks are inlined where it is filled */
 }
 
 /* On some processors LLVM would take two vectors of 256 bits for one of 512. And scalars beside lanes control the
@@ -164,12 +167,15 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     LLVMTypeRef signature = LLVMFunctionType(g->nothing, params, 4, false);
     LLVMValueRef fn = LLVMAddFunction(g->module, name, signature);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
-    if (gen_group_lanes(op))
+    if (g->options->simt)
+        gen_mark_task(g, fn);
+    else if (gen_group_lanes(op))
         gen_keep_vectors(g, fn);
     LLVMBasicBlockRef outside = gen_here(g);
     scope *s = gen_scope_open(g, op->regions[0], fn, true);
     LLVMValueRef closure = LLVMGetParam(fn, 0);
     s->worker = LLVMGetParam(fn, 3);
+    s->single = g->options->simt && gen_runs_once(op);
     s->args = closure_load(g, type, closure, CLOSURE_ARGS);
     uint32_t rank = op->attr.rank, field = CLOSURE_FIRST;
     domain d = {.rank = rank, .dtype = (rg_dtype)op->args[0]->type.dtype, .mirrored = op->rewinds};
@@ -191,10 +197,14 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     d.total = gen_i64(g, 1);
     for (uint32_t k = 0; k < rank && d.mirrored; k++)
         d.total = LLVMBuildMul(g->b, d.total, d.count[k], "");
-    LLVMValueRef *sums = gen_identities(g, op, gen_group_lanes(op));
+    LLVMValueRef partials = op->nresults ? closure_load(g, type, closure, CLOSURE_PARTIALS) : NULL;
+    bool goes_on = g->options->simt; /* with the sums of the pieces before */
+    LLVMValueRef *sums = goes_on ? gen_load_sums(g, op, partials) : gen_identities(g, op, gen_group_lanes(op));
     gen_iterate(g, op, &d, LLVMGetParam(fn, 1), LLVMGetParam(fn, 2), sums);
-    gen_store_partials(
-        g, op, op->nresults ? closure_load(g, type, closure, CLOSURE_PARTIALS) : NULL, sums);
+    if (goes_on)
+        gen_store_sums(g, op, partials, sums);
+    else
+        gen_store_partials(g, op, partials, sums);
     gen_tape_leave(g);
     LLVMBuildRetVoid(g->b);
     gen_scope_close(g);
@@ -219,11 +229,13 @@ gen_parallel(gen *g, const ir_op *op)
     ir_walk(op->regions[0], capture_args, &c);
     for (size_t i = 0; i < c.values.n; i++)
         c.seen[c.values.at[i]->id] = false;
-    c.nsums = gen_private_find(g, op, &c.sums);
+    c.nsums = g->options->simt ? 0 : gen_private_find(g, op, &c.sums);
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = task_function(g, op, &c, type);
     LLVMValueRef closure = gen_alloca(g, type, NULL, "closure");
-    LLVMValueRef partials = n ? gen_partials_memory(g, n) : LLVMConstNull(g->ptr);
+    LLVMValueRef partials = LLVMConstNull(g->ptr);
+    if (n)
+        partials = g->options->simt ? gen_sums_of_warp(g, op) : gen_partials_memory(g, n);
     domain d = gen_domain_of(g, op);
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
@@ -243,6 +255,10 @@ gen_parallel(gen *g, const ir_op *op)
                        gen_field(g, g->b, type, closure, field++));
     mem_disown(&owns);
     vec_free(&c.values);
+    if (g->options->simt) {
+        gen_run_task(g, op, task, closure, d.total, partials);
+        return;
+    }
     LLVMValueRef args[6] = {g->s->launch,
                             task,
                             closure,

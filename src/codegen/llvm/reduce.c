@@ -33,8 +33,8 @@ initial(gen *g, const ir_op *op, uint32_t r)
 }
 
 /* initial value and sum, in the sum's type, then rounded once */
-static LLVMValueRef
-finish(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum)
+LLVMValueRef
+gen_finish_sum(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum)
 {
     rg_dtype d = (rg_dtype)op->results[r]->type.dtype, wide = gen_sum_dtype(op, r);
     LLVMValueRef first = gen_cast(g, d, wide, initial(g, op, r));
@@ -42,8 +42,8 @@ finish(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum)
 }
 
 /* the slot of this chunk: one 8-byte cell for each reduction */
-static LLVMValueRef
-partial_cell(gen *g, LLVMValueRef partials, LLVMValueRef slot, uint32_t n, uint32_t r)
+LLVMValueRef
+gen_partial_cell(gen *g, LLVMValueRef partials, LLVMValueRef slot, uint32_t n, uint32_t r)
 {
     LLVMValueRef at = LLVMBuildNSWMul(g->b, slot, gen_i64(g, n), "");
     at = LLVMBuildNSWAdd(g->b, at, gen_i64(g, r), "");
@@ -62,7 +62,7 @@ gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef 
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = gen_sum_dtype(op, r);
         LLVMValueRef sum = gen_width(sums[r]) ? gen_reduce_lanes(g, (rg_rmw)op->reduce[r], d, sums[r]) : sums[r];
-        LLVMBuildStore(g->b, gen_to_memory(g, d, sum), partial_cell(g, partials, slot, n, r));
+        LLVMBuildStore(g->b, gen_to_memory(g, d, sum), gen_partial_cell(g, partials, slot, n, r));
     }
 }
 
@@ -89,7 +89,7 @@ gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRe
     counted c = gen_counted_begin(g, gen_i64(g, 0), last, n, sums);
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = gen_sum_dtype(op, r);
-        LLVMValueRef cell = partial_cell(g, partials, c.at, n, r);
+        LLVMValueRef cell = gen_partial_cell(g, partials, c.at, n, r);
         LLVMValueRef part = LLVMBuildLoad2(g->b, gen_memory_type(g, d), cell, "");
         part = gen_from_memory(g, d, part);
         sums[r] = gen_combine(g, (rg_rmw)op->reduce[r], d, c.sums[r], part);
@@ -106,5 +106,5 @@ gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRe
         sums[r] = sum;
     }
     for (uint32_t r = 0; r < n; r++)
-        gen_set(g, op->results[r], finish(g, op, r, sums[r]));
+        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sums[r]));
 }

@@ -39,6 +39,13 @@ from_bits(gen *g, rg_dtype d, LLVMValueRef v)
     return LLVMBuildBitCast(g->b, v, gen_type(g, d), "");
 }
 
+/* what a compare-exchange expects */
+static const ir_value *
+compared(const ir_op *op)
+{
+    return op->args[op->nargs - (op->masked ? 2 : 1)];
+}
+
 static LLVMValueRef
 compare_exchange(gen *g, const ir_op *op, LLVMValueRef address, LLVMValueRef expected,
                  LLVMValueRef desired)
@@ -106,7 +113,7 @@ gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVa
 {
     LLVMAtomicRMWBinOp code;
     if (op->rmw == RG_RMW_CAS) {
-        LLVMValueRef expected = as_bits(g, d, gen_get(g, op->args[op->nargs - 1]));
+        LLVMValueRef expected = as_bits(g, d, gen_get(g, compared(op)));
         LLVMValueRef pair = compare_exchange(g, op, address, expected, as_bits(g, d, value));
         return from_bits(g, d, LLVMBuildExtractValue(g->b, pair, 0, ""));
     }
@@ -118,21 +125,30 @@ gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVa
     return gen_from_memory(g, d, old);
 }
 
-static LLVMValueRef
-plain_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+LLVMValueRef
+gen_new_value(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef old, LLVMValueRef value)
+{
+    if (op->rmw != RG_RMW_CAS)
+        return gen_combine(g, (rg_rmw)op->rmw, d, old, value);
+    LLVMValueRef expected = as_bits(g, d, gen_get(g, compared(op)));
+    LLVMValueRef same = LLVMBuildICmp(g->b, LLVMIntEQ, as_bits(g, d, old), expected, "");
+    return LLVMBuildSelect(g->b, same, value, old, "");
+}
+
+LLVMValueRef
+gen_plain_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
     LLVMValueRef load = LLVMBuildLoad2(g->b, gen_memory_type(g, d), address, "");
     gen_mark_alias(g, load, op);
-    LLVMValueRef old = gen_from_memory(g, d, load), new = NULL;
-    if (op->rmw == RG_RMW_CAS) {
-        LLVMValueRef expected = as_bits(g, d, gen_get(g, op->args[op->nargs - 1]));
-        LLVMValueRef same = LLVMBuildICmp(g->b, LLVMIntEQ, as_bits(g, d, old), expected, "");
-        new = LLVMBuildSelect(g->b, same, value, old, "");
-    } else {
-        new = gen_combine(g, (rg_rmw)op->rmw, d, old, value);
-    }
+    LLVMValueRef old = gen_from_memory(g, d, load), new = gen_new_value(g, op, d, old, value);
     gen_mark_alias(g, LLVMBuildStore(g->b, gen_to_memory(g, d, new), address), op);
     return old;
+}
+
+bool
+gen_is_alone(const gen *g)
+{
+    return g->options->alone || !g->s->task || g->s->single;
 }
 
 /* Whether other threads run is known when the task starts. */
@@ -153,8 +169,8 @@ gen_several_workers(gen *g)
 static LLVMValueRef
 shared_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
-    if (!op->atomic || !g->s->task || g->options->alone)
-        return plain_rmw(g, op, d, address, value);
+    if (!op->atomic || gen_is_alone(g))
+        return gen_plain_rmw(g, op, d, address, value);
     LLVMBasicBlockRef shared = gen_block(g, "atomic"), alone = gen_block(g, "alone"),
                       after = gen_block(g, "added"), ends[2];
     LLVMValueRef olds[2];
@@ -164,7 +180,7 @@ shared_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueR
     ends[0] = gen_here(g);
     LLVMBuildBr(g->b, after);
     gen_at(g, alone);
-    olds[1] = plain_rmw(g, op, d, address, value);
+    olds[1] = gen_plain_rmw(g, op, d, address, value);
     ends[1] = gen_here(g);
     LLVMBuildBr(g->b, after);
     gen_at(g, after);
@@ -182,6 +198,10 @@ gen_rmw(gen *g, const ir_op *op)
         gen_rmw_lanes(g, op);
         return;
     }
+    if (g->options->simt) {
+        gen_rmw_same(g, op);
+        return;
+    }
     LLVMBasicBlockRef end = gen_private_add(g, op);
     gen_place at = gen_element(g, op, true);
     if (at.nothing) {
@@ -189,8 +209,7 @@ gen_rmw(gen *g, const ir_op *op)
             gen_set(g, result, LLVMConstNull(gen_type(g, d)));
         return;
     }
-    uint32_t last = op->nargs - (op->rmw == RG_RMW_CAS ? 2 : 1);
-    LLVMValueRef old = shared_rmw(g, op, d, at.address, gen_get(g, op->args[last]));
+    LLVMValueRef old = shared_rmw(g, op, d, at.address, gen_get(g, gen_value_of(op)));
     if (result && at.missing)
         old = LLVMBuildSelect(g->b, at.missing, LLVMConstNull(gen_type(g, d)), old, "");
     if (result)

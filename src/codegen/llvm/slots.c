@@ -8,27 +8,28 @@ enum { ALIGNED_TO = 64 /* at most */, CHOSEN_MAX = 8 };
 static LLVMTypeRef
 element_type(gen *g, const ir_value *slot)
 {
-    return gen_in_lanes(gen_memory_type(g, (rg_dtype)slot->type.dtype), slot->type.lanes);
+    return gen_in_lanes(g, gen_memory_type(g, (rg_dtype)slot->type.dtype), slot->type.lanes);
 }
 
+/* A GPU's threads have slots of their own, also where these are the same in all lanes. */
 static unsigned
-element_bytes(const ir_value *slot)
+element_bytes(const gen *g, const ir_value *slot)
 {
-    unsigned lanes = slot->type.lanes ? slot->type.lanes : 1;
+    unsigned lanes = slot->type.lanes && !g->options->simt ? slot->type.lanes : 1;
     return ir_bytes((rg_dtype)slot->type.dtype) * lanes;
 }
 
 static int64_t
-slot_bytes(const ir_value *slot)
+slot_bytes(const gen *g, const ir_value *slot)
 {
-    return (int64_t)slot->type.length * element_bytes(slot);
+    return (int64_t)slot->type.length * element_bytes(g, slot);
 }
 
 /* of an element, in a slot of our own */
 static unsigned
-alignment(const ir_value *slot)
+alignment(const gen *g, const ir_value *slot)
 {
-    unsigned bytes = element_bytes(slot);
+    unsigned bytes = element_bytes(g, slot);
     return bytes < ALIGNED_TO ? bytes : ALIGNED_TO;
 }
 
@@ -49,7 +50,7 @@ gen_table(gen *g, const ir_op *op)
     LLVMValueRef global = LLVMGetNamedGlobal(g->module, name);
     if (!global) {
         LLVMValueRef data =
-            LLVMConstStringInContext2(g->context, op->attr.data, (size_t)slot_bytes(v), true);
+            LLVMConstStringInContext2(g->context, op->attr.data, (size_t)slot_bytes(g, v), true);
         global = LLVMAddGlobal(g->module, LLVMTypeOf(data), name);
         LLVMSetInitializer(global, data);
         LLVMSetLinkage(global, LLVMInternalLinkage);
@@ -80,15 +81,16 @@ void
 gen_slot(gen *g, const ir_op *op)
 {
     const ir_value *slot = op->results[0];
-    int64_t bytes = slot_bytes(slot);
+    int64_t bytes = slot_bytes(g, slot);
     LLVMValueRef at;
-    if (bytes > SCRATCH_FROM || g->s->stack_used + bytes > STACK_SLOTS_MAX) {
+    bool large = bytes > SCRATCH_FROM || g->s->stack_used + bytes > STACK_SLOTS_MAX;
+    if (large && !g->options->simt) {
         at = scratch_slot(g, bytes);
     } else {
         g->s->stack_used += bytes;
         at = gen_alloca(g, slot_type(g, slot), NULL, "slot");
         unsigned align = bytes >= 32 ? 32 : 16;
-        LLVMSetAlignment(at, slot->type.lanes ? alignment(slot) : align);
+        LLVMSetAlignment(at, slot->type.lanes ? alignment(g, slot) : align);
     }
     gen_set(g, slot, at);
 }
@@ -118,13 +120,13 @@ slot_reach(gen *g, const ir_op *op)
     gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = gen_lanes_of(op), .mask = gen_mask_of(g, op)};
     if (!subscript->type.lanes) {
         r.at = slot_element(g, op);
-        r.align = alignment(slot);
+        r.align = alignment(g, slot);
         return r;
     }
     r.at = gen_get(g, slot);
     r.offsets = gen_wide_lanes(g, subscript);
-    if (lanes) {
-        LLVMValueRef by = gen_int_like(r.offsets, lanes), own = gen_lane_numbers(g->i64, lanes);
+    if (lanes && !g->options->simt) {
+        LLVMValueRef by = gen_int_like(r.offsets, lanes), own = gen_lane_numbers(g, g->i64, lanes);
         r.offsets = LLVMBuildNSWAdd(g->b, LLVMBuildNSWMul(g->b, r.offsets, by, ""), own, "");
     }
     return r;
@@ -142,7 +144,7 @@ static gen_reach
 whole_element(gen *g, const ir_value *slot, uint32_t k)
 {
     LLVMValueRef index = gen_i64(g, k);
-    gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = slot->type.lanes, .align = alignment(slot)};
+    gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = slot->type.lanes, .align = alignment(g, slot)};
     r.at = LLVMBuildInBoundsGEP2(g->b, element_type(g, slot), gen_get(g, slot), &index, 1, "");
     return r;
 }
@@ -226,12 +228,15 @@ void
 gen_slot_copy(gen *g, const ir_op *op)
 { /* from a table, a slot or a frame on the tape, which has no alignment */
     LLVMValueRef to = gen_get(g, op->args[0]), from = gen_get(g, op->args[1]);
-    LLVMBuildMemCpy(g->b, to, alignment(op->args[0]), from, 1, gen_i64(g, slot_bytes(op->args[0])));
+    if (g->options->simt && op->args[1]->def && op->args[1]->def->code == RG_OP_TAPE_POP)
+        gen_slot_in_frame(g, op->args[0], to, from, false);
+    else
+        LLVMBuildMemCpy(g->b, to, alignment(g, op->args[0]), from, 1, gen_i64(g, slot_bytes(g, op->args[0])));
 }
 
 void
 gen_slot_zero(gen *g, const ir_op *op)
 {
     LLVMBuildMemSet(g->b, gen_get(g, op->args[0]), LLVMConstNull(g->i8),
-                    gen_i64(g, slot_bytes(op->args[0])), alignment(op->args[0]));
+                    gen_i64(g, slot_bytes(g, op->args[0])), alignment(g, op->args[0]));
 }

@@ -4,6 +4,34 @@
  * the push left. Frames of one loop stay aligned; other loops' frames below may shift them, and nothing
  * relies on it. The page change is the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
+#include "rt/gpu/gpu.h"
+
+static int64_t
+page_bytes(const gen *g)
+{
+    return g->options->simt ? RT_GPU_PAGE : RT_PAGE;
+}
+
+/* the runtime's function of that name, for this kind of device; it gives a cursor, which a GPU looks at */
+static LLVMValueRef
+cursor_of(gen *g, const char *name, unsigned n, LLVMValueRef *args)
+{
+    char room[32];
+    bool simt = g->options->simt;
+    snprintf(room, sizeof room, "rt_%s_%s", simt ? "gpu" : "cpu", name);
+    LLVMValueRef cursor = gen_runtime_call(g, g->b, room, g->ptr, n, args);
+    if (!simt)
+        return cursor;
+    g->gpu->has_tape = true;
+    return gen_or_leave(g, cursor);
+}
+
+/* the line, as the runtime is told of it */
+static LLVMValueRef
+line_of(gen *g, const ir_op *op)
+{
+    return g->options->simt ? gen_place_of(g, op, NULL, NULL, 0) : gen_i32(g, op->loc.line);
+}
 
 static LLVMValueRef
 worker_cursor(gen *g, LLVMBuilderRef b)
@@ -45,7 +73,7 @@ static LLVMValueRef
 place_in_page(gen *g, LLVMValueRef cursor)
 {
     LLVMValueRef bits = LLVMBuildPtrToInt(g->b, cursor, g->i64, "");
-    return LLVMBuildAnd(g->b, bits, gen_i64(g, RT_PAGE - 1), "");
+    return LLVMBuildAnd(g->b, bits, gen_i64(g, page_bytes(g) - 1), "");
 }
 
 static LLVMValueRef
@@ -108,6 +136,10 @@ mask_from_frame(gen *g, const ir_value *v, LLVMValueRef bits)
 static void
 push_value(gen *g, const ir_value *v, LLVMValueRef to)
 {
+    if (g->options->simt) {
+        gen_push_own(g, v, to);
+        return;
+    }
     LLVMValueRef value = gen_get(g, v);
     if (v->type.kind == IR_SLOT) {
         LLVMValueRef bytes = gen_i64(g, ir_slot_bytes(v->type));
@@ -132,11 +164,15 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
         gen_set(g, v, from);
         return;
     }
+    if (g->options->simt) {
+        gen_pop_own(g, v, from);
+        return;
+    }
     LLVMTypeRef type = g->ptr;
     if (is_mask(v))
         type = LLVMIntTypeInContext(g->context, v->type.lanes < 8 ? 8 : v->type.lanes);
     else if (scalar)
-        type = gen_in_lanes(gen_memory_type(g, d), v->type.lanes);
+        type = gen_in_lanes(g, gen_memory_type(g, d), v->type.lanes);
     LLVMValueRef load = gen_mark_own(g, LLVMBuildLoad2(g->b, type, from, ""));
     LLVMSetAlignment(load, 1);
     gen_set(g, v, is_mask(v) ? mask_from_frame(g, v, load) : scalar ? gen_from_memory(g, d, load) : load);
@@ -146,7 +182,7 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
 static LLVMValueRef
 is_full(gen *g, LLVMValueRef cursor, LLVMValueRef bytes)
 {
-    LLVMValueRef limit = LLVMBuildSub(g->b, gen_i64(g, RT_PAGE), bytes, "");
+    LLVMValueRef limit = LLVMBuildSub(g->b, gen_i64(g, page_bytes(g)), bytes, "");
     return LLVMBuildICmp(g->b, LLVMIntSGE, place_in_page(g, cursor), limit, "");
 }
 
@@ -156,8 +192,8 @@ with_room(gen *g, LLVMValueRef cursor, LLVMValueRef bytes, const ir_op *op)
 {
     LLVMValueRef worker = gen_worker(g);
     rare r = rare_begin(g, is_full(g, cursor, bytes), cursor);
-    LLVMValueRef args[3] = {worker, cursor, gen_i32(g, op->loc.line)};
-    return rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_page", g->ptr, 3, args));
+    LLVMValueRef args[3] = {worker, cursor, line_of(g, op)};
+    return rare_end(g, &r, cursor_of(g, "page", 3, args));
 }
 
 static uint32_t
@@ -184,9 +220,9 @@ reserve(gen *g, LLVMValueRef cursor, const ir_op *op)
 {
     LLVMValueRef bytes = gen_get(g, op->args[0]);
     LLVMValueRef args[5] = {gen_worker(g), cursor, bytes, gen_i32(g, (int)largest_frame(g, op->parent)),
-                            gen_i32(g, op->loc.line)};
+                            line_of(g, op)};
     rare r = rare_begin(g, is_full(g, cursor, bytes), cursor);
-    (void)rare_end(g, &r, gen_runtime_call(g, g->b, "rt_cpu_reserve", g->ptr, 5, args));
+    (void)rare_end(g, &r, cursor_of(g, "reserve", 5, args));
 }
 
 /* Where room was made the tape stays: the next thread finds it. */
@@ -194,6 +230,8 @@ void
 gen_tape_begin(gen *g, const ir_op *op)
 {
     LLVMValueRef cursor = LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor");
+    if (g->options->simt && g->s->task) /* all lanes have read what the thread before left here */
+        gen_warp_sync(g);
     if (op->decided) {
         cursor = with_room(g, cursor, gen_get(g, op->args[0]), op);
         LLVMBuildStore(g->b, cursor, own_cursor(g));
@@ -213,8 +251,11 @@ gen_tape_push(gen *g, const ir_op *op)
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (!op->decided)
         cursor = with_room(g, cursor, gen_i64(g, size), op);
+    gen_some once = gen_push_begin(g, op);
     for (uint32_t i = 0; i < n; i++)
         push_value(g, op->args[1 + i], moved(g, cursor, offsets[i]));
+    if (once.after)
+        gen_once_end(g, &once);
     gen_set(g, op->results[0], moved(g, cursor, size));
 }
 
@@ -237,6 +278,8 @@ gen_tape_pop(gen *g, const ir_op *op)
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
     uint32_t size = ir_frame_layout(op->results + 1, n, offsets);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
+    if (g->options->simt && !g->s->task)
+        gen_kernel_reads(g);
     if (!op->decided)
         cursor = above_bottom(g, cursor);
     cursor = moved(g, cursor, -(int64_t)size);
@@ -261,7 +304,7 @@ gen_tape_over(gen *g, const ir_op *op)
     rare r = rare_begin(g, set, LLVMConstNull(g->i1));
     LLVMValueRef args[6] = {worker, gen_get(g, op->args[0]), gen_get(g, op->args[1]), level,
                             gen_get(g, op->args[3]), gen_get(g, op->args[4])};
-    LLVMValueRef over = gen_runtime_call(g, g->b, "rt_cpu_over", g->i32, 6, args);
+    LLVMValueRef over = gen_runtime_call(g, g->b, g->options->simt ? "rt_gpu_over" : "rt_cpu_over", g->i32, 6, args);
     over = LLVMBuildICmp(g->b, LLVMIntNE, over, zero, "");
     gen_set(g, op->results[0], rare_end(g, &r, over));
 }
@@ -269,16 +312,20 @@ gen_tape_over(gen *g, const ir_op *op)
 void
 gen_tape_room(gen *g, const ir_op *op)
 {
+    bool simt = g->options->simt;
     LLVMValueRef worker = gen_worker(g), cursor = gen_get(g, op->args[0]);
-    LLVMValueRef args[6] = {worker, cursor, gen_get(g, op->args[1]), gen_get(g, op->args[3]),
-                            gen_get(g, op->args[4]), gen_i32(g, op->loc.line)};
-    LLVMValueRef over = gen_alloca(g, g->i1, NULL, "over");
-    LLVMBuildStore(g->b, LLVMConstNull(g->i1), over);
+    LLVMTypeRef type = simt ? g->i32 : g->i1;
+    LLVMValueRef over = gen_alloca(g, type, NULL, "over"), nil = LLVMConstNull(type);
+    LLVMValueRef args[7] = {worker, cursor, gen_get(g, op->args[1]), gen_get(g, op->args[3]),
+                            gen_get(g, op->args[4]), line_of(g, op), over};
+    LLVMBuildStore(g->b, nil, over);
     rare r = rare_begin(g, is_full(g, cursor, gen_get(g, op->args[5])), cursor);
-    LLVMValueRef next = gen_runtime_call(g, g->b, "rt_cpu_room", g->ptr, 6, args);
-    LLVMBuildStore(g->b, LLVMBuildIsNull(g->b, next, ""), over);
+    LLVMValueRef next = cursor_of(g, "room", simt ? 7 : 6, args);
+    if (!simt)
+        LLVMBuildStore(g->b, LLVMBuildIsNull(g->b, next, ""), over);
     gen_set(g, op->results[0], rare_end(g, &r, next));
-    gen_set(g, op->results[1], LLVMBuildLoad2(g->b, g->i1, over, ""));
+    LLVMValueRef is_over = LLVMBuildLoad2(g->b, type, over, "");
+    gen_set(g, op->results[1], simt ? LLVMBuildICmp(g->b, LLVMIntNE, is_over, nil, "") : is_over);
 }
 
 static LLVMValueRef
@@ -287,7 +334,10 @@ buffer_bytes(gen *g, const ir_value *buffer)
     LLVMValueRef bytes = gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype));
     for (uint32_t k = 0; k < buffer->type.rank; k++)
         bytes = LLVMBuildMul(g->b, bytes, gen_extent_of(g, buffer, k), "");
-    return bytes;
+    if (!g->options->simt)
+        return bytes;
+    /* a frame, as ir_frame_bytes rounds it */
+    return LLVMBuildAnd(g->b, LLVMBuildAdd(g->b, bytes, gen_i64(g, 7), ""), gen_i64(g, -8), "");
 }
 
 void
@@ -307,7 +357,7 @@ gen_tape_thin(gen *g, const ir_op *op)
     }
     LLVMValueRef args[6] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]),
                             gen_get(g, op->args[2]), sizes, gen_i32(g, (int)n)};
-    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_thin", g->ptr, 6, args));
+    gen_set(g, op->results[0], cursor_of(g, "thin", 6, args));
 }
 
 /* -- kernel level: arrays on the tape, and the tapes of all workers ---------------------------------- */
@@ -318,16 +368,15 @@ gen_tape_snapshot(gen *g, const ir_op *op)
     bool save = op->code == RG_OP_TAPE_SAVE;
     LLVMValueRef args[6] = {gen_worker(g), gen_get(g, op->args[0]), gen_argument(g, buffer),
                             gen_i32(g, (int)ir_bytes((rg_dtype)buffer->type.dtype)),
-                            gen_i32(g, buffer->type.rank), gen_i32(g, op->loc.line)};
-    gen_set(g, op->results[0], gen_runtime_call(g, g->b, save ? "rt_cpu_save" : "rt_cpu_restore", g->ptr,
-                                                save ? 6 : 5, args));
+                            gen_i32(g, buffer->type.rank), save ? line_of(g, op) : NULL};
+    gen_set(g, op->results[0], cursor_of(g, save ? "save" : "restore", save ? 6 : 5, args));
 }
 
 void
 gen_tape_tasks(gen *g, const ir_op *op)
 {
-    LLVMValueRef args[3] = {gen_worker(g), gen_get(g, op->args[0]), gen_i32(g, op->loc.line)};
-    gen_set(g, op->results[0], gen_runtime_call(g, g->b, "rt_cpu_tasks", g->ptr, 3, args));
+    LLVMValueRef args[3] = {gen_worker(g), gen_get(g, op->args[0]), line_of(g, op)};
+    gen_set(g, op->results[0], cursor_of(g, "tasks", 3, args));
 }
 
 void
@@ -336,6 +385,7 @@ gen_tape_over_tasks(gen *g, const ir_op *op)
     LLVMValueRef args[6] = {gen_worker(g)};
     for (uint32_t i = 0; i < 5; i++)
         args[1 + i] = gen_get(g, op->args[i]);
-    LLVMValueRef over = gen_runtime_call(g, g->b, "rt_cpu_over_tasks", g->i32, 6, args);
+    const char *name = g->options->simt ? "rt_gpu_over_tasks" : "rt_cpu_over_tasks";
+    LLVMValueRef over = gen_runtime_call(g, g->b, name, g->i32, 6, args);
     gen_set(g, op->results[0], LLVMBuildICmp(g->b, LLVMIntNE, over, gen_i32(g, 0), ""));
 }

@@ -50,15 +50,26 @@ pushes_no_buffer(ir_op *op, void *user)
 
 /* zeroed memory for a plane; `again` may give the place of the iteration before */
 static LLVMValueRef
-temp_plane(gen *g, LLVMValueRef bytes, bool again)
+temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, bool again)
 {
-    LLVMValueRef args[3] = {g->s->launch, bytes, NULL};
+    bool simt = g->options->simt;
+    const char *name = !simt ? again ? "rt_cpu_temp_again" : "rt_cpu_temp" : again ? "rt_gpu_temp_again" : "rt_gpu_temp";
+    LLVMValueRef args[4] = {g->s->launch, bytes}, last = NULL;
+    unsigned n = 2;
+    if (again) {
+        last = gen_alloca(g, g->ptr, NULL, "last");
+        LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
+        args[n++] = LLVMBuildLoad2(g->b, g->ptr, last, "");
+    }
+    if (simt)
+        args[n++] = gen_place_of(g, op, NULL, NULL, 0);
+    LLVMValueRef now = gen_runtime_call(g, g->b, name, g->ptr, n, args);
+    if (simt) {
+        g->gpu->waits = true;
+        gen_or_leave(g, now);
+    }
     if (!again)
-        return gen_runtime_call(g, g->b, "rt_cpu_temp", g->ptr, 2, args);
-    LLVMValueRef last = gen_alloca(g, g->ptr, NULL, "last");
-    LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
-    args[2] = LLVMBuildLoad2(g->b, g->ptr, last, "");
-    LLVMValueRef now = gen_runtime_call(g, g->b, "rt_cpu_temp_again", g->ptr, 3, args);
+        return now;
     LLVMBuildStore(g->b, now, last);
     return now;
 }
@@ -74,7 +85,7 @@ gen_temp(gen *g, const ir_op *op)
     ir_walk(g->ir->body, find_planes, &search);
     bool again = ir_walk(g->ir->body, pushes_no_buffer, NULL);
     LLVMValueRef arg = again ? gen_alloca(g, g->arg_type, NULL, "temp")
-                             : temp_plane(g, gen_i64(g, sizeof(rt_arg)), false);
+                             : temp_plane(g, op, gen_i64(g, sizeof(rt_arg)), false);
     LLVMValueRef count = gen_i64(g, 1);
     for (uint32_t k = rank; k-- > 0;) {
         LLVMValueRef extent = gen_wide(g, op->args[k]);
@@ -87,7 +98,7 @@ gen_temp(gen *g, const ir_op *op)
     for (unsigned p = 0; p < RT_PLANES; p++)
         if (search.planes >> p & 1) {
             LLVMValueRef all = LLVMBuildMul(g->b, bytes, gen_i64(g, g->directions[p]), "");
-            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, all, again));
+            write_field(g, arg, FIELD_PLANE, p, temp_plane(g, op, all, again));
         }
     gen_set(g, buffer, arg);
 }

@@ -84,6 +84,7 @@ release(void *object)
     LLVMContextDispose(u->g.context);
     arena_free(u->g.scratch);
     math_library_free(&u->math);
+    ll_gpu_info_free(&u->gpu);
     machine_free(u->machine);
     u->machine = NULL;
 }
@@ -94,6 +95,7 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     memset(u, 0, sizeof *u);
     gen *g = &u->g;
     g->options = options ? options : &unit_no_options;
+    g->gpu = &u->gpu;
     g->native_math = g->options->native_math || unit_native_math();
     g->symbol = symbol;
     g->ir = fn;

@@ -42,7 +42,7 @@ gen_memory_type(gen *g, rg_dtype d)
 LLVMTypeRef
 gen_value_type(gen *g, ir_type t)
 {
-    return t.kind == IR_SCALAR ? gen_in_lanes(gen_type(g, (rg_dtype)t.dtype), t.lanes) : g->ptr;
+    return t.kind == IR_SCALAR ? gen_in_lanes(g, gen_type(g, (rg_dtype)t.dtype), t.lanes) : g->ptr;
 }
 
 LLVMValueRef

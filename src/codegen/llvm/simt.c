@@ -1,0 +1,220 @@
+/* One thread of a GPU's warp: what lanes have to do with each other. SPDX-License-Identifier: Apache-2.0
+ *
+ * A value with lanes is a scalar in each thread, a value without is the same in all of them. Primitives of the warp
+ * (rt/gpu/warp.h) are called where control is the warp's; what one lane does by itself stands in blocks of its own,
+ * in which there are none. */
+#include "codegen/llvm/gen.h"
+#include "rt/gpu/gpu.h"
+
+/* -- primitives -------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+lane(gen *g)
+{
+    if (!g->s->lane_number)
+        g->s->lane_number = gen_warp_call(g, g->s->top, "rt_warp_lane", g->i32, 0, NULL);
+    return g->s->lane_number;
+}
+
+LLVMValueRef
+gen_own_lane(gen *g, LLVMTypeRef type)
+{
+    LLVMValueRef number = lane(g);
+    return type == g->i32 ? number : LLVMBuildIntCast2(g->b, number, type, false, "");
+}
+
+LLVMValueRef
+gen_ballot(gen *g, LLVMValueRef mine)
+{
+    LLVMValueRef wide = LLVMBuildZExt(g->b, mine, g->i32, "");
+    return gen_warp_call(g, g->b, "rt_warp_ballot", g->i32, 1, &wide);
+}
+
+/* integers and floats travel as bits of 32 or 64 */
+LLVMValueRef
+gen_take(gen *g, LLVMValueRef v, LLVMValueRef from)
+{
+    LLVMTypeRef type = LLVMTypeOf(v), bits = type;
+    bool real = type == g->f16 || type == g->f32 || type == g->f64;
+    if (LLVMIsConstant(v))
+        return v;
+    if (real)
+        bits = type == g->f16 ? g->i16 : type == g->f32 ? g->i32 : g->i64;
+    LLVMTypeRef wide = LLVMGetIntTypeWidth(bits) <= 32 ? g->i32 : g->i64;
+    LLVMValueRef args[2] = {real ? LLVMBuildBitCast(g->b, v, bits, "") : v, from};
+    args[0] = LLVMBuildIntCast2(g->b, args[0], wide, false, "");
+    const char *name = wide == g->i32 ? "rt_warp_take32" : "rt_warp_take64";
+    LLVMValueRef taken = gen_warp_call(g, g->b, name, wide, 2, args);
+    taken = LLVMBuildIntCast2(g->b, taken, bits, false, "");
+    return real ? LLVMBuildBitCast(g->b, taken, type, "") : taken;
+}
+
+LLVMValueRef
+gen_take_first(gen *g, LLVMValueRef v)
+{
+    return gen_take(g, v, gen_i32(g, 0));
+}
+
+void
+gen_warp_sync(gen *g)
+{
+    gen_runtime_call(g, g->b, "rt_warp_sync", g->nothing, 0, NULL);
+}
+
+/* The first lane combines what the halves of a vector would be, in their order. Of floats all get its result: two NaN,
+ * or zeros of both signs, are not the same in another order. */
+LLVMValueRef
+gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
+{
+    for (unsigned n = RT_WARP / 2; n; n /= 2) {
+        LLVMValueRef other = LLVMBuildXor(g->b, lane(g), gen_i32(g, n), "");
+        v = gen_combine(g, how, d, v, gen_take(g, v, other));
+    }
+    return ir_is_float(d) ? gen_take_first(g, v) : v;
+}
+
+/* -- what some do -------------------------------------------------------------------------------- */
+
+/* Opens a block for the threads that the condition holds for. */
+gen_some
+gen_some_begin(gen *g, LLVMValueRef condition)
+{
+    gen_some s = {.before = gen_here(g), .after = gen_block(g, "others")};
+    LLVMBasicBlockRef some = gen_block(g, "some");
+    LLVMBuildCondBr(g->b, condition, some, s.after);
+    gen_at(g, some);
+    return s;
+}
+
+void
+gen_some_end(gen *g, gen_some *s)
+{
+    s->end = gen_here(g);
+    LLVMBuildBr(g->b, s->after);
+    gen_at(g, s->after);
+}
+
+/* behind the end: what was made between, 0 in other threads */
+LLVMValueRef
+gen_some_value(gen *g, const gen_some *s, LLVMValueRef made)
+{
+    LLVMTypeRef type = LLVMTypeOf(made);
+    LLVMValueRef phi = LLVMBuildPhi(g->b, type, ""), values[2] = {LLVMConstNull(type), made};
+    LLVMAddIncoming(phi, values, (LLVMBasicBlockRef[]){s->before, s->end}, 2);
+    return phi;
+}
+
+/* A change of memory that is the same for all: one thread makes it, of the warp in tasks, of the grid at kernel level.
+ * Lanes have done by then what stands before it, and see it after it. */
+gen_some
+gen_once_begin(gen *g)
+{
+    if (g->s->task) {
+        gen_warp_sync(g);
+        return gen_some_begin(g, LLVMBuildICmp(g->b, LLVMIntEQ, lane(g), gen_i32(g, 0), ""));
+    }
+    gen_kernel_writes(g);
+    return gen_some_begin(g, g->s->is_alone);
+}
+
+void
+gen_once_end(gen *g, gen_some *s)
+{
+    gen_some_end(g, s);
+    if (g->s->task)
+        gen_warp_sync(g);
+}
+
+/* -- kernel level -------------------------------------------------------------------------------- */
+
+void
+gen_kernel_reads(gen *g)
+{
+    g->gpu->waits = true;
+    gen_runtime_call(g, g->b, "rt_gpu_reads", g->nothing, 1, &g->s->launch);
+}
+
+void
+gen_kernel_writes(gen *g)
+{
+    g->gpu->waits = true;
+    gen_runtime_call(g, g->b, "rt_gpu_writes", g->nothing, 1, &g->s->launch);
+}
+
+/* the block in which a fault leaves the function */
+static LLVMBasicBlockRef
+way_out(gen *g)
+{
+    if (!g->s->leave) {
+        LLVMBasicBlockRef here = gen_here(g);
+        g->s->leave = gen_block(g, "leave");
+        gen_at(g, g->s->leave);
+        if (!g->s->task)
+            gen_runtime_call(g, g->b, "rt_gpu_leave", g->nothing, 1, &g->s->launch);
+        LLVMBuildRetVoid(g->b);
+        gen_at(g, here);
+    }
+    return g->s->leave;
+}
+
+void
+gen_leave(gen *g)
+{
+    LLVMBuildBr(g->b, way_out(g));
+}
+
+void
+gen_leave_if(gen *g, LLVMValueRef fault)
+{
+    LLVMBasicBlockRef out = way_out(g), stay = gen_block(g, "stay");
+    gen_unlikely(g, LLVMBuildCondBr(g->b, fault, out, stay), false);
+    gen_at(g, stay);
+}
+
+/* what the runtime gives, if it gives anything */
+LLVMValueRef
+gen_or_leave(gen *g, LLVMValueRef pointer)
+{
+    gen_leave_if(g, LLVMBuildIsNull(g->b, pointer, ""));
+    return pointer;
+}
+
+/* -- places ---------------------------------------------------------------------------------------- */
+
+static bool
+same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+LLVMValueRef
+gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values)
+{
+    const ir_module *m = g->ir->module;
+    ll_place place = {.text = text, .values = values, .line = op->loc.line};
+    if (op->loc.file < m->files.n)
+        place.file = m->files.at[op->loc.file].path;
+    size_t n = 0;
+    for (; n < g->gpu->places.n && !dtypes; n++) {
+        const ll_place *p = &g->gpu->places.at[n];
+        if (p->line == place.line && !p->dtypes && p->file == place.file && same_text(p->text, text))
+            return gen_i32(g, (int64_t)n);
+    }
+    if (dtypes) { /* the info outlives the generator */
+        char *copy = mem_alloc(values + 1);
+        memcpy(copy, dtypes, values + 1);
+        place.dtypes = copy;
+        n = g->gpu->places.n;
+    }
+    vec_push(&g->gpu->places, place);
+    return gen_i32(g, (int64_t)n);
+}
+
+void
+ll_gpu_info_free(ll_gpu_info *info)
+{
+    for (size_t i = 0; i < info->places.n; i++)
+        mem_free((void *)info->places.at[i].dtypes);
+    vec_free(&info->places);
+    *info = (ll_gpu_info){0};
+}

@@ -1,0 +1,195 @@
+/* Elements in memory that a GPU's threads share. SPDX-License-Identifier: Apache-2.0
+ *
+ * What has lanes is each thread's own: a branch on its mask around a scalar access. What has none is the same in all
+ * threads of a warp. It must stay so, whatever else writes there: where lanes disagreed, control that follows from it
+ * would no longer be the warp's. So in a task that writes the array all have what the first lane loads. At kernel level
+ * the grid's threads load for themselves, and one of them writes. */
+#include "codegen/llvm/gen.h"
+
+/* -- a thread's own --------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+own_address(gen *g, const gen_reach *r)
+{
+    LLVMValueRef offsets = r->offsets;
+    return offsets ? LLVMBuildGEP2(g->b, gen_memory_type(g, r->dtype), r->at, &offsets, 1, "") : r->at;
+}
+
+LLVMValueRef
+gen_load_own(gen *g, const gen_reach *r)
+{
+    LLVMValueRef at = own_address(g, r);
+    gen_some taken = {0};
+    if (r->mask)
+        taken = gen_some_begin(g, r->mask);
+    LLVMValueRef v = LLVMBuildLoad2(g->b, gen_memory_type(g, r->dtype), at, "");
+    LLVMSetAlignment(v, ir_bytes(r->dtype));
+    gen_mark_reach(g, r, v);
+    if (r->mask) {
+        gen_some_end(g, &taken);
+        v = gen_some_value(g, &taken, v);
+    }
+    return gen_from_memory(g, r->dtype, v);
+}
+
+void
+gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value)
+{
+    LLVMValueRef at = own_address(g, r);
+    gen_some taken = {0};
+    value = gen_to_memory(g, r->dtype, value);
+    if (r->mask)
+        taken = gen_some_begin(g, r->mask);
+    LLVMValueRef store = LLVMBuildStore(g->b, value, at);
+    LLVMSetAlignment(store, ir_bytes(r->dtype));
+    gen_mark_reach(g, r, store);
+    if (r->mask)
+        gen_some_end(g, &taken);
+}
+
+static LLVMValueRef
+update(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
+{
+    return op->atomic && !gen_is_alone(g) ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
+}
+
+/* Each thread for itself: they may have one element only if the update is atomic. */
+void
+gen_rmw_own(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    gen_reach r = gen_elements_of(g, op, true);
+    LLVMValueRef old = LLVMConstNull(gen_type(g, d));
+    if (!r.nothing) {
+        LLVMValueRef at = own_address(g, &r), value = gen_get(g, gen_value_of(op));
+        gen_some taken = {0};
+        if (r.mask)
+            taken = gen_some_begin(g, r.mask);
+        old = update(g, op, d, at, value);
+        if (r.mask) {
+            gen_some_end(g, &taken);
+            old = gen_some_value(g, &taken, old);
+        }
+    }
+    if (op->nresults)
+        gen_set(g, op->results[0], old);
+}
+
+/* -- the same for all --------------------------------------------------------------------------------- */
+
+typedef struct search {
+    const ir_op **found; /* NULL: only counted */
+    uint32_t n;
+} search;
+
+static bool
+find_writes(ir_op *op, void *user)
+{
+    search *s = user;
+    if (op->code == RG_OP_STORE || op->code == RG_OP_RMW) {
+        if (s->found)
+            s->found[s->n] = op;
+        s->n++;
+    }
+    return true;
+}
+
+/* whether the task writes to what op loads */
+static bool
+may_change(gen *g, const ir_op *op)
+{
+    scope *s = g->s;
+    if (!s->writes) {
+        search all = {0};
+        ir_region *body = (ir_region *)s->region; /* only looked at */
+        ir_walk(body, find_writes, &all);
+        s->writes = all.found = arena_new_n(g->scratch, const ir_op *, all.n + 1);
+        all.n = 0;
+        ir_walk(body, find_writes, &all);
+        s->nwrites = all.n;
+    }
+    for (uint32_t i = 0; i < s->nwrites; i++) {
+        const ir_op *write = s->writes[i];
+        bool here = write->plane == op->plane && ir_may_be_same(write->args[0], op->args[0]);
+        if (here || !g->options->noalias)
+            return true;
+    }
+    return false;
+}
+
+void
+gen_load_same(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    gen_place at = gen_element(g, op, false);
+    if (at.nothing) {
+        gen_set(g, op->results[0], LLVMConstNull(gen_type(g, d)));
+        return;
+    }
+    bool changes = g->s->task && may_change(g, op);
+    if (!g->s->task)
+        gen_kernel_reads(g);
+    else if (changes)
+        gen_warp_sync(g);
+    LLVMValueRef v = LLVMBuildLoad2(g->b, gen_memory_type(g, d), at.address, "");
+    gen_mark_alias(g, v, op);
+    v = gen_from_memory(g, d, v);
+    gen_set(g, op->results[0], changes ? gen_take_first(g, v) : v);
+}
+
+void
+gen_store_same(gen *g, const ir_op *op)
+{
+    gen_place at = gen_element(g, op, true);
+    if (at.nothing)
+        return;
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    LLVMValueRef value = gen_to_memory(g, d, gen_get(g, gen_value_of(op)));
+    gen_some once = gen_once_begin(g);
+    gen_mark_alias(g, LLVMBuildStore(g->b, value, at.address), op);
+    gen_once_end(g, &once);
+}
+
+/* At kernel level nobody else runs: all load the old value, one stores the new one. */
+static LLVMValueRef
+kernel_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    gen_kernel_reads(g);
+    LLVMValueRef load = LLVMBuildLoad2(g->b, gen_memory_type(g, d), address, "");
+    gen_mark_alias(g, load, op);
+    LLVMValueRef old = gen_from_memory(g, d, load), new = gen_new_value(g, op, d, old, value);
+    gen_some once = gen_once_begin(g);
+    gen_mark_alias(g, LLVMBuildStore(g->b, gen_to_memory(g, d, new), address), op);
+    gen_once_end(g, &once);
+    return old;
+}
+
+/* behind it the warp has what the first lane found */
+static LLVMValueRef
+first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
+{
+    gen_some once = gen_once_begin(g);
+    LLVMValueRef old = update(g, op, d, address, value);
+    gen_some_end(g, &once);
+    old = gen_some_value(g, &once, old);
+    if (g->s->task)
+        gen_warp_sync(g);
+    return op->nresults ? gen_take_first(g, old) : old;
+}
+
+void
+gen_rmw_same(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    LLVMValueRef nil = LLVMConstNull(gen_type(g, d)), old = nil;
+    gen_place at = gen_element(g, op, true);
+    if (!at.nothing) {
+        LLVMValueRef value = gen_get(g, gen_value_of(op));
+        bool loads = !g->s->task && op->nresults;
+        old = loads ? kernel_rmw(g, op, d, at.address, value) : first_lanes_rmw(g, op, d, at.address, value);
+        if (op->nresults && at.missing)
+            old = LLVMBuildSelect(g->b, at.missing, nil, old, "");
+    }
+    if (op->nresults)
+        gen_set(g, op->results[0], old);
+}

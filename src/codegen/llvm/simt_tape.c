@@ -1,0 +1,147 @@
+/* Frames of a warp's tape. SPDX-License-Identifier: Apache-2.0
+ *
+ * They have the layout that a frame in RT_WARP lanes has: lane l of a field of n bytes at n * l, so that a warp writes
+ * whole lines. What is the same in all lanes all write to one place. A frame's size is a multiple of 8 (ir_frame_bytes):
+ * every number is aligned, as a GPU wants it. */
+#include "codegen/llvm/gen.h"
+#include "rt/gpu/gpu.h"
+
+/* -- pushes after pops ------------------------------------------------------------------------------- */
+
+/* Lanes that are ahead must not overwrite what others have still to read: pushes that come after a pop wait. */
+
+static bool
+is_pop(ir_op *op, void *user)
+{
+    (void)user;
+    return op->code != RG_OP_TAPE_POP;
+}
+
+/* whether something has been popped when r ends, if so where it begins or not */
+static bool
+mark_again(gen *g, const ir_region *r, bool popped)
+{
+    ir_for_ops (op, r) {
+        bool behind = popped;
+        if (op->code == RG_OP_TAPE_PUSH && popped)
+            g->s->again[op->results[0]->id] = true;
+        if (op->code == RG_OP_TAPE_POP)
+            popped = true;
+        for (uint32_t i = 0; i < op->nregions; i++) {
+            bool repeats = op->code != RG_OP_IF && !ir_walk(op->regions[i], is_pop, NULL);
+            behind |= mark_again(g, op->regions[i], popped || repeats);
+        }
+        popped |= behind;
+    }
+    return popped;
+}
+
+static bool
+comes_after_pop(gen *g, const ir_op *push)
+{
+    if (!g->s->again) {
+        g->s->again = arena_new_n(g->scratch, bool, g->ir->next_id);
+        mark_again(g, g->s->region, false);
+    }
+    return g->s->again[push->results[0]->id];
+}
+
+gen_some
+gen_push_begin(gen *g, const ir_op *op)
+{
+    if (!g->options->simt)
+        return (gen_some){0};
+    if (!g->s->task)
+        return gen_once_begin(g);
+    if (comes_after_pop(g, op))
+        gen_warp_sync(g);
+    return (gen_some){0};
+}
+
+/* -- fields --------------------------------------------------------------------------------------------- */
+
+static bool
+is_mask(const ir_value *v)
+{
+    return v->type.kind == IR_SCALAR && v->type.dtype == RG_BOOL && v->type.lanes;
+}
+
+static LLVMTypeRef
+field_type(gen *g, const ir_value *v)
+{
+    bool number = v->type.kind == IR_SCALAR || v->type.kind == IR_SLOT;
+    return is_mask(v) ? g->i32 : number ? gen_memory_type(g, (rg_dtype)v->type.dtype) : g->ptr;
+}
+
+/* of element k, in this lane */
+static LLVMValueRef
+place_of(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k)
+{
+    LLVMValueRef lane = v->type.lanes && !is_mask(v) ? gen_own_lane(g, g->i64) : NULL;
+    if (k && lane)
+        k = LLVMBuildNSWAdd(g->b, LLVMBuildNSWMul(g->b, k, gen_i64(g, RT_WARP), ""), lane, "");
+    LLVMValueRef at = k ? k : lane;
+    return at ? LLVMBuildInBoundsGEP2(g->b, field_type(g, v), field, &at, 1, "") : field;
+}
+
+/* natural alignment is what loads and stores have if nothing is said */
+static LLVMValueRef
+load_field(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k)
+{
+    return gen_mark_own(g, LLVMBuildLoad2(g->b, field_type(g, v), place_of(g, v, field, k), ""));
+}
+
+static void
+store_field(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k, LLVMValueRef value)
+{
+    gen_mark_own(g, LLVMBuildStore(g->b, value, place_of(g, v, field, k)));
+}
+
+enum { STRAIGHT_MAX = 8 }; /* elements that are copied without a loop */
+
+static void
+copy_element(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValueRef frame, bool push, LLVMValueRef k)
+{
+    LLVMTypeRef type = field_type(g, slot);
+    LLVMValueRef mine = LLVMBuildInBoundsGEP2(g->b, type, own, &k, 1, "");
+    if (push)
+        store_field(g, slot, frame, k, LLVMBuildLoad2(g->b, type, mine, ""));
+    else
+        LLVMBuildStore(g->b, load_field(g, slot, frame, k), mine);
+}
+
+void
+gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValueRef frame, bool push)
+{
+    if (slot->type.length > STRAIGHT_MAX) {
+        counted c = gen_counted_begin(g, gen_i64(g, 0), gen_i64(g, slot->type.length), 0, NULL);
+        copy_element(g, slot, own, frame, push, c.at);
+        gen_counted_end(g, &c, NULL);
+        return;
+    }
+    for (uint32_t k = 0; k < slot->type.length; k++)
+        copy_element(g, slot, own, frame, push, gen_i64(g, k));
+}
+
+void
+gen_push_own(gen *g, const ir_value *v, LLVMValueRef to)
+{
+    LLVMValueRef value = gen_get(g, v);
+    if (v->type.kind == IR_SLOT)
+        gen_slot_in_frame(g, v, value, to, true);
+    else if (is_mask(v))
+        store_field(g, v, to, NULL, gen_mask_bits(g, value));
+    else
+        store_field(g, v, to, NULL, v->type.kind == IR_SCALAR ? gen_to_memory(g, (rg_dtype)v->type.dtype, value) : value);
+}
+
+void
+gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from)
+{
+    LLVMValueRef field = load_field(g, v, from, NULL);
+    if (is_mask(v))
+        field = gen_mask_of_bits(g, field, v->type.lanes);
+    else if (v->type.kind == IR_SCALAR)
+        field = gen_from_memory(g, (rg_dtype)v->type.dtype, field);
+    gen_set(g, v, field);
+}

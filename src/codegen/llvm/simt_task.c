@@ -1,0 +1,303 @@
+/* A kernel of GPU threads: its entry, parallel loops, reductions. SPDX-License-Identifier: Apache-2.0
+ *
+ * All threads of the grid run the kernel-level code. Where it comes to a parallel loop their warps take pieces of it
+ * (rt/gpu/gpu.h); the task is a function that is inlined there. */
+#include "codegen/llvm/gen.h"
+#include "rt/gpu/gpu.h"
+
+/* -- the entry ---------------------------------------------------------------------------------------- */
+
+static void
+mark(gen *g, LLVMValueRef fn, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
+}
+
+void
+gen_mark_task(gen *g, LLVMValueRef fn)
+{
+    gen_mark_warp(g, fn);
+    mark(g, fn, "alwaysinline");
+    mark(g, fn, "nounwind");
+}
+
+/* of the thread's two */
+LLVMValueRef
+gen_worker_of(gen *g, LLVMBuilderRef b, bool kernel)
+{
+    LLVMValueRef at = gen_i64(g, kernel ? offsetof(rt_gpu_thread, kernel) : offsetof(rt_gpu_thread, worker));
+    return LLVMBuildInBoundsGEP2(b, g->i8, g->s->launch, &at, 1, "worker");
+}
+
+static void
+enter(gen *g, LLVMValueRef launch)
+{
+    scope *s = g->s;
+    LLVMTypeRef thread = LLVMArrayType2(g->i8, sizeof(rt_gpu_thread));
+    s->launch = gen_alloca(g, thread, NULL, "thread");
+    LLVMSetAlignment(s->launch, _Alignof(rt_gpu_thread));
+    LLVMValueRef args[2] = {s->launch, launch};
+    gen_runtime_call(g, s->top, "rt_gpu_enter", g->nothing, 2, args);
+    LLVMValueRef alone = gen_runtime_call(g, s->top, "rt_gpu_alone", g->i32, 1, &s->launch);
+    s->is_alone = LLVMBuildICmp(s->top, LLVMIntNE, alone, gen_i32(g, 0), "alone");
+}
+
+void
+gen_simt_kernel(gen *g)
+{
+    const ir_region *body = g->ir->body;
+    const ir_op *yield = ir_terminator(body);
+    LLVMTypeRef params[2] = {g->ptr, g->ptr};
+    LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, LLVMFunctionType(g->nothing, params, 2, false));
+    gen_mark_warp(g, fn);
+    mark(g, fn, "nounwind");
+    g->beside = 0; /* directions stay scalars: a thread has no vectors */
+    scope *s = gen_scope_open(g, body, fn, false);
+    s->args = LLVMGetParam(fn, 1);
+    enter(g, LLVMGetParam(fn, 0));
+    gen_region(g, body);
+    if (yield)
+        gen_results(g, yield);
+    gen_tape_leave(g);
+    gen_leave(g);
+    gen_scope_close(g);
+}
+
+/* -- what the runtime is told of a task ------------------------------------------------------------------ */
+
+bool
+gen_runs_once(const ir_op *parallel)
+{
+    uint32_t rank = parallel->attr.rank;
+    uint64_t lo, hi;
+    for (uint32_t k = 0; k < rank; k++)
+        if (!ir_is_const(parallel->args[k], &lo) || !ir_is_const(parallel->args[rank + k], &hi) || hi != lo + 1)
+            return false;
+    return true;
+}
+
+/* stops at a loop that not all threads run equally often */
+static bool
+is_even(ir_op *op, void *user)
+{
+    const ir_region *body = user;
+    bool inside = op->code == RG_OP_FOR && (ir_region_inside(op->args[0]->region, body) ||
+                                            ir_region_inside(op->args[1]->region, body));
+    bool known = inside && ir_is_const(op->args[0], NULL) && ir_is_const(op->args[1], NULL);
+    return op->code != RG_OP_LOOP && (!inside || known);
+}
+
+static bool
+takes_pages(const ir_op *op)
+{
+    return (op->code == RG_OP_TAPE_PUSH && !op->decided) || (op->code == RG_OP_TAPE_BEGIN && op->nargs) ||
+           op->code == RG_OP_TAPE_ROOM;
+}
+
+static bool
+has_effect(const ir_op *op)
+{
+    return op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_PRINT;
+}
+
+typedef struct progress {
+    bool effects, pages; /* so far */
+    bool late;           /* a page was asked for after an effect */
+} progress;
+
+static void
+run_through(const ir_region *r, progress *p)
+{
+    ir_for_ops (op, r) {
+        p->late |= p->effects && takes_pages(op);
+        p->pages |= takes_pages(op);
+        p->effects |= has_effect(op);
+        for (uint32_t i = 0; i < op->nregions; i++) {
+            progress inner = {0};
+            run_through(op->regions[i], &inner);
+            bool again = op->code != RG_OP_IF && inner.effects;
+            p->late |= inner.late || ((p->effects || again) && inner.pages);
+            p->pages |= inner.pages;
+            p->effects |= inner.effects;
+        }
+    }
+}
+
+/* Whether a thread that finds no page can begin anew. What a task takes back is gone then. */
+static bool
+repeats(const ir_op *op)
+{
+    progress p = {0};
+    run_through(op->regions[0], &p);
+    return p.pages && !p.late && !op->rewinds;
+}
+
+static int32_t
+flags_of(const ir_op *op)
+{
+    int32_t flags = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;
+    flags |= gen_group_lanes(op) ? RT_GPU_LANES : 0;
+    flags |= ir_walk(op->regions[0], is_even, op->regions[0]) ? 0 : RT_GPU_BALANCES;
+    return flags | (repeats(op) ? RT_GPU_REPEATS : 0);
+}
+
+/* ops that have nothing to do with memory, or with what others do */
+static bool
+is_quiet(const ir_op *op)
+{
+    if (op->code == RG_OP_YIELD)
+        return !op->nargs;
+    return ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_EXTENT ||
+           op->code == RG_OP_TAPE_END;
+}
+
+/* whether anything follows for which the task has to be done */
+static bool
+is_last(const ir_op *op)
+{
+    if (op->nresults)
+        return false;
+    for (const ir_region *r = op->parent; r; r = r->op ? r->op->parent : NULL) {
+        for (const ir_op *next = op->next; next; next = next->next)
+            if (!is_quiet(next))
+                return false;
+        op = r->op;
+        if (op && op->code != RG_OP_IF)
+            return false;
+    }
+    return true;
+}
+
+/* -- the loop over pieces ---------------------------------------------------------------------------------- */
+
+static void
+run_pieces(gen *g, LLVMValueRef task, LLVMValueRef closure)
+{
+    LLVMValueRef lo = gen_alloca(g, g->i64, NULL, "lo"), hi = gen_alloca(g, g->i64, NULL, "hi");
+    LLVMBasicBlockRef next = gen_block(g, "next"), piece = gen_block(g, "piece"), done = gen_block(g, "done");
+    LLVMBuildBr(g->b, next);
+    gen_at(g, next);
+    LLVMValueRef args[3] = {g->s->launch, lo, hi};
+    LLVMValueRef more = gen_runtime_call(g, g->b, "rt_gpu_next", g->i32, 3, args);
+    LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, more, gen_i32(g, 0), ""), piece, done);
+    gen_at(g, piece);
+    LLVMValueRef given[4] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
+                             gen_worker_of(g, g->b, false)};
+    LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task), task, given, 4, "");
+    LLVMBuildBr(g->b, next);
+    gen_at(g, done);
+}
+
+/* -- reductions --------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+sum_cell(gen *g, LLVMBuilderRef b, LLVMValueRef sums, uint32_t r)
+{
+    LLVMValueRef number = gen_i64(g, r);
+    return LLVMBuildInBoundsGEP2(b, g->i64, sums, &number, 1, "");
+}
+
+/* Where a thread's sums are between pieces: one cell of 8 bytes for each. */
+LLVMValueRef
+gen_sums_of_warp(gen *g, const ir_op *op)
+{
+    LLVMValueRef sums = gen_alloca(g, LLVMArrayType2(g->i64, op->nresults), NULL, "sums");
+    LLVMValueRef *none = gen_identities(g, op, 0);
+    gen_store_sums(g, op, sums, none);
+    return sums;
+}
+
+LLVMValueRef *
+gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at)
+{
+    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults + 1);
+    for (uint32_t r = 0; r < op->nresults; r++) {
+        rg_dtype d = gen_sum_dtype(op, r);
+        LLVMValueRef cell = LLVMBuildLoad2(g->b, gen_memory_type(g, d), sum_cell(g, g->b, at, r), "");
+        sums[r] = gen_from_memory(g, d, cell);
+    }
+    return sums;
+}
+
+void
+gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums)
+{
+    for (uint32_t r = 0; r < op->nresults; r++)
+        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), sum_cell(g, g->b, at, r));
+}
+
+/* The warp's row; returns where the rows are. */
+static LLVMValueRef
+leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
+{
+    uint32_t n = op->nresults;
+    LLVMValueRef *sums = gen_load_sums(g, op, at);
+    for (uint32_t r = 0; r < n && gen_group_lanes(op); r++)
+        sums[r] = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
+    LLVMValueRef args[2] = {g->s->launch, gen_i32(g, n)};
+    LLVMValueRef rows = gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args);
+    LLVMValueRef warp = gen_warp_call(g, g->s->top, "rt_grid_warp", g->i32, 0, NULL);
+    warp = LLVMBuildZExt(g->b, warp, g->i64, "");
+    LLVMValueRef first = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
+    gen_some some = gen_some_begin(g, first);
+    for (uint32_t r = 0; r < n; r++)
+        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), gen_partial_cell(g, rows, warp, n, r));
+    gen_some_end(g, &some);
+    return rows;
+}
+
+/* Each lane adds up every RT_WARPth row, then they do together: in every warp the same order. */
+static void
+combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
+{
+    uint32_t n = op->nresults;
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef *none = gen_identities(g, op, 0), lane = gen_own_lane(g, g->i64);
+    LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->launch);
+    used = LLVMBuildZExt(b, used, g->i64, "");
+    LLVMBasicBlockRef before = gen_here(g), test = gen_block(g, "rows"), row = gen_block(g, "row"),
+                      after = gen_block(g, "combined");
+    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, n), *next = arena_new_n(g->scratch, LLVMValueRef, n);
+    LLVMBuildBr(b, test);
+    gen_at(g, test);
+    LLVMValueRef at = LLVMBuildPhi(b, g->i64, "at");
+    for (uint32_t r = 0; r < n; r++)
+        sums[r] = LLVMBuildPhi(b, LLVMTypeOf(none[r]), "sum");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, at, used, ""), row, after);
+    gen_at(g, row);
+    for (uint32_t r = 0; r < n; r++) {
+        rg_dtype d = gen_sum_dtype(op, r);
+        LLVMValueRef part = LLVMBuildLoad2(b, gen_memory_type(g, d), gen_partial_cell(g, rows, at, n, r), "");
+        next[r] = gen_combine(g, (rg_rmw)op->reduce[r], d, sums[r], gen_from_memory(g, d, part));
+    }
+    LLVMValueRef later = LLVMBuildNSWAdd(b, at, gen_i64(g, RT_WARP), "");
+    LLVMBasicBlockRef from[2] = {before, gen_here(g)};
+    LLVMBuildBr(b, test);
+    LLVMAddIncoming(at, (LLVMValueRef[]){lane, later}, from, 2);
+    for (uint32_t r = 0; r < n; r++)
+        LLVMAddIncoming(sums[r], (LLVMValueRef[]){none[r], next[r]}, from, 2);
+    gen_at(g, after);
+    for (uint32_t r = 0; r < n; r++) {
+        LLVMValueRef sum = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
+        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sum));
+    }
+}
+
+/* -- all of it ------------------------------------------------------------------------------------------------ */
+
+void
+gen_run_task(gen *g, const ir_op *op, LLVMValueRef task, LLVMValueRef closure, LLVMValueRef n, LLVMValueRef sums)
+{
+    bool waits = !is_last(op);
+    g->gpu->waits |= waits;
+    LLVMValueRef begins[3] = {g->s->launch, n, gen_i32(g, flags_of(op))};
+    gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 3, begins);
+    run_pieces(g, task, closure);
+    LLVMValueRef rows = op->nresults ? leave_sums(g, op, sums) : NULL;
+    LLVMValueRef ends[2] = {g->s->launch, gen_i32(g, waits)};
+    LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 2, ends);
+    gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
+    if (rows)
+        combine_rows(g, op, rows);
+}
