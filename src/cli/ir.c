@@ -55,7 +55,7 @@ print_code(const ir_fn *fn, const char *stage, diag_list *diags)
     ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
                      : strcmp(stage, "optimized") == 0 ? LL_STAGE_OPTIMIZED
                                                        : LL_STAGE_ASSEMBLY;
-    ll_options options = {.noalias = true};
+    ll_options options = {.noalias = true, .simt = fn->module->simt};
     str text = {0};
     int code = CLI_OK;
     if (ll_print(fn, &options, which, &text, diags))

@@ -255,10 +255,11 @@ bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y
 /* -- frames of the tape (frame.c) ------------------------------------------------------------------ */
 /* A frame holds its values without gaps, those of the largest unit first, and is rounded up (ir_frame_bytes of
  * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; a bool in lanes is
- * bits there, an array of them is not. What rounding adds is an eighth at most: 25 bytes of doubles and a flag are 28. */
+ * bits there, an array of them is not. What rounding adds is an eighth at most: 25 bytes of doubles and a flag are 28.
+ * For GPUs a frame is a multiple of 8 bytes. */
 uint32_t ir_slot_unit(ir_type t);
 uint32_t ir_slot_bytes(ir_type t);
-uint32_t ir_frame_bytes(uint32_t bytes, uint32_t widest);
+uint32_t ir_frame_bytes(const ir_module *m, uint32_t bytes, uint32_t widest);
 /* fills in each value's offset (NULL: nobody asks); returns the frame's size */
 uint32_t ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets);
 

@@ -84,7 +84,7 @@ void tape_find_slots(tape *t);
 /* brings slots into the order of pushes: the widest first */
 void tape_order_slots(tape *t);
 /* `starts`: with the cursor at the iteration's start, which is not among its slots yet */
-uint32_t tape_frame_bytes(const tape_frame *f, bool starts);
+uint32_t tape_frame_bytes(const tape *t, const tape_frame *f, bool starts);
 
 /* whether an iteration of maker pushes its own frame alone, in one piece */
 bool tape_pushes_one_frame(tape *t, const ir_op *maker);

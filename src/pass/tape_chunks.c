@@ -103,7 +103,7 @@ is_worth_it(tape_slice *s)
 {
     bool arrays;
     uint32_t state = state_bytes(s, &arrays);
-    uint32_t frame = tape_frame_bytes(tape_frame_of(s->t, s->loop), false);
+    uint32_t frame = tape_frame_bytes(s->t, tape_frame_of(s->t, s->loop), false);
     s->chunks->eager = arrays;
     return !arrays || is_outermost(s->loop) || state <= 4 * frame + 64;
 }

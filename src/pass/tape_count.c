@@ -5,11 +5,9 @@
  * and pops look for no page's end. */
 #include "ir/known.h"
 #include "pass/tape.h"
-#include "rt/abi.h"
+#include "rt/gpu/gpu.h"
 
 enum {
-    PAGE_ROOM = RT_PAGE - RT_PAGE_HEADER - 1,
-    KEPT_ROOM = RT_PAGE / 8, /* of threads whose frames stay: what a page loses at its end is little */
     STEPS = 1 << 14,         /* of loops that are run through here */
     LEFT = 16
 };
@@ -26,6 +24,19 @@ typedef struct span {
     uint64_t net, most;
 } span;
 
+static uint64_t
+page_room(const counter *c)
+{
+    return c->t->fn->module->simt ? RT_GPU_PAGE - RT_GPU_HEADER - 1 : RT_PAGE - RT_PAGE_HEADER - 1;
+}
+
+/* of threads whose frames stay: what a page loses at its end is little */
+static uint64_t
+kept_room(const counter *c)
+{
+    return (c->t->fn->module->simt ? RT_GPU_PAGE : RT_PAGE) / 8;
+}
+
 static bool count_region(counter *c, const ir_region *r, span *out);
 
 /* -- frames ---------------------------------------------------------------------------------------------------- */
@@ -38,7 +49,7 @@ tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes)
     const tape_frame *f = tape_frame_of(t, op);
     if ((f->chunks && f->chunks->eager) || !tape_fit_one_frame(f->slots.at, f->slots.n))
         return false;
-    *bytes = tape_frame_bytes(f, tape_region_moves(t, op->regions[0]) && !tape_is_chain(t, op));
+    *bytes = tape_frame_bytes(t, f, tape_region_moves(t, op->regions[0]) && !tape_is_chain(t, op));
     return true;
 }
 
@@ -50,7 +61,7 @@ own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
         return false;
     if (!f || !c->early)
         return tape_own_frame(c->t, op, bytes);
-    *bytes = tape_frame_bytes(f, tape_region_moves(c->t, op->regions[0]));
+    *bytes = tape_frame_bytes(c->t, f, tape_region_moves(c->t, op->regions[0]));
     return tape_fit_one_frame(f->slots.at, f->slots.n);
 }
 
@@ -82,7 +93,7 @@ count_iteration(counter *c, const ir_op *op, span *out)
     if (c->steps++ >= STEPS || !own_frame(c, op, &frame) || !count_region(c, op->regions[0], out))
         return false;
     add(out, (span){frame, frame});
-    return out->most <= PAGE_ROOM;
+    return out->most <= page_room(c);
 }
 
 /* Iterations that all take the same, whatever their number, are counted once. */
@@ -98,10 +109,10 @@ count_for(counter *c, const ir_op *op, span *out)
     if (!count)
         return true;
     if (count_iteration(c, op, &each)) {
-        if (each.net && count > PAGE_ROOM / each.net)
+        if (each.net && count > page_room(c) / each.net)
             return false;
         *out = (span){count * each.net, (count - 1) * each.net + each.most};
-        return out->most <= PAGE_ROOM;
+        return out->most <= page_room(c);
     }
     ir_known index = {op->regions[0]->params[0], lo, c->bound};
     c->bound = &index;
@@ -110,7 +121,7 @@ count_for(counter *c, const ir_op *op, span *out)
         fits = count_iteration(c, op, &each);
         if (fits)
             add(out, each);
-        fits = fits && out->most <= PAGE_ROOM;
+        fits = fits && out->most <= page_room(c);
         index.bits = ir_wrap((rg_dtype)index.index->type.dtype, index.bits + (uint64_t)op->attr.step);
     }
     c->bound = index.outer;
@@ -211,7 +222,7 @@ most_of_thread(tape *t, const ir_op *parallel, const ir_region *body)
     if ((keeps && !own_frame(&c, parallel, &frame)) || !count_region(&c, body, &s))
         return 0;
     add(&s, (span){frame, frame});
-    return s.most <= (keeps ? KEPT_ROOM : PAGE_ROOM) ? s.most : 0;
+    return s.most <= (keeps ? kept_room(&c) : page_room(&c)) ? s.most : 0;
 }
 
 static void

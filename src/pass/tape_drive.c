@@ -242,7 +242,7 @@ is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_val
     args[3] = tape_int(t, at, RG_I32, forced ? 0 : c->parts);
     args[4] = tape_int(t, at, RG_I64, forced ? forced : room_for_states(c));
     if (c->leaf)
-        args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(tape_frame_of(t, c->loop), false));
+        args[5] = tape_int(t, at, RG_I64, tape_frame_bytes(t, tape_frame_of(t, c->loop), false));
     ir_op *over = tape_op(t, c->arrays.n ? RG_OP_TAPE_OVER_TASKS : c->leaf ? RG_OP_TAPE_ROOM : RG_OP_TAPE_OVER, at);
     over->loc = c->loop->loc;
     for (uint32_t i = 0; i < n; i++)

@@ -276,7 +276,7 @@ tape_find_slots(tape *t)
 
 /* -- pushes and pops ---------------------------------------------------------------------------------------------- */
 uint32_t
-tape_frame_bytes(const tape_frame *f, bool starts)
+tape_frame_bytes(const tape *t, const tape_frame *f, bool starts)
 {
     uint32_t bytes = starts ? ir_slot_bytes(ir_cursor()) : 0, widest = starts ? bytes : 1;
     for (size_t i = 0; i < f->slots.n; i++) {
@@ -284,7 +284,7 @@ tape_frame_bytes(const tape_frame *f, bool starts)
         widest = unit > widest ? unit : widest;
         bytes += ir_slot_bytes(f->slots.at[i]->type);
     }
-    return ir_frame_bytes(bytes, widest);
+    return ir_frame_bytes(t->fn->module, bytes, widest);
 }
 
 static int

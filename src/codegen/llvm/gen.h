@@ -425,7 +425,7 @@ typedef enum machine_effort {
 } machine_effort;
 bool machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error);
 void machine_free(machine_ref machine);
-bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, str *error);
+bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error);
 
 /* what the jit links compiled code with */
 typedef struct ll_symbol {

@@ -33,6 +33,15 @@ static const char *const passes[] = {
     [MACHINE_QUICK] = "function(sroa,early-cse)",
 };
 
+/* For GPUs: tasks come to stand where they are run, and what a thread does stays scalar. */
+#define OF_THREADS(list) "always-inline,globaldce,function(" list ")"
+#define ROLLED UNSWITCH "loop-unroll<O2>,early-cse"
+static const char *const simt_passes[] = {
+    [MACHINE_FULL] = OF_THREADS(CLEAN "," ROLLED),
+    [MACHINE_SHORT] = OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),sroa,gvn," COMBINE ",simplifycfg"),
+    [MACHINE_QUICK] = OF_THREADS("sroa,early-cse"),
+};
+
 static pthread_once_t native_once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
 
 static void
@@ -124,10 +133,10 @@ allow_vectors(LLVMModuleRef module)
 }
 
 bool
-machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, str *error)
+machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed = LLVMRunPasses(module, passes[effort], machine, options);
+    LLVMErrorRef failed = LLVMRunPasses(module, (simt ? simt_passes : passes)[effort], machine, options);
     LLVMDisposePassBuilderOptions(options);
     allow_vectors(module);
     if (!failed)

@@ -227,7 +227,7 @@ gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums)
         LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), sum_cell(g, g->b, at, r));
 }
 
-/* The warp's row; returns where the rows are. */
+/* The warp's row; returns where the rows are. The grid may have waited for the pieces already: then it waits again. */
 static LLVMValueRef
 leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
 {
@@ -236,7 +236,8 @@ leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
     for (uint32_t r = 0; r < n && gen_group_lanes(op); r++)
         sums[r] = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
     LLVMValueRef args[2] = {g->s->launch, gen_i32(g, n)};
-    LLVMValueRef rows = gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args);
+    LLVMValueRef rows = gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args));
+    gen_kernel_writes(g);
     LLVMValueRef warp = gen_warp_call(g, g->s->top, "rt_grid_warp", g->i32, 0, NULL);
     warp = LLVMBuildZExt(g->b, warp, g->i64, "");
     LLVMValueRef first = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
@@ -254,6 +255,7 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
     uint32_t n = op->nresults;
     LLVMBuilderRef b = g->b;
     LLVMValueRef *none = gen_identities(g, op, 0), lane = gen_own_lane(g, g->i64);
+    gen_kernel_reads(g);
     LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->launch);
     used = LLVMBuildZExt(b, used, g->i64, "");
     LLVMBasicBlockRef before = gen_here(g), test = gen_block(g, "rows"), row = gen_block(g, "row"),

@@ -263,10 +263,11 @@ gen_tape_push(gen *g, const ir_op *op)
 static LLVMValueRef
 above_bottom(gen *g, LLVMValueRef cursor)
 {
-    LLVMValueRef bottom = gen_i64(g, RT_PAGE_HEADER);
+    int64_t header = g->options->simt ? RT_GPU_HEADER : RT_PAGE_HEADER;
+    LLVMValueRef bottom = gen_i64(g, header);
     LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place_in_page(g, cursor), bottom, "");
     rare r = rare_begin(g, empty, cursor);
-    LLVMValueRef page = moved(g, cursor, -RT_PAGE_HEADER);
+    LLVMValueRef page = moved(g, cursor, -header);
     LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
     return rare_end(g, &r, LLVMBuildLoad2(g->b, g->ptr, field, ""));
 }

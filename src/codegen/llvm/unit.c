@@ -159,7 +159,7 @@ unit_optimize(unit *u)
 {
     double start = unit_clock();
     u->stage = "passes";
-    bool ok = machine_optimize(u->machine, u->g.module, u->effort, &u->error);
+    bool ok = machine_optimize(u->machine, u->g.module, u->effort, u->g.options->simt, &u->error);
     last_times.passes = unit_clock() - start;
     return ok;
 }

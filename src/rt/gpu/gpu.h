@@ -25,8 +25,9 @@
 
 enum { RT_WARP = 32, RT_GPU_BLOCK = 128 }; /* threads of a warp, of a block */
 
-/* Pages of a warp's tape. Like those of rt/cpu (rt/abi.h), but smaller: every resident warp has one. */
-enum { RT_GPU_PAGE = 1 << 15 };
+/* Pages of a warp's tape. Like those of rt/cpu (rt/abi.h), but smaller: every resident warp has one. The header takes
+ * a whole cache line, so that frames begin with one. A tape without pages stands at RT_GPU_PAGE - 1. */
+enum { RT_GPU_PAGE = 1 << 15, RT_GPU_HEADER = 128 };
 
 typedef struct rt_gpu_launch rt_gpu_launch; /* launch.h: in device memory; what all threads share */
 
