@@ -42,22 +42,31 @@ typedef struct rt_gpu_worker {
     struct rt_gpu_thread *thread;
     struct rt_page *first_page;
     uint32_t pages;
-    int32_t failed; /* the piece it runs came to a fault, or to the end of the pool */
+    int32_t failed; /* the piece it runs came to a fault (1), or to the end of the pool and is to be run again (2) */
     char *scratch;
     uint64_t scratch_size;
 } rt_gpu_worker;
 
-/* What one thread of the grid knows; in its own memory. */
+/* What one thread of the grid knows; in its own memory. Compiled code uses the two workers. */
 typedef struct rt_gpu_thread {
     rt_gpu_launch *launch;
     rt_gpu_worker worker; /* its warp, in tasks */
     rt_gpu_worker kernel; /* the kernel-level code */
-    int64_t n, at, piece; /* of the task: threads; where the warp is; pieces are so many threads */
+    /* of the task: threads, and how many a piece has; pieces, that which comes next, how far to the one after it */
+    int64_t n, piece, pieces, at, step;
+    int64_t ran;    /* the piece that was given out last */
+    char *start;    /* where the tape stood before it */
     int32_t flags;
-    int32_t phase; /* of the task: main, retries */
-    int32_t wrote, read; /* at kernel level since the last barrier */
+    int32_t phase;  /* how often the task's pieces that found no page are being run again */
+    int32_t active; /* warps that run pieces in this phase: the first so many */
+    int32_t idle;   /* this one runs no more in this phase */
+    int32_t settled;/* the grid has waited for all pieces */
+    uint32_t base;  /* pages taken before the task */
+    int32_t wrote, read; /* at kernel level since the last barrier; wrote 2: all threads did */
     uint64_t heap;  /* bytes that the kernel-level code has taken from the pool's end */
-    uint64_t spare[8];
+    uint64_t *partials[2]; /* rows of `cells` numbers, of this task and the one before */
+    int64_t cells;
+    uint32_t tasks; /* counted, for the two */
 } rt_gpu_thread;
 
 /* -- kernel level ------------------------------------------------------------------------------------------------ */
@@ -89,8 +98,9 @@ void rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags);
 int32_t rt_gpu_next(rt_gpu_thread *thread, int64_t *lo, int64_t *hi);
 int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t waits);
 /* Reductions: between begin and end a place for `cells` numbers of 8 bytes of each warp, in a row (that of warp w at
- * w * cells); after rt_gpu_end, how many warps took part: the first so many. Those of the task before are then gone
- * once the next task has begun. */
+ * w * cells). It holds anything at first: each warp puts identities there before its first piece, and pieces add to
+ * them. After rt_gpu_end, how many warps took part: the first so many. A task's rows are gone once the second task
+ * after it has begun. NULL: the budget's end. */
 uint64_t *rt_gpu_partials(rt_gpu_thread *thread, int32_t cells);
 int32_t rt_gpu_slots(rt_gpu_thread *thread);
 

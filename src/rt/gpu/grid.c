@@ -1,0 +1,190 @@
+/* The grid: beginning and end of a launch, barriers, faults. SPDX-License-Identifier: Apache-2.0
+ *
+ * At a barrier one warp of each block arrives for it. The last block to arrive is alone for a moment: it decides what
+ * all threads have to see alike (whether there was a fault, how many pages are taken, what has to be run again) and lets
+ * them go. The last block that leaves the kernel puts everything back to 0. */
+#include "rt/gpu/inside.h"
+
+static void
+reset_worker(rt_gpu_worker *worker, rt_gpu_thread *thread, int32_t index)
+{
+    worker->cursor = rt_gpu_no_page();
+    worker->atomic = 1;
+    worker->index = index;
+    worker->seat = index;
+    worker->turned = 0;
+    worker->thread = thread;
+    worker->first_page = NULL;
+    worker->pages = 0;
+    worker->failed = 0;
+    worker->scratch = NULL;
+    worker->scratch_size = 0;
+}
+
+void
+rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
+{
+    thread->launch = launch;
+    reset_worker(&thread->worker, thread, (int32_t)rt_grid_warp());
+    reset_worker(&thread->kernel, thread, -1);
+    thread->flags = thread->phase = thread->settled = 0;
+    thread->wrote = thread->read = 0;
+    thread->base = 0;
+    thread->heap = 0;
+    thread->partials[0] = thread->partials[1] = NULL;
+    thread->cells = 0;
+    thread->tasks = 0;
+}
+
+int32_t
+rt_gpu_alone(rt_gpu_thread *thread)
+{
+    (void)thread;
+    return rt_grid_block() == 0 && rt_block_thread() == 0;
+}
+
+/* -- barriers ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t
+heap_pages(const rt_gpu_thread *thread)
+{
+    return (uint32_t)((thread->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
+}
+
+/* by one thread, while all others wait */
+static void
+settle(const rt_gpu_thread *thread, rt_gpu_launch *launch)
+{
+    uint32_t limit = rt_gpu_page_limit(thread), used;
+    if (launch->top > limit)
+        launch->top = limit;
+    used = launch->top + heap_pages(thread);
+    if (used > launch->most)
+        launch->most = used;
+    launch->now_fault = launch->fault;
+    launch->arrived = 0;
+}
+
+/* Pages of a task that leaves nothing on its tapes are free again after each of its phases. */
+static void
+settle_task(const rt_gpu_thread *thread, rt_gpu_launch *launch)
+{
+    if (!(thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)))
+        launch->top = thread->base;
+    if (launch->head > launch->now_tail) /* asked for in vain */
+        launch->head = launch->now_tail;
+    launch->now_head = launch->head;
+    launch->now_tail = launch->tail;
+    launch->now_next = launch->next;
+    if (launch->now_fault || !rt_gpu_pieces_left(thread))
+        launch->head = launch->tail = launch->next = launch->now_head = launch->now_tail = 0;
+}
+
+RT_SLOW void
+rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
+{
+    rt_gpu_launch *launch = thread->launch;
+    rt_block_sync();
+    if (rt_block_thread() < RT_WARP) {
+        uint32_t generation = rt_grid_load32(&launch->generation);
+        rt_warp_sync(); /* nobody has arrived before all lanes have looked */
+        if (rt_warp_lane() == 0) {
+            rt_grid_fence();
+            if (rt_grid_add32(&launch->arrived, 1) == rt_grid_blocks() - 1) {
+                rt_grid_fence();
+                settle(thread, launch);
+                if (what == RT_SETTLES_TASK)
+                    settle_task(thread, launch);
+                launch->now_top = launch->top;
+                rt_grid_fence();
+                rt_grid_store32(&launch->generation, generation + 1);
+            }
+        }
+        rt_warp_sync();
+        while (rt_warp_take32(rt_grid_load32(&launch->generation), 0) == generation)
+            rt_grid_wait();
+        rt_grid_fence();
+    }
+    rt_block_sync();
+    thread->wrote = thread->read = 0;
+}
+
+void
+rt_gpu_reads(rt_gpu_thread *thread)
+{
+    if (thread->wrote)
+        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+    thread->read = 1;
+}
+
+void
+rt_gpu_writes(rt_gpu_thread *thread)
+{
+    if (thread->read || thread->wrote == 2)
+        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+    thread->wrote = 1;
+}
+
+/* -- faults ------------------------------------------------------------------------------------------------------ */
+
+RT_SLOW void
+rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed)
+{
+    rt_gpu_launch *launch = worker->thread->launch;
+    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(worker->thread) : rt_warp_lane() == 0;
+    worker->failed = 1;
+    if (mine && rt_grid_swap32(&launch->fault, 0, (uint32_t)fault) == 0) {
+        launch->place = (uint32_t)place;
+        launch->needed = needed;
+        launch->limit = launch->budget;
+    }
+}
+
+void
+rt_gpu_assert(rt_gpu_worker *worker, int32_t place)
+{
+    rt_gpu_fail(worker, RT_FAULT_ASSERT, place, 0);
+}
+
+/* -- the end ----------------------------------------------------------------------------------------------------- */
+
+static void
+report(const rt_gpu_launch *launch, rt_gpu_report *to)
+{
+    if (launch->most > to->pages)
+        to->pages = launch->most;
+    if (!launch->fault || to->fault)
+        return;
+    to->place = launch->place;
+    to->program = launch->program;
+    to->needed = launch->needed;
+    to->budget = launch->limit;
+    to->fault = launch->fault;
+}
+
+static void
+clean(rt_gpu_launch *launch)
+{
+    launch->top = launch->next = launch->head = launch->tail = 0;
+    launch->now_top = launch->now_next = launch->now_head = launch->now_tail = launch->now_fault = 0;
+    launch->fault = launch->most = launch->arrived = launch->left = 0;
+    launch->place = 0;
+    launch->needed = launch->limit = 0;
+    launch->taped = launch->depths = 0;
+}
+
+void
+rt_gpu_leave(rt_gpu_thread *thread)
+{
+    rt_gpu_launch *launch = thread->launch;
+    rt_block_sync();
+    if (rt_block_thread() != 0)
+        return;
+    rt_grid_fence();
+    if (rt_grid_add32(&launch->left, 1) != rt_grid_blocks() - 1)
+        return;
+    rt_grid_fence();
+    settle(thread, launch);
+    report(launch, launch->report);
+    clean(launch);
+}

@@ -1,0 +1,87 @@
+/* Inside of the runtime on GPUs. SPDX-License-Identifier: Apache-2.0
+ *
+ * Functions of one file that others use; and the two kinds of callers: warps in a task, each for itself, and the
+ * kernel-level code, all threads of the grid with the same values. There memory is written by the grid's first warp
+ * (small things), or by all (arrays), between barriers. */
+#ifndef RT_GPU_INSIDE_H
+#define RT_GPU_INSIDE_H
+
+#include "rt/gpu/launch.h"
+#include "rt/gpu/warp.h"
+
+/* Arrays lie on the kernel's tape in frames of so many bytes, the last one shorter: one fills a page. */
+enum { RT_GPU_BLOCK_BYTES = RT_GPU_PAGE - 2 * RT_GPU_HEADER };
+
+#define RT_SLOW __attribute__((noinline)) /* what seldom runs stays out of compiled code */
+
+/* -- grid.c -- */
+typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK } rt_gpu_settles;
+/* All threads wait for all. What they wrote before, all see. */
+void rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what);
+/* Notes a fault, if it is the launch's first; the worker leaves what it does. */
+void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed);
+
+/* -- parallel.c -- */
+/* Whether pieces of a balanced task are to be run by now, as the last barrier found it. */
+int32_t rt_gpu_pieces_left(const rt_gpu_thread *thread);
+
+/* -- heap.c -- */
+/* Memory from the pool's end, aligned; NULL: there is none. */
+void *rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align);
+/* Pages that tasks may take in all. */
+uint32_t rt_gpu_page_limit(const rt_gpu_thread *thread);
+/* Zeroes, or copies, with all threads of the grid; both aligned to 16. */
+void rt_gpu_grid_zero(char *to, uint64_t bytes);
+
+/* -- pages.c -- */
+/* At kernel level: the chain above `here` (NULL: from its beginning) is to have so many pages. 0: a fault. The grid
+ * waits before any of them is used. */
+int32_t rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, int32_t place);
+/* A task's pages are not the warp's any more from this number on. */
+void rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base);
+/* Copies with the 32 lanes of a warp from above to below, where the two may overlap. */
+void rt_gpu_warp_move(char *to, const char *from, int64_t bytes);
+
+static inline int32_t
+rt_gpu_at_kernel_level(const rt_gpu_worker *worker)
+{
+    return worker->index < 0;
+}
+
+/* where a tape stands that has no page yet */
+static inline char *
+rt_gpu_no_page(void)
+{
+    return (char *)(uintptr_t)(RT_GPU_PAGE - 1);
+}
+
+static inline uint64_t
+rt_gpu_place_in_page(const char *cursor)
+{
+    return (uintptr_t)cursor & (RT_GPU_PAGE - 1);
+}
+
+static inline struct rt_page *
+rt_gpu_page_of(const char *cursor)
+{
+    if (cursor == rt_gpu_no_page())
+        return NULL;
+    return (struct rt_page *)((uintptr_t)cursor & ~(uintptr_t)(RT_GPU_PAGE - 1));
+}
+
+/* number of the cursor's page in its tape, from 1; 0: none */
+static inline int64_t
+rt_gpu_depth(const char *cursor)
+{
+    const struct rt_page *page = rt_gpu_page_of(cursor);
+    return page ? page->depth : 0;
+}
+
+/* how far above the tape's beginning it stands, what pages lose at their ends included */
+static inline int64_t
+rt_gpu_height(const char *cursor)
+{
+    return rt_gpu_depth(cursor) * RT_GPU_PAGE + (int64_t)rt_gpu_place_in_page(cursor);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* What all threads of a launch share, in memory of the device. SPDX-License-Identifier: Apache-2.0
+ *
+ * The host fills the first part once; the rest is 0 before the first launch, and each launch leaves it so. Launches
+ * that share any of it run one after the other.
+ *
+ * The pool is one piece of memory: pages of tape are taken from its beginning, what the kernel-level code takes from
+ * its end (how much that is, every thread counts for itself).
+ *
+ *     pool                                                                  pool + pages * RT_GPU_PAGE
+ *     | page | page | page | ...  ->  top               <- heap ... | temp | kernel's page | temp |
+ */
+#ifndef RT_GPU_LAUNCH_H
+#define RT_GPU_LAUNCH_H
+
+#include "rt/gpu/gpu.h"
+
+/* Where the host looks for what went wrong. The first fault stays until the host puts 0 there. */
+typedef struct rt_gpu_report {
+    uint32_t fault; /* rt_fault */
+    uint32_t place;
+    uint32_t program; /* rt_gpu_launch's */
+    uint32_t pages;   /* the most that any launch has used */
+    uint64_t needed, budget;
+} rt_gpu_report;
+
+/* Prints: records one after the other, up to a 0: a head, place + 1 + (count of values << 32) + (program << 48), then the
+ * values. The host reads them and clears all that was used. */
+typedef struct rt_gpu_prints {
+    uint64_t used; /* cells; more than `room` if records are lost */
+    uint64_t lost; /* records */
+    uint64_t room; /* cells that there are */
+    uint64_t cells[];
+} rt_gpu_prints;
+
+/* Partial results of warps: RT_GPU_CELLS numbers for each warp, twice; what needs more takes it from the pool. */
+enum { RT_GPU_CELLS = 8 };
+
+struct rt_gpu_launch {
+    char *pool; /* aligned to a page */
+    uint64_t pages;
+    uint64_t tape_pages;   /* that tapes may take of them */
+    uint64_t budget;       /* bytes for tapes, as reports name it */
+    rt_gpu_report *report; /* memory that the host sees */
+    rt_gpu_prints *prints; /* NULL: nothing prints */
+    uint64_t *partials;    /* 2 * RT_GPU_CELLS for each warp of the grid */
+    uint64_t *again;       /* 2 for each warp: pieces to be run again */
+    uint32_t program;
+
+    /* counters, each group in a cache line of its own */
+    _Alignas(128) uint32_t top; /* pages taken; more than there are if some were not given */
+    _Alignas(128) uint32_t next; /* piece of a balanced task, after those that warps begin with */
+    uint32_t fault;              /* not 0: who met it fills the four behind it */
+    uint32_t place;
+    uint64_t needed, limit;
+    _Alignas(128) uint32_t head, tail; /* of `again` */
+    uint64_t taped;                    /* bytes and pages that recording tasks have left with their warps */
+    uint64_t depths;
+    _Alignas(128) uint32_t arrived; /* blocks, at a barrier */
+    uint32_t left;                  /* blocks that have ended */
+    _Alignas(128) uint32_t generation; /* of the barrier: goes on from launch to launch */
+    /* what the last block at the barrier has found, for all to read until the next */
+    uint32_t now_top, now_next, now_head, now_tail, now_fault;
+    uint32_t most; /* pages used */
+};
+
+#endif

@@ -1,0 +1,231 @@
+/* Parallel loops: who runs which piece. SPDX-License-Identifier: Apache-2.0
+ *
+ *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
+ *   balanced     each warp begins with piece w, then fetches the next from a counter
+ *   kept tapes   plain; the task that rewinds runs them last to first
+ *   repeated     balanced; a warp that finds no page notes its piece and stops. When all have come together all
+ *                pages go back, and an eighth of the warps runs what is left, noted pieces first; then an eighth of
+ *                these, at last one alone. What does not fit then is a fault.
+ */
+#include "rt/gpu/inside.h"
+
+enum { LADDER = 3 }; /* log2 of how many times fewer warps run the next phase */
+
+static int64_t
+smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* As many groups as leave each warp several pieces; pieces have to be few enough to be counted in 32 bits. */
+static int64_t
+piece_size(int64_t n, int64_t group, int64_t warps, int32_t flags)
+{
+    int64_t groups = (n + group - 1) / group, size = groups >> 30;
+    if (!(flags & (RT_GPU_BALANCES | RT_GPU_REPEATS)))
+        size = smaller(groups / (warps * 4), 8);
+    return (size > 1 ? size : 1) * group;
+}
+
+void
+rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
+{
+    int64_t warps = rt_grid_warps(), warp = thread->worker.index;
+    if (thread->wrote || thread->read)
+        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+    if (flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS))
+        flags &= ~(RT_GPU_BALANCES | RT_GPU_REPEATS);
+    thread->n = n > 0 ? n : 0;
+    thread->piece = piece_size(thread->n, flags & RT_GPU_LANES ? RT_WARP : 1, warps, flags);
+    thread->pieces = (thread->n + thread->piece - 1) / thread->piece;
+    thread->flags = flags;
+    thread->at = warp;
+    thread->step = warps;
+    if (flags & RT_KEEP_REWINDS) {
+        thread->at = warp < thread->pieces ? warp + (thread->pieces - 1 - warp) / warps * warps : -1;
+        thread->step = -warps;
+    }
+    thread->phase = thread->idle = thread->settled = 0;
+    thread->active = (int32_t)smaller(warps, thread->pieces);
+    thread->base = thread->launch->now_top;
+    thread->start = thread->worker.cursor;
+    thread->worker.failed = 0;
+    thread->tasks++;
+}
+
+static int32_t
+give(rt_gpu_thread *thread, int64_t piece, int64_t *lo, int64_t *hi)
+{
+    thread->ran = piece;
+    *lo = piece * thread->piece;
+    *hi = smaller(*lo + thread->piece, thread->n);
+    return 1;
+}
+
+/* -- balanced tasks ---------------------------------------------------------------------------------------------- */
+
+/* The next noted piece; -1: there is none, or it is not time yet. */
+static int64_t
+noted_piece(rt_gpu_launch *launch)
+{
+    uint32_t i = 0;
+    uint64_t piece = 0;
+    if (launch->now_head >= launch->now_tail)
+        return -1;
+    if (rt_warp_lane() == 0 && (i = rt_grid_add32(&launch->head, 1)) < launch->now_tail)
+        piece = launch->again[i] + 1;
+    return (int64_t)rt_warp_take64(piece, 0) - 1;
+}
+
+/* The next one that nobody has run; the task's `pieces`: there is none, or a fault has ended the task. */
+static int64_t
+fresh_piece(rt_gpu_thread *thread)
+{
+    rt_gpu_launch *launch = thread->launch;
+    uint32_t piece = (uint32_t)thread->pieces;
+    if (rt_warp_lane() == 0 && rt_grid_load32(&launch->fault) == 0)
+        piece = rt_grid_add32(&launch->next, 1);
+    int64_t at = (int64_t)rt_warp_take32(piece, 0) + (int64_t)rt_grid_warps();
+    return smaller(at, thread->pieces);
+}
+
+/* What the worker has run came to the end of the pool: it stops here, as its next piece would. */
+static void
+note(rt_gpu_thread *thread)
+{
+    rt_gpu_launch *launch = thread->launch;
+    if (rt_warp_lane() == 0)
+        launch->again[rt_grid_add32(&launch->tail, 1)] = (uint64_t)thread->ran;
+    rt_warp_sync();
+    thread->worker.failed = 0;
+    thread->worker.cursor = thread->start;
+    thread->idle = 1;
+}
+
+int32_t
+rt_gpu_pieces_left(const rt_gpu_thread *thread)
+{
+    const rt_gpu_launch *launch = thread->launch;
+    return launch->now_head < launch->now_tail ||
+           (int64_t)launch->now_next + (int64_t)rt_grid_warps() < thread->pieces;
+}
+
+/* All wait; whether there is more to do, by fewer warps. */
+static int32_t
+next_phase(rt_gpu_thread *thread)
+{
+    rt_gpu_barrier(thread, RT_SETTLES_TASK);
+    thread->settled = 1;
+    rt_gpu_pages_cut(&thread->worker, thread->base);
+    if (thread->launch->now_fault || !rt_gpu_pieces_left(thread))
+        return 0;
+    thread->settled = 0;
+    thread->phase++;
+    thread->active = thread->active >> LADDER ? thread->active >> LADDER : 1;
+    thread->idle = thread->worker.index >= thread->active;
+    return 1;
+}
+
+/* A piece for this warp in this phase, or -1. */
+static int64_t
+balanced_piece(rt_gpu_thread *thread)
+{
+    int64_t piece = thread->at;
+    if (thread->worker.failed == 2)
+        note(thread);
+    if (thread->idle || thread->worker.failed)
+        return -1;
+    if (thread->phase == 0 && piece >= 0) { /* the one that it begins with */
+        thread->at = -1;
+        return piece < thread->pieces ? piece : -1;
+    }
+    piece = noted_piece(thread->launch);
+    if (piece < 0)
+        piece = fresh_piece(thread);
+    return piece < thread->pieces ? piece : -1;
+}
+
+static RT_SLOW int32_t
+next_balanced(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
+{
+    for (;;) {
+        int64_t piece = thread->settled ? -1 : balanced_piece(thread);
+        if (piece >= 0) {
+            thread->start = thread->worker.cursor;
+            return give(thread, piece, lo, hi);
+        }
+        if (thread->settled || !(thread->flags & RT_GPU_REPEATS) || !next_phase(thread))
+            return 0;
+    }
+}
+
+/* -- all tasks --------------------------------------------------------------------------------------------------- */
+
+int32_t
+rt_gpu_next(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
+{
+    int64_t piece = thread->at;
+    if (thread->flags & (RT_GPU_BALANCES | RT_GPU_REPEATS))
+        return next_balanced(thread, lo, hi);
+    if (thread->worker.failed || (uint64_t)piece >= (uint64_t)thread->pieces)
+        return 0;
+    thread->at = piece + thread->step;
+    return give(thread, piece, lo, hi);
+}
+
+/* What the warp holds on its tape now, beside what it held when the task began, goes into the sums of all. */
+static void
+count_taped(rt_gpu_thread *thread)
+{
+    rt_gpu_launch *launch = thread->launch;
+    const char *now = thread->worker.cursor, *then = thread->start;
+    if (now == then || rt_warp_lane() != 0)
+        return;
+    rt_grid_add64(&launch->taped, (uint64_t)(rt_gpu_height(now) - rt_gpu_height(then)));
+    rt_grid_add64(&launch->depths, (uint64_t)(rt_gpu_depth(now) - rt_gpu_depth(then)));
+}
+
+int32_t
+rt_gpu_end(rt_gpu_thread *thread, int32_t waits)
+{
+    int32_t keeps = thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS), failed;
+    if (!waits && !thread->settled)
+        return thread->worker.failed;
+    if (keeps)
+        count_taped(thread);
+    if (!thread->settled) {
+        rt_gpu_barrier(thread, RT_SETTLES_TASK);
+        if (!keeps)
+            rt_gpu_pages_cut(&thread->worker, thread->base);
+    }
+    failed = thread->launch->now_fault != 0;
+    thread->worker.failed = 0;
+    thread->settled = thread->flags = 0;
+    return failed;
+}
+
+/* -- partial results --------------------------------------------------------------------------------------------- */
+
+uint64_t *
+rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
+{
+    rt_gpu_launch *launch = thread->launch;
+    uint64_t row = (uint64_t)rt_grid_warps() * (uint64_t)cells;
+    uint32_t which = thread->tasks & 1;
+    if (cells <= RT_GPU_CELLS)
+        return launch->partials + which * rt_grid_warps() * RT_GPU_CELLS;
+    if (cells > thread->cells) {
+        thread->partials[0] = rt_gpu_heap_take(thread, row * 2 * sizeof(uint64_t), 128);
+        if (!thread->partials[0])
+            rt_gpu_fail(&thread->kernel, RT_FAULT_MEMORY, 0, row * 2 * sizeof(uint64_t));
+        thread->cells = thread->partials[0] ? cells : 0;
+        thread->partials[1] = thread->partials[0] ? thread->partials[0] + row : NULL;
+    }
+    return thread->partials[which];
+}
+
+int32_t
+rt_gpu_slots(rt_gpu_thread *thread)
+{
+    return (int32_t)smaller(rt_grid_warps(), thread->pieces);
+}

@@ -1,0 +1,146 @@
+/* The memory of a played GPU, its launches and prints. SPDX-License-Identifier: Apache-2.0 */
+#include "rt/simt/simt.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rt/fpenv.h"
+#include "rt/simt/grid.h"
+
+/* For what kernels take beside tapes; as nothing is touched before it is used, more costs nothing. */
+enum { TEMPS = 1 << 28, MOST_WARPS = 32, PRINT_CELLS = 1 << 16 };
+static const uint64_t most_budget = (uint64_t)1 << 32;
+
+static uint64_t
+wish(const char *name, uint64_t other)
+{
+    const char *text = getenv(name);
+    uint64_t value = text ? strtoull(text, NULL, 0) : 0;
+    return value ? value : other;
+}
+
+static bool
+make_pool(rt_simt *simt, uint64_t budget)
+{
+    rt_gpu_launch *launch = &simt->launch;
+    launch->budget = wish("RG_SIMT_POOL", budget);
+    launch->tape_pages = (launch->budget < most_budget ? launch->budget : most_budget) / RT_GPU_PAGE;
+    launch->pages = launch->tape_pages + TEMPS / RT_GPU_PAGE;
+    simt->memory_bytes = (size_t)(launch->pages + 1) * RT_GPU_PAGE;
+    simt->memory = mmap(NULL, simt->memory_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (simt->memory == MAP_FAILED) {
+        simt->memory = NULL;
+        return false;
+    }
+    launch->pool = (char *)(((uintptr_t)simt->memory + RT_GPU_PAGE - 1) & ~(uintptr_t)(RT_GPU_PAGE - 1));
+    return true;
+}
+
+static bool
+make_rows(rt_simt *simt, uint64_t print_room)
+{
+    rt_gpu_launch *launch = &simt->launch;
+    size_t warps = (size_t)simt->blocks * simt->block_warps;
+    simt->warps = calloc(warps, sizeof *simt->warps);
+    simt->stacks = rt_fiber_stacks(warps * RT_WARP);
+    launch->partials = calloc(warps * 2 * RT_GPU_CELLS, sizeof *launch->partials);
+    launch->again = calloc(warps * 2, sizeof *launch->again);
+    launch->prints = calloc(1, sizeof *launch->prints + print_room * sizeof(uint64_t));
+    if (launch->prints)
+        launch->prints->room = print_room;
+    launch->report = &simt->report;
+    return simt->warps && simt->stacks && launch->partials && launch->again && launch->prints;
+}
+
+rt_simt *
+rt_simt_create(const rt_simt_desc *desc)
+{
+    rt_simt *simt = aligned_alloc(_Alignof(rt_simt), sizeof *simt);
+    if (!simt)
+        return NULL;
+    memset(simt, 0, sizeof *simt);
+    simt->blocks = desc->blocks ? desc->blocks : (uint32_t)wish("RG_SIMT_BLOCKS", 2);
+    simt->block_warps = desc->warps ? desc->warps : (uint32_t)wish("RG_SIMT_WARPS", RT_GPU_BLOCK / RT_WARP);
+    if (simt->block_warps > MOST_WARPS)
+        simt->block_warps = MOST_WARPS;
+    if (!make_pool(simt, desc->budget) || !make_rows(simt, desc->print_room ? desc->print_room : PRINT_CELLS)) {
+        rt_simt_destroy(simt);
+        return NULL;
+    }
+    return simt;
+}
+
+void
+rt_simt_destroy(rt_simt *simt)
+{
+    if (!simt)
+        return;
+    rt_fiber_stacks_free(simt->stacks, (size_t)simt->blocks * simt->block_warps * RT_WARP);
+    if (simt->memory)
+        munmap(simt->memory, simt->memory_bytes);
+    free(simt->warps);
+    free(simt->launch.partials);
+    free(simt->launch.again);
+    free(simt->launch.prints);
+    free(simt);
+}
+
+/* Counters as the first launch finds them: after one that was left half-way. */
+static void
+clear_counters(rt_gpu_launch *launch)
+{
+    size_t first = offsetof(rt_gpu_launch, top);
+    memset((char *)launch + first, 0, sizeof *launch - first);
+}
+
+const char *
+rt_simt_launch(rt_simt *simt, rt_simt_kernel *kernel, const rt_arg *args, uint32_t program)
+{
+    rt_fpenv callers = rt_fpenv_enter();
+    simt->kernel = kernel;
+    simt->args = args;
+    simt->launch.program = program;
+    simt->trouble[0] = 0;
+    simt_run(simt);
+    rt_fpenv_leave(callers);
+    if (!simt->trouble[0])
+        return NULL;
+    clear_counters(&simt->launch);
+    return simt->trouble;
+}
+
+rt_gpu_report *
+rt_simt_report(rt_simt *simt)
+{
+    return &simt->report;
+}
+
+uint64_t
+rt_simt_prints(rt_simt *simt, rt_simt_printed *each, void *user)
+{
+    rt_gpu_prints *prints = simt->launch.prints;
+    uint64_t lost = prints->lost, end = prints->used < prints->room ? prints->used : prints->room;
+    for (uint64_t at = 0; at < end && prints->cells[at];) {
+        uint64_t head = prints->cells[at];
+        uint32_t n = (uint32_t)(head >> 32 & 0xffff);
+        each(user, (uint32_t)(head >> 48), (uint32_t)head - 1, &prints->cells[at + 1], n);
+        at += 1 + n;
+    }
+    memset(prints->cells, 0, end * sizeof(uint64_t));
+    prints->used = prints->lost = 0;
+    return lost;
+}
+
+int
+rt_simt_is_clean(const rt_simt *simt)
+{
+    rt_gpu_launch now = simt->launch;
+    const char *bytes = (const char *)&now;
+    now.generation = 0;
+    for (size_t i = offsetof(rt_gpu_launch, top); i < sizeof now; i++)
+        if (bytes[i])
+            return 0;
+    return 1;
+}

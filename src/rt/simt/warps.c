@@ -1,0 +1,295 @@
+/* The primitives of rt/gpu/warp.h, and who runs when. SPDX-License-Identifier: Apache-2.0
+ *
+ * A lane that comes to a primitive hands over to the next lane of its warp, round and round; the last one to come
+ * finds all others there, does what there is to do and goes on, until it comes to the next primitive. So results are
+ * kept for two rounds: nobody is further behind. At a barrier of the block, or where a warp waits for others, the
+ * last lane hands over to the scheduler. */
+#include "rt/simt/grid.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local simt_lane *here;
+
+static const char *const meeting_names[] = {"nowhere",           "a ballot",         "an exchange", "a warp's barrier",
+                                            "a block's barrier", "a wait for others", "the end"};
+
+static void
+trouble(rt_simt *simt, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(simt->trouble, sizeof simt->trouble, format, args);
+    va_end(args);
+}
+
+static void
+to_scheduler(simt_lane *me)
+{
+    me->warp->resume = me;
+    rt_fiber_switch(&me->fiber, &me->warp->simt->host);
+}
+
+/* Lanes that differ can never come together again: the launch ends here. */
+static void
+check_meeting(simt_lane *me)
+{
+    simt_warp *w = me->warp;
+    for (uint32_t l = 0; l < RT_WARP; l++)
+        if (w->at[l] != w->at[0]) {
+            trouble(w->simt, "lanes of warp %u meet at different places: lane 0 at %s, lane %u at %s", w->number,
+                    meeting_names[w->at[0]], l, meeting_names[w->at[l]]);
+            to_scheduler(me);
+        }
+}
+
+/* all lanes of the warp have come: what the primitive does */
+static void
+met(simt_lane *me, simt_meeting at)
+{
+    simt_warp *w = me->warp;
+    uint32_t round = w->round & 1, ballot = 0;
+    check_meeting(me);
+    w->arrived = 0;
+    w->round++;
+    if (at == SIMT_BALLOT) {
+        for (uint32_t l = 0; l < RT_WARP; l++)
+            ballot |= (uint32_t)(w->values[round][l] != 0) << l;
+        w->ballot[round] = ballot;
+    } else if (at >= SIMT_BLOCK) {
+        w->state = at == SIMT_BLOCK ? SIMT_WAITS : at == SIMT_GRID ? SIMT_POLLS : SIMT_GONE;
+        to_scheduler(me);
+    }
+}
+
+/* The round in which the lanes have met. */
+static uint32_t
+meet(simt_meeting at, uint64_t value)
+{
+    simt_lane *me = here;
+    simt_warp *w = me->warp;
+    uint32_t round = w->round & 1;
+    w->at[me->number] = (uint8_t)at;
+    w->values[round][me->number] = value;
+    if (++w->arrived == RT_WARP) {
+        met(me, at);
+    } else {
+        simt_lane *next = &w->lanes[(me->number + 1) % RT_WARP];
+        here = next;
+        rt_fiber_switch(&me->fiber, &next->fiber);
+    }
+    return round;
+}
+
+/* -- the grid ---------------------------------------------------------------------------------------------------- */
+
+static void
+lane_main(void *data)
+{
+    simt_lane *me = data;
+    rt_simt *simt = me->warp->simt;
+    simt->kernel(&simt->launch, simt->args);
+    for (;;)
+        meet(SIMT_LEFT, 0);
+}
+
+static void
+begin_warp(rt_simt *simt, uint32_t number)
+{
+    simt_warp *w = &simt->warps[number];
+    w->simt = simt;
+    w->number = number;
+    w->arrived = w->round = 0;
+    w->state = SIMT_RUNS;
+    w->resume = &w->lanes[0];
+    for (uint32_t l = 0; l < RT_WARP; l++) {
+        w->lanes[l].warp = w;
+        w->lanes[l].number = l;
+        rt_fiber_begin(&w->lanes[l].fiber, simt->stacks, (size_t)number * RT_WARP + l, lane_main, &w->lanes[l]);
+    }
+}
+
+/* A block goes on when all its warps wait. */
+static bool
+release_block(rt_simt *simt, uint32_t block)
+{
+    simt_warp *warps = &simt->warps[block * simt->block_warps];
+    uint32_t waiting = 0, gone = 0;
+    for (uint32_t i = 0; i < simt->block_warps; i++) {
+        waiting += warps[i].state == SIMT_WAITS;
+        gone += warps[i].state == SIMT_GONE;
+    }
+    if (waiting && waiting + gone == simt->block_warps && gone)
+        trouble(simt, "warps of block %u wait at its barrier, and %u have ended", block, gone);
+    if (waiting < simt->block_warps)
+        return false;
+    for (uint32_t i = 0; i < simt->block_warps; i++)
+        warps[i].state = SIMT_RUNS;
+    return true;
+}
+
+/* Lets the warp run until it has to wait; whether it came further than a look at what others shall change. */
+static bool
+run_warp(rt_simt *simt, simt_warp *w)
+{
+    uint64_t before = simt->changes;
+    bool polled = w->state == SIMT_POLLS;
+    w->state = SIMT_RUNS;
+    here = w->resume;
+    rt_fiber_switch(&simt->host, &w->resume->fiber);
+    return !(polled && w->state == SIMT_POLLS && simt->changes == before);
+}
+
+void
+simt_run(rt_simt *simt)
+{
+    simt_lane *outside = here; /* a kernel does not launch kernels, but is one thread of its caller's */
+    uint32_t warps = simt->blocks * simt->block_warps, gone = 0;
+    for (uint32_t i = 0; i < warps; i++)
+        begin_warp(simt, i);
+    while (gone < warps && !simt->trouble[0]) {
+        bool moved = false;
+        for (uint32_t i = 0; i < warps && !simt->trouble[0]; i++) {
+            simt_warp *w = &simt->warps[i];
+            if (w->state != SIMT_RUNS && w->state != SIMT_POLLS)
+                continue;
+            moved |= run_warp(simt, w);
+            gone += w->state == SIMT_GONE;
+        }
+        for (uint32_t b = 0; b < simt->blocks && !simt->trouble[0]; b++)
+            moved |= release_block(simt, b);
+        if (!moved && gone < warps && !simt->trouble[0])
+            trouble(simt, "no thread of the grid can go on: all wait for others");
+    }
+    here = outside;
+}
+
+/* -- warp.h ------------------------------------------------------------------------------------------------------ */
+
+uint32_t
+rt_warp_lane(void)
+{
+    return here->number;
+}
+
+uint32_t
+rt_warp_ballot(int32_t mine)
+{
+    simt_warp *w = here->warp;
+    return w->ballot[meet(SIMT_BALLOT, mine != 0)];
+}
+
+uint32_t
+rt_warp_take32(uint32_t mine, uint32_t lane)
+{
+    return (uint32_t)rt_warp_take64(mine, lane);
+}
+
+uint64_t
+rt_warp_take64(uint64_t mine, uint32_t lane)
+{
+    simt_warp *w = here->warp;
+    return w->values[meet(SIMT_TAKE, mine)][lane % RT_WARP];
+}
+
+void
+rt_warp_sync(void)
+{
+    meet(SIMT_SYNC, 0);
+}
+
+uint32_t
+rt_grid_warp(void)
+{
+    return here->warp->number;
+}
+
+uint32_t
+rt_grid_warps(void)
+{
+    const rt_simt *simt = here->warp->simt;
+    return simt->blocks * simt->block_warps;
+}
+
+uint32_t
+rt_grid_block(void)
+{
+    return here->warp->number / here->warp->simt->block_warps;
+}
+
+uint32_t
+rt_grid_blocks(void)
+{
+    return here->warp->simt->blocks;
+}
+
+uint32_t
+rt_block_thread(void)
+{
+    return here->warp->number % here->warp->simt->block_warps * RT_WARP + here->number;
+}
+
+uint32_t
+rt_block_threads(void)
+{
+    return here->warp->simt->block_warps * RT_WARP;
+}
+
+void
+rt_block_sync(void)
+{
+    meet(SIMT_BLOCK, 0);
+}
+
+void
+rt_grid_wait(void)
+{
+    meet(SIMT_GRID, 0);
+}
+
+/* one host thread: the order is that of the program */
+void
+rt_grid_fence(void)
+{
+}
+
+uint32_t
+rt_grid_add32(uint32_t *at, uint32_t n)
+{
+    uint32_t old = *at;
+    *at = old + n;
+    here->warp->simt->changes++;
+    return old;
+}
+
+uint64_t
+rt_grid_add64(uint64_t *at, uint64_t n)
+{
+    uint64_t old = *at;
+    *at = old + n;
+    here->warp->simt->changes++;
+    return old;
+}
+
+uint32_t
+rt_grid_swap32(uint32_t *at, uint32_t expected, uint32_t desired)
+{
+    uint32_t old = *at;
+    if (old == expected)
+        *at = desired;
+    here->warp->simt->changes++;
+    return old;
+}
+
+uint32_t
+rt_grid_load32(const uint32_t *at)
+{
+    return *(const volatile uint32_t *)at;
+}
+
+void
+rt_grid_store32(uint32_t *at, uint32_t value)
+{
+    *(volatile uint32_t *)at = value;
+    here->warp->simt->changes++;
+}
