@@ -11,13 +11,10 @@ devices_to_test(void)
 {
     static const char *list[8];
     static const char *const usual[] = {"interp", "cpu", "simt", "remote", "plain"};
-    const char *asked = getenv("RG_TEST_DEVICE");
     size_t n = 0;
-    if (asked && *asked) {
-        list[0] = asked;
-        list[1] = NULL;
+    list[0] = devices_named(NULL);
+    if (list[0])
         return list;
-    }
     for (size_t i = 0; i < countof(usual); i++)
         if (i > 2 || rt_device_find(rg_str_of(usual[i])))
             list[n++] = usual[i];
@@ -64,4 +61,18 @@ devices_array(rg_context *context, const rg_array_desc *desc, rg_array **array)
     if (!status)
         status = rg_array_get_info(*array, &info);
     return status ? status : rg_array_write(*array, RG_PRIMAL, desc->data, info.bytes);
+}
+
+void *
+devices_address(const rg_array *array)
+{
+    rg_array_info info;
+    return rg_array_get_info(array, &info) ? NULL : info.data[RG_PRIMAL];
+}
+
+const char *
+devices_named(const char *usual)
+{
+    const char *asked = getenv("RG_TEST_DEVICE");
+    return asked && *asked ? asked : usual;
 }

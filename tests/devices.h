@@ -17,4 +17,9 @@ bool devices_wait(const rg_context *context);
 /* An array that holds a copy of `data` (dense), or on devices that share the host's memory `data` itself. */
 RG_MUST_CHECK rg_status devices_array(rg_context *context, const rg_array_desc *desc, rg_array **array);
 
+/* Where the array's elements are for kernels. */
+void *devices_address(const rg_array *array);
+/* The device named by RG_TEST_DEVICE, or `usual`. */
+const char *devices_named(const char *usual);
+
 #endif

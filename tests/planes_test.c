@@ -3,6 +3,7 @@
  * For every choice of parameters with adjoints: the gradient touches the adjoints of no others, and what
  * only those others would need is not computed. Launches with the same choice share their code. */
 #include "api.h"
+#include "devices.h"
 #include "pipeline.h"
 
 static unsigned checks, failures;
@@ -139,21 +140,29 @@ test_launches(rg_context *context, rg_kernel *kernel)
         rg_array_destroy(array[i]);
 }
 
-int
-main(void)
+static void
+test_device(const char *device)
 {
     rg_context *context;
     rg_module *module;
     rg_kernel *kernel;
-    check(!rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &context), "context", 0);
+    check(!devices_open(&(rg_context_desc){.device = rg_str_of(device)}, &context), "context", 0);
     check(!rg_module_from_ir(context, rg_str_of(source), NULL, &module), "module", 0);
     check(!rg_module_get_kernel(module, RG_STR("mixed"), &kernel), "kernel", 0);
     if (failures)
-        return 1;
-    test_code(kernel->fn);
+        return;
+    if (strcmp(device, *devices_to_test()) == 0)
+        test_code(kernel->fn);
     test_launches(context, kernel);
     rg_module_destroy(module);
     rg_context_destroy(context);
+}
+
+int
+main(void)
+{
+    for (const char *const *device = devices_to_test(); *device; device++)
+        test_device(*device);
     printf("%u checks, %u failed\n", checks, failures);
     return failures != 0;
 }

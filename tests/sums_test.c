@@ -3,6 +3,7 @@
 #include "retrograd/retrograd.h"
 
 #include "base/base.h"
+#include "devices.h"
 
 #include <math.h>
 
@@ -127,8 +128,8 @@ set_up(setup *s, const device *d, const char *type, const char *kernel)
     *s = (setup){0};
     str text = {0};
     with_type(&text, type);
-    MUST(rg_context_create(&(rg_context_desc){.device = rg_str_of(d->name), .num_threads = d->threads},
-                           &s->context));
+    MUST(devices_open(&(rg_context_desc){.device = rg_str_of(d->name), .num_threads = d->threads},
+                      &s->context));
     MUST(rg_module_from_ir(s->context, str_view(&text), NULL, &s->module));
     MUST(rg_module_get_kernel(s->module, rg_str_of(kernel), &s->kernel));
     MUST(rg_args_create(s->kernel, &s->args));
@@ -212,20 +213,20 @@ static void
 test_sharing(const device *d, sharing how)
 {
     enum { N = 30000 }; /* enough work for several workers */
-    static double memory[2 * N];
     setup s;
     set_up(&s, d, "f64", "three");
+    rg_array *memory = make(&s, RG_F64, 2 * N, 0);
+    double *address = devices_address(memory);
     rg_array *x = make(&s, RG_F64, N, 2), *w = make(&s, RG_F64, N, 3), *y = make(&s, RG_F64, N, 0);
     rg_array *k = make(&s, RG_F64, 1, 0), *l = make(&s, RG_F64, 1, 0);
-    memset(memory, 0, sizeof memory);
     double scale = how == ONE_ARRAY ? 2 : 3; /* w's values */
     int64_t shift = how == PARTLY ? N / 2 : 0;
     if (how == ATTACHED || how == PARTLY) {
-        MUST(rg_array_attach(x, RG_ADJOINT, memory));
-        MUST(rg_array_attach(w, RG_ADJOINT, memory + shift));
+        MUST(rg_array_attach(x, RG_ADJOINT, address));
+        MUST(rg_array_attach(w, RG_ADJOINT, address + shift));
     } else if (how == COMPANION_IN_ARRAY) {
-        MUST(rg_array_attach(x, RG_ADJOINT, memory));
-        MUST(rg_array_attach(k, RG_ADJOINT, memory + 5));
+        MUST(rg_array_attach(x, RG_ADJOINT, address));
+        MUST(rg_array_attach(k, RG_ADJOINT, address + 5));
     }
     MUST(rg_array_fill(y, RG_ADJOINT, 1));
     MUST(rg_args_set_int(s.args, RG_STR("n"), N));
@@ -239,12 +240,15 @@ test_sharing(const device *d, sharing how)
     MUST(rg_launch_vjp(s.kernel, s.args));
     double of_x = scale / 8, of_w = 2.0 / 8, of_k = 2 * scale * N / 4, of_l = 2 * scale * N / 2;
     char what[120];
+    static double of_memory[2 * N];
+    if (how == APART || how == ONE_ARRAY || how == COMPANIONS)
+        MUST(rg_array_read(x, RG_ADJOINT, of_memory, N * sizeof(double)));
+    else
+        MUST(rg_array_read(memory, RG_PRIMAL, of_memory, sizeof of_memory));
     for (int64_t i = 5; i < N; i += 997) {
         bool both = how == ONE_ARRAY || how == ATTACHED || (how == PARTLY && i >= shift);
         double want = of_x + (both ? of_w : 0) + (how == COMPANION_IN_ARRAY && i == 5 ? of_k : 0);
-        double found = how == APART || how == ONE_ARRAY || how == COMPANIONS
-                           ? read_adjoint(x, RG_F64, N, i)
-                           : memory[i];
+        double found = of_memory[i];
         snprintf(what, sizeof what, "sharing %d on %s, %u threads: x[%lld]", (int)how, d->name, d->threads,
                  (long long)i);
         check(found == want, what, found, want);
@@ -258,31 +262,34 @@ test_sharing(const device *d, sharing how)
     rg_array_destroy(y);
     rg_array_destroy(k);
     rg_array_destroy(l);
+    rg_array_destroy(memory);
     tear_down(&s);
+}
+
+static void
+test_device(const device *d)
+{
+    static const char *const kernels[] = {"dense", "copied", "often"};
+    bool quick = strcmp(d->name, "cpu") == 0 || strcmp(d->name, "cuda") == 0;
+    for (size_t k = 0; k < countof(kernels); k++) {
+        bool often = strcmp(kernels[k], "often") == 0; /* sums of four: each is rounded */
+        int64_t n = quick && !often ? 1000000 : 40000;
+        test_digits(d, kernels[k], RG_F32, n, 3, 0.1, often ? 1e-4 : 6e-8);
+        test_digits(d, kernels[k], RG_F64, n, 3, 0.1, 1e-9);
+        if (!often)
+            test_digits(d, kernels[k], RG_F16, quick ? 100000 : 20000, 3, 0.00048828125, 1e-3);
+    }
+    for (int how = APART; how < SHARINGS; how++)
+        test_sharing(d, (sharing)how);
 }
 
 int
 main(void)
 {
-    static const device devices[] = {{"interp", 1}, {"cpu", 1}, {"cpu", 2}, {"cpu", 3}};
-    static const char *const kernels[] = {"dense", "copied", "often"};
-    for (size_t i = 0; i < countof(devices); i++) {
-        const device *d = &devices[i];
-        rg_context *probe;
-        if (rg_context_create(&(rg_context_desc){.device = rg_str_of(d->name)}, &probe))
-            continue; /* a build without it */
-        rg_context_destroy(probe);
-        bool slow = strcmp(d->name, "interp") == 0;
-        for (size_t k = 0; k < countof(kernels); k++) {
-            bool often = strcmp(kernels[k], "often") == 0; /* sums of four: each is rounded */
-            int64_t n = slow ? 40000 : often ? 40000 : 1000000;
-            test_digits(d, kernels[k], RG_F32, n, 3, 0.1, often ? 1e-4 : 6e-8);
-            test_digits(d, kernels[k], RG_F64, n, 3, 0.1, 1e-9);
-            if (!often)
-                test_digits(d, kernels[k], RG_F16, slow ? 20000 : 100000, 3, 0.00048828125, 1e-3);
-        }
-        for (int how = APART; how < SHARINGS; how++)
-            test_sharing(d, (sharing)how);
+    for (const char *const *name = devices_to_test(); *name; name++) {
+        uint32_t most = strcmp(*name, "cpu") == 0 ? 3 : 1;
+        for (uint32_t threads = 1; threads <= most; threads++)
+            test_device(&(device){*name, threads});
     }
     printf("%u checks, %u failed\n", checks, failures);
     return failures != 0;
