@@ -4,11 +4,10 @@
  * judged in f64, to which the kernel is promoted in the IR: <vjp(w), u> = <w, jvp(u)> for random w
  * and u over all memory, and central differences of <w, f(x)> at some components of x. */
 #include "check.h"
+#include "check_device.h"
 
 #include "pass/promote.h"
-#include "pipeline.h"
 #include "retrograd/retrograd.h"
-#include "rt/device.h"
 #include "rt/interp/interp.h"
 
 #include <float.h>
@@ -76,6 +75,7 @@ typedef struct subject {
     const check_value *values;
     uint64_t seed;
     bool contraction;
+    const check_device *interp, *other; /* other: NULL: the interpreter alone */
     check_report *report;
     diag_list *diags;
 } subject;
@@ -113,6 +113,7 @@ is_buffer(const subject *s, uint32_t i)
 
 typedef struct memory {
     rt_arg *args;
+    size_t *bytes; /* of each plane */
 } memory;
 
 static void
@@ -131,12 +132,13 @@ point_at(rt_arg *arg, const check_value *v, bool flat, uint32_t rank, size_t cou
 static memory
 memory_new(const subject *s, const subject *from)
 {
-    memory m = {arena_new_n(s->arena, rt_arg, s->n + 1)};
+    memory m = {arena_new_n(s->arena, rt_arg, s->n + 1), arena_new_n(s->arena, size_t, s->n + 1)};
     for (uint32_t i = 0; i < s->n; i++) {
         rg_dtype to = (rg_dtype)type_of(s, i).dtype, old = (rg_dtype)type_of(from, i).dtype;
         size_t count = count_of(s, i), size = ir_bytes(to);
         const check_value *v = i < s->given ? &s->values[i] : NULL;
         rt_arg *arg = &m.args[i];
+        m.bytes[i] = count * size;
         for (unsigned p = 0; p < PLANES; p++)
             if (p == 0 ? is_buffer(s, i) : is_real(s, i))
                 arg->plane[p] = arena_alloc(s->arena, count * size + 16);
@@ -162,73 +164,11 @@ randomize(const subject *s, memory m, unsigned plane, uint64_t seed)
             put((rg_dtype)type_of(s, i).dtype, m.args[i].plane[plane], k, 2 * next_unit(&seed) - 1);
 }
 
-/* -- running a form on a device ---------------------------------------------------------------- */
-
-typedef struct machine {
-    const rt_device_table *table;
-    rt_device *device;
-    ir_module *module;
-    ir_fn *fn;
-    rt_program *program;
-} machine;
-
-static void
-machine_free(void *p)
-{
-    machine *m = p;
-    if (m->program)
-        m->table->release(m->program);
-    if (m->device)
-        m->table->close(m->device);
-    ir_module_free(m->module);
-}
-
-/* RG_COMPILE: the diagnostics say why; they are the caller's to keep or drop. */
-static rg_status
-machine_make(machine *m, const subject *s, const char *device, pipeline_form form, diag_list *diags)
-{
-    *m = (machine){.table = rt_device_find(rg_str_of(device))};
-    pipeline_options options = {
-        .form = form, .contraction = s->contraction, .stage = m->table->stage};
-    m->module = pipeline_run(s->fn, &options, diags, &m->fn);
-    if (!m->module)
-        return RG_COMPILE;
-    rt_device_desc desc = {.tape_budget = (uint64_t)1 << 32};
-    str error = {0};
-    rg_status status = m->table->open(&desc, &m->device, &error);
-    str_free(&error);
-    if (status)
-        return status;
-    rt_program_desc program = {.module = m->module, .fn = m->fn, .noalias = true};
-    return m->table->compile(m->device, &program, &m->program, diags);
-}
-
-static rg_status
-machine_run(machine *m, memory memory, diag_list *diags)
-{
-    str error = {0};
-    rg_status status = m->table->launch(m->program, memory.args, &error);
-    if (status)
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "kernel `%s` on device %s: %s", m->fn->name,
-                 m->table->name, error.ptr ? error.ptr : rg_status_name(status));
-    str_free(&error);
-    return status;
-}
-
 /* Compiles, runs, frees. */
 static rg_status
-run_once(const subject *s, const char *device, pipeline_form form, memory memory, diag_list *diags)
+run_once(const subject *s, const check_device *on, pipeline_form form, memory memory, diag_list *diags)
 {
-    machine m;
-    mem_owner owns;
-    mem_own(&owns, machine_free, &m);
-    m = (machine){0};
-    rg_status status = machine_make(&m, s, device, form, diags);
-    if (!status)
-        status = machine_run(&m, memory, diags);
-    mem_disown(&owns);
-    machine_free(&m);
-    return status;
+    return check_device_run(on, s->fn, form, s->contraction, memory.args, memory.bytes, diags);
 }
 
 /* -- findings ---------------------------------------------------------------------------------- */
@@ -238,6 +178,8 @@ add_finding(subject *s, check_finding f)
 {
     f.failed = !f.skipped && !(f.error <= f.tolerance);
     s->report->failed = s->report->failed || f.failed;
+    char *name = mem_alloc(strlen(f.test) + 1);
+    f.test = strcpy(name, f.test);
     vec_push(&s->report->findings, f);
 }
 
@@ -299,36 +241,41 @@ compare_plane(subject *s, const char *test, memory found, memory expected, unsig
 
 /* -- device against device --------------------------------------------------------------------- */
 
-static bool
-have_cpu(void)
+/* "gradient, cpu against interpreter": `format` takes the device's name */
+static const char *
+test_name(const subject *s, const char *format, const check_device *on)
 {
-    return rt_device_find(RG_STR("cpu")) != NULL;
+    char text[96];
+    snprintf(text, sizeof(text), format, check_device_name(on));
+    return arena_str(s->arena, rg_str_of(text));
+}
+
+/* The form on both; what the other device left is *found. */
+static rg_status
+run_both(const subject *s, pipeline_form form, memory found, memory expected)
+{
+    rg_status status = run_once(s, s->interp, form, expected, s->diags);
+    return status ? status : run_once(s, s->other, form, found, s->diags);
 }
 
 static rg_status
 compare_devices(subject *s)
 {
-    if (!have_cpu()) {
-        skip(s, "cpu against interpreter", "this build has no device cpu");
+    if (!s->other)
         return RG_OK;
-    }
     memory a = memory_new(s, s), b = memory_new(s, s);
-    rg_status status = run_once(s, "interp", PIPELINE_FORWARD, b, s->diags);
-    if (!status)
-        status = run_once(s, "cpu", PIPELINE_FORWARD, a, s->diags);
+    rg_status status = run_both(s, PIPELINE_FORWARD, a, b);
     if (status)
         return status;
-    compare_plane(s, "forward, cpu against interpreter", a, b, RG_PRIMAL, 1e-12, 1e-5);
+    compare_plane(s, test_name(s, "forward, %s against interpreter", s->other), a, b, RG_PRIMAL, 1e-12, 1e-5);
     a = memory_new(s, s);
     b = memory_new(s, s);
     randomize(s, a, RG_ADJOINT, s->seed);
     randomize(s, b, RG_ADJOINT, s->seed);
-    status = run_once(s, "interp", PIPELINE_FORWARD_VJP, b, s->diags);
-    if (!status)
-        status = run_once(s, "cpu", PIPELINE_FORWARD_VJP, a, s->diags);
+    status = run_both(s, PIPELINE_FORWARD_VJP, a, b);
     if (status)
         return status;
-    compare_plane(s, "gradient, cpu against interpreter", a, b, RG_ADJOINT, 1e-10, 1e-4);
+    compare_plane(s, test_name(s, "gradient, %s against interpreter", s->other), a, b, RG_ADJOINT, 1e-10, 1e-4);
     compare_plane(s, "arrays after the gradient", a, b, RG_PRIMAL, 1e-12, 1e-5);
     return RG_OK;
 }
@@ -354,7 +301,7 @@ inner(const subject *s, memory a, unsigned plane_a, memory b, unsigned plane_b, 
 
 /* The adjoints that a gradient launch leaves for the adjoints w. */
 static rg_status
-adjoints(subject *s, const subject *narrow, const char *device, bool split, memory *m,
+adjoints(subject *s, const subject *narrow, const check_device *device, bool split, memory *m,
          diag_list *diags)
 {
     *m = memory_new(s, narrow);
@@ -368,8 +315,9 @@ adjoints(subject *s, const subject *narrow, const char *device, bool split, memo
 }
 
 static rg_status
-duality(subject *s, const subject *narrow, const char *device, bool split, const char *test)
+duality(subject *s, const subject *narrow, const check_device *device, bool split, const char *format)
 {
+    const char *test = test_name(s, format, device);
     memory reverse, forward = memory_new(s, narrow);
     memory u = memory_new(s, narrow), w = memory_new(s, narrow);
     randomize(s, u, RG_TANGENT, s->seed + 1);
@@ -403,7 +351,7 @@ duality(subject *s, const subject *narrow, const char *device, bool split, const
 /* The Hessian of <w, f> is symmetric: <H u, v> = <H v, u>. H u is what the jvp of the gradient leaves
  * in the adjoints' tangents. */
 static rg_status
-hessian_along(subject *s, const subject *narrow, const char *device, uint64_t direction, memory *m)
+hessian_along(subject *s, const subject *narrow, const check_device *device, uint64_t direction, memory *m)
 {
     *m = memory_new(s, narrow);
     randomize(s, *m, RG_ADJOINT, s->seed);
@@ -412,8 +360,9 @@ hessian_along(subject *s, const subject *narrow, const char *device, uint64_t di
 }
 
 static rg_status
-symmetry(subject *s, const subject *narrow, const char *device, const char *test)
+symmetry(subject *s, const subject *narrow, const check_device *device)
 {
+    const char *test = test_name(s, "symmetry of the Hessian, %s", device);
     memory hu, hv, u = memory_new(s, narrow), v = memory_new(s, narrow);
     randomize(s, u, RG_TANGENT, s->seed + 3);
     randomize(s, v, RG_TANGENT, s->seed + 4);
@@ -502,7 +451,7 @@ static rg_status
 compare_differences(subject *s, const subject *narrow, uint32_t samples)
 {
     memory gradient, w = memory_new(s, narrow);
-    rg_status status = adjoints(s, narrow, "interp", false, &gradient, s->diags);
+    rg_status status = adjoints(s, narrow, s->interp, false, &gradient, s->diags);
     if (status)
         return status;
     randomize(s, w, RG_ADJOINT, s->seed);
@@ -559,7 +508,7 @@ central_differences(subject *s, const subject *narrow, uint32_t samples)
 {
     ir_fn *forward;
     pipeline_options options = {.contraction = s->contraction,
-                                .stage = rt_device_find(RG_STR("interp"))->stage};
+                                .stage = s->interp->table->stage};
     ir_module *m = pipeline_run(s->fn, &options, s->diags, &forward);
     if (!m)
         return RG_COMPILE;
@@ -587,17 +536,15 @@ has_real_input(const subject *s)
 static rg_status
 check_derivatives(subject *wide, const subject *narrow, uint32_t samples)
 {
-    rg_status status = duality(wide, narrow, "interp", false, "vjp against jvp, interpreter");
-    if (!status)
-        status = duality(wide, narrow, "interp", true, "split vjp against jvp, interpreter");
-    if (!status && have_cpu())
-        status = duality(wide, narrow, "cpu", false, "vjp against jvp, cpu");
-    if (!status && have_cpu())
-        status = duality(wide, narrow, "cpu", true, "split vjp against jvp, cpu");
-    if (!status)
-        status = symmetry(wide, narrow, "interp", "symmetry of the Hessian, interpreter");
-    if (!status && have_cpu())
-        status = symmetry(wide, narrow, "cpu", "symmetry of the Hessian, cpu");
+    rg_status status = RG_OK;
+    const check_device *const devices[] = {wide->interp, wide->other};
+    for (size_t i = 0; i < countof(devices) && devices[i] && !status; i++) {
+        status = duality(wide, narrow, devices[i], false, "vjp against jvp, %s");
+        if (!status)
+            status = duality(wide, narrow, devices[i], true, "split vjp against jvp, %s");
+    }
+    for (size_t i = 0; i < countof(devices) && devices[i] && !status; i++)
+        status = symmetry(wide, narrow, devices[i]);
     if (!status)
         status = central_differences(wide, narrow, samples);
     return status;
@@ -634,36 +581,66 @@ check_both(subject *narrow, subject *wide, const ir_fn *kernel, const check_opti
     return check_derivatives(wide, narrow, o->samples ? o->samples : DEFAULT_SAMPLES);
 }
 
+/* Which device besides the interpreter: the one asked for, else the CPU where this build has it. */
+static rg_status
+open_devices(subject *s, const char *asked, check_device devices[2])
+{
+    rg_status status = check_device_open(&devices[0], "interp", s->diags);
+    s->interp = &devices[0];
+    if (!asked && !rt_device_find(RG_STR("cpu"))) {
+        skip(s, "cpu against interpreter", "this build has no device cpu");
+        return status;
+    }
+    if (status || (asked && strcmp(asked, "interp") == 0))
+        return status;
+    s->other = &devices[1];
+    return check_device_open(&devices[1], asked ? asked : "cpu", s->diags);
+}
+
+typedef struct check_work {
+    subject narrow, wide;
+    check_device devices[2];
+} check_work;
+
+static void
+work_free(void *work)
+{
+    check_work *w = work;
+    subject_free(&w->wide);
+    subject_free(&w->narrow);
+    check_device_close(&w->devices[1]);
+    check_device_close(&w->devices[0]);
+    arena_free(w->narrow.arena);
+}
+
 rg_status
 check_kernel(const ir_fn *kernel, const check_value *values, const check_options *o,
              check_report *report, diag_list *diags)
 {
-    subject narrow = {
-        .arena = arena_new(),
-        .given = kernel->body->nparams,
-        .values = values,
-        .seed = o->seed,
-        .contraction = o->contraction,
-        .report = report,
-        .diags = diags,
-    };
-    subject wide = narrow;
-    mem_owner owns_arena, owns_narrow, owns_wide;
-    mem_own(&owns_arena, mem_release_arena, narrow.arena);
-    mem_own(&owns_narrow, subject_free, &narrow);
-    mem_own(&owns_wide, subject_free, &wide);
-    rg_status status = check_both(&narrow, &wide, kernel, o);
-    mem_disown(&owns_wide);
-    mem_disown(&owns_narrow);
-    mem_disown(&owns_arena);
-    subject_free(&wide);
-    subject_free(&narrow);
-    arena_free(narrow.arena);
+    check_work w = {.narrow = {
+                        .arena = arena_new(),
+                        .given = kernel->body->nparams,
+                        .values = values,
+                        .seed = o->seed,
+                        .contraction = o->contraction,
+                        .report = report,
+                        .diags = diags,
+                    }};
+    mem_owner owns;
+    mem_own(&owns, work_free, &w);
+    rg_status status = open_devices(&w.narrow, o->device, w.devices);
+    w.wide = w.narrow;
+    if (!status)
+        status = check_both(&w.narrow, &w.wide, kernel, o);
+    mem_disown(&owns);
+    work_free(&w);
     return status;
 }
 
 void
 check_report_free(check_report *report)
 {
+    for (size_t i = 0; i < report->findings.n; i++)
+        mem_free((void *)(uintptr_t)report->findings.at[i].test);
     vec_free(&report->findings);
 }

@@ -1,4 +1,4 @@
-/* Checks of one kernel against itself: cpu against interpreter, vjp against jvp, central
+/* Checks of one kernel against itself: device against interpreter, vjp against jvp, central
  * differences. SPDX-License-Identifier: Apache-2.0 */
 #ifndef CHECK_H
 #define CHECK_H
@@ -17,11 +17,12 @@ typedef struct check_options {
     uint64_t seed;    /* of directions and of the components that differences are taken at */
     bool contraction; /* form fma, as launches do by default */
     uint32_t samples; /* components that differences are taken at; 0: 24 */
+    const char *device; /* compared with the interpreter; "interp": none; NULL: "cpu" where this build has it */
 } check_options;
 
 /* One comparison and the worst place in it. */
 typedef struct check_finding {
-    const char *test;
+    const char *test; /* the report's */
     double error, tolerance; /* relative; error is infinite where one side is not a number */
     char where[144];         /* "x[3] is 1.5, should be 1.25"; empty if all is equal */
     bool failed;

@@ -275,6 +275,18 @@ for k in relax cube bodies norm matrix inplace; do
     says 'worst relative error'
 done
 expect 0 check k.c cube n=100 k=0.5 --seed 7
+expect 0 check k.c cube n=20 --device interp
+says 'vjp against jvp, interpreter'
+expect 0 check k.c cube n=20 --device cpu
+says 'gradient, cpu against interpreter'
+expect 1 check k.c cube n=20 --device abacus
+says 'there is no device "abacus" (there is cpu'
+expect 1 explain k.c cube --device abacus
+says 'there is no device "abacus" (there is cpu'
+expect 1 run k.c ramp n=4 x=zeros --device abacus
+says 'there is no device "abacus" (there is cpu'
+expect 0 run k.c ramp n=4 x=zeros --checked
+says 'x: f32[4] = 0.25 0.5 0.75 1'
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per iteration (v)'
 says 'adjoint of x: plain add: no two threads reach one element'

@@ -1,5 +1,5 @@
 /* run_cases [--device NAME] [--directions] FILE.c|FOLDER...: runs case files (case.h), those of
- * folders too, on the interpreter and the CPU.
+ * folders too, on the interpreter and a device: the one named, or by RG_TEST_DEVICE, or the CPU.
  * SPDX-License-Identifier: Apache-2.0
  *
  * For each case: the forward kernel is the same bits on both devices and, without contraction, as
@@ -9,6 +9,7 @@
  * what the file expects holds. With --directions instead: each form with several directions in one
  * launch agrees with as many launches. One line for each failure. */
 #include "case.h"
+#include "devices.h"
 #include "directions.h"
 #include "native.h"
 
@@ -18,7 +19,8 @@
 #include <stdlib.h>
 
 typedef struct setting {
-    rg_context *devices[2]; /* interpreter, CPU (NULL where this build has none) */
+    rg_context *devices[2]; /* interpreter, another (NULL: the interpreter alone) */
+    const char *name;       /* of that device */
     rg_context *exact;      /* without contraction, to compare with C */
     void *library;
     bool directions;
@@ -138,21 +140,33 @@ same_values(const test_case *c, const inputs *in, const subject *s, const char *
                         : check_planes(in, &s[0], &s[1], RG_PRIMAL, 0.0, what, r);
 }
 
+/* "forward, cpu": so much of it */
+enum { SHOWN = 96 };
+#define ON(what, t) on((what), (t)->name, (char[SHOWN]){0})
+static const char *
+on(const char *what, const char *device, char *text)
+{
+    snprintf(text, SHOWN, "%s, %s", what, device);
+    return text;
+}
+
 static bool
 check_forward(const setting *t, const test_case *c, const inputs *in, subject *s, subject *exact,
               report *r)
 {
     for (unsigned d = 0; d < 2; d++)
-        if (t->devices[d] && (!run(&s[d], in, FORWARD, d ? "forward on the cpu" : "forward", r) ||
+        if (t->devices[d] && (!run(&s[d], in, FORWARD, d ? ON("forward", t) : "forward", r) ||
                               !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r)))
             return false;
-    if (t->devices[1] && !same_values(c, in, s, "interpreter and cpu", r))
+    if (t->devices[1] && !same_values(c, in, s, ON("values, interpreter and device", t), r))
         return false;
     if (!t->library || c->skip_gcc)
         return true;
     if (native_run(exact, in))
         return complain(r, "forward without contraction: %s", rg_error_message());
-    return native_compare(t->library, c->kernel, in, exact, c->skip_bits || !t->devices[1], r);
+    /* sums over threads have C's order on the CPU, where there is one thread */
+    bool ordered = t->devices[1] && devices_share_memory(t->devices[1]);
+    return native_compare(t->library, c->kernel, in, exact, c->skip_bits || !ordered, r);
 }
 
 static bool
@@ -192,13 +206,13 @@ check_gradient(const setting *t, const test_case *c, const inputs *in, subject *
         return true;
     for (unsigned d = 0; d < 2; d++)
         if (t->devices[d] &&
-            (!run(&s[d], in, FORWARD_VJP, d ? "gradient on the cpu" : "gradient", r) ||
+            (!run(&s[d], in, FORWARD_VJP, d ? ON("gradient", t) : "gradient", r) ||
              !expected(in, &s[d], c, CASE_EXPECT, RG_PRIMAL, r) ||
              !expected(in, &s[d], c, CASE_GRAD, RG_ADJOINT, r)))
             return false;
     if (t->devices[1] &&
-        (!same_values(c, in, s, "combined, interpreter and cpu", r) ||
-         !check_planes(in, &s[0], &s[1], RG_ADJOINT, tolerance, "gradient, interpreter and cpu",
+        (!same_values(c, in, s, ON("combined, interpreter and device", t), r) ||
+         !check_planes(in, &s[0], &s[1], RG_ADJOINT, tolerance, ON("gradient, interpreter and device", t),
                        r)))
         return false;
     return check_split(c, in, &s[t->devices[1] ? 1 : 0], tolerance, r);
@@ -342,16 +356,17 @@ static bool
 open_setting(setting *t, const char *device, char *const *files, int count)
 {
     rg_context_desc desc = {.device = RG_STR("interp")};
+    t->name = device ? device : "cpu";
     if (rg_context_create(&desc, &t->devices[0]))
         return false;
-    desc.no_contraction = true;
-    if (!device || strcmp(device, "interp") != 0) {
-        desc.device = device ? rg_str_of(device) : RG_STR("cpu");
-        rg_status status = rg_context_create(&desc, &t->exact);
+    if (strcmp(t->name, "interp") != 0) {
+        desc.device = rg_str_of(t->name);
+        desc.no_contraction = true;
+        rg_status status = devices_open(&desc, &t->exact);
         if (status && device)
             return false;
         desc.no_contraction = false;
-        if (!status && rg_context_create(&desc, &t->devices[1]))
+        if (!status && devices_open(&desc, &t->devices[1]))
             return false;
     }
     desc.device = RG_STR("interp");
@@ -385,7 +400,7 @@ main(int argc, char **argv)
 {
     setting t = {0};
     glob_t files;
-    const char *device = NULL;
+    const char *device = devices_named(NULL);
     unsigned passed = 0, failed = 0;
     int first = 1;
     if (argc > 2 && strcmp(argv[1], "--device") == 0) {
@@ -397,7 +412,7 @@ main(int argc, char **argv)
         first++;
     }
     if (first >= argc || argv[first][0] == '-') {
-        fprintf(stderr, "usage: run_cases [--device interp|cpu] [--directions] FILE.c|FOLDER...\n");
+        fprintf(stderr, "usage: run_cases [--device NAME] [--directions] FILE.c|FOLDER...\n");
         return 2;
     }
     collect(argc - first, argv + first, &files);

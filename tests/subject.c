@@ -219,7 +219,7 @@ subject_open(subject *s, rg_context *context, rg_module *module, const char *ker
 {
     rg_status status;
     uint32_t record = 0;
-    *s = (subject){.count = in->count};
+    *s = (subject){.context = context, .count = in->count};
     if ((status = rg_module_get_kernel(module, rg_str_of(kernel), &s->kernel)) ||
         (status = rg_args_create(s->kernel, &s->args))) {
         *s = (subject){0};
@@ -312,8 +312,8 @@ subject_reset(subject *s, const inputs *in)
     return RG_OK;
 }
 
-rg_status
-subject_run(subject *s, form form)
+static rg_status
+launch(subject *s, form form)
 {
     switch (form) {
     case FORWARD:
@@ -327,6 +327,13 @@ subject_run(subject *s, form form)
     default:
         return rg_launch_jvp_forward_vjp(s->kernel, s->args);
     }
+}
+
+rg_status
+subject_run(subject *s, form form)
+{
+    rg_status status = launch(s, form);
+    return status ? status : rg_sync(s->context);
 }
 
 bool

@@ -44,6 +44,7 @@ rg_status subject_load(rg_context *context, const char *path, const char *source
                        rg_module **module);
 
 typedef struct subject {
+    rg_context *context;
     rg_kernel *kernel;
     rg_args *args;
     rg_array *arrays[SUBJECT_PARAMS]; /* NULL: integer scalars */
@@ -63,6 +64,7 @@ void subject_close(subject *s);
 rg_status subject_require_second(subject *s, const inputs *in);
 /* Primals, adjoints and tangents as the inputs say; adjoints' tangents 0. */
 rg_status subject_reset(subject *s, const inputs *in);
+/* Launches and waits. */
 rg_status subject_run(subject *s, form form);
 /* All elements of a plane as doubles; false: there is none. */
 bool subject_read(const subject *s, const inputs *in, uint32_t k, unsigned plane, double *out);

@@ -8,11 +8,9 @@
 static const char help[] =
     "usage: rgc check FILE KERNEL [NAME=VALUE]... [--seed N] [--samples N] [options]\n"
     "\n"
-    "Runs a kernel and its derivatives on the CPU and in the interpreter and compares: the "
-    "devices\n"
-    "with each other; vjp with jvp, and the gradient with central differences, both in f64 "
-    "whatever\n"
-    "the kernel's types. Prints the worst relative error of each and where it is.\n"
+    "Runs a kernel and its derivatives on a device and in the interpreter and compares: the two with\n"
+    "each other; vjp with jvp, and the gradient with central differences, both in f64 whatever the\n"
+    "kernel's types. Prints the worst relative error of each and where it is.\n"
     "\n"
     "  NAME=VALUE     as for rgc run. Scalars not given: integers are 8, floats come from the "
     "seed;\n"
@@ -20,7 +18,8 @@ static const char help[] =
     "extents,\n"
     "                 an axis that nothing fixes is as long as the largest integer scalar\n"
     "  --seed N       another seed (default 1)\n"
-    "  --samples N    components that differences are taken at (default 24)\n" CLI_SOURCE_HELP "\n"
+    "  --samples N    components that differences are taken at (default 24)\n"
+    "  --device NAME  compared with the interpreter: cpu (default), simt, cuda; interp: no other\n" CLI_SOURCE_HELP "\n"
     "exit code: 0; 1 if a comparison fails or after an error; 2 for wrong usage\n";
 
 enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20 };
@@ -211,14 +210,18 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, seed = {0}, samples = {0};
+    cli_words positional = {0}, seed = {0}, samples = {0}, device = {0};
     const cli_option options[] = {
-        {"--seed", false, &seed}, {"--samples", false, &samples}, CLI_SOURCE_OPTIONS(source)};
+        {"--seed", false, &seed},
+        {"--samples", false, &samples},
+        {"--device", false, &device},
+        CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     uint64_t n;
     check_options o = {0};
     if (cli_parse(&cli_check, argc, argv, options, countof(options), &positional)) {
         o.contraction = source.contract.n == 0;
+        o.device = cli_last(&device, NULL);
         if (positional.n < 2)
             cli_usage_error(&cli_check, "FILE and KERNEL are missing");
         else if (!cli_size(cli_last(&seed, "1"), &o.seed))
@@ -234,6 +237,7 @@ run(int argc, char **argv)
     vec_free(&positional);
     vec_free(&seed);
     vec_free(&samples);
+    vec_free(&device);
     return code;
 }
 

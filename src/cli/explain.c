@@ -5,7 +5,8 @@
 #include "cli/source.h"
 
 static const char help[] =
-    "usage: rgc explain FILE KERNEL [--mode combined|split] [--constant NAME] [options]\n"
+    "usage: rgc explain FILE KERNEL [--mode combined|split] [--device NAME] [--constant NAME]\n"
+    "                   [options]\n"
     "\n"
     "Prints the kernel's source with what its gradient does: how each loop is reversed, which "
     "values\n"
@@ -14,7 +15,8 @@ static const char help[] =
     "how many threads run side by side in vectors, and what that is estimated to save.\n"
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
-    "only\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
+    "only\n"
+    "  --device NAME  cpu (default), cuda, simt: for warps of 32 threads\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 /* -- notes: lines of text below lines of source ------------------------------------------------ */
 
@@ -393,12 +395,13 @@ print_explanation(listing *l, cli_ir *ir)
 }
 
 static int
-explain(cli_ir *ir, bool split, const cli_words *constant)
+explain(cli_ir *ir, bool split, bool warps, const cli_words *constant)
 {
     listing l = {.arena = arena_new()};
     pipeline_options options = {
         .form = split ? PIPELINE_VJP : PIPELINE_FORWARD_VJP,
         .contraction = ir->contraction,
+        .simt = warps,
         .stage = IR_STAGE_TAPE,
         .seen = seen,
         .told_lanes = told_lanes,
@@ -427,11 +430,13 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, mode = {0}, grad = {0}, constant = {0};
+    cli_words positional = {0}, mode = {0}, grad = {0}, constant = {0}, device = {0};
+    bool warps;
     /* --grad says what is the default anyway */
     const cli_option options[] = {{"--mode", false, &mode},
                                   {"--grad", true, &grad},
                                   {"--constant", false, &constant},
+                                  {"--device", false, &device},
                                   CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_explain, argc, argv, options, countof(options), &positional)) {
@@ -442,8 +447,9 @@ run(int argc, char **argv)
             cli_usage_error(&cli_explain, "it takes FILE and KERNEL");
         else if (!split && strcmp(name, "combined") != 0)
             cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
-        else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = explain(&ir, split, &constant);
+        else if (!(code = cli_warps(&device, &warps)) &&
+                 !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
+            code = explain(&ir, split, warps, &constant);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
@@ -451,6 +457,7 @@ run(int argc, char **argv)
     vec_free(&mode);
     vec_free(&grad);
     vec_free(&constant);
+    vec_free(&device);
     return code;
 }
 

@@ -24,7 +24,9 @@ static const char help[] =
     "  --out DIR          writes there NAME.npy for each array that the kernel writes, "
     "NAME.adj.npy,\n"
     "                     NAME.tan.npy, NAME.adj.tan.npy; without it a summary is printed\n"
-    "  --device NAME      cpu or interp\n"
+    "  --device NAME      cpu (default), interp, cuda, or simt (the GPU's code on the host)\n"
+    "  --checked          a subscript outside its array's extents is an error\n"
+    "  --fast-math        cuda: approximate division, roots, sin, exp, ... of float\n"
     "  --threads N        threads of the device\n"
     "  --budget BYTES     what a gradient may record (k, m, g: 1024, 1024^2, 1024^3)\n"
     "  --repeat N         prints median times of N forward launches and of N "
@@ -33,7 +35,7 @@ static const char help[] =
 
 typedef struct run_options {
     cli_source source;
-    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out;
+    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, checked, fast_math;
     uint64_t repeats;
     bool split;
 } run_options;
@@ -365,6 +367,8 @@ with_options(const run_options *o)
         .tape_budget = budget,
         .num_threads = (uint32_t)threads,
         .no_contraction = o->source.contract.n > 0,
+        .checked = o->checked.n > 0,
+        .fast_math = o->fast_math.n > 0,
     };
     rg_context *context;
     rg_module *module = NULL;
@@ -391,6 +395,7 @@ run(int argc, char **argv)
         {"--mode", false, &o.mode},       {"--device", false, &o.device},
         {"--threads", false, &o.threads}, {"--budget", false, &o.budget},
         {"--repeat", false, &o.repeat},   {"--out", false, &o.out},
+        {"--checked", true, &o.checked},  {"--fast-math", true, &o.fast_math},
         CLI_SOURCE_OPTIONS(o.source),
     };
     int code = CLI_USAGE;
@@ -411,7 +416,7 @@ run(int argc, char **argv)
 done:
     cli_source_free(&o.source);
     cli_words *lists[] = {&o.positional, &o.vjp,    &o.jvp,    &o.mode, &o.device,
-                          &o.threads,    &o.budget, &o.repeat, &o.out};
+                          &o.threads,    &o.budget, &o.repeat, &o.out,  &o.checked, &o.fast_math};
     for (size_t i = 0; i < countof(lists); i++)
         vec_free(lists[i]);
     return code;

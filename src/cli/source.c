@@ -1,6 +1,8 @@
 /* Source files as IR, for the subcommands that look at it. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
+#include "rt/device.h"
+
 #if RG_HAVE_CLANG
 #include "front/c/front_c.h"
 #endif
@@ -82,6 +84,21 @@ cli_planes(const ir_fn *fn, const cli_words *constant)
         planes[i] = 0;
     }
     return planes;
+}
+
+int
+cli_warps(const cli_words *device, bool *warps)
+{
+    const char *name = cli_last(device, "");
+    const rt_device_table *table = rt_device_find(rg_str_of(name));
+    str names = {0};
+    *warps = table && table->simt;
+    if (table)
+        return CLI_OK;
+    rt_device_names(&names);
+    int code = cli_fail("there is no device \"%s\" (there is %s)", name, names.ptr);
+    str_free(&names);
+    return code;
 }
 
 int

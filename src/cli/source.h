@@ -20,6 +20,8 @@ void cli_ir_free(cli_ir *ir);
  * none. NULL, after a message, where there is no such parameter. */
 uint8_t *cli_planes(const ir_fn *fn, const cli_words *constant);
 #define CLI_CONSTANT_HELP "  --constant NAME   has no adjoint and no tangent; may be given again\n"
+/* Whether the last device named (none: the CPU) runs threads in warps. CLI_OK, or the exit code after a message. */
+int cli_warps(const cli_words *device, bool *warps);
 int cli_fail_diags(const cli_ir *ir);
 bool cli_find_form(const char *name, pipeline_form *form);
 

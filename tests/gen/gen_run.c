@@ -1,8 +1,8 @@
 /* gen_run FIRST COUNT [--out FOLDER] [--device NAME] [--keep] [--gcc] [--plans] [--directions]
  * [--threads N] [--lanes]: runs generated programs. SPDX-License-Identifier: Apache-2.0
  *
- * Each program: the combined gradient on the interpreter and on the CPU (values bit by bit, but for
- * sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
+ * Each program: the combined gradient on the interpreter and on a device, the CPU if none is named (values bit
+ * by bit, but for sums over threads), vjp against jvp on the interpreter in f64, now and then the forward kernel by
  * itself, the split gradient and the symmetry of second derivatives; with --threads, on arrays so
  * long that several threads run; with --gcc, each forward kernel against the C compiler's; with
  * --plans, gradients under every plan that can be forced against those of the default one; with
@@ -14,6 +14,7 @@
  * FOLDER/gen-SEED.c (--keep: as generated). */
 #include "gen.h"
 
+#include "../devices.h"
 #include "../directions.h"
 #include "../native.h"
 
@@ -24,8 +25,11 @@
 #include <unistd.h>
 
 typedef struct setting {
-    rg_context *interp, *cpu; /* cpu NULL: none in this build */
-    rg_context *exact;        /* without contraction; NULL: no comparison with the C compiler */
+    const char *device;          /* NULL: the CPU where this build has it */
+    rg_context *interp, *other;  /* other NULL: none */
+    rg_context *exact;           /* without contraction; NULL: no comparison with the C compiler */
+    bool gpu;                    /* arrays in memory of its own, threads in no order */
+    bool native;                 /* compare with the C compiler */
     const char *out;
     bool keep, plans, directions, lanes;
     uint32_t threads; /* more than 1: long arrays */
@@ -39,9 +43,9 @@ static int64_t
 thread_count(const setting *t, uint64_t seed)
 {
     static const int64_t around[] = {37, 17, 9, 16, 35, 8, 19, 7, 15, 1, 33, 70, 32};
-    if (t->threads > 1)
+    if (t->threads > 1 || (t->gpu && seed % 16 == 7))
         return 1500 + (int64_t)(seed % 700);
-    return t->lanes ? around[seed % countof(around)] : 1 + (int64_t)(seed % 5);
+    return t->lanes || t->gpu ? around[seed % countof(around)] : 1 + (int64_t)(seed % 5);
 }
 
 static bool
@@ -132,16 +136,16 @@ check_split(const inputs *in, subject *s, double tolerance, report *r)
 }
 
 static bool
-check_devices(const inputs *in, subject *interp, subject *cpu, uint64_t seed, double tolerance,
+check_devices(const inputs *in, subject *interp, subject *other, uint64_t seed, double tolerance,
               report *r)
 {
     return run(interp, in, FORWARD_VJP, "gradient", r) &&
-           run(cpu, in, FORWARD_VJP, "gradient on the cpu", r) &&
-           check_values(in, interp, cpu, "values", r) &&
-           check_planes(in, interp, cpu, RG_ADJOINT, tolerance, "gradients", r) &&
+           run(other, in, FORWARD_VJP, "gradient on the device", r) &&
+           check_values(in, interp, other, "values", r) &&
+           check_planes(in, interp, other, RG_ADJOINT, tolerance, "gradients", r) &&
            (seed % 8 != 0 || (run(interp, in, FORWARD, "forward", r) &&
-                              run(cpu, in, FORWARD, "forward on the cpu", r) &&
-                              check_values(in, interp, cpu, "forward values", r)));
+                              run(other, in, FORWARD, "forward on the device", r) &&
+                              check_values(in, interp, other, "forward values", r)));
 }
 
 /* Opens the source on one device and calls on. */
@@ -273,7 +277,7 @@ check_plan(const setting *t, rg_context *context, const char *source, bool wide,
     return good;
 }
 
-/* All plans on the interpreter, in f64; one of them on the CPU too. */
+/* All plans on the interpreter, in f64; one of them on the device too. */
 static bool
 check_plans(const setting *t, const char *source, uint64_t seed, bool wide, report *r)
 {
@@ -281,13 +285,13 @@ check_plans(const setting *t, const char *source, uint64_t seed, bool wide, repo
     subject s = {0};
     inputs in = {0};
     derivatives want = {.with_second = seed % 4 == 2, .with_split = seed % 4 == 1};
-    double tolerance = t->threads > 1 ? 1e-10 : 1e-12;
+    double tolerance = t->threads > 1 || t->gpu ? 1e-10 : 1e-12;
     bool good = open_on(t, t->interp, source, wide, &module, &s, &in, seed, r) &&
                 take_derivatives(&want, &in, &s, "default plan", r);
     for (size_t k = 0; good && k < sizeof plans / sizeof plans[0]; k++) {
         good = check_plan(t, t->interp, source, wide, plans[k], &want, &in, seed, tolerance, r);
-        if (good && t->cpu && seed % (sizeof plans / sizeof plans[0]) == k)
-            good = check_plan(t, t->cpu, source, wide, plans[k], &want, &in, seed, tolerance, r);
+        if (good && t->other && seed % (sizeof plans / sizeof plans[0]) == k)
+            good = check_plan(t, t->other, source, wide, plans[k], &want, &in, seed, tolerance, r);
     }
     free_derivatives(&want);
     subject_close(&s);
@@ -302,19 +306,19 @@ static bool
 check_several(const setting *t, const char *source, uint64_t seed, bool wide, report *r)
 {
     rg_module *modules[2] = {0};
-    subject one = {0}, several = {0}, cpu = {0};
+    subject one = {0}, several = {0}, other = {0};
     inputs in = {0};
-    double tolerance = t->threads > 1 ? 1e-10 : 1e-12;
+    double tolerance = t->threads > 1 || t->gpu ? 1e-10 : 1e-12;
     bool good = open_on(t, t->interp, source, wide, &modules[0], &one, &in, seed, r);
     if (good && subject_open(&several, t->interp, modules[0], "generated", &in))
         good = complain(r, "arguments: %s", rg_error_message());
     good = good && check_directions(&in, &one, &several, true, tolerance, r);
-    if (good && t->cpu)
-        good = open_on(t, t->cpu, source, wide, &modules[1], &cpu, &in, seed, r) &&
-               check_directions(&in, &one, &cpu, false, tolerance, r);
+    if (good && t->other)
+        good = open_on(t, t->other, source, wide, &modules[1], &other, &in, seed, r) &&
+               check_directions(&in, &one, &other, false, tolerance, r);
     subject_close(&one);
     subject_close(&several);
-    subject_close(&cpu);
+    subject_close(&other);
     rg_module_destroy(modules[0]);
     rg_module_destroy(modules[1]);
     inputs_free(&in);
@@ -352,7 +356,7 @@ run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsign
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
     char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
-    bool good = (w->modules[k] || open_on(t, t->cpu && k + 1 < WIDTHS ? t->cpu : t->interp, source, false, &w->modules[k], s, in, seed, r)) &&
+    bool good = (w->modules[k] || open_on(t, t->other && k + 1 < WIDTHS ? t->other : t->interp, source, false, &w->modules[k], s, in, seed, r)) &&
                 (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
                 run(s, in, form, what, r);
     free(force("RG_LANES", was));
@@ -412,15 +416,15 @@ static bool
 check_program(const setting *t, const char *source, uint64_t seed, bool mixed, report *r)
 {
     rg_module *modules[3] = {0};
-    subject interp = {0}, cpu = {0}, wide = {0};
+    subject interp = {0}, other = {0}, wide = {0};
     inputs in = {0}, in_wide = {0};
-    double tolerance = mixed ? 1e-5 : t->threads > 1 ? 1e-10 : 1e-12;
+    double tolerance = mixed ? 1e-5 : t->threads > 1 || t->gpu ? 1e-10 : 1e-12;
     bool good = open_on(t, t->interp, source, false, &modules[0], &interp, &in, seed, r);
     if (good && t->lanes)
         good = check_lanes(t, source, seed, &interp, &in, tolerance, r);
-    else if (good && t->cpu)
-        good = open_on(t, t->cpu, source, false, &modules[1], &cpu, &in, seed, r) &&
-               check_devices(&in, &interp, &cpu, seed, tolerance, r);
+    else if (good && t->other)
+        good = open_on(t, t->other, source, false, &modules[1], &other, &in, seed, r) &&
+               check_devices(&in, &interp, &other, seed, tolerance, r);
     if (good && mixed)
         good = open_on(t, t->interp, source, true, &modules[2], &wide, &in_wide, seed, r) &&
                check_duality(&in_wide, &wide, 1e-12, NULL, r);
@@ -437,7 +441,7 @@ check_program(const setting *t, const char *source, uint64_t seed, bool mixed, r
     if (good && t->directions)
         good = check_several(t, source, seed, mixed, r);
     subject_close(&interp);
-    subject_close(&cpu);
+    subject_close(&other);
     subject_close(&wide);
     for (unsigned k = 0; k < 3; k++)
         rg_module_destroy(modules[k]);
@@ -455,7 +459,7 @@ typedef struct verdict {
     report report;
 } verdict;
 
-enum { SECONDS = 60 };
+enum { SECONDS = 60, CANNOT_OPEN = 4 };
 
 static void
 send(int to, const verdict *v)
@@ -514,9 +518,30 @@ end_child(pid_t child, int from)
     int status = 0;
     close(from);
     waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_OPEN)
+        exit(2);
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGALRM ? "endless" : strsignal(WTERMSIG(status));
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? NULL : "exit";
+}
+
+/* Contexts belong to the process that made them. */
+static void
+open_contexts(setting *t)
+{
+    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads};
+    bool good = !rg_context_create(&desc, &t->interp);
+    desc.no_contraction = true;
+    good = good && (!t->native || !rg_context_create(&desc, &t->exact));
+    desc.no_contraction = false;
+    desc.device = t->device ? rg_str_of(t->device) : RG_STR("cpu");
+    bool wanted = !t->device || strcmp(t->device, "interp") != 0;
+    if (good && wanted && devices_open(&desc, &t->other))
+        good = !t->device;
+    if (good)
+        return;
+    fprintf(stderr, "gen_run: %s\n", rg_error_message());
+    _exit(CANNOT_OPEN);
 }
 
 static bool
@@ -527,11 +552,13 @@ check_in_child(const setting *t, const gen_program *p, uint64_t seed, report *r)
     int end = start_child(&child);
     if (end < 0) {
         str source = {0};
+        setting own = *t;
+        open_contexts(&own);
         alarm(SECONDS);
         gen_print_program(p, &source);
-        v.good = check_program(t, source.ptr, seed, p->mixed, &v.report);
+        v.good = check_program(&own, source.ptr, seed, p->mixed, &v.report);
         send(-end - 1, &v);
-        _exit(0);
+        _exit(0); /* with the contexts */
     }
     bool answered = receive(end, &v);
     const char *crash = end_child(child, end);
@@ -602,7 +629,7 @@ shrink(const setting *t, gen_program *p, uint64_t seed, const report *was)
 static gen_options
 options_of(const setting *t)
 {
-    return (gen_options){.lanes = t->lanes, .unordered = t->threads > 1};
+    return (gen_options){.lanes = t->lanes, .unordered = t->threads > 1 || t->gpu};
 }
 
 static void
@@ -641,6 +668,8 @@ static void
 run_batch(const setting *t, uint64_t first, uint64_t count, int to)
 {
     gen_options options = options_of(t);
+    setting own = *t;
+    open_contexts(&own);
     for (uint64_t seed = first; seed < first + count; seed++) {
         gen_program p;
         str source = {0};
@@ -648,7 +677,7 @@ run_batch(const setting *t, uint64_t first, uint64_t count, int to)
         alarm(SECONDS);
         gen_make(&p, seed, &options);
         gen_print_program(&p, &source);
-        v.good = check_program(t, source.ptr, seed, p.mixed, &v.report);
+        v.good = check_program(&own, source.ptr, seed, p.mixed, &v.report);
         str_free(&source);
         gen_free(&p);
         send(to, &v);
@@ -685,41 +714,23 @@ run_some(const setting *t, uint64_t first, uint64_t count, uint64_t *failed)
     return done;
 }
 
-static bool
-open_setting(setting *t, const char *device, bool native)
-{
-    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads};
-    if (rg_context_create(&desc, &t->interp))
-        return false;
-    desc.no_contraction = true;
-    if (native && rg_context_create(&desc, &t->exact))
-        return false;
-    desc.no_contraction = false;
-    if (device && strcmp(device, "interp") == 0)
-        return true;
-    desc.device = device ? rg_str_of(device) : RG_STR("cpu");
-    rg_status status = rg_context_create(&desc, &t->cpu);
-    return status == RG_OK || !device;
-}
-
 int
 main(int argc, char **argv)
 {
-    setting t = {.threads = 1};
-    const char *device = NULL;
+    setting t = {.threads = 1, .device = devices_named(NULL)};
     uint64_t failed = 0;
-    bool usage = argc < 3, native = false;
+    bool usage = argc < 3;
     for (int i = 3; i < argc; i++) {
         if (strcmp(argv[i], "--out") == 0 && i + 1 < argc)
             t.out = argv[++i];
         else if (strcmp(argv[i], "--device") == 0 && i + 1 < argc)
-            device = argv[++i];
+            t.device = argv[++i];
         else if (strcmp(argv[i], "--keep") == 0)
             t.keep = true;
         else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
             t.threads = (uint32_t)strtoul(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--gcc") == 0)
-            native = true;
+            t.native = true;
         else if (strcmp(argv[i], "--plans") == 0)
             t.plans = true;
         else if (strcmp(argv[i], "--lanes") == 0)
@@ -735,10 +746,7 @@ main(int argc, char **argv)
                 "[--plans] [--directions] [--threads N] [--lanes]\n");
         return 2;
     }
-    if (!open_setting(&t, device, native)) {
-        fprintf(stderr, "gen_run: %s\n", rg_error_message());
-        return 2;
-    }
+    t.gpu = t.device && (strcmp(t.device, "cuda") == 0 || strcmp(t.device, "simt") == 0);
     uint64_t first = strtoull(argv[1], NULL, 0), count = strtoull(argv[2], NULL, 0);
     for (uint64_t done = 0, told = 0; done < count;) {
         done += run_some(&t, first + done, count - done < BATCH ? count - done : BATCH, &failed);
@@ -751,8 +759,5 @@ main(int argc, char **argv)
     }
     printf("%llu passed, %llu failed\n", (unsigned long long)(count - failed),
            (unsigned long long)failed);
-    rg_context_destroy(t.interp);
-    rg_context_destroy(t.cpu);
-    rg_context_destroy(t.exact);
     return failed > 0;
 }
