@@ -151,8 +151,10 @@ static void
 print_means(const means *m, const char *which)
 {
     if (m->count > 0)
-        printf("%s math, %u kernels, geometric means: gradient / primal %.2f, gradient / by hand %.2f (worst %.2f)\n", which,
-               m->count, exp(m->ratio / m->count), exp(m->to_hand / m->count), m->worst);
+        printf("%s math, %u kernels, geometric means: gradient / primal %.2f", which, m->count, exp(m->ratio / m->count));
+    if (m->count > 0 && m->worst > 0.0)
+        printf(", gradient / by hand %.2f (worst %.2f)", exp(m->to_hand / m->count), m->worst);
+    printf("\n");
 }
 
 static bool
