@@ -251,7 +251,7 @@ find_device(rg_str name, rg_status *status)
     rt_device_names(&names);
     api_error(*status,
               *status == RG_UNSUPPORTED
-                  ? "this build has no device \"%.*s\": it was made without LLVM (there is %s)"
+                  ? "this build has no device \"%.*s\": it was made without what that needs (there is %s)"
                   : "there is no device \"%.*s\" (there is %s)",
               (int)name.len, name.ptr, names.ptr);
     str_free(&names);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs of README and docs/jacobians.md compile, run and print what is said there.
+# The programs of README, docs/gpu.md and docs/jacobians.md compile, run and print what is said there.
 # SPDX-License-Identifier: Apache-2.0
 #   readme_test.sh SOURCE_ROOT LIBRETROGRAD.SO RGC
 root=$(realpath "$1")
@@ -48,3 +48,14 @@ build rows
 ./rows >out || exit 1
 sed -n '/^seen\[/p' "$root/docs/jacobians.md" >expected
 cmp -s out expected || { echo "it prints:"; cat out; echo "the page:"; cat expected; exit 1; }
+
+# on a GPU: here on the devices that need none
+extract docs/gpu.md aim.c
+extract docs/gpu.md fit.c
+build fit
+sed -n 's/^# \(loss .*\)/\1/p' "$root/docs/gpu.md" >expected
+for device in cpu interp simt; do
+    "$rgc" run aim.c descend n=1 rate=1 slope=ones x=ones --device $device >out 2>&1 || continue # a build without it
+    ./fit $device >out || exit 1
+    cmp -s out expected || { echo "on $device it prints: $(cat out)"; echo "the page: $(cat expected)"; exit 1; }
+done
