@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [--constant NAME]\n"
-    "              [--simt] [options]\n"
+    "              [--simt] [--target GPU] [--fast-math] [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -26,7 +26,9 @@ static const char help[] =
     "                 assembly\n"
     "  --directions N of the adjoints (of the tangents, where the form has any): 1 to "
     "64\n"
-    "  --simt         as it is for a GPU: threads run in warps of 32\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
+    "  --simt         as it is for a GPU: threads run in warps of 32\n"
+    "  --target GPU   the same, for an NVIDIA GPU: sm_70 to sm_121; the assembly is PTX\n"
+    "  --fast-math    approximate functions of f32 there\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
                                      "ad",       "plan",   "tape",      "arrays", "optimized",
@@ -49,13 +51,13 @@ seen(void *user, const char *stage, const ir_module *m)
 }
 
 static int
-print_code(const ir_fn *fn, const char *stage, diag_list *diags)
+print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_list *diags)
 {
 #if RG_HAVE_LLVM
     ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
                      : strcmp(stage, "optimized") == 0 ? LL_STAGE_OPTIMIZED
                                                        : LL_STAGE_ASSEMBLY;
-    ll_options options = {.noalias = true, .simt = fn->module->simt};
+    ll_options options = {.noalias = true, .simt = fn->module->simt, .cpu = gpu, .fast_math = fast};
     str text = {0};
     int code = CLI_OK;
     if (ll_print(fn, &options, which, &text, diags))
@@ -78,7 +80,7 @@ is_code(const char *stage)
 
 static int
 print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
-            const cli_words *constant, bool simt)
+            const cli_words *constant, const char *gpu, bool simt, bool fast)
 {
     listing l = {.stage = stage};
     uint32_t directions[RG_PLANE_COUNT];
@@ -106,7 +108,7 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
         code = cli_fail_diags(ir);
     else if (!is_code(stage))
         code = cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
-    else if (print_code(fn, stage, &ir->diags))
+    else if (print_code(fn, stage, gpu, fast, &ir->diags))
         code = cli_fail_diags(ir);
     mem_free(planes);
     str_free(&l.text);
@@ -129,12 +131,14 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0},
-              constant = {0}, simt = {0};
+              constant = {0}, simt = {0}, target = {0}, fast = {0};
     const cli_option options[] = {{"--form", false, &form_words},
                                   {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
                                   {"--constant", false, &constant},
                                   {"--simt", true, &simt},
+                                  {"--target", false, &target},
+                                  {"--fast-math", true, &fast},
                                   CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional)) {
@@ -153,7 +157,8 @@ run(int argc, char **argv)
         else if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
             cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
         else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, simt.n > 0);
+            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, cli_last(&target, NULL), simt.n + target.n > 0,
+                               fast.n > 0);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
@@ -163,6 +168,8 @@ run(int argc, char **argv)
     vec_free(&direction_words);
     vec_free(&constant);
     vec_free(&simt);
+    vec_free(&target);
+    vec_free(&fast);
     return code;
 }
 

@@ -202,6 +202,8 @@ void gen_kernel_writes(gen *g);
 void gen_leave(gen *g);
 void gen_leave_if(gen *g, LLVMValueRef fault);
 LLVMValueRef gen_or_leave(gen *g, LLVMValueRef pointer); /* if it is NULL */
+/* an address in memory that all threads share */
+LLVMValueRef gen_global(gen *g, LLVMBuilderRef b, LLVMValueRef pointer);
 /* number of a place in g->gpu; dtypes NULL: nothing is printed there */
 LLVMValueRef gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);
 

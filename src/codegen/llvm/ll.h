@@ -64,6 +64,8 @@ typedef struct ll_gpu_info {
 void ll_gpu_info_free(ll_gpu_info *info);
 /* Of code that ll_compile made with `simt`: its entry is void(rt_gpu_launch *, const rt_arg *). */
 const ll_gpu_info *ll_code_gpu(const ll_code *code);
+/* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
+bool ll_ptx_by_value(const ir_fn *fn);
 /* PTX with one entry `name` for options->cpu ("sm_70" to "sm_120"; NULL: sm_70). RG_UNSUPPORTED: this LLVM does not
  * know the target. */
 RG_MUST_CHECK rg_status ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx,

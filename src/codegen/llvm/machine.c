@@ -33,8 +33,9 @@ static const char *const passes[] = {
     [MACHINE_QUICK] = "function(sroa,early-cse)",
 };
 
-/* For GPUs: tasks come to stand where they are run, and what a thread does stays scalar. */
-#define OF_THREADS(list) "always-inline,globaldce,function(" list ")"
+/* For GPUs: which addresses are of arrays is told first, while it is plain to see; then tasks come to stand where they are
+ * run, and what a thread does stays scalar. */
+#define OF_THREADS(list) "function(infer-address-spaces),always-inline,cgscc(inline),globaldce,function(" list ")"
 #define ROLLED UNSWITCH "loop-unroll<O2>,early-cse"
 static const char *const simt_passes[] = {
     [MACHINE_FULL] = OF_THREADS(CLEAN "," ROLLED),

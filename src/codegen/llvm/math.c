@@ -5,7 +5,7 @@
  * them (a build without the front end) the host's are called: the same bits.
  * libm's have names of our own until code is made, so that no pass computes one call at compile time, with another
  * rounding, and leaves its copy in the reverse sweep alone. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 
 enum { NAME_ROOM = 64 };
 
@@ -228,6 +228,8 @@ gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args
 {
     char room[NAME_ROOM];
     LLVMValueRef result;
+    if (gen_is_fast(g, LLVMTypeOf(args[0])) && (result = gen_fast_math(g, name, args)))
+        return result;
     if (g->native_math)
         return gen_native(g, name, is_float, n, args);
     if (own_function(g, name, is_float, args, &result))
@@ -255,7 +257,9 @@ call_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
     LLVMTypeRef type = float_type(g, is_float);
     LLVMValueRef args[3] = {x, place_for(g, 0, type), place_for(g, 1, type)};
     const char *f = is_float ? "f" : "";
-    if (g->native_math)
+    if (g->native_math && gen_for_nvidia(g))
+        snprintf(room, NAME_ROOM, "__nv_sincos%s", f);
+    else if (g->native_math)
         snprintf(room, NAME_ROOM, "%ssincos%s", g->libm_names ? "" : "rg_", f);
     else
         snprintf(room, NAME_ROOM, "rgm_sincos%s_places", f);
@@ -267,6 +271,11 @@ call_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
 void
 gen_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
 {
+    if (gen_is_fast(g, LLVMTypeOf(x))) {
+        results[0] = gen_fast_math(g, "sin", &x);
+        results[1] = gen_fast_math(g, "cos", &x);
+        return;
+    }
     if (!g->native_math && own_function(g, "sincos", is_float, &x, results))
         return;
     if (!gen_width(x)) {

@@ -124,14 +124,18 @@ static LLVMValueRef
 buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
 {
     held_buffer *h = held(g, buffer);
-    if (!h)
-        return read_field(g, g->b, gen_get(g, buffer), field, index);
+    bool plane = field == FIELD_PLANE;
+    if (!h) {
+        LLVMValueRef now = read_field(g, g->b, gen_get(g, buffer), field, index);
+        return plane ? gen_global(g, g->b, now) : now;
+    }
     LLVMValueRef *at = &h->fields[field][index];
     if (!*at) {
         *at = read_field(g, g->s->top, gen_argument(g, buffer), field, index);
         /* a GPU's tasks are inlined where a temporary's fields change */
         if (!g->options->simt || gen_parameter_of(g, buffer) >= 0)
             gen_invariant(g, *at);
+        *at = plane ? gen_global(g, g->s->top, *at) : *at;
     }
     return *at;
 }

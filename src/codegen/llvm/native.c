@@ -1,8 +1,8 @@
 /* The platform's math functions. SPDX-License-Identifier: Apache-2.0
  *
  * For lanes those of libmvec, glibc's, found at run time: _ZGVeN16v_sinf is sinf of 16 lanes for AVX-512, _ZGVdN8v_sinf
- * of 8 for AVX2. They are compiled code's alone: the interpreter has its own. */
-#include "codegen/llvm/gen.h"
+ * of 8 for AVX2. They are compiled code's alone: the interpreter has its own. On NVIDIA's GPUs they are libdevice's. */
+#include "codegen/llvm/nvidia.h"
 
 #include <dlfcn.h>
 
@@ -84,6 +84,11 @@ joined(gen *g, LLVMValueRef *parts, unsigned count)
 LLVMValueRef
 gen_native(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args)
 {
+    char room[NAME_ROOM];
+    if (gen_for_nvidia(g)) {
+        snprintf(room, NAME_ROOM, "__nv_%s%s", name, is_float ? "f" : "");
+        return gen_pure_call(g, room, LLVMTypeOf(args[0]), n, args);
+    }
     unsigned lanes = gen_width(args[0]), most = vector_bits() / (is_float ? 32 : 64);
     unsigned width = lanes < most ? lanes : most, count = width ? lanes / width : 0;
     bool here = !g->libm_names && !g->options->triple && !g->options->cpu;

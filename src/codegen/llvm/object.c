@@ -69,6 +69,8 @@ ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, d
 {
     unit u;
     LLVMMemoryBufferRef text = NULL;
+    if (options && options->simt && options->cpu)
+        return ptx_print(fn, options, stage, out, diags);
     unit_begin(&u, fn, options, fn->name);
     bool made = machine_create(u.g.options, u.effort, &u.machine, &u.error) && unit_generate(&u) &&
                 (stage == LL_STAGE_RAW || unit_optimize(&u));

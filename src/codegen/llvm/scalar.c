@@ -3,7 +3,7 @@
  *
  * Floats are strict: no fast flags, nothing contracted. f16 is computed in f32 and rounded after
  * each op, which for + - * / and sqrt is what one rounding would give. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 
 static LLVMValueRef
 intrinsic_f(gen *g, const char *name, LLVMTypeRef type, unsigned n, LLVMValueRef *args)
@@ -66,7 +66,7 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_MUL:
         return LLVMBuildFMul(b, x, y, "");
     case RG_OP_DIV:
-        return LLVMBuildFDiv(b, x, y, "");
+        return gen_is_fast(g, type) ? gen_fast_division(g, x, y) : LLVMBuildFDiv(b, x, y, "");
     case RG_OP_FLOORDIV:
         return float_floordiv(g, type, x, y);
     case RG_OP_FLOORMOD:
@@ -85,8 +85,10 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_GE:
         return compare_f(g, op, x, y);
     case RG_OP_SQRT:
-        return intrinsic_f(g, "llvm.sqrt", type, 1, a);
+        return gen_is_fast(g, type) ? gen_fast_root(g, x, false) : intrinsic_f(g, "llvm.sqrt", type, 1, a);
     case RG_OP_RSQRT:
+        if (gen_is_fast(g, type))
+            return gen_fast_root(g, x, true);
         return LLVMBuildFDiv(b, LLVMConstReal(type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a),
                              "");
     case RG_OP_FLOOR:

@@ -3,7 +3,7 @@
  * A value with lanes is a scalar in each thread, a value without is the same in all of them. Primitives of the warp
  * (rt/gpu/warp.h) are called where control is the warp's; what one lane does by itself stands in blocks of its own,
  * in which there are none. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 #include "rt/gpu/gpu.h"
 
 /* -- primitives -------------------------------------------------------------------------------- */
@@ -177,6 +177,19 @@ gen_or_leave(gen *g, LLVMValueRef pointer)
 {
     gen_leave_if(g, LLVMBuildIsNull(g->b, pointer, ""));
     return pointer;
+}
+
+/* -- memory of arrays and the tape -------------------------------------------------------------- */
+
+/* GPUs that have several memories read faster what they know to be in the one that all share; a pass finds what
+ * follows from this. */
+LLVMValueRef
+gen_global(gen *g, LLVMBuilderRef b, LLVMValueRef pointer)
+{
+    if (!gen_for_nvidia(g))
+        return pointer;
+    LLVMTypeRef global = LLVMPointerTypeInContext(g->context, NVIDIA_GLOBAL);
+    return LLVMBuildAddrSpaceCast(b, LLVMBuildAddrSpaceCast(b, pointer, global, ""), g->ptr, "");
 }
 
 /* -- places ---------------------------------------------------------------------------------------- */

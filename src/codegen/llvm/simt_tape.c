@@ -143,5 +143,7 @@ gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from)
         field = gen_mask_of_bits(g, field, v->type.lanes);
     else if (v->type.kind == IR_SCALAR)
         field = gen_from_memory(g, (rg_dtype)v->type.dtype, field);
+    else
+        field = gen_global(g, g->b, field);
     gen_set(g, v, field);
 }

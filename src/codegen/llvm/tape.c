@@ -23,7 +23,7 @@ cursor_of(gen *g, const char *name, unsigned n, LLVMValueRef *args)
     if (!simt)
         return cursor;
     g->gpu->has_tape = true;
-    return gen_or_leave(g, cursor);
+    return gen_global(g, g->b, gen_or_leave(g, cursor));
 }
 
 /* the line, as the runtime is told of it */
@@ -100,15 +100,23 @@ rare_begin(gen *g, LLVMValueRef condition, LLVMValueRef usual)
     return r;
 }
 
+/* behind it; `end` is where the rare side ends */
+static LLVMValueRef
+rare_join(gen *g, const rare *r, LLVMValueRef usual, LLVMValueRef other, LLVMBasicBlockRef end)
+{
+    LLVMBasicBlockRef from[2] = {r->before, end};
+    LLVMValueRef joined = LLVMBuildPhi(g->b, LLVMTypeOf(usual), "");
+    LLVMAddIncoming(joined, (LLVMValueRef[]){usual, other}, from, 2);
+    return joined;
+}
+
 static LLVMValueRef
 rare_end(gen *g, rare *r, LLVMValueRef other)
 {
-    LLVMBasicBlockRef from[2] = {r->before, gen_here(g)};
+    LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, r->after);
     gen_at(g, r->after);
-    LLVMValueRef joined = LLVMBuildPhi(g->b, LLVMTypeOf(r->usual), "");
-    LLVMAddIncoming(joined, (LLVMValueRef[]){r->usual, other}, from, 2);
-    return joined;
+    return rare_join(g, r, r->usual, other, end);
 }
 
 /* bools in lanes are bits in a frame, at least a byte */
@@ -229,7 +237,7 @@ reserve(gen *g, LLVMValueRef cursor, const ir_op *op)
 void
 gen_tape_begin(gen *g, const ir_op *op)
 {
-    LLVMValueRef cursor = LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor");
+    LLVMValueRef cursor = gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor"));
     if (g->options->simt && g->s->task) /* all lanes have read what the thread before left here */
         gen_warp_sync(g);
     if (op->decided) {
@@ -269,7 +277,7 @@ above_bottom(gen *g, LLVMValueRef cursor)
     rare r = rare_begin(g, empty, cursor);
     LLVMValueRef page = moved(g, cursor, -header);
     LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
-    return rare_end(g, &r, LLVMBuildLoad2(g->b, g->ptr, field, ""));
+    return rare_end(g, &r, gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, field, "")));
 }
 
 void
@@ -315,18 +323,18 @@ gen_tape_room(gen *g, const ir_op *op)
 {
     bool simt = g->options->simt;
     LLVMValueRef worker = gen_worker(g), cursor = gen_get(g, op->args[0]);
-    LLVMTypeRef type = simt ? g->i32 : g->i1;
-    LLVMValueRef over = gen_alloca(g, type, NULL, "over"), nil = LLVMConstNull(type);
+    LLVMValueRef over = simt ? gen_alloca(g, g->i32, NULL, "over") : NULL, nil = gen_i32(g, 0);
     LLVMValueRef args[7] = {worker, cursor, gen_get(g, op->args[1]), gen_get(g, op->args[3]),
                             gen_get(g, op->args[4]), line_of(g, op), over};
-    LLVMBuildStore(g->b, nil, over);
     rare r = rare_begin(g, is_full(g, cursor, gen_get(g, op->args[5])), cursor);
+    if (simt)
+        LLVMBuildStore(g->b, nil, over);
     LLVMValueRef next = cursor_of(g, "room", simt ? 7 : 6, args);
-    if (!simt)
-        LLVMBuildStore(g->b, LLVMBuildIsNull(g->b, next, ""), over);
+    LLVMValueRef is_over = simt ? LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildLoad2(g->b, g->i32, over, ""), nil, "")
+                                : LLVMBuildIsNull(g->b, next, "");
+    LLVMBasicBlockRef end = gen_here(g);
     gen_set(g, op->results[0], rare_end(g, &r, next));
-    LLVMValueRef is_over = LLVMBuildLoad2(g->b, type, over, "");
-    gen_set(g, op->results[1], simt ? LLVMBuildICmp(g->b, LLVMIntNE, is_over, nil, "") : is_over);
+    gen_set(g, op->results[1], rare_join(g, &r, LLVMConstNull(g->i1), is_over, end));
 }
 
 static LLVMValueRef

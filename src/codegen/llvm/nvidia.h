@@ -1,0 +1,32 @@
+/* What is particular to NVIDIA's GPUs. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CODEGEN_LLVM_NVIDIA_H
+#define CODEGEN_LLVM_NVIDIA_H
+
+#include "codegen/llvm/gen.h"
+
+#define NVIDIA_TRIPLE "nvptx64-nvidia-cuda"
+#define NVIDIA_OLDEST "sm_70"
+#define NVIDIA_NEWEST "sm_121"
+enum { NVIDIA_GLOBAL = 1 }; /* the address space */
+
+/* The version of PTX for a GPU, as a feature of LLVM's; NULL: it is none of those above. */
+const char *nvidia_features(const char *cpu);
+/* "sm_90" gives 90. */
+unsigned nvidia_number(const char *cpu);
+/* Where libdevice is: the caller's path, or that of a CUDA toolkit; false: nowhere. */
+bool nvidia_libdevice(const char *path, str *out);
+
+/* of code that the generator makes */
+static inline bool
+gen_for_nvidia(const gen *g)
+{
+    return g->options->simt && g->options->triple;
+}
+
+/* fast.c: where gen_is_fast, approximations of f32 */
+bool gen_is_fast(const gen *g, LLVMTypeRef type);
+LLVMValueRef gen_fast_division(gen *g, LLVMValueRef x, LLVMValueRef y);
+LLVMValueRef gen_fast_root(gen *g, LLVMValueRef x, bool reciprocal);
+LLVMValueRef gen_fast_math(gen *g, const char *name, LLVMValueRef *args); /* NULL: there is none */
+
+#endif

@@ -1,0 +1,224 @@
+/* ptx_test [--ptxas PATH] [--arch sm_90] [--every N] [--times] [--keep FOLDER] FILE.c|FOLDER...
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused or flushed that the IR
+ * did not decide, arrays are read as global memory. With --ptxas every Nth is assembled, which may find it wrong; its
+ * registers and spills go to the output with --times, as do milliseconds. */
+#include "codegen/llvm/ll.h"
+#include "front/c/front_c.h"
+#include "pipeline.h"
+
+#include <glob.h>
+#include <time.h>
+
+typedef struct setting {
+    const char *ptxas, *arch, *keep;
+    int every;
+    bool times, fast, native;
+} setting;
+
+typedef struct tally {
+    int texts, assembled, failures;
+    double longest;
+} tally;
+
+static double
+clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static void
+fail(tally *t, const char *what, const char *why)
+{
+    fprintf(stderr, "%s: %s\n", what, why);
+    t->failures++;
+}
+
+static bool
+touches_arrays(ir_op *op, void *user)
+{
+    (void)user;
+    return (op->code != RG_OP_LOAD && op->code != RG_OP_STORE) || op->args[0]->type.kind != IR_BUFFER ||
+           op->plane != RG_PRIMAL;
+}
+
+static bool
+is_strict(ir_op *op, void *user)
+{
+    (void)user;
+    return !op->fast;
+}
+
+static void
+check_text(const setting *s, const ir_fn *fn, const char *what, const char *text, tally *t)
+{
+    static const char *const loose[] = {"\tadd.f32", "\tmul.f32", "\tsub.f32", "\tadd.f64", "\tmul.f64", "\tsub.f64"};
+    static const char *const rough[] = {".approx", ".ftz", "div.full"};
+    bool strict = ir_walk(fn->body, is_strict, NULL);
+    if (strstr(text, ".extern"))
+        fail(t, what, "something is not there");
+    for (size_t i = 0; i < countof(loose) && strict && !s->native; i++)
+        if (strstr(text, loose[i])) /* the assembler may fuse it */
+            fail(t, what, loose[i] + 1);
+    for (size_t i = 0; i < countof(rough) && !s->fast && !s->native; i++)
+        if (strstr(text, rough[i]))
+            fail(t, what, rough[i]);
+    if (!ir_walk(fn->body, touches_arrays, NULL) && !strstr(text, "ld.global") && !strstr(text, "st.global"))
+        fail(t, what, "arrays are not known to be in global memory");
+    if (!strstr(text, ".visible .entry kernel("))
+        fail(t, what, "no entry");
+}
+
+static void
+assemble(const setting *s, const char *what, const str *text, tally *t)
+{
+    char path[] = "/tmp/ptx_test_XXXXXX.ptx";
+    str command = {0};
+    int file = mkstemps(path, 4);
+    if (file < 0 || file_write(path, text->ptr, text->len)) {
+        fail(t, what, "cannot be written");
+        return;
+    }
+    str_addf(&command, "%s -O3 -arch=%s %s -o /dev/null %s", s->ptxas, s->arch, path, s->times ? "-v 2>&1 | grep -E 'spill|Used|rror' | head -3" : "");
+    fflush(stdout);
+    double start = clock_ms();
+    if (system(command.ptr))
+        fail(t, what, "ptxas refuses it");
+    double took = clock_ms() - start;
+    if (s->times)
+        printf("    ptxas %.0f ms\n", took);
+    t->assembled++;
+    remove(path);
+    str_free(&command);
+}
+
+static void
+keep(const setting *s, const char *what, const str *text)
+{
+    str path = {0};
+    str_addf(&path, "%s/%s.ptx", s->keep, strrchr(what, '/') ? strrchr(what, '/') + 1 : what);
+    for (char *c = path.ptr + strlen(s->keep) + 1; *c; c++)
+        if (*c == ' ')
+            *c = '.';
+    if (file_write(path.ptr, text->ptr, text->len))
+        fprintf(stderr, "%s: cannot be written\n", path.ptr);
+    str_free(&path);
+}
+
+static void
+run_form(const setting *s, const ir_fn *source, pipeline_form form, const char *path, tally *t)
+{
+    str what = {0}, text = {0};
+    diag_list diags = {0};
+    ll_gpu_info info;
+    ir_fn *fn;
+    pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SLOTS, .simt = true};
+    str_addf(&what, "%s %s %s", path, source->name, pipeline_form_name(form));
+    double start = clock_ms();
+    ir_module *m = pipeline_run(source, &options, &diags, &fn);
+    double front = clock_ms() - start;
+    if (m) {
+        ll_options o = {.noalias = true, .cpu = s->arch, .fast_math = s->fast, .native_math = s->native};
+        if (ll_emit_ptx(fn, "kernel", &o, &text, &info, &diags)) {
+            fail(t, what.ptr, diags.text.ptr);
+        } else {
+            ll_times took = ll_last_times();
+            if (s->times)
+                printf("%s: our passes %.0f ms, LLVM %.0f + %.0f + %.0f ms, %zu bytes\n", what.ptr, front, took.build, took.passes,
+                       took.code, text.len);
+            t->longest = took.build + took.passes + took.code > t->longest ? took.build + took.passes + took.code : t->longest;
+            check_text(s, fn, what.ptr, text.ptr, t);
+            if (s->keep)
+                keep(s, what.ptr, &text);
+            if (s->ptxas && t->texts % s->every == 0)
+                assemble(s, what.ptr, &text, t);
+            ll_gpu_info_free(&info);
+        }
+        t->texts++;
+        ir_module_free(m);
+    }
+    diag_free(&diags);
+    str_free(&text);
+    str_free(&what);
+}
+
+static void
+run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
+{
+    diag_list diags = {0};
+    front_c_source c = {.path = path, .kernel = kernel};
+    pipeline_options options = {.contraction = true};
+    ir_module *m = front_c_compile(&c, &diags);
+    ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
+    for (int form = 0; source && form < PIPELINE_FORM_COUNT; form++)
+        run_form(s, source->first, (pipeline_form)form, path, t);
+    if (!source)
+        fail(t, path, diags.text.ptr);
+    ir_module_free(source);
+    ir_module_free(m);
+    diag_free(&diags);
+}
+
+static void
+run_file(const setting *s, const char *path, tally *t)
+{
+    diag_list diags = {0};
+    front_c_names names;
+    front_c_source c = {.path = path};
+    if (!front_c_list(&c, &names, &diags)) {
+        fail(t, path, diags.text.ptr);
+    } else {
+        for (uint32_t i = 0; i < names.count; i++)
+            run_kernel(s, path, names.names[i], t);
+        front_c_names_free(&names);
+    }
+    diag_free(&diags);
+}
+
+static void
+run_folder(const setting *s, const char *path, tally *t)
+{
+    str pattern = {0};
+    glob_t found;
+    str_addf(&pattern, "%s/*.c", path);
+    if (glob(pattern.ptr, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            run_file(s, found.gl_pathv[i], t);
+        globfree(&found);
+    }
+    str_free(&pattern);
+}
+
+int
+main(int argc, char **argv)
+{
+    setting s = {.arch = "sm_90", .every = 1};
+    tally t = {0};
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
+        size_t n = strlen(word);
+        if (strcmp(word, "--times") == 0)
+            s.times = true;
+        else if (strcmp(word, "--fast-math") == 0)
+            s.fast = true;
+        else if (strcmp(word, "--native-math") == 0)
+            s.native = true;
+        else if (strcmp(word, "--ptxas") == 0)
+            s.ptxas = value, i++;
+        else if (strcmp(word, "--arch") == 0)
+            s.arch = value, i++;
+        else if (strcmp(word, "--keep") == 0)
+            s.keep = value, i++;
+        else if (strcmp(word, "--every") == 0)
+            s.every = atoi(value), i++;
+        else if (n > 2 && strcmp(word + n - 2, ".c") == 0)
+            run_file(&s, word, &t);
+        else
+            run_folder(&s, word, &t);
+    }
+    printf("%d texts of PTX, %d assembled, %d failures; LLVM took at most %.0f ms\n", t.texts, t.assembled, t.failures, t.longest);
+    return t.failures != 0;
+}
