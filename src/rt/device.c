@@ -7,6 +7,9 @@ static const rt_device_table *const devices[] = {
     &rt_device_cpu,
 #endif
     &rt_device_interp,
+#if RG_HAVE_LLVM
+    &rt_device_simt,
+#endif
 };
 
 const rt_device_table *

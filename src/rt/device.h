@@ -80,6 +80,7 @@ typedef struct rt_device_table {
 extern const rt_device_table rt_device_interp;
 #if RG_HAVE_LLVM
 extern const rt_device_table rt_device_cpu;
+extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests */
 #endif
 
 /* NULL: none of that name. An empty name: the best there is. */

@@ -1,0 +1,411 @@
+/* A GPU played on this machine as a device: LLVM's code for GPUs on the fibers of rt/simt. SPDX-License-Identifier: Apache-2.0
+ *
+ * For tests: it behaves like device cuda. Arrays have memory of the device's own, which kernels reach and nothing else
+ * of the host's; what went wrong in a launch is told by the next call that waits, or by the next launch. */
+#include "rt/device.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "codegen/llvm/ll.h"
+#include "rt/cpu/launch.h"
+#include "rt/simt/simt.h"
+
+static const uint64_t usual_budget = (uint64_t)1 << 30;
+
+typedef struct piece {
+    char *memory;
+    size_t bytes;
+} piece;
+
+struct rt_device {
+    pthread_mutex_t lock;
+    rt_simt *simt;
+    ll_jit *jit; /* made with the first kernel */
+    bool native_math, fast_math;
+    vec(rt_program *) programs; /* by number; NULL: released */
+    vec(piece) pieces;          /* memory, by address */
+    rg_status failed;           /* of an earlier launch, not told yet */
+    str failure;
+};
+
+struct rt_program {
+    rt_device *device;
+    const ir_fn *fn;
+    const char *label;
+    uint32_t number;
+    ll_code *code;
+};
+
+/* -- one at a time, also where an allocation in between fails -- */
+
+static void
+give_lock(void *device)
+{
+    pthread_mutex_unlock(&((rt_device *)device)->lock);
+}
+
+static void
+enter(rt_device *d, mem_owner *owns)
+{
+    pthread_mutex_lock(&d->lock);
+    mem_own(owns, give_lock, d);
+}
+
+static void
+leave(rt_device *d, mem_owner *owns)
+{
+    mem_disown(owns);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static rg_status
+simt_open(const rt_device_desc *desc, rt_device **device, str *error)
+{
+    rt_device *d = mem_zalloc(sizeof(*d));
+    d->native_math = desc->native_math;
+    d->fast_math = desc->fast_math;
+    d->simt = rt_simt_create(&(rt_simt_desc){.budget = desc->tape_budget ? desc->tape_budget : usual_budget});
+    if (!d->simt) {
+        mem_free(d);
+        str_addz(error, "out of memory");
+        return RG_OUT_OF_MEMORY;
+    }
+    pthread_mutex_init(&d->lock, NULL);
+    *device = d;
+    return RG_OK;
+}
+
+static void
+simt_close(rt_device *d)
+{
+    ll_jit_destroy(d->jit);
+    rt_simt_destroy(d->simt);
+    for (size_t i = 0; i < d->pieces.n; i++)
+        free(d->pieces.at[i].memory);
+    vec_free(&d->pieces);
+    vec_free(&d->programs);
+    str_free(&d->failure);
+    pthread_mutex_destroy(&d->lock);
+    mem_free(d);
+}
+
+/* -- programs ------------------------------------------------------------------------------------------------------ */
+
+static void
+simt_release(rt_program *p)
+{
+    pthread_mutex_lock(&p->device->lock);
+    if (p->number < p->device->programs.n)
+        p->device->programs.at[p->number] = NULL;
+    pthread_mutex_unlock(&p->device->lock);
+    ll_code_free(p->code);
+    mem_free(p);
+}
+
+static void
+release_program(void *program)
+{
+    simt_release(program);
+}
+
+/* The first free number: print and report records have 16 bits for it. The caller holds the lock. */
+static bool
+take_number(rt_device *d, rt_program *p)
+{
+    size_t n = 0;
+    while (n < d->programs.n && d->programs.at[n])
+        n++;
+    if (n > UINT16_MAX)
+        return false;
+    if (n == d->programs.n)
+        vec_push(&d->programs, p);
+    d->programs.at[n] = p;
+    p->number = (uint32_t)n;
+    return true;
+}
+
+static rg_status
+simt_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
+{
+    if (!device->jit) {
+        rg_status status = ll_jit_create(&device->jit, diags);
+        if (status)
+            return status;
+    }
+    rt_program *p = mem_zalloc(sizeof(*p));
+    *p = (rt_program){.device = device, .fn = desc->fn, .label = desc->label ? desc->label : desc->fn->name,
+                      .number = UINT32_MAX};
+    mem_owner owns, locks;
+    mem_own(&owns, release_program, p);
+    enter(device, &locks);
+    bool numbered = take_number(device, p);
+    leave(device, &locks);
+    ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense,
+                          .noalias = desc->noalias, .native_math = device->native_math,
+                          .fast_math = device->fast_math, .simt = true};
+    rg_status status = RG_UNSUPPORTED;
+    if (numbered)
+        status = ll_compile(device->jit, desc->fn, &options, &p->code, diags);
+    else
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the context has too many compiled kernels");
+    mem_disown(&owns);
+    if (status)
+        simt_release(p);
+    else
+        *program = p;
+    return status;
+}
+
+/* -- what launches leave ------------------------------------------------------------------------------------------- */
+
+static const ll_place *
+find_place(const rt_device *d, uint32_t program, uint32_t place)
+{
+    const rt_program *p = program < d->programs.n ? d->programs.at[program] : NULL;
+    const ll_gpu_info *info = p ? ll_code_gpu(p->code) : NULL;
+    return info && place < info->places.n ? &info->places.at[place] : NULL;
+}
+
+static void
+show_print(void *user, uint32_t program, uint32_t place, const uint64_t *values, uint32_t n)
+{
+    const ll_place *p = find_place(user, program, place);
+    if (p && p->text)
+        rt_cpu_print(NULL, p->text, values, (const uint8_t *)p->dtypes, n);
+}
+
+static rg_status
+explain(const rt_program *p, const rt_gpu_report *report, str *error)
+{
+    const ll_place *place = find_place(p->device, p->number, report->place);
+    const char *file = place ? place->file : NULL;
+    if (place && !file && p->fn->loc.file < p->fn->module->files.n)
+        file = p->fn->module->files.at[p->fn->loc.file].path;
+    str_addf(error, "%s: ", p->label);
+    if (place && place->line && file)
+        str_addf(error, "%s:%u: ", file, place->line);
+    else if (place && place->line)
+        str_addf(error, "line %u: ", place->line);
+    switch ((rt_fault)report->fault) {
+    case RT_OK:
+        return RG_OK;
+    case RT_FAULT_ASSERT:
+        str_addf(error, "assertion failed: %s", place && place->text ? place->text : "");
+        return RG_ASSERT;
+    case RT_FAULT_BUDGET:
+        str_addf(error, "the tape needs %llu bytes by now; the budget is %llu bytes",
+                 (unsigned long long)report->needed, (unsigned long long)report->budget);
+        return RG_BUDGET;
+    case RT_FAULT_MEMORY:
+        str_addz(error, "out of memory");
+        return RG_OUT_OF_MEMORY;
+    }
+    return RG_DEVICE;
+}
+
+/* What an earlier launch did wrong, once. The caller holds the lock. */
+static rg_status
+tell(rt_device *d, str *error)
+{
+    rg_status status = d->failed;
+    if (status)
+        str_add(error, str_view(&d->failure));
+    str_free(&d->failure);
+    d->failure = (str){0};
+    d->failed = RG_OK;
+    return status;
+}
+
+/* -- launches ------------------------------------------------------------------------------------------------------ */
+
+/* the number of the piece that begins at or below this address; -1: there is none */
+static ptrdiff_t
+piece_below(const rt_device *d, const void *memory)
+{
+    size_t lo = 0, hi = d->pieces.n;
+    while (lo < hi) {
+        size_t middle = (lo + hi) / 2;
+        if ((uintptr_t)d->pieces.at[middle].memory <= (uintptr_t)memory)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return (ptrdiff_t)lo - 1;
+}
+
+static bool
+is_ours(const rt_device *d, const void *memory)
+{
+    ptrdiff_t i = piece_below(d, memory);
+    return i >= 0 && (uintptr_t)memory - (uintptr_t)d->pieces.at[i].memory <= d->pieces.at[i].bytes;
+}
+
+/* A GPU would read garbage, or stop for good. */
+static bool
+reaches_all(const rt_program *p, const rt_arg *args, str *error)
+{
+    const ir_region *body = p->fn->body;
+    for (uint32_t i = 0; i < body->nparams; i++)
+        for (int plane = 0; plane < RT_PLANES; plane++)
+            if (args[i].plane[plane] && !is_ours(p->device, args[i].plane[plane])) {
+                str_addf(error, "%s: plane %d of argument %u is not in the memory of the device", p->label, plane, i);
+                return false;
+            }
+    return true;
+}
+
+static rt_simt_kernel *
+entry_of(const rt_program *p)
+{
+    ll_entry *entry = ll_code_entry(p->code);
+    rt_simt_kernel *kernel;
+    memcpy(&kernel, &entry, sizeof(kernel));
+    return kernel;
+}
+
+static rg_status
+run(rt_program *p, const rt_arg *args, str *error)
+{
+    rt_device *d = p->device;
+    rt_gpu_report *report = rt_simt_report(d->simt);
+    report->fault = 0;
+    const char *trouble = rt_simt_launch(d->simt, entry_of(p), args, p->number);
+    uint64_t lost = rt_simt_prints(d->simt, show_print, d);
+    if (lost)
+        printf("(%llu more prints did not fit the buffer)\n", (unsigned long long)lost);
+    if (trouble)
+        str_addf(error, "%s: %s", p->label, trouble);
+    return trouble ? RG_DEVICE : report->fault ? explain(p, report, error) : RG_OK;
+}
+
+static rg_status
+simt_launch(rt_program *p, const rt_arg *args, str *error)
+{
+    rt_device *d = p->device;
+    mem_owner locks;
+    enter(d, &locks);
+    rg_status status = tell(d, error);
+    if (!status && !reaches_all(p, args, error))
+        status = RG_DEVICE;
+    if (!status) {
+        d->failed = run(p, args, &d->failure);
+        if (d->failed == RG_DEVICE) /* a mistake of ours: where it is made */
+            status = tell(d, error);
+    }
+    leave(d, &locks);
+    return status;
+}
+
+static rg_status
+simt_sync(rt_device *d, str *error)
+{
+    mem_owner locks;
+    enter(d, &locks);
+    rg_status status = tell(d, error);
+    leave(d, &locks);
+    return status;
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+
+static rg_status
+simt_allocate(rt_device *d, size_t bytes, void **memory, str *error)
+{
+    char *taken = calloc(1, bytes + 64); /* so that one piece never begins where another ends */
+    if (!taken) {
+        str_addz(error, "out of memory");
+        return RG_OUT_OF_MEMORY;
+    }
+    mem_owner owns, locks;
+    mem_own(&owns, free, taken);
+    enter(d, &locks);
+    vec_push(&d->pieces, ((piece){taken, bytes}));
+    size_t at = d->pieces.n - 1;
+    for (; at > 0 && (uintptr_t)d->pieces.at[at - 1].memory > (uintptr_t)taken; at--)
+        d->pieces.at[at] = d->pieces.at[at - 1];
+    d->pieces.at[at] = (piece){taken, bytes};
+    leave(d, &locks);
+    mem_disown(&owns);
+    *memory = taken;
+    return RG_OK;
+}
+
+static void
+simt_give(rt_device *d, void *memory, size_t bytes)
+{
+    (void)bytes;
+    pthread_mutex_lock(&d->lock);
+    ptrdiff_t i = memory ? piece_below(d, memory) : -1;
+    assert((!memory || (i >= 0 && d->pieces.at[i].memory == memory)) && "memory of the device's");
+    if (i >= 0) {
+        memmove(&d->pieces.at[i], &d->pieces.at[i + 1], (d->pieces.n - (size_t)i - 1) * sizeof(piece));
+        d->pieces.n--;
+    }
+    pthread_mutex_unlock(&d->lock);
+    free(memory);
+}
+
+static rg_status
+simt_write(rt_device *d, void *to, const void *host, size_t bytes, str *error)
+{
+    (void)d, (void)error;
+    memcpy(to, host, bytes);
+    return RG_OK;
+}
+
+static rg_status
+simt_read(rt_device *d, void *host, const void *from, size_t bytes, str *error)
+{
+    memcpy(host, from, bytes);
+    return simt_sync(d, error);
+}
+
+static rg_status
+simt_copy(rt_device *d, void *to, const void *from, size_t bytes, str *error)
+{
+    (void)d, (void)error;
+    memmove(to, from, bytes);
+    return RG_OK;
+}
+
+static rg_status
+simt_fill(rt_device *d, void *to, const void *element, uint32_t size, size_t count, str *error)
+{
+    (void)d, (void)error;
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)to + i * size, element, size);
+    return RG_OK;
+}
+
+static bool
+simt_reaches(rt_device *d, const void *memory)
+{
+    pthread_mutex_lock(&d->lock);
+    bool ours = is_ours(d, memory);
+    pthread_mutex_unlock(&d->lock);
+    return ours;
+}
+
+static const rt_memory_table simt_memory = {
+    .allocate = simt_allocate,
+    .release = simt_give,
+    .write = simt_write,
+    .read = simt_read,
+    .copy = simt_copy,
+    .fill = simt_fill,
+    .reaches = simt_reaches,
+};
+
+const rt_device_table rt_device_simt = {
+    .name = "simt",
+    .stage = IR_STAGE_SLOTS,
+    .open = simt_open,
+    .close = simt_close,
+    .compile = simt_compile,
+    .release = simt_release,
+    .launch = simt_launch,
+    .simt = true,
+    .memory = &simt_memory,
+    .sync = simt_sync,
+};
