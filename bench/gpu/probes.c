@@ -109,8 +109,13 @@ error_of(run *r, const problem *p)
     return !good ? INFINITY : all > 1e-30 ? sqrt(off / all) : sqrt(off);
 }
 
+/* The best times of a shape: exact math (own or native, the faster), approximate; 0: none. */
+typedef struct summary {
+    double exact, fast, exact_probe, fast_probe;
+} summary;
+
 static bool
-print_row(const settings *s, const shape *h, math how, const problem *p, double *best)
+print_row(const settings *s, const shape *h, math how, const problem *p, summary *m)
 {
     run r;
     rg_context_desc desc = run_desc(s, how, 0);
@@ -120,7 +125,10 @@ print_row(const settings *s, const shape *h, math how, const problem *p, double 
     double primal = run_time(&r, p, rg_launch, s->repeat), gradient = run_time(&r, p, rg_launch_vjp, s->repeat);
     bool good = error <= (how == MATH_FAST ? 1e-1 : p->tolerance) && primal >= 0.0 && gradient >= 0.0;
     double probe = best_probe(s, h, how == MATH_FAST);
-    *best = how == MATH_FAST ? *best : smaller(*best, gradient);
+    if (how == MATH_FAST)
+        m->fast = gradient, m->fast_probe = probe;
+    else
+        m->exact = smaller(m->exact, gradient), m->exact_probe = probe;
     printf("| %-8s | %5d | %-9s | %-6s | %8.3f | %8.3f | %6.2f |", h->kernel, h->steps, spread_names[h->how],
            math_names[how], primal, gradient, gradient / primal);
     printf(probe > 0.0 ? " %8.3f | %6.2f |" : "        - |      - |", probe, gradient / probe);
@@ -128,6 +136,17 @@ print_row(const settings *s, const shape *h, math how, const problem *p, double 
     fflush(stdout);
     run_close(&r);
     return good;
+}
+
+static void
+print_summary(const shape *h, const summary *m)
+{
+    if (m->exact > 0.0 && m->exact_probe > 0.0)
+        printf("%s, %d steps, %s: %.2f of the best probe", h->kernel, h->steps, spread_names[h->how], m->exact / m->exact_probe);
+    if (m->fast > 0.0 && m->fast_probe > 0.0)
+        printf("; fast math %.2f", m->fast / m->fast_probe);
+    if (m->exact > 0.0 && m->exact_probe > 0.0)
+        printf("\n");
 }
 
 /* The layout that gives each thread a slice. */
@@ -158,24 +177,24 @@ part_probes(const settings *s)
         {"products", 1024, SPREAD_RAGGED}, {"sines", 64, SPREAD_UNIFORM},      {"products", 64, SPREAD_UNIFORM},
         {"sines", 64, SPREAD_RAGGED},      {"products", 64, SPREAD_RAGGED},    {"sines", 1024, SPREAD_RARE},
         {"products", 1024, SPREAD_RARE}};
+    enum { SHAPES = sizeof shapes / sizeof *shapes };
     int n = (int)(1048576 * s->scale);
-    double whole = 0.0;
+    summary all[SHAPES] = {{0}};
     bool good = true;
     printf("\n%d threads, ms\n| kernel   | steps | trips     | math   |  forward | gradient |  ratio | by probe |  ours/ |"
            " error   |\n|---|---|---|---|---|---|---|---|---|---|\n", n);
-    for (unsigned k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    for (unsigned k = 0; k < SHAPES; k++) {
         problem p;
-        double best = 0.0;
         problem_recurrence(&p, shapes[k].kernel, n, shapes[k].steps, shapes[k].how);
         for (math how = MATH_OWN; how <= MATH_FAST; how++)
             if (strcmp(p.kernel, "sines") == 0 || how == MATH_OWN)
-                good &= print_row(s, &shapes[k], how, &p, &best);
-        if (k == 0)
-            whole = best;
+                good &= print_row(s, &shapes[k], how, &p, &all[k]);
         problem_free(&p);
     }
-    if (slices(s) > 0.0 && whole > 0.0)
+    for (unsigned k = 0; k < SHAPES; k++)
+        print_summary(&shapes[k], &all[k]);
+    if (slices(s) > 0.0 && all[0].exact > 0.0)
         printf("a slice of memory for each thread (stack_layout): %.2f ms, %.1f times ours\n", slices(s),
-               slices(s) / whole);
+               slices(s) / all[0].exact);
     return good;
 }
