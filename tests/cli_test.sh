@@ -285,6 +285,19 @@ expect 1 explain k.c cube --device abacus
 says 'there is no device "abacus" (there is cpu'
 expect 1 run k.c ramp n=4 x=zeros --device abacus
 says 'there is no device "abacus" (there is cpu'
+expect 0 run k.c cube n=3 k=2 x=1,2,-3 y=zeros --vjp y=1,0,0.5
+says 'y: f64[3] = 2 16 -54'
+says 'x.adj: f64[3] = 6 0 27'
+expect 1 run k.c cube n=3 k=2 x=1,2 y=zeros
+says 'parameter `x` has 3 elements, not 2'
+expect 1 run k.c cube n=3 k=2 x=1,two,3 y=zeros
+says 'give a .npy file, zeros, ones or numbers'
+expect 1 run k.c cube n=3 k=2 x=1,2,3 y=zeros --vjp y=1,2
+says '24 bytes'
+expect 0 run k.c matrix n=2 m=2 a=1,2,3,4 y=0,0
+says 'y: f32[2] = 5 11'
+expect 0 run k.c relax n=2 steps=1,0 x=0.5,1 loss=zeros
+says 'loss: f32[1] = 1.57'
 expect 0 run k.c ramp n=4 x=zeros --checked
 says 'x: f32[4] = 0.25 0.5 0.75 1'
 expect 0 explain k.c relax --grad

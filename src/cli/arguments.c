@@ -1,6 +1,7 @@
 /* A kernel's arguments from the words of a command line. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 #include "cli/npy.h"
+#include "ir/ir.h"
 
 #include <errno.h>
 
@@ -151,6 +152,31 @@ parse_shape(const char *text, uint32_t *rank, int64_t *shape)
     return true;
 }
 
+/* "0.5,2,4": elements of the dtype, one after the other, for mem_free; NULL: something else. */
+static void *
+parse_list(const char *text, rg_dtype dtype, size_t *count)
+{
+    size_t size = rg_dtype_size(dtype), most = 1;
+    for (const char *p = text; *p; p++)
+        most += *p == ',';
+    char *data = mem_alloc(most * size), *end = (char *)(uintptr_t)text;
+    for (*count = 0; *count < most; ++*count) {
+        const char *start = *count ? end + 1 : end;
+        uint64_t bits;
+        if (dtype >= RG_F16)
+            bits = ir_float_bits(dtype, strtod(start, &end));
+        else
+            bits = *start == '-' ? (uint64_t)strtoll(start, &end, 0) : strtoull(start, &end, 0);
+        if (end == start || (*end && *end != ','))
+            break;
+        memcpy(data + *count * size, &bits, size); /* little-endian */
+    }
+    if (*count == most)
+        return data;
+    mem_free(data);
+    return NULL;
+}
+
 /* What the kernel's extents say; false if they leave an axis open. */
 static bool
 known_shape(cli_arguments *a, uint32_t i, uint32_t *rank, int64_t *shape)
@@ -187,6 +213,30 @@ array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *r
     return code;
 }
 
+/* In the shape that the kernel says, else in a row. */
+static int
+array_of_list(cli_arguments *a, uint32_t i, const void *list, size_t count)
+{
+    const rg_param *p = &a->params[i];
+    uint32_t rank;
+    int64_t shape[RG_MAX_RANK] = {0}, known = 1;
+    bool said = known_shape(a, i, &rank, shape);
+    for (uint32_t k = 0; k < rank && said; k++)
+        known *= shape[k];
+    if (!said && p->rank != 1)
+        return cli_fail("parameter `%s` has rank %u and a shape that does not follow from other parameters; give a .npy "
+                        "file",
+                        p->name.ptr, p->rank);
+    if (said && (size_t)known != count)
+        return cli_fail("parameter `%s` has %lld elements, not %zu", p->name.ptr, (long long)known, count);
+    if (!said)
+        shape[0] = (int64_t)count;
+    int code = make_array(a, i, said ? rank : 1, shape);
+    if (!code && rg_array_write(a->arrays[i], RG_PRIMAL, list, count * rg_dtype_size(p->dtype)))
+        code = cli_fail_api();
+    return code;
+}
+
 static int
 set_array(cli_arguments *a, uint32_t i, const char *value)
 {
@@ -197,6 +247,13 @@ set_array(cli_arguments *a, uint32_t i, const char *value)
         return array_of_constant(a, i, value, value + 5, 0);
     if (strncmp(value, "ones", 4) == 0 && (value[4] == 0 || value[4] == ':'))
         return array_of_constant(a, i, value, value + 4, 1);
+    size_t count;
+    void *list = strchr(value, ',') ? parse_list(value, p->dtype, &count) : NULL;
+    if (list) {
+        int code = array_of_list(a, i, list, count);
+        mem_free(list);
+        return code;
+    }
     char *end;
     double number = strtod(value, &end);
     if (*value && !*end && p->record) { /* a pointer to one struct: its fields are numbers */
@@ -207,7 +264,7 @@ set_array(cli_arguments *a, uint32_t i, const char *value)
         return code;
     }
     return cli_fail(
-        "parameter `%s` is an array of %s with rank %u; give a .npy file, zeros or ones",
+        "parameter `%s` is an array of %s with rank %u; give a .npy file, zeros, ones or numbers: 1,2,3",
         p->name.ptr, rg_dtype_name(p->dtype), p->rank);
 }
 
@@ -298,8 +355,16 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
         return code;
     if (strcmp(value, "zeros") == 0 || strcmp(value, "ones") == 0)
         return rg_array_fill(array, plane, value[0] == 'o') ? cli_fail_api() : CLI_OK;
+    size_t count;
+    void *list = ends_with_npy(value) ? NULL : parse_list(value, a->params[i].dtype, &count);
+    if (list) {
+        if (rg_array_write(array, plane, list, count * rg_dtype_size(a->params[i].dtype)))
+            code = cli_fail_api();
+        mem_free(list);
+        return code;
+    }
     if (!ends_with_npy(value))
-        return cli_fail("`%s`: give a .npy file, zeros or ones", word);
+        return cli_fail("`%s`: give a .npy file, zeros, ones or numbers: 1,2,3", word);
     npy file;
     str error = {0};
     if (npy_read(value, &file, &error))
