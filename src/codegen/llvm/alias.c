@@ -51,10 +51,24 @@ scope_direction(const ir_op *op)
     return op->beside ? 0 : op->direction;
 }
 
+/* what has no other way to be written to */
+static void
+mark_written(gen *g, const ir_op *op)
+{
+    bool restores = op->code == RG_OP_TAPE_RESTORE;
+    if (op->code != RG_OP_STORE && op->code != RG_OP_RMW && !restores)
+        return;
+    const ir_value *buffer = op->args[restores];
+    for (uint32_t place = 0; place <= temporaries(g); place++)
+        if (may_touch(g, buffer, place))
+            g->written_planes[place] |= (uint8_t)(1u << (restores ? RG_PRIMAL : op->plane));
+}
+
 static bool
 mark_used(ir_op *op, void *user)
 {
     gen *g = user;
+    mark_written(g, op);
     if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
         return true;
     for (uint32_t place = 0; place <= temporaries(g); place++)
@@ -109,6 +123,7 @@ gen_make_alias_scopes(gen *g)
     if (!g->options->noalias)
         return;
     g->used_planes = arena_new_n(g->scratch, uint64_t, (temporaries(g) + 1) * RT_PLANES);
+    g->written_planes = arena_new_n(g->scratch, uint8_t, temporaries(g) + 1);
     g->scopes = arena_new_n(g->scratch, alias_node, SCOPES_MAX);
     ir_walk(g->ir->body, mark_used, g);
     g->few_directions = true;
@@ -127,9 +142,24 @@ gen_mark_own(gen *g, LLVMValueRef access)
     return access;
 }
 
+/* Whether nothing writes to what op loads as long as the launch runs; temporaries change hands. */
+static bool
+stands_still(gen *g, const ir_op *op)
+{
+    if (op->code != RG_OP_LOAD || !g->options->noalias || may_touch(g, op->args[0], temporaries(g)))
+        return false;
+    for (uint32_t place = 0; place < temporaries(g); place++)
+        if ((g->written_planes[place] >> op->plane & 1) && may_touch(g, op->args[0], place))
+            return false;
+    return true;
+}
+
 void
 gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
 {
+    /* GPUs read it through another cache, and need not wait for others */
+    if (g->options->simt && stands_still(g, op) && LLVMIsALoadInst(access))
+        gen_invariant(g, access);
     LLVMMetadataRef in[SCOPES_MAX + 1], apart[SCOPES_MAX + 1];
     size_t nin = 0, napart = 0;
     for (uint32_t i = 0; i < g->nscopes; i++) {

@@ -93,6 +93,7 @@ typedef struct gen {
     LLVMValueRef zero_cell; /* what planes that are not there read */
     uint32_t nbuffers;      /* parameters and results */
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
+    uint8_t *written_planes; /* by parameter: bits of the planes that the kernel writes */
     uint32_t directions[RG_PLANE_COUNT];
     uint32_t beside; /* where they lie side by side: how many */
     uint32_t threads; /* of a group, at most; 0: none has lanes */

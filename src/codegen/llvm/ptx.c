@@ -9,6 +9,7 @@
 
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
+#include <llvm/Config/llvm-config.h>
 
 extern const unsigned char gpu_nvptx_bitcode[];
 extern const size_t gpu_nvptx_bitcode_size;
@@ -108,6 +109,18 @@ pass_by_value(unit *u, LLVMValueRef entry, uint32_t n)
     add_string_attribute(u, entry, 2, "nvvm.grid_constant", "");
 }
 
+#if LLVM_VERSION_MAJOR >= 20
+/* Nobody but the device looks on while a launch runs. */
+static void
+narrow_atomics(LLVMValueRef fn, unsigned scope)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(fn); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAtomic(i))
+                LLVMSetAtomicSyncScopeID(i, scope);
+}
+#endif
+
 /* All that it calls stays inside; tasks run in place. */
 static void
 make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
@@ -119,6 +132,11 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     if (ll_ptx_by_value(fn))
         pass_by_value(u, entry, arguments_of(fn));
     unsigned never = attribute_kind("noinline"), always = attribute_kind("alwaysinline");
+#if LLVM_VERSION_MAJOR >= 20
+    unsigned scope = LLVMGetSyncScopeID(u->g.context, "device", 6);
+    for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
+        narrow_atomics(f, scope);
+#endif
     for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || f == entry)
             continue;
