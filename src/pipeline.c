@@ -234,6 +234,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
             pass_simplify(m, IR_STAGE_AD, diags);
         }
     }
+    /* warps are full where rows are short */
+    if (m->simt)
+        PASS_RUN(m, lower_domain, IR_STAGE_AD, diags);
     /* what is recalled now is recorded, by each thread or by a group of them */
     if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, diags))
         pass_simplify(m, IR_STAGE_AD, diags);

@@ -31,6 +31,13 @@ straight(ir_module *m)
     return simplify(m) || changed;
 }
 
+static bool
+warps(ir_module *m)
+{
+    m->simt = true;
+    return lower_domain(m);
+}
+
 /* as for code generation */
 static bool
 lowered_tape(ir_module *m)
@@ -62,6 +69,7 @@ static const struct {
     {"opt_hoist", opt_hoist},   {"opt_put_back", opt_put_back},
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
+    {"lower_domain", warps},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 

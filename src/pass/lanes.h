@@ -22,6 +22,7 @@ typedef enum lane_wrap {
 
 typedef struct lane_shape {
     uint8_t kind, wrap;
+    bool rows; /* LANES_ANY: but often the same in all threads of a group, as i / n is */
     int64_t stride;
 } lane_shape;
 
@@ -61,10 +62,12 @@ typedef struct lanes {
 bool lanes_find_shapes(lanes *l, const ir_region *r); /* once; returns whether anything changed */
 lane_shape lanes_shape_of(const lanes *l, const ir_value *v);
 bool lanes_is_same(const lanes *l, const ir_value *v);
+bool lanes_is_alike(const lanes *l, const ir_value *v); /* the same, or often so */
 lane_loop *lanes_loop_of(lanes *l, const ir_op *op);
 /* how many subscripts an access to memory has; whether all threads of the group touch one element */
 uint32_t lanes_subscripts(const ir_op *op);
 bool lanes_one_element(const lanes *l, const ir_op *op);
+bool lanes_row_element(const lanes *l, const ir_op *op); /* ... or often do */
 /* whether a load or store with these subscripts touches successive elements */
 bool lanes_successive(const lanes *l, const ir_op *op);
 

@@ -120,6 +120,47 @@ rmw_in_lanes(lanes *l, const ir_op *op)
         lanes_set(l, op->results[0], NULL, ir_op_result(made, l->fn, lanes_type(l, op->results[0]->type), NULL));
 }
 
+/* whether subscript i differs in any lane that takes part from what it is in the first one of them, `lane` */
+static ir_value *
+differs_from(lanes *l, const ir_op *op, ir_value *differs, uint32_t i, ir_value *lane, ir_value **first)
+{
+    ir_value *at = lanes_operand(l, op->args[i]);
+    *first = of_lane(l, at, lane);
+    if (!at->type.lanes)
+        return differs;
+    ir_value *other = lanes_compare(l, RG_OP_NE, at, *first);
+    return differs ? lanes_binary(l, RG_OP_OR, differs, other) : other;
+}
+
+/* Lanes often meet at one element: if all do, they update it once. */
+static void
+rmw_by_rows(lanes *l, const ir_op *op)
+{
+    uint32_t n = lanes_subscripts(op);
+    ir_value *value = lanes_all(l, op->args[1 + n]), *mask = lanes_active(l), *differs = NULL;
+    ir_value **first = arena_new_n(l->scratch, ir_value *, n + 1), *lane = lanes_const(l, RG_I32, 0);
+    if (l->mask) { /* those that are threads are the first ones */
+        ir_value *bits = lanes_unary(l, RG_OP_LANES_BITS, ir_scalar(RG_U64), mask);
+        lane = lanes_cast(l, lanes_unary(l, RG_OP_CTZ, bits->type, bits), RG_I32);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        differs = differs_from(l, op, differs, 1 + i, lane, &first[i]);
+    differs = mask ? lanes_binary(l, RG_OP_AND, differs, mask) : differs;
+    ir_op *ask = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, differs)}, 2);
+    ir_region *was = lanes_enter(l, ask->regions[0]);
+    rmw_in_lanes(l, op);
+    lanes_yield(l, 0, NULL);
+    lanes_enter(l, ask->regions[1]);
+    ir_op *made = like(l, op);
+    ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
+    for (uint32_t i = 0; i < n; i++)
+        ir_op_arg(made, l->fn, first[i]);
+    ir_op_arg(made, l->fn, lanes_reduce(l, (rg_rmw)op->rmw, lanes_or_identity(l, mask, value, (rg_rmw)op->rmw)));
+    ir_append(l->into, made);
+    lanes_yield(l, 0, NULL);
+    lanes_enter(l, was);
+}
+
 void
 lanes_rmw(lanes *l, const ir_op *op)
 {
@@ -130,6 +171,8 @@ lanes_rmw(lanes *l, const ir_op *op)
         once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
     } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !lanes_one_element(l, op)) {
         access(l, op, lanes_all(l, value), lanes_active(l));
+    } else if (l->fn->module->simt && op->atomic && combines(op) && lanes_row_element(l, op)) {
+        rmw_by_rows(l, op);
     } else if (l->fn->module->simt && (op->atomic || !lanes_one_element(l, op))) {
         rmw_in_lanes(l, op);
     } else {

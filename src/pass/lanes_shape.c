@@ -10,7 +10,10 @@
 
 enum { STRIDE_MAX = 1 << 30 };
 
-static const lane_shape same = {LANES_SAME, WRAPS_NOT, 0}, any = {LANES_ANY, WRAPS_NOT, 0};
+enum { ROW_MIN = 8 }; /* threads for which i / n is the same, if it is to matter */
+
+static const lane_shape same = {LANES_SAME, WRAPS_NOT, false, 0}, any = {LANES_ANY, WRAPS_NOT, false, 0};
+static const lane_shape rows = {LANES_ANY, WRAPS_NOT, true, 0};
 
 lane_shape
 lanes_shape_of(const lanes *l, const ir_value *v)
@@ -42,6 +45,18 @@ dtype_of(const ir_value *v)
     return (rg_dtype)v->type.dtype;
 }
 
+static bool
+is_alike(lane_shape s)
+{
+    return s.kind == LANES_SAME || s.rows;
+}
+
+bool
+lanes_is_alike(const lanes *l, const ir_value *v)
+{
+    return is_alike(lanes_shape_of(l, v));
+}
+
 /* -- growing ------------------------------------------------------------------------------------- */
 
 static lane_shape
@@ -51,8 +66,8 @@ join(lane_shape x, lane_shape y)
         return y;
     if (y.kind == LANES_UNSEEN)
         return x;
-    if (x.kind != y.kind || x.stride != y.stride)
-        return any;
+    if (x.kind != y.kind || x.stride != y.stride || x.rows != y.rows)
+        return is_alike(x) && is_alike(y) ? rows : any;
     x.wrap = x.wrap > y.wrap ? x.wrap : y.wrap;
     return x;
 }
@@ -61,7 +76,7 @@ static void
 grow(lanes *l, const ir_value *v, lane_shape s)
 {
     lane_shape *at = &l->shapes[v->id], joined = join(*at, s);
-    if (joined.kind != at->kind || joined.stride != at->stride || joined.wrap != at->wrap) {
+    if (joined.kind != at->kind || joined.stride != at->stride || joined.wrap != at->wrap || joined.rows != at->rows) {
         *at = joined;
         l->changed = true;
     }
@@ -101,7 +116,7 @@ step(const ir_value *v, lane_shape from, int64_t stride)
         return any;
     if (stride == 0)
         return same;
-    return (lane_shape){LANES_STEP, ir_bits(dtype_of(v)) < 64 ? WRAPS : WRAPS_NOT, stride};
+    return (lane_shape){LANES_STEP, ir_bits(dtype_of(v)) < 64 ? WRAPS : WRAPS_NOT, false, stride};
 }
 
 static lane_shape
@@ -141,19 +156,29 @@ shape_of_cast(const ir_op *op, lane_shape x)
     return from == to ? x : step(op->results[0], x, x.stride);
 }
 
+/* whether successive numbers divided by this one may often be equal */
+static bool
+is_row(const ir_value *divisor)
+{
+    uint64_t bits;
+    return !ir_is_const(divisor, &bits) || bits >= ROW_MIN;
+}
+
 static lane_shape
 shape_of_scalar(const lanes *l, const ir_op *op)
 {
     lane_shape s[3] = {same, same, same};
-    bool alike = true;
+    bool all_same = true, alike = true, differs = false;
     for (uint32_t i = 0; i < op->nargs; i++) {
         s[i] = lanes_shape_of(l, op->args[i]);
-        alike &= s[i].kind == LANES_SAME;
-        if (s[i].kind == LANES_ANY)
-            return any;
+        all_same &= s[i].kind == LANES_SAME;
+        alike &= is_alike(s[i]);
+        differs |= s[i].kind == LANES_ANY;
     }
-    if (alike)
+    if (all_same)
         return same;
+    if (alike || differs)
+        return alike ? rows : any;
     if (!ir_is_int(dtype_of(op->args[0])))
         return any;
     switch ((int)op->code) {
@@ -168,6 +193,9 @@ shape_of_scalar(const lanes *l, const ir_op *op)
                                          : any;
     case RG_OP_SHL:
         return s[1].kind == LANES_SAME ? shape_of_product(op, op->args[1], s[0]) : any;
+    case RG_OP_DIV:
+    case RG_OP_FLOORDIV:
+        return s[1].kind == LANES_SAME && is_row(op->args[1]) ? rows : any;
     case RG_OP_CAST:
         return shape_of_cast(op, s[0]);
     }
@@ -187,6 +215,15 @@ lanes_one_element(const lanes *l, const ir_op *op)
 {
     for (uint32_t i = 1; i <= lanes_subscripts(op); i++)
         if (!lanes_is_same(l, op->args[i]))
+            return false;
+    return true;
+}
+
+bool
+lanes_row_element(const lanes *l, const ir_op *op)
+{
+    for (uint32_t i = 1; i <= lanes_subscripts(op); i++)
+        if (!lanes_is_alike(l, op->args[i]))
             return false;
     return true;
 }
@@ -324,7 +361,7 @@ see_op(lanes *l, const ir_op *op, bool diverged)
     }
     switch ((int)op->code) {
     case RG_OP_LOAD:
-        grow(l, op->results[0], lanes_one_element(l, op) ? same : any);
+        grow(l, op->results[0], lanes_one_element(l, op) ? same : lanes_row_element(l, op) ? rows : any);
         break;
     case RG_OP_RMW:
     case RG_OP_CALL:

@@ -244,7 +244,7 @@ find_shapes(lanes *l, const tasks *all)
     for (size_t i = 0; i < all->n; i++) {
         const ir_region *body = all->at[i]->regions[0];
         uint32_t last = all->at[i]->attr.rank - 1;
-        l->shapes[body->params[last]->id] = (lane_shape){LANES_STEP, WRAPS_NOT, 1};
+        l->shapes[body->params[last]->id] = (lane_shape){LANES_STEP, WRAPS_NOT, false, 1};
     }
     while (changed) {
         changed = false;
