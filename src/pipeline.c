@@ -210,6 +210,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
         return NULL;
     if (reverse && o->shared)
         ir_walk(fn->body, make_atomic, NULL);
+    /* accesses of derivatives too; what is loaded is no longer decided by differentiation */
+    if (o->checked && PASS_RUN(m, check_subscripts, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;

@@ -69,7 +69,7 @@ static const struct {
     {"opt_hoist", opt_hoist},   {"opt_put_back", opt_put_back},
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
-    {"lower_domain", warps},
+    {"lower_domain", warps},     {"check_subscripts", check_subscripts},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 

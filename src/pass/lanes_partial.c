@@ -86,7 +86,8 @@ static bool
 has_order(ir_op *op, void *user)
 {
     bool adds = op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
-    bool effect = ir_ops[op->code].flags & (IR_WRITE | IR_EFFECT) && op->code != RG_OP_EXIT_IF && op->code != RG_OP_UNWIND;
+    bool control = op->code == RG_OP_EXIT_IF || op->code == RG_OP_UNWIND || op->code == RG_OP_ASSERT;
+    bool effect = ir_ops[op->code].flags & (IR_WRITE | IR_EFFECT) && !control;
     *(bool *)user |= (effect && !adds) || (op->code == RG_OP_LOAD && op->plane);
     return !*(bool *)user;
 }
