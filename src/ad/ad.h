@@ -61,16 +61,18 @@ typedef struct ad_target {
     double frame;       /* pushing and popping a frame, whatever it holds */
     double byte;        /* writing and reading one byte of it */
     uint32_t registers; /* bytes of values that a lane can hold at once */
+    uint32_t code;      /* simple operations that a loop may grow to; 0: any number */
+    bool pairs;         /* a sine costs little beside the cosine, whatever the type */
 } ad_target;
 
-extern const ad_target ad_target_cpu;
+extern const ad_target ad_target_cpu, ad_target_gpu;
 
 /* How the module's ad_plan and ad_chunks decide; all-zero: by their costs. Gradients do not depend on it. */
 typedef struct ad_plan_options {
     ad_force force;
     uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
     uint32_t drop;  /* loops drop frames of more bytes and record them again; 0: as the budget wants */
-    const ad_target *target; /* NULL: the CPU */
+    const ad_target *target; /* NULL: the CPU, or for warps a GPU */
 } ad_plan_options;
 
 /* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256), drop=N (1 to 65535). False:

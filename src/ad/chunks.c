@@ -14,7 +14,11 @@
 #include "ir/recall.h"
 
 /* copies of the body's and its reverse's ops that one loop may grow to */
-enum { MAX_OPS = 2000 };
+enum { MAX_OPS = 2000, FUNCTION = 24 /* what one of the math library counts for in code */ };
+
+typedef struct body_size {
+    uint32_t ops, code;
+} body_size;
 
 typedef struct owned {
     ir_value *result, *value; /* of the recall, and what it recalls */
@@ -94,11 +98,30 @@ collect(ir_op *op, void *user)
     return true;
 }
 
+static const ad_target *
+target_of(const chunks *x)
+{
+    const ad_target *usual = x->fn->module->simt ? &ad_target_gpu : &ad_target_cpu;
+    return x->options->target ? x->options->target : usual;
+}
+
+/* the largest power of two of iterations that fit */
+static uint32_t
+most_by_code(const ad_target *target, const body_size *body, const body_size *reverse, uint32_t most)
+{
+    uint32_t size = 1, each = body->code + reverse->code + 1;
+    while (2 * size <= most && (uint64_t)2 * size * each <= target->code)
+        size *= 2;
+    return size;
+}
+
 static bool
 repeats_alone(ir_op *op, void *user)
 {
-    uint32_t *ops = user;
-    *ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    body_size *b = user;
+    bool function = ir_ops[op->code].flags & IR_FUNCTION;
+    b->ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    b->code += function ? FUNCTION : op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
     return !op->records && !op->rewinds && op->code != RG_OP_UNWIND;
 }
 
@@ -159,16 +182,19 @@ static uint32_t
 choose_size(chunks *x)
 {
     ad_chunk *c = &x->now;
-    uint32_t ops = 0, reverse = 0;
-    bool alone = ir_walk(c->loop->regions[0], repeats_alone, &ops) && carries_scalars(c->loop);
+    const ad_target *target = target_of(x);
+    body_size body = {0}, reverse = {0};
+    bool alone = ir_walk(c->loop->regions[0], repeats_alone, &body) && carries_scalars(c->loop);
     for (size_t i = 0; alone && i < c->unwinds.n; i++)
         alone = ir_walk(c->unwinds.at[i]->regions[0], repeats_alone, &reverse);
     if (!alone || !c->unwinds.n || !slice_loop(x))
         return 0;
-    uint32_t most = MAX_OPS / (c->slice.ops + reverse + 1);
+    uint32_t most = MAX_OPS / (c->slice.ops + reverse.ops + 1);
     uint32_t size = x->options->chunk;
-    if (!size)
-        size = ad_chunk_cheapest(c, x->options->target ? x->options->target : &ad_target_cpu);
+    if (!size) {
+        size = ad_chunk_cheapest(c, target);
+        most = target->code ? most_by_code(target, &body, &reverse, most) : most;
+    }
     size = size < most ? size : most;
     return size > 1 ? size : 0;
 }

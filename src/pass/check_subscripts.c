@@ -6,7 +6,7 @@
  *
  * After all differentiation, so that every form has its checks: the reverse of a split launch drops what the forward
  * sweep asserts, and has accesses of its own. As everywhere, an index may leave its axis while the element stays in
- * the array: C walks rows through pointers. */
+ * the array: C walks rows through pointers. Before lower_lanes, whose groups assert for each of their threads. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
@@ -85,7 +85,8 @@ look_in(edit *e, ir_region *r)
         bool access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
         if (access && op->args[0]->type.kind == IR_BUFFER)
             check(e, op);
-        for (uint32_t i = 0; i < op->nregions; i++)
+        bool groups = op->code == RG_OP_PARALLEL && op->regions[0]->nparams > op->attr.rank;
+        for (uint32_t i = 0; i < op->nregions && !groups; i++)
             look_in(e, op->regions[i]);
     }
 }

@@ -34,12 +34,11 @@ stays(const ir_op *parallel)
 {
     uint64_t row;
     uint32_t rank = parallel->attr.rank;
-    const ir_op *forward = parallel->rewinds ? ir_trace_maker(parallel->args[2 * rank]) : NULL;
     if (rank < 2 || parallel->regions[0]->nparams > rank)
         return true;
-    /* both or neither; forward stands before, so it has one index by now if it was changed */
-    if (forward)
-        return forward->attr.rank > 1;
+    /* both or neither; the other one stands before, so it has one index by now if it was changed */
+    if (parallel->rewinds)
+        return ir_trace_maker(parallel->args[2 * rank])->attr.rank > 1;
     return known_count(parallel, rank - 1, &row) && row % WARP == 0;
 }
 
