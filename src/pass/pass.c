@@ -12,6 +12,7 @@ static const struct {
     {"print", "the IR after each pass that changed it; print=PASS: before and after that one"},
     {"verify", "verify after every pass, also one that says it changed nothing"},
     {"time", "milliseconds of each pass"},
+    {"gpu", "of each kernel that a GPU loads: registers, memory of a thread's own, blocks, milliseconds"},
     {"stop",
      "stop=N: only the first N optimising passes of each module change anything (to bisect)"},
 };

@@ -8,6 +8,7 @@ static const rt_device_table *const devices[] = {
 #endif
     &rt_device_interp,
 #if RG_HAVE_LLVM
+    &rt_device_cuda,
     &rt_device_simt,
 #endif
 };

@@ -75,11 +75,13 @@ typedef struct rt_device_table {
     const rt_memory_table *memory;
     rg_status (*sync)(rt_device *device, str *error); /* waits; what went wrong since the last time */
     const rt_graph_table *graphs;
+    uint64_t (*tape_peak)(rt_device *device); /* the most bytes of tape that a launch has had in use; NULL: not counted */
 } rt_device_table;
 
 extern const rt_device_table rt_device_interp;
 #if RG_HAVE_LLVM
 extern const rt_device_table rt_device_cpu;
+extern const rt_device_table rt_device_cuda;
 extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests */
 #endif
 

@@ -1,0 +1,141 @@
+/* Inside device "cuda": what its files share. SPDX-License-Identifier: Apache-2.0
+ *
+ * Everything is done in one stream, `stream`; what programs need before they run is made in `side` and waited for. Of
+ * the rest nothing waits but what says so. What goes wrong on the device is found in a report (rt/gpu/launch.h) that lies
+ * in the host's memory and is read after each wait.
+ *
+ * Each program has a rt_gpu_launch of its own, so that reports say whose they are; the pool of tape pages and all else
+ * that these records point to is the device's: launches run one after the other. */
+#ifndef RT_CUDA_CUDA_H
+#define RT_CUDA_CUDA_H
+
+#include "codegen/llvm/ll.h"
+#include "rt/cuda/driver.h"
+#include "rt/cuda/needs.h"
+#include "rt/device.h"
+#include "rt/gpu/launch.h"
+
+/* A piece of pinned memory on the way to or from the device. */
+typedef struct rt_stage {
+    char *memory;
+    size_t used;  /* bytes that are being written from */
+    void *event;  /* if pending: they have been */
+    bool pending;
+} rt_stage;
+
+/* The pool of tape pages and temporary arrays: addresses for all memory of the GPU, memory behind the first `mapped`
+ * bytes of them. Where the driver cannot do that, memory that is taken anew when there is to be more. */
+typedef struct rt_tape {
+    uint64_t most;   /* that the pool may take: the GPU's memory */
+    uint64_t budget; /* that tapes may take of it */
+    uint64_t mapped;
+    uint64_t address;  /* aligned to a page */
+    uint64_t memory;   /* what the driver gave */
+    uint64_t reserved; /* 0: no addresses without memory */
+    size_t step;       /* memory comes in multiples of it */
+    vec(struct { uint64_t handle; uint64_t bytes; }) parts;
+} rt_tape;
+
+struct rt_device {
+    rt_driver driver;
+    int device;
+    unsigned processors, warps; /* warps: resident at most */
+    int generation;             /* 90: sm_90 */
+    void *context, *stream, *side, *pool;
+    bool retained, own_stream;
+    bool native_math, fast_math;
+    str libdevice; /* path; empty: not found */
+    bool recording; /* by us, or by the caller whose stream it is */
+    uint32_t graphs; /* alive */
+    rt_stage stage[2];
+    unsigned now; /* the one that is filled */
+    rt_tape tape;
+    uint64_t partials, again;  /* rt_gpu_launch's */
+    rt_gpu_report *report;     /* as the host sees it; NULL: not made yet */
+    uint64_t report_address;   /* as the device does */
+    rt_gpu_prints *prints;     /* NULL: no program prints */
+    uint64_t prints_address;
+    const char *last;          /* label of the last program launched since a wait */
+    bool several, printing;    /* others were, too; one of them prints */
+    vec(rt_program *) programs; /* by number; NULL: free */
+    vec(uint64_t) later_memory; /* to be given back when nothing is recorded */
+    vec(void *) later_modules;  /* ... when no graph is left either */
+    vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
+    rg_status failed;           /* of an earlier launch, not told yet */
+    str failure;
+    str lost; /* why nothing works any more; empty: it does */
+};
+
+struct rt_program {
+    rt_device *device;
+    const ir_fn *fn;
+    const char *label;
+    uint32_t number;
+    bool numbered;
+    void *module, *function;
+    ll_gpu_info info;
+    uint64_t record;   /* rt_gpu_launch */
+    uint64_t args;     /* arguments that are too many to be passed by value; 0: they are */
+    uint32_t resident; /* blocks that run at once */
+    rt_needs needs;
+};
+
+/* -- device.c */
+
+/* The device's context is the calling thread's between these two. RG_DEVICE, with a text: the device is lost. Leave in
+ * any case. `error` may be NULL. */
+typedef struct rt_entry {
+    rt_device *device;
+    bool pushed;
+    mem_owner leaves;
+} rt_entry;
+rg_status rt_cuda_enter(rt_entry *entry, rt_device *d, str *error);
+/* ... also of a device that is lost: its driver then refuses what it is asked, which no longer matters */
+void rt_cuda_enter_to_release(rt_entry *entry, rt_device *d);
+void rt_cuda_leave(rt_entry *entry);
+/* What had to wait while launches were recorded. */
+void rt_cuda_catch_up(rt_device *d);
+/* While launches are recorded the driver refuses whatever might disturb them: called before and after what does not, with
+ * RT_CAPTURE_RELAXED and then with what that became. */
+void rt_cuda_watch(rt_device *d, int *mode);
+/* code 0: RG_OK. Else adds "cannot DOING: NAME (text)", and remembers it if the device is lost. */
+rg_status rt_cuda_check(rt_device *d, int code, const char *doing, str *error);
+rg_status rt_cuda_open(const rt_device_desc *desc, rt_device **device, str *error);
+void rt_cuda_close(rt_device *d);
+
+/* -- tape.c */
+
+rg_status rt_cuda_tape_open(rt_device *d, uint64_t budget, str *error);
+void rt_cuda_tape_close(rt_device *d);
+/* At least so many bytes, or what can be had. Waits if it grows. */
+rg_status rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error);
+/* Twice as many, within the budget, if a launch has used half of what there is: loops drop frames before it is all. */
+rg_status rt_cuda_tape_follow(rt_device *d, str *error);
+
+/* -- report.c */
+
+rg_status rt_cuda_report_open(rt_device *d, str *error);
+void rt_cuda_report_close(rt_device *d);
+rg_status rt_cuda_prints_open(rt_device *d, str *error); /* once; the first program that prints asks for it */
+/* After a wait: prints, and what went wrong since the last time. */
+rg_status rt_cuda_collect(rt_device *d, str *error);
+/* Waits for all launches. */
+rg_status rt_cuda_wait(rt_device *d, str *error);
+/* the same; what went wrong is kept for the next call that can tell */
+void rt_cuda_settle(rt_device *d);
+uint64_t rt_cuda_tape_peak(rt_device *d);
+
+/* -- program.c */
+
+rg_status rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
+void rt_cuda_release(rt_program *program);
+void rt_cuda_unload_later(rt_device *d); /* what waited for graphs to go */
+
+/* -- launch.c */
+
+rg_status rt_cuda_launch(rt_program *program, const rt_arg *args, str *error);
+
+extern const rt_memory_table rt_cuda_memory; /* memory.c */
+extern const rt_graph_table rt_cuda_graphs;  /* graph.c */
+
+#endif

@@ -1,0 +1,113 @@
+/* Launches: how large the grid is, what memory it finds, what is looked at before. SPDX-License-Identifier: Apache-2.0 */
+#include "rt/cuda/memory.h"
+
+enum { WARPS = RT_GPU_BLOCK / RT_WARP, PAGES_FIRST = 16, SHARE_FIRST = 4 };
+
+/* So much that loops need not drop frames at once, or all of the budget where a launch that finds too little could not
+ * go on. */
+static uint64_t
+tape_bytes(const rt_program *p)
+{
+    uint64_t budget = p->device->tape.budget, share = budget / SHARE_FIRST;
+    uint64_t least = (uint64_t)p->resident * WARPS * PAGES_FIRST * RT_GPU_PAGE;
+    if (!p->info.has_tape)
+        return 0;
+    least = least > share ? least : share;
+    return p->needs.tape == RT_TAPE_ALL || least > budget ? budget : least;
+}
+
+/* Room in the pool: for tapes, temporary arrays, partial results beyond what there is for all. */
+static rg_status
+provide(rt_program *p, uint64_t temps, str *error)
+{
+    rt_device *d = p->device;
+    uint64_t warps = (uint64_t)p->resident * WARPS, tape = tape_bytes(p);
+    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 2 * sizeof(uint64_t) * p->needs.sums * warps : 0;
+    uint64_t heap = temps == UINT64_MAX ? d->tape.budget : temps + sums;
+    if (!tape && !heap)
+        return RG_OK;
+    rg_status status = rt_cuda_tape_grow(d, tape + heap + RT_GPU_PAGE, error);
+    return status ? status : rt_cuda_tape_follow(d, error);
+}
+
+/* With a tape no more blocks than have a page each. */
+static uint32_t
+most_warps(const rt_program *p)
+{
+    uint32_t most = p->resident * WARPS;
+    uint64_t pages = p->device->tape.budget / RT_GPU_PAGE;
+    if (!p->info.has_tape || pages >= most)
+        return most;
+    return pages > WARPS ? (uint32_t)pages / WARPS * WARPS : WARPS;
+}
+
+/* What an earlier launch did wrong is told by now, and what programs print does not run into each other. */
+static rg_status
+look_back(rt_program *p, str *error)
+{
+    rt_device *d = p->device;
+    if (d->recording)
+        return RG_OK;
+    if (d->failed || __atomic_load_n(&d->report->fault, __ATOMIC_RELAXED) || (p->info.prints && d->printing))
+        return rt_cuda_wait(d, error);
+    return RG_OK;
+}
+
+/* Arguments that no parameters have room for: launches run one after the other, and so share one copy; what is recorded
+ * has its own. */
+static rg_status
+pass_args(rt_program *p, const rt_arg *args, uint64_t *address, str *error)
+{
+    rt_device *d = p->device;
+    size_t bytes = p->fn->body->nparams * sizeof(rt_arg);
+    *address = p->args;
+    if (!d->recording)
+        return rt_cuda_write(d, p->args, (const char *)args, bytes, error);
+    int mode = RT_CAPTURE_RELAXED;
+    vec_reserve(&d->later_args, d->later_args.n + 1);
+    rt_cuda_watch(d, &mode);
+    rg_status status = rt_cuda_take(d, bytes, d->side, address, error);
+    if (!status) {
+        d->later_args.at[d->later_args.n++] = *address;
+        int code = d->driver.write(*address, args, bytes, d->side);
+        status = rt_cuda_check(d, code ? code : d->driver.stream_wait(d->side), "write device memory", error);
+    }
+    rt_cuda_watch(d, &mode);
+    return status;
+}
+
+static rg_status
+start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
+{
+    rt_device *d = p->device;
+    uint32_t blocks = (warps + WARPS - 1) / WARPS;
+    uint64_t address;
+    void *parameters[] = {&p->record, p->args ? (void *)&address : (void *)(uintptr_t)args};
+    rg_status status = p->args ? pass_args(p, args, &address, error) : RG_OK;
+    if (status)
+        return status;
+    /* one block is there at once in any case */
+    int code = p->info.waits && blocks > 1
+                   ? d->driver.launch_together(p->function, blocks, 1, 1, RT_GPU_BLOCK, 1, 1, 0, d->stream, parameters)
+                   : d->driver.launch(p->function, blocks, 1, 1, RT_GPU_BLOCK, 1, 1, 0, d->stream, parameters, NULL);
+    d->several |= d->last && d->last != p->label;
+    d->last = p->label;
+    d->printing |= p->info.prints;
+    return rt_cuda_check(d, code, "launch", error);
+}
+
+rg_status
+rt_cuda_launch(rt_program *p, const rt_arg *args, str *error)
+{
+    rt_entry entry;
+    rt_need need = rt_needs_of(&p->needs, args, most_warps(p));
+    rg_status status = rt_cuda_enter(&entry, p->device, error);
+    if (!status)
+        status = look_back(p, error);
+    if (!status)
+        status = provide(p, need.temps, error);
+    if (!status)
+        status = start(p, args, need.warps, error);
+    rt_cuda_leave(&entry);
+    return status;
+}

@@ -1,0 +1,353 @@
+/* Memory of a GPU: taken and given back in the order of the stream, written and read through pinned memory.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "rt/cuda/memory.h"
+
+/* bytes of a stage: long enough for the bus's full speed, short enough to copy one while the other is on its way */
+enum { STAGE = 1 << 22, STAGE_ALIGN = 64 };
+
+/* -- taking and giving back ---------------------------------------------------------------------------------------- */
+
+rg_status
+rt_cuda_pool_open(rt_device *d, str *error)
+{
+    const rt_driver *driver = &d->driver;
+    int supported = 0;
+    if (!driver->pool_create || !driver->pool_destroy || !driver->pool_set || !driver->pool_trim ||
+        !driver->pool_allocate || !driver->pool_release ||
+        driver->device_attribute(&supported, RT_ATTRIBUTE_POOLS, d->device) || !supported)
+        return RG_OK;
+    rt_driver_pool properties = {.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
+    rg_status status = rt_cuda_check(d, driver->pool_create(&d->pool, &properties), "make a memory pool", error);
+    if (status)
+        return status;
+    uint64_t all = UINT64_MAX;
+    return rt_cuda_check(d, driver->pool_set(d->pool, RT_POOL_KEEPS, &all), "set up a memory pool", error);
+}
+
+void
+rt_cuda_pool_close(rt_device *d)
+{
+    if (d->pool)
+        d->driver.pool_destroy(d->pool);
+    d->pool = NULL;
+}
+
+static rg_status
+no_recording(rt_device *d, const char *what, str *error)
+{
+    if (!d->recording)
+        return RG_OK;
+    str_addf(error, "device memory cannot be %s while launches are recorded", what);
+    return RG_INVALID;
+}
+
+static int
+take(rt_device *d, size_t bytes, void *stream, uint64_t *address)
+{
+    return d->pool ? d->driver.pool_allocate(address, bytes, d->pool, stream) : d->driver.allocate(address, bytes);
+}
+
+static rg_status
+no_memory(rt_device *d, size_t bytes, str *error)
+{
+    size_t left = 0, total = 0;
+    if (d->driver.memory_free(&left, &total))
+        left = 0;
+    str_addf(error, "the GPU has no room for %zu bytes: %zu of %zu are free", bytes, left, total);
+    return RG_OUT_OF_MEMORY;
+}
+
+rg_status
+rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error)
+{
+    bytes = bytes ? bytes : 1;
+    int code = take(d, bytes, stream, address);
+    if (code == RT_DRIVER_OUT_OF_MEMORY && !d->recording) {
+        /* what was given back in the stream's order is there only after a wait */
+        rg_status status = rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error);
+        if (status)
+            return status;
+        if (d->pool)
+            d->driver.pool_trim(d->pool, 0);
+        code = take(d, bytes, stream, address);
+    }
+    if (code == RT_DRIVER_OUT_OF_MEMORY)
+        return no_memory(d, bytes, error);
+    return rt_cuda_check(d, code, "take device memory", error);
+}
+
+void
+rt_cuda_give(rt_device *d, uint64_t address)
+{
+    if (d->recording) {
+        vec_push(&d->later_memory, address);
+    } else if (d->pool) {
+        d->driver.pool_release(address, d->stream);
+    } else {
+        d->driver.stream_wait(d->stream);
+        d->driver.release(address);
+    }
+}
+
+void
+rt_cuda_give_later(rt_device *d)
+{
+    for (size_t i = 0; i < d->later_memory.n; i++)
+        rt_cuda_give(d, d->later_memory.at[i]);
+    vec_clear(&d->later_memory);
+}
+
+static rg_status
+take_zeroed(rt_device *d, size_t bytes, void **memory, str *error)
+{
+    uint64_t address = 0;
+    rg_status status = no_recording(d, "taken", error);
+    if (!status)
+        status = rt_cuda_take(d, bytes, d->stream, &address, error);
+    if (!status && bytes)
+        status = rt_cuda_check(d, d->driver.fill8(address, 0, bytes, d->stream), "clear device memory", error);
+    if (status && address)
+        rt_cuda_give(d, address);
+    *memory = status ? NULL : (void *)(uintptr_t)address;
+    return status;
+}
+
+static rg_status
+cuda_allocate(rt_device *d, size_t bytes, void **memory, str *error)
+{
+    rt_entry entry;
+    rg_status status = rt_cuda_enter(&entry, d, error);
+    *memory = NULL;
+    if (!status)
+        status = take_zeroed(d, bytes, memory, error);
+    rt_cuda_leave(&entry);
+    return status;
+}
+
+static void
+cuda_release(rt_device *d, void *memory, size_t bytes)
+{
+    rt_entry entry;
+    rt_cuda_enter_to_release(&entry, d);
+    if (memory)
+        rt_cuda_give(d, map_ptr(memory));
+    rt_cuda_leave(&entry);
+}
+
+/* -- stages -------------------------------------------------------------------------------------------------------- */
+
+static rg_status
+open_stage(rt_device *d, rt_stage *stage, str *error)
+{
+    if (stage->memory)
+        return RG_OK;
+    int code = stage->event ? 0 : d->driver.event_create(&stage->event, RT_EVENT_UNTIMED);
+    if (!code)
+        code = d->driver.host_allocate((void **)&stage->memory, STAGE, 0);
+    return rt_cuda_check(d, code, "take pinned memory", error);
+}
+
+void
+rt_cuda_stages_close(rt_device *d)
+{
+    for (unsigned i = 0; i < countof(d->stage); i++) {
+        if (d->stage[i].memory)
+            d->driver.host_release(d->stage[i].memory);
+        if (d->stage[i].event)
+            d->driver.event_destroy(d->stage[i].event);
+        d->stage[i] = (rt_stage){0};
+    }
+}
+
+/* The other stage, as soon as what it held last has been read. */
+static rg_status
+turn_stage(rt_device *d, str *error)
+{
+    rt_stage *full = &d->stage[d->now];
+    rg_status status = RG_OK;
+    if (full->memory) {
+        status = rt_cuda_check(d, d->driver.event_record(full->event, d->stream), "mark the stream", error);
+        full->pending = !status;
+        d->now ^= 1;
+    }
+    rt_stage *next = &d->stage[d->now];
+    if (!status)
+        status = open_stage(d, next, error);
+    if (!status && next->pending)
+        status = rt_cuda_check(d, d->driver.event_wait(next->event), "wait for a copy", error);
+    next->pending = false;
+    next->used = 0;
+    return status;
+}
+
+rg_status
+rt_cuda_write(rt_device *d, uint64_t to, const char *host, size_t bytes, str *error)
+{
+    rg_status status = no_recording(d, "written", error);
+    while (bytes && !status) {
+        rt_stage *stage = &d->stage[d->now];
+        size_t room = stage->memory ? STAGE - stage->used : 0;
+        if (!room) {
+            status = turn_stage(d, error);
+            continue;
+        }
+        size_t n = bytes < room ? bytes : room;
+        memcpy(stage->memory + stage->used, host, n);
+        status = rt_cuda_check(d, d->driver.write(to, stage->memory + stage->used, n, d->stream), "write device memory",
+                               error);
+        stage->used = (stage->used + n + STAGE_ALIGN - 1) & ~(size_t)(STAGE_ALIGN - 1);
+        to += n;
+        host += n;
+        bytes -= n;
+    }
+    return status;
+}
+
+static rg_status
+cuda_write(rt_device *d, void *to, const void *host, size_t bytes, str *error)
+{
+    rt_entry entry;
+    rg_status status = rt_cuda_enter(&entry, d, error);
+    if (!status)
+        status = rt_cuda_write(d, map_ptr(to), host, bytes, error);
+    rt_cuda_leave(&entry);
+    return status;
+}
+
+/* Sends the piece that follows to the stage; what the stage holds for a write is read before, as the stream goes. */
+static rg_status
+fetch_piece(rt_device *d, rt_stage *stage, uint64_t from, size_t bytes, str *error)
+{
+    size_t n = bytes < STAGE ? bytes : STAGE;
+    rg_status status = open_stage(d, stage, error);
+    if (!status)
+        status = rt_cuda_check(d, d->driver.read(stage->memory, from, n, d->stream), "read device memory", error);
+    if (!status)
+        status = rt_cuda_check(d, d->driver.event_record(stage->event, d->stream), "mark the stream", error);
+    return status;
+}
+
+static rg_status
+read_pieces(rt_device *d, char *host, uint64_t from, size_t bytes, str *error)
+{
+    unsigned side = 0;
+    rg_status status = no_recording(d, "read", error);
+    if (!status && bytes)
+        status = fetch_piece(d, &d->stage[0], from, bytes, error);
+    while (bytes && !status) {
+        size_t n = bytes < STAGE ? bytes : STAGE;
+        rt_stage *stage = &d->stage[side];
+        if (bytes > n)
+            status = fetch_piece(d, &d->stage[side ^ 1], from + n, bytes - n, error);
+        if (!status)
+            status = rt_cuda_check(d, d->driver.event_wait(stage->event), "read device memory", error);
+        if (!status)
+            memcpy(host, stage->memory, n);
+        from += n;
+        host += n;
+        bytes -= n;
+        side ^= 1;
+    }
+    /* everything before has ended too: both stages are free */
+    for (unsigned i = 0; i < countof(d->stage) && !status; i++) {
+        d->stage[i].used = 0;
+        d->stage[i].pending = false;
+    }
+    return status ? status : rt_cuda_collect(d, error);
+}
+
+static rg_status
+cuda_read(rt_device *d, void *host, const void *from, size_t bytes, str *error)
+{
+    rt_entry entry;
+    rg_status status = rt_cuda_enter(&entry, d, error);
+    if (!status)
+        status = read_pieces(d, host, map_ptr(from), bytes, error);
+    rt_cuda_leave(&entry);
+    return status;
+}
+
+/* -- on the device ------------------------------------------------------------------------------------------------- */
+
+static rg_status
+cuda_copy(rt_device *d, void *to, const void *from, size_t bytes, str *error)
+{
+    rt_entry entry;
+    rg_status status = rt_cuda_enter(&entry, d, error);
+    if (!status && bytes)
+        status = rt_cuda_check(d, d->driver.copy(map_ptr(to), map_ptr(from), bytes, d->stream), "copy device memory",
+                               error);
+    rt_cuda_leave(&entry);
+    return status;
+}
+
+/* Elements whose halves differ: a few by half, the others by copying what is there. */
+static int
+fill64(rt_device *d, uint64_t to, uint64_t bits, size_t count)
+{
+    enum { FIRST = 4096 };
+    size_t done = count < FIRST ? count : FIRST;
+    int code = d->driver.fill32_rows(to, 8, (unsigned)bits, 1, done, d->stream);
+    if (!code)
+        code = d->driver.fill32_rows(to + 4, 8, (unsigned)(bits >> 32), 1, done, d->stream);
+    while (!code && done < count) {
+        size_t n = count - done < done ? count - done : done;
+        code = d->driver.copy(to + 8 * done, to, 8 * n, d->stream);
+        done += n;
+    }
+    return code;
+}
+
+static int
+fill(rt_device *d, uint64_t to, const void *element, uint32_t size, size_t count)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, element, size);
+    switch (size) {
+    case 1: return d->driver.fill8(to, (unsigned char)bits, count, d->stream);
+    case 2: return d->driver.fill16(to, (unsigned short)bits, count, d->stream);
+    case 4: return d->driver.fill32(to, (unsigned)bits, count, d->stream);
+    default:
+        if ((uint32_t)bits == bits >> 32)
+            return d->driver.fill32(to, (unsigned)bits, 2 * count, d->stream);
+        return fill64(d, to, bits, count);
+    }
+}
+
+static rg_status
+cuda_fill(rt_device *d, void *to, const void *element, uint32_t size, size_t count, str *error)
+{
+    rt_entry entry;
+    rg_status status = rt_cuda_enter(&entry, d, error);
+    if (!status && count)
+        status = rt_cuda_check(d, fill(d, map_ptr(to), element, size, count), "fill device memory", error);
+    rt_cuda_leave(&entry);
+    return status;
+}
+
+/* Memory of this device, managed memory, and the host's if it is pinned. */
+static bool
+cuda_reaches(rt_device *d, const void *memory)
+{
+    rt_entry entry;
+    unsigned kind = 0, managed = 0;
+    int ordinal = -1;
+    bool reached = false;
+    if (!rt_cuda_enter(&entry, d, NULL) && !d->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(memory))) {
+        d->driver.pointer_attribute(&managed, RT_POINTER_MANAGED, map_ptr(memory));
+        d->driver.pointer_attribute(&ordinal, RT_POINTER_ORDINAL, map_ptr(memory));
+        reached = kind == 1 || managed || ordinal == d->device;
+    }
+    rt_cuda_leave(&entry);
+    return reached;
+}
+
+const rt_memory_table rt_cuda_memory = {
+    .allocate = cuda_allocate,
+    .release = cuda_release,
+    .write = cuda_write,
+    .read = cuda_read,
+    .copy = cuda_copy,
+    .fill = cuda_fill,
+    .reaches = cuda_reaches,
+};

@@ -1,0 +1,21 @@
+/* Memory of a GPU. SPDX-License-Identifier: Apache-2.0 */
+#ifndef RT_CUDA_MEMORY_H
+#define RT_CUDA_MEMORY_H
+
+#include "rt/cuda/cuda.h"
+
+/* Memory in the order of `stream`, one of the device's; contents are unspecified. */
+rg_status rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error);
+/* In the order of the device's stream. */
+void rt_cuda_give(rt_device *d, uint64_t address);
+/* What is to be taken back when nothing is recorded any more. */
+void rt_cuda_give_later(rt_device *d);
+
+/* As rt_memory_table's, within an entry. */
+rg_status rt_cuda_write(rt_device *d, uint64_t to, const char *host, size_t bytes, str *error);
+
+rg_status rt_cuda_pool_open(rt_device *d, str *error);
+void rt_cuda_pool_close(rt_device *d);
+void rt_cuda_stages_close(rt_device *d);
+
+#endif

@@ -1,0 +1,286 @@
+/* From a kernel's form to code on the GPU. SPDX-License-Identifier: Apache-2.0 */
+#include "rt/cuda/memory.h"
+
+#include <time.h>
+
+enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90 /* to every LLVM that is used */ };
+
+/* generations that code is made for, newest first; the driver makes what runs on later ones of it */
+static const int generations[] = {120, 103, 100, 90, 89, 87, 86, 80, 75, 72, 70};
+
+/* -- code ---------------------------------------------------------------------------------------------------------- */
+
+/* what PTX takes for a name, near to the kernel's, so that profilers show something known */
+static void
+entry_name(const ir_fn *fn, char name[NAME])
+{
+    size_t n = (size_t)snprintf(name, NAME, "%s", fn->name ? fn->name : "kernel");
+    for (size_t i = 0; i < n && i < NAME - 1; i++) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(i && c >= '0' && c <= '9'))
+            name[i] = i ? '_' : 'k';
+    }
+}
+
+/* PTX for the GPU's generation, or the nearest one before it that this LLVM knows */
+static rg_status
+emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, diag_list *diags)
+{
+    rt_device *d = p->device;
+    char cpu[16];
+    ll_options options = {
+        .present = desc->present,
+        .absent = desc->absent,
+        .contiguous = desc->dense,
+        .noalias = desc->noalias,
+        .native_math = d->native_math,
+        .fast_math = d->fast_math,
+        .simt = true,
+        .libdevice = d->libdevice.len ? d->libdevice.ptr : NULL,
+        .triple = "nvptx64-nvidia-cuda",
+        .cpu = cpu,
+    };
+    rg_status status = RG_UNSUPPORTED;
+    for (size_t i = 0; i < countof(generations) && status == RG_UNSUPPORTED; i++) {
+        if (generations[i] > d->generation)
+            continue;
+        diag_free(diags);
+        *diags = (diag_list){0};
+        ll_gpu_info_free(&p->info);
+        p->info = (ll_gpu_info){0};
+        ptx->len = 0;
+        snprintf(cpu, sizeof(cpu), "sm_%d", generations[i]);
+        status = ll_emit_ptx(desc->fn, name, &options, ptx, &p->info, diags);
+        if (!status)
+            d->generation = generations[i];
+        if (generations[i] <= KNOWN)
+            break;
+    }
+    return status;
+}
+
+static void
+driver_said(rt_device *d, diag_list *diags, int code, const char *doing, const char *log)
+{
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    rt_cuda_check(d, code, doing, &text);
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s%s%s", text.ptr, *log ? "\n" : "", log);
+    mem_disown(&owns);
+    str_free(&text);
+}
+
+/* RG_DEBUG=gpu */
+static void
+show(const rt_program *p, const char *name, int blocks, const struct timespec *since)
+{
+    const char *words = getenv("RG_DEBUG");
+    struct timespec now;
+    int registers = 0, own = 0;
+    if (!words || !strstr(words, "gpu"))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    p->device->driver.function_attribute(&registers, RT_FUNCTION_REGISTERS, p->function);
+    p->device->driver.function_attribute(&own, RT_FUNCTION_LOCAL, p->function);
+    fprintf(stderr, "gpu: %s: %d registers, %d bytes of each thread's own, %d blocks a multiprocessor%s%s, loaded in %.1f ms\n",
+            name, registers, own, blocks, p->info.waits ? ", waits" : "", p->info.has_tape ? ", tape" : "",
+            (double)(now.tv_sec - since->tv_sec) * 1e3 + (double)(now.tv_nsec - since->tv_nsec) * 1e-6);
+}
+
+/* The driver's compiler makes the GPU's own code of PTX. */
+static rg_status
+load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
+{
+    rt_device *d = p->device;
+    char log[LOG] = "";
+    const int options[] = {RT_JIT_LOG, RT_JIT_LOG_SIZE, RT_JIT_LEVEL};
+    struct timespec since;
+    clock_gettime(CLOCK_MONOTONIC, &since);
+    void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
+    int blocks = 0, code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
+    if (code) {
+        driver_said(d, diags, code, "load the code on the GPU", log);
+        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : d->lost.len ? RG_DEVICE : RG_COMPILE;
+    }
+    code = d->driver.module_function(&p->function, p->module, name);
+    if (!code)
+        code = d->driver.occupancy(&blocks, p->function, RT_GPU_BLOCK, 0);
+    if (code) {
+        driver_said(d, diags, code, "use the code on the GPU", "");
+        return RG_DEVICE;
+    }
+    if (blocks < 1) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "no block of the kernel fits a multiprocessor of the GPU");
+        return RG_UNSUPPORTED;
+    }
+    show(p, name, blocks, &since);
+    p->resident = (uint32_t)blocks * d->processors;
+    if (p->resident > d->warps / (RT_GPU_BLOCK / RT_WARP))
+        p->resident = d->warps / (RT_GPU_BLOCK / RT_WARP);
+    return RG_OK;
+}
+
+/* -- the record ---------------------------------------------------------------------------------------------------- */
+
+static rg_status
+make_record(rt_program *p, str *error)
+{
+    rt_device *d = p->device;
+    rg_status status = p->info.prints ? rt_cuda_prints_open(d, error) : RG_OK;
+    if (!status)
+        status = rt_cuda_take(d, sizeof(rt_gpu_launch), d->side, &p->record, error);
+    if (!status && !ll_ptx_by_value(p->fn))
+        status = rt_cuda_take(d, p->fn->body->nparams * sizeof(rt_arg), d->side, &p->args, error);
+    if (status)
+        return status;
+    rt_gpu_launch record = {
+        .pool = (char *)(uintptr_t)d->tape.address,
+        .pages = d->tape.mapped / RT_GPU_PAGE,
+        .tape_pages = d->tape.budget / RT_GPU_PAGE,
+        .budget = d->tape.budget,
+        .report = (rt_gpu_report *)(uintptr_t)d->report_address,
+        .prints = p->info.prints ? (rt_gpu_prints *)(uintptr_t)d->prints_address : NULL,
+        .partials = (uint64_t *)(uintptr_t)d->partials,
+        .again = (uint64_t *)(uintptr_t)d->again,
+        .program = p->number,
+    };
+    int code = d->driver.write(p->record, &record, sizeof(record), d->side);
+    if (!code)
+        code = d->driver.stream_wait(d->side);
+    return rt_cuda_check(d, code, "write device memory", error);
+}
+
+static rg_status
+take_number(rt_program *p, diag_list *diags)
+{
+    rt_device *d = p->device;
+    size_t n = 0;
+    while (n < d->programs.n && d->programs.at[n])
+        n++;
+    if (n == PROGRAMS) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the context has %d compiled kernels: it takes no more", PROGRAMS);
+        return RG_UNSUPPORTED;
+    }
+    if (n == d->programs.n)
+        vec_push(&d->programs, p);
+    else
+        d->programs.at[n] = p;
+    p->number = (uint32_t)n;
+    p->numbered = true;
+    return RG_OK;
+}
+
+/* -- making and releasing ------------------------------------------------------------------------------------------ */
+
+static rg_status
+build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
+{
+    rt_device *d = p->device;
+    str ptx = {0}, error = {0};
+    char name[NAME];
+    mem_owner owns_ptx, owns_error;
+    mem_own(&owns_ptx, mem_release_str, &ptx);
+    mem_own(&owns_error, mem_release_str, &error);
+    entry_name(desc->fn, name);
+    rg_status status = emit(p, desc, name, &ptx, diags);
+    rt_needs_make(&p->needs, desc->fn);
+    if (!status)
+        status = take_number(p, diags);
+    int mode = RT_CAPTURE_RELAXED;
+    rt_cuda_watch(d, &mode);
+    if (!status)
+        status = load(p, ptx.ptr, name, diags);
+    if (!status && (status = make_record(p, &error)))
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
+    rt_cuda_watch(d, &mode);
+    mem_disown(&owns_error);
+    mem_disown(&owns_ptx);
+    str_free(&error);
+    str_free(&ptx);
+    return status;
+}
+
+static void
+release_program(void *program)
+{
+    rt_cuda_release(program);
+}
+
+rg_status
+rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
+{
+    rt_entry entry;
+    str error = {0};
+    rg_status status = rt_cuda_enter(&entry, d, &error);
+    if (status) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
+    } else {
+        rt_program *p = mem_zalloc(sizeof(*p));
+        mem_owner owns;
+        mem_own(&owns, release_program, p);
+        p->device = d;
+        p->fn = desc->fn;
+        p->label = desc->label ? desc->label : desc->fn->name;
+        status = build(p, desc, diags);
+        mem_disown(&owns);
+        if (status)
+            rt_cuda_release(p);
+        else
+            *program = p;
+    }
+    str_free(&error);
+    rt_cuda_leave(&entry);
+    return status;
+}
+
+void
+rt_cuda_unload_later(rt_device *d)
+{
+    if (d->recording || d->graphs)
+        return;
+    for (size_t i = 0; i < d->later_modules.n; i++)
+        d->driver.module_unload(d->later_modules.at[i]);
+    for (size_t i = 0; i < d->later_args.n; i++)
+        rt_cuda_give(d, d->later_args.at[i]);
+    vec_clear(&d->later_modules);
+    vec_clear(&d->later_args);
+}
+
+/* Its launches must have ended, and what they have to say been read while their places are known. */
+static void
+unload(rt_program *p)
+{
+    rt_device *d = p->device;
+    bool keep = d->recording || d->graphs;
+    if (!d->recording && p->function)
+        rt_cuda_settle(d);
+    if (p->module && keep)
+        vec_push(&d->later_modules, p->module);
+    else if (p->module)
+        d->driver.module_unload(p->module);
+    uint64_t memory[] = {p->record, p->args};
+    for (size_t i = 0; i < countof(memory); i++)
+        if (memory[i] && keep)
+            vec_push(&d->later_args, memory[i]);
+        else if (memory[i])
+            rt_cuda_give(d, memory[i]);
+}
+
+void
+rt_cuda_release(rt_program *p)
+{
+    rt_device *d = p->device;
+    rt_entry entry;
+    rt_cuda_enter_to_release(&entry, d);
+    unload(p);
+    rt_cuda_leave(&entry);
+    if (d->last == p->label)
+        d->last = NULL;
+    if (p->numbered)
+        d->programs.at[p->number] = NULL;
+    rt_needs_free(&p->needs);
+    ll_gpu_info_free(&p->info);
+    mem_free(p);
+}

@@ -1,0 +1,173 @@
+/* Memory for tape pages: little at first, up to the budget as launches need it. SPDX-License-Identifier: Apache-2.0 */
+#include "rt/cuda/memory.h"
+
+enum { SHARE = 4 }; /* of the free memory, when no budget is given */
+
+static const rt_driver_memory *
+kind_of_memory(const rt_device *d, rt_driver_memory *kind)
+{
+    *kind = (rt_driver_memory){.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
+    return kind;
+}
+
+static uint64_t
+rounded(uint64_t bytes, uint64_t step)
+{
+    return (bytes + step - 1) / step * step;
+}
+
+/* Addresses for all that the pool can ever take; where there are none it goes on without. */
+static void
+reserve(rt_device *d)
+{
+    const rt_driver *driver = &d->driver;
+    rt_tape *t = &d->tape;
+    rt_driver_memory kind;
+    int supported = 0;
+    size_t step = 0;
+    if (!driver->range_reserve || !driver->range_free || !driver->range_granularity || !driver->range_create ||
+        !driver->range_release || !driver->range_map || !driver->range_unmap || !driver->range_access ||
+        driver->device_attribute(&supported, RT_ATTRIBUTE_RANGES, d->device) || !supported ||
+        driver->range_granularity(&step, kind_of_memory(d, &kind), 0) || !step)
+        return;
+    step = rounded(step, RT_GPU_PAGE);
+    if (driver->range_reserve(&t->address, rounded(t->most, step), 0, 0, 0))
+        return;
+    t->reserved = rounded(t->most, step);
+    t->step = step;
+}
+
+rg_status
+rt_cuda_tape_open(rt_device *d, uint64_t budget, str *error)
+{
+    size_t left = 0, total = 0;
+    rg_status status = rt_cuda_check(d, d->driver.memory_free(&left, &total), "ask for the free memory", error);
+    if (status)
+        return status;
+    budget = budget ? budget : left / SHARE;
+    d->tape.budget = budget < total ? budget : total;
+    d->tape.most = total;
+    d->tape.step = RT_GPU_PAGE;
+    reserve(d);
+    return RG_OK;
+}
+
+void
+rt_cuda_tape_close(rt_device *d)
+{
+    rt_tape *t = &d->tape;
+    uint64_t at = t->address;
+    for (size_t i = 0; i < t->parts.n; i++) {
+        d->driver.range_unmap(at, t->parts.at[i].bytes);
+        d->driver.range_release(t->parts.at[i].handle);
+        at += t->parts.at[i].bytes;
+    }
+    if (t->reserved)
+        d->driver.range_free(t->address, t->reserved);
+    else if (t->memory)
+        d->driver.release(t->memory);
+    vec_free(&t->parts);
+    *t = (rt_tape){0};
+}
+
+/* more memory behind the addresses */
+static int
+map_more(rt_device *d, uint64_t bytes)
+{
+    const rt_driver *driver = &d->driver;
+    rt_tape *t = &d->tape;
+    rt_driver_memory kind;
+    rt_driver_access access = {{RT_AT_DEVICE, d->device}, RT_ACCESS_ALL};
+    uint64_t handle, at = t->address + t->mapped;
+    vec_reserve(&t->parts, t->parts.n + 1);
+    int code = driver->range_create(&handle, bytes, kind_of_memory(d, &kind), 0);
+    if (code)
+        return code;
+    code = driver->range_map(at, bytes, 0, handle, 0);
+    if (!code && (code = driver->range_access(at, bytes, &access, 1)))
+        driver->range_unmap(at, bytes);
+    if (code) {
+        driver->range_release(handle);
+        return code;
+    }
+    t->parts.n++;
+    vec_last(&t->parts).handle = handle;
+    vec_last(&t->parts).bytes = bytes;
+    t->mapped += bytes;
+    return 0;
+}
+
+static int
+take_anew(rt_device *d, uint64_t bytes)
+{
+    rt_tape *t = &d->tape;
+    uint64_t memory;
+    int code = d->driver.allocate(&memory, bytes + RT_GPU_PAGE);
+    if (code)
+        return code;
+    if (t->memory)
+        d->driver.release(t->memory);
+    t->memory = memory;
+    t->address = rounded(memory, RT_GPU_PAGE);
+    t->mapped = bytes;
+    return 0;
+}
+
+/* every program's record says where the pool is */
+static int
+tell_programs(rt_device *d)
+{
+    const rt_tape *t = &d->tape;
+    struct { uint64_t address, pages; } pool = {t->address, t->mapped / RT_GPU_PAGE};
+    _Static_assert(offsetof(rt_gpu_launch, pages) == offsetof(rt_gpu_launch, pool) + 8, "one copy for both");
+    int code = 0;
+    for (size_t i = 0; i < d->programs.n && !code; i++)
+        if (d->programs.at[i] && d->programs.at[i]->record)
+            code = d->driver.write(d->programs.at[i]->record + offsetof(rt_gpu_launch, pool), &pool, sizeof(pool), d->side);
+    return code ? code : d->driver.stream_wait(d->side);
+}
+
+/* where so much is not to be had, half of it may be */
+static int
+take_most(rt_device *d, uint64_t bytes)
+{
+    rt_tape *t = &d->tape;
+    uint64_t least = t->mapped;
+    int code = RT_DRIVER_OUT_OF_MEMORY;
+    if (d->pool)
+        d->driver.pool_trim(d->pool, 0);
+    for (; code == RT_DRIVER_OUT_OF_MEMORY && bytes > least; bytes = least + (bytes - least) / 2 / t->step * t->step)
+        code = t->reserved ? map_more(d, bytes - least) : take_anew(d, bytes);
+    return code == RT_DRIVER_OUT_OF_MEMORY && least ? 0 : code;
+}
+
+rg_status
+rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
+{
+    rt_tape *t = &d->tape;
+    uint64_t most = t->reserved ? t->reserved : t->most;
+    bytes = rounded(bytes < most ? bytes : most, t->step);
+    if (bytes <= t->mapped)
+        return RG_OK;
+    /* launches go on with what their records say, and must end first; none runs while others are recorded */
+    rg_status status = d->recording ? RG_OK : rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error);
+    if (status)
+        return status;
+    int mode = RT_CAPTURE_RELAXED;
+    rt_cuda_watch(d, &mode);
+    int code = take_most(d, bytes);
+    if (!code)
+        code = tell_programs(d);
+    rt_cuda_watch(d, &mode);
+    return rt_cuda_check(d, code, "take memory for the tape", error);
+}
+
+rg_status
+rt_cuda_tape_follow(rt_device *d, str *error)
+{
+    const rt_tape *t = &d->tape;
+    uint64_t used = (uint64_t)__atomic_load_n(&d->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
+    if (used < t->mapped / 2 || t->mapped >= t->budget)
+        return RG_OK;
+    return rt_cuda_tape_grow(d, 2 * t->mapped < t->budget ? 2 * t->mapped : t->budget, error);
+}

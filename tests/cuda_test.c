@@ -1,0 +1,464 @@
+/* Device "cuda" without a GPU: what it asks of a driver, in which order, and what it says when that fails.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "fake_cuda.h"
+
+#include "pipeline.h"
+#include "rt/device.h"
+#include "rt/gpu/launch.h"
+
+#include <dlfcn.h>
+
+static unsigned checks, failures;
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+static void
+check(bool ok, const char *text, int line)
+{
+    checks++;
+    if (ok)
+        return;
+    failures++;
+    printf("cuda_test.c:%d: %s\n", line, text);
+}
+
+static const rt_device_table *cuda;
+static fake_cuda *fake, usual;
+static str error;
+
+/* status and a word of the text; the text is empty again */
+#define FAILS(call, status, word) fails((call), (status), (word), #call, __LINE__)
+static void
+fails(rg_status found, rg_status expected, const char *word, const char *text, int line)
+{
+    bool ok = found == expected && error.ptr && strstr(error.ptr, word);
+    checks++;
+    if (!ok) {
+        failures++;
+        printf("cuda_test.c:%d: %s gave %d, not %d with \"%s\": %s\n", line, text, found, expected, word,
+               error.ptr ? error.ptr : "");
+    }
+    str_free(&error);
+}
+
+static void
+reset(void)
+{
+    *fake = usual;
+}
+
+static rt_device *
+opened(const rt_device_desc *desc)
+{
+    static const rt_device_desc none;
+    rt_device *d = NULL;
+    CHECK(cuda->open(desc ? desc : &none, &d, &error) == RG_OK);
+    CHECK(fake->contexts == 0);
+    return d;
+}
+
+static void
+closed(rt_device *d)
+{
+    cuda->close(d);
+    CHECK(fake->alive == 0);
+    CHECK(fake->contexts == 0);
+    CHECK(fake->unsafe == 0);
+}
+
+/* -- finding and opening ------------------------------------------------------------------------------------------- */
+
+static rg_status
+try_open(const rt_device_desc *desc)
+{
+    static const rt_device_desc none;
+    rt_device *d = NULL;
+    rg_status status = cuda->open(desc ? desc : &none, &d, &error);
+    if (d)
+        cuda->close(d);
+    return status;
+}
+
+static void
+test_opening(const char *whole, const char *lacking)
+{
+    setenv("RG_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
+    FAILS(try_open(NULL), RG_DEVICE, "/nowhere/libcuda.so.1");
+    setenv("RG_CUDA_DRIVER", lacking, 1);
+    FAILS(try_open(NULL), RG_DEVICE, "cuLaunchCooperativeKernel");
+    setenv("RG_CUDA_DRIVER", whole, 1);
+    reset();
+    fake->version = 11080;
+    FAILS(try_open(NULL), RG_DEVICE, "the driver is for CUDA 11.8; 12.1 or newer");
+    reset();
+    fake->devices = 0;
+    FAILS(try_open(NULL), RG_DEVICE, "finds no GPU; device \"cpu\" works");
+    reset();
+    fake->major = 6;
+    FAILS(try_open(NULL), RG_DEVICE, "is sm_60; sm_70 or newer");
+    reset();
+    FAILS(try_open(&(rt_device_desc){.ordinal = 3}), RG_NOT_FOUND, "no GPU 3");
+    CHECK(fake->alive == 0);
+    closed(opened(NULL));
+    fake->ranges = fake->pools = 0;
+    closed(opened(NULL));
+}
+
+/* every call that opening makes fails in turn: nothing may stay behind */
+static void
+test_failing(void)
+{
+    static const char *const symbols[] = {
+#define RT_DRIVER_CALL(name, symbol, needed, parameters) symbol,
+#include "rt/cuda/driver.def"
+#undef RT_DRIVER_CALL
+    };
+    for (size_t i = 0; i < countof(symbols); i++) {
+        reset();
+        fake->fails = symbols[i];
+        fake->fails_with = 801;
+        rg_status status = try_open(NULL);
+        CHECK(status == RG_OK || error.len > 0);
+        CHECK(fake->alive == 0 && fake->contexts == 0);
+        str_free(&error);
+    }
+    reset();
+}
+
+/* -- memory -------------------------------------------------------------------------------------------------------- */
+
+static void
+test_contents(rt_device *d, size_t bytes)
+{
+    unsigned char *host = mem_alloc(bytes), *back = mem_zalloc(bytes);
+    void *memory, *copy;
+    for (size_t i = 0; i < bytes; i++)
+        host[i] = (unsigned char)(i * 37 >> 3);
+    CHECK(cuda->memory->allocate(d, bytes, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(d, bytes, &copy, &error) == RG_OK);
+    CHECK(cuda->memory->read(d, back, memory, bytes, &error) == RG_OK);
+    for (size_t i = 0; i < bytes; i += 999)
+        CHECK(back[i] == 0);
+    CHECK(cuda->memory->write(d, memory, host, bytes, &error) == RG_OK);
+    CHECK(cuda->memory->copy(d, copy, memory, bytes, &error) == RG_OK);
+    CHECK(cuda->memory->read(d, back, copy, bytes, &error) == RG_OK);
+    CHECK(memcmp(host, back, bytes) == 0);
+    cuda->memory->release(d, memory, bytes);
+    cuda->memory->release(d, copy, bytes);
+    mem_free(host);
+    mem_free(back);
+}
+
+static void
+test_fill(rt_device *d, uint64_t element, uint32_t size)
+{
+    enum { COUNT = 10001 };
+    unsigned char back[8 * COUNT];
+    void *memory;
+    size_t wrong = 0;
+    CHECK(cuda->memory->allocate(d, sizeof(back), &memory, &error) == RG_OK);
+    CHECK(cuda->memory->fill(d, memory, &element, size, COUNT, &error) == RG_OK);
+    CHECK(cuda->memory->read(d, back, memory, sizeof(back), &error) == RG_OK);
+    for (size_t i = 0; i < COUNT; i++)
+        wrong += memcmp(back + i * size, &element, size) != 0;
+    for (size_t i = COUNT * size; i < sizeof(back); i++)
+        wrong += back[i] != 0;
+    CHECK(wrong == 0);
+    cuda->memory->release(d, memory, sizeof(back));
+}
+
+static void
+test_memory(void)
+{
+    reset();
+    for (fake->pools = 0; fake->pools < 2; fake->pools++) {
+        rt_device *d = opened(NULL);
+        void *memory;
+        test_contents(d, 1);
+        test_contents(d, 100001);
+        test_contents(d, 13 << 20);
+        test_fill(d, 0xab, 1);
+        test_fill(d, 0xabcd, 2);
+        test_fill(d, 0x12345678, 4);
+        test_fill(d, 0x1234567812345678, 8);
+        test_fill(d, 0x3ff0000000000000, 8);
+        FAILS(cuda->memory->allocate(d, 100 << 20, &memory, &error), RG_OUT_OF_MEMORY, "no room for 104857600 bytes");
+        CHECK(!memory);
+        closed(d);
+    }
+}
+
+/* Contexts do not disturb each other, nor what else the thread does with the driver. */
+static void
+test_several(void)
+{
+    reset();
+    for (unsigned i = 0; i < 20; i++) {
+        rt_device *a = opened(NULL), *b = opened(NULL);
+        void *of_a, *of_b;
+        uint32_t one = 1, two = 2, back = 0;
+        CHECK(cuda->memory->allocate(a, 4, &of_a, &error) == RG_OK && cuda->memory->allocate(b, 4, &of_b, &error) == RG_OK);
+        CHECK(cuda->memory->write(a, of_a, &one, 4, &error) == RG_OK && cuda->memory->write(b, of_b, &two, 4, &error) == RG_OK);
+        CHECK(cuda->memory->read(a, &back, of_a, 4, &error) == RG_OK && back == 1);
+        cuda->memory->release(a, of_a, 4);
+        cuda->close(a);
+        CHECK(cuda->memory->read(b, &back, of_b, 4, &error) == RG_OK && back == 2);
+        cuda->memory->release(b, of_b, 4);
+        closed(b);
+    }
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+static const char source[] =
+    "kernel @scale(%n: i32, %x: buf<f32,1>) {\n"
+    "  %lo: i32 = const 0\n"
+    "  parallel (%i: i32) = (%lo) to (%n) {\n"
+    "    %v: f32 = load %x[%i]  %w: f32 = mul %v, %v  store %x[%i], %w  yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n";
+static const char repeated[] =
+    "kernel @repeat(%n: i32, %steps: i32, %x: buf<f32,1>, %y: buf<f32,1>) {\n"
+    "  %zero: i32 = const 0  %one: i32 = const 1\n"
+    "  parallel (%i: i32) = (%zero) to (%n) {\n"
+    "    %v: f32 = load %x[%i]\n"
+    "    %r: f32 = loop (%t: i32 = %zero, %a: f32 = %v) {\n"
+    "      %c: bool = ge %t, %steps  exit_if %c (%a)\n"
+    "      %s: f32 = sin %a  %p: f32 = mul %s, %a  %t1: i32 = add %t, %one\n"
+    "      yield %t1, %p\n"
+    "    }\n"
+    "    store %y[%i], %r  yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n";
+
+typedef struct kernel {
+    ir_module *text, *source, *form;
+    rt_program *program;
+} kernel;
+
+static rg_status
+compile_form(rt_device *d, const char *text, pipeline_form form, kernel *k)
+{
+    diag_list diags = {0};
+    ir_fn *fn;
+    pipeline_options options = {.form = form, .stage = cuda->stage, .simt = cuda->simt};
+    *k = (kernel){.text = ir_parse(rg_str_of(text), "scale.rg", &diags)};
+    k->source = pipeline_source(k->text->first, &options, &diags);
+    k->form = pipeline_run(k->source->first, &options, &diags, &fn);
+    rt_program_desc desc = {.module = k->form, .fn = fn, .label = "kernel `scale`"};
+    rg_status status = cuda->compile(d, &desc, &k->program, &diags);
+    if (diags.text.len)
+        str_add(&error, str_view(&diags.text));
+    diag_free(&diags);
+    return status;
+}
+
+static rg_status
+compile(rt_device *d, kernel *k)
+{
+    return compile_form(d, source, PIPELINE_FORWARD, k);
+}
+
+static void
+drop(kernel *k)
+{
+    if (k->program)
+        cuda->release(k->program);
+    ir_module_free(k->form);
+    ir_module_free(k->source);
+    ir_module_free(k->text);
+}
+
+static rg_status
+launch(const kernel *k, uint32_t n)
+{
+    rt_arg args[2] = {{.bits = n}, {.extent = {n}, .stride = {1}}};
+    return cuda->launch(k->program, args, &error);
+}
+
+static void
+fault(void *record, const void *args)
+{
+    rt_gpu_launch *launch = record;
+    launch->report->program = launch->program;
+    launch->report->fault = RT_FAULT_BUDGET;
+    launch->report->needed = 4711;
+    launch->report->budget = launch->budget;
+}
+
+static void
+test_launching(void)
+{
+    reset();
+    rt_device *d = opened(&(rt_device_desc){.tape_budget = 1 << 20});
+    kernel k;
+    CHECK(compile(d, &k) == RG_OK);
+    CHECK(launch(&k, 1) == RG_OK && fake->grid == 1);
+    CHECK(launch(&k, 0) == RG_OK && fake->grid == 1);
+    CHECK(launch(&k, 1000) == RG_OK && fake->grid == 8);
+    CHECK(launch(&k, 1 << 30) == RG_OK && fake->grid == 32);
+    CHECK(fake->launches == 4);
+    CHECK(cuda->sync(d, &error) == RG_OK);
+    fake->run = fault;
+    CHECK(launch(&k, 5) == RG_OK);
+    FAILS(launch(&k, 5), RG_BUDGET, "kernel `scale`: ");
+    CHECK(launch(&k, 5) == RG_OK);
+    fake->run = NULL;
+    FAILS(cuda->sync(d, &error), RG_BUDGET, "the tape needs 4711 bytes by now; the budget is 1048576 bytes");
+    CHECK(cuda->sync(d, &error) == RG_OK);
+    drop(&k);
+    closed(d);
+}
+
+static uint64_t pages_used, pages_seen;
+
+static void
+use_pages(void *record, const void *args)
+{
+    rt_gpu_launch *launch = record;
+    pages_seen = launch->pages;
+    launch->report->pages = (uint32_t)pages_used;
+    for (uint64_t i = 0; i < launch->pages; i += 64)
+        launch->pool[i * RT_GPU_PAGE] = 1;
+}
+
+/* The pool is there when it is needed, doubles with what launches use, and stops at the budget. */
+static void
+test_tape(int ranges)
+{
+    const uint64_t all = (400 << 20) / RT_GPU_PAGE;
+    reset();
+    fake->ranges = ranges;
+    fake->free = (size_t)1 << 30;
+    rt_device *d = opened(&(rt_device_desc){.tape_budget = all * RT_GPU_PAGE});
+    kernel k, plain;
+    rt_arg args[4] = {{.bits = 1 << 20}, {.bits = 10}};
+    size_t taken = fake->taken;
+    pages_used = 0;
+    fake->run = use_pages;
+    CHECK(compile(d, &plain) == RG_OK && launch(&plain, 5) == RG_OK);
+    CHECK(pages_seen == 0 && fake->taken < taken + 4096);
+    CHECK(compile_form(d, repeated, PIPELINE_VJP, &k) == RG_OK);
+    pages_used = 10;
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK);
+    uint64_t first = pages_seen;
+    CHECK(first >= all / 4 && first < all / 2);
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == first);
+    pages_used = first;
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == first);
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == 2 * first);
+    pages_used = 2 * first;
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK);
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == all);
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == all);
+    CHECK(cuda->tape_peak(d) == pages_used * RT_GPU_PAGE);
+    fake->run = NULL;
+    drop(&k);
+    drop(&plain);
+    closed(d);
+}
+
+static void
+test_loading(void)
+{
+    reset();
+    rt_device *d = opened(NULL);
+    kernel k;
+    fake->fails = "cuModuleLoadDataEx";
+    fake->fails_with = 218;
+    fake->log = "line 7: the driver does not like it";
+    FAILS(compile(d, &k), RG_COMPILE, "the driver does not like it");
+    CHECK(!k.program);
+    drop(&k);
+    closed(d);
+}
+
+/* After such an error the driver does nothing any more. */
+static void
+test_losing(void)
+{
+    reset();
+    rt_device *d = opened(NULL);
+    kernel k, late;
+    void *memory;
+    char byte = 0;
+    CHECK(compile(d, &k) == RG_OK);
+    CHECK(cuda->memory->allocate(d, 100, &memory, &error) == RG_OK);
+    CHECK(launch(&k, 5) == RG_OK);
+    fake->lost = 700;
+    FAILS(cuda->sync(d, &error), RG_DEVICE, "kernel `scale`: the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS");
+    long calls = fake->calls;
+    FAILS(launch(&k, 5), RG_DEVICE, "lost");
+    FAILS(cuda->memory->write(d, memory, &byte, 1, &error), RG_DEVICE, "lost");
+    FAILS(cuda->memory->read(d, &byte, memory, 1, &error), RG_DEVICE, "lost");
+    FAILS(cuda->graphs->begin(d, &error), RG_DEVICE, "lost");
+    FAILS(compile(d, &late), RG_DEVICE, "lost");
+    CHECK(fake->calls == calls);
+    cuda->memory->release(d, memory, 100);
+    drop(&late);
+    drop(&k);
+    closed(d);
+}
+
+static void
+test_graph(void)
+{
+    reset();
+    rt_device *d = opened(NULL);
+    kernel k, late;
+    rt_graph *graph;
+    void *memory, *other;
+    char byte = 0;
+    CHECK(compile(d, &k) == RG_OK);
+    CHECK(cuda->memory->allocate(d, 100, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(d, 100, &other, &error) == RG_OK);
+    CHECK(cuda->graphs->begin(d, &error) == RG_OK);
+    FAILS(cuda->graphs->begin(d, &error), RG_INVALID, "already");
+    CHECK(launch(&k, 5) == RG_OK);
+    CHECK(compile(d, &late) == RG_OK);
+    CHECK(launch(&late, 5) == RG_OK);
+    CHECK(cuda->memory->copy(d, other, memory, 100, &error) == RG_OK);
+    FAILS(cuda->memory->write(d, memory, &byte, 1, &error), RG_INVALID, "while launches are recorded");
+    FAILS(cuda->sync(d, &error), RG_INVALID, "recorded");
+    cuda->memory->release(d, other, 100);
+    CHECK(fake->recorded == 3);
+    CHECK(cuda->graphs->end(d, &graph, &error) == RG_OK);
+    CHECK(cuda->graphs->launch(graph, &error) == RG_OK);
+    drop(&late); /* its code stays for the graph */
+    CHECK(cuda->graphs->launch(graph, &error) == RG_OK);
+    CHECK(cuda->sync(d, &error) == RG_OK);
+    cuda->graphs->release(graph);
+    CHECK(cuda->graphs->begin(d, &error) == RG_OK);
+    CHECK(launch(&k, 5) == RG_OK);
+    CHECK(cuda->graphs->end(d, NULL, &error) == RG_OK);
+    CHECK(launch(&k, 5) == RG_OK);
+    cuda->memory->release(d, memory, 100);
+    drop(&k);
+    closed(d);
+}
+
+int
+main(int argc, char **argv)
+{
+    cuda = rt_device_find(RG_STR("cuda"));
+    void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;
+    fake = library ? dlsym(library, "fake") : NULL;
+    if (!cuda || !fake) {
+        printf("usage: cuda_test DRIVER DRIVER_THAT_LACKS_SOMETHING\n");
+        return 1;
+    }
+    usual = *fake;
+    test_opening(argv[1], argv[2]);
+    test_failing();
+    test_memory();
+    test_several();
+    test_launching();
+    test_tape(1);
+    test_tape(0);
+    test_loading();
+    test_losing();
+    test_graph();
+    printf("%u checks, %u failures\n", checks, failures);
+    return failures > 0;
+}

@@ -1,0 +1,328 @@
+/* A driver without a GPU. SPDX-License-Identifier: Apache-2.0
+ *
+ * One library stands in for libcuda.so.1; the test finds `fake` in it. All symbols of driver.def are here: their
+ * parameters are those of the table. */
+#include "fake_cuda.h"
+
+#include "rt/cuda/driver.h"
+
+#include <sys/mman.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The table's prototypes under the driver's own names: what is defined here must agree with it. */
+EXPORT fake_cuda fake = {.version = 12040, .devices = 1, .major = 9, .ranges = 1, .pools = 1, .free = 64 << 20, .step = 1 << 21};
+
+static int
+step(const char *symbol)
+{
+    fake.calls++;
+    if (fake.lost)
+        return fake.lost;
+    if (fake.fails && strcmp(fake.fails, symbol) == 0 && fake.fails_after-- <= 0)
+        return fake.fails_with;
+    return 0;
+}
+
+#define CALL(...) EXPORT int __VA_ARGS__; int __VA_ARGS__
+#define STEP \
+    do { \
+        int code_ = step(__func__); \
+        if (code_) \
+            return code_; \
+    } while (0)
+
+static char object; /* what handles point to */
+
+static int
+make(void **handle)
+{
+    *handle = &object;
+    fake.alive++;
+    return 0;
+}
+
+/* releasing works whatever has happened, as far as the test can tell */
+static int
+drop(void)
+{
+    fake.alive--;
+    return fake.lost;
+}
+
+CALL(cuInit(unsigned flags)) { STEP; return 0; }
+CALL(cuDriverGetVersion(int *version)) { STEP; *version = fake.version; return 0; }
+CALL(cuGetErrorName(int code, const char **name))
+{
+    *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_OTHER";
+    return 0;
+}
+CALL(cuGetErrorString(int code, const char **text)) { *text = "as the test wants it"; return 0; }
+
+CALL(cuDeviceGetCount(int *count)) { STEP; *count = fake.devices; return fake.devices ? 0 : 100; }
+CALL(cuDeviceGet(int *device, int ordinal)) { STEP; *device = ordinal; return 0; }
+CALL(cuDeviceGetName(char *name, int size, int device)) { STEP; snprintf(name, (size_t)size, "Fake"); return 0; }
+CALL(cuDeviceGetAttribute(int *value, int attribute, int device))
+{
+    STEP;
+    *value = attribute == RT_ATTRIBUTE_SMS        ? 4
+             : attribute == RT_ATTRIBUTE_THREADS  ? 2048
+             : attribute == RT_ATTRIBUTE_MAJOR    ? fake.major
+             : attribute == RT_ATTRIBUTE_TOGETHER ? 1
+             : attribute == RT_ATTRIBUTE_RANGES   ? fake.ranges
+             : attribute == RT_ATTRIBUTE_POOLS    ? fake.pools
+                                                  : 0;
+    return 0;
+}
+
+static void *primary = &object;
+static void *stack[16];
+CALL(cuDevicePrimaryCtxRetain(void **context, int device)) { STEP; *context = primary; fake.alive++; return 0; }
+CALL(cuDevicePrimaryCtxRelease_v2(int device)) { return drop(); }
+CALL(cuCtxGetCurrent(void **context))
+{
+    *context = fake.contexts ? stack[fake.contexts - 1] : NULL;
+    return 0;
+}
+CALL(cuCtxPushCurrent_v2(void *context)) { stack[fake.contexts++] = context; return 0; }
+CALL(cuCtxPopCurrent_v2(void **context)) { *context = stack[--fake.contexts]; return 0; }
+
+static bool capturing;
+static int mode;
+/* what may not be done by a thread that records */
+static void
+unsafe(void)
+{
+    fake.unsafe += capturing && mode != RT_CAPTURE_RELAXED;
+}
+
+typedef struct stream {
+    bool capturing;
+} stream;
+CALL(cuStreamCreate(void **made, unsigned flags))
+{
+    STEP;
+    *made = calloc(1, sizeof(stream));
+    fake.alive++;
+    return 0;
+}
+CALL(cuStreamDestroy_v2(void *s)) { free(s); return drop(); }
+CALL(cuStreamGetCtx(void *s, void **context)) { STEP; *context = primary; return 0; }
+CALL(cuStreamSynchronize(void *s))
+{
+    STEP;
+    fake.unsafe += ((stream *)s)->capturing;
+    return 0;
+}
+CALL(cuEventCreate(void **event, unsigned flags)) { STEP; return make(event); }
+CALL(cuEventDestroy_v2(void *event)) { return drop(); }
+CALL(cuEventRecord(void *event, void *s)) { STEP; return 0; }
+CALL(cuEventSynchronize(void *event)) { STEP; unsafe(); return 0; }
+
+CALL(cuModuleLoadDataEx(void **module, const void *image, unsigned count, const int *options, void **values))
+{
+    unsafe();
+    for (unsigned i = 0; i < count && fake.log; i++)
+        if (options[i] == RT_JIT_LOG)
+            strcpy(values[i], fake.log);
+    STEP;
+    fake.images++;
+    return make(module);
+}
+CALL(cuModuleUnload(void *module)) { return drop(); }
+CALL(cuModuleGetFunction(void **function, void *module, const char *name))
+{
+    STEP;
+    *function = &object;
+    snprintf(fake.entry, sizeof(fake.entry), "%s", name);
+    return 0;
+}
+CALL(cuFuncGetAttribute(int *value, int attribute, void *function)) { STEP; *value = 32; return 0; }
+CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int block, size_t shared))
+{
+    STEP;
+    *blocks = 8;
+    return 0;
+}
+
+static int
+launch(unsigned grid, stream *s, void **parameters)
+{
+    fake.launches++;
+    fake.grid = grid;
+    fake.recorded += s->capturing;
+    if (fake.run && !s->capturing)
+        fake.run(*(void **)parameters[0], parameters[1]);
+    return 0;
+}
+CALL(cuLaunchKernel(void *function, unsigned grid, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                    unsigned shared, void *s, void **parameters, void **extra))
+{
+    STEP;
+    return launch(grid, s, parameters);
+}
+#ifndef FAKE_LACKS
+CALL(cuLaunchCooperativeKernel(void *function, unsigned grid, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                               unsigned bz, unsigned shared, void *s, void **parameters))
+{
+    STEP;
+    fake.together++;
+    return launch(grid, s, parameters);
+}
+#endif
+
+/* Memory of the device has its size in front. */
+enum { HEAD = 256 };
+static int
+take(uint64_t *address, size_t bytes)
+{
+    if (fake.taken + bytes > fake.free)
+        return RT_DRIVER_OUT_OF_MEMORY;
+    char *memory = aligned_alloc(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
+    memset(memory + HEAD, 0xee, bytes < 1 << 16 ? bytes : 1 << 16);
+    memcpy(memory, &bytes, sizeof(bytes));
+    fake.taken += bytes;
+    fake.alive++;
+    *address = (uint64_t)(uintptr_t)memory + HEAD;
+    return 0;
+}
+static int
+give(uint64_t address)
+{
+    char *memory = (char *)(uintptr_t)address - HEAD;
+    size_t bytes;
+    memcpy(&bytes, memory, sizeof(bytes));
+    fake.taken -= bytes;
+    free(memory);
+    return drop();
+}
+CALL(cuMemGetInfo_v2(size_t *left, size_t *total)) { STEP; *left = fake.free - fake.taken; *total = fake.free; return 0; }
+CALL(cuMemAlloc_v2(uint64_t *address, size_t bytes)) { STEP; unsafe(); return take(address, bytes); }
+CALL(cuMemFree_v2(uint64_t address)) { unsafe(); return give(address); }
+CALL(cuMemHostAlloc(void **memory, size_t bytes, unsigned flags))
+{
+    STEP;
+    unsafe();
+    *memory = malloc(bytes);
+    fake.alive++;
+    return 0;
+}
+CALL(cuMemFreeHost(void *memory)) { free(memory); return drop(); }
+CALL(cuMemHostGetDevicePointer_v2(uint64_t *address, void *memory, unsigned flags))
+{
+    STEP;
+    *address = (uint64_t)(uintptr_t)memory;
+    return 0;
+}
+#define AT(address) ((void *)(uintptr_t)(address))
+CALL(cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s)) { STEP; memcpy(AT(to), from, n); return 0; }
+CALL(cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s)) { STEP; memcpy(to, AT(from), n); return 0; }
+CALL(cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s))
+{
+    STEP;
+    fake.recorded += ((stream *)s)->capturing;
+    memmove(AT(to), AT(from), n);
+    return 0;
+}
+CALL(cuMemsetD8Async(uint64_t to, unsigned char v, size_t n, void *s)) { STEP; memset(AT(to), v, n); return 0; }
+CALL(cuMemsetD16Async(uint64_t to, unsigned short v, size_t n, void *s))
+{
+    STEP;
+    for (size_t i = 0; i < n; i++)
+        ((unsigned short *)AT(to))[i] = v;
+    return 0;
+}
+CALL(cuMemsetD32Async(uint64_t to, unsigned v, size_t n, void *s))
+{
+    STEP;
+    for (size_t i = 0; i < n; i++)
+        ((unsigned *)AT(to))[i] = v;
+    return 0;
+}
+CALL(cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned v, size_t width, size_t height, void *s))
+{
+    STEP;
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++)
+            *(unsigned *)AT(to + y * pitch + 4 * x) = v;
+    return 0;
+}
+CALL(cuPointerGetAttribute(void *value, int attribute, uint64_t address))
+{
+    STEP;
+    int found = attribute == RT_POINTER_KIND ? 2 : 0;
+    memcpy(value, &found, sizeof(found));
+    return 0;
+}
+
+CALL(cuMemPoolCreate(void **pool, const rt_driver_pool *properties)) { STEP; return make(pool); }
+CALL(cuMemPoolDestroy(void *pool)) { return drop(); }
+CALL(cuMemPoolSetAttribute(void *pool, int attribute, void *value)) { STEP; return 0; }
+CALL(cuMemPoolTrimTo(void *pool, size_t keep)) { STEP; return 0; }
+CALL(cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, void *pool, void *s))
+{
+    STEP;
+    fake.unsafe += ((stream *)s)->capturing;
+    return take(address, bytes);
+}
+CALL(cuMemFreeAsync(uint64_t address, void *s)) { fake.unsafe += ((stream *)s)->capturing; return give(address); }
+
+CALL(cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t at, unsigned long long flags))
+{
+    STEP;
+    char *memory = mmap(NULL, bytes + fake.step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *address = ((uint64_t)(uintptr_t)memory + fake.step - 1) / fake.step * fake.step;
+    fake.alive++;
+    return 0;
+}
+CALL(cuMemAddressFree(uint64_t address, size_t bytes)) { munmap(AT(address), bytes); return drop(); }
+CALL(cuMemGetAllocationGranularity(size_t *bytes, const rt_driver_memory *properties, int kind))
+{
+    STEP;
+    *bytes = fake.step;
+    return 0;
+}
+CALL(cuMemCreate(uint64_t *handle, size_t bytes, const rt_driver_memory *properties, unsigned long long flags))
+{
+    STEP;
+    unsafe();
+    if (fake.taken + bytes > fake.free)
+        return RT_DRIVER_OUT_OF_MEMORY;
+    fake.taken += bytes;
+    fake.alive++;
+    *handle = bytes;
+    return 0;
+}
+CALL(cuMemRelease(uint64_t handle)) { fake.taken -= handle; return drop(); }
+CALL(cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle, unsigned long long flags))
+{
+    STEP;
+    fake.alive++;
+    return 0;
+}
+CALL(cuMemUnmap(uint64_t address, size_t bytes)) { return drop(); }
+CALL(cuMemSetAccess(uint64_t address, size_t bytes, const rt_driver_access *access, size_t count))
+{
+    STEP;
+    return mprotect(AT(address), bytes, PROT_READ | PROT_WRITE) ? 1 : 0;
+}
+
+CALL(cuStreamBeginCapture_v2(void *s, int how)) { STEP; ((stream *)s)->capturing = capturing = true; mode = how; return 0; }
+CALL(cuStreamEndCapture(void *s, void **graph))
+{
+    STEP;
+    ((stream *)s)->capturing = capturing = false;
+    return make(graph);
+}
+CALL(cuThreadExchangeStreamCaptureMode(int *how))
+{
+    int was = mode;
+    mode = *how;
+    *how = was;
+    return 0;
+}
+CALL(cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags)) { STEP; return make(executable); }
+CALL(cuGraphUpload(void *executable, void *s)) { STEP; return 0; }
+CALL(cuGraphLaunch(void *executable, void *s)) { STEP; fake.launches++; return 0; }
+CALL(cuGraphExecDestroy(void *executable)) { return drop(); }
+CALL(cuGraphDestroy(void *graph)) { return drop(); }

@@ -1,0 +1,29 @@
+/* A driver without a GPU, for tests: memory is the host's, kernels are not run but counted.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_FAKE_CUDA_H
+#define TESTS_FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct fake_cuda {
+    /* what it pretends */
+    int version, devices, major, ranges, pools;
+    size_t free, step; /* bytes of memory; of a piece behind reserved addresses */
+    const char *fails; /* the symbol that does */
+    int fails_with, fails_after; /* ... after so many calls that work */
+    int lost;          /* every call that can fails with this */
+    const char *log;   /* of a module that does not load */
+    void (*run)(void *record, const void *args); /* in place of a kernel; may be NULL */
+    /* what it has seen */
+    long alive;     /* objects made and not released */
+    int contexts;   /* on the thread's stack */
+    long calls, launches, together, recorded, unsafe;
+    unsigned grid;
+    size_t taken;   /* bytes of memory of the device */
+    long images;    /* modules loaded */
+    char entry[64];
+} fake_cuda;
+
+#endif
