@@ -65,6 +65,24 @@ settle(const rt_gpu_thread *thread, rt_gpu_launch *launch)
     launch->arrived = 0;
 }
 
+static void
+clear_queues(rt_gpu_launch *launch)
+{
+    for (uint32_t q = 0; q < RT_GPU_QUEUES; q++)
+        launch->queues[q].next = 0;
+    launch->empty = 0;
+}
+
+/* whether some piece is still in its queue; without repetition all have been run */
+static uint32_t
+has_fresh(const rt_gpu_thread *thread, const rt_gpu_launch *launch)
+{
+    uint32_t some = 0;
+    for (uint32_t q = 0; thread->flags & RT_GPU_REPEATS && q < RT_GPU_QUEUES; q++)
+        some |= rt_gpu_queued(q, launch->queues[q].next) < thread->pieces;
+    return some;
+}
+
 /* Pages of a task that leaves nothing on its tapes are free again after each of its phases. */
 static void
 settle_task(const rt_gpu_thread *thread, rt_gpu_launch *launch)
@@ -75,9 +93,12 @@ settle_task(const rt_gpu_thread *thread, rt_gpu_launch *launch)
         launch->head = launch->now_tail;
     launch->now_head = launch->head;
     launch->now_tail = launch->tail;
-    launch->now_next = launch->next;
-    if (launch->now_fault || !rt_gpu_pieces_left(thread))
-        launch->head = launch->tail = launch->next = launch->now_head = launch->now_tail = 0;
+    launch->now_fresh = has_fresh(thread, launch);
+    if (!launch->now_fault && rt_gpu_pieces_left(thread))
+        return;
+    launch->head = launch->tail = launch->now_head = launch->now_tail = launch->now_fresh = 0;
+    if (thread->flags & (RT_GPU_BALANCES | RT_GPU_REPEATS))
+        clear_queues(launch);
 }
 
 RT_SLOW void
@@ -133,6 +154,8 @@ rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t neede
     rt_gpu_launch *launch = worker->thread->launch;
     int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(worker->thread) : rt_warp_lane() == 0;
     worker->failed = 1;
+    if (mine)
+        rt_grid_store32(&launch->empty, UINT32_MAX);
     if (mine && rt_grid_swap32(&launch->fault, 0, (uint32_t)fault) == 0) {
         launch->place = (uint32_t)place;
         launch->needed = needed;
@@ -165,8 +188,9 @@ report(const rt_gpu_launch *launch, rt_gpu_report *to)
 static void
 clean(rt_gpu_launch *launch)
 {
-    launch->top = launch->next = launch->head = launch->tail = 0;
-    launch->now_top = launch->now_next = launch->now_head = launch->now_tail = launch->now_fault = 0;
+    launch->top = launch->head = launch->tail = 0;
+    clear_queues(launch);
+    launch->now_top = launch->now_fresh = launch->now_head = launch->now_tail = launch->now_fault = 0;
     launch->fault = launch->most = launch->arrived = launch->left = 0;
     launch->place = 0;
     launch->needed = launch->limit = 0;

@@ -1,7 +1,7 @@
 /* Parallel loops: who runs which piece. SPDX-License-Identifier: Apache-2.0
  *
  *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
- *   balanced     each warp begins with piece w, then fetches the next from a counter
+ *   balanced     each warp begins with piece w, then fetches the next from a queue, its block's before others
  *   kept tapes   plain; the task that rewinds runs them last to first
  *   repeated     balanced; a warp that finds no page notes its piece and stops. When all have come together all
  *                pages go back, and an eighth of the warps runs what is left, noted pieces first; then an eighth of
@@ -77,16 +77,48 @@ noted_piece(rt_gpu_launch *launch)
     return (int64_t)rt_warp_take64(piece, 0) - 1;
 }
 
+/* A queue that has not been found empty, `q` or one after it. */
+static uint32_t
+queue_from(uint32_t q, uint32_t empty)
+{
+    while (empty >> q & 1)
+        q = (q + 1) % RT_GPU_QUEUES;
+    return q;
+}
+
+static uint32_t
+mark_empty(rt_gpu_launch *launch, uint32_t empty, uint32_t q)
+{
+    for (;;) {
+        uint32_t was = rt_grid_swap32(&launch->empty, empty, empty | 1u << q);
+        if (was == empty)
+            return empty | 1u << q;
+        empty = was;
+    }
+}
+
+/* by one lane */
+static int64_t
+take_queued(rt_gpu_thread *thread)
+{
+    rt_gpu_launch *launch = thread->launch;
+    uint32_t q = rt_grid_block() % RT_GPU_QUEUES, empty = rt_grid_load32(&launch->empty);
+    while (~empty) {
+        q = queue_from(q, empty);
+        int64_t piece = rt_gpu_queued(q, rt_grid_add32(&launch->queues[q].next, 1));
+        if (piece < thread->pieces)
+            return piece;
+        empty = mark_empty(launch, empty, q);
+    }
+    return thread->pieces;
+}
+
 /* The next one that nobody has run; the task's `pieces`: there is none, or a fault has ended the task. */
 static int64_t
 fresh_piece(rt_gpu_thread *thread)
 {
-    rt_gpu_launch *launch = thread->launch;
-    uint32_t piece = (uint32_t)thread->pieces;
-    if (rt_warp_lane() == 0 && rt_grid_load32(&launch->fault) == 0)
-        piece = rt_grid_add32(&launch->next, 1);
-    int64_t at = (int64_t)rt_warp_take32(piece, 0) + (int64_t)rt_grid_warps();
-    return smaller(at, thread->pieces);
+    uint32_t piece = rt_warp_lane() == 0 ? (uint32_t)take_queued(thread) : 0;
+    return (int64_t)rt_warp_take32(piece, 0);
 }
 
 /* What the worker has run came to the end of the pool: it stops here, as its next piece would. */
@@ -106,8 +138,7 @@ int32_t
 rt_gpu_pieces_left(const rt_gpu_thread *thread)
 {
     const rt_gpu_launch *launch = thread->launch;
-    return launch->now_head < launch->now_tail ||
-           (int64_t)launch->now_next + (int64_t)rt_grid_warps() < thread->pieces;
+    return launch->now_head < launch->now_tail || launch->now_fresh;
 }
 
 /* All wait; whether there is more to do, by fewer warps. */
