@@ -4,6 +4,7 @@
 
 #include "codegen/llvm/ll.h"
 #include "rt/cpu/cpu.h"
+#include "rt/explain.h"
 
 struct rt_device {
     rt_cpu *cpu;
@@ -106,34 +107,6 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
 }
 
 static rg_status
-explain(const rt_report *report, const ir_fn *fn, str *error)
-{
-    /* without a name the line is one of the kernel's own file */
-    const char *file = report->file;
-    if (!file && fn->loc.file < fn->module->files.n)
-        file = fn->module->files.at[fn->loc.file].path;
-    if (file && report->line)
-        str_addf(error, "%s:%u: ", file, report->line);
-    else if (report->line)
-        str_addf(error, "line %u: ", report->line);
-    switch (report->fault) {
-    case RT_OK:
-        return RG_OK;
-    case RT_FAULT_ASSERT:
-        str_addf(error, "assertion failed: %s", report->text ? report->text : "");
-        return RG_ASSERT;
-    case RT_FAULT_BUDGET:
-        str_addf(error, "the tape needs %llu bytes by now; the budget is %llu bytes",
-                 (unsigned long long)report->needed, (unsigned long long)report->budget);
-        return RG_BUDGET;
-    case RT_FAULT_MEMORY:
-        str_addz(error, "out of memory");
-        return RG_OUT_OF_MEMORY;
-    }
-    return RG_DEVICE;
-}
-
-static rg_status
 cpu_launch(rt_program *program, const rt_arg *args, str *error)
 {
     rt_report report;
@@ -152,7 +125,7 @@ cpu_launch(rt_program *program, const rt_arg *args, str *error)
     }
     if (rt_cpu_launch(program->device->cpu, ll_code_entry(code), args, &report) == RT_OK)
         return RG_OK;
-    return explain(&report, program->fn, error);
+    return rt_explain(&report, program->fn, error);
 }
 
 const rt_device_table rt_device_cpu = {

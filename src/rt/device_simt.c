@@ -9,6 +9,7 @@
 
 #include "codegen/llvm/ll.h"
 #include "rt/cpu/launch.h"
+#include "rt/explain.h"
 #include "rt/simt/simt.h"
 
 static const uint64_t usual_budget = (uint64_t)1 << 30;
@@ -176,32 +177,17 @@ show_print(void *user, uint32_t program, uint32_t place, const uint64_t *values,
 }
 
 static rg_status
-explain(const rt_program *p, const rt_gpu_report *report, str *error)
+explain(const rt_program *p, const rt_gpu_report *from, str *error)
 {
-    const ll_place *place = find_place(p->device, p->number, report->place);
-    const char *file = place ? place->file : NULL;
-    if (place && !file && p->fn->loc.file < p->fn->module->files.n)
-        file = p->fn->module->files.at[p->fn->loc.file].path;
-    str_addf(error, "%s: ", p->label);
-    if (place && place->line && file)
-        str_addf(error, "%s:%u: ", file, place->line);
-    else if (place && place->line)
-        str_addf(error, "line %u: ", place->line);
-    switch ((rt_fault)report->fault) {
-    case RT_OK:
-        return RG_OK;
-    case RT_FAULT_ASSERT:
-        str_addf(error, "assertion failed: %s", place && place->text ? place->text : "");
-        return RG_ASSERT;
-    case RT_FAULT_BUDGET:
-        str_addf(error, "the tape needs %llu bytes by now; the budget is %llu bytes",
-                 (unsigned long long)report->needed, (unsigned long long)report->budget);
-        return RG_BUDGET;
-    case RT_FAULT_MEMORY:
-        str_addz(error, "out of memory");
-        return RG_OUT_OF_MEMORY;
+    const ll_place *place = find_place(p->device, p->number, from->place);
+    rt_report report = {.fault = (rt_fault)from->fault, .needed = from->needed, .budget = from->budget};
+    if (place) {
+        report.text = place->text;
+        report.file = place->file;
+        report.line = place->line;
     }
-    return RG_DEVICE;
+    str_addf(error, "%s: ", p->label);
+    return rt_explain(&report, p->fn, error);
 }
 
 /* What an earlier launch did wrong, once. The caller holds the lock. */

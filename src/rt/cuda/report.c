@@ -1,5 +1,6 @@
 /* What launches leave for the host: faults, prints. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/cuda.h"
+#include "rt/explain.h"
 
 enum { PRINT_CELLS = 1 << 16 };
 
@@ -77,32 +78,21 @@ show_prints(rt_device *d)
 static rg_status
 explain(rt_device *d, str *error)
 {
-    const rt_gpu_report *report = d->report;
-    const rt_program *p = report->program < d->programs.n ? d->programs.at[report->program] : NULL;
-    const ll_place *place = find_place(d, report->program, report->place);
-    const char *file = place ? place->file : NULL;
-    if (p && place && !file && p->fn->loc.file < p->fn->module->files.n)
-        file = p->fn->module->files.at[p->fn->loc.file].path;
-    if (p)
-        str_addf(error, "%s: ", p->label);
-    if (place && place->line)
-        file ? str_addf(error, "%s:%u: ", file, place->line) : str_addf(error, "line %u: ", place->line);
-    switch ((rt_fault)report->fault) {
-    case RT_OK:
-        break;
-    case RT_FAULT_ASSERT:
-        str_addf(error, "assertion failed: %s", place && place->text ? place->text : "");
-        return RG_ASSERT;
-    case RT_FAULT_BUDGET:
-        str_addf(error, "the tape needs %llu bytes by now; the budget is %llu bytes", (unsigned long long)report->needed,
-                 (unsigned long long)report->budget);
-        return RG_BUDGET;
-    case RT_FAULT_MEMORY:
-        str_addz(error, "out of memory");
-        return RG_OUT_OF_MEMORY;
+    const rt_gpu_report *from = d->report;
+    const rt_program *p = from->program < d->programs.n ? d->programs.at[from->program] : NULL;
+    const ll_place *place = find_place(d, from->program, from->place);
+    rt_report report = {.fault = (rt_fault)from->fault, .needed = from->needed, .budget = from->budget};
+    if (!p) {
+        str_addf(error, "the GPU reports fault %u of a kernel that is no more", from->fault);
+        return RG_DEVICE;
     }
-    str_addf(error, "the GPU reports fault %u", report->fault);
-    return RG_DEVICE;
+    if (place) {
+        report.text = place->text;
+        report.file = place->file;
+        report.line = place->line;
+    }
+    str_addf(error, "%s: ", p->label);
+    return rt_explain(&report, p->fn, error);
 }
 
 rg_status

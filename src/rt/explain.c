@@ -1,0 +1,33 @@
+/* What a launch did wrong, in words. SPDX-License-Identifier: Apache-2.0 */
+#include "rt/explain.h"
+
+rg_status
+rt_explain(const rt_report *report, const ir_fn *fn, str *error)
+{
+    /* without a name the line is one of the kernel's own file */
+    const char *file = report->file;
+    if (!file && fn->loc.file < fn->module->files.n)
+        file = fn->module->files.at[fn->loc.file].path;
+    if (report->fault && file && report->line)
+        str_addf(error, "%s:%u: ", file, report->line);
+    else if (report->fault && report->line)
+        str_addf(error, "line %u: ", report->line);
+    switch (report->fault) {
+    case RT_OK:
+        return RG_OK;
+    case RT_FAULT_ASSERT:
+        str_addf(error, "assertion failed: %s", report->text ? report->text : "");
+        return RG_ASSERT;
+    case RT_FAULT_BUDGET:
+        str_addf(error, "the tape needs %llu bytes by now; the budget is %llu bytes",
+                 (unsigned long long)report->needed, (unsigned long long)report->budget);
+        return RG_BUDGET;
+    case RT_FAULT_MEMORY:
+        str_addz(error, "out of memory");
+        if (report->needed)
+            str_addf(error, ": %llu bytes more are needed", (unsigned long long)report->needed);
+        return RG_OUT_OF_MEMORY;
+    }
+    str_addf(error, "fault %d", (int)report->fault);
+    return RG_DEVICE;
+}
