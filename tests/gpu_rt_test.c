@@ -1,8 +1,7 @@
 /* The runtime of GPU code, played by rt/simt, under kernels written by hand. SPDX-License-Identifier: Apache-2.0
  *
  * What a kernel here does in each of its threads is what compiled code does. */
-#include "rt/gpu/gpu.h"
-#include "rt/gpu/warp.h"
+#include "rt/gpu/inside.h"
 #include "rt/simt/simt.h"
 
 #include <stdlib.h>
@@ -50,7 +49,7 @@ visit_kernel(rt_gpu_launch *launch, const rt_arg *args)
     int64_t lo, hi;
     rt_gpu_enter(&thread, launch);
     rt_gpu_begin(&thread, v->n, v->flags);
-    while (rt_gpu_next(&thread, &lo, &hi)) {
+    while (rt_gpu_next(&thread, v->flags, &lo, &hi)) {
         CHECK(lo < hi && hi <= v->n && (!(v->flags & RT_GPU_LANES) || lo % RT_WARP == 0), "piece");
         for (int64_t i = lo; i < hi && rt_warp_lane() == 0; i++) {
             v->seen[i]++;
@@ -58,11 +57,11 @@ visit_kernel(rt_gpu_launch *launch, const rt_arg *args)
         }
         rt_warp_sync();
     }
-    rt_gpu_end(&thread, 1);
+    rt_gpu_end(&thread, v->flags, 1);
     v->slots = rt_gpu_slots(&thread);
     if (v->flags & RT_KEEP_RECORDS) {
         rt_gpu_begin(&thread, v->n, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS);
-        while (rt_gpu_next(&thread, &lo, &hi)) {
+        while (rt_gpu_next(&thread, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS, &lo, &hi)) {
             if (rt_warp_lane() == 0) {
                 v->ordered &= lo < v->order[thread.worker.index];
                 v->order[thread.worker.index] = lo;
@@ -71,7 +70,7 @@ visit_kernel(rt_gpu_launch *launch, const rt_arg *args)
             }
             rt_warp_sync();
         }
-        rt_gpu_end(&thread, 0);
+        rt_gpu_end(&thread, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS, 0);
     }
     rt_gpu_leave(&thread);
 }
@@ -125,7 +124,7 @@ sums_kernel(rt_gpu_launch *launch, const rt_arg *args)
         if (rt_warp_lane() == 0)
             memset(mine, 0, (size_t)s->cells * 8);
         rt_warp_sync();
-        while (rt_gpu_next(&thread, &lo, &hi)) {
+        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_GPU_BALANCES, &lo, &hi)) {
             uint64_t lane = lo + rt_warp_lane() < hi ? (uint64_t)lo + rt_warp_lane() : 0, all = 0;
             for (uint32_t l = 0; l < RT_WARP; l++)
                 all += rt_warp_take64(lane, l);
@@ -133,7 +132,7 @@ sums_kernel(rt_gpu_launch *launch, const rt_arg *args)
                 mine[s->cells - 1] += all;
             rt_warp_sync();
         }
-        CHECK(!rt_gpu_end(&thread, 1), "task");
+        CHECK(!rt_gpu_end(&thread, RT_GPU_LANES | RT_GPU_BALANCES, 1), "task");
         for (int32_t w = 0; w < rt_gpu_slots(&thread); w++)
             total += rows[w * s->cells + s->cells - 1];
         if (rt_gpu_alone(&thread))
@@ -223,9 +222,9 @@ taped_kernel(rt_gpu_launch *launch, const rt_arg *args)
     int64_t lo, hi;
     rt_gpu_enter(&thread, launch);
     rt_gpu_begin(&thread, t->n, t->flags);
-    while (rt_gpu_next(&thread, &lo, &hi))
+    while (rt_gpu_next(&thread, t->flags, &lo, &hi))
         taped_task(t, lo, hi, &thread.worker);
-    rt_gpu_end(&thread, 0);
+    rt_gpu_end(&thread, t->flags, 0);
     rt_gpu_leave(&thread);
 }
 
@@ -330,19 +329,19 @@ kept_kernel(rt_gpu_launch *launch, const rt_arg *args)
     char *start = thread.kernel.cursor, *tasks = rt_gpu_tasks(&thread.kernel, start, 1), *bottom = thread.worker.cursor;
     for (uint32_t round = 0; round < k->rounds; round++) {
         rt_gpu_begin(&thread, k->n, RT_GPU_LANES | RT_KEEP_RECORDS);
-        while (rt_gpu_next(&thread, &lo, &hi))
+        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_KEEP_RECORDS, &lo, &hi))
             keep_task(&thread.worker, lo, hi, k->steps);
-        if (rt_gpu_end(&thread, 1)) {
+        if (rt_gpu_end(&thread, RT_GPU_LANES | RT_KEEP_RECORDS, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
         rt_gpu_begin(&thread, k->n, RT_GPU_LANES | RT_GPU_BALANCES);
-        while (rt_gpu_next(&thread, &lo, &hi)) {
+        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_GPU_BALANCES, &lo, &hi)) {
             char *before = thread.worker.cursor;
             keep_task(&thread.worker, lo, hi, 300);
             thread.worker.cursor = before;
         }
-        if (rt_gpu_end(&thread, 1)) {
+        if (rt_gpu_end(&thread, RT_GPU_LANES | RT_GPU_BALANCES, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
@@ -355,9 +354,9 @@ kept_kernel(rt_gpu_launch *launch, const rt_arg *args)
     }
     for (uint32_t round = 0; round < k->rounds && !k->drop; round++) {
         rt_gpu_begin(&thread, k->n, RT_GPU_LANES | RT_KEEP_REWINDS);
-        while (rt_gpu_next(&thread, &lo, &hi))
+        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_KEEP_REWINDS, &lo, &hi))
             rewind_task(k, &thread.worker, lo, hi);
-        if (rt_gpu_end(&thread, 1)) {
+        if (rt_gpu_end(&thread, RT_GPU_LANES | RT_KEEP_REWINDS, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
@@ -535,7 +534,7 @@ thin_states(thin *t, rt_gpu_worker *worker)
     char *header = worker->cursor, *cursor = header;
     uint32_t bad = 0, left = (t->states + 1) / 2;
     if (worker->index < 0)
-        rt_gpu_writes(worker->thread);
+        rt_gpu_writes(rt_gpu_thread_of(worker));
     for (uint32_t i = 0; i < t->states; i++) {
         cursor = push_bytes(worker, cursor, FRAME, i);
         cursor = push_bytes(worker, cursor, t->big, i + 1000);
@@ -545,7 +544,7 @@ thin_states(thin *t, rt_gpu_worker *worker)
     bad += all != cursor;
     cursor = rt_gpu_thin(worker, header, cursor, 1, sizes, 2);
     if (worker->index < 0)
-        rt_gpu_reads(worker->thread);
+        rt_gpu_reads(rt_gpu_thread_of(worker));
     for (uint32_t i = left; i-- > 0;) {
         cursor = pop_bytes(cursor, t->big, 2 * i + 1000, &bad);
         cursor = pop_bytes(cursor, FRAME, 2 * i, &bad);
@@ -564,9 +563,9 @@ thin_kernel(rt_gpu_launch *launch, const rt_arg *args)
         thin_states(t, &thread.kernel);
     } else {
         rt_gpu_begin(&thread, 100, 0);
-        while (rt_gpu_next(&thread, &lo, &hi))
+        while (rt_gpu_next(&thread, 0, &lo, &hi))
             thin_states(t, &thread.worker);
-        rt_gpu_end(&thread, 0);
+        rt_gpu_end(&thread, 0, 0);
     }
     rt_gpu_leave(&thread);
 }
@@ -593,7 +592,7 @@ over_kernel(rt_gpu_launch *launch, const rt_arg *args)
     int64_t lo, hi;
     rt_gpu_enter(&thread, launch);
     rt_gpu_begin(&thread, 8, 0);
-    while (rt_gpu_next(&thread, &lo, &hi)) {
+    while (rt_gpu_next(&thread, 0, &lo, &hi)) {
         rt_gpu_worker *worker = &thread.worker;
         char *mark = worker->cursor, *cursor = mark;
         int32_t over = 0;
@@ -607,7 +606,7 @@ over_kernel(rt_gpu_launch *launch, const rt_arg *args)
         CHECK(rt_gpu_over(worker, cursor, mark, 2, 2, 10) && !(worker->turned >> 2 & 1), "over");
         rt_warp_sync();
     }
-    rt_gpu_end(&thread, 0);
+    rt_gpu_end(&thread, 0, 0);
     rt_gpu_leave(&thread);
 }
 
@@ -647,7 +646,7 @@ temps_kernel(rt_gpu_launch *launch, const rt_arg *args)
         rt_gpu_reads(&thread);
         bad += temp[0] != 0 || temp[count - 1] != 0;
         rt_gpu_begin(&thread, count, RT_GPU_LANES);
-        while (rt_gpu_next(&thread, &lo, &hi)) {
+        while (rt_gpu_next(&thread, RT_GPU_LANES, &lo, &hi)) {
             uint32_t *scratch = (uint32_t *)(void *)rt_gpu_scratch(&thread.worker, 50000, 3);
             scratch[rt_warp_lane()] = (uint32_t)lo;
             for (int64_t i = lo + rt_warp_lane(); i < hi; i += RT_WARP) {
@@ -655,7 +654,7 @@ temps_kernel(rt_gpu_launch *launch, const rt_arg *args)
                 temp[i] = 77;
             }
         }
-        rt_gpu_end(&thread, 1);
+        rt_gpu_end(&thread, RT_GPU_LANES, 1);
         rt_gpu_writes(&thread);
         if (rt_gpu_alone(&thread))
             temp[1] = 5;
@@ -698,12 +697,12 @@ failing_kernel(rt_gpu_launch *launch, const rt_arg *args)
     if (f->at < 0)
         rt_gpu_assert(&thread.kernel, 11);
     rt_gpu_begin(&thread, f->at < 0 ? 0 : 100000, f->flags);
-    while (rt_gpu_next(&thread, &lo, &hi)) {
+    while (rt_gpu_next(&thread, f->flags, &lo, &hi)) {
         f->ended += rt_warp_lane() == 0;
         if (lo <= f->at && f->at < hi)
             rt_gpu_assert(&thread.worker, 12);
     }
-    if (!rt_gpu_end(&thread, 1))
+    if (!rt_gpu_end(&thread, f->flags, 1))
         f->ended = 1 << 30;
     rt_gpu_leave(&thread);
 }
@@ -731,10 +730,10 @@ printing_kernel(rt_gpu_launch *launch, const rt_arg *args)
     rt_gpu_enter(&thread, launch);
     rt_gpu_print(&thread.kernel, 4, NULL, 0);
     rt_gpu_begin(&thread, n, 0);
-    while (rt_gpu_next(&thread, &lo, &hi))
+    while (rt_gpu_next(&thread, 0, &lo, &hi))
         for (int64_t i = lo; i < hi; i++)
             rt_gpu_print(&thread.worker, 5, (uint64_t[]){(uint64_t)i, 9}, 2);
-    rt_gpu_end(&thread, 0);
+    rt_gpu_end(&thread, 0, 0);
     rt_gpu_leave(&thread);
 }
 

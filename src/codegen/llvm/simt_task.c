@@ -172,14 +172,14 @@ is_last(const ir_op *op)
 /* -- the loop over pieces ---------------------------------------------------------------------------------- */
 
 static void
-run_pieces(gen *g, LLVMValueRef task, LLVMValueRef closure)
+run_pieces(gen *g, LLVMValueRef flags, LLVMValueRef task, LLVMValueRef closure)
 {
     LLVMValueRef lo = gen_alloca(g, g->i64, NULL, "lo"), hi = gen_alloca(g, g->i64, NULL, "hi");
     LLVMBasicBlockRef next = gen_block(g, "next"), piece = gen_block(g, "piece"), done = gen_block(g, "done");
     LLVMBuildBr(g->b, next);
     gen_at(g, next);
-    LLVMValueRef args[3] = {g->s->launch, lo, hi};
-    LLVMValueRef more = gen_runtime_call(g, g->b, "rt_gpu_next", g->i32, 3, args);
+    LLVMValueRef args[4] = {g->s->launch, flags, lo, hi};
+    LLVMValueRef more = gen_runtime_call(g, g->b, "rt_gpu_next", g->i32, 4, args);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, more, gen_i32(g, 0), ""), piece, done);
     gen_at(g, piece);
     LLVMValueRef given[4] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
@@ -293,12 +293,12 @@ gen_run_task(gen *g, const ir_op *op, LLVMValueRef task, LLVMValueRef closure, L
 {
     bool waits = !is_last(op);
     g->gpu->waits |= waits;
-    LLVMValueRef begins[3] = {g->s->launch, n, gen_i32(g, flags_of(op))};
+    LLVMValueRef flags = gen_i32(g, flags_of(op)), begins[3] = {g->s->launch, n, flags};
     gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 3, begins);
-    run_pieces(g, task, closure);
+    run_pieces(g, flags, task, closure);
     LLVMValueRef rows = op->nresults ? leave_sums(g, op, sums) : NULL;
-    LLVMValueRef ends[2] = {g->s->launch, gen_i32(g, waits)};
-    LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 2, ends);
+    LLVMValueRef ends[3] = {g->s->launch, flags, gen_i32(g, waits)};
+    LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 3, ends);
     gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
     if (rows)
         combine_rows(g, op, rows);

@@ -39,7 +39,6 @@ typedef struct rt_gpu_worker {
     int32_t index; /* number of the warp in the grid; -1: of the kernel-level code */
     int32_t seat;
     uint32_t turned;
-    struct rt_gpu_thread *thread;
     struct rt_page *first_page;
     uint32_t pages;
     int32_t failed; /* the piece it runs came to a fault (1), or to the end of the pool and is to be run again (2) */
@@ -84,19 +83,19 @@ void rt_gpu_writes(rt_gpu_thread *thread);
 /* A parallel loop over n threads:
  *
  *     rt_gpu_begin(thread, n, flags);
- *     while (rt_gpu_next(thread, &lo, &hi))
+ *     while (rt_gpu_next(thread, flags, &lo, &hi))
  *         task(closure, lo, hi, &thread->worker);
- *     if (rt_gpu_end(thread, waits)) leave the kernel
+ *     if (rt_gpu_end(thread, flags, waits)) leave the kernel
  *
- * flags: RT_KEEP_RECORDS, RT_KEEP_REWINDS as in rt_cpu_parallel; or RT_GPU_LANES: threads run in groups of RT_WARP (pieces
+ * flags, constants and the same in all three: RT_KEEP_RECORDS, RT_KEEP_REWINDS as in rt_cpu_parallel; or RT_GPU_LANES: threads run in groups of RT_WARP (pieces
  * begin at multiples of it), else one by one, the whole warp for each; RT_GPU_BALANCES: they may take different times;
  * RT_GPU_REPEATS: a piece that finds no page of tape has had no effect by then and can be run again, when fewer warps
  * share the pool. A task that records or rewinds gives each warp the same pieces, last to first in the latter.
  * rt_gpu_end: 0, or that a task failed. waits 0: nothing follows, so that the grid need not wait. */
 enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64 };
 void rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags);
-int32_t rt_gpu_next(rt_gpu_thread *thread, int64_t *lo, int64_t *hi);
-int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t waits);
+int32_t rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi);
+int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits);
 /* Reductions: between begin and end a place for `cells` numbers of 8 bytes of each warp, in a row (that of warp w at
  * w * cells). It holds anything at first: each warp puts identities there before its first piece, and pieces add to
  * them. After rt_gpu_end, how many warps took part: the first so many. A task's rows are gone once the second task

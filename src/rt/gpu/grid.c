@@ -6,14 +6,13 @@
 #include "rt/gpu/inside.h"
 
 static void
-reset_worker(rt_gpu_worker *worker, rt_gpu_thread *thread, int32_t index)
+reset_worker(rt_gpu_worker *worker, int32_t index)
 {
     worker->cursor = rt_gpu_no_page();
     worker->atomic = 1;
     worker->index = index;
     worker->seat = index;
     worker->turned = 0;
-    worker->thread = thread;
     worker->first_page = NULL;
     worker->pages = 0;
     worker->failed = 0;
@@ -21,12 +20,12 @@ reset_worker(rt_gpu_worker *worker, rt_gpu_thread *thread, int32_t index)
     worker->scratch_size = 0;
 }
 
-void
+RT_IN_PLACE void
 rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
 {
     thread->launch = launch;
-    reset_worker(&thread->worker, thread, (int32_t)rt_grid_warp());
-    reset_worker(&thread->kernel, thread, -1);
+    reset_worker(&thread->worker, (int32_t)rt_grid_warp());
+    reset_worker(&thread->kernel, -1);
     thread->flags = thread->phase = thread->settled = 0;
     thread->wrote = thread->read = 0;
     thread->base = 0;
@@ -36,7 +35,7 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
     thread->tasks = 0;
 }
 
-int32_t
+RT_IN_PLACE int32_t
 rt_gpu_alone(rt_gpu_thread *thread)
 {
     (void)thread;
@@ -45,22 +44,20 @@ rt_gpu_alone(rt_gpu_thread *thread)
 
 /* -- barriers ---------------------------------------------------------------------------------------------------- */
 
-static uint32_t
+static inline uint32_t
 heap_pages(const rt_gpu_thread *thread)
 {
     return (uint32_t)((thread->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
 }
 
-/* by one thread, while all others wait */
+/* By one thread, while all others wait or have left: tasks may take so many pages, the kernel-level code has so many. */
 static void
-settle(const rt_gpu_thread *thread, rt_gpu_launch *launch)
+settle(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
 {
-    uint32_t limit = rt_gpu_page_limit(thread), used;
     if (launch->top > limit)
         launch->top = limit;
-    used = launch->top + heap_pages(thread);
-    if (used > launch->most)
-        launch->most = used;
+    if (launch->top + heap > launch->most)
+        launch->most = launch->top + heap;
     launch->now_fault = launch->fault;
     launch->arrived = 0;
 }
@@ -113,7 +110,7 @@ rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
             rt_grid_fence();
             if (rt_grid_add32(&launch->arrived, 1) == rt_grid_blocks() - 1) {
                 rt_grid_fence();
-                settle(thread, launch);
+                settle(launch, rt_gpu_page_limit(thread), heap_pages(thread));
                 if (what == RT_SETTLES_TASK)
                     settle_task(thread, launch);
                 launch->now_top = launch->top;
@@ -130,7 +127,7 @@ rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
     thread->wrote = thread->read = 0;
 }
 
-void
+RT_IN_PLACE void
 rt_gpu_reads(rt_gpu_thread *thread)
 {
     if (thread->wrote)
@@ -138,7 +135,7 @@ rt_gpu_reads(rt_gpu_thread *thread)
     thread->read = 1;
 }
 
-void
+RT_IN_PLACE void
 rt_gpu_writes(rt_gpu_thread *thread)
 {
     if (thread->read || thread->wrote == 2)
@@ -151,8 +148,8 @@ rt_gpu_writes(rt_gpu_thread *thread)
 RT_SLOW void
 rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed)
 {
-    rt_gpu_launch *launch = worker->thread->launch;
-    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(worker->thread) : rt_warp_lane() == 0;
+    rt_gpu_launch *launch = rt_gpu_thread_of(worker)->launch;
+    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(rt_gpu_thread_of(worker)) : rt_warp_lane() == 0;
     worker->failed = 1;
     if (mine)
         rt_grid_store32(&launch->empty, UINT32_MAX);
@@ -163,7 +160,7 @@ rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t neede
     }
 }
 
-void
+RT_SLOW void
 rt_gpu_assert(rt_gpu_worker *worker, int32_t place)
 {
     rt_gpu_fail(worker, RT_FAULT_ASSERT, place, 0);
@@ -197,7 +194,16 @@ clean(rt_gpu_launch *launch)
     launch->taped = launch->depths = 0;
 }
 
-void
+static RT_SLOW void
+end_launch(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
+{
+    rt_grid_fence();
+    settle(launch, limit, heap);
+    report(launch, launch->report);
+    clean(launch);
+}
+
+RT_IN_PLACE void
 rt_gpu_leave(rt_gpu_thread *thread)
 {
     rt_gpu_launch *launch = thread->launch;
@@ -205,10 +211,6 @@ rt_gpu_leave(rt_gpu_thread *thread)
     if (rt_block_thread() != 0)
         return;
     rt_grid_fence();
-    if (rt_grid_add32(&launch->left, 1) != rt_grid_blocks() - 1)
-        return;
-    rt_grid_fence();
-    settle(thread, launch);
-    report(launch, launch->report);
-    clean(launch);
+    if (rt_grid_add32(&launch->left, 1) == rt_grid_blocks() - 1)
+        end_launch(launch, rt_gpu_page_limit(thread), heap_pages(thread));
 }

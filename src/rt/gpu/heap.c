@@ -13,15 +13,6 @@ typedef union temp_head {
     char line[LINE];
 } temp_head;
 
-uint32_t
-rt_gpu_page_limit(const rt_gpu_thread *thread)
-{
-    const rt_gpu_launch *launch = thread->launch;
-    uint64_t heap = (thread->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE, own = thread->kernel.pages;
-    uint64_t room = launch->pages - heap, most = launch->tape_pages > own ? launch->tape_pages - own : 0;
-    return (uint32_t)(room < most ? room : most);
-}
-
 void *
 rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align)
 {
@@ -46,7 +37,7 @@ rt_gpu_grid_zero(char *to, uint64_t bytes)
         cells[i] = zero;
 }
 
-void *
+RT_SLOW void *
 rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place)
 {
     uint64_t size = bytes > 0 ? (uint64_t)bytes : 0;
@@ -64,7 +55,7 @@ rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place)
 }
 
 /* Its size was written when it was made, at least one barrier ago. */
-void *
+RT_SLOW void *
 rt_gpu_temp_again(rt_gpu_thread *thread, int64_t bytes, void *last, int32_t place)
 {
     if (last && (thread->wrote || thread->read))

@@ -13,6 +13,12 @@
 enum { RT_GPU_BLOCK_BYTES = RT_GPU_PAGE - 2 * RT_GPU_HEADER };
 
 #define RT_SLOW __attribute__((noinline)) /* what seldom runs stays out of compiled code */
+#if __STDC_HOSTED__
+#define RT_IN_PLACE
+#else
+/* what always runs is part of it: where no slow path takes its address, a thread's record is then in registers */
+#define RT_IN_PLACE __attribute__((always_inline))
+#endif
 
 /* -- grid.c -- */
 typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK } rt_gpu_settles;
@@ -35,7 +41,14 @@ rt_gpu_queued(uint32_t queue, uint32_t i)
 /* Memory from the pool's end, aligned; NULL: there is none. */
 void *rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align);
 /* Pages that tasks may take in all. */
-uint32_t rt_gpu_page_limit(const rt_gpu_thread *thread);
+static inline uint32_t
+rt_gpu_page_limit(const rt_gpu_thread *thread)
+{
+    const rt_gpu_launch *launch = thread->launch;
+    uint64_t heap = (thread->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE, own = thread->kernel.pages;
+    uint64_t room = launch->pages - heap, most = launch->tape_pages > own ? launch->tape_pages - own : 0;
+    return (uint32_t)(room < most ? room : most);
+}
 /* Zeroes, or copies, with all threads of the grid; both aligned to 16. */
 void rt_gpu_grid_zero(char *to, uint64_t bytes);
 
@@ -47,6 +60,14 @@ int32_t rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t
 void rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base);
 /* Copies with the 32 lanes of a warp from above to below, where the two may overlap. */
 void rt_gpu_warp_move(char *to, const char *from, int64_t bytes);
+
+/* A worker lies in its thread; a pointer back to that would keep it from being in registers. */
+static inline rt_gpu_thread *
+rt_gpu_thread_of(const rt_gpu_worker *worker)
+{
+    size_t at = worker->index < 0 ? offsetof(rt_gpu_thread, kernel) : offsetof(rt_gpu_thread, worker);
+    return (rt_gpu_thread *)((uintptr_t)worker - at);
+}
 
 static inline int32_t
 rt_gpu_at_kernel_level(const rt_gpu_worker *worker)

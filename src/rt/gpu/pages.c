@@ -11,7 +11,7 @@
 static RT_SLOW void
 out_of_pages(rt_gpu_worker *worker, uint64_t more, int32_t place)
 {
-    const rt_gpu_thread *thread = worker->thread;
+    const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     uint64_t taken = rt_gpu_page_limit(thread);
     if ((thread->flags & RT_GPU_REPEATS) && thread->active > 1) {
         worker->failed = 2;
@@ -24,7 +24,7 @@ out_of_pages(rt_gpu_worker *worker, uint64_t more, int32_t place)
 static char *
 take_pages(rt_gpu_worker *worker, uint32_t count)
 {
-    const rt_gpu_thread *thread = worker->thread;
+    const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     rt_gpu_launch *launch = thread->launch;
     uint32_t limit = rt_gpu_page_limit(thread), first = 0;
     if (rt_warp_lane() == 0) /* the counter stays near the limit: it must not wrap */
@@ -59,7 +59,7 @@ chain_page(rt_gpu_worker *worker, struct rt_page *here)
 static struct rt_page *
 more_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, int32_t place)
 {
-    rt_gpu_thread *thread = worker->thread;
+    rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     int64_t threads = (int64_t)rt_grid_blocks() * rt_block_threads();
     uint32_t depth = here ? here->depth : 0, taken = thread->launch->now_top;
     char *row = NULL;
@@ -86,7 +86,7 @@ more_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, in
 int32_t
 rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, int32_t place)
 {
-    rt_gpu_thread *thread = worker->thread;
+    rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     struct rt_page *above = here ? here->next : worker->first_page;
     for (; count > 0 && above; count--) {
         here = above;
@@ -107,12 +107,12 @@ page_above(rt_gpu_worker *worker, struct rt_page *here, uint64_t more, int32_t p
 {
     struct rt_page *above;
     if (rt_gpu_at_kernel_level(worker) && here)
-        rt_gpu_reads(worker->thread);
+        rt_gpu_reads(rt_gpu_thread_of(worker));
     above = here ? here->next : worker->first_page;
     if (above)
         return above;
     if (rt_gpu_at_kernel_level(worker)) {
-        rt_gpu_writes(worker->thread);
+        rt_gpu_writes(rt_gpu_thread_of(worker));
         return more_kernel_pages(worker, here, 1, place);
     }
     above = chain_page(worker, here);
@@ -128,8 +128,8 @@ rt_gpu_page(rt_gpu_worker *worker, char *cursor, int32_t place)
     if (!above)
         return NULL;
     if (rt_gpu_at_kernel_level(worker)) {
-        rt_gpu_writes(worker->thread);
-        if (rt_gpu_alone(worker->thread))
+        rt_gpu_writes(rt_gpu_thread_of(worker));
+        if (rt_gpu_alone(rt_gpu_thread_of(worker)))
             above->below = cursor;
     } else {
         if (rt_warp_lane() == 0)
@@ -159,7 +159,7 @@ rt_gpu_reserve(rt_gpu_worker *worker, char *cursor, int64_t bytes, int32_t frame
 void
 rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base)
 {
-    const char *end = worker->thread->launch->pool + (uint64_t)base * RT_GPU_PAGE;
+    const char *end = rt_gpu_thread_of(worker)->launch->pool + (uint64_t)base * RT_GPU_PAGE;
     struct rt_page *page = rt_gpu_page_of(worker->cursor);
     if (worker->scratch >= end) {
         worker->scratch = NULL;
@@ -189,7 +189,7 @@ rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base)
 static int64_t
 pages_left(const rt_gpu_worker *worker, int64_t depth)
 {
-    const rt_gpu_thread *thread = worker->thread;
+    const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     int64_t limit = rt_gpu_page_limit(thread), top = thread->launch->now_top;
     int32_t share = 1;
     if (!rt_gpu_at_kernel_level(worker)) {
@@ -204,7 +204,7 @@ is_over(const rt_gpu_worker *worker, const char *cursor, const char *mark, int32
 {
     int64_t below, used;
     if (rt_gpu_at_kernel_level(worker))
-        rt_gpu_reads(worker->thread);
+        rt_gpu_reads(rt_gpu_thread_of(worker));
     if (!parts)
         return rt_gpu_height(cursor) - rt_gpu_height(mark) > room;
     below = rt_gpu_depth(mark);
@@ -310,11 +310,11 @@ rt_gpu_thin(rt_gpu_worker *worker, char *header, char *mark, int64_t most, const
 {
     char *from = header, *to = header;
     if (rt_gpu_at_kernel_level(worker))
-        rt_gpu_reads(worker->thread);
+        rt_gpu_reads(rt_gpu_thread_of(worker));
     if (is_thin(worker, header, mark, most))
         return mark;
     if (rt_gpu_at_kernel_level(worker))
-        rt_gpu_writes(worker->thread);
+        rt_gpu_writes(rt_gpu_thread_of(worker));
     for (int32_t keep = 1; from != mark; keep = !keep)
         move_state(worker, &from, keep ? &to : NULL, sizes, n);
     return to;
@@ -330,13 +330,13 @@ rt_gpu_scratch(rt_gpu_worker *worker, int64_t bytes, int32_t place)
     if (size <= worker->scratch_size && worker->scratch)
         return worker->scratch;
     if (rt_gpu_at_kernel_level(worker)) {
-        worker->scratch = rt_gpu_heap_take(worker->thread, size, 128);
+        worker->scratch = rt_gpu_heap_take(rt_gpu_thread_of(worker), size, 128);
         worker->scratch_size = worker->scratch ? size : 0;
         if (!worker->scratch)
             rt_gpu_fail(worker, RT_FAULT_MEMORY, place, size);
         return worker->scratch;
     }
-    worker->scratch = pages <= rt_gpu_page_limit(worker->thread) ? take_pages(worker, (uint32_t)pages) : NULL;
+    worker->scratch = pages <= rt_gpu_page_limit(rt_gpu_thread_of(worker)) ? take_pages(worker, (uint32_t)pages) : NULL;
     worker->scratch_size = worker->scratch ? pages * RT_GPU_PAGE : 0;
     if (!worker->scratch)
         out_of_pages(worker, pages, place);

@@ -17,28 +17,33 @@ smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Kept tapes are never balanced. */
+static inline int32_t
+is_balanced(int32_t flags)
+{
+    return !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)) && (flags & (RT_GPU_BALANCES | RT_GPU_REPEATS));
+}
+
 /* As many groups as leave each warp several pieces; pieces have to be few enough to be counted in 32 bits. */
 static int64_t
 piece_size(int64_t n, int64_t group, int64_t warps, int32_t flags)
 {
     int64_t groups = (n + group - 1) / group, size = groups >> 30;
-    if (!(flags & (RT_GPU_BALANCES | RT_GPU_REPEATS)))
+    if (!is_balanced(flags))
         size = smaller(groups / (warps * 4), 8);
     return (size > 1 ? size : 1) * group;
 }
 
-void
+RT_IN_PLACE void
 rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
 {
     int64_t warps = rt_grid_warps(), warp = thread->worker.index;
     if (thread->wrote || thread->read)
         rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
-    if (flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS))
-        flags &= ~(RT_GPU_BALANCES | RT_GPU_REPEATS);
     thread->n = n > 0 ? n : 0;
     thread->piece = piece_size(thread->n, flags & RT_GPU_LANES ? RT_WARP : 1, warps, flags);
     thread->pieces = (thread->n + thread->piece - 1) / thread->piece;
-    thread->flags = flags;
+    thread->flags = is_balanced(flags) ? flags : flags & ~(RT_GPU_BALANCES | RT_GPU_REPEATS);
     thread->at = warp;
     thread->step = warps;
     if (flags & RT_KEEP_REWINDS) {
@@ -192,11 +197,11 @@ next_balanced(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
 
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
 
-int32_t
-rt_gpu_next(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
+RT_IN_PLACE int32_t
+rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi)
 {
     int64_t piece = thread->at;
-    if (thread->flags & (RT_GPU_BALANCES | RT_GPU_REPEATS))
+    if (is_balanced(flags))
         return next_balanced(thread, lo, hi);
     if (thread->worker.failed || (uint64_t)piece >= (uint64_t)thread->pieces)
         return 0;
@@ -216,15 +221,16 @@ count_taped(rt_gpu_thread *thread)
     rt_grid_add64(&launch->depths, (uint64_t)(rt_gpu_depth(now) - rt_gpu_depth(then)));
 }
 
-int32_t
-rt_gpu_end(rt_gpu_thread *thread, int32_t waits)
+RT_IN_PLACE int32_t
+rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits)
 {
-    int32_t keeps = thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS), failed;
-    if (!waits && !thread->settled)
+    int32_t keeps = flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS), failed;
+    int32_t settled = is_balanced(flags) && (flags & RT_GPU_REPEATS);
+    if (!waits && !settled)
         return thread->worker.failed;
     if (keeps)
         count_taped(thread);
-    if (!thread->settled) {
+    if (!settled) {
         rt_gpu_barrier(thread, RT_SETTLES_TASK);
         if (!keeps)
             rt_gpu_pages_cut(&thread->worker, thread->base);
@@ -237,7 +243,7 @@ rt_gpu_end(rt_gpu_thread *thread, int32_t waits)
 
 /* -- partial results --------------------------------------------------------------------------------------------- */
 
-uint64_t *
+RT_SLOW uint64_t *
 rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
 {
     rt_gpu_launch *launch = thread->launch;
@@ -255,7 +261,7 @@ rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
     return thread->partials[which];
 }
 
-int32_t
+RT_IN_PLACE int32_t
 rt_gpu_slots(rt_gpu_thread *thread)
 {
     return (int32_t)smaller(rt_grid_warps(), thread->pieces);

@@ -98,7 +98,7 @@ rt_gpu_save(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t s
 {
     elements e = elements_of(array, size, rank);
     int64_t all = e.count * e.size, pages = (all + RT_GPU_BLOCK_BYTES - 1) / RT_GPU_BLOCK_BYTES, frame = 0;
-    take_turns(worker->thread);
+    take_turns(rt_gpu_thread_of(worker));
     if (!rt_gpu_kernel_pages(worker, rt_gpu_page_of(cursor), pages, place))
         return NULL;
     for (int64_t at = 0, bytes; at < all; at += bytes, frame++) {
@@ -111,7 +111,7 @@ rt_gpu_save(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t s
             copy_frame(&e, at, cursor, bytes, 1);
         cursor += bytes;
     }
-    worker->thread->wrote = 2;
+    rt_gpu_thread_of(worker)->wrote = 2;
     return cursor;
 }
 
@@ -121,7 +121,7 @@ rt_gpu_restore(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_
 {
     elements e = elements_of(array, size, rank);
     int64_t all = e.count * e.size, frame = (all - 1) / RT_GPU_BLOCK_BYTES;
-    take_turns(worker->thread);
+    take_turns(rt_gpu_thread_of(worker));
     for (; all > 0 && frame >= 0; frame--) {
         int64_t at = frame * RT_GPU_BLOCK_BYTES, bytes = frame_bytes(all - at);
         if (rt_gpu_place_in_page(cursor) == RT_GPU_HEADER)
@@ -131,7 +131,7 @@ rt_gpu_restore(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_
             copy_frame(&e, at, cursor, bytes, 0);
     }
     /* what is read here may be written by the next push */
-    worker->thread->read = 1;
+    rt_gpu_thread_of(worker)->read = 1;
     return cursor;
 }
 
@@ -147,7 +147,7 @@ enum { ROW = 128 };
 RT_SLOW char *
 rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
 {
-    rt_gpu_thread *thread = worker->thread;
+    rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     uint32_t warps = rt_grid_warps(), warp = rt_grid_warp();
     take_turns(thread);
     if (!rt_gpu_kernel_pages(worker, rt_gpu_page_of(cursor), warps / ROW + 2, place))
@@ -195,7 +195,7 @@ stood(char *cursor)
 RT_SLOW int32_t
 rt_gpu_over_tasks(rt_gpu_worker *worker, char *cursor, char *mark, char *tasks, int32_t parts, int64_t room)
 {
-    rt_gpu_thread *thread = worker->thread;
+    rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     rt_gpu_launch *launch = thread->launch;
     const standing *s = (const standing *)(tasks - sizeof(standing));
     int64_t used, bytes, below, left;
