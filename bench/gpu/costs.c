@@ -1,6 +1,7 @@
 /* What is paid besides the work: memory of the tape, launches, compiling. SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 #include "parts.h"
+#include "peak.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 static bool
 tape_row(const settings *s, const problem *p, uint64_t budget, float *expected)
 {
-    size_t count = p->params[2].count, before = machine_used();
+    size_t count = p->params[2].count;
     float *got = malloc(sizeof *got * count);
     rg_context_desc desc = run_desc(s, MATH_OWN, budget);
     run r;
@@ -23,12 +24,12 @@ tape_row(const settings *s, const problem *p, uint64_t budget, float *expected)
     if (good && status == RG_OK)
         status = rg_sync(r.context);
     if (status == RG_OK) {
-        double ms = run_time(&r, p, rg_launch_vjp, s->repeat), grown = (double)(machine_used() - opened);
+        double ms = run_time(&r, p, rg_launch_vjp, s->repeat), grown = (double)machine_used() - (double)opened;
         good = run_once(&r, p, rg_launch_vjp) &&
                run_fine(rg_array_read(r.arrays[2], RG_ADJOINT, got, sizeof *got * count), p->kernel);
         bool same = budget == 0 || memcmp(got, expected, sizeof *got * count) == 0;
-        printf("| %11.1f | %8.3f | %10.1f |%s\n", 1e-6 * (double)budget, ms, opened > before || grown > 0.0 ? 1e-6 * grown : 0.0,
-               same ? "" : " WRONG");
+        printf("| %11.1f | %8.3f | %10.1f | %10.1f |%s\n", 1e-6 * (double)budget, ms, 1e-6 * (double)peak_of_tape(r.context),
+               1e-6 * fmax(grown, 0.0), same ? "" : " WRONG");
         good = good && same;
     } else if (good) {
         printf("| %11.1f | %s: %s\n", 1e-6 * (double)budget, rg_status_name(status), rg_error_message());
@@ -55,7 +56,7 @@ part_tape(const settings *s)
     for (unsigned plan = 0; plan < 2; plan++) {
         printf("\ntape of sines, %d threads, 1 in 1000 with 1024 steps, plan %s; threads times the longest: %.0f MB\n", n,
                plans[plan] ? plans[plan] : "of its own", 4e-6 * 1024.0 * n);
-        printf("| budget (MB) |       ms | grown (MB) |\n|---|---|---|\n");
+        printf("| budget (MB) |       ms | peak (MB)  | grown (MB) |\n|---|---|---|---|\n");
         if (plans[plan])
             setenv("RG_PLAN", plans[plan], 1);
         for (unsigned k = 0; k < sizeof megabytes / sizeof *megabytes; k++)
