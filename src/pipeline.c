@@ -185,8 +185,11 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
     /* short loops are straight code, and local arrays in them scalars, before there are derivatives. The
      * interpreter stays with what was written. */
     if (o->stage != IR_STAGE_AD) {
-        if (PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags))
+        if (PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags)) {
             pass_simplify(m, IR_STAGE_SOURCE, diags);
+            if (m->simt && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
+                pass_simplify(m, IR_STAGE_SOURCE, diags);
+        }
         if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, diags))
             pass_simplify(m, IR_STAGE_SOURCE, diags);
     }

@@ -7,13 +7,14 @@
  *
  * Before differentiation: such a loop then needs no tape, and where its index was a subscript of a
  * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
- * to become vectors of neighbouring elements. Loops around parallel loops, and those that hold a
+ * to become vectors of neighbouring elements, but in warps, which have none: there a known subscript of
+ * what all threads share makes a sum over threads of its adjoint (opt_hoist). Loops around parallel loops, and those that hold a
  * loop whose length is not known, stay. So do functions: what a kernel computes with their
  * derivatives is rounded alike at every stage. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
-enum { MOST_ITERATIONS = 3, MOST_OPS = 400, MOST_GROWTH = 4000 };
+enum { MOST_ITERATIONS = 3, MOST_IN_WARPS = 8, MOST_OPS = 400, MOST_GROWTH = 4000 };
 
 typedef struct unrolling {
     edit edit;
@@ -60,7 +61,7 @@ iterations(const unrolling *u, const ir_op *op)
         return 0;
     int64_t distance = step > 0 ? hi - lo : lo - hi, size = step > 0 ? step : -step;
     int64_t count = distance > 0 ? (distance + size - 1) / size : 0;
-    if (count < 1 || count > MOST_ITERATIONS)
+    if (count < 1 || count > (u->edit.fn->module->simt ? MOST_IN_WARPS : MOST_ITERATIONS))
         return 0;
     ir_walk(op->regions[0], measure_op, &m);
     uint32_t all = m.ops * (uint32_t)count;
