@@ -77,11 +77,17 @@ take_turns(rt_gpu_thread *thread)
     thread->wrote = 2;
 }
 
-/* aligned as the largest elements are */
 static int64_t
 frame_bytes(int64_t left)
 {
     return left < RT_GPU_BLOCK_BYTES ? left : RT_GPU_BLOCK_BYTES;
+}
+
+/* what a frame takes of the tape: behind it all numbers are aligned */
+static int64_t
+whole_frame(int64_t bytes)
+{
+    return (bytes + 7) & ~(int64_t)7;
 }
 
 static char *
@@ -103,13 +109,13 @@ rt_gpu_save(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t s
         return NULL;
     for (int64_t at = 0, bytes; at < all; at += bytes, frame++) {
         bytes = frame_bytes(all - at);
-        if (rt_gpu_place_in_page(cursor) + (uint64_t)bytes >= RT_GPU_PAGE) {
+        if (rt_gpu_place_in_page(cursor) + (uint64_t)whole_frame(bytes) >= RT_GPU_PAGE) {
             cursor = entered(cursor, worker, is_mine(frame));
             worker->turned = UINT32_MAX;
         }
         if (is_mine(frame))
             copy_frame(&e, at, cursor, bytes, 1);
-        cursor += bytes;
+        cursor += whole_frame(bytes);
     }
     rt_gpu_thread_of(worker)->wrote = 2;
     return cursor;
@@ -126,7 +132,7 @@ rt_gpu_restore(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_
         int64_t at = frame * RT_GPU_BLOCK_BYTES, bytes = frame_bytes(all - at);
         if (rt_gpu_place_in_page(cursor) == RT_GPU_HEADER)
             cursor = ((struct rt_page *)(cursor - RT_GPU_HEADER))->below;
-        cursor -= bytes;
+        cursor -= whole_frame(bytes);
         if (is_mine(frame))
             copy_frame(&e, at, cursor, bytes, 0);
     }
@@ -203,7 +209,7 @@ rt_gpu_over_tasks(rt_gpu_worker *worker, char *cursor, char *mark, char *tasks, 
     used = rt_gpu_depth(cursor) - rt_gpu_depth(mark) + (int64_t)(launch->depths - s->depths);
     bytes = rt_gpu_height(cursor) - rt_gpu_height(mark) + (int64_t)(launch->taped - s->taped);
     below = rt_gpu_depth(mark) + (int64_t)s->depths;
-    left = (int64_t)launch->pages - below;
+    left = (int64_t)launch->tape_pages - below;
     if (parts ? used <= 0 || (used + 1) * RT_GPU_PAGE + room <= left * RT_GPU_PAGE / parts : bytes <= room)
         return 0;
     thread->worker.cursor = stood(tasks - sizeof(standing));
