@@ -54,8 +54,8 @@ typedef struct scope {
     LLVMValueRef lane_number, is_alone;
     LLVMBasicBlockRef leave;
     bool single;
-    const ir_op **writes;
-    uint32_t nwrites;
+    const ir_op **accesses;
+    uint32_t naccesses;
     bool *again;
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
@@ -195,6 +195,7 @@ LLVMValueRef gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v);
 gen_some gen_some_begin(gen *g, LLVMValueRef condition);
 void gen_some_end(gen *g, gen_some *s);
 LLVMValueRef gen_some_value(gen *g, const gen_some *s, LLVMValueRef made);
+gen_some gen_first_begin(gen *g); /* in the first lane */
 gen_some gen_once_begin(gen *g);
 void gen_once_end(gen *g, gen_some *s);
 void gen_kernel_reads(gen *g); /* before loads and stores at kernel level */

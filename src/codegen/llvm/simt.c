@@ -104,6 +104,12 @@ gen_some_value(gen *g, const gen_some *s, LLVMValueRef made)
     return phi;
 }
 
+gen_some
+gen_first_begin(gen *g)
+{
+    return gen_some_begin(g, LLVMBuildICmp(g->b, LLVMIntEQ, lane(g), gen_i32(g, 0), ""));
+}
+
 /* A change of memory that is the same for all: one thread makes it, of the warp in tasks, of the grid at kernel level.
  * Lanes have done by then what stands before it, and see it after it. */
 gen_some
@@ -111,7 +117,7 @@ gen_once_begin(gen *g)
 {
     if (g->s->task) {
         gen_warp_sync(g);
-        return gen_some_begin(g, LLVMBuildICmp(g->b, LLVMIntEQ, lane(g), gen_i32(g, 0), ""));
+        return gen_first_begin(g);
     }
     gen_kernel_writes(g);
     return gen_some_begin(g, g->s->is_alone);

@@ -83,10 +83,10 @@ typedef struct search {
 } search;
 
 static bool
-find_writes(ir_op *op, void *user)
+find_accesses(ir_op *op, void *user)
 {
     search *s = user;
-    if (op->code == RG_OP_STORE || op->code == RG_OP_RMW) {
+    if (op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) {
         if (s->found)
             s->found[s->n] = op;
         s->n++;
@@ -94,27 +94,54 @@ find_writes(ir_op *op, void *user)
     return true;
 }
 
+/* of the task; the scope keeps them */
+static void
+list_accesses(gen *g)
+{
+    scope *s = g->s;
+    search all = {0};
+    ir_region *body = (ir_region *)s->region; /* only looked at */
+    if (s->accesses)
+        return;
+    ir_walk(body, find_accesses, &all);
+    s->accesses = all.found = arena_new_n(g->scratch, const ir_op *, all.n + 1);
+    all.n = 0;
+    ir_walk(body, find_accesses, &all);
+    s->naccesses = all.n;
+}
+
+static bool
+may_meet(const gen *g, const ir_op *a, const ir_op *b)
+{
+    return !g->options->noalias || (a->plane == b->plane && ir_may_be_same(a->args[0], b->args[0]));
+}
+
 /* whether the task writes to what op loads */
 static bool
 may_change(gen *g, const ir_op *op)
 {
-    scope *s = g->s;
-    if (!s->writes) {
-        search all = {0};
-        ir_region *body = (ir_region *)s->region; /* only looked at */
-        ir_walk(body, find_writes, &all);
-        s->writes = all.found = arena_new_n(g->scratch, const ir_op *, all.n + 1);
-        all.n = 0;
-        ir_walk(body, find_writes, &all);
-        s->nwrites = all.n;
-    }
-    for (uint32_t i = 0; i < s->nwrites; i++) {
-        const ir_op *write = s->writes[i];
-        bool here = write->plane == op->plane && ir_may_be_same(write->args[0], op->args[0]);
-        if (here || !g->options->noalias)
+    list_accesses(g);
+    for (uint32_t i = 0; i < g->s->naccesses; i++)
+        if (g->s->accesses[i]->code != RG_OP_LOAD && may_meet(g, g->s->accesses[i], op))
             return true;
-    }
     return false;
+}
+
+static bool
+is_sum(const ir_op *op)
+{
+    return op->code == RG_OP_RMW && op->atomic && op->rmw == RG_RMW_ADD && !op->nresults;
+}
+
+/* Whether all that the task does there is to add: then it does not matter who has done what before. */
+static bool
+has_no_order(gen *g, const ir_op *op)
+{
+    list_accesses(g);
+    for (uint32_t i = 0; i < g->s->naccesses; i++)
+        if (!is_sum(g->s->accesses[i]) && may_meet(g, g->s->accesses[i], op))
+            return false;
+    return is_sum(op) && !gen_is_alone(g);
 }
 
 void
@@ -168,11 +195,12 @@ kernel_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueR
 static LLVMValueRef
 first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
-    gen_some once = gen_once_begin(g);
+    bool waits = g->s->task && !has_no_order(g, op);
+    gen_some once = waits || !g->s->task ? gen_once_begin(g) : gen_first_begin(g);
     LLVMValueRef old = update(g, op, d, address, value);
     gen_some_end(g, &once);
     old = gen_some_value(g, &once, old);
-    if (g->s->task)
+    if (waits)
         gen_warp_sync(g);
     return op->nresults ? gen_take_first(g, old) : old;
 }

@@ -227,6 +227,22 @@ gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums)
         LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), sum_cell(g, g->b, at, r));
 }
 
+static LLVMValueRef
+own_warp(gen *g)
+{
+    LLVMValueRef warp = gen_warp_call(g, g->s->top, "rt_grid_warp", g->i32, 0, NULL);
+    return LLVMBuildZExt(g->b, warp, g->i64, "");
+}
+
+static void
+store_row(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef *sums)
+{
+    uint32_t n = op->nresults;
+    LLVMValueRef warp = own_warp(g);
+    for (uint32_t r = 0; r < n; r++)
+        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), gen_partial_cell(g, rows, warp, n, r));
+}
+
 /* The warp's row; returns where the rows are. The grid may have waited for the pieces already: then it waits again. */
 static LLVMValueRef
 leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
@@ -238,29 +254,22 @@ leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
     LLVMValueRef args[2] = {g->s->launch, gen_i32(g, n)};
     LLVMValueRef rows = gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args));
     gen_kernel_writes(g);
-    LLVMValueRef warp = gen_warp_call(g, g->s->top, "rt_grid_warp", g->i32, 0, NULL);
-    warp = LLVMBuildZExt(g->b, warp, g->i64, "");
-    LLVMValueRef first = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    gen_some some = gen_some_begin(g, first);
-    for (uint32_t r = 0; r < n; r++)
-        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), gen_partial_cell(g, rows, warp, n, r));
+    gen_some some = gen_first_begin(g);
+    store_row(g, op, rows, sums);
     gen_some_end(g, &some);
     return rows;
 }
 
-/* Each lane adds up every RT_WARPth row, then they do together: in every warp the same order. */
+/* The sums of rows first, first + step, ... below `used`, each lane its own; then of all lanes together. */
 static void
-combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
+sum_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef first, int64_t step, LLVMValueRef used,
+         LLVMValueRef *sums)
 {
     uint32_t n = op->nresults;
     LLVMBuilderRef b = g->b;
-    LLVMValueRef *none = gen_identities(g, op, 0), lane = gen_own_lane(g, g->i64);
-    gen_kernel_reads(g);
-    LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->launch);
-    used = LLVMBuildZExt(b, used, g->i64, "");
+    LLVMValueRef *none = gen_identities(g, op, 0), *next = arena_new_n(g->scratch, LLVMValueRef, n);
     LLVMBasicBlockRef before = gen_here(g), test = gen_block(g, "rows"), row = gen_block(g, "row"),
-                      after = gen_block(g, "combined");
-    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, n), *next = arena_new_n(g->scratch, LLVMValueRef, n);
+                      after = gen_block(g, "summed");
     LLVMBuildBr(b, test);
     gen_at(g, test);
     LLVMValueRef at = LLVMBuildPhi(b, g->i64, "at");
@@ -273,17 +282,55 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
         LLVMValueRef part = LLVMBuildLoad2(b, gen_memory_type(g, d), gen_partial_cell(g, rows, at, n, r), "");
         next[r] = gen_combine(g, (rg_rmw)op->reduce[r], d, sums[r], gen_from_memory(g, d, part));
     }
-    LLVMValueRef later = LLVMBuildNSWAdd(b, at, gen_i64(g, RT_WARP), "");
+    LLVMValueRef later = LLVMBuildNSWAdd(b, at, gen_i64(g, step), "");
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
     LLVMBuildBr(b, test);
-    LLVMAddIncoming(at, (LLVMValueRef[]){lane, later}, from, 2);
+    LLVMAddIncoming(at, (LLVMValueRef[]){first, later}, from, 2);
     for (uint32_t r = 0; r < n; r++)
         LLVMAddIncoming(sums[r], (LLVMValueRef[]){none[r], next[r]}, from, 2);
     gen_at(g, after);
-    for (uint32_t r = 0; r < n; r++) {
-        LLVMValueRef sum = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
-        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sum));
-    }
+    for (uint32_t r = 0; r < n; r++)
+        sums[r] = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
+}
+
+/* Where there are many rows the first FEW_ROWS warps make as many of them: warp w of rows w, w + FEW_ROWS, ... its own. */
+enum { FEW_ROWS = 64, MANY_ROWS = 1024 };
+
+static void
+fold_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef used)
+{
+    uint32_t n = op->nresults;
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, n), warp = own_warp(g);
+    LLVMValueRef mine = LLVMBuildICmp(b, LLVMIntULT, warp, gen_i64(g, FEW_ROWS), "");
+    LLVMValueRef first = LLVMBuildMul(b, gen_own_lane(g, g->i64), gen_i64(g, FEW_ROWS), "");
+    first = LLVMBuildAdd(b, first, warp, "");
+    sum_rows(g, op, rows, LLVMBuildSelect(b, mine, first, used, ""), (int64_t)FEW_ROWS * RT_WARP, used, sums);
+    gen_kernel_writes(g);
+    LLVMValueRef leads = LLVMBuildICmp(b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
+    gen_some some = gen_some_begin(g, LLVMBuildAnd(b, mine, leads, ""));
+    store_row(g, op, rows, sums);
+    gen_some_end(g, &some);
+    gen_kernel_reads(g);
+}
+
+/* by every warp, in the same order */
+static void
+combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults);
+    gen_kernel_reads(g);
+    LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->launch);
+    used = LLVMBuildZExt(b, used, g->i64, "");
+    gen_some many = gen_some_begin(g, LLVMBuildICmp(b, LLVMIntUGT, used, gen_i64(g, MANY_ROWS), ""));
+    fold_rows(g, op, rows, used);
+    gen_some_end(g, &many);
+    LLVMValueRef left = LLVMBuildPhi(b, g->i64, "");
+    LLVMAddIncoming(left, (LLVMValueRef[]){used, gen_i64(g, FEW_ROWS)}, (LLVMBasicBlockRef[]){many.before, many.end}, 2);
+    sum_rows(g, op, rows, gen_own_lane(g, g->i64), RT_WARP, left, sums);
+    for (uint32_t r = 0; r < op->nresults; r++)
+        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sums[r]));
 }
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
