@@ -351,6 +351,14 @@ rg_context_device(const rg_context *context)
     return api_check(context, API_CONTEXT, "context") ? "" : context->table->name;
 }
 
+uint64_t
+rg_context_tape_peak(const rg_context *context)
+{
+    if (api_check(context, API_CONTEXT, "context") || !context->table->tape_peak)
+        return 0;
+    return context->table->tape_peak(context->device);
+}
+
 rt_place
 api_place(const rg_context *context)
 {

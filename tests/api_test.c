@@ -419,6 +419,7 @@ test_misuse_of_contexts(void)
     CHECK(rg == NULL);
     FAILS(rg_sync(NULL), RG_INVALID, "context is NULL");
     CHECK(strcmp(rg_context_device(NULL), "") == 0);
+    CHECK(rg_context_tape_peak(NULL) == 0);
     rg_context_destroy(NULL);
     rg_array_destroy(NULL);
     rg_module_destroy(NULL);

@@ -414,6 +414,31 @@ test_tape(int ranges)
     closed(d);
 }
 
+/* A GPU that has less room than the budget: launches make do with that. */
+static void
+test_scarcity(int ranges)
+{
+    reset();
+    fake->ranges = ranges;
+    fake->free = 150 << 20;
+    pages_used = 0;
+    rt_device *d = opened(&(rt_device_desc){.tape_budget = 140 << 20});
+    kernel k;
+    void *memory;
+    rt_arg args[4] = {{.bits = 1 << 20}, {.bits = 10}};
+    fake->run = use_pages;
+    CHECK(cuda->memory->allocate(d, 100 << 20, &memory, &error) == RG_OK);
+    CHECK(compile_form(d, repeated, PIPELINE_VJP, &k) == RG_OK);
+    for (unsigned i = 0; i < 5; i++)
+        CHECK(cuda->launch(k.program, args, &error) == RG_OK);
+    CHECK(pages_seen > 0 && pages_seen * RT_GPU_PAGE <= 50 << 20);
+    cuda->memory->release(d, memory, 100 << 20);
+    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen * RT_GPU_PAGE > 50 << 20);
+    fake->run = NULL;
+    drop(&k);
+    closed(d);
+}
+
 static void
 test_loading(void)
 {
@@ -512,6 +537,8 @@ main(int argc, char **argv)
     test_prints();
     test_tape(1);
     test_tape(0);
+    test_scarcity(1);
+    test_scarcity(0);
     test_loading();
     test_losing();
     test_graph();

@@ -87,6 +87,9 @@ RG_API RG_MUST_CHECK rg_status rg_context_create(const rg_context_desc *desc, rg
 RG_API void rg_context_destroy(rg_context *context);
 /* Name of the device; "" for an invalid handle. */
 RG_API const char *rg_context_device(const rg_context *context);
+/* The most bytes that a launch which has ended has had in use at once for its tape and temporary arrays, since the context
+ * was made. 0 where that is not counted: on devices that share the host's memory. */
+RG_API uint64_t rg_context_tape_peak(const rg_context *context);
 /* Waits until everything launched has ended and reports errors of launches not yet reported. */
 RG_API RG_MUST_CHECK rg_status rg_sync(rg_context *context);
 

@@ -75,7 +75,7 @@ typedef struct rt_device_table {
     const rt_memory_table *memory;
     rg_status (*sync)(rt_device *device, str *error); /* waits; what went wrong since the last time */
     const rt_graph_table *graphs;
-    uint64_t (*tape_peak)(rt_device *device); /* the most bytes of tape that a launch has had in use; NULL: not counted */
+    uint64_t (*tape_peak)(rt_device *device); /* the most bytes of its pool that a launch has had in use; NULL: not counted */
 } rt_device_table;
 
 extern const rt_device_table rt_device_interp;

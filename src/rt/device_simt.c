@@ -373,6 +373,12 @@ simt_reaches(rt_device *d, const void *memory)
     return ours;
 }
 
+static uint64_t
+simt_tape_peak(rt_device *d)
+{
+    return (uint64_t)rt_simt_report(d->simt)->pages * RT_GPU_PAGE;
+}
+
 static const rt_memory_table simt_memory = {
     .allocate = simt_allocate,
     .release = simt_give,
@@ -394,4 +400,5 @@ const rt_device_table rt_device_simt = {
     .simt = true,
     .memory = &simt_memory,
     .sync = simt_sync,
+    .tape_peak = simt_tape_peak,
 };

@@ -136,9 +136,22 @@ take_most(rt_device *d, uint64_t bytes)
     int code = RT_DRIVER_OUT_OF_MEMORY;
     if (d->pool)
         d->driver.pool_trim(d->pool, 0);
-    for (; code == RT_DRIVER_OUT_OF_MEMORY && bytes > least; bytes = least + (bytes - least) / 2 / t->step * t->step)
+    for (t->refused = 0; bytes > least; bytes = least + (bytes - least) / 2 / t->step * t->step) {
         code = t->reserved ? map_more(d, bytes - least) : take_anew(d, bytes);
+        if (code != RT_DRIVER_OUT_OF_MEMORY)
+            break;
+        t->refused = t->refused ? t->refused : bytes;
+    }
     return code == RT_DRIVER_OUT_OF_MEMORY && least ? 0 : code;
+}
+
+/* Launches that ask again and again for what there is no room for are not to wait each time. */
+static bool
+is_hopeless(rt_device *d, uint64_t bytes)
+{
+    const rt_tape *t = &d->tape;
+    size_t left = 0, total = 0;
+    return t->mapped && t->refused && bytes >= t->refused && !d->driver.memory_free(&left, &total) && left < bytes - t->mapped;
 }
 
 rg_status
@@ -147,7 +160,7 @@ rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
     rt_tape *t = &d->tape;
     uint64_t most = t->reserved ? t->reserved : t->most;
     bytes = rounded(bytes < most ? bytes : most, t->step);
-    if (bytes <= t->mapped)
+    if (bytes <= t->mapped || is_hopeless(d, bytes))
         return RG_OK;
     /* launches go on with what their records say, and must end first; none runs while others are recorded */
     rg_status status = d->recording ? RG_OK : rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error);
