@@ -173,12 +173,17 @@ reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags
 }
 
 static ir_fn *
-run(ir_module *m, ir_fn *fn, const pipeline_options *o, diag_list *diags)
+run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list *diags)
 {
     bool combined = o->form == PIPELINE_FORWARD_VJP || o->form == PIPELINE_JVP_FORWARD_VJP;
     bool reverse = combined || o->form == PIPELINE_VJP || o->form == PIPELINE_JVP_VJP;
     bool forward = o->form >= PIPELINE_JVP;
 
+    /* what one thread of a GPU does alone is a task, and so are its derivatives */
+    if (*serial)
+        *serial = PASS_RUN(m, lower_serial, IR_STAGE_SOURCE, diags);
+    if (*serial)
+        pass_simplify(m, IR_STAGE_SOURCE, diags);
     /* before derivatives: recording sweep and replay then round alike */
     if (o->contraction)
         PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
@@ -338,36 +343,67 @@ vector_of_this_machine(void)
 #endif
 }
 
+/* `serial`: whether to make tasks of serial loops; and then, whether there were any */
+static ir_module *
+make(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, bool *serial, diag_list *diags, ir_fn **fn)
+{
+    mem_owner owns;
+    ir_module *m = ir_module_new();
+    mem_own(&owns, ir_module_release, m);
+    m->plan = plan;
+    m->drop = plan->drop;
+    m->simt = o->simt;
+    m->lanes = o->simt ? 32 : o->lanes;
+    m->vector = o->vector ? o->vector : vector_of_this_machine();
+    m->told_lanes = o->told_lanes;
+    m->told_user = o->user;
+    *fn = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, diags);
+    m->plan = NULL;
+    mem_disown(&owns);
+    if (!diags->errors && *fn)
+        return m;
+    *fn = NULL;
+    ir_module_free(m);
+    return NULL;
+}
+
+/* For GPUs serial loops become tasks; a derivative that is refused then may be there for the loops as they are. */
+static ir_module *
+make_for_gpu(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, diag_list *diags, ir_fn **fn)
+{
+    bool serial = true;
+    diag_list refused = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &refused.text);
+    ir_module *m = make(kernel, o, plan, &serial, &refused, fn);
+    if (!m && !serial) {
+        str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
+        diags->errors += refused.errors;
+    } else if (!m) {
+        serial = false;
+        m = make(kernel, o, plan, &serial, diags, fn);
+    }
+    mem_disown(&owns);
+    diag_free(&refused);
+    return m;
+}
+
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
     ad_plan_options plan = options->plan;
     pipeline_options chosen = *options;
+    bool serial = false;
     *fn = NULL;
-    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, &chosen.simt, chosen.stage, diags) || !choose_stage(&chosen.stage, diags) ||
-        !check_math(diags))
+    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, &chosen.simt, chosen.stage, diags) ||
+        !choose_stage(&chosen.stage, diags) || !check_math(diags))
         return NULL;
-    mem_owner owns, leaves;
+    mem_owner leaves;
     rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
     mem_own(&leaves, leave, &callers);
-    ir_module *m = ir_module_new();
-    mem_own(&owns, ir_module_release, m);
-    m->plan = &plan;
-    m->drop = plan.drop;
-    m->simt = chosen.simt;
-    m->lanes = chosen.simt ? 32 : chosen.lanes;
-    m->vector = options->vector ? options->vector : vector_of_this_machine();
-    m->told_lanes = options->told_lanes;
-    m->told_user = options->user;
-    ir_fn *made = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), &chosen, diags);
-    m->plan = NULL;
-    mem_disown(&owns);
+    ir_module *m = chosen.simt ? make_for_gpu(kernel, &chosen, &plan, diags, fn)
+                               : make(kernel, &chosen, &plan, &serial, diags, fn);
     mem_disown(&leaves);
     leave(&callers);
-    if (!diags->errors && made) {
-        *fn = made;
-        return m;
-    }
-    ir_module_free(m);
-    return NULL;
+    return m;
 }

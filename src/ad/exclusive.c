@@ -327,12 +327,25 @@ stays_in_row(search *s, uint32_t axis)
 }
 
 /* -- all of it ------------------------------------------------------------------------------------------- */
+/* a task of one thread, which meets nobody */
+static bool
+is_single(const ir_op *task)
+{
+    uint32_t rank = task->attr.rank;
+    for (uint32_t k = 0; k < rank; k++) {
+        uint64_t lo, hi;
+        if (!ir_is_const(task->args[k], &lo) || !ir_is_const(task->args[rank + k], &hi) || (int64_t)(hi - lo) > 1)
+            return false;
+    }
+    return true;
+}
+
 static void
 decide(search *s)
 {
-    ir_walk(s->b.task->regions[0], collect, s);
-    if (s->b.why)
+    if (is_single(s->b.task))
         return;
+    ir_walk(s->b.task->regions[0], collect, s);
     if (s->b.why)
         return;
     if (!s->buffer->type.rank)
