@@ -279,6 +279,13 @@ expect 0 check k.c cube n=20 --device interp
 says 'vjp against jvp, interpreter'
 expect 0 check k.c cube n=20 --device cpu
 says 'gradient, cpu against interpreter'
+expect 0 check k.c relax n=50 --device simt
+says 'gradient, simt against interpreter'
+says 'symmetry of the Hessian, simt'
+expect 0 run k.c relax n=4 steps=ones x=ones loss=zeros --vjp loss=ones --device simt --repeat 2
+says 'loss: f32[1] = 3.765'
+expect 0 explain k.c relax --device simt
+says 'gradient of `relax`'
 expect 1 check k.c cube n=20 --device abacus
 says 'there is no device "abacus" (there is cpu'
 expect 1 explain k.c cube --device abacus

@@ -328,7 +328,7 @@ check_several(const setting *t, const char *source, uint64_t seed, bool wide, re
 /* -- lanes ------------------------------------------------------------------------------------- */
 
 enum { WIDTHS = 5 };
-static const char *const lanes[WIDTHS] = {"1", "8", "16", "32", "warp"}; /* the last one on the interpreter alone */
+static const char *const lanes[WIDTHS] = {"1", "8", "16", "32", "warp"}; /* the last one on the interpreter alone, or on a GPU */
 
 /* Returns what was forced before, to be freed. */
 static char *
@@ -356,7 +356,8 @@ run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsign
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
     char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
-    bool good = (w->modules[k] || open_on(t, t->other && k + 1 < WIDTHS ? t->other : t->interp, source, false, &w->modules[k], s, in, seed, r)) &&
+    rg_context *on = t->other && (t->gpu || k + 1 < WIDTHS) ? t->other : t->interp;
+    bool good = (w->modules[k] || open_on(t, on, source, false, &w->modules[k], s, in, seed, r)) &&
                 (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
                 run(s, in, form, what, r);
     free(force("RG_LANES", was));
@@ -375,7 +376,7 @@ check_form(const setting *t, const char *source, uint64_t seed, widths *w, subje
     if (form == JVP_FORWARD_VJP && subject_require_second(interp, in))
         return complain(r, "no memory");
     bool good = run(interp, in, form, names[form], r);
-    for (unsigned k = 0; good && k < WIDTHS; k++) {
+    for (unsigned k = t->gpu ? WIDTHS - 1 : 0; good && k < WIDTHS; k++) { /* GPUs have one width */
         char what[32];
         subject *s = &w->at[k];
         snprintf(what, sizeof what, "%s, %s lanes", names[form], lanes[k]);
@@ -398,7 +399,7 @@ check_lanes(const setting *t, const char *source, uint64_t seed, subject *interp
                 (seed % 8 != 1 || check_form(t, source, seed, &w, interp, in, JVP, tolerance, r)) &&
                 (seed % 8 != 2 || check_form(t, source, seed, &w, interp, in, JVP_FORWARD_VJP, tolerance, r));
     for (unsigned k = 0; k < WIDTHS; k++) {
-        if (good && seed % 8 == 5) {
+        if (good && seed % 8 == 5 && w.modules[k]) {
             char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
             good = check_split(in, &w.at[k], tolerance, r);
             free(force("RG_LANES", was));
