@@ -117,57 +117,100 @@ trip_count(gen *g, bool is_signed, int64_t step, LLVMValueRef lo, LLVMValueRef h
     return LLVMBuildSelect(b, some, distance, gen_i64(g, 0), "trips");
 }
 
-/* The index runs in 64 bits beside (for steps other than 1) a count of trips; the test stands at
- * the end, behind one test before the loop. */
+/* What a `for` counts by: its index, which runs in `type`, and for steps other than 1 the trips beside it. */
+typedef struct counter {
+    LLVMTypeRef type;
+    bool by_one, is_signed;
+    LLVMValueRef lo, hi, trips, some;
+    LLVMValueRef index, trip, next_index, next_trip;
+} counter;
+
+/* GPUs do in two steps what has 64 bits; CPUs address with it. An index of fewer bits is one step from its end at most, so
+ * it does not overflow before the loop ends. */
+static LLVMValueRef
+bound_of(gen *g, const counter *c, const ir_value *v)
+{
+    if (c->type == g->i64)
+        return gen_wide(g, v);
+    LLVMValueRef bound = gen_get(g, v);
+    return c->is_signed ? LLVMBuildSExt(g->b, bound, c->type, "") : LLVMBuildZExt(g->b, bound, c->type, "");
+}
+
+static counter
+counter_of(gen *g, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    bool narrow = ir_bits(d) < 64;
+    counter c = {.type = narrow && g->options->simt ? g->i32 : g->i64, .by_one = op->attr.step == 1 && narrow,
+                 .is_signed = ir_is_signed(d)};
+    c.lo = bound_of(g, &c, op->args[0]);
+    c.hi = bound_of(g, &c, op->args[1]);
+    if (c.by_one) {
+        c.some = LLVMBuildICmp(g->b, c.is_signed || c.type == g->i64 ? LLVMIntSLT : LLVMIntULT, c.lo, c.hi, "");
+        return c;
+    }
+    LLVMValueRef trips = trip_count(g, c.is_signed, op->attr.step, gen_wide(g, op->args[0]), gen_wide(g, op->args[1]));
+    c.trips = LLVMBuildTrunc(g->b, trips, c.type, "");
+    c.some = LLVMBuildICmp(g->b, LLVMIntNE, c.trips, LLVMConstNull(c.type), "");
+    return c;
+}
+
+/* behind the loop's phis: the index as the program has it */
+static void
+counter_own(gen *g, const counter *c, const ir_value *own)
+{
+    LLVMTypeRef type = gen_type(g, (rg_dtype)own->type.dtype);
+    if (c->type == g->i64)
+        g->s->wide[own->id] = c->index;
+    gen_set(g, own, type == c->type ? c->index : LLVMBuildTrunc(g->b, c->index, type, ""));
+}
+
+/* whether the loop goes on */
+static LLVMValueRef
+counter_next(gen *g, counter *c, int64_t step)
+{
+    LLVMValueRef by = LLVMConstInt(c->type, (uint64_t)step, true);
+    if (!c->by_one) {
+        c->next_index = LLVMBuildAdd(g->b, c->index, by, "");
+        c->next_trip = LLVMBuildNUWAdd(g->b, c->trip, LLVMConstInt(c->type, 1, false), "");
+        return LLVMBuildICmp(g->b, LLVMIntNE, c->next_trip, c->trips, "");
+    }
+    bool is_signed = c->is_signed || c->type == g->i64;
+    c->next_index = is_signed ? LLVMBuildNSWAdd(g->b, c->index, by, "") : LLVMBuildNUWAdd(g->b, c->index, by, "");
+    return LLVMBuildICmp(g->b, is_signed ? LLVMIntSLT : LLVMIntULT, c->next_index, c->hi, "");
+}
+
+/* The test stands at the end, behind one test before the loop. */
 void
 gen_for(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     uint32_t n;
     group *groups = gen_groups(g, op, false, op->nresults, &n);
-    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    int64_t step = op->attr.step;
-    bool narrow = ir_bits(d) < 64, by_one = step == 1 && narrow;
-    LLVMValueRef lo = gen_wide(g, op->args[0]), hi = gen_wide(g, op->args[1]), some, trips = NULL;
-    if (by_one) {
-        some = LLVMBuildICmp(g->b, LLVMIntSLT, lo, hi, "");
-    } else {
-        trips = trip_count(g, ir_is_signed(d), step, lo, hi);
-        some = LLVMBuildICmp(g->b, LLVMIntNE, trips, gen_i64(g, 0), "");
-    }
+    counter c = counter_of(g, op);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         init[k] = gen_get_group(g, op->args + 2 + groups[k].first, groups[k].n);
 
     LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "for");
-    LLVMValueRef enter = LLVMBuildCondBr(g->b, some, loop, loop); /* the second is set below */
+    LLVMValueRef enter = LLVMBuildCondBr(g->b, c.some, loop, loop); /* the second is set below */
     gen_at(g, loop);
-    LLVMValueRef index = LLVMBuildPhi(g->b, g->i64, "index");
-    LLVMValueRef trip = by_one ? NULL : LLVMBuildPhi(g->b, g->i64, "trip");
+    c.index = LLVMBuildPhi(g->b, c.type, "index");
+    c.trip = c.by_one ? NULL : LLVMBuildPhi(g->b, c.type, "trip");
     LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         carried[k] = set_phi(g, body->params + 1, &groups[k]);
-    g->s->wide[body->params[0]->id] = index;
-    LLVMValueRef own = narrow ? LLVMBuildTrunc(g->b, index, gen_type(g, d), "") : index;
-    gen_set(g, body->params[0], own);
+    counter_own(g, &c, body->params[0]);
     gen_region(g, body);
     LLVMValueRef *next = yielded_groups(g, body, groups, n);
-    LLVMValueRef next_index, next_trip = NULL, again;
-    if (by_one) {
-        next_index = LLVMBuildNSWAdd(g->b, index, gen_i64(g, 1), "");
-        again = LLVMBuildICmp(g->b, LLVMIntSLT, next_index, hi, "");
-    } else {
-        next_index = LLVMBuildAdd(g->b, index, gen_i64(g, step), "");
-        next_trip = LLVMBuildNUWAdd(g->b, trip, gen_i64(g, 1), "");
-        again = LLVMBuildICmp(g->b, LLVMIntNE, next_trip, trips, "");
-    }
+    LLVMValueRef again = counter_next(g, &c, op->attr.step);
     LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
     LLVMBuildCondBr(g->b, again, loop, after);
     LLVMSetSuccessor(enter, 1, after);
     LLVMBasicBlockRef into[2] = {before, end};
-    LLVMAddIncoming(index, (LLVMValueRef[]){lo, next_index}, into, 2);
-    if (trip)
-        LLVMAddIncoming(trip, (LLVMValueRef[]){gen_i64(g, 0), next_trip}, into, 2);
+    LLVMAddIncoming(c.index, (LLVMValueRef[]){c.lo, c.next_index}, into, 2);
+    if (c.trip)
+        LLVMAddIncoming(c.trip, (LLVMValueRef[]){LLVMConstNull(c.type), c.next_trip}, into, 2);
     gen_at(g, after);
     for (uint32_t k = 0; k < n; k++) {
         LLVMValueRef last[2] = {init[k], next[k]};
