@@ -326,6 +326,22 @@ expect 0 grad k.c relax -o avx2.o --target x86_64-linux-gnu --cpu x86-64-v3
 holds avx2.o
 unset RG_LANES
 
+# a GPU's: PTX with a comment for each entry; a build without it says so
+expect 2 ir k.c relax --target
+if "$rgc" build k.c relax --target sm_90 >out 2>err; then
+    holds relax.ptx
+    expect 0 grad k.c relax --target sm_80 --fast-math -o gpu.ptx
+    grep -q '^// entry rgk_relax_forward_vjp: arguments by value.*; tape' gpu.ptx && grep -q '^.visible .entry rgk_relax_vjp(' gpu.ptx &&
+        grep -q '^.target sm_80' gpu.ptx && grep -q 'sin.approx' gpu.ptx && pass || fail "gpu.ptx lacks what it should say"
+    expect 1 build k.c relax --target sm_50
+    says 'there is no GPU `sm_50`'
+    expect 0 ir k.c relax --form vjp --target sm_90 --stage assembly
+    says '.visible .entry relax_vjp('
+    says 'ld.global.nc'
+else
+    grep -q 'GPUs' err && pass || fail "nothing says why there is no PTX"
+fi
+
 expect 0 build k.c relax -o relax.o
 expect 0 grad k.c relax -o relax_grad.o --header relax_gradient.h
 cat >main.c <<'END'

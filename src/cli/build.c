@@ -2,15 +2,18 @@
 #include "cli/header.h"
 #include "cli/source.h"
 
+#include "cli/build_gpu.h"
 #if RG_HAVE_LLVM
 #include "codegen/llvm/ll.h"
 #endif
 
 #define OPTIONS_HELP                                                                               \
     "\n"                                                                                           \
-    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o)\n"                   \
+    "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o; for GPUs .ptx)\n"    \
     "  --header FILE     the C header (default: the object's name with .h)\n"                      \
-    "  --target TRIPLE   another machine, as LLVM names it (default: this one)\n"                  \
+    "  --target TRIPLE   another machine, as LLVM names it (default: this one); or an NVIDIA GPU,\n" \
+    "                    sm_70 to sm_121: PTX instead of an object and a header\n"                   \
+    "  --fast-math       approximate functions of f32 on a GPU\n"                                   \
     "  --cpu NAME        its processor (default: this one's; with --target: generic)\n"            \
     "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP "\n"                      \
     "Link with the object file, librgrt.a, -fopenmp and -lm: no compiler is needed at run time.\n"
@@ -61,9 +64,9 @@ product_free(product *p)
 }
 
 static int
-make_forms(product *p, cli_ir *ir, bool gradient)
+make_forms(product *p, cli_ir *ir, bool gradient, bool gpu)
 {
-    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS};
+    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS, .simt = gpu};
     p->source = pipeline_source(ir->kernel, &options, &ir->diags);
     if (!p->source)
         return cli_fail_diags(ir);
@@ -92,7 +95,7 @@ make_forms(product *p, cli_ir *ir, bool gradient)
 
 typedef struct build_options {
     cli_source source;
-    cli_words positional, object, header, target, cpu, features;
+    cli_words positional, object, header, target, cpu, features, fast;
 } build_options;
 
 /* The header passes arrays as C has them, one element behind the other; fields of records are further apart. */
@@ -139,6 +142,23 @@ write_object(const product *p, const build_options *o, cli_ir *ir, const char *p
 }
 
 static int
+write_ptx(const product *p, const build_options *o, cli_ir *ir, const char *path)
+{
+    bool *dense = dense_arrays(p);
+    build_gpu made = {.kernel = p->source->first, .fns = p->fns, .names = p->names, .n = p->n, .dense = dense,
+                      .gpu = cli_last(&o->target, NULL), .fast_math = o->fast.n > 0};
+    str text = {0};
+    int code = CLI_OK;
+    if (!build_gpu_text(&made, &text, &ir->diags))
+        code = cli_fail_diags(ir);
+    else if (file_write(path, text.ptr, text.len))
+        code = cli_fail("%s: cannot be written", path);
+    str_free(&text);
+    mem_free(dense);
+    return code;
+}
+
+static int
 write_header(const product *p, const char *path)
 {
     str text = {0}, error = {0};
@@ -167,17 +187,18 @@ build(const build_options *o, bool gradient)
 {
     const char *kernel = o->positional.at[1];
     str object = {0}, header = {0};
-    str_addf(&object, "%s%s.o", kernel, gradient ? "_grad" : "");
+    bool gpu = strncmp(cli_last(&o->target, ""), "sm_", 3) == 0;
+    str_addf(&object, "%s%s.%s", kernel, gradient ? "_grad" : "", gpu ? "ptx" : "o");
     const char *object_path = cli_last(&o->object, object.ptr);
     header_beside(&header, object_path);
     cli_ir ir = {0};
     product p = {0};
     int code = cli_compile(&ir, &o->source, o->positional.at[0], kernel);
     if (!code)
-        code = make_forms(&p, &ir, gradient);
+        code = make_forms(&p, &ir, gradient, gpu);
     if (!code)
-        code = write_object(&p, o, &ir, object_path);
-    if (!code)
+        code = gpu ? write_ptx(&p, o, &ir, object_path) : write_object(&p, o, &ir, object_path);
+    if (!code && !gpu)
         code = write_header(&p, cli_last(&o->header, header.ptr));
     product_free(&p);
     cli_ir_free(&ir);
@@ -193,7 +214,7 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
     const cli_option options[] = {
         {"-o", false, &o.object},           {"--header", false, &o.header},
         {"--target", false, &o.target},     {"--cpu", false, &o.cpu},
-        {"--features", false, &o.features}, CLI_SOURCE_OPTIONS(o.source),
+        {"--features", false, &o.features}, {"--fast-math", true, &o.fast}, CLI_SOURCE_OPTIONS(o.source),
     };
     int code = CLI_USAGE;
     if (cli_parse(command, argc, argv, options, countof(options), &o.positional)) {
@@ -203,7 +224,7 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
             code = build(&o, gradient);
     }
     cli_source_free(&o.source);
-    cli_words *lists[] = {&o.positional, &o.object, &o.header, &o.target, &o.cpu, &o.features};
+    cli_words *lists[] = {&o.positional, &o.object, &o.header, &o.target, &o.cpu, &o.features, &o.fast};
     for (size_t i = 0; i < countof(lists); i++)
         vec_free(lists[i]);
     return code;

@@ -66,6 +66,9 @@ void ll_gpu_info_free(ll_gpu_info *info);
 const ll_gpu_info *ll_code_gpu(const ll_code *code);
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);
+/* The same with several entries. infos[i] is the ith one's; the places of all are those of infos[0]. */
+RG_MUST_CHECK rg_status ll_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
+                                            const ll_options *options, str *ptx, ll_gpu_info *infos, diag_list *diags);
 /* PTX with one entry `name` for options->cpu ("sm_70" to "sm_120"; NULL: sm_70). RG_UNSUPPORTED: this LLVM does not
  * know the target. */
 RG_MUST_CHECK rg_status ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx,

@@ -11,8 +11,8 @@ add_buffer(str *out, LLVMMemoryBufferRef buffer)
 }
 
 /* Each kernel is generated into the first one's context and linked to its module. */
-static bool
-add_kernel(unit *u, const ir_fn *fn, const char *name)
+bool
+unit_add_kernel(unit *u, const ir_fn *fn, const char *name)
 {
     LLVMModuleRef whole = u->g.module;
     gen next = {.options = u->g.options,
@@ -20,7 +20,7 @@ add_kernel(unit *u, const ir_fn *fn, const char *name)
                 .b = u->g.b,
                 .ir = fn,
                 .symbol = name,
-                .libm_names = true,
+                .libm_names = u->g.libm_names,
                 .native_math = u->g.native_math,
                 .math = u->g.math,
                 .gpu = u->g.gpu,
@@ -55,7 +55,7 @@ ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
     }
     bool made = unit_generate(&u);
     for (uint32_t i = 1; made && i < n; i++)
-        made = add_kernel(&u, fns[i], names[i]);
+        made = unit_add_kernel(&u, fns[i], names[i]);
     made = made && unit_optimize(&u) && unit_emit(&u, LLVMObjectFile, &object);
     unit_end(&u);
     if (!made)

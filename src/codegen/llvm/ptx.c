@@ -121,7 +121,6 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 }
 #endif
 
-/* All that it calls stays inside; tasks run in place. */
 static void
 make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
 {
@@ -131,21 +130,27 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", threads);
     if (ll_ptx_by_value(fn))
         pass_by_value(u, entry, arguments_of(fn));
+}
+
+/* of the module as generated: nothing of the runtime is in it yet */
+static void
+put_tasks_in_place(unit *u)
+{
     unsigned never = attribute_kind("noinline"), always = attribute_kind("alwaysinline");
 #if LLVM_VERSION_MAJOR >= 20
     unsigned scope = LLVMGetSyncScopeID(u->g.context, "device", 6);
-    for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
-        narrow_atomics(f, scope);
 #endif
     for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f) || f == entry)
-            continue;
-        LLVMSetLinkage(f, LLVMInternalLinkage);
-        if (!LLVMGetEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, never))
+#if LLVM_VERSION_MAJOR >= 20
+        narrow_atomics(f, scope);
+#endif
+        bool stays = LLVMIsDeclaration(f) || LLVMGetFunctionCallConv(f) == KERNEL_CONVENTION;
+        if (!stays && !LLVMGetEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, never))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(u->g.context, always, 0));
     }
 }
 
+/* All that entries call. */
 static void
 keep_inside(unit *u)
 {
@@ -176,11 +181,43 @@ options_for(const ll_options *options, ll_options *o, str *error)
     return o->features != NULL;
 }
 
+/* What is made: kernels, and of them LLVM's IR or the text. */
+typedef struct product {
+    const ir_fn *const *fns;
+    const char *const *names;
+    uint32_t n;
+    ll_stage stage;
+    ll_gpu_info *infos; /* NULL: nobody asks */
+} product;
+
+/* what the generator found out about one of them; the places it goes on numbering */
+static void
+take_info(unit *u, const product *p, uint32_t i)
+{
+    if (p->infos)
+        p->infos[i] = (ll_gpu_info){.waits = u->gpu.waits, .has_tape = u->gpu.has_tape, .prints = u->gpu.prints};
+    u->gpu.waits = u->gpu.has_tape = u->gpu.prints = false;
+}
+
+static bool
+generate(unit *u, const product *p)
+{
+    bool made = unit_generate(u);
+    take_info(u, p, 0);
+    for (uint32_t i = 1; made && i < p->n; i++) {
+        made = unit_add_kernel(u, p->fns[i], p->names[i]);
+        take_info(u, p, i);
+    }
+    return made;
+}
+
 /* LLVM's IR with all that belongs to it, not optimised */
 static bool
-complete(unit *u)
+complete(unit *u, const product *p)
 {
-    make_entry(u, u->g.ir, LLVMGetNamedFunction(u->g.module, u->g.symbol));
+    for (uint32_t i = 0; i < p->n; i++)
+        make_entry(u, p->fns[i], LLVMGetNamedFunction(u->g.module, p->names[i]));
+    put_tasks_in_place(u);
     bool whole = take_in_runtime(u) && (!u->g.native_math || take_in_libdevice(u));
     keep_inside(u);
     return whole && all_is_there(u);
@@ -194,14 +231,14 @@ add_text(str *out, LLVMMemoryBufferRef buffer)
 }
 
 static bool
-run(unit *u, ll_stage stage, str *out)
+run(unit *u, const product *p, str *out)
 {
     LLVMMemoryBufferRef text = NULL;
-    if (!unit_generate(u))
+    if (!generate(u, p))
         return false;
-    if (stage != LL_STAGE_RAW && !(complete(u) && unit_optimize(u)))
+    if (p->stage != LL_STAGE_RAW && !(complete(u, p) && unit_optimize(u)))
         return false;
-    if (stage == LL_STAGE_ASSEMBLY) {
+    if (p->stage == LL_STAGE_ASSEMBLY) {
         if (!unit_emit(u, LLVMAssemblyFile, &text))
             return false;
         add_text(out, text);
@@ -214,19 +251,26 @@ run(unit *u, ll_stage stage, str *out)
 }
 
 static rg_status
-emit(const ir_fn *fn, const char *name, const ll_options *options, ll_stage stage, str *out, ll_gpu_info *info,
-     diag_list *diags)
+emit(const product *p, const ll_options *options, str *out, diag_list *diags)
 {
     unit u;
     ll_options o;
     str error = {0};
     bool known = options_for(options, &o, &error);
-    unit_begin(&u, fn, &o, name);
+    unit_begin(&u, p->fns[0], &o, p->names[0]);
     u.error = error;
+    u.stage = "the target";
+    for (uint32_t i = 1; i < p->n; i++)
+        if (unit_effort(p->fns[i]) > u.effort)
+            u.effort = unit_effort(p->fns[i]);
     bool can = known && machine_create(&o, u.effort, &u.machine, &u.error);
-    bool made = can && run(&u, stage, out);
-    if (made && info) {
-        *info = u.gpu;
+    bool made = can && run(&u, p, out);
+    if (made && p->infos) {
+        ll_gpu_info first = u.gpu;
+        first.waits = p->infos[0].waits;
+        first.has_tape = p->infos[0].has_tape;
+        first.prints = p->infos[0].prints;
+        p->infos[0] = first;
         u.gpu = (ll_gpu_info){0};
     }
     unit_end(&u);
@@ -237,14 +281,24 @@ emit(const ir_fn *fn, const char *name, const ll_options *options, ll_stage stag
 }
 
 rg_status
+ll_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, str *ptx,
+                    ll_gpu_info *infos, diag_list *diags)
+{
+    product p = {fns, names, n, LL_STAGE_ASSEMBLY, infos};
+    memset(infos, 0, n * sizeof *infos);
+    return emit(&p, options, ptx, diags);
+}
+
+rg_status
 ll_emit_ptx(const ir_fn *fn, const char *name, const ll_options *options, str *ptx, ll_gpu_info *info, diag_list *diags)
 {
-    *info = (ll_gpu_info){0};
-    return emit(fn, name, options, LL_STAGE_ASSEMBLY, ptx, info, diags);
+    return ll_emit_ptx_entries(&fn, &name, 1, options, ptx, info, diags);
 }
 
 rg_status
 ptx_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, diag_list *diags)
 {
-    return emit(fn, fn->name, options, stage, out, NULL, diags);
+    const char *name = fn->name;
+    product p = {&fn, &name, 1, stage, NULL};
+    return emit(&p, options, out, diags);
 }

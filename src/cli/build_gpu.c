@@ -1,0 +1,73 @@
+/* rgc build, rgc grad --target sm_90. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/build_gpu.h"
+
+#if RG_HAVE_CUDA
+#include "codegen/llvm/ll.h"
+#include "rt/gpu/gpu.h"
+
+static void
+add_parameters(str *out, const ir_fn *kernel)
+{
+    for (uint32_t i = 0; i < kernel->body->nparams; i++) {
+        ir_type type = kernel->body->params[i]->type;
+        str_addf(out, "// argument %u: %s %s", i, ir_dtype_name((rg_dtype)type.dtype), kernel->body->params[i]->name);
+        for (uint32_t k = 0; type.kind == IR_BUFFER && k < type.rank; k++)
+            str_addz(out, "[]");
+        str_addz(out, type.kind == IR_BUFFER && !type.rank ? ", a place in memory\n" : "\n");
+    }
+}
+
+static void
+add_entries(str *out, const build_gpu *b, const ll_gpu_info *infos)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        str_addf(out, "// entry %s: arguments %s%s%s%s\n", b->names[i], ll_ptx_by_value(b->fns[i]) ? "by value" : "by address",
+                 infos[i].waits ? "; waits" : "", infos[i].has_tape ? "; tape" : "", infos[i].prints ? "; prints" : "");
+}
+
+static void
+add_places(str *out, const ll_gpu_info *info)
+{
+    for (size_t i = 0; i < info->places.n; i++) {
+        const ll_place *p = &info->places.at[i];
+        str_addf(out, "// place %zu: %s:%u", i, p->file ? p->file : "", p->line);
+        if (p->text)
+            str_addz(out, p->dtypes ? " prints " : " asserts ");
+        for (const char *c = p->text; c && *c; c++)
+            if (*c == '\n')
+                str_addz(out, "\\n");
+            else
+                str_addc(out, *c);
+        str_addc(out, '\n');
+    }
+}
+
+bool
+build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
+{
+    ll_gpu_info infos[8];
+    ll_options options = {.contiguous = b->dense, .cpu = b->gpu, .fast_math = b->fast_math};
+    str text = {0};
+    assert(b->n <= countof(infos));
+    if (ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags)) {
+        str_free(&text);
+        return false;
+    }
+    str_addf(out, "// kernel %s; blocks of %d threads\n", b->kernel->name, RT_GPU_BLOCK);
+    add_parameters(out, b->kernel);
+    add_entries(out, b, infos);
+    add_places(out, &infos[0]);
+    str_addz(out, text.ptr);
+    ll_gpu_info_free(&infos[0]);
+    str_free(&text);
+    return true;
+}
+#else
+bool
+build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
+{
+    (void)b, (void)out;
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "this build makes no code for GPUs: clang of LLVM's version was missing");
+    return false;
+}
+#endif
