@@ -8,13 +8,16 @@
  * Before differentiation: such a loop then needs no tape, and where its index was a subscript of a
  * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
  * to become vectors of neighbouring elements, but in warps, which have none: there a known subscript of
- * what all threads share makes a sum over threads of its adjoint (opt_hoist). Loops around parallel loops, and those that hold a
+ * what all threads share makes a sum over threads of its adjoint (opt_hoist); loops inside may be there if their
+ * lengths are then known. Loops around parallel loops, and those that hold a
  * loop whose length is not known, stay. So do functions: what a kernel computes with their
  * derivatives is rounded alike at every stage. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
-enum { MOST_ITERATIONS = 3, MOST_IN_WARPS = 8, MOST_OPS = 400, MOST_GROWTH = 4000 };
+enum { MOST_ITERATIONS = 3, MOST_OPS = 400, MOST_GROWTH = 4000 };
+/* in warps; a loop inside counts as so many iterations of it */
+enum { MOST_IN_WARPS = 8, MOST_OPS_IN_WARPS = 250, ITERATIONS_INSIDE = 4, BOUND_DEPTH = 6 };
 
 typedef struct unrolling {
     edit edit;
@@ -45,6 +48,34 @@ measure_op(ir_op *op, void *user)
     return !m->loops;
 }
 
+/* Whether the index of the loop around, once it is a constant, makes a constant of it. */
+static bool
+is_of_index(const ir_value *v, const ir_value *index, unsigned depth)
+{
+    if (v == index || ir_is_const(v, &(uint64_t){0}))
+        return true;
+    if (!depth || !v->def || !is_subscript(v->def) || v->def->nregions)
+        return false;
+    for (uint32_t k = 0; k < v->def->nargs; k++)
+        if (!is_of_index(v->def->args[k], index, depth - 1))
+            return false;
+    return true;
+}
+
+/* Loops inside whose bounds become known have their turn when the loop around is no more. */
+static void
+measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t times)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        bool inside = op->code == RG_OP_FOR && !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
+                      is_of_index(op->args[0], index, BOUND_DEPTH) && is_of_index(op->args[1], index, BOUND_DEPTH);
+        m->ops += op->code != RG_OP_CONST && !is_subscript(op) ? times : 0;
+        m->loops |= op->nregions && op->code != RG_OP_IF && !inside;
+        for (uint32_t k = 0; k < op->nregions && !m->loops; k++)
+            measure_region(m, op->regions[k], index, inside ? times * ITERATIONS_INSIDE : times);
+    }
+}
+
 /* How often it runs, if that is known and few; 0: it stays. */
 static uint32_t
 iterations(const unrolling *u, const ir_op *op)
@@ -61,11 +92,15 @@ iterations(const unrolling *u, const ir_op *op)
         return 0;
     int64_t distance = step > 0 ? hi - lo : lo - hi, size = step > 0 ? step : -step;
     int64_t count = distance > 0 ? (distance + size - 1) / size : 0;
-    if (count < 1 || count > (u->edit.fn->module->simt ? MOST_IN_WARPS : MOST_ITERATIONS))
+    bool warps = u->edit.fn->module->simt;
+    if (count < 1 || count > (warps ? MOST_IN_WARPS : MOST_ITERATIONS))
         return 0;
-    ir_walk(op->regions[0], measure_op, &m);
+    if (warps)
+        measure_region(&m, op->regions[0], op->regions[0]->params[0], 1);
+    else
+        ir_walk(op->regions[0], measure_op, &m);
     uint32_t all = m.ops * (uint32_t)count;
-    return m.loops || all > MOST_OPS || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
+    return m.loops || all > (warps ? MOST_OPS_IN_WARPS : MOST_OPS) || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
 }
 
 /* one iteration before the loop; `carried` becomes what it yields */
