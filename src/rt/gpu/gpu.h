@@ -54,10 +54,11 @@ typedef struct rt_gpu_thread {
     /* of the task: threads, and how many a piece has; pieces, that which comes next, how far to the one after it */
     int64_t n, piece, pieces, at, step;
     int64_t ran;    /* the piece that was given out last */
-    char *start;    /* where the tape stood before it */
+    char *start, *bottom; /* where the tape stood before it, and before the task */
     int32_t flags;
     int32_t phase;  /* how often the task's pieces that found no page are being run again */
     int32_t active; /* warps that run pieces in this phase: the first so many */
+    int32_t slots;  /* warps that may run any: the first so many */
     int32_t idle;   /* this one runs no more in this phase */
     int32_t settled;/* the grid has waited for all pieces */
     uint32_t base;  /* pages taken before the task */

@@ -33,6 +33,11 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
     thread->partials[0] = thread->partials[1] = NULL;
     thread->cells = 0;
     thread->tasks = 0;
+    if (rt_block_thread() == 0) {
+        rt_block_set32(0, 0);
+        rt_block_set32(1, 0);
+    }
+    rt_block_sync();
 }
 
 RT_IN_PLACE int32_t
@@ -62,24 +67,6 @@ settle(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
     launch->arrived = 0;
 }
 
-static void
-clear_queues(rt_gpu_launch *launch)
-{
-    for (uint32_t q = 0; q < RT_GPU_QUEUES; q++)
-        launch->queues[q].next = 0;
-    launch->empty = 0;
-}
-
-/* whether some piece is still in its queue; without repetition all have been run */
-static uint32_t
-has_fresh(const rt_gpu_thread *thread, const rt_gpu_launch *launch)
-{
-    uint32_t some = 0;
-    for (uint32_t q = 0; thread->flags & RT_GPU_REPEATS && q < RT_GPU_QUEUES; q++)
-        some |= rt_gpu_queued(q, launch->queues[q].next) < thread->pieces;
-    return some;
-}
-
 /* Pages of a task that leaves nothing on its tapes are free again after each of its phases. */
 static void
 settle_task(const rt_gpu_thread *thread, rt_gpu_launch *launch)
@@ -90,12 +77,8 @@ settle_task(const rt_gpu_thread *thread, rt_gpu_launch *launch)
         launch->head = launch->now_tail;
     launch->now_head = launch->head;
     launch->now_tail = launch->tail;
-    launch->now_fresh = has_fresh(thread, launch);
-    if (!launch->now_fault && rt_gpu_pieces_left(thread))
-        return;
-    launch->head = launch->tail = launch->now_head = launch->now_tail = launch->now_fresh = 0;
-    if (thread->flags & (RT_GPU_BALANCES | RT_GPU_REPEATS))
-        clear_queues(launch);
+    if (launch->now_fault || !rt_gpu_pieces_left(thread))
+        launch->head = launch->tail = launch->now_head = launch->now_tail = 0;
 }
 
 RT_SLOW void
@@ -151,8 +134,6 @@ rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t neede
     rt_gpu_launch *launch = rt_gpu_thread_of(worker)->launch;
     int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(rt_gpu_thread_of(worker)) : rt_warp_lane() == 0;
     worker->failed = 1;
-    if (mine)
-        rt_grid_store32(&launch->empty, UINT32_MAX);
     if (mine && rt_grid_swap32(&launch->fault, 0, (uint32_t)fault) == 0) {
         launch->place = (uint32_t)place;
         launch->needed = needed;
@@ -186,8 +167,7 @@ static void
 clean(rt_gpu_launch *launch)
 {
     launch->top = launch->head = launch->tail = 0;
-    clear_queues(launch);
-    launch->now_top = launch->now_fresh = launch->now_head = launch->now_tail = launch->now_fault = 0;
+    launch->now_top = launch->now_head = launch->now_tail = launch->now_fault = 0;
     launch->fault = launch->most = launch->arrived = launch->left = 0;
     launch->place = 0;
     launch->needed = launch->limit = 0;

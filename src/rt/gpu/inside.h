@@ -31,12 +31,6 @@ void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t 
 /* Whether pieces of a balanced task are to be run by now, as the last barrier found it. */
 int32_t rt_gpu_pieces_left(const rt_gpu_thread *thread);
 
-static inline int64_t
-rt_gpu_queued(uint32_t queue, uint32_t i)
-{
-    return (int64_t)rt_grid_warps() + (int64_t)i * RT_GPU_QUEUES + queue;
-}
-
 /* -- heap.c -- */
 /* Memory from the pool's end, aligned; NULL: there is none. */
 void *rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align);

@@ -35,13 +35,6 @@ typedef struct rt_gpu_prints {
 /* Partial results of warps: RT_GPU_CELLS numbers for each warp, twice; what needs more takes it from the pool. */
 enum { RT_GPU_CELLS = 8 };
 
-/* Pieces of a balanced task behind those that warps begin with are dealt to queues in turn: one counter for all would
- * be what everybody waits for. Queue q's i-th is number i * RT_GPU_QUEUES + q of them. */
-enum { RT_GPU_QUEUES = 32 };
-typedef struct rt_gpu_queue {
-    _Alignas(128) uint32_t next;
-} rt_gpu_queue;
-
 struct rt_gpu_launch {
     char *pool; /* aligned to a page */
     uint64_t pages;
@@ -55,9 +48,7 @@ struct rt_gpu_launch {
 
     /* counters, each group in a cache line of its own */
     _Alignas(128) uint32_t top; /* pages taken; more than there are if some were not given */
-    rt_gpu_queue queues[RT_GPU_QUEUES];
-    _Alignas(128) uint32_t empty; /* bit q: queue q has been found empty; all: also after a fault */
-    uint32_t fault;               /* not 0: who met it fills the four behind it */
+    _Alignas(128) uint32_t fault; /* not 0: who met it fills the three behind it */
     uint32_t place;
     uint64_t needed, limit;
     _Alignas(128) uint32_t head, tail; /* of `again` */
@@ -67,7 +58,7 @@ struct rt_gpu_launch {
     uint32_t left;                  /* blocks that have ended */
     _Alignas(128) uint32_t generation; /* of the barrier: goes on from launch to launch */
     /* what the last block at the barrier has found, for all to read until the next */
-    uint32_t now_top, now_fresh, now_head, now_tail, now_fault;
+    uint32_t now_top, now_head, now_tail, now_fault;
     uint32_t most; /* pages used */
 };
 

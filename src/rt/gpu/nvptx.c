@@ -89,6 +89,20 @@ rt_block_sync(void)
     __syncthreads();
 }
 
+static __attribute__((address_space(3))) uint32_t counters[2]; /* shared memory */
+
+IN_PLACE uint32_t
+rt_block_add32(uint32_t counter, uint32_t n)
+{
+    return __scoped_atomic_fetch_add(&counters[counter], n, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+}
+
+IN_PLACE void
+rt_block_set32(uint32_t counter, uint32_t value)
+{
+    __scoped_atomic_store_n(&counters[counter], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+}
+
 IN_PLACE void
 rt_grid_fence(void)
 {

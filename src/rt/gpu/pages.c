@@ -5,6 +5,8 @@
  * taken are those from a number on. Pages of the kernel-level code come from the pool's end. */
 #include "rt/gpu/inside.h"
 
+enum { FEW_PAGES = 64 };
+
 /* -- taking one -------------------------------------------------------------------------------------------------- */
 
 /* The pool has no more. A piece that can be run again is, as long as fewer warps can share the pool. */
@@ -27,8 +29,11 @@ take_pages(rt_gpu_worker *worker, uint32_t count)
     const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     rt_gpu_launch *launch = thread->launch;
     uint32_t limit = rt_gpu_page_limit(thread), first = 0;
-    if (rt_warp_lane() == 0) /* the counter stays near the limit: it must not wrap */
-        first = rt_grid_load32(&launch->top) < limit ? rt_grid_add32(&launch->top, count) : limit;
+    /* who asks in vain stops: the counter stays near the limit unless for many at once */
+    if (rt_warp_lane() == 0 && (count <= FEW_PAGES || rt_grid_load32(&launch->top) < limit))
+        first = rt_grid_add32(&launch->top, count);
+    else
+        first = limit;
     first = rt_warp_take32(first, 0);
     if (first > limit || count > limit - first)
         return NULL;

@@ -1,15 +1,19 @@
 /* Parallel loops: who runs which piece. SPDX-License-Identifier: Apache-2.0
  *
  *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
- *   balanced     each warp begins with piece w, then fetches the next from a queue, its block's before others
+ *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn. (A counter of the whole
+ *                grid would be what all warps wait for: 1 ns each on an H200.)
  *   kept tapes   plain; the task that rewinds runs them last to first
- *   repeated     balanced; a warp that finds no page notes its piece and stops. When all have come together all
- *                pages go back, and an eighth of the warps runs what is left, noted pieces first; then an eighth of
- *                these, at last one alone. What does not fit then is a fault.
+ *   repeated     balanced; a warp that finds no page notes its piece and what is left of its block's row, and stops.
+ *                When all have come together all pages go back, and an eighth of the warps runs what is noted; then an
+ *                eighth of these, at last one alone. What does not fit then is a fault.
  */
 #include "rt/gpu/inside.h"
 
-enum { LADDER = 3 }; /* log2 of how many times fewer warps run the next phase */
+enum {
+    LADDER = 3, /* log2 of how many times fewer warps run the next phase */
+    PIECES = 28 /* log2 of how many there are at most: all warps of a block may skip a row to its end */
+};
 
 static int64_t
 smaller(int64_t a, int64_t b)
@@ -28,7 +32,7 @@ is_balanced(int32_t flags)
 static int64_t
 piece_size(int64_t n, int64_t group, int64_t warps, int32_t flags)
 {
-    int64_t groups = (n + group - 1) / group, size = groups >> 30;
+    int64_t groups = (n + group - 1) / group, size = groups >> PIECES;
     if (!is_balanced(flags))
         size = smaller(groups / (warps * 4), 8);
     return (size > 1 ? size : 1) * group;
@@ -52,10 +56,14 @@ rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
     }
     thread->phase = thread->idle = thread->settled = 0;
     thread->active = (int32_t)smaller(warps, thread->pieces);
+    thread->slots = is_balanced(flags) ? (int32_t)warps : thread->active;
     thread->base = thread->launch->now_top;
-    thread->start = thread->worker.cursor;
+    thread->start = thread->bottom = thread->worker.cursor;
     thread->worker.failed = 0;
     thread->tasks++;
+    /* nobody asks for the other counter before the barrier that ends this task */
+    if (rt_block_thread() == 0)
+        rt_block_set32((thread->tasks + 1) & 1, 0);
 }
 
 static int32_t
@@ -69,71 +77,47 @@ give(rt_gpu_thread *thread, int64_t piece, int64_t *lo, int64_t *hi)
 
 /* -- balanced tasks ---------------------------------------------------------------------------------------------- */
 
-/* The next noted piece; -1: there is none, or it is not time yet. */
+/* The next noted piece, and whether all behind it in its block's row are meant too; -1: there is none. */
 static int64_t
-noted_piece(rt_gpu_launch *launch)
-{
-    uint32_t i = 0;
-    uint64_t piece = 0;
-    if (launch->now_head >= launch->now_tail)
-        return -1;
-    if (rt_warp_lane() == 0 && (i = rt_grid_add32(&launch->head, 1)) < launch->now_tail)
-        piece = launch->again[i] + 1;
-    return (int64_t)rt_warp_take64(piece, 0) - 1;
-}
-
-/* A queue that has not been found empty, `q` or one after it. */
-static uint32_t
-queue_from(uint32_t q, uint32_t empty)
-{
-    while (empty >> q & 1)
-        q = (q + 1) % RT_GPU_QUEUES;
-    return q;
-}
-
-static uint32_t
-mark_empty(rt_gpu_launch *launch, uint32_t empty, uint32_t q)
-{
-    for (;;) {
-        uint32_t was = rt_grid_swap32(&launch->empty, empty, empty | 1u << q);
-        if (was == empty)
-            return empty | 1u << q;
-        empty = was;
-    }
-}
-
-/* by one lane */
-static int64_t
-take_queued(rt_gpu_thread *thread)
+noted_piece(rt_gpu_thread *thread)
 {
     rt_gpu_launch *launch = thread->launch;
-    uint32_t q = rt_grid_block() % RT_GPU_QUEUES, empty = rt_grid_load32(&launch->empty);
-    while (~empty) {
-        q = queue_from(q, empty);
-        int64_t piece = rt_gpu_queued(q, rt_grid_add32(&launch->queues[q].next, 1));
-        if (piece < thread->pieces)
-            return piece;
-        empty = mark_empty(launch, empty, q);
-    }
-    return thread->pieces;
+    uint32_t i = 0;
+    uint64_t noted = 0;
+    if (rt_warp_lane() == 0 && (i = rt_grid_add32(&launch->head, 1)) < launch->now_tail)
+        noted = launch->again[i];
+    noted = rt_warp_take64(noted, 0);
+    thread->at = noted & 1 ? (int64_t)(noted >> 1) : -1;
+    return (int64_t)(noted >> 1) - 1;
 }
 
-/* The next one that nobody has run; the task's `pieces`: there is none, or a fault has ended the task. */
+/* The next of the block's row that none of its warps has run; at least the task's `pieces`: there is none. */
 static int64_t
-fresh_piece(rt_gpu_thread *thread)
+next_in_row(rt_gpu_thread *thread, uint32_t taken)
 {
-    uint32_t piece = rt_warp_lane() == 0 ? (uint32_t)take_queued(thread) : 0;
-    return (int64_t)rt_warp_take32(piece, 0);
+    uint32_t i = rt_warp_lane() == 0 ? rt_block_add32(thread->tasks & 1, taken) : 0;
+    return (int64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
 }
 
-/* What the worker has run came to the end of the pool: it stops here, as its next piece would. */
 static void
-note(rt_gpu_thread *thread)
+note(rt_gpu_thread *thread, int64_t piece, uint32_t row)
 {
     rt_gpu_launch *launch = thread->launch;
     if (rt_warp_lane() == 0)
-        launch->again[rt_grid_add32(&launch->tail, 1)] = (uint64_t)thread->ran;
+        launch->again[rt_grid_add32(&launch->tail, 1)] = (uint64_t)(piece + 1) << 1 | row;
     rt_warp_sync();
+}
+
+/* What the worker has run came to the end of the pool: it stops here, as its next piece would, and so does its block. */
+static void
+stop(rt_gpu_thread *thread)
+{
+    int64_t rest = thread->at;
+    if (thread->phase == 0)
+        rest = next_in_row(thread, 1u << PIECES);
+    note(thread, thread->ran, 0);
+    if (rest >= 0 && rest < thread->pieces)
+        note(thread, rest, 1);
     thread->worker.failed = 0;
     thread->worker.cursor = thread->start;
     thread->idle = 1;
@@ -142,8 +126,15 @@ note(rt_gpu_thread *thread)
 int32_t
 rt_gpu_pieces_left(const rt_gpu_thread *thread)
 {
-    const rt_gpu_launch *launch = thread->launch;
-    return launch->now_head < launch->now_tail || launch->now_fresh;
+    return thread->launch->now_head < thread->launch->now_tail;
+}
+
+/* What the task has taken of the pool is not the warp's any more. */
+static void
+give_back(rt_gpu_thread *thread)
+{
+    rt_gpu_pages_cut(&thread->worker, thread->base);
+    thread->worker.cursor = thread->bottom;
 }
 
 /* All wait; whether there is more to do, by fewer warps. */
@@ -152,13 +143,14 @@ next_phase(rt_gpu_thread *thread)
 {
     rt_gpu_barrier(thread, RT_SETTLES_TASK);
     thread->settled = 1;
-    rt_gpu_pages_cut(&thread->worker, thread->base);
+    give_back(thread);
     if (thread->launch->now_fault || !rt_gpu_pieces_left(thread))
         return 0;
     thread->settled = 0;
     thread->phase++;
     thread->active = thread->active >> LADDER ? thread->active >> LADDER : 1;
     thread->idle = thread->worker.index >= thread->active;
+    thread->at = -1;
     return 1;
 }
 
@@ -166,18 +158,19 @@ next_phase(rt_gpu_thread *thread)
 static int64_t
 balanced_piece(rt_gpu_thread *thread)
 {
-    int64_t piece = thread->at;
+    int64_t piece;
     if (thread->worker.failed == 2)
-        note(thread);
-    if (thread->idle || thread->worker.failed)
+        stop(thread);
+    if (thread->idle || thread->worker.failed || thread->launch->fault) /* as it was lately */
         return -1;
-    if (thread->phase == 0 && piece >= 0) { /* the one that it begins with */
-        thread->at = -1;
-        return piece < thread->pieces ? piece : -1;
-    }
-    piece = noted_piece(thread->launch);
-    if (piece < 0)
-        piece = fresh_piece(thread);
+    if (thread->phase == 0)
+        piece = next_in_row(thread, 1);
+    else if (thread->at >= 0 && thread->at < thread->pieces)
+        piece = thread->at;
+    else
+        piece = noted_piece(thread);
+    if (thread->phase && thread->at >= 0)
+        thread->at = piece + rt_grid_blocks();
     return piece < thread->pieces ? piece : -1;
 }
 
@@ -233,7 +226,7 @@ rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits)
     if (!settled) {
         rt_gpu_barrier(thread, RT_SETTLES_TASK);
         if (!keeps)
-            rt_gpu_pages_cut(&thread->worker, thread->base);
+            give_back(thread);
     }
     failed = thread->launch->now_fault != 0;
     thread->worker.failed = 0;
@@ -264,5 +257,5 @@ rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
 RT_IN_PLACE int32_t
 rt_gpu_slots(rt_gpu_thread *thread)
 {
-    return (int32_t)smaller(rt_grid_warps(), thread->pieces);
+    return thread->slots;
 }

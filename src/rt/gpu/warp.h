@@ -15,6 +15,9 @@ void rt_warp_sync(void);                                   /* what lanes wrote b
 uint32_t rt_grid_warp(void), rt_grid_warps(void);          /* number of this warp, of all */
 uint32_t rt_grid_block(void), rt_grid_blocks(void), rt_block_thread(void), rt_block_threads(void);
 void rt_block_sync(void);
+/* Two counters of each block: atomic for its threads; not set when a launch begins. */
+uint32_t rt_block_add32(uint32_t counter, uint32_t n);     /* the old value */
+void rt_block_set32(uint32_t counter, uint32_t value);
 void rt_grid_fence(void);                                  /* orders this thread's accesses for all of the device */
 uint32_t rt_grid_add32(uint32_t *at, uint32_t n);          /* atomic, device-wide; the old value */
 uint64_t rt_grid_add64(uint64_t *at, uint64_t n);

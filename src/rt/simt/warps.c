@@ -241,6 +241,25 @@ rt_block_sync(void)
     meet(SIMT_BLOCK, 0);
 }
 
+static uint32_t *
+counter_of_block(uint32_t counter)
+{
+    const rt_simt *simt = here->warp->simt;
+    return &simt->warps[rt_grid_block() * simt->block_warps].counters[counter];
+}
+
+uint32_t
+rt_block_add32(uint32_t counter, uint32_t n)
+{
+    return rt_grid_add32(counter_of_block(counter), n);
+}
+
+void
+rt_block_set32(uint32_t counter, uint32_t value)
+{
+    rt_grid_store32(counter_of_block(counter), value);
+}
+
 void
 rt_grid_wait(void)
 {
