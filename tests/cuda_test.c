@@ -518,6 +518,41 @@ test_graph(void)
     closed(d);
 }
 
+/* a stream of the caller's, who records it as well */
+static void
+test_stream(void *library)
+{
+    int (*create)(void **, unsigned), (*destroy)(void *), (*begin)(void *, int), (*end)(void *, void **), (*forget)(void *);
+    *(void **)&create = dlsym(library, "cuStreamCreate");
+    *(void **)&destroy = dlsym(library, "cuStreamDestroy_v2");
+    *(void **)&begin = dlsym(library, "cuStreamBeginCapture_v2");
+    *(void **)&end = dlsym(library, "cuStreamEndCapture");
+    *(void **)&forget = dlsym(library, "cuGraphDestroy");
+    void *stream, *graph, *memory;
+    uint32_t number = 7;
+    kernel k, late;
+    rt_arg args[4] = {{.bits = 100}, {.bits = 10}};
+    reset();
+    CHECK(create(&stream, 0) == 0);
+    rt_device *d = opened(&(rt_device_desc){.stream = stream, .tape_budget = 8 << 20});
+    CHECK(compile(d, &k) == RG_OK && launch(&k, 5) == RG_OK);
+    CHECK(cuda->memory->allocate(d, 4, &memory, &error) == RG_OK);
+    CHECK(begin(stream, 1) == 0);
+    CHECK(launch(&k, 5) == RG_OK && fake->recorded == 1);
+    CHECK(compile_form(d, repeated, PIPELINE_VJP, &late) == RG_OK);
+    CHECK(cuda->launch(late.program, args, &error) == RG_OK && fake->recorded == 2);
+    FAILS(cuda->memory->write(d, memory, &number, 4, &error), RG_INVALID, "while launches are recorded");
+    FAILS(cuda->graphs->begin(d, &error), RG_INVALID, "already");
+    cuda->memory->release(d, memory, 4);
+    CHECK(end(stream, &graph) == 0 && forget(graph) == 0);
+    CHECK(launch(&k, 5) == RG_OK && cuda->sync(d, &error) == RG_OK);
+    drop(&late);
+    drop(&k);
+    cuda->close(d);
+    CHECK(fake->alive == 1 && fake->unsafe == 0);
+    destroy(stream);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -542,6 +577,7 @@ main(int argc, char **argv)
     test_loading();
     test_losing();
     test_graph();
+    test_stream(library);
     printf("%u checks, %u failures\n", checks, failures);
     return failures > 0;
 }

@@ -314,6 +314,7 @@ CALL(cuStreamEndCapture(void *s, void **graph))
     ((stream *)s)->capturing = capturing = false;
     return make(graph);
 }
+CALL(cuStreamIsCapturing(void *s, int *status)) { STEP; *status = ((stream *)s)->capturing; return 0; }
 CALL(cuThreadExchangeStreamCaptureMode(int *how))
 {
     int was = mode;

@@ -46,6 +46,7 @@ struct rt_device {
     bool native_math, fast_math;
     str libdevice; /* path; empty: not found */
     bool recording; /* by us, or by the caller whose stream it is */
+    void *launched; /* event in a stream of the caller's: behind all launches that are not recorded */
     uint32_t graphs; /* alive */
     rt_stage stage[2];
     unsigned now; /* the one that is filled */

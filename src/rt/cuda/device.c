@@ -162,7 +162,9 @@ open_streams(rt_device *d, void *callers, str *error)
         return RG_INVALID;
     }
     d->stream = callers;
-    if (!code && !callers) {
+    if (!code && callers) {
+        code = driver->event_create(&d->launched, RT_EVENT_UNTIMED);
+    } else if (!code) {
         code = driver->stream_create(&d->stream, RT_STREAM_ALONE);
         d->own_stream = !code;
     }
@@ -282,6 +284,8 @@ close_all(rt_device *d)
     rt_cuda_pool_close(d);
     if (d->side)
         driver->stream_destroy(d->side);
+    if (d->launched)
+        driver->event_destroy(d->launched);
 }
 
 void

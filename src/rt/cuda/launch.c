@@ -90,6 +90,8 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
     int code = p->info.waits && blocks > 1
                    ? d->driver.launch_together(p->function, blocks, 1, 1, RT_GPU_BLOCK, 1, 1, 0, d->stream, parameters)
                    : d->driver.launch(p->function, blocks, 1, 1, RT_GPU_BLOCK, 1, 1, 0, d->stream, parameters, NULL);
+    if (!code && d->launched && !d->recording)
+        code = d->driver.event_record(d->launched, d->stream);
     d->several |= d->last && d->last != p->label;
     d->last = p->label;
     d->printing |= p->info.prints;

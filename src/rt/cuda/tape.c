@@ -154,6 +154,15 @@ is_hopeless(rt_device *d, uint64_t bytes)
     return t->mapped && t->refused && bytes >= t->refused && !d->driver.memory_free(&left, &total) && left < bytes - t->mapped;
 }
 
+/* Launches go on with what their records say, and must end first. Where we record, all have ended before. */
+static int
+wait_for_launches(rt_device *d)
+{
+    if (!d->recording)
+        return d->driver.stream_wait(d->stream);
+    return d->launched ? d->driver.event_wait(d->launched) : 0;
+}
+
 rg_status
 rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
 {
@@ -162,13 +171,11 @@ rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
     bytes = rounded(bytes < most ? bytes : most, t->step);
     if (bytes <= t->mapped || is_hopeless(d, bytes))
         return RG_OK;
-    /* launches go on with what their records say, and must end first; none runs while others are recorded */
-    rg_status status = d->recording ? RG_OK : rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error);
-    if (status)
-        return status;
     int mode = RT_CAPTURE_RELAXED;
     rt_cuda_watch(d, &mode);
-    int code = take_most(d, bytes);
+    int code = wait_for_launches(d);
+    if (!code)
+        code = take_most(d, bytes);
     if (!code)
         code = tell_programs(d);
     rt_cuda_watch(d, &mode);
