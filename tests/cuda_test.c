@@ -382,10 +382,10 @@ use_pages(void *record, const void *args)
 static void
 test_tape(int ranges)
 {
-    const uint64_t all = (400 << 20) / RT_GPU_PAGE;
+    const uint64_t all = (1000 << 20) / RT_GPU_PAGE;
     reset();
     fake->ranges = ranges;
-    fake->free = (size_t)1 << 30;
+    fake->free = (size_t)4 << 30;
     rt_device *d = opened(&(rt_device_desc){.tape_budget = all * RT_GPU_PAGE});
     kernel k, plain;
     rt_arg args[4] = {{.bits = 1 << 20}, {.bits = 10}};

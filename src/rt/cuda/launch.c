@@ -1,29 +1,27 @@
 /* Launches: how large the grid is, what memory it finds, what is looked at before. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/memory.h"
 
-enum { WARPS = RT_GPU_BLOCK / RT_WARP, PAGES_FIRST = 16, SHARE_FIRST = 4 };
+enum { WARPS = RT_GPU_BLOCK / RT_WARP, PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
 
-/* So much that loops need not drop frames at once, or all of the budget where a launch that finds too little could not
- * go on. */
+/* So much that few loops have to drop frames, or all of the budget where a launch that finds too little could not go on. */
 static uint64_t
-tape_bytes(const rt_program *p)
+tape_bytes(const rt_program *p, uint32_t warps)
 {
-    uint64_t budget = p->device->tape.budget, share = budget / SHARE_FIRST;
-    uint64_t least = (uint64_t)p->resident * WARPS * PAGES_FIRST * RT_GPU_PAGE;
+    uint64_t budget = p->device->tape.budget, first = (uint64_t)warps * PAGES_FIRST * RT_GPU_PAGE;
     if (!p->info.has_tape)
         return 0;
-    least = least > share ? least : share;
-    return p->needs.tape == RT_TAPE_ALL || least > budget ? budget : least;
+    first = first > BYTES_FIRST ? first : BYTES_FIRST;
+    return p->needs.tape == RT_TAPE_ALL || first > budget ? budget : first;
 }
 
 /* Room in the pool: for tapes, temporary arrays, partial results beyond what there is for all. */
 static rg_status
-provide(rt_program *p, uint64_t temps, str *error)
+provide(rt_program *p, rt_need need, str *error)
 {
     rt_device *d = p->device;
-    uint64_t warps = (uint64_t)p->resident * WARPS, tape = tape_bytes(p);
-    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 2 * sizeof(uint64_t) * p->needs.sums * warps : 0;
-    uint64_t heap = temps == UINT64_MAX ? d->tape.budget : temps + sums;
+    uint64_t tape = tape_bytes(p, need.warps);
+    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident * WARPS : 0;
+    uint64_t heap = need.temps == UINT64_MAX ? d->tape.budget : need.temps + sums;
     if (!tape && !heap)
         return RG_OK;
     rg_status status = rt_cuda_tape_grow(d, tape + heap + RT_GPU_PAGE, error);
@@ -107,7 +105,7 @@ rt_cuda_launch(rt_program *p, const rt_arg *args, str *error)
     if (!status)
         status = look_back(p, error);
     if (!status)
-        status = provide(p, need.temps, error);
+        status = provide(p, need, error);
     if (!status)
         status = start(p, args, need.warps, error);
     rt_cuda_leave(&entry);
