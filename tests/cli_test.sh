@@ -65,6 +65,12 @@ void inplace(int n, int times, double x[n])
         for (int t = 0; t < times; t++)
             x[i] = sin(x[i]) + 0.5;
 }
+void shift(int n, int by, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = 2 * x[i + by];
+}
 struct body { double mass; int kind; double pos; };
 void bodies(int n, double g, const struct body p[n], double f[n])
 {
@@ -286,6 +292,13 @@ expect 0 run k.c relax n=4 steps=ones x=ones loss=zeros --vjp loss=ones --device
 says 'loss: f32[1] = 3.765'
 expect 0 explain k.c relax --device simt
 says 'gradient of `relax`'
+for d in cpu simt; do
+    expect 1 run k.c shift n=4 by=1 x=ones y=zeros --checked --device $d
+    says 'k.c:'
+    says '`x` is outside of its extent'
+    expect 0 run k.c shift n=4 by=0 x=ones y=zeros --checked --device $d
+    says 'y: f64[4] = 2 2 2 2'
+done
 expect 1 check k.c cube n=20 --device abacus
 says 'there is no device "abacus" (there is cpu'
 expect 1 explain k.c cube --device abacus

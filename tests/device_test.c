@@ -45,6 +45,14 @@ static const char source[] =
     "  assert %ok, \"x is positive\"\n"
     "  yield\n"
     "}\n"
+    "kernel @shift(%by: i64, %x: buf<f64,1>, %y: buf<f64,1>) {\n"
+    "  %lo: i64 = const 0  %n: i64 = extent %y, 0\n"
+    "  parallel (%i: i64) = (%lo) to (%n) {\n"
+    "    %j: i64 = add %i, %by  %a: f64 = load %x[%j]  store %y[%i], %a\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n"
     "kernel @first(%x: buf<f64,1>) { %z: i64 = const 0  %a: f64 = load %x[%z]  yield %a }\n";
 
 enum { N = 5 };
@@ -80,13 +88,22 @@ kernel_of(const setup *s, const char *name)
     return kernel;
 }
 
+static setup begin_with(const rg_context_desc *desc);
+
 static setup
 begin(const char *device)
 {
+    rg_context_desc desc = {.device = rg_str_of(device)};
+    return begin_with(&desc);
+}
+
+static setup
+begin_with(const rg_context_desc *desc)
+{
+    const char *device = desc->device.ptr;
     static const double x[N] = {0.1, 0.2, 0.3, 0.4, 0.5}, zeros[N] = {0};
     setup s = {.device = device};
-    rg_context_desc desc = {.device = rg_str_of(device)};
-    GOOD(devices_open(&desc, &s.rg));
+    GOOD(devices_open(desc, &s.rg));
     GOOD(rg_module_from_ir(s.rg, rg_str_of(source), NULL, &s.module));
     s.walk = kernel_of(&s, "walk");
     GOOD(rg_args_create(s.walk, &s.args));
@@ -338,6 +355,29 @@ test_faults(const char *device)
     end(&s);
 }
 
+/* Subscripts outside of arrays, in a launch and in a gradient. */
+static void
+test_checked(const char *device)
+{
+    rg_context_desc desc = {.device = rg_str_of(device), .checked = true};
+    setup s = begin_with(&desc);
+    single k = of_array(&s, "shift", "x", s.x);
+    GOOD(rg_args_set_array(k.args, RG_STR("y"), s.y));
+    for (int by = -1; by < 2; by++) {
+        GOOD(rg_args_set_int(k.args, RG_STR("by"), by));
+        for (int gradient = 0; gradient < 2; gradient++) {
+            rg_status status = gradient ? rg_launch_forward_vjp(k.kernel, k.args) : rg_launch(k.kernel, k.args);
+            if (!status)
+                status = rg_sync(s.rg);
+            CHECK(status == (by ? RG_ASSERT : RG_OK), "%s, %d: %s", device, by, rg_status_name(status));
+            CHECK(!by || (strstr(rg_error_message(), "kernel `shift`") && strstr(rg_error_message(), "`x`")), "%s: %s",
+                  device, rg_error_message());
+        }
+    }
+    rg_args_destroy(k.args);
+    end(&s);
+}
+
 /* -- graphs ------------------------------------------------------------------------------------ */
 
 /* y = walk(x) and its gradient, then one more step for the next time */
@@ -528,6 +568,7 @@ main(void)
         test_ends(*device);
         test_records(*device);
         test_faults(*device);
+        test_checked(*device);
         test_graph(*device);
         test_graph_faults(*device);
         test_graph_misuse(*device);
