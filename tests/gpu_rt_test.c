@@ -530,14 +530,14 @@ pop_bytes(char *cursor, int64_t bytes, uint32_t value, uint32_t *bad)
 static void
 thin_states(thin *t, rt_gpu_worker *worker)
 {
-    const int64_t sizes[2] = {FRAME, t->big};
+    const int64_t sizes[2] = {t->big - 3, FRAME}; /* an array, whose last frame is filled up, and numbers */
     char *header = worker->cursor, *cursor = header;
     uint32_t bad = 0, left = (t->states + 1) / 2;
     if (worker->index < 0)
         rt_gpu_writes(rt_gpu_thread_of(worker));
     for (uint32_t i = 0; i < t->states; i++) {
-        cursor = push_bytes(worker, cursor, FRAME, i);
         cursor = push_bytes(worker, cursor, t->big, i + 1000);
+        cursor = push_bytes(worker, cursor, FRAME, i);
     }
     rt_warp_sync();
     char *all = rt_gpu_thin(worker, header, cursor, INT64_MAX, sizes, 2);
@@ -546,8 +546,8 @@ thin_states(thin *t, rt_gpu_worker *worker)
     if (worker->index < 0)
         rt_gpu_reads(rt_gpu_thread_of(worker));
     for (uint32_t i = left; i-- > 0;) {
-        cursor = pop_bytes(cursor, t->big, 2 * i + 1000, &bad);
         cursor = pop_bytes(cursor, FRAME, 2 * i, &bad);
+        cursor = pop_bytes(cursor, t->big, 2 * i + 1000, &bad);
     }
     t->bad += bad + (cursor != header && ((uintptr_t)cursor & (RT_GPU_PAGE - 1)) != RT_GPU_HEADER);
 }
@@ -576,7 +576,7 @@ test_thin(void)
     rt_simt *simt = open_simt(BIG, 2, 2);
     for (int32_t level = 0; level < 2; level++)
         for (uint32_t states = 1; states < 9; states++)
-            for (int64_t big = 4; big < 80000; big = big * 9 + 4) {
+            for (int64_t big = 8; big < 80000; big = big * 9 + 8) {
                 thin t = {.states = states, .level = level, .big = big};
                 CHECK(run(simt, thin_kernel, &t) == RT_OK && !t.bad, "%u of %lld: %u bad", states, (long long)big, t.bad);
             }

@@ -75,9 +75,11 @@ more_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, in
         return NULL;
     }
     for (int64_t i = (int64_t)rt_grid_block() * rt_block_threads() + rt_block_thread(); i < count; i += threads) {
-        struct rt_page *page = (struct rt_page *)(row + i * RT_GPU_PAGE);
-        page->next = i + 1 < count ? (struct rt_page *)(row + (i + 1) * RT_GPU_PAGE) : NULL;
-        page->depth = depth + 1 + (uint32_t)i;
+        rt_gpu_kernel_page *page = (rt_gpu_kernel_page *)(row + i * RT_GPU_PAGE);
+        page->page.next = i + 1 < count ? (struct rt_page *)(row + (i + 1) * RT_GPU_PAGE) : NULL;
+        page->page.depth = depth + 1 + (uint32_t)i;
+        page->after = (uint32_t)(count - 1 - i);
+        page->before = (uint32_t)i;
     }
     if (here && rt_gpu_alone(thread))
         here->next = (struct rt_page *)row;
@@ -93,8 +95,12 @@ rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, 
 {
     rt_gpu_thread *thread = rt_gpu_thread_of(worker);
     struct rt_page *above = here ? here->next : worker->first_page;
-    for (; count > 0 && above; count--) {
-        here = above;
+    while (above) { /* from one row to the next */
+        uint32_t after = ((rt_gpu_kernel_page *)above)->after;
+        count -= (int64_t)after + 1;
+        if (count <= 0)
+            return 1;
+        here = (struct rt_page *)((char *)above + (uint64_t)after * RT_GPU_PAGE);
         above = here->next;
     }
     if (count <= 0)
@@ -282,12 +288,12 @@ frame_at(rt_gpu_worker *worker, char *cursor, int64_t size, int32_t enter)
     return (char *)above + RT_GPU_HEADER;
 }
 
-/* A state from one place to another below; a large size is that of several frames. */
+/* A state from one place to another below: arrays, each several frames, then a frame of numbers. */
 static void
 move_state(rt_gpu_worker *worker, char **from, char **to, const int64_t *sizes, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
-        for (int64_t left = sizes[i], size; left > 0; left -= size) {
+        for (int64_t left = i + 1 < n ? rt_gpu_whole_frame(sizes[i]) : sizes[i], size; left > 0; left -= size) {
             char *frame, *place;
             size = left < RT_GPU_BLOCK_BYTES ? left : RT_GPU_BLOCK_BYTES;
             frame = frame_at(worker, *from, size, 0);

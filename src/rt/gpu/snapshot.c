@@ -51,21 +51,43 @@ copy_one(char *to, const char *from, int64_t size)
     }
 }
 
-/* The elements that begin so many bytes into the array, to or from a frame, by the threads of this block. */
+typedef struct sixteen {
+    uint64_t low, high;
+} sixteen;
+
+/* `bytes` of the array, from so many on, to or from a frame, by the threads of this block. */
 static void
-copy_frame(const elements *e, int64_t from, char *frame, int64_t bytes, int32_t save)
+copy_part(const elements *e, int64_t from, char *frame, int64_t bytes, int32_t save)
 {
+    char *dense = (char *)e->array->plane[0] + from;
+    uint32_t thread = rt_block_thread(), threads = rt_block_threads();
+    if (e->dense && (((uintptr_t)dense | (uintptr_t)frame | (uintptr_t)bytes) & 15) == 0) {
+        sixteen *to = (sixteen *)(save ? frame : dense);
+        const sixteen *source = (const sixteen *)(save ? dense : frame);
+        for (int64_t i = thread; i < bytes / 16; i += threads)
+            to[i] = source[i];
+        return;
+    }
     int64_t first = from / e->size, n = bytes / e->size;
-    for (int64_t i = rt_block_thread(); i < n; i += rt_block_threads()) {
+    for (int64_t i = thread; i < n; i += threads) {
         char *element = element_at(e, first + i), *kept = frame + i * e->size;
         copy_one(save ? kept : element, save ? element : kept, e->size);
     }
 }
 
-static int32_t
-is_mine(int64_t frame)
+/* A block copies so much at once: few bytes, so that the array is dealt out to many. */
+enum { PART = 2048, PARTS = (RT_GPU_BLOCK_BYTES + PART - 1) / PART };
+
+/* Frames of an array that lie in successive pages, `first` being the number of the one at `frame`. They are `apart` bytes
+ * apart, and full unless there is one alone, of `bytes`. */
+static void
+copy_frames(const elements *e, int64_t first, int64_t n, char *frame, int64_t bytes, int64_t apart, int32_t save)
 {
-    return (uint64_t)frame % rt_grid_blocks() == rt_grid_block();
+    for (int64_t i = rt_grid_block(); i < n * PARTS; i += rt_grid_blocks()) {
+        int64_t k = i / PARTS, at = i % PARTS * PART, left = bytes - at;
+        if (left > 0)
+            copy_part(e, (first + k) * RT_GPU_BLOCK_BYTES + at, frame + k * apart + at, left < PART ? left : PART, save);
+    }
 }
 
 /* What was written before is there, and nobody reads it any more; then all threads write. */
@@ -77,64 +99,99 @@ take_turns(rt_gpu_thread *thread)
     thread->wrote = 2;
 }
 
-static int64_t
-frame_bytes(int64_t left)
+static int32_t
+fits(const char *cursor, int64_t bytes)
 {
-    return left < RT_GPU_BLOCK_BYTES ? left : RT_GPU_BLOCK_BYTES;
+    return rt_gpu_place_in_page(cursor) + (uint64_t)bytes < RT_GPU_PAGE;
 }
 
-/* what a frame takes of the tape: behind it all numbers are aligned */
-static int64_t
-whole_frame(int64_t bytes)
+static rt_gpu_kernel_page *
+above_of(const rt_gpu_worker *worker, const char *cursor)
 {
-    return (bytes + 7) & ~(int64_t)7;
+    struct rt_page *here = rt_gpu_page_of(cursor);
+    return (rt_gpu_kernel_page *)(here ? here->next : worker->first_page);
 }
 
+/* the bottom of the next page, which is there */
 static char *
-entered(char *cursor, const rt_gpu_worker *worker, int32_t mine)
+entered(char *cursor, rt_gpu_worker *worker)
 {
-    struct rt_page *here = rt_gpu_page_of(cursor), *above = here ? here->next : worker->first_page;
-    if (mine && rt_block_thread() == 0)
+    struct rt_page *above = &above_of(worker, cursor)->page;
+    if (rt_gpu_alone(rt_gpu_thread_of(worker)))
         above->below = cursor;
+    worker->turned = UINT32_MAX;
     return (char *)above + RT_GPU_HEADER;
+}
+
+/* Full frames `at` to `full`, one a page, in rows of pages that are successive in memory. */
+static char *
+save_rows(rt_gpu_worker *worker, char *cursor, const elements *e, int64_t at, int64_t full)
+{
+    int64_t thread = (int64_t)rt_grid_block() * rt_block_threads() + rt_block_thread();
+    int64_t threads = (int64_t)rt_grid_blocks() * rt_block_threads();
+    for (int64_t n; at < full; at += n) {
+        rt_gpu_kernel_page *row = above_of(worker, cursor);
+        char *pages = (char *)row;
+        n = full - at <= row->after ? full - at : (int64_t)row->after + 1;
+        for (int64_t i = thread; i < n; i += threads)
+            ((struct rt_page *)(pages + i * RT_GPU_PAGE))->below =
+                i ? pages + i * RT_GPU_PAGE - RT_GPU_HEADER : cursor;
+        copy_frames(e, at, n, pages + RT_GPU_HEADER, RT_GPU_BLOCK_BYTES, RT_GPU_PAGE, 1);
+        cursor = pages + n * RT_GPU_PAGE - RT_GPU_HEADER;
+        worker->turned = UINT32_MAX;
+    }
+    return cursor;
 }
 
 RT_SLOW char *
 rt_gpu_save(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank, int32_t place)
 {
     elements e = elements_of(array, size, rank);
-    int64_t all = e.count * e.size, pages = (all + RT_GPU_BLOCK_BYTES - 1) / RT_GPU_BLOCK_BYTES, frame = 0;
+    int64_t all = e.count * e.size, full = all / RT_GPU_BLOCK_BYTES, rest = all % RT_GPU_BLOCK_BYTES, at = 0;
     take_turns(rt_gpu_thread_of(worker));
-    if (!rt_gpu_kernel_pages(worker, rt_gpu_page_of(cursor), pages, place))
+    if (!rt_gpu_kernel_pages(worker, rt_gpu_page_of(cursor), full + (rest > 0), place))
         return NULL;
-    for (int64_t at = 0, bytes; at < all; at += bytes, frame++) {
-        bytes = frame_bytes(all - at);
-        if (rt_gpu_place_in_page(cursor) + (uint64_t)whole_frame(bytes) >= RT_GPU_PAGE) {
-            cursor = entered(cursor, worker, is_mine(frame));
-            worker->turned = UINT32_MAX;
-        }
-        if (is_mine(frame))
-            copy_frame(&e, at, cursor, bytes, 1);
-        cursor += whole_frame(bytes);
+    if (full && fits(cursor, RT_GPU_BLOCK_BYTES)) {
+        copy_frames(&e, at++, 1, cursor, RT_GPU_BLOCK_BYTES, 0, 1);
+        cursor += RT_GPU_BLOCK_BYTES;
+    }
+    cursor = save_rows(worker, cursor, &e, at, full);
+    if (rest) {
+        if (!fits(cursor, rt_gpu_whole_frame(rest)))
+            cursor = entered(cursor, worker);
+        copy_frames(&e, full, 1, cursor, rest, 0, 1);
+        cursor += rt_gpu_whole_frame(rest);
     }
     rt_gpu_thread_of(worker)->wrote = 2;
     return cursor;
 }
 
-/* The frames come off last to first, each full but the last. */
+static char *
+above_bottom(char *cursor)
+{
+    if (rt_gpu_place_in_page(cursor) == RT_GPU_HEADER)
+        return ((struct rt_page *)(cursor - RT_GPU_HEADER))->below;
+    return cursor;
+}
+
+/* The frames come off last to first, all full but the last. Where the first one began, only what is below the page of the
+ * second says. */
 RT_SLOW char *
 rt_gpu_restore(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank)
 {
     elements e = elements_of(array, size, rank);
-    int64_t all = e.count * e.size, frame = (all - 1) / RT_GPU_BLOCK_BYTES;
+    int64_t all = e.count * e.size, full = all / RT_GPU_BLOCK_BYTES, rest = all % RT_GPU_BLOCK_BYTES;
     take_turns(rt_gpu_thread_of(worker));
-    for (; all > 0 && frame >= 0; frame--) {
-        int64_t at = frame * RT_GPU_BLOCK_BYTES, bytes = frame_bytes(all - at);
-        if (rt_gpu_place_in_page(cursor) == RT_GPU_HEADER)
-            cursor = ((struct rt_page *)(cursor - RT_GPU_HEADER))->below;
-        cursor -= whole_frame(bytes);
-        if (is_mine(frame))
-            copy_frame(&e, at, cursor, bytes, 0);
+    if (rest) {
+        cursor = above_bottom(cursor) - rt_gpu_whole_frame(rest);
+        copy_frames(&e, full, 1, cursor, rest, 0, 0);
+    }
+    for (int64_t n; full > 0; full -= n) {
+        cursor = above_bottom(cursor);
+        int64_t before = ((rt_gpu_kernel_page *)rt_gpu_page_of(cursor))->before;
+        n = full == 1 ? 1 : full - 1 <= before ? full - 1 : before + 1;
+        cursor -= RT_GPU_BLOCK_BYTES + (n - 1) * RT_GPU_PAGE;
+        copy_frames(&e, full - n, n, cursor, RT_GPU_BLOCK_BYTES, RT_GPU_PAGE, 0);
     }
     /* what is read here may be written by the next push */
     rt_gpu_thread_of(worker)->read = 1;
@@ -160,14 +217,14 @@ rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
         return NULL;
     for (uint32_t first = 0, n; first < warps; first += n) {
         n = warps - first < ROW ? warps - first : ROW;
-        if (rt_gpu_place_in_page(cursor) + 8 * n >= RT_GPU_PAGE)
-            cursor = entered(cursor, worker, rt_grid_block() == 0);
+        if (!fits(cursor, 8 * n))
+            cursor = entered(cursor, worker);
         if (warp >= first && warp < first + n && rt_warp_lane() == 0)
             ((char **)cursor)[warp - first] = thread->worker.cursor;
         cursor += 8 * n;
     }
-    if (rt_gpu_place_in_page(cursor) + sizeof(standing) >= RT_GPU_PAGE)
-        cursor = entered(cursor, worker, rt_grid_block() == 0);
+    if (!fits(cursor, sizeof(standing)))
+        cursor = entered(cursor, worker);
     if (rt_gpu_alone(thread)) {
         ((standing *)cursor)->taped = thread->launch->taped;
         ((standing *)cursor)->depths = thread->launch->depths;
@@ -177,14 +234,6 @@ rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
     return cursor + sizeof(standing);
 }
 
-static char *
-below_bottom(char *cursor)
-{
-    if (rt_gpu_place_in_page(cursor) == RT_GPU_HEADER)
-        return ((struct rt_page *)(cursor - RT_GPU_HEADER))->below;
-    return cursor;
-}
-
 /* this warp's cursor, in the rows below */
 static char *
 stood(char *cursor)
@@ -192,7 +241,7 @@ stood(char *cursor)
     uint32_t warps = rt_grid_warps(), warp = rt_grid_warp();
     for (uint32_t first = (warps - 1) / ROW * ROW;; first -= ROW) {
         uint32_t n = warps - first < ROW ? warps - first : ROW;
-        cursor = below_bottom(cursor) - 8 * n;
+        cursor = above_bottom(cursor) - 8 * n;
         if (warp >= first)
             return ((char **)cursor)[warp - first];
     }
