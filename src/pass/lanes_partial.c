@@ -82,14 +82,51 @@ uses_moved(ir_op *op, void *user)
     return !s->found;
 }
 
+/* What ops that move do to memory, for those behind them that stay: of a thread, what stays now comes first. */
+typedef struct accesses {
+    vec(const ir_op *) moved;
+    bool stays, meet;
+} accesses;
+
 static bool
-has_order(ir_op *op, void *user)
+is_add(const ir_op *op)
 {
-    bool adds = op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
-    bool control = op->code == RG_OP_EXIT_IF || op->code == RG_OP_UNWIND || op->code == RG_OP_ASSERT;
-    bool effect = ir_ops[op->code].flags & (IR_WRITE | IR_EFFECT) && !control;
-    *(bool *)user |= (effect && !adds) || (op->code == RG_OP_LOAD && op->plane);
-    return !*(bool *)user;
+    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
+}
+
+static bool
+meets(const ir_op *a, const ir_op *b)
+{
+    bool only_read = a->code == RG_OP_LOAD && b->code == RG_OP_LOAD, only_add = is_add(a) && is_add(b);
+    if (a->plane != b->plane || only_read || only_add)
+        return false;
+    const ir_value *x = a->args[0], *y = b->args[0];
+    return x == y || (x->type.kind == IR_BUFFER && y->type.kind == IR_BUFFER && ir_may_be_same(x, y));
+}
+
+static bool
+look_at_access(ir_op *op, void *user)
+{
+    accesses *a = user;
+    if (op->code == RG_OP_PRINT || op->code == RG_OP_CALL)
+        a->meet = true;
+    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
+        return true;
+    for (size_t i = 0; a->stays && i < a->moved.n; i++)
+        a->meet |= meets(a->moved.at[i], op);
+    if (!a->stays)
+        vec_push(&a->moved, op);
+    return true;
+}
+
+static bool
+moves_with(lanes *l, ir_op *op, const ir_op *unwind)
+{
+    search s = {l, unwind, false};
+    uses_moved(op, &s);
+    for (uint32_t i = 0; i < op->nregions && !s.found; i++)
+        ir_walk(op->regions[i], uses_moved, &s);
+    return s.found;
 }
 
 /* ops of an unwind's region between those that move into it and itself: what uses them moves too, and the rest must
@@ -97,29 +134,28 @@ has_order(ir_op *op, void *user)
 static void
 close_moved(lanes *l, ir_op *unwind)
 {
-    bool any = false, ordered = false;
+    bool any = false;
+    accesses a = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &a.moved.at);
     for (ir_op *op = unwind->parent->first; op != unwind; op = op->next) {
         bool moves = map_get(&l->moved, map_ptr(op)) == unwind;
-        search s = {l, unwind, false};
-        if (any && !moves) {
-            uses_moved(op, &s);
-            for (uint32_t i = 0; i < op->nregions && !s.found; i++)
-                ir_walk(op->regions[i], uses_moved, &s);
-            if (s.found)
-                map_set(&l->moved, map_ptr(op), unwind);
-            moves = s.found;
+        if (any && !moves && moves_with(l, op, unwind)) {
+            map_set(&l->moved, map_ptr(op), unwind);
+            moves = true;
         }
         any |= moves;
-        if (!any)
-            continue;
-        has_order(op, &ordered);
-        for (uint32_t i = 0; i < op->nregions && !ordered; i++)
-            ir_walk(op->regions[i], has_order, &ordered);
+        a.stays = !moves;
+        if (any)
+            look_at_access(op, &a);
+        for (uint32_t i = 0; any && i < op->nregions; i++)
+            ir_walk(op->regions[i], look_at_access, &a);
         for (uint32_t i = 0; moves && i < op->nresults; i++)
-            if (op->results[i]->type.kind != IR_SCALAR)
-                ordered = true;
+            a.meet |= op->results[i]->type.kind != IR_SCALAR;
     }
-    if (ordered)
+    mem_disown(&owns);
+    vec_free(&a.moved);
+    if (a.meet)
         l->refused = "what a last iteration undoes must keep its place before other effects";
 }
 
