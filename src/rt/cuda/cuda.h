@@ -29,6 +29,7 @@ typedef struct rt_tape {
     uint64_t most;   /* that the pool may take: the GPU's memory */
     uint64_t budget; /* that tapes may take of it */
     uint64_t mapped, refused; /* refused: the GPU had no room for so many, or 0 */
+    int32_t patience;         /* launches until it is asked again */
     uint64_t address;  /* aligned to a page */
     uint64_t memory;   /* what the driver gave */
     uint64_t reserved; /* 0: no addresses without memory */

@@ -1,7 +1,7 @@
 /* Memory for tape pages: little at first, up to the budget as launches need it. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/memory.h"
 
-enum { SHARE = 4 }; /* of the free memory, when no budget is given */
+enum { SHARE = 4, /* of the free memory, when no budget is given */ PATIENCE = 64 /* launches */ };
 
 static const rt_driver_memory *
 kind_of_memory(const rt_device *d, rt_driver_memory *kind)
@@ -127,33 +127,6 @@ tell_programs(rt_device *d)
     return code ? code : d->driver.stream_wait(d->side);
 }
 
-/* where so much is not to be had, half of it may be */
-static int
-take_most(rt_device *d, uint64_t bytes)
-{
-    rt_tape *t = &d->tape;
-    uint64_t least = t->mapped;
-    int code = RT_DRIVER_OUT_OF_MEMORY;
-    if (d->pool)
-        d->driver.pool_trim(d->pool, 0);
-    for (t->refused = 0; bytes > least; bytes = least + (bytes - least) / 2 / t->step * t->step) {
-        code = t->reserved ? map_more(d, bytes - least) : take_anew(d, bytes);
-        if (code != RT_DRIVER_OUT_OF_MEMORY)
-            break;
-        t->refused = t->refused ? t->refused : bytes;
-    }
-    return code == RT_DRIVER_OUT_OF_MEMORY && least ? 0 : code;
-}
-
-/* Launches that ask again and again for what there is no room for are not to wait each time. */
-static bool
-is_hopeless(rt_device *d, uint64_t bytes)
-{
-    const rt_tape *t = &d->tape;
-    size_t left = 0, total = 0;
-    return t->mapped && t->refused && bytes >= t->refused && !d->driver.memory_free(&left, &total) && left < bytes - t->mapped;
-}
-
 /* Launches go on with what their records say, and must end first. Where we record, all have ended before. */
 static int
 wait_for_launches(rt_device *d)
@@ -163,21 +136,60 @@ wait_for_launches(rt_device *d)
     return d->launched ? d->driver.event_wait(d->launched) : 0;
 }
 
+/* The bytes that the pool is to have: what is asked for, but no more than half of what is free, since arrays and other
+ * programs need room as well. What was refused is asked for again now and then, when there is much more room. */
+static uint64_t
+reasonable(rt_device *d, uint64_t bytes)
+{
+    rt_tape *t = &d->tape;
+    size_t left = 0, total = 0;
+    if (t->refused && bytes >= t->refused && t->patience-- > 0)
+        return t->mapped;
+    if (d->pool) /* what arrays have given back is free, too */
+        d->driver.pool_trim(d->pool, 0);
+    if (d->driver.memory_free(&left, &total))
+        return t->mapped;
+    uint64_t more = bytes - t->mapped, room = left / 2;
+    bool again = t->refused && bytes >= t->refused;
+    t->refused = room < more ? bytes : 0;
+    t->patience = PATIENCE;
+    if (again && room < more / 2)
+        return t->mapped;
+    return room < more ? t->mapped + room / t->step * t->step : bytes;
+}
+
+/* where so much is not to be had in one piece, half of it may be */
+static int
+take_most(rt_device *d, uint64_t bytes)
+{
+    rt_tape *t = &d->tape;
+    uint64_t least = t->mapped;
+    int code = RT_DRIVER_OUT_OF_MEMORY;
+    for (; bytes > least; bytes = least + (bytes - least) / 2 / t->step * t->step) {
+        code = t->reserved ? map_more(d, bytes - least) : take_anew(d, bytes);
+        if (code != RT_DRIVER_OUT_OF_MEMORY)
+            break;
+        t->refused = t->refused ? t->refused : bytes;
+    }
+    return code == RT_DRIVER_OUT_OF_MEMORY && least ? 0 : code;
+}
+
 rg_status
 rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
 {
     rt_tape *t = &d->tape;
     uint64_t most = t->reserved ? t->reserved : t->most;
     bytes = rounded(bytes < most ? bytes : most, t->step);
-    if (bytes <= t->mapped || is_hopeless(d, bytes))
+    if (bytes <= t->mapped)
         return RG_OK;
-    int mode = RT_CAPTURE_RELAXED;
+    int mode = RT_CAPTURE_RELAXED, code = 0;
     rt_cuda_watch(d, &mode);
-    int code = wait_for_launches(d);
-    if (!code)
-        code = take_most(d, bytes);
-    if (!code)
-        code = tell_programs(d);
+    bytes = reasonable(d, bytes);
+    if (bytes > t->mapped || !t->mapped) {
+        code = wait_for_launches(d);
+        code = code ? code : take_most(d, bytes);
+        code = code ? code : tell_programs(d);
+    }
     rt_cuda_watch(d, &mode);
     return rt_cuda_check(d, code, "take memory for the tape", error);
 }
