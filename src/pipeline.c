@@ -191,8 +191,10 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
      * interpreter stays with what was written. */
     if (o->stage != IR_STAGE_AD) {
         bool unrolled = false;
-        for (unsigned round = 0; round < (m->simt ? 3 : 1) && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags); round++)
-            pass_simplify(m, IR_STAGE_SOURCE, diags), unrolled = true;
+        for (unsigned round = 0; round < (m->simt ? 3 : 1) && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags); round++) {
+            pass_simplify(m, IR_STAGE_SOURCE, diags);
+            unrolled = true;
+        }
         if (unrolled && m->simt && reverse && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
             pass_simplify(m, IR_STAGE_SOURCE, diags);
         if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, diags))
