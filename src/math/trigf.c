@@ -93,41 +93,49 @@ sine_of(reducedf red)
 }
 
 static reducedf
-reduce_sinf(float x)
+near_sinf(float x)
 {
     float q = fmaf(x, INV_PI, SHIFT);
     reducedf red = {without(x, q - SHIFT), rgm_bitsf(q) << 31};
-    if (!(fabsf(x) <= LARGE))
-        red = reduce_sinf_slow(x);
     return red;
 }
 
 static reducedf
-reduce_cosf(float x)
+near_cosf(float x)
 {
     float q = fmaf(x, INV_PI, 0.5f) + SHIFT;
     reducedf red = {without(x, (q - SHIFT) - 0.5f), rgm_bitsf(q) << 31};
-    if (!(fabsf(x) <= LARGE))
-        red = reduce_cosf_slow(x);
     return red;
 }
 
 float
 rgm_sinf(float x)
 {
-    return sine_of(reduce_sinf(x));
+    reducedf red = near_sinf(x);
+    if (!(fabsf(x) <= LARGE))
+        red = reduce_sinf_slow(x);
+    return sine_of(red);
 }
 
 float
 rgm_cosf(float x)
 {
-    return sine_of(reduce_cosf(x));
+    reducedf red = near_cosf(x);
+    if (!(fabsf(x) <= LARGE))
+        red = reduce_cosf_slow(x);
+    return sine_of(red);
 }
 
+/* one question for both */
 rgm_pairf
 rgm_sincosf(float x)
 {
-    rgm_pairf both = {sine_of(reduce_sinf(x)), sine_of(reduce_cosf(x))};
+    reducedf s = near_sinf(x), c = near_cosf(x);
+    if (!(fabsf(x) <= LARGE)) {
+        s = reduce_sinf_slow(x);
+        c = reduce_cosf_slow(x);
+    }
+    rgm_pairf both = {sine_of(s), sine_of(c)};
     return both;
 }
 
