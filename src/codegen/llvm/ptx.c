@@ -121,6 +121,19 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 }
 #endif
 
+/* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */
+static void
+ask_for_blocks(unit *u, LLVMValueRef entry)
+{
+    const char *asked = getenv("RG_GPU_BLOCKS");
+    long blocks = asked ? strtol(asked, NULL, 10) : 0;
+    char number[16];
+    if (blocks < 1 || blocks > 32)
+        return;
+    snprintf(number, sizeof number, "%ld", blocks);
+    add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.minctasm", number);
+}
+
 static void
 make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
 {
@@ -128,6 +141,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     snprintf(threads, sizeof threads, "%d,1,1", RT_GPU_BLOCK);
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", threads);
+    ask_for_blocks(u, entry);
     if (ll_ptx_by_value(fn))
         pass_by_value(u, entry, arguments_of(fn));
 }
