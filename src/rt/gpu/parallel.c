@@ -161,7 +161,9 @@ balanced_piece(rt_gpu_thread *thread)
     int64_t piece;
     if (thread->worker.failed == 2)
         stop(thread);
-    if (thread->idle || thread->worker.failed || thread->launch->fault) /* as it was lately */
+    if (thread->idle || thread->worker.failed)
+        return -1;
+    if (rt_warp_take32(thread->launch->fault, 0)) /* as it was lately, for all lanes alike */
         return -1;
     if (thread->phase == 0)
         piece = next_in_row(thread, 1);
