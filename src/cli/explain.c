@@ -266,8 +266,11 @@ static void
 told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group, const char *refused)
 {
     listing *l = user;
+    bool warps = parallel->parent->fn->module->simt;
     if (refused)
-        add_note(l, parallel->loc, "threads run one by one: %s", refused);
+        add_note(l, parallel->loc, "threads run one by one%s: %s", warps ? ", a warp for each" : "", refused);
+    else if (warps)
+        add_note(l, parallel->loc, width > 1 ? "%u threads run side by side, as lanes of a warp" : "%u thread runs, by itself", width);
     else if (width > 1)
         add_note(l, parallel->loc, "%u threads run side by side: about %.0f operations for them, %.0f one by one", width,
                  group, alone);
