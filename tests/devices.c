@@ -10,14 +10,16 @@ const char *const *
 devices_to_test(void)
 {
     static const char *list[8];
-    static const char *const usual[] = {"interp", "cpu", "simt", "remote", "plain"};
+    static const char *const usual[] = {"interp", "cpu", "simt"};
     size_t n = 0;
     list[0] = devices_named(NULL);
     if (list[0])
         return list;
     for (size_t i = 0; i < countof(usual); i++)
-        if (i > 2 || rt_device_find(rg_str_of(usual[i])))
+        if (rt_device_find(rg_str_of(usual[i])))
             list[n++] = usual[i];
+    for (size_t i = 0; i < countof(own); i++)
+        list[n++] = own[i]->name;
     list[n] = NULL;
     return list;
 }

@@ -302,6 +302,7 @@ RG_API RG_MUST_CHECK rg_status rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_a
  *
  * What is launched for the first time is compiled while it is recorded. Calls that wait, copy from or to the host, or make
  * arrays or companions give RG_INVALID meanwhile. A graph keeps alive the arrays and kernels that it uses. */
+/* Like a launch it may report what went wrong in an earlier one; nothing is then recorded. */
 RG_API RG_MUST_CHECK rg_status rg_graph_begin(rg_context *context);
 /* Ends the recording also where it fails. */
 RG_API RG_MUST_CHECK rg_status rg_graph_end(rg_context *context, rg_graph **graph);
