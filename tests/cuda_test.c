@@ -453,6 +453,10 @@ test_loading(void)
     FAILS(compile(d, &k), RG_COMPILE, "the driver does not like it");
     CHECK(!k.program);
     drop(&k);
+    fake->fails_with = 222;
+    fake->log = NULL;
+    FAILS(compile(d, &k), RG_COMPILE, "the driver is for CUDA 12.4: this GPU needs a newer one");
+    drop(&k);
     closed(d);
 }
 

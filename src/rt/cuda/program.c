@@ -100,6 +100,9 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
     clock_gettime(CLOCK_MONOTONIC, &since);
     void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
     int blocks = 0, code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
+    if (code == RT_DRIVER_OLD_FOR_CODE && !*log)
+        snprintf(log, LOG, "the driver is for CUDA %d.%d: this GPU needs a newer one", d->driver.number / 1000,
+                 d->driver.number % 1000 / 10);
     if (code) {
         driver_said(d, diags, code, "load the code on the GPU", log);
         return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : d->lost.len ? RG_DEVICE : RG_COMPILE;

@@ -102,6 +102,8 @@ take_anew(rt_device *d, uint64_t bytes)
 {
     rt_tape *t = &d->tape;
     uint64_t memory;
+    if (t->memory && d->later_args.n) /* a graph's launches know where it is, and are not told any more */
+        return 0;
     int code = d->driver.allocate(&memory, bytes + RT_GPU_PAGE);
     if (code)
         return code;
