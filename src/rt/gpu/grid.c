@@ -67,24 +67,25 @@ settle(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
     launch->arrived = 0;
 }
 
-/* Pages of a task that leaves nothing on its tapes are free again after each of its phases. */
+/* At the end of a task, or of a phase of it. Pages of one that leaves nothing on its tapes are free again: those from
+ * `base` on. */
 static void
-settle_task(const rt_gpu_thread *thread, rt_gpu_launch *launch)
+settle_task(rt_gpu_launch *launch, uint32_t base)
 {
-    if (!(thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)))
-        launch->top = thread->base;
+    if (launch->top > base)
+        launch->top = base;
     if (launch->head > launch->now_tail) /* asked for in vain */
         launch->head = launch->now_tail;
     launch->now_head = launch->head;
     launch->now_tail = launch->tail;
-    if (launch->now_fault || !rt_gpu_pieces_left(thread))
+    if (launch->now_fault || launch->now_head >= launch->now_tail)
         launch->head = launch->tail = launch->now_head = launch->now_tail = 0;
 }
 
-RT_SLOW void
-rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
+/* Takes no thread's record, which else would have to be in memory. */
+static RT_SLOW void
+meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, rt_gpu_settles what)
 {
-    rt_gpu_launch *launch = thread->launch;
     rt_block_sync();
     if (rt_block_thread() < RT_WARP) {
         uint32_t generation = rt_grid_load32(&launch->generation);
@@ -93,9 +94,9 @@ rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
             rt_grid_fence();
             if (rt_grid_add32(&launch->arrived, 1) == rt_grid_blocks() - 1) {
                 rt_grid_fence();
-                settle(launch, rt_gpu_page_limit(thread), heap_pages(thread));
+                settle(launch, limit, heap);
                 if (what == RT_SETTLES_TASK)
-                    settle_task(thread, launch);
+                    settle_task(launch, base);
                 launch->now_top = launch->top;
                 rt_grid_fence();
                 rt_grid_store32(&launch->generation, generation + 1);
@@ -107,6 +108,13 @@ rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
         rt_grid_fence();
     }
     rt_block_sync();
+}
+
+RT_IN_PLACE void
+rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
+{
+    uint32_t keeps = thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
+    meet(thread->launch, rt_gpu_page_limit(thread), heap_pages(thread), keeps ? UINT32_MAX : thread->base, what);
     thread->wrote = thread->read = 0;
 }
 

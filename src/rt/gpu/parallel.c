@@ -92,7 +92,7 @@ noted_piece(rt_gpu_thread *thread)
 }
 
 /* The next of the block's row that none of its warps has run; at least the task's `pieces`: there is none. */
-static int64_t
+static inline int64_t
 next_in_row(rt_gpu_thread *thread, uint32_t taken)
 {
     uint32_t i = rt_warp_lane() == 0 ? rt_block_add32(thread->tasks & 1, taken) : 0;
@@ -177,7 +177,7 @@ balanced_piece(rt_gpu_thread *thread)
 }
 
 static RT_SLOW int32_t
-next_balanced(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
+next_repeated(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
 {
     for (;;) {
         int64_t piece = thread->settled ? -1 : balanced_piece(thread);
@@ -196,12 +196,17 @@ RT_IN_PLACE int32_t
 rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi)
 {
     int64_t piece = thread->at;
-    if (is_balanced(flags))
-        return next_balanced(thread, lo, hi);
-    if (thread->worker.failed || (uint64_t)piece >= (uint64_t)thread->pieces)
-        return 0;
-    thread->at = piece + thread->step;
-    return give(thread, piece, lo, hi);
+    if (thread->worker.failed || thread->phase || (is_balanced(flags) && thread->launch->fault)) /* as it was lately */
+        piece = thread->pieces;
+    else if (is_balanced(flags))
+        piece = next_in_row(thread, 1);
+    else
+        thread->at = piece + thread->step;
+    if ((uint64_t)piece < (uint64_t)thread->pieces) {
+        thread->start = thread->worker.cursor;
+        return give(thread, piece, lo, hi);
+    }
+    return is_balanced(flags) && (flags & RT_GPU_REPEATS) ? next_repeated(thread, lo, hi) : 0;
 }
 
 /* What the warp holds on its tape now, beside what it held when the task began, goes into the sums of all. */
@@ -209,7 +214,7 @@ static void
 count_taped(rt_gpu_thread *thread)
 {
     rt_gpu_launch *launch = thread->launch;
-    const char *now = thread->worker.cursor, *then = thread->start;
+    const char *now = thread->worker.cursor, *then = thread->bottom;
     if (now == then || rt_warp_lane() != 0)
         return;
     rt_grid_add64(&launch->taped, (uint64_t)(rt_gpu_height(now) - rt_gpu_height(then)));
