@@ -98,9 +98,10 @@ void rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags);
 int32_t rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi);
 int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits);
 /* Reductions: between begin and end a place for `cells` numbers of 8 bytes of each warp, in a row (that of warp w at
- * w * cells). It holds anything at first: each warp puts identities there before its first piece, and pieces add to
- * them. After rt_gpu_end, how many warps took part: the first so many. A task's rows are gone once the second task
- * after it has begun. NULL: the budget's end. */
+ * w * cells). It holds anything at first: each warp writes its row behind its last piece. The grid may have waited for all
+ * pieces by then (RT_GPU_REPEATS), so rt_gpu_writes stands before that, rt_gpu_reads before rows are read. After
+ * rt_gpu_end, how many warps took part: the first so many. A task's rows are gone once the second task after it has
+ * begun. NULL: the budget's end. */
 uint64_t *rt_gpu_partials(rt_gpu_thread *thread, int32_t cells);
 int32_t rt_gpu_slots(rt_gpu_thread *thread);
 
