@@ -226,6 +226,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
+    /* a thousand warps that add to one element wait for each other */
+    if (m->simt && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
     /* what the reverse of `a[i] += ...` leaves of a[i]'s adjoint */
     if (reverse || calls)
         PASS_RUN(m, opt_put_back, IR_STAGE_AD, diags);

@@ -38,6 +38,13 @@ warps(ir_module *m)
     return lower_domain(m);
 }
 
+static bool
+shared_sums(ir_module *m)
+{
+    m->simt = true;
+    return opt_shared_sums(m);
+}
+
 /* as for code generation */
 static bool
 lowered_tape(ir_module *m)
@@ -70,6 +77,7 @@ static const struct {
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
+    {"opt_shared_sums", shared_sums},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 
