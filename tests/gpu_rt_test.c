@@ -155,6 +155,52 @@ test_sums(void)
     rt_simt_destroy(simt);
 }
 
+/* Two arrays, the second of which begins inside the first, and an array of f16; each round adds to cells of all. */
+typedef struct privates {
+    float first[8];
+    uint16_t half[4];
+    int32_t rounds;
+} privates;
+
+static void
+privates_kernel(rt_gpu_launch *launch, const rt_arg *args)
+{
+    privates *p = args[0].plane[0];
+    rt_gpu_thread thread;
+    int64_t lo, hi;
+    rt_gpu_enter(&thread, launch);
+    for (int32_t round = 0; round < p->rounds; round++) {
+        double *row = rt_gpu_private(&thread, 12 + 8 * round);
+        CHECK(row && !rt_gpu_private(&thread, RT_GPU_ROW_MAX + 1), "room");
+        rt_gpu_begin(&thread, 4096, RT_GPU_LANES);
+        while (rt_gpu_next(&thread, RT_GPU_LANES, &lo, &hi))
+            for (int64_t i = lo + rt_warp_lane(); i < hi; i += RT_WARP) {
+                row[i % 6] += 0.5; /* one thread of the host plays them all */
+                row[6 + i % 2] += 1;
+                row[8 + i % 4] += i % 4 == 3 ? 1e6 : 0x1p-12;
+            }
+        CHECK(!rt_gpu_end(&thread, RT_GPU_LANES, 1), "task");
+        rt_gpu_private_add(&thread, 0, 6, p->first, 4, 0);
+        rt_gpu_private_add(&thread, 6, 2, p->first + 5, 4, 0);
+        rt_gpu_private_add(&thread, 8, 4, p->half, 2, 0);
+    }
+    rt_gpu_leave(&thread);
+}
+
+static void
+test_privates(void)
+{
+    rt_simt *simt = open_simt(BIG, 3, 2);
+    privates p = {.rounds = 2, .half = {0x3c00, 0xbc00, 0x0001, 0}}; /* 1, -1, 2^-24 */
+    CHECK(run(simt, privates_kernel, &p) == RT_OK, "fault");
+    /* 4096 = 6 * 682 + 4 */
+    CHECK(p.first[0] == 683 && p.first[4] == 682 && p.first[5] == 682 + 2 * 2048 && p.first[6] == 2 * 2048 && p.first[7] == 0,
+          "%g %g %g %g", (double)p.first[0], (double)p.first[4], (double)p.first[5], (double)p.first[6]);
+    CHECK(p.half[0] == 0x3e00 && p.half[1] == 0xb800 && p.half[2] == 0x3800 && p.half[3] == 0x7c00, "%x %x %x %x", p.half[0],
+          p.half[1], p.half[2], p.half[3]);
+    rt_simt_destroy(simt);
+}
+
 /* -- the tape of a warp -------------------------------------------------------------------------------------------- */
 
 /* a frame of 4 bytes for each lane, pushed and popped as compiled code does it */
@@ -819,6 +865,7 @@ main(void)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             test_pieces(sizes[i], flags[f]);
     test_sums();
+    test_privates();
     test_tape();
     test_kept();
     test_kernel_level();

@@ -271,12 +271,10 @@ test_device(const device *d)
 {
     static const char *const kernels[] = {"dense", "copied", "often"};
     bool quick = strcmp(d->name, "cpu") == 0 || strcmp(d->name, "cuda") == 0;
-    /* GPUs form the sums of a warp, and add these up as they come */
-    double digits = strcmp(d->name, "simt") == 0 || strcmp(d->name, "cuda") == 0 ? 1e-4 : 6e-8;
     for (size_t k = 0; k < countof(kernels); k++) {
         bool often = strcmp(kernels[k], "often") == 0; /* sums of four: each is rounded */
         int64_t n = quick && !often ? 1000000 : 40000;
-        test_digits(d, kernels[k], RG_F32, n, 3, 0.1, often ? 1e-4 : digits);
+        test_digits(d, kernels[k], RG_F32, n, 3, 0.1, often ? 1e-4 : 6e-8);
         test_digits(d, kernels[k], RG_F64, n, 3, 0.1, 1e-9);
         if (!often)
             test_digits(d, kernels[k], RG_F16, quick ? 100000 : 20000, 3, 0.00048828125, 1e-3);

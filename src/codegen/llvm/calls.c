@@ -200,6 +200,7 @@ static const ll_symbol symbols[] = {
     /* code of GPU threads, which rt/simt plays */
     SAME(rt_gpu_enter) SAME(rt_gpu_leave) SAME(rt_gpu_alone) SAME(rt_gpu_reads) SAME(rt_gpu_writes)
     SAME(rt_gpu_begin) SAME(rt_gpu_next) SAME(rt_gpu_end) SAME(rt_gpu_partials) SAME(rt_gpu_slots)
+    SAME(rt_gpu_private) SAME(rt_gpu_private_add)
     SAME(rt_gpu_temp) SAME(rt_gpu_temp_again) SAME(rt_gpu_page) SAME(rt_gpu_reserve) SAME(rt_gpu_over) SAME(rt_gpu_room)
     SAME(rt_gpu_thin) SAME(rt_gpu_save) SAME(rt_gpu_restore) SAME(rt_gpu_tasks) SAME(rt_gpu_over_tasks)
     SAME(rt_gpu_assert) SAME(rt_gpu_print)

@@ -216,6 +216,13 @@ void gen_rmw_own(gen *g, const ir_op *op);
 void gen_load_same(gen *g, const ir_op *op); /* one for all threads */
 void gen_store_same(gen *g, const ir_op *op);
 void gen_rmw_same(gen *g, const ir_op *op);
+LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
+
+/* simt_private.c: as private.c */
+LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads);
+void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
+void gen_simt_private_enter(gen *g, LLVMValueRef row);
+LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
 
 /* simt_tape.c: frames of a warp's tape, or the kernel's */
 gen_some gen_push_begin(gen *g, const ir_op *op); /* what opens around stores; .after NULL: nothing */
@@ -231,8 +238,15 @@ LLVMValueRef gen_worker_of(gen *g, LLVMBuilderRef b, bool kernel);
 LLVMValueRef gen_sums_of_warp(gen *g, const ir_op *op);
 LLVMValueRef *gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at);
 void gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums);
-void gen_run_task(gen *g, const ir_op *op, LLVMValueRef task, LLVMValueRef closure, LLVMValueRef n,
-                  LLVMValueRef sums);
+typedef struct gen_task {
+    LLVMValueRef function, closure;
+    LLVMValueRef n;    /* threads */
+    LLVMValueRef sums; /* of reductions: gen_sums_of_warp */
+    private_sum *private;
+    uint32_t nprivate;
+    LLVMValueRef row; /* their cells */
+} gen_task;
+void gen_run_task(gen *g, const ir_op *op, const gen_task *task);
 bool gen_runs_once(const ir_op *parallel); /* for one thread */
 
 /* calls.c */
@@ -345,6 +359,7 @@ LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands o
 
 /* private.c */
 bool gen_is_private(const gen *g, const ir_op *op); /* adds to cells, perhaps */
+const private_sum *gen_private_sum(const gen *g, const ir_op *op); /* to which; NULL: none */
 /* of the task that op becomes: which planes; at kernel level before and after it; where it begins
  */
 uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);

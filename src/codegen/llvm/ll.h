@@ -59,6 +59,7 @@ typedef struct ll_gpu_info {
     vec(ll_place) places;
     bool waits;    /* has a barrier of the whole grid: all blocks must be resident at once */
     bool has_tape; /* pages are asked for */
+    bool has_rows; /* of cells for sums: RT_GPU_ROW_MAX in each at most (rt/gpu/gpu.h) */
     bool prints;
 } ll_gpu_info;
 void ll_gpu_info_free(ll_gpu_info *info);

@@ -189,7 +189,9 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
         s->sums[i] = c->sums[i];
         s->sums[i].first = closure_load(g, type, closure, field++);
     }
-    if (c->nsums)
+    if (c->nsums && g->options->simt)
+        gen_simt_private_enter(g, closure_load(g, type, closure, CLOSURE_CELLS));
+    else if (c->nsums)
         gen_private_enter(g, closure_load(g, type, closure, CLOSURE_CELLS),
                           closure_load(g, type, closure, CLOSURE_ROW));
     for (size_t i = 0; i < c->values.n; i++)
@@ -229,18 +231,23 @@ gen_parallel(gen *g, const ir_op *op)
     ir_walk(op->regions[0], capture_args, &c);
     for (size_t i = 0; i < c.values.n; i++)
         c.seen[c.values.at[i]->id] = false;
-    c.nsums = g->options->simt ? 0 : gen_private_find(g, op, &c.sums);
+    bool simt = g->options->simt;
+    c.nsums = simt && gen_runs_once(op) ? 0 : gen_private_find(g, op, &c.sums);
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = task_function(g, op, &c, type);
     LLVMValueRef closure = gen_alloca(g, type, NULL, "closure");
-    LLVMValueRef partials = LLVMConstNull(g->ptr);
+    LLVMValueRef partials = LLVMConstNull(g->ptr), cells = NULL;
     if (n)
-        partials = g->options->simt ? gen_sums_of_warp(g, op) : gen_partials_memory(g, n);
+        partials = simt ? gen_sums_of_warp(g, op) : gen_partials_memory(g, n);
     domain d = gen_domain_of(g, op);
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
-    if (c.nsums) {
-        LLVMValueRef row, cells = gen_private_begin(g, c.sums, c.nsums, d.total, work, &row);
+    if (c.nsums && simt) {
+        cells = gen_simt_private_begin(g, c.sums, c.nsums, d.total);
+        LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
+    } else if (c.nsums) {
+        LLVMValueRef row;
+        cells = gen_private_begin(g, c.sums, c.nsums, d.total, work, &row);
         LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
         LLVMBuildStore(g->b, row, gen_field(g, g->b, type, closure, CLOSURE_ROW));
     }
@@ -255,8 +262,9 @@ gen_parallel(gen *g, const ir_op *op)
                        gen_field(g, g->b, type, closure, field++));
     mem_disown(&owns);
     vec_free(&c.values);
-    if (g->options->simt) {
-        gen_run_task(g, op, task, closure, d.total, partials);
+    if (simt) {
+        gen_task run = {task, closure, d.total, partials, c.sums, c.nsums, cells};
+        gen_run_task(g, op, &run);
         return;
     }
     LLVMValueRef args[6] = {g->s->launch,

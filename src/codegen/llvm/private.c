@@ -153,8 +153,8 @@ add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
     gen_mark_own(g, LLVMBuildStore(g->b, LLVMBuildFAdd(g->b, old, value, ""), cell));
 }
 
-static const private_sum *
-find_sum(const gen *g, const ir_op *op)
+const private_sum *
+gen_private_sum(const gen *g, const ir_op *op)
 {
     for (uint32_t i = 0; i < g->s->nsums; i++)
         if (ir_is_sum(op) && g->s->sums[i].buffer == op->args[0] && g->s->sums[i].plane == op->plane)
@@ -165,13 +165,13 @@ find_sum(const gen *g, const ir_op *op)
 bool
 gen_is_private(const gen *g, const ir_op *op)
 {
-    return find_sum(g, op) != NULL;
+    return gen_private_sum(g, op) != NULL;
 }
 
 LLVMBasicBlockRef
 gen_private_add(gen *g, const ir_op *op)
 {
-    const private_sum *sum = find_sum(g, op);
+    const private_sum *sum = gen_private_sum(g, op);
     if (!sum)
         return NULL;
     LLVMBasicBlockRef own = gen_block(g, "own"), shared = gen_block(g, "shared"),

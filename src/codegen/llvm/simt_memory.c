@@ -8,8 +8,8 @@
 
 /* -- a thread's own --------------------------------------------------------------------------------- */
 
-static LLVMValueRef
-own_address(gen *g, const gen_reach *r)
+LLVMValueRef
+gen_own_address(gen *g, const gen_reach *r)
 {
     LLVMValueRef offsets = r->offsets;
     return offsets ? LLVMBuildGEP2(g->b, gen_memory_type(g, r->dtype), r->at, &offsets, 1, "") : r->at;
@@ -18,7 +18,7 @@ own_address(gen *g, const gen_reach *r)
 LLVMValueRef
 gen_load_own(gen *g, const gen_reach *r)
 {
-    LLVMValueRef at = own_address(g, r);
+    LLVMValueRef at = gen_own_address(g, r);
     gen_some taken = {0};
     if (r->mask)
         taken = gen_some_begin(g, r->mask);
@@ -35,7 +35,7 @@ gen_load_own(gen *g, const gen_reach *r)
 void
 gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value)
 {
-    LLVMValueRef at = own_address(g, r);
+    LLVMValueRef at = gen_own_address(g, r);
     gen_some taken = {0};
     value = gen_to_memory(g, r->dtype, value);
     if (r->mask)
@@ -53,15 +53,26 @@ update(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
     return op->atomic && !gen_is_alone(g) ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
 }
 
+/* where additions to cells go on too; what adds to cells has no result */
+static void
+close_private(gen *g, LLVMBasicBlockRef end)
+{
+    if (!end)
+        return;
+    LLVMBuildBr(g->b, end);
+    gen_at(g, end);
+}
+
 /* Each thread for itself: they may have one element only if the update is atomic. */
 void
 gen_rmw_own(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    LLVMBasicBlockRef end = gen_simt_private_add(g, op);
     gen_reach r = gen_elements_of(g, op, true);
     LLVMValueRef old = LLVMConstNull(gen_type(g, d));
     if (!r.nothing) {
-        LLVMValueRef at = own_address(g, &r), value = gen_get(g, gen_value_of(op));
+        LLVMValueRef at = gen_own_address(g, &r), value = gen_get(g, gen_value_of(op));
         gen_some taken = {0};
         if (r.mask)
             taken = gen_some_begin(g, r.mask);
@@ -71,6 +82,7 @@ gen_rmw_own(gen *g, const ir_op *op)
             old = gen_some_value(g, &taken, old);
         }
     }
+    close_private(g, end);
     if (op->nresults)
         gen_set(g, op->results[0], old);
 }
@@ -210,6 +222,7 @@ gen_rmw_same(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     LLVMValueRef nil = LLVMConstNull(gen_type(g, d)), old = nil;
+    LLVMBasicBlockRef end = gen_simt_private_add(g, op);
     gen_place at = gen_element(g, op, true);
     if (!at.nothing) {
         LLVMValueRef value = gen_get(g, gen_value_of(op));
@@ -218,6 +231,7 @@ gen_rmw_same(gen *g, const ir_op *op)
         if (op->nresults && at.missing)
             old = LLVMBuildSelect(g->b, at.missing, nil, old, "");
     }
+    close_private(g, end);
     if (op->nresults)
         gen_set(g, op->results[0], old);
 }

@@ -335,18 +335,28 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
-void
-gen_run_task(gen *g, const ir_op *op, LLVMValueRef task, LLVMValueRef closure, LLVMValueRef n, LLVMValueRef sums)
+/* Whether the grid waits for the task: it need not where nothing follows, and no cells are to be added up. */
+static LLVMValueRef
+waits(gen *g, const ir_op *op, const gen_task *task)
 {
-    bool waits = !is_last(op);
-    g->gpu->waits |= waits;
-    LLVMValueRef flags = gen_i32(g, flags_of(op)), begins[3] = {g->s->launch, n, flags};
+    bool last = is_last(op);
+    g->gpu->waits |= !last || task->nprivate;
+    if (!last || !task->nprivate)
+        return gen_i32(g, !last);
+    return LLVMBuildZExt(g->b, LLVMBuildIsNotNull(g->b, task->row, ""), g->i32, "");
+}
+
+void
+gen_run_task(gen *g, const ir_op *op, const gen_task *task)
+{
+    LLVMValueRef flags = gen_i32(g, flags_of(op)), begins[3] = {g->s->launch, task->n, flags};
     gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 3, begins);
-    run_pieces(g, flags, task, closure);
-    LLVMValueRef rows = op->nresults ? leave_sums(g, op, sums) : NULL;
-    LLVMValueRef ends[3] = {g->s->launch, flags, gen_i32(g, waits)};
+    run_pieces(g, flags, task->function, task->closure);
+    LLVMValueRef rows = op->nresults ? leave_sums(g, op, task->sums) : NULL;
+    LLVMValueRef ends[3] = {g->s->launch, flags, waits(g, op, task)};
     LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 3, ends);
     gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
     if (rows)
         combine_rows(g, op, rows);
+    gen_simt_private_end(g, task->private, task->nprivate);
 }

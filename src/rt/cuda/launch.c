@@ -21,6 +21,7 @@ provide(rt_program *p, rt_need need, str *error)
     rt_device *d = p->device;
     uint64_t tape = tape_bytes(p, need.warps);
     uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident * WARPS : 0;
+    sums += p->info.has_rows ? (uint64_t)RT_GPU_ROWS * RT_GPU_ROW_MAX * sizeof(double) : 0;
     uint64_t heap = need.temps == UINT64_MAX ? d->tape.budget : need.temps + sums;
     if (!tape && !heap)
         return RG_OK;

@@ -67,6 +67,8 @@ typedef struct rt_gpu_thread {
     uint64_t *partials[2]; /* rows of `cells` numbers, of this task and the one before */
     int64_t cells;
     uint32_t tasks; /* counted, for the two */
+    double *privates; /* rows of `row` cells for sums; all 0 between tasks */
+    int64_t row;
 } rt_gpu_thread;
 
 /* -- kernel level ------------------------------------------------------------------------------------------------ */
@@ -104,6 +106,14 @@ int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits);
  * begun. NULL: the budget's end. */
 uint64_t *rt_gpu_partials(rt_gpu_thread *thread, int32_t cells);
 int32_t rt_gpu_slots(rt_gpu_thread *thread);
+
+/* Sums over all threads, of planes to which a task only adds: before rt_gpu_begin, the row of f64 cells, all 0, that this
+ * thread's additions go to, atomically; NULL: there are none, or no room. After rt_gpu_end, which must have waited, the
+ * n cells from `first` on of all rows are added to an array whose elements have so many bytes (8, 4, 2: floats) and are
+ * 0 again. apart: no other array that is added to before the next barrier shares its memory. */
+enum { RT_GPU_ROWS = 128, RT_GPU_ROW_MAX = 4096 };
+double *rt_gpu_private(rt_gpu_thread *thread, int64_t cells);
+void rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *array, int32_t bytes, int32_t apart);
 
 /* Zeroed memory until the launch ends; NULL: the budget's end. `last`: as rt_cpu_temp_again. */
 void *rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place);

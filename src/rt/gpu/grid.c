@@ -33,6 +33,8 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
     thread->partials[0] = thread->partials[1] = NULL;
     thread->cells = 0;
     thread->tasks = 0;
+    thread->privates = NULL;
+    thread->row = 0;
     if (rt_block_thread() == 0) {
         rt_block_set32(0, 0);
         rt_block_set32(1, 0);

@@ -1,0 +1,136 @@
+/* Sums over all threads of a GPU's task, formed in cells of their own. SPDX-License-Identifier: Apache-2.0
+ *
+ * As private.c, with which it shares what it is for and where it can be done. Here additions to cells are atomic, which
+ * costs a warp nothing as it does not wait for them: a row of cells is for several warps. */
+#include "codegen/llvm/gen.h"
+#include "rt/gpu/gpu.h"
+
+/* Whether it pays: threads that would otherwise meet, cells that all of them together make worth adding up. */
+enum { THREADS_MIN = 4096, THREADS_OF_CELL = 16 };
+
+/* -- at kernel level ------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+cell_count(gen *g, const private_sum *sum)
+{
+    return LLVMBuildMul(g->b, gen_elements(g, sum->buffer), gen_i64(g, g->directions[sum->plane]), "");
+}
+
+static LLVMValueRef
+is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef most = LLVMBuildUDiv(b, threads, gen_i64(g, THREADS_OF_CELL), "");
+    LLVMValueRef few = LLVMBuildICmp(b, LLVMIntULE, cells, most, "");
+    few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntULE, cells, gen_i64(g, RT_GPU_ROW_MAX), ""), "");
+    few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntUGE, threads, gen_i64(g, THREADS_MIN), ""), "");
+    if (gen_presence(g, sum->buffer, sum->plane) == THERE)
+        return few;
+    return LLVMBuildAnd(b, few, LLVMBuildIsNotNull(b, gen_plane(g, sum->buffer, sum->plane), ""), "");
+}
+
+/* Where the row begins that this thread adds to, NULL if none does; each sum's `first`. */
+LLVMValueRef
+gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef total = gen_i64(g, 0), none = gen_i64(g, -1);
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef cells = cell_count(g, &sums[i]), few = is_few(g, &sums[i], cells, threads);
+        sums[i].first = LLVMBuildSelect(b, few, total, none, "");
+        total = LLVMBuildAdd(b, total, LLVMBuildSelect(b, few, cells, gen_i64(g, 0), ""), "");
+    }
+    LLVMValueRef args[2] = {g->s->launch, total};
+    LLVMValueRef row = gen_runtime_call(g, b, "rt_gpu_private", g->ptr, 2, args);
+    LLVMValueRef missing = LLVMBuildIsNull(b, row, "");
+    for (uint32_t i = 0; i < n; i++)
+        sums[i].first = LLVMBuildSelect(b, missing, none, sums[i].first, "");
+    g->gpu->has_rows = true;
+    return row;
+}
+
+/* behind the barrier that ends the task */
+void
+gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMBasicBlockRef add = gen_block(g, "sums"), after = gen_block(g, "summed");
+        LLVMValueRef used = LLVMBuildICmp(g->b, LLVMIntSGE, sums[i].first, gen_i64(g, 0), "");
+        LLVMBuildCondBr(g->b, used, add, after);
+        gen_at(g, add);
+        LLVMValueRef args[6] = {g->s->launch, sums[i].first, cell_count(g, &sums[i]),
+                                gen_plane(g, sums[i].buffer, sums[i].plane),
+                                gen_i32(g, ir_bytes((rg_dtype)sums[i].buffer->type.dtype)),
+                                gen_i32(g, g->options->noalias)};
+        gen_runtime_call(g, g->b, "rt_gpu_private_add", g->nothing, 6, args);
+        LLVMBuildBr(g->b, after);
+        gen_at(g, after);
+    }
+}
+
+/* -- in the task ------------------------------------------------------------------------------------------------- */
+
+void
+gen_simt_private_enter(gen *g, LLVMValueRef row)
+{
+    scope *s = g->s;
+    for (uint32_t i = 0; i < s->nsums; i++) {
+        private_sum *sum = &s->sums[i];
+        LLVMValueRef cells = LLVMBuildGEP2(s->top, g->f64, row, &sum->first, 1, "cells");
+        sum->cells = gen_global(g, s->top, cells);
+        sum->used = LLVMBuildICmp(s->top, LLVMIntSGE, sum->first, gen_i64(g, 0), "");
+    }
+}
+
+/* Nobody waits for the sum, nor cares for the order. */
+static void
+add_atomically(gen *g, LLVMValueRef cell, LLVMValueRef value)
+{
+    LLVMValueRef add = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, cell, value, LLVMAtomicOrderingMonotonic, false);
+    gen_mark_own(g, add);
+}
+
+static void
+add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
+{
+    LLVMValueRef cell = sum->cells, value = gen_get(g, gen_value_of(op)), mask;
+    if (op->direction && !op->beside) {
+        LLVMValueRef skip = LLVMBuildNSWMul(g->b, gen_elements(g, op->args[0]), gen_i64(g, op->direction), "");
+        cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
+    }
+    value = gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, value);
+    if (gen_lanes_of(op)) {
+        gen_reach r = {.dtype = RG_F64, .own = true};
+        gen_reach_from(g, op, &r, g->f64, cell, true);
+        cell = gen_own_address(g, &r);
+        mask = r.mask;
+    } else {
+        LLVMValueRef number = gen_number_in_copy(g, op);
+        if (number)
+            cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "");
+        mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
+    }
+    if (!mask) {
+        add_atomically(g, cell, value);
+        return;
+    }
+    gen_some some = gen_some_begin(g, mask);
+    add_atomically(g, cell, value);
+    gen_some_end(g, &some);
+}
+
+/* As gen_private_add. */
+LLVMBasicBlockRef
+gen_simt_private_add(gen *g, const ir_op *op)
+{
+    const private_sum *sum = gen_private_sum(g, op);
+    if (!sum)
+        return NULL;
+    LLVMBasicBlockRef own = gen_block(g, "own"), shared = gen_block(g, "shared"), end = gen_block(g, "after");
+    LLVMBuildCondBr(g->b, sum->used, own, shared);
+    gen_at(g, own);
+    add_to_cell(g, op, sum);
+    LLVMBuildBr(g->b, end);
+    gen_at(g, shared);
+    return end;
+}
