@@ -219,7 +219,7 @@ void gen_rmw_same(gen *g, const ir_op *op);
 LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 
 /* simt_private.c: as private.c */
-LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads);
+LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);

@@ -221,7 +221,8 @@ gen_parallel(gen *g, const ir_op *op)
     unsigned lanes = gen_group_lanes(op);
     int64_t work = region_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0]};
-    if (lanes) /* a thread's */
+    bool simt = g->options->simt;
+    if (lanes && !simt) /* a thread's */
         work = work / lanes + 1;
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &c.values.at);
@@ -231,7 +232,6 @@ gen_parallel(gen *g, const ir_op *op)
     ir_walk(op->regions[0], capture_args, &c);
     for (size_t i = 0; i < c.values.n; i++)
         c.seen[c.values.at[i]->id] = false;
-    bool simt = g->options->simt;
     c.nsums = simt && gen_runs_once(op) ? 0 : gen_private_find(g, op, &c.sums);
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = task_function(g, op, &c, type);
@@ -243,7 +243,7 @@ gen_parallel(gen *g, const ir_op *op)
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
     if (c.nsums && simt) {
-        cells = gen_simt_private_begin(g, c.sums, c.nsums, d.total);
+        cells = gen_simt_private_begin(g, c.sums, c.nsums, d.total, work);
         LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
     } else if (c.nsums) {
         LLVMValueRef row;

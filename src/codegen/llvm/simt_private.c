@@ -5,8 +5,9 @@
 #include "codegen/llvm/gen.h"
 #include "rt/gpu/gpu.h"
 
-/* Whether it pays: threads that would otherwise meet, cells that all of them together make worth adding up. */
-enum { THREADS_MIN = 4096, THREADS_OF_CELL = 16 };
+/* Whether it pays: the task has to take longer than the barrier that it costs, and threads to be many for the cells that
+ * are added up. */
+enum { WORK_MIN = 1 << 18, THREADS_MIN = 1024, THREADS_OF_CELL = 16 };
 
 /* -- at kernel level ------------------------------------------------------------------------------------------- */
 
@@ -17,13 +18,15 @@ cell_count(gen *g, const private_sum *sum)
 }
 
 static LLVMValueRef
-is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads)
+is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
+    int64_t enough = WORK_MIN / (work > 0 ? work : 1);
+    enough = enough > THREADS_MIN ? enough : THREADS_MIN;
     LLVMValueRef most = LLVMBuildUDiv(b, threads, gen_i64(g, THREADS_OF_CELL), "");
     LLVMValueRef few = LLVMBuildICmp(b, LLVMIntULE, cells, most, "");
     few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntULE, cells, gen_i64(g, RT_GPU_ROW_MAX), ""), "");
-    few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntUGE, threads, gen_i64(g, THREADS_MIN), ""), "");
+    few = LLVMBuildAnd(b, few, LLVMBuildICmp(b, LLVMIntUGE, threads, gen_i64(g, enough), ""), "");
     if (gen_presence(g, sum->buffer, sum->plane) == THERE)
         return few;
     return LLVMBuildAnd(b, few, LLVMBuildIsNotNull(b, gen_plane(g, sum->buffer, sum->plane), ""), "");
@@ -31,12 +34,12 @@ is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads)
 
 /* Where the row begins that this thread adds to, NULL if none does; each sum's `first`. */
 LLVMValueRef
-gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads)
+gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
     LLVMValueRef total = gen_i64(g, 0), none = gen_i64(g, -1);
     for (uint32_t i = 0; i < n; i++) {
-        LLVMValueRef cells = cell_count(g, &sums[i]), few = is_few(g, &sums[i], cells, threads);
+        LLVMValueRef cells = cell_count(g, &sums[i]), few = is_few(g, &sums[i], cells, threads, work);
         sums[i].first = LLVMBuildSelect(b, few, total, none, "");
         total = LLVMBuildAdd(b, total, LLVMBuildSelect(b, few, cells, gen_i64(g, 0), ""), "");
     }
