@@ -238,6 +238,13 @@ reduce(shared_sums *s, const ir_op *sum)
     add_to_memory(s, task->next, sum, ir_op_result_before_trace(fn, task, sum_type(sum), NULL));
 }
 
+/* what has no lanes yet */
+static bool
+is_open_task(const ir_op *op)
+{
+    return op->code == RG_OP_PARALLEL && op->regions[0]->nparams == op->attr.rank;
+}
+
 static bool
 is_one_thread(const ir_op *task)
 {
@@ -253,7 +260,7 @@ look_in(shared_sums *s, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        if (op->code == RG_OP_PARALLEL && !is_one_thread(op)) {
+        if (is_open_task(op) && !is_one_thread(op)) {
             s->task = op;
             s->n = 0;
             s->nplanes = ir_sums_find(op, s->planes);
