@@ -24,6 +24,8 @@ devices_to_test(void)
     return list;
 }
 
+enum { SHARED_BUDGET = 1 << 30 };
+
 static rg_status
 open_own(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
 {
@@ -36,7 +38,10 @@ devices_open(const rg_context_desc *desc, rg_context **context)
     for (size_t i = 0; i < countof(own); i++)
         if (str_eq(desc->device, rg_str_of(own[i]->name)))
             return open_own(own[i], desc, context);
-    return rg_context_create(desc, context);
+    rg_context_desc given = *desc;
+    if (!given.tape_budget && str_eq(desc->device, RG_STR("cuda")))
+        given.tape_budget = SHARED_BUDGET; /* many programs use one GPU at a time */
+    return rg_context_create(&given, context);
 }
 
 bool

@@ -194,6 +194,7 @@ make_trace(problem *p, double scale)
     int n = (int)(1048576 * scale);
     p->title = "sphere tracing";
     p->threads = n;
+    p->touchy = true;
     p->tolerance = 1e-2;
     p->primal_bytes = 16.0 * n;
     p->gradient_bytes = 44.0 * n;

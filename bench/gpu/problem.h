@@ -24,6 +24,7 @@ typedef struct problem_param {
 typedef struct problem {
     const char *kernel, *title;
     double tolerance; /* of gradients, relative, by the root of the sum of squares */
+    bool touchy; /* some threads' last step hangs on last bits: judged where both have the same math functions */
     int64_t threads;
     double primal_bytes, gradient_bytes; /* the fewest that must be read and written; 0: unknown */
     unsigned count;
