@@ -37,7 +37,7 @@ ad_cost_of_recording(ir_type type)
 int32_t
 ad_cost_of_memory(const ir_module *m)
 {
-    return m->simt ? 8 : 1;
+    return m->simt ? 2 : 1;
 }
 
 int32_t

@@ -1,8 +1,8 @@
 /* Local arrays: slots on the stack, large ones in the worker's scratch memory; constant tables.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 
-enum { ALIGNED_TO = 64 /* at most */, CHOSEN_MAX = 8 };
+enum { ALIGNED_TO = 64 /* at most */, CHOSEN_MAX = 8, COPY_IS_VOLATILE = 3 /* operand of LLVM's memcpy */ };
 
 /* an element in all of its lanes; bools in lanes are bytes here */
 static LLVMTypeRef
@@ -228,10 +228,16 @@ void
 gen_slot_copy(gen *g, const ir_op *op)
 { /* from a table, a slot or a frame on the tape, which has no alignment */
     LLVMValueRef to = gen_get(g, op->args[0]), from = gen_get(g, op->args[1]);
-    if (g->options->simt && op->args[1]->def && op->args[1]->def->code == RG_OP_TAPE_POP)
+    const ir_op *made = op->args[1]->def;
+    if (g->options->simt && made && made->code == RG_OP_TAPE_POP) {
         gen_slot_in_frame(g, op->args[0], to, from, false);
-    else
-        LLVMBuildMemCpy(g->b, to, alignment(g, op->args[0]), from, 1, gen_i64(g, slot_bytes(g, op->args[0])));
+        return;
+    }
+    LLVMValueRef bytes = gen_i64(g, slot_bytes(g, op->args[0]));
+    LLVMValueRef copy = LLVMBuildMemCpy(g->b, to, alignment(g, op->args[0]), from, 1, bytes);
+    /* else LLVM 22 takes the table for the slot where that is only read, but in the memory of slots */
+    if (gen_for_nvidia(g) && made && made->code == RG_OP_TABLE)
+        LLVMSetOperand(copy, COPY_IS_VOLATILE, LLVMConstInt(g->i1, 1, false));
 }
 
 void
