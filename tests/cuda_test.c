@@ -195,7 +195,7 @@ test_several(void)
     reset();
     for (unsigned i = 0; i < 20; i++) {
         rt_device *a = opened(NULL), *b = opened(NULL);
-        void *of_a, *of_b;
+        void *of_a, *of_b = NULL;
         uint32_t one = 1, two = 2, back = 0;
         CHECK(cuda->memory->allocate(a, 4, &of_a, &error) == RG_OK && cuda->memory->allocate(b, 4, &of_b, &error) == RG_OK);
         CHECK(cuda->memory->write(a, of_a, &one, 4, &error) == RG_OK && cuda->memory->write(b, of_b, &two, 4, &error) == RG_OK);
