@@ -9,7 +9,7 @@
 const ad_target ad_target_cpu = {.frame = 0.5, .byte = 1.0 / 8, .registers = 16 * 8};
 
 /* Every warp's tape goes through memory: a float that is recorded costs as much as fifty multiplications (H200, a
- * million threads of 1024 steps: 1.9 ms beside 0.13 for a body of four). Half of the registers of a warp that shares
+ * million threads of 1024 steps: 2.2 ms beside 0.14 for a body of four). Half of the registers of a warp that shares
  * its core with fifteen others may hold values of a group; and a loop has to stay in the nearest cache of instructions. */
 const ad_target ad_target_gpu = {.frame = 12, .byte = 12, .registers = 64 * 4, .code = 1024, .pairs = true};
 

@@ -122,7 +122,7 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 #endif
 
 /* On an H200 four blocks with 128 registers for each thread are faster than fewer with more (bench/gpu: LBM, LSTM and
- * sphere tracing by 5 to 20 %; more blocks gain for some and spill for others). */
+ * sphere tracing by 4 to 18 %; more blocks gain for some and spill for others). */
 enum { USUAL_BLOCKS = 4 };
 
 /* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */

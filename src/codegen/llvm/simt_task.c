@@ -3,6 +3,7 @@
  * All threads of the grid run the kernel-level code. Where it comes to a parallel loop their warps take pieces of it
  * (rt/gpu/gpu.h); the task is a function that is inlined there. */
 #include "codegen/llvm/gen.h"
+#include "ir/pages.h"
 #include "rt/gpu/gpu.h"
 
 /* -- the entry ---------------------------------------------------------------------------------------- */
@@ -88,49 +89,12 @@ is_even(ir_op *op, void *user)
     return op->code != RG_OP_LOOP && (!inside || known);
 }
 
-static bool
-takes_pages(const ir_op *op)
-{
-    return (op->code == RG_OP_TAPE_PUSH && !op->decided) || (op->code == RG_OP_TAPE_BEGIN && op->nargs) ||
-           op->code == RG_OP_TAPE_ROOM;
-}
-
-static bool
-has_effect(const ir_op *op)
-{
-    return op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_PRINT;
-}
-
-typedef struct progress {
-    bool effects, pages; /* so far */
-    bool late;           /* a page was asked for after an effect */
-} progress;
-
-static void
-run_through(const ir_region *r, progress *p)
-{
-    ir_for_ops (op, r) {
-        p->late |= p->effects && takes_pages(op);
-        p->pages |= takes_pages(op);
-        p->effects |= has_effect(op);
-        for (uint32_t i = 0; i < op->nregions; i++) {
-            progress inner = {0};
-            run_through(op->regions[i], &inner);
-            bool again = op->code != RG_OP_IF && inner.effects;
-            p->late |= inner.late || ((p->effects || again) && inner.pages);
-            p->pages |= inner.pages;
-            p->effects |= inner.effects;
-        }
-    }
-}
-
 /* Whether a thread that finds no page can begin anew. What a task takes back is gone then. */
 static bool
 repeats(const ir_op *op)
 {
-    progress p = {0};
-    run_through(op->regions[0], &p);
-    return p.pages && !p.late && !op->rewinds;
+    ir_page_use use = ir_page_use_of(op->regions[0]);
+    return use.pages && !use.late && !op->rewinds;
 }
 
 static int32_t

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/needs.h"
 
+#include "ir/pages.h"
 #include "ir/sums.h"
 #include "rt/gpu/gpu.h"
 
@@ -87,61 +88,20 @@ evaluate(const rt_needs *needs, const rt_arg *args, uint64_t *bits)
 
 /* -- tapes --------------------------------------------------------------------------------------------------------- */
 
-static bool
-takes_pages(const ir_op *op)
-{
-    return (op->code == RG_OP_TAPE_PUSH && !op->decided) || (op->code == RG_OP_TAPE_BEGIN && op->nargs) ||
-           op->code == RG_OP_TAPE_ROOM || op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_TASKS;
-}
-
-static bool
-has_effect(const ir_op *op)
-{
-    return op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_PRINT;
-}
-
-/* A task can begin anew as long as it has had no effect when it asks for a page. One that asks for room makes do with
- * the room there is, and then asks for little after its effects. */
-typedef struct progress {
-    bool effects, pages, room; /* so far */
-    bool late;                 /* a page was asked for after an effect */
-} progress;
-
-static void
-run_through(const ir_region *r, progress *p)
-{
-    ir_for_ops (op, r) {
-        p->late |= p->effects && takes_pages(op);
-        p->pages |= takes_pages(op);
-        p->room |= op->code == RG_OP_TAPE_ROOM;
-        p->effects |= has_effect(op);
-        for (uint32_t i = 0; i < op->nregions; i++) {
-            progress inner = {0};
-            run_through(op->regions[i], &inner);
-            bool again = op->code != RG_OP_IF && inner.effects;
-            p->late |= inner.late || ((p->effects || again) && inner.pages);
-            p->pages |= inner.pages;
-            p->room |= inner.room;
-            p->effects |= inner.effects;
-        }
-    }
-}
-
 static rt_need_tape
 tape_of_task(const ir_op *parallel)
 {
-    progress p = {0};
-    run_through(parallel->regions[0], &p);
-    if (!p.pages)
+    ir_page_use use = ir_page_use_of(parallel->regions[0]);
+    if (!use.pages)
         return RT_TAPE_NONE;
-    return (p.late && !p.room) || parallel->records || parallel->rewinds ? RT_TAPE_ALL : RT_TAPE_SOME;
+    return (use.late && !use.room) || parallel->records || parallel->rewinds ? RT_TAPE_ALL : RT_TAPE_SOME;
 }
 
 static void
 see_tape(rt_needs *needs, const ir_region *r)
 {
     ir_for_ops (op, r) {
-        rt_need_tape tape = op->code == RG_OP_PARALLEL ? tape_of_task(op) : takes_pages(op) ? RT_TAPE_ALL : RT_TAPE_NONE;
+        rt_need_tape tape = op->code == RG_OP_PARALLEL ? tape_of_task(op) : ir_takes_pages(op) ? RT_TAPE_ALL : RT_TAPE_NONE;
         needs->tape = tape > needs->tape ? tape : needs->tape;
         for (uint32_t i = 0; i < op->nregions && op->code != RG_OP_PARALLEL; i++)
             see_tape(needs, op->regions[i]);

@@ -60,7 +60,6 @@ typedef struct rt_gpu_thread {
     int32_t active; /* warps that run pieces in this phase: the first so many */
     int32_t slots;  /* warps that may run any: the first so many */
     int32_t idle;   /* this one runs no more in this phase */
-    int32_t settled;/* the grid has waited for all pieces */
     uint32_t base;  /* pages taken before the task */
     int32_t wrote, read; /* at kernel level since the last barrier; wrote 2: all threads did */
     uint64_t heap;  /* bytes that the kernel-level code has taken from the pool's end */

@@ -26,7 +26,7 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
     thread->launch = launch;
     reset_worker(&thread->worker, (int32_t)rt_grid_warp());
     reset_worker(&thread->kernel, -1);
-    thread->flags = thread->phase = thread->settled = 0;
+    thread->flags = thread->phase = 0;
     thread->wrote = thread->read = 0;
     thread->base = 0;
     thread->heap = 0;

@@ -41,10 +41,6 @@ void rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what);
 /* Notes a fault, if it is the launch's first; the worker leaves what it does. */
 void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed);
 
-/* -- parallel.c -- */
-/* Whether pieces of a balanced task are to be run by now, as the last barrier found it. */
-int32_t rt_gpu_pieces_left(const rt_gpu_thread *thread);
-
 /* -- heap.c -- */
 /* Memory from the pool's end, aligned; NULL: there is none. */
 void *rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align);

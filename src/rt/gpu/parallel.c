@@ -54,7 +54,7 @@ rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
         thread->at = warp < thread->pieces ? warp + (thread->pieces - 1 - warp) / warps * warps : -1;
         thread->step = -warps;
     }
-    thread->phase = thread->idle = thread->settled = 0;
+    thread->phase = thread->idle = 0;
     thread->active = (int32_t)smaller(warps, thread->pieces);
     thread->slots = is_balanced(flags) ? (int32_t)warps : thread->active;
     thread->base = thread->launch->now_top;
@@ -91,11 +91,14 @@ noted_piece(rt_gpu_thread *thread)
     return (int64_t)(noted >> 1) - 1;
 }
 
-/* The next of the block's row that none of its warps has run; at least the task's `pieces`: there is none. */
+/* The next of the block's row that none of its warps has run; at least the task's `pieces`: there is none, or a fault has
+ * ended the task. One lane looks for all: they must not see a fault at different times. */
 static inline int64_t
 next_in_row(rt_gpu_thread *thread, uint32_t taken)
 {
-    uint32_t i = rt_warp_lane() == 0 ? rt_block_add32(thread->tasks & 1, taken) : 0;
+    uint32_t i = 1u << PIECES;
+    if (rt_warp_lane() == 0 && !thread->launch->fault)
+        i = rt_block_add32(thread->tasks & 1, taken);
     return (int64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
 }
 
@@ -123,12 +126,6 @@ stop(rt_gpu_thread *thread)
     thread->idle = 1;
 }
 
-int32_t
-rt_gpu_pieces_left(const rt_gpu_thread *thread)
-{
-    return thread->launch->now_head < thread->launch->now_tail;
-}
-
 /* What the task has taken of the pool is not the warp's any more. */
 static void
 give_back(rt_gpu_thread *thread)
@@ -142,11 +139,9 @@ static int32_t
 next_phase(rt_gpu_thread *thread)
 {
     rt_gpu_barrier(thread, RT_SETTLES_TASK);
-    thread->settled = 1;
     give_back(thread);
-    if (thread->launch->now_fault || !rt_gpu_pieces_left(thread))
+    if (thread->launch->now_fault || thread->launch->now_head >= thread->launch->now_tail)
         return 0;
-    thread->settled = 0;
     thread->phase++;
     thread->active = thread->active >> LADDER ? thread->active >> LADDER : 1;
     thread->idle = thread->worker.index >= thread->active;
@@ -154,40 +149,36 @@ next_phase(rt_gpu_thread *thread)
     return 1;
 }
 
-/* A piece for this warp in this phase, or -1. */
+/* A noted piece for this warp in this phase, or -1. */
 static int64_t
-balanced_piece(rt_gpu_thread *thread)
+repeated_piece(rt_gpu_thread *thread)
 {
-    int64_t piece;
+    int64_t piece = thread->at;
     if (thread->worker.failed == 2)
         stop(thread);
-    if (thread->idle || thread->worker.failed)
+    if (thread->phase == 0 || thread->idle || thread->worker.failed)
         return -1;
     if (rt_warp_take32(thread->launch->fault, 0)) /* as it was lately, for all lanes alike */
         return -1;
-    if (thread->phase == 0)
-        piece = next_in_row(thread, 1);
-    else if (thread->at >= 0 && thread->at < thread->pieces)
-        piece = thread->at;
-    else
+    if (piece < 0 || piece >= thread->pieces)
         piece = noted_piece(thread);
-    if (thread->phase && thread->at >= 0)
+    if (thread->at >= 0)
         thread->at = piece + rt_grid_blocks();
-    return piece < thread->pieces ? piece : -1;
+    return piece;
 }
 
+/* What the warp runs when its block's row is empty, or when it has found no page. */
 static RT_SLOW int32_t
 next_repeated(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
 {
-    for (;;) {
-        int64_t piece = thread->settled ? -1 : balanced_piece(thread);
+    do {
+        int64_t piece = repeated_piece(thread);
         if (piece >= 0) {
             thread->start = thread->worker.cursor;
             return give(thread, piece, lo, hi);
         }
-        if (thread->settled || !(thread->flags & RT_GPU_REPEATS) || !next_phase(thread))
-            return 0;
-    }
+    } while (next_phase(thread));
+    return 0;
 }
 
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
@@ -196,7 +187,7 @@ RT_IN_PLACE int32_t
 rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi)
 {
     int64_t piece = thread->at;
-    if (thread->worker.failed || thread->phase || (is_balanced(flags) && thread->launch->fault)) /* as it was lately */
+    if (thread->worker.failed || thread->phase)
         piece = thread->pieces;
     else if (is_balanced(flags))
         piece = next_in_row(thread, 1);
@@ -237,7 +228,7 @@ rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits)
     }
     failed = thread->launch->now_fault != 0;
     thread->worker.failed = 0;
-    thread->settled = thread->flags = 0;
+    thread->flags = 0;
     return failed;
 }
 
