@@ -90,12 +90,10 @@ step(int rows, int columns, int spheres, const float *__restrict__ sphere, const
     v_next[i] = u.x, v_next[n + i] = u.y, v_next[2 * n + i] = u.z;
 }
 
-static __device__ __forceinline__ vec
-take(float *__restrict__ a, int n, int i)
+static __device__ __forceinline__ void
+clear(float *__restrict__ a, int n, int i)
 {
-    vec v = load(a, n, i);
     a[i] = a[n + i] = a[2 * n + i] = 0.0f;
-    return v;
 }
 
 static __device__ __forceinline__ void
@@ -140,7 +138,7 @@ step_adjoint(int rows, int columns, int spheres, const float *__restrict__ spher
         hits[bounces++] = hit;
         bounce(p, u, sphere + 4 * hit);
     }
-    vec p_a = take(x_next_a, n, i), u_a = take(v_next_a, n, i);
+    vec p_a = load(x_next_a, n, i), u_a = load(v_next_a, n, i);
     while (--bounces >= 0)
         bounce_adjoint(kept_p[bounces], kept_u[bounces], sphere + 4 * hits[bounces], p_a, u_a);
     u_a = u_a + 0.01f * p_a;
@@ -156,7 +154,9 @@ step_adjoint(int rows, int columns, int spheres, const float *__restrict__ spher
         p_a = p_a - d_a;
     }
     add(x_a, n, i, p_a);
-    v_a[i] += u_a.x, v_a[n + i] += u_a.y, v_a[2 * n + i] += u_a.z;
+    add(v_a, n, i, u_a);
+    clear(x_next_a, n, i);
+    clear(v_next_a, n, i);
 }
 
 static void

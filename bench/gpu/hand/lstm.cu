@@ -57,7 +57,6 @@ cells_adjoint(int n, int length, const float *__restrict__ x, const float *__res
             hidden = s.o * tanhf(cell);
         }
         float hidden_a = y_a[i], cell_a = 0.0f;
-        y_a[i] = 0.0f;
         for (int t = length - 1; t >= 0; t--) {
             float in = x[(size_t)t * n + i], was = tape[(2 * t + 1) * threads + me];
             hidden = tape[2 * t * threads + me];
@@ -76,8 +75,9 @@ cells_adjoint(int n, int length, const float *__restrict__ x, const float *__res
                 in_a += gate[k] * w[3 * k];
                 hidden_a += gate[k] * w[3 * k + 1];
             }
-            x_a[(size_t)t * n + i] += in_a;
+            atomicAdd(x_a + (size_t)t * n + i, in_a);
         }
+        y_a[i] = 0.0f;
     }
     for (int k = 0; k < 12; k++)
         total.add(k, w_a[k]);

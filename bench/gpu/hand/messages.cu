@@ -36,11 +36,11 @@ gather_adjoint(int nodes, float cap, const int *__restrict__ start, const int *_
             break;
     }
     float s_a = 2.0f * s * y_a[i];
-    y_a[i] = 0.0f;
     for (int k = first; k < j; k++) {
-        weight_a[k] += s_a * x[from[k]];
+        atomicAdd(weight_a + k, s_a * x[from[k]]);
         atomicAdd(x_a + from[k], s_a * weight[k]);
     }
+    y_a[i] = 0.0f;
 }
 
 static void

@@ -83,9 +83,9 @@ densities_adjoint(int n, const float *__restrict__ x, const float *__restrict__ 
         }
     }
     if (in) {
-        y_a[i] = 0.0f;
         for (int j = 0; j < AXES; j++)
-            x_a[(size_t)j * n + i] += v_a[j];
+            atomicAdd(x_a + (size_t)j * n + i, v_a[j]);
+        y_a[i] = 0.0f;
     }
     weights.end();
     means.end();

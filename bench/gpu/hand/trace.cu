@@ -73,7 +73,6 @@ march_adjoint(int n, const float *__restrict__ direction, const float *__restric
                 break;
         }
         float t_a = depth_a[i];
-        depth_a[i] = 0.0f;
         while (--moved >= 0) {
             float length[SPHERES], part[SPHERES], sum = 0.0f;
             t = kept[moved];
@@ -96,7 +95,8 @@ march_adjoint(int n, const float *__restrict__ direction, const float *__restric
             }
         }
         for (int a = 0; a < 3; a++)
-            direction_a[a * n + i] += d_a[a];
+            atomicAdd(direction_a + a * n + i, d_a[a]);
+        depth_a[i] = 0.0f;
     }
     for (int k = 0; k < 4 * SPHERES; k++)
         total.add(k, s_a[k / 4][k % 4]);
