@@ -164,12 +164,18 @@ measure_all(const settings *s, unsigned which, double bandwidth, means m[3])
     row best = {0};
     bool all = true;
     problem_make(&p, which, s->scale);
+    if (s->kernel && strcmp(s->kernel, p.kernel) != 0) {
+        problem_free(&p);
+        return true;
+    }
     hand_problem *h = hand.library ? open_by_hand(&p) : NULL;
     if (hand.library && !h)
         fprintf(stderr, "gpu_bench: %s: no adjoint by hand\n", p.kernel);
     double primal = h ? time_by_hand(h, hand.primal, s->repeat) : 0.0;
     double gradient = h ? time_by_hand(h, hand.gradient, s->repeat) : 0.0;
     for (math how = MATH_OWN; how <= MATH_NATIVE; how++) {
+        if (!run_wants(s, p.kernel, how))
+            continue;
         row o = {.hand_primal = primal, .hand_gradient = gradient};
         bool good = measure(s, &p, how, h, &o);
         print_row(&p, how, &o, bandwidth, good);

@@ -1,5 +1,5 @@
-/* gpu_bench [--device NAME] [--only PART]... [--scale F] [--repeat N] [--kernels FILE] [--hand LIBRARY] [--probes FOLDER]:
- * Retrograd's gradients beside others, on a GPU in one run. SPDX-License-Identifier: Apache-2.0
+/* gpu_bench [--device NAME] [--only PART]... [--scale F] [--repeat N] [--kernels FILE] [--kernel NAME]
+ * [--math own|native|fast] [--hand LIBRARY] [--probes FOLDER]: Retrograd's gradients beside others, on a GPU in one run. SPDX-License-Identifier: Apache-2.0
  *
  * Times are medians of the device's own time; on devices other than cuda they are the host's and say little. LIBRARY has
  * the adjoints by hand (hand/hand.h), FOLDER what the probes printed, NAME.txt for each. The exit status says whether all
@@ -26,7 +26,7 @@ static int
 usage(void)
 {
     fprintf(stderr, "usage: gpu_bench [--device NAME] [--only PART]... [--scale F] [--repeat N] [--kernels FILE]\n"
-                    "                 [--hand LIBRARY] [--probes FOLDER]\nparts:");
+                    "                 [--kernel NAME] [--math own|native|fast] [--hand LIBRARY] [--probes FOLDER]\nparts:");
     for (unsigned k = 0; k < PARTS; k++)
         fprintf(stderr, " %s", parts[k].name);
     fprintf(stderr, "\n");
@@ -57,6 +57,10 @@ read_options(settings *s, bool *chosen, int argc, char **argv)
             s->probes = value;
         else if (strcmp(name, "--scale") == 0)
             s->scale = strtod(value, NULL);
+        else if (strcmp(name, "--kernel") == 0)
+            s->kernel = value;
+        else if (strcmp(name, "--math") == 0)
+            s->math = value;
         else if (strcmp(name, "--repeat") == 0)
             s->repeat = (unsigned)strtoul(value, NULL, 10);
         else if (strcmp(name, "--only") != 0 || !choose(value, chosen))

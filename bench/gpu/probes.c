@@ -187,7 +187,7 @@ part_probes(const settings *s)
         problem p;
         problem_recurrence(&p, shapes[k].kernel, n, shapes[k].steps, shapes[k].how);
         for (math how = MATH_OWN; how <= MATH_FAST; how++)
-            if (strcmp(p.kernel, "sines") == 0 || how == MATH_OWN)
+            if (run_wants(s, p.kernel, how) && (strcmp(p.kernel, "sines") == 0 || how == MATH_OWN))
                 good &= print_row(s, &shapes[k], how, &p, &all[k]);
         problem_free(&p);
     }

@@ -17,6 +17,12 @@ run_fine(rg_status status, const char *what)
     return status == RG_OK;
 }
 
+bool
+run_wants(const settings *s, const char *kernel, math how)
+{
+    return (!s->kernel || strcmp(s->kernel, kernel) == 0) && (!s->math || strcmp(s->math, math_names[how]) == 0);
+}
+
 rg_context_desc
 run_desc(const settings *s, math how, uint64_t budget)
 {

@@ -12,6 +12,7 @@ typedef struct settings {
     const char *hand, *probes;    /* library of adjoints by hand; folder of the probes' outputs; NULL: none */
     double scale;
     unsigned repeat;
+    const char *kernel, *math; /* only this one; NULL: all */
 } settings;
 
 typedef enum math { MATH_OWN, MATH_NATIVE, MATH_FAST } math;
@@ -29,6 +30,8 @@ typedef struct run {
 typedef rg_status launch(rg_kernel *kernel, rg_args *args);
 
 bool run_fine(rg_status status, const char *what);
+/* Whether the settings ask for it. */
+bool run_wants(const settings *s, const char *kernel, math how);
 rg_context_desc run_desc(const settings *s, math how, uint64_t budget);
 bool run_open(run *r, const settings *s, const rg_context_desc *desc, const problem *p);
 /* In the context of another, which is closed later. */
