@@ -195,7 +195,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
             pass_simplify(m, IR_STAGE_SOURCE, diags);
             unrolled = true;
         }
-        if (unrolled && m->simt && reverse && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
+        if (unrolled && m->simt && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
             pass_simplify(m, IR_STAGE_SOURCE, diags);
         if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, diags))
             pass_simplify(m, IR_STAGE_SOURCE, diags);
