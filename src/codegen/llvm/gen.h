@@ -131,6 +131,7 @@ LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRe
                        unsigned field);
 LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
 void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
+void gen_keep_rolled(gen *g, LLVMValueRef branch); /* which closes a loop */
 
 /* lanes.c: values with lanes are vectors, or with options->simt one number in each thread; lanes 0: a scalar */
 LLVMTypeRef gen_element_type(LLVMTypeRef type);

@@ -207,15 +207,45 @@ store_row(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef *sums)
         LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), gen_partial_cell(g, rows, warp, n, r));
 }
 
+/* Each lane has numbers, of all lanes together the first one's are right. The steps of the butterfly are a loop: as
+ * straight code, five steps for each of a dozen numbers, they would be half of what a gradient's assembler sees. */
+static void
+reduce_warp(gen *g, const ir_op *op, LLVMValueRef *sums)
+{
+    uint32_t n = op->nresults;
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef *next = arena_new_n(g->scratch, LLVMValueRef, n);
+    LLVMBasicBlockRef before = gen_here(g), halve = gen_block(g, "halve"), after = gen_block(g, "reduced");
+    LLVMBuildBr(b, halve);
+    gen_at(g, halve);
+    LLVMValueRef distance = LLVMBuildPhi(b, g->i32, "distance"), own = gen_own_lane(g, g->i32);
+    for (uint32_t r = 0; r < n; r++) {
+        LLVMValueRef sum = LLVMBuildPhi(b, LLVMTypeOf(sums[r]), "sum");
+        LLVMAddIncoming(sum, &sums[r], &before, 1);
+        sums[r] = sum;
+    }
+    LLVMValueRef other = LLVMBuildXor(b, own, distance, "");
+    for (uint32_t r = 0; r < n; r++)
+        next[r] = gen_combine(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r], gen_take(g, sums[r], other));
+    LLVMValueRef nearer = LLVMBuildLShr(b, distance, gen_i32(g, 1), "");
+    LLVMBasicBlockRef from[2] = {before, gen_here(g)};
+    LLVMAddIncoming(distance, (LLVMValueRef[]){gen_i32(g, RT_WARP / 2), nearer}, from, 2);
+    gen_keep_rolled(g, LLVMBuildCondBr(b, LLVMBuildIsNull(b, nearer, ""), after, halve));
+    for (uint32_t r = 0; r < n; r++) {
+        LLVMAddIncoming(sums[r], &next[r], &from[1], 1);
+        sums[r] = next[r];
+    }
+    gen_at(g, after);
+}
+
 /* The warp's row; returns where the rows are. The grid may have waited for the pieces already: then it waits again. */
 static LLVMValueRef
 leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
 {
-    uint32_t n = op->nresults;
     LLVMValueRef *sums = gen_load_sums(g, op, at);
-    for (uint32_t r = 0; r < n && gen_group_lanes(op); r++)
-        sums[r] = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
-    LLVMValueRef args[2] = {g->s->launch, gen_i32(g, n)};
+    if (gen_group_lanes(op))
+        reduce_warp(g, op, sums);
+    LLVMValueRef args[2] = {g->s->launch, gen_i32(g, op->nresults)};
     LLVMValueRef rows = gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args));
     gen_kernel_writes(g);
     gen_some some = gen_first_begin(g);
@@ -226,7 +256,7 @@ leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
 
 /* The sums of rows first, first + step, ... below `used`, each lane its own; then of all lanes together. */
 static void
-sum_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef first, int64_t step, LLVMValueRef used,
+sum_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef first, LLVMValueRef step, LLVMValueRef used,
          LLVMValueRef *sums)
 {
     uint32_t n = op->nresults;
@@ -246,55 +276,58 @@ sum_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef first, int64_t
         LLVMValueRef part = LLVMBuildLoad2(b, gen_memory_type(g, d), gen_partial_cell(g, rows, at, n, r), "");
         next[r] = gen_combine(g, (rg_rmw)op->reduce[r], d, sums[r], gen_from_memory(g, d, part));
     }
-    LLVMValueRef later = LLVMBuildNSWAdd(b, at, gen_i64(g, step), "");
+    LLVMValueRef later = LLVMBuildNSWAdd(b, at, step, "");
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
-    LLVMBuildBr(b, test);
+    gen_keep_rolled(g, LLVMBuildBr(b, test));
     LLVMAddIncoming(at, (LLVMValueRef[]){first, later}, from, 2);
     for (uint32_t r = 0; r < n; r++)
         LLVMAddIncoming(sums[r], (LLVMValueRef[]){none[r], next[r]}, from, 2);
     gen_at(g, after);
-    for (uint32_t r = 0; r < n; r++)
-        sums[r] = gen_reduce_warp(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r]);
+    reduce_warp(g, op, sums);
 }
 
 /* Where there are many rows the first FEW_ROWS warps make as many of them: warp w of rows w, w + FEW_ROWS, ... its own. */
 enum { FEW_ROWS = 64, MANY_ROWS = 1024 };
 
-static void
-fold_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef used)
-{
-    uint32_t n = op->nresults;
-    LLVMBuilderRef b = g->b;
-    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, n), warp = own_warp(g);
-    LLVMValueRef mine = LLVMBuildICmp(b, LLVMIntULT, warp, gen_i64(g, FEW_ROWS), "");
-    LLVMValueRef first = LLVMBuildMul(b, gen_own_lane(g, g->i64), gen_i64(g, FEW_ROWS), "");
-    first = LLVMBuildAdd(b, first, warp, "");
-    sum_rows(g, op, rows, LLVMBuildSelect(b, mine, first, used, ""), (int64_t)FEW_ROWS * RT_WARP, used, sums);
-    gen_kernel_writes(g);
-    LLVMValueRef leads = LLVMBuildICmp(b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    gen_some some = gen_some_begin(g, LLVMBuildAnd(b, mine, leads, ""));
-    store_row(g, op, rows, sums);
-    gen_some_end(g, &some);
-    gen_kernel_reads(g);
-}
-
-/* by every warp, in the same order */
+/* Every warp sums up all rows in the same order; where there are many, these are the rows that a round before has left. */
 static void
 combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
 {
     LLVMBuilderRef b = g->b;
-    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults);
+    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults), warp = own_warp(g);
     gen_kernel_reads(g);
     LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->launch);
     used = LLVMBuildZExt(b, used, g->i64, "");
-    gen_some many = gen_some_begin(g, LLVMBuildICmp(b, LLVMIntUGT, used, gen_i64(g, MANY_ROWS), ""));
-    fold_rows(g, op, rows, used);
-    gen_some_end(g, &many);
-    LLVMValueRef left = LLVMBuildPhi(b, g->i64, "");
-    LLVMAddIncoming(left, (LLVMValueRef[]){used, gen_i64(g, FEW_ROWS)}, (LLVMBasicBlockRef[]){many.before, many.end}, 2);
-    sum_rows(g, op, rows, gen_own_lane(g, g->i64), RT_WARP, left, sums);
-    for (uint32_t r = 0; r < op->nresults; r++)
-        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sums[r]));
+    LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, used, gen_i64(g, MANY_ROWS), "");
+    LLVMValueRef own = gen_own_lane(g, g->i64), spread = LLVMBuildMul(b, own, gen_i64(g, FEW_ROWS), "");
+    LLVMValueRef mine = LLVMBuildICmp(b, LLVMIntULT, warp, gen_i64(g, FEW_ROWS), "");
+    LLVMValueRef leads = LLVMBuildICmp(b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
+    LLVMBasicBlockRef before = gen_here(g), round = gen_block(g, "round"), fold = gen_block(g, "fold"),
+                      done = gen_block(g, "combined");
+    spread = LLVMBuildSelect(b, mine, LLVMBuildAdd(b, spread, warp, ""), used, "");
+    LLVMBuildBr(b, round);
+    gen_at(g, round);
+    LLVMValueRef folds = LLVMBuildPhi(b, g->i1, "folds"), left = LLVMBuildPhi(b, g->i64, "left");
+    LLVMValueRef first = LLVMBuildSelect(b, folds, spread, own, "");
+    LLVMValueRef step = LLVMBuildSelect(b, folds, gen_i64(g, FEW_ROWS * RT_WARP), gen_i64(g, RT_WARP), "");
+    sum_rows(g, op, rows, first, step, left, sums);
+    LLVMBuildCondBr(b, folds, fold, done);
+    gen_at(g, fold);
+    gen_kernel_writes(g);
+    gen_some some = gen_some_begin(g, LLVMBuildAnd(b, mine, leads, ""));
+    store_row(g, op, rows, sums);
+    gen_some_end(g, &some);
+    gen_kernel_reads(g);
+    LLVMBasicBlockRef from[2] = {before, gen_here(g)};
+    gen_keep_rolled(g, LLVMBuildBr(b, round));
+    LLVMAddIncoming(folds, (LLVMValueRef[]){many, LLVMConstNull(g->i1)}, from, 2);
+    LLVMAddIncoming(left, (LLVMValueRef[]){used, gen_i64(g, FEW_ROWS)}, from, 2);
+    gen_at(g, done);
+    for (uint32_t r = 0; r < op->nresults; r++) {
+        /* of floats all get one lane's: two NaN, or zeros of both signs, are not the same in another order */
+        LLVMValueRef sum = ir_is_float(gen_sum_dtype(op, r)) ? gen_take_first(g, sums[r]) : sums[r];
+        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sum));
+    }
 }
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */

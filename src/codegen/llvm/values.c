@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
 
+#include <llvm-c/DebugInfo.h>
+
 LLVMTypeRef
 gen_type(gen *g, rg_dtype d)
 {
@@ -195,4 +197,17 @@ gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely)
     };
     LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, parts, 3);
     LLVMSetMetadata(branch, g->prof_kind, LLVMMetadataAsValue(g->context, node));
+}
+
+/* Neither LLVM nor the assembler unrolls the loop that this branch closes. */
+void
+gen_keep_rolled(gen *g, LLVMValueRef branch)
+{
+    static const char text[] = "llvm.loop.unroll.disable";
+    LLVMMetadataRef name = LLVMMDStringInContext2(g->context, text, sizeof text - 1);
+    LLVMMetadataRef itself = LLVMTemporaryMDNode(g->context, NULL, 0);
+    LLVMMetadataRef parts[2] = {itself, LLVMMDNodeInContext2(g->context, &name, 1)};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, parts, 2); /* a loop's mark names itself */
+    LLVMMetadataReplaceAllUsesWith(itself, node);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, "llvm.loop", 9), LLVMMetadataAsValue(g->context, node));
 }

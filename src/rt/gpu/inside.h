@@ -26,10 +26,12 @@ typedef struct rt_gpu_kernel_page {
     uint32_t after, before;
 } rt_gpu_kernel_page;
 
-#define RT_SLOW __attribute__((noinline)) /* what seldom runs stays out of compiled code */
+/* what seldom runs stays out of compiled code, and as short as can be: each kernel's assembler sees it */
 #if __STDC_HOSTED__
+#define RT_SLOW __attribute__((noinline))
 #define RT_IN_PLACE
 #else
+#define RT_SLOW __attribute__((noinline, minsize))
 /* what always runs is part of it: where no slow path takes its address, a thread's record is then in registers */
 #define RT_IN_PLACE __attribute__((always_inline))
 #endif
