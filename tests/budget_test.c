@@ -122,6 +122,28 @@ static const char source[] =
     "    }\n"
     "    for (int i = 0; i < m; i++) out[i] = w[i];\n"
     "}\n"
+    "void late(int n, int m, const float a[m], float out[m], float w[256]) {\n" /* asks for pages behind what it has stored */
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < 256; i++) {\n"
+    "        w[i] = a[i % m];\n"
+    "        for (int t = 0; t < n; t++) {\n"
+    "            w[i] = sinf(w[i]) + 0.1f * w[i];\n"
+    "            if (w[i] < 0.001f) break;\n"
+    "        }\n"
+    "        if (i < m) out[i] = w[i];\n"
+    "    }\n"
+    "}\n"
+    "void kept(int n, int m, const float a[m], float out[m], float w[256]) {\n" /* the same with tapes that outlive their task */
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < 256; i++) w[i] = a[i % m];\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < 256; i++)\n"
+    "        for (int t = 0; t < n; t++) {\n"
+    "            w[i] = sinf(w[i]) + 0.1f * w[i];\n"
+    "            if (w[i] < 0.001f) break;\n"
+    "        }\n"
+    "    for (int i = 0; i < m; i++) out[i] = w[i];\n"
+    "}\n"
     "void swap(int n, int m, const float a[m], float out[m], float w[256]) {\n"
     "    float *from = w, *to = w + 128;\n"
     "    for (int i = 0; i < 256; i++) w[i] = a[i % m];\n"
@@ -135,6 +157,8 @@ static const char source[] =
 
 enum { M = 8 };
 
+static const char *device;
+
 #define OK(call) CHECK((call) == RG_OK, "%s", rg_error_message())
 
 
@@ -146,7 +170,7 @@ refuse(void)
     rg_module *mod = NULL;
     rg_kernel *kernel = NULL;
     rg_args *args = NULL;
-    rg_context_desc desc = {.device = rg_str_of(devices_named("cpu")), .tape_budget = 4 << 16, .num_threads = 1};
+    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = 4 << 16, .num_threads = 1};
     rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true};
     rg_array_desc work = {.dtype = RG_F32, .rank = 1, .shape = {256}, .adjoint = true};
     rg_array *a = NULL, *out = NULL, *w = NULL;
@@ -194,7 +218,7 @@ gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combin
     rg_module *mod = NULL;
     rg_kernel *kernel = NULL;
     rg_args *args = NULL;
-    rg_context_desc desc = {.device = rg_str_of(devices_named("cpu")), .tape_budget = budget, .num_threads = threads};
+    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = budget, .num_threads = threads};
     rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true};
     rg_array *a = NULL, *out = NULL, *w = NULL;
     const int64_t two = 2;
@@ -257,20 +281,38 @@ compare(const char *name, int n, uint64_t budget, uint32_t threads, bool combine
     CHECK(some, "%s", name);
 }
 
+/* Groups of threads that cannot begin anew when they find no page, more of them than there are pages. */
+static void
+crowd(void)
+{
+    rg_context *rg = NULL;
+    device = devices_named("simt");
+    if (rg_context_create(&(rg_context_desc){.device = rg_str_of(device)}, &rg))
+        return;
+    rg_context_destroy(rg);
+    for (uint64_t pages = 1; pages < 40; pages += 5) {
+        compare("late", 100, pages << 15, 1, true);
+        compare("kept", 20, (pages + 1) << 15, 1, true);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
+    device = devices_named("cpu");
     if (argc == 4) { /* budget_test NAME STEPS BUDGET: once, for timing */
         float grad[M] = {0};
         gradient(argv[1], atoi(argv[2]), strtoull(argv[3], NULL, 0), 1, true, grad);
         printf("%.9g %.9g %.9g\n", (double)grad[0], (double)grad[1], (double)grad[2]);
         return check_failures != 0;
     }
+    crowd();
+    device = devices_named("cpu");
     refuse();
     static const char *const names[] = {"chain", "scalar", "hunt", "nested", "threads", "waves", "sweep", "swap", "still", "steps", "later"};
     static const int steps[] = {6000, 300000, 300000, 300000, 200000, 4000, 4000, 9000, 9000, 3000, 9000};
     /* what takes seconds on a CPU takes minutes where a GPU is played */
-    bool slow = strcmp(devices_named("cpu"), "simt") == 0;
+    bool slow = strcmp(device, "simt") == 0;
     for (int k = 0; k < 11; k++)
         for (int combined = k >= 5; combined < 2; combined++) { /* the last ones work in place */
             bool tasks = k >= 5; /* each warp holds a page */

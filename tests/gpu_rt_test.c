@@ -325,6 +325,16 @@ test_tape(void)
     t.n = 3 * RT_WARP;
     CHECK(run_taped(simt, t, &bad) == RT_OK && !bad, "after a fault");
     rt_simt_destroy(simt);
+    /* where pieces cannot be run again few warps run them from the start */
+    for (uint32_t pages = 4; pages < 70; pages += 3)
+        for (uint32_t balances = 0; balances < 2; balances++) {
+            simt = open_simt((uint64_t)pages * RT_GPU_PAGE, 2, 4);
+            t = (taped){.n = 64 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_ONCE | (balances ? RT_GPU_BALANCES : 0),
+                        .steps = 3 * PER_PAGE, .long_one = -1};
+            for (int twice = 0; twice < 2; twice++)
+                CHECK(run_taped(simt, t, &bad) == RT_OK && !bad, "%u pages: %u groups", pages, bad);
+            rt_simt_destroy(simt);
+        }
     /* 33 warps: an eighth of an eighth of them is none */
     simt = open_simt(40 * RT_GPU_PAGE, 11, 3);
     t = (taped){.n = 500 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_REPEATS, .steps = 3 * PER_PAGE, .long_one = 70};
@@ -368,6 +378,7 @@ rewind_task(kept *k, rt_gpu_worker *worker, int64_t lo, int64_t hi)
 static void
 kept_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
+    const int32_t once = RT_GPU_LANES | RT_GPU_BALANCES | RT_GPU_ONCE;
     kept *k = args[0].plane[0];
     rt_gpu_thread thread;
     int64_t lo, hi;
@@ -381,13 +392,13 @@ kept_kernel(rt_gpu_launch *launch, const rt_arg *args)
             rt_gpu_leave(&thread);
             return;
         }
-        rt_gpu_begin(&thread, k->n, RT_GPU_LANES | RT_GPU_BALANCES);
-        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_GPU_BALANCES, &lo, &hi)) {
+        rt_gpu_begin(&thread, k->n, once);
+        while (rt_gpu_next(&thread, once, &lo, &hi)) {
             char *before = thread.worker.cursor;
             keep_task(&thread.worker, lo, hi, 300);
             thread.worker.cursor = before;
         }
-        if (rt_gpu_end(&thread, RT_GPU_LANES | RT_GPU_BALANCES, 1)) {
+        if (rt_gpu_end(&thread, once, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
@@ -423,6 +434,11 @@ test_kept(void)
     simt = open_simt((uint64_t)1 << 30, 9, 32);
     k = (kept){.n = 1000, .steps = 3, .rounds = 1, .drop = 1};
     CHECK(run(simt, kept_kernel, &k) == RT_OK && k.dropped == 1, "%u dropped", k.dropped);
+    rt_simt_destroy(simt);
+    /* fewer pages than warps, for what is kept and beside it */
+    simt = open_simt(7 * RT_GPU_PAGE, 2, 4);
+    k = (kept){.n = 1000, .steps = 10, .rounds = 3};
+    CHECK(run(simt, kept_kernel, &k) == RT_OK && !k.bad, "%u bad", k.bad);
     rt_simt_destroy(simt);
     simt = open_simt(4 * RT_GPU_PAGE, 2, 3);
     k = (kept){.n = 1000, .steps = 300, .rounds = 3};

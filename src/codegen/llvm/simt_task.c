@@ -89,12 +89,12 @@ is_even(ir_op *op, void *user)
     return op->code != RG_OP_LOOP && (!inside || known);
 }
 
-/* Whether a thread that finds no page can begin anew. What a task takes back is gone then. */
-static bool
-repeats(const ir_op *op)
+/* What a thread that finds no page does: it begins anew, or it cannot. What a task takes back is gone then. */
+static int32_t
+page_flags(const ir_op *op)
 {
     ir_page_use use = ir_page_use_of(op->regions[0]);
-    return use.pages && !use.late && !op->rewinds;
+    return !use.pages ? 0 : use.late || op->rewinds ? RT_GPU_ONCE : RT_GPU_REPEATS;
 }
 
 static int32_t
@@ -103,7 +103,7 @@ flags_of(const ir_op *op)
     int32_t flags = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;
     flags |= gen_group_lanes(op) ? RT_GPU_LANES : 0;
     flags |= ir_walk(op->regions[0], is_even, op->regions[0]) ? 0 : RT_GPU_BALANCES;
-    return flags | (repeats(op) ? RT_GPU_REPEATS : 0);
+    return flags | page_flags(op);
 }
 
 /* ops that have nothing to do with memory, or with what others do */

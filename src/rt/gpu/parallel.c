@@ -7,10 +7,14 @@
  *   repeated     balanced; a warp that finds no page notes its piece and what is left of its block's row, and stops.
  *                When all have come together all pages go back, and an eighth of the warps runs what is noted; then an
  *                eighth of these, at last one alone. What does not fit then is a fault.
+ *   once         a piece that has changed arrays before it asks for pages must find them: the first warps alone run pieces, so
+ *                many as have SHARE pages each of what is left. Where tapes are kept, of all that there is: the task that
+ *                takes them back has the same warps.
  */
 #include "rt/gpu/inside.h"
 
 enum {
+    SHARE = 8, /* pages: loops that drop frames when the room gets narrow make do with so many */
     LADDER = 3, /* log2 of how many times fewer warps run the next phase */
     PIECES = 28 /* log2 of how many there are at most: all warps of a block may skip a row to its end */
 };
@@ -38,20 +42,34 @@ piece_size(int64_t n, int64_t group, int64_t warps, int32_t flags)
     return (size > 1 ? size : 1) * group;
 }
 
+/* How many warps may run pieces. */
+static inline int64_t
+warps_for(const rt_gpu_thread *thread, int32_t flags)
+{
+    const rt_gpu_launch *launch = thread->launch;
+    int64_t warps = rt_grid_warps(), pages = warps * SHARE;
+    if (flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS))
+        pages = smaller((int64_t)launch->pages, (int64_t)launch->tape_pages);
+    else if (flags & RT_GPU_ONCE)
+        pages = (int64_t)rt_gpu_page_limit(thread) - launch->now_top;
+    return pages < SHARE ? 1 : smaller(pages / SHARE, warps);
+}
+
 RT_IN_PLACE void
 rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
 {
-    int64_t warps = rt_grid_warps(), warp = thread->worker.index;
+    int64_t warps, warp = thread->worker.index;
     if (thread->wrote || thread->read)
         rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+    warps = warps_for(thread, flags);
     thread->n = n > 0 ? n : 0;
     thread->piece = piece_size(thread->n, flags & RT_GPU_LANES ? RT_WARP : 1, warps, flags);
     thread->pieces = (thread->n + thread->piece - 1) / thread->piece;
     thread->flags = is_balanced(flags) ? flags : flags & ~(RT_GPU_BALANCES | RT_GPU_REPEATS);
-    thread->at = warp;
+    thread->at = warp < warps ? warp : -1;
     thread->step = warps;
     if (flags & RT_KEEP_REWINDS) {
-        thread->at = warp < thread->pieces ? warp + (thread->pieces - 1 - warp) / warps * warps : -1;
+        thread->at = warp < smaller(thread->pieces, warps) ? warp + (thread->pieces - 1 - warp) / warps * warps : -1;
         thread->step = -warps;
     }
     thread->phase = thread->idle = 0;
@@ -100,6 +118,25 @@ next_in_row(rt_gpu_thread *thread, uint32_t taken)
     if (rt_warp_lane() == 0 && !thread->launch->fault)
         i = rt_block_add32(thread->tasks & 1, taken);
     return (int64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
+}
+
+/* Few warps take their pieces from one counter of the grid, that of noted pieces: the task notes none. */
+static RT_SLOW int64_t
+next_of_few(rt_gpu_launch *launch)
+{
+    uint32_t i = UINT32_MAX;
+    if (rt_warp_lane() == 0 && !launch->fault)
+        i = rt_grid_add32(&launch->head, 1);
+    return (int64_t)rt_warp_take32(i, 0);
+}
+
+/* Of a task that balances; which the warps of a block share, or where they are few, all. */
+static inline int64_t
+next_balanced(rt_gpu_thread *thread, int32_t flags)
+{
+    if (!(flags & RT_GPU_ONCE) || thread->slots == (int32_t)rt_grid_warps())
+        return next_in_row(thread, 1);
+    return thread->worker.index < thread->slots ? next_of_few(thread->launch) : -1;
 }
 
 static void
@@ -190,7 +227,7 @@ rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi)
     if (thread->worker.failed || thread->phase)
         piece = thread->pieces;
     else if (is_balanced(flags))
-        piece = next_in_row(thread, 1);
+        piece = next_balanced(thread, flags);
     else
         thread->at = piece + thread->step;
     if ((uint64_t)piece < (uint64_t)thread->pieces) {
