@@ -204,7 +204,8 @@ static const ll_symbol symbols[] = {
     SAME(rt_gpu_temp) SAME(rt_gpu_temp_again) SAME(rt_gpu_page) SAME(rt_gpu_reserve) SAME(rt_gpu_over) SAME(rt_gpu_room)
     SAME(rt_gpu_thin) SAME(rt_gpu_save) SAME(rt_gpu_restore) SAME(rt_gpu_tasks) SAME(rt_gpu_over_tasks)
     SAME(rt_gpu_assert) SAME(rt_gpu_print)
-    SAME(rt_warp_lane) SAME(rt_warp_ballot) SAME(rt_warp_take32) SAME(rt_warp_take64) SAME(rt_warp_sync) SAME(rt_grid_warp)
+    SAME(rt_warp_lane) SAME(rt_warp_ballot) SAME(rt_warp_take32) SAME(rt_warp_take64) SAME(rt_warp_swap32) SAME(rt_warp_swap64)
+    SAME(rt_warp_sync) SAME(rt_grid_warp)
 };
 /* clang-format on */
 

@@ -186,6 +186,7 @@ gen_for(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     uint32_t n;
+    gen_sums_add(g); /* a long time may pass */
     group *groups = gen_groups(g, op, false, op->nresults, &n);
     counter c = counter_of(g, op);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
@@ -225,6 +226,7 @@ gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups
          LLVMValueRef *results)
 {
     LLVMValueRef leaves = gen_get(g, exit->args[0]);
+    gen_sums_add(g);
     LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         values[k] = gen_get_group(g, exit->args + 1 + groups[k].first, groups[k].n);
@@ -240,6 +242,7 @@ gen_loop(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     uint32_t ncarried, nresults;
+    gen_sums_add(g);
     group *groups = gen_groups(g, op, false, op->nargs, &ncarried);
     group *leaving = gen_groups(g, op, true, op->nresults, &nresults);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, op->nargs + 1);
@@ -258,12 +261,14 @@ gen_loop(gen *g, const ir_op *op)
         carried[k] = set_phi(g, body->params, &groups[k]);
         LLVMAddIncoming(carried[k], &init[k], &before, 1);
     }
+    gen_sums *sums = gen_sums_begin(g);
     for (const ir_op *inner = body->first; inner; inner = inner->next) {
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, leaving, nresults, results);
         else if (inner->code != RG_OP_YIELD)
             inner = gen_next(g, inner);
     }
+    gen_sums_end(g, sums);
     LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, loop);

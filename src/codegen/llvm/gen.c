@@ -137,9 +137,11 @@ gen_op(gen *g, const ir_op *op)
 void
 gen_region(gen *g, const ir_region *r)
 {
+    gen_sums *sums = gen_sums_begin(g);
     for (const ir_op *op = r->first; op; op = op->next)
         if (op->code != RG_OP_YIELD)
             op = gen_next(g, op);
+    gen_sums_end(g, sums);
 }
 
 static void

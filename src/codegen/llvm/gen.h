@@ -59,6 +59,10 @@ typedef struct scope {
     bool *again;
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
+    LLVMValueRef row; /* GPUs: of their cells; may be NULL there */
+    struct gen_sums *late; /* those of the region that are put off */
+    bool *formed_late;     /* by id: sums of lanes that are formed with others */
+    LLVMValueRef lane_bits[5], lane_bit; /* of the lane's number, the highest first; 1 << the number */
     int64_t scratch_used;
     int64_t stack_used;
 } scope;
@@ -189,6 +193,7 @@ typedef struct gen_some {
 LLVMValueRef gen_own_lane(gen *g, LLVMTypeRef type); /* this thread's number in the warp */
 LLVMValueRef gen_ballot(gen *g, LLVMValueRef mine);
 LLVMValueRef gen_take(gen *g, LLVMValueRef v, LLVMValueRef lane);
+LLVMValueRef gen_swap(gen *g, LLVMValueRef v, uint32_t bits); /* what the lane has whose number differs in these */
 LLVMValueRef gen_take_first(gen *g, LLVMValueRef v);
 void gen_warp_sync(gen *g);
 LLVMValueRef gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v);
@@ -218,12 +223,23 @@ void gen_load_same(gen *g, const ir_op *op); /* one for all threads */
 void gen_store_same(gen *g, const ir_op *op);
 void gen_rmw_same(gen *g, const ir_op *op);
 LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
+bool gen_has_no_order(gen *g, const ir_op *op);
 
 /* simt_private.c: as private.c */
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
+/* to a cell of this thread's row */
+void gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value);
+
+/* simt_sums.c: sums of a warp's lanes, many at once. A region's are put off until it ends, or gen_sums_add. */
+typedef struct gen_sums gen_sums;
+gen_sums *gen_sums_begin(gen *g);
+void gen_sums_end(gen *g, gen_sums *sums);
+void gen_sums_add(gen *g);
+bool gen_sum_late(gen *g, const ir_op *op); /* an addition: whether it is put off, and done with */
+bool gen_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */
 
 /* simt_tape.c: frames of a warp's tape, or the kernel's */
 gen_some gen_push_begin(gen *g, const ir_op *op); /* what opens around stores; .after NULL: nothing */

@@ -259,5 +259,7 @@ lane_op(gen *g, const ir_op *op)
 void
 gen_lane_op(gen *g, const ir_op *op)
 {
+    if (op->code == RG_OP_LANES_REDUCE && g->options->simt && gen_sum_waits(g, op))
+        return;
     gen_set(g, op->results[0], lane_op(g, op));
 }

@@ -31,8 +31,8 @@ gen_ballot(gen *g, LLVMValueRef mine)
 }
 
 /* integers and floats travel as bits of 32 or 64 */
-LLVMValueRef
-gen_take(gen *g, LLVMValueRef v, LLVMValueRef from)
+static LLVMValueRef
+from_lane(gen *g, LLVMValueRef v, LLVMValueRef from, const char *narrow_name, const char *wide_name)
 {
     LLVMTypeRef type = LLVMTypeOf(v), bits = type;
     bool real = type == g->f16 || type == g->f32 || type == g->f64;
@@ -43,10 +43,22 @@ gen_take(gen *g, LLVMValueRef v, LLVMValueRef from)
     LLVMTypeRef wide = LLVMGetIntTypeWidth(bits) <= 32 ? g->i32 : g->i64;
     LLVMValueRef args[2] = {real ? LLVMBuildBitCast(g->b, v, bits, "") : v, from};
     args[0] = LLVMBuildIntCast2(g->b, args[0], wide, false, "");
-    const char *name = wide == g->i32 ? "rt_warp_take32" : "rt_warp_take64";
+    const char *name = wide == g->i32 ? narrow_name : wide_name;
     LLVMValueRef taken = gen_warp_call(g, g->b, name, wide, 2, args);
     taken = LLVMBuildIntCast2(g->b, taken, bits, false, "");
     return real ? LLVMBuildBitCast(g->b, taken, type, "") : taken;
+}
+
+LLVMValueRef
+gen_take(gen *g, LLVMValueRef v, LLVMValueRef lane)
+{
+    return from_lane(g, v, lane, "rt_warp_take32", "rt_warp_take64");
+}
+
+LLVMValueRef
+gen_swap(gen *g, LLVMValueRef v, uint32_t bits)
+{
+    return from_lane(g, v, gen_i32(g, bits), "rt_warp_swap32", "rt_warp_swap64");
 }
 
 LLVMValueRef
@@ -61,16 +73,14 @@ gen_warp_sync(gen *g)
     gen_runtime_call(g, g->b, "rt_warp_sync", g->nothing, 0, NULL);
 }
 
-/* The first lane combines what the halves of a vector would be, in their order. Of floats all get its result: two NaN,
- * or zeros of both signs, are not the same in another order. */
+/* The first lane combines what the halves of a vector would be, in their order. Of floats all get its result where order
+ * matters: the smaller of two zeros. */
 LLVMValueRef
 gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
 {
-    for (unsigned n = RT_WARP / 2; n; n /= 2) {
-        LLVMValueRef other = LLVMBuildXor(g->b, lane(g), gen_i32(g, n), "");
-        v = gen_combine(g, how, d, v, gen_take(g, v, other));
-    }
-    return ir_is_float(d) ? gen_take_first(g, v) : v;
+    for (unsigned n = RT_WARP / 2; n; n /= 2)
+        v = gen_combine(g, how, d, v, gen_swap(g, v, n));
+    return ir_is_float(d) && how != RG_RMW_ADD ? gen_take_first(g, v) : v;
 }
 
 /* -- what some do -------------------------------------------------------------------------------- */

@@ -146,8 +146,8 @@ is_sum(const ir_op *op)
 }
 
 /* Whether all that the task does there is to add: then it does not matter who has done what before. */
-static bool
-has_no_order(gen *g, const ir_op *op)
+bool
+gen_has_no_order(gen *g, const ir_op *op)
 {
     list_accesses(g);
     for (uint32_t i = 0; i < g->s->naccesses; i++)
@@ -207,7 +207,7 @@ kernel_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueR
 static LLVMValueRef
 first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
-    bool waits = g->s->task && !has_no_order(g, op);
+    bool waits = g->s->task && !gen_has_no_order(g, op);
     gen_some once = waits || !g->s->task ? gen_once_begin(g) : gen_first_begin(g);
     LLVMValueRef old = update(g, op, d, address, value);
     gen_some_end(g, &once);
@@ -222,6 +222,8 @@ gen_rmw_same(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     LLVMValueRef nil = LLVMConstNull(gen_type(g, d)), old = nil;
+    if (gen_sum_late(g, op))
+        return;
     LLVMBasicBlockRef end = gen_simt_private_add(g, op);
     gen_place at = gen_element(g, op, true);
     if (!at.nothing) {

@@ -77,6 +77,7 @@ void
 gen_simt_private_enter(gen *g, LLVMValueRef row)
 {
     scope *s = g->s;
+    s->row = gen_global(g, s->top, row);
     for (uint32_t i = 0; i < s->nsums; i++) {
         private_sum *sum = &s->sums[i];
         LLVMValueRef cells = LLVMBuildGEP2(s->top, g->f64, row, &sum->first, 1, "cells");
@@ -91,6 +92,13 @@ add_atomically(gen *g, LLVMValueRef cell, LLVMValueRef value)
 {
     LLVMValueRef add = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, cell, value, LLVMAtomicOrderingMonotonic, false);
     gen_mark_own(g, add);
+}
+
+void
+gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value)
+{
+    LLVMValueRef wide = LLVMBuildZExt(g->b, number, g->i64, "");
+    add_atomically(g, LLVMBuildInBoundsGEP2(g->b, g->f64, g->s->row, &wide, 1, ""), value);
 }
 
 static void

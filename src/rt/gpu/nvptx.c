@@ -37,6 +37,19 @@ rt_warp_take64(uint64_t mine, uint32_t lane)
     return (uint64_t)high << 32 | low;
 }
 
+IN_PLACE uint32_t
+rt_warp_swap32(uint32_t mine, uint32_t bits)
+{
+    return (uint32_t)__nvvm_shfl_sync_bfly_i32(ALL_LANES, (int)mine, (int)bits, LAST_LANE);
+}
+
+IN_PLACE uint64_t
+rt_warp_swap64(uint64_t mine, uint32_t bits)
+{
+    uint32_t low = rt_warp_swap32((uint32_t)mine, bits), high = rt_warp_swap32((uint32_t)(mine >> 32), bits);
+    return (uint64_t)high << 32 | low;
+}
+
 IN_PLACE void
 rt_warp_sync(void)
 {

@@ -11,6 +11,8 @@ uint32_t rt_warp_lane(void);                               /* 0 to RT_WARP - 1 *
 uint32_t rt_warp_ballot(int32_t mine);                     /* bit l: lane l has a value that is not 0 */
 uint32_t rt_warp_take32(uint32_t mine, uint32_t lane);     /* what that lane has; it may differ from lane to lane */
 uint64_t rt_warp_take64(uint64_t mine, uint32_t lane);
+uint32_t rt_warp_swap32(uint32_t mine, uint32_t bits);      /* what the lane has whose number differs in these bits */
+uint64_t rt_warp_swap64(uint64_t mine, uint32_t bits);
 void rt_warp_sync(void);                                   /* what lanes wrote before, all see after it */
 uint32_t rt_grid_warp(void), rt_grid_warps(void);          /* number of this warp, of all */
 uint32_t rt_grid_block(void), rt_grid_blocks(void), rt_block_thread(void), rt_block_threads(void);

@@ -192,6 +192,18 @@ rt_warp_take64(uint64_t mine, uint32_t lane)
     return w->values[meet(SIMT_TAKE, mine)][lane % RT_WARP];
 }
 
+uint32_t
+rt_warp_swap32(uint32_t mine, uint32_t bits)
+{
+    return (uint32_t)rt_warp_take64(mine, here->number ^ bits);
+}
+
+uint64_t
+rt_warp_swap64(uint64_t mine, uint32_t bits)
+{
+    return rt_warp_take64(mine, here->number ^ bits);
+}
+
 void
 rt_warp_sync(void)
 {

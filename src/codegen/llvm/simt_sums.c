@@ -1,0 +1,484 @@
+/* Sums of what a warp's lanes have, many at once. SPDX-License-Identifier: Apache-2.0
+ *
+ * Gradients of parameters are additions to an element that all lanes share, of the sum of what each of them has. Nothing
+ * in the task sees such an element, so additions that follow one another in straight code are put off until it ends, and
+ * their sums are formed together. Where x[i] is the ith of them:
+ *
+ *   level 0    lanes whose numbers differ in the top bit give each other one of two sums' parts and add what they keep:
+ *              0.... x[0] of both lanes, 1.... x[1]
+ *   level 1    two of these, and the next bit: 00... x[0] of four lanes, 10... x[1], 01... x[2], 11... x[3]
+ *   ...
+ *   level 4    lane l has x[the bits of l, the last one first], of all lanes
+ *
+ * So 32 sums take 31 shuffles and not 160, none of which waits for more than five others. What has no like at a level is
+ * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place: one instruction for all. */
+#include "codegen/llvm/gen.h"
+#include "rt/gpu/gpu.h"
+
+enum { LEVELS = 5, DEPTH = 6 };
+
+struct gen_sums {
+    gen_sums *outer; /* of the region around */
+    const ir_op *ops[RT_WARP];
+    uint32_t n;
+    LLVMValueRef parts[LEVELS + 1]; /* by level: what waits for its like */
+};
+
+/* -- which additions ------------------------------------------------------------------------------------------ */
+
+static const ir_op *
+reduction_of(const ir_op *op)
+{
+    const ir_op *def = op->args[op->nargs - 1]->def;
+    return def && def->code == RG_OP_LANES_REDUCE && def->rmw == RG_RMW_ADD ? def : NULL;
+}
+
+static bool
+has_width(rg_dtype d)
+{
+    return d == RG_F16 || ir_bits(d) >= 32;
+}
+
+/* Whether it does not matter when the task does it. */
+static bool
+can_wait(gen *g, const ir_op *op)
+{
+    if (op->code != RG_OP_RMW || op->rmw != RG_RMW_ADD || !op->atomic || op->nresults || op->masked || gen_lanes_of(op))
+        return false;
+    const ir_op *sum = reduction_of(op);
+    return sum && sum->parent == op->parent && has_width((rg_dtype)op->args[0]->type.dtype) &&
+           (gen_private_sum(g, op) || gen_has_no_order(g, op));
+}
+
+static bool
+find_sums(ir_op *op, void *user)
+{
+    gen *g = user;
+    if (can_wait(g, op))
+        g->s->formed_late[op->args[op->nargs - 1]->id] = true;
+    return true;
+}
+
+/* a sum that something else has a use for is formed where it stands */
+static bool
+drop_others(ir_op *op, void *user)
+{
+    gen *g = user;
+    uint32_t n = can_wait(g, op) ? op->nargs - 1 : op->nargs;
+    for (uint32_t i = 0; i < n; i++)
+        g->s->formed_late[op->args[i]->id] = false;
+    return true;
+}
+
+static bool
+is_formed_late(gen *g, const ir_value *sum)
+{
+    if (!g->s->task || gen_is_alone(g))
+        return false;
+    if (!g->s->formed_late) {
+        ir_region *body = (ir_region *)g->s->region; /* only looked at */
+        g->s->formed_late = arena_new_n(g->scratch, bool, g->ir->next_id);
+        ir_walk(body, find_sums, g);
+        ir_walk(body, drop_others, g);
+    }
+    return g->s->formed_late[sum->id];
+}
+
+bool
+gen_sum_waits(gen *g, const ir_op *op)
+{
+    return op->rmw == RG_RMW_ADD && is_formed_late(g, op->results[0]);
+}
+
+/* -- forming them -------------------------------------------------------------------------------------------- */
+
+static uint32_t
+distance(unsigned level)
+{
+    return 1u << (LEVELS - 1 - level);
+}
+
+/* which of two sums a lane keeps: the second */
+static LLVMValueRef
+keeps_second(gen *g, unsigned level)
+{
+    LLVMValueRef *bit = &g->s->lane_bits[level];
+    if (!*bit) {
+        LLVMValueRef masked = LLVMBuildAnd(g->s->top, gen_own_lane(g, g->i32), gen_i32(g, distance(level)), "");
+        *bit = LLVMBuildICmp(g->s->top, LLVMIntNE, masked, gen_i32(g, 0), "");
+    }
+    return *bit;
+}
+
+static LLVMValueRef
+plus(gen *g, const ir_op *op, LLVMValueRef x, LLVMValueRef y)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    return gen_combine(g, RG_RMW_ADD, d == RG_F16 ? RG_F32 : d, x, y);
+}
+
+/* two parts become one */
+static LLVMValueRef
+meet(gen *g, const gen_sums *q, unsigned level, LLVMValueRef first, LLVMValueRef second)
+{
+    LLVMValueRef bit = keeps_second(g, level);
+    LLVMValueRef kept = LLVMBuildSelect(g->b, bit, second, first, "");
+    LLVMValueRef given = LLVMBuildSelect(g->b, bit, first, second, "");
+    return plus(g, q->ops[0], kept, gen_swap(g, given, distance(level)));
+}
+
+static LLVMValueRef
+meet_itself(gen *g, const gen_sums *q, unsigned level, LLVMValueRef part)
+{
+    return plus(g, q->ops[0], part, gen_swap(g, part, distance(level)));
+}
+
+static void
+take_part(gen *g, gen_sums *q, LLVMValueRef part)
+{
+    unsigned level = 0;
+    for (; q->parts[level]; level++) {
+        part = meet(g, q, level, q->parts[level], part);
+        q->parts[level] = NULL;
+    }
+    q->parts[level] = part;
+}
+
+/* what this lane has in the end */
+static LLVMValueRef
+own_sum(gen *g, const gen_sums *q)
+{
+    LLVMValueRef last = NULL;
+    for (unsigned level = 0; level < LEVELS; level++) {
+        LLVMValueRef before = q->parts[level];
+        if (before && last)
+            last = meet(g, q, level, before, last);
+        else if (before || last)
+            last = meet_itself(g, q, level, before ? before : last);
+    }
+    return last ? last : q->parts[LEVELS];
+}
+
+/* -- where they go -------------------------------------------------------------------------------------------- */
+
+/* A choice of the sums: bit l, those that lane l is to add. */
+typedef uint32_t lane_set;
+
+static uint32_t
+lane_of(uint32_t sum)
+{
+    uint32_t lane = 0;
+    for (unsigned level = 0; level < LEVELS; level++)
+        lane |= (sum >> level & 1) << (LEVELS - 1 - level);
+    return lane;
+}
+
+static LLVMValueRef
+is_in(gen *g, lane_set set)
+{
+    if (!g->s->lane_bit)
+        g->s->lane_bit = LLVMBuildShl(g->s->top, gen_i32(g, 1), gen_own_lane(g, g->i32), "");
+    LLVMValueRef hit = LLVMBuildAnd(g->b, g->s->lane_bit, gen_i32(g, (int32_t)set), "");
+    return LLVMBuildICmp(g->b, LLVMIntNE, hit, gen_i32(g, 0), "");
+}
+
+/* Whether two values are computed alike, of the same. */
+static bool
+is_alike(LLVMValueRef x, LLVMValueRef y, unsigned depth)
+{
+    if (x == y)
+        return true;
+    if (!depth || !LLVMIsAInstruction(x) || !LLVMIsAInstruction(y) || LLVMTypeOf(x) != LLVMTypeOf(y))
+        return false;
+    LLVMOpcode code = LLVMGetInstructionOpcode(x);
+    bool pure = code == LLVMAdd || code == LLVMSub || code == LLVMMul || code == LLVMSExt || code == LLVMZExt ||
+                code == LLVMTrunc;
+    if (!pure || code != LLVMGetInstructionOpcode(y))
+        return false;
+    for (int i = 0; i < LLVMGetNumOperands(x); i++)
+        if (!is_alike(LLVMGetOperand(x, (unsigned)i), LLVMGetOperand(y, (unsigned)i), depth - 1))
+            return false;
+    return true;
+}
+
+/* Element numbers, as something that few differ in and a constant. */
+typedef struct numbers {
+    LLVMTypeRef type;
+    LLVMValueRef roots[RT_WARP]; /* nroots of them, of the sums in sets[] */
+    lane_set sets[RT_WARP];
+    uint32_t nroots;
+    int64_t rest[RT_WARP]; /* by lane */
+} numbers;
+
+static LLVMValueRef
+without_constant(LLVMValueRef number, int64_t *constant)
+{
+    *constant = 0;
+    if (LLVMIsAConstantInt(number)) {
+        *constant = LLVMConstIntGetSExtValue(number);
+        return LLVMConstNull(LLVMTypeOf(number));
+    }
+    while (LLVMIsAInstruction(number) && LLVMGetInstructionOpcode(number) == LLVMAdd) {
+        LLVMValueRef right = LLVMGetOperand(number, 1);
+        if (!LLVMIsAConstantInt(right))
+            break;
+        *constant += LLVMConstIntGetSExtValue(right);
+        number = LLVMGetOperand(number, 0);
+    }
+    return number;
+}
+
+/* first: where the array's elements begin; NULL: 0 */
+static void
+add_number(gen *g, numbers *all, const ir_op *op, uint32_t lane, LLVMValueRef first)
+{
+    LLVMValueRef number = gen_number_in_copy(g, op);
+    number = without_constant(number ? number : gen_i64(g, 0), &all->rest[lane]);
+    number = LLVMBuildTrunc(g->b, number, all->type, "");
+    if (first)
+        number = LLVMBuildAdd(g->b, number, LLVMBuildTrunc(g->b, first, all->type, ""), "");
+    uint32_t r = 0;
+    while (r < all->nroots && !is_alike(all->roots[r], number, DEPTH))
+        r++;
+    if (r == all->nroots) {
+        all->roots[r] = number;
+        all->sets[r] = 0;
+        all->nroots++;
+    }
+    all->sets[r] |= (lane_set)1 << lane;
+}
+
+/* what the sums of a set have as a constant: NULL where that differs */
+static LLVMValueRef
+common_constant(const numbers *all)
+{
+    lane_set set = 0;
+    uint32_t first = 0;
+    for (uint32_t r = 0; r < all->nroots; r++)
+        set |= all->sets[r];
+    while (!(set >> first & 1))
+        first++;
+    for (uint32_t l = 0; l < RT_WARP; l++)
+        if ((set >> l & 1) && all->rest[l] != all->rest[first])
+            return NULL;
+    return LLVMConstInt(all->type, (uint64_t)all->rest[first], true);
+}
+
+/* by lane; read once by each, as it does not change while the task runs */
+static LLVMValueRef
+own_constant(gen *g, const numbers *all)
+{
+    LLVMValueRef values[RT_WARP], common = common_constant(all), at = gen_own_lane(g, g->i32);
+    if (common)
+        return common;
+    for (unsigned l = 0; l < RT_WARP; l++)
+        values[l] = LLVMConstInt(all->type, (uint64_t)all->rest[l], true);
+    LLVMValueRef table = LLVMAddGlobal(g->module, LLVMArrayType2(all->type, RT_WARP), "places");
+    LLVMSetInitializer(table, LLVMConstArray2(all->type, values, RT_WARP));
+    LLVMSetLinkage(table, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(table, true);
+    at = LLVMBuildZExt(g->s->top, at, g->i64, "");
+    at = LLVMBuildInBoundsGEP2(g->s->top, all->type, table, &at, 1, "");
+    return gen_invariant(g, LLVMBuildLoad2(g->s->top, all->type, at, ""));
+}
+
+static LLVMValueRef
+own_number(gen *g, const numbers *all)
+{
+    LLVMValueRef number = all->roots[0];
+    for (uint32_t r = 1; r < all->nroots; r++)
+        number = LLVMBuildSelect(g->b, is_in(g, all->sets[r]), all->roots[r], number, "");
+    return LLVMBuildAdd(g->b, number, own_constant(g, all), "");
+}
+
+/* -- to private cells ------------------------------------------------------------------------------------------ */
+
+static LLVMValueRef
+in_direction(gen *g, const ir_op *op, LLVMValueRef first)
+{
+    if (!op->direction || op->beside)
+        return first;
+    LLVMValueRef skip = LLVMBuildNSWMul(g->b, gen_elements(g, op->args[0]), gen_i64(g, op->direction), "");
+    return LLVMBuildAdd(g->b, first, skip, "");
+}
+
+static void
+add_to_cells(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set)
+{
+    numbers all = {.type = g->i32}; /* rows are short */
+    for (uint32_t i = 0; i < q->n; i++)
+        if (set >> lane_of(i) & 1)
+            add_number(g, &all, q->ops[i], lane_of(i),
+                       in_direction(g, q->ops[i], gen_private_sum(g, q->ops[i])->first));
+    LLVMValueRef number = own_number(g, &all);
+    gen_some some = gen_some_begin(g, is_in(g, set));
+    rg_dtype d = (rg_dtype)q->ops[0]->args[0]->type.dtype;
+    gen_simt_private_add_at(g, number, gen_cast(g, d == RG_F16 ? RG_F32 : d, RG_F64, sum));
+    gen_some_end(g, &some);
+}
+
+/* -- to arrays ------------------------------------------------------------------------------------------------- */
+
+static bool
+same_array(const ir_op *a, const ir_op *b)
+{
+    return a->args[0] == b->args[0] && a->plane == b->plane && a->beside == b->beside &&
+           (a->beside || a->direction == b->direction);
+}
+
+static void
+add_to_array(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set, const ir_op *op)
+{
+    const ir_value *buffer = op->args[0];
+    rg_dtype d = (rg_dtype)buffer->type.dtype;
+    numbers all = {.type = g->i64};
+    for (uint32_t i = 0; i < q->n; i++)
+        if (set >> lane_of(i) & 1)
+            add_number(g, &all, q->ops[i], lane_of(i), NULL);
+    LLVMValueRef number = own_number(g, &all), adds = is_in(g, set);
+    if (gen_presence(g, buffer, op->plane) == MAYBE)
+        adds = LLVMBuildAnd(g->b, adds, LLVMBuildIsNotNull(g->b, gen_plane(g, buffer, op->plane), ""), "");
+    LLVMValueRef start = gen_direction(g, buffer, op->plane, op->beside ? 0 : op->direction);
+    gen_some some = gen_some_begin(g, adds);
+    LLVMValueRef at = LLVMBuildInBoundsGEP2(g->b, gen_memory_type(g, d), start, &number, 1, "");
+    gen_atomic_rmw(g, op, d, at, d == RG_F16 ? gen_cast(g, RG_F32, RG_F16, sum) : sum);
+    gen_some_end(g, &some);
+}
+
+/* -- both ------------------------------------------------------------------------------------------------------- */
+
+/* The sums of one array: to its cells if it has any in this launch. */
+static void
+add_to_either(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set, const ir_op *op)
+{
+    const private_sum *cells = gen_private_sum(g, op);
+    if (!cells) {
+        add_to_array(g, q, sum, set, op);
+        return;
+    }
+    LLVMBasicBlockRef own = gen_block(g, "own"), shared = gen_block(g, "shared"), end = gen_block(g, "added");
+    LLVMBuildCondBr(g->b, cells->used, own, shared);
+    gen_at(g, own);
+    add_to_cells(g, q, sum, set);
+    LLVMBuildBr(g->b, end);
+    gen_at(g, shared);
+    add_to_array(g, q, sum, set, op);
+    LLVMBuildBr(g->b, end);
+    gen_at(g, end);
+}
+
+static void
+add_by_array(gen *g, const gen_sums *q, LLVMValueRef sum)
+{
+    lane_set done = 0;
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (done >> lane_of(i) & 1)
+            continue;
+        lane_set set = 0;
+        for (uint32_t k = i; k < q->n; k++)
+            if (same_array(q->ops[i], q->ops[k]))
+                set |= (lane_set)1 << lane_of(k);
+        add_to_either(g, q, sum, set, q->ops[i]);
+        done |= set;
+    }
+}
+
+/* Whether all of the sums' arrays have cells in this launch; NULL: one never has, or there is but one array. */
+static LLVMValueRef
+all_private(gen *g, const gen_sums *q)
+{
+    LLVMValueRef all = NULL;
+    bool several = false;
+    for (uint32_t i = 0; i < q->n; i++) {
+        const private_sum *cells = gen_private_sum(g, q->ops[i]);
+        bool known = false;
+        if (!cells)
+            return NULL;
+        several |= !same_array(q->ops[0], q->ops[i]);
+        for (uint32_t k = 0; k < i && !known; k++)
+            known = gen_private_sum(g, q->ops[k]) == cells;
+        if (!known)
+            all = all ? LLVMBuildAnd(g->s->top, all, cells->used, "") : cells->used;
+    }
+    return several ? all : NULL;
+}
+
+static lane_set
+all_lanes_of(const gen_sums *q)
+{
+    lane_set set = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        set |= (lane_set)1 << lane_of(i);
+    return set;
+}
+
+static void
+add_sums(gen *g, gen_sums *q)
+{
+    LLVMValueRef sum = own_sum(g, q), together = all_private(g, q);
+    if (!together) {
+        add_by_array(g, q, sum);
+        return;
+    }
+    LLVMBasicBlockRef cells = gen_block(g, "cells"), mixed = gen_block(g, "mixed"), end = gen_block(g, "added");
+    LLVMBuildCondBr(g->b, together, cells, mixed);
+    gen_at(g, cells);
+    add_to_cells(g, q, sum, all_lanes_of(q));
+    LLVMBuildBr(g->b, end);
+    gen_at(g, mixed);
+    add_by_array(g, q, sum);
+    LLVMBuildBr(g->b, end);
+    gen_at(g, end);
+}
+
+/* -- when -------------------------------------------------------------------------------------------------------- */
+
+gen_sums *
+gen_sums_begin(gen *g)
+{
+    gen_sums *q = NULL;
+    if (g->options->simt && g->s->task && !gen_is_alone(g)) {
+        q = arena_one(g->scratch, gen_sums);
+        q->outer = g->s->late;
+        g->s->late = q;
+    }
+    return q;
+}
+
+void
+gen_sums_add(gen *g)
+{
+    gen_sums *q = g->s->late;
+    if (!q || !q->n)
+        return;
+    add_sums(g, q);
+    *q = (gen_sums){.outer = q->outer};
+}
+
+void
+gen_sums_end(gen *g, gen_sums *q)
+{
+    if (!q)
+        return;
+    gen_sums_add(g);
+    g->s->late = q->outer;
+}
+
+bool
+gen_sum_late(gen *g, const ir_op *op)
+{
+    gen_sums *q = g->s->late;
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    if (!q || !can_wait(g, op) || !is_formed_late(g, op->args[op->nargs - 1]))
+        return false;
+    if (gen_presence(g, op->args[0], op->plane) == MISSING)
+        return true;
+    if (q->n && q->ops[0]->args[0]->type.dtype != d)
+        gen_sums_add(g);
+    q->ops[q->n++] = op;
+    LLVMValueRef part = gen_get(g, reduction_of(op)->args[0]);
+    take_part(g, q, d == RG_F16 ? gen_cast(g, RG_F16, RG_F32, part) : part);
+    if (q->n == RT_WARP)
+        gen_sums_add(g);
+    return true;
+}
