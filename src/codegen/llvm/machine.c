@@ -34,12 +34,15 @@ static const char *const passes[] = {
 };
 
 /* For GPUs: which addresses are of arrays is told first, while it is plain to see; then tasks come to stand where they are
- * run, and what a thread does stays scalar. */
+ * run, and what a thread does stays scalar. What is the same in all iterations stays in them unless the assembler moves
+ * it: it knows how many registers there are, and that arguments take none. */
 #define OF_THREADS(list) "function(infer-address-spaces),always-inline,cgscc(inline),globaldce,function(" list ")"
+#define CLEAN_THREADS                                                                              \
+    "sroa,early-cse," COMBINE ",simplifycfg,loop(indvars,loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 #define ROLLED UNSWITCH "loop-unroll<O2>,early-cse"
 static const char *const simt_passes[] = {
-    [MACHINE_FULL] = OF_THREADS(CLEAN "," ROLLED),
-    [MACHINE_SHORT] = OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),sroa,gvn," COMBINE ",simplifycfg"),
+    [MACHINE_FULL] = OF_THREADS(CLEAN_THREADS "," ROLLED),
+    [MACHINE_SHORT] = OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,sroa,gvn," COMBINE ",simplifycfg"),
     [MACHINE_QUICK] = OF_THREADS("sroa,early-cse"),
 };
 

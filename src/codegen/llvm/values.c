@@ -154,12 +154,21 @@ gen_at(gen *g, LLVMBasicBlockRef block)
     LLVMPositionBuilderAtEnd(g->b, block);
 }
 
+/* One of constant size stands at the function's beginning: a call before it that is inlined would end the block in which
+ * LLVM looks for what can be in registers. */
 LLVMValueRef
 gen_alloca(gen *g, LLVMTypeRef type, LLVMValueRef count, const char *name)
 {
+    LLVMBuilderRef b = g->s->top;
     if (count)
-        return LLVMBuildArrayAlloca(g->s->top, type, count, name);
-    return LLVMBuildAlloca(g->s->top, type, name);
+        return LLVMBuildArrayAlloca(b, type, count, name);
+    LLVMBasicBlockRef entry = LLVMGetInsertBlock(b);
+    LLVMValueRef first = LLVMGetFirstInstruction(entry);
+    if (first)
+        LLVMPositionBuilderBefore(b, first);
+    LLVMValueRef at = LLVMBuildAlloca(b, type, name);
+    LLVMPositionBuilderAtEnd(b, entry);
+    return at;
 }
 
 LLVMValueRef
