@@ -3,7 +3,7 @@
  *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone, after simplify, and lowered,
  * must stay valid, and must still give what its comments want */
 #include "ircase.h"
-
+#include "ad/ad.h"
 #include "pass/pass.h"
 
 #include <time.h>
@@ -45,6 +45,13 @@ shared_sums(ir_module *m)
     return opt_shared_sums(m);
 }
 
+static bool
+planned(ir_module *m)
+{
+    m->simt = true;
+    return ad_plan(m);
+}
+
 /* as for code generation */
 static bool
 lowered_tape(ir_module *m)
@@ -77,7 +84,7 @@ static const struct {
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
-    {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros},
+    {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"ad_plan", planned},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 

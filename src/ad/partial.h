@@ -2,9 +2,10 @@
 #ifndef AD_PARTIAL_H
 #define AD_PARTIAL_H
 
-#include "ir/ir.h"
+#include "ir/writes.h"
 
-/* Recalls outside of any unwind become recalls of the loops' results. Whether there were any. */
-bool ad_lift_partial(ir_fn *fn);
+/* Recalls outside of any unwind become recalls of the loops' results, or of what is computed from them. Whether there were
+ * any. */
+bool ad_lift_partial(ir_fn *fn, const ir_writes *writes);
 
 #endif

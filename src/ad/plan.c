@@ -485,7 +485,7 @@ ad_plan(ir_module *m)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        changed |= ad_lift_partial(fn);
+        changed |= ad_lift_partial(fn, ir_writes_find(fn));
         ir_see_through_recalls(fn);
         plan p = {.fn = fn, .force = m->plan ? m->plan->force : AD_LEAST_COST};
         mem_owner owns;
