@@ -282,6 +282,7 @@ api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg
     mem_own(&owns, api_free, c);
     c->table = table;
     c->allocator = desc->allocator;
+    c->own_allocator = c->allocator.allocate != NULL;
     if (!c->allocator.allocate)
         c->allocator = (rg_allocator){default_allocate, default_release, NULL};
     c->contraction = !desc->no_contraction;

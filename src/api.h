@@ -85,6 +85,7 @@ struct rg_context {
     const rt_device_table *table;
     rt_device *device;
     rg_allocator allocator;
+    bool own_allocator; /* the caller's */
     bool contraction, checked;
     struct rg_graph *recording; /* NULL: launches are done */
     /* of something that could not report it: told by the next call that waits or launches */

@@ -217,13 +217,15 @@ typedef struct api_mapping {
     int64_t lo; /* bytes from element [0]...[0] to the copy's first */
     size_t bytes;
     uint32_t times; /* that it is mapped by now */
-    bool writes;
+    bool writes, pinned; /* pinned: the device has given the copy */
 } api_mapping;
 
 static void
 mapping_free(const rg_context *c, api_mapping *m)
 {
-    if (m->copy)
+    if (m->copy && m->pinned)
+        c->table->memory->give_pinned(c->device, m->copy);
+    else if (m->copy)
         c->allocator.release(c->allocator.user, m->copy, m->bytes);
     mem_free(m);
 }
@@ -236,17 +238,28 @@ api_mapping_drop(rg_array *a, unsigned plane)
     a->mapped[plane] = NULL;
 }
 
+/* NULL: there is no memory. */
+static char *
+take_copy(const rg_context *c, size_t bytes, bool *pinned)
+{
+    const rt_memory_table *memory = c->table->memory;
+    char *copy = NULL;
+    if (!c->own_allocator && memory->take_pinned)
+        copy = memory->take_pinned(c->device, bytes);
+    *pinned = copy != NULL;
+    return copy ? copy : c->allocator.allocate(c->allocator.user, bytes, ALIGNMENT);
+}
+
 static rg_status
 make_mapping(rg_array *a, unsigned plane)
 {
-    const rg_allocator *from = &a->context->allocator;
     rt_layout layout = api_plane_layout(a, plane);
     api_mapping *m = mem_zalloc(sizeof(*m));
     a->mapped[plane] = m; /* owned by the array from now on */
     int64_t hi;
     rt_layout_span(&layout, &m->lo, &hi);
     m->bytes = hi > m->lo ? (size_t)(hi - m->lo) : 1;
-    m->copy = from->allocate(from->user, m->bytes, ALIGNMENT);
+    m->copy = take_copy(a->context, m->bytes, &m->pinned);
     if (!m->copy)
         return api_error(RG_OUT_OF_MEMORY, "%s: no memory for %zu bytes of the host's copy of its %s",
                          API_SHOWN_NAME(a), m->bytes, api_plane_name(plane));

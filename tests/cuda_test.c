@@ -3,6 +3,7 @@
 #include "fake_cuda.h"
 
 #include "pipeline.h"
+#include "retrograd/retrograd.h"
 #include "rt/device.h"
 #include "rt/gpu/launch.h"
 
@@ -186,6 +187,162 @@ test_memory(void)
         CHECK(!memory);
         closed(d);
     }
+}
+
+/* -- ways between host and device ---------------------------------------------------------------------------------- */
+
+enum { PLENTY = 13 << 20 };
+
+static void
+fill_bytes(unsigned char *to, size_t bytes, unsigned seed)
+{
+    for (size_t i = 0; i < bytes; i++)
+        to[i] = (unsigned char)((i * 37 >> 3) + seed);
+}
+
+/* What is copied goes through pinned memory: small pieces one behind the other, without waiting, large ones through two
+ * stages; memory of the caller's that is pinned as a whole. */
+static void
+test_stages(void *library)
+{
+    int (*allocate)(void **, size_t, unsigned), (*release)(void *), (*push)(void *), (*pop)(void **);
+    *(void **)&push = dlsym(library, "cuCtxPushCurrent_v2");
+    *(void **)&pop = dlsym(library, "cuCtxPopCurrent_v2");
+    *(void **)&allocate = dlsym(library, "cuMemHostAlloc");
+    *(void **)&release = dlsym(library, "cuMemFreeHost");
+    unsigned char *host = mem_alloc(PLENTY), *back = mem_alloc(PLENTY);
+    void *memory, *own, *context = NULL;
+    reset();
+    rt_device *d = opened(NULL);
+    size_t pinned = fake->pinned;
+    fill_bytes(host, PLENTY, 1);
+    CHECK(cuda->memory->allocate(d, PLENTY, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->write(d, memory, host, 100, &error) == RG_OK);
+    CHECK(fake->pinned == pinned + (4 << 20));
+    long calls = fake->calls;
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(cuda->memory->write(d, (char *)memory + i * 4, host + i * 4, 4, &error) == RG_OK);
+    CHECK(fake->calls == calls + 1000); /* nothing but the copies */
+    CHECK(cuda->memory->read(d, back, memory, 4000, &error) == RG_OK && memcmp(host, back, 4000) == 0);
+    CHECK(cuda->memory->write(d, memory, host, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->read(d, back, memory, PLENTY, &error) == RG_OK && memcmp(host, back, PLENTY) == 0);
+    CHECK(fake->pinned == pinned + (8 << 20) && fake->pageable == 0);
+    CHECK(push(library) == 0 && allocate(&own, PLENTY, 0) == 0 && pop(&context) == 0);
+    fill_bytes(own, PLENTY, 2);
+    long copies = fake->copies;
+    CHECK(cuda->memory->write(d, memory, own, PLENTY, &error) == RG_OK);
+    memset(own, 0, PLENTY);
+    CHECK(cuda->memory->read(d, own, memory, PLENTY, &error) == RG_OK);
+    fill_bytes(host, PLENTY, 2);
+    CHECK(memcmp(host, own, PLENTY) == 0 && fake->copies == copies + 2 && fake->pageable == 0);
+    release(own);
+    cuda->memory->release(d, memory, PLENTY);
+    closed(d);
+    mem_free(host);
+    mem_free(back);
+}
+
+/* No pinned memory at all, and room for one stage only: slower, and as right. */
+static void
+test_pageable(int stages)
+{
+    unsigned char *host = mem_alloc(PLENTY), *back = mem_zalloc(PLENTY);
+    void *memory;
+    reset();
+    rt_device *d = opened(NULL);
+    fill_bytes(host, PLENTY, 3);
+    CHECK(cuda->memory->allocate(d, PLENTY, &memory, &error) == RG_OK);
+    fake->fails = "cuMemHostAlloc";
+    fake->fails_with = 2;
+    fake->fails_after = stages;
+    CHECK(stages || !cuda->memory->take_pinned(d, PLENTY));
+    CHECK(cuda->memory->write(d, memory, host, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->write(d, memory, host, 10, &error) == RG_OK);
+    CHECK(fake->pageable == (stages ? 0 : PLENTY + 10));
+    CHECK(cuda->memory->read(d, back, memory, PLENTY, &error) == RG_OK);
+    CHECK(memcmp(host, back, PLENTY) == 0);
+    fake->fails = NULL;
+    cuda->memory->release(d, memory, PLENTY);
+    closed(d);
+    mem_free(host);
+    mem_free(back);
+}
+
+/* Copies on the host for as long as somebody wants them: pinned, and kept for the next who does. */
+static void
+test_pinned(void)
+{
+    void *memory;
+    reset();
+    rt_device *d = opened(NULL);
+    CHECK(cuda->memory->allocate(d, PLENTY, &memory, &error) == RG_OK);
+    CHECK(!cuda->memory->take_pinned(d, 1000));
+    unsigned char *first = cuda->memory->take_pinned(d, PLENTY), *second = cuda->memory->take_pinned(d, PLENTY);
+    size_t pinned = fake->pinned;
+    CHECK(first && second && first != second);
+    fill_bytes(first, PLENTY, 4);
+    long calls = fake->calls;
+    CHECK(cuda->memory->write(d, memory, first, PLENTY, &error) == RG_OK && fake->calls == calls + 1);
+    CHECK(cuda->memory->read(d, second, memory, PLENTY, &error) == RG_OK && memcmp(first, second, PLENTY) == 0);
+    cuda->memory->give_pinned(d, first);
+    CHECK(!cuda->memory->take_pinned(d, (size_t)1 << 50));
+    CHECK(cuda->memory->take_pinned(d, PLENTY - 1000) == (void *)first && fake->pinned == pinned);
+    cuda->memory->give_pinned(d, second);
+    cuda->memory->give_pinned(d, first);
+    void *many[24];
+    for (unsigned i = 0; i < countof(many); i++)
+        CHECK((many[i] = cuda->memory->take_pinned(d, PLENTY)));
+    for (unsigned i = 0; i < countof(many); i++)
+        cuda->memory->give_pinned(d, many[i]);
+    CHECK(fake->pinned < (size_t)300 << 20 && fake->pageable == 0);
+    cuda->memory->release(d, memory, PLENTY);
+    closed(d);
+}
+
+static unsigned taken_here;
+
+static void *
+take_here(void *user, size_t bytes, size_t alignment)
+{
+    void *memory = NULL;
+    taken_here++;
+    return posix_memalign(&memory, alignment, bytes) ? NULL : memory;
+}
+
+static void
+give_here(void *user, void *memory, size_t bytes)
+{
+    taken_here--;
+    free(memory);
+}
+
+/* Mapped arrays: pinned copies, unless the caller says where memory comes from, or there is none. */
+static void
+test_mapping(rg_allocator allocator, const char *fails)
+{
+    enum { COUNT = 1 << 20 };
+    reset();
+    rg_context *rg = NULL;
+    rg_array *array = NULL;
+    rg_context_desc desc = {.device = RG_STR("cuda"), .allocator = allocator};
+    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {COUNT}};
+    CHECK(rg_context_create(&desc, &rg) == RG_OK && rg_array_create(rg, &like, &array) == RG_OK);
+    fake->fails = fails;
+    fake->fails_with = 2;
+    for (unsigned round = 0; round < 3; round++) {
+        float *data = NULL;
+        CHECK(rg_array_map(array, RG_PRIMAL, true, (void **)&data) == RG_OK && data);
+        CHECK(taken_here == (allocator.allocate != NULL));
+        for (size_t i = 0; i < COUNT && data; i++) {
+            CHECK(data[i] == (float)round);
+            data[i] += 1;
+        }
+        rg_array_unmap(array, RG_PRIMAL);
+    }
+    CHECK(rg_sync(rg) == RG_OK && taken_here == 0 && (fails != NULL) == (fake->pageable > 0));
+    rg_array_destroy(array);
+    rg_context_destroy(rg);
+    CHECK(fake->alive == 0 && fake->unsafe == 0);
 }
 
 /* Contexts do not disturb each other, nor what else the thread does with the driver. */
@@ -573,6 +730,13 @@ main(int argc, char **argv)
     test_opening(argv[1], argv[2]);
     test_failing();
     test_memory();
+    test_stages(library);
+    test_pageable(0);
+    test_pageable(1);
+    test_pinned();
+    test_mapping((rg_allocator){0}, NULL);
+    test_mapping((rg_allocator){take_here, give_here, NULL}, NULL);
+    test_mapping((rg_allocator){0}, "cuMemHostAlloc");
     test_several();
     test_launching();
     test_prints();

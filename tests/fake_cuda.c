@@ -6,6 +6,7 @@
 
 #include "rt/cuda/driver.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -13,10 +14,14 @@
 /* The table's prototypes under the driver's own names: what is defined here must agree with it. */
 EXPORT fake_cuda fake = {.version = 12040, .devices = 1, .major = 9, .ranges = 1, .pools = 1, .free = 64 << 20, .step = 1 << 21};
 
+#define ADD(what, n) __atomic_fetch_add(&fake.what, (n), __ATOMIC_RELAXED)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int
 step(const char *symbol)
 {
-    fake.calls++;
+    ADD(calls, 1);
     if (fake.lost)
         return fake.lost;
     if (fake.fails && strcmp(fake.fails, symbol) == 0 && fake.fails_after-- <= 0)
@@ -24,6 +29,7 @@ step(const char *symbol)
     return 0;
 }
 
+#define AT(address) ((void *)(uintptr_t)(address))
 #define CALL(...) EXPORT int __VA_ARGS__; int __VA_ARGS__
 #define STEP \
     do { \
@@ -38,7 +44,7 @@ static int
 make(void **handle)
 {
     *handle = &object;
-    fake.alive++;
+    ADD(alive, 1);
     return 0;
 }
 
@@ -46,7 +52,7 @@ make(void **handle)
 static int
 drop(void)
 {
-    fake.alive--;
+    ADD(alive, -1);
     return fake.lost;
 }
 
@@ -76,24 +82,33 @@ CALL(cuDeviceGetAttribute(int *value, int attribute, int device))
 }
 
 static void *primary = &object;
-static void *stack[16];
-CALL(cuDevicePrimaryCtxRetain(void **context, int device)) { STEP; *context = primary; fake.alive++; return 0; }
+static _Thread_local void *stack[16];
+static _Thread_local unsigned depth;
+CALL(cuDevicePrimaryCtxRetain(void **context, int device)) { STEP; *context = primary; ADD(alive, 1); return 0; }
 CALL(cuDevicePrimaryCtxRelease_v2(int device)) { return drop(); }
 CALL(cuCtxGetCurrent(void **context))
 {
-    *context = fake.contexts ? stack[fake.contexts - 1] : NULL;
+    *context = depth ? stack[depth - 1] : NULL;
     return 0;
 }
-CALL(cuCtxPushCurrent_v2(void *context)) { stack[fake.contexts++] = context; return 0; }
-CALL(cuCtxPopCurrent_v2(void **context)) { *context = stack[--fake.contexts]; return 0; }
+CALL(cuCtxPushCurrent_v2(void *context)) { ADD(contexts, 1); stack[depth++] = context; return 0; }
+CALL(cuCtxPopCurrent_v2(void **context)) { ADD(contexts, -1); *context = stack[--depth]; return 0; }
 
-static bool capturing;
-static int mode;
-/* what may not be done by a thread that records */
+static _Thread_local bool capturing;
+static _Thread_local int mode;
+/* what needs a context that is the thread's */
+static void
+inside(void)
+{
+    ADD(unsafe, !depth);
+}
+
+/* what may not be done by a thread that records, either */
 static void
 unsafe(void)
 {
-    fake.unsafe += capturing && mode != RT_CAPTURE_RELAXED;
+    inside();
+    ADD(unsafe, capturing && mode != RT_CAPTURE_RELAXED);
 }
 
 typedef struct stream {
@@ -103,15 +118,15 @@ CALL(cuStreamCreate(void **made, unsigned flags))
 {
     STEP;
     *made = calloc(1, sizeof(stream));
-    fake.alive++;
+    ADD(alive, 1);
     return 0;
 }
-CALL(cuStreamDestroy_v2(void *s)) { free(s); return drop(); }
+CALL(cuStreamDestroy_v2(void *s)) { inside(); free(s); return drop(); }
 CALL(cuStreamGetCtx(void *s, void **context)) { STEP; *context = primary; return 0; }
 CALL(cuStreamSynchronize(void *s))
 {
     STEP;
-    fake.unsafe += ((stream *)s)->capturing;
+    ADD(unsafe, ((stream *)s)->capturing);
     return 0;
 }
 CALL(cuEventCreate(void **event, unsigned flags)) { STEP; return make(event); }
@@ -126,15 +141,17 @@ CALL(cuModuleLoadDataEx(void **module, const void *image, unsigned count, const 
         if (options[i] == RT_JIT_LOG)
             strcpy(values[i], fake.log);
     STEP;
-    fake.images++;
+    ADD(images, 1);
     return make(module);
 }
-CALL(cuModuleUnload(void *module)) { return drop(); }
+CALL(cuModuleUnload(void *module)) { inside(); return drop(); }
 CALL(cuModuleGetFunction(void **function, void *module, const char *name))
 {
     STEP;
     *function = &object;
+    pthread_mutex_lock(&lock);
     snprintf(fake.entry, sizeof(fake.entry), "%s", name);
+    pthread_mutex_unlock(&lock);
     return 0;
 }
 CALL(cuFuncGetAttribute(int *value, int attribute, void *function)) { STEP; *value = 32; return 0; }
@@ -148,9 +165,10 @@ CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, in
 static int
 launch(unsigned grid, stream *s, void **parameters)
 {
-    fake.launches++;
-    fake.grid = grid;
-    fake.recorded += s->capturing;
+    inside();
+    ADD(launches, 1);
+    ADD(recorded, s->capturing);
+    __atomic_store_n(&fake.grid, grid, __ATOMIC_RELAXED);
     if (fake.run && !s->capturing)
         fake.run(*(void **)parameters[0], parameters[1]);
     return 0;
@@ -166,13 +184,58 @@ CALL(cuLaunchCooperativeKernel(void *function, unsigned grid, unsigned gy, unsig
                                unsigned bz, unsigned shared, void *s, void **parameters))
 {
     STEP;
-    fake.together++;
+    ADD(together, 1);
     return launch(grid, s, parameters);
 }
 #endif
 
+/* -- whose memory is where: kind 1 is the host's that is pinned, 2 the device's, 0 any other */
+
+static struct { char *memory; size_t bytes; int kind; } known[4096];
+static size_t knows;
+
+static void
+know(void *memory, size_t bytes, int kind)
+{
+    pthread_mutex_lock(&lock);
+    if (knows == countof(known))
+        abort();
+    known[knows].memory = memory;
+    known[knows].bytes = bytes;
+    known[knows++].kind = kind;
+    pthread_mutex_unlock(&lock);
+}
+
+static size_t
+forget(void *memory)
+{
+    size_t bytes = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < knows; i++)
+        if (known[i].memory == memory) {
+            bytes = known[i].bytes;
+            known[i] = known[--knows];
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
+static int
+kind_of(const void *memory)
+{
+    int kind = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < knows && !kind; i++)
+        if ((uintptr_t)memory - (uintptr_t)known[i].memory < known[i].bytes)
+            kind = known[i].kind;
+    pthread_mutex_unlock(&lock);
+    return kind;
+}
+
 /* Memory of the device has its size in front. */
 enum { HEAD = 256 };
+
 static int
 take(uint64_t *address, size_t bytes)
 {
@@ -181,9 +244,10 @@ take(uint64_t *address, size_t bytes)
     char *memory = aligned_alloc(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
     memset(memory + HEAD, 0xee, bytes < 1 << 16 ? bytes : 1 << 16);
     memcpy(memory, &bytes, sizeof(bytes));
-    fake.taken += bytes;
-    fake.alive++;
+    ADD(taken, bytes);
     *address = (uint64_t)(uintptr_t)memory + HEAD;
+    know(memory + HEAD, bytes, 2);
+    ADD(alive, 1);
     return 0;
 }
 static int
@@ -192,7 +256,8 @@ give(uint64_t address)
     char *memory = (char *)(uintptr_t)address - HEAD;
     size_t bytes;
     memcpy(&bytes, memory, sizeof(bytes));
-    fake.taken -= bytes;
+    ADD(taken, -bytes);
+    forget(memory + HEAD);
     free(memory);
     return drop();
 }
@@ -204,23 +269,48 @@ CALL(cuMemHostAlloc(void **memory, size_t bytes, unsigned flags))
     STEP;
     unsafe();
     *memory = malloc(bytes);
-    fake.alive++;
+    know(*memory, bytes, 1);
+    ADD(pinned, bytes);
+    ADD(alive, 1);
     return 0;
 }
-CALL(cuMemFreeHost(void *memory)) { free(memory); return drop(); }
+CALL(cuMemFreeHost(void *memory))
+{
+    ADD(pinned, -forget(memory));
+    free(memory);
+    return drop();
+}
 CALL(cuMemHostGetDevicePointer_v2(uint64_t *address, void *memory, unsigned flags))
 {
     STEP;
     *address = (uint64_t)(uintptr_t)memory;
     return 0;
 }
-#define AT(address) ((void *)(uintptr_t)(address))
-CALL(cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s)) { STEP; memcpy(AT(to), from, n); return 0; }
-CALL(cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s)) { STEP; memcpy(to, AT(from), n); return 0; }
+static void
+transfer(const void *host, size_t n)
+{
+    inside();
+    ADD(copies, 1);
+    ADD(pageable, kind_of(host) == 1 ? 0 : n);
+}
+CALL(cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s))
+{
+    STEP;
+    transfer(from, n);
+    memcpy(AT(to), from, n);
+    return 0;
+}
+CALL(cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s))
+{
+    STEP;
+    transfer(to, n);
+    memcpy(to, AT(from), n);
+    return 0;
+}
 CALL(cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s))
 {
     STEP;
-    fake.recorded += ((stream *)s)->capturing;
+    ADD(recorded, ((stream *)s)->capturing);
     memmove(AT(to), AT(from), n);
     return 0;
 }
@@ -250,7 +340,9 @@ CALL(cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned v, size_t width, siz
 CALL(cuPointerGetAttribute(void *value, int attribute, uint64_t address))
 {
     STEP;
-    int found = attribute == RT_POINTER_KIND ? 2 : 0;
+    int kind = kind_of(AT(address)), found = attribute == RT_POINTER_KIND ? kind : 0;
+    if (!kind)
+        return 1;
     memcpy(value, &found, sizeof(found));
     return 0;
 }
@@ -262,17 +354,17 @@ CALL(cuMemPoolTrimTo(void *pool, size_t keep)) { STEP; return 0; }
 CALL(cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, void *pool, void *s))
 {
     STEP;
-    fake.unsafe += ((stream *)s)->capturing;
+    ADD(unsafe, ((stream *)s)->capturing);
     return take(address, bytes);
 }
-CALL(cuMemFreeAsync(uint64_t address, void *s)) { fake.unsafe += ((stream *)s)->capturing; return give(address); }
+CALL(cuMemFreeAsync(uint64_t address, void *s)) { ADD(unsafe, ((stream *)s)->capturing); return give(address); }
 
 CALL(cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t at, unsigned long long flags))
 {
     STEP;
     char *memory = mmap(NULL, bytes + fake.step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     *address = ((uint64_t)(uintptr_t)memory + fake.step - 1) / fake.step * fake.step;
-    fake.alive++;
+    ADD(alive, 1);
     return 0;
 }
 CALL(cuMemAddressFree(uint64_t address, size_t bytes)) { munmap(AT(address), bytes); return drop(); }
@@ -288,16 +380,16 @@ CALL(cuMemCreate(uint64_t *handle, size_t bytes, const rt_driver_memory *propert
     unsafe();
     if (fake.taken + bytes > fake.free)
         return RT_DRIVER_OUT_OF_MEMORY;
-    fake.taken += bytes;
-    fake.alive++;
+    ADD(taken, bytes);
+    ADD(alive, 1);
     *handle = bytes;
     return 0;
 }
-CALL(cuMemRelease(uint64_t handle)) { fake.taken -= handle; return drop(); }
+CALL(cuMemRelease(uint64_t handle)) { ADD(taken, -handle); return drop(); }
 CALL(cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle, unsigned long long flags))
 {
     STEP;
-    fake.alive++;
+    ADD(alive, 1);
     return 0;
 }
 CALL(cuMemUnmap(uint64_t address, size_t bytes)) { return drop(); }
@@ -324,6 +416,6 @@ CALL(cuThreadExchangeStreamCaptureMode(int *how))
 }
 CALL(cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags)) { STEP; return make(executable); }
 CALL(cuGraphUpload(void *executable, void *s)) { STEP; return 0; }
-CALL(cuGraphLaunch(void *executable, void *s)) { STEP; fake.launches++; return 0; }
+CALL(cuGraphLaunch(void *executable, void *s)) { STEP; inside(); ADD(launches, 1); return 0; }
 CALL(cuGraphExecDestroy(void *executable)) { return drop(); }
 CALL(cuGraphDestroy(void *graph)) { return drop(); }

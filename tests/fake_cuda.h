@@ -1,4 +1,5 @@
-/* A driver without a GPU, for tests: memory is the host's, kernels are not run but counted.
+/* A driver without a GPU, for tests: memory is the host's, kernels are not run but counted. Several threads may use it, one
+ * of which sets what it pretends.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TESTS_FAKE_CUDA_H
 #define TESTS_FAKE_CUDA_H
@@ -18,10 +19,12 @@ typedef struct fake_cuda {
     void (*run)(void *record, const void *args); /* in place of a kernel; may be NULL */
     /* what it has seen */
     long alive;     /* objects made and not released */
-    int contexts;   /* on the thread's stack */
+    int contexts;   /* on the threads' stacks */
     long calls, launches, together, recorded, unsafe;
     unsigned grid;
     size_t taken;   /* bytes of memory of the device */
+    size_t pinned, pageable; /* bytes of the host's that are pinned; that were copied from or to others */
+    long copies;    /* between host and device */
     long images;    /* modules loaded */
     char entry[64];
 } fake_cuda;

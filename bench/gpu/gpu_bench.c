@@ -18,6 +18,7 @@ static const struct {
              {"adjoints", part_adjoints},
              {"tape", part_tape},
              {"launches", part_launches},
+             {"transfers", part_transfers},
              {"graph", part_graph},
              {"compile", part_compile}};
 enum { PARTS = sizeof parts / sizeof *parts };

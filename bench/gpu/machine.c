@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,7 +25,11 @@
     X(load, cuModuleLoadData, (void **, const void *)) \
     X(find, cuModuleGetFunction, (void **, void *, const char *)) \
     X(launch, cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **)) \
-    X(memory, cuMemGetInfo_v2, (size_t *, size_t *))
+    X(memory, cuMemGetInfo_v2, (size_t *, size_t *)) \
+    X(pin, cuMemHostAlloc, (void **, size_t, unsigned)) \
+    X(unpin, cuMemFreeHost, (void *)) \
+    X(up, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *)) \
+    X(down, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))
 
 #define MEMBER(name, symbol, types) int(*name) types;
 static struct {
@@ -189,4 +194,30 @@ machine_bare_launch(unsigned blocks, unsigned count)
             return -1.0;
     }
     return 1e3 * (machine_now() - started) / count;
+}
+
+void *
+machine_pin(size_t bytes)
+{
+    void *memory = NULL;
+    if (!machine.stream)
+        return malloc(bytes);
+    return FINE(pin(&memory, bytes, 0)) ? memory : NULL;
+}
+
+void
+machine_unpin(void *memory)
+{
+    if (!machine.stream)
+        free(memory);
+    else if (memory)
+        FINE(unpin(memory));
+}
+
+bool
+machine_copy(void *to, const void *from, size_t bytes, bool up)
+{
+    return (up ? FINE(up((uint64_t)(uintptr_t)to, from, bytes, machine.stream))
+               : FINE(down(to, (uint64_t)(uintptr_t)from, bytes, machine.stream))) &&
+           FINE(wait_stream(machine.stream));
 }

@@ -27,6 +27,12 @@ size_t machine_used(void);
  * `blocks` blocks of 128. */
 double machine_bare_launch(unsigned blocks, unsigned count);
 
+/* Memory of the host's, pinned where there is a GPU; NULL: there is none. */
+void *machine_pin(size_t bytes);
+void machine_unpin(void *memory);
+/* Copies by the driver, up to the device or down, and waits. */
+bool machine_copy(void *to, const void *from, size_t bytes, bool up);
+
 /* Milliseconds, by the host's clock. */
 double machine_now(void);
 

@@ -14,6 +14,8 @@ bool part_adjoints(const settings *s);
 bool part_tape(const settings *s);
 /* What a launch costs. */
 bool part_launches(const settings *s);
+/* Copies between host and device beside the driver's own. */
+bool part_transfers(const settings *s);
 /* Ten gradients in a graph beside the same one by one, also with trip counts that it was not recorded with. */
 bool part_graph(const settings *s);
 /* From source to the first gradient. */

@@ -45,6 +45,10 @@ typedef struct rt_memory_table {
     rg_status (*copy)(rt_device *device, void *to, const void *from, size_t bytes, str *error);
     rg_status (*fill)(rt_device *device, void *to, const void *element, uint32_t size, size_t count, str *error);
     bool (*reaches)(rt_device *device, const void *memory); /* whether kernels can use memory of the caller's */
+    /* Memory of the host's that copies are fastest with; NULL: there is none, or so few bytes do not need it. `write` from
+     * it returns at once, and reads until it is given back. Both functions may be NULL. */
+    void *(*take_pinned)(rt_device *device, size_t bytes);
+    void (*give_pinned)(rt_device *device, void *memory);
 } rt_memory_table;
 
 /* Launches (copies, fills) that are recorded and later done again, as a whole. */

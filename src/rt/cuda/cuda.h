@@ -23,6 +23,13 @@ typedef struct rt_stage {
     bool pending;
 } rt_stage;
 
+/* Pinned memory for a copy of an array's on the host. */
+typedef struct rt_pinned {
+    char *memory;
+    size_t bytes;
+    bool used;
+} rt_pinned;
+
 /* The pool of tape pages and temporary arrays: addresses for all memory of the GPU, memory behind the first `mapped`
  * bytes of them. Where the driver cannot do that, memory that is taken anew when there is to be more. */
 typedef struct rt_tape {
@@ -51,6 +58,7 @@ struct rt_device {
     uint32_t graphs; /* alive */
     rt_stage stage[2];
     unsigned now; /* the one that is filled */
+    vec(rt_pinned) pinned;
     rt_tape tape;
     uint64_t partials, again;  /* rt_gpu_launch's */
     rt_gpu_report *report;     /* as the host sees it; NULL: not made yet */

@@ -276,7 +276,7 @@ close_all(rt_device *d)
         rt_cuda_give(d, d->again);
     rt_cuda_tape_close(d);
     rt_cuda_report_close(d);
-    rt_cuda_stages_close(d);
+    rt_cuda_transfer_close(d);
     if (d->stream)
         driver->stream_wait(d->stream);
     if (d->own_stream)

@@ -1,9 +1,6 @@
-/* Memory of a GPU: taken and given back in the order of the stream, written and read through pinned memory.
+/* Memory of a GPU: taken and given back in the order of the stream, copied and filled there.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/memory.h"
-
-/* bytes of a stage: long enough for the bus's full speed, short enough to copy one while the other is on its way */
-enum { STAGE = 1 << 22, STAGE_ALIGN = 64 };
 
 /* -- taking and giving back ---------------------------------------------------------------------------------------- */
 
@@ -32,8 +29,8 @@ rt_cuda_pool_close(rt_device *d)
     d->pool = NULL;
 }
 
-static rg_status
-no_recording(rt_device *d, const char *what, str *error)
+rg_status
+rt_cuda_refuse_recording(rt_device *d, const char *what, str *error)
 {
     if (!d->recording)
         return RG_OK;
@@ -101,7 +98,7 @@ static rg_status
 take_zeroed(rt_device *d, size_t bytes, void **memory, str *error)
 {
     uint64_t address = 0;
-    rg_status status = no_recording(d, "taken", error);
+    rg_status status = rt_cuda_refuse_recording(d, "taken", error);
     if (!status)
         status = rt_cuda_take(d, bytes, d->stream, &address, error);
     if (!status && bytes)
@@ -132,139 +129,6 @@ cuda_release(rt_device *d, void *memory, size_t bytes)
     if (memory)
         rt_cuda_give(d, map_ptr(memory));
     rt_cuda_leave(&entry);
-}
-
-/* -- stages -------------------------------------------------------------------------------------------------------- */
-
-static rg_status
-open_stage(rt_device *d, rt_stage *stage, str *error)
-{
-    if (stage->memory)
-        return RG_OK;
-    int code = stage->event ? 0 : d->driver.event_create(&stage->event, RT_EVENT_UNTIMED);
-    if (!code)
-        code = d->driver.host_allocate((void **)&stage->memory, STAGE, 0);
-    return rt_cuda_check(d, code, "take pinned memory", error);
-}
-
-void
-rt_cuda_stages_close(rt_device *d)
-{
-    for (unsigned i = 0; i < countof(d->stage); i++) {
-        if (d->stage[i].memory)
-            d->driver.host_release(d->stage[i].memory);
-        if (d->stage[i].event)
-            d->driver.event_destroy(d->stage[i].event);
-        d->stage[i] = (rt_stage){0};
-    }
-}
-
-/* The other stage, as soon as what it held last has been read. */
-static rg_status
-turn_stage(rt_device *d, str *error)
-{
-    rt_stage *full = &d->stage[d->now];
-    rg_status status = RG_OK;
-    if (full->memory) {
-        status = rt_cuda_check(d, d->driver.event_record(full->event, d->stream), "mark the stream", error);
-        full->pending = !status;
-        d->now ^= 1;
-    }
-    rt_stage *next = &d->stage[d->now];
-    if (!status)
-        status = open_stage(d, next, error);
-    if (!status && next->pending)
-        status = rt_cuda_check(d, d->driver.event_wait(next->event), "wait for a copy", error);
-    next->pending = false;
-    next->used = 0;
-    return status;
-}
-
-rg_status
-rt_cuda_write(rt_device *d, uint64_t to, const char *host, size_t bytes, str *error)
-{
-    rg_status status = no_recording(d, "written", error);
-    while (bytes && !status) {
-        rt_stage *stage = &d->stage[d->now];
-        size_t room = stage->memory ? STAGE - stage->used : 0;
-        if (!room) {
-            status = turn_stage(d, error);
-            continue;
-        }
-        size_t n = bytes < room ? bytes : room;
-        memcpy(stage->memory + stage->used, host, n);
-        status = rt_cuda_check(d, d->driver.write(to, stage->memory + stage->used, n, d->stream), "write device memory",
-                               error);
-        stage->used = (stage->used + n + STAGE_ALIGN - 1) & ~(size_t)(STAGE_ALIGN - 1);
-        to += n;
-        host += n;
-        bytes -= n;
-    }
-    return status;
-}
-
-static rg_status
-cuda_write(rt_device *d, void *to, const void *host, size_t bytes, str *error)
-{
-    rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
-    if (!status)
-        status = rt_cuda_write(d, map_ptr(to), host, bytes, error);
-    rt_cuda_leave(&entry);
-    return status;
-}
-
-/* Sends the piece that follows to the stage; what the stage holds for a write is read before, as the stream goes. */
-static rg_status
-fetch_piece(rt_device *d, rt_stage *stage, uint64_t from, size_t bytes, str *error)
-{
-    size_t n = bytes < STAGE ? bytes : STAGE;
-    rg_status status = open_stage(d, stage, error);
-    if (!status)
-        status = rt_cuda_check(d, d->driver.read(stage->memory, from, n, d->stream), "read device memory", error);
-    if (!status)
-        status = rt_cuda_check(d, d->driver.event_record(stage->event, d->stream), "mark the stream", error);
-    return status;
-}
-
-static rg_status
-read_pieces(rt_device *d, char *host, uint64_t from, size_t bytes, str *error)
-{
-    unsigned side = 0;
-    rg_status status = no_recording(d, "read", error);
-    if (!status && bytes)
-        status = fetch_piece(d, &d->stage[0], from, bytes, error);
-    while (bytes && !status) {
-        size_t n = bytes < STAGE ? bytes : STAGE;
-        rt_stage *stage = &d->stage[side];
-        if (bytes > n)
-            status = fetch_piece(d, &d->stage[side ^ 1], from + n, bytes - n, error);
-        if (!status)
-            status = rt_cuda_check(d, d->driver.event_wait(stage->event), "read device memory", error);
-        if (!status)
-            memcpy(host, stage->memory, n);
-        from += n;
-        host += n;
-        bytes -= n;
-        side ^= 1;
-    }
-    /* everything before has ended too: both stages are free */
-    for (unsigned i = 0; i < countof(d->stage) && !status; i++) {
-        d->stage[i].used = 0;
-        d->stage[i].pending = false;
-    }
-    return status ? status : rt_cuda_collect(d, error);
-}
-
-static rg_status
-cuda_read(rt_device *d, void *host, const void *from, size_t bytes, str *error)
-{
-    rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
-    if (!status)
-        status = read_pieces(d, host, map_ptr(from), bytes, error);
-    rt_cuda_leave(&entry);
-    return status;
 }
 
 /* -- on the device ------------------------------------------------------------------------------------------------- */
@@ -345,9 +209,11 @@ cuda_reaches(rt_device *d, const void *memory)
 const rt_memory_table rt_cuda_memory = {
     .allocate = cuda_allocate,
     .release = cuda_release,
-    .write = cuda_write,
-    .read = cuda_read,
+    .write = rt_cuda_write_all,
+    .read = rt_cuda_read_all,
     .copy = cuda_copy,
     .fill = cuda_fill,
     .reaches = cuda_reaches,
+    .take_pinned = rt_cuda_take_pinned,
+    .give_pinned = rt_cuda_give_pinned,
 };

@@ -11,11 +11,18 @@ void rt_cuda_give(rt_device *d, uint64_t address);
 /* What is to be taken back when nothing is recorded any more. */
 void rt_cuda_give_later(rt_device *d);
 
-/* As rt_memory_table's, within an entry. */
-rg_status rt_cuda_write(rt_device *d, uint64_t to, const char *host, size_t bytes, str *error);
-
+/* RG_INVALID while launches are recorded: "device memory cannot be WHAT ..." */
+rg_status rt_cuda_refuse_recording(rt_device *d, const char *what, str *error);
 rg_status rt_cuda_pool_open(rt_device *d, str *error);
 void rt_cuda_pool_close(rt_device *d);
-void rt_cuda_stages_close(rt_device *d);
+
+/* -- transfer.c: rt_memory_table's, and what of it is done within an entry */
+
+rg_status rt_cuda_write(rt_device *d, uint64_t to, const char *host, size_t bytes, str *error);
+rg_status rt_cuda_write_all(rt_device *d, void *to, const void *host, size_t bytes, str *error);
+rg_status rt_cuda_read_all(rt_device *d, void *host, const void *from, size_t bytes, str *error);
+void *rt_cuda_take_pinned(rt_device *d, size_t bytes);
+void rt_cuda_give_pinned(rt_device *d, void *memory);
+void rt_cuda_transfer_close(rt_device *d);
 
 #endif
