@@ -49,7 +49,7 @@ static bool
 planned(ir_module *m)
 {
     m->simt = true;
-    return ad_plan(m);
+    return stage <= IR_STAGE_AD && ad_plan(m);
 }
 
 /* as for code generation */
