@@ -72,6 +72,10 @@ gen_if(gen *g, const ir_op *op)
         gen_region(g, op->regions[0]);
         return;
     }
+    if (g->bet && has_call(op->regions[0])) {
+        gen_bet_if(g, op);
+        return;
+    }
     LLVMBasicBlockRef arms[2] = {gen_block(g, "then"), gen_block(g, "else")}, ends[2];
     LLVMValueRef *values[2];
     uint32_t n;
@@ -79,12 +83,14 @@ gen_if(gen *g, const ir_op *op)
     LLVMValueRef branch = LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);
     if (has_call(op->regions[0]))
         gen_unlikely(g, branch, false);
+    g->aside++;
     for (int i = 0; i < 2; i++) {
         gen_at(g, arms[i]);
         gen_region(g, op->regions[i]);
         values[i] = yielded_groups(g, op->regions[i], groups, n);
         ends[i] = gen_here(g);
     }
+    g->aside--;
     LLVMBasicBlockRef after = gen_block(g, "endif");
     for (int i = 0; i < 2; i++) {
         gen_at(g, ends[i]);
@@ -202,11 +208,14 @@ gen_for(gen *g, const ir_op *op)
     for (uint32_t k = 0; k < n; k++)
         carried[k] = set_phi(g, body->params + 1, &groups[k]);
     counter_own(g, &c, body->params[0]);
+    uint32_t aside = g->aside;
+    g->aside = 0;
     gen_region(g, body);
+    g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, n);
     LLVMValueRef again = counter_next(g, &c, op->attr.step);
     LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
-    LLVMBuildCondBr(g->b, again, loop, after);
+    gen_unroll_chunk(g, op, LLVMBuildCondBr(g->b, again, loop, after));
     LLVMSetSuccessor(enter, 1, after);
     LLVMBasicBlockRef into[2] = {before, end};
     LLVMAddIncoming(c.index, (LLVMValueRef[]){c.lo, c.next_index}, into, 2);
@@ -262,6 +271,8 @@ gen_loop(gen *g, const ir_op *op)
         LLVMAddIncoming(carried[k], &init[k], &before, 1);
     }
     gen_sums *sums = gen_sums_begin(g);
+    uint32_t aside = g->aside;
+    g->aside = 0;
     for (const ir_op *inner = body->first; inner; inner = inner->next) {
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, leaving, nresults, results);
@@ -269,6 +280,7 @@ gen_loop(gen *g, const ir_op *op)
             inner = gen_next(g, inner);
     }
     gen_sums_end(g, sums);
+    g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, loop);

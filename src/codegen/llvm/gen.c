@@ -138,9 +138,18 @@ void
 gen_region(gen *g, const ir_region *r)
 {
     gen_sums *sums = gen_sums_begin(g);
-    for (const ir_op *op = r->first; op; op = op->next)
-        if (op->code != RG_OP_YIELD)
+    bool may_bet = g->options->simt && !g->bet && !g->bet_is_lost && !g->native_math && !g->options->fast_math;
+    const ir_op *look = may_bet ? r->first : NULL, *last;
+    for (const ir_op *op = r->first; op; op = op->next) {
+        if (op->code == RG_OP_YIELD)
+            continue;
+        if (op == look && (last = gen_bet(g, op, &look))) {
+            op = last;
+            look = op->next;
+        } else {
             op = gen_next(g, op);
+        }
+    }
     gen_sums_end(g, sums);
 }
 

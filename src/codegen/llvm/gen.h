@@ -82,6 +82,9 @@ typedef struct gen {
     math_library *math;
     bool has_lanes;       /* some of the kernel's loops run in groups of threads */
     uint32_t inline_room; /* ops of math functions that may still be generated in place */
+    LLVMValueRef bet;     /* where it is noted that a sine's operand was large; NULL: each asks for itself (bet.c) */
+    bool bet_is_lost;     /* math functions are called */
+    uint32_t aside;       /* ifs around, within a loop */
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
@@ -373,6 +376,15 @@ void gen_if(gen *g, const ir_op *op);
 void gen_for(gen *g, const ir_op *op);
 void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
+
+/* chunk.c */
+uint64_t gen_iterations_of_chunk(const ir_op *op);
+void gen_unroll_chunk(gen *g, const ir_op *op, LLVMValueRef branch);
+
+/* bet.c */
+const ir_op *gen_bet(gen *g, const ir_op *op, const ir_op **look);
+bool gen_bets_on(const gen *g, const char *name);
+void gen_bet_if(gen *g, const ir_op *op);
 
 /* private.c */
 bool gen_is_private(const gen *g, const ir_op *op); /* adds to cells, perhaps */

@@ -77,7 +77,7 @@ generate_here(gen *g, const ir_fn *fn, LLVMValueRef *args, LLVMValueRef *results
     turn_back(g, &a);
 }
 
-enum { RESULTS_MAX = 8, ARGS_MAX = 8, LONG_SLOW_PATH = 40 /* ops */ };
+enum { RESULTS_MAX = 8, ARGS_MAX = 8, LONG_SLOW_PATH = 40 /* ops */, DEEP = 2 /* ifs within ifs */ };
 
 static LLVMTypeRef
 function_type(gen *g, const ir_fn *fn)
@@ -212,14 +212,20 @@ own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMVa
     if (!fn)
         return false;
     uint32_t ops = count_ops(fn->body);
-    /* what few threads run, or one by one */
-    bool aside = g->has_lanes && !gen_width(args[0]) && !g->options->simt;
-    if (ops <= g->inline_room && !aside) {
+    LLVMValueRef bet = g->bet;
+    if (!gen_bets_on(g, name))
+        g->bet = NULL;
+    /* what few threads run, or one by one; what stands deep in branches, like the iterations of a chunk's part */
+    bool aside = g->options->simt ? g->aside >= DEEP || g->bet_is_lost : g->has_lanes && !gen_width(args[0]);
+    if (g->bet) {
+        generate_here(g, fn, args, results);
+    } else if (ops <= g->inline_room && !aside) {
         g->inline_room -= ops;
         generate_here(g, fn, args, results);
     } else {
         call_function(g, fn, args, results);
     }
+    g->bet = bet;
     return true;
 }
 

@@ -1,0 +1,247 @@
+/* Sines in straight code: a bet that no operand is large. SPDX-License-Identifier: Apache-2.0
+ *
+ * A sine asks whether its operand is large, and calls a slow path if so: in the threads of a warp a branch, behind which
+ * they have to meet again. Where several follow one another, all are computed the fast way, the answers come together,
+ * and one branch behind the last does everything once more, by calls:
+ *
+ *   %v1 = sin %v0   %v2 = add %v1, %k   %v3 = sin %v2   (fast)
+ *   if large %v0 or large %v2 { the same, each sine a call }
+ *
+ * What stands between is arithmetic, and loads that do not depend on it: wrong numbers do no harm. */
+#include "codegen/llvm/gen.h"
+
+enum { FEWEST = 2, OPS_FOR_EACH = 16, DEPTH = 6 };
+
+typedef struct stretch {
+    const ir_op *last; /* with a sine; NULL: there is none */
+    const ir_op *end;  /* no op before it begins another stretch */
+    uint64_t sines, ops, ops_to_last;
+} stretch;
+
+typedef struct value_list {
+    const ir_value **value;
+    uint32_t n;
+} value_list;
+
+static bool
+is_sine(const ir_op *op)
+{
+    return op->code == RG_OP_SIN || op->code == RG_OP_COS || op->code == RG_OP_TAN;
+}
+
+bool
+gen_bets_on(const gen *g, const char *name)
+{
+    return g->bet && (strcmp(name, "sin") == 0 || strcmp(name, "cos") == 0 || strcmp(name, "sincos") == 0 || strcmp(name, "tan") == 0);
+}
+
+/* -- what a stretch may hold --------------------------------------------------------------------------- */
+
+/* an integer from before the stretch, or computed from such alone */
+static bool
+stands_apart(const ir_value *v, const ir_op *first, unsigned depth)
+{
+    const ir_op *op = v->def;
+    if (v->type.kind == IR_BUFFER || ir_is_const(v, NULL))
+        return true;
+    if (!op) /* of a loop: its index, or what it carries */
+        return v->type.kind == IR_SCALAR && !ir_is_float((rg_dtype)v->type.dtype) && !v->index;
+    if (op->parent == first->parent) {
+        const ir_op *before = first->prev;
+        while (before && before != op)
+            before = before->prev;
+        if (before)
+            return true;
+    } else if (ir_region_inside(first->parent, op->parent)) {
+        return true;
+    }
+    if (!depth || ir_ops[op->code].form == IR_OTHER)
+        return false;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (ir_is_float((rg_dtype)op->args[i]->type.dtype) || !stands_apart(op->args[i], first, depth - 1))
+            return false;
+    return true;
+}
+
+static bool
+is_sure_load(const ir_op *op, const ir_op *first)
+{
+    if (!op->results[0]->type.lanes)
+        return false; /* what is the same for all may need to meet */
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!stands_apart(op->args[i], first, DEPTH))
+            return false;
+    return true;
+}
+
+static bool
+is_sure(const ir_op *op, const ir_op *first)
+{
+    if (op->code == RG_OP_CONST || op->code == RG_OP_SPLAT)
+        return true;
+    if (op->code == RG_OP_LOAD)
+        return is_sure_load(op, first);
+    if (ir_ops[op->code].form == IR_OTHER || op->nresults != 1)
+        return false;
+    bool divides = op->code == RG_OP_DIV || op->code == RG_OP_REM;
+    return !divides || ir_is_float((rg_dtype)op->results[0]->type.dtype) || ir_is_const(op->args[1], NULL);
+}
+
+static bool
+add_op(stretch *s, const ir_op *op, const ir_op *first, uint64_t times)
+{
+    if (!is_sure(op, first))
+        return false;
+    s->sines += is_sine(op) * times;
+    s->ops += op->code != RG_OP_CONST;
+    return true;
+}
+
+/* a chunk's loop of iterations that are straight code */
+static bool
+add_loop(stretch *s, const ir_op *loop, const ir_op *first)
+{
+    uint64_t times = loop->code == RG_OP_FOR ? gen_iterations_of_chunk(loop) : 0;
+    stretch inside = *s;
+    if (!times)
+        return false;
+    ir_for_ops (op, loop->regions[0])
+        if (op->code != RG_OP_YIELD && !add_op(&inside, op, first, times))
+            return false;
+    *s = inside;
+    return true;
+}
+
+static stretch
+find(const ir_op *first)
+{
+    stretch s = {.end = first};
+    for (; s.end && s.end->code != RG_OP_YIELD; s.end = s.end->next) {
+        uint64_t sines = s.sines;
+        if (!add_loop(&s, s.end, first) && !add_op(&s, s.end, first, 1))
+            break;
+        if (s.sines > sines) {
+            s.last = s.end;
+            s.ops_to_last = s.ops;
+        }
+    }
+    return s;
+}
+
+/* -- both ways --------------------------------------------------------------------------------------------- */
+
+/* What the ops of a stretch will leave: their results, and those of sines' twins, which may stand behind it. What came
+ * with a twin before it is there already. */
+static value_list
+left_by(gen *g, const ir_op *first, const ir_op *behind)
+{
+    uint32_t n = 0;
+    for (const ir_op *op = first; op != behind; op = op->next)
+        n += op->nresults + 1;
+    value_list v = {.value = arena_new_n(g->scratch, const ir_value *, n + 1)};
+    for (const ir_op *op = first; op != behind; op = op->next) {
+        if (is_sine(op) && g->s->values[op->results[0]->id])
+            continue;
+        for (uint32_t i = 0; i < op->nresults; i++)
+            v.value[v.n++] = op->results[i];
+        if (is_sine(op) && g->twins && g->twins[op->results[0]->id])
+            v.value[v.n++] = g->twins[op->results[0]->id];
+    }
+    return v;
+}
+
+static LLVMValueRef *
+made_now(gen *g, const value_list *v)
+{
+    LLVMValueRef *made = arena_new_n(g->scratch, LLVMValueRef, v->n + 1);
+    for (uint32_t i = 0; i < v->n; i++)
+        made[i] = g->s->values[v->value[i]->id];
+    return made;
+}
+
+/* a cosine is not there because its sine was */
+static void
+forget(gen *g, const value_list *v)
+{
+    for (uint32_t i = 0; i < v->n; i++)
+        g->s->values[v->value[i]->id] = NULL;
+}
+
+static void
+forget_inside(gen *g, const ir_op *first, const ir_op *behind)
+{
+    for (const ir_op *op = first; op != behind; op = op->next)
+        for (uint32_t i = 0; i < op->nregions; i++)
+            ir_for_ops (inner, op->regions[i])
+                for (uint32_t k = 0; k < inner->nresults; k++)
+                    g->s->values[inner->results[k]->id] = NULL;
+}
+
+static void
+generate(gen *g, const ir_op *first, const ir_op *behind)
+{
+    for (const ir_op *op = first; op != behind; op = op->next)
+        gen_op(g, op);
+}
+
+static void
+join(gen *g, const value_list *v, LLVMValueRef *fast, LLVMBasicBlockRef from[2])
+{
+    LLVMValueRef *slow = made_now(g, v);
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (!fast[i] || !slow[i] || fast[i] == slow[i])
+            continue;
+        LLVMValueRef joined = LLVMBuildPhi(g->b, LLVMTypeOf(slow[i]), "");
+        LLVMAddIncoming(joined, (LLVMValueRef[]){fast[i], slow[i]}, from, 2);
+        gen_set(g, v->value[i], joined);
+    }
+}
+
+static void
+generate_both(gen *g, const ir_op *first, const ir_op *behind)
+{
+    value_list v = left_by(g, first, behind);
+    g->bet = gen_alloca(g, g->i1, NULL, "lost");
+    LLVMBuildStore(g->b, LLVMConstNull(g->i1), g->bet);
+    generate(g, first, behind);
+    LLVMValueRef lost = LLVMBuildLoad2(g->b, g->i1, g->bet, "");
+    LLVMValueRef *fast = made_now(g, &v);
+    LLVMBasicBlockRef again = gen_block(g, "again"), after = gen_block(g, "settled"), from[2] = {gen_here(g)};
+    gen_unlikely(g, LLVMBuildCondBr(g->b, lost, again, after), false);
+    gen_at(g, again);
+    g->bet = NULL;
+    g->bet_is_lost = true;
+    forget(g, &v);
+    forget_inside(g, first, behind);
+    generate(g, first, behind);
+    g->bet_is_lost = false;
+    from[1] = gen_here(g);
+    LLVMBuildBr(g->b, after);
+    gen_at(g, after);
+    join(g, &v, fast, from);
+}
+
+/* Generates a stretch that begins with op; returns its last op, or op if there is none: *look is then the next one that
+ * might begin one. */
+const ir_op *
+gen_bet(gen *g, const ir_op *op, const ir_op **look)
+{
+    stretch s = find(op);
+    *look = s.end == op ? op->next : s.end;
+    if (s.sines < FEWEST || s.ops_to_last > OPS_FOR_EACH * s.sines)
+        return NULL;
+    generate_both(g, op, s.last->next);
+    return s.last;
+}
+
+/* A slow path within a bet: its condition is kept, and the fast way gone. */
+void
+gen_bet_if(gen *g, const ir_op *op)
+{
+    const ir_op *yield = ir_terminator(op->regions[1]);
+    LLVMValueRef before = LLVMBuildLoad2(g->b, g->i1, g->bet, "");
+    LLVMBuildStore(g->b, LLVMBuildOr(g->b, before, gen_get(g, op->args[0]), ""), g->bet);
+    gen_region(g, op->regions[1]);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        gen_set(g, op->results[i], gen_get(g, yield->args[i]));
+}
