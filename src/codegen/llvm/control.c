@@ -192,7 +192,6 @@ gen_for(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     uint32_t n;
-    gen_sums_add(g); /* a long time may pass */
     group *groups = gen_groups(g, op, false, op->nresults, &n);
     counter c = counter_of(g, op);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
@@ -235,7 +234,6 @@ gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups
          LLVMValueRef *results)
 {
     LLVMValueRef leaves = gen_get(g, exit->args[0]);
-    gen_sums_add(g);
     LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         values[k] = gen_get_group(g, exit->args + 1 + groups[k].first, groups[k].n);
@@ -251,7 +249,6 @@ gen_loop(gen *g, const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     uint32_t ncarried, nresults;
-    gen_sums_add(g);
     group *groups = gen_groups(g, op, false, op->nargs, &ncarried);
     group *leaving = gen_groups(g, op, true, op->nresults, &nresults);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, op->nargs + 1);
@@ -274,6 +271,8 @@ gen_loop(gen *g, const ir_op *op)
     uint32_t aside = g->aside;
     g->aside = 0;
     for (const ir_op *inner = body->first; inner; inner = inner->next) {
+        if (gen_ends_sums(inner))
+            gen_sums_add(g);
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, leaving, nresults, results);
         else if (inner->code != RG_OP_YIELD)

@@ -143,6 +143,8 @@ gen_region(gen *g, const ir_region *r)
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == RG_OP_YIELD)
             continue;
+        if (gen_ends_sums(op))
+            gen_sums_add(g);
         if (op == look && (last = gen_bet(g, op, &look))) {
             op = last;
             look = op->next;

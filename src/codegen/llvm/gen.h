@@ -241,6 +241,7 @@ typedef struct gen_sums gen_sums;
 gen_sums *gen_sums_begin(gen *g);
 void gen_sums_end(gen *g, gen_sums *sums);
 void gen_sums_add(gen *g);
+bool gen_ends_sums(const ir_op *op); /* gen_sums_add stands before it */
 bool gen_sum_late(gen *g, const ir_op *op); /* an addition: whether it is put off, and done with */
 bool gen_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */
 

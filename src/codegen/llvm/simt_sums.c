@@ -11,14 +11,24 @@
  *   level 4    lane l has x[the bits of l, the last one first], of all lanes
  *
  * So 32 sums take 31 shuffles and not 160, none of which waits for more than five others. What has no like at a level is
- * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place: one instruction for all. */
+ * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place: one instruction for all.
+ * What goes to one place is added up by each lane before. */
 #include "codegen/llvm/gen.h"
 #include "rt/gpu/gpu.h"
 
 enum { LEVELS = 5, DEPTH = 6 };
 
+/* What this lane adds to a place. */
+typedef struct share {
+    const ir_op *op;
+    const ir_value *mask; /* lanes that have any; NULL: all */
+    LLVMValueRef value;
+} share;
+
 struct gen_sums {
-    gen_sums *outer; /* of the region around */
+    gen_sums *outer;       /* of the region around */
+    share shares[RT_WARP]; /* nshares of them, whose places are met again */
+    uint32_t nshares;
     const ir_op *ops[RT_WARP];
     uint32_t n;
     LLVMValueRef parts[LEVELS + 1]; /* by level: what waits for its like */
@@ -110,11 +120,18 @@ keeps_second(gen *g, unsigned level)
     return *bit;
 }
 
+/* that sums are formed in */
+static rg_dtype
+sum_dtype(const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    return d == RG_F16 ? RG_F32 : d;
+}
+
 static LLVMValueRef
 plus(gen *g, const ir_op *op, LLVMValueRef x, LLVMValueRef y)
 {
-    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    return gen_combine(g, RG_RMW_ADD, d == RG_F16 ? RG_F32 : d, x, y);
+    return gen_combine(g, RG_RMW_ADD, sum_dtype(op), x, y);
 }
 
 /* two parts become one */
@@ -157,6 +174,76 @@ own_sum(gen *g, const gen_sums *q)
             last = meet_itself(g, q, level, before ? before : last);
     }
     return last ? last : q->parts[LEVELS];
+}
+
+/* -- what goes to one place ----------------------------------------------------------------------------------- */
+
+static bool
+same_array(const ir_op *a, const ir_op *b)
+{
+    return a->args[0] == b->args[0] && a->plane == b->plane && a->beside == b->beside &&
+           (a->beside || a->direction == b->direction);
+}
+
+static bool
+same_place(const ir_op *a, const ir_op *b)
+{
+    if (!same_array(a, b) || a->direction != b->direction)
+        return false;
+    for (uint32_t k = 1; k + 1 < a->nargs; k++) {
+        uint64_t x, y;
+        bool equal = a->args[k] == b->args[k];
+        if (!equal && !(ir_is_const(a->args[k], &x) && ir_is_const(b->args[k], &y) && x == y))
+            return false;
+    }
+    return true;
+}
+
+/* before sums are added anyway */
+static bool
+is_met_again(gen *g, const ir_op *op)
+{
+    for (const ir_op *next = op->next; next; next = next->next) {
+        if (gen_ends_sums(next))
+            return false;
+        if (can_wait(g, next) && same_place(op, next))
+            return true;
+    }
+    return false;
+}
+
+/* Lanes that take no part have the identity of additions: that is put off, too. */
+static share
+share_of(gen *g, const ir_op *op)
+{
+    const ir_value *part = reduction_of(op)->args[0];
+    const ir_op *choice = part->def;
+    rg_dtype d = (rg_dtype)part->type.dtype;
+    uint64_t bits;
+    share own = {.op = op};
+    bool masked = choice && choice->code == RG_OP_SELECT && choice->args[0]->type.lanes &&
+                  ir_is_const(choice->args[2], &bits) && bits == ir_identity(d, RG_RMW_ADD);
+    if (masked)
+        own.mask = choice->args[0];
+    own.value = gen_cast(g, d, sum_dtype(op), gen_get(g, masked ? choice->args[1] : part));
+    return own;
+}
+
+static LLVMValueRef
+masked_value(gen *g, const share *own)
+{
+    LLVMValueRef nothing = gen_reduce_identity(g, RG_RMW_ADD, sum_dtype(own->op));
+    return own->mask ? LLVMBuildSelect(g->b, gen_get(g, own->mask), own->value, nothing, "") : own->value;
+}
+
+static void
+add_share(gen *g, share *to, const share *own)
+{
+    if (to->mask == own->mask) {
+        to->value = plus(g, to->op, to->value, own->value);
+        return;
+    }
+    *to = (share){.op = to->op, .value = plus(g, to->op, masked_value(g, to), masked_value(g, own))};
 }
 
 /* -- where they go -------------------------------------------------------------------------------------------- */
@@ -312,19 +399,11 @@ add_to_cells(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set)
                        in_direction(g, q->ops[i], gen_private_sum(g, q->ops[i])->first));
     LLVMValueRef number = own_number(g, &all);
     gen_some some = gen_some_begin(g, is_in(g, set));
-    rg_dtype d = (rg_dtype)q->ops[0]->args[0]->type.dtype;
-    gen_simt_private_add_at(g, number, gen_cast(g, d == RG_F16 ? RG_F32 : d, RG_F64, sum));
+    gen_simt_private_add_at(g, number, gen_cast(g, sum_dtype(q->ops[0]), RG_F64, sum));
     gen_some_end(g, &some);
 }
 
 /* -- to arrays ------------------------------------------------------------------------------------------------- */
-
-static bool
-same_array(const ir_op *a, const ir_op *b)
-{
-    return a->args[0] == b->args[0] && a->plane == b->plane && a->beside == b->beside &&
-           (a->beside || a->direction == b->direction);
-}
 
 static void
 add_to_array(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set, const ir_op *op)
@@ -341,7 +420,7 @@ add_to_array(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set, const ir
     LLVMValueRef start = gen_direction(g, buffer, op->plane, op->beside ? 0 : op->direction);
     gen_some some = gen_some_begin(g, adds);
     LLVMValueRef at = LLVMBuildInBoundsGEP2(g->b, gen_memory_type(g, d), start, &number, 1, "");
-    gen_atomic_rmw(g, op, d, at, d == RG_F16 ? gen_cast(g, RG_F32, RG_F16, sum) : sum);
+    gen_atomic_rmw(g, op, d, at, gen_cast(g, sum_dtype(op), d, sum));
     gen_some_end(g, &some);
 }
 
@@ -445,14 +524,44 @@ gen_sums_begin(gen *g)
     return q;
 }
 
+/* those that are formed */
+static void
+add_formed(gen *g, gen_sums *q)
+{
+    if (q->n)
+        add_sums(g, q);
+    q->n = 0;
+    memset(q->parts, 0, sizeof q->parts);
+}
+
+static void
+form(gen *g, gen_sums *q, const share *own)
+{
+    if (q->n && q->ops[0]->args[0]->type.dtype != own->op->args[0]->type.dtype)
+        add_formed(g, q);
+    q->ops[q->n++] = own->op;
+    take_part(g, q, masked_value(g, own));
+    if (q->n == RT_WARP)
+        add_formed(g, q);
+}
+
+/* Loops take a long time, and leaving one skips what stands behind. */
+bool
+gen_ends_sums(const ir_op *op)
+{
+    return op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF;
+}
+
 void
 gen_sums_add(gen *g)
 {
     gen_sums *q = g->s->late;
-    if (!q || !q->n)
+    if (!q)
         return;
-    add_sums(g, q);
-    *q = (gen_sums){.outer = q->outer};
+    for (uint32_t i = 0; i < q->nshares; i++)
+        form(g, q, &q->shares[i]);
+    q->nshares = 0;
+    add_formed(g, q);
 }
 
 void
@@ -468,17 +577,26 @@ bool
 gen_sum_late(gen *g, const ir_op *op)
 {
     gen_sums *q = g->s->late;
-    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    uint32_t i = 0;
     if (!q || !can_wait(g, op) || !is_formed_late(g, op->args[op->nargs - 1]))
         return false;
     if (gen_presence(g, op->args[0], op->plane) == MISSING)
         return true;
-    if (q->n && q->ops[0]->args[0]->type.dtype != d)
-        gen_sums_add(g);
-    q->ops[q->n++] = op;
-    LLVMValueRef part = gen_get(g, reduction_of(op)->args[0]);
-    take_part(g, q, d == RG_F16 ? gen_cast(g, RG_F16, RG_F32, part) : part);
-    if (q->n == RT_WARP)
-        gen_sums_add(g);
+    share own = share_of(g, op);
+    while (i < q->nshares && !same_place(q->shares[i].op, op))
+        i++;
+    if (i < q->nshares) {
+        add_share(g, &q->shares[i], &own);
+        own = q->shares[i];
+    }
+    bool waits = i < RT_WARP && is_met_again(g, op);
+    if (waits)
+        q->shares[i] = own;
+    if (waits && i == q->nshares)
+        q->nshares++;
+    if (!waits && i < q->nshares)
+        q->shares[i] = q->shares[--q->nshares];
+    if (!waits)
+        form(g, q, &own);
     return true;
 }
