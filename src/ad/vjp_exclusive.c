@@ -60,6 +60,14 @@ find(vjp *v, const ir_value *buffer)
     return NULL;
 }
 
+/* A GPU adds atomically without waiting: it has nothing to choose, where it has such an instruction. */
+static bool
+is_chosen(const ir_op *load)
+{
+    rg_dtype d = (rg_dtype)load->args[0]->type.dtype;
+    return !load->parent->fn->module->simt || (d != RG_F32 && d != RG_F64);
+}
+
 static bool
 open_array(ir_op *op, void *user)
 {
@@ -70,7 +78,7 @@ open_array(ir_op *op, void *user)
         find(v, op->args[0]))
         return true;
     ad_exclusive own = ad_exclusive_find(&v->activity, o->task, op->args[0]);
-    if (own.n)
+    if (own.n && is_chosen(op))
         own.flag = build_flag(v, &own);
     vec_push(&v->exclusive, own);
     return true;
@@ -100,7 +108,7 @@ vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g)
     const ad_exclusive *own = v->in_parallel ? find(v, load->args[0]) : NULL;
     if (!v->in_parallel || (own && !own->why && !own->n)) {
         add(v, load, p, g, false, NULL);
-    } else if (!own || own->why) {
+    } else if (!own || own->why || !own->flag) {
         add(v, load, p, g, true, own ? own->why : NULL);
     } else {
         rg_build_if(v->b, own->flag);

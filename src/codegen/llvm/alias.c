@@ -143,8 +143,8 @@ gen_mark_own(gen *g, LLVMValueRef access)
 }
 
 /* Whether nothing writes to what op loads as long as the launch runs; temporaries change hands. */
-static bool
-stands_still(gen *g, const ir_op *op)
+bool
+gen_stands_still(const gen *g, const ir_op *op)
 {
     if (op->code != RG_OP_LOAD || !g->options->noalias || may_touch(g, op->args[0], temporaries(g)))
         return false;
@@ -158,7 +158,7 @@ void
 gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
 {
     /* GPUs read it through another cache, and need not wait for others */
-    if (g->options->simt && stands_still(g, op) && LLVMIsALoadInst(access))
+    if (g->options->simt && gen_stands_still(g, op) && LLVMIsALoadInst(access))
         gen_invariant(g, access);
     LLVMMetadataRef in[SCOPES_MAX + 1], apart[SCOPES_MAX + 1];
     size_t nin = 0, napart = 0;

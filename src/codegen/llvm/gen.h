@@ -229,6 +229,7 @@ LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 bool gen_has_no_order(gen *g, const ir_op *op);
 
 /* simt_private.c: as private.c */
+bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
@@ -354,6 +355,7 @@ void gen_results(gen *g, const ir_op *yield);
 /* alias.c */
 void gen_make_alias_scopes(gen *g);
 void gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op);
+bool gen_stands_still(const gen *g, const ir_op *op); /* a load: nothing writes there as long as the launch runs */
 LLVMValueRef gen_mark_own(gen *g, LLVMValueRef access); /* tape, cells: memory of ours */
 
 /* rmw.c */

@@ -23,6 +23,13 @@ gen_for_nvidia(const gen *g)
     return g->options->simt && g->options->triple;
 }
 
+/* predicated.c: of arrays, where r->mask holds; `at` is the thread's own element, which others need not have */
+LLVMValueRef gen_load_if(gen *g, const gen_reach *r, LLVMValueRef at);
+void gen_store_if(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value);
+/* an addition whose result nobody asks for, to what other threads may add to as well; r->mask may be NULL */
+bool gen_adds_unseen(const gen *g, rg_dtype d);
+void gen_add_unseen(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value);
+
 /* fast.c: where gen_is_fast, approximations of f32 */
 bool gen_is_fast(const gen *g, LLVMTypeRef type);
 LLVMValueRef gen_fast_division(gen *g, LLVMValueRef x, LLVMValueRef y);

@@ -1,6 +1,6 @@
 /* Read-modify-write of an element: plain where one thread runs, else atomic.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 
 #include <math.h>
 
@@ -112,6 +112,11 @@ LLVMValueRef
 gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
     LLVMAtomicRMWBinOp code;
+    if (op->rmw == RG_RMW_ADD && !op->nresults && gen_adds_unseen(g, d)) {
+        gen_reach r = {.dtype = d, .access = op};
+        gen_add_unseen(g, &r, address, value);
+        return LLVMConstNull(gen_type(g, d));
+    }
     if (op->rmw == RG_RMW_CAS) {
         LLVMValueRef expected = as_bits(g, d, gen_get(g, compared(op)));
         LLVMValueRef pair = compare_exchange(g, op, address, expected, as_bits(g, d, value));

@@ -1,10 +1,10 @@
 /* Elements in memory that a GPU's threads share. SPDX-License-Identifier: Apache-2.0
  *
- * What has lanes is each thread's own: a branch on its mask around a scalar access. What has none is the same in all
- * threads of a warp. It must stay so, whatever else writes there: where lanes disagreed, control that follows from it
- * would no longer be the warp's. So in a task that writes the array all have what the first lane loads. At kernel level
- * the grid's threads load for themselves, and one of them writes. */
-#include "codegen/llvm/gen.h"
+ * What has lanes is each thread's own: a scalar access that its mask holds back, by a branch or a predicate. What has
+ * none is the same in all threads of a warp. It must stay so, whatever else writes there: where lanes disagreed, control
+ * that follows from it would no longer be the warp's. So in a task that writes the array all have what the first lane
+ * loads. At kernel level the grid's threads load for themselves, and one of them writes. */
+#include "codegen/llvm/nvidia.h"
 
 /* -- a thread's own --------------------------------------------------------------------------------- */
 
@@ -15,11 +15,20 @@ gen_own_address(gen *g, const gen_reach *r)
     return offsets ? LLVMBuildGEP2(g->b, gen_memory_type(g, r->dtype), r->at, &offsets, 1, "") : r->at;
 }
 
+/* by a predicate; what lies elsewhere than arrays may be on a stack */
+static bool
+is_held_back(const gen *g, const gen_reach *r)
+{
+    return gen_for_nvidia(g) && r->mask && r->access;
+}
+
 LLVMValueRef
 gen_load_own(gen *g, const gen_reach *r)
 {
     LLVMValueRef at = gen_own_address(g, r);
     gen_some taken = {0};
+    if (is_held_back(g, r))
+        return gen_from_memory(g, r->dtype, gen_load_if(g, r, at));
     if (r->mask)
         taken = gen_some_begin(g, r->mask);
     LLVMValueRef v = LLVMBuildLoad2(g->b, gen_memory_type(g, r->dtype), at, "");
@@ -38,6 +47,10 @@ gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value)
     LLVMValueRef at = gen_own_address(g, r);
     gen_some taken = {0};
     value = gen_to_memory(g, r->dtype, value);
+    if (is_held_back(g, r)) {
+        gen_store_if(g, r, at, value);
+        return;
+    }
     if (r->mask)
         taken = gen_some_begin(g, r->mask);
     LLVMValueRef store = LLVMBuildStore(g->b, value, at);
@@ -51,6 +64,23 @@ static LLVMValueRef
 update(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
 {
     return op->atomic && !gen_is_alone(g) ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
+}
+
+static LLVMValueRef
+update_own(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef at, LLVMValueRef value)
+{
+    if (!r->mask)
+        return update(g, op, r->dtype, at, value);
+    gen_some taken = gen_some_begin(g, r->mask);
+    LLVMValueRef old = update(g, op, r->dtype, at, value);
+    gen_some_end(g, &taken);
+    return gen_some_value(g, &taken, old);
+}
+
+static bool
+is_sum(const ir_op *op)
+{
+    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
 }
 
 /* where additions to cells go on too; what adds to cells has no result */
@@ -73,14 +103,10 @@ gen_rmw_own(gen *g, const ir_op *op)
     LLVMValueRef old = LLVMConstNull(gen_type(g, d));
     if (!r.nothing) {
         LLVMValueRef at = gen_own_address(g, &r), value = gen_get(g, gen_value_of(op));
-        gen_some taken = {0};
-        if (r.mask)
-            taken = gen_some_begin(g, r.mask);
-        old = update(g, op, d, at, value);
-        if (r.mask) {
-            gen_some_end(g, &taken);
-            old = gen_some_value(g, &taken, old);
-        }
+        if (is_sum(op) && gen_adds_unseen(g, d))
+            gen_add_unseen(g, &r, at, value);
+        else
+            old = update_own(g, op, &r, at, value);
     }
     close_private(g, end);
     if (op->nresults)
@@ -140,9 +166,9 @@ may_change(gen *g, const ir_op *op)
 }
 
 static bool
-is_sum(const ir_op *op)
+is_atomic_sum(const ir_op *op)
 {
-    return op->code == RG_OP_RMW && op->atomic && op->rmw == RG_RMW_ADD && !op->nresults;
+    return is_sum(op) && op->atomic;
 }
 
 /* Whether all that the task does there is to add: then it does not matter who has done what before. */
@@ -151,9 +177,9 @@ gen_has_no_order(gen *g, const ir_op *op)
 {
     list_accesses(g);
     for (uint32_t i = 0; i < g->s->naccesses; i++)
-        if (!is_sum(g->s->accesses[i]) && may_meet(g, g->s->accesses[i], op))
+        if (!is_atomic_sum(g->s->accesses[i]) && may_meet(g, g->s->accesses[i], op))
             return false;
-    return is_sum(op) && !gen_is_alone(g);
+    return is_atomic_sum(op) && !gen_is_alone(g);
 }
 
 void

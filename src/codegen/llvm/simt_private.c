@@ -2,12 +2,39 @@
  *
  * As private.c, with which it shares what it is for and where it can be done. Here additions to cells are atomic, which
  * costs a warp nothing as it does not wait for them: a row of cells is for several warps. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
+#include "ir/poly.h"
 #include "rt/gpu/gpu.h"
 
 /* Whether it pays: the task has to take longer than the barrier that it costs, and threads to be many for the cells that
  * are added up. */
 enum { WORK_MIN = 1 << 18, THREADS_MIN = 1024, THREADS_OF_CELL = 16 };
+
+/* -- what is too large ----------------------------------------------------------------------------------------- */
+
+/* As extents and bounds are declared: numbers that are not negative */
+bool
+gen_simt_private_never(const ir_op *parallel, const ir_value *buffer)
+{
+    poly_claims claims = {0}; /* nobody asks: nothing but time follows from the answer */
+    poly elements = poly_const(THREADS_OF_CELL), threads = poly_const(1);
+    uint32_t rank = parallel->attr.rank;
+    for (uint32_t k = 0; buffer->type.kind == IR_BUFFER && k < buffer->type.rank; k++) {
+        poly extent = poly_of_extent(buffer, k, &claims);
+        elements = poly_mul(&elements, &extent);
+    }
+    for (uint32_t k = 0; k < rank; k++) {
+        poly lo = poly_of(parallel->args[k], &claims), hi = poly_of(parallel->args[rank + k], &claims);
+        poly count = poly_add(&hi, &lo, -1);
+        threads = poly_mul(&threads, &count);
+    }
+    vec_free(&claims);
+    poly rest = poly_add(&elements, &threads, -1);
+    bool never = rest.known;
+    for (uint32_t i = 0; i < rest.n; i++)
+        never &= rest.term[i].c >= 0;
+    return never;
+}
 
 /* -- at kernel level ------------------------------------------------------------------------------------------- */
 
@@ -88,46 +115,48 @@ gen_simt_private_enter(gen *g, LLVMValueRef row)
 
 /* Nobody waits for the sum, nor cares for the order. */
 static void
-add_atomically(gen *g, LLVMValueRef cell, LLVMValueRef value)
+add_atomically(gen *g, const gen_reach *r, LLVMValueRef value)
 {
-    LLVMValueRef add = LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, cell, value, LLVMAtomicOrderingMonotonic, false);
-    gen_mark_own(g, add);
+    if (gen_adds_unseen(g, RG_F64)) {
+        gen_add_unseen(g, r, r->at, value);
+        return;
+    }
+    gen_some some = {0};
+    if (r->mask)
+        some = gen_some_begin(g, r->mask);
+    gen_mark_own(g, LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, r->at, value, LLVMAtomicOrderingMonotonic, false));
+    if (r->mask)
+        gen_some_end(g, &some);
 }
 
 void
 gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value)
 {
     LLVMValueRef wide = LLVMBuildZExt(g->b, number, g->i64, "");
-    add_atomically(g, LLVMBuildInBoundsGEP2(g->b, g->f64, g->s->row, &wide, 1, ""), value);
+    gen_reach r = {.dtype = RG_F64, .own = true};
+    r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, g->s->row, &wide, 1, "");
+    add_atomically(g, &r, value);
 }
 
 static void
 add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
 {
-    LLVMValueRef cell = sum->cells, value = gen_get(g, gen_value_of(op)), mask;
+    gen_reach r = {.dtype = RG_F64, .own = true};
+    LLVMValueRef cell = sum->cells, value = gen_get(g, gen_value_of(op));
     if (op->direction && !op->beside) {
         LLVMValueRef skip = LLVMBuildNSWMul(g->b, gen_elements(g, op->args[0]), gen_i64(g, op->direction), "");
         cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
     }
     value = gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, value);
     if (gen_lanes_of(op)) {
-        gen_reach r = {.dtype = RG_F64, .own = true};
         gen_reach_from(g, op, &r, g->f64, cell, true);
-        cell = gen_own_address(g, &r);
-        mask = r.mask;
+        r.at = gen_own_address(g, &r);
     } else {
         LLVMValueRef number = gen_number_in_copy(g, op);
-        if (number)
-            cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "");
-        mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
+        r.at = number ? LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "") : cell;
+        r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
     }
-    if (!mask) {
-        add_atomically(g, cell, value);
-        return;
-    }
-    gen_some some = gen_some_begin(g, mask);
-    add_atomically(g, cell, value);
-    gen_some_end(g, &some);
+    add_atomically(g, &r, value);
 }
 
 /* As gen_private_add. */
