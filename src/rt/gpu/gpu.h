@@ -53,6 +53,7 @@ typedef struct rt_gpu_thread {
     rt_gpu_worker kernel; /* the kernel-level code */
     /* of the task: threads, and how many a piece has; pieces, that which comes next, how far to the one after it */
     int64_t n, piece, pieces, at, step;
+    int64_t rows;   /* pieces that belong to blocks: the first so many */
     int64_t ran;    /* the piece that was given out last */
     char *start, *bottom; /* where the tape stood before it, and before the task */
     int32_t flags;

@@ -27,6 +27,7 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
     reset_worker(&thread->worker, (int32_t)rt_grid_warp());
     reset_worker(&thread->kernel, -1);
     thread->flags = thread->phase = 0;
+    thread->pieces = thread->rows = 0;
     thread->wrote = thread->read = 0;
     thread->base = 0;
     thread->heap = 0;
@@ -69,24 +70,27 @@ settle(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
     launch->arrived = 0;
 }
 
-/* At the end of a task, or of a phase of it. Pages of one that leaves nothing on its tapes are free again: those from
- * `base` on. */
+/* At the end of a task, or of a phase of it, which has so many pieces behind its rows. Pages of one that leaves nothing on
+ * its tapes are free again: those from `base` on. */
 static void
-settle_task(rt_gpu_launch *launch, uint32_t base)
+settle_task(rt_gpu_launch *launch, uint32_t base, uint32_t shared)
 {
     if (launch->top > base)
         launch->top = base;
     if (launch->head > launch->now_tail) /* asked for in vain */
         launch->head = launch->now_tail;
+    if (launch->given > shared)
+        launch->given = shared;
     launch->now_head = launch->head;
     launch->now_tail = launch->tail;
-    if (launch->now_fault || launch->now_head >= launch->now_tail)
-        launch->head = launch->tail = launch->now_head = launch->now_tail = 0;
+    launch->now_left = launch->now_head < launch->now_tail || launch->given < shared;
+    if (launch->now_fault || !launch->now_left)
+        launch->given = launch->head = launch->tail = launch->now_head = launch->now_tail = 0;
 }
 
 /* Takes no thread's record, which else would have to be in memory. */
 static RT_SLOW void
-meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, rt_gpu_settles what)
+meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, uint32_t shared, rt_gpu_settles what)
 {
     rt_block_sync();
     if (rt_block_thread() < RT_WARP) {
@@ -98,7 +102,7 @@ meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, rt_gpu
                 rt_grid_fence();
                 settle(launch, limit, heap);
                 if (what == RT_SETTLES_TASK)
-                    settle_task(launch, base);
+                    settle_task(launch, base, shared);
                 launch->now_top = launch->top;
                 rt_grid_fence();
                 rt_grid_store32(&launch->generation, generation + 1);
@@ -116,7 +120,8 @@ RT_IN_PLACE void
 rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
 {
     uint32_t keeps = thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
-    meet(thread->launch, rt_gpu_page_limit(thread), heap_pages(thread), keeps ? UINT32_MAX : thread->base, what);
+    meet(thread->launch, rt_gpu_page_limit(thread), heap_pages(thread), keeps ? UINT32_MAX : thread->base,
+         (uint32_t)(thread->pieces - thread->rows), what);
     thread->wrote = thread->read = 0;
 }
 
@@ -176,7 +181,7 @@ report(const rt_gpu_launch *launch, rt_gpu_report *to)
 static void
 clean(rt_gpu_launch *launch)
 {
-    launch->top = launch->head = launch->tail = 0;
+    launch->top = launch->head = launch->tail = launch->given = launch->now_left = 0;
     launch->now_top = launch->now_head = launch->now_tail = launch->now_fault = 0;
     launch->fault = launch->most = launch->arrived = launch->left = 0;
     launch->place = 0;

@@ -51,6 +51,7 @@ struct rt_gpu_launch {
     _Alignas(128) uint32_t fault; /* not 0: who met it fills the three behind it */
     uint32_t place;
     uint64_t needed, limit;
+    _Alignas(128) uint32_t given;      /* of the pieces behind all rows */
     _Alignas(128) uint32_t head, tail; /* of `again` */
     uint64_t taped;                    /* bytes and pages that recording tasks have left with their warps */
     uint64_t depths;
@@ -59,6 +60,7 @@ struct rt_gpu_launch {
     _Alignas(128) uint32_t generation; /* of the barrier: goes on from launch to launch */
     /* what the last block at the barrier has found, for all to read until the next */
     uint32_t now_top, now_head, now_tail, now_fault;
+    uint32_t now_left; /* whether the task has pieces that nobody has run */
     uint32_t most; /* pages used */
 };
 

@@ -1,12 +1,13 @@
 /* Parallel loops: who runs which piece. SPDX-License-Identifier: Apache-2.0
  *
  *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
- *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn. (A counter of the whole
- *                grid would be what all warps wait for: 1 ns each on an H200.)
+ *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn. What stands behind all
+ *                rows, a quarter, goes to whoever asks first. (A counter of the whole grid for all pieces would be what all
+ *                warps wait for: 1 ns each on an H200.)
  *   kept tapes   plain; the task that rewinds runs them last to first
  *   repeated     balanced; a warp that finds no page notes its piece and what is left of its block's row, and stops.
- *                When all have come together all pages go back, and an eighth of the warps runs what is noted; then an
- *                eighth of these, at last one alone. What does not fit then is a fault.
+ *                When all have come together all pages go back, and an eighth of the warps runs what is noted, and what
+ *                nobody had asked for; then an eighth of these, at last one alone. What does not fit then is a fault.
  *   once         a piece that has changed arrays before it asks for pages must find them: the first warps alone run pieces, so
  *                many as have SHARE pages each of what is left. Where tapes are kept, of all that there is: the task that
  *                takes them back has the same warps.
@@ -16,6 +17,7 @@
 enum {
     SHARE = 8, /* pages: loops that drop frames when the room gets narrow make do with so many */
     LADDER = 3, /* log2 of how many times fewer warps run the next phase */
+    SHARED = 2, /* log2 of the part of the pieces that is behind all rows */
     PIECES = 28 /* log2 of how many there are at most: all warps of a block may skip a row to its end */
 };
 
@@ -65,6 +67,11 @@ rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
     thread->n = n > 0 ? n : 0;
     thread->piece = piece_size(thread->n, flags & RT_GPU_LANES ? RT_WARP : 1, warps, flags);
     thread->pieces = (thread->n + thread->piece - 1) / thread->piece;
+    thread->rows = thread->pieces;
+    if (is_balanced(flags) && warps < rt_grid_warps())
+        thread->rows = 0;
+    else if (is_balanced(flags) && (flags & RT_GPU_BALANCES))
+        thread->rows -= thread->pieces >> SHARED;
     thread->flags = is_balanced(flags) ? flags : flags & ~(RT_GPU_BALANCES | RT_GPU_REPEATS);
     thread->at = warp < warps ? warp : -1;
     thread->step = warps;
@@ -109,8 +116,8 @@ noted_piece(rt_gpu_thread *thread)
     return (int64_t)(noted >> 1) - 1;
 }
 
-/* The next of the block's row that none of its warps has run; at least the task's `pieces`: there is none, or a fault has
- * ended the task. One lane looks for all: they must not see a fault at different times. */
+/* The next of the block's row that none of its warps has run; at least `rows`: there is none, or a fault has ended the
+ * task. One lane looks for all: they must not see a fault at different times. */
 static inline int64_t
 next_in_row(rt_gpu_thread *thread, uint32_t taken)
 {
@@ -120,23 +127,27 @@ next_in_row(rt_gpu_thread *thread, uint32_t taken)
     return (int64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
 }
 
-/* Few warps take their pieces from one counter of the grid, that of noted pieces: the task notes none. */
-static RT_SLOW int64_t
-next_of_few(rt_gpu_launch *launch)
+/* ... and of those behind the rows; at least `pieces`. */
+static inline int64_t
+next_of_all(rt_gpu_thread *thread)
 {
-    uint32_t i = UINT32_MAX;
+    rt_gpu_launch *launch = thread->launch;
+    uint32_t i = 1u << PIECES;
     if (rt_warp_lane() == 0 && !launch->fault)
-        i = rt_grid_add32(&launch->head, 1);
-    return (int64_t)rt_warp_take32(i, 0);
+        i = rt_grid_add32(&launch->given, 1);
+    return thread->rows + rt_warp_take32(i, 0);
 }
 
-/* Of a task that balances; which the warps of a block share, or where they are few, all. */
+/* Of a task that balances; few warps have no rows. */
 static inline int64_t
 next_balanced(rt_gpu_thread *thread, int32_t flags)
 {
-    if (!(flags & RT_GPU_ONCE) || thread->slots == (int32_t)rt_grid_warps())
-        return next_in_row(thread, 1);
-    return thread->worker.index < thread->slots ? next_of_few(thread->launch) : -1;
+    int64_t piece = thread->rows;
+    if ((flags & RT_GPU_ONCE) && thread->worker.index >= thread->slots)
+        return -1;
+    if (piece > 0)
+        piece = next_in_row(thread, 1);
+    return piece < thread->rows ? piece : next_of_all(thread);
 }
 
 static void
@@ -156,7 +167,7 @@ stop(rt_gpu_thread *thread)
     if (thread->phase == 0)
         rest = next_in_row(thread, 1u << PIECES);
     note(thread, thread->ran, 0);
-    if (rest >= 0 && rest < thread->pieces)
+    if (rest >= 0 && rest < thread->rows)
         note(thread, rest, 1);
     thread->worker.failed = 0;
     thread->worker.cursor = thread->start;
@@ -177,7 +188,7 @@ next_phase(rt_gpu_thread *thread)
 {
     rt_gpu_barrier(thread, RT_SETTLES_TASK);
     give_back(thread);
-    if (thread->launch->now_fault || thread->launch->now_head >= thread->launch->now_tail)
+    if (thread->launch->now_fault || !thread->launch->now_left)
         return 0;
     thread->phase++;
     thread->active = thread->active >> LADDER ? thread->active >> LADDER : 1;
@@ -197,11 +208,13 @@ repeated_piece(rt_gpu_thread *thread)
         return -1;
     if (rt_warp_take32(thread->launch->fault, 0)) /* as it was lately, for all lanes alike */
         return -1;
-    if (piece < 0 || piece >= thread->pieces)
+    if (piece < 0 || piece >= thread->rows)
         piece = noted_piece(thread);
     if (thread->at >= 0)
         thread->at = piece + rt_grid_blocks();
-    return piece;
+    if (piece < 0)
+        piece = next_of_all(thread);
+    return piece < thread->pieces ? piece : -1;
 }
 
 /* What the warp runs when its block's row is empty, or when it has found no page. */
