@@ -233,6 +233,7 @@ static void
 gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups, uint32_t n,
          LLVMValueRef *results)
 {
+    gen_adds_before(g, exit);
     LLVMValueRef leaves = gen_get(g, exit->args[0]);
     LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
@@ -278,6 +279,7 @@ gen_loop(gen *g, const ir_op *op)
         else if (inner->code != RG_OP_YIELD)
             inner = gen_next(g, inner);
     }
+    gen_adds_end(g);
     gen_sums_end(g, sums);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);

@@ -26,6 +26,7 @@ scalar_op(gen *g, const ir_op *op)
 void
 gen_op(gen *g, const ir_op *op)
 {
+    gen_adds_before(g, op);
     if (ir_ops[op->code].form != IR_OTHER) {
         if (!gen_pair(g, op))
             scalar_op(g, op);
@@ -152,6 +153,7 @@ gen_region(gen *g, const ir_region *r)
             op = gen_next(g, op);
         }
     }
+    gen_adds_end(g);
     gen_sums_end(g, sums);
 }
 

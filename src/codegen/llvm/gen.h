@@ -60,6 +60,7 @@ typedef struct scope {
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
     LLVMValueRef row; /* GPUs: of their cells; may be NULL there */
+    struct gen_adds *adds; /* each thread's own: those that wait for more */
     struct gen_sums *late; /* those of the region that are put off */
     bool *formed_late;     /* by id: sums of lanes that are formed with others */
     LLVMValueRef lane_bits[5], lane_bit; /* of the lane's number, the highest first; 1 << the number */
@@ -233,9 +234,16 @@ bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* i
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
+void gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
 /* to a cell of this thread's row */
 void gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value);
+
+/* simt_adds.c: additions of each thread that wait for more of them, until another op comes or the region ends */
+typedef struct gen_adds gen_adds;
+bool gen_add_waits(gen *g, const ir_op *op); /* whether it is one, and put off */
+void gen_adds_before(gen *g, const ir_op *op);
+void gen_adds_end(gen *g);
 
 /* simt_sums.c: sums of a warp's lanes, many at once. A region's are put off until it ends, or gen_sums_add. */
 typedef struct gen_sums gen_sums;

@@ -26,7 +26,7 @@ gen_for_nvidia(const gen *g)
 /* predicated.c: of arrays, where r->mask holds; `at` is the thread's own element, which others need not have */
 LLVMValueRef gen_load_if(gen *g, const gen_reach *r, LLVMValueRef at);
 void gen_store_if(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value);
-/* an addition whose result nobody asks for, to what other threads may add to as well; r->mask may be NULL */
+/* an addition whose result nobody asks for, to what other threads may add to as well; r->mask is the caller's */
 bool gen_adds_unseen(const gen *g, rg_dtype d);
 void gen_add_unseen(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value);
 

@@ -108,7 +108,7 @@ gen_store_if(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value)
     gen_mark_reach(g, r, instruction(g, text, registers, g->nothing, args, 3, false));
 }
 
-/* -- additions that nobody waits for ---------------------------------------------------------------------------- */
+/* -- additions that nobody waits for, in a branch: assemblers make one of a predicate --------------------------- */
 
 bool
 gen_adds_unseen(const gen *g, rg_dtype d)
@@ -121,8 +121,8 @@ gen_add_unseen(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value)
 {
     char text[64], registers[16];
     form f = form_of(g, r->dtype);
-    snprintf(text, sizeof text, "%sred.relaxed.gpu.global.add.%s [$0], $1;", r->mask ? "@$2 " : "", f.suffix);
-    snprintf(registers, sizeof registers, "l,%s%s", f.letter, r->mask ? ",b" : "");
-    LLVMValueRef args[3] = {in_global(g, at), value, r->mask};
-    gen_mark_reach(g, r, instruction(g, text, registers, g->nothing, args, r->mask ? 3 : 2, false));
+    snprintf(text, sizeof text, "red.relaxed.gpu.global.add.%s [$0], $1;", f.suffix);
+    snprintf(registers, sizeof registers, "l,%s", f.letter);
+    LLVMValueRef args[2] = {in_global(g, at), value};
+    gen_mark_reach(g, r, instruction(g, text, registers, g->nothing, args, 2, false));
 }

@@ -66,49 +66,26 @@ update(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
     return op->atomic && !gen_is_alone(g) ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
 }
 
-static LLVMValueRef
-update_own(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef at, LLVMValueRef value)
-{
-    if (!r->mask)
-        return update(g, op, r->dtype, at, value);
-    gen_some taken = gen_some_begin(g, r->mask);
-    LLVMValueRef old = update(g, op, r->dtype, at, value);
-    gen_some_end(g, &taken);
-    return gen_some_value(g, &taken, old);
-}
-
-static bool
-is_sum(const ir_op *op)
-{
-    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
-}
-
-/* where additions to cells go on too; what adds to cells has no result */
-static void
-close_private(gen *g, LLVMBasicBlockRef end)
-{
-    if (!end)
-        return;
-    LLVMBuildBr(g->b, end);
-    gen_at(g, end);
-}
-
 /* Each thread for itself: they may have one element only if the update is atomic. */
 void
 gen_rmw_own(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    LLVMBasicBlockRef end = gen_simt_private_add(g, op);
-    gen_reach r = gen_elements_of(g, op, true);
     LLVMValueRef old = LLVMConstNull(gen_type(g, d));
+    if (gen_add_waits(g, op))
+        return;
+    gen_reach r = gen_elements_of(g, op, true);
     if (!r.nothing) {
         LLVMValueRef at = gen_own_address(g, &r), value = gen_get(g, gen_value_of(op));
-        if (is_sum(op) && gen_adds_unseen(g, d))
-            gen_add_unseen(g, &r, at, value);
-        else
-            old = update_own(g, op, &r, at, value);
+        gen_some taken = {0};
+        if (r.mask)
+            taken = gen_some_begin(g, r.mask);
+        old = update(g, op, d, at, value);
+        if (r.mask) {
+            gen_some_end(g, &taken);
+            old = gen_some_value(g, &taken, old);
+        }
     }
-    close_private(g, end);
     if (op->nresults)
         gen_set(g, op->results[0], old);
 }
@@ -166,9 +143,9 @@ may_change(gen *g, const ir_op *op)
 }
 
 static bool
-is_atomic_sum(const ir_op *op)
+is_sum(const ir_op *op)
 {
-    return is_sum(op) && op->atomic;
+    return op->code == RG_OP_RMW && op->atomic && op->rmw == RG_RMW_ADD && !op->nresults;
 }
 
 /* Whether all that the task does there is to add: then it does not matter who has done what before. */
@@ -177,9 +154,9 @@ gen_has_no_order(gen *g, const ir_op *op)
 {
     list_accesses(g);
     for (uint32_t i = 0; i < g->s->naccesses; i++)
-        if (!is_atomic_sum(g->s->accesses[i]) && may_meet(g, g->s->accesses[i], op))
+        if (!is_sum(g->s->accesses[i]) && may_meet(g, g->s->accesses[i], op))
             return false;
-    return is_atomic_sum(op) && !gen_is_alone(g);
+    return is_sum(op) && !gen_is_alone(g);
 }
 
 void
@@ -241,6 +218,16 @@ first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMV
     if (waits)
         gen_warp_sync(g);
     return op->nresults ? gen_take_first(g, old) : old;
+}
+
+/* where additions to cells go on too; what adds to cells has no result */
+static void
+close_private(gen *g, LLVMBasicBlockRef end)
+{
+    if (!end)
+        return;
+    LLVMBuildBr(g->b, end);
+    gen_at(g, end);
 }
 
 void

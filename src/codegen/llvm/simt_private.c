@@ -117,14 +117,13 @@ gen_simt_private_enter(gen *g, LLVMValueRef row)
 static void
 add_atomically(gen *g, const gen_reach *r, LLVMValueRef value)
 {
-    if (gen_adds_unseen(g, RG_F64)) {
-        gen_add_unseen(g, r, r->at, value);
-        return;
-    }
     gen_some some = {0};
     if (r->mask)
         some = gen_some_begin(g, r->mask);
-    gen_mark_own(g, LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, r->at, value, LLVMAtomicOrderingMonotonic, false));
+    if (gen_adds_unseen(g, RG_F64))
+        gen_add_unseen(g, r, r->at, value);
+    else
+        gen_mark_own(g, LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, r->at, value, LLVMAtomicOrderingMonotonic, false));
     if (r->mask)
         gen_some_end(g, &some);
 }
@@ -138,24 +137,41 @@ gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value)
     add_atomically(g, &r, value);
 }
 
+static LLVMValueRef
+cells_of(gen *g, const ir_op *op, const private_sum *sum)
+{
+    if (!op->direction || op->beside)
+        return sum->cells;
+    LLVMValueRef skip = LLVMBuildNSWMul(g->b, gen_elements(g, op->args[0]), gen_i64(g, op->direction), "");
+    return LLVMBuildInBoundsGEP2(g->b, g->f64, sum->cells, &skip, 1, "");
+}
+
+static LLVMValueRef
+value_for_cell(gen *g, const ir_op *op)
+{
+    return gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, gen_get(g, gen_value_of(op)));
+}
+
+/* This thread's addition, whatever op's mask says. */
+void
+gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum)
+{
+    gen_reach r = {.dtype = RG_F64, .own = true};
+    LLVMValueRef value = value_for_cell(g, op);
+    gen_reach_from(g, op, &r, g->f64, cells_of(g, op, sum), true);
+    r.at = gen_own_address(g, &r);
+    r.mask = NULL;
+    add_atomically(g, &r, value);
+}
+
 static void
 add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
 {
-    gen_reach r = {.dtype = RG_F64, .own = true};
-    LLVMValueRef cell = sum->cells, value = gen_get(g, gen_value_of(op));
-    if (op->direction && !op->beside) {
-        LLVMValueRef skip = LLVMBuildNSWMul(g->b, gen_elements(g, op->args[0]), gen_i64(g, op->direction), "");
-        cell = LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &skip, 1, "");
-    }
-    value = gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, value);
-    if (gen_lanes_of(op)) {
-        gen_reach_from(g, op, &r, g->f64, cell, true);
-        r.at = gen_own_address(g, &r);
-    } else {
-        LLVMValueRef number = gen_number_in_copy(g, op);
-        r.at = number ? LLVMBuildInBoundsGEP2(g->b, g->f64, cell, &number, 1, "") : cell;
-        r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    }
+    gen_reach r = {.dtype = RG_F64, .own = true, .at = cells_of(g, op, sum)};
+    LLVMValueRef value = value_for_cell(g, op), number = gen_number_in_copy(g, op);
+    if (number)
+        r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, r.at, &number, 1, "");
+    r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
     add_atomically(g, &r, value);
 }
 
