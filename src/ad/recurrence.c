@@ -12,7 +12,8 @@
  * Iterations wait for each other only for %g: what it is multiplied by, %f being recalled, is computed
  * aside, forwards even (derive.c). That is worth an operation more for one adjoint, not for a matrix of
  * them: loops that carry several are left alone, but for sums that nothing else in the loop reads. Such a
- * sum's terms may be added in any order (flag fast), so that a loop without frames runs in vectors. */
+ * sum's terms may be added in any order (flag fast), so that a loop without frames runs in vectors. On a GPU sums count:
+ * there other warps run while one waits, and each term takes operations more. */
 #include "ad/ad.h"
 #include "ad/emit.h"
 
@@ -119,7 +120,7 @@ is_sum(const uint32_t *uses, const ir_value *param, const ir_value *next)
     return uses[param->id] == 1 && uses[next->id] == 1;
 }
 
-/* The one adjoint that goes from iteration to iteration; NULL: there is none, or several. */
+/* The one adjoint that goes from iteration to iteration; NULL: there is none, or too many. */
 static ir_value *
 only_carried(const uint32_t *uses, const ir_op *unwind)
 {
@@ -130,7 +131,7 @@ only_carried(const uint32_t *uses, const ir_op *unwind)
         ir_value *param = body->params[1 + i];
         if (param->type.kind != IR_SCALAR || !ir_is_float((rg_dtype)param->type.dtype))
             return NULL;
-        if (is_sum(uses, param, yield->args[i]))
+        if (!unwind->parent->fn->module->simt && is_sum(uses, param, yield->args[i]))
             continue;
         if (found)
             return NULL;
