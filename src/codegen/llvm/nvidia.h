@@ -16,6 +16,9 @@ unsigned nvidia_number(const char *cpu);
 /* Where libdevice is: the caller's path, or that of a CUDA toolkit; false: nowhere. */
 bool nvidia_libdevice(const char *path, str *out);
 
+/* counters.c: addresses are computed from loops' counters where they are used */
+void nvidia_hide_counters(LLVMModuleRef module);
+
 /* of code that the generator makes */
 static inline bool
 gen_for_nvidia(const gen *g)

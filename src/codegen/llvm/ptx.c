@@ -257,6 +257,7 @@ run(unit *u, const product *p, str *out)
     if (p->stage != LL_STAGE_RAW && !(complete(u, p) && unit_optimize(u)))
         return false;
     if (p->stage == LL_STAGE_ASSEMBLY) {
+        nvidia_hide_counters(u->g.module);
         if (!unit_emit(u, LLVMAssemblyFile, &text))
             return false;
         add_text(out, text);
