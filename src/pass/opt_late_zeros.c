@@ -7,87 +7,22 @@
  * A GPU writes to a line slowly while it is being read: at the end of the block what was read has long arrived. Where
  * nothing in between waits for it, the store does: what is 0 need not be cleared, so that it depends on the bits
  * that were read. */
-#include "ir/poly.h"
+#include "pass/elements.h"
 #include "pass/pass.h"
 
 enum {
     LOOK = 128,  /* ops between the two */
-    FAR = 4096,  /* ops that a store passes over */
-    NEAR = 256   /* subscripts that wrap in the narrowest type differ by a multiple of this */
+    FAR = 4096   /* ops that a store passes over */
 };
 
-/* -- which elements -------------------------------------------------------------------------------- */
-
-static uint32_t
-rank_of(const ir_op *access)
-{
-    return access->args[0]->type.kind == IR_BUFFER ? access->args[0]->type.rank : 0;
-}
-
-static bool
-is_access(const ir_op *op)
-{
-    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-}
-
-static bool
-same_value(const ir_value *a, const ir_value *b)
-{
-    uint64_t x, y;
-    return a == b || (ir_is_const(a, &x) && ir_is_const(b, &y) && x == y && ir_type_eq(a->type, b->type));
-}
-
-/* whether they name the same elements, in the same lanes */
-static bool
-same_elements(const ir_op *a, const ir_op *b)
-{
-    if (a->plane != b->plane || a->direction != b->direction || a->beside != b->beside || a->args[0] != b->args[0] ||
-        a->masked != b->masked || a->successive != b->successive)
-        return false;
-    for (uint32_t k = 1; k <= rank_of(a); k++)
-        if (!same_value(a->args[k], b->args[k]))
-            return false;
-    return !a->masked || same_value(a->args[a->nargs - 1], b->args[b->nargs - 1]);
-}
-
-/* Whether one thread's subscripts differ, whatever wraps. */
-static bool
-differ(const ir_value *a, const ir_value *b)
-{
-    poly_claims claims = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &claims.at);
-    poly x = poly_of(a, &claims), y = poly_of(b, &claims), d = poly_add(&x, &y, -1);
-    mem_disown(&owns);
-    vec_free(&claims);
-    int64_t c;
-    return poly_is_const(&d, &c) && c && c > -NEAR && c < NEAR;
-}
-
-/* Whether a thread may touch with one what it touches with the other; other threads touch nothing that this one
- * writes to. */
-static bool
-may_meet(const ir_op *a, const ir_op *b)
-{
-    if (a->plane != b->plane || !ir_may_be_same(a->args[0], b->args[0]))
-        return false;
-    if (a->beside == b->beside && a->direction != b->direction)
-        return false;
-    if (a->args[0] != b->args[0])
-        return true;
-    uint32_t rank = rank_of(a);
-    for (uint32_t k = 1; k <= rank; k++)
-        if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]))
-            return false;
-    return true;
-}
+/* -- where to ---------------------------------------------------------------------------------------- */
 
 /* whether `zero` has to stay before op, which stands in its region, or nested in an op that does */
 static bool
 holds_up(const ir_op *zero, ir_op *op, bool nested)
 {
-    if (is_access(op))
-        return may_meet(zero, op);
+    if (elements_is_access(op))
+        return elements_may_meet(zero, op);
     if (op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF)
         return !nested;
     if (op->code == RG_OP_CALL || op->code == RG_OP_ASSERT || op->code == RG_OP_PARALLEL)
@@ -208,7 +143,7 @@ find_load(const ir_op *zero)
 {
     ir_op *op = zero->prev;
     for (int n = 0; op && n < LOOK; op = op->prev, n++) {
-        if (op->code == RG_OP_LOAD && op->results[0]->type.lanes && same_elements(op, zero))
+        if (op->code == RG_OP_LOAD && op->results[0]->type.lanes && elements_same(op, zero))
             return op;
         if (op->code != RG_OP_LOAD && holds_up(zero, op, false))
             return NULL;
