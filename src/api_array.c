@@ -58,7 +58,8 @@ allocate(rg_array *a, unsigned plane, size_t bytes, void **memory)
         rg_status status = c->table->memory->allocate(c->device, bytes, memory, &text);
         mem_disown(&owns);
         if (status)
-            api_error(status, "%s: no memory for %zu bytes of its %s%s%s", API_SHOWN_NAME(a), bytes,
+            api_error(status, "%s: %s %zu bytes of its %s%s%s", API_SHOWN_NAME(a),
+                      status == RG_OUT_OF_MEMORY ? "no memory for" : "the device does not give the", bytes,
                       api_plane_name(plane), text.len ? ": " : "", text.len ? text.ptr : "");
         str_free(&text);
         return status;

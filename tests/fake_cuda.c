@@ -21,9 +21,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int
 step(const char *symbol)
 {
-    ADD(calls, 1);
+    long number = ADD(calls, 1) + 1;
     if (fake.lost)
         return fake.lost;
+    if (number == fake.fails_at) {
+        snprintf(fake.failed, sizeof(fake.failed), "%s", symbol);
+        fake.lost = fake.fails_with == 700 ? fake.fails_with : 0;
+        return fake.fails_with;
+    }
     if (fake.fails && strcmp(fake.fails, symbol) == 0 && fake.fails_after-- <= 0)
         return fake.fails_with;
     return 0;
@@ -31,6 +36,11 @@ step(const char *symbol)
 
 #define AT(address) ((void *)(uintptr_t)(address))
 #define CALL(...) EXPORT int __VA_ARGS__; int __VA_ARGS__
+#define STREAM(s) \
+    do { \
+        if (kind_of(s) != 3) \
+            return INVALID_HANDLE; \
+    } while (0)
 #define STEP \
     do { \
         int code_ = step(__func__); \
@@ -38,7 +48,53 @@ step(const char *symbol)
             return code_; \
     } while (0)
 
+/* -- what is where: kind 1 is memory of the host's that is pinned, 2 the device's, 3 a stream, 0 any other */
+
+static struct { char *memory; size_t bytes; int kind; } known[4096];
+static size_t knows;
+
+static void
+know(void *memory, size_t bytes, int kind)
+{
+    pthread_mutex_lock(&lock);
+    if (knows == countof(known))
+        abort();
+    known[knows].memory = memory;
+    known[knows].bytes = bytes;
+    known[knows++].kind = kind;
+    pthread_mutex_unlock(&lock);
+}
+
+static size_t
+forget(void *memory)
+{
+    size_t bytes = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < knows; i++)
+        if (known[i].memory == memory) {
+            bytes = known[i].bytes;
+            known[i] = known[--knows];
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
+static int
+kind_of(const void *memory)
+{
+    int kind = 0;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < knows && !kind; i++)
+        if ((uintptr_t)memory - (uintptr_t)known[i].memory < known[i].bytes)
+            kind = known[i].kind;
+    pthread_mutex_unlock(&lock);
+    return kind;
+}
+
 static char object; /* what handles point to */
+
+enum { INVALID_HANDLE = 400 };
 
 static int
 make(void **handle)
@@ -108,7 +164,7 @@ static void
 unsafe(void)
 {
     inside();
-    ADD(unsafe, capturing && mode != RT_CAPTURE_RELAXED);
+    ADD(unsafe, capturing && mode != RT_CAPTURE_RELAXED && !fake.lost);
 }
 
 typedef struct stream {
@@ -118,20 +174,31 @@ CALL(cuStreamCreate(void **made, unsigned flags))
 {
     STEP;
     *made = calloc(1, sizeof(stream));
+    know(*made, sizeof(stream), 3);
     ADD(alive, 1);
     return 0;
 }
-CALL(cuStreamDestroy_v2(void *s)) { inside(); free(s); return drop(); }
-CALL(cuStreamGetCtx(void *s, void **context)) { STEP; *context = primary; return 0; }
+CALL(cuStreamDestroy_v2(void *s))
+{
+    inside();
+    STREAM(s);
+    if (((stream *)s)->capturing)
+        capturing = false;
+    forget(s);
+    free(s);
+    return drop();
+}
+CALL(cuStreamGetCtx(void *s, void **context)) { STEP; STREAM(s); *context = primary; return 0; }
 CALL(cuStreamSynchronize(void *s))
 {
     STEP;
+    STREAM(s);
     ADD(unsafe, ((stream *)s)->capturing);
     return 0;
 }
 CALL(cuEventCreate(void **event, unsigned flags)) { STEP; return make(event); }
 CALL(cuEventDestroy_v2(void *event)) { return drop(); }
-CALL(cuEventRecord(void *event, void *s)) { STEP; return 0; }
+CALL(cuEventRecord(void *event, void *s)) { STEP; STREAM(s); return 0; }
 CALL(cuEventSynchronize(void *event)) { STEP; unsafe(); return 0; }
 
 CALL(cuModuleLoadDataEx(void **module, const void *image, unsigned count, const int *options, void **values))
@@ -177,6 +244,7 @@ CALL(cuLaunchKernel(void *function, unsigned grid, unsigned gy, unsigned gz, uns
                     unsigned shared, void *s, void **parameters, void **extra))
 {
     STEP;
+    STREAM(s);
     return launch(grid, s, parameters);
 }
 #ifndef FAKE_LACKS
@@ -184,54 +252,11 @@ CALL(cuLaunchCooperativeKernel(void *function, unsigned grid, unsigned gy, unsig
                                unsigned bz, unsigned shared, void *s, void **parameters))
 {
     STEP;
+    STREAM(s);
     ADD(together, 1);
     return launch(grid, s, parameters);
 }
 #endif
-
-/* -- whose memory is where: kind 1 is the host's that is pinned, 2 the device's, 0 any other */
-
-static struct { char *memory; size_t bytes; int kind; } known[4096];
-static size_t knows;
-
-static void
-know(void *memory, size_t bytes, int kind)
-{
-    pthread_mutex_lock(&lock);
-    if (knows == countof(known))
-        abort();
-    known[knows].memory = memory;
-    known[knows].bytes = bytes;
-    known[knows++].kind = kind;
-    pthread_mutex_unlock(&lock);
-}
-
-static size_t
-forget(void *memory)
-{
-    size_t bytes = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < knows; i++)
-        if (known[i].memory == memory) {
-            bytes = known[i].bytes;
-            known[i] = known[--knows];
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-    return bytes;
-}
-
-static int
-kind_of(const void *memory)
-{
-    int kind = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < knows && !kind; i++)
-        if ((uintptr_t)memory - (uintptr_t)known[i].memory < known[i].bytes)
-            kind = known[i].kind;
-    pthread_mutex_unlock(&lock);
-    return kind;
-}
 
 /* Memory of the device has its size in front. */
 enum { HEAD = 256 };
@@ -239,7 +264,7 @@ enum { HEAD = 256 };
 static int
 take(uint64_t *address, size_t bytes)
 {
-    if (fake.taken + bytes > fake.free)
+    if (ADD(taken, 0) + bytes > fake.free)
         return RT_DRIVER_OUT_OF_MEMORY;
     char *memory = aligned_alloc(HEAD, (bytes + 2 * HEAD - 1) / HEAD * HEAD);
     memset(memory + HEAD, 0xee, bytes < 1 << 16 ? bytes : 1 << 16);
@@ -261,7 +286,7 @@ give(uint64_t address)
     free(memory);
     return drop();
 }
-CALL(cuMemGetInfo_v2(size_t *left, size_t *total)) { STEP; *left = fake.free - fake.taken; *total = fake.free; return 0; }
+CALL(cuMemGetInfo_v2(size_t *left, size_t *total)) { STEP; *left = fake.free - ADD(taken, 0); *total = fake.free; return 0; }
 CALL(cuMemAlloc_v2(uint64_t *address, size_t bytes)) { STEP; unsafe(); return take(address, bytes); }
 CALL(cuMemFree_v2(uint64_t address)) { unsafe(); return give(address); }
 CALL(cuMemHostAlloc(void **memory, size_t bytes, unsigned flags))
@@ -296,6 +321,7 @@ transfer(const void *host, size_t n)
 CALL(cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s))
 {
     STEP;
+    STREAM(s);
     transfer(from, n);
     memcpy(AT(to), from, n);
     return 0;
@@ -303,6 +329,7 @@ CALL(cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s))
 CALL(cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s))
 {
     STEP;
+    STREAM(s);
     transfer(to, n);
     memcpy(to, AT(from), n);
     return 0;
@@ -310,14 +337,16 @@ CALL(cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s))
 CALL(cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s))
 {
     STEP;
+    STREAM(s);
     ADD(recorded, ((stream *)s)->capturing);
     memmove(AT(to), AT(from), n);
     return 0;
 }
-CALL(cuMemsetD8Async(uint64_t to, unsigned char v, size_t n, void *s)) { STEP; memset(AT(to), v, n); return 0; }
+CALL(cuMemsetD8Async(uint64_t to, unsigned char v, size_t n, void *s)) { STEP; STREAM(s); memset(AT(to), v, n); return 0; }
 CALL(cuMemsetD16Async(uint64_t to, unsigned short v, size_t n, void *s))
 {
     STEP;
+    STREAM(s);
     for (size_t i = 0; i < n; i++)
         ((unsigned short *)AT(to))[i] = v;
     return 0;
@@ -325,6 +354,7 @@ CALL(cuMemsetD16Async(uint64_t to, unsigned short v, size_t n, void *s))
 CALL(cuMemsetD32Async(uint64_t to, unsigned v, size_t n, void *s))
 {
     STEP;
+    STREAM(s);
     for (size_t i = 0; i < n; i++)
         ((unsigned *)AT(to))[i] = v;
     return 0;
@@ -332,6 +362,7 @@ CALL(cuMemsetD32Async(uint64_t to, unsigned v, size_t n, void *s))
 CALL(cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned v, size_t width, size_t height, void *s))
 {
     STEP;
+    STREAM(s);
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x < width; x++)
             *(unsigned *)AT(to + y * pitch + 4 * x) = v;
@@ -354,10 +385,11 @@ CALL(cuMemPoolTrimTo(void *pool, size_t keep)) { STEP; return 0; }
 CALL(cuMemAllocFromPoolAsync(uint64_t *address, size_t bytes, void *pool, void *s))
 {
     STEP;
+    STREAM(s);
     ADD(unsafe, ((stream *)s)->capturing);
     return take(address, bytes);
 }
-CALL(cuMemFreeAsync(uint64_t address, void *s)) { ADD(unsafe, ((stream *)s)->capturing); return give(address); }
+CALL(cuMemFreeAsync(uint64_t address, void *s)) { STREAM(s); ADD(unsafe, ((stream *)s)->capturing); return give(address); }
 
 CALL(cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment, uint64_t at, unsigned long long flags))
 {
@@ -378,7 +410,7 @@ CALL(cuMemCreate(uint64_t *handle, size_t bytes, const rt_driver_memory *propert
 {
     STEP;
     unsafe();
-    if (fake.taken + bytes > fake.free)
+    if (ADD(taken, 0) + bytes > fake.free)
         return RT_DRIVER_OUT_OF_MEMORY;
     ADD(taken, bytes);
     ADD(alive, 1);
@@ -399,14 +431,15 @@ CALL(cuMemSetAccess(uint64_t address, size_t bytes, const rt_driver_access *acce
     return mprotect(AT(address), bytes, PROT_READ | PROT_WRITE) ? 1 : 0;
 }
 
-CALL(cuStreamBeginCapture_v2(void *s, int how)) { STEP; ((stream *)s)->capturing = capturing = true; mode = how; return 0; }
+CALL(cuStreamBeginCapture_v2(void *s, int how)) { STEP; STREAM(s); ((stream *)s)->capturing = capturing = true; mode = how; return 0; }
 CALL(cuStreamEndCapture(void *s, void **graph))
 {
+    STREAM(s);
+    ((stream *)s)->capturing = capturing = false; /* whatever comes of it */
     STEP;
-    ((stream *)s)->capturing = capturing = false;
     return make(graph);
 }
-CALL(cuStreamIsCapturing(void *s, int *status)) { STEP; *status = ((stream *)s)->capturing; return 0; }
+CALL(cuStreamIsCapturing(void *s, int *status)) { STEP; STREAM(s); *status = ((stream *)s)->capturing; return 0; }
 CALL(cuThreadExchangeStreamCaptureMode(int *how))
 {
     int was = mode;
@@ -416,6 +449,6 @@ CALL(cuThreadExchangeStreamCaptureMode(int *how))
 }
 CALL(cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags)) { STEP; return make(executable); }
 CALL(cuGraphUpload(void *executable, void *s)) { STEP; return 0; }
-CALL(cuGraphLaunch(void *executable, void *s)) { STEP; inside(); ADD(launches, 1); return 0; }
+CALL(cuGraphLaunch(void *executable, void *s)) { STEP; STREAM(s); inside(); ADD(launches, 1); return 0; }
 CALL(cuGraphExecDestroy(void *executable)) { return drop(); }
 CALL(cuGraphDestroy(void *graph)) { return drop(); }

@@ -14,6 +14,7 @@ typedef struct fake_cuda {
     size_t free, step; /* bytes of memory; of a piece behind reserved addresses */
     const char *fails; /* the symbol that does */
     int fails_with, fails_after; /* ... after so many calls that work */
+    long fails_at;     /* the number of the call that does, of all that can; 0: none */
     int lost;          /* every call that can fails with this */
     const char *log;   /* of a module that does not load */
     void (*run)(void *record, const void *args); /* in place of a kernel; may be NULL */
@@ -27,6 +28,7 @@ typedef struct fake_cuda {
     long copies;    /* between host and device */
     long images;    /* modules loaded */
     char entry[64];
+    char failed[64]; /* the symbol of fails_at */
 } fake_cuda;
 
 #endif

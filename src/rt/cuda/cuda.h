@@ -56,6 +56,7 @@ struct rt_device {
     bool recording; /* by us, or by the caller whose stream it is */
     void *launched; /* event in a stream of the caller's: behind all launches that are not recorded */
     uint32_t graphs; /* alive */
+    rt_graph *next_graph; /* room for what is being recorded */
     rt_stage stage[2];
     unsigned now; /* the one that is filled */
     vec(rt_pinned) pinned;
@@ -129,7 +130,9 @@ void rt_cuda_report_close(rt_device *d);
 rg_status rt_cuda_prints_open(rt_device *d, str *error); /* once; the first program that prints asks for it */
 /* After a wait: prints, and what went wrong since the last time. */
 rg_status rt_cuda_collect(rt_device *d, str *error);
-/* Waits for all launches. */
+/* Waits for all launches, also where the caller's stream is no more; the driver's code. */
+int rt_cuda_wait_for_stream(rt_device *d);
+/* ... and tells what went wrong. */
 rg_status rt_cuda_wait(rt_device *d, str *error);
 /* the same; what went wrong is kept for the next call that can tell */
 void rt_cuda_settle(rt_device *d);

@@ -101,6 +101,9 @@ rt_cuda_check(rt_device *d, int code, const char *doing, str *error)
             str_addf(&text, "%s%s: ", d->last, d->several ? " or a launch before it" : "");
         str_addz(&text, "the GPU is lost to this process: ");
         rt_driver_explain(&d->driver, code, &text);
+        str_addz(&text, "\nonly a new process can use it again");
+        if (code == RT_DRIVER_ILLEGAL_ADDRESS)
+            str_addz(&text, "; with rg_context_desc.checked (rgc run --checked) a subscript outside its array is found before");
         d->lost = text;
         if (error)
             str_addz(error, text.ptr);
@@ -108,6 +111,8 @@ rt_cuda_check(rt_device *d, int code, const char *doing, str *error)
     }
     str_addf(&text, "cannot %s: ", doing);
     rt_driver_explain(&d->driver, code, &text);
+    if (code == RT_DRIVER_NO_HANDLE && d->stream && !d->own_stream)
+        str_addz(&text, "\nthe caller's stream (rg_context_desc.stream) has to live as long as the context");
     if (error)
         str_addz(error, text.ptr);
     str_free(&text);
@@ -267,7 +272,7 @@ close_all(rt_device *d)
     if (d->recording && d->own_stream && !driver->capture_end(d->stream, &recorded) && recorded)
         driver->graph_drop(recorded);
     if (d->stream)
-        driver->stream_wait(d->stream);
+        rt_cuda_wait_for_stream(d);
     d->graphs = 0;
     rt_cuda_catch_up(d);
     if (d->partials)
@@ -298,6 +303,7 @@ rt_cuda_close(rt_device *d)
         rt_cuda_leave(&entry);
         d->driver.context_release(d->device);
     }
+    mem_free(d->next_graph);
     vec_free(&d->programs);
     vec_free(&d->later_memory);
     vec_free(&d->later_modules);

@@ -45,6 +45,8 @@ _Static_assert(sizeof(rt_driver_pool) == 88 && sizeof(rt_driver_memory) == 32 &&
 enum {
     RT_DRIVER_OUT_OF_MEMORY = 2,
     RT_DRIVER_NO_DEVICE = 100,
+    RT_DRIVER_ILLEGAL_ADDRESS = 700,
+    RT_DRIVER_NO_HANDLE = 400, /* not one, or not any more */
     RT_DRIVER_OLD_FOR_CODE = 222, /* the driver does not know this version of PTX */
 
     RT_AT_DEVICE = 1,

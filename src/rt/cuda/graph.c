@@ -22,14 +22,17 @@ begin(rt_device *d, str *error)
     rg_status status = rt_cuda_wait(d, error);
     if (status)
         return status;
+    if (!d->next_graph) /* so that the end cannot fail for lack of it */
+        d->next_graph = mem_zalloc(sizeof(*d->next_graph));
     int code = driver->capture_begin(d->stream, RT_CAPTURE_THREAD);
     d->recording = !code;
     return rt_cuda_check(d, code, "record launches", error);
 }
 
 static rg_status
-finish(rt_device *d, rt_graph *made, rt_graph **graph, str *error)
+finish(rt_device *d, rt_graph **graph, str *error)
 {
+    rt_graph *made = d->next_graph;
     void *recorded = NULL, *executable = NULL;
     int code = d->driver.capture_end(d->stream, &recorded);
     d->recording = false;
@@ -49,7 +52,8 @@ finish(rt_device *d, rt_graph *made, rt_graph **graph, str *error)
     rg_status status = rt_cuda_check(d, code, "make a graph of what was recorded", error);
     if (status)
         return status;
-    made->executable = executable;
+    *made = (rt_graph){d, executable};
+    d->next_graph = NULL;
     d->graphs++;
     *graph = made;
     return RG_OK;
@@ -70,17 +74,19 @@ static rg_status
 cuda_end(rt_device *d, rt_graph **graph, str *error)
 {
     rt_entry entry;
-    rt_graph *made = mem_zalloc(sizeof(*made));
-    made->device = d;
     if (graph)
         *graph = NULL;
     rg_status status = rt_cuda_enter(&entry, d, error);
-    if (!status)
-        status = finish(d, made, graph, error);
+    if (!status) {
+        status = finish(d, graph, error);
+    } else { /* it ends in any case */
+        rt_cuda_leave(&entry);
+        rt_cuda_enter_to_release(&entry, d);
+        if (d->recording)
+            finish(d, NULL, NULL);
+    }
     rt_cuda_catch_up(d);
     rt_cuda_leave(&entry);
-    if (!graph || !*graph)
-        mem_free(made);
     return status;
 }
 

@@ -97,6 +97,22 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
     return rt_cuda_check(d, code, "launch", error);
 }
 
+/* What this launch failed with, and not an earlier one, names its kernel. */
+static rg_status
+name_kernel(const rt_program *p, rg_status status, str *error)
+{
+    str text = {0};
+    mem_owner owns;
+    if (!status || p->device->lost.len)
+        return status;
+    mem_own(&owns, mem_release_str, &text);
+    str_addf(&text, "%s: %s", p->label, error->ptr ? error->ptr : "it was not launched");
+    mem_disown(&owns);
+    str_free(error);
+    *error = text;
+    return status;
+}
+
 rg_status
 rt_cuda_launch(rt_program *p, const rt_arg *args, str *error)
 {
@@ -105,10 +121,10 @@ rt_cuda_launch(rt_program *p, const rt_arg *args, str *error)
     rg_status status = rt_cuda_enter(&entry, p->device, error);
     if (!status)
         status = look_back(p, error);
-    if (!status)
+    if (!status) {
         status = provide(p, need, error);
-    if (!status)
-        status = start(p, args, need.warps, error);
+        status = name_kernel(p, status ? status : start(p, args, need.warps, error), error);
+    }
     rt_cuda_leave(&entry);
     return status;
 }

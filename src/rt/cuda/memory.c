@@ -44,13 +44,16 @@ take(rt_device *d, size_t bytes, void *stream, uint64_t *address)
     return d->pool ? d->driver.pool_allocate(address, bytes, d->pool, stream) : d->driver.allocate(address, bytes);
 }
 
-static rg_status
-no_memory(rt_device *d, size_t bytes, str *error)
+rg_status
+rt_cuda_no_memory(rt_device *d, size_t bytes, str *error)
 {
     size_t left = 0, total = 0;
     if (d->driver.memory_free(&left, &total))
         left = 0;
     str_addf(error, "the GPU has no room for %zu bytes: %zu of %zu are free", bytes, left, total);
+    if (d->tape.mapped)
+        str_addf(error, "\nthe context's pool for tapes and temporary arrays holds %llu: rg_context_desc.tape_budget bounds it",
+                 (unsigned long long)d->tape.mapped);
     return RG_OUT_OF_MEMORY;
 }
 
@@ -69,7 +72,7 @@ rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *e
         code = take(d, bytes, stream, address);
     }
     if (code == RT_DRIVER_OUT_OF_MEMORY)
-        return no_memory(d, bytes, error);
+        return rt_cuda_no_memory(d, bytes, error);
     return rt_cuda_check(d, code, "take device memory", error);
 }
 
@@ -79,9 +82,10 @@ rt_cuda_give(rt_device *d, uint64_t address)
     if (d->recording) {
         vec_push(&d->later_memory, address);
     } else if (d->pool) {
-        d->driver.pool_release(address, d->stream);
+        if (d->driver.pool_release(address, d->stream) == RT_DRIVER_NO_HANDLE) /* a caller's stream that is no more */
+            d->driver.release(address);
     } else {
-        d->driver.stream_wait(d->stream);
+        rt_cuda_wait_for_stream(d);
         d->driver.release(address);
     }
 }

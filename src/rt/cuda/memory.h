@@ -6,6 +6,8 @@
 
 /* Memory in the order of `stream`, one of the device's; contents are unspecified. */
 rg_status rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error);
+/* RG_OUT_OF_MEMORY, and why. */
+rg_status rt_cuda_no_memory(rt_device *d, size_t bytes, str *error);
 /* In the order of the device's stream. */
 void rt_cuda_give(rt_device *d, uint64_t address);
 /* What is to be taken back when nothing is recorded any more. */

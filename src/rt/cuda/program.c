@@ -61,13 +61,14 @@ emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, dia
 }
 
 static void
-driver_said(rt_device *d, diag_list *diags, int code, const char *doing, const char *log)
+driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const char *log)
 {
+    rt_device *d = p->device;
     str text = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_str, &text);
     rt_cuda_check(d, code, doing, &text);
-    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s%s%s", text.ptr, *log ? "\n" : "", log);
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s%s%s", p->label, text.ptr, *log ? "\n" : "", log);
     mem_disown(&owns);
     str_free(&text);
 }
@@ -104,18 +105,18 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
         snprintf(log, LOG, "the driver is for CUDA %d.%d: this GPU needs a newer one", d->driver.number / 1000,
                  d->driver.number % 1000 / 10);
     if (code) {
-        driver_said(d, diags, code, "load the code on the GPU", log);
+        driver_said(p, diags, code, "load the code on the GPU", log);
         return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : d->lost.len ? RG_DEVICE : RG_COMPILE;
     }
     code = d->driver.module_function(&p->function, p->module, name);
     if (!code)
         code = d->driver.occupancy(&blocks, p->function, RT_GPU_BLOCK, 0);
     if (code) {
-        driver_said(d, diags, code, "use the code on the GPU", "");
+        driver_said(p, diags, code, "use the code on the GPU", "");
         return RG_DEVICE;
     }
     if (blocks < 1) {
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "no block of the kernel fits a multiprocessor of the GPU");
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: no block of it fits a multiprocessor of the GPU", p->label);
         return RG_UNSUPPORTED;
     }
     show(p, name, blocks, &since);
@@ -196,7 +197,7 @@ build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
     if (!status)
         status = load(p, ptx.ptr, name, diags);
     if (!status && (status = make_record(p, &error)))
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s", p->label, error.ptr);
     rt_cuda_watch(d, &mode);
     mem_disown(&owns_error);
     mem_disown(&owns_ptx);

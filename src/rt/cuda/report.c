@@ -113,10 +113,19 @@ rt_cuda_collect(rt_device *d, str *error)
     return status;
 }
 
+int
+rt_cuda_wait_for_stream(rt_device *d)
+{
+    int code = d->driver.stream_wait(d->stream);
+    if (code == RT_DRIVER_NO_HANDLE && d->launched)
+        d->driver.event_wait(d->launched);
+    return code;
+}
+
 rg_status
 rt_cuda_wait(rt_device *d, str *error)
 {
-    rg_status status = rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error);
+    rg_status status = rt_cuda_check(d, rt_cuda_wait_for_stream(d), "wait for the GPU", error);
     if (status && d->lost.len)
         show_prints(d); /* the last thing that is known of it */
     return status ? status : rt_cuda_collect(d, error);

@@ -193,6 +193,8 @@ rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
         code = code ? code : tell_programs(d);
     }
     rt_cuda_watch(d, &mode);
+    if (code == RT_DRIVER_OUT_OF_MEMORY)
+        return rt_cuda_no_memory(d, bytes - t->mapped, error);
     return rt_cuda_check(d, code, "take memory for the tape", error);
 }
 
