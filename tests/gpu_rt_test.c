@@ -23,7 +23,7 @@ run(rt_simt *simt, rt_simt_kernel *kernel, void *data)
 {
     rt_arg arg = {.plane = {data}};
     rt_gpu_report *report = rt_simt_report(simt);
-    memset(report, 0, sizeof *report);
+    report->fault = 0;
     const char *trouble = rt_simt_launch(simt, kernel, &arg, 7);
     CHECK(!trouble, "%s", trouble);
     CHECK(rt_simt_is_clean(simt), "counters are left");
@@ -46,31 +46,33 @@ visit_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     visit *v = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
-    rt_gpu_begin(&thread, v->n, v->flags);
-    while (rt_gpu_next(&thread, v->flags, &lo, &hi)) {
+    rt_gpu_enter(&thread, &worker, launch);
+    rt_gpu_begin(&thread, &task, launch, v->n, v->flags);
+    while (rt_gpu_next(&thread, &task, v->flags, &lo, &hi)) {
         CHECK(lo < hi && hi <= v->n && (!(v->flags & RT_GPU_LANES) || lo % RT_WARP == 0), "piece");
         for (int64_t i = lo; i < hi && rt_warp_lane() == 0; i++) {
             v->seen[i]++;
-            v->warp_of[i] = (uint16_t)thread.worker.index;
+            v->warp_of[i] = (uint16_t)worker.index;
         }
         rt_warp_sync();
     }
-    rt_gpu_end(&thread, v->flags, 1);
-    v->slots = rt_gpu_slots(&thread);
+    rt_gpu_end(&thread, &task, v->flags, 1);
+    v->slots = rt_gpu_slots(&task);
     if (v->flags & RT_KEEP_RECORDS) {
-        rt_gpu_begin(&thread, v->n, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS);
-        while (rt_gpu_next(&thread, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS, &lo, &hi)) {
+        rt_gpu_begin(&thread, &task, launch, v->n, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS);
+        while (rt_gpu_next(&thread, &task, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS, &lo, &hi)) {
             if (rt_warp_lane() == 0) {
-                v->ordered &= lo < v->order[thread.worker.index];
-                v->order[thread.worker.index] = lo;
+                v->ordered &= lo < v->order[worker.index];
+                v->order[worker.index] = lo;
                 for (int64_t i = lo; i < hi; i++)
-                    v->back_warp_of[i] = (uint16_t)thread.worker.index;
+                    v->back_warp_of[i] = (uint16_t)worker.index;
             }
             rt_warp_sync();
         }
-        rt_gpu_end(&thread, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS, 0);
+        rt_gpu_end(&thread, &task, (v->flags & ~RT_KEEP_RECORDS) | RT_KEEP_REWINDS, 0);
     }
     rt_gpu_leave(&thread);
 }
@@ -115,16 +117,18 @@ sums_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     sums *s = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_enter(&thread, &worker, launch);
     for (int32_t round = 0; round < s->rounds; round++) {
-        rt_gpu_begin(&thread, s->n, RT_GPU_LANES | RT_GPU_BALANCES);
+        rt_gpu_begin(&thread, &task, launch, s->n, RT_GPU_LANES | RT_GPU_BALANCES);
         uint64_t *rows = rt_gpu_partials(&thread, s->cells), total = 0;
-        uint64_t *mine = rows + thread.worker.index * s->cells;
+        uint64_t *mine = rows + worker.index * s->cells;
         if (rt_warp_lane() == 0)
             memset(mine, 0, (size_t)s->cells * 8);
         rt_warp_sync();
-        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_GPU_BALANCES, &lo, &hi)) {
+        while (rt_gpu_next(&thread, &task, RT_GPU_LANES | RT_GPU_BALANCES, &lo, &hi)) {
             uint64_t lane = lo + rt_warp_lane() < hi ? (uint64_t)lo + rt_warp_lane() : 0, all = 0;
             for (uint32_t l = 0; l < RT_WARP; l++)
                 all += rt_warp_take64(lane, l);
@@ -132,8 +136,8 @@ sums_kernel(rt_gpu_launch *launch, const rt_arg *args)
                 mine[s->cells - 1] += all;
             rt_warp_sync();
         }
-        CHECK(!rt_gpu_end(&thread, RT_GPU_LANES | RT_GPU_BALANCES, 1), "task");
-        for (int32_t w = 0; w < rt_gpu_slots(&thread); w++)
+        CHECK(!rt_gpu_end(&thread, &task, RT_GPU_LANES | RT_GPU_BALANCES, 1), "task");
+        for (int32_t w = 0; w < rt_gpu_slots(&task); w++)
             total += rows[w * s->cells + s->cells - 1];
         if (rt_gpu_alone(&thread))
             s->total[round] = total;
@@ -167,19 +171,21 @@ privates_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     privates *p = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_enter(&thread, &worker, launch);
     for (int32_t round = 0; round < p->rounds; round++) {
         double *row = rt_gpu_private(&thread, 12 + 8 * round);
         CHECK(row && !rt_gpu_private(&thread, RT_GPU_ROW_MAX + 1), "room");
-        rt_gpu_begin(&thread, 4096, RT_GPU_LANES);
-        while (rt_gpu_next(&thread, RT_GPU_LANES, &lo, &hi))
+        rt_gpu_begin(&thread, &task, launch, 4096, RT_GPU_LANES);
+        while (rt_gpu_next(&thread, &task, RT_GPU_LANES, &lo, &hi))
             for (int64_t i = lo + rt_warp_lane(); i < hi; i += RT_WARP) {
                 row[i % 6] += 0.5; /* one thread of the host plays them all */
                 row[6 + i % 2] += 1;
                 row[8 + i % 4] += i % 4 == 3 ? 1e6 : 0x1p-12;
             }
-        CHECK(!rt_gpu_end(&thread, RT_GPU_LANES, 1), "task");
+        CHECK(!rt_gpu_end(&thread, &task, RT_GPU_LANES, 1), "task");
         rt_gpu_private_add(&thread, 0, 6, p->first, 4, 0);
         rt_gpu_private_add(&thread, 6, 2, p->first + 5, 4, 0);
         rt_gpu_private_add(&thread, 8, 4, p->half, 2, 0);
@@ -236,11 +242,12 @@ typedef struct taped {
 } taped;
 
 static void
-taped_task(taped *t, int64_t lo, int64_t hi, rt_gpu_worker *worker)
+taped_task(taped *t, int64_t lo, int64_t hi, rt_gpu_worker *worker, rt_gpu_task *task)
 {
     for (int64_t at = lo; at < hi; at += RT_WARP) {
         uint32_t group = (uint32_t)(at / RT_WARP), value, bad = 0, steps = t->steps * (group == t->long_one ? 10 : 1);
-        char *cursor = worker->cursor;
+        char *cursor = task->cursor;
+        task->left = 1; /* unless it comes to its end */
         if (t->reserve && !rt_gpu_reserve(worker, cursor, (int64_t)steps * FRAME, FRAME, 4))
             return;
         for (uint32_t i = 0; i < steps; i++) {
@@ -253,10 +260,11 @@ taped_task(taped *t, int64_t lo, int64_t hi, rt_gpu_worker *worker)
             bad += value != group * 1000 + i;
         }
         CHECK(!bad, "group %u: %u bad", group, bad);
-        worker->cursor = cursor;
+        task->cursor = cursor;
         if (rt_warp_lane() == 0)
             t->done[group]++;
         rt_warp_sync();
+        task->left = 0;
     }
 }
 
@@ -265,12 +273,14 @@ taped_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     taped *t = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
-    rt_gpu_begin(&thread, t->n, t->flags);
-    while (rt_gpu_next(&thread, t->flags, &lo, &hi))
-        taped_task(t, lo, hi, &thread.worker);
-    rt_gpu_end(&thread, t->flags, 0);
+    rt_gpu_enter(&thread, &worker, launch);
+    rt_gpu_begin(&thread, &task, launch, t->n, t->flags);
+    while (rt_gpu_next(&thread, &task, t->flags, &lo, &hi))
+        taped_task(t, lo, hi, &worker, &task);
+    rt_gpu_end(&thread, &task, t->flags, 0);
     rt_gpu_leave(&thread);
 }
 
@@ -351,27 +361,28 @@ typedef struct kept {
 } kept;
 
 static void
-keep_task(rt_gpu_worker *worker, int64_t lo, int64_t hi, uint32_t steps)
+keep_task(rt_gpu_worker *worker, rt_gpu_task *task, int64_t lo, int64_t hi, uint32_t steps)
 {
-    char *cursor = worker->cursor;
+    char *cursor = task->cursor;
     for (int64_t at = lo; at < hi; at += RT_WARP)
         for (uint32_t i = 0; i < steps && cursor; i++)
             cursor = push(worker, cursor, (uint32_t)at * 100 + i);
+    task->left = !cursor;
     if (cursor)
-        worker->cursor = cursor;
+        task->cursor = cursor;
 }
 
 static void
-rewind_task(kept *k, rt_gpu_worker *worker, int64_t lo, int64_t hi)
+rewind_task(kept *k, rt_gpu_task *task, int64_t lo, int64_t hi)
 {
-    char *cursor = worker->cursor;
+    char *cursor = task->cursor;
     uint32_t value;
     for (int64_t at = (hi - 1) / RT_WARP * RT_WARP; at >= lo; at -= RT_WARP)
         for (uint32_t i = k->steps; i-- > 0;) {
             cursor = pop(cursor, &value);
             k->bad += value != (uint32_t)at * 100 + i;
         }
-    worker->cursor = cursor;
+    task->cursor = cursor;
 }
 
 /* rounds of a recording task and one that balances, then all rounds are taken back; or dropped */
@@ -381,24 +392,26 @@ kept_kernel(rt_gpu_launch *launch, const rt_arg *args)
     const int32_t once = RT_GPU_LANES | RT_GPU_BALANCES | RT_GPU_ONCE;
     kept *k = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
-    char *start = thread.kernel.cursor, *tasks = rt_gpu_tasks(&thread.kernel, start, 1), *bottom = thread.worker.cursor;
+    rt_gpu_enter(&thread, &worker, launch);
+    char *start = thread.kernel.cursor, *tasks = rt_gpu_tasks(&thread.kernel, start, 1), *bottom = worker.cursor;
     for (uint32_t round = 0; round < k->rounds; round++) {
-        rt_gpu_begin(&thread, k->n, RT_GPU_LANES | RT_KEEP_RECORDS);
-        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_KEEP_RECORDS, &lo, &hi))
-            keep_task(&thread.worker, lo, hi, k->steps);
-        if (rt_gpu_end(&thread, RT_GPU_LANES | RT_KEEP_RECORDS, 1)) {
+        rt_gpu_begin(&thread, &task, launch, k->n, RT_GPU_LANES | RT_KEEP_RECORDS);
+        while (rt_gpu_next(&thread, &task, RT_GPU_LANES | RT_KEEP_RECORDS, &lo, &hi))
+            keep_task(&worker, &task, lo, hi, k->steps);
+        if (rt_gpu_end(&thread, &task, RT_GPU_LANES | RT_KEEP_RECORDS, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
-        rt_gpu_begin(&thread, k->n, once);
-        while (rt_gpu_next(&thread, once, &lo, &hi)) {
-            char *before = thread.worker.cursor;
-            keep_task(&thread.worker, lo, hi, 300);
-            thread.worker.cursor = before;
+        rt_gpu_begin(&thread, &task, launch, k->n, once);
+        while (rt_gpu_next(&thread, &task, once, &lo, &hi)) {
+            char *before = task.cursor;
+            keep_task(&worker, &task, lo, hi, 300);
+            task.cursor = before;
         }
-        if (rt_gpu_end(&thread, once, 1)) {
+        if (rt_gpu_end(&thread, &task, once, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
@@ -406,14 +419,14 @@ kept_kernel(rt_gpu_launch *launch, const rt_arg *args)
     }
     if (k->drop && rt_gpu_over_tasks(&thread.kernel, tasks, start, tasks, 0, 1000)) {
         k->dropped += rt_gpu_alone(&thread);
-        CHECK(thread.worker.cursor == bottom, "cursor");
+        CHECK(worker.cursor == bottom, "cursor");
         CHECK(!rt_gpu_over_tasks(&thread.kernel, tasks, start, tasks, 0, RT_GPU_PAGE), "again");
     }
     for (uint32_t round = 0; round < k->rounds && !k->drop; round++) {
-        rt_gpu_begin(&thread, k->n, RT_GPU_LANES | RT_KEEP_REWINDS);
-        while (rt_gpu_next(&thread, RT_GPU_LANES | RT_KEEP_REWINDS, &lo, &hi))
-            rewind_task(k, &thread.worker, lo, hi);
-        if (rt_gpu_end(&thread, RT_GPU_LANES | RT_KEEP_REWINDS, 1)) {
+        rt_gpu_begin(&thread, &task, launch, k->n, RT_GPU_LANES | RT_KEEP_REWINDS);
+        while (rt_gpu_next(&thread, &task, RT_GPU_LANES | RT_KEEP_REWINDS, &lo, &hi))
+            rewind_task(k, &task, lo, hi);
+        if (rt_gpu_end(&thread, &task, RT_GPU_LANES | RT_KEEP_REWINDS, 1)) {
             rt_gpu_leave(&thread);
             return;
         }
@@ -483,8 +496,9 @@ level_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     level *v = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
     rt_arg array = {.plane = {v->x}, .extent = {v->rows, v->columns}, .stride = {v->stride, 1}};
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_enter(&thread, &worker, launch);
     for (int again = 0; again < 2; again++) {
         char *cursor = thread.kernel.cursor;
         uint32_t value, bad = 0;
@@ -619,15 +633,17 @@ thin_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     thin *t = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_enter(&thread, &worker, launch);
     if (t->level) {
         thin_states(t, &thread.kernel);
     } else {
-        rt_gpu_begin(&thread, 100, 0);
-        while (rt_gpu_next(&thread, 0, &lo, &hi))
-            thin_states(t, &thread.worker);
-        rt_gpu_end(&thread, 0, 0);
+        rt_gpu_begin(&thread, &task, launch, 100, 0);
+        while (rt_gpu_next(&thread, &task, 0, &lo, &hi))
+            thin_states(t, &worker);
+        rt_gpu_end(&thread, &task, 0, 0);
     }
     rt_gpu_leave(&thread);
 }
@@ -651,24 +667,25 @@ over_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     uint32_t *found = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
-    rt_gpu_begin(&thread, 8, 0);
-    while (rt_gpu_next(&thread, 0, &lo, &hi)) {
-        rt_gpu_worker *worker = &thread.worker;
-        char *mark = worker->cursor, *cursor = mark;
+    rt_gpu_enter(&thread, &worker, launch);
+    rt_gpu_begin(&thread, &task, launch, 8, 0);
+    while (rt_gpu_next(&thread, &task, 0, &lo, &hi)) {
+        char *mark = worker.cursor, *cursor = mark;
         int32_t over = 0;
         uint32_t pages = 0;
         while (cursor && !over) {
             pages++;
-            cursor = rt_gpu_room(worker, cursor + (pages > 1) * (RT_GPU_PAGE - 2 * RT_GPU_HEADER), mark, 2, 0, 9, &over);
+            cursor = rt_gpu_room(&worker, cursor + (pages > 1) * (RT_GPU_PAGE - 2 * RT_GPU_HEADER), mark, 2, 0, 9, &over);
         }
         if (rt_warp_lane() == 0)
             found[lo] = cursor ? pages - 1 : 1000;
-        CHECK(rt_gpu_over(worker, cursor, mark, 2, 2, 10) && !(worker->turned >> 2 & 1), "over");
+        CHECK(rt_gpu_over(&worker, cursor, mark, 2, 2, 10) && !(worker.turned >> 2 & 1), "over");
         rt_warp_sync();
     }
-    rt_gpu_end(&thread, 0, 0);
+    rt_gpu_end(&thread, &task, 0, 0);
     rt_gpu_leave(&thread);
 }
 
@@ -698,8 +715,10 @@ temps_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     temps *t = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     uint32_t *last = NULL, bad = 0;
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_enter(&thread, &worker, launch);
     for (int32_t round = 1; round < 6; round++) {
         int64_t count = round == 4 ? 9000 : 5000 - round, lo, hi;
         uint32_t *temp = rt_gpu_temp_again(&thread, count * 4, last, 2);
@@ -707,16 +726,16 @@ temps_kernel(rt_gpu_launch *launch, const rt_arg *args)
         last = temp;
         rt_gpu_reads(&thread);
         bad += temp[0] != 0 || temp[count - 1] != 0;
-        rt_gpu_begin(&thread, count, RT_GPU_LANES);
-        while (rt_gpu_next(&thread, RT_GPU_LANES, &lo, &hi)) {
-            uint32_t *scratch = (uint32_t *)(void *)rt_gpu_scratch(&thread.worker, 50000, 3);
+        rt_gpu_begin(&thread, &task, launch, count, RT_GPU_LANES);
+        while (rt_gpu_next(&thread, &task, RT_GPU_LANES, &lo, &hi)) {
+            uint32_t *scratch = (uint32_t *)(void *)rt_gpu_scratch(&worker, 50000, 3);
             scratch[rt_warp_lane()] = (uint32_t)lo;
             for (int64_t i = lo + rt_warp_lane(); i < hi; i += RT_WARP) {
                 bad += temp[i] != 0 || scratch[rt_warp_lane()] != (uint32_t)lo;
                 temp[i] = 77;
             }
         }
-        rt_gpu_end(&thread, RT_GPU_LANES, 1);
+        rt_gpu_end(&thread, &task, RT_GPU_LANES, 1);
         rt_gpu_writes(&thread);
         if (rt_gpu_alone(&thread))
             temp[1] = 5;
@@ -754,17 +773,19 @@ failing_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     failing *f = args[0].plane[0];
     rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
     int64_t lo, hi;
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_enter(&thread, &worker, launch);
     if (f->at < 0)
         rt_gpu_assert(&thread.kernel, 11);
-    rt_gpu_begin(&thread, f->at < 0 ? 0 : 100000, f->flags);
-    while (rt_gpu_next(&thread, f->flags, &lo, &hi)) {
+    rt_gpu_begin(&thread, &task, launch, f->at < 0 ? 0 : 100000, f->flags);
+    while (rt_gpu_next(&thread, &task, f->flags, &lo, &hi)) {
         f->ended += rt_warp_lane() == 0;
         if (lo <= f->at && f->at < hi)
-            rt_gpu_assert(&thread.worker, 12);
+            rt_gpu_assert(&worker, 12);
     }
-    if (!rt_gpu_end(&thread, f->flags, 1))
+    if (!rt_gpu_end(&thread, &task, f->flags, 1))
         f->ended = 1 << 30;
     rt_gpu_leave(&thread);
 }
@@ -789,13 +810,15 @@ printing_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
     int64_t n = *(int64_t *)args[0].plane[0], lo, hi;
     rt_gpu_thread thread;
-    rt_gpu_enter(&thread, launch);
+    rt_gpu_worker worker;
+    rt_gpu_task task;
+    rt_gpu_enter(&thread, &worker, launch);
     rt_gpu_print(&thread.kernel, 4, NULL, 0);
-    rt_gpu_begin(&thread, n, 0);
-    while (rt_gpu_next(&thread, 0, &lo, &hi))
+    rt_gpu_begin(&thread, &task, launch, n, 0);
+    while (rt_gpu_next(&thread, &task, 0, &lo, &hi))
         for (int64_t i = lo; i < hi; i++)
-            rt_gpu_print(&thread.worker, 5, (uint64_t[]){(uint64_t)i, 9}, 2);
-    rt_gpu_end(&thread, 0, 0);
+            rt_gpu_print(&worker, 5, (uint64_t[]){(uint64_t)i, 9}, 2);
+    rt_gpu_end(&thread, &task, 0, 0);
     rt_gpu_leave(&thread);
 }
 

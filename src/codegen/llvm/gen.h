@@ -48,6 +48,7 @@ typedef struct scope {
     struct held_buffer *held; /* buffers whose fields were loaded */
     LLVMValueRef *copies;     /* by id: a vector in memory; NULL: none is */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
+    LLVMValueRef warp, running; /* GPUs: at kernel level the warp's worker; the rt_gpu_task of the task, or of the last */
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     /* GPUs: number of the lane; at kernel level whether this thread writes; where a fault leaves the function; the
      * parallel loop has one thread; what it does to memory; pushes that come after pops, by id of their cursor */
@@ -264,7 +265,7 @@ void gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValue
 /* simt_task.c: parallel loops */
 void gen_simt_kernel(gen *g);
 void gen_mark_task(gen *g, LLVMValueRef fn);
-LLVMValueRef gen_worker_of(gen *g, LLVMBuilderRef b, bool kernel);
+LLVMValueRef gen_kernel_worker(gen *g, LLVMBuilderRef b);
 LLVMValueRef gen_sums_of_warp(gen *g, const ir_op *op);
 LLVMValueRef *gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at);
 void gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums);

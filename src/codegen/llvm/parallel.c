@@ -55,7 +55,7 @@ LLVMValueRef
 gen_worker(gen *g)
 {
     if (!g->s->worker && g->options->simt)
-        g->s->worker = gen_worker_of(g, g->s->top, true);
+        g->s->worker = gen_kernel_worker(g, g->s->top);
     if (!g->s->worker)
         g->s->worker =
             gen_runtime_call(g, g->s->top, "rt_cpu_kernel_worker", g->ptr, 1, &g->s->launch);
@@ -163,8 +163,8 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
 {
     char name[32];
     snprintf(name, sizeof name, "task.%u", g->tasks++);
-    LLVMTypeRef params[4] = {g->ptr, g->i64, g->i64, g->ptr};
-    LLVMTypeRef signature = LLVMFunctionType(g->nothing, params, 4, false);
+    LLVMTypeRef params[5] = {g->ptr, g->i64, g->i64, g->ptr, g->ptr};
+    LLVMTypeRef signature = LLVMFunctionType(g->nothing, params, g->options->simt ? 5 : 4, false);
     LLVMValueRef fn = LLVMAddFunction(g->module, name, signature);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
     if (g->options->simt)
@@ -175,6 +175,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     scope *s = gen_scope_open(g, op->regions[0], fn, true);
     LLVMValueRef closure = LLVMGetParam(fn, 0);
     s->worker = LLVMGetParam(fn, 3);
+    s->running = g->options->simt ? LLVMGetParam(fn, 4) : NULL;
     s->single = g->options->simt && gen_runs_once(op);
     s->args = closure_load(g, type, closure, CLOSURE_ARGS);
     uint32_t rank = op->attr.rank, field = CLOSURE_FIRST;

@@ -157,6 +157,15 @@ gen_kernel_writes(gen *g)
     gen_runtime_call(g, g->b, "rt_gpu_writes", g->nothing, 1, &g->s->launch);
 }
 
+/* to rt_gpu_next */
+static void
+tell_left(gen *g)
+{
+    LLVMValueRef at = gen_i64(g, offsetof(rt_gpu_task, left));
+    at = LLVMBuildInBoundsGEP2(g->b, g->i8, g->s->running, &at, 1, "");
+    LLVMBuildStore(g->b, gen_i32(g, 1), at);
+}
+
 /* the block in which a fault leaves the function */
 static LLVMBasicBlockRef
 way_out(gen *g)
@@ -165,7 +174,9 @@ way_out(gen *g)
         LLVMBasicBlockRef here = gen_here(g);
         g->s->leave = gen_block(g, "leave");
         gen_at(g, g->s->leave);
-        if (!g->s->task)
+        if (g->s->task)
+            tell_left(g);
+        else
             gen_runtime_call(g, g->b, "rt_gpu_leave", g->nothing, 1, &g->s->launch);
         LLVMBuildRetVoid(g->b);
         gen_at(g, here);

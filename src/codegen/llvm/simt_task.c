@@ -23,23 +23,29 @@ gen_mark_task(gen *g, LLVMValueRef fn)
     mark(g, fn, "nounwind");
 }
 
-/* of the thread's two */
 LLVMValueRef
-gen_worker_of(gen *g, LLVMBuilderRef b, bool kernel)
+gen_kernel_worker(gen *g, LLVMBuilderRef b)
 {
-    LLVMValueRef at = gen_i64(g, kernel ? offsetof(rt_gpu_thread, kernel) : offsetof(rt_gpu_thread, worker));
+    LLVMValueRef at = gen_i64(g, offsetof(rt_gpu_thread, kernel));
     return LLVMBuildInBoundsGEP2(b, g->i8, g->s->launch, &at, 1, "worker");
+}
+
+static LLVMValueRef
+record(gen *g, size_t bytes, const char *name)
+{
+    LLVMValueRef at = gen_alloca(g, LLVMArrayType2(g->i8, bytes), NULL, name);
+    LLVMSetAlignment(at, _Alignof(rt_gpu_thread));
+    return at;
 }
 
 static void
 enter(gen *g, LLVMValueRef launch)
 {
     scope *s = g->s;
-    LLVMTypeRef thread = LLVMArrayType2(g->i8, sizeof(rt_gpu_thread));
-    s->launch = gen_alloca(g, thread, NULL, "thread");
-    LLVMSetAlignment(s->launch, _Alignof(rt_gpu_thread));
-    LLVMValueRef args[2] = {s->launch, launch};
-    gen_runtime_call(g, s->top, "rt_gpu_enter", g->nothing, 2, args);
+    s->launch = record(g, sizeof(rt_gpu_thread), "thread");
+    s->warp = record(g, sizeof(rt_gpu_worker), "warp");
+    LLVMValueRef args[3] = {s->launch, s->warp, launch};
+    gen_runtime_call(g, s->top, "rt_gpu_enter", g->nothing, 3, args);
     LLVMValueRef alone = gen_runtime_call(g, s->top, "rt_gpu_alone", g->i32, 1, &s->launch);
     s->is_alone = LLVMBuildICmp(s->top, LLVMIntNE, alone, gen_i32(g, 0), "alone");
 }
@@ -142,13 +148,13 @@ run_pieces(gen *g, LLVMValueRef flags, LLVMValueRef task, LLVMValueRef closure)
     LLVMBasicBlockRef next = gen_block(g, "next"), piece = gen_block(g, "piece"), done = gen_block(g, "done");
     LLVMBuildBr(g->b, next);
     gen_at(g, next);
-    LLVMValueRef args[4] = {g->s->launch, flags, lo, hi};
-    LLVMValueRef more = gen_runtime_call(g, g->b, "rt_gpu_next", g->i32, 4, args);
+    LLVMValueRef args[5] = {g->s->launch, g->s->running, flags, lo, hi};
+    LLVMValueRef more = gen_runtime_call(g, g->b, "rt_gpu_next", g->i32, 5, args);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, more, gen_i32(g, 0), ""), piece, done);
     gen_at(g, piece);
-    LLVMValueRef given[4] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
-                             gen_worker_of(g, g->b, false)};
-    LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task), task, given, 4, "");
+    LLVMValueRef given[5] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
+                             g->s->warp, g->s->running};
+    LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task), task, given, 5, "");
     LLVMBuildBr(g->b, next);
     gen_at(g, done);
 }
@@ -296,7 +302,7 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
     LLVMBuilderRef b = g->b;
     LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults), warp = own_warp(g);
     gen_kernel_reads(g);
-    LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->launch);
+    LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->running);
     used = LLVMBuildZExt(b, used, g->i64, "");
     LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, used, gen_i64(g, MANY_ROWS), "");
     LLVMValueRef own = gen_own_lane(g, g->i64), spread = LLVMBuildMul(b, own, gen_i64(g, FEW_ROWS), "");
@@ -346,12 +352,14 @@ waits(gen *g, const ir_op *op, const gen_task *task)
 void
 gen_run_task(gen *g, const ir_op *op, const gen_task *task)
 {
-    LLVMValueRef flags = gen_i32(g, flags_of(op)), begins[3] = {g->s->launch, task->n, flags};
-    gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 3, begins);
+    g->s->running = record(g, sizeof(rt_gpu_task), "running");
+    LLVMValueRef flags = gen_i32(g, flags_of(op));
+    LLVMValueRef begins[5] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags};
+    gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 5, begins);
     run_pieces(g, flags, task->function, task->closure);
     LLVMValueRef rows = op->nresults ? leave_sums(g, op, task->sums) : NULL;
-    LLVMValueRef ends[3] = {g->s->launch, flags, waits(g, op, task)};
-    LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 3, ends);
+    LLVMValueRef ends[4] = {g->s->launch, g->s->running, flags, waits(g, op, task)};
+    LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 4, ends);
     gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
     if (rows)
         combine_rows(g, op, rows);

@@ -36,8 +36,9 @@ line_of(gen *g, const ir_op *op)
 static LLVMValueRef
 worker_cursor(gen *g, LLVMBuilderRef b)
 {
-    LLVMValueRef at = gen_i64(g, offsetof(rt_worker, cursor));
-    return LLVMBuildInBoundsGEP2(b, g->i8, gen_worker(g), &at, 1, "");
+    bool task = g->options->simt && g->s->task;
+    LLVMValueRef at = gen_i64(g, task ? offsetof(rt_gpu_task, cursor) : offsetof(rt_worker, cursor));
+    return LLVMBuildInBoundsGEP2(b, g->i8, task ? g->s->running : gen_worker(g), &at, 1, "");
 }
 
 /* While a function runs its worker's cursor is a variable of its own: in memory it would be written

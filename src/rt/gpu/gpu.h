@@ -31,10 +31,14 @@ enum { RT_GPU_PAGE = 1 << 15, RT_GPU_HEADER = 128 };
 
 typedef struct rt_gpu_launch rt_gpu_launch; /* launch.h: in device memory; what all threads share */
 
-/* As rt_worker: compiled code reads cursor to turned by offset, which are the same here and there. Each thread has a
- * copy; all copies of a warp are equal. */
+/* Three records, each lane's own, equal in all lanes of a warp. They lie in the compiled kernel's frame, and what they are
+ * made of follows from who needs an address: a record that slow paths are given is in memory, and each thread of the grid
+ * pays for that, so what every piece needs is in one that they are not.
+ *
+ * Of a tape, as rt_worker: compiled code reads cursor to turned by offset, which are the same here and there. Slow paths
+ * take it. */
 typedef struct rt_gpu_worker {
-    char *cursor;
+    char *cursor; /* of a warp: where its tape stands between tasks, and stood before this one */
     int32_t atomic;
     int32_t index; /* number of the warp in the grid; -1: of the kernel-level code */
     int32_t seat;
@@ -44,26 +48,34 @@ typedef struct rt_gpu_worker {
     int32_t failed; /* the piece it runs came to a fault (1), or to the end of the pool and is to be run again (2) */
     char *scratch;
     uint64_t scratch_size;
+    rt_gpu_launch *launch;
+    uint64_t heap; /* bytes that the kernel-level code has taken from the pool's end */
+    /* of a warp: pages of the kernel's tape; how many warps share what is left of the pool, the first ones; whether pieces
+     * that find no page are run again, for the how many-th time; this one runs no more for now; where it goes on */
+    uint32_t held;
+    int32_t share, repeats, phase, idle, at;
 } rt_gpu_worker;
 
-/* What one thread of the grid knows; in its own memory. Compiled code uses the two workers. */
+/* Of the parallel loop that runs, in this warp. No slow path takes its address: compiled code has it in registers. */
+typedef struct rt_gpu_task {
+    rt_gpu_launch *launch;
+    char *cursor;  /* of the tape; a task that ends before its end leaves it where the piece began */
+    int32_t left;  /* not 0: so did the last piece (the task says so), or some are being run again */
+    int32_t ran;   /* the piece that was given out last */
+    int64_t n;     /* threads, */
+    int32_t shift; /* of which a piece has two to the power of this; */
+    int32_t pieces, at, step; /* how many, which comes next where the warp knows, how far to the one after it */
+    int32_t rows;     /* pieces that belong to blocks: the first so many */
+    int32_t slots;    /* warps that may run any: the first so many */
+    uint32_t counter; /* of the block */
+} rt_gpu_task;
+
+/* Of the kernel-level code. */
 typedef struct rt_gpu_thread {
     rt_gpu_launch *launch;
-    rt_gpu_worker worker; /* its warp, in tasks */
-    rt_gpu_worker kernel; /* the kernel-level code */
-    /* of the task: threads, and how many a piece has; pieces, that which comes next, how far to the one after it */
-    int64_t n, piece, pieces, at, step;
-    int64_t rows;   /* pieces that belong to blocks: the first so many */
-    int64_t ran;    /* the piece that was given out last */
-    char *start, *bottom; /* where the tape stood before it, and before the task */
-    int32_t flags;
-    int32_t phase;  /* how often the task's pieces that found no page are being run again */
-    int32_t active; /* warps that run pieces in this phase: the first so many */
-    int32_t slots;  /* warps that may run any: the first so many */
-    int32_t idle;   /* this one runs no more in this phase */
-    uint32_t base;  /* pages taken before the task */
+    rt_gpu_worker *worker; /* its warp */
+    rt_gpu_worker kernel;  /* the kernel-level code */
     int32_t wrote, read; /* at kernel level since the last barrier; wrote 2: all threads did */
-    uint64_t heap;  /* bytes that the kernel-level code has taken from the pool's end */
     uint64_t *partials[2]; /* rows of `cells` numbers, of this task and the one before */
     int64_t cells;
     uint32_t tasks; /* counted, for the two */
@@ -74,7 +86,7 @@ typedef struct rt_gpu_thread {
 /* -- kernel level ------------------------------------------------------------------------------------------------ */
 
 /* First and last call of every thread. */
-void rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch);
+void rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch);
 void rt_gpu_leave(rt_gpu_thread *thread);
 /* Whether this thread is the one that does what kernel-level code does to arrays. */
 int32_t rt_gpu_alone(rt_gpu_thread *thread);
@@ -85,10 +97,10 @@ void rt_gpu_writes(rt_gpu_thread *thread);
 
 /* A parallel loop over n threads:
  *
- *     rt_gpu_begin(thread, n, flags);
- *     while (rt_gpu_next(thread, flags, &lo, &hi))
- *         task(closure, lo, hi, &thread->worker);
- *     if (rt_gpu_end(thread, flags, waits)) leave the kernel
+ *     rt_gpu_begin(thread, &t, launch, n, flags);
+ *     while (rt_gpu_next(thread, &t, flags, &lo, &hi))
+ *         task(closure, lo, hi, worker, &t);      (t.cursor: the tape's; t.left: 1, where a function gave nothing)
+ *     if (rt_gpu_end(thread, &t, flags, waits)) leave the kernel
  *
  * flags, constants and the same in all three: RT_KEEP_RECORDS, RT_KEEP_REWINDS as in rt_cpu_parallel; or RT_GPU_LANES: threads run in groups of RT_WARP (pieces
  * begin at multiples of it), else one by one, the whole warp for each; RT_GPU_BALANCES: they may take different times;
@@ -96,16 +108,16 @@ void rt_gpu_writes(rt_gpu_thread *thread);
  * share the pool; RT_GPU_ONCE: it cannot, and where the pool is small fewer warps run pieces from the start. A task that records or rewinds gives each warp the same pieces, last to first in the latter.
  * rt_gpu_end: 0, or that a task failed. waits 0: nothing follows, so that the grid need not wait. */
 enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64, RT_GPU_ONCE = 128 };
-void rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags);
-int32_t rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi);
-int32_t rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits);
+void rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags);
+int32_t rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi);
+int32_t rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits);
 /* Reductions: between begin and end a place for `cells` numbers of 8 bytes of each warp, in a row (that of warp w at
  * w * cells). It holds anything at first: each warp writes its row behind its last piece. The grid may have waited for all
  * pieces by then (RT_GPU_REPEATS), so rt_gpu_writes stands before that, rt_gpu_reads before rows are read. After
  * rt_gpu_end, how many warps took part: the first so many. A task's rows are gone once the second task after it has
  * begun. NULL: the budget's end. */
 uint64_t *rt_gpu_partials(rt_gpu_thread *thread, int32_t cells);
-int32_t rt_gpu_slots(rt_gpu_thread *thread);
+int32_t rt_gpu_slots(const rt_gpu_task *task);
 
 /* Sums over all threads, of planes to which a task only adds: before rt_gpu_begin, the row of f64 cells, all 0, that this
  * thread's additions go to, atomically; NULL: there are none, or no room. After rt_gpu_end, which must have waited, the

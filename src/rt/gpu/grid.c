@@ -5,32 +5,32 @@
  * them go. The last block that leaves the kernel puts everything back to 0. */
 #include "rt/gpu/inside.h"
 
-static void
-reset_worker(rt_gpu_worker *worker, int32_t index)
+static inline void
+reset_worker(rt_gpu_worker *worker, int32_t index, rt_gpu_launch *launch)
 {
     worker->cursor = rt_gpu_no_page();
+    worker->index = worker->seat = index;
     worker->atomic = 1;
-    worker->index = index;
-    worker->seat = index;
     worker->turned = 0;
     worker->first_page = NULL;
-    worker->pages = 0;
+    worker->pages = worker->held = 0;
     worker->failed = 0;
     worker->scratch = NULL;
     worker->scratch_size = 0;
+    worker->launch = launch;
+    worker->heap = 0;
+    worker->share = 1;
+    worker->repeats = worker->phase = worker->idle = worker->at = 0;
 }
 
 RT_IN_PLACE void
-rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_launch *launch)
+rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch)
 {
     thread->launch = launch;
-    reset_worker(&thread->worker, (int32_t)rt_grid_warp());
-    reset_worker(&thread->kernel, -1);
-    thread->flags = thread->phase = 0;
-    thread->pieces = thread->rows = 0;
+    thread->worker = worker;
+    reset_worker(worker, (int32_t)rt_grid_warp(), launch);
+    reset_worker(&thread->kernel, -1, launch);
     thread->wrote = thread->read = 0;
-    thread->base = 0;
-    thread->heap = 0;
     thread->partials[0] = thread->partials[1] = NULL;
     thread->cells = 0;
     thread->tasks = 0;
@@ -52,31 +52,25 @@ rt_gpu_alone(rt_gpu_thread *thread)
 
 /* -- barriers ---------------------------------------------------------------------------------------------------- */
 
-static inline uint32_t
-heap_pages(const rt_gpu_thread *thread)
+/* By one thread, while all others wait or have left, at the end of a task or of a phase of it: tasks may take so many
+ * pages, the kernel-level code has so many bytes. Only tasks take pages, so what was taken before it still stands in now_top; the
+ * rest is free again where the task leaves nothing on its tapes. */
+static void
+settle_pages(rt_gpu_launch *launch, uint32_t limit, uint64_t bytes, int32_t frees)
 {
-    return (uint32_t)((thread->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
+    uint32_t heap = (uint32_t)((bytes + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
+    uint32_t top = launch->top < limit ? launch->top : limit;
+    if (top + heap > launch->most)
+        launch->most = top + heap;
+    if (frees && top > launch->now_top)
+        top = launch->now_top;
+    launch->top = launch->now_top = top;
 }
 
-/* By one thread, while all others wait or have left: tasks may take so many pages, the kernel-level code has so many. */
+/* what is left to run, once it is known whether there was a fault */
 static void
-settle(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
+settle_pieces(rt_gpu_launch *launch, uint32_t shared)
 {
-    if (launch->top > limit)
-        launch->top = limit;
-    if (launch->top + heap > launch->most)
-        launch->most = launch->top + heap;
-    launch->now_fault = launch->fault;
-    launch->arrived = 0;
-}
-
-/* At the end of a task, or of a phase of it, which has so many pieces behind its rows. Pages of one that leaves nothing on
- * its tapes are free again: those from `base` on. */
-static void
-settle_task(rt_gpu_launch *launch, uint32_t base, uint32_t shared)
-{
-    if (launch->top > base)
-        launch->top = base;
     if (launch->head > launch->now_tail) /* asked for in vain */
         launch->head = launch->now_tail;
     if (launch->given > shared)
@@ -89,8 +83,8 @@ settle_task(rt_gpu_launch *launch, uint32_t base, uint32_t shared)
 }
 
 /* Takes no thread's record, which else would have to be in memory. */
-static RT_SLOW void
-meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, uint32_t shared, rt_gpu_settles what)
+RT_SLOW void
+rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what)
 {
     rt_block_sync();
     if (rt_block_thread() < RT_WARP) {
@@ -100,10 +94,12 @@ meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, uint32
             rt_grid_fence();
             if (rt_grid_add32(&launch->arrived, 1) == rt_grid_blocks() - 1) {
                 rt_grid_fence();
-                settle(launch, limit, heap);
-                if (what == RT_SETTLES_TASK)
-                    settle_task(launch, base, shared);
-                launch->now_top = launch->top;
+                launch->now_fault = launch->fault;
+                launch->arrived = 0;
+                if (what != RT_SETTLES_NOTHING) {
+                    settle_pages(launch, limit, heap, what == RT_SETTLES_PAGES);
+                    settle_pieces(launch, (uint32_t)shared);
+                }
                 rt_grid_fence();
                 rt_grid_store32(&launch->generation, generation + 1);
             }
@@ -117,11 +113,9 @@ meet(rt_gpu_launch *launch, uint32_t limit, uint32_t heap, uint32_t base, uint32
 }
 
 RT_IN_PLACE void
-rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what)
+rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what)
 {
-    uint32_t keeps = thread->flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
-    meet(thread->launch, rt_gpu_page_limit(thread), heap_pages(thread), keeps ? UINT32_MAX : thread->base,
-         (uint32_t)(thread->pieces - thread->rows), what);
+    rt_gpu_meet(thread->launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap, shared, what);
     thread->wrote = thread->read = 0;
 }
 
@@ -129,7 +123,7 @@ RT_IN_PLACE void
 rt_gpu_reads(rt_gpu_thread *thread)
 {
     if (thread->wrote)
-        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
     thread->read = 1;
 }
 
@@ -137,23 +131,28 @@ RT_IN_PLACE void
 rt_gpu_writes(rt_gpu_thread *thread)
 {
     if (thread->read || thread->wrote == 2)
-        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
     thread->wrote = 1;
 }
 
 /* -- faults ------------------------------------------------------------------------------------------------------ */
 
 RT_SLOW void
-rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed)
+rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed)
 {
-    rt_gpu_launch *launch = rt_gpu_thread_of(worker)->launch;
-    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(rt_gpu_thread_of(worker)) : rt_warp_lane() == 0;
-    worker->failed = 1;
     if (mine && rt_grid_swap32(&launch->fault, 0, (uint32_t)fault) == 0) {
         launch->place = (uint32_t)place;
         launch->needed = needed;
         launch->limit = launch->budget;
     }
+}
+
+void
+rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed)
+{
+    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(NULL) : rt_warp_lane() == 0;
+    worker->failed = 1;
+    rt_gpu_fault(worker->launch, mine, fault, place, needed);
 }
 
 RT_SLOW void
@@ -164,11 +163,15 @@ rt_gpu_assert(rt_gpu_worker *worker, int32_t place)
 
 /* -- the end ----------------------------------------------------------------------------------------------------- */
 
+/* The host's memory is far away: it is not touched where there is nothing to tell. */
 static void
-report(const rt_gpu_launch *launch, rt_gpu_report *to)
+report(rt_gpu_launch *launch, rt_gpu_report *to)
 {
-    if (launch->most > to->pages)
-        to->pages = launch->most;
+    if (launch->most > launch->told) {
+        launch->told = launch->most;
+        if (launch->most > to->pages)
+            to->pages = launch->most;
+    }
     if (!launch->fault || to->fault)
         return;
     to->place = launch->place;
@@ -190,10 +193,10 @@ clean(rt_gpu_launch *launch)
 }
 
 static RT_SLOW void
-end_launch(rt_gpu_launch *launch, uint32_t limit, uint32_t heap)
+end_launch(rt_gpu_launch *launch, uint32_t limit, uint64_t heap)
 {
     rt_grid_fence();
-    settle(launch, limit, heap);
+    settle_pages(launch, limit, heap, 0);
     report(launch, launch->report);
     clean(launch);
 }
@@ -207,5 +210,5 @@ rt_gpu_leave(rt_gpu_thread *thread)
         return;
     rt_grid_fence();
     if (rt_grid_add32(&launch->left, 1) == rt_grid_blocks() - 1)
-        end_launch(launch, rt_gpu_page_limit(thread), heap_pages(thread));
+        end_launch(launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap);
 }

@@ -13,18 +13,18 @@ typedef union temp_head {
     char line[LINE];
 } temp_head;
 
-void *
+RT_IN_PLACE void *
 rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align)
 {
     const rt_gpu_launch *launch = thread->launch;
     uint64_t all = launch->pages * RT_GPU_PAGE, most = all - (uint64_t)launch->now_top * RT_GPU_PAGE;
-    if (bytes > most || thread->heap + bytes + align > most)
+    if (bytes > most || thread->kernel.heap + bytes + align > most)
         return NULL;
-    thread->heap = (thread->heap + bytes + align - 1) & ~(align - 1);
-    return launch->pool + (all - thread->heap);
+    thread->kernel.heap = (thread->kernel.heap + bytes + align - 1) & ~(align - 1);
+    return launch->pool + (all - thread->kernel.heap);
 }
 
-void
+RT_SLOW void
 rt_gpu_grid_zero(char *to, uint64_t bytes)
 {
     typedef struct sixteen {
@@ -37,14 +37,14 @@ rt_gpu_grid_zero(char *to, uint64_t bytes)
         cells[i] = zero;
 }
 
-RT_SLOW void *
+RT_IN_PLACE void *
 rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place)
 {
     uint64_t size = bytes > 0 ? (uint64_t)bytes : 0;
     uint64_t whole = size > UINT64_MAX / 2 ? size : ((size + LINE - 1) & ~(uint64_t)(LINE - 1)) + sizeof(temp_head);
     temp_head *head = rt_gpu_heap_take(thread, whole, LINE);
     if (!head) {
-        rt_gpu_fail(&thread->kernel, RT_FAULT_MEMORY, place, size);
+        rt_gpu_fault(thread->launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, place, size);
         return NULL;
     }
     if (rt_gpu_alone(thread))
@@ -55,11 +55,11 @@ rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place)
 }
 
 /* Its size was written when it was made, at least one barrier ago. */
-RT_SLOW void *
+RT_IN_PLACE void *
 rt_gpu_temp_again(rt_gpu_thread *thread, int64_t bytes, void *last, int32_t place)
 {
     if (last && (thread->wrote || thread->read))
-        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
     if (!last || bytes < 0 || (uint64_t)bytes > ((temp_head *)last - 1)->bytes)
         return rt_gpu_temp(thread, bytes, place);
     rt_gpu_grid_zero(last, (uint64_t)bytes);

@@ -37,10 +37,15 @@ typedef struct rt_gpu_kernel_page {
 #endif
 
 /* -- grid.c -- */
-typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK } rt_gpu_settles;
-/* All threads wait for all. What they wrote before, all see. */
-void rt_gpu_barrier(rt_gpu_thread *thread, rt_gpu_settles what);
-/* Notes a fault, if it is the launch's first; the worker leaves what it does. */
+/* nothing but faults and counts; the end of a task, or of a phase of it; and its pages are free again */
+typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK, RT_SETTLES_PAGES } rt_gpu_settles;
+/* All threads wait for all. What they wrote before, all see. The same for all: tasks may take `limit` pages, the
+ * kernel-level code has `heap` bytes; the task has `shared` pieces behind its rows. */
+void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what);
+void rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what);
+/* Notes a fault, if it is the launch's first and this thread the one to note it. */
+void rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed);
+/* ... of a worker, which leaves what it does */
 void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed);
 
 /* -- heap.c -- */
@@ -48,10 +53,10 @@ void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t 
 void *rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align);
 /* Pages that tasks may take in all. */
 static inline uint32_t
-rt_gpu_page_limit(const rt_gpu_thread *thread)
+rt_gpu_page_limit(const rt_gpu_worker *worker)
 {
-    const rt_gpu_launch *launch = thread->launch;
-    uint64_t heap = (thread->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE, own = thread->kernel.pages;
+    const rt_gpu_launch *launch = worker->launch;
+    uint64_t heap = (worker->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE, own = worker->index < 0 ? worker->pages : worker->held;
     uint64_t room = launch->pages - heap, most = launch->tape_pages > own ? launch->tape_pages - own : 0;
     return (uint32_t)(room < most ? room : most);
 }
@@ -62,19 +67,20 @@ void rt_gpu_grid_zero(char *to, uint64_t bytes);
 /* At kernel level: the chain above `here` (NULL: from its beginning) is to have so many pages. 0: a fault. The grid
  * waits before any of them is used. */
 int32_t rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, int32_t place);
-/* A task's pages are not the warp's any more from this number on. */
-void rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base);
+/* Behind the barrier that has freed the task's pages: they are not the warp's any more. */
+void rt_gpu_pages_cut(rt_gpu_worker *worker);
 /* Copies with the 32 lanes of a warp from above to below, where the two may overlap. */
 void rt_gpu_warp_move(char *to, const char *from, int64_t bytes);
 
-/* A worker lies in its thread; a pointer back to that would keep it from being in registers. */
+/* of the kernel-level code's: it lies in there */
 static inline rt_gpu_thread *
 rt_gpu_thread_of(const rt_gpu_worker *worker)
 {
-    size_t at = worker->index < 0 ? offsetof(rt_gpu_thread, kernel) : offsetof(rt_gpu_thread, worker);
-    return (rt_gpu_thread *)((uintptr_t)worker - at);
+    return (rt_gpu_thread *)((uintptr_t)worker - offsetof(rt_gpu_thread, kernel));
 }
 
+/* The functions that kernel-level code calls stand in place and give slow paths what they need by value: they have no
+ * address of the thread's record, unless the kernel has a tape of its own. */
 static inline int32_t
 rt_gpu_at_kernel_level(const rt_gpu_worker *worker)
 {

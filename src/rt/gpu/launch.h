@@ -62,6 +62,7 @@ struct rt_gpu_launch {
     uint32_t now_top, now_head, now_tail, now_fault;
     uint32_t now_left; /* whether the task has pieces that nobody has run */
     uint32_t most; /* pages used */
+    uint32_t told; /* the most that a launch has reported: it stays from launch to launch */
 };
 
 #endif

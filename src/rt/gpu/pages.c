@@ -13,22 +13,20 @@ enum { FEW_PAGES = 64 };
 static RT_SLOW void
 out_of_pages(rt_gpu_worker *worker, uint64_t more, int32_t place)
 {
-    const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
-    uint64_t taken = rt_gpu_page_limit(thread);
-    if ((thread->flags & RT_GPU_REPEATS) && thread->active > 1) {
+    uint64_t taken = rt_gpu_page_limit(worker);
+    if (worker->repeats && worker->share > 1) {
         worker->failed = 2;
         return;
     }
-    rt_gpu_fail(worker, RT_FAULT_BUDGET, place, (taken + thread->kernel.pages + more) * RT_GPU_PAGE);
+    rt_gpu_fail(worker, RT_FAULT_BUDGET, place, (taken + worker->held + more) * RT_GPU_PAGE);
 }
 
 /* `count` successive ones; NULL: there are not so many. */
 static char *
 take_pages(rt_gpu_worker *worker, uint32_t count)
 {
-    const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
-    rt_gpu_launch *launch = thread->launch;
-    uint32_t limit = rt_gpu_page_limit(thread), first = 0;
+    rt_gpu_launch *launch = worker->launch;
+    uint32_t limit = rt_gpu_page_limit(worker), first = 0;
     /* who asks in vain stops: the counter stays near the limit unless for many at once */
     if (rt_warp_lane() == 0 && (count <= FEW_PAGES || rt_grid_load32(&launch->top) < limit))
         first = rt_grid_add32(&launch->top, count);
@@ -68,7 +66,7 @@ more_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, in
     int64_t threads = (int64_t)rt_grid_blocks() * rt_block_threads();
     uint32_t depth = here ? here->depth : 0, taken = thread->launch->now_top;
     char *row = NULL;
-    if (taken + (uint64_t)count <= rt_gpu_page_limit(thread))
+    if (taken + (uint64_t)count <= rt_gpu_page_limit(worker))
         row = rt_gpu_heap_take(thread, (uint64_t)count * RT_GPU_PAGE, RT_GPU_PAGE);
     if (!row) {
         rt_gpu_fail(worker, RT_FAULT_BUDGET, place, (taken + worker->pages + (uint64_t)count) * RT_GPU_PAGE);
@@ -105,10 +103,10 @@ rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, 
     }
     if (count <= 0)
         return 1;
-    rt_gpu_barrier(thread, RT_SETTLES_NOTHING); /* all have seen the chain's end */
+    rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING); /* all have seen the chain's end */
     if (!more_kernel_pages(worker, here, count, place))
         return 0;
-    rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+    rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
     return 1;
 }
 
@@ -168,9 +166,9 @@ rt_gpu_reserve(rt_gpu_worker *worker, char *cursor, int64_t bytes, int32_t frame
 
 /* The chain goes up from the cursor's page; what was taken before the task stays. */
 void
-rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base)
+rt_gpu_pages_cut(rt_gpu_worker *worker)
 {
-    const char *end = rt_gpu_thread_of(worker)->launch->pool + (uint64_t)base * RT_GPU_PAGE;
+    const char *end = worker->launch->pool + (uint64_t)worker->launch->now_top * RT_GPU_PAGE;
     struct rt_page *page = rt_gpu_page_of(worker->cursor);
     if (worker->scratch >= end) {
         worker->scratch = NULL;
@@ -200,14 +198,10 @@ rt_gpu_pages_cut(rt_gpu_worker *worker, uint32_t base)
 static int64_t
 pages_left(const rt_gpu_worker *worker, int64_t depth)
 {
-    const rt_gpu_thread *thread = rt_gpu_thread_of(worker);
-    int64_t limit = rt_gpu_page_limit(thread), top = thread->launch->now_top;
-    int32_t share = 1;
-    if (!rt_gpu_at_kernel_level(worker)) {
-        top = rt_warp_take32(rt_grid_load32(&thread->launch->top), 0);
-        share = thread->active;
-    }
-    return worker->pages - depth + (top < limit ? (limit - top) / share : 0);
+    int64_t limit = rt_gpu_page_limit(worker), top = worker->launch->now_top;
+    if (!rt_gpu_at_kernel_level(worker))
+        top = rt_warp_take32(rt_grid_load32(&worker->launch->top), 0);
+    return worker->pages - depth + (top < limit ? (limit - top) / worker->share : 0);
 }
 
 static int32_t
@@ -347,7 +341,7 @@ rt_gpu_scratch(rt_gpu_worker *worker, int64_t bytes, int32_t place)
             rt_gpu_fail(worker, RT_FAULT_MEMORY, place, size);
         return worker->scratch;
     }
-    worker->scratch = pages <= rt_gpu_page_limit(rt_gpu_thread_of(worker)) ? take_pages(worker, (uint32_t)pages) : NULL;
+    worker->scratch = pages <= rt_gpu_page_limit(worker) ? take_pages(worker, (uint32_t)pages) : NULL;
     worker->scratch_size = worker->scratch ? pages * RT_GPU_PAGE : 0;
     if (!worker->scratch)
         out_of_pages(worker, pages, place);

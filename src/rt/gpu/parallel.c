@@ -18,11 +18,12 @@ enum {
     SHARE = 8, /* pages: loops that drop frames when the room gets narrow make do with so many */
     LADDER = 3, /* log2 of how many times fewer warps run the next phase */
     SHARED = 2, /* log2 of the part of the pieces that is behind all rows */
-    PIECES = 28 /* log2 of how many there are at most: all warps of a block may skip a row to its end */
+    PIECES = 26, /* log2 of how many there are at most: all warps of a block may skip a row to its end */
+    LOOKS = 16   /* a fault ends a task no later than so many pieces of each block after it */
 };
 
-static int64_t
-smaller(int64_t a, int64_t b)
+static inline int32_t
+smaller(int32_t a, int32_t b)
 {
     return a < b ? a : b;
 }
@@ -34,126 +35,147 @@ is_balanced(int32_t flags)
     return !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)) && (flags & (RT_GPU_BALANCES | RT_GPU_REPEATS));
 }
 
-/* As many groups as leave each warp several pieces; pieces have to be few enough to be counted in 32 bits. */
-static int64_t
-piece_size(int64_t n, int64_t group, int64_t warps, int32_t flags)
+static inline int32_t
+is_repeated(int32_t flags)
 {
-    int64_t groups = (n + group - 1) / group, size = groups >> PIECES;
-    if (!is_balanced(flags))
-        size = smaller(groups / (warps * 4), 8);
-    return (size > 1 ? size : 1) * group;
+    return is_balanced(flags) && (flags & RT_GPU_REPEATS);
 }
 
-/* How many warps may run pieces. */
-static inline int64_t
-warps_for(const rt_gpu_thread *thread, int32_t flags)
+/* Log2 of the threads of a piece: up to 8 groups, as many as leave each warp several pieces. */
+static inline int32_t
+piece_shift(int64_t n, int32_t warps, int32_t flags)
 {
-    const rt_gpu_launch *launch = thread->launch;
+    int32_t group = flags & RT_GPU_LANES ? 5 : 0, shift = 0;
+    int64_t groups = (n + ((1 << group) - 1)) >> group;
+    while (!is_balanced(flags) && shift < 3 && groups >> shift >= (int64_t)warps * 8)
+        shift++;
+    while (groups >> shift >= (int64_t)1 << PIECES)
+        shift++;
+    return group + shift;
+}
+_Static_assert(RT_WARP == 1 << 5, "a group");
+
+/* How many warps may run pieces. */
+static inline int32_t
+warps_for(const rt_gpu_thread *thread, rt_gpu_launch *launch, int32_t flags)
+{
     int64_t warps = rt_grid_warps(), pages = warps * SHARE;
     if (flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS))
-        pages = smaller((int64_t)launch->pages, (int64_t)launch->tape_pages);
+        pages = (int64_t)(launch->pages < launch->tape_pages ? launch->pages : launch->tape_pages);
     else if (flags & RT_GPU_ONCE)
-        pages = (int64_t)rt_gpu_page_limit(thread) - launch->now_top;
-    return pages < SHARE ? 1 : smaller(pages / SHARE, warps);
+        pages = (int64_t)rt_gpu_page_limit(&thread->kernel) - launch->now_top;
+    return pages < SHARE ? 1 : pages / SHARE < warps ? (int32_t)(pages / SHARE) : (int32_t)warps;
+}
+
+/* what slow paths may ask for */
+static inline void
+prepare_worker(rt_gpu_worker *worker, const rt_gpu_worker *kernel, int32_t active, int32_t flags)
+{
+    worker->failed = 0;
+    worker->heap = kernel->heap;
+    worker->held = kernel->pages;
+    worker->share = active;
+    worker->repeats = is_repeated(flags);
+    worker->phase = worker->idle = 0;
 }
 
 RT_IN_PLACE void
-rt_gpu_begin(rt_gpu_thread *thread, int64_t n, int32_t flags)
+rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags)
 {
-    int64_t warps, warp = thread->worker.index;
+    int32_t warps, active, warp = (int32_t)rt_grid_warp();
     if (thread->wrote || thread->read)
-        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
-    warps = warps_for(thread, flags);
-    thread->n = n > 0 ? n : 0;
-    thread->piece = piece_size(thread->n, flags & RT_GPU_LANES ? RT_WARP : 1, warps, flags);
-    thread->pieces = (thread->n + thread->piece - 1) / thread->piece;
-    thread->rows = thread->pieces;
-    if (is_balanced(flags) && warps < rt_grid_warps())
-        thread->rows = 0;
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
+    warps = warps_for(thread, launch, flags);
+    task->launch = launch;
+    task->n = n > 0 ? n : 0;
+    task->shift = piece_shift(task->n, warps, flags);
+    task->pieces = (int32_t)((task->n + (((int64_t)1 << task->shift) - 1)) >> task->shift);
+    task->rows = task->pieces;
+    if (is_balanced(flags) && warps < (int32_t)rt_grid_warps())
+        task->rows = 0;
     else if (is_balanced(flags) && (flags & RT_GPU_BALANCES))
-        thread->rows -= thread->pieces >> SHARED;
-    thread->flags = is_balanced(flags) ? flags : flags & ~(RT_GPU_BALANCES | RT_GPU_REPEATS);
-    thread->at = warp < warps ? warp : -1;
-    thread->step = warps;
+        task->rows -= task->pieces >> SHARED;
+    active = smaller(warps, task->pieces);
+    task->at = warp < warps ? warp : -1;
+    task->step = warps;
     if (flags & RT_KEEP_REWINDS) {
-        thread->at = warp < smaller(thread->pieces, warps) ? warp + (thread->pieces - 1 - warp) / warps * warps : -1;
-        thread->step = -warps;
+        task->at = warp < active ? warp + (task->pieces - 1 - warp) / warps * warps : -1;
+        task->step = -warps;
     }
-    thread->phase = thread->idle = 0;
-    thread->active = (int32_t)smaller(warps, thread->pieces);
-    thread->slots = is_balanced(flags) ? (int32_t)warps : thread->active;
-    thread->base = thread->launch->now_top;
-    thread->start = thread->bottom = thread->worker.cursor;
-    thread->worker.failed = 0;
-    thread->tasks++;
+    task->slots = is_balanced(flags) ? warps : active;
+    task->cursor = thread->worker->cursor;
+    task->left = 0;
+    task->ran = -1;
+    prepare_worker(thread->worker, &thread->kernel, active, flags);
+    task->counter = ++thread->tasks & 1;
     /* nobody asks for the other counter before the barrier that ends this task */
     if (rt_block_thread() == 0)
-        rt_block_set32((thread->tasks + 1) & 1, 0);
-}
-
-static int32_t
-give(rt_gpu_thread *thread, int64_t piece, int64_t *lo, int64_t *hi)
-{
-    thread->ran = piece;
-    *lo = piece * thread->piece;
-    *hi = smaller(*lo + thread->piece, thread->n);
-    return 1;
+        rt_block_set32(task->counter ^ 1, 0);
 }
 
 /* -- balanced tasks ---------------------------------------------------------------------------------------------- */
 
 /* The next noted piece, and whether all behind it in its block's row are meant too; -1: there is none. */
-static int64_t
-noted_piece(rt_gpu_thread *thread)
+static int32_t
+noted_piece(rt_gpu_worker *worker)
 {
-    rt_gpu_launch *launch = thread->launch;
+    rt_gpu_launch *launch = worker->launch;
     uint32_t i = 0;
     uint64_t noted = 0;
     if (rt_warp_lane() == 0 && (i = rt_grid_add32(&launch->head, 1)) < launch->now_tail)
         noted = launch->again[i];
     noted = rt_warp_take64(noted, 0);
-    thread->at = noted & 1 ? (int64_t)(noted >> 1) : -1;
-    return (int64_t)(noted >> 1) - 1;
+    worker->at = noted & 1 ? (int32_t)(noted >> 1) : -1;
+    return (int32_t)(noted >> 1) - 1;
 }
 
-/* The next of the block's row that none of its warps has run; at least `rows`: there is none, or a fault has ended the
- * task. One lane looks for all: they must not see a fault at different times. */
-static inline int64_t
-next_in_row(rt_gpu_thread *thread, uint32_t taken)
+/* The next of the block's row that none of its warps has run; -1: there is none, or a fault has ended the task. One lane
+ * looks for all: they must not see a fault at different times; and seldom: all would wait for that. */
+static inline int32_t
+next_in_row(const rt_gpu_launch *launch, uint32_t counter, int32_t rows, uint32_t taken)
 {
-    uint32_t i = 1u << PIECES;
-    if (rt_warp_lane() == 0 && !thread->launch->fault)
-        i = rt_block_add32(thread->tasks & 1, taken);
-    return (int64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
+    uint32_t i = 0;
+    uint64_t piece;
+    if (rt_warp_lane() == 0) {
+        i = rt_block_add32(counter, taken);
+        if (i % LOOKS == LOOKS - 1 && rt_grid_load32(&launch->fault))
+            i = 1u << PIECES;
+    }
+    piece = (uint64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
+    return piece < (uint32_t)rows ? (int32_t)piece : -1;
 }
 
-/* ... and of those behind the rows; at least `pieces`. */
-static inline int64_t
-next_of_all(rt_gpu_thread *thread)
+/* ... and of those behind the rows. */
+static inline int32_t
+next_of_all(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
 {
-    rt_gpu_launch *launch = thread->launch;
-    uint32_t i = 1u << PIECES;
-    if (rt_warp_lane() == 0 && !launch->fault)
+    uint32_t i = 0;
+    if (rt_warp_lane() == 0) {
+        uint32_t fault = rt_grid_load32(&launch->fault); /* both are on their way at once */
         i = rt_grid_add32(&launch->given, 1);
-    return thread->rows + rt_warp_take32(i, 0);
+        i = fault ? 1u << PIECES : i;
+    }
+    i = rt_warp_take32(i, 0);
+    return i < (uint32_t)(pieces - rows) ? rows + (int32_t)i : -1;
 }
 
 /* Of a task that balances; few warps have no rows. */
-static inline int64_t
-next_balanced(rt_gpu_thread *thread, int32_t flags)
+static inline int32_t
+next_balanced(const rt_gpu_task *task, int32_t flags)
 {
-    int64_t piece = thread->rows;
-    if ((flags & RT_GPU_ONCE) && thread->worker.index >= thread->slots)
+    int32_t piece = -1;
+    if ((flags & RT_GPU_ONCE) && (int32_t)rt_grid_warp() >= task->slots)
         return -1;
-    if (piece > 0)
-        piece = next_in_row(thread, 1);
-    return piece < thread->rows ? piece : next_of_all(thread);
+    if (task->rows > 0)
+        piece = next_in_row(task->launch, task->counter, task->rows, 1);
+    if (piece < 0 && task->rows < task->pieces)
+        piece = next_of_all(task->launch, task->rows, task->pieces);
+    return piece;
 }
 
 static void
-note(rt_gpu_thread *thread, int64_t piece, uint32_t row)
+note(rt_gpu_launch *launch, int32_t piece, uint32_t row)
 {
-    rt_gpu_launch *launch = thread->launch;
     if (rt_warp_lane() == 0)
         launch->again[rt_grid_add32(&launch->tail, 1)] = (uint64_t)(piece + 1) << 1 | row;
     rt_warp_sync();
@@ -161,101 +183,95 @@ note(rt_gpu_thread *thread, int64_t piece, uint32_t row)
 
 /* What the worker has run came to the end of the pool: it stops here, as its next piece would, and so does its block. */
 static void
-stop(rt_gpu_thread *thread)
+stop(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t ran)
 {
-    int64_t rest = thread->at;
-    if (thread->phase == 0)
-        rest = next_in_row(thread, 1u << PIECES);
-    note(thread, thread->ran, 0);
-    if (rest >= 0 && rest < thread->rows)
-        note(thread, rest, 1);
-    thread->worker.failed = 0;
-    thread->worker.cursor = thread->start;
-    thread->idle = 1;
-}
-
-/* What the task has taken of the pool is not the warp's any more. */
-static void
-give_back(rt_gpu_thread *thread)
-{
-    rt_gpu_pages_cut(&thread->worker, thread->base);
-    thread->worker.cursor = thread->bottom;
+    int32_t rest = worker->at;
+    if (worker->phase == 0)
+        rest = next_in_row(worker->launch, counter, rows, 1u << PIECES);
+    note(worker->launch, ran, 0);
+    if (rest >= 0 && rest < rows)
+        note(worker->launch, rest, 1);
+    worker->failed = 0;
+    worker->idle = 1;
 }
 
 /* All wait; whether there is more to do, by fewer warps. */
 static int32_t
-next_phase(rt_gpu_thread *thread)
+next_phase(rt_gpu_worker *worker, int32_t shared)
 {
-    rt_gpu_barrier(thread, RT_SETTLES_TASK);
-    give_back(thread);
-    if (thread->launch->now_fault || !thread->launch->now_left)
+    const rt_gpu_launch *launch = worker->launch;
+    rt_gpu_meet(worker->launch, rt_gpu_page_limit(worker), worker->heap, shared, RT_SETTLES_PAGES);
+    rt_gpu_pages_cut(worker);
+    if (launch->now_fault || !launch->now_left)
         return 0;
-    thread->phase++;
-    thread->active = thread->active >> LADDER ? thread->active >> LADDER : 1;
-    thread->idle = thread->worker.index >= thread->active;
-    thread->at = -1;
+    worker->phase++;
+    worker->share = worker->share >> LADDER ? worker->share >> LADDER : 1;
+    worker->idle = worker->index >= worker->share;
+    worker->at = -1;
     return 1;
 }
 
 /* A noted piece for this warp in this phase, or -1. */
-static int64_t
-repeated_piece(rt_gpu_thread *thread)
+static int32_t
+repeated_piece(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pieces, int32_t ran)
 {
-    int64_t piece = thread->at;
-    if (thread->worker.failed == 2)
-        stop(thread);
-    if (thread->phase == 0 || thread->idle || thread->worker.failed)
+    int32_t piece = worker->at;
+    if (worker->failed == 2)
+        stop(worker, counter, rows, ran);
+    if (worker->phase == 0 || worker->idle || worker->failed)
         return -1;
-    if (rt_warp_take32(thread->launch->fault, 0)) /* as it was lately, for all lanes alike */
+    if (rt_warp_take32(rt_grid_load32(&worker->launch->fault), 0)) /* as it was lately, for all lanes alike */
         return -1;
-    if (piece < 0 || piece >= thread->rows)
-        piece = noted_piece(thread);
-    if (thread->at >= 0)
-        thread->at = piece + rt_grid_blocks();
-    if (piece < 0)
-        piece = next_of_all(thread);
-    return piece < thread->pieces ? piece : -1;
+    if (piece < 0 || piece >= rows)
+        piece = noted_piece(worker);
+    if (worker->at >= 0)
+        worker->at = piece + (int32_t)rt_grid_blocks();
+    return piece >= 0 ? piece : next_of_all(worker->launch, rows, pieces);
 }
 
-/* What the warp runs when its block's row is empty, or when it has found no page. */
+/* What the warp runs when its block's row is empty, or when it has found no page; -1: nothing, and all have waited. */
 static RT_SLOW int32_t
-next_repeated(rt_gpu_thread *thread, int64_t *lo, int64_t *hi)
+next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pieces, int32_t ran)
 {
     do {
-        int64_t piece = repeated_piece(thread);
-        if (piece >= 0) {
-            thread->start = thread->worker.cursor;
-            return give(thread, piece, lo, hi);
-        }
-    } while (next_phase(thread));
-    return 0;
+        int32_t piece = repeated_piece(worker, counter, rows, pieces, ran);
+        if (piece >= 0)
+            return piece;
+    } while (next_phase(worker, pieces - rows));
+    return -1;
 }
 
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
 
+/* What is asked before each piece is in registers, but for the counter of a block. */
 RT_IN_PLACE int32_t
-rt_gpu_next(rt_gpu_thread *thread, int32_t flags, int64_t *lo, int64_t *hi)
+rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi)
 {
-    int64_t piece = thread->at;
-    if (thread->worker.failed || thread->phase)
-        piece = thread->pieces;
-    else if (is_balanced(flags))
-        piece = next_balanced(thread, flags);
-    else
-        thread->at = piece + thread->step;
-    if ((uint64_t)piece < (uint64_t)thread->pieces) {
-        thread->start = thread->worker.cursor;
-        return give(thread, piece, lo, hi);
+    int32_t piece = -1;
+    if (!task->left) {
+        piece = is_balanced(flags) ? next_balanced(task, flags) : task->at;
+        task->at += task->step;
     }
-    return is_balanced(flags) && (flags & RT_GPU_REPEATS) ? next_repeated(thread, lo, hi) : 0;
+    if ((uint32_t)piece >= (uint32_t)task->pieces) {
+        if (!is_repeated(flags))
+            return 0;
+        piece = next_repeated(thread->worker, task->counter, task->rows, task->pieces, task->ran);
+        task->cursor = thread->worker->cursor;
+        task->left = 1; /* the next one is looked for here, too */
+        if (piece < 0)
+            return 0;
+    }
+    task->ran = piece;
+    *lo = (int64_t)piece << task->shift;
+    *hi = (int64_t)(piece + 1) << task->shift;
+    *hi = *hi < task->n ? *hi : task->n;
+    return 1;
 }
 
 /* What the warp holds on its tape now, beside what it held when the task began, goes into the sums of all. */
-static void
-count_taped(rt_gpu_thread *thread)
+static inline void
+count_taped(rt_gpu_launch *launch, const char *now, const char *then)
 {
-    rt_gpu_launch *launch = thread->launch;
-    const char *now = thread->worker.cursor, *then = thread->bottom;
     if (now == then || rt_warp_lane() != 0)
         return;
     rt_grid_add64(&launch->taped, (uint64_t)(rt_gpu_height(now) - rt_gpu_height(then)));
@@ -263,28 +279,25 @@ count_taped(rt_gpu_thread *thread)
 }
 
 RT_IN_PLACE int32_t
-rt_gpu_end(rt_gpu_thread *thread, int32_t flags, int32_t waits)
+rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits)
 {
-    int32_t keeps = flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS), failed;
-    int32_t settled = is_balanced(flags) && (flags & RT_GPU_REPEATS);
-    if (!waits && !settled)
-        return thread->worker.failed;
-    if (keeps)
-        count_taped(thread);
-    if (!settled) {
-        rt_gpu_barrier(thread, RT_SETTLES_TASK);
-        if (!keeps)
-            give_back(thread);
+    int32_t keeps = flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
+    if (!waits && !is_repeated(flags))
+        return task->left;
+    if (keeps) {
+        count_taped(task->launch, task->cursor, thread->worker->cursor);
+        thread->worker->cursor = task->cursor;
+        rt_gpu_barrier(thread, 0, RT_SETTLES_TASK);
+    } else if (!is_repeated(flags)) {
+        rt_gpu_barrier(thread, task->pieces - task->rows, RT_SETTLES_PAGES);
+        rt_gpu_pages_cut(thread->worker);
     }
-    failed = thread->launch->now_fault != 0;
-    thread->worker.failed = 0;
-    thread->flags = 0;
-    return failed;
+    return thread->launch->now_fault != 0;
 }
 
 /* -- partial results --------------------------------------------------------------------------------------------- */
 
-RT_SLOW uint64_t *
+RT_IN_PLACE uint64_t *
 rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
 {
     rt_gpu_launch *launch = thread->launch;
@@ -295,7 +308,7 @@ rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
     if (cells > thread->cells) {
         thread->partials[0] = rt_gpu_heap_take(thread, row * 2 * sizeof(uint64_t), 128);
         if (!thread->partials[0])
-            rt_gpu_fail(&thread->kernel, RT_FAULT_MEMORY, 0, row * 2 * sizeof(uint64_t));
+            rt_gpu_fault(launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, 0, row * 2 * sizeof(uint64_t));
         thread->cells = thread->partials[0] ? cells : 0;
         thread->partials[1] = thread->partials[0] ? thread->partials[0] + row : NULL;
     }
@@ -303,7 +316,7 @@ rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
 }
 
 RT_IN_PLACE int32_t
-rt_gpu_slots(rt_gpu_thread *thread)
+rt_gpu_slots(const rt_gpu_task *task)
 {
-    return thread->slots;
+    return task->slots;
 }

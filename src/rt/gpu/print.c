@@ -4,9 +4,9 @@
 RT_SLOW void
 rt_gpu_print(rt_gpu_worker *worker, int32_t place, const uint64_t *values, int32_t n)
 {
-    const rt_gpu_launch *launch = rt_gpu_thread_of(worker)->launch;
+    const rt_gpu_launch *launch = worker->launch;
     rt_gpu_prints *prints = launch->prints;
-    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(rt_gpu_thread_of(worker)) : rt_warp_lane() == 0;
+    int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(NULL) : rt_warp_lane() == 0;
     uint64_t size = (uint64_t)n + 1, at;
     if (!prints || !mine)
         return;

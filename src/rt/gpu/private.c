@@ -12,7 +12,7 @@ row_count(void)
     return rt_grid_blocks() < RT_GPU_ROWS ? rt_grid_blocks() : RT_GPU_ROWS;
 }
 
-RT_SLOW double *
+RT_IN_PLACE double *
 rt_gpu_private(rt_gpu_thread *thread, int64_t cells)
 {
     uint64_t rows = row_count();
@@ -93,16 +93,14 @@ add_to_element(void *array, int64_t i, double sum, int32_t bytes)
         ((uint16_t *)array)[i] = half_bits(half_value(((uint16_t *)array)[i]) + sum);
 }
 
-RT_SLOW void
-rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *array, int32_t bytes, int32_t apart)
+static RT_SLOW void
+add_rows(double *privates, int64_t row, int64_t first, int64_t n, void *array, int32_t bytes)
 {
     uint32_t rows = row_count();
-    if (!apart && thread->wrote == 2)
-        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
     for (int64_t i = rt_grid_warp(); i < n; i += rt_grid_warps()) {
         double sum = 0;
-        for (uint32_t row = rt_warp_lane(); row < rows; row += RT_WARP) {
-            double *cell = thread->privates + (int64_t)row * thread->row + first + i;
+        for (uint32_t k = rt_warp_lane(); k < rows; k += RT_WARP) {
+            double *cell = privates + (int64_t)k * row + first + i;
             sum += *cell;
             *cell = 0;
         }
@@ -110,5 +108,13 @@ rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *array,
         if (rt_warp_lane() == 0)
             add_to_element(array, i, sum, bytes);
     }
+}
+
+RT_IN_PLACE void
+rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *array, int32_t bytes, int32_t apart)
+{
+    if (!apart && thread->wrote == 2)
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
+    add_rows(thread->privates, thread->row, first, n, array, bytes);
     thread->wrote = 2;
 }

@@ -95,7 +95,7 @@ static void
 take_turns(rt_gpu_thread *thread)
 {
     if (thread->wrote || thread->read)
-        rt_gpu_barrier(thread, RT_SETTLES_NOTHING);
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
     thread->wrote = 2;
 }
 
@@ -220,7 +220,7 @@ rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place)
         if (!fits(cursor, 8 * n))
             cursor = entered(cursor, worker);
         if (warp >= first && warp < first + n && rt_warp_lane() == 0)
-            ((char **)cursor)[warp - first] = thread->worker.cursor;
+            ((char **)cursor)[warp - first] = thread->worker->cursor;
         cursor += 8 * n;
     }
     if (!fits(cursor, sizeof(standing)))
@@ -261,7 +261,7 @@ rt_gpu_over_tasks(rt_gpu_worker *worker, char *cursor, char *mark, char *tasks, 
     left = (int64_t)launch->tape_pages - below;
     if (parts ? used <= 0 || (used + 1) * RT_GPU_PAGE + room <= left * RT_GPU_PAGE / parts : bytes <= room)
         return 0;
-    thread->worker.cursor = stood(tasks - sizeof(standing));
+    thread->worker->cursor = stood(tasks - sizeof(standing));
     rt_gpu_writes(thread); /* all have read the sums */
     if (rt_gpu_alone(thread)) {
         launch->taped = s->taped;

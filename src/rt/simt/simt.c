@@ -138,7 +138,7 @@ rt_simt_is_clean(const rt_simt *simt)
 {
     rt_gpu_launch now = simt->launch;
     const char *bytes = (const char *)&now;
-    now.generation = 0;
+    now.generation = now.told = 0; /* they go on from launch to launch */
     for (size_t i = offsetof(rt_gpu_launch, top); i < sizeof now; i++)
         if (bytes[i])
             return 0;
