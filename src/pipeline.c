@@ -270,6 +270,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
         return fn;
     /* local arrays get a place in memory */
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, diags);
+    /* sums of lanes are formed faster where several are */
+    if (m->simt)
+        PASS_RUN(m, opt_sum_loops, IR_STAGE_SLOTS, diags);
     /* a GPU's memory is slow to write what it is still reading */
     if (m->simt && (reverse || calls))
         PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, diags);

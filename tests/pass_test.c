@@ -84,7 +84,8 @@ static const struct {
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
-    {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"ad_plan", planned},
+    {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"opt_sum_loops", opt_sum_loops},
+    {"ad_plan", planned},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 

@@ -1,0 +1,193 @@
+/* Loops whose iterations add sums of a warp's lanes run several of them at a time. SPDX-License-Identifier: Apache-2.0
+ *
+ *   for %k = %lo to %hi step 1 {            for %k = %lo to %whole step 8 {
+ *     ...                                     ...  rmw.add.atomic %w[%k], %s
+ *     %s = lanes_reduce.add %v                ...  rmw.add.atomic %w[%k + 1], %s1
+ *     rmw.add.atomic %w[%k], %s       ->      ...
+ *   }                                       }
+ *                                           for %k = %whole to %hi step 1 { as before }
+ *
+ * A sum is five exchanges between lanes, each of which waits for the one before. Several in straight code are formed
+ * together, one exchange for each (codegen/llvm/simt_sums.c). At the last stage: nothing but code generation follows. */
+#include "pass/edit.h"
+#include "pass/pass.h"
+
+/* sums that are enough to be formed together; ops of all iterations */
+enum { ENOUGH = 8, MOST_OPS = 320 };
+
+static bool
+adds_sum(const ir_op *op)
+{
+    if (op->code != RG_OP_RMW || op->rmw != RG_RMW_ADD || !op->atomic || op->nresults || op->masked)
+        return false;
+    const ir_op *sum = op->args[op->nargs - 1]->def;
+    return sum && sum->code == RG_OP_LANES_REDUCE && sum->rmw == RG_RMW_ADD && sum->parent == op->parent;
+}
+
+/* what may be done several times in a row */
+static bool
+is_plain(const ir_op *op)
+{
+    switch ((int)op->code) {
+    case RG_OP_IF:
+        return !op->nresults;
+    case RG_OP_CONST:
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+    case RG_OP_EXTENT:
+    case RG_OP_SPLAT:
+    case RG_OP_LANE:
+    case RG_OP_LANES_ANY:
+    case RG_OP_LANES_BITS:
+    case RG_OP_LANES_REDUCE:
+    case RG_OP_LANE_GET:
+    case RG_OP_SLOT_LOAD:
+    case RG_OP_SLOT_STORE:
+    case RG_OP_YIELD:
+        return true;
+    }
+    return ir_ops[op->code].form != IR_OTHER;
+}
+
+typedef struct measure {
+    const ir_region *body;
+    uint32_t ops, sums;
+} measure;
+
+static bool
+measure_op(ir_op *op, void *user)
+{
+    measure *m = user;
+    m->ops += op->code != RG_OP_CONST;
+    m->sums += op->parent == m->body && adds_sum(op);
+    return is_plain(op);
+}
+
+/* how many iterations at a time, a power of 2 */
+static uint32_t
+iterations(const ir_op *loop)
+{
+    measure m = {0};
+    uint32_t n = 1;
+    if (loop->code != RG_OP_FOR)
+        return 1;
+    m.body = loop->regions[0];
+    if (!ir_walk(loop->regions[0], measure_op, &m) || !m.sums)
+        return 1;
+    while (n * m.sums < ENOUGH && 2 * n * m.ops <= MOST_OPS)
+        n *= 2;
+    return n;
+}
+
+/* Whether its length is a number of the index's type. */
+static bool
+can_be_counted(const ir_op *loop)
+{
+    int64_t step = loop->attr.step;
+    rg_dtype d = (rg_dtype)loop->args[0]->type.dtype;
+    uint64_t bits;
+    if ((step != 1 && step != -1) || !ir_is_signed(d))
+        return false;
+    return d == RG_I64 || (d == RG_I32 && ir_is_const(loop->args[step < 0], &bits) && (int64_t)ir_wrap(d, bits) >= -1);
+}
+
+/* the index at which a last, shorter run begins */
+static ir_value *
+end_of_whole(edit *e, ir_op *loop, uint32_t n)
+{
+    bool down = loop->attr.step < 0;
+    ir_value *from = loop->args[0], *lo = loop->args[down], *hi = loop->args[!down];
+    ir_type type = from->type;
+    ir_value *zero = edit_const(e, loop, type, 0), *mask = edit_const(e, loop, type, ir_wrap((rg_dtype)type.dtype, ~(uint64_t)(n - 1)));
+    ir_value *some = edit_scalar(e, loop, RG_OP_LT, ir_scalar(RG_BOOL), lo, hi, NULL);
+    ir_value *count = edit_scalar(e, loop, RG_OP_SUB, type, hi, lo, NULL);
+    count = edit_scalar(e, loop, RG_OP_SELECT, type, some, count, zero);
+    count = edit_scalar(e, loop, RG_OP_AND, type, count, mask, NULL);
+    return edit_scalar(e, loop, down ? RG_OP_SUB : RG_OP_ADD, type, from, count, NULL);
+}
+
+/* one iteration before `end`; what is carried becomes what it yields */
+static void
+copy_iteration(edit *e, const ir_region *body, ir_op *end, ir_value *index, ir_value **carried, uint32_t n, ir_value **map)
+{
+    const ir_op *yield = ir_terminator(body);
+    ir_region *aside = ir_region_new(e->fn, NULL);
+    map[body->params[0]->id] = index;
+    for (uint32_t k = 0; k < n; k++)
+        map[body->params[1 + k]->id] = carried[k];
+    for (const ir_op *op = body->first; op != yield; op = op->next)
+        ir_op_clone(e->fn, op, map, aside);
+    for (ir_op *op = aside->first, *next; op; op = next) {
+        next = op->next;
+        ir_remove(op);
+        ir_insert_before(end, op);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        ir_value *v = yield->args[k];
+        carried[k] = map[v->id] ? map[v->id] : v;
+    }
+}
+
+/* The loop stays, for what is left. */
+static void
+run_several(edit *e, ir_op *loop, uint32_t n)
+{
+    ir_fn *fn = e->fn;
+    const ir_region *body = loop->regions[0];
+    uint32_t ncarried = loop->nresults;
+    ir_value **map = arena_new_n(e->scratch, ir_value *, fn->next_id);
+    ir_value **carried = arena_new_n(e->scratch, ir_value *, ncarried + 1);
+    ir_value *whole = end_of_whole(e, loop, n);
+    ir_op *several = ir_op_like(fn, loop), *yield = ir_op_new(fn, RG_OP_YIELD, ncarried, 0, loop->loc);
+    several->attr.step = loop->attr.step * (int64_t)n;
+    ir_op_arg(several, fn, loop->args[0]);
+    ir_op_arg(several, fn, whole);
+    ir_region *into = several->regions[0];
+    ir_value *index = ir_region_param(into, body->params[0]->type, body->params[0]->name);
+    for (uint32_t k = 0; k < ncarried; k++) {
+        ir_op_arg(several, fn, loop->args[2 + k]);
+        carried[k] = ir_region_param(into, body->params[1 + k]->type, body->params[1 + k]->name);
+    }
+    ir_append(into, yield);
+    for (uint32_t i = 0; i < n; i++) {
+        ir_type type = index->type;
+        ir_value *past = i ? edit_const(e, yield, type, ir_wrap((rg_dtype)type.dtype, i * (uint64_t)loop->attr.step)) : NULL;
+        ir_value *at = i ? edit_scalar(e, yield, RG_OP_ADD, type, index, past, NULL) : index;
+        copy_iteration(e, body, yield, at, carried, ncarried, map);
+    }
+    for (uint32_t k = 0; k < ncarried; k++)
+        ir_op_arg(yield, fn, carried[k]);
+    ir_insert_before(loop, several);
+    loop->args[0] = whole;
+    for (uint32_t k = 0; k < ncarried; k++)
+        loop->args[2 + k] = ir_op_result(several, fn, loop->results[k]->type, loop->results[k]->name);
+}
+
+static void
+look_in(edit *e, ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        uint32_t n = iterations(op);
+        if (n > 1 && can_be_counted(op))
+            run_several(e, op, n);
+        for (uint32_t i = 0; i < op->nregions; i++)
+            look_in(e, op->regions[i]);
+    }
+}
+
+bool
+opt_sum_loops(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        edit e;
+        if (!fn->kernel)
+            continue;
+        edit_start(&e, fn);
+        look_in(&e, fn->body);
+        changed |= edit_finish(&e);
+    }
+    return changed;
+}
