@@ -237,8 +237,8 @@ void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
 void gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
-/* to a cell of this thread's row */
-void gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value);
+/* to a cell of this thread's row, where the mask holds */
+void gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef mask, LLVMValueRef value);
 
 /* simt_adds.c: additions of each thread that wait for more of them, until another op comes or the region ends */
 typedef struct gen_adds gen_adds;

@@ -129,10 +129,10 @@ add_atomically(gen *g, const gen_reach *r, LLVMValueRef value)
 }
 
 void
-gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef value)
+gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef mask, LLVMValueRef value)
 {
     LLVMValueRef wide = LLVMBuildZExt(g->b, number, g->i64, "");
-    gen_reach r = {.dtype = RG_F64, .own = true};
+    gen_reach r = {.dtype = RG_F64, .own = true, .mask = mask};
     r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, g->s->row, &wide, 1, "");
     add_atomically(g, &r, value);
 }

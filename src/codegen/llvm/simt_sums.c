@@ -13,7 +13,7 @@
  * So 32 sums take 31 shuffles and not 160, none of which waits for more than five others. What has no like at a level is
  * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place: one instruction for all.
  * What goes to one place is added up by each lane before. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 #include "rt/gpu/gpu.h"
 
 enum { LEVELS = 5, DEPTH = 6 };
@@ -297,22 +297,39 @@ typedef struct numbers {
     int64_t rest[RT_WARP]; /* by lane */
 } numbers;
 
+/* an integer that the low 32 bits of v follow from alone, like v's; NULL: v is no such thing */
 static LLVMValueRef
-without_constant(LLVMValueRef number, int64_t *constant)
+same_low_bits(LLVMValueRef v)
+{
+    LLVMOpcode code = LLVMGetInstructionOpcode(v);
+    if (code != LLVMTrunc && code != LLVMSExt && code != LLVMZExt)
+        return NULL;
+    LLVMValueRef from = LLVMGetOperand(v, 0);
+    bool wide = LLVMGetIntTypeWidth(LLVMTypeOf(v)) >= 32 && LLVMGetIntTypeWidth(LLVMTypeOf(from)) >= 32;
+    return wide ? from : NULL;
+}
+
+/* low: of a number of 32 bits, which may leave and come back to them */
+static LLVMValueRef
+without_constant(LLVMValueRef number, bool low, int64_t *constant)
 {
     *constant = 0;
-    if (LLVMIsAConstantInt(number)) {
-        *constant = LLVMConstIntGetSExtValue(number);
-        return LLVMConstNull(LLVMTypeOf(number));
+    while (LLVMIsAInstruction(number)) {
+        LLVMValueRef right = NULL, other = low ? same_low_bits(number) : NULL;
+        if (!other && LLVMGetInstructionOpcode(number) == LLVMAdd)
+            right = LLVMGetOperand(number, 1);
+        if (right && LLVMIsAConstantInt(right)) {
+            *constant += LLVMConstIntGetSExtValue(right);
+            other = LLVMGetOperand(number, 0);
+        }
+        if (!other)
+            return number;
+        number = other;
     }
-    while (LLVMIsAInstruction(number) && LLVMGetInstructionOpcode(number) == LLVMAdd) {
-        LLVMValueRef right = LLVMGetOperand(number, 1);
-        if (!LLVMIsAConstantInt(right))
-            break;
-        *constant += LLVMConstIntGetSExtValue(right);
-        number = LLVMGetOperand(number, 0);
-    }
-    return number;
+    if (!LLVMIsAConstantInt(number))
+        return number;
+    *constant += LLVMConstIntGetSExtValue(number);
+    return LLVMConstNull(LLVMTypeOf(number));
 }
 
 /* first: where the array's elements begin; NULL: 0 */
@@ -320,8 +337,8 @@ static void
 add_number(gen *g, numbers *all, const ir_op *op, uint32_t lane, LLVMValueRef first)
 {
     LLVMValueRef number = gen_number_in_copy(g, op);
-    number = without_constant(number ? number : gen_i64(g, 0), &all->rest[lane]);
-    number = LLVMBuildTrunc(g->b, number, all->type, "");
+    number = without_constant(number ? number : gen_i64(g, 0), all->type == g->i32, &all->rest[lane]);
+    number = LLVMBuildIntCast2(g->b, number, all->type, true, "");
     if (first)
         number = LLVMBuildAdd(g->b, number, LLVMBuildTrunc(g->b, first, all->type, ""), "");
     uint32_t r = 0;
@@ -398,9 +415,7 @@ add_to_cells(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set)
             add_number(g, &all, q->ops[i], lane_of(i),
                        in_direction(g, q->ops[i], gen_private_sum(g, q->ops[i])->first));
     LLVMValueRef number = own_number(g, &all);
-    gen_some some = gen_some_begin(g, is_in(g, set));
-    gen_simt_private_add_at(g, number, gen_cast(g, sum_dtype(q->ops[0]), RG_F64, sum));
-    gen_some_end(g, &some);
+    gen_simt_private_add_at(g, number, is_in(g, set), gen_cast(g, sum_dtype(q->ops[0]), RG_F64, sum));
 }
 
 /* -- to arrays ------------------------------------------------------------------------------------------------- */
@@ -414,13 +429,18 @@ add_to_array(gen *g, const gen_sums *q, LLVMValueRef sum, lane_set set, const ir
     for (uint32_t i = 0; i < q->n; i++)
         if (set >> lane_of(i) & 1)
             add_number(g, &all, q->ops[i], lane_of(i), NULL);
-    LLVMValueRef number = own_number(g, &all), adds = is_in(g, set);
+    LLVMValueRef number = own_number(g, &all);
+    gen_reach r = {.dtype = d, .access = op, .mask = is_in(g, set)};
     if (gen_presence(g, buffer, op->plane) == MAYBE)
-        adds = LLVMBuildAnd(g->b, adds, LLVMBuildIsNotNull(g->b, gen_plane(g, buffer, op->plane), ""), "");
+        r.mask = LLVMBuildAnd(g->b, r.mask, LLVMBuildIsNotNull(g->b, gen_plane(g, buffer, op->plane), ""), "");
     LLVMValueRef start = gen_direction(g, buffer, op->plane, op->beside ? 0 : op->direction);
-    gen_some some = gen_some_begin(g, adds);
-    LLVMValueRef at = LLVMBuildInBoundsGEP2(g->b, gen_memory_type(g, d), start, &number, 1, "");
-    gen_atomic_rmw(g, op, d, at, gen_cast(g, sum_dtype(op), d, sum));
+    r.at = LLVMBuildGEP2(g->b, gen_memory_type(g, d), start, &number, 1, "");
+    if (gen_adds_unseen(g, d)) {
+        gen_add_unseen(g, &r, r.at, sum);
+        return;
+    }
+    gen_some some = gen_some_begin(g, r.mask);
+    gen_atomic_rmw(g, op, d, r.at, gen_cast(g, sum_dtype(op), d, sum));
     gen_some_end(g, &some);
 }
 
