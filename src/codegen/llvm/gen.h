@@ -252,7 +252,8 @@ gen_sums *gen_sums_begin(gen *g);
 void gen_sums_end(gen *g, gen_sums *sums);
 void gen_sums_add(gen *g);
 bool gen_ends_sums(const ir_op *op); /* gen_sums_add stands before it */
-bool gen_sum_late(gen *g, const ir_op *op); /* an addition: whether it is put off, and done with */
+bool gen_is_late(gen *g, const ir_op *op);  /* an addition that is put off */
+bool gen_sum_late(gen *g, const ir_op *op); /* puts it off if it is one */
 bool gen_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */
 
 /* simt_tape.c: frames of a warp's tape, or the kernel's */

@@ -112,6 +112,6 @@ gen_add_waits(gen *g, const ir_op *op)
 void
 gen_adds_before(gen *g, const ir_op *op)
 {
-    if (g->s->adds && !adds(g, op) && !(ir_ops[op->code].flags & IR_PURE))
+    if (g->s->adds && !adds(g, op) && !(ir_ops[op->code].flags & IR_PURE) && !gen_is_late(g, op))
         gen_adds_end(g);
 }

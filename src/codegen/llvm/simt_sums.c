@@ -594,11 +594,17 @@ gen_sums_end(gen *g, gen_sums *q)
 }
 
 bool
+gen_is_late(gen *g, const ir_op *op)
+{
+    return g->s->late && can_wait(g, op) && is_formed_late(g, op->args[op->nargs - 1]);
+}
+
+bool
 gen_sum_late(gen *g, const ir_op *op)
 {
     gen_sums *q = g->s->late;
     uint32_t i = 0;
-    if (!q || !can_wait(g, op) || !is_formed_late(g, op->args[op->nargs - 1]))
+    if (!gen_is_late(g, op))
         return false;
     if (gen_presence(g, op->args[0], op->plane) == MISSING)
         return true;
