@@ -5,6 +5,7 @@
 
 #include <retrograd/retrograd.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,17 +266,32 @@ gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combin
     rg_context_destroy(rg);
 }
 
+/* On GPUs the pool decides how many warps run a task, and so the order of the sums of `steps`. */
+static bool
+is_same(const char *name, const float want[M], const float got[M])
+{
+    bool sums = strcmp(name, "steps") == 0 && (strcmp(device, "simt") == 0 || strcmp(device, "cuda") == 0);
+    float most = 0, off = 0;
+    if (!sums)
+        return memcmp(want, got, M * sizeof want[0]) == 0;
+    for (int i = 0; i < M; i++) {
+        most = fmaxf(most, fabsf(want[i]));
+        off = fmaxf(off, fabsf(want[i] - got[i]));
+    }
+    return off <= 1e-5f * most;
+}
+
 static void
 compare(const char *name, int n, uint64_t budget, uint32_t threads, bool combined)
 {
     float want[M] = {0}, got[M] = {0};
     gradient(name, n, 0, threads, combined, want);
     gradient(name, n, budget, threads, combined, got);
-    bool same = memcmp(want, got, sizeof want) == 0, some = false;
+    bool same = is_same(name, want, got), some = false;
     for (int i = 0; i < M; i++)
         some |= want[i] != 0;
     if (!same || !some)
-        printf("%s, %d, %llu bytes: %g %g, expected %g %g\n", name, n, (unsigned long long)budget,
+        printf("%s, %d, %llu bytes: %.9g %.9g, expected %.9g %.9g\n", name, n, (unsigned long long)budget,
                (double)got[0], (double)got[1], (double)want[0], (double)want[1]);
     CHECK(same, "%s", name);
     CHECK(some, "%s", name);

@@ -289,12 +289,13 @@ test_pinned(void)
     CHECK(cuda->memory->take_pinned(d, PLENTY - 1000) == (void *)first && fake->pinned == pinned);
     cuda->memory->give_pinned(d, second);
     cuda->memory->give_pinned(d, first);
-    void *many[24];
+    void *many[8]; /* where there is memory for so many they are not all kept */
     for (unsigned i = 0; i < countof(many); i++)
-        CHECK((many[i] = cuda->memory->take_pinned(d, PLENTY)));
+        many[i] = cuda->memory->take_pinned(d, (size_t)200 << 20);
     for (unsigned i = 0; i < countof(many); i++)
-        cuda->memory->give_pinned(d, many[i]);
-    CHECK(fake->pinned < (size_t)300 << 20 && fake->pageable == 0);
+        if (many[i])
+            cuda->memory->give_pinned(d, many[i]);
+    CHECK(fake->pinned < (size_t)1100 << 20 && fake->pageable == 0);
     cuda->memory->release(d, memory, PLENTY);
     closed(d);
 }

@@ -20,8 +20,9 @@ enum {
     DIRECT = 1 << 18,      /* from so many bytes on the driver is asked what memory it is */
     PINNED_FROM = 1 << 20, /* smaller ones go through a stage in little time */
     PINNED_STEP = 1 << 20,
-    PINNED_SHARE = 4,    /* of the host's memory, at most */
-    PINNED_FREE = 1 << 28 /* bytes that are kept for the next time */
+    PINNED_SHARE = 4,       /* of the host's memory, at most */
+    PINNED_FREE_SHARE = 16, /* of what is kept for the next time */
+    PINNED_FREE = 1 << 30   /* ... and so many bytes at most */
 };
 
 /* -- stages -------------------------------------------------------------------------------------------------------- */
@@ -172,16 +173,16 @@ find_unused(rt_device *d, size_t bytes)
 }
 
 static uint64_t
-most_pinned(void)
+hosts_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / PINNED_SHARE : 0;
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
 }
 
 static void *
 pin(rt_device *d, size_t bytes)
 {
-    uint64_t most = most_pinned();
+    uint64_t most = hosts_memory() / PINNED_SHARE;
     void *memory = NULL;
     rt_pinned *unused = find_unused(d, bytes);
     if (unused) {
@@ -221,11 +222,12 @@ void
 rt_cuda_give_pinned(rt_device *d, void *memory)
 {
     rt_entry entry;
+    uint64_t keep = hosts_memory() / PINNED_FREE_SHARE;
     rt_pinned *p = find_pinned(d, memory);
     assert(p && "memory of take_pinned's");
     p->used = false;
     rt_cuda_enter_to_release(&entry, d);
-    drop_unused(d, PINNED_FREE);
+    drop_unused(d, keep < PINNED_FREE ? keep : PINNED_FREE);
     rt_cuda_leave(&entry);
 }
 
