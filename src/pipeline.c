@@ -276,7 +276,10 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
     /* a GPU's memory is slow to write what it is still reading */
     if (m->simt && (reverse || calls))
         PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, diags);
-    /* and a warp waits for all loads that have gone out as long as for one */
+    /* so that a chunk's iterations load all at once, */
+    if (m->simt && (reverse || calls))
+        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, diags);
+    /* since a warp waits for all loads that have gone out as long as for one */
     if (m->simt)
         PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, diags);
     seen(o, "arrays", m);

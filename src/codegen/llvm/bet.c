@@ -15,7 +15,7 @@ enum { FEWEST = 2, OPS_FOR_EACH = 16, DEPTH = 6 };
 typedef struct stretch {
     const ir_op *last; /* with a sine; NULL: there is none */
     const ir_op *end;  /* no op before it begins another stretch */
-    uint64_t sines, ops, ops_to_last;
+    uint32_t sines, ops, ops_to_last;
 } stretch;
 
 typedef struct value_list {
@@ -37,15 +37,15 @@ gen_bets_on(const gen *g, const char *name)
 
 /* -- what a stretch may hold --------------------------------------------------------------------------- */
 
-/* an integer from before the stretch, or computed from such alone */
+/* from before the stretch, or integers computed from such alone */
 static bool
 stands_apart(const ir_value *v, const ir_op *first, unsigned depth)
 {
     const ir_op *op = v->def;
     if (v->type.kind == IR_BUFFER || ir_is_const(v, NULL))
         return true;
-    if (!op) /* of a loop: its index, or what it carries */
-        return v->type.kind == IR_SCALAR && !ir_is_float((rg_dtype)v->type.dtype) && !v->index;
+    if (!op)
+        return true;
     if (op->parent == first->parent) {
         const ir_op *before = first->prev;
         while (before && before != op)
@@ -88,27 +88,12 @@ is_sure(const ir_op *op, const ir_op *first)
 }
 
 static bool
-add_op(stretch *s, const ir_op *op, const ir_op *first, uint64_t times)
+add_op(stretch *s, const ir_op *op, const ir_op *first)
 {
     if (!is_sure(op, first))
         return false;
-    s->sines += is_sine(op) * times;
+    s->sines += is_sine(op);
     s->ops += op->code != RG_OP_CONST;
-    return true;
-}
-
-/* a chunk's loop of iterations that are straight code */
-static bool
-add_loop(stretch *s, const ir_op *loop, const ir_op *first)
-{
-    uint64_t times = loop->code == RG_OP_FOR ? gen_iterations_of_chunk(loop) : 0;
-    stretch inside = *s;
-    if (!times)
-        return false;
-    ir_for_ops (op, loop->regions[0])
-        if (op->code != RG_OP_YIELD && !add_op(&inside, op, first, times))
-            return false;
-    *s = inside;
     return true;
 }
 
@@ -117,8 +102,8 @@ find(const ir_op *first)
 {
     stretch s = {.end = first};
     for (; s.end && s.end->code != RG_OP_YIELD; s.end = s.end->next) {
-        uint64_t sines = s.sines;
-        if (!add_loop(&s, s.end, first) && !add_op(&s, s.end, first, 1))
+        uint32_t sines = s.sines;
+        if (!add_op(&s, s.end, first))
             break;
         if (s.sines > sines) {
             s.last = s.end;
@@ -168,16 +153,6 @@ forget(gen *g, const value_list *v)
 }
 
 static void
-forget_inside(gen *g, const ir_op *first, const ir_op *behind)
-{
-    for (const ir_op *op = first; op != behind; op = op->next)
-        for (uint32_t i = 0; i < op->nregions; i++)
-            ir_for_ops (inner, op->regions[i])
-                for (uint32_t k = 0; k < inner->nresults; k++)
-                    g->s->values[inner->results[k]->id] = NULL;
-}
-
-static void
 generate(gen *g, const ir_op *first, const ir_op *behind)
 {
     for (const ir_op *op = first; op != behind; op = op->next)
@@ -212,7 +187,6 @@ generate_both(gen *g, const ir_op *first, const ir_op *behind)
     g->bet = NULL;
     g->bet_is_lost = true;
     forget(g, &v);
-    forget_inside(g, first, behind);
     generate(g, first, behind);
     g->bet_is_lost = false;
     from[1] = gen_here(g);

@@ -214,7 +214,7 @@ gen_for(gen *g, const ir_op *op)
     LLVMValueRef *next = yielded_groups(g, body, groups, n);
     LLVMValueRef again = counter_next(g, &c, op->attr.step);
     LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
-    gen_unroll_chunk(g, op, LLVMBuildCondBr(g->b, again, loop, after));
+    LLVMBuildCondBr(g->b, again, loop, after);
     LLVMSetSuccessor(enter, 1, after);
     LLVMBasicBlockRef into[2] = {before, end};
     LLVMAddIncoming(c.index, (LLVMValueRef[]){c.lo, c.next_index}, into, 2);

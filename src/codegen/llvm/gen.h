@@ -390,10 +390,6 @@ void gen_for(gen *g, const ir_op *op);
 void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
 
-/* chunk.c */
-uint64_t gen_iterations_of_chunk(const ir_op *op);
-void gen_unroll_chunk(gen *g, const ir_op *op, LLVMValueRef branch);
-
 /* bet.c */
 const ir_op *gen_bet(gen *g, const ir_op *op, const ir_op **look);
 bool gen_bets_on(const gen *g, const char *name);

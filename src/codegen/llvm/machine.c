@@ -42,7 +42,7 @@ static const char *const passes[] = {
 #define ROLLED UNSWITCH "loop-unroll<O2>,early-cse"
 static const char *const simt_passes[] = {
     [MACHINE_FULL] = OF_THREADS(CLEAN_THREADS "," ROLLED),
-    [MACHINE_SHORT] = OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,loop(loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"),
+    [MACHINE_SHORT] = OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,sroa,gvn," COMBINE ",simplifycfg"),
     [MACHINE_QUICK] = OF_THREADS("sroa,early-cse"),
 };
 
