@@ -229,6 +229,7 @@ void gen_store_same(gen *g, const ir_op *op);
 void gen_rmw_same(gen *g, const ir_op *op);
 LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 bool gen_has_no_order(gen *g, const ir_op *op);
+bool gen_may_meet(const gen *g, const ir_op *a, const ir_op *b); /* accesses, at an element */
 
 /* simt_private.c: as private.c */
 bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */

@@ -109,9 +109,22 @@ gen_add_waits(gen *g, const ir_op *op)
     return true;
 }
 
+/* whether what waits may as well be done behind op */
+static bool
+passes(gen *g, const ir_op *op)
+{
+    const gen_adds *q = g->s->adds;
+    if ((ir_ops[op->code].flags & IR_PURE) || gen_is_late(g, op))
+        return true;
+    for (uint32_t i = 0; i < q->n; i++)
+        if (op->code != RG_OP_LOAD || gen_may_meet(g, q->ops[i], op))
+            return false;
+    return true;
+}
+
 void
 gen_adds_before(gen *g, const ir_op *op)
 {
-    if (g->s->adds && !adds(g, op) && !(ir_ops[op->code].flags & IR_PURE) && !gen_is_late(g, op))
+    if (g->s->adds && !adds(g, op) && !passes(g, op))
         gen_adds_end(g);
 }

@@ -125,8 +125,8 @@ list_accesses(gen *g)
     s->naccesses = all.n;
 }
 
-static bool
-may_meet(const gen *g, const ir_op *a, const ir_op *b)
+bool
+gen_may_meet(const gen *g, const ir_op *a, const ir_op *b)
 {
     return !g->options->noalias || (a->plane == b->plane && ir_may_be_same(a->args[0], b->args[0]));
 }
@@ -137,7 +137,7 @@ may_change(gen *g, const ir_op *op)
 {
     list_accesses(g);
     for (uint32_t i = 0; i < g->s->naccesses; i++)
-        if (g->s->accesses[i]->code != RG_OP_LOAD && may_meet(g, g->s->accesses[i], op))
+        if (g->s->accesses[i]->code != RG_OP_LOAD && gen_may_meet(g, g->s->accesses[i], op))
             return true;
     return false;
 }
@@ -154,7 +154,7 @@ gen_has_no_order(gen *g, const ir_op *op)
 {
     list_accesses(g);
     for (uint32_t i = 0; i < g->s->naccesses; i++)
-        if (!is_sum(g->s->accesses[i]) && may_meet(g, g->s->accesses[i], op))
+        if (!is_sum(g->s->accesses[i]) && gen_may_meet(g, g->s->accesses[i], op))
             return false;
     return is_sum(op) && !gen_is_alone(g);
 }
