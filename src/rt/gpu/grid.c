@@ -5,6 +5,7 @@
  * them go. The last block that leaves the kernel puts everything back to 0. */
 #include "rt/gpu/inside.h"
 
+/* A warp's other fields are set where a task begins: each store is one of every thread of the grid. */
 static inline void
 reset_worker(rt_gpu_worker *worker, int32_t index, rt_gpu_launch *launch)
 {
@@ -13,14 +14,10 @@ reset_worker(rt_gpu_worker *worker, int32_t index, rt_gpu_launch *launch)
     worker->atomic = 1;
     worker->turned = 0;
     worker->first_page = NULL;
-    worker->pages = worker->held = 0;
-    worker->failed = 0;
+    worker->pages = 0;
     worker->scratch = NULL;
     worker->scratch_size = 0;
     worker->launch = launch;
-    worker->heap = 0;
-    worker->share = 1;
-    worker->repeats = worker->phase = worker->idle = worker->at = 0;
 }
 
 RT_IN_PLACE void
@@ -30,6 +27,8 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch
     thread->worker = worker;
     reset_worker(worker, (int32_t)rt_grid_warp(), launch);
     reset_worker(&thread->kernel, -1, launch);
+    thread->kernel.heap = 0;
+    thread->kernel.failed = 0;
     thread->wrote = thread->read = 0;
     thread->partials[0] = thread->partials[1] = NULL;
     thread->cells = 0;
@@ -86,13 +85,12 @@ settle_pieces(rt_gpu_launch *launch, uint32_t shared)
 RT_SLOW void
 rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what)
 {
+    /* it stands still until this block arrives, which it does when all lanes have looked */
+    uint32_t generation = rt_block_thread() < RT_WARP ? rt_grid_load32(&launch->generation) : 0;
     rt_block_sync();
     if (rt_block_thread() < RT_WARP) {
-        uint32_t generation = rt_grid_load32(&launch->generation);
-        rt_warp_sync(); /* nobody has arrived before all lanes have looked */
         if (rt_warp_lane() == 0) {
-            rt_grid_fence();
-            if (rt_grid_add32(&launch->arrived, 1) == rt_grid_blocks() - 1) {
+            if (rt_grid_arrive(&launch->arrived) == rt_grid_blocks() - 1) {
                 rt_grid_fence();
                 launch->now_fault = launch->fault;
                 launch->arrived = 0;
@@ -208,7 +206,6 @@ rt_gpu_leave(rt_gpu_thread *thread)
     rt_block_sync();
     if (rt_block_thread() != 0)
         return;
-    rt_grid_fence();
-    if (rt_grid_add32(&launch->left, 1) == rt_grid_blocks() - 1)
+    if (rt_grid_arrive(&launch->left) == rt_grid_blocks() - 1)
         end_launch(launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap);
 }

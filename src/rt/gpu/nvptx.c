@@ -128,6 +128,16 @@ rt_grid_add32(uint32_t *at, uint32_t n)
     return __scoped_atomic_fetch_add(at, n, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 
+/* A fence would throw away what the multiprocessor's other blocks have in its cache, too. (LLVM forgets the order of an
+ * addition that it makes itself.) */
+IN_PLACE uint32_t
+rt_grid_arrive(uint32_t *at)
+{
+    uint32_t old;
+    __asm__ volatile("atom.release.gpu.add.u32 %0, [%1], 1;" : "=r"(old) : "l"(at) : "memory");
+    return old;
+}
+
 IN_PLACE uint64_t
 rt_grid_add64(uint64_t *at, uint64_t n)
 {

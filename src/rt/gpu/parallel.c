@@ -76,7 +76,7 @@ prepare_worker(rt_gpu_worker *worker, const rt_gpu_worker *kernel, int32_t activ
     worker->held = kernel->pages;
     worker->share = active;
     worker->repeats = is_repeated(flags);
-    worker->phase = worker->idle = 0;
+    worker->phase = worker->idle = worker->at = 0;
 }
 
 RT_IN_PLACE void

@@ -293,6 +293,12 @@ rt_grid_add32(uint32_t *at, uint32_t n)
     return old;
 }
 
+uint32_t
+rt_grid_arrive(uint32_t *at)
+{
+    return rt_grid_add32(at, 1);
+}
+
 uint64_t
 rt_grid_add64(uint64_t *at, uint64_t n)
 {
