@@ -898,7 +898,9 @@ main(void)
 {
     static const int32_t flags[] = {0, RT_GPU_LANES, RT_GPU_LANES | RT_GPU_BALANCES, RT_GPU_BALANCES,
                                     RT_GPU_LANES | RT_GPU_REPEATS, RT_KEEP_RECORDS, RT_GPU_LANES | RT_KEEP_RECORDS,
-                                    RT_GPU_LANES | RT_KEEP_RECORDS | RT_GPU_BALANCES};
+                                    RT_GPU_LANES | RT_KEEP_RECORDS | RT_GPU_BALANCES, RT_GPU_LANES | RT_GPU_SINGLE,
+                                    RT_GPU_LANES | RT_GPU_BALANCES | RT_GPU_SINGLE,
+                                    RT_GPU_LANES | RT_KEEP_RECORDS | RT_GPU_SINGLE};
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 257, 5000, 50001};
     for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
         for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)

@@ -105,12 +105,28 @@ set_group(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValue
     gen_set(g, op->regions[0]->params[d->rank], gen_first_lanes(g, lanes, left));
 }
 
+/* a run that is no longer than a group */
+static void
+one_group(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to, LLVMValueRef *sums)
+{
+    unsigned lanes = gen_group_lanes(op);
+    set_group(g, op, d, from, to, gen_i64(g, 1), gen_i64(g, 0));
+    gen_region(g, op->regions[0]);
+    LLVMValueRef *values = gen_yielded(g, op->regions[0], op->nresults);
+    for (uint32_t r = 0; r < op->nresults; r++)
+        sums[r] = gen_contribute(g, op, r, sums[r], gen_splat(g, lanes, values[r]));
+}
+
 /* the same run, in groups */
 static void
 groups_of(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to, LLVMValueRef *sums)
 {
     unsigned lanes = gen_group_lanes(op);
     uint32_t n = op->nresults;
+    if (g->options->simt && gen_single_groups(op)) {
+        one_group(g, op, d, from, to, sums);
+        return;
+    }
     LLVMValueRef run = LLVMBuildNSWSub(g->b, to, from, "");
     LLVMValueRef groups = LLVMBuildNSWAdd(g->b, run, gen_i64(g, lanes - 1), "");
     groups = LLVMBuildUDiv(g->b, groups, gen_i64(g, lanes), "groups");

@@ -268,6 +268,7 @@ void gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValue
 void gen_simt_kernel(gen *g);
 void gen_mark_task(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_kernel_worker(gen *g, LLVMBuilderRef b);
+bool gen_single_groups(const ir_op *parallel); /* each piece of the parallel loop is one group of lanes */
 LLVMValueRef gen_sums_of_warp(gen *g, const ir_op *op);
 LLVMValueRef *gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at);
 void gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums);

@@ -109,7 +109,15 @@ flags_of(const ir_op *op)
     int32_t flags = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;
     flags |= gen_group_lanes(op) ? RT_GPU_LANES : 0;
     flags |= ir_walk(op->regions[0], is_even, op->regions[0]) ? 0 : RT_GPU_BALANCES;
-    return flags | page_flags(op);
+    flags |= page_flags(op);
+    bool narrow = op->attr.rank == 1 && ir_bits((rg_dtype)op->args[0]->type.dtype) <= 32;
+    return flags | (gen_group_lanes(op) && narrow ? RT_GPU_SINGLE : 0);
+}
+
+bool
+gen_single_groups(const ir_op *parallel)
+{
+    return flags_of(parallel) & RT_GPU_SINGLE;
 }
 
 /* ops that have nothing to do with memory, or with what others do */

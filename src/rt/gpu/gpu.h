@@ -102,12 +102,14 @@ void rt_gpu_writes(rt_gpu_thread *thread);
  *         task(closure, lo, hi, worker, &t);      (t.cursor: the tape's; t.left: 1, where a function gave nothing)
  *     if (rt_gpu_end(thread, &t, flags, waits)) leave the kernel
  *
- * flags, constants and the same in all three: RT_KEEP_RECORDS, RT_KEEP_REWINDS as in rt_cpu_parallel; or RT_GPU_LANES: threads run in groups of RT_WARP (pieces
- * begin at multiples of it), else one by one, the whole warp for each; RT_GPU_BALANCES: they may take different times;
- * RT_GPU_REPEATS: a piece that finds no page of tape has had no effect by then and can be run again, when fewer warps
- * share the pool; RT_GPU_ONCE: it cannot, and where the pool is small fewer warps run pieces from the start. A task that records or rewinds gives each warp the same pieces, last to first in the latter.
+ * flags, constants and the same in all three: RT_KEEP_RECORDS, RT_KEEP_REWINDS as in rt_cpu_parallel; or RT_GPU_LANES:
+ * threads run in groups of RT_WARP (pieces begin at multiples of it), else one by one, the whole warp for each;
+ * RT_GPU_BALANCES: they may take different times; RT_GPU_REPEATS: a piece that finds no page of tape has had no effect by
+ * then and can be run again, when fewer warps share the pool; RT_GPU_ONCE: it cannot, and where the pool is small fewer
+ * warps run pieces from the start; RT_GPU_SINGLE, beside LANES, where n fits 32 bits: each piece is one group.
+ * A task that records or rewinds gives each warp the same pieces, last to first in the latter.
  * rt_gpu_end: 0, or that a task failed. waits 0: nothing follows, so that the grid need not wait. */
-enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64, RT_GPU_ONCE = 128 };
+enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64, RT_GPU_ONCE = 128, RT_GPU_SINGLE = 256 };
 void rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags);
 int32_t rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi);
 int32_t rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits);

@@ -52,8 +52,8 @@ rt_gpu_alone(rt_gpu_thread *thread)
 /* -- barriers ---------------------------------------------------------------------------------------------------- */
 
 /* By one thread, while all others wait or have left, at the end of a task or of a phase of it: tasks may take so many
- * pages, the kernel-level code has so many bytes. Only tasks take pages, so what was taken before it still stands in now_top; the
- * rest is free again where the task leaves nothing on its tapes. */
+ * pages, the kernel-level code has so many bytes. Only tasks take pages, so what was taken before it still stands in
+ * now_top; the rest is free again where the task leaves nothing on its tapes. */
 static void
 settle_pages(rt_gpu_launch *launch, uint32_t limit, uint64_t bytes, int32_t frees)
 {

@@ -110,6 +110,12 @@ rt_block_add32(uint32_t counter, uint32_t n)
     return __scoped_atomic_fetch_add(&counters[counter], n, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
 }
 
+IN_PLACE uint32_t
+rt_block_swap32(uint32_t counter, uint32_t value)
+{
+    return __scoped_atomic_exchange_n(&counters[counter], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+}
+
 IN_PLACE void
 rt_block_set32(uint32_t counter, uint32_t value)
 {

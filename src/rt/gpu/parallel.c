@@ -18,7 +18,7 @@ enum {
     SHARE = 8, /* pages: loops that drop frames when the room gets narrow make do with so many */
     LADDER = 3, /* log2 of how many times fewer warps run the next phase */
     SHARED = 2, /* log2 of the part of the pieces that is behind all rows */
-    PIECES = 26, /* log2 of how many there are at most: all warps of a block may skip a row to its end */
+    PIECES = 30, /* log2 of how many there are at most; a block's counter beyond it: its row is at its end */
     LOOKS = 16   /* a fault ends a task no later than so many pieces of each block after it */
 };
 
@@ -41,12 +41,15 @@ is_repeated(int32_t flags)
     return is_balanced(flags) && (flags & RT_GPU_REPEATS);
 }
 
-/* Log2 of the threads of a piece: up to 8 groups, as many as leave each warp several pieces. */
+/* Log2 of the threads of a piece: up to 8 groups, as many as leave each warp several pieces. Where a task's code is for one
+ * group alone, it needs no registers to count them. */
 static inline int32_t
 piece_shift(int64_t n, int32_t warps, int32_t flags)
 {
     int32_t group = flags & RT_GPU_LANES ? 5 : 0, shift = 0;
     int64_t groups = (n + ((1 << group) - 1)) >> group;
+    if (flags & RT_GPU_SINGLE)
+        return group;
     while (!is_balanced(flags) && shift < 3 && groups >> shift >= (int64_t)warps * 8)
         shift++;
     while (groups >> shift >= (int64_t)1 << PIECES)
@@ -129,20 +132,33 @@ noted_piece(rt_gpu_worker *worker)
     return (int32_t)(noted >> 1) - 1;
 }
 
+/* the block's i-th, of which the first lane knows the number; -1: there are not so many */
+static inline int32_t
+piece_in_row(uint32_t i, int32_t rows)
+{
+    uint64_t piece = (uint64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
+    return piece < (uint32_t)rows ? (int32_t)piece : -1;
+}
+
 /* The next of the block's row that none of its warps has run; -1: there is none, or a fault has ended the task. One lane
  * looks for all: they must not see a fault at different times; and seldom: all would wait for that. */
 static inline int32_t
-next_in_row(const rt_gpu_launch *launch, uint32_t counter, int32_t rows, uint32_t taken)
+next_in_row(const rt_gpu_launch *launch, uint32_t counter, int32_t rows)
 {
     uint32_t i = 0;
-    uint64_t piece;
     if (rt_warp_lane() == 0) {
-        i = rt_block_add32(counter, taken);
+        i = rt_block_add32(counter, 1);
         if (i % LOOKS == LOOKS - 1 && rt_grid_load32(&launch->fault))
             i = 1u << PIECES;
     }
-    piece = (uint64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
-    return piece < (uint32_t)rows ? (int32_t)piece : -1;
+    return piece_in_row(i, rows);
+}
+
+/* ... which nobody takes from any more: it and all behind it are the caller's. */
+static int32_t
+rest_of_row(uint32_t counter, int32_t rows)
+{
+    return piece_in_row(rt_warp_lane() == 0 ? rt_block_swap32(counter, 1u << PIECES) : 0, rows);
 }
 
 /* ... and of those behind the rows. */
@@ -167,7 +183,7 @@ next_balanced(const rt_gpu_task *task, int32_t flags)
     if ((flags & RT_GPU_ONCE) && (int32_t)rt_grid_warp() >= task->slots)
         return -1;
     if (task->rows > 0)
-        piece = next_in_row(task->launch, task->counter, task->rows, 1);
+        piece = next_in_row(task->launch, task->counter, task->rows);
     if (piece < 0 && task->rows < task->pieces)
         piece = next_of_all(task->launch, task->rows, task->pieces);
     return piece;
@@ -187,7 +203,7 @@ stop(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t ran)
 {
     int32_t rest = worker->at;
     if (worker->phase == 0)
-        rest = next_in_row(worker->launch, counter, rows, 1u << PIECES);
+        rest = rest_of_row(counter, rows);
     note(worker->launch, ran, 0);
     if (rest >= 0 && rest < rows)
         note(worker->launch, rest, 1);

@@ -19,11 +19,12 @@ uint32_t rt_grid_block(void), rt_grid_blocks(void), rt_block_thread(void), rt_bl
 void rt_block_sync(void);
 /* Two counters of each block: atomic for its threads; not set when a launch begins. */
 uint32_t rt_block_add32(uint32_t counter, uint32_t n);     /* the old value */
+uint32_t rt_block_swap32(uint32_t counter, uint32_t value); /* the old value */
 void rt_block_set32(uint32_t counter, uint32_t value);
 void rt_grid_fence(void);                                  /* orders this thread's accesses for all of the device */
 uint32_t rt_grid_add32(uint32_t *at, uint32_t n);          /* atomic, device-wide; the old value */
 uint64_t rt_grid_add64(uint64_t *at, uint64_t n);
-uint32_t rt_grid_arrive(uint32_t *at);                     /* adds 1 behind this thread's accesses, and what they saw; the old value */
+uint32_t rt_grid_arrive(uint32_t *at);                     /* adds 1 behind all that this thread did; the old value */
 uint32_t rt_grid_swap32(uint32_t *at, uint32_t expected, uint32_t desired); /* compare and exchange; the old value */
 uint32_t rt_grid_load32(const uint32_t *at);               /* past caches */
 void rt_grid_store32(uint32_t *at, uint32_t value);

@@ -266,6 +266,14 @@ rt_block_add32(uint32_t counter, uint32_t n)
     return rt_grid_add32(counter_of_block(counter), n);
 }
 
+uint32_t
+rt_block_swap32(uint32_t counter, uint32_t value)
+{
+    uint32_t old = rt_block_add32(counter, 0);
+    rt_grid_store32(counter_of_block(counter), value);
+    return old;
+}
+
 void
 rt_block_set32(uint32_t counter, uint32_t value)
 {
