@@ -54,6 +54,7 @@ typedef struct scope {
      * parallel loop has one thread; what it does to memory; pushes that come after pops, by id of their cursor */
     LLVMValueRef lane_number, is_alone;
     LLVMBasicBlockRef leave;
+    LLVMBasicBlockRef changed; /* behind the kernel level's last change of memory */
     bool single;
     const ir_op **accesses;
     uint32_t naccesses;

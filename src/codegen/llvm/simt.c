@@ -120,6 +120,19 @@ gen_first_begin(gen *g)
     return gen_some_begin(g, LLVMBuildICmp(g->b, LLVMIntEQ, lane(g), gen_i32(g, 0), ""));
 }
 
+/* Whether the last thing that the kernel-level code did to memory was a change, so that there is nothing to wait for
+ * before the next: all else that asks about is a call. */
+static bool
+follows_change(gen *g)
+{
+    if (g->s->changed != gen_here(g))
+        return false;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(gen_here(g)); i; i = LLVMGetNextInstruction(i))
+        if (LLVMIsACallInst(i) && !LLVMGetIntrinsicID(LLVMGetCalledValue(i)))
+            return false;
+    return true;
+}
+
 /* A change of memory that is the same for all: one thread makes it, of the warp in tasks, of the grid at kernel level.
  * Lanes have done by then what stands before it, and see it after it. */
 gen_some
@@ -129,7 +142,8 @@ gen_once_begin(gen *g)
         gen_warp_sync(g);
         return gen_first_begin(g);
     }
-    gen_kernel_writes(g);
+    if (!follows_change(g))
+        gen_kernel_writes(g);
     return gen_some_begin(g, g->s->is_alone);
 }
 
@@ -139,6 +153,8 @@ gen_once_end(gen *g, gen_some *s)
     gen_some_end(g, s);
     if (g->s->task)
         gen_warp_sync(g);
+    else
+        g->s->changed = gen_here(g);
 }
 
 /* -- kernel level -------------------------------------------------------------------------------- */

@@ -213,7 +213,10 @@ first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMV
     bool waits = g->s->task && !gen_has_no_order(g, op);
     gen_some once = waits || !g->s->task ? gen_once_begin(g) : gen_first_begin(g);
     LLVMValueRef old = update(g, op, d, address, value);
-    gen_some_end(g, &once);
+    if (g->s->task)
+        gen_some_end(g, &once);
+    else
+        gen_once_end(g, &once);
     old = gen_some_value(g, &once, old);
     if (waits)
         gen_warp_sync(g);

@@ -113,7 +113,10 @@ rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared
 RT_IN_PLACE void
 rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what)
 {
-    rt_gpu_meet(thread->launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap, shared, what);
+    if (what == RT_SETTLES_NOTHING) /* a constant wherever this stands */
+        rt_gpu_meet(thread->launch, 0, 0, 0, what);
+    else
+        rt_gpu_meet(thread->launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap, shared, what);
     thread->wrote = thread->read = 0;
 }
 

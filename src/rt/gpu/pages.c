@@ -201,7 +201,7 @@ pages_left(const rt_gpu_worker *worker, int64_t depth)
     int64_t limit = rt_gpu_page_limit(worker), top = worker->launch->now_top;
     if (!rt_gpu_at_kernel_level(worker))
         top = rt_warp_take32(rt_grid_load32(&worker->launch->top), 0);
-    return worker->pages - depth + (top < limit ? (limit - top) / worker->share : 0);
+    return worker->pages - depth + (top < limit ? (uint32_t)(limit - top) / (uint32_t)worker->share : 0);
 }
 
 static int32_t
@@ -214,7 +214,8 @@ is_over(const rt_gpu_worker *worker, const char *cursor, const char *mark, int32
         return rt_gpu_height(cursor) - rt_gpu_height(mark) > room;
     below = rt_gpu_depth(mark);
     used = rt_gpu_depth(cursor) - below;
-    return used > 0 && (used + 1) * RT_GPU_PAGE + room > pages_left(worker, below) * RT_GPU_PAGE / parts;
+    /* nothing of 64 bits is divided: that is a long function on a GPU */
+    return used > 0 && ((used + 1) * RT_GPU_PAGE + room) * parts > pages_left(worker, below) * RT_GPU_PAGE;
 }
 
 RT_SLOW int32_t
