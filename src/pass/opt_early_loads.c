@@ -10,7 +10,7 @@
  * where %any is whether some lane of %k holds: the mask keeps lanes from what is not theirs, before the branch as well.
  * A warp waits where a value is used first, for all loads at once. What is in straight code between loops moves to its
  * beginning, with the arithmetic that it needs: first what needs no other load, then what needs those. */
-#include "pass/elements.h"
+#include "ir/elements.h"
 #include "pass/pass.h"
 
 enum {

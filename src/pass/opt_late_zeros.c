@@ -7,7 +7,7 @@
  * A GPU writes to a line slowly while it is being read: at the end of the block what was read has long arrived. Where
  * nothing in between waits for it, the store does: what is 0 need not be cleared, so that it depends on the bits
  * that were read. */
-#include "pass/elements.h"
+#include "ir/elements.h"
 #include "pass/pass.h"
 
 enum {

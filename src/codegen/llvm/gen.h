@@ -237,7 +237,7 @@ bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* i
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
-void gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum);
+void gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum, LLVMValueRef value);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
 /* to a cell of this thread's row, where the mask holds */
 void gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef mask, LLVMValueRef value);

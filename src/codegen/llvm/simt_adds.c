@@ -2,11 +2,13 @@
  *
  * What holds an addition back is a branch: assemblers make one even of a predicate. Additions under the same mask that
  * nothing but arithmetic stands between wait for each other, and share the branch, and the choice between cells of the
- * task's own and the array. */
+ * task's own and the array. What goes to one element is added up before. */
 #include "codegen/llvm/nvidia.h"
+#include "ir/elements.h"
 
 struct gen_adds {
     const ir_op *ops[16];
+    LLVMValueRef values[16]; /* of one element: their sum */
     uint32_t n;
 };
 
@@ -30,7 +32,7 @@ add_to_arrays(gen *g, const gen_adds *q, gen_reach *reach)
 {
     for (uint32_t i = 0; i < q->n; i++)
         if (!reach[i].nothing)
-            add_own(g, q->ops[i], &reach[i], gen_own_address(g, &reach[i]), gen_get(g, gen_value_of(q->ops[i])));
+            add_own(g, q->ops[i], &reach[i], gen_own_address(g, &reach[i]), q->values[i]);
 }
 
 static void
@@ -45,7 +47,7 @@ add_all(gen *g, const gen_adds *q, gen_reach *reach)
     LLVMBuildCondBr(g->b, sum->used, cells, shared);
     gen_at(g, cells);
     for (uint32_t i = 0; i < q->n; i++)
-        gen_simt_private_own(g, q->ops[i], sum);
+        gen_simt_private_own(g, q->ops[i], sum, q->values[i]);
     LLVMBuildBr(g->b, end);
     gen_at(g, shared);
     add_to_arrays(g, q, reach);
@@ -94,6 +96,20 @@ go_together(gen *g, const ir_op *a, const ir_op *b)
     return mask_of(a) == mask_of(b) && gen_private_sum(g, a) == gen_private_sum(g, b) && (same || there);
 }
 
+/* Where additions have no order anyway one may be of what two of them add. */
+static bool
+join(gen *g, gen_adds *q, const ir_op *op)
+{
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (!op->atomic || !q->ops[i]->atomic || !elements_same(q->ops[i], op) || (d != RG_F32 && d != RG_F64))
+            continue;
+        q->values[i] = gen_combine(g, RG_RMW_ADD, d, q->values[i], gen_get(g, gen_value_of(op)));
+        return true;
+    }
+    return false;
+}
+
 bool
 gen_add_waits(gen *g, const ir_op *op)
 {
@@ -102,10 +118,12 @@ gen_add_waits(gen *g, const ir_op *op)
         return false;
     if (!q)
         q = g->s->adds = arena_one(g->scratch, gen_adds);
+    if (gen_presence(g, op->args[0], op->plane) == MISSING || join(g, q, op))
+        return true;
     if (q->n == countof(q->ops) || (q->n && !go_together(g, q->ops[0], op)))
         gen_adds_end(g);
-    if (gen_presence(g, op->args[0], op->plane) != MISSING)
-        q->ops[q->n++] = op;
+    q->values[q->n] = gen_get(g, gen_value_of(op));
+    q->ops[q->n++] = op;
     return true;
 }
 

@@ -147,32 +147,31 @@ cells_of(gen *g, const ir_op *op, const private_sum *sum)
 }
 
 static LLVMValueRef
-value_for_cell(gen *g, const ir_op *op)
+value_for_cell(gen *g, const ir_op *op, LLVMValueRef value)
 {
-    return gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, gen_get(g, gen_value_of(op)));
+    return gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, value);
 }
 
 /* This thread's addition, whatever op's mask says. */
 void
-gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum)
+gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum, LLVMValueRef value)
 {
     gen_reach r = {.dtype = RG_F64, .own = true};
-    LLVMValueRef value = value_for_cell(g, op);
     gen_reach_from(g, op, &r, g->f64, cells_of(g, op, sum), true);
     r.at = gen_own_address(g, &r);
     r.mask = NULL;
-    add_atomically(g, &r, value);
+    add_atomically(g, &r, value_for_cell(g, op, value));
 }
 
 static void
 add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
 {
     gen_reach r = {.dtype = RG_F64, .own = true, .at = cells_of(g, op, sum)};
-    LLVMValueRef value = value_for_cell(g, op), number = gen_number_in_copy(g, op);
+    LLVMValueRef number = gen_number_in_copy(g, op);
     if (number)
         r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, r.at, &number, 1, "");
     r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    add_atomically(g, &r, value);
+    add_atomically(g, &r, value_for_cell(g, op, gen_get(g, gen_value_of(op))));
 }
 
 /* As gen_private_add. */

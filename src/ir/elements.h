@@ -1,6 +1,6 @@
 /* Which elements of arrays two accesses of one thread name. SPDX-License-Identifier: Apache-2.0 */
-#ifndef PASS_ELEMENTS_H
-#define PASS_ELEMENTS_H
+#ifndef IR_ELEMENTS_H
+#define IR_ELEMENTS_H
 
 #include "ir/ir.h"
 

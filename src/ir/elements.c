@@ -1,5 +1,5 @@
 /* Which elements of arrays two accesses of one thread name. SPDX-License-Identifier: Apache-2.0 */
-#include "pass/elements.h"
+#include "ir/elements.h"
 
 #include "ir/poly.h"
 
