@@ -1,9 +1,10 @@
-/* ptx_test [--ptxas PATH] [--arch sm_90] [--every N] [--times] [--keep FOLDER] FILE.c|FOLDER...
+/* ptx_test [--ptxas PATH] [--arch sm_90] [--every N] [--times] [--keep FOLDER] [--wants TEXT]... FILE.c|FOLDER...
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused or flushed that the IR
  * did not decide, arrays are read as global memory. With --ptxas every Nth is assembled, which may find it wrong; its
- * registers and spills go to the output with --times, as do milliseconds. */
+ * registers and spills go to the output with --times, as do milliseconds. --wants: gradients in the files behind it have
+ * this text in them. */
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
 #include "pipeline.h"
@@ -15,6 +16,8 @@ typedef struct setting {
     const char *ptxas, *arch, *keep;
     int every;
     bool times, fast, native;
+    const char *wants[8];
+    size_t nwants;
 } setting;
 
 typedef struct tally {
@@ -70,6 +73,16 @@ check_text(const setting *s, const ir_fn *fn, const char *what, const char *text
         fail(t, what, "arrays are not known to be in global memory");
     if (!strstr(text, ".visible .entry kernel("))
         fail(t, what, "no entry");
+}
+
+static void
+check_wants(const setting *s, const char *what, const char *text, tally *t)
+{
+    for (size_t i = 0; i < s->nwants; i++)
+        if (!strstr(text, s->wants[i])) {
+            fail(t, what, "lacks");
+            fail(t, what, s->wants[i]);
+        }
 }
 
 static void
@@ -131,6 +144,8 @@ run_form(const setting *s, const ir_fn *source, pipeline_form form, const char *
                        took.code, text.len);
             t->longest = took.build + took.passes + took.code > t->longest ? took.build + took.passes + took.code : t->longest;
             check_text(s, fn, what.ptr, text.ptr, t);
+            if (form == PIPELINE_VJP)
+                check_wants(s, what.ptr, text.ptr, t);
             if (s->keep)
                 keep(s, what.ptr, &text);
             if (s->ptxas && t->texts % s->every == 0)
@@ -214,6 +229,8 @@ main(int argc, char **argv)
             s.keep = value, i++;
         else if (strcmp(word, "--every") == 0)
             s.every = atoi(value), i++;
+        else if (strcmp(word, "--wants") == 0 && s.nwants < countof(s.wants))
+            s.wants[s.nwants++] = value, i++;
         else if (n > 2 && strcmp(word + n - 2, ".c") == 0)
             run_file(&s, word, &t);
         else
