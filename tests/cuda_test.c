@@ -211,7 +211,7 @@ test_stages(void *library)
     *(void **)&allocate = dlsym(library, "cuMemHostAlloc");
     *(void **)&release = dlsym(library, "cuMemFreeHost");
     unsigned char *host = mem_alloc(PLENTY), *back = mem_alloc(PLENTY);
-    void *memory, *own, *context = NULL;
+    void *memory, *own = NULL, *context = NULL;
     reset();
     rt_device *d = opened(NULL);
     size_t pinned = fake->pinned;

@@ -3,9 +3,9 @@
  * A GPU reads and writes pinned memory of the host by itself, while the host does something else; all other memory the
  * driver copies through pinned memory of its own, while the host waits. So:
  *
- *   stages     two pieces of pinned memory, through which what the caller has goes: one is filled (emptied) while the other
- *              is on its way. What is written behind it goes into the same piece until that is full, so that a small write
- *              is one small copy and waits for nothing.
+ *   stages     two pieces of pinned memory, through which what the caller has goes: one is filled (emptied) while the
+ *              other is on its way. What is written next goes into the same piece until that is full, so that a small
+ *              write is one small copy and waits for nothing.
  *   direct     memory of the caller's that is pinned, if it is much
  *   pinned     copies of arrays that the API maps, and keeps here for the next time: to pin memory takes as long as to
  *              copy it through a stage
@@ -90,7 +90,9 @@ fetch_piece(rt_device *d, rt_stage *stage, uint64_t from, size_t bytes, str *err
 {
     size_t n = bytes < STAGE ? bytes : STAGE;
     rg_status status = rt_cuda_check(d, d->driver.read(stage->memory, from, n, d->stream), "read device memory", error);
-    return status ? status : rt_cuda_check(d, d->driver.event_record(stage->event, d->stream), "mark the stream", error);
+    if (!status)
+        status = rt_cuda_check(d, d->driver.event_record(stage->event, d->stream), "mark the stream", error);
+    return status;
 }
 
 static rg_status
