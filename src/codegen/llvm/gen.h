@@ -258,6 +258,11 @@ bool gen_is_late(gen *g, const ir_op *op);  /* an addition that is put off */
 bool gen_sum_late(gen *g, const ir_op *op); /* puts it off if it is one */
 bool gen_sum_waits(gen *g, const ir_op *op); /* a sum of lanes: it is formed where the addition is */
 
+/* simt_places.c: lane l has the sum for that of the n additions whose number is l, its five bits in reverse */
+void gen_add_to_places(gen *g, const ir_op *const *ops, uint32_t n, LLVMValueRef sum);
+rg_dtype gen_late_dtype(const ir_op *op); /* that such sums are formed in */
+bool gen_same_array(const ir_op *a, const ir_op *b); /* accesses: to the same direction of the same plane, too */
+
 /* simt_tape.c: frames of a warp's tape, or the kernel's */
 gen_some gen_push_begin(gen *g, const ir_op *op); /* what opens around stores; .after NULL: nothing */
 void gen_push_own(gen *g, const ir_value *v, LLVMValueRef to);
