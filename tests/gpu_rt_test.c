@@ -316,6 +316,7 @@ test_tape(void)
         simt = open_simt((uint64_t)pages * RT_GPU_PAGE, 2, 4);
         t = (taped){.n = 64 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_BALANCES | RT_GPU_REPEATS,
                     .steps = 3 * PER_PAGE, .long_one = -1};
+        t.flags |= pages % 2 ? RT_GPU_LAST : 0;
         for (t.reserve = 0; t.reserve < 2; t.reserve++)
             CHECK(run_taped(simt, t, &bad) == RT_OK && !bad, "%u pages: %u groups", pages, bad);
         CHECK(rt_simt_report(simt)->pages <= pages, "%u of %u pages", rt_simt_report(simt)->pages, pages);
@@ -323,7 +324,8 @@ test_tape(void)
     }
     /* one alone does not fit either */
     simt = open_simt(3 * RT_GPU_PAGE, 2, 4);
-    CHECK(run_taped(simt, t, &bad) == RT_FAULT_BUDGET, "fault");
+    for (int last = 0; last < 2; last++, t.flags ^= RT_GPU_LAST)
+        CHECK(run_taped(simt, t, &bad) == RT_FAULT_BUDGET, "fault");
     const rt_gpu_report *report = rt_simt_report(simt);
     CHECK(report->place == 4 && report->program == 7 && report->budget == 3 * RT_GPU_PAGE &&
               report->needed == 4 * RT_GPU_PAGE, "place %u, %llu of %llu", report->place,

@@ -361,7 +361,7 @@ void
 gen_run_task(gen *g, const ir_op *op, const gen_task *task)
 {
     g->s->running = record(g, sizeof(rt_gpu_task), "running");
-    LLVMValueRef flags = gen_i32(g, flags_of(op));
+    LLVMValueRef flags = gen_i32(g, flags_of(op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0));
     LLVMValueRef begins[5] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags};
     gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 5, begins);
     run_pieces(g, flags, task->function, task->closure);

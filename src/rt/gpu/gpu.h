@@ -76,6 +76,7 @@ typedef struct rt_gpu_thread {
     rt_gpu_worker *worker; /* its warp */
     rt_gpu_worker kernel;  /* the kernel-level code */
     int32_t wrote, read; /* at kernel level since the last barrier; wrote 2: all threads did */
+    int32_t ended;       /* the launch was put in order at the last task's barrier */
     uint64_t *partials[2]; /* rows of `cells` numbers, of this task and the one before */
     int64_t cells;
     uint32_t tasks; /* counted, for the two */
@@ -106,10 +107,11 @@ void rt_gpu_writes(rt_gpu_thread *thread);
  * threads run in groups of RT_WARP (pieces begin at multiples of it), else one by one, the whole warp for each;
  * RT_GPU_BALANCES: they may take different times; RT_GPU_REPEATS: a piece that finds no page of tape has had no effect by
  * then and can be run again, when fewer warps share the pool; RT_GPU_ONCE: it cannot, and where the pool is small fewer
- * warps run pieces from the start; RT_GPU_SINGLE, beside LANES, where n fits 32 bits: each piece is one group.
+ * warps run pieces from the start; RT_GPU_SINGLE, beside LANES, where n fits 32 bits: each piece is one group;
+ * RT_GPU_LAST: nothing follows.
  * A task that records or rewinds gives each warp the same pieces, last to first in the latter.
- * rt_gpu_end: 0, or that a task failed. waits 0: nothing follows, so that the grid need not wait. */
-enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64, RT_GPU_ONCE = 128, RT_GPU_SINGLE = 256 };
+ * rt_gpu_end: 0, or that a task failed. waits 0: nothing follows, so that the grid need not wait (where LAST is set, too). */
+enum { RT_GPU_LANES = 16, RT_GPU_BALANCES = 32, RT_GPU_REPEATS = 64, RT_GPU_ONCE = 128, RT_GPU_SINGLE = 256, RT_GPU_LAST = 512 };
 void rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags);
 int32_t rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi);
 int32_t rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits);

@@ -29,7 +29,7 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch
     reset_worker(&thread->kernel, -1, launch);
     thread->kernel.heap = 0;
     thread->kernel.failed = 0;
-    thread->wrote = thread->read = 0;
+    thread->wrote = thread->read = thread->ended = 0;
     thread->partials[0] = thread->partials[1] = NULL;
     thread->cells = 0;
     thread->tasks = 0;
@@ -81,6 +81,35 @@ settle_pieces(rt_gpu_launch *launch, uint32_t shared)
         launch->given = launch->head = launch->tail = launch->now_head = launch->now_tail = 0;
 }
 
+/* The host's memory is far away: it is not touched where there is nothing to tell. */
+static void
+report(rt_gpu_launch *launch, rt_gpu_report *to)
+{
+    if (launch->most > launch->told) {
+        launch->told = launch->most;
+        if (launch->most > to->pages)
+            to->pages = launch->most;
+    }
+    if (!launch->fault || to->fault)
+        return;
+    to->place = launch->place;
+    to->program = launch->program;
+    to->needed = launch->needed;
+    to->budget = launch->limit;
+    to->fault = launch->fault;
+}
+
+static void
+clean(rt_gpu_launch *launch)
+{
+    launch->top = launch->head = launch->tail = launch->given = launch->now_left = 0;
+    launch->now_top = launch->now_head = launch->now_tail = launch->now_fault = 0;
+    launch->fault = launch->most = launch->arrived = launch->left = 0;
+    launch->place = 0;
+    launch->needed = launch->limit = 0;
+    launch->taped = launch->depths = 0;
+}
+
 /* Takes no thread's record, which else would have to be in memory. */
 RT_SLOW void
 rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what)
@@ -95,8 +124,12 @@ rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared
                 launch->now_fault = launch->fault;
                 launch->arrived = 0;
                 if (what != RT_SETTLES_NOTHING) {
-                    settle_pages(launch, limit, heap, what == RT_SETTLES_PAGES);
+                    settle_pages(launch, limit, heap, what != RT_SETTLES_TASK);
                     settle_pieces(launch, (uint32_t)shared);
+                    if (what == RT_SETTLES_LAUNCH && (launch->now_fault || !launch->now_left)) {
+                        report(launch, launch->report);
+                        clean(launch);
+                    }
                 }
                 rt_grid_fence();
                 rt_grid_store32(&launch->generation, generation + 1);
@@ -164,35 +197,6 @@ rt_gpu_assert(rt_gpu_worker *worker, int32_t place)
 
 /* -- the end ----------------------------------------------------------------------------------------------------- */
 
-/* The host's memory is far away: it is not touched where there is nothing to tell. */
-static void
-report(rt_gpu_launch *launch, rt_gpu_report *to)
-{
-    if (launch->most > launch->told) {
-        launch->told = launch->most;
-        if (launch->most > to->pages)
-            to->pages = launch->most;
-    }
-    if (!launch->fault || to->fault)
-        return;
-    to->place = launch->place;
-    to->program = launch->program;
-    to->needed = launch->needed;
-    to->budget = launch->limit;
-    to->fault = launch->fault;
-}
-
-static void
-clean(rt_gpu_launch *launch)
-{
-    launch->top = launch->head = launch->tail = launch->given = launch->now_left = 0;
-    launch->now_top = launch->now_head = launch->now_tail = launch->now_fault = 0;
-    launch->fault = launch->most = launch->arrived = launch->left = 0;
-    launch->place = 0;
-    launch->needed = launch->limit = 0;
-    launch->taped = launch->depths = 0;
-}
-
 static RT_SLOW void
 end_launch(rt_gpu_launch *launch, uint32_t limit, uint64_t heap)
 {
@@ -206,6 +210,8 @@ RT_IN_PLACE void
 rt_gpu_leave(rt_gpu_thread *thread)
 {
     rt_gpu_launch *launch = thread->launch;
+    if (thread->ended)
+        return;
     rt_block_sync();
     if (rt_block_thread() != 0)
         return;

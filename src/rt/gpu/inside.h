@@ -37,8 +37,14 @@ typedef struct rt_gpu_kernel_page {
 #endif
 
 /* -- grid.c -- */
-/* nothing but faults and counts; the end of a task, or of a phase of it; and its pages are free again */
-typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK, RT_SETTLES_PAGES } rt_gpu_settles;
+/* nothing but faults; the end of a task, or of a phase of it; and its pages are free again; and where no phase follows
+ * nothing does: the launch is at its end */
+typedef enum rt_gpu_settles {
+    RT_SETTLES_NOTHING,
+    RT_SETTLES_TASK,
+    RT_SETTLES_PAGES,
+    RT_SETTLES_LAUNCH
+} rt_gpu_settles;
 /* All threads wait for all. What they wrote before, all see. The same for all: tasks may take `limit` pages, the
  * kernel-level code has `heap` bytes; the task has `shared` pieces behind its rows. */
 void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what);

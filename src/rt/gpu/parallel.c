@@ -213,10 +213,10 @@ stop(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t ran)
 
 /* All wait; whether there is more to do, by fewer warps. */
 static int32_t
-next_phase(rt_gpu_worker *worker, int32_t shared)
+next_phase(rt_gpu_worker *worker, int32_t shared, rt_gpu_settles what)
 {
     const rt_gpu_launch *launch = worker->launch;
-    rt_gpu_meet(worker->launch, rt_gpu_page_limit(worker), worker->heap, shared, RT_SETTLES_PAGES);
+    rt_gpu_meet(worker->launch, rt_gpu_page_limit(worker), worker->heap, shared, what);
     rt_gpu_pages_cut(worker);
     if (launch->now_fault || !launch->now_left)
         return 0;
@@ -247,13 +247,13 @@ repeated_piece(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pi
 
 /* What the warp runs when its block's row is empty, or when it has found no page; -1: nothing, and all have waited. */
 static RT_SLOW int32_t
-next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pieces, int32_t ran)
+next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pieces, int32_t ran, rt_gpu_settles what)
 {
     do {
         int32_t piece = repeated_piece(worker, counter, rows, pieces, ran);
         if (piece >= 0)
             return piece;
-    } while (next_phase(worker, pieces - rows));
+    } while (next_phase(worker, pieces - rows, what));
     return -1;
 }
 
@@ -271,7 +271,8 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
     if ((uint32_t)piece >= (uint32_t)task->pieces) {
         if (!is_repeated(flags))
             return 0;
-        piece = next_repeated(thread->worker, task->counter, task->rows, task->pieces, task->ran);
+        piece = next_repeated(thread->worker, task->counter, task->rows, task->pieces, task->ran,
+                              flags & RT_GPU_LAST ? RT_SETTLES_LAUNCH : RT_SETTLES_PAGES);
         task->cursor = thread->worker->cursor;
         task->left = 1; /* the next one is looked for here, too */
         if (piece < 0)
@@ -298,6 +299,10 @@ RT_IN_PLACE int32_t
 rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits)
 {
     int32_t keeps = flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
+    if (is_repeated(flags) && (flags & RT_GPU_LAST)) {
+        thread->ended = 1; /* at the barrier that was its last; a fault has been reported there */
+        return 0;
+    }
     if (!waits && !is_repeated(flags))
         return task->left;
     if (keeps) {
