@@ -124,13 +124,17 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 /* On an H200 four blocks with 128 registers for each thread are faster than fewer with more (bench/gpu: LBM, LSTM and
  * sphere tracing by 4 to 18 %; more blocks gain for some and spill for others). */
 enum { USUAL_BLOCKS = 4 };
+/* With 80 registers six run: enough where few values are needed at once, and a warp that waits for its own results has
+ * others beside it. The rest is for addresses, counters, and what values are made of. */
+enum { MORE_BLOCKS = 6, FEW_VALUES = 50 };
 
 /* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */
 static void
-ask_for_blocks(unit *u, LLVMValueRef entry)
+ask_for_blocks(unit *u, const ir_fn *fn, LLVMValueRef entry)
 {
     const char *asked = getenv("RG_GPU_BLOCKS");
-    long blocks = asked ? strtol(asked, NULL, 10) : USUAL_BLOCKS;
+    long usual = nvidia_pressure(fn) <= FEW_VALUES ? MORE_BLOCKS : USUAL_BLOCKS;
+    long blocks = asked ? strtol(asked, NULL, 10) : usual;
     char number[16];
     if (blocks < 1 || blocks > 32)
         return;
@@ -145,7 +149,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     snprintf(threads, sizeof threads, "%d,1,1", RT_GPU_BLOCK);
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", threads);
-    ask_for_blocks(u, entry);
+    ask_for_blocks(u, fn, entry);
     if (ll_ptx_by_value(fn))
         pass_by_value(u, entry, arguments_of(fn));
 }

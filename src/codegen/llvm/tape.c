@@ -70,11 +70,13 @@ gen_tape_end(gen *g, const ir_op *op)
     LLVMBuildStore(g->b, gen_get(g, op->args[0]), own_cursor(g));
 }
 
+/* GPUs do in two steps what has 64 bits */
 static LLVMValueRef
 place_in_page(gen *g, LLVMValueRef cursor)
 {
-    LLVMValueRef bits = LLVMBuildPtrToInt(g->b, cursor, g->i64, "");
-    return LLVMBuildAnd(g->b, bits, gen_i64(g, page_bytes(g) - 1), "");
+    LLVMTypeRef type = g->options->simt ? g->i32 : g->i64;
+    LLVMValueRef bits = LLVMBuildPtrToInt(g->b, cursor, g->i64, ""), most = gen_i64(g, page_bytes(g) - 1);
+    return LLVMBuildAnd(g->b, LLVMBuildIntCast2(g->b, bits, type, false, ""), LLVMBuildIntCast2(g->b, most, type, false, ""), "");
 }
 
 static LLVMValueRef
@@ -191,8 +193,10 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
 static LLVMValueRef
 is_full(gen *g, LLVMValueRef cursor, LLVMValueRef bytes)
 {
-    LLVMValueRef limit = LLVMBuildSub(g->b, gen_i64(g, page_bytes(g)), bytes, "");
-    return LLVMBuildICmp(g->b, LLVMIntSGE, place_in_page(g, cursor), limit, "");
+    LLVMValueRef limit = LLVMBuildSub(g->b, gen_i64(g, page_bytes(g)), bytes, ""), place = place_in_page(g, cursor);
+    if (LLVMIsAConstantInt(limit) && llabs(LLVMConstIntGetSExtValue(limit)) < INT32_MAX) /* a frame, or a few */
+        limit = LLVMBuildIntCast2(g->b, limit, LLVMTypeOf(place), true, "");
+    return LLVMBuildICmp(g->b, LLVMIntSGE, LLVMBuildIntCast2(g->b, place, LLVMTypeOf(limit), false, ""), limit, "");
 }
 
 /* `cursor`, or where it has left its page if a frame (or all that a thread pushes) does not fit there */
@@ -273,8 +277,8 @@ static LLVMValueRef
 above_bottom(gen *g, LLVMValueRef cursor)
 {
     int64_t header = g->options->simt ? RT_GPU_HEADER : RT_PAGE_HEADER;
-    LLVMValueRef bottom = gen_i64(g, header);
-    LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place_in_page(g, cursor), bottom, "");
+    LLVMValueRef place = place_in_page(g, cursor), bottom = LLVMConstInt(LLVMTypeOf(place), (uint64_t)header, false);
+    LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place, bottom, "");
     rare r = rare_begin(g, empty, cursor);
     LLVMValueRef page = moved(g, cursor, -header);
     LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
