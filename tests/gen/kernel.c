@@ -150,8 +150,8 @@ reduction_task(gen *g)
     add(g, fmt(g, "acc[0] += 0.5 * %s;", text));
     if (chance(g, 50)) {
         add(g, "#pragma omp parallel for");
-        add(g, fmt(g, "for (int i = 0; i < n; i++) loose[i] = sin(%s) * x[i] + 0.5 * loose[i];",
-                   text));
+        add(g, fmt(g, "for (int i = 0; i < n; i++) loose[i] = sin(%s / (1.0 + fabs(%s))) * x[i] + 0.5 * loose[i];",
+                   text, text)); /* a large sum's or product's sine would be its rounding */
     }
 }
 
