@@ -29,6 +29,7 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch
     reset_worker(&thread->kernel, -1, launch);
     thread->kernel.heap = 0;
     thread->kernel.failed = 0;
+    thread->kernel.share = 1; /* nobody else takes pages while it runs */
     thread->wrote = thread->read = thread->ended = 0;
     thread->partials[0] = thread->partials[1] = NULL;
     thread->cells = 0;
