@@ -217,6 +217,25 @@ edit_splice(ir_op *at, ir_region *r, const ir_op *end)
     return first;
 }
 
+ir_op *
+edit_copy_iteration(edit *e, const ir_op *loop, ir_op *at, const ir_op *last, ir_value *index, ir_value **carried,
+                    ir_value **map)
+{
+    const ir_region *body = loop->regions[0];
+    const ir_op *yield = ir_terminator(body), *end = last ? last->next : body->first;
+    ir_region *aside = ir_region_new(e->fn, NULL);
+    map[body->params[0]->id] = index;
+    for (uint32_t k = 0; k < loop->nresults; k++)
+        map[body->params[1 + k]->id] = carried[k];
+    for (const ir_op *op = body->first; op != end; op = op->next)
+        ir_op_clone(e->fn, op, map, aside);
+    for (uint32_t k = 0; k < loop->nresults; k++) {
+        ir_value *v = yield->args[k];
+        carried[k] = map[v->id] ? map[v->id] : v;
+    }
+    return edit_splice(at, aside, NULL);
+}
+
 static void
 count_in(const ir_region *r, uint32_t *uses)
 {

@@ -52,6 +52,10 @@ void edit_drop_param(ir_region *r, uint32_t k);
 /* moves r's ops, from the first up to `end` (excluded; NULL: all but the yield), before `at`;
  * returns the first one moved, or `at` */
 ir_op *edit_splice(ir_op *at, ir_region *r, const ir_op *end);
+/* Copies an iteration of a loop before `at`: what its body begins with, up to `last` (NULL: nothing). map (by id) gets the
+ * copies' values, `carried` becomes what the iteration yields; returns the first copy, or `at`. */
+ir_op *edit_copy_iteration(edit *e, const ir_op *loop, ir_op *at, const ir_op *last, ir_value *index, ir_value **carried,
+                           ir_value **map);
 
 /* uses of each value of fn, by id, recalls included; of next_id entries, in the arena */
 uint32_t *edit_count_uses(arena *a, const ir_fn *fn);

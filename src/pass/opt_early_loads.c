@@ -74,8 +74,9 @@ list_writes(search *s, ir_op *op)
         ir_walk(op->regions[i], list_write, s);
 }
 
+/* whether the load may go before the writes that were listed */
 static bool
-is_overtaken(const search *s, const ir_op *load)
+may_overtake(const search *s, const ir_op *load)
 {
     bool free = !s->full;
     for (uint32_t i = 0; i < s->nwrites && free; i++)
@@ -173,7 +174,7 @@ pull_out(search *s, ir_op *branch)
         next = op->next;
         list_writes(s, op);
         s->n = 0;
-        if (!is_own_load(op) || !is_safe_before(op, branch) || !is_overtaken(s, op) || !find_needed(s, op, is_cheap))
+        if (!is_own_load(op) || !is_safe_before(op, branch) || !may_overtake(s, op) || !find_needed(s, op, is_cheap))
             continue;
         for (uint32_t k = 0; k < s->n; k++)
             move_before(s, s->found[k], branch);
@@ -196,7 +197,7 @@ mark_level(search *s, piece *p)
         list_writes(s, op);
         s->n = 0;
         bool wanted = is_own_load(op) && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
-        if (!wanted || !is_overtaken(s, op) || !find_needed(s, op, is_arithmetic))
+        if (!wanted || !may_overtake(s, op) || !find_needed(s, op, is_arithmetic))
             continue;
         for (uint32_t k = 0; k < s->n; k++)
             set(s->marked, s->found[k], true);
@@ -242,8 +243,6 @@ load_early(search *s, piece *p)
     for (ir_op *op = p->first; op != p->end; op = op->next)
         set(s->inside, op, false);
 }
-
-static void load_early_in(search *s, ir_region *r);
 
 static void
 pull_into(search *s, piece *p)

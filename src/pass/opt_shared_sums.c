@@ -11,6 +11,7 @@
  * nothing says that the element exists if no thread reads it, here is the second chance: nothing is added unless some
  * thread did. Thousands of warps would wait for each other at that element, and a narrow sum of so many terms has few
  * digits; a reduction does neither. The sum is carried through the loops and ifs that the addition stands in. */
+#include "ir/elements.h"
 #include "ir/recall.h"
 #include "ir/sums.h"
 #include "pass/edit.h"
@@ -59,20 +60,6 @@ is_candidate(const shared_sums *s, const ir_op *op)
     return alone;
 }
 
-static bool
-same_element(const ir_op *a, const ir_op *b)
-{
-    if (a->plane != b->plane || a->direction != b->direction || a->beside != b->beside || a->args[0] != b->args[0])
-        return false;
-    for (uint32_t k = 1; k + 1 < a->nargs; k++) {
-        uint64_t x, y;
-        bool equal = a->args[k] == b->args[k];
-        if (!equal && !(ir_is_const(a->args[k], &x) && ir_is_const(b->args[k], &y) && x == y))
-            return false;
-    }
-    return true;
-}
-
 /* sums are carried through it */
 static bool
 is_open(const ir_op *op)
@@ -88,7 +75,7 @@ collect(shared_sums *s, ir_region *r)
             collect(s, op->regions[i]);
         bool known = !is_candidate(s, op);
         for (uint32_t i = 0; i < s->n && !known; i++)
-            known = same_element(s->sums[i], op);
+            known = elements_same(s->sums[i], op);
         if (!known && s->n < SUMS_MAX)
             s->sums[s->n++] = op;
     }
@@ -132,7 +119,7 @@ static bool
 holds(const ir_region *r, const ir_op *sum)
 {
     ir_for_ops (op, r) {
-        if (ir_is_sum(op) && same_element(op, sum))
+        if (ir_is_sum(op) && elements_same(op, sum))
             return true;
         for (uint32_t i = 0; i < op->nregions && is_open(op); i++)
             if (holds(op->regions[i], sum))
@@ -178,7 +165,7 @@ sum_of(shared_sums *s, ir_region *r, const ir_op *sum)
         if (inside) {
             ir_value *v = op->code == RG_OP_IF ? out_of_if(s, op, sum) : out_of_loop(s, op, sum);
             total = add(s, next, type, total, v);
-        } else if (ir_is_sum(op) && same_element(op, sum)) {
+        } else if (ir_is_sum(op) && elements_same(op, sum)) {
             total = add(s, op, type, total, cast_to(s, op, type, op->args[op->nargs - 1]));
             ir_remove(op);
         }

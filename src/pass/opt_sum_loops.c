@@ -107,28 +107,6 @@ end_of_whole(edit *e, ir_op *loop, uint32_t n)
     return edit_scalar(e, loop, down ? RG_OP_SUB : RG_OP_ADD, type, from, count, NULL);
 }
 
-/* one iteration before `end`; what is carried becomes what it yields */
-static void
-copy_iteration(edit *e, const ir_region *body, ir_op *end, ir_value *index, ir_value **carried, uint32_t n, ir_value **map)
-{
-    const ir_op *yield = ir_terminator(body);
-    ir_region *aside = ir_region_new(e->fn, NULL);
-    map[body->params[0]->id] = index;
-    for (uint32_t k = 0; k < n; k++)
-        map[body->params[1 + k]->id] = carried[k];
-    for (const ir_op *op = body->first; op != yield; op = op->next)
-        ir_op_clone(e->fn, op, map, aside);
-    for (ir_op *op = aside->first, *next; op; op = next) {
-        next = op->next;
-        ir_remove(op);
-        ir_insert_before(end, op);
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        ir_value *v = yield->args[k];
-        carried[k] = map[v->id] ? map[v->id] : v;
-    }
-}
-
 /* The loop stays, for what is left. */
 static void
 run_several(edit *e, ir_op *loop, uint32_t n)
@@ -154,7 +132,7 @@ run_several(edit *e, ir_op *loop, uint32_t n)
         ir_type type = index->type;
         ir_value *past = i ? edit_const(e, yield, type, ir_wrap((rg_dtype)type.dtype, i * (uint64_t)loop->attr.step)) : NULL;
         ir_value *at = i ? edit_scalar(e, yield, RG_OP_ADD, type, index, past, NULL) : index;
-        copy_iteration(e, body, yield, at, carried, ncarried, map);
+        edit_copy_iteration(e, loop, yield, ir_terminator(body)->prev, at, carried, map);
     }
     for (uint32_t k = 0; k < ncarried; k++)
         ir_op_arg(yield, fn, carried[k]);

@@ -103,31 +103,6 @@ iterations(const unrolling *u, const ir_op *op)
     return m.loops || all > (warps ? MOST_OPS_IN_WARPS : MOST_OPS) || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
 }
 
-/* one iteration before the loop; `carried` becomes what it yields */
-static void
-copy_iteration(unrolling *u, ir_op *loop, ir_value *index, ir_value **carried, ir_value **map)
-{
-    ir_fn *fn = u->edit.fn;
-    const ir_region *body = loop->regions[0];
-    const ir_op *yield = ir_terminator(body);
-    ir_region *aside = ir_region_new(fn, NULL);
-    map[body->params[0]->id] = index;
-    for (uint32_t k = 0; k < loop->nresults; k++)
-        map[body->params[1 + k]->id] = carried[k];
-    for (const ir_op *op = body->first; op != yield; op = op->next)
-        ir_op_clone(fn, op, map, aside);
-    for (ir_op *op = aside->first, *next; op; op = next) {
-        next = op->next;
-        ir_remove(op);
-        ir_insert_before(loop, op);
-        u->grown += !is_subscript(op);
-    }
-    for (uint32_t k = 0; k < loop->nresults; k++) {
-        ir_value *v = yield->args[k];
-        carried[k] = map[v->id] ? map[v->id] : v;
-    }
-}
-
 static void
 unroll(unrolling *u, ir_op *loop, uint32_t count)
 {
@@ -142,7 +117,9 @@ unroll(unrolling *u, ir_op *loop, uint32_t count)
         ir_type type = loop->args[0]->type;
         uint64_t bits = ir_wrap((rg_dtype)type.dtype, lo + i * (uint64_t)loop->attr.step);
         ir_value *index = edit_const(&u->edit, loop, type, bits);
-        copy_iteration(u, loop, index, carried, map);
+        ir_op *copy = edit_copy_iteration(&u->edit, loop, loop, ir_terminator(loop->regions[0])->prev, index, carried, map);
+        for (; copy != loop; copy = copy->next)
+            u->grown += !is_subscript(copy);
     }
     for (uint32_t k = 0; k < loop->nresults; k++)
         edit_replace(&u->edit, loop->results[k], carried[k]);

@@ -45,44 +45,21 @@ straight_iterations(const ir_op *op, uint64_t *count)
     return n > 1 ? n : 0;
 }
 
-/* Appends an iteration before `at`: from `first` to `last`; `carried` becomes what it yields. */
 static void
-copy_iteration(edit *e, const ir_op *loop, ir_op *at, const ir_op *last, ir_value *index, ir_value **carried)
-{
-    ir_fn *fn = e->fn;
-    const ir_region *body = loop->regions[0];
-    const ir_op *yield = ir_terminator(body);
-    ir_region *aside = ir_region_new(fn, NULL);
-    ir_value **map = arena_new_n(e->scratch, ir_value *, fn->next_id);
-    map[body->params[0]->id] = index;
-    for (uint32_t k = 0; k < loop->nresults; k++)
-        map[body->params[1 + k]->id] = carried[k];
-    for (const ir_op *op = body->first; op != last->next; op = op->next)
-        ir_op_clone(fn, op, map, aside);
-    for (ir_op *op = aside->first, *next; op; op = next) {
-        next = op->next;
-        ir_remove(op);
-        ir_insert_before(at, op);
-    }
-    for (uint32_t k = 0; k < loop->nresults; k++)
-        carried[k] = map[yield->args[k]->id] ? map[yield->args[k]->id] : yield->args[k];
-}
-
-static void
-unroll_whole(edit *e, ir_op *loop, uint64_t count, ir_value **carried)
+unroll_whole(edit *e, ir_op *loop, uint64_t count, ir_value **carried, ir_value **map)
 {
     const ir_op *last = ir_terminator(loop->regions[0])->prev;
     for (uint32_t k = 0; k < loop->nresults; k++)
         carried[k] = loop->args[2 + k];
     for (uint64_t i = 0; i < count; i++)
-        copy_iteration(e, loop, loop, last, edit_const(e, loop, loop->args[0]->type, i), carried);
+        edit_copy_iteration(e, loop, loop, last, edit_const(e, loop, loop->args[0]->type, i), carried, map);
     for (uint32_t k = 0; k < loop->nresults; k++)
         edit_replace(e, loop->results[k], carried[k]);
     ir_remove(loop);
 }
 
 static void
-unroll_part(edit *e, ir_op *loop, uint64_t count, ir_value **carried)
+unroll_part(edit *e, ir_op *loop, uint64_t count, ir_value **carried, ir_value **map)
 {
     ir_region *body = loop->regions[0];
     ir_op *yield = ir_terminator(body), *last = yield->prev;
@@ -91,7 +68,7 @@ unroll_part(edit *e, ir_op *loop, uint64_t count, ir_value **carried)
     for (uint64_t i = 1; i < count; i++) {
         ir_value *by = edit_const(e, yield, loop->args[0]->type, i), *index = body->params[0];
         index = edit_scalar(e, yield, RG_OP_ADD, index->type, index, by, NULL);
-        copy_iteration(e, loop, yield, last, index, carried);
+        edit_copy_iteration(e, loop, yield, last, index, carried, map);
     }
     for (uint32_t k = 0; k < loop->nresults; k++)
         yield->args[k] = carried[k];
@@ -105,7 +82,8 @@ unroll(edit *e, ir_op *loop)
     if (!n || !ir_terminator(loop->regions[0])->prev)
         return;
     ir_value **carried = arena_new_n(e->scratch, ir_value *, loop->nresults + 1);
-    (n == count ? unroll_whole : unroll_part)(e, loop, n, carried);
+    ir_value **map = arena_new_n(e->scratch, ir_value *, e->fn->next_id);
+    (n == count ? unroll_whole : unroll_part)(e, loop, n, carried, map);
     e->changed = true;
 }
 

@@ -14,6 +14,7 @@
  * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place (simt_places.c): one
  * instruction for all. What goes to one place is added up by each lane before. */
 #include "codegen/llvm/gen.h"
+#include "ir/elements.h"
 #include "rt/gpu/gpu.h"
 
 enum { LEVELS = 5 };
@@ -170,20 +171,6 @@ own_sum(gen *g, const gen_sums *q)
 
 /* -- what goes to one place ----------------------------------------------------------------------------------- */
 
-static bool
-same_place(const ir_op *a, const ir_op *b)
-{
-    if (!gen_same_array(a, b) || a->direction != b->direction)
-        return false;
-    for (uint32_t k = 1; k + 1 < a->nargs; k++) {
-        uint64_t x, y;
-        bool equal = a->args[k] == b->args[k];
-        if (!equal && !(ir_is_const(a->args[k], &x) && ir_is_const(b->args[k], &y) && x == y))
-            return false;
-    }
-    return true;
-}
-
 /* before sums are added anyway */
 static bool
 is_met_again(gen *g, const ir_op *op)
@@ -191,7 +178,7 @@ is_met_again(gen *g, const ir_op *op)
     for (const ir_op *next = op->next; next; next = next->next) {
         if (gen_ends_sums(next))
             return false;
-        if (can_wait(g, next) && same_place(op, next))
+        if (can_wait(g, next) && elements_same(op, next))
             return true;
     }
     return false;
@@ -310,7 +297,7 @@ gen_sum_late(gen *g, const ir_op *op)
     if (gen_presence(g, op->args[0], op->plane) == MISSING)
         return true;
     share own = share_of(g, op);
-    while (i < q->nshares && !same_place(q->shares[i].op, op))
+    while (i < q->nshares && !elements_same(q->shares[i].op, op))
         i++;
     if (i < q->nshares) {
         add_share(g, &q->shares[i], &own);
