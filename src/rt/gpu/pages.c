@@ -205,17 +205,28 @@ pages_left(const rt_gpu_worker *worker, int64_t depth)
 }
 
 static int32_t
-is_over(const rt_gpu_worker *worker, const char *cursor, const char *mark, int32_t parts, int64_t room)
+takes_too_much(const rt_gpu_worker *worker, const char *cursor, const char *mark, int32_t parts, int64_t room)
 {
     int64_t below, used;
-    if (rt_gpu_at_kernel_level(worker))
-        rt_gpu_reads(rt_gpu_thread_of(worker));
     if (!parts)
         return rt_gpu_height(cursor) - rt_gpu_height(mark) > room;
     below = rt_gpu_depth(mark);
     used = rt_gpu_depth(cursor) - below;
     /* nothing of 64 bits is divided: that is a long function on a GPU */
     return used > 0 && ((used + 1) * RT_GPU_PAGE + room) * parts > pages_left(worker, below) * RT_GPU_PAGE;
+}
+
+/* If so, frames above `mark` are dropped and a state is written over them: not before all lanes have written theirs. */
+static int32_t
+is_over(const rt_gpu_worker *worker, const char *cursor, const char *mark, int32_t parts, int64_t room)
+{
+    int32_t over;
+    if (rt_gpu_at_kernel_level(worker))
+        rt_gpu_reads(rt_gpu_thread_of(worker));
+    over = takes_too_much(worker, cursor, mark, parts, room);
+    if (over)
+        rt_warp_sync();
+    return over;
 }
 
 RT_SLOW int32_t
