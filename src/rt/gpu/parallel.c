@@ -2,7 +2,7 @@
  *
  *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
  *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn. What stands behind all
- *                rows, a quarter, goes to whoever asks first. (A counter of the whole grid for all pieces would be what all
+ *                rows, half of them, goes to whoever asks first. (A counter of the whole grid for all pieces would be what all
  *                warps wait for: 1 ns each on an H200.)
  *   kept tapes   plain; the task that rewinds runs them last to first
  *   repeated     balanced; a warp that finds no page notes its piece and what is left of its block's row, and stops.
@@ -17,7 +17,7 @@
 enum {
     SHARE = 8, /* pages: loops that drop frames when the room gets narrow make do with so many */
     LADDER = 3, /* log2 of how many times fewer warps run the next phase */
-    SHARED = 2, /* log2 of the part of the pieces that is behind all rows */
+    SHARED = 1, /* log2 of the part of the pieces that is behind all rows */
     PIECES = 30, /* log2 of how many there are at most; a block's counter beyond it: its row is at its end */
     LOOKS = 16   /* a fault ends a task no later than so many pieces of each block after it */
 };
