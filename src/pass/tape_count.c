@@ -128,6 +128,61 @@ count_for(counter *c, const ir_op *op, span *out)
     return fits;
 }
 
+/* whether an exit is taken in the iteration that c->bound tells of; *sure: whether that is known of one at all */
+static bool
+leaves(const counter *c, const ir_region *body, bool *sure)
+{
+    uint64_t taken = 0;
+    *sure = false;
+    ir_for_ops(op, body)
+    {
+        bool known = op->code == RG_OP_EXIT_IF && ir_known_value(c->bound, op->args[0], &taken);
+        *sure |= known;
+        if (known && (taken & 1))
+            return true;
+    }
+    return false;
+}
+
+/* Of a loop that a counter of its own ends, whatever else may end it before; `index` is bound to that. */
+static bool
+count_until(counter *c, const ir_op *op, ir_known *index, span *out)
+{
+    const ir_region *body = op->regions[0];
+    const ir_value *next = ir_terminator(body)->args[index->index->index];
+    bool sure;
+    for (span each;; add(out, each)) {
+        if (leaves(c, body, &sure)) { /* what stands before the exit is done once more */
+            bool known = count_region(c, body, &each);
+            add(out, each);
+            return known && out->most <= page_room(c);
+        }
+        if (!sure || !count_iteration(c, op, &each) || out->net + each.most > page_room(c) ||
+            !ir_known_value(index, next, &index->bits))
+            return false;
+    }
+}
+
+static bool
+count_loop(counter *c, const ir_op *op, span *out)
+{
+    const ir_region *body = op->regions[0];
+    ir_known index = {.outer = c->bound};
+    bool known = false;
+    for (uint32_t k = 0; !known && k < body->nparams; k++) {
+        ir_type type = body->params[k]->type;
+        if (type.kind != IR_SCALAR || type.lanes || !ir_is_int((rg_dtype)type.dtype) ||
+            !ir_known_value(c->bound, op->args[k], &index.bits))
+            continue;
+        index.index = body->params[k];
+        c->bound = &index;
+        *out = (span){0};
+        known = count_until(c, op, &index, out);
+        c->bound = index.outer;
+    }
+    return known;
+}
+
 /* What is undone, or done any number of times, may push as long as it takes back what it pushed. */
 static bool
 count_balanced(counter *c, const ir_op *op, span *out)
@@ -149,6 +204,8 @@ count_op(counter *c, const ir_op *op, span *out)
         return count_if(c, op, out);
     if (op->code == RG_OP_FOR && tape_moves(c->t, op))
         return count_for(c, op, out);
+    if (op->code == RG_OP_LOOP && tape_moves(c->t, op))
+        return count_loop(c, op, out);
     if (tape_moves(c->t, op))
         return false;
     *out = (span){0};

@@ -1,8 +1,9 @@
 // frames forward_vjp: f64
 // count forward_vjp plan sqrt 1
 // count forward_vjp plan if 3
+// count forward_vjp tape tape_room 0
 /* An iteration that is undone in full did not break: no flag tells so for each, and what the break's branch
- * computes is undone once, behind the loop. */
+ * computes is undone once, behind the loop. No iteration asks for room: a hundred frames fit a page. */
 #include <math.h>
 void
 break_flag(int n, const double x[n], double y[n])
