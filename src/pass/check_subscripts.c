@@ -94,14 +94,5 @@ look_in(edit *e, ir_region *r)
 bool
 check_subscripts(ir_module *m)
 {
-    bool changed = false;
-    for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        edit e;
-        if (!fn->kernel)
-            continue;
-        edit_start(&e, fn);
-        look_in(&e, fn->body);
-        changed |= edit_finish(&e);
-    }
-    return changed;
+    return edit_kernels(m, look_in);
 }

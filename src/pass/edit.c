@@ -48,6 +48,21 @@ edit_finish(edit *e)
     return e->changed;
 }
 
+bool
+edit_kernels(ir_module *m, void (*change)(edit *e, ir_region *body))
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        edit e;
+        if (!fn->kernel)
+            continue;
+        edit_start(&e, fn);
+        change(&e, fn->body);
+        changed |= edit_finish(&e);
+    }
+    return changed;
+}
+
 void
 edit_replace(edit *e, ir_value *from, ir_value *to)
 {

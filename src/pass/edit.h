@@ -23,6 +23,9 @@ typedef struct edit {
 void edit_start(edit *e, ir_fn *fn);
 bool edit_finish(edit *e); /* whether anything changed */
 
+/* `change` for the body of each kernel, each with an edit of its own; whether anything changed */
+bool edit_kernels(ir_module *m, void (*change)(edit *e, ir_region *body));
+
 /* all uses of `from` become uses of `to`; a recall of one becomes a recall of the other */
 void edit_replace(edit *e, ir_value *from, ir_value *to);
 ir_value *edit_now(const edit *e, ir_value *v);

@@ -154,14 +154,5 @@ lower_domain(ir_module *m)
 {
     if (!m->simt)
         return false;
-    bool changed = false;
-    for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        edit e;
-        if (!fn->kernel)
-            continue;
-        edit_start(&e, fn);
-        look_in(&e, fn->body);
-        changed |= edit_finish(&e);
-    }
-    return changed;
+    return edit_kernels(m, look_in);
 }

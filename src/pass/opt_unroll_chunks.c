@@ -102,14 +102,5 @@ unroll_region(edit *e, ir_region *r)
 bool
 opt_unroll_chunks(ir_module *m)
 {
-    bool changed = false;
-    for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        if (!fn->kernel)
-            continue;
-        edit e;
-        edit_start(&e, fn);
-        unroll_region(&e, fn->body);
-        changed |= edit_finish(&e);
-    }
-    return changed;
+    return edit_kernels(m, unroll_region);
 }
