@@ -15,6 +15,7 @@
  * sum's terms may be added in any order (flag fast), so that a loop without frames runs in vectors. On a GPU sums count:
  * there other warps run while one waits, and each term takes operations more. */
 #include "ad/ad.h"
+#include "ad/affine.h"
 #include "ad/emit.h"
 
 /* A value that is %g times a factor. */
@@ -207,12 +208,13 @@ shorten(recurrence *r)
 {
     enum { WORTH_IT = 2 };
     look_through(r);
-    const linear *next = linear_of(r, ir_terminator(r->body)->args[r->carried->index - 1]);
+    linear *next = linear_of(r, ir_terminator(r->body)->args[r->carried->index - 1]);
     if (!next || next->depth < WORTH_IT)
         return;
     ir_for_ops(op, r->body)
         if (op->nresults == 1 && linear_of(r, op->results[0]))
             make_factor(r, op);
+    next->factor = ad_affine(r->fn, next->factor);
     ir_walk(r->body, replace_operands, r);
     r->changed = true;
 }
