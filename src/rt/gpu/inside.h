@@ -122,6 +122,13 @@ rt_gpu_depth(const char *cursor)
     return page ? page->depth : 0;
 }
 
+/* of how many of its pages something lies below the cursor: not of that at whose bottom it stands */
+static inline int64_t
+rt_gpu_pages_below(const char *cursor)
+{
+    return rt_gpu_depth(cursor) - (rt_gpu_place_in_page(cursor) == RT_GPU_HEADER);
+}
+
 /* how far above the tape's beginning it stands, what pages lose at their ends included */
 static inline int64_t
 rt_gpu_height(const char *cursor)

@@ -210,7 +210,7 @@ takes_too_much(const rt_gpu_worker *worker, const char *cursor, const char *mark
     int64_t below, used;
     if (!parts)
         return rt_gpu_height(cursor) - rt_gpu_height(mark) > room;
-    below = rt_gpu_depth(mark);
+    below = rt_gpu_pages_below(mark);
     used = rt_gpu_depth(cursor) - below;
     /* nothing of 64 bits is divided: that is a long function on a GPU */
     return used > 0 && ((used + 1) * RT_GPU_PAGE + room) * parts > pages_left(worker, below) * RT_GPU_PAGE;
@@ -316,7 +316,7 @@ move_state(rt_gpu_worker *worker, char **from, char **to, const int64_t *sizes, 
 static int32_t
 is_thin(rt_gpu_worker *worker, const char *header, const char *mark, int64_t most)
 {
-    int64_t below = rt_gpu_depth(header);
+    int64_t below = rt_gpu_pages_below(header);
     if (most)
         return rt_gpu_height(mark) - rt_gpu_height(header) <= most;
     return rt_gpu_depth(mark) - below <= pages_left(worker, below) / 2;

@@ -259,6 +259,15 @@ next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pie
 
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
 
+/* Where a piece's tape begins that keeps nothing for later ones: the bottom of the first page, once the warp has one, so that
+ * no piece goes through the change of pages that the first one made. */
+static inline void
+begin_in_page(const rt_gpu_worker *worker, rt_gpu_task *task)
+{
+    if (task->cursor == rt_gpu_no_page() && worker->first_page)
+        task->cursor = (char *)worker->first_page + RT_GPU_HEADER;
+}
+
 /* What is asked before each piece is in registers, but for the counter of a block. */
 RT_IN_PLACE int32_t
 rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi)
@@ -278,6 +287,8 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
         if (piece < 0)
             return 0;
     }
+    if (flags & (RT_GPU_REPEATS | RT_GPU_ONCE) && !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)))
+        begin_in_page(thread->worker, task);
     task->ran = piece;
     *lo = (int64_t)piece << task->shift;
     *hi = (int64_t)(piece + 1) << task->shift;
