@@ -1,5 +1,6 @@
 /* Loops whose count is known on entry, in lanes. SPDX-License-Identifier: Apache-2.0 */
 #include "pass/lanes.h"
+#include "pass/range.h"
 
 static void
 same_for(lanes *l, const ir_op *op)
@@ -24,7 +25,7 @@ same_for(lanes *l, const ir_op *op)
     lanes_set_trace(l, op, made);
 }
 
-/* how often each thread runs it: (|hi - lo| - 1) / |step| + 1, or 0, unsigned */
+/* how often each thread runs it: (|hi - lo| - 1) / |step| + 1, or 0, unsigned; in 32 bits where that is enough */
 static ir_value *
 counts(lanes *l, const ir_op *op)
 {
@@ -40,7 +41,8 @@ counts(lanes *l, const ir_op *op)
         count = lanes_binary(l, RG_OP_DIV, count, lanes_const(l, u, size));
         count = lanes_binary(l, RG_OP_ADD, count, lanes_const(l, u, 1));
     }
-    return lanes_select(l, some, count, lanes_const(l, u, 0));
+    count = lanes_select(l, some, count, lanes_const(l, u, 0));
+    return range_fits(count, 32) ? lanes_cast(l, count, RG_U32) : count;
 }
 
 static void

@@ -1,5 +1,6 @@
 /* Reverse loops, in lanes. SPDX-License-Identifier: Apache-2.0 */
 #include "pass/lanes.h"
+#include "pass/range.h"
 
 /* An iteration of an unwind around it may have run for threads that left their loop before its end: this loop's
  * frames are then more than those who come back need. */
@@ -112,7 +113,7 @@ unwind_args(lanes *l, const ir_op *op, ir_value **args)
 }
 
 /* The type in which iterations are counted: 32 bits where they hold every thread's count, which is a cast of so few
- * bits, or that of a `for` over such an index. Last iterations are marked by -1. */
+ * bits, a number that is known to have no more, or that of a `for` over such an index. Last iterations are marked by -1. */
 static rg_dtype
 count_dtype(lanes *l, const ir_op *op)
 {
@@ -122,7 +123,7 @@ count_dtype(lanes *l, const ir_op *op)
     if (lanes_loop_of(l, op)->partial)
         return few && ir_is_signed(cast) ? RG_I32 : RG_I64;
     bool of_few = maker->code == RG_OP_FOR && ir_bits((rg_dtype)maker->args[0]->type.dtype) <= 32;
-    return few || of_few ? RG_U32 : RG_I64;
+    return few || of_few || range_fits(op->args[1], 32) ? RG_U32 : RG_I64;
 }
 
 /* how many full iterations each thread has to undo: none, where it takes no part */

@@ -1,8 +1,8 @@
-/* Ranges of integers, from types, constants, casts, sums and masks.
+/* Ranges of integers, from types, constants, casts, sums, quotients, masks and selections.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pass/range.h"
 
-enum { DEPTH = 6 };
+enum { DEPTH = 12, OF_TWO = 2 /* what an op with two operands to look at takes of it */ };
 
 range
 range_of_type(rg_dtype d)
@@ -22,6 +22,31 @@ fits(range r, rg_dtype d)
     return r.min >= type.min && r.max <= type.max;
 }
 
+/* what v was before casts to as many bits or more */
+static const ir_value *
+without_casts(const ir_value *v)
+{
+    while (v->def && v->def->code == RG_OP_CAST && !ir_is_float((rg_dtype)v->def->args[0]->type.dtype) &&
+           v->def->args[0]->type.dtype != RG_BOOL &&
+           ir_bits((rg_dtype)v->def->args[0]->type.dtype) <= ir_bits((rg_dtype)v->type.dtype))
+        v = v->def->args[0];
+    return v;
+}
+
+/* of one that is selected where it is more than 0, or not less */
+static range
+range_if(const ir_value *v, const ir_op *condition, unsigned depth)
+{
+    const ir_value *x = without_casts(v);
+    uint64_t bits;
+    bool less = condition && (condition->code == RG_OP_LT || condition->code == RG_OP_LE);
+    bool more = condition && (condition->code == RG_OP_GT || condition->code == RG_OP_GE);
+    if ((less && condition->args[1] == x && ir_is_const(condition->args[0], &bits) && bits == 0) ||
+        (more && condition->args[0] == x && ir_is_const(condition->args[1], &bits) && bits == 0))
+        return (range){0, range_of_type((rg_dtype)x->type.dtype).max};
+    return range_at(v, depth);
+}
+
 static range
 range_of_op(const ir_op *op, rg_dtype d, unsigned depth)
 {
@@ -35,7 +60,9 @@ range_of_op(const ir_op *op, rg_dtype d, unsigned depth)
         break;
     case RG_OP_ADD:
     case RG_OP_SUB: {
-        range x = range_at(op->args[0], depth - 1), y = range_at(op->args[1], depth - 1);
+        if (depth <= OF_TWO)
+            break;
+        range x = range_at(op->args[0], depth - OF_TWO), y = range_at(op->args[1], depth - OF_TWO);
         r = op->code == RG_OP_ADD ? (range){x.min + y.min, x.max + y.max}
                                   : (range){x.min - y.max, x.max - y.min};
         break;
@@ -46,6 +73,23 @@ range_of_op(const ir_op *op, rg_dtype d, unsigned depth)
             if (mask.min >= 0 && mask.max < r.max)
                 r = (range){0, mask.max};
         }
+        break;
+    case RG_OP_DIV: {
+        uint64_t by;
+        range x = range_at(op->args[0], depth - 1);
+        if (ir_is_const(op->args[1], &by) && by > 0 && by <= INT32_MAX && x.min >= 0)
+            r = (range){x.min / (wide)by, x.max / (wide)by};
+        break;
+    }
+    case RG_OP_SELECT: {
+        if (depth <= OF_TWO)
+            break;
+        range x = range_if(op->args[1], op->args[0]->def, depth - OF_TWO), y = range_at(op->args[2], depth - OF_TWO);
+        r = (range){x.min < y.min ? x.min : y.min, x.max > y.max ? x.max : y.max};
+        break;
+    }
+    case RG_OP_SPLAT:
+        r = range_at(op->args[0], depth - 1);
         break;
     default:
         break;

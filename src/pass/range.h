@@ -11,5 +11,12 @@ typedef struct range {
 
 range range_of_type(rg_dtype d);
 range range_of(const ir_value *v);
+/* whether it is an unsigned number of so many bits */
+static inline bool
+range_fits(const ir_value *v, unsigned bits)
+{
+    range r = range_of(v);
+    return r.min >= 0 && r.max < (wide)1 << bits;
+}
 
 #endif

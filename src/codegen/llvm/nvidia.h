@@ -8,6 +8,7 @@
 #define NVIDIA_OLDEST "sm_70"
 #define NVIDIA_NEWEST "sm_121"
 enum { NVIDIA_GLOBAL = 1 }; /* the address space */
+enum { NVIDIA_REDUX = 80 }; /* the first with an instruction that reduces a warp's integers */
 
 /* The version of PTX for a GPU, as a feature of LLVM's; NULL: it is none of those above. */
 const char *nvidia_features(const char *cpu);

@@ -73,11 +73,30 @@ gen_warp_sync(gen *g)
     gen_runtime_call(g, g->b, "rt_warp_sync", g->nothing, 0, NULL);
 }
 
+/* NVIDIA's GPUs since sm_80 do it in one instruction for integers of 32 bits; NULL: not here. */
+static LLVMValueRef
+reduce_at_once(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
+{
+    static const char *const names[RG_RMW_COUNT][2] = {
+        [RG_RMW_ADD] = {"add", "add"}, [RG_RMW_MIN] = {"umin", "min"}, [RG_RMW_MAX] = {"umax", "max"},
+        [RG_RMW_AND] = {"and", "and"}, [RG_RMW_OR] = {"or", "or"},     [RG_RMW_XOR] = {"xor", "xor"},
+    };
+    char name[40];
+    bool able = gen_for_nvidia(g) && nvidia_number(g->options->cpu) >= NVIDIA_REDUX && LLVMTypeOf(v) == g->i32;
+    if (!able || !names[how][0] || ir_is_float(d))
+        return NULL;
+    snprintf(name, sizeof name, "llvm.nvvm.redux.sync.%s", names[how][ir_is_signed(d)]);
+    return gen_intrinsic(g, name, 0, NULL, 2, (LLVMValueRef[]){v, gen_i32(g, -1)});
+}
+
 /* The first lane combines what the halves of a vector would be, in their order. Of floats all get its result where order
  * matters: the smaller of two zeros. */
 LLVMValueRef
 gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
 {
+    LLVMValueRef made = reduce_at_once(g, how, d, v);
+    if (made)
+        return made;
     for (unsigned n = RT_WARP / 2; n; n /= 2)
         v = gen_combine(g, how, d, v, gen_swap(g, v, n));
     return ir_is_float(d) && how != RG_RMW_ADD ? gen_take_first(g, v) : v;
