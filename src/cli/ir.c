@@ -57,7 +57,11 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_
     ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
                      : strcmp(stage, "optimized") == 0 ? LL_STAGE_OPTIMIZED
                                                        : LL_STAGE_ASSEMBLY;
-    ll_options options = {.noalias = true, .simt = fn->module->simt, .cpu = gpu, .fast_math = fast};
+    uint32_t n = fn->body->nparams;
+    bool *dense = mem_zalloc(n + 1); /* as a launch's arrays are */
+    for (uint32_t i = 0; i < n; i++)
+        dense[i] = !fn->params[i].record;
+    ll_options options = {.contiguous = dense, .noalias = true, .simt = fn->module->simt, .cpu = gpu, .fast_math = fast};
     str text = {0};
     int code = CLI_OK;
     if (ll_print(fn, &options, which, &text, diags))
@@ -65,6 +69,7 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_
     else
         fputs(text.ptr, stdout);
     str_free(&text);
+    mem_free(dense);
     return code;
 #else
     return cli_fail("this build was made without LLVM: there is no stage %s", stage);
