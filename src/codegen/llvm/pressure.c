@@ -93,3 +93,23 @@ nvidia_pressure(const ir_fn *fn)
     mem_free(p.live);
     return p.most;
 }
+
+/* stops at a load in a loop of a thread's */
+static bool
+stands_alone(ir_op *op, void *user)
+{
+    bool loop = false;
+    (void)user;
+    for (const ir_op *r = op; op->code == RG_OP_LOAD && r; r = r->parent->op) {
+        if (r->code == RG_OP_PARALLEL)
+            return !loop;
+        loop |= r->code == RG_OP_FOR || r->code == RG_OP_LOOP;
+    }
+    return true;
+}
+
+bool
+nvidia_loads_in_loops(const ir_fn *fn)
+{
+    return !ir_walk(fn->body, stands_alone, NULL);
+}

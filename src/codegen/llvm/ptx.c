@@ -126,15 +126,23 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 enum { USUAL_BLOCKS = 4 };
 /* With 80 registers six run: enough where few values are needed at once, and a warp that waits for its own results has
  * others beside it. The rest is for addresses, counters, and what values are made of. (Chunks of 16 sines with fast math gain
- * 6 %; chunks of 32 products, which the estimate takes for 49, lose 7 %.) */
-enum { MORE_BLOCKS = 6, FEW_VALUES = 38 };
+ * 6 %; chunks of 32 products, which the estimate takes for 49, lose 7 %.) A loop that loads in each iteration waits in each:
+ * beside those more warps are worth a few values more in memory. */
+enum { MORE_BLOCKS = 6, FEW_VALUES = 38, FEW_BESIDE_LOADS = 54 };
+
+static bool
+needs_few_values(const ir_fn *fn)
+{
+    uint32_t values = nvidia_pressure(fn);
+    return values <= FEW_VALUES || (values <= FEW_BESIDE_LOADS && nvidia_loads_in_loops(fn));
+}
 
 /* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */
 static void
 ask_for_blocks(unit *u, const ir_fn *fn, LLVMValueRef entry)
 {
     const char *asked = getenv("RG_GPU_BLOCKS");
-    long usual = nvidia_pressure(fn) <= FEW_VALUES ? MORE_BLOCKS : USUAL_BLOCKS;
+    long usual = needs_few_values(fn) ? MORE_BLOCKS : USUAL_BLOCKS;
     long blocks = asked ? strtol(asked, NULL, 10) : usual;
     char number[16];
     if (blocks < 1 || blocks > 32)
