@@ -1,9 +1,9 @@
 /* Copies between the host and a GPU. SPDX-License-Identifier: Apache-2.0
  *
  * A GPU reads and writes pinned memory of the host by itself, while the host does something else; all other memory the
- * driver copies through pinned memory of its own, while the host waits. So:
+ * driver copies through pinned memory of its own, while the host waits, as who reads does anyhow. So:
  *
- *   stages     two pieces of pinned memory, through which what the caller has goes: one is filled (emptied) while the
+ *   stages     two pieces of pinned memory, through which what the caller writes goes: one is filled while the
  *              other is on its way. What is written next goes into the same piece until that is full, so that a small
  *              write is one small copy and waits for nothing.
  *   direct     memory of the caller's that is pinned, if it is much
@@ -80,44 +80,6 @@ write_staged(rt_device *d, uint64_t to, const char *host, size_t bytes, str *err
         to += n;
         host += n;
         bytes -= n;
-    }
-    return status;
-}
-
-/* Sends the piece that follows to the stage; what the stage holds for a write is read before, as the stream goes. */
-static rg_status
-fetch_piece(rt_device *d, rt_stage *stage, uint64_t from, size_t bytes, str *error)
-{
-    size_t n = bytes < STAGE ? bytes : STAGE;
-    rg_status status = rt_cuda_check(d, d->driver.read(stage->memory, from, n, d->stream), "read device memory", error);
-    if (!status)
-        status = rt_cuda_check(d, d->driver.event_record(stage->event, d->stream), "mark the stream", error);
-    return status;
-}
-
-static rg_status
-read_staged(rt_device *d, char *host, uint64_t from, size_t bytes, str *error)
-{
-    unsigned side = 0;
-    rg_status status = fetch_piece(d, &d->stage[0], from, bytes, error);
-    while (bytes && !status) {
-        size_t n = bytes < STAGE ? bytes : STAGE;
-        rt_stage *stage = &d->stage[side];
-        if (bytes > n)
-            status = fetch_piece(d, &d->stage[side ^ 1], from + n, bytes - n, error);
-        if (!status)
-            status = rt_cuda_check(d, d->driver.event_wait(stage->event), "read device memory", error);
-        if (!status)
-            memcpy(host, stage->memory, n);
-        from += n;
-        host += n;
-        bytes -= n;
-        side ^= 1;
-    }
-    /* everything before has ended too: both stages are free */
-    for (unsigned i = 0; i < countof(d->stage) && !status; i++) {
-        d->stage[i].used = 0;
-        d->stage[i].pending = false;
     }
     return status;
 }
@@ -290,11 +252,6 @@ read_anyhow(rt_device *d, char *host, uint64_t from, size_t bytes, str *error)
     rg_status status = rt_cuda_refuse_recording(d, "read", error);
     if (status)
         return status;
-    if (bytes && !find_pinned(d, host) && !is_direct(d, host, bytes) && open_stage(d, &d->stage[0]) &&
-        (bytes <= STAGE || open_stage(d, &d->stage[1]))) {
-        status = read_staged(d, host, from, bytes, error);
-        return status ? status : rt_cuda_collect(d, error);
-    }
     if (bytes)
         status = rt_cuda_check(d, d->driver.read(host, from, bytes, d->stream), "read device memory", error);
     return status ? status : rt_cuda_wait(d, error);
