@@ -130,6 +130,16 @@ page_above(rt_gpu_worker *worker, struct rt_page *here, uint64_t more, int32_t p
     return above;
 }
 
+/* Where the chain goes on downwards; what stood there may still be asked for by lanes that are behind. */
+static void
+set_below(struct rt_page *page, char *cursor)
+{
+    rt_warp_sync();
+    if (rt_warp_lane() == 0)
+        page->below = cursor;
+    rt_warp_sync();
+}
+
 RT_SLOW char *
 rt_gpu_page(rt_gpu_worker *worker, char *cursor, int32_t place)
 {
@@ -141,9 +151,7 @@ rt_gpu_page(rt_gpu_worker *worker, char *cursor, int32_t place)
         if (rt_gpu_alone(rt_gpu_thread_of(worker)))
             above->below = cursor;
     } else {
-        if (rt_warp_lane() == 0)
-            above->below = cursor;
-        rt_warp_sync();
+        set_below(above, cursor);
     }
     worker->turned = UINT32_MAX;
     return (char *)above + RT_GPU_HEADER;
@@ -286,11 +294,8 @@ frame_at(rt_gpu_worker *worker, char *cursor, int64_t size, int32_t enter)
     if (rt_gpu_place_in_page(cursor) + (uint64_t)size < RT_GPU_PAGE)
         return cursor;
     above = here ? here->next : worker->first_page;
-    if (enter && moves(worker)) {
-        if (rt_warp_lane() == 0)
-            above->below = cursor;
-        rt_warp_sync();
-    }
+    if (enter && moves(worker))
+        set_below(above, cursor);
     return (char *)above + RT_GPU_HEADER;
 }
 
