@@ -121,14 +121,39 @@ array_at(lanes *l, const leaving *a, const ir_op *exit, uint32_t k)
     return lanes_operand(l, (ir_value *)now);
 }
 
+/* stops at what has a slow path for some numbers */
+static bool
+is_quick(ir_op *op, void *user)
+{
+    (void)user;
+    bool divides = op->code == RG_OP_DIV || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT;
+    return !(divides && ir_is_float((rg_dtype)op->results[0]->type.dtype)) && !(ir_ops[op->code].flags & IR_FUNCTION);
+}
+
+/* Threads that have left a loop go on with the numbers that they had: on a GPU what iterations without them would make of
+ * these, infinities as likely as not, has all lanes wait for slow paths. */
+static void
+keep_numbers(lanes *l, const leaving *a, ir_value **next)
+{
+    if (!l->fn->module->simt || ir_walk(a->op->regions[0], is_quick, NULL))
+        return;
+    for (uint32_t k = 0; k < a->op->regions[0]->nparams; k++) {
+        ir_type type = a->params[k]->type;
+        if (type.kind == IR_SCALAR && type.lanes && ir_is_float((rg_dtype)type.dtype))
+            next[k] = lanes_select(l, a->alive, next[k], a->params[k]);
+    }
+}
+
 /* What the next iteration begins with; `exit`: all have left there, so this one stays at what it began with, NULL: it
  * came to its end. */
 static uint32_t
 next_of_leaving(lanes *l, leaving *a, const ir_op *exit, ir_value **next)
 {
     uint32_t n = a->op->regions[0]->nparams;
-    if (!exit)
+    if (!exit) {
         lanes_next_values(l, a->op, 0, NULL, a->params, next);
+        keep_numbers(l, a, next);
+    }
     for (uint32_t k = 0; exit && k < n; k++)
         next[k] = a->params[k]->type.kind == IR_ARRAY ? array_at(l, a, exit, k) : a->params[k];
     next[n++] = a->alive;
