@@ -9,7 +9,8 @@
  *
  * where %any is whether some lane of %k holds: the mask keeps lanes from what is not theirs, before the branch as well.
  * A warp waits where a value is used first, for all loads at once. What is in straight code between loops moves to its
- * beginning, with the arithmetic that it needs: first what needs no other load, then what needs those. */
+ * beginning, with the arithmetic that it needs: first what needs no other load, then what needs those. A loop that only
+ * loads and computes does so with loads that all lanes share, too. */
 #include "ir/elements.h"
 #include "pass/pass.h"
 
@@ -34,6 +35,7 @@ typedef struct search {
     const ir_op *writes[WRITES_MAX];
     uint32_t nwrites;
     bool full; /* of writes: nothing is known any more */
+    bool shared; /* what all lanes load alike is meant too */
     bool changed;
 } search;
 
@@ -196,7 +198,7 @@ mark_level(search *s, piece *p)
     for (ir_op *op = p->first; op != p->end; op = op->next) {
         list_writes(s, op);
         s->n = 0;
-        bool wanted = is_own_load(op) && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
+        bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD), wanted = load && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
         if (!wanted || !may_overtake(s, op) || !find_needed(s, op, is_arithmetic))
             continue;
         for (uint32_t k = 0; k < s->n; k++)
@@ -257,6 +259,16 @@ pull_into(search *s, piece *p)
     }
 }
 
+/* (elsewhere registers are worth more than a wait that others share) */
+static bool
+only_loads(const ir_region *r)
+{
+    ir_for_ops(op, r)
+        if (op->code != RG_OP_LOAD && op->code != RG_OP_YIELD && !is_arithmetic(op))
+            return false;
+    return r->op && r->op->code == RG_OP_FOR;
+}
+
 static void
 load_early_in(search *s, ir_region *r)
 {
@@ -264,6 +276,7 @@ load_early_in(search *s, ir_region *r)
     ir_for_ops(op, r)
         for (uint32_t i = 0; i < op->nregions; i++)
             load_early_in(s, op->regions[i]);
+    s->shared = only_loads(r);
     while (p.first) {
         for (p.end = p.first; p.end && !ends_piece(p.end);)
             p.end = p.end->next;

@@ -1,4 +1,4 @@
-/* Loops whose iterations add sums of a warp's lanes run several of them at a time. SPDX-License-Identifier: Apache-2.0
+/* Loops whose iterations add sums of a warp's lanes, or load, run several of them at a time. SPDX-License-Identifier: Apache-2.0
  *
  *   for %k = %lo to %hi step 1 {            for %k = %lo to %whole step 8 {
  *     ...                                     ...  rmw.add.atomic %w[%k], %s
@@ -8,12 +8,14 @@
  *                                           for %k = %whole to %hi step 1 { as before }
  *
  * A sum is five exchanges between lanes, each of which waits for the one before. Several in straight code are formed
- * together, one exchange for each (codegen/llvm/simt_sums.c). At the last stage: nothing but code generation follows. */
+ * together, one exchange for each (codegen/llvm/simt_sums.c). And a short loop that only loads and computes waits for its
+ * loads in each iteration; several iterations' may go out at once (opt_early_loads). At the last stage: nothing but code
+ * generation follows. */
 #include "pass/edit.h"
 #include "pass/pass.h"
 
-/* sums that are enough to be formed together; ops of all iterations */
-enum { ENOUGH = 8, MOST_OPS = 320 };
+/* sums that are enough to be formed together; ops of all iterations; iterations that load, and their ops */
+enum { ENOUGH = 8, MOST_OPS = 320, LOADING = 4, LOADING_OPS = 24 };
 
 static bool
 adds_sum(const ir_op *op)
@@ -52,7 +54,8 @@ is_plain(const ir_op *op)
 
 typedef struct measure {
     const ir_region *body;
-    uint32_t ops, sums;
+    uint32_t ops, sums, loads;
+    bool computes; /* and does nothing else but load */
 } measure;
 
 static bool
@@ -61,19 +64,41 @@ measure_op(ir_op *op, void *user)
     measure *m = user;
     m->ops += op->code != RG_OP_CONST;
     m->sums += op->parent == m->body && adds_sum(op);
+    m->loads += op->code == RG_OP_LOAD;
+    m->computes &= (ir_ops[op->code].form != IR_OTHER && !(ir_ops[op->code].flags & IR_FUNCTION)) ||
+                   op->code == RG_OP_LOAD || op->code == RG_OP_CONST || op->code == RG_OP_SPLAT || op->code == RG_OP_YIELD;
     return is_plain(op);
+}
+
+static bool
+is_in_task(const ir_op *loop)
+{
+    const ir_op *op = loop;
+    while (op && op->code != RG_OP_PARALLEL)
+        op = op->parent->op;
+    return op != NULL;
+}
+
+static bool
+is_counted_now(const ir_op *loop)
+{
+    return ir_is_const(loop->args[0], NULL) && ir_is_const(loop->args[1], NULL);
 }
 
 /* how many iterations at a time, a power of 2 */
 static uint32_t
 iterations(const ir_op *loop)
 {
-    measure m = {0};
+    measure m = {.computes = true};
     uint32_t n = 1;
     if (loop->code != RG_OP_FOR)
         return 1;
     m.body = loop->regions[0];
-    if (!ir_walk(loop->regions[0], measure_op, &m) || !m.sums)
+    if (!ir_walk(loop->regions[0], measure_op, &m))
+        return 1;
+    if (m.loads && m.computes && m.ops <= LOADING_OPS && !is_counted_now(loop) && is_in_task(loop))
+        return LOADING;
+    if (!m.sums)
         return 1;
     while (n * m.sums < ENOUGH && 2 * n * m.ops <= MOST_OPS)
         n *= 2;

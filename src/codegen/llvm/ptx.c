@@ -128,7 +128,7 @@ enum { USUAL_BLOCKS = 4 };
  * others beside it. The rest is for addresses, counters, and what values are made of. (Chunks of 16 sines with fast math gain
  * 6 %; chunks of 32 products, which the estimate takes for 49, lose 7 %.) A loop that loads in each iteration waits in each:
  * beside those more warps are worth a few values more in memory. */
-enum { MORE_BLOCKS = 6, FEW_VALUES = 38, FEW_BESIDE_LOADS = 54 };
+enum { MORE_BLOCKS = 6, FEW_VALUES = 38, FEW_BESIDE_LOADS = 64 };
 
 static bool
 needs_few_values(const ir_fn *fn)
