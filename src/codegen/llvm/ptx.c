@@ -124,17 +124,18 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 /* On an H200 four blocks with 128 registers for each thread are faster than fewer with more (bench/gpu: LBM, LSTM and
  * sphere tracing by 4 to 18 %; more blocks gain for some and spill for others). */
 enum { USUAL_BLOCKS = 4 };
-/* With 80 registers six run: enough where few values are needed at once, and a warp that waits for its own results has
- * others beside it. The rest is for addresses, counters, and what values are made of. (Chunks of 16 sines with fast math gain
- * 6 %; chunks of 32 products, which the estimate takes for 49, lose 7 %.) A loop that loads in each iteration waits in each:
- * beside those more warps are worth a few values more in memory. */
-enum { MORE_BLOCKS = 6, FEW_VALUES = 38, FEW_BESIDE_LOADS = 64 };
+/* With 72 registers seven run: enough where few values are needed at once, and a warp that waits for its own results, or for the
+ * first loads of a short thread, has others beside it. The rest is for addresses, counters, and what values are made of. A loop
+ * that loads in each iteration waits in each: beside those six, with 80 registers, are worth a few values more in memory. */
+enum { MANY_BLOCKS = 7, MORE_BLOCKS = 6, FEW_VALUES = 48, FEW_BESIDE_LOADS = 64 };
 
-static bool
-needs_few_values(const ir_fn *fn)
+static long
+usual_blocks(const ir_fn *fn)
 {
     uint32_t values = nvidia_pressure(fn);
-    return values <= FEW_VALUES || (values <= FEW_BESIDE_LOADS && nvidia_loads_in_loops(fn));
+    if (values <= FEW_VALUES)
+        return MANY_BLOCKS;
+    return values <= FEW_BESIDE_LOADS && nvidia_loads_in_loops(fn) ? MORE_BLOCKS : USUAL_BLOCKS;
 }
 
 /* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */
@@ -142,8 +143,7 @@ static void
 ask_for_blocks(unit *u, const ir_fn *fn, LLVMValueRef entry)
 {
     const char *asked = getenv("RG_GPU_BLOCKS");
-    long usual = needs_few_values(fn) ? MORE_BLOCKS : USUAL_BLOCKS;
-    long blocks = asked ? strtol(asked, NULL, 10) : usual;
+    long blocks = asked ? strtol(asked, NULL, 10) : usual_blocks(fn);
     char number[16];
     if (blocks < 1 || blocks > 32)
         return;
