@@ -264,7 +264,9 @@ next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pie
 static inline void
 begin_in_page(const rt_gpu_worker *worker, rt_gpu_task *task)
 {
-    if (task->cursor == rt_gpu_no_page() && worker->first_page)
+    if (__builtin_expect(task->cursor != rt_gpu_no_page(), 1))
+        return;
+    if (worker->first_page)
         task->cursor = (char *)worker->first_page + RT_GPU_HEADER;
 }
 
@@ -290,6 +292,12 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
     if (flags & (RT_GPU_REPEATS | RT_GPU_ONCE) && !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)))
         begin_in_page(thread->worker, task);
     task->ran = piece;
+    if (flags & RT_GPU_SINGLE) { /* a group: numbers of 32 bits */
+        uint32_t first = (uint32_t)piece * RT_WARP, rest = (uint32_t)task->n - first;
+        *lo = first;
+        *hi = (int64_t)first + (rest < RT_WARP ? rest : RT_WARP);
+        return 1;
+    }
     *lo = (int64_t)piece << task->shift;
     *hi = (int64_t)(piece + 1) << task->shift;
     *hi = *hi < task->n ? *hi : task->n;
