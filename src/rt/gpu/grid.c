@@ -59,27 +59,39 @@ static void
 settle_pages(rt_gpu_launch *launch, uint32_t limit, uint64_t bytes, int32_t frees)
 {
     uint32_t heap = (uint32_t)((bytes + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
-    uint32_t top = launch->top < limit ? launch->top : limit;
-    if (top + heap > launch->most)
-        launch->most = top + heap;
-    if (frees && top > launch->now_top)
-        top = launch->now_top;
-    launch->top = launch->now_top = top;
+    uint32_t taken = launch->top, before = launch->now_top, most = launch->most;
+    uint32_t top = taken < limit ? taken : limit;
+    launch->most = top + heap > most ? top + heap : most;
+    launch->top = launch->now_top = frees && top > before ? before : top;
 }
 
 /* what is left to run, once it is known whether there was a fault */
 static void
-settle_pieces(rt_gpu_launch *launch, uint32_t shared)
+settle_pieces(rt_gpu_launch *launch, uint32_t fault, uint32_t shared)
 {
-    if (launch->head > launch->now_tail) /* asked for in vain */
-        launch->head = launch->now_tail;
-    if (launch->given > shared)
-        launch->given = shared;
-    launch->now_head = launch->head;
-    launch->now_tail = launch->tail;
-    launch->now_left = launch->now_head < launch->now_tail || launch->given < shared;
-    if (launch->now_fault || !launch->now_left)
-        launch->given = launch->head = launch->tail = launch->now_head = launch->now_tail = 0;
+    uint32_t asked = launch->head, noted = launch->now_tail, tail = launch->tail, given = launch->given;
+    uint32_t head = asked > noted ? noted : asked; /* some asked in vain */
+    given = given > shared ? shared : given;
+    uint32_t left = !fault && (head < tail || given < shared);
+    launch->now_left = left;
+    launch->head = launch->now_head = left ? head : 0;
+    launch->tail = launch->now_tail = left ? tail : 0;
+    launch->given = left ? given : 0;
+}
+
+/* By one thread, while all others wait: what all have to see alike. Whether nothing follows in this launch. What is read
+ * is read first: each wait is one of the whole grid. */
+static int32_t
+settle(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what)
+{
+    uint32_t fault = launch->fault;
+    launch->now_fault = fault;
+    launch->arrived = 0;
+    if (what == RT_SETTLES_NOTHING)
+        return 0;
+    settle_pages(launch, limit, heap, what != RT_SETTLES_TASK);
+    settle_pieces(launch, fault, (uint32_t)shared);
+    return what == RT_SETTLES_LAUNCH && !launch->now_left;
 }
 
 /* The host's memory is far away: it is not touched where there is nothing to tell. */
@@ -122,18 +134,13 @@ rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared
         if (rt_warp_lane() == 0) {
             if (rt_grid_arrive(&launch->arrived) == rt_grid_blocks() - 1) {
                 rt_grid_fence();
-                launch->now_fault = launch->fault;
-                launch->arrived = 0;
-                if (what != RT_SETTLES_NOTHING) {
-                    settle_pages(launch, limit, heap, what != RT_SETTLES_TASK);
-                    settle_pieces(launch, (uint32_t)shared);
-                    if (what == RT_SETTLES_LAUNCH && (launch->now_fault || !launch->now_left)) {
-                        report(launch, launch->report);
-                        clean(launch);
-                    }
-                }
+                int32_t ends = settle(launch, limit, heap, shared, what);
                 rt_grid_fence();
                 rt_grid_store32(&launch->generation, generation + 1);
+                if (ends) { /* the others leave: all that they look at is now_left, which stays 0 */
+                    report(launch, launch->report);
+                    clean(launch);
+                }
             }
         }
         rt_warp_sync();
