@@ -1,11 +1,12 @@
-/* Sines in straight code: a bet that no operand is large. SPDX-License-Identifier: Apache-2.0
+/* Sines, quotients and roots in straight code: a bet that no operand is out of the common. SPDX-License-Identifier: Apache-2.0
  *
- * A sine asks whether its operand is large, and calls a slow path if so: in the threads of a warp a branch, behind which
- * they have to meet again. Where several follow one another, all are computed the fast way, the answers come together,
- * and one branch behind the last does everything once more, by calls:
+ * A sine asks whether its operand is large, a quotient of f32 whether what is computed along with it may lose digits, and
+ * each calls a slow path if so: in the threads of a warp a branch, behind which they have to meet again. Where several
+ * follow one another, all are computed the fast way, the answers come together, and one branch behind the last does
+ * everything once more, each in its own way:
  *
- *   %v1 = sin %v0   %v2 = add %v1, %k   %v3 = sin %v2   (fast)
- *   if large %v0 or large %v2 { the same, each sine a call }
+ *   %v1 = sin %v0   %v2 = add %v1, %k   %v3 = sqrt %v2   (fast)
+ *   if large %v0 or small %v2 { the same, slow }
  *
  * What stands between is arithmetic, and loads that do not depend on it: wrong numbers do no harm. */
 #include "codegen/llvm/gen.h"
@@ -13,9 +14,9 @@
 enum { FEWEST = 2, OPS_FOR_EACH = 16, DEPTH = 6 };
 
 typedef struct stretch {
-    const ir_op *last; /* with a sine; NULL: there is none */
-    const ir_op *end;  /* no op before it begins another stretch */
-    uint32_t sines, ops, ops_to_last;
+    const ir_op *first, *last; /* that ask; NULL: there is none */
+    const ir_op *end;          /* no op before it begins another stretch */
+    uint32_t asking, ops, ops_to_last;
 } stretch;
 
 typedef struct value_list {
@@ -29,10 +30,39 @@ is_sine(const ir_op *op)
     return op->code == RG_OP_SIN || op->code == RG_OP_COS || op->code == RG_OP_TAN;
 }
 
+/* logarithms: whether it is of a normal number */
+static bool
+is_logarithm(const ir_op *op)
+{
+    return op->code == RG_OP_LOG || op->code == RG_OP_LOG2 || op->code == RG_OP_LOG10;
+}
+
+/* the platform's functions ask for themselves */
 bool
 gen_bets_on(const gen *g, const char *name)
 {
-    return g->bet && (strcmp(name, "sin") == 0 || strcmp(name, "cos") == 0 || strcmp(name, "sincos") == 0 || strcmp(name, "tan") == 0);
+    static const char *const names[] = {"sin", "cos", "sincos", "tan", "log", "log2", "log10"};
+    for (size_t i = 0; g->bet && i < countof(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* by a power of two it is a product */
+static bool
+is_quotient(const ir_op *op)
+{
+    uint64_t bits;
+    return op->code == RG_OP_DIV && !(ir_is_const(op->args[1], &bits) && !((uint32_t)bits << 9));
+}
+
+static bool
+asks(const gen *g, const ir_op *op)
+{
+    if (is_sine(op) || is_logarithm(op))
+        return !g->native_math;
+    bool is_rounded = is_quotient(op) || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT;
+    return is_rounded && op->results[0]->type.dtype == RG_F32;
 }
 
 /* -- what a stretch may hold --------------------------------------------------------------------------- */
@@ -87,29 +117,24 @@ is_sure(const ir_op *op, const ir_op *first)
     return !divides || ir_is_float((rg_dtype)op->results[0]->type.dtype) || ir_is_const(op->args[1], NULL);
 }
 
-static bool
-add_op(stretch *s, const ir_op *op, const ir_op *first)
+static void
+add_op(const gen *g, stretch *s, const ir_op *op)
 {
-    if (!is_sure(op, first))
-        return false;
-    s->sines += is_sine(op);
-    s->ops += op->code != RG_OP_CONST;
-    return true;
+    s->ops += s->first && op->code != RG_OP_CONST;
+    if (!asks(g, op))
+        return;
+    s->first = s->first ? s->first : op;
+    s->last = op;
+    s->ops_to_last = s->ops;
+    s->asking += 1 + (op->code == RG_OP_RSQRT);
 }
 
 static stretch
-find(const ir_op *first)
+find(const gen *g, const ir_op *first)
 {
     stretch s = {.end = first};
-    for (; s.end && s.end->code != RG_OP_YIELD; s.end = s.end->next) {
-        uint32_t sines = s.sines;
-        if (!add_op(&s, s.end, first))
-            break;
-        if (s.sines > sines) {
-            s.last = s.end;
-            s.ops_to_last = s.ops;
-        }
-    }
+    for (; s.end && s.end->code != RG_OP_YIELD && is_sure(s.end, first); s.end = s.end->next)
+        add_op(g, &s, s.end);
     return s;
 }
 
@@ -195,17 +220,30 @@ generate_both(gen *g, const ir_op *first, const ir_op *behind)
     join(g, &v, fast, from);
 }
 
-/* Generates a stretch that begins with op; returns its last op, or op if there is none: *look is then the next one that
+/* Generates a stretch that begins with op; returns its last op, NULL if there is none: *look is then the next one that
  * might begin one. */
-const ir_op *
-gen_bet(gen *g, const ir_op *op, const ir_op **look)
+static const ir_op *
+bet(gen *g, const ir_op *op, const ir_op **look)
 {
-    stretch s = find(op);
+    stretch s = find(g, op);
     *look = s.end == op ? op->next : s.end;
-    if (s.sines < FEWEST || s.ops_to_last > OPS_FOR_EACH * s.sines)
+    if (s.asking < FEWEST || s.ops_to_last > OPS_FOR_EACH * s.asking)
         return NULL;
+    if (s.first != op) {
+        *look = s.first;
+        return NULL;
+    }
     generate_both(g, op, s.last->next);
+    *look = s.last->next;
     return s.last;
+}
+
+const ir_op *
+gen_straight(gen *g, const ir_op *op, const ir_op **look)
+{
+    bool may_bet = g->options->simt && !g->bet && !g->bet_is_lost && !g->options->fast_math;
+    const ir_op *last = may_bet && op == *look ? bet(g, op, look) : NULL;
+    return last ? last : gen_next(g, op);
 }
 
 /* A slow path within a bet: its condition is kept, and the fast way gone. */

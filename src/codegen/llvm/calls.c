@@ -152,6 +152,13 @@ gen_warp_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result, un
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 
+void
+gen_keep_call(gen *g, LLVMValueRef call)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName("noinline", 8);
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
+}
+
 /* -- what the jit binds these names to --------------------------------------------------------- */
 
 #if defined(__FLT16_MAX__) && defined(__SSE2__)

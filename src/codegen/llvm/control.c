@@ -271,13 +271,16 @@ gen_loop(gen *g, const ir_op *op)
     gen_sums *sums = gen_sums_begin(g);
     uint32_t aside = g->aside;
     g->aside = 0;
+    const ir_op *look = body->first;
     for (const ir_op *inner = body->first; inner; inner = inner->next) {
         if (gen_ends_sums(inner))
             gen_sums_add(g);
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, leaving, nresults, results);
         else if (inner->code != RG_OP_YIELD)
-            inner = gen_next(g, inner);
+            inner = gen_straight(g, inner, &look);
+        if (inner == look)
+            look = inner->next;
     }
     gen_adds_end(g);
     gen_sums_end(g, sums);

@@ -139,19 +139,13 @@ void
 gen_region(gen *g, const ir_region *r)
 {
     gen_sums *sums = gen_sums_begin(g);
-    bool may_bet = g->options->simt && !g->bet && !g->bet_is_lost && !g->native_math && !g->options->fast_math;
-    const ir_op *look = may_bet ? r->first : NULL, *last;
+    const ir_op *look = r->first;
     for (const ir_op *op = r->first; op; op = op->next) {
         if (op->code == RG_OP_YIELD)
             continue;
         if (gen_ends_sums(op))
             gen_sums_add(g);
-        if (op == look && (last = gen_bet(g, op, &look))) {
-            op = last;
-            look = op->next;
-        } else {
-            op = gen_next(g, op);
-        }
+        op = gen_straight(g, op, &look);
     }
     gen_adds_end(g);
     gen_sums_end(g, sums);

@@ -85,8 +85,8 @@ typedef struct gen {
     math_library *math;
     bool has_lanes;       /* some of the kernel's loops run in groups of threads */
     uint32_t inline_room; /* ops of math functions that may still be generated in place */
-    LLVMValueRef bet;     /* where it is noted that a sine's operand was large; NULL: each asks for itself (bet.c) */
-    bool bet_is_lost;     /* math functions are called */
+    LLVMValueRef bet;     /* where it is noted that an operand was not as hoped; NULL: each op asks for itself (bet.c) */
+    bool bet_is_lost;     /* functions are called, quotients and roots too */
     uint32_t aside;       /* ifs around, within a loop */
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -293,6 +293,7 @@ bool gen_runs_once(const ir_op *parallel); /* for one thread */
 LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
                            unsigned n, LLVMValueRef *args);
 void gen_mark_math(gen *g, LLVMValueRef fn, bool lanes);
+void gen_keep_call(gen *g, LLVMValueRef call); /* is not inlined */
 void gen_mark_pure_call(gen *g, LLVMValueRef call);
 LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
                            LLVMValueRef *args);
@@ -399,9 +400,17 @@ void gen_loop(gen *g, const ir_op *op);
 LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands of its yield */
 
 /* bet.c */
-const ir_op *gen_bet(gen *g, const ir_op *op, const ir_op **look);
+/* Generates op, or what begins with it; returns the last op that it generated. *look: before it nothing begins; a
+ * region's first op at first, and never one that others generate. */
+const ir_op *gen_straight(gen *g, const ir_op *op, const ir_op **look);
 bool gen_bets_on(const gen *g, const char *name);
 void gen_bet_if(gen *g, const ir_op *op);
+
+/* rounded.c: of f32, within a bet */
+LLVMValueRef gen_bet_quotient(gen *g, LLVMValueRef x, LLVMValueRef y);
+LLVMValueRef gen_bet_root(gen *g, LLVMValueRef x);
+LLVMValueRef gen_lost_quotient(gen *g, LLVMValueRef x, LLVMValueRef y);
+LLVMValueRef gen_lost_root(gen *g, LLVMValueRef x);
 
 /* private.c */
 bool gen_is_private(const gen *g, const ir_op *op); /* adds to cells, perhaps */

@@ -87,7 +87,10 @@ gen_native(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *ar
     char room[NAME_ROOM];
     if (gen_for_nvidia(g)) {
         snprintf(room, NAME_ROOM, "__nv_%s%s", name, is_float ? "f" : "");
-        return gen_pure_call(g, room, LLVMTypeOf(args[0]), n, args);
+        LLVMValueRef call = gen_pure_call(g, room, LLVMTypeOf(args[0]), n, args);
+        if (g->bet_is_lost)
+            gen_keep_call(g, call);
+        return call;
     }
     unsigned lanes = gen_width(args[0]), most = vector_bits() / (is_float ? 32 : 64);
     unsigned width = lanes < most ? lanes : most, count = width ? lanes / width : 0;

@@ -29,6 +29,24 @@ float_extremum(gen *g, LLVMRealPredicate better, LLVMValueRef x, LLVMValueRef y)
 }
 
 static LLVMValueRef
+float_division(gen *g, LLVMTypeRef type, LLVMValueRef x, LLVMValueRef y)
+{
+    if (gen_is_fast(g, type))
+        return gen_fast_division(g, x, y);
+    if (type != g->f32 || !(g->bet || g->bet_is_lost))
+        return LLVMBuildFDiv(g->b, x, y, "");
+    return g->bet ? gen_bet_quotient(g, x, y) : gen_lost_quotient(g, x, y);
+}
+
+static LLVMValueRef
+float_root(gen *g, LLVMTypeRef type, LLVMValueRef x)
+{
+    if (type != g->f32 || !(g->bet || g->bet_is_lost))
+        return intrinsic_f(g, "llvm.sqrt", type, 1, &x);
+    return g->bet ? gen_bet_root(g, x) : gen_lost_root(g, x);
+}
+
+static LLVMValueRef
 float_floordiv(gen *g, LLVMTypeRef type, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMValueRef quotient = LLVMBuildFDiv(g->b, x, y, "");
@@ -66,7 +84,7 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_MUL:
         return LLVMBuildFMul(b, x, y, "");
     case RG_OP_DIV:
-        return gen_is_fast(g, type) ? gen_fast_division(g, x, y) : LLVMBuildFDiv(b, x, y, "");
+        return float_division(g, type, x, y);
     case RG_OP_FLOORDIV:
         return float_floordiv(g, type, x, y);
     case RG_OP_FLOORMOD:
@@ -85,12 +103,11 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_GE:
         return compare_f(g, op, x, y);
     case RG_OP_SQRT:
-        return gen_is_fast(g, type) ? gen_fast_root(g, x, false) : intrinsic_f(g, "llvm.sqrt", type, 1, a);
+        return gen_is_fast(g, type) ? gen_fast_root(g, x, false) : float_root(g, type, x);
     case RG_OP_RSQRT:
         if (gen_is_fast(g, type))
             return gen_fast_root(g, x, true);
-        return LLVMBuildFDiv(b, LLVMConstReal(type, 1), intrinsic_f(g, "llvm.sqrt", type, 1, a),
-                             "");
+        return float_division(g, type, LLVMConstReal(type, 1), float_root(g, type, x));
     case RG_OP_FLOOR:
         return intrinsic_f(g, "llvm.floor", type, 1, a);
     case RG_OP_CEIL:

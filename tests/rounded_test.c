@@ -1,0 +1,232 @@
+/* Quotients and roots of f32 are rounded correctly, several in straight code too: they have a fast way there on GPUs.
+ * Operands of all kinds, pairs whose quotients come near the middle of two neighbours, and on a GPU, or with the argument
+ * `all`, each significand. SPDX-License-Identifier: Apache-2.0 */
+#include "retrograd/retrograd.h"
+
+#include "base/base.h"
+#include "devices.h"
+
+#include <math.h>
+
+enum { RESULTS = 8, BATCH = 1 << 14, LARGE_BATCH = 1 << 20 };
+
+/* a store ends what is computed the fast way together */
+static const char source[] =
+    "kernel @rounded(%n: i64, %x: buf<f32,1>, %y: buf<f32,1>, %r: buf<f32,2>) {\n"
+    "  %0: i64 = const 0  %1: i64 = const 1  %2: i64 = const 2  %3: i64 = const 3  %4: i64 = const 4  %5: i64 = const 5  %6: i64 = const 6  %7: i64 = const 7\n"
+    "  %one: f32 = const 1  %three: f32 = const 3  %minus: f32 = const -5.5\n"
+    "  parallel (%i: i64) = (%0) to (%n) {\n"
+    "    %a: f32 = load %x[%i]  %b: f32 = load %y[%i]\n"
+    "    %r0: f32 = div %a, %b  %r1: f32 = div %a, %three  store %r[%0, %i], %r0  store %r[%1, %i], %r1\n"
+    "    %r2: f32 = div %one, %b  %r3: f32 = div %minus, %b  store %r[%2, %i], %r2  store %r[%3, %i], %r3\n"
+    "    %r4: f32 = sqrt %a  %r5: f32 = rsqrt %b  store %r[%4, %i], %r4  store %r[%5, %i], %r5\n"
+    "    %r6: f32 = div %r4, %r5  %r7: f32 = div %b, %a  store %r[%6, %i], %r6  store %r[%7, %i], %r7\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n";
+
+typedef struct setup {
+    rg_context *context;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_args *args;
+    rg_array *x, *y, *r;
+    uint32_t batch, n;
+    float *a, *b, *found;
+    uint64_t tried, failed;
+} setup;
+
+static void
+must(rg_status status)
+{
+    if (!status)
+        return;
+    printf("rounded_test: %s\n", rg_error_message());
+    exit(1);
+}
+
+static rg_array *
+make(setup *s, uint32_t rows)
+{
+    rg_array *a;
+    rg_array_desc desc = {.dtype = RG_F32, .rank = rows > 1 ? 2 : 1, .shape = {rows > 1 ? rows : s->batch, s->batch}};
+    must(rg_array_create(s->context, &desc, &a));
+    return a;
+}
+
+static void
+set_up(setup *s, const char *device, uint32_t batch)
+{
+    *s = (setup){.batch = batch};
+    must(devices_open(&(rg_context_desc){.device = rg_str_of(device)}, &s->context));
+    must(rg_module_from_ir(s->context, rg_str_of(source), NULL, &s->module));
+    must(rg_module_get_kernel(s->module, RG_STR("rounded"), &s->kernel));
+    must(rg_args_create(s->kernel, &s->args));
+    s->x = make(s, 1);
+    s->y = make(s, 1);
+    s->r = make(s, RESULTS);
+    must(rg_args_set_int(s->args, RG_STR("n"), batch));
+    must(rg_args_set_array(s->args, RG_STR("x"), s->x));
+    must(rg_args_set_array(s->args, RG_STR("y"), s->y));
+    must(rg_args_set_array(s->args, RG_STR("r"), s->r));
+    s->a = mem_zalloc((size_t)batch * (2 + RESULTS) * sizeof(float));
+    s->b = s->a + batch;
+    s->found = s->b + batch;
+}
+
+static void
+tear_down(setup *s)
+{
+    mem_free(s->a);
+    rg_array_destroy(s->x);
+    rg_array_destroy(s->y);
+    rg_array_destroy(s->r);
+    rg_args_destroy(s->args);
+    rg_module_destroy(s->module);
+    rg_context_destroy(s->context);
+}
+
+static bool
+same(float x, float y)
+{
+    return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0;
+}
+
+static void
+compare(setup *s, uint32_t i)
+{
+    static const char *const names[RESULTS] = {"a / b", "a / 3", "1 / b", "-5.5 / b", "sqrt a", "1 / sqrt b", "sqrt a / (1 / sqrt b)", "b / a"};
+    float a = s->a[i], b = s->b[i], root = sqrtf(a), by_root = 1 / sqrtf(b);
+    float expected[RESULTS] = {a / b, a / 3.0f, 1 / b, -5.5f / b, root, by_root, root / by_root, b / a};
+    for (uint32_t k = 0; k < RESULTS; k++) {
+        float found = s->found[(size_t)k * s->batch + i];
+        s->tried++;
+        if (!same(found, expected[k]) && s->failed++ < 20)
+            printf("%s of a = %a, b = %a: %a, expected %a\n", names[k], (double)a, (double)b, (double)found, (double)expected[k]);
+    }
+}
+
+static void
+flush(setup *s)
+{
+    size_t bytes = s->batch * sizeof(float);
+    must(rg_array_write(s->x, RG_PRIMAL, s->a, bytes));
+    must(rg_array_write(s->y, RG_PRIMAL, s->b, bytes));
+    must(rg_launch(s->kernel, s->args));
+    must(rg_array_read(s->r, RG_PRIMAL, s->found, RESULTS * bytes));
+    for (uint32_t i = 0; i < s->n; i++)
+        compare(s, i);
+    s->n = 0;
+}
+
+static void
+try_pair(setup *s, float a, float b)
+{
+    s->a[s->n] = a;
+    s->b[s->n] = b;
+    if (++s->n == s->batch)
+        flush(s);
+}
+
+static uint32_t
+random_bits(void)
+{
+    static uint64_t state = 1;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 32);
+}
+
+static float
+of_bits(uint32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+static float
+random_float(int exponent)
+{
+    return ldexpf((float)(random_bits() >> 8 | 1u << 23), exponent - 23) * (random_bits() & 1 ? 1.0f : -1.0f);
+}
+
+static void
+try_edges(setup *s)
+{
+    static const float edges[] = {0,          0x1p-149f, 0x1.8p-140f,     0x1.fffffcp-127f, 0x1p-126f, 0x1p-125f, 0x1p-102f, 0x1.fffffep-102f, 0x1p-101f, 0x1p-81f,
+                                  0x1.8p-80f, 0x1p-80f,  0x1p-79f,        0x1p-45f,         0x1p-44f,  0.1f,      1,         0x1.fffffep0f,    3,         0x1p43f,
+                                  0x1p44f,    0x1p45f,   0x1.fffffep123f, 0x1p124f,         0x1p125f,  0x1p126f,  0x1p127f,  0x1.fffffep127f,  INFINITY,  NAN};
+    for (size_t i = 0; i < countof(edges); i++)
+        for (size_t j = 0; j < countof(edges); j++)
+            for (uint32_t signs = 0; signs < 4; signs++)
+                try_pair(s, signs & 1 ? -edges[i] : edges[i], signs & 2 ? -edges[j] : edges[j]);
+    for (uint32_t i = 0; i < 20000; i++)
+        try_pair(s, of_bits(random_bits()), of_bits(random_bits()));
+    for (int i = -148; i <= 127; i++) /* quotients of these exponents, those of denominators likewise */
+        for (int j = -148; j <= 127; j += 2)
+            if (i + j >= -149 && i + j <= 127)
+                try_pair(s, random_float(i + j), random_float(j));
+}
+
+static float
+scaled(uint32_t significand)
+{
+    int exponent = random_bits() % 4 ? (int)(random_bits() % 60) - 53 : (int)(random_bits() % 220) - 143;
+    return ldexpf((float)significand, exponent) * (random_bits() & 1 ? 1.0f : -1.0f);
+}
+
+/* 1 / odd, modulo 2^32 */
+static uint32_t
+inverse(uint32_t odd)
+{
+    uint32_t v = odd;
+    for (int i = 0; i < 5; i++)
+        v *= 2 - odd * v;
+    return v;
+}
+
+/* All a for which a / b, as significands, is rest / (b 2^shift) away from the middle m: a 2^shift = b m + rest. */
+static void
+try_near(setup *s, uint32_t b, uint32_t shift, int32_t rest)
+{
+    uint32_t zeros = (uint32_t)__builtin_ctz(b);
+    if (rest % (1 << zeros) != 0 || shift < zeros + 12)
+        return;
+    uint32_t step = 1u << (shift - zeros), first = (0u - (uint32_t)(rest >> zeros)) * inverse(b >> zeros) & (step - 1);
+    for (uint64_t m = first; m < 1u << 25; m += step) {
+        uint64_t product = (uint64_t)b * m + (uint64_t)(int64_t)rest, a = product >> shift;
+        if (m >= 1u << 24 && (m & 1) && a << shift == product && a >= 1u << 23 && a < 1u << 24)
+            try_pair(s, scaled((uint32_t)a), scaled(b));
+    }
+}
+
+/* significands from the first on, every step-th */
+static void
+try_significands(setup *s, uint32_t first, uint32_t step)
+{
+    for (uint32_t b = (1u << 23) + first; b < 1u << 24; b += step) {
+        for (uint32_t shift = 24; shift <= 25; shift++)
+            for (int32_t rest = -3; rest <= 3; rest++)
+                if (rest)
+                    try_near(s, b, shift, rest);
+        try_pair(s, ldexpf((float)b, 1), ldexpf((float)b, -1)); /* roots of both parities */
+        try_pair(s, ldexpf((float)b, 20), ldexpf((float)b, -60));
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *device = devices_named("simt");
+    bool all = strcmp(device, "cuda") == 0 || (argc > 1 && strcmp(argv[1], "all") == 0);
+    setup s;
+    set_up(&s, device, all ? LARGE_BATCH : BATCH);
+    try_edges(&s);
+    try_significands(&s, all ? 0 : random_bits() % 2048, all ? 1 : 2048);
+    flush(&s);
+    printf("rounded: %llu results on %s, %llu wrong\n", (unsigned long long)s.tried, device, (unsigned long long)s.failed);
+    uint64_t failed = s.failed;
+    tear_down(&s);
+    return failed != 0;
+}
