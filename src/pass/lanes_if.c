@@ -1,7 +1,9 @@
 /* Ifs in lanes. SPDX-License-Identifier: Apache-2.0 */
 #include "pass/lanes.h"
 
-enum { UNASKED_OPS = 8 };
+/* simple operations of arms that run unasked; on GPUs, where asking takes as long as a dozen of these and all that waits for
+ * it stands still */
+enum { UNASKED_OPS = 8, UNASKED_IN_WARPS = 32, ROOT = 8 };
 
 static void
 same_if(lanes *l, const ir_op *op)
@@ -42,22 +44,91 @@ is_cheap(const ir_op *op)
     return ir_ops[op->code].form != IR_OTHER && !(ir_ops[op->code].flags & IR_FUNCTION);
 }
 
+/* a float's quotient or root of 32 bits, which takes a few operations on a GPU */
 static bool
-runs_unasked(const ir_op *op)
+is_root(const ir_op *op)
+{
+    return (op->code == RG_OP_DIV || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT) && op->results[0]->type.dtype == RG_F32;
+}
+
+/* an access of each lane's own, which a mask holds back */
+static bool
+is_own_access(const lanes *l, const ir_op *op)
+{
+    if (op->code == RG_OP_LOAD)
+        return !lanes_one_element(l, op);
+    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults && !lanes_one_element(l, op) && !lanes_row_element(l, op);
+}
+
+/* what an op of an arm that runs unasked takes; 0: it has to be asked for. *masked: it asks for its lanes itself */
+static uint32_t
+unasked_ops(const lanes *l, const ir_op *op, bool *masked)
+{
+    bool simt = l->fn->module->simt;
+    uint32_t ops = simt && is_root(op) ? ROOT : simt && is_own_access(l, op) ? 2 : 0;
+    *masked |= ops > 0;
+    return ops ? ops : is_cheap(op);
+}
+
+/* *masked: under a mask */
+static bool
+runs_unasked(const lanes *l, const ir_op *op, bool *masked)
 {
     uint32_t n = 0;
+    *masked = false;
     for (uint32_t k = 0; k < 2; k++)
         ir_for_ops(inner, op->regions[k])
         {
-            if (inner->code == RG_OP_YIELD)
-                continue;
-            if (!is_cheap(inner) || ++n > UNASKED_OPS)
+            uint32_t ops = inner->code == RG_OP_YIELD ? 0 : unasked_ops(l, inner, masked);
+            n += ops;
+            if (inner->code != RG_OP_YIELD && (!ops || n > (l->fn->module->simt ? UNASKED_IN_WARPS : UNASKED_OPS)))
                 return false;
         }
     for (uint32_t i = 0; i < op->nresults; i++)
         if (op->results[i]->type.kind == IR_ARRAY)
             return false;
     return true;
+}
+
+/* x where lanes take part, else 1: before op */
+static ir_value *
+spared(lanes *l, ir_op *op, ir_value *x, ir_value *mask)
+{
+    ir_op *last = l->into->last;
+    ir_value *one = lanes_splat(l, lanes_const(l, RG_F32, ir_float_bits(RG_F32, 1.0)));
+    ir_value *made = lanes_select(l, mask, lanes_splat(l, x), one);
+    for (ir_op *move = last->next, *next; move; move = next) {
+        next = move->next;
+        ir_remove(move);
+        ir_insert_before(op, move);
+    }
+    return made;
+}
+
+/* Lanes that have nothing to do divide by 1, and take its root: no slow path is for them. */
+static void
+spare_slow_paths(lanes *l, ir_op *from, ir_value *mask)
+{
+    for (ir_op *op = from; op; op = op->next)
+        if (ir_ops[op->code].form != IR_OTHER && is_root(op) && op->results[0]->type.lanes) {
+            ir_value **x = &op->args[op->code == RG_OP_DIV];
+            *x = spared(l, op, *x, mask);
+        }
+}
+
+/* `out` receives the scalars of arm k; mask: of its lanes, or NULL */
+static void
+unasked_arm(lanes *l, const ir_op *op, uint32_t k, ir_value *mask, ir_value **out)
+{
+    ir_value *outer = l->mask;
+    ir_op *before = l->into->last;
+    l->mask = mask ? mask : outer;
+    lanes_region(l, op->regions[k]);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        out[i] = lanes_all(l, ir_terminator(op->regions[k])->args[i]);
+    l->mask = outer;
+    if (mask)
+        spare_slow_paths(l, before ? before->next : l->into->first, mask);
 }
 
 /* -- arrays that an arm uses up ----------------------------------------------------------------------
@@ -188,18 +259,15 @@ differing_if(lanes *l, const ir_op *op)
     for (uint32_t i = 0; i < op->nresults; i++)
         if (op->results[i]->type.kind == IR_ARRAY)
             was[i] = lanes_operand(l, (ir_value *)if_place(op, i));
-    if (runs_unasked(op)) {
-        for (uint32_t k = 0; k < 2; k++) {
-            lanes_region(l, op->regions[k]);
-            for (uint32_t i = 0; i < op->nresults; i++)
-                out[k][i] = lanes_all(l, ir_terminator(op->regions[k])->args[i]);
-        }
-    } else {
-        ir_value *masks[2] = {lanes_meet(l, active, c), NULL};
+    bool masked, unasked = runs_unasked(l, op, &masked);
+    ir_value *masks[2] = {NULL, NULL};
+    if (!unasked || masked) {
+        masks[0] = lanes_meet(l, active, c);
         masks[1] = lanes_meet(l, active, lanes_unary(l, RG_OP_NOT, c->type, c));
-        for (uint32_t k = 0; k < 2; k++)
-            asked_arm(l, op, k, masks[k], out[k]);
     }
+    for (uint32_t k = 0; k < 2; k++)
+        (unasked ? unasked_arm : asked_arm)(l, op, k, masks[k], out[k]);
+    c = masks[0] && l->fn->module->simt ? masks[0] : c; /* one mask less that lives on */
     for (uint32_t i = 0; i < op->nresults; i++) {
         if (op->results[i]->type.kind != IR_ARRAY) {
             lanes_set(l, op->results[i], NULL, lanes_select(l, c, out[0][i], out[1][i]));
