@@ -58,10 +58,13 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_
                      : strcmp(stage, "optimized") == 0 ? LL_STAGE_OPTIMIZED
                                                        : LL_STAGE_ASSEMBLY;
     uint32_t n = fn->body->nparams;
-    bool *dense = mem_zalloc(n + 1); /* as a launch's arrays are */
-    for (uint32_t i = 0; i < n; i++)
+    bool *dense = mem_zalloc(n + 1); /* as a launch's arrays are, with all planes */
+    uint8_t *present = mem_zalloc(n + 1);
+    for (uint32_t i = 0; i < n; i++) {
         dense[i] = !fn->params[i].record;
-    ll_options options = {.contiguous = dense, .noalias = true, .simt = fn->module->simt, .cpu = gpu, .fast_math = fast};
+        present[i] = (1u << RG_PLANE_COUNT) - 1;
+    }
+    ll_options options = {.present = present, .contiguous = dense, .noalias = true, .simt = fn->module->simt, .cpu = gpu, .fast_math = fast};
     str text = {0};
     int code = CLI_OK;
     if (ll_print(fn, &options, which, &text, diags))
@@ -70,6 +73,7 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_
         fputs(text.ptr, stdout);
     str_free(&text);
     mem_free(dense);
+    mem_free(present);
     return code;
 #else
     return cli_fail("this build was made without LLVM: there is no stage %s", stage);

@@ -3,7 +3,7 @@
 
 /* simple operations of arms that run unasked; on GPUs, where asking takes as long as a dozen of these and all that waits for
  * it stands still */
-enum { UNASKED_OPS = 8, UNASKED_IN_WARPS = 32, ROOT = 8 };
+enum { UNASKED_OPS = 8, UNASKED_IN_WARPS = 40, ROOT = 8 };
 
 static void
 same_if(lanes *l, const ir_op *op)
