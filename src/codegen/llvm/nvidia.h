@@ -20,11 +20,6 @@ bool nvidia_libdevice(const char *path, str *out);
 /* counters.c: addresses are computed from loops' counters where they are used */
 void nvidia_hide_counters(LLVMModuleRef module);
 
-/* pressure.c: registers of 32 bits that values of the IR ask for at once, about */
-uint32_t nvidia_pressure(const ir_fn *fn);
-/* whether threads have loops that load from arrays in each iteration */
-bool nvidia_loads_in_loops(const ir_fn *fn);
-
 /* of code that the generator makes */
 static inline bool
 gen_for_nvidia(const gen *g)

@@ -121,29 +121,16 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 }
 #endif
 
-/* On an H200 four blocks with 128 registers for each thread are faster than fewer with more (bench/gpu: LBM, LSTM and
- * sphere tracing by 4 to 18 %; more blocks gain for some and spill for others). */
-enum { USUAL_BLOCKS = 4 };
-/* With 72 registers seven run: enough where few values are needed at once, and a warp that waits for its own results, or for the
- * first loads of a short thread, has others beside it. The rest is for addresses, counters, and what values are made of. A loop
- * that loads in each iteration waits in each: beside those six, with 80 registers, are worth a few values more in memory. */
-enum { MANY_BLOCKS = 7, MORE_BLOCKS = 6, FEW_VALUES = 48, FEW_BESIDE_LOADS = 64 };
-
-static long
-usual_blocks(const ir_fn *fn)
-{
-    uint32_t values = nvidia_pressure(fn);
-    if (values <= FEW_VALUES)
-        return MANY_BLOCKS;
-    return values <= FEW_BESIDE_LOADS && nvidia_loads_in_loops(fn) ? MORE_BLOCKS : USUAL_BLOCKS;
-}
+/* On an H200 five blocks with 96 registers for each thread are as fast as any other number, or nearly (bench/gpu: of 4 to 8,
+ * the best for five kernels of eight; at most 5 % from the best for the others, where four and eight lose up to 30 %). */
+enum { USUAL_BLOCKS = 5 };
 
 /* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */
 static void
-ask_for_blocks(unit *u, const ir_fn *fn, LLVMValueRef entry)
+ask_for_blocks(unit *u, LLVMValueRef entry)
 {
     const char *asked = getenv("RG_GPU_BLOCKS");
-    long blocks = asked ? strtol(asked, NULL, 10) : usual_blocks(fn);
+    long blocks = asked ? strtol(asked, NULL, 10) : USUAL_BLOCKS;
     char number[16];
     if (blocks < 1 || blocks > 32)
         return;
@@ -158,7 +145,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     snprintf(threads, sizeof threads, "%d,1,1", RT_GPU_BLOCK);
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", threads);
-    ask_for_blocks(u, fn, entry);
+    ask_for_blocks(u, entry);
     if (ll_ptx_by_value(fn))
         pass_by_value(u, entry, arguments_of(fn));
 }
