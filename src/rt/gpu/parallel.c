@@ -21,6 +21,7 @@ enum {
     PIECES = 30, /* log2 of how many there are at most; a block's counter beyond it: its row is at its end */
     LOOKS = 16   /* a fault ends a task no later than so many pieces of each block after it */
 };
+static const uint32_t ALL_GIVEN = 1u << 31; /* a block's counter from there on: so are those behind the rows */
 
 static inline int32_t
 smaller(int32_t a, int32_t b)
@@ -132,33 +133,34 @@ noted_piece(rt_gpu_worker *worker)
     return (int32_t)(noted >> 1) - 1;
 }
 
-/* the block's i-th, of which the first lane knows the number; -1: there are not so many */
+/* the block's i-th; -1: there are not so many */
 static inline int32_t
 piece_in_row(uint32_t i, int32_t rows)
 {
-    uint64_t piece = (uint64_t)rt_warp_take32(i, 0) * rt_grid_blocks() + rt_grid_block();
+    uint64_t piece = (uint64_t)i * rt_grid_blocks() + rt_grid_block();
     return piece < (uint32_t)rows ? (int32_t)piece : -1;
 }
 
-/* The next of the block's row that none of its warps has run; -1: there is none, or a fault has ended the task. One lane
- * looks for all: they must not see a fault at different times; and seldom: all would wait for that. */
-static inline int32_t
-next_in_row(const rt_gpu_launch *launch, uint32_t counter, int32_t rows)
+/* The number in the block's row of the next that none of its warps has run; beyond its end there is none, or a fault has
+ * ended the task. One lane looks for all: they must not see a fault at different times; and seldom: all would wait for that. */
+static inline uint32_t
+next_in_row(const rt_gpu_launch *launch, uint32_t counter)
 {
     uint32_t i = 0;
     if (rt_warp_lane() == 0) {
         i = rt_block_add32(counter, 1);
-        if (i % LOOKS == LOOKS - 1 && rt_grid_load32(&launch->fault))
+        if (i % LOOKS == LOOKS - 1 && i < ALL_GIVEN && rt_grid_load32(&launch->fault))
             i = 1u << PIECES;
     }
-    return piece_in_row(i, rows);
+    return rt_warp_take32(i, 0);
 }
 
 /* ... which nobody takes from any more: it and all behind it are the caller's. */
 static int32_t
 rest_of_row(uint32_t counter, int32_t rows)
 {
-    return piece_in_row(rt_warp_lane() == 0 ? rt_block_swap32(counter, 1u << PIECES) : 0, rows);
+    uint32_t i = rt_warp_lane() == 0 ? rt_block_swap32(counter, 1u << PIECES) : 0;
+    return piece_in_row(rt_warp_take32(i, 0), rows);
 }
 
 /* ... and of those behind the rows. */
@@ -175,17 +177,23 @@ next_of_all(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
     return i < (uint32_t)(pieces - rows) ? rows + (int32_t)i : -1;
 }
 
-/* Of a task that balances; few warps have no rows. */
+/* Of a task that balances; few warps have no rows. Of a block's warps one asks in vain for what is behind all rows. */
 static inline int32_t
 next_balanced(const rt_gpu_task *task, int32_t flags)
 {
+    uint32_t i = 0;
     int32_t piece = -1;
     if ((flags & RT_GPU_ONCE) && (int32_t)rt_grid_warp() >= task->slots)
         return -1;
-    if (task->rows > 0)
-        piece = next_in_row(task->launch, task->counter, task->rows);
-    if (piece < 0 && task->rows < task->pieces)
-        piece = next_of_all(task->launch, task->rows, task->pieces);
+    if (task->rows > 0) {
+        i = next_in_row(task->launch, task->counter);
+        piece = piece_in_row(i, task->rows);
+    }
+    if (piece >= 0 || task->rows >= task->pieces || i >= ALL_GIVEN)
+        return piece;
+    piece = next_of_all(task->launch, task->rows, task->pieces);
+    if (piece < 0 && rt_warp_lane() == 0)
+        rt_block_swap32(task->counter, ALL_GIVEN);
     return piece;
 }
 
