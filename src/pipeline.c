@@ -279,6 +279,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
     /* so that a chunk's iterations load all at once, */
     if (m->simt && (reverse || calls))
         PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, diags);
+    /* its last one is often run for nothing; */
+    if (m->simt && (reverse || calls))
+        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, diags);
     /* seeds are there when the forward sweep ends; */
     if (m->simt && (reverse || calls))
         PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, diags);
