@@ -42,16 +42,44 @@ typedef struct leaving {
     bool partial; /* iterations are recorded to their end, whoever leaves */
     uint32_t results;
     ir_value *alive, *count, **kept, **params; /* as they stand now */
+    uint32_t *like;          /* by result: the first that leaving threads take the same of */
+    ir_value *gone;          /* who has left in this iteration; NULL: no exit yet */
+    ir_value **taken, **old; /* by result: what all of these take, NULL: not one value; what was kept before they left */
 } leaving;
+
+static bool
+leaves_together(lanes *l, const leaving *a, const ir_op *exit)
+{
+    return !a->partial && lanes_is_same(l, exit->args[0]);
+}
+
+/* One select does for all that take the same at several exits: where the group stays, no other is used. */
+static ir_value *
+taken_along(lanes *l, leaving *a, uint32_t k, ir_value *v, ir_value *outs, bool is_first)
+{
+    if (is_first) {
+        a->old[k] = a->kept[k];
+        a->taken[k] = l->fn->module->simt ? v : NULL;
+    } else if (a->taken[k] == v) {
+        return lanes_select(l, a->gone, v, a->old[k]);
+    } else {
+        a->taken[k] = NULL;
+    }
+    return lanes_select(l, outs, v, a->kept[k]);
+}
 
 /* threads that leave take their results along */
 static void
 take_leave(lanes *l, leaving *a, const ir_op *exit)
 {
     ir_value *c = lanes_all(l, exit->args[0]), *outs = lanes_meet(l, a->alive, c);
+    bool is_first = !a->gone;
+    a->gone = is_first ? outs : lanes_binary(l, RG_OP_OR, a->gone, outs);
     for (uint32_t k = 0; k < a->results; k++)
-        if (a->kept[k])
-            a->kept[k] = lanes_select(l, outs, lanes_all(l, exit->args[1 + k]), a->kept[k]);
+        if (a->kept[k] && a->like[k] == k)
+            a->kept[k] = taken_along(l, a, k, lanes_all(l, exit->args[1 + k]), outs, is_first);
+        else if (a->kept[k])
+            a->kept[k] = a->kept[a->like[k]];
     a->alive = lanes_binary(l, RG_OP_AND, a->alive, lanes_unary(l, RG_OP_NOT, c->type, c));
     l->mask = a->alive;
 }
@@ -158,7 +186,7 @@ next_of_leaving(lanes *l, leaving *a, const ir_op *exit, ir_value **next)
         next[k] = a->params[k]->type.kind == IR_ARRAY ? array_at(l, a, exit, k) : a->params[k];
     next[n++] = a->alive;
     for (uint32_t k = 0; k < a->results; k++)
-        if (a->kept[k])
+        if (a->kept[k] && a->like[k] == k)
             next[n++] = a->kept[k];
     return n;
 }
@@ -175,7 +203,7 @@ rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
             lanes_make(l, op);
             continue;
         }
-        if (!a->partial && lanes_is_same(l, op->args[0])) {
+        if (leaves_together(l, a, op)) {
             leave_together(l, a, op);
             continue;
         }
@@ -206,14 +234,37 @@ is_taken_along(const lanes *l, const ir_op *op, uint32_t k)
     return op->results[k]->type.kind == IR_SCALAR && l->uses[op->results[k]->id];
 }
 
-static uint32_t
-leaving_args(lanes *l, const ir_op *op, ir_value **args)
+static bool
+take_the_same(lanes *l, const leaving *a, uint32_t j, uint32_t k)
 {
+    if (!is_taken_along(l, a->op, j) || !ir_type_eq(a->op->results[j]->type, a->op->results[k]->type))
+        return false;
+    ir_for_ops (op, a->op->regions[0])
+        if (op->code == RG_OP_EXIT_IF && op->args[1 + j] != op->args[1 + k] && !leaves_together(l, a, op))
+            return false;
+    return true;
+}
+
+static void
+find_alike(lanes *l, leaving *a)
+{
+    for (uint32_t k = 0; k < a->results; k++) {
+        a->like[k] = k;
+        for (uint32_t j = 0; j < k && a->like[k] == k && l->fn->module->simt; j++)
+            if (a->like[j] == j && is_taken_along(l, a->op, k) && take_the_same(l, a, j, k))
+                a->like[k] = j;
+    }
+}
+
+static uint32_t
+leaving_args(lanes *l, const leaving *a, ir_value **args)
+{
+    const ir_op *op = a->op;
     uint32_t n = lanes_carried_args(l, op, 0, 0, args);
     ir_value *active = lanes_active(l);
     args[n++] = active ? active : lanes_splat(l, lanes_const(l, RG_BOOL, 1));
     for (uint32_t k = 0; k < ir_value_results(op); k++)
-        if (is_taken_along(l, op, k))
+        if (is_taken_along(l, op, k) && a->like[k] == k)
             args[n++] = lanes_zero(l, lanes_type(l, op->results[k]->type));
     if (op->records)
         args[n++] = lanes_const(l, RG_I64, 0);
@@ -227,7 +278,7 @@ leaving_params(lanes *l, leaving *a, ir_region *body)
     a->alive = l->mask = ir_region_param(body, ir_with_lanes(ir_scalar(RG_BOOL), l->width), NULL);
     for (uint32_t k = 0; k < a->results; k++)
         if (is_taken_along(l, a->op, k))
-            a->kept[k] = ir_region_param(body, lanes_type(l, a->op->results[k]->type), NULL);
+            a->kept[k] = a->like[k] < k ? a->kept[a->like[k]] : ir_region_param(body, lanes_type(l, a->op->results[k]->type), NULL);
     a->count = a->op->records ? ir_region_param(body, ir_scalar(RG_I64), NULL) : NULL;
     lanes_set_params(l, a->op, a->params, 0);
 }
@@ -237,9 +288,13 @@ differing_loop(lanes *l, const ir_op *op)
 {
     leaving a = {.op = op, .results = ir_value_results(op), .partial = lanes_loop_of(l, op)->partial};
     a.kept = lanes_values(l, a.results);
+    a.taken = lanes_values(l, a.results);
+    a.old = lanes_values(l, a.results);
+    a.like = arena_new_n(l->scratch, uint32_t, a.results + 1);
+    find_alike(l, &a);
     ir_value **args = lanes_values(l, op->nargs + a.results + 2), **next = lanes_values(l, op->nargs + a.results + 2);
     ir_value *outer = l->mask;
-    ir_op *made = lanes_control_op(l, op, RG_OP_LOOP, leaving_args(l, op, args), args);
+    ir_op *made = lanes_control_op(l, op, RG_OP_LOOP, leaving_args(l, &a, args), args);
     ir_region *was = lanes_enter(l, made->regions[0]);
     leaving_params(l, &a, made->regions[0]);
     ir_value *count = a.count;

@@ -228,6 +228,28 @@ gen_for(gen *g, const ir_op *op)
     }
 }
 
+/* whether op chooses, for lanes, what nobody asks for but exits of the loop: it is made where they leave */
+static bool
+is_for_leaving(const gen *g, const ir_region *body, const ir_op *op)
+{
+    uint32_t asked = 0;
+    if (!g->uses || !op || op->code != RG_OP_SELECT || op->parent != body || !op->results[0]->type.lanes)
+        return false;
+    ir_for_ops (exit, body)
+        for (uint32_t i = 1; exit->code == RG_OP_EXIT_IF && i < exit->nargs; i++)
+            asked += exit->args[i] == op->results[0];
+    return asked && asked == g->uses[op->results[0]->id];
+}
+
+/* in the block of those who leave */
+static void
+choose_leaving(gen *g, const ir_op *exit)
+{
+    for (uint32_t i = 1; i < exit->nargs; i++)
+        if (is_for_leaving(g, exit->parent, exit->args[i]->def))
+            gen_op(g, exit->args[i]->def);
+}
+
 /* Each exit_if adds an edge to the block after the loop. */
 static void
 gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups, uint32_t n,
@@ -235,13 +257,15 @@ gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups
 {
     gen_adds_before(g, exit);
     LLVMValueRef leaves = gen_get(g, exit->args[0]);
-    LLVMValueRef *values = arena_new_n(g->scratch, LLVMValueRef, n + 1);
-    for (uint32_t k = 0; k < n; k++)
-        values[k] = gen_get_group(g, exit->args + 1 + groups[k].first, groups[k].n);
-    LLVMBasicBlockRef here = gen_here(g), stay = gen_block(g, "stay");
-    LLVMBuildCondBr(g->b, leaves, after, stay);
-    for (uint32_t k = 0; k < n; k++)
-        LLVMAddIncoming(results[k], &values[k], &here, 1);
+    LLVMBasicBlockRef leaving = gen_block(g, "leaving"), stay = gen_block(g, "stay");
+    LLVMBuildCondBr(g->b, leaves, leaving, stay);
+    gen_at(g, leaving);
+    choose_leaving(g, exit);
+    for (uint32_t k = 0; k < n; k++) {
+        LLVMValueRef value = gen_get_group(g, exit->args + 1 + groups[k].first, groups[k].n);
+        LLVMAddIncoming(results[k], &value, &leaving, 1);
+    }
+    LLVMBuildBr(g->b, after);
     gen_at(g, stay);
 }
 
@@ -277,7 +301,7 @@ gen_loop(gen *g, const ir_op *op)
             gen_sums_add(g);
         if (inner->code == RG_OP_EXIT_IF)
             gen_exit(g, inner, after, leaving, nresults, results);
-        else if (inner->code != RG_OP_YIELD)
+        else if (inner->code != RG_OP_YIELD && !is_for_leaving(g, body, inner))
             inner = gen_straight(g, inner, &look);
         if (inner == look)
             look = inner->next;

@@ -199,6 +199,15 @@ find_lanes(ir_op *op, void *user)
     return true;
 }
 
+static bool
+count_uses(ir_op *op, void *user)
+{
+    gen *g = user;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        g->uses[op->args[i]->id]++;
+    return true;
+}
+
 /* Fills g->module with the kernel; context, module, builder, options and names are the caller's. */
 void
 gen_kernel(gen *g)
@@ -214,6 +223,8 @@ gen_kernel(gen *g)
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     if (g->options->simt) {
+        g->uses = arena_new_n(g->scratch, uint32_t, g->ir->next_id);
+        ir_walk(g->ir->body, count_uses, g);
         gen_simt_kernel(g);
         return;
     }

@@ -94,6 +94,7 @@ typedef struct gen {
     arena *scratch; /* lives as long as the generator */
     scope *spare;   /* closed ones: their tables are used again */
     bool *captured; /* by id, of one parallel loop at a time */
+    uint32_t *uses; /* by id: how many ops use it; NULL: not counted */
     const ir_value **twins; /* by id of a sine: the cosine computed with it, and back; NULL: none */
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;

@@ -29,6 +29,7 @@ gen_libm(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args
 typedef struct aside {
     const ir_fn *ir;
     const ir_value **twins;
+    uint32_t *uses;
     scope *s, *spare;
     uint32_t beside;
 } aside;
@@ -36,9 +37,10 @@ typedef struct aside {
 static aside
 turn_to(gen *g, const ir_fn *fn)
 {
-    aside a = {g->ir, g->twins, g->s, g->spare, g->beside};
+    aside a = {g->ir, g->twins, g->uses, g->s, g->spare, g->beside};
     g->ir = fn;
     g->twins = NULL;
+    g->uses = NULL;
     g->spare = NULL; /* their tables have another length */
     g->beside = 0;
     return a;
@@ -49,6 +51,7 @@ turn_back(gen *g, const aside *a)
 {
     g->ir = a->ir;
     g->twins = a->twins;
+    g->uses = a->uses;
     g->s = a->s;
     g->spare = a->spare;
     g->beside = a->beside;
