@@ -8,19 +8,22 @@
 
 #include <math.h>
 
-enum { RESULTS = 8, BATCH = 1 << 14, LARGE_BATCH = 1 << 20 };
+enum { RESULTS = 11, BATCH = 1 << 14, LARGE_BATCH = 1 << 20 };
 
 /* a store ends what is computed the fast way together */
 static const char source[] =
     "kernel @rounded(%n: i64, %x: buf<f32,1>, %y: buf<f32,1>, %r: buf<f32,2>) {\n"
-    "  %0: i64 = const 0  %1: i64 = const 1  %2: i64 = const 2  %3: i64 = const 3  %4: i64 = const 4  %5: i64 = const 5  %6: i64 = const 6  %7: i64 = const 7\n"
-    "  %one: f32 = const 1  %three: f32 = const 3  %minus: f32 = const -5.5\n"
+    "  %0: i64 = const 0  %1: i64 = const 1  %2: i64 = const 2  %3: i64 = const 3  %4: i64 = const 4  %5: i64 = const 5  %6: i64 = const 6  %7: i64 = const 7  %8: i64 = const 8  %9: i64 = const 9  %10: i64 = const 10\n"
+    "  %one: f32 = const 1  %three: f32 = const 3  %minus: f32 = const -5.5  %half: f32 = const 0.5\n"
     "  parallel (%i: i64) = (%0) to (%n) {\n"
     "    %a: f32 = load %x[%i]  %b: f32 = load %y[%i]\n"
     "    %r0: f32 = div %a, %b  %r1: f32 = div %a, %three  store %r[%0, %i], %r0  store %r[%1, %i], %r1\n"
     "    %r2: f32 = div %one, %b  %r3: f32 = div %minus, %b  store %r[%2, %i], %r2  store %r[%3, %i], %r3\n"
     "    %r4: f32 = sqrt %a  %r5: f32 = rsqrt %b  store %r[%4, %i], %r4  store %r[%5, %i], %r5\n"
     "    %r6: f32 = div %r4, %r5  %r7: f32 = div %b, %a  store %r[%6, %i], %r6  store %r[%7, %i], %r7\n"
+    "    %h: f32 = mul %a, %half  %c: f32 = sub %a, %b\n"
+    "    %q: f32 = div %h, %b  %r8: f32 = zero_guard %a, %q  %k: f32 = add %a, %one  %p: f32 = div %k, %b  %r9: f32 = zero_guard %c, %p  %r10: f32 = div %c, %b\n"
+    "    store %r[%8, %i], %r8  store %r[%9, %i], %r9  store %r[%10, %i], %r10\n"
     "    yield\n"
     "  }\n"
     "  yield\n"
@@ -96,9 +99,9 @@ same(float x, float y)
 static void
 compare(setup *s, uint32_t i)
 {
-    static const char *const names[RESULTS] = {"a / b", "a / 3", "1 / b", "-5.5 / b", "sqrt a", "1 / sqrt b", "sqrt a / (1 / sqrt b)", "b / a"};
+    static const char *const names[RESULTS] = {"a / b", "a / 3", "1 / b", "-5.5 / b", "sqrt a", "1 / sqrt b", "sqrt a / (1 / sqrt b)", "b / a", "a ? a / 2 / b : 0", "a - b ? (a + 1) / b : 0", "(a - b) / b"};
     float a = s->a[i], b = s->b[i], root = sqrtf(a), by_root = 1 / sqrtf(b);
-    float expected[RESULTS] = {a / b, a / 3.0f, 1 / b, -5.5f / b, root, by_root, root / by_root, b / a};
+    float expected[RESULTS] = {a / b, a / 3.0f, 1 / b, -5.5f / b, root, by_root, root / by_root, b / a, a == 0 ? 0 : a * 0.5f / b, a - b == 0 ? 0 : (a + 1) / b, (a - b) / b};
     for (uint32_t k = 0; k < RESULTS; k++) {
         float found = s->found[(size_t)k * s->batch + i];
         s->tried++;

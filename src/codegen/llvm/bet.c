@@ -201,7 +201,7 @@ static void
 generate_both(gen *g, const ir_op *first, const ir_op *behind)
 {
     value_list v = left_by(g, first, behind);
-    g->bet = gen_alloca(g, g->i1, NULL, "lost");
+    gen_bet_begin(g, gen_alloca(g, g->i1, NULL, "lost"));
     LLVMBuildStore(g->b, LLVMConstNull(g->i1), g->bet);
     generate(g, first, behind);
     LLVMValueRef lost = LLVMBuildLoad2(g->b, g->i1, g->bet, "");

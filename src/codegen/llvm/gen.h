@@ -76,6 +76,11 @@ typedef struct alias_node {
     LLVMMetadataRef scope;
 } alias_node;
 
+/* What a bet knows of a value: a root, then all but the result are NULL, or a quotient. */
+typedef struct bet_known {
+    LLVMValueRef result, numerator, without_sign; /* but of 0 they are equal */
+} bet_known;
+
 typedef struct gen {
     const ir_fn *ir;
     const ll_options *options;
@@ -87,6 +92,8 @@ typedef struct gen {
     uint32_t inline_room; /* ops of math functions that may still be generated in place */
     LLVMValueRef bet;     /* where it is noted that an operand was not as hoped; NULL: each op asks for itself (bet.c) */
     bool bet_is_lost;     /* functions are called, quotients and roots too */
+    bet_known bet_known[16];
+    uint32_t known;       /* there so far */
     uint32_t aside;       /* ifs around, within a loop */
     LLVMContextRef context;
     LLVMModuleRef module;
@@ -408,6 +415,8 @@ bool gen_bets_on(const gen *g, const char *name);
 void gen_bet_if(gen *g, const ir_op *op);
 
 /* rounded.c: of f32, within a bet */
+void gen_bet_begin(gen *g, LLVMValueRef lost);
+LLVMValueRef gen_bet_guard(gen *g, LLVMValueRef x, LLVMValueRef q);
 LLVMValueRef gen_bet_quotient(gen *g, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef gen_bet_root(gen *g, LLVMValueRef x);
 LLVMValueRef gen_lost_quotient(gen *g, LLVMValueRef x, LLVMValueRef y);

@@ -8,17 +8,19 @@
  *
  * The second y is 1 / b rounded correctly, and q at most 1.5 units of its last place away from the quotient. So a - b q is
  * exact, and the sum behind it errs by less than a / b keeps from the middle of two neighbours: `rounded_test` tries all
- * pairs that come so near. Zeros keep their sign by the first q's. */
+ * pairs that come so near. Zeros keep their sign by the first q's. A quotient by such a root need not ask how large that is. */
 #include "codegen/llvm/nvidia.h"
 
 #include <math.h>
 
-/* exponents: numerators from 2^-LEAST or 0, denominators below 2^MOST, results from 2^-(LEAST + MOST) and below 2^OVER */
-enum { LEAST = 80, MOST = 44, OVER = 126 };
+/* Exponents: what is asked for, numerators from 2^-LEAST or 0, denominators below 2^MOST, quotients below 2^OVER. A constant
+ * factor of a numerator, which is not asked, is between 2^-FACTOR and 2^FACTOR; results are normal. */
+enum { LEAST = 88, MOST = 30, OVER = 126, FACTOR = 8 };
+_Static_assert(LEAST + MOST + FACTOR <= 126 && LEAST + FACTOR <= 102, "what is left of the numerator is exact");
 
-/* bits of the roots' operands: from 2^-101, so many, to the largest number */
+/* bits of the roots' operands: from 2^-101 and below 2^(2 MOST), so many */
 #define ROOTS_FROM 0x0d000000u
-#define ROOTS      0x727fffffu
+#define ROOTS      (((uint32_t)(127 + 2 * MOST) << 23) - ROOTS_FROM)
 
 static void
 lost_if(gen *g, LLVMValueRef c)
@@ -51,6 +53,40 @@ fused(gen *g, LLVMValueRef x, LLVMValueRef y, LLVMValueRef z)
     return gen_intrinsic(g, "llvm.fma", 1, &g->f32, 3, (LLVMValueRef[]){x, y, z});
 }
 
+/* -- what is known of values of this bet ------------------------------------------------------------------------ */
+
+void
+gen_bet_begin(gen *g, LLVMValueRef lost)
+{
+    g->bet = lost;
+    g->known = 0;
+}
+
+/* a root, or a quotient */
+static void
+remember(gen *g, LLVMValueRef result, LLVMValueRef numerator, LLVMValueRef without_sign)
+{
+    g->bet_known[g->known++ % countof(g->bet_known)] = (bet_known){result, numerator, without_sign};
+}
+
+static const bet_known *
+recall(const gen *g, LLVMValueRef result)
+{
+    for (uint32_t i = 0; i < g->known && i < countof(g->bet_known); i++)
+        if (g->bet_known[i].result == result)
+            return &g->bet_known[i];
+    return NULL;
+}
+
+static bool
+is_root(const gen *g, LLVMValueRef v)
+{
+    const bet_known *known = recall(g, v);
+    return known && !known->numerator;
+}
+
+/* -- quotients ------------------------------------------------------------------------------------------------ */
+
 static LLVMValueRef
 one(gen *g)
 {
@@ -67,6 +103,16 @@ constant_of(LLVMValueRef v, double *n)
         return LLVMIsConstant(v) ? 0 : 1;
     *n = LLVMConstRealGetDouble(v, &loses);
     return fabs(*n) >= ldexp(1, -MOST) && fabs(*n) < ldexp(1, MOST) ? 2 : 0;
+}
+
+/* v, or what it is a product of with a constant */
+static LLVMValueRef
+without_factor(LLVMValueRef v)
+{
+    double n;
+    if (!LLVMIsAInstruction(v) || LLVMGetInstructionOpcode(v) != LLVMFMul || constant_of(LLVMGetOperand(v, 1), &n) != 2)
+        return v;
+    return fabs(n) >= ldexp(1, -FACTOR) && fabs(n) <= ldexp(1, FACTOR) ? LLVMGetOperand(v, 0) : v;
 }
 
 static bool
@@ -87,7 +133,7 @@ reciprocal(gen *g, LLVMValueRef y)
     return fused(g, about, fused(g, minus, about, one(g)), about);
 }
 
-/* by_y: 1 / y, rounded correctly. What is left of 0 is 0 with the wrong sign. */
+/* By_y: 1 / y, rounded correctly. What is left of 0 is 0 with the wrong sign. */
 static LLVMValueRef
 refined(gen *g, LLVMValueRef x, LLVMValueRef y, LLVMValueRef by_y)
 {
@@ -96,7 +142,10 @@ refined(gen *g, LLVMValueRef x, LLVMValueRef y, LLVMValueRef by_y)
     if (LLVMIsConstant(x))
         return q;
     LLVMValueRef sign = LLVMBuildAnd(g->b, LLVMBuildBitCast(g->b, first, g->i32, ""), gen_i32(g, 1u << 31), "");
-    return LLVMBuildBitCast(g->b, LLVMBuildOr(g->b, LLVMBuildBitCast(g->b, q, g->i32, ""), sign, ""), g->f32, "");
+    LLVMValueRef bits = LLVMBuildOr(g->b, LLVMBuildBitCast(g->b, q, g->i32, ""), sign, "");
+    LLVMValueRef result = LLVMBuildBitCast(g->b, bits, g->f32, "");
+    remember(g, result, x, q);
+    return result;
 }
 
 /* of the denominator: so that results are normal */
@@ -117,27 +166,49 @@ gen_bet_quotient(gen *g, LLVMValueRef x, LLVMValueRef y)
     int knows_x = constant_of(x, &a), knows_y = constant_of(y, &b);
     if (!knows_x || !knows_y || knows_x + knows_y == 4 || (knows_y == 2 && is_power_of_two(b)))
         return LLVMBuildFDiv(g->b, x, y, ""); /* exact, or seldom */
+    bool by_root = is_root(g, y), is_exact = knows_x == 2 && is_power_of_two(a);
     LLVMValueRef by_y = knows_y == 2 ? LLVMConstReal(g->f32, 1.0f / (float)b) : reciprocal(g, y);
     if (knows_x == 1)
-        lost_if_tiny(g, x);
-    if (knows_y == 1)
+        lost_if_tiny(g, without_factor(x));
+    if (knows_y == 1 && !by_root)
         lost_unless_below(g, y, limit_below(knows_x, a));
-    bool is_exact = knows_x == 2 && is_power_of_two(a);
     LLVMValueRef q = is_exact ? LLVMBuildFMul(g->b, x, by_y, "") : refined(g, x, y, by_y);
-    lost_unless_below(g, q, OVER);
+    if (knows_x == 1 || !by_root)
+        lost_unless_below(g, q, OVER);
     return q;
+}
+
+/* 0 where x is 0, else q. A quotient of x, or of a multiple, is 0 there already. */
+LLVMValueRef
+gen_bet_guard(gen *g, LLVMValueRef x, LLVMValueRef q)
+{
+    const bet_known *known = recall(g, q);
+    LLVMValueRef nil = LLVMConstNull(g->f32);
+    if (known && known->numerator && (known->numerator == x || without_factor(known->numerator) == x))
+        return LLVMBuildFAdd(g->b, known->without_sign, nil, "");
+    return LLVMBuildSelect(g->b, LLVMBuildFCmp(g->b, LLVMRealOEQ, x, nil, ""), nil, q, "");
+}
+
+/* -- roots ---------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+root(gen *g, LLVMValueRef x)
+{
+    if (!gen_for_nvidia(g))
+        return gen_intrinsic(g, "llvm.sqrt", 1, &g->f32, 1, &x);
+    LLVMValueRef y = gen_intrinsic(g, "llvm.nvvm.rsqrt.approx.ftz.f", 0, NULL, 1, &x);
+    LLVMValueRef s = LLVMBuildFMul(g->b, x, y, ""), half = LLVMBuildFMul(g->b, y, LLVMConstReal(g->f32, 0.5), "");
+    return fused(g, fused(g, LLVMBuildFNeg(g->b, s, ""), s, x), half, s);
 }
 
 LLVMValueRef
 gen_bet_root(gen *g, LLVMValueRef x)
 {
     LLVMValueRef from = LLVMBuildSub(g->b, LLVMBuildBitCast(g->b, x, g->i32, ""), gen_i32(g, ROOTS_FROM), "");
-    lost_if(g, LLVMBuildICmp(g->b, LLVMIntUGT, from, gen_i32(g, ROOTS), ""));
-    if (!gen_for_nvidia(g))
-        return gen_intrinsic(g, "llvm.sqrt", 1, &g->f32, 1, &x);
-    LLVMValueRef y = gen_intrinsic(g, "llvm.nvvm.rsqrt.approx.ftz.f", 0, NULL, 1, &x);
-    LLVMValueRef s = LLVMBuildFMul(g->b, x, y, ""), half = LLVMBuildFMul(g->b, y, LLVMConstReal(g->f32, 0.5), "");
-    return fused(g, fused(g, LLVMBuildFNeg(g->b, s, ""), s, x), half, s);
+    lost_if(g, LLVMBuildICmp(g->b, LLVMIntUGE, from, gen_i32(g, ROOTS), ""));
+    LLVMValueRef result = root(g, x);
+    remember(g, result, NULL, NULL);
+    return result;
 }
 
 /* -- once more, where a bet is lost: calls, so that what seldom runs is short -------------------------------------- */

@@ -119,6 +119,8 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
     case RG_OP_TRUNC:
         return intrinsic_f(g, "llvm.trunc", type, 1, a);
     case RG_OP_ZERO_GUARD: {
+        if (g->bet && type == g->f32)
+            return gen_bet_guard(g, x, y);
         LLVMValueRef nil = LLVMConstNull(type);
         return choose(g, LLVMBuildFCmp(b, LLVMRealOEQ, x, nil, ""), nil, y);
     }
