@@ -1,6 +1,6 @@
 /* Loops whose iterations add sums of a warp's lanes, or load, run several of them at a time. SPDX-License-Identifier: Apache-2.0
  *
- *   for %k = %lo to %hi step 1 {            for %k = %lo to %whole step 8 {
+ *   for %k = %lo to %hi step 1 {            for %r = 0 to %runs step 1 { %k = %lo + 8 %r
  *     ...                                     ...  rmw.add.atomic %w[%k], %s
  *     %s = lanes_reduce.add %v                ...  rmw.add.atomic %w[%k + 1], %s1
  *     rmw.add.atomic %w[%k], %s       ->      ...
@@ -117,22 +117,30 @@ can_be_counted(const ir_op *loop)
     return d == RG_I64 || (d == RG_I32 && ir_is_const(loop->args[step < 0], &bits) && (int64_t)ir_wrap(d, bits) >= -1);
 }
 
-/* the index at which a last, shorter run begins */
+/* how many times n iterations it has */
 static ir_value *
-end_of_whole(edit *e, ir_op *loop, uint32_t n)
+whole_runs(edit *e, ir_op *loop, uint32_t n)
 {
     bool down = loop->attr.step < 0;
-    ir_value *from = loop->args[0], *lo = loop->args[down], *hi = loop->args[!down];
-    ir_type type = from->type;
-    ir_value *zero = edit_const(e, loop, type, 0), *mask = edit_const(e, loop, type, ir_wrap((rg_dtype)type.dtype, ~(uint64_t)(n - 1)));
+    ir_value *lo = loop->args[down], *hi = loop->args[!down];
+    ir_type type = lo->type;
+    ir_value *zero = edit_const(e, loop, type, 0), *shift = edit_const(e, loop, type, (uint64_t)__builtin_ctz(n));
     ir_value *some = edit_scalar(e, loop, RG_OP_LT, ir_scalar(RG_BOOL), lo, hi, NULL);
     ir_value *count = edit_scalar(e, loop, RG_OP_SUB, type, hi, lo, NULL);
     count = edit_scalar(e, loop, RG_OP_SELECT, type, some, count, zero);
-    count = edit_scalar(e, loop, RG_OP_AND, type, count, mask, NULL);
-    return edit_scalar(e, loop, down ? RG_OP_SUB : RG_OP_ADD, type, from, count, NULL);
+    return edit_scalar(e, loop, RG_OP_SHR, type, count, shift, NULL);
 }
 
-/* The loop stays, for what is left. */
+/* the index at which run number `run` begins */
+static ir_value *
+run_begins(edit *e, const ir_op *loop, ir_op *at, uint32_t n, ir_value *run)
+{
+    ir_type type = run->type;
+    ir_value *by = edit_const(e, at, type, ir_wrap((rg_dtype)type.dtype, (uint64_t)loop->attr.step * n));
+    return edit_scalar(e, at, RG_OP_ADD, type, loop->args[0], edit_scalar(e, at, RG_OP_MUL, type, run, by, NULL), NULL);
+}
+
+/* Runs are counted, by one: that takes no division. The loop stays, for what is left. */
 static void
 run_several(edit *e, ir_op *loop, uint32_t n)
 {
@@ -141,18 +149,19 @@ run_several(edit *e, ir_op *loop, uint32_t n)
     uint32_t ncarried = loop->nresults;
     ir_value **map = arena_new_n(e->scratch, ir_value *, fn->next_id);
     ir_value **carried = arena_new_n(e->scratch, ir_value *, ncarried + 1);
-    ir_value *whole = end_of_whole(e, loop, n);
+    ir_value *runs = whole_runs(e, loop, n), *whole = run_begins(e, loop, loop, n, runs);
     ir_op *several = ir_op_like(fn, loop), *yield = ir_op_new(fn, RG_OP_YIELD, ncarried, 0, loop->loc);
-    several->attr.step = loop->attr.step * (int64_t)n;
-    ir_op_arg(several, fn, loop->args[0]);
-    ir_op_arg(several, fn, whole);
+    several->attr.step = 1;
+    ir_op_arg(several, fn, edit_const(e, loop, runs->type, 0));
+    ir_op_arg(several, fn, runs);
     ir_region *into = several->regions[0];
-    ir_value *index = ir_region_param(into, body->params[0]->type, body->params[0]->name);
+    ir_value *run = ir_region_param(into, runs->type, NULL);
     for (uint32_t k = 0; k < ncarried; k++) {
         ir_op_arg(several, fn, loop->args[2 + k]);
         carried[k] = ir_region_param(into, body->params[1 + k]->type, body->params[1 + k]->name);
     }
     ir_append(into, yield);
+    ir_value *index = run_begins(e, loop, yield, n, run);
     for (uint32_t i = 0; i < n; i++) {
         ir_type type = index->type;
         ir_value *past = i ? edit_const(e, yield, type, ir_wrap((rg_dtype)type.dtype, i * (uint64_t)loop->attr.step)) : NULL;
