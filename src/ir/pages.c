@@ -1,10 +1,70 @@
 /* When the threads of a task ask for pages of tape. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/pages.h"
 
+enum { WARP = 32, OWN_MOST = 768 /* bytes of each of all threads that a GPU holds at once */ };
+
+typedef struct sizes {
+    unsigned least, most; /* of fields, in bytes */
+} sizes;
+
+/* whether they are numbers, one for each lane */
+static bool
+are_numbers(ir_value *const *values, uint32_t n, sizes *all)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        ir_type t = values[i]->type;
+        unsigned size = ir_bytes((rg_dtype)t.dtype);
+        if (t.kind != IR_SCALAR || t.lanes != WARP || t.dtype == RG_BOOL || size < 4)
+            return false;
+        all->least = size < all->least ? size : all->least;
+        all->most = size > all->most ? size : all->most;
+    }
+    return true;
+}
+
+static bool
+is_plain_frame(ir_op *op, void *user)
+{
+    switch ((int)op->code) {
+    case RG_OP_TAPE_PUSH:
+        return op->decided && are_numbers(op->args + 1, op->nargs - 1, user);
+    case RG_OP_TAPE_POP:
+        return op->decided && are_numbers(op->results + 1, op->nresults - 1, user);
+    case RG_OP_TAPE_OVER:
+    case RG_OP_TAPE_ROOM:
+    case RG_OP_TAPE_THIN:
+    case RG_OP_TAPE_SAVE:
+    case RG_OP_TAPE_RESTORE:
+    case RG_OP_TAPE_TASKS:
+    case RG_OP_TAPE_OVER_TASKS:
+    case RG_OP_TAPE_END:
+        return false;
+    }
+    return true;
+}
+
+bool
+ir_tape_is_own(const ir_op *begin, ir_own_tape *own)
+{
+    ir_region *thread = begin->parent;
+    const ir_op *task = thread->op;
+    sizes all = {.least = 8};
+    uint64_t bytes;
+    if (!begin->decided || !begin->nargs || !ir_is_const(begin->args[0], &bytes) || bytes > WARP * OWN_MOST ||
+        !begin->results[0]->region->fn->module->simt || !task || task->code != RG_OP_PARALLEL || task->records || task->rewinds ||
+        !ir_walk(thread, is_plain_frame, &all))
+        return false;
+    own->unit = all.most;
+    own->bytes = (uint32_t)bytes / WARP * (all.least < all.most ? 2 : 1);
+    return all.most && own->bytes <= OWN_MOST;
+}
+
 bool
 ir_takes_pages(const ir_op *op)
 {
-    return (op->code == RG_OP_TAPE_PUSH && !op->decided) || (op->code == RG_OP_TAPE_BEGIN && op->nargs) ||
+    ir_own_tape own;
+    return (op->code == RG_OP_TAPE_PUSH && !op->decided) ||
+           (op->code == RG_OP_TAPE_BEGIN && op->nargs && !ir_tape_is_own(op, &own)) ||
            op->code == RG_OP_TAPE_ROOM || op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_TASKS;
 }
 

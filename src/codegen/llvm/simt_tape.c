@@ -147,3 +147,52 @@ gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from)
         field = gen_global(g, g->b, field);
     gen_set(g, v, field);
 }
+
+/* -- frames in a thread's own memory ----------------------------------------------------------------------
+ * Where all that a thread records is known to be little (ir_tape_is_own). A field of a frame is one number then, at the place
+ * that it would have in a warp's frame, divided by RT_WARP. */
+
+void
+gen_own_frames_begin(gen *g, const ir_op *op, uint32_t bytes, uint32_t unit)
+{
+    LLVMValueRef frames = gen_alloca(g, LLVMArrayType2(g->i8, bytes), NULL, "frames");
+    LLVMSetAlignment(frames, 8);
+    g->s->own_unit = unit;
+    gen_set(g, op->results[0], frames);
+}
+
+static LLVMValueRef
+own_place(gen *g, LLVMValueRef cursor, int64_t bytes)
+{
+    LLVMValueRef by = gen_i64(g, bytes);
+    return LLVMBuildInBoundsGEP2(g->b, g->i8, cursor, &by, 1, "");
+}
+
+static int64_t
+own_bytes(const gen *g, uint32_t size)
+{
+    uint32_t unit = g->s->own_unit;
+    return (size / RT_WARP + unit - 1) / unit * unit;
+}
+
+void
+gen_push_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor, const uint32_t *offsets, uint32_t size)
+{
+    for (uint32_t i = 1; i < op->nargs; i++) {
+        LLVMValueRef value = gen_to_memory(g, (rg_dtype)op->args[i]->type.dtype, gen_get(g, op->args[i]));
+        LLVMBuildStore(g->b, value, own_place(g, cursor, offsets[i - 1] / RT_WARP));
+    }
+    gen_set(g, op->results[0], own_place(g, cursor, own_bytes(g, size)));
+}
+
+void
+gen_pop_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor, const uint32_t *offsets, uint32_t size)
+{
+    cursor = own_place(g, cursor, -own_bytes(g, size));
+    for (uint32_t i = 1; i < op->nresults; i++) {
+        rg_dtype d = (rg_dtype)op->results[i]->type.dtype;
+        LLVMValueRef field = LLVMBuildLoad2(g->b, gen_memory_type(g, d), own_place(g, cursor, offsets[i - 1] / RT_WARP), "");
+        gen_set(g, op->results[i], gen_from_memory(g, d, field));
+    }
+    gen_set(g, op->results[0], cursor);
+}

@@ -4,6 +4,7 @@
  * the push left. Frames of one loop stay aligned; other loops' frames below may shift them, and nothing
  * relies on it. The page change is the unlikely side of one comparison. */
 #include "codegen/llvm/gen.h"
+#include "ir/pages.h"
 #include "rt/gpu/gpu.h"
 
 static int64_t
@@ -242,6 +243,11 @@ reserve(gen *g, LLVMValueRef cursor, const ir_op *op)
 void
 gen_tape_begin(gen *g, const ir_op *op)
 {
+    ir_own_tape own;
+    if (g->options->simt && g->s->task && ir_tape_is_own(op, &own)) {
+        gen_own_frames_begin(g, op, own.bytes, own.unit);
+        return;
+    }
     LLVMValueRef cursor = gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor"));
     if (g->options->simt && g->s->task) /* all lanes have read what the thread before left here */
         gen_warp_sync(g);
@@ -262,6 +268,10 @@ gen_tape_push(gen *g, const ir_op *op)
     uint32_t size = ir_frame_layout(op->args + 1, n, offsets);
     assert(size <= RT_FRAME_MAX);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
+    if (g->s->own_unit) {
+        gen_push_own_frame(g, op, cursor, offsets, size);
+        return;
+    }
     if (!op->decided)
         cursor = with_room(g, cursor, gen_i64(g, size), op);
     gen_some once = gen_push_begin(g, op);
@@ -292,6 +302,10 @@ gen_tape_pop(gen *g, const ir_op *op)
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
     uint32_t size = ir_frame_layout(op->results + 1, n, offsets);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
+    if (g->s->own_unit) {
+        gen_pop_own_frame(g, op, cursor, offsets, size);
+        return;
+    }
     if (g->options->simt && !g->s->task)
         gen_kernel_reads(g);
     if (!op->decided)
