@@ -239,8 +239,11 @@ reverse_power(vjp *v, const ir_op *op, ir_value *g)
         return false;
     ad_emit e = vjp_at(v, op);
     rg_dtype dtype = (rg_dtype)g->type.dtype;
-    ir_value *slope = ad_cast(&e, dtype, vjp_primal(v, rest));
-    slope = ad_op2(&e, RG_OP_MUL, slope, ad_float(&e, dtype, n + 1));
+    ir_value *slope = ad_cast(&e, dtype, vjp_primal(v, rest)), *times = ad_float(&e, dtype, n + 1);
+    if (n == 1) /* a sum of squares doubles its adjoint once */
+        g = ad_op2(&e, RG_OP_MUL, g, times);
+    else
+        slope = ad_op2(&e, RG_OP_MUL, slope, times);
     vjp_accumulate(v, x, ad_op2(&e, RG_OP_MUL, g, slope));
     return true;
 }
