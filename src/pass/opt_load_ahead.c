@@ -5,12 +5,12 @@
  *   ... (uses of %s)                              ... (uses of %s)
  *
  * The seed of a gradient is wanted when the forward sweep is done, and a warp would wait for it with nothing else to do. In
- * a register it is there by then. Of one or two loads behind a task's loop this is worth it; more take registers that the
+ * a register it is there by then. Of a few loads behind a task's loop this is worth it; more take registers that the
  * loop may have use for. */
 #include "ir/elements.h"
 #include "pass/pass.h"
 
-enum { MOST = 2, CLOSURE = 8 };
+enum { MOST = 6, CLOSURE = 8 };
 
 typedef struct ahead {
     bool *behind;  /* by value: made by the loop, or behind it */
