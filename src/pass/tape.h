@@ -31,6 +31,7 @@ typedef struct tape_chunks {
     ir_value *seen;     /* the same where it is unwound */
     ir_value *mark, *header; /* while the loop is lowered: cursors above the last state, above env */
     ir_value *number;        /* of the iteration that runs */
+    bool counted;            /* it follows from the loop's own index */
 } tape_chunks;
 
 /* What one iteration of a recording loop pushes. */

@@ -305,6 +305,21 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
     return mark;
 }
 
+/* The number of the iteration, which a loop from 0 in steps of 1 has in any case; others carry it. */
+static ir_value *
+number_of(tape *t, tape_chunks *c, ir_op *at)
+{
+    const ir_op *loop = c->loop;
+    ir_value *index = loop->regions[0]->params[0];
+    uint64_t lo;
+    if (c->repeats)
+        return index;
+    c->counted = loop->code == RG_OP_FOR && loop->attr.step == 1 && ir_is_const(loop->args[0], &lo) && !lo;
+    if (!c->counted)
+        return carry(t, c, tape_int(t, c->loop, RG_I64, 0));
+    return index->type.dtype == RG_I64 ? index : tape_scalar(t, RG_OP_CAST, at, RG_I64, index, NULL);
+}
+
 ir_value *
 tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
 {
@@ -312,9 +327,7 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     ir_op *at = body->first;
     uint32_t carried = first_carried(c->loop);
     ir_value *mark = carry(t, c, c->mark), *header = c->repeats ? c->header : carry(t, c, c->header);
-    c->number = body->params[0];
-    if (!c->repeats)
-        c->number = carry(t, c, tape_int(t, c->loop, RG_I64, 0));
+    c->number = number_of(t, c, at);
     c->leaf = !c->arrays.n && !t->fn->module->drop && tape_pushes_one_frame(t, c->loop);
     ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, header, at));
     ir_value *kept = mark, *env = header;
@@ -339,7 +352,7 @@ tape_pass_chunks(tape *t, const tape_chunks *c, ir_op *end)
     if (c->repeats)
         return;
     ir_op_arg(end, t->fn, c->header);
-    if (end->code != RG_OP_YIELD)
+    if (end->code != RG_OP_YIELD || c->counted)
         return;
     ir_value *one = tape_int(t, end, RG_I64, 1);
     ir_op_arg(end, t->fn, tape_scalar(t, RG_OP_ADD, end, RG_I64, c->number, one));
@@ -361,7 +374,7 @@ tape_close_chunks(tape *t, tape_chunks *c, ir_value *trace, ir_value *cursor)
     c->mark = ir_op_result(loop, t->fn, ir_cursor(), NULL);
     if (!c->repeats)
         c->header = ir_op_result(loop, t->fn, ir_cursor(), NULL);
-    if (!c->repeats && loop->code == RG_OP_FOR)
+    if (!c->repeats && !c->counted && loop->code == RG_OP_FOR)
         (void)ir_op_result(loop, t->fn, ir_scalar(RG_I64), NULL); /* the iterations' count */
     if (c->repeats)
         return cursor;
