@@ -34,6 +34,9 @@ void gen_store_if(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef valu
 bool gen_adds_unseen(const gen *g, rg_dtype d);
 void gen_add_unseen(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value);
 
+/* the lower 32 of 64 bits, by an instruction that LLVM does not see through */
+LLVMValueRef gen_low_half(gen *g, LLVMValueRef bits);
+
 /* fast.c: where gen_is_fast, approximations of f32 */
 bool gen_is_fast(const gen *g, LLVMTypeRef type);
 LLVMValueRef gen_fast_division(gen *g, LLVMValueRef x, LLVMValueRef y);

@@ -81,6 +81,12 @@ instruction(gen *g, const char *text, const char *registers, LLVMTypeRef result,
     return call;
 }
 
+LLVMValueRef
+gen_low_half(gen *g, LLVMValueRef bits)
+{
+    return instruction(g, "cvt.u32.u64 $0, $1;", "=r,l", g->i32, &bits, 1, true);
+}
+
 /* 0 where the condition does not hold */
 LLVMValueRef
 gen_load_if(gen *g, const gen_reach *r, LLVMValueRef at)

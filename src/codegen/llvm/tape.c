@@ -3,7 +3,7 @@
  * A frame's layout (ir_frame_layout) follows from the types of its values alone, so that the pop finds what
  * the push left. Frames of one loop stay aligned; other loops' frames below may shift them, and nothing
  * relies on it. The page change is the unlikely side of one comparison. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 #include "ir/pages.h"
 #include "rt/gpu/gpu.h"
 
@@ -71,13 +71,14 @@ gen_tape_end(gen *g, const ir_op *op)
     LLVMBuildStore(g->b, gen_get(g, op->args[0]), own_cursor(g));
 }
 
-/* GPUs do in two steps what has 64 bits */
+/* GPUs do in two steps what has 64 bits, and LLVM would make 64 bits of a test of the lower 32 */
 static LLVMValueRef
 place_in_page(gen *g, LLVMValueRef cursor)
 {
     LLVMTypeRef type = g->options->simt ? g->i32 : g->i64;
     LLVMValueRef bits = LLVMBuildPtrToInt(g->b, cursor, g->i64, ""), most = gen_i64(g, page_bytes(g) - 1);
-    return LLVMBuildAnd(g->b, LLVMBuildIntCast2(g->b, bits, type, false, ""), LLVMBuildIntCast2(g->b, most, type, false, ""), "");
+    LLVMValueRef low = gen_for_nvidia(g) ? gen_low_half(g, bits) : LLVMBuildIntCast2(g->b, bits, type, false, "");
+    return LLVMBuildAnd(g->b, low, LLVMBuildIntCast2(g->b, most, type, false, ""), "");
 }
 
 static LLVMValueRef
