@@ -1,6 +1,6 @@
 /* Quotients and roots of f32 are rounded correctly, several in straight code too: they have a fast way there on GPUs.
  * Operands of all kinds, pairs whose quotients come near the middle of two neighbours, and on a GPU, or with the argument
- * `all`, each significand. SPDX-License-Identifier: Apache-2.0 */
+ * `all`, each significand. Functions with such a way are the interpreter's. SPDX-License-Identifier: Apache-2.0 */
 #include "retrograd/retrograd.h"
 
 #include "base/base.h"
@@ -24,6 +24,17 @@ static const char source[] =
     "    %h: f32 = mul %a, %half  %c: f32 = sub %a, %b\n"
     "    %q: f32 = div %h, %b  %r8: f32 = zero_guard %a, %q  %k: f32 = add %a, %one  %p: f32 = div %k, %b  %r9: f32 = zero_guard %c, %p  %r10: f32 = div %c, %b\n"
     "    store %r[%8, %i], %r8  store %r[%9, %i], %r9  store %r[%10, %i], %r10\n"
+    "    yield\n"
+    "  }\n"
+    "  yield\n"
+    "}\n"
+    "kernel @functions(%n: i64, %x: buf<f32,1>, %r: buf<f32,2>) {\n"
+    "  %0: i64 = const 0  %1: i64 = const 1  %2: i64 = const 2  %3: i64 = const 3  %4: i64 = const 4\n"
+    "  parallel (%i: i64) = (%0) to (%n) {\n"
+    "    %a: f32 = load %x[%i]\n"
+    "    %r0: f32 = tanh %a  %r1: f32 = sinh %r0  store %r[%0, %i], %r0  store %r[%1, %i], %r1\n"
+    "    %r2: f32 = cosh %a  %r3: f32 = sinh %a  store %r[%2, %i], %r2  store %r[%3, %i], %r3\n"
+    "    %q: f32 = abs %a  %r4: f32 = log %q  %r5: f32 = log2 %r2  %r6: f32 = add %r4, %r5  store %r[%4, %i], %r6\n"
     "    yield\n"
     "  }\n"
     "  yield\n"
@@ -172,6 +183,55 @@ try_edges(setup *s)
                 try_pair(s, random_float(i + j), random_float(j));
 }
 
+/* -- functions ------------------------------------------------------------------------------------------------- */
+
+enum { FUNCTIONS = 5 };
+
+static void
+run_functions(const char *device, const float x[BATCH], float found[FUNCTIONS * BATCH])
+{
+    rg_context *context;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_args *args;
+    rg_array *in, *out;
+    must(devices_open(&(rg_context_desc){.device = rg_str_of(device)}, &context));
+    must(rg_module_from_ir(context, rg_str_of(source), NULL, &module));
+    must(rg_module_get_kernel(module, RG_STR("functions"), &kernel));
+    must(rg_args_create(kernel, &args));
+    must(rg_array_create(context, &(rg_array_desc){.dtype = RG_F32, .rank = 1, .shape = {BATCH}}, &in));
+    must(rg_array_create(context, &(rg_array_desc){.dtype = RG_F32, .rank = 2, .shape = {FUNCTIONS, BATCH}}, &out));
+    must(rg_args_set_int(args, RG_STR("n"), BATCH));
+    must(rg_args_set_array(args, RG_STR("x"), in));
+    must(rg_args_set_array(args, RG_STR("r"), out));
+    must(rg_array_write(in, RG_PRIMAL, x, BATCH * sizeof(float)));
+    must(rg_launch(kernel, args));
+    must(rg_array_read(out, RG_PRIMAL, found, FUNCTIONS * BATCH * sizeof(float)));
+    rg_array_destroy(in);
+    rg_array_destroy(out);
+    rg_args_destroy(args);
+    rg_module_destroy(module);
+    rg_context_destroy(context);
+}
+
+static uint64_t
+test_functions(const char *device)
+{
+    static float x[BATCH], expected[FUNCTIONS * BATCH], found[FUNCTIONS * BATCH];
+    uint64_t failed = 0;
+    for (uint32_t i = 0; i < BATCH; i++)
+        x[i] = i % 4 ? random_float((int)(random_bits() % 24) - 16) : of_bits(random_bits());
+    x[0] = 0, x[1] = -0.0f, x[2] = INFINITY, x[3] = -INFINITY, x[4] = NAN, x[5] = 0x1p-149f;
+    run_functions("interp", x, expected);
+    run_functions(device, x, found);
+    for (uint32_t i = 0; i < FUNCTIONS * BATCH; i++)
+        if (!same(found[i], expected[i]) && failed++ < 10)
+            printf("function %u of %a: %a, expected %a\n", i / BATCH, (double)x[i % BATCH], (double)found[i], (double)expected[i]);
+    return failed;
+}
+
+/* -- quotients and roots ------------------------------------------------------------------------------------------ */
+
 static float
 scaled(uint32_t significand)
 {
@@ -229,7 +289,7 @@ main(int argc, char **argv)
     try_significands(&s, all ? 0 : random_bits() % 2048, all ? 1 : 2048);
     flush(&s);
     printf("rounded: %llu results on %s, %llu wrong\n", (unsigned long long)s.tried, device, (unsigned long long)s.failed);
-    uint64_t failed = s.failed;
+    uint64_t failed = s.failed + test_functions(device);
     tear_down(&s);
     return failed != 0;
 }

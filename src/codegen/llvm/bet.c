@@ -30,21 +30,33 @@ is_sine(const ir_op *op)
     return op->code == RG_OP_SIN || op->code == RG_OP_COS || op->code == RG_OP_TAN;
 }
 
-/* logarithms: whether it is of a normal number */
-static bool
-is_logarithm(const ir_op *op)
+/* Functions whose slow path is a branch, or of f32 alone a quotient's. */
+static const struct {
+    rg_op op;
+    const char *name;
+    bool of_f32;
+} functions[] = {
+    {RG_OP_SIN, "sin", false}, {RG_OP_COS, "cos", false},   {RG_OP_COS, "sincos", false},  {RG_OP_TAN, "tan", false},
+    {RG_OP_LOG, "log", false}, {RG_OP_LOG2, "log2", false}, {RG_OP_LOG10, "log10", false},
+    {RG_OP_SINH, "sinh", true}, {RG_OP_COSH, "cosh", true}, {RG_OP_TANH, "tanh", true},
+};
+
+bool
+gen_bets_on(const gen *g, const char *name, bool is_f32)
 {
-    return op->code == RG_OP_LOG || op->code == RG_OP_LOG2 || op->code == RG_OP_LOG10;
+    for (size_t i = 0; g->bet && i < countof(functions); i++)
+        if (strcmp(name, functions[i].name) == 0)
+            return is_f32 || !functions[i].of_f32;
+    return false;
 }
 
-/* the platform's functions ask for themselves */
-bool
-gen_bets_on(const gen *g, const char *name)
+/* the platform's ask for themselves */
+static bool
+is_asking_function(const gen *g, const ir_op *op)
 {
-    static const char *const names[] = {"sin", "cos", "sincos", "tan", "log", "log2", "log10"};
-    for (size_t i = 0; g->bet && i < countof(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
+    for (size_t i = 0; !g->native_math && i < countof(functions); i++)
+        if (functions[i].op == op->code)
+            return !functions[i].of_f32 || op->results[0]->type.dtype == RG_F32;
     return false;
 }
 
@@ -59,8 +71,8 @@ is_quotient(const ir_op *op)
 static bool
 asks(const gen *g, const ir_op *op)
 {
-    if (is_sine(op) || is_logarithm(op))
-        return !g->native_math;
+    if (is_asking_function(g, op))
+        return true;
     bool is_rounded = is_quotient(op) || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT;
     return is_rounded && op->results[0]->type.dtype == RG_F32;
 }

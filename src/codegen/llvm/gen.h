@@ -415,7 +415,7 @@ LLVMValueRef *gen_yielded(gen *g, const ir_region *r, uint32_t n); /* operands o
 /* Generates op, or what begins with it; returns the last op that it generated. *look: before it nothing begins; a
  * region's first op at first, and never one that others generate. */
 const ir_op *gen_straight(gen *g, const ir_op *op, const ir_op **look);
-bool gen_bets_on(const gen *g, const char *name);
+bool gen_bets_on(const gen *g, const char *name, bool is_f32);
 void gen_bet_if(gen *g, const ir_op *op);
 
 /* rounded.c: of f32, within a bet */
