@@ -65,18 +65,34 @@ settle_pages(rt_gpu_launch *launch, uint32_t limit, uint64_t bytes, int32_t free
     launch->top = launch->now_top = frees && top > before ? before : top;
 }
 
+static uint32_t
+queues_hold(const rt_gpu_launch *launch, uint32_t shared)
+{
+    uint32_t some = 0;
+    for (uint32_t q = 0; q < RT_GPU_QUEUES; q++)
+        some |= launch->queues[q].given < rt_gpu_queue_length(q, shared);
+    return some;
+}
+
+static void
+clear_queues(rt_gpu_launch *launch)
+{
+    for (uint32_t q = 0; q < RT_GPU_QUEUES; q++)
+        launch->queues[q].given = 0;
+}
+
 /* what is left to run, once it is known whether there was a fault */
 static void
 settle_pieces(rt_gpu_launch *launch, uint32_t fault, uint32_t shared)
 {
-    uint32_t asked = launch->head, noted = launch->now_tail, tail = launch->tail, given = launch->given;
+    uint32_t asked = launch->head, noted = launch->now_tail, tail = launch->tail;
     uint32_t head = asked > noted ? noted : asked; /* some asked in vain */
-    given = given > shared ? shared : given;
-    uint32_t left = !fault && (head < tail || given < shared);
+    uint32_t left = !fault && (head < tail || queues_hold(launch, shared));
     launch->now_left = left;
     launch->head = launch->now_head = left ? head : 0;
     launch->tail = launch->now_tail = left ? tail : 0;
-    launch->given = left ? given : 0;
+    if (shared && !left)
+        clear_queues(launch);
 }
 
 /* By one thread, while all others wait: what all have to see alike. Whether nothing follows in this launch. What is read
@@ -115,12 +131,13 @@ report(rt_gpu_launch *launch, rt_gpu_report *to)
 static void
 clean(rt_gpu_launch *launch)
 {
-    launch->top = launch->head = launch->tail = launch->given = launch->now_left = 0;
+    launch->top = launch->head = launch->tail = launch->now_left = 0;
     launch->now_top = launch->now_head = launch->now_tail = launch->now_fault = 0;
     launch->fault = launch->most = launch->arrived = launch->left = 0;
     launch->place = 0;
     launch->needed = launch->limit = 0;
     launch->taped = launch->depths = 0;
+    clear_queues(launch);
 }
 
 /* Takes no thread's record, which else would have to be in memory. */

@@ -66,6 +66,12 @@ rt_gpu_page_limit(const rt_gpu_worker *worker)
     uint64_t room = launch->pages - heap, most = launch->tape_pages > own ? launch->tape_pages - own : 0;
     return (uint32_t)(room < most ? room : most);
 }
+/* Of `shared` pieces behind all rows: how many are in that queue. They go round. */
+static inline uint32_t
+rt_gpu_queue_length(uint32_t queue, uint32_t shared)
+{
+    return (shared + RT_GPU_QUEUES - 1 - queue) / RT_GPU_QUEUES;
+}
 /* Zeroes, or copies, with all threads of the grid; both aligned to 16. */
 void rt_gpu_grid_zero(char *to, uint64_t bytes);
 

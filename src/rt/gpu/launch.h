@@ -33,7 +33,11 @@ typedef struct rt_gpu_prints {
 } rt_gpu_prints;
 
 /* Partial results of warps: RT_GPU_CELLS numbers for each warp, twice; what needs more takes it from the pool. */
-enum { RT_GPU_CELLS = 8 };
+enum { RT_GPU_CELLS = 8, RT_GPU_QUEUES = 8 };
+
+typedef struct rt_gpu_queue {
+    _Alignas(128) uint32_t given; /* of its pieces; more than there are if some were asked for in vain */
+} rt_gpu_queue;
 
 struct rt_gpu_launch {
     char *pool; /* aligned to a page */
@@ -51,7 +55,7 @@ struct rt_gpu_launch {
     _Alignas(128) uint32_t fault; /* not 0: who met it fills the three behind it */
     uint32_t place;
     uint64_t needed, limit;
-    _Alignas(128) uint32_t given;      /* of the pieces behind all rows */
+    rt_gpu_queue queues[RT_GPU_QUEUES]; /* of the pieces behind all rows */
     _Alignas(128) uint32_t head, tail; /* of `again` */
     uint64_t taped;                    /* bytes and pages that recording tasks have left with their warps */
     uint64_t depths;

@@ -2,8 +2,8 @@
  *
  *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
  *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn. What stands behind all
- *                rows, half of them, goes to whoever asks first. (A counter of the whole grid for all pieces would be what all
- *                warps wait for: 1 ns each on an H200.)
+ *                rows, half of them, is in a few queues and goes to whoever asks first. (A counter of the whole grid is what all
+ *                warps wait for: 1 ns each on an H200, 5 where threads add to memory.)
  *   kept tapes   plain; the task that rewinds runs them last to first
  *   repeated     balanced; a warp that finds no page notes its piece and what is left of its block's row, and stops.
  *                When all have come together all pages go back, and an eighth of the warps runs what is noted, and what
@@ -21,7 +21,7 @@ enum {
     PIECES = 30, /* log2 of how many there are at most; a block's counter beyond it: its row is at its end */
     LOOKS = 16   /* a fault ends a task no later than so many pieces of each block after it */
 };
-static const uint32_t ALL_GIVEN = 1u << 31; /* a block's counter from there on: so are those behind the rows */
+static const uint32_t ALL_GIVEN = 1u << 31; /* a block's counter from there on: so are those behind the rows, or a fault ended all */
 
 static inline int32_t
 smaller(int32_t a, int32_t b)
@@ -150,7 +150,7 @@ next_in_row(const rt_gpu_launch *launch, uint32_t counter)
     if (rt_warp_lane() == 0) {
         i = rt_block_add32(counter, 1);
         if (i % LOOKS == LOOKS - 1 && i < ALL_GIVEN && rt_grid_load32(&launch->fault))
-            i = 1u << PIECES;
+            i = ALL_GIVEN;
     }
     return rt_warp_take32(i, 0);
 }
@@ -163,32 +163,51 @@ rest_of_row(uint32_t counter, int32_t rows)
     return piece_in_row(rt_warp_take32(i, 0), rows);
 }
 
-/* ... and of those behind the rows. */
+/* The next of a queue, one of those that hold what is behind the rows. */
+static inline int32_t
+next_in_queue(rt_gpu_launch *launch, uint32_t queue, int32_t rows, int32_t pieces)
+{
+    uint32_t i = rt_warp_lane() == 0 ? rt_grid_add32(&launch->queues[queue].given, 1) : 0;
+    i = rt_warp_take32(i, 0);
+    return i < rt_gpu_queue_length(queue, (uint32_t)(pieces - rows)) ? rows + (int32_t)(i * RT_GPU_QUEUES + queue) : -1;
+}
+
+/* ... of one that is not empty, if any */
+static RT_SLOW int32_t
+next_of_others(rt_gpu_launch *launch, uint32_t queue, int32_t rows, int32_t pieces)
+{
+    uint32_t lane = rt_warp_lane(), other = (queue + lane) % RT_GPU_QUEUES;
+    int32_t piece = -1;
+    while (piece < 0) {
+        uint32_t given = rt_grid_load32(&launch->queues[other].given);
+        uint32_t some = rt_warp_ballot(given < rt_gpu_queue_length(other, (uint32_t)(pieces - rows)));
+        if (!some || rt_warp_take32(rt_grid_load32(&launch->fault), 0))
+            return -1;
+        piece = next_in_queue(launch, (queue + (uint32_t)__builtin_ctz(some)) % RT_GPU_QUEUES, rows, pieces);
+    }
+    return piece;
+}
+
+/* Of those behind the rows: of the block's queue, then of others. (One queue for all is what all wait for: up to 5 ns for each
+ * that asks, where threads add to memory.) */
 static inline int32_t
 next_of_all(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
 {
-    uint32_t i = 0;
-    if (rt_warp_lane() == 0) {
-        uint32_t fault = rt_grid_load32(&launch->fault); /* both are on their way at once */
-        i = rt_grid_add32(&launch->given, 1);
-        i = fault ? 1u << PIECES : i;
-    }
-    i = rt_warp_take32(i, 0);
-    return i < (uint32_t)(pieces - rows) ? rows + (int32_t)i : -1;
+    uint32_t queue = rt_grid_block() % RT_GPU_QUEUES;
+    int32_t piece = next_in_queue(launch, queue, rows, pieces);
+    return piece >= 0 ? piece : next_of_others(launch, queue, rows, pieces);
 }
 
-/* Of a task that balances; few warps have no rows. Of a block's warps one asks in vain for what is behind all rows. */
+/* Of a task that balances; few warps have no rows, but look for faults there. Of a block's warps one asks in vain for what is behind all rows. */
 static inline int32_t
 next_balanced(const rt_gpu_task *task, int32_t flags)
 {
-    uint32_t i = 0;
-    int32_t piece = -1;
+    uint32_t i;
+    int32_t piece;
     if ((flags & RT_GPU_ONCE) && (int32_t)rt_grid_warp() >= task->slots)
         return -1;
-    if (task->rows > 0) {
-        i = next_in_row(task->launch, task->counter);
-        piece = piece_in_row(i, task->rows);
-    }
+    i = next_in_row(task->launch, task->counter);
+    piece = piece_in_row(i, task->rows);
     if (piece >= 0 || task->rows >= task->pieces || i >= ALL_GIVEN)
         return piece;
     piece = next_of_all(task->launch, task->rows, task->pieces);
