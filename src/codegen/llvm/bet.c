@@ -11,7 +11,7 @@
  * What stands between is arithmetic, and loads that do not depend on it: wrong numbers do no harm. */
 #include "codegen/llvm/gen.h"
 
-enum { FEWEST = 2, OPS_FOR_EACH = 16, DEPTH = 6 };
+enum { FEWEST = 2, OPS_FOR_EACH = 16, DEPTH = 6, LONGEST = 1024 /* ops: all of them are compiled twice */ };
 
 typedef struct stretch {
     const ir_op *first, *last; /* that ask; NULL: there is none */
@@ -145,7 +145,7 @@ static stretch
 find(const gen *g, const ir_op *first)
 {
     stretch s = {.end = first};
-    for (; s.end && s.end->code != RG_OP_YIELD && is_sure(s.end, first); s.end = s.end->next)
+    for (; s.end && s.end->code != RG_OP_YIELD && s.ops < LONGEST && is_sure(s.end, first); s.end = s.end->next)
         add_op(g, &s, s.end);
     return s;
 }
