@@ -123,6 +123,27 @@ leave_if_alone(lanes *l, leaving *a, const ir_op *exit)
     leave_if(l, a, alone, a->kept, exit);
 }
 
+/* stops at what has a slow path for some numbers */
+static bool
+is_quick(ir_op *op, void *user)
+{
+    (void)user;
+    bool divides = op->code == RG_OP_DIV || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT;
+    return !(divides && ir_is_float((rg_dtype)op->results[0]->type.dtype)) && !(ir_ops[op->code].flags & IR_FUNCTION);
+}
+
+/* Whether a little arithmetic behind this exit there is another one, at which the group may ask whether all have left. */
+static bool
+asks_soon(lanes *l, const leaving *a, const ir_op *exit)
+{
+    enum { LITTLE = 6 };
+    const ir_op *op = exit->next;
+    for (unsigned n = 0; n < LITTLE && op->code != RG_OP_EXIT_IF; n++, op = op->next)
+        if ((op->code != RG_OP_CONST && ir_ops[op->code].form == IR_OTHER) || !is_quick((ir_op *)op, NULL))
+            return false;
+    return l->fn->module->simt && op->code == RG_OP_EXIT_IF && !leaves_together(l, a, op);
+}
+
 /* at an exit that is the same for all */
 static void
 leave_together(lanes *l, leaving *a, const ir_op *exit)
@@ -147,15 +168,6 @@ array_at(lanes *l, const leaving *a, const ir_op *exit, uint32_t k)
                 now = v;
         }
     return lanes_operand(l, (ir_value *)now);
-}
-
-/* stops at what has a slow path for some numbers */
-static bool
-is_quick(ir_op *op, void *user)
-{
-    (void)user;
-    bool divides = op->code == RG_OP_DIV || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT;
-    return !(divides && ir_is_float((rg_dtype)op->results[0]->type.dtype)) && !(ir_ops[op->code].flags & IR_FUNCTION);
 }
 
 /* Threads that have left a loop go on with the numbers that they had: on a GPU what iterations without them would make of
@@ -209,7 +221,8 @@ rest_of_iteration(lanes *l, leaving *a, const ir_op *from, ir_value **next)
         }
         take_leave(l, a, op);
         if (!a->partial) {
-            leave_if_alone(l, a, op);
+            if (!asks_soon(l, a, op))
+                leave_if_alone(l, a, op);
             continue;
         }
         ir_op *left = lanes_op(l, RG_OP_IF, 1, (ir_value *[]){lanes_any(l, a->alive)}, 2);
