@@ -346,12 +346,13 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
 
-/* Whether the grid waits for the task: it need not where nothing follows, and no cells are to be added up. */
+/* Whether the grid waits for the task: it need not where nothing follows, and no cells are to be added up. Before pieces
+ * are run again it waits in any case. */
 static LLVMValueRef
 waits(gen *g, const ir_op *op, const gen_task *task)
 {
     bool last = is_last(op);
-    g->gpu->waits |= !last || task->nprivate;
+    g->gpu->waits |= !last || task->nprivate || page_flags(op) == RT_GPU_REPEATS;
     if (!last || !task->nprivate)
         return gen_i32(g, !last);
     return LLVMBuildZExt(g->b, LLVMBuildIsNotNull(g->b, task->row, ""), g->i32, "");
