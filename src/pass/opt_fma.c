@@ -5,13 +5,6 @@
  *                       %s = sub %p, %z         ->   %s = fma %x, %y, (neg %z)
  *                       %s = sub %z, %p         ->   %s = fma (neg %x), %y, %z
  *
- * A multiple of a value by a constant that only sums and products use stays for the others where one of them adds a constant:
- *
- *   %p = mul %x, 0.1    %s = sub 1, %p          ->   %p = mul %x, 0.1    %s = fma %x, -0.1, 1
- *   %t = fma %s, %x, %p                              %t = fma %s, %x, %p
- *
- * That is no operation less, but %s need not wait for %p. (What a comparison has seen of %p is what a difference goes on with.)
- *
  * It changes roundings, so it stands where arithmetic is decided: once before differentiation and
  * once for adjoint code. What one run has seen is decided and copies of it stay so: a sum that was
  * left alone (its product had two uses) is not contracted in a replay where one of them is gone.
@@ -22,7 +15,6 @@
 typedef struct contraction {
     edit edit;
     const uint32_t *uses; /* at the start */
-    uint32_t *in_sums;    /* of these, by sums and products */
     uint32_t known;       /* ids it covers */
 } contraction;
 
@@ -34,18 +26,6 @@ product(const contraction *c, const ir_op *op, uint32_t k)
     if (!mul || mul->code != RG_OP_MUL || mul->parent != op->parent || v->id >= c->known)
         return NULL;
     return c->uses[v->id] == 1 ? mul : NULL;
-}
-
-/* ... a multiple by a constant, to which a constant is added, and which other arithmetic uses, too */
-static bool
-is_beside(const contraction *c, const ir_op *op, uint32_t k)
-{
-    const ir_value *v = op->args[k];
-    const ir_op *mul = v->def;
-    if (!mul || mul->code != RG_OP_MUL || mul->parent != op->parent || v->id >= c->known || op->fast)
-        return false;
-    bool multiple = ir_is_const(mul->args[0], NULL) != ir_is_const(mul->args[1], NULL);
-    return multiple && ir_is_const(op->args[1 - k], NULL) && c->in_sums[v->id] == c->uses[v->id];
 }
 
 static void
@@ -60,8 +40,7 @@ contract(contraction *c, ir_op *op, uint32_t k)
         x = edit_scalar(&c->edit, op, RG_OP_NEG, type, x, NULL, NULL);
     edit_replace(&c->edit, op->results[0], edit_scalar(&c->edit, op, RG_OP_FMA, type, x, y, z));
     ir_remove(op);
-    if (c->uses[mul->results[0]->id] == 1)
-        ir_remove(mul);
+    ir_remove(mul);
 }
 
 /* A sum whose terms are added in any order is found by its addition; its product may be contracted later. */
@@ -88,9 +67,9 @@ fma_region(contraction *c, ir_region *r)
             continue;
         if (op->fast)
             leave_to_backend(c, op);
-        else if (product(c, op, 0) || is_beside(c, op, 0))
+        else if (product(c, op, 0))
             contract(c, op, 0);
-        else if (product(c, op, 1) || is_beside(c, op, 1))
+        else if (product(c, op, 1))
             contract(c, op, 1);
     }
 }
@@ -102,16 +81,6 @@ decide(ir_op *op, void *user)
     return true;
 }
 
-static bool
-count_in_sums(ir_op *op, void *user)
-{
-    contraction *c = user;
-    bool sum = op->code == RG_OP_ADD || op->code == RG_OP_SUB || op->code == RG_OP_MUL || op->code == RG_OP_FMA;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        c->in_sums[op->args[i]->id] += sum;
-    return true;
-}
-
 bool
 opt_fma(ir_module *m)
 {
@@ -120,8 +89,6 @@ opt_fma(ir_module *m)
         contraction c = {.known = fn->next_id};
         edit_start(&c.edit, fn);
         c.uses = edit_count_uses(c.edit.scratch, fn);
-        c.in_sums = arena_new_n(c.edit.scratch, uint32_t, fn->next_id + 1);
-        ir_walk(fn->body, count_in_sums, &c);
         fma_region(&c, fn->body);
         ir_walk(fn->body, decide, NULL);
         changed |= edit_finish(&c.edit);

@@ -1,8 +1,8 @@
 /* The slope of a polynomial of second degree is one multiple of the state and a constant, however it is written.
  * SPDX-License-Identifier: Apache-2.0 */
 // frames vjp: f64
-// count vjp plan fma 3
-// count vjp plan sub 0
+// count vjp plan fma 2
+// count vjp plan sub 1
 void
 parabola(int n, int steps, const double x[n], double y[n])
 {
