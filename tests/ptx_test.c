@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused, flushed or approximate
- * that the IR did not decide (but for what quotients and roots begin with), arrays are read as global memory. With --ptxas
+ * that the IR did not decide (but for what quotients and roots begin with), arrays are read as global memory, numbers are
+ * aligned. With --ptxas
  * every Nth is assembled, which may find it wrong; its registers and spills go to the output with --times, as do
  * milliseconds. --wants: gradients in the files behind it have this text in them. */
 #include "codegen/llvm/ll.h"
@@ -77,6 +78,18 @@ has_rough(const char *text, const char *word)
     return false;
 }
 
+/* Numbers of 8 bytes in a thread's own memory are as far from one another as they are aligned; the assembler does not look. */
+static bool
+is_aligned(const char *text)
+{
+    for (const char *at = text; (at = strstr(at, ".local.b64")); at++) {
+        size_t line = strcspn(at, "\n"), plus = strcspn(at, "+");
+        if (plus < line && strtol(at + plus + 1, NULL, 10) % 8)
+            return false;
+    }
+    return true;
+}
+
 static void
 check_text(const setting *s, const ir_fn *fn, const char *what, const char *text, tally *t)
 {
@@ -93,6 +106,8 @@ check_text(const setting *s, const ir_fn *fn, const char *what, const char *text
             fail(t, what, rough[i]);
     if (!ir_walk(fn->body, touches_arrays, NULL) && !strstr(text, "ld.global") && !strstr(text, "st.global"))
         fail(t, what, "arrays are not known to be in global memory");
+    if (!is_aligned(text))
+        fail(t, what, "a number in local memory is not aligned");
     if (!strstr(text, ".visible .entry kernel("))
         fail(t, what, "no entry");
 }

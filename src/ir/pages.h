@@ -15,7 +15,7 @@ typedef struct ir_page_use {
 /* Of a tape_begin: whether each thread of a GPU has its frames in memory of its own, so that there are no pages to ask for. Its
  * multiprocessor's cache holds that until it is read again, where what goes to a page is written to memory. */
 typedef struct ir_own_tape {
-    uint32_t bytes, unit; /* at most; frames are multiples of unit, which is the size of the largest field */
+    uint32_t bytes, unit; /* at most; each field takes unit, the size of the largest */
 } ir_own_tape;
 bool ir_tape_is_own(const ir_op *begin, ir_own_tape *own);
 bool ir_takes_pages(const ir_op *op);

@@ -56,7 +56,7 @@ typedef struct scope {
     LLVMBasicBlockRef leave;
     LLVMBasicBlockRef changed; /* behind the kernel level's last change of memory */
     bool single;
-    uint32_t own_unit; /* a thread's frames lie in its own memory and are multiples of this; 0: they lie on pages */
+    uint32_t own_unit; /* bytes of a field of a thread's frames in its own memory; 0: they lie on pages */
     const ir_op **accesses;
     uint32_t naccesses;
     bool *again;
@@ -277,8 +277,8 @@ gen_some gen_push_begin(gen *g, const ir_op *op); /* what opens around stores; .
 void gen_push_own(gen *g, const ir_value *v, LLVMValueRef to);
 void gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from);
 void gen_own_frames_begin(gen *g, const ir_op *op, uint32_t bytes, uint32_t unit);
-void gen_push_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor, const uint32_t *offsets, uint32_t size);
-void gen_pop_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor, const uint32_t *offsets, uint32_t size);
+void gen_push_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor);
+void gen_pop_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor);
 /* between a thread's own slot and its place in a frame; push: from the slot */
 void gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValueRef frame, bool push);
 

@@ -149,8 +149,8 @@ gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from)
 }
 
 /* -- frames in a thread's own memory ----------------------------------------------------------------------
- * Where all that a thread records is known to be little (ir_tape_is_own). A field of a frame is one number then, at the place
- * that it would have in a warp's frame, divided by RT_WARP. */
+ * Where all that a thread records is known to be little (ir_tape_is_own). A frame's fields follow one another in their order,
+ * each as large as the largest of all: a GPU reads no number that is not aligned. */
 
 void
 gen_own_frames_begin(gen *g, const ir_op *op, uint32_t bytes, uint32_t unit)
@@ -162,37 +162,32 @@ gen_own_frames_begin(gen *g, const ir_op *op, uint32_t bytes, uint32_t unit)
 }
 
 static LLVMValueRef
-own_place(gen *g, LLVMValueRef cursor, int64_t bytes)
+own_place(gen *g, LLVMValueRef cursor, int64_t fields)
 {
-    LLVMValueRef by = gen_i64(g, bytes);
+    LLVMValueRef by = gen_i64(g, fields * g->s->own_unit);
     return LLVMBuildInBoundsGEP2(g->b, g->i8, cursor, &by, 1, "");
 }
 
-static int64_t
-own_bytes(const gen *g, uint32_t size)
-{
-    uint32_t unit = g->s->own_unit;
-    return (size / RT_WARP + unit - 1) / unit * unit;
-}
-
 void
-gen_push_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor, const uint32_t *offsets, uint32_t size)
+gen_push_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor)
 {
-    for (uint32_t i = 1; i < op->nargs; i++) {
-        LLVMValueRef value = gen_to_memory(g, (rg_dtype)op->args[i]->type.dtype, gen_get(g, op->args[i]));
-        LLVMBuildStore(g->b, value, own_place(g, cursor, offsets[i - 1] / RT_WARP));
+    uint32_t n = op->nargs - 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_value *v = op->args[1 + i];
+        LLVMBuildStore(g->b, gen_to_memory(g, (rg_dtype)v->type.dtype, gen_get(g, v)), own_place(g, cursor, i));
     }
-    gen_set(g, op->results[0], own_place(g, cursor, own_bytes(g, size)));
+    gen_set(g, op->results[0], own_place(g, cursor, n));
 }
 
 void
-gen_pop_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor, const uint32_t *offsets, uint32_t size)
+gen_pop_own_frame(gen *g, const ir_op *op, LLVMValueRef cursor)
 {
-    cursor = own_place(g, cursor, -own_bytes(g, size));
-    for (uint32_t i = 1; i < op->nresults; i++) {
-        rg_dtype d = (rg_dtype)op->results[i]->type.dtype;
-        LLVMValueRef field = LLVMBuildLoad2(g->b, gen_memory_type(g, d), own_place(g, cursor, offsets[i - 1] / RT_WARP), "");
-        gen_set(g, op->results[i], gen_from_memory(g, d, field));
+    uint32_t n = op->nresults - 1;
+    cursor = own_place(g, cursor, -(int64_t)n);
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_value *v = op->results[1 + i];
+        LLVMValueRef field = LLVMBuildLoad2(g->b, gen_memory_type(g, (rg_dtype)v->type.dtype), own_place(g, cursor, i), "");
+        gen_set(g, v, gen_from_memory(g, (rg_dtype)v->type.dtype, field));
     }
     gen_set(g, op->results[0], cursor);
 }

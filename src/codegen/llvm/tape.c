@@ -270,7 +270,7 @@ gen_tape_push(gen *g, const ir_op *op)
     assert(size <= RT_FRAME_MAX);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (g->s->own_unit) {
-        gen_push_own_frame(g, op, cursor, offsets, size);
+        gen_push_own_frame(g, op, cursor);
         return;
     }
     if (!op->decided)
@@ -304,7 +304,7 @@ gen_tape_pop(gen *g, const ir_op *op)
     uint32_t size = ir_frame_layout(op->results + 1, n, offsets);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (g->s->own_unit) {
-        gen_pop_own_frame(g, op, cursor, offsets, size);
+        gen_pop_own_frame(g, op, cursor);
         return;
     }
     if (g->options->simt && !g->s->task)
