@@ -22,13 +22,12 @@ fits(range r, rg_dtype d)
     return r.min >= type.min && r.max <= type.max;
 }
 
-/* what v was before casts to as many bits or more */
+/* what v was before casts to types that have all its numbers from 0 on */
 static const ir_value *
 without_casts(const ir_value *v)
 {
-    while (v->def && v->def->code == RG_OP_CAST && !ir_is_float((rg_dtype)v->def->args[0]->type.dtype) &&
-           v->def->args[0]->type.dtype != RG_BOOL &&
-           ir_bits((rg_dtype)v->def->args[0]->type.dtype) <= ir_bits((rg_dtype)v->type.dtype))
+    while (v->def && v->def->code == RG_OP_CAST && ir_is_int((rg_dtype)v->def->args[0]->type.dtype) &&
+           range_of_type((rg_dtype)v->def->args[0]->type.dtype).max <= range_of_type((rg_dtype)v->type.dtype).max)
         v = v->def->args[0];
     return v;
 }
