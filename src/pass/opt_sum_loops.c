@@ -117,18 +117,21 @@ can_be_counted(const ir_op *loop)
     return d == RG_I64 || (d == RG_I32 && ir_is_const(loop->args[step < 0], &bits) && (int64_t)ir_wrap(d, bits) >= -1);
 }
 
-/* how many times n iterations it has */
+/* How many times n iterations it has. From INT32_MAX down to 0 there are 2^31, a number without a sign. */
 static ir_value *
 whole_runs(edit *e, ir_op *loop, uint32_t n)
 {
     bool down = loop->attr.step < 0;
     ir_value *lo = loop->args[down], *hi = loop->args[!down];
     ir_type type = lo->type;
-    ir_value *zero = edit_const(e, loop, type, 0), *shift = edit_const(e, loop, type, (uint64_t)__builtin_ctz(n));
+    ir_type counts = ir_scalar(type.dtype == RG_I64 ? RG_U64 : RG_U32);
+    ir_value *zero = edit_const(e, loop, type, 0), *shift = edit_const(e, loop, counts, (uint64_t)__builtin_ctz(n));
     ir_value *some = edit_scalar(e, loop, RG_OP_LT, ir_scalar(RG_BOOL), lo, hi, NULL);
     ir_value *count = edit_scalar(e, loop, RG_OP_SUB, type, hi, lo, NULL);
     count = edit_scalar(e, loop, RG_OP_SELECT, type, some, count, zero);
-    return edit_scalar(e, loop, RG_OP_SHR, type, count, shift, NULL);
+    count = edit_scalar(e, loop, RG_OP_CAST, counts, count, NULL, NULL);
+    count = edit_scalar(e, loop, RG_OP_SHR, counts, count, shift, NULL);
+    return edit_scalar(e, loop, RG_OP_CAST, type, count, NULL, NULL);
 }
 
 /* the index at which run number `run` begins */
