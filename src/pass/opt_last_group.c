@@ -20,7 +20,8 @@ enum { WORTH_IT = 32, FUNCTION = 24, CLOSURE = 16, CARRIED = 32 };
 typedef struct sweep {
     ir_fn *fn;
     const uint32_t *uses; /* by id, of the function as it was */
-    uint32_t *covered;    /* by id: uses by what moves */
+    uint32_t *covered;    /* by id: uses by what moves out of the loop at hand */
+    uint32_t nvalues;
     bool changed;
 } sweep;
 
@@ -145,6 +146,7 @@ mark_needless(sweep *s, const ir_op *loop, const bool *needless, ir_op **moved, 
     const ir_op *yield = ir_terminator(loop->regions[0]);
     bool loads = ir_walk(loop->regions[0], writes_nothing, NULL);
     uint32_t weight = 0;
+    memset(s->covered, 0, s->nvalues * sizeof(*s->covered));
     for (uint32_t k = 0; k < yield->nargs; k++)
         s->covered[yield->args[k]->id] += needless[k];
     for (ir_op *op = yield->prev; op && *n < most; op = op->prev) {
@@ -263,8 +265,8 @@ opt_last_group(ir_module *m)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        uint32_t *covered = mem_zalloc((fn->next_id + 1) * sizeof(*covered));
-        sweep s = {.fn = fn, .uses = edit_count_uses(m->arena, fn), .covered = covered};
+        uint32_t *covered = mem_alloc((fn->next_id + 1) * sizeof(*covered));
+        sweep s = {.fn = fn, .uses = edit_count_uses(m->arena, fn), .covered = covered, .nvalues = fn->next_id};
         see_region(&s, fn->body);
         mem_free(covered);
         changed |= s.changed;
