@@ -102,6 +102,7 @@ ad_affine(ir_fn *fn, ir_value *v)
     reading r = {.reverse = v->region};
     affine a = read_value(&r, v, DEPTH);
     ir_value *base = a.base ? in_reverse(a.base, v->def) : NULL;
+    a.slope = ir_bits_float(d, ir_float_bits(d, a.slope)), a.offset = ir_bits_float(d, ir_float_bits(d, a.offset));
     bool good = isfinite(a.slope) && isfinite(a.offset) && a.slope != 0 && a.base != v;
     if (!base || !good || r.ops < WORTH_IT)
         return v;
