@@ -154,7 +154,7 @@ count_until(counter *c, const ir_op *op, ir_known *index, span *out)
     for (span each;; add(out, each)) {
         if (leaves(c, body, &sure)) { /* what stands before the exit is done once more */
             bool known = count_region(c, body, &each);
-            add(out, each);
+            add(out, (span){each.most, each.most}); /* whatever comes behind it takes back */
             return known && out->most <= page_room(c);
         }
         if (!sure || !count_iteration(c, op, &each) || out->net + each.most > page_room(c) ||
