@@ -198,7 +198,8 @@ mark_level(search *s, piece *p)
     for (ir_op *op = p->first; op != p->end; op = op->next) {
         list_writes(s, op);
         s->n = 0;
-        bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD), wanted = load && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
+        bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD);
+        bool wanted = load && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
         if (!wanted || !may_overtake(s, op) || !find_needed(s, op, is_arithmetic))
             continue;
         for (uint32_t k = 0; k < s->n; k++)
