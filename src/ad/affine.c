@@ -6,8 +6,8 @@
  *                                  %f = add %m, 1.1
  *
  * What an adjoint is multiplied by is put together term by term; for a polynomial of second degree the terms are all of this
- * kind, and two operations, which become one, serve as well as any number of them. Constants are added in f64, so the
- * result is no further from the true number. */
+ * kind, and two operations, which become one, serve as well as any number of them. Constants are added in f64 and rounded
+ * once: the result is off by roundings of the product and the offset, which count where the two cancel, as in 3 (v - 1). */
 #include "ad/affine.h"
 
 #include <math.h>
