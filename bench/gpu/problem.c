@@ -188,6 +188,8 @@ make_messages(problem *p, double scale)
     p->gradient_bytes = 24.0 * nodes + 16.0 * taken;
 }
 
+/* Rays that pass close by have gradients up to 10^6, so a single one that ends at another step may change all adjoints' norm by
+ * several percent: with expf off by one in the last place, ray 336812 by 6.4e-2. At equal steps all agree with differences. */
 static void
 make_trace(problem *p, double scale)
 {

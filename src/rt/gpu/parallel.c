@@ -198,7 +198,8 @@ next_of_all(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
     return piece >= 0 ? piece : next_of_others(launch, queue, rows, pieces);
 }
 
-/* Of a task that balances; few warps have no rows, but look for faults there. Of a block's warps one asks in vain for what is behind all rows. */
+/* Of a task that balances; few warps have no rows, but look for faults there. Of a block's warps one asks in vain for what is
+ * behind all rows. */
 static inline int32_t
 next_balanced(const rt_gpu_task *task, int32_t flags)
 {
