@@ -79,6 +79,7 @@ parse_line(test_case *c, const char *at, const char *end, bool *found)
         c->skip_second = contains(rest, end, "second");
         c->skip_gcc = contains(rest, end, "gcc");
         c->skip_bits = contains(rest, end, "bits");
+        c->skip_directions = contains(rest, end, "directions");
     } else if (starts(at, end, "// tol:", &rest)) {
         c->tolerance = strtod(rest, NULL);
     }

@@ -7,8 +7,8 @@
  *     // grad: x=1,2,3       the adjoint after the reverse
  *     // split: refused      a split vjp must be refused; `any`: may be. Else it must equal
  * combined
- *     // skip: fd duality second gcc   checks that make no sense here; `bits`: sums over
- *                             threads have another order than the interpreter's or C's
+ *     // skip: fd duality second gcc directions   checks that make no sense here, or take minutes; `bits`: sums
+ *                             over threads have another order than the interpreter's or C's
  *     // tol: 1e-8           of expectations and gradients, instead of 1e-11
  *     // kernel: name        the kernel for the lines that follow, if it is not named like the file
  */
@@ -38,7 +38,7 @@ typedef struct test_case {
     unsigned count;
     case_value values[CASE_VALUES];
     case_split split;
-    bool skip_fd, skip_duality, skip_second, skip_gcc, skip_bits, has_seeds;
+    bool skip_fd, skip_duality, skip_second, skip_gcc, skip_bits, skip_directions, has_seeds;
     double tolerance;
 } test_case;
 

@@ -3,7 +3,7 @@
 // forward mode, all four ways: a gradient in a loop without a bound, differentiated in a loop without a bound.
 // args: n=1 start[1]=0 best[1][4]=0 landing[1]=0
 // expect: landing=3.199079002508199 best=0.2071918746486116,0.2071918746486116,0.2071918746486116,0.2071918746486116
-// skip: gcc fd second duality
+// skip: gcc fd second duality directions
 // tol: 1e-8
 #include <math.h>
 #include <retrograd/kernel.h>
