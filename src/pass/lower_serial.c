@@ -226,6 +226,10 @@ make_task(serial *s)
     ir_op *task = open_task(s), *behind = s->last->next;
     for (ir_op *op = s->first; op != behind; op = op->next)
         ir_op_clone(fn, op, map, task->regions[0]);
+    for (ir_op *op = s->first, *next; op != behind; op = next) {
+        next = op->next;
+        ir_remove(op);
+    }
     ir_op *yield = ir_op_new(fn, RG_OP_YIELD, 0, 0, task->loc);
     ir_append(task->regions[0], yield);
     for (size_t i = 0; i < s->out.n; i++) {
@@ -237,10 +241,6 @@ make_task(serial *s)
         uint8_t *reduce = arena_new_n(fn->module->arena, uint8_t, task->nresults);
         memset(reduce, RG_RMW_ADD, task->nresults);
         task->reduce = reduce;
-    }
-    for (ir_op *op = s->first, *next; op != behind; op = next) {
-        next = op->next;
-        ir_remove(op);
     }
     s->edit.changed = true;
 }
