@@ -1,8 +1,8 @@
 /* Loops that are reversed in groups: iterations left over in some thread, or in none. */
-// kernel: whole
+// kernel: whole_groups
 // args: n=5 steps[5]=64,0,32,96,64 x[5]=0.5,0.25,0.9,0.1,0.3 y[5]=0
 void
-whole(int n, const int steps[n], const double x[n], double y[n])
+whole_groups(int n, const int steps[n], const double x[n], double y[n])
 {
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
