@@ -64,7 +64,8 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_
         dense[i] = !fn->params[i].record;
         present[i] = (1u << RG_PLANE_COUNT) - 1;
     }
-    ll_options options = {.present = present, .contiguous = dense, .noalias = true, .simt = fn->module->simt, .cpu = gpu, .fast_math = fast};
+    ll_options options = {.present = present, .contiguous = dense, .noalias = true, .simt = fn->module->simt,
+                          .cpu = gpu, .fast_math = fast};
     str text = {0};
     int code = CLI_OK;
     if (ll_print(fn, &options, which, &text, diags))
