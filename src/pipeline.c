@@ -270,22 +270,19 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
         return fn;
     /* local arrays get a place in memory */
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, diags);
-    /* sums of lanes are formed faster where several are */
+    /* sums of lanes are formed faster where several are, and loads waited for */
     if (m->simt)
-        PASS_RUN(m, opt_sum_loops, IR_STAGE_SLOTS, diags);
-    /* a GPU's memory is slow to write what it is still reading */
-    if (m->simt && (reverse || calls))
+        PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, diags);
+    if (m->simt && (reverse || calls)) {
+        /* a GPU's memory is slow to write what it is still reading */
         PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, diags);
-    /* so that a chunk's iterations load all at once, */
-    if (m->simt && (reverse || calls))
+        /* so that a chunk's iterations load all at once; its last one is often run for nothing */
         PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, diags);
-    /* its last one is often run for nothing; */
-    if (m->simt && (reverse || calls))
         PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, diags);
-    /* seeds are there when the forward sweep ends; */
-    if (m->simt && (reverse || calls))
+        /* seeds are there when the forward sweep ends */
         PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, diags);
-    /* since a warp waits for all loads that have gone out as long as for one */
+    }
+    /* a warp waits for all loads that have gone out as long as for one */
     if (m->simt)
         PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, diags);
     seen(o, "arrays", m);

@@ -84,7 +84,7 @@ static const struct {
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
-    {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"opt_sum_loops", opt_sum_loops},
+    {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"opt_unroll_counted", opt_unroll_counted},
     {"opt_load_ahead", opt_load_ahead}, {"opt_last_group", opt_last_group}, {"opt_early_loads", opt_early_loads}, {"opt_unroll_chunks", opt_unroll_chunks},
     {"ad_plan", planned},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},

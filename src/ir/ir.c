@@ -249,6 +249,18 @@ ir_walk(ir_region *r, ir_visit *each, void *user)
 }
 
 bool
+ir_is_arithmetic(const ir_op *op)
+{
+    return ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_SPLAT;
+}
+
+bool
+ir_is_tape_op(const ir_op *op)
+{
+    return strncmp(ir_ops[op->code].text, "tape_", 5) == 0;
+}
+
+bool
 ir_is_const(const ir_value *v, uint64_t *bits)
 {
     if (!v->def || v->def->code != RG_OP_CONST)

@@ -25,22 +25,11 @@ are_numbers(ir_value *const *values, uint32_t n, sizes *all)
 static bool
 is_plain_frame(ir_op *op, void *user)
 {
-    switch ((int)op->code) {
-    case RG_OP_TAPE_PUSH:
+    if (op->code == RG_OP_TAPE_PUSH)
         return op->decided && are_numbers(op->args + 1, op->nargs - 1, user);
-    case RG_OP_TAPE_POP:
+    if (op->code == RG_OP_TAPE_POP)
         return op->decided && are_numbers(op->results + 1, op->nresults - 1, user);
-    case RG_OP_TAPE_OVER:
-    case RG_OP_TAPE_ROOM:
-    case RG_OP_TAPE_THIN:
-    case RG_OP_TAPE_SAVE:
-    case RG_OP_TAPE_RESTORE:
-    case RG_OP_TAPE_TASKS:
-    case RG_OP_TAPE_OVER_TASKS:
-    case RG_OP_TAPE_END:
-        return false;
-    }
-    return true;
+    return op->code == RG_OP_TAPE_BEGIN || !ir_is_tape_op(op);
 }
 
 bool

@@ -95,19 +95,6 @@ check_stage(verifier *v, const ir_op *op)
     case RG_OP_RESTORE:
         ok = ad;
         break;
-    case RG_OP_TAPE_BEGIN:
-    case RG_OP_TAPE_END:
-    case RG_OP_TAPE_PUSH:
-    case RG_OP_TAPE_POP:
-    case RG_OP_TAPE_OVER:
-    case RG_OP_TAPE_ROOM:
-    case RG_OP_TAPE_THIN:
-    case RG_OP_TAPE_SAVE:
-    case RG_OP_TAPE_RESTORE:
-    case RG_OP_TAPE_TASKS:
-    case RG_OP_TAPE_OVER_TASKS:
-        ok = tape;
-        break;
     case RG_OP_SLOT:
     case RG_OP_SLOT_LOAD:
     case RG_OP_SLOT_STORE:
@@ -121,6 +108,7 @@ check_stage(verifier *v, const ir_op *op)
         ok = v->stage != IR_STAGE_SLOTS;
         break;
     default:
+        ok = tape || !ir_is_tape_op(op);
         break;
     }
     if (!ok)

@@ -97,8 +97,7 @@ is_own_load(const ir_op *op)
 static bool
 is_arithmetic(const ir_op *op)
 {
-    return ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_SPLAT ||
-           op->code == RG_OP_LANE || op->code == RG_OP_EXTENT;
+    return ir_is_arithmetic(op) || op->code == RG_OP_LANE || op->code == RG_OP_EXTENT;
 }
 
 static bool

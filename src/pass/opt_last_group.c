@@ -18,20 +18,18 @@
 enum { WORTH_IT = 32, FUNCTION = 24, CLOSURE = 16, CARRIED = 32 };
 
 typedef struct sweep {
-    ir_fn *fn;
+    edit edit;
     const uint32_t *uses; /* by id, of the function as it was */
     uint32_t *covered;    /* by id: uses by what moves out of the loop at hand */
     uint32_t nvalues;
-    bool changed;
 } sweep;
 
 static bool
 is_pure(ir_op *op, void *user)
 {
     uint32_t *weight = user;
-    bool arithmetic = ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_SPLAT;
     *weight += ir_ops[op->code].flags & IR_FUNCTION ? FUNCTION : op->code != RG_OP_CONST;
-    return arithmetic || op->code == RG_OP_FOR || op->code == RG_OP_YIELD;
+    return ir_is_arithmetic(op) || op->code == RG_OP_FOR || op->code == RG_OP_YIELD;
 }
 
 /* arithmetic, loops of such, and loads where the loop writes nothing */
@@ -165,27 +163,14 @@ mark_needless(sweep *s, const ir_op *loop, const bool *needless, ir_op **moved, 
     return weight;
 }
 
-static ir_value *
-scalar_before(ir_fn *fn, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y)
-{
-    ir_op *op = ir_op_new(fn, code, 2, 0, at->loc);
-    ir_op_arg(op, fn, x);
-    ir_op_arg(op, fn, y);
-    ir_insert_before(at, op);
-    return ir_op_result(op, fn, type, NULL);
-}
-
 /* whether the group at hand is not the last, or what it leads to is wanted */
 static ir_value *
 condition(sweep *s, const ir_op *loop, ir_value *any, ir_op *at)
 {
     ir_value *trip = loop->regions[0]->params[0];
-    ir_op *one = ir_op_new(s->fn, RG_OP_CONST, 0, 0, at->loc);
-    one->attr.bits = 1;
-    ir_insert_before(at, one);
-    ir_value *next = scalar_before(s->fn, at, RG_OP_ADD, trip->type, trip, ir_op_result(one, s->fn, trip->type, NULL));
-    ir_value *more = scalar_before(s->fn, at, RG_OP_NE, ir_scalar(RG_BOOL), next, loop->args[1]);
-    return scalar_before(s->fn, at, RG_OP_OR, ir_scalar(RG_BOOL), more, any);
+    ir_value *next = edit_scalar(&s->edit, at, RG_OP_ADD, trip->type, trip, edit_const(&s->edit, at, trip->type, 1), NULL);
+    ir_value *more = edit_scalar(&s->edit, at, RG_OP_NE, ir_scalar(RG_BOOL), next, loop->args[1], NULL);
+    return edit_scalar(&s->edit, at, RG_OP_OR, ir_scalar(RG_BOOL), more, any, NULL);
 }
 
 static ir_op *
@@ -201,22 +186,23 @@ static void
 wrap(sweep *s, ir_op *loop, const bool *needless, ir_value *any, ir_op **moved, uint32_t n)
 {
     ir_region *body = loop->regions[0];
-    ir_op *yield = ir_terminator(body), *branch = ir_op_new(s->fn, RG_OP_IF, 1, 2, loop->loc);
-    ir_op_arg(branch, s->fn, condition(s, loop, any, yield));
+    ir_op *yield = ir_terminator(body), *branch = ir_op_new(s->edit.fn, RG_OP_IF, 1, 2, loop->loc);
+    ir_op_arg(branch, s->edit.fn, condition(s, loop, any, yield));
     ir_insert_before(yield, branch);
     for (uint32_t i = n; i-- > 0;) {
         ir_remove(moved[i]);
         ir_append(branch->regions[0], moved[i]);
     }
-    ir_op *run = yield_in(s->fn, branch->regions[0], loop->loc), *skip = yield_in(s->fn, branch->regions[1], loop->loc);
+    ir_op *run = yield_in(s->edit.fn, branch->regions[0], loop->loc);
+    ir_op *skip = yield_in(s->edit.fn, branch->regions[1], loop->loc);
     for (uint32_t k = 0; k < yield->nargs; k++) {
         if (!needless[k] || yield->args[k]->region != branch->regions[0])
             continue;
-        ir_op_arg(run, s->fn, yield->args[k]);
-        ir_op_arg(skip, s->fn, body->params[1 + k]);
-        yield->args[k] = ir_op_result(branch, s->fn, yield->args[k]->type, NULL);
+        ir_op_arg(run, s->edit.fn, yield->args[k]);
+        ir_op_arg(skip, s->edit.fn, body->params[1 + k]);
+        yield->args[k] = ir_op_result(branch, s->edit.fn, yield->args[k]->type, NULL);
     }
-    s->changed = true;
+    s->edit.changed = true;
 }
 
 static void
@@ -238,7 +224,7 @@ see_sweep(sweep *s, ir_op *loop)
     uint32_t most = 0;
     ir_for_ops(op, loop->regions[0])
         most++;
-    ir_op **moved = mem_alloc((most + 1) * sizeof(*moved));
+    ir_op **moved = arena_new_n(s->edit.scratch, ir_op *, most + 1);
     if (mark_needless(s, loop, needless, moved, &nmoved, most) >= WORTH_IT) {
         for (uint32_t k = 0; k < n; k++) {
             ir_remove(closure[k]);
@@ -246,7 +232,6 @@ see_sweep(sweep *s, ir_op *loop)
         }
         wrap(s, loop, needless, branch->args[0], moved, nmoved);
     }
-    mem_free(moved);
 }
 
 static void
@@ -265,11 +250,12 @@ opt_last_group(ir_module *m)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        uint32_t *covered = mem_alloc((fn->next_id + 1) * sizeof(*covered));
-        sweep s = {.fn = fn, .uses = edit_count_uses(m->arena, fn), .covered = covered, .nvalues = fn->next_id};
+        sweep s = {.nvalues = fn->next_id};
+        edit_start(&s.edit, fn);
+        s.uses = edit_count_uses(s.edit.scratch, fn);
+        s.covered = arena_new_n(s.edit.scratch, uint32_t, fn->next_id + 1);
         see_region(&s, fn->body);
-        mem_free(covered);
-        changed |= s.changed;
+        changed |= edit_finish(&s.edit);
     }
     return changed;
 }

@@ -1,5 +1,5 @@
-/* Loads behind a loop go out before it. SPDX-License-Identifier: Apache-2.0 */
-/*
+/* Loads behind a loop go out before it. SPDX-License-Identifier: Apache-2.0
+ *
  *   %v: f32x32 = for .. { .. }                    %s: f32x32 = load.adj %y[%i] if %m
  *   %s: f32x32 = load.adj %y[%i] if %m      ->    %v: f32x32 = for .. { .. }
  *   ... (uses of %s)                              ... (uses of %s)
@@ -61,8 +61,7 @@ list(ahead *a, ir_op *op, uint32_t most)
         ir_op *def = op->args[i]->def;
         if (!a->behind[op->args[i]->id])
             continue;
-        bool cheap = def && !def->nregions && !(ir_ops[def->code].flags & IR_FUNCTION) &&
-                     (ir_ops[def->code].form != IR_OTHER || def->code == RG_OP_CONST || def->code == RG_OP_SPLAT);
+        bool cheap = def && ir_is_arithmetic(def) && !(ir_ops[def->code].flags & IR_FUNCTION);
         if (!cheap || def->code == RG_OP_DIV || def->code == RG_OP_REM || !list(a, def, most))
             return false;
     }

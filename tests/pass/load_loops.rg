@@ -1,8 +1,8 @@
 ; stage slots
 ; A loop that only loads and computes runs four iterations at a time, and what is left: which of the largest comes first, for
 ; lengths that are and are no multiple of four, and none. One that stores stays as it is.
-; count opt_sum_loops for 3
-; count opt_sum_loops load 8
+; count opt_unroll_counted for 3
+; count opt_unroll_counted load 8
 ; arg n = 5
 ; arg m[5] = 0 3 4 9 11
 ; arg x[12] = 1 5 2 7 7 3 0 9 8 11 4 10

@@ -1,8 +1,8 @@
 ; stage slots
 ; Iterations that add a sum of lanes: eight at a time and what is left, upwards and downwards, with what they carry, and
 ; where there are none.
-; count opt_sum_loops for 6
-; count opt_sum_loops lanes_reduce 27
+; count opt_unroll_counted for 6
+; count opt_unroll_counted lanes_reduce 27
 ; arg n = 6
 ; arg m = 21
 ; arg none = -3

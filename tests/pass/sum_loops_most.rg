@@ -1,7 +1,7 @@
 ; stage slots
 ; From the largest index down to 0 there are 2^31 iterations, a number that is negative in the index's type: the first one's
 ; load is done all the same.
-; count opt_sum_loops for 2
+; count opt_unroll_counted for 2
 ; arg top = 2147483647
 ; arg x[1] = 1
 ; arg y[1] = 0

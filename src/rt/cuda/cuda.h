@@ -128,8 +128,6 @@ rg_status rt_cuda_tape_follow(rt_device *d, str *error);
 rg_status rt_cuda_report_open(rt_device *d, str *error);
 void rt_cuda_report_close(rt_device *d);
 rg_status rt_cuda_prints_open(rt_device *d, str *error); /* once; the first program that prints asks for it */
-/* After a wait: prints, and what went wrong since the last time. */
-rg_status rt_cuda_collect(rt_device *d, str *error);
 /* Waits for all launches, also where the caller's stream is no more; the driver's code. */
 int rt_cuda_wait_for_stream(rt_device *d);
 /* ... and tells what went wrong. */

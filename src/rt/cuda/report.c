@@ -95,8 +95,9 @@ explain(rt_device *d, str *error)
     return rt_explain(&report, p->fn, error);
 }
 
-rg_status
-rt_cuda_collect(rt_device *d, str *error)
+/* After a wait: prints, and what went wrong since the last time. */
+static rg_status
+collect(rt_device *d, str *error)
 {
     rg_status status = d->failed;
     d->last = NULL;
@@ -128,7 +129,7 @@ rt_cuda_wait(rt_device *d, str *error)
     rg_status status = rt_cuda_check(d, rt_cuda_wait_for_stream(d), "wait for the GPU", error);
     if (status && d->lost.len)
         show_prints(d); /* the last thing that is known of it */
-    return status ? status : rt_cuda_collect(d, error);
+    return status ? status : collect(d, error);
 }
 
 void

@@ -1,4 +1,5 @@
-/* Loops whose iterations add sums of a warp's lanes, or load, run several of them at a time. SPDX-License-Identifier: Apache-2.0
+/* Short counted loops run several iterations at a time, where that lets a warp wait once for what these wait for.
+ * SPDX-License-Identifier: Apache-2.0
  *
  *   for %k = %lo to %hi step 1 {            for %r = 0 to %runs step 1 { %k = %lo + 8 %r
  *     ...                                     ...  rmw.add.atomic %w[%k], %s
@@ -65,8 +66,8 @@ measure_op(ir_op *op, void *user)
     m->ops += op->code != RG_OP_CONST;
     m->sums += op->parent == m->body && adds_sum(op);
     m->loads += op->code == RG_OP_LOAD;
-    m->computes &= (ir_ops[op->code].form != IR_OTHER && !(ir_ops[op->code].flags & IR_FUNCTION)) ||
-                   op->code == RG_OP_LOAD || op->code == RG_OP_CONST || op->code == RG_OP_SPLAT || op->code == RG_OP_YIELD;
+    m->computes &= (ir_is_arithmetic(op) && !(ir_ops[op->code].flags & IR_FUNCTION)) || op->code == RG_OP_LOAD ||
+                   op->code == RG_OP_YIELD;
     return is_plain(op);
 }
 
@@ -193,7 +194,7 @@ look_in(edit *e, ir_region *r)
 }
 
 bool
-opt_sum_loops(ir_module *m)
+opt_unroll_counted(ir_module *m)
 {
     return edit_kernels(m, look_in);
 }
