@@ -346,6 +346,20 @@ if "$rgc" build k.c relax --target sm_90 >out 2>err; then
     expect 0 grad k.c relax --target sm_80 --fast-math -o gpu.ptx
     grep -q '^// entry rgk_relax_forward_vjp: arguments by value.*; tape' gpu.ptx && grep -q '^.visible .entry rgk_relax_vjp(' gpu.ptx &&
         grep -q '^.target sm_80' gpu.ptx && grep -q 'sin.approx' gpu.ptx && pass || fail "gpu.ptx lacks what it should say"
+    # what may be run again has a barrier of the grid: a loader has to know
+    cat >pages.c <<'END'
+void pages(int n, const int steps[n], const float x[n], float y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        float v = x[i];
+        for (int t = 0; t < steps[i]; t++) v = v * (1.0f - 0.1f * v);
+        y[i] = v;
+    }
+}
+END
+    expect 0 grad pages.c pages --target sm_90 -o pages.ptx
+    grep -q '^// entry rgk_pages_vjp: arguments by value; waits; tape' pages.ptx && pass || fail "pages.ptx does not say that it waits"
     expect 1 build k.c relax --target sm_50
     says 'there is no GPU `sm_50`'
     expect 0 ir k.c relax --form vjp --target sm_90 --stage assembly

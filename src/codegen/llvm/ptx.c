@@ -121,8 +121,8 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 }
 #endif
 
-/* On an H200 five blocks with 96 registers for each thread are as fast as any other number, or nearly (bench/gpu: of 4 to 8,
- * the best for five kernels of eight; at most 5 % from the best for the others, where four and eight lose up to 30 %). */
+/* On an H200 five blocks with 96 registers for each thread are as fast as any other number, or nearly: in bench/gpu at most
+ * 5 % from the best of 4 to 8, where four lose up to 7 % (sphere tracing), six 16 (LBM) and eight 66 (mass-spring). */
 enum { USUAL_BLOCKS = 5 };
 
 /* RG_GPU_BLOCKS: the assembler then gives threads so few registers that so many blocks run at a time on a multiprocessor. */
