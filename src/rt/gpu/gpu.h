@@ -23,7 +23,7 @@
 
 #include "rt/abi.h"
 
-enum { RT_WARP = 32, RT_GPU_BLOCK = 128 }; /* threads of a warp, of a block */
+enum { RT_WARP = 32, RT_GPU_BLOCK = 1024 }; /* threads of a warp, of a block at most */
 
 /* Pages of a warp's tape. Like those of rt/cpu (rt/abi.h), but smaller: every resident warp has one. The header takes
  * a whole cache line, so that frames begin with one. A tape without pages stands at RT_GPU_PAGE - 1. */
