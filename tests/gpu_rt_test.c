@@ -311,6 +311,19 @@ test_tape(void)
     CHECK(rt_simt_report(simt)->pages >= 33, "%u pages", rt_simt_report(simt)->pages);
     rt_simt_destroy(simt);
 
+    /* plenty: the first page is a warp's own, whether it takes it or not */
+    for (int last = 0; last < 2; last++) {
+        simt = open_simt(BIG, 2, 2);
+        t = (taped){.n = 40 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_BALANCES | RT_GPU_REPEATS, .long_one = -1};
+        t.flags |= last ? RT_GPU_LAST : 0;
+        CHECK(run_taped(simt, t, &bad) == RT_OK && !bad && rt_simt_report(simt)->pages == 0, "%u pages", rt_simt_report(simt)->pages);
+        t.steps = 5;
+        CHECK(run_taped(simt, t, &bad) == RT_OK && !bad && rt_simt_report(simt)->pages == 4, "%u pages", rt_simt_report(simt)->pages);
+        t.steps = PER_PAGE + 5;
+        CHECK(run_taped(simt, t, &bad) == RT_OK && !bad && rt_simt_report(simt)->pages > 4 && rt_simt_report(simt)->pages <= 8,
+              "%u pages", rt_simt_report(simt)->pages);
+        rt_simt_destroy(simt);
+    }
     /* 8 warps of 4 pages want 32: fewer and fewer of them run what is left */
     for (uint32_t pages = 4; pages < 36; pages += 3) {
         simt = open_simt((uint64_t)pages * RT_GPU_PAGE, 2, 4);
@@ -352,6 +365,93 @@ test_tape(void)
     t = (taped){.n = 500 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_REPEATS, .steps = 3 * PER_PAGE, .long_one = 70};
     CHECK(run_taped(simt, t, &bad) == RT_OK && !bad, "%u groups", bad);
     rt_simt_destroy(simt);
+}
+
+/* -- tasks one after the other, on grids and pools of all sizes ---------------------------------------------------------- */
+
+enum { TASKS = 3 };
+typedef struct several {
+    int32_t count;
+    taped tasks[TASKS];
+} several;
+
+static void
+several_kernel(rt_gpu_launch *launch, const rt_arg *args)
+{
+    several *s = args[0].plane[0];
+    rt_gpu_thread thread;
+    rt_gpu_worker worker;
+    rt_gpu_task task;
+    int64_t lo, hi;
+    rt_gpu_enter(&thread, &worker, launch);
+    for (int32_t k = 0; k < s->count; k++) {
+        taped *t = &s->tasks[k];
+        rt_gpu_begin(&thread, &task, launch, t->n, t->flags);
+        while (rt_gpu_next(&thread, &task, t->flags, &lo, &hi))
+            taped_task(t, lo, hi, &worker, &task);
+        if (rt_gpu_end(&thread, &task, t->flags, !(t->flags & RT_GPU_LAST)))
+            break;
+    }
+    rt_gpu_leave(&thread);
+}
+
+static uint32_t
+chance(uint32_t n)
+{
+    static uint32_t state = 1;
+    state = state * 1664525 + 1013904223;
+    return (uint32_t)((uint64_t)(state >> 8) * n >> 24);
+}
+
+static void
+make_several(several *s)
+{
+    static const int32_t kinds[] = {0, RT_GPU_BALANCES, RT_GPU_ONCE, RT_GPU_ONCE | RT_GPU_BALANCES, RT_GPU_REPEATS,
+                                    RT_GPU_REPEATS | RT_GPU_BALANCES};
+    s->count = 1 + (int32_t)chance(TASKS);
+    for (int32_t k = 0; k < s->count; k++) {
+        taped *t = &s->tasks[k];
+        *t = (taped){.n = chance(8) ? chance(RT_WARP * (chance(3) ? 100 : 600)) : 0, .steps = chance(600), .long_one = -1};
+        t->flags = RT_GPU_LANES | kinds[chance(sizeof kinds / sizeof kinds[0])] | (chance(2) ? RT_GPU_SINGLE : 0);
+        t->flags |= k + 1 == s->count && chance(2) ? RT_GPU_LAST : 0;
+        t->long_one = chance(3) ? -1 : (int64_t)chance(50);
+    }
+}
+
+/* Each group is run once, or the pool is too small for some and a fault says so. */
+static uint32_t
+run_several(rt_simt *simt, several *s)
+{
+    for (int32_t k = 0; k < s->count; k++)
+        s->tasks[k].done = calloc((size_t)s->tasks[k].n / RT_WARP + 1, sizeof *s->tasks[k].done);
+    uint32_t fault = run(simt, several_kernel, s), bad = 0;
+    for (int32_t k = 0; k < s->count; k++) {
+        for (int64_t g = 0; g < (s->tasks[k].n + RT_WARP - 1) / RT_WARP; g++)
+            bad += fault ? s->tasks[k].done[g] > 1 : s->tasks[k].done[g] != 1;
+        free(s->tasks[k].done);
+    }
+    CHECK(!bad && (!fault || fault == RT_FAULT_BUDGET), "%u groups, fault %u", bad, fault);
+    return fault;
+}
+
+static void
+test_several(void)
+{
+    enum { ROUNDS = 40, AGAIN = 3 };
+    uint32_t faults = 0;
+    several s = {.count = 2};
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t blocks = 1 + chance(12), warps = 1 + chance(chance(4) ? 5 : 16);
+        uint32_t pages = 3 + chance(chance(2) ? 40 : blocks * warps * 12);
+        rt_simt *simt = open_simt((uint64_t)pages * RT_GPU_PAGE, blocks, warps);
+        for (int again = 0; again < AGAIN; again++) {
+            make_several(&s);
+            faults += run_several(simt, &s) != 0;
+        }
+        CHECK(rt_simt_report(simt)->pages <= pages, "%u of %u pages", rt_simt_report(simt)->pages, pages);
+        rt_simt_destroy(simt);
+    }
+    CHECK(faults < ROUNDS * AGAIN / 2, "%u faults", faults);
 }
 
 /* -- tapes that tasks leave, and how many pages they take ---------------------------------------------------------- */
@@ -679,8 +779,10 @@ over_kernel(rt_gpu_launch *launch, const rt_arg *args)
         int32_t over = 0;
         uint32_t pages = 0;
         while (cursor && !over) {
+            char *from = cursor + (pages > 0) * (RT_GPU_PAGE - 2 * RT_GPU_HEADER);
             pages++;
-            cursor = rt_gpu_room(&worker, cursor + (pages > 1) * (RT_GPU_PAGE - 2 * RT_GPU_HEADER), mark, 2, 0, 9, &over);
+            cursor = rt_gpu_room(&worker, from, mark, 2, 0, 9);
+            over = cursor == from;
         }
         if (rt_warp_lane() == 0)
             found[lo] = cursor ? pages - 1 : 1000;
@@ -910,6 +1012,7 @@ main(void)
     test_sums();
     test_privates();
     test_tape();
+    test_several();
     test_kept();
     test_kernel_level();
     test_thin();
