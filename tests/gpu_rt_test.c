@@ -452,6 +452,13 @@ test_several(void)
         rt_simt_destroy(simt);
     }
     CHECK(faults < ROUNDS * AGAIN / 2, "%u faults", faults);
+    /* one whose pieces are all in rows and are run again leaves nothing behind for one that has others */
+    rt_simt *simt = open_simt(8 * RT_GPU_PAGE, 11, 1);
+    s = (several){.count = 2};
+    s.tasks[0] = (taped){.n = 60 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_REPEATS, .steps = 500, .long_one = -1};
+    s.tasks[1] = (taped){.n = 300 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_BALANCES, .steps = 0, .long_one = -1};
+    CHECK(run_several(simt, &s) == RT_OK, "fault");
+    rt_simt_destroy(simt);
 }
 
 /* -- tapes that tasks leave, and how many pages they take ---------------------------------------------------------- */

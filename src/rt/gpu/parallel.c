@@ -320,7 +320,7 @@ repeated_piece(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pi
         piece = noted_piece(worker);
     if (worker->at >= 0)
         worker->at = piece + (int32_t)rt_grid_blocks();
-    return piece >= 0 ? piece : next_of_all(worker->launch, rows, pieces);
+    return piece >= 0 || rows >= pieces ? piece : next_of_all(worker->launch, rows, pieces);
 }
 
 /* What the warp runs when its block's row is empty, or when it has found no page; -1: nothing, and all have waited. */
