@@ -268,32 +268,54 @@ taped_task(taped *t, int64_t lo, int64_t hi, rt_gpu_worker *worker, rt_gpu_task 
     }
 }
 
+enum { TASKS = 3 };
+typedef struct several {
+    int32_t count;
+    taped tasks[TASKS];
+} several;
+
+/* tasks one after the other, of which the last need not wait */
 static void
-taped_kernel(rt_gpu_launch *launch, const rt_arg *args)
+several_kernel(rt_gpu_launch *launch, const rt_arg *args)
 {
-    taped *t = args[0].plane[0];
+    several *s = args[0].plane[0];
     rt_gpu_thread thread;
     rt_gpu_worker worker;
     rt_gpu_task task;
     int64_t lo, hi;
     rt_gpu_enter(&thread, &worker, launch);
-    rt_gpu_begin(&thread, &task, launch, t->n, t->flags);
-    while (rt_gpu_next(&thread, &task, t->flags, &lo, &hi))
-        taped_task(t, lo, hi, &worker, &task);
-    rt_gpu_end(&thread, &task, t->flags, 0);
+    for (int32_t k = 0; k < s->count; k++) {
+        taped *t = &s->tasks[k];
+        rt_gpu_begin(&thread, &task, launch, t->n, t->flags);
+        while (rt_gpu_next(&thread, &task, t->flags, &lo, &hi))
+            taped_task(t, lo, hi, &worker, &task);
+        if (rt_gpu_end(&thread, &task, t->flags, k + 1 < s->count))
+            break;
+    }
     rt_gpu_leave(&thread);
+}
+
+/* The fault; bad: how many groups were not run once, or after a fault more than once. */
+static uint32_t
+run_several(rt_simt *simt, several *s, uint32_t *bad)
+{
+    for (int32_t k = 0; k < s->count; k++)
+        s->tasks[k].done = calloc((size_t)s->tasks[k].n / RT_WARP + 1, sizeof *s->tasks[k].done);
+    uint32_t fault = run(simt, several_kernel, s);
+    *bad = 0;
+    for (int32_t k = 0; k < s->count; k++) {
+        for (int64_t g = 0; g < (s->tasks[k].n + RT_WARP - 1) / RT_WARP; g++)
+            *bad += fault ? s->tasks[k].done[g] > 1 : s->tasks[k].done[g] != 1;
+        free(s->tasks[k].done);
+    }
+    return fault;
 }
 
 static uint32_t
 run_taped(rt_simt *simt, taped t, uint32_t *bad)
 {
-    t.done = calloc((size_t)t.n / RT_WARP + 1, sizeof *t.done);
-    uint32_t fault = run(simt, taped_kernel, &t);
-    *bad = 0;
-    for (int64_t g = 0; g < (t.n + RT_WARP - 1) / RT_WARP; g++)
-        *bad += t.done[g] != 1;
-    free(t.done);
-    return fault;
+    several s = {.count = 1, .tasks = {t}};
+    return run_several(simt, &s, bad);
 }
 
 static void
@@ -356,32 +378,6 @@ test_tape(void)
 
 /* -- tasks one after the other, on grids and pools of all sizes ---------------------------------------------------------- */
 
-enum { TASKS = 3 };
-typedef struct several {
-    int32_t count;
-    taped tasks[TASKS];
-} several;
-
-static void
-several_kernel(rt_gpu_launch *launch, const rt_arg *args)
-{
-    several *s = args[0].plane[0];
-    rt_gpu_thread thread;
-    rt_gpu_worker worker;
-    rt_gpu_task task;
-    int64_t lo, hi;
-    rt_gpu_enter(&thread, &worker, launch);
-    for (int32_t k = 0; k < s->count; k++) {
-        taped *t = &s->tasks[k];
-        rt_gpu_begin(&thread, &task, launch, t->n, t->flags);
-        while (rt_gpu_next(&thread, &task, t->flags, &lo, &hi))
-            taped_task(t, lo, hi, &worker, &task);
-        if (rt_gpu_end(&thread, &task, t->flags, !(t->flags & RT_GPU_LAST)))
-            break;
-    }
-    rt_gpu_leave(&thread);
-}
-
 static uint32_t
 chance(uint32_t n)
 {
@@ -405,35 +401,21 @@ make_several(several *s)
     }
 }
 
-/* Each group is run once, or the pool is too small for some and a fault says so. */
-static uint32_t
-run_several(rt_simt *simt, several *s)
-{
-    for (int32_t k = 0; k < s->count; k++)
-        s->tasks[k].done = calloc((size_t)s->tasks[k].n / RT_WARP + 1, sizeof *s->tasks[k].done);
-    uint32_t fault = run(simt, several_kernel, s), bad = 0;
-    for (int32_t k = 0; k < s->count; k++) {
-        for (int64_t g = 0; g < (s->tasks[k].n + RT_WARP - 1) / RT_WARP; g++)
-            bad += fault ? s->tasks[k].done[g] > 1 : s->tasks[k].done[g] != 1;
-        free(s->tasks[k].done);
-    }
-    CHECK(!bad && (!fault || fault == RT_FAULT_BUDGET), "%u groups, fault %u", bad, fault);
-    return fault;
-}
-
 static void
 test_several(void)
 {
     enum { ROUNDS = 40, AGAIN = 3 };
-    uint32_t faults = 0;
-    several s = {.count = 2};
+    uint32_t faults = 0, bad;
+    several s;
     for (int round = 0; round < ROUNDS; round++) {
         uint32_t blocks = 1 + chance(12), warps = 1 + chance(chance(4) ? 5 : 16);
         uint32_t pages = 3 + chance(chance(2) ? 40 : blocks * warps * 12);
         rt_simt *simt = open_simt((uint64_t)pages * RT_GPU_PAGE, blocks, warps);
         for (int again = 0; again < AGAIN; again++) {
             make_several(&s);
-            faults += run_several(simt, &s) != 0;
+            uint32_t fault = run_several(simt, &s, &bad);
+            CHECK(!bad && (!fault || fault == RT_FAULT_BUDGET), "%u groups, fault %u", bad, fault);
+            faults += fault != 0;
         }
         CHECK(rt_simt_report(simt)->pages <= pages, "%u of %u pages", rt_simt_report(simt)->pages, pages);
         rt_simt_destroy(simt);
@@ -444,7 +426,7 @@ test_several(void)
     s = (several){.count = 2};
     s.tasks[0] = (taped){.n = 60 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_REPEATS, .steps = 500, .long_one = -1};
     s.tasks[1] = (taped){.n = 300 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_BALANCES, .steps = 0, .long_one = -1};
-    CHECK(run_several(simt, &s) == RT_OK, "fault");
+    CHECK(run_several(simt, &s, &bad) == RT_OK && !bad, "%u groups", bad);
     rt_simt_destroy(simt);
 }
 
