@@ -328,7 +328,8 @@ void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane
 /* how many directions of each plane fn reaches: one more than the last it names */
 void ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT]);
 bool ir_is_const(const ir_value *v, uint64_t *bits);
-/* whether op computes numbers from numbers, or is a number: what may stand anywhere that its operands are known */
+/* whether op computes numbers from numbers, or is a number: what may stand anywhere that its operands are known, but for
+ * quotients and remainders of integers, whose condition has to hold there, too */
 bool ir_is_arithmetic(const ir_op *op);
 bool ir_is_tape_op(const ir_op *op); /* on the tape as frames, which there is from IR_STAGE_TAPE on */
 /* Whether two buffer values may be one buffer: parameters and temps are themselves alone, what was
