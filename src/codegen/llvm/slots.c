@@ -156,16 +156,27 @@ lanes_at(gen *g, const ir_op *op, uint32_t k)
     return LLVMBuildICmp(g->b, LLVMIntEQ, index, gen_int_like(index, k), "");
 }
 
+/* one of n elements from the kth on, by the subscript's bits */
+static LLVMValueRef
+choose_among(gen *g, const ir_op *op, uint32_t k, uint32_t n)
+{
+    if (n == 1) {
+        gen_reach r = whole_element(g, op->args[0], k);
+        return gen_load_reach(g, &r);
+    }
+    uint32_t half = 1;
+    while (2 * half < n)
+        half *= 2;
+    LLVMValueRef lower = choose_among(g, op, k, half), upper = choose_among(g, op, k + half, n - half);
+    LLVMValueRef index = gen_get(g, op->args[1]), bit = LLVMBuildAnd(g->b, index, gen_int_like(index, half), "");
+    bit = LLVMBuildICmp(g->b, LLVMIntNE, bit, LLVMConstNull(LLVMTypeOf(bit)), "");
+    return LLVMBuildSelect(g->b, bit, upper, lower, "");
+}
+
 static LLVMValueRef
 choose_element(gen *g, const ir_op *op)
 {
-    const ir_value *slot = op->args[0];
-    gen_reach r = whole_element(g, slot, 0);
-    LLVMValueRef mask = gen_mask_of(g, op), v = gen_load_reach(g, &r);
-    for (uint32_t k = 1; k < slot->type.length; k++) {
-        r = whole_element(g, slot, k);
-        v = LLVMBuildSelect(g->b, lanes_at(g, op, k), gen_load_reach(g, &r), v, "");
-    }
+    LLVMValueRef mask = gen_mask_of(g, op), v = choose_among(g, op, 0, op->args[0]->type.length);
     return mask ? LLVMBuildSelect(g->b, mask, v, LLVMConstNull(LLVMTypeOf(v)), "") : v;
 }
 
