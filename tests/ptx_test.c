@@ -3,12 +3,12 @@
  *
  * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused, flushed or approximate
  * that the IR did not decide (but for what quotients and roots begin with), arrays are read as global memory, numbers are
- * aligned. With --ptxas
- * every Nth is assembled, which may find it wrong; its registers and spills go to the output with --times, as do
+ * aligned, loops with loops in them are led back to their heads by one branch. With --ptxas every Nth is assembled, which may find it wrong; its registers and spills go to the output with --times, as do
  * milliseconds. --wants: gradients in the files behind it have this text in them. */
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
 #include "pipeline.h"
+#include "ptx_loops.h"
 
 #include <glob.h>
 #include <time.h>
@@ -110,6 +110,10 @@ check_text(const setting *s, const ir_fn *fn, const char *what, const char *text
         fail(t, what, "a number in local memory is not aligned");
     if (!strstr(text, ".visible .entry kernel("))
         fail(t, what, "no entry");
+    str why = {0};
+    if (!ptx_loops_are_plain(text, &why))
+        fail(t, what, why.ptr);
+    str_free(&why);
 }
 
 static void

@@ -74,14 +74,19 @@ gen_mark_math(gen *g, LLVMValueRef fn, bool lanes)
 }
 
 void
+gen_mark_call(gen *g, LLVMValueRef call, const char *name, uint64_t value)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    if (kind)
+        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, value));
+}
+
+void
 gen_mark_pure_call(gen *g, LLVMValueRef call)
 {
     static const char *const names[] = {"nounwind", "willreturn", "memory"};
-    for (size_t i = 0; i < countof(names); i++) {
-        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
-        if (kind)
-            LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
-    }
+    for (size_t i = 0; i < countof(names); i++)
+        gen_mark_call(g, call, names[i], 0);
 }
 
 LLVMValueRef
@@ -101,9 +106,7 @@ quiet_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRe
     LLVMTypeRef type;
     LLVMValueRef fn = declare(g, name, result, n, args, what, &type);
     LLVMValueRef call = LLVMBuildCall2(g->b, type, fn, args, n, "");
-    unsigned kind = LLVMGetEnumAttributeKindForName("nobuiltin", 9);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
-                             LLVMCreateEnumAttribute(g->context, kind, 0));
+    gen_mark_call(g, call, "nobuiltin", 0);
     return call;
 }
 
@@ -155,8 +158,7 @@ gen_warp_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result, un
 void
 gen_keep_call(gen *g, LLVMValueRef call)
 {
-    unsigned kind = LLVMGetEnumAttributeKindForName("noinline", 8);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
+    gen_mark_call(g, call, "noinline", 0);
 }
 
 /* -- what the jit binds these names to --------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* Ifs and loops: regions become blocks, carried values phis. SPDX-License-Identifier: Apache-2.0 */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 
 LLVMValueRef *
 gen_yielded(gen *g, const ir_region *r, uint32_t n)
@@ -212,6 +212,8 @@ gen_for(gen *g, const ir_op *op)
     gen_region(g, body);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, n);
+    if (gen_has_loop(body))
+        gen_way_back(g);
     LLVMValueRef again = counter_next(g, &c, op->attr.step);
     LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
     LLVMBuildCondBr(g->b, again, loop, after);
@@ -310,6 +312,8 @@ gen_loop(gen *g, const ir_op *op)
     gen_sums_end(g, sums);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);
+    if (gen_has_loop(body))
+        gen_way_back(g);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, loop);
     for (uint32_t k = 0; k < ncarried; k++)

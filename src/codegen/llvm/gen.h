@@ -307,6 +307,7 @@ LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRe
 void gen_mark_math(gen *g, LLVMValueRef fn, bool lanes);
 void gen_keep_call(gen *g, LLVMValueRef call); /* is not inlined */
 void gen_mark_pure_call(gen *g, LLVMValueRef call);
+void gen_mark_call(gen *g, LLVMValueRef call, const char *name, uint64_t value); /* an attribute, if this LLVM has it */
 LLVMValueRef gen_pure_call(gen *g, const char *name, LLVMTypeRef result, unsigned n,
                            LLVMValueRef *args);
 /* the same with places in memory behind the first argument, where it leaves its results */

@@ -27,6 +27,10 @@ gen_for_nvidia(const gen *g)
     return g->options->simt && g->options->triple;
 }
 
+/* latch.c: stands before the branch back to the head of a loop with loops in it; nothing for other machines */
+bool gen_has_loop(const ir_region *body);
+void gen_way_back(gen *g);
+
 /* predicated.c: of arrays, where r->mask holds; `at` is the thread's own element, which others need not have */
 LLVMValueRef gen_load_if(gen *g, const gen_reach *r, LLVMValueRef at);
 void gen_store_if(gen *g, const gen_reach *r, LLVMValueRef at, LLVMValueRef value);

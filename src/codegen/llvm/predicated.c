@@ -57,13 +57,6 @@ in_global(gen *g, LLVMValueRef at)
     return LLVMBuildAddrSpaceCast(g->b, at, LLVMPointerTypeInContext(g->context, NVIDIA_GLOBAL), "");
 }
 
-static void
-attribute(gen *g, LLVMValueRef call, const char *name, uint64_t value)
-{
-    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, value));
-}
-
 /* `stands`: it reads what nothing writes; else it keeps its place among other accesses */
 static LLVMValueRef
 instruction(gen *g, const char *text, const char *registers, LLVMTypeRef result, LLVMValueRef *args, unsigned n, bool stands)
@@ -75,9 +68,9 @@ instruction(gen *g, const char *text, const char *registers, LLVMTypeRef result,
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), registers, strlen(registers), !stands, false,
                                          LLVMInlineAsmDialectATT, false);
     LLVMValueRef call = LLVMBuildCall2(g->b, type, code, args, n, "");
-    attribute(g, call, "nounwind", 0);
-    attribute(g, call, "willreturn", 0);
-    attribute(g, call, "memory", stands ? MEMORY_NONE : MEMORY_ARGUMENTS);
+    gen_mark_call(g, call, "nounwind", 0);
+    gen_mark_call(g, call, "willreturn", 0);
+    gen_mark_call(g, call, "memory", stands ? MEMORY_NONE : MEMORY_ARGUMENTS);
     return call;
 }
 

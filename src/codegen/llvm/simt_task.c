@@ -2,7 +2,7 @@
  *
  * All threads of the grid run the kernel-level code. Where it comes to a parallel loop their warps take pieces of it
  * (rt/gpu/gpu.h); the task is a function that is inlined there. */
-#include "codegen/llvm/gen.h"
+#include "codegen/llvm/nvidia.h"
 #include "ir/pages.h"
 #include "rt/gpu/gpu.h"
 
@@ -163,6 +163,7 @@ run_pieces(gen *g, LLVMValueRef flags, LLVMValueRef task, LLVMValueRef closure)
     LLVMValueRef given[5] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
                              g->s->warp, g->s->running};
     LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task), task, given, 5, "");
+    gen_way_back(g);
     LLVMBuildBr(g->b, next);
     gen_at(g, done);
 }
@@ -332,6 +333,7 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
     store_row(g, op, rows, sums);
     gen_some_end(g, &some);
     gen_kernel_reads(g);
+    gen_way_back(g);
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
     gen_keep_rolled(g, LLVMBuildBr(b, round));
     LLVMAddIncoming(folds, (LLVMValueRef[]){many, LLVMConstNull(g->i1)}, from, 2);
