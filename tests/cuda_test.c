@@ -463,10 +463,10 @@ test_launching(void)
     rt_device *d = opened(&(rt_device_desc){.tape_budget = 1 << 20});
     kernel k;
     CHECK(compile(d, &k) == RG_OK);
-    CHECK(launch(&k, 1) == RG_OK && fake->grid == 1);
+    CHECK(launch(&k, 1) == RG_OK && fake->grid == 1 && fake->block == 128);
     CHECK(launch(&k, 0) == RG_OK && fake->grid == 1);
-    CHECK(launch(&k, 1000) == RG_OK && fake->grid == 8);
-    CHECK(launch(&k, 1 << 30) == RG_OK && fake->grid == 32);
+    CHECK(launch(&k, 1000) == RG_OK && fake->grid == 4 && fake->block == 256); /* all multiprocessors */
+    CHECK(launch(&k, 1 << 30) == RG_OK && fake->grid == 8 && fake->block == 640); /* with the most threads */
     CHECK(fake->launches == 4);
     CHECK(cuda->sync(d, &error) == RG_OK);
     fake->run = fault;

@@ -221,21 +221,27 @@ CALL(cuModuleGetFunction(void **function, void *module, const char *name))
     pthread_mutex_unlock(&lock);
     return 0;
 }
-CALL(cuFuncGetAttribute(int *value, int attribute, void *function)) { STEP; *value = 32; return 0; }
+CALL(cuFuncGetAttribute(int *value, int attribute, void *function))
+{
+    STEP;
+    *value = attribute == RT_FUNCTION_THREADS ? 1024 : 32;
+    return 0;
+}
 CALL(cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void *function, int block, size_t shared))
 {
     STEP;
-    *blocks = 8;
+    *blocks = 1280 / block;
     return 0;
 }
 
 static int
-launch(unsigned grid, stream *s, void **parameters)
+launch(unsigned grid, unsigned block, stream *s, void **parameters)
 {
     inside();
     ADD(launches, 1);
     ADD(recorded, s->capturing);
     __atomic_store_n(&fake.grid, grid, __ATOMIC_RELAXED);
+    __atomic_store_n(&fake.block, block, __ATOMIC_RELAXED);
     if (fake.run && !s->capturing)
         fake.run(*(void **)parameters[0], parameters[1]);
     return 0;
@@ -245,7 +251,7 @@ CALL(cuLaunchKernel(void *function, unsigned grid, unsigned gy, unsigned gz, uns
 {
     STEP;
     STREAM(s);
-    return launch(grid, s, parameters);
+    return launch(grid, bx, s, parameters);
 }
 #ifndef FAKE_LACKS
 CALL(cuLaunchCooperativeKernel(void *function, unsigned grid, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -254,7 +260,7 @@ CALL(cuLaunchCooperativeKernel(void *function, unsigned grid, unsigned gy, unsig
     STEP;
     STREAM(s);
     ADD(together, 1);
-    return launch(grid, s, parameters);
+    return launch(grid, bx, s, parameters);
 }
 #endif
 

@@ -22,7 +22,7 @@ typedef struct fake_cuda {
     long alive;     /* objects made and not released */
     int contexts;   /* on the threads' stacks */
     long calls, launches, together, recorded, unsafe;
-    unsigned grid;
+    unsigned grid, block;
     size_t taken;   /* bytes of memory of the device */
     size_t pinned, pageable; /* bytes of the host's that are pinned; that were copied from or to others */
     long copies;    /* between host and device */

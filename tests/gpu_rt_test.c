@@ -333,6 +333,19 @@ test_tape(void)
     CHECK(rt_simt_report(simt)->pages >= 33, "%u pages", rt_simt_report(simt)->pages);
     rt_simt_destroy(simt);
 
+    /* plenty: the first page is a warp's own, whether it takes it or not */
+    for (int last = 0; last < 2; last++) {
+        simt = open_simt(BIG, 2, 2);
+        t = (taped){.n = 40 * RT_WARP, .flags = RT_GPU_LANES | RT_GPU_BALANCES | RT_GPU_REPEATS, .long_one = -1};
+        t.flags |= last ? RT_GPU_LAST : 0;
+        CHECK(run_taped(simt, t, &bad) == RT_OK && !bad && rt_simt_report(simt)->pages == 0, "%u pages", rt_simt_report(simt)->pages);
+        t.steps = 5;
+        CHECK(run_taped(simt, t, &bad) == RT_OK && !bad && rt_simt_report(simt)->pages == 4, "%u pages", rt_simt_report(simt)->pages);
+        t.steps = PER_PAGE + 5;
+        CHECK(run_taped(simt, t, &bad) == RT_OK && !bad && rt_simt_report(simt)->pages > 4 && rt_simt_report(simt)->pages <= 8,
+              "%u pages", rt_simt_report(simt)->pages);
+        rt_simt_destroy(simt);
+    }
     /* 8 warps of 4 pages want 32: fewer and fewer of them run what is left */
     for (uint32_t pages = 4; pages < 36; pages += 3) {
         simt = open_simt((uint64_t)pages * RT_GPU_PAGE, 2, 4);
@@ -755,8 +768,10 @@ over_kernel(rt_gpu_launch *launch, const rt_arg *args)
         int32_t over = 0;
         uint32_t pages = 0;
         while (cursor && !over) {
+            char *from = cursor + (pages > 0) * (RT_GPU_PAGE - 2 * RT_GPU_HEADER);
             pages++;
-            cursor = rt_gpu_room(&worker, cursor + (pages > 1) * (RT_GPU_PAGE - 2 * RT_GPU_HEADER), mark, 2, 0, 9, &over);
+            cursor = rt_gpu_room(&worker, from, mark, 2, 0, 9);
+            over = cursor == from;
         }
         if (rt_warp_lane() == 0)
             found[lo] = cursor ? pages - 1 : 1000;

@@ -3,7 +3,6 @@
 
 #if RG_HAVE_CUDA
 #include "codegen/llvm/ll.h"
-#include "rt/gpu/gpu.h"
 
 static void
 add_parameters(str *out, const ir_fn *kernel)
@@ -53,7 +52,7 @@ build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
         str_free(&text);
         return false;
     }
-    str_addf(out, "// kernel %s; blocks of %d threads\n", b->kernel->name, RT_GPU_BLOCK);
+    str_addf(out, "// kernel %s; blocks of at most %u threads\n", b->kernel->name, ll_ptx_block());
     add_parameters(out, b->kernel);
     add_entries(out, b, infos);
     add_places(out, &infos[0]);

@@ -22,14 +22,19 @@ fits(range r, rg_dtype d)
     return r.min >= type.min && r.max <= type.max;
 }
 
-/* what v was before casts to types that have all its numbers from 0 on */
+/* what v was before casts: the first number whose values from 0 on all the types behind it have */
 static const ir_value *
 without_casts(const ir_value *v)
 {
-    while (v->def && v->def->code == RG_OP_CAST && ir_is_int((rg_dtype)v->def->args[0]->type.dtype) &&
-           range_of_type((rg_dtype)v->def->args[0]->type.dtype).max <= range_of_type((rg_dtype)v->type.dtype).max)
+    const ir_value *first = v;
+    wide most = range_of_type((rg_dtype)v->type.dtype).max;
+    while (v->def && v->def->code == RG_OP_CAST && ir_is_int((rg_dtype)v->def->args[0]->type.dtype)) {
         v = v->def->args[0];
-    return v;
+        wide max = range_of_type((rg_dtype)v->type.dtype).max;
+        if (max <= most)
+            first = v, most = max;
+    }
+    return first;
 }
 
 /* of one that is selected where it is more than 0, or not less */

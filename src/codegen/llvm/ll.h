@@ -67,6 +67,8 @@ void ll_gpu_info_free(ll_gpu_info *info);
 const ll_gpu_info *ll_code_gpu(const ll_code *code);
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);
+/* Threads of a block that fits a multiprocessor whatever the kernel; some kernels' may have more. */
+unsigned ll_ptx_block(void);
 /* The same with several entries. infos[i] is the ith one's; the places of all are those of infos[0]. */
 RG_MUST_CHECK rg_status ll_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t n,
                                             const ll_options *options, str *ptx, ll_gpu_info *infos, diag_list *diags);

@@ -341,17 +341,13 @@ gen_tape_over(gen *g, const ir_op *op)
 void
 gen_tape_room(gen *g, const ir_op *op)
 {
-    bool simt = g->options->simt;
     LLVMValueRef worker = gen_worker(g), cursor = gen_get(g, op->args[0]);
-    LLVMValueRef over = simt ? gen_alloca(g, g->i32, NULL, "over") : NULL, nil = gen_i32(g, 0);
-    LLVMValueRef args[7] = {worker, cursor, gen_get(g, op->args[1]), gen_get(g, op->args[3]),
-                            gen_get(g, op->args[4]), line_of(g, op), over};
+    LLVMValueRef args[6] = {worker, cursor, gen_get(g, op->args[1]), gen_get(g, op->args[3]),
+                            gen_get(g, op->args[4]), line_of(g, op)};
     rare r = rare_begin(g, is_full(g, cursor, gen_get(g, op->args[5])), cursor);
-    if (simt)
-        LLVMBuildStore(g->b, nil, over);
-    LLVMValueRef next = cursor_of(g, "room", simt ? 7 : 6, args);
-    LLVMValueRef is_over = simt ? LLVMBuildICmp(g->b, LLVMIntNE, LLVMBuildLoad2(g->b, g->i32, over, ""), nil, "")
-                                : LLVMBuildIsNull(g->b, next, "");
+    LLVMValueRef next = cursor_of(g, "room", 6, args);
+    LLVMValueRef is_over = g->options->simt ? LLVMBuildICmp(g->b, LLVMIntEQ, next, cursor, "")
+                                            : LLVMBuildIsNull(g->b, next, "");
     LLVMBasicBlockRef end = gen_here(g);
     gen_set(g, op->results[0], rare_end(g, &r, next));
     gen_set(g, op->results[1], rare_join(g, &r, LLVMConstNull(g->i1), is_over, end));
@@ -376,13 +372,20 @@ gen_tape_thin(gen *g, const ir_op *op)
     while (op->args[first]->type.kind == IR_BUFFER)
         first++;
     uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1);
-    LLVMTypeRef type = LLVMArrayType2(g->i64, first - 2);
-    LLVMValueRef sizes = gen_alloca(g, type, NULL, "sizes");
-    for (uint32_t i = 3; i <= first; i++, n++) {
-        LLVMValueRef at[2] = {gen_i64(g, 0), gen_i64(g, n)};
-        LLVMValueRef size = i < first ? buffer_bytes(g, op->args[i])
-                                      : gen_i64(g, ir_frame_layout(op->args + first, op->nargs - first, offsets));
-        LLVMBuildStore(g->b, size, LLVMBuildInBoundsGEP2(g->b, type, sizes, at, 2, ""));
+    LLVMValueRef frame = gen_i64(g, ir_frame_layout(op->args + first, op->nargs - first, offsets)), sizes;
+    if (first == 3) { /* a constant: registers are not kept for an address in the stack */
+        sizes = LLVMAddGlobal(g->module, g->i64, "size");
+        LLVMSetInitializer(sizes, frame);
+        LLVMSetGlobalConstant(sizes, true);
+        LLVMSetLinkage(sizes, LLVMPrivateLinkage);
+        n = 1;
+    } else {
+        LLVMTypeRef type = LLVMArrayType2(g->i64, first - 2);
+        sizes = gen_alloca(g, type, NULL, "sizes");
+        for (uint32_t i = 3; i <= first; i++, n++) {
+            LLVMValueRef at[2] = {gen_i64(g, 0), gen_i64(g, n)}, size = i < first ? buffer_bytes(g, op->args[i]) : frame;
+            LLVMBuildStore(g->b, size, LLVMBuildInBoundsGEP2(g->b, type, sizes, at, 2, ""));
+        }
     }
     LLVMValueRef args[6] = {gen_worker(g), gen_get(g, op->args[0]), gen_get(g, op->args[1]),
                             gen_get(g, op->args[2]), sizes, gen_i32(g, (int)n)};

@@ -87,7 +87,7 @@ struct rt_program {
     ll_gpu_info info;
     uint64_t record;   /* rt_gpu_launch */
     uint64_t args;     /* arguments that are too many to be passed by value; 0: they are */
-    uint32_t resident; /* blocks that run at once */
+    uint32_t block, resident; /* warps of a block; that run at once */
     rt_needs needs;
 };
 

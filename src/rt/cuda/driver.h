@@ -77,6 +77,7 @@ enum {
     RT_POINTER_MANAGED = 8,
     RT_POINTER_ORDINAL = 9,
 
+    RT_FUNCTION_THREADS = 0, /* of a block, at most */
     RT_FUNCTION_LOCAL = 3, /* bytes of a thread's own memory */
     RT_FUNCTION_REGISTERS = 4,
 };

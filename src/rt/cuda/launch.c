@@ -1,7 +1,7 @@
 /* Launches: how large the grid is, what memory it finds, what is looked at before. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/memory.h"
 
-enum { WARPS = RT_GPU_BLOCK / RT_WARP, PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
+enum { WARPS_FEW = 4, PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
 
 /* So much that few loops have to drop frames, or all of the budget where a launch that finds too little could not go on. */
 static uint64_t
@@ -20,7 +20,7 @@ provide(rt_program *p, rt_need need, str *error)
 {
     rt_device *d = p->device;
     uint64_t tape = tape_bytes(p, need.warps);
-    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident * WARPS : 0;
+    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident : 0;
     sums += p->info.has_rows ? (uint64_t)RT_GPU_ROWS * RT_GPU_ROW_MAX * sizeof(double) : 0;
     uint64_t heap = need.temps == UINT64_MAX ? d->tape.budget : need.temps + sums;
     if (!tape && !heap)
@@ -29,15 +29,23 @@ provide(rt_program *p, rt_need need, str *error)
     return status ? status : rt_cuda_tape_follow(d, error);
 }
 
-/* With a tape no more blocks than have a page each. */
+/* With a tape no more than have a page each. */
 static uint32_t
 most_warps(const rt_program *p)
 {
-    uint32_t most = p->resident * WARPS;
     uint64_t pages = p->device->tape.budget / RT_GPU_PAGE;
-    if (!p->info.has_tape || pages >= most)
-        return most;
-    return pages > WARPS ? (uint32_t)pages / WARPS * WARPS : WARPS;
+    if (!p->info.has_tape || pages >= p->resident)
+        return p->resident;
+    return pages > WARPS_FEW ? (uint32_t)pages / WARPS_FEW * WARPS_FEW : WARPS_FEW;
+}
+
+/* Few warps are spread over all multiprocessors. */
+static uint32_t
+warps_of_block(const rt_program *p, uint32_t warps)
+{
+    uint32_t each = (warps + p->device->processors - 1) / p->device->processors;
+    each = (each + WARPS_FEW - 1) / WARPS_FEW * WARPS_FEW;
+    return each < p->block ? each : p->block;
 }
 
 /* What an earlier launch did wrong is told by now, and what programs print does not run into each other. */
@@ -79,7 +87,7 @@ static rg_status
 start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
 {
     rt_device *d = p->device;
-    uint32_t blocks = (warps + WARPS - 1) / WARPS;
+    uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * RT_WARP;
     uint64_t address;
     void *parameters[] = {&p->record, p->args ? (void *)&address : (void *)(uintptr_t)args};
     rg_status status = p->args ? pass_args(p, args, &address, error) : RG_OK;
@@ -87,8 +95,8 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
         return status;
     /* one block is there at once in any case */
     int code = p->info.waits && blocks > 1
-                   ? d->driver.launch_together(p->function, blocks, 1, 1, RT_GPU_BLOCK, 1, 1, 0, d->stream, parameters)
-                   : d->driver.launch(p->function, blocks, 1, 1, RT_GPU_BLOCK, 1, 1, 0, d->stream, parameters, NULL);
+                   ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, d->stream, parameters)
+                   : d->driver.launch(p->function, blocks, 1, 1, threads, 1, 1, 0, d->stream, parameters, NULL);
     if (!code && d->launched && !d->recording)
         code = d->driver.event_record(d->launched, d->stream);
     d->several |= d->last && d->last != p->label;

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90 /* to every LLVM that is used */ };
+enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90 /* to every LLVM that is used */, PART_THREADS = 4 * RT_WARP };
 
 /* generations that code is made for, newest first; the driver makes what runs on later ones of it */
 static const int generations[] = {120, 103, 100, 90, 89, 87, 86, 80, 75, 72, 70};
@@ -75,7 +75,7 @@ driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const 
 
 /* RG_DEBUG=gpu */
 static void
-show(const rt_program *p, const char *name, int blocks, const struct timespec *since)
+show(const rt_program *p, const char *name, const struct timespec *since)
 {
     const char *words = getenv("RG_DEBUG");
     struct timespec now;
@@ -85,9 +85,32 @@ show(const rt_program *p, const char *name, int blocks, const struct timespec *s
     clock_gettime(CLOCK_MONOTONIC, &now);
     p->device->driver.function_attribute(&registers, RT_FUNCTION_REGISTERS, p->function);
     p->device->driver.function_attribute(&own, RT_FUNCTION_LOCAL, p->function);
-    fprintf(stderr, "gpu: %s: %d registers, %d bytes of each thread's own, %d blocks a multiprocessor%s%s, loaded in %.1f ms\n",
-            name, registers, own, blocks, p->info.waits ? ", waits" : "", p->info.has_tape ? ", tape" : "",
+    fprintf(stderr, "gpu: %s: %d registers, %d bytes of each thread's own, blocks of %u warps, %u warps a multiprocessor",
+            name, registers, own, p->block, p->resident / p->device->processors);
+    fprintf(stderr, "%s%s, loaded in %.1f ms\n", p->info.waits ? ", waits" : "", p->info.has_tape ? ", tape" : "",
             (double)(now.tv_sec - since->tv_sec) * 1e3 + (double)(now.tv_nsec - since->tv_nsec) * 1e-6);
+}
+
+/* Of blocks with which a multiprocessor runs the most threads, the largest: its warps share out among themselves what it
+ * has to run. A multiprocessor has four parts, each with warps of its own. */
+static int
+choose_block(rt_program *p)
+{
+    int most = 0, threads = 0, code = p->device->driver.function_attribute(&threads, RT_FUNCTION_THREADS, p->function);
+    if (threads > PART_THREADS)
+        threads -= threads % PART_THREADS;
+    for (; threads > 0 && !code; threads -= PART_THREADS) {
+        int blocks = 0;
+        code = p->device->driver.occupancy(&blocks, p->function, threads, 0);
+        if (blocks * threads <= most)
+            continue;
+        most = blocks * threads;
+        p->block = (uint32_t)threads / RT_WARP;
+    }
+    p->resident = (uint32_t)most / RT_WARP * p->device->processors;
+    if (p->resident > p->device->warps)
+        p->resident = p->device->warps / p->block * p->block;
+    return code;
 }
 
 /* The driver's compiler makes the GPU's own code of PTX. */
@@ -100,7 +123,7 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
     struct timespec since;
     clock_gettime(CLOCK_MONOTONIC, &since);
     void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
-    int blocks = 0, code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
+    int code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
     if (code == RT_DRIVER_OLD_FOR_CODE && !*log)
         snprintf(log, LOG, "the driver is for CUDA %d.%d: this GPU needs a newer one", d->driver.number / 1000,
                  d->driver.number % 1000 / 10);
@@ -110,19 +133,16 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
     }
     code = d->driver.module_function(&p->function, p->module, name);
     if (!code)
-        code = d->driver.occupancy(&blocks, p->function, RT_GPU_BLOCK, 0);
+        code = choose_block(p);
     if (code) {
         driver_said(p, diags, code, "use the code on the GPU", "");
         return RG_DEVICE;
     }
-    if (blocks < 1) {
+    if (!p->resident) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: no block of it fits a multiprocessor of the GPU", p->label);
         return RG_UNSUPPORTED;
     }
-    show(p, name, blocks, &since);
-    p->resident = (uint32_t)blocks * d->processors;
-    if (p->resident > d->warps / (RT_GPU_BLOCK / RT_WARP))
-        p->resident = d->warps / (RT_GPU_BLOCK / RT_WARP);
+    show(p, name, &since);
     return RG_OK;
 }
 

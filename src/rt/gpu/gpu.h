@@ -23,7 +23,7 @@
 
 #include "rt/abi.h"
 
-enum { RT_WARP = 32, RT_GPU_BLOCK = 128 }; /* threads of a warp, of a block */
+enum { RT_WARP = 32, RT_GPU_BLOCK = 1024 }; /* threads of a warp, of a block at most */
 
 /* Pages of a warp's tape. Like those of rt/cpu (rt/abi.h), but smaller: every resident warp has one. The header takes
  * a whole cache line, so that frames begin with one. A tape without pages stands at RT_GPU_PAGE - 1. */
@@ -50,10 +50,12 @@ typedef struct rt_gpu_worker {
     uint64_t scratch_size;
     rt_gpu_launch *launch;
     uint64_t heap; /* bytes that the kernel-level code has taken from the pool's end */
+    char *bottom;  /* of a warp: where a piece's tape begins, of those that keep nothing for later ones */
     /* of a warp: pages of the kernel's tape; how many warps share what is left of the pool, the first ones; whether pieces
      * that find no page are run again, for the how many-th time; this one runs no more for now; where it goes on */
     uint32_t held;
     int32_t share, repeats, phase, idle, at;
+    int32_t owns; /* of a warp: whether its first page may be its own */
 } rt_gpu_worker;
 
 /* Of the parallel loop that runs, in this warp. No slow path takes its address: compiled code has it in registers. */
@@ -65,9 +67,9 @@ typedef struct rt_gpu_task {
     int64_t n;     /* threads, */
     int32_t shift; /* of which a piece has two to the power of this; */
     int32_t pieces, at, step; /* how many, which comes next where the warp knows, how far to the one after it */
-    int32_t rows;     /* pieces that belong to blocks: the first so many */
     int32_t slots;    /* warps that may run any: the first so many */
     uint32_t counter; /* of the block */
+    uint32_t mine;    /* pieces in its row */
 } rt_gpu_task;
 
 /* Of the kernel-level code. */
@@ -142,9 +144,8 @@ void *rt_gpu_temp_again(rt_gpu_thread *thread, int64_t bytes, void *last, int32_
 char *rt_gpu_page(rt_gpu_worker *worker, char *cursor, int32_t place);
 char *rt_gpu_reserve(rt_gpu_worker *worker, char *cursor, int64_t bytes, int32_t frame, int32_t place);
 int32_t rt_gpu_over(rt_gpu_worker *worker, char *cursor, char *mark, int32_t level, int32_t parts, int64_t room);
-/* *over: there is no room by rt_gpu_over's measure, the result is then `cursor`; NULL only after a fault */
-char *rt_gpu_room(rt_gpu_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, int32_t place,
-                  int32_t *over);
+/* `cursor`: there is no room by rt_gpu_over's measure; else where the next page begins; NULL only after a fault */
+char *rt_gpu_room(rt_gpu_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, int32_t place);
 char *rt_gpu_thin(rt_gpu_worker *worker, char *header, char *mark, int64_t most, const int64_t *sizes, int32_t n);
 char *rt_gpu_save(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank, int32_t place);
 char *rt_gpu_restore(rt_gpu_worker *worker, char *cursor, const rt_arg *array, uint32_t size, uint32_t rank);

@@ -2,8 +2,14 @@
  *
  * At a barrier one warp of each block arrives for it. The last block to arrive is alone for a moment: it decides what
  * all threads have to see alike (whether there was a fault, how many pages are taken, what has to be run again) and lets
- * them go. The last block that leaves the kernel puts everything back to 0. */
+ * them go. The last block that leaves the kernel puts everything back to 0.
+ *
+ * At the end of a launch blocks do not wait until what they wrote is seen by all, a microsecond or two: the launch's end sees to
+ * that. Those that have had a fault or noted a piece do, and say so as they arrive. */
 #include "rt/gpu/inside.h"
+
+/* A block that has something to tell counts for so much more as it arrives; of a grid's blocks there are fewer. */
+enum { ODD = 1 << 16 };
 
 /* A warp's other fields are set where a task begins: each store is one of every thread of the grid. */
 static inline void
@@ -28,7 +34,7 @@ rt_gpu_enter(rt_gpu_thread *thread, rt_gpu_worker *worker, rt_gpu_launch *launch
     reset_worker(worker, (int32_t)rt_grid_warp(), launch);
     reset_worker(&thread->kernel, -1, launch);
     thread->kernel.heap = 0;
-    thread->kernel.failed = 0;
+    thread->kernel.failed = worker->failed = thread->kernel.owns = worker->owns = 0;
     thread->kernel.share = 1; /* nobody else takes pages while it runs */
     thread->wrote = thread->read = thread->ended = 0;
     thread->partials[0] = thread->partials[1] = NULL;
@@ -52,15 +58,17 @@ rt_gpu_alone(rt_gpu_thread *thread)
 
 /* -- barriers ---------------------------------------------------------------------------------------------------- */
 
-/* By one thread, while all others wait or have left, at the end of a task or of a phase of it: tasks may take so many
- * pages, the kernel-level code has so many bytes. Only tasks take pages, so what was taken before it still stands in
- * now_top; the rest is free again where the task leaves nothing on its tapes. */
+/* By one thread, while all others wait or have left, at the end of a task or of a phase of it. Only tasks take pages, so what
+ * was taken before it still stands in now_top; the rest is free again where the task leaves nothing on its tapes. */
 static void
-settle_pages(rt_gpu_launch *launch, uint32_t limit, uint64_t bytes, int32_t frees)
+settle_pages(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t frees)
 {
-    uint32_t heap = (uint32_t)((bytes + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
-    uint32_t taken = launch->top, before = launch->now_top, most = launch->most;
-    uint32_t top = taken < limit ? taken : limit;
+    uint32_t taken = rt_grid_load32(&launch->top), before = rt_grid_load32(&launch->now_top);
+    uint32_t most = rt_grid_load32(&launch->most), begun = rt_grid_load32(&launch->begun);
+    uint32_t top;
+    taken += begun ? own : 0;
+    top = taken < limit ? taken : limit;
+    launch->begun = 0;
     launch->most = top + heap > most ? top + heap : most;
     launch->top = launch->now_top = frees && top > before ? before : top;
 }
@@ -95,37 +103,38 @@ settle_pieces(rt_gpu_launch *launch, uint32_t fault, uint32_t shared)
         clear_queues(launch);
 }
 
-/* By one thread, while all others wait: what all have to see alike. Whether nothing follows in this launch. What is read
- * is read first: each wait is one of the whole grid. */
-static int32_t
-settle(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what)
+/* By one thread, while all others wait: what all have to see alike. What is read is read first: each wait is one of the whole
+ * grid. */
+static void
+settle(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, rt_gpu_settles what)
 {
     uint32_t fault = launch->fault;
     launch->now_fault = fault;
     launch->arrived = 0;
     if (what == RT_SETTLES_NOTHING)
-        return 0;
-    settle_pages(launch, limit, heap, what != RT_SETTLES_TASK);
+        return;
+    settle_pages(launch, limit, own, heap, what != RT_SETTLES_TASK);
     settle_pieces(launch, fault, (uint32_t)shared);
-    return what == RT_SETTLES_LAUNCH && !launch->now_left;
 }
 
 /* The host's memory is far away: it is not touched where there is nothing to tell. */
 static void
 report(rt_gpu_launch *launch, rt_gpu_report *to)
 {
-    if (launch->most > launch->told) {
-        launch->told = launch->most;
-        if (launch->most > to->pages)
-            to->pages = launch->most;
+    uint32_t most = rt_grid_load32(&launch->most), fault = rt_grid_load32(&launch->fault);
+    if (most > rt_grid_load32(&launch->told)) {
+        launch->told = most;
+        if (most > to->pages)
+            to->pages = most;
     }
-    if (!launch->fault || to->fault)
+    if (!fault || to->fault)
         return;
+    rt_grid_fence(); /* who met it has filled the others */
     to->place = launch->place;
     to->program = launch->program;
     to->needed = launch->needed;
     to->budget = launch->limit;
-    to->fault = launch->fault;
+    to->fault = fault;
 }
 
 static void
@@ -136,28 +145,31 @@ clean(rt_gpu_launch *launch)
     launch->fault = launch->most = launch->arrived = launch->left = 0;
     launch->place = 0;
     launch->needed = launch->limit = 0;
-    launch->taped = launch->depths = 0;
+    launch->taped = launch->depths = launch->begun = 0;
     clear_queues(launch);
+}
+
+/* The next generation. Its highest bit stays 0. */
+static uint32_t
+next_of(uint32_t generation)
+{
+    return ((generation | 1) + 1) & (UINT32_MAX >> 1);
 }
 
 /* Takes no thread's record, which else would have to be in memory. */
 RT_SLOW void
-rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what)
+rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, rt_gpu_settles what)
 {
     /* it stands still until this block arrives, which it does when all lanes have looked */
     uint32_t generation = rt_block_thread() < RT_WARP ? rt_grid_load32(&launch->generation) : 0;
     rt_block_sync();
     if (rt_block_thread() < RT_WARP) {
         if (rt_warp_lane() == 0) {
-            if (rt_grid_arrive(&launch->arrived) == rt_grid_blocks() - 1) {
+            if (rt_grid_arrive(&launch->arrived, 1) == rt_grid_blocks() - 1) {
                 rt_grid_fence();
-                int32_t ends = settle(launch, limit, heap, shared, what);
+                settle(launch, limit, own, heap, shared, what);
                 rt_grid_fence();
-                rt_grid_store32(&launch->generation, generation + 1);
-                if (ends) { /* the others leave: all that they look at is now_left, which stays 0 */
-                    report(launch, launch->report);
-                    clean(launch);
-                }
+                rt_grid_store32(&launch->generation, next_of(generation));
             }
         }
         rt_warp_sync();
@@ -168,13 +180,63 @@ rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared
     rt_block_sync();
 }
 
+/* By the last thread that ends: the launch is as the next one wants it. Others may still be about to leave: they look at the
+ * generation alone. */
+static RT_SLOW void
+end_launch(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap)
+{
+    settle_pages(launch, limit, own, heap, 0);
+    report(launch, launch->report);
+    clean(launch);
+}
+
+/* One thread of each block. (The sum makes it wait for the generation: who arrives may not look for it any more.) */
+static void
+arrive_last(rt_gpu_launch *launch, uint32_t generation, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared,
+            int32_t odd)
+{
+    uint32_t n = 1 + (generation >> 31), next = next_of(generation);
+    uint32_t before = odd ? rt_grid_arrive(&launch->arrived, n + ODD) : rt_grid_add32(&launch->arrived, n);
+    if (before % ODD != rt_grid_blocks() - 1)
+        return;
+    if (odd || before >= ODD) {
+        rt_grid_fence();
+        settle(launch, limit, own, heap, shared, RT_SETTLES_PAGES);
+        rt_grid_fence();
+        next |= launch->now_left;
+    }
+    rt_grid_store32(&launch->generation, next);
+    if (!(next & 1))
+        end_launch(launch, limit, own, heap);
+}
+
+RT_SLOW int32_t
+rt_gpu_meet_last(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, int32_t odd)
+{
+    uint32_t generation = rt_block_thread() < RT_WARP ? rt_grid_load32(&launch->generation) : 0, now = 0;
+    odd = rt_block_any(odd);
+    if (rt_block_thread() < RT_WARP) {
+        generation = rt_warp_take32(generation, 0);
+        if (rt_warp_lane() == 0)
+            arrive_last(launch, generation, limit, own, heap, shared, odd);
+        rt_warp_sync();
+        while ((now = rt_warp_take32(rt_grid_load32(&launch->generation), 0)) == generation)
+            rt_grid_wait();
+    }
+    if (!rt_block_any(now & 1))
+        return 0;
+    rt_gpu_meet(launch, 0, 0, 0, 0, RT_SETTLES_NOTHING); /* what all wrote, all see */
+    return 1;
+}
+
 RT_IN_PLACE void
 rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what)
 {
     if (what == RT_SETTLES_NOTHING) /* a constant wherever this stands */
-        rt_gpu_meet(thread->launch, 0, 0, 0, what);
+        rt_gpu_meet(thread->launch, 0, 0, 0, 0, what);
     else
-        rt_gpu_meet(thread->launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap, shared, what);
+        rt_gpu_meet(thread->launch, rt_gpu_page_limit(&thread->kernel), rt_gpu_own_pages(thread->worker),
+                    rt_gpu_heap_pages(&thread->kernel), shared, what);
     thread->wrote = thread->read = 0;
 }
 
@@ -206,6 +268,14 @@ rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place,
     }
 }
 
+/* Its address stays where it is: a slow path gets what it needs of the record. */
+RT_IN_PLACE void
+rt_gpu_no_memory(rt_gpu_thread *thread, int32_t place, uint64_t needed)
+{
+    thread->kernel.failed = 1;
+    rt_gpu_fault(thread->launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, place, needed);
+}
+
 void
 rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed)
 {
@@ -222,24 +292,18 @@ rt_gpu_assert(rt_gpu_worker *worker, int32_t place)
 
 /* -- the end ----------------------------------------------------------------------------------------------------- */
 
-static RT_SLOW void
-end_launch(rt_gpu_launch *launch, uint32_t limit, uint64_t heap)
-{
-    rt_grid_fence();
-    settle_pages(launch, limit, heap, 0);
-    report(launch, launch->report);
-    clean(launch);
-}
-
 RT_IN_PLACE void
 rt_gpu_leave(rt_gpu_thread *thread)
 {
     rt_gpu_launch *launch = thread->launch;
+    int32_t odd;
     if (thread->ended)
         return;
-    rt_block_sync();
+    odd = rt_block_any(thread->worker->failed || thread->kernel.failed);
     if (rt_block_thread() != 0)
         return;
-    if (rt_grid_arrive(&launch->left) == rt_grid_blocks() - 1)
-        end_launch(launch, rt_gpu_page_limit(&thread->kernel), thread->kernel.heap);
+    if ((odd ? rt_grid_arrive(&launch->left, 1) : rt_grid_add32(&launch->left, 1)) != rt_grid_blocks() - 1)
+        return;
+    end_launch(launch, rt_gpu_page_limit(&thread->kernel), rt_gpu_own_pages(thread->worker),
+               rt_gpu_heap_pages(&thread->kernel));
 }

@@ -44,7 +44,7 @@ rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place)
     uint64_t whole = size > UINT64_MAX / 2 ? size : ((size + LINE - 1) & ~(uint64_t)(LINE - 1)) + sizeof(temp_head);
     temp_head *head = rt_gpu_heap_take(thread, whole, LINE);
     if (!head) {
-        rt_gpu_fault(thread->launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, place, size);
+        rt_gpu_no_memory(thread, place, size);
         return NULL;
     }
     if (rt_gpu_alone(thread))

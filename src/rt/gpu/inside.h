@@ -9,6 +9,9 @@
 #include "rt/gpu/launch.h"
 #include "rt/gpu/warp.h"
 
+/* pages with which loops that drop frames when the room gets narrow make do */
+enum { RT_GPU_SHARE = 8 };
+
 /* Arrays lie on the kernel's tape in frames of so many bytes, the last one shorter: one fills a page. */
 enum { RT_GPU_BLOCK_BYTES = RT_GPU_PAGE - 2 * RT_GPU_HEADER };
 
@@ -37,34 +40,46 @@ typedef struct rt_gpu_kernel_page {
 #endif
 
 /* -- grid.c -- */
-/* nothing but faults; the end of a task, or of a phase of it; and its pages are free again; and where no phase follows
- * nothing does: the launch is at its end */
-typedef enum rt_gpu_settles {
-    RT_SETTLES_NOTHING,
-    RT_SETTLES_TASK,
-    RT_SETTLES_PAGES,
-    RT_SETTLES_LAUNCH
-} rt_gpu_settles;
-/* All threads wait for all. What they wrote before, all see. The same for all: tasks may take `limit` pages, the
- * kernel-level code has `heap` bytes; the task has `shared` pieces behind its rows. */
-void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint64_t heap, int32_t shared, rt_gpu_settles what);
+/* nothing but faults; the end of a task, or of a phase of it; and its pages are free again */
+typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK, RT_SETTLES_PAGES } rt_gpu_settles;
+/* All threads wait for all. What they wrote before, all see. The same for all: tasks may take `limit` pages, `own` of them are
+ * warps' own; the kernel-level code has `heap` pages; the task has `shared` pieces behind its rows. */
+void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, rt_gpu_settles what);
+/* The same where the launch ends unless pieces are left: whether they are. odd: what this thread did may matter to others. */
+int32_t rt_gpu_meet_last(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, int32_t odd);
 void rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what);
 /* Notes a fault, if it is the launch's first and this thread the one to note it. */
 void rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed);
+/* ... of the kernel-level code, which finds no room for so many bytes */
+void rt_gpu_no_memory(rt_gpu_thread *thread, int32_t place, uint64_t needed);
 /* ... of a worker, which leaves what it does */
 void rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t needed);
 
 /* -- heap.c -- */
 /* Memory from the pool's end, aligned; NULL: there is none. */
 void *rt_gpu_heap_take(rt_gpu_thread *thread, uint64_t bytes, uint64_t align);
+static inline uint32_t
+rt_gpu_heap_pages(const rt_gpu_worker *worker)
+{
+    return (uint32_t)((worker->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE);
+}
 /* Pages that tasks may take in all. */
 static inline uint32_t
 rt_gpu_page_limit(const rt_gpu_worker *worker)
 {
     const rt_gpu_launch *launch = worker->launch;
-    uint64_t heap = (worker->heap + RT_GPU_PAGE - 1) / RT_GPU_PAGE, own = worker->index < 0 ? worker->pages : worker->held;
+    uint64_t heap = rt_gpu_heap_pages(worker), own = worker->index < 0 ? worker->pages : worker->held;
     uint64_t room = launch->pages - heap, most = launch->tape_pages > own ? launch->tape_pages - own : 0;
     return (uint32_t)(room < most ? room : most);
+}
+/* Pages that are warps' own while this task runs: one for each, if there are plenty for all. */
+static inline uint32_t
+rt_gpu_own_pages(const rt_gpu_worker *worker)
+{
+    uint32_t warps = rt_grid_warps();
+    if (!worker->owns || rt_gpu_page_limit(worker) < worker->launch->now_top + (uint64_t)warps * (RT_GPU_SHARE + 1))
+        return 0;
+    return warps;
 }
 /* Of `shared` pieces behind all rows: how many are in that queue. They go round. */
 static inline uint32_t
@@ -118,6 +133,16 @@ rt_gpu_page_of(const char *cursor)
     if (cursor == rt_gpu_no_page())
         return NULL;
     return (struct rt_page *)((uintptr_t)cursor & ~(uintptr_t)(RT_GPU_PAGE - 1));
+}
+
+/* A tape without pages begins at the bottom of its first page, once there is one: so no piece goes through the change of
+ * pages that the first one made. */
+static inline void
+rt_gpu_set_bottom(rt_gpu_worker *worker)
+{
+    worker->bottom = worker->cursor;
+    if (worker->cursor == rt_gpu_no_page() && worker->first_page)
+        worker->bottom = (char *)worker->first_page + RT_GPU_HEADER;
 }
 
 /* number of the cursor's page in its tape, from 1; 0: none */

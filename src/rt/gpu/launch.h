@@ -8,6 +8,9 @@
  *
  *     pool                                                                  pool + pages * RT_GPU_PAGE
  *     | page | page | page | ...  ->  top               <- heap ... | temp | kernel's page | temp |
+ *
+ * While a task runs that frees all its pages, and there are plenty, the first ones above now_top are the warps' own, and top
+ * counts those behind them.
  */
 #ifndef RT_GPU_LAUNCH_H
 #define RT_GPU_LAUNCH_H
@@ -51,17 +54,19 @@ struct rt_gpu_launch {
     uint32_t program;
 
     /* counters, each group in a cache line of its own */
-    _Alignas(128) uint32_t top; /* pages taken; more than there are if some were not given */
+    _Alignas(128) uint32_t top; /* pages taken, but for the warps' own; more than there are if some were not given */
     _Alignas(128) uint32_t fault; /* not 0: who met it fills the three behind it */
     uint32_t place;
     uint64_t needed, limit;
     rt_gpu_queue queues[RT_GPU_QUEUES]; /* of the pieces behind all rows */
     _Alignas(128) uint32_t head, tail; /* of `again` */
+    uint32_t begun;                    /* a warp has begun the page that was its own */
     uint64_t taped;                    /* bytes and pages that recording tasks have left with their warps */
     uint64_t depths;
     _Alignas(128) uint32_t arrived; /* blocks, at a barrier */
     uint32_t left;                  /* blocks that have ended */
-    _Alignas(128) uint32_t generation; /* of the barrier: goes on from launch to launch */
+    /* of the barrier: goes on from launch to launch, in twos; odd: pieces of the launch's last task are left */
+    _Alignas(128) uint32_t generation;
     /* what the last block at the barrier has found, for all to read until the next */
     uint32_t now_top, now_head, now_tail, now_fault;
     uint32_t now_left; /* whether the task has pieces that nobody has run */

@@ -7,7 +7,7 @@
 
 #define IN_PLACE __attribute__((always_inline))
 
-enum { LAST_LANE = RT_WARP - 1, NAP = 64 /* nanoseconds */ };
+enum { LAST_LANE = RT_WARP - 1, NAP = 64 /* nanoseconds */, REDUX = 800 /* sm_80 */ };
 static const uint32_t ALL_LANES = 0xffffffff;
 
 /* -- a warp ------------------------------------------------------------------------------------------------------ */
@@ -35,6 +35,18 @@ rt_warp_take64(uint64_t mine, uint32_t lane)
 {
     uint32_t low = rt_warp_take32((uint32_t)mine, lane), high = rt_warp_take32((uint32_t)(mine >> 32), lane);
     return (uint64_t)high << 32 | low;
+}
+
+/* Where there is one, an instruction whose result the machine knows to be the warp's: branches on it need not ask whether
+ * lanes go apart. */
+IN_PLACE uint32_t
+rt_warp_one32(uint32_t mine)
+{
+    uint32_t all;
+    if (__nvvm_reflect("__CUDA_ARCH") < REDUX)
+        return rt_warp_take32(mine, 0);
+    __asm__ volatile("redux.sync.or.b32 %0, %1, 0xffffffff;" : "=r"(all) : "r"(mine));
+    return all;
 }
 
 IN_PLACE uint32_t
@@ -102,24 +114,33 @@ rt_block_sync(void)
     __syncthreads();
 }
 
-static __attribute__((address_space(3))) uint32_t counters[2]; /* shared memory */
+IN_PLACE int32_t
+rt_block_any(int32_t mine)
+{
+    return __nvvm_bar0_or(mine != 0);
+}
+
+/* In shared memory. Of a counter the first lane's is the one that counts. The others have theirs, so that a warp adds without a
+ * branch: where lanes go apart for an atomic operation, the machine brings them together late. */
+static __attribute__((address_space(3))) uint32_t counters[2][RT_WARP];
 
 IN_PLACE uint32_t
-rt_block_add32(uint32_t counter, uint32_t n)
+rt_block_next32(uint32_t counter)
 {
-    return __scoped_atomic_fetch_add(&counters[counter], n, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    uint32_t old = __scoped_atomic_fetch_add(&counters[counter][rt_warp_lane()], 1, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    return rt_warp_take32(old, 0);
 }
 
 IN_PLACE uint32_t
 rt_block_swap32(uint32_t counter, uint32_t value)
 {
-    return __scoped_atomic_exchange_n(&counters[counter], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    return __scoped_atomic_exchange_n(&counters[counter][0], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
 }
 
 IN_PLACE void
 rt_block_set32(uint32_t counter, uint32_t value)
 {
-    __scoped_atomic_store_n(&counters[counter], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
+    __scoped_atomic_store_n(&counters[counter][0], value, __ATOMIC_RELAXED, __MEMORY_SCOPE_WRKGRP);
 }
 
 IN_PLACE void
@@ -134,13 +155,22 @@ rt_grid_add32(uint32_t *at, uint32_t n)
     return __scoped_atomic_fetch_add(at, n, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
 }
 
+IN_PLACE uint32_t
+rt_grid_next32(uint32_t *at)
+{
+    uint32_t old = 0;
+    if (rt_warp_lane() == 0)
+        old = rt_grid_add32(at, 1);
+    return rt_warp_one32(old);
+}
+
 /* A fence would throw away what the multiprocessor's other blocks have in its cache, too. (LLVM forgets the order of an
  * addition that it makes itself.) */
 IN_PLACE uint32_t
-rt_grid_arrive(uint32_t *at)
+rt_grid_arrive(uint32_t *at, uint32_t n)
 {
     uint32_t old;
-    __asm__ volatile("atom.release.gpu.add.u32 %0, [%1], 1;" : "=r"(old) : "l"(at) : "memory");
+    __asm__ volatile("atom.release.gpu.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(at), "r"(n) : "memory");
     return old;
 }
 

@@ -26,10 +26,10 @@ static char *
 take_pages(rt_gpu_worker *worker, uint32_t count)
 {
     rt_gpu_launch *launch = worker->launch;
-    uint32_t limit = rt_gpu_page_limit(worker), first = 0;
+    uint32_t limit = rt_gpu_page_limit(worker), own = rt_gpu_own_pages(worker), first = 0;
     /* who asks in vain stops: the counter stays near the limit unless for many at once */
-    if (rt_warp_lane() == 0 && (count <= FEW_PAGES || rt_grid_load32(&launch->top) < limit))
-        first = rt_grid_add32(&launch->top, count);
+    if (rt_warp_lane() == 0 && (count <= FEW_PAGES || rt_grid_load32(&launch->top) + own < limit))
+        first = rt_grid_add32(&launch->top, count) + own;
     else
         first = limit;
     first = rt_warp_take32(first, 0);
@@ -38,11 +38,25 @@ take_pages(rt_gpu_worker *worker, uint32_t count)
     return launch->pool + (uint64_t)first * RT_GPU_PAGE;
 }
 
+/* The one that is the warp's own: nobody is asked for it, and a block's lie side by side. NULL: it has none. */
+static struct rt_page *
+own_page(rt_gpu_worker *worker)
+{
+    rt_gpu_launch *launch = worker->launch;
+    if (!rt_gpu_own_pages(worker))
+        return NULL;
+    if (rt_warp_lane() == 0)
+        rt_grid_store32(&launch->begun, 1);
+    return (struct rt_page *)(launch->pool + (uint64_t)(launch->now_top + (uint32_t)worker->index) * RT_GPU_PAGE);
+}
+
 /* one for a warp's tape, behind `here` (NULL: the first) */
 static struct rt_page *
 chain_page(rt_gpu_worker *worker, struct rt_page *here)
 {
-    struct rt_page *page = (struct rt_page *)take_pages(worker, 1);
+    struct rt_page *page = here ? NULL : own_page(worker);
+    if (!page)
+        page = (struct rt_page *)take_pages(worker, 1);
     if (!page)
         return NULL;
     if (rt_warp_lane() == 0) {
@@ -52,8 +66,10 @@ chain_page(rt_gpu_worker *worker, struct rt_page *here)
             here->next = page;
     }
     rt_warp_sync();
-    if (!here)
+    if (!here) {
         worker->first_page = page;
+        rt_gpu_set_bottom(worker);
+    }
     worker->pages++;
     return page;
 }
@@ -187,6 +203,7 @@ rt_gpu_pages_cut(rt_gpu_worker *worker)
     if ((char *)worker->first_page >= end) {
         worker->first_page = NULL;
         worker->pages = 0;
+        rt_gpu_set_bottom(worker);
         return;
     }
     if (!page)
@@ -208,7 +225,7 @@ pages_left(const rt_gpu_worker *worker, int64_t depth)
 {
     int64_t limit = rt_gpu_page_limit(worker), top = worker->launch->now_top;
     if (!rt_gpu_at_kernel_level(worker))
-        top = rt_warp_take32(rt_grid_load32(&worker->launch->top), 0);
+        top = rt_warp_take32(rt_grid_load32(&worker->launch->top), 0) + rt_gpu_own_pages(worker);
     return worker->pages - depth + (top < limit ? (uint32_t)(limit - top) / (uint32_t)worker->share : 0);
 }
 
@@ -245,11 +262,9 @@ rt_gpu_over(rt_gpu_worker *worker, char *cursor, char *mark, int32_t level, int3
 }
 
 RT_SLOW char *
-rt_gpu_room(rt_gpu_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, int32_t place,
-            int32_t *over)
+rt_gpu_room(rt_gpu_worker *worker, char *cursor, char *mark, int32_t parts, int64_t room, int32_t place)
 {
-    *over = is_over(worker, cursor, mark, parts, room);
-    return *over ? cursor : rt_gpu_page(worker, cursor, place);
+    return is_over(worker, cursor, mark, parts, room) ? cursor : rt_gpu_page(worker, cursor, place);
 }
 
 /* -- dropping states --------------------------------------------------------------------------------------------- */

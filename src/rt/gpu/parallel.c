@@ -1,25 +1,25 @@
 /* Parallel loops: who runs which piece. SPDX-License-Identifier: Apache-2.0
  *
  *   plain        warp w runs pieces w, w + warps, ...: no memory is touched to find them
- *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn. What stands behind all
- *                rows, half of them, is in a few queues and goes to whoever asks first. (A counter of the whole grid is what all
- *                warps wait for: 1 ns each on an H200, 5 where threads add to memory.)
+ *   balanced     block b has the row of pieces b, b + blocks, ...: its warps take from it in turn, so that all warps of a
+ *                multiprocessor end together. What stands behind all rows, a sixteenth, is in a few queues and goes to whoever
+ *                asks first. (A counter of the whole grid is what all warps wait for: 1 ns each on an H200, 5 where threads add
+ *                to memory.)
  *   kept tapes   plain; the task that rewinds runs them last to first
  *   repeated     balanced; a warp that finds no page notes its piece and what is left of its block's row, and stops.
  *                When all have come together all pages go back, and an eighth of the warps runs what is noted, and what
  *                nobody had asked for; then an eighth of these, at last one alone. What does not fit then is a fault.
  *   once         a piece that has changed arrays before it asks for pages must find them: the first warps alone run pieces, so
- *                many as have SHARE pages each of what is left. Where tapes are kept, of all that there is: the task that
+ *                many as have RT_GPU_SHARE pages each of what is left. Where tapes are kept, of all that there is: the task that
  *                takes them back has the same warps.
  */
 #include "rt/gpu/inside.h"
 
 enum {
-    SHARE = 8, /* pages: loops that drop frames when the room gets narrow make do with so many */
-    LADDER = 3, /* log2 of how many times fewer warps run the next phase */
-    SHARED = 1, /* log2 of the part of the pieces that is behind all rows */
+    LADDER = 3,  /* log2 of how many times fewer warps run the next phase */
+    SHARED = 4,  /* log2 of the part of the pieces that is behind all rows */
     PIECES = 30, /* log2 of how many there are at most; a block's counter beyond it: its row is at its end */
-    LOOKS = 16   /* a fault ends a task no later than so many pieces of each block after it */
+    LOOKS = 256  /* a fault ends a task no later than so many pieces of each block after it */
 };
 static const uint32_t ALL_GIVEN = 1u << 31; /* a block's counter from there on: so are those behind the rows, or a fault ended all */
 
@@ -27,6 +27,12 @@ static inline int32_t
 smaller(int32_t a, int32_t b)
 {
     return a < b ? a : b;
+}
+
+static inline int32_t
+larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
 }
 
 /* Kept tapes are never balanced. */
@@ -59,16 +65,32 @@ piece_shift(int64_t n, int32_t warps, int32_t flags)
 }
 _Static_assert(RT_WARP == 1 << 5, "a group");
 
+/* Pieces that belong to blocks: the first so many. Each warp begins in its block's row. */
+static inline int32_t
+rows_of(int32_t pieces, int32_t warps, int32_t flags)
+{
+    if (warps < (int32_t)rt_grid_warps())
+        return 0;
+    return flags & RT_GPU_BALANCES ? smaller(pieces, larger(warps, pieces - (pieces >> SHARED))) : pieces;
+}
+
+static inline uint32_t
+pieces_of_block(int32_t rows)
+{
+    uint32_t last = (uint32_t)rows - 1 - rt_grid_block();
+    return rt_grid_block() < (uint32_t)rows ? last / rt_grid_blocks() + 1 : 0;
+}
+
 /* How many warps may run pieces. */
 static inline int32_t
 warps_for(const rt_gpu_thread *thread, rt_gpu_launch *launch, int32_t flags)
 {
-    int64_t warps = rt_grid_warps(), pages = warps * SHARE;
+    int64_t warps = rt_grid_warps(), pages = warps * RT_GPU_SHARE;
     if (flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS))
         pages = (int64_t)(launch->pages < launch->tape_pages ? launch->pages : launch->tape_pages);
     else if (flags & RT_GPU_ONCE)
         pages = (int64_t)rt_gpu_page_limit(&thread->kernel) - launch->now_top;
-    return pages < SHARE ? 1 : pages / SHARE < warps ? (int32_t)(pages / SHARE) : (int32_t)warps;
+    return pages < RT_GPU_SHARE ? 1 : pages / RT_GPU_SHARE < warps ? (int32_t)(pages / RT_GPU_SHARE) : (int32_t)warps;
 }
 
 /* what slow paths may ask for */
@@ -76,11 +98,20 @@ static inline void
 prepare_worker(rt_gpu_worker *worker, const rt_gpu_worker *kernel, int32_t active, int32_t flags)
 {
     worker->failed = 0;
+    rt_gpu_set_bottom(worker);
     worker->heap = kernel->heap;
     worker->held = kernel->pages;
     worker->share = active;
     worker->repeats = is_repeated(flags);
     worker->phase = worker->idle = worker->at = 0;
+    worker->owns = !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)) && (flags & (RT_GPU_REPEATS | RT_GPU_ONCE));
+}
+
+/* They are known without a register, but for tasks that may have fewer. */
+static inline int32_t
+warps_of(const rt_gpu_task *task, int32_t flags)
+{
+    return flags & RT_GPU_ONCE ? task->slots : (int32_t)rt_grid_warps();
 }
 
 RT_IN_PLACE void
@@ -94,11 +125,7 @@ rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, in
     task->n = n > 0 ? n : 0;
     task->shift = piece_shift(task->n, warps, flags);
     task->pieces = (int32_t)((task->n + (((int64_t)1 << task->shift) - 1)) >> task->shift);
-    task->rows = task->pieces;
-    if (is_balanced(flags) && warps < (int32_t)rt_grid_warps())
-        task->rows = 0;
-    else if (is_balanced(flags) && (flags & RT_GPU_BALANCES))
-        task->rows -= task->pieces >> SHARED;
+    task->mine = pieces_of_block(rows_of(task->pieces, warps, flags));
     active = smaller(warps, task->pieces);
     task->at = warp < warps ? warp : -1;
     task->step = warps;
@@ -119,6 +146,13 @@ rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, in
 
 /* -- balanced tasks ---------------------------------------------------------------------------------------------- */
 
+/* Whether there was a fault: as it was a moment ago, for all lanes alike, which must not see it at different times. */
+static inline int32_t
+is_over(const rt_gpu_launch *launch)
+{
+    return rt_warp_one32(rt_warp_lane() == 0 ? rt_grid_load32(&launch->fault) : 0) != 0;
+}
+
 /* The next noted piece, and whether all behind it in its block's row are meant too; -1: there is none. */
 static int32_t
 noted_piece(rt_gpu_worker *worker)
@@ -133,7 +167,7 @@ noted_piece(rt_gpu_worker *worker)
     return (int32_t)(noted >> 1) - 1;
 }
 
-/* the block's i-th; -1: there are not so many */
+/* the block's i-th, whatever that is; -1: there are not so many */
 static inline int32_t
 piece_in_row(uint32_t i, int32_t rows)
 {
@@ -141,21 +175,7 @@ piece_in_row(uint32_t i, int32_t rows)
     return piece < (uint32_t)rows ? (int32_t)piece : -1;
 }
 
-/* The number in the block's row of the next that none of its warps has run; beyond its end there is none, or a fault has
- * ended the task. One lane looks for all: they must not see a fault at different times; and seldom: all would wait for that. */
-static inline uint32_t
-next_in_row(const rt_gpu_launch *launch, uint32_t counter)
-{
-    uint32_t i = 0;
-    if (rt_warp_lane() == 0) {
-        i = rt_block_add32(counter, 1);
-        if (i % LOOKS == LOOKS - 1 && i < ALL_GIVEN && rt_grid_load32(&launch->fault))
-            i = ALL_GIVEN;
-    }
-    return rt_warp_take32(i, 0);
-}
-
-/* ... which nobody takes from any more: it and all behind it are the caller's. */
+/* The next of the block's row, from which nobody takes any more: it and all behind it are the caller's. */
 static int32_t
 rest_of_row(uint32_t counter, int32_t rows)
 {
@@ -167,23 +187,22 @@ rest_of_row(uint32_t counter, int32_t rows)
 static inline int32_t
 next_in_queue(rt_gpu_launch *launch, uint32_t queue, int32_t rows, int32_t pieces)
 {
-    uint32_t i = rt_warp_lane() == 0 ? rt_grid_add32(&launch->queues[queue].given, 1) : 0;
-    i = rt_warp_take32(i, 0);
+    uint32_t i = rt_grid_next32(&launch->queues[queue].given);
     return i < rt_gpu_queue_length(queue, (uint32_t)(pieces - rows)) ? rows + (int32_t)(i * RT_GPU_QUEUES + queue) : -1;
 }
 
-/* ... of one that is not empty, if any */
-static RT_SLOW int32_t
-next_of_others(rt_gpu_launch *launch, uint32_t queue, int32_t rows, int32_t pieces)
+/* ... of one that is not empty, if any. Blocks of one queue look at the others in different orders. */
+static int32_t
+next_of_others(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
 {
-    uint32_t lane = rt_warp_lane(), other = (queue + lane) % RT_GPU_QUEUES;
+    uint32_t lane = rt_warp_lane(), start = rt_grid_block() / RT_GPU_QUEUES, other = (start + lane) % RT_GPU_QUEUES;
     int32_t piece = -1;
     while (piece < 0) {
         uint32_t given = rt_grid_load32(&launch->queues[other].given);
         uint32_t some = rt_warp_ballot(given < rt_gpu_queue_length(other, (uint32_t)(pieces - rows)));
-        if (!some || rt_warp_take32(rt_grid_load32(&launch->fault), 0))
+        if (!some || is_over(launch))
             return -1;
-        piece = next_in_queue(launch, (queue + (uint32_t)__builtin_ctz(some)) % RT_GPU_QUEUES, rows, pieces);
+        piece = next_in_queue(launch, (start + (uint32_t)__builtin_ctz(some)) % RT_GPU_QUEUES, rows, pieces);
     }
     return piece;
 }
@@ -193,28 +212,54 @@ next_of_others(rt_gpu_launch *launch, uint32_t queue, int32_t rows, int32_t piec
 static inline int32_t
 next_of_all(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
 {
-    uint32_t queue = rt_grid_block() % RT_GPU_QUEUES;
-    int32_t piece = next_in_queue(launch, queue, rows, pieces);
-    return piece >= 0 ? piece : next_of_others(launch, queue, rows, pieces);
+    int32_t piece = next_in_queue(launch, rt_grid_block() % RT_GPU_QUEUES, rows, pieces);
+    return piece >= 0 ? piece : next_of_others(launch, rows, pieces);
 }
 
-/* Of a task that balances; few warps have no rows, but look for faults there. Of a block's warps one asks in vain for what is
- * behind all rows. */
+static inline void
+set_counter(uint32_t counter, uint32_t value)
+{
+    if (rt_warp_lane() == 0)
+        rt_block_swap32(counter, value);
+}
+
+/* What the warp runs when its block's row is empty, or a fault is to be looked for first. While one looks into other blocks'
+ * queues the block's others end: at the end of a task nothing is there, and looking takes as long as a short piece. */
+static RT_SLOW int32_t
+next_beyond(rt_gpu_launch *launch, uint32_t counter, uint32_t i, int32_t pieces, int32_t warps, int32_t flags)
+{
+    int32_t rows = rows_of(pieces, warps, flags), piece = -1;
+    if (i >= ALL_GIVEN)
+        return -1;
+    if (i % LOOKS == LOOKS - 1 && is_over(launch)) {
+        set_counter(counter, ALL_GIVEN);
+        return -1;
+    }
+    if ((piece = piece_in_row(i, rows)) >= 0)
+        return piece;
+    if (rows < pieces)
+        piece = next_in_queue(launch, rt_grid_block() % RT_GPU_QUEUES, rows, pieces);
+    if (piece >= 0)
+        return piece;
+    set_counter(counter, ALL_GIVEN);
+    if (rows < pieces)
+        piece = next_of_others(launch, rows, pieces);
+    if (piece >= 0)
+        set_counter(counter, 1u << PIECES);
+    return piece;
+}
+
+/* Of a task that balances; few warps have no rows. Most pieces are found by their number in the block's row alone. */
 static inline int32_t
 next_balanced(const rt_gpu_task *task, int32_t flags)
 {
     uint32_t i;
-    int32_t piece;
     if ((flags & RT_GPU_ONCE) && (int32_t)rt_grid_warp() >= task->slots)
         return -1;
-    i = next_in_row(task->launch, task->counter);
-    piece = piece_in_row(i, task->rows);
-    if (piece >= 0 || task->rows >= task->pieces || i >= ALL_GIVEN)
-        return piece;
-    piece = next_of_all(task->launch, task->rows, task->pieces);
-    if (piece < 0 && rt_warp_lane() == 0)
-        rt_block_swap32(task->counter, ALL_GIVEN);
-    return piece;
+    i = rt_block_next32(task->counter);
+    if (__builtin_expect(i < task->mine && i % LOOKS != LOOKS - 1, 1))
+        return (int32_t)(i * rt_grid_blocks() + rt_grid_block());
+    return next_beyond(task->launch, task->counter, i, task->pieces, warps_of(task, flags), flags);
 }
 
 static void
@@ -239,12 +284,17 @@ stop(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t ran)
     worker->idle = 1;
 }
 
-/* All wait; whether there is more to do, by fewer warps. */
+/* All wait; whether there is more to do, by fewer warps. last: if there is not, the launch has ended. */
 static int32_t
-next_phase(rt_gpu_worker *worker, int32_t shared, rt_gpu_settles what)
+next_phase(rt_gpu_worker *worker, int32_t shared, int32_t last)
 {
-    const rt_gpu_launch *launch = worker->launch;
-    rt_gpu_meet(worker->launch, rt_gpu_page_limit(worker), worker->heap, shared, what);
+    rt_gpu_launch *launch = worker->launch;
+    uint32_t limit = rt_gpu_page_limit(worker), own = rt_gpu_own_pages(worker), heap = rt_gpu_heap_pages(worker);
+    if (!last)
+        rt_gpu_meet(launch, limit, own, heap, shared, RT_SETTLES_PAGES);
+    else if (!rt_gpu_meet_last(launch, limit, own, heap, shared, worker->failed || worker->idle))
+        return 0;
+    worker->owns = 0;
     rt_gpu_pages_cut(worker);
     if (launch->now_fault || !launch->now_left)
         return 0;
@@ -264,7 +314,7 @@ repeated_piece(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pi
         stop(worker, counter, rows, ran);
     if (worker->phase == 0 || worker->idle || worker->failed)
         return -1;
-    if (rt_warp_take32(rt_grid_load32(&worker->launch->fault), 0)) /* as it was lately, for all lanes alike */
+    if (is_over(worker->launch))
         return -1;
     if (piece < 0 || piece >= rows)
         piece = noted_piece(worker);
@@ -275,28 +325,18 @@ repeated_piece(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pi
 
 /* What the warp runs when its block's row is empty, or when it has found no page; -1: nothing, and all have waited. */
 static RT_SLOW int32_t
-next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t rows, int32_t pieces, int32_t ran, rt_gpu_settles what)
+next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t pieces, int32_t ran, int32_t warps, int32_t flags)
 {
+    int32_t rows = rows_of(pieces, warps, flags);
     do {
         int32_t piece = repeated_piece(worker, counter, rows, pieces, ran);
         if (piece >= 0)
             return piece;
-    } while (next_phase(worker, pieces - rows, what));
+    } while (next_phase(worker, pieces - rows, flags & RT_GPU_LAST));
     return -1;
 }
 
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
-
-/* Where a piece's tape begins that keeps nothing for later ones: the bottom of the first page, once the warp has one, so that
- * no piece goes through the change of pages that the first one made. */
-static inline void
-begin_in_page(const rt_gpu_worker *worker, rt_gpu_task *task)
-{
-    if (__builtin_expect(task->cursor != rt_gpu_no_page(), 1))
-        return;
-    if (worker->first_page)
-        task->cursor = (char *)worker->first_page + RT_GPU_HEADER;
-}
 
 /* What is asked before each piece is in registers, but for the counter of a block. */
 RT_IN_PLACE int32_t
@@ -310,15 +350,13 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
     if ((uint32_t)piece >= (uint32_t)task->pieces) {
         if (!is_repeated(flags))
             return 0;
-        piece = next_repeated(thread->worker, task->counter, task->rows, task->pieces, task->ran,
-                              flags & RT_GPU_LAST ? RT_SETTLES_LAUNCH : RT_SETTLES_PAGES);
-        task->cursor = thread->worker->cursor;
+        piece = next_repeated(thread->worker, task->counter, task->pieces, task->ran, warps_of(task, flags), flags);
         task->left = 1; /* the next one is looked for here, too */
         if (piece < 0)
             return 0;
     }
     if (flags & (RT_GPU_REPEATS | RT_GPU_ONCE) && !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)))
-        begin_in_page(thread->worker, task);
+        task->cursor = thread->worker->bottom; /* read each time: else registers would hold it all the time */
     task->ran = piece;
     if (flags & RT_GPU_SINGLE) { /* a group: numbers of 32 bits */
         uint32_t first = (uint32_t)piece * RT_WARP, rest = (uint32_t)task->n - first;
@@ -357,7 +395,8 @@ rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t wait
         thread->worker->cursor = task->cursor;
         rt_gpu_barrier(thread, 0, RT_SETTLES_TASK);
     } else if (!is_repeated(flags)) {
-        rt_gpu_barrier(thread, task->pieces - task->rows, RT_SETTLES_PAGES);
+        rt_gpu_barrier(thread, is_balanced(flags) ? task->pieces - rows_of(task->pieces, warps_of(task, flags), flags) : 0,
+                       RT_SETTLES_PAGES);
         rt_gpu_pages_cut(thread->worker);
     }
     return thread->launch->now_fault != 0;
@@ -376,7 +415,7 @@ rt_gpu_partials(rt_gpu_thread *thread, int32_t cells)
     if (cells > thread->cells) {
         thread->partials[0] = rt_gpu_heap_take(thread, row * 2 * sizeof(uint64_t), 128);
         if (!thread->partials[0])
-            rt_gpu_fault(launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, 0, row * 2 * sizeof(uint64_t));
+            rt_gpu_no_memory(thread, 0, row * 2 * sizeof(uint64_t));
         thread->cells = thread->partials[0] ? cells : 0;
         thread->partials[1] = thread->partials[0] ? thread->partials[0] + row : NULL;
     }

@@ -62,7 +62,7 @@ rt_simt_create(const rt_simt_desc *desc)
         return NULL;
     memset(simt, 0, sizeof *simt);
     simt->blocks = desc->blocks ? desc->blocks : (uint32_t)wish("RG_SIMT_BLOCKS", 2);
-    simt->block_warps = desc->warps ? desc->warps : (uint32_t)wish("RG_SIMT_WARPS", RT_GPU_BLOCK / RT_WARP);
+    simt->block_warps = desc->warps ? desc->warps : (uint32_t)wish("RG_SIMT_WARPS", 4);
     if (simt->block_warps > MOST_WARPS)
         simt->block_warps = MOST_WARPS;
     if (!make_pool(simt, desc->budget) || !make_rows(simt, desc->print_room ? desc->print_room : PRINT_CELLS)) {

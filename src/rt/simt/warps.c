@@ -123,8 +123,12 @@ release_block(rt_simt *simt, uint32_t block)
         trouble(simt, "warps of block %u wait at its barrier, and %u have ended", block, gone);
     if (waiting < simt->block_warps)
         return false;
-    for (uint32_t i = 0; i < simt->block_warps; i++)
+    warps->any = 0;
+    for (uint32_t i = 0; i < simt->block_warps; i++) {
+        for (uint32_t l = 0; l < RT_WARP; l++)
+            warps->any |= warps[i].values[(warps[i].round - 1) & 1][l] != 0;
         warps[i].state = SIMT_RUNS;
+    }
     return true;
 }
 
@@ -193,6 +197,12 @@ rt_warp_take64(uint64_t mine, uint32_t lane)
 }
 
 uint32_t
+rt_warp_one32(uint32_t mine)
+{
+    return rt_warp_take32(mine, 0);
+}
+
+uint32_t
 rt_warp_swap32(uint32_t mine, uint32_t bits)
 {
     return (uint32_t)rt_warp_take64(mine, here->number ^ bits);
@@ -253,6 +263,14 @@ rt_block_sync(void)
     meet(SIMT_BLOCK, 0);
 }
 
+int32_t
+rt_block_any(int32_t mine)
+{
+    const simt_warp *w = here->warp;
+    meet(SIMT_BLOCK, mine != 0);
+    return w->simt->warps[w->number - w->number % w->simt->block_warps].any;
+}
+
 static uint32_t *
 counter_of_block(uint32_t counter)
 {
@@ -261,15 +279,15 @@ counter_of_block(uint32_t counter)
 }
 
 uint32_t
-rt_block_add32(uint32_t counter, uint32_t n)
+rt_block_next32(uint32_t counter)
 {
-    return rt_grid_add32(counter_of_block(counter), n);
+    return rt_grid_next32(counter_of_block(counter));
 }
 
 uint32_t
 rt_block_swap32(uint32_t counter, uint32_t value)
 {
-    uint32_t old = rt_block_add32(counter, 0);
+    uint32_t old = rt_grid_load32(counter_of_block(counter));
     rt_grid_store32(counter_of_block(counter), value);
     return old;
 }
@@ -302,9 +320,15 @@ rt_grid_add32(uint32_t *at, uint32_t n)
 }
 
 uint32_t
-rt_grid_arrive(uint32_t *at)
+rt_grid_next32(uint32_t *at)
 {
-    return rt_grid_add32(at, 1);
+    return rt_warp_one32(rt_warp_lane() == 0 ? rt_grid_add32(at, 1) : 0);
+}
+
+uint32_t
+rt_grid_arrive(uint32_t *at, uint32_t n)
+{
+    return rt_grid_add32(at, n);
 }
 
 uint64_t
