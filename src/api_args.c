@@ -110,18 +110,21 @@ rg_args_destroy(rg_args *args)
 
 /* -- scalars ----------------------------------------------------------------------------------- */
 
+/* NULL where it fails */
 static rg_status
 check_param(const rg_args *args, uint32_t index, bool array, const rg_param **param)
 {
+    *param = NULL;
     API_CHECK(args, API_ARGS, "args");
     const rg_kernel *k = args->kernel;
     if (index >= k->nparams)
         return api_error(RG_INVALID, "kernel `%s` has %u parameters; there is no number %u",
                          k->fn->name, k->nparams, index);
-    *param = &k->params[index];
-    if ((*param)->array != array)
-        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s", (*param)->name.ptr,
+    const rg_param *p = &k->params[index];
+    if (p->array != array)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s", p->name.ptr,
                          k->fn->name, array ? "a scalar, not an array" : "an array, not a scalar");
+    *param = p;
     return RG_OK;
 }
 

@@ -152,11 +152,13 @@ static const char *
 fresh_name(making *k, const ir_fn *fn, const char *suffix)
 {
     ir_module *m = k->m;
-    size_t room = strlen(fn->name) + strlen(suffix) + 16;
-    char *name = arena_alloc(m->arena, room);
-    do
-        snprintf(name, room, "%s_%s%u", fn->name, suffix, ++k->made);
-    while (ir_fn_find(m, rg_str_of(name)));
+    str text = {0};
+    do {
+        text.len = 0;
+        str_addf(&text, "%s_%s%u", fn->name, suffix, ++k->made);
+    } while (ir_fn_find(m, str_view(&text)));
+    const char *name = arena_str(m->arena, str_view(&text));
+    str_free(&text);
     return name;
 }
 

@@ -247,20 +247,22 @@ interp_tape_thin(interp_frame *f, const ir_op *op)
 /* -- snapshots of arrays, and where workers stand: frames of words that end as others do ------------ */
 enum { TYPES_SNAPSHOT = 0x5a, TYPES_TASKS = 0x7a };
 
-static interp_flow
-push_words(interp_frame *f, const ir_op *op, uint64_t n, uint64_t bytes, uint64_t types, uint64_t **words)
+/* NULL: a fault, which is noted */
+static uint64_t *
+push_words(interp_frame *f, const ir_op *op, uint64_t n, uint64_t bytes, uint64_t types)
 {
     interp_tape *tape = tape_of(f->machine);
     uint64_t cursor = interp_bits(f, op->args[0]), end = cursor + n + 2;
-    if (!reserve(tape, end))
-        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for the tape");
+    if (!reserve(tape, end)) {
+        interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for the tape");
+        return NULL;
+    }
     bytes += bytes_up_to(tape, cursor);
     tape->at[end - 2] = bytes;
     tape->at[end - 1] = types;
     note_held(f->machine, tape, bytes);
     f->words[op->results[0]->id].bits = end;
-    *words = &tape->at[cursor];
-    return FLOW_NEXT;
+    return &tape->at[cursor];
 }
 
 interp_flow
@@ -268,8 +270,8 @@ interp_tape_save(interp_frame *f, const ir_op *op)
 {
     const interp_buffer *b = f->words[op->args[1]->id].buffer;
     unsigned size = ir_bytes((rg_dtype)b->dtype);
-    uint64_t *words;
-    if (push_words(f, op, (uint64_t)b->total, (uint64_t)b->total * size, TYPES_SNAPSHOT, &words) == FLOW_FAULT)
+    uint64_t *words = push_words(f, op, (uint64_t)b->total, (uint64_t)b->total * size, TYPES_SNAPSHOT);
+    if (!words)
         return FLOW_FAULT;
     interp_elements_keep(b, (interp_word *)words);
     return FLOW_NEXT;
@@ -293,8 +295,8 @@ interp_tape_restore(interp_frame *f, const ir_op *op)
 interp_flow
 interp_tape_tasks(interp_frame *f, const ir_op *op)
 {
-    uint64_t *words;
-    if (push_words(f, op, 1, 8, TYPES_TASKS, &words) == FLOW_FAULT)
+    uint64_t *words = push_words(f, op, 1, 8, TYPES_TASKS);
+    if (!words)
         return FLOW_FAULT;
     words[0] = f->machine->tapes[1].top;
     return FLOW_NEXT;
