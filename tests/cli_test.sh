@@ -174,6 +174,19 @@ expect 1 run k.c ramp n=4 x=zeros --device quantum
 says 'quantum'
 expect 1 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp steps=ones
 says 'only floats have derivatives'
+cat >contest.c <<'END'
+void contest(int n, const int m[n], const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        y[m[i]] *= x[i];
+        y[i] = x[i];
+    }
+}
+END
+expect 1 ir contest.c contest --form forward_vjp
+says 'contest.c:7:9: error[E0512]'
 
 # -- .npy files as others write them ---------------------------------------------------------------
 # v1, column-major, 2 x 2: 1 2 / 3 4

@@ -2,23 +2,31 @@
  * back to it from blocks that it dominates. SPDX-License-Identifier: Apache-2.0 */
 #include "ptx_loops.h"
 
-#include <ctype.h>
-
-enum { LABELS = 1 << 14, NOWHERE = -1 };
+enum { NOWHERE = -1 };
 
 typedef struct block {
     int label;
-    int to[2]; /* where it goes on, NOWHERE: it ends */
-    int order; /* by which all blocks but heads of loops come behind those that lead to them; 0: not reached */
-    int over;  /* its immediate dominator */
+    size_t first, n; /* where it goes on: so many of flow.edges */
+    int order;       /* by which all blocks but heads of loops come behind those that lead to them; 0: not reached */
+    int over;        /* its immediate dominator */
 } block;
 
 typedef struct flow {
     vec(block) blocks;
-    vec(int) sorted; /* in that order */
-    int *first;      /* by label; 0: none */
-    bool *in, *seen;
+    vec(int) edges;   /* numbers of blocks; of labels, until all of these are known */
+    vec(int) targets; /* of the last table of jumps */
+    vec(int) first;   /* by label: 1 + number of its block; 0: none */
+    vec(int) sorted;  /* blocks in that order */
+    vec(bool) in, seen;
+    str *why;
 } flow;
+
+static bool
+fail(flow *f, const char *what, const char *at)
+{
+    str_addf(f->why, "%s: %.*s", what, (int)strcspn(at, "\n"), at);
+    return false;
+}
 
 /* -- blocks ---------------------------------------------------------------------------------------------------------- */
 
@@ -27,62 +35,122 @@ static int
 label_at(const char *at)
 {
     int number, end = 0;
-    return sscanf(at, "$L__BB%*d_%d%n", &number, &end) == 1 && end && number < LABELS ? number : NOWHERE;
+    return sscanf(at, "$L__BB%*d_%d%n", &number, &end) == 1 && end ? number : NOWHERE;
 }
 
 static void
 begin(flow *f, int label)
 {
-    block b = {.label = label, .to = {NOWHERE, NOWHERE}};
+    block b = {.label = label, .first = f->edges.n};
     vec_push(&f->blocks, b);
+    while (label != NOWHERE && f->first.n <= (size_t)label)
+        vec_push(&f->first, 0);
     if (label != NOWHERE)
-        f->first[label] = (int)f->blocks.n - 1;
+        f->first.at[label] = (int)f->blocks.n;
 }
 
-/* Whether what stands behind the line is reached from it. Branches go to labels until all of these are known. */
+/* An edge to a label is kept as -2 - label. */
+static void
+lead(flow *f, int to)
+{
+    vec_push(&f->edges, to);
+    vec_last(&f->blocks).n++;
+}
+
 static bool
-read_line(flow *f, const char *line)
+lead_to_label(flow *f, const char *at)
+{
+    int label = label_at(at + strcspn(at, "$\n"));
+    if (label == NOWHERE)
+        return fail(f, "a branch to no label", at);
+    lead(f, -2 - label);
+    return true;
+}
+
+static bool
+starts(const char *at, const char *word)
+{
+    return strncmp(at, word, strlen(word)) == 0;
+}
+
+/* "$L_brx_0: .branchtargets $L__BB0_2, ...;" */
+static bool
+read_targets(flow *f, const char *at)
+{
+    vec_clear(&f->targets);
+    for (const char *end = at + strcspn(at, ";"); (at += strcspn(at, "$;")) < end; at++)
+        if (starts(at, "$L__BB"))
+            vec_push(&f->targets, label_at(at));
+    return f->targets.n > 0 || fail(f, "a table of no jumps", at);
+}
+
+/* falls: whether what stands behind the line is reached from it */
+static bool
+read_instruction(flow *f, const char *line, bool *falls)
 {
     bool some = *line == '@';
-    if (some)
-        line += strcspn(line, " \t") + strspn(line + strcspn(line, " \t"), " \t");
-    if (strncmp(line, "ret;", 4) == 0 || strncmp(line, "exit;", 5) == 0 || strncmp(line, "trap;", 5) == 0)
-        return some;
-    if (strncmp(line, "bra", 3) != 0)
+    if (some) {
+        line += strcspn(line, " \t");
+        line += strspn(line, " \t");
+    }
+    bool jumps = starts(line, "bra"), table = starts(line, "brx.idx");
+    bool ends = starts(line, "ret;") || starts(line, "exit;") || starts(line, "trap;");
+    if (!jumps && !table && !ends)
         return true;
-    vec_last(&f->blocks).to[0] = label_at(line + strcspn(line, "$"));
-    if (some)
+    if (jumps && !lead_to_label(f, line))
+        return false;
+    for (size_t i = 0; table && i < f->targets.n; i++)
+        lead(f, -2 - f->targets.at[i]);
+    *falls = some;
+    if (some) {
+        lead(f, (int)f->blocks.n);
         begin(f, NOWHERE);
-    return some;
+    }
+    return true;
 }
 
-/* From behind "{" to the line "}", which is returned. */
-static const char *
-read_body(flow *f, const char *at)
+static bool
+read_line(flow *f, const char *line, bool *falls)
+{
+    if (strstr(line, ".branchtargets") && strstr(line, ".branchtargets") < line + strcspn(line, "\n"))
+        return read_targets(f, line);
+    int label = label_at(line);
+    if (label == NOWHERE)
+        return !*falls || read_instruction(f, line, falls);
+    if (*falls)
+        lead(f, (int)f->blocks.n);
+    begin(f, label);
+    *falls = true;
+    return true;
+}
+
+/* From behind "{" to the line "}", where `at` is then. */
+static bool
+read_body(flow *f, const char **at)
 {
     bool falls = true;
     vec_clear(&f->blocks);
-    memset(f->first, 0, LABELS * sizeof *f->first);
+    vec_clear(&f->edges);
+    vec_clear(&f->first);
     begin(f, NOWHERE);
-    for (; *at && *at != '}'; at += strcspn(at, "\n"), at += *at == '\n') {
-        const char *line = at + strspn(at, " \t");
-        int label = label_at(line);
-        if (label != NOWHERE) {
-            if (falls)
-                vec_last(&f->blocks).to[1] = (int)f->blocks.n;
-            begin(f, label);
-            falls = true;
-        } else if (falls) {
-            size_t n = f->blocks.n;
-            falls = read_line(f, line);
-            if (f->blocks.n > n)
-                f->blocks.at[n - 1].to[1] = (int)n;
-        }
+    for (; **at && **at != '}'; *at += strcspn(*at, "\n"), *at += **at == '\n')
+        if (!read_line(f, *at + strspn(*at, " \t"), &falls))
+            return false;
+    for (size_t i = 0; i < f->edges.n; i++) {
+        int label = -2 - f->edges.at[i];
+        if (label >= 0 && ((size_t)label >= f->first.n || !f->first.at[label]))
+            return fail(f, "a branch to a label that is not there", *at);
+        f->edges.at[i] = label >= 0 ? f->first.at[label] - 1 : f->edges.at[i];
     }
-    for (size_t i = 0; i < f->blocks.n; i++)
-        if (f->blocks.at[i].to[0] != NOWHERE)
-            f->blocks.at[i].to[0] = f->first[f->blocks.at[i].to[0]];
-    return at;
+    vec_reserve(&f->in, f->blocks.n);
+    vec_reserve(&f->seen, f->blocks.n);
+    return true;
+}
+
+static int
+next_of(const flow *f, int i, size_t k)
+{
+    return f->edges.at[f->blocks.at[i].first + k];
 }
 
 /* -- who dominates whom -------------------------------------------------------------------------------------------- */
@@ -90,10 +158,10 @@ read_body(flow *f, const char *at)
 static void
 visit(flow *f, int i)
 {
-    f->seen[i] = true;
-    for (int k = 0; k < 2; k++)
-        if (f->blocks.at[i].to[k] != NOWHERE && !f->seen[f->blocks.at[i].to[k]])
-            visit(f, f->blocks.at[i].to[k]);
+    f->seen.at[i] = true;
+    for (size_t k = 0; k < f->blocks.at[i].n; k++)
+        if (!f->seen.at[next_of(f, i, k)])
+            visit(f, next_of(f, i, k));
     vec_push(&f->sorted, i);
 }
 
@@ -101,7 +169,7 @@ static void
 sort(flow *f)
 {
     vec_clear(&f->sorted);
-    memset(f->seen, 0, f->blocks.n * sizeof *f->seen);
+    memset(f->seen.at, 0, f->blocks.n * sizeof *f->seen.at);
     visit(f, 0);
     for (size_t i = 0, n = f->sorted.n; i < n / 2; i++) {
         int other = f->sorted.at[i];
@@ -127,96 +195,119 @@ common(const flow *f, int a, int b)
 static void
 dominate(flow *f)
 {
+    block *of = f->blocks.at;
     for (size_t i = 0; i < f->blocks.n; i++)
-        f->blocks.at[i].over = NOWHERE;
-    f->blocks.at[0].over = 0;
+        of[i].over = i ? NOWHERE : 0;
     for (bool changed = true; changed;) {
         changed = false;
         for (size_t i = 0; i < f->sorted.n; i++)
-            for (int k = 0, from = f->sorted.at[i]; k < 2; k++) {
-                int to = f->blocks.at[from].to[k];
-                if (to == NOWHERE || to == 0)
-                    continue;
-                int over = f->blocks.at[to].over == NOWHERE ? from : common(f, f->blocks.at[to].over, from);
-                changed |= over != f->blocks.at[to].over;
-                f->blocks.at[to].over = over;
+            for (size_t k = 0; k < of[f->sorted.at[i]].n; k++) {
+                int from = f->sorted.at[i], to = next_of(f, from, k);
+                int over = to == 0 ? 0 : of[to].over == NOWHERE ? from : common(f, of[to].over, from);
+                changed |= over != of[to].over;
+                of[to].over = over;
             }
     }
 }
 
 static bool
-leads_back(const flow *f, int from, int to)
+is_behind(const flow *f, int block, int other)
 {
-    const block *of = f->blocks.at;
-    if (!of[from].order || (of[from].to[0] != to && of[from].to[1] != to))
-        return false;
-    while (of[from].order > of[to].order)
-        from = of[from].over;
-    return from == to;
-}
-
-static int
-ways_back(const flow *f, int head)
-{
-    int n = 0;
-    for (size_t i = 0; i < f->blocks.n; i++)
-        n += leads_back(f, (int)i, head);
-    return n;
+    while (f->blocks.at[block].order > f->blocks.at[other].order)
+        block = f->blocks.at[block].over;
+    return block == other;
 }
 
 /* -- loops in loops ------------------------------------------------------------------------------------------------ */
+
+static bool
+leads_back(const flow *f, int from, int to)
+{
+    bool leads = false;
+    for (size_t k = 0; k < f->blocks.at[from].n; k++)
+        leads |= next_of(f, from, k) == to;
+    return leads && f->blocks.at[from].order && is_behind(f, from, to);
+}
+
+/* How many branches lead back to the head from behind the head of another loop. */
+static int
+ways_back(const flow *f, int head, int inner)
+{
+    int n = 0;
+    for (size_t i = 0; i < f->blocks.n; i++)
+        n += leads_back(f, (int)i, head) && is_behind(f, (int)i, inner);
+    return n;
+}
+
+static bool
+leads_into(const flow *f, int from, int head)
+{
+    for (size_t k = 0; k < f->blocks.at[from].n; k++)
+        if (next_of(f, from, k) != head && f->in.at[next_of(f, from, k)])
+            return true;
+    return false;
+}
 
 /* Blocks from which the head is reached without leaving the loop. */
 static void
 collect(flow *f, int head)
 {
-    memset(f->in, 0, f->blocks.n * sizeof *f->in);
-    f->in[head] = true;
     for (size_t i = 0; i < f->blocks.n; i++)
-        f->in[i] |= leads_back(f, (int)i, head);
+        f->in.at[i] = (int)i == head || leads_back(f, (int)i, head);
     for (bool more = true; more;) {
         more = false;
-        for (size_t i = f->sorted.n; i-- > 0;) {
-            const block *b = &f->blocks.at[f->sorted.at[i]];
-            for (int k = 0; k < 2; k++)
-                if (!f->in[f->sorted.at[i]] && b->to[k] != NOWHERE && b->to[k] != head && f->in[b->to[k]])
-                    f->in[f->sorted.at[i]] = more = true;
-        }
+        for (size_t i = f->sorted.n; i-- > 0;)
+            if (!f->in.at[f->sorted.at[i]] && leads_into(f, f->sorted.at[i], head))
+                f->in.at[f->sorted.at[i]] = more = true;
     }
 }
 
-static bool
-is_plain(flow *f, int head)
+/* The head of a loop in the one of `head` from behind which two branches lead back to that; NOWHERE: there is none. */
+static int
+forked(flow *f, int head)
 {
-    if (ways_back(f, head) < 2)
-        return true;
+    if (ways_back(f, head, head) < 2)
+        return NOWHERE;
     collect(f, head);
     for (size_t i = 0; i < f->blocks.n; i++)
-        if ((int)i != head && f->in[i] && ways_back(f, (int)i))
-            return false;
+        if ((int)i != head && f->in.at[i] && ways_back(f, (int)i, (int)i) && ways_back(f, head, (int)i) > 1)
+            return (int)i;
+    return NOWHERE;
+}
+
+static bool
+body_is_plain(flow *f)
+{
+    sort(f);
+    dominate(f);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        int inner = forked(f, (int)i);
+        if (inner == NOWHERE)
+            continue;
+        str_addf(f->why, "%d branches lead back to label %d out of the loop of label %d or from behind it",
+                 ways_back(f, (int)i, inner), f->blocks.at[i].label, f->blocks.at[inner].label);
+        return false;
+    }
     return true;
 }
 
 bool
 ptx_loops_are_plain(const char *text, str *why)
 {
-    bool plain = true;
-    flow f = {.first = mem_zalloc(LABELS * sizeof(int)), .in = mem_zalloc(4 * LABELS), .seen = mem_zalloc(4 * LABELS)};
-    for (const char *at = strstr(text, "\n{\n"); at && plain; at = strstr(at, "\n{\n")) {
-        at = read_body(&f, at + 3);
-        sort(&f);
-        dominate(&f);
-        for (size_t i = 0; i < f.blocks.n && plain; i++) {
-            plain = is_plain(&f, (int)i);
-            if (!plain)
-                str_addf(why, "%d branches lead back to label %d, whose loop has loops in it", ways_back(&f, (int)i),
-                         f.blocks.at[i].label);
-        }
+    flow f = {.why = why};
+    const char *at = strstr(text, "\n{");
+    bool plain = at || fail(&f, "no function", "");
+    for (; at && plain; at = strstr(at, "\n{")) {
+        at += strcspn(at + 1, "\n") + 1;
+        at += *at == '\n';
+        plain = read_body(&f, &at) && body_is_plain(&f);
     }
     vec_free(&f.blocks);
+    vec_free(&f.edges);
+    vec_free(&f.targets);
+    vec_free(&f.first);
     vec_free(&f.sorted);
-    mem_free(f.first);
-    mem_free(f.in);
-    mem_free(f.seen);
+    vec_free(&f.in);
+    vec_free(&f.seen);
     return plain;
 }

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* Whether each loop that has loops in it is led back to its head by one branch (codegen/llvm/latch.c says why it has to be).
- * If not, `why` gets the label of one that is not. */
+/* Whether of each loop one branch at most leads back to its head from behind the head of a loop in it (codegen/llvm/latch.c
+ * says why it has to be so). If not, `why` gets the label of one that is not. */
 bool ptx_loops_are_plain(const char *text, str *why);
 
 #endif

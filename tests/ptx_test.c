@@ -1,10 +1,11 @@
 /* ptx_test [--ptxas PATH] [--arch sm_90] [--every N] [--times] [--keep FOLDER] [--wants TEXT]... FILE.c|FOLDER...
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused, flushed or approximate
- * that the IR did not decide (but for what quotients and roots begin with), arrays are read as global memory, numbers are
- * aligned, loops with loops in them are led back to their heads by one branch. With --ptxas every Nth is assembled, which may find it wrong; its registers and spills go to the output with --times, as do
- * milliseconds. --wants: gradients in the files behind it have this text in them. */
+ * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused, flushed or
+ * approximate that the IR did not decide (but for what quotients and roots begin with), arrays are read as global memory,
+ * numbers are aligned, outer loops have one way back behind inner ones (ptx_loops.h). With --ptxas every Nth is assembled,
+ * which may find it wrong; its registers and spills go to the output with --times, as do milliseconds. --wants: gradients
+ * in the files behind it have this text in them. */
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
 #include "pipeline.h"

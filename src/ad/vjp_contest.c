@@ -325,6 +325,8 @@ vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p)
 void
 vjp_close_contests(vjp *v, const ir_op *task)
 {
+    if (v->failed) /* contests may not have been opened */
+        return;
     for (size_t i = 0; i < v->contests.n; i++) {
         const ad_contest *c = &v->contests.at[i].c;
         if (v->contests.at[i].task != task || c->op != RG_RMW_MUL)

@@ -400,6 +400,7 @@ LLVMValueRef gen_plain_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef add
 /* what an rmw makes of the old value */
 LLVMValueRef gen_new_value(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef old, LLVMValueRef value);
 LLVMValueRef gen_several_workers(gen *g); /* i1, in a task */
+bool gen_is_tried(const ir_op *op);      /* an update that is a loop on GPUs: until nobody came between */
 bool gen_is_alone(const gen *g);          /* here one thread runs: nothing needs to be atomic */
 
 /* temp.c */

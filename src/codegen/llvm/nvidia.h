@@ -27,7 +27,8 @@ gen_for_nvidia(const gen *g)
     return g->options->simt && g->options->triple;
 }
 
-/* latch.c: stands before the branch back to the head of a loop with loops in it; nothing for other machines */
+/* latch.c: whether code of the region has loops; what stands before the branch back to the head of a loop that has (nothing
+ * for other machines) */
 bool gen_has_loop(const ir_region *body);
 void gen_way_back(gen *g);
 

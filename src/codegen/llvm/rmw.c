@@ -108,6 +108,16 @@ atomic_instruction(rg_rmw how, rg_dtype d, LLVMAtomicRMWBinOp *out)
     return table[how].ok && !ir_is_float(d) && (d != RG_BOOL || logic);
 }
 
+bool
+gen_is_tried(const ir_op *op)
+{
+    LLVMAtomicRMWBinOp code;
+    if (op->code != RG_OP_RMW || !op->atomic)
+        return false;
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    return ir_bytes(d) < 4 || (op->rmw != RG_RMW_CAS && !atomic_instruction((rg_rmw)op->rmw, d, &code));
+}
+
 LLVMValueRef
 gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {

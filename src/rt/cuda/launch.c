@@ -29,7 +29,7 @@ provide(rt_program *p, rt_need need, str *error)
     return status ? status : rt_cuda_tape_follow(d, error);
 }
 
-/* With a tape no more than have a page each. */
+/* With a tape about as many as have a page each: blocks are whole, and who finds none waits for one. */
 static uint32_t
 most_warps(const rt_program *p)
 {
@@ -39,7 +39,7 @@ most_warps(const rt_program *p)
     return pages > WARPS_FEW ? (uint32_t)pages / WARPS_FEW * WARPS_FEW : WARPS_FEW;
 }
 
-/* Few warps are spread over all multiprocessors. */
+/* Few warps are spread over multiprocessors, in fours. */
 static uint32_t
 warps_of_block(const rt_program *p, uint32_t warps)
 {

@@ -45,7 +45,8 @@ typedef enum rt_gpu_settles { RT_SETTLES_NOTHING, RT_SETTLES_TASK, RT_SETTLES_PA
 /* All threads wait for all. What they wrote before, all see. The same for all: tasks may take `limit` pages, `own` of them are
  * warps' own; the kernel-level code has `heap` pages; the task has `shared` pieces behind its rows. */
 void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, rt_gpu_settles what);
-/* The same where the launch ends unless pieces are left: whether they are. odd: what this thread did may matter to others. */
+/* The same where the launch ends unless pieces are left: whether they are. Only then all see what was written. odd: what this
+ * thread did may matter to others. */
 int32_t rt_gpu_meet_last(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, int32_t odd);
 void rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what);
 /* Notes a fault, if it is the launch's first and this thread the one to note it. */

@@ -60,7 +60,7 @@ struct rt_gpu_launch {
     uint64_t needed, limit;
     rt_gpu_queue queues[RT_GPU_QUEUES]; /* of the pieces behind all rows */
     _Alignas(128) uint32_t head, tail; /* of `again` */
-    uint32_t begun;                    /* a warp has begun the page that was its own */
+    uint32_t begun; /* a warp has begun the page that was its own; as the launch ends it may come too late for the peak */
     uint64_t taped;                    /* bytes and pages that recording tasks have left with their warps */
     uint64_t depths;
     _Alignas(128) uint32_t arrived; /* blocks, at a barrier */

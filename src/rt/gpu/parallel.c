@@ -207,8 +207,7 @@ next_of_others(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
     return piece;
 }
 
-/* Of those behind the rows: of the block's queue, then of others. (One queue for all is what all wait for: up to 5 ns for each
- * that asks, where threads add to memory.) */
+/* Of those behind the rows: of the block's queue, then of others. */
 static inline int32_t
 next_of_all(rt_gpu_launch *launch, int32_t rows, int32_t pieces)
 {

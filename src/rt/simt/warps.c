@@ -199,7 +199,12 @@ rt_warp_take64(uint64_t mine, uint32_t lane)
 uint32_t
 rt_warp_one32(uint32_t mine)
 {
-    return rt_warp_take32(mine, 0);
+    const simt_warp *w = here->warp;
+    const uint64_t *values = w->values[meet(SIMT_TAKE, mine)];
+    uint64_t all = 0;
+    for (uint32_t l = 0; l < RT_WARP; l++)
+        all |= values[l];
+    return (uint32_t)all;
 }
 
 uint32_t
