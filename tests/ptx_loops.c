@@ -229,13 +229,33 @@ leads_back(const flow *f, int from, int to)
     return leads && f->blocks.at[from].order && is_behind(f, from, to);
 }
 
-/* How many branches lead back to the head from behind the head of another loop. */
+static bool
+is_head(const flow *f, int i)
+{
+    for (size_t k = 0; k < f->blocks.n; k++)
+        if (leads_back(f, (int)k, i))
+            return true;
+    return false;
+}
+
+static void
+reach(flow *f, int from, int head)
+{
+    f->seen.at[from] = true;
+    for (size_t k = 0; k < f->blocks.at[from].n; k++)
+        if (next_of(f, from, k) != head && !f->seen.at[next_of(f, from, k)])
+            reach(f, next_of(f, from, k), head);
+}
+
+/* How many branches lead back to the head that are reached from another block, but not by way of the head. */
 static int
-ways_back(const flow *f, int head, int inner)
+ways_back(flow *f, int head, int from)
 {
     int n = 0;
+    memset(f->seen.at, 0, f->blocks.n * sizeof *f->seen.at);
+    reach(f, from, head);
     for (size_t i = 0; i < f->blocks.n; i++)
-        n += leads_back(f, (int)i, head) && is_behind(f, (int)i, inner);
+        n += f->seen.at[i] && leads_back(f, (int)i, head);
     return n;
 }
 
@@ -262,7 +282,7 @@ collect(flow *f, int head)
     }
 }
 
-/* The head of a loop in the one of `head` from behind which two branches lead back to that; NOWHERE: there is none. */
+/* The head of a loop in the one of `head` from which two branches are reached that lead back to that; NOWHERE: there is none. */
 static int
 forked(flow *f, int head)
 {
@@ -270,7 +290,7 @@ forked(flow *f, int head)
         return NOWHERE;
     collect(f, head);
     for (size_t i = 0; i < f->blocks.n; i++)
-        if ((int)i != head && f->in.at[i] && ways_back(f, (int)i, (int)i) && ways_back(f, head, (int)i) > 1)
+        if ((int)i != head && f->in.at[i] && is_head(f, (int)i) && ways_back(f, head, (int)i) > 1)
             return (int)i;
     return NOWHERE;
 }

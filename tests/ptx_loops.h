@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* Whether of each loop one branch at most leads back to its head from behind the head of a loop in it (codegen/llvm/latch.c
- * says why it has to be so). If not, `why` gets the label of one that is not. */
+/* Whether from no loop in a loop two branches are reached that lead back to the outer one's head (codegen/llvm/latch.c says why
+ * it has to be so; stricter than what was seen to go wrong: of loops that may be passed by none did). If not, `why` says where. */
 bool ptx_loops_are_plain(const char *text, str *why);
 
 #endif

@@ -9,6 +9,9 @@ static const char met[] = ".entry k(\n)\n{\n$L__BB0_1:\n$L__BB0_2:\n\tadd.s32 %r
                           "\tbar.warp.sync -1;\n\t@%p3 bra $L__BB0_1;\n\tret;\n}\n";
 /* one way back from before the inner loop, one from behind it */
 static const char before[] = ".entry k(\n)\n{\n$L__BB0_1:\n\t@%p1 bra $L__BB0_1;\n$L__BB0_2:\n\t@%p2 bra $L__BB0_2;\n\t@%p3 bra $L__BB0_1;\n\tret;\n}\n";
+/* an inner loop that may be passed by, and two ways back behind it */
+static const char passed_by[] = ".entry k(\n)\n{\n$L__BB0_1:\n\t@%p1 bra $L__BB0_3;\n$L__BB0_2:\n\t@%p2 bra $L__BB0_2;\n$L__BB0_3:\n\t@%p3 bra $L__BB0_1;\n"
+                                "\tadd.s32 %r1, %r1, 1;\n\t@%p4 bra $L__BB0_1;\n\tret;\n}\n";
 /* two ways back and no loop inside */
 static const char flat[] = ".entry k(\n)\n{\n$L__BB0_1:\n\t@%p1 bra $L__BB0_1;\n\t@%p2 bra $L__BB0_1;\n\tret;\n}\n";
 /* the first of these in a table of jumps, in the second function */
@@ -25,6 +28,7 @@ main(void)
     } tests[] = {{"out of the inner loop", out_of_inner, false},
                  {"met before", met, true},
                  {"before the inner loop", before, true},
+                 {"passed by", passed_by, false},
                  {"flat", flat, true},
                  {"in a table", table, false},
                  {"no such label", no_label, false},

@@ -212,8 +212,7 @@ gen_for(gen *g, const ir_op *op)
     gen_region(g, body);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, n);
-    if (gen_has_loop(body))
-        gen_way_back(g);
+    gen_way_back(g, body);
     LLVMValueRef again = counter_next(g, &c, op->attr.step);
     LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
     LLVMBuildCondBr(g->b, again, loop, after);
@@ -312,8 +311,7 @@ gen_loop(gen *g, const ir_op *op)
     gen_sums_end(g, sums);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);
-    if (gen_has_loop(body))
-        gen_way_back(g);
+    gen_way_back(g, body);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, loop);
     for (uint32_t k = 0; k < ncarried; k++)

@@ -7,7 +7,8 @@
  *
  * and x, made in the outer loop, has another value in the next round of the inner one. Our loops have one way back each, but
  * LLVM leads those who leave an inner loop straight to the outer head where nothing stands between. So a place stands there
- * that it neither passes by nor doubles, where a warp's threads, which are together anyway, meet. */
+ * that it neither passes by nor doubles, where a warp's threads, which are together anyway, meet. (To LLVM it touches no memory
+ * that code knows, as rt_warp_sync would: what is loaded once before the loop still is.) */
 #include "codegen/llvm/nvidia.h"
 
 enum { MEMORY_OF_NOBODY = 3 << 2 }; /* LLVM's attribute `memory`: what no pointer reaches */
@@ -19,17 +20,11 @@ is_no_loop(ir_op *op, void *user)
     return op->code != RG_OP_FOR && op->code != RG_OP_LOOP && op->code != RG_OP_PARALLEL && !gen_is_tried(op);
 }
 
-bool
-gen_has_loop(const ir_region *body)
-{
-    return !ir_walk((ir_region *)body /* only looked at */, is_no_loop, NULL);
-}
-
 void
-gen_way_back(gen *g)
+gen_way_back(gen *g, const ir_region *body)
 {
     static const char text[] = "bar.warp.sync -1;";
-    if (!gen_for_nvidia(g))
+    if (!gen_for_nvidia(g) || (body && ir_walk((ir_region *)body /* only looked at */, is_no_loop, NULL)))
         return;
     LLVMTypeRef type = LLVMFunctionType(g->nothing, NULL, 0, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), "", 0, true, false, LLVMInlineAsmDialectATT, false);

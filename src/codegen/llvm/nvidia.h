@@ -27,10 +27,9 @@ gen_for_nvidia(const gen *g)
     return g->options->simt && g->options->triple;
 }
 
-/* latch.c: whether code of the region has loops; what stands before the branch back to the head of a loop that has (nothing
- * for other machines) */
-bool gen_has_loop(const ir_region *body);
-void gen_way_back(gen *g);
+/* latch.c: what stands before the branch back to a loop's head; nothing if the body has no loops, or for other machines.
+ * NULL: it has. */
+void gen_way_back(gen *g, const ir_region *body);
 
 /* predicated.c: of arrays, where r->mask holds; `at` is the thread's own element, which others need not have */
 LLVMValueRef gen_load_if(gen *g, const gen_reach *r, LLVMValueRef at);

@@ -137,7 +137,8 @@ registers(void)
 unsigned
 ll_ptx_block(void)
 {
-    unsigned threads = (unsigned)(REGISTERS_OF_ALL / registers() / 128 * 128);
+    const unsigned step = RT_GPU_PARTS * RT_WARP;
+    unsigned threads = (unsigned)(REGISTERS_OF_ALL / registers()) / step * step;
     return threads < RT_GPU_BLOCK ? threads : RT_GPU_BLOCK;
 }
 

@@ -163,7 +163,7 @@ run_pieces(gen *g, LLVMValueRef flags, LLVMValueRef task, LLVMValueRef closure)
     LLVMValueRef given[5] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
                              g->s->warp, g->s->running};
     LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task), task, given, 5, "");
-    gen_way_back(g); /* also where no loop is inside: lanes are together when they ask for the next piece */
+    gen_way_back(g, NULL); /* also where no loop is inside: lanes are together when they ask for the next piece */
     LLVMBuildBr(g->b, next);
     gen_at(g, done);
 }
@@ -333,7 +333,7 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
     store_row(g, op, rows, sums);
     gen_some_end(g, &some);
     gen_kernel_reads(g);
-    gen_way_back(g);
+    gen_way_back(g, NULL);
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
     gen_keep_rolled(g, LLVMBuildBr(b, round));
     LLVMAddIncoming(folds, (LLVMValueRef[]){many, LLVMConstNull(g->i1)}, from, 2);

@@ -1,7 +1,7 @@
 /* Launches: how large the grid is, what memory it finds, what is looked at before. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/memory.h"
 
-enum { WARPS_FEW = 4, PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
+enum { PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
 
 /* So much that few loops have to drop frames, or all of the budget where a launch that finds too little could not go on. */
 static uint64_t
@@ -36,7 +36,7 @@ most_warps(const rt_program *p)
     uint64_t pages = p->device->tape.budget / RT_GPU_PAGE;
     if (!p->info.has_tape || pages >= p->resident)
         return p->resident;
-    return pages > WARPS_FEW ? (uint32_t)pages / WARPS_FEW * WARPS_FEW : WARPS_FEW;
+    return pages > RT_GPU_PARTS ? (uint32_t)pages / RT_GPU_PARTS * RT_GPU_PARTS : RT_GPU_PARTS;
 }
 
 /* Few warps are spread over multiprocessors, in fours. */
@@ -44,7 +44,7 @@ static uint32_t
 warps_of_block(const rt_program *p, uint32_t warps)
 {
     uint32_t each = (warps + p->device->processors - 1) / p->device->processors;
-    each = (each + WARPS_FEW - 1) / WARPS_FEW * WARPS_FEW;
+    each = (each + RT_GPU_PARTS - 1) / RT_GPU_PARTS * RT_GPU_PARTS;
     return each < p->block ? each : p->block;
 }
 

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90 /* to every LLVM that is used */, PART_THREADS = 4 * RT_WARP };
+enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90 /* to every LLVM that is used */ };
 
 /* generations that code is made for, newest first; the driver makes what runs on later ones of it */
 static const int generations[] = {120, 103, 100, 90, 89, 87, 86, 80, 75, 72, 70};
@@ -92,14 +92,15 @@ show(const rt_program *p, const char *name, const struct timespec *since)
 }
 
 /* Of blocks with which a multiprocessor runs the most threads, the largest: its warps share out among themselves what it
- * has to run. A multiprocessor has four parts, each with warps of its own. */
+ * has to run. */
 static int
 choose_block(rt_program *p)
 {
+    const int step = RT_GPU_PARTS * RT_WARP;
     int most = 0, threads = 0, code = p->device->driver.function_attribute(&threads, RT_FUNCTION_THREADS, p->function);
-    if (threads > PART_THREADS)
-        threads -= threads % PART_THREADS;
-    for (; threads > 0 && !code; threads -= PART_THREADS) {
+    if (threads > step)
+        threads -= threads % step;
+    for (; threads > 0 && !code; threads -= step) {
         int blocks = 0;
         code = p->device->driver.occupancy(&blocks, p->function, threads, 0);
         if (blocks * threads <= most)

@@ -32,8 +32,8 @@ typedef struct simt_warp {
     uint8_t at[RT_WARP];         /* simt_meeting of each lane */
     uint64_t values[2][RT_WARP]; /* what lanes bring, by round */
     uint32_t ballot[2];
-    uint32_t counters[2]; /* of the block, with its first warp; so is whether any lane brought something to where it met last */
-    int32_t any;
+    uint32_t counters[2]; /* of the block, with its first warp */
+    int32_t any;          /* of the block, too: whether a lane brought something to where it met last */
     simt_state state;
     simt_lane *resume; /* that goes on first */
     simt_lane lanes[RT_WARP];
