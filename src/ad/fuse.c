@@ -10,90 +10,14 @@
  * runs. Those of a task whose sum goes into a loss are too, behind ops that only the sum's value
  * keeps where they are. The tape is then as deep as one thread instead of as long as the task. */
 #include "ad/ad.h"
+#include "ir/effects.h"
 #include "pass/edit.h"
-
-/* What ops do to memory: one entry for each plane of each buffer. */
-typedef struct access {
-    const ir_value *buffer;
-    uint8_t plane;
-    bool reads, writes, adds;
-} access;
-
-typedef struct footprint {
-    vec(access) at;
-    bool effect; /* prints or asserts */
-} footprint;
-
-static bool
-note_access(ir_op *op, void *user)
-{
-    footprint *f = user;
-    f->effect |= op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT;
-    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
-        return true;
-    access *a = NULL;
-    for (size_t k = 0; k < f->at.n && !a; k++)
-        if (f->at.at[k].buffer == op->args[0] && f->at.at[k].plane == op->plane)
-            a = &f->at.at[k];
-    if (!a) {
-        vec_push(&f->at, ((access){op->args[0], op->plane, false, false, false}));
-        a = &f->at.at[f->at.n - 1];
-    }
-    bool add = op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
-    a->reads |= op->code == RG_OP_LOAD || (op->code == RG_OP_RMW && !add);
-    a->writes |= op->code == RG_OP_STORE || (op->code == RG_OP_RMW && !add);
-    a->adds |= add;
-    return true;
-}
-
-static void
-note_op(footprint *f, ir_op *op)
-{
-    note_access(op, f);
-    for (uint32_t i = 0; i < op->nregions; i++)
-        ir_walk(op->regions[i], note_access, f);
-}
-
-/* Adjoints of two arrays may be one memory: a launch may let arrays share them. */
-static bool
-may_meet(const access *a, const access *b)
-{
-    if (a->plane != b->plane || !(a->plane & RG_ADJOINT || ir_may_be_same(a->buffer, b->buffer)))
-        return false;
-    return a->writes || b->writes || (a->adds && b->reads) || (a->reads && b->adds);
-}
-
-/* Whether the order of the two matters. */
-static bool
-in_the_way(const footprint *a, const footprint *b)
-{
-    if (a->effect && b->effect)
-        return true;
-    for (size_t i = 0; i < a->at.n; i++)
-        for (size_t j = 0; j < b->at.n; j++)
-            if (may_meet(&a->at.at[i], &b->at.at[j]))
-                return true;
-    return false;
-}
-
-/* Whether threads of the rewinding task may run before later threads of the first one. */
-static bool
-threads_mix(const footprint *first, const footprint *second)
-{
-    for (size_t i = 0; i < first->at.n; i++)
-        for (size_t j = 0; j < second->at.n; j++) {
-            const access *a = &first->at.at[i], *b = &second->at.at[j];
-            if (may_meet(a, b))
-                return false;
-        }
-    return true;
-}
 
 typedef struct fusion {
     ir_op *first, *second;
-    footprint moved;     /* of the first task and what goes behind */
-    footprint behind;    /* of what goes behind alone */
-    footprint a, b, one; /* of the first task, of the second, of an op between them */
+    ir_effects first_does, second_does;
+    ir_effects behind; /* of what goes behind */
+    ir_effects one;    /* of an op between the two */
     vec(ir_op *) later;  /* what goes behind, in order */
     map late;            /* values that the first task or `later` define */
 } fusion;
@@ -102,11 +26,10 @@ static void
 release_fusion(void *object)
 {
     fusion *f = object;
-    vec_free(&f->moved.at);
-    vec_free(&f->behind.at);
-    vec_free(&f->a.at);
-    vec_free(&f->b.at);
-    vec_free(&f->one.at);
+    ir_effects_free(&f->first_does);
+    ir_effects_free(&f->second_does);
+    ir_effects_free(&f->behind);
+    ir_effects_free(&f->one);
     vec_free(&f->later);
     map_free(&f->late);
 }
@@ -139,18 +62,19 @@ mark_late(ir_op *op, void *user)
     return true;
 }
 
-/* An op between the two that cannot go before the first goes behind the second. */
+/* An op between the two that cannot go before the first goes behind the second. The pair's frames cancel out, so they
+ * keep no other task's frames where they are; the frames of others keep their order, last in, first out: where an op
+ * that leaves or takes frames goes behind, so do all such ops after it. */
 static void
 place_between(fusion *f, ir_op *op)
 {
-    f->one.at.n = 0;
-    f->one.effect = false;
-    note_op(&f->one, op);
-    if (!f->one.effect && !needs_late(f, op) && !in_the_way(&f->moved, &f->one))
+    ir_effects_clear(&f->one);
+    ir_effects_add(&f->one, op);
+    if (!f->one.order && !needs_late(f, op) && !ir_effects_meet(&f->first_does, &f->one) &&
+        !ir_effects_ordered(&f->behind, &f->one))
         return;
     vec_push(&f->later, op);
-    note_op(&f->moved, op);
-    note_op(&f->behind, op);
+    ir_effects_add(&f->behind, op);
     mark_late(op, f);
     for (uint32_t i = 0; i < op->nregions; i++)
         ir_walk(op->regions[i], mark_late, f);
@@ -184,26 +108,46 @@ can_fuse(fusion *f)
     const ir_value *trace = f->first->results[f->first->nresults - 1];
     if (!same_domain(f->first, f->second) || !sums_only(f->first))
         return false;
-    note_op(&f->a, f->first);
-    note_op(&f->b, f->second);
-    note_op(&f->moved, f->first);
-    if (!threads_mix(&f->a, &f->b))
+    ir_effects_add(&f->first_does, f->first);
+    ir_effects_add(&f->second_does, f->second);
+    /* threads of the second run before later threads of the first one */
+    if (ir_effects_meet(&f->first_does, &f->second_does))
         return false;
     mark_late(f->first, f);
     map_set(&f->late, map_ptr(trace), NULL);
     for (ir_op *op = f->first->next; op != f->second; op = op->next)
         place_between(f, op);
-    return !needs_late(f, f->second) && !in_the_way(&f->behind, &f->b);
+    return !needs_late(f, f->second) && !ir_effects_meet(&f->behind, &f->second_does) &&
+           !(f->behind.order && f->second_does.order);
 }
 
 /* -- the surgery --------------------------------------------------------------------------------
  */
 
+/* A local array is what it was only until somebody takes it: a copy is kept from where it is defined. */
+static void
+copy_instead(edit *e, ir_op *recall)
+{
+    ir_value *array = recall->args[0];
+    ir_op *keep = ir_op_new(e->fn, RG_OP_COPY, 1, 0, recall->loc);
+    ir_op_arg(keep, e->fn, array);
+    if (array->def)
+        ir_insert_before(array->def->next, keep);
+    else
+        ir_insert_first(array->region, keep);
+    recall->code = RG_OP_COPY;
+    recall->args[0] = ir_op_result(keep, e->fn, array->type, array->name);
+}
+
 static bool
 drop_recalls(ir_op *op, void *user)
 {
-    edit_operands(user, op);
-    edit_needless_recall(user, op);
+    edit *e = user;
+    edit_operands(e, op);
+    if (op->code == RG_OP_RECALL && op->args[0]->type.kind == IR_ARRAY && edit_visible(op->args[0], op))
+        copy_instead(e, op);
+    else
+        edit_needless_recall(e, op);
     return true;
 }
 

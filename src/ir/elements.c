@@ -1,6 +1,7 @@
 /* Which elements of arrays two accesses of one thread name. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/elements.h"
 
+#include "ir/effects.h"
 #include "ir/poly.h"
 
 enum { NEAR = 256 }; /* subscripts that wrap in the narrowest type differ by a multiple of this */

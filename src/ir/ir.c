@@ -309,18 +309,6 @@ ir_place(const ir_module *m, ir_loc loc)
     return at;
 }
 
-static bool
-is_itself(const ir_value *buffer)
-{
-    return !buffer->def || buffer->def->code == RG_OP_TEMP;
-}
-
-bool
-ir_may_be_same(const ir_value *a, const ir_value *b)
-{
-    return a == b || !is_itself(a) || !is_itself(b);
-}
-
 const ir_value *
 ir_declared_extent(const ir_value *buffer, uint32_t axis)
 {

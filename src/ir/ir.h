@@ -332,9 +332,6 @@ bool ir_is_const(const ir_value *v, uint64_t *bits);
  * quotients and remainders of integers, whose condition has to hold there, too */
 bool ir_is_arithmetic(const ir_op *op);
 bool ir_is_tape_op(const ir_op *op); /* on the tape as frames, which there is from IR_STAGE_TAPE on */
-/* Whether two buffer values may be one buffer: parameters and temps are themselves alone, what was
- * picked or recalled may be any. */
-bool ir_may_be_same(const ir_value *a, const ir_value *b);
 /* The value that an extent of a temp or parameter is declared to be (for a parameter: of its kernel's shape
  * region); NULL: none is known. */
 const ir_value *ir_declared_extent(const ir_value *buffer, uint32_t axis);

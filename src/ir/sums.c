@@ -2,21 +2,6 @@
 #include "ir/sums.h"
 
 bool
-ir_buffer_may_be(const ir_value *buffer, const ir_value *wanted)
-{
-    if (buffer == wanted)
-        return true;
-    if (!buffer->def || buffer->def->code == RG_OP_TEMP)
-        return buffer->def == NULL && buffer->region->op != NULL;
-    if (buffer->def->code != RG_OP_PICK)
-        return true; /* a temp of an earlier iteration, or carried out of a region */
-    for (uint32_t i = 1; i < buffer->def->nargs; i++)
-        if (ir_buffer_may_be(buffer->def->args[i], wanted))
-            return true;
-    return false;
-}
-
-bool
 ir_is_sum(const ir_op *op)
 {
     return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && op->atomic && !op->nresults &&
@@ -57,7 +42,7 @@ spoil(ir_op *op, void *user)
     if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
         return true;
     for (uint32_t i = 0; i < s->n; i++)
-        if (op->plane == s->sums[i].plane && ir_buffer_may_be(op->args[0], s->sums[i].buffer))
+        if (op->plane == s->sums[i].plane && ir_may_be_same(op->args[0], s->sums[i].buffer))
             s->spoilt[i] |= !ir_is_sum(op) || op->args[0] != s->sums[i].buffer;
     return true;
 }

@@ -2,7 +2,7 @@
 #ifndef IR_SUMS_H
 #define IR_SUMS_H
 
-#include "ir/ir.h"
+#include "ir/effects.h"
 
 enum { IR_SUMS_MAX = 32 };
 
@@ -16,7 +16,5 @@ typedef struct ir_sum {
 /* the first IR_SUMS_MAX of them; returns how many */
 uint32_t ir_sums_find(const ir_op *task, ir_sum sums[IR_SUMS_MAX]);
 bool ir_is_sum(const ir_op *op); /* an addition of that kind */
-/* Whether a buffer may be the parameter or temporary `wanted`; what was picked is seen through. */
-bool ir_buffer_may_be(const ir_value *buffer, const ir_value *wanted);
 
 #endif

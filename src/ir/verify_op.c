@@ -1,5 +1,6 @@
 /* The rules of single ops: operands, results, attributes. Regions and what leaves them:
  * verify_control.c. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/effects.h"
 #include "ir/verify.h"
 
 /* -- what most rules ask ---------------------------------------------------------------------- */
@@ -400,7 +401,7 @@ check_recall(verifier *v, const ir_op *op)
     if (!verify_counts(v, op, 1, 1, 0))
         return false;
     ir_type t = arg_type(op, 0);
-    bool temp = op->args[0]->def && op->args[0]->def->code == RG_OP_TEMP;
+    bool temp = t.kind == IR_BUFFER && ir_is_temp(op->args[0]);
     if (t.kind != IR_SCALAR && t.kind != IR_ARRAY && t.kind != IR_TRACE && !temp)
         return verify_error(v, op, E_OPERAND,
                             "scalars, local arrays, traces and temps can be recalled");

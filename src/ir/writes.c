@@ -1,21 +1,6 @@
 /* Which writes may follow a read. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/writes.h"
 
-void
-ir_buffer_roots(ir_value *b, ir_root_fn *each, void *user)
-{
-    if (b->def && b->def->code == RG_OP_PICK) {
-        for (uint32_t i = 1; i < b->def->nargs; i++)
-            ir_buffer_roots(b->def->args[i], each, user);
-        return;
-    }
-    if (b->def && b->def->code == RG_OP_RECALL) {
-        ir_buffer_roots(b->def->args[0], each, user);
-        return;
-    }
-    each(b, user);
-}
-
 /* So many writes of one buffer are looked at; of more, any may follow. */
 enum { MOST_WRITES = 64 };
 
@@ -26,7 +11,8 @@ typedef struct write_list {
 
 struct ir_writes {
     uint32_t n;
-    write_list **of; /* by id of the root */
+    write_list **of;     /* by id of the root */
+    write_list unknown;  /* of buffers that cannot be told */
 };
 
 typedef struct noting {
@@ -38,12 +24,12 @@ static void
 note_root(ir_value *root, void *user)
 {
     noting *n = user;
-    write_list **list = &n->w->of[root->id];
-    if (!*list)
-        *list = arena_one(root->region->fn->module->arena, write_list);
-    if ((*list)->n < MOST_WRITES)
-        (*list)->at[(*list)->n] = n->op;
-    (*list)->n++;
+    write_list *list = ir_root_known(root) ? n->w->of[root->id] : &n->w->unknown;
+    if (!list)
+        list = n->w->of[root->id] = arena_one(root->region->fn->module->arena, write_list);
+    if (list->n < MOST_WRITES)
+        list->at[list->n] = n->op;
+    list->n++;
 }
 
 static bool
@@ -60,7 +46,7 @@ ir_writes_find(ir_fn *fn)
 {
     arena *a = fn->module->arena;
     ir_writes *w = arena_one(a, ir_writes);
-    *w = (ir_writes){fn->next_id, arena_new_n(a, write_list *, fn->next_id + 1)};
+    *w = (ir_writes){.n = fn->next_id, .of = arena_new_n(a, write_list *, fn->next_id + 1)};
     ir_walk(fn->body, note_write, w);
     return w;
 }
@@ -89,13 +75,20 @@ typedef struct standing {
 } standing;
 
 static void
-root_stands(ir_value *root, void *user)
+look_at(standing *s, const write_list *list)
 {
-    standing *s = user;
-    const write_list *list = root->id < s->w->n ? s->w->of[root->id] : NULL;
     for (uint32_t i = 0; list && i < list->n && s->still; i++)
         s->still = list->n <= MOST_WRITES &&
                    (list->at[i]->plane != s->load->plane || is_over_before(list->at[i], s->load));
+}
+
+static void
+root_stands(ir_value *root, void *user)
+{
+    standing *s = user;
+    s->still &= ir_root_known(root);
+    look_at(s, &s->w->unknown);
+    look_at(s, root->id < s->w->n ? s->w->of[root->id] : NULL);
 }
 
 bool

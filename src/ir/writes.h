@@ -2,11 +2,7 @@
 #ifndef IR_WRITES_H
 #define IR_WRITES_H
 
-#include "ir/ir.h"
-
-/* Calls `each` for every parameter or temp that buffer value b (picked, recalled) may be. */
-typedef void ir_root_fn(ir_value *root, void *user);
-void ir_buffer_roots(ir_value *b, ir_root_fn *each, void *user);
+#include "ir/effects.h"
 
 /* The kernel's writes, by the parameter or temp they go to; in the module's arena. */
 typedef struct ir_writes ir_writes;

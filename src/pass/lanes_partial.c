@@ -16,6 +16,8 @@
  */
 #include "pass/lanes.h"
 
+#include "ir/effects.h"
+
 static ir_op *
 unwind_behind(const ir_op *op, const ir_op *maker)
 {

@@ -12,6 +12,7 @@
  *
  * A recording loop, or one whose values are recalled, stays: its partial last iteration is spoken
  * of. */
+#include "ir/effects.h"
 #include "pass/edit.h"
 #include "pass/pass.h"
 #include "pass/range.h"

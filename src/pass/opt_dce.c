@@ -27,6 +27,8 @@ has_effect(const ir_op *op)
         return false;
     case RG_OP_YIELD:
         return op->parent->op == NULL;
+    case RG_OP_CALL: /* one that runs again has no effects but on adjoints */
+        return !op->again || op->adjoints;
     default:
         return ir_ops[op->code].flags & (IR_EFFECT | IR_WRITE);
     }

@@ -11,6 +11,7 @@
  * anyway: in a loop that runs never they contribute exactly 0, and 0 times an infinite derivative
  * is not 0. From a parallel loop only loads move, and not many: each becomes an argument of the
  * task. */
+#include "ir/effects.h"
 #include "pass/edit.h"
 #include "pass/pass.h"
 #include "pass/range.h"

@@ -7,6 +7,7 @@
  *
  * which is what the reverse of `v[i] += ...` does. Where something else is put there, the two become one
  * store of it. */
+#include "ir/effects.h"
 #include "pass/pass.h"
 
 enum { LOOK = 128 }; /* ops between the two, or between load and store */

@@ -137,7 +137,7 @@ see_plane(ir_op *op, void *user)
 {
     walk *w = user;
     if ((op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) &&
-        ir_buffer_may_be(op->args[0], w->buffer))
+        ir_may_be_same(op->args[0], w->buffer))
         w->planes |= (uint8_t)(1u << op->plane);
     return true;
 }
