@@ -168,7 +168,7 @@ reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags
     if (!diags->errors && combined && PASS_RUN(made->module, ad_fuse, IR_STAGE_AD, diags))
         pass_simplify(made->module, IR_STAGE_AD, diags);
     if (!diags->errors)
-        ad_check_split(made, fn, diags);
+        ad_check_split(made, fn, combined, diags);
     return made;
 }
 

@@ -448,7 +448,7 @@ check_case(testcase *t)
             ir_module *m = ir_module_new();
             ir_fn *simple = ir_fn_clone(m, apart, "split");
             pass_simplify(m, IR_STAGE_AD, &diags);
-            if (good(t, ad_check_split(simple, t->fn, &diags), "split vjp", &diags)) {
+            if (good(t, ad_check_split(simple, t->fn, false, &diags), "split vjp", &diags)) {
                 for (uint32_t i = 0; i < t->n; i++) /* arrays stand as after the forward launch */
                     if (forward[i] && t->p[i].buffer)
                         memcpy(t->p[i].start[0], forward[i], 8 * t->p[i].elements);

@@ -47,7 +47,7 @@ ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool si
 
 /* After a vjp was simplified: refuses it, naming both lines, if a value that it loads again after the
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
-bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags);
+bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diags);
 
 /* After a combined vjp was simplified: a task and the one that rewinds it become one where they can. */
 bool ad_fuse(ir_module *m);

@@ -47,31 +47,16 @@ now(ir_value *const *map, ir_value *v)
 }
 
 /* -- what comes from outside the loop --------------------------------------------------------------------- */
-static ir_value *
-seen_at(const ad_emit *e, ir_value *v)
-{
-    uint64_t bits;
-    if (ir_is_const(v, &bits))
-        return ad_const(e, (rg_dtype)v->type.dtype, bits);
-    if (ir_region_inside(e->region, v->region))
-        return v;
-    if (!v->def || v->def->code != RG_OP_TABLE)
-        return ad_recall(e, v);
-    ir_op *table = ir_op_like(e->fn, v->def);
-    ad_place(e, table);
-    return ir_op_result(table, e->fn, v->type, v->name);
-}
-
 static void
 see_outside(reverse *r, const ad_emit *e)
 {
     const ad_slice *s = &r->c->slice;
     for (size_t i = 0; i < s->outside.n; i++)
-        r->map[s->outside.at[i]->id] = seen_at(e, s->outside.at[i]);
+        r->map[s->outside.at[i]->id] = ad_had(e, s->outside.at[i]);
     for (uint32_t p = 0; p < r->params; p++) {
         ir_value *start, *param = r->c->loop->regions[0]->params[p];
         if (s->needed[param->id] && !s->state[p] && ir_is_induction(r->c->loop, param, &start, &r->steps[p]))
-            r->starts[p] = seen_at(e, start);
+            r->starts[p] = ad_had(e, start);
     }
 }
 
@@ -103,7 +88,7 @@ take_kept(const reverse *r, const ad_emit *e, const ad_kept *k, ir_value *count)
     if (!n)
         return arrays;
     ir_op *unwind = ir_op_new(e->fn, RG_OP_UNWIND, 2, 1, e->loc);
-    ir_op_arg(unwind, e->fn, seen_at(e, k->loop->results[k->loop->nresults - 1]));
+    ir_op_arg(unwind, e->fn, ad_had(e, k->loop->results[k->loop->nresults - 1]));
     ir_op_arg(unwind, e->fn, count);
     ir_region_param(unwind->regions[0], ir_scalar(RG_I64), NULL);
     for (size_t i = 0; i < n; i++) {
@@ -295,7 +280,7 @@ run(reverse *r)
     for (uint32_t p = 0; p < r->params; p++) {
         if (!c->rest[p])
             continue;
-        state[p] = seen_at(&e, c->rest[p]);
+        state[p] = ad_had(&e, c->rest[p]);
         if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY) {
             ir_op *copy = ir_op_new(c->fn, RG_OP_COPY, 1, 0, r->by->loc); /* iterations work in place */
             ir_op_arg(copy, c->fn, state[p]);

@@ -148,6 +148,49 @@ ad_recall(const ad_emit *e, ir_value *v)
     return ir_op_result(op, e->fn, v->type, v->name);
 }
 
+/* before the task that e stands in: buffers are picked at kernel level */
+static ad_emit
+at_kernel_level(const ad_emit *e)
+{
+    ad_emit k = *e;
+    for (ir_region *r = e->region; r->op; r = r->op->parent)
+        if (r->op->code == RG_OP_PARALLEL)
+            k = (ad_emit){e->fn, r->op->parent, r->op, e->loc};
+    return k;
+}
+
+static ir_value *
+pick_again(const ad_emit *e, const ir_op *pick)
+{
+    ad_emit k = at_kernel_level(e);
+    ir_op *again = ir_op_new(e->fn, RG_OP_PICK, pick->nargs, 0, pick->loc);
+    for (uint32_t i = 0; i < pick->nargs; i++)
+        ir_op_arg(again, e->fn, ad_had(&k, pick->args[i]));
+    ad_place(&k, again);
+    return ir_op_result(again, e->fn, pick->results[0]->type, pick->results[0]->name);
+}
+
+static ir_value *
+table_again(const ad_emit *e, const ir_op *table)
+{
+    ir_op *again = ir_op_like(e->fn, table);
+    ad_place(e, again);
+    return ir_op_result(again, e->fn, table->results[0]->type, table->results[0]->name);
+}
+
+ir_value *
+ad_had(const ad_emit *e, ir_value *v)
+{
+    uint64_t bits;
+    if (ir_region_inside(e->region, v->region))
+        return v;
+    if (ir_is_const(v, &bits))
+        return ad_const(e, (rg_dtype)v->type.dtype, bits);
+    if (v->def && v->def->code == RG_OP_PICK)
+        return pick_again(e, v->def);
+    return v->def && v->def->code == RG_OP_TABLE ? table_again(e, v->def) : ad_recall(e, v);
+}
+
 /* Exact for every pair of bounds of up to 64 bits: the distance is taken modulo 2^64 and only used
  * where the loop runs at all. */
 ir_value *

@@ -30,6 +30,9 @@ ir_value *ad_insert(const ad_emit *e, ir_value *array, ir_value *index, ir_value
 /* places a call that has its operands, and makes its results */
 void ad_call_results(const ad_emit *e, ir_op *call);
 ir_value *ad_recall(const ad_emit *e, ir_value *v);
+/* v where e stands: itself if it can be seen there, else a recall. Constants and tables are made again, and a picked buffer
+ * is picked again: its selector can be recalled, a buffer that is the user's cannot. */
+ir_value *ad_had(const ad_emit *e, ir_value *v);
 /* number of iterations (i64) of a `for` with these bounds */
 ir_value *ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step);
 

@@ -167,6 +167,7 @@ static void
 find_without(ir_value *root, void *user)
 {
     jvp_roots *q = user;
+    q->varied |= q->j->activity.varied[root->id];
     if (q->j->activity.has_adjoint[root->id])
         q->any = true;
     else if (q->j->activity.varied[root->id])

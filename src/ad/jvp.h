@@ -35,7 +35,8 @@ void jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ..
 typedef struct jvp_roots {
     const jvp *j;
     const ir_value *without; /* a varied root that has no tangent */
-    bool any;
+    bool any;    /* some root has a tangent */
+    bool varied; /* ... and varies */
 } jvp_roots;
 jvp_roots jvp_look(const jvp *j, ir_value *buffer);
 bool jvp_lacks_tangent(jvp *j, const ir_op *op, const jvp_roots *q); /* says so if it does */

@@ -48,7 +48,7 @@ buffers_vary(jvp *j, const ir_op *op)
         if (op->args[i]->type.kind != IR_BUFFER)
             continue;
         jvp_roots q = jvp_look(j, op->args[i]);
-        any |= !jvp_lacks_tangent(j, op, &q) && q.any && j->activity.varied[op->args[i]->id];
+        any |= !jvp_lacks_tangent(j, op, &q) && q.any && q.varied;
     }
     return any;
 }

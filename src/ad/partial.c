@@ -160,7 +160,7 @@ copy_of(exits *x, const ad_emit *e, ir_op *loop, ir_value *v)
     ir_op *copy = ir_op_like(x->fn, v->def);
     for (uint32_t i = 0; i < v->def->nargs; i++) {
         ir_value *made = map_get(&x->made, hash_u64(map_ptr(e->region), v->def->args[i]->id));
-        ir_op_arg(copy, x->fn, made ? made : v->def->args[i]);
+        ir_op_arg(copy, x->fn, made ? made : ad_had(e, v->def->args[i]));
     }
     ad_place(e, copy);
     return ir_op_result(copy, x->fn, v->type, v->name);

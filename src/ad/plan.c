@@ -308,18 +308,14 @@ is_recomputed(plan *p, ir_value *v)
 static ir_value *
 simple_value(plan *p, const ad_emit *e, ir_value *v)
 {
-    uint64_t bits, step = 0;
-    if (ir_region_inside(e->region, v->region))
-        return v;
-    if (ir_is_const(v, &bits))
-        return ad_const(e, (rg_dtype)v->type.dtype, bits);
-    if (!inside_owner(p, v) || !is_recomputed(p, v))
-        return ad_recall(e, v);
+    uint64_t step = 0;
+    if (ir_region_inside(e->region, v->region) || ir_is_const(v, NULL) || !inside_owner(p, v) || !is_recomputed(p, v))
+        return ad_had(e, v);
     if (p->owner->code == RG_OP_PARALLEL)
         return p->by->regions[0]->params[v->index];
     ir_value *start;
     ir_is_induction(p->owner, v, &start, &step);
-    start = ir_region_inside(e->region, start->region) ? start : ad_recall(e, start);
+    start = ad_had(e, start);
     rg_dtype dtype = (rg_dtype)v->type.dtype;
     ir_value *k = ad_cast(e, dtype, p->by->regions[0]->params[0]);
     ir_value *offset = ad_op2(e, RG_OP_MUL, k, ad_const(e, dtype, step));
@@ -333,7 +329,7 @@ copy_op(plan *p, const ad_emit *e, const ir_op *op)
     bool kept = array_under(p, op->results[0]);
     for (uint32_t i = 0; i < op->nargs; i++) {
         ir_value *made = made_at(p, op->args[i], e->region);
-        ir_op_arg(copy, p->fn, made ? made : op->args[i]);
+        ir_op_arg(copy, p->fn, made ? made : ad_had(e, op->args[i]));
     }
     if (kept)
         copy->args[0] = ad_snapshot_in(&p->snapshots, p->task, p->rewinding, op->args[0]);

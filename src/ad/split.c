@@ -14,7 +14,7 @@ typedef struct split {
     const ir_op *load;
     const ir_value *root;
     const ir_region *own_task; /* only writes in here matter: the load runs again right after this task */
-    bool refused;
+    bool combined, refused;
     vec(ir_op *) writes; /* to buffers, in plane 0 */
     map places;          /* op -> its number in the kernel's order */
     uintptr_t ops;
@@ -166,7 +166,8 @@ stays_in_rows(const pair *p)
 bool
 ad_reaches_after(const ir_op *load, const ir_op *write, const map *places)
 {
-    pair p = {load, write, load->args[0]->type.rank, {{0}}, {{0}}};
+    /* a call may read any element of its arrays */
+    pair p = {load, write, load->code == RG_OP_CALL ? 0 : load->args[0]->type.rank, {{0}}, {{0}}};
     for (uint32_t k = 0; k < p.axes; k++) {
         p.at[k] = ir_affine_of(load->args[1 + k]);
         p.difference[k] = ir_affine_minus(ir_affine_of(write->args[1 + k]), p.at[k]);
@@ -191,9 +192,10 @@ refuse(split *s, const ir_op *write, const char *why)
 {
     const ir_module *m = s->from->module;
     diag_add(s->diags, DIAG_ERROR, 530, ir_place(m, s->load->loc),
-             "the gradient needs `%s` as it was here after the forward launch, but %s\n"
-             "launch forward and gradient combined (rg_launch_forward_vjp), or write to another array",
-             s->root->name ? s->root->name : "an array", why);
+             "the gradient needs `%s` as it was here after the %s, but %s\n"
+             "%swrite to another array",
+             s->root->name ? s->root->name : "an array", s->combined ? "task" : "forward launch", why,
+             s->combined ? "" : "launch forward and gradient combined (rg_launch_forward_vjp), or ");
     if (write)
         diag_add(s->diags, DIAG_NOTE, 530, ir_place(m, write->loc), "it is overwritten here");
     s->refused = true;
@@ -266,6 +268,47 @@ check_load(ir_op *op, void *user)
     return true;
 }
 
+/* A function that runs again in the reverse reads its arrays again: so they must stand still behind each call that reads them. */
+typedef struct rereading {
+    split *s;
+    const ir_value *array; /* that a call in the reverse reads */
+} rereading;
+
+static bool
+check_calls_of(ir_op *op, void *user)
+{
+    rereading *r = user;
+    split *s = r->s;
+    for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs && !s->refused; i++) {
+        if (op->args[i]->type.kind != IR_BUFFER || !ir_may_be_same(op->args[i], r->array))
+            continue;
+        s->load = op;
+        s->own_task = NULL;
+        ir_buffer_roots(op->args[i], check_root, s);
+    }
+    return !s->refused;
+}
+
+/* of the reverse: a parameter of it is the kernel's of the same number */
+static void
+check_array_read(ir_value *root, void *user)
+{
+    split *s = user;
+    s->refused = false;
+    if (!root->def && !root->region->op)
+        ir_walk(s->from->body, check_calls_of, &(rereading){s, s->from->body->params[root->index]});
+}
+
+static bool
+check_call(ir_op *op, void *user)
+{
+    split *s = user;
+    for (uint32_t i = 0; op->code == RG_OP_CALL && op->again && i < op->nargs; i++)
+        if (op->args[i]->type.kind == IR_BUFFER)
+            ir_buffer_roots(op->args[i], check_array_read, user);
+    return !s->refused; /* every call of the kernel that reads those arrays has been looked at */
+}
+
 static void
 release_split(void *object)
 {
@@ -275,14 +318,15 @@ release_split(void *object)
 }
 
 bool
-ad_check_split(const ir_fn *vjp, const ir_fn *fn, diag_list *diags)
+ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diags)
 {
     unsigned before = diags->errors;
-    split s = {.from = fn, .diags = diags};
+    split s = {.from = fn, .combined = combined, .diags = diags};
     mem_owner owns;
     mem_own(&owns, release_split, &s);
     ir_walk(fn->body, note_op, &s);
     ir_walk(vjp->body, check_load, &s);
+    ir_walk(vjp->body, check_call, &s);
     mem_disown(&owns);
     release_split(&s);
     return diags->errors == before;

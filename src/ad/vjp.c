@@ -28,13 +28,8 @@ vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
 ir_value *
 vjp_recalled(vjp *v, ir_value *instance)
 {
-    uint64_t bits;
-    if (ir_region_inside(ir_build_region(v->b), instance->region))
-        return instance;
     ad_emit e = vjp_here(v);
-    if (ir_is_const(instance, &bits))
-        return ad_const(&e, (rg_dtype)instance->type.dtype, bits);
-    return ad_recall(&e, instance);
+    return ad_had(&e, instance);
 }
 
 ir_value *
@@ -43,19 +38,7 @@ vjp_primal(vjp *v, ir_value *value)
     ir_value *instance = v->instance[value->id];
     assert(instance && "a forward value is used before its region has an instance");
     ir_value *again = vjp_read_shadow(v, value);
-    if (again)
-        return again;
-    if (instance->def && instance->def->code == RG_OP_PICK &&
-        !ir_region_inside(ir_build_region(v->b), instance->region)) {
-        /* a buffer is not recorded: its selector is, and the buffer picked again */
-        ad_emit e = vjp_here(v);
-        ir_op *pick = ir_op_new(v->fn, RG_OP_PICK, instance->def->nargs, 0, instance->def->loc);
-        for (uint32_t i = 0; i < instance->def->nargs; i++)
-            ir_op_arg(pick, v->fn, vjp_recalled(v, instance->def->args[i]));
-        ad_place(&e, pick);
-        return ir_op_result(pick, v->fn, instance->type, instance->name);
-    }
-    return vjp_recalled(v, instance);
+    return again ? again : vjp_recalled(v, instance);
 }
 
 static ir_value *
@@ -114,7 +97,6 @@ drop_effects(vjp *v, ir_op *op)
         ir_remove(op);
         break;
     case RG_OP_CALL:
-        vjp_call_stands(v, op);
         op->again = true;
         break;
     default:

@@ -128,7 +128,6 @@ void vjp_clone_kernel(vjp *v);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
 void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
 void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
-bool vjp_call_stands(vjp *v, const ir_op *op); /* says so if the call's buffers may be overwritten */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */
 void vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

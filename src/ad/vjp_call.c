@@ -58,6 +58,7 @@ finish_call(vjp *v, ir_op *call, const ir_op *op, uint32_t first)
 
 /* -- buffers that the function reads ------------------------------------------------------------------- */
 typedef struct writes_query {
+    const ir_op *call;
     const ir_value *buffer;
     const ir_op *write;
 } writes_query;
@@ -67,21 +68,22 @@ find_write(ir_op *op, void *user)
 {
     writes_query *q = user;
     if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->plane == RG_PRIMAL &&
-        ir_may_be_same(op->args[0], q->buffer))
+        ir_may_be_same(op->args[0], q->buffer) && ad_reaches_after(q->call, op, NULL))
         q->write = op;
     return !q->write;
 }
 
-/* Its elements are read again when the call is reversed: they must stand still. */
-bool
-vjp_call_stands(vjp *v, const ir_op *op)
+/* Its elements are read again when the call is reversed: they must stand still. Says so if they may not. */
+static bool
+arrays_stand(vjp *v, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++) {
-        writes_query q = {.buffer = op->args[i]};
+        writes_query q = {.call = op, .buffer = op->args[i]};
         if (q.buffer->type.kind != IR_BUFFER || ir_walk(v->from->body, find_write, &q))
             continue;
-        vjp_error(v, op, 505, "`%.*s` reads `%s`, which the kernel writes: its derivative cannot be reversed\n"
+        vjp_error(v, op, 505, "`%.*s` reads `%s`, which is overwritten later: its derivative cannot be reversed\n"
                   "pass it a row or a local copy", AD_CALLED(op), q.buffer->name ? q.buffer->name : "an array");
+        diag_add(v->diags, DIAG_NOTE, 505, ir_place(v->from->module, q.write->loc), "it is overwritten here");
         return false;
     }
     return true;
@@ -161,7 +163,7 @@ vjp_reverse_call(vjp *v, const ir_op *op)
     if (!any)
         return;
     assert(ir_call_stays(op) && "other calls were inlined");
-    if (!vjp_call_stands(v, op))
+    if (!arrays_stand(v, op))
         return;
     if (op->reverse)
         reverse_gradient(v, op);
