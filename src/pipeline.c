@@ -130,6 +130,7 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     if (!made)
         return fn;
     ir_keep_called(m, made);
+    ir_verify(m, IR_STAGE_AD, suffix, diags);
     /* rules called the derivatives that functions bring with them */
     PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
     seen(o, suffix, m);
@@ -154,6 +155,7 @@ several_directions(ir_fn *fn, const pipeline_options *o, diag_list *diags)
     if (!made)
         return fn;
     ir_keep_called(fn->module, made);
+    ir_verify(fn->module, IR_STAGE_AD, "directions", diags);
     seen(o, "directions", fn->module);
     pass_simplify(fn->module, IR_STAGE_AD, diags);
     return made;

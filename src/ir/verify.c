@@ -357,7 +357,8 @@ check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after,
     bool linked =
         links_of_region(&v, fn->body, NULL) && (!fn->shape || links_of_region(&v, fn->shape, NULL));
     if (linked && check_params(&v) && check_body(&v) && check_results(&v) && check_shape(&v) &&
-        check_own(&v, fn->vjp, true) && check_own(&v, fn->jvp, false))
+        check_own(&v, fn->vjp, true) && check_own(&v, fn->jvp, false) &&
+        (stage != IR_STAGE_AD || verify_tapes(&v)))
         verify_linear(&v, fn->body);
     mem_disown(&owns);
     release(&v);

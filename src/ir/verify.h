@@ -19,7 +19,8 @@ enum {
     E_STAGE,           /* an op or type that this stage has not */
     E_CALL,            /* calls */
     E_SIGNATURE,       /* parameters, results, shape of a function */
-    E_LANES            /* values with lanes */
+    E_LANES,           /* values with lanes */
+    E_ORDER            /* tasks that do not take their frames back last in, first out */
 };
 
 typedef struct verifier {
@@ -57,6 +58,8 @@ bool verify_element_lanes(verifier *v, const ir_op *op, bool value);
 bool verify_lane_op(verifier *v, const ir_op *op);
 /* verify_recall.c */
 bool verify_recall(verifier *v, const ir_op *recall);
+/* verify_tapes.c: the order in which the function's tasks are rewound */
+bool verify_tapes(verifier *v);
 /* verify_linear.c: the local arrays of a whole region */
 void verify_linear(verifier *v, const ir_region *r);
 

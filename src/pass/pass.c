@@ -75,6 +75,9 @@ bool
 pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list *diags)
 {
     debug_help();
+    /* broken IR would only lead to errors about what is not wrong */
+    if (diags->errors)
+        return false;
     const char *print = debug_word("print");
     double start = milliseconds();
     if (names(print, name))
