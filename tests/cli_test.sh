@@ -417,5 +417,26 @@ cc $RG_TEST_CFLAGS -Wall -Wextra -Werror grad.c relax_grad.o "$rgrt" -fopenmp -l
 says '0 0.9268 0.9689 0.8776'
 says '0 0.9268'
 
+# a load behind an assert does not go before it
+cat >guarded.c <<'END'
+#include <assert.h>
+void guarded(int n, int k, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double s = 0;
+        int t = 0;
+        do {
+            assert(k >= 0);
+            s += x[k] * t;
+            t++;
+        } while (t < n);
+        y[i] = s;
+    }
+}
+END
+expect 1 run guarded.c guarded n=2 k=-1 x=zeros y=zeros --device interp
+says 'assertion failed: k >= 0'
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -108,11 +108,26 @@ note(ir_effects *e, const ir_value *buffer, unsigned plane, bool reads, bool wri
     a->adds |= adds;
 }
 
+static bool
+has_no_order(ir_op *op, void *user)
+{
+    (void)user;
+    return op->code != RG_OP_ASSERT && op->code != RG_OP_PRINT && (op->code != RG_OP_CALL || op->again);
+}
+
+bool
+ir_is_ordered(ir_op *op)
+{
+    bool ordered = !has_no_order(op, NULL);
+    for (uint32_t i = 0; i < op->nregions && !ordered; i++)
+        ordered = !ir_walk(op->regions[i], has_no_order, NULL);
+    return ordered;
+}
+
 /* A function reads the arrays that it is given; their tangents, where it is a jvp; and a reverse may add to their adjoints. */
 static void
 note_call(ir_effects *e, const ir_op *call)
 {
-    e->order |= !call->again;
     for (uint32_t i = 0; i < call->nargs; i++) {
         if (call->args[i]->type.kind != IR_BUFFER)
             continue;
@@ -125,11 +140,8 @@ static bool
 note_op(ir_op *op, void *user)
 {
     ir_effects *e = user;
+    e->order |= !has_no_order(op, NULL);
     switch ((rg_op)op->code) {
-    case RG_OP_ASSERT:
-    case RG_OP_PRINT:
-        e->order = true;
-        break;
     case RG_OP_CALL:
         note_call(e, op);
         break;

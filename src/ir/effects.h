@@ -35,6 +35,8 @@ typedef struct ir_effects {
     bool tape;  /* leaves frames of threads on the workers' tapes, or takes them back: last in, first out */
 } ir_effects;
 
+/* whether op, or some op that it holds, prints, asserts, or calls what may */
+bool ir_is_ordered(ir_op *op);
 /* adds those of op, and of all that its regions hold */
 void ir_effects_add(ir_effects *e, ir_op *op);
 void ir_effects_clear(ir_effects *e);

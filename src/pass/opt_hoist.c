@@ -242,6 +242,7 @@ empty_loop(hoist *h)
     h->budget = h->loop->code == RG_OP_PARALLEL ? TASK_LOADS : UINT32_MAX;
     for (ir_op *op = h->loop->regions[0]->first, *next; op; op = next) {
         next = op->next;
+        bool ordered = ir_is_ordered(op);
         edit_operands(&h->edit, op);
         if (op->code == RG_OP_EXIT_IF)
             runs_anyway = false;
@@ -250,6 +251,8 @@ empty_loop(hoist *h)
             empty_branch(h, op->regions[1]);
         } else if (operands_outside(h, op) && may_move(h, op, runs_anyway))
             move(h, op);
+        if (ordered) /* behind an assert subscripts may be good that are not before it */
+            runs_anyway = false;
     }
 }
 
