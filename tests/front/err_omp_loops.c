@@ -18,6 +18,9 @@ first(int n, const float *x)
 void
 err_omp_loops(int n, float x[n], float m[n][n])
 {
+    #pragma omp parallel for reduction(+ : nothing) // error: E0455
+    for (int i = 0; i < n; i++)
+        x[i] = 1;
     #pragma omp parallel for
     while (n--) // error: E0453
         x[n] = 1;

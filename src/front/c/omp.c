@@ -40,6 +40,35 @@ named_in(const node *body, const char *name)
     return s.found;
 }
 
+static bool
+has_other_name(const node *n, void *user)
+{
+    const char *name = user;
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
+        if (strcmp(n->list[i]->decl->name, name) == 0)
+            return false;
+    }
+    return n->kind != E_REF || strcmp(n->decl->name, name) != 0;
+}
+
+/* The names are taken from the directive's text, so they are looked for in what the function declares and mentions. */
+static bool
+check_names(gen *g, const omp *d, const omp_names *names)
+{
+    const decl *fn = g->frame->fn;
+    for (uint32_t i = 0; i < names->count; i++) {
+        const char *name = names->at[i].name;
+        bool found = !fc_node_walk(fn->body, has_other_name, (void *)name);
+        for (uint32_t k = 0; k < fn->nparams && !found; k++)
+            found = fn->params[k]->name && strcmp(fn->params[k]->name, name) == 0;
+        if (!found) {
+            fc_fail(g, ERR_OMP_NAME, d->place, name);
+            return false;
+        }
+    }
+    return true;
+}
+
 typedef struct rebound {
     decl *variable;
     object *object;
@@ -345,6 +374,8 @@ fc_omp_stmt(gen *g, const node *n)
         fc_stmt(g, n->kid[0]);
         return;
     }
+    if (!check_names(g, d, &d->reductions) || !check_names(g, d, &d->privates))
+        return;
     switch (d->kind) {
     case OMP_PARALLEL_FOR:
         if (g->in_thread)

@@ -246,27 +246,42 @@ choices_agree(gen *g, const pointer_var *v, rg_place where)
     return true;
 }
 
+/* what a place may be: one array, or those of the pointer that it was read from */
+static void
+add_place_choices(choices *c, const place *p)
+{
+    const pointer_var *many = p->object->choice;
+    for (uint32_t i = 0; many && i < many->nchoices; i++)
+        add_choice(c, many->choices[i]);
+    if (!many)
+        add_choice(c, *p);
+}
+
+static pointer_var *
+pointer_to(gen *g, choices *c, const char *name)
+{
+    if (c->found.n > 1)
+        qsort(c->found.at, c->found.n, sizeof(place), by_number);
+    pointer_var *v = arena_one(g->arena, pointer_var);
+    v->name = name;
+    v->shared = !g->in_thread;
+    v->nchoices = (uint32_t)c->found.n;
+    v->choices = arena_new_n(g->arena, place, c->found.n + 1);
+    for (size_t i = 0; i < c->found.n; i++)
+        v->choices[i] = c->found.at[i];
+    return v;
+}
+
 /* Declares a pointer that is assigned more than once. */
 static void
 declare_moving(gen *g, decl *d, const place *given)
 {
     choices c = {.g = g};
-    const pointer_var *many = given ? given->object->choice : NULL;
-    for (uint32_t i = 0; many && i < many->nchoices; i++)
-        add_choice(&c, many->choices[i]);
-    if (given && !many)
-        add_choice(&c, *given);
+    if (given)
+        add_place_choices(&c, given);
     add_variable_choices(&c, d);
-    if (c.found.n > 1)
-        qsort(c.found.at, c.found.n, sizeof(place), by_number);
-    pointer_var *v = arena_one(g->arena, pointer_var);
-    v->name = d->name;
-    v->shared = !g->in_thread;
+    pointer_var *v = pointer_to(g, &c, d->name);
     v->still = stays_whole(g, d, given);
-    v->nchoices = (uint32_t)c.found.n;
-    v->choices = arena_new_n(g->arena, place, c.found.n + 1);
-    for (size_t i = 0; i < c.found.n; i++)
-        v->choices[i] = c.found.at[i];
     if (v->nchoices == 0) {
         fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
@@ -482,16 +497,36 @@ same_array(const place *x, const place *y)
             (x->object->choice && y->object->choice && x->object->choice == y->object->choice));
 }
 
+/* c ? p : q into different arrays: a pointer without a name, whose selector is chosen. */
+static bool
+choose_array(gen *g, const node *n, rg_value c, place *x, const place *y)
+{
+    choices all = {.g = g};
+    add_place_choices(&all, x);
+    add_place_choices(&all, y);
+    pointer_var *v = pointer_to(g, &all, "?:");
+    if (!choices_agree(g, v, n->place))
+        return false;
+    v->selector = rg_build_var(g->b, RG_STR("chosen"), (rg_type){RG_I32, 0});
+    rg_build_set(g->b, v->selector, rg_build_3(g->b, RG_OP_SELECT, c, selector_for(g, v, x), selector_for(g, v, y)));
+    x->object = picked(g, v);
+    x->leaf = v->choices[0].leaf;
+    x->type = v->choices[0].type;
+    return true;
+}
+
 /* c ? p : q within one array: the indices are chosen. */
 static place
 pointer_choice(gen *g, const node *n)
 {
     rg_value c = fc_condition(g, n->kid[0], false);
     place x = fc_pointer(g, n->kid[1]), y = fc_pointer(g, n->kid[2]);
-    if (!same_array(&x, &y) || x.object->choice)
-        return failed(g, n, ERR_POINTER_CHOICE, "?:");
     fc_at_node(g, n);
+    if ((!same_array(&x, &y) || x.object->choice) && !choose_array(g, n, c, &x, &y))
+        return failed(g, n, ERR_POINTER_CHOICE, "?:");
     for (uint32_t i = 0; i < x.n; i++) {
+        if (!x.index[i] && !y.index[i])
+            continue;
         rg_value a = x.index[i] ? fc_convert(g, RG_I64, x.index[i]) : fc_int_value(g, RG_I64, 0);
         rg_value b = y.index[i] ? fc_convert(g, RG_I64, y.index[i]) : fc_int_value(g, RG_I64, 0);
         x.index[i] = rg_build_3(g->b, RG_OP_SELECT, c, a, b);
