@@ -1,0 +1,475 @@
+/* See whole_judge.h. SPDX-License-Identifier: Apache-2.0
+ *
+ * The interpreter is judged by dual numbers, all other devices by the interpreter. Floats narrower than double are judged twice: the
+ * program with double in their place by dual numbers, and the program itself, on every device, by the interpreter. */
+#include "whole_judge.h"
+
+#include "../devices.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Decisions that are closer than this, beside their size, may go either way. */
+enum { EXACT, SINGLE, HALF };
+static const double tie[] = {1e-7, 1e-3, 3e-2}, tolerances[] = {1e-8, 2e-3, 1e-1};
+
+static const char *const form_names[FORM_COUNT] = {"forward", "split", "combined", "jvp", "second"};
+static const mode form_modes[FORM_COUNT] = {MODE_FORWARD, MODE_SPLIT, MODE_COMBINED, MODE_JVP, MODE_SECOND};
+
+/* -- running -------------------------------------------------------------------------------------------------------- */
+
+bool
+bench_open(bench *b)
+{
+    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
+    bool good = !rg_context_create(&desc, &b->interp);
+    if (b->device && strcmp(b->device, "interp") == 0)
+        return good;
+    if (b->device) {
+        desc.device = rg_str_of(b->device);
+        return good && !devices_open(&desc, &b->other);
+    }
+    desc.device = RG_STR("simt");
+    good = good && !devices_open(&desc, &b->other);
+    desc.device = RG_STR("cpu");
+    good = good && !rg_context_create(&desc, &b->cpu);
+    desc.num_threads = 3;
+    good = good && !rg_context_create(&desc, &b->threads);
+    desc.tape_budget = 20000;
+    return good && !rg_context_create(&desc, &b->tight);
+}
+
+/* The number in "error[E0511]"; 0: none. */
+static int
+error_number(void)
+{
+    const char *at = strstr(rg_error_message(), "[E");
+    return at ? atoi(at + 2) : 0;
+}
+
+/* false: the program has failed. *refused receives the number if it may not run like that. */
+static bool
+allowed(rg_status status, mode m, const char *where, verdict *v, bool *refused)
+{
+    enum { FIRST_OWN = 200, LAST_OWN = 399, CLANG = 400 };
+    int number = error_number();
+    *refused = status != RG_OK;
+    if (!status)
+        return true;
+    bool own = number == 0 || (number >= FIRST_OWN && number <= LAST_OWN) || number == CLANG;
+    if (status == RG_BUDGET || (status == RG_COMPILE && !own)) {
+        v->refused[m] = status == RG_BUDGET ? -1 : number;
+        return true;
+    }
+    str text = {0};
+    for (const char *at = rg_error_message(); *at; at++)
+        str_addc(&text, *at == '\n' ? ' ' : *at);
+    complain(&v->report, "%s: %.600s", where, text.ptr ? text.ptr : "no message");
+    str_free(&text);
+    return false;
+}
+
+static void
+set_lanes(const char *lanes)
+{
+    if (lanes)
+        setenv("RG_LANES", lanes, 1);
+    else
+        unsetenv("RG_LANES");
+}
+
+/* -- inputs ---------------------------------------------------------------------------------------------------------- */
+
+static void
+fill_whole(input *in, const whole_param *p, uint64_t seed, int64_t n)
+{
+    for (size_t i = 0; i < in->count; i++) {
+        double v = 0.0, h = hash_unit(p->name, i, 9 + (unsigned)seed);
+        switch (p->content) {
+        case WHOLE_SIZE:
+            v = (double)p->value;
+            break;
+        case WHOLE_INDEX:
+            v = fmin(floor((0.5 + 0.5 * h) * (double)n), (double)n - 1.0);
+            break;
+        case WHOLE_PERM: /* a step through all of them, from anywhere */
+            v = (double)(((int64_t)i * (n % 2 && n % 3 && n > 4 ? 3 : n - 1 > 0 ? n - 1 : 1) + (int64_t)(seed % (uint64_t)n)) % n);
+            break;
+        case WHOLE_COUNTS:
+            v = floor(2.0 + 1.99 * h);
+            break;
+        default:
+            break;
+        }
+        input_set(in, i, v);
+    }
+}
+
+static bool
+make_inputs(inputs *in, const rg_kernel *kernel, const whole_program *p, verdict *v)
+{
+    if (inputs_describe(in, kernel))
+        return complain(&v->report, "parameters: %s", rg_error_message());
+    for (uint32_t k = 0; k < in->count; k++) {
+        input *q = &in->at[k];
+        const whole_param *made = NULL;
+        for (uint32_t j = 0; j < p->count; j++)
+            if (strcmp(p->params[j].name, q->name) == 0)
+                made = &p->params[j];
+        if (!made)
+            return complain(&v->report, "parameters: nobody knows %s", q->name);
+        inputs_shape(q, made->rank, made->shape);
+        if (!q->seed)
+            fill_whole(q, made, p->seed, p->params[0].value);
+        for (size_t i = 0; q->seed && i < q->count; i++)
+            input_set(q, i, made->content == WHOLE_RESULT ? 0.0 : hash_unit(q->name, i, 7 + (unsigned)p->seed));
+        if (q->seed && made->constant) {
+            free(q->seed);
+            free(q->tangent);
+            q->seed = q->tangent = NULL;
+        }
+    }
+    return true;
+}
+
+static bool
+is_loose(const whole_program *p, const input *q)
+{
+    for (uint32_t j = 0; j < p->count; j++)
+        if (strcmp(p->params[j].name, q->name) == 0)
+            return p->params[j].loose;
+    return false;
+}
+
+/* -- subjects -------------------------------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    rg_module *module;
+    subject s;
+} trial;
+
+static bool
+open_trial(trial *t, rg_context *context, const whole_program *p, const char *source, bool wide, inputs *in, verdict *v, bool *refused)
+{
+    rg_kernel *kernel = NULL;
+    rg_status status = subject_load(context, NULL, source, wide, &t->module);
+    if (!status)
+        status = rg_module_get_kernel(t->module, RG_STR("kern"), &kernel);
+    if (!allowed(status, MODE_FRONT, "front end", v, refused) || *refused)
+        return !v->report.text[0];
+    if (in->count == 0 && !make_inputs(in, kernel, p, v))
+        return false;
+    if (subject_open(&t->s, context, t->module, "kern", in))
+        return complain(&v->report, "arguments: %s", rg_error_message());
+    for (uint32_t k = 0; k < in->count; k++)
+        if (dtype_is_float(in->at[k].param.dtype) && !in->at[k].seed &&
+            (rg_array_attach(t->s.arrays[k], RG_ADJOINT, NULL) || rg_array_attach(t->s.arrays[k], RG_TANGENT, NULL)))
+            return complain(&v->report, "companions: %s", rg_error_message());
+    return true;
+}
+
+static void
+close_trial(trial *t)
+{
+    subject_close(&t->s);
+    rg_module_destroy(t->module);
+    *t = (trial){0};
+}
+
+/* Values of all parameters: those that a form leaves. */
+typedef struct left {
+    bool ran;
+    kept planes[4];
+} left;
+
+static bool
+has_plane(form f, unsigned plane)
+{
+    switch (plane) {
+    case RG_PRIMAL:
+        return f != VJP;
+    case RG_ADJOINT:
+        return f == VJP || f == FORWARD_VJP || f == JVP_FORWARD_VJP;
+    case RG_TANGENT:
+        return f == JVP || f == JVP_FORWARD_VJP;
+    default:
+        return f == JVP_FORWARD_VJP;
+    }
+}
+
+static void
+free_left(left *l)
+{
+    for (unsigned plane = 0; plane < 4; plane++)
+        kept_free(&l->planes[plane]);
+    *l = (left){0};
+}
+
+/* Runs a form; false: failed. l->ran: not refused. */
+static bool
+run_form(trial *t, const inputs *in, form f, const char *where, verdict *v, left *l)
+{
+    char what[96];
+    bool refused = false;
+    rg_status status = subject_reset(&t->s, in);
+    snprintf(what, sizeof what, "%s %s", where, form_names[f]);
+    if (!status && f == JVP_FORWARD_VJP)
+        status = subject_require_second(&t->s, in);
+    if (!status && f == JVP_FORWARD_VJP)
+        status = subject_reset(&t->s, in);
+    if (!status && f == VJP)
+        status = subject_run(&t->s, FORWARD);
+    if (!status)
+        status = subject_run(&t->s, f);
+    if (!allowed(status, form_modes[f], what, v, &refused))
+        return false;
+    l->ran = !refused;
+    for (unsigned plane = 0; l->ran && plane < 4; plane++)
+        if (has_plane(f, plane))
+            kept_take(&l->planes[plane], in, &t->s, plane);
+    return true;
+}
+
+/* -- comparisons ------------------------------------------------------------------------------------------------------ */
+
+static const char *const plane_names[] = {"value", "adjoint", "tangent", "adjoint's tangent"};
+
+static bool
+close_to(double a, double b, double limit)
+{
+    return fabs(a - b) <= limit;
+}
+
+static bool
+same_left(const whole_program *p, const inputs *in, form f, const left *want, const left *got, double tolerance, const char *where, verdict *v)
+{
+    for (unsigned plane = 0; plane < 4; plane++)
+        for (uint32_t k = 0; k < in->count; k++) {
+            const double *a = want->planes[plane].at[k], *b = got->planes[plane].at[k];
+            double largest = 1.0;
+            if (!a || !b || is_loose(p, &in->at[k]))
+                continue;
+            for (size_t i = 0; i < in->at[k].count; i++)
+                largest = fmax(largest, fabs(a[i]));
+            for (size_t i = 0; i < in->at[k].count; i++)
+                if (!close_to(a[i], b[i], (plane == 3 ? 100.0 : 1.0) * tolerance * largest))
+                    return complain(&v->report, "%s %s: %s of %s: element %zu is %.12g, interpreter %.12g", where, form_names[f],
+                                    plane_names[plane], in->at[k].name, i, b[i], a[i]);
+        }
+    return true;
+}
+
+static bool
+as_oracle(const oracle *o, const whole_program *p, inputs *in, form f, const left *l, verdict *v)
+{
+    for (uint32_t k = 0; k < p->count; k++) {
+        const whole_param *q = &p->params[k];
+        const input *at = inputs_find(in, q->name);
+        if (!at || q->loose)
+            continue;
+        const double *value = l->planes[RG_PRIMAL].at[at - in->at], *tangent = l->planes[RG_TANGENT].at[at - in->at];
+        double largest = 1.0, steepest = 1.0;
+        for (size_t i = 0; o->at[k].value && i < at->count; i++) {
+            largest = fmax(largest, fabs(o->at[k].value[i]));
+            steepest = fmax(steepest, fabs(o->at[k].tangent[i]));
+        }
+        for (size_t i = 0; value && i < at->count; i++) {
+            double want = o->at[k].value ? o->at[k].value[i] : o->at[k].whole[i];
+            if (!close_to(value[i], want, 1e-8 * largest))
+                return complain(&v->report, "interp %s: value of %s: element %zu is %.12g, dual numbers %.12g", form_names[f], q->name, i, value[i],
+                                want);
+        }
+        for (size_t i = 0; f == JVP && tangent && i < at->count; i++)
+            if (!close_to(tangent[i], o->at[k].tangent[i], 1e-8 * steepest))
+                return complain(&v->report, "interp %s: tangent of %s: element %zu is %.12g, dual numbers %.12g", form_names[f], q->name, i,
+                                tangent[i], o->at[k].tangent[i]);
+    }
+    return true;
+}
+
+/* <adjoints, u> = <w, T u> for each direction u. */
+static bool
+transposed(const oracle *o, const whole_program *p, inputs *in, form f, const left *l, const char *where, verdict *v)
+{
+    for (unsigned d = 0; d < ORACLE_DIRECTIONS; d++) {
+        double size, right = oracle_product(o, p, in, d, &size), sum = 0.0;
+        for (uint32_t k = 0; k < in->count; k++)
+            for (size_t i = 0; in->at[k].seed && l->planes[RG_ADJOINT].at[k] && i < in->at[k].count; i++) {
+                double term = l->planes[RG_ADJOINT].at[k][i] * oracle_direction(&in->at[k], i, d);
+                sum += term;
+                size += fabs(term);
+            }
+        if (!close_to(sum, right, 1e-8 * fmax(size, 1.0)))
+            return complain(&v->report, "%s %s: gradient: <gradient, u%u> = %.12g, dual numbers %.12g", where, form_names[f], d, sum, right);
+    }
+    return true;
+}
+
+/* <H u0, u> as the central difference of <w, T u> along u0. */
+static bool
+second_as_oracle(void *library, const whole_program *p, inputs *in, const left *l, verdict *v)
+{
+    const double h = 1e-5;
+    oracle before, after;
+    bool good = oracle_run(library, p, p->seed, in, -h, &before);
+    good = oracle_run(library, p, p->seed, in, h, &after) && good;
+    bool smooth = good && before.finite && after.finite && before.gap > 1e-3 && after.gap > 1e-3;
+    for (unsigned d = 0; smooth && good && d < ORACLE_DIRECTIONS; d++) {
+        double size_before, size_after, sum = 0.0, size = 0.0;
+        double slope = (oracle_product(&after, p, in, d, &size_after) - oracle_product(&before, p, in, d, &size_before)) / (2.0 * h);
+        for (uint32_t k = 0; k < in->count; k++)
+            for (size_t i = 0; l->planes[3].at[k] && i < in->at[k].count; i++) {
+                sum += l->planes[3].at[k][i] * oracle_direction(&in->at[k], i, d);
+                size += fabs(l->planes[3].at[k][i] * oracle_direction(&in->at[k], i, d));
+            }
+        if (!close_to(sum, slope, 1e-5 * (size + size_after) + 1e-6))
+            good = complain(&v->report, "interp second: <H u0, u%u> = %.12g, difference of dual numbers %.12g", d, sum, slope);
+    }
+    oracle_free(&before);
+    oracle_free(&after);
+    return good || !v->report.text[0];
+}
+
+/* -- one program ------------------------------------------------------------------------------------------------------ */
+
+/* All forms that are wanted, on one device, against what the interpreter left. */
+static bool
+check_device(rg_context *context, const char *where, const whole_program *p, const char *source, inputs *in, const left *want, unsigned forms,
+             double tolerance, verdict *v)
+{
+    trial t = {0};
+    verdict other = {0}; /* a refusal here is one of the interpreter's, or for lack of room */
+    bool refused, good = open_trial(&t, context, p, source, false, in, &other, &refused);
+    for (form f = 0; good && !refused && f < FORM_COUNT; f++) {
+        left got = {0};
+        if (!(forms & 1u << f) || !want[f].ran)
+            continue;
+        other.refused[form_modes[f]] = 0;
+        good = run_form(&t, in, f, where, &other, &got);
+        if (good && !got.ran && other.refused[form_modes[f]] > 0)
+            good = complain(&other.report, "%s %s: E%04d, though not in the interpreter", where, form_names[f], other.refused[form_modes[f]]);
+        good = good && (!got.ran || same_left(p, in, f, &want[f], &got, tolerance, where, &other));
+        free_left(&got);
+    }
+    if (!good)
+        v->report = other.report;
+    close_trial(&t);
+    return good;
+}
+
+static const unsigned every_form = (1u << FORM_COUNT) - 1;
+
+static bool
+check_width(const bench *b, const char *lanes, const whole_program *p, const char *source, inputs *in, const left *want, unsigned forms,
+            double tolerance, verdict *v)
+{
+    static const char *const plans[] = {"record", "recompute", "chunk=2", "drop=1", "recompute,chunk=2", "drop=50"};
+    char where[64];
+    bool planned = p->seed % 8 == 3, tight = p->seed % 16 == 5;
+    const char *plan = plans[p->seed / 8 % countof(plans)];
+    snprintf(where, sizeof where, "cpu in %s lanes%s%s%s", lanes ? lanes : "own", tight ? ", tight" : "", planned ? ", plan " : "", planned ? plan : "");
+    set_lanes(lanes);
+    if (planned)
+        setenv("RG_PLAN", plan, 1);
+    bool good = check_device(tight ? b->tight : p->seed % 3 == 0 ? b->threads : b->cpu, where, p, source, in, want, forms, tolerance, v);
+    set_lanes(NULL);
+    unsetenv("RG_PLAN");
+    return good;
+}
+
+static bool
+check_devices(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want, double tolerance, verdict *v)
+{
+    static const char *const widths[] = {"8", "16", NULL, "1"};
+    uint64_t k = p->seed;
+    if (b->device)
+        return !b->other || check_device(b->other, b->device, p, source, in, want, every_form, tolerance, v);
+    if (b->quick) /* one width, and a form besides gradient and tangents */
+        return check_width(b, widths[k % 4], p, source, in, want,
+                           1u << FORWARD_VJP | (k / 4 % 2 ? 1u << JVP : 0) | (k / 8 % 8 == 0 ? every_form : 0), tolerance, v) &&
+               (k % 16 != 9 || check_device(b->other, "simt", p, source, in, want, 1u << FORWARD_VJP, tolerance, v));
+    for (unsigned w = 0; w < countof(widths); w++)
+        if (!check_width(b, widths[w], p, source, in, want, w == k % 4 ? every_form : 1u << FORWARD_VJP | 1u << JVP, tolerance, v))
+            return false;
+    return check_device(b->other, "simt", p, source, in, want, 1u << FORWARD_VJP | (k % 4 == 0 ? every_form : 0), tolerance, v);
+}
+
+/* Runs every form on the interpreter. */
+static bool
+interpret(const bench *b, trial *t, inputs *in, const whole_program *p, left *want, verdict *v)
+{
+    for (form f = 0; f < FORM_COUNT; f++)
+        if ((f != JVP_FORWARD_VJP || !b->quick || p->seed % 4 == 0 || p->seed / 8 % 8 == 0) && !run_form(t, in, f, "interp", v, &want[f]))
+            return false;
+    return true;
+}
+
+/* false: failed. *tie_at receives the closest decision. */
+static bool
+judge_exact(const bench *b, void *library, const whole_program *p, const char *source, left *want, inputs *in, oracle *o, verdict *v)
+{
+    trial t = {0};
+    bool refused, good = open_trial(&t, b->interp, p, source, p->narrow, in, v, &refused);
+    if (good && !refused) {
+        bool asked = oracle_run(library, p, p->seed, in, 0.0, o);
+        if (!asked)
+            good = complain(&v->report, "dual numbers: the program is missing");
+        else if (!o->finite)
+            v->kind = TOO_LARGE;
+        else if (o->gap < tie[EXACT])
+            v->kind = NEAR_TIE;
+        bool sound = good && v->kind == PASSED;
+        good = good && (!sound || interpret(b, &t, in, p, want, v));
+        for (form f = 0; good && sound && f < FORM_COUNT; f++)
+            if (want[f].ran)
+                good = as_oracle(o, p, in, f, &want[f], v) && (!(f == VJP || f == FORWARD_VJP || f == JVP_FORWARD_VJP) || transposed(o, p, in, f, &want[f], "interp", v)) &&
+                       (f != JVP_FORWARD_VJP || second_as_oracle(library, p, in, &want[f], v));
+    }
+    close_trial(&t);
+    return good;
+}
+
+static bool
+judge_narrow(const bench *b, const whole_program *p, const char *source, verdict *v)
+{
+    trial t = {0};
+    inputs in = {0};
+    left want[FORM_COUNT] = {0};
+    verdict own = {0};
+    bool refused, good = open_trial(&t, b->interp, p, source, false, &in, v, &refused);
+    good = good && (refused || interpret(b, &t, &in, p, want, &own));
+    close_trial(&t);
+    good = good && (refused || check_devices(b, p, source, &in, want, tolerances[p->half ? HALF : SINGLE], v));
+    if (own.report.text[0])
+        v->report = own.report;
+    for (form f = 0; f < FORM_COUNT; f++)
+        free_left(&want[f]);
+    inputs_free(&in);
+    return good;
+}
+
+void
+judge(const bench *b, void *library, const whole_program *p, const bool *off, verdict *v)
+{
+    str source = {0};
+    inputs in = {0};
+    oracle o = {0};
+    left want[FORM_COUNT] = {0};
+    *v = (verdict){.seed = p->seed};
+    whole_print_c(p, off, &source);
+    bool good = judge_exact(b, library, p, source.ptr, want, &in, &o, v);
+    if (good && v->kind == PASSED && in.count) {
+        if (!p->narrow)
+            good = check_devices(b, p, source.ptr, &in, want, tolerances[EXACT], v);
+        else if (o.gap > tie[p->half ? HALF : SINGLE])
+            good = judge_narrow(b, p, source.ptr, v);
+    }
+    if (!good)
+        v->kind = FAILED;
+    for (form f = 0; f < FORM_COUNT; f++)
+        free_left(&want[f]);
+    oracle_free(&o);
+    inputs_free(&in);
+    str_free(&source);
+}
