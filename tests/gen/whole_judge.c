@@ -70,15 +70,6 @@ allowed(rg_status status, mode m, const char *where, verdict *v, bool *refused)
     return false;
 }
 
-static void
-set_lanes(const char *lanes)
-{
-    if (lanes)
-        setenv("RG_LANES", lanes, 1);
-    else
-        unsetenv("RG_LANES");
-}
-
 /* -- inputs ---------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -114,6 +105,7 @@ make_inputs(inputs *in, const rg_kernel *kernel, const whole_program *p, verdict
     for (uint32_t k = 0; k < in->count; k++) {
         input *q = &in->at[k];
         const whole_param *made = NULL;
+        q->param.name = rg_str_of(q->name); /* that of the kernel ends with it */
         for (uint32_t j = 0; j < p->count; j++)
             if (strcmp(p->params[j].name, q->name) == 0)
                 made = &p->params[j];
@@ -360,39 +352,66 @@ check_device(rg_context *context, const char *where, const whole_program *p, con
 
 static const unsigned every_form = (1u << FORM_COUNT) - 1;
 
+static void
+set(const char *variable, const char *value)
+{
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+}
+
+/* With so many lanes; slots: the interpreter runs what lowering makes of the program, which takes no code generator. */
 static bool
-check_width(const bench *b, const char *lanes, const whole_program *p, const char *source, inputs *in, const left *want, unsigned forms,
+check_width(const bench *b, const char *lanes, bool slots, const whole_program *p, const char *source, inputs *in, const left *want, unsigned forms,
             double tolerance, verdict *v)
 {
     static const char *const plans[] = {"record", "recompute", "chunk=2", "drop=1", "recompute,chunk=2", "drop=50"};
     char where[64];
-    bool planned = p->seed % 8 == 3, tight = p->seed % 16 == 5;
-    const char *plan = plans[p->seed / 8 % countof(plans)];
-    snprintf(where, sizeof where, "cpu in %s lanes%s%s%s", lanes ? lanes : "own", tight ? ", tight" : "", planned ? ", plan " : "", planned ? plan : "");
-    set_lanes(lanes);
-    if (planned)
-        setenv("RG_PLAN", plan, 1);
-    bool good = check_device(tight ? b->tight : p->seed % 3 == 0 ? b->threads : b->cpu, where, p, source, in, want, forms, tolerance, v);
-    set_lanes(NULL);
-    unsetenv("RG_PLAN");
+    bool tight = !slots && p->seed % 16 == 5;
+    const char *plan = p->seed % 8 == 3 ? plans[p->seed / 8 % countof(plans)] : NULL;
+    rg_context *context = slots ? b->interp : tight ? b->tight : p->seed % 3 == 0 ? b->threads : b->cpu;
+    snprintf(where, sizeof where, "%s in %s lanes%s%s%s", slots ? "lowered" : "cpu", lanes ? lanes : "own", tight ? ", tight" : "",
+             plan ? ", plan " : "", plan ? plan : "");
+    set("RG_LANES", lanes);
+    set("RG_INTERP", slots ? "slots" : NULL);
+    set("RG_PLAN", plan);
+    bool good = check_device(context, where, p, source, in, want, forms, tolerance, v);
+    set("RG_LANES", NULL);
+    set("RG_INTERP", NULL);
+    set("RG_PLAN", NULL);
     return good;
+}
+
+static const unsigned gradient = 1u << FORWARD_VJP, tangents = 1u << JVP;
+
+/* One width, and one or two forms, of which the next programs have others. */
+static bool
+check_quickly(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want, double tolerance, verdict *v)
+{
+    static const char *const widths[] = {"8", NULL, "16", "1"}, *const lowered[] = {"8", "warp", "16", "1"};
+    static const unsigned forms[] = {gradient, gradient, tangents, gradient, gradient, 1u << VJP, gradient, gradient | tangents};
+    uint64_t k = p->seed;
+    return check_width(b, lowered[k / 2 % 4], true, p, source, in, want, every_form, tolerance, v) &&
+           check_width(b, widths[k % 4], false, p, source, in, want, k % 64 == 40 ? every_form : forms[k / 4 % 8], tolerance, v) &&
+           (k % 32 != 9 || check_device(b->other, "simt", p, source, in, want, gradient, tolerance, v));
 }
 
 static bool
 check_devices(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want, double tolerance, verdict *v)
 {
-    static const char *const widths[] = {"8", "16", NULL, "1"};
-    uint64_t k = p->seed;
+    static const char *const widths[] = {"8", "16", NULL, "1"}, *const lowered[] = {"8", "warp", "1"};
     if (b->device)
         return !b->other || check_device(b->other, b->device, p, source, in, want, every_form, tolerance, v);
-    if (b->quick) /* one width, and a form besides gradient and tangents */
-        return check_width(b, widths[k % 4], p, source, in, want,
-                           1u << FORWARD_VJP | (k / 4 % 2 ? 1u << JVP : 0) | (k / 8 % 8 == 0 ? every_form : 0), tolerance, v) &&
-               (k % 16 != 9 || check_device(b->other, "simt", p, source, in, want, 1u << FORWARD_VJP, tolerance, v));
-    for (unsigned w = 0; w < countof(widths); w++)
-        if (!check_width(b, widths[w], p, source, in, want, w == k % 4 ? every_form : 1u << FORWARD_VJP | 1u << JVP, tolerance, v))
+    if (b->quick)
+        return check_quickly(b, p, source, in, want, tolerance, v);
+    for (unsigned w = 0; w < countof(lowered); w++)
+        if (!check_width(b, lowered[w], true, p, source, in, want, every_form, tolerance, v))
             return false;
-    return check_device(b->other, "simt", p, source, in, want, 1u << FORWARD_VJP | (k % 4 == 0 ? every_form : 0), tolerance, v);
+    for (unsigned w = 0; w < countof(widths); w++)
+        if (!check_width(b, widths[w], false, p, source, in, want, w == p->seed % 4 ? every_form : gradient | tangents, tolerance, v))
+            return false;
+    return check_device(b->other, "simt", p, source, in, want, gradient | (p->seed % 4 == 0 ? every_form : 0), tolerance, v);
 }
 
 /* Runs every form on the interpreter. */
@@ -400,7 +419,7 @@ static bool
 interpret(const bench *b, trial *t, inputs *in, const whole_program *p, left *want, verdict *v)
 {
     for (form f = 0; f < FORM_COUNT; f++)
-        if ((f != JVP_FORWARD_VJP || !b->quick || p->seed % 4 == 0 || p->seed / 8 % 8 == 0) && !run_form(t, in, f, "interp", v, &want[f]))
+        if ((f != JVP_FORWARD_VJP || !b->quick || p->seed % 4 == 0) && !run_form(t, in, f, "interp", v, &want[f]))
             return false;
     return true;
 }

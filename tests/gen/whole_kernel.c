@@ -370,7 +370,7 @@ choose_pointer(whole_gen *g)
     if (!pick_pair(g, !fixed, &one, &other))
         return false;
     const char *p = fresh(g, "p"), *a = g->arrays[one].name, *b = g->arrays[other].name, *c = condition(g);
-    if (chance(g, 20)) {
+    if (chance(g, 8)) {
         line(g, "%s%s *%s = %s ? %s : %s;", fixed ? "const " : "", stored_type(g), p, c, a, b);
     } else {
         line(g, "%s%s *%s = %s;", fixed ? "const " : "", stored_type(g), p, a);
@@ -426,7 +426,7 @@ serial_statement(whole_gen *g)
         time_loop(g);
     else if (kind < 92 && g->depth == 1 && choose_pointer(g))
         ;
-    else if (kind < 94 && g->depth == 1)
+    else if (kind < 94 && g->depth == 1 && chance(g, 30))
         local_buffer(g);
     else if (!(kind < 98 && step_call(g)))
         serial_variable(g);
@@ -502,7 +502,7 @@ whole_result(whole_gen *g)
 void
 whole_make(whole_program *p, uint64_t seed)
 {
-    whole_gen g = {.program = p, .out = &p->text, .random = seed * 0x9e3779b97f4a7c15u + 77};
+    whole_gen g = {.program = p, .out = &p->text, .random = hash_u64(seed, 17)};
     signature s = {0};
     *p = (whole_program){.arena = arena_new(), .seed = seed};
     below(&g, 2);

@@ -32,7 +32,7 @@ typedef struct counts {
 typedef struct setting {
     bench bench;
     const char *keep, *program;
-    bool reduce;
+    bool reduce, refusals;
     uint64_t first, count;
     time_t end; /* 0: never */
     unsigned jobs;
@@ -201,6 +201,9 @@ count_verdict(const setting *t, const whole_program *p, const verdict *v)
     for (mode m = 0; m < MODE_COUNT; m++)
         if (v->refused[m])
             c->refused[m][v->refused[m] > 0 && v->refused[m] < NUMBERS ? v->refused[m] : 0]++;
+    for (mode m = 0; t->refusals && m < MODE_COUNT; m++)
+        if (v->refused[m] && m != MODE_SPLIT)
+            printf("refused seed %llu, %s: E%04d\n", (unsigned long long)v->seed, mode_names[m], v->refused[m]);
     if (v->kind != FAILED)
         return;
     printf("FAIL seed %llu: %.300s\n", (unsigned long long)v->seed, v->report.text);
@@ -331,6 +334,8 @@ main(int argc, char **argv)
             t.keep = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
             t.bench.quick = true;
+        } else if (strcmp(argv[i], "--refusals") == 0) {
+            t.refusals = true;
         } else if (strcmp(argv[i], "--reduce") == 0) {
             t.reduce = true;
         } else {
@@ -338,7 +343,7 @@ main(int argc, char **argv)
         }
     }
     if (usage || !t.count || !t.jobs) {
-        fprintf(stderr, "usage: whole_run --seed FIRST COUNT [--jobs N] [--seconds S] [--quick] [--device NAME] [--keep DIR [--reduce]]\n"
+        fprintf(stderr, "usage: whole_run --seed FIRST COUNT [--jobs N] [--seconds S] [--quick] [--device NAME] [--refusals] [--keep DIR [--reduce]]\n"
                         "       whole_run --print SEED | --oracle SEED\n");
         return 2;
     }
