@@ -60,6 +60,7 @@ allowed(rg_status status, mode m, const char *where, verdict *v, bool *refused)
     bool own = number == 0 || (number >= FIRST_OWN && number <= LAST_OWN) || number == CLANG;
     if (status == RG_BUDGET || (status == RG_COMPILE && !own)) {
         v->refused[m] = status == RG_BUDGET ? -1 : number;
+        snprintf(v->why[m], sizeof v->why[m], "%s", rg_error_message());
         return true;
     }
     str text = {0};
@@ -484,6 +485,9 @@ judge(const bench *b, void *library, const whole_program *p, const bool *off, ve
         else if (o.gap > tie[p->half ? HALF : SINGLE])
             good = judge_narrow(b, p, source.ptr, v);
     }
+    for (mode m = 0; good && b->never && m < MODE_COUNT; m++)
+        if (v->refused[m] == b->never)
+            good = complain(&v->report, "%s", v->why[m]);
     if (!good)
         v->kind = FAILED;
     for (form f = 0; f < FORM_COUNT; f++)

@@ -15,11 +15,13 @@ typedef struct verdict {
     uint64_t seed;
     verdict_kind kind;
     int refused[MODE_COUNT]; /* the error's number; 0: it was not */
+    char why[MODE_COUNT][200];
     report report;
 } verdict;
 
 typedef struct bench {
     const char *device; /* NULL: the CPU, and sometimes simt */
+    int never;          /* a refusal with this number is a failure; 0: none is */
     bool quick;         /* a few forms and widths for each program, other ones for the next */
     rg_context *interp, *cpu, *threads, *tight, *other;
 } bench;

@@ -7,7 +7,7 @@
  * skipped. A refusal is counted, an internal error, a crash or an endless loop is a failure.
  *
  * --quick: one width and the forms that matter most for each program, others for the next. --keep: failing programs are written
- * to DIR; --reduce: made smaller before. Programs are compiled for the oracle many at a time and run in child processes. */
+ * to DIR; --reduce: made smaller before. --refusals: says what is refused; --never: a refusal with that number is a failure. Programs are compiled for the oracle many at a time and run in child processes. */
 #include "whole_judge.h"
 
 #include "../devices.h"
@@ -203,7 +203,7 @@ count_verdict(const setting *t, const whole_program *p, const verdict *v)
             c->refused[m][v->refused[m] > 0 && v->refused[m] < NUMBERS ? v->refused[m] : 0]++;
     for (mode m = 0; t->refusals && m < MODE_COUNT; m++)
         if (v->refused[m] && m != MODE_SPLIT)
-            printf("refused seed %llu, %s: E%04d\n", (unsigned long long)v->seed, mode_names[m], v->refused[m]);
+            printf("refused seed %llu, %s: %s\n", (unsigned long long)v->seed, mode_names[m], v->why[m]);
     if (v->kind != FAILED)
         return;
     printf("FAIL seed %llu: %.300s\n", (unsigned long long)v->seed, v->report.text);
@@ -330,6 +330,9 @@ main(int argc, char **argv)
             t.end = time(NULL) + (time_t)strtoul(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--device") == 0 && more) {
             t.bench.device = argv[++i];
+        } else if (strcmp(argv[i], "--never") == 0 && more) {
+            const char *number = argv[++i];
+            t.bench.never = atoi(number + (*number == 'E'));
         } else if (strcmp(argv[i], "--keep") == 0 && more) {
             t.keep = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
@@ -343,7 +346,7 @@ main(int argc, char **argv)
         }
     }
     if (usage || !t.count || !t.jobs) {
-        fprintf(stderr, "usage: whole_run --seed FIRST COUNT [--jobs N] [--seconds S] [--quick] [--device NAME] [--refusals] [--keep DIR [--reduce]]\n"
+        fprintf(stderr, "usage: whole_run --seed FIRST COUNT [--jobs N] [--seconds S] [--quick] [--device NAME] [--refusals] [--never NUMBER] [--keep DIR [--reduce]]\n"
                         "       whole_run --print SEED | --oracle SEED\n");
         return 2;
     }
