@@ -245,13 +245,21 @@ on_data(whole_gen *g, const whole_function *f)
     }
     if (!from)
         return false;
-    const char *ga = new_real(g, "0.0"), *v = fresh(g, "v"), *a = real_expr(g, 1), *k = index_expr(g, from);
+    /* one that the kernel writes may be read for what has no derivative */
+    bool flat = !from->fixed && chance(g, 70);
+    const char *ga = new_real(g, "0.0"), *v = fresh(g, "v"), *a = flat ? number(g) : real_expr(g, 1), *k = index_expr(g, from);
     if (chance(g, 70))
         line(g, "%s %s = %s%s, %s, %s%s%s%s%s;", real_type(g), v, begin_call(g, "grad", "data", f, "", lambda), a, from->name, k,
              either(g, "), (", ", "), place(g, ga, true), either(g, ", 0, 0", ""), either(g, "))", ")"));
     else
         line(g, "%s %s = %s%s, %s, %s%s%s%s%s;", real_type(g), v, begin_call(g, "jvp", "data", f, "", lambda), a, from->name, k,
              either(g, "), (", ", "), number(g), either(g, ", 0, 0", ""), either(g, "))", ")"));
+    if (flat) {
+        const char *steps = fresh(g, "v");
+        line(g, "%s %s = 0.1 * %s(5.0 * (%s + %s));", real_type(g), steps, math(g, "floor"), v, ga);
+        declare(g, steps, true, false, 0);
+        return true;
+    }
     declare(g, v, true, false, 0);
     declare(g, ga, true, false, 0);
     return true;

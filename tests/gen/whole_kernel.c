@@ -110,6 +110,8 @@ points(whole_gen *g, signature *s)
     }
 }
 
+static const char *const setup_fields[2][3] = {{"c.gain", "c.offset", "c.slope"}, {"c.gain", "c.shift[0]", "c.shift[1]"}};
+
 static void
 setup(whole_gen *g, signature *s)
 {
@@ -118,16 +120,15 @@ setup(whole_gen *g, signature *s)
     str_addz(&s->kernel, "struct setup c");
     str_addz(&s->oracle, "setup c");
     str_addz(&s->call, "c");
-    str_addf(&s->before,
-             "    setup c;\n    c.gain = take(at[%u], 0);\n    c.shift[0] = take(at[%u], 0);\n    c.shift[1] = take(at[%u], 0);\n    c.mode = at[%u].whole[0];\n",
-             k, k + 1, k + 2, k + 3);
-    add_param(g, "c.gain", WHOLE_REAL);
-    add_param(g, "c.shift.0", WHOLE_REAL);
-    add_param(g, "c.shift.1", WHOLE_REAL);
+    const char *const *fields = setup_fields[g->setup_has_array];
+    str_addz(&s->before, "    setup c;\n");
+    for (unsigned f = 0; f < 3; f++) {
+        str_addf(&s->before, "    %s = take(at[%u], 0);\n", fields[f], k + f);
+        add_param(g, f == 1 && g->setup_has_array ? "c.shift.0" : f == 2 && g->setup_has_array ? "c.shift.1" : fields[f], WHOLE_REAL);
+        declare(g, fields[f], true, true, 0);
+    }
+    str_addf(&s->before, "    c.mode = at[%u].whole[0];\n", k + 3);
     add_param(g, "c.mode", WHOLE_SIZE)->value = below(g, 3);
-    declare(g, "c.gain", true, true, 0);
-    declare(g, "c.shift[0]", true, true, 0);
-    declare(g, "c.shift[1]", true, true, 0);
     declare(g, "c.mode", false, true, 0);
 }
 
@@ -483,7 +484,7 @@ definitions(whole_gen *g)
     if (g->has_points)
         line(g, "struct point {\n    %s pos, vel;\n};\n", either(g, g->stored, "real"));
     if (g->has_setup)
-        line(g, "struct setup {\n    %s gain, shift[2];\n    int mode;\n};\n", either(g, g->real, "real"));
+        line(g, "struct setup {\n    %s gain, %s;\n    int mode;\n};\n", either(g, g->real, "real"), g->setup_has_array ? "shift[2]" : "offset, slope");
     make_functions(g);
     if (chance(g, 20))
         make_step(g);
@@ -509,12 +510,13 @@ whole_make(whole_program *p, uint64_t seed)
     types(&g);
     g.has_points = chance(&g, 12);
     g.has_setup = chance(&g, 12);
+    g.setup_has_array = chance(&g, 25);
     g.has_grid = chance(&g, 30);
     g.has_bins = chance(&g, 30);
     g.has_list = chance(&g, 6);
     g.returns = chance(&g, 45);
     g.may_return = chance(&g, 30);
-    g.captures = chance(&g, 4);
+    g.captures = chance(&g, 3);
     g.tasks = 1 + below(&g, 6);
     definitions(&g);
     parameters(&g, &s);

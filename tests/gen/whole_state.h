@@ -75,7 +75,7 @@ typedef struct whole_gen {
     const char *reduced[3], *reduce_by[3];
     bool reduced_real[3];
     unsigned reductions;
-    bool returns, may_return, has_list, has_points, has_setup, has_grid, has_bins;
+    bool returns, may_return, has_list, has_points, has_setup, setup_has_array, has_grid, has_bins;
     int64_t n, m, bins;
 } whole_gen;
 

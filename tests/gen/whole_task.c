@@ -13,6 +13,8 @@ vector_role(whole_gen *g, bool fixed)
         return READ;
     if (k < 74)
         return chance(g, g->contest ? 75 : 25) ? STORED : OWN;
+    if (g->contest && k >= 94)
+        return MUL + below(g, 3);
     return k < 88 ? ADD : NONE;
 }
 
@@ -131,7 +133,7 @@ store_own(whole_gen *g)
         return;
     }
     const char *e = real_expr(g, 2);
-    if (readable && g->captures && chance(g, 12)) {
+    if (readable && g->captures && chance(g, 30)) {
         const char *v = fresh(g, "v");
         g->captures--;
         line(g, "%s %s;", real_type(g), v);
@@ -249,7 +251,10 @@ inner_loop(whole_gen *g)
         open_block(g, "for (int %s = 0; %s < %s; %s++)", t, t, trips(g), t);
         declare(g, t, false, true, 0);
         g->loops++;
-        thread_block(g, 1 + below(g, 2));
+        if (v && chance(g, 50)) /* a state in time: what most tapes hold */
+            line(g, "%s = %s(%s + %s) * %s;", v->text, math(g, chance(g, 50) ? "sin" : "cos"), v->text, chance(g, 50) ? number(g) : real_expr(g, 1),
+                 chance(g, 50) ? "p" : number(g));
+        thread_block(g, below(g, 3));
         if (chance(g, 35))
             line(g, "if (%s) %s;", condition(g), chance(g, 70) ? "break" : "continue");
         if (chance(g, 40))
@@ -426,6 +431,12 @@ compaction(whole_gen *g)
     line(g, "%s", chance(g, 60) ? "k = count[0]++;" : "{ k = count[0]; count[0] += 1; }");
     line(g, "list[k] = i;");
     close_block(g);
+    if (chance(g, 35)) { /* an update whose winner a derivative looks for */
+        bool larger = chance(g, 50);
+        line(g, "%s v = %s(%s * x[i]);", real_type(g), math(g, "sin"), number(g));
+        line(g, "#pragma omp atomic compare");
+        line(g, "if (v %s acc[1]) acc[1] = v;", larger ? ">" : "<");
+    }
     close_block(g);
     line(g, "%s %s = 0.0;", real_type(g), s);
     line(g, "int %s = count[0];", c);
