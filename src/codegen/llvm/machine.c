@@ -19,18 +19,18 @@
 /* What is the same in all iterations is decided before the loop: whether sums are private, whether
  * threads have elements of their own. */
 #define UNSWITCH "loop-mssa(simple-loop-unswitch<nontrivial>)," COMBINE ",simplifycfg,"
-#define LOOPS                                                                                      \
-    UNSWITCH "loop-vectorize," COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
+#define UNROLL COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
 /* A long function is one of many directions more often than not: its short loops over rows and
  * columns are vectors, each with as many accumulators as there are directions. */
-#define MANY                                                                                       \
-    "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars),loop-vectorize,"          \
-    "loop(loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
+#define MANY "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars),loop-vectorize"
+#define MANY_UNROLL "loop(loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 
-static const char *const passes[] = {
-    [MACHINE_FULL] = "function(" CLEAN "," LOOPS ")",
-    [MACHINE_SHORT] = "function(" MANY ")",
-    [MACHINE_QUICK] = "function(sroa,early-cse)",
+/* A list ends where there may be new masked loads: they are held (held.c) before others see them. */
+enum { LISTS = 2 };
+static const char *const passes[][LISTS] = {
+    [MACHINE_FULL] = {"function(" CLEAN "," UNSWITCH "loop-vectorize)", "function(" UNROLL ")"},
+    [MACHINE_SHORT] = {"function(" MANY ")", "function(" MANY_UNROLL ")"},
+    [MACHINE_QUICK] = {"function(sroa,early-cse)"},
 };
 
 /* For GPUs: which addresses are of arrays is told first, while it is plain to see; then tasks come to stand where they are
@@ -40,10 +40,10 @@ static const char *const passes[] = {
 #define CLEAN_THREADS                                                                              \
     "sroa,early-cse," COMBINE ",simplifycfg,loop(indvars,loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 #define ROLLED UNSWITCH "loop-unroll<O2>,early-cse"
-static const char *const simt_passes[] = {
-    [MACHINE_FULL] = OF_THREADS(CLEAN_THREADS "," ROLLED),
-    [MACHINE_SHORT] = OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,sroa,gvn," COMBINE ",simplifycfg"),
-    [MACHINE_QUICK] = OF_THREADS("sroa,early-cse"),
+static const char *const simt_passes[][LISTS] = {
+    [MACHINE_FULL] = {OF_THREADS(CLEAN_THREADS "," ROLLED)},
+    [MACHINE_SHORT] = {OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,sroa,gvn," COMBINE ",simplifycfg")},
+    [MACHINE_QUICK] = {OF_THREADS("sroa,early-cse")},
 };
 
 static pthread_once_t native_once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
@@ -140,7 +140,12 @@ bool
 machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMErrorRef failed = LLVMRunPasses(module, (simt ? simt_passes : passes)[effort], machine, options);
+    const char *const *lists = (simt ? simt_passes : passes)[effort];
+    LLVMErrorRef failed = NULL;
+    for (int i = 0; i < LISTS && lists[i] && !failed; i++) {
+        machine_hold_loads(module);
+        failed = LLVMRunPasses(module, lists[i], machine, options);
+    }
     LLVMDisposePassBuilderOptions(options);
     allow_vectors(module);
     if (!failed)
