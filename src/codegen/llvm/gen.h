@@ -516,6 +516,7 @@ typedef enum machine_effort {
 bool machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error);
 void machine_free(machine_ref machine);
 bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error);
+const char *machine_passes(machine_effort effort, bool simt, unsigned list); /* NULL: there are no more lists */
 void machine_hold_loads(LLVMModuleRef module); /* so that no pass moves masked ones (held.c) */
 
 /* what the jit links compiled code with */

@@ -136,15 +136,21 @@ allow_vectors(LLVMModuleRef module)
         LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
 }
 
+const char *
+machine_passes(machine_effort effort, bool simt, unsigned list)
+{
+    return list < LISTS ? (simt ? simt_passes : passes)[effort][list] : NULL;
+}
+
 bool
 machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const char *const *lists = (simt ? simt_passes : passes)[effort];
     LLVMErrorRef failed = NULL;
-    for (int i = 0; i < LISTS && lists[i] && !failed; i++) {
+    const char *list;
+    for (unsigned i = 0; !failed && (list = machine_passes(effort, simt, i)); i++) {
         machine_hold_loads(module);
-        failed = LLVMRunPasses(module, lists[i], machine, options);
+        failed = LLVMRunPasses(module, list, machine, options);
     }
     LLVMDisposePassBuilderOptions(options);
     allow_vectors(module);
