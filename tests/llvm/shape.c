@@ -33,13 +33,13 @@ shape_number(uint64_t *state)
 void
 shape_random(shape *s, uint64_t *state)
 {
-    static const unsigned lanes[] = {0, 8, 8, 16, 16};
+    static const unsigned lanes[] = {0, 0, 8, 8, 16, 16};
     static const uint8_t often[STEP_KINDS] = {[STEP_LOAD] = 3, [STEP_STORE] = 3, [STEP_BLEND] = 3, [STEP_EXCHANGE] = 2, [STEP_MASK] = 2,
                                               [STEP_ADD] = 1,  [STEP_OUT] = 1,   [STEP_LOOP] = 2,  [STEP_IF] = 1,       [STEP_END] = 1};
     memset(s, 0, sizeof *s);
     s->type = (shape_type)(shape_number(state) % SHAPE_TYPES);
     s->lanes = lanes[shape_number(state) % countof(lanes)];
-    s->calls = !s->lanes && shape_number(state) % 2;
+    s->calls = !s->lanes && shape_number(state) % 3 == 0;
     s->n = 2 + (unsigned)(shape_number(state) % (SHAPE_STEPS - 1));
     for (unsigned i = 0; i < s->n; i++) {
         unsigned sum = 0, at;
@@ -50,6 +50,10 @@ shape_random(shape *s, uint64_t *state)
             at -= often[s->steps[i].kind++];
         s->steps[i].choice = shape_number(state);
     }
+    s->apart = !s->lanes && !s->calls && s->steps[0].choice % 4;
+    for (unsigned i = 0; i < s->n && s->apart; i++)
+        if (!i || s->steps[i].kind == STEP_END || s->steps[i].kind == STEP_LOOP)
+            s->steps[i].kind = i ? STEP_EXCHANGE : STEP_LOOP;
 }
 
 unsigned
@@ -206,6 +210,8 @@ choose_place(making *m, bool each)
 {
     unsigned width = m->s->lanes ? m->s->lanes : 1;
     uint64_t offsets[] = {0, 0, 0, 1, width, 2 * width};
+    if (m->s->apart)
+        offsets[3] = offsets[4] = SHAPE_LANES;
     LLVMValueRef first = LLVMBuildAdd(m->b, number(m, offsets[choose(m, countof(offsets))]), get(m, m->turn), "");
     place p = {.first = element_at(m, m->memory, first)};
     if (!each || !m->s->lanes)
@@ -344,7 +350,7 @@ one_of(making *m, LLVMValueRef v)
 static void
 store(making *m, LLVMValueRef mask, LLVMValueRef v)
 {
-    unsigned how = choose(m, 10), align = shape_bytes(m->s->type);
+    unsigned how = choose(m, m->s->apart ? 7 : 10), align = shape_bytes(m->s->type);
     if (how < 4) {
         store_under(m, mask, v, false);
         return;
@@ -421,7 +427,10 @@ half(making *m, LLVMValueRef v, unsigned first, unsigned n)
 static void
 step_out(making *m, unsigned slot)
 {
-    LLVMValueRef at = element_at(m, m->out, number(m, (uint64_t)slot * SHAPE_LANES)), v = any_value(m);
+    LLVMValueRef first = number(m, (uint64_t)slot * SHAPE_LANES), v = any_value(m);
+    if (m->s->apart)
+        first = LLVMBuildAdd(m->b, first, get(m, m->turn), "");
+    LLVMValueRef at = element_at(m, m->out, first);
     if (m->s->lanes && choose(m, 2)) {
         for (unsigned n = m->s->lanes / 2; n; n /= 2)
             v = add(m, half(m, v, 0, n), half(m, v, n, n));
@@ -430,6 +439,30 @@ step_out(making *m, unsigned slot)
         v = one_of(m, v);
     }
     plain_store(m, v, at);
+}
+
+/* first values and masks: of memory, and of the arguments */
+static void
+set_variables(making *m)
+{
+    unsigned lanes = m->s->lanes, width = lanes ? lanes : 1, far = m->s->apart ? SHAPE_LANES : width;
+    LLVMValueRef turn = get(m, m->turn);
+    for (unsigned i = 0; i < SHAPE_VALUES; i++) {
+        LLVMValueRef at = LLVMBuildAdd(m->b, number(m, (uint64_t)i * far), turn, "");
+        LLVMBuildStore(m->b, plain_load(m, m->value, element_at(m, m->memory, at)), m->values[i]);
+    }
+    LLVMValueRef mask = LLVMBuildTrunc(m->b, LLVMBuildLShr(m->b, m->bits, turn, ""), LLVMIntTypeInContext(m->context, width), "");
+    LLVMBuildStore(m->b, lanes ? LLVMBuildBitCast(m->b, mask, m->mask, "") : mask, m->masks[0]);
+    LLVMBuildStore(m->b, first_lanes(m, LLVMBuildSub(m->b, m->n, turn, "")), m->masks[1]);
+    LLVMBuildStore(m->b, less(m, get(m, m->values[0]), get(m, m->values[1])), m->masks[2]);
+}
+
+/* where they are seen */
+static LLVMValueRef
+value_place(making *m, unsigned i)
+{
+    LLVMValueRef at = LLVMBuildAdd(m->b, number(m, (uint64_t)(SHAPE_STEPS + i) * SHAPE_LANES), get(m, m->turn), "");
+    return element_at(m, m->out, at);
 }
 
 static void
@@ -448,6 +481,8 @@ step_open(making *m, bool loops)
     LLVMBuildBr(m->b, o->head);
     LLVMPositionBuilderAtEnd(m->b, o->head);
     o->after = begin_if(m, LLVMBuildICmp(m->b, LLVMIntSLT, get(m, m->turn), m->n, ""));
+    if (m->s->apart)
+        set_variables(m);
 }
 
 static void
@@ -457,10 +492,14 @@ step_close(making *m)
         return;
     open_block *o = &m->open[--m->depth];
     if (o->loops) {
+        for (unsigned i = 0; i < SHAPE_VALUES && m->s->apart; i += 3)
+            plain_store(m, get(m, m->values[i]), value_place(m, i));
         LLVMBuildStore(m->b, LLVMBuildNSWAdd(m->b, get(m, m->turn), number(m, 1), ""), m->turn);
         LLVMBuildBr(m->b, o->head);
         LLVMPositionBuilderAtEnd(m->b, o->after);
         LLVMBuildStore(m->b, number(m, 0), m->turn);
+        if (m->s->apart)
+            set_variables(m);
     } else {
         end_if(m, o->after);
     }
@@ -594,27 +633,20 @@ shape_add_helpers(LLVMModuleRef module, bool bodies)
 static void
 make_variables(making *m)
 {
-    unsigned lanes = m->s->lanes, width = lanes ? lanes : 1;
     for (unsigned i = 0; i < SHAPE_VALUES; i++)
         m->values[i] = LLVMBuildAlloca(m->b, m->value, "");
     for (unsigned i = 0; i < SHAPE_MASKS; i++)
         m->masks[i] = LLVMBuildAlloca(m->b, m->mask, "");
     m->turn = LLVMBuildAlloca(m->b, m->i64, "");
     LLVMBuildStore(m->b, number(m, 0), m->turn);
-    for (unsigned i = 0; i < SHAPE_VALUES; i++)
-        LLVMBuildStore(m->b, plain_load(m, m->value, element_at(m, m->memory, number(m, (uint64_t)i * width))), m->values[i]);
-    LLVMTypeRef bits = LLVMIntTypeInContext(m->context, width);
-    LLVMValueRef mask = LLVMBuildTrunc(m->b, m->bits, bits, "");
-    LLVMBuildStore(m->b, lanes ? LLVMBuildBitCast(m->b, mask, m->mask, "") : mask, m->masks[0]);
-    LLVMBuildStore(m->b, first_lanes(m, m->n), m->masks[1]);
-    LLVMBuildStore(m->b, less(m, get(m, m->values[0]), get(m, m->values[1])), m->masks[2]);
+    set_variables(m);
 }
 
 static void
 show_variables(making *m)
 {
     for (unsigned i = 0; i < SHAPE_VALUES; i++)
-        plain_store(m, get(m, m->values[i]), element_at(m, m->out, number(m, (SHAPE_STEPS + i) * SHAPE_LANES)));
+        plain_store(m, get(m, m->values[i]), value_place(m, i));
     for (unsigned i = 0; i < SHAPE_MASKS; i++) {
         LLVMValueRef at = element_at(m, m->out, number(m, (SHAPE_STEPS + SHAPE_VALUES + i) * SHAPE_LANES));
         LLVMValueRef v = LLVMBuildSelect(m->b, get(m, m->masks[i]), constant(m, 1.0), constant(m, 0.0), "");

@@ -12,8 +12,8 @@ enum {
     SHAPE_LANES = 16,   /* at most */
     SHAPE_VALUES = 4,
     SHAPE_MASKS = 3,
-    SHAPE_OUT = (SHAPE_STEPS + SHAPE_VALUES + SHAPE_MASKS) * SHAPE_LANES,
-    SHAPE_TURNS = 40 /* of a loop, at most */
+    SHAPE_TURNS = 40, /* of a loop, at most */
+    SHAPE_OUT = (SHAPE_STEPS + SHAPE_VALUES + SHAPE_MASKS) * SHAPE_LANES + SHAPE_TURNS
 };
 
 typedef enum shape_type { SHAPE_F32, SHAPE_F64, SHAPE_I8, SHAPE_I32, SHAPE_I64, SHAPE_TYPES } shape_type;
@@ -38,11 +38,12 @@ typedef struct shape_step {
 } shape_step;
 
 /* Lanes 0: what one thread of a GPU does, or a loop of plain C; `calls`: its accesses under masks are calls of load_if
- * and store_if, as opaque to LLVM as the text that we emit for NVIDIA's GPUs. */
+ * and store_if, as opaque to LLVM as the text that we emit for NVIDIA's GPUs. `apart`: values and masks are made anew in
+ * each turn of a loop, so that LLVM may make vectors of its turns. */
 typedef struct shape {
     shape_type type;
     unsigned lanes, n;
-    bool calls;
+    bool calls, apart;
     shape_step steps[SHAPE_STEPS];
 } shape;
 
