@@ -1,6 +1,7 @@
 // Types outside of what is compiled.
 union both { int i; float f; };
 struct flags { unsigned a : 3; };
+struct pair { float a, b; };
 struct list { int v; struct list *next; };
 static int counter; // error: E0421
 extern const int elsewhere;
@@ -23,5 +24,7 @@ err_types(int n, float x[n])
     float h[n]; // error: E0418
     float *i[2]; // error: E0429
     float **j = &x; // error: E0429
+    volatile struct list k = {1}; // error: E0417
+    volatile struct pair l = {1, 2}; // error: E0417
     x[0] = once();
 }

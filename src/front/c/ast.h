@@ -59,7 +59,6 @@ typedef struct field {
 } field;
 
 struct record {
-    const char *name;
     uint32_t nfields;
     field *fields;
     uint32_t leaves; /* scalar fields, nested ones included; a field array counts once */

@@ -89,9 +89,19 @@ import_field(unit *u, CXCursor c, uint32_t leaf)
     return f;
 }
 
+/* A record is imported once: its qualified types share what the plain one has. */
 static void
 import_record(unit *u, ctype *t, CXType canonical)
 {
+    CXType plain = clang_getUnqualifiedType(canonical);
+    if (!clang_equalTypes(plain, canonical)) {
+        const ctype *same = fc_import_type(u, plain);
+        t->kind = same->kind;
+        t->rec = same->rec;
+        if (t->kind == TYPE_BAD)
+            t->name = same->name;
+        return;
+    }
     if (clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl) {
         t->kind = TYPE_BAD;
         t->name = "union";
@@ -99,7 +109,6 @@ import_record(unit *u, ctype *t, CXType canonical)
     }
     t->kind = TYPE_STRUCT;
     t->rec = arena_one(u->arena, record);
-    t->rec->name = strncmp(t->name, "const ", 6) == 0 ? t->name + 6 : t->name;
     cursors all = fc_record_fields(u, canonical);
     t->rec->nfields = (uint32_t)all.n;
     t->rec->fields = arena_new_n(u->arena, field, all.n + 1);

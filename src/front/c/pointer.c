@@ -440,7 +440,7 @@ fc_same_elements(const ctype *x, const ctype *y)
     case TYPE_SCALAR:
         return x->dtype == y->dtype;
     case TYPE_STRUCT:
-        return x->rec == y->rec || strcmp(x->rec->name, y->rec->name) == 0;
+        return x->rec == y->rec;
     case TYPE_ARRAY:
         return fc_same_elements(x->elem, y->elem) &&
                (x->length < 0 || y->length < 0 || x->length == y->length);
