@@ -6,11 +6,11 @@
  * for it). The longer a function, the fewer passes it gets. */
 #include "codegen/llvm/gen.h"
 
+#include "llvm/start.h"
+
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-
-#include <pthread.h>
 
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #define CLEAN                                                                                      \
@@ -46,25 +46,6 @@ static const char *const simt_passes[][LISTS] = {
     [MACHINE_QUICK] = {OF_THREADS("sroa,early-cse")},
 };
 
-static pthread_once_t native_once = PTHREAD_ONCE_INIT, all_once = PTHREAD_ONCE_INIT;
-
-static void
-initialize_native(void)
-{
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-}
-
-/* only for code for other machines: there are many */
-static void
-initialize_all(void)
-{
-    LLVMInitializeAllTargetInfos();
-    LLVMInitializeAllTargets();
-    LLVMInitializeAllTargetMCs();
-    LLVMInitializeAllAsmPrinters();
-}
-
 static bool
 given(str *error, char *message)
 {
@@ -76,9 +57,7 @@ given(str *error, char *message)
 bool
 machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error)
 {
-    pthread_once(&native_once, initialize_native);
-    if (options->triple)
-        pthread_once(&all_once, initialize_all);
+    llvm_start();
     bool host = !options->triple && !options->cpu;
     char *triple =
         options->triple ? LLVMNormalizeTargetTriple(options->triple) : LLVMGetDefaultTargetTriple();

@@ -2,6 +2,8 @@
  * functions. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
+#include "llvm/start.h"
+
 /* -- files
  * ----------------------------------------------------------------------------------------- */
 static const char *
@@ -389,6 +391,7 @@ fc_unit_parse(unit *u, const front_c_source *source)
     rg_str text;
     if (!source_text(source, u->arena, u->diags, &text))
         return false;
+    llvm_start();
     u->index = clang_createIndex(0, 0);
     if (!parse_all(u, source, text))
         return false;
