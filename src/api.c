@@ -263,6 +263,9 @@ check_desc(const rg_context_desc *desc, const rt_device_table *table)
 {
     if (!desc->allocator.allocate != !desc->allocator.release)
         return api_error(RG_INVALID, "an allocator needs both allocate and release");
+    if (desc->num_threads > RG_MAX_THREADS)
+        return api_error(RG_INVALID, "num_threads is %u; a context has at most %d threads (0: one for each processor)",
+                         desc->num_threads, RG_MAX_THREADS);
     if (desc->stream && !table->sync)
         return api_error(RG_INVALID, "device %s has no streams: its launches have ended when they return",
                          table->name);

@@ -167,7 +167,7 @@ struct rg_args {
     rg_kernel *kernel;
     api_slot *slots;
     rt_arg *packed;
-    int64_t *extents; /* what the kernel demands: one for each axis of each buffer; -1: any */
+    int64_t *extents; /* what the kernel demands: one for each axis of each buffer */
     uint8_t *key;     /* of the variant, see API_KEY_SIZE */
     rt_arg *block;    /* room for `packed` with planes moved on */
     bool changed;     /* since it was packed */
@@ -241,8 +241,10 @@ rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **modul
 rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
                             rg_kernel **kernel);
 void api_kernel_free(rg_kernel *kernel);
-/* Evaluates the extents that the kernel fixes into args->extents. */
+/* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
 void api_args_extents(rg_args *args);
+/* RG_INVALID if the scalars make an axis of a parameter negative. */
+rg_status api_check_extent(const rg_args *args, uint32_t index, uint32_t axis, int64_t extent);
 /* Whether a launch with the arguments as packed has so few threads that groups of them do not pay. */
 bool api_few_threads(const rg_args *args);
 /* Makes args->packed current: checks that everything is set, fits and does not overlap. */

@@ -418,13 +418,15 @@ get_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *record
     if (!array)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, args->kernel->fn->name);
     rg_status status = describe_field(p, data, records, &f);
+    if (status)
+        return status;
     rt_layout layout = field_layout(&f);
-    if (!status && (layout.rank != array->layout.rank ||
-                    memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0))
+    if (layout.rank != array->layout.rank ||
+        memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: the records have another shape than those set",
                          p->name.ptr, args->kernel->fn->name);
-    if (status || array->plane[RG_PRIMAL] == f.desc.data)
-        return status;
+    if (array->plane[RG_PRIMAL] == f.desc.data)
+        return RG_OK;
     return copy_field(array, &f, false);
 }
 
@@ -496,6 +498,24 @@ rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, cons
 
 /* -- shapes ------------------------------------------------------------------------------------ */
 
+static rg_status
+get_shape(rg_args *args, uint32_t index, int64_t *shape)
+{
+    const rg_param *params = args->kernel->params;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        args->packed[i].bits = args->slots[i].bits;
+    api_args_extents(args);
+    const int64_t *extents = args->extents;
+    for (uint32_t i = 0; i < index; i++)
+        extents += params[i].rank;
+    rg_status status = RG_OK;
+    for (uint32_t axis = 0; !status && axis < params[index].rank; axis++)
+        status = api_check_extent(args, index, axis, extents[axis]);
+    for (uint32_t axis = 0; !status && axis < params[index].rank; axis++)
+        shape[axis] = params[index].fixed >> axis & 1 ? extents[axis] : -1;
+    return status;
+}
+
 rg_status
 rg_args_get_shape(rg_args *args, uint32_t index, int64_t shape[RG_MAX_RANK])
 {
@@ -506,12 +526,5 @@ rg_args_get_shape(rg_args *args, uint32_t index, int64_t shape[RG_MAX_RANK])
     rg_status status = check_param(args, index, true, &p);
     if (status)
         return status;
-    for (uint32_t i = 0; i < args->kernel->nparams; i++)
-        args->packed[i].bits = args->slots[i].bits;
-    api_args_extents(args);
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < index; i++)
-        first += args->kernel->params[i].rank;
-    memcpy(shape, args->extents + first, p->rank * sizeof(*shape));
-    return RG_OK;
+    API_GUARDED(get_shape(args, index, shape));
 }

@@ -7,10 +7,19 @@
 void
 api_args_extents(rg_args *args)
 {
-    const rg_kernel *k = args->kernel;
-    if (!interp_shape(k->fn, args->packed, args->extents))
-        for (uint32_t i = 0; i < k->nextents; i++)
-            args->extents[i] = -1;
+    (void)interp_shape(args->kernel->fn, args->packed, args->extents);
+}
+
+rg_status
+api_check_extent(const rg_args *args, uint32_t index, uint32_t axis, int64_t extent)
+{
+    const rg_param *p = &args->kernel->params[index];
+    if (!(p->fixed >> axis & 1) || extent >= 0)
+        return RG_OK;
+    return api_error(RG_INVALID,
+                     "parameter `%s` of kernel `%s`: axis %u would have %lld elements; check the scalars that its "
+                     "extent is made of",
+                     p->name.ptr, args->kernel->fn->name, axis, (long long)extent);
 }
 
 /* -- one argument ------------------------------------------------------------------------------ */
@@ -83,7 +92,10 @@ check_extents(rg_args *args)
     for (uint32_t i = 0; i < k->nparams; i++)
         for (uint32_t axis = 0; axis < k->params[i].rank; axis++, expected++) {
             int64_t found = args->packed[i].extent[axis];
-            if (*expected != -1 && *expected != found)
+            rg_status status = api_check_extent(args, i, axis, *expected);
+            if (status)
+                return status;
+            if (k->params[i].fixed >> axis & 1 && *expected != found)
                 return api_error(RG_INVALID,
                                  "parameter `%s` of kernel `%s`: axis %u must have %lld "
                                  "elements, the array has %lld",

@@ -417,6 +417,11 @@ test_misuse_of_contexts(void)
     FAILS(rg_context_create(NULL, NULL), RG_INVALID, "context is NULL");
     FAILS(rg_context_create(&desc, &rg), RG_NOT_FOUND, "interp");
     CHECK(rg == NULL);
+    desc = (rg_context_desc){.num_threads = RG_MAX_THREADS + 1};
+    FAILS(rg_context_create(&desc, &rg), RG_INVALID, "at most 4096 threads");
+    desc.num_threads = UINT32_MAX;
+    FAILS(rg_context_create(&desc, &rg), RG_INVALID, "num_threads is 4294967295");
+    CHECK(rg == NULL);
     FAILS(rg_sync(NULL), RG_INVALID, "context is NULL");
     CHECK(strcmp(rg_context_device(NULL), "") == 0);
     CHECK(rg_context_tape_peak(NULL) == 0);
@@ -426,6 +431,112 @@ test_misuse_of_contexts(void)
     rg_args_destroy(NULL);
     CHECK(strcmp(rg_status_name(RG_BUDGET), "RG_BUDGET") == 0);
     CHECK(strcmp(rg_status_name((rg_status)99), "unknown status") == 0);
+}
+
+/* what C can say and cannot be done, or not with these numbers */
+static void
+test_misuse_of_shapes(rg_context *rg)
+{
+    static const char source[] = "struct __attribute__((packed)) tight { float mass; char tag; };\n"
+                                 "void masses(int n, const struct tight p[n], float out[n])\n"
+                                 "{\n"
+                                 "    for (int i = 0; i < n; i++)\n"
+                                 "        out[i] = p[i].mass;\n"
+                                 "}\n"
+                                 "void less(int n, int m, float x[n - m], float y[2][n], float *z)\n"
+                                 "{\n"
+                                 "    if (n > m)\n"
+                                 "        x[0] = y[0][0] + z[0];\n"
+                                 "}\n";
+    rg_module *module;
+    rg_status status = rg_module_from_c(rg, RG_STR(source), NULL, &module);
+    if (status == RG_UNSUPPORTED)
+        return;
+    CHECK(status == RG_OK);
+    rg_args *args = args_of(kernel_of(module, "masses"));
+    char raw[64] = {0};
+    int64_t four = 4, shape[RG_MAX_RANK];
+    rg_array *mass = array_of(rg, RG_F32, 1, 4, 0, NULL);
+    CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("p.mass"), mass) == RG_OK);
+    FAILS(rg_args_read_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
+    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
+    rg_args_destroy(args);
+    rg_array_destroy(mass);
+    rg_kernel *less = kernel_of(module, "less");
+    args = args_of(less);
+    rg_array *x = array_of(rg, RG_F32, 1, 3, 0, NULL), *y = array_of(rg, RG_F32, 2, 2, 1, NULL);
+    rg_param p;
+    CHECK(rg_kernel_get_param(less, 3, &p) == RG_OK && p.fixed == 3);
+    CHECK(rg_kernel_get_param(less, 4, &p) == RG_OK && p.fixed == 0);
+    CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK && rg_args_set_array(args, RG_STR("y"), y) == RG_OK &&
+          rg_args_set_array(args, RG_STR("z"), x) == RG_OK);
+    for (int missing = 1; missing <= 2; missing++) { /* -1 is no more "any" than -2 */
+        CHECK(rg_args_set_int(args, RG_STR("n"), 1) == RG_OK && rg_args_set_int(args, RG_STR("m"), 1 + missing) == RG_OK);
+        FAILS(rg_launch(less, args), RG_INVALID, missing == 1 ? "would have -1 elements" : "would have -2 elements");
+        FAILS(rg_args_get_shape(args, 2, shape), RG_INVALID, "`x` of kernel `less`: axis 0");
+        CHECK(rg_args_get_shape(args, 3, shape) == RG_OK && shape[0] == 2 && shape[1] == 1);
+        CHECK(rg_args_get_shape(args, 4, shape) == RG_OK && shape[0] == -1);
+    }
+    for (long n = 1; n < 20; n++) {
+        mem_fail_after(n);
+        status = rg_args_get_shape(args, 3, shape);
+        mem_fail_after(0);
+        CHECK(status == RG_OK || status == RG_OUT_OF_MEMORY);
+        CHECK(n > 1 || status == RG_OUT_OF_MEMORY);
+    }
+    rg_args_destroy(args);
+    rg_array_destroy(x);
+    rg_array_destroy(y);
+    rg_module_destroy(module);
+}
+
+/* Room for reductions grows with threads and sums: a thread's stack is no place for it. */
+static void
+test_many_threads(void)
+{
+    enum { SUMS = 64, N = 3 };
+    rg_context *rg;
+    rg_module *module;
+    str text = {0};
+    str_addz(&text, "double combine(int n, const double x[n]");
+    for (int i = 0; i < SUMS; i++)
+        str_addf(&text, ", double a%d", i);
+    str_addz(&text, ")\n{\n    double sum = 0;\n#pragma omp parallel for reduction(+ : sum)\n"
+                    "    for (int i = 0; i < n; i++)\n        sum += x[i] * (1");
+    for (int i = 0; i < SUMS; i++)
+        str_addf(&text, " + a%d * a%d", i, i);
+    str_addz(&text, ");\n    return sum;\n}\n");
+    CHECK(rg_context_create(&(rg_context_desc){.num_threads = RG_MAX_THREADS}, &rg) == RG_OK);
+    rg_status status = rg_module_from_c(rg, str_view(&text), NULL, &module);
+    str_free(&text);
+    if (status == RG_OK) {
+        rg_args *args = args_of(kernel_of(module, "combine"));
+        double data[N] = {1, 2, 3}, slope = 0;
+        rg_array *x = array_of(rg, RG_F64, 1, N, 0, data), *sum;
+        CHECK(rg_args_set_int(args, RG_STR("n"), N) == RG_OK && rg_args_set_array(args, RG_STR("x"), x) == RG_OK);
+        rg_array *companion[SUMS];
+        for (int i = 0; i < SUMS; i++) {
+            companion[i] = array_of(rg, RG_F64, 0, 0, 0, NULL);
+            CHECK(rg_array_require(companion[i], RG_ADJOINT) == RG_OK);
+            CHECK(rg_args_set_float_at(args, 2 + (uint32_t)i, i) == RG_OK &&
+                  rg_args_set_companion_at(args, 2 + (uint32_t)i, companion[i]) == RG_OK);
+        }
+        CHECK(rg_args_get_array(args, RG_STR("return"), &sum) == RG_OK && rg_array_require(sum, RG_ADJOINT) == RG_OK);
+        CHECK(rg_array_fill(sum, RG_ADJOINT, 1) == RG_OK);
+        CHECK(rg_launch_forward_vjp(kernel_of(module, "combine"), args) == RG_OK);
+        for (int i = 0; i < SUMS; i++) {
+            CHECK(rg_array_read(companion[i], RG_ADJOINT, &slope, sizeof slope) == RG_OK && slope == 6 * 2 * i);
+        }
+        rg_args_destroy(args);
+        for (int i = 0; i < SUMS; i++)
+            rg_array_destroy(companion[i]);
+        rg_array_destroy(x);
+        rg_module_destroy(module);
+    } else {
+        CHECK(status == RG_UNSUPPORTED);
+    }
+    rg_context_destroy(rg);
 }
 
 static void
@@ -677,6 +788,7 @@ test_device(const char *device)
     test_lists(module);
     test_c(rg);
     test_misuse_of_arrays(rg);
+    test_misuse_of_shapes(rg);
     test_misuse_of_modules(rg, module);
     test_misuse_of_args(rg, module);
     test_overhead(module, device);
@@ -691,6 +803,7 @@ int
 main(void)
 {
     test_misuse_of_contexts();
+    test_many_threads();
     for (const char *const *device = devices_to_test(); *device; device++)
         test_device(*device);
     printf("%u passed, %u failed\n", checks - failures, failures);

@@ -124,6 +124,12 @@ expect 2 ir k.c relax --form sideways
 # -- forward runs and files ------------------------------------------------------------------------
 expect 0 run k.c ramp n=4 x=zeros
 says 'x: f32[4] = 0.25 0.5 0.75 1'
+expect 1 run k.c ramp n=-1 x=zeros
+says 'parameter `x` of kernel `ramp`: axis 0 would have -1 elements'
+expect 1 run k.c ramp n=-1 x=1,2,3
+says 'would have -1 elements'
+expect 2 run k.c ramp n=4 x=zeros --threads 4097
+says 'at most 4096'
 expect 0 run k.c ramp n=4 x=zeros:4 -D FACTOR=2 --device interp
 says 'x: f32[4] = 0.5 1 1.5 2'
 expect 0 run k.c ramp n=4 x=ones --out some/where

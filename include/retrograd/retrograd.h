@@ -62,7 +62,8 @@ typedef struct rg_context_desc {
     rg_str device;          /* "cpu", "interp", "simt", "cuda"; empty: "cpu" where this build has it */
     uint64_t tape_budget;   /* bytes that gradients may record, for the whole context; long loops run
                              * again what does not fit; 0: a quarter of the memory (of the device's own) */
-    uint32_t num_threads;   /* cpu: 0: OMP_NUM_THREADS, else one for each processor. Others choose themselves */
+    uint32_t num_threads;   /* cpu: up to RG_MAX_THREADS; 0: OMP_NUM_THREADS, else one for each processor. Others choose
+                             * themselves */
     bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
     bool native_math;       /* sin, exp, ... of the platform's libraries instead of our own: on cpu their bits depend on
                              * the vector width, on cuda they are NVIDIA's libdevice, which must be installed */
@@ -253,8 +254,8 @@ RG_API RG_MUST_CHECK rg_status rg_args_set_companion_at(rg_args *args, uint32_t 
                                                         rg_array *array);
 /* The array of a parameter: one that was set, a field of records, or a result. */
 RG_API RG_MUST_CHECK rg_status rg_args_get_array(rg_args *args, rg_str name, rg_array **array);
-/* The shape that a parameter must have, from the scalars set so far; -1 where any extent will do.
- */
+/* The shape that a parameter must have, from the scalars set so far; -1 where any extent will do. RG_INVALID names an
+ * axis that would have a negative number of elements. */
 RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
                                                  int64_t shape[RG_MAX_RANK]);
 

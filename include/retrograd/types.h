@@ -73,6 +73,8 @@ typedef enum rg_dtype {
 } rg_dtype;
 
 enum { RG_MAX_RANK = 8 };
+/* of one context on device cpu */
+enum { RG_MAX_THREADS = 4096 };
 
 /* Which copy of an array is meant; bits are combined (the adjoint's tangent: 3). */
 enum { RG_PRIMAL = 0, RG_ADJOINT = 1, RG_TANGENT = 2, RG_TANGENT2 = 4, RG_PLANE_COUNT = 8 };

@@ -177,17 +177,13 @@ parse_list(const char *text, rg_dtype dtype, size_t *count)
     return NULL;
 }
 
-/* What the kernel's extents say; false if they leave an axis open. */
-static bool
-known_shape(cli_arguments *a, uint32_t i, uint32_t *rank, int64_t *shape)
+/* What the kernel's extents say; *known: they leave no axis open. */
+static int
+known_shape(cli_arguments *a, uint32_t i, uint32_t *rank, int64_t *shape, bool *known)
 {
     *rank = a->params[i].rank;
-    if (rg_args_get_shape(a->args, i, shape))
-        return false;
-    for (uint32_t k = 0; k < *rank; k++)
-        if (shape[k] < 0)
-            return false;
-    return true;
+    *known = a->params[i].fixed + 1 == 1u << *rank;
+    return rg_args_get_shape(a->args, i, shape) ? cli_fail_api() : 0;
 }
 
 static int
@@ -202,10 +198,15 @@ array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *r
         if (!p->flat && rank != p->rank)
             return cli_fail("parameter `%s` has rank %u; `%s` has %u", p->name.ptr, p->rank, value,
                             rank);
-    } else if (!known_shape(a, i, &rank, shape)) {
-        return cli_fail("parameter `%s`: its extents do not follow from other parameters; give the "
-                        "shape, as in %s=zeros:3,4",
-                        p->name.ptr, p->name.ptr);
+    } else {
+        bool known;
+        int code = known_shape(a, i, &rank, shape, &known);
+        if (!code && !known)
+            code = cli_fail("parameter `%s`: its extents do not follow from other parameters; give the "
+                            "shape, as in %s=zeros:3,4",
+                            p->name.ptr, p->name.ptr);
+        if (code)
+            return code;
     }
     int code = make_array(a, i, rank, shape);
     if (!code && rg_array_fill(a->arrays[i], RG_PRIMAL, fill))
@@ -220,7 +221,10 @@ array_of_list(cli_arguments *a, uint32_t i, const void *list, size_t count)
     const rg_param *p = &a->params[i];
     uint32_t rank;
     int64_t shape[RG_MAX_RANK] = {0}, known = 1;
-    bool said = known_shape(a, i, &rank, shape);
+    bool said;
+    int code = known_shape(a, i, &rank, shape, &said);
+    if (code)
+        return code;
     for (uint32_t k = 0; k < rank && said; k++)
         known *= shape[k];
     if (!said && p->rank != 1)
@@ -231,7 +235,7 @@ array_of_list(cli_arguments *a, uint32_t i, const void *list, size_t count)
         return cli_fail("parameter `%s` has %lld elements, not %zu", p->name.ptr, (long long)known, count);
     if (!said)
         shape[0] = (int64_t)count;
-    int code = make_array(a, i, said ? rank : 1, shape);
+    code = make_array(a, i, said ? rank : 1, shape);
     if (!code && rg_array_write(a->arrays[i], RG_PRIMAL, list, count * rg_dtype_size(p->dtype)))
         code = cli_fail_api();
     return code;

@@ -361,8 +361,8 @@ with_options(const run_options *o)
     uint64_t budget = 0, threads = 0;
     if (!cli_size(cli_last(&o->budget, "0"), &budget) || (o->budget.n && !budget))
         return cli_usage_error(&cli_run, "--budget needs a number of bytes above 0");
-    if (!cli_size(cli_last(&o->threads, "0"), &threads) || threads > 4096)
-        return cli_usage_error(&cli_run, "--threads needs a number");
+    if (!cli_size(cli_last(&o->threads, "0"), &threads) || threads > RG_MAX_THREADS)
+        return cli_usage_error(&cli_run, "--threads needs a number of at most %d", RG_MAX_THREADS);
     rg_context_desc desc = {
         .device = rg_str_of(cli_last(&o->device, "")),
         .tape_budget = budget,

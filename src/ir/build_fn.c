@@ -317,6 +317,12 @@ rg_build_extent_is(rg_builder *b, ir_value *buffer, uint32_t axis, ir_value *ext
                      "given between shape_begin and shape_end");
         return;
     }
+    uint64_t bits;
+    if (ir_is_const(extent, &bits) && (int64_t)bits < 0) {
+        build_report(b, ERROR_ARGUMENT, "axis %u of `%s` would have %lld elements", axis, b->fn->params[buffer->index].name,
+                     (long long)bits);
+        return;
+    }
     uint32_t at = first_axis(b->fn, buffer->index) + axis;
     while (b->extents.n <= at)
         vec_push(&b->extents, (ir_value *)NULL);

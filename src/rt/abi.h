@@ -79,6 +79,10 @@ enum { RT_KEEP_RECORDS = 1, RT_KEEP_REWINDS = 2, RT_KEEP_LANES = 4 };
 int32_t rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
                         int32_t keep);
 int32_t rt_cpu_slots(rt_launch *launch);
+/* Room for so many bytes of reductions until the launch ends: `here`, on the kernel's stack, if they are at most
+ * RT_PARTIALS_HERE, else memory. */
+enum { RT_PARTIALS_HERE = 1 << 14 };
+void *rt_cpu_partials(rt_launch *launch, int64_t bytes, void *here);
 rt_worker *rt_cpu_kernel_worker(rt_launch *launch);
 /* A cursor at the bottom of a page with room; leaves the task with RT_FAULT_BUDGET when there is none. */
 char *rt_cpu_page(rt_worker *worker, char *cursor, uint32_t line);
@@ -120,7 +124,7 @@ void *rt_cpu_scratch(rt_worker *worker, int64_t bytes);
 double *rt_cpu_private(rt_launch *launch, int64_t cells);
 void rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array, int32_t bytes);
 /* A parallel loop is cut into at most so many chunks for each thread: rt_cpu_slots() for all. */
-enum { RT_CHUNKS_PER_THREAD = 8 };
+enum { RT_CHUNKS_PER_THREAD = 8, RT_MAX_THREADS = 4096 };
 _Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line);
 void rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
                   uint32_t n);

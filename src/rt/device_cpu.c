@@ -21,6 +21,8 @@ struct rt_program {
     ll_code *alone, *shared;
 };
 
+_Static_assert((int)RT_MAX_THREADS == (int)RG_MAX_THREADS, "a context may have all threads of a launch");
+
 static rg_status
 cpu_open(const rt_device_desc *desc, rt_device **device, str *error)
 {

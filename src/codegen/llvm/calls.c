@@ -202,7 +202,7 @@ static const ll_symbol symbols[] = {
     {"__truncsfhf2", ADDRESS(float_to_half)},
 #endif
     SAME(rt_odd_float) SAME(rt_fraction) SAME(rt_fractionf) SAME(rt_exponent)
-    SAME(rt_cpu_parallel) SAME(rt_cpu_slots) SAME(rt_cpu_kernel_worker) SAME(rt_cpu_page)
+    SAME(rt_cpu_parallel) SAME(rt_cpu_slots) SAME(rt_cpu_partials) SAME(rt_cpu_kernel_worker) SAME(rt_cpu_page)
     SAME(rt_cpu_reserve) SAME(rt_cpu_over) SAME(rt_cpu_room) SAME(rt_cpu_save) SAME(rt_cpu_restore)
     SAME(rt_cpu_tasks) SAME(rt_cpu_over_tasks) SAME(rt_cpu_thin)
     SAME(rt_cpu_private) SAME(rt_cpu_private_add) SAME(rt_cpu_temp) SAME(rt_cpu_temp_again)

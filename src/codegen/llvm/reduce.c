@@ -66,13 +66,19 @@ gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef 
     }
 }
 
-/* Room for the partial results of a loop, made once where the kernel begins. */
+/* Room for the partial results of a loop, made once where the kernel begins: on the stack where they are few, since
+ * threads and loops may be many and stacks small. */
 LLVMValueRef
 gen_partials_memory(gen *g, uint32_t n)
 {
     LLVMValueRef slots = gen_runtime_call(g, g->s->top, "rt_cpu_slots", g->i32, 1, &g->s->launch);
-    LLVMValueRef cells = LLVMBuildMul(g->s->top, slots, gen_i32(g, n), "");
-    return gen_alloca(g, g->i64, cells, "partials");
+    LLVMValueRef cells = LLVMBuildMul(g->s->top, slots, gen_i32(g, (int)n), "");
+    LLVMValueRef most = gen_i32(g, RT_PARTIALS_HERE / 8);
+    LLVMValueRef few = LLVMBuildICmp(g->s->top, LLVMIntULE, cells, most, "");
+    LLVMValueRef here = gen_alloca(g, g->i64, LLVMBuildSelect(g->s->top, few, cells, gen_i32(g, 0), ""), "partials");
+    LLVMValueRef bytes = LLVMBuildZExt(g->s->top, cells, g->i64, "");
+    bytes = LLVMBuildMul(g->s->top, bytes, gen_i64(g, 8), "");
+    return gen_runtime_call(g, g->s->top, "rt_cpu_partials", g->ptr, 3, (LLVMValueRef[]){g->s->launch, bytes, here});
 }
 
 /* chunk by chunk, in order */

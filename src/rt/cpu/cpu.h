@@ -11,7 +11,7 @@
  * threads may launch on one device at the same time: each launch has workers of its own. */
 typedef struct rt_cpu rt_cpu;
 
-/* num_threads 0: what OpenMP says at each launch. tape_budget: bytes that all tapes together may
+/* num_threads 0: what OpenMP says at each launch; at most RT_MAX_THREADS take part. tape_budget: bytes that all tapes together may
  * take; 0: a quarter of the machine's memory. NULL when there is no memory. */
 rt_cpu *rt_cpu_create(uint32_t num_threads, uint64_t tape_budget);
 void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */

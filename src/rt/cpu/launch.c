@@ -95,7 +95,8 @@ rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget)
 static uint32_t
 threads_now(uint32_t wanted)
 {
-    return omp_in_parallel() ? 1 : wanted ? wanted : (uint32_t)omp_get_max_threads();
+    uint32_t threads = omp_in_parallel() ? 1 : wanted ? wanted : (uint32_t)omp_get_max_threads();
+    return threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
 }
 
 uint32_t
@@ -290,6 +291,12 @@ rt_cpu_temp(rt_launch *launch, int64_t bytes)
     temp->size = size;
     launch->temps = temp;
     return temp + 1;
+}
+
+void *
+rt_cpu_partials(rt_launch *launch, int64_t bytes, void *here)
+{
+    return bytes <= RT_PARTIALS_HERE ? here : rt_cpu_temp(launch, bytes);
 }
 
 void *
