@@ -20,13 +20,6 @@ import_file(ir_module *to, const ir_module *from, uint32_t file)
     return (uint32_t)to->files.n - 1;
 }
 
-static bool
-same_loc(ir_loc a, ir_loc b)
-{
-    return a.file == b.file && a.line == b.line && a.col == b.col && a.end_col == b.end_col &&
-           a.inlined == b.inlined;
-}
-
 static ir_loc import_loc(ir_module *to, const ir_module *from, ir_loc loc);
 
 static uint32_t
@@ -39,12 +32,7 @@ import_inline(ir_module *to, const ir_module *from, uint32_t inlined)
     if (at.inlined >= inlined) /* chains lead outwards, to smaller numbers */
         at.inlined = 0;
     at = import_loc(to, from, at);
-    for (uint32_t i = 1; i < to->inlines.n; i++)
-        if (same_loc(to->inlines.at[i].at, at) && strcmp(to->inlines.at[i].callee, callee) == 0)
-            return i;
-    ir_inline copy = {arena_str(to->arena, rg_str_of(callee)), at};
-    vec_push(&to->inlines, copy);
-    return (uint32_t)to->inlines.n - 1;
+    return ir_inline_number(to, callee, at);
 }
 
 static ir_loc

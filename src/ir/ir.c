@@ -23,7 +23,23 @@ ir_module_free(ir_module *m)
         return;
     vec_free(&m->files);
     vec_free(&m->inlines);
+    map_free(&m->inline_numbers);
     arena_free(m->arena);
+}
+
+uint32_t
+ir_inline_number(ir_module *m, const char *callee, ir_loc at)
+{
+    uint64_t hash = hash_bytes(hash_bytes(0, callee, strlen(callee)), &at, sizeof at);
+    for (void *known; (known = map_get(&m->inline_numbers, hash)); hash++) {
+        const ir_inline *c = &m->inlines.at[(uintptr_t)known];
+        if (strcmp(c->callee, callee) == 0 && memcmp(&c->at, &at, sizeof at) == 0)
+            return (uint32_t)(uintptr_t)known;
+    }
+    uint32_t number = (uint32_t)m->inlines.n;
+    vec_push(&m->inlines, ((ir_inline){arena_str(m->arena, rg_str_of(callee)), at}));
+    map_set(&m->inline_numbers, hash, (void *)(uintptr_t)number);
+    return number;
 }
 
 void

@@ -198,6 +198,7 @@ struct ir_module {
     ir_fn *first, *last;
     vec(ir_file) files;      /* files.at[0] is none */
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
+    map inline_numbers;      /* of those that ir_inline_number has made: by their hash */
     unsigned lanes; /* lower_lanes: threads of a group; 1: all by themselves, 0: as it pays */
     bool simt;      /* ... for warps: groups of 32, whose lanes a GPU's threads are */
     unsigned vector; /* ... on a machine with vectors of so many bytes; 0: 64 */
@@ -265,6 +266,8 @@ uint32_t ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
 
 /* -- construction (ir.c); the builder, parser and passes use these -------------------------------- */
 ir_module *ir_module_new(void);
+/* The number of the call of `callee` at that place, made if need be. */
+uint32_t ir_inline_number(ir_module *m, const char *callee, ir_loc at);
 void ir_module_free(ir_module *m); /* takes NULL */
 void ir_module_release(void *m);   /* the same, for mem_own */
 ir_fn *ir_fn_new(ir_module *m, const char *name, bool kernel); /* appended; body without parameters */

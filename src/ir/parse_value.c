@@ -309,19 +309,6 @@ parse_position(parser *p)
     return loc;
 }
 
-static uint32_t
-inline_number(parser *p, const char *callee, ir_loc at)
-{
-    for (uint32_t i = 1; i < p->m->inlines.n; i++) {
-        const ir_inline *c = &p->m->inlines.at[i];
-        if (strcmp(c->callee, callee) == 0 && memcmp(&c->at, &at, sizeof at) == 0)
-            return i;
-    }
-    ir_inline call = {callee, at};
-    vec_push(&p->m->inlines, call);
-    return (uint32_t)p->m->inlines.n - 1;
-}
-
 /* `in @callee place` chains lead outwards: the rest is numbered first */
 static uint32_t
 parse_inlined(parser *p, unsigned depth)
@@ -341,7 +328,7 @@ parse_inlined(parser *p, unsigned depth)
     lex_next(&p->lex);
     ir_loc at = parse_position(p);
     at.inlined = parse_inlined(p, depth + 1);
-    return inline_number(p, callee, at);
+    return ir_inline_number(p->m, callee, at);
 }
 
 ir_loc

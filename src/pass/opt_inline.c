@@ -14,15 +14,15 @@
 typedef struct chain {
     ir_module *m;
     const ir_op *call;
-    vec(uint32_t) old, now;
+    map numbers; /* in the callee → here */
 } chain;
 
 static uint32_t
 continue_chain(chain *c, uint32_t inlined)
 {
-    for (size_t k = 0; k < c->old.n; k++)
-        if (c->old.at[k] == inlined)
-            return c->now.at[k];
+    void *known = map_get(&c->numbers, inlined);
+    if (known)
+        return (uint32_t)(uintptr_t)known;
     ir_inline link = {c->call->attr.fn->name, c->call->loc};
     if (inlined) {
         link.callee = c->m->inlines.at[inlined].callee;
@@ -33,8 +33,7 @@ continue_chain(chain *c, uint32_t inlined)
         vec_push(&c->m->inlines, (ir_inline){0});
     vec_push(&c->m->inlines, link);
     uint32_t now = (uint32_t)c->m->inlines.n - 1;
-    vec_push(&c->old, inlined);
-    vec_push(&c->now, now);
+    map_set(&c->numbers, inlined, (void *)(uintptr_t)now);
     return now;
 }
 
@@ -49,8 +48,7 @@ static void
 release_chain(void *user)
 {
     chain *c = user;
-    vec_free(&c->old);
-    vec_free(&c->now);
+    map_free(&c->numbers);
 }
 
 static void
