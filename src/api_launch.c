@@ -34,7 +34,7 @@ variant_free(void *variant)
 
 /* Planes as the device wants them. Scalars have their planes only through companions. */
 static rg_status
-compile_program(rg_args *args, api_variant *v, ir_fn *fn, diag_list *diags)
+compile_program(rg_args *args, api_variant *v, ir_fn *fn, pipeline_form form, diag_list *diags)
 {
     const rg_kernel *k = args->kernel;
     rg_context *c = k->module->context;
@@ -50,6 +50,7 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, diag_list *diags)
     rt_program_desc desc = {
         .module = v->module,
         .fn = fn,
+        .races = c->checked && form == PIPELINE_FORWARD,
         .noalias = !args->shared,
         .present = v->key + API_KEY_PLANES,
         .absent = absent,
@@ -116,7 +117,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
         v->label = make_label(v->module, k, form);
         v->can_fail = !table->restores && !table->memory && !ir_walk(fn->body, find_unbounded, NULL);
         v->grouped = !ir_walk(fn->body, find_group, NULL);
-        status = compile_program(args, v, fn, diags);
+        status = compile_program(args, v, fn, form, diags);
     }
     mem_disown(&owns_planes);
     mem_free(planes);

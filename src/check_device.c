@@ -155,7 +155,7 @@ run(machine *m, const check_device *d, const ir_fn *fn, const pipeline_options *
     m->module = pipeline_run(fn, options, diags, &made);
     if (!m->module)
         return RG_COMPILE;
-    rt_program_desc desc = {.module = m->module, .fn = made, .noalias = true};
+    rt_program_desc desc = {.module = m->module, .fn = made, .races = options->form == PIPELINE_FORWARD, .noalias = true};
     rg_status status = d->table->compile(d->device, &desc, &m->program, diags);
     if (status)
         return status;

@@ -57,10 +57,54 @@ check_step_limit(void)
     return !good;
 }
 
+/* Who touches an element, and which pairs of threads are a race for it. */
+static int
+check_races(void)
+{
+    static const struct {
+        const char *body, *says; /* NULL: no race */
+    } cases[] = {
+        {"%v: f64 = load %x[%i]  store %x[%i], %v", NULL},
+        {"%v: f64 = load %x[%zero]  store %y[%i], %v", NULL},
+        {"rmw.add.atomic %x[%zero], %one", NULL},
+        {"rmw.add.atomic %x[%zero], %one  %v: f64 = load.atomic %x[%zero]", NULL},
+        {"store %x[%zero], %one", "race for `x[0]`: iteration i = 0 writes it, iteration i = 1 writes it"},
+        {"rmw.add %x[%zero], %one", "iteration i = 1 writes it"},
+        {"%v: f64 = load %x[%j]  store %x[%i], %v", "race for `x[1]`: iteration i = 0 reads it, iteration i = 1 writes it"},
+        {"%v: f64 = load %x[%zero]  rmw.add.atomic %x[%zero], %v", "iteration i = 1 reads it"},
+        {"rmw.add.atomic %x[%zero], %one  store %x[%i], %one", "updates it atomically"},
+    };
+    int failed = 0;
+    for (size_t k = 0; k < countof(cases); k++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "kernel @k(%%x: buf<f64,1>, %%y: buf<f64,1>) {\n  %%zero: i64 = const 0  %%n: i64 = const 3\n"
+                 "  %%next: i64 = const 1  %%one: f64 = const 1\n  parallel (%%i: i64) = (%%zero) to (%%n) {\n"
+                 "    %%j: i64 = add %%i, %%next  %s\n    yield\n  }\n  yield\n}\n",
+                 cases[k].body);
+        diag_list diags = {0};
+        ir_module *m = ir_parse(rg_str_of(text), "races", &diags);
+        double x[8] = {0}, y[8] = {0};
+        rt_arg args[2] = {{.plane = {x}, .extent = {8}, .stride = {1}}, {.plane = {y}, .extent = {8}, .stride = {1}}};
+        interp_report report = {0};
+        interp_options options = {.races = true};
+        rt_fault fault = m ? interp_run(m->first, args, &options, &report) : RT_FAULT_MEMORY;
+        bool good = cases[k].says ? fault == RT_FAULT_ASSERT && strstr(report.message, cases[k].says) : fault == RT_OK;
+        if (!good)
+            fprintf(stderr, "races: %s: %s\n%s", cases[k].body, report.message, diags.text.ptr ? diags.text.ptr : "");
+        if (m && interp_run(m->first, args, NULL, &report) != RT_OK) /* nobody asked */
+            good = false;
+        failed += !good;
+        ir_module_free(m);
+        diag_free(&diags);
+    }
+    return failed;
+}
+
 int
 main(int argc, char **argv)
 {
-    int failed = check_shape() + check_step_limit();
+    int failed = check_shape() + check_step_limit() + check_races();
     for (int k = 1; k < argc; k++)
         failed += ircase_each(argv[k], run_case);
     if (failed)

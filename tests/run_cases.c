@@ -355,10 +355,11 @@ run_file(const setting *t, const char *path, unsigned *passed, unsigned *failed)
 static bool
 open_setting(setting *t, const char *device, char *const *files, int count)
 {
-    rg_context_desc desc = {.device = RG_STR("interp")};
+    rg_context_desc desc = {.device = RG_STR("interp"), .checked = true}; /* races of threads are faults */
     t->name = device ? device : "cpu";
     if (rg_context_create(&desc, &t->devices[0]))
         return false;
+    desc.checked = false;
     if (strcmp(t->name, "interp") != 0) {
         desc.device = rg_str_of(t->name);
         desc.no_contraction = true;

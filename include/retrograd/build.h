@@ -217,6 +217,8 @@ RG_API void rg_build_leave_if(rg_builder *b, rg_value condition, rg_label label)
 
 RG_API rg_value rg_build_load(rg_builder *b, unsigned plane, rg_value buffer, uint32_t n,
                               const rg_value *index);
+/* Of a primal, which other threads may update atomically at that moment. */
+RG_API rg_value rg_build_load_atomic(rg_builder *b, rg_value buffer, uint32_t n, const rg_value *index);
 RG_API void rg_build_store(rg_builder *b, unsigned plane, rg_value buffer, uint32_t n,
                            const rg_value *index, rg_value value);
 /* Returns the element's value before. compare: for CAS only. atomic: other threads may touch it. */

@@ -69,7 +69,8 @@ typedef struct rg_context_desc {
                              * the vector width, on cuda they are NVIDIA's libdevice, which must be installed */
     rg_allocator allocator; /* zero: the C library's */
     bool fast_math;         /* cuda: approximate instructions for division, roots, sin, exp, ... of float */
-    bool checked;           /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line */
+    bool checked;           /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line; on
+                             * the interpreter so do two threads of a forward launch at one element, of which one writes and not atomically */
     void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done, which has to live as long as the
                              * context and what is made from it; NULL: one of the context's own */
     uint32_t ordinal;       /* cuda: which GPU */

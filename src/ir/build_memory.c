@@ -52,16 +52,29 @@ element_fallback(rg_builder *b, const ir_value *buffer)
     return build_fallback(b, buffer ? ir_scalar((rg_dtype)buffer->type.dtype) : (ir_type){0});
 }
 
-ir_value *
-rg_build_load(rg_builder *b, unsigned plane, ir_value *buffer, uint32_t n, const rg_value *index)
+static ir_value *
+load(rg_builder *b, unsigned plane, bool atomic, ir_value *buffer, uint32_t n, const rg_value *index)
 {
     build_need_fn(b);
     if (!element_fits(b, plane, buffer, n, index))
         return element_fallback(b, buffer);
     ir_op *op = element_op(b, RG_OP_LOAD, plane, buffer, n, index);
+    op->atomic = atomic;
     ir_op_result(op, b->fn, ir_scalar((rg_dtype)buffer->type.dtype), NULL);
     build_append(b, op);
     return op->results[0];
+}
+
+ir_value *
+rg_build_load(rg_builder *b, unsigned plane, ir_value *buffer, uint32_t n, const rg_value *index)
+{
+    return load(b, plane, false, buffer, n, index);
+}
+
+ir_value *
+rg_build_load_atomic(rg_builder *b, ir_value *buffer, uint32_t n, const rg_value *index)
+{
+    return load(b, RG_PRIMAL, true, buffer, n, index);
 }
 
 static bool

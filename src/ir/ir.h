@@ -105,7 +105,7 @@ struct ir_op {
     uint8_t direction; /* the same, of a plane above 0: which of its copies */
     uint8_t beside;    /* ... > 0: so many directions of each element lie side by side */
     uint8_t rmw;       /* rmw: rg_rmw */
-    bool atomic;       /* rmw: other threads may touch the element */
+    bool atomic;       /* rmw, load of a primal: other threads may touch the element, atomically */
     bool records;      /* for, loop, parallel */
     bool rewinds;      /* parallel */
     bool masked;       /* load, store, rmw, extract, insert: the last operand says which lanes take part */

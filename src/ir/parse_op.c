@@ -106,7 +106,7 @@ parse_suffixes(ir_op *op, rg_str rest)
             op->successive = true;
         else if (parse_direction(op, part))
             continue;
-        else if (is(part, "atomic") && op->code == RG_OP_RMW && !op->atomic && !op->fast)
+        else if (is(part, "atomic") && (op->code == RG_OP_RMW || op->code == RG_OP_LOAD) && !op->atomic && !op->fast)
             op->atomic = true;
         else if ((op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_BEGIN) && is(part, "again"))
             op->again = true;
@@ -156,7 +156,7 @@ parse_op_name(parser *p)
         lex_error(
             &p->lex, &t, E_SUFFIX,
             "this operation cannot have such a suffix\nload and store take .successive, .adj .tan .tan2, then "
-            "a direction .d1 to .d63, .of2 to .of64; rmw takes .add .min ... .cas, then these, then .atomic; "
+            "a direction .d1 to .d63, .of2 to .of64; load takes .atomic last; rmw takes .add .min ... .cas, then these, then .atomic; "
             "lanes_reduce takes .add .min ... .xor; call takes .vjp, .jvp, .again; any op takes .fast last");
     lex_next(&p->lex);
     return op;

@@ -17,6 +17,7 @@
  * of results and parameters are always written. Suffixes of an op's name say the rest:
  *
  *   load store        .successive, .adj .tan .tan2 (planes, combined in this order)
+ *   load              .atomic: other threads may update the element atomically
  *   rmw               .add ... .cas, then .successive, then planes, then .atomic
  *   lanes_reduce      .add ... .xor
  *   call              .vjp, then .jvp, .jvpt (buffers have tangents) or .jvpa (adds to buffers' adjoints) any

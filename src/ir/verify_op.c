@@ -590,7 +590,7 @@ check_flags(verifier *v, const ir_op *op)
     bool loops = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
     if ((op->plane && !memory) || (op->direction && (!op->plane || op->direction >= IR_DIRECTIONS)) ||
         (op->beside && (!op->plane || op->beside <= op->direction || op->beside > IR_DIRECTIONS)) ||
-        (op->atomic && op->code != RG_OP_RMW) || (op->successive && !memory) || (op->masked && !has_mask(op)) ||
+        (op->atomic && op->code != RG_OP_RMW && (op->code != RG_OP_LOAD || op->plane)) || (op->successive && !memory) || (op->masked && !has_mask(op)) ||
         (op->records && !loops) || (op->rewinds && op->code != RG_OP_PARALLEL))
         return verify_error(v, op, E_ATTRIBUTE, "%s has a flag that it cannot have",
                             ir_ops[op->code].text);

@@ -26,6 +26,8 @@ typedef struct rt_device_desc {
 typedef struct rt_program_desc {
     ir_module *module;
     ir_fn *fn;
+    bool races;   /* a forward kernel's: two threads of a parallel loop at one element, and not atomically, are a fault (where a
+                   * device can tell: the interpreter) */
     bool noalias; /* no two buffers (of any plane) that one of them writes share memory */
     /* by parameter: which planes are there (bit p) and which not; the primal of a buffer is
      * row-major without gaps */

@@ -10,6 +10,7 @@ struct rt_device {
 struct rt_program {
     rt_device *device;
     const ir_fn *fn;
+    bool races;
 };
 
 static rg_status
@@ -32,7 +33,7 @@ interp_compile(rt_device *device, const rt_program_desc *desc, rt_program **prog
                diag_list *diags)
 {
     rt_program *p = mem_zalloc(sizeof(*p));
-    *p = (rt_program){device, desc->fn};
+    *p = (rt_program){device, desc->fn, desc->races};
     *program = p;
     return RG_OK;
 }
@@ -63,7 +64,9 @@ static rg_status
 interp_launch(rt_program *program, const rt_arg *args, str *error)
 {
     interp_report report;
-    rt_fault fault = interp_run(program->fn, args, &program->device->options, &report);
+    interp_options options = program->device->options;
+    options.races = program->races;
+    rt_fault fault = interp_run(program->fn, args, &options, &report);
     if (fault == RT_OK)
         return RG_OK;
     if (report.path)

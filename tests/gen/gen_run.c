@@ -540,8 +540,9 @@ end_child(pid_t child, int from)
 static void
 open_contexts(setting *t)
 {
-    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads};
+    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads, .checked = true}; /* races are faults */
     bool good = !rg_context_create(&desc, &t->interp);
+    desc.checked = false;
     desc.no_contraction = true;
     good = good && (!t->native || !rg_context_create(&desc, &t->exact));
     desc.no_contraction = false;

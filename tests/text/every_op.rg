@@ -24,6 +24,7 @@ kernel @ops(%n: i64, %h: f16, %x: f64, %p: buf<f64,2>, %q: buf<f64,2>, %z: buf<u
   %t0: buf<f32,0> = temp
   %u: u8 = load %z[]
   %"a name": f64 = load %pq[%zero, %zero]
+  %seen: f64 = load.atomic %pq[%zero, %zero]
   store.adj.tan %p[%zero, %zero], %x
   %g: f64 = load.adj %x
   rmw.add.adj.atomic %x, %g

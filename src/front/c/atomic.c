@@ -254,7 +254,9 @@ fc_atomic_stmt(gen *g, const node *n)
 {
     atomic_form f;
     if (!g->in_thread || n->directive->kind == OMP_ATOMIC_READ) {
+        g->atomic_read = g->in_thread;
         fc_stmt(g, n->kid[0]);
+        g->atomic_read = false;
         return;
     }
     if (!fc_atomic_form_read(n, &f) || !f.target->type || f.target->type->kind != TYPE_SCALAR) {

@@ -435,7 +435,10 @@ from_place(gen *g, const node *n)
 {
     if (n->type->kind == TYPE_POINTER)
         return (value){.type = n->type, .at = fc_pointer(g, n)};
+    bool atomic = g->atomic_read; /* the element itself, not what its subscripts read */
+    g->atomic_read = false;
     place p = fc_lvalue(g, n);
+    g->atomic_read = atomic;
     if (p.type->kind == TYPE_ARRAY) {
         fc_fail(g, ERR_EXPRESSION, n->place, "an array as a value");
         return nothing(g, n->type);

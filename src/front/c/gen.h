@@ -102,6 +102,7 @@ typedef struct gen {
     rg_builder *b;
     uint32_t objects; /* made so far */
     bool in_thread;   /* inside a parallel loop */
+    bool atomic_read; /* inside an `omp atomic read` */
     frame *frame;
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */

@@ -273,7 +273,8 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
         return rg_build_extract(g->b, l->value, fc_flat_index(g, l, p->n, p->index));
     case OBJECT_BUFFER:
         whole_indices(g, p, l->rank, index);
-        return rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
+        return g->atomic_read ? rg_build_load_atomic(g->b, l->value, l->rank, index)
+                              : rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
     }
     return NULL;
 }

@@ -134,6 +134,7 @@ machine_release(void *machine)
     free(m->tapes[1].at);
     map_free(&m->cells);
     arena_free(m->cell_arena);
+    interp_races_forget(m);
     arena_free(m->arena);
 }
 

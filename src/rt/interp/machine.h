@@ -78,6 +78,17 @@ typedef struct interp_tape {
     const ir_op *begin; /* that says it exactly */
 } interp_tape;
 
+/* What the threads of a parallel loop are: the points of a box. */
+typedef struct interp_domain {
+    uint32_t rank;
+    rg_dtype index;
+    uint64_t lo[RT_RANK], count[RT_RANK];
+    uint64_t total;
+    unsigned lanes;      /* of a group; 0: threads run one by one */
+    uint64_t row, steps; /* groups of a row; groups, or threads, that run one after the other */
+    const ir_region *body;
+} interp_domain;
+
 typedef struct interp_machine {
     const interp_options *options;
     interp_report *report;
@@ -93,8 +104,11 @@ typedef struct interp_machine {
     bool parallel;              /* inside a parallel loop */
     uint64_t thread;            /* number of the iteration of the outermost one; of a group its first */
     uint32_t group, lane;       /* threads of the group, and the one at work (the group's number: all) */
+    const interp_domain *domain; /* of the outermost one */
     map cells;                  /* element of an adjoint -> what its threads added (adjoints.c) */
     arena *cell_arena;
+    map touched;                /* element -> which threads touched it (races.c) */
+    arena *touched_arena;
     uint64_t steps;
     int64_t held, most_held; /* bytes recorded */
     interp_tape tapes[2];    /* the kernel's, the worker's */
@@ -188,6 +202,17 @@ interp_flow interp_cell_add(interp_frame *f, const ir_op *op, rg_dtype d, void *
 void interp_cell_settle(interp_machine *m, void *at); /* the element is about to be looked at */
 void interp_cells_flush(interp_machine *m);           /* the outermost parallel loop ends */
 
+/* -- races.c --------------------------------------------------------------------------------------
+ */
+typedef enum interp_access { INTERP_READS, INTERP_WRITES, INTERP_UPDATES /* or reads, atomically */ } interp_access;
+enum { INTERP_TOUCHES = INTERP_UPDATES + 1 };
+/* An access to an element of b, at `at`: FLOW_FAULT if another thread of the loop races for it. */
+interp_flow interp_touch(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned lane, const void *at,
+                         interp_access access);
+void interp_races_forget(interp_machine *m); /* the outermost parallel loop ends */
+
+/* -- values.c: traces -----------------------------------------------------------------------------
+ */
 /* saves the present values as one more row */
 bool interp_trace_add(interp_frame *f, interp_trace *t);
 /* makes the recalled values what they were in this row */
@@ -202,6 +227,13 @@ void interp_hold(interp_machine *m, int64_t bytes);
 uint64_t interp_element_read(rg_dtype d, const void *p);
 void interp_element_write(rg_dtype d, void *p, uint64_t bits);
 void interp_buffer_init(interp_buffer *b, rt_arg *arg, ir_type type, const char *name);
+/* what stands as op's subscript of an axis */
+static inline int64_t
+interp_index(const interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis, unsigned lane)
+{
+    uint64_t i = interp_lane(f, op->args[1 + axis], lane);
+    return (int64_t)(op->successive && axis + 1 == b->rank ? i + lane : i);
+}
 /* element number `linear` (row-major) of plane 0, which may be strided */
 int64_t interp_strided(const interp_buffer *b, int64_t linear);
 uint64_t interp_combine(rg_rmw rmw, rg_dtype d, uint64_t old, uint64_t value, uint64_t compare);

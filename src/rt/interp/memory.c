@@ -83,13 +83,6 @@ outside(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis,
                         axis, b->name, (long long)b->arg->extent[axis]);
 }
 
-static int64_t
-index_at(const interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis, unsigned lane)
-{
-    uint64_t i = interp_lane(f, op->args[1 + axis], lane);
-    return (int64_t)(op->successive && axis + 1 == b->rank ? i + lane : i);
-}
-
 /* An index outside its axis is allowed while the element stays inside the array: C code walks rows
  * of contiguous arrays through pointers. */
 static interp_flow
@@ -100,7 +93,7 @@ locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned
     unsigned worst = b->rank;
     int64_t worst_index = 0;
     for (unsigned k = 0; k < b->rank; k++) {
-        int64_t i = index_at(f, op, b, k, lane);
+        int64_t i = interp_index(f, op, b, k, lane);
         if (i < 0 || i >= b->arg->extent[k]) {
             worst = k;
             worst_index = i;
@@ -124,7 +117,7 @@ locate(interp_frame *f, const ir_op *op, interp_buffer *b, unsigned lane, void *
     int64_t linear = 0, strided = 0;
     bool inside = true;
     for (unsigned k = 0; k < b->rank; k++) {
-        int64_t i = index_at(f, op, b, k, lane);
+        int64_t i = interp_index(f, op, b, k, lane);
         inside &= i >= 0 && i < b->arg->extent[k];
         linear = (int64_t)((uint64_t)linear * (uint64_t)b->arg->extent[k] + (uint64_t)i);
         strided = (int64_t)((uint64_t)strided + (uint64_t)i * (uint64_t)b->arg->stride[k]);
@@ -178,11 +171,21 @@ convert(rg_dtype from, rg_dtype to, uint64_t bits)
 }
 
 static interp_flow
+touch(interp_frame *f, const ir_op *op, unsigned lane, const void *at, interp_access access)
+{
+    if (!f->machine->options->races || op->args[0]->type.kind != IR_BUFFER)
+        return FLOW_NEXT;
+    return interp_touch(f, op, f->words[op->args[0]->id].buffer, lane, at, access);
+}
+
+static interp_flow
 load(interp_frame *f, const ir_op *op, unsigned lane, uint64_t *out)
 {
     rg_dtype dtype;
     void *at;
     if (find(f, op, lane, &dtype, &at) == FLOW_FAULT)
+        return FLOW_FAULT;
+    if (touch(f, op, lane, at, op->atomic ? INTERP_UPDATES : INTERP_READS) == FLOW_FAULT)
         return FLOW_FAULT;
     interp_cell_settle(f->machine, at);
     uint64_t bits = at ? interp_element_read(dtype, at) : 0;
@@ -212,6 +215,8 @@ store(interp_frame *f, const ir_op *op, unsigned lane)
     rg_dtype dtype;
     void *at;
     if (find(f, op, lane, &dtype, &at) == FLOW_FAULT)
+        return FLOW_FAULT;
+    if (touch(f, op, lane, at, INTERP_WRITES) == FLOW_FAULT)
         return FLOW_FAULT;
     const ir_value *v = op->args[op->nargs - 1 - op->masked];
     interp_cell_settle(f->machine, at);
@@ -251,7 +256,8 @@ static interp_flow
 update(interp_frame *f, const ir_op *op, unsigned lane, void **at, uint64_t *was)
 {
     rg_dtype dtype;
-    if (find(f, op, lane, &dtype, at) == FLOW_FAULT)
+    if (find(f, op, lane, &dtype, at) == FLOW_FAULT ||
+        touch(f, op, lane, *at, op->atomic ? INTERP_UPDATES : INTERP_WRITES) == FLOW_FAULT)
         return FLOW_FAULT;
     bool cas = op->rmw == RG_RMW_CAS;
     uint32_t last = op->nargs - 1 - op->masked;

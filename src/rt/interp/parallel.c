@@ -4,19 +4,10 @@
  * A loop in groups runs group after group: each row of threads is cut into groups, of which the last may be shorter. */
 #include "rt/interp/machine.h"
 
-typedef struct domain {
-    uint32_t rank;
-    rg_dtype index;
-    uint64_t lo[RT_RANK], count[RT_RANK];
-    uint64_t total;
-    unsigned lanes;      /* of a group; 0: threads run one by one */
-    uint64_t row, steps; /* groups of a row; groups, or threads, that run one after the other */
-} domain;
-
-static domain
+static interp_domain
 domain_of(const interp_frame *f, const ir_op *op)
 {
-    domain d = {.rank = op->attr.rank, .total = 1};
+    interp_domain d = {.rank = op->attr.rank, .total = 1};
     d.index = d.rank ? (rg_dtype)op->args[0]->type.dtype : RG_I64;
     for (uint32_t k = 0; k < d.rank; k++) {
         uint64_t lo = interp_bits(f, op->args[k]), hi = interp_bits(f, op->args[d.rank + k]);
@@ -25,7 +16,7 @@ domain_of(const interp_frame *f, const ir_op *op)
         d.count[k] = some ? hi - lo : 0;
         d.total *= d.count[k];
     }
-    const ir_region *body = op->regions[0];
+    const ir_region *body = d.body = op->regions[0];
     d.steps = d.total;
     if (body->nparams > d.rank) {
         uint64_t length = d.count[d.rank - 1];
@@ -38,7 +29,7 @@ domain_of(const interp_frame *f, const ir_op *op)
 
 /* the first thread of a step, and how many it has */
 static uint64_t
-threads_of(const domain *d, uint64_t step, uint32_t *n)
+threads_of(const interp_domain *d, uint64_t step, uint32_t *n)
 {
     *n = 1;
     if (!d->lanes)
@@ -49,7 +40,7 @@ threads_of(const domain *d, uint64_t step, uint32_t *n)
 }
 
 static void
-set_indices(interp_frame *f, const domain *d, const ir_region *body, uint64_t thread)
+set_indices(interp_frame *f, const interp_domain *d, const ir_region *body, uint64_t thread)
 {
     for (uint32_t k = d->rank; k-- > 0;) {
         f->words[body->params[k]->id].bits = ir_wrap(d->index, d->lo[k] + thread % d->count[k]);
@@ -88,7 +79,7 @@ combined(const total *t, rg_rmw rmw, rg_dtype d)
 
 /* the mask of a group: its first lanes are threads */
 static interp_flow
-set_mask(interp_frame *f, const ir_op *op, const domain *d, uint32_t n)
+set_mask(interp_frame *f, const ir_op *op, const interp_domain *d, uint32_t n)
 {
     uint64_t *mask = d->lanes ? interp_lanes_set(f, op, op->regions[0]->params[d->rank]) : NULL;
     for (unsigned l = 0; mask && l < d->lanes; l++)
@@ -97,7 +88,7 @@ set_mask(interp_frame *f, const ir_op *op, const domain *d, uint32_t n)
 }
 
 typedef struct sweep {
-    domain domain;
+    interp_domain domain;
     uint32_t first_init, reductions;
     total *totals;
     interp_trace *records; /* the trace being made, or NULL */
@@ -141,11 +132,14 @@ run_threads(interp_frame *f, const ir_op *op, sweep *s)
     interp_flow flow = FLOW_NEXT;
     s->inner = f->machine->parallel;
     f->machine->parallel = true;
+    if (!s->inner)
+        f->machine->domain = &s->domain;
     for (uint64_t k = 0; k < s->domain.steps && flow == FLOW_NEXT; k++)
         flow = run_step(f, op, s, op->rewinds ? s->domain.steps - 1 - k : k);
     if (!s->inner) {
         f->machine->parallel = false;
         interp_cells_flush(f->machine);
+        interp_races_forget(f->machine);
     }
     return flow;
 }
