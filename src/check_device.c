@@ -14,7 +14,7 @@ complain(diag_list *diags, rg_status status, const char *name, const char *what,
 }
 
 rg_status
-check_device_open(check_device *d, const char *name, diag_list *diags)
+check_device_open(check_device *d, const char *name, bool serial, diag_list *diags)
 {
     *d = (check_device){.table = rt_device_find(rg_str_of(name))};
     str text = {0};
@@ -22,7 +22,7 @@ check_device_open(check_device *d, const char *name, diag_list *diags)
     mem_own(&owns, mem_release_str, &text);
     rg_status status = RG_NOT_FOUND;
     if (d->table) {
-        rt_device_desc desc = {.tape_budget = d->table->memory ? 0 : (uint64_t)1 << 32};
+        rt_device_desc desc = {.tape_budget = d->table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
         status = d->table->open(&desc, &d->device, &text);
         if (status)
             complain(diags, status, name, "opening", &text);
@@ -33,14 +33,6 @@ check_device_open(check_device *d, const char *name, diag_list *diags)
     mem_disown(&owns);
     str_free(&text);
     return status;
-}
-
-void
-check_device_close(check_device *d)
-{
-    if (d->device)
-        d->table->close(d->device);
-    *d = (check_device){0};
 }
 
 const char *
@@ -128,54 +120,101 @@ launch_lent(const check_device *d, rt_program *program, uint32_t n, const rt_arg
     return status;
 }
 
-/* -- all of it --------------------------------------------------------------------------------- */
+/* -- programs ---------------------------------------------------------------------------------- */
 
-typedef struct machine {
+struct check_program {
     const rt_device_table *table;
+    const ir_fn *of; /* what it was made from */
+    pipeline_form form;
     ir_module *module;
+    ir_fn *fn;
     rt_program *program;
-    str error;
-} machine;
+};
 
 static void
-machine_free(void *p)
+program_free(void *p)
 {
-    machine *m = p;
+    check_program *m = p;
     if (m->program)
         m->table->release(m->program);
     ir_module_free(m->module);
-    str_free(&m->error);
+    mem_free(m);
+}
+
+void
+check_device_close(check_device *d)
+{
+    for (size_t i = 0; i < d->programs.n; i++)
+        program_free(d->programs.at[i]);
+    vec_free(&d->programs);
+    if (d->device)
+        d->table->close(d->device);
+    *d = (check_device){0};
 }
 
 static rg_status
-run(machine *m, const check_device *d, const ir_fn *fn, const pipeline_options *options, const rt_arg *args,
-    const size_t *bytes, diag_list *diags)
+compile(check_program *p, check_device *d, bool contraction, diag_list *diags)
 {
-    ir_fn *made;
-    m->module = pipeline_run(fn, options, diags, &made);
-    if (!m->module)
+    pipeline_options options = {
+        .form = p->form, .contraction = contraction, .simt = d->table->simt, .stage = d->table->stage};
+    p->module = pipeline_run(p->of, &options, diags, &p->fn);
+    if (!p->module)
         return RG_COMPILE;
-    rt_program_desc desc = {.module = m->module, .fn = made, .races = options->form == PIPELINE_FORWARD, .noalias = true};
-    rg_status status = d->table->compile(d->device, &desc, &m->program, diags);
+    rt_program_desc desc = {.module = p->module, .fn = p->fn, .noalias = true};
+    return d->table->compile(d->device, &desc, &p->program, diags);
+}
+
+static rg_status
+find_program(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, diag_list *diags, check_program **out)
+{
+    for (size_t i = 0; i < d->programs.n; i++)
+        if (d->programs.at[i]->of == fn && d->programs.at[i]->form == form) {
+            *out = d->programs.at[i];
+            return RG_OK;
+        }
+    check_program *p = mem_zalloc(sizeof(*p));
+    *p = (check_program){.table = d->table, .of = fn, .form = form};
+    mem_owner owns;
+    mem_own(&owns, program_free, p);
+    rg_status status = compile(p, d, contraction, diags);
+    if (!status)
+        vec_push(&d->programs, p);
+    mem_disown(&owns);
     if (status)
-        return status;
-    status = launch_lent(d, m->program, made->body->nparams, args, bytes, &m->error);
-    char what[96];
-    snprintf(what, sizeof(what), "kernel `%.64s`", made->name);
-    return status ? complain(diags, status, d->table->name, what, &m->error) : RG_OK;
+        program_free(p);
+    *out = status ? NULL : p;
+    return status;
 }
 
 rg_status
-check_device_run(const check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, const rt_arg *args,
+check_device_compile(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, diag_list *diags,
+                     const ir_fn **made)
+{
+    check_program *p;
+    rg_status status = find_program(d, fn, form, contraction, diags, &p);
+    if (made)
+        *made = status ? NULL : p->fn;
+    return status;
+}
+
+rg_status
+check_device_run(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, const rt_arg *args,
                  const size_t *bytes, diag_list *diags)
 {
-    machine m = {.table = d->table};
-    pipeline_options options = {
-        .form = form, .contraction = contraction, .simt = d->table->simt, .stage = d->table->stage};
+    check_program *p;
+    rg_status status = find_program(d, fn, form, contraction, diags, &p);
+    if (status)
+        return status;
+    str error = {0};
     mem_owner owns;
-    mem_own(&owns, machine_free, &m);
-    rg_status status = run(&m, d, fn, &options, args, bytes, diags);
+    mem_own(&owns, mem_release_str, &error);
+    status = launch_lent(d, p->program, p->fn->body->nparams, args, bytes, &error);
+    if (status) {
+        char what[96];
+        snprintf(what, sizeof(what), "kernel `%.64s`", p->fn->name);
+        complain(diags, status, d->table->name, what, &error);
+    }
     mem_disown(&owns);
-    machine_free(&m);
+    str_free(&error);
     return status;
 }

@@ -318,6 +318,113 @@ for d in cpu simt; do
     expect 0 run k.c shift n=4 by=0 x=ones y=zeros --checked --device $d
     says 'y: f64[4] = 2 2 2 2'
 done
+# what check has to find, and to say where it cannot
+cat >c.c <<'END2'
+#include <math.h>
+void scatter(int n, const int idx[n], const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[idx[i]] += x[i];
+}
+void same_value(int n, double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i / 2] = 2;
+}
+void seen_between(int n, const double x[n], double sum[1], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        sum[0] += x[i];
+        y[i] = sum[0];
+    }
+}
+void gathered(int n, int m, const int idx[n], const int steps[n], const double x[m], double y[m], double loss[1])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double v = x[idx[i]];
+        for (int t = 0; t < steps[i]; t++)
+            v = sin(v);
+        #pragma omp atomic
+        y[idx[i]] += v;
+        #pragma omp atomic
+        loss[0] += v;
+    }
+}
+void roots(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = sqrt(x[i] - 0.75);
+}
+void captured(int n, double x[n], double a[n], double out[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double old;
+        #pragma omp atomic capture
+        { old = a[i]; a[i] += x[i]; }
+        out[i] = (double)(int)(4 * old);
+    }
+}
+void scaled(int n, double a, double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        y[i] = x[i] * x[i];
+        x[i] *= a;
+    }
+}
+void biased(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] < 0 ? nextafter(x[i], 1.0) : x[i];
+}
+void forever(const int next[8], double x[1])
+{
+    for (int at = 0; at >= 0; at = next[at] % 8)
+        x[0] += 1;
+}
+END2
+expect 1 check c.c scatter
+says 'races of threads                              FAILED'
+says 'c.c:6:'
+says 'race for `y['
+expect 0 check c.c scatter n=4 idx=2,0,3,1
+says 'races of threads                              ok'
+expect 1 check c.c same_value
+says 'race for `y[0]`: iteration i = 0 writes it (line 12), iteration i = 1 writes it (line 12)'
+expect 1 check c.c seen_between
+says 'iteration i = 1 updates it atomically (line 19)'
+expect 1 run c.c scatter n=2 idx=1,1 x=ones y=zeros --checked --device interp
+says 'race for `y[1]`: iteration i = 0 writes it (line 6), iteration i = 1 reads it (line 6)'
+expect 0 run c.c scatter n=2 idx=1,0 x=ones y=zeros --checked --device interp
+expect 0 check c.c gathered m=5
+says 'jvp against central differences               ok'
+says 'arrays after the jvp, cpu'
+says 'split gradient against combined, cpu'
+expect 3 check c.c roots n=20 --starts 1
+says 'NOT SHOWN'
+says '14 of 80 not finite'
+says 'nothing failed, but not all is shown'
+expect 0 check c.c roots n=2 x=1,2
+expect 0 check c.c scaled
+says 'split gradient                                left out   refused: c.c:'
+says 'error[E0530]'
+expect 1 check c.c biased n=4
+says 'gradient against central differences          FAILED'
+says 'jvp against central differences               FAILED'
+expect 0 check c.c biased n=4 --starts 1
+expect 3 check k.c ramp
+says 'nothing to differentiate: no active input reaches an active output'
+expect 1 check c.c forever
+says 'does not end within'
+expect 2 check c.c roots --starts 0
 expect 1 check k.c cube n=20 --device abacus
 says 'there is no device "abacus" (there is cpu'
 expect 1 explain k.c cube --device abacus

@@ -6,23 +6,31 @@
 #include <math.h>
 
 static const char help[] =
-    "usage: rgc check FILE KERNEL [NAME=VALUE]... [--seed N] [--samples N] [options]\n"
+    "usage: rgc check FILE KERNEL [NAME=VALUE]... [--seed N] [--samples N] [--starts N] [options]\n"
     "\n"
     "Runs a kernel and its derivatives on a device and in the interpreter and compares: the two with\n"
-    "each other; vjp with jvp, and the gradient with central differences, both in f64 whatever the\n"
-    "kernel's types. Prints the worst relative error of each and where it is.\n"
+    "each other; what a gradient's or a jvp's launch leaves in arrays with what the forward launch\n"
+    "leaves; a split gradient with the combined one; vjp with jvp, and both with central differences,\n"
+    "in f64 whatever the kernel's types. Looks for threads that race for an element. Prints the worst\n"
+    "relative error of each and where it is, what could not be compared, and what is refused.\n"
     "\n"
     "  NAME=VALUE     as for rgc run. Scalars not given: integers are 8, floats come from the "
     "seed;\n"
     "                 arrays not given are filled from the seed; their shapes follow from the "
     "extents,\n"
-    "                 an axis that nothing fixes is as long as the largest integer scalar\n"
+    "                 an axis that nothing fixes is as long as the largest integer scalar; integers\n"
+    "                 lie inside the arrays that they lead to, else below 8\n"
     "  --seed N       another seed (default 1)\n"
     "  --samples N    components that differences are taken at (default 24)\n"
+    "  --starts N     how often to begin anew, with other numbers for what is not given (default 3);\n"
+    "                 all but the first have floats of both signs in arrays, and are left out where\n"
+    "                 the kernel fails or computes what is not finite\n"
     "  --device NAME  compared with the interpreter: cpu (default), simt, cuda; interp: no other\n" CLI_SOURCE_HELP "\n"
-    "exit code: 0; 1 if a comparison fails or after an error; 2 for wrong usage\n";
+    "exit code: 0 if all is shown; 1 if a comparison fails or after an error; 2 for wrong usage; 3 if\n"
+    "nothing fails but not all is shown: numbers that are not finite, a derivative that is refused,\n"
+    "nothing to differentiate\n";
 
-enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20 };
+enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20, MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28 };
 
 static bool
 is_given(const cli_words *words, rg_str name)
@@ -33,35 +41,28 @@ is_given(const cli_words *words, rg_str name)
     return false;
 }
 
+/* What is not given, at one start. */
+typedef struct making {
+    cli_arguments *a;
+    const cli_words *words;
+    const cli_ir *ir;
+    uint64_t seed;
+    bool again; /* not the first start */
+} making;
+
 static int
-fill_scalar(cli_arguments *a, uint32_t i, uint64_t *seed)
+fill_scalar(making *m, uint32_t i)
 {
+    cli_arguments *a = m->a;
     rg_status status;
     if (a->params[i].dtype >= RG_F16) {
         double v;
-        check_fill(RG_F64, &v, 1, 0, seed);
+        check_fill(RG_F64, &v, 1, 0, false, &m->seed);
         status = rg_args_set_float_at(a->args, i, v);
     } else {
-        status =
-            rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : DEFAULT_INTEGER);
+        status = rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? !m->again : DEFAULT_INTEGER);
     }
     return status ? cli_fail_api() : CLI_OK;
-}
-
-/* Indices that arrays hold then lie inside most arrays. */
-static uint64_t
-smallest_extent(cli_arguments *a)
-{
-    uint64_t least = DEFAULT_INTEGER;
-    for (uint32_t i = 0; i < a->n; i++) {
-        int64_t shape[RG_MAX_RANK];
-        if (!a->params[i].array || rg_args_get_shape(a->args, i, shape))
-            continue;
-        for (uint32_t k = 0; k < a->params[i].rank; k++)
-            if (shape[k] > 0 && (uint64_t)shape[k] < least)
-                least = (uint64_t)shape[k];
-    }
-    return least;
 }
 
 /* For an axis that nothing fixes: the largest integer among the scalars. */
@@ -78,36 +79,96 @@ likely_extent(const cli_arguments *a)
 }
 
 static int
-fill_array(cli_arguments *a, uint32_t i, uint64_t below, uint64_t *seed)
+make_array(making *m, uint32_t i)
 {
+    cli_arguments *a = m->a;
     rg_array_desc desc = {.dtype = a->params[i].dtype, .rank = a->params[i].rank};
     if (rg_args_get_shape(a->args, i, desc.shape))
         return cli_fail_api();
     for (uint32_t k = 0; k < desc.rank; k++)
         if (desc.shape[k] < 0)
             desc.shape[k] = likely_extent(a);
+    if (rg_array_create(a->context, &desc, &a->arrays[i]) || rg_args_set_array_at(a->args, i, a->arrays[i]))
+        return cli_fail_api();
+    return CLI_OK;
+}
+
+static int
+fill_array(making *m, uint32_t i, uint64_t below)
+{
     rg_array_info info;
     void *data;
-    if (rg_array_create(a->context, &desc, &a->arrays[i]) ||
-        rg_args_set_array_at(a->args, i, a->arrays[i]) || rg_array_get_info(a->arrays[i], &info) ||
-        rg_array_map(a->arrays[i], RG_PRIMAL, true, &data))
+    if (rg_array_get_info(m->a->arrays[i], &info) || rg_array_map(m->a->arrays[i], RG_PRIMAL, true, &data))
         return cli_fail_api();
-    check_fill(info.dtype, data, info.count, below, seed);
-    rg_array_unmap(a->arrays[i], RG_PRIMAL);
+    check_fill(info.dtype, data, info.count, below ? below : DEFAULT_INTEGER, m->again, &m->seed);
+    rg_array_unmap(m->a->arrays[i], RG_PRIMAL);
     return CLI_OK;
+}
+
+/* A pointer's array is one row to the kernel, whatever its shape. */
+static int
+read_extents(const cli_arguments *a, int64_t (*extents)[RG_MAX_RANK])
+{
+    for (uint32_t i = 0; i < a->n; i++) {
+        rg_array_info info;
+        if (!a->params[i].array || a->params[i].result)
+            continue;
+        if (rg_array_get_info(a->arrays[i], &info))
+            return cli_fail_api();
+        memcpy(extents[i], info.shape, sizeof(info.shape));
+        if (a->params[i].flat)
+            extents[i][0] = (int64_t)info.count;
+    }
+    return CLI_OK;
+}
+
+static bool
+is_missing(const making *m, uint32_t i, bool array)
+{
+    const rg_param *p = &m->a->params[i];
+    return p->array == array && !p->result && !is_given(m->words, p->name);
+}
+
+/* All of them are there before any is filled: integers are to lie inside the arrays that they lead to. */
+static int
+make_arrays(making *m)
+{
+    cli_arguments *a = m->a;
+    int code = CLI_OK;
+    for (uint32_t i = 0; i < a->n && !code; i++)
+        if (is_missing(m, i, true))
+            code = make_array(m, i);
+    int64_t(*extents)[RG_MAX_RANK] = mem_zalloc((a->n + 1) * sizeof(*extents));
+    uint64_t *below = mem_zalloc((a->n + 1) * sizeof(*below));
+    diag_list diags = {0};
+    if (!code)
+        code = read_extents(a, extents);
+    /* what does not compile is said later */
+    if (!code && check_index_limits(m->ir->kernel, (const int64_t(*)[RG_MAX_RANK])extents, below, &diags))
+        memset(below, 0, a->n * sizeof(*below));
+    for (uint32_t i = 0; i < a->n && !code; i++)
+        if (is_missing(m, i, true))
+            code = fill_array(m, i, below[i]);
+    diag_free(&diags);
+    mem_free(extents);
+    mem_free(below);
+    return code;
 }
 
 /* Scalars before arrays: shapes follow from them. */
 static int
-fill_missing(cli_arguments *a, const cli_words *words, uint64_t seed, bool arrays)
+make_arguments(making *m, rg_kernel *kernel)
 {
-    uint64_t below = arrays ? smallest_extent(a) : 0;
-    int code = CLI_OK;
+    cli_arguments *a = m->a;
+    int code = cli_arguments_begin(a, a->context, kernel);
+    if (!code)
+        code = cli_arguments_set_scalars(a, &cli_check, m->words);
     for (uint32_t i = 0; i < a->n && !code; i++)
-        if (a->params[i].array == arrays && !a->params[i].result &&
-            !is_given(words, a->params[i].name))
-            code = arrays ? fill_array(a, i, below, &seed) : fill_scalar(a, i, &seed);
-    return code;
+        if (is_missing(m, i, false))
+            code = fill_scalar(m, i);
+    if (!code)
+        code = cli_arguments_set(a, &cli_check, m->words);
+    return code ? code : make_arrays(m);
 }
 
 /* What the checks start from: the arguments' contents. */
@@ -133,54 +194,109 @@ collect(cli_arguments *a, check_value *values)
     return CLI_OK;
 }
 
+/* -- the report -------------------------------------------------------------------------------- */
+
+static void
+print_finding(const check_finding *f)
+{
+    static const char *const words[] = {"ok", "left out", "NOT SHOWN", "FAILED"};
+    printf("%-45s %-9s", f->test, words[f->outcome]);
+    if (f->tolerance > 0)
+        printf("  %.2e (may be %.0e)", f->error, f->tolerance);
+    if (f->unshown)
+        printf("  %llu of %llu not finite", (unsigned long long)f->unshown, (unsigned long long)f->compared);
+    if (f->where[0])
+        printf("  %s", f->where);
+    if (f->note)
+        printf("  %s", f->note);
+    printf("\n");
+}
+
 static int
 print_report(const check_report *report)
 {
     const check_finding *worst = NULL;
     for (size_t i = 0; i < report->findings.n; i++) {
         const check_finding *f = &report->findings.at[i];
-        if (f->skipped) {
-            printf("%-40s skipped: %s\n", f->test, f->skipped);
-            continue;
-        }
-        printf("%-40s %s  %.2e (may be %.0e)%s%s\n", f->test, f->failed ? "FAILED" : "ok    ",
-               f->error, f->tolerance, f->where[0] ? "  " : "", f->where);
-        if (!worst || f->error / f->tolerance > worst->error / worst->tolerance)
+        print_finding(f);
+        if (f->tolerance > 0 && (!worst || f->error / f->tolerance > worst->error / worst->tolerance))
             worst = f;
     }
     if (worst && worst->error > 0)
         printf("worst relative error: %.2e, %s: %s\n", worst->error, worst->test, worst->where);
     else if (worst)
         printf("worst relative error: 0\n");
-    return report->failed ? CLI_FAILED : CLI_OK;
+    if (!report->failed && report->not_shown)
+        printf("nothing failed, but not all is shown\n");
+    return report->failed ? CLI_FAILED : report->not_shown ? NOT_SHOWN : CLI_OK;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+typedef struct starts {
+    uint32_t n;
+    cli_arguments *arguments;
+    check_start *at;
+    check_value **values;
+} starts;
+
+static void
+starts_free(starts *s)
+{
+    for (uint32_t k = 0; k < s->n; k++) {
+        cli_arguments_free(&s->arguments[k]);
+        mem_free(s->values[k]);
+    }
+    mem_free(s->arguments);
+    mem_free(s->at);
+    mem_free(s->values);
 }
 
 static int
-check_arguments(cli_arguments *a, cli_ir *ir, const check_options *options)
+make_starts(starts *s, uint32_t n, rg_context *context, rg_kernel *kernel, const cli_words *words, const cli_ir *ir,
+            uint64_t seed)
 {
-    check_value *values = mem_zalloc((a->n + 1) * sizeof(*values));
-    check_report report = {0};
-    int code = collect(a, values);
-    if (!code && check_kernel(ir->kernel, values, options, &report, &ir->diags)) {
-        code = cli_fail_diags(ir);
-    } else if (!code) {
-        fputs(ir->diags.text.len ? ir->diags.text.ptr : "", stderr); /* warnings */
-        code = print_report(&report);
+    int code = CLI_OK;
+    s->arguments = mem_zalloc(n * sizeof(*s->arguments));
+    s->at = mem_zalloc(n * sizeof(*s->at));
+    s->values = mem_zalloc(n * sizeof(*s->values));
+    for (; s->n < n && !code; s->n++) {
+        cli_arguments *a = &s->arguments[s->n];
+        making m = {a, words, ir, seed + 7 * s->n, s->n > 0};
+        a->context = context;
+        code = make_arguments(&m, kernel);
+        s->values[s->n] = mem_zalloc((a->n + 1) * sizeof(check_value));
+        if (!code)
+            code = collect(a, s->values[s->n]);
+        s->at[s->n] = (check_start){s->values[s->n], s->n ? "a start with both signs" : NULL};
     }
-    check_report_free(&report);
-    mem_free(values);
     return code;
 }
 
 static int
-check(const cli_source *source, const cli_words *positional, const check_options *options)
+check_at(const starts *s, cli_ir *ir, const check_options *options)
+{
+    check_report report = {0};
+    int code;
+    if (check_kernel(ir->kernel, s->at, s->n, options, &report, &ir->diags)) {
+        code = cli_fail_diags(ir);
+    } else {
+        fputs(ir->diags.text.len ? ir->diags.text.ptr : "", stderr); /* warnings */
+        code = print_report(&report);
+    }
+    check_report_free(&report);
+    return code;
+}
+
+static int
+check(const cli_source *source, const cli_words *positional, const check_options *options, uint32_t nstarts)
 {
     cli_ir ir = {0};
     cli_words words = {positional->at + 2, positional->n - 2, 0};
     rg_context *context = NULL;
     rg_module *module = NULL;
     rg_kernel *kernel;
-    cli_arguments a = {0};
+    starts s = {0};
     int code = cli_compile(&ir, source, positional->at[0], positional->at[1]);
     rg_context_desc desc = {.device = RG_STR("interp")};
     if (!code && (rg_context_create(&desc, &context) ||
@@ -188,18 +304,10 @@ check(const cli_source *source, const cli_words *positional, const check_options
                   rg_module_get_kernel(module, rg_str_of(positional->at[1]), &kernel)))
         code = cli_fail_api();
     if (!code)
-        code = cli_arguments_begin(&a, context, kernel);
+        code = make_starts(&s, nstarts, context, kernel, &words, &ir, options->seed);
     if (!code)
-        code = cli_arguments_set_scalars(&a, &cli_check, &words);
-    if (!code)
-        code = fill_missing(&a, &words, options->seed, false);
-    if (!code)
-        code = cli_arguments_set(&a, &cli_check, &words);
-    if (!code)
-        code = fill_missing(&a, &words, options->seed + 1, true);
-    if (!code)
-        code = check_arguments(&a, &ir, options);
-    cli_arguments_free(&a);
+        code = check_at(&s, &ir, options);
+    starts_free(&s);
     rg_module_destroy(module);
     rg_context_destroy(context);
     cli_ir_free(&ir);
@@ -210,14 +318,15 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, seed = {0}, samples = {0}, device = {0};
+    cli_words positional = {0}, seed = {0}, samples = {0}, starts_asked = {0}, device = {0};
     const cli_option options[] = {
         {"--seed", false, &seed},
         {"--samples", false, &samples},
+        {"--starts", false, &starts_asked},
         {"--device", false, &device},
         CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
-    uint64_t n;
+    uint64_t n, nstarts;
     check_options o = {0};
     if (cli_parse(&cli_check, argc, argv, options, countof(options), &positional)) {
         o.contraction = source.contract.n == 0;
@@ -228,15 +337,19 @@ run(int argc, char **argv)
             cli_usage_error(&cli_check, "--seed needs a number");
         else if (!cli_size(cli_last(&samples, "24"), &n) || n > 1000000)
             cli_usage_error(&cli_check, "--samples needs a number");
+        else if (!cli_size(cli_last(&starts_asked, "3"), &nstarts) || !nstarts || nstarts > MOST_STARTS)
+            cli_usage_error(&cli_check, "--starts needs a number from 1 to %d", MOST_STARTS);
         else {
             o.samples = (uint32_t)n;
-            code = check(&source, &positional, &o);
+            o.step_limit = MOST_STEPS;
+            code = check(&source, &positional, &o, (uint32_t)nstarts);
         }
     }
     cli_source_free(&source);
     vec_free(&positional);
     vec_free(&seed);
     vec_free(&samples);
+    vec_free(&starts_asked);
     vec_free(&device);
     return code;
 }

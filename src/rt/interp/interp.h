@@ -22,6 +22,7 @@ typedef struct interp_options {
 
 typedef struct interp_report {
     rt_fault fault;
+    bool race;          /* the fault is a race of threads */
     bool out_of_steps;  /* the step limit ended the run (fault is RT_FAULT_BUDGET) */
     uint64_t steps;     /* operations executed */
     int64_t tape_bytes; /* the most that traces or the tape held at one time; after a budget fault

@@ -113,6 +113,7 @@ race(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned lane, co
 {
     text element = {.used = 0};
     add_element(&element, f, op, b, lane);
+    f->machine->report->race = true;
     return interp_fault(f, op, RT_FAULT_ASSERT, "race for `%.70s`: %.85s, %.85s", element.at, one->at, two->at);
 }
 
