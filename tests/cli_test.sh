@@ -166,6 +166,8 @@ says 'axis 0 must have 4 elements, the array has 5'
 expect 1 run k.c ramp n=4 x=zeros:2,2
 says 'rank'
 expect 1 run k.c ramp n=4 x=3
+says 'parameter `x` has 4 elements, not 1'
+expect 1 run k.c ramp n=4 x=three
 says 'is an array'
 expect 1 run k.c cube n=4 k=1 x=x.npy y=zeros
 says 'dtype is f32, parameter `x` needs f64'
@@ -440,6 +442,25 @@ expect 1 run k.c cube n=3 k=2 x=1,two,3 y=zeros
 says 'give a .npy file, zeros, ones or numbers'
 expect 1 run k.c cube n=3 k=2 x=1,2,3 y=zeros --vjp y=1,2
 says '24 bytes'
+expect 0 run k.c relax n=1 steps=1 x=0.5 loss=0
+says 'loss: f32[1] = 0.57'
+expect 0 run k.c relax n=2 steps=1,0, x=0.5,1, loss=0,
+says 'loss: f32[1] = 1.57'
+expect 1 run k.c relax n=3 steps=ones x=0.5 loss=zeros
+says 'parameter `x` has 3 elements, not 1'
+expect 1 run k.c relax n=2 steps=99999999999,1 x=ones loss=zeros
+says 'parameter `steps` holds i32: 99999999999 does not fit'
+expect 1 run k.c relax n=2 steps=1,2147483648 x=ones loss=zeros
+says '2147483648 does not fit'
+expect 0 run k.c relax n=2 steps=-2147483648,1 x=ones loss=zeros
+expect 1 run k.c relax n=2 steps=1,1 x=1e39,1 loss=zeros
+says 'parameter `x` holds f32: 1e39 does not fit'
+expect 1 run k.c relax n=4 steps=ones x=ones loss=zeros --vjp x=ones
+says 'the kernel does not write `x`: name one of `loss`'
+expect 1 run k.c cube n=4 k=2 x=ones y=zeros --vjp k=1
+says 'the kernel does not write `k`: name one of `y`'
+expect 0 run k.c cube n=4 k=2 x=ones y=zeros --vjp y=ones --vjp x=zeros
+says 'x.adj: f64[4] = 6 6 6 6'
 expect 0 run k.c matrix n=2 m=2 a=1,2,3,4 y=0,0
 says 'y: f32[2] = 5 11'
 expect 0 run k.c relax n=2 steps=1,0 x=0.5,1 loss=zeros
@@ -449,6 +470,28 @@ says 'x: f32[4] = 0.25 0.5 0.75 1'
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per iteration (v)'
 says 'adjoint of x: plain add: no two threads reach one element'
+# the end of what an inner loop recorded is a place, of eight bytes
+cat >places.c <<'END2'
+void places(int n, const int steps[n], double x[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double v = x[i];
+        for (int t = 0; t < steps[i]; t++) {
+            for (int k = 0; k < t; k++) {
+                if (v > 3.0) break;
+                v = v * v - 0.5;
+            }
+            if (v > 2.0) continue;
+            while (v < 1.0) v = v * v + 0.25;
+        }
+        x[i] = v;
+    }
+}
+END2
+expect 0 explain places.c places
+says 'a place in the tape'
+grep -q 'none, 0 bytes\|tape_begin' out && fail "explain shows what the tape is made of" || pass
 export RG_PLAN=chunk=4
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per 4 iterations (v)'

@@ -4,6 +4,7 @@
 #include "ir/ir.h"
 
 #include <errno.h>
+#include <math.h>
 
 int
 cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel)
@@ -152,29 +153,72 @@ parse_shape(const char *text, uint32_t *rank, int64_t *shape)
     return true;
 }
 
-/* "0.5,2,4": elements of the dtype, one after the other, for mem_free; NULL: something else. */
-static void *
-parse_list(const char *text, rg_dtype dtype, size_t *count)
+/* Whether the text of an integer, as strtoll reads it, is one that dtype holds. */
+static bool
+parse_integer(const char *text, rg_dtype dtype, char **end, uint64_t *bits)
 {
-    size_t size = rg_dtype_size(dtype), most = 1;
+    bool negative = *text == '-';
+    errno = 0;
+    *bits = negative ? (uint64_t)strtoll(text, end, 0) : strtoull(text, end, 0);
+    bool sign_fits = negative ? ir_is_signed(dtype) || !*bits : !ir_is_signed(dtype) || *bits <= INT64_MAX;
+    return !errno && sign_fits && ir_wrap(dtype, *bits) == *bits && (dtype != RG_BOOL || *bits <= 1);
+}
+
+typedef struct list {
+    void *data; /* elements of the dtype, one after the other; NULL: the text is something else */
+    size_t count;
+    char misfit[32]; /* the element that the dtype does not hold; empty: they all fit */
+} list;
+
+static void
+keep_misfit(list *l, const char *start, const char *end)
+{
+    size_t n = (size_t)(end - start);
+    snprintf(l->misfit, sizeof(l->misfit), "%.*s", (int)(n < sizeof(l->misfit) - 1 ? n : sizeof(l->misfit) - 1), start);
+}
+
+static bool
+parse_element(list *l, const char *start, rg_dtype dtype, char **end)
+{
+    uint64_t bits;
+    bool fits;
+    if (dtype >= RG_F16) {
+        double v = strtod(start, end);
+        bits = ir_float_bits(dtype, v);
+        fits = !isfinite(v) || isfinite(ir_bits_float(dtype, bits));
+    } else {
+        fits = parse_integer(start, dtype, end, &bits);
+    }
+    if (*end == start || (**end && **end != ','))
+        return false;
+    if (!fits && !l->misfit[0])
+        keep_misfit(l, start, *end);
+    size_t size = rg_dtype_size(dtype);
+    memcpy((char *)l->data + l->count++ * size, &bits, size); /* little-endian */
+    return true;
+}
+
+/* "0.5,2,4", "0.5", or with a comma at the end; data is for mem_free. */
+static list
+parse_list(const char *text, rg_dtype dtype)
+{
+    size_t most = 1;
     for (const char *p = text; *p; p++)
         most += *p == ',';
-    char *data = mem_alloc(most * size), *end = (char *)(uintptr_t)text;
-    for (*count = 0; *count < most; ++*count) {
-        const char *start = *count ? end + 1 : end;
-        uint64_t bits;
-        if (dtype >= RG_F16)
-            bits = ir_float_bits(dtype, strtod(start, &end));
-        else
-            bits = *start == '-' ? (uint64_t)strtoll(start, &end, 0) : strtoull(start, &end, 0);
-        if (end == start || (*end && *end != ','))
-            break;
-        memcpy(data + *count * size, &bits, size); /* little-endian */
-    }
-    if (*count == most)
-        return data;
-    mem_free(data);
-    return NULL;
+    list l = {.data = mem_alloc(most * rg_dtype_size(dtype))};
+    char *end;
+    for (const char *start = text; parse_element(&l, start, dtype, &end); start = end + 1)
+        if (!*end || !end[1])
+            return l;
+    mem_free(l.data);
+    l.data = NULL;
+    return l;
+}
+
+static int
+fail_misfit(const rg_param *p, const list *l)
+{
+    return cli_fail("parameter `%s` holds %s: %s does not fit", p->name.ptr, rg_dtype_name(p->dtype), l->misfit);
 }
 
 /* What the kernel's extents say; *known: they leave no axis open. */
@@ -251,18 +295,19 @@ set_array(cli_arguments *a, uint32_t i, const char *value)
         return array_of_constant(a, i, value, value + 5, 0);
     if (strncmp(value, "ones", 4) == 0 && (value[4] == 0 || value[4] == ':'))
         return array_of_constant(a, i, value, value + 4, 1);
-    size_t count;
-    void *list = strchr(value, ',') ? parse_list(value, p->dtype, &count) : NULL;
-    if (list) {
-        int code = array_of_list(a, i, list, count);
-        mem_free(list);
-        return code;
-    }
     char *end;
     double number = strtod(value, &end);
-    if (*value && !*end && p->record) { /* a pointer to one struct: its fields are numbers */
-        int64_t one[RG_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-        int code = make_array(a, i, p->rank, one);
+    bool one = *value && !*end;
+    list l = parse_list(value, p->dtype);
+    if (l.data && (l.misfit[0] || !one || !p->record)) {
+        int code = l.misfit[0] ? fail_misfit(p, &l) : array_of_list(a, i, l.data, l.count);
+        mem_free(l.data);
+        return code;
+    }
+    mem_free(l.data);
+    if (one && p->record) { /* a pointer to one struct: its fields are numbers */
+        int64_t shape[RG_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        int code = make_array(a, i, p->rank, shape);
         if (!code && rg_array_fill(a->arrays[i], RG_PRIMAL, number))
             code = cli_fail_api();
         return code;
@@ -339,6 +384,22 @@ cli_arguments_require(cli_arguments *a, unsigned plane)
     return CLI_OK;
 }
 
+/* An adjoint to start from where the kernel leaves nothing would come back as if it were a gradient. */
+static int
+fail_seed(const cli_arguments *a, uint32_t i)
+{
+    str outputs = {0};
+    for (uint32_t k = 0; k < a->n; k++)
+        if (a->params[k].dtype >= RG_F16 && a->params[k].written)
+            str_addf(&outputs, "%s`%s`", outputs.len ? ", " : "", a->params[k].name.ptr);
+    int code = cli_fail("--vjp takes the adjoint of an output to start from, and the kernel does not write `%s`%s%s; its own "
+                        "adjoint is what the gradient gives",
+                        a->params[i].name.ptr, outputs.len ? ": name one of " : ", nor any other float",
+                        outputs.len ? outputs.ptr : "");
+    str_free(&outputs);
+    return code;
+}
+
 int
 cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
                         unsigned plane)
@@ -353,18 +414,23 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
     if (a->params[i].dtype < RG_F16)
         return cli_fail("parameter `%s` is %s: only floats have derivatives", a->params[i].name.ptr,
                         rg_dtype_name(a->params[i].dtype));
+    if (plane == RG_ADJOINT && !a->params[i].written && strcmp(value, "zeros") != 0)
+        return fail_seed(a, i);
     rg_array *array;
     int code = holder(a, i, &array);
     if (code)
         return code;
     if (strcmp(value, "zeros") == 0 || strcmp(value, "ones") == 0)
         return rg_array_fill(array, plane, value[0] == 'o') ? cli_fail_api() : CLI_OK;
-    size_t count;
-    void *list = ends_with_npy(value) ? NULL : parse_list(value, a->params[i].dtype, &count);
-    if (list) {
-        if (rg_array_write(array, plane, list, count * rg_dtype_size(a->params[i].dtype)))
+    list l = {.data = NULL};
+    if (!ends_with_npy(value))
+        l = parse_list(value, a->params[i].dtype);
+    if (l.data) {
+        if (l.misfit[0])
+            code = fail_misfit(&a->params[i], &l);
+        else if (rg_array_write(array, plane, l.data, l.count * rg_dtype_size(a->params[i].dtype)))
             code = cli_fail_api();
-        mem_free(list);
+        mem_free(l.data);
         return code;
     }
     if (!ends_with_npy(value))

@@ -81,8 +81,8 @@ void cli_arguments_free(cli_arguments *a);
 int cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words);
 /* The scalars among them only. */
 int cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cli_words *words);
-/* word: NAME=FILE.npy, NAME=zeros, NAME=ones into a plane of an array or of a scalar's companion.
- */
+/* word: NAME=FILE.npy, NAME=zeros, NAME=ones, NAME=1,2,3 into a plane of an array or of a scalar's companion. Adjoints
+ * only of what the kernel writes. */
 int cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
                             unsigned plane);
 /* Makes a plane for every float array, and for float scalars through companions. */

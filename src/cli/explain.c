@@ -152,13 +152,17 @@ see_push(listing *l, const ir_op *push)
     loop_facts *f = loop ? map_get(&l->loops, place_key(loop->loc)) : NULL;
     for (uint32_t i = 1; i < push->nargs; i++) {
         const ir_value *v = push->args[i];
-        unsigned bytes = ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
+        bool place = v->type.kind == IR_CURSOR; /* where what an inner loop or a branch recorded ends */
+        unsigned bytes = place ? ir_slot_bytes(v->type)
+                               : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
         ir_loc loc = v->def ? v->def->loc : loop ? loop->loc : push->loc;
-        add_note(l, loc, "recorded: %s (%s, %u bytes)", shown_name(v),
-                 ir_dtype_name((rg_dtype)v->type.dtype), bytes);
+        if (place)
+            add_note(l, loc, "recorded: a place in the tape (%u bytes)", bytes);
+        else
+            add_note(l, loc, "recorded: %s (%s, %u bytes)", shown_name(v), ir_dtype_name((rg_dtype)v->type.dtype), bytes);
         if (!f)
             continue;
-        str_addf(&f->recorded, "%s%s", f->bytes ? ", " : "", shown_name(v));
+        str_addf(&f->recorded, "%s%s", f->recorded.len ? ", " : "", place ? "a place in the tape" : shown_name(v));
         f->bytes += bytes;
     }
 }

@@ -15,7 +15,7 @@ static const char help[] =
     "  NAME=FILE.npy      an array; dtype and rank must be those of the parameter\n"
     "  NAME=zeros:3,4     an array of zeros (or ones) of that shape; without a shape where the\n"
     "                     parameter's extents follow from the scalars\n"
-    "  NAME=1,2,3         an array with these elements\n"
+    "  NAME=1,2,3         an array with these elements; NAME=1: with this one\n"
     "  --vjp NAME=F.npy   the adjoint of an output to start from (also zeros, ones); repeatable\n"
     "  --jvp NAME=F.npy   the tangent of an input (also zeros, ones); repeatable; with --vjp: the\n"
     "                     Hessian-vector product\n"
