@@ -195,6 +195,80 @@ void contest(int n, const int m[n], const double x[n], double y[n])
 END
 expect 1 ir contest.c contest --form forward_vjp
 says 'contest.c:7:9: error[E0512]'
+says 'contest.c:6:9: note[E0512]'
+expect 1 ir contest.c contest --form jvp
+says 'contest.c:7:9: error[E0512]'
+cat >kinds.c <<'END'
+void kinds(int n, int k, const int at[n], const double x[n], double a[k])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic compare
+        if (x[i] < a[at[i]]) { a[at[i]] = x[i]; }
+        #pragma omp atomic compare
+        if (x[i] > a[k - 1 - at[i]]) { a[k - 1 - at[i]] = x[i]; }
+    }
+}
+void picked(int n, int flag, const double x[n], double a[n], double b[n])
+{
+    double *p = b;
+    if (flag) p = a;
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic compare
+        if (x[i] < a[0]) { a[0] = x[i]; }
+        p[i] = 1;
+    }
+}
+void running(int n, const double x[n], double a[n], double sum[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            #pragma omp atomic compare
+            if (x[j] < a[i]) { a[i] = x[j]; }
+            sum[i] += a[i];
+        }
+}
+void counted(int n, const double x[n], int count[1], double a[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            int k;
+            #pragma omp atomic capture
+            k = count[0]++;
+            #pragma omp atomic compare
+            if (x[i] < a[k % n]) { a[k % n] = x[i]; }
+        }
+}
+void captured(int n, double x[n], double a[2], double out[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double old;
+        #pragma omp atomic capture
+        { old = x[i]; x[i] += 1.0; }
+        out[i] = old;
+    }
+}
+END
+for form in forward_vjp vjp jvp; do
+    expect 1 ir kinds.c kinds --form $form
+    says 'kinds.c:8:9: error[E0512]'
+    says 'kinds.c:6:9: note[E0512]'
+    expect 1 ir kinds.c picked --form $form
+    says 'kinds.c:19:9: error[E0512]'
+    expect 1 ir kinds.c running --form $form
+    says 'kinds.c:29:23: error[E0512]'
+    expect 1 ir kinds.c captured --form $form
+    says 'kinds.c:50:9: error[E0511]'
+done
+for form in forward_vjp jvp; do
+    expect 1 ir kinds.c counted --form $form
+    says 'kinds.c:41:13: error[E0512]'
+    says 'kinds.c:39:13: note[E0512]'
+done
 
 # -- .npy files as others write them ---------------------------------------------------------------
 # v1, column-major, 2 x 2: 1 2 / 3 4

@@ -1,5 +1,6 @@
 /* Atomic min, max and mul by many threads. SPDX-License-Identifier: Apache-2.0 */
 #include "ad/contest.h"
+#include "ad/apart.h"
 
 static ir_value *
 op2(rg_builder *b, rg_op code, ir_value *x, ir_value *y)
@@ -12,6 +13,112 @@ ad_is_contest(const ir_op *op)
 {
     return op->code == RG_OP_RMW && op->plane == 0 && ir_is_float((rg_dtype)op->args[0]->type.dtype) &&
            (op->rmw == RG_RMW_MIN || op->rmw == RG_RMW_MAX || op->rmw == RG_RMW_MUL);
+}
+
+/* -- what stands in the way ------------------------------------------------------------------------------------ */
+typedef struct meeting {
+    const ir_fn *from;
+    const ir_op *task;
+    const ir_value *array; /* of the contest */
+    rg_rmw kind;
+    const ir_op *access;
+    const ir_region *region; /* subscripts that stand in it prove something */
+    diag_list *diags;
+} meeting;
+
+static void
+refuse(const meeting *m, const ir_op *update, const ir_op *access, const char *does, const char *instead)
+{
+    const char *name = update->args[0]->name;
+    diag_add(m->diags, DIAG_ERROR, 512, ir_place(m->from->module, access->loc),
+             "`%s` is the target of an atomic %s that is differentiated, and the same element may be %s\n%s",
+             name ? name : "an array", ir_rmw_names[update->rmw], does, instead);
+    diag_add(m->diags, DIAG_NOTE, 512, ir_place(m->from->module, update->loc), "the atomic %s is here",
+             ir_rmw_names[update->rmw]);
+}
+
+static bool
+lets_write(ir_op *op, void *user)
+{
+    const meeting *m = user;
+    if (!ad_is_contest(op) || op->args[0] != m->array || op->rmw != m->kind ||
+        ad_always_apart(op, m->access, m->region))
+        return true;
+    bool inside = ir_region_inside(m->access->parent, m->task->regions[0]);
+    refuse(m, op, m->access, inside ? "written here as well" : "written here, after it",
+           "use another array or another loop, or elements whose subscripts differ by a constant");
+    return false;
+}
+
+bool
+ad_contest_lets(const ir_fn *from, const ir_op *task, const ir_value *array, rg_rmw kind, const ir_op *access,
+                const ir_region *region, diag_list *diags)
+{
+    meeting m = {from, task, array, kind, access, region, diags};
+    return !ir_may_be_same(array, access->args[0]) || ir_walk(task->regions[0], lets_write, &m);
+}
+
+typedef struct agreement {
+    const ir_fn *from;
+    const ir_op *task, *update;
+    const ad_activity *a;
+    diag_list *diags;
+} agreement;
+
+static bool
+agrees_with_update(ir_op *op, void *user)
+{
+    agreement *g = user;
+    const ir_op *update = g->update;
+    const meeting m = {g->from, g->task, update->args[0], (rg_rmw)update->rmw, op, NULL, g->diags};
+    bool reads = op->nresults && (op->code == RG_OP_LOAD || op->code == RG_OP_CALL) && ad_is_active(g->a, op->results[0]);
+    bool writes = ir_ops[op->code].flags & IR_WRITE;
+    for (uint32_t i = 0; (reads || writes) && i < op->nargs; i++) {
+        if (op->args[i]->type.kind != IR_BUFFER || op->plane || !ir_may_be_same(op->args[i], update->args[0]))
+            continue;
+        if (op->code == RG_OP_CALL) {
+            refuse(&m, update, op, "read here by a function", "read it in another loop");
+            return false;
+        }
+        if (ad_is_contest(op) && op->args[0] == update->args[0] && op->rmw == update->rmw)
+            continue;
+        if (ad_always_apart(op, update, g->task->regions[0]))
+            continue;
+        refuse(&m, update, op, writes ? "written here as well" : "read here",
+               writes ? "use another array or another loop, or elements whose subscripts differ by a constant"
+                      : "read it in another loop");
+        return false;
+    }
+    return true;
+}
+
+static void
+takes_part(ir_value *root, void *user)
+{
+    agreement *g = user;
+    if (g->a->has_adjoint[root->id])
+        g->update = NULL;
+}
+
+static bool
+update_agrees(ir_op *op, void *user)
+{
+    agreement *g = user;
+    g->update = op;
+    if (!ad_is_contest(op))
+        return true;
+    ir_buffer_roots(op->args[0], takes_part, g);
+    if (g->update)
+        return true; /* nothing flows through it */
+    g->update = op;
+    return ir_walk(g->task->regions[0], agrees_with_update, g);
+}
+
+bool
+ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, diag_list *diags)
+{
+    agreement g = {from, task, NULL, a, diags};
+    return ir_walk(task->regions[0], update_agrees, &g);
 }
 
 /* -- buffers ------------------------------------------------------------------------------------------------- */
@@ -130,7 +237,6 @@ ad_contest_look(ir_fn *fn, const ad_contest *c, ir_op *op, ir_value *key, unsign
             update_like(&e, op, c->ties, RG_RMW_ADD, ad_cast(&e, RG_I64, ad_op2(&e, RG_OP_AND, wins, mine)));
         }
     }
-    ir_remove(op);
 }
 
 /* -- what was found --------------------------------------------------------------------------------------------- */

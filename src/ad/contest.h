@@ -1,8 +1,8 @@
 /* Atomic min, max and mul of array elements by many threads: which update an element's final value came
  * from, what product its factors made. SPDX-License-Identifier: Apache-2.0
  *
- * Found by sweeps: parallel loops that run the task's body again without its effects, and look at each
- * update. Buffers shaped like the array hold what they find:
+ * Found by sweeps (sweep.h): parallel loops that run what leads to the updates again, and look at each. A contest
+ * is an array, or a buffer picked of several, and a kind of update; buffers shaped like the array hold what is found:
  *
  *   min, max   final[e]   the element after the task
  *              first[e]   number of threads - number of the first thread that wrote the final value; 0: none
@@ -14,6 +14,7 @@
 #ifndef AD_CONTEST_H
 #define AD_CONTEST_H
 
+#include "ad/activity.h"
 #include "ad/reduce.h"
 
 typedef struct ad_contest {
@@ -26,13 +27,21 @@ typedef struct ad_contest {
 /* Whether op is such an update. */
 bool ad_is_contest(const ir_op *op);
 
+/* Whether the updates of `task`, which is in `from`, have derivatives: what they update is not, in the same task,
+ * written or (where that matters) read in another way, unless constant subscripts are apart. false: they have
+ * not, which was said. a: both ways. */
+bool ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, diag_list *diags);
+/* the same of one other access and the updates of one contest, in one run of `region` */
+bool ad_contest_lets(const ir_fn *from, const ir_op *task, const ir_value *array, rg_rmw kind, const ir_op *access,
+                     const ir_region *region, diag_list *diags);
+
 /* Makes the buffers of a contest where the builder stands (kernel level). */
 void ad_contest_open(rg_builder *b, ad_contest *c);
 /* A copy of the array's elements as they are where the builder stands. */
 void ad_contest_keep(rg_builder *b, ir_value *array, ir_value **kept);
 
 /* In a sweep: turns update `op` of contest c into a look at it; `key` is this thread's (threads - number).
- * round 0 finds first, or product and zeros; round 1 finds ties. op is removed. */
+ * round 0 finds first, or product and zeros; round 1 finds ties. op stays. */
 void ad_contest_look(ir_fn *fn, const ad_contest *c, ir_op *op, ir_value *key, unsigned round);
 
 /* Whether this thread's value v is a winning one. index: of the element. */

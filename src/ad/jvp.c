@@ -14,6 +14,23 @@ active(const jvp *j, const ir_value *v)
     return (v->type.kind == IR_SCALAR || v->type.kind == IR_ARRAY) && j->activity.varied[v->id];
 }
 
+const ad_activity *
+jvp_both_ways(jvp *j)
+{
+    if (!j->both.fn)
+        ad_activity_find(&j->both, j->from, j->options ? j->options->active : NULL, NULL, true);
+    return &j->both;
+}
+
+bool
+jvp_in_task(const ir_op *op)
+{
+    for (const ir_region *r = op->parent; r && r->op; r = r->op->parent)
+        if (r->op->code == RG_OP_PARALLEL)
+            return true;
+    return false;
+}
+
 ir_value *
 jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v)
 {
@@ -206,6 +223,28 @@ tangent_access(jvp *j, const ir_op *op, ir_value *value, const ad_emit *e)
     return copy;
 }
 
+/* The tangent of what an update returns: in serial code that of the element before it. Among threads nobody knows
+ * which of them came before. */
+static void
+returned_tangent(jvp *j, const ir_op *op, const jvp_roots *q, const ad_emit *e)
+{
+    ir_value *result = op->results[0];
+    if (!active(j, result) || !ad_is_active(jvp_both_ways(j), result) || jvp_lacks_tangent(j, op, q))
+        return;
+    if (jvp_in_task(op)) {
+        jvp_refuse(j, op, 511, "the float that an atomic returns depends on the order of threads and has no "
+                   "derivative\nread the array in a later loop instead");
+        return;
+    }
+    ir_op *load = ir_op_new(j->fn, RG_OP_LOAD, 0, 0, op->loc);
+    load->plane = op->plane | j->bit;
+    for (uint32_t i = 0; i <= op->args[0]->type.rank; i++)
+        ir_op_arg(load, j->fn, j->primal[op->args[i]->id]);
+    ad_place(e, load);
+    ir_value *raw = ir_op_result(load, j->fn, result->type, NULL);
+    j->tangent[result->id] = ad_cast(e, ir_adjoint_dtype((rg_dtype)result->type.dtype), raw);
+}
+
 static void
 memory_op(jvp *j, const ir_op *op, ir_region *into)
 {
@@ -227,7 +266,9 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
         }
         return;
     }
-    if (!q.any)
+    if (op->nresults && op->args[0]->type.kind == IR_BUFFER)
+        returned_tangent(j, op, &q, &e);
+    if (!q.any || j->failed)
         return;
     ir_value *value = op->args[op->nargs - 1];
     if (ad_is_contest(op)) {
@@ -480,7 +521,7 @@ begin_kernel(jvp *j)
 ir_fn *
 ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
 {
-    jvp j = {.from = fn, .diags = diags, .still = options && options->still};
+    jvp j = {.from = fn, .options = options, .diags = diags, .still = options && options->still};
     j.primal = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     j.tangent = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     mem_owner owns;

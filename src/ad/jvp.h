@@ -10,12 +10,15 @@
 typedef struct jvp_update {
     ir_op *op;
     ir_value *tangent; /* of the value it contributes */
+    size_t contest;    /* its number among the task's */
 } jvp_update;
 
 typedef struct jvp {
     const ir_fn *from;
     ir_fn *fn;
     ad_activity activity;
+    ad_activity both;   /* both ways: what is useful, too; found when somebody asks */
+    const ad_options *options;
     diag_list *diags;
     ir_value **primal;  /* by id in `from`: its counterpart */
     ir_value **tangent; /* by id in `from`: NULL where zero */
@@ -26,6 +29,9 @@ typedef struct jvp {
 } jvp;
 
 void jvp_release_builder(void *builder); /* for mem_own */
+/* the activity of values that an output depends on */
+const ad_activity *jvp_both_ways(jvp *j);
+bool jvp_in_task(const ir_op *op);
 ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
 
 void jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)

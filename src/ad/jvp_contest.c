@@ -1,9 +1,9 @@
 /* Forward mode of atomic min, max and mul. SPDX-License-Identifier: Apache-2.0
  *
- * The task itself leaves the tangents of such elements alone. Afterwards its threads are swept again
- * without effects: the first winner's tangent is stored; a product's tangent is summed up. */
+ * The task itself leaves the tangents of such elements alone. Afterwards sweeps (sweep.h) find the winners: the first
+ * one's tangent is stored; a product's tangent is summed up. */
 #include "ad/jvp.h"
-#include "ad/vjp.h"
+#include "ad/sweep.h"
 
 /* -- serial code ---------------------------------------------------------------------------------------------- */
 static ir_op *
@@ -41,24 +41,15 @@ in_serial_code(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
     ir_op_arg(access_like(j, RG_OP_STORE, copy, j->bit, &e), j->fn, back);
 }
 
-static bool
-in_a_task(const ir_op *op)
-{
-    for (const ir_region *r = op->parent; r && r->op; r = r->op->parent)
-        if (r->op->code == RG_OP_PARALLEL)
-            return true;
-    return false;
-}
-
 void
 jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
 {
-    if (!in_a_task(op)) {
+    if (!jvp_in_task(op)) {
         in_serial_code(j, op, copy, into);
         return;
     }
     ad_emit e = {j->fn, into, copy, op->loc}; /* sweeps need it before the update */
-    jvp_update u = {copy, jvp_tangent_or_zero(j, &e, op->args[op->nargs - 1])};
+    jvp_update u = {copy, jvp_tangent_or_zero(j, &e, op->args[op->nargs - 1]), 0};
     vec_push(&j->contests, u);
 }
 
@@ -69,8 +60,7 @@ typedef struct sweep {
     rg_builder *b;
     ad_domain domain;
     vec(ad_contest) contests;
-    vec(ir_op *) updates; /* of the sweep that is open */
-    ir_value **map;
+    ad_sweep again;
 } sweep;
 
 void
@@ -85,53 +75,34 @@ release_sweep(void *object)
     sweep *s = object;
     rg_builder_destroy(s->b);
     vec_free(&s->contests);
-    vec_free(&s->updates);
-    mem_free(s->map);
-}
-
-static bool
-is_left_alone(ir_op *op, void *user)
-{
-    const ir_op *write = user;
-    return !(op->code == RG_OP_LOAD && op->plane == write->plane && op->args[0] == write->args[0] &&
-             ad_reaches_after(op, write, NULL));
-}
-
-static bool
-spoils_sweeps(ir_op *op, void *user)
-{
-    sweep *s = user;
-    bool writes = (op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->args[0]->type.kind == IR_BUFFER;
-    if (!writes || ir_walk(s->task->regions[0], is_left_alone, op))
-        return true;
-    diag_add(s->j->diags, DIAG_ERROR, 512, ir_place(s->j->from->module, op->loc),
-             "`%s` is read and then overwritten by a loop with an atomic min, max or multiplication that is "
-             "being differentiated\nwrite to another array", op->args[0]->name ? op->args[0]->name : "an array");
-    s->j->failed = true;
-    return false;
+    ad_sweep_close(&s->again);
 }
 
 static size_t
 contest_of(sweep *s, const ir_op *update)
 {
     for (size_t i = 0; i < s->contests.n; i++)
-        if (s->contests.at[i].buffer == update->args[0])
+        if (s->contests.at[i].buffer == update->args[0] && s->contests.at[i].op == update->rmw)
             return i;
     ad_contest c = {.buffer = update->args[0], .op = (rg_rmw)update->rmw};
     vec_push(&s->contests, c);
     return s->contests.n - 1;
 }
 
-/* the elements that will be multiplied are kept before the task */
+/* before the task: the elements that will be multiplied, and what the sweeps read and the task writes, are kept */
 static void
-keep_old(sweep *s, ad_contest *c)
+keep_before(sweep *s)
 {
     ir_region *aside = ir_region_new(s->j->fn, NULL);
     rg_builder *b = ir_builder_on(s->j->fn->module, s->j->diags);
     mem_owner owns;
     mem_own(&owns, jvp_release_builder, b);
     ir_builder_enter(b, s->j->fn, aside);
-    ad_contest_keep(b, c->buffer, &c->old);
+    ir_build_loc(b, s->task->loc);
+    for (size_t i = 0; i < s->contests.n; i++)
+        if (s->contests.at[i].op == RG_RMW_MUL)
+            ad_contest_keep(b, s->contests.at[i].buffer, &s->contests.at[i].old);
+    ad_sweep_copy(&s->again, b, AD_SWEEP_ROUNDS);
     ir_builder_leave(b);
     mem_disown(&owns);
     rg_builder_destroy(b);
@@ -140,62 +111,28 @@ keep_old(sweep *s, ad_contest *c)
         ir_remove(op);
         ir_insert_before(s->task, op);
     }
+    ad_sweep_record_all(&s->again);
 }
 
-/* removes what has effects, but for the updates */
-static void
-drop_effects(ir_region *r)
-{
-    for (ir_op *op = r->first, *next; op; op = next) {
-        next = op->next;
-        for (uint32_t i = 0; i < op->nregions; i++)
-            drop_effects(op->regions[i]);
-        bool effect = op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_ASSERT ||
-                      op->code == RG_OP_PRINT;
-        if (effect && !ad_is_contest(op) && !op->nresults)
-            ir_remove(op);
-    }
-}
-
-static bool
-collect_updates(ir_op *op, void *user)
-{
-    sweep *s = user;
-    if (ad_is_contest(op))
-        vec_push(&s->updates, op);
-    return true;
-}
-
-/* opens the parallel loop of a sweep with the task's body in it; its updates in the order in which they
- * were noted. Closed by rg_build_end. */
+/* opens the parallel loop of a sweep with the slice in it; closed by rg_build_end. The thread's key. */
 static ir_value *
-open_sweep(sweep *s)
+open_sweep(sweep *s, unsigned round)
 {
     ir_value *index[RG_MAX_RANK];
-    ir_region *from = s->task->regions[0];
-    s->map = mem_realloc(s->map, sizeof(*s->map) * (s->j->fn->next_id + 1));
-    memset(s->map, 0, sizeof(*s->map) * (s->j->fn->next_id + 1));
     rg_build_parallel(s->b, s->domain.rank, s->domain.lo, s->domain.hi, index);
-    for (uint32_t k = 0; k < s->domain.rank; k++)
-        s->map[from->params[k]->id] = index[k];
     ir_value *key = ad_contest_key(s->b, &s->domain, index);
-    ir_region *body = ir_build_region(s->b);
-    ir_op *end = ir_terminator(from);
-    for (ir_op *op = from->first; op != end; op = op->next)
-        ir_op_clone(s->j->fn, op, s->map, body);
-    drop_effects(body);
-    vec_clear(&s->updates);
-    ir_walk(body, collect_updates, s);
+    ad_sweep_run(&s->again, s->b, &s->domain, index, round);
     return key;
 }
 
 static void
 look_round(sweep *s)
 {
-    ir_value *key = open_sweep(s);
-    for (size_t i = 0; i < s->updates.n; i++) {
-        const ad_contest *c = &s->contests.at[contest_of(s, s->updates.at[i])];
-        ad_contest_look(s->j->fn, c, s->updates.at[i], key, 0);
+    ir_value *key = open_sweep(s, 0);
+    for (size_t i = 0; i < s->j->contests.n; i++) {
+        const jvp_update *u = &s->j->contests.at[i];
+        ad_contest_look(s->j->fn, &s->contests.at[u->contest], ad_sweep_clone(&s->again, u->op), key, 0);
+        ad_sweep_settle(&s->again, u->op);
     }
     rg_build_end(s->b);
 }
@@ -222,10 +159,8 @@ load_at(sweep *s, const ad_emit *e, const ir_op *update, ir_value *buffer, uint8
 
 /* the update's share of the element's tangent */
 static void
-apply(sweep *s, ir_op *update, ir_value *t, ir_value *key)
+apply(sweep *s, const ad_contest *c, ir_op *update, ir_value *t, ir_value *key)
 {
-    size_t index = contest_of(s, update);
-    const ad_contest *c = &s->contests.at[index];
     ad_emit e = {s->j->fn, update->parent, update, update->loc};
     rg_dtype element = (rg_dtype)c->buffer->type.dtype;
     ir_value *v = update->args[update->nargs - 1];
@@ -282,13 +217,39 @@ start_tangents(sweep *s, const ad_contest *c)
 static void
 apply_round(sweep *s)
 {
-    ir_value *key = open_sweep(s);
-    for (size_t i = 0; i < s->updates.n; i++) {
-        ir_value *t = s->j->contests.at[i].tangent, *here = s->map[t->id];
-        apply(s, s->updates.at[i], here ? here : t, key);
-        ir_remove(s->updates.at[i]);
+    ir_value *key = open_sweep(s, 1);
+    for (size_t i = 0; i < s->j->contests.n; i++) {
+        const jvp_update *u = &s->j->contests.at[i];
+        apply(s, &s->contests.at[u->contest], ad_sweep_clone(&s->again, u->op), ad_sweep_now(&s->again, u->tangent), key);
+        ad_sweep_settle(&s->again, u->op);
     }
     rg_build_end(s->b);
+}
+
+static void
+sweep_task(sweep *s, const ir_op *task, ir_region *into)
+{
+    jvp *j = s->j;
+    for (size_t i = 0; i < j->contests.n; i++) {
+        jvp_update *u = &j->contests.at[i];
+        u->contest = contest_of(s, u->op);
+        ad_sweep_want(&s->again, u->op, u->tangent);
+    }
+    if (!ad_contests_agree(j->from, task, jvp_both_ways(j), j->diags) || !ad_sweep_solve(&s->again)) {
+        j->failed = true;
+        return;
+    }
+    keep_before(s);
+    s->b = ir_builder_on(j->fn->module, j->diags);
+    ir_builder_enter(s->b, j->fn, into);
+    ir_build_loc(s->b, task->loc);
+    for (size_t i = 0; i < s->contests.n; i++)
+        ad_contest_open(s->b, &s->contests.at[i]);
+    look_round(s);
+    for (size_t i = 0; i < s->contests.n; i++)
+        start_tangents(s, &s->contests.at[i]);
+    apply_round(s);
+    ir_builder_leave(s->b);
 }
 
 void
@@ -297,30 +258,14 @@ jvp_contests_after(jvp *j, const ir_op *task, ir_op *copy, ir_region *into)
     if (!j->contests.n)
         return;
     sweep s = {.j = j, .task = copy, .domain = {.rank = copy->attr.rank}};
-    mem_owner owns;
-    mem_own(&owns, release_sweep, &s);
     for (uint32_t k = 0; k < s.domain.rank; k++) {
         s.domain.lo[k] = copy->args[k];
         s.domain.hi[k] = copy->args[s.domain.rank + k];
     }
-    ir_walk(copy->regions[0], spoils_sweeps, &s);
-    for (size_t i = 0; i < j->contests.n && !j->failed; i++)
-        contest_of(&s, j->contests.at[i].op);
-    for (size_t i = 0; i < s.contests.n && !j->failed; i++)
-        if (s.contests.at[i].op == RG_RMW_MUL)
-            keep_old(&s, &s.contests.at[i]);
-    if (!j->failed) {
-        s.b = ir_builder_on(j->fn->module, j->diags);
-        ir_builder_enter(s.b, j->fn, into);
-        ir_build_loc(s.b, task->loc);
-        for (size_t i = 0; i < s.contests.n; i++)
-            ad_contest_open(s.b, &s.contests.at[i]);
-        look_round(&s);
-        for (size_t i = 0; i < s.contests.n; i++)
-            start_tangents(&s, &s.contests.at[i]);
-        apply_round(&s);
-        ir_builder_leave(s.b);
-    }
+    mem_owner owns;
+    mem_own(&owns, release_sweep, &s);
+    ad_sweep_open(&s.again, j->fn, copy, j->diags);
+    sweep_task(&s, task, into);
     vec_clear(&j->contests);
     mem_disown(&owns);
     release_sweep(&s);

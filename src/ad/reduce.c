@@ -25,6 +25,10 @@ ad_keep(ir_fn *fn, ir_op *task, ir_value *value)
 
     ir_region *body = task->regions[0];
     ad_emit inside = {fn, body, ir_terminator(body), task->loc};
+    if (value->region != body && ir_region_inside(value->region, body)) {
+        inside.region = value->region;
+        inside.before = value->def->next;
+    }
     ir_op *store = ir_op_new(fn, RG_OP_STORE, 0, 0, task->loc);
     ir_op_arg(store, fn, buffer);
     for (uint32_t k = 0; k < rank; k++)

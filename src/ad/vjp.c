@@ -52,17 +52,23 @@ static void
 pair_up(vjp *v, const ir_op *op, ir_op *copy, bool effects)
 {
     map_set(&v->instance_ops, map_ptr(op), copy);
-    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW)) {
-        vjp_origin *origin = arena_one(v->fn->module->arena, vjp_origin);
-        *origin = (vjp_origin){op, v->right_after};
-        copy->attr.data = origin; /* for ad_check_split */
-    }
+    if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW))
+        copy->attr.data = op; /* what it repeats, for ad_check_split */
     for (uint32_t i = 0; i < op->nregions; i++) {
         const ir_op *inner = op->regions[i]->first;
         ir_op *inner_copy = copy->regions[i]->first;
         for (; inner; inner = inner->next, inner_copy = inner_copy->next)
             pair_up(v, inner, inner_copy, effects);
     }
+}
+
+void
+vjp_drop_update(ir_op *op)
+{
+    op->nargs -= op->rmw == RG_RMW_CAS ? 2 : 1;
+    op->code = RG_OP_LOAD;
+    op->atomic = false;
+    op->rmw = 0;
 }
 
 /* A sweep without effects: what a store or print did stays undone. The value that an atomic returned
@@ -84,10 +90,7 @@ drop_effects(vjp *v, ir_op *op)
         if (v->keep_contests && ad_is_contest(op))
             break;
         if (op->nresults) {
-            op->nargs -= op->rmw == RG_RMW_CAS ? 2 : 1;
-            op->code = RG_OP_LOAD;
-            op->atomic = false;
-            op->rmw = 0;
+            vjp_drop_update(op);
             break;
         }
         /* fallthrough */

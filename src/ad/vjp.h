@@ -12,20 +12,14 @@ typedef struct vjp_record {
     ir_value *trace, *count, *which; /* count and which: of a `loop` */
 } vjp_record;
 
-/* An array that a task's threads update by atomic min, max or mul. */
+/* An array (parameter, temp, or picked of such) that a task's threads update by atomic min, max or mul. */
 typedef struct vjp_contest {
-    const ir_value *root;
+    ir_value *array;
     const ir_op *task;
     ad_contest c;
 } vjp_contest;
 
 typedef vec(ir_op *) ir_op_list;
-
-/* attr.data of a load that runs again, apart from the forward sweep: what it repeats */
-typedef struct vjp_origin {
-    const ir_op *op;  /* in the kernel that was differentiated: a load, or an atomic that returned a value */
-    bool right_after; /* it runs right after its task: only that task's writes matter */
-} vjp_origin;
 
 /* The function being differentiated is a template: rules walk its ops and regions, and `instance` says
  * which value of the new function stands for each of its values now. */
@@ -36,8 +30,7 @@ typedef struct vjp {
     rg_builder *b;
     diag_list *diags;
     bool combined, in_parallel, failed;
-    bool keep_contests;    /* sweeps of a task keep its atomic min, max, mul */
-    bool right_after;      /* ... and run right after it, before anything else can write */
+    bool keep_contests;    /* split: sweeps of a task keep its atomic min, max, mul */
     vec(vjp_contest) contests;
     vec(ad_exclusive) exclusive; /* arrays read by the task being reversed */
     ir_value *thread_key;  /* in a task with contests: this thread's key */
@@ -70,6 +63,8 @@ bool vjp_active(const vjp *v, const ir_value *value);
 /* copies the ops from `first` up to, not including, `end` to the end of `into`; without effects: stores,
  * atomics, asserts and prints are left out */
 void vjp_clone_ops(vjp *v, const ir_op *first, const ir_op *end, ir_region *into, bool effects);
+/* an rmw that returns a value becomes a load, which ad_check_split refuses if it is needed */
+void vjp_drop_update(ir_op *op);
 vjp_record *vjp_make_recording(vjp *v, const ir_op *op);
 
 /* an element, where the reverse is being built */
@@ -80,9 +75,6 @@ typedef struct vjp_place {
 } vjp_place;
 ir_value *vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p);
 const ir_op *vjp_task_of(const ir_op *op); /* the parallel loop around op; NULL: none */
-/* whether `write` can change the element that `load` read, after it was read (split.c); places: op -> its
- * number in the order of the kernel, or NULL */
-bool ad_reaches_after(const ir_op *load, const ir_op *write, const map *places);
 /* what a buffer may be */
 typedef struct vjp_roots {
     const vjp *v;

@@ -5,6 +5,8 @@
  * its results is G's jvp along u. So no reverse sweep is reversed, to whatever order gradients are nested. */
 #include "ad/vjp.h"
 
+#include "ad/apart.h"
+
 /* A forward value as an operand of a call, which consumes local arrays. What the forward call consumed was
  * a copy of what nothing else consumes (ad_spread_calls). */
 static ir_value *

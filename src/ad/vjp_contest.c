@@ -1,8 +1,10 @@
 /* Reverse of atomic min, max and mul. SPDX-License-Identifier: Apache-2.0
  *
  * In serial code each update is an operation on the old value. Among threads the result does not say who
- * made it: sweeps before the task is reversed find out (contest.h). They need the task's inputs and the
- * array as the task left them; ad_check_split refuses the kernel if they do not stand still. */
+ * made it: sweeps find out (contest.h). In a combined launch they follow the task, and find what they need in
+ * copies and records (sweep.h). In a split launch they come before the task is reversed, and need its inputs and the
+ * array as the task left them: ad_check_split, and check_later_write, refuse the kernel if they do not stand still. */
+#include "ad/sweep.h"
 #include "ad/vjp.h"
 
 /* -- serial code -------------------------------------------------------------------------------------------- */
@@ -46,34 +48,33 @@ typedef struct contest_search {
 } contest_search;
 
 static vjp_contest *
-find(vjp *v, const ir_value *root, const ir_op *task)
+find(vjp *v, const ir_op *op, const ir_op *task)
 {
-    for (size_t i = 0; i < v->contests.n; i++)
-        if (v->contests.at[i].root == root && v->contests.at[i].task == task)
-            return &v->contests.at[i];
+    for (size_t i = 0; i < v->contests.n; i++) {
+        vjp_contest *c = &v->contests.at[i];
+        if (c->array == op->args[0] && c->c.op == op->rmw && c->task == task)
+            return c;
+    }
     return NULL;
 }
 
-/* Another write that would spoil what the sweeps look at: of the task itself, and, where the sweeps run
- * only when the task is reversed, of anything that is not surely before it. */
+/* In a split launch the array has to stand as the task left it: no write that is not surely before it. */
 static bool
-check_other_write(ir_op *op, void *user)
+check_later_write(ir_op *op, void *user)
 {
     contest_search *s = user;
-    vjp_contest *c = &vec_last(&s->v->contests);
-    if ((op->code != RG_OP_STORE && op->code != RG_OP_RMW) || op->plane || op->args[0] != c->root)
+    const vjp_contest *c = &vec_last(&s->v->contests);
+    if (!(ir_ops[op->code].flags & IR_WRITE) || op->plane || op->args[0]->type.kind != IR_BUFFER)
         return true;
     const ir_region *body = s->v->from->body;
-    ir_op *mine = ir_ancestor_in((ir_op *)s->task, body), *other = ir_ancestor_in(op, body);
-    bool inside = ir_region_inside(op->parent, s->task->regions[0]);
-    bool before = s->v->combined;
+    const ir_op *mine = ir_ancestor_in((ir_op *)s->task, body), *other = ir_ancestor_in(op, body);
     for (const ir_op *o = mine->prev; o; o = o->prev)
-        before |= o == other;
-    if (inside ? op->code == RG_OP_RMW && op->rmw == c->c.op : before)
+        if (o == other)
+            return true;
+    if (ir_region_inside(op->parent, s->task->regions[0]) ||
+        ad_contest_lets(s->v->from, s->task, c->array, c->c.op, op, body, s->v->diags))
         return true;
-    vjp_error(s->v, op, 512, "`%s` is the target of an atomic %s whose gradient needs the final values, and is "
-              "written here as well\nwrite to another array", c->root->name ? c->root->name : "an array",
-              ir_rmw_names[c->c.op]);
+    s->v->failed = true;
     return false;
 }
 
@@ -84,22 +85,20 @@ collect(ir_op *op, void *user)
     vjp *v = s->v;
     if (!ad_is_contest(op)) /* a constant that wins takes the old value's adjoint, too */
         return true;
-    ir_value *root = op->args[0];
-    if (root->def && root->def->code == RG_OP_PICK) {
-        vjp_error(v, op, 512, "atomic %s through a pointer that changes has no gradient\n"
-                  "name the array directly", ir_rmw_names[op->rmw]);
-        return false;
-    }
-    if (!v->activity.has_adjoint[root->id] || find(v, root, s->task))
+    vjp_roots q = vjp_look(v, op->args[0]);
+    if (!q.any_adjoint || find(v, op, s->task))
         return true;
+    if (!q.all_adjoint && vjp_lacks_adjoint(v, op, &q))
+        return false;
     if (op->rmw == RG_RMW_MUL && !v->combined) {
         vjp_error(v, op, 512, "the gradient of an atomic multiplication needs the factors' product, which is "
                   "gone after the launch\nlaunch forward and gradient combined (rg_launch_forward_vjp)");
         return false;
     }
-    vjp_contest c = {root, s->task, {.op = (rg_rmw)op->rmw}};
+    vjp_contest c = {op->args[0], s->task, {.op = (rg_rmw)op->rmw}};
     vec_push(&v->contests, c);
-    ir_walk(v->from->body, check_other_write, s);
+    if (!v->combined)
+        ir_walk(v->from->body, check_later_write, s);
     return !v->failed;
 }
 
@@ -151,72 +150,121 @@ close_midst(vjp *v, midst *m)
     m->region->last = m->tail_last;
 }
 
-static bool
-collect_updates(ir_op *op, void *user)
+/* One parallel loop that runs the task's body without effects and looks at each update. In a combined launch the
+ * body is a slice of the forward task's, `again`; else (NULL) the inputs have to stand still. */
+typedef struct sweep {
+    vjp *v;
+    const ir_op *task;
+    const ad_domain *domain;
+    ad_sweep *again;
+    map *copies; /* again NULL: op -> its copy */
+    ir_value *key;
+    unsigned round;
+} sweep;
+
+/* what becomes of an update of the slice that was looked at */
+static void
+settle(sweep *s, const ir_op *update, ir_op *copy)
 {
-    ir_op_list *list = user;
-    if (ad_is_contest(op))
-        vec_push(list, op);
+    if (s->again)
+        ad_sweep_settle(s->again, map_get(&s->v->instance_ops, map_ptr(update)));
+    else if (!copy->nresults)
+        ir_remove(copy);
+    else
+        vjp_drop_update(copy);
+}
+
+static bool
+look_at_update(ir_op *op, void *user)
+{
+    sweep *s = user;
+    if (!ad_is_contest(op))
+        return true;
+    vjp_contest *c = find(s->v, op, s->task);
+    ir_op *copy = !s->again ? map_get(s->copies, map_ptr(op))
+                  : c       ? ad_sweep_clone(s->again, map_get(&s->v->instance_ops, map_ptr(op)))
+                            : NULL;
+    if (c && (s->round == 0 || c->c.op != RG_RMW_MUL)) /* products are complete after the first round */
+        ad_contest_look(s->v->fn, &c->c, copy, s->key, s->round);
+    if (copy)
+        settle(s, op, copy);
     return true;
 }
 
-/* one parallel loop that runs the task's body without effects and looks at each update */
 static void
-sweep(vjp *v, const ir_op *task, const ad_domain *domain, unsigned round)
+sweep_again(sweep *s)
 {
-    vjp s = *v;
     ir_value *index[RG_MAX_RANK];
-    s.instance = arena_new_n(v->fn->module->arena, ir_value *, v->from->next_id + 1);
-    memcpy(s.instance, v->instance, sizeof(*s.instance) * (v->from->next_id + 1));
-    s.instance_ops = s.records = (map){0};
-    ir_op_list updates = {0};
-    mem_owner owns_ops, owns_updates;
-    mem_own(&owns_ops, mem_release_map, &s.instance_ops);
-    mem_own(&owns_updates, mem_release_ptr, &updates.at);
-    s.keep_contests = true;
-    vjp_see_outer_values(&s, task);
-    rg_build_parallel(s.b, domain->rank, domain->lo, domain->hi, index);
-    for (uint32_t k = 0; k < domain->rank; k++)
-        s.instance[task->regions[0]->params[k]->id] = index[k];
-    ir_value *key = ad_contest_key(s.b, domain, index);
-    ir_region *body = ir_build_region(s.b);
-    vjp_clone_ops(&s, task->regions[0]->first, ir_terminator(task->regions[0]), body, false);
-    ir_walk(body, collect_updates, &updates);
-    for (size_t i = 0; i < updates.n; i++) {
-        ir_op *op = updates.at[i];
-        size_t c = 0;
-        while (c < v->contests.n && !(v->contests.at[c].task == task && v->contests.at[c].c.buffer == op->args[0]))
-            c++;
-        if (c == v->contests.n)
-            ir_remove(op);
-        else
-            ad_contest_look(v->fn, &v->contests.at[c].c, op, key, round);
-    }
-    rg_build_end(s.b);
-    mem_disown(&owns_updates);
-    mem_disown(&owns_ops);
-    vec_free(&updates);
-    map_free(&s.instance_ops);
+    rg_builder *b = s->v->b;
+    rg_build_parallel(b, s->domain->rank, s->domain->lo, s->domain->hi, index);
+    s->key = ad_contest_key(b, s->domain, index);
+    ad_sweep_run(s->again, b, s->domain, index, s->round);
+    ir_walk(s->task->regions[0], look_at_update, s);
+    rg_build_end(b);
+}
+
+static void
+sweep_inputs(sweep *s)
+{
+    vjp inner = *s->v;
+    ir_value *index[RG_MAX_RANK];
+    ir_region *body = s->task->regions[0];
+    inner.instance = arena_new_n(inner.fn->module->arena, ir_value *, inner.from->next_id + 1);
+    memcpy(inner.instance, s->v->instance, sizeof(*inner.instance) * (inner.from->next_id + 1));
+    inner.instance_ops = inner.records = (map){0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_map, &inner.instance_ops);
+    inner.keep_contests = true;
+    vjp_see_outer_values(&inner, s->task);
+    rg_build_parallel(inner.b, s->domain->rank, s->domain->lo, s->domain->hi, index);
+    for (uint32_t k = 0; k < s->domain->rank; k++)
+        inner.instance[body->params[k]->id] = index[k];
+    s->key = ad_contest_key(inner.b, s->domain, index);
+    vjp_clone_ops(&inner, body->first, ir_terminator(body), ir_build_region(inner.b), false);
+    s->copies = &inner.instance_ops;
+    ir_walk(body, look_at_update, s);
+    rg_build_end(inner.b);
+    s->v->failed |= inner.failed;
+    mem_disown(&owns);
+    map_free(&inner.instance_ops);
+}
+
+/* how many sweeps contests from number `from` on need */
+static unsigned
+rounds_of(const vjp *v, size_t from)
+{
+    unsigned rounds = 1;
+    for (size_t i = from; i < v->contests.n; i++)
+        if (v->contests.at[i].c.op != RG_RMW_MUL)
+            rounds = 2;
+    return rounds;
 }
 
 /* makes the contests' buffers and fills them, where v's builder stands */
 static void
-find_out(vjp *v, const ir_op *task, size_t from, const ad_domain *domain)
+find_out(vjp *v, const ir_op *task, size_t from, const ad_domain *domain, ad_sweep *again)
 {
-    bool ties = false;
-    for (size_t i = from; i < v->contests.n; i++) {
-        ties |= v->contests.at[i].c.op != RG_RMW_MUL;
-        ad_contest_open(v->b, &v->contests.at[i].c);
-    }
-    sweep(v, task, domain, 0);
-    if (!ties)
-        return;
-    for (size_t i = from; i < v->contests.n; i++) /* products are complete after the first round */
-        if (v->contests.at[i].c.op == RG_RMW_MUL)
-            v->contests.at[i].task = NULL;
-    sweep(v, task, domain, 1);
+    sweep s = {.v = v, .task = task, .domain = domain, .again = again};
     for (size_t i = from; i < v->contests.n; i++)
-        v->contests.at[i].task = task;
+        ad_contest_open(v->b, &v->contests.at[i].c);
+    for (; s.round < rounds_of(v, from); s.round++)
+        if (again)
+            sweep_again(&s);
+        else
+            sweep_inputs(&s);
+}
+
+static bool
+want_update(ir_op *op, void *user)
+{
+    sweep *s = user;
+    vjp_contest *c = ad_is_contest(op) ? find(s->v, op, s->task) : NULL;
+    if (!c)
+        return true;
+    ir_op *copy = map_get(&s->v->instance_ops, map_ptr(op));
+    c->c.buffer = copy->args[0];
+    ad_sweep_want(s->again, copy, NULL);
+    return true;
 }
 
 /* In a combined launch: right after the forward task; what is found is kept until its reverse. */
@@ -229,25 +277,40 @@ find_out_forwards(vjp *v, const ir_op *task, size_t from)
         domain.lo[k] = copy->args[k];
         domain.hi[k] = copy->args[domain.rank + k];
     }
-    midst before, after;
-    open_midst(v, &before, copy->parent, copy->prev);
-    for (size_t i = from; i < v->contests.n; i++) {
-        v->contests.at[i].c.buffer = vjp_primal(v, (ir_value *)v->contests.at[i].root);
-        if (v->contests.at[i].c.op == RG_RMW_MUL)
-            ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.old);
+    ad_sweep again;
+    mem_owner owns;
+    ad_sweep_open(&again, v->fn, copy, v->diags);
+    mem_own(&owns, ad_sweep_close, &again);
+    ir_walk(task->regions[0], want_update, &(sweep){.v = v, .task = task, .again = &again});
+    v->failed |= !ad_sweep_solve(&again);
+    if (!v->failed) {
+        midst before, after;
+        open_midst(v, &before, copy->parent, copy->prev);
+        for (size_t i = from; i < v->contests.n; i++)
+            if (v->contests.at[i].c.op == RG_RMW_MUL)
+                ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.old);
+        ad_sweep_copy(&again, v->b, rounds_of(v, from));
+        close_midst(v, &before);
+        ad_sweep_record_all(&again);
+        open_midst(v, &after, copy->parent, copy);
+        find_out(v, task, from, &domain, &again);
+        for (size_t i = from; i < v->contests.n; i++)
+            if (v->contests.at[i].c.op != RG_RMW_MUL)
+                ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.final);
+        close_midst(v, &after);
     }
-    close_midst(v, &before);
-    open_midst(v, &after, copy->parent, copy);
-    v->right_after = true;
-    find_out(v, task, from, &domain);
-    v->right_after = false;
-    for (size_t i = from; i < v->contests.n; i++)
-        if (v->contests.at[i].c.op != RG_RMW_MUL)
-            ad_contest_keep(v->b, v->contests.at[i].c.buffer, &v->contests.at[i].c.final);
-    close_midst(v, &after);
+    mem_disown(&owns);
+    ad_sweep_close(&again);
+}
+
+/* where the task is reversed: what was found after it is recalled */
+static void
+recall_found(vjp *v, size_t from)
+{
     for (size_t i = from; i < v->contests.n; i++) {
         ad_contest *c = &v->contests.at[i].c;
         ir_value **kept[] = {&c->first, &c->ties, &c->final, &c->product, &c->zeros, &c->nought, &c->old};
+        c->buffer = vjp_primal(v, v->contests.at[i].array);
         for (size_t n = 0; n < countof(kept); n++)
             if (*kept[n])
                 *kept[n] = vjp_recalled(v, *kept[n]);
@@ -265,15 +328,21 @@ vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain)
     ir_walk(task->regions[0], collect, &search);
     if (v->failed || from == v->contests.n)
         return;
+    if (!ad_contests_agree(v->from, task, &v->activity, v->diags)) {
+        v->failed = true;
+        return;
+    }
     if (v->combined) {
         find_out_forwards(v, task, from);
+        if (!v->failed)
+            recall_found(v, from);
         return;
     }
     for (size_t i = from; i < v->contests.n; i++) {
-        v->contests.at[i].c.buffer = vjp_primal(v, (ir_value *)v->contests.at[i].root);
+        v->contests.at[i].c.buffer = vjp_primal(v, v->contests.at[i].array);
         v->contests.at[i].c.final = v->contests.at[i].c.buffer;
     }
-    find_out(v, task, from, domain);
+    find_out(v, task, from, domain, NULL);
 }
 
 /* -- among threads: reversing ------------------------------------------------------------------------------------ */
@@ -316,7 +385,7 @@ vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p)
             reverse_serial(v, op, p);
         return;
     }
-    vjp_contest *c = find(v, op->args[0], task);
+    vjp_contest *c = find(v, op, task);
     if (c)
         reverse_threaded(v, op, c, p);
 }
