@@ -214,6 +214,7 @@ tangent_access(jvp *j, const ir_op *op, ir_value *value, const ad_emit *e)
 {
     ir_op *copy = ir_op_like(j->fn, op);
     copy->plane = op->plane | j->bit;
+    copy->atomic = op->atomic && op->code == RG_OP_RMW; /* an atomic read is the primal's alone */
     uint32_t places = op->code == RG_OP_LOAD ? op->nargs : op->nargs - 1;
     for (uint32_t i = 0; i < places; i++)
         ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
