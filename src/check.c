@@ -67,8 +67,8 @@ try_start(subject *s, const char *optional, uint64_t *steps, bool *use)
     *use = !optional || (fault == RT_OK && all_finite(s, m));
     if (!*use) {
         char note[300];
-        snprintf(note, sizeof(note), "%s%s", fault == RT_OK ? "what the kernel computes there is not finite" : "the kernel fails there: ",
-                 report.message);
+        const char *why = fault == RT_OK ? "what the kernel computes there is not finite" : "the kernel fails there: ";
+        snprintf(note, sizeof(note), "%s%s", why, report.message);
         check_note(s, optional, CHECK_LEFT_OUT, note);
     } else if (report.race)
         note_race(s, &report);

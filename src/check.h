@@ -21,11 +21,11 @@ typedef struct check_start {
 } check_start;
 
 typedef struct check_options {
-    uint64_t seed;    /* of directions and of the components that differences are taken at */
-    bool contraction; /* form fma, as launches do by default */
-    uint32_t samples; /* components that differences are taken at, at each start; 0: 24 */
+    uint64_t seed;       /* of directions and of the components that differences are taken at */
+    bool contraction;    /* form fma, as launches do by default */
+    uint32_t samples;    /* components that differences are taken at, at each start; 0: 24 */
     uint64_t step_limit; /* operations that the forward kernel may take at the first start; 0: any number */
-    const char *device; /* compared with the interpreter; "interp": none; NULL: "cpu" where this build has it */
+    const char *device;  /* compared with the interpreter; "interp": none; NULL: "cpu" where this build has it */
 } check_options;
 
 typedef enum check_outcome {

@@ -230,7 +230,7 @@ check_compare(subject *s, const char *test, memory found, memory expected, unsig
     for (uint32_t i = 0; i < s->n; i++) {
         rg_dtype d = (rg_dtype)check_type(s, i).dtype;
         const void *a = found.args[i].plane[plane], *b = expected.args[i].plane[plane];
-        double largest = 0, tolerance = !ir_is_float(d)            ? tolerance_f64
+        double largest = 0, tolerance = !ir_is_float(d)          ? tolerance_f64
                                         : s->narrowest == RG_F16 ? tolerance_f32 * 8192
                                         : s->narrowest == RG_F32 ? tolerance_f32
                                                                  : tolerance_f64;

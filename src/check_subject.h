@@ -15,7 +15,7 @@ typedef struct subject {
     uint32_t n, given;
     const check_value *values;
     const struct subject *from; /* whose types the values have; itself, but where it was promoted */
-    rg_dtype narrowest; /* float that it computes in */
+    rg_dtype narrowest;         /* float that it computes in */
     uint64_t seed;
     bool contraction;
     check_device *interp, *other; /* other: NULL: the interpreter alone */

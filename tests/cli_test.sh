@@ -461,6 +461,18 @@ void biased(int n, const double x[n], double y[n])
     for (int i = 0; i < n; i++)
         y[i] = x[i] < 0 ? nextafter(x[i], 1.0) : x[i];
 }
+void triples(int n, const double *x, double *y)
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = x[3 * i] * x[3 * i + 1] + x[3 * i + 2];
+}
+void too_far(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = x[i + 1];
+}
 void forever(const int next[8], double x[1])
 {
     for (int at = 0; at >= 0; at = next[at] % 8)
@@ -498,6 +510,11 @@ says 'jvp against central differences               FAILED'
 expect 0 check c.c biased n=4 --starts 1
 expect 3 check k.c ramp
 says 'nothing to differentiate: no active input reaches an active output'
+expect 0 check c.c triples
+expect 1 check c.c triples x=ones:8
+says 'leaves axis 0 of array `x`, extent 8'
+expect 1 check c.c too_far
+says 'leaves axis 0 of array `x`, extent 8'
 expect 1 check c.c forever
 says 'does not end within'
 expect 2 check c.c roots --starts 0

@@ -18,7 +18,8 @@ static const char help[] =
     "seed;\n"
     "                 arrays not given are filled from the seed; their shapes follow from the "
     "extents,\n"
-    "                 an axis that nothing fixes is as long as the largest integer scalar; integers\n"
+    "                 an axis that nothing fixes is as long as the largest integer scalar, and 8 or\n"
+    "                 64 times as long where the kernel leaves it; integers\n"
     "                 lie inside the arrays that they lead to, else below 8\n"
     "  --seed N       another seed (default 1)\n"
     "  --samples N    components that differences are taken at (default 24)\n"
@@ -30,7 +31,7 @@ static const char help[] =
     "nothing fails but not all is shown: numbers that are not finite, a derivative that is refused,\n"
     "nothing to differentiate\n";
 
-enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20, MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28 };
+enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20, MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 64 };
 
 static bool
 is_given(const cli_words *words, rg_str name)
@@ -47,7 +48,9 @@ typedef struct making {
     const cli_words *words;
     const cli_ir *ir;
     uint64_t seed;
-    bool again; /* not the first start */
+    bool again;     /* not the first start */
+    int64_t factor; /* of lengths that nothing fixes */
+    bool open;      /* there are such */
 } making;
 
 static int
@@ -86,8 +89,10 @@ make_array(making *m, uint32_t i)
     if (rg_args_get_shape(a->args, i, desc.shape))
         return cli_fail_api();
     for (uint32_t k = 0; k < desc.rank; k++)
-        if (desc.shape[k] < 0)
-            desc.shape[k] = likely_extent(a);
+        if (desc.shape[k] < 0) {
+            desc.shape[k] = likely_extent(a) * m->factor;
+            m->open = true;
+        }
     if (rg_array_create(a->context, &desc, &a->arrays[i]) || rg_args_set_array_at(a->args, i, a->arrays[i]))
         return cli_fail_api();
     return CLI_OK;
@@ -238,6 +243,7 @@ typedef struct starts {
     cli_arguments *arguments;
     check_start *at;
     check_value **values;
+    bool open; /* some arrays' lengths are guessed */
 } starts;
 
 static void
@@ -253,8 +259,7 @@ starts_free(starts *s)
 }
 
 static int
-make_starts(starts *s, uint32_t n, rg_context *context, rg_kernel *kernel, const cli_words *words, const cli_ir *ir,
-            uint64_t seed)
+make_starts(starts *s, uint32_t n, rg_context *context, rg_kernel *kernel, const making *how)
 {
     int code = CLI_OK;
     s->arguments = mem_zalloc(n * sizeof(*s->arguments));
@@ -262,9 +267,13 @@ make_starts(starts *s, uint32_t n, rg_context *context, rg_kernel *kernel, const
     s->values = mem_zalloc(n * sizeof(*s->values));
     for (; s->n < n && !code; s->n++) {
         cli_arguments *a = &s->arguments[s->n];
-        making m = {a, words, ir, seed + 7 * s->n, s->n > 0};
+        making m = *how;
+        m.a = a;
+        m.seed += 7 * s->n;
+        m.again = s->n > 0;
         a->context = context;
         code = make_arguments(&m, kernel);
+        s->open |= m.open;
         s->values[s->n] = mem_zalloc((a->n + 1) * sizeof(check_value));
         if (!code)
             code = collect(a, s->values[s->n]);
@@ -273,18 +282,42 @@ make_starts(starts *s, uint32_t n, rg_context *context, rg_kernel *kernel, const
     return code;
 }
 
+/* *longer: the kernel may have left arrays whose lengths are guessed; nothing is said yet. */
 static int
-check_at(const starts *s, cli_ir *ir, const check_options *options)
+check_at(const starts *s, cli_ir *ir, const check_options *options, bool *longer)
 {
     check_report report = {0};
-    int code;
-    if (check_kernel(ir->kernel, s->at, s->n, options, &report, &ir->diags)) {
+    int code = CLI_OK;
+    rg_status status = check_kernel(ir->kernel, s->at, s->n, options, &report, &ir->diags);
+    *longer &= status == RG_ASSERT && s->open;
+    if (*longer) {
+        diag_free(&ir->diags);
+    } else if (status) {
         code = cli_fail_diags(ir);
     } else {
         fputs(ir->diags.text.len ? ir->diags.text.ptr : "", stderr); /* warnings */
         code = print_report(&report);
     }
     check_report_free(&report);
+    return code;
+}
+
+/* Pointers do not say how long their arrays are. */
+static int
+check_with(rg_context *context, rg_kernel *kernel, cli_ir *ir, const cli_words *words, const check_options *options,
+           uint32_t nstarts)
+{
+    making how = {.words = words, .ir = ir, .seed = options->seed, .factor = 1};
+    bool longer = true;
+    int code = CLI_OK;
+    for (; longer && !code; how.factor *= LONGER) {
+        starts s = {0};
+        longer = how.factor < LONGEST;
+        code = make_starts(&s, nstarts, context, kernel, &how);
+        if (!code)
+            code = check_at(&s, ir, options, &longer);
+        starts_free(&s);
+    }
     return code;
 }
 
@@ -296,7 +329,6 @@ check(const cli_source *source, const cli_words *positional, const check_options
     rg_context *context = NULL;
     rg_module *module = NULL;
     rg_kernel *kernel;
-    starts s = {0};
     int code = cli_compile(&ir, source, positional->at[0], positional->at[1]);
     rg_context_desc desc = {.device = RG_STR("interp")};
     if (!code && (rg_context_create(&desc, &context) ||
@@ -304,10 +336,7 @@ check(const cli_source *source, const cli_words *positional, const check_options
                   rg_module_get_kernel(module, rg_str_of(positional->at[1]), &kernel)))
         code = cli_fail_api();
     if (!code)
-        code = make_starts(&s, nstarts, context, kernel, &words, &ir, options->seed);
-    if (!code)
-        code = check_at(&s, &ir, options);
-    starts_free(&s);
+        code = check_with(context, kernel, &ir, &words, options, nstarts);
     rg_module_destroy(module);
     rg_context_destroy(context);
     cli_ir_free(&ir);
