@@ -312,7 +312,7 @@ is_differentiable(const subject *s)
 }
 
 static rg_status
-check_derivatives(subject *wide, uint32_t samples)
+check_derivatives(subject *wide, uint32_t samples, uint32_t parts)
 {
     launches all[DEVICES];
     rg_status status = compare_launches(wide, all, true);
@@ -325,11 +325,12 @@ check_derivatives(subject *wide, uint32_t samples)
         if (l->has_combined && l->has_jvp)
             status = symmetry(wide, l);
     }
-    return status ? status : check_differences(wide, samples);
+    return status ? status : check_differences(wide, samples, parts);
 }
 
 static rg_status
-check_at(subject *narrow, subject *wide, const check_start *start, bool derivatives, uint64_t *steps, uint32_t samples)
+check_at(subject *narrow, subject *wide, const check_start *start, bool derivatives, uint64_t *steps, uint32_t samples,
+         uint32_t parts)
 {
     launches all[DEVICES];
     bool use;
@@ -337,7 +338,7 @@ check_at(subject *narrow, subject *wide, const check_start *start, bool derivati
     rg_status status = try_start(narrow, start->optional, steps, &use);
     if (!status && use)
         status = compare_launches(narrow, all, derivatives);
-    return status || !use || !wide->module ? status : check_derivatives(wide, samples);
+    return status || !use || !wide->module ? status : check_derivatives(wide, samples, parts);
 }
 
 static void
@@ -455,7 +456,8 @@ check_starts(check_work *w, const ir_fn *kernel, const check_start *starts, uint
     uint64_t steps = o->step_limit;
     for (uint32_t k = 0; k < nstarts && !status; k++) {
         arena_mark mark = arena_here(w->narrow.arena);
-        status = check_at(&w->narrow, &w->wide, &starts[k], derivatives, &steps, o->samples ? o->samples : DEFAULT_SAMPLES);
+        status = check_at(&w->narrow, &w->wide, &starts[k], derivatives, &steps, o->samples ? o->samples : DEFAULT_SAMPLES,
+                          nstarts);
         arena_release(w->narrow.arena, mark);
         w->narrow.seed += 5; /* other directions */
         w->wide.seed += 5;

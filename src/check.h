@@ -23,7 +23,7 @@ typedef struct check_start {
 typedef struct check_options {
     uint64_t seed;       /* of directions and of the components that differences are taken at */
     bool contraction;    /* form fma, as launches do by default */
-    uint32_t samples;    /* components that differences are taken at, at each start; 0: 24 */
+    uint32_t samples;    /* components that differences are taken at, at all starts together, or all there are; 0: 24 */
     uint64_t step_limit; /* operations that the forward kernel may take at the first start; 0: any number */
     const char *device;  /* compared with the interpreter; "interp": none; NULL: "cpu" where this build has it */
 } check_options;

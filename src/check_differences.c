@@ -222,17 +222,18 @@ prepare(differences *d)
 }
 
 rg_status
-check_differences(subject *s, uint32_t samples)
+check_differences(subject *s, uint32_t samples, uint32_t parts)
 {
     differences d = {.s = s};
     rg_status status = prepare(&d);
     if (status)
         return status;
     size_t total = components(s);
+    bool all = total <= samples;
     uint64_t seed = s->seed + 2;
-    for (size_t n = 0; n < (samples < total ? samples : total); n++) {
+    for (size_t n = 0; n < (all ? total : (samples + parts - 1) / parts); n++) {
         arena_mark mark = arena_here(s->arena);
-        compare_at(&d, component(s, total <= samples ? n : check_random(&seed) % total));
+        compare_at(&d, component(s, all ? n : check_random(&seed) % total));
         arena_release(s->arena, mark);
     }
     if (d.has_gradient)

@@ -22,7 +22,7 @@ static const char help[] =
     "                 64 times as long where the kernel leaves it; integers\n"
     "                 lie inside the arrays that they lead to, else below 8\n"
     "  --seed N       another seed (default 1)\n"
-    "  --samples N    components that differences are taken at (default 24)\n"
+    "  --samples N    components that differences are taken at, over all starts (default 24)\n"
     "  --starts N     how often to begin anew, with other numbers for what is not given (default 3);\n"
     "                 all but the first have floats of both signs in arrays, and are left out where\n"
     "                 the kernel fails or computes what is not finite\n"
