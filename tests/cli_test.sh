@@ -479,15 +479,15 @@ void forever(const int next[8], double x[1])
         x[0] += 1;
 }
 END2
-expect 1 check c.c scatter
+expect 1 check c.c scatter --device interp
 says 'races of threads                              FAILED'
 says 'c.c:6:'
 says 'race for `y['
-expect 0 check c.c scatter n=4 idx=2,0,3,1
+expect 0 check c.c scatter n=4 idx=2,0,3,1 --device interp
 says 'races of threads                              ok'
-expect 1 check c.c same_value
+expect 1 check c.c same_value --device interp
 says 'race for `y[0]`: iteration i = 0 writes it (line 12), iteration i = 1 writes it (line 12)'
-expect 1 check c.c seen_between
+expect 1 check c.c seen_between --device interp
 says 'iteration i = 1 updates it atomically (line 19)'
 expect 1 run c.c scatter n=2 idx=1,1 x=ones y=zeros --checked --device interp
 says 'race for `y[1]`: iteration i = 0 writes it (line 6), iteration i = 1 reads it (line 6)'
@@ -500,20 +500,20 @@ expect 3 check c.c roots n=20 --starts 1
 says 'NOT SHOWN'
 says '14 of 80 not finite'
 says 'nothing failed, but not all is shown'
-expect 0 check c.c roots n=2 x=1,2
-expect 0 check c.c scaled
+expect 0 check c.c roots n=2 x=1,2 --device interp
+expect 0 check c.c scaled --device interp
 says 'split gradient                                left out   refused: c.c:'
 says 'error[E0530]'
-expect 1 check c.c biased n=4
+expect 1 check c.c biased n=4 --device interp
 says 'gradient against central differences          FAILED'
 says 'jvp against central differences               FAILED'
-expect 0 check c.c biased n=4 --starts 1
-expect 3 check k.c ramp
+expect 0 check c.c biased n=4 --starts 1 --device interp
+expect 3 check k.c ramp --device interp
 says 'nothing to differentiate: no active input reaches an active output'
-expect 0 check c.c triples
-expect 1 check c.c triples x=ones:8
+expect 0 check c.c triples --device interp
+expect 1 check c.c triples x=ones:8 --device interp
 says 'leaves axis 0 of array `x`, extent 8'
-expect 1 check c.c too_far
+expect 1 check c.c too_far --device interp
 says 'leaves axis 0 of array `x`, extent 8'
 expect 1 check c.c forever
 says 'does not end within'
