@@ -120,10 +120,27 @@ make_function(whole_gen *g, whole_signature s)
     end_function(g, name, s);
 }
 
+/* A helper that brings its derivative, which is the right one. */
+static void
+make_custom(whole_gen *g)
+{
+    const char *name = fresh(g, "own"), *T = g->real, *f = strcmp(T, "float") == 0 ? "f" : "";
+    begin_function(g, HELPER, real_type(g), name, put(g, "%s a, %s b", real_type(g), real_type(g)));
+    line(g, "return b * %s(a);", math(g, "sin"));
+    end_function(g, name, HELPER);
+    const char *vjp = put(g,
+                          "static void\n%s_vjp(%s a, %s b, %s value, %s seed, %s *ga, %s *gb)\n{\n    *ga = seed * b * cos%s(a);\n    *gb = seed * sin%s(a);\n"
+                          "}\nRG_CUSTOM_VJP(%s, %s_vjp);\n",
+                          name, T, T, T, T, T, T, f, f, name, name);
+    line(g, "%s", either(g, vjp, ""));
+}
+
 void
 make_functions(whole_gen *g)
 {
     g->in_function = true;
+    if (chance(g, 7))
+        make_custom(g);
     for (unsigned k = below(g, 3); k > 0; k--)
         make_function(g, HELPER);
     if (chance(g, 45))

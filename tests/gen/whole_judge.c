@@ -5,6 +5,7 @@
 #include "whole_judge.h"
 
 #include "../devices.h"
+#include "../directions.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -415,6 +416,19 @@ check_devices(const bench *b, const whole_program *p, const char *source, inputs
     return check_device(b->other, "simt", p, source, in, want, gradient | (p->seed % 4 == 0 ? every_form : 0), tolerance, v);
 }
 
+/* Three directions in a launch as in three launches; leaves other seeds in the inputs. */
+static bool
+check_several(const bench *b, const whole_program *p, const char *source, inputs *in, verdict *v)
+{
+    trial one = {0}, several = {0};
+    bool refused;
+    bool good = open_trial(&one, b->interp, p, source, p->narrow, in, v, &refused) && open_trial(&several, b->interp, p, source, p->narrow, in, v, &refused) &&
+                check_directions(in, &one.s, &several.s, false, tolerances[EXACT], &v->report);
+    close_trial(&one);
+    close_trial(&several);
+    return good;
+}
+
 /* Runs every form on the interpreter. */
 static bool
 interpret(const bench *b, trial *t, inputs *in, const whole_program *p, left *want, verdict *v)
@@ -485,6 +499,8 @@ judge(const bench *b, void *library, const whole_program *p, const bool *off, ve
         else if (o.gap > tie[p->half ? HALF : SINGLE])
             good = judge_narrow(b, p, source.ptr, v);
     }
+    if (good && v->kind == PASSED && p->seed % 32 == 12 && want[FORWARD_VJP].ran && want[JVP].ran && want[JVP_FORWARD_VJP].ran && want[VJP].ran)
+        good = check_several(b, p, source.ptr, &in, v);
     for (mode m = 0; good && b->never && m < MODE_COUNT; m++)
         if (v->refused[m] == b->never)
             good = complain(&v->report, "%s", v->why[m]);

@@ -1,4 +1,4 @@
-/* whole_run --seed FIRST COUNT [--jobs N] [--quick] [--device NAME] [--keep DIR] [--reduce]: generated whole programs against
+/* whole_run --seed FIRST COUNT | --fresh [--jobs N] [--quick] [--device NAME] [--keep DIR] [--reduce]: generated whole programs against
  * dual numbers.  whole_run --print SEED: its source.  whole_run --oracle SEED: the one in C++. SPDX-License-Identifier: Apache-2.0
  *
  * A program is a kernel of up to six tasks with serial code around them (whole.h). Its values, tangents and gradients on the
@@ -6,6 +6,7 @@
  * lanes and of simt, or of the device named, have to be the interpreter's (whole_judge.c). Programs in which a decision is close to a tie are
  * skipped. A refusal is counted, an internal error, a crash or an endless loop is a failure.
  *
+ * --fresh: programs that no day before has seen, for as many seconds as RG_FRESH says; skipped where that is not set.
  * --quick: one width and the forms that matter most for each program, others for the next. --keep: failing programs are written
  * to DIR; --reduce: made smaller before. --refusals: says what is refused; --never: a refusal with that number is a failure. Programs are compiled for the oracle many at a time and run in child processes. */
 #include "whole_judge.h"
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GROUP = 40, SECONDS = 40, CANNOT_OPEN = 4, NUMBERS = 600 };
+enum { GROUP = 40, SECONDS = 40, CANNOT_OPEN = 4, NUMBERS = 600, SKIPPED = 77 };
 
 typedef struct counts {
     atomic_ulong done, kinds[4], refused[MODE_COUNT][NUMBERS]; /* [0]: of a budget */
@@ -310,16 +311,37 @@ print_source(uint64_t seed, bool oracle)
     return 0;
 }
 
+/* Seeds of today; false: none are wanted. */
+static bool
+take_fresh(setting *t)
+{
+    enum { A_DAY = 10000000 };
+    const char *seconds = getenv("RG_FRESH");
+    time_t now = time(NULL);
+    struct tm day;
+    if (!seconds || !gmtime_r(&now, &day))
+        return false;
+    t->first = (uint64_t)((day.tm_year + 1900) * 10000 + (day.tm_mon + 1) * 100 + day.tm_mday) * A_DAY;
+    t->count = A_DAY;
+    t->end = now + (time_t)strtoul(seconds, NULL, 10);
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
+    bool fresh = false;
     setting t = {.jobs = 1, .program = argv[0], .bench.device = devices_named(NULL)};
-    bool usage = argc < 3;
+    bool usage = argc < 2;
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
         if (strcmp(argv[i], "--seed") == 0 && i + 2 < argc) {
             t.first = strtoull(argv[++i], NULL, 0);
             t.count = strtoull(argv[++i], NULL, 0);
+        } else if (strcmp(argv[i], "--fresh") == 0) {
+            fresh = true;
+            if (!take_fresh(&t))
+                return SKIPPED;
         } else if (strcmp(argv[i], "--print") == 0 && more) {
             return print_source(strtoull(argv[i + 1], NULL, 0), false);
         } else if (strcmp(argv[i], "--oracle") == 0 && more) {
@@ -346,7 +368,7 @@ main(int argc, char **argv)
         }
     }
     if (usage || !t.count || !t.jobs) {
-        fprintf(stderr, "usage: whole_run --seed FIRST COUNT [--jobs N] [--seconds S] [--quick] [--device NAME] [--refusals] [--never NUMBER] [--keep DIR [--reduce]]\n"
+        fprintf(stderr, "usage: whole_run --seed FIRST COUNT | --fresh [--jobs N] [--seconds S] [--quick] [--device NAME] [--refusals] [--never NUMBER] [--keep DIR [--reduce]]\n"
                         "       whole_run --print SEED | --oracle SEED\n");
         return 2;
     }
@@ -355,6 +377,8 @@ main(int argc, char **argv)
     if (t.counts == MAP_FAILED)
         return 2;
     bool ran = run_jobs(&t);
+    if (fresh)
+        printf("fresh: %lu whole programs from seed %llu on: %lu failed\n", t.counts->done, (unsigned long long)t.first, t.counts->kinds[FAILED]);
     print_counts(t.counts);
     return !ran || t.counts->kinds[FAILED] > 0 || t.counts->done == 0;
 }

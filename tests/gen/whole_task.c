@@ -12,7 +12,7 @@ vector_role(whole_gen *g, bool fixed)
     if (k < 38)
         return READ;
     if (k < 74)
-        return chance(g, g->contest ? 75 : 25) ? STORED : OWN;
+        return chance(g, g->contest ? 90 : 25) ? STORED : OWN;
     if (g->contest && k >= 94)
         return MUL + below(g, 3);
     return k < 88 ? ADD : NONE;
@@ -282,6 +282,27 @@ thread_if(whole_gen *g)
 }
 
 static void
+thread_switch(whole_gen *g)
+{
+    whole_name *c = pick_name(g, false, false);
+    unsigned loops = g->loops;
+    open_block(g, "switch (%s %% 3)", c ? c->text : "2");
+    g->loops = 1; /* no continue: cases are few */
+    for (unsigned k = 0; k < 2; k++) {
+        open_block(g, "case %u:", k);
+        thread_block(g, 1);
+        close_block(g);
+        if (chance(g, 70))
+            line(g, "break;");
+    }
+    open_block(g, "default:");
+    thread_block(g, 1);
+    close_block(g);
+    g->loops = loops;
+    close_block(g);
+}
+
+static void
 thread_statement(whole_gen *g)
 {
     unsigned kind = below(g, 100);
@@ -299,8 +320,10 @@ thread_statement(whole_gen *g)
         local_array(g);
     else if (g->depth < 3 && kind < 86)
         inner_loop(g);
-    else if (g->depth < 3 && kind < 94)
+    else if (g->depth < 3 && kind < 93)
         thread_if(g);
+    else if (g->depth < 3 && kind < 94)
+        thread_switch(g);
     else if (g->in_grid || !derivative_statement(g))
         update_shared(g);
 }
