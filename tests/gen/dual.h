@@ -1,11 +1,12 @@
 /* Dual numbers in place of floats: the second oracle of whole programs. SPDX-License-Identifier: Apache-2.0
  *
- * A kernel that is compiled with `real` for its floats, by a C++17 compiler, one thread at a time, computes its values and
- * their derivatives along DIRECTIONS directions. Nothing here is shared with Retrograd, nor are the ways in which derivatives
- * are found. Derivatives in kernels are those of functions of dual<T, 1>, so that they have derivatives of their own.
+ * A kernel that is compiled with `real` for its floats, by a C++17 compiler, one thread at a time, computes its values
+ * and their derivatives along DIRECTIONS directions. Nothing here is shared with Retrograd, nor are the ways in which
+ * derivatives are found. Derivatives in kernels are those of functions of dual<T, 1>, so that they have derivatives of
+ * their own.
  *
- * Whatever decides which way a program goes says how close the decision was: two right compilers may round differently, and a
- * program with a near tie proves nothing. */
+ * Whatever decides which way a program goes says how close the decision was: two right compilers may round differently,
+ * and a program with a near tie proves nothing. */
 #ifndef TESTS_GEN_DUAL_H
 #define TESTS_GEN_DUAL_H
 
@@ -41,7 +42,8 @@ template <class S, int N> struct dual {
     template <class U, class = std::enable_if_t<std::is_arithmetic_v<U>>> dual(U constant) : v(constant), d()
     {
     }
-    template <class T = S, class = std::enable_if_t<!std::is_arithmetic_v<T>>> dual(const S &constant) : v(constant), d()
+    template <class T = S, class = std::enable_if_t<!std::is_arithmetic_v<T>>>
+    dual(const S &constant) : v(constant), d()
     {
     }
 
@@ -168,10 +170,10 @@ template <class S, int N> struct dual {
     DUAL_OF(tanh, 1.0 - f * f)
     DUAL_OF(sinh, cosh(x))
     DUAL_OF(cosh, sinh(x))
-    DUAL_OF(asinh, 1.0 / sqrt(x *x + 1.0))
+    DUAL_OF(asinh, 1.0 / sqrt(x * x + 1.0))
     DUAL_OF(atan, 1.0 / (1.0 + x * x))
     DUAL_OF(asin, 1.0 / sqrt(1.0 - x * x))
-    DUAL_OF(erf, exp(-(x * x)) * M_2_SQRTPI)
+    DUAL_OF(erf, exp(-(x *x)) * M_2_SQRTPI)
 #undef DUAL_OF
 
 #define DUAL_STEP(name)                                                                                                \
@@ -398,9 +400,10 @@ vjp_map(F f, T a, const T *from, T *to, T *ga, T *gfrom, T *gto)
     }
 }
 
-/* -- arguments -------------------------------------------------------------------------------------------------------- */
+/* -- arguments --------------------------------------------------------------------------------------------------------
+ */
 
-/* One parameter, as oracle.h has it: floats with DIRECTIONS tangents each, which lie behind each other, or integers. */
+/* One parameter, as whole_oracle.h has it: floats with DIRECTIONS tangents each, which lie behind each other, or integers. */
 typedef struct place {
     double *value, *tangent;
     int32_t *whole;

@@ -1,7 +1,8 @@
 /* Whole programs: kernels of several tasks with serial code around them. SPDX-License-Identifier: Apache-2.0
  *
- * One program is one marked text, from which two are made: the kernel in C, and the same kernel in C++ for dual.h. Statements
- * and expressions are marked too, so that a failing program can be made smaller. Programs are free of races, and end. */
+ * One program is one marked text, from which two are made: the kernel in C, and the same kernel in C++ for dual.h.
+ * Statements and expressions are marked too, so that a failing program can be made smaller. Programs are free of races,
+ * and end. */
 #ifndef TESTS_GEN_WHOLE_H
 #define TESTS_GEN_WHOLE_H
 
@@ -34,10 +35,10 @@ typedef struct whole_program {
     uint64_t seed;
     whole_param params[WHOLE_PARAMS];
     uint32_t count;
-    str text;           /* marked */
-    unsigned regions;   /* statements and expressions in it */
-    bool narrow;        /* has floats narrower than double */
-    bool half;          /* has _Float16 */
+    str text;         /* marked */
+    unsigned regions; /* statements and expressions in it */
+    bool narrow;      /* has floats narrower than double */
+    bool half;        /* has _Float16 */
 } whole_program;
 
 void whole_make(whole_program *p, uint64_t seed);

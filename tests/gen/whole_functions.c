@@ -1,4 +1,5 @@
-/* The functions that a program calls: helpers, and those whose derivatives it takes. SPDX-License-Identifier: Apache-2.0
+/* The functions that a program calls: helpers, and those whose derivatives it takes. SPDX-License-Identifier:
+ * Apache-2.0
  *
  * The oracle's are templates, so that they can be called with dual numbers of dual numbers. */
 #include "whole_state.h"
@@ -17,7 +18,8 @@ pick_function(whole_gen *g, whole_signature s)
             return &g->functions[k];
 }
 
-/* -- definitions ---------------------------------------------------------------------------------------------------- */
+/* -- definitions ----------------------------------------------------------------------------------------------------
+ */
 
 static void
 function_statements(whole_gen *g)
@@ -102,8 +104,8 @@ make_function(whole_gen *g, whole_signature s)
     }
     const whole_function *inner = pick_function(g, SCALARS);
     if (s == SCALARS && inner && chance(g, 30)) { /* a derivative in what is differentiated */
-        line(g, "%s c = %s%s%sa, b%s1, 0%s;", T, either(g, "rg_jvp(", "jvp_scalars<T>([](auto x, auto y) { return "), inner->text,
-             either(g, ", (", "<decltype(x)>(x, y); }, "), either(g, "), (", ", "), either(g, "))", ")"));
+        line(g, "%s c = %s%s%sa, b%s1, 0%s;", T, either(g, "rg_jvp(", "jvp_scalars<T>([](auto x, auto y) { return "),
+             inner->text, either(g, ", (", "<decltype(x)>(x, y); }, "), either(g, "), (", ", "), either(g, "))", ")"));
         declare(g, "c", true, true, 0);
     }
     if (s == MAP) {
@@ -129,7 +131,8 @@ make_custom(whole_gen *g)
     line(g, "return b * %s(a);", math(g, "sin"));
     end_function(g, name, HELPER);
     const char *vjp = put(g,
-                          "static void\n%s_vjp(%s a, %s b, %s value, %s seed, %s *ga, %s *gb)\n{\n    *ga = seed * b * cos%s(a);\n    *gb = seed * sin%s(a);\n"
+                          "static void\n%s_vjp(%s a, %s b, %s value, %s seed, %s *ga, %s *gb)\n{\n    *ga = seed * b * "
+                          "cos%s(a);\n    *gb = seed * sin%s(a);\n"
                           "}\nRG_CUSTOM_VJP(%s, %s_vjp);\n",
                           name, T, T, T, T, T, T, f, f, name, name);
     line(g, "%s", either(g, vjp, ""));
@@ -149,7 +152,8 @@ make_functions(whole_gen *g)
     g->in_function = false;
 }
 
-/* -- calls ---------------------------------------------------------------------------------------------------------- */
+/* -- calls ----------------------------------------------------------------------------------------------------------
+ */
 
 const char *
 call_helper(whole_gen *g, unsigned depth)
@@ -163,9 +167,11 @@ call_helper(whole_gen *g, unsigned depth)
 
 /* rg_NAME(f, (   and, for the oracle,   NAME_kind<real>(f, */
 static const char *
-begin_call(whole_gen *g, const char *name, const char *kind, const whole_function *f, const char *length, const char *lambda)
+begin_call(whole_gen *g, const char *name, const char *kind, const whole_function *f, const char *length,
+           const char *lambda)
 {
-    return either(g, put(g, "rg_%s(%s, (", name, f->text), put(g, "%s_%s<%sreal>(%s, ", name, kind, length, put(g, lambda, f->text)));
+    return either(g, put(g, "rg_%s(%s, (", name, f->text),
+                  put(g, "%s_%s<%sreal>(%s, ", name, kind, length, put(g, lambda, f->text)));
 }
 
 static const char *
@@ -205,18 +211,18 @@ on_scalars(whole_gen *g, const whole_function *f)
     switch (below(g, 3)) {
     case 0:
         ga = new_real(g, "0.0"), gb = new_real(g, "0.0"), v = fresh(g, "v");
-        line(g, "%s %s = %s%s, %s%s%s, %s%s;", real_type(g), v, begin_call(g, "grad", "scalars", f, "", lambda), a, b, between,
-             place(g, ga, true), place(g, gb, both), end);
+        line(g, "%s %s = %s%s, %s%s%s, %s%s;", real_type(g), v, begin_call(g, "grad", "scalars", f, "", lambda), a, b,
+             between, place(g, ga, true), place(g, gb, both), end);
         break;
     case 1:
         ga = new_real(g, real_expr(g, 1)), gb = new_real(g, "0.0"), v = fresh(g, "v");
-        line(g, "%s %s = %s%s, %s%s%s%s%s, %s%s;", real_type(g), v, begin_call(g, "vjp", "scalars", f, "", lambda), a, b,
-             either(g, "), ", ", "), number(g), either(g, ", (", ", "), place(g, ga, true), place(g, gb, both), end);
+        line(g, "%s %s = %s%s, %s%s%s%s%s, %s%s;", real_type(g), v, begin_call(g, "vjp", "scalars", f, "", lambda), a,
+             b, either(g, "), ", ", "), number(g), either(g, ", (", ", "), place(g, ga, true), place(g, gb, both), end);
         break;
     default:
         v = fresh(g, "v"), ga = gb = NULL;
-        line(g, "%s %s = %s%s, %s%s%s, %s%s;", real_type(g), v, begin_call(g, "jvp", "scalars", f, "", lambda), a, b, between, number(g),
-             both ? real_expr(g, 1) : "0", end);
+        line(g, "%s %s = %s%s, %s%s%s, %s%s;", real_type(g), v, begin_call(g, "jvp", "scalars", f, "", lambda), a, b,
+             between, number(g), both ? real_expr(g, 1) : "0", end);
     }
     declare(g, v, true, false, 0);
     if (ga)
@@ -233,16 +239,17 @@ on_row(whole_gen *g, const whole_function *f)
     const char *a = real_expr(g, 1), *k = put(g, "%u", below(g, 2)), *end = either(g, "))", ")");
     switch (below(g, 3)) {
     case 0:
-        line(g, "%s %s = %s%s, %s, %s%s%s, %s%s%s;", real_type(g), v, begin_call(g, "grad", "row", f, "2, ", lambda), a, p, k,
-             either(g, "), (", ", "), place(g, ga, chance(g, 70)), gp, either(g, ", 0", ""), end);
+        line(g, "%s %s = %s%s, %s, %s%s%s, %s%s%s;", real_type(g), v, begin_call(g, "grad", "row", f, "2, ", lambda), a,
+             p, k, either(g, "), (", ", "), place(g, ga, chance(g, 70)), gp, either(g, ", 0", ""), end);
         break;
     case 1:
-        line(g, "%s %s = %s%s, %s, %s%s%s%s%s, %s%s%s;", real_type(g), v, begin_call(g, "vjp", "row", f, "2, ", lambda), a, p, k,
-             either(g, "), ", ", "), number(g), either(g, ", (", ", "), place(g, ga, chance(g, 70)), gp, either(g, ", 0", ""), end);
+        line(g, "%s %s = %s%s, %s, %s%s%s%s%s, %s%s%s;", real_type(g), v, begin_call(g, "vjp", "row", f, "2, ", lambda),
+             a, p, k, either(g, "), ", ", "), number(g), either(g, ", (", ", "), place(g, ga, chance(g, 70)), gp,
+             either(g, ", 0", ""), end);
         break;
     default:
-        line(g, "%s %s = %s%s, %s, %s%s%s, %s%s%s;", real_type(g), v, begin_call(g, "jvp", "row", f, "2, ", lambda), a, p, k,
-             either(g, "), (", ", "), number(g), gp, either(g, ", 0", ""), end);
+        line(g, "%s %s = %s%s, %s, %s%s%s, %s%s%s;", real_type(g), v, begin_call(g, "jvp", "row", f, "2, ", lambda), a,
+             p, k, either(g, "), (", ", "), number(g), gp, either(g, ", 0", ""), end);
     }
     declare(g, v, true, false, 0);
     declare(g, ga, true, false, 0);
@@ -264,13 +271,14 @@ on_data(whole_gen *g, const whole_function *f)
         return false;
     /* one that the kernel writes may be read for what has no derivative */
     bool flat = !from->fixed && chance(g, 70);
-    const char *ga = new_real(g, "0.0"), *v = fresh(g, "v"), *a = flat ? number(g) : real_expr(g, 1), *k = index_expr(g, from);
+    const char *ga = new_real(g, "0.0"), *v = fresh(g, "v"), *a = flat ? number(g) : real_expr(g, 1),
+               *k = index_expr(g, from);
     if (chance(g, 70))
-        line(g, "%s %s = %s%s, %s, %s%s%s%s%s;", real_type(g), v, begin_call(g, "grad", "data", f, "", lambda), a, from->name, k,
-             either(g, "), (", ", "), place(g, ga, true), either(g, ", 0, 0", ""), either(g, "))", ")"));
+        line(g, "%s %s = %s%s, %s, %s%s%s%s%s;", real_type(g), v, begin_call(g, "grad", "data", f, "", lambda), a,
+             from->name, k, either(g, "), (", ", "), place(g, ga, true), either(g, ", 0, 0", ""), either(g, "))", ")"));
     else
-        line(g, "%s %s = %s%s, %s, %s%s%s%s%s;", real_type(g), v, begin_call(g, "jvp", "data", f, "", lambda), a, from->name, k,
-             either(g, "), (", ", "), number(g), either(g, ", 0, 0", ""), either(g, "))", ")"));
+        line(g, "%s %s = %s%s, %s, %s%s%s%s%s;", real_type(g), v, begin_call(g, "jvp", "data", f, "", lambda), a,
+             from->name, k, either(g, "), (", ", "), number(g), either(g, ", 0, 0", ""), either(g, "))", ")"));
     if (flat) {
         const char *steps = fresh(g, "v");
         line(g, "%s %s = 0.1 * %s(5.0 * (%s + %s));", real_type(g), steps, math(g, "floor"), v, ga);
@@ -286,16 +294,17 @@ static void
 on_map(whole_gen *g, const whole_function *f)
 {
     const char *lambda = "[](auto a, auto from, auto to) { %s<decltype(a)>(a, from, to); }";
-    const char *from = new_pair(g, false), *to = new_pair(g, false), *dfrom = new_pair(g, false), *dto = new_pair(g, false);
+    const char *from = new_pair(g, false), *to = new_pair(g, false), *dfrom = new_pair(g, false),
+               *dto = new_pair(g, false);
     const char *a = real_expr(g, 1);
     if (chance(g, 60)) {
         const char *ga = new_real(g, "0.0");
-        line(g, "%s%s, %s, %s%s%s, %s, %s%s;", begin_call(g, "vjp", "map", f, "2, ", lambda), a, from, to, either(g, "), 0, (", ", "),
-             place(g, ga, chance(g, 80)), dfrom, dto, either(g, "))", ")"));
+        line(g, "%s%s, %s, %s%s%s, %s, %s%s;", begin_call(g, "vjp", "map", f, "2, ", lambda), a, from, to,
+             either(g, "), 0, (", ", "), place(g, ga, chance(g, 80)), dfrom, dto, either(g, "))", ")"));
         declare(g, ga, true, false, 0);
     } else {
-        line(g, "%s%s, %s, %s%s%s, %s, %s%s;", begin_call(g, "jvp", "map", f, "2, ", lambda), a, from, to, either(g, "), (", ", "),
-             number(g), dfrom, dto, either(g, "))", ")"));
+        line(g, "%s%s, %s, %s%s%s, %s, %s%s;", begin_call(g, "jvp", "map", f, "2, ", lambda), a, from, to,
+             either(g, "), (", ", "), number(g), dfrom, dto, either(g, "))", ")"));
     }
     declare(g, to, true, false, 2);
     declare(g, dfrom, true, false, 2);

@@ -1,7 +1,8 @@
 /* See whole_judge.h. SPDX-License-Identifier: Apache-2.0
  *
- * The interpreter is judged by dual numbers, all other devices by the interpreter. Floats narrower than double are judged twice: the
- * program with double in their place by dual numbers, and the program itself, on every device, by the interpreter. */
+ * The interpreter is judged by dual numbers, all other devices by the interpreter. Floats narrower than double are
+ * judged twice: the program with double in their place by dual numbers, and the program itself, on every device, by the
+ * interpreter. */
 #include "whole_judge.h"
 
 #include "../devices.h"
@@ -18,14 +19,15 @@ static const double tie[] = {1e-7, 1e-3, 3e-2}, tolerances[] = {1e-8, 2e-3, 1e-1
 static const char *const form_names[FORM_COUNT] = {"forward", "split", "combined", "jvp", "second"};
 static const mode form_modes[FORM_COUNT] = {MODE_FORWARD, MODE_SPLIT, MODE_COMBINED, MODE_JVP, MODE_SECOND};
 
-/* -- running -------------------------------------------------------------------------------------------------------- */
+/* -- running --------------------------------------------------------------------------------------------------------
+ */
 
 bool
 bench_open(bench *b)
 {
     rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
     bool good = !rg_context_create(&desc, &b->interp);
-    if (b->device && strcmp(b->device, "interp") == 0)
+    if (b->lowered || (b->device && strcmp(b->device, "interp") == 0))
         return good;
     if (b->device) {
         desc.device = rg_str_of(b->device);
@@ -72,7 +74,8 @@ allowed(rg_status status, mode m, const char *where, verdict *v, bool *refused)
     return false;
 }
 
-/* -- inputs ---------------------------------------------------------------------------------------------------------- */
+/* -- inputs ----------------------------------------------------------------------------------------------------------
+ */
 
 static void
 fill_whole(input *in, const whole_param *p, uint64_t seed, int64_t n)
@@ -87,7 +90,11 @@ fill_whole(input *in, const whole_param *p, uint64_t seed, int64_t n)
             v = fmin(floor((0.5 + 0.5 * h) * (double)n), (double)n - 1.0);
             break;
         case WHOLE_PERM: /* a step through all of them, from anywhere */
-            v = (double)(((int64_t)i * (n % 2 && n % 3 && n > 4 ? 3 : n - 1 > 0 ? n - 1 : 1) + (int64_t)(seed % (uint64_t)n)) % n);
+            v = (double)(((int64_t)i * (n % 2 && n % 3 && n > 4 ? 3
+                                        : n - 1 > 0             ? n - 1
+                                                                : 1) +
+                          (int64_t)(seed % (uint64_t)n)) %
+                         n);
             break;
         case WHOLE_COUNTS:
             v = floor(2.0 + 1.99 * h);
@@ -136,7 +143,8 @@ is_loose(const whole_program *p, const input *q)
     return false;
 }
 
-/* -- subjects -------------------------------------------------------------------------------------------------------- */
+/* -- subjects --------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct trial {
     rg_module *module;
@@ -144,7 +152,8 @@ typedef struct trial {
 } trial;
 
 static bool
-open_trial(trial *t, rg_context *context, const whole_program *p, const char *source, bool wide, inputs *in, verdict *v, bool *refused)
+open_trial(trial *t, rg_context *context, const whole_program *p, const char *source, bool wide, inputs *in, verdict *v,
+           bool *refused)
 {
     rg_kernel *kernel = NULL;
     rg_status status = subject_load(context, NULL, source, wide, &t->module);
@@ -225,7 +234,8 @@ run_form(trial *t, const inputs *in, form f, const char *where, verdict *v, left
     return true;
 }
 
-/* -- comparisons ------------------------------------------------------------------------------------------------------ */
+/* -- comparisons ------------------------------------------------------------------------------------------------------
+ */
 
 static const char *const plane_names[] = {"value", "adjoint", "tangent", "adjoint's tangent"};
 
@@ -236,7 +246,8 @@ close_to(double a, double b, double limit)
 }
 
 static bool
-same_left(const whole_program *p, const inputs *in, form f, const left *want, const left *got, double tolerance, const char *where, verdict *v)
+same_left(const whole_program *p, const inputs *in, form f, const left *want, const left *got, double tolerance,
+          const char *where, verdict *v)
 {
     for (unsigned plane = 0; plane < 4; plane++)
         for (uint32_t k = 0; k < in->count; k++) {
@@ -248,8 +259,8 @@ same_left(const whole_program *p, const inputs *in, form f, const left *want, co
                 largest = fmax(largest, fabs(a[i]));
             for (size_t i = 0; i < in->at[k].count; i++)
                 if (!close_to(a[i], b[i], (plane == 3 ? 100.0 : 1.0) * tolerance * largest))
-                    return complain(&v->report, "%s %s: %s of %s: element %zu is %.12g, interpreter %.12g", where, form_names[f],
-                                    plane_names[plane], in->at[k].name, i, b[i], a[i]);
+                    return complain(&v->report, "%s %s: %s of %s: element %zu is %.12g, interpreter %.12g", where,
+                                    form_names[f], plane_names[plane], in->at[k].name, i, b[i], a[i]);
         }
     return true;
 }
@@ -271,13 +282,13 @@ as_oracle(const oracle *o, const whole_program *p, inputs *in, form f, const lef
         for (size_t i = 0; value && i < at->count; i++) {
             double want = o->at[k].value ? o->at[k].value[i] : o->at[k].whole[i];
             if (!close_to(value[i], want, 1e-8 * largest))
-                return complain(&v->report, "interp %s: value of %s: element %zu is %.12g, dual numbers %.12g", form_names[f], q->name, i, value[i],
-                                want);
+                return complain(&v->report, "interp %s: value of %s: element %zu is %.12g, dual numbers %.12g",
+                                form_names[f], q->name, i, value[i], want);
         }
         for (size_t i = 0; f == JVP && tangent && i < at->count; i++)
             if (!close_to(tangent[i], o->at[k].tangent[i], 1e-8 * steepest))
-                return complain(&v->report, "interp %s: tangent of %s: element %zu is %.12g, dual numbers %.12g", form_names[f], q->name, i,
-                                tangent[i], o->at[k].tangent[i]);
+                return complain(&v->report, "interp %s: tangent of %s: element %zu is %.12g, dual numbers %.12g",
+                                form_names[f], q->name, i, tangent[i], o->at[k].tangent[i]);
     }
     return true;
 }
@@ -295,7 +306,8 @@ transposed(const oracle *o, const whole_program *p, inputs *in, form f, const le
                 size += fabs(term);
             }
         if (!close_to(sum, right, 1e-8 * fmax(size, 1.0)))
-            return complain(&v->report, "%s %s: gradient: <gradient, u%u> = %.12g, dual numbers %.12g", where, form_names[f], d, sum, right);
+            return complain(&v->report, "%s %s: gradient: <gradient, u%u> = %.12g, dual numbers %.12g", where,
+                            form_names[f], d, sum, right);
     }
     return true;
 }
@@ -311,26 +323,30 @@ second_as_oracle(void *library, const whole_program *p, inputs *in, const left *
     bool smooth = good && before.finite && after.finite && before.gap > 1e-3 && after.gap > 1e-3;
     for (unsigned d = 0; smooth && good && d < ORACLE_DIRECTIONS; d++) {
         double size_before, size_after, sum = 0.0, size = 0.0;
-        double slope = (oracle_product(&after, p, in, d, &size_after) - oracle_product(&before, p, in, d, &size_before)) / (2.0 * h);
+        double slope =
+            (oracle_product(&after, p, in, d, &size_after) - oracle_product(&before, p, in, d, &size_before)) /
+            (2.0 * h);
         for (uint32_t k = 0; k < in->count; k++)
             for (size_t i = 0; l->planes[3].at[k] && i < in->at[k].count; i++) {
                 sum += l->planes[3].at[k][i] * oracle_direction(&in->at[k], i, d);
                 size += fabs(l->planes[3].at[k][i] * oracle_direction(&in->at[k], i, d));
             }
         if (!close_to(sum, slope, 1e-5 * (size + size_after) + 1e-6))
-            good = complain(&v->report, "interp second: <H u0, u%u> = %.12g, difference of dual numbers %.12g", d, sum, slope);
+            good = complain(&v->report, "interp second: <H u0, u%u> = %.12g, difference of dual numbers %.12g", d, sum,
+                            slope);
     }
     oracle_free(&before);
     oracle_free(&after);
     return good || !v->report.text[0];
 }
 
-/* -- one program ------------------------------------------------------------------------------------------------------ */
+/* -- one program ------------------------------------------------------------------------------------------------------
+ */
 
 /* All forms that are wanted, on one device, against what the interpreter left. */
 static bool
-check_device(rg_context *context, const char *where, const whole_program *p, const char *source, inputs *in, const left *want, unsigned forms,
-             double tolerance, verdict *v)
+check_device(rg_context *context, const char *where, const whole_program *p, const char *source, inputs *in,
+             const left *want, unsigned forms, double tolerance, verdict *v)
 {
     trial t = {0};
     verdict other = {0}; /* a refusal here is one of the interpreter's, or for lack of room */
@@ -342,7 +358,8 @@ check_device(rg_context *context, const char *where, const whole_program *p, con
         other.refused[form_modes[f]] = 0;
         good = run_form(&t, in, f, where, &other, &got);
         if (good && !got.ran && other.refused[form_modes[f]] > 0)
-            good = complain(&other.report, "%s %s: E%04d, though not in the interpreter", where, form_names[f], other.refused[form_modes[f]]);
+            good = complain(&other.report, "%s %s: E%04d, though not in the interpreter", where, form_names[f],
+                            other.refused[form_modes[f]]);
         good = good && (!got.ran || same_left(p, in, f, &want[f], &got, tolerance, where, &other));
         free_left(&got);
     }
@@ -365,16 +382,16 @@ set(const char *variable, const char *value)
 
 /* With so many lanes; slots: the interpreter runs what lowering makes of the program, which takes no code generator. */
 static bool
-check_width(const bench *b, const char *lanes, bool slots, const whole_program *p, const char *source, inputs *in, const left *want, unsigned forms,
-            double tolerance, verdict *v)
+check_width(const bench *b, const char *lanes, bool slots, const whole_program *p, const char *source, inputs *in,
+            const left *want, unsigned forms, double tolerance, verdict *v)
 {
     static const char *const plans[] = {"record", "recompute", "chunk=2", "drop=1", "recompute,chunk=2", "drop=50"};
     char where[64];
     bool tight = !slots && p->seed % 16 == 5;
     const char *plan = p->seed % 8 == 3 ? plans[p->seed / 8 % countof(plans)] : NULL;
     rg_context *context = slots ? b->interp : tight ? b->tight : p->seed % 3 == 0 ? b->threads : b->cpu;
-    snprintf(where, sizeof where, "%s in %s lanes%s%s%s", slots ? "lowered" : "cpu", lanes ? lanes : "own", tight ? ", tight" : "",
-             plan ? ", plan " : "", plan ? plan : "");
+    snprintf(where, sizeof where, "%s in %s lanes%s%s%s", slots ? "lowered" : "cpu", lanes ? lanes : "own",
+             tight ? ", tight" : "", plan ? ", plan " : "", plan ? plan : "");
     set("RG_LANES", lanes);
     set("RG_INTERP", slots ? "slots" : NULL);
     set("RG_PLAN", plan);
@@ -389,31 +406,38 @@ static const unsigned gradient = 1u << FORWARD_VJP, tangents = 1u << JVP;
 
 /* One width, and one or two forms, of which the next programs have others. */
 static bool
-check_quickly(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want, double tolerance, verdict *v)
+check_quickly(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want,
+              double tolerance, verdict *v)
 {
     static const char *const widths[] = {"8", NULL, "16", "1"}, *const lowered[] = {"8", "warp", "16", "1"};
-    static const unsigned forms[] = {gradient, gradient, tangents, gradient, gradient, 1u << VJP, gradient, gradient | tangents};
+    static const unsigned forms[] = {gradient, gradient,  tangents, gradient,
+                                     gradient, 1u << VJP, gradient, gradient | tangents};
     uint64_t k = p->seed;
-    return check_width(b, lowered[k / 2 % 4], true, p, source, in, want, every_form, tolerance, v) &&
-           check_width(b, widths[k % 4], false, p, source, in, want, k % 64 == 40 ? every_form : forms[k / 4 % 8], tolerance, v) &&
-           (k % 32 != 9 || check_device(b->other, "simt", p, source, in, want, gradient, tolerance, v));
+    if (!check_width(b, lowered[k / 2 % 4], true, p, source, in, want, every_form, tolerance, v))
+        return false;
+    return b->lowered || (check_width(b, widths[k % 4], false, p, source, in, want,
+                                      k % 64 == 40 ? every_form : forms[k / 4 % 8], tolerance, v) &&
+                          (k % 32 != 9 || check_device(b->other, "simt", p, source, in, want, gradient, tolerance, v)));
 }
 
 static bool
-check_devices(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want, double tolerance, verdict *v)
+check_devices(const bench *b, const whole_program *p, const char *source, inputs *in, const left *want,
+              double tolerance, verdict *v)
 {
     static const char *const widths[] = {"8", "16", NULL, "1"}, *const lowered[] = {"8", "warp", "1"};
     if (b->device)
         return !b->other || check_device(b->other, b->device, p, source, in, want, every_form, tolerance, v);
-    if (b->quick)
+    if (b->quick || b->lowered)
         return check_quickly(b, p, source, in, want, tolerance, v);
     for (unsigned w = 0; w < countof(lowered); w++)
         if (!check_width(b, lowered[w], true, p, source, in, want, every_form, tolerance, v))
             return false;
     for (unsigned w = 0; w < countof(widths); w++)
-        if (!check_width(b, widths[w], false, p, source, in, want, w == p->seed % 4 ? every_form : gradient | tangents, tolerance, v))
+        if (!check_width(b, widths[w], false, p, source, in, want, w == p->seed % 4 ? every_form : gradient | tangents,
+                         tolerance, v))
             return false;
-    return check_device(b->other, "simt", p, source, in, want, gradient | (p->seed % 4 == 0 ? every_form : 0), tolerance, v);
+    return check_device(b->other, "simt", p, source, in, want, gradient | (p->seed % 4 == 0 ? every_form : 0),
+                        tolerance, v);
 }
 
 /* Three directions in a launch as in three launches; leaves other seeds in the inputs. */
@@ -422,7 +446,8 @@ check_several(const bench *b, const whole_program *p, const char *source, inputs
 {
     trial one = {0}, several = {0};
     bool refused;
-    bool good = open_trial(&one, b->interp, p, source, p->narrow, in, v, &refused) && open_trial(&several, b->interp, p, source, p->narrow, in, v, &refused) &&
+    bool good = open_trial(&one, b->interp, p, source, p->narrow, in, v, &refused) &&
+                open_trial(&several, b->interp, p, source, p->narrow, in, v, &refused) &&
                 check_directions(in, &one.s, &several.s, false, tolerances[EXACT], &v->report);
     close_trial(&one);
     close_trial(&several);
@@ -441,7 +466,8 @@ interpret(const bench *b, trial *t, inputs *in, const whole_program *p, left *wa
 
 /* false: failed. *tie_at receives the closest decision. */
 static bool
-judge_exact(const bench *b, void *library, const whole_program *p, const char *source, left *want, inputs *in, oracle *o, verdict *v)
+judge_exact(const bench *b, void *library, const whole_program *p, const char *source, left *want, inputs *in,
+            oracle *o, verdict *v)
 {
     trial t = {0};
     bool refused, good = open_trial(&t, b->interp, p, source, p->narrow, in, v, &refused);
@@ -457,7 +483,9 @@ judge_exact(const bench *b, void *library, const whole_program *p, const char *s
         good = good && (!sound || interpret(b, &t, in, p, want, v));
         for (form f = 0; good && sound && f < FORM_COUNT; f++)
             if (want[f].ran)
-                good = as_oracle(o, p, in, f, &want[f], v) && (!(f == VJP || f == FORWARD_VJP || f == JVP_FORWARD_VJP) || transposed(o, p, in, f, &want[f], "interp", v)) &&
+                good = as_oracle(o, p, in, f, &want[f], v) &&
+                       (!(f == VJP || f == FORWARD_VJP || f == JVP_FORWARD_VJP) ||
+                        transposed(o, p, in, f, &want[f], "interp", v)) &&
                        (f != JVP_FORWARD_VJP || second_as_oracle(library, p, in, &want[f], v));
     }
     close_trial(&t);
@@ -499,7 +527,8 @@ judge(const bench *b, void *library, const whole_program *p, const bool *off, ve
         else if (o.gap > tie[p->half ? HALF : SINGLE])
             good = judge_narrow(b, p, source.ptr, v);
     }
-    if (good && v->kind == PASSED && p->seed % 32 == 12 && want[FORWARD_VJP].ran && want[JVP].ran && want[JVP_FORWARD_VJP].ran && want[VJP].ran)
+    if (good && v->kind == PASSED && p->seed % 32 == 12 && want[FORWARD_VJP].ran && want[JVP].ran &&
+        want[JVP_FORWARD_VJP].ran && want[VJP].ran)
         good = check_several(b, p, source.ptr, &in, v);
     for (mode m = 0; good && b->never && m < MODE_COUNT; m++)
         if (v->refused[m] == b->never)

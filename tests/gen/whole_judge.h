@@ -23,6 +23,7 @@ typedef struct bench {
     const char *device; /* NULL: the CPU, and sometimes simt */
     int never;          /* a refusal with this number is a failure; 0: none is */
     bool quick;         /* a few forms and widths for each program, other ones for the next */
+    bool lowered;       /* the interpreter alone, which runs what lowering makes too: many programs in a short time */
     rg_context *interp, *cpu, *threads, *tight, *other;
 } bench;
 

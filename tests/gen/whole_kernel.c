@@ -1,7 +1,8 @@
 /* A kernel: its parameters, and the serial code around its tasks. SPDX-License-Identifier: Apache-2.0 */
 #include "whole_state.h"
 
-/* -- parameters ------------------------------------------------------------------------------------------------------ */
+/* -- parameters ------------------------------------------------------------------------------------------------------
+ */
 
 /* The two texts of the list, and what the oracle does before and after the call. */
 typedef struct signature {
@@ -46,7 +47,8 @@ real_scalar(whole_gen *g, signature *s, const char *name)
 }
 
 static void
-whole_array_param(whole_gen *g, signature *s, const char *name, const char *extent, whole_content content, int64_t count)
+whole_array_param(whole_gen *g, signature *s, const char *name, const char *extent, whole_content content,
+                  int64_t count)
 {
     const char *constant = content == WHOLE_ZERO ? "" : "const ";
     separate(s);
@@ -63,12 +65,14 @@ static whole_array *
 add_array(whole_gen *g, const char *name, const char *access, whole_shape shape, bool fixed, bool plain)
 {
     whole_array *a = &g->arrays[g->array_count++];
-    *a = (whole_array){.name = name, .access = access, .shape = shape, .fixed = fixed, .plain = plain, .class = g->classes++};
+    *a = (whole_array){
+        .name = name, .access = access, .shape = shape, .fixed = fixed, .plain = plain, .class = g->classes++};
     return a;
 }
 
 static void
-real_array(whole_gen *g, signature *s, const char *name, const char *extent, whole_shape shape, int64_t count, bool fixed)
+real_array(whole_gen *g, signature *s, const char *name, const char *extent, whole_shape shape, int64_t count,
+           bool fixed)
 {
     unsigned k = g->program->count;
     separate(s);
@@ -97,10 +101,13 @@ points(whole_gen *g, signature *s)
     str_addz(&s->oracle, "point *pt");
     str_addz(&s->call, "pt.data()");
     str_addf(&s->before,
-             "    std::vector<point> pt(at[%u].count);\n    for (int i = 0; i < at[%u].count; i++) {\n        pt[i].pos = take(at[%u], i);\n"
+             "    std::vector<point> pt(at[%u].count);\n    for (int i = 0; i < at[%u].count; i++) {\n        "
+             "pt[i].pos = take(at[%u], i);\n"
              "        pt[i].vel = take(at[%u], i);\n    }\n",
              k, k, k, k + 1);
-    str_addf(&s->after, "    for (int i = 0; i < at[%u].count; i++) {\n        give(at[%u], i, pt[i].pos);\n        give(at[%u], i, pt[i].vel);\n    }\n",
+    str_addf(&s->after,
+             "    for (int i = 0; i < at[%u].count; i++) {\n        give(at[%u], i, pt[i].pos);\n        give(at[%u], "
+             "i, pt[i].vel);\n    }\n",
              k, k, k + 1);
     for (unsigned f = 0; f < 2; f++) {
         whole_param *p = add_param(g, f ? "pt.vel" : "pt.pos", WHOLE_REAL);
@@ -110,7 +117,8 @@ points(whole_gen *g, signature *s)
     }
 }
 
-static const char *const setup_fields[2][3] = {{"c.gain", "c.offset", "c.slope"}, {"c.gain", "c.shift[0]", "c.shift[1]"}};
+static const char *const setup_fields[2][3] = {{"c.gain", "c.offset", "c.slope"},
+                                               {"c.gain", "c.shift[0]", "c.shift[1]"}};
 
 static void
 setup(whole_gen *g, signature *s)
@@ -124,7 +132,11 @@ setup(whole_gen *g, signature *s)
     str_addz(&s->before, "    setup c;\n");
     for (unsigned f = 0; f < 3; f++) {
         str_addf(&s->before, "    %s = take(at[%u], 0);\n", fields[f], k + f);
-        add_param(g, f == 1 && g->setup_has_array ? "c.shift.0" : f == 2 && g->setup_has_array ? "c.shift.1" : fields[f], WHOLE_REAL);
+        add_param(g,
+                  f == 1 && g->setup_has_array   ? "c.shift.0"
+                  : f == 2 && g->setup_has_array ? "c.shift.1"
+                                                 : fields[f],
+                  WHOLE_REAL);
         declare(g, fields[f], true, true, 0);
     }
     str_addf(&s->before, "    c.mode = at[%u].whole[0];\n", k + 3);
@@ -172,7 +184,8 @@ parameters(whole_gen *g, signature *s)
     }
 }
 
-/* -- serial code ----------------------------------------------------------------------------------------------------- */
+/* -- serial code -----------------------------------------------------------------------------------------------------
+ */
 
 static void serial_block(whole_gen *g, unsigned count);
 
@@ -302,8 +315,8 @@ pick_pair(whole_gen *g, bool writable, unsigned *one, unsigned *other)
         *one = below(g, g->array_count);
         *other = below(g, g->array_count);
         const whole_array *a = &g->arrays[*one], *b = &g->arrays[*other];
-        if (*one != *other && a->class != b->class && a->shape == b->shape && a->plain && b->plain && !a->hidden && !b->hidden &&
-            !(writable && (a->fixed || b->fixed)))
+        if (*one != *other && a->class != b->class && a->shape == b->shape && a->plain && b->plain && !a->hidden &&
+            !b->hidden && !(writable && (a->fixed || b->fixed)))
             return true;
     }
     return false;
@@ -445,15 +458,16 @@ serial_block(whole_gen *g, unsigned count)
     g->depth--;
 }
 
-/* -- programs -------------------------------------------------------------------------------------------------------- */
+/* -- programs --------------------------------------------------------------------------------------------------------
+ */
 
 static void
 make_step(whole_gen *g)
 {
     const char *name = fresh(g, "step");
     bool reads = chance(g, 50);
-    line(g, "%s %s(int n, %s *a, %s%s *b, %s w)", "static void", name, either(g, g->stored, "real"), "", either(g, g->stored, "real"),
-         either(g, g->real, "real"));
+    line(g, "%s %s(int n, %s *a, %s%s *b, %s w)", "static void", name, either(g, g->stored, "real"), "",
+         either(g, g->stored, "real"), either(g, g->real, "real"));
     line(g, "{");
     g->indent++;
     line(g, "#pragma omp parallel for");
@@ -484,7 +498,8 @@ definitions(whole_gen *g)
     if (g->has_points)
         line(g, "struct point {\n    %s pos, vel;\n};\n", either(g, g->stored, "real"));
     if (g->has_setup)
-        line(g, "struct setup {\n    %s gain, %s;\n    int mode;\n};\n", either(g, g->real, "real"), g->setup_has_array ? "shift[2]" : "offset, slope");
+        line(g, "struct setup {\n    %s gain, %s;\n    int mode;\n};\n", either(g, g->real, "real"),
+             g->setup_has_array ? "shift[2]" : "offset, slope");
     make_functions(g);
     if (chance(g, 20))
         make_step(g);
@@ -536,8 +551,9 @@ whole_make(whole_program *p, uint64_t seed)
         str_addf(&s.after, "    give(at[%u], 0, result);\n", p->count);
         add_param(&g, "return", WHOLE_RESULT);
     }
-    const char *run = put(&g, "static void run(const place *at)\n{\n%s    %skern(%s);\n%s}", s.before.ptr ? s.before.ptr : "",
-                          g.returns ? "real result = " : "", s.call.ptr, s.after.ptr ? s.after.ptr : "");
+    const char *run =
+        put(&g, "static void run(const place *at)\n{\n%s    %skern(%s);\n%s}", s.before.ptr ? s.before.ptr : "",
+            g.returns ? "real result = " : "", s.call.ptr, s.after.ptr ? s.after.ptr : "");
     line(&g, "%s", either(&g, "", run));
     for (size_t k = 0; k < p->text.len; k++)
         p->regions += p->text.ptr[k] == 4 || p->text.ptr[k] == 5;

@@ -15,7 +15,9 @@ oracle_compile(const str *text, const char *library)
     str_addf(&source, "%s.cpp", library);
     str_addz(&all, "#include \"dual.h\"\n");
     str_add(&all, str_view(text));
-    str_addf(&command, "%s -std=c++17 -O0 -w -shared -fPIC -fno-exceptions -fno-rtti -ffp-contract=off -I'" TEST_SOURCES "/../tests/gen' -o '%s' '%s'",
+    str_addf(&command,
+             "%s -std=c++17 -O0 -w -shared -fPIC -fno-exceptions -fno-rtti -ffp-contract=off -I'" TEST_SOURCES
+             "/../tests/gen' -o '%s' '%s'",
              compiler && *compiler ? compiler : "g++", library, source.ptr);
     bool good = !file_write(source.ptr, all.ptr, all.len) && system(command.ptr) == 0;
     if (good)

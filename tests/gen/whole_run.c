@@ -1,14 +1,18 @@
-/* whole_run --seed FIRST COUNT | --fresh [--jobs N] [--quick] [--device NAME] [--keep DIR] [--reduce]: generated whole programs against
- * dual numbers.  whole_run --print SEED: its source.  whole_run --oracle SEED: the one in C++. SPDX-License-Identifier: Apache-2.0
+/* whole_run --seed FIRST COUNT | --fresh [--jobs N] [--quick | --lowered] [--device NAME] [--keep DIR] [--reduce]:
+ * generated whole programs against dual numbers.  whole_run --print SEED: its source.  whole_run --oracle SEED: the one
+ * in C++. SPDX-License-Identifier: Apache-2.0
  *
- * A program is a kernel of up to six tasks with serial code around them (whole.h). Its values, tangents and gradients on the
- * interpreter have to be those of the same text compiled by g++ with dual numbers for floats (dual.h); those of the CPU with several numbers of
- * lanes and of simt, or of the device named, have to be the interpreter's (whole_judge.c). Programs in which a decision is close to a tie are
- * skipped. A refusal is counted, an internal error, a crash or an endless loop is a failure.
+ * A program is a kernel of up to six tasks with serial code around them (whole.h). Its values, tangents and gradients
+ * on the interpreter have to be those of the same text compiled by g++ with dual numbers for floats (dual.h); those of
+ * the CPU with several numbers of lanes and of simt, or of the device named, have to be the interpreter's
+ * (whole_judge.c). Programs in which a decision is close to a tie are skipped. A refusal is counted, an internal error,
+ * a crash or an endless loop is a failure.
  *
  * --fresh: programs that no day before has seen, for as many seconds as RG_FRESH says; skipped where that is not set.
- * --quick: one width and the forms that matter most for each program, others for the next. --keep: failing programs are written
- * to DIR; --reduce: made smaller before. --refusals: says what is refused; --never: a refusal with that number is a failure. Programs are compiled for the oracle many at a time and run in child processes. */
+ * --quick: one width and one form or two for each program, others for the next. --lowered: only the interpreter, which
+ * also runs what lowering makes: a few times as many programs in the same time. --keep: failing programs are written to
+ * DIR; --reduce: made smaller before. --refusals: says what is refused; --never: a refusal with that number is a
+ * failure. Programs are compiled for the oracle many at a time and run in child processes. */
 #include "whole_judge.h"
 
 #include "../devices.h"
@@ -23,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GROUP = 40, SECONDS = 40, CANNOT_OPEN = 4, NUMBERS = 600, SKIPPED = 77 };
+enum { GROUP = 40, SECONDS = 90, CANNOT_OPEN = 4, NUMBERS = 600, SKIPPED = 77 };
 
 typedef struct counts {
     atomic_ulong done, kinds[4], refused[MODE_COUNT][NUMBERS]; /* [0]: of a budget */
@@ -42,7 +46,8 @@ typedef struct setting {
 
 static const char *const mode_names[MODE_COUNT] = {"front end", "forward", "split", "combined", "jvp", "second"};
 
-/* -- children ------------------------------------------------------------------------------------------------------- */
+/* -- children -------------------------------------------------------------------------------------------------------
+ */
 
 static bool
 transfer(int file, void *data, size_t left, bool out)
@@ -109,14 +114,16 @@ run_child(const setting *t, const work *w, verdict *verdicts)
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_OPEN)
         exit(2);
     if (done < w->count) {
-        const char *what = WIFSIGNALED(status) ? WTERMSIG(status) == SIGALRM ? "endless" : strsignal(WTERMSIG(status)) : "it ended";
+        const char *what =
+            WIFSIGNALED(status) ? WTERMSIG(status) == SIGALRM ? "endless" : strsignal(WTERMSIG(status)) : "it ended";
         verdicts[done] = (verdict){.seed = w->programs[done].seed, .kind = FAILED};
         complain(&verdicts[done++].report, "crash: %s", what);
     }
     return done;
 }
 
-/* -- failures -------------------------------------------------------------------------------------------------------- */
+/* -- failures --------------------------------------------------------------------------------------------------------
+ */
 
 /* Failures are of one kind if their texts agree up to the second colon, or up to the error's number. */
 static bool
@@ -180,8 +187,12 @@ write_failure(const setting *t, const whole_program *p, const verdict *v)
     str_addf(&library, "/tmp/rg-whole-%ld-small.so", (long)getpid());
     if (t->reduce)
         shrink(t, p, off, library.ptr, v->report.text);
-    str_addf(&text, "/* seed %llu: %s\n   %s --seed %llu 1%s%s%s */\n", (unsigned long long)v->seed, v->report.text, t->program,
-             (unsigned long long)v->seed, t->bench.device ? " --device " : "", t->bench.device ? t->bench.device : "", t->bench.quick ? " --quick" : "");
+    str_addf(&text, "/* seed %llu: %s\n   %s --seed %llu 1%s%s%s */\n", (unsigned long long)v->seed, v->report.text,
+             t->program, (unsigned long long)v->seed, t->bench.device ? " --device " : "",
+             t->bench.device ? t->bench.device : "",
+             t->bench.lowered ? " --lowered"
+             : t->bench.quick ? " --quick"
+                              : "");
     whole_print_c(p, off, &text);
     str_addf(&path, "%s/whole-%llu.c", t->keep, (unsigned long long)v->seed);
     if (file_write(path.ptr, text.ptr, text.len))
@@ -213,7 +224,8 @@ count_verdict(const setting *t, const whole_program *p, const verdict *v)
         write_failure(t, p, v);
 }
 
-/* -- many programs --------------------------------------------------------------------------------------------------- */
+/* -- many programs ---------------------------------------------------------------------------------------------------
+ */
 
 static void
 run_group(const setting *t, uint64_t first, uint64_t count)
@@ -284,7 +296,8 @@ print_counts(const counts *c)
             all += c->refused[m][k];
         if (!all)
             continue;
-        printf("refused, %s: %lu (%.1f %%):", mode_names[m], all, 100.0 * (double)all / (double)(c->done ? c->done : 1));
+        printf("refused, %s: %lu (%.1f %%):", mode_names[m], all,
+               100.0 * (double)all / (double)(c->done ? c->done : 1));
         for (unsigned k = 0; k < NUMBERS; k++)
             if (c->refused[m][k] && k)
                 printf(" %lu E%04u", c->refused[m][k], k);
@@ -359,6 +372,8 @@ main(int argc, char **argv)
             t.keep = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
             t.bench.quick = true;
+        } else if (strcmp(argv[i], "--lowered") == 0) {
+            t.bench.lowered = true;
         } else if (strcmp(argv[i], "--refusals") == 0) {
             t.refusals = true;
         } else if (strcmp(argv[i], "--reduce") == 0) {
@@ -368,7 +383,8 @@ main(int argc, char **argv)
         }
     }
     if (usage || !t.count || !t.jobs) {
-        fprintf(stderr, "usage: whole_run --seed FIRST COUNT | --fresh [--jobs N] [--seconds S] [--quick] [--device NAME] [--refusals] [--never NUMBER] [--keep DIR [--reduce]]\n"
+        fprintf(stderr, "usage: whole_run --seed FIRST COUNT | --fresh [--jobs N] [--seconds S] [--quick | --lowered] "
+                        "[--device NAME] [--refusals] [--never NUMBER] [--keep DIR [--reduce]]\n"
                         "       whole_run --print SEED | --oracle SEED\n");
         return 2;
     }
@@ -378,7 +394,8 @@ main(int argc, char **argv)
         return 2;
     bool ran = run_jobs(&t);
     if (fresh)
-        printf("fresh: %lu whole programs from seed %llu on: %lu failed\n", t.counts->done, (unsigned long long)t.first, t.counts->kinds[FAILED]);
+        printf("fresh: %lu whole programs from seed %llu on: %lu failed\n", t.counts->done, (unsigned long long)t.first,
+               t.counts->kinds[FAILED]);
     print_counts(t.counts);
     return !ran || t.counts->kinds[FAILED] > 0 || t.counts->done == 0;
 }

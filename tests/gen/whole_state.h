@@ -26,7 +26,7 @@ typedef enum whole_role {
     MUL,
     MAX,
     MIN,
-    EACH,   /* a small one: every element has a role of its own */
+    EACH, /* a small one: every element has a role of its own */
 } whole_role;
 
 enum { SMALL_LENGTH = 4 };

@@ -1,7 +1,9 @@
-/* Parallel loops: what a task does with each array is dealt first, so that no two threads race. SPDX-License-Identifier: Apache-2.0 */
+/* Parallel loops: what a task does with each array is dealt first, so that no two threads race.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "whole_state.h"
 
-/* -- roles ---------------------------------------------------------------------------------------------------------- */
+/* -- roles ----------------------------------------------------------------------------------------------------------
+ */
 
 static whole_role
 vector_role(whole_gen *g, bool fixed)
@@ -89,7 +91,8 @@ own_element(whole_gen *g, bool *readable)
     return NULL;
 }
 
-/* -- a thread's statements ------------------------------------------------------------------------------------------- */
+/* -- a thread's statements -------------------------------------------------------------------------------------------
+ */
 
 static void thread_block(whole_gen *g, unsigned count);
 
@@ -234,7 +237,9 @@ inner_loop(whole_gen *g)
         line(g, "int %s = 0;", t);
         declare(g, t, false, true, 0);
         bool once = chance(g, 30);
-        open_block(g, "%s", once ? "do" : put(g, "while (%s %s %s && %s < 4)", v->text, chance(g, 50) ? "<" : ">", number(g), t));
+        open_block(g, "%s",
+                   once ? "do"
+                        : put(g, "while (%s %s %s && %s < 4)", v->text, chance(g, 50) ? "<" : ">", number(g), t));
         line(g, "%s++;", t);
         g->loops++;
         if (chance(g, 70))
@@ -252,8 +257,8 @@ inner_loop(whole_gen *g)
         declare(g, t, false, true, 0);
         g->loops++;
         if (v && chance(g, 50)) /* a state in time: what most tapes hold */
-            line(g, "%s = %s(%s + %s) * %s;", v->text, math(g, chance(g, 50) ? "sin" : "cos"), v->text, chance(g, 50) ? number(g) : real_expr(g, 1),
-                 chance(g, 50) ? "p" : number(g));
+            line(g, "%s = %s(%s + %s) * %s;", v->text, math(g, chance(g, 50) ? "sin" : "cos"), v->text,
+                 chance(g, 50) ? number(g) : real_expr(g, 1), chance(g, 50) ? "p" : number(g));
         thread_block(g, below(g, 3));
         if (chance(g, 35))
             line(g, "if (%s) %s;", condition(g), chance(g, 70) ? "break" : "continue");
@@ -343,7 +348,8 @@ thread_block(whole_gen *g, unsigned count)
         g->name_count = names;
 }
 
-/* -- loops ----------------------------------------------------------------------------------------------------------- */
+/* -- loops -----------------------------------------------------------------------------------------------------------
+ */
 
 static void
 add_reduction(whole_gen *g, str *clauses)
@@ -355,7 +361,10 @@ add_reduction(whole_gen *g, str *clauses)
     if (!s || chance(g, 60)) {
         name = fresh(g, real ? "s" : "c");
         if (real)
-            line(g, "%s %s = %s;", real_type(g), name, chance(g, 40) ? "0.0" : chance(g, 50) ? number(g) : real_expr(g, 1));
+            line(g, "%s %s = %s;", real_type(g), name,
+                 chance(g, 40)   ? "0.0"
+                 : chance(g, 50) ? number(g)
+                                 : real_expr(g, 1));
         else
             line(g, "int %s = 0;", name);
         declare(g, name, real, false, 0);
@@ -374,7 +383,7 @@ static const char *
 loop_head(whole_gen *g)
 {
     static const char *const heads[] = {
-        "for (int i = 1; i < n - 1; i++)", "for (int i = 0; i < n / 2; i++)",  "for (int i = 2; i < n - 1; i++)",
+        "for (int i = 1; i < n - 1; i++)",  "for (int i = 0; i < n / 2; i++)",  "for (int i = 2; i < n - 1; i++)",
         "for (int i = 0; i <= n - 1; i++)", "for (int i = n - 1; i >= 0; i--)", "for (int i = 0; i < n; i += 2)",
     };
     return chance(g, 60) ? "for (int i = 0; i < n; i++)" : heads[below(g, countof(heads))];
@@ -403,7 +412,8 @@ task(whole_gen *g)
     if (g->in_grid)
         line(g, "#pragma omp parallel for collapse(2)%s", clauses.ptr ? clauses.ptr : "");
     else
-        line(g, "#pragma omp parallel for%s%s", clauses.ptr ? clauses.ptr : "", chance(g, 10) ? " schedule(dynamic)" : "");
+        line(g, "#pragma omp parallel for%s%s", clauses.ptr ? clauses.ptr : "",
+             chance(g, 10) ? " schedule(dynamic)" : "");
     open_block(g, "%s", loop_head(g));
     declare(g, "i", false, true, 0);
     if (g->in_grid) {
@@ -465,7 +475,8 @@ compaction(whole_gen *g)
     line(g, "int %s = count[0];", c);
     line(g, "#pragma omp parallel for reduction(+ : %s)", s);
     open_block(g, "for (int i = 0; i < %s; i++)", c);
-    line(g, "%s += %s(x[list[i]]) * %s;", s, math(g, chance(g, 50) ? "sin" : "tanh"), chance(g, 50) ? number(g) : "x[list[i]]");
+    line(g, "%s += %s(x[list[i]]) * %s;", s, math(g, chance(g, 50) ? "sin" : "tanh"),
+         chance(g, 50) ? number(g) : "x[list[i]]");
     if (chance(g, 40)) {
         line(g, "#pragma omp atomic");
         line(g, "acc[%u] += 0.2 * x[list[i]];", below(g, 4));
