@@ -239,7 +239,51 @@ poly_sign(const poly *p)
 }
 
 /* -- of values ----------------------------------------------------------------------------------------- */
-static poly at_depth(const ir_value *v, poly_claims *claims, unsigned depth);
+enum { FEW = 64 };
+
+typedef struct seen {
+    uint64_t key;
+    poly p;
+} seen;
+
+/* One question. Values that many others are made of are taken apart once, for each depth: in `k = k + k` n times over
+ * there are 2^n ways to the first. Most questions are small and remember nothing. */
+typedef struct question {
+    poly_claims *claims;
+    uint32_t visits;
+    map number; /* (value, depth) -> index in seen + 1 */
+    vec(seen) seen;
+} question;
+
+static void
+release_question(void *user)
+{
+    question *q = user;
+    map_free(&q->number);
+    vec_free(&q->seen);
+}
+
+static poly
+remember(question *q, uint64_t key, const poly *p)
+{
+    if (q->visits > FEW) {
+        seen s = {key, *p};
+        vec_push(&q->seen, s);
+        map_set(&q->number, key, (void *)q->seen.n);
+    }
+    return *p;
+}
+
+/* claims go, and with them what was seen when they were made */
+static void
+go_back(question *q, size_t claims, size_t count)
+{
+    q->claims->n = claims;
+    while (q->seen.n > count)
+        map_set(&q->number, vec_pop(&q->seen).key, NULL);
+}
+
+static poly at_depth(const ir_value *v, question *q, unsigned depth);
 
 static void
 claim(poly_claims *claims, const poly *p, rg_dtype d)
@@ -304,72 +348,82 @@ is_taken_apart(const ir_value *v)
 }
 
 static poly
-of_follower(const follower *f, poly_claims *claims, unsigned depth)
+of_follower(const follower *f, question *q, unsigned depth)
 {
-    poly start = at_depth(f->start, claims, depth - 1), first = at_depth(f->first, claims, depth - 1);
+    poly start = at_depth(f->start, q, depth - 1), first = at_depth(f->first, q, depth - 1);
     poly counter = of_factor(poly_factor_of(f->counter)), passed = poly_add(&counter, &first, -1);
     if (is_taken_apart(f->first))
-        claim(claims, &first, (rg_dtype)f->first->type.dtype);
+        claim(q->claims, &first, (rg_dtype)f->first->type.dtype);
     return poly_add(&start, &passed, f->pace);
 }
 
 static poly
-of_cast(const ir_value *v, poly_claims *claims, unsigned depth)
+of_cast(const ir_value *v, question *q, unsigned depth)
 {
     const ir_value *from = v->def->args[0];
     rg_dtype to = (rg_dtype)v->type.dtype, d = (rg_dtype)from->type.dtype;
-    poly p = at_depth(from, claims, depth - 1);
+    poly p = at_depth(from, q, depth - 1);
     if (is_taken_apart(from))
-        claim(claims, &p, d);
+        claim(q->claims, &p, d);
     if (!holds_all_of(to, d))
-        claim(claims, &p, to);
+        claim(q->claims, &p, to);
     return p;
 }
 
 static poly
-of_arithmetic(const ir_op *op, poly_claims *claims, unsigned depth)
+of_arithmetic(const ir_op *op, question *q, unsigned depth)
 {
-    poly a = at_depth(op->args[0], claims, depth - 1);
+    poly a = at_depth(op->args[0], q, depth - 1);
     if (op->code == RG_OP_NEG) {
         poly zero = poly_const(0);
         return poly_add(&zero, &a, -1);
     }
-    poly b = at_depth(op->args[1], claims, depth - 1);
+    poly b = at_depth(op->args[1], q, depth - 1);
     return op->code == RG_OP_MUL ? poly_mul(&a, &b)
                                  : poly_add(&a, &b, op->code == RG_OP_ADD ? 1 : -1);
 }
 
 static poly
-at_depth(const ir_value *v, poly_claims *claims, unsigned depth)
+at_depth(const ir_value *v, question *q, unsigned depth)
 {
     uint64_t bits;
     const ir_op *op = v->def;
-    size_t before = claims->n;
+    size_t claims = q->claims->n, count = q->seen.n;
     poly p = {.known = false};
     if (v->type.kind != IR_SCALAR || !ir_is_int((rg_dtype)v->type.dtype))
         return p;
     if (ir_is_const(v, &bits))
         return poly_const((int64_t)bits);
+    uint64_t key = hash_u64(map_ptr(v), depth);
+    size_t number = q->visits++ > FEW ? (size_t)map_get(&q->number, key) : 0;
+    if (number)
+        return q->seen.at[number - 1].p;
     follower f;
     if (depth && !op && follows(v, &f))
-        p = of_follower(&f, claims, depth);
+        p = of_follower(&f, q, depth);
     else if (depth && op && is_taken_apart(v))
-        p = of_arithmetic(op, claims, depth);
+        p = of_arithmetic(op, q, depth);
     else if (depth && op && op->code == RG_OP_CAST && op->args[0]->type.kind == IR_SCALAR &&
              ir_is_int((rg_dtype)op->args[0]->type.dtype))
-        p = of_cast(v, claims, depth);
+        p = of_cast(v, q, depth);
     else if (op && op->code == RG_OP_EXTENT)
-        p = poly_of_extent(op->args[0], (uint32_t)op->attr.bits, claims);
-    if (p.known)
-        return p;
-    claims->n = before; /* not taken apart: it is what it is */
-    return of_factor(poly_factor_of(v));
+        p = poly_of_extent(op->args[0], (uint32_t)op->attr.bits, q->claims);
+    if (!p.known) { /* not taken apart: it is what it is */
+        go_back(q, claims, count);
+        p = of_factor(poly_factor_of(v));
+    }
+    return remember(q, key, &p);
 }
 
 poly
 poly_of(const ir_value *v, poly_claims *claims)
 {
-    poly p = at_depth(v, claims, DEPTH);
+    question q = {.claims = claims};
+    mem_owner owns;
+    mem_own(&owns, release_question, &q);
+    poly p = at_depth(v, &q, DEPTH);
+    mem_disown(&owns);
+    release_question(&q);
     if (is_taken_apart(v))
         claim(claims, &p, (rg_dtype)v->type.dtype);
     if (!holds_all_of(RG_I64, (rg_dtype)v->type.dtype))
