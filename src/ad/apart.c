@@ -204,9 +204,7 @@ ad_reaches_after(const ir_op *load, const ir_op *write, const map *places)
     pair p = pair_of(load, write);
     if (never_equal_in(&p, load->parent->fn->body))
         return false;
-    const ir_region *common = load->parent;
-    while (!ir_region_inside(write->parent, common))
-        common = common->op->parent;
+    const ir_region *common = ir_common_region(load->parent, write->parent);
     const ir_op *l = ir_ancestor_in((ir_op *)load, common), *w = ir_ancestor_in((ir_op *)write, common);
     if (l != w && stands_before(l, w, places) && !never_equal_in_one_iteration(&p))
         return true;

@@ -491,6 +491,8 @@ ad_plan(ir_module *m)
         ad_snapshots_find(&p.snapshots, fn);
         ir_walk(fn->body, find_consumed, &p);
         plan_region(&p, fn->body);
+        if (p.force != AD_RECORD_ALL)
+            p.changed |= ad_branches(fn);
         if (p.changed) /* what is computed again may be seen where the loops that it was part of are not */
             ir_see_through_recalls(fn);
         changed |= p.changed;

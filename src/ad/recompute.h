@@ -16,6 +16,9 @@ typedef enum ad_how {
 /* v: a value of owner's body; owner: a loop or a parallel that records */
 ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *writes);
 
+/* Recalls that only branches part from their values, which are cheap there, become those; whether there were any. */
+bool ad_branches(ir_fn *fn);
+
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type); /* where the tape stays in a cache */
 /* ... and how many times that it costs where the module is to run: a GPU's threads share its memory, and have no cache

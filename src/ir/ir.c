@@ -242,6 +242,30 @@ ir_region_inside(const ir_region *inner, const ir_region *outer)
     return inner != NULL;
 }
 
+static uint32_t
+depth_of(const ir_region *r)
+{
+    uint32_t depth = 0;
+    for (; r->op && r->op->parent; r = r->op->parent)
+        depth++;
+    return depth;
+}
+
+const ir_region *
+ir_common_region(const ir_region *a, const ir_region *b)
+{
+    uint32_t m = depth_of(a), n = depth_of(b);
+    for (; m > n; m--)
+        a = a->op->parent;
+    for (; n > m; n--)
+        b = b->op->parent;
+    for (; a != b && m; m--) {
+        a = a->op->parent;
+        b = b->op->parent;
+    }
+    return a == b ? a : NULL;
+}
+
 ir_op *
 ir_ancestor_in(ir_op *op, const ir_region *r)
 {

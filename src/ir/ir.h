@@ -286,6 +286,8 @@ void ir_remove(ir_op *op); /* unlinks; its values must have no uses left */
 ir_op *ir_terminator(const ir_region *r); /* the yield; NULL while under construction */
 /* whether region `inner` is `outer` or lies inside it */
 bool ir_region_inside(const ir_region *inner, const ir_region *outer);
+/* the innermost region that both are or lie inside; NULL: there is none */
+const ir_region *ir_common_region(const ir_region *a, const ir_region *b);
 /* the op of region `r` that is `op` or contains it; NULL if it is not inside r */
 ir_op *ir_ancestor_in(ir_op *op, const ir_region *r);
 

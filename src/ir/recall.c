@@ -28,8 +28,8 @@ void
 ir_recall_steps(const ir_op *recall, ir_steps *steps)
 {
     vec_clear(steps);
-    for (ir_region *r = recall->args[0]->region; r->op && !ir_region_inside(recall->parent, r);
-         r = r->op->parent) {
+    const ir_region *seen = ir_common_region(recall->args[0]->region, recall->parent);
+    for (ir_region *r = recall->args[0]->region; r->op && r != seen; r = r->op->parent) {
         ir_op *by = r->op->records ? find_unwinding(recall, r->op) : NULL;
         vec_push(steps, ((ir_step){r->op, by}));
     }

@@ -55,11 +55,9 @@ verify_recall(verifier *v, const ir_op *recall)
         return verify_error(v, recall, E_RECALL, "the value is visible here and needs no recall");
     if (value->id >= v->fn->next_id || !v->left[value->id] || value->region->fn != v->fn)
         return verify_error(v, recall, E_RECALL, "the value is not defined before this op");
-    for (const ir_region *r = value->region; r->op; r = r->op->parent) {
-        if (ir_region_inside(recall->parent, r))
-            return true;
+    const ir_region *seen = ir_common_region(value->region, recall->parent);
+    for (const ir_region *r = value->region; r->op && r != seen; r = r->op->parent)
         if (!check_step(v, recall, r->op))
             return false;
-    }
     return true;
 }

@@ -55,9 +55,7 @@ ir_writes_find(ir_fn *fn)
 static bool
 is_over_before(const ir_op *a, const ir_op *b)
 {
-    const ir_region *r = b->parent;
-    while (r && !ir_region_inside(a->parent, r))
-        r = r->op ? r->op->parent : NULL;
+    const ir_region *r = ir_common_region(a->parent, b->parent);
     for (const ir_region *around = r; around && around->op; around = around->op->parent)
         if (around->op->code != RG_OP_IF)
             return false;
