@@ -269,6 +269,21 @@ for form in forward_vjp jvp; do
     says 'kinds.c:41:13: error[E0512]'
     says 'kinds.c:39:13: note[E0512]'
 done
+cat >two.c <<'END'
+void two(int n, const double x[n], const double w[n], double a[2], double b[2])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic compare
+        if (w[i] < a[0]) { a[0] = w[i]; }
+        #pragma omp atomic compare
+        if (x[i] < b[0]) { b[0] = x[i]; }
+    }
+}
+END
+expect 0 run two.c two n=3 x=3,1,2 w=3,1,2 a=5,5 b=5,5 --jvp x=10,20,30
+says 'b.tan: f64[2] = 20 0'
+says 'a.tan: f64[2] = 0 0'
 
 # -- .npy files as others write them ---------------------------------------------------------------
 # v1, column-major, 2 x 2: 1 2 / 3 4
