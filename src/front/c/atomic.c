@@ -18,9 +18,9 @@ same_tree(const node *x, const node *y)
     if (!x || !y)
         return x == y;
     if (x->kind == E_CAST && y->kind != E_CAST)
-        return same_tree(stripped(x), y);
+        return stripped(x) != x && same_tree(stripped(x), y);
     if (y->kind == E_CAST && x->kind != E_CAST)
-        return same_tree(x, stripped(y));
+        return stripped(y) != y && same_tree(x, stripped(y));
     if (x->kind != y->kind || x->op != y->op || x->decl != y->decl || x->bits != y->bits ||
         x->number != y->number || x->count != y->count)
         return false;
