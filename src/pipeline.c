@@ -209,8 +209,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
         fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
     /* the derivatives that kernels call themselves, now that no other rule needs to see the calls */
     bool calls = !diags->errors && ad_expand_calls(m, false, diags);
-    if (calls && !diags->errors) {
+    if (!diags->errors) /* calls that nobody had a use for are gone, too */
         ir_keep_called(m, fn);
+    if (calls && !diags->errors) {
         ad_drop_planes(fn, o->planes);
         pass_simplify(m, IR_STAGE_AD, diags);
         /* they are part of the forward sweep: at every stage they round alike */
