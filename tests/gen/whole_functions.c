@@ -264,13 +264,13 @@ on_data(whole_gen *g, const whole_function *f)
     const whole_array *from = NULL;
     for (unsigned tries = 0; tries < 12 && !from; tries++) {
         const whole_array *a = &g->arrays[below(g, g->array_count)];
-        if (a->shape == VECTOR && a->plain && !a->hidden && a->role == READ && (a->fixed || chance(g, 40)))
+        if (a->shape == VECTOR && a->plain && !a->hidden && a->role == READ && (a->fixed || a->name[0] == 'p' || chance(g, 40)))
             from = a;
     }
     if (!from)
         return false;
     /* one that the kernel writes may be read for what has no derivative */
-    bool flat = !from->fixed && chance(g, 70);
+    bool flat = !from->fixed && from->name[0] != 'p' && chance(g, 70);
     const char *ga = new_real(g, "0.0"), *v = fresh(g, "v"), *a = flat ? number(g) : real_expr(g, 1),
                *k = index_expr(g, from);
     if (chance(g, 70))
@@ -283,10 +283,12 @@ on_data(whole_gen *g, const whole_function *f)
         const char *steps = fresh(g, "v");
         line(g, "%s %s = 0.1 * %s(5.0 * (%s + %s));", real_type(g), steps, math(g, "floor"), v, ga);
         declare(g, steps, true, false, 0);
+        use(g, put(g, "%s * %s", steps, real_expr(g, 1)));
         return true;
     }
     declare(g, v, true, false, 0);
     declare(g, ga, true, false, 0);
+    use(g, put(g, "(%s + %s)", v, ga));
     return true;
 }
 

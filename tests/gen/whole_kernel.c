@@ -505,14 +505,26 @@ definitions(whole_gen *g)
         make_step(g);
 }
 
+/* All that was computed counts, some of it only where a condition holds. */
 static void
 whole_result(whole_gen *g)
 {
-    const char *v = real_expr(g, 2);
+    unsigned known = g->name_count;
+    line(g, "%s res = %s;", real_type(g), real_expr(g, 1));
+    for (unsigned k = 0; k < known; k++) {
+        const whole_name *n = &g->names[k];
+        if (!n->real || n->fixed || n->length || chance(g, 20))
+            continue;
+        statement_begin(g);
+        if (chance(g, 30))
+            line(g, "if (%s)", condition(g));
+        line(g, "res += %s * %s * %s;", number(g), n->text, chance(g, 50) ? n->text : pick_name(g, true, false)->text);
+        statement_end(g);
+    }
     if (g->returns)
-        line(g, "return %s;", v);
+        line(g, "return res;");
     else
-        line(g, "acc[%u] += %s;", below(g, 4), v);
+        line(g, "acc[%u] += res;", below(g, 4));
 }
 
 void

@@ -115,6 +115,7 @@ bool derivative_statement(whole_gen *g);
 const whole_function *pick_function(whole_gen *g, whole_signature s);
 
 /* -- tasks */
+void use(whole_gen *g, const char *value); /* stores or adds it where the task may */
 void task(whole_gen *g);
 void compaction(whole_gen *g);
 

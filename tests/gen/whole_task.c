@@ -126,6 +126,26 @@ assign(whole_gen *g)
     }
 }
 
+void
+use(whole_gen *g, const char *value)
+{
+    whole_role role;
+    bool readable;
+    const char *own = own_element(g, &readable), *shared = own && chance(g, 60) ? NULL : shared_element(g, &role);
+    if (shared && role == ADD) {
+        line(g, "#pragma omp atomic");
+        line(g, "%s += 0.3 * %s;", shared, value);
+    } else if (own) {
+        line(g, "%s = %s;", own, value);
+    } else {
+        for (unsigned k = 0; k < g->reductions; k++)
+            if (g->reduced_real[k] && *g->reduce_by[k] == '+') {
+                line(g, "%s += %s;", g->reduced[k], value);
+                break;
+            }
+    }
+}
+
 static void
 store_own(whole_gen *g)
 {
@@ -146,6 +166,7 @@ store_own(whole_gen *g)
         else
             line(g, "%s = %s += %s;", v, to, e);
         declare(g, v, true, false, 0);
+        use(g, v);
         return;
     }
     line(g, "%s %s %s;", to, readable ? (const char *[]){"=", "+=", "*=", "-="}[below(g, 4)] : "=", e);
