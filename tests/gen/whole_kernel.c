@@ -424,8 +424,13 @@ static void
 serial_statement(whole_gen *g)
 {
     unsigned kind = below(g, 100);
-    if (g->tasks && kind < 40) {
+    if (g->tasks && kind < 34) {
         task(g);
+        return;
+    }
+    if (g->tasks && kind < 40) {
+        for (unsigned k = 1 + below(g, 3); k > 0; k--)
+            sum_task(g);
         return;
     }
     if (kind < 52)

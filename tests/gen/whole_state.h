@@ -117,6 +117,7 @@ const whole_function *pick_function(whole_gen *g, whole_signature s);
 /* -- tasks */
 void use(whole_gen *g, const char *value); /* stores or adds it where the task may */
 void task(whole_gen *g);
+void sum_task(whole_gen *g);
 void compaction(whole_gen *g);
 
 #endif

@@ -346,9 +346,9 @@ thread_statement(whole_gen *g)
         local_array(g);
     else if (g->depth < 3 && kind < 86)
         inner_loop(g);
-    else if (g->depth < 3 && kind < 93)
+    else if (g->depth < 3 && kind < 91)
         thread_if(g);
-    else if (g->depth < 3 && kind < 94)
+    else if (g->depth < 3 && kind < 92)
         thread_switch(g);
     else if (g->in_grid || !derivative_statement(g))
         update_shared(g);
@@ -467,6 +467,31 @@ task(whole_gen *g)
     g->reductions = 0;
     statement_end(g);
     str_free(&clauses);
+}
+
+/* A term of a loss: what a state in time comes to, summed over threads. */
+void
+sum_task(whole_gen *g)
+{
+    static const char *const counts[] = {"m", "steps", "cnt[i]", "3"};
+    const char *s = fresh(g, "s"), *from = NULL;
+    for (unsigned tries = 0; tries < 12 && !from; tries++) {
+        const whole_array *a = &g->arrays[below(g, g->array_count)];
+        if (!a->hidden && a->shape == VECTOR)
+            from = element(g, a, chance(g, 70) ? "i" : "n - 1 - i");
+    }
+    statement_begin(g);
+    g->tasks -= g->tasks > 0;
+    line(g, "%s %s = 0.0;", real_type(g), s);
+    line(g, "#pragma omp parallel for reduction(+ : %s)", s);
+    open_block(g, "for (int i = 0; i < n; i++)");
+    line(g, "%s v = %s;", real_type(g), from ? from : number(g));
+    line(g, "for (int t = 0; t < %s; t++)", counts[below(g, countof(counts))]);
+    line(g, "    v = %s(v) * %s;", math(g, chance(g, 50) ? "sin" : "cos"), chance(g, 70) ? "p" : number(g));
+    line(g, "%s += %s;", s, chance(g, 70) ? "v" : "v * v");
+    close_block(g);
+    declare(g, s, true, false, 0);
+    statement_end(g);
 }
 
 /* Threads take slots in any order; what is made of them afterwards does not depend on it. */
