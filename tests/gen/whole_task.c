@@ -6,7 +6,7 @@
  */
 
 static whole_role
-vector_role(whole_gen *g, bool fixed)
+vector_role(whole_gen *g, bool fixed, bool chosen)
 {
     unsigned k = below(g, 100);
     if (fixed)
@@ -14,7 +14,7 @@ vector_role(whole_gen *g, bool fixed)
     if (k < 38)
         return READ;
     if (k < 74)
-        return chance(g, g->contest ? 90 : 25) ? STORED : OWN;
+        return chance(g, !g->contest ? 25 : chosen ? 30 : 90) ? STORED : OWN;
     if (g->contest && k >= 94)
         return MUL + below(g, 3);
     return k < 88 ? ADD : NONE;
@@ -37,18 +37,19 @@ static void
 deal(whole_gen *g)
 {
     for (int c = 0; c < g->classes; c++) {
-        bool fixed = false, any = false;
+        bool fixed = false, any = false, chosen = false;
         whole_shape shape = VECTOR;
         whole_role role, each[SMALL_LENGTH];
         for (unsigned k = 0; k < g->array_count; k++)
             if (g->arrays[k].class == c) {
                 fixed |= g->arrays[k].fixed;
                 shape = g->arrays[k].shape;
+                chosen |= any; /* by a pointer */
                 any = true;
             }
         if (!any)
             continue;
-        role = shape == VECTOR || shape == GRID ? vector_role(g, fixed) : shared_role(g, fixed, shape == SMALL);
+        role = shape == VECTOR || shape == GRID ? vector_role(g, fixed, chosen) : shared_role(g, fixed, shape == SMALL);
         if ((role == OWN || role == STORED) && g->in_grid != (shape == GRID))
             role = READ; /* several threads for an i */
         for (unsigned k = 0; k < SMALL_LENGTH; k++)
@@ -84,6 +85,8 @@ own_element(whole_gen *g, bool *readable)
         const whole_array *a = &g->arrays[below(g, g->array_count)];
         if (a->hidden || (a->role != OWN && a->role != STORED))
             continue;
+        if (a->name[0] != 'p' && g->contest && chance(g, 50))
+            continue; /* through a pointer, where there is one */
         *readable = a->role == OWN;
         whole_name *c = g->in_grid ? NULL : pick_name(g, false, false);
         return element(g, a, a->shape != GRID ? g->own : g->in_grid ? "i][j" : put(g, "i][%s %% m", c ? c->text : "1"));
