@@ -403,7 +403,8 @@ vjp_map(F f, T a, const T *from, T *to, T *ga, T *gfrom, T *gto)
 /* -- arguments --------------------------------------------------------------------------------------------------------
  */
 
-/* One parameter, as whole_oracle.h has it: floats with DIRECTIONS tangents each, which lie behind each other, or integers. */
+/* One parameter, as whole_oracle.h has it: floats with DIRECTIONS tangents each, which lie behind each other, or
+ * integers. */
 typedef struct place {
     double *value, *tangent;
     int32_t *whole;

@@ -263,8 +263,10 @@ on_data(whole_gen *g, const whole_function *f)
     const char *lambda = "[](auto a, auto p, int k) { return %s<decltype(a)>(a, p, k); }";
     const whole_array *from = NULL;
     for (unsigned tries = 0; tries < 12 && !from; tries++) {
-        const whole_array *a = &g->arrays[g->array_count - 1 - below(g, tries < 4 ? 3 : g->array_count)]; /* pointers are last */
-        if (a->shape == VECTOR && a->plain && !a->hidden && a->role == READ && (a->fixed || a->name[0] == 'p' || chance(g, 40)))
+        const whole_array *a =
+            &g->arrays[g->array_count - 1 - below(g, tries < 4 ? 3 : g->array_count)]; /* pointers are last */
+        if (a->shape == VECTOR && a->plain && !a->hidden && a->role == READ &&
+            (a->fixed || a->name[0] == 'p' || chance(g, 40)))
             from = a;
     }
     if (!from)
