@@ -679,6 +679,25 @@ cc $RG_TEST_CFLAGS -Wall -Wextra -Werror grad.c relax_grad.o "$rgrt" -fopenmp -l
 says '0 0.9268 0.9689 0.8776'
 says '0 0.9268'
 
+# a product over threads whose values pass through an array without tangent
+cat >through.c <<'END'
+#include <math.h>
+void through(int n, const double x[n], double b[2], double z[n])
+{
+    double s = 0.3;
+    #pragma omp parallel for reduction(* : s)
+    for (int i = 0; i < n; i++) {
+        z[i] = x[i] * 2;
+        s *= 0.9 + 0.2 * sin(z[i]);
+    }
+    b[0] = s;
+}
+END
+expect 1 ir through.c through --form jvp --constant z
+says 'error[E0510]'
+expect 1 ir through.c through --form vjp --constant z
+says 'error[E0510]'
+
 # a load behind an assert does not go before it
 cat >guarded.c <<'END'
 #include <assert.h>

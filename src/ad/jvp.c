@@ -411,10 +411,10 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
         transform_region(j, op->regions[r], copy->regions[r]);
     }
     add_results(j, op, copy);
-    if (op->code == RG_OP_PARALLEL)
-        other_reductions(j, op, copy, into);
-    if (op->code == RG_OP_PARALLEL && !j->failed)
-        jvp_contests_after(j, op, copy, into);
+    if (op->code != RG_OP_PARALLEL || j->failed) /* what is refused has no end */
+        return;
+    other_reductions(j, op, copy, into);
+    jvp_contests_after(j, op, copy, into);
 }
 
 /* yield and exit_if: their values, then the tangents that the op around them wants */
