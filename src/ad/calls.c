@@ -233,6 +233,8 @@ become_adjoints(making *k, ir_fn *fn)
     unsigned highest = 0;
     expand_in(k->m, fn, false, &k->made, k->diags); /* what derivatives inside add, too */
     ir_walk(fn->body, see_plane, &highest);
+    if (highest == RG_ADJOINT) /* no addition has a tangent: nothing is left */
+        highest = RG_PLANE_COUNT;
     keep_highest(fn->body, highest);
 }
 
