@@ -158,6 +158,9 @@ undoes_all(tape *t, const ir_op *maker, const ir_op *by)
             return false; /* a loop left amid frames does not end where its last full iteration did */
         undo = undo->next;
     }
+    for (; undo; undo = undo->next)
+        if (undoes(t, undo, by->regions[0]) && tape_maker(t, undo)->parent == maker->regions[0])
+            return false; /* a second time, or out of order: the cursor is below those frames */
     return true;
 }
 
