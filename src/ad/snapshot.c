@@ -230,16 +230,22 @@ ad_has_snapshot(const ad_snapshots *s, const ir_op *task, const ir_value *array)
     return snapshot_for(s, task, array);
 }
 
-/* the restore of this snapshot that has run when op does */
+/* the restore of this snapshot in op's region */
 static ir_op *
-restored_at(const ad_snapshots *s, const ir_op *snapshot, const ir_op *op)
+restored_beside(const ad_snapshots *s, const ir_op *snapshot, const ir_op *op)
 {
     for (size_t i = 0; i < s->restored.n; i++)
         if (ir_trace_maker(s->restored.at[i]->args[1]) == snapshot && s->restored.at[i]->parent == op->parent)
-            for (const ir_op *before = op->prev; before; before = before->prev)
-                if (before == s->restored.at[i])
-                    return s->restored.at[i];
+            return s->restored.at[i];
     return NULL;
+}
+
+static bool
+stands_before(const ir_op *a, const ir_op *b)
+{
+    for (; b && b != a; b = b->prev) {
+    }
+    return b;
 }
 
 static ir_op *
@@ -271,12 +277,30 @@ make_temp(ad_snapshots *s, ir_op *rewinding, ir_value *array)
     return ir_op_result(temp, s->fn, array->type, array->name);
 }
 
+/* A task that is rewound earlier needs the array too: one restore, the earlier, serves both. */
+static void
+give_way(ad_snapshots *s, ir_op *late, ir_value *temp)
+{
+    ir_value **map = mem_zalloc(sizeof(*map) * (s->fn->next_id + 1));
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &map);
+    map[late->args[0]->id] = temp;
+    ir_region *region = late->parent;
+    for (size_t i = 0; i < s->restored.n; i++)
+        if (s->restored.at[i] == late)
+            s->restored.at[i] = vec_pop(&s->restored);
+    ir_remove(late);
+    ir_replace_in(region, map);
+    mem_disown(&owns);
+    mem_free(map);
+}
+
 ir_value *
 ad_snapshot_in(ad_snapshots *s, ir_op *task, ir_op *rewinding, ir_value *array)
 {
     ir_op *snapshot = snapshot_for(s, task, array);
-    ir_op *restored = snapshot ? restored_at(s, snapshot, rewinding) : NULL;
-    if (restored)
+    ir_op *restored = snapshot ? restored_beside(s, snapshot, rewinding) : NULL;
+    if (restored && stands_before(restored, rewinding))
         return restored->args[0];
     snapshot = snapshot ? snapshot : take_snapshot(s, task, array);
     ad_emit e = {s->fn, rewinding->parent, rewinding, rewinding->loc};
@@ -289,5 +313,7 @@ ad_snapshot_in(ad_snapshots *s, ir_op *task, ir_op *rewinding, ir_value *array)
     ir_op_arg(restore, s->fn, trace);
     ad_place(&e, restore);
     vec_push(&s->restored, restore);
+    if (restored)
+        give_way(s, restored, temp);
     return temp;
 }
