@@ -6,6 +6,7 @@
  * reads, an adjoint or tangent that is given as zero, cost nothing. */
 #include "ad/ad.h"
 #include "ad/activity.h"
+#include "ir/recall.h"
 #include "pass/pass.h"
 
 /* -- local arrays around calls ---------------------------------------------------------------------------- */
@@ -278,6 +279,69 @@ make_derivative(making *k)
 }
 
 static bool
+is_straight(ir_op *op, void *user)
+{
+    (void)user;
+    bool array = false;
+    for (uint32_t i = 0; i < op->nresults; i++)
+        array |= op->results[i]->type.kind == IR_ARRAY;
+    return !array && op->code != RG_OP_FOR && op->code != RG_OP_LOOP && op->code != RG_OP_CALL;
+}
+
+/* The gradient of a function without loops is arithmetic like any other: made at once it is differentiated with the kernel,
+ * and what it reads of the kernel's arrays is recorded where they are overwritten. Its call could only be reversed where
+ * they stand still. */
+static bool
+is_arithmetic(const ir_op *call)
+{
+    bool buffers = false, arrays = false;
+    for (uint32_t i = 0; i < call->nargs; i++) {
+        buffers |= call->args[i]->type.kind == IR_BUFFER;
+        arrays |= call->args[i]->type.kind == IR_ARRAY;
+    }
+    return buffers && !arrays && !call->forward && ir_walk(call->attr.fn->body, is_straight, NULL);
+}
+
+typedef struct recalling {
+    ir_fn *fn;
+    map lifted;
+    ir_steps steps;
+} recalling;
+
+static void
+release_recalling(void *object)
+{
+    recalling *r = object;
+    map_free(&r->lifted);
+    vec_free(&r->steps);
+}
+
+static bool
+lift_recalled(ir_op *op, void *user)
+{
+    recalling *r = user;
+    if (op->code != RG_OP_RECALL)
+        return true;
+    ir_recall_steps(op, &r->steps);
+    for (size_t i = 0; i < r->steps.n; i++)
+        op->args[0] = ir_lift(r->fn, op->args[0], r->steps.at[i].op, &r->lifted);
+    return true;
+}
+
+/* Without loops a recall only leads out of branches, which can yield the value. */
+static void
+lift_all(ir_fn *fn)
+{
+    recalling r = {.fn = fn};
+    mem_owner owns;
+    mem_own(&owns, release_recalling, &r);
+    ir_walk(fn->body, lift_recalled, &r);
+    mem_disown(&owns);
+    release_recalling(&r);
+    ir_see_through_recalls(fn);
+}
+
+static bool
 expand_call(ir_module *m, ir_op *call, uint32_t *made, diag_list *diags)
 {
     ir_fn *around = call->parent->fn;
@@ -288,6 +352,8 @@ expand_call(ir_module *m, ir_op *call, uint32_t *made, diag_list *diags)
     *made = k.made;
     if (!fn)
         return false;
+    if (is_arithmetic(call))
+        lift_all(fn);
     call->attr.fn = fn;
     call->reverse = false;
     call->forward = call->tangents = call->adjoints = 0;
@@ -304,7 +370,7 @@ static bool
 find_call(ir_op *op, void *user)
 {
     finding *f = user;
-    if (op->code == RG_OP_CALL && (op->forward || op->reverse) && !(f->early && op->reverse))
+    if (op->code == RG_OP_CALL && (op->forward || op->reverse) && !(f->early && op->reverse && !is_arithmetic(op)))
         f->call = op;
     return !f->call;
 }

@@ -9,7 +9,10 @@
 static double
 scaled(double x, const double *data, int i)
 {
-    return x * data[i];
+    double sum = 0;
+    for (int k = 0; k <= i % 3; k++) /* a loop: the call is one until all differentiation is done */
+        sum += data[i] * k;
+    return x * sum;
 }
 
 double
