@@ -298,14 +298,80 @@ collect_free(ir_op *op, void *user)
     return true;
 }
 
+/* A local array of the kernel that threads read: each thread has an adjoint of its own for it, and they are summed in a temp. */
+typedef struct shared_array {
+    const ir_value *array;
+    rg_var outside; /* its adjoint around the task */
+    ir_value *sums;
+} shared_array;
+
 /* What the reverse of one parallel loop needs everywhere in it. */
 typedef struct task {
     const ir_op *op;
     free_values outer;
+    vec(shared_array) arrays;
     ir_value **g;       /* adjoints of the reductions' results; NULL: none */
     ad_reduction *look; /* of those that are not sums */
     ad_domain domain;
 } task;
+
+static void
+open_shared_arrays(vjp *v, task *t)
+{
+    for (size_t i = 0; i < t->outer.at.n; i++) {
+        const ir_value *a = t->outer.at.at[i];
+        if (a->type.kind != IR_ARRAY || !vjp_active(v, a))
+            continue;
+        ir_value *length = rg_build_int(v->b, RG_I64, a->type.length);
+        rg_dtype dtype = ir_adjoint_dtype((rg_dtype)a->type.dtype);
+        vec_push(&t->arrays, ((shared_array){a, v->adjoint[a->id], rg_build_temp(v->b, dtype, 1, &length)}));
+    }
+}
+
+/* in a thread, whose sums of them begin with nothing */
+static void
+declare_shared_arrays(vjp *v, const task *t)
+{
+    for (size_t i = 0; i < t->arrays.n; i++) {
+        const ir_value *a = t->arrays.at[i].array;
+        rg_type type = {ir_adjoint_dtype((rg_dtype)a->type.dtype), a->type.length};
+        v->adjoint[a->id] = rg_build_var(v->b, (rg_str){0}, type);
+    }
+}
+
+/* element by element; what a thread has not touched costs nothing where its adjoint was never set */
+static void
+add_shared_arrays(vjp *v, const task *t)
+{
+    for (size_t i = 0; i < t->arrays.n; i++) {
+        const shared_array *s = &t->arrays.at[i];
+        ir_value *g = vjp_adjoint(v, s->array), *index;
+        if (!g)
+            continue;
+        rg_build_for(v->b, rg_build_int(v->b, RG_I64, 0), rg_build_int(v->b, RG_I64, s->array->type.length), 1, &index);
+        rg_build_rmw(v->b, RG_PRIMAL, RG_RMW_ADD, true, s->sums, 1, &index, rg_build_extract(v->b, g, index), NULL);
+        rg_build_end(v->b);
+    }
+}
+
+static void
+close_shared_arrays(vjp *v, task *t)
+{
+    for (size_t i = 0; i < t->arrays.n; i++) {
+        const shared_array *s = &t->arrays.at[i];
+        ad_emit e = vjp_here(v);
+        rg_type type = {ir_adjoint_dtype((rg_dtype)s->array->type.dtype), s->array->type.length};
+        rg_var g = rg_build_var(v->b, (rg_str){0}, type);
+        ir_value *index;
+        rg_build_set(v->b, g, ad_zero_of(&e, ir_array(type.dtype, type.length)));
+        rg_build_for(v->b, rg_build_int(v->b, RG_I64, 0), rg_build_int(v->b, RG_I64, type.length), 1, &index);
+        rg_build_set(v->b, g, rg_build_insert(v->b, rg_build_get(v->b, g), index,
+                                              rg_build_load(v->b, RG_PRIMAL, s->sums, 1, &index)));
+        rg_build_end(v->b);
+        v->adjoint[s->array->id] = s->outside;
+        vjp_accumulate(v, s->array, rg_build_get(v->b, g));
+    }
+}
 
 static void
 reverse_thread(vjp *v, const task *t, ir_value *const *index)
@@ -325,6 +391,7 @@ reverse_thread(vjp *v, const task *t, ir_value *const *index)
         vjp_accumulate(v, end->args[i], g);
     }
     vjp_reverse(v, end->prev);
+    add_shared_arrays(v, t);
     v->in_parallel = was;
 }
 
@@ -338,10 +405,8 @@ open_reverse_task(vjp *v, task *t, ir_value **index)
         const ir_value *a = t->outer.at.at[i];
         if (a->type.kind == IR_SCALAR && vjp_active(v, a))
             rg_build_reduce(v->b, v->adjoint[a->id], RG_RMW_ADD);
-        else if (a->type.kind == IR_ARRAY && vjp_active(v, a))
-            vjp_error(v, t->op, 520, "a local array is read by all threads and differentiated\n"
-                      "make it an array parameter, or a buffer of the kernel");
     }
+    declare_shared_arrays(v, t);
 }
 
 /* Sweep and reverse in one: each thread runs its forward part where it is reversed. */
@@ -434,12 +499,22 @@ reverse_task(vjp *v, task *t)
         kept[i] = v->instance[id];
         v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
     }
+    open_shared_arrays(v, t);
     if (!v->combined || is_last_task(v, t->op))
         reverse_task_here(v, t);
     else
         reverse_task_rewind(v, t);
+    close_shared_arrays(v, t);
     for (size_t i = 0; i < n; i++)
         v->instance[t->outer.at.at[i]->id] = kept[i];
+}
+
+static void
+release_task(void *object)
+{
+    task *t = object;
+    release_free_values(&t->outer);
+    vec_free(&t->arrays);
 }
 
 static void
@@ -447,7 +522,7 @@ reverse_parallel(vjp *v, const ir_op *op)
 {
     task t = {.op = op, .outer = {.task = op}, .domain = {.rank = op->attr.rank}};
     mem_owner owns;
-    mem_own(&owns, release_free_values, &t.outer);
+    mem_own(&owns, release_task, &t);
     ir_walk(op->regions[0], collect_free, &t.outer);
     t.g = result_adjoints(v, op);
     t.look = arena_new_n(v->fn->module->arena, ad_reduction, op->nresults + 1);
@@ -464,7 +539,7 @@ reverse_parallel(vjp *v, const ir_op *op)
         reverse_task(v, &t);
     vjp_close_contests(v, op);
     mem_disown(&owns);
-    release_free_values(&t.outer);
+    release_task(&t);
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */
