@@ -259,7 +259,23 @@ taken_back(const ir_op *task)
     return task->rewinds ? ir_trace_maker(task->args[2 * task->attr.rank]) : NULL;
 }
 
-/* The width of task `i`, and of the one that it takes back or that takes it back: what the narrowest wants. */
+/* A task and all that take back its frames have one width: what the narrowest wants. One that only takes them back, where a
+ * loop is left, wants nothing. */
+static void
+agree(const tasks *all, unsigned *width)
+{
+    for (int told = 0; told < 2; told++)
+        for (size_t i = 0; i < all->n; i++)
+            for (size_t k = 0; k < i; k++) {
+                if (taken_back(all->at[i]) != all->at[k])
+                    continue;
+                if (told)
+                    width[i] = width[k];
+                else if (all->at[i]->regions[0]->first->code != RG_OP_YIELD && width[i] < width[k])
+                    width[k] = width[i];
+            }
+}
+
 static void
 choose(lanes *l, const tasks *all, unsigned *width)
 {
@@ -274,10 +290,7 @@ choose(lanes *l, const tasks *all, unsigned *width)
         l->refused = refused[i];
         width[i] = lanes_choose(l, all->at[i]);
     }
-    for (size_t i = 0; i < all->n; i++)
-        for (size_t k = 0; k < i; k++)
-            if (taken_back(all->at[i]) == all->at[k])
-                width[i] = width[k] = width[i] < width[k] ? width[i] : width[k];
+    agree(all, width);
 }
 
 static bool
