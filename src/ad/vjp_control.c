@@ -14,10 +14,34 @@ leaves_adjoints_alone(ir_op *op, void *user)
 }
 
 static bool
+is_no_task(ir_op *op, void *user)
+{
+    (void)user;
+    return op->code != RG_OP_PARALLEL;
+}
+
+/* Whether op leaves frames on the workers' tapes and is reversed in more than one place: in the full iterations of a
+ * loop, and in each partial last one. Where it has no work in one of these, the frames have to be taken back as well. */
+static bool
+is_taken_back_everywhere(const vjp *v, const ir_op *op)
+{
+    bool left_early = false;
+    for (const ir_region *r = op->parent; r->op; r = r->op->parent)
+        left_early |= r->op->code == RG_OP_LOOP;
+    if (!left_early || !v->combined || v->in_parallel)
+        return false;
+    bool task = op->code == RG_OP_PARALLEL;
+    for (uint32_t i = 0; i < op->nregions && !task; i++)
+        task = !ir_walk(op->regions[i], is_no_task, NULL);
+    return task;
+}
+
+static bool
 has_work(vjp *v, const ir_op *op)
 {
+    bool everywhere = is_taken_back_everywhere(v, op);
     for (uint32_t i = 0; i < op->nresults; i++)
-        if (vjp_adjoint(v, op->results[i]))
+        if (everywhere ? vjp_active(v, op->results[i]) : vjp_adjoint(v, op->results[i]) != NULL)
             return true;
     for (uint32_t i = 0; i < op->nregions; i++)
         if (!ir_walk(op->regions[i], leaves_adjoints_alone, NULL))

@@ -2,13 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *   for (%k = .., %a = .., %b = ..)  { ... yield %a1, %b1 }      only %b's result is used, and %a
- * feeds nothing but itself: %a goes, with its chain */
+ * feeds nothing but itself: %a goes, with its chain
+ *
+ * Tasks that rewind one and the same task, in a loop's full iterations and in its partial last one, stay or go together:
+ * frames on the workers' tapes are taken back last to first, used or not. */
+#include "ir/recall.h"
 #include "pass/edit.h"
 #include "pass/live.h"
 #include "pass/pass.h"
 
 typedef struct dce {
     live live;
+    vec(ir_op *) rewinding;
     bool changed;
 } dce;
 
@@ -40,7 +45,26 @@ mark_root(ir_op *op, void *user)
     dce *d = user;
     if (has_effect(op))
         live_op(&d->live, op);
+    if (op->code == RG_OP_PARALLEL && op->rewinds && ir_first_init(op) > 2 * op->attr.rank) /* of a trace */
+        vec_push(&d->rewinding, op);
     return true;
+}
+
+static void
+mark_rewinding(dce *d)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < d->rewinding.n; i++) {
+            ir_op *op = d->rewinding.at[i];
+            const ir_op *maker = ir_trace_maker(op->args[2 * op->attr.rank]);
+            if (live_has_op(&d->live, op) || !d->live.values[maker->results[maker->nresults - 1]->id])
+                continue;
+            live_op(&d->live, op);
+            more = true;
+        }
+        live_spread(&d->live);
+    }
 }
 
 /* -- the sweep
@@ -181,6 +205,7 @@ release_dce(void *user)
 {
     dce *d = user;
     live_release(&d->live);
+    vec_free(&d->rewinding);
 }
 
 static bool
@@ -192,6 +217,7 @@ dce_region(ir_fn *fn, ir_region *body)
     mem_own(&owner, release_dce, &d);
     ir_walk(body, mark_root, &d);
     live_spread(&d.live);
+    mark_rewinding(&d);
     ir_walk(body, sweep, &d);
     mem_disown(&owner);
     release_dce(&d);

@@ -182,7 +182,8 @@ interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
         bind_arguments(&f, fn, args);
         run_body(&f, fn, args);
         if (!m.report->fault)
-            (void)(interp_tape_was_counted(&f, &m.tapes[0]) && interp_tape_was_counted(&f, &m.tapes[1]));
+            (void)(interp_tape_was_counted(&f, &m.tapes[0]) && interp_tape_was_counted(&f, &m.tapes[1]) &&
+                   interp_tape_was_taken_back(&f, ir_terminator(fn->body)));
     } else {
         m.report->fault = RT_FAULT_MEMORY;
         snprintf(m.report->message, sizeof m.report->message, "out of memory");

@@ -259,6 +259,7 @@ interp_step interp_tape_begin, interp_tape_end, interp_tape_push, interp_tape_po
     interp_tape_restore, interp_tape_tasks, interp_tape_over_tasks;
 
 bool interp_tape_was_counted(interp_frame *f, const interp_tape *tape);
+bool interp_tape_was_taken_back(interp_frame *f, const ir_op *end);
 
 /* -- snapshot.c -----------------------------------------------------------------------------------
  */

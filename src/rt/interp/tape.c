@@ -61,6 +61,17 @@ interp_tape_was_counted(interp_frame *f, const interp_tape *tape)
     return false;
 }
 
+/* Whether at a kernel's end no frame is left of what its tasks recorded: else some task has taken back another one's,
+ * which may hold values of the same types. */
+bool
+interp_tape_was_taken_back(interp_frame *f, const ir_op *end)
+{
+    if (!f->machine->tapes[1].top)
+        return true;
+    interp_fault(f, end, RT_FAULT_ASSERT, "frames of threads are left that nobody has taken back");
+    return false;
+}
+
 interp_flow
 interp_tape_begin(interp_frame *f, const ir_op *op)
 {
