@@ -64,9 +64,12 @@ is_buried(const rewinding *a, const rewinding *b)
 {
     if (a->taken >= b->taken || exclude_each_other(a->maker, b->maker) || exclude_each_other(a->by, b->by))
         return false;
+    const ir_op *differ = NULL; /* the outermost loop of both of which just one of the two undoes full iterations */
     for (const ir_region *r = a->maker->parent; r->op; r = r->op->parent)
         if (r->op->records && ir_region_inside(b->maker->parent, r) && unwinds(a->by, r->op) != unwinds(b->by, r->op))
-            return unwinds(a->by, r->op); /* and b is of the partial last iteration */
+            differ = r->op;
+    if (differ)
+        return unwinds(a->by, differ); /* and b is of the partial last iteration */
     return a->made < b->made && b->made < a->taken;
 }
 
