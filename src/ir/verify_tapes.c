@@ -6,13 +6,14 @@
  *     A records   B records   B rewound   A rewound         A records   A rewound   B records   B rewound
  *
  * Ops run in the order in which they stand, but for loops. Of two tasks in one loop that is the order within an
- * iteration, and of its reverse; what the loop's partial last iteration left is taken before the others are unwound. */
+ * iteration, and of its reverse; what the loop's partial last iteration left is taken before the others are unwound. Where a
+ * loop can be left after a task, the task is rewound in both, or its frames stay where others look for theirs. */
 #include "ir/recall.h"
 #include "ir/verify.h"
 
 typedef struct rewinding {
-    const ir_op *by, *maker; /* the rewinding parallel, and the recording one */
-    uintptr_t taken, made;   /* where they stand */
+    ir_op *by, *maker;     /* the rewinding parallel, and the recording one */
+    uintptr_t taken, made; /* where they stand */
 } rewinding;
 
 typedef struct order {
@@ -32,7 +33,7 @@ note_task(ir_op *op, void *user)
         map_set(&o->places, map_ptr(op), (void *)o->n);
     if (!op->rewinds)
         return true;
-    const ir_op *maker = ir_trace_maker(op->args[2 * op->attr.rank]);
+    ir_op *maker = ir_trace_maker(op->args[2 * op->attr.rank]);
     uintptr_t made = (uintptr_t)map_get(&o->places, map_ptr(maker));
     if (made)
         vec_push(&o->all, ((rewinding){op, maker, o->n, made}));
@@ -73,6 +74,45 @@ is_buried(const rewinding *a, const rewinding *b)
     return a->made < b->made && b->made < a->taken;
 }
 
+/* whether both undo full iterations, or both the partial last one, of each loop around this one */
+static bool
+agree_around(const rewinding *a, const rewinding *b, const ir_op *loop)
+{
+    for (const ir_region *r = loop->parent; r->op; r = r->op->parent)
+        if (r->op->records && unwinds(a->by, r->op) != unwinds(b->by, r->op))
+            return false;
+    return true;
+}
+
+static bool
+is_left_after(const ir_op *loop, ir_op *task)
+{
+    for (const ir_op *op = ir_ancestor_in(task, loop->regions[0]); op; op = op->next)
+        if (op->code == RG_OP_EXIT_IF)
+            return true;
+    return false;
+}
+
+/* the loop around a's task whose full iterations a undoes and nobody the partial last one, or the other way round; NULL:
+ * there is none */
+static const ir_op *
+half_undone(const order *o, const rewinding *a)
+{
+    for (const ir_region *r = a->maker->parent; r->op; r = r->op->parent) {
+        const ir_op *loop = r->op;
+        if (loop->code != RG_OP_LOOP || !loop->records || !is_left_after(loop, a->maker))
+            continue;
+        bool other = false;
+        for (size_t i = 0; i < o->all.n && !other; i++) {
+            const rewinding *b = &o->all.at[i];
+            other = b->maker == a->maker && unwinds(a->by, loop) != unwinds(b->by, loop) && agree_around(a, b, loop);
+        }
+        if (!other)
+            return loop;
+    }
+    return NULL;
+}
+
 static void
 release(void *object)
 {
@@ -97,6 +137,14 @@ verify_tapes(verifier *v)
         verify_error(v, first->by, E_ORDER,
                      "takes back what a task recorded while frames of a later one lie on top\nthat one stands at line %u",
                      second->maker->loc.line);
+    for (size_t i = 0; i < o.all.n && !first; i++)
+        if (half_undone(&o, &o.all.at[i])) {
+            first = &o.all.at[i];
+            verify_error(v, first->by, E_ORDER,
+                         "takes back what a task recorded in full iterations of a loop, or in its last one, and nothing "
+                         "what it did in the other\nthe loop stands at line %u",
+                         half_undone(&o, first)->loc.line);
+        }
     mem_disown(&owns);
     release(&o);
     return !first;

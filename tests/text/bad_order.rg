@@ -2,6 +2,7 @@
 ; expect: error[E0216]: @crossed: takes back what a task recorded while frames of a later one lie on top
 ; expect: error[E0216]: @in_iterations: takes back what a task recorded while frames of a later one lie on top
 ; expect: error[E0216]: @full_first: takes back what a task recorded while frames of a later one lie on top
+; expect: error[E0216]: @full_only: takes back what a task recorded in full iterations of a loop, or in its last one
 kernel @crossed(%n: i32, %x: f32, %z: buf<f32,1>) {
   %a: trace = parallel records (%i: i32) = (%n) to (%n) {
     %u: f32 = neg %x
@@ -100,6 +101,24 @@ kernel @nested(%n: i32, %c: i64, %d: bool) {
     }
     %ta: trace = recall %a
     parallel rewinds %ta (%r: i32) = (%n) to (%n) {
+      yield
+    }
+    yield
+  }
+  yield
+}
+kernel @full_only(%n: i32, %c: i64, %d: bool) {
+  %t: trace = loop records {
+    exit_if %d
+    %a: trace = parallel records (%i: i32) = (%n) to (%n) {
+      yield
+    }
+    exit_if %d
+    yield
+  }
+  unwind %t, %c (%m: i64) {
+    %ta: trace = recall %a
+    parallel rewinds %ta (%q: i32) = (%n) to (%n) {
       yield
     }
     yield
