@@ -178,16 +178,17 @@ count_copy(ir_op *op, void *user)
 static ir_module *
 parse(const char *name, const char *text)
 {
-    diag_list diags = {0};
+    diag_list diags = {0}, early = {0}; /* a pass does not run after an error */
     ir_module *m = ir_parse(rg_str_of(text), name, &diags);
-    bool lowered = m && ir_verify(m, IR_STAGE_SLOTS, NULL, &diags);
-    if (m && !lowered && ir_verify(m, IR_STAGE_TAPE, NULL, &(diag_list){0}))
+    bool lowered = m && ir_verify(m, IR_STAGE_SLOTS, NULL, &early);
+    if (m && !lowered && ir_verify(m, IR_STAGE_TAPE, NULL, &diags))
         lowered = PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, &diags);
     if (!m || !lowered) {
         printf("%s: %s\n", name, diags.text.len ? diags.text.ptr : "not lowered");
         failures++;
     }
     diag_free(&diags);
+    diag_free(&early);
     return m;
 }
 
