@@ -68,13 +68,25 @@ known_doublings(FILE *f, int n)
                "        y[i] = s;\n    }\n}\n");
 }
 
+static void
+gradients(FILE *f, int n)
+{
+    fprintf(f, "#include <math.h>\n#include <retrograd/kernel.h>\n"
+               "static double f(double x, double y) { return sin(x) * y + x * x; }\n"
+               "void k(int n, double x[n], double y[n])\n{\n#pragma omp parallel for\n"
+               "    for (int i = 0; i < n; i++) {\n        double v = x[i], g;\n");
+    for (int i = 0; i < n; i++)
+        fprintf(f, "        rg_grad(f, (v, %d.5), (&g, 0));\n        v += 0.01 * g;\n", i);
+    fprintf(f, "        y[i] = v;\n    }\n}\n");
+}
+
 static const struct kind {
     const char *name;
     source_fn *write;
     int n;
 } kinds[] = {
     {"inlined calls", calls, 4096},    {"cases of a switch", cases, 250},         {"else-ifs", else_ifs, 250},
-    {"index doublings", doublings, 24}, {"known doublings", known_doublings, 24},
+    {"index doublings", doublings, 24}, {"known doublings", known_doublings, 24}, {"gradients", gradients, 100},
 };
 
 /* in seconds; negative: it did not end well */

@@ -91,27 +91,41 @@ ad_spread_calls(ir_fn *fn)
 }
 
 /* -- what a call has a use for ------------------------------------------------------------------------------ */
-typedef struct wanting {
-    const ir_op *call;
-    bool *results; /* used somewhere */
-} wanting;
-
 static bool
 see_uses(ir_op *op, void *user)
 {
-    wanting *w = user;
+    bool *used = user;
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i]->def == w->call)
-            w->results[op->args[i]->index] = true;
+        used[op->args[i]->id] = true;
     return true;
+}
+
+/* What v is a copy of, also where a call that is about to be inlined gives it: such functions call no others. */
+static const ir_value *
+origin(const ir_value *v)
+{
+    for (const ir_op *call = NULL;;) {
+        if (!v->def && call) {
+            if (v->region != call->attr.fn->body)
+                return v;
+            v = call->args[v->index];
+            call = NULL;
+        } else if (v->def && v->def->code == RG_OP_COPY) {
+            v = v->def->args[0];
+        } else if (v->def && v->def->code == RG_OP_CALL && !call && !ir_call_stays(v->def)) {
+            call = v->def;
+            v = ir_terminator(call->attr.fn->body)->args[v->index];
+        } else {
+            return v;
+        }
+    }
 }
 
 static bool
 is_zero(const ir_value *v)
 {
     uint64_t bits;
-    while (v->def && v->def->code == RG_OP_COPY)
-        v = v->def->args[0];
+    v = origin(v);
     return (v->def && v->def->code == RG_OP_ARRAY) || (ir_is_const(v, &bits) && bits == 0);
 }
 
@@ -141,13 +155,49 @@ stays_zero(const ir_op *call, uint32_t o, uint32_t step)
 }
 
 /* -- making the functions ------------------------------------------------------------------------------------- */
+/* one for all calls of the module */
+typedef struct expansion {
+    ir_module *m;
+    diag_list *diags;
+    uint32_t made;
+    map spread; /* functions whose calls are */
+} expansion;
+
 typedef struct making {
+    expansion *x;
     ir_module *m;
     diag_list *diags;
     const ir_op *call;
-    bool *used; /* results of the call */
-    uint32_t made;
+    const bool *used; /* values around the call, by id */
 } making;
+
+/* Functions that only other functions are made of stay as they are: once is enough. */
+static void
+spread_once(expansion *x, ir_fn *fn)
+{
+    if (map_get(&x->spread, map_ptr(fn)))
+        return;
+    ad_spread_calls(fn);
+    map_set(&x->spread, map_ptr(fn), fn);
+}
+
+static void
+inline_in(ir_fn *fn, diag_list *diags)
+{
+    pass_focus on;
+    pass_focus_on(&on, fn);
+    PASS_RUN(fn->module, opt_inline, IR_STAGE_AD, diags);
+    pass_focus_end(&on);
+}
+
+static void
+simplify_in(ir_fn *fn, diag_list *diags)
+{
+    pass_focus on;
+    pass_focus_on(&on, fn);
+    pass_simplify(fn->module, IR_STAGE_AD, diags);
+    pass_focus_end(&on);
+}
 
 static const char *
 fresh_name(making *k, const ir_fn *fn, const char *suffix)
@@ -156,7 +206,7 @@ fresh_name(making *k, const ir_fn *fn, const char *suffix)
     str text = {0};
     do {
         text.len = 0;
-        str_addf(&text, "%s_%s%u", fn->name, suffix, ++k->made);
+        str_addf(&text, "%s_%s%u", fn->name, suffix, ++k->x->made);
     } while (ir_fn_find(m, str_view(&text)));
     const char *name = arena_str(m->arena, str_view(&text));
     str_free(&text);
@@ -169,7 +219,7 @@ adjoint_is_wanted(const making *k, uint32_t index, uint32_t floats)
 {
     uint32_t all = floats << k->call->forward;
     for (uint32_t i = index; i < all; i += floats)
-        if (k->used[i])
+        if (k->used[k->call->results[i]->id])
             return true;
     return false;
 }
@@ -194,7 +244,7 @@ make_vjp(making *k)
     for (uint32_t i = 0; i < end->nargs; i++)
         if (ir_type_floats(end->args[i]->type))
             results[i] = !stays_zero(k->call, seed++, 0);
-    ad_spread_calls(fn);
+    spread_once(k->x, fn);
     ad_options options = {.active = active, .results = results, .combined = true};
     return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->diags);
 }
@@ -226,13 +276,13 @@ see_plane(ir_op *op, void *user)
     return true;
 }
 
-static bool expand_in(ir_module *m, ir_fn *fn, bool early, uint32_t *made, diag_list *diags);
+static bool expand_in(expansion *x, ir_fn *fn, bool early);
 
 static void
 become_adjoints(making *k, ir_fn *fn)
 {
     unsigned highest = 0;
-    expand_in(k->m, fn, false, &k->made, k->diags); /* what derivatives inside add, too */
+    expand_in(k->x, fn, false); /* what derivatives inside add, too */
     ir_walk(fn->body, see_plane, &highest);
     if (highest == RG_ADJOINT) /* no addition has a tangent: nothing is left */
         highest = RG_PLANE_COUNT;
@@ -250,7 +300,7 @@ make_jvp(making *k, ir_fn *fn, uint32_t step)
             active[i] = !stays_zero(k->call, tangent++, step + 1);
         else
             active[i] = (tangents || k->call->adjoints) && fn->body->params[i]->type.kind == IR_BUFFER;
-    ad_spread_calls(fn);
+    spread_once(k->x, fn);
     ad_options options = {.active = active, .still = !tangents};
     return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->diags);
 }
@@ -264,14 +314,14 @@ make_derivative(making *k)
         fn = make_vjp(k);
         /* rules called the user's own derivatives */
         if (fn && !k->diags->errors)
-            PASS_RUN(k->m, opt_inline, IR_STAGE_AD, k->diags);
+            inline_in(fn, k->diags);
         if (fn && !k->diags->errors)
-            pass_simplify(k->m, IR_STAGE_AD, k->diags);
+            simplify_in(fn, k->diags);
     }
     for (uint32_t i = 0; fn && !k->diags->errors && i < k->call->forward; i++) {
         fn = make_jvp(k, fn, i);
         if (fn && !k->diags->errors)
-            PASS_RUN(k->m, opt_inline, IR_STAGE_AD, k->diags);
+            inline_in(fn, k->diags);
         if (fn && !k->diags->errors && (k->call->adjoints >> i & 1))
             become_adjoints(k, fn);
     }
@@ -341,15 +391,12 @@ lift_all(ir_fn *fn)
     ir_see_through_recalls(fn);
 }
 
+/* false: after errors */
 static bool
-expand_call(ir_module *m, ir_op *call, uint32_t *made, diag_list *diags)
+expand_call(expansion *x, ir_op *call, const bool *used)
 {
-    ir_fn *around = call->parent->fn;
-    making k = {.m = m, .diags = diags, .call = call, .made = *made};
-    k.used = arena_new_n(m->arena, bool, call->nresults + 1);
-    ir_walk(around->body, see_uses, &(wanting){call, k.used});
+    making k = {.x = x, .m = x->m, .diags = x->diags, .call = call, .used = used};
     ir_fn *fn = make_derivative(&k);
-    *made = k.made;
     if (!fn)
         return false;
     if (is_arithmetic(call))
@@ -362,31 +409,59 @@ expand_call(ir_module *m, ir_op *call, uint32_t *made, diag_list *diags)
 
 /* -- all calls of the module ---------------------------------------------------------------------------------- */
 typedef struct finding {
-    bool early;
-    ir_op *call;
+    bool early, reverse;
+    vec(ir_op *) calls;
 } finding;
 
-static bool
-find_call(ir_op *op, void *user)
+static void
+release_finding(void *user)
 {
     finding *f = user;
-    if (op->code == RG_OP_CALL && (op->forward || op->reverse) && !(f->early && op->reverse && !is_arithmetic(op)))
-        f->call = op;
-    return !f->call;
+    vec_free(&f->calls);
 }
 
-/* Each call is inlined at once: functions that are differentiated have no calls but those that stay. */
 static bool
-expand_in(ir_module *m, ir_fn *fn, bool early, uint32_t *made, diag_list *diags)
+find_calls(ir_op *op, void *user)
 {
-    bool any = false;
-    for (;;) {
+    finding *f = user;
+    if (op->code != RG_OP_CALL || (!op->forward && !op->reverse) || (f->early && op->reverse && !is_arithmetic(op)))
+        return true;
+    f->reverse |= op->reverse;
+    vec_push(&f->calls, op);
+    return true;
+}
+
+/* The calls that fn holds now; functions that are put in their place may hold others. */
+static bool
+expand_found(expansion *x, ir_fn *fn, const finding *f)
+{
+    bool *used = arena_new_n(x->m->arena, bool, fn->next_id + 1);
+    ir_walk(fn->body, see_uses, used);
+    for (size_t i = 0; i < f->calls.n; i++)
+        if (!expand_call(x, f->calls.at[i], used))
+            return false;
+    map_set(&x->spread, map_ptr(fn), NULL);
+    inline_in(fn, x->diags);
+    if (f->reverse)
+        simplify_in(fn, x->diags);
+    return !x->diags->errors;
+}
+
+/* All calls that fn holds are inlined together, so that many cost no more than their own size. Functions that are
+ * differentiated then have no calls but those that stay. */
+static bool
+expand_in(expansion *x, ir_fn *fn, bool early)
+{
+    for (bool any = false;; any = true) {
         finding f = {.early = early};
-        ir_walk(fn->body, find_call, &f);
-        if (!f.call || !expand_call(m, f.call, made, diags))
+        mem_owner owns;
+        mem_own(&owns, release_finding, &f);
+        ir_walk(fn->body, find_calls, &f);
+        bool more = f.calls.n && expand_found(x, fn, &f);
+        mem_disown(&owns);
+        release_finding(&f);
+        if (!more)
             return any;
-        PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
-        any = true;
     }
 }
 
@@ -402,19 +477,31 @@ merge_customs(ir_module *m, diag_list *diags)
     return any && PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
 }
 
+static void
+release_expansion(void *user)
+{
+    expansion *x = user;
+    map_free(&x->spread);
+}
+
 bool
 ad_expand_calls(ir_module *m, bool early, diag_list *diags)
 {
     bool any = false, more = true;
-    uint32_t made = 0;
+    expansion x = {.m = m, .diags = diags};
+    mem_owner owns;
+    mem_own(&owns, release_expansion, &x);
     while (more && !diags->errors) {
         more = false;
         for (ir_fn *fn = m->first; fn && !diags->errors; fn = fn->next)
             if (early || fn->kernel)
-                any |= expand_in(m, fn, early, &made, diags);
+                any |= expand_in(&x, fn, early);
+        map_free(&x.spread);
         if (!early && !diags->errors)
             any |= more = merge_customs(m, diags);
     }
+    mem_disown(&owns);
+    release_expansion(&x);
     return any;
 }
 

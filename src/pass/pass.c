@@ -92,6 +92,34 @@ pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list 
     return changed;
 }
 
+static void
+widen(void *user)
+{
+    pass_focus *f = user;
+    ir_module *m = f->fn->module;
+    f->fn->next = f->next;
+    m->first = f->first;
+    m->last = f->last;
+}
+
+void
+pass_focus_on(pass_focus *f, ir_fn *fn)
+{
+    ir_module *m = fn->module;
+    *f = (pass_focus){.fn = fn, .first = m->first, .last = m->last, .next = fn->next};
+    m->first = m->last = fn;
+    fn->next = NULL;
+    mem_own(&f->owns, widen, f);
+}
+
+void
+pass_focus_end(pass_focus *f)
+{
+    assert(f->fn->module->last == f->fn && "passes make no functions");
+    mem_disown(&f->owns);
+    widen(f);
+}
+
 enum { ROUNDS = 12 };
 
 bool

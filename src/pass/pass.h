@@ -18,6 +18,15 @@ typedef bool pass_fn(ir_module *m);
 bool pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list *diags);
 #define PASS_RUN(m, fn, stage, diags) pass_run((m), (fn), #fn, (stage), (diags))
 
+/* From pass_focus_on to pass_focus_end the module holds no function but fn, so that passes cost what fn does, however
+ * many others there are. They make no functions meanwhile; those that fn calls are as they were. */
+typedef struct pass_focus {
+    ir_fn *fn, *first, *last, *next;
+    mem_owner owns;
+} pass_focus;
+void pass_focus_on(pass_focus *f, ir_fn *fn);
+void pass_focus_end(pass_focus *f);
+
 /* simplify = the opt_ passes until nothing changes (bounded) */
 bool pass_simplify(ir_module *m, ir_stage stage, diag_list *diags);
 
