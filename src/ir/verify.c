@@ -193,7 +193,7 @@ check_end(verifier *v, const ir_op *op)
     return true;
 }
 
-static bool check_region(verifier *v, const ir_region *r, const ir_op *op);
+static bool check_region(verifier *v, ir_region *r, const ir_op *op);
 
 static bool
 check_op(verifier *v, const ir_op *op)
@@ -213,7 +213,7 @@ check_op(verifier *v, const ir_op *op)
 }
 
 static bool
-check_region(verifier *v, const ir_region *r, const ir_op *op)
+check_region(verifier *v, ir_region *r, const ir_op *op)
 {
     bool ok = true;
     if (!r->first)
@@ -223,6 +223,7 @@ check_region(verifier *v, const ir_region *r, const ir_op *op)
     ir_for_ops(inner, r) ok &= check_op(v, inner);
     ir_for_ops(inner, r) hide(v, inner->results, inner->nresults);
     hide(v, r->params, r->nparams);
+    verify_region_closed(v, r);
     return ok;
 }
 
@@ -333,6 +334,7 @@ release(void *verifier_)
     mem_free(v->left);
     mem_free(v->consumed);
     vec_free(&v->trail);
+    map_free(&v->closed);
 }
 
 static bool

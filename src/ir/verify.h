@@ -33,6 +33,7 @@ typedef struct verifier {
     bool *left;               /* by id: was defined, its region is closed */
     uint8_t *consumed;        /* by id: local arrays */
     vec(uint32_t) trail;      /* ids in the order in which they were consumed */
+    map closed;               /* regions that were left: each one itself, or a region around it (verify_recall.c) */
     unsigned parallels;       /* parallel regions around */
     unsigned lanes;           /* of the values of this parallel loop, or outside of these; 0: none yet */
 } verifier;
@@ -56,8 +57,9 @@ bool verify_arg_lanes(verifier *v, const ir_op *op);
 bool verify_access_lanes(verifier *v, const ir_op *op, uint32_t rank);
 bool verify_element_lanes(verifier *v, const ir_op *op, bool value);
 bool verify_lane_op(verifier *v, const ir_op *op);
-/* verify_recall.c */
+/* verify_recall.c: a recall; a region that all recalls behind it leave */
 bool verify_recall(verifier *v, const ir_op *recall);
+void verify_region_closed(verifier *v, ir_region *r);
 /* verify_tapes.c: the order in which the function's tasks are rewound */
 bool verify_tapes(verifier *v);
 /* verify_linear.c: the local arrays of a whole region */

@@ -47,6 +47,28 @@ check_step(verifier *v, const ir_op *recall, const ir_op *step)
     }
 }
 
+void
+verify_region_closed(verifier *v, ir_region *r)
+{
+    if (v->stage != IR_STAGE_AD || !r->op)
+        return;
+    bool any = r->op->code == RG_OP_IF || r->op->code == RG_OP_FOR || r->op->code == RG_OP_LOOP;
+    map_set(&v->closed, map_ptr(r), any ? r->op->parent : r);
+}
+
+/* The innermost region, r or around it, that is open or is not left from every place. What was found is noted, so that
+ * many recalls out of deep nests take no time in their depth. */
+static ir_region *
+next_to_leave(verifier *v, ir_region *r)
+{
+    for (ir_region *out; (out = map_get(&v->closed, map_ptr(r))) && out != r; r = out) {
+        ir_region *further = map_get(&v->closed, map_ptr(out));
+        if (further)
+            map_set(&v->closed, map_ptr(r), out = further);
+    }
+    return r;
+}
+
 bool
 verify_recall(verifier *v, const ir_op *recall)
 {
@@ -55,8 +77,8 @@ verify_recall(verifier *v, const ir_op *recall)
         return verify_error(v, recall, E_RECALL, "the value is visible here and needs no recall");
     if (value->id >= v->fn->next_id || !v->left[value->id] || value->region->fn != v->fn)
         return verify_error(v, recall, E_RECALL, "the value is not defined before this op");
-    const ir_region *seen = ir_common_region(value->region, recall->parent);
-    for (const ir_region *r = value->region; r->op && r != seen; r = r->op->parent)
+    ir_region *r = next_to_leave(v, value->region);
+    for (; map_get(&v->closed, map_ptr(r)); r = next_to_leave(v, r->op->parent))
         if (!check_step(v, recall, r->op))
             return false;
     return true;

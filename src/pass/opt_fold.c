@@ -39,10 +39,11 @@ splice_branch(edit *e, ir_op *op, bool taken)
     return splice_all(e, op, r, NULL);
 }
 
+/* v, which an arm of an if yields: it is the arm's own or visible around the if */
 static bool
 is_outer(const ir_value *v, const ir_op *op)
 {
-    return ir_is_const(v, NULL) || edit_visible(v, op);
+    return ir_is_const(v, NULL) || v->region->op != op;
 }
 
 /* v, which is_outer(), as a value before `at` */
@@ -307,7 +308,7 @@ fold_recall(edit *e, ir_op *op)
     ir_op *by = NULL;
     const ir_value *v = op->args[0];
     bool is;
-    if (v->type.kind != IR_SCALAR || v->type.dtype != RG_BOOL)
+    if (v->type.kind != IR_SCALAR || v->type.dtype != RG_BOOL || !v->region->op || v->region->op->code != RG_OP_LOOP)
         return NULL;
     const ir_op *owner = ir_recall_owner(op, &by);
     if (!owner || owner->code != RG_OP_LOOP || v->region != owner->regions[0])
