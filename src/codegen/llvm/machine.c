@@ -13,8 +13,10 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 #define COMBINE "instcombine<no-verify-fixpoint>"
+/* Chains of ifs on one value become switches first: instcombine holds each comparison against all others of the value,
+ * so that a thousand cost a million steps. */
 #define CLEAN                                                                                      \
-    "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"  \
+    "sroa,early-cse,simplifycfg," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars,loop-unroll-full),sroa,"  \
     "gvn," COMBINE ",simplifycfg"
 /* What is the same in all iterations is decided before the loop: whether sums are private, whether
  * threads have elements of their own. */
@@ -22,7 +24,7 @@
 #define UNROLL COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
 /* A long function is one of many directions more often than not: its short loops over rows and
  * columns are vectors, each with as many accumulators as there are directions. */
-#define MANY "sroa,early-cse," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars),loop-vectorize"
+#define MANY "sroa,early-cse,simplifycfg," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars),loop-vectorize"
 #define MANY_UNROLL "loop(loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 
 /* A list ends where there may be new masked loads: they are held (held.c) before others see them. */
