@@ -91,6 +91,18 @@ ir_is_temp(const ir_value *b)
     return temp && (!b->def || b->def->code != RG_OP_PICK);
 }
 
+uint8_t
+ir_planes_reached(const ir_op *op, const ir_value *temp)
+{
+    uint8_t planes = 0;
+    bool whole = op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE || op->code == RG_OP_TAPE_THIN;
+    bool access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    for (uint32_t i = 0; i < op->nargs && (whole || (access && i == 0)); i++)
+        if (op->args[i]->type.kind == IR_BUFFER && ir_may_be_same(op->args[i], temp))
+            planes |= (uint8_t)(1u << (whole ? RG_PRIMAL : op->plane));
+    return planes;
+}
+
 /* -- effects ----------------------------------------------------------------------------------------------------- */
 static void
 note(ir_effects *e, const ir_value *buffer, unsigned plane, bool reads, bool writes, bool adds)

@@ -20,6 +20,9 @@ bool ir_may_be_same(const ir_value *a, const ir_value *b);
 /* whether b's memory is a temp's, or may be: such buffers can be recalled */
 bool ir_is_temp(const ir_value *b);
 
+/* The planes of a temp's memory that op reaches, a bit for each: whole arrays go onto the tape and come back by their primals. */
+uint8_t ir_planes_reached(const ir_op *op, const ir_value *temp);
+
 /* -- effects ----------------------------------------------------------------------------------------------------- */
 
 /* what is done to one plane of one buffer; adds: sums that nobody asks for */

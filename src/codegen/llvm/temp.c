@@ -25,9 +25,7 @@ static bool
 find_planes(ir_op *op, void *user)
 {
     plane_search *search = user;
-    if ((op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) &&
-        ir_may_be_same(op->args[0], search->buffer))
-        search->planes |= (uint8_t)(1u << op->plane);
+    search->planes |= ir_planes_reached(op, search->buffer);
     return true;
 }
 

@@ -136,9 +136,7 @@ static bool
 see_plane(ir_op *op, void *user)
 {
     walk *w = user;
-    if ((op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) &&
-        ir_may_be_same(op->args[0], w->buffer))
-        w->planes |= (uint8_t)(1u << op->plane);
+    w->planes |= ir_planes_reached(op, w->buffer);
     return true;
 }
 
