@@ -242,7 +242,7 @@ static const char *const plane_names[] = {"value", "adjoint", "tangent", "adjoin
 static bool
 close_to(double a, double b, double limit)
 {
-    return fabs(a - b) <= limit;
+    return a == b || fabs(a - b) <= limit; /* infinities are equal */
 }
 
 static bool
@@ -344,6 +344,9 @@ second_as_oracle(void *library, const whole_program *p, inputs *in, const left *
                 sum += term;
                 all += fabs(term);
             }
+        /* differences of a function as steep as that are no measure */
+        if (all > 1e6 || fabs(slope[d] - coarse[d]) > 0.01 * all)
+            continue;
         if (!close_to(sum, slope[d], 1e-5 * all + 1e-6 + 10.0 * fabs(slope[d] - coarse[d])))
             return complain(&v->report, "interp second: <H u0, u%u> = %.12g, difference of dual numbers %.12g", d, sum,
                             slope[d]);
