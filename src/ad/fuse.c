@@ -62,9 +62,9 @@ mark_late(ir_op *op, void *user)
     return true;
 }
 
-/* An op between the two that cannot go before the first goes behind the second. The pair's frames cancel out, so they
- * keep no other task's frames where they are; the frames of others keep their order, last in, first out: where an op
- * that leaves or takes frames goes behind, so do all such ops after it. */
+/* An op between the two tasks that cannot move before the first one moves behind the second one. The fused task leaves no
+ * frames on the workers' tapes. The other tasks' frames are taken last in, first out, so their order must not change: behind an
+ * op with frames that moves, every later op with frames moves too. */
 static void
 place_between(fusion *f, ir_op *op)
 {

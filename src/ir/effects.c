@@ -3,7 +3,7 @@
 
 /* -- which buffer a value is ---------------------------------------------------------------------------------- */
 
-/* The buffers that an if or a loop may leave with as its k-th result. */
+/* b is the result of an if or a loop: the buffers that its arms or exits may give. */
 static void
 roots_of_result(ir_value *b, ir_root_fn *each, void *user)
 {

@@ -1,7 +1,8 @@
 /* What an op does: which memory it reads and writes, and whether its place among others matters.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Passes that move ops ask here. Ops of the tape (after lower_tape) are not described. */
+ * Passes that move ops ask here. ir_effects describes the ops that there are before lower_tape: those of the tape are ordered by
+ * their cursors. */
 #ifndef IR_EFFECTS_H
 #define IR_EFFECTS_H
 
@@ -25,7 +26,7 @@ uint8_t ir_planes_reached(const ir_op *op, const ir_value *temp);
 
 /* -- effects ----------------------------------------------------------------------------------------------------- */
 
-/* what is done to one plane of one buffer; adds: sums that nobody asks for */
+/* what is done to one plane of one buffer; adds: atomic or plain additions whose result is not used */
 typedef struct ir_access {
     const ir_value *buffer;
     uint8_t plane;
