@@ -801,6 +801,7 @@ test_over(void)
 typedef struct temps {
     uint32_t bad;
     int64_t huge;
+    bool written;
 } temps;
 
 static void
@@ -812,6 +813,12 @@ temps_kernel(rt_gpu_launch *launch, const rt_arg *args)
     rt_gpu_task task;
     uint32_t *last = NULL, bad = 0;
     rt_gpu_enter(&thread, &worker, launch);
+    uint64_t *record = rt_gpu_record(&thread, 4096, 1);
+    for (uint64_t i = 0; i < 512; i++) { /* what the first thread wrote stays */
+        bad += t->written && record[i] != i + 3;
+        record[i] = i + 3;
+    }
+    t->written = true;
     for (int32_t round = 1; round < 6; round++) {
         int64_t count = round == 4 ? 9000 : 5000 - round, lo, hi;
         uint32_t *temp = rt_gpu_temp_again(&thread, count * 4, last, 2);
@@ -847,6 +854,7 @@ test_temps(void)
     CHECK(run(simt, temps_kernel, &t) == RT_OK && !t.bad, "%u bad", t.bad);
     for (int i = 0; i < 2; i++) {
         t.huge = i ? INT64_MAX : (int64_t)1 << 40;
+        t.written = false;
         CHECK(run(simt, temps_kernel, &t) == RT_FAULT_MEMORY && !t.bad, "%u bad", t.bad);
         CHECK(rt_simt_report(simt)->place == 8, "place");
     }

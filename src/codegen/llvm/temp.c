@@ -72,6 +72,20 @@ temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, bool again)
     return now;
 }
 
+/* memory for a temporary's rt_arg, which every thread writes */
+static LLVMValueRef
+temp_record(gen *g, const ir_op *op)
+{
+    LLVMValueRef bytes = gen_i64(g, sizeof(rt_arg));
+    if (!g->options->simt)
+        return temp_plane(g, op, bytes, false);
+    LLVMValueRef args[3] = {g->s->launch, bytes, gen_place_of(g, op, NULL, NULL, 0)};
+    LLVMValueRef record = gen_runtime_call(g, g->b, "rt_gpu_record", g->ptr, 3, args);
+    g->gpu->waits = true;
+    gen_or_leave(g, record);
+    return record;
+}
+
 /* A temporary is an rt_arg of the kernel's own, with the planes that anything reaches. Where
  * buffers are recorded each execution has a place of its own; else a loop reuses one. */
 void
@@ -83,7 +97,7 @@ gen_temp(gen *g, const ir_op *op)
     ir_walk(g->ir->body, find_planes, &search);
     bool again = ir_walk(g->ir->body, pushes_no_buffer, NULL);
     LLVMValueRef arg = again ? gen_alloca(g, g->arg_type, NULL, "temp")
-                             : temp_plane(g, op, gen_i64(g, sizeof(rt_arg)), false);
+                             : temp_record(g, op);
     LLVMValueRef count = gen_i64(g, 1);
     for (uint32_t k = rank; k-- > 0;) {
         LLVMValueRef extent = gen_wide(g, op->args[k]);

@@ -137,6 +137,9 @@ void rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *a
 /* Zeroed memory until the launch ends; NULL: the budget's end. `last`: as rt_cpu_temp_again. */
 void *rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place);
 void *rt_gpu_temp_again(rt_gpu_thread *thread, int64_t bytes, void *last, int32_t place);
+/* Memory until the launch ends that holds anything at first; NULL: the budget's end. Every thread may write the same values to
+ * it and read them at once, which zeroed memory does not allow: other threads may still be zeroing it. */
+void *rt_gpu_record(rt_gpu_thread *thread, int64_t bytes, int32_t place);
 
 /* -- the tape ------------------------------------------------------------------------------------------------------
  * As the functions rt_cpu_... of the same names (rt/abi.h), of a warp's worker or the kernel's; `place` numbers the

@@ -38,6 +38,15 @@ rt_gpu_grid_zero(char *to, uint64_t bytes)
 }
 
 RT_IN_PLACE void *
+rt_gpu_record(rt_gpu_thread *thread, int64_t bytes, int32_t place)
+{
+    void *record = rt_gpu_heap_take(thread, (uint64_t)bytes, LINE);
+    if (!record)
+        rt_gpu_no_memory(thread, place, (uint64_t)bytes);
+    return record;
+}
+
+RT_IN_PLACE void *
 rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place)
 {
     uint64_t size = bytes > 0 ? (uint64_t)bytes : 0;
