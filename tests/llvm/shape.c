@@ -56,6 +56,16 @@ shape_random(shape *s, uint64_t *state)
             s->steps[i].kind = i ? STEP_EXCHANGE : STEP_LOOP;
 }
 
+/* The digits of a number up to SHAPE_EVERY; those of the step are taken in step_every. */
+void
+shape_every(shape *s, uint64_t number)
+{
+    static const shape_type types[] = {SHAPE_F64, SHAPE_F32, SHAPE_I32};
+    *s = (shape){.type = types[number % 3], .lanes = number / 3 % 2 ? 16 : 8, .n = 2};
+    s->steps[0].kind = number / 6 % 2 ? STEP_LOOP : STEP_OUT;
+    s->steps[1] = (shape_step){STEP_EVERY, number / 12};
+}
+
 unsigned
 shape_bytes(shape_type type)
 {
@@ -311,6 +321,22 @@ store_alone(making *m, const place *p, LLVMValueRef mask, LLVMValueRef v)
 }
 
 static LLVMValueRef
+masked_load(making *m, const place *p, LLVMValueRef mask, LLVMValueRef otherwise)
+{
+    LLVMValueRef at = p->offsets ? addresses(m, p) : p->first;
+    LLVMTypeRef types[2] = {m->value, LLVMTypeOf(at)};
+    return call_masked(m, p->offsets ? "llvm.masked.gather" : "llvm.masked.load", types, 2, (LLVMValueRef[]){at, mask, otherwise}, 3, 0);
+}
+
+static void
+masked_store(making *m, const place *p, LLVMValueRef mask, LLVMValueRef v)
+{
+    LLVMValueRef at = p->offsets ? addresses(m, p) : p->first;
+    LLVMTypeRef types[2] = {m->value, LLVMTypeOf(at)};
+    call_masked(m, p->offsets ? "llvm.masked.scatter" : "llvm.masked.store", types, 2, (LLVMValueRef[]){v, at, mask}, 3, 1);
+}
+
+static LLVMValueRef
 load(making *m, LLVMValueRef mask, LLVMValueRef otherwise)
 {
     unsigned how = choose(m, 5);
@@ -319,26 +345,17 @@ load(making *m, LLVMValueRef mask, LLVMValueRef otherwise)
         return plain_load(m, m->value, p.first);
     if (!m->s->lanes)
         return load_alone(m, &p, mask, otherwise);
-    if (!p.offsets)
-        return call_masked(m, "llvm.masked.load", (LLVMTypeRef[]){m->value, m->ptr}, 2, (LLVMValueRef[]){p.first, mask, otherwise}, 3, 0);
-    LLVMValueRef at = addresses(m, &p);
-    LLVMTypeRef types[2] = {m->value, LLVMTypeOf(at)};
-    return call_masked(m, "llvm.masked.gather", types, 2, (LLVMValueRef[]){at, mask, otherwise}, 3, 0);
+    return masked_load(m, &p, mask, otherwise);
 }
 
 static void
 store_under(making *m, LLVMValueRef mask, LLVMValueRef v, bool scatters)
 {
     place p = choose_place(m, scatters);
-    if (!m->s->lanes) {
+    if (m->s->lanes)
+        masked_store(m, &p, mask, v);
+    else
         store_alone(m, &p, mask, v);
-    } else if (!p.offsets) {
-        call_masked(m, "llvm.masked.store", (LLVMTypeRef[]){m->value, m->ptr}, 2, (LLVMValueRef[]){v, p.first, mask}, 3, 1);
-    } else {
-        LLVMValueRef at = addresses(m, &p);
-        LLVMTypeRef types[2] = {m->value, LLVMTypeOf(at)};
-        call_masked(m, "llvm.masked.scatter", types, 2, (LLVMValueRef[]){v, at, mask}, 3, 1);
-    }
 }
 
 static LLVMValueRef
@@ -526,6 +543,69 @@ step_exchange(making *m, LLVMValueRef to)
     LLVMBuildStore(m->b, v, to);
 }
 
+/* in vectors: plain, under a mask, one element for all lanes, neighbours by their addresses, elements anywhere */
+enum { ACCESSES = 5 };
+
+static place
+place_every(making *m, unsigned access, unsigned first)
+{
+    place p = {.first = element_at(m, m->memory, LLVMBuildAdd(m->b, number(m, first), get(m, m->turn), ""))};
+    if (access == 2 || access == 3)
+        p.offsets = lane_numbers(m, access - 2);
+    if (access == 4) {
+        p.offsets = LLVMBuildLoad2(m->b, LLVMVectorType(m->i64, m->s->lanes), m->where, "");
+        LLVMSetAlignment(p.offsets, 8);
+    }
+    return p;
+}
+
+static LLVMValueRef
+load_every(making *m, unsigned access, LLVMValueRef mask, LLVMValueRef otherwise)
+{
+    place p = place_every(m, access, 0);
+    return access ? masked_load(m, &p, mask, otherwise) : plain_load(m, m->value, p.first);
+}
+
+static void
+store_every(making *m, unsigned access, unsigned first, LLVMValueRef mask, LLVMValueRef v)
+{
+    place p = place_every(m, access, first);
+    if (access)
+        masked_store(m, &p, mask, v);
+    else
+        plain_store(m, v, p.first);
+}
+
+static LLVMValueRef
+sum_of(making *m, LLVMValueRef v)
+{
+    for (unsigned n = m->s->lanes / 2; n; n /= 2)
+        v = add(m, half(m, v, 0, n), half(m, v, n, n));
+    return splat(m, LLVMBuildExtractElement(m->b, v, number(m, 0), ""));
+}
+
+/* A load, a store to the same elements, to some of them or to others, before it, behind it or behind what it is used for. */
+static void
+step_every(making *m)
+{
+    unsigned from = choose(m, ACCESSES), to = choose(m, ACCESSES), order = choose(m, 3), use = choose(m, 6), rest = choose(m, 3);
+    unsigned first = choose(m, 3) * m->s->lanes / 2;
+    LLVMValueRef mask = get(m, m->masks[0]), stored = get(m, m->masks[choose(m, 2)]), other = get(m, m->values[2]);
+    LLVMValueRef blended = use == 1 ? get(m, m->masks[2]) : use == 2 ? LLVMBuildNot(m->b, mask, "") : mask;
+    bool unseen = use == 0 || use >= 4; /* what lanes hold that loaded nothing */
+    LLVMValueRef otherwise = rest == 0 ? LLVMConstNull(m->value) : rest == 1 || !unseen ? other : LLVMGetPoison(m->value);
+    if (order == 0)
+        store_every(m, to, first, stored, get(m, m->values[1]));
+    LLVMValueRef v = load_every(m, from, mask, otherwise);
+    if (order == 1)
+        store_every(m, to, first, stored, get(m, m->values[1]));
+    v = LLVMBuildSelect(m->b, blended, use == 3 ? other : v, use == 3 ? v : other, "");
+    v = use == 4 ? sum_of(m, v) : use == 5 ? add(m, v, get(m, m->values[1])) : v;
+    if (order == 2)
+        store_every(m, to, first, stored, v);
+    LLVMBuildStore(m->b, v, m->values[0]);
+}
+
 static void
 make_step(making *m, unsigned i)
 {
@@ -561,6 +641,9 @@ make_step(making *m, unsigned i)
     case STEP_LOOP:
     case STEP_IF:
         step_open(m, m->s->steps[i].kind == STEP_LOOP);
+        break;
+    case STEP_EVERY:
+        step_every(m);
         break;
     case STEP_END:
     case STEP_KINDS:

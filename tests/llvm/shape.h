@@ -29,6 +29,7 @@ typedef enum shape_kind {
     STEP_LOOP, /* n times what follows, up to the next end */
     STEP_IF,   /* if a bit is set */
     STEP_END,
+    STEP_EVERY, /* a load, a store and a select: each of shape_every's */
     STEP_KINDS
 } shape_kind;
 
@@ -47,6 +48,10 @@ typedef struct shape {
     shape_step steps[SHAPE_STEPS];
 } shape;
 
+/* Each way to have a load of one of five kinds, a store of one of five kinds and a select of what was loaded follow one
+ * another, by number: in vectors of 8 and 16 lanes, alone and in a loop. */
+enum { SHAPE_EVERY = 12 * 5 * 5 * 3 * 6 * 3 * 3 * 2 };
+void shape_every(shape *s, uint64_t number);
 void shape_random(shape *s, uint64_t *state);
 uint64_t shape_number(uint64_t *state);
 unsigned shape_bytes(shape_type type);

@@ -1,11 +1,13 @@
 /* LLVM's passes, as we run them, on loads, stores and selects under masks. SPDX-License-Identifier: Apache-2.0
  *
- *   shapes_test [--bare] [FIRST COUNT] [FILE.ll]...
+ *   shapes_test [--bare] [FIRST COUNT] [--every N] [FILE.ll]...
  *
  * Random programs (shape.h) are compiled as they are, nothing optimised, and in other ways: by our lists of passes, for
  * processors with and without mask registers, as for GPUs (what the passes made of that runs here). All have to leave the
  * same memory. One that does not is made shorter and printed, before and after passes. --bare: without what we do against
  * LLVM's faults (codegen/llvm/held.c), to look for them.
+ *
+ * --every: not random ones, but one of N of all that shape_every knows; 1: all.
  *
  * A FILE.ll is such a program that some LLVM's passes get wrong: it has to be right by our lists. Whether it is by LLVM's
  * passes alone is only said. */
@@ -301,8 +303,9 @@ report(uint64_t seed, shape s, const way *w)
     LLVMContextDispose(context);
 }
 
+/* every: 0: random programs */
 static int
-try_programs(uint64_t first, uint64_t count)
+try_programs(uint64_t first, uint64_t count, uint64_t every)
 {
     static contents want[BATCH][RUNS], got[BATCH][RUNS];
     int failures = 0;
@@ -311,7 +314,10 @@ try_programs(uint64_t first, uint64_t count)
         unsigned n = first + count - seed < BATCH ? (unsigned)(first + count - seed) : BATCH;
         for (unsigned i = 0; i < n; i++) {
             uint64_t state = (seed + i) * 0x9e3779b97f4a7c15u;
-            shape_random(&shapes[i], &state);
+            if (every)
+                shape_every(&shapes[i], (seed + i) * every);
+            else
+                shape_random(&shapes[i], &state);
         }
         run_all(shapes, n, NULL, want);
         for (size_t w = 0; w < countof(ways); w++) {
@@ -384,6 +390,7 @@ int
 main(int argc, char **argv)
 {
     int failures = 0;
+    unsigned long long every;
     plain = make_machine(NULL, MACHINE_QUICK);
     for (size_t i = 0; i < countof(ways); i++) {
         ways[i].machine = make_machine(ways[i].cpu, ways[i].effort);
@@ -395,8 +402,10 @@ main(int argc, char **argv)
         unsigned long long first = strtoull(argv[i], &end, 10);
         if (strcmp(argv[i], "--bare") == 0)
             bare = true;
+        else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && (every = strtoull(argv[++i], NULL, 10)))
+            failures += try_programs(0, (SHAPE_EVERY + every - 1) / every, every);
         else if (*end == 0 && i + 1 < argc)
-            failures += try_programs(first, strtoull(argv[++i], NULL, 10));
+            failures += try_programs(first, strtoull(argv[++i], NULL, 10), 0);
         else
             failures += try_file(argv[i]);
     }
