@@ -107,27 +107,33 @@ compare(const subject *s, tally *t, double found, double expected, double noise,
     t->error = error;
 }
 
-/* Memory after the kernel with a component moved up and down, by h and by h / 2; where it is not. */
+/* Memory after the kernel with a component moved up and down, by h times each of `parts`; where it is not. */
+enum { STEPS = 3 };
+static const double parts[STEPS] = {1, 0.5, 8};
 typedef struct moved {
     double h;
-    memory up[2], down[2], middle;
+    memory up[STEPS], down[STEPS], middle;
 } moved;
 
-/* The slope, extrapolated from two quotients, and how far it may be off: what they differ by, and what rounding does. */
+/* The slope, extrapolated from two quotients, and how far it may be off: a few times what the two differ by, twice what they
+ * differ from the quotient of a longer step (where a kernel subtracts a large number from its input all steps are rounded,
+ * and that one is least), and what rounding of the result does. */
 static double
-slope(const double up[2], const double down[2], double middle, double h, double *noise)
+slope(const double up[STEPS], const double down[STEPS], double middle, double h, double *noise)
 {
-    double wide = (up[0] - down[0]) / (2 * h), near = (up[1] - down[1]) / h;
-    *noise = fabs(near - wide) / 3 + fabs(middle) * DBL_EPSILON * 48 / h;
-    return near + (near - wide) / 3;
+    double of[STEPS];
+    for (unsigned k = 0; k < STEPS; k++)
+        of[k] = (up[k] - down[k]) / (2 * h * parts[k]);
+    *noise = 4 * fabs(of[1] - of[0]) + 2 * fabs(of[2] - of[1]) + fabs(middle) * DBL_EPSILON * 48 / h;
+    return of[1] + (of[1] - of[0]) / 3;
 }
 
 static void
 compare_gradient(differences *d, sample at, const moved *m)
 {
     const subject *s = d->s;
-    double found = check_get(RG_F64, d->gradient.args[at.param].plane[RG_ADJOINT], at.element), up[2], down[2], noise;
-    for (unsigned k = 0; k < 2; k++) {
+    double found = check_get(RG_F64, d->gradient.args[at.param].plane[RG_ADJOINT], at.element), up[STEPS], down[STEPS], noise;
+    for (unsigned k = 0; k < STEPS; k++) {
         up[k] = weighted(s, d->w, m->up[k]);
         down[k] = weighted(s, d->w, m->down[k]);
     }
@@ -147,8 +153,8 @@ compare_tangents(differences *d, sample at, const moved *m)
         return;
     for (uint32_t i = 0; i < s->n; i++)
         for (size_t k = 0; check_is_real(s, i) && check_is_buffer(s, i) && k < check_count(s, i); k++) {
-            double up[2], down[2], noise;
-            for (unsigned n = 0; n < 2; n++) {
+            double up[STEPS], down[STEPS], noise;
+            for (unsigned n = 0; n < STEPS; n++) {
                 up[n] = check_get(RG_F64, m->up[n].args[i].plane[0], k);
                 down[n] = check_get(RG_F64, m->down[n].args[i].plane[0], k);
             }
@@ -165,8 +171,8 @@ move(const subject *s, const ir_fn *forward, sample at, double x, moved *m)
     m->h = 2 * cbrt(DBL_EPSILON) * fmax(1, fabs(x));
     if (!run_moved(s, forward, at, 0, &m->middle, &middle))
         return false;
-    for (unsigned k = 0; k < 2; k++) {
-        double h = k ? m->h / 2 : m->h;
+    for (unsigned k = 0; k < STEPS; k++) {
+        double h = m->h * parts[k];
         if (!run_moved(s, forward, at, h, &m->up[k], &steps) || steps != middle ||
             !run_moved(s, forward, at, -h, &m->down[k], &steps) || steps != middle)
             return false;
