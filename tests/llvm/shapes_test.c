@@ -1,13 +1,13 @@
 /* LLVM's passes, as we run them, on loads, stores and selects under masks. SPDX-License-Identifier: Apache-2.0
  *
- *   shapes_test [--bare] [FIRST COUNT] [--every N] [FILE.ll]...
+ *   shapes_test [--bare] [FIRST COUNT] [--every N[:FIRST]] [FILE.ll]...
  *
  * Random programs (shape.h) are compiled as they are, nothing optimised, and in other ways: by our lists of passes, for
  * processors with and without mask registers, as for GPUs (what the passes made of that runs here). All have to leave the
  * same memory. One that does not is made shorter and printed, before and after passes. --bare: without what we do against
  * LLVM's faults (codegen/llvm/held.c), to look for them.
  *
- * --every: not random ones, but one of N of all that shape_every knows; 1: all.
+ * --every: not random ones, but one of N of all that shape_every knows, from the one of number FIRST on (0); 1: all.
  *
  * A FILE.ll is such a program that some LLVM's passes get wrong: it has to be right by our lists. Whether it is by LLVM's
  * passes alone is only said. */
@@ -303,7 +303,7 @@ report(uint64_t seed, shape s, const way *w)
     LLVMContextDispose(context);
 }
 
-/* every: 0: random programs */
+/* every: 0: random programs; else the step from one number to the next */
 static int
 try_programs(uint64_t first, uint64_t count, uint64_t every)
 {
@@ -315,7 +315,7 @@ try_programs(uint64_t first, uint64_t count, uint64_t every)
         for (unsigned i = 0; i < n; i++) {
             uint64_t state = (seed + i) * 0x9e3779b97f4a7c15u;
             if (every)
-                shape_every(&shapes[i], (seed + i) * every);
+                shape_every(&shapes[i], first + (seed + i - first) * every);
             else
                 shape_random(&shapes[i], &state);
         }
@@ -331,6 +331,17 @@ try_programs(uint64_t first, uint64_t count, uint64_t every)
     }
     printf("%llu programs, %d failures\n", (unsigned long long)count, failures);
     return failures;
+}
+
+/* N[:FIRST] */
+static int
+try_every(const char *text)
+{
+    char *end;
+    uint64_t every = strtoull(text, &end, 10), first = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+    if (!every || first >= SHAPE_EVERY)
+        quit("--every", "no such shapes");
+    return try_programs(first, (SHAPE_EVERY - first + every - 1) / every, every);
 }
 
 /* -- files ---------------------------------------------------------------------------------------------------------- */
@@ -390,7 +401,6 @@ int
 main(int argc, char **argv)
 {
     int failures = 0;
-    unsigned long long every;
     plain = make_machine(NULL, MACHINE_QUICK);
     for (size_t i = 0; i < countof(ways); i++) {
         ways[i].machine = make_machine(ways[i].cpu, ways[i].effort);
@@ -402,8 +412,8 @@ main(int argc, char **argv)
         unsigned long long first = strtoull(argv[i], &end, 10);
         if (strcmp(argv[i], "--bare") == 0)
             bare = true;
-        else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc && (every = strtoull(argv[++i], NULL, 10)))
-            failures += try_programs(0, (SHAPE_EVERY + every - 1) / every, every);
+        else if (strcmp(argv[i], "--every") == 0 && i + 1 < argc)
+            failures += try_every(argv[++i]);
         else if (*end == 0 && i + 1 < argc)
             failures += try_programs(first, strtoull(argv[++i], NULL, 10), 0);
         else
