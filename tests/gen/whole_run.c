@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GROUP = 40, SECONDS = 90, CANNOT_OPEN = 4, NUMBERS = 600, SKIPPED = 77 };
+enum { GROUP = 40, SECONDS = 90, CANNOT_OPEN = 4, LATE = 5, NUMBERS = 600, SKIPPED = 77 };
 
 typedef struct counts {
     atomic_ulong done, kinds[4], refused[MODE_COUNT][NUMBERS]; /* [0]: of a budget */
@@ -71,6 +71,12 @@ typedef struct work {
     uint64_t count;
 } work;
 
+static bool
+is_late(const setting *t)
+{
+    return t->end && time(NULL) >= t->end;
+}
+
 static void
 child(const setting *t, const work *w, int to)
 {
@@ -82,6 +88,8 @@ child(const setting *t, const work *w, int to)
     }
     for (uint64_t k = 0; k < w->count; k++) {
         verdict v;
+        if (is_late(t))
+            _exit(LATE);
         alarm(SECONDS);
         judge(&own, library, &w->programs[k], w->off, &v);
         if (!transfer(to, &v, sizeof v, true))
@@ -90,7 +98,8 @@ child(const setting *t, const work *w, int to)
     _exit(0); /* with the contexts */
 }
 
-/* Runs programs in one child; returns how many have a verdict, one that crashed included. */
+/* Runs programs in one child; returns how many have a verdict: up to one that crashed, itself included, or until the
+ * time is up. */
 static uint64_t
 run_child(const setting *t, const work *w, verdict *verdicts)
 {
@@ -113,6 +122,8 @@ run_child(const setting *t, const work *w, verdict *verdicts)
     waitpid(pid, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT_OPEN)
         exit(2);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == LATE)
+        return done;
     if (done < w->count) {
         const char *what =
             WIFSIGNALED(status) ? WTERMSIG(status) == SIGALRM ? "endless" : strsignal(WTERMSIG(status)) : "it ended";
@@ -240,13 +251,15 @@ run_group(const setting *t, uint64_t first, uint64_t count)
     }
     if (!oracle_compile(&text, library.ptr))
         printf("seeds %llu and on: the C++ compiler refuses them\n", (unsigned long long)first);
-    for (uint64_t done = 0; done < count;) {
+    uint64_t done = 0;
+    while (done < count && !is_late(t)) {
         work w = {library.ptr, programs + done, NULL, count - done};
         done += run_child(t, &w, verdicts + done);
     }
     unlink(library.ptr);
     for (uint64_t k = 0; k < count; k++) {
-        count_verdict(t, &programs[k], &verdicts[k]);
+        if (k < done)
+            count_verdict(t, &programs[k], &verdicts[k]);
         whole_free(&programs[k]);
     }
     free(programs);
@@ -260,7 +273,7 @@ static void
 run_job(const setting *t, unsigned job)
 {
     for (uint64_t first = (uint64_t)job * GROUP; first < t->count; first += (uint64_t)t->jobs * GROUP) {
-        if (t->end && time(NULL) >= t->end)
+        if (is_late(t))
             break;
         run_group(t, t->first + first, t->count - first < GROUP ? t->count - first : GROUP);
     }
