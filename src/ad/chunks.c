@@ -201,10 +201,22 @@ choose_size(chunks *x)
 
 /* -- what leaves ifs ---------------------------------------------------------------------------------------- */
 static ir_value *
-lift_to_body(chunks *x, ir_value *v)
+lift_kept_value(chunks *x, ir_value *v)
 {
     for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op)
         v = ir_lift(x->fn, v, op, &x->lifted);
+    return v;
+}
+
+/* What an if yields anyway takes the other arm's values too: it stands for v only where the slice needs it besides. */
+static ir_value *
+lift_recalled(chunks *x, ir_value *v, uint32_t known)
+{
+    for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op) {
+        const ir_value *yielded = ir_yielded_as(v, op);
+        bool needed = yielded && yielded->id < known && x->now.slice.needed[yielded->id];
+        v = (needed ? ir_lift : ir_lift_apart)(x->fn, v, op, &x->lifted);
+    }
     return v;
 }
 
@@ -214,7 +226,7 @@ lift_kept(chunks *x)
     ad_values kept = x->now.slice.kept;
     x->now.top = arena_new_n(x->fn->module->arena, ir_value *, kept.n + 1);
     for (size_t i = 0; i < kept.n; i++)
-        x->now.top[i] = lift_to_body(x, kept.at[i]);
+        x->now.top[i] = lift_kept_value(x, kept.at[i]);
 }
 
 /* Recalls go; their values are carried out of ifs. */
@@ -222,10 +234,11 @@ static void
 gather_recalls(chunks *x)
 {
     owned r;
+    uint32_t known = x->fn->next_id; /* to the slice */
     vec_clear(&x->now.recalls);
     for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(x->now.loop)); i; i = r.before) {
         r = x->recalls.at[i - 1];
-        r.value = x->recalls.at[i - 1].value = lift_to_body(x, r.value);
+        r.value = x->recalls.at[i - 1].value = lift_recalled(x, r.value, known);
         ir_remove(r.result->def);
         vec_push(&x->now.recalls, ((ad_recalled){r.by, r.result, r.value}));
     }

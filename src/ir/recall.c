@@ -112,10 +112,11 @@ lift_exits(ir_fn *fn, ir_value *v, ir_op *loop)
     }
 }
 
-/* the result of an if that is v where v's arm ran; NULL: there is none */
-static ir_value *
-result_that_is(const ir_value *v, const ir_op *branch)
+ir_value *
+ir_yielded_as(const ir_value *v, const ir_op *branch)
 {
+    if (branch->code != RG_OP_IF)
+        return NULL;
     const ir_op *end = ir_terminator(v->region);
     for (uint32_t k = 0; k < end->nargs && k < branch->nresults; k++)
         if (end->args[k] == v)
@@ -132,22 +133,20 @@ lift_arms(ir_fn *fn, ir_value *v, ir_op *branch)
     }
 }
 
-ir_value *
-ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
+static uint64_t
+lift_key(const ir_value *v, const ir_op *through)
 {
-    uint64_t key = hash_u64(map_ptr(through), v->id);
+    return hash_u64(map_ptr(through), v->id);
+}
+
+ir_value *
+ir_lift_apart(ir_fn *fn, ir_value *v, ir_op *through, map *done)
+{
+    uint64_t key = lift_key(v, through);
     ir_value *lifted = map_get(done, key);
     if (lifted)
         return lifted;
     assert((through->code == RG_OP_IF || through->code == RG_OP_LOOP) && "nothing else is left early");
-    /* a local array that is yielded once is an earlier lift's, and cannot be yielded twice */
-    bool array = v->type.kind == IR_ARRAY;
-    bool number = v->type.kind == IR_SCALAR && ir_is_float((rg_dtype)v->type.dtype);
-    lifted = through->code == RG_OP_IF && (number || array) ? result_that_is(v, through) : NULL;
-    if (lifted) {
-        map_set(done, key, lifted);
-        return lifted;
-    }
     if (through->code == RG_OP_IF)
         lift_arms(fn, v, through);
     else
@@ -155,6 +154,19 @@ ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
     lifted = ir_op_result_before_trace(fn, through, v->type, v->name);
     map_set(done, key, lifted);
     return lifted;
+}
+
+ir_value *
+ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done)
+{
+    /* a local array that is yielded once is an earlier lift's, and cannot be yielded twice */
+    bool array = v->type.kind == IR_ARRAY;
+    bool number = v->type.kind == IR_SCALAR && ir_is_float((rg_dtype)v->type.dtype);
+    uint64_t key = lift_key(v, through);
+    ir_value *yielded = number || array ? ir_yielded_as(v, through) : NULL;
+    if (yielded && !map_get(done, key))
+        map_set(done, key, yielded);
+    return ir_lift_apart(fn, v, through, done);
 }
 
 static bool

@@ -26,6 +26,10 @@ ir_op *ir_recall_owner(const ir_op *recall, ir_op **unwound_by);
  * where v was not reached (a float that an if yields anyway: what the other arm yields). `through` is an
  * if, or a loop left by its exits. Memoised in `done`. */
 ir_value *ir_lift(ir_fn *fn, ir_value *v, ir_op *through, map *done);
+/* The same with a result that is nothing but v: zero wherever v was not reached. */
+ir_value *ir_lift_apart(ir_fn *fn, ir_value *v, ir_op *through, map *done);
+/* The result of an if that is v, of one of its arms, where that arm ran; NULL: there is none. */
+ir_value *ir_yielded_as(const ir_value *v, const ir_op *branch);
 
 /* Appends a result to an op; a trace stays the last one. */
 ir_value *ir_op_result_before_trace(ir_fn *fn, ir_op *op, ir_type type, const char *name);
