@@ -26,6 +26,7 @@ typedef struct formula {
     const ir_region *thread;
     ir_op *at; /* ops are made before it */
     const binding *bound;
+    amount left;    /* of what the thread's ops push: still there where it ends */
     bool may_load;  /* no assertion stands before what is loaded, and the kernel does load it */
     uint32_t made;  /* ops */
 } formula;
@@ -274,8 +275,23 @@ sum_region(formula *f, const ir_region *r, amount *out)
             return false;
         out->fixed += one.fixed;
         out->more = sum(f, out->more, one.more);
+        if (!by && r == f->thread)
+            f->left = *out; /* with all below it */
     }
     return true;
+}
+
+/* The thread's own frame comes last, to what is still there then. */
+static ir_value *
+with_frame(formula *f, amount pushed, uint64_t frame)
+{
+    f->left.fixed += frame;
+    bool highest = f->left.more == pushed.more;
+    if (highest)
+        pushed.fixed = f->left.fixed > pushed.fixed ? f->left.fixed : pushed.fixed;
+    if (highest || !frame)
+        return total(f, pushed);
+    return tape_scalar(f->t, RG_OP_MAX, f->at, RG_I64, total(f, pushed), total(f, f->left));
 }
 
 /* -- threads and kernels ----------------------------------------------------------------------------------------- */
@@ -301,6 +317,5 @@ tape_formula(tape *t, const ir_op *parallel, ir_region *body)
         make_undone(&f, NULL);
         return NULL;
     }
-    a.fixed += frame;
-    return a.fixed || a.more ? total(&f, a) : NULL;
+    return frame || a.fixed || a.more ? with_frame(&f, a, frame) : NULL;
 }
