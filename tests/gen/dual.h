@@ -6,12 +6,14 @@
  * their own.
  *
  * Whatever decides which way a program goes says how close the decision was: two right compilers may round differently,
- * and a program with a near tie proves nothing. */
+ * and a program with a near tie proves nothing. Nor does one that makes much of its roundings: to find out, all that is
+ * not exact can be moved a little. */
 #ifndef TESTS_GEN_DUAL_H
 #define TESTS_GEN_DUAL_H
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -19,6 +21,22 @@ enum { DIRECTIONS = 4 };
 
 /* The smallest gap between the sides of a comparison so far, beside their size. */
 static double closest_tie = 1.0;
+
+/* Results are moved by up to this, beside their size; 0: they are not. */
+static double roundings = 0.0;
+
+/* The same number by the same amount, each time. What has few digits is taken to be exact. */
+static inline double
+rounded(double v)
+{
+    uint64_t bits;
+    if (roundings == 0.0 || (double)(float)v == v || !std::isfinite(v))
+        return v;
+    std::memcpy(&bits, &v, sizeof bits);
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111ebu;
+    return v * (1.0 + roundings * (std::ldexp((double)(bits >> 11), -52) - 1.0));
+}
 
 static inline double
 bare(double v)
@@ -69,20 +87,26 @@ template <class S, int N> struct dual {
             closest_tie = gap;
     }
 
+    /* where S is dual numbers, it has been done */
+    friend dual rounded(const dual &a)
+    {
+        return a;
+    }
+
     /* value f, derivative slope: an exact zero stays one where the slope is infinite */
     static dual along(const S &f, const S &slope, const dual &a)
     {
         dual r;
-        r.v = f;
+        r.v = rounded(f);
         for (int k = 0; k < N; k++)
-            r.d[k] = alike(a.d[k], S(0)) ? S(0) : slope * a.d[k];
+            r.d[k] = alike(a.d[k], S(0)) ? S(0) : rounded(slope * a.d[k]);
         return r;
     }
     static dual along(const S &f, const S &by_a, const dual &a, const S &by_b, const dual &b)
     {
         dual r = along(f, by_a, a), other = along(f, by_b, b);
         for (int k = 0; k < N; k++)
-            r.d[k] = r.d[k] + other.d[k];
+            r.d[k] = rounded(r.d[k] + other.d[k]);
         return r;
     }
 

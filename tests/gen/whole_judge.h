@@ -9,11 +9,12 @@
 /* What a program can be refused in. */
 typedef enum mode { MODE_FRONT, MODE_FORWARD, MODE_SPLIT, MODE_COMBINED, MODE_JVP, MODE_SECOND, MODE_COUNT } mode;
 
-typedef enum verdict_kind { PASSED, FAILED, NEAR_TIE, TOO_LARGE } verdict_kind;
+typedef enum verdict_kind { PASSED, FAILED, NEAR_TIE, TOO_LARGE, ILL_CONDITIONED, VERDICTS } verdict_kind;
 
 typedef struct verdict {
     uint64_t seed;
     verdict_kind kind;
+    bool widened;            /* narrow floats say nothing in it: devices ran it with double in their place */
     int refused[MODE_COUNT]; /* the error's number; 0: it was not */
     char why[MODE_COUNT][200];
     report report;

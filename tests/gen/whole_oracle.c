@@ -75,11 +75,11 @@ tells(const place *p)
 }
 
 bool
-oracle_run(void *library, const whole_program *p, uint64_t number, inputs *in, double step, oracle *out)
+oracle_run(void *library, const whole_program *p, inputs *in, double step, double roundings, oracle *out)
 {
     char name[48];
-    void (*run)(const place *, double *);
-    snprintf(name, sizeof name, "oracle_%llu", (unsigned long long)number);
+    void (*run)(const place *, double, double *);
+    snprintf(name, sizeof name, "oracle_%llu", (unsigned long long)p->seed);
     void *symbol = library ? dlsym(library, name) : NULL;
     *out = (oracle){.count = p->count, .finite = true};
     if (!symbol)
@@ -90,7 +90,7 @@ oracle_run(void *library, const whole_program *p, uint64_t number, inputs *in, d
             fill(&out->at[k], q, step);
     }
     memcpy(&run, &symbol, sizeof run);
-    run(out->at, &out->gap);
+    run(out->at, roundings, &out->gap);
     for (uint32_t k = 0; k < p->count; k++)
         out->finite = out->finite && tells(&out->at[k]);
     return true;
@@ -105,6 +105,36 @@ oracle_free(oracle *o)
         free(o->at[k].whole);
     }
     *o = (oracle){0};
+}
+
+static double
+moved_by(const double *was, const double *is, int64_t n)
+{
+    double size = 1.0, most = 0.0;
+    for (int64_t i = 0; was && i < n; i++)
+        size = fmax(size, fabs(was[i]));
+    for (int64_t i = 0; was && i < n; i++)
+        most = fmax(most, fabs(was[i] - is[i]));
+    return most / size;
+}
+
+double
+oracle_moved_by(void *library, const whole_program *p, inputs *in, const oracle *o, double roundings)
+{
+    oracle moved;
+    double most = oracle_run(library, p, in, 0.0, roundings, &moved) && moved.finite ? 0.0 : INFINITY;
+    for (uint32_t k = 0; k < o->count && isfinite(most); k++) {
+        const place *was = &o->at[k], *is = &moved.at[k];
+        if (p->params[k].loose)
+            continue;
+        most = fmax(most, moved_by(was->value, is->value, was->count));
+        for (int64_t i = 0; was->whole && i < was->count; i++)
+            most = was->whole[i] == is->whole[i] ? most : INFINITY;
+        for (unsigned d = 0; was->tangent && d < ORACLE_DIRECTIONS; d++)
+            most = fmax(most, moved_by(was->tangent + d * was->count, is->tangent + d * was->count, was->count));
+    }
+    oracle_free(&moved);
+    return most;
 }
 
 double

@@ -26,8 +26,12 @@ typedef struct oracle {
 /* Compiles C++ text to a shared library; false: it does not compile, or there is no compiler ($CXX, else g++). */
 bool oracle_compile(const str *text, const char *library);
 void *oracle_load(const char *library); /* NULL: cannot */
-/* Runs from the inputs, moved by step times their tangents. false: the library lacks the program. */
-bool oracle_run(void *library, const whole_program *p, uint64_t number, inputs *in, double step, oracle *out);
+/* Runs from the inputs, moved by step times their tangents; results on the way are moved by up to `roundings`, beside
+ * their size. false: the library lacks the program. */
+bool oracle_run(void *library, const whole_program *p, inputs *in, double step, double roundings, oracle *out);
+/* How far such roundings move values and tangents, beside the size of the array's largest (at least 1): a program that
+ * makes much of them shows nothing. Only the oracle is asked. */
+double oracle_moved_by(void *library, const whole_program *p, inputs *in, const oracle *o, double roundings);
 void oracle_free(oracle *o);
 /* Direction k of element i: 0: the input's tangent. */
 double oracle_direction(const input *p, size_t i, unsigned k);

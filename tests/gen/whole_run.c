@@ -5,8 +5,8 @@
  * A program is a kernel of up to six tasks with serial code around them (whole.h). Its values, tangents and gradients
  * on the interpreter have to be those of the same text compiled by g++ with dual numbers for floats (dual.h); those of
  * the CPU with several numbers of lanes and of simt, or of the device named, have to be the interpreter's
- * (whole_judge.c). Programs in which a decision is close to a tie are skipped. A refusal is counted, an internal error,
- * a crash or an endless loop is a failure.
+ * (whole_judge.c). Programs in which a decision is close to a tie, or that make much of how they round, are skipped: the
+ * oracle alone decides that. A refusal is counted, an internal error, a crash or an endless loop is a failure.
  *
  * --fresh: programs that no day before has seen, for as many seconds as RG_FRESH says; skipped where that is not set.
  * --quick: one width and one form or two for each program, others for the next. --lowered: only the interpreter, which
@@ -30,7 +30,7 @@
 enum { GROUP = 40, SECONDS = 90, CANNOT_OPEN = 4, LATE = 5, NUMBERS = 600, SKIPPED = 77 };
 
 typedef struct counts {
-    atomic_ulong done, kinds[4], refused[MODE_COUNT][NUMBERS]; /* [0]: of a budget */
+    atomic_ulong done, widened, kinds[VERDICTS], refused[MODE_COUNT][NUMBERS]; /* [0]: of a budget */
     atomic_bool stop;
 } counts;
 
@@ -221,6 +221,7 @@ count_verdict(const setting *t, const whole_program *p, const verdict *v)
     counts *c = t->counts;
     c->done++;
     c->kinds[v->kind]++;
+    c->widened += v->widened;
     for (mode m = 0; m < MODE_COUNT; m++)
         if (v->refused[m])
             c->refused[m][v->refused[m] > 0 && v->refused[m] < NUMBERS ? v->refused[m] : 0]++;
@@ -302,7 +303,8 @@ run_jobs(const setting *t)
 static void
 print_counts(const counts *c)
 {
-    printf("skipped: %lu near a tie, %lu too large\n", c->kinds[NEAR_TIE], c->kinds[TOO_LARGE]);
+    printf("skipped: %lu near a tie, %lu too large, %lu ill-conditioned; %lu only with double for narrower floats\n",
+           c->kinds[NEAR_TIE], c->kinds[TOO_LARGE], c->kinds[ILL_CONDITIONED], c->widened);
     for (mode m = 0; m < MODE_COUNT; m++) {
         unsigned long all = 0;
         for (unsigned k = 0; k < NUMBERS; k++)

@@ -164,8 +164,8 @@ whole_print_oracle(const whole_program *p, const bool *off, uint64_t number, str
     str_addf(out, "namespace program_%llu {\n", (unsigned long long)number);
     print(p, off, true, out);
     str_addf(out,
-             "extern \"C\" void oracle_%llu(const place *at, double *gap) { closest_tie = 1.0; run(at); *gap = "
-             "closest_tie; }\n}\n",
+             "extern \"C\" void oracle_%llu(const place *at, double moved, double *gap) { closest_tie = 1.0; "
+             "roundings = moved; run(at); *gap = closest_tie; }\n}\n",
              (unsigned long long)number);
 }
 
