@@ -122,9 +122,17 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     size_t room = strlen(fn->name) + strlen(suffix) + 2;
     char *name = arena_alloc(m->arena, room);
     snprintf(name, room, "%s_%s", fn->name, suffix);
-    ad_options options = {.active = active, .combined = combined};
+    map put_back = {0};
+    mem_owner owns_map;
+    mem_own(&owns_map, mem_release_map, &put_back);
+    ad_options options = {.active = active, .combined = combined, .put_back = &put_back};
     ad_spread_calls(fn);
+    /* calls are reversed by calls, which read their arrays again */
+    if (combined)
+        ad_hold_read(fn, active, &put_back);
     ir_fn *made = by(fn, &options, name, diags);
+    mem_disown(&owns_map);
+    map_free(&put_back);
     mem_disown(&owns);
     mem_free(active);
     if (!made)

@@ -9,6 +9,7 @@ typedef struct ad_options {
     const bool *active;  /* NULL: every float parameter */
     const bool *results; /* of a function: which results do; NULL: every float one */
     bool still;          /* jvp of a function: its buffers stand still, but their planes above 0 */
+    const map *put_back; /* vjp: of stores, what their element held: the reverse stores it again (ad_hold_read); may be NULL */
     bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
 } ad_options;
 
@@ -36,6 +37,8 @@ void ad_spread_calls(ir_fn *fn);
  * have no reverse sweep (what remains then has a rule in vjp and jvp); else all, and with them what the user's
  * own derivatives kept apart. Returns whether there were any. */
 bool ad_expand_calls(ir_module *m, bool early, diag_list *diags);
+/* Before a combined vjp: functions whose calls it will reverse read a copy of what the kernel overwrites later. */
+void ad_hold_read(ir_fn *fn, const bool *active, map *put_back);
 /* A function's derivative takes all buffers that it reads for differentiable: what it adds to planes that a
  * parameter has not goes, what it reads there is zero. planes: bits of each parameter; NULL: it has all. */
 void ad_drop_planes(ir_fn *fn, const uint8_t *planes);

@@ -208,7 +208,10 @@ ad_reaches_after(const ir_op *load, const ir_op *write, const map *places)
     const ir_op *l = ir_ancestor_in((ir_op *)load, common), *w = ir_ancestor_in((ir_op *)write, common);
     if (l != w && stands_before(l, w, places) && !never_equal_in_one_iteration(&p))
         return true;
-    for (const ir_region *r = common; r->op; r = r->op->parent)
+    /* each iteration around a temp makes one of its own */
+    const ir_op *made = write->args[0]->def;
+    const ir_region *home = made && made->code == RG_OP_TEMP ? made->parent : NULL;
+    for (const ir_region *r = common; r->op && r != home; r = r->op->parent)
         if (r->op->code != RG_OP_IF && !never_equal_later(&p, r->op))
             return true;
     return false;

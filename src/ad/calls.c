@@ -339,8 +339,7 @@ is_straight(ir_op *op, void *user)
 }
 
 /* The gradient of a function without loops is arithmetic like any other: made at once it is differentiated with the kernel,
- * and what it reads of the kernel's arrays is recorded where they are overwritten. Its call could only be reversed where
- * they stand still. */
+ * and what it reads of the kernel's arrays is recorded where they are overwritten. Its call would read a copy of them. */
 static bool
 is_arithmetic(const ir_op *call)
 {

@@ -18,17 +18,33 @@ typedef struct split {
 } split;
 
 /* -- every needed load against every write ------------------------------------------------------------------------ */
+/* by a write, or (NULL) for another reason */
+static void
+say_changed(const ir_module *m, const ir_op *load, const ir_value *array, bool combined, const ir_op *write,
+            const char *why, diag_list *diags)
+{
+    diag_add(diags, DIAG_ERROR, 530, ir_place(m, load->loc),
+             "the gradient needs `%s` as it was here after the %s, but %s\n"
+             "%swrite to another array",
+             array->name ? array->name : "an array", combined ? "task" : "forward launch", why,
+             combined ? "" : "launch forward and gradient combined (rg_launch_forward_vjp), or ");
+    if (write)
+        diag_add(diags, DIAG_NOTE, 530, ir_place(m, write->loc), "it is overwritten here");
+}
+
+static const char overwritten[] = "a later statement overwrites it";
+
+void
+vjp_say_overwritten(vjp *v, const ir_op *load, const ir_value *array, const ir_op *write)
+{
+    say_changed(v->from->module, load, array, v->combined, write, overwritten, v->diags);
+    v->failed = true;
+}
+
 static void
 refuse(split *s, const ir_op *write, const char *why)
 {
-    const ir_module *m = s->from->module;
-    diag_add(s->diags, DIAG_ERROR, 530, ir_place(m, s->load->loc),
-             "the gradient needs `%s` as it was here after the %s, but %s\n"
-             "%swrite to another array",
-             s->root->name ? s->root->name : "an array", s->combined ? "task" : "forward launch", why,
-             s->combined ? "" : "launch forward and gradient combined (rg_launch_forward_vjp), or ");
-    if (write)
-        diag_add(s->diags, DIAG_NOTE, 530, ir_place(m, write->loc), "it is overwritten here");
+    say_changed(s->from->module, s->load, s->root, s->combined, write, why, s->diags);
     s->refused = true;
     map_set(&s->said, map_ptr(s->load), s);
 }
@@ -49,7 +65,7 @@ is_overwritten_by(split *s, ir_op *op)
 {
     if (!ir_may_be_same(op->args[0], s->root) || !ad_reaches_after(s->load, op, &s->places))
         return false;
-    refuse(s, op, "a later statement overwrites it");
+    refuse(s, op, overwritten);
     return true;
 }
 

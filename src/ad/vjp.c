@@ -413,7 +413,8 @@ release_vjp(void *object)
 ir_fn *
 ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
 {
-    vjp v = {.from = fn, .diags = diags, .combined = options && options->combined};
+    vjp v = {.from = fn, .diags = diags, .combined = options && options->combined,
+             .put_back = options ? options->put_back : NULL};
     v.instance = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     v.adjoint = arena_new_n(fn->module->arena, rg_var, fn->next_id + 1);
     mem_owner owns;

@@ -29,6 +29,7 @@ typedef struct vjp {
     ad_activity activity;
     rg_builder *b;
     diag_list *diags;
+    const map *put_back; /* store of `from` -> what the element held; NULL: none */
     bool combined, in_parallel, failed;
     bool keep_contests;    /* split: sweeps of a task keep its atomic min, max, mul */
     vec(vjp_contest) contests;
@@ -119,8 +120,11 @@ void vjp_reverse(vjp *v, const ir_op *last);
 void vjp_clone_kernel(vjp *v);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
 void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
+ir_value *vjp_put_back(const vjp *v, const ir_op *store);     /* what its reverse stores again; NULL: nothing */
 void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */
+/* what `load` (a call too) reads of the array has to stand still: E0530 */
+void vjp_say_overwritten(vjp *v, const ir_op *load, const ir_value *array, const ir_op *write);
 void vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -3,9 +3,8 @@
  *
  * A gradient G of a scalar function has a symmetric Jacobian: what its operands receive of the adjoints u of
  * its results is G's jvp along u. So no reverse sweep is reversed, to whatever order gradients are nested. */
+#include "ad/hold.h"
 #include "ad/vjp.h"
-
-#include "ad/apart.h"
 
 /* A forward value as an operand of a call, which consumes local arrays. What the forward call consumed was
  * a copy of what nothing else consumes (ad_spread_calls). */
@@ -59,33 +58,17 @@ finish_call(vjp *v, ir_op *call, const ir_op *op, uint32_t first)
 }
 
 /* -- buffers that the function reads ------------------------------------------------------------------- */
-typedef struct writes_query {
-    const ir_op *call;
-    const ir_value *buffer;
-    const ir_op *write;
-} writes_query;
-
-static bool
-find_write(ir_op *op, void *user)
-{
-    writes_query *q = user;
-    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->plane == RG_PRIMAL &&
-        ir_may_be_same(op->args[0], q->buffer) && ad_reaches_after(q->call, op, NULL))
-        q->write = op;
-    return !q->write;
-}
-
-/* Its elements are read again when the call is reversed: they must stand still. Says so if they may not. */
+/* They are read again when the call is reversed: their elements must stand still. In a combined launch they do, but where
+ * an array is chosen in a way that no source has (ad_hold_read). */
 static bool
 arrays_stand(vjp *v, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++) {
-        writes_query q = {.call = op, .buffer = op->args[i]};
-        if (q.buffer->type.kind != IR_BUFFER || ir_walk(v->from->body, find_write, &q))
+        const ir_value *array = op->args[i];
+        const ir_op *write = array->type.kind == IR_BUFFER ? ad_overwritten_after(v->from, op, array, v->put_back) : NULL;
+        if (!write)
             continue;
-        vjp_error(v, op, 505, "`%.*s` reads `%s`, which is overwritten later: its derivative cannot be reversed\n"
-                  "pass it a row or a local copy", AD_CALLED(op), q.buffer->name ? q.buffer->name : "an array");
-        diag_add(v->diags, DIAG_NOTE, 505, ir_place(v->from->module, q.write->loc), "it is overwritten here");
+        vjp_say_overwritten(v, op, array, write);
         return false;
     }
     return true;

@@ -5,12 +5,11 @@
 
 /* -- whether reversing an op does anything --------------------------------------------------------------- */
 static bool
-leaves_adjoints_alone(ir_op *op, void *user)
+leaves_memory_alone(ir_op *op, void *user)
 {
-    (void)user;
     bool writes = op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-    return !(writes && ir_is_float((rg_dtype)op->args[0]->type.dtype) &&
-             op->args[0]->type.kind == IR_BUFFER);
+    return !(writes && op->args[0]->type.kind == IR_BUFFER &&
+             (ir_is_float((rg_dtype)op->args[0]->type.dtype) || vjp_put_back(user, op)));
 }
 
 static bool
@@ -44,7 +43,7 @@ has_work(vjp *v, const ir_op *op)
         if (everywhere ? vjp_active(v, op->results[i]) : vjp_adjoint(v, op->results[i]) != NULL)
             return true;
     for (uint32_t i = 0; i < op->nregions; i++)
-        if (!ir_walk(op->regions[i], leaves_adjoints_alone, NULL))
+        if (!ir_walk(op->regions[i], leaves_memory_alone, v))
             return true;
     return vjp_moves_shadows(v, op);
 }

@@ -115,9 +115,20 @@ reverse_rmw(vjp *v, const ir_op *op)
     }
 }
 
+ir_value *
+vjp_put_back(const vjp *v, const ir_op *store)
+{
+    return v->put_back ? map_get(v->put_back, map_ptr(store)) : NULL;
+}
+
 void
 vjp_reverse_memory(vjp *v, const ir_op *op)
 {
+    ir_value *held = vjp_put_back(v, op);
+    if (held) {
+        vjp_place p = place_of(v, op);
+        rg_build_store(v->b, RG_PRIMAL, p.buffer, p.n, p.index, vjp_primal(v, held));
+    }
     if (op->args[0]->type.kind != IR_BUFFER || !ir_is_float((rg_dtype)op->args[0]->type.dtype))
         return;
     if (op->code == RG_OP_LOAD) {
