@@ -398,7 +398,8 @@ make(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, bool
     return NULL;
 }
 
-/* For GPUs serial loops become tasks; a derivative that is refused then may be there for the loops as they are. */
+/* For GPUs serial loops become tasks; a derivative that is refused then may be there for the loops as they are. An error
+ * of another kind is a fault of ours, which nothing may hide. */
 static ir_module *
 make_for_gpu(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, diag_list *diags, ir_fn **fn)
 {
@@ -407,9 +408,10 @@ make_for_gpu(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *pl
     mem_owner owns;
     mem_own(&owns, mem_release_str, &refused.text);
     ir_module *m = make(kernel, o, plan, &serial, &refused, fn);
-    if (!m && !serial) {
+    if (!m && (!serial || refused.kinds != DIAG_REFUSALS)) {
         str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
         diags->errors += refused.errors;
+        diags->kinds |= refused.kinds;
     } else if (!m) {
         serial = false;
         m = make(kernel, o, plan, &serial, diags, fn);

@@ -107,6 +107,7 @@ test_diag(void)
     for (int i = 0; i < 5; i++)
         diag_add(&d, DIAG_ERROR, 1, (diag_place){0}, "no place");
     CHECK(d.errors == 6 && strstr(d.text.ptr, "more than 2 errors"), "the limit");
+    CHECK(d.kinds == (1u << 3 | 1u << 0), "kinds %x", d.kinds);
     diag_free(&d);
 }
 

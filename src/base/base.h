@@ -131,7 +131,9 @@ typedef struct diag_list {
     str text; /* all of it, ready to show */
     unsigned errors;
     unsigned limit; /* after so many errors the rest is dropped; 0: 20 */
+    unsigned kinds; /* of errors: a bit for each hundred of their numbers */
 } diag_list;
+enum { DIAG_REFUSALS = 1 << 5 }; /* of differentiation */
 /* number: 0: none; 1xx IR text (lex.h), 2xx verifier (verify.h), 3xx builder, 4xx front ends,
  * 5xx differentiation. `text` may contain newlines: lines after the first are printed as
  * `  = help: ...` below the caret. */

@@ -101,8 +101,10 @@ diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, const 
           va_list args)
 {
     unsigned limit = d->limit ? d->limit : DEFAULT_LIMIT;
-    if (level == DIAG_ERROR)
+    if (level == DIAG_ERROR) {
         d->errors++;
+        d->kinds |= 1u << number / 100;
+    }
     if (d->errors > limit) {
         if (level == DIAG_ERROR && d->errors == limit + 1)
             str_addf(&d->text, "error: more than %u errors; the rest is not shown\n", limit);
