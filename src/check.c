@@ -64,10 +64,11 @@ try_start(subject *s, const char *optional, uint64_t *steps, bool *use)
                  s->fn->name, (unsigned long long)*steps);
         return RG_BUDGET;
     }
-    *use = !optional || (fault == RT_OK && all_finite(s, m));
+    /* a NaN on the way may be dropped by a comparison, but 0 times it is a NaN in a gradient, too */
+    *use = !optional || (fault == RT_OK && !report.nans && all_finite(s, m));
     if (!*use) {
-        char note[300];
-        const char *why = fault == RT_OK ? "what the kernel computes there is not finite" : "the kernel fails there: ";
+        char note[360];
+        const char *why = fault == RT_OK ? "what the kernel computes there is not finite, or a NaN on the way" : "the kernel fails there: ";
         snprintf(note, sizeof(note), "%s%s", why, report.message);
         check_note(s, optional, CHECK_LEFT_OUT, note);
     } else if (report.race)

@@ -401,6 +401,19 @@ cat >date.c <<'END'
 #include <math.h>
 double wobble(double date) { return 1e-3 * sin(0.01 * (date - 2451545.0)) + 2e-6 * fmod(date - 2451545.0, 1.0); }
 END
+# a NaN that a comparison drops: where floats have both signs
+cat >dropped.c <<'END'
+#include <math.h>
+double distance(int n, const double x[n], const double y[n])
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += x[i] * log(x[i] / y[i]);
+    return sum >= -10 ? sqrt(sum + 10) : 0;
+}
+END
+expect 0 check dropped.c distance --starts 6 --device interp
+says 'or a NaN on the way'
 for seed in 1 2 3 4 5 6; do
     expect 0 check date.c wobble --device interp --seed $seed
 done

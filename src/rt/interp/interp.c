@@ -156,6 +156,7 @@ machine_finish(interp_machine *m, mem_owner *owner)
 {
     mem_disown(owner);
     m->report->steps = m->steps;
+    m->report->nans = m->nans;
     m->report->tape_bytes = m->most_held;
     machine_release(m);
 }

@@ -25,6 +25,7 @@ typedef struct interp_report {
     bool race;          /* the fault is a race of threads */
     bool out_of_steps;  /* the step limit ended the run (fault is RT_FAULT_BUDGET) */
     uint64_t steps;     /* operations executed */
+    uint64_t nans;      /* those of them, on single values, that gave a NaN */
     int64_t tape_bytes; /* the most that traces or the tape held at one time; after a budget fault
                          * what the launch would have needed */
     ir_loc loc;         /* of the op that failed */

@@ -1,6 +1,8 @@
 /* The machine: programs, frames, dispatch. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/interp/machine.h"
 
+#include <math.h>
+
 /* -- programs
  * ---------------------------------------------------------------------------------------- */
 
@@ -272,6 +274,8 @@ run_scalar(interp_frame *f, const ir_op *op)
     else
         ir_eval((rg_op)op->code, (rg_dtype)op->args[0]->type.dtype,
                 (rg_dtype)op->results[0]->type.dtype, x, y, z, result);
+    rg_dtype type = (rg_dtype)op->results[0]->type.dtype;
+    f->machine->nans += ir_is_float(type) && isnan(ir_bits_float(type, *result));
 }
 
 interp_flow

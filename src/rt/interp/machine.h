@@ -109,7 +109,7 @@ typedef struct interp_machine {
     arena *cell_arena;
     map touched;                /* element -> which threads touched it (races.c) */
     arena *touched_arena;
-    uint64_t steps;
+    uint64_t steps, nans;
     int64_t held, most_held; /* bytes recorded */
     interp_tape tapes[2];    /* the kernel's, the worker's */
 } interp_machine;
