@@ -148,6 +148,7 @@ struct rg_module {
     size_t source_len;
     rg_module_desc desc; /* everything in the arena */
     ir_module *ir;       /* NULL: C */
+    bool on_disk;        /* path is that of a file */
     bool listed;
     size_t name_count;
     rg_str *names;

@@ -44,6 +44,8 @@ module_new(rg_context *context, const rg_module_desc *desc)
         m->desc.include_count = desc->include_count;
         m->desc.defines = kept_list(m->arena, desc->defines, desc->define_count);
         m->desc.define_count = desc->define_count;
+        m->desc.options = kept_list(m->arena, desc->options, desc->option_count);
+        m->desc.option_count = desc->option_count;
         m->desc.name = kept(m->arena, desc->name);
     }
     mem_disown(&owns);
@@ -113,12 +115,13 @@ from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
 
 #if RG_HAVE_CLANG
 static rg_status
-from_c(rg_context *context, rg_str text, rg_str path, const rg_module_desc *desc,
+from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
        rg_module **module)
 {
     rg_module *m = module_new(context, desc);
     mem_owner owns;
     mem_own(&owns, module_drop, m);
+    m->on_disk = on_disk;
     m->path = arena_str(m->arena, path);
     m->source = arena_str(m->arena, text);
     m->source_len = text.len;
@@ -147,6 +150,9 @@ front_source(const rg_module *m, const char *kernel)
         .define_count = (uint32_t)m->desc.define_count,
         .include_paths = zero_terminated(m->arena, m->desc.include_paths, m->desc.include_count),
         .defines = zero_terminated(m->arena, m->desc.defines, m->desc.define_count),
+        .option_count = (uint32_t)m->desc.option_count,
+        .options = zero_terminated(m->arena, m->desc.options, m->desc.option_count),
+        .on_disk = m->on_disk,
     };
 }
 
@@ -176,14 +182,15 @@ list_c_kernels(rg_module *m, diag_list *diags)
 }
 
 static ir_module *
-compile_c(const rg_module *m, rg_str kernel, diag_list *diags)
+compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 {
     front_c_source source = front_source(m, arena_str(m->arena, kernel));
+    source.unknown = unknown;
     return front_c_compile(&source, diags);
 }
 #else
 static rg_status
-from_c(rg_context *context, rg_str text, rg_str path, const rg_module_desc *desc,
+from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
        rg_module **module)
 {
     return api_error(RG_UNSUPPORTED, "this build has no C front end: it was made without libclang");
@@ -196,7 +203,7 @@ list_c_kernels(rg_module *m, diag_list *diags)
 }
 
 static ir_module *
-compile_c(const rg_module *m, rg_str kernel, diag_list *diags)
+compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 {
     return NULL;
 }
@@ -224,7 +231,7 @@ module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_mod
     else if (ends_with(path, ".ir") || ends_with(path, ".rg"))
         status = from_ir(context, str_view(&text), name.ptr, module);
     else
-        status = from_c(context, str_view(&text), path, desc, module);
+        status = from_c(context, str_view(&text), path, true, desc, module);
     mem_disown(&owns_text);
     mem_disown(&owns_name);
     str_free(&text);
@@ -249,8 +256,9 @@ static rg_status
 check_desc(const rg_module_desc *desc)
 {
     if (desc &&
-        ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines)))
-        return api_error(RG_INVALID, "desc counts include paths or defines that are NULL");
+        ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines) ||
+         (desc->option_count && !desc->options)))
+        return api_error(RG_INVALID, "desc counts include paths, defines or options that are NULL");
     return RG_OK;
 }
 
@@ -277,7 +285,7 @@ rg_status
 rg_module_from_c(rg_context *context, rg_str source, const rg_module_desc *desc, rg_module **module)
 {
     CHECK_MAKING(source);
-    API_GUARDED(from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"),
+    API_GUARDED(from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"), false,
                        desc, module));
 }
 
@@ -359,15 +367,6 @@ rg_module_get_names(rg_module *module, const rg_str **names, size_t *count)
     API_GUARDED(get_names(module, names, count));
 }
 
-static bool
-is_listed(const rg_module *m, rg_str name)
-{
-    for (size_t i = 0; i < m->name_count; i++)
-        if (str_eq(m->names[i], name))
-            return true;
-    return false;
-}
-
 static rg_status
 no_such_kernel(const rg_module *m, rg_str name)
 {
@@ -390,17 +389,18 @@ kernel_from(rg_module *m, ir_module *ir, rg_str name, diag_list *diags, rg_kerne
     return api_kernel_create(m, fn, diags, kernel);
 }
 
-/* The file is parsed once for a kernel; only if that fails is it asked whether there is one. */
+/* The file is parsed once for a kernel; only if it has none of the name are those that it has asked for. */
 static rg_status
 kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
 {
-    ir_module *ir = compile_c(m, name, diags);
+    bool unknown = false;
+    ir_module *ir = compile_c(m, name, &unknown, diags);
     mem_owner owns;
     mem_own(&owns, ir_module_release, ir);
     rg_status status = RG_COMPILE;
     if (ir)
         status = kernel_from(m, ir, name, diags, kernel);
-    else if (!list_kernels(m) && !is_listed(m, name))
+    else if (unknown && !list_kernels(m))
         status = no_such_kernel(m, name);
     mem_disown(&owns);
     ir_module_free(ir);

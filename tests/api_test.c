@@ -296,7 +296,7 @@ test_c(rg_context *rg)
 {
     rg_str define = RG_STR("FACTOR=2");
     rg_module_desc desc = {.defines = &define, .define_count = 1, .name = RG_STR("bodies.c")};
-    rg_module *module;
+    rg_module *module, *other;
     rg_status status = rg_module_from_c(rg, rg_str_of(bodies_source), &desc, &module);
     if (status == RG_UNSUPPORTED)
         return;
@@ -304,7 +304,15 @@ test_c(rg_context *rg)
     rg_kernel *weigh = kernel_of(module, "weigh"), *bad;
     FAILS(rg_module_get_kernel(module, RG_STR("bad"), &bad), RG_COMPILE, "bodies.c:8:");
     CHECK(strstr(rg_error_message(), "goto") != NULL);
-    FAILS(rg_module_get_kernel(module, RG_STR("helper"), &bad), RG_NOT_FOUND, "weigh");
+    FAILS(rg_module_get_kernel(module, RG_STR("helpers"), &bad), RG_NOT_FOUND, "(there is weigh, bad)");
+    CHECK(rg_module_get_kernel(module, RG_STR("helper"), &bad) == RG_OK); /* static: not listed, but there */
+    FAILS(rg_module_from_c(rg, rg_str_of(bodies_source), &(rg_module_desc){.option_count = 1}, &other), RG_INVALID,
+          "options that are NULL");
+    rg_str options[] = {RG_STR("-O2"), RG_STR("-D"), RG_STR("FACTOR=2"), RG_STR("-std=c99")};
+    CHECK(rg_module_from_c(rg, rg_str_of(bodies_source), &(rg_module_desc){.options = options, .option_count = 4},
+                           &other) == RG_OK);
+    CHECK(rg_module_get_kernel(other, RG_STR("weigh"), &bad) == RG_OK);
+    rg_module_destroy(other);
     rg_args *args = args_of(weigh);
     struct body p[3] = {{1, 1, 10}, {2, 0, 20}, {3, 2, 30}};
     double f[3] = {0}, g[3];

@@ -1,4 +1,4 @@
-/* front_test FOLDER: the C front end on one-file cases. SPDX-License-Identifier: Apache-2.0
+/* front_test FOLDER: the C front end on one-file cases, with the compiler option RG_TEST_OPTION if there is one. SPDX-License-Identifier: Apache-2.0
  *
  * A file with `// args:` lines (case.h) is run by the interpreter, as it comes from the front end
  * and without contraction; its arrays must be those of the same file compiled by the C compiler,
@@ -90,7 +90,8 @@ static bool
 check_refused(const char *path, const char *text, const refusals *want)
 {
     diag_list diags = {0};
-    front_c_source source = {.path = path, .text = rg_str_of(text)};
+    const char *option = getenv("RG_TEST_OPTION");
+    front_c_source source = {.path = path, .text = rg_str_of(text), .option_count = option != NULL, .options = &option};
     ir_module *m = front_c_compile(&source, &diags);
     refusals got = {0};
     reported_errors(diags.text.ptr, &got);

@@ -168,7 +168,10 @@ subject_load(rg_context *context, const char *path, const char *source, bool wid
     rg_str defines[COUNT];
     for (unsigned k = 0; k < COUNT; k++)
         defines[k] = rg_str_of(as_f64[k]);
-    rg_module_desc desc = {.defines = defines, .define_count = wide ? COUNT : 0};
+    const char *option = getenv("RG_TEST_OPTION");
+    rg_str more = rg_str_of(option ? option : "");
+    rg_module_desc desc = {.defines = defines, .define_count = wide ? COUNT : 0, .options = &more,
+                           .option_count = option != NULL};
     if (source)
         return rg_module_from_c(context, rg_str_of(source), &desc, module);
     return rg_module_load(context, rg_str_of(path), &desc, module);

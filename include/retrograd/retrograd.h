@@ -177,24 +177,32 @@ typedef struct rg_module_desc {
     const rg_str *defines; /* "NAME" or "NAME=VALUE" */
     size_t define_count;
     rg_str name; /* the name of a source text in messages */
+    const rg_str *options; /* words of a C compiler's command line: "-std=c99", "-include", "x.h"; */
+    size_t option_count;   /* those that do not decide what the text means have no effect: "-O2" */
 } rg_module_desc;
 
 /* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read
  * now; C is compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere
- * in the file do no harm. RG_COMPILE: the message is the list of diagnostics. RG_UNSUPPORTED: a
- * build without the C front end. */
+ * in the file do no harm. A compile_commands.json in the file's folder or above may have more
+ * options for it. The first file that includes a header of the system asks the C compiler (CC, or
+ * cc, gcc, clang) where those are, in a child process that ends before the call returns; with CC
+ * set to nothing, headers that are built in are taken. RG_COMPILE: the message is the list of
+ * diagnostics. RG_UNSUPPORTED: a build without the C front end. */
 RG_API RG_MUST_CHECK rg_status rg_module_load(rg_context *context, rg_str path,
                                               const rg_module_desc *desc, rg_module **module);
+/* C that lies in memory. */
 RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str source,
                                                 const rg_module_desc *desc, rg_module **module);
 RG_API RG_MUST_CHECK rg_status rg_module_from_ir(rg_context *context, rg_str text,
                                                  const rg_module_desc *desc, rg_module **module);
 RG_API void rg_module_destroy(rg_module *module);
-/* Names of the kernels, in the order of the source; both live as long as the module. RG_COMPILE:
- * the C does not parse. */
+/* Names of the kernels, in the order of the source: of C, the functions with external linkage that
+ * the file itself defines, but main. Both live as long as the module. RG_COMPILE: the C cannot be
+ * read. */
 RG_API RG_MUST_CHECK rg_status rg_module_get_names(rg_module *module, const rg_str **names,
                                                    size_t *count);
-/* Compiles the kernel to IR if that was not done yet. RG_NOT_FOUND lists those there are. */
+/* Compiles the kernel to IR if that was not done yet; in C any function with a body, also a static
+ * one or one of an included file. RG_NOT_FOUND lists the names that rg_module_get_names has. */
 RG_API RG_MUST_CHECK rg_status rg_module_get_kernel(rg_module *module, rg_str name,
                                                     rg_kernel **kernel);
 

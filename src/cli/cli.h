@@ -24,6 +24,11 @@ typedef struct cli_option {
     const char *name;  /* "--out", "-I" */
     bool flag;         /* takes no value */
     cli_words *values; /* every value given; a flag adds its own name */
+    enum {
+        CLI_VALUES,
+        CLI_WORDS, /* the words as they are */
+        CLI_PREFIX /* every word that begins with the name, as it is */
+    } takes;
 } cli_option;
 
 /* false: wrong usage, reported on stderr with the command's name */
@@ -44,19 +49,33 @@ int cli_fail_api(void);
  * The options that every subcommand has that reads one. */
 
 typedef struct cli_source {
-    cli_words includes, defines;
+    cli_words options;  /* of a C compiler, as given */
     cli_words contract; /* --no-fma was given */
 } cli_source;
 
-#define CLI_SOURCE_OPTIONS(s)                                                                      \
-    {"-I", false, &(s).includes}, {"-D", false, &(s).defines},                                     \
-    {                                                                                              \
-        "--no-fma", true, &(s).contract                                                            \
+/* What a build line has is taken; what of it counts is known to the front end. */
+#define CLI_SOURCE_OPTIONS(s)                                                                                          \
+    {"--no-fma", true, &(s).contract}, {"-ffp-contract=off", true, &(s).contract},                                     \
+        {"-I", false, &(s).options, CLI_WORDS}, {"-D", false, &(s).options, CLI_WORDS},                                \
+        {"-U", false, &(s).options, CLI_WORDS}, {"-isystem", false, &(s).options, CLI_WORDS},                          \
+        {"-iquote", false, &(s).options, CLI_WORDS}, {"-idirafter", false, &(s).options, CLI_WORDS},                   \
+        {"-include", false, &(s).options, CLI_WORDS}, {"-imacros", false, &(s).options, CLI_WORDS},                    \
+        {"-std=", true, &(s).options, CLI_PREFIX}, {"-W", true, &(s).options, CLI_PREFIX},                             \
+        {"-f", true, &(s).options, CLI_PREFIX}, {"-O", true, &(s).options, CLI_PREFIX},                                \
+        {"-g", true, &(s).options, CLI_PREFIX}, {"-m", true, &(s).options, CLI_PREFIX},                                \
+        {"-MF", false, &(s).options, CLI_WORDS}, {"-MT", false, &(s).options, CLI_WORDS},                              \
+        {"-MQ", false, &(s).options, CLI_WORDS}, {"-M", true, &(s).options, CLI_PREFIX},                               \
+        {"-l", true, &(s).options, CLI_PREFIX}, {"-L", true, &(s).options, CLI_PREFIX},                                \
+        {"-pedantic", true, &(s).options, CLI_PREFIX}, {"-ansi", true, &(s).options},                                  \
+        {"-pthread", true, &(s).options}, {"-pipe", true, &(s).options}, {"-nostdinc", true, &(s).options},            \
+        {"-undef", true, &(s).options}, {"-trigraphs", true, &(s).options}, {"-c", true, &(s).options},                \
+    {                                                                                                                  \
+        "-w", true, &(s).options                                                                                       \
     }
-#define CLI_SOURCE_HELP                                                                            \
-    "  -I DIR            search DIR for #include\n"                                                \
-    "  -D NAME[=VALUE]   define a macro\n"                                                         \
-    "  --no-fma          keep a * b + c as two rounded operations\n"
+#define CLI_SOURCE_HELP                                                                                                \
+    "  -I DIR -D NAME[=VALUE] -U NAME -include FILE -std=... -f... and other options of C compilers: as there; those\n" \
+    "                    without effect on what the text means are accepted (-O3, -Wall, -march=native, -lm, ...)\n"   \
+    "  --no-fma          keep a * b + c as two rounded operations (also -ffp-contract=off)\n"
 
 rg_status cli_load(rg_context *context, const cli_source *source, const char *path,
                    rg_module **module);

@@ -47,7 +47,7 @@ static const char *
 attached_value(const cli_option *o, const char *word)
 {
     size_t n = strlen(o->name);
-    if (o->flag || strncmp(word, o->name, n) != 0)
+    if (o->takes == CLI_PREFIX || o->flag || strncmp(word, o->name, n) != 0)
         return NULL;
     if (o->name[1] != '-')
         return word[n] ? word + n : NULL;
@@ -59,16 +59,29 @@ static int
 take_option(const cli_option *o, int argc, char **argv)
 {
     const char *value = attached_value(o, argv[0]);
-    if (value) {
-        vec_push(o->values, value);
+    bool prefixed = o->takes == CLI_PREFIX && strncmp(argv[0], o->name, strlen(o->name)) == 0;
+    if (value || prefixed) {
+        vec_push(o->values, value && o->takes == CLI_VALUES ? value : argv[0]);
         return 1;
     }
     if (strcmp(argv[0], o->name) != 0)
         return 0;
     if (!o->flag && argc < 2)
         return -1;
+    if (o->takes == CLI_WORDS)
+        vec_push(o->values, argv[0]);
     vec_push(o->values, o->flag ? argv[0] : argv[1]);
     return o->flag ? 1 : 2;
+}
+
+/* -mode where --mode is meant: not to be taken for an option of C compilers, which may begin with -m. */
+static bool
+lacks_dash(const char *word, const cli_option *options, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (options[k].name[1] == '-' && strcmp(options[k].name + 1, word) == 0)
+            return true;
+    return false;
 }
 
 bool
@@ -82,6 +95,10 @@ cli_parse(const cli_command *command, int argc, char **argv, const cli_option *o
             continue;
         }
         int used = 0;
+        if (lacks_dash(argv[i], options, noptions)) {
+            cli_usage_error(command, "unknown option `%s`; there is `-%s`", argv[i], argv[i]);
+            return false;
+        }
         for (size_t k = 0; k < noptions && used == 0; k++)
             used = take_option(&options[k], argc - i, argv + i);
         if (used == 0)
@@ -133,23 +150,16 @@ as_strings(const cli_words *words)
 rg_status
 cli_load(rg_context *context, const cli_source *source, const char *path, rg_module **module)
 {
-    rg_str *includes = as_strings(&source->includes), *defines = as_strings(&source->defines);
-    rg_module_desc desc = {
-        .include_paths = includes,
-        .include_count = source->includes.n,
-        .defines = defines,
-        .define_count = source->defines.n,
-    };
+    rg_str *options = as_strings(&source->options);
+    rg_module_desc desc = {.options = options, .option_count = source->options.n};
     rg_status status = rg_module_load(context, rg_str_of(path), &desc, module);
-    mem_free(includes);
-    mem_free(defines);
+    mem_free(options);
     return status;
 }
 
 void
 cli_source_free(cli_source *source)
 {
-    vec_free(&source->includes);
-    vec_free(&source->defines);
+    vec_free(&source->options);
     vec_free(&source->contract);
 }

@@ -38,10 +38,9 @@ from_c(const cli_source *source, const char *path, const char *kernel, diag_list
     front_c_source c = {
         .path = path,
         .kernel = kernel,
-        .include_count = (uint32_t)source->includes.n,
-        .define_count = (uint32_t)source->defines.n,
-        .include_paths = source->includes.at,
-        .defines = source->defines.at,
+        .option_count = (uint32_t)source->options.n,
+        .options = source->options.at,
+        .on_disk = true,
     };
     return front_c_compile(&c, diags);
 #else

@@ -57,8 +57,9 @@ add_source(FILE *out, const char *path, const char *include, str *rows, diag_lis
         fprintf(stderr, "rgmath_ir: cannot read %s\n", path);
         return false;
     }
-    front_c_source source = {
-        .path = path, .text = {text.ptr, text.len}, .include_count = 1, .include_paths = &include};
+    static const char *const own_headers = "-nostdinc";
+    front_c_source source = {.path = path, .text = {text.ptr, text.len}, .include_count = 1, .include_paths = &include,
+                             .option_count = 1, .options = &own_headers};
     ir_module *m = front_c_library(&source, diags);
     if (m) {
         pass_simplify(m, IR_STAGE_SOURCE, diags);

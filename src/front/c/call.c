@@ -36,6 +36,9 @@ fc_arguments(gen *g, decl *fn, const node *n, value *args)
             : t->kind == TYPE_SCALAR ? !args[i].scalar
                                      : !args[i].at.object)
             return false;
+        /* a function without a prototype takes what its arguments are promoted to */
+        if (t->kind == TYPE_SCALAR)
+            args[i] = fc_scalar_value(fn->params[i]->type, fc_convert(g, t->dtype, args[i].scalar));
     }
     return true;
 }

@@ -10,10 +10,14 @@
 typedef struct front_c_source {
     const char *path; /* shown in diagnostics; read if text is {NULL, 0} */
     rg_str text;
-    const char *kernel; /* the one to build; NULL: every kernel of the file */
+    const char *kernel; /* the one to build, of whatever linkage; NULL: every kernel of the file */
     uint32_t include_count, define_count;
     const char *const *include_paths;
     const char *const *defines; /* "NAME" or "NAME=VALUE" */
+    uint32_t option_count;
+    const char *const *options; /* words of a C compiler's command line; those without effect are left out */
+    bool *unknown;              /* NULL, or set where there is no function `kernel` */
+    bool on_disk;               /* the path is one: compile_commands.json may have more options for it */
 } front_c_source;
 
 typedef struct front_c_names {
@@ -22,7 +26,7 @@ typedef struct front_c_names {
 } front_c_names;
 
 /* Compiles. NULL after errors, which are in diags; the caller frees the module with ir_module_free.
- * Functions of the file that are neither wanted nor called by what is wanted raise no errors. */
+ * What is neither wanted nor reached by what is wanted raises no errors, whatever it holds. */
 ir_module *front_c_compile(const front_c_source *source, diag_list *diags);
 
 /* The same for a library: each function of the file with external linkage, which takes and gives scalars or structs of
@@ -30,7 +34,7 @@ ir_module *front_c_compile(const front_c_source *source, diag_list *diags);
 ir_module *front_c_library(const front_c_source *source, diag_list *diags);
 
 /* Lists the kernels of a file: the externally linked functions that it defines, but main. false
- * after errors. The caller frees the names. */
+ * if the file cannot be read. The caller frees the names. */
 RG_MUST_CHECK bool front_c_list(const front_c_source *source, front_c_names *names,
                                 diag_list *diags);
 void front_c_names_free(front_c_names *names);

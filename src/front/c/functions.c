@@ -76,6 +76,8 @@ fc_library(gen *g)
     g->library = true;
     for (uint32_t i = 0; i < n; i++) {
         decl *fn = functions[i];
+        if (!fc_unit_is_sound(g->unit, fn))
+            continue;
         fc_unit_import_body(g->unit, fn);
         if (!takes_scalars(g, fn))
             continue;

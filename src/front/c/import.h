@@ -2,11 +2,12 @@
 #ifndef FRONT_C_IMPORT_H
 #define FRONT_C_IMPORT_H
 
-#include "front/c/parse.h"
+#include "front/c/options.h"
 #include <clang-c/Index.h>
 
 typedef struct source_file {
     CXFile handle;
+    const char *path;
     uint32_t number;  /* the builder's */
     const char *text; /* the user's, without label rewriting */
     size_t len;
@@ -25,6 +26,37 @@ typedef struct collected {
     bool failed;
 } collected;
 
+typedef struct cursors {
+    CXCursor *at;
+    size_t n;
+} cursors;
+
+/* -- errors (reach.c) ----------------------------------------------------------------------------- */
+typedef enum error_kind {
+    ERROR_PLAIN,     /* concerns those who reach its declaration */
+    ERROR_DIRECTIVE, /* of the preprocessor */
+    ERROR_MISSING,   /* a header that is not found */
+    ERROR_MENDED     /* clang knew what was meant */
+} error_kind;
+
+typedef struct c_error {
+    const char *text;
+    diag_place place;
+    error_kind kind;
+    uint32_t file; /* the builder's */
+    unsigned offset;
+    bool reported;
+} c_error;
+
+/* Of file scope; made once there are errors. */
+typedef struct declaration {
+    CXCursor cursor;
+    uint64_t key; /* of its name; 0: none */
+    uint32_t file;
+    unsigned start, end; /* offsets in the file */
+    bool faulty, reached;
+} declaration;
+
 struct unit {
     arena *arena;
     rg_builder *builder;
@@ -37,20 +69,24 @@ struct unit {
     map decls, types;
     collected seen;
     unsigned depth; /* of the node being imported: stacks end somewhere */
+    cursors top;    /* of file scope, in order */
+    list(c_error) errors;
+    declaration *declarations;
+    size_t ndeclarations;
+    fc_words searched; /* folders of <...> that are not ours */
+    size_t system_from; /* the first of them that is the system's */
     list(decl *) functions;
     list(decl *) pending; /* functions that were called and whose bodies are not known yet */
 };
 
-typedef struct cursors {
-    CXCursor *at;
-    size_t n;
-} cursors;
 enum { IMPORT_DEPTH = 2000 };
 cursors fc_cursor_children(unit *u, CXCursor c);
+cursors fc_cursor_descendants(unit *u, CXCursor c);
 cursors fc_record_fields(unit *u, CXType record);
 const char *fc_cursor_name(unit *u, CXCursor c);
 rg_place fc_cursor_place(unit *u, CXCursor c);
 source_file *fc_unit_file(unit *u, CXFile handle);
+void fc_keep_errors(unit *u); /* what clang found wrong, for reach.c */
 
 ctype *fc_import_type(unit *u, CXType type);
 ctype *fc_adjust_array(unit *u, ctype *t); /* arrays become pointers to their elements */

@@ -360,6 +360,21 @@ import_conversion(unit *u, CXCursor c, CXCursor child)
     return n;
 }
 
+/* What clang can compute by itself. */
+static node *
+import_constant(unit *u, CXCursor c, const char *otherwise)
+{
+    CXEvalResult r = clang_Cursor_Evaluate(c);
+    node *n = typed(u, E_INT, c);
+    if (!r || clang_EvalResult_getKind(r) != CXEval_Int || n->type->kind != TYPE_SCALAR)
+        n = fc_node_bad(u, c, ERR_EXPRESSION, otherwise);
+    else
+        n->bits = clang_EvalResult_getAsUnsigned(r);
+    if (r)
+        clang_EvalResult_dispose(r);
+    return n;
+}
+
 static node *
 import_unexposed(unit *u, CXCursor c, cursors *kids)
 {
@@ -371,21 +386,7 @@ import_unexposed(unit *u, CXCursor c, cursors *kids)
         n->kid[1] = fc_import_expr(u, kids->at[kids->n - 1]);
         return n;
     }
-    return fc_node_bad(u, c, ERR_EXPRESSION, "this expression");
-}
-
-static node *
-import_sizeof(unit *u, CXCursor c)
-{
-    CXEvalResult r = clang_Cursor_Evaluate(c);
-    node *n = typed(u, E_INT, c);
-    if (!r || clang_EvalResult_getKind(r) != CXEval_Int || n->type->kind != TYPE_SCALAR)
-        n = fc_node_bad(u, c, ERR_EXPRESSION, "a size that only the run knows");
-    else
-        n->bits = clang_EvalResult_getAsUnsigned(r);
-    if (r)
-        clang_EvalResult_dispose(r);
-    return n;
+    return import_constant(u, c, "this expression"); /* offsetof */
 }
 
 /* -- initialisers
@@ -505,7 +506,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_CompoundLiteralExpr:
         return import_compound_literal(u, c, kids);
     case CXCursor_UnaryExpr:
-        return import_sizeof(u, c);
+        return import_constant(u, c, "a size that only the run knows");
     case CXCursor_UnexposedExpr:
         return import_unexposed(u, c, kids);
     case CXCursor_InitListExpr:

@@ -305,36 +305,54 @@ fc_kernel(gen *g, decl *fn)
 
 /* -- entry points
  * ---------------------------------------------------------------------------------- */
-static bool
-is_wanted(const front_c_source *source, const decl *fn)
+static void
+generate_kernel(gen *g, ir_module *m, decl *fn)
 {
-    if (source->kernel)
-        return strcmp(fn->name, source->kernel) == 0;
-    return strcmp(fn->name, "main") != 0;
+    if (!fc_unit_is_sound(g->unit, fn))
+        return;
+    fc_unit_import_body(g->unit, fn);
+    fc_kernel(g, fn);
+    ir_fn *made = ir_fn_find(m, rg_str_of(fn->name));
+    if (made)
+        fc_check_races(g, made);
+}
+
+/* If the name is there, clang's errors may be why it is not that of a function. */
+static void
+no_kernel(gen *g, const front_c_source *source, diag_list *diags)
+{
+    if (fc_unit_mentions(g->unit, source->kernel))
+        fc_unit_report_all(g->unit);
+    else if (source->unknown)
+        *source->unknown = true;
+    diag_add(diags, DIAG_ERROR, ERR_NO_KERNEL, (diag_place){.path = source->path},
+             "there is no function `%s` to compile as a kernel\na kernel is a function with a body, in this file or in "
+             "an included one",
+             source->kernel);
+}
+
+static bool
+is_main(const decl *fn)
+{
+    return strcmp(fn->name, "main") == 0;
 }
 
 static void
 generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
 {
+    if (source->kernel) {
+        decl *fn = fc_unit_find(g->unit, source->kernel);
+        if (fn)
+            generate_kernel(g, m, fn);
+        else
+            no_kernel(g, source, diags);
+        return;
+    }
     decl **functions;
     uint32_t n = fc_unit_kernels(g->unit, &functions);
-    bool found = false;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!is_wanted(source, functions[i]))
-            continue;
-        found = true;
-        fc_unit_import_body(g->unit, functions[i]);
-        fc_kernel(g, functions[i]);
-        ir_fn *fn = ir_fn_find(m, rg_str_of(functions[i]->name));
-        if (fn)
-            fc_check_races(g, fn);
-    }
-    if (!found && source->kernel)
-        diag_add(
-            diags, DIAG_ERROR, ERR_NO_KERNEL, (diag_place){.path = source->path},
-            "there is no function `%s` to compile as a kernel\na kernel is a function defined in "
-            "the main file with external linkage (not static)",
-            source->kernel);
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_main(functions[i]))
+            generate_kernel(g, m, functions[i]);
 }
 
 /* All that a compilation holds; released at once when memory runs out. */
@@ -387,6 +405,8 @@ compile(const front_c_source *source, bool library, diag_list *diags)
             fc_library(&s.gen);
         else
             generate(&s.gen, source, s.module, diags);
+        if (diags->errors > before)
+            fc_unit_note_missing(s.unit);
     }
     mem_disown(&owns);
     ir_module *m = s.module;
@@ -411,14 +431,14 @@ front_c_library(const front_c_source *source, diag_list *diags)
 }
 
 static void
-collect_names(unit *u, const front_c_source *source, front_c_names *names)
+collect_names(unit *u, front_c_names *names)
 {
     decl **functions;
     uint32_t n = fc_unit_kernels(u, &functions);
     names->names = mem_zalloc((n + 1) * sizeof(*names->names));
     for (uint32_t i = 0; i < n; i++) {
         size_t size = strlen(functions[i]->name) + 1;
-        if (!is_wanted(source, functions[i]))
+        if (is_main(functions[i]))
             continue;
         names->names[names->count] = mem_alloc(size);
         memcpy(names->names[names->count++], functions[i]->name, size);
@@ -436,14 +456,12 @@ front_c_list(const front_c_source *source, front_c_names *names, diag_list *diag
 {
     session s = {0};
     mem_owner owns_session, owns_names;
-    front_c_source all = *source;
     *names = (front_c_names){0};
-    all.kernel = NULL;
     mem_own(&owns_session, session_release, &s);
     mem_own(&owns_names, names_release, names);
     bool ok = session_parse(&s, source, diags);
     if (ok)
-        collect_names(s.unit, &all, names);
+        collect_names(s.unit, names);
     mem_disown(&owns_names);
     mem_disown(&owns_session);
     session_release(&s);

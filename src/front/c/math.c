@@ -210,9 +210,13 @@ classify(gen *g, const char *name, rg_value x)
 {
     if (strcmp(name, "isnan") == 0)
         return rg_build_2(g->b, RG_OP_NE, x, x);
-    if (strcmp(name, "isinf") == 0 || strcmp(name, "isinf_sign") == 0)
+    if (strcmp(name, "isinf") == 0)
         return is_below_infinity(g, x, RG_OP_EQ);
-    if (strcmp(name, "isfinite") == 0)
+    if (strcmp(name, "isinf_sign") == 0) {
+        rg_value one = fc_convert(g, RG_I32, is_below_infinity(g, x, RG_OP_EQ));
+        return rg_build_3(g->b, RG_OP_SELECT, sign_bit(g, x), rg_build_1(g->b, RG_OP_NEG, one), one);
+    }
+    if (strcmp(name, "isfinite") == 0 || strcmp(name, "finite") == 0)
         return is_below_infinity(g, x, RG_OP_LT);
     if (strcmp(name, "isnormal") == 0)
         return is_normal(g, x);
@@ -244,10 +248,30 @@ quiet_comparison(gen *g, const char *name, rg_value x, rg_value y)
     return NULL;
 }
 
+/* __builtin_fpclassify(nan, infinite, normal, subnormal, zero, x) */
+static rg_value
+choose_class(gen *g, const node *n)
+{
+    rg_value kinds[5], x;
+    for (size_t i = 0; i < countof(kinds); i++)
+        kinds[i] = fc_scalar(g, n->list[i]);
+    x = fc_scalar(g, n->list[5]);
+    fc_at_node(g, n);
+    rg_value is_zero = rg_build_2(g->b, RG_OP_EQ, x, fc_zero_value(g, rg_value_type(x).dtype));
+    rg_value kind = rg_build_3(g->b, RG_OP_SELECT, is_zero, kinds[4], kinds[3]);
+    kind = rg_build_3(g->b, RG_OP_SELECT, is_normal(g, x), kinds[2], kind);
+    kind = rg_build_3(g->b, RG_OP_SELECT, is_below_infinity(g, x, RG_OP_EQ), kinds[1], kind);
+    return rg_build_3(g->b, RG_OP_SELECT, rg_build_2(g->b, RG_OP_NE, x, x), kinds[0], kind);
+}
+
 static bool
 classification_call(gen *g, const node *n, const char *name, rg_value *out)
 {
-    if (strncmp(name, "is", 2) != 0 && strncmp(name, "signbit", 7) != 0)
+    if (strcmp(name, "fpclassify") == 0 && n->count == 6) {
+        *out = choose_class(g, n);
+        return true;
+    }
+    if (strncmp(name, "is", 2) != 0 && strncmp(name, "signbit", 7) != 0 && strcmp(name, "finite") != 0)
         return false;
     if (n->count < 1 || n->count > 2)
         return false;
@@ -427,13 +451,15 @@ print_call(gen *g, const node *n)
 
 /* -- all of them
  * ----------------------------------------------------------------------------------- */
-/* The name without `__builtin_`, and without the f of the functions for float. */
+/* The name without `__builtin_`, or the `__` of C libraries, and without the f of the functions for float. */
 static rg_dtype
 plain_name(const char *full, char *name, size_t size)
 {
     static const char prefix[] = "__builtin_";
     if (strncmp(full, prefix, sizeof(prefix) - 1) == 0)
         full += sizeof(prefix) - 1;
+    else if (strncmp(full, "__", 2) == 0)
+        full += 2;
     snprintf(name, size, "%s", full);
     size_t n = strlen(name);
     if (n > 1 && name[n - 1] == 'f' && strcmp(name, "modf") != 0 && strcmp(name, "erf") != 0 &&

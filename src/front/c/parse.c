@@ -1,8 +1,9 @@
-/* One translation unit: parses it with libclang, turns clang's errors into ours, finds its
- * functions. SPDX-License-Identifier: Apache-2.0 */
+/* One translation unit: parses it with libclang, finds its functions. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
 #include "llvm/start.h"
+
+#include <ctype.h>
 
 /* -- files
  * ----------------------------------------------------------------------------------------- */
@@ -28,7 +29,7 @@ fc_unit_file(unit *u, CXFile handle)
     CXString name = clang_getFileName(handle);
     const char *path = arena_str(u->arena, rg_str_of(clang_getCString(name)));
     clang_disposeString(name);
-    source_file f = {.handle = handle};
+    source_file f = {.handle = handle, .path = path};
     f.text = original_text(u, path, &f.len);
     if (!f.text)
         f.text = clang_getFileContents(u->tu, handle, &f.len);
@@ -84,6 +85,12 @@ see_child(CXCursor c, CXCursor parent, CXClientData data)
     return collect(data, c) ? CXChildVisit_Continue : CXChildVisit_Break;
 }
 
+static enum CXChildVisitResult
+see_descendant(CXCursor c, CXCursor parent, CXClientData data)
+{
+    return collect(data, c) ? CXChildVisit_Recurse : CXChildVisit_Break;
+}
+
 static enum CXVisitorResult
 see_field(CXCursor c, CXClientData data)
 {
@@ -111,84 +118,19 @@ fc_cursor_children(unit *u, CXCursor c)
 }
 
 cursors
+fc_cursor_descendants(unit *u, CXCursor c)
+{
+    u->seen.n = 0;
+    clang_visitChildren(c, see_descendant, &u->seen);
+    return kept_cursors(u);
+}
+
+cursors
 fc_record_fields(unit *u, CXType record)
 {
     u->seen.n = 0;
     clang_Type_visitFields(record, see_field, &u->seen);
     return kept_cursors(u);
-}
-
-/* -- clang's diagnostics
- * --------------------------------------------------------------------------- */
-static void
-report_clang(unit *u, CXDiagnostic d)
-{
-    CXString text = clang_getDiagnosticSpelling(d);
-    CXFile handle = NULL;
-    unsigned line, col, offset;
-    clang_getExpansionLocation(clang_getDiagnosticLocation(d), &handle, &line, &col, &offset);
-    diag_place at = {0};
-    if (handle) {
-        source_file *f = fc_unit_file(u, handle);
-        CXString name = clang_getFileName(handle);
-        at = (diag_place){arena_str(u->arena, rg_str_of(clang_getCString(name))),
-                          f->text,
-                          f->len,
-                          line,
-                          col,
-                          col + 1};
-        clang_disposeString(name);
-    }
-    diag_add(u->diags, DIAG_ERROR, ERR_CLANG, at, "%s", clang_getCString(text));
-    clang_disposeString(text);
-}
-
-static bool
-report_errors(unit *u)
-{
-    bool any = false;
-    for (unsigned i = 0; i < clang_getNumDiagnostics(u->tu); i++) {
-        CXDiagnostic d = clang_getDiagnostic(u->tu, i);
-        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
-            report_clang(u, d);
-            any = true;
-        }
-        clang_disposeDiagnostic(d);
-    }
-    return any;
-}
-
-/* -- arguments
- * ------------------------------------------------------------------------------------- */
-typedef list(const char *) strings;
-
-static const char *
-joined(arena *a, const char *option, const char *value)
-{
-    size_t n = strlen(option), m = strlen(value);
-    char *s = arena_alloc(a, n + m + 1);
-    memcpy(s, option, n);
-    memcpy(s + n, value, m);
-    return s;
-}
-
-static void
-make_arguments(arena *a, const front_c_source *source, strings *out)
-{
-    static const char *const fixed[] = {
-        "-xc", "-std=gnu17", "-nostdinc", "-isystem", FRONT_HEADER_DIR, "-ferror-limit=20",
-        /* deeper ones would overflow the stack of the thread that parses */
-        "-fbracket-depth=256",
-        "-D_OPENMP=201511", "-D__RETROGRAD__=1", "-D__OMP(n)=__OMP2(n,__COUNTER__)", "-D__OMP2(n,c)=__OMP3(n,c)",
-        "-D__OMP3(n,c)=__omp##n##_##c:",
-        /* a directive that could not be read must not be skipped in silence */
-        "-Werror=source-uses-openmp"};
-    for (size_t i = 0; i < countof(fixed); i++)
-        list_push(a, out, fixed[i]);
-    for (uint32_t i = 0; i < source->include_count; i++)
-        list_push(a, out, joined(a, "-I", source->include_paths[i]));
-    for (uint32_t i = 0; i < source->define_count; i++)
-        list_push(a, out, joined(a, "-D", source->defines[i]));
 }
 
 /* -- the parse
@@ -211,28 +153,47 @@ add_rewritten(unit *u, unsaved_files *unsaved, const char *path, rg_str text)
 }
 
 static bool
-parse_once(unit *u, const char *path, const strings *args, unsaved_files *unsaved)
+parse_once(unit *u, const front_c_source *source, const fc_words *args, unsaved_files *unsaved)
 {
     enum CXErrorCode failed =
-        clang_parseTranslationUnit2(u->index, path, args->at, (int)args->n, unsaved->at,
-                                    (unsigned)unsaved->n, CXTranslationUnit_None, &u->tu);
+        clang_parseTranslationUnit2(u->index, source->path, args->at, (int)args->n, unsaved->at,
+                                    (unsigned)unsaved->n, CXTranslationUnit_KeepGoing, &u->tu);
     if (!failed && u->tu)
         return true;
-    diag_add(u->diags, DIAG_ERROR, ERR_CLANG, (diag_place){.path = path},
-             "libclang gave up on this file");
+    const char *options = "";
+    for (uint32_t i = 0; i < source->option_count; i++)
+        options = fc_format(u->arena, "%s%s%s", options, *options ? " " : "", source->options[i]);
+    diag_add(u->diags, DIAG_ERROR, ERR_CLANG, (diag_place){.path = source->path}, "libclang gave up on this file%s%s",
+             *options ? "\nit was given the options " : "", options);
     return false;
 }
 
 typedef struct inclusions {
-    CXFile at[256]; /* files beyond that are taken as they are */
+    unit *u;
+    CXFile at[256]; /* the user's; those beyond are taken as they are */
     size_t n;
 } inclusions;
+
+/* Headers of the system hold no directives of the user's. */
+static bool
+is_in_system(const unit *u, CXFile handle)
+{
+    CXString name = clang_getFileName(handle);
+    const char *path = clang_getCString(name);
+    bool in = strncmp(path, "/retrograd/", 11) == 0;
+    for (size_t i = u->system_from; i < u->searched.n && !in; i++) {
+        size_t n = strlen(u->searched.at[i]);
+        in = strncmp(path, u->searched.at[i], n) == 0 && path[n] == '/';
+    }
+    clang_disposeString(name);
+    return in;
+}
 
 static void
 see_inclusion(CXFile handle, CXSourceLocation *stack, unsigned depth, CXClientData data)
 {
     inclusions *in = data;
-    if (depth && in->n < countof(in->at))
+    if (depth && in->n < countof(in->at) && !is_in_system(in->u, handle))
         in->at[in->n++] = handle;
 }
 
@@ -245,7 +206,7 @@ rewrite_included(unit *u, CXFile handle, unsaved_files *unsaved)
     clang_disposeString(name);
     size_t len = 0;
     const char *text = clang_getFileContents(u->tu, handle, &len);
-    if (!text || strncmp(path, FRONT_HEADER_DIR, strlen(FRONT_HEADER_DIR)) == 0)
+    if (!text)
         return false;
     const char *copy = arena_str(u->arena, (rg_str){text, len});
     if (!copy || !strstr(copy, "omp") || original_text(u, path, &len))
@@ -258,7 +219,7 @@ rewrite_included(unit *u, CXFile handle, unsaved_files *unsaved)
 static bool
 rewrite_all_included(unit *u, unsaved_files *unsaved)
 {
-    inclusions in = {.n = 0};
+    inclusions in = {.u = u};
     bool any = false;
     clang_getInclusions(u->tu, see_inclusion, &in);
     for (size_t i = 0; i < in.n; i++)
@@ -266,25 +227,32 @@ rewrite_all_included(unit *u, unsaved_files *unsaved)
     return any;
 }
 
+static void
+add_headers(unit *u, unsaved_files *unsaved, const front_header *headers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        list_push(u->arena, unsaved, ((struct CXUnsavedFile){headers[i].path, headers[i].text, headers[i].len}));
+}
+
 static bool
 parse_all(unit *u, const front_c_source *source, rg_str text)
 {
-    strings args = {0};
+    fc_words args = {0};
     unsaved_files unsaved = {0};
-    make_arguments(u->arena, source, &args);
-    for (size_t i = 0; i < front_header_count; i++)
-        list_push(u->arena, &unsaved,
-                  ((struct CXUnsavedFile){front_headers[i].path, front_headers[i].text,
-                                          front_headers[i].len}));
+    fc_parser_words(u->arena, source, text, &args, &u->searched, &u->system_from);
+    add_headers(u, &unsaved, front_headers, front_header_count);
+    add_headers(u, &unsaved, front_spare_headers, front_spare_header_count);
     add_rewritten(u, &unsaved, source->path, text);
-    bool ok = parse_once(u, source->path, &args, &unsaved);
+    bool ok = parse_once(u, source, &args, &unsaved);
     if (ok && rewrite_all_included(u, &unsaved)) {
         clang_disposeTranslationUnit(u->tu);
         u->tu = NULL;
         u->files.n = 0;
-        ok = parse_once(u, source->path, &args, &unsaved);
+        ok = parse_once(u, source, &args, &unsaved);
     }
-    return ok && !report_errors(u);
+    if (ok)
+        fc_keep_errors(u);
+    return ok;
 }
 
 /* -- what the unit defines
@@ -395,9 +363,9 @@ fc_unit_parse(unit *u, const front_c_source *source)
     u->index = clang_createIndex(0, 0);
     if (!parse_all(u, source, text))
         return false;
-    cursors all = fc_cursor_children(u, clang_getTranslationUnitCursor(u->tu));
-    for (size_t i = 0; i < all.n; i++)
-        see_declaration(u, all.at[i]);
+    u->top = fc_cursor_children(u, clang_getTranslationUnitCursor(u->tu));
+    for (size_t i = 0; i < u->top.n; i++)
+        see_declaration(u, u->top.at[i]);
     return true;
 }
 
@@ -420,4 +388,38 @@ fc_unit_kernels(unit *u, decl ***out)
 {
     *out = u->functions.at;
     return (uint32_t)u->functions.n;
+}
+
+decl *
+fc_unit_find(unit *u, const char *name)
+{
+    for (size_t i = 0; i < u->top.n; i++) {
+        CXCursor c = u->top.at[i];
+        if (clang_getCursorKind(c) != CXCursor_FunctionDecl || !clang_isCursorDefinition(c))
+            continue;
+        CXString s = clang_getCursorSpelling(c);
+        bool same = strcmp(clang_getCString(s), name) == 0;
+        clang_disposeString(s);
+        if (same)
+            return fc_import_decl(u, c);
+    }
+    return NULL;
+}
+
+static bool
+is_of_name(char c)
+{
+    return c == '_' || isalnum((unsigned char)c);
+}
+
+bool
+fc_unit_mentions(const unit *u, const char *name)
+{
+    const original *main = &u->originals.at[0];
+    const char *end = main->text + main->len;
+    size_t n = strlen(name);
+    for (const char *p = main->text; n && (p = memmem(p, (size_t)(end - p), name, n)); p++)
+        if ((p == main->text || !is_of_name(p[-1])) && (p + n == end || !is_of_name(p[n])))
+            return true;
+    return false;
 }

@@ -1,4 +1,4 @@
-/* From text to tree: libclang is known only to parse.c and import*.c.
+/* From text to tree: libclang is known only to parse.c, reach.c, database.c and import*.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef FRONT_C_PARSE_H
 #define FRONT_C_PARSE_H
@@ -6,15 +6,17 @@
 #include "front/c/ast.h"
 #include "front/c/front_c.h"
 
-/* -- headers.c: files that exist for the parser only ----------------------------------------------
+/* -- headers.c, headers_spare.c: files that exist for the parser only ----------------------------------------------
  */
 #define FRONT_HEADER_DIR "/retrograd/include"
+#define FRONT_SPARE_DIR  "/retrograd/spare"
 typedef struct front_header {
-    const char *path, *text;
+    const char *path, *name, *text;
     size_t len;
+    bool alone; /* needs no header of the system */
 } front_header;
-extern const front_header front_headers[];
-extern const size_t front_header_count;
+extern const front_header front_headers[], front_spare_headers[];
+extern const size_t front_header_count, front_spare_header_count;
 
 /* -- pragma.c
  * --------------------------------------------------------------------------------------- */
@@ -30,11 +32,21 @@ char *fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list,
  * ------------------------------------------------------------------------------------------ */
 typedef struct unit unit;
 unit *fc_unit_new(arena *a, rg_builder *b, diag_list *diags);
-/* false after errors, which are in diags. */
+/* false, with an error in diags, if there is nothing to work on. What clang found wrong is kept for those whom it
+ * concerns. */
 bool fc_unit_parse(unit *u, const front_c_source *source);
 void fc_unit_close(unit *u); /* takes NULL */
 /* Functions defined in the main file with external linkage, in order. */
 uint32_t fc_unit_kernels(unit *u, decl ***out);
+/* A function by its name that has a body, of whatever file and linkage; NULL: none. */
+decl *fc_unit_find(unit *u, const char *name);
+/* Whether the main file's text has the name as a word. */
+bool fc_unit_mentions(const unit *u, const char *name);
+/* Whether clang found nothing wrong in all that the function reaches; reports it (reach.c). */
+bool fc_unit_is_sound(unit *u, const decl *fn);
+void fc_unit_report_all(unit *u);
+/* After errors: notes for the headers that were not found. */
+void fc_unit_note_missing(unit *u);
 /* Makes the body known if there is one, and those of all functions that it calls (import.c). */
 void fc_unit_import_body(unit *u, decl *fn);
 

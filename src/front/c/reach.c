@@ -1,0 +1,319 @@
+/* Which of clang's errors concern a kernel. SPDX-License-Identifier: Apache-2.0
+ *
+ * A file is parsed as far as it can be. An error counts for the declaration of file scope in which it stands, and for
+ * those before and behind it where it stands between two; it is reported for a kernel that reaches such a declaration,
+ * be it a function, variable, type or constant, through its own text or that of what it reaches. Names decide, so that
+ * a second, contradicting declaration concerns those who use the first. Errors of directives concern everybody: they
+ * decide what the text is. */
+#include "front/c/import.h"
+
+enum { UNPLACED = 0xffffffff };
+
+/* -- errors --------------------------------------------------------------------------------------- */
+
+/* The line of the error, from its first character that is not blank. */
+static const char *
+line_start(const diag_place *at)
+{
+    const char *p = at->source, *end = p ? p + at->source_len : NULL;
+    for (uint32_t line = 1; p && line < at->line; line++) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        p = p ? p + 1 : NULL;
+    }
+    while (p && p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p && p < end ? p : NULL;
+}
+
+static error_kind
+kind_of(const char *text, const diag_place *at)
+{
+    static const char missing[] = "file not found";
+    size_t n = strlen(text);
+    const char *line = line_start(at);
+    if (!line || *line != '#')
+        return ERROR_PLAIN;
+    if (n >= sizeof missing && strcmp(text + n - (sizeof missing - 1), missing) == 0)
+        return ERROR_MISSING;
+    /* "file not found with <angled> include; use "quotes" instead": clang then takes that one */
+    return strstr(text, missing) ? ERROR_MENDED : ERROR_DIRECTIVE;
+}
+
+static void
+keep_error(unit *u, CXDiagnostic d)
+{
+    CXString text = clang_getDiagnosticSpelling(d);
+    CXFile handle = NULL;
+    unsigned line, col;
+    c_error e = {.offset = UNPLACED};
+    clang_getExpansionLocation(clang_getDiagnosticLocation(d), &handle, &line, &col, &e.offset);
+    e.text = arena_str(u->arena, rg_str_of(clang_getCString(text)));
+    clang_disposeString(text);
+    if (handle) {
+        source_file *f = fc_unit_file(u, handle);
+        e.file = f->number;
+        e.place = (diag_place){f->path, f->text, f->len, line, col, col + 1};
+    }
+    e.kind = kind_of(e.text, &e.place);
+    list_push(u->arena, &u->errors, e);
+}
+
+void
+fc_keep_errors(unit *u)
+{
+    for (unsigned i = 0; i < clang_getNumDiagnostics(u->tu); i++) {
+        CXDiagnostic d = clang_getDiagnostic(u->tu, i);
+        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
+            keep_error(u, d);
+        clang_disposeDiagnostic(d);
+    }
+}
+
+static void
+report(unit *u, c_error *e)
+{
+    if (!e->reported)
+        diag_add(u->diags, DIAG_ERROR, ERR_CLANG, e->place, "%s", e->text);
+    e->reported = true;
+}
+
+/* -- declarations of file scope ------------------------------------------------------------------- */
+
+/* What has a name, apart for tags: struct s and s are two things. 0: no name. */
+static uint64_t
+key_of(CXCursor c)
+{
+    enum CXCursorKind kind = clang_getCursorKind(c);
+    bool tag = kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
+    CXString s = clang_getCursorSpelling(c);
+    const char *name = clang_getCString(s);
+    /* what RG_CUSTOM_VJP leaves belongs to the function that it names */
+    if (name && strncmp(name, "__rg_own_", 9) == 0 && strlen(name) > 13)
+        name += 13;
+    uint64_t key = name && *name ? hash_bytes(tag, name, strlen(name)) | 1 : 0;
+    clang_disposeString(s);
+    return key;
+}
+
+static void
+place_declaration(unit *u, declaration *d)
+{
+    CXSourceRange range = clang_getCursorExtent(d->cursor);
+    CXFile file = NULL, end_file = NULL;
+    unsigned line, col;
+    clang_getExpansionLocation(clang_getRangeStart(range), &file, &line, &col, &d->start);
+    clang_getExpansionLocation(clang_getRangeEnd(range), &end_file, &line, &col, &d->end);
+    d->file = file ? fc_unit_file(u, file)->number : UNPLACED;
+    if (!file || !end_file || !clang_File_isEqual(file, end_file) || d->end < d->start)
+        d->end = d->start;
+}
+
+static void
+list_declarations(unit *u)
+{
+    u->ndeclarations = u->top.n;
+    u->declarations = arena_new_n(u->arena, declaration, u->top.n + 1);
+    for (size_t i = 0; i < u->top.n; i++) {
+        declaration *d = &u->declarations[i];
+        d->cursor = u->top.at[i];
+        d->key = key_of(d->cursor);
+        place_declaration(u, d);
+    }
+}
+
+/* Declarations that an error counts for. */
+static void
+blame(unit *u, const c_error *e)
+{
+    declaration *before = NULL, *behind = NULL;
+    bool inside = false;
+    for (size_t i = 0; i < u->ndeclarations; i++) {
+        declaration *d = &u->declarations[i];
+        if (d->file != e->file)
+            continue;
+        if (d->start <= e->offset && e->offset <= d->end)
+            inside = d->faulty = true;
+        else if (d->end < e->offset && (!before || d->end > before->end))
+            before = d;
+        else if (d->start > e->offset && (!behind || d->start < behind->start))
+            behind = d;
+    }
+    if (!inside && before)
+        before->faulty = true;
+    if (!inside && behind)
+        behind->faulty = true;
+}
+
+static bool
+concerns(const unit *u, const c_error *e, const declaration *d)
+{
+    if (d->file != e->file)
+        return false;
+    if (d->start <= e->offset && e->offset <= d->end)
+        return true;
+    /* between two: no other one stands in between */
+    unsigned from = d->end < e->offset ? d->end : e->offset, to = d->end < e->offset ? e->offset : d->start;
+    for (size_t i = 0; i < u->ndeclarations; i++) {
+        const declaration *o = &u->declarations[i];
+        if (o != d && o->file == d->file && o->end >= from && o->start <= to &&
+            !(o->start == d->start && o->end == d->end))
+            return false;
+    }
+    return true;
+}
+
+static void
+prepare(unit *u)
+{
+    if (u->declarations)
+        return;
+    list_declarations(u);
+    for (size_t i = 0; i < u->errors.n; i++)
+        if (u->errors.at[i].kind == ERROR_PLAIN)
+            blame(u, &u->errors.at[i]);
+}
+
+/* -- what a kernel reaches ------------------------------------------------------------------------ */
+
+typedef struct reaching {
+    unit *u;
+    map seen; /* keys of names */
+    list(uint64_t) work;
+} reaching;
+
+static void
+reach_name(reaching *r, uint64_t key)
+{
+    if (!key || map_get(&r->seen, key))
+        return;
+    map_set(&r->seen, key, r);
+    list_push(r->u->arena, &r->work, key);
+}
+
+static void
+reach_reference(reaching *r, CXCursor c)
+{
+    CXCursor target = clang_getCursorReferenced(c);
+    if (clang_Cursor_isNull(target) || clang_equalCursors(target, c))
+        return;
+    CXCursor parent = clang_getCursorSemanticParent(target);
+    enum CXCursorKind outer = clang_getCursorKind(parent);
+    if (outer == CXCursor_EnumDecl && key_of(parent) == 0)
+        reach_name(r, key_of(target)); /* of an enum without a name */
+    else if (outer == CXCursor_EnumDecl || outer == CXCursor_StructDecl || outer == CXCursor_UnionDecl)
+        reach_name(r, key_of(parent));
+    else if (outer == CXCursor_TranslationUnit)
+        reach_name(r, key_of(target));
+}
+
+static void
+reach_declaration(reaching *r, declaration *d)
+{
+    d->reached = true;
+    cursors all = fc_cursor_descendants(r->u, d->cursor);
+    for (size_t i = 0; i < all.n; i++)
+        reach_reference(r, all.at[i]);
+}
+
+/* Whether an enum without a name has a constant of the name. */
+static bool
+declares_constant(unit *u, const declaration *d, uint64_t key)
+{
+    if (d->key || clang_getCursorKind(d->cursor) != CXCursor_EnumDecl)
+        return false;
+    cursors values = fc_cursor_children(u, d->cursor);
+    for (size_t i = 0; i < values.n; i++)
+        if (key_of(values.at[i]) == key)
+            return true;
+    return false;
+}
+
+static void
+release_reaching(void *object)
+{
+    map_free(&((reaching *)object)->seen);
+}
+
+static void
+reach(unit *u, CXCursor function)
+{
+    reaching r = {.u = u};
+    mem_owner owns;
+    mem_own(&owns, release_reaching, &r);
+    for (size_t i = 0; i < u->ndeclarations; i++)
+        u->declarations[i].reached = false;
+    reach_name(&r, key_of(function));
+    while (r.work.n) {
+        uint64_t key = list_pop(&r.work);
+        for (size_t i = 0; i < u->ndeclarations; i++) {
+            declaration *d = &u->declarations[i];
+            if (!d->reached && (d->key == key || declares_constant(u, d, key)))
+                reach_declaration(&r, d);
+        }
+    }
+    mem_disown(&owns);
+    release_reaching(&r);
+}
+
+/* -- for the entry points ------------------------------------------------------------------------- */
+
+static bool
+concerns_reached(const unit *u, const c_error *e)
+{
+    for (size_t i = 0; i < u->ndeclarations; i++) {
+        const declaration *d = &u->declarations[i];
+        if (d->reached && d->faulty && concerns(u, e, d))
+            return true;
+    }
+    return false;
+}
+
+bool
+fc_unit_is_sound(unit *u, const decl *fn)
+{
+    bool sound = true;
+    CXCursor c;
+    if (!u->errors.n)
+        return true;
+    memcpy(&c, fn->cursor, sizeof(c));
+    prepare(u);
+    reach(u, c);
+    for (size_t i = 0; i < u->errors.n; i++) {
+        c_error *e = &u->errors.at[i];
+        bool everywhere = e->kind == ERROR_DIRECTIVE || e->offset == UNPLACED || !e->place.path;
+        if (everywhere || (e->kind == ERROR_PLAIN && concerns_reached(u, e))) {
+            report(u, e);
+            sound = false;
+        }
+    }
+    return sound;
+}
+
+void
+fc_unit_report_all(unit *u)
+{
+    for (size_t i = 0; i < u->errors.n; i++)
+        if (u->errors.at[i].kind != ERROR_MISSING)
+            report(u, &u->errors.at[i]);
+}
+
+void
+fc_unit_note_missing(unit *u)
+{
+    for (size_t i = 0; i < u->errors.n; i++) {
+        const c_error *e = &u->errors.at[i];
+        str folders = {0};
+        mem_owner owns;
+        if (e->kind != ERROR_MISSING)
+            continue;
+        mem_own(&owns, mem_release_str, &folders);
+        for (size_t k = 0; k < u->searched.n; k++)
+            str_addf(&folders, ", %s", u->searched.at[k]);
+        diag_add(u->diags, DIAG_NOTE, 0, e->place,
+                 "%s: what it declares is not known\nlooked in the file's folder%s, and among the headers that are "
+                 "built in; name its folder with -I",
+                 e->text, folders.ptr ? folders.ptr : "");
+        mem_disown(&owns);
+        str_free(&folders);
+    }
+}

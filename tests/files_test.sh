@@ -1,0 +1,229 @@
+#!/bin/sh
+# C files as they lie on the disk: headers, options, compile_commands.json, and errors that concern nobody.
+# SPDX-License-Identifier: Apache-2.0
+#   files_test.sh RGC
+rgc=$(realpath "$1")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+pass() { passed=$((passed + 1)); }
+fail() {
+    failed=$((failed + 1))
+    echo "FAIL: $1"
+    sed 's/^/    /' out err 2>/dev/null | head -8
+}
+# expect CODE WORDS... : runs rgc; its exit code must be CODE
+expect() {
+    code=$1
+    shift
+    "$rgc" "$@" >out 2>err
+    found=$?
+    [ $found -eq "$code" ] && pass || fail "rgc $* ended with $found, not $code"
+}
+says() { grep -qF -- "$1" out err && pass || fail "nothing says \"$1\""; }
+says_not() { grep -qF -- "$1" out err && fail "something says \"$1\"" || pass; }
+gives() { grep -qxF -- "return: $1" out && pass || fail "it does not return $1"; }
+
+# -- a file full of what concerns no kernel ---------------------------------------------------------
+cat >mess.c <<'END_OF_FILE'
+#include "no_such.h"
+#include <no/such/either.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <math.h>
+typedef missing_t vec[3];
+struct s { missing_t a; double b; };
+enum { SIZE = missing_constant };
+int g = f();
+static void calls(void) { undeclared(3); *2; }
+outer(a, b) int a; float b; { int in(int x) { return x + a; } return in(b); }
+static int other(void) { return "text" + 2.0; }
+int main(int argc, char **argv)
+{
+    asm("bogus %0" : "=q9"(g));
+    double x = "a";
+    pthread_t t = pthread_create(&t, 0, 0, 0);
+    return ({ int y = strcmp(argv[0], "x"); y; });
+}
+static inline double sq(double x) { return x * x; }
+static double twice(double x) { return 2 * x; }
+double square(double x) { return sq(x); }
+/* these do */
+double with_type(double x) { vec v; return x; }
+double with_field(double x, struct s p) { return x * p.b; }
+double with_constant(double x) { return x * SIZE; }
+double with_global(double x) { return x * g; }
+static double inner(double x) { return x + undeclared_variable; }
+double with_callee(double x) { return inner(x); }
+double with_implicit(double x) { return x + undeclared_function(x); }
+/* what gcc takes with a warning */
+static float old(a, b) int a; float b; { return a * b; }
+static number(x) double x; { return x * 2; }
+double old_style(double x) { return old(3, x) + number(x) + later(3) + fabs(x); }
+int later(int n) { return n + 1; }
+END_OF_FILE
+for kernel in square sq; do
+    expect 0 run mess.c $kernel x=3
+    gives "f64[] = 9"
+done
+expect 0 run mess.c twice x=3 --vjp return=1
+says "x.adj: f64[] = 2"
+expect 0 run mess.c old_style x=2.5
+gives "f64[] = 19"
+expect 1 run mess.c with_type x=3
+says "mess.c:6:9: error[E0400]: unknown type name 'missing_t'"
+says "mess.c:1:10: note: 'no_such.h' file not found"
+says "mess.c:2:10: note: 'no/such/either.h' file not found"
+says "name its folder with -I"
+says_not "undeclared"
+expect 1 run mess.c with_field x=3
+says "mess.c:7:12: error[E0400]: unknown type name 'missing_t'"
+expect 1 run mess.c with_constant x=3
+says "mess.c:8:15: error[E0400]: use of undeclared identifier 'missing_constant'"
+expect 1 run mess.c with_global x=3
+says "mess.c:9:9: error[E0400]: initializer element is not a compile-time constant"
+expect 1 run mess.c with_callee x=3
+says "error[E0400]: use of undeclared identifier 'undeclared_variable'"
+expect 1 run mess.c with_implicit x=3
+says "error[E0414]"
+says "mess.c:1:10: note: 'no_such.h' file not found"
+expect 1 run mess.c squares x=3
+says "there is no kernel \`squares\` (there is outer, square, with_type"
+says_not "E0400"
+
+# a kernel that clang cannot see, and why
+printf 'double lost(double x) { return x * (; }\nstruct { double lost2(double x) { return x; }\n' >lost.c
+expect 1 run lost.c lost2 x=1
+says "error[E0400]"
+says "error[E0401]: there is no function \`lost2\`"
+# directives concern everybody; so does what contradicts what a kernel uses
+printf '#if f(3)\n#endif\ndouble k(double x) { return x; }\n' >directive.c
+expect 1 run directive.c k x=1
+says "directive.c:1:5: error[E0400]"
+printf '#error not so\ndouble k(double x) { return x; }\n' >stop.c
+expect 1 run stop.c k x=1
+says "stop.c:1:2: error[E0400]: not so"
+printf 'typedef float real;\ntypedef double real;\ndouble k(double x) { return (real)x; }\ndouble h(double x) { return x; }\n' >twice.c
+expect 1 run twice.c k x=1
+says "twice.c:2:16: error[E0400]: typedef redefinition"
+expect 0 run twice.c h x=1
+printf 'double h(double x) { return x; }\nfoo bar baz;\ndouble k(double x) { return x; }\nint i;\ndouble l(double x) { return x; }\n' >between.c
+expect 0 run between.c l x=1
+
+# -- headers ----------------------------------------------------------------------------------------
+cat >headers.c <<'END_OF_FILE'
+#include <stdio.h>
+#include <assert.h>
+#include <math.h>
+#include <limits.h>
+static FILE *log_file;
+double k(double x) { assert(x < INT_MAX); return isinf(x) ? NAN : x * M_PI; }
+void report(double x) { fprintf(log_file ? log_file : stderr, "%f\n", x); }
+END_OF_FILE
+same_everywhere() {
+    expect 0 run headers.c k x=2 "$@"
+    gives "f64[] = 6.2831853071795862"
+}
+same_everywhere
+same_everywhere -nostdinc
+same_everywhere -I /usr/include
+same_everywhere -isystem /usr/include/
+for compiler in '' /no/such/compiler false true gcc 'gcc -m64' clang 'echo ; touch hit'; do
+    CC=$compiler
+    export CC
+    same_everywhere
+    same_everywhere -I /usr/include
+done
+[ ! -e hit ] && pass || fail "a shell read CC"
+# one that does not end, and what it started
+printf '#!/bin/sh\nsleep 97 &\nsleep 97\n' >slow
+chmod +x slow
+CC=$work/slow
+same_everywhere
+ps -e -o args= 2>/dev/null | grep -qx 'sleep 97' && fail "what the compiler started goes on" || pass
+unset CC
+
+# the folder that a compiler names is searched
+mkdir -p deep/include
+echo 'typedef double real_of_deep;' >deep/include/deep.h
+printf '#!/bin/sh\n{ echo "#include <...> search starts here:"; echo " %s"; echo "End of search list."; } >&2\n' \
+    "$work/deep/include" >names
+chmod +x names
+printf '#include <deep.h>\nreal_of_deep k(real_of_deep x) { return 3 * x; }\n' >deep.c
+CC=$work/names "$rgc" run deep.c k x=2 >out 2>err && gives "f64[] = 6" || fail "a folder that CC names is not searched"
+expect 1 run deep.c k x=2
+says "deep.c:1:10: note: 'deep.h' file not found"
+
+# -- options ----------------------------------------------------------------------------------------
+cat >options.c <<'END_OF_FILE'
+#ifdef WANTED
+double k(double x) { return x * WANTED + (char)200; }
+#endif
+#if __STDC_VERSION__ == 199901L
+double c99(double x) { return x; }
+#endif
+END_OF_FILE
+echo '#define WANTED 5' >wanted.h
+for command in run check ir explain; do
+    arguments=
+    [ $command != run ] || arguments=x=2
+    expect 0 $command options.c k $arguments -DWANTED=3 -O3 -Wall -Wextra -Werror -march=native -g -fopenmp -fPIC -pthread \
+        -std=gnu99 -pedantic -lm -L. -MMD -MF k.d -c -pipe -w -isystem deep -iquote . -idirafter deep -ffp-contract=off
+done
+for command in build grad; do
+    expect 0 $command options.c k -o k.o -DWANTED=3 -O3 -Wall -march=native -include math.h
+done
+expect 0 run options.c k x=2 -D WANTED=3
+gives "f64[] = -50"
+expect 0 run options.c k x=2 -D WANTED=3 -funsigned-char
+gives "f64[] = 206"
+expect 0 run options.c k x=2 -include wanted.h
+gives "f64[] = -46"
+expect 0 run options.c k x=2 -DWANTED=1 -UWANTED -DWANTED=4
+gives "f64[] = -48"
+expect 1 run options.c k x=2 -DWANTED=3 -UWANTED
+expect 0 run options.c c99 x=2 -std=c99
+expect 1 run options.c c99 x=2
+expect 1 run options.c k x=2 -include no_such.h -DWANTED=1
+says "'no_such.h' file not found"
+expect 1 run options.c k x=2 -std=c87
+says "-std=c87"
+expect 2 run options.c k x=2 -mode split
+says "there is \`--mode\`"
+
+# -- compile_commands.json --------------------------------------------------------------------------
+mkdir -p project/src/deep project/include project/build/sub
+cat >project/src/deep/kernel.c <<'END_OF_FILE'
+#include "config.h"
+#include <more.h>
+double k(double x) { return x * FROM_CONFIG + FROM_MORE + FROM_LINE + FORCED; }
+END_OF_FILE
+echo '#define FROM_CONFIG 10' >project/include/config.h
+mkdir project/more
+echo '#define FROM_MORE 200' >project/more/more.h
+echo '#define FORCED 4000' >project/build/sub/forced.h
+cat >project/compile_commands.json <<END_OF_FILE
+[ { "directory": "$work/project/build/sub", "file": "../../src/deep/other.c", "command": "cc -DFROM_LINE=1 -c x.c" },
+  { "directory": "$work/project/build/sub", "file": "../../src/deep/kernel.c",
+    "command": "gcc -I../../include -isystem ../../more -DFROM_LINE=30000 -include forced.h -O2 -Wall -std=gnu11 -o kernel.o -c ../../src/deep/kernel.c" } ]
+END_OF_FILE
+expect 0 run project/src/deep/kernel.c k x=2
+gives "f64[] = 34220"
+expect 0 run project/src/deep/kernel.c k x=2 -DFROM_LINE=7
+gives "f64[] = 4227"
+mv project/compile_commands.json project/build/
+cd project/src || exit 1
+expect 0 run deep/kernel.c k x=2
+gives "f64[] = 34220"
+cd "$work" || exit 1
+cp project/src/deep/kernel.c project/src/deep/unlisted.c
+expect 1 run project/src/deep/unlisted.c k x=2
+says "'config.h' file not found"
+echo '[ { "directory": broken kernel.c' >project/build/compile_commands.json
+expect 1 run project/src/deep/kernel.c k x=2
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
