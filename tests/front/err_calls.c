@@ -33,8 +33,8 @@ either(float *a, int n)
 void
 err_calls(int n, float x[n])
 {
-    int (*f)(int) = again; // error: E0420
-    x[0] = f(3); // error: E0412
+    int (*f)(int) = n ? again : even; // error: E0412
+    x[0] = f(3);
     x[0] = missing(3); // error: E0414
     x[0] = again(3);
     x[0] = even(3);

@@ -189,7 +189,8 @@ is_not_parallel(const node *n, void *user)
 {
     if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
         return false;
-    return n->kind != E_CALL || !n->decl || !fc_function_has_parallel(n->decl);
+    bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
+    return !function || !n->decl || !fc_function_has_parallel(n->decl);
 }
 
 bool

@@ -86,7 +86,7 @@ typedef enum node_kind {
     E_COMPOUND,   /* kid[0] op= kid[1]: op */
     E_COND,       /* kid[0] ? kid[1] : kid[2] */
     E_ELVIS,      /* kid[0] ?: kid[1] */
-    E_CALL,       /* decl, list: arguments */
+    E_CALL,       /* decl, or kid[0]: a pointer to the function; list: arguments */
     E_SUBSCRIPT,  /* kid[0]: pointer, kid[1]: integer */
     E_MEMBER,     /* kid[0]: a struct (-> has become * and .), bits: number of the field */
     E_CAST,       /* kid[0] → type */
@@ -145,6 +145,7 @@ struct decl {
     bool lasting; /* static storage */
     bool written; /* assigned to, incremented, or one of its parts is */
     bool address_taken;
+    bool refused;          /* its declaration was: no more is said where it is used */
     bool moved;            /* pointers: ++, -- or += somewhere */
     list(node *) assigned; /* pointers: what is assigned to them after their initialisation */
 

@@ -23,12 +23,9 @@ fc_arguments(gen *g, decl *fn, const node *n, value *args)
     for (uint32_t i = 0; i < fn->nparams; i++) {
         front_error error;
         const ctype *t = fn->params[i]->type;
-        const char *problem = fc_type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
+        const char *problem = fc_variable_problem(t, &error);
         if (problem) {
-            fc_fail(g,
-                    t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER
-                                                                             : error,
-                    fn->params[i]->place, problem);
+            fc_fail(g, error, fn->params[i]->place, problem);
             return false;
         }
         args[i] = fc_expr(g, n->list[i]);
@@ -43,6 +40,21 @@ fc_arguments(gen *g, decl *fn, const node *n, value *args)
     return true;
 }
 
+static bool
+forget_pointer(const node *n, void *user)
+{
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
+        n->list[i]->decl->pointer = NULL;
+    return true;
+}
+
+/* What its variables pointed to when it was generated before says nothing of this call. */
+static void
+forget_pointers(const decl *fn)
+{
+    fc_node_walk(fn->body, forget_pointer, NULL);
+}
+
 /* All arguments are evaluated before the first parameter is bound: they may mention the same names.
  */
 static bool
@@ -52,13 +64,11 @@ bind_arguments(gen *g, decl *fn, const node *n)
     if (!fc_arguments(g, fn, n, args))
         return false;
     fc_at_node(g, n);
-    for (uint32_t i = 0; i < fn->nparams; i++) {
-        decl *d = fn->params[i];
-        if (d->type->kind == TYPE_POINTER)
-            fc_pointer_declare(g, d, NULL, &args[i].at);
-        else
-            fc_bind_scalar(g, d, args[i]);
-    }
+    forget_pointers(fn);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        if (fn->params[i]->type->kind != TYPE_POINTER)
+            fc_bind_scalar(g, fn->params[i], args[i]);
+    fc_pointers_bind(g, fn, args);
     return true;
 }
 
@@ -111,18 +121,7 @@ static value
 refuse_call(gen *g, const node *n, front_error error)
 {
     fc_fail(g, error, n->place, n->decl->name);
-    node zero = {.kind = E_INT, .type = n->type, .place = n->place};
-    if (n->type->kind == TYPE_SCALAR)
-        return fc_expr(g, &zero);
-    value v = {.type = n->type};
-    if (n->type->kind == TYPE_POINTER)
-        v.at = fc_nowhere(g, n->type->elem);
-    front_error why;
-    if (n->type->kind == TYPE_STRUCT && !fc_type_problem(n->type, &why)) {
-        place p = fc_place_of(fc_object_local(g, "result", n->type));
-        v = fc_load(g, &p);
-    }
-    return v;
+    return fc_nothing(g, n->type);
 }
 
 static bool
@@ -137,11 +136,15 @@ allocates(const char *name)
     return false;
 }
 
+static value call_pointer(gen *g, const node *n);
+
 value
 fc_call(gen *g, const node *n)
 {
     decl *fn = n->decl;
     value v;
+    if (!fn)
+        return call_pointer(g, n);
     if (fc_derivative_call(g, n, &v))
         return v;
     if (!fn->body) {
@@ -164,10 +167,28 @@ fc_call(gen *g, const node *n)
         return fc_own_call(g, n);
     if (fc_is_slow(g, fn))
         return fc_slow_call(g, n);
-    if (n->count != fn->nparams || !bind_arguments(g, fn, n))
-        return refuse_call(g, n, ERR_NO_BODY);
+    if (n->count != fn->nparams)
+        return refuse_call(g, n, ERR_ARGUMENT_COUNT);
+    if (!bind_arguments(g, fn, n))
+        return fc_nothing(g, n->type);
     fn->active = true;
     v = inline_body(g, fn, n);
     fn->active = false;
     return v;
+}
+
+/* A call through a pointer to a function: inlining often shows which one that is. */
+static value
+call_pointer(gen *g, const node *n)
+{
+    place p = fc_pointer(g, n->kid[0]);
+    if (!p.refused && p.object->kind == OBJECT_FUNCTION) {
+        node call = *n;
+        call.kid[0] = NULL;
+        call.decl = p.object->function;
+        return fc_call(g, &call);
+    }
+    if (!p.refused)
+        fc_fail(g, p.object->kind == OBJECT_NULL ? ERR_NULL_POINTER : ERR_FUNCTION_POINTER, n->place);
+    return fc_nothing(g, n->type);
 }

@@ -42,6 +42,8 @@ binary_bits(gen *g, const node *n, uint64_t *bits)
 static bool
 known_call(const node *n, uint64_t *bits)
 {
+    if (!n->decl)
+        return false;
     bool is_inf = strncmp(n->decl->name, "__builtin_inf", 13) == 0 ||
                   strncmp(n->decl->name, "__builtin_huge_val", 18) == 0;
     bool is_nan = strncmp(n->decl->name, "__builtin_nan", 13) == 0;

@@ -51,7 +51,7 @@ find_call(const node *n)
     if (n->kind != E_COMMA)
         return NULL;
     n = without_casts(n->kid[0]);
-    return n->kind == E_CALL ? n : NULL;
+    return n->kind == E_CALL && n->decl ? n : NULL;
 }
 
 static bool
@@ -90,7 +90,7 @@ has_floats(const ctype *t)
     if (t->kind != TYPE_STRUCT)
         return t->kind == TYPE_SCALAR && fc_is_float_dtype(t->dtype);
     for (uint32_t i = 0; i < t->rec->nfields; i++)
-        if (has_floats(t->rec->fields[i].type))
+        if (t->rec->fields[i].type->kind != TYPE_POINTER && has_floats(t->rec->fields[i].type))
             return true;
     return false;
 }
@@ -108,9 +108,12 @@ pointer_entry(gen *g, const derivative *d, uint32_t i)
     e->given = fc_expr(g, e->node);
     if (!e->given.at.object)
         return false;
+    e->given.at = fc_pointed(g, &e->given.at, e->node);
     const place *p = &e->given.at;
     const leaf *l = &p->object->leaves[p->leaf];
     uint64_t start = 0;
+    if (p->refused)
+        return false;
     e->array = true;
     if (p->n == 0 || p->fixed)
         return true;

@@ -20,8 +20,8 @@ fc_scalar_value(ctype *t, rg_value v)
 }
 
 /* What an expression that was refused yields, so that generation can go on. */
-static value
-nothing(gen *g, ctype *t)
+value
+fc_nothing(gen *g, ctype *t)
 {
     value v = {.type = t};
     if (!t)
@@ -30,6 +30,10 @@ nothing(gen *g, ctype *t)
         v.scalar = fc_zero_value(g, t->dtype);
     } else if (t->kind == TYPE_POINTER) {
         v.at = fc_nowhere(g, t->elem);
+    } else if (t->kind == TYPE_STRUCT) {
+        place p = fc_nowhere(g, t);
+        if (p.type->kind == TYPE_STRUCT)
+            v = fc_load(g, &p);
     }
     return v;
 }
@@ -39,7 +43,7 @@ refused(gen *g, const node *n)
 {
     const char *text = n->text ? n->text : "";
     fc_fail(g, (front_error)n->bits, n->place, text);
-    return nothing(g, n->type);
+    return fc_nothing(g, n->type);
 }
 
 /* -- arithmetic
@@ -85,6 +89,9 @@ short_circuit(gen *g, const node *n)
 {
     bool is_and = n->kind == E_AND;
     rg_value x = fc_condition(g, n->kid[0], false);
+    uint64_t known;
+    if (rg_value_is_const(x, &known))
+        return (known != 0) == is_and ? fc_condition(g, n->kid[1], false) : x;
     if (fc_expr_is_plain(n->kid[1])) {
         rg_value y = fc_condition(g, n->kid[1], false);
         fc_at_node(g, n);
@@ -123,8 +130,9 @@ fc_condition(gen *g, const node *n, bool negate)
     } else if (n->kind == E_STRING) {
         v = rg_build_int(g->b, RG_BOOL, 1);
     } else if (is_pointer(n)) {
-        fc_fail(g, ERR_NULL_POINTER, n->place);
-        v = rg_build_int(g->b, RG_BOOL, 1);
+        place p = fc_pointer(g, n);
+        fc_at_node(g, n);
+        v = fc_pointer_is_set(g, &p);
     } else {
         v = fc_scalar(g, n);
         fc_at_node(g, n);
@@ -202,7 +210,7 @@ cast(gen *g, const node *n)
             fc_fail(g, ERR_POINTER_VALUE, n->place, "a pointer turned into a number");
         else
             fc_fail(g, ERR_TYPE, n->place, n->type->name);
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     }
     if (n->type->dtype == RG_BOOL || (yields_bool(n->kid[0]))) {
         rg_value v = fc_condition(g, n->kid[0], false);
@@ -252,7 +260,7 @@ compound(gen *g, const node *n)
         return (value){.type = n->type, .at = p};
     }
     if (n->type->kind != TYPE_SCALAR || n->op == RG_OP_COUNT)
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     rg_value y = fc_scalar(g, n->kid[1]);
     place to = fc_lvalue(g, n->kid[0]);
     rg_dtype kept = n->type->dtype;
@@ -279,7 +287,7 @@ increment(gen *g, const node *n)
         return (value){.type = n->type, .at = prefix ? moved : old};
     }
     if (n->type->kind != TYPE_SCALAR)
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     place to = fc_lvalue(g, n->kid[0]);
     rg_dtype kept = n->type->dtype, computed = fc_promoted(kept);
     fc_at_node(g, n);
@@ -306,20 +314,20 @@ set_choice(gen *g, object *result, const node *n)
 static value
 choose(gen *g, const node *n)
 {
-    if (n->type->kind == TYPE_VOID) {
-        rg_build_if(g->b, fc_condition(g, n->kid[0], false));
-        fc_effect(g, n->kid[1]);
-        rg_build_else(g->b);
-        fc_effect(g, n->kid[2]);
-        rg_build_end(g->b);
-        return (value){.type = n->type};
-    }
     if (n->type->kind == TYPE_POINTER)
         return (value){.type = n->type, .at = fc_pointer(g, n)};
     rg_value c = fc_condition(g, n->kid[0], false);
     uint64_t known;
     if (rg_value_is_const(c, &known))
         return fc_expr(g, n->kid[known ? 1 : 2]);
+    if (n->type->kind == TYPE_VOID) {
+        rg_build_if(g->b, c);
+        fc_effect(g, n->kid[1]);
+        rg_build_else(g->b);
+        fc_effect(g, n->kid[2]);
+        rg_build_end(g->b);
+        return (value){.type = n->type};
+    }
     fc_at_node(g, n);
     object *result = fc_object_local(g, "choice", n->type);
     rg_build_if(g->b, c);
@@ -335,9 +343,11 @@ choose(gen *g, const node *n)
 static value
 elvis(gen *g, const node *n)
 {
+    if (n->type->kind == TYPE_POINTER)
+        return (value){.type = n->type, .at = fc_pointer(g, n)};
     if (n->type->kind != TYPE_SCALAR) {
         fc_fail(g, ERR_EXPRESSION, n->place, "?: without a middle");
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     }
     rg_value x = fc_scalar(g, n->kid[0]);
     object *result = fc_object_local(g, "choice", n->type);
@@ -356,6 +366,8 @@ static object *
 object_of(gen *g, const node *n)
 {
     decl *d = n->decl;
+    if (d->refused)
+        return NULL;
     if (!d->object && d->lasting)
         d->object = fc_constant_object(g, d);
     if (!d->object && d->kind != DECL_FUNCTION) {
@@ -379,11 +391,13 @@ place
 fc_nowhere(gen *g, ctype *t)
 {
     front_error error;
-    if (!t || fc_type_problem(t, &error)) {
+    if (!t || t->kind == TYPE_ARRAY || fc_type_problem(t, &error)) {
         t = arena_one(g->arena, ctype);
         *t = (ctype){.kind = TYPE_SCALAR, .dtype = RG_F32, .length = -1, .name = "float"};
     }
-    return fc_place_of(fc_object_local(g, "?", t));
+    place p = fc_place_of(fc_object_local(g, "?", t));
+    p.refused = true;
+    return p;
 }
 
 place
@@ -393,6 +407,8 @@ fc_lvalue(gen *g, const node *n)
     switch (n->kind) {
     case E_REF: {
         object *o = n->type && n->type->kind == TYPE_POINTER ? NULL : object_of(g, n);
+        if (n->decl->refused)
+            return fc_nowhere(g, n->type);
         if (o)
             return fc_place_of(o);
         fc_fail(g, n->type && n->type->kind == TYPE_POINTER ? ERR_POINTER_POINTER : ERR_EXPRESSION,
@@ -401,17 +417,19 @@ fc_lvalue(gen *g, const node *n)
     }
     case E_MEMBER:
         p = fc_lvalue(g, n->kid[0]);
-        if (p.type->kind != TYPE_STRUCT)
+        if (p.refused || p.type->kind != TYPE_STRUCT)
             return fc_nowhere(g, n->type);
         return fc_place_member(&p, (uint32_t)n->bits);
     case E_SUBSCRIPT: {
         p = fc_pointer(g, n->kid[0]);
         rg_value index = fc_scalar(g, n->kid[1]);
         fc_at_node(g, n);
-        return fc_place_move(g, &p, index, n);
+        p = fc_pointed(g, &p, n);
+        return p.refused ? fc_nowhere(g, n->type) : fc_place_move(g, &p, index, n);
     }
     case E_DEREF:
-        return fc_pointer(g, n->kid[0]);
+        p = fc_pointer(g, n->kid[0]);
+        return fc_pointed(g, &p, n);
     case E_LITERAL:
         return fc_place_of(literal_object(g, n));
     case E_BAD:
@@ -433,15 +451,17 @@ fc_lvalue(gen *g, const node *n)
 static value
 from_place(gen *g, const node *n)
 {
-    if (n->type->kind == TYPE_POINTER)
+    if (n->type->kind == TYPE_POINTER || n->type->kind == TYPE_FUNCTION)
         return (value){.type = n->type, .at = fc_pointer(g, n)};
     bool atomic = g->atomic_read; /* the element itself, not what its subscripts read */
     g->atomic_read = false;
     place p = fc_lvalue(g, n);
     g->atomic_read = atomic;
+    if (p.refused)
+        return fc_nothing(g, n->type);
     if (p.type->kind == TYPE_ARRAY) {
         fc_fail(g, ERR_EXPRESSION, n->place, "an array as a value");
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     }
     fc_at_node(g, n);
     value v = fc_load(g, &p);
@@ -464,7 +484,7 @@ fc_expr(gen *g, const node *n)
         return fc_scalar_value(n->type, rg_build_float(g->b, n->type->dtype, n->number));
     case E_STRING:
         fc_fail(g, ERR_STRING, n->place);
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     case E_UNARY:
         return unary(g, n);
     case E_PLUS:
@@ -503,7 +523,7 @@ fc_expr(gen *g, const node *n)
         return cast(g, n);
     default:
         fc_fail(g, ERR_EXPRESSION, n->place, "this expression");
-        return nothing(g, n->type);
+        return fc_nothing(g, n->type);
     }
 }
 

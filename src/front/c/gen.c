@@ -15,11 +15,13 @@ static const error_row rows[] = {
 #undef FRONT_ERROR
 };
 
-/* A callee is generated once per call, its errors are said once. */
+/* A callee is generated once per call, its errors are said once, and so is what has one cause in one line. */
 static bool
-said_before(gen *g, unsigned number, rg_place at)
+said_before(gen *g, unsigned number, rg_place at, const char *text)
 {
-    uint64_t key = hash_u64(hash_u64(number, (uint64_t)at.file << 32 | at.line), at.col);
+    uint64_t key = hash_u64(number, (uint64_t)at.file << 32 | at.line);
+    for (const char *c = text; *c; c++)
+        key = hash_u64(key, (unsigned char)*c);
     if (map_get(&g->reported, key))
         return true;
     map_set(&g->reported, key, g);
@@ -32,20 +34,24 @@ fc_fail(gen *g, front_error error, rg_place at, ...)
     const error_row *row = rows;
     while (row->number != (unsigned)error)
         row++;
-    if (said_before(g, row->number, at))
-        return;
     va_list args;
     va_start(args, at);
     const char *text = fc_formatv(g->arena, row->text, args);
     va_end(args);
+    if (!at.line)
+        at = g->at;
+    if (said_before(g, row->number, at, text))
+        return;
     rg_build_error(g->b, row->number, at, "%s%s%s", text, row->remedy[0] ? "\n" : "", row->remedy);
 }
 
 void
 fc_at_node(gen *g, const node *n)
 {
-    if (n->place.line)
+    if (n->place.line) {
         rg_build_at(g->b, n->place);
+        g->at = n->place;
+    }
 }
 
 /* -- types

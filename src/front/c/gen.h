@@ -24,7 +24,13 @@ typedef struct leaf {
     rg_value value;        /* OBJECT_BUFFER: the buffer; OBJECT_VALUE: a scalar or a table */
 } leaf;
 
-typedef enum object_kind { OBJECT_LOCAL, OBJECT_BUFFER, OBJECT_VALUE } object_kind;
+typedef enum object_kind {
+    OBJECT_LOCAL,
+    OBJECT_BUFFER,
+    OBJECT_VALUE,
+    OBJECT_NULL,    /* what a null pointer points to */
+    OBJECT_FUNCTION /* what a pointer to `function` points to */
+} object_kind;
 
 typedef struct object {
     uint32_t number; /* in the order of making */
@@ -36,6 +42,7 @@ typedef struct object {
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
     uint32_t nleaves;
     leaf *leaves;
+    decl *function;
     /* what a pointer variable with several possible arrays points to now */
     struct pointer_var *choice;
     rg_value selector;
@@ -47,6 +54,8 @@ typedef struct place {
     ctype *type;
     uint32_t n;
     bool fixed;               /* a field: its neighbours are not reached by moving the last index */
+    bool refused;             /* stands for what was refused: no more is said of what is made of it */
+    rg_value null;            /* of pointers: whether it points nowhere; NULL: it does not */
     rg_value index[MAX_AXES]; /* NULL: 0 */
 } place;
 
@@ -68,6 +77,7 @@ typedef struct pointer_var {
     uint32_t nchoices;
     place *choices;
     rg_var selector; /* with more than one */
+    rg_var null;     /* NULL: it is never null */
     rg_var index[MAX_AXES];
 } pointer_var;
 
@@ -103,6 +113,8 @@ typedef struct gen {
     uint32_t objects; /* made so far */
     bool in_thread;   /* inside a parallel loop */
     bool atomic_read; /* inside an `omp atomic read` */
+    rg_place at;      /* what is generated now: errors without a place are there */
+    object *null;     /* made when the first null pointer is seen */
     frame *frame;
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */
@@ -133,6 +145,8 @@ rg_dtype fc_common_dtype(rg_dtype x, rg_dtype y);
 uint32_t fc_type_leaves(const ctype *t);
 /* NULL if t can be storage; else what stands in the way, with the error that says so. */
 const char *fc_type_problem(const ctype *t, front_error *error);
+/* The same for a variable or parameter: pointers may also lead to void and to functions. */
+const char *fc_variable_problem(const ctype *t, front_error *error);
 /* An object's leaves with names, axes and offsets, without storage. `outer` axes go before. */
 object *fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint32_t outer,
                       const int64_t *dims);
@@ -163,6 +177,7 @@ rg_value fc_scalar(gen *g, const node *n);
 rg_value fc_condition(gen *g, const node *n, bool negate);
 place fc_lvalue(gen *g, const node *n);
 place fc_nowhere(gen *g, ctype *t); /* stands for what was refused; t may be NULL */
+value fc_nothing(gen *g, ctype *t); /* the same as a value */
 void fc_effect(gen *g, const node *n);
 rg_value fc_arithmetic(gen *g, rg_op op, rg_value x, rg_value y);
 value fc_scalar_value(ctype *t, rg_value v);
@@ -171,7 +186,17 @@ value fc_scalar_value(ctype *t, rg_value v);
  * -------------------------------------------------------------------------------------- */
 place fc_pointer(gen *g, const node *n);
 bool fc_same_elements(const ctype *x, const ctype *y);
+/* Whether n is a null pointer constant, however it is cast. */
+bool fc_is_null_node(const node *n);
+/* Whether a pointer is not null: a bool. */
+rg_value fc_pointer_is_set(gen *g, const place *p);
+/* The object that a pointer leads to, to be read or written. */
+place fc_pointed(gen *g, const place *p, const node *n);
 void fc_pointer_declare(gen *g, decl *d, const node *init, const place *given);
+/* Several parameters at once, which the function may swap. */
+void fc_pointers_bind(gen *g, decl *fn, const value *args);
+/* A copy of a pointer variable for one thread; first: what it points to before, or NULL. */
+void fc_pointer_private(gen *g, decl *d, const node *body, const place *first);
 void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
 rg_value fc_pointer_compare(gen *g, const node *n);

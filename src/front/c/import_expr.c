@@ -263,6 +263,16 @@ import_unary(unit *u, CXCursor c, CXCursor operand)
 
 /* -- names, members, calls
  * ------------------------------------------------------------------------- */
+static void
+want_body(unit *u, decl *fn)
+{
+    list_push(u->arena, &u->pending, fn);
+    if (fn->vjp)
+        list_push(u->arena, &u->pending, fn->vjp);
+    if (fn->jvp)
+        list_push(u->arena, &u->pending, fn->jvp);
+}
+
 static node *
 import_reference(unit *u, CXCursor c)
 {
@@ -277,6 +287,8 @@ import_reference(unit *u, CXCursor c)
         return fc_node_bad(u, c, ERR_EXPRESSION, "this name");
     node *n = fc_node_new(u, E_REF, c);
     n->decl = fc_import_decl(u, target);
+    if (kind == CXCursor_FunctionDecl)
+        want_body(u, n->decl);
     n->type =
         n->decl->kind == DECL_FUNCTION ? fc_import_type(u, clang_getCursorType(c)) : n->decl->type;
     return n;
@@ -312,18 +324,16 @@ import_member(unit *u, CXCursor c, cursors *kids)
 }
 
 static node *
-import_call(unit *u, CXCursor c)
+import_call(unit *u, CXCursor c, cursors *kids)
 {
     CXCursor target = clang_getCursorReferenced(c);
-    if (clang_getCursorKind(target) != CXCursor_FunctionDecl)
-        return fc_node_bad(u, c, ERR_FUNCTION_POINTER, NULL);
     node *n = typed_value(u, E_CALL, c);
-    n->decl = fc_import_decl(u, target);
-    list_push(u->arena, &u->pending, n->decl);
-    if (n->decl->vjp)
-        list_push(u->arena, &u->pending, n->decl->vjp);
-    if (n->decl->jvp)
-        list_push(u->arena, &u->pending, n->decl->jvp);
+    if (clang_getCursorKind(target) == CXCursor_FunctionDecl) {
+        n->decl = fc_import_decl(u, target);
+        want_body(u, n->decl);
+    } else {
+        n->kid[0] = fc_import_expr(u, kids->at[0]);
+    }
     int count = clang_Cursor_getNumArguments(c);
     n->count = count > 0 ? (uint32_t)count : 0;
     n->list = arena_new_n(u->arena, node *, n->count + 1);
@@ -488,7 +498,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_MemberRefExpr:
         return import_member(u, c, kids);
     case CXCursor_CallExpr:
-        return import_call(u, c);
+        return import_call(u, c, kids);
     case CXCursor_ParenExpr:
         return fc_import_expr(u, kids->at[0]);
     case CXCursor_UnaryOperator:

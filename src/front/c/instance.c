@@ -79,8 +79,11 @@ find_leaves(gen *g, argument *a)
 static bool
 classify_array(gen *g, argument *a, int64_t wanted, const node *n)
 {
+    a->given.at = fc_pointed(g, &a->given.at, n);
     const place *p = &a->given.at;
     const leaf *l = &p->object->leaves[p->leaf];
+    if (p->refused)
+        return false;
     a->array = true;
     a->constant = a->param->type->const_elements || is_deep_constant(a->param->type->elem);
     a->single = p->n == 0 || p->fixed;

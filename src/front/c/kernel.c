@@ -220,7 +220,8 @@ hoist_tree(hoisting h, const node *n)
 {
     for (; n; n = n->kid[0]) {
         h.in_thread |= n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR;
-        if (n->kind == E_CALL && n->decl && n->decl->body)
+        bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
+        if (function && n->decl && n->decl->body)
             hoist_function(h.g, n->decl, h.in_thread);
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
             n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false)) {

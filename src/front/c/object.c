@@ -47,6 +47,20 @@ fc_type_problem(const ctype *t, front_error *error)
     }
 }
 
+const char *
+fc_variable_problem(const ctype *t, front_error *error)
+{
+    if (t->kind != TYPE_POINTER || t->is_volatile)
+        return fc_type_problem(t, error);
+    if (t->elem->kind == TYPE_POINTER) {
+        *error = ERR_POINTER_POINTER;
+        return t->name;
+    }
+    if (t->elem->kind == TYPE_VOID || t->elem->kind == TYPE_FUNCTION)
+        return NULL;
+    return fc_type_problem(t->elem, error);
+}
+
 typedef struct layout {
     gen *g;
     object *o;
@@ -236,7 +250,7 @@ place
 fc_place_move(gen *g, const place *p, rg_value by, const node *n)
 {
     place m = *p;
-    if (is_zero(by))
+    if (is_zero(by) || m.refused || m.object->kind == OBJECT_NULL)
         return m;
     if (m.n == 0 || m.fixed) {
         fc_fail(g, ERR_POINTER_MOVE, n->place);
@@ -275,6 +289,9 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
         whole_indices(g, p, l->rank, index);
         return g->atomic_read ? rg_build_load_atomic(g->b, l->value, l->rank, index)
                               : rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
+    case OBJECT_NULL:
+    case OBJECT_FUNCTION:
+        break; /* refused before */
     }
     return NULL;
 }
@@ -378,6 +395,8 @@ store_array(gen *g, leaf *l, object_kind kind, const place *p, rg_value array)
 bool
 fc_may_write(gen *g, const place *p, const node *n)
 {
+    if (p->refused)
+        return false;
     if (p->object->read_only) {
         fc_fail(g, ERR_DERIVE_WRITE, n->place, p->object->name);
         return false;

@@ -84,9 +84,15 @@ make_private(gen *g, const omp *d, const node *body, rebounds *undo)
     for (uint32_t i = 0; i < d->privates.count; i++) {
         decl *v = named_in(body, d->privates.at[i].name);
         front_error error;
-        if (!v || v->type->kind == TYPE_POINTER || fc_type_problem(v->type, &error))
+        if (!v || fc_variable_problem(v->type, &error))
             continue;
         list_push(g->arena, undo, ((rebound){v, v->object, v->pointer}));
+        if (v->type->kind == TYPE_POINTER) {
+            bool first = d->privates.at[i].first && v->pointer;
+            place outer = first ? fc_pointer_read(g, v, body) : (place){0};
+            fc_pointer_private(g, v, body, first ? &outer : NULL);
+            continue;
+        }
         object *outer = v->object;
         v->object = fc_object_local(g, v->name, v->type);
         if (d->privates.at[i].first && outer) {

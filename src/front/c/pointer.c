@@ -9,10 +9,23 @@ typedef struct choices {
     gen *g;
     list(place) found;
     list(const decl *) seen;
+    bool null;    /* or into none */
     bool unknown; /* something that is not followed: a call, a cast from a number */
 } choices;
 
 static void add_choices(choices *c, const node *n);
+
+static place
+function_place(gen *g, const node *n)
+{
+    decl *fn = n->decl;
+    if (!fn->object) {
+        fn->object = arena_one(g->arena, object);
+        *fn->object = (object){.number = g->objects++, .kind = OBJECT_FUNCTION, .name = fn->name, .function = fn};
+        fn->object->type = n->type;
+    }
+    return fc_place_of(fn->object);
+}
 
 static void
 add_choice(choices *c, place p)
@@ -24,6 +37,18 @@ add_choice(choices *c, place p)
     list_push(c->g->arena, &c->found, p);
 }
 
+/* what a place may be: one array, or those of the pointer that it was read from */
+static void
+add_place_choices(choices *c, const place *p)
+{
+    const pointer_var *many = p->object->choice;
+    c->null |= p->null != NULL;
+    for (uint32_t i = 0; many && i < many->nchoices; i++)
+        add_choice(c, many->choices[i]);
+    if (!many && p->object->kind != OBJECT_NULL)
+        add_choice(c, *p);
+}
+
 static void
 add_variable_choices(choices *c, const decl *d)
 {
@@ -33,7 +58,8 @@ add_variable_choices(choices *c, const decl *d)
     }
     list_push(c->g->arena, &c->seen, d);
     if (d->pointer && d->pointer->fixed)
-        add_choice(c, d->pointer->at);
+        add_place_choices(c, &d->pointer->at);
+    c->null |= d->pointer && d->pointer->null;
     for (uint32_t i = 0; d->pointer && i < d->pointer->nchoices; i++)
         add_choice(c, d->pointer->choices[i]);
     if (d->init && d->kind == DECL_VAR)
@@ -48,6 +74,8 @@ form_of_lvalue(choices *c, const node *n, place *out)
 {
     switch (n->kind) {
     case E_REF:
+        if (n->decl->refused)
+            return false;
         if (n->decl->lasting && !n->decl->object)
             n->decl->object = fc_constant_object(c->g, n->decl);
         if (!n->decl->object)
@@ -107,9 +135,19 @@ add_lvalue_choices(choices *c, const node *n, bool decays)
 static void
 add_choices(choices *c, const node *n)
 {
+    place p;
+    if (fc_is_null_node(n)) {
+        c->null = true;
+        return;
+    }
     switch (n->kind) {
     case E_REF:
-        add_variable_choices(c, n->decl);
+        if (n->decl->kind == DECL_FUNCTION) {
+            p = function_place(c->g, n);
+            add_choice(c, p);
+        } else {
+            add_variable_choices(c, n->decl);
+        }
         break;
     case E_DECAY:
         add_lvalue_choices(c, n->kid[0], true);
@@ -132,6 +170,10 @@ add_choices(choices *c, const node *n)
     case E_COND:
         add_choices(c, n->kid[1]);
         add_choices(c, n->kid[2]);
+        break;
+    case E_ELVIS:
+        add_choices(c, n->kid[0]);
+        add_choices(c, n->kid[1]);
         break;
     default:
         c->unknown = true;
@@ -184,6 +226,8 @@ static bool whole_variable(const decl *d, decls *seen);
 static bool
 whole_array(const node *n, decls *seen)
 {
+    if (fc_is_null_node(n))
+        return true;
     while (n->kind == E_CAST)
         n = n->kid[0];
     if (n->kind == E_DECAY)
@@ -230,31 +274,36 @@ make_index_variables(gen *g, pointer_var *v)
         v->selector = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I32, 0});
 }
 
+/* Says why a pointer cannot choose between these. */
+static void
+refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *name)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (at[i].object->kind != OBJECT_BUFFER && !g->in_thread) {
+            fc_fail(g, ERR_POINTER_LOCAL, where, name, at[i].object->name);
+            return;
+        }
+    fc_fail(g, g->in_thread ? ERR_POINTER_CHOICE : ERR_POINTER_AXES, where, name);
+}
+
 static bool
 choices_agree(gen *g, const pointer_var *v, rg_place where)
 {
     for (uint32_t i = 0; i < v->nchoices; i++) {
         const place *p = &v->choices[i];
+        if (v->nchoices > 1 && p->object->kind == OBJECT_FUNCTION) {
+            fc_fail(g, ERR_FUNCTION_POINTER, where);
+            return false;
+        }
         bool same = p->n == v->choices[0].n &&
                     fc_type_leaves(p->type) == fc_type_leaves(v->choices[0].type);
         if (same && (v->nchoices == 1 || p->object->kind == OBJECT_BUFFER) &&
             !(v->nchoices > 1 && g->in_thread))
             continue;
-        fc_fail(g, ERR_POINTER_CHOICE, where, v->name);
+        refuse_choice(g, v->choices, v->nchoices, where, v->name);
         return false;
     }
     return true;
-}
-
-/* what a place may be: one array, or those of the pointer that it was read from */
-static void
-add_place_choices(choices *c, const place *p)
-{
-    const pointer_var *many = p->object->choice;
-    for (uint32_t i = 0; many && i < many->nchoices; i++)
-        add_choice(c, many->choices[i]);
-    if (!many)
-        add_choice(c, *p);
 }
 
 static pointer_var *
@@ -272,17 +321,29 @@ pointer_to(gen *g, choices *c, const char *name)
     return v;
 }
 
-/* Declares a pointer that is assigned more than once. */
-static void
-declare_moving(gen *g, decl *d, const place *given)
+static place
+null_place(gen *g, ctype *type)
 {
-    choices c = {.g = g};
-    if (given)
-        add_place_choices(&c, given);
-    add_variable_choices(&c, d);
-    pointer_var *v = pointer_to(g, &c, d->name);
-    v->still = stays_whole(g, d, given);
+    if (!g->null) {
+        g->null = arena_one(g->arena, object);
+        *g->null = (object){.number = g->objects++, .kind = OBJECT_NULL, .name = "NULL"};
+    }
+    return (place){.object = g->null, .type = type, .null = rg_build_int(g->b, RG_BOOL, 1)};
+}
+
+/* Declares a pointer that is assigned more than once, to one of c. */
+static void
+declare_moving(gen *g, decl *d, choices *c, bool still)
+{
+    pointer_var *v = pointer_to(g, c, d->name);
+    v->still = still;
+    if (v->nchoices == 0 && c->null) {
+        place none = null_place(g, d->type->elem);
+        bind_fixed(g, d, &none);
+        return;
+    }
     if (v->nchoices == 0) {
+        d->refused = true;
         fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
     }
@@ -291,6 +352,8 @@ declare_moving(gen *g, decl *d, const place *given)
         v->refused = true;
     }
     make_index_variables(g, v);
+    if (c->null)
+        v->null = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_BOOL, 0});
     d->pointer = v;
 }
 
@@ -299,24 +362,68 @@ fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
 {
     place first;
     d->pointer = NULL;
-    if (d->address_taken)
+    d->refused = d->address_taken;
+    if (d->address_taken) {
         fc_fail(g, ERR_POINTER_POINTER, d->place);
-    bool moves = d->written;
+        return;
+    }
     if (init) {
         first = fc_pointer(g, init);
         given = &first;
     }
-    if (!moves && given) {
+    if (given && (!d->written || given->refused)) {
         bind_fixed(g, d, given);
         return;
     }
-    if (!moves) {
-        if (d->kind == DECL_VAR)
-            return; /* an error where it is used */
-    }
-    declare_moving(g, d, given);
+    if (!d->written && d->kind == DECL_VAR)
+        return; /* an error where it is used */
+    choices c = {.g = g};
+    if (given)
+        add_place_choices(&c, given);
+    add_variable_choices(&c, d);
+    declare_moving(g, d, &c, stays_whole(g, d, given));
     if (given && d->pointer)
         fc_pointer_assign(g, d, given, NULL);
+}
+
+void
+fc_pointers_bind(gen *g, decl *fn, const value *args)
+{
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        if (fn->params[i]->type->kind == TYPE_POINTER)
+            bind_fixed(g, fn->params[i], &args[i].at);
+    for (uint32_t i = 0; i < fn->nparams; i++)
+        if (fn->params[i]->type->kind == TYPE_POINTER)
+            fc_pointer_declare(g, fn->params[i], NULL, &args[i].at);
+}
+
+typedef struct own_choices {
+    choices c;
+    const decl *variable;
+} own_choices;
+
+static bool
+see_own_assignment(const node *n, void *user)
+{
+    own_choices *own = user;
+    if (n->kind == E_ASSIGN && n->kid[0]->kind == E_REF && n->kid[0]->decl == own->variable)
+        add_choices(&own->c, n->kid[1]);
+    return true;
+}
+
+void
+fc_pointer_private(gen *g, decl *d, const node *body, const place *first)
+{
+    own_choices own = {.c = {.g = g}, .variable = d};
+    list_push(g->arena, &own.c.seen, d);
+    if (first)
+        add_place_choices(&own.c, first);
+    fc_node_walk(body, see_own_assignment, &own);
+    if (!own.c.found.n && !own.c.null)
+        return; /* it is not assigned here */
+    declare_moving(g, d, &own.c, false);
+    if (first && d->pointer)
+        fc_pointer_assign(g, d, first, NULL);
 }
 
 /* -- assigning
@@ -359,15 +466,19 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
 {
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
-    if (!v || v->fixed || v->refused)
+    if (!v || v->fixed || v->refused || to->refused)
         return; /* refused at its declaration */
     if (v->shared && g->in_thread) {
         fc_fail(g, ERR_POINTER_SHARED, where, d->name);
         return;
     }
+    if (v->null)
+        rg_build_set(g->b, v->null, to->null ? to->null : rg_build_int(g->b, RG_BOOL, 0));
+    if (to->object->kind == OBJECT_NULL)
+        return;
     rg_value selector = selector_for(g, v, to);
-    if (!selector || to->n != v->choices[0].n) {
-        fc_fail(g, ERR_POINTER_CHOICE, where, d->name);
+    if (!selector || to->n != v->choices[0].n || (to->null && !v->null)) {
+        fc_fail(g, g->in_thread ? ERR_POINTER_CHOICE : ERR_POINTER_FOLLOW, where, d->name);
         return;
     }
     if (v->selector)
@@ -409,13 +520,10 @@ place
 fc_pointer_read(gen *g, const decl *d, const node *n)
 {
     const pointer_var *v = d->pointer;
-    if (!v) {
-        fc_fail(g, ERR_POINTER_UNSET, n->place, d->name);
-        return fc_lvalue(g, &(node){.kind = E_BAD,
-                                    .bits = ERR_POINTER_UNSET,
-                                    .place = n->place,
-                                    .type = d->type->elem,
-                                    .text = d->name});
+    if (!v || v->refused) {
+        if (!d->refused && !v)
+            fc_fail(g, ERR_POINTER_UNSET, n->place, d->name);
+        return fc_nowhere(g, d->type->elem);
     }
     if (v->fixed)
         return v->at;
@@ -424,7 +532,37 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
         p.object = picked(g, v);
     for (uint32_t i = 0; i < p.n; i++)
         p.index[i] = v->still ? NULL : rg_build_get(g->b, v->index[i]);
+    p.null = v->null ? rg_build_get(g->b, v->null) : NULL;
     return p;
+}
+
+/* -- null
+ * --------------------------------------------------------------------------- */
+bool
+fc_is_null_node(const node *n)
+{
+    int64_t v;
+    while (n->kind == E_CAST && n->type->kind == TYPE_POINTER)
+        n = n->kid[0];
+    return n->type && n->type->kind == TYPE_SCALAR && fc_is_constant_node(n, &v) && v == 0;
+}
+
+rg_value
+fc_pointer_is_set(gen *g, const place *p)
+{
+    return p->null ? rg_build_1(g->b, RG_OP_NOT, p->null) : rg_build_int(g->b, RG_BOOL, 1);
+}
+
+place
+fc_pointed(gen *g, const place *p, const node *n)
+{
+    if (p->refused)
+        return *p;
+    front_error error = p->object->kind == OBJECT_NULL ? ERR_NULL_POINTER : ERR_FUNCTION_POINTER;
+    if (p->object->kind != OBJECT_NULL && p->object->kind != OBJECT_FUNCTION)
+        return *p;
+    fc_fail(g, error, n->place);
+    return fc_nowhere(g, p->type);
 }
 
 /* -- pointer expressions
@@ -444,6 +582,8 @@ fc_same_elements(const ctype *x, const ctype *y)
     case TYPE_ARRAY:
         return fc_same_elements(x->elem, y->elem) &&
                (x->length < 0 || y->length < 0 || x->length == y->length);
+    case TYPE_FUNCTION:
+        return x == y;
     default:
         return false;
     }
@@ -460,20 +600,31 @@ failed(gen *g, const node *n, front_error error, const char *what)
     return fc_lvalue(g, &bad);
 }
 
+/* What `to` sees of p, which may have been a pointer to void: its first part of that type. */
+static bool
+seen_as(gen *g, const ctype *to, place *p)
+{
+    while (!fc_same_elements(to, p->type)) {
+        if (p->type->kind != TYPE_ARRAY || p->object->kind == OBJECT_BUFFER)
+            return false;
+        *p = fc_place_element(g, p, NULL);
+    }
+    return true;
+}
+
 static place
 pointer_cast(gen *g, const node *n)
 {
     const node *inner = n->kid[0];
+    if (fc_is_null_node(n))
+        return null_place(g, n->type->elem);
     if (!inner->type || inner->type->kind == TYPE_SCALAR)
-        return failed(g, n, ERR_NULL_POINTER, NULL);
-    const node *deep = inner;
-    while (deep->kind == E_CAST)
-        deep = deep->kid[0];
-    if (deep->kind == E_INT)
-        return failed(g, n, ERR_NULL_POINTER, NULL);
+        return failed(g, n, ERR_POINTER_VALUE, "a number turned into a pointer");
     place p = fc_pointer(g, inner);
-    if (inner->type->kind == TYPE_POINTER && !fc_same_elements(n->type->elem, inner->type->elem))
-        fc_fail(g, ERR_POINTER_CAST, n->place, inner->type->name, n->type->name);
+    if (!p.refused && p.object->kind != OBJECT_NULL && !seen_as(g, n->type->elem, &p)) {
+        fc_fail(g, ERR_POINTER_CAST, n->place, fc_format(g->arena, "%s *", p.type->name), n->type->name);
+        return fc_nowhere(g, n->type->elem);
+    }
     return p;
 }
 
@@ -515,15 +666,31 @@ choose_array(gen *g, const node *n, rg_value c, place *x, const place *y)
     return true;
 }
 
-/* c ? p : q within one array: the indices are chosen. */
-static place
-pointer_choice(gen *g, const node *n)
+/* whether c ? x : y is null */
+static rg_value
+choose_null(gen *g, rg_value c, const place *x, const place *y)
 {
-    rg_value c = fc_condition(g, n->kid[0], false);
-    place x = fc_pointer(g, n->kid[1]), y = fc_pointer(g, n->kid[2]);
-    fc_at_node(g, n);
+    if (!x->null && !y->null)
+        return NULL;
+    rg_value no = rg_build_int(g->b, RG_BOOL, 0);
+    return rg_build_3(g->b, RG_OP_SELECT, c, x->null ? x->null : no, y->null ? y->null : no);
+}
+
+/* c ? x : y within one array: the indices are chosen. */
+static place
+choose_place(gen *g, const node *n, rg_value c, place x, place y)
+{
+    if (x.refused || y.refused)
+        return x.refused ? x : y;
+    rg_value null = choose_null(g, c, &x, &y);
+    if (x.object->kind == OBJECT_NULL || y.object->kind == OBJECT_NULL) {
+        place chosen = x.object->kind == OBJECT_NULL ? y : x;
+        chosen.null = null;
+        return chosen;
+    }
     if ((!same_array(&x, &y) || x.object->choice) && !choose_array(g, n, c, &x, &y))
-        return failed(g, n, ERR_POINTER_CHOICE, "?:");
+        return fc_nowhere(g, x.type);
+    x.null = null;
     for (uint32_t i = 0; i < x.n; i++) {
         if (!x.index[i] && !y.index[i])
             continue;
@@ -534,24 +701,58 @@ pointer_choice(gen *g, const node *n)
     return x;
 }
 
+/* c ? p : q, and p ?: q */
+static place
+pointer_choice(gen *g, const node *n)
+{
+    place x, y;
+    rg_value c;
+    uint64_t known;
+    bool elvis = n->kind == E_ELVIS;
+    if (elvis) {
+        x = fc_pointer(g, n->kid[0]);
+        c = fc_pointer_is_set(g, &x);
+    } else {
+        c = fc_condition(g, n->kid[0], false);
+    }
+    if (rg_value_is_const(c, &known))
+        return known && elvis ? x : fc_pointer(g, n->kid[known || elvis ? 1 : 2]);
+    if (!elvis)
+        x = fc_pointer(g, n->kid[1]);
+    y = fc_pointer(g, n->kid[elvis ? 1 : 2]);
+    fc_at_node(g, n);
+    return choose_place(g, n, c, x, y);
+}
+
 place
 fc_pointer(gen *g, const node *n)
 {
     place p;
+    if (n->type && n->type->kind == TYPE_FUNCTION && n->kind == E_DEREF)
+        return fc_pointer(g, n->kid[0]);
     switch (n->kind) {
     case E_REF:
-        return fc_pointer_read(g, n->decl, n);
+        return n->decl->kind == DECL_FUNCTION ? function_place(g, n) : fc_pointer_read(g, n->decl, n);
     case E_DECAY:
         p = fc_lvalue(g, n->kid[0]);
+        if (p.refused)
+            return fc_nowhere(g, n->type->elem);
         if (p.type->kind != TYPE_ARRAY)
             return failed(g, n, ERR_POINTER_VALUE, "this pointer");
         return fc_place_element(g, &p, NULL);
     case E_ADDR:
+        if (n->kid[0]->type && n->kid[0]->type->kind == TYPE_FUNCTION)
+            return fc_pointer(g, n->kid[0]);
         return fc_lvalue(g, n->kid[0]);
     case E_CAST:
         return pointer_cast(g, n);
     case E_BINARY:
         return pointer_sum(g, n);
+    case E_INT:
+        if (fc_is_null_node(n))
+            return null_place(g, NULL);
+        return failed(g, n, ERR_POINTER_VALUE, "a number turned into a pointer");
+    case E_ELVIS:
     case E_COND:
         return pointer_choice(g, n);
     case E_ASSIGN:
@@ -598,14 +799,40 @@ same_place(gen *g, const place *x, const place *y)
                       rg_build_2(g->b, RG_OP_EQ, x->object->selector, number));
 }
 
+static rg_value
+same_element(gen *g, const place *x, const place *y)
+{
+    if (same_array(x, y) && !x->object->choice)
+        return rg_build_2(g->b, RG_OP_EQ, last_index(g, x), last_index(g, y));
+    return same_place(g, x, y);
+}
+
+/* p == q where one of them may be null */
+static rg_value
+same_pointer(gen *g, const place *x, const place *y)
+{
+    if (!x->null && !y->null)
+        return same_element(g, x, y);
+    if (x->object->kind == OBJECT_NULL || y->object->kind == OBJECT_NULL) {
+        const place *other = x->object->kind == OBJECT_NULL ? y : x;
+        return other->null ? other->null : rg_build_int(g->b, RG_BOOL, 0);
+    }
+    rg_value set = rg_build_2(g->b, RG_OP_AND, fc_pointer_is_set(g, x), fc_pointer_is_set(g, y));
+    rg_value same = rg_build_2(g->b, RG_OP_AND, set, same_element(g, x, y));
+    if (!x->null || !y->null)
+        return same;
+    return rg_build_2(g->b, RG_OP_OR, same, rg_build_2(g->b, RG_OP_AND, x->null, y->null));
+}
+
 rg_value
 fc_pointer_compare(gen *g, const node *n)
 {
     place x = fc_pointer(g, n->kid[0]), y = fc_pointer(g, n->kid[1]);
     fc_at_node(g, n);
-    bool fixed = same_array(&x, &y) && !x.object->choice;
-    if (!fixed && (n->op == RG_OP_EQ || n->op == RG_OP_NE)) {
-        rg_value same = same_place(g, &x, &y);
+    if (x.refused || y.refused)
+        return rg_build_int(g->b, RG_BOOL, 0);
+    if (n->op == RG_OP_EQ || n->op == RG_OP_NE) {
+        rg_value same = same_pointer(g, &x, &y);
         return n->op == RG_OP_EQ ? same : rg_build_1(g->b, RG_OP_NOT, same);
     }
     if (!same_array(&x, &y)) {
@@ -620,7 +847,7 @@ fc_pointer_difference(gen *g, const node *n)
 {
     place x = fc_pointer(g, n->kid[0]), y = fc_pointer(g, n->kid[1]);
     fc_at_node(g, n);
-    if (!same_array(&x, &y))
+    if (!same_array(&x, &y) && !x.refused && !y.refused)
         fc_fail(g, ERR_POINTER_COMPARE, n->place);
     return rg_build_2(g->b, RG_OP_SUB, last_index(g, &x), last_index(g, &y));
 }

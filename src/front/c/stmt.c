@@ -22,22 +22,23 @@ declare_object(gen *g, decl *d)
         fc_init_object(g, d->object, d->init);
 }
 
+static void
+refuse_length(gen *g, decl *d)
+{
+    fc_fail(g, ERR_VLA, d->place, d->name);
+    d->refused = true;
+}
+
 void
 fc_declare(gen *g, decl *d)
 {
     front_error error;
     const ctype *t = d->type;
     rg_build_at(g->b, d->place);
-    if (t->kind == TYPE_POINTER && t->elem->kind == TYPE_POINTER) {
-        fc_fail(g, ERR_POINTER_POINTER, d->place);
-        return;
-    }
-    const char *problem = fc_type_problem(t->kind == TYPE_POINTER ? t->elem : t, &error);
-    if (t->is_volatile) {
-        problem = t->name;
-        error = ERR_VOLATILE;
-    }
-    if (problem && !(t->kind == TYPE_POINTER && t->elem->kind == TYPE_VOID)) {
+    g->at = d->place;
+    const char *problem = fc_variable_problem(t, &error);
+    d->refused = problem != NULL;
+    if (problem) {
         fc_fail(g, error, d->place, problem);
         return;
     }
@@ -46,7 +47,7 @@ fc_declare(gen *g, decl *d)
     if (t->kind == TYPE_POINTER)
         fc_pointer_declare(g, d, d->init, NULL);
     else if (has_unknown_length(t))
-        fc_fail(g, ERR_VLA, d->place, d->name);
+        refuse_length(g, d);
     else
         declare_object(g, d);
 }
@@ -91,11 +92,17 @@ return_stmt(gen *g, const node *n)
 
 /* -- the rest
  * -------------------------------------------------------------------------------------- */
+/* A branch that is known to be dead is not generated: it may use a pointer that is null here. */
 static void
 if_stmt(gen *g, const node *n)
 {
     rg_value c = fc_condition(g, n->kid[0], false);
+    uint64_t known;
     fc_at_node(g, n);
+    if (rg_value_is_const(c, &known)) {
+        fc_stmt(g, n->kid[known ? 1 : 2]);
+        return;
+    }
     rg_build_if(g->b, c);
     fc_stmt(g, n->kid[1]);
     if (n->kid[2]) {
