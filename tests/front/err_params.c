@@ -5,8 +5,8 @@ err_params(
     void *a,           // error: E0440
     float **b,         // error: E0440
     int (*c)(int),     // error: E0440
-    struct owner d,    // error: E0428
-    long double e,     // error: E0440
+    struct owner d,    // error: E0440
+    long double e,     // error: E0448
     volatile float *f, // error: E0417
     int n, float *ok)
 {

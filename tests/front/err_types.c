@@ -14,13 +14,15 @@ once(void)
 void
 err_types(int n, float x[n])
 {
-    long double a = 1; // error: E0420
+    long double a = 1; // error: E0448
     __int128 b = 2; // error: E0420
-    _Complex double c = 3; // error: E0420
+    _Complex double c = 3; // error: E0449
     union both d; // error: E0416
     volatile int e = 1; // error: E0417
     struct flags f = {1}; // error: E0427
-    struct list g = {1}; // error: E0428
+    struct list g = {1};
+    x[1] = g.next->v; // error: E0437
+    x[2] = (double)(x[0] * 2.0L + a); // error: E0448
     float h[n]; // error: E0418
     float *i[2]; // error: E0429
     float **j = &x; // error: E0429

@@ -49,20 +49,24 @@ struct ctype {
     int64_t length;   /* of arrays; -1: only the run knows */
     record *rec;      /* TYPE_STRUCT */
     const char *name; /* as written */
+    unsigned problem; /* TYPE_BAD: the error that says so */
 };
 
 typedef struct field {
     const char *name;
     ctype *type;
-    uint32_t leaf;   /* number of its first leaf among the struct's */
-    uint32_t offset; /* bytes */
+    uint32_t leaf;    /* number of its first leaf among the struct's */
+    uint32_t pointer; /* number of its first pointer */
+    uint32_t offset;  /* bytes */
+    unsigned hidden;  /* a field that kernels cannot have: no leaf, but an error where it is mentioned */
 } field;
 
 struct record {
     uint32_t nfields;
     field *fields;
-    uint32_t leaves; /* scalar fields, nested ones included; a field array counts once */
-    uint32_t size;   /* bytes */
+    uint32_t leaves;   /* scalar fields, nested ones included; a field array counts once */
+    uint32_t pointers; /* pointer fields, nested ones included but for those in arrays */
+    uint32_t size;     /* bytes */
 };
 
 typedef enum node_kind {

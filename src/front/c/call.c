@@ -15,6 +15,9 @@ fc_bind_scalar(gen *g, decl *d, value v)
     for (uint32_t i = 0; i < d->object->nleaves; i++)
         rg_build_set(g->b, d->object->leaves[i].var,
                      d->type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i]);
+    place whole = fc_place_of(d->object);
+    if (v.pointers)
+        fc_fields_store(g, &whole, v.pointers, NULL);
 }
 
 bool

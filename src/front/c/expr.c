@@ -195,6 +195,14 @@ unary(gen *g, const node *n)
 
 /* -- conversions
  * ----------------------------------------------------------------------------------- */
+static void
+refuse_type(gen *g, const node *n, const ctype *t)
+{
+    front_error error;
+    const char *problem = fc_type_problem(t, &error);
+    fc_fail(g, problem ? error : ERR_TYPE, n->place, problem ? problem : t->name);
+}
+
 static value
 cast(gen *g, const node *n)
 {
@@ -209,7 +217,7 @@ cast(gen *g, const node *n)
         if (n->type->kind == TYPE_SCALAR && from->kind == TYPE_POINTER)
             fc_fail(g, ERR_POINTER_VALUE, n->place, "a pointer turned into a number");
         else
-            fc_fail(g, ERR_TYPE, n->place, n->type->name);
+            refuse_type(g, n, n->type->kind == TYPE_SCALAR ? from : n->type);
         return fc_nothing(g, n->type);
     }
     if (n->type->dtype == RG_BOOL || (yields_bool(n->kid[0]))) {
@@ -231,10 +239,7 @@ assign(gen *g, const node *n)
     if (n->type->kind == TYPE_POINTER) {
         place to = fc_pointer(g, n->kid[1]);
         fc_at_node(g, n);
-        if (target->kind == E_REF)
-            fc_pointer_assign(g, target->decl, &to, n);
-        else
-            fc_fail(g, ERR_POINTER_POINTER, target->place);
+        fc_pointer_store(g, target, &to);
         return (value){.type = n->type, .at = to};
     }
     value v = fc_expr(g, n->kid[1]);
@@ -255,8 +260,7 @@ compound(gen *g, const node *n)
         if (n->op == RG_OP_SUB)
             by = rg_build_1(g->b, RG_OP_NEG, fc_convert(g, RG_I64, by));
         p = fc_place_move(g, &p, by, n);
-        if (n->kid[0]->kind == E_REF)
-            fc_pointer_assign(g, n->kid[0]->decl, &p, n);
+        fc_pointer_store(g, n->kid[0], &p);
         return (value){.type = n->type, .at = p};
     }
     if (n->type->kind != TYPE_SCALAR || n->op == RG_OP_COUNT)
@@ -282,8 +286,7 @@ increment(gen *g, const node *n)
         place old = fc_pointer(g, n->kid[0]);
         fc_at_node(g, n);
         place moved = fc_place_move(g, &old, fc_int_value(g, RG_I64, minus ? -1 : 1), n);
-        if (n->kid[0]->kind == E_REF)
-            fc_pointer_assign(g, n->kid[0]->decl, &moved, n);
+        fc_pointer_store(g, n->kid[0], &moved);
         return (value){.type = n->type, .at = prefix ? moved : old};
     }
     if (n->type->kind != TYPE_SCALAR)
@@ -418,6 +421,8 @@ fc_lvalue(gen *g, const node *n)
     case E_MEMBER:
         p = fc_lvalue(g, n->kid[0]);
         if (p.refused || p.type->kind != TYPE_STRUCT)
+            return fc_nowhere(g, n->type);
+        if (fc_field_refused(g, &p.type->rec->fields[n->bits], n))
             return fc_nowhere(g, n->type);
         return fc_place_member(&p, (uint32_t)n->bits);
     case E_SUBSCRIPT: {

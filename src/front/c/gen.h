@@ -42,6 +42,8 @@ typedef struct object {
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
     uint32_t nleaves;
     leaf *leaves;
+    struct pointer_var **pointers; /* a struct's pointer fields; NULL: they cannot be followed */
+    bool param;                    /* an array that the caller sees */
     decl *function;
     /* what a pointer variable with several possible arrays points to now */
     struct pointer_var *choice;
@@ -50,7 +52,7 @@ typedef struct object {
 
 typedef struct place {
     object *object;
-    uint32_t leaf;
+    uint32_t leaf, pointer;
     ctype *type;
     uint32_t n;
     bool fixed;               /* a field: its neighbours are not reached by moving the last index */
@@ -63,6 +65,7 @@ typedef struct value {
     ctype *type;
     rg_value scalar;
     rg_value *leaves; /* structs: scalars and local arrays */
+    place *pointers;  /* ... and pointer fields; NULL: none, or they cannot be followed. Without an object: unset */
     place at;         /* pointers */
 } value;
 
@@ -78,6 +81,7 @@ typedef struct pointer_var {
     place *choices;
     rg_var selector; /* with more than one */
     rg_var null;     /* NULL: it is never null */
+    bool nulls, read; /* a field was null somewhere; was read, so that what is known of it must stay */
     rg_var index[MAX_AXES];
 } pointer_var;
 
@@ -197,6 +201,19 @@ void fc_pointer_declare(gen *g, decl *d, const node *init, const place *given);
 void fc_pointers_bind(gen *g, decl *fn, const value *args);
 /* A copy of a pointer variable for one thread; first: what it points to before, or NULL. */
 void fc_pointer_private(gen *g, decl *d, const node *body, const place *first);
+/* Pointer fields of structs: each points to one array, found when it is assigned. */
+void fc_field_pointers(gen *g, object *o);
+void fc_fields_of_value(gen *g, object *o, const place *pointers);
+place *fc_fields_load(gen *g, const place *p);
+void fc_fields_store(gen *g, const place *p, const place *pointers, const node *n);
+/* to NULL: null; declared: where the struct is */
+void fc_field_assign(gen *g, pointer_var *v, const place *to, const node *n, bool declared);
+/* one that the initialiser leaves out is null */
+void fc_field_default(gen *g, pointer_var *v, const node *init);
+/* says why a field cannot be mentioned; false: it can */
+bool fc_field_refused(gen *g, const field *f, const node *n);
+/* assigns to the pointer variable or field that n names */
+void fc_pointer_store(gen *g, const node *n, const place *to);
 void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
 rg_value fc_pointer_compare(gen *g, const node *n);

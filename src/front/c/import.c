@@ -75,18 +75,42 @@ leaves_of(const ctype *t)
     return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
 }
 
-static field
-import_field(unit *u, CXCursor c, uint32_t leaf)
+/* The error for a field of this type; 0: kernels may have it. */
+static unsigned
+field_problem(const ctype *t)
 {
-    field f = {.name = fc_cursor_name(u, c), .leaf = leaf};
-    f.type = fc_import_type(u, clang_getCursorType(c));
-    f.offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
-    if (clang_Cursor_isBitField(c)) {
-        ctype *bad = arena_one(u->arena, ctype);
-        *bad = (ctype){.kind = TYPE_BAD, .name = "bit-field"};
-        f.type = bad;
+    if (t->is_volatile)
+        return ERR_VOLATILE;
+    switch (t->kind) {
+    case TYPE_POINTER:
+        return t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : 0;
+    case TYPE_ARRAY:
+        if (t->length < 0)
+            return ERR_FIELD_LENGTH;
+        return t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : field_problem(t->elem);
+    case TYPE_BAD:
+        return t->problem;
+    default:
+        return 0;
     }
-    return f;
+}
+
+static void
+import_field(unit *u, record *r, field *f, CXCursor c)
+{
+    *f = (field){.name = fc_cursor_name(u, c), .leaf = r->leaves, .pointer = r->pointers};
+    f->type = fc_import_type(u, clang_getCursorType(c));
+    f->offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
+    f->hidden = clang_Cursor_isBitField(c) ? ERR_BITFIELD : field_problem(f->type);
+    if (f->hidden)
+        return;
+    if (f->type->kind == TYPE_POINTER) {
+        r->pointers++;
+        return;
+    }
+    r->leaves += leaves_of(f->type);
+    if (f->type->kind == TYPE_STRUCT)
+        r->pointers += f->type->rec->pointers;
 }
 
 /* A record is imported once: its qualified types share what the plain one has. */
@@ -98,6 +122,7 @@ import_record(unit *u, ctype *t, CXType canonical)
         const ctype *same = fc_import_type(u, plain);
         t->kind = same->kind;
         t->rec = same->rec;
+        t->problem = same->problem;
         if (t->kind == TYPE_BAD)
             t->name = same->name;
         return;
@@ -105,6 +130,7 @@ import_record(unit *u, ctype *t, CXType canonical)
     if (clang_getCursorKind(clang_getTypeDeclaration(canonical)) == CXCursor_UnionDecl) {
         t->kind = TYPE_BAD;
         t->name = "union";
+        t->problem = ERR_UNION;
         return;
     }
     t->kind = TYPE_STRUCT;
@@ -112,10 +138,8 @@ import_record(unit *u, ctype *t, CXType canonical)
     cursors all = fc_record_fields(u, canonical);
     t->rec->nfields = (uint32_t)all.n;
     t->rec->fields = arena_new_n(u->arena, field, all.n + 1);
-    for (size_t i = 0; i < all.n; i++) {
-        t->rec->fields[i] = import_field(u, all.at[i], t->rec->leaves);
-        t->rec->leaves += leaves_of(t->rec->fields[i].type);
-    }
+    for (size_t i = 0; i < all.n; i++)
+        import_field(u, t->rec, &t->rec->fields[i], all.at[i]);
     long long size = clang_Type_getSizeOf(canonical);
     t->rec->size = size > 0 ? (uint32_t)size : 0;
 }
@@ -149,6 +173,9 @@ fill_type(unit *u, ctype *t, CXType c)
     default:
         t->dtype = scalar_dtype(c);
         t->kind = t->dtype == RG_NONE ? TYPE_BAD : TYPE_SCALAR;
+        t->problem = c.kind == CXType_LongDouble || c.kind == CXType_Float128 ? ERR_LONG_DOUBLE
+                     : c.kind == CXType_Complex                               ? ERR_COMPLEX
+                                                                              : ERR_TYPE;
         break;
     }
 }

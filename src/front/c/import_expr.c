@@ -47,7 +47,7 @@ import_literal(unit *u, CXCursor c, enum CXCursorKind kind)
 {
     node *n = typed(u, kind == CXCursor_FloatingLiteral ? E_FLOAT : E_INT, c);
     if (n->type->kind != TYPE_SCALAR)
-        return fc_node_bad(u, c, ERR_TYPE, n->type->name);
+        return fc_node_bad(u, c, (front_error)n->type->problem, n->type->name);
     CXEvalResult r = clang_Cursor_Evaluate(c);
     if (!r)
         return fc_node_bad(u, c, ERR_EXPRESSION, "this literal");
@@ -306,9 +306,10 @@ import_member(unit *u, CXCursor c, cursors *kids)
         base = object;
     }
     if (!base || !base->type || base->type->kind != TYPE_STRUCT)
-        return fc_node_bad(
-            u, c, base && base->type && base->type->kind == TYPE_BAD ? ERR_UNION : ERR_EXPRESSION,
-            "this member");
+        return fc_node_bad(u, c,
+                           base && base->type && base->type->kind == TYPE_BAD ? (front_error)base->type->problem
+                                                                              : ERR_EXPRESSION,
+                           "this member");
     CXCursor target = clang_getCursorReferenced(c);
     long long offset = clang_Cursor_getOffsetOfField(target) / 8;
     const char *name = fc_cursor_name(u, target);

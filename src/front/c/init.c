@@ -8,7 +8,8 @@
 /* A part of the object being initialised: leaves from `leaf` on, elements from `element` on. */
 typedef struct part {
     const ctype *type;
-    uint32_t leaf;
+    uint32_t leaf, pointer;
+    bool hidden; /* no leaf holds it */
     uint64_t index[MAX_AXES];
     uint32_t n;
 } part;
@@ -17,7 +18,7 @@ typedef struct sink sink;
 struct sink {
     gen *g;
     object *object;
-    bool (*put)(sink *s, const part *to, const node *value); /* false stops */
+    bool (*put)(sink *s, const part *to, const node *value); /* NULL: a null pointer; false stops */
     uint8_t **data;  /* constants: one array for each leaf */
     bool designated; /* there was a designator: parts may be initialised again */
 };
@@ -41,9 +42,18 @@ static part
 field_part(const part *p, uint32_t i)
 {
     part f = *p;
-    f.type = p->type->rec->fields[i].type;
-    f.leaf += p->type->rec->fields[i].leaf;
+    const field *of = &p->type->rec->fields[i];
+    f.type = of->type;
+    f.leaf += of->leaf;
+    f.pointer += of->pointer;
+    f.hidden |= of->hidden != 0;
     return f;
+}
+
+static bool
+is_single(const part *p)
+{
+    return p->type->kind == TYPE_SCALAR || p->type->kind == TYPE_POINTER;
 }
 
 static bool init_part(sink *s, const part *to, items *in, bool braced);
@@ -53,12 +63,16 @@ static bool
 init_from(sink *s, const part *to, items *in)
 {
     const node *item = in->at[in->next];
+    if (to->hidden) {
+        in->next++;
+        return true;
+    }
     if (item->kind == E_INIT) {
         items inner = {item->list, item->count, 0};
         in->next++;
         return init_part(s, to, &inner, true);
     }
-    bool whole = to->type->kind == TYPE_SCALAR ||
+    bool whole = is_single(to) ||
                  (to->type->kind == TYPE_STRUCT && item->type && item->type->kind == TYPE_STRUCT &&
                   item->type->rec == to->type->rec);
     if (whole) {
@@ -79,6 +93,10 @@ clear_part(sink *s, const part *to)
     uint64_t count = to->type->kind == TYPE_ARRAY    ? (uint64_t)to->type->length
                      : to->type->kind == TYPE_STRUCT ? to->type->rec->nfields
                                                      : 0;
+    if (to->hidden)
+        return true;
+    if (to->type->kind == TYPE_POINTER)
+        return s->put(s, to, NULL);
     if (to->type->kind == TYPE_SCALAR) {
         node zero = {.kind = E_INT, .type = (ctype *)to->type};
         return s->put(s, to, &zero);
@@ -132,7 +150,7 @@ init_designated(sink *s, const part *to, const node *d, uint64_t *position)
 static bool
 init_part(sink *s, const part *to, items *in, bool braced)
 {
-    if (to->type->kind == TYPE_SCALAR)
+    if (is_single(to))
         return in->next >= in->n || init_from(s, to, in);
     uint64_t count =
         to->type->kind == TYPE_ARRAY ? (uint64_t)to->type->length : to->type->rec->nfields;
@@ -166,13 +184,34 @@ init_whole(sink *s, const node *init)
 
 /* -- variables
  * ------------------------------------------------------------------------------------- */
+/* A string stays behind: an error where the pointer is read. */
+static bool
+put_pointer(sink *s, const part *to, const node *item)
+{
+    gen *g = s->g;
+    if (!s->object->pointers || to->n)
+        return true;
+    pointer_var *v = s->object->pointers[to->pointer];
+    place at;
+    if (item && item->kind == E_STRING)
+        v->fixed = true;
+    else if (item)
+        at = fc_pointer(g, item);
+    if (!v->fixed)
+        fc_field_assign(g, v, item ? &at : NULL, item, true);
+    return true;
+}
+
 static bool
 put_variable(sink *s, const part *to, const node *item)
 {
     gen *g = s->g;
+    if (to->type->kind == TYPE_POINTER)
+        return put_pointer(s, to, item);
     value v = fc_expr(g, item);
     place p = fc_place_of(s->object);
     p.leaf = to->leaf;
+    p.pointer = to->pointer;
     p.type = (ctype *)to->type;
     p.n = to->n;
     for (uint32_t i = 0; i < to->n; i++)
@@ -233,6 +272,8 @@ fc_init_object(gen *g, object *o, const node *init)
     }
     sink s = {.g = g, .object = o, .put = put_variable};
     init_whole(&s, init);
+    for (uint32_t i = 0; o->pointers && init->kind == E_INIT && i < o->type->rec->pointers; i++)
+        fc_field_default(g, o->pointers[i], init);
 }
 
 /* -- constants
@@ -249,6 +290,8 @@ put_constant(sink *s, const part *to, const node *item)
 {
     const leaf *l = &s->object->leaves[to->leaf];
     uint64_t bits, element = 0;
+    if (to->type->kind == TYPE_POINTER)
+        return true; /* an error where it is read */
     if (to->type->kind != TYPE_SCALAR || !fc_constant_bits(s->g, item, l->dtype, &bits))
         return false;
     for (uint32_t i = 0; i < l->rank; i++)

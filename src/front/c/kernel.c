@@ -47,6 +47,7 @@ array_parameter(gen *g, decl *d, uint32_t number)
     int64_t outer[1] = {-1};
     object *o = fc_object_new(g, OBJECT_BUFFER, d->name, elem, 1, outer);
     o->constant = is_deep_constant(elem);
+    o->param = true;
     bool open = !d->nextents || !d->extents[0];
     const ctype *t = elem;
     while (t->kind == TYPE_ARRAY)
@@ -80,7 +81,10 @@ declare_parameters(gen *g, decl *fn)
         front_error error;
         bool is_pointer = d->type->kind == TYPE_POINTER;
         const ctype *t = is_pointer ? d->type->elem : d->type;
-        if (fc_type_problem(t, &error)) {
+        if (t->kind == TYPE_STRUCT && t->rec->pointers && !t->rec->leaves) {
+            fc_fail(g, ERR_PARAM_TYPE, d->place, d->name, d->type->name);
+            ok = false;
+        } else if (fc_type_problem(t, &error)) {
             bool plain = error == ERR_TYPE || error == ERR_POINTER_POINTER;
             if (plain)
                 fc_fail(g, ERR_PARAM_TYPE, d->place, d->name, d->type->name);
@@ -167,6 +171,7 @@ open_parameters(gen *g, decl *fn)
             value v = fc_load(g, &from);
             object *o = fc_object_local(g, d->name, d->type);
             place to = fc_place_of(o);
+            o->pointers = NULL; /* the launch brings none */
             fc_store(g, &to, &v, fn->body);
             d->object = o;
         }

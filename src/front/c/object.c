@@ -29,20 +29,13 @@ fc_type_problem(const ctype *t, front_error *error)
         }
         return fc_type_problem(t->elem, error);
     case TYPE_STRUCT:
-        for (uint32_t i = 0; i < t->rec->nfields; i++) {
-            const field *f = &t->rec->fields[i];
-            if (f->type->kind == TYPE_POINTER ||
-                (f->type->kind == TYPE_BAD && strcmp(f->type->name, "bit-field") == 0)) {
-                *error = f->type->kind == TYPE_POINTER ? ERR_POINTER_FIELD : ERR_BITFIELD;
-                return f->name;
-            }
-            const char *problem = fc_type_problem(f->type, error);
-            if (problem)
-                return problem;
-        }
-        return NULL;
+        /* fields that kernels cannot have are errors where they are mentioned; one that has no others is one here */
+        if (!t->rec->nfields || t->rec->leaves || t->rec->pointers || !t->rec->fields[0].hidden)
+            return NULL;
+        *error = (front_error)t->rec->fields[0].hidden;
+        return t->rec->fields[0].name;
     default:
-        *error = t->name && strcmp(t->name, "union") == 0 ? ERR_UNION : ERR_TYPE;
+        *error = t->kind == TYPE_BAD ? (front_error)t->problem : ERR_TYPE;
         return t->name;
     }
 }
@@ -83,6 +76,8 @@ add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
     if (t->kind == TYPE_STRUCT) {
         for (uint32_t i = 0; i < t->rec->nfields; i++) {
             const field *f = &t->rec->fields[i];
+            if (f->hidden || f->type->kind == TYPE_POINTER)
+                continue;
             const char *full = f->name[0] ? fc_format(l->g->arena, "%s.%s", name, f->name) : name;
             add_leaves(l, full, f->type, offset + f->offset);
         }
@@ -150,6 +145,7 @@ fc_object_local(gen *g, const char *name, ctype *t)
     object *o = fc_object_new(g, OBJECT_LOCAL, name, t, 0, NULL);
     for (uint32_t i = 0; i < o->nleaves; i++)
         make_variable(g, &o->leaves[i]);
+    fc_field_pointers(g, o);
     return o;
 }
 
@@ -164,6 +160,7 @@ fc_object_temp(gen *g, const char *name, ctype *t)
             extent[k] = fc_int_value(g, RG_I64, l->dim[k]);
         l->value = rg_build_temp(g->b, l->dtype, l->rank, extent);
     }
+    fc_field_pointers(g, o);
     return o;
 }
 
@@ -174,6 +171,8 @@ fc_object_of_value(gen *g, const char *name, value v)
     o->constant = true;
     for (uint32_t i = 0; i < o->nleaves; i++)
         o->leaves[i].value = v.type->kind == TYPE_SCALAR ? v.scalar : v.leaves[i];
+    if (v.pointers)
+        fc_fields_of_value(g, o, v.pointers);
     return o;
 }
 
@@ -230,6 +229,7 @@ fc_place_member(const place *p, uint32_t number)
     const field *f = &p->type->rec->fields[number];
     place m = *p;
     m.leaf += f->leaf;
+    m.pointer += f->pointer;
     m.type = f->type;
     m.fixed = true;
     return m;
@@ -356,6 +356,7 @@ fc_load(gen *g, const place *p)
     v.leaves = arena_new_n(g->arena, rg_value, n + 1);
     for (uint32_t i = 0; i < n; i++)
         v.leaves[i] = fc_load_leaf(g, p, i);
+    v.pointers = fc_fields_load(g, p);
     return v;
 }
 
@@ -425,6 +426,21 @@ fc_store_scalar(gen *g, const place *p, rg_value v, const node *n)
         fc_store_leaf(g, p, 0, v);
 }
 
+/* the first field of a struct that no leaf holds; NULL: there is none */
+static const char *
+hidden_field(const ctype *t)
+{
+    while (t->kind == TYPE_ARRAY)
+        t = t->elem;
+    for (uint32_t i = 0; t->kind == TYPE_STRUCT && i < t->rec->nfields; i++) {
+        const field *f = &t->rec->fields[i];
+        const char *inner = f->hidden || f->type->kind == TYPE_POINTER ? f->name : hidden_field(f->type);
+        if (inner)
+            return inner;
+    }
+    return NULL;
+}
+
 void
 fc_store(gen *g, const place *p, const value *v, const node *n)
 {
@@ -434,6 +450,13 @@ fc_store(gen *g, const place *p, const value *v, const node *n)
     }
     if (!fc_may_write(g, p, n) || !v->leaves)
         return;
+    const char *hidden = p->object->param ? hidden_field(p->type) : NULL;
+    if (hidden) {
+        fc_fail(g, ERR_FIELD_COPY, n->place, hidden);
+        return;
+    }
+    if (v->pointers)
+        fc_fields_store(g, p, v->pointers, n);
     for (uint32_t i = 0; i < fc_type_leaves(p->type); i++)
         fc_store_leaf(g, p, i, v->leaves[i]);
 }

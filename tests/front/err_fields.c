@@ -1,0 +1,40 @@
+// Fields that kernels do not have, and pointer fields that cannot be followed.
+struct node { double v; unsigned flag : 2; double *p; long double w; union { int i; } u; struct node *list[2]; volatile int z; };
+struct open { int n; float data[]; };
+struct pair { double *p, *q; int n; };
+static double
+first(const struct pair *s)
+{
+    return s->p[0]; // error: E0434
+}
+void
+err_fields(int n, double x[n], double y[n], struct node a[n], struct open *o, struct node s)
+{
+    x[0] = a[0].flag; // error: E0427
+    a[0].flag = 1; // error: E0427
+    x[0] = *a[0].p; // error: E0428
+    a[1].p = x; // error: E0428
+    x[0] = a[0].w; // error: E0448
+    x[0] = a[0].u.i; // error: E0416
+    x[0] = a[0].list[1]->v; // error: E0429
+    a[0].z = 1; // error: E0417
+    a[0] = a[1]; // error: E0459
+    x[0] = o->data[3]; // error: E0447
+    x[0] = *s.p; // error: E0428
+    struct node t = s;
+    x[0] = t.p[1]; // error: E0434
+    struct pair two = {x, .n = 3}, many[2] = {{x, y}};
+    x[0] = many[1].p[0]; // error: E0428
+    x[0] += first(&two) + *two.q; // error: E0437
+    two.p = y; // error: E0462
+    two.q = y; // error: E0462
+    x[0] += two.p[1];
+    struct pair unset;
+    x[0] += first(&unset);
+    double **pp = &two.p; // error: E0429
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        unset.p = x; // error: E0436
+        x[i] = two.p[i];
+    }
+}
