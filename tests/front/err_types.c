@@ -3,8 +3,25 @@ union both { int i; float f; };
 struct flags { unsigned a : 3; };
 struct pair { float a, b; };
 struct list { int v; struct list *next; };
-static int counter; // error: E0421
-extern const int elsewhere;
+static int counter, never = 3, zeros[2]; // error: E0421
+static float table[2], given[2]; // error: E0421 E0421
+extern const int elsewhere; // error: E0463
+extern double later[];
+double later[] = {1, 2}, defined;
+static float *alias = given;
+static void
+reader(const float *t)
+{
+    counter = t[0];
+}
+int
+main(void)
+{
+    reader(table);
+    alias[1] = 1;
+    table[zeros[1]]++;
+    return 0;
+}
 static int
 once(void)
 {
@@ -28,5 +45,5 @@ err_types(int n, float x[n])
     float **j = &x; // error: E0429
     volatile struct list k = {1}; // error: E0417
     volatile struct pair l = {1, 2}; // error: E0417
-    x[0] = once();
+    x[0] = once() + never + table[1] + given[0] + elsewhere + later[1] + defined + alias[0];
 }

@@ -147,6 +147,9 @@ struct decl {
     uint32_t nextents;
     bool global;  /* file scope */
     bool lasting; /* static storage */
+    bool writer_known;
+    const char *writer; /* of a variable of static storage: who may write it (writer.c) */
+    bool elsewhere; /* declared extern and not defined in the file */
     bool written; /* assigned to, incremented, or one of its parts is */
     bool address_taken;
     bool refused;          /* its declaration was: no more is said where it is used */

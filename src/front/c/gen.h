@@ -232,6 +232,8 @@ void fc_pointers_leave_thread(pointer_undos *undo);
  * ----------------------------------------------------------------------------- */
 void fc_init_object(gen *g, object *o, const node *init);
 object *fc_constant_object(gen *g, decl *d);
+/* The function of the file that may write a variable of static storage; NULL: none does. */
+const char *fc_writer(gen *g, decl *d);
 bool fc_constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits);
 bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);
 

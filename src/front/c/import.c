@@ -1,4 +1,5 @@
 /* Types and declarations: what libclang has → the front end's tree. SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
 #include "front/c/import.h"
 
 /* -- types
@@ -83,7 +84,7 @@ field_problem(const ctype *t)
         return ERR_VOLATILE;
     switch (t->kind) {
     case TYPE_POINTER:
-        return t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : 0;
+        return t->elem && t->elem->kind == TYPE_POINTER ? ERR_POINTER_POINTER : 0; /* NULL: a struct of this kind */
     case TYPE_ARRAY:
         if (t->length < 0)
             return ERR_FIELD_LENGTH;
@@ -215,6 +216,26 @@ fc_adjust_array(unit *u, ctype *t)
     return p;
 }
 
+/* Extents that only the constants of the file make known, as in `const int n = 8; float r[n];`: the array's type with
+ * them. What is not known stays open. */
+static ctype *
+known_extents(unit *u, ctype *t, node *const *extents)
+{
+    int64_t length = t->length;
+    if (t->kind != TYPE_ARRAY)
+        return t;
+    ctype *elem = known_extents(u, t->elem, extents + 1);
+    if (length < 0 && *extents && (!fc_is_constant_node(*extents, &length) || length < 0))
+        length = -1;
+    if (elem == t->elem && length == t->length)
+        return t;
+    ctype *known = arena_one(u->arena, ctype);
+    *known = *t;
+    known->elem = elem;
+    known->length = length;
+    return known;
+}
+
 /* The extents as written, outermost first. Expression children of the parameter are those that are
  * there, innermost first; which axis has none is known from the type: only the outermost may. */
 static void
@@ -298,9 +319,15 @@ import_variable(unit *u, decl *d, CXCursor c)
     d->global = parent == CXCursor_TranslationUnit;
     d->lasting = d->global || clang_Cursor_getStorageClass(c) == CX_SC_Static ||
                  clang_Cursor_getStorageClass(c) == CX_SC_Extern;
+    d->elsewhere = d->lasting && clang_Cursor_getStorageClass(c) == CX_SC_Extern;
     CXCursor init = clang_Cursor_getVarDeclInitializer(c);
-    if (!clang_Cursor_isNull(init))
+    if (!clang_Cursor_isNull(init)) {
+        d->elsewhere = false;
         d->init = fc_import_initialiser(u, init);
+    } else if (written->kind == TYPE_ARRAY && !d->lasting) {
+        import_extents(u, d, c, written);
+        d->type = known_extents(u, written, d->extents);
+    }
 }
 
 decl *
@@ -309,6 +336,9 @@ fc_import_decl(unit *u, CXCursor c)
     if (clang_getCursorKind(c) == CXCursor_FunctionDecl) {
         CXCursor definition = clang_getCursorDefinition(c);
         c = clang_Cursor_isNull(definition) ? clang_getCanonicalCursor(c) : definition;
+    } else if (clang_getCursorKind(c) == CXCursor_VarDecl) { /* one of its declarations may initialise it */
+        CXCursor definition = clang_getCursorDefinition(c);
+        c = clang_Cursor_isNull(definition) ? c : definition;
     }
     uint64_t key = map_ptr(c.data[0]);
     decl *d = map_get(&u->decls, key);
@@ -338,6 +368,38 @@ import_body(unit *u, decl *fn)
         if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)
             fn->body = fc_import_stmt(u, kids.at[i]);
     }
+}
+
+void
+fc_unit_import_all(unit *u)
+{
+    if (u->all_imported)
+        return;
+    u->all_imported = true;
+    cursors all = fc_cursor_children(u, clang_getTranslationUnitCursor(u->tu));
+    for (size_t i = 0; i < all.n; i++) {
+        if (clang_getCursorKind(all.at[i]) == CXCursor_VarDecl)
+            list_push(u->arena, &u->globals, fc_import_decl(u, all.at[i]));
+        if (clang_getCursorKind(all.at[i]) != CXCursor_FunctionDecl || !clang_isCursorDefinition(all.at[i]))
+            continue;
+        decl *fn = fc_import_decl(u, all.at[i]);
+        fc_unit_import_body(u, fn);
+        list_push(u->arena, &u->defined, fn);
+    }
+}
+
+uint32_t
+fc_unit_globals(unit *u, decl ***out)
+{
+    *out = u->globals.at;
+    return (uint32_t)u->globals.n;
+}
+
+uint32_t
+fc_unit_functions(unit *u, decl ***out)
+{
+    *out = u->defined.at;
+    return (uint32_t)u->defined.n;
 }
 
 void

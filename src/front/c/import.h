@@ -76,6 +76,8 @@ struct unit {
     fc_words searched; /* folders of <...> that are not ours */
     size_t system_from; /* the first of them that is the system's */
     list(decl *) functions;
+    bool all_imported;
+    list(decl *) defined, globals; /* all functions with a body, all variables, if all_imported */
     list(decl *) pending; /* functions that were called and whose bodies are not known yet */
 };
 

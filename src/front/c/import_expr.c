@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
+#include "ir/ir.h"
+
 node *
 fc_node_new(unit *u, node_kind kind, CXCursor c)
 {
@@ -400,6 +402,64 @@ import_unexposed(unit *u, CXCursor c, cursors *kids)
     return import_constant(u, c, "this expression"); /* offsetof */
 }
 
+/* in bytes; -1: not known */
+static int64_t
+type_size(const ctype *t)
+{
+    switch (t->kind) {
+    case TYPE_SCALAR:
+        return ir_bytes(t->dtype);
+    case TYPE_STRUCT:
+        return t->rec->size;
+    case TYPE_ARRAY: {
+        int64_t size = type_size(t->elem);
+        return t->length < 0 || size < 0 ? -1 : t->length * size;
+    }
+    default:
+        return -1;
+    }
+}
+
+/* The type of an operand, with the extents that its declaration has after all. */
+static const ctype *
+operand_type(const node *n)
+{
+    const ctype *t;
+    switch (n->kind) {
+    case E_DECAY:
+        return operand_type(n->kid[0]);
+    case E_SUBSCRIPT:
+    case E_DEREF:
+        t = operand_type(n->kid[0]);
+        return t && t->elem ? t->elem : n->type;
+    default:
+        return n->type;
+    }
+}
+
+/* clang does not see that an array has a size that is known after all */
+static int64_t
+size_of_operand(unit *u, const cursors *kids)
+{
+    node *of = kids->n ? fc_import_expr(u, kids->at[0]) : NULL;
+    const ctype *t = of ? operand_type(of) : NULL;
+    return t ? type_size(t) : -1;
+}
+
+static node *
+import_sizeof(unit *u, CXCursor c, const cursors *kids)
+{
+    CXEvalResult r = clang_Cursor_Evaluate(c);
+    int64_t size = r ? -1 : size_of_operand(u, kids);
+    if (r)
+        clang_EvalResult_dispose(r);
+    if (size < 0)
+        return import_constant(u, c, "a size that only the run knows");
+    node *n = typed(u, E_INT, c);
+    n->bits = (uint64_t)size;
+    return n;
+}
+
 /* -- initialisers
  * ---------------------------------------------------------------------------------- */
 static node *
@@ -517,7 +577,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_CompoundLiteralExpr:
         return import_compound_literal(u, c, kids);
     case CXCursor_UnaryExpr:
-        return import_constant(u, c, "a size that only the run knows");
+        return import_sizeof(u, c, kids);
     case CXCursor_UnexposedExpr:
         return import_unexposed(u, c, kids);
     case CXCursor_InitListExpr:

@@ -328,18 +328,23 @@ deeply_constant(const ctype *t)
     return t->constant;
 }
 
-/* A const variable of static storage, or a local const table. */
+/* A variable of static storage that nobody writes, or a local const table. */
 object *
 fc_constant_object(gen *g, decl *d)
 {
     front_error error;
     const char *problem = fc_type_problem(d->type, &error);
     if (problem) {
+        d->refused = true;
         fc_fail(g, error, d->place, problem);
         return NULL;
     }
-    if (!deeply_constant(d->type))
-        fc_fail(g, ERR_MUTABLE_STATIC, d->place, d->name);
+    const char *writer = deeply_constant(d->type) ? NULL : fc_writer(g, d);
+    if (writer || d->elsewhere) {
+        d->refused = true;
+        fc_fail(g, writer ? ERR_MUTABLE_STATIC : ERR_EXTERN, d->place, d->name, writer);
+        return NULL;
+    }
     object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
     uint8_t **data;
     o->constant = true;

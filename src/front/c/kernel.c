@@ -234,6 +234,9 @@ hoist_tree(hoisting h, const node *n)
             list_push(h.g->arena, &h.g->constants, undo);
             n->decl->object = fc_constant_object(h.g, n->decl);
         }
+        if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting && n->decl->type->kind == TYPE_POINTER &&
+            !seen_before(h.g, n->decl, false))
+            hoist_tree(h, n->decl->init);
         for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
             if (!seen_before(h.g, n->list[i]->decl, true))
                 hoist_declaration(&h, n->list[i]->decl);

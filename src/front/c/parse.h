@@ -49,6 +49,10 @@ void fc_unit_report_all(unit *u);
 void fc_unit_note_missing(unit *u);
 /* Makes the body known if there is one, and those of all functions that it calls (import.c). */
 void fc_unit_import_body(unit *u, decl *fn);
+/* The bodies of all functions that the file and what it includes define; the functions, and the variables. */
+void fc_unit_import_all(unit *u);
+uint32_t fc_unit_functions(unit *u, decl ***out);
+uint32_t fc_unit_globals(unit *u, decl ***out);
 
 /* -- the parts of import
  * --------------------------------------------------------------------------- */

@@ -542,10 +542,24 @@ picked(gen *g, const pointer_var *v)
     return o;
 }
 
+/* A pointer of static storage: where its initialiser points, if nobody writes it. */
+static place
+lasting_pointer(gen *g, decl *d, const node *n)
+{
+    const char *writer = d->type->constant ? NULL : fc_writer(g, d);
+    if (writer || d->elsewhere)
+        fc_fail(g, writer ? ERR_MUTABLE_STATIC : ERR_EXTERN, d->place, d->name, writer);
+    else
+        return d->init ? fc_pointer(g, d->init) : null_place(g, d->type->elem);
+    return fc_nowhere(g, d->type->elem);
+}
+
 place
 fc_pointer_read(gen *g, const decl *d, const node *n)
 {
     const pointer_var *v = d->pointer;
+    if (!v && d->lasting)
+        return lasting_pointer(g, (decl *)d, n);
     if (!v || v->refused) {
         if (!d->refused && !v)
             fc_fail(g, ERR_POINTER_UNSET, n->place, d->name);

@@ -1,0 +1,74 @@
+/* Who writes a variable of static storage: one that no function of the file writes is a constant.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
+
+static bool tree_writes(const node *n, const decl *d, bool direct);
+
+static bool
+points_to_constants(const ctype *t)
+{
+    if (t->kind != TYPE_POINTER)
+        return false;
+    for (t = t->elem; t->kind == TYPE_ARRAY && !t->constant;)
+        t = t->elem;
+    return t->constant;
+}
+
+/* direct: the address that n is does not leave the expression */
+static bool
+node_writes(const node *n, const decl *d, bool direct)
+{
+    bool assigns = n->kind == E_ASSIGN || n->kind == E_COMPOUND || n->kind == E_INC;
+    bool address = (n->kind == E_DECAY || n->kind == E_ADDR) && !direct;
+    if ((assigns || address) && fc_lvalue_root(n->kid[0]) == d)
+        return true;
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
+        if (tree_writes(n->list[i]->decl->init, d, false))
+            return true;
+    return n->kind == E_LITERAL && tree_writes(n->decl->init, d, false);
+}
+
+/* Whether the tree assigns to d, or hands its address to what may. */
+static bool
+tree_writes(const node *n, const decl *d, bool direct)
+{
+    for (; n; n = n->kid[0]) {
+        if (node_writes(n, d, direct))
+            return true;
+        for (size_t i = 1; i < 4; i++)
+            if (tree_writes(n->kid[i], d, false))
+                return true;
+        for (uint32_t i = 0; i < n->count; i++)
+            if (tree_writes(n->list[i], d, false))
+                return true;
+        /* an address under a cast to constants is only read, and so is one that is subscripted on the spot */
+        bool keeps = n->kind == E_SUBSCRIPT || n->kind == E_DEREF || n->kind == E_MEMBER;
+        direct = keeps || (n->kind == E_CAST && (direct || points_to_constants(n->type)));
+    }
+    return false;
+}
+
+static const char *
+find_writer(gen *g, const decl *d)
+{
+    decl **all;
+    fc_unit_import_all(g->unit);
+    uint32_t n = fc_unit_functions(g->unit, &all);
+    for (uint32_t i = 0; i < n; i++)
+        if (all[i]->body && tree_writes(all[i]->body, d, false))
+            return all[i]->name;
+    n = fc_unit_globals(g->unit, &all);
+    for (uint32_t i = 0; i < n; i++) /* pointers to it */
+        if (!points_to_constants(all[i]->type) && tree_writes(all[i]->init, d, false))
+            return all[i]->name;
+    return NULL;
+}
+
+const char *
+fc_writer(gen *g, decl *d)
+{
+    if (!d->writer_known)
+        d->writer = find_writer(g, d);
+    d->writer_known = true;
+    return d->writer;
+}
