@@ -47,6 +47,10 @@ RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *cons
                                        uint32_t n, const ll_options *options, str *out,
                                        diag_list *diags);
 
+/* Whether LLVM knows triple, processor and features and can compile for them; false: *error says what not. For programs of
+ * one thread: it takes a child process. */
+bool ll_has_target(const ll_options *options, str *error);
+
 /* What GPU code names by number: where something may fail, what is printed. Texts live as long as the kernel's IR. */
 typedef struct ll_place {
     const char *text, *file; /* of an assert, or the format; may be NULL */

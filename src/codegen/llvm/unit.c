@@ -107,7 +107,7 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     u->effort = unit_effort(fn);
     g->math = &u->math;
     g->inline_room = u->effort == MACHINE_FULL ? INLINE_ROOM : 0;
-    u->stage = "this machine";
+    u->stage = u->g.options->triple ? "the target" : "this machine";
 }
 
 void
