@@ -95,6 +95,12 @@ void matrix(int n, int m, const float a[n][m], float y[n])
         for (int j = 0; j < m; j++)
             y[i] += a[i][j] * (j + 1);
 }
+void pointers(int n, int k, const double *x, double y[][k + 1])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i][k] = x[i];
+}
 void broken(int n, float x[n]) { goto out; out: x[0] = 1; }
 END
 
@@ -104,8 +110,14 @@ expect 2 nothing
 says 'there is no command `nothing`'
 expect 0 --help
 expect 0 --version
-for c in run ir check build grad explain; do
+expect 0 help
+says 'list     prints the kernels of a file'
+expect 2 help nothing
+says 'there is no command `nothing`'
+for c in list run ir check build grad explain; do
     expect 0 $c --help
+    says "usage: rgc $c"
+    expect 0 help $c
     says "usage: rgc $c"
     expect 2 $c
     expect 2 $c k.c relax --frobnicate
@@ -146,6 +158,22 @@ says 'f: f64[2] = 2 2'
 expect 0 run k.c one_spring s.mass=2 s.k=3 x=ones
 says 'x: f64[1] = 6'
 
+# -- what there is in a file -----------------------------------------------------------------------
+expect 0 list k.c
+says 'k.c:44: bodies'
+says '    p.kind  i32[n]  read'
+says '    loss   f32[1]  read, written'
+says '    return  f64     result'
+says '    x  f64[...]      read'
+says '    y  f64[?,k + 1]  written'
+says 'broken: error[E0410]: goto is not compiled'
+expect 1 list nowhere.c
+says 'nowhere.c'
+for c in explain ir build check; do
+    expect 1 $c k.c nothing
+    says 'there is no kernel `nothing` (there is ramp, relax, cube'
+done
+
 # -- what is refused -------------------------------------------------------------------------------
 expect 1 run nowhere.c f
 says 'nowhere.c: no such file'
@@ -156,11 +184,40 @@ expect 1 run k.c broken n=1 x=zeros
 says 'k.c:'
 says 'goto'
 expect 1 run k.c ramp n=4
-says 'parameter `x` of kernel `ramp` is not set'
+says 'kernel `ramp` has parameters that are not given: `x` (f32[n])'
+says 'rgc run k.c ramp n=4 x=zeros'
+# what is said can be run, with what was given
+expect 1 run k.c relax n=3 'x=x of mine.npy' --vjp loss=ones
+says '`steps` (i32[n]), `loss` (f32[1])'
+says "rgc run k.c relax n=3 'x=x of mine.npy' --vjp loss=ones steps=ones loss=zeros"
+for k in ramp relax cube inplace bodies one_spring norm matrix pointers; do
+    expect 1 run k.c $k
+    line=$(sed -n 's/^    rgc //p' err)
+    [ -n "$line" ] && eval "expect 0 $line" || fail "$k has no example"
+done
+expect 1 run k.c pointers n=5 k=2
+says 'x=ones:5 y=zeros:5,3'
+expect 2 run k.c ramp n=4 x=zeros n=5
+says '`n` is given twice: n=4 and n=5'
+expect 2 check k.c ramp n=4 n=4
+expect 2 run k.c relax n=4 steps=ones x=ones loss=zeros --vjp loss=ones --vjp loss=zeros
+says '--vjp is given twice'
+expect 2 run k.c ramp n=4 x=zeros --out -
+says '--out names a folder'
+expect 1 run k.c pointers n=5 k=2 x=ones y=zeros
+says 'give the shape, as in x=zeros:8'
 expect 1 run k.c ramp n=4 x=zeros y=1
 says 'has no parameter `y`'
 expect 1 run k.c ramp n=4.5 x=zeros:4
-says '`4.5`'
+says 'parameter `n` is i32: `4.5` is not an integer'
+expect 1 run k.c ramp n=4000000000000 x=zeros:4
+says 'is i32: 4000000000000 does not fit'
+expect 1 run k.c relax n=4 steps=1.5,2,3,4 x=ones loss=zeros
+says 'parameter `steps` holds i32: `1.5` is not an integer'
+expect 2 run k.c relax n=4 steps=ones x=ones loss=zeros --vjp loss
+says 'write loss=ones, loss=0.5,1 or loss=FILE.npy'
+expect 1 run k.c relax n=4 steps=ones x=ones loss=zeros --vjp loss=1,2
+says 'parameter `loss` has 1 element, not 2'
 expect 1 run k.c ramp n=4 x=zeros:5
 says 'axis 0 must have 4 elements, the array has 5'
 expect 1 run k.c ramp n=4 x=zeros:2,2
@@ -566,9 +623,9 @@ says 'x.adj: f64[3] = 6 0 27'
 expect 1 run k.c cube n=3 k=2 x=1,2 y=zeros
 says 'parameter `x` has 3 elements, not 2'
 expect 1 run k.c cube n=3 k=2 x=1,two,3 y=zeros
-says 'give a .npy file, zeros, ones or numbers'
+says 'parameter `x` holds f64: `two` is not a number'
 expect 1 run k.c cube n=3 k=2 x=1,2,3 y=zeros --vjp y=1,2
-says '24 bytes'
+says 'parameter `y` has 3 elements, not 2'
 expect 0 run k.c relax n=1 steps=1 x=0.5 loss=0
 says 'loss: f32[1] = 0.57'
 expect 0 run k.c relax n=2 steps=1,0, x=0.5,1, loss=0,
@@ -635,6 +692,35 @@ expect 0 grad k.c relax -o avx2.o --target x86_64-linux-gnu --cpu x86-64-v3
 holds avx2.o
 unset RG_LANES
 
+# machines that LLVM does not know: it would go on with another, or end the process
+expect 1 build k.c relax --cpu nocpu
+says "'nocpu' is not a recognized processor"
+expect 1 build k.c relax --features +nonsense
+says "'+nonsense' is not a recognized feature"
+expect 1 build k.c relax --target foo-bar
+says 'LLVM, for foo-bar: No available targets'
+expect 1 build k.c relax --target x86_64-linux-gnu --cpu i386
+says '64-bit'
+[ ! -e relax.o ] && pass || fail "there is an object for no machine"
+expect 2 build k.c relax -o -
+says '--header'
+expect 0 build k.c relax -o - --header relax_out.h
+holds out
+holds relax_out.h
+expect 2 build k.c relax --device simt
+says 'nothing to build for --device simt'
+expect 2 build k.c relax --device cpu --target sm_90
+says '--target sm_90 is for --device cuda'
+expect 1 ir k.c relax --device abacus
+says 'there is no device "abacus" (there is cpu'
+expect 0 ir k.c relax --form forward_vjp --stage tape --device simt
+cp out simt_form
+expect 0 ir k.c relax --form forward_vjp --stage tape --device cuda
+cmp -s out simt_form && pass || fail "cuda and simt have one form"
+for device in cpu interp simt cuda; do
+    expect 0 explain k.c relax --device $device
+done
+
 # a GPU's: PTX with a comment for each entry; a build without it says so
 expect 2 ir k.c relax --target
 if "$rgc" build k.c relax --target sm_90 >out 2>err; then
@@ -656,6 +742,8 @@ void pages(int n, const int steps[n], const float x[n], float y[n])
 END
     expect 0 grad pages.c pages --target sm_90 -o pages.ptx
     grep -q '^// entry rgk_pages_vjp: arguments by value; waits; tape' pages.ptx && pass || fail "pages.ptx does not say that it waits"
+    expect 0 build k.c relax --device cuda -o -
+    says '.target sm_70'
     expect 1 build k.c relax --target sm_50
     says 'there is no GPU `sm_50`'
     expect 0 ir k.c relax --form vjp --target sm_90 --stage assembly

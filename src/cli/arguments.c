@@ -1,10 +1,12 @@
 /* A kernel's arguments from the words of a command line. SPDX-License-Identifier: Apache-2.0 */
+#include "api.h"
 #include "cli/cli.h"
 #include "cli/npy.h"
-#include "ir/ir.h"
 
 #include <errno.h>
 #include <math.h>
+
+enum { MOST_LIKELY = 1 << 20 };
 
 int
 cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel)
@@ -13,6 +15,7 @@ cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel)
     a->n = rg_kernel_param_count(kernel);
     a->params = mem_zalloc((a->n + 1) * sizeof(*a->params));
     a->arrays = mem_zalloc((a->n + 1) * sizeof(*a->arrays));
+    a->given = mem_zalloc((a->n + 1) * sizeof(*a->given));
     for (uint32_t i = 0; i < a->n; i++)
         if (rg_kernel_get_param(kernel, i, &a->params[i]))
             return cli_fail_api();
@@ -26,6 +29,7 @@ cli_arguments_free(cli_arguments *a)
     for (uint32_t i = 0; i < a->n; i++)
         rg_array_destroy(a->arrays[i]);
     mem_free(a->arrays);
+    mem_free(a->given);
     mem_free(a->params);
 }
 
@@ -40,6 +44,31 @@ split(const char *word, rg_str *name, const char **value)
     *name = (rg_str){word, (size_t)(equals - word)};
     *value = equals + 1;
     return true;
+}
+
+bool
+cli_is_given(const cli_arguments *a, uint32_t param)
+{
+    return a->given[param] != NULL;
+}
+
+int
+cli_arguments_take(cli_arguments *a, const cli_command *command, const cli_words *words)
+{
+    for (size_t k = 0; k < words->n; k++) {
+        rg_str name;
+        const char *value;
+        uint32_t i;
+        if (!split(words->at[k], &name, &value))
+            return cli_usage_error(command, "`%s` is not NAME=VALUE", words->at[k]);
+        if (rg_kernel_find_param(a->kernel, name, &i))
+            return cli_fail_api();
+        if (a->given[i])
+            return cli_usage_error(command, "`%s` is given twice: %s=%s and %s", a->params[i].name.ptr, a->params[i].name.ptr,
+                                   a->given[i], words->at[k]);
+        a->given[i] = value;
+    }
+    return CLI_OK;
 }
 
 static bool
@@ -58,8 +87,7 @@ set_scalar(cli_arguments *a, uint32_t i, const char *text)
     if (p->dtype >= RG_F16) {
         double v = strtod(text, &end);
         if (!*text || *end)
-            return cli_fail("parameter `%s` is a number of type %s; `%s` is none", p->name.ptr,
-                            rg_dtype_name(p->dtype), text);
+            return cli_fail("parameter `%s` is %s: `%s` is not a number", p->name.ptr, rg_dtype_name(p->dtype), text);
         status = rg_args_set_float_at(a->args, i, v);
     } else {
         bool negative = *text == '-';
@@ -69,10 +97,9 @@ set_scalar(cli_arguments *a, uint32_t i, const char *text)
             v = *text == 't';
             end = (char *)(uintptr_t)text + strlen(text);
         }
-        if (!*text || *end || errno)
-            return cli_fail("parameter `%s` is an integer of type %s; `%s` is none", p->name.ptr,
-                            rg_dtype_name(p->dtype), text);
-        if (p->dtype == RG_U64 ? negative : !negative && v < 0)
+        if (!*text || *end)
+            return cli_fail("parameter `%s` is %s: `%s` is not an integer", p->name.ptr, rg_dtype_name(p->dtype), text);
+        if (errno || (p->dtype == RG_U64 ? negative : !negative && v < 0))
             return cli_fail("parameter `%s` is %s: %s does not fit", p->name.ptr,
                             rg_dtype_name(p->dtype), text);
         status = rg_args_set_int_at(a->args, i, v);
@@ -231,6 +258,18 @@ known_shape(cli_arguments *a, uint32_t i, uint32_t *rank, int64_t *shape, bool *
 }
 
 static int
+fail_open(const rg_param *p)
+{
+    str shape = {0};
+    for (uint32_t k = 0; k < p->rank; k++)
+        str_addf(&shape, "%c%d", k ? ',' : ':', CLI_DEFAULT_INTEGER);
+    int code = cli_fail("parameter `%s`: its extents do not follow from other parameters; give the shape, as in %s=zeros%s",
+                        p->name.ptr, p->name.ptr, shape.ptr);
+    str_free(&shape);
+    return code;
+}
+
+static int
 array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *rest, double fill)
 {
     const rg_param *p = &a->params[i];
@@ -246,9 +285,7 @@ array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *r
         bool known;
         int code = known_shape(a, i, &rank, shape, &known);
         if (!code && !known)
-            code = cli_fail("parameter `%s`: its extents do not follow from other parameters; give the "
-                            "shape, as in %s=zeros:3,4",
-                            p->name.ptr, p->name.ptr);
+            code = fail_open(p);
         if (code)
             return code;
     }
@@ -256,6 +293,12 @@ array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *r
     if (!code && rg_array_fill(a->arrays[i], RG_PRIMAL, fill))
         code = cli_fail_api();
     return code;
+}
+
+static int
+fail_count(const rg_param *p, int64_t has, size_t given)
+{
+    return cli_fail("parameter `%s` has %lld element%s, not %zu", p->name.ptr, (long long)has, has == 1 ? "" : "s", given);
 }
 
 /* In the shape that the kernel says, else in a row. */
@@ -276,13 +319,33 @@ array_of_list(cli_arguments *a, uint32_t i, const void *list, size_t count)
                         "file",
                         p->name.ptr, p->rank);
     if (said && (size_t)known != count)
-        return cli_fail("parameter `%s` has %lld elements, not %zu", p->name.ptr, (long long)known, count);
+        return fail_count(p, known, count);
     if (!said)
         shape[0] = (int64_t)count;
     code = make_array(a, i, said ? rank : 1, shape);
     if (!code && rg_array_write(a->arrays[i], RG_PRIMAL, list, count * rg_dtype_size(p->dtype)))
         code = cli_fail_api();
     return code;
+}
+
+/* The element of a list, or the text itself, that is the reason why it is none. */
+static int
+fail_value(const rg_param *p, const char *value)
+{
+    const char *type = rg_dtype_name(p->dtype);
+    for (const char *at = value, *end; *at; at = *end ? end + 1 : end) {
+        char *stop;
+        end = at + strcspn(at, ",");
+        (void)strtod(at, &stop);
+        bool number = stop == end && end > at;
+        if (number && p->dtype < RG_F16 && strcspn(at, ".eEnNpP") < (size_t)(end - at))
+            return cli_fail("parameter `%s` holds %s: `%.*s` is not an integer", p->name.ptr, type, (int)(end - at), at);
+        if (!number && (at > value || *end))
+            return cli_fail("parameter `%s` holds %s: `%.*s` is not a number", p->name.ptr, type, (int)(end - at), at);
+    }
+    return cli_fail("parameter `%s` is an array of %s: `%s` is neither FILE.npy nor zeros nor ones, and no list of numbers "
+                    "as in %s=1,2,3",
+                    p->name.ptr, type, value, p->name.ptr);
 }
 
 static int
@@ -312,42 +375,39 @@ set_array(cli_arguments *a, uint32_t i, const char *value)
             code = cli_fail_api();
         return code;
     }
-    return cli_fail(
-        "parameter `%s` is an array of %s with rank %u; give a .npy file, zeros, ones or numbers: 1,2,3",
-        p->name.ptr, rg_dtype_name(p->dtype), p->rank);
-}
-
-static int
-set_words(cli_arguments *a, const cli_command *command, const cli_words *words, bool arrays)
-{
-    for (size_t k = 0; k < words->n; k++) {
-        rg_str name;
-        const char *value;
-        uint32_t i;
-        if (!split(words->at[k], &name, &value))
-            return cli_usage_error(command, "`%s` is not NAME=VALUE", words->at[k]);
-        if (rg_kernel_find_param(a->kernel, name, &i))
-            return cli_fail_api();
-        if (a->params[i].array != arrays)
-            continue;
-        int code = arrays ? set_array(a, i, value) : set_scalar(a, i, value);
-        if (code)
-            return code;
-    }
-    return CLI_OK;
+    return fail_value(p, value);
 }
 
 int
-cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words)
+cli_arguments_set_scalars(cli_arguments *a)
 {
-    int code = set_words(a, command, words, false);
-    return code ? code : set_words(a, command, words, true);
+    int code = CLI_OK;
+    for (uint32_t i = 0; i < a->n && !code; i++)
+        if (cli_is_given(a, i) && !a->params[i].array)
+            code = set_scalar(a, i, a->given[i]);
+    return code;
 }
 
 int
-cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cli_words *words)
+cli_arguments_set_arrays(cli_arguments *a)
 {
-    return set_words(a, command, words, false);
+    int code = CLI_OK;
+    for (uint32_t i = 0; i < a->n && !code; i++)
+        if (cli_is_given(a, i) && a->params[i].array)
+            code = set_array(a, i, a->given[i]);
+    return code;
+}
+
+int64_t
+cli_likely_extent(const cli_arguments *a)
+{
+    int64_t most = 0;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (!a->params[i].array && a->params[i].dtype < RG_F16) {
+            int64_t v = (int64_t)a->args->slots[i].bits;
+            most = v > most && v <= MOST_LIKELY ? v : most;
+        }
+    return most ? most : CLI_DEFAULT_INTEGER;
 }
 
 /* -- planes ------------------------------------------------------------------------------------ */
@@ -408,7 +468,7 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
     const char *value;
     uint32_t i;
     if (!split(word, &name, &value))
-        return cli_usage_error(command, "`%s` is not NAME=FILE.npy", word);
+        return cli_usage_error(command, "`%s` is not NAME=VALUE: write %s=ones, %s=0.5,1 or %s=FILE.npy", word, word, word, word);
     if (rg_kernel_find_param(a->kernel, name, &i))
         return cli_fail_api();
     if (a->params[i].dtype < RG_F16)
@@ -426,15 +486,20 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
     if (!ends_with_npy(value))
         l = parse_list(value, a->params[i].dtype);
     if (l.data) {
+        rg_array_info info;
         if (l.misfit[0])
             code = fail_misfit(&a->params[i], &l);
+        else if (rg_array_get_info(array, &info))
+            code = cli_fail_api();
+        else if (info.count != l.count)
+            code = fail_count(&a->params[i], (int64_t)info.count, l.count);
         else if (rg_array_write(array, plane, l.data, l.count * rg_dtype_size(a->params[i].dtype)))
             code = cli_fail_api();
         mem_free(l.data);
         return code;
     }
     if (!ends_with_npy(value))
-        return cli_fail("`%s`: give a .npy file, zeros, ones or numbers: 1,2,3", word);
+        return fail_value(&a->params[i], value);
     npy file;
     str error = {0};
     if (npy_read(value, &file, &error))

@@ -11,8 +11,10 @@
     "\n"                                                                                           \
     "  -o FILE           the object file (default KERNEL.o, or KERNEL_grad.o; for GPUs .ptx)\n"    \
     "  --header FILE     the C header (default: the object's name with .h)\n"                      \
-    "  --target TRIPLE   another machine, as LLVM names it (default: this one); or an NVIDIA GPU,\n" \
-    "                    sm_70 to sm_121: PTX instead of an object and a header\n"                   \
+    "                    -: the standard output\n"                                                  \
+    "  --device NAME     cpu (default); cuda: PTX instead of an object and a header\n"              \
+    "  --target TRIPLE   of cpu: another machine, as LLVM names it (default: this one); of cuda:\n" \
+    "                    sm_70 (default) to sm_121, which says --device cuda by itself\n"           \
     "  --fast-math       approximate functions of f32 on a GPU\n"                                   \
     "  --cpu NAME        its processor (default: this one's; with --target: generic)\n"            \
     "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP "\n"                      \
@@ -95,7 +97,8 @@ make_forms(product *p, cli_ir *ir, bool gradient, bool gpu)
 
 typedef struct build_options {
     cli_source source;
-    cli_words positional, object, header, target, cpu, features, fast;
+    cli_words positional, object, header, device, target, cpu, features, fast;
+    cli_machine machine;
 } build_options;
 
 /* The header passes arrays as C has them, one element behind the other; fields of records are further apart. */
@@ -115,24 +118,59 @@ dense_arrays(const product *p)
     return dense;
 }
 
+/* "-": to the standard output. */
 static int
-write_object(const product *p, const build_options *o, cli_ir *ir, const char *path)
+write_output(const char *path, const str *data)
 {
+    bool whole = strcmp(path, "-") == 0 ? fwrite(data->ptr, 1, data->len, stdout) == data->len && fflush(stdout) == 0
+                                        : file_write(path, data->ptr, data->len) == RG_OK;
+    return whole ? CLI_OK : cli_fail("%s: cannot be written", path);
+}
+
 #if RG_HAVE_LLVM
+static ll_options
+target_options(const build_options *o)
+{
     const char *triple = cli_last(&o->target, NULL);
-    bool *dense = dense_arrays(p);
-    ll_options options = {
-        .contiguous = dense,
+    return (ll_options){
         .triple = triple,
         .cpu = cli_last(&o->cpu, triple ? "generic" : NULL),
         .features = cli_last(&o->features, triple ? "" : NULL),
     };
+}
+
+static int
+check_target(const build_options *o)
+{
+    ll_options options = target_options(o);
+    str error = {0};
+    int code = CLI_OK;
+    if ((options.triple || options.cpu || options.features) && !ll_has_target(&options, &error))
+        code = cli_fail("%s", error.ptr);
+    str_free(&error);
+    return code;
+}
+#else
+static int
+check_target(const build_options *o)
+{
+    return CLI_OK;
+}
+#endif
+
+static int
+write_object(const product *p, const build_options *o, cli_ir *ir, const char *path)
+{
+#if RG_HAVE_LLVM
+    bool *dense = dense_arrays(p);
+    ll_options options = target_options(o);
+    options.contiguous = dense;
     str object = {0};
     int code = CLI_OK;
     if (ll_emit_object(p->fns, p->names, p->n, &options, &object, &ir->diags))
         code = cli_fail_diags(ir);
-    else if (file_write(path, object.ptr, object.len))
-        code = cli_fail("%s: cannot be written", path);
+    else
+        code = write_output(path, &object);
     str_free(&object);
     mem_free(dense);
     return code;
@@ -146,13 +184,13 @@ write_ptx(const product *p, const build_options *o, cli_ir *ir, const char *path
 {
     bool *dense = dense_arrays(p);
     build_gpu made = {.kernel = p->source->first, .fns = p->fns, .names = p->names, .n = p->n, .dense = dense,
-                      .gpu = cli_last(&o->target, NULL), .fast_math = o->fast.n > 0};
+                      .gpu = o->machine.gpu, .fast_math = o->fast.n > 0};
     str text = {0};
     int code = CLI_OK;
     if (!build_gpu_text(&made, &text, &ir->diags))
         code = cli_fail_diags(ir);
-    else if (file_write(path, text.ptr, text.len))
-        code = cli_fail("%s: cannot be written", path);
+    else
+        code = write_output(path, &text);
     str_free(&text);
     mem_free(dense);
     return code;
@@ -165,8 +203,8 @@ write_header(const product *p, const char *path)
     int code = CLI_OK;
     if (!header_write(&text, p->source->first, p->entries, p->n, &error))
         code = cli_fail("%s", error.ptr);
-    else if (file_write(path, text.ptr, text.len))
-        code = cli_fail("%s: cannot be written", path);
+    else
+        code = write_output(path, &text);
     str_free(&error);
     str_free(&text);
     return code;
@@ -187,13 +225,15 @@ build(const build_options *o, bool gradient)
 {
     const char *kernel = o->positional.at[1];
     str object = {0}, header = {0};
-    bool gpu = strncmp(cli_last(&o->target, ""), "sm_", 3) == 0;
+    bool gpu = o->machine.gpu != NULL;
     str_addf(&object, "%s%s.%s", kernel, gradient ? "_grad" : "", gpu ? "ptx" : "o");
     const char *object_path = cli_last(&o->object, object.ptr);
     header_beside(&header, object_path);
     cli_ir ir = {0};
     product p = {0};
-    int code = cli_compile(&ir, &o->source, o->positional.at[0], kernel);
+    int code = gpu ? CLI_OK : check_target(o);
+    if (!code)
+        code = cli_compile(&ir, &o->source, o->positional.at[0], kernel);
     if (!code)
         code = make_forms(&p, &ir, gradient, gpu);
     if (!code)
@@ -207,6 +247,21 @@ build(const build_options *o, bool gradient)
     return code;
 }
 
+/* What there is to write, and where. */
+static int
+check_products(const cli_command *command, const build_options *o)
+{
+    const char *device = o->machine.device;
+    bool gpu = o->machine.gpu != NULL;
+    if (o->device.n && (strcmp(device, "interp") == 0 || strcmp(device, "simt") == 0))
+        return cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu or cuda", device);
+    if (gpu && (o->cpu.n || o->features.n))
+        return cli_usage_error(command, "--cpu and --features are for --device cpu; --target chooses the GPU");
+    if (!gpu && strcmp(cli_last(&o->object, ""), "-") == 0 && !o->header.n)
+        return cli_usage_error(command, "with -o - the header needs a name: --header FILE");
+    return CLI_OK;
+}
+
 static int
 run(const cli_command *command, int argc, char **argv, bool gradient)
 {
@@ -214,17 +269,19 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
     const cli_option options[] = {
         {"-o", false, &o.object},           {"--header", false, &o.header},
         {"--target", false, &o.target},     {"--cpu", false, &o.cpu},
-        {"--features", false, &o.features}, {"--fast-math", true, &o.fast}, CLI_SOURCE_OPTIONS(o.source),
+        {"--features", false, &o.features}, {"--fast-math", true, &o.fast},
+        {"--device", false, &o.device},     CLI_SOURCE_OPTIONS(o.source),
     };
     int code = CLI_USAGE;
     if (cli_parse(command, argc, argv, options, countof(options), &o.positional)) {
         if (o.positional.n != 2)
             cli_usage_error(command, "it takes FILE and KERNEL");
-        else
+        else if (!(code = cli_find_machine(command, &o.device, &o.target, &o.machine)) &&
+                 !(code = check_products(command, &o)))
             code = build(&o, gradient);
     }
     cli_source_free(&o.source);
-    cli_words *lists[] = {&o.positional, &o.object, &o.header, &o.target, &o.cpu, &o.features, &o.fast};
+    cli_words *lists[] = {&o.positional, &o.object, &o.header, &o.device, &o.target, &o.cpu, &o.features, &o.fast};
     for (size_t i = 0; i < countof(lists); i++)
         vec_free(lists[i]);
     return code;

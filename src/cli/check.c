@@ -31,16 +31,7 @@ static const char help[] =
     "nothing fails but not all is shown: numbers that are not finite, a derivative that is refused,\n"
     "nothing to differentiate\n";
 
-enum { DEFAULT_INTEGER = 8, MOST_GUESSED = 1 << 20, MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 64 };
-
-static bool
-is_given(const cli_words *words, rg_str name)
-{
-    for (size_t i = 0; i < words->n; i++)
-        if (strncmp(words->at[i], name.ptr, name.len) == 0 && words->at[i][name.len] == '=')
-            return true;
-    return false;
-}
+enum { MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 64 };
 
 /* What is not given, at one start. */
 typedef struct making {
@@ -63,22 +54,9 @@ fill_scalar(making *m, uint32_t i)
         check_fill(RG_F64, &v, 1, 0, false, &m->seed);
         status = rg_args_set_float_at(a->args, i, v);
     } else {
-        status = rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? !m->again : DEFAULT_INTEGER);
+        status = rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? !m->again : CLI_DEFAULT_INTEGER);
     }
     return status ? cli_fail_api() : CLI_OK;
-}
-
-/* For an axis that nothing fixes: the largest integer among the scalars. */
-static int64_t
-likely_extent(const cli_arguments *a)
-{
-    int64_t most = 0;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (!a->params[i].array && a->params[i].dtype < RG_F16) {
-            int64_t v = (int64_t)a->args->slots[i].bits;
-            most = v > most && v <= MOST_GUESSED ? v : most;
-        }
-    return most ? most : DEFAULT_INTEGER;
 }
 
 static int
@@ -90,7 +68,7 @@ make_array(making *m, uint32_t i)
         return cli_fail_api();
     for (uint32_t k = 0; k < desc.rank; k++)
         if (desc.shape[k] < 0) {
-            desc.shape[k] = likely_extent(a) * m->factor;
+            desc.shape[k] = cli_likely_extent(a) * m->factor;
             m->open = true;
         }
     if (rg_array_create(a->context, &desc, &a->arrays[i]) || rg_args_set_array_at(a->args, i, a->arrays[i]))
@@ -105,7 +83,7 @@ fill_array(making *m, uint32_t i, uint64_t below)
     void *data;
     if (rg_array_get_info(m->a->arrays[i], &info) || rg_array_map(m->a->arrays[i], RG_PRIMAL, true, &data))
         return cli_fail_api();
-    check_fill(info.dtype, data, info.count, below ? below : DEFAULT_INTEGER, m->again, &m->seed);
+    check_fill(info.dtype, data, info.count, below ? below : CLI_DEFAULT_INTEGER, m->again, &m->seed);
     rg_array_unmap(m->a->arrays[i], RG_PRIMAL);
     return CLI_OK;
 }
@@ -131,7 +109,7 @@ static bool
 is_missing(const making *m, uint32_t i, bool array)
 {
     const rg_param *p = &m->a->params[i];
-    return p->array == array && !p->result && !is_given(m->words, p->name);
+    return p->array == array && !p->result && !cli_is_given(m->a, i);
 }
 
 /* All of them are there before any is filled: integers are to lie inside the arrays that they lead to. */
@@ -167,12 +145,14 @@ make_arguments(making *m, rg_kernel *kernel)
     cli_arguments *a = m->a;
     int code = cli_arguments_begin(a, a->context, kernel);
     if (!code)
-        code = cli_arguments_set_scalars(a, &cli_check, m->words);
+        code = cli_arguments_take(a, &cli_check, m->words);
+    if (!code)
+        code = cli_arguments_set_scalars(a);
     for (uint32_t i = 0; i < a->n && !code; i++)
         if (is_missing(m, i, false))
             code = fill_scalar(m, i);
     if (!code)
-        code = cli_arguments_set(a, &cli_check, m->words);
+        code = cli_arguments_set_arrays(a);
     return code ? code : make_arrays(m);
 }
 

@@ -13,7 +13,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* the words after the subcommand */
 } cli_command;
 
-extern const cli_command cli_run, cli_ir_command, cli_check, cli_build, cli_grad, cli_explain;
+extern const cli_command cli_list, cli_run, cli_ir_command, cli_check, cli_build, cli_grad, cli_explain;
 
 /* -- options --------------------------------------------------------------------------------------
  * Each option says where its values go. A word without `--` is positional. */
@@ -89,17 +89,25 @@ typedef struct cli_arguments {
     rg_args *args;
     uint32_t n;
     rg_param *params;
-    rg_array **arrays; /* by parameter: its array, or the companion of a float scalar; NULL: none */
+    const char **given; /* by parameter: its VALUE; NULL: none */
+    rg_array **arrays;  /* by parameter: its array, or the companion of a float scalar; NULL: none */
 } cli_arguments;
 
 /* All return CLI_OK, or the exit code after a message. */
 int cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel);
 void cli_arguments_free(cli_arguments *a);
-/* word: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE]. Scalars first: extents
- * that follow from them need no SHAPE. */
-int cli_arguments_set(cli_arguments *a, const cli_command *command, const cli_words *words);
-/* The scalars among them only. */
-int cli_arguments_set_scalars(cli_arguments *a, const cli_command *command, const cli_words *words);
+/* words: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE], NAME=1,2,3. Only says what is given; the words
+ * must outlive the arguments. */
+int cli_arguments_take(cli_arguments *a, const cli_command *command, const cli_words *words);
+bool cli_is_given(const cli_arguments *a, uint32_t param);
+/* An error that names all parameters that are not given, with the command line, argv, completed. After the scalars. */
+int cli_arguments_need_all(cli_arguments *a, const cli_command *command, int argc, char **argv);
+/* Makes what is given. Scalars first: extents that follow from them need no SHAPE. */
+int cli_arguments_set_scalars(cli_arguments *a);
+int cli_arguments_set_arrays(cli_arguments *a);
+/* For an axis that nothing fixes: the largest integer among the scalars that are set (at most 2^20), else 8. */
+enum { CLI_DEFAULT_INTEGER = 8 };
+int64_t cli_likely_extent(const cli_arguments *a);
 /* word: NAME=FILE.npy, NAME=zeros, NAME=ones, NAME=1,2,3 into a plane of an array or of a scalar's companion. Adjoints
  * only of what the kernel writes. */
 int cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,

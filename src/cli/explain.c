@@ -16,7 +16,7 @@ static const char help[] =
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
     "only\n"
-    "  --device NAME  cpu (default), cuda, simt: for warps of 32 threads\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
+    "  --device NAME  cpu (default) or interp; cuda or simt: for warps of 32 threads\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 /* -- notes: lines of text below lines of source ------------------------------------------------ */
 
@@ -438,7 +438,7 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, mode = {0}, grad = {0}, constant = {0}, device = {0};
-    bool warps;
+    cli_machine machine;
     /* --grad says what is the default anyway */
     const cli_option options[] = {{"--mode", false, &mode},
                                   {"--grad", true, &grad},
@@ -454,9 +454,9 @@ run(int argc, char **argv)
             cli_usage_error(&cli_explain, "it takes FILE and KERNEL");
         else if (!split && strcmp(name, "combined") != 0)
             cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
-        else if (!(code = cli_warps(&device, &warps)) &&
+        else if (!(code = cli_find_machine(&cli_explain, &device, NULL, &machine)) &&
                  !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = explain(&ir, split, warps, &constant);
+            code = explain(&ir, split, machine.warps, &constant);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);

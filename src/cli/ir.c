@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [--constant NAME]\n"
-    "              [--simt] [--target GPU] [--fast-math] [options]\n"
+    "              [--device NAME] [--target GPU] [--fast-math] [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -26,8 +26,9 @@ static const char help[] =
     "                 assembly\n"
     "  --directions N of the adjoints (of the tangents, where the form has any): 1 to "
     "64\n"
-    "  --simt         as it is for a GPU: threads run in warps of 32\n"
-    "  --target GPU   the same, for an NVIDIA GPU: sm_70 to sm_121; the assembly is PTX\n"
+    "  --device NAME  cpu (default) or interp; cuda: threads run in warps of 32, the assembly is PTX;\n"
+    "                 simt: the same code for this machine's processor\n"
+    "  --target GPU   of cuda: sm_70 (default) to sm_121\n"
     "  --fast-math    approximate functions of f32 there\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
@@ -90,7 +91,7 @@ is_code(const char *stage)
 
 static int
 print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
-            const cli_words *constant, const char *gpu, bool simt, bool fast)
+            const cli_words *constant, const cli_machine *machine, bool fast)
 {
     listing l = {.stage = stage};
     uint32_t directions[RG_PLANE_COUNT];
@@ -98,7 +99,7 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
     pipeline_options options = {.form = form,
                                 .directions = directions,
                                 .contraction = ir->contraction,
-                                .simt = simt,
+                                .simt = machine->warps,
                                 .stage = IR_STAGE_SLOTS,
                                 .seen = seen,
                                 .user = &l};
@@ -118,7 +119,7 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
         code = cli_fail_diags(ir);
     else if (!is_code(stage))
         code = cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
-    else if (print_code(fn, stage, gpu, fast, &ir->diags))
+    else if (print_code(fn, stage, machine->gpu, fast, &ir->diags))
         code = cli_fail_diags(ir);
     mem_free(planes);
     str_free(&l.text);
@@ -141,12 +142,12 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0},
-              constant = {0}, simt = {0}, target = {0}, fast = {0};
+              constant = {0}, device = {0}, target = {0}, fast = {0};
     const cli_option options[] = {{"--form", false, &form_words},
                                   {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
                                   {"--constant", false, &constant},
-                                  {"--simt", true, &simt},
+                                  {"--device", false, &device},
                                   {"--target", false, &target},
                                   {"--fast-math", true, &fast},
                                   CLI_SOURCE_OPTIONS(source)};
@@ -158,6 +159,7 @@ run(int argc, char **argv)
         const char *stage = cli_last(&stage_words, form == PIPELINE_FORWARD ? "simplify" : "ad");
         uint64_t n = 0;
         cli_ir ir = {0};
+        cli_machine machine;
         if (positional.n != 2)
             cli_usage_error(&cli_ir_command, "it takes FILE and KERNEL");
         else if (!known)
@@ -166,9 +168,9 @@ run(int argc, char **argv)
             cli_usage_error(&cli_ir_command, "there is no stage `%s`", stage);
         else if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
             cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
-        else if (!(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, cli_last(&target, NULL), simt.n + target.n > 0,
-                               fast.n > 0);
+        else if (!(code = cli_find_machine(&cli_ir_command, &device, &target, &machine)) &&
+                 !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
+            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
@@ -177,7 +179,7 @@ run(int argc, char **argv)
     vec_free(&stage_words);
     vec_free(&direction_words);
     vec_free(&constant);
-    vec_free(&simt);
+    vec_free(&device);
     vec_free(&target);
     vec_free(&fast);
     return code;

@@ -33,7 +33,7 @@ cli_fail_api(void)
 {
     const char *text = rg_error_message();
     size_t n = strlen(text);
-    if (strstr(text, ": error") != NULL)
+    if (strncmp(text, "error", 5) == 0 || strstr(text, ": error") != NULL)
         fprintf(stderr, "%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
     else
         cli_fail("%s", text);

@@ -40,6 +40,8 @@ typedef struct run_options {
     cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, checked, fast_math;
     uint64_t repeats;
     bool split;
+    int argc; /* the words after the subcommand */
+    char **argv;
 } run_options;
 
 /* -- writing results --------------------------------------------------------------------------- */
@@ -317,11 +319,27 @@ time_launches(cli_arguments *a, const run_options *o)
 
 /* -- the command ------------------------------------------------------------------------------- */
 
+/* The second would undo the first without a word. */
+static int
+refuse_twice(const cli_words *words, const char *option)
+{
+    for (size_t i = 1; i < words->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            size_t name = strcspn(words->at[i], "=") + 1;
+            if (strncmp(words->at[i], words->at[k], name) == 0)
+                return cli_usage_error(&cli_run, "%s is given twice for one parameter: %s and %s", option, words->at[k],
+                                       words->at[i]);
+        }
+    return CLI_OK;
+}
+
 static int
 prepare_planes(cli_arguments *a, const run_options *o)
 {
-    int code = CLI_OK;
-    if (o->vjp.n)
+    int code = refuse_twice(&o->vjp, "--vjp");
+    if (!code)
+        code = refuse_twice(&o->jvp, "--jvp");
+    if (!code && o->vjp.n)
         code = cli_arguments_require(a, RG_ADJOINT);
     if (!code && o->jvp.n)
         code = cli_arguments_require(a, RG_TANGENT);
@@ -343,7 +361,13 @@ with_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
     cli_arguments a;
     int code = cli_arguments_begin(&a, context, kernel);
     if (!code)
-        code = cli_arguments_set(&a, &cli_run, &words);
+        code = cli_arguments_take(&a, &cli_run, &words);
+    if (!code)
+        code = cli_arguments_set_scalars(&a);
+    if (!code)
+        code = cli_arguments_need_all(&a, &cli_run, o->argc, o->argv);
+    if (!code)
+        code = cli_arguments_set_arrays(&a);
     if (!code)
         code = prepare_planes(&a, o);
     if (!code && o->repeats)
@@ -391,7 +415,7 @@ with_options(const run_options *o)
 static int
 run(int argc, char **argv)
 {
-    run_options o = {0};
+    run_options o = {.argc = argc, .argv = argv};
     const cli_option options[] = {
         {"--vjp", false, &o.vjp},         {"--jvp", false, &o.jvp},
         {"--mode", false, &o.mode},       {"--device", false, &o.device},
@@ -408,6 +432,8 @@ run(int argc, char **argv)
     o.split = strcmp(mode, "split") == 0;
     if (o.positional.n < 2)
         cli_usage_error(&cli_run, "FILE and KERNEL are missing");
+    else if (strcmp(cli_last(&o.out, ""), "-") == 0)
+        cli_usage_error(&cli_run, "--out names a folder; without it a summary goes to the standard output");
     else if (!o.split && strcmp(mode, "combined") != 0)
         cli_usage_error(&cli_run, "--mode is combined or split, not `%s`", mode);
     else if (!cli_size(cli_last(&o.repeat, "0"), &o.repeats) || o.repeats > 1000000000 ||

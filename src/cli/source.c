@@ -7,6 +7,9 @@
 #include "front/c/front_c.h"
 #endif
 
+/* its PTX is right for all newer ones too */
+#define OLDEST_GPU "sm_70"
+
 static bool
 ends_with(const char *s, const char *end)
 {
@@ -31,17 +34,25 @@ from_text(const char *path, diag_list *diags)
     return m;
 }
 
-static ir_module *
-from_c(const cli_source *source, const char *path, const char *kernel, diag_list *diags)
-{
 #if RG_HAVE_CLANG
-    front_c_source c = {
+static front_c_source
+c_source(const cli_source *source, const char *path, const char *kernel)
+{
+    return (front_c_source){
         .path = path,
         .kernel = kernel,
         .option_count = (uint32_t)source->options.n,
         .options = source->options.at,
         .on_disk = true,
     };
+}
+#endif
+
+static ir_module *
+from_c(const cli_source *source, const char *path, const char *kernel, diag_list *diags)
+{
+#if RG_HAVE_CLANG
+    front_c_source c = c_source(source, path, kernel);
     return front_c_compile(&c, diags);
 #else
     diag_add(diags, DIAG_ERROR, 0, (diag_place){.path = path},
@@ -50,18 +61,92 @@ from_c(const cli_source *source, const char *path, const char *kernel, diag_list
 #endif
 }
 
+static bool
+is_text(const char *path)
+{
+    return ends_with(path, ".ir") || ends_with(path, ".rg");
+}
+
+bool
+cli_compile_module(cli_ir *out, const cli_source *source, const char *path, const char *kernel)
+{
+    *out = (cli_ir){.path = path, .contraction = source->contract.n == 0};
+    out->module = is_text(path) ? from_text(path, &out->diags) : from_c(source, path, kernel, &out->diags);
+    return out->module != NULL;
+}
+
+bool
+cli_find_names(const cli_source *source, const char *path, cli_names *names)
+{
+    bool ok = false;
+#if RG_HAVE_CLANG
+    front_c_source c = c_source(source, path, NULL);
+    front_c_names found = {0};
+    diag_list diags = {0};
+    ok = !is_text(path) && front_c_list(&c, &found, &diags);
+    for (uint32_t i = 0; ok && i < found.count; i++) {
+        char *copy = mem_alloc(strlen(found.names[i]) + 1);
+        vec_push(names, strcpy(copy, found.names[i]));
+    }
+    front_c_names_free(&found);
+    diag_free(&diags);
+#endif
+    return ok;
+}
+
+void
+cli_names_free(cli_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        mem_free(names->at[i]);
+    vec_free(names);
+}
+
+static int
+fail_no_kernel(const char *path, const char *kernel, const cli_names *names)
+{
+    str there = {0};
+    for (size_t i = 0; i < names->n; i++)
+        str_addf(&there, "%s%s", i ? ", " : "", names->at[i]);
+    int code = cli_fail("%s: there is no kernel `%s`%s%s%s", path, kernel, there.len ? " (there is " : "",
+                        there.len ? there.ptr : "", there.len ? ")" : "");
+    str_free(&there);
+    return code;
+}
+
+/* Why a kernel is not there: its own errors, or that there is none of that name. */
+static int
+explain_absence(const cli_ir *ir, const cli_source *source, const char *path, const char *kernel)
+{
+    cli_names names = {0};
+    bool listed = cli_find_names(source, path, &names), named = !listed;
+    for (size_t i = 0; i < names.n; i++)
+        named |= strcmp(names.at[i], kernel) == 0;
+    int code = named ? cli_fail_diags(ir) : fail_no_kernel(path, kernel, &names);
+    cli_names_free(&names);
+    return code;
+}
+
+static int
+explain_absence_in_text(const cli_ir *ir, const char *kernel)
+{
+    cli_names names = {0};
+    for (const ir_fn *fn = ir->module->first; fn; fn = fn->next)
+        if (fn->kernel)
+            vec_push(&names, (char *)(uintptr_t)fn->name);
+    int code = fail_no_kernel(ir->path, kernel, &names);
+    vec_free(&names);
+    return code;
+}
+
 int
 cli_compile(cli_ir *out, const cli_source *source, const char *path, const char *kernel)
 {
-    *out = (cli_ir){.path = path, .contraction = source->contract.n == 0};
-    out->module = ends_with(path, ".ir") || ends_with(path, ".rg")
-                      ? from_text(path, &out->diags)
-                      : from_c(source, path, kernel, &out->diags);
-    if (!out->module)
-        return cli_fail_diags(out);
+    if (!cli_compile_module(out, source, path, kernel))
+        return explain_absence(out, source, path, kernel);
     out->kernel = ir_fn_find(out->module, rg_str_of(kernel));
     if (!out->kernel || !out->kernel->kernel)
-        return cli_fail("%s: there is no kernel `%s`", path, kernel);
+        return explain_absence_in_text(out, kernel);
     return CLI_OK;
 }
 
@@ -85,19 +170,35 @@ cli_planes(const ir_fn *fn, const cli_words *constant)
     return planes;
 }
 
-int
-cli_warps(const cli_words *device, bool *warps)
+static int
+fail_no_device(const char *name)
 {
-    const char *name = cli_last(device, "");
-    const rt_device_table *table = rt_device_find(rg_str_of(name));
     str names = {0};
-    *warps = table && table->simt;
-    if (table)
-        return CLI_OK;
     rt_device_names(&names);
     int code = cli_fail("there is no device \"%s\" (there is %s)", name, names.ptr);
     str_free(&names);
     return code;
+}
+
+int
+cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target, cli_machine *out)
+{
+    const char *gpu = target ? cli_last(target, NULL) : NULL;
+    bool is_gpu = gpu && strncmp(gpu, "sm_", 3) == 0;
+    const char *name = cli_last(device, is_gpu ? "cuda" : "");
+    const rt_device_table *table = rt_device_find(rg_str_of(name));
+    *out = (cli_machine){0};
+    if (!table && device->n)
+        return fail_no_device(name);
+    bool cuda = table ? strcmp(table->name, "cuda") == 0 : is_gpu;
+    if (is_gpu && !cuda)
+        return cli_usage_error(command, "--target %s is for --device cuda, not %s", gpu, name);
+    if (cuda && gpu && !is_gpu)
+        return cli_usage_error(command, "--target of --device cuda is an NVIDIA GPU as sm_90, not %s", gpu);
+    *out = (cli_machine){table ? table->name : name, cuda || (table && table->simt), cuda ? gpu : NULL};
+    if (cuda && !gpu)
+        out->gpu = OLDEST_GPU;
+    return CLI_OK;
 }
 
 int

@@ -13,6 +13,14 @@ typedef struct cli_ir {
     diag_list diags;
 } cli_ir;
 
+/* A file with one kernel, or with all (NULL). false: the diagnostics say why. Free in any case. */
+bool cli_compile_module(cli_ir *out, const cli_source *source, const char *path, const char *kernel);
+/* The kernels of a file, whether they compile or not. false: it cannot be read or parsed. */
+typedef vec(char *) cli_names;
+bool cli_find_names(const cli_source *source, const char *path, cli_names *names);
+void cli_names_free(cli_names *names);
+/* The type of a kernel's parameter with its extents: "f32[n,m + 1]". */
+void cli_add_type(str *out, const ir_fn *fn, uint32_t param);
 /* CLI_OK, or the exit code after the diagnostics were shown; free in any case. */
 int cli_compile(cli_ir *out, const cli_source *source, const char *path, const char *kernel);
 void cli_ir_free(cli_ir *ir);
@@ -20,8 +28,13 @@ void cli_ir_free(cli_ir *ir);
  * none. NULL, after a message, where there is no such parameter. */
 uint8_t *cli_planes(const ir_fn *fn, const cli_words *constant);
 #define CLI_CONSTANT_HELP "  --constant NAME   has no adjoint and no tangent; may be given again\n"
-/* Whether the last device named (none: the CPU) runs threads in warps. CLI_OK, or the exit code after a message. */
-int cli_warps(const cli_words *device, bool *warps);
+/* What --device and --target say together. CLI_OK, or the exit code after a message. */
+typedef struct cli_machine {
+    const char *device; /* its name */
+    bool warps;         /* it runs threads in warps */
+    const char *gpu;    /* "sm_90": an NVIDIA GPU's code; NULL: not that */
+} cli_machine;
+int cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target, cli_machine *out);
 int cli_fail_diags(const cli_ir *ir);
 bool cli_find_form(const char *name, pipeline_form *form);
 

@@ -1,0 +1,109 @@
+/* Values of the IR as expressions of the source. SPDX-License-Identifier: Apache-2.0 */
+#include "cli/expression.h"
+
+enum { DEPTH = 12 };
+
+/* How tightly an operation of C binds its operands. */
+enum { LOOSE, SHIFT, SUM, PRODUCT };
+
+typedef struct infix {
+    const char *text; /* NULL: it is none */
+    int binds;
+} infix;
+
+static infix
+infix_of(rg_op code)
+{
+    switch ((int)code) {
+    case RG_OP_ADD:
+        return (infix){" + ", SUM};
+    case RG_OP_SUB:
+        return (infix){" - ", SUM};
+    case RG_OP_MUL:
+        return (infix){" * ", PRODUCT};
+    case RG_OP_DIV:
+        return (infix){" / ", PRODUCT};
+    case RG_OP_REM:
+        return (infix){" % ", PRODUCT};
+    case RG_OP_SHL:
+        return (infix){" << ", SHIFT};
+    case RG_OP_SHR:
+        return (infix){" >> ", SHIFT};
+    default:
+        return (infix){0};
+    }
+}
+
+static bool write_value(str *out, const ir_value *v, int within, unsigned depth);
+
+static bool
+write_infix(str *out, infix op, const ir_op *of, int within, unsigned depth)
+{
+    str_addz(out, op.binds < within ? "(" : "");
+    bool simple = write_value(out, of->args[0], op.binds, depth);
+    str_addz(out, op.text);
+    simple = simple && write_value(out, of->args[1], op.binds + 1, depth);
+    str_addz(out, op.binds < within ? ")" : "");
+    return simple;
+}
+
+static bool
+write_call(str *out, const char *name, const ir_op *op, unsigned depth)
+{
+    str_addf(out, "%s(", name);
+    bool simple = write_value(out, op->args[0], LOOSE, depth);
+    str_addz(out, ", ");
+    simple = simple && write_value(out, op->args[1], LOOSE, depth);
+    str_addc(out, ')');
+    return simple;
+}
+
+static bool
+write_load(str *out, const ir_op *op, unsigned depth)
+{
+    bool simple = write_value(out, op->args[0], LOOSE, depth);
+    for (uint32_t i = 1; simple && i < op->nargs; i++) {
+        str_addc(out, '[');
+        simple = write_value(out, op->args[i], LOOSE, depth);
+        str_addc(out, ']');
+    }
+    return simple;
+}
+
+static bool
+write_value(str *out, const ir_value *v, int within, unsigned depth)
+{
+    const ir_op *op = v->def;
+    uint64_t bits;
+    if (ir_is_const(v, &bits)) {
+        str_addf(out, "%lld", (long long)bits);
+        return true;
+    }
+    if (!op || (v->name && op->code != RG_OP_LOAD)) {
+        str_addz(out, v->name ? v->name : "i");
+        return true;
+    }
+    if (!depth--)
+        return false;
+    infix between = infix_of((rg_op)op->code);
+    if (between.text)
+        return write_infix(out, between, op, within, depth);
+    switch ((int)op->code) {
+    case RG_OP_CAST:
+        return write_value(out, op->args[0], within, depth);
+    case RG_OP_MAX:
+        return write_call(out, "max", op, depth);
+    case RG_OP_MIN:
+        return write_call(out, "min", op, depth);
+    case RG_OP_LOAD:
+        return write_load(out, op, depth);
+    default:
+        return false;
+    }
+}
+
+bool
+expression_write(str *out, const ir_value *v)
+{
+    return write_value(out, v, LOOSE, DEPTH);
+}

@@ -1,0 +1,10 @@
+/* Values of the IR as expressions of the source. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_EXPRESSION_H
+#define CLI_EXPRESSION_H
+
+#include "ir/ir.h"
+
+/* "n * m[i] + 1". false: it is more than an expression; *out then holds a part of it */
+bool expression_write(str *out, const ir_value *v);
+
+#endif
