@@ -483,9 +483,46 @@ says 'gradient of `relax`'
 for d in cpu simt; do
     expect 1 run k.c shift n=4 by=1 x=ones y=zeros --checked --device $d
     says 'k.c:'
-    says '`x` is outside of its extent'
+    says 'index 4 leaves axis 0 of array `x`, extent 4'
     expect 0 run k.c shift n=4 by=0 x=ones y=zeros --checked --device $d
     says 'y: f64[4] = 2 2 2 2'
+done
+# on the CPU that is the default; all devices say the same, whichever thread of a group it is
+cat >s.c <<'END2'
+void serial(int n, int m, const double x[n][m], double y[n])
+{
+    for (int i = 0; i <= n; i++)
+        y[i] = x[i][1];
+}
+void rows(int n, int m, const int at[n], const double x[n][m], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = x[i][at[i]];
+}
+END2
+expect 1 run k.c shift n=4 by=1 x=ones y=zeros
+says 'k.c:41: index 4 leaves axis 0 of array `x`, extent 4'
+expect 1 run k.c shift n=4 by=-1 x=ones y=zeros
+says 'index -1 leaves axis 0'
+expect 2 run k.c shift n=4 by=0 x=ones y=zeros --checked --unchecked
+expect 0 run k.c shift n=4 by=0 x=ones y=zeros --unchecked
+expect 0 run k.c shift n=4 by=0 x=ones y=zeros --repeat 2
+says 'subscripts not checked'
+expect 1 run k.c shift n=4 by=1 x=ones y=zeros --repeat 2 --checked
+says 'index 4 leaves'
+for d in cpu simt interp; do
+    for lanes in 1 8 16; do
+        export RG_LANES=$lanes
+        for seed in '' '--vjp y=ones'; do
+            expect 1 run s.c rows n=17 m=2 at=0,1,2,3,4,5,6,1,0,1,0,1,0,1,1000000,0,0 x=ones y=zeros --checked --device $d $seed
+            says 'index 1000000 leaves axis 1 of array `x`, extent 2'
+            expect 1 run s.c serial n=4 m=2 x=ones y=zeros --checked --device $d $seed
+            says 'leaves axis 0 of array `x`, extent 4'
+            expect 0 run s.c rows n=3 m=2 at=2,3,1 x=ones y=zeros --checked --device $d $seed
+        done
+    done
+    unset RG_LANES
 done
 # what check has to find, and to say where it cannot
 cat >c.c <<'END2'

@@ -26,18 +26,20 @@ static const char help[] =
     "NAME.adj.npy,\n"
     "                     NAME.tan.npy, NAME.adj.tan.npy; without it a summary is printed\n"
     "  --device NAME      cpu (default), interp, cuda, or simt (the GPU's code on the host)\n"
-    "  --checked          a subscript outside its array's extents is an error; with --device interp\n"
-    "                     also two threads that reach one element, of which one writes, not atomically\n"
+    "  --checked          a subscript outside its array's extents is an error: the default on cpu, and\n"
+    "                     always so on interp, where now two threads that reach one element, of which\n"
+    "                     one writes, not atomically, are one too\n"
+    "  --unchecked        no such checks on cpu\n"
     "  --fast-math        cuda: approximate division, roots, sin, exp, ... of float\n"
     "  --threads N        threads of the device\n"
     "  --budget BYTES     what a gradient may record (k, m, g: 1024, 1024^2, 1024^3)\n"
-    "  --repeat N         prints median times of N forward launches and of N "
-    "gradients\n" CLI_SOURCE_HELP "\n"
+    "  --repeat N         prints median times of N forward launches and of N gradients, without checks\n"
+    "                     of subscripts unless --checked is given\n" CLI_SOURCE_HELP "\n"
     "exit code: 0; 1 after an error; 2 for wrong usage\n";
 
 typedef struct run_options {
     cli_source source;
-    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, checked, fast_math;
+    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, checked, unchecked, fast_math;
     uint64_t repeats;
     bool split;
     int argc; /* the words after the subcommand */
@@ -296,7 +298,7 @@ time_launches(cli_arguments *a, const run_options *o)
     if (!code)
         code = median(a, o, plain_forward, &saved, &ms);
     if (!code)
-        printf("forward %.6f ms\n", ms);
+        printf("forward %.6f ms%s\n", ms, o->checked.n ? "" : ", subscripts not checked");
     if (!code && o->vjp.n && o->split && forward(a, o)) /* what the reverse reads */
         code = cli_fail_api();
     saved_planes before = {0};
@@ -380,6 +382,15 @@ with_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
     return code;
 }
 
+/* Where a wrong subscript would go anywhere, it is looked for unless what counts is time. */
+static bool
+is_checked(const run_options *o)
+{
+    const char *device = cli_last(&o->device, "");
+    bool cpu = !*device || strcmp(device, "cpu") == 0;
+    return o->checked.n || (cpu && !o->unchecked.n && !o->repeats);
+}
+
 static int
 with_options(const run_options *o)
 {
@@ -393,7 +404,7 @@ with_options(const run_options *o)
         .tape_budget = budget,
         .num_threads = (uint32_t)threads,
         .no_contraction = o->source.contract.n > 0,
-        .checked = o->checked.n > 0,
+        .checked = is_checked(o),
         .fast_math = o->fast_math.n > 0,
     };
     rg_context *context;
@@ -421,7 +432,8 @@ run(int argc, char **argv)
         {"--mode", false, &o.mode},       {"--device", false, &o.device},
         {"--threads", false, &o.threads}, {"--budget", false, &o.budget},
         {"--repeat", false, &o.repeat},   {"--out", false, &o.out},
-        {"--checked", true, &o.checked},  {"--fast-math", true, &o.fast_math},
+        {"--checked", true, &o.checked},  {"--unchecked", true, &o.unchecked},
+        {"--fast-math", true, &o.fast_math},
         CLI_SOURCE_OPTIONS(o.source),
     };
     int code = CLI_USAGE;
@@ -434,6 +446,8 @@ run(int argc, char **argv)
         cli_usage_error(&cli_run, "FILE and KERNEL are missing");
     else if (strcmp(cli_last(&o.out, ""), "-") == 0)
         cli_usage_error(&cli_run, "--out names a folder; without it a summary goes to the standard output");
+    else if (o.checked.n && o.unchecked.n)
+        cli_usage_error(&cli_run, "--checked and --unchecked exclude each other");
     else if (!o.split && strcmp(mode, "combined") != 0)
         cli_usage_error(&cli_run, "--mode is combined or split, not `%s`", mode);
     else if (!cli_size(cli_last(&o.repeat, "0"), &o.repeats) || o.repeats > 1000000000 ||
@@ -444,7 +458,7 @@ run(int argc, char **argv)
 done:
     cli_source_free(&o.source);
     cli_words *lists[] = {&o.positional, &o.vjp,    &o.jvp,    &o.mode, &o.device,
-                          &o.threads,    &o.budget, &o.repeat, &o.out,  &o.checked, &o.fast_math};
+                          &o.threads,    &o.budget, &o.repeat, &o.out,  &o.checked, &o.unchecked, &o.fast_math};
     for (size_t i = 0; i < countof(lists); i++)
         vec_free(lists[i]);
     return code;

@@ -447,6 +447,8 @@ parse_own_way(parser *p, ir_op *op, const results *r)
         vec_push(&p->args, parse_use(p));
         parse_want(p, ",");
         op->attr.text = parse_string(p, "the assertion's text");
+        if (parse_skip(p, ","))
+            parse_uses(p);
         break;
     case RG_OP_PRINT:
         op->attr.text = parse_string(p, "a format");

@@ -522,9 +522,13 @@ print_own_way(printer *p, const ir_op *op)
         break;
     case RG_OP_ASSERT:
         str_addc(p->out, ' ');
-        print_uses(p, op->args, op->nargs);
+        print_uses(p, op->args, 1);
         str_addz(p->out, ", ");
         print_string(p->out, op->attr.text ? op->attr.text : "");
+        if (op->nargs > 1) {
+            str_addz(p->out, ", ");
+            print_uses(p, op->args + 1, op->nargs - 1);
+        }
         break;
     case RG_OP_PRINT:
         str_addc(p->out, ' ');

@@ -472,10 +472,24 @@ check_print(verifier *v, const ir_op *op)
            verify_error(v, op, E_ATTRIBUTE, "the format has more conversions than operands");
 }
 
+/* subscript and extent of a check of one; in lanes with the mask of those that fail */
+static bool
+check_subscript(verifier *v, const ir_op *op)
+{
+    ir_type wide = ir_scalar(RG_I64);
+    unsigned lanes = op->nargs > 3 ? arg_type(op, 3).lanes : 0;
+    for (uint32_t i = 1; i < 3; i++)
+        if (!verify_arg(v, op, i, arg_type(op, i).lanes ? ir_with_lanes(wide, lanes) : wide))
+            return false;
+    return op->nargs == 3 || (lanes && verify_arg(v, op, 3, ir_with_lanes(ir_scalar(RG_BOOL), lanes))) ||
+           verify_error(v, op, E_OPERAND, "the fourth operand of an assert is a mask");
+}
+
 static bool
 check_assert(verifier *v, const ir_op *op)
 {
-    return verify_counts(v, op, 1, 0, 0) && verify_arg(v, op, 0, ir_scalar(RG_BOOL)) &&
+    uint32_t n = op->nargs == 3 || op->nargs == 4 ? op->nargs : 1;
+    return verify_counts(v, op, n, 0, 0) && (n == 1 || check_subscript(v, op)) && verify_arg(v, op, 0, ir_scalar(RG_BOOL)) &&
            (op->attr.text || verify_error(v, op, E_ATTRIBUTE, "assert has a text"));
 }
 

@@ -1,7 +1,7 @@
-/* Checked mode: an access outside of an array is a failed assertion. SPDX-License-Identifier: Apache-2.0
+/* Checked mode: an access outside of an array is a failed assertion, which tells subscript and extent. SPDX-License-Identifier: Apache-2.0
  *
  *                                          %n = extent %x, 0   %c = lt (u64 of %i), (u64 of %n)
- *   %v = load %x[%i]                  ->   assert %c, "index of axis 0 of `x` is outside of its extent"
+ *   %v = load %x[%i]                  ->   assert %c, "axis 0 of array `x`", %i, %n
  *                                          %v = load %x[%i]
  *
  * After all differentiation, so that every form has its checks: the reverse of a split launch drops what the forward
@@ -34,21 +34,21 @@ inside(edit *e, ir_op *at, ir_value *index, ir_value *extent)
 }
 
 static void
-assert_axis(edit *e, ir_op *access, uint32_t axis, ir_value *holds)
+assert_axis(edit *e, ir_op *access, uint32_t axis, ir_value *holds, ir_value *index, ir_value *extent)
 {
     str text = {0};
     mem_owner owns;
     const char *name = access->args[0]->name;
     mem_own(&owns, mem_release_str, &text);
-    str_addf(&text, "index of axis %u of ", axis);
     if (name)
-        str_addf(&text, "`%s`", name);
+        str_addf(&text, "axis %u of array `%s`", axis, name);
     else
-        str_addz(&text, "an array");
-    str_addz(&text, " is outside of its extent");
-    ir_op *op = ir_op_new(e->fn, RG_OP_ASSERT, 1, 0, access->loc);
+        str_addf(&text, "axis %u of an array", axis);
+    ir_op *op = ir_op_new(e->fn, RG_OP_ASSERT, 3, 0, access->loc);
     op->attr.text = arena_str(e->fn->module->arena, str_view(&text));
     ir_op_arg(op, e->fn, holds);
+    ir_op_arg(op, e->fn, index);
+    ir_op_arg(op, e->fn, extent);
     ir_insert_before(access, op);
     e->changed = true;
     mem_disown(&owns);
@@ -60,10 +60,12 @@ check(edit *e, ir_op *access)
 {
     uint32_t rank = access->args[0]->type.rank;
     ir_type wide = ir_scalar(RG_I64);
-    ir_value *number = NULL, *total = NULL, *holds[RG_MAX_RANK];
+    ir_value *number = NULL, *total = NULL, *holds[RG_MAX_RANK], *indices[RG_MAX_RANK], *extents[RG_MAX_RANK];
     for (uint32_t k = 0; k < rank; k++) {
         ir_value *index = as(e, access, RG_I64, access->args[1 + k]), *extent = extent_of(e, access, k);
         holds[k] = inside(e, access, index, extent);
+        indices[k] = index;
+        extents[k] = extent;
         if (number) {
             number = edit_scalar(e, access, RG_OP_MUL, wide, number, extent, NULL);
             number = edit_scalar(e, access, RG_OP_ADD, wide, number, index, NULL);
@@ -72,9 +74,10 @@ check(edit *e, ir_op *access)
         total = total ? edit_scalar(e, access, RG_OP_MUL, wide, total, extent, NULL) : extent;
     }
     ir_value *walks = rank > 1 ? inside(e, access, number, total) : NULL;
-    for (uint32_t k = 0; k < rank; k++) {
+    for (uint32_t k = rank; k-- > 0;) { /* the last axis first, as the interpreter tells it */
         ir_type truth = ir_scalar(RG_BOOL);
-        assert_axis(e, access, k, walks ? edit_scalar(e, access, RG_OP_OR, truth, holds[k], walks, NULL) : holds[k]);
+        ir_value *fine = walks ? edit_scalar(e, access, RG_OP_OR, truth, holds[k], walks, NULL) : holds[k];
+        assert_axis(e, access, k, fine, indices[k], extents[k]);
     }
 }
 

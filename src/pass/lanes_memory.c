@@ -229,14 +229,22 @@ effect(lanes *l, const ir_op *op, uint32_t nargs, ir_value **args)
 void
 lanes_assert(lanes *l, const ir_op *op)
 {
-    ir_value *holds = lanes_operand(l, op->args[0]);
+    ir_value *holds = lanes_operand(l, op->args[0]), *fails = NULL;
     if (holds->type.lanes) {
         ir_type type = holds->type;
-        ir_value *fails = lanes_unary(l, RG_OP_NOT, type, holds), *mask = lanes_active(l);
+        ir_value *mask = lanes_active(l);
+        fails = lanes_unary(l, RG_OP_NOT, type, holds);
         fails = mask ? lanes_binary(l, RG_OP_AND, fails, mask) : fails;
         holds = lanes_unary(l, RG_OP_NOT, ir_scalar(RG_BOOL), lanes_any(l, fails));
     }
-    effect(l, op, 1, &holds);
+    ir_value *args[4] = {holds};
+    uint32_t n = op->nargs == 1 ? 1 : 4;
+    if (n == 4) { /* which subscript it is, the mask tells */
+        args[1] = lanes_operand(l, op->args[1]);
+        args[2] = lanes_operand(l, op->args[2]);
+        args[3] = fails ? fails : lanes_splat(l, lanes_unary(l, RG_OP_NOT, holds->type, holds));
+    }
+    effect(l, op, n, args);
 }
 
 static ir_value *

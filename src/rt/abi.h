@@ -67,7 +67,7 @@ typedef struct rt_page {
     uint32_t depth;          /* 1 for the first page of a tape */
 } rt_page;
 
-typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY } rt_fault;
+typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY, RT_FAULT_SUBSCRIPT } rt_fault;
 
 /* Called by compiled code. `work` estimates the operations of one iteration; `keep`: RECORDS, the tape that
  * the task leaves is read by a later task over the same domain; REWINDS, this is that task (they nest like
@@ -126,6 +126,9 @@ void rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array
 /* A parallel loop is cut into at most so many chunks for each thread: rt_cpu_slots() for all. */
 enum { RT_CHUNKS_PER_THREAD = 8, RT_MAX_THREADS = 4096 };
 _Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line);
+/* text: "axis 0 of array `x`" */
+_Noreturn void rt_cpu_subscript(rt_worker *worker, const char *text, const char *file, uint32_t line, int64_t index,
+                                int64_t extent);
 void rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
                   uint32_t n);
 

@@ -51,6 +51,7 @@ status_of(rt_fault fault)
     case RT_OK:
         return RG_OK;
     case RT_FAULT_ASSERT:
+    case RT_FAULT_SUBSCRIPT:
         return RG_ASSERT;
     case RT_FAULT_BUDGET:
         return RG_BUDGET;

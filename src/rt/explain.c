@@ -18,6 +18,10 @@ rt_explain(const rt_report *report, const ir_fn *fn, str *error)
     case RT_FAULT_ASSERT:
         str_addf(error, "assertion failed: %s", report->text ? report->text : "");
         return RG_ASSERT;
+    case RT_FAULT_SUBSCRIPT:
+        str_addf(error, "index %lld leaves %s, extent %lld", (long long)report->needed, report->text ? report->text : "an array",
+                 (long long)report->budget);
+        return RG_ASSERT;
     case RT_FAULT_BUDGET:
         str_addf(error, "the tape needs %llu bytes by now; the budget is %llu bytes",
                  (unsigned long long)report->needed, (unsigned long long)report->budget);

@@ -32,7 +32,7 @@ typedef struct rt_report {
     rt_fault fault;
     const char *text, *file; /* of the assert; may be NULL */
     uint32_t line;           /* in the source; 0: unknown */
-    uint64_t needed, budget; /* RT_FAULT_BUDGET: bytes of tape so far, and allowed */
+    uint64_t needed, budget; /* RT_FAULT_BUDGET: bytes of tape so far, and allowed; _SUBSCRIPT: it, and the extent */
 } rt_report;
 
 /* Runs a kernel to its end. `report` (may be NULL) is filled in any case. */

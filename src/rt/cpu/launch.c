@@ -274,6 +274,18 @@ rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t li
     rt_fail(worker, &report);
 }
 
+void
+rt_cpu_subscript(rt_worker *worker, const char *text, const char *file, uint32_t line, int64_t index, int64_t extent)
+{
+    rt_report report = {.fault = RT_FAULT_SUBSCRIPT,
+                        .text = text,
+                        .file = file,
+                        .line = line,
+                        .needed = (uint64_t)index,
+                        .budget = (uint64_t)extent};
+    rt_fail(worker, &report);
+}
+
 void *
 rt_cpu_temp(rt_launch *launch, int64_t bytes)
 {

@@ -161,6 +161,8 @@ char *rt_gpu_scratch(rt_gpu_worker *worker, int64_t bytes, int32_t place);
 /* -- what the user sees ---------------------------------------------------------------------------------------------
  * The first fault of a launch is the one that is reported. */
 void rt_gpu_assert(rt_gpu_worker *worker, int32_t place);
+/* mine: this thread's subscript is one that fails; outside of tasks all have the same */
+void rt_gpu_subscript(rt_gpu_worker *worker, int32_t place, int32_t mine, int64_t index, int64_t extent);
 /* `place` has the format and the types. What does not fit the buffer until the host empties it is counted, not kept. */
 void rt_gpu_print(rt_gpu_worker *worker, int32_t place, const uint64_t *values, int32_t n);
 

@@ -259,12 +259,12 @@ rt_gpu_writes(rt_gpu_thread *thread)
 /* -- faults ------------------------------------------------------------------------------------------------------ */
 
 RT_SLOW void
-rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed)
+rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed, uint64_t limit)
 {
     if (mine && rt_grid_swap32(&launch->fault, 0, (uint32_t)fault) == 0) {
         launch->place = (uint32_t)place;
         launch->needed = needed;
-        launch->limit = launch->budget;
+        launch->limit = limit;
     }
 }
 
@@ -273,7 +273,7 @@ RT_IN_PLACE void
 rt_gpu_no_memory(rt_gpu_thread *thread, int32_t place, uint64_t needed)
 {
     thread->kernel.failed = 1;
-    rt_gpu_fault(thread->launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, place, needed);
+    rt_gpu_fault(thread->launch, rt_gpu_alone(thread), RT_FAULT_MEMORY, place, needed, thread->launch->budget);
 }
 
 void
@@ -281,13 +281,22 @@ rt_gpu_fail(rt_gpu_worker *worker, rt_fault fault, int32_t place, uint64_t neede
 {
     int32_t mine = rt_gpu_at_kernel_level(worker) ? rt_gpu_alone(NULL) : rt_warp_lane() == 0;
     worker->failed = 1;
-    rt_gpu_fault(worker->launch, mine, fault, place, needed);
+    rt_gpu_fault(worker->launch, mine, fault, place, needed, worker->launch->budget);
 }
 
 RT_SLOW void
 rt_gpu_assert(rt_gpu_worker *worker, int32_t place)
 {
     rt_gpu_fail(worker, RT_FAULT_ASSERT, place, 0);
+}
+
+RT_SLOW void
+rt_gpu_subscript(rt_gpu_worker *worker, int32_t place, int32_t mine, int64_t index, int64_t extent)
+{
+    if (rt_gpu_at_kernel_level(worker))
+        mine = rt_gpu_alone(NULL);
+    worker->failed = 1;
+    rt_gpu_fault(worker->launch, mine, RT_FAULT_SUBSCRIPT, place, (uint64_t)index, (uint64_t)extent);
 }
 
 /* -- the end ----------------------------------------------------------------------------------------------------- */

@@ -50,7 +50,7 @@ void rt_gpu_meet(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t h
 int32_t rt_gpu_meet_last(rt_gpu_launch *launch, uint32_t limit, uint32_t own, uint32_t heap, int32_t shared, int32_t odd);
 void rt_gpu_barrier(rt_gpu_thread *thread, int32_t shared, rt_gpu_settles what);
 /* Notes a fault, if it is the launch's first and this thread the one to note it. */
-void rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed);
+void rt_gpu_fault(rt_gpu_launch *launch, int32_t mine, rt_fault fault, int32_t place, uint64_t needed, uint64_t limit);
 /* ... of the kernel-level code, which finds no room for so many bytes */
 void rt_gpu_no_memory(rt_gpu_thread *thread, int32_t place, uint64_t needed);
 /* ... of a worker, which leaves what it does */

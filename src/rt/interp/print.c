@@ -103,10 +103,23 @@ interp_print(interp_frame *f, const ir_op *op)
     return FLOW_NEXT;
 }
 
+static interp_flow
+subscript_fault(interp_frame *f, const ir_op *op)
+{
+    unsigned lane = 0, lanes = op->nargs > 3 ? op->args[3]->type.lanes : 0;
+    while (lane + 1 < lanes && !(interp_lane(f, op->args[3], lane) & 1))
+        lane++;
+    return interp_fault(f, op, RT_FAULT_ASSERT, "index %lld leaves %s, extent %lld",
+                        (long long)interp_lane(f, op->args[1], lane), op->attr.text,
+                        (long long)interp_lane(f, op->args[2], lane));
+}
+
 interp_flow
 interp_assert(interp_frame *f, const ir_op *op)
 {
     if (interp_true(f, op->args[0]))
         return FLOW_NEXT;
+    if (op->nargs > 1)
+        return subscript_fault(f, op);
     return interp_fault(f, op, RT_FAULT_ASSERT, "assertion failed: %s", op->attr.text);
 }
