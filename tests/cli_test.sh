@@ -401,6 +401,61 @@ says 'forward '
 says 'gradient '
 says 'x: f64[100] = 1.4973'
 
+# -- arrays in one file ----------------------------------------------------------------------------
+expect 0 run k.c ramp n=4 x=zeros --out made.npz
+expect 0 run k.c relax n=4 steps=ones loss=zeros --inputs made.npz
+says 'loss: f32[1] = 2.64'
+expect 0 run k.c cube n=3 k=2 x=ones y=zeros --vjp y=ones --out all/made.npz
+expect 1 run k.c cube n=3 k=2 x=ones y=zeros --inputs nowhere.npz
+says 'nowhere.npz: no such file'
+expect 1 run k.c cube n=3 k=2 x=ones y=zeros --inputs k.c
+says 'k.c: not a .npz file'
+# as NumPy writes them, stored and compressed
+cat >write.py <<'END'
+import struct, zipfile
+def npy(descr, shape, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    head += ' ' * (-(11 + len(head)) % 64) + '\n'
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head.encode() + data
+x = [struct.pack('<d', v) for v in (1, 2, 3)]
+arrays = {'n': npy('<i8', '()', struct.pack('<q', 3)), 'k': npy('<f8', '(1,)', x[1]), 'x': npy('<f8', '(3,)', b''.join(x)),
+          'y': npy('<f8', '(3,)', bytes(24)), 'p.mass': npy('<f8', '(400,)', bytes(3200))}
+for name, method in ('stored.npz', zipfile.ZIP_STORED), ('packed.npz', zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(name, 'w', method) as archive:
+        for array in arrays:
+            with archive.open(array + '.npy', 'w', force_zip64=True) as file:
+                file.write(arrays[array])
+assert zipfile.ZipFile('all/made.npz').testzip() is None
+assert zipfile.ZipFile('all/made.npz').namelist() == ['k.adj.npy', 'x.adj.npy', 'y.npy', 'y.adj.npy']
+for name in ('stored.npz', 'packed.npz'):
+    whole = open(name, 'rb').read()
+    for i in range(20):
+        damaged = bytearray(whole[:len(whole) * i // 20] if i % 2 else whole)
+        if i % 2 == 0:
+            damaged[-1 - 37 * i] ^= 255
+        open('%d.%s' % (i, name), 'wb').write(damaged)
+END
+python3 write.py >out 2>err && pass || fail "the archive is not as Python reads it"
+for file in stored packed; do
+    if "$rgc" run k.c cube --inputs $file.npz >out 2>err; then
+        says 'y: f64[3] = 2 16 54'
+        says "$file.npz: kernel \`cube\` has no parameter \`p.mass\`"
+        expect 0 run k.c cube --inputs $file.npz k=1 --vjp y=ones
+        says 'y: f64[3] = 1 8 27'
+        expect 0 check k.c cube --inputs $file.npz --device interp
+        expect 1 run k.c ramp --inputs $file.npz
+        says 'dtype is f64, parameter `x` needs f32'
+        expect 1 run k.c one_spring --inputs $file.npz s.mass=1
+        says '`s.k` (f64)'
+        for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
+            "$rgc" run k.c cube --inputs $i.$file.npz >out 2>err
+            [ $? -le 1 ] && pass || fail "$i.$file.npz ends rgc"
+        done
+    else
+        [ $file = packed ] && grep -q 'made without zlib' err && pass || fail "$file.npz is not read"
+    fi
+done
+
 # -- the other commands ----------------------------------------------------------------------------
 for stage in source inline simplify vjp ad plan tape arrays llvm optimized assembly; do
     expect 0 ir k.c relax --form forward_vjp --stage $stage

@@ -1,7 +1,7 @@
 /* A kernel's arguments from the words of a command line. SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 #include "cli/cli.h"
-#include "cli/npy.h"
+#include "cli/npz.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,6 +16,7 @@ cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel)
     a->params = mem_zalloc((a->n + 1) * sizeof(*a->params));
     a->arrays = mem_zalloc((a->n + 1) * sizeof(*a->arrays));
     a->given = mem_zalloc((a->n + 1) * sizeof(*a->given));
+    a->files = mem_zalloc((a->n + 1) * sizeof(*a->files));
     for (uint32_t i = 0; i < a->n; i++)
         if (rg_kernel_get_param(kernel, i, &a->params[i]))
             return cli_fail_api();
@@ -30,6 +31,7 @@ cli_arguments_free(cli_arguments *a)
         rg_array_destroy(a->arrays[i]);
     mem_free(a->arrays);
     mem_free(a->given);
+    mem_free(a->files);
     mem_free(a->params);
 }
 
@@ -49,7 +51,43 @@ split(const char *word, rg_str *name, const char **value)
 bool
 cli_is_given(const cli_arguments *a, uint32_t param)
 {
-    return a->given[param] != NULL;
+    return a->given[param] || a->files[param];
+}
+
+int
+cli_read_inputs(const cli_words *path, npz *inputs)
+{
+    str error = {0};
+    *inputs = (npz){0};
+    bool ok = !path->n || npz_read(cli_last(path, NULL), inputs, &error);
+    int code = ok ? CLI_OK : cli_fail("%s: %s", inputs->path, error.ptr);
+    str_free(&error);
+    return code;
+}
+
+void
+cli_arguments_take_inputs(cli_arguments *a, const npz *inputs)
+{
+    a->inputs = inputs->path;
+    for (uint32_t i = 0; i < a->n; i++)
+        a->files[i] = npz_find(inputs, a->params[i].name);
+}
+
+/* One file may serve several kernels. */
+void
+cli_warn_unused(const cli_arguments *a, const npz *inputs)
+{
+    str names = {0};
+    for (size_t k = 0; k < inputs->arrays.n; k++) {
+        uint32_t i = 0;
+        while (i < a->n && !str_eq(a->params[i].name, rg_str_of(inputs->arrays.at[k].name)))
+            i++;
+        if (i == a->n)
+            str_addf(&names, "%s`%s`", names.len ? ", " : "", inputs->arrays.at[k].name);
+    }
+    if (names.len)
+        fprintf(stderr, "rgc: note: %s: kernel `%s` has no parameter %s\n", inputs->path, a->kernel->fn->name, names.ptr);
+    str_free(&names);
 }
 
 int
@@ -107,6 +145,32 @@ set_scalar(cli_arguments *a, uint32_t i, const char *text)
     return status ? cli_fail_api() : CLI_OK;
 }
 
+/* Any type of number that the parameter holds: NumPy's own integers are i64. */
+static int
+scalar_from_npy(cli_arguments *a, uint32_t i, const npy *file)
+{
+    const rg_param *p = &a->params[i];
+    bool real = file->dtype >= RG_F16;
+    uint64_t bits = 0;
+    char text[32];
+    size_t size = rg_dtype_size(file->dtype);
+    if (file->bytes != size)
+        return cli_fail("%s: parameter `%s` is a scalar, not %zu elements", a->inputs, p->name.ptr, file->bytes / size);
+    if (real && p->dtype < RG_F16)
+        return cli_fail("%s: dtype is %s, parameter `%s` needs %s", a->inputs, rg_dtype_name(file->dtype), p->name.ptr,
+                        rg_dtype_name(p->dtype));
+    memcpy(&bits, file->data, size); /* little-endian */
+    if (!real)
+        bits = ir_wrap(file->dtype, bits);
+    if (real)
+        snprintf(text, sizeof(text), "%.17g", ir_bits_float(file->dtype, bits));
+    else if (ir_is_signed(file->dtype))
+        snprintf(text, sizeof(text), "%lld", (long long)bits);
+    else
+        snprintf(text, sizeof(text), "%llu", (unsigned long long)bits);
+    return set_scalar(a, i, text);
+}
+
 static int
 make_array(cli_arguments *a, uint32_t i, uint32_t rank, const int64_t *shape)
 {
@@ -138,24 +202,24 @@ fill_from_file(rg_array *array, unsigned plane, const npy *file, const char *nam
 }
 
 static int
-array_from_file(cli_arguments *a, uint32_t i, const char *path)
+array_from_npy(cli_arguments *a, uint32_t i, const npy *file, const char *path)
 {
     const rg_param *p = &a->params[i];
+    if (file->dtype != p->dtype)
+        return cli_fail("%s: dtype is %s, parameter `%s` needs %s", path, rg_dtype_name(file->dtype), p->name.ptr,
+                        rg_dtype_name(p->dtype));
+    if (!p->flat && file->rank != p->rank)
+        return cli_fail("%s: rank is %u, parameter `%s` needs %u", path, file->rank, p->name.ptr, p->rank);
+    int code = make_array(a, i, file->rank, file->shape);
+    return code ? code : fill_from_file(a->arrays[i], RG_PRIMAL, file, p->name.ptr, path);
+}
+
+static int
+array_from_file(cli_arguments *a, uint32_t i, const char *path)
+{
     npy file;
     str error = {0};
-    int code = CLI_OK;
-    if (!npy_read(path, &file, &error))
-        code = cli_fail("%s: %s", path, error.ptr);
-    else if (file.dtype != p->dtype)
-        code = cli_fail("%s: dtype is %s, parameter `%s` needs %s", path, rg_dtype_name(file.dtype),
-                        p->name.ptr, rg_dtype_name(p->dtype));
-    else if (!p->flat && file.rank != p->rank)
-        code = cli_fail("%s: rank is %u, parameter `%s` needs %u", path, file.rank, p->name.ptr,
-                        p->rank);
-    else
-        code = make_array(a, i, file.rank, file.shape);
-    if (!code && a->arrays[i])
-        code = fill_from_file(a->arrays[i], RG_PRIMAL, &file, p->name.ptr, path);
+    int code = npy_read(path, &file, &error) ? array_from_npy(a, i, &file, path) : cli_fail("%s: %s", path, error.ptr);
     str_free(&error);
     npy_free(&file);
     return code;
@@ -384,7 +448,7 @@ cli_arguments_set_scalars(cli_arguments *a)
     int code = CLI_OK;
     for (uint32_t i = 0; i < a->n && !code; i++)
         if (cli_is_given(a, i) && !a->params[i].array)
-            code = set_scalar(a, i, a->given[i]);
+            code = a->given[i] ? set_scalar(a, i, a->given[i]) : scalar_from_npy(a, i, a->files[i]);
     return code;
 }
 
@@ -393,8 +457,8 @@ cli_arguments_set_arrays(cli_arguments *a)
 {
     int code = CLI_OK;
     for (uint32_t i = 0; i < a->n && !code; i++)
-        if (cli_is_given(a, i) && a->params[i].array)
-            code = set_array(a, i, a->given[i]);
+        if (cli_is_given(a, i) && a->params[i].array && !a->params[i].result)
+            code = a->given[i] ? set_array(a, i, a->given[i]) : array_from_npy(a, i, a->files[i], a->inputs);
     return code;
 }
 

@@ -1,6 +1,7 @@
 /* rgc check: a kernel against itself. SPDX-License-Identifier: Apache-2.0 */
 #include "api.h"
 #include "check.h"
+#include "cli/npz.h"
 #include "cli/source.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ static const char help[] =
     "                 an axis that nothing fixes is as long as the largest integer scalar, and 8 or\n"
     "                 64 times as long where the kernel leaves it; integers\n"
     "                 lie inside the arrays that they lead to, else below 8\n"
+    "  --inputs FILE  FILE.npz: arrays and scalars by parameter name; NAME=VALUE goes before it\n"
     "  --seed N       another seed (default 1)\n"
     "  --samples N    components that differences are taken at, over all starts (default 24)\n"
     "  --starts N     how often to begin anew, with other numbers for what is not given (default 3);\n"
@@ -37,6 +39,7 @@ enum { MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONG
 typedef struct making {
     cli_arguments *a;
     const cli_words *words;
+    const npz *inputs;
     const cli_ir *ir;
     uint64_t seed;
     bool again;     /* not the first start */
@@ -146,6 +149,9 @@ make_arguments(making *m, rg_kernel *kernel)
     int code = cli_arguments_begin(a, a->context, kernel);
     if (!code)
         code = cli_arguments_take(a, &cli_check, m->words);
+    cli_arguments_take_inputs(a, m->inputs);
+    if (!code && !m->again && m->factor == 1)
+        cli_warn_unused(a, m->inputs);
     if (!code)
         code = cli_arguments_set_scalars(a);
     for (uint32_t i = 0; i < a->n && !code; i++)
@@ -284,10 +290,10 @@ check_at(const starts *s, cli_ir *ir, const check_options *options, bool *longer
 
 /* Pointers do not say how long their arrays are. */
 static int
-check_with(rg_context *context, rg_kernel *kernel, cli_ir *ir, const cli_words *words, const check_options *options,
-           uint32_t nstarts)
+check_with(rg_context *context, rg_kernel *kernel, cli_ir *ir, const cli_words *words, const npz *inputs,
+           const check_options *options, uint32_t nstarts)
 {
-    making how = {.words = words, .ir = ir, .seed = options->seed, .factor = 1};
+    making how = {.words = words, .inputs = inputs, .ir = ir, .seed = options->seed, .factor = 1};
     bool longer = true;
     int code = CLI_OK;
     for (; longer && !code; how.factor *= LONGER) {
@@ -302,8 +308,10 @@ check_with(rg_context *context, rg_kernel *kernel, cli_ir *ir, const cli_words *
 }
 
 static int
-check(const cli_source *source, const cli_words *positional, const check_options *options, uint32_t nstarts)
+check(const cli_source *source, const cli_words *positional, const cli_words *inputs_path, const check_options *options,
+      uint32_t nstarts)
 {
+    npz inputs = {0};
     cli_ir ir = {0};
     cli_words words = {positional->at + 2, positional->n - 2, 0};
     rg_context *context = NULL;
@@ -316,7 +324,10 @@ check(const cli_source *source, const cli_words *positional, const check_options
                   rg_module_get_kernel(module, rg_str_of(positional->at[1]), &kernel)))
         code = cli_fail_api();
     if (!code)
-        code = check_with(context, kernel, &ir, &words, options, nstarts);
+        code = cli_read_inputs(inputs_path, &inputs);
+    if (!code)
+        code = check_with(context, kernel, &ir, &words, &inputs, options, nstarts);
+    npz_free(&inputs);
     rg_module_destroy(module);
     rg_context_destroy(context);
     cli_ir_free(&ir);
@@ -327,12 +338,13 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, seed = {0}, samples = {0}, starts_asked = {0}, device = {0};
+    cli_words positional = {0}, seed = {0}, samples = {0}, starts_asked = {0}, device = {0}, inputs = {0};
     const cli_option options[] = {
         {"--seed", false, &seed},
         {"--samples", false, &samples},
         {"--starts", false, &starts_asked},
         {"--device", false, &device},
+        {"--inputs", false, &inputs},
         CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     uint64_t n, nstarts;
@@ -351,7 +363,7 @@ run(int argc, char **argv)
         else {
             o.samples = (uint32_t)n;
             o.step_limit = MOST_STEPS;
-            code = check(&source, &positional, &o, (uint32_t)nstarts);
+            code = check(&source, &positional, &inputs, &o, (uint32_t)nstarts);
         }
     }
     cli_source_free(&source);
@@ -360,6 +372,7 @@ run(int argc, char **argv)
     vec_free(&samples);
     vec_free(&starts_asked);
     vec_free(&device);
+    vec_free(&inputs);
     return code;
 }
 

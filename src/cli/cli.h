@@ -90,6 +90,8 @@ typedef struct cli_arguments {
     uint32_t n;
     rg_param *params;
     const char **given; /* by parameter: its VALUE; NULL: none */
+    const struct npy **files; /* by parameter: what --inputs has for it; NULL: none */
+    const char *inputs;       /* that file */
     rg_array **arrays;  /* by parameter: its array, or the companion of a float scalar; NULL: none */
 } cli_arguments;
 
@@ -99,6 +101,11 @@ void cli_arguments_free(cli_arguments *a);
 /* words: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE], NAME=1,2,3. Only says what is given; the words
  * must outlive the arguments. */
 int cli_arguments_take(cli_arguments *a, const cli_command *command, const cli_words *words);
+/* The same of --inputs, whose values words go before; what no parameter is named as is said. inputs must outlive it too. */
+struct npz;
+int cli_read_inputs(const cli_words *path, struct npz *inputs);
+void cli_arguments_take_inputs(cli_arguments *a, const struct npz *inputs);
+void cli_warn_unused(const cli_arguments *a, const struct npz *inputs);
 bool cli_is_given(const cli_arguments *a, uint32_t param);
 /* An error that names all parameters that are not given, with the command line, argv, completed. After the scalars. */
 int cli_arguments_need_all(cli_arguments *a, const cli_command *command, int argc, char **argv);

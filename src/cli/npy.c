@@ -166,30 +166,31 @@ reorder(npy *f)
 }
 
 static bool
-header_length(const str *file, size_t *start, size_t *length)
+header_length(rg_str file, size_t *start, size_t *length)
 {
-    const unsigned char *p = (const unsigned char *)file->ptr;
-    if (file->len < 10 || memcmp(p, magic, sizeof(magic)) != 0 || p[6] < 1 || p[6] > 3)
+    const unsigned char *p = (const unsigned char *)file.ptr;
+    if (file.len < 10 || memcmp(p, magic, sizeof(magic)) != 0 || p[6] < 1 || p[6] > 3)
         return false;
     *start = p[6] == 1 ? 10 : 12;
-    if (file->len < *start)
+    if (file.len < *start)
         return false;
     *length = p[8] | (size_t)p[9] << 8;
     if (p[6] > 1)
         *length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-    return *length <= file->len - *start;
+    return *length <= file.len - *start;
 }
 
-static bool
-parse_file(const str *file, npy *out, str *error)
+bool
+npy_parse(rg_str file, npy *out, str *error)
 {
     size_t start, length;
+    *out = (npy){0};
     if (!header_length(file, &start, &length)) {
         str_addz(error, "not a .npy file");
         return false;
     }
     char *header = mem_alloc(length + 1);
-    memcpy(header, file->ptr + start, length);
+    memcpy(header, file.ptr + start, length);
     header[length] = 0;
     bool fortran = false;
     bool ok = parse_header(header, out, &fortran, error);
@@ -200,7 +201,7 @@ parse_file(const str *file, npy *out, str *error)
     for (uint32_t k = 0; k < out->rank; k++)
         if (__builtin_mul_overflow(bytes, out->shape[k], &bytes))
             bytes = INT64_MAX;
-    size_t there = file->len - start - length;
+    size_t there = file.len - start - length;
     if ((uint64_t)bytes > there) {
         str_addf(error, "it is cut short: %zu bytes of data instead of %lld", there,
                  (long long)bytes);
@@ -208,7 +209,7 @@ parse_file(const str *file, npy *out, str *error)
     }
     out->bytes = (size_t)bytes;
     out->data = mem_alloc(out->bytes + 1);
-    memcpy(out->data, file->ptr + start + length, out->bytes);
+    memcpy(out->data, file.ptr + start + length, out->bytes);
     if (fortran && out->rank > 1)
         reorder(out);
     return true;
@@ -224,7 +225,7 @@ npy_read(const char *path, npy *out, str *error)
     if (status)
         str_addz(error, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
     else
-        ok = parse_file(&file, out, error);
+        ok = npy_parse(str_view(&file), out, error);
     str_free(&file);
     return ok;
 }
@@ -238,28 +239,34 @@ npy_free(npy *file)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
+void
+npy_format(str *out, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data)
+{
+    size_t bytes = ir_bytes(dtype), start = out->len;
+    str_add(out, (rg_str){magic, sizeof(magic)});
+    str_add(out, (rg_str){"\x01\x00\x00\x00", 4}); /* version 1.0; the length comes later */
+    str_addf(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", npy_descr(dtype));
+    for (uint32_t k = 0; k < rank; k++) {
+        str_addf(out, "%lld%s", (long long)shape[k], k + 1 < rank || rank == 1 ? "," : "");
+        str_addz(out, k + 1 < rank ? " " : "");
+        bytes *= (size_t)shape[k];
+    }
+    str_addz(out, "), }");
+    while ((out->len - start + 1) % HEADER_ALIGN)
+        str_addc(out, ' ');
+    str_addc(out, '\n');
+    size_t length = out->len - start - 10;
+    out->ptr[start + 8] = (char)(length & 255);
+    out->ptr[start + 9] = (char)(length >> 8);
+    str_add(out, (rg_str){data, bytes});
+}
+
 bool
 npy_write(const char *path, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data,
           str *error)
 {
     str file = {0};
-    size_t bytes = ir_bytes(dtype);
-    str_add(&file, (rg_str){magic, sizeof(magic)});
-    str_add(&file, (rg_str){"\x01\x00\x00\x00", 4}); /* version 1.0; the length comes later */
-    str_addf(&file, "{'descr': '%s', 'fortran_order': False, 'shape': (", npy_descr(dtype));
-    for (uint32_t k = 0; k < rank; k++) {
-        str_addf(&file, "%lld%s", (long long)shape[k], k + 1 < rank || rank == 1 ? "," : "");
-        str_addz(&file, k + 1 < rank ? " " : "");
-        bytes *= (size_t)shape[k];
-    }
-    str_addz(&file, "), }");
-    while ((file.len + 1) % HEADER_ALIGN)
-        str_addc(&file, ' ');
-    str_addc(&file, '\n');
-    size_t length = file.len - 10;
-    file.ptr[8] = (char)(length & 255);
-    file.ptr[9] = (char)(length >> 8);
-    str_add(&file, (rg_str){data, bytes});
+    npy_format(&file, dtype, rank, shape, data);
     bool ok = file_write(path, file.ptr, file.len) == RG_OK;
     if (!ok)
         str_addz(error, "cannot be written");

@@ -14,9 +14,12 @@ typedef struct npy {
 
 /* false: *error (to be freed) says why. Free with npy_free. */
 bool npy_read(const char *path, npy *out, str *error);
+bool npy_parse(rg_str file, npy *out, str *error);
 void npy_free(npy *file);
 bool npy_write(const char *path, rg_dtype dtype, uint32_t rank, const int64_t *shape,
                const void *data, str *error);
+/* The file's bytes. */
+void npy_format(str *out, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data);
 /* "<f4" and so on. */
 const char *npy_descr(rg_dtype dtype);
 

@@ -1,6 +1,6 @@
 /* rgc run: a kernel on NumPy files. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
-#include "cli/npy.h"
+#include "cli/npz.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -15,6 +15,7 @@ static const char help[] =
     "  NAME=FILE.npy      an array; dtype and rank must be those of the parameter\n"
     "  NAME=zeros:3,4     an array of zeros (or ones) of that shape; without a shape where the\n"
     "                     parameter's extents follow from the scalars\n"
+    "  --inputs F.npz     arrays and scalars by parameter name; NAME=VALUE goes before it\n"
     "  NAME=1,2,3         an array with these elements; NAME=1: with this one\n"
     "  --vjp NAME=F.npy   the adjoint of an output to start from (also zeros, ones); repeatable\n"
     "  --jvp NAME=F.npy   the tangent of an input (also zeros, ones); repeatable; with --vjp: the\n"
@@ -22,9 +23,9 @@ static const char help[] =
     "  --mode MODE        combined (default): forward and reverse in one launch; split: the "
     "reverse\n"
     "                     after the forward launch\n"
-    "  --out DIR          writes there NAME.npy for each array that the kernel writes, "
-    "NAME.adj.npy,\n"
-    "                     NAME.tan.npy, NAME.adj.tan.npy; without it a summary is printed\n"
+    "  --out DIR          writes there NAME.npy for each array that the kernel writes, NAME.adj.npy,\n"
+    "                     NAME.tan.npy, NAME.adj.tan.npy; FILE.npz: the same as one file; without it a\n"
+    "                     summary is printed\n"
     "  --device NAME      cpu (default), interp, cuda, or simt (the GPU's code on the host)\n"
     "  --checked          a subscript outside its array's extents is an error: the default on cpu, and\n"
     "                     always so on interp, where now two threads that reach one element, of which\n"
@@ -39,7 +40,7 @@ static const char help[] =
 
 typedef struct run_options {
     cli_source source;
-    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, checked, unchecked, fast_math;
+    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, inputs, checked, unchecked, fast_math;
     uint64_t repeats;
     bool split;
     int argc; /* the words after the subcommand */
@@ -68,6 +69,18 @@ make_folders(const char *path)
             break;
     }
     mem_free(copy);
+    return code;
+}
+
+static int
+make_folder_of(const char *path)
+{
+    str folder = {0};
+    const char *slash = strrchr(path, '/');
+    if (slash && slash > path)
+        str_add(&folder, (rg_str){path, (size_t)(slash - path)});
+    int code = folder.len ? make_folders(folder.ptr) : CLI_OK;
+    str_free(&folder);
     return code;
 }
 
@@ -124,51 +137,80 @@ summarize(const char *name, const rg_array_info *info, const void *data)
     printf("%s\n", info->count > 6 ? " ..." : "");
 }
 
+/* Where results go: a folder, an archive, or (neither) the standard output. */
+typedef struct results {
+    const char *folder, *archive;
+    npz_writer npz;
+} results;
+
 static int
-write_plane(rg_array *array, unsigned plane, rg_str name, const char *suffix, const char *folder)
+write_file(results *to, const char *name, const rg_array_info *info, const void *data)
+{
+    str path = {0}, error = {0};
+    int code = CLI_OK;
+    str_addf(&path, "%s/%s.npy", to->folder, name);
+    if (!npy_write(path.ptr, info->dtype, info->rank, info->shape, data, &error))
+        code = cli_fail("%s: %s", path.ptr, error.ptr);
+    str_free(&error);
+    str_free(&path);
+    return code;
+}
+
+static int
+write_plane(results *to, rg_array *array, unsigned plane, rg_str name, const char *suffix)
 {
     rg_array_info info;
     if (rg_array_get_info(array, &info))
         return cli_fail_api();
     void *data = mem_alloc(info.bytes + 1);
     int code = rg_array_read(array, plane, data, info.bytes) ? cli_fail_api() : CLI_OK;
-    str path = {0}, error = {0};
-    if (folder)
-        str_addf(&path, "%s/", folder);
-    str_addf(&path, "%.*s%s", (int)name.len, name.ptr, suffix);
-    if (!code && !folder) {
-        summarize(path.ptr, &info, data);
-    } else if (!code) {
-        str_addz(&path, ".npy");
-        if (!npy_write(path.ptr, info.dtype, info.rank, info.shape, data, &error))
-            code = cli_fail("%s: %s", path.ptr, error.ptr);
-    }
-    str_free(&error);
-    str_free(&path);
+    str full = {0};
+    str_addf(&full, "%.*s%s", (int)name.len, name.ptr, suffix);
+    if (!code && to->folder)
+        code = write_file(to, full.ptr, &info, data);
+    else if (!code && to->archive)
+        npz_add(&to->npz, str_view(&full), info.dtype, info.rank, info.shape, data);
+    else if (!code)
+        summarize(full.ptr, &info, data);
+    str_free(&full);
     mem_free(data);
+    return code;
+}
+
+static int
+write_param(results *to, cli_arguments *a, uint32_t i, const run_options *o)
+{
+    const rg_param *p = &a->params[i];
+    rg_array *array = a->arrays[i];
+    if (p->array && !array && rg_args_get_array(a->args, p->name, &array))
+        return cli_fail_api();
+    bool real = p->dtype >= RG_F16;
+    int code = CLI_OK;
+    if (p->written)
+        code = write_plane(to, array, RG_PRIMAL, p->name, "");
+    if (!code && o->jvp.n && p->written && real)
+        code = write_plane(to, array, RG_TANGENT, p->name, ".tan");
+    if (!code && o->vjp.n && real)
+        code = write_plane(to, array, RG_ADJOINT, p->name, ".adj");
+    if (!code && o->vjp.n && o->jvp.n && real)
+        code = write_plane(to, array, RG_ADJOINT | RG_TANGENT, p->name, ".adj.tan");
     return code;
 }
 
 static int
 write_results(cli_arguments *a, const run_options *o)
 {
-    const char *folder = cli_last(&o->out, NULL);
-    int code = folder ? make_folders(folder) : CLI_OK;
-    for (uint32_t i = 0; i < a->n && !code; i++) {
-        const rg_param *p = &a->params[i];
-        rg_array *array = a->arrays[i];
-        if (p->array && !array && rg_args_get_array(a->args, p->name, &array))
-            return cli_fail_api();
-        bool real = p->dtype >= RG_F16;
-        if (p->written)
-            code = write_plane(array, RG_PRIMAL, p->name, "", folder);
-        if (!code && o->jvp.n && p->written && real)
-            code = write_plane(array, RG_TANGENT, p->name, ".tan", folder);
-        if (!code && o->vjp.n && real)
-            code = write_plane(array, RG_ADJOINT, p->name, ".adj", folder);
-        if (!code && o->vjp.n && o->jvp.n && real)
-            code = write_plane(array, RG_ADJOINT | RG_TANGENT, p->name, ".adj.tan", folder);
-    }
+    const char *out = cli_last(&o->out, NULL);
+    size_t n = out ? strlen(out) : 0;
+    bool archive = n > 4 && strcmp(out + n - 4, ".npz") == 0;
+    results to = {.folder = archive ? NULL : out, .archive = archive ? out : NULL};
+    str error = {0};
+    int code = to.folder ? make_folders(to.folder) : archive ? make_folder_of(out) : CLI_OK;
+    for (uint32_t i = 0; i < a->n && !code; i++)
+        code = write_param(&to, a, i, o);
+    if (archive && !npz_finish(&to.npz, out, &error) && !code)
+        code = cli_fail("%s: %s", out, error.ptr);
+    str_free(&error);
     return code;
 }
 
@@ -355,21 +397,31 @@ prepare_planes(cli_arguments *a, const run_options *o)
 }
 
 static int
+take_arguments(cli_arguments *a, const run_options *o, const npz *inputs)
+{
+    cli_words words = {o->positional.at + 2, o->positional.n - 2, 0};
+    int code = cli_arguments_take(a, &cli_run, &words);
+    cli_arguments_take_inputs(a, inputs);
+    cli_warn_unused(a, inputs);
+    if (!code)
+        code = cli_arguments_set_scalars(a);
+    if (!code)
+        code = cli_arguments_need_all(a, &cli_run, o->argc, o->argv);
+    if (!code)
+        code = cli_arguments_set_arrays(a);
+    return code;
+}
+
+static int
 with_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
 {
-    cli_words words = o->positional;
-    words.at += 2;
-    words.n -= 2;
     cli_arguments a;
+    npz inputs = {0};
     int code = cli_arguments_begin(&a, context, kernel);
     if (!code)
-        code = cli_arguments_take(&a, &cli_run, &words);
+        code = cli_read_inputs(&o->inputs, &inputs);
     if (!code)
-        code = cli_arguments_set_scalars(&a);
-    if (!code)
-        code = cli_arguments_need_all(&a, &cli_run, o->argc, o->argv);
-    if (!code)
-        code = cli_arguments_set_arrays(&a);
+        code = take_arguments(&a, o, &inputs);
     if (!code)
         code = prepare_planes(&a, o);
     if (!code && o->repeats)
@@ -379,6 +431,7 @@ with_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
     if (!code)
         code = write_results(&a, o);
     cli_arguments_free(&a);
+    npz_free(&inputs);
     return code;
 }
 
@@ -433,7 +486,7 @@ run(int argc, char **argv)
         {"--threads", false, &o.threads}, {"--budget", false, &o.budget},
         {"--repeat", false, &o.repeat},   {"--out", false, &o.out},
         {"--checked", true, &o.checked},  {"--unchecked", true, &o.unchecked},
-        {"--fast-math", true, &o.fast_math},
+        {"--fast-math", true, &o.fast_math}, {"--inputs", false, &o.inputs},
         CLI_SOURCE_OPTIONS(o.source),
     };
     int code = CLI_USAGE;
@@ -458,7 +511,7 @@ run(int argc, char **argv)
 done:
     cli_source_free(&o.source);
     cli_words *lists[] = {&o.positional, &o.vjp,    &o.jvp,    &o.mode, &o.device,
-                          &o.threads,    &o.budget, &o.repeat, &o.out,  &o.checked, &o.unchecked, &o.fast_math};
+                          &o.threads,    &o.budget, &o.repeat, &o.out,  &o.inputs, &o.checked, &o.unchecked, &o.fast_math};
     for (size_t i = 0; i < countof(lists); i++)
         vec_free(lists[i]);
     return code;
