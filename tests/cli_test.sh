@@ -510,6 +510,20 @@ says 'gradient, cpu against interpreter'
 expect 0 check k.c relax n=50 --device simt
 says 'gradient, simt against interpreter'
 says 'symmetry of the Hessian, simt'
+# static functions
+cat >static.c <<'END'
+static double twice(double x) { return 2 * x; }
+static double far(double *x) { goto out; out: return x[0]; }
+int main(void) { return twice(1) > 3; }
+END
+expect 0 list static.c
+says 'static.c:1: twice'
+says 'far: error[E0410]'
+expect 0 list static.c twice
+expect 1 check static.c far
+says 'error[E0410]'
+expect 1 check static.c farther
+says 'there is no kernel `farther` (there is twice, far)'
 # a small input beside a large constant: steps of differences are rounded
 cat >date.c <<'END'
 #include <math.h>

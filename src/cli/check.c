@@ -19,8 +19,8 @@ static const char help[] =
     "seed;\n"
     "                 arrays not given are filled from the seed; their shapes follow from the "
     "extents,\n"
-    "                 an axis that nothing fixes is as long as the largest integer scalar, and 8 or\n"
-    "                 64 times as long where the kernel leaves it; integers\n"
+    "                 an axis that nothing fixes is as long as the largest integer scalar, and 8, 64\n"
+    "                 or 512 times as long where the kernel leaves it; integers\n"
     "                 lie inside the arrays that they lead to, else below 8\n"
     "  --inputs FILE  FILE.npz: arrays and scalars by parameter name; NAME=VALUE goes before it\n"
     "  --seed N       another seed (default 1)\n"
@@ -33,7 +33,7 @@ static const char help[] =
     "nothing fails but not all is shown: numbers that are not finite, a derivative that is refused,\n"
     "nothing to differentiate\n";
 
-enum { MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 64 };
+enum { MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 512 };
 
 /* What is not given, at one start. */
 typedef struct making {

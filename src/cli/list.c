@@ -3,10 +3,11 @@
 #include "cli/source.h"
 
 static const char help[] =
-    "usage: rgc list FILE [options]\n"
+    "usage: rgc list FILE [KERNEL]... [options]\n"
     "\n"
     "Prints the kernels of a C file (or of IR, FILE.rg): each parameter with its type and extents, and\n"
-    "whether the kernel reads or writes the array; for a function that cannot be compiled, why.\n"
+    "whether the kernel reads or writes the array; for a function that cannot be compiled, why. Static\n"
+    "functions are listed where they are named, or the file has no others.\n"
     "\n"
     "  x f32[n,m + 1]   an array with these extents; ?: any; [...]: a pointer, to an array of any shape\n"
     "  p.mass f64[n]    a field of a struct, or of an array of structs\n"
@@ -162,6 +163,15 @@ list_module(cli_ir *ir)
 
 /* -- the command ------------------------------------------------------------------------------- */
 
+static bool
+has_kernels(const cli_ir *ir)
+{
+    for (const ir_fn *fn = ir->module->first; fn; fn = fn->next)
+        if (fn->kernel)
+            return true;
+    return false;
+}
+
 /* All at once if they all compile; else one by one, so that those that do are shown. */
 static int
 list(const cli_source *source, const char *path)
@@ -169,7 +179,7 @@ list(const cli_source *source, const char *path)
     cli_ir ir;
     cli_names names = {0};
     int code = CLI_OK;
-    if (cli_compile_module(&ir, source, path, NULL)) {
+    if (cli_compile_module(&ir, source, path, NULL) && has_kernels(&ir)) {
         list_module(&ir);
     } else if (!cli_find_names(source, path, &names)) {
         code = cli_fail_diags(&ir);
@@ -190,10 +200,14 @@ run(int argc, char **argv)
     const cli_option options[] = {CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_list, argc, argv, options, countof(options), &positional)) {
-        if (positional.n != 1)
-            cli_usage_error(&cli_list, "it takes one FILE");
-        else
+        if (!positional.n)
+            cli_usage_error(&cli_list, "it takes a FILE");
+        else if (positional.n == 1)
             code = list(&source, positional.at[0]);
+        else
+            code = CLI_OK;
+        for (size_t i = 1; i < positional.n; i++)
+            list_one(&source, positional.at[0], positional.at[i]);
     }
     cli_source_free(&source);
     vec_free(&positional);

@@ -49,13 +49,14 @@ c_source(const cli_source *source, const char *path, const char *kernel)
 #endif
 
 static ir_module *
-from_c(const cli_source *source, const char *path, const char *kernel, diag_list *diags)
+from_c(const cli_source *source, const char *path, const char *kernel, cli_ir *out)
 {
 #if RG_HAVE_CLANG
     front_c_source c = c_source(source, path, kernel);
-    return front_c_compile(&c, diags);
+    c.unknown = &out->unknown;
+    return front_c_compile(&c, &out->diags);
 #else
-    diag_add(diags, DIAG_ERROR, 0, (diag_place){.path = path},
+    diag_add(&out->diags, DIAG_ERROR, 0, (diag_place){.path = path},
              "this build has no C front end: it was made without libclang");
     return NULL;
 #endif
@@ -71,7 +72,7 @@ bool
 cli_compile_module(cli_ir *out, const cli_source *source, const char *path, const char *kernel)
 {
     *out = (cli_ir){.path = path, .contraction = source->contract.n == 0};
-    out->module = is_text(path) ? from_text(path, &out->diags) : from_c(source, path, kernel, &out->diags);
+    out->module = is_text(path) ? from_text(path, &out->diags) : from_c(source, path, kernel, out);
     return out->module != NULL;
 }
 
@@ -84,7 +85,7 @@ cli_find_names(const cli_source *source, const char *path, cli_names *names)
     front_c_names found = {0};
     diag_list diags = {0};
     ok = !is_text(path) && front_c_list(&c, &found, &diags);
-    for (uint32_t i = 0; ok && i < found.count; i++) {
+    for (uint32_t i = 0; ok && i < (found.count ? found.count : found.statics); i++) {
         char *copy = mem_alloc(strlen(found.names[i]) + 1);
         vec_push(names, strcpy(copy, found.names[i]));
     }
@@ -119,10 +120,8 @@ static int
 explain_absence(const cli_ir *ir, const cli_source *source, const char *path, const char *kernel)
 {
     cli_names names = {0};
-    bool listed = cli_find_names(source, path, &names), named = !listed;
-    for (size_t i = 0; i < names.n; i++)
-        named |= strcmp(names.at[i], kernel) == 0;
-    int code = named ? cli_fail_diags(ir) : fail_no_kernel(path, kernel, &names);
+    bool listed = ir->unknown && cli_find_names(source, path, &names);
+    int code = listed ? fail_no_kernel(path, kernel, &names) : cli_fail_diags(ir);
     cli_names_free(&names);
     return code;
 }

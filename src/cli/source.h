@@ -9,7 +9,7 @@ typedef struct cli_ir {
     const char *path;
     ir_module *module;
     ir_fn *kernel; /* as the front end made it */
-    bool contraction;
+    bool contraction, unknown; /* unknown: there is no function of the kernel's name */
     diag_list diags;
 } cli_ir;
 

@@ -439,19 +439,24 @@ front_c_library(const front_c_source *source, diag_list *diags)
     return compile(source, true, diags);
 }
 
+static char *
+copy_name(const char *name)
+{
+    return strcpy(mem_alloc(strlen(name) + 1), name);
+}
+
 static void
 collect_names(unit *u, front_c_names *names)
 {
     decl **functions;
-    uint32_t n = fc_unit_kernels(u, &functions);
-    names->names = mem_zalloc((n + 1) * sizeof(*names->names));
-    for (uint32_t i = 0; i < n; i++) {
-        size_t size = strlen(functions[i]->name) + 1;
-        if (is_main(functions[i]))
-            continue;
-        names->names[names->count] = mem_alloc(size);
-        memcpy(names->names[names->count++], functions[i]->name, size);
-    }
+    const char **statics;
+    uint32_t n = fc_unit_kernels(u, &functions), others = fc_unit_statics(u, &statics);
+    names->names = mem_zalloc((n + others + 1) * sizeof(*names->names));
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_main(functions[i]))
+            names->names[names->count++] = copy_name(functions[i]->name);
+    for (; names->statics < others; names->statics++)
+        names->names[names->count + names->statics] = copy_name(statics[names->statics]);
 }
 
 static void
@@ -480,7 +485,7 @@ front_c_list(const front_c_source *source, front_c_names *names, diag_list *diag
 void
 front_c_names_free(front_c_names *names)
 {
-    for (uint32_t i = 0; i < names->count; i++)
+    for (uint32_t i = 0; i < names->count + names->statics; i++)
         mem_free(names->names[i]);
     mem_free(names->names);
     *names = (front_c_names){0};

@@ -390,6 +390,23 @@ fc_unit_kernels(unit *u, decl ***out)
     return (uint32_t)u->functions.n;
 }
 
+uint32_t
+fc_unit_statics(unit *u, const char ***out)
+{
+    uint32_t n = 0;
+    *out = arena_new_n(u->arena, const char *, u->top.n + 1);
+    for (size_t i = 0; i < u->top.n; i++) {
+        CXCursor c = u->top.at[i];
+        if (clang_getCursorKind(c) != CXCursor_FunctionDecl || !clang_isCursorDefinition(c) ||
+            clang_getCursorLinkage(c) != CXLinkage_Internal || !clang_Location_isFromMainFile(clang_getCursorLocation(c)))
+            continue;
+        CXString s = clang_getCursorSpelling(c);
+        (*out)[n++] = arena_str(u->arena, rg_str_of(clang_getCString(s)));
+        clang_disposeString(s);
+    }
+    return n;
+}
+
 decl *
 fc_unit_find(unit *u, const char *name)
 {

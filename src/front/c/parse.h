@@ -38,6 +38,8 @@ bool fc_unit_parse(unit *u, const front_c_source *source);
 void fc_unit_close(unit *u); /* takes NULL */
 /* Functions defined in the main file with external linkage, in order. */
 uint32_t fc_unit_kernels(unit *u, decl ***out);
+/* Names of the static functions that the main file defines. */
+uint32_t fc_unit_statics(unit *u, const char ***out);
 /* A function by its name that has a body, of whatever file and linkage; NULL: none. */
 decl *fc_unit_find(unit *u, const char *name);
 /* Whether the main file's text has the name as a word. */
