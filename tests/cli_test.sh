@@ -524,6 +524,17 @@ expect 1 check static.c far
 says 'error[E0410]'
 expect 1 check static.c farther
 says 'there is no kernel `farther` (there is twice, far)'
+# numbers of rows, of a table that no extent fixes
+cat >rows.c <<'END'
+void look_up(int n, int width, const int *row, const double *table, double *y)
+{
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < width; k++)
+            for (int l = 0; l < width; l++)
+                y[i] += table[(row[i] * width + k) * width + l] * k;
+}
+END
+expect 0 check rows.c look_up --device interp
 # a small input beside a large constant: steps of differences are rounded
 cat >date.c <<'END'
 #include <math.h>

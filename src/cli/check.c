@@ -19,8 +19,8 @@ static const char help[] =
     "seed;\n"
     "                 arrays not given are filled from the seed; their shapes follow from the "
     "extents,\n"
-    "                 an axis that nothing fixes is as long as the largest integer scalar, and 8, 64\n"
-    "                 or 512 times as long where the kernel leaves it; integers\n"
+    "                 an axis that nothing fixes is as long as the largest integer scalar, and 8,\n"
+    "                 64, 512 or 4096 times as long where the kernel leaves it; integers\n"
     "                 lie inside the arrays that they lead to, else below 8\n"
     "  --inputs FILE  FILE.npz: arrays and scalars by parameter name; NAME=VALUE goes before it\n"
     "  --seed N       another seed (default 1)\n"
@@ -33,7 +33,7 @@ static const char help[] =
     "nothing fails but not all is shown: numbers that are not finite, a derivative that is refused,\n"
     "nothing to differentiate\n";
 
-enum { MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 512 };
+enum { MOST_STARTS = 1000, NOT_SHOWN = 3, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 4096 };
 
 /* What is not given, at one start. */
 typedef struct making {
@@ -62,8 +62,9 @@ fill_scalar(making *m, uint32_t i)
     return status ? cli_fail_api() : CLI_OK;
 }
 
+/* *guessed: its length is, in part */
 static int
-make_array(making *m, uint32_t i)
+make_array(making *m, uint32_t i, bool *guessed)
 {
     cli_arguments *a = m->a;
     rg_array_desc desc = {.dtype = a->params[i].dtype, .rank = a->params[i].rank};
@@ -72,7 +73,7 @@ make_array(making *m, uint32_t i)
     for (uint32_t k = 0; k < desc.rank; k++)
         if (desc.shape[k] < 0) {
             desc.shape[k] = cli_likely_extent(a) * m->factor;
-            m->open = true;
+            m->open = *guessed = true;
         }
     if (rg_array_create(a->context, &desc, &a->arrays[i]) || rg_args_set_array_at(a->args, i, a->arrays[i]))
         return cli_fail_api();
@@ -91,9 +92,10 @@ fill_array(making *m, uint32_t i, uint64_t below)
     return CLI_OK;
 }
 
-/* A pointer's array is one row to the kernel, whatever its shape. */
+/* A pointer's array is one row to the kernel, whatever its shape. Where a guessed length was too short the integers that lead
+ * there stay as small as they were: they may be numbers of rows. */
 static int
-read_extents(const cli_arguments *a, int64_t (*extents)[RG_MAX_RANK])
+read_extents(const cli_arguments *a, const bool *guessed, int64_t factor, int64_t (*extents)[RG_MAX_RANK])
 {
     for (uint32_t i = 0; i < a->n; i++) {
         rg_array_info info;
@@ -104,6 +106,8 @@ read_extents(const cli_arguments *a, int64_t (*extents)[RG_MAX_RANK])
         memcpy(extents[i], info.shape, sizeof(info.shape));
         if (a->params[i].flat)
             extents[i][0] = (int64_t)info.count;
+        for (uint32_t k = 0; k < RG_MAX_RANK && guessed[i]; k++)
+            extents[i][k] /= factor;
     }
     return CLI_OK;
 }
@@ -121,14 +125,15 @@ make_arrays(making *m)
 {
     cli_arguments *a = m->a;
     int code = CLI_OK;
+    bool *guessed = mem_zalloc((a->n + 1) * sizeof(*guessed));
     for (uint32_t i = 0; i < a->n && !code; i++)
         if (is_missing(m, i, true))
-            code = make_array(m, i);
+            code = make_array(m, i, &guessed[i]);
     int64_t(*extents)[RG_MAX_RANK] = mem_zalloc((a->n + 1) * sizeof(*extents));
     uint64_t *below = mem_zalloc((a->n + 1) * sizeof(*below));
     diag_list diags = {0};
     if (!code)
-        code = read_extents(a, extents);
+        code = read_extents(a, guessed, m->factor, extents);
     /* what does not compile is said later */
     if (!code && check_index_limits(m->ir->kernel, (const int64_t(*)[RG_MAX_RANK])extents, below, &diags))
         memset(below, 0, a->n * sizeof(*below));
@@ -136,6 +141,7 @@ make_arrays(making *m)
         if (is_missing(m, i, true))
             code = fill_array(m, i, below[i]);
     diag_free(&diags);
+    mem_free(guessed);
     mem_free(extents);
     mem_free(below);
     return code;
