@@ -80,6 +80,17 @@ gradients(FILE *f, int n)
     fprintf(f, "        y[i] = v;\n    }\n}\n");
 }
 
+/* what each iteration computes from an element that the others might write */
+static void
+same_in_all(FILE *f, int n)
+{
+    fprintf(f, "void k(int n, const double *x, double *y, const double *a)\n{\n    for (int i = 0; i < n; i++) {\n"
+               "        double v = a[0];\n");
+    for (int i = 0; i < n; i++)
+        fprintf(f, "        v = v * v + %d.5 * v;\n", i);
+    fprintf(f, "        y[i] = v * x[i];\n    }\n}\n");
+}
+
 static const struct kind {
     const char *name;
     source_fn *write;
@@ -87,6 +98,7 @@ static const struct kind {
 } kinds[] = {
     {"inlined calls", calls, 4096},    {"cases of a switch", cases, 250},         {"else-ifs", else_ifs, 250},
     {"index doublings", doublings, 24}, {"known doublings", known_doublings, 24}, {"gradients", gradients, 100},
+    {"same in all rounds", same_in_all, 50},
 };
 
 /* in seconds; negative: it did not end well */

@@ -518,6 +518,7 @@ void machine_free(machine_ref machine);
 bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error);
 const char *machine_passes(machine_effort effort, bool simt, unsigned list); /* NULL: there are no more lists */
 void machine_hold_loads(LLVMModuleRef module); /* so that no pass moves masked ones (held.c) */
+void machine_spare_vectorizer(LLVMModuleRef module); /* so that it ends (uniform.c) */
 
 /* what the jit links compiled code with */
 typedef struct ll_symbol {

@@ -20,18 +20,22 @@
     "gvn," COMBINE ",simplifycfg"
 /* What is the same in all iterations is decided before the loop: whether sums are private, whether
  * threads have elements of their own. */
-#define UNSWITCH "loop-mssa(simple-loop-unswitch<nontrivial>)," COMBINE ",simplifycfg,"
+#define UNSWITCH "loop-mssa(simple-loop-unswitch<nontrivial>)," COMBINE ",simplifycfg"
+/* Loops that have been unrolled may leave something else that is the same in all iterations. */
+#define OUT_OF_LOOPS "loop-mssa(licm)"
 #define UNROLL COMBINE ",simplifycfg,loop-unroll<O2>,slp-vectorizer,early-cse"
 /* A long function is one of many directions more often than not: its short loops over rows and
  * columns are vectors, each with as many accumulators as there are directions. */
-#define MANY "sroa,early-cse,simplifycfg," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars),loop-vectorize"
+#define MANY "sroa,early-cse,simplifycfg," COMBINE ",simplifycfg,loop-mssa(licm),loop(indvars)"
 #define MANY_UNROLL "loop(loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 
-/* A list ends where there may be new masked loads: they are held (held.c) before others see them. */
-enum { LISTS = 2 };
+/* A list ends where something of ours is done: loops are looked at before they are vectorised (uniform.c), and where
+ * there may be new masked loads these are held (held.c) before others see them. */
+enum { VECTORIZE = 1, LISTS = 3 };
 static const char *const passes[][LISTS] = {
-    [MACHINE_FULL] = {"function(" CLEAN "," UNSWITCH "loop-vectorize)", "function(" UNROLL ")"},
-    [MACHINE_SHORT] = {"function(" MANY ")", "function(" MANY_UNROLL ")"},
+    [MACHINE_FULL] = {"function(" CLEAN "," UNSWITCH "," OUT_OF_LOOPS ")", "function(loop-vectorize)",
+                      "function(" UNROLL ")"},
+    [MACHINE_SHORT] = {"function(" MANY ")", "function(loop-vectorize)", "function(" MANY_UNROLL ")"},
     [MACHINE_QUICK] = {"function(sroa,early-cse)"},
 };
 
@@ -41,7 +45,7 @@ static const char *const passes[][LISTS] = {
 #define OF_THREADS(list) "function(infer-address-spaces),always-inline,cgscc(inline),globaldce,function(" list ")"
 #define CLEAN_THREADS                                                                              \
     "sroa,early-cse," COMBINE ",simplifycfg,loop(indvars,loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
-#define ROLLED UNSWITCH "loop-unroll<O2>,early-cse"
+#define ROLLED UNSWITCH ",loop-unroll<O2>,early-cse"
 static const char *const simt_passes[][LISTS] = {
     [MACHINE_FULL] = {OF_THREADS(CLEAN_THREADS "," ROLLED)},
     [MACHINE_SHORT] = {OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,sroa,gvn," COMBINE ",simplifycfg")},
@@ -131,6 +135,8 @@ machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effor
     const char *list;
     for (unsigned i = 0; !failed && (list = machine_passes(effort, simt, i)); i++) {
         machine_hold_loads(module);
+        if (i == VECTORIZE)
+            machine_spare_vectorizer(module);
         failed = LLVMRunPasses(module, list, machine, options);
     }
     LLVMDisposePassBuilderOptions(options);

@@ -1,0 +1,219 @@
+/* Loops that LLVM would take forever to vectorise stay scalar. SPDX-License-Identifier: Apache-2.0
+ *
+ * LLVM's loop vectoriser asks of values whether they are the same in all lanes, and asks that of their operands in turn,
+ * without keeping what it has found out: of `v1 = v0 * v0; v2 = v1 * v1; ...` it asks 2^n times. (isUniformAcrossVFsAndUFs,
+ * LLVM 22.) Only values that are the same in all iterations are asked so far, and most of these stand before the loop by
+ * then. Those that remain come from loads that the loop's stores might change, which are compared where the loop begins.
+ * A math function of such a load is enough. Here it is counted how often would be asked; a loop with a value for which
+ * that is too often is told to be left alone. */
+#include "codegen/llvm/gen.h"
+
+#include <llvm-c/DebugInfo.h>
+
+#include <stdlib.h>
+
+enum { MOST_ASKED = 256, VARYING = -1 };
+
+typedef struct block {
+    LLVMBasicBlockRef at;
+    uint32_t order;    /* before those that are only reached through it */
+    uint32_t in;       /* number + 1 of the head of the loop that was looked at last and holds it */
+    uint32_t entering; /* number + 1 of the last edge to it */
+    uint32_t next;     /* of its successors, while they are visited */
+    bool seen, open, head;
+} block;
+
+typedef struct edge {
+    uint32_t from, before; /* before: number + 1 of another edge to the same block */
+    bool back;
+} edge;
+
+typedef struct flow {
+    block *blocks;
+    vec(edge) edges;
+    vec(uint32_t) todo;
+    vec(block *) body;
+    vec(LLVMValueRef) parts;
+    vec(LLVMMetadataRef) marks;
+    map numbers; /* block -> number + 1 */
+    map asked;   /* instruction of the loop at hand -> how often would be asked of it, + 2 */
+} flow;
+
+/* -- blocks ------------------------------------------------------------------------------------------------------- */
+static void
+enter(flow *f, uint32_t number)
+{
+    f->blocks[number].seen = f->blocks[number].open = true;
+    vec_push(&f->todo, number);
+}
+
+static void
+follow(flow *f, uint32_t from, LLVMBasicBlockRef successor)
+{
+    uint32_t to = (uint32_t)(uintptr_t)map_get(&f->numbers, map_ptr(successor)) - 1;
+    block *b = &f->blocks[to];
+    vec_push(&f->edges, ((edge){from, b->entering, b->open}));
+    b->entering = (uint32_t)f->edges.n;
+    b->head |= b->open;
+    if (!b->seen)
+        enter(f, to);
+}
+
+static void
+visit(flow *f, uint32_t count)
+{
+    uint32_t order = count;
+    enter(f, 0);
+    while (f->todo.n) {
+        uint32_t number = vec_last(&f->todo);
+        block *b = &f->blocks[number];
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(b->at);
+        if (b->next < LLVMGetNumSuccessors(end)) {
+            follow(f, number, LLVMGetSuccessor(end, b->next++));
+        } else {
+            b->open = false;
+            b->order = --order;
+            (void)vec_pop(&f->todo);
+        }
+    }
+}
+
+/* The blocks of a loop; false: it holds another one. */
+static bool
+gather(flow *f, uint32_t head)
+{
+    vec_clear(&f->todo);
+    vec_clear(&f->body);
+    f->blocks[head].in = head + 1;
+    vec_push(&f->body, &f->blocks[head]);
+    for (uint32_t at = head;; at = vec_pop(&f->todo)) {
+        for (uint32_t e = f->blocks[at].entering; e; e = f->edges.at[e - 1].before) {
+            uint32_t from = f->edges.at[e - 1].from;
+            if ((at == head && !f->edges.at[e - 1].back) || f->blocks[from].in == head + 1)
+                continue;
+            if (f->blocks[from].head)
+                return false;
+            f->blocks[from].in = head + 1;
+            vec_push(&f->body, &f->blocks[from]);
+            vec_push(&f->todo, from);
+        }
+        if (!f->todo.n)
+            return true;
+    }
+}
+
+static int
+by_order(const void *a, const void *b)
+{
+    const block *x = *(block *const *)a, *y = *(block *const *)b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* -- values ------------------------------------------------------------------------------------------------------- */
+static int
+times_asked(flow *f, LLVMValueRef i)
+{
+    int times = 1;
+    if (LLVMIsAPHINode(i))
+        return VARYING;
+    for (unsigned k = 0; k < (unsigned)LLVMGetNumOperands(i); k++) {
+        int known = (int)(uintptr_t)map_get(&f->asked, map_ptr(LLVMGetOperand(i, k)));
+        if (known && known - 2 == VARYING)
+            return VARYING;
+        times += known ? known - 2 : 0;
+    }
+    return times < MOST_ASKED ? times : MOST_ASKED;
+}
+
+static bool
+asks_too_often(flow *f)
+{
+    block **body = f->body.at;
+    bool too_often = false;
+    qsort(body, f->body.n, sizeof(block *), by_order);
+    map_free(&f->asked);
+    for (size_t k = 0; k < f->body.n && !too_often; k++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(body[k]->at); i && !too_often; i = LLVMGetNextInstruction(i)) {
+            int times = times_asked(f, i);
+            map_set(&f->asked, map_ptr(i), (void *)(uintptr_t)(times + 2));
+            too_often = times == MOST_ASKED;
+        }
+    return too_often;
+}
+
+/* -- marks -------------------------------------------------------------------------------------------------------- */
+static void
+leave_alone(flow *f, LLVMContextRef c, LLVMValueRef branch)
+{
+    static const char text[] = "llvm.loop.vectorize.enable";
+    unsigned kind = LLVMGetMDKindIDInContext(c, "llvm.loop", 9);
+    LLVMValueRef was = LLVMGetMetadata(branch, kind);
+    unsigned n = was ? LLVMGetMDNodeNumOperands(was) : 0;
+    LLVMMetadataRef itself = LLVMTemporaryMDNode(c, NULL, 0);
+    LLVMMetadataRef no[2] = {LLVMMDStringInContext2(c, text, sizeof text - 1),
+                             LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(c), 0, false))};
+    vec_reserve(&f->parts, n + 1);
+    vec_clear(&f->marks);
+    vec_push(&f->marks, itself); /* a loop's mark names itself */
+    if (was)
+        LLVMGetMDNodeOperands(was, f->parts.at);
+    for (unsigned k = 1; k < n; k++)
+        vec_push(&f->marks, LLVMValueAsMetadata(f->parts.at[k]));
+    vec_push(&f->marks, LLVMMDNodeInContext2(c, no, 2));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(c, f->marks.at, f->marks.n);
+    LLVMMetadataReplaceAllUsesWith(itself, node);
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(c, node));
+}
+
+static void
+look_at_loop(flow *f, uint32_t head, LLVMContextRef c)
+{
+    if (!gather(f, head) || !asks_too_often(f))
+        return;
+    for (uint32_t e = f->blocks[head].entering; e; e = f->edges.at[e - 1].before)
+        if (f->edges.at[e - 1].back)
+            leave_alone(f, c, LLVMGetBasicBlockTerminator(f->blocks[f->edges.at[e - 1].from].at));
+}
+
+static void
+look_at(flow *f, LLVMValueRef fn, LLVMContextRef c)
+{
+    uint32_t count = 0;
+    f->blocks = mem_zalloc(sizeof(*f->blocks) * (LLVMCountBasicBlocks(fn) + 1));
+    for (LLVMBasicBlockRef at = LLVMGetFirstBasicBlock(fn); at; at = LLVMGetNextBasicBlock(at)) {
+        f->blocks[count++].at = at;
+        map_set(&f->numbers, map_ptr(at), (void *)(uintptr_t)count);
+    }
+    if (count)
+        visit(f, count);
+    for (uint32_t k = 0; k < count; k++)
+        if (f->blocks[k].head)
+            look_at_loop(f, k, c);
+}
+
+static void
+release_flow(void *object)
+{
+    flow *f = object;
+    vec_free(&f->edges);
+    vec_free(&f->todo);
+    vec_free(&f->body);
+    vec_free(&f->parts);
+    vec_free(&f->marks);
+    map_free(&f->numbers);
+    map_free(&f->asked);
+    mem_free(f->blocks);
+}
+
+void
+machine_spare_vectorizer(LLVMModuleRef module)
+{
+    for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
+        flow f = {0};
+        mem_owner owns;
+        mem_own(&owns, release_flow, &f);
+        look_at(&f, fn, LLVMGetModuleContext(module));
+        mem_disown(&owns);
+        release_flow(&f);
+    }
+}
