@@ -174,8 +174,19 @@ spine(gen *g, const node *n)
 }
 
 static value
+refuse_type(gen *g, const node *n, const ctype *t)
+{
+    front_error error;
+    const char *problem = fc_type_problem(t, &error);
+    fc_fail(g, problem ? error : ERR_TYPE, n->place, problem ? problem : t->name);
+    return fc_nothing(g, n->type);
+}
+
+static value
 binary(gen *g, const node *n)
 {
+    if (n->type->kind == TYPE_BAD)
+        return refuse_type(g, n, n->type);
     if (is_comparison(n->op))
         return bool_result(g, n);
     if (n->type->kind == TYPE_POINTER)
@@ -188,6 +199,8 @@ binary(gen *g, const node *n)
 static value
 unary(gen *g, const node *n)
 {
+    if (n->type->kind == TYPE_BAD)
+        return refuse_type(g, n, n->type);
     rg_value x = fc_scalar(g, n->kid[0]);
     fc_at_node(g, n);
     return fc_scalar_value(n->type, rg_build_1(g->b, n->op, x));
@@ -195,13 +208,6 @@ unary(gen *g, const node *n)
 
 /* -- conversions
  * ----------------------------------------------------------------------------------- */
-static void
-refuse_type(gen *g, const node *n, const ctype *t)
-{
-    front_error error;
-    const char *problem = fc_type_problem(t, &error);
-    fc_fail(g, problem ? error : ERR_TYPE, n->place, problem ? problem : t->name);
-}
 
 static value
 cast(gen *g, const node *n)
@@ -214,10 +220,9 @@ cast(gen *g, const node *n)
     if (n->type->kind == TYPE_POINTER)
         return (value){.type = n->type, .at = fc_pointer(g, n)};
     if (n->type->kind != TYPE_SCALAR || from->kind != TYPE_SCALAR) {
-        if (n->type->kind == TYPE_SCALAR && from->kind == TYPE_POINTER)
-            fc_fail(g, ERR_POINTER_VALUE, n->place, "a pointer turned into a number");
-        else
-            refuse_type(g, n, n->type->kind == TYPE_SCALAR ? from : n->type);
+        if (n->type->kind != TYPE_SCALAR || from->kind != TYPE_POINTER)
+            return refuse_type(g, n, n->type->kind == TYPE_SCALAR ? from : n->type);
+        fc_fail(g, ERR_POINTER_VALUE, n->place, "a pointer turned into a number");
         return fc_nothing(g, n->type);
     }
     if (n->type->dtype == RG_BOOL || (yields_bool(n->kid[0]))) {
@@ -236,6 +241,8 @@ static value
 assign(gen *g, const node *n)
 {
     const node *target = n->kid[0];
+    if (n->type->kind == TYPE_BAD)
+        return refuse_type(g, n, n->type);
     if (n->type->kind == TYPE_POINTER) {
         place to = fc_pointer(g, n->kid[1]);
         fc_at_node(g, n);

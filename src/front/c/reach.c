@@ -13,24 +13,24 @@ enum { UNPLACED = 0xffffffff };
 
 /* The line of the error, from its first character that is not blank. */
 static const char *
-line_start(const diag_place *at)
+line_start(const diag_place *at, unsigned offset)
 {
-    const char *p = at->source, *end = p ? p + at->source_len : NULL;
-    for (uint32_t line = 1; p && line < at->line; line++) {
-        p = memchr(p, '\n', (size_t)(end - p));
-        p = p ? p + 1 : NULL;
-    }
-    while (p && p < end && (*p == ' ' || *p == '\t'))
+    if (!at->source || offset >= at->source_len)
+        return NULL;
+    const char *p = at->source + offset, *end = at->source + at->source_len;
+    while (p > at->source && p[-1] != '\n')
+        p--;
+    while (p < end && (*p == ' ' || *p == '\t'))
         p++;
-    return p && p < end ? p : NULL;
+    return p < end ? p : NULL;
 }
 
 static error_kind
-kind_of(const char *text, const diag_place *at)
+kind_of(const char *text, const diag_place *at, unsigned offset)
 {
     static const char missing[] = "file not found";
     size_t n = strlen(text);
-    const char *line = line_start(at);
+    const char *line = line_start(at, offset);
     if (!line || *line != '#')
         return ERROR_PLAIN;
     if (n >= sizeof missing && strcmp(text + n - (sizeof missing - 1), missing) == 0)
@@ -54,14 +54,15 @@ keep_error(unit *u, CXDiagnostic d)
         e.file = f->number;
         e.place = (diag_place){f->path, f->text, f->len, line, col, col + 1};
     }
-    e.kind = kind_of(e.text, &e.place);
+    e.kind = kind_of(e.text, &e.place, e.offset);
     list_push(u->arena, &u->errors, e);
 }
 
 void
 fc_keep_errors(unit *u)
 {
-    for (unsigned i = 0; i < clang_getNumDiagnostics(u->tu); i++) {
+    unsigned n = clang_getNumDiagnostics(u->tu); /* works through all of them */
+    for (unsigned i = 0; i < n; i++) {
         CXDiagnostic d = clang_getDiagnostic(u->tu, i);
         if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
             keep_error(u, d);
