@@ -113,6 +113,60 @@ expect 0 run twice.c h x=1
 printf 'double h(double x) { return x; }\nfoo bar baz;\ndouble k(double x) { return x; }\nint i;\ndouble l(double x) { return x; }\n' >between.c
 expect 0 run between.c l x=1
 
+# a macro that a missing header could define
+cat >config.c <<'END_OF_FILE'
+#ifdef ABOVE
+#endif
+#include "config.h"
+#include "guarded.h"
+#include <math.h>
+#ifdef SINGLE
+typedef float real;
+#define REAL float
+#else
+typedef double real;
+#define REAL double
+#endif
+#ifndef MOST
+#define MOST 10
+#endif
+#define TWICE_MOST (2 * MOST)
+#define LOUD 0
+double plain(double x) { return fabs(x) + GUARDED; }
+double decided(double x)
+{
+#if LOUD > 1 && defined(__GNUC__) /* words */ // words
+    x += 1;
+#endif
+    return x;
+}
+double by_type(real x) { return x; }
+REAL by_macro(double x) { return x; }
+double by_default(double x) { return x * TWICE_MOST; }
+double inside(double x)
+{
+#if defined TRACE
+    x += 1;
+#endif
+    return x;
+}
+#ifndef NONE
+double around(double x) { return x; }
+#endif
+END_OF_FILE
+printf '#ifndef GUARDED_H\n#define GUARDED_H\n#define GUARDED 1\n#endif\n' >guarded.h
+for kernel in plain:4 decided:3; do
+    expect 0 run config.c ${kernel%:*} x=3
+    gives "f64[] = ${kernel#*:}"
+done
+for kernel in by_type:SINGLE by_macro:SINGLE by_default:MOST inside:TRACE around:NONE; do
+    expect 1 run config.c ${kernel%:*} x=3
+    says "error[E0403]: whether \`${kernel#*:}\` is defined is not known: 'config.h' file not found"
+    expect 0 run config.c ${kernel%:*} x=3 -U ${kernel#*:}
+done
+touch config.h
+expect 0 run config.c by_type x=3
+
 # -- headers ----------------------------------------------------------------------------------------
 cat >headers.c <<'END_OF_FILE'
 #include <stdio.h>

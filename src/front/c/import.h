@@ -11,6 +11,7 @@ typedef struct source_file {
     uint32_t number;  /* the builder's */
     const char *text; /* the user's, without label rewriting */
     size_t len;
+    bool own; /* not the system's; known once it is asked */
 } source_file;
 
 typedef struct original {
@@ -73,6 +74,8 @@ struct unit {
     list(c_error) errors;
     declaration *declarations;
     size_t ndeclarations;
+    map known; /* names of macros that some file defines; made once it is asked */
+    fc_words words; /* what libclang was given */
     fc_words searched; /* folders of <...> that are not ours */
     size_t system_from; /* the first of them that is the system's */
     list(decl *) functions;
@@ -88,6 +91,8 @@ cursors fc_record_fields(unit *u, CXType record);
 const char *fc_cursor_name(unit *u, CXCursor c);
 rg_place fc_cursor_place(unit *u, CXCursor c);
 source_file *fc_unit_file(unit *u, CXFile handle);
+/* All files that were read, the main file first. */
+CXFile *fc_unit_inclusions(unit *u, size_t *n);
 void fc_keep_errors(unit *u); /* what clang found wrong, for reach.c */
 
 ctype *fc_import_type(unit *u, CXType type);
@@ -98,5 +103,8 @@ node *fc_import_stmt(unit *u, CXCursor c);
 node *fc_import_initialiser(unit *u, CXCursor c);
 node *fc_node_new(unit *u, node_kind kind, CXCursor c);
 node *fc_node_bad(unit *u, CXCursor c, front_error error, const char *text);
+/* Whether what is reached depends on a macro that only a header which was not found could define; reports it
+ * (missing.c). */
+bool fc_depends_on_missing(unit *u);
 
 #endif

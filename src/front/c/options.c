@@ -2,8 +2,8 @@
  *
  * Order of the folders of <...>: those named by the user; the headers that the front end knows by heart
  * (FRONT_HEADER_DIR); libclang's own, where they are installed; the system's, as the C compiler has them; and last
- * ours, for a machine without a C compiler (FRONT_SPARE_DIR). The front end's stand before the system's so that assert, isnan and the like
- * are what it knows, and results are the same everywhere. */
+ * ours, for a machine without a C compiler (FRONT_SPARE_DIR). The front end's stand before the system's so that assert,
+ * isnan and the like are what it knows, and results are the same everywhere. */
 #include "front/c/options.h"
 
 #include <ctype.h>

@@ -153,10 +153,10 @@ add_rewritten(unit *u, unsaved_files *unsaved, const char *path, rg_str text)
 }
 
 static bool
-parse_once(unit *u, const front_c_source *source, const fc_words *args, unsaved_files *unsaved)
+parse_once(unit *u, const front_c_source *source, unsaved_files *unsaved)
 {
     enum CXErrorCode failed =
-        clang_parseTranslationUnit2(u->index, source->path, args->at, (int)args->n, unsaved->at,
+        clang_parseTranslationUnit2(u->index, source->path, u->words.at, (int)u->words.n, unsaved->at,
                                     (unsigned)unsaved->n, CXTranslationUnit_KeepGoing, &u->tu);
     if (!failed && u->tu)
         return true;
@@ -167,12 +167,6 @@ parse_once(unit *u, const front_c_source *source, const fc_words *args, unsaved_
              *options ? "\nit was given the options " : "", options);
     return false;
 }
-
-typedef struct inclusions {
-    unit *u;
-    CXFile at[256]; /* the user's; those beyond are taken as they are */
-    size_t n;
-} inclusions;
 
 /* Headers of the system hold no directives of the user's. */
 static bool
@@ -189,12 +183,50 @@ is_in_system(const unit *u, CXFile handle)
     return in;
 }
 
+/* As collected: a visitor must not allocate from the arena. */
+typedef struct inclusions {
+    CXFile *at;
+    size_t n, cap;
+    bool failed;
+} inclusions;
+
 static void
 see_inclusion(CXFile handle, CXSourceLocation *stack, unsigned depth, CXClientData data)
 {
     inclusions *in = data;
-    if (depth && in->n < countof(in->at) && !is_in_system(in->u, handle))
+    if (in->n == in->cap && !in->failed) {
+        size_t wider = in->cap ? in->cap * 2 : 64;
+        CXFile *grown = realloc(in->at, wider * sizeof(*grown));
+        in->failed = !grown;
+        in->at = grown ? grown : in->at;
+        in->cap = grown ? wider : in->cap;
+    }
+    if (!in->failed)
         in->at[in->n++] = handle;
+}
+
+static void
+release_inclusions(void *object)
+{
+    free(((inclusions *)object)->at);
+}
+
+CXFile *
+fc_unit_inclusions(unit *u, size_t *n)
+{
+    inclusions in = {0};
+    mem_owner owns;
+    mem_own(&owns, release_inclusions, &in);
+    clang_getInclusions(u->tu, see_inclusion, &in);
+    if (in.failed)
+        mem_alloc(SIZE_MAX / 2); /* fails: the handler takes over */
+    CXFile *out = arena_new_n(u->arena, CXFile, in.n + 1);
+    if (in.n)
+        memcpy(out, in.at, in.n * sizeof(*out));
+    *n = in.n;
+    mem_disown(&owns);
+    release_inclusions(&in);
+    return out;
 }
 
 /* An included file of the user's that holds directives must be parsed in its rewritten form. */
@@ -219,11 +251,12 @@ rewrite_included(unit *u, CXFile handle, unsaved_files *unsaved)
 static bool
 rewrite_all_included(unit *u, unsaved_files *unsaved)
 {
-    inclusions in = {.u = u};
+    size_t n;
+    const CXFile *all = fc_unit_inclusions(u, &n); /* the main file is the first */
     bool any = false;
-    clang_getInclusions(u->tu, see_inclusion, &in);
-    for (size_t i = 0; i < in.n; i++)
-        any |= rewrite_included(u, in.at[i], unsaved);
+    for (size_t i = 1; i < n; i++)
+        if (!is_in_system(u, all[i]))
+            any |= rewrite_included(u, all[i], unsaved);
     return any;
 }
 
@@ -237,18 +270,17 @@ add_headers(unit *u, unsaved_files *unsaved, const front_header *headers, size_t
 static bool
 parse_all(unit *u, const front_c_source *source, rg_str text)
 {
-    fc_words args = {0};
     unsaved_files unsaved = {0};
-    fc_parser_words(u->arena, source, text, &args, &u->searched, &u->system_from);
+    fc_parser_words(u->arena, source, text, &u->words, &u->searched, &u->system_from);
     add_headers(u, &unsaved, front_headers, front_header_count);
     add_headers(u, &unsaved, front_spare_headers, front_spare_header_count);
     add_rewritten(u, &unsaved, source->path, text);
-    bool ok = parse_once(u, source, &args, &unsaved);
+    bool ok = parse_once(u, source, &unsaved);
     if (ok && rewrite_all_included(u, &unsaved)) {
         clang_disposeTranslationUnit(u->tu);
         u->tu = NULL;
         u->files.n = 0;
-        ok = parse_once(u, source, &args, &unsaved);
+        ok = parse_once(u, source, &unsaved);
     }
     if (ok)
         fc_keep_errors(u);
@@ -379,6 +411,7 @@ fc_unit_close(unit *u)
     if (u->index)
         clang_disposeIndex(u->index);
     free(u->seen.at);
+    map_free(&u->known);
     map_free(&u->decls);
     map_free(&u->types);
 }

@@ -287,7 +287,7 @@ fc_unit_is_sound(unit *u, const decl *fn)
             sound = false;
         }
     }
-    return sound;
+    return sound && !fc_depends_on_missing(u);
 }
 
 void
