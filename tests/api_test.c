@@ -750,6 +750,50 @@ test_failed_allocations(const char *device)
     CHECK(use_everything(device));
 }
 
+/* A file with errors elsewhere and a header that is not there, which is looked at closely. */
+static bool
+compile_messy_c(rg_context *rg, const char *kernel)
+{
+    static const char source[] = "#include \"missing.h\"\n#ifdef LOUD\n#define MORE 2\n#else\n#define MORE 1\n#endif\n"
+                                 "#ifndef QUIET\ntypedef missing_t vec[3];\n#endif\nstatic int f(void) { return nothing; }\n"
+                                 "static double square(double x) { return x * x; }\n"
+                                 "static double open(double x) { return x * MORE; }\n"
+                                 "static double lost(double x) { vec v; return x; }\n";
+    rg_module *module = NULL;
+    rg_kernel *found;
+    bool ok = !rg_module_from_c(rg, RG_STR(source), NULL, &module) &&
+              !rg_module_get_kernel(module, rg_str_of(kernel), &found);
+    rg_module_destroy(module);
+    return ok;
+}
+
+static void
+test_failed_allocations_in_c(void)
+{
+    static const char *const names[] = {"square", "open", "lost"};
+    static const char *const says[] = {"", "E0403", "E0400"};
+    rg_context *rg;
+    CHECK(rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &rg) == RG_OK);
+#ifdef __SANITIZE_ADDRESS__
+    __lsan_disable();
+#endif
+    for (size_t i = 0; i < 3; i++) {
+        for (long n = 1;; n++) {
+            mem_fail_after(n);
+            bool ok = compile_messy_c(rg, names[i]);
+            mem_fail_after(0);
+            if (ok || !strstr(rg_error_message(), "out of memory"))
+                break;
+        }
+        CHECK(compile_messy_c(rg, names[i]) == (i == 0));
+        CHECK(i == 0 || strstr(rg_error_message(), says[i]));
+    }
+#ifdef __SANITIZE_ADDRESS__
+    __lsan_enable();
+#endif
+    rg_context_destroy(rg);
+}
+
 /* -- what a launch costs ----------------------------------------------------------------------- */
 
 static double
@@ -812,6 +856,9 @@ main(void)
 {
     test_misuse_of_contexts();
     test_many_threads();
+#if RG_HAVE_CLANG
+    test_failed_allocations_in_c();
+#endif
     for (const char *const *device = devices_to_test(); *device; device++)
         test_device(*device);
     printf("%u passed, %u failed\n", checks - failures, failures);

@@ -3,11 +3,14 @@
  *   start_test [PROCESSES [THREADS]]     20 and 8, if not given
  *
  * What LLVM and libclang do once for the process is in play in the first compilation only, so each try is a process. One
- * that has not ended after a minute hangs. */
+ * that has not ended after a minute hangs. The C compiler is asked for its headers then, too: that leaves no child and no
+ * file, also where the process ignores its children. */
 #include "check.h"
 
 #include "retrograd/retrograd.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,7 +23,8 @@
 
 enum { MOST_THREADS = 64, SECONDS = 60 };
 
-static const char source[] = "void twice(double x[1])\n{\n    x[0] = x[0] * 2;\n}\n";
+static const char source[] = "#include <stdio.h>\n"
+                             "void twice(double x[1])\n{\n    x[0] = x[0] * 2;\n}\n";
 
 static pthread_barrier_t all_here;
 
@@ -58,6 +62,14 @@ thread(void *failed)
     return NULL;
 }
 
+static int
+first_free_file(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    close(fd);
+    return fd;
+}
+
 /* the fresh process */
 static int
 attempt(unsigned threads)
@@ -66,6 +78,9 @@ attempt(unsigned threads)
     bool failed[MOST_THREADS];
     int bad = 0;
     alarm(SECONDS);
+    if (getpid() % 2)
+        signal(SIGCHLD, SIG_IGN);
+    int files = first_free_file();
     pthread_barrier_init(&all_here, NULL, threads);
     for (unsigned i = 0; i < threads; i++)
         if (pthread_create(&all[i], NULL, thread, &failed[i]))
@@ -73,6 +88,14 @@ attempt(unsigned threads)
     for (unsigned i = 0; i < threads; i++) {
         pthread_join(all[i], NULL);
         bad |= failed[i];
+    }
+    if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD) {
+        fprintf(stderr, "a child is left\n");
+        bad = 1;
+    }
+    if (first_free_file() != files) {
+        fprintf(stderr, "a file is left open\n");
+        bad = 1;
     }
     return bad;
 }
