@@ -151,7 +151,7 @@ fc_call(gen *g, const node *n)
     if (fc_derivative_call(g, n, &v))
         return v;
     if (!fn->body) {
-        if (fc_math_call(g, n, &v))
+        if (fc_memory_call(g, n, &v) || fc_math_call(g, n, &v))
             return v;
         return refuse_call(g, n,
                            allocates(fn->name) ? ERR_ALLOCATION

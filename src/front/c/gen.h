@@ -43,7 +43,7 @@ typedef struct object {
     uint32_t nleaves;
     leaf *leaves;
     struct pointer_var **pointers; /* a struct's pointer fields; NULL: they cannot be followed */
-    bool param;                    /* an array that the caller sees */
+    const decl *param;             /* an array that the caller sees */
     decl *function;
     /* what a pointer variable with several possible arrays points to now */
     struct pointer_var *choice;
@@ -147,6 +147,7 @@ rg_dtype fc_common_dtype(rg_dtype x, rg_dtype y);
 /* -- object.c
  * --------------------------------------------------------------------------------------- */
 uint32_t fc_type_leaves(const ctype *t);
+int64_t fc_type_size(const ctype *t); /* in bytes; -1: not known */
 /* NULL if t can be storage; else what stands in the way, with the error that says so. */
 const char *fc_type_problem(const ctype *t, front_error *error);
 /* The same for a variable or parameter: pointers may also lead to void and to functions. */
@@ -165,6 +166,8 @@ uint32_t fc_elements_below(const leaf *l, uint32_t n);
 place fc_place_below(gen *g, const leaf *l, const place *p, uint32_t flat);
 /* says so if p must not be written here; leaf `which` of it then may be */
 bool fc_may_write(gen *g, const place *p, const node *n);
+/* says so if storing a whole struct at p would lose fields of the caller's */
+bool fc_hides_fields(gen *g, const place *p, const node *n);
 void fc_store_leaf(gen *g, const place *p, uint32_t which, rg_value v);
 void fc_store(gen *g, const place *p, const value *v, const node *n);
 void fc_store_scalar(gen *g, const place *p, rg_value v, const node *n);
@@ -242,6 +245,8 @@ bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);
 value fc_call(gen *g, const node *n);
 /* Calls of the C library. false: it is none that is known. */
 bool fc_math_call(gen *g, const node *n, value *out);
+/* memcpy and its like (memory.c); false: it is none of them */
+bool fc_memory_call(gen *g, const node *n, value *out);
 void fc_bind_scalar(gen *g, decl *d, value v);
 /* evaluates a call's arguments; false after errors */
 bool fc_arguments(gen *g, decl *fn, const node *n, value *args);

@@ -1,9 +1,8 @@
 /* Expressions: libclang's → the front end's tree. Implicit conversions are libclang's unexposed
  * expressions with one child; what they do follows from the two types.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "front/c/gen.h"
 #include "front/c/import.h"
-
-#include "ir/ir.h"
 
 node *
 fc_node_new(unit *u, node_kind kind, CXCursor c)
@@ -402,24 +401,6 @@ import_unexposed(unit *u, CXCursor c, cursors *kids)
     return import_constant(u, c, "this expression"); /* offsetof */
 }
 
-/* in bytes; -1: not known */
-static int64_t
-type_size(const ctype *t)
-{
-    switch (t->kind) {
-    case TYPE_SCALAR:
-        return ir_bytes(t->dtype);
-    case TYPE_STRUCT:
-        return t->rec->size;
-    case TYPE_ARRAY: {
-        int64_t size = type_size(t->elem);
-        return t->length < 0 || size < 0 ? -1 : t->length * size;
-    }
-    default:
-        return -1;
-    }
-}
-
 /* The type of an operand, with the extents that its declaration has after all. */
 static const ctype *
 operand_type(const node *n)
@@ -443,7 +424,7 @@ size_of_operand(unit *u, const cursors *kids)
 {
     node *of = kids->n ? fc_import_expr(u, kids->at[0]) : NULL;
     const ctype *t = of ? operand_type(of) : NULL;
-    return t ? type_size(t) : -1;
+    return t ? fc_type_size(t) : -1;
 }
 
 static node *

@@ -47,7 +47,7 @@ array_parameter(gen *g, decl *d, uint32_t number)
     int64_t outer[1] = {-1};
     object *o = fc_object_new(g, OBJECT_BUFFER, d->name, elem, 1, outer);
     o->constant = is_deep_constant(elem);
-    o->param = true;
+    o->param = d;
     bool open = !d->nextents || !d->extents[0];
     const ctype *t = elem;
     while (t->kind == TYPE_ARRAY)

@@ -2,6 +2,8 @@
  */
 #include "front/c/gen.h"
 
+#include "ir/ir.h"
+
 /* -- what types consist of
  * ------------------------------------------------------------------------- */
 uint32_t
@@ -10,6 +12,23 @@ fc_type_leaves(const ctype *t)
     while (t->kind == TYPE_ARRAY)
         t = t->elem;
     return t->kind == TYPE_STRUCT ? t->rec->leaves : 1;
+}
+
+int64_t
+fc_type_size(const ctype *t)
+{
+    switch (t->kind) {
+    case TYPE_SCALAR:
+        return ir_bytes(t->dtype);
+    case TYPE_STRUCT:
+        return t->rec->size;
+    case TYPE_ARRAY: {
+        int64_t size = fc_type_size(t->elem);
+        return t->length < 0 || size < 0 ? -1 : t->length * size;
+    }
+    default:
+        return -1;
+    }
 }
 
 const char *
@@ -441,6 +460,15 @@ hidden_field(const ctype *t)
     return NULL;
 }
 
+bool
+fc_hides_fields(gen *g, const place *p, const node *n)
+{
+    const char *hidden = p->object->param ? hidden_field(p->type) : NULL;
+    if (hidden)
+        fc_fail(g, ERR_FIELD_COPY, n->place, hidden);
+    return hidden != NULL;
+}
+
 void
 fc_store(gen *g, const place *p, const value *v, const node *n)
 {
@@ -448,13 +476,8 @@ fc_store(gen *g, const place *p, const value *v, const node *n)
         fc_store_scalar(g, p, v->scalar, n);
         return;
     }
-    if (!fc_may_write(g, p, n) || !v->leaves)
+    if (!fc_may_write(g, p, n) || !v->leaves || fc_hides_fields(g, p, n))
         return;
-    const char *hidden = p->object->param ? hidden_field(p->type) : NULL;
-    if (hidden) {
-        fc_fail(g, ERR_FIELD_COPY, n->place, hidden);
-        return;
-    }
     if (v->pointers)
         fc_fields_store(g, p, v->pointers, n);
     for (uint32_t i = 0; i < fc_type_leaves(p->type); i++)
