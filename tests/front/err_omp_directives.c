@@ -3,16 +3,21 @@ void
 err_omp_directives(int n, float x[n])
 {
     float s = 0;
-    #pragma omp parallel // error: E0450
+    #pragma omp parallel sections // error: E0468
     {
+        #pragma omp section // error: E0468
         x[0] = 1;
     }
+    #pragma omp task // error: E0468
+    x[0] = 1;
+    #pragma omp parallel copyin(s) // error: E0450
+    x[0] = 1;
     #pragma omp parallel for
     for (int i = 0; i < n; i++) {
-        #pragma omp critical // error: E0450
+        #pragma omp critical // error: E0472
         x[i] = 1;
     }
-    #pragma omp barrier // error: E0450
+    #pragma omp flush // error: E0450
     #pragma omp parallel for lastprivate(s) // error: E0451
     for (int i = 0; i < n; i++)
         x[i] = s;

@@ -187,7 +187,7 @@ fc_expr_is_plain(const node *n)
 static bool
 is_not_parallel(const node *n, void *user)
 {
-    if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
+    if (n->kind == S_OMP && fc_omp_is_loop(n->directive))
         return false;
     bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
     return !function || !n->decl || !fc_function_has_parallel(n->decl);

@@ -152,6 +152,7 @@ struct decl {
     bool elsewhere; /* declared extern and not defined in the file */
     bool written; /* assigned to, incremented, or one of its parts is */
     bool address_taken;
+    bool numbered;         /* made of a thread's number */
     bool refused;          /* its declaration was: no more is said where it is used */
     bool moved;            /* pointers: ++, -- or += somewhere */
     list(node *) assigned; /* pointers: what is assigned to them after their initialisation */
@@ -163,6 +164,7 @@ struct decl {
     bool has_body, external, variadic;
     bool active;          /* being inlined: recursion */
     signed char parallel; /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
+    signed char numbers;  /* asks for the number of its thread: 0 not known, 1 no, 2 yes */
     signed char jumps;    /* returns before its end: 0 not known, 1 no, 2 yes */
     void *cursor;         /* import: where the body is */
     decl *vjp, *jvp;      /* derivatives that the user gave it; NULL: none */
@@ -177,6 +179,10 @@ struct decl {
  */
 typedef enum omp_kind {
     OMP_PARALLEL_FOR,
+    OMP_FOR,      /* the loops of a region, whose threads share them */
+    OMP_PARALLEL, /* a region */
+    OMP_SINGLE,   /* single, master, masked: what one thread of a region does */
+    OMP_CRITICAL,
     OMP_SIMD,
     OMP_ATOMIC_UPDATE,
     OMP_ATOMIC_CAPTURE,
@@ -225,6 +231,17 @@ bool fc_tree_returns(const node *tree);
 /* Whether evaluation only computes on scalars: no memory, no call, no side effect. */
 bool fc_expr_is_plain(const node *n);
 bool fc_function_has_parallel(decl *fn);
+/* Whether a directive's loops are parallel ones. */
+static inline bool
+fc_omp_is_loop(const omp *d)
+{
+    return d->kind == OMP_PARALLEL_FOR || d->kind == OMP_FOR;
+}
+/* Whether the tree assigns to d, or hands its address to what may (writer.c). */
+bool fc_may_be_written(const node *tree, const decl *d);
+/* A critical section that only updates single values, as atomic updates; else the section (team.c). */
+node *fc_critical_updates(arena *a, node *n);
+bool fc_function_numbers(decl *fn);
 /* returns somewhere else than in its last statement */
 bool fc_function_jumps(decl *fn);
 

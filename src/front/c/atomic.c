@@ -264,6 +264,8 @@ fc_atomic_stmt(gen *g, const node *n)
         return;
     }
     place p = fc_lvalue(g, f.target);
+    if (p.refused)
+        return;
     if (p.object->read_only && !fc_may_write(g, &p, f.target))
         return;
     if (p.object->kind == OBJECT_BUFFER)

@@ -69,6 +69,8 @@ bind_arguments(gen *g, decl *fn, const node *n)
     fc_at_node(g, n);
     forget_pointers(fn);
     for (uint32_t i = 0; i < fn->nparams; i++)
+        fn->params[i]->numbered = fc_has_number(g, n->list[i]);
+    for (uint32_t i = 0; i < fn->nparams; i++)
         if (fn->params[i]->type->kind != TYPE_POINTER)
             fc_bind_scalar(g, fn->params[i], args[i]);
     fc_pointers_bind(g, fn, args);
@@ -151,7 +153,7 @@ fc_call(gen *g, const node *n)
     if (fc_derivative_call(g, n, &v))
         return v;
     if (!fn->body) {
-        if (fc_memory_call(g, n, &v) || fc_math_call(g, n, &v))
+        if (fc_memory_call(g, n, &v) || fc_omp_call(g, n, &v) || fc_math_call(g, n, &v))
             return v;
         return refuse_call(g, n,
                            allocates(fn->name) ? ERR_ALLOCATION

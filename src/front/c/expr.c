@@ -241,8 +241,11 @@ static value
 assign(gen *g, const node *n)
 {
     const node *target = n->kid[0];
+    decl *root = fc_lvalue_root(target);
     if (n->type->kind == TYPE_BAD)
         return refuse_type(g, n, n->type);
+    if (root && fc_has_number(g, n->kid[1]))
+        root->numbered = true;
     if (n->type->kind == TYPE_POINTER) {
         place to = fc_pointer(g, n->kid[1]);
         fc_at_node(g, n);
@@ -378,6 +381,8 @@ object_of(gen *g, const node *n)
     decl *d = n->decl;
     if (d->refused)
         return NULL;
+    if (d->numbered && g->in_thread)
+        fc_fail(g, ERR_OMP_NUMBER, n->place);
     if (!d->object && d->lasting)
         d->object = fc_constant_object(g, d);
     if (!d->object && d->kind != DECL_FUNCTION) {

@@ -39,6 +39,7 @@ typedef struct object {
     ctype *type;
     bool constant; /* never written while the kernel runs */
     bool shared;   /* made at kernel level: every thread sees it */
+    bool team;     /* made in a parallel region: each of its threads has one */
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
     uint32_t nleaves;
     leaf *leaves;
@@ -94,6 +95,7 @@ typedef struct frame {
     place pointer;  /* a returned pointer */
     bool pointer_set;
     bool in_thread; /* in a parallel loop of this function */
+    const node *region; /* the parallel region around, in this function */
 } frame;
 
 /* what a constant's object was before the function that is being generated made its own */
@@ -125,6 +127,9 @@ typedef struct gen {
     map hoisted;              /* functions and constants that the beginning of the kernel (scope) has seen */
     list(object_undo) constants;
     list(own_instance) own;
+    unsigned regions;         /* parallel regions around, in callers too */
+    bool team_loop;           /* in a loop that the threads of a team share */
+    bool numbers;             /* something asks for the number of its thread */
     bool library;             /* functions are made, and calls of slow ones stay calls */
     uint32_t instances;       /* functions made so far */
     uint32_t scope;           /* number of the function that is being made; 0: the kernel */
@@ -282,6 +287,13 @@ bool fc_is_constant_node(const node *n, int64_t *v);
  * -------------------------------------------------------------------------------- */
 void fc_omp_stmt(gen *g, const node *n);
 void fc_atomic_stmt(gen *g, const node *n);
+/* The directive of a region's loop with what follows for the variables of the region's thread (team.c);
+ * NULL after errors. */
+omp *fc_team_loop(gen *g, const node *n);
+/* Whether an expression is made of the number of a thread. */
+bool fc_has_number(const gen *g, const node *n);
+/* Functions of omp.h; false: it is none of them. */
+bool fc_omp_call(gen *g, const node *n, value *out);
 /* Whether a kernel-level array must be seen by all threads. */
 bool fc_needs_temp(const decl *fn, const decl *d);
 

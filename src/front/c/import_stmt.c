@@ -130,7 +130,7 @@ import_label(unit *u, CXCursor c, cursors *kids)
         n->directive->privates.at[i].place.file = n->place.file;
     n->place = n->directive->place;
     n->kid[0] = inner;
-    return n;
+    return n->directive->kind == OMP_CRITICAL && !n->directive->error ? fc_critical_updates(u->arena, n) : n;
 }
 
 /* -- all of them

@@ -224,8 +224,10 @@ static void
 hoist_tree(hoisting h, const node *n)
 {
     for (; n; n = n->kid[0]) {
-        h.in_thread |= n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR;
+        h.in_thread |= n->kind == S_OMP && fc_omp_is_loop(n->directive);
         bool function = n->kind == E_CALL || (n->kind == E_REF && n->decl->kind == DECL_FUNCTION);
+        if (n->kind == E_CALL && n->decl && strcmp(n->decl->name, "omp_get_thread_num") == 0)
+            h.g->numbers = true;
         if (function && n->decl && n->decl->body)
             hoist_function(h.g, n->decl, h.in_thread);
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&

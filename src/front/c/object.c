@@ -421,6 +421,11 @@ fc_may_write(gen *g, const place *p, const node *n)
         fc_fail(g, ERR_DERIVE_WRITE, n->place, p->object->name);
         return false;
     }
+    bool teams = g->team_loop && p->object->shared && !p->object->param && (p->object->team || !g->regions);
+    if (teams && (p->object->kind == OBJECT_LOCAL || p->object->kind == OBJECT_BUFFER)) {
+        fc_fail(g, ERR_OMP_TEAM, n->place, p->object->name);
+        return false;
+    }
     if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {
         fc_fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
         return false;

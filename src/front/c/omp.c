@@ -329,14 +329,13 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
 }
 
 static void
-parallel_for(gen *g, const node *n)
+parallel_for(gen *g, const node *n, const omp *d)
 {
-    const omp *d = n->directive;
     nest t = {0};
     rebounds undo = {0};
     pointer_undos pointers = {0};
     rg_value index[RG_MAX_RANK];
-    if (!read_nest(g, n->kid[0], d, &t))
+    if (!d || !read_nest(g, n->kid[0], d, &t))
         return;
     read_domain(g, &t);
     fc_pointers_enter_thread(g, n->kid[0], &pointers);
@@ -350,8 +349,9 @@ parallel_for(gen *g, const node *n)
     rg_label on_break = g->on_break, on_continue = g->on_continue;
     g->on_break = g->on_continue = 0;
     g->frame->in_thread = true;
+    g->team_loop = d->kind == OMP_FOR;
     fc_loop_body(g, t.body);
-    g->frame->in_thread = false;
+    g->frame->in_thread = g->team_loop = false;
     g->on_break = on_break;
     g->on_continue = on_continue;
     g->in_thread = false;
@@ -371,6 +371,18 @@ serial_for(gen *g, const node *n)
     restore(&undo);
 }
 
+/* A team has one thread, which runs the region once. */
+static void
+region(gen *g, const node *n)
+{
+    const node *outer = g->frame->region;
+    g->frame->region = n;
+    g->regions++;
+    serial_for(g, n);
+    g->regions--;
+    g->frame->region = outer;
+}
+
 void
 fc_omp_stmt(gen *g, const node *n)
 {
@@ -384,11 +396,21 @@ fc_omp_stmt(gen *g, const node *n)
         return;
     switch (d->kind) {
     case OMP_PARALLEL_FOR:
+    case OMP_FOR:
         if (g->in_thread)
             serial_for(g, n);
         else
-            parallel_for(g, n);
+            parallel_for(g, n, d->kind == OMP_FOR ? fc_team_loop(g, n) : d);
         break;
+    case OMP_PARALLEL:
+        region(g, n);
+        break;
+    case OMP_CRITICAL:
+        if (g->in_thread)
+            fc_fail(g, ERR_OMP_CRITICAL, d->place);
+        fc_stmt(g, n->kid[0]);
+        break;
+    case OMP_SINGLE:
     case OMP_SIMD:
     case OMP_NO_EFFECT:
     case OMP_OTHER:
@@ -425,7 +447,7 @@ search_temp(temp_search *s, const node *n, bool shared, bool direct)
     while (n && !s->found) {
         if (n->kind == E_REF && n->decl == s->array)
             s->found |= shared;
-        if (n->kind == S_OMP && n->directive->kind == OMP_PARALLEL_FOR)
+        if (n->kind == S_OMP && fc_omp_is_loop(n->directive))
             shared |= !is_private_in(n->directive, s->array->name);
         bool local_callee = n->kind == E_CALL && n->decl && !fc_function_has_parallel(n->decl);
         if (n->kind == E_DECAY && !direct && fc_lvalue_root(n->kid[0]) == s->array)

@@ -537,8 +537,10 @@ picked(gen *g, const pointer_var *v)
             buffers[i] = v->choices[i].object->leaves[v->choices[i].leaf + k].value;
         o->leaves[at].value = rg_build_pick(g->b, o->selector, v->nchoices, buffers);
     }
-    for (uint32_t i = 0; i < v->nchoices; i++)
+    for (uint32_t i = 0; i < v->nchoices; i++) {
         o->constant &= v->choices[i].object->constant;
+        o->team |= v->choices[i].object->team;
+    }
     return o;
 }
 
@@ -558,6 +560,8 @@ place
 fc_pointer_read(gen *g, const decl *d, const node *n)
 {
     const pointer_var *v = d->pointer;
+    if (d->numbered && g->in_thread)
+        fc_fail(g, ERR_OMP_NUMBER, n->place);
     if (!v && d->lasting)
         return lasting_pointer(g, (decl *)d, n);
     if (!v || v->refused) {

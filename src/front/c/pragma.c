@@ -237,6 +237,37 @@ take(words *w, const char *expected)
     return false;
 }
 
+static bool
+at_word(words *w)
+{
+    size_t here = w->at;
+    const char *word = next_word(w);
+    w->at = here;
+    static const char *const clauses[] = {"private",     "firstprivate", "shared", "default",
+                                          "num_threads", "reduction",    "if",     "proc_bind"};
+    return word && !listed(word, clauses, countof(clauses));
+}
+
+/* Regions and what stands in them. */
+static bool
+read_region(words *w, const char *word)
+{
+    if (strcmp(word, "for") == 0) {
+        w->d->kind = OMP_FOR;
+        take(w, "simd");
+    } else if (strcmp(word, "parallel") == 0 && !at_word(w)) {
+        w->d->kind = OMP_PARALLEL;
+    } else if (strcmp(word, "single") == 0 || strcmp(word, "master") == 0 || strcmp(word, "masked") == 0) {
+        w->d->kind = OMP_SINGLE;
+    } else if (strcmp(word, "critical") == 0) {
+        w->d->kind = OMP_CRITICAL;
+        next_group(w);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 /* Sorts the directive by its first words. false: one that stands at file scope and has no effect.
  */
 static bool
@@ -250,11 +281,13 @@ read_directive(words *w, const char **tail, size_t number)
     d->kind = OMP_OTHER;
     if (!word)
         word = "";
-    if (listed(word, declarative, countof(declarative)))
-        return false;
+    if (listed(word, declarative, countof(declarative)) || strcmp(word, "barrier") == 0)
+        return false; /* iterations of a loop do not wait, and what is outside of loops has one thread */
     if (strcmp(word, "parallel") == 0 && take(w, "for")) {
         d->kind = OMP_PARALLEL_FOR;
         take(w, "simd");
+        read_clauses(w, tail, number);
+    } else if (read_region(w, word)) {
         read_clauses(w, tail, number);
     } else if (strcmp(word, "simd") == 0) {
         d->kind = OMP_SIMD;
@@ -266,7 +299,9 @@ read_directive(words *w, const char **tail, size_t number)
         size_t end = w->len;
         while (end && isspace((unsigned char)w->text[end - 1]))
             end--;
-        refuse(d, ERR_OMP_DIRECTIVE, arena_str(w->arena, (rg_str){w->text, end}));
+        bool tasks = strncmp(word, "section", 7) == 0 || strncmp(word, "task", 4) == 0 ||
+                     (strcmp(word, "parallel") == 0 && take(w, "sections"));
+        refuse(d, tasks ? ERR_OMP_TASKS : ERR_OMP_DIRECTIVE, arena_str(w->arena, (rg_str){w->text, end}));
     }
     return true;
 }

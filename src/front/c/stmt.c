@@ -18,6 +18,7 @@ declare_object(gen *g, decl *d)
 {
     bool shared = !g->in_thread && d->temp;
     d->object = shared ? d->temp : fc_object_local(g, d->name, d->type);
+    d->object->team = g->regions > 0;
     if (d->init)
         fc_init_object(g, d->object, d->init);
 }
@@ -38,6 +39,7 @@ fc_declare(gen *g, decl *d)
     g->at = d->place;
     const char *problem = fc_variable_problem(t, &error);
     d->refused = problem != NULL;
+    d->numbered = fc_has_number(g, d->init);
     if (problem) {
         fc_fail(g, error, d->place, problem);
         return;

@@ -48,6 +48,12 @@ tree_writes(const node *n, const decl *d, bool direct)
     return false;
 }
 
+bool
+fc_may_be_written(const node *tree, const decl *d)
+{
+    return tree_writes(tree, d, false);
+}
+
 static const char *
 find_writer(gen *g, const decl *d)
 {

@@ -1,0 +1,461 @@
+/* Parallel regions. SPDX-License-Identifier: Apache-2.0
+ *
+ * A team has one thread, which runs a region's statements once and whose `for` loops are parallel loops: what OpenMP
+ * allows to every region. Its iterations share nothing but what all threads share. So a variable that belongs to the
+ * team's thread, and that a loop writes, must be one that each iteration sets before it uses it (it is private to the
+ * iteration then) or one that is only added to (it is a reduction). */
+#include "front/c/loop.h"
+
+/* -- whether each iteration sets a variable before it uses it
+ * ----------------------------------------- */
+typedef struct first_use {
+    const decl *variable;
+    bool set;  /* by now, on every way */
+    bool used; /* before it was set, on some way */
+} first_use;
+
+static void see(first_use *u, const node *n);
+
+/* What may be skipped: it sets nothing for what comes after. */
+static void
+see_optional(first_use *u, const node *n)
+{
+    bool set = u->set;
+    see(u, n);
+    u->set = set;
+}
+
+static void
+see_either(first_use *u, const node *x, const node *y)
+{
+    bool before = u->set;
+    see(u, x);
+    bool set = u->set;
+    u->set = before;
+    see(u, y);
+    u->set &= set;
+}
+
+static void
+see_switch(first_use *u, const node *body)
+{
+    bool before = u->set;
+    for (uint32_t i = 0; body && i < body->count; i++) {
+        u->set = before; /* a label may stand before it */
+        see(u, body->list[i]);
+    }
+    u->set = before;
+}
+
+static void
+see_list(first_use *u, const node *n)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        see(u, n->kind == S_DECL ? n->list[i]->decl->init : n->list[i]);
+}
+
+static void
+see(first_use *u, const node *n)
+{
+    if (!n || u->used)
+        return;
+    switch (n->kind) {
+    case E_REF:
+        u->used |= n->decl == u->variable && !u->set;
+        break;
+    case E_ASSIGN:
+        see(u, n->kid[1]);
+        if (n->kid[0]->kind == E_REF && n->kid[0]->decl == u->variable)
+            u->set = true;
+        else
+            see(u, n->kid[0]);
+        break;
+    case E_AND:
+    case E_OR:
+    case E_ELVIS:
+        see(u, n->kid[0]);
+        see_optional(u, n->kid[1]);
+        break;
+    case E_COND:
+    case S_IF:
+        see(u, n->kid[0]);
+        see_either(u, n->kid[1], n->kid[2]);
+        break;
+    case S_FOR:
+        see(u, n->kid[0]);
+        see(u, n->kid[1]);
+        see_optional(u, n->kid[3]);
+        see_optional(u, n->kid[2]); /* also after a continue */
+        break;
+    case S_WHILE:
+        see(u, n->kid[0]);
+        see_optional(u, n->kid[1]);
+        break;
+    case S_DO:
+        if (fc_body_breaks(n->kid[1]) || fc_body_continues(n->kid[1]))
+            see_optional(u, n->kid[1]);
+        else
+            see(u, n->kid[1]);
+        see(u, n->kid[0]);
+        break;
+    case S_SWITCH:
+        see(u, n->kid[0]);
+        see_switch(u, n->kid[1]);
+        break;
+    case E_LITERAL:
+        see(u, n->decl->init);
+        break;
+    default:
+        for (size_t i = 0; i < 4; i++)
+            see(u, n->kid[i]);
+        see_list(u, n);
+        break;
+    }
+}
+
+static bool
+is_not_address(const node *n, void *user)
+{
+    return n->kind != E_ADDR || fc_lvalue_root(n->kid[0]) != user;
+}
+
+static bool
+is_set_first(const node *body, const decl *d)
+{
+    first_use u = {.variable = d};
+    see(&u, body);
+    return !u.used;
+}
+
+/* -- whether a loop only adds to it
+ * ------------------------------------------------------------------- */
+typedef struct updates {
+    const decl *variable;
+    unsigned mentions, updated;
+    bool differ;
+    int op; /* rg_rmw; -1: none seen */
+} updates;
+
+static bool
+count_mentions(const node *n, void *user)
+{
+    updates *u = user;
+    u->mentions += n->kind == E_REF && n->decl == u->variable;
+    return true;
+}
+
+static void
+see_update(updates *u, node *n)
+{
+    static const omp_kind kinds[] = {OMP_ATOMIC_UPDATE, OMP_ATOMIC_COMPARE};
+    for (size_t i = 0; n && i < countof(kinds); i++) {
+        omp directive = {.kind = kinds[i]};
+        node as = {.kind = S_OMP, .directive = &directive, .kid = {n}};
+        atomic_form f;
+        updates inner = {.variable = u->variable};
+        if (!fc_atomic_form_read(&as, &f) || f.target->kind != E_REF || f.target->decl != u->variable || f.capture ||
+            f.op > RG_RMW_XOR)
+            continue;
+        fc_node_walk(n, count_mentions, &inner);
+        u->updated += inner.mentions;
+        u->differ |= (u->op >= 0 && u->op != (int)f.op) || (f.operand && kinds[i] == OMP_ATOMIC_UPDATE &&
+                                                           fc_tree_mentions(f.operand, u->variable));
+        u->op = (int)f.op;
+        return;
+    }
+}
+
+/* Statements, where an update's value is not used. */
+static bool
+see_statements(const node *n, void *user)
+{
+    updates *u = user;
+    switch (n->kind) {
+    case S_BLOCK:
+        for (uint32_t i = 0; i < n->count; i++)
+            see_update(u, n->list[i]);
+        break;
+    case S_IF:
+        see_update(u, n->kid[1]);
+        see_update(u, n->kid[2]);
+        break;
+    case S_FOR:
+        see_update(u, n->kid[3]);
+        break;
+    case S_WHILE:
+    case S_DO:
+        see_update(u, n->kid[1]);
+        break;
+    case S_CASE:
+    case S_DEFAULT:
+        see_update(u, n->kid[2]);
+        break;
+    case S_OMP:
+        see_update(u, n->kid[0]);
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+static bool
+is_only_updated(const node *body, const decl *d, rg_rmw *op)
+{
+    updates u = {.variable = d, .op = -1};
+    fc_node_walk(body, count_mentions, &u);
+    see_update(&u, (node *)body);
+    fc_node_walk(body, see_statements, &u);
+    *op = (rg_rmw)u.op;
+    return u.op >= 0 && !u.differ && u.updated == u.mentions;
+}
+
+/* -- what belongs to the team's thread
+ * ---------------------------------------------------------------- */
+static bool
+is_not_declaration(const node *n, void *user)
+{
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
+        if (n->list[i]->decl == user)
+            return false;
+    return true;
+}
+
+static bool
+is_declared_in(const node *tree, const decl *d)
+{
+    return !fc_node_walk(tree, is_not_declaration, (void *)d);
+}
+
+static bool
+is_named(const omp_names *names, const decl *d)
+{
+    for (uint32_t i = 0; i < names->count; i++)
+        if (strcmp(names->at[i].name, d->name) == 0)
+            return true;
+    return false;
+}
+
+/* Without a region around it in its function, a loop belongs to whoever calls that: all variables are the thread's. */
+static bool
+is_threads_own(gen *g, const decl *d)
+{
+    const node *region = g->frame->region;
+    const omp *of = region ? region->directive : NULL;
+    if (d->lasting || d->kind == DECL_FUNCTION)
+        return false;
+    return !region || is_declared_in(region->kid[0], d) || is_named(&of->privates, d) || is_named(&of->reductions, d);
+}
+
+typedef struct team_loop {
+    gen *g;
+    const node *body; /* with the loops that the directive takes */
+    omp *directive;
+    bool refused;
+    list(decl *) seen;
+} team_loop;
+
+static void
+add_name(gen *g, omp_names *names, const decl *d, rg_rmw op, rg_place where)
+{
+    omp_name *all = arena_new_n(g->arena, omp_name, names->count + 1);
+    if (names->count)
+        memcpy(all, names->at, names->count * sizeof(*all));
+    all[names->count] = (omp_name){d->name, op, false, where};
+    names->at = all;
+    names->count++;
+}
+
+static bool
+is_counter(const team_loop *t, const decl *d)
+{
+    const node *n = t->body;
+    for (uint32_t i = 0; i < t->directive->collapse; i++) {
+        loop_form f;
+        while (n && n->kind == S_BLOCK && n->count == 1)
+            n = n->list[0];
+        if (!n || n->kind != S_FOR || !fc_loop_form_read(n, &f))
+            return false;
+        if (f.counter == d)
+            return true;
+        n = f.body;
+    }
+    return false;
+}
+
+static const node *
+loop_body(const team_loop *t)
+{
+    const node *n = t->body;
+    for (uint32_t i = 0; i < t->directive->collapse; i++) {
+        while (n && n->kind == S_BLOCK && n->count == 1)
+            n = n->list[0];
+        if (n && n->kind == S_FOR)
+            n = n->kid[3];
+    }
+    return n;
+}
+
+static void
+refuse(team_loop *t, const decl *d)
+{
+    fc_fail(t->g, ERR_OMP_TEAM, t->directive->place, d->name);
+    t->refused = true;
+}
+
+static void
+see_variable(team_loop *t, decl *d)
+{
+    gen *g = t->g;
+    rg_rmw op;
+    const node *body = loop_body(t);
+    if (!is_threads_own(g, d) || is_declared_in(t->body, d) || is_counter(t, d) ||
+        is_named(&t->directive->privates, d) || is_named(&t->directive->reductions, d) || !fc_may_be_written(body, d))
+        return;
+    bool simple = d->type->kind == TYPE_SCALAR || d->type->kind == TYPE_POINTER;
+    if (simple && !fc_node_walk(body, is_not_address, d))
+        simple = false;
+    if (simple && d->type->kind == TYPE_SCALAR && is_only_updated(body, d, &op))
+        add_name(g, &t->directive->reductions, d, op, t->directive->place);
+    else if (simple && is_set_first(body, d))
+        add_name(g, &t->directive->privates, d, RG_RMW_ADD, t->directive->place);
+    else
+        refuse(t, d);
+}
+
+static bool
+see_mention(const node *n, void *user)
+{
+    team_loop *t = user;
+    if (n->kind != E_REF || n->decl->kind == DECL_FUNCTION)
+        return true;
+    for (size_t i = 0; i < t->seen.n; i++)
+        if (t->seen.at[i] == n->decl)
+            return true;
+    list_push(t->g->arena, &t->seen, n->decl);
+    see_variable(t, n->decl);
+    return true;
+}
+
+omp *
+fc_team_loop(gen *g, const node *n)
+{
+    omp *own = arena_one(g->arena, omp);
+    *own = *n->directive;
+    team_loop t = {.g = g, .body = n->kid[0], .directive = own};
+    fc_node_walk(n->kid[0], see_mention, &t);
+    return t.refused ? NULL : own;
+}
+
+/* -- critical sections
+ * --------------------------------------------------------------------------------- */
+static bool
+updates_one_value(const node *n, omp_kind *kind)
+{
+    static const omp_kind kinds[] = {OMP_ATOMIC_UPDATE, OMP_ATOMIC_COMPARE};
+    for (size_t i = 0; i < countof(kinds); i++) {
+        omp directive = {.kind = kinds[i]};
+        node as = {.kind = S_OMP, .directive = &directive, .kid = {(node *)n}};
+        atomic_form f;
+        *kind = kinds[i];
+        if (fc_atomic_form_read(&as, &f) && f.op <= RG_RMW_XOR)
+            return true;
+    }
+    return false;
+}
+
+node *
+fc_critical_updates(arena *a, node *n)
+{
+    node *body = n->kid[0];
+    uint32_t count = body->kind == S_BLOCK ? body->count : 1;
+    node **from = body->kind == S_BLOCK ? body->list : &n->kid[0];
+    node *block = arena_one(a, node);
+    *block = (node){.kind = S_BLOCK, .place = n->place, .count = count};
+    block->list = arena_new_n(a, node *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        omp_kind kind;
+        if (!updates_one_value(from[i], &kind))
+            return n;
+        node *update = arena_one(a, node);
+        *update = (node){.kind = S_OMP, .place = from[i]->place, .kid = {from[i]}};
+        update->directive = arena_one(a, omp);
+        *update->directive = (omp){.kind = kind, .place = n->place, .collapse = 1};
+        block->list[i] = update;
+    }
+    return block;
+}
+
+/* -- functions of omp.h
+ * -------------------------------------------------------------------------------- */
+static bool
+number_call(const node *n)
+{
+    return n->kind == E_CALL && n->decl && strcmp(n->decl->name, "omp_get_thread_num") == 0;
+}
+
+static bool
+is_not_number(const node *n, void *user)
+{
+    if (number_call(n) || (n->kind == E_REF && n->decl->numbered))
+        return false;
+    return n->kind != E_CALL || !n->decl || !fc_function_numbers(n->decl);
+}
+
+bool
+fc_function_numbers(decl *fn)
+{
+    if (!fn->numbers) {
+        fn->numbers = 1; /* a cycle is an error elsewhere */
+        if (fn->body && !fc_node_walk(fn->body, is_not_number, NULL))
+            fn->numbers = 2;
+    }
+    return fn->numbers == 2;
+}
+
+bool
+fc_has_number(const gen *g, const node *n)
+{
+    return g->numbers && n && !fc_node_walk(n, is_not_number, NULL);
+}
+
+/* What a team of one thread answers. */
+static const struct {
+    const char *name;
+    int value;
+} answers[] = {
+    {"get_thread_num", 0},        {"get_num_threads", 1},       {"get_max_threads", 1}, {"get_num_procs", 1},
+    {"in_parallel", 0},           {"get_dynamic", 0},           {"get_nested", 0},      {"get_thread_limit", 1},
+    {"get_max_active_levels", 1}, {"get_level", 0},             {"get_active_level", 0}, {"get_team_size", 1},
+    {"get_ancestor_thread_num", 0}, {"get_num_teams", 1},       {"get_team_num", 0},    {"get_num_devices", 0},
+    {"is_initial_device", 1},     {"get_default_device", 0},    {"get_initial_device", 0}, {"in_final", 0},
+    {"get_cancellation", 0},      {"get_wtime", 0},             {"get_wtick", 1}};
+
+static const char *const without_effect[] = {"set_num_threads",       "set_dynamic",        "set_nested",
+                                             "set_schedule",          "set_default_device", "init_lock",
+                                             "set_max_active_levels", "destroy_lock"};
+
+bool
+fc_omp_call(gen *g, const node *n, value *out)
+{
+    const char *name = n->decl->name;
+    if (strncmp(name, "omp_", 4) != 0)
+        return false;
+    name += 4;
+    *out = fc_nothing(g, n->type);
+    for (size_t i = 0; i < countof(without_effect); i++)
+        if (strcmp(name, without_effect[i]) == 0)
+            return true;
+    if (g->in_thread && number_call(n)) {
+        fc_fail(g, ERR_OMP_NUMBER, n->place);
+        return true;
+    }
+    for (size_t i = 0; i < countof(answers) && n->type->kind == TYPE_SCALAR; i++) {
+        if (strcmp(name, answers[i].name) != 0)
+            continue;
+        out->scalar = fc_convert(g, n->type->dtype, fc_int_value(g, RG_I32, answers[i].value));
+        return true;
+    }
+    fc_fail(g, ERR_OMP_CALL, n->place, n->decl->name);
+    return true;
+}

@@ -1,0 +1,84 @@
+// Parallel regions whose loops carry a thread's variables, or ask for its number.
+#include <omp.h>
+static int
+number(void)
+{
+    return omp_get_thread_num() + 1; // error: E0471
+}
+static void
+count(int n, const int k[n], int total[8])
+{
+    int bins[8] = {0};
+    #pragma omp for // error: E0469
+    for (int i = 0; i < n; i++)
+        bins[k[i] & 7]++;
+    #pragma omp critical
+    for (int b = 0; b < 8; b++)
+        total[b] += bins[b];
+}
+static void
+add(int n, const int k[n], double *bins, double *sum)
+{
+    #pragma omp for
+    for (int i = 0; i < n; i++) {
+        bins[k[i]]++; // error: E0469
+        *sum += k[i]; // error: E0469
+        #pragma omp atomic
+        bins[k[i]]--;
+    }
+}
+static double
+last(double *seen, double x)
+{
+    double d = x - *seen;
+    *seen = x;
+    return d;
+}
+void
+err_omp_regions(int n, const double x[n], double part[8], double hist[8][8], const int k[n], int total[8])
+{
+    double shared = 0;
+    #pragma omp parallel firstprivate(n)
+    {
+        int id = omp_get_thread_num(), next = id + 1, i;
+        double before = 0, *mine = hist[id], scratch[3], seen = 0, two = 0, kept = 0;
+        #pragma omp for // error: E0469
+        for (i = 0; i < n; i++) {
+            part[i] = x[i] - before;
+            before = x[i];
+        }
+        #pragma omp for
+        for (i = 0; i < n; i++) {
+            part[id] += x[i]; // error: E0471 E0461
+            hist[next][k[i]]++; // error: E0471
+            mine[k[i]]++; // error: E0471
+            hist[number()][k[i]]++;
+            hist[omp_get_thread_num()][k[i]]++; // error: E0471
+            shared += x[i]; // error: E0460
+        }
+        #pragma omp for // error: E0469
+        for (i = 0; i < n; i++) {
+            scratch[0] = x[i];
+            part[i] = scratch[0];
+        }
+        #pragma omp for // error: E0469
+        for (i = 0; i < n; i++)
+            part[i] = last(&seen, x[i]);
+        #pragma omp for // error: E0469
+        for (i = 0; i < n; i++) {
+            two += x[i];
+            two *= 2;
+        }
+        #pragma omp for // error: E0469
+        for (i = 0; i < n; i++) {
+            if (x[i] > 0)
+                kept = x[i];
+            part[i] = kept;
+        }
+        count(n, k, total);
+        add(n, k, scratch, &two);
+        add(n, k, part, &two);
+    }
+    void omp_set_lock(int *);
+    omp_set_lock(total); // error: E0473
+}
