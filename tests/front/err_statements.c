@@ -17,7 +17,8 @@ again:
             i++;
         }
     }
-    x[0] = ({ float t = 2; t; }); // error: E0423
+    while (x[0] < 1)
+        x[0] = ({ if (n) continue; 2; }); // error: E0423
     x[0] = _Generic(n, int: 1, default: 2); // error: E0423
     printf("%p\n", (void *)x); // error: E0470
     printf(n ? "a" : "b"); // error: E0470

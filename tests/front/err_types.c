@@ -39,6 +39,9 @@ err_types(int n, float x[n])
     struct flags f = {1}; // error: E0427
     struct list g = {1};
     x[1] = g.next->v; // error: E0437
+    struct { union { int u; float w; }; } m = {.u = 1}; // error: E0416
+    struct { int i; union { int u; float w; }; } o = {.u = 1};
+    x[1] = o.w; // error: E0416
     x[2] = (double)(x[0] * 2.0L + a); // error: E0448
     float h[n]; // error: E0418
     float *i[2]; // error: E0429

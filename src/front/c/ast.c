@@ -36,6 +36,28 @@ fc_format(arena *a, const char *format, ...)
     return text;
 }
 
+static bool
+has_field(const record *r, const char *name)
+{
+    return fc_field_named(r, name) < r->nfields;
+}
+
+uint32_t
+fc_field_named(const record *r, const char *name)
+{
+    uint32_t inside = r->nfields;
+    for (uint32_t i = 0; i < r->nfields; i++) {
+        const field *f = &r->fields[i];
+        if (strcmp(f->name, name) == 0)
+            return i;
+        bool anonymous = !f->name[0] && f->type->kind == TYPE_STRUCT && has_field(f->type->rec, name);
+        bool unknown = !f->name[0] && f->type->kind == TYPE_BAD && inside == r->nfields; /* a union */
+        if (anonymous || unknown)
+            inside = i;
+    }
+    return inside;
+}
+
 decl *
 fc_lvalue_root(const node *n)
 {

@@ -98,6 +98,7 @@ typedef enum node_kind {
     E_INIT,       /* list: initialisers as written */
     E_DESIGNATED, /* list: E_MEMBER (bits) or index expressions; kid[0]: the value */
     E_LITERAL,    /* compound literal: decl */
+    E_STATEMENTS, /* ({ ... }): kid[0]: a block, whose last statement is the value */
     /* statements; an expression is one too */
     S_BAD,
     S_BLOCK,   /* list */
@@ -213,6 +214,9 @@ struct omp {
     unsigned error; /* a clause or directive outside of what is compiled: number, and its text */
     const char *what;
 };
+
+/* The field of that name or the anonymous one that has it; nfields: there is none. */
+uint32_t fc_field_named(const record *r, const char *name);
 
 /* -- helpers over the tree (ast.c)
  * ----------------------------------------------------------------- */

@@ -486,6 +486,20 @@ from_place(gen *g, const node *n)
     return v;
 }
 
+static value
+statements(gen *g, const node *n)
+{
+    const node *block = n->kid[0];
+    uint32_t last = block->count - 1;
+    if (block->kind != S_BLOCK || n->type->kind == TYPE_VOID || !block->count || block->list[last]->kind >= S_BAD) {
+        fc_stmt(g, block);
+        return fc_nothing(g, n->type);
+    }
+    for (uint32_t i = 0; i < last; i++)
+        fc_stmt(g, block->list[i]);
+    return fc_expr(g, block->list[last]);
+}
+
 value
 fc_expr(gen *g, const node *n)
 {
@@ -530,6 +544,8 @@ fc_expr(gen *g, const node *n)
         return elvis(g, n);
     case E_CALL:
         return fc_call(g, n);
+    case E_STATEMENTS:
+        return statements(g, n);
     case E_REF:
     case E_SUBSCRIPT:
     case E_MEMBER:

@@ -100,6 +100,8 @@ static void
 import_field(unit *u, record *r, field *f, CXCursor c)
 {
     *f = (field){.name = fc_cursor_name(u, c), .leaf = r->leaves, .pointer = r->pointers};
+    if (strchr(f->name, '('))
+        f->name = ""; /* an anonymous struct or union, of which libclang says where it stands */
     f->type = fc_import_type(u, clang_getCursorType(c));
     f->offset = (uint32_t)(clang_Cursor_getOffsetOfField(c) / 8);
     f->hidden = clang_Cursor_isBitField(c) ? ERR_BITFIELD : field_problem(f->type);

@@ -312,17 +312,28 @@ import_member(unit *u, CXCursor c, cursors *kids)
                                                                               : ERR_EXPRESSION,
                            "this member");
     CXCursor target = clang_getCursorReferenced(c);
-    long long offset = clang_Cursor_getOffsetOfField(target) / 8;
     const char *name = fc_cursor_name(u, target);
-    record *r = base->type->rec;
-    for (uint32_t i = 0; i < r->nfields; i++) {
-        if (strcmp(r->fields[i].name, name) == 0 && (name[0] || r->fields[i].offset == offset)) {
-            n->kid[0] = base;
-            n->bits = i;
-            return n;
-        }
+    if (strchr(name, '(')) {
+        long long offset = clang_Cursor_getOffsetOfField(target) / 8;
+        const record *r = base->type->rec;
+        while (n->bits < r->nfields && (r->fields[n->bits].name[0] || r->fields[n->bits].offset != offset))
+            n->bits++;
+        n->kid[0] = base;
+        return n->bits < r->nfields ? n : fc_node_bad(u, c, ERR_EXPRESSION, "this member");
     }
-    return fc_node_bad(u, c, ERR_EXPRESSION, "this member");
+    for (;;) { /* through anonymous structs, which libclang leaves out */
+        const record *r = base->type->rec;
+        uint32_t i = fc_field_named(r, name);
+        if (i == r->nfields)
+            return fc_node_bad(u, c, ERR_EXPRESSION, "this member");
+        n->kid[0] = base;
+        n->bits = i;
+        if (strcmp(r->fields[i].name, name) == 0 || r->fields[i].type->kind != TYPE_STRUCT)
+            return n;
+        base = fc_node_new(u, E_MEMBER, c);
+        *base = *n;
+        base->type = r->fields[i].type;
+    }
 }
 
 static node *
@@ -447,14 +458,16 @@ static node *
 import_designated(unit *u, CXCursor c, cursors *kids)
 {
     node *n = fc_node_new(u, E_DESIGNATED, c);
-    n->count = (uint32_t)kids->n - 1;
     n->list = arena_new_n(u->arena, node *, kids->n);
-    for (uint32_t i = 0; i < n->count; i++) {
+    for (size_t i = 0; i + 1 < kids->n; i++) {
         if (clang_getCursorKind(kids->at[i]) == CXCursor_MemberRef) {
-            n->list[i] = fc_node_new(u, E_MEMBER, kids->at[i]);
-            n->list[i]->text = fc_cursor_name(u, kids->at[i]);
+            const char *name = fc_cursor_name(u, kids->at[i]);
+            if (!name[0] || strchr(name, '('))
+                continue; /* an anonymous struct: the next name says which */
+            n->list[n->count] = fc_node_new(u, E_MEMBER, kids->at[i]);
+            n->list[n->count++]->text = name;
         } else {
-            n->list[i] = fc_import_expr(u, kids->at[i]);
+            n->list[n->count++] = fc_import_expr(u, kids->at[i]);
         }
     }
     n->kid[0] = fc_import_initialiser(u, kids->at[kids->n - 1]);
@@ -524,6 +537,22 @@ import_subscript(unit *u, CXCursor c, cursors *kids)
     return n;
 }
 
+static bool
+is_no_jump(const node *n, void *user)
+{
+    return n->kind != S_BREAK && n->kind != S_CONTINUE && n->kind != S_RETURN;
+}
+
+static node *
+import_statements(unit *u, CXCursor c, cursors *kids)
+{
+    node *n = typed_value(u, E_STATEMENTS, c);
+    n->kid[0] = fc_import_stmt(u, kids->at[0]);
+    if (!fc_node_walk(n->kid[0], is_no_jump, NULL))
+        return fc_node_bad(u, c, ERR_EXPRESSION, "a jump in an expression");
+    return n;
+}
+
 static node *
 import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
 {
@@ -564,7 +593,7 @@ import_by_kind(unit *u, CXCursor c, enum CXCursorKind kind, cursors *kids)
     case CXCursor_InitListExpr:
         return import_list(u, c, kids);
     case CXCursor_StmtExpr:
-        return fc_node_bad(u, c, ERR_EXPRESSION, "a statement in an expression");
+        return import_statements(u, c, kids);
     case CXCursor_GenericSelectionExpr:
         return fc_node_bad(u, c, ERR_EXPRESSION, "_Generic");
     case CXCursor_AddrLabelExpr:

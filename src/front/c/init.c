@@ -109,34 +109,33 @@ clear_part(sink *s, const part *to)
     return true;
 }
 
-static uint32_t
-field_named(const record *r, const char *name)
-{
-    for (uint32_t i = 0; i < r->nfields; i++) {
-        if (strcmp(r->fields[i].name, name) == 0)
-            return i;
-    }
-    return 0;
-}
-
 /* Follows a designator; *position receives the number of the element or field of `to` itself. */
 static bool
 init_designated(sink *s, const part *to, const node *d, uint64_t *position)
 {
     part at = *to;
+    bool first = true;
     for (uint32_t i = 0; i < d->count; i++) {
         int64_t number = 0;
         if (at.type->kind == TYPE_STRUCT) {
-            number = field_named(at.type->rec, d->list[i]->text ? d->list[i]->text : "");
+            const char *name = d->list[i]->text ? d->list[i]->text : "";
+            number = fc_field_named(at.type->rec, name);
+            if (number == at.type->rec->nfields) {
+                fc_fail(s->g, ERR_INIT, d->place);
+                return false;
+            }
+            bool found = strcmp(at.type->rec->fields[number].name, name) == 0;
             at = field_part(&at, (uint32_t)number);
+            i -= !found && at.type->kind == TYPE_STRUCT; /* an anonymous struct has it */
         } else if (at.type->kind == TYPE_ARRAY && fc_is_constant_node(d->list[i], &number)) {
             at = element_part(&at, (uint64_t)number);
         } else {
             fc_fail(s->g, ERR_INIT, d->place);
             return false;
         }
-        if (i == 0)
+        if (first)
             *position = (uint64_t)number;
+        first = false;
     }
     node *one[1] = {d->kid[0]};
     items inner = {one, 1, 0};

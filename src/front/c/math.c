@@ -334,6 +334,12 @@ integer_call(gen *g, const node *n, const char *name, rg_value *out)
 static bool
 assert_call(gen *g, const node *n)
 {
+    bool failed = strcmp(n->decl->name, "__assert_fail") == 0 && n->count > 1; /* what glibc's assert calls */
+    if (failed) {
+        fc_at_node(g, n);
+        rg_build_assert(g->b, rg_build_int(g->b, RG_BOOL, 0), rg_str_of(n->list[0]->kind == E_STRING ? n->list[0]->text : ""));
+        return true;
+    }
     if (strcmp(n->decl->name, "__rg_assert") != 0 || n->count != 2)
         return false;
     rg_value c = fc_condition(g, n->list[0], false);

@@ -999,6 +999,7 @@ fc_pointer(gen *g, const node *n)
     case E_COMPOUND:
     case E_INC:
     case E_CALL:
+    case E_STATEMENTS:
     case E_COMMA: {
         value v = fc_expr(g, n);
         return v.at.object ? v.at : failed(g, n, ERR_POINTER_VALUE, "this pointer");
