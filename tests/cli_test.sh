@@ -791,7 +791,7 @@ void places(int n, const int steps[n], double x[n])
 }
 END2
 expect 0 explain places.c places
-says 'a place in the tape'
+says 'on the tape: where a loop or branch inside ends on it (8 bytes)'
 grep -q 'none, 0 bytes\|tape_begin' out && fail "explain shows what the tape is made of" || pass
 export RG_PLAN=chunk=4
 expect 0 explain k.c relax --grad
@@ -800,6 +800,127 @@ RG_PLAN=chunk=4x
 expect 1 explain k.c relax --grad
 says 'RG_PLAN'
 unset RG_PLAN
+
+# lines of included files, and advice: where it holds, and nowhere else
+mkdir -p inc
+cat >inc/decay.h <<'END2'
+static double unused(double x) { return x; }
+
+static double
+decay(double x, int steps)
+{
+    for (int t = 0; t < steps; t++)
+        x = x * x * 0.5;
+    return x;
+}
+END2
+cat >advice.c <<'END2'
+#include "inc/decay.h"
+#include <math.h>
+void wrapper(int n, int steps, const double x[n], double y[n])
+{
+    for (int i = 0; i < n; i++)
+        y[i] = decay(x[i], steps);
+}
+void planes(int n, int m, const double a[n][m], double b[n][m])
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            b[i][j] = sin(a[i][j]) * b[i][j];
+}
+void rows(int n, int m, const double a[n][m], double b[n][m])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            b[i][j] = sin(a[i][j]) * b[i][j];
+}
+double dot(int n, const double x[n], const double y[n])
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += x[i] * y[i];
+    return s;
+}
+void steps(int n, int times, double a[n], double b[n])
+{
+    for (int t = 0; t < times; t++) {
+        for (int i = 1; i < n - 1; i++)
+            b[i] = a[i - 1] * a[i + 1];
+        for (int i = 1; i < n - 1; i++)
+            a[i] = b[i] * b[i];
+    }
+}
+void prefix(int n, double x[n])
+{
+    for (int i = 1; i < n; i++)
+        x[i] += x[i - 1];
+}
+void turned(int n, double x[n])
+{
+    for (int i = 0; i < n; i++)
+        x[i] = 2 * x[n - 1 - i];
+}
+void scattered(int n, const int at[n], const double x[n], double y[n])
+{
+    for (int i = 0; i < n; i++)
+        y[at[i]] += x[i];
+}
+void decays(int n, double x[n])
+{
+    double v = 1;
+    for (int i = 0; i < n; i++) {
+        v = v * 0.5;
+        x[i] = v;
+    }
+}
+void antidiagonals(int n, double x[2 * n])
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            x[i + j] *= 0.5;
+}
+void shared_row(int n, int m, double x[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            x[i] = sin(x[i]);
+}
+void floats(int n, float x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        y[i] = x[i] * 0.3;
+        x[i] = x[i] * 0.1 + 2;
+    }
+}
+END2
+# advises KERNEL TEXT: it is the only advice
+advises() {
+    expect 0 explain advice.c $1
+    says "$2"
+    [ "$(grep -c 'advice:' out)" -eq 1 ] && pass || fail "$1 has other advice"
+}
+advises wrapper '`#pragma omp parallel for` runs'
+says './inc/decay.h:'
+says '    6 |     for (int t = 0; t < steps; t++)'
+says 'records 8 bytes per iteration (x), which the reverse sweep reads'
+grep -q unused out && fail "a function that is not called is shown" || pass
+advises planes '`#pragma omp parallel for collapse(2)`'
+advises rows 'with `collapse(2)` each'
+advises dot '`#pragma omp parallel for reduction(+ : s)`'
+advises antidiagonals '`#pragma omp parallel for` runs'
+advises floats '0.1f leaves it float'
+expect 0 explain advice.c steps
+[ "$(grep -c 'advice: its iterations are independent' out)" -eq 2 ] && pass || fail "two loops of a step are independent"
+says 'refused: advice.c'
+for k in prefix turned scattered decays shared_row; do
+    expect 0 explain advice.c $k
+    grep -q advice: out && fail "$k gets advice" || pass
+done
+expect 0 explain advice.c rows --device cuda
+says 'in double: GPUs'
 
 # other machines, threads side by side
 export RG_LANES=8

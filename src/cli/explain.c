@@ -2,37 +2,24 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ad/ad.h"
 #include "cli/explain.h"
+#include "cli/expression.h"
 #include "cli/source.h"
 
 static const char help[] =
     "usage: rgc explain FILE KERNEL [--mode combined|split] [--device NAME] [--constant NAME]\n"
     "                   [options]\n"
     "\n"
-    "Prints the kernel's source with what its gradient does: how each loop is reversed, which "
-    "values\n"
-    "are recorded for that (and how many bytes per iteration), which are computed again;\n"
-    "how each addition to an adjoint is done: plain, a sum of each worker's own, or atomic;\n"
-    "how many threads run side by side in vectors, and what that is estimated to save.\n"
+    "Prints the kernel's source, and that of the functions it calls, with what its gradient does: how\n"
+    "each loop is reversed, what is recorded on the tape for that (and how many bytes per iteration),\n"
+    "what is recomputed in the reverse sweep; how each addition to an adjoint is done: plain, a\n"
+    "per-thread sum, or atomic; how many iterations run side by side in vectors, and what that is\n"
+    "estimated to save. `advice` says what would make it faster.\n"
     "\n"
     "  --mode MODE    combined (default): forward and reverse in one launch; split: reverse "
     "only\n"
     "  --device NAME  cpu (default) or interp; cuda or simt: for warps of 32 threads\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
-/* -- notes: lines of text below lines of source ------------------------------------------------ */
-
-typedef struct note {
-    uint32_t line, col;
-    char *text;
-} note;
-
-typedef struct listing {
-    arena *arena;
-    uint32_t file; /* the kernel's own */
-    vec(note) notes;
-    map loops;            /* place of a loop -> loop_facts */
-    map forward;          /* place and code of the kernel's ops */
-    uint32_t first, last; /* lines that the kernel's ops come from */
-} listing;
+/* -- what is known ----------------------------------------------------------------------------- */
 
 /* What is known of one loop of the source. */
 typedef struct loop_facts {
@@ -46,30 +33,22 @@ typedef struct loop_facts {
     str recorded;   /* their names */
     str state;            /* names of what recording again starts from; empty: it never does */
     uint32_t state_bytes; /* of its values; arrays not counted */
+    bool state_arrays;
 } loop_facts;
+
+typedef struct explanation {
+    listing *listing;
+    arena *arena;
+    bool gpu;
+    map loops;   /* place of a loop -> loop_facts */
+    map forward; /* place and code of the kernel's ops */
+} explanation;
 
 static uint64_t
 place_key(ir_loc loc)
 {
-    return (uint64_t)loc.line << 32 | (uint64_t)(loc.col & 0xffff) << 16 | (loc.inlined & 0xffff);
-}
-
-static void
-add_note(listing *l, ir_loc loc, const char *format, ...)
-{
-    if (!loc.line || loc.file != l->file)
-        return;
-    str text = {0};
-    va_list args;
-    va_start(args, format);
-    str_addv(&text, format, args);
-    va_end(args);
-    note n = {loc.line, loc.col, (char *)(uintptr_t)arena_str(l->arena, str_view(&text))};
-    str_free(&text);
-    for (size_t i = 0; i < l->notes.n; i++)
-        if (l->notes.at[i].line == n.line && strcmp(l->notes.at[i].text, n.text) == 0)
-            return;
-    vec_push(&l->notes, n);
+    uint64_t place = (uint64_t)loc.line << 32 | (uint64_t)(loc.col & 0xffff) << 16 | (loc.inlined & 0xffff);
+    return hash_u64(loc.file, place);
 }
 
 /* -- what each stage tells --------------------------------------------------------------------- */
@@ -90,11 +69,8 @@ op_key(const ir_op *op)
 static bool
 see_source(ir_op *op, void *user)
 {
-    listing *l = user;
-    if (op->loc.line && op->loc.file == l->file) {
-        l->first = op->loc.line < l->first || !l->first ? op->loc.line : l->first;
-        l->last = op->loc.line > l->last ? op->loc.line : l->last;
-    }
+    explanation *l = user;
+    listing_cover(l->listing, op->loc);
     if (is_loop(op) && op->loc.line && !map_get(&l->loops, place_key(op->loc))) {
         loop_facts *f = arena_one(l->arena, loop_facts);
         f->loc = op->loc;
@@ -116,15 +92,15 @@ find_adjoint(ir_op *op, void *user)
 static bool
 see_plan(ir_op *op, void *user)
 {
-    listing *l = user;
+    explanation *l = user;
     loop_facts *f = is_loop(op) ? map_get(&l->loops, place_key(op->loc)) : NULL;
     if (f && op->code == RG_OP_PARALLEL) {
         f->kept = f->kept || op->records;
         f->adjoints = f->adjoints || !ir_walk(op->regions[0], find_adjoint, NULL);
     }
     if (op->code == RG_OP_SNAPSHOT)
-        add_note(l, op->loc, "kept whole for the way back, before this loop: %s",
-                 op->args[0]->name ? op->args[0]->name : "the array that is picked");
+        listing_note(l->listing, op->loc, "checkpoint before this loop: a copy of %s, for the reverse sweep",
+                     op->args[0]->name ? op->args[0]->name : "the array that is picked");
     const ir_op *made = op->code == RG_OP_UNWIND ? op->args[0]->def : NULL;
     if (made && made->code == RG_OP_RECALL)
         made = made->args[0]->def;
@@ -135,16 +111,37 @@ see_plan(ir_op *op, void *user)
     return true;
 }
 
+enum { SHORT = 32 };
+
+/* Its name, or the expression that it is if that is short. */
 static const char *
-shown_name(const ir_value *v)
+shown_name(explanation *l, const ir_value *v)
 {
-    if (v->name)
-        return v->name;
-    return v->def ? ir_ops[v->def->code].text : "a value";
+    if (v->name || !v->def)
+        return v->name ? v->name : "a value";
+    if (v->type.dtype == RG_BOOL)
+        return "a condition";
+    if (v->def->nregions)
+        return "what a branch or loop ends with";
+    str text = {0};
+    bool simple = expression_write(&text, v) && text.len <= SHORT;
+    const char *name = simple ? arena_str(l->arena, str_view(&text)) : ir_ops[v->def->code].text;
+    str_free(&text);
+    return name;
 }
 
 static void
-see_push(listing *l, const ir_op *push)
+add_once(str *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list->len ? list->ptr : ""; (at = strstr(at, name)); at++)
+        if ((at == list->ptr || at[-1] == ' ') && (at[n] == 0 || at[n] == ','))
+            return;
+    str_addf(list, "%s%s", list->len ? ", " : "", name);
+}
+
+static void
+see_push(explanation *l, const ir_op *push)
 {
     const ir_op *loop = push->parent->op;
     while (loop && !is_loop(loop))
@@ -157,12 +154,13 @@ see_push(listing *l, const ir_op *push)
                                : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
         ir_loc loc = v->def ? v->def->loc : loop ? loop->loc : push->loc;
         if (place)
-            add_note(l, loc, "recorded: a place in the tape (%u bytes)", bytes);
+            listing_note(l->listing, loc, "on the tape: where a loop or branch inside ends on it (%u bytes)", bytes);
         else
-            add_note(l, loc, "recorded: %s (%s, %u bytes)", shown_name(v), ir_dtype_name((rg_dtype)v->type.dtype), bytes);
+            listing_note(l->listing, loc, "on the tape: %s (%s, %u byte%s)", shown_name(l, v),
+                         ir_dtype_name((rg_dtype)v->type.dtype), bytes, bytes == 1 ? "" : "s");
         if (!f)
             continue;
-        str_addf(&f->recorded, "%s%s", f->recorded.len ? ", " : "", place ? "a place in the tape" : shown_name(v));
+        add_once(&f->recorded, place ? "a place on the tape" : shown_name(l, v));
         f->bytes += bytes;
     }
 }
@@ -176,42 +174,21 @@ pops_here(const ir_region *r)
     return false;
 }
 
-/* One note per line for all that is computed again there. */
-static void
-add_again(listing *l, ir_loc loc, const char *what)
-{
-    static const char start[] = "computed again on the way back: ";
-    for (size_t i = 0; i < l->notes.n; i++) {
-        note *n = &l->notes.at[i];
-        if (n->line != loc.line || strncmp(n->text, start, strlen(start)) != 0)
-            continue;
-        const char *there = strstr(n->text + strlen(start), what);
-        size_t used = strlen(n->text), more = strlen(what) + 3;
-        if (there && (there[-1] == ' ') && strchr(",", there[strlen(what)]))
-            return;
-        char *longer = arena_alloc(l->arena, used + more);
-        snprintf(longer, used + more, "%s, %s", n->text, what);
-        n->text = longer;
-        return;
-    }
-    add_note(l, loc, "%s%s", start, what);
-}
-
 /* A real operation of the kernel that stands in a reverse loop again. */
 static bool
 see_again(ir_op *op, void *user)
 {
-    listing *l = user;
+    explanation *l = user;
     bool pure = ir_ops[op->code].flags & (IR_PURE | IR_READ) && op->code != RG_OP_CONST;
     bool real = op->nresults && ir_is_float((rg_dtype)op->results[0]->type.dtype);
     if (pure && real && op->plane == RG_PRIMAL && map_get(&l->forward, op_key(op)))
-        add_again(l, op->loc, ir_ops[op->code].text);
+        listing_note_item(l->listing, op->loc, "recomputed in the reverse sweep: ", ir_ops[op->code].text);
     return true;
 }
 
 /* The state from which a loop records again what it dropped: the values, less the iteration's number. */
 static void
-see_state(listing *l, const ir_op *thin)
+see_state(explanation *l, const ir_op *thin)
 {
     loop_facts *f = map_get(&l->loops, place_key(thin->loc));
     if (!f || f->state.len)
@@ -219,24 +196,19 @@ see_state(listing *l, const ir_op *thin)
     for (uint32_t i = 3; i + 1 < thin->nargs; i++) {
         const ir_value *v = thin->args[i];
         bool array = v->type.kind == IR_BUFFER;
+        f->state_arrays |= array;
         f->state_bytes += array ? 0 : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
-        str_addf(&f->state, "%s%s%s", f->state.len ? ", " : "", array ? "array " : "", shown_name(v));
+        str_addf(&f->state, "%s%s%s", f->state.len ? ", " : "", array ? "array " : "", shown_name(l, v));
     }
-}
-
-static void
-note_add(void *user, ir_loc loc, const char *text)
-{
-    add_note(user, loc, "%s", text);
 }
 
 /* tape: what is pushed, and what is done again between pops */
 static bool
 see_tape(ir_op *op, void *user)
 {
-    listing *l = user;
+    explanation *l = user;
     if (op->code == RG_OP_TAPE_BEGIN)
-        explain_count(op, &(explain_adds_to){note_add, l});
+        explain_count(op, l->listing);
     if (op->code == RG_OP_TAPE_PUSH && !op->again)
         see_push(l, op);
     if (op->code == RG_OP_TAPE_THIN)
@@ -249,7 +221,7 @@ see_tape(ir_op *op, void *user)
 static void
 seen(void *user, const char *stage, const ir_module *m)
 {
-    listing *l = user;
+    explanation *l = user;
     ir_visit *visit = strcmp(stage, "simplify") == 0 ? see_source
                       : strcmp(stage, "plan") == 0   ? see_plan
                       : strcmp(stage, "tape") == 0   ? see_tape
@@ -257,121 +229,87 @@ seen(void *user, const char *stage, const ir_module *m)
     if (!visit)
         return;
     if (visit == see_source) {
-        l->file = m->first->loc.file;
-        l->first = l->last = m->first->loc.line;
+        listing_cover(l->listing, m->first->loc);
+        explain_advice(m->first, l->gpu, l->listing);
     }
     ir_walk(m->first->body, visit, l);
     if (visit == see_tape)
-        explain_adds(m->first, &(explain_adds_to){note_add, l});
+        explain_adds(m->first, l->listing);
 }
 
 /* how many threads run side by side, and what was weighed (in operations of one thread, or why not) */
 static void
 told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group, const char *refused)
 {
-    listing *l = user;
+    explanation *l = user;
     bool warps = parallel->parent->fn->module->simt;
+    const char *whose = parallel->rewinds ? "in reverse, " : "";
     if (refused)
-        add_note(l, parallel->loc, "threads run one by one%s: %s", warps ? ", a warp for each" : "", refused);
+        listing_note(l->listing, parallel->loc, "%siterations run one at a time%s: %s", whose, warps ? ", a warp for each" : "",
+                     refused);
+    else if (warps && width > 1)
+        listing_note(l->listing, parallel->loc, "%s%u iterations run side by side, one in each thread of a warp", whose, width);
     else if (warps)
-        add_note(l, parallel->loc, width > 1 ? "%u threads run side by side, as lanes of a warp" : "%u thread runs, by itself", width);
+        listing_note(l->listing, parallel->loc, "%siterations run one at a time", whose);
     else if (width > 1)
-        add_note(l, parallel->loc, "%u threads run side by side: about %.0f operations for them, %.0f one by one", width,
-                 group, alone);
+        listing_note(l->listing, parallel->loc,
+                     "%s%u iterations run side by side in the lanes of vectors: about %.0f operations, %.0f one at a time", whose,
+                     width, group, alone);
     else if (group > 0)
-        add_note(l, parallel->loc, "threads run one by one: about %.0f operations for as many as side by side take %.0f",
-                 alone, group);
+        listing_note(l->listing, parallel->loc,
+                     "%siterations run one at a time: about %.0f operations for as many as in the lanes of vectors take %.0f", whose,
+                     alone, group);
     else
-        add_note(l, parallel->loc, "threads run one by one, as RG_LANES asks");
+        listing_note(l->listing, parallel->loc, "%siterations run one at a time, as RG_LANES asks", whose);
 }
 
 /* -- printing ---------------------------------------------------------------------------------- */
 
 static void
-explain_loop(listing *l, const loop_facts *f)
+explain_parallel(explanation *l, const loop_facts *f)
 {
-    if (f->code == RG_OP_PARALLEL) {
-        const char *way = f->kept ? "its threads' records are kept for a reverse task of its own"
-                          : f->adjoints ? "each thread runs forward and then back"
-                                        : "no derivative passes through it";
-        if (f->bytes)
-            add_note(l, f->loc, "parallel: %s; %u bytes per thread (%s)", way, f->bytes,
-                     f->recorded.ptr);
-        else
-            add_note(l, f->loc, "parallel: %s", way);
-        return;
-    }
-    const char *kind =
-        f->code == RG_OP_FOR ? "loop, count known on entry" : "loop, count found as it runs";
-    if (f->bytes && f->group > 1)
-        add_note(l, f->loc, "%s: records %u bytes per %u iterations (%s), which are run again and reversed",
-                 kind, f->bytes, f->group, f->recorded.ptr);
-    else if (f->bytes)
-        add_note(l, f->loc, "%s: records %u bytes per iteration (%s), reversed from that", kind,
-                 f->bytes, f->recorded.ptr);
-    else if (f->reversed && !f->state.len)
-        add_note(l, f->loc, "%s: reversed, nothing recorded", kind);
-    else if (f->reversed)
-        add_note(l, f->loc, "%s: reversed", kind);
+    const char *way = f->kept       ? "what its threads record stays on the tape until a loop of its own runs in reverse"
+                      : f->adjoints ? "each thread runs its iterations forward, then in reverse"
+                                    : "not reversed, no derivative passes through it";
+    if (f->bytes)
+        listing_note(l->listing, f->loc, "parallel loop: %s; %u bytes per iteration (%s)", way, f->bytes, f->recorded.ptr);
     else
-        add_note(l, f->loc, "%s: not reversed, no derivative passes through it", kind);
+        listing_note(l->listing, f->loc, "parallel loop: %s", way);
+}
+
+static void
+explain_loop(explanation *l, const loop_facts *f)
+{
+    const char *kind = f->code == RG_OP_FOR ? "loop, trip count known on entry" : "loop, trip count found as it runs";
+    if (f->code == RG_OP_PARALLEL)
+        explain_parallel(l, f);
+    else if (f->bytes && f->group > 1)
+        listing_note(l->listing, f->loc,
+                     "%s: records %u bytes per %u iterations (%s); the reverse sweep runs these again and reverses them", kind,
+                     f->bytes, f->group, f->recorded.ptr);
+    else if (f->bytes)
+        listing_note(l->listing, f->loc, "%s: records %u bytes per iteration (%s), which the reverse sweep reads", kind, f->bytes,
+                     f->recorded.ptr);
+    else if (f->reversed && !f->state.len)
+        listing_note(l->listing, f->loc, "%s: reversed, nothing recorded", kind);
+    else if (f->reversed)
+        listing_note(l->listing, f->loc, "%s: reversed", kind);
+    else
+        listing_note(l->listing, f->loc, "%s: not reversed, no derivative passes through it", kind);
 }
 
 /* what happens where the budget is short */
 static void
-explain_budget(listing *l, const loop_facts *f)
+explain_budget(explanation *l, const loop_facts *f)
 {
     if (f->state.len)
-        add_note(l, f->loc, "in a small budget: chunks of it are dropped and recorded again, each from %u bytes (%s)",
-                 f->state_bytes, f->state.ptr);
-}
-
-static int
-compare_notes(const void *a, const void *b)
-{
-    const note *x = a, *y = b;
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    bool head_x = strncmp(x->text, "parallel", 8) == 0 || strncmp(x->text, "loop", 4) == 0;
-    bool head_y = strncmp(y->text, "parallel", 8) == 0 || strncmp(y->text, "loop", 4) == 0;
-    if (head_x != head_y)
-        return head_x ? -1 : 1;
-    return x->col < y->col ? -1 : x->col > y->col;
-}
-
-static rg_str
-next_line(rg_str *text)
-{
-    const char *end = memchr(text->ptr, '\n', text->len);
-    size_t n = end ? (size_t)(end - text->ptr) : text->len;
-    rg_str line = {text->ptr, n};
-    size_t skip = n + (end != NULL);
-    *text = (rg_str){text->ptr + skip, text->len - skip};
-    return line;
+        listing_note(l->listing, f->loc,
+                     "if the tape exceeds its budget: checkpoints of %u bytes%s (%s), from which iterations are recorded again",
+                     f->state_bytes, f->state_arrays ? " and arrays" : "", f->state.ptr);
 }
 
 static void
-print_listing(listing *l, rg_str text)
-{
-    qsort(l->notes.at, l->notes.n, sizeof(note), compare_notes);
-    size_t k = 0;
-    for (uint32_t line = 1; text.len && line <= l->last; line++) {
-        rg_str shown = next_line(&text);
-        if (line < l->first)
-            continue;
-        printf("%5u | %.*s\n", line, (int)shown.len, shown.ptr);
-        while (k < l->notes.n && l->notes.at[k].line < line)
-            k++;
-        for (; k < l->notes.n && l->notes.at[k].line == line; k++) {
-            size_t indent = strspn(shown.ptr, " \t");
-            printf("      | %.*s^ %s\n", (int)(indent < shown.len ? indent : shown.len), shown.ptr,
-                   l->notes.at[k].text);
-        }
-    }
-}
-
-static int
-print_explanation(listing *l, cli_ir *ir)
+print_explanation(explanation *l, cli_ir *ir)
 {
     for (size_t i = 0; i < l->loops.cap; i++)
         if (l->loops.values && l->loops.values[i]) {
@@ -382,29 +320,37 @@ print_explanation(listing *l, cli_ir *ir)
             str_free(&f->state);
         }
     const ir_module *m = ir->module;
-    str text = {0};
-    rg_str source = {0};
-    const char *path = NULL;
     uint32_t file = ir->kernel->loc.file;
-    if (file && file < m->files.n) {
-        path = m->files.at[file].path;
-        source = (rg_str){m->files.at[file].text, m->files.at[file].len};
-    }
-    if (!source.ptr && path && !file_read(path, &text))
-        source = str_view(&text);
+    const char *path = file < m->files.n ? m->files.at[file].path : NULL;
     printf("%s: gradient of `%s`\n", path ? path : ir->path, ir->kernel->name);
-    if (source.ptr)
-        print_listing(l, source);
-    for (size_t i = 0; i < l->notes.n && !source.ptr; i++)
-        printf("%u: %s\n", l->notes.at[i].line, l->notes.at[i].text);
-    str_free(&text);
-    return CLI_OK;
+    listing_print(l->listing, m, file);
+}
+
+/* Whether there is a reverse sweep alone, after an earlier forward launch. */
+static void
+print_split(const ir_fn *source, const pipeline_options *combined)
+{
+    pipeline_options options = *combined;
+    diag_list diags = {0};
+    ir_fn *fn = NULL;
+    options.form = PIPELINE_VJP;
+    options.seen = NULL;
+    options.told_lanes = NULL;
+    ir_module *made = pipeline_run(source, &options, &diags, &fn);
+    const char *text = diags.text.len ? diags.text.ptr : "";
+    if (made)
+        printf("a reverse sweep alone, after an earlier forward launch (--mode split): possible\n");
+    else
+        printf("a reverse sweep alone, after an earlier forward launch (--mode split): refused: %.*s\n",
+               (int)strcspn(text, "\n"), text);
+    ir_module_free(made);
+    diag_free(&diags);
 }
 
 static int
 explain(cli_ir *ir, bool split, bool warps, const cli_words *constant)
 {
-    listing l = {.arena = arena_new()};
+    explanation l = {.listing = listing_new(), .arena = arena_new(), .gpu = warps};
     pipeline_options options = {
         .form = split ? PIPELINE_VJP : PIPELINE_FORWARD_VJP,
         .contraction = ir->contraction,
@@ -420,15 +366,19 @@ explain(cli_ir *ir, bool split, bool warps, const cli_words *constant)
     options.planes = planes;
     if (planes)
         made = pipeline_run(source->first, &options, &ir->diags, &fn);
-    int code = made                ? print_explanation(&l, ir)
-               : source && !planes ? CLI_FAILED
-                                   : cli_fail_diags(ir);
+    int code = CLI_OK;
+    if (made)
+        print_explanation(&l, ir);
+    else
+        code = source && !planes ? CLI_FAILED : cli_fail_diags(ir);
+    if (made && !split)
+        print_split(source->first, &options);
     mem_free(planes);
     ir_module_free(made);
     ir_module_free(source);
     map_free(&l.loops);
     map_free(&l.forward);
-    vec_free(&l.notes);
+    listing_free(l.listing);
     arena_free(l.arena);
     return code;
 }

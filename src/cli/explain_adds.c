@@ -4,7 +4,7 @@
 #include "ir/sums.h"
 
 typedef struct adds {
-    const explain_adds_to *to;
+    listing *to;
     const ir_op *task; /* NULL: serial code */
     ir_sum sums[IR_SUMS_MAX];
     uint32_t nsums;
@@ -33,9 +33,7 @@ static void
 tell(const adds *a, const ir_op *add, const char *how, const char *why)
 {
     const char *name = add->args[0]->name ? add->args[0]->name : "a chosen array";
-    char text[256];
-    snprintf(text, sizeof text, "adjoint of %s: %s%s%s", name, how, why ? ": " : "", why ? why : "");
-    a->to->note(a->to->user, add->loc, text);
+    listing_note(a->to, add->loc, "adjoint of %s: %s%s%s", name, how, why ? ": " : "", why ? why : "");
 }
 
 static void
@@ -49,7 +47,7 @@ look_at_add(const adds *a, const ir_op *op)
     else if (!op->atomic)
         tell(a, op, "plain add", "no two threads reach one element");
     else if (sum)
-        tell(a, op, "each worker's own sum (large arrays: atomic add)", op->attr.text);
+        tell(a, op, "per-thread sum (large arrays: atomic add)", op->attr.text);
     else
         tell(a, op, "atomic add", op->attr.text);
 }
@@ -60,7 +58,7 @@ look_at_op(adds *a, const ir_op *op)
     if (is_add(op)) {
         look_at_add(a, op);
     } else if (is_tested(op)) {
-        tell(a, op->regions[0]->first, "plain add if the launch's sizes keep threads apart, else atomic", NULL);
+        tell(a, op->regions[0]->first, "plain add where the launch's sizes keep threads apart, else atomic add", NULL);
     } else if (op->code == RG_OP_PARALLEL && !a->task) {
         a->task = op;
         a->nsums = ir_sums_find(op, a->sums);
@@ -81,7 +79,7 @@ look_at(adds *a, const ir_region *r)
 }
 
 void
-explain_adds(const ir_fn *fn, const explain_adds_to *to)
+explain_adds(const ir_fn *fn, listing *to)
 {
     adds a = {.to = to};
     look_at(&a, fn->body);

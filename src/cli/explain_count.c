@@ -3,21 +3,19 @@
 #include "cli/expression.h"
 
 void
-explain_count(const ir_op *begin, const explain_adds_to *to)
+explain_count(const ir_op *begin, listing *to)
 {
     const ir_op *task = begin->parent->op;
     if (!task || task->code != RG_OP_PARALLEL || task->rewinds)
         return;
-    str count = {0}, text = {0};
+    str count = {0};
     bool simple = begin->nargs && expression_write(&count, begin->args[0]);
     bool groups = task->regions[0]->nparams > task->attr.rank;
-    const char *each = groups ? "group of threads" : "thread";
+    const char *each = groups ? "group of iterations" : "iteration";
     if (simple)
-        str_addf(&text, "records %s%s bytes per %s", begin->decided ? "at most " : "", count.ptr, each);
+        listing_note(to, task->loc, "tape: %s%s bytes per %s", begin->decided ? "at most " : "", count.ptr, each);
     else
-        str_addf(&text, "records as many bytes per %s as are %s", each,
-                 begin->nargs ? "counted before it begins" : "found as it runs");
-    to->note(to->user, task->loc, text.ptr);
+        listing_note(to, task->loc, "tape: bytes per %s are %s", each,
+                     begin->nargs ? "counted before it begins" : "found as it runs");
     str_free(&count);
-    str_free(&text);
 }

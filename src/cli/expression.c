@@ -76,7 +76,11 @@ write_value(str *out, const ir_value *v, int within, unsigned depth)
     const ir_op *op = v->def;
     uint64_t bits;
     if (ir_is_const(v, &bits)) {
-        str_addf(out, "%lld", (long long)bits);
+        rg_dtype d = (rg_dtype)v->type.dtype;
+        if (ir_is_float(d))
+            str_addf(out, "%.9g", ir_bits_float(d, bits));
+        else
+            str_addf(out, "%lld", (long long)bits);
         return true;
     }
     if (!op || (v->name && op->code != RG_OP_LOAD)) {

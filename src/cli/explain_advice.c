@@ -1,0 +1,353 @@
+/* rgc explain: what would make a kernel faster, as far as that can be known. SPDX-License-Identifier: Apache-2.0
+ *
+ * A serial loop could be a parallel one if no iteration needs another: what it carries is at most sums, and of every array
+ * that it writes there is an axis along which all its accesses have the loop's index, times one constant, plus one number that
+ * does not change in the loop. */
+#include "cli/explain.h"
+#include "ir/poly.h"
+
+enum { FEW = 32, DEEPEST = 4 };
+
+typedef struct accesses {
+    const ir_region *outside; /* numbers from here change in no iteration */
+    vec(const ir_op *) at;
+    bool fine; /* nothing else than what can be judged */
+} accesses;
+
+/* -- what a loop does -------------------------------------------------------------------------- */
+
+static bool
+is_inside(const ir_value *v, const ir_region *r)
+{
+    return v->region && ir_region_inside(v->region, r);
+}
+
+static bool
+is_harmless(const ir_op *op)
+{
+    switch ((int)op->code) {
+    case RG_OP_FOR:
+    case RG_OP_LOOP:
+    case RG_OP_IF:
+    case RG_OP_YIELD:
+    case RG_OP_EXIT_IF:
+    case RG_OP_ASSERT:
+        return true;
+    default:
+        return (ir_ops[op->code].flags & IR_PURE) && op->code != RG_OP_PICK;
+    }
+}
+
+static bool
+collect(ir_op *op, void *user)
+{
+    accesses *a = user;
+    bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    if (!memory) {
+        a->fine = a->fine && is_harmless(op);
+    } else if (op->args[0]->def && (op->args[0]->def->code != RG_OP_TEMP || is_inside(op->args[0], a->outside))) {
+        a->fine = false; /* one of several arrays, or one that each iteration makes */
+    } else {
+        vec_push(&a->at, op);
+    }
+    return a->fine;
+}
+
+static bool
+is_written(const accesses *a, const ir_value *buffer)
+{
+    for (size_t i = 0; i < a->at.n; i++)
+        if (a->at.at[i]->args[0] == buffer && a->at.at[i]->code != RG_OP_LOAD)
+            return true;
+    return false;
+}
+
+/* Additions that are atomic may meet. */
+static bool
+only_adds(const accesses *a, const ir_value *buffer)
+{
+    for (size_t i = 0; i < a->at.n; i++) {
+        const ir_op *op = a->at.at[i];
+        if (op->args[0] == buffer && !(op->code == RG_OP_RMW && op->atomic && op->rmw == RG_RMW_ADD && !op->nresults))
+            return false;
+    }
+    return true;
+}
+
+/* -- subscripts -------------------------------------------------------------------------------- */
+
+/* The subscript as coefficient * index + rest; false: it is not of that form, or not by a constant, or the rest changes */
+static bool
+split_subscript(const accesses *a, const ir_op *op, uint32_t axis, const ir_value *index, int64_t *coefficient, poly *rest)
+{
+    poly_claims claims = {0};
+    poly p = poly_of(op->args[1 + axis], &claims), factor;
+    poly_factor f = poly_factor_of(index);
+    vec_free(&claims);
+    if (!p.known || !poly_split(&p, &f, &factor, rest) || !poly_is_const(&factor, coefficient) || !*coefficient)
+        return false;
+    for (uint32_t i = 0; i < rest->n; i++)
+        for (uint32_t k = 0; k < rest->term[i].n; k++)
+            if (is_inside(rest->term[i].factor[k].value, a->outside))
+                return false;
+    return true;
+}
+
+/* whether different indices are different elements of the buffer, told by this axis */
+static bool
+tells_apart(const accesses *a, const ir_value *buffer, uint32_t axis, const ir_value *index)
+{
+    int64_t first = 0, coefficient;
+    poly rest, same;
+    for (size_t i = 0; i < a->at.n; i++) {
+        if (a->at.at[i]->args[0] != buffer)
+            continue;
+        if (!split_subscript(a, a->at.at[i], axis, index, &coefficient, &rest))
+            return false;
+        if (first && (first != coefficient || !poly_equal(&rest, &same)))
+            return false;
+        first = coefficient;
+        same = rest;
+    }
+    return true;
+}
+
+static bool
+is_apart(const accesses *a, const ir_value *buffer, const ir_value *index)
+{
+    for (uint32_t axis = 0; axis < buffer->type.rank; axis++)
+        if (tells_apart(a, buffer, axis, index))
+            return true;
+    return false;
+}
+
+/* whether it is the first access of its buffer */
+static bool
+is_first(const accesses *a, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (a->at.at[k]->args[0] == a->at.at[i]->args[0])
+            return false;
+    return true;
+}
+
+static bool
+all_apart(const accesses *a, const ir_value *index)
+{
+    for (size_t i = 0; i < a->at.n; i++) {
+        const ir_value *buffer = a->at.at[i]->args[0];
+        if (is_first(a, i) && is_written(a, buffer) && !only_adds(a, buffer) && !is_apart(a, buffer, index))
+            return false;
+    }
+    return true;
+}
+
+/* -- what a loop carries ----------------------------------------------------------------------- */
+
+typedef struct uses {
+    const ir_value *of;
+    uint32_t n;
+} uses;
+
+static bool
+count_uses(ir_op *op, void *user)
+{
+    uses *u = user;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        u->n += op->args[i] == u->of;
+    return true;
+}
+
+/* s = s + ..., and s is used for nothing else */
+static bool
+is_sum(const ir_op *loop, uint32_t carried)
+{
+    ir_region *body = loop->regions[0];
+    const ir_value *param = body->params[1 + carried];
+    const ir_op *add = ir_terminator(body)->args[carried]->def;
+    uses u = {param, 0};
+    if (!add || add->parent != body || !param->name)
+        return false;
+    bool adds = (add->code == RG_OP_ADD && (add->args[0] == param || add->args[1] == param)) ||
+                (add->code == RG_OP_SUB && add->args[0] == param);
+    ir_walk(body, count_uses, &u);
+    return adds && u.n == 1;
+}
+
+/* Adds the names of the sums; false: the loop carries something else. */
+static bool
+carries_sums_only(const ir_op *loop, str *names)
+{
+    const ir_region *body = loop->regions[0];
+    for (uint32_t i = 0; i + 1 < body->nparams; i++) {
+        if (!is_sum(loop, i))
+            return false;
+        str_addf(names, "%s%s", names->len ? ", " : "", body->params[1 + i]->name);
+    }
+    return true;
+}
+
+/* -- loops ------------------------------------------------------------------------------------- */
+
+static bool
+is_short(const ir_op *loop)
+{
+    uint64_t lo, hi;
+    return ir_is_const(loop->args[0], &lo) && ir_is_const(loop->args[1], &hi) && (int64_t)(hi - lo) / loop->attr.step <= FEW;
+}
+
+/* whether no iteration of the loop needs another that has the same `outside` */
+static bool
+is_independent(ir_op *loop, const ir_region *outside)
+{
+    accesses a = {.outside = outside, .fine = true};
+    ir_walk(loop->regions[0], collect, &a);
+    bool ok = a.fine && a.at.n && all_apart(&a, loop->regions[0]->params[0]);
+    vec_free(&a.at);
+    return ok;
+}
+
+/* The loop that is all that stands in the region, and whose bounds do not change there; NULL: it is not so. */
+static ir_op *
+only_loop(const ir_region *r)
+{
+    ir_op *loop = r->first;
+    bool only = loop && loop->code == RG_OP_FOR && loop->next && loop->next->code == RG_OP_YIELD && !loop->next->nargs;
+    if (!only || is_inside(loop->args[0], r) || is_inside(loop->args[1], r))
+        return NULL;
+    return loop->regions[0]->nparams == 1 ? loop : NULL;
+}
+
+/* How many loops, one in the other, could be one with `collapse` from the region on. */
+static uint32_t
+depth_below(const ir_region *r, const ir_region *outside)
+{
+    uint32_t depth = 0;
+    for (ir_op *loop = only_loop(r); loop && depth + 1 < DEEPEST && !is_short(loop); loop = only_loop(loop->regions[0])) {
+        if (!is_independent(loop, outside ? outside : loop->regions[0]))
+            break;
+        depth++;
+    }
+    return depth;
+}
+
+static void
+advise_serial(ir_op *loop, const str *sums, listing *to)
+{
+    uint32_t depth = 1 + (sums->len ? 0 : depth_below(loop->regions[0], loop->regions[0]));
+    str clauses = {0};
+    str_addz(&clauses, "");
+    if (depth > 1)
+        str_addf(&clauses, " collapse(%u)", depth);
+    if (sums->len)
+        str_addf(&clauses, " reduction(+ : %s)", sums->ptr);
+    listing_note(to, loop->loc,
+                 "advice: its iterations are independent%s%s: `#pragma omp parallel for%s` runs them on all threads and in vectors, "
+                 "the reverse sweep too%s",
+                 sums->len ? " but for the sums of " : "", sums->len ? sums->ptr : "", clauses.ptr,
+                 sums->len ? "; what is summed is then added in another order" : "");
+    str_free(&clauses);
+}
+
+static void
+advise_parallel(const ir_op *task, listing *to)
+{
+    uint32_t below = task->attr.rank ? depth_below(task->regions[0], NULL) : 0;
+    if (below)
+        listing_note(to, task->loc,
+                     "advice: the iterations of the loop%s inside are independent, too: with `collapse(%u)` each is one of this "
+                     "loop's, and nothing is recorded from one to the next",
+                     below > 1 ? "s" : "", task->attr.rank + below);
+}
+
+static void
+look_in(const ir_region *r, listing *to)
+{
+    ir_for_ops (op, r) {
+        str sums = {0};
+        bool could = op->code == RG_OP_FOR && !is_short(op) && carries_sums_only(op, &sums) &&
+                     is_independent(op, op->regions[0]);
+        if (could)
+            advise_serial(op, &sums, to);
+        else if (op->code == RG_OP_PARALLEL)
+            advise_parallel(op, to);
+        for (uint32_t i = 0; i < op->nregions && !could && op->code != RG_OP_PARALLEL; i++)
+            look_in(op->regions[i], to);
+        str_free(&sums);
+    }
+}
+
+/* -- doubles ----------------------------------------------------------------------------------- */
+
+typedef struct doubles {
+    listing *to;
+    uint32_t operations;
+    ir_loc first;
+    bool *kept; /* by value: some double that comes of it stays one */
+    bool changed;
+} doubles;
+
+static bool
+is_widened(const ir_value *v)
+{
+    return v->def && v->def->code == RG_OP_CAST && v->def->args[0]->type.dtype == RG_F32 && v->type.dtype == RG_F64;
+}
+
+static bool
+is_arithmetic(const ir_op *op)
+{
+    return op->nresults == 1 && op->results[0]->type.kind == IR_SCALAR && op->results[0]->type.dtype == RG_F64 &&
+           ir_ops[op->code].flags & IR_PURE && op->code != RG_OP_CONST && op->code != RG_OP_CAST;
+}
+
+static bool
+see_use(ir_op *op, void *user)
+{
+    doubles *d = user;
+    bool narrows = op->code == RG_OP_CAST && op->results[0]->type.dtype == RG_F32;
+    bool keeps = is_arithmetic(op) ? d->kept[op->results[0]->id] : !narrows;
+    for (uint32_t i = 0; i < op->nargs && keeps; i++)
+        if (op->args[i]->type.dtype == RG_F64 && !d->kept[op->args[i]->id])
+            d->kept[op->args[i]->id] = d->changed = true;
+    return true;
+}
+
+/* A float is widened for a constant, and what comes of it becomes a float again. */
+static bool
+see_double(ir_op *op, void *user)
+{
+    doubles *d = user;
+    if (!is_arithmetic(op))
+        return true;
+    if (!d->operations++)
+        d->first = op->loc;
+    for (uint32_t k = 0; k < 2 && op->nargs == 2; k++) {
+        uint64_t bits;
+        if (d->kept[op->results[0]->id] || !is_widened(op->args[k]) || !ir_is_const(op->args[1 - k], &bits))
+            continue;
+        double constant = ir_bits_float(RG_F64, bits);
+        const char *point = constant == (double)(int64_t)constant ? "." : "";
+        listing_note(d->to, op->loc,
+                     "advice: the double constant %.9g makes this double arithmetic on a float: %.9g%sf leaves it float, and "
+                     "vectors hold twice as many", constant, constant, point);
+    }
+    return true;
+}
+
+void
+explain_advice(const ir_fn *kernel, bool gpu, listing *to)
+{
+    doubles d = {.to = to, .kept = mem_zalloc(kernel->next_id + 1), .changed = true};
+    look_in(kernel->body, to);
+    while (d.changed) {
+        d.changed = false;
+        ir_walk(kernel->body, see_use, &d);
+    }
+    ir_walk(kernel->body, see_double, &d);
+    if (gpu && d.operations)
+        listing_note(to, d.first,
+                     "advice: %u operation%s of the kernel, here the first, %s in double: GPUs for data centers do 2 in float in "
+                     "the time of one, others 32 or 64",
+                     d.operations, d.operations > 1 ? "s" : "", d.operations > 1 ? "are" : "is");
+    mem_free(d.kept);
+}
