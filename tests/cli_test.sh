@@ -851,6 +851,27 @@ void steps(int n, int times, double a[n], double b[n])
             a[i] = b[i] * b[i];
     }
 }
+void flat(int n, int m, int k, const double *a, double *b)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int l = 0; l < k; l++)
+                b[i * m * k + j * k + l] = sin(a[i]);
+}
+void row_pointers(int n, int m, const double *a, double *b)
+{
+    for (int i = 0; i < n; i++) {
+        double *row = b + i * m;
+        for (int j = 0; j < m; j++)
+            row[j] = sin(a[i]);
+    }
+}
+void too_wide(int n, int m, const double *a, double *b)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m + 1; j++)
+            b[i * m + j] = sin(a[i]) * j;
+}
 void prefix(int n, double x[n])
 {
     for (int i = 1; i < n; i++)
@@ -909,6 +930,11 @@ says 'records 8 bytes per iteration (x), which the reverse sweep reads'
 grep -q unused out && fail "a function that is not called is shown" || pass
 advises planes '`#pragma omp parallel for collapse(2)`'
 advises rows 'with `collapse(2)` each'
+advises flat 'parallel for collapse(3)`'
+advises row_pointers '`#pragma omp parallel for` runs'
+says '      |     ^ advice'
+advises too_wide '`#pragma omp parallel for` runs'
+says '      |         ^ advice'
 advises dot '`#pragma omp parallel for reduction(+ : s)`'
 advises antidiagonals '`#pragma omp parallel for` runs'
 advises floats '0.1f leaves it float'

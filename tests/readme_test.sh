@@ -34,6 +34,11 @@ expected=$(sed -n 's/^# \(loss .*\)/\1/p' "$root/README.md")
 loss=$(sed -n 's/^# \(loss: .*\)/\1/p' "$root/README.md")
 grep -qxF "$loss" out || { echo "rgc prints:"; cat out; exit 1; }
 
+# the page of the command
+"$rgc" list kernels.c >out || exit 1
+sed -n '/^kernels.c:2: relax$/,/^```$/p' "$root/docs/rgc.md" | grep -v '^```' >expected
+cmp -s out expected || { echo "rgc list prints:"; cat out; echo "docs/rgc.md:"; cat expected; exit 1; }
+
 # derivatives inside kernels: each agrees with differences, and other compilers take the files
 for name in bodies newton reverse curvature kepler; do
     extract docs/derivatives.md $name.c

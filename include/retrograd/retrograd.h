@@ -234,7 +234,7 @@ RG_API RG_MUST_CHECK rg_status rg_kernel_find_param(const rg_kernel *kernel, rg_
 RG_API RG_MUST_CHECK rg_status rg_args_create(rg_kernel *kernel, rg_args **args);
 RG_API void rg_args_destroy(rg_args *args);
 
-/* Scalars. An integer must fit its parameter's type; a bool takes 0 and 1. set_int also serves
+/* Scalars. An integer must fit its parameter's type, a u64 takes any as its 64 bits; a bool takes 0 and 1. set_int also serves
  * float parameters; set_float serves float parameters only. Arrays must have the parameter's dtype
  * and rank; shapes are compared at the launch. NULL takes an array out again. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_int(rg_args *args, rg_str name, int64_t value);

@@ -1,8 +1,11 @@
 /* rgc explain: what would make a kernel faster, as far as that can be known. SPDX-License-Identifier: Apache-2.0
  *
  * A serial loop could be a parallel one if no iteration needs another: what it carries is at most sums, and of every array
- * that it writes there is an axis along which all its accesses have the loop's index, times one constant, plus one number that
- * does not change in the loop. */
+ * that it writes there is an axis along which all its accesses have one subscript, of the form
+ *
+ *     stride * index + inner strides * inner indices + what does not change in the loop
+ *
+ * where the inner ones together reach less far than the stride: y[i * m + j] with j from 0 to m. */
 #include "cli/explain.h"
 #include "ir/poly.h"
 
@@ -76,38 +79,116 @@ only_adds(const accesses *a, const ir_value *buffer)
 
 /* -- subscripts -------------------------------------------------------------------------------- */
 
-/* The subscript as coefficient * index + rest; false: it is not of that form, or not by a constant, or the rest changes */
 static bool
-split_subscript(const accesses *a, const ir_op *op, uint32_t axis, const ir_value *index, int64_t *coefficient, poly *rest)
+changes(const accesses *a, const poly *p)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->term[i].n; k++)
+            if (is_inside(p->term[i].factor[k].value, a->outside))
+                return true;
+    return false;
+}
+
+/* The index's last value less its first: that of a loop that runs at least once. */
+static poly
+reach_of(const ir_op *loop)
 {
     poly_claims claims = {0};
-    poly p = poly_of(op->args[1 + axis], &claims), factor;
-    poly_factor f = poly_factor_of(index);
+    poly hi = poly_of(loop->args[1], &claims), lo = poly_of(loop->args[0], &claims), one = poly_const(1);
+    poly count = poly_add(&hi, &lo, -1);
     vec_free(&claims);
-    if (!p.known || !poly_split(&p, &f, &factor, rest) || !poly_is_const(&factor, coefficient) || !*coefficient)
+    return poly_add(&count, &one, -1);
+}
+
+/* whether some loop around the access runs exactly as often as v says: then it is above 0 there */
+static bool
+counts_iterations(const ir_op *access, const poly_factor *v)
+{
+    poly one = poly_const(1);
+    for (const ir_op *loop = access->parent->op; loop; loop = loop->parent->op) {
+        if (loop->code != RG_OP_FOR || loop->attr.step != 1)
+            continue;
+        poly reach = reach_of(loop), count = poly_add(&reach, &one, 1);
+        if (count.known && count.n == 1 && count.term[0].c == 1 && count.term[0].n == 1 &&
+            count.term[0].factor[0].value == v->value && count.term[0].factor[0].axis == v->axis)
+            return true;
+    }
+    return false;
+}
+
+static bool
+is_positive(const ir_op *access, const poly *p)
+{
+    if (!p->known || p->n != 1 || p->term[0].c <= 0)
         return false;
-    for (uint32_t i = 0; i < rest->n; i++)
-        for (uint32_t k = 0; k < rest->term[i].n; k++)
-            if (is_inside(rest->term[i].factor[k].value, a->outside))
-                return false;
+    for (uint32_t k = 0; k < p->term[0].n; k++)
+        if (!counts_iterations(access, &p->term[0].factor[k]))
+            return false;
     return true;
+}
+
+/* How far the inner loops' indices move the subscript; takes them out of *rest. false: nobody knows */
+static bool
+inner_reach(const accesses *a, const ir_op *access, poly *rest, poly *reach)
+{
+    *reach = poly_const(0);
+    for (const ir_region *r = access->parent; r != a->outside; r = r->op->parent) {
+        const ir_op *loop = r->op;
+        poly stride, other;
+        if (loop->code != RG_OP_FOR)
+            continue;
+        poly_factor index = poly_factor_of(r->params[0]);
+        if (!poly_split(rest, &index, &stride, &other))
+            return false;
+        if (!stride.n)
+            continue;
+        poly far = reach_of(loop);
+        far = poly_mul(&stride, &far);
+        *reach = poly_add(reach, &far, 1);
+        *rest = other;
+        if (loop->attr.step <= 0 || !is_positive(access, &stride) || !far.known || changes(a, &far))
+            return false;
+    }
+    return reach->known;
+}
+
+/* The subscript as the head of this file has it. */
+static bool
+split_subscript(const accesses *a, const ir_op *op, uint32_t axis, const ir_value *index, poly *stride, poly *rest)
+{
+    poly_claims claims = {0};
+    poly p = poly_of(op->args[1 + axis], &claims), inner, reach, one = poly_const(1);
+    poly_factor f = poly_factor_of(index);
+    int64_t constant;
+    vec_free(&claims);
+    if (!p.known || !poly_split(&p, &f, stride, rest) || !stride->known || !rest->known || changes(a, stride))
+        return false;
+    inner = *rest;
+    if (!inner_reach(a, op, &inner, &reach) || changes(a, &inner))
+        return false;
+    if (!reach.n) /* there are no inner ones */
+        return poly_is_const(stride, &constant) ? constant != 0 : is_positive(op, stride);
+    poly room = poly_add(stride, &reach, -1);
+    room = poly_add(&room, &one, -1);
+    return room.known && poly_sign(&room) > 0;
 }
 
 /* whether different indices are different elements of the buffer, told by this axis */
 static bool
 tells_apart(const accesses *a, const ir_value *buffer, uint32_t axis, const ir_value *index)
 {
-    int64_t first = 0, coefficient;
-    poly rest, same;
+    bool any = false;
+    poly stride, rest, first_stride = {0}, first_rest = {0};
     for (size_t i = 0; i < a->at.n; i++) {
         if (a->at.at[i]->args[0] != buffer)
             continue;
-        if (!split_subscript(a, a->at.at[i], axis, index, &coefficient, &rest))
+        if (!split_subscript(a, a->at.at[i], axis, index, &stride, &rest))
             return false;
-        if (first && (first != coefficient || !poly_equal(&rest, &same)))
+        if (any && (!poly_equal(&stride, &first_stride) || !poly_equal(&rest, &first_rest)))
             return false;
-        first = coefficient;
-        same = rest;
+        any = true;
+        first_stride = stride;
+        first_rest = rest;
     }
     return true;
 }
@@ -196,35 +277,47 @@ is_short(const ir_op *loop)
     return ir_is_const(loop->args[0], &lo) && ir_is_const(loop->args[1], &hi) && (int64_t)(hi - lo) / loop->attr.step <= FEW;
 }
 
-/* whether no iteration of the loop needs another that has the same `outside` */
+/* whether no iteration of the loop needs another */
 static bool
-is_independent(ir_op *loop, const ir_region *outside)
+is_independent(ir_op *loop)
 {
-    accesses a = {.outside = outside, .fine = true};
+    accesses a = {.outside = loop->regions[0], .fine = true};
     ir_walk(loop->regions[0], collect, &a);
     bool ok = a.fine && a.at.n && all_apart(&a, loop->regions[0]->params[0]);
     vec_free(&a.at);
     return ok;
 }
 
-/* The loop that is all that stands in the region, and whose bounds do not change there; NULL: it is not so. */
+static bool
+is_behind(ir_loc loc, ir_loc head)
+{
+    return loc.file == head.file && loc.inlined == head.inlined &&
+           (loc.line > head.line || (loc.line == head.line && loc.col > head.col));
+}
+
+/* The loop that is all that stands in the region, but for what was hoisted out of it, and whose bounds do not change there;
+ * NULL: it is not so. */
 static ir_op *
 only_loop(const ir_region *r)
 {
     ir_op *loop = r->first;
-    bool only = loop && loop->code == RG_OP_FOR && loop->next && loop->next->code == RG_OP_YIELD && !loop->next->nargs;
-    if (!only || is_inside(loop->args[0], r) || is_inside(loop->args[1], r))
-        return NULL;
-    return loop->regions[0]->nparams == 1 ? loop : NULL;
+    while (loop && loop->code != RG_OP_FOR && ir_ops[loop->code].flags & IR_PURE)
+        loop = loop->next;
+    bool only = loop && loop->code == RG_OP_FOR && loop->next->code == RG_OP_YIELD && !loop->next->nargs &&
+                loop->regions[0]->nparams == 1 && !is_inside(loop->args[0], r) && !is_inside(loop->args[1], r);
+    for (const ir_op *op = r->first; only && op != loop; op = op->next)
+        only = is_behind(op->loc, loop->loc);
+    return only ? loop : NULL;
 }
 
-/* How many loops, one in the other, could be one with `collapse` from the region on. */
+/* How many loops, one in the other, could be one with `collapse` from the region on: those around them are independent,
+ * whatever the indices inside are. */
 static uint32_t
-depth_below(const ir_region *r, const ir_region *outside)
+depth_below(const ir_region *r)
 {
     uint32_t depth = 0;
     for (ir_op *loop = only_loop(r); loop && depth + 1 < DEEPEST && !is_short(loop); loop = only_loop(loop->regions[0])) {
-        if (!is_independent(loop, outside ? outside : loop->regions[0]))
+        if (!is_independent(loop))
             break;
         depth++;
     }
@@ -234,7 +327,7 @@ depth_below(const ir_region *r, const ir_region *outside)
 static void
 advise_serial(ir_op *loop, const str *sums, listing *to)
 {
-    uint32_t depth = 1 + (sums->len ? 0 : depth_below(loop->regions[0], loop->regions[0]));
+    uint32_t depth = 1 + (sums->len ? 0 : depth_below(loop->regions[0]));
     str clauses = {0};
     str_addz(&clauses, "");
     if (depth > 1)
@@ -252,7 +345,7 @@ advise_serial(ir_op *loop, const str *sums, listing *to)
 static void
 advise_parallel(const ir_op *task, listing *to)
 {
-    uint32_t below = task->attr.rank ? depth_below(task->regions[0], NULL) : 0;
+    uint32_t below = task->attr.rank ? depth_below(task->regions[0]) : 0;
     if (below)
         listing_note(to, task->loc,
                      "advice: the iterations of the loop%s inside are independent, too: with `collapse(%u)` each is one of this "
@@ -265,8 +358,7 @@ look_in(const ir_region *r, listing *to)
 {
     ir_for_ops (op, r) {
         str sums = {0};
-        bool could = op->code == RG_OP_FOR && !is_short(op) && carries_sums_only(op, &sums) &&
-                     is_independent(op, op->regions[0]);
+        bool could = op->code == RG_OP_FOR && !is_short(op) && carries_sums_only(op, &sums) && is_independent(op);
         if (could)
             advise_serial(op, &sums, to);
         else if (op->code == RG_OP_PARALLEL)
