@@ -79,6 +79,5 @@ err_omp_regions(int n, const double x[n], double part[8], double hist[8][8], con
         add(n, k, scratch, &two);
         add(n, k, part, &two);
     }
-    void omp_set_lock(int *);
-    omp_set_lock(total); // error: E0473
+    omp_set_lock((omp_lock_t *)0); // error: E0473
 }
