@@ -99,6 +99,36 @@ printf 'double lost(double x) { return x * (; }\nstruct { double lost2(double x)
 expect 1 run lost.c lost2 x=1
 says "error[E0400]"
 says "error[E0401]: there is no function \`lost2\`"
+# what clang leaves out of a kernel because of errors elsewhere
+cat >left_out.c <<'END_OF_FILE'
+static double f(foo_t x, double z) { return z; }
+static int spacer_1;
+missing_t glob = 3;
+static int spacer_2;
+static double g(double x, y) { return x; }
+static double h(double x, y[2]) { return x; }
+struct s { missing_t a; double b; };
+#define CALL(x) f(x, 1.0)
+enum { FOUR = four, FIVE = 5 };
+double by_call(double x) { double y = 1; y = f(x, 2.0); return y; }
+double by_effect(double x) { f(x, 2.0); return x; }
+double by_test(double x) { double y = 1; if (f(x, 2.0)) y = 2; return y; }
+double by_choice(double x) { return x * (1 ? 2 : f(x, 1)); }
+double by_macro(double x) { return x + CALL(x); }
+double by_global(double x) { return x + glob; }
+double by_size(double x) { return sizeof(struct s) * x; }
+double by_constant(double x) { return x + FIVE; }
+double by_untyped(double x) { return g(x, 1); }
+double by_untyped_array(double x) { return h(x, 0); }
+double none(double x) { return x; /* not f, nor glob */ }
+END_OF_FILE
+for kernel in by_call:1:17 by_effect:1:17 by_test:1:17 by_choice:1:17 by_macro:1:17 by_global:3:1 by_size:7:12 by_constant:9:15 \
+    by_untyped:5:27 by_untyped_array:6:27; do
+    expect 1 run left_out.c ${kernel%%:*} x=3
+    says "left_out.c:${kernel#*:}: error[E0400]"
+done
+expect 0 run left_out.c none x=3
+
 # directives concern everybody; so does what contradicts what a kernel uses
 printf '#if f(3)\n#endif\ndouble k(double x) { return x; }\n' >directive.c
 expect 1 run directive.c k x=1

@@ -103,8 +103,11 @@ node *fc_import_stmt(unit *u, CXCursor c);
 node *fc_import_initialiser(unit *u, CXCursor c);
 node *fc_node_new(unit *u, node_kind kind, CXCursor c);
 node *fc_node_bad(unit *u, CXCursor c, front_error error, const char *text);
-/* Whether what is reached depends on a macro that only a header which was not found could define; reports it
- * (missing.c). */
+/* missing.c: what names stand for in maps, names of tags or others; the names in the text of all reached declarations,
+ * and in that of the macros whose names these are. */
+uint64_t fc_name_key(bool tag, const char *name, size_t n);
+void fc_reached_words(unit *u, map *names);
+/* Whether what is reached depends on a macro that only a header which was not found could define; reports it. */
 bool fc_depends_on_missing(unit *u);
 
 #endif

@@ -59,10 +59,16 @@ is_word(rg_str word, const char *expected)
 
 /* -- names of which it is known whether they are defined ------------------------------------------ */
 
+uint64_t
+fc_name_key(bool tag, const char *name, size_t n)
+{
+    return hash_bytes(tag, name, n) | 1;
+}
+
 static uint64_t
 key_of(const char *name, size_t n)
 {
-    return hash_bytes(0, name, n) | 1;
+    return fc_name_key(false, name, n);
 }
 
 static void
@@ -262,7 +268,7 @@ group_depends(unit *u, const source_file *f, const group *g)
 /* Texts that a kernel consists of: its declarations, and the macros whose names stand in them. */
 typedef struct mentions {
     unit *u;
-    map names;
+    map *names;
     bool more;
 } mentions;
 
@@ -271,8 +277,8 @@ mention(mentions *m, lines l)
 {
     for (rg_str name = next_name(&l); name.len; name = next_name(&l)) {
         uint64_t key = key_of(name.ptr, name.len);
-        m->more |= !map_get(&m->names, key);
-        map_set(&m->names, key, m);
+        m->more |= !map_get(m->names, key);
+        map_set(m->names, key, m);
     }
 }
 
@@ -283,7 +289,7 @@ mention_macros(mentions *m, const source_file *f)
     lines l;
     for (rg_str word = next_directive(&w, &l); word.len; word = next_directive(&w, &l)) {
         size_t n = name_length(l.at, l.end);
-        if (is_word(word, "define") && map_get(&m->names, key_of(l.at, n)))
+        if (is_word(word, "define") && map_get(m->names, key_of(l.at, n)))
             mention(m, (lines){l.at + n, l.end});
         w.depth -= w.depth && is_word(word, "endif");
     }
@@ -294,7 +300,7 @@ defines_mentioned(const mentions *m, const group *g)
 {
     for (size_t i = 0; i < g->defines.n; i++) {
         lines l = g->defines.at[i];
-        if (map_get(&m->names, key_of(l.at, name_length(l.at, l.end))))
+        if (map_get(m->names, key_of(l.at, name_length(l.at, l.end))))
             return true;
     }
     return false;
@@ -328,12 +334,6 @@ file_depends(const mentions *m, const source_file *f)
     return false;
 }
 
-static void
-release_mentions(void *object)
-{
-    map_free(&((mentions *)object)->names);
-}
-
 /* The files that are not the system's, those in which nothing is declared too. */
 static void
 open_files(unit *u)
@@ -345,16 +345,11 @@ open_files(unit *u)
             fc_unit_file(u, all[i])->own = true;
 }
 
-bool
-fc_depends_on_missing(unit *u)
+void
+fc_reached_words(unit *u, map *names)
 {
-    mentions m = {.u = u};
-    mem_owner owns;
-    if (!missing_before(u, UINT32_MAX, 0))
-        return false;
-    know_all(u);
+    mentions m = {.u = u, .names = names};
     open_files(u);
-    mem_own(&owns, release_mentions, &m);
     for (size_t i = 0; i < u->ndeclarations; i++) {
         const declaration *d = &u->declarations[i];
         for (size_t k = 0; k < u->files.n && d->reached; k++) {
@@ -369,10 +364,23 @@ fc_depends_on_missing(unit *u)
             if (u->files.at[k].own && u->files.at[k].text)
                 mention_macros(&m, &u->files.at[k]);
     }
+}
+
+bool
+fc_depends_on_missing(unit *u)
+{
+    map names = {0};
+    mentions m = {.u = u, .names = &names};
+    mem_owner owns;
+    if (!missing_before(u, UINT32_MAX, 0))
+        return false;
+    know_all(u);
+    mem_own(&owns, mem_release_map, &names);
+    fc_reached_words(u, &names);
     bool depends = false;
     for (size_t k = 0; k < u->files.n && !depends; k++)
         depends = u->files.at[k].own && u->files.at[k].text && file_depends(&m, &u->files.at[k]);
     mem_disown(&owns);
-    release_mentions(&m);
+    map_free(&names);
     return depends;
 }

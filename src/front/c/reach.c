@@ -58,13 +58,24 @@ keep_error(unit *u, CXDiagnostic d)
     list_push(u->arena, &u->errors, e);
 }
 
+/* `f(int a, b[3])`: what takes a missing type for int in other places, takes this for an error. */
+static bool
+is_untyped_parameter(unit *u, CXDiagnostic d)
+{
+    static const char untyped[] = "type specifier missing";
+    CXString text = clang_getDiagnosticSpelling(d);
+    bool is = strncmp(clang_getCString(text), untyped, sizeof untyped - 1) == 0;
+    clang_disposeString(text);
+    return is && clang_getCursorKind(clang_getCursor(u->tu, clang_getDiagnosticLocation(d))) == CXCursor_ParmDecl;
+}
+
 void
 fc_keep_errors(unit *u)
 {
     unsigned n = clang_getNumDiagnostics(u->tu); /* works through all of them */
     for (unsigned i = 0; i < n; i++) {
         CXDiagnostic d = clang_getDiagnostic(u->tu, i);
-        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
+        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error || is_untyped_parameter(u, d))
             keep_error(u, d);
         clang_disposeDiagnostic(d);
     }
@@ -80,20 +91,32 @@ report(unit *u, c_error *e)
 
 /* -- declarations of file scope ------------------------------------------------------------------- */
 
-/* What has a name, apart for tags: struct s and s are two things. 0: no name. */
-static uint64_t
-key_of(CXCursor c)
+static bool
+is_tag(CXCursor c)
 {
     enum CXCursorKind kind = clang_getCursorKind(c);
-    bool tag = kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
+    return kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
+}
+
+/* 0: no name */
+static uint64_t
+name_key(CXCursor c, bool tag)
+{
     CXString s = clang_getCursorSpelling(c);
     const char *name = clang_getCString(s);
     /* what RG_CUSTOM_VJP leaves belongs to the function that it names */
     if (name && strncmp(name, "__rg_own_", 9) == 0 && strlen(name) > 13)
         name += 13;
-    uint64_t key = name && *name ? hash_bytes(tag, name, strlen(name)) | 1 : 0;
+    uint64_t key = name && *name ? fc_name_key(tag, name, strlen(name)) : 0;
     clang_disposeString(s);
     return key;
+}
+
+/* What has a name, apart for tags: struct s and s are two things. 0: no name. */
+static uint64_t
+key_of(CXCursor c)
+{
+    return name_key(c, is_tag(c));
 }
 
 static void
@@ -180,6 +203,7 @@ typedef struct reaching {
     unit *u;
     map seen; /* keys of names */
     list(uint64_t) work;
+    bool broken; /* something that clang did not understand */
 } reaching;
 
 static void
@@ -212,21 +236,53 @@ reach_declaration(reaching *r, declaration *d)
 {
     d->reached = true;
     cursors all = fc_cursor_descendants(r->u, d->cursor);
-    for (size_t i = 0; i < all.n; i++)
+    for (size_t i = 0; i < all.n; i++) {
         reach_reference(r, all.at[i]);
+        r->broken |= clang_getCursorType(all.at[i]).kind == CXType_Dependent;
+    }
 }
 
-/* Whether an enum without a name has a constant of the name. */
+/* Whether an enum without a name has a constant that is among the names. */
 static bool
-declares_constant(unit *u, const declaration *d, uint64_t key)
+declares_constant(unit *u, const declaration *d, const map *names)
 {
     if (d->key || clang_getCursorKind(d->cursor) != CXCursor_EnumDecl)
         return false;
     cursors values = fc_cursor_children(u, d->cursor);
     for (size_t i = 0; i < values.n; i++)
-        if (key_of(values.at[i]) == key)
+        if (map_get(names, key_of(values.at[i])))
             return true;
     return false;
+}
+
+static void
+follow_names(reaching *r)
+{
+    while (r->work.n) {
+        uint64_t key = list_pop(&r->work);
+        for (size_t i = 0; i < r->u->ndeclarations; i++) {
+            declaration *d = &r->u->declarations[i];
+            if (!d->reached && d->key == key)
+                reach_declaration(r, d);
+        }
+    }
+}
+
+/* Of what is wrong in itself clang may keep no reference: then the words of the text count. */
+static bool
+follow_words(reaching *r, const map *words)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->u->ndeclarations; i++) {
+        declaration *d = &r->u->declarations[i];
+        if (d->reached || !d->faulty)
+            continue;
+        if (map_get(words, name_key(d->cursor, false)) || declares_constant(r->u, d, words)) {
+            reach_declaration(r, d);
+            any = true;
+        }
+    }
+    return any;
 }
 
 static void
@@ -235,25 +291,32 @@ release_reaching(void *object)
     map_free(&((reaching *)object)->seen);
 }
 
-static void
+/* false: clang left something out */
+static bool
 reach(unit *u, CXCursor function)
 {
     reaching r = {.u = u};
-    mem_owner owns;
+    map words = {0};
+    mem_owner owns, owns_words;
     mem_own(&owns, release_reaching, &r);
+    mem_own(&owns_words, mem_release_map, &words);
     for (size_t i = 0; i < u->ndeclarations; i++)
         u->declarations[i].reached = false;
     reach_name(&r, key_of(function));
-    while (r.work.n) {
-        uint64_t key = list_pop(&r.work);
-        for (size_t i = 0; i < u->ndeclarations; i++) {
-            declaration *d = &u->declarations[i];
-            if (!d->reached && (d->key == key || declares_constant(u, d, key)))
-                reach_declaration(&r, d);
-        }
-    }
+    do {
+        follow_names(&r);
+        for (size_t i = 0; i < u->ndeclarations; i++) /* enums without a name are reached by their constants */
+            if (!u->declarations[i].reached && declares_constant(u, &u->declarations[i], &r.seen))
+                reach_declaration(&r, &u->declarations[i]);
+        map_free(&words);
+        words = (map){0};
+        fc_reached_words(u, &words);
+    } while (follow_words(&r, &words) || r.work.n);
+    mem_disown(&owns_words);
     mem_disown(&owns);
+    map_free(&words);
     release_reaching(&r);
+    return !r.broken;
 }
 
 /* -- for the entry points ------------------------------------------------------------------------- */
@@ -278,7 +341,7 @@ fc_unit_is_sound(unit *u, const decl *fn)
         return true;
     memcpy(&c, fn->cursor, sizeof(c));
     prepare(u);
-    reach(u, c);
+    bool whole = reach(u, c);
     for (size_t i = 0; i < u->errors.n; i++) {
         c_error *e = &u->errors.at[i];
         bool everywhere = e->kind == ERROR_DIRECTIVE || e->offset == UNPLACED || !e->place.path;
@@ -287,7 +350,9 @@ fc_unit_is_sound(unit *u, const decl *fn)
             sound = false;
         }
     }
-    return sound && !fc_depends_on_missing(u);
+    if (sound && !whole) /* through macros of headers */
+        fc_unit_report_all(u);
+    return sound && whole && !fc_depends_on_missing(u);
 }
 
 void
