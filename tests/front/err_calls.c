@@ -39,7 +39,18 @@ err_calls(int n, float x[n])
     x[0] = again(3);
     x[0] = even(3);
     x[0] = many(1, 2); // error: E0413
-    float *m = malloc(4); // error: E0415
-    free(m); // error: E0415
+    float *m = malloc(n * 6); // error: E0415
+    float *o = malloc((int)x[0] * sizeof(float)); // error: E0415
+    x[0] = m[1] + o[1];
+    for (int i = 0; i < n; i++) {
+        float *p = malloc(n * sizeof *p); // error: E0415
+        x[i] = p[i];
+        free(x); // error: E0415
+    }
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        float *p = malloc(4); // error: E0415
+        free(p); // error: E0415
+    }
     x[0] = either(x, n)[0];
 }

@@ -43,7 +43,6 @@ err_types(int n, float x[n])
     struct { int i; union { int u; float w; }; } o = {.u = 1};
     x[1] = o.w; // error: E0416
     x[2] = (double)(x[0] * 2.0L + a); // error: E0448
-    float h[n]; // error: E0418
     float *i[2]; // error: E0429
     float **j = &x; // error: E0429
     volatile struct list k = {1}; // error: E0417

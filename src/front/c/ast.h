@@ -165,6 +165,7 @@ struct decl {
     bool has_body, external, variadic;
     bool active;          /* being inlined: recursion */
     signed char parallel; /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
+    signed char sizes;    /* has arrays whose sizes the run knows: 0 not known, 1 no, 2 yes */
     signed char numbers;  /* asks for the number of its thread: 0 not known, 1 no, 2 yes */
     signed char jumps;    /* returns before its end: 0 not known, 1 no, 2 yes */
     void *cursor;         /* import: where the body is */
@@ -246,6 +247,7 @@ bool fc_may_be_written(const node *tree, const decl *d);
 /* A critical section that only updates single values, as atomic updates; else the section (team.c). */
 node *fc_critical_updates(arena *a, node *n);
 bool fc_function_numbers(decl *fn);
+bool fc_function_sizes(decl *fn); /* sized.c */
 /* returns somewhere else than in its last statement */
 bool fc_function_jumps(decl *fn);
 

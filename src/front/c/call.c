@@ -118,6 +118,7 @@ static value
 inline_body(gen *g, decl *fn, const node *n)
 {
     frame f = {.outer = g->frame, .fn = fn};
+    f.path = g->frame && g->frame->path ? fc_call_path(g, g->frame->path, fn, n) : NULL;
     fc_function_body(g, fn, &f);
     return result_of(g, &f, n);
 }
@@ -153,6 +154,11 @@ fc_call(gen *g, const node *n)
     if (fc_derivative_call(g, n, &v))
         return v;
     if (!fn->body) {
+        if (strcmp(fn->name, "free") == 0 && n->count == 1 && !g->in_thread) {
+            place p = fc_pointer(g, n->list[0]); /* what was allocated lives as long as the launch */
+            if (p.refused || p.object->kind == OBJECT_NULL || p.object->allocated)
+                return (value){.type = n->type};
+        }
         if (fc_memory_call(g, n, &v) || fc_omp_call(g, n, &v) || fc_math_call(g, n, &v))
             return v;
         return refuse_call(g, n,

@@ -39,6 +39,7 @@ typedef struct object {
     ctype *type;
     bool constant; /* never written while the kernel runs */
     bool shared;   /* made at kernel level: every thread sees it */
+    bool allocated; /* by malloc or calloc */
     bool team;     /* made in a parallel region: each of its threads has one */
     bool read_only; /* an array of the kernel in a function whose derivative is taken */
     uint32_t nleaves;
@@ -86,10 +87,19 @@ typedef struct pointer_var {
     rg_var index[MAX_AXES];
 } pointer_var;
 
+/* The calls that lead to a function's body. */
+typedef struct call_path {
+    const struct call_path *outer; /* NULL: the kernel */
+    decl *fn;
+    const node *call;
+    uint64_t key;
+} call_path;
+
 /* A function being generated. */
 typedef struct frame {
     struct frame *outer;
     decl *fn;
+    const call_path *path;
     rg_label exit;  /* return leaves this; 0: the only return is the last statement */
     object *result; /* NULL: void, or a pointer */
     place pointer;  /* a returned pointer */
@@ -124,6 +134,7 @@ typedef struct gen {
     frame *frame;
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */
+    map sized;                /* arrays of the kernel whose sizes the run knows, by place and way of calls */
     map hoisted;              /* functions and constants that the beginning of the kernel (scope) has seen */
     list(object_undo) constants;
     list(own_instance) own;
@@ -162,6 +173,8 @@ object *fc_object_new(gen *g, object_kind kind, const char *name, ctype *t, uint
                       const int64_t *dims);
 object *fc_object_local(gen *g, const char *name, ctype *t);   /* variables, declared now */
 object *fc_object_temp(gen *g, const char *name, ctype *t);    /* arrays are temporary buffers */
+/* The same with extents: of `outer` axes before those of the type, then of these. */
+object *fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent);
 object *fc_object_of_value(gen *g, const char *name, value v); /* read-only */
 place fc_place_of(object *o);
 rg_value fc_load_leaf(gen *g, const place *p, uint32_t which);
@@ -250,6 +263,9 @@ bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);
 value fc_call(gen *g, const node *n);
 /* Calls of the C library. false: it is none that is known. */
 bool fc_math_call(gen *g, const node *n, value *out);
+/* A number that n is a multiple of, whatever the run brings; 0: n is 0. */
+int64_t fc_known_divisor(const node *n);
+void fc_clear(gen *g, const place *p, const node *n); /* zeros all of the array that p points into */
 /* memcpy and its like (memory.c); false: it is none of them */
 bool fc_memory_call(gen *g, const node *n, value *out);
 void fc_bind_scalar(gen *g, decl *d, value v);
@@ -275,6 +291,7 @@ void fc_library(gen *g);
  * ----------------------------------------------------------------------- */
 void fc_stmt(gen *g, const node *n);
 void fc_declare(gen *g, decl *d);
+bool fc_has_open_length(const ctype *t);
 void fc_loop_for(gen *g, const node *n);
 void fc_loop_while(gen *g, const node *n);
 void fc_loop_do(gen *g, const node *n);
@@ -282,6 +299,19 @@ void fc_switch_stmt(gen *g, const node *n);
 
 /* Whether n is an integer constant. */
 bool fc_is_constant_node(const node *n, int64_t *v);
+
+/* -- sized.c
+ * ---------------------------------------------------------------------------------------- */
+call_path *fc_call_path(gen *g, const call_path *outer, decl *fn, const node *call);
+/* the call of malloc or calloc that a cast is of; NULL: it is none */
+const node *fc_allocation(const node *n);
+/* whether the tree frees what a pointer points to */
+bool fc_frees(const node *tree, const decl *d);
+/* when the kernel begins: makes the array, if its size is known then */
+void fc_sized_declaration(gen *g, const call_path *p, const decl *d);
+void fc_sized_allocation(gen *g, const call_path *p, const node *cast);
+/* the array of a declaration, or of a call of malloc, in what is generated now; NULL: none was made */
+object *fc_sized_object(const gen *g, const void *what);
 
 /* -- omp.c, atomic.c
  * -------------------------------------------------------------------------------- */

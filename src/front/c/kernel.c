@@ -185,10 +185,11 @@ open_parameters(gen *g, decl *fn)
 typedef struct hoisting {
     gen *g;
     decl *fn;
-    bool in_thread;
+    bool in_thread, in_loop;
+    const call_path *path;
 } hoisting;
 
-static void hoist_function(gen *g, decl *fn, bool in_thread);
+static void hoist_function(const hoisting *from, decl *fn, const node *call);
 
 static bool
 seen_before(gen *g, const void *what, bool in_thread)
@@ -216,8 +217,29 @@ hoist_declaration(hoisting *h, decl *d)
         return;
     if (is_constant_table(h->g, d))
         d->lasting = true; /* made at its first mention */
-    else if (!h->in_thread && fc_needs_temp(h->fn, d))
+    else if (!h->in_thread && !fc_has_open_length(d->type) && fc_needs_temp(h->fn, d))
         d->temp = fc_object_temp(h->g, d->name, d->type);
+}
+
+/* In a loop each turn would allocate: one buffer will do if nothing of it outlives the turn. */
+static void
+hoist_sized_variable(const hoisting *h, const decl *d)
+{
+    fc_sized_declaration(h->g, h->path, d);
+    if (h->in_loop && d->init && fc_allocation(d->init) && !d->written && fc_frees(h->fn->body, d))
+        fc_sized_allocation(h->g, h->path, d->init);
+}
+
+/* what has a size that the run knows, on this way of calls */
+static void
+hoist_sized(const hoisting *h, const node *n)
+{
+    if (h->in_thread || !h->path)
+        return;
+    for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
+        hoist_sized_variable(h, n->list[i]->decl);
+    if (n->kind == E_CAST && n->type->kind == TYPE_POINTER && fc_allocation(n) && !h->in_loop)
+        fc_sized_allocation(h->g, h->path, n);
 }
 
 static void
@@ -229,7 +251,9 @@ hoist_tree(hoisting h, const node *n)
         if (n->kind == E_CALL && n->decl && strcmp(n->decl->name, "omp_get_thread_num") == 0)
             h.g->numbers = true;
         if (function && n->decl && n->decl->body)
-            hoist_function(h.g, n->decl, h.in_thread);
+            hoist_function(&h, n->decl, n->kind == E_CALL ? n : NULL);
+        hoist_sized(&h, n);
+        h.in_loop |= n->kind == S_FOR || n->kind == S_WHILE || n->kind == S_DO;
         if (n->kind == E_REF && n->decl->kind == DECL_VAR && n->decl->lasting &&
             n->decl->type->kind != TYPE_POINTER && !seen_before(h.g, n->decl, false)) {
             object_undo undo = {n->decl, n->decl->object};
@@ -253,17 +277,30 @@ hoist_tree(hoisting h, const node *n)
     }
 }
 
+/* Once; or for each way of calls, where sizes depend on them. */
 static void
-hoist_function(gen *g, decl *fn, bool in_thread)
+hoist_function(const hoisting *from, decl *fn, const node *call)
 {
-    if (!seen_before(g, fn, in_thread))
-        hoist_tree((hoisting){g, fn, in_thread}, fn->body);
+    gen *g = from->g;
+    bool sizes = from->path && call && !from->in_thread && !fn->active && fc_function_sizes(fn);
+    if (seen_before(g, fn, from->in_thread) && !sizes)
+        return;
+    hoisting h = {.g = g, .fn = fn, .in_thread = from->in_thread, .in_loop = from->in_loop};
+    if (sizes)
+        h.path = fc_call_path(g, from->path, fn, call);
+    bool active = fn->active;
+    fn->active = true;
+    hoist_tree(h, fn->body);
+    fn->active = active;
 }
 
 void
 fc_hoist(gen *g, decl *fn, bool in_thread)
 {
-    hoist_function(g, fn, in_thread);
+    hoisting h = {.g = g, .fn = fn, .in_thread = in_thread};
+    h.path = g->frame ? g->frame->path : NULL;
+    if (!seen_before(g, fn, in_thread))
+        hoist_tree(h, fn->body);
 }
 
 static void
@@ -274,7 +311,9 @@ kernel_body(gen *g, decl *fn)
     fn->active = true;
     open_parameters(g, fn);
     map_free(&g->hoisted);
-    hoist_function(g, fn, false);
+    map_free(&g->sized);
+    f.path = fc_call_path(g, NULL, fn, NULL);
+    fc_hoist(g, fn, false);
     if (fn->type->kind == TYPE_SCALAR)
         f.result = fc_object_local(g, "return", fn->type);
     bool jumps = fc_function_jumps(fn);
@@ -382,6 +421,7 @@ session_release(void *object)
     fc_unit_close(s->unit);
     map_free(&s->gen.reported);
     map_free(&s->gen.hoisted);
+    map_free(&s->gen.sized);
     rg_builder_destroy(s->builder);
     arena_free(s->arena);
     ir_module_free(s->module);

@@ -42,9 +42,8 @@ common_divisor(int64_t x, int64_t y)
     return x;
 }
 
-/* A number that n is a multiple of, whatever the run brings; 0: n is 0. */
-static int64_t
-known_divisor(const node *n)
+int64_t
+fc_known_divisor(const node *n)
 {
     int64_t v;
     if (fc_is_constant_node(n, &v))
@@ -52,22 +51,22 @@ known_divisor(const node *n)
     switch (n->kind) {
     case E_CAST:
         return n->kid[0]->type->kind == TYPE_SCALAR && !fc_is_float_dtype(n->kid[0]->type->dtype)
-                   ? known_divisor(n->kid[0])
+                   ? fc_known_divisor(n->kid[0])
                    : 1;
     case E_REF:
         return n->decl->kind == DECL_VAR && !n->decl->written && !n->decl->address_taken && n->decl->init &&
                        n->decl->init->kind != E_INIT
-                   ? known_divisor(n->decl->init)
+                   ? fc_known_divisor(n->decl->init)
                    : 1;
     case E_BINARY:
         if (n->type->kind != TYPE_SCALAR || fc_is_float_dtype(n->type->dtype))
             return 1;
         if (n->op == RG_OP_MUL) {
-            int64_t x = known_divisor(n->kid[0]), y = known_divisor(n->kid[1]);
+            int64_t x = fc_known_divisor(n->kid[0]), y = fc_known_divisor(n->kid[1]);
             return x && y > INT32_MAX / x ? (x > y ? x : y) : x * y;
         }
         if (n->op == RG_OP_ADD || n->op == RG_OP_SUB)
-            return common_divisor(known_divisor(n->kid[0]), known_divisor(n->kid[1]));
+            return common_divisor(fc_known_divisor(n->kid[0]), fc_known_divisor(n->kid[1]));
         return 1;
     default:
         return 1;
@@ -81,11 +80,11 @@ quotient(gen *g, const node *n, int64_t size)
     int64_t v;
     if (fc_is_constant_node(n, &v))
         return fc_int_value(g, RG_I64, v / size);
-    if (size > 1 && n->kind == E_CAST && known_divisor(n->kid[0]) % size == 0)
+    if (size > 1 && n->kind == E_CAST && fc_known_divisor(n->kid[0]) % size == 0)
         return quotient(g, n->kid[0], size);
     if (size > 1 && n->kind == E_BINARY && n->op == RG_OP_MUL) {
-        int64_t right = common_divisor(size, known_divisor(n->kid[1]));
-        if (known_divisor(n->kid[0]) % (size / right) == 0)
+        int64_t right = common_divisor(size, fc_known_divisor(n->kid[1]));
+        if (fc_known_divisor(n->kid[0]) % (size / right) == 0)
             return rg_build_2(g->b, RG_OP_MUL, quotient(g, n->kid[0], size / right), quotient(g, n->kid[1], right));
     }
     if (size > 1 && n->kind == E_BINARY && (n->op == RG_OP_ADD || n->op == RG_OP_SUB))
@@ -420,7 +419,7 @@ check(block *b, const node *size)
         fc_fail(g, ERR_MEMORY_BYTE, b->call->place, b->to.elem->name);
         return false;
     }
-    if (bytes <= 0 || known_divisor(size) % bytes) {
+    if (bytes <= 0 || fc_known_divisor(size) % bytes) {
         fc_fail(g, ERR_MEMORY_SIZE, b->call->place, b->name, b->to.elem->name);
         return false;
     }
@@ -463,6 +462,15 @@ generate(block *b, const node *to, const node *from, const node *size)
     find_order(b);
     if (!copy_whole(b))
         copy_all(b);
+}
+
+void
+fc_clear(gen *g, const place *p, const node *n)
+{
+    block b = {.g = g, .call = n, .name = "calloc", .fills = true, .to = {.at = *p, .elem = p->type}};
+    b.byte = fc_int_value(g, RG_I32, 0);
+    b.count = rg_build_extent(g->b, p->object->leaves[p->leaf].value, 0);
+    copy_all(&b);
 }
 
 /* memcpy for __builtin_memcpy and __builtin___memcpy_chk too */

@@ -168,6 +168,14 @@ fc_object_local(gen *g, const char *name, ctype *t)
     return o;
 }
 
+static rg_value
+named_temp(gen *g, const leaf *l, const rg_value *extent)
+{
+    rg_value v = rg_build_temp(g->b, l->dtype, l->rank, extent);
+    v->name = arena_str(g->module->arena, rg_str_of(l->name));
+    return v;
+}
+
 object *
 fc_object_temp(gen *g, const char *name, ctype *t)
 {
@@ -177,9 +185,27 @@ fc_object_temp(gen *g, const char *name, ctype *t)
         rg_value extent[MAX_AXES];
         for (uint32_t k = 0; k < l->rank; k++)
             extent[k] = fc_int_value(g, RG_I64, l->dim[k]);
-        l->value = rg_build_temp(g->b, l->dtype, l->rank, extent);
+        l->value = named_temp(g, l, extent);
     }
     fc_field_pointers(g, o);
+    return o;
+}
+
+object *
+fc_object_sized(gen *g, const char *name, ctype *t, uint32_t outer, const rg_value *extent)
+{
+    int64_t open[1] = {-1};
+    object *o = fc_object_new(g, OBJECT_BUFFER, name, t, outer, open);
+    uint32_t given = outer;
+    for (const ctype *of = t; of->kind == TYPE_ARRAY; of = of->elem)
+        given++;
+    for (uint32_t i = 0; i < o->nleaves; i++) {
+        leaf *l = &o->leaves[i];
+        rg_value all[MAX_AXES];
+        for (uint32_t k = 0; k < l->rank; k++)
+            all[k] = k < given ? extent[k] : fc_int_value(g, RG_I64, l->dim[k]);
+        l->value = named_temp(g, l, all);
+    }
     return o;
 }
 

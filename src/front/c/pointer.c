@@ -180,6 +180,14 @@ add_choices(choices *c, const node *n)
         add_field_choices(c, n);
         break;
     case E_CAST:
+        if (fc_allocation(n)) {
+            object *o = fc_sized_object(c->g, fc_allocation(n));
+            if (o)
+                add_choice(c, (place){.object = o, .type = o->type, .n = 1});
+            break;
+        }
+        add_choices(c, n->kid[0]);
+        break;
     case E_INC:
     case E_COMPOUND:
         add_choices(c, n->kid[0]);
@@ -850,12 +858,29 @@ seen_as(gen *g, const ctype *to, place *p)
     return true;
 }
 
+/* (T *)malloc(...): the array that was made for it */
+static bool
+allocated_place(gen *g, const node *n, place *out)
+{
+    const node *call = fc_allocation(n);
+    object *o = call && !g->in_thread ? fc_sized_object(g, call) : NULL;
+    if (!o || !fc_same_elements(n->type->elem, o->type))
+        return false;
+    *out = (place){.object = o, .type = o->type, .n = 1};
+    if (strstr(call->decl->name, "calloc"))
+        fc_clear(g, out, call);
+    return true;
+}
+
 static place
 pointer_cast(gen *g, const node *n)
 {
     const node *inner = n->kid[0];
     if (fc_is_null_node(n))
         return null_place(g, n->type->elem);
+    place memory;
+    if (allocated_place(g, n, &memory))
+        return memory;
     if (!inner->type || inner->type->kind == TYPE_SCALAR)
         return failed(g, n, ERR_POINTER_VALUE, "a number turned into a pointer");
     place p = fc_pointer(g, inner);

@@ -3,8 +3,8 @@
 
 /* -- variables
  * ------------------------------------------------------------------------------------- */
-static bool
-has_unknown_length(const ctype *t)
+bool
+fc_has_open_length(const ctype *t)
 {
     for (; t->kind == TYPE_ARRAY; t = t->elem) {
         if (t->length < 0)
@@ -23,11 +23,16 @@ declare_object(gen *g, decl *d)
         fc_init_object(g, d->object, d->init);
 }
 
+/* An array whose size the run knows is a buffer, made when the kernel began. */
 static void
-refuse_length(gen *g, decl *d)
+declare_sized(gen *g, decl *d)
 {
-    fc_fail(g, ERR_VLA, d->place, d->name);
-    d->refused = true;
+    d->object = g->in_thread ? NULL : fc_sized_object(g, d);
+    d->refused = !d->object;
+    if (d->object)
+        d->object->team = g->regions > 0;
+    else
+        fc_fail(g, g->in_thread ? ERR_VLA : ERR_VLA_SIZE, d->place, d->name);
 }
 
 void
@@ -48,8 +53,8 @@ fc_declare(gen *g, decl *d)
         return; /* made when the kernel began */
     if (t->kind == TYPE_POINTER)
         fc_pointer_declare(g, d, d->init, NULL);
-    else if (has_unknown_length(t))
-        refuse_length(g, d);
+    else if (fc_has_open_length(t))
+        declare_sized(g, d);
     else
         declare_object(g, d);
 }
