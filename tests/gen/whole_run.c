@@ -5,8 +5,8 @@
  * A program is a kernel of up to six tasks with serial code around them (whole.h). Its values, tangents and gradients
  * on the interpreter have to be those of the same text compiled by g++ with dual numbers for floats (dual.h); those of
  * the CPU with several numbers of lanes and of simt, or of the device named, have to be the interpreter's
- * (whole_judge.c). Programs in which a decision is close to a tie, or that make much of how they round, are skipped: the
- * oracle alone decides that. A refusal is counted, an internal error, a crash or an endless loop is a failure.
+ * (whole_judge.c). Programs in which a decision is close to a tie, or that make much of how they round, are skipped;
+ * the oracle alone decides that. A refusal is counted, an internal error, a crash or an endless loop is a failure.
  *
  * --fresh: programs that no day before has seen, for as many seconds as RG_FRESH says; skipped where that is not set.
  * --quick: one width and one form or two for each program, others for the next. --lowered: only the interpreter, which

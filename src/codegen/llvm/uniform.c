@@ -1,11 +1,11 @@
 /* Loops that LLVM would take forever to vectorise stay scalar. SPDX-License-Identifier: Apache-2.0
  *
- * LLVM's loop vectoriser asks of values whether they are the same in all lanes, and asks that of their operands in turn,
- * without keeping what it has found out: of `v1 = v0 * v0; v2 = v1 * v1; ...` it asks 2^n times. (isUniformAcrossVFsAndUFs,
- * LLVM 22.) Only values that are the same in all iterations are asked so far, and most of these stand before the loop by
- * then. Those that remain come from loads that the loop's stores might change, which are compared where the loop begins.
- * A math function of such a load is enough. Here it is counted how often would be asked; a loop with a value for which
- * that is too often is told to be left alone. */
+ * LLVM's loop vectoriser asks of values whether they are the same in all lanes, and asks that of their operands in
+ * turn, without keeping what it has found out: of `v1 = v0 * v0; v2 = v1 * v1; ...` it asks 2^n times (LLVM 22's
+ * isUniformAcrossVFsAndUFs). That far it goes only with values that are the same in all iterations, and most of these
+ * stand before the loop by then. Those that remain come from loads which the loop's stores might change, since whether
+ * they lie apart is found out as the loop begins. One math function of such a load is enough. Here it is counted how often
+ * it would ask; a loop with a value for which that is too often is marked to be left alone. */
 #include "codegen/llvm/gen.h"
 
 #include <llvm-c/DebugInfo.h>
