@@ -71,6 +71,8 @@ static ir_op *
 loop_left(exits *x, const ir_op *recall)
 {
     ir_op *loop = NULL;
+    if (ir_recall_leaves_branches(recall))
+        return NULL;
     ir_recall_steps(recall, &x->steps);
     size_t n = steps_to_lift(&x->steps);
     for (size_t i = 0; i < n; i++) {
@@ -218,6 +220,8 @@ ad_lift_partial(ir_fn *fn, const ir_writes *writes)
         compute_all_again(&x);
     for (size_t i = 0; i < x.recalls.n; i++) {
         ir_op *recall = x.recalls.at[i];
+        if (ir_recall_leaves_branches(recall))
+            continue;
         ir_recall_steps(recall, &x.steps);
         size_t n = steps_to_lift(&x.steps);
         for (size_t s = 0; s < n; s++)

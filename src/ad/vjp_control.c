@@ -25,9 +25,11 @@ static bool
 is_taken_back_everywhere(const vjp *v, const ir_op *op)
 {
     bool left_early = false;
-    for (const ir_region *r = op->parent; r->op; r = r->op->parent)
+    if (!v->combined || v->in_parallel)
+        return false;
+    for (const ir_region *r = ir_around_branches(op->parent); r->op; r = ir_around_branches(r->op->parent))
         left_early |= r->op->code == RG_OP_LOOP;
-    if (!left_early || !v->combined || v->in_parallel)
+    if (!left_early)
         return false;
     bool task = op->code == RG_OP_PARALLEL;
     for (uint32_t i = 0; i < op->nregions && !task; i++)

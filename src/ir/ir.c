@@ -171,6 +171,8 @@ ir_op_arg(ir_op *op, ir_fn *fn, ir_value *v)
 static void
 adopt(ir_region *r, ir_op *op)
 {
+    if (op->parent != r)
+        ir_forget_places(op);
     op->parent = r;
     for (uint32_t i = 0; i < op->nresults; i++)
         op->results[i]->region = r;
@@ -226,52 +228,13 @@ ir_remove(ir_op *op)
         r->last = op->prev;
     op->prev = op->next = NULL;
     op->parent = NULL;
+    ir_forget_places(op);
 }
 
 ir_op *
 ir_terminator(const ir_region *r)
 {
     return r->last && ir_ops[r->last->code].flags & IR_END ? r->last : NULL;
-}
-
-bool
-ir_region_inside(const ir_region *inner, const ir_region *outer)
-{
-    while (inner && inner != outer)
-        inner = inner->op ? inner->op->parent : NULL;
-    return inner != NULL;
-}
-
-static uint32_t
-depth_of(const ir_region *r)
-{
-    uint32_t depth = 0;
-    for (; r->op && r->op->parent; r = r->op->parent)
-        depth++;
-    return depth;
-}
-
-const ir_region *
-ir_common_region(const ir_region *a, const ir_region *b)
-{
-    uint32_t m = depth_of(a), n = depth_of(b);
-    for (; m > n; m--)
-        a = a->op->parent;
-    for (; n > m; n--)
-        b = b->op->parent;
-    for (; a != b && m; m--) {
-        a = a->op->parent;
-        b = b->op->parent;
-    }
-    return a == b ? a : NULL;
-}
-
-ir_op *
-ir_ancestor_in(ir_op *op, const ir_region *r)
-{
-    while (op && op->parent != r)
-        op = op->parent ? op->parent->op : NULL;
-    return op;
 }
 
 bool

@@ -150,6 +150,9 @@ struct ir_region {
     uint32_t nparams, params_cap;
     ir_value **params;
     ir_op *first, *last;
+    /* inside.c: its place among the regions around it, as it was after so many moves; before that nothing */
+    ir_region *far, *branch;
+    uint32_t depth, moves;
 };
 
 typedef struct ir_param {
@@ -172,6 +175,7 @@ struct ir_fn {
     bool kernel;
     ir_fn *vjp, *jvp; /* functions: derivatives that the user gave; NULL: none */
     uint32_t next_id;
+    uint32_t moves; /* of ops whose regions had a place */
     ir_param *params; /* body->nparams of them */
     ir_region *body, *shape;
     ir_loc loc;
@@ -290,6 +294,11 @@ bool ir_region_inside(const ir_region *inner, const ir_region *outer);
 const ir_region *ir_common_region(const ir_region *a, const ir_region *b);
 /* the op of region `r` that is `op` or contains it; NULL if it is not inside r */
 ir_op *ir_ancestor_in(ir_op *op, const ir_region *r);
+/* the innermost region that is no arm of an if: r, or one around it */
+const ir_region *ir_around_branches(const ir_region *r);
+/* whether all ops between inner and outer, which is around it (NULL: all that are around it), are ifs */
+bool ir_only_branches_between(const ir_region *inner, const ir_region *outer);
+void ir_forget_places(ir_op *op); /* of its regions: it is put elsewhere */
 
 /* replacement by walking: map[id] (NULL: keep) for every operand in the function, chains followed */
 void ir_replace_all(ir_fn *fn, ir_value **map);

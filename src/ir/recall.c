@@ -15,7 +15,10 @@ static ir_op *
 find_unwinding(const ir_op *inside, const ir_op *maker)
 {
     for (const ir_region *r = inside->parent; r && r->op; r = r->op->parent) {
+        r = ir_around_branches(r);
         ir_op *op = r->op;
+        if (!op)
+            break;
         bool unwinds = op->code == RG_OP_UNWIND || (op->code == RG_OP_PARALLEL && op->rewinds);
         uint32_t trace = op->code == RG_OP_UNWIND ? 0 : 2 * op->attr.rank;
         if (unwinds && ir_trace_maker(op->args[trace]) == maker)
@@ -35,25 +38,24 @@ ir_recall_steps(const ir_op *recall, ir_steps *steps)
     }
 }
 
+bool
+ir_recall_leaves_branches(const ir_op *recall)
+{
+    const ir_region *from = recall->args[0]->region;
+    return ir_only_branches_between(from, ir_common_region(from, recall->parent));
+}
+
 ir_op *
 ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
 {
-    ir_steps steps = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &steps.at);
-    ir_recall_steps(recall, &steps);
-    ir_op *owner = NULL;
-    for (size_t i = 0; i < steps.n && !owner; i++) {
-        if (steps.at[i].unwound_by) {
-            owner = steps.at[i].op;
-            *unwound_by = steps.at[i].unwound_by;
-        } else if (steps.at[i].op->code != RG_OP_IF) {
-            break;
-        }
-    }
-    mem_disown(&owns);
-    vec_free(&steps);
-    return owner;
+    if (ir_recall_leaves_branches(recall))
+        return NULL;
+    ir_op *first = ir_around_branches(recall->args[0]->region)->op;
+    ir_op *by = first->records ? find_unwinding(recall, first) : NULL;
+    if (!by)
+        return NULL;
+    *unwound_by = by;
+    return first;
 }
 
 ir_value *

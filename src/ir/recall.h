@@ -19,6 +19,8 @@ typedef vec(ir_step) ir_steps;
 ir_op *ir_trace_maker(const ir_value *trace);
 /* Steps from the innermost (the op whose region holds v) outwards; none where v is visible. */
 void ir_recall_steps(const ir_op *recall, ir_steps *steps);
+/* whether all steps are ifs */
+bool ir_recall_leaves_branches(const ir_op *recall);
 /* The op that records v for this recall: the first unwound step with only ifs before it; NULL: none. */
 ir_op *ir_recall_owner(const ir_op *recall, ir_op **unwound_by);
 

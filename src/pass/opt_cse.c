@@ -46,10 +46,12 @@ table_bytes(const ir_op *op)
     return (size_t)t.length * ir_bytes((rg_dtype)t.dtype);
 }
 
+/* Floats differ in their high bits alone; a bucket is found by the low ones. */
 static uint64_t
 mix(uint64_t hash, uint64_t v)
 {
     hash = (hash ^ v) * 0x9e3779b97f4a7c15ull;
+    hash = (hash ^ hash >> 32) * 0x9e3779b97f4a7c15ull;
     return hash ^ hash >> 29;
 }
 
