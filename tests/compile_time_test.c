@@ -2,7 +2,8 @@
  *
  *   compile_time_test RGC
  *
- * Sources of one kind that are twice as long as others may take three times as long to compile with their gradients.
+ * Sources of one kind that are twice as long as others may take three times as long to compile with their gradients; what
+ * nests deep and was slow once, a little less than that.
  * Measured is the processor time of `rgc grad`, the least of a few runs, less that of a kernel with nothing in it. What
  * takes no longer than that kernel is not judged: it would be noise. */
 #include "check.h"
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RUNS = 3, MOST_SECONDS = 30 };
+enum { RUNS = 5, MOST_SECONDS = 30 };
 
 typedef void source_fn(FILE *f, int n);
 
@@ -95,10 +96,12 @@ static const struct kind {
     const char *name;
     source_fn *write;
     int n;
+    double most; /* times as long */
 } kinds[] = {
-    {"inlined calls", calls, 4096},    {"cases of a switch", cases, 250},         {"else-ifs", else_ifs, 250},
-    {"index doublings", doublings, 24}, {"known doublings", known_doublings, 24}, {"gradients", gradients, 100},
-    {"same in all rounds", same_in_all, 50},
+    {"inlined calls", calls, 4096, 3},     {"cases of a switch", cases, 500, 2.75},
+    {"else-ifs", else_ifs, 500, 2.75},     {"index doublings", doublings, 24, 3},
+    {"known doublings", known_doublings, 24, 3}, {"gradients", gradients, 100, 3},
+    {"same in all rounds", same_in_all, 50, 3},
 };
 
 /* in seconds; negative: it did not end well */
@@ -160,7 +163,7 @@ main(int argc, char **argv)
         double one = least_time(argv[1], folder, k->write, k->n), two = least_time(argv[1], folder, k->write, 2 * k->n);
         double ratio = one > start ? (two - start) / (one - start) : 1;
         CHECK(one > 0 && two > 0, "%s: does not compile in %d s", k->name, MOST_SECONDS);
-        CHECK(two < 2 * start || ratio < 3, "%s: twice as many take %.1f times as long", k->name, ratio);
+        CHECK(two < 2 * start || ratio < k->most, "%s: twice as many take %.1f times as long", k->name, ratio);
         printf("%-20s %6d %9.3f %9.3f %6.2f\n", k->name, k->n, one, two, ratio);
     }
     char command[64];

@@ -65,6 +65,144 @@ has_call(const ir_region *r)
     return false;
 }
 
+/* -- ifs: else-ifs are one choice, with one place where they meet ------------------------------------------------------- */
+/* LLVM would find that out in a time that grows with the square of their number. */
+enum { CASES = 4 /* at least, for a switch */ };
+
+typedef struct arm {
+    LLVMValueRef *values;
+    LLVMBasicBlockRef end;
+} arm;
+
+typedef struct choice {
+    const ir_op **ifs; /* each but the first is all that its predecessor's else has, but for tests */
+    uint32_t n;
+    arm *arms; /* theirs, and the last else */
+    group *groups;
+    uint32_t values;
+} choice;
+
+static bool
+is_test(const ir_op *op)
+{
+    return op->code == RG_OP_CONST ||
+           (ir_ops[op->code].form != IR_OTHER && op->results[0]->type.dtype == RG_BOOL && !op->results[0]->type.lanes);
+}
+
+/* NULL: there is none. GPUs know where lanes meet again by how ifs nest. */
+static const ir_op *
+else_if(const gen *g, const ir_op *op)
+{
+    const ir_op *yield = ir_terminator(op->regions[1]), *inner = yield->prev;
+    if (g->options->simt || g->s->vectors || !inner || inner->code != RG_OP_IF || inner->nresults != op->nresults ||
+        has_call(inner->regions[0]))
+        return NULL;
+    for (uint32_t i = 0; i < yield->nargs; i++)
+        if (yield->args[i] != inner->results[i])
+            return NULL;
+    for (const ir_op *test = inner->prev; test; test = test->prev)
+        if (!is_test(test))
+            return NULL;
+    return inner;
+}
+
+/* the integer that decides by being equal to a constant; NULL: something else decides */
+static ir_value *
+decides(const ir_op *branch, uint64_t *constant)
+{
+    const ir_op *test = branch->args[0]->def;
+    if (!test || test->code != RG_OP_EQ || !ir_is_int((rg_dtype)test->args[0]->type.dtype) ||
+        !ir_is_const(test->args[1], constant))
+        return NULL;
+    return test->args[0];
+}
+
+/* how many of the ifs from the k-th on are cases of one value */
+static uint32_t
+cases_from(const choice *c, uint32_t k)
+{
+    map seen = {0};
+    mem_owner owns;
+    uint64_t constant = 0;
+    uint32_t n = 0;
+    const ir_value *value = decides(c->ifs[k], &constant);
+    mem_own(&owns, mem_release_map, &seen);
+    while (value && k + n < c->n && decides(c->ifs[k + n], &constant) == value && !map_get(&seen, hash_u64(1, constant))) {
+        map_set(&seen, hash_u64(1, constant), (void *)1);
+        n++;
+    }
+    mem_disown(&owns);
+    map_free(&seen);
+    return n;
+}
+
+static void
+gen_arm(gen *g, choice *c, uint32_t k, const ir_region *r)
+{
+    g->aside++;
+    gen_region(g, r);
+    g->aside--;
+    c->arms[k] = (arm){yielded_groups(g, r, c->groups, c->values), gen_here(g)};
+}
+
+/* what stands before the next if */
+static void
+gen_tests(gen *g, const choice *c, uint32_t k)
+{
+    if (k + 1 == c->n)
+        return;
+    for (const ir_op *op = c->ifs[k]->regions[1]->first; op != c->ifs[k + 1]; op = op->next)
+        gen_op(g, op);
+}
+
+/* the n ifs from the k-th on; goes on in the last one's else */
+static void
+gen_cases(gen *g, choice *c, uint32_t k, uint32_t n)
+{
+    uint64_t constant;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        gen_tests(g, c, k + i);
+    LLVMBasicBlockRef other = gen_block(g, "else");
+    LLVMValueRef choose = LLVMBuildSwitch(g->b, gen_get(g, decides(c->ifs[k], &constant)), other, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const ir_op *branch = c->ifs[k + i];
+        LLVMBasicBlockRef block = gen_block(g, "case");
+        LLVMAddCase(choose, gen_get(g, branch->args[0]->def->args[1]), block);
+        gen_at(g, block);
+        gen_arm(g, c, k + i, branch->regions[0]);
+    }
+    gen_at(g, other);
+}
+
+static void
+gen_branch(gen *g, choice *c, uint32_t k)
+{
+    const ir_op *op = c->ifs[k];
+    LLVMBasicBlockRef then = gen_block(g, "then"), other = gen_block(g, "else");
+    LLVMValueRef branch = LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), then, other);
+    if (has_call(op->regions[0]))
+        gen_unlikely(g, branch, false);
+    gen_at(g, then);
+    gen_arm(g, c, k, op->regions[0]);
+    gen_at(g, other);
+}
+
+static void
+gen_meeting(gen *g, const ir_op *op, const choice *c)
+{
+    LLVMBasicBlockRef after = gen_block(g, "endif");
+    for (uint32_t i = 0; i <= c->n; i++) {
+        gen_at(g, c->arms[i].end);
+        LLVMBuildBr(g->b, after);
+    }
+    gen_at(g, after);
+    for (uint32_t v = 0; v < c->values; v++) {
+        LLVMValueRef joined = set_phi(g, op->results, &c->groups[v]);
+        for (uint32_t i = 0; i <= c->n; i++)
+            LLVMAddIncoming(joined, &c->arms[i].values[v], &c->arms[i].end, 1);
+    }
+}
+
 void
 gen_if(gen *g, const ir_op *op)
 {
@@ -76,32 +214,25 @@ gen_if(gen *g, const ir_op *op)
         gen_bet_if(g, op);
         return;
     }
-    LLVMBasicBlockRef arms[2] = {gen_block(g, "then"), gen_block(g, "else")}, ends[2];
-    LLVMValueRef *values[2];
-    uint32_t n;
-    group *groups = gen_groups(g, op, true, op->nresults, &n);
-    LLVMValueRef branch = LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), arms[0], arms[1]);
-    if (has_call(op->regions[0]))
-        gen_unlikely(g, branch, false);
-    g->aside++;
-    for (int i = 0; i < 2; i++) {
-        gen_at(g, arms[i]);
-        gen_region(g, op->regions[i]);
-        values[i] = yielded_groups(g, op->regions[i], groups, n);
-        ends[i] = gen_here(g);
+    choice c = {0};
+    for (const ir_op *branch = op; branch; branch = else_if(g, branch))
+        c.n++;
+    c.ifs = arena_new_n(g->scratch, const ir_op *, c.n);
+    c.arms = arena_new_n(g->scratch, arm, c.n + 1);
+    c.ifs[0] = op;
+    for (uint32_t k = 1; k < c.n; k++)
+        c.ifs[k] = else_if(g, c.ifs[k - 1]);
+    c.groups = gen_groups(g, op, true, op->nresults, &c.values);
+    for (uint32_t k = 0, n; k < c.n; k += n) {
+        n = cases_from(&c, k);
+        if (n >= CASES)
+            gen_cases(g, &c, k, n);
+        else
+            gen_branch(g, &c, k), n = 1;
+        gen_tests(g, &c, k + n - 1);
     }
-    g->aside--;
-    LLVMBasicBlockRef after = gen_block(g, "endif");
-    for (int i = 0; i < 2; i++) {
-        gen_at(g, ends[i]);
-        LLVMBuildBr(g->b, after);
-    }
-    gen_at(g, after);
-    for (uint32_t k = 0; k < n; k++) {
-        LLVMValueRef joined = set_phi(g, op->results, &groups[k]);
-        LLVMValueRef from[2] = {values[0][k], values[1][k]};
-        LLVMAddIncoming(joined, from, ends, 2);
-    }
+    gen_arm(g, &c, c.n, c.ifs[c.n - 1]->regions[1]);
+    gen_meeting(g, op, &c);
 }
 
 /* How often `for` runs: the distance, rounded up to whole steps, or 0. Distances are taken modulo
