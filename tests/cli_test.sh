@@ -123,6 +123,12 @@ for c in list run ir check build grad explain; do
     expect 2 $c k.c relax --frobnicate
     says 'unknown option `--frobnicate`'
 done
+for c in run ir check build grad explain; do
+    expect 2 $c k.c
+    says 'KERNEL is missing: k.c has ramp, relax, cube'
+done
+expect 2 explain k.c ramp n=1
+says 'it takes FILE and KERNEL only, not `n=1`'
 expect 2 run k.c ramp n
 says '`n` is not NAME=VALUE'
 expect 2 run k.c ramp n=3 --mode sideways

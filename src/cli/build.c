@@ -274,8 +274,8 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
     };
     int code = CLI_USAGE;
     if (cli_parse(command, argc, argv, options, countof(options), &o.positional)) {
-        if (o.positional.n != 2)
-            cli_usage_error(command, "it takes FILE and KERNEL");
+        if (!cli_names_kernel(command, &o.source, &o.positional, false))
+            code = CLI_USAGE;
         else if (!(code = cli_find_machine(command, &o.device, &o.target, &o.machine)) &&
                  !(code = check_products(command, &o)))
             code = build(&o, gradient);

@@ -358,8 +358,8 @@ run(int argc, char **argv)
     if (cli_parse(&cli_check, argc, argv, options, countof(options), &positional)) {
         o.contraction = source.contract.n == 0;
         o.device = cli_last(&device, NULL);
-        if (positional.n < 2)
-            cli_usage_error(&cli_check, "FILE and KERNEL are missing");
+        if (!cli_names_kernel(&cli_check, &source, &positional, true))
+            code = CLI_USAGE;
         else if (!cli_size(cli_last(&seed, "1"), &o.seed))
             cli_usage_error(&cli_check, "--seed needs a number");
         else if (!cli_size(cli_last(&samples, "24"), &n) || n > 1000000)

@@ -400,8 +400,8 @@ run(int argc, char **argv)
         const char *name = cli_last(&mode, "combined");
         bool split = strcmp(name, "split") == 0;
         cli_ir ir = {0};
-        if (positional.n != 2)
-            cli_usage_error(&cli_explain, "it takes FILE and KERNEL");
+        if (!cli_names_kernel(&cli_explain, &source, &positional, false))
+            code = CLI_USAGE;
         else if (!split && strcmp(name, "combined") != 0)
             cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
         else if (!(code = cli_find_machine(&cli_explain, &device, NULL, &machine)) &&

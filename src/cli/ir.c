@@ -160,8 +160,8 @@ run(int argc, char **argv)
         uint64_t n = 0;
         cli_ir ir = {0};
         cli_machine machine;
-        if (positional.n != 2)
-            cli_usage_error(&cli_ir_command, "it takes FILE and KERNEL");
+        if (!cli_names_kernel(&cli_ir_command, &source, &positional, false))
+            code = CLI_USAGE;
         else if (!known)
             cli_usage_error(&cli_ir_command, "there is no form `%s`", form_name);
         else if (!is_stage(stage))

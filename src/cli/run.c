@@ -1,6 +1,6 @@
 /* rgc run: a kernel on NumPy files. SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cli.h"
 #include "cli/npz.h"
+#include "cli/source.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -495,8 +495,8 @@ run(int argc, char **argv)
         goto done;
     mode = cli_last(&o.mode, "combined");
     o.split = strcmp(mode, "split") == 0;
-    if (o.positional.n < 2)
-        cli_usage_error(&cli_run, "FILE and KERNEL are missing");
+    if (!cli_names_kernel(&cli_run, &o.source, &o.positional, true))
+        code = CLI_USAGE;
     else if (strcmp(cli_last(&o.out, ""), "-") == 0)
         cli_usage_error(&cli_run, "--out names a folder; without it a summary goes to the standard output");
     else if (o.checked.n && o.unchecked.n)

@@ -103,16 +103,42 @@ cli_names_free(cli_names *names)
     vec_free(names);
 }
 
+static void
+add_names(str *out, const cli_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        str_addf(out, "%s%s", i ? ", " : "", names->at[i]);
+}
+
 static int
 fail_no_kernel(const char *path, const char *kernel, const cli_names *names)
 {
     str there = {0};
-    for (size_t i = 0; i < names->n; i++)
-        str_addf(&there, "%s%s", i ? ", " : "", names->at[i]);
+    add_names(&there, names);
     int code = cli_fail("%s: there is no kernel `%s`%s%s%s", path, kernel, there.len ? " (there is " : "",
                         there.len ? there.ptr : "", there.len ? ")" : "");
     str_free(&there);
     return code;
+}
+
+bool
+cli_names_kernel(const cli_command *command, const cli_source *source, const cli_words *words, bool more)
+{
+    cli_names names = {0};
+    str there = {0};
+    if (words->n == 0) {
+        cli_usage_error(command, "FILE and KERNEL are missing");
+    } else if (words->n == 1) {
+        (void)cli_find_names(source, words->at[0], &names);
+        add_names(&there, &names);
+        cli_usage_error(command, "KERNEL is missing%s%s%s%s", there.len ? ": " : "", there.len ? words->at[0] : "",
+                        there.len ? " has " : "", there.len ? there.ptr : "");
+    } else if (words->n > 2 && !more) {
+        cli_usage_error(command, "it takes FILE and KERNEL only, not `%s`", words->at[2]);
+    }
+    cli_names_free(&names);
+    str_free(&there);
+    return words->n == 2 || (words->n > 2 && more);
 }
 
 /* Why a kernel is not there: its own errors, or that there is none of that name. */

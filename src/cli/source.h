@@ -19,6 +19,8 @@ bool cli_compile_module(cli_ir *out, const cli_source *source, const char *path,
 typedef vec(char *) cli_names;
 bool cli_find_names(const cli_source *source, const char *path, cli_names *names);
 void cli_names_free(cli_names *names);
+/* Whether the words are FILE and KERNEL, and no others unless there may be `more`; else what is wrong was said. */
+bool cli_names_kernel(const cli_command *command, const cli_source *source, const cli_words *words, bool more);
 /* The type of a kernel's parameter with its extents: "f32[n,m + 1]". */
 void cli_add_type(str *out, const ir_fn *fn, uint32_t param);
 /* CLI_OK, or the exit code after the diagnostics were shown; free in any case. */
