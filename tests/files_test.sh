@@ -63,6 +63,7 @@ double with_implicit(double x) { return x + undeclared_function(x); }
 static float old(a, b) int a; float b; { return a * b; }
 static number(x) double x; { return x * 2; }
 double old_style(double x) { return old(3, x) + number(x) + later(3) + fabs(x); }
+double unconverted(double x) { return later(x); }
 int later(int n) { return n + 1; }
 END_OF_FILE
 for kernel in square sq; do
@@ -73,6 +74,8 @@ expect 0 run mess.c twice x=3 --vjp return=1
 says "x.adj: f64[] = 2"
 expect 0 run mess.c old_style x=2.5
 gives "f64[] = 19"
+expect 1 run mess.c unconverted x=2.5
+says "error[E0404]"
 expect 1 run mess.c with_type x=3
 says "mess.c:6:9: error[E0400]: unknown type name 'missing_t'"
 says "mess.c:1:10: note: 'no_such.h' file not found"

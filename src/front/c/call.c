@@ -20,6 +20,23 @@ fc_bind_scalar(gen *g, decl *d, value v)
         fc_fields_store(g, &whole, v.pointers, NULL);
 }
 
+static bool
+is_narrow(rg_dtype d)
+{
+    return d == RG_BOOL || (!fc_is_float_dtype(d) && fc_dtype_bits(d) < 32);
+}
+
+/* Whether an argument of a call without a prototype, where nothing converts it, is what a parameter takes. */
+static bool
+is_promoted(rg_dtype parameter, rg_dtype argument)
+{
+    if (parameter == RG_F32 || argument == RG_F64)
+        return fc_is_float_dtype(parameter) && fc_is_float_dtype(argument);
+    return parameter == argument || (is_narrow(parameter) && argument == RG_I32) ||
+           (!fc_is_float_dtype(parameter) && !fc_is_float_dtype(argument) &&
+            fc_dtype_bits(parameter) == fc_dtype_bits(argument));
+}
+
 bool
 fc_arguments(gen *g, decl *fn, const node *n, value *args)
 {
@@ -36,7 +53,8 @@ fc_arguments(gen *g, decl *fn, const node *n, value *args)
             : t->kind == TYPE_SCALAR ? !args[i].scalar
                                      : !args[i].at.object)
             return false;
-        /* a function without a prototype takes what its arguments are promoted to */
+        if (t->kind == TYPE_SCALAR && !is_promoted(t->dtype, args[i].type->dtype))
+            fc_fail(g, ERR_UNCONVERTED, n->place, fn->name);
         if (t->kind == TYPE_SCALAR)
             args[i] = fc_scalar_value(fn->params[i]->type, fc_convert(g, t->dtype, args[i].scalar));
     }
