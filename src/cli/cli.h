@@ -68,7 +68,8 @@ typedef struct cli_source {
         {"-l", true, &(s).options, CLI_PREFIX}, {"-L", true, &(s).options, CLI_PREFIX},                                \
         {"-pedantic", true, &(s).options, CLI_PREFIX}, {"-ansi", true, &(s).options},                                  \
         {"-pthread", true, &(s).options}, {"-pipe", true, &(s).options}, {"-nostdinc", true, &(s).options},            \
-        {"-undef", true, &(s).options}, {"-trigraphs", true, &(s).options}, {"-c", true, &(s).options},                \
+        {"-nobuiltininc", true, &(s).options}, {"-undef", true, &(s).options},                                         \
+        {"-trigraphs", true, &(s).options}, {"-c", true, &(s).options},                                                \
     {                                                                                                                  \
         "-w", true, &(s).options                                                                                       \
     }

@@ -49,6 +49,7 @@ static const word_row word_rows[] = {
     {"-ansi", WORD_KEPT, false},
     {"-trigraphs", WORD_KEPT, false},
     {"-nostdinc", WORD_KEPT, false},
+    {"-nobuiltininc", WORD_KEPT, false}, /* without libclang's own headers */
     {"-undef", WORD_KEPT, false},
     {"-pthread", WORD_KEPT, false},
     {"-funsigned-char", WORD_KEPT, false},
