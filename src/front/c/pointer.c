@@ -386,7 +386,7 @@ declare_moving(gen *g, decl *d, choices *c, bool still)
         v->refused = true;
     }
     make_index_variables(g, v);
-    if (c->null)
+    if (c->null || c->unknown)
         v->null = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_BOOL, 0});
     d->pointer = v;
 }
@@ -796,7 +796,7 @@ fc_is_null_node(const node *n)
 rg_value
 fc_pointer_is_set(gen *g, const place *p)
 {
-    return p->null ? rg_build_1(g->b, RG_OP_NOT, p->null) : rg_build_int(g->b, RG_BOOL, 1);
+    return p->null ? rg_build_1(g->b, RG_OP_NOT, p->null) : rg_build_int(g->b, RG_BOOL, !p->refused);
 }
 
 place
@@ -991,6 +991,7 @@ place
 fc_pointer(gen *g, const node *n)
 {
     place p;
+    const decl *root;
     if (n->type && n->type->kind == TYPE_FUNCTION && n->kind == E_DEREF)
         return fc_pointer(g, n->kid[0]);
     switch (n->kind) {
@@ -1034,6 +1035,9 @@ fc_pointer(gen *g, const node *n)
     case E_BAD:
         return failed(g, n, (front_error)n->bits, n->text);
     default:
+        root = fc_lvalue_root(n);
+        if (root && root->refused)
+            return fc_nowhere(g, n->type && n->type->kind == TYPE_POINTER ? n->type->elem : NULL);
         return failed(g, n,
                       n->type && n->type->kind == TYPE_POINTER &&
                               (n->kind == E_MEMBER || n->kind == E_SUBSCRIPT || n->kind == E_DEREF)
