@@ -75,6 +75,19 @@ err_omp_regions(int n, const double x[n], double part[8], double hist[8][8], con
                 kept = x[i];
             part[i] = kept;
         }
+        int found = 0, once;
+        #pragma omp for // error: E0469
+        for (i = 0; i < n; i++)
+            if (x[i] < 0)
+                found = 1;
+        once = 1;
+        for (int t = 0; t < 2; t++) {
+            part[t] = once;
+            #pragma omp for // error: E0469
+            for (i = 0; i < n; i++)
+                once = k[i];
+        }
+        part[1] += found;
         count(n, k, total);
         add(n, k, scratch, &two);
         add(n, k, part, &two);

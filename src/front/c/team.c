@@ -2,14 +2,15 @@
  *
  * A team has one thread, which runs a region's statements once and whose `for` loops are parallel loops: what OpenMP
  * allows to every region. Its iterations share nothing but what all threads share. So a variable that belongs to the
- * team's thread, and that a loop writes, must be one that each iteration sets before it uses it (it is private to the
- * iteration then) or one that is only added to (it is a reduction). */
+ * team's thread, and that a loop writes, must be one that each iteration sets before it uses it, and that nobody reads
+ * behind the loop (it is private to the iteration then), or one that is only added to (it is a reduction). */
 #include "front/c/loop.h"
 
 /* -- whether each iteration sets a variable before it uses it
  * ----------------------------------------- */
 typedef struct first_use {
     const decl *variable;
+    const node *loop; /* NULL, or a loop behind which the variable has no known value */
     bool set;  /* by now, on every way */
     bool used; /* before it was set, on some way */
 } first_use;
@@ -47,6 +48,25 @@ see_switch(first_use *u, const node *body)
     u->set = before;
 }
 
+typedef struct node_search {
+    const node *what;
+} node_search;
+
+static bool
+is_not_node(const node *n, void *user)
+{
+    return n != ((node_search *)user)->what;
+}
+
+/* The body of a loop comes after itself: what is unknown at its end is so at its start. */
+static void
+enter_body(first_use *u, const node *body)
+{
+    node_search s = {u->loop};
+    if (u->loop && !fc_node_walk(body, is_not_node, &s))
+        u->set = false;
+}
+
 static void
 see_list(first_use *u, const node *n)
 {
@@ -59,6 +79,10 @@ see(first_use *u, const node *n)
 {
     if (!n || u->used)
         return;
+    if (n == u->loop) {
+        u->set = false;
+        return;
+    }
     switch (n->kind) {
     case E_REF:
         u->used |= n->decl == u->variable && !u->set;
@@ -83,15 +107,18 @@ see(first_use *u, const node *n)
         break;
     case S_FOR:
         see(u, n->kid[0]);
+        enter_body(u, n->kid[3]);
         see(u, n->kid[1]);
         see_optional(u, n->kid[3]);
         see_optional(u, n->kid[2]); /* also after a continue */
         break;
     case S_WHILE:
+        enter_body(u, n->kid[1]);
         see(u, n->kid[0]);
         see_optional(u, n->kid[1]);
         break;
     case S_DO:
+        enter_body(u, n->kid[1]);
         if (fc_body_breaks(n->kid[1]) || fc_body_continues(n->kid[1]))
             see_optional(u, n->kid[1]);
         else
@@ -124,6 +151,15 @@ is_set_first(const node *body, const decl *d)
 {
     first_use u = {.variable = d};
     see(&u, body);
+    return !u.used;
+}
+
+/* What a loop left in it is not read: whatever follows sets it first. */
+static bool
+is_dead_behind(const node *around, const node *loop, const decl *d)
+{
+    first_use u = {.variable = d, .loop = loop};
+    see(&u, around);
     return !u.used;
 }
 
@@ -249,7 +285,8 @@ is_threads_own(gen *g, const decl *d)
 
 typedef struct team_loop {
     gen *g;
-    const node *body; /* with the loops that the directive takes */
+    const node *loop; /* the directive */
+    const node *body; /* with the loops that it takes */
     omp *directive;
     bool refused;
     list(decl *) seen;
@@ -308,7 +345,7 @@ see_variable(team_loop *t, decl *d)
 {
     gen *g = t->g;
     rg_rmw op;
-    const node *body = loop_body(t);
+    const node *body = loop_body(t), *around = g->frame->region ? g->frame->region->kid[0] : g->frame->fn->body;
     if (!is_threads_own(g, d) || is_declared_in(t->body, d) || is_counter(t, d) ||
         is_named(&t->directive->privates, d) || is_named(&t->directive->reductions, d) || !fc_may_be_written(body, d))
         return;
@@ -317,7 +354,7 @@ see_variable(team_loop *t, decl *d)
         simple = false;
     if (simple && d->type->kind == TYPE_SCALAR && is_only_updated(body, d, &op))
         add_name(g, &t->directive->reductions, d, op, t->directive->place);
-    else if (simple && is_set_first(body, d))
+    else if (simple && is_set_first(body, d) && is_dead_behind(around, t->loop, d))
         add_name(g, &t->directive->privates, d, RG_RMW_ADD, t->directive->place);
     else
         refuse(t, d);
@@ -342,7 +379,7 @@ fc_team_loop(gen *g, const node *n)
 {
     omp *own = arena_one(g->arena, omp);
     *own = *n->directive;
-    team_loop t = {.g = g, .body = n->kid[0], .directive = own};
+    team_loop t = {.g = g, .loop = n, .body = n->kid[0], .directive = own};
     fc_node_walk(n->kid[0], see_mention, &t);
     return t.refused ? NULL : own;
 }
