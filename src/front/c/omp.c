@@ -408,7 +408,8 @@ fc_omp_stmt(gen *g, const node *n)
     case OMP_CRITICAL:
         if (g->in_thread)
             fc_fail(g, ERR_OMP_CRITICAL, d->place);
-        fc_stmt(g, n->kid[0]);
+        else
+            fc_stmt(g, n->kid[0]);
         break;
     case OMP_SINGLE:
     case OMP_SIMD:
