@@ -337,7 +337,8 @@ assert_call(gen *g, const node *n)
     bool failed = strcmp(n->decl->name, "__assert_fail") == 0 && n->count > 1; /* what glibc's assert calls */
     if (failed) {
         fc_at_node(g, n);
-        rg_build_assert(g->b, rg_build_int(g->b, RG_BOOL, 0), rg_str_of(n->list[0]->kind == E_STRING ? n->list[0]->text : ""));
+        const char *text = n->list[0]->kind == E_STRING ? n->list[0]->text : "";
+        rg_build_assert(g->b, rg_build_int(g->b, RG_BOOL, 0), rg_str_of(text));
         return true;
     }
     if (strcmp(n->decl->name, "__rg_assert") != 0 || n->count != 2)

@@ -1,5 +1,5 @@
-/* Arrays of the kernel whose sizes the run knows: local arrays such as double t[n + 1], and what malloc and calloc give.
- * SPDX-License-Identifier: Apache-2.0
+/* Arrays of the kernel whose sizes the run knows: local arrays such as double t[n + 1], and what malloc and calloc
+ * give. SPDX-License-Identifier: Apache-2.0
  *
  * They are buffers of the launch, made when the kernel begins, so their sizes must follow from its parameters then. A
  * function is inlined into each call: there is a buffer for each way of calls that leads to the declaration. */
