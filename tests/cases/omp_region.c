@@ -48,6 +48,12 @@ omp_region(int n, const double x[n], double y[n], double part[64], double loss[3
                 most = y[i];
         }
         part[id] = mine;
+        for (i = id; i < id; i++)
+            part[i] = 0;
+        #pragma omp for private(j)
+        for (i = 0; i < n; i++)
+            for (j = 0; j < 2; j++)
+                y[i] *= 1 + 0.1 * j;
         #pragma omp barrier
         #pragma omp master
         loss[0] = total;

@@ -73,6 +73,7 @@ typedef struct rebound {
     decl *variable;
     object *object;
     pointer_var *pointer;
+    bool numbered;
 } rebound;
 
 typedef list(rebound) rebounds;
@@ -86,7 +87,8 @@ make_private(gen *g, const omp *d, const node *body, rebounds *undo)
         front_error error;
         if (!v || fc_variable_problem(v->type, &error))
             continue;
-        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer}));
+        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer, v->numbered}));
+        v->numbered &= d->privates.at[i].first;
         if (v->type->kind == TYPE_POINTER) {
             bool first = d->privates.at[i].first && v->pointer;
             place outer = first ? fc_pointer_read(g, v, body) : (place){0};
@@ -110,6 +112,7 @@ restore(rebounds *undo)
         rebound r = list_pop(undo);
         r.variable->object = r.object;
         r.variable->pointer = r.pointer;
+        r.variable->numbered = r.numbered;
     }
 }
 
@@ -205,7 +208,7 @@ reduce_atomics(gen *g, const node *body, rebounds *undo)
             continue;
         rg_build_reduce(g->b, s->variable->object->leaves[0].var, s->op);
         list_push(g->arena, undo,
-                  ((rebound){s->variable, s->variable->object, s->variable->pointer}));
+                  ((rebound){s->variable, s->variable->object, s->variable->pointer, s->variable->numbered}));
         object *own = arena_one(g->arena, object);
         *own = *s->variable->object;
         own->shared = false;
@@ -228,7 +231,7 @@ make_reductions(gen *g, const omp *d, const node *body, rebounds *undo)
             continue;
         }
         rg_build_reduce(g->b, v->object->leaves[0].var, r->op);
-        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer}));
+        list_push(g->arena, undo, ((rebound){v, v->object, v->pointer, v->numbered}));
         object *own = arena_one(g->arena, object);
         *own = *v->object;
         own->shared = false;
@@ -322,8 +325,9 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
             rg_value way = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, f->compare, v), t->by[k]);
             v = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, t->first[k], way);
         }
-        list_push(g->arena, undo, ((rebound){f->counter, f->counter->object, NULL}));
+        list_push(g->arena, undo, ((rebound){f->counter, f->counter->object, NULL, f->counter->numbered}));
         fc_bind_counter(g, f->counter, v);
+        f->counter->numbered = false;
         fc_name_index(g, index[k], f->counter);
     }
 }
