@@ -3,6 +3,35 @@
 // expect: loss=20.68
 #include <stddef.h>
 
+struct option { const double *w; int use; };
+
+static double
+weighed(const struct option *o, double x, int i)
+{
+    if (o == NULL)
+        return x * x;
+    for (int k = 0; k < 2; k++) {
+        if (!o->w) {
+            x *= 2;
+            continue;
+        }
+        x *= o->w[i];
+        switch (o->use) {
+        case 1:
+            if (!o)
+                break;
+            x += 1;
+        case 2: {
+            x += 2;
+            x *= 3;
+        }
+        }
+    }
+    if (!o->w)
+        return 2 * x;
+    return o->w[i] * x;
+}
+
 static double
 layer(int n, const double *x, const double *bias, double *out, double *scratch)
 {
@@ -28,4 +57,7 @@ null_optional(int n, const double x[n], const double *bias, double *out, double 
     loss[0] += layer(n, x, NULL, out ? NULL : out, NULL);
     layer(n, x, NULL, out, NULL);
     layer(n, x, bias, out, NULL);
+    struct option a = { bias, 1 }, b = { NULL, 1 }, c = {0};
+    for (int i = 0; i < n; i++)
+        out[i] += weighed(&a, x[i], i) + weighed(&b, x[i], i) * weighed(&c, x[i], i) + weighed(NULL, x[i], i);
 }

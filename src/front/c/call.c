@@ -127,6 +127,7 @@ fc_function_body(gen *g, decl *fn, frame *f)
         rg_build_inline_pop(g->b);
     if (jumps)
         rg_build_end(g->b);
+    g->dead = false;
     g->frame = outer;
     g->on_break = on_break;
     g->on_continue = on_continue;

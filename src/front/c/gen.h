@@ -129,6 +129,7 @@ typedef struct gen {
     uint32_t objects; /* made so far */
     bool in_thread;   /* inside a parallel loop */
     bool atomic_read; /* inside an `omp atomic read` */
+    bool dead;        /* what follows in this block is never reached: a test that is known jumped over it */
     rg_place at;      /* what is generated now: errors without a place are there */
     object *null;     /* made when the first null pointer is seen */
     frame *frame;

@@ -99,6 +99,23 @@ return_stmt(gen *g, const node *n)
 
 /* -- the rest
  * -------------------------------------------------------------------------------------- */
+static bool
+always_jumps(const node *n)
+{
+    while (n->kind == S_BLOCK && n->count)
+        n = n->list[n->count - 1];
+    return n->kind == S_RETURN || n->kind == S_BREAK || n->kind == S_CONTINUE;
+}
+
+/* Up to what is never reached, which may use a pointer that is null here. */
+static void
+block_stmt(gen *g, const node *n)
+{
+    g->dead = false;
+    for (uint32_t i = 0; i < n->count && !g->dead; i++)
+        fc_stmt(g, n->list[i]);
+}
+
 /* A branch that is known to be dead is not generated: it may use a pointer that is null here. */
 static void
 if_stmt(gen *g, const node *n)
@@ -107,7 +124,9 @@ if_stmt(gen *g, const node *n)
     uint64_t known;
     fc_at_node(g, n);
     if (rg_value_is_const(c, &known)) {
-        fc_stmt(g, n->kid[known ? 1 : 2]);
+        const node *taken = n->kid[known ? 1 : 2];
+        fc_stmt(g, taken);
+        g->dead = taken && always_jumps(taken);
         return;
     }
     rg_build_if(g->b, c);
@@ -117,6 +136,7 @@ if_stmt(gen *g, const node *n)
         fc_stmt(g, n->kid[2]);
     }
     rg_build_end(g->b);
+    g->dead = false;
 }
 
 static void
@@ -139,8 +159,7 @@ fc_stmt(gen *g, const node *n)
         fc_fail(g, (front_error)n->bits, n->place, n->text ? n->text : "");
         break;
     case S_BLOCK:
-        for (uint32_t i = 0; i < n->count; i++)
-            fc_stmt(g, n->list[i]);
+        block_stmt(g, n);
         break;
     case S_DECL:
         for (uint32_t i = 0; i < n->count; i++)
@@ -183,4 +202,6 @@ fc_stmt(gen *g, const node *n)
         fc_effect(g, n);
         break;
     }
+    if (n->kind != S_BLOCK && n->kind != S_IF)
+        g->dead = false;
 }
