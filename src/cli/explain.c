@@ -40,6 +40,7 @@ typedef struct explanation {
     listing *listing;
     arena *arena;
     bool gpu;
+    uint32_t file; /* the kernel's, as its derivative's module numbers it */
     map loops;   /* place of a loop -> loop_facts */
     map forward; /* place and code of the kernel's ops */
 } explanation;
@@ -228,7 +229,9 @@ seen(void *user, const char *stage, const ir_module *m)
                                                      : NULL;
     if (!visit)
         return;
+    listing_files(l->listing, m);
     if (visit == see_source) {
+        l->file = m->first->loc.file;
         listing_cover(l->listing, m->first->loc);
         explain_advice(m->first, l->gpu, l->listing);
     }
@@ -323,7 +326,7 @@ print_explanation(explanation *l, cli_ir *ir)
     uint32_t file = ir->kernel->loc.file;
     const char *path = file < m->files.n ? m->files.at[file].path : NULL;
     printf("%s: gradient of `%s`\n", path ? path : ir->path, ir->kernel->name);
-    listing_print(l->listing, m, file);
+    listing_print(l->listing, l->file);
 }
 
 /* Whether there is a reverse sweep alone, after an earlier forward launch. */

@@ -10,13 +10,15 @@
 typedef struct listing listing;
 listing *listing_new(void);
 void listing_free(listing *l);
+/* The files that the places' numbers mean; may be said again when there are more. */
+void listing_files(listing *l, const ir_module *m);
 /* Line and notes of all files that the kernel's ops come from are shown. */
 void listing_cover(listing *l, ir_loc loc);
 /* Notes that begin with a loop's head stand first; what a line says already is dropped. */
 void listing_note(listing *l, ir_loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same, but one note for all that begins so on one line: "START one, two". */
 void listing_note_item(listing *l, ir_loc loc, const char *start, const char *item);
-void listing_print(listing *l, const ir_module *m, uint32_t first_file);
+void listing_print(listing *l, uint32_t first_file);
 
 /* -- what there is to say ---------------------------------------------------------------------------------------------- */
 

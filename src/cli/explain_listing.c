@@ -14,6 +14,7 @@ struct listing {
     arena *arena;
     vec(note) notes;
     vec(place) lines; /* that the kernel's ops come from */
+    vec(ir_file) files;
 };
 
 /* Lines between two that are shown are shown too, if there are no more than so many. */
@@ -32,8 +33,21 @@ listing_free(listing *l)
 {
     vec_free(&l->notes);
     vec_free(&l->lines);
+    vec_free(&l->files);
     arena_free(l->arena);
     mem_free(l);
+}
+
+void
+listing_files(listing *l, const ir_module *m)
+{
+    for (size_t i = l->files.n; i < m->files.n; i++) {
+        const ir_file *f = &m->files.at[i];
+        ir_file copy = {.path = f->path ? arena_str(l->arena, rg_str_of(f->path)) : NULL, .len = f->len};
+        if (f->text)
+            copy.text = arena_str(l->arena, (rg_str){f->text, f->len});
+        vec_push(&l->files, copy);
+    }
 }
 
 void
@@ -166,12 +180,12 @@ split_lines(source *s, rg_str text)
 
 /* false: nobody has the text */
 static bool
-open_source(source *s, const ir_module *m, uint32_t file)
+open_source(source *s, const listing *l, uint32_t file)
 {
     *s = (source){0};
-    if (file >= m->files.n)
+    if (file >= l->files.n)
         return false;
-    const ir_file *f = &m->files.at[file];
+    const ir_file *f = &l->files.at[file];
     s->path = f->path;
     if (f->text)
         split_lines(s, (rg_str){f->text, f->len});
@@ -258,7 +272,7 @@ print_notes_only(const listing *l, uint32_t file)
 }
 
 static void
-print_places(const listing *l, const ir_module *m, uint32_t file, bool named)
+print_places(const listing *l, uint32_t file, bool named)
 {
     size_t from = 0, to;
     while (from < l->lines.n && l->lines.at[from].file != file)
@@ -267,7 +281,7 @@ print_places(const listing *l, const ir_module *m, uint32_t file, bool named)
     while (to < l->lines.n && l->lines.at[to].file == file)
         to++;
     source s;
-    bool there = open_source(&s, m, file);
+    bool there = open_source(&s, l, file);
     if (named)
         printf("%s:\n", s.path ? s.path : "?");
     if (there && to > from)
@@ -278,14 +292,14 @@ print_places(const listing *l, const ir_module *m, uint32_t file, bool named)
 }
 
 void
-listing_print(listing *l, const ir_module *m, uint32_t first_file)
+listing_print(listing *l, uint32_t first_file)
 {
     if (l->notes.n)
         qsort(l->notes.at, l->notes.n, sizeof(note), compare_notes);
     if (l->lines.n)
         qsort(l->lines.at, l->lines.n, sizeof(place), compare_places);
-    print_places(l, m, first_file, false);
+    print_places(l, first_file, false);
     for (size_t i = 0; i < l->lines.n; i++)
         if (l->lines.at[i].file != first_file && (!i || l->lines.at[i].file != l->lines.at[i - 1].file))
-            print_places(l, m, l->lines.at[i].file, true);
+            print_places(l, l->lines.at[i].file, true);
 }
