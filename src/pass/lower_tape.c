@@ -167,8 +167,8 @@ static ir_value *
 thread_unwind(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_op *maker = tape_maker(t, op);
-    if (!tape_pushes(t, maker)) {
-        thread_region(t, op->regions[0], NULL);
+    if (!tape_pushes(t, maker)) { /* but what an iteration records for itself, each from the same place */
+        thread_region(t, op->regions[0], cursor);
         become_for(t, op, op->args[1], NULL);
         return cursor;
     }
@@ -288,7 +288,7 @@ drop_spent(tape *t, leavings *left, const ir_op *now, ir_value *cursor)
     return cursor;
 }
 
-/* Leads the cursor through r's ops (NULL: nothing in r moves it); returns it at the region's end. */
+/* Leads the cursor through r's ops (NULL: nothing in r moves or needs it); returns it at the region's end. */
 static ir_value *
 thread_region(tape *t, ir_region *r, ir_value *cursor)
 {
@@ -313,7 +313,7 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
             cursor = op->code == RG_OP_IF ? thread_if(t, op, cursor) : thread_loop(t, op, cursor);
         } else {
             for (uint32_t i = 0; i < op->nregions; i++)
-                thread_region(t, op->regions[i], NULL);
+                thread_region(t, op->regions[i], cursor); /* for unwinds inside */
             if (op->records)
                 op->nresults--;
             op->records = false;
