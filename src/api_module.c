@@ -22,6 +22,18 @@ kept_list(arena *a, const rg_str *list, size_t n)
     return copy;
 }
 
+static const rg_module_file *
+kept_files(arena *a, const rg_module_file *list, size_t n)
+{
+    rg_module_file *copy = arena_new_n(a, rg_module_file, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        copy[i].path = kept(a, list[i].path);
+        if (list[i].text.ptr)
+            copy[i].text = kept(a, list[i].text);
+    }
+    return copy;
+}
+
 static void
 module_drop(void *module)
 {
@@ -46,6 +58,8 @@ module_new(rg_context *context, const rg_module_desc *desc)
         m->desc.define_count = desc->define_count;
         m->desc.options = kept_list(m->arena, desc->options, desc->option_count);
         m->desc.option_count = desc->option_count;
+        m->desc.files = kept_files(m->arena, desc->files, desc->file_count);
+        m->desc.file_count = desc->file_count;
         m->desc.name = kept(m->arena, desc->name);
     }
     mem_disown(&owns);
@@ -139,6 +153,15 @@ zero_terminated(arena *a, const rg_str *list, size_t n)
     return out;
 }
 
+static const front_c_file *
+front_files(arena *a, const rg_module_file *list, size_t n)
+{
+    front_c_file *out = arena_new_n(a, front_c_file, n + 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (front_c_file){list[i].path.ptr, list[i].text};
+    return out;
+}
+
 static front_c_source
 front_source(const rg_module *m, const char *kernel)
 {
@@ -152,6 +175,8 @@ front_source(const rg_module *m, const char *kernel)
         .defines = zero_terminated(m->arena, m->desc.defines, m->desc.define_count),
         .option_count = (uint32_t)m->desc.option_count,
         .options = zero_terminated(m->arena, m->desc.options, m->desc.option_count),
+        .file_count = (uint32_t)m->desc.file_count,
+        .files = front_files(m->arena, m->desc.files, m->desc.file_count),
         .on_disk = m->on_disk,
     };
 }
@@ -255,10 +280,13 @@ module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_
 static rg_status
 check_desc(const rg_module_desc *desc)
 {
+    for (size_t i = 0; desc && desc->files && i < desc->file_count; i++)
+        if (!desc->files[i].path.ptr)
+            return api_error(RG_INVALID, "desc has a file without a path");
     if (desc &&
         ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines) ||
-         (desc->option_count && !desc->options)))
-        return api_error(RG_INVALID, "desc counts include paths, defines or options that are NULL");
+         (desc->option_count && !desc->options) || (desc->file_count && !desc->files)))
+        return api_error(RG_INVALID, "desc counts include paths, defines, options or files that are NULL");
     return RG_OK;
 }
 

@@ -291,6 +291,36 @@ static const char bodies_source[] = "struct body { double mass; int kind; double
                                     "void bad(int n, double f[n]) { goto end; end: f[0] = n; }\n"
                                     "static double helper(double x) { return x; }\n";
 
+/* Further files, in memory and not there. */
+static void
+test_files(rg_context *rg)
+{
+    static const char uses[] = "double twice(double x);\nextern const double table[2];\n"
+                               "double k(double x) { return twice(x) + table[1]; }\n";
+    static const char twice[] = "static double by = 2;\ndouble twice(double x) { return by * x; }\n";
+    rg_module_file files[] = {{RG_STR("twice.c"), rg_str_of(twice)},
+                              {RG_STR("table.c"), RG_STR("const double table[2] = {1, 40};\n")},
+                              {.path = RG_STR("no_such.c")}};
+    rg_module_desc desc = {.files = files, .file_count = 2};
+    rg_module *module;
+    rg_kernel *k;
+    rg_status status = rg_module_from_c(rg, rg_str_of(uses), &desc, &module);
+    if (status == RG_UNSUPPORTED)
+        return;
+    CHECK(rg_module_get_kernel(module, RG_STR("k"), &k) == RG_OK);
+    rg_module_destroy(module);
+    desc.file_count = 1;
+    CHECK(rg_module_from_c(rg, rg_str_of(uses), &desc, &module) == RG_OK);
+    FAILS(rg_module_get_kernel(module, RG_STR("k"), &k), RG_COMPILE, "`table` is defined in another file");
+    rg_module_destroy(module);
+    desc.file_count = 3;
+    CHECK(rg_module_from_c(rg, rg_str_of(uses), &desc, &module) == RG_OK);
+    FAILS(rg_module_get_kernel(module, RG_STR("k"), &k), RG_COMPILE, "cannot read `no_such.c`");
+    rg_module_destroy(module);
+    files[1].path = (rg_str){0};
+    FAILS(rg_module_from_c(rg, rg_str_of(uses), &desc, &module), RG_INVALID, "a file without a path");
+}
+
 static void
 test_c(rg_context *rg)
 {
@@ -307,7 +337,7 @@ test_c(rg_context *rg)
     FAILS(rg_module_get_kernel(module, RG_STR("helpers"), &bad), RG_NOT_FOUND, "(there is weigh, bad)");
     CHECK(rg_module_get_kernel(module, RG_STR("helper"), &bad) == RG_OK); /* static: not listed, but there */
     FAILS(rg_module_from_c(rg, rg_str_of(bodies_source), &(rg_module_desc){.option_count = 1}, &other), RG_INVALID,
-          "options that are NULL");
+          "options or files that are NULL");
     rg_str options[] = {RG_STR("-O2"), RG_STR("-D"), RG_STR("FACTOR=2"), RG_STR("-std=c99")};
     CHECK(rg_module_from_c(rg, rg_str_of(bodies_source), &(rg_module_desc){.options = options, .option_count = 4},
                            &other) == RG_OK);
@@ -839,6 +869,7 @@ test_device(const char *device)
     test_strides(rg, module);
     test_lists(module);
     test_c(rg);
+    test_files(rg);
     test_misuse_of_arrays(rg);
     test_misuse_of_shapes(rg);
     test_misuse_of_modules(rg, module);

@@ -312,5 +312,198 @@ says "'config.h' file not found"
 echo '[ { "directory": broken kernel.c' >project/build/compile_commands.json
 expect 1 run project/src/deep/kernel.c k x=2
 
+# -- bodies and constants of further files ----------------------------------------------------------
+mkdir -p with/lib with/two with/build
+cat >with/vec.h <<'END_OF_FILE'
+struct vec { double x, y, *p; };
+typedef struct { double k; int n; } setting;
+double dot(const double *a, const double *b, int n);
+double norm(struct vec v);
+void scale(struct vec *v, double by);
+double twice(double x);
+extern const double table[3];
+extern setting settings;
+extern double changed, zero;
+END_OF_FILE
+cat >with/a.c <<'END_OF_FILE'
+#include "vec.h"
+static double helper(double x) { return x + 1; }
+double f(const double *a, const double *b, int n) { return dot(a, b, n) + helper(1); }
+double g(double x) { struct vec v = {x, 2, 0}; scale(&v, 3); return norm(v); }
+double h(double x) { return twice(x) * table[1] + settings.k; }
+double callback(double x) { return 10 * x; }
+double m(double x) { return changed * x; }
+double z(double x) { return zero + x; }
+double zero;
+double sums(double x) { double s = twice(x); for (int i = 0; i < 3; i++) s += twice(x + i); return s + twice(2); }
+double prints(double x) { return snprint(x); }
+END_OF_FILE
+cat >with/lib/b.c <<'END_OF_FILE'
+#include "../vec.h"
+#include <math.h>
+static double helper(double x) { return 2 * x; }
+static double unrelated(double x) { missing_t y; return x + undeclared; }
+double dot(const double *a, const double *b, int n)
+{
+    double s = 0;
+#pragma omp parallel for reduction(+ : s)
+    for (int i = 0; i < n; i++)
+        s += a[i] * b[i];
+    return helper(s);
+}
+double norm(struct vec v) { return sqrt(v.x * v.x + v.y * v.y); }
+void scale(struct vec *v, double by) { v->x *= by; v->y *= by; }
+END_OF_FILE
+cat >with/lib/c.c <<'END_OF_FILE'
+#include "../vec.h"
+double callback(double);
+const double table[3] = {1, 2, 3};
+setting settings = {.k = K};
+double twice(double x) { return 2 * callback(x); }
+double changed = 3;
+END_OF_FILE
+cd with || exit 1
+expect 0 run a.c f a=1,2 b=3,4 n=2 --vjp return=1 --with lib/b.c
+says "return: f64[] = 24"
+says "a.adj: f64[2] = 6 8"
+expect 0 run a.c g x=1 --with lib
+gives "f64[] = 6.7082039324993694"
+expect 0 run a.c h x=1.5 --with lib/b.c --with lib/c.c -DK=0.5
+gives "f64[] = 60.5"
+expect 0 run a.c m x=1.5 --with lib
+gives "f64[] = 4.5"
+expect 0 run a.c z x=1.5 --with lib
+gives "f64[] = 1.5"
+expect 0 check a.c f n=8 --with lib
+expect 0 list a.c f --with lib
+expect 0 build a.c f --with lib -o f.o
+expect 0 explain a.c f --with lib
+says "lib/b.c:"
+says "    5 | double dot(const double *a, const double *b, int n)"
+# what another file writes is no constant
+printf '#include "../vec.h"\nvoid writes(void) { changed = 4; zero = 2; }\n' >lib/w.c
+expect 1 run a.c m x=1.5 --with lib
+says "lib/c.c:6:1: error[E0421]: \`changed\` is a variable that outlives the call, and \`writes\` may write it"
+expect 1 run a.c z x=1.5 --with lib/w.c
+says "a.c:9:1: error[E0421]: \`zero\`"
+rm lib/w.c
+# without the file: which one it is, if it lies beside; one error for all calls
+expect 1 run a.c h x=1
+says "error[E0463]: \`settings\` is defined in another file"
+says "error[E0414]: \`twice\` has no body here"
+says "name the file that defines it with --with FILE"
+cp lib/c.c beside.c
+expect 1 run a.c sums x=1
+says "a.c:10:36: error[E0414]: \`twice\` has no body here (and 2 more calls)"
+says "beside.c defines it: add --with beside.c"
+expect 1 run a.c h x=1
+says "beside.c defines it: add --with beside.c"
+rm beside.c
+cd ..
+cp with/lib/c.c with/beside.c
+expect 1 run with/a.c sums x=1
+says "with/beside.c defines it: add --with with/beside.c"
+rm with/beside.c
+cd with || exit 1
+expect 1 run a.c f a=1 b=1 n=1 --with lib --with no_such.c
+says "error[E0402]: cannot read \`no_such.c\`"
+# two definitions
+cp lib/b.c two/b.c
+expect 1 run a.c f a=1 b=1 n=1 --with lib --with two
+says "lib/b.c:5:8: error[E0404]: \`dot\` is defined here and in two/b.c:5"
+expect 0 run a.c h x=1.5 --with lib --with two -DK=0.5
+# the file itself and its folder
+cp lib/b.c .
+expect 0 run a.c f a=1,2 b=3,4 n=2 --with .
+rm b.c
+# each file is a unit of its own: what does not fit, errors there, and what clang wants to see twice
+cat >s1.c <<'END_OF_FILE'
+struct s { int a; double b; };
+double use(struct s *p), other(int n, double x), broken(double x), fine(double x), in_macro(double x);
+double call(double x) { struct s v = {1, x}; return use(&v); }
+double call2(double x) { return other(1, x); }
+double call3(double x) { return undeclared_fn(x); }
+double rec1(double x, int n) { double rec2(double, int); return n ? rec2(x, n - 1) : x; }
+typedef double (*fp)(double);
+double triple(double), apply(fp f, double x), both(double x), old_style(double x, double y);
+double call4(double x) { return apply(triple, x); }
+struct opaque;
+double value(const struct opaque *o);
+double forward(struct opaque *o) { return value(o); }
+double call5(double x) { return both(x) + fine(x); }
+double call6(double x) { return broken(x); }
+extern int sizes[];
+double call7(double x) { return sizes[1] * x + old_style(x, 2) + in_macro(x); }
+void step(double *x, void *user);
+double call8(double x) { step(&x, 0); return x; }
+END_OF_FILE
+cat >s2.c <<'END_OF_FILE'
+struct s { double b; int a; };
+double use(struct s *p) { return p->b; }
+double other(double x) { return x; }
+double undeclared_fn(double x) { return x; }
+double rec1(double x, int n);
+double rec2(double x, int n) { return rec1(x, n); }
+typedef double (*fp)(double);
+double apply(fp f, double x) { return f(x) + 1; }
+double triple(double x) { return 3 * x; }
+struct opaque { double x; };
+double forward(struct opaque *o);
+double value(const struct opaque *o) { return o ? o->x : 0; }
+double both(double x) { struct opaque o = {x}; return forward(&o) + forward(0); }
+double broken(double x) { unknown y; return x; }
+double fine(double x) { return 3 * x; }
+int sizes[3] = {4, 5, 6};
+void step(double *x, double *user) { *x += 1; }
+#define MAKE(name) double name(double x) { return 7 * x; }
+MAKE(in_macro)
+double old_style(x, y) double x; double y; { return x * y; }
+END_OF_FILE
+expect 1 run s1.c call x=1 --with s2.c
+says "s1.c:1:1: error[E0406]: \`struct s\` has other fields here than in s2.c:1, for \`use\`"
+expect 1 run s1.c call2 x=1 --with s2.c
+says "s1.c:2:26: error[E0405]: \`other\` is declared here with other types than where it is defined, s2.c:3"
+expect 1 run s1.c call3 x=1 --with s2.c
+says "s1.c:5:33: error[E0405]: \`undeclared_fn\`"
+expect 1 run s1.c call8 x=1 --with s2.c
+says "error[E0405]: \`step\`"
+expect 1 run s1.c rec1 x=1 n=3 --with s2.c
+says "s2.c:6:39: error[E0411]: \`rec1\` calls itself"
+expect 1 run s1.c call6 x=1 --with s2.c
+says "s2.c:14:27: error[E0400]: use of undeclared identifier 'unknown'"
+says_not "E0414"
+expect 0 run s1.c call4 x=1.5 --with s2.c
+gives "f64[] = 5.5"
+expect 0 run s1.c call5 x=1.5 --with s2.c
+gives "f64[] = 6"
+expect 0 run s1.c call7 x=1.5 --with s2.c
+gives "f64[] = 21"
+# what compile_commands.json lists beside the file, each with its own options
+cat >build/compile_commands.json <<END_OF_FILE
+[ { "directory": "$work/with", "file": "a.c", "command": "cc -c a.c" },
+  { "directory": "$work/with", "file": "lib/c.c", "command": "cc -DK=100 -c lib/c.c" },
+  { "directory": "$work/with", "file": "lib/b.c", "command": "cc -c lib/b.c" },
+  { "directory": "$work/with", "file": "lib/gone.c", "command": "cc -c lib/gone.c" },
+  { "directory": "$work/with", "file": "lib/b.c", "command": "cc -O2 -c lib/b.c" } ]
+END_OF_FILE
+expect 0 run a.c h x=1.5
+gives "f64[] = 160"
+expect 0 run a.c f a=1,2 b=3,4 n=2
+gives "f64[] = 24"
+expect 1 run a.c prints x=1
+says "error[E0414]: \`snprint\` has no body here"
+cp lib/c.c c2.c
+expect 1 run a.c h x=1.5 --with c2.c -DK=7
+says "c2.c:4:1: error[E0400]: unknown type name 'setting'"
+says "c2.c:1:10: note: '../vec.h' file not found"
+says_not "E0405"
+sed 's|\.\./||' lib/c.c >c2.c
+expect 0 run a.c h x=1.5 --with c2.c -DK=7
+gives "f64[] = 67"
+sed 's/"lib.gone.c"/"c2.c"/' build/compile_commands.json >new && mv new build/compile_commands.json
+expect 1 run a.c h x=1.5
+says "error[E0404]: \`twice\` is defined here and in"
+cd "$work" || exit 1
+
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

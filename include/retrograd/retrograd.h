@@ -171,6 +171,12 @@ RG_API void rg_array_unmap(rg_array *array, unsigned plane);
 
 /* -- modules ----------------------------------------------------------------------------------- */
 
+/* A further C file of a module. */
+typedef struct rg_module_file {
+    rg_str path; /* with a text: its name in messages; a folder: all its .c files */
+    rg_str text; /* {NULL, 0}: the file is read when a kernel first needs it */
+} rg_module_file;
+
 typedef struct rg_module_desc {
     const rg_str *include_paths; /* folders searched by #include */
     size_t include_count;
@@ -179,12 +185,17 @@ typedef struct rg_module_desc {
     rg_str name; /* the name of a source text in messages */
     const rg_str *options; /* words of a C compiler's command line: "-std=c99", "-include", "x.h"; */
     size_t option_count;   /* those that do not decide what the text means have no effect: "-O2" */
+    /* Where functions and constants are that the source uses and does not define: each is a unit of
+     * its own, with the same options, as for a linker. They are parsed only if something is missing
+     * that their texts define; a path that cannot be read is an error of each kernel. */
+    const rg_module_file *files;
+    size_t file_count;
 } rg_module_desc;
 
 /* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read
  * now; C is compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere
  * in the file do no harm. A compile_commands.json in the file's folder or above may have more
- * options for it. The first file that includes a header of the system asks the C compiler (CC, or
+ * options for it; what no file of desc defines is looked for in the other C files that it lists. The first file that includes a header of the system asks the C compiler (CC, or
  * cc, gcc, clang) where those are, in a child process that ends before the call returns; with CC
  * set to nothing, headers that are built in are taken. RG_COMPILE: the message is the list of
  * diagnostics. RG_UNSUPPORTED: a build without the C front end. */

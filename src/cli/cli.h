@@ -50,12 +50,14 @@ int cli_fail_api(void);
 
 typedef struct cli_source {
     cli_words options;  /* of a C compiler, as given */
+    cli_words with;     /* further files */
     cli_words contract; /* --no-fma was given */
 } cli_source;
 
 /* What a build line has is taken; what of it counts is known to the front end. */
 #define CLI_SOURCE_OPTIONS(s)                                                                                          \
-    {"--no-fma", true, &(s).contract}, {"-ffp-contract=off", true, &(s).contract},                                     \
+    {"--with", false, &(s).with}, {"--no-fma", true, &(s).contract},                                                   \
+        {"-ffp-contract=off", true, &(s).contract},                                                                    \
         {"-I", false, &(s).options, CLI_WORDS}, {"-D", false, &(s).options, CLI_WORDS},                                \
         {"-U", false, &(s).options, CLI_WORDS}, {"-isystem", false, &(s).options, CLI_WORDS},                          \
         {"-iquote", false, &(s).options, CLI_WORDS}, {"-idirafter", false, &(s).options, CLI_WORDS},                   \
@@ -76,6 +78,8 @@ typedef struct cli_source {
 #define CLI_SOURCE_HELP                                                                                                \
     "  -I DIR -D NAME[=VALUE] -U NAME -include FILE -std=... -f... and other options of C compilers: as there; those\n" \
     "                    without effect on what the text means are accepted (-O3, -Wall, -march=native, -lm, ...)\n"   \
+    "  --with FILE|DIR   where functions and constants are defined that FILE does not define; a folder: all its\n"      \
+    "                    .c files; may be given again\n"                                                              \
     "  --no-fma          keep a * b + c as two rounded operations (also -ffp-contract=off)\n"
 
 rg_status cli_load(rg_context *context, const cli_source *source, const char *path,

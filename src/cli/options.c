@@ -151,8 +151,13 @@ rg_status
 cli_load(rg_context *context, const cli_source *source, const char *path, rg_module **module)
 {
     rg_str *options = as_strings(&source->options);
-    rg_module_desc desc = {.options = options, .option_count = source->options.n};
+    rg_module_file *files = mem_zalloc((source->with.n + 1) * sizeof(*files));
+    for (size_t i = 0; i < source->with.n; i++)
+        files[i].path = rg_str_of(source->with.at[i]);
+    rg_module_desc desc = {
+        .options = options, .option_count = source->options.n, .files = files, .file_count = source->with.n};
     rg_status status = rg_module_load(context, rg_str_of(path), &desc, module);
+    mem_free(files);
     mem_free(options);
     return status;
 }
@@ -161,5 +166,6 @@ void
 cli_source_free(cli_source *source)
 {
     vec_free(&source->options);
+    vec_free(&source->with);
     vec_free(&source->contract);
 }

@@ -53,8 +53,15 @@ from_c(const cli_source *source, const char *path, const char *kernel, cli_ir *o
 {
 #if RG_HAVE_CLANG
     front_c_source c = c_source(source, path, kernel);
+    front_c_file *files = mem_zalloc((source->with.n + 1) * sizeof(*files));
+    for (size_t i = 0; i < source->with.n; i++)
+        files[i].path = source->with.at[i];
+    c.files = files;
+    c.file_count = (uint32_t)source->with.n;
     c.unknown = &out->unknown;
-    return front_c_compile(&c, &out->diags);
+    ir_module *m = front_c_compile(&c, &out->diags);
+    mem_free(files);
+    return m;
 #else
     diag_add(&out->diags, DIAG_ERROR, 0, (diag_place){.path = path},
              "this build has no C front end: it was made without libclang");

@@ -104,6 +104,98 @@ fc_node_walk(const node *n, node_visit *each, void *user)
     return true;
 }
 
+/* -- structs of several files */
+
+static bool same_fields(record *x, record *y);
+
+/* What pointers lead to is compared where it is used. */
+static bool
+same_type(const ctype *x, const ctype *y)
+{
+    if (x->kind != y->kind)
+        return false;
+    switch (x->kind) {
+    case TYPE_SCALAR:
+        return x->dtype == y->dtype;
+    case TYPE_ARRAY:
+        return x->length == y->length && same_type(x->elem, y->elem);
+    case TYPE_POINTER:
+        return x->elem->kind == y->elem->kind &&
+               (x->elem->kind == TYPE_STRUCT || x->elem->kind == TYPE_FUNCTION || same_type(x->elem, y->elem));
+    case TYPE_STRUCT:
+        return x->rec == y->rec || same_fields(x->rec, y->rec);
+    case TYPE_BAD:
+        return strcmp(x->name, y->name) == 0;
+    default:
+        return true;
+    }
+}
+
+static bool
+same_fields(record *x, record *y)
+{
+    if (x->nfields != y->nfields || x->size != y->size || x->leaves != y->leaves)
+        return false;
+    for (uint32_t i = 0; i < x->nfields; i++) {
+        const field *a = &x->fields[i], *b = &y->fields[i];
+        if (strcmp(a->name, b->name) != 0 || a->offset != b->offset || a->hidden != b->hidden ||
+            !same_type(a->type, b->type))
+            return false;
+    }
+    return true;
+}
+
+static record *
+known_record(record *r)
+{
+    while (r->same)
+        r = r->same;
+    return r;
+}
+
+bool
+fc_same_record(record *x, record *y)
+{
+    if (x == y)
+        return true;
+    if (x->unit == y->unit)
+        return false;
+    record *a = known_record(x), *b = known_record(y);
+    if (a == b)
+        return true;
+    bool nameless = strchr(a->name, '(') && strchr(b->name, '('); /* clang says where they stand */
+    if (!nameless && strcmp(a->name, b->name) != 0)
+        return false;
+    if (!a->nfields || !b->nfields) /* one of the files knows only the name */
+        return true;
+    if (!same_fields(a, b))
+        return false;
+    b->same = a;
+    return true;
+}
+
+bool
+fc_same_elements(const ctype *x, const ctype *y)
+{
+    if (x->kind == TYPE_VOID || y->kind == TYPE_VOID)
+        return true;
+    if (x->kind != y->kind)
+        return false;
+    switch (x->kind) {
+    case TYPE_SCALAR:
+        return x->dtype == y->dtype;
+    case TYPE_STRUCT:
+        return fc_same_record(x->rec, y->rec);
+    case TYPE_ARRAY:
+        return fc_same_elements(x->elem, y->elem) &&
+               (x->length < 0 || y->length < 0 || x->length == y->length);
+    case TYPE_FUNCTION:
+        return x == y || strcmp(x->name, y->name) == 0; /* of two files */
+    default:
+        return false;
+    }
+}
+
 static bool
 is_write_to(const node *n, void *user)
 {

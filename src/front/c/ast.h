@@ -62,6 +62,10 @@ typedef struct field {
 } field;
 
 struct record {
+    const char *name; /* as C has it: "struct s" */
+    rg_place place;
+    struct unit *unit;  /* the file's that declares it */
+    record *same;       /* the one of another file that it was found to be; NULL: none so far */
     uint32_t nfields;
     field *fields;
     uint32_t leaves;   /* scalar fields, nested ones included; a field array counts once */
@@ -140,6 +144,11 @@ struct decl {
     decl_kind kind;
     const char *name;
     rg_place place;
+    struct unit *unit; /* the file whose declaration it is */
+    bool shared;       /* external linkage: other files mean it by its name */
+    bool system;       /* declared by a header of the system, or one of ours */
+    bool looked_up, linked; /* link.c: its definition is known; the files behind its tree are */
+    decl *definition;  /* in another file; NULL: none */
     ctype *type; /* of a parameter: arrays adjusted to pointers; of a function: its result */
 
     /* variables and parameters */
@@ -218,6 +227,11 @@ struct omp {
 
 /* The field of that name or the anonymous one that has it; nfields: there is none. */
 uint32_t fc_field_named(const record *r, const char *name);
+
+/* Whether two structs are one type: those of two files are if their names and fields agree. */
+bool fc_same_record(record *x, record *y);
+/* Whether pointers to these lead to the same; void is any of them. */
+bool fc_same_elements(const ctype *x, const ctype *y);
 
 /* -- helpers over the tree (ast.c)
  * ----------------------------------------------------------------- */

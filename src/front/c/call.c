@@ -37,6 +37,23 @@ is_promoted(rg_dtype parameter, rg_dtype argument)
             fc_dtype_bits(parameter) == fc_dtype_bits(argument));
 }
 
+/* A struct of another file is seen as its own by the one that gets a pointer of this type to it. */
+static bool
+fit_record(gen *g, const ctype *pointer, place *at, const node *n)
+{
+    ctype *wanted = pointer->kind == TYPE_POINTER ? pointer->elem : NULL, *given = at->type;
+    if (!wanted || wanted->kind != TYPE_STRUCT || !given || given->kind != TYPE_STRUCT ||
+        given->rec->unit == wanted->rec->unit)
+        return true;
+    if (!fc_same_record(given->rec, wanted->rec)) {
+        fc_fail(g, ERR_POINTER_CAST, n->place, given->name, wanted->name);
+        return false;
+    }
+    if (wanted->rec->nfields)
+        at->type = wanted;
+    return true;
+}
+
 bool
 fc_arguments(gen *g, decl *fn, const node *n, value *args)
 {
@@ -52,6 +69,8 @@ fc_arguments(gen *g, decl *fn, const node *n, value *args)
         if (t->kind == TYPE_STRUCT   ? !args[i].leaves
             : t->kind == TYPE_SCALAR ? !args[i].scalar
                                      : !args[i].at.object)
+            return false;
+        if (!fit_record(g, t, &args[i].at, n->list[i]))
             return false;
         if (t->kind == TYPE_SCALAR && !is_promoted(t->dtype, args[i].type->dtype))
             fc_fail(g, ERR_UNCONVERTED, n->place, fn->name);
@@ -105,6 +124,8 @@ result_of(gen *g, const frame *f, const node *n)
         v.type = n->type;
     } else if (n->type->kind == TYPE_POINTER) {
         v.at = f->pointer_set ? f->pointer : fc_nowhere(g, n->type->elem);
+        if (!fit_record(g, n->type, &v.at, n))
+            v.at = fc_nowhere(g, n->type->elem);
     }
     return v;
 }
@@ -149,6 +170,16 @@ refuse_call(gen *g, const node *n, front_error error)
     return fc_nothing(g, n->type);
 }
 
+/* One error for all calls of a function. */
+static value
+refuse_missing(gen *g, const node *n)
+{
+    uint32_t calls = fc_project_calls(g->project, n->decl->name);
+    const char *more = calls > 1 ? fc_format(g->arena, " (and %u more call%s)", calls - 1, calls > 2 ? "s" : "") : "";
+    fc_fail_name(g, ERR_NO_BODY, n->place, n->decl->name, more, fc_project_remedy(g->project, n->decl));
+    return fc_nothing(g, n->type);
+}
+
 static bool
 allocates(const char *name)
 {
@@ -172,6 +203,8 @@ fc_call(gen *g, const node *n)
         return call_pointer(g, n);
     if (fc_derivative_call(g, n, &v))
         return v;
+    if (fn->refused)
+        return fc_nothing(g, n->type);
     if (!fn->body) {
         if (strcmp(fn->name, "free") == 0 && n->count == 1 && !g->in_thread) {
             place p = fc_pointer(g, n->list[0]); /* what was allocated lives as long as the launch */
@@ -180,10 +213,9 @@ fc_call(gen *g, const node *n)
         }
         if (fc_memory_call(g, n, &v) || fc_omp_call(g, n, &v) || fc_math_call(g, n, &v))
             return v;
-        return refuse_call(g, n,
-                           allocates(fn->name) ? ERR_ALLOCATION
-                           : fn->variadic      ? ERR_VARARGS
-                                               : ERR_NO_BODY);
+        if (!allocates(fn->name) && !fn->variadic)
+            return refuse_missing(g, n);
+        return refuse_call(g, n, fn->variadic ? ERR_VARARGS : ERR_ALLOCATION);
     }
     if (fn->variadic)
         return refuse_call(g, n, ERR_VARARGS);

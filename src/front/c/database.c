@@ -38,26 +38,48 @@ kept(arena *a, CXString s)
     return copy;
 }
 
-/* Whether a command is for the file with the real name `path`. */
-static bool
-is_for(arena *a, CXCompileCommand c, const char *path)
+/* The real name of the file that a command is for; NULL: it is not there. */
+static const char *
+file_of(arena *a, CXCompileCommand c)
 {
     char real[PATH_MAX];
     const char *folder = kept(a, clang_CompileCommand_getDirectory(c));
     const char *name = kept(a, clang_CompileCommand_getFilename(c));
     if (name[0] != '/')
         name = fc_format(a, "%s/%s", folder, name);
-    return realpath(name, real) && strcmp(real, path) == 0;
+    return realpath(name, real) ? arena_str(a, rg_str_of(real)) : NULL;
 }
 
+/* What to take of a database, one of whose commands is for the file. */
+typedef void database_use(arena *a, CXCompileCommands all, unsigned number, fc_words *out);
+
 static void
-take_command(arena *a, CXCompileCommand c, fc_words *out)
+take_command(arena *a, CXCompileCommands all, unsigned number, fc_words *out)
 {
+    CXCompileCommand c = clang_CompileCommands_getCommand(all, number);
     fc_words words = {0};
     const char *folder = kept(a, clang_CompileCommand_getDirectory(c));
     for (unsigned i = 1; i < clang_CompileCommand_getNumArgs(c); i++)
         list_push(a, &words, kept(a, clang_CompileCommand_getArg(c, i)));
     fc_add_words(a, words.at, words.n, folder, out);
+}
+
+static void
+take_files(arena *a, CXCompileCommands all, unsigned number, fc_words *out)
+{
+    map seen = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_map, &seen);
+    for (unsigned i = 0; i < clang_CompileCommands_getSize(all); i++) {
+        const char *name = i == number ? NULL : file_of(a, clang_CompileCommands_getCommand(all, i));
+        size_t n = name ? strlen(name) : 0;
+        if (n < 2 || strcmp(name + n - 2, ".c") != 0 || map_get(&seen, hash_bytes(0, name, n) | 1))
+            continue;
+        map_set(&seen, hash_bytes(0, name, n) | 1, out);
+        list_push(a, out, name);
+    }
+    mem_disown(&owns);
+    map_free(&seen);
 }
 
 /* What is open while the arena may fail. */
@@ -79,7 +101,7 @@ database_close(void *object)
 /* true: there was a command for the file. All commands are looked at: asked for one file, libclang makes up commands of
  * files that it does not have. */
 static bool
-take_from(arena *a, const char *folder, const char *path, fc_words *out)
+take_from(arena *a, const char *folder, const char *path, database_use *use, fc_words *out)
 {
     CXCompilationDatabase_Error error;
     if (!mentions(folder, strrchr(path, '/') + 1))
@@ -91,18 +113,18 @@ take_from(arena *a, const char *folder, const char *path, fc_words *out)
     unsigned n = d.commands ? clang_CompileCommands_getSize(d.commands) : 0;
     bool found = false;
     for (unsigned i = 0; i < n && !found; i++) {
-        CXCompileCommand c = clang_CompileCommands_getCommand(d.commands, i);
-        found = is_for(a, c, path);
+        const char *name = file_of(a, clang_CompileCommands_getCommand(d.commands, i));
+        found = name && strcmp(name, path) == 0;
         if (found)
-            take_command(a, c, out);
+            use(a, d.commands, i, out);
     }
     mem_disown(&owns);
     database_close(&d);
     return found;
 }
 
-void
-fc_database_words(arena *a, const char *path, fc_words *out)
+static void
+search_folders(arena *a, const char *path, database_use *use, fc_words *out)
 {
     char real[PATH_MAX], folder[PATH_MAX + 8];
     if (!realpath(path, real))
@@ -112,10 +134,22 @@ fc_database_words(arena *a, const char *path, fc_words *out)
             n--;
         while (n > 0 && real[n] != '/');
         snprintf(folder, sizeof folder, "%.*s", (int)n, real);
-        if (take_from(a, n ? folder : "/", real, out))
+        if (take_from(a, n ? folder : "/", real, use, out))
             return;
         snprintf(folder, sizeof folder, "%.*s/build", (int)n, real);
-        if (take_from(a, folder, real, out))
+        if (take_from(a, folder, real, use, out))
             return;
     }
+}
+
+void
+fc_database_words(arena *a, const char *path, fc_words *out)
+{
+    search_folders(a, path, take_command, out);
+}
+
+void
+fc_database_files(arena *a, const char *path, fc_words *out)
+{
+    search_folders(a, path, take_files, out);
 }

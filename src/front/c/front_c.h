@@ -6,6 +6,12 @@
 #include "base/base.h"
 #include "ir/ir.h"
 
+/* A further file of a source. */
+typedef struct front_c_file {
+    const char *path; /* if text is {NULL, 0}: read when it is needed; a folder: all its .c files */
+    rg_str text;
+} front_c_file;
+
 /* Zero-terminated strings throughout; all belong to the caller. */
 typedef struct front_c_source {
     const char *path; /* shown in diagnostics; read if text is {NULL, 0} */
@@ -16,6 +22,8 @@ typedef struct front_c_source {
     const char *const *defines; /* "NAME" or "NAME=VALUE" */
     uint32_t option_count;
     const char *const *options; /* words of a C compiler's command line; those without effect are left out */
+    uint32_t file_count;
+    const front_c_file *files; /* where bodies and tables are that the source does not define */
     bool *unknown;              /* NULL, or set where there is no function `kernel` */
     bool on_disk;               /* the path is one: compile_commands.json may have more options for it */
 } front_c_source;

@@ -78,7 +78,7 @@ fc_library(gen *g)
         decl *fn = functions[i];
         if (!fc_unit_is_sound(g->unit, fn))
             continue;
-        fc_unit_import_body(g->unit, fn);
+        fc_link(g->project, fn);
         if (!takes_scalars(g, fn))
             continue;
         argument *args = arena_new_n(g->arena, argument, fn->nparams + 1);

@@ -46,6 +46,18 @@ fc_fail(gen *g, front_error error, rg_place at, ...)
 }
 
 void
+fc_fail_name(gen *g, front_error error, rg_place at, const char *name, const char *more, const char *remedy)
+{
+    const error_row *row = rows;
+    while (row->number != (unsigned)error)
+        row++;
+    const char *text = fc_format(g->arena, row->text, name);
+    if (said_before(g, row->number, (rg_place){0}, text))
+        return;
+    rg_build_error(g->b, row->number, at.line ? at : g->at, "%s%s\n%s", text, more, remedy);
+}
+
+void
 fc_at_node(gen *g, const node *n)
 {
     if (n->place.line) {

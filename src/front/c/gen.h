@@ -10,6 +10,7 @@
 #ifndef FRONT_C_GEN_H
 #define FRONT_C_GEN_H
 
+#include "front/c/link.h"
 #include "front/c/parse.h"
 
 enum { MAX_AXES = RG_MAX_RANK };
@@ -123,6 +124,7 @@ typedef struct own_instance {
 
 typedef struct gen {
     unit *unit;
+    struct project *project;
     ir_module *module;
     arena *arena;
     rg_builder *b;
@@ -150,6 +152,8 @@ typedef struct gen {
 /* -- gen.c
  * ------------------------------------------------------------------------------------------ */
 void fc_fail(gen *g, front_error error, rg_place at, ...);
+/* The same with another remedy, once for a name. */
+void fc_fail_name(gen *g, front_error error, rg_place at, const char *name, const char *more, const char *remedy);
 void fc_at_node(gen *g, const node *n);
 rg_value fc_int_value(gen *g, rg_dtype d, int64_t v);
 rg_value fc_zero_value(gen *g, rg_dtype d);
@@ -211,7 +215,6 @@ value fc_scalar_value(ctype *t, rg_value v);
 /* -- pointer.c
  * -------------------------------------------------------------------------------------- */
 place fc_pointer(gen *g, const node *n);
-bool fc_same_elements(const ctype *x, const ctype *y);
 /* Whether n is a null pointer constant, however it is cast. */
 bool fc_is_null_node(const node *n);
 /* Whether a pointer is not null: a bool. */

@@ -138,6 +138,9 @@ import_record(unit *u, ctype *t, CXType canonical)
     }
     t->kind = TYPE_STRUCT;
     t->rec = arena_one(u->arena, record);
+    t->rec->unit = u;
+    t->rec->name = type_name(u, plain);
+    t->rec->place = fc_cursor_place(u, clang_getTypeDeclaration(plain));
     cursors all = fc_record_fields(u, canonical);
     t->rec->nfields = (uint32_t)all.n;
     t->rec->fields = arena_new_n(u->arena, field, all.n + 1);
@@ -319,6 +322,8 @@ import_variable(unit *u, decl *d, CXCursor c)
     }
     enum CXCursorKind parent = clang_getCursorKind(clang_getCursorSemanticParent(c));
     d->global = parent == CXCursor_TranslationUnit;
+    d->cursor = arena_alloc(u->arena, sizeof(CXCursor));
+    memcpy(d->cursor, &c, sizeof(c));
     d->lasting = d->global || clang_Cursor_getStorageClass(c) == CX_SC_Static ||
                  clang_Cursor_getStorageClass(c) == CX_SC_Extern;
     d->elsewhere = d->lasting && clang_Cursor_getStorageClass(c) == CX_SC_Extern;
@@ -332,6 +337,26 @@ import_variable(unit *u, decl *d, CXCursor c)
     }
 }
 
+/* The one of several declarations that stands for a variable: `extern int n; int n;` is one that is zero. */
+static CXCursor
+variable_cursor(unit *u, CXCursor c)
+{
+    CXCursor first = clang_getCanonicalCursor(c), defining;
+    if (clang_getCursorLinkage(first) != CXLinkage_External)
+        return first;
+    void *known = map_get(&u->tentative, map_ptr(first.data[0]));
+    if (known)
+        memcpy(&defining, known, sizeof(defining));
+    else if (!fc_unit_tentative(u, fc_cursor_name(u, c), &defining))
+        defining = first;
+    if (!known) {
+        known = arena_alloc(u->arena, sizeof(defining));
+        memcpy(known, &defining, sizeof(defining));
+        map_set(&u->tentative, map_ptr(first.data[0]), known);
+    }
+    return defining;
+}
+
 decl *
 fc_import_decl(unit *u, CXCursor c)
 {
@@ -340,7 +365,7 @@ fc_import_decl(unit *u, CXCursor c)
         c = clang_Cursor_isNull(definition) ? clang_getCanonicalCursor(c) : definition;
     } else if (clang_getCursorKind(c) == CXCursor_VarDecl) { /* one of its declarations may initialise it */
         CXCursor definition = clang_getCursorDefinition(c);
-        c = clang_Cursor_isNull(definition) ? c : definition;
+        c = clang_Cursor_isNull(definition) ? variable_cursor(u, c) : definition;
     }
     uint64_t key = map_ptr(c.data[0]);
     decl *d = map_get(&u->decls, key);
@@ -348,13 +373,38 @@ fc_import_decl(unit *u, CXCursor c)
         return d;
     d = arena_one(u->arena, decl);
     map_set(&u->decls, key, d);
+    d->unit = u;
     d->name = fc_cursor_name(u, c);
     d->place = fc_cursor_place(u, c);
+    d->shared = clang_getCursorLinkage(c) == CXLinkage_External;
+    d->system = clang_Location_isInSystemHeader(clang_getCursorLocation(c));
     if (clang_getCursorKind(c) == CXCursor_FunctionDecl)
         import_function(u, d, c);
     else
         import_variable(u, d, c);
     return d;
+}
+
+void
+fc_import_parameters(decl *fn)
+{
+    CXCursor c;
+    memcpy(&c, fn->cursor, sizeof(c));
+    if (!fn->params)
+        import_parameters(fn->unit, fn, c);
+}
+
+int64_t
+fc_declared_parameters(decl *fn, ctype ***out)
+{
+    CXCursor c;
+    memcpy(&c, fn->cursor, sizeof(c));
+    CXType type = clang_getCanonicalType(clang_getCursorType(c));
+    int n = type.kind == CXType_FunctionProto ? clang_getNumArgTypes(type) : -1;
+    *out = arena_new_n(fn->unit->arena, ctype *, n + 1);
+    for (int i = 0; i < n; i++)
+        (*out)[i] = fc_adjust_array(fn->unit, fc_import_type(fn->unit, clang_getArgType(type, (unsigned)i)));
+    return n;
 }
 
 static void
@@ -364,7 +414,7 @@ import_body(unit *u, decl *fn)
         return;
     CXCursor c;
     memcpy(&c, fn->cursor, sizeof(c));
-    import_parameters(u, fn, c);
+    fc_import_parameters(fn);
     cursors kids = fc_cursor_children(u, c);
     for (size_t i = 0; i < kids.n; i++) {
         if (clang_getCursorKind(kids.at[i]) == CXCursor_CompoundStmt)

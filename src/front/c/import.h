@@ -59,6 +59,7 @@ typedef struct declaration {
 } declaration;
 
 struct unit {
+    struct project *project; /* the files around (link.h); NULL: none */
     arena *arena;
     rg_builder *builder;
     diag_list *diags;
@@ -67,7 +68,7 @@ struct unit {
     omp_list directives;
     list(source_file) files;
     list(original) originals; /* of files whose directives were rewritten */
-    map decls, types;
+    map decls, types, tentative; /* tentative: by a variable's first declaration, the one that counts */
     collected seen;
     unsigned depth; /* of the node being imported: stacks end somewhere */
     cursors top;    /* of file scope, in order */
@@ -79,6 +80,7 @@ struct unit {
     fc_words searched; /* folders of <...> that are not ours */
     size_t system_from; /* the first of them that is the system's */
     list(decl *) functions;
+    bool concerned; /* something that is reached is, or should be, defined here */
     bool all_imported;
     list(decl *) defined, globals; /* all functions with a body, all variables, if all_imported */
     list(decl *) pending; /* functions that were called and whose bodies are not known yet */
@@ -93,6 +95,10 @@ rg_place fc_cursor_place(unit *u, CXCursor c);
 source_file *fc_unit_file(unit *u, CXFile handle);
 /* All files that were read, the main file first. */
 CXFile *fc_unit_inclusions(unit *u, size_t *n);
+/* The number that a file has in another unit; 0: none has it (link.c). */
+uint32_t fc_project_file(const struct project *p, const source_file *f);
+/* A definition of a variable, or what counts as one. */
+bool fc_unit_tentative(unit *u, const char *name, CXCursor *out);
 void fc_keep_errors(unit *u); /* what clang found wrong, for reach.c */
 
 ctype *fc_import_type(unit *u, CXType type);

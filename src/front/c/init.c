@@ -74,7 +74,7 @@ init_from(sink *s, const part *to, items *in)
     }
     bool whole = is_single(to) ||
                  (to->type->kind == TYPE_STRUCT && item->type && item->type->kind == TYPE_STRUCT &&
-                  item->type->rec == to->type->rec);
+                  fc_same_record(item->type->rec, to->type->rec));
     if (whole) {
         in->next++;
         return s->put(s, to, item);
@@ -333,6 +333,8 @@ fc_constant_object(gen *g, decl *d)
 {
     front_error error;
     const char *problem = fc_type_problem(d->type, &error);
+    if (d->refused)
+        return NULL;
     if (problem) {
         d->refused = true;
         fc_fail(g, error, d->place, problem);

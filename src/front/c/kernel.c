@@ -360,7 +360,7 @@ generate_kernel(gen *g, ir_module *m, decl *fn)
 {
     if (!fc_unit_is_sound(g->unit, fn))
         return;
-    fc_unit_import_body(g->unit, fn);
+    fc_link(g->project, fn);
     fc_kernel(g, fn);
     ir_fn *made = ir_fn_find(m, rg_str_of(fn->name));
     if (made)
@@ -411,6 +411,7 @@ typedef struct session {
     arena *arena;
     rg_builder *builder;
     unit *unit;
+    project *project;
     gen gen;
 } session;
 
@@ -418,6 +419,7 @@ static void
 session_release(void *object)
 {
     session *s = object;
+    fc_project_close(s->project);
     fc_unit_close(s->unit);
     map_free(&s->gen.reported);
     map_free(&s->gen.hoisted);
@@ -434,10 +436,12 @@ session_parse(session *s, const front_c_source *source, diag_list *diags)
     s->arena = arena_new();
     s->builder = ir_builder_on(s->module, diags);
     s->unit = fc_unit_new(s->arena, s->builder, diags);
-    front_c_source named = *source;
-    if (!named.path || !named.path[0])
-        named.path = "kernel.c";
-    return fc_unit_parse(s->unit, &named);
+    front_c_source *named = arena_one(s->arena, front_c_source);
+    *named = *source;
+    if (!named->path || !named->path[0])
+        named->path = "kernel.c";
+    s->project = fc_project_new(s->arena, s->builder, diags, named, s->unit);
+    return s->project && fc_unit_parse(s->unit, named);
 }
 
 static ir_module *
@@ -449,6 +453,7 @@ compile(const front_c_source *source, bool library, diag_list *diags)
     mem_own(&owns, session_release, &s);
     if (session_parse(&s, source, diags)) {
         s.gen.unit = s.unit;
+        s.gen.project = s.project;
         s.gen.module = s.module;
         s.gen.arena = s.arena;
         s.gen.b = s.builder;
@@ -457,7 +462,7 @@ compile(const front_c_source *source, bool library, diag_list *diags)
         else
             generate(&s.gen, source, s.module, diags);
         if (diags->errors > before)
-            fc_unit_note_missing(s.unit);
+            fc_project_note_missing(s.project);
     }
     mem_disown(&owns);
     ir_module *m = s.module;

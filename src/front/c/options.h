@@ -13,6 +13,8 @@ size_t fc_system_folders(const char *const **folders);
 /* -- database.c: the command that compile_commands.json has for a file, as words without the compiler's name; relative
  * names of folders and files are made whole. Looked for in the file's folder and those above, each with its build/. */
 void fc_database_words(arena *a, const char *path, fc_words *out);
+/* All C files that a database lists which lists this one, by their real names. */
+void fc_database_files(arena *a, const char *path, fc_words *out);
 
 /* -- options.c */
 /* Of words as a C compiler takes them, those that decide what the text means; the others (-O2, -W, -lm, ...) are left

@@ -1,9 +1,8 @@
 /* One translation unit: parses it with libclang, finds its functions. SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/import.h"
 
+#include "front/c/link.h"
 #include "llvm/start.h"
-
-#include <ctype.h>
 
 /* -- files
  * ----------------------------------------------------------------------------------------- */
@@ -33,7 +32,9 @@ fc_unit_file(unit *u, CXFile handle)
     f.text = original_text(u, path, &f.len);
     if (!f.text)
         f.text = clang_getFileContents(u->tu, handle, &f.len);
-    f.number = rg_build_file(u->builder, rg_str_of(path), (rg_str){f.text, f.text ? f.len : 0});
+    f.number = fc_project_file(u->project, &f);
+    if (!f.number)
+        f.number = rg_build_file(u->builder, rg_str_of(path), (rg_str){f.text, f.text ? f.len : 0});
     list_push(u->arena, &u->files, f);
     return &list_last(&u->files);
 }
@@ -412,6 +413,7 @@ fc_unit_close(unit *u)
         clang_disposeIndex(u->index);
     free(u->seen.at);
     map_free(&u->known);
+    map_free(&u->tentative);
     map_free(&u->decls);
     map_free(&u->types);
 }
@@ -456,20 +458,54 @@ fc_unit_find(unit *u, const char *name)
     return NULL;
 }
 
+/* The last declaration of that kind and name at file scope that others see; defining: that is a definition, if only a
+ * tentative one. false: there is none. */
 static bool
-is_of_name(char c)
+find_shared(unit *u, const char *name, enum CXCursorKind kind, bool defining, CXCursor *out)
 {
-    return c == '_' || isalnum((unsigned char)c);
+    bool found = false;
+    for (size_t i = 0; i < u->top.n; i++) {
+        CXCursor c = u->top.at[i];
+        if (clang_getCursorKind(c) != kind)
+            continue;
+        CXString s = clang_getCursorSpelling(c);
+        bool same = strcmp(clang_getCString(s), name) == 0;
+        clang_disposeString(s);
+        if (!same || clang_getCursorLinkage(c) != CXLinkage_External)
+            continue;
+        bool tentative = kind == CXCursor_VarDecl && clang_Cursor_getStorageClass(c) != CX_SC_Extern;
+        if (defining && !tentative && !clang_isCursorDefinition(c))
+            continue;
+        *out = c;
+        found = true;
+    }
+    return found;
+}
+
+bool
+fc_unit_tentative(unit *u, const char *name, CXCursor *out)
+{
+    return find_shared(u, name, CXCursor_VarDecl, true, out);
+}
+
+decl *
+fc_unit_definition(unit *u, const char *name, bool function)
+{
+    CXCursor c;
+    return find_shared(u, name, function ? CXCursor_FunctionDecl : CXCursor_VarDecl, true, &c) ? fc_import_decl(u, c)
+                                                                                              : NULL;
+}
+
+decl *
+fc_unit_variable(unit *u, const char *name)
+{
+    CXCursor c;
+    return find_shared(u, name, CXCursor_VarDecl, false, &c) ? fc_import_decl(u, c) : NULL;
 }
 
 bool
 fc_unit_mentions(const unit *u, const char *name)
 {
     const original *main = &u->originals.at[0];
-    const char *end = main->text + main->len;
-    size_t n = strlen(name);
-    for (const char *p = main->text; n && (p = memmem(p, (size_t)(end - p), name, n)); p++)
-        if ((p == main->text || !is_of_name(p[-1])) && (p + n == end || !is_of_name(p[n])))
-            return true;
-    return false;
+    return fc_text_mentions((rg_str){main->text, main->len}, name);
 }

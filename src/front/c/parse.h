@@ -31,6 +31,7 @@ char *fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list,
 /* -- parse.c
  * ------------------------------------------------------------------------------------------ */
 typedef struct unit unit;
+struct project; /* link.h */
 unit *fc_unit_new(arena *a, rg_builder *b, diag_list *diags);
 /* false, with an error in diags, if there is nothing to work on. What clang found wrong is kept for those whom it
  * concerns. */
@@ -42,15 +43,21 @@ uint32_t fc_unit_kernels(unit *u, decl ***out);
 uint32_t fc_unit_statics(unit *u, const char ***out);
 /* A function by its name that has a body, of whatever file and linkage; NULL: none. */
 decl *fc_unit_find(unit *u, const char *name);
+/* What the file defines under a name that other files see, and its variable of such a name, defined or not; NULL: none. */
+decl *fc_unit_definition(unit *u, const char *name, bool function);
+decl *fc_unit_variable(unit *u, const char *name);
 /* Whether the main file's text has the name as a word. */
 bool fc_unit_mentions(const unit *u, const char *name);
-/* Whether clang found nothing wrong in all that the function reaches; reports it (reach.c). */
-bool fc_unit_is_sound(unit *u, const decl *fn);
+/* Whether clang found nothing wrong in all that a function or variable reaches; reports it (reach.c). */
+bool fc_unit_is_sound(unit *u, const decl *d);
 void fc_unit_report_all(unit *u);
 /* After errors: notes for the headers that were not found. */
 void fc_unit_note_missing(unit *u);
-/* Makes the body known if there is one, and those of all functions that it calls (import.c). */
+/* Makes the body known if there is one, and those of all functions of the unit that it calls (import.c). */
 void fc_unit_import_body(unit *u, decl *fn);
+void fc_import_parameters(decl *fn); /* of a function with a body */
+/* The types of the parameters that a declaration without a body has; -1: it says nothing of them. */
+int64_t fc_declared_parameters(decl *fn, ctype ***out);
 /* The bodies of all functions that the file and what it includes define; the functions, and the variables. */
 void fc_unit_import_all(unit *u);
 uint32_t fc_unit_functions(unit *u, decl ***out);

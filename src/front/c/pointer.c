@@ -813,28 +813,6 @@ fc_pointed(gen *g, const place *p, const node *n)
 
 /* -- pointer expressions
  * --------------------------------------------------------------------------- */
-bool
-fc_same_elements(const ctype *x, const ctype *y)
-{
-    if (x->kind == TYPE_VOID || y->kind == TYPE_VOID)
-        return true;
-    if (x->kind != y->kind)
-        return false;
-    switch (x->kind) {
-    case TYPE_SCALAR:
-        return x->dtype == y->dtype;
-    case TYPE_STRUCT:
-        return x->rec == y->rec;
-    case TYPE_ARRAY:
-        return fc_same_elements(x->elem, y->elem) &&
-               (x->length < 0 || y->length < 0 || x->length == y->length);
-    case TYPE_FUNCTION:
-        return x == y;
-    default:
-        return false;
-    }
-}
-
 static place
 failed(gen *g, const node *n, front_error error, const char *what)
 {

@@ -1,4 +1,4 @@
-/* Who writes a variable of static storage: one that no function of the file writes is a constant.
+/* Who writes a variable of static storage: one that no function of the files writes is a constant.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
@@ -54,19 +54,34 @@ fc_may_be_written(const node *tree, const decl *d)
     return tree_writes(tree, d, false);
 }
 
+/* own: the variable as that file declares it, which linking may have replaced */
 static const char *
-find_writer(gen *g, const decl *d)
+writer_in(unit *u, const decl *d, const decl *own)
 {
     decl **all;
-    fc_unit_import_all(g->unit);
-    uint32_t n = fc_unit_functions(g->unit, &all);
+    fc_unit_import_all(u);
+    uint32_t n = fc_unit_functions(u, &all);
     for (uint32_t i = 0; i < n; i++)
-        if (all[i]->body && tree_writes(all[i]->body, d, false))
+        if (all[i]->body && (tree_writes(all[i]->body, d, false) || tree_writes(all[i]->body, own, false)))
             return all[i]->name;
-    n = fc_unit_globals(g->unit, &all);
+    n = fc_unit_globals(u, &all);
     for (uint32_t i = 0; i < n; i++) /* pointers to it */
-        if (!points_to_constants(all[i]->type) && tree_writes(all[i]->init, d, false))
+        if (!points_to_constants(all[i]->type) &&
+            (tree_writes(all[i]->init, d, false) || tree_writes(all[i]->init, own, false)))
             return all[i]->name;
+    return NULL;
+}
+
+static const char *
+find_writer(gen *g, decl *d)
+{
+    mention *files;
+    uint32_t n = fc_project_mentions(g->project, d, &files);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *writer = writer_in(files[i].unit, d, files[i].variable);
+        if (writer)
+            return writer;
+    }
     return NULL;
 }
 
