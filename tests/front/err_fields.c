@@ -11,16 +11,16 @@ void
 err_fields(int n, double x[n], double y[n], struct node a[n], struct open *o, struct node s)
 {
     x[0] = a[0].flag; // error: E0427
-    a[0].flag = 1; // error: E0427
+    a[0].flag = 1; // said above
     x[0] = *a[0].p; // error: E0428
-    a[1].p = x; // error: E0428
+    a[1].p = x; // said above
     x[0] = a[0].w; // error: E0448
     x[0] = a[0].u.i; // error: E0416
     x[0] = a[0].list[1]->v; // error: E0429
     a[0].z = 1; // error: E0417
     a[0] = a[1]; // error: E0459
     x[0] = o->data[3]; // error: E0447
-    x[0] = *s.p; // error: E0428
+    x[0] = *s.p; // said above
     struct node t = s;
     x[0] = t.p[1]; // error: E0434
     struct pair two = {x, .n = 3}, many[2] = {{x, y}};

@@ -45,6 +45,15 @@ fc_fail(gen *g, front_error error, rg_place at, ...)
     rg_build_error(g->b, row->number, at, "%s%s%s", text, row->remedy[0] ? "\n" : "", row->remedy);
 }
 
+bool
+fc_is_news(gen *g, front_error error, const void *what)
+{
+    uint64_t key = hash_u64(map_ptr(what), (uint64_t)error);
+    bool news = !map_get(&g->told, key);
+    map_set(&g->told, key, g);
+    return news;
+}
+
 void
 fc_fail_name(gen *g, front_error error, rg_place at, const char *name, const char *more, const char *remedy)
 {

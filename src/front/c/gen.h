@@ -138,6 +138,7 @@ typedef struct gen {
     rg_label on_break, on_continue;
     map reported;             /* errors said, by number and place */
     map sized;                /* arrays of the kernel whose sizes the run knows, by place and way of calls */
+    map told;                 /* fields and objects of which this kernel's errors were said, by number */
     map hoisted;              /* functions and constants that the beginning of the kernel (scope) has seen */
     list(object_undo) constants;
     list(own_instance) own;
@@ -152,6 +153,8 @@ typedef struct gen {
 /* -- gen.c
  * ------------------------------------------------------------------------------------------ */
 void fc_fail(gen *g, front_error error, rg_place at, ...);
+/* Whether it is the first time that this kernel asks: one cause is one error, however often it is met. */
+bool fc_is_news(gen *g, front_error error, const void *what);
 /* The same with another remedy, once for a name. */
 void fc_fail_name(gen *g, front_error error, rg_place at, const char *name, const char *more, const char *remedy);
 void fc_at_node(gen *g, const node *n);
@@ -257,7 +260,9 @@ void fc_pointers_leave_thread(pointer_undos *undo);
  * ----------------------------------------------------------------------------- */
 void fc_init_object(gen *g, object *o, const node *init);
 object *fc_constant_object(gen *g, decl *d);
-/* The function of the file that may write a variable of static storage; NULL: none does. */
+/* Says why a variable of static storage is no constant, if it is none. */
+bool fc_variable_refused(gen *g, decl *d, bool constant);
+/* The function of the files that may write a variable of static storage; NULL: none does. */
 const char *fc_writer(gen *g, decl *d);
 bool fc_constant_bits(gen *g, const node *n, rg_dtype to, uint64_t *bits);
 bool fc_constant_initialiser(gen *g, const ctype *t, const node *init);

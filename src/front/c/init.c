@@ -327,6 +327,18 @@ deeply_constant(const ctype *t)
     return t->constant;
 }
 
+bool
+fc_variable_refused(gen *g, decl *d, bool constant)
+{
+    const char *writer = constant ? NULL : fc_writer(g, d);
+    if (writer)
+        fc_fail(g, ERR_MUTABLE_STATIC, d->place, d->name, writer);
+    else if (d->elsewhere)
+        fc_fail_name(g, ERR_EXTERN, d->place, d->name, "", fc_project_remedy(g->project, d));
+    d->refused |= writer || d->elsewhere;
+    return d->refused;
+}
+
 /* A variable of static storage that nobody writes, or a local const table. */
 object *
 fc_constant_object(gen *g, decl *d)
@@ -340,12 +352,8 @@ fc_constant_object(gen *g, decl *d)
         fc_fail(g, error, d->place, problem);
         return NULL;
     }
-    const char *writer = deeply_constant(d->type) ? NULL : fc_writer(g, d);
-    if (writer || d->elsewhere) {
-        d->refused = true;
-        fc_fail(g, writer ? ERR_MUTABLE_STATIC : ERR_EXTERN, d->place, d->name, writer);
+    if (fc_variable_refused(g, d, deeply_constant(d->type)))
         return NULL;
-    }
     object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
     uint8_t **data;
     o->constant = true;

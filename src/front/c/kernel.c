@@ -333,6 +333,7 @@ kernel_body(gen *g, decl *fn)
 void
 fc_kernel(gen *g, decl *fn)
 {
+    map_free(&g->told);
     rg_build_at(g->b, fn->place);
     rg_build_kernel_begin(g->b, rg_str_of(fn->name));
     if (fn->variadic)
@@ -422,6 +423,7 @@ session_release(void *object)
     fc_project_close(s->project);
     fc_unit_close(s->unit);
     map_free(&s->gen.reported);
+    map_free(&s->gen.told);
     map_free(&s->gen.hoisted);
     map_free(&s->gen.sized);
     rg_builder_destroy(s->builder);

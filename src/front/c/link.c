@@ -551,5 +551,7 @@ fc_project_remedy(project *p, const decl *d)
         return fc_format(p->arena, "%s defines it: add --with %s", sibling, sibling);
     if (d->system)
         return "of the C library, <math.h>, assert and printf are known";
-    return "name the file that defines it with --with FILE (files of rg_module_desc)";
+    return d->kind == DECL_FUNCTION ? "name the file that defines it with --with FILE (files of rg_module_desc)"
+                                    : "name the file that defines it with --with FILE (files of rg_module_desc), or "
+                                      "pass it as a parameter";
 }

@@ -453,7 +453,8 @@ fc_may_write(gen *g, const place *p, const node *n)
         return false;
     }
     if (p->object->kind == OBJECT_LOCAL && p->object->shared && g->in_thread) {
-        fc_fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
+        if (fc_is_news(g, ERR_RACE_SCALAR, p->object))
+            fc_fail(g, ERR_RACE_SCALAR, n->place, p->object->name);
         return false;
     }
     return p->object->kind != OBJECT_VALUE;

@@ -378,7 +378,8 @@ declare_moving(gen *g, decl *d, choices *c, bool still)
     }
     if (v->nchoices == 0) {
         d->refused = true;
-        fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
+        if (!c->unknown) /* else what it is assigned is refused, which says more */
+            fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
     }
     if (!choices_agree(g, v, d->place)) {
@@ -500,6 +501,8 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
 {
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
+    if (!v && d->refused && !d->address_taken && !to->refused)
+        fc_fail(g, ERR_POINTER_FOLLOW, where, d->name);
     if (!v || v->fixed || v->refused || to->refused)
         return; /* refused at its declaration */
     if (v->shared && g->in_thread) {
@@ -556,12 +559,9 @@ picked(gen *g, const pointer_var *v)
 static place
 lasting_pointer(gen *g, decl *d, const node *n)
 {
-    const char *writer = d->type->constant ? NULL : fc_writer(g, d);
-    if (writer || d->elsewhere)
-        fc_fail(g, writer ? ERR_MUTABLE_STATIC : ERR_EXTERN, d->place, d->name, writer);
-    else
-        return d->init ? fc_pointer(g, d->init) : null_place(g, d->type->elem);
-    return fc_nowhere(g, d->type->elem);
+    if (d->refused || fc_variable_refused(g, d, d->type->constant))
+        return fc_nowhere(g, d->type->elem);
+    return d->init ? fc_pointer(g, d->init) : null_place(g, d->type->elem);
 }
 
 place
@@ -573,7 +573,8 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
     if (!v && d->lasting)
         return lasting_pointer(g, (decl *)d, n);
     if (!v || v->refused) {
-        if (!d->refused && !v)
+        bool unsaid = d->refused && !rg_build_error_count(g->b); /* no assignment was reached */
+        if ((!d->refused || unsaid) && !v)
             fc_fail(g, ERR_POINTER_UNSET, n->place, d->name);
         return fc_nowhere(g, d->type->elem);
     }
@@ -732,7 +733,8 @@ fc_field_refused(gen *g, const field *f, const node *n)
     front_error error = f->hidden ? (front_error)f->hidden : ERR_POINTER_POINTER;
     if (!f->hidden && f->type->kind != TYPE_POINTER)
         return false;
-    fc_fail(g, error, n->place, error == ERR_TYPE ? f->type->name : f->name);
+    if (fc_is_news(g, error, f))
+        fc_fail(g, error, n->place, error == ERR_TYPE ? f->type->name : f->name);
     return true;
 }
 
@@ -749,7 +751,8 @@ field_pointer(gen *g, const node *n)
         return NULL;
     }
     if (!p.object->pointers || p.n) {
-        fc_fail(g, ERR_POINTER_FIELD, n->place, f->name);
+        if (fc_is_news(g, ERR_POINTER_FIELD, f))
+            fc_fail(g, ERR_POINTER_FIELD, n->place, f->name);
         return NULL;
     }
     return p.object->pointers[p.pointer + f->pointer];
