@@ -75,7 +75,7 @@ says "x.adj: f64[] = 2"
 expect 0 run mess.c old_style x=2.5
 gives "f64[] = 19"
 expect 1 run mess.c unconverted x=2.5
-says "error[E0404]"
+says "error[E0407]"
 expect 1 run mess.c with_type x=3
 says "mess.c:6:9: error[E0400]: unknown type name 'missing_t'"
 says "mess.c:1:10: note: 'no_such.h' file not found"
@@ -412,6 +412,11 @@ cp lib/b.c two/b.c
 expect 1 run a.c f a=1 b=1 n=1 --with lib --with two
 says "lib/b.c:5:8: error[E0404]: \`dot\` is defined here and in two/b.c:5"
 expect 0 run a.c h x=1.5 --with lib --with two -DK=0.5
+# a file that is named takes the place of one of a folder
+printf 'double dot(const double *a, const double *b, int n) { return 100; }\n' >two/mine.c
+expect 0 run a.c f a=1 b=1 n=1 --with lib --with two/mine.c
+gives "f64[] = 102"
+rm two/mine.c
 # the file itself and its folder
 cp lib/b.c .
 expect 0 run a.c f a=1,2 b=3,4 n=2 --with .
@@ -504,6 +509,44 @@ sed 's/"lib.gone.c"/"c2.c"/' build/compile_commands.json >new && mv new build/co
 expect 1 run a.c h x=1.5
 says "error[E0404]: \`twice\` is defined here and in"
 cd "$work" || exit 1
+
+# -- what reports to the user and ends the program ---------------------------------------------------
+cat >report.c <<'END_OF_FILE'
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdarg.h>
+static void die(const char *why, double x) { fprintf(stderr, "error: %s at %g\n", why, x); fflush(stderr); exit(1); }
+static _Noreturn void stop(const char *f, ...) { va_list l; va_start(l, f); vfprintf(stderr, f, l); va_end(l); abort(); }
+__attribute__((noreturn)) void elsewhere(const char *f, ...);
+void warn(const char *f, ...);
+double k(double x) { if (x < 0) die("negative", x); return x * x; }
+double m(double x) { if (x < 0) stop("x is %g", x); return x * x; }
+double e(double x) { if (x < 0) elsewhere("no x", x); return x * x; }
+double w(double x) { if (x < 0) warn("x is %g", x); return x * x; }
+double p(double x) { puts("fine"); fputs("50%\n", stdout); putchar('a'); fputc('\n', stderr); return x; }
+double f(double x) { FILE *to = fopen("x", "w"); fprintf(to, "a"); return x; }
+END_OF_FILE
+for kernel in k m e; do
+    expect 0 run report.c $kernel x=2 --vjp return=1
+    says "x.adj: f64[] = 4"
+done
+expect 1 run report.c k x=-2
+says "error: negative at -2"
+says "report.c:4: assertion failed: exit()"
+expect 1 run report.c m x=-2
+says "report.c:9: assertion failed: x is %g"
+expect 1 run report.c e x=-2
+says "report.c:10: assertion failed: no x"
+expect 1 run report.c w x=-2
+says "error[E0414]: \`warn\` has no body here"
+echo '#include <stdlib.h>
+void warn(const char *f, ...) { abort(); }' >warn.c
+expect 1 run report.c w x=-2 --with warn.c
+says "warn.c:2: assertion failed: abort()"
+expect 0 run report.c p x=2
+grep -qx "50%" out && grep -qx "a" out && pass || fail "it does not print"
+expect 1 run report.c f x=1
+says "error[E0474]: \`fprintf\` writes to a file"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

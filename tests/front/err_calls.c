@@ -21,6 +21,8 @@ odd(int n)
 static int
 many(int n, ...)
 {
+    __builtin_va_list l;
+    __builtin_va_start(l, n);
     return n;
 }
 static float *

@@ -22,5 +22,5 @@ again:
     x[0] = _Generic(n, int: 1, default: 2); // error: E0423
     printf("%p\n", (void *)x); // error: E0470
     printf(n ? "a" : "b"); // error: E0470
-    const char *s = "text"; // error: E0422
+    const int *s = L"text"; // error: E0422
 }

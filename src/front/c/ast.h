@@ -78,7 +78,7 @@ typedef enum node_kind {
     E_BAD,    /* bits: error number; text: what it is */
     E_INT,    /* bits */
     E_FLOAT,  /* number */
-    E_STRING, /* text: without quotes, escapes resolved */
+    E_STRING, /* text: without quotes, escapes resolved; bits: its length, which counts zeros */
     E_REF,    /* decl */
     E_UNARY,  /* op: rg_op NEG or NOT (bitwise) on kid[0] */
     E_PLUS,   /* +kid[0] */
@@ -171,7 +171,7 @@ struct decl {
     decl **params;
     uint32_t nparams;
     node *body;
-    bool has_body, external, variadic;
+    bool has_body, external, variadic, noreturn;
     bool active;          /* being inlined: recursion */
     signed char parallel; /* holds a parallel loop, in callees too: 0 not known, 1 no, 2 yes */
     signed char sizes;    /* has arrays whose sizes the run knows: 0 not known, 1 no, 2 yes */

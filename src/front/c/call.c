@@ -103,6 +103,8 @@ bind_arguments(gen *g, decl *fn, const node *n)
     value *args = arena_new_n(g->arena, value, n->count + 1);
     if (!fc_arguments(g, fn, n, args))
         return false;
+    for (uint32_t i = fn->nparams; i < n->count; i++)
+        fc_effect(g, n->list[i]);
     fc_at_node(g, n);
     forget_pointers(fn);
     for (uint32_t i = 0; i < fn->nparams; i++)
@@ -170,6 +172,19 @@ refuse_call(gen *g, const node *n, front_error error)
     return fc_nothing(g, n->type);
 }
 
+static bool
+is_not_start(const node *n, void *user)
+{
+    return !(n->kind == E_CALL && n->decl && strstr(n->decl->name, "va_start"));
+}
+
+/* Whether a function with `...` looks at what that stands for. */
+static bool
+takes_the_rest(const decl *fn)
+{
+    return !fc_node_walk(fn->body, is_not_start, NULL);
+}
+
 /* One error for all calls of a function. */
 static value
 refuse_missing(gen *g, const node *n)
@@ -211,14 +226,18 @@ fc_call(gen *g, const node *n)
             if (p.refused || p.object->kind == OBJECT_NULL || p.object->allocated)
                 return (value){.type = n->type};
         }
-        if (fc_memory_call(g, n, &v) || fc_omp_call(g, n, &v) || fc_math_call(g, n, &v))
+        if (fc_report_call(g, n, &v) || fc_memory_call(g, n, &v) || fc_omp_call(g, n, &v) || fc_math_call(g, n, &v))
             return v;
-        if (!allocates(fn->name) && !fn->variadic)
-            return refuse_missing(g, n);
-        return refuse_call(g, n, fn->variadic ? ERR_VARARGS : ERR_ALLOCATION);
+        if (fc_ending_call(g, n))
+            return fc_nothing(g, n->type);
+        return allocates(fn->name) ? refuse_call(g, n, ERR_ALLOCATION) : refuse_missing(g, n);
     }
-    if (fn->variadic)
-        return refuse_call(g, n, ERR_VARARGS);
+    if (fn->variadic && takes_the_rest(fn)) {
+        if (!fn->noreturn)
+            return refuse_call(g, n, ERR_VARARGS);
+        fc_ending_call(g, n);
+        return fc_nothing(g, n->type);
+    }
     if (fn->active)
         return refuse_call(g, n, ERR_RECURSION);
     front_error error;
@@ -229,7 +248,7 @@ fc_call(gen *g, const node *n)
         return fc_own_call(g, n);
     if (fc_is_slow(g, fn))
         return fc_slow_call(g, n);
-    if (n->count != fn->nparams)
+    if (fn->variadic ? n->count < fn->nparams : n->count != fn->nparams)
         return refuse_call(g, n, ERR_ARGUMENT_COUNT);
     if (!bind_arguments(g, fn, n))
         return fc_nothing(g, n->type);

@@ -513,9 +513,6 @@ fc_expr(gen *g, const node *n)
                                    : rg_build_int(g->b, n->type->dtype, (int64_t)n->bits));
     case E_FLOAT:
         return fc_scalar_value(n->type, rg_build_float(g->b, n->type->dtype, n->number));
-    case E_STRING:
-        fc_fail(g, ERR_STRING, n->place);
-        return fc_nothing(g, n->type);
     case E_UNARY:
         return unary(g, n);
     case E_PLUS:
@@ -528,6 +525,7 @@ fc_expr(gen *g, const node *n)
         return increment(g, n);
     case E_ADDR:
     case E_DECAY:
+    case E_STRING:
         return (value){.type = n->type, .at = fc_pointer(g, n)};
     case E_BINARY:
         return binary(g, n);

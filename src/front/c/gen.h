@@ -48,6 +48,7 @@ typedef struct object {
     struct pointer_var **pointers; /* a struct's pointer fields; NULL: they cannot be followed */
     const decl *param;             /* an array that the caller sees */
     decl *function;
+    const char *text; /* of a string */
     /* what a pointer variable with several possible arrays points to now */
     struct pointer_var *choice;
     rg_value selector;
@@ -275,6 +276,11 @@ bool fc_math_call(gen *g, const node *n, value *out);
 /* A number that n is a multiple of, whatever the run brings; 0: n is 0. */
 int64_t fc_known_divisor(const node *n);
 void fc_clear(gen *g, const place *p, const node *n); /* zeros all of the array that p points into */
+/* print.c: assert, printf and its like; what does not return, as a failing assert. false: it is none of them */
+bool fc_report_call(gen *g, const node *n, value *out);
+bool fc_ending_call(gen *g, const node *n);
+bool fc_is_plain_string(const node *n);
+place fc_string_place(gen *g, const node *n); /* the first character of a literal */
 /* memcpy and its like (memory.c); false: it is none of them */
 bool fc_memory_call(gen *g, const node *n, value *out);
 void fc_bind_scalar(gen *g, decl *d, value v);

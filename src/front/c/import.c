@@ -293,6 +293,27 @@ name_place(unit *u, CXCursor c)
     return (rg_place){fc_unit_file(u, file)->number, line, col, col + length};
 }
 
+/* __attribute__((noreturn)) is of the type, _Noreturn of the declaration. */
+static bool
+never_returns(unit *u, CXCursor c)
+{
+    if (strstr(type_name(u, clang_getCursorType(c)), "noreturn"))
+        return true;
+    cursors kids = fc_cursor_children(u, c);
+    for (size_t i = 0; i < kids.n; i++) {
+        if (clang_getCursorKind(kids.at[i]) != CXCursor_UnexposedAttr)
+            continue;
+        CXFile file = NULL;
+        unsigned line, col, offset;
+        clang_getSpellingLocation(clang_getRangeStart(clang_getCursorExtent(kids.at[i])), &file, &line, &col, &offset);
+        size_t len = 0;
+        const char *text = file ? clang_getFileContents(u->tu, file, &len) : NULL;
+        if (text && offset + 9 <= len && (memcmp(text + offset, "_Noreturn", 9) == 0 || memcmp(text + offset, "noreturn", 8) == 0))
+            return true;
+    }
+    return false;
+}
+
 static void
 import_function(unit *u, decl *d, CXCursor c)
 {
@@ -304,6 +325,7 @@ import_function(unit *u, decl *d, CXCursor c)
     d->place = name_place(u, c);
     d->type = fc_import_type(u, clang_getCursorResultType(c));
     d->variadic = clang_Cursor_isVariadic(c);
+    d->noreturn = never_returns(u, clang_getCanonicalCursor(c)) || never_returns(u, c);
     enum CX_StorageClass storage = clang_Cursor_getStorageClass(c);
     d->external = storage != CX_SC_Static && d->has_body && !clang_Cursor_isFunctionInlined(c);
     d->cursor = arena_alloc(u->arena, sizeof(CXCursor));

@@ -91,6 +91,7 @@ import_string(unit *u, CXCursor c)
     for (p += *p == '"'; *p && !(*p == '"' && !p[1]);)
         text[length++] = next_character(&p);
     n->text = text;
+    n->bits = length;
     return n;
 }
 

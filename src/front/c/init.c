@@ -58,6 +58,27 @@ is_single(const part *p)
 
 static bool init_part(sink *s, const part *to, items *in, bool braced);
 
+/* char c[8] = "text": what the text leaves is zero. */
+static bool
+init_string(sink *s, const part *to, const node *item)
+{
+    size_t n = item->bits;
+    const ctype *t = to->type;
+    if (t->kind != TYPE_ARRAY || t->elem->kind != TYPE_SCALAR || fc_dtype_bits(t->elem->dtype) != 8 ||
+        !fc_is_plain_string(item)) {
+        fc_fail(s->g, ERR_STRING, item->place);
+        return false;
+    }
+    for (int64_t i = 0; i < t->length; i++) {
+        char c = (size_t)i < n ? item->text[i] : 0;
+        node value = {.kind = E_INT, .type = t->elem, .bits = (uint64_t)(int64_t)c, .place = item->place};
+        part e = element_part(to, (uint64_t)i);
+        if (!s->put(s, &e, &value))
+            return false;
+    }
+    return true;
+}
+
 /* One initialiser for `to`: a list of its own, a whole value, or (braces elided) the next items. */
 static bool
 init_from(sink *s, const part *to, items *in)
@@ -80,8 +101,8 @@ init_from(sink *s, const part *to, items *in)
         return s->put(s, to, item);
     }
     if (item->kind == E_STRING) {
-        fc_fail(s->g, ERR_STRING, item->place);
-        return false;
+        in->next++;
+        return init_string(s, to, item);
     }
     return init_part(s, to, in, false);
 }
@@ -183,7 +204,6 @@ init_whole(sink *s, const node *init)
 
 /* -- variables
  * ------------------------------------------------------------------------------------- */
-/* A string stays behind: an error where the pointer is read. */
 static bool
 put_pointer(sink *s, const part *to, const node *item)
 {
@@ -192,12 +212,9 @@ put_pointer(sink *s, const part *to, const node *item)
         return true;
     pointer_var *v = s->object->pointers[to->pointer];
     place at;
-    if (item && item->kind == E_STRING)
-        v->fixed = true;
-    else if (item)
+    if (item)
         at = fc_pointer(g, item);
-    if (!v->fixed)
-        fc_field_assign(g, v, item ? &at : NULL, item, true);
+    fc_field_assign(g, v, item ? &at : NULL, item, true);
     return true;
 }
 

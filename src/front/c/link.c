@@ -28,7 +28,7 @@ struct project {
     diag_list *diags;
     const front_c_source *source;
     unit *main;
-    others given, listed; /* listed: by compile_commands.json, which is read once it is asked */
+    others named, given, listed; /* given: in folders; listed: by compile_commands.json, which is read once it is asked */
     bool knows_listed;
     map calls; /* of functions without a body, by name: a counter */
     list(decl *) work; /* whose trees are to be walked */
@@ -44,15 +44,21 @@ real_path(arena *a, const char *path)
 }
 
 static bool
+is_among(const project *p, const others *files, const char *real)
+{
+    for (size_t i = 0; i < files->n; i++)
+        if (strcmp(real_path(p->arena, files->at[i]->path), real) == 0)
+            return true;
+    return false;
+}
+
+static bool
 is_known(const project *p, const char *path)
 {
     const char *real = real_path(p->arena, path);
     if (strcmp(real_path(p->arena, p->source->path), real) == 0)
         return true;
-    for (size_t i = 0; i < p->given.n; i++)
-        if (strcmp(real_path(p->arena, p->given.at[i]->path), real) == 0)
-            return true;
-    return false;
+    return is_among(p, &p->named, real) || is_among(p, &p->given, real);
 }
 
 static void
@@ -106,14 +112,14 @@ add_given(project *p, const front_c_file *file)
 {
     struct stat info;
     if (file->text.ptr) {
-        add_other(p, &p->given, file->path, file->text);
+        add_other(p, &p->named, file->path, file->text);
         return true;
     }
     bool there = stat(file->path, &info) == 0;
     if (there && S_ISDIR(info.st_mode))
         return add_folder(p, file->path);
     if (there)
-        add_other(p, &p->given, file->path, (rg_str){0});
+        add_other(p, &p->named, file->path, (rg_str){0});
     return there;
 }
 
@@ -144,6 +150,7 @@ fc_project_close(project *p)
 {
     if (!p)
         return;
+    close_all(&p->named);
     close_all(&p->given);
     close_all(&p->listed);
     map_free(&p->calls);
@@ -192,6 +199,7 @@ void
 fc_project_note_missing(project *p)
 {
     fc_unit_note_missing(p->main);
+    note_missing(&p->named);
     note_missing(&p->given);
     note_missing(&p->listed);
 }
@@ -224,6 +232,8 @@ uint32_t
 fc_project_file(const project *p, const source_file *f)
 {
     uint32_t number = p ? number_in(p->main, f) : 0;
+    if (p && !number)
+        number = number_among(&p->named, f);
     if (p && !number)
         number = number_among(&p->given, f);
     return p && !number ? number_among(&p->listed, f) : number;
@@ -292,16 +302,19 @@ see_listed(project *p)
         add_other(p, &p->listed, paths.at[i], (rg_str){0});
 }
 
-/* The texts are tried in this order: they seem to define the name; they have it, where macros may make a definition. */
+/* A file that was named goes before those of folders, so that one can take another's place. Where no text seems to
+ * define the name, a macro may. */
 static void
 look_everywhere(search *s)
 {
     project *p = s->project;
+    const others *both[] = {&p->named, &p->given};
     if (s->wanted->unit != p->main)
         look_into(s, p->main);
-    look_among(s, &p->given, false);
-    if (!s->found && !s->wanted->system)
-        look_among(s, &p->given, true);
+    for (size_t by_mention = 0; by_mention < 2; by_mention++)
+        for (size_t k = 0; k < countof(both) && (!s->found || (k == 0 && !by_mention)); k++)
+            if (!by_mention || !s->wanted->system)
+                look_among(s, both[k], by_mention);
     if (s->found || s->wanted->system)
         return;
     see_listed(p);
@@ -511,16 +524,16 @@ fc_project_mentions(project *p, decl *variable, mention **out)
     bool shared = variable->shared && variable->global;
     if (shared)
         see_listed(p);
-    *out = arena_new_n(p->arena, mention, p->given.n + p->listed.n + 2);
+    *out = arena_new_n(p->arena, mention, p->named.n + p->given.n + p->listed.n + 2);
     (*out)[n++] = (mention){variable->unit, variable};
     if (!shared)
         return n;
     mention_in(p, p->main, variable, *out, &n);
-    const others *both[] = {&p->given, &p->listed};
-    for (size_t k = 0; k < countof(both); k++)
-        for (size_t i = 0; i < both[k]->n; i++)
-            if (fc_text_mentions(text_of(p, both[k]->at[i]), variable->name))
-                mention_in(p, unit_of(p, both[k]->at[i]), variable, *out, &n);
+    const others *all[] = {&p->named, &p->given, &p->listed};
+    for (size_t k = 0; k < countof(all); k++)
+        for (size_t i = 0; i < all[k]->n; i++)
+            if (fc_text_mentions(text_of(p, all[k]->at[i]), variable->name))
+                mention_in(p, unit_of(p, all[k]->at[i]), variable, *out, &n);
     return n;
 }
 
@@ -550,7 +563,7 @@ fc_project_remedy(project *p, const decl *d)
     if (sibling)
         return fc_format(p->arena, "%s defines it: add --with %s", sibling, sibling);
     if (d->system)
-        return "of the C library, <math.h>, assert and printf are known";
+        return "of the C library, <math.h>, assert, printf and what copies memory are known";
     return d->kind == DECL_FUNCTION ? "name the file that defines it with --with FILE (files of rg_module_desc)"
                                     : "name the file that defines it with --with FILE (files of rg_module_desc), or "
                                       "pass it as a parameter";

@@ -1,4 +1,4 @@
-/* The C library as kernels know it: <math.h>, abs, assert, printf and some builtins.
+/* The C library as kernels know it: <math.h>, abs and some builtins.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
@@ -329,133 +329,6 @@ integer_call(gen *g, const node *n, const char *name, rg_value *out)
     return false;
 }
 
-/* -- assert and printf
- * ----------------------------------------------------------------------------- */
-static bool
-assert_call(gen *g, const node *n)
-{
-    bool failed = strcmp(n->decl->name, "__assert_fail") == 0 && n->count > 1; /* what glibc's assert calls */
-    if (failed) {
-        fc_at_node(g, n);
-        const char *text = n->list[0]->kind == E_STRING ? n->list[0]->text : "";
-        rg_build_assert(g->b, rg_build_int(g->b, RG_BOOL, 0), rg_str_of(text));
-        return true;
-    }
-    if (strcmp(n->decl->name, "__rg_assert") != 0 || n->count != 2)
-        return false;
-    rg_value c = fc_condition(g, n->list[0], false);
-    const char *text = n->list[1]->kind == E_STRING ? n->list[1]->text : "";
-    fc_at_node(g, n);
-    rg_build_assert(g->b, c, rg_str_of(text));
-    return true;
-}
-
-typedef struct printing {
-    gen *g;
-    const node *call;
-    list(char) format;
-    list(rg_value) values;
-    uint32_t next; /* argument */
-} printing;
-
-static void
-add_text(printing *p, const char *text, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        list_push(p->g->arena, &p->format, text[i]);
-}
-
-static void
-print_conversion(printing *p, const char *flags, size_t nflags, char kind)
-{
-    gen *g = p->g;
-    const node *argument = p->next < p->call->count ? p->call->list[p->next++] : NULL;
-    char shown[3] = {'%', kind, 0};
-    if (kind == 's' && argument && argument->kind == E_STRING) {
-        for (const char *c = argument->text; *c; c++) {
-            add_text(p, "%", *c == '%');
-            add_text(p, c, 1);
-        }
-        return;
-    }
-    if (!argument || !kind || !strchr("diuxXocfFeEgGaA", kind)) {
-        fc_fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
-        return;
-    }
-    rg_value v = fc_scalar(g, argument);
-    bool wants_float = strchr("fFeEgGaA", kind) != NULL;
-    if (wants_float != fc_is_float_dtype(rg_value_type(v).dtype)) {
-        fc_fail(g, ERR_PRINT_FORMAT, p->call->place, shown);
-        return;
-    }
-    add_text(p, "%", 1);
-    add_text(p, flags, nflags);
-    add_text(p, "ll", !wants_float && kind != 'c' ? 2 : 0);
-    add_text(p, &kind, 1);
-    if (!wants_float) { /* the conversion decides how the bits are read */
-        rg_dtype d = rg_value_type(v).dtype;
-        bool narrow = fc_dtype_bits(d) <= 32;
-        bool as_signed = kind == 'd' || kind == 'i' || kind == 'c';
-        if (fc_is_signed_dtype(d) != as_signed)
-            v = fc_convert(
-                g, narrow ? (as_signed ? RG_I32 : RG_U32) : (as_signed ? RG_I64 : RG_U64), v);
-    }
-    list_push(p->g->arena, &p->values, v);
-}
-
-static void
-print_format(printing *p, const char *f)
-{
-    while (*f) {
-        if (*f != '%') {
-            add_text(p, f++, 1);
-            continue;
-        }
-        if (f[1] == '%') {
-            add_text(p, "%%", 2);
-            f += 2;
-            continue;
-        }
-        const char *flags = ++f;
-        while (*f && strchr("-+ #0123456789.", *f))
-            f++;
-        size_t nflags = (size_t)(f - flags);
-        while (*f && strchr("hlzjt", *f))
-            f++;
-        print_conversion(p, flags, nflags, *f);
-        if (*f)
-            f++;
-    }
-}
-
-static bool
-print_call(gen *g, const node *n)
-{
-    bool puts_call = strcmp(n->decl->name, "puts") == 0;
-    if ((strcmp(n->decl->name, "printf") != 0 && !puts_call) || n->count < 1)
-        return false;
-    if (n->list[0]->kind != E_STRING) {
-        fc_fail(g, ERR_PRINT_FORMAT, n->place, "given at run time");
-        return true;
-    }
-    printing p = {.g = g, .call = n, .next = 1};
-    if (puts_call) {
-        node format = *n->list[0], line = *n;
-        node *args[2] = {&format, n->list[0]};
-        line.list = args;
-        line.count = 2;
-        p.call = &line;
-        print_format(&p, "%s\n");
-        fc_at_node(g, n);
-        rg_build_print(g->b, (rg_str){p.format.at, p.format.n}, 0, NULL);
-    } else {
-        print_format(&p, n->list[0]->text);
-        fc_at_node(g, n);
-        rg_build_print(g->b, (rg_str){p.format.at, p.format.n}, (uint32_t)p.values.n, p.values.at);
-    }
-    return true;
-}
-
 /* -- all of them
  * ----------------------------------------------------------------------------------- */
 /* The name without `__builtin_`, or the `__` of C libraries, and without the f of the functions for float. */
@@ -481,11 +354,6 @@ bool
 fc_math_call(gen *g, const node *n, value *out)
 {
     *out = (value){.type = n->type};
-    if (assert_call(g, n) || print_call(g, n)) {
-        if (n->type->kind == TYPE_SCALAR)
-            out->scalar = fc_zero_value(g, n->type->dtype);
-        return true;
-    }
     char name[32];
     rg_dtype d = plain_name(n->decl->name, name, sizeof(name));
     rg_value v;

@@ -1012,7 +1012,7 @@ fc_pointer(gen *g, const node *n)
         return v.at.object ? v.at : failed(g, n, ERR_POINTER_VALUE, "this pointer");
     }
     case E_STRING:
-        return failed(g, n, ERR_STRING, NULL);
+        return fc_string_place(g, n);
     case E_BAD:
         return failed(g, n, (front_error)n->bits, n->text);
     default:
