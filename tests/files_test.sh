@@ -524,6 +524,20 @@ double m(double x) { if (x < 0) stop("x is %g", x); return x * x; }
 double e(double x) { if (x < 0) elsewhere("no x", x); return x * x; }
 double w(double x) { if (x < 0) warn("x is %g", x); return x * x; }
 double p(double x) { puts("fine"); fputs("50%\n", stdout); putchar('a'); fputc('\n', stderr); return x; }
+struct message { int level; char text[64]; };
+static void log_it(const struct message *m) { if (m->level > 1) abort(); }
+double s(double x)
+{
+    char buffer[32];
+    struct message m = {.level = 2};
+    sprintf(buffer, "%g", x);
+    if (x < 0) { snprintf(m.text, sizeof m.text, "x is %g", x); log_it(&m); }
+    return x * x;
+}
+double r(double x) { char c[9]; snprintf(c, sizeof c, "%g", x); return c[0] * x; }
+double before(double x) { char c[9] = "a"; for (int i = 0; i < 2; i++) { x *= c[0]; sprintf(c, "%g", x); } return x; }
+int counts(double x) { char c[9]; return snprintf(c, sizeof c, "%g", x); }
+void shown(double x, char c[9]) { sprintf(c, "%g", x); }
 double f(double x) { FILE *to = fopen("x", "w"); fprintf(to, "a"); return x; }
 END_OF_FILE
 for kernel in k m e; do
@@ -545,6 +559,17 @@ expect 1 run report.c w x=-2 --with warn.c
 says "warn.c:2: assertion failed: abort()"
 expect 0 run report.c p x=2
 grep -qx "50%" out && grep -qx "a" out && pass || fail "it does not print"
+expect 0 run report.c s x=2
+expect 1 run report.c s x=-2
+says "assertion failed: abort()"
+for kernel in r before; do
+    expect 1 run report.c $kernel x=1
+    says "error[E0475]: what snprintf writes to \`c\` is read"
+done
+expect 1 run report.c counts x=1
+says "error[E0414]: \`snprintf\` has no body here"
+expect 1 run report.c shown x=1 c=zeros
+says "error[E0414]: \`sprintf\` has no body here"
 expect 1 run report.c f x=1
 says "error[E0474]: \`fprintf\` writes to a file"
 

@@ -230,7 +230,9 @@ fc_call(gen *g, const node *n)
             return v;
         if (fc_ending_call(g, n))
             return fc_nothing(g, n->type);
-        return allocates(fn->name) ? refuse_call(g, n, ERR_ALLOCATION) : refuse_missing(g, n);
+        if (allocates(fn->name))
+            return refuse_call(g, n, ERR_ALLOCATION);
+        return refuse_missing(g, n);
     }
     if (fn->variadic && takes_the_rest(fn)) {
         if (!fn->noreturn)

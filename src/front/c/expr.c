@@ -571,5 +571,6 @@ fc_scalar(gen *g, const node *n)
 void
 fc_effect(gen *g, const node *n)
 {
-    fc_expr(g, n);
+    if (n->kind != E_CALL || !n->decl || n->decl->body || !fc_format_call(g, n))
+        fc_expr(g, n);
 }

@@ -15,6 +15,11 @@
 
 enum { MAX_AXES = RG_MAX_RANK };
 
+/* Characters that snprintf made are not known: who has them formatted may not read them. Shared by copies of a leaf. */
+typedef struct text_use {
+    bool formatted, read;
+} text_use;
+
 typedef struct leaf {
     const char *name;
     rg_dtype dtype;
@@ -22,6 +27,7 @@ typedef struct leaf {
     int64_t dim[MAX_AXES]; /* -1: not known now (buffers) */
     uint32_t offset;       /* bytes, of the first element */
     rg_var var;            /* OBJECT_LOCAL */
+    text_use *use;         /* of characters; else NULL */
     rg_value value;        /* OBJECT_BUFFER: the buffer; OBJECT_VALUE: a scalar or a table */
 } leaf;
 
@@ -279,6 +285,8 @@ void fc_clear(gen *g, const place *p, const node *n); /* zeros all of the array 
 /* print.c: assert, printf and its like; what does not return, as a failing assert. false: it is none of them */
 bool fc_report_call(gen *g, const node *n, value *out);
 bool fc_ending_call(gen *g, const node *n);
+/* snprintf and sprintf, whose result nobody asks for. false: it is none of them */
+bool fc_format_call(gen *g, const node *n);
 bool fc_is_plain_string(const node *n);
 place fc_string_place(gen *g, const node *n); /* the first character of a literal */
 /* memcpy and its like (memory.c); false: it is none of them */

@@ -107,6 +107,8 @@ add_leaves(layout *l, const char *name, const ctype *t, uint32_t offset)
         to->rank = l->rank;
         memcpy(to->dim, l->dim, sizeof(l->dim));
         to->offset = offset;
+        if (fc_dtype_bits(to->dtype) == 8 && to->rank)
+            to->use = arena_one(l->g->arena, text_use);
     }
     l->rank = rank;
 }
@@ -385,6 +387,11 @@ rg_value
 fc_load_leaf(gen *g, const place *p, uint32_t which)
 {
     const leaf *l = &p->object->leaves[p->leaf + which];
+    if (l->use) {
+        l->use->read = true;
+        if (l->use->formatted)
+            fc_fail(g, ERR_FORMATTED, (rg_place){0}, l->name);
+    }
     return l->rank > p->n ? load_array(g, l, p->object->kind, p)
                           : load_element(g, l, p->object->kind, p);
 }

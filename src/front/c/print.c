@@ -184,6 +184,29 @@ print_call(gen *g, const node *n)
     return false;
 }
 
+/* A text in an array of the kernel that it never reads need not be made: it goes to functions that report, which do
+ * nothing here. */
+bool
+fc_format_call(gen *g, const node *n)
+{
+    bool counted = strcmp(n->decl->name, "snprintf") == 0;
+    if ((!counted && strcmp(n->decl->name, "sprintf") != 0) || n->count < 2u + counted)
+        return false;
+    place p = fc_pointer(g, n->list[0]);
+    for (uint32_t i = 1; i < n->count; i++)
+        if (n->list[i]->type && n->list[i]->type->kind == TYPE_SCALAR)
+            fc_effect(g, n->list[i]);
+    if (p.refused)
+        return true;
+    text_use *use = p.object->kind == OBJECT_LOCAL ? p.object->leaves[p.leaf].use : NULL;
+    if (!use)
+        return false;
+    use->formatted = true;
+    if (use->read)
+        fc_fail(g, ERR_FORMATTED, n->place, p.object->leaves[p.leaf].name);
+    return true;
+}
+
 /* -- what ends the program ------------------------------------------------------------------------ */
 
 static bool
