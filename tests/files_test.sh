@@ -571,7 +571,7 @@ says "error[E0414]: \`snprintf\` has no body here"
 expect 1 run report.c shown x=1 c=zeros
 says "error[E0414]: \`sprintf\` has no body here"
 expect 1 run report.c f x=1
-says "error[E0474]: \`fprintf\` writes to a file"
+says "error[E0476]: \`fprintf\` writes to a file"
 
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

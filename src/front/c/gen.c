@@ -9,11 +9,18 @@ typedef struct error_row {
     const char *text, *remedy;
 } error_row;
 
-static const error_row rows[] = {
-#define FRONT_ERROR(name, number, text, remedy) {number, text, remedy},
+static error_row
+row_of(front_error error)
+{
+    switch (error) { /* which no two share */
+#define FRONT_ERROR(name, number, text, remedy)                                                    \
+    case ERR_##name:                                                                               \
+        return (error_row){number, text, remedy};
 #include "front/c/errors.def"
 #undef FRONT_ERROR
-};
+    }
+    return (error_row){0, "%s", ""};
+}
 
 /* A callee is generated once per call, its errors are said once, and so is what has one cause in one line. */
 static bool
@@ -31,18 +38,16 @@ said_before(gen *g, unsigned number, rg_place at, const char *text)
 void
 fc_fail(gen *g, front_error error, rg_place at, ...)
 {
-    const error_row *row = rows;
-    while (row->number != (unsigned)error)
-        row++;
+    error_row row = row_of(error);
     va_list args;
     va_start(args, at);
-    const char *text = fc_formatv(g->arena, row->text, args);
+    const char *text = fc_formatv(g->arena, row.text, args);
     va_end(args);
     if (!at.line)
         at = g->at;
-    if (said_before(g, row->number, at, text))
+    if (said_before(g, row.number, at, text))
         return;
-    rg_build_error(g->b, row->number, at, "%s%s%s", text, row->remedy[0] ? "\n" : "", row->remedy);
+    rg_build_error(g->b, row.number, at, "%s%s%s", text, row.remedy[0] ? "\n" : "", row.remedy);
 }
 
 bool
@@ -57,13 +62,11 @@ fc_is_news(gen *g, front_error error, const void *what)
 void
 fc_fail_name(gen *g, front_error error, rg_place at, const char *name, const char *more, const char *remedy)
 {
-    const error_row *row = rows;
-    while (row->number != (unsigned)error)
-        row++;
-    const char *text = fc_format(g->arena, row->text, name);
-    if (said_before(g, row->number, (rg_place){0}, text))
+    error_row row = row_of(error);
+    const char *text = fc_format(g->arena, row.text, name);
+    if (said_before(g, row.number, (rg_place){0}, text))
         return;
-    rg_build_error(g->b, row->number, at.line ? at : g->at, "%s%s\n%s", text, more, remedy);
+    rg_build_error(g->b, row.number, at.line ? at : g->at, "%s%s\n%s", text, more, remedy);
 }
 
 void
