@@ -164,6 +164,7 @@ struct decl {
     bool address_taken;
     bool numbered;         /* made of a thread's number */
     bool refused;          /* its declaration was: no more is said where it is used */
+    signed char reads;     /* pointers that are parameters: only read through: 0 not known, 1 no, 2 yes */
     bool moved;            /* pointers: ++, -- or += somewhere */
     list(node *) assigned; /* pointers: what is assigned to them after their initialisation */
 

@@ -14,6 +14,80 @@ points_to_constants(const ctype *t)
     return t->constant;
 }
 
+/* -- parameters through which a function only reads ----------------------------------------------- */
+
+typedef enum pointer_use {
+    USE_READ,  /* what it points to is read, or nothing of it */
+    USE_WRITE, /* ... is written */
+    USE_OTHER  /* the pointer goes somewhere */
+} pointer_use;
+
+static bool only_reads(const decl *fn, uint32_t number);
+
+/* How the value of an operand is used, whose result is used as `use`. */
+static pointer_use
+use_of_operand(const node *n, uint32_t i, const node *operand, pointer_use use)
+{
+    bool scalar = !operand->type || operand->type->kind == TYPE_SCALAR || operand->type->kind == TYPE_STRUCT;
+    switch (n->kind) {
+    case E_ASSIGN:
+    case E_COMPOUND:
+    case E_INC:
+        return i == 0 ? USE_WRITE : scalar ? USE_READ : USE_OTHER;
+    case E_SUBSCRIPT:
+        return i == 0 ? use : USE_READ;
+    case E_DEREF:
+    case E_DECAY:
+    case E_ADDR:
+    case E_MEMBER:
+    case E_CAST:
+        return use;
+    case E_BINARY:
+        return n->type->kind == TYPE_POINTER ? use : USE_READ;
+    case E_COND:
+        return i == 0 ? USE_READ : use;
+    default:
+        return scalar ? USE_READ : USE_OTHER;
+    }
+}
+
+/* Whether what the pointer d leads to may be written, or d kept, where n is used so. */
+static bool
+lets_go(const node *n, const decl *d, pointer_use use)
+{
+    if (!n)
+        return false;
+    if (n->kind == E_REF)
+        return n->decl == d && use != USE_READ;
+    for (uint32_t i = 0; i < 4; i++)
+        if (n->kid[i] && lets_go(n->kid[i], d, use_of_operand(n, i, n->kid[i], use)))
+            return true;
+    for (uint32_t i = 0; i < n->count; i++) {
+        bool reads = n->kind == E_CALL && n->decl && only_reads(n->decl, i);
+        if (lets_go(n->list[i], d, reads ? USE_READ : use_of_operand(n, 1, n->list[i], USE_OTHER)))
+            return true;
+        const node *init = n->kind == S_DECL ? n->list[i]->decl->init : NULL;
+        if (init && lets_go(init, d, use_of_operand(n, 1, init, USE_OTHER)))
+            return true;
+    }
+    return n->kind == E_LITERAL && lets_go(n->decl->init, d, USE_OTHER);
+}
+
+static bool
+only_reads(const decl *fn, uint32_t number)
+{
+    if (!fn->body || number >= fn->nparams)
+        return false;
+    decl *d = fn->params[number];
+    if (!d->reads) {
+        d->reads = 1; /* where it calls itself */
+        d->reads = d->written || d->address_taken || lets_go(fn->body, d, USE_READ) ? 1 : 2;
+    }
+    return d->reads == 2;
+}
+
+/* -- variables ------------------------------------------------------------------------------------ */
+
 /* direct: the address that n is does not leave the expression */
 static bool
 node_writes(const node *n, const decl *d, bool direct)
@@ -39,7 +113,7 @@ tree_writes(const node *n, const decl *d, bool direct)
             if (tree_writes(n->kid[i], d, false))
                 return true;
         for (uint32_t i = 0; i < n->count; i++)
-            if (tree_writes(n->list[i], d, false))
+            if (tree_writes(n->list[i], d, n->kind == E_CALL && n->decl && only_reads(n->decl, i)))
                 return true;
         /* an address under a cast to constants is only read, and so is one that is subscripted on the spot */
         bool keeps = n->kind == E_SUBSCRIPT || n->kind == E_DEREF || n->kind == E_MEMBER;
