@@ -377,7 +377,7 @@ gives "f64[] = 1.5"
 expect 0 check a.c f n=8 --with lib
 expect 0 list a.c f --with lib
 expect 0 build a.c f --with lib -o f.o
-expect 0 explain a.c f --with lib
+expect 0 explain a.c f --with lib/
 says "lib/b.c:"
 says "    5 | double dot(const double *a, const double *b, int n)"
 # what another file writes is no constant

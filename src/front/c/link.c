@@ -88,6 +88,7 @@ static bool
 add_folder(project *p, const char *path)
 {
     fc_words names = {0};
+    size_t length = strlen(path);
     DIR *folder = opendir(path);
     mem_owner owns;
     if (!folder)
@@ -100,10 +101,12 @@ add_folder(project *p, const char *path)
     }
     mem_disown(&owns);
     closedir(folder);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
     if (names.n)
         qsort(names.at, names.n, sizeof(*names.at), by_name);
     for (size_t i = 0; i < names.n; i++)
-        add_other(p, &p->given, fc_format(p->arena, "%s/%s", path, names.at[i]), (rg_str){0});
+        add_other(p, &p->given, fc_format(p->arena, "%.*s/%s", (int)length, path, names.at[i]), (rg_str){0});
     return true;
 }
 
