@@ -27,6 +27,14 @@ void pointers(struct node *s, double x[4])
     x[0] = a[0] + b[1];
     x[1] = *a++;
 }
+void casts(int n, double scratch[n], int index[n])
+{
+    int *a = (int *)(scratch + n); // error: E0432
+    if (n > 3)
+        a = index;
+    a[0] = 1;
+    a++;
+}
 double constants(double x)
 {
     x += elsewhere[0] + table[0];

@@ -153,6 +153,23 @@ add_field_choices(choices *c, const node *n)
         add_place_choices(c, &v->choices[0]);
 }
 
+/* What a cast would look at as another type is refused where it is assigned. */
+static void
+add_cast_choices(choices *c, const node *n)
+{
+    size_t kept = c->found.n;
+    const ctype *to = n->type->kind == TYPE_POINTER ? n->type->elem : NULL;
+    add_choices(c, n->kid[0]);
+    for (size_t i = kept; i < c->found.n; i++) {
+        const ctype *from = c->found.at[i].type;
+        bool other = to && from && to->kind == TYPE_SCALAR && from->kind == TYPE_SCALAR && to->dtype != from->dtype;
+        c->unknown |= other;
+        if (!other)
+            c->found.at[kept++] = c->found.at[i];
+    }
+    c->found.n = kept;
+}
+
 static void
 add_choices(choices *c, const node *n)
 {
@@ -186,7 +203,7 @@ add_choices(choices *c, const node *n)
                 add_choice(c, (place){.object = o, .type = o->type, .n = 1});
             break;
         }
-        add_choices(c, n->kid[0]);
+        add_cast_choices(c, n);
         break;
     case E_INC:
     case E_COMPOUND:
