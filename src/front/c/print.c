@@ -239,7 +239,8 @@ end_here(gen *g, const node *n)
 bool
 fc_ending_call(gen *g, const node *n)
 {
-    static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit", "__builtin_trap"};
+    static const char *const names[] = {"abort", "exit", "_exit", "_Exit", "quick_exit", "__builtin_trap",
+                                        "__assert_fail"}; /* what glibc's assert calls */
     bool ends = n->decl->noreturn;
     for (size_t i = 0; i < countof(names); i++)
         ends |= strcmp(n->decl->name, names[i]) == 0 && !n->decl->body;
