@@ -226,11 +226,11 @@ for compiler in '' /no/such/compiler false true gcc 'gcc -m64' clang 'echo ; tou
 done
 [ ! -e hit ] && pass || fail "a shell read CC"
 # one that does not end, and what it started
-printf '#!/bin/sh\nsleep 97 &\nsleep 97\n' >slow
+printf '#!/bin/sh\nsleep 97.%s &\nsleep 97.%s\n' $$ $$ >slow
 chmod +x slow
 CC=$work/slow
 same_everywhere
-ps -e -o args= 2>/dev/null | grep -qx 'sleep 97' && fail "what the compiler started goes on" || pass
+ps -e -o args= 2>/dev/null | grep -qx "sleep 97.$$" && fail "what the compiler started goes on" || pass
 unset CC
 
 # the folder that a compiler names is searched
