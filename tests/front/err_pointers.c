@@ -19,7 +19,7 @@ err_pointers(int n, float x[n], float y[n], int k[n])
         v = *null;
     v = null[2]; // error: E0437
     v = *(null ? null + 1 : null); // error: E0437
-    null = (float *)8; // error: E0430
+    float *number = (float *)8; // error: E0430
     v = x < y; // error: E0435
     v = y - x; // error: E0435
     v = *(float *)k; // error: E0432

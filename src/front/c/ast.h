@@ -165,6 +165,7 @@ struct decl {
     bool numbered;         /* made of a thread's number */
     bool refused;          /* its declaration was: no more is said where it is used */
     signed char reads;     /* pointers that are parameters: only read through: 0 not known, 1 no, 2 yes */
+    signed char stays;     /* ... and whether a copy of it outlives the call: 0 not known, 1 maybe, 2 no */
     bool moved;            /* pointers: ++, -- or += somewhere */
     list(node *) assigned; /* pointers: what is assigned to them after their initialisation */
 
@@ -221,6 +222,7 @@ struct omp {
     omp_kind kind;
     rg_place place;
     uint32_t collapse; /* 1 without the clause */
+    bool simd;         /* with `simd`: the counters hold their last values behind the loops */
     omp_names reductions, privates;
     unsigned error; /* a clause or directive outside of what is compiled: number, and its text */
     const char *what;

@@ -330,6 +330,8 @@ call_path *fc_call_path(gen *g, const call_path *outer, decl *fn, const node *ca
 const node *fc_allocation(const node *n);
 /* whether the tree frees what a pointer points to */
 bool fc_frees(const node *tree, const decl *d);
+/* Whether the pointer d may be kept somewhere else, or be another one later (writer.c). */
+bool fc_goes_elsewhere(const node *tree, const decl *d);
 /* when the kernel begins: makes the array, if its size is known then */
 void fc_sized_declaration(gen *g, const call_path *p, const decl *d);
 void fc_sized_allocation(gen *g, const call_path *p, const node *cast);

@@ -226,7 +226,8 @@ static void
 hoist_sized_variable(const hoisting *h, const decl *d)
 {
     fc_sized_declaration(h->g, h->path, d);
-    if (h->in_loop && d->init && fc_allocation(d->init) && !d->written && fc_frees(h->fn->body, d))
+    if (h->in_loop && d->init && fc_allocation(d->init) && !fc_goes_elsewhere(h->fn->body, d) &&
+        fc_frees(h->fn->body, d))
         fc_sized_allocation(h->g, h->path, d->init);
 }
 

@@ -332,6 +332,24 @@ bind_counters(gen *g, nest *t, const rg_value *index, rebounds *undo)
     }
 }
 
+/* Counters that are declared before the loops, as loops that are not parallel leave them. */
+static void
+leave_counters(gen *g, const nest *t)
+{
+    for (uint32_t k = 0; k < t->rank; k++) {
+        const loop_form *f = &t->form[k];
+        if (!f->counter->object)
+            continue;
+        rg_value end = rg_build_2(g->b, RG_OP_MAX, t->lo[k], t->hi[k]);
+        if (t->by[k]) {
+            rg_value way = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, f->compare, end), t->by[k]);
+            end = rg_build_2(g->b, f->down ? RG_OP_SUB : RG_OP_ADD, t->first[k], way);
+        }
+        place p = fc_place_of(f->counter->object);
+        fc_store_scalar(g, &p, fc_convert(g, f->counter->type->dtype, end), t->body);
+    }
+}
+
 static void
 parallel_for(gen *g, const node *n, const omp *d)
 {
@@ -362,6 +380,8 @@ parallel_for(gen *g, const node *n, const omp *d)
     rg_build_end(g->b);
     restore(&undo);
     fc_pointers_leave_thread(&pointers);
+    if (d->simd)
+        leave_counters(g, &t);
 }
 
 /* Inside a thread a parallel loop is a serial one; private copies keep the outer variables as they

@@ -384,18 +384,37 @@ null_place(gen *g, ctype *type)
 
 /* Declares a pointer that is assigned more than once, to one of c. */
 static void
+fail_to_follow(gen *g, const decl *d, rg_place where)
+{
+    if (fc_is_news(g, ERR_POINTER_FOLLOW, d))
+        fc_fail(g, ERR_POINTER_FOLLOW, where, d->name);
+}
+
+/* where it is first assigned what is not null */
+static rg_place
+assigned_at(const decl *d)
+{
+    for (uint32_t i = 0; i < d->assigned.n; i++)
+        if (!fc_is_null_node(d->assigned.at[i]))
+            return d->assigned.at[i]->place;
+    return d->place;
+}
+
+static void
 declare_moving(gen *g, decl *d, choices *c, bool still)
 {
     pointer_var *v = pointer_to(g, c, d->name);
     v->still = still;
-    if (v->nchoices == 0 && c->null) {
+    if (v->nchoices == 0 && c->null && !c->unknown) {
         place none = null_place(g, d->type->elem);
         bind_fixed(g, d, &none);
         return;
     }
     if (v->nchoices == 0) {
         d->refused = true;
-        if (!c->unknown) /* else what it is assigned is refused, which says more */
+        if (c->null) /* it may be null or not: what tests it must not go on */
+            fail_to_follow(g, d, assigned_at(d));
+        else if (!c->unknown) /* else what it is assigned is refused, which says more */
             fc_fail(g, ERR_POINTER_UNSET, d->place, d->name);
         return;
     }
@@ -519,7 +538,7 @@ fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
     if (!v && d->refused && !d->address_taken && !to->refused)
-        fc_fail(g, ERR_POINTER_FOLLOW, where, d->name);
+        fail_to_follow(g, d, where);
     if (!v || v->fixed || v->refused || to->refused)
         return; /* refused at its declaration */
     if (v->shared && g->in_thread) {

@@ -254,7 +254,7 @@ read_region(words *w, const char *word)
 {
     if (strcmp(word, "for") == 0) {
         w->d->kind = OMP_FOR;
-        take(w, "simd");
+        w->d->simd = take(w, "simd");
     } else if (strcmp(word, "parallel") == 0 && !at_word(w)) {
         w->d->kind = OMP_PARALLEL;
     } else if (strcmp(word, "single") == 0 || strcmp(word, "master") == 0 || strcmp(word, "masked") == 0) {
@@ -285,7 +285,7 @@ read_directive(words *w, const char **tail, size_t number)
         return false; /* iterations of a loop do not wait, and what is outside of loops has one thread */
     if (strcmp(word, "parallel") == 0 && take(w, "for")) {
         d->kind = OMP_PARALLEL_FOR;
-        take(w, "simd");
+        d->simd = take(w, "simd");
         read_clauses(w, tail, number);
     } else if (read_region(w, word)) {
         read_clauses(w, tail, number);

@@ -138,6 +138,13 @@ keep(gen *g, const call_path *p, const void *what, object *o)
     map_set(&g->sized, key_of(g, p, what), o);
 }
 
+/* It is made where the kernel begins, also if a test keeps a size below 0 from its declaration. */
+static rg_value
+at_least_zero(gen *g, rg_value extent)
+{
+    return rg_build_2(g->b, RG_OP_MAX, extent, fc_int_value(g, RG_I64, 0));
+}
+
 void
 fc_sized_declaration(gen *g, const call_path *p, const decl *d)
 {
@@ -154,7 +161,7 @@ fc_sized_declaration(gen *g, const call_path *p, const decl *d)
                                           : NULL;
         if (!extent[axis])
             return;
-        extent[axis] = fc_convert(g, RG_I64, extent[axis]);
+        extent[axis] = at_least_zero(g, fc_convert(g, RG_I64, extent[axis]));
     }
     keep(g, p, d, fc_object_sized(g, d->name, d->type, 0, extent));
 }
@@ -195,6 +202,7 @@ fc_sized_allocation(gen *g, const call_path *p, const node *cast)
     if (!n)
         return;
     n = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, RG_I64, n), fc_int_value(g, RG_I64, two ? unit / size : 1));
+    n = at_least_zero(g, n);
     object *o = fc_object_sized(g, call->decl->name, t, 1, &n);
     o->allocated = true;
     keep(g, p, call, o);

@@ -1,4 +1,4 @@
-/* Who writes a variable of static storage: one that no function of the files writes is a constant.
+/* Who writes a variable of static storage: one that no function of the files writes is a constant. And where pointers go.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
@@ -23,6 +23,7 @@ typedef enum pointer_use {
 } pointer_use;
 
 static bool only_reads(const decl *fn, uint32_t number);
+static bool keeps(const decl *fn, uint32_t number);
 
 /* How the value of an operand is used, whose result is used as `use`. */
 static pointer_use
@@ -46,31 +47,37 @@ use_of_operand(const node *n, uint32_t i, const node *operand, pointer_use use)
         return n->type->kind == TYPE_POINTER ? use : USE_READ;
     case E_COND:
         return i == 0 ? USE_READ : use;
+    case E_LNOT:
+    case E_AND:
+    case E_OR:
+    case S_IF:
+        return USE_READ; /* whether it is null */
     default:
         return scalar ? USE_READ : USE_OTHER;
     }
 }
 
-/* Whether what the pointer d leads to may be written, or d kept, where n is used so. */
+/* Whether what the pointer d leads to may be written (if that is asked), or d kept, where n is used so. */
 static bool
-lets_go(const node *n, const decl *d, pointer_use use)
+lets_go(const node *n, const decl *d, pointer_use use, bool writing)
 {
     if (!n)
         return false;
     if (n->kind == E_REF)
-        return n->decl == d && use != USE_READ;
+        return n->decl == d && (use == USE_OTHER || (writing && use == USE_WRITE));
     for (uint32_t i = 0; i < 4; i++)
-        if (n->kid[i] && lets_go(n->kid[i], d, use_of_operand(n, i, n->kid[i], use)))
+        if (n->kid[i] && lets_go(n->kid[i], d, use_of_operand(n, i, n->kid[i], use), writing))
             return true;
     for (uint32_t i = 0; i < n->count; i++) {
-        bool reads = n->kind == E_CALL && n->decl && only_reads(n->decl, i);
-        if (lets_go(n->list[i], d, reads ? USE_READ : use_of_operand(n, 1, n->list[i], USE_OTHER)))
+        bool harmless = n->kind == E_CALL && n->decl && (writing ? only_reads(n->decl, i) : !keeps(n->decl, i));
+        if (n->kind != S_DECL &&
+            lets_go(n->list[i], d, harmless ? USE_READ : use_of_operand(n, 1, n->list[i], USE_OTHER), writing))
             return true;
         const node *init = n->kind == S_DECL ? n->list[i]->decl->init : NULL;
-        if (init && lets_go(init, d, use_of_operand(n, 1, init, USE_OTHER)))
+        if (init && lets_go(init, d, use_of_operand(n, 1, init, USE_OTHER), writing))
             return true;
     }
-    return n->kind == E_LITERAL && lets_go(n->decl->init, d, USE_OTHER);
+    return n->kind == E_LITERAL && lets_go(n->decl->init, d, USE_OTHER, writing);
 }
 
 static bool
@@ -81,9 +88,29 @@ only_reads(const decl *fn, uint32_t number)
     decl *d = fn->params[number];
     if (!d->reads) {
         d->reads = 1; /* where it calls itself */
-        d->reads = d->written || d->address_taken || lets_go(fn->body, d, USE_READ) ? 1 : 2;
+        d->reads = d->written || d->address_taken || lets_go(fn->body, d, USE_READ, true) ? 1 : 2;
     }
     return d->reads == 2;
+}
+
+/* The C library keeps no pointer to what free, memcpy and their like get. */
+static bool
+keeps(const decl *fn, uint32_t number)
+{
+    if (!fn->body || number >= fn->nparams)
+        return fn->body != NULL;
+    decl *d = fn->params[number];
+    if (!d->stays) {
+        d->stays = 1;
+        d->stays = fc_goes_elsewhere(fn->body, d) ? 1 : 2;
+    }
+    return d->stays == 1;
+}
+
+bool
+fc_goes_elsewhere(const node *tree, const decl *d)
+{
+    return d->written || d->address_taken || lets_go(tree, d, USE_READ, false);
 }
 
 /* -- variables ------------------------------------------------------------------------------------ */
@@ -102,6 +129,18 @@ node_writes(const node *n, const decl *d, bool direct)
     return n->kind == E_LITERAL && tree_writes(n->decl->init, d, false);
 }
 
+/* A body tells more than the type of a parameter, whose `const` it may cast away. */
+static bool
+argument_writes(const node *call, uint32_t i, const decl *d)
+{
+    const node *argument = call->list[i];
+    if (call->decl && only_reads(call->decl, i))
+        return tree_writes(argument, d, true);
+    while (argument->kind == E_CAST && argument->type->kind == TYPE_POINTER && (!call->decl || call->decl->body))
+        argument = argument->kid[0];
+    return tree_writes(argument, d, false);
+}
+
 /* Whether the tree assigns to d, or hands its address to what may. */
 static bool
 tree_writes(const node *n, const decl *d, bool direct)
@@ -113,7 +152,7 @@ tree_writes(const node *n, const decl *d, bool direct)
             if (tree_writes(n->kid[i], d, false))
                 return true;
         for (uint32_t i = 0; i < n->count; i++)
-            if (tree_writes(n->list[i], d, n->kind == E_CALL && n->decl && only_reads(n->decl, i)))
+            if (n->kind == E_CALL ? argument_writes(n, i, d) : tree_writes(n->list[i], d, false))
                 return true;
         /* an address under a cast to constants is only read, and so is one that is subscripted on the spot */
         bool keeps = n->kind == E_SUBSCRIPT || n->kind == E_DEREF || n->kind == E_MEMBER;
