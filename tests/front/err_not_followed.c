@@ -61,6 +61,15 @@ best_of(int n, const double *x)
         s += best[i]; // error: E0437
     return s;
 }
+void
+written_const(int n, const int *idx)
+{
+    int *w = (int *)idx;
+    for (int i = 0; i < n; i++)
+        w[i] = 2; // error: E0477
+    #pragma omp atomic
+    w[0] += 1; // error: E0477
+}
 static double table[3] = {1, 2, 3}; // error: E0421
 static void
 change(const double *p)

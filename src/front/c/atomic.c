@@ -266,7 +266,7 @@ fc_atomic_stmt(gen *g, const node *n)
     place p = fc_lvalue(g, f.target);
     if (p.refused)
         return;
-    if (p.object->read_only && !fc_may_write(g, &p, f.target))
+    if ((p.object->read_only || p.object->constant) && !fc_may_write(g, &p, f.target))
         return;
     if (p.object->kind == OBJECT_BUFFER)
         buffer_atomic(g, n, &f, &p);

@@ -454,6 +454,10 @@ fc_may_write(gen *g, const place *p, const node *n)
         fc_fail(g, ERR_DERIVE_WRITE, n->place, p->object->name);
         return false;
     }
+    if (p->object->param && p->object->constant) {
+        fc_fail(g, ERR_CONST_WRITE, n->place, p->object->name);
+        return false;
+    }
     bool teams = g->team_loop && p->object->shared && !p->object->param && (p->object->team || !g->regions);
     if (teams && (p->object->kind == OBJECT_LOCAL || p->object->kind == OBJECT_BUFFER)) {
         fc_fail(g, ERR_OMP_TEAM, n->place, p->object->name);
