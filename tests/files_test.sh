@@ -3,27 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #   files_test.sh RGC
 rgc=$(realpath "$1")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0
-failed=0
-
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    echo "FAIL: $1"
-    sed 's/^/    /' out err 2>/dev/null | head -8
-}
-# expect CODE WORDS... : runs rgc; its exit code must be CODE
-expect() {
-    code=$1
-    shift
-    "$rgc" "$@" >out 2>err
-    found=$?
-    [ $found -eq "$code" ] && pass || fail "rgc $* ended with $found, not $code"
-}
-says() { grep -qF -- "$1" out err && pass || fail "nothing says \"$1\""; }
+. "$(dirname "$0")/expect.sh"
 says_not() { grep -qF -- "$1" out err && fail "something says \"$1\"" || pass; }
 gives() { grep -qxF -- "return: $1" out && pass || fail "it does not return $1"; }
 

@@ -83,6 +83,13 @@ is_read_first(const ir_op *task, const ir_op *call, ir_value *array)
     return true;
 }
 
+/* not picked inside of the task, where no copy can stand */
+static bool
+is_there_before(const ir_op *task, const ir_value *array)
+{
+    return ir_region_inside(task->parent, array->region);
+}
+
 /* Before op, or before a loop around it that leaves the array alone, too. */
 static ir_op *
 farthest_out(ir_op *op, ir_value *array)
@@ -202,6 +209,7 @@ typedef struct following {
     ir_op *task;
     vec(ir_value *) roots;
     vec(ir_op *) writes;
+    map found; /* these writes */
     bool more, possible;
 } following;
 
@@ -232,15 +240,15 @@ follow_write(ir_op *op, void *user)
 {
     following *f = user;
     bool meets = false;
-    if (map_get(&f->h->followed, map_ptr(op)))
+    if (map_get(&f->h->followed, map_ptr(op)) || map_get(&f->found, map_ptr(op)))
         return true;
     for (size_t i = 0; i < f->roots.n && !meets; i++)
         meets = writes(op, f->roots.at[i]);
     if (!meets)
         return true;
-    map_set(&f->h->followed, map_ptr(op), op);
+    map_set(&f->found, map_ptr(op), op);
     vec_push(&f->writes, op);
-    f->possible &= is_picked(op->args[0]);
+    f->possible &= is_picked(op->args[0]) && is_there_before(f->task, op->args[0]);
     ir_buffer_roots(op->args[0], follow_root, f);
     return true;
 }
@@ -285,6 +293,7 @@ write_to_copy(following *f, ir_op *write)
     ir_value *now = write->code == RG_OP_STORE ? write->args[write->nargs - 1] : load_element(&e, array, index);
     ir_value *old = load_element(&e, copy, index);
     map_set(f->h->put_back, map_ptr(store_element(&e, copy, index, now)), old);
+    map_set(&f->h->followed, map_ptr(write), write);
 }
 
 static void
@@ -293,6 +302,7 @@ release_following(void *object)
     following *f = object;
     vec_free(&f->roots);
     vec_free(&f->writes);
+    map_free(&f->found);
 }
 
 /* NULL: there can be none */
@@ -359,7 +369,8 @@ hold_operand(holding *h, ir_op *call, uint32_t operand)
     ir_value *array = call->args[operand];
     ir_op *task = task_of(call);
     contest_query q = {&h->activity, array, false};
-    if (!ad_overwritten_after(h->fn, call, array, h->put_back) || (task && !ir_walk(task->regions[0], is_no_contest, &q)))
+    if (!ad_overwritten_after(h->fn, call, array, h->put_back) || (task && !is_there_before(task, array)) ||
+        (task && !ir_walk(task->regions[0], is_no_contest, &q)))
         return;
     ir_value *copy = !task || is_read_first(task, call, array)
                          ? hold_before(h, farthest_out(task ? task : call, array), array, call->loc)

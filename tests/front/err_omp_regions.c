@@ -94,3 +94,21 @@ err_omp_regions(int n, const double x[n], double part[8], double hist[8][8], con
     }
     omp_set_lock((omp_lock_t *)0); // error: E0473
 }
+void
+err_loop_in_switch(int n, const double *x, double *y)
+{
+    double t;
+    #pragma omp parallel private(t)
+    {
+        t = 0;
+        switch (n) {
+        case 8:
+            #pragma omp for // error: E0469
+            for (int i = 0; i < n; i++) {
+                t = x[i];
+                y[i] = t;
+            }
+        }
+        y[0] = t;
+    }
+}

@@ -225,8 +225,6 @@ value fc_scalar_value(ctype *t, rg_value v);
 /* -- pointer.c
  * -------------------------------------------------------------------------------------- */
 place fc_pointer(gen *g, const node *n);
-/* Whether n is a null pointer constant, however it is cast. */
-bool fc_is_null_node(const node *n);
 /* Whether a pointer is not null: a bool. */
 rg_value fc_pointer_is_set(gen *g, const place *p);
 /* The object that a pointer leads to, to be read or written. */
@@ -330,7 +328,9 @@ call_path *fc_call_path(gen *g, const call_path *outer, decl *fn, const node *ca
 const node *fc_allocation(const node *n);
 /* whether the tree frees what a pointer points to */
 bool fc_frees(const node *tree, const decl *d);
-/* Whether the pointer d may be kept somewhere else, or be another one later (writer.c). */
+/* uses.c: whether a function only reads through this parameter; whether the pointer d may be kept somewhere else, or be
+ * another one later */
+bool fc_only_reads(const decl *fn, uint32_t number);
 bool fc_goes_elsewhere(const node *tree, const decl *d);
 /* when the kernel begins: makes the array, if its size is known then */
 void fc_sized_declaration(gen *g, const call_path *p, const decl *d);

@@ -170,11 +170,13 @@ add_cast_choices(choices *c, const node *n)
     c->found.n = kept;
 }
 
+static bool is_null_node(const node *n);
+
 static void
 add_choices(choices *c, const node *n)
 {
     place p;
-    if (fc_is_null_node(n)) {
+    if (is_null_node(n)) {
         c->null = true;
         return;
     }
@@ -275,7 +277,7 @@ static bool whole_variable(const decl *d, decls *seen);
 static bool
 whole_array(const node *n, decls *seen)
 {
-    if (fc_is_null_node(n))
+    if (is_null_node(n))
         return true;
     while (n->kind == E_CAST)
         n = n->kid[0];
@@ -395,7 +397,7 @@ static rg_place
 assigned_at(const decl *d)
 {
     for (uint32_t i = 0; i < d->assigned.n; i++)
-        if (!fc_is_null_node(d->assigned.at[i]))
+        if (!is_null_node(d->assigned.at[i]))
             return d->assigned.at[i]->place;
     return d->place;
 }
@@ -823,8 +825,9 @@ fc_pointer_store(gen *g, const node *n, const place *to)
 
 /* -- null
  * --------------------------------------------------------------------------- */
-bool
-fc_is_null_node(const node *n)
+/* a null pointer constant, however it is cast */
+static bool
+is_null_node(const node *n)
 {
     int64_t v;
     while (n->kind == E_CAST && n->type->kind == TYPE_POINTER)
@@ -893,7 +896,7 @@ static place
 pointer_cast(gen *g, const node *n)
 {
     const node *inner = n->kid[0];
-    if (fc_is_null_node(n))
+    if (is_null_node(n))
         return null_place(g, n->type->elem);
     place memory;
     if (allocated_place(g, n, &memory))
@@ -1032,7 +1035,7 @@ fc_pointer(gen *g, const node *n)
     case E_BINARY:
         return pointer_sum(g, n);
     case E_INT:
-        if (fc_is_null_node(n))
+        if (is_null_node(n))
             return null_place(g, NULL);
         return failed(g, n, ERR_POINTER_VALUE, "a number turned into a pointer");
     case E_ELVIS:

@@ -40,12 +40,13 @@ see_either(first_use *u, const node *x, const node *y)
 static void
 see_switch(first_use *u, const node *body)
 {
-    bool before = u->set;
+    bool before = u->set, after = before;
     for (uint32_t i = 0; body && i < body->count; i++) {
         u->set = before; /* a label may stand before it */
         see(u, body->list[i]);
+        after &= u->set; /* the loop that is looked for may stand there */
     }
-    u->set = before;
+    u->set = after;
 }
 
 typedef struct node_search {
@@ -431,16 +432,18 @@ number_call(const node *n)
     return n->kind == E_CALL && n->decl && strcmp(n->decl->name, "omp_get_thread_num") == 0;
 }
 
+static bool function_numbers(decl *fn);
+
 static bool
 is_not_number(const node *n, void *user)
 {
     if (number_call(n) || (n->kind == E_REF && n->decl->numbered))
         return false;
-    return n->kind != E_CALL || !n->decl || !fc_function_numbers(n->decl);
+    return n->kind != E_CALL || !n->decl || !function_numbers(n->decl);
 }
 
-bool
-fc_function_numbers(decl *fn)
+static bool
+function_numbers(decl *fn)
 {
     if (!fn->numbers) {
         fn->numbers = 1; /* a cycle is an error elsewhere */
