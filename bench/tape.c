@@ -2,7 +2,7 @@
 #include "tape.h"
 
 #include "front/c/front_c.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 #include "rt/interp/interp.h"
 
 /* the hand-written version's memory, as a launch wants it */

@@ -10,8 +10,8 @@
  * tape is far away.
  *
  *   ad_test [--lanes N] FILE... */
-#include "ad/ad.h"
-#include "pass/pass.h"
+#include "diff/ad.h"
+#include "opt/pass.h"
 #include "rt/interp/interp.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "irgen.h"
 
 #include "codegen/llvm/ll.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 #include "rt/cpu/cpu.h"
 #include "rt/interp/interp.h"
 

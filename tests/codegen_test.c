@@ -5,7 +5,7 @@
  * Interpreter and compiled code run on equal copies; memory is compared bit for bit afterwards (any
  * NaN equals any other), or, for sums over threads, within a tolerance. */
 #include "codegen/llvm/ll.h"
-#include "pass/pass.h"
+#include "opt/pass.h"
 #include "rt/cpu/cpu.h"
 #include "rt/interp/interp.h"
 

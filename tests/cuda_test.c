@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_cuda.h"
 
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 #include "retrograd/retrograd.h"
 #include "rt/device.h"
 #include "rt/gpu/launch.h"

@@ -1,7 +1,7 @@
 /* See devices.h. SPDX-License-Identifier: Apache-2.0 */
 #include "devices.h"
 
-#include "api.h"
+#include "api/api.h"
 #include "remote.h"
 
 static const rt_device_table *const own[] = {&remote_device, &plain_device};

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "devices.h"
 
-#include "ad/ad.h"
+#include "diff/ad.h"
 #include "rt/interp/interp.h"
 
 #include <retrograd/retrograd.h>

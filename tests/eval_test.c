@@ -1,7 +1,7 @@
 /* Values of scalar ops and literals: the corners that C leaves open or that wrap.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-#include "ir/text.h"
+#include "ir/text/text.h"
 
 #include <math.h>
 

@@ -6,9 +6,9 @@
  * machine can stand in for run it, the others' code is made and not run. Cases of warps are for GPUs. */
 #include "ircase.h"
 
-#include "ad/ad.h"
+#include "diff/ad.h"
 #include "codegen/llvm/ll.h"
-#include "pass/pass.h"
+#include "opt/pass.h"
 #include "rt/cpu/cpu.h"
 
 typedef struct target {

@@ -10,8 +10,8 @@
  * dual to 1e-9. */
 #include "irgen.h"
 
-#include "ad/ad.h"
-#include "pass/pass.h"
+#include "diff/ad.h"
+#include "opt/pass.h"
 #include "rt/interp/interp.h"
 
 #include <math.h>

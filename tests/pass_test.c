@@ -3,8 +3,8 @@
  *   pass_test FOLDER...     each case (ircase.h) is run after every opt_ pass alone, after simplify, and lowered,
  * must stay valid, and must still give what its comments want */
 #include "ircase.h"
-#include "ad/ad.h"
-#include "pass/pass.h"
+#include "diff/ad.h"
+#include "opt/pass.h"
 
 #include <time.h>
 

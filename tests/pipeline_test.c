@@ -1,7 +1,7 @@
 /* For GPUs the pipeline makes tasks of serial loops, and takes them as they are where their derivative is refused else: but it
  * hides no fault of its own. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 
 #define SERIAL(update)                                                                                                           \
     "kernel @k(%n: i64, %x: buf<f64,1>, %y: buf<f64,1>) {\n"                                                                     \

@@ -2,9 +2,9 @@
  *
  * For every choice of parameters with adjoints: the gradient touches the adjoints of no others, and what
  * only those others would need is not computed. Launches with the same choice share their code. */
-#include "api.h"
+#include "api/api.h"
 #include "devices.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 
 static unsigned checks, failures;
 

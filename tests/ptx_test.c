@@ -8,7 +8,7 @@
  * in the files behind it have this text in them. */
 #include "codegen/llvm/ll.h"
 #include "front/c/front_c.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 #include "ptx_loops.h"
 
 #include <glob.h>

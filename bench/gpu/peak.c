@@ -4,7 +4,7 @@
 #include <string.h>
 
 #if RG_HAVE_LLVM
-#include "api.h"
+#include "api/api.h"
 #include "rt/cuda/cuda.h"
 
 uint64_t

@@ -1,5 +1,5 @@
 /* A kernel's arguments from the words of a command line. SPDX-License-Identifier: Apache-2.0 */
-#include "api.h"
+#include "api/api.h"
 #include "cli/cli.h"
 #include "cli/npz.h"
 

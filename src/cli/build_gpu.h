@@ -2,7 +2,7 @@
 #ifndef CLI_BUILD_GPU_H
 #define CLI_BUILD_GPU_H
 
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 
 typedef struct build_gpu {
     const ir_fn *kernel;     /* from pipeline_source */

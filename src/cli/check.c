@@ -1,6 +1,6 @@
 /* rgc check: a kernel against itself. SPDX-License-Identifier: Apache-2.0 */
-#include "api.h"
-#include "check.h"
+#include "api/api.h"
+#include "check/check.h"
 #include "cli/npz.h"
 #include "cli/source.h"
 

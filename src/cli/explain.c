@@ -1,6 +1,6 @@
 /* rgc explain: the source, annotated with what the gradient makes of it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ad/ad.h"
+#include "diff/ad.h"
 #include "cli/explain.h"
 #include "cli/expression.h"
 #include "cli/source.h"

@@ -1,7 +1,7 @@
 /* rgc explain: how each addition to an adjoint is done, and why. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain.h"
 
-#include "ir/sums.h"
+#include "analysis/sums.h"
 
 typedef struct adds {
     listing *to;

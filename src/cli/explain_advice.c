@@ -7,7 +7,7 @@
  *
  * where the inner ones together reach less far than the stride: y[i * m + j] with j from 0 to m. */
 #include "cli/explain.h"
-#include "ir/poly.h"
+#include "analysis/poly.h"
 
 enum { FEW = 32, DEEPEST = 4 };
 

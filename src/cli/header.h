@@ -2,7 +2,7 @@
 #ifndef CLI_HEADER_H
 #define CLI_HEADER_H
 
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 
 /* One function of the object file. */
 typedef struct header_entry {

@@ -1,5 +1,5 @@
 /* What a command line lacks, and one that has it. SPDX-License-Identifier: Apache-2.0 */
-#include "api.h"
+#include "api/api.h"
 #include "cli/source.h"
 
 /* A word as a shell takes it. */

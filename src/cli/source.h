@@ -3,7 +3,7 @@
 #define CLI_SOURCE_H
 
 #include "cli/cli.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 
 typedef struct cli_ir {
     const char *path;

@@ -6,7 +6,7 @@
  */
 #include "math/flatten.h"
 
-#include "pass/edit.h"
+#include "opt/edit.h"
 
 static bool
 is_straight(const ir_region *r)

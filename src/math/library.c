@@ -5,7 +5,7 @@
 
 #include "math/rare.h"
 #include "math/text.h"
-#include "pass/pass.h"
+#include "opt/pass.h"
 
 static const math_text *
 find_text(rg_str name)

@@ -6,7 +6,7 @@
  */
 #include "math/rare.h"
 
-#include "pass/edit.h"
+#include "opt/edit.h"
 
 static bool
 calls(const ir_region *r)

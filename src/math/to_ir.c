@@ -4,7 +4,7 @@
  */
 #include "front/c/front_c.h"
 #include "math/flatten.h"
-#include "pass/pass.h"
+#include "opt/pass.h"
 
 /* -- places and names are for people, who have the source -------------------------------------------- */
 static void

@@ -7,7 +7,7 @@
  * of one at the end, for machines with and without mask registers. In the code that LLVM's passes leave, what a masked load
  * gives goes nowhere but through a freeze (codegen/llvm/held.c). */
 #include "codegen/llvm/ll.h"
-#include "pipeline.h"
+#include "pipeline/pipeline.h"
 #include "rt/cpu/cpu.h"
 #include "rt/interp/interp.h"
 

@@ -6,7 +6,7 @@
  * planes share memory: those are of arrays that are only read, so all that reaches them is sums.
  * Whether there are few enough cells for the work of the threads is decided in each launch. */
 #include "codegen/llvm/gen.h"
-#include "ir/sums.h"
+#include "analysis/sums.h"
 
 /* Clearing and adding up a cell costs about as much as CELL_WORK operations of threads. */
 enum { CELLS_MAX = 16384, CELL_WORK = 4 };

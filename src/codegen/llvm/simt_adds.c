@@ -4,7 +4,7 @@
  * nothing but arithmetic stands between wait for each other, and share the branch, and the choice between cells of the
  * task's own and the array. What goes to one element is added up before. */
 #include "codegen/llvm/nvidia.h"
-#include "ir/elements.h"
+#include "analysis/elements.h"
 
 struct gen_adds {
     const ir_op *ops[16];

@@ -5,7 +5,7 @@
  * that follows from it would no longer be the warp's. So in a task that writes the array all have what the first lane
  * loads. At kernel level the grid's threads load for themselves, and one of them writes. */
 #include "codegen/llvm/nvidia.h"
-#include "ir/effects.h"
+#include "analysis/effects.h"
 
 /* -- a thread's own --------------------------------------------------------------------------------- */
 

@@ -3,7 +3,7 @@
  * As private.c, with which it shares what it is for and where it can be done. Here additions to cells are atomic, which
  * costs a warp nothing as it does not wait for them: a row of cells is for several warps. */
 #include "codegen/llvm/nvidia.h"
-#include "ir/poly.h"
+#include "analysis/poly.h"
 #include "rt/gpu/gpu.h"
 
 /* Whether it pays: the task has to take longer than the barrier that it costs, and threads to be many for the cells that

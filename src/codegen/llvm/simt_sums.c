@@ -14,7 +14,7 @@
  * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place (simt_places.c): one
  * instruction for all. What goes to one place is added up by each lane before. */
 #include "codegen/llvm/gen.h"
-#include "ir/elements.h"
+#include "analysis/elements.h"
 #include "rt/gpu/gpu.h"
 
 enum { LEVELS = 5 };

@@ -4,7 +4,7 @@
  * the push left. Frames of one loop stay aligned; other loops' frames below may shift them, and nothing
  * relies on it. The page change is the unlikely side of one comparison. */
 #include "codegen/llvm/nvidia.h"
-#include "ir/pages.h"
+#include "analysis/pages.h"
 #include "rt/gpu/gpu.h"
 
 static int64_t

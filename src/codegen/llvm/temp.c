@@ -1,6 +1,6 @@
 /* Buffers that the kernel makes or chooses. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
-#include "ir/sums.h"
+#include "analysis/sums.h"
 
 void
 gen_pick(gen *g, const ir_op *op)

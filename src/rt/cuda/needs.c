@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cuda/needs.h"
 
-#include "ir/pages.h"
-#include "ir/sums.h"
+#include "analysis/pages.h"
+#include "analysis/sums.h"
 #include "rt/gpu/gpu.h"
 
 enum { VALUES = 96, NONE = UINT32_MAX, TEMP_HEAD = 256 /* of the runtime's, and for alignment */ };

@@ -1,0 +1,68 @@
+/* Which elements of arrays two accesses of one thread name. SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/elements.h"
+
+#include "analysis/effects.h"
+#include "analysis/poly.h"
+
+enum { NEAR = 256 }; /* subscripts that wrap in the narrowest type differ by a multiple of this */
+
+static uint32_t
+rank_of(const ir_op *access)
+{
+    return access->args[0]->type.kind == IR_BUFFER ? access->args[0]->type.rank : 0;
+}
+
+bool
+elements_is_access(const ir_op *op)
+{
+    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+}
+
+static bool
+same_value(const ir_value *a, const ir_value *b)
+{
+    uint64_t x, y;
+    return a == b || (ir_is_const(a, &x) && ir_is_const(b, &y) && x == y && ir_type_eq(a->type, b->type));
+}
+
+bool
+elements_same(const ir_op *a, const ir_op *b)
+{
+    if (a->plane != b->plane || a->direction != b->direction || a->beside != b->beside || a->args[0] != b->args[0] ||
+        a->masked != b->masked || a->successive != b->successive)
+        return false;
+    for (uint32_t k = 1; k <= rank_of(a); k++)
+        if (!same_value(a->args[k], b->args[k]))
+            return false;
+    return !a->masked || same_value(a->args[a->nargs - 1], b->args[b->nargs - 1]);
+}
+
+/* Whether one thread's subscripts differ, whatever wraps. */
+static bool
+differ(const ir_value *a, const ir_value *b)
+{
+    poly_claims claims = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &claims.at);
+    poly x = poly_of(a, &claims), y = poly_of(b, &claims), d = poly_add(&x, &y, -1);
+    mem_disown(&owns);
+    vec_free(&claims);
+    int64_t c;
+    return poly_is_const(&d, &c) && c && c > -NEAR && c < NEAR;
+}
+
+bool
+elements_may_meet(const ir_op *a, const ir_op *b)
+{
+    if (a->plane != b->plane || !ir_may_be_same(a->args[0], b->args[0]))
+        return false;
+    if (a->beside == b->beside && a->direction != b->direction)
+        return false;
+    if (a->args[0] != b->args[0])
+        return true;
+    uint32_t rank = rank_of(a);
+    for (uint32_t k = 1; k <= rank; k++)
+        if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]))
+            return false;
+    return true;
+}

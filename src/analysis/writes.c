@@ -1,0 +1,98 @@
+/* Which writes may follow a read. SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/writes.h"
+
+/* So many writes of one buffer are looked at; of more, any may follow. */
+enum { MOST_WRITES = 64 };
+
+typedef struct write_list {
+    uint32_t n;
+    const ir_op *at[MOST_WRITES];
+} write_list;
+
+struct ir_writes {
+    uint32_t n;
+    write_list **of;     /* by id of the root */
+    write_list unknown;  /* of buffers that cannot be told */
+};
+
+typedef struct noting {
+    ir_writes *w;
+    const ir_op *op;
+} noting;
+
+static void
+note_root(ir_value *root, void *user)
+{
+    noting *n = user;
+    write_list *list = ir_root_known(root) ? n->w->of[root->id] : &n->w->unknown;
+    if (!list)
+        list = n->w->of[root->id] = arena_one(root->region->fn->module->arena, write_list);
+    if (list->n < MOST_WRITES)
+        list->at[list->n] = n->op;
+    list->n++;
+}
+
+static bool
+note_write(ir_op *op, void *user)
+{
+    noting n = {user, op};
+    if (ir_ops[op->code].flags & IR_WRITE)
+        ir_buffer_roots(op->args[0], note_root, &n);
+    return true;
+}
+
+const ir_writes *
+ir_writes_find(ir_fn *fn)
+{
+    arena *a = fn->module->arena;
+    ir_writes *w = arena_one(a, ir_writes);
+    *w = (ir_writes){.n = fn->next_id, .of = arena_new_n(a, write_list *, fn->next_id + 1)};
+    ir_walk(fn->body, note_write, w);
+    return w;
+}
+
+/* Whether a is over when b begins, each time: in the region where their ways part, outside of loops. */
+static bool
+is_over_before(const ir_op *a, const ir_op *b)
+{
+    const ir_region *r = ir_common_region(a->parent, b->parent);
+    for (const ir_region *around = r; around && around->op; around = around->op->parent)
+        if (around->op->code != RG_OP_IF)
+            return false;
+    const ir_op *first = ir_ancestor_in((ir_op *)a, r);
+    for (const ir_op *op = ir_ancestor_in((ir_op *)b, r)->prev; op; op = op->prev)
+        if (op == first)
+            return true;
+    return false;
+}
+
+typedef struct standing {
+    const ir_writes *w;
+    const ir_op *load;
+    bool still;
+} standing;
+
+static void
+look_at(standing *s, const write_list *list)
+{
+    for (uint32_t i = 0; list && i < list->n && s->still; i++)
+        s->still = list->n <= MOST_WRITES &&
+                   (list->at[i]->plane != s->load->plane || is_over_before(list->at[i], s->load));
+}
+
+static void
+root_stands(ir_value *root, void *user)
+{
+    standing *s = user;
+    s->still &= ir_root_known(root);
+    look_at(s, &s->w->unknown);
+    look_at(s, root->id < s->w->n ? s->w->of[root->id] : NULL);
+}
+
+bool
+ir_stands_still(const ir_writes *w, const ir_op *load)
+{
+    standing s = {w, load, !(load->plane & RG_ADJOINT)};
+    ir_buffer_roots(load->args[0], root_stands, &s);
+    return s.still;
+}

@@ -1,0 +1,284 @@
+/* What the files of the public API share: handles, the guard against failed allocations, messages.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef API_H
+#define API_H
+
+#include "pipeline/pipeline.h"
+#include "retrograd/retrograd.h"
+#include "rt/memory.h"
+
+#include <setjmp.h>
+
+/* -- messages ---------------------------------------------------------------------------------- */
+
+/* Sets the calling thread's message and returns the status. */
+rg_status api_error(rg_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3), cold));
+/* The same with a finished text, for lists of diagnostics. */
+rg_status api_error_text(rg_status status, rg_str text);
+/* What a device said of a failure, "device NAME: WHAT" if it said nothing; frees the text. */
+rg_status api_error_device(const struct rg_context *context, rg_status status, str *text, const char *what);
+
+/* -- handles --------------------------------------------------------------------------------------
+ * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all
+ * live objects, so that a pointer to freed memory is never looked at. */
+
+typedef enum api_kind {
+    API_CONTEXT = 0x43746778,
+    API_ARRAY = 0x59415252,
+    API_MODULE = 0x4d4f4455,
+    API_KERNEL = 0x4b45524e,
+    API_ARGS = 0x41524753,
+    API_GRAPH = 0x47525048
+} api_kind;
+
+typedef struct api_handle {
+    uint32_t kind;
+    uint32_t refs; /* the user's one and one for each object that depends on it */
+} api_handle;
+
+void *api_new(api_kind kind, size_t bytes); /* zeroed, one reference */
+/* RG_INVALID and a message unless p is a live handle of that kind; `what` is the parameter's name.
+ */
+rg_status api_check(const void *p, api_kind kind, const char *what);
+/* Gives up the user's reference: the handle is dead to the user from now on. false: it was not
+ * live. */
+bool api_retire(void *p, api_kind kind);
+void api_free(void *p); /* its memory, when no reference is left */
+
+#define API_CHECK(p, kind, what)                                                                   \
+    do {                                                                                           \
+        rg_status check_ = api_check((p), (kind), (what));                                         \
+        if (check_)                                                                                \
+            return check_;                                                                         \
+    } while (0)
+
+/* -- failed allocations ---------------------------------------------------------------------------
+ * An API function that allocates is one call of the function that does the work, inside a guard:
+ * when an allocation fails the guard returns RG_OUT_OF_MEMORY from the API function, after what was
+ * owned through mem_own() is released. Guards do not nest: inside, the API's own functions are not
+ * called. */
+
+typedef struct api_guard {
+    jmp_buf jump;
+} api_guard;
+
+void api_guard_begin(api_guard *g);
+void api_guard_end(api_guard *g);
+rg_status api_guard_failed(api_guard *g);
+
+#define API_GUARDED(call)                                                                          \
+    do {                                                                                           \
+        api_guard guard_;                                                                          \
+        api_guard_begin(&guard_);                                                                  \
+        if (setjmp(guard_.jump))                                                                   \
+            return api_guard_failed(&guard_);                                                      \
+        rg_status status_ = (call);                                                                \
+        api_guard_end(&guard_);                                                                    \
+        return status_;                                                                            \
+    } while (0)
+
+/* -- objects ----------------------------------------------------------------------------------- */
+
+struct rg_context {
+    api_handle handle;
+    const rt_device_table *table;
+    rt_device *device;
+    rg_allocator allocator;
+    bool own_allocator; /* the caller's */
+    bool contraction, checked;
+    struct rg_graph *recording; /* NULL: launches are done */
+    /* of something that could not report it: told by the next call that waits or launches */
+    rg_status failed;
+    char failed_text[256];
+};
+
+struct rg_array {
+    api_handle handle;
+    rg_context *context;
+    rg_dtype dtype;
+    rt_layout layout; /* of the primal */
+    char *name;       /* "" for none */
+    void *plane[RG_PLANE_COUNT];
+    uint32_t directions[RG_PLANE_COUNT]; /* that the plane holds; 0: none */
+    bool side_by_side;                   /* [array][directions], else [directions][array] */
+    bool owned[RG_PLANE_COUNT];
+    struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
+    uint64_t version; /* of the primal's contents */
+    uint64_t moves;   /* changes whenever a plane's address does */
+    rg_array *kept;   /* the next one of rg_graph.kept */
+};
+
+/* One compiled form of a kernel for one choice of active parameters, layouts and sharing. */
+typedef struct api_variant {
+    struct api_variant *next;
+    ir_module *module;
+    rt_program *program;
+    const char *label; /* for messages */
+    bool can_fail; /* a budget can be exceeded after the first effect */
+    bool grouped;  /* threads run side by side: their tape takes as many times the memory */
+    uint8_t key[];
+} api_variant;
+
+/* How a form runs for arguments: in `blocks` launches, the first directions % blocks of which have
+ * one direction more than the others. */
+typedef struct api_choice {
+    api_variant *wide, *narrow;
+    uint32_t directions, blocks; /* blocks 0: not chosen yet */
+    bool side_by_side;
+} api_choice;
+
+struct rg_kernel {
+    api_handle handle;
+    rg_module *module;
+    ir_module *ir; /* inlined and simplified, results turned into outputs */
+    ir_fn *fn;
+    uint32_t nparams;
+    rg_param *params;
+    uint32_t nextents; /* sum of the buffers' ranks */
+    api_variant *variants;
+    rg_kernel *next;
+};
+
+struct rg_module {
+    api_handle handle;
+    rg_context *context;
+    arena *arena;
+    const char *path, *source; /* of C, zero-terminated; NULL: the module came as IR */
+    size_t source_len;
+    rg_module_desc desc; /* everything in the arena */
+    ir_module *ir;       /* NULL: C */
+    bool on_disk;        /* path is that of a file */
+    bool listed;
+    size_t name_count;
+    rg_str *names;
+    rg_kernel *kernels;
+};
+
+/* One argument as set. */
+typedef struct api_slot {
+    bool set;
+    uint64_t bits;
+    rg_array *array; /* of an array parameter; the companion of a scalar. Holds a reference */
+    uint64_t moves;  /* array->moves when it was packed */
+} api_slot;
+
+struct rg_args {
+    api_handle handle;
+    rg_kernel *kernel;
+    api_slot *slots;
+    rt_arg *packed;
+    int64_t *extents; /* what the kernel demands: one for each axis of each buffer */
+    uint8_t *key;     /* of the variant, see API_KEY_SIZE */
+    rt_arg *block;    /* room for `packed` with planes moved on */
+    bool changed;     /* since it was packed */
+    bool shared;      /* some arguments have adjoints in common */
+    api_choice chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
+    char *saved;                              /* room for what a launch may have to put back */
+    size_t saved_size;
+};
+
+/* -- graphs ------------------------------------------------------------------------------------ */
+
+typedef enum api_node_kind { API_NODE_LAUNCH, API_NODE_FILL, API_NODE_COPY } api_node_kind;
+
+/* One thing to do. Arrays are kept alive by the graph's uses. */
+typedef struct api_node {
+    api_node_kind what;
+    rg_args *args; /* LAUNCH: the node's own */
+    pipeline_form form;
+    rg_array *to, *from;
+    unsigned to_plane, from_plane;
+    uint64_t element; /* FILL: its bytes */
+} api_node;
+
+/* An array that a graph holds a reference to. */
+typedef struct api_use {
+    rg_array *array;
+    uint64_t moves; /* array->moves when it was recorded */
+    bool written;   /* its primal */
+} api_use;
+
+struct rg_graph {
+    api_handle handle;
+    rg_context *context;
+    rt_graph *graph; /* the device's; NULL: nodes are done one by one */
+    vec(api_node) nodes;
+    vec(api_use) uses;
+    rg_array *kept; /* released while it was recorded, when the device gives no memory back */
+};
+
+/* A variant's key: form, sharing, whether directions lie side by side, whether threads
+ * run one by one; how many each plane has; then for each parameter which planes
+ * are there (bit p); then for each whether its primal is dense. */
+enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
+#define API_KEY_SIZE(nparams) (API_KEY_PLANES + 2 * (size_t)(nparams))
+
+/* -- between the files ------------------------------------------------------------------------- */
+
+/* On a device that may be none of rt_device_find's. */
+rg_status api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context);
+void api_context_release(rg_context *context);
+rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);
+void api_array_release(rg_array *array);
+rt_layout api_plane_layout(const rg_array *array, unsigned plane);
+size_t api_plane_bytes(const rg_array *array, unsigned plane);
+const char *api_plane_name(unsigned plane);
+/* "array `x`", or "array": of a name only so much */
+enum { API_SHOWN = 64 };
+const char *api_shown(const rg_array *array, char *buffer, size_t n);
+#define API_SHOWN_NAME(a) api_shown((a), (char[API_SHOWN + 16]){0}, API_SHOWN + 16)
+/* Ends a mapping without copying anything back. */
+void api_mapping_drop(rg_array *array, unsigned plane);
+/* Whether kernels can use memory of the caller's. */
+bool api_reaches(const rg_context *context, const void *data);
+rt_place api_place(const rg_context *context);
+/* What context->failed holds, once. */
+rg_status api_take_failure(rg_context *context);
+void api_module_release(rg_module *module);
+/* Takes the IR module over. */
+rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **module);
+/* Does not own `source`. RG_COMPILE: diags say why. */
+rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
+                            rg_kernel **kernel);
+void api_kernel_free(rg_kernel *kernel);
+/* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
+void api_args_extents(rg_args *args);
+/* RG_INVALID if the scalars make an axis of a parameter negative. */
+rg_status api_check_extent(const rg_args *args, uint32_t index, uint32_t axis, int64_t extent);
+/* Whether a launch with the arguments as packed has so few threads that groups of them do not pay. */
+bool api_few_threads(const rg_args *args);
+/* Makes args->packed current: checks that everything is set, fits and does not overlap. */
+rg_status api_args_pack(rg_args *args);
+/* The directions of each plane in a launch of that form, and how many launches they take. */
+rg_status api_count_directions(const rg_args *args, pipeline_form form,
+                               uint32_t of[RG_PLANE_COUNT], bool *side_by_side);
+rg_status api_count_blocks(const rg_args *args, pipeline_form form, const uint32_t *of,
+                           api_choice *choice);
+/* The arguments as packed, for the block that begins with direction `first`. */
+void api_block_args(const rg_args *args, const uint32_t *of, uint32_t first, rt_arg *block);
+
+/* Forms that write primals. */
+bool api_has_effects(pipeline_form form);
+/* Packs and launches, in a guard of its own; what is recorded is compiled, and done by devices that record themselves. */
+rg_status api_run(rg_args *args, pipeline_form form);
+/* Arguments of their own that stand as these do; api_args_free frees them. */
+rg_args *api_args_copy(const rg_args *args);
+void api_args_free(rg_args *args);
+/* rg_array_fill with an element, and rg_array_copy, of planes that are there and fit, in guards of their own. */
+rg_status api_array_fill(rg_array *array, unsigned plane, uint64_t element);
+rg_status api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
+
+/* While a graph is recorded. RG_INVALID, with the function's name, for what cannot be. */
+rg_status api_refuse_recording(const rg_context *context, const char *what);
+/* The arguments that a launch is recorded with; after it the graph takes them over. */
+rg_status api_record_args(rg_args *args, rg_args **own);
+void api_record_launch(rg_args *own, pipeline_form form);
+rg_status api_record_fill(rg_array *to, unsigned plane, uint64_t element);
+rg_status api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
+/* Whether the graph takes over an array that nobody else refers to any more. */
+bool api_graph_keeps(rg_array *array);
+/* Gives up what is being recorded. */
+void api_graph_drop(rg_context *context);
+
+#endif

@@ -1,0 +1,530 @@
+/* Arguments: setting them. SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+
+/* -- making ------------------------------------------------------------------------------------ */
+
+void
+api_args_free(rg_args *a)
+{
+    for (uint32_t i = 0; a->slots && i < a->kernel->nparams; i++)
+        if (a->slots[i].array)
+            api_array_release(a->slots[i].array);
+    mem_free(a->slots);
+    mem_free(a->packed);
+    mem_free(a->extents);
+    mem_free(a->key);
+    mem_free(a->block);
+    mem_free(a->saved);
+    if (a->kernel)
+        api_module_release(a->kernel->module);
+    api_free(a);
+}
+
+static void
+args_free(void *args)
+{
+    api_args_free(args);
+}
+
+/* An output of one element for each result. */
+static rg_status
+make_results(rg_args *a)
+{
+    const rg_kernel *k = a->kernel;
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        if (!k->params[i].result)
+            continue;
+        rg_array_desc desc = {.dtype = k->params[i].dtype, .name = k->params[i].name};
+        rg_array *array;
+        rg_status status = api_array_create(k->module->context, &desc, &array);
+        if (status)
+            return status;
+        a->slots[i] = (api_slot){.set = true, .array = array};
+    }
+    return RG_OK;
+}
+
+/* Without arrays. */
+static rg_args *
+make(rg_kernel *kernel)
+{
+    rg_args *a = api_new(API_ARGS, sizeof(*a));
+    mem_owner owns;
+    mem_own(&owns, args_free, a);
+    uint32_t n = kernel->nparams;
+    a->kernel = kernel;
+    kernel->module->handle.refs++;
+    a->slots = mem_zalloc((n + 1) * sizeof(*a->slots));
+    a->packed = mem_zalloc((n + 1) * sizeof(*a->packed));
+    a->extents = mem_zalloc((kernel->nextents + 1) * sizeof(*a->extents));
+    a->key = mem_zalloc(API_KEY_SIZE(n));
+    a->block = mem_zalloc((n + 1) * sizeof(*a->block));
+    a->changed = true;
+    mem_disown(&owns);
+    return a;
+}
+
+rg_args *
+api_args_copy(const rg_args *args)
+{
+    rg_args *a = make(args->kernel);
+    for (uint32_t i = 0; i < a->kernel->nparams; i++) {
+        a->slots[i] = args->slots[i];
+        if (a->slots[i].array)
+            a->slots[i].array->handle.refs++;
+    }
+    return a;
+}
+
+static rg_status
+args_create(rg_kernel *kernel, rg_args **args)
+{
+    rg_args *a = make(kernel);
+    mem_owner owns;
+    mem_own(&owns, args_free, a);
+    rg_status status = make_results(a);
+    mem_disown(&owns);
+    if (status)
+        args_free(a);
+    else
+        *args = a;
+    return status;
+}
+
+rg_status
+rg_args_create(rg_kernel *kernel, rg_args **args)
+{
+    if (!args)
+        return api_error(RG_INVALID, "args is NULL");
+    *args = NULL;
+    API_CHECK(kernel, API_KERNEL, "kernel");
+    API_GUARDED(args_create(kernel, args));
+}
+
+void
+rg_args_destroy(rg_args *args)
+{
+    if (api_retire(args, API_ARGS))
+        args_free(args);
+}
+
+/* -- scalars ----------------------------------------------------------------------------------- */
+
+/* NULL where it fails */
+static rg_status
+check_param(const rg_args *args, uint32_t index, bool array, const rg_param **param)
+{
+    *param = NULL;
+    API_CHECK(args, API_ARGS, "args");
+    const rg_kernel *k = args->kernel;
+    if (index >= k->nparams)
+        return api_error(RG_INVALID, "kernel `%s` has %u parameters; there is no number %u",
+                         k->fn->name, k->nparams, index);
+    const rg_param *p = &k->params[index];
+    if (p->array != array)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s", p->name.ptr,
+                         k->fn->name, array ? "a scalar, not an array" : "an array, not a scalar");
+    *param = p;
+    return RG_OK;
+}
+
+static void
+set_bits(rg_args *args, uint32_t index, uint64_t bits)
+{
+    api_slot *slot = &args->slots[index];
+    args->changed = args->changed || !slot->set || slot->bits != bits;
+    slot->set = true;
+    slot->bits = bits;
+}
+
+rg_status
+rg_args_set_int_at(rg_args *args, uint32_t index, int64_t value)
+{
+    const rg_param *p;
+    rg_status status = check_param(args, index, false, &p);
+    if (status)
+        return status;
+    if (ir_is_float(p->dtype)) {
+        set_bits(args, index, ir_float_bits(p->dtype, (double)value));
+        return RG_OK;
+    }
+    uint64_t bits = p->dtype == RG_BOOL ? (uint64_t)value & 1 : ir_wrap(p->dtype, (uint64_t)value);
+    if (bits != (uint64_t)value)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s: %lld does not fit",
+                         p->name.ptr, args->kernel->fn->name, ir_dtype_name(p->dtype),
+                         (long long)value);
+    set_bits(args, index, bits);
+    return RG_OK;
+}
+
+rg_status
+rg_args_set_float_at(rg_args *args, uint32_t index, double value)
+{
+    const rg_param *p;
+    rg_status status = check_param(args, index, false, &p);
+    if (status)
+        return status;
+    if (!ir_is_float(p->dtype))
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s: set it as an integer",
+                         p->name.ptr, args->kernel->fn->name, ir_dtype_name(p->dtype));
+    set_bits(args, index, ir_float_bits(p->dtype, value));
+    return RG_OK;
+}
+
+/* -- arrays ------------------------------------------------------------------------------------ */
+
+static void
+set_array(rg_args *args, uint32_t index, rg_array *array, bool is_set)
+{
+    api_slot *slot = &args->slots[index];
+    if (slot->array == array && slot->set == is_set)
+        return;
+    if (array)
+        array->handle.refs++;
+    if (slot->array)
+        api_array_release(slot->array);
+    slot->array = array;
+    slot->set = is_set;
+    args->changed = true;
+}
+
+static rg_status
+check_array(const rg_args *args, const rg_param *p, const rg_array *array)
+{
+    API_CHECK(array, API_ARRAY, "array");
+    const char *kernel = args->kernel->fn->name;
+    if (array->context != args->kernel->module->context)
+        return api_error(RG_INVALID,
+                         "parameter `%s` of kernel `%s`: the array belongs to another "
+                         "context",
+                         p->name.ptr, kernel);
+    if (array->dtype != p->dtype)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s, the array is %s",
+                         p->name.ptr, kernel, ir_dtype_name(p->dtype), ir_dtype_name(array->dtype));
+    return RG_OK;
+}
+
+rg_status
+rg_args_set_array_at(rg_args *args, uint32_t index, rg_array *array)
+{
+    const rg_param *p;
+    rg_status status = check_param(args, index, true, &p);
+    if (status)
+        return status;
+    if (!array) {
+        set_array(args, index, NULL, false);
+        return RG_OK;
+    }
+    status = check_array(args, p, array);
+    if (status)
+        return status;
+    if (!p->flat && array->layout.rank != p->rank)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` has rank %u, the array rank %u",
+                         p->name.ptr, args->kernel->fn->name, p->rank, array->layout.rank);
+    set_array(args, index, array, true);
+    return RG_OK;
+}
+
+rg_status
+rg_args_set_companion_at(rg_args *args, uint32_t index, rg_array *array)
+{
+    const rg_param *p;
+    rg_status status = check_param(args, index, false, &p);
+    if (status)
+        return status;
+    if (array) {
+        status = check_array(args, p, array);
+        if (status)
+            return status;
+        if (!ir_is_float(p->dtype))
+            return api_error(RG_INVALID,
+                             "parameter `%s` of kernel `%s` is %s: only floats have "
+                             "companions",
+                             p->name.ptr, args->kernel->fn->name, ir_dtype_name(p->dtype));
+        if (rt_layout_count(&array->layout) != 1)
+            return api_error(RG_INVALID, "the companion of `%s` must have one element, not %lld",
+                             p->name.ptr, (long long)rt_layout_count(&array->layout));
+    }
+    set_array(args, index, array, args->slots[index].set);
+    return RG_OK;
+}
+
+/* -- by name ----------------------------------------------------------------------------------- */
+
+static rg_status
+find(const rg_args *args, rg_str name, uint32_t *index)
+{
+    API_CHECK(args, API_ARGS, "args");
+    API_CHECK(args->kernel, API_KERNEL, "the kernel of args");
+    return rg_kernel_find_param(args->kernel, name, index);
+}
+
+#define SET_BY_NAME(at)                                                                            \
+    do {                                                                                           \
+        uint32_t index;                                                                            \
+        rg_status found = find(args, name, &index);                                                \
+        return found ? found : (at);                                                               \
+    } while (0)
+
+rg_status
+rg_args_set_int(rg_args *args, rg_str name, int64_t value)
+{
+    SET_BY_NAME(rg_args_set_int_at(args, index, value));
+}
+
+rg_status
+rg_args_set_float(rg_args *args, rg_str name, double value)
+{
+    SET_BY_NAME(rg_args_set_float_at(args, index, value));
+}
+
+rg_status
+rg_args_set_array(rg_args *args, rg_str name, rg_array *array)
+{
+    SET_BY_NAME(rg_args_set_array_at(args, index, array));
+}
+
+rg_status
+rg_args_set_companion(rg_args *args, rg_str name, rg_array *array)
+{
+    SET_BY_NAME(rg_args_set_companion_at(args, index, array));
+}
+
+rg_status
+rg_args_get_array(rg_args *args, rg_str name, rg_array **array)
+{
+    if (!array)
+        return api_error(RG_INVALID, "array is NULL");
+    *array = NULL;
+    uint32_t index;
+    rg_status status = find(args, name, &index);
+    if (status)
+        return status;
+    if (!args->slots[index].array)
+        return api_error(RG_INVALID, "parameter `%.*s` of kernel `%s` has no array", (int)name.len,
+                         name.ptr, args->kernel->fn->name);
+    *array = args->slots[index].array;
+    return RG_OK;
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+/* "p" names every parameter "p.field" that is a field of a record. */
+static bool
+is_field_of(const rg_param *p, rg_str name)
+{
+    return p->array && p->record && p->name.len > name.len && p->name.ptr[name.len] == '.' &&
+           memcmp(p->name.ptr, name.ptr, name.len) == 0;
+}
+
+/* A field of records in the caller's memory; its strides are those of the records, in elements. */
+typedef struct field {
+    rg_array_desc desc;
+    int64_t strides[RG_MAX_RANK];
+} field;
+
+static rg_status
+describe_field(const rg_param *p, char *data, const rg_array_desc *records, field *f)
+{
+    size_t size = ir_bytes(p->dtype);
+    if (p->record_size % size)
+        return api_error(RG_UNSUPPORTED,
+                         "`%s`: %u bytes of a record are no multiple of the field's "
+                         "%zu (a packed struct?)",
+                         p->name.ptr, p->record_size, size);
+    int64_t dense = 1;
+    for (uint32_t k = records->rank; k-- > 0;) {
+        int64_t step = records->strides ? records->strides[k] : dense;
+        f->strides[k] = step * (int64_t)(p->record_size / size);
+        dense *= records->shape[k];
+    }
+    f->desc = *records;
+    f->desc.dtype = p->dtype;
+    f->desc.strides = f->strides;
+    f->desc.data = data + p->field_offset;
+    f->desc.name = p->name;
+    return RG_OK;
+}
+
+static rt_layout
+field_layout(const field *f)
+{
+    rt_layout l = {.rank = f->desc.rank, .size = ir_bytes(f->desc.dtype)};
+    memcpy(l.shape, f->desc.shape, sizeof(l.shape));
+    memcpy(l.stride, f->strides, sizeof(l.stride[0]) * l.rank);
+    return l;
+}
+
+/* Between the field and a dense array of its own on a device that does not reach the field. */
+static rg_status
+copy_field(const rg_array *a, const field *f, bool to_array)
+{
+    rt_layout from = field_layout(f);
+    rt_place place = api_place(a->context);
+    void *dense = mem_alloc((size_t)rt_layout_count(&from) * from.size + 1);
+    str text = {0};
+    mem_owner owns_dense, owns_text;
+    mem_own(&owns_dense, mem_release_ptr, &dense);
+    mem_own(&owns_text, mem_release_str, &text);
+    rg_status status;
+    if (to_array) {
+        rt_layout_read(&from, f->desc.data, dense);
+        status = rt_memory_write(place, &a->layout, a->plane[RG_PRIMAL], dense, &text);
+    } else {
+        status = rt_memory_read(place, &a->layout, a->plane[RG_PRIMAL], dense, &text);
+        if (!status)
+            rt_layout_write(&from, f->desc.data, dense);
+    }
+    mem_disown(&owns_text);
+    mem_disown(&owns_dense);
+    mem_free(dense);
+    if (status)
+        return api_error_device(a->context, status, &text, "copying records failed");
+    str_free(&text);
+    return RG_OK;
+}
+
+static rg_status
+set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+{
+    rg_context *context = args->kernel->module->context;
+    const rg_param *p = &args->kernel->params[index];
+    field f;
+    rg_array *array;
+    rg_status status = describe_field(p, data, records, &f);
+    if (status)
+        return status;
+    rg_array_desc desc = f.desc;
+    bool reached = api_reaches(context, data);
+    if (!reached) {
+        desc.data = NULL;
+        desc.strides = NULL;
+    }
+    status = api_array_create(context, &desc, &array);
+    if (status)
+        return status;
+    set_array(args, index, array, true);
+    /* the slot holds the only reference: the handle stays live until the slot lets go */
+    array->handle.refs--;
+    return reached ? RG_OK : copy_field(array, &f, true);
+}
+
+static rg_status
+get_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+{
+    const rg_param *p = &args->kernel->params[index];
+    const rg_array *array = args->slots[index].array;
+    field f;
+    if (!array)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, args->kernel->fn->name);
+    rg_status status = describe_field(p, data, records, &f);
+    if (status)
+        return status;
+    rt_layout layout = field_layout(&f);
+    if (layout.rank != array->layout.rank ||
+        memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: the records have another shape than those set",
+                         p->name.ptr, args->kernel->fn->name);
+    if (array->plane[RG_PRIMAL] == f.desc.data)
+        return RG_OK;
+    return copy_field(array, &f, false);
+}
+
+typedef rg_status field_fn(rg_args *args, uint32_t index, char *data, const rg_array_desc *records);
+
+static rg_status
+each_field(rg_args *args, rg_str name, field_fn *fn, void *data, uint32_t rank, const int64_t *shape,
+           const int64_t *strides)
+{
+    rg_array_desc records = {.rank = rank, .strides = strides};
+    memcpy(records.shape, shape, rank * sizeof(*shape));
+    bool any = false;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++) {
+        const rg_param *p = &args->kernel->params[i];
+        if (!is_field_of(p, name))
+            continue;
+        any = true;
+        if (!p->flat && p->rank != rank)
+            return api_error(RG_INVALID,
+                             "parameter `%.*s` of kernel `%s` has rank %u, the records "
+                             "rank %u",
+                             (int)name.len, name.ptr, args->kernel->fn->name, p->rank, rank);
+        rg_status status = fn(args, i, data, &records);
+        if (status)
+            return status;
+    }
+    if (any)
+        return RG_OK;
+    return api_error(RG_NOT_FOUND,
+                     "kernel `%s` has no parameter `%.*s` that is an array of records",
+                     args->kernel->fn->name, (int)name.len, name.ptr);
+}
+
+static rg_status
+check_records(const rg_args *args, const void *data, uint32_t rank, const int64_t *shape)
+{
+    API_CHECK(args, API_ARGS, "args");
+    if (!data)
+        return api_error(RG_INVALID, "data is NULL");
+    if (rank > RG_MAX_RANK || (rank && !shape))
+        return api_error(RG_INVALID, "rank %u needs a shape and may not be above %d", rank,
+                         RG_MAX_RANK);
+    return RG_OK;
+}
+
+rg_status
+rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
+                    const int64_t *strides)
+{
+    rg_status status = check_records(args, data, rank, shape);
+    if (!status)
+        status = api_refuse_recording(args->kernel->module->context, "rg_args_set_records");
+    if (status)
+        return status;
+    API_GUARDED(each_field(args, name, set_field, data, rank, shape, strides));
+}
+
+rg_status
+rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
+                     const int64_t *strides)
+{
+    rg_status status = check_records(args, data, rank, shape);
+    if (!status)
+        status = api_refuse_recording(args->kernel->module->context, "rg_args_read_records");
+    if (status)
+        return status;
+    API_GUARDED(each_field(args, name, get_field, data, rank, shape, strides));
+}
+
+/* -- shapes ------------------------------------------------------------------------------------ */
+
+static rg_status
+get_shape(rg_args *args, uint32_t index, int64_t *shape)
+{
+    const rg_param *params = args->kernel->params;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        args->packed[i].bits = args->slots[i].bits;
+    api_args_extents(args);
+    const int64_t *extents = args->extents;
+    for (uint32_t i = 0; i < index; i++)
+        extents += params[i].rank;
+    rg_status status = RG_OK;
+    for (uint32_t axis = 0; !status && axis < params[index].rank; axis++)
+        status = api_check_extent(args, index, axis, extents[axis]);
+    for (uint32_t axis = 0; !status && axis < params[index].rank; axis++)
+        shape[axis] = params[index].fixed >> axis & 1 ? extents[axis] : -1;
+    return status;
+}
+
+rg_status
+rg_args_get_shape(rg_args *args, uint32_t index, int64_t shape[RG_MAX_RANK])
+{
+    if (!shape)
+        return api_error(RG_INVALID, "shape is NULL");
+    memset(shape, 0, RG_MAX_RANK * sizeof(*shape));
+    const rg_param *p;
+    rg_status status = check_param(args, index, true, &p);
+    if (status)
+        return status;
+    API_GUARDED(get_shape(args, index, shape));
+}

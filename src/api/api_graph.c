@@ -1,0 +1,288 @@
+/* Graphs: launches, fills and copies that are recorded and done again as a whole. SPDX-License-Identifier: Apache-2.0
+ *
+ * A recorded launch has arguments of its own, as they stood then. A device that can record does so; the graph then only
+ * keeps alive what its launches use and knows whose contents change. For others the graph is the list of what to do. */
+#include "api/api.h"
+
+/* -- what a graph uses ------------------------------------------------------------------------- */
+
+static void
+use(rg_graph *g, rg_array *a, bool written)
+{
+    api_use u = {a, a->moves, written};
+    vec_push(&g->uses, u);
+    a->handle.refs++;
+}
+
+static void
+node_free(api_node *n)
+{
+    if (n->args)
+        api_args_free(n->args);
+}
+
+static void
+graph_free(void *graph)
+{
+    rg_graph *g = graph;
+    rg_context *c = g->context;
+    if (g->graph)
+        c->table->graphs->release(g->graph);
+    for (size_t i = 0; i < g->nodes.n; i++)
+        node_free(&g->nodes.at[i]);
+    for (size_t i = 0; i < g->uses.n; i++)
+        api_array_release(g->uses.at[i].array);
+    while (g->kept) {
+        rg_array *a = g->kept;
+        g->kept = a->kept;
+        api_array_release(a);
+    }
+    vec_free(&g->nodes);
+    vec_free(&g->uses);
+    api_free(g);
+}
+
+bool
+api_graph_keeps(rg_array *array)
+{
+    rg_graph *g = array->context->recording;
+    if (!g)
+        return false;
+    array->handle.refs = 1;
+    array->kept = g->kept;
+    g->kept = array;
+    return true;
+}
+
+rg_status
+api_refuse_recording(const rg_context *context, const char *what)
+{
+    if (!context->recording)
+        return RG_OK;
+    return api_error(RG_INVALID,
+                     "%s cannot be recorded: it has to stand before rg_graph_begin or after rg_graph_end\n"
+                     "launches, rg_array_fill and rg_array_copy can",
+                     what);
+}
+
+/* -- recording --------------------------------------------------------------------------------- */
+
+/* Room for what follows, so that nothing fails once the device has recorded. */
+static void
+reserve(rg_graph *g, uint32_t uses)
+{
+    vec_reserve(&g->nodes, g->nodes.n + 1);
+    vec_reserve(&g->uses, g->uses.n + uses);
+}
+
+static rg_status
+record_args(rg_args *args, rg_args **own)
+{
+    reserve(args->kernel->module->context->recording, args->kernel->nparams);
+    *own = api_args_copy(args);
+    return RG_OK;
+}
+
+rg_status
+api_record_args(rg_args *args, rg_args **own)
+{
+    API_GUARDED(record_args(args, own));
+}
+
+void
+api_record_launch(rg_args *own, pipeline_form form)
+{
+    const rg_kernel *k = own->kernel;
+    rg_graph *g = k->module->context->recording;
+    api_node n = {.what = API_NODE_LAUNCH, .args = own, .form = form};
+    vec_push(&g->nodes, n);
+    for (uint32_t i = 0; i < k->nparams; i++)
+        if (own->slots[i].array)
+            use(g, own->slots[i].array, k->params[i].written && api_has_effects(form));
+}
+
+rg_status
+api_record_fill(rg_array *to, unsigned plane, uint64_t element)
+{
+    rg_graph *g = to->context->recording;
+    reserve(g, 1);
+    api_node n = {.what = API_NODE_FILL, .to = to, .to_plane = plane, .element = element};
+    vec_push(&g->nodes, n);
+    use(g, to, plane == RG_PRIMAL);
+    return RG_OK;
+}
+
+rg_status
+api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
+{
+    rg_graph *g = to->context->recording;
+    reserve(g, 2);
+    api_node n = {.what = API_NODE_COPY, .to = to, .to_plane = to_plane, .from = from, .from_plane = from_plane};
+    vec_push(&g->nodes, n);
+    use(g, to, to_plane == RG_PRIMAL);
+    use(g, from, false);
+    return RG_OK;
+}
+
+static rg_status
+graph_begin(rg_context *c)
+{
+    rg_graph *g = api_new(API_GRAPH, sizeof(*g));
+    g->context = c;
+    str text = {0};
+    mem_owner owns_graph, owns_text;
+    mem_own(&owns_graph, graph_free, g);
+    mem_own(&owns_text, mem_release_str, &text);
+    rg_status status = c->table->graphs ? c->table->graphs->begin(c->device, &text) : RG_OK;
+    mem_disown(&owns_text);
+    mem_disown(&owns_graph);
+    if (status) {
+        graph_free(g);
+        return api_error_device(c, status, &text, "recording cannot begin");
+    }
+    str_free(&text);
+    c->recording = g;
+    return RG_OK;
+}
+
+rg_status
+rg_graph_begin(rg_context *context)
+{
+    API_CHECK(context, API_CONTEXT, "context");
+    if (context->recording)
+        return api_error(RG_INVALID, "a graph is being recorded already: rg_graph_end ends it");
+    rg_status status = api_take_failure(context);
+    if (status)
+        return status;
+    API_GUARDED(graph_begin(context));
+}
+
+static rg_status
+graph_end(rg_context *c, rg_graph **graph)
+{
+    rg_graph *g = c->recording;
+    c->recording = NULL;
+    str text = {0};
+    mem_owner owns_graph, owns_text;
+    mem_own(&owns_graph, graph_free, g);
+    mem_own(&owns_text, mem_release_str, &text);
+    rg_status status = RG_OK;
+    if (c->table->graphs)
+        status = c->table->graphs->end(c->device, graph ? &g->graph : NULL, &text);
+    mem_disown(&owns_text);
+    mem_disown(&owns_graph);
+    if (status || !graph) {
+        graph_free(g);
+        if (status)
+            return api_error_device(c, status, &text, "the graph cannot be made");
+    } else {
+        c->handle.refs++;
+        *graph = g;
+    }
+    str_free(&text);
+    return RG_OK;
+}
+
+rg_status
+rg_graph_end(rg_context *context, rg_graph **graph)
+{
+    if (!graph)
+        return api_error(RG_INVALID, "graph is NULL");
+    *graph = NULL;
+    API_CHECK(context, API_CONTEXT, "context");
+    if (!context->recording)
+        return api_error(RG_INVALID, "no graph is being recorded: rg_graph_begin begins one");
+    API_GUARDED(graph_end(context, graph));
+}
+
+static rg_status
+guarded_drop(rg_context *context)
+{
+    API_GUARDED(graph_end(context, NULL));
+}
+
+void
+api_graph_drop(rg_context *context)
+{
+    rg_status ignored = context->recording ? guarded_drop(context) : RG_OK;
+    (void)ignored; /* nobody will use what was recorded */
+}
+
+/* -- doing it again ---------------------------------------------------------------------------- */
+
+static rg_status
+check_uses(const rg_graph *g)
+{
+    for (size_t i = 0; i < g->uses.n; i++)
+        if (g->uses.at[i].array->moves != g->uses.at[i].moves)
+            return api_error(RG_INVALID,
+                             "%s has other memory than when the graph was recorded: companions were "
+                             "made, replaced or attached since",
+                             API_SHOWN_NAME(g->uses.at[i].array));
+    return RG_OK;
+}
+
+static rg_status
+launch_of_device(rg_graph *g)
+{
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    rg_status status = g->context->table->graphs->launch(g->graph, &text);
+    mem_disown(&owns);
+    if (status)
+        return api_error_device(g->context, status, &text, "the graph cannot be launched");
+    str_free(&text);
+    return RG_OK;
+}
+
+static rg_status
+guarded_launch_of_device(rg_graph *g)
+{
+    API_GUARDED(launch_of_device(g));
+}
+
+static rg_status
+do_node(api_node *n)
+{
+    switch (n->what) {
+    case API_NODE_LAUNCH:
+        return api_run(n->args, n->form);
+    case API_NODE_FILL:
+        return api_array_fill(n->to, n->to_plane, n->element);
+    case API_NODE_COPY:
+        return api_array_copy(n->to, n->to_plane, n->from, n->from_plane);
+    }
+    return RG_OK;
+}
+
+rg_status
+rg_graph_launch(rg_graph *graph)
+{
+    API_CHECK(graph, API_GRAPH, "graph");
+    rg_context *c = graph->context;
+    rg_status status = api_refuse_recording(c, "rg_graph_launch");
+    if (!status)
+        status = api_take_failure(c);
+    if (!status)
+        status = check_uses(graph);
+    if (status)
+        return status;
+    if (graph->graph)
+        status = guarded_launch_of_device(graph);
+    for (size_t i = 0; i < graph->nodes.n && !graph->graph && !status; i++)
+        status = do_node(&graph->nodes.at[i]);
+    for (size_t i = 0; i < graph->uses.n; i++)
+        graph->uses.at[i].array->version += graph->uses.at[i].written;
+    return status;
+}
+
+void
+rg_graph_destroy(rg_graph *graph)
+{
+    if (!api_retire(graph, API_GRAPH))
+        return;
+    rg_context *c = graph->context;
+    graph_free(graph);
+    api_context_release(c);
+}

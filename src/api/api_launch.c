@@ -1,0 +1,421 @@
+/* Launches: the form is compiled at its first use, then run. SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+
+/* -- compiling a form -------------------------------------------------------------------------- */
+
+static bool
+find_push(ir_op *op, void *user)
+{
+    return op->code != RG_OP_TAPE_PUSH;
+}
+
+/* Frames that only a loop's count bounds: pushes inside loops or parallel loops. */
+static bool
+find_unbounded(ir_op *op, void *user)
+{
+    if (op->code != RG_OP_LOOP && op->code != RG_OP_FOR && op->code != RG_OP_PARALLEL)
+        return true;
+    return ir_walk(op->regions[0], find_push, NULL);
+}
+
+static bool
+find_group(ir_op *op, void *user)
+{
+    return op->code != RG_OP_PARALLEL || op->regions[0]->nparams == op->attr.rank;
+}
+
+static void
+variant_free(void *variant)
+{
+    api_variant *v = variant;
+    ir_module_free(v->module);
+    mem_free(v);
+}
+
+/* Planes as the device wants them. Scalars have their planes only through companions. */
+static rg_status
+compile_program(rg_args *args, api_variant *v, ir_fn *fn, pipeline_form form, diag_list *diags)
+{
+    const rg_kernel *k = args->kernel;
+    rg_context *c = k->module->context;
+    uint32_t n = k->nparams;
+    uint8_t *absent = mem_zalloc(2 * (size_t)n + 1);
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &absent);
+    bool *dense = (bool *)(absent + n);
+    for (uint32_t i = 0; i < n; i++) {
+        absent[i] = (uint8_t)(~v->key[API_KEY_PLANES + i] & ~1u);
+        dense[i] = v->key[API_KEY_PLANES + n + i];
+    }
+    rt_program_desc desc = {
+        .module = v->module,
+        .fn = fn,
+        .races = c->checked && form == PIPELINE_FORWARD,
+        .noalias = !args->shared,
+        .present = v->key + API_KEY_PLANES,
+        .absent = absent,
+        .dense = dense,
+        .label = v->label,
+    };
+    rg_status status = c->table->compile(c->device, &desc, &v->program, diags);
+    mem_disown(&owns);
+    mem_free(absent);
+    return status;
+}
+
+/* "kernel `relax` (vjp)", as long as the variant */
+static const char *
+make_label(ir_module *m, const rg_kernel *k, pipeline_form form)
+{
+    const char *parts[] = {"kernel `", k->fn->name, "` (", pipeline_form_name(form), ")"};
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    for (size_t i = 0; i < countof(parts); i++)
+        str_addz(&text, parts[i]);
+    const char *label = arena_str(m->arena, str_view(&text));
+    mem_disown(&owns);
+    str_free(&text);
+    return label;
+}
+
+static rg_status
+compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **variant)
+{
+    rg_kernel *k = args->kernel;
+    const rt_device_table *table = k->module->context->table;
+    size_t key = API_KEY_SIZE(k->nparams);
+    api_variant *v = mem_zalloc(sizeof(*v) + key);
+    mem_owner owns;
+    mem_own(&owns, variant_free, v);
+    memcpy(v->key, args->key, key);
+    uint8_t *planes = mem_zalloc(k->nparams + 1);
+    mem_owner owns_planes;
+    mem_own(&owns_planes, mem_release_ptr, &planes);
+    for (uint32_t i = 0; i < k->nparams; i++)
+        planes[i] = (uint8_t)((v->key[API_KEY_PLANES + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
+                              (v->key[API_KEY_PLANES + i] >> RG_TANGENT & 1 ? RG_TANGENT : 0));
+    uint32_t directions[RG_PLANE_COUNT];
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        directions[plane] = v->key[API_KEY_DIRECTIONS + plane];
+    pipeline_options options = {
+        .form = form,
+        .planes = planes,
+        .directions = directions,
+        .side_by_side = v->key[API_KEY_LAYOUT],
+        .contraction = k->module->context->contraction,
+        .shared = args->shared,
+        .lanes = v->key[API_KEY_SINGLE] ? 1 : 0,
+        .simt = table->simt,
+        .checked = k->module->context->checked,
+        .stage = table->stage,
+    };
+    ir_fn *fn;
+    rg_status status = RG_COMPILE;
+    v->module = pipeline_run(k->fn, &options, diags, &fn);
+    if (v->module) {
+        v->label = make_label(v->module, k, form);
+        v->can_fail = !table->restores && !table->memory && !ir_walk(fn->body, find_unbounded, NULL);
+        v->grouped = !ir_walk(fn->body, find_group, NULL);
+        status = compile_program(args, v, fn, form, diags);
+    }
+    mem_disown(&owns_planes);
+    mem_free(planes);
+    mem_disown(&owns);
+    if (status) {
+        variant_free(v);
+        return status;
+    }
+    v->next = k->variants;
+    k->variants = v;
+    *variant = v;
+    return RG_OK;
+}
+
+static rg_status
+check_taking_part(const rg_args *args, unsigned plane, const char *name)
+{
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        if (args->key[API_KEY_PLANES + i] >> plane & 1)
+            return RG_OK;
+    return api_error(RG_INVALID,
+                     "no argument of kernel `%s` has %s: rg_array_require(array, %s) "
+                     "makes one",
+                     args->kernel->fn->name, name,
+                     plane == RG_ADJOINT ? "RG_ADJOINT" : "RG_TANGENT");
+}
+
+static void
+release_diags(void *diags)
+{
+    diag_free(diags);
+}
+
+/* The variant for `n` directions of each plane that has several. */
+static rg_status
+find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n, bool side_by_side,
+             api_variant **variant)
+{
+    rg_kernel *k = args->kernel;
+    args->key[0] = (uint8_t)form;
+    args->key[1] = args->shared;
+    args->key[API_KEY_LAYOUT] = side_by_side;
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        args->key[API_KEY_DIRECTIONS + plane] = (uint8_t)(of[plane] > 1 ? n : 1);
+    for (api_variant *v = k->variants; v; v = v->next)
+        if (memcmp(v->key, args->key, API_KEY_SIZE(k->nparams)) == 0) {
+            *variant = v;
+            return RG_OK;
+        }
+    diag_list diags = {0};
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    rg_status status = compile(args, form, &diags, variant);
+    mem_disown(&owns);
+    if (status && diags.text.len)
+        api_error_text(status, str_view(&diags.text));
+    else if (status)
+        api_error(status, "kernel `%s` (%s) cannot be compiled for device %s", k->fn->name,
+                  pipeline_form_name(form), k->module->context->table->name);
+    diag_free(&diags);
+    return status;
+}
+
+static rg_status
+choose(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
+{
+    if (form != PIPELINE_FORWARD && form != PIPELINE_JVP &&
+        check_taking_part(args, RG_ADJOINT, "an adjoint"))
+        return RG_INVALID;
+    if (form >= PIPELINE_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
+        return RG_INVALID;
+    api_choice choice = {.side_by_side = side_by_side};
+    rg_status status = api_count_blocks(args, form, of, &choice);
+    if (status)
+        return status;
+    uint32_t least = choice.directions / choice.blocks;
+    status = find_variant(args, form, of, least, side_by_side, &choice.narrow);
+    if (!status && choice.directions % choice.blocks)
+        status = find_variant(args, form, of, least + 1, side_by_side, &choice.wide);
+    if (!status)
+        args->chosen[form] = choice;
+    return status;
+}
+
+/* -- what a launch may have to put back --------------------------------------------------------
+ * Only where arrays are in the host's memory: elsewhere launches have returned before it is known, and the copies would
+ * cost as much as many a kernel. */
+
+typedef void copy_fn(const rt_layout *layout, void *data, char *saved);
+
+static void
+save_plane(const rt_layout *layout, void *data, char *saved)
+{
+    rt_layout_read(layout, data, saved);
+}
+
+static void
+restore_plane(const rt_layout *layout, void *data, char *saved)
+{
+    rt_layout_write(layout, data, saved);
+}
+
+/* Every plane that a derivative may change; returns their bytes. */
+static size_t
+each_changing(rg_args *args, copy_fn *copy)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < args->kernel->nparams; i++) {
+        const rg_array *a = args->slots[i].array;
+        for (unsigned plane = 0; a && plane < RG_PLANE_COUNT; plane++) {
+            void *data = args->packed[i].plane[plane];
+            if (!data || (plane == RG_PRIMAL && !args->kernel->params[i].written))
+                continue;
+            rt_layout layout = api_plane_layout(a, plane);
+            if (copy)
+                copy(&layout, data, args->saved + used);
+            size_t bytes = (size_t)rt_layout_count(&layout) * layout.size;
+            used += (bytes + 15) & ~(size_t)15;
+        }
+    }
+    return used;
+}
+
+static void
+save(rg_args *args)
+{
+    size_t need = each_changing(args, NULL);
+    if (need > args->saved_size) {
+        mem_free(args->saved);
+        args->saved = NULL;
+        args->saved_size = 0;
+        args->saved = mem_alloc(need);
+        args->saved_size = need;
+    }
+    each_changing(args, save_plane);
+}
+
+/* -- launching --------------------------------------------------------------------------------- */
+
+/* one block after the other */
+static rg_status
+launch_blocks(rg_args *args, const api_choice *c, const uint32_t *of, str *text)
+{
+    const rt_device_table *table = args->kernel->module->context->table;
+    uint32_t wide = c->directions % c->blocks, first = 0;
+    rg_status status = RG_OK;
+    for (uint32_t b = 0; b < c->blocks && !status; b++) {
+        api_block_args(args, of, first, args->block);
+        status = table->launch((b < wide ? c->wide : c->narrow)->program, args->block, text);
+        first += c->directions / c->blocks + (b < wide);
+    }
+    return status;
+}
+
+/* The code for the arguments as packed. */
+static rg_status
+prepare(rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT])
+{
+    if (args->chosen[form].blocks == 1)
+        return RG_OK;
+    bool side_by_side;
+    rg_status status = api_count_directions(args, form, of, &side_by_side);
+    if (!status && !args->chosen[form].blocks)
+        status = choose(args, form, of, side_by_side);
+    return status;
+}
+
+static rg_status
+run_once(rg_args *args, pipeline_form form)
+{
+    const rg_context *context = args->kernel->module->context;
+    const rt_device_table *table = context->table;
+    uint32_t of[RG_PLANE_COUNT];
+    rg_status status = prepare(args, form, of);
+    if (status || (context->recording && !table->graphs))
+        return status;
+    const api_choice *c = &args->chosen[form];
+    /* a device that restores puts back what its own launch did, not what earlier blocks did */
+    bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores && !table->memory);
+    if (can_fail)
+        save(args);
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
+                           : table->launch(c->narrow->program, args->packed, &text);
+    mem_disown(&owns);
+    if (status == RG_BUDGET && can_fail)
+        each_changing(args, restore_plane);
+    if (status && table->sync) /* perhaps an earlier launch's, which the text names */
+        return api_error_device(context, status, &text, "the launch failed");
+    if (status)
+        api_error(status, "%s: %s", c->narrow->label, text.ptr ? text.ptr : rg_status_name(status));
+    str_free(&text);
+    return status;
+}
+
+/* A budget that is too small for the tape of threads side by side may do for them one by one. */
+static rg_status
+run(rg_args *args, pipeline_form form)
+{
+    rg_status status = run_once(args, form);
+    if (status != RG_BUDGET || args->kernel->module->context->table->simt || args->key[API_KEY_SINGLE] ||
+        !args->chosen[form].narrow->grouped)
+        return status;
+    args->key[API_KEY_SINGLE] = true;
+    memset(args->chosen, 0, sizeof(args->chosen));
+    return run_once(args, form);
+}
+
+static rg_status
+guarded_run(rg_args *args, pipeline_form form)
+{
+    API_GUARDED(run(args, form));
+}
+
+rg_status
+api_run(rg_args *args, pipeline_form form)
+{
+    rg_status status = api_args_pack(args);
+    return status ? status : guarded_run(args, form);
+}
+
+bool
+api_has_effects(pipeline_form form)
+{
+    return form != PIPELINE_VJP && form != PIPELINE_JVP_VJP;
+}
+
+/* As run, with arguments of the graph's own. */
+static rg_status
+record(rg_args *args, pipeline_form form)
+{
+    rg_args *own;
+    rg_status status = api_record_args(args, &own);
+    if (status)
+        return status;
+    status = api_run(own, form);
+    if (status)
+        api_args_free(own);
+    else
+        api_record_launch(own, form);
+    return status;
+}
+
+static rg_status
+launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
+{
+    API_CHECK(kernel, API_KERNEL, "kernel");
+    API_CHECK(args, API_ARGS, "args");
+    rg_context *context = kernel->module->context;
+    if (args->kernel != kernel)
+        return api_error(RG_INVALID, "args were made for kernel `%s`, not for `%s`",
+                         args->kernel->fn->name, kernel->fn->name);
+    rg_status status = api_take_failure(context);
+    if (status)
+        return status;
+    if (context->recording)
+        return record(args, form);
+    status = api_run(args, form);
+    for (uint32_t i = 0; i < kernel->nparams && api_has_effects(form); i++)
+        if (kernel->params[i].written && args->slots[i].array)
+            args->slots[i].array->version++;
+    return status;
+}
+
+rg_status
+rg_launch(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_FORWARD);
+}
+
+rg_status
+rg_launch_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_VJP);
+}
+
+rg_status
+rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_FORWARD_VJP);
+}
+
+rg_status
+rg_launch_jvp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_JVP);
+}
+
+rg_status
+rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_JVP_VJP);
+}
+
+rg_status
+rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args)
+{
+    return launch(kernel, args, PIPELINE_JVP_FORWARD_VJP);
+}

@@ -1,0 +1,468 @@
+/* Modules: source or IR, and the kernels found in it. SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
+
+#if RG_HAVE_CLANG
+#include "front/c/front_c.h"
+#endif
+
+/* -- making ------------------------------------------------------------------------------------ */
+
+static rg_str
+kept(arena *a, rg_str s)
+{
+    return (rg_str){arena_str(a, s), s.len};
+}
+
+static const rg_str *
+kept_list(arena *a, const rg_str *list, size_t n)
+{
+    rg_str *copy = arena_new_n(a, rg_str, n + 1);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = kept(a, list[i]);
+    return copy;
+}
+
+static const rg_module_file *
+kept_files(arena *a, const rg_module_file *list, size_t n)
+{
+    rg_module_file *copy = arena_new_n(a, rg_module_file, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        copy[i].path = kept(a, list[i].path);
+        if (list[i].text.ptr)
+            copy[i].text = kept(a, list[i].text);
+    }
+    return copy;
+}
+
+static void
+module_drop(void *module)
+{
+    api_module_release(module);
+}
+
+static rg_module *
+module_new(rg_context *context, const rg_module_desc *desc)
+{
+    rg_module *m = api_new(API_MODULE, sizeof(*m));
+    mem_owner owns;
+    mem_own(&owns, api_free, m);
+    m->arena = arena_new();
+    mem_disown(&owns);
+    m->context = context;
+    context->handle.refs++;
+    mem_own(&owns, module_drop, m);
+    if (desc) {
+        m->desc.include_paths = kept_list(m->arena, desc->include_paths, desc->include_count);
+        m->desc.include_count = desc->include_count;
+        m->desc.defines = kept_list(m->arena, desc->defines, desc->define_count);
+        m->desc.define_count = desc->define_count;
+        m->desc.options = kept_list(m->arena, desc->options, desc->option_count);
+        m->desc.option_count = desc->option_count;
+        m->desc.files = kept_files(m->arena, desc->files, desc->file_count);
+        m->desc.file_count = desc->file_count;
+        m->desc.name = kept(m->arena, desc->name);
+    }
+    mem_disown(&owns);
+    return m;
+}
+
+static void
+list_ir_kernels(rg_module *m)
+{
+    size_t n = 0;
+    for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
+        n += fn->kernel;
+    m->names = arena_new_n(m->arena, rg_str, n + 1);
+    for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
+        if (fn->kernel)
+            m->names[m->name_count++] = kept(m->arena, rg_str_of(fn->name));
+    m->listed = true;
+}
+
+rg_status
+api_module_adopt(rg_context *context, ir_module *ir, rg_module **module)
+{
+    mem_owner owns_ir, owns_module;
+    mem_own(&owns_ir, ir_module_release, ir);
+    rg_module *m = module_new(context, NULL);
+    mem_disown(&owns_ir);
+    m->ir = ir;
+    mem_own(&owns_module, module_drop, m);
+    list_ir_kernels(m);
+    mem_disown(&owns_module);
+    *module = m;
+    return RG_OK;
+}
+
+/* Hands the diagnostics to the caller as the message. */
+static rg_status
+refused(diag_list *diags)
+{
+    rg_status status = api_error_text(RG_COMPILE, str_view(&diags->text));
+    diag_free(diags);
+    return status;
+}
+
+static void
+release_diags(void *diags)
+{
+    diag_free(diags);
+}
+
+static rg_status
+from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
+{
+    diag_list diags = {0};
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    ir_module *ir = ir_parse(text, name, &diags);
+    if (ir && !ir_verify(ir, ir_stage_of(ir), NULL, &diags)) {
+        ir_module_free(ir);
+        ir = NULL;
+    }
+    mem_disown(&owns);
+    if (!ir)
+        return refused(&diags);
+    diag_free(&diags);
+    return api_module_adopt(context, ir, module);
+}
+
+#if RG_HAVE_CLANG
+static rg_status
+from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
+       rg_module **module)
+{
+    rg_module *m = module_new(context, desc);
+    mem_owner owns;
+    mem_own(&owns, module_drop, m);
+    m->on_disk = on_disk;
+    m->path = arena_str(m->arena, path);
+    m->source = arena_str(m->arena, text);
+    m->source_len = text.len;
+    mem_disown(&owns);
+    *module = m;
+    return RG_OK;
+}
+
+static const char *const *
+zero_terminated(arena *a, const rg_str *list, size_t n)
+{
+    const char **out = arena_new_n(a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] = list[i].ptr; /* kept() made them so */
+    return out;
+}
+
+static const front_c_file *
+front_files(arena *a, const rg_module_file *list, size_t n)
+{
+    front_c_file *out = arena_new_n(a, front_c_file, n + 1);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (front_c_file){list[i].path.ptr, list[i].text};
+    return out;
+}
+
+static front_c_source
+front_source(const rg_module *m, const char *kernel)
+{
+    return (front_c_source){
+        .path = m->path,
+        .text = {m->source, m->source_len},
+        .kernel = kernel,
+        .include_count = (uint32_t)m->desc.include_count,
+        .define_count = (uint32_t)m->desc.define_count,
+        .include_paths = zero_terminated(m->arena, m->desc.include_paths, m->desc.include_count),
+        .defines = zero_terminated(m->arena, m->desc.defines, m->desc.define_count),
+        .option_count = (uint32_t)m->desc.option_count,
+        .options = zero_terminated(m->arena, m->desc.options, m->desc.option_count),
+        .file_count = (uint32_t)m->desc.file_count,
+        .files = front_files(m->arena, m->desc.files, m->desc.file_count),
+        .on_disk = m->on_disk,
+    };
+}
+
+static void
+release_names(void *names)
+{
+    front_c_names_free(names);
+}
+
+static bool
+list_c_kernels(rg_module *m, diag_list *diags)
+{
+    front_c_source source = front_source(m, NULL);
+    front_c_names names = {0};
+    bool ok = front_c_list(&source, &names, diags);
+    mem_owner owns;
+    mem_own(&owns, release_names, &names);
+    if (ok) {
+        m->names = arena_new_n(m->arena, rg_str, names.count + 1);
+        for (uint32_t i = 0; i < names.count; i++)
+            m->names[i] = kept(m->arena, rg_str_of(names.names[i]));
+        m->name_count = names.count;
+    }
+    mem_disown(&owns);
+    front_c_names_free(&names);
+    return ok;
+}
+
+static ir_module *
+compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
+{
+    front_c_source source = front_source(m, arena_str(m->arena, kernel));
+    source.unknown = unknown;
+    return front_c_compile(&source, diags);
+}
+#else
+static rg_status
+from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
+       rg_module **module)
+{
+    return api_error(RG_UNSUPPORTED, "this build has no C front end: it was made without libclang");
+}
+
+static bool
+list_c_kernels(rg_module *m, diag_list *diags)
+{
+    return false;
+}
+
+static ir_module *
+compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
+{
+    return NULL;
+}
+#endif
+
+static bool
+ends_with(rg_str s, const char *end)
+{
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
+}
+
+static rg_status
+module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_module **module)
+{
+    str name = {0}, text = {0};
+    mem_owner owns_name, owns_text;
+    mem_own(&owns_name, mem_release_str, &name);
+    mem_own(&owns_text, mem_release_str, &text);
+    str_add(&name, path);
+    rg_status status = file_read(name.ptr, &text);
+    if (status)
+        api_error(status, "%s: %s", name.ptr,
+                  status == RG_NOT_FOUND ? "no such file" : "cannot be read");
+    else if (ends_with(path, ".ir") || ends_with(path, ".rg"))
+        status = from_ir(context, str_view(&text), name.ptr, module);
+    else
+        status = from_c(context, str_view(&text), path, true, desc, module);
+    mem_disown(&owns_text);
+    mem_disown(&owns_name);
+    str_free(&text);
+    str_free(&name);
+    return status;
+}
+
+static rg_status
+module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_module **module)
+{
+    str name = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &name);
+    str_add(&name, desc && desc->name.len ? desc->name : RG_STR("source.ir"));
+    rg_status status = from_ir(context, text, name.ptr, module);
+    mem_disown(&owns);
+    str_free(&name);
+    return status;
+}
+
+static rg_status
+check_desc(const rg_module_desc *desc)
+{
+    for (size_t i = 0; desc && desc->files && i < desc->file_count; i++)
+        if (!desc->files[i].path.ptr)
+            return api_error(RG_INVALID, "desc has a file without a path");
+    if (desc &&
+        ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines) ||
+         (desc->option_count && !desc->options) || (desc->file_count && !desc->files)))
+        return api_error(RG_INVALID, "desc counts include paths, defines, options or files that are NULL");
+    return RG_OK;
+}
+
+#define CHECK_MAKING(text)                                                                         \
+    do {                                                                                           \
+        if (!module)                                                                               \
+            return api_error(RG_INVALID, "module is NULL");                                        \
+        *module = NULL;                                                                            \
+        API_CHECK(context, API_CONTEXT, "context");                                                \
+        if (!(text).ptr)                                                                           \
+            return api_error(RG_INVALID, #text " is NULL");                                        \
+        if (check_desc(desc))                                                                      \
+            return RG_INVALID;                                                                     \
+    } while (0)
+
+rg_status
+rg_module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_module **module)
+{
+    CHECK_MAKING(path);
+    API_GUARDED(module_load(context, path, desc, module));
+}
+
+rg_status
+rg_module_from_c(rg_context *context, rg_str source, const rg_module_desc *desc, rg_module **module)
+{
+    CHECK_MAKING(source);
+    API_GUARDED(from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"), false,
+                       desc, module));
+}
+
+rg_status
+rg_module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_module **module)
+{
+    CHECK_MAKING(text);
+    API_GUARDED(module_from_ir(context, text, desc, module));
+}
+
+/* -- ending ------------------------------------------------------------------------------------ */
+
+void
+api_module_release(rg_module *m)
+{
+    if (--m->handle.refs)
+        return;
+    while (m->kernels) {
+        rg_kernel *kernel = m->kernels;
+        m->kernels = kernel->next;
+        api_kernel_free(kernel);
+    }
+    ir_module_free(m->ir);
+    arena_free(m->arena);
+    api_context_release(m->context);
+    api_free(m);
+}
+
+void
+rg_module_destroy(rg_module *module)
+{
+    if (!api_retire(module, API_MODULE))
+        return;
+    /* kernels are lent: nobody may start anything new with them */
+    for (rg_kernel *k = module->kernels; k; k = k->next)
+        api_retire(k, API_KERNEL);
+    api_module_release(module);
+}
+
+/* -- kernels ----------------------------------------------------------------------------------- */
+
+/* RG_COMPILE: the message is set. */
+static rg_status
+list_kernels(rg_module *m)
+{
+    if (m->listed)
+        return RG_OK;
+    diag_list diags = {0};
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    bool ok = list_c_kernels(m, &diags);
+    mem_disown(&owns);
+    if (!ok)
+        return refused(&diags);
+    diag_free(&diags);
+    m->listed = true;
+    return RG_OK;
+}
+
+static rg_status
+get_names(rg_module *m, const rg_str **names, size_t *count)
+{
+    rg_status status = list_kernels(m);
+    if (status)
+        return status;
+    *names = m->names;
+    *count = m->name_count;
+    return RG_OK;
+}
+
+rg_status
+rg_module_get_names(rg_module *module, const rg_str **names, size_t *count)
+{
+    if (!names || !count)
+        return api_error(RG_INVALID, "names or count is NULL");
+    *names = NULL;
+    *count = 0;
+    API_CHECK(module, API_MODULE, "module");
+    API_GUARDED(get_names(module, names, count));
+}
+
+static rg_status
+no_such_kernel(const rg_module *m, rg_str name)
+{
+    char there[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < m->name_count && used < sizeof(there); i++)
+        used += (size_t)snprintf(there + used, sizeof(there) - used, "%s%s", i ? ", " : "",
+                                 m->names[i].ptr);
+    return api_error(RG_NOT_FOUND, "there is no kernel `%.*s`%s%s%s", (int)name.len, name.ptr,
+                     used ? " (there is " : "", there, used ? ")" : "");
+}
+
+/* From IR that holds the kernel, which stays the caller's. */
+static rg_status
+kernel_from(rg_module *m, ir_module *ir, rg_str name, diag_list *diags, rg_kernel **kernel)
+{
+    ir_fn *fn = ir_fn_find(ir, name);
+    if (!fn || !fn->kernel)
+        return no_such_kernel(m, name);
+    return api_kernel_create(m, fn, diags, kernel);
+}
+
+/* The file is parsed once for a kernel; only if it has none of the name are those that it has asked for. */
+static rg_status
+kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
+{
+    bool unknown = false;
+    ir_module *ir = compile_c(m, name, &unknown, diags);
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, ir);
+    rg_status status = RG_COMPILE;
+    if (ir)
+        status = kernel_from(m, ir, name, diags, kernel);
+    else if (unknown && !list_kernels(m))
+        status = no_such_kernel(m, name);
+    mem_disown(&owns);
+    ir_module_free(ir);
+    return status;
+}
+
+static rg_status
+get_kernel(rg_module *m, rg_str name, rg_kernel **kernel)
+{
+    for (rg_kernel *k = m->kernels; k; k = k->next)
+        if (str_eq(name, rg_str_of(k->fn->name))) {
+            *kernel = k;
+            return RG_OK;
+        }
+    diag_list diags = {0};
+    mem_owner owns;
+    mem_own(&owns, release_diags, &diags);
+    rg_status status = m->ir ? kernel_from(m, m->ir, name, &diags, kernel)
+                             : kernel_from_c(m, name, &diags, kernel);
+    mem_disown(&owns);
+    if (status == RG_COMPILE)
+        return refused(&diags);
+    diag_free(&diags);
+    return status;
+}
+
+rg_status
+rg_module_get_kernel(rg_module *module, rg_str name, rg_kernel **kernel)
+{
+    if (!kernel)
+        return api_error(RG_INVALID, "kernel is NULL");
+    *kernel = NULL;
+    API_CHECK(module, API_MODULE, "module");
+    if (!name.ptr)
+        return api_error(RG_INVALID, "name is NULL");
+    API_GUARDED(get_kernel(module, name, kernel));
+}

@@ -1,0 +1,194 @@
+/* Adjoints that are taken are cleared late, for warps. SPDX-License-Identifier: Apache-2.0
+ *
+ *   %g: f32x32 = load.adj %y[%i] if %m               %g: f32x32 = load.adj %y[%i] if %m
+ *   store.adj %y[%i], 0 if %m                  ->    ... (nothing that may touch the element)
+ *   ...                                              store.adj %y[%i], 0 if %m
+ *
+ * A GPU writes to a line slowly while it is being read: at the end of the block what was read has long arrived. Where
+ * nothing in between waits for it, the store does: what is 0 need not be cleared, so that it depends on the bits
+ * that were read. */
+#include "analysis/elements.h"
+#include "opt/pass.h"
+
+enum {
+    LOOK = 128,  /* ops between the two */
+    FAR = 4096   /* ops that a store passes over */
+};
+
+/* -- where to ---------------------------------------------------------------------------------------- */
+
+/* whether `zero` has to stay before op, which stands in its region, or nested in an op that does */
+static bool
+holds_up(const ir_op *zero, ir_op *op, bool nested)
+{
+    if (elements_is_access(op))
+        return elements_may_meet(zero, op);
+    if (op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF)
+        return !nested;
+    if (op->code == RG_OP_CALL || op->code == RG_OP_ASSERT || op->code == RG_OP_PARALLEL)
+        return true;
+    bool copies = op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE;
+    if (copies || ir_ops[op->code].flags & (IR_READ | IR_WRITE))
+        return true;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        ir_for_ops(inner, op->regions[i])
+            if (holds_up(zero, inner, true))
+                return true;
+    return false;
+}
+
+/* -- what waits -------------------------------------------------------------------------------------- */
+
+typedef struct waiting {
+    bool *comes; /* by value: what follows from the load */
+    bool effect; /* memory is written, or control goes, by it: the machine keeps a later store behind */
+} waiting;
+
+static void follow(waiting *w, const ir_op *op);
+
+static bool
+uses(const waiting *w, const ir_op *op)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (w->comes[op->args[i]->id])
+            return true;
+    return false;
+}
+
+static bool
+is_effect(const ir_op *op)
+{
+    return op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_TAPE_PUSH ||
+           op->code == RG_OP_SLOT_STORE || op->code == RG_OP_LANES_ANY || op->nregions;
+}
+
+static void
+follow(waiting *w, const ir_op *op)
+{
+    bool used = uses(w, op);
+    w->effect |= used && is_effect(op);
+    for (uint32_t i = 0; i < op->nregions && !w->effect; i++)
+        ir_for_ops(inner, op->regions[i]) {
+            follow(w, inner);
+            used |= uses(w, inner);
+        }
+    for (uint32_t i = 0; i < op->nresults; i++)
+        w->comes[op->results[i]->id] = used;
+}
+
+static bool
+is_waited_for(ir_fn *fn, const ir_op *load, const ir_op *zero)
+{
+    waiting w = {.comes = mem_zalloc(fn->next_id * sizeof(bool))};
+    w.comes[load->results[0]->id] = true;
+    for (const ir_op *op = load->next; op != zero && !w.effect; op = op->next)
+        follow(&w, op);
+    mem_free(w.comes);
+    return w.effect;
+}
+
+/* -- the change ------------------------------------------------------------------------------------------ */
+
+static ir_value *
+emit(ir_op *before, rg_op code, ir_value *x, ir_value *y, ir_type type)
+{
+    ir_fn *fn = before->parent->fn;
+    ir_op *op = ir_op_new(fn, code, 2, 0, before->loc);
+    if (x)
+        ir_op_arg(op, fn, x);
+    if (y)
+        ir_op_arg(op, fn, y);
+    ir_value *v = ir_op_result(op, fn, type, NULL);
+    ir_insert_before(before, op);
+    return v;
+}
+
+/* only where what was read has a bit set: -0 becomes 0 */
+static void
+clear_what_is_set(ir_op *zero, const ir_op *load)
+{
+    ir_fn *fn = zero->parent->fn;
+    ir_value *v = load->results[0];
+    unsigned lanes = v->type.lanes;
+    rg_dtype bits = ir_bits((rg_dtype)v->type.dtype) == 64 ? RG_I64 : RG_I32;
+    ir_type flags = ir_with_lanes(ir_scalar(RG_BOOL), lanes);
+    ir_value *nil = emit(zero, RG_OP_CONST, NULL, NULL, ir_scalar(bits));
+    ir_value *held = emit(zero, RG_OP_BITCAST, v, NULL, ir_with_lanes(ir_scalar(bits), lanes));
+    ir_value *set = emit(zero, RG_OP_NE, held, nil, flags);
+    if (zero->masked) {
+        zero->args[zero->nargs - 1] = emit(zero, RG_OP_AND, zero->args[zero->nargs - 1], set, flags);
+        return;
+    }
+    ir_op_arg(zero, fn, set);
+    zero->masked = true;
+}
+
+/* Each thread's own 0. */
+static bool
+is_zeroing(const ir_op *op)
+{
+    uint64_t bits;
+    if (op->code != RG_OP_STORE)
+        return false;
+    const ir_value *stored = op->args[op->nargs - 1 - op->masked];
+    if (stored->def && stored->def->code == RG_OP_SPLAT)
+        stored = stored->def->args[0];
+    rg_dtype d = (rg_dtype)stored->type.dtype;
+    return ir_is_const(stored, &bits) && !bits && (d == RG_F32 || d == RG_F64);
+}
+
+/* of the same elements before `zero`, if nothing writes to them between */
+static const ir_op *
+find_load(const ir_op *zero)
+{
+    ir_op *op = zero->prev;
+    for (int n = 0; op && n < LOOK; op = op->prev, n++) {
+        if (op->code == RG_OP_LOAD && op->results[0]->type.lanes && elements_same(op, zero))
+            return op;
+        if (op->code != RG_OP_LOAD && holds_up(zero, op, false))
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool
+clear_late(ir_op *zero)
+{
+    const ir_op *load = find_load(zero);
+    ir_op *at = zero->next;
+    if (!load)
+        return false;
+    for (int n = 0; n < FAR && at->next && !holds_up(zero, at, false); n++)
+        at = at->next;
+    bool moves = at != zero->next, waits = is_waited_for(zero->parent->fn, load, at);
+    if (moves) {
+        ir_remove(zero);
+        ir_insert_before(at, zero);
+    }
+    if (!waits)
+        clear_what_is_set(zero, load);
+    return moves || !waits;
+}
+
+static bool
+clear_late_in(ir_region *r)
+{
+    bool changed = false;
+    for (ir_op *op = r->last, *prev; op; op = prev) {
+        prev = op->prev;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            changed |= clear_late_in(op->regions[i]);
+        if (is_zeroing(op) && op->next)
+            changed |= clear_late(op);
+    }
+    return changed;
+}
+
+bool
+opt_late_zeros(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next)
+        changed |= clear_late_in(fn->body);
+    return changed;
+}

@@ -1,0 +1,136 @@
+/* Loads behind a loop go out before it. SPDX-License-Identifier: Apache-2.0
+ *
+ *   %v: f32x32 = for .. { .. }                    %s: f32x32 = load.adj %y[%i] if %m
+ *   %s: f32x32 = load.adj %y[%i] if %m      ->    %v: f32x32 = for .. { .. }
+ *   ... (uses of %s)                              ... (uses of %s)
+ *
+ * The seed of a gradient is wanted when the forward sweep is done, and a warp would wait for it with nothing else to do. In
+ * a register it is there by then. Of a few loads behind a task's loop this is worth it; more take registers that the
+ * loop may have use for. */
+#include "analysis/elements.h"
+#include "opt/pass.h"
+
+enum { MOST = 6, CLOSURE = 8 };
+
+typedef struct ahead {
+    bool *behind;  /* by value: made by the loop, or behind it */
+    ir_op *moves[MOST * (CLOSURE + 1)];
+    uint32_t n, loads;
+    bool changed;
+} ahead;
+
+/* stops at what a load must not pass: `user` is the load */
+static bool
+lets_pass(ir_op *op, void *user)
+{
+    bool writes = op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    if (op->code == RG_OP_ASSERT || op->code == RG_OP_CALL || op->code == RG_OP_TAPE_RESTORE)
+        return false; /* subscripts may be good behind an assert that are not before it */
+    return !writes || !elements_may_meet(op, user);
+}
+
+static bool
+passes(const ir_op *loop, ir_op *load)
+{
+    for (const ir_op *op = loop; op != load; op = op->next) {
+        if (!lets_pass((ir_op *)op, load))
+            return false;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            if (!ir_walk(op->regions[i], lets_pass, load))
+                return false;
+    }
+    return true;
+}
+
+static bool
+is_listed(const ahead *a, const ir_op *op)
+{
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->moves[i] == op)
+            return true;
+    return false;
+}
+
+/* lists what op needs of what stands behind the loop, then op; false: that cannot move */
+static bool
+list(ahead *a, ir_op *op, uint32_t most)
+{
+    if (is_listed(a, op))
+        return true;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        ir_op *def = op->args[i]->def;
+        if (!a->behind[op->args[i]->id])
+            continue;
+        bool cheap = def && ir_is_arithmetic(def) && !(ir_ops[def->code].flags & IR_FUNCTION);
+        if (!cheap || def->code == RG_OP_DIV || def->code == RG_OP_REM || !list(a, def, most))
+            return false;
+    }
+    if (a->n == most)
+        return false;
+    a->moves[a->n++] = op;
+    return true;
+}
+
+static void
+mark_behind(ahead *a, const ir_op *from, const ir_op *to, bool is)
+{
+    for (const ir_op *op = from; op != to; op = op->next)
+        for (uint32_t i = 0; i < op->nresults; i++)
+            a->behind[op->results[i]->id] = is;
+}
+
+static bool
+is_loop(const ir_op *op)
+{
+    return op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
+}
+
+static void
+load_ahead(ahead *a, ir_op *loop)
+{
+    ir_op *end = loop->next;
+    a->n = a->loads = 0;
+    while (end && !is_loop(end) && end->code != RG_OP_YIELD)
+        end = end->next;
+    mark_behind(a, loop, end, true);
+    for (ir_op *op = loop->next; op != end && a->loads <= MOST; op = op->next) {
+        uint32_t before = a->n;
+        if (op->code != RG_OP_LOAD || !op->results[0]->type.lanes || !op->masked || !passes(loop, op))
+            continue;
+        if (a->loads < MOST && list(a, op, (a->loads + 1) * (CLOSURE + 1)))
+            a->loads++;
+        else if (a->loads == MOST)
+            a->loads++; /* one more than is worth it */
+        else
+            a->n = before;
+    }
+    mark_behind(a, loop, end, false);
+    for (uint32_t i = 0; i < a->n && a->loads <= MOST; i++) {
+        ir_remove(a->moves[i]);
+        ir_insert_before(loop, a->moves[i]);
+        a->changed = true;
+    }
+}
+
+static bool
+see_task(ir_op *task, void *user)
+{
+    if (task->code == RG_OP_PARALLEL)
+        for (ir_op *op = task->regions[0]->last; op; op = op->prev)
+            if (is_loop(op))
+                load_ahead(user, op);
+    return true;
+}
+
+bool
+opt_load_ahead(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        ahead a = {.behind = mem_zalloc(fn->next_id * sizeof(bool))};
+        ir_walk(fn->body, see_task, &a);
+        mem_free(a.behind);
+        changed |= a.changed;
+    }
+    return changed;
+}

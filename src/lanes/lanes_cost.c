@@ -1,0 +1,329 @@
+/* How many threads a group has: what lanes save against what they cost. SPDX-License-Identifier: Apache-2.0
+ *
+ * Both are estimated from the same walk over the loop's body, in simple operations: what one thread by itself takes,
+ * and what a group takes. Vectors cost by the registers that they fill. What lanes do badly weighs most: elements
+ * that lie apart (a gather takes longer than as many loads), sums into one element, whole-number division, lanes that
+ * wait in a loop until the longest is done. And what code for one thread does well: loops over successive elements
+ * that the compiler turns into vectors by itself, directions that lie side by side. The figures are fitted to the
+ * bench's kernels on Zen 5. */
+#include "lanes/lanes.h"
+
+#include "analysis/known.h"
+
+enum {
+    TRIPS = 16,      /* of a loop whose count nobody knows */
+    FUNCTION = 20,   /* of the math library, in lanes or not */
+    APART = 6,       /* each lane's element of a gather, a scatter */
+    ONE_BY_ONE = 8,  /* each lane of what runs serially */
+    ASK = 4,         /* a branch on a mask */
+    MISSED = 3,      /* a branch that one thread takes and the next does not */
+    INNER_VECTOR = 4 /* threads' worth of work that the compiler's own vectors do at once */
+};
+static const double waiting = 1.7; /* how much longer the longest of a group runs than their mean */
+
+typedef struct price {
+    double alone, group;
+} price;
+
+static price price_of_region(lanes *l, const ir_region *r);
+
+static double
+registers(const lanes *l, ir_type t)
+{
+    unsigned bytes = t.dtype == RG_BOOL ? 1 : ir_bytes((rg_dtype)t.dtype);
+    unsigned all = bytes * l->width, room = l->vector;
+    return all <= room ? 1 : (double)all / room;
+}
+
+/* -- single ops ------------------------------------------------------------------------------------- */
+
+static price
+price_of_scalar(lanes *l, const ir_op *op)
+{
+    ir_type t = op->args[0]->type;
+    bool is_float = ir_is_float((rg_dtype)t.dtype);
+    double n = registers(l, op->results[0]->type), alone = 1, lane = 1;
+    n = registers(l, t) > n ? registers(l, t) : n;
+    switch ((int)op->code) {
+    case RG_OP_DIV:
+    case RG_OP_REM:
+    case RG_OP_FLOORDIV:
+    case RG_OP_FLOORMOD:
+        alone = is_float ? 5 : ir_is_const(op->args[1], NULL) ? 3 : 10;
+        lane = is_float ? 10 : ir_is_const(op->args[1], NULL) ? 6 : (double)ONE_BY_ONE * l->width / n;
+        break;
+    case RG_OP_SQRT:
+    case RG_OP_RSQRT:
+        alone = 8;
+        lane = 14;
+        break;
+    }
+    if (ir_ops[op->code].flags & IR_FUNCTION)
+        alone = lane = FUNCTION;
+    bool same = lanes_is_same(l, op->results[0]);
+    return (price){alone, same ? alone : lane * n};
+}
+
+static price
+price_of_access(lanes *l, const ir_op *op)
+{
+    bool adds = op->code == RG_OP_RMW, next = lanes_successive(l, op);
+    double n = registers(l, op->args[0]->type), apart = APART * (double)l->width + ASK;
+    if (lanes_one_element(l, op)) {
+        if (!adds)
+            return (price){1.5, 1.5};
+        return op->nresults ? (price){3, ONE_BY_ONE * (double)l->width} : (price){3, 6 + 6 * n};
+    }
+    if (!adds)
+        return (price){1.5, next ? 1 + n : apart};
+    if (op->nresults || op->rmw != RG_RMW_ADD || (op->atomic && !next))
+        return (price){3, ONE_BY_ONE * (double)l->width};
+    return (price){3, next ? 2 + 2 * n : 2 * apart};
+}
+
+static price
+price_of_element(lanes *l, const ir_op *op)
+{
+    if (!lanes_is_same(l, op->args[1]))
+        return (price){1.5, APART * (double)l->width};
+    return (price){1, lanes_is_same(l, op->args[0]) ? 1 : registers(l, op->args[0]->type)};
+}
+
+/* -- control ------------------------------------------------------------------------------------------ */
+
+static double
+trips(const ir_op *op)
+{
+    uint64_t lo, hi;
+    if (op->code == RG_OP_UNWIND)
+        return ir_is_const(op->args[1], &hi) ? (double)hi : TRIPS;
+    bool known = op->code == RG_OP_FOR && ir_is_const(op->args[0], &lo) && ir_is_const(op->args[1], &hi);
+    return known ? (double)ir_iterations(op, lo, hi) : TRIPS;
+}
+
+/* a subscript that the index of the loop moves by one element, or not at all */
+static bool
+is_next(const ir_value *v, const ir_op *loop, bool *moves)
+{
+    const ir_region *body = loop->regions[0];
+    if (!ir_region_inside(v->region, body))
+        return true;
+    if (v == body->params[0]) {
+        *moves = true;
+        return true;
+    }
+    if (!v->def || (v->def->code != RG_OP_ADD && v->def->code != RG_OP_CAST && v->def->code != RG_OP_CONST))
+        return false;
+    for (uint32_t i = 0; i < v->def->nargs; i++)
+        if (!is_next(v->def->args[i], loop, moves))
+            return false;
+    return true;
+}
+
+static bool
+steps_along(const ir_op *op, const ir_op *loop)
+{
+    bool moves = false;
+    for (uint32_t i = 1; i <= lanes_subscripts(op); i++) {
+        if (i > 1 && moves)
+            return false;
+        if (!is_next(op->args[i], loop, &moves))
+            return false;
+    }
+    return moves || op->code == RG_OP_LOAD;
+}
+
+/* whether the compiler makes vectors of this loop in code for one thread */
+static bool
+is_vector_loop(const ir_op *op)
+{
+    const ir_region *body = op->regions[0];
+    if (op->records || (op->code != RG_OP_FOR && op->code != RG_OP_UNWIND))
+        return false;
+    ir_for_ops(inner, body)
+    {
+        bool memory = inner->code == RG_OP_LOAD || inner->code == RG_OP_STORE || inner->code == RG_OP_RMW;
+        bool plain = ir_ops[inner->code].form != IR_OTHER || inner->code == RG_OP_CONST || inner->code == RG_OP_YIELD;
+        if (!plain && !(memory && steps_along(inner, op)))
+            return false;
+    }
+    const ir_op *end = ir_terminator(body);
+    for (uint32_t k = 0; k < end->nargs; k++)
+        if (!end->args[k]->def || !end->args[k]->def->fast)
+            return false;
+    return true;
+}
+
+static price
+price_of_loop(lanes *l, const ir_op *op)
+{
+    price body = price_of_region(l, op->regions[0]);
+    double n = trips(op);
+    bool varies = lanes_loop_of(l, op)->varies;
+    body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : body.alone + 2;
+    body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
+    return (price){n * body.alone, n * body.group};
+}
+
+static price
+price_of_if(lanes *l, const ir_op *op)
+{
+    price a = price_of_region(l, op->regions[0]), b = price_of_region(l, op->regions[1]);
+    double alone = (a.alone + b.alone) / 2;
+    if (lanes_is_same(l, op->args[0]))
+        return (price){alone + 1, (a.group + b.group) / 2 + 1};
+    bool asked = a.group + b.group > 8;
+    return (price){alone + MISSED, a.group + b.group + op->nresults + (asked ? 2 * ASK : 0)};
+}
+
+static price
+price_of_op(lanes *l, const ir_op *op)
+{
+    if (ir_ops[op->code].form != IR_OTHER)
+        return price_of_scalar(l, op);
+    switch ((int)op->code) {
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+        return price_of_access(l, op);
+    case RG_OP_EXTRACT:
+    case RG_OP_INSERT:
+        return price_of_element(l, op);
+    case RG_OP_RECALL:
+        return (price){2, op->results[0]->type.kind == IR_SCALAR ? 2 * registers(l, op->results[0]->type) : 2};
+    case RG_OP_IF:
+        return price_of_if(l, op);
+    case RG_OP_FOR:
+    case RG_OP_LOOP:
+    case RG_OP_UNWIND:
+        return price_of_loop(l, op);
+    case RG_OP_EXIT_IF:
+        return (price){1, lanes_is_same(l, op->args[0]) ? 1 : ASK + op->nargs};
+    case RG_OP_PRINT:
+        return (price){100, 100.0 * l->width};
+    }
+    return (price){0, 0};
+}
+
+/* One of several directions that lie side by side: a thread by itself does as many of them as a register holds. */
+static double
+share_of_bundle(const lanes *l, const ir_op *op)
+{
+    const ir_value *v = op->nresults ? op->results[0] : op->nargs ? op->args[op->nargs - 1] : NULL;
+    if (!op->bundle || !l->beside || !v || v->type.kind != IR_SCALAR)
+        return 1;
+    return (double)ir_bytes((rg_dtype)v->type.dtype) / l->vector;
+}
+
+static price
+price_of_region(lanes *l, const ir_region *r)
+{
+    price sum = {0, 0};
+    ir_for_ops(op, r)
+    {
+        price p = price_of_op(l, op);
+        p.alone *= share_of_bundle(l, op);
+        sum.alone += p.alone;
+        sum.group += p.group;
+    }
+    return sum;
+}
+
+/* -- the choice ---------------------------------------------------------------------------------------- */
+
+/* how many threads a row has, if that is known; else very many */
+static uint64_t
+threads_of_row(const ir_op *parallel)
+{
+    uint32_t rank = parallel->attr.rank;
+    uint64_t lo, hi;
+    if (!ir_is_const(parallel->args[rank - 1], &lo) || !ir_is_const(parallel->args[2 * rank - 1], &hi))
+        return UINT64_MAX;
+    return (int64_t)hi > (int64_t)lo ? hi - lo : 1;
+}
+
+static bool
+find_widest(ir_op *op, void *user)
+{
+    unsigned *widest = user;
+    for (uint32_t i = 0; i < op->nresults && op->code != RG_OP_CONST; i++) {
+        ir_type t = op->results[i]->type;
+        bool number = t.kind <= IR_ARRAY && ir_is_float((rg_dtype)t.dtype);
+        if (number && ir_bytes((rg_dtype)t.dtype) > *widest)
+            *widest = ir_bytes((rg_dtype)t.dtype);
+    }
+    return true;
+}
+
+static bool
+find_beside(ir_op *op, void *user)
+{
+    *(bool *)user |= op->beside > 0;
+    return !op->beside;
+}
+
+/* Two registers for each of the widest floats, so that what waits for one is passed by what works on the other; no more
+ * lanes than a row has threads. */
+static unsigned
+usual_width(const lanes *l, const ir_op *parallel)
+{
+    unsigned widest = 4, width = 64;
+    ir_walk(parallel->regions[0], find_widest, &widest);
+    uint64_t row = threads_of_row(parallel);
+    while (width > 8 && (width > 2 * l->vector / widest || width >= 2 * row))
+        width /= 2;
+    return width;
+}
+
+/* whether it has one thread at most, as far as its bounds say */
+static bool
+is_single(const ir_op *parallel)
+{
+    uint32_t rank = parallel->attr.rank, single = 0;
+    for (uint32_t k = 0; k < rank; k++) {
+        uint64_t lo, hi;
+        if (!ir_is_const(parallel->args[k], &lo) || !ir_is_const(parallel->args[rank + k], &hi))
+            continue;
+        if ((int64_t)hi <= (int64_t)lo)
+            return true;
+        single += hi - lo == 1;
+    }
+    return single == rank;
+}
+
+/* A warp's lanes are there anyway. */
+static unsigned
+choose_warp(lanes *l, const ir_op *parallel)
+{
+    const ir_module *m = l->fn->module;
+    bool single = is_single(parallel);
+    l->width = 32;
+    if (!single)
+        lanes_check(l, parallel->regions[0]);
+    unsigned width = single || l->refused ? 1 : l->width;
+    if (m->told_lanes)
+        m->told_lanes(m->told_user, parallel, width, 0, 0, single ? NULL : l->refused);
+    return width;
+}
+
+unsigned
+lanes_choose(lanes *l, const ir_op *parallel)
+{
+    ir_module *m = l->fn->module;
+    if (m->simt)
+        return choose_warp(l, parallel);
+    l->vector = m->vector ? m->vector : 64;
+    l->width = m->lanes ? m->lanes : usual_width(l, parallel);
+    l->beside = false;
+    ir_walk(parallel->regions[0], find_beside, &l->beside);
+    if (l->width > 1)
+        lanes_check(l, parallel->regions[0]);
+    price p = l->width > 1 ? price_of_region(l, parallel->regions[0]) : (price){0, 0};
+    uint64_t row = threads_of_row(parallel);
+    double n = row < l->width ? (double)row : l->width;
+    bool pays = m->lanes || 1.2 * p.group < n * p.alone;
+    unsigned width = l->refused || !pays ? 1 : l->width;
+    if (m->told_lanes)
+        m->told_lanes(m->told_user, parallel, width, n * p.alone, p.group, l->refused);
+    return width;
+}

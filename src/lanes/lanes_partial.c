@@ -1,0 +1,238 @@
+/* Loops whose last, partial iteration is undone by more than the results that they are left with.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   %x, %t = loop records {... %s = for records {...}  exit_if %c ...}
+ *   %p = ... unwind (recall %s) ...                  what the last iteration needs, before
+ *   unwind %t, %n (%a = %p) {...}                    the full ones are undone
+ *
+ * Where threads leave at different iterations there is no last iteration of the group: each thread's own has to be
+ * undone while the unwind stands at it. So the loop records every iteration of the group in full, the ops that need
+ * the last one move into the unwind, for the threads of which this iteration is the last one, and these join the
+ * unwind's carried values with what comes out:
+ *
+ *   unwind %t, %frames (%a = 0) {
+ *     %p' = if any(%iteration == %n) {...}           in those lanes; %a' = select(these, %p', %a)
+ *     ...                                            in lanes where %iteration < %n
+ */
+#include "lanes/lanes.h"
+
+#include "analysis/effects.h"
+
+static ir_op *
+unwind_behind(const ir_op *op, const ir_op *maker)
+{
+    for (ir_op *o = op->next; o; o = o->next)
+        if (o->code == RG_OP_UNWIND && ir_trace_maker(o->args[0]) == maker)
+            return o;
+    return NULL;
+}
+
+/* the unwind of `maker` that stands behind an op around the recall; that op moves into it */
+static bool
+move_into_unwind(lanes *l, const ir_op *recall, ir_op *maker)
+{
+    for (const ir_op *op = recall; op; op = op->parent->op) {
+        ir_op *unwind = unwind_behind(op, maker);
+        if (unwind) {
+            map_set(&l->moved, map_ptr(op), unwind);
+            lanes_loop_of(l, maker)->partial = lanes_loop_of(l, unwind)->partial = true;
+            return true;
+        }
+        if (!op->parent->op || op->parent->op->code == RG_OP_PARALLEL)
+            break;
+    }
+    return false;
+}
+
+static bool
+look_at_recall(ir_op *op, void *user)
+{
+    lanes *l = user;
+    if (op->code != RG_OP_RECALL)
+        return true;
+    ir_steps steps = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &steps.at);
+    ir_recall_steps(op, &steps);
+    for (size_t i = 0; i < steps.n; i++) {
+        ir_op *around = steps.at[i].op;
+        bool loops = around->code == RG_OP_FOR || around->code == RG_OP_LOOP;
+        if (!loops || steps.at[i].unwound_by || !lanes_loop_of(l, around)->varies)
+            continue;
+        if (around->code == RG_OP_FOR || !move_into_unwind(l, op, around))
+            l->refused = "the reverse needs what threads recorded in their last iterations, which differ";
+    }
+    mem_disown(&owns);
+    vec_free(&steps);
+    return true;
+}
+
+typedef struct search {
+    lanes *l;
+    const ir_op *unwind;
+    bool found;
+} search;
+
+static bool
+uses_moved(ir_op *op, void *user)
+{
+    search *s = user;
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const ir_op *def = op->args[i]->def;
+        s->found |= def && map_get(&s->l->moved, map_ptr(def)) == s->unwind;
+    }
+    return !s->found;
+}
+
+/* What ops that move do to memory, for those behind them that stay: of a thread, what stays now comes first. */
+typedef struct accesses {
+    vec(const ir_op *) moved;
+    bool stays, meet;
+} accesses;
+
+static bool
+is_add(const ir_op *op)
+{
+    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
+}
+
+static bool
+meets(const ir_op *a, const ir_op *b)
+{
+    bool only_read = a->code == RG_OP_LOAD && b->code == RG_OP_LOAD, only_add = is_add(a) && is_add(b);
+    if (a->plane != b->plane || only_read || only_add)
+        return false;
+    const ir_value *x = a->args[0], *y = b->args[0];
+    return x == y || (x->type.kind == IR_BUFFER && y->type.kind == IR_BUFFER && ir_may_be_same(x, y));
+}
+
+static bool
+look_at_access(ir_op *op, void *user)
+{
+    accesses *a = user;
+    if (op->code == RG_OP_PRINT || op->code == RG_OP_CALL)
+        a->meet = true;
+    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
+        return true;
+    for (size_t i = 0; a->stays && i < a->moved.n; i++)
+        a->meet |= meets(a->moved.at[i], op);
+    if (!a->stays)
+        vec_push(&a->moved, op);
+    return true;
+}
+
+static bool
+moves_with(lanes *l, ir_op *op, const ir_op *unwind)
+{
+    search s = {l, unwind, false};
+    uses_moved(op, &s);
+    for (uint32_t i = 0; i < op->nregions && !s.found; i++)
+        ir_walk(op->regions[i], uses_moved, &s);
+    return s.found;
+}
+
+/* ops of an unwind's region between those that move into it and itself: what uses them moves too, and the rest must
+ * not mind */
+static void
+close_moved(lanes *l, ir_op *unwind)
+{
+    bool any = false;
+    accesses a = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &a.moved.at);
+    for (ir_op *op = unwind->parent->first; op != unwind; op = op->next) {
+        bool moves = map_get(&l->moved, map_ptr(op)) == unwind;
+        if (any && !moves && moves_with(l, op, unwind)) {
+            map_set(&l->moved, map_ptr(op), unwind);
+            moves = true;
+        }
+        any |= moves;
+        a.stays = !moves;
+        if (any)
+            look_at_access(op, &a);
+        for (uint32_t i = 0; any && i < op->nregions; i++)
+            ir_walk(op->regions[i], look_at_access, &a);
+        for (uint32_t i = 0; moves && i < op->nresults; i++)
+            a.meet |= op->results[i]->type.kind != IR_SCALAR;
+    }
+    mem_disown(&owns);
+    vec_free(&a.moved);
+    if (a.meet)
+        l->refused = "what a last iteration undoes must keep its place before other effects";
+}
+
+static bool
+close_unwind(ir_op *op, void *user)
+{
+    lanes *l = user;
+    if (op->code == RG_OP_UNWIND && lanes_loop_of(l, op)->partial)
+        close_moved(l, op);
+    return true;
+}
+
+void
+lanes_find_partial(lanes *l, const ir_region *r)
+{
+    ir_walk((ir_region *)r, look_at_recall, l);
+    ir_walk((ir_region *)r, close_unwind, l);
+}
+
+/* -- making it ------------------------------------------------------------------------------------- */
+
+bool
+lanes_is_moved(const lanes *l, const ir_op *op, const ir_op *unwind)
+{
+    const ir_op *into = map_get(&l->moved, map_ptr(op));
+    return unwind ? into == unwind : into != NULL;
+}
+
+typedef struct use_count {
+    const ir_value *v;
+    uint32_t n;
+} use_count;
+
+static bool
+count_use(ir_op *op, void *user)
+{
+    use_count *u = user;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        u->n += op->args[i] == u->v;
+    return true;
+}
+
+/* whether others than moved ops and the unwind's own start use v */
+static bool
+is_used_behind(lanes *l, const ir_value *v, ir_op *unwind)
+{
+    use_count u = {v, 0};
+    count_use(unwind, &u);
+    for (ir_op *op = unwind->parent->first; op != unwind; op = op->next)
+        if (lanes_is_moved(l, op, unwind)) {
+            count_use(op, &u);
+            for (uint32_t i = 0; i < op->nregions; i++)
+                ir_walk(op->regions[i], count_use, &u);
+        }
+    return l->uses[v->id] > u.n;
+}
+
+uint32_t
+lanes_moved_results(lanes *l, const ir_op *unwind, ir_value **out)
+{
+    uint32_t n = 0;
+    for (ir_op *op = unwind->parent->first; op != unwind; op = op->next)
+        for (uint32_t i = 0; lanes_is_moved(l, op, unwind) && i < op->nresults; i++)
+            if (is_used_behind(l, op->results[i], (ir_op *)unwind)) {
+                if (out)
+                    out[n] = op->results[i];
+                n++;
+            }
+    return n;
+}
+
+void
+lanes_make_moved(lanes *l, const ir_op *unwind)
+{
+    for (ir_op *op = unwind->parent->first; op != unwind; op = op->next)
+        if (lanes_is_moved(l, op, unwind))
+            lanes_make(l, op);
+}

@@ -1,0 +1,101 @@
+/* Checked mode: an access outside of an array is a failed assertion, which tells subscript and extent. SPDX-License-Identifier: Apache-2.0
+ *
+ *                                          %n = extent %x, 0   %c = lt (u64 of %i), (u64 of %n)
+ *   %v = load %x[%i]                  ->   assert %c, "axis 0 of array `x`", %i, %n
+ *                                          %v = load %x[%i]
+ *
+ * After all differentiation, so that every form has its checks: the reverse of a split launch drops what the forward
+ * sweep asserts, and has accesses of its own. As everywhere, an index may leave its axis while the element stays in
+ * the array: C walks rows through pointers. Before lower_lanes, whose groups assert for each of their threads. */
+#include "opt/edit.h"
+#include "opt/pass.h"
+
+static ir_value *
+as(edit *e, ir_op *at, rg_dtype d, ir_value *v)
+{
+    return v->type.dtype == d ? v : edit_scalar(e, at, RG_OP_CAST, ir_scalar(d), v, NULL, NULL);
+}
+
+static ir_value *
+extent_of(edit *e, ir_op *access, uint32_t axis)
+{
+    ir_op *op = ir_op_new(e->fn, RG_OP_EXTENT, 1, 0, access->loc);
+    op->attr.bits = axis;
+    ir_op_arg(op, e->fn, access->args[0]);
+    ir_insert_before(access, op);
+    return ir_op_result(op, e->fn, ir_scalar(RG_I64), NULL);
+}
+
+/* 0 <= index < extent */
+static ir_value *
+inside(edit *e, ir_op *at, ir_value *index, ir_value *extent)
+{
+    return edit_scalar(e, at, RG_OP_LT, ir_scalar(RG_BOOL), as(e, at, RG_U64, index), as(e, at, RG_U64, extent), NULL);
+}
+
+static void
+assert_axis(edit *e, ir_op *access, uint32_t axis, ir_value *holds, ir_value *index, ir_value *extent)
+{
+    str text = {0};
+    mem_owner owns;
+    const char *name = access->args[0]->name;
+    mem_own(&owns, mem_release_str, &text);
+    if (name)
+        str_addf(&text, "axis %u of array `%s`", axis, name);
+    else
+        str_addf(&text, "axis %u of an array", axis);
+    ir_op *op = ir_op_new(e->fn, RG_OP_ASSERT, 3, 0, access->loc);
+    op->attr.text = arena_str(e->fn->module->arena, str_view(&text));
+    ir_op_arg(op, e->fn, holds);
+    ir_op_arg(op, e->fn, index);
+    ir_op_arg(op, e->fn, extent);
+    ir_insert_before(access, op);
+    e->changed = true;
+    mem_disown(&owns);
+    str_free(&text);
+}
+
+static void
+check(edit *e, ir_op *access)
+{
+    uint32_t rank = access->args[0]->type.rank;
+    ir_type wide = ir_scalar(RG_I64);
+    ir_value *number = NULL, *total = NULL, *holds[RG_MAX_RANK], *indices[RG_MAX_RANK], *extents[RG_MAX_RANK];
+    for (uint32_t k = 0; k < rank; k++) {
+        ir_value *index = as(e, access, RG_I64, access->args[1 + k]), *extent = extent_of(e, access, k);
+        holds[k] = inside(e, access, index, extent);
+        indices[k] = index;
+        extents[k] = extent;
+        if (number) {
+            number = edit_scalar(e, access, RG_OP_MUL, wide, number, extent, NULL);
+            number = edit_scalar(e, access, RG_OP_ADD, wide, number, index, NULL);
+        }
+        number = number ? number : index;
+        total = total ? edit_scalar(e, access, RG_OP_MUL, wide, total, extent, NULL) : extent;
+    }
+    ir_value *walks = rank > 1 ? inside(e, access, number, total) : NULL;
+    for (uint32_t k = rank; k-- > 0;) { /* the last axis first, as the interpreter tells it */
+        ir_type truth = ir_scalar(RG_BOOL);
+        ir_value *fine = walks ? edit_scalar(e, access, RG_OP_OR, truth, holds[k], walks, NULL) : holds[k];
+        assert_axis(e, access, k, fine, indices[k], extents[k]);
+    }
+}
+
+static void
+look_in(edit *e, ir_region *r)
+{
+    for (ir_op *op = r->first; op; op = op->next) {
+        bool access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+        if (access && op->args[0]->type.kind == IR_BUFFER)
+            check(e, op);
+        bool groups = op->code == RG_OP_PARALLEL && op->regions[0]->nparams > op->attr.rank;
+        for (uint32_t i = 0; i < op->nregions && !groups; i++)
+            look_in(e, op->regions[i]);
+    }
+}
+
+bool
+check_subscripts(ir_module *m)
+{
+    return edit_kernels(m, look_in);
+}

@@ -1,0 +1,274 @@
+/* Replacement and surgery for the opt_ passes. SPDX-License-Identifier: Apache-2.0 */
+#include "opt/edit.h"
+
+static void
+grow(edit *e, uint32_t need)
+{
+    if (need <= e->size)
+        return;
+    uint32_t size = need + need / 2 + 64;
+    ir_value **map = arena_new_n(e->scratch, ir_value *, size);
+    uint8_t *recalled = arena_new_n(e->scratch, uint8_t, size);
+    if (e->size) {
+        memcpy(map, e->map, e->size * sizeof *map);
+        memcpy(recalled, e->recalled, e->size);
+    }
+    e->map = map;
+    e->recalled = recalled;
+    e->size = size;
+}
+
+static bool
+note_recall(ir_op *op, void *user)
+{
+    edit *e = user;
+    if (op->code == RG_OP_RECALL)
+        e->recalled[op->args[0]->id] = 1;
+    return true;
+}
+
+void
+edit_start(edit *e, ir_fn *fn)
+{
+    *e = (edit){.fn = fn, .scratch = arena_new()};
+    mem_own(&e->owner, mem_release_arena, e->scratch);
+    grow(e, fn->next_id + 1);
+    ir_walk(fn->body, note_recall, e);
+}
+
+bool
+edit_finish(edit *e)
+{
+    if (e->changed) {
+        grow(e, e->fn->next_id);
+        ir_replace_all(e->fn, e->map);
+    }
+    mem_disown(&e->owner);
+    arena_free(e->scratch);
+    return e->changed;
+}
+
+bool
+edit_kernels(ir_module *m, void (*change)(edit *e, ir_region *body))
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        edit e;
+        if (!fn->kernel)
+            continue;
+        edit_start(&e, fn);
+        change(&e, fn->body);
+        changed |= edit_finish(&e);
+    }
+    return changed;
+}
+
+void
+edit_replace(edit *e, ir_value *from, ir_value *to)
+{
+    grow(e, e->fn->next_id);
+    e->map[from->id] = to;
+    e->recalled[to->id] |= e->recalled[from->id];
+    e->changed = true;
+}
+
+ir_value *
+edit_now(const edit *e, ir_value *v)
+{
+    while (v->id < e->size && e->map[v->id])
+        v = e->map[v->id];
+    return v;
+}
+
+void
+edit_operands(const edit *e, ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        op->args[k] = edit_now(e, op->args[k]);
+}
+
+bool
+edit_is_recalled(const edit *e, const ir_value *v)
+{
+    return v->id < e->size && e->recalled[v->id];
+}
+
+bool
+edit_any_recalled(const edit *e, const ir_region *r)
+{
+    for (uint32_t k = 0; k < r->nparams; k++)
+        if (edit_is_recalled(e, r->params[k]))
+            return true;
+    ir_for_ops(op, r)
+    {
+        for (uint32_t k = 0; k < op->nresults; k++)
+            if (edit_is_recalled(e, op->results[k]))
+                return true;
+        for (uint32_t k = 0; k < op->nregions; k++)
+            if (edit_any_recalled(e, op->regions[k]))
+                return true;
+    }
+    return false;
+}
+
+ir_value *
+edit_const(edit *e, ir_op *at, ir_type type, uint64_t bits)
+{
+    ir_op *op = ir_op_new(e->fn, RG_OP_CONST, 0, 0, at->loc);
+    op->attr.bits = bits;
+    ir_insert_before(at, op);
+    e->changed = true;
+    return ir_op_result(op, e->fn, ir_with_lanes(type, 0), NULL);
+}
+
+ir_value *
+edit_in_lanes(edit *e, ir_op *at, ir_type type, ir_value *v)
+{
+    if (type.lanes == v->type.lanes || type.kind != IR_SCALAR)
+        return v;
+    ir_op *op = ir_op_new(e->fn, RG_OP_SPLAT, 1, 0, at->loc);
+    ir_op_arg(op, e->fn, v);
+    ir_insert_before(at, op);
+    e->changed = true;
+    return ir_op_result(op, e->fn, type, NULL);
+}
+
+ir_value *
+edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y, ir_value *z)
+{
+    ir_op *op = ir_op_new(e->fn, code, 3, 0, at->loc);
+    ir_value *operands[3] = {x, y, z};
+    type.lanes = 0;
+    for (unsigned k = 0; k < 3 && operands[k]; k++) {
+        ir_op_arg(op, e->fn, operands[k]);
+        type.lanes = operands[k]->type.lanes ? operands[k]->type.lanes : type.lanes;
+    }
+    op->decided = at->decided;
+    ir_insert_before(at, op);
+    e->changed = true;
+    return ir_op_result(op, e->fn, type, NULL);
+}
+
+bool
+edit_visible(const ir_value *v, const ir_op *at)
+{
+    return ir_region_inside(at->parent, v->region);
+}
+
+/* What is the same in all lanes, or their numbers, is not recalled in lanes. NULL: it is neither. */
+static ir_value *
+recall_without_lanes(edit *e, ir_op *op, ir_value *v)
+{
+    ir_value *was = edit_now(e, v->def->args[0]);
+    if (!edit_visible(was, op) && !ir_is_const(was, NULL)) {
+        ir_op *recall = ir_op_new(e->fn, RG_OP_RECALL, 1, 0, op->loc);
+        ir_op_arg(recall, e->fn, was);
+        ir_insert_before(op, recall);
+        e->recalled[was->id] = 1;
+        was = ir_op_result(recall, e->fn, was->type, was->name);
+    }
+    uint64_t bits;
+    if (!edit_visible(was, op) && ir_is_const(was, &bits))
+        was = edit_const(e, op, was->type, bits);
+    return edit_in_lanes(e, op, v->type, was);
+}
+
+bool
+edit_needless_recall(edit *e, ir_op *op)
+{
+    if (op->code != RG_OP_RECALL)
+        return false;
+    uint64_t bits;
+    ir_value *v = op->args[0];
+    if (edit_visible(v, op) && v->type.kind != IR_ARRAY)
+        edit_replace(e, op->results[0], v);
+    else if (v->type.kind == IR_SCALAR && ir_is_const(v, &bits))
+        edit_replace(e, op->results[0], edit_const(e, op, v->type, bits));
+    else if (v->def && v->def->code == RG_OP_SPLAT)
+        edit_replace(e, op->results[0], recall_without_lanes(e, op, v));
+    else
+        return false;
+    ir_remove(op);
+    return true;
+}
+
+void
+edit_drop_arg(ir_op *op, uint32_t k)
+{
+    op->nargs--;
+    memmove(op->args + k, op->args + k + 1, (op->nargs - k) * sizeof *op->args);
+}
+
+void
+edit_drop_result(ir_op *op, uint32_t k)
+{
+    op->nresults--;
+    memmove(op->results + k, op->results + k + 1, (op->nresults - k) * sizeof *op->results);
+    for (uint32_t i = k; i < op->nresults; i++)
+        op->results[i]->index = i;
+}
+
+void
+edit_drop_param(ir_region *r, uint32_t k)
+{
+    r->nparams--;
+    memmove(r->params + k, r->params + k + 1, (r->nparams - k) * sizeof *r->params);
+    for (uint32_t i = k; i < r->nparams; i++)
+        r->params[i]->index = i;
+}
+
+ir_op *
+edit_splice(ir_op *at, ir_region *r, const ir_op *end)
+{
+    ir_op *first = at;
+    for (ir_op *op = r->first, *next; op && op != end && !(ir_ops[op->code].flags & IR_END);
+         op = next) {
+        next = op->next;
+        ir_remove(op);
+        ir_insert_before(at, op);
+        if (first == at)
+            first = op;
+    }
+    return first;
+}
+
+ir_op *
+edit_copy_iteration(edit *e, const ir_op *loop, ir_op *at, const ir_op *last, ir_value *index, ir_value **carried,
+                    ir_value **map)
+{
+    const ir_region *body = loop->regions[0];
+    const ir_op *yield = ir_terminator(body), *end = last ? last->next : body->first;
+    ir_region *aside = ir_region_new(e->fn, NULL);
+    map[body->params[0]->id] = index;
+    for (uint32_t k = 0; k < loop->nresults; k++)
+        map[body->params[1 + k]->id] = carried[k];
+    for (const ir_op *op = body->first; op != end; op = op->next)
+        ir_op_clone(e->fn, op, map, aside);
+    for (uint32_t k = 0; k < loop->nresults; k++) {
+        ir_value *v = yield->args[k];
+        carried[k] = map[v->id] ? map[v->id] : v;
+    }
+    return edit_splice(at, aside, NULL);
+}
+
+static void
+count_in(const ir_region *r, uint32_t *uses)
+{
+    ir_for_ops(op, r)
+    {
+        for (uint32_t k = 0; k < op->nargs; k++)
+            uses[op->args[k]->id]++;
+        for (uint32_t k = 0; k < op->nregions; k++)
+            count_in(op->regions[k], uses);
+    }
+}
+
+uint32_t *
+edit_count_uses(arena *a, const ir_fn *fn)
+{
+    uint32_t *uses = arena_new_n(a, uint32_t, fn->next_id + 1);
+    count_in(fn->body, uses);
+    if (fn->shape)
+        count_in(fn->shape, uses);
+    return uses;
+}

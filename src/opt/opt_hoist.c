@@ -1,0 +1,285 @@
+/* What is the same in every iteration moves before the loop. SPDX-License-Identifier: Apache-2.0
+ *
+ *   for %t = .. { %w: f64 = load %weights[%two]  ... }     ->     %w: f64 = load %weights[%two] for
+ * ..
+ *
+ * For derivatives this is more than a saving: the adjoint of the value is then summed in a register
+ * (over the threads of a parallel loop: in a reduction) and added to memory once.
+ *
+ * A load moves if nothing in the loop writes its array, and if it runs at least once anyway or its
+ * indices are provably inside the array's extents. Floating-point ops move only where they run
+ * anyway: in a loop that runs never they contribute exactly 0, and 0 times an infinite derivative
+ * is not 0. From a parallel loop only loads move, and not many: each becomes an argument of the
+ * task. */
+#include "analysis/effects.h"
+#include "opt/edit.h"
+#include "opt/pass.h"
+#include "analysis/range.h"
+
+enum { TASK_LOADS = 32, LOOK_BACK = 64, DEPTH = 8 };
+
+typedef struct hoist {
+    edit edit;
+    ir_op *loop;     /* out of which ops move now */
+    uint32_t budget; /* loads that may still leave it */
+} hoist;
+
+/* -- indices inside their extents -----------------------------------------------------------------
+ */
+
+static const ir_value *
+without_widening(const ir_value *v)
+{
+    while (v->def && v->def->code == RG_OP_CAST) {
+        const ir_value *from = v->def->args[0];
+        rg_dtype a = (rg_dtype)from->type.dtype, b = (rg_dtype)v->type.dtype;
+        if (!ir_is_int(a) || !ir_is_int(b) || ir_bits(a) >= ir_bits(b))
+            break;
+        v = from;
+    }
+    return v;
+}
+
+/* Whether a value of the shape region and one of the body are the same function of the parameters.
+ */
+static bool
+same_expression(const ir_value *x, const ir_value *y, unsigned depth)
+{
+    uint64_t a, b;
+    x = without_widening(x);
+    y = without_widening(y);
+    if (x == y)
+        return true;
+    if (ir_is_const(x, &a) && ir_is_const(y, &b))
+        return a == b;
+    if (!depth || !x->def || !y->def || x->def->code != y->def->code ||
+        ir_ops[x->def->code].form == IR_OTHER || !ir_type_eq(x->type, y->type))
+        return false;
+    for (uint32_t k = 0; k < x->def->nargs; k++)
+        if (!same_expression(x->def->args[k], y->def->args[k], depth - 1))
+            return false;
+    return true;
+}
+
+/* The declared extent of an axis of a parameter, in the shape region; NULL: not declared. */
+static const ir_value *
+declared_extent(const ir_fn *fn, const ir_value *buffer, uint32_t axis)
+{
+    if (!fn->shape || buffer->def || buffer->region != fn->body)
+        return NULL;
+    uint32_t at = axis;
+    for (uint32_t k = 0; k < buffer->index; k++)
+        if (fn->body->params[k]->type.kind == IR_BUFFER)
+            at += fn->body->params[k]->type.rank;
+    const ir_op *yield = ir_terminator(fn->shape);
+    return at < yield->nargs ? yield->args[at] : NULL;
+}
+
+/* lo and hi of a counting index; false: it is none, or counts down */
+static bool
+bounds_of(const ir_value *index, const ir_value **lo, const ir_value **hi)
+{
+    const ir_op *op = index->def ? NULL : index->region->op;
+    if (op && op->code == RG_OP_PARALLEL && index->index < op->attr.rank) {
+        *lo = op->args[index->index];
+        *hi = op->args[op->attr.rank + index->index];
+        return true;
+    }
+    if (op && op->code == RG_OP_FOR && index->index == 0 && op->attr.step > 0) {
+        *lo = op->args[0];
+        *hi = op->args[1];
+        return true;
+    }
+    return false;
+}
+
+static bool
+is_inside(const ir_value *index, const ir_value *extent)
+{
+    uint64_t n;
+    const ir_value *lo, *hi;
+    range r = range_of(index);
+    if (ir_is_const(extent, &n) && (int64_t)n >= 0 && r.min >= 0 && r.max < (wide)n)
+        return true;
+    return bounds_of(without_widening(index), &lo, &hi) && range_of(lo).min >= 0 &&
+           same_expression(hi, extent, DEPTH);
+}
+
+static bool
+is_safe(const ir_fn *fn, const ir_op *load)
+{
+    for (uint32_t k = 1; k < load->nargs; k++) {
+        const ir_value *extent = declared_extent(fn, load->args[0], k - 1);
+        if (!extent || !is_inside(load->args[k], extent))
+            return false;
+    }
+    return load->args[0]->def == NULL;
+}
+
+/* -- what may move --------------------------------------------------------------------------------
+ */
+
+static bool
+leaves_alone(ir_op *op, void *user)
+{
+    const ir_op *load = user;
+    if (op->code == RG_OP_CALL)
+        return false;
+    if (!(ir_ops[op->code].flags & IR_WRITE) || op->plane != load->plane ||
+        op->direction != load->direction)
+        return true;
+    return !ir_may_be_same(op->args[0], load->args[0]);
+}
+
+static bool
+operands_outside(const hoist *h, const ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        if (!edit_visible(op->args[k], h->loop) && !ir_is_const(op->args[k], NULL))
+            return false;
+    return true;
+}
+
+static bool
+may_move(const hoist *h, ir_op *op, bool runs_anyway)
+{
+    bool task = h->loop->code == RG_OP_PARALLEL;
+    switch (op->code) {
+    case RG_OP_LOAD:
+        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(h->edit.fn, op))) &&
+               ir_walk(h->loop->regions[0], leaves_alone, op);
+    case RG_OP_EXTRACT:
+        return runs_anyway && !task;
+    case RG_OP_CONST:
+    case RG_OP_ARRAY:
+    case RG_OP_TABLE:
+    case RG_OP_COPY:
+    case RG_OP_INSERT:
+    case RG_OP_RECALL:
+        return false; /* constants are made again where they are needed */
+    default:
+        if (!(ir_ops[op->code].flags & IR_PURE) || task || op->results[0]->type.kind != IR_SCALAR)
+            return false;
+        return runs_anyway || !ir_is_float((rg_dtype)op->results[0]->type.dtype);
+    }
+}
+
+/* An equal load just before `at`, with nothing between them that writes. */
+static ir_op *
+equal_load(const ir_op *load, ir_op *at)
+{
+    ir_op *op = at->prev;
+    for (int n = 0; op && n < LOOK_BACK && !op->nregions && leaves_alone(op, (void *)load); n++) {
+        bool same = op->code == RG_OP_LOAD && op->plane == load->plane &&
+                    op->direction == load->direction && op->nargs == load->nargs &&
+                    op->masked == load->masked && op->successive == load->successive;
+        for (uint32_t k = 0; same && k < op->nargs; k++) {
+            uint64_t a, b;
+            same = op->args[k] == load->args[k] ||
+                   (ir_is_const(op->args[k], &a) && ir_is_const(load->args[k], &b) && a == b);
+        }
+        if (same)
+            return op;
+        op = op->prev;
+    }
+    return NULL;
+}
+
+static void
+move(hoist *h, ir_op *op)
+{
+    ir_op *same = op->code == RG_OP_LOAD ? equal_load(op, h->loop) : NULL;
+    h->budget -= op->code == RG_OP_LOAD;
+    h->edit.changed = true;
+    if (same) {
+        edit_replace(&h->edit, op->results[0], same->results[0]);
+        ir_remove(op);
+        return;
+    }
+    for (uint32_t k = 0; k < op->nargs; k++) {
+        uint64_t bits;
+        if (!edit_visible(op->args[k], h->loop) && ir_is_const(op->args[k], &bits))
+            op->args[k] = edit_const(&h->edit, h->loop, op->args[k]->type, bits);
+    }
+    ir_remove(op);
+    ir_insert_before(h->loop, op);
+}
+
+/* -- the walk -------------------------------------------------------------------------------------
+ */
+
+/* Loads from the arms of ifs move if they are safe; nothing else does. */
+static void
+empty_branch(hoist *h, ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        edit_operands(&h->edit, op);
+        if (op->code == RG_OP_IF) {
+            empty_branch(h, op->regions[0]);
+            empty_branch(h, op->regions[1]);
+        } else if (op->code == RG_OP_LOAD && operands_outside(h, op) && may_move(h, op, false)) {
+            move(h, op);
+        }
+    }
+}
+
+static bool
+runs_at_once(const ir_op *loop)
+{
+    if (loop->code == RG_OP_LOOP)
+        return true;
+    if (loop->code != RG_OP_FOR)
+        return false;
+    range lo = range_of(loop->args[0]), hi = range_of(loop->args[1]);
+    return loop->attr.step > 0 ? lo.max < hi.min : lo.min > hi.max;
+}
+
+static void
+empty_loop(hoist *h)
+{
+    bool runs_anyway = runs_at_once(h->loop);
+    h->budget = h->loop->code == RG_OP_PARALLEL ? TASK_LOADS : UINT32_MAX;
+    for (ir_op *op = h->loop->regions[0]->first, *next; op; op = next) {
+        next = op->next;
+        bool ordered = ir_is_ordered(op);
+        edit_operands(&h->edit, op);
+        if (op->code == RG_OP_EXIT_IF)
+            runs_anyway = false;
+        else if (op->code == RG_OP_IF) {
+            empty_branch(h, op->regions[0]);
+            empty_branch(h, op->regions[1]);
+        } else if (operands_outside(h, op) && may_move(h, op, runs_anyway))
+            move(h, op);
+        if (ordered) /* behind an assert subscripts may be good that are not before it */
+            runs_anyway = false;
+    }
+}
+
+static void
+hoist_region(hoist *h, ir_region *r)
+{
+    for (ir_op *op = r->first; op; op = op->next) {
+        edit_operands(&h->edit, op);
+        for (uint32_t k = 0; k < op->nregions; k++)
+            hoist_region(h, op->regions[k]);
+        bool loop = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
+        if (loop && !op->records && !op->rewinds) {
+            h->loop = op;
+            empty_loop(h);
+        }
+    }
+}
+
+bool
+opt_hoist(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        hoist h = {0};
+        edit_start(&h.edit, fn);
+        hoist_region(&h, fn->body);
+        changed |= edit_finish(&h.edit);
+    }
+    return changed;
+}

@@ -1,0 +1,162 @@
+/* Short loops of known length become their iterations. SPDX-License-Identifier: Apache-2.0
+ *
+ *   %s = for %k = 0 to 3 step 1 (%a = %z) {           %x0 = extract %v[0]   %s0 = add %z, %x0
+ *     %x = extract %v[%k]  %b = add %a, %x       ->   %x1 = extract %v[1]   %s1 = add %s0, %x1
+ *     yield %b                                        %x2 = extract %v[2]   %s  = add %s1, %x2
+ *   }
+ *
+ * Before differentiation: such a loop then needs no tape, and where its index was a subscript of a
+ * local array, the subscript is known (opt_elements). From four iterations on a loop is better left
+ * to become vectors of neighbouring elements, but in warps, which have none: there a known subscript of
+ * what all threads share makes a sum over threads of its adjoint (opt_hoist); loops inside may be there if their
+ * lengths are then known. Loops around parallel loops, and those that hold a
+ * loop whose length is not known, stay. So do functions: what a kernel computes with their
+ * derivatives is rounded alike at every stage. */
+#include "opt/edit.h"
+#include "opt/pass.h"
+
+enum { MOST_ITERATIONS = 3, MOST_OPS = 400, MOST_GROWTH = 4000 };
+/* in warps; a loop inside counts as so many iterations of it */
+enum { MOST_IN_WARPS = 8, MOST_OPS_IN_WARPS = 250, ITERATIONS_INSIDE = 4, BOUND_DEPTH = 6 };
+
+typedef struct unrolling {
+    edit edit;
+    arena *room; /* of one loop at a time */
+    uint32_t grown;
+} unrolling;
+
+typedef struct measure {
+    uint32_t ops;
+    bool loops;
+} measure;
+
+/* what is computed from constants and indices alone folds, or is cheap */
+static bool
+is_subscript(const ir_op *op)
+{
+    return (ir_ops[op->code].flags & IR_PURE) && op->nresults == 1 &&
+           op->results[0]->type.kind == IR_SCALAR &&
+           !ir_is_float((rg_dtype)op->results[0]->type.dtype);
+}
+
+static bool
+measure_op(ir_op *op, void *user)
+{
+    measure *m = user;
+    m->ops += op->code != RG_OP_CONST && !is_subscript(op);
+    m->loops |= op->nregions && op->code != RG_OP_IF;
+    return !m->loops;
+}
+
+/* Whether the index of the loop around, once it is a constant, makes a constant of it. */
+static bool
+is_of_index(const ir_value *v, const ir_value *index, unsigned depth)
+{
+    if (v == index || ir_is_const(v, &(uint64_t){0}))
+        return true;
+    if (!depth || !v->def || !is_subscript(v->def) || v->def->nregions)
+        return false;
+    for (uint32_t k = 0; k < v->def->nargs; k++)
+        if (!is_of_index(v->def->args[k], index, depth - 1))
+            return false;
+    return true;
+}
+
+/* Loops inside whose bounds become known have their turn when the loop around is no more. */
+static void
+measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t times)
+{
+    for (const ir_op *op = r->first; op; op = op->next) {
+        bool inside = op->code == RG_OP_FOR && !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
+                      is_of_index(op->args[0], index, BOUND_DEPTH) && is_of_index(op->args[1], index, BOUND_DEPTH);
+        m->ops += op->code != RG_OP_CONST && !is_subscript(op) ? times : 0;
+        m->loops |= op->nregions && op->code != RG_OP_IF && !inside;
+        for (uint32_t k = 0; k < op->nregions && !m->loops; k++)
+            measure_region(m, op->regions[k], index, inside ? times * ITERATIONS_INSIDE : times);
+    }
+}
+
+/* How often it runs, if that is known and few; 0: it stays. */
+static uint32_t
+iterations(const unrolling *u, const ir_op *op)
+{
+    uint64_t bits[2];
+    measure m = {0};
+    rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
+    if (op->records || edit_any_recalled(&u->edit, op->regions[0]) ||
+        !ir_is_const(op->args[0], &bits[0]) || !ir_is_const(op->args[1], &bits[1]))
+        return 0;
+    int64_t lo = (int64_t)ir_wrap(d, bits[0]), hi = (int64_t)ir_wrap(d, bits[1]);
+    int64_t step = op->attr.step, most = 1 << 20;
+    if (lo < -most || lo > most || hi < -most || hi > most || step < -most || step > most)
+        return 0;
+    int64_t distance = step > 0 ? hi - lo : lo - hi, size = step > 0 ? step : -step;
+    int64_t count = distance > 0 ? (distance + size - 1) / size : 0;
+    bool warps = u->edit.fn->module->simt;
+    if (count < 1 || count > (warps ? MOST_IN_WARPS : MOST_ITERATIONS))
+        return 0;
+    if (warps)
+        measure_region(&m, op->regions[0], op->regions[0]->params[0], 1);
+    else
+        ir_walk(op->regions[0], measure_op, &m);
+    uint32_t all = m.ops * (uint32_t)count;
+    return m.loops || all > (warps ? MOST_OPS_IN_WARPS : MOST_OPS) || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
+}
+
+static void
+unroll(unrolling *u, ir_op *loop, uint32_t count)
+{
+    arena_mark mark = arena_here(u->room);
+    ir_value **carried = arena_new_n(u->room, ir_value *, loop->nresults + 1);
+    ir_value **map = arena_new_n(u->room, ir_value *, u->edit.fn->next_id);
+    uint64_t lo;
+    ir_is_const(loop->args[0], &lo);
+    for (uint32_t k = 0; k < loop->nresults; k++)
+        carried[k] = loop->args[2 + k];
+    for (uint32_t i = 0; i < count; i++) {
+        ir_type type = loop->args[0]->type;
+        uint64_t bits = ir_wrap((rg_dtype)type.dtype, lo + i * (uint64_t)loop->attr.step);
+        ir_value *index = edit_const(&u->edit, loop, type, bits);
+        ir_op *copy = edit_copy_iteration(&u->edit, loop, loop, ir_terminator(loop->regions[0])->prev, index, carried, map);
+        for (; copy != loop; copy = copy->next)
+            u->grown += !is_subscript(copy);
+    }
+    for (uint32_t k = 0; k < loop->nresults; k++)
+        edit_replace(&u->edit, loop->results[k], carried[k]);
+    ir_remove(loop);
+    u->edit.changed = true;
+    arena_release(u->room, mark);
+}
+
+static void
+unroll_region(unrolling *u, ir_region *r)
+{
+    for (ir_op *op = r->first, *next; op; op = next) {
+        next = op->next;
+        edit_operands(&u->edit, op);
+        for (uint32_t k = 0; k < op->nregions; k++)
+            unroll_region(u, op->regions[k]);
+        uint32_t count = op->code == RG_OP_FOR ? iterations(u, op) : 0;
+        if (count)
+            unroll(u, op, count);
+    }
+}
+
+bool
+opt_unroll(ir_module *m)
+{
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next) {
+        if (!fn->kernel)
+            continue;
+        unrolling u = {.room = arena_new()};
+        mem_owner owns;
+        mem_own(&owns, mem_release_arena, u.room);
+        edit_start(&u.edit, fn);
+        unroll_region(&u, fn->body);
+        changed |= edit_finish(&u.edit);
+        mem_disown(&owns);
+        arena_free(u.room);
+    }
+    return changed;
+}

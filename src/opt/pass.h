@@ -1,0 +1,33 @@
+/* Passes over a module: each is one file and one function that returns whether it changed anything.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PASS_PASS_H
+#define PASS_PASS_H
+
+#include "ir/ir.h"
+
+#define PASS(name, stage, doc) bool name(ir_module *m);
+#include "opt/pass.def"
+#undef PASS
+
+/* The same function for `width` values at once, in lanes, as are all its results: found in m by its name, or made (so
+ * are those that it calls). Its body holds no memory but local arrays. */
+ir_fn *lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width);
+
+/* Runs one pass: prints before and after if RG_DEBUG asks for it, then verifies at `stage`. */
+typedef bool pass_fn(ir_module *m);
+bool pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list *diags);
+#define PASS_RUN(m, fn, stage, diags) pass_run((m), (fn), #fn, (stage), (diags))
+
+/* From pass_focus_on to pass_focus_end the module holds no function but fn, so that passes cost what fn does, however
+ * many others there are. They make no functions meanwhile; those that fn calls are as they were. */
+typedef struct pass_focus {
+    ir_fn *fn, *first, *last, *next;
+    mem_owner owns;
+} pass_focus;
+void pass_focus_on(pass_focus *f, ir_fn *fn);
+void pass_focus_end(pass_focus *f);
+
+/* simplify = the opt_ passes until nothing changes (bounded) */
+bool pass_simplify(ir_module *m, ir_stage stage, diag_list *diags);
+
+#endif

@@ -1,0 +1,442 @@
+/* The whole pipeline: one screen of calls, each with the reason why it stands there.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline/pipeline.h"
+
+#include "opt/pass.h"
+#include "rt/fpenv.h"
+
+const char *
+pipeline_form_name(pipeline_form form)
+{
+    static const char *const names[PIPELINE_FORM_COUNT] = {
+        "forward", "vjp", "forward_vjp", "jvp", "jvp_vjp", "jvp_forward_vjp",
+    };
+    return names[form];
+}
+
+void
+pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT])
+{
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++) {
+        bool varies = form >= PIPELINE_JVP ? plane & RG_TANGENT : plane & RG_ADJOINT;
+        directions[plane] = varies ? n : 1;
+    }
+}
+
+static void
+seen(const pipeline_options *o, const char *stage, const ir_module *m)
+{
+    if (o->seen)
+        o->seen(o->user, stage, m);
+}
+
+/* -- results become outputs -----------------------------------------------------------------------
+ * `return` is one more buffer of rank 0, stored to at the end: derivatives then treat it like any
+ * written array, and no device has to know results. */
+
+static void
+results_to_outputs(ir_fn *fn)
+{
+    ir_op *end = ir_terminator(fn->body);
+    uint32_t had = fn->body->nparams;
+    for (uint32_t i = 0; i < end->nargs; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), i ? "return%u" : "return", i);
+        const char *kept = arena_str(fn->module->arena, rg_str_of(name));
+        ir_type type = ir_buffer((rg_dtype)end->args[i]->type.dtype, 0);
+        ir_value *output = ir_region_param(fn->body, type, kept);
+        fn->params[had + i].loc = fn->loc;
+        ir_op *store = ir_op_new(fn, RG_OP_STORE, 2, 0, end->loc);
+        ir_op_arg(store, fn, output);
+        ir_op_arg(store, fn, end->args[i]);
+        ir_insert_before(end, store);
+    }
+    end->nargs = 0; /* a buffer of rank 0 has no axis, so the shape region stays as it is */
+}
+
+/* -- buffers that share adjoints --------------------------------------------------------------- */
+
+static bool
+make_atomic(ir_op *op, void *user)
+{
+    if (op->code == RG_OP_RMW && (op->plane & RG_ADJOINT))
+        op->atomic = true;
+    return true;
+}
+
+/* -- the pipeline ------------------------------------------------------------------------------ */
+
+ir_module *
+pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags)
+{
+    ir_module *m = ir_module_new();
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    ir_fn *fn = ir_fn_clone_with_calls(m, kernel, kernel->name);
+    seen(o, "source", m);
+    /* derivatives are taken of kernels without calls, but of those that they have rules for: reverse sweeps
+     * of functions, and functions that bring their own derivatives */
+    PASS_RUN(m, opt_inline, IR_STAGE_SOURCE, diags);
+    ad_expand_calls(m, true, diags);
+    /* what a transform leaves behind is not looked at again */
+    ir_keep_called(m, fn);
+    results_to_outputs(fn);
+    seen(o, "inline", m);
+    /* less to differentiate, and activity sees through copies */
+    pass_simplify(m, IR_STAGE_SOURCE, diags);
+    /* adjoints of what a loop only reads are then summed in registers */
+    if (PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
+        pass_simplify(m, IR_STAGE_SOURCE, diags);
+    ir_fn_scan_params(fn);
+    seen(o, "simplify", m);
+    mem_disown(&owns);
+    if (!diags->errors)
+        return m;
+    ir_module_free(m);
+    return NULL;
+}
+
+static bool *
+active_with(const pipeline_options *o, uint32_t nparams, unsigned plane)
+{
+    if (!o->planes)
+        return NULL;
+    bool *active = mem_zalloc(nparams + 1);
+    for (uint32_t i = 0; i < nparams; i++)
+        active[i] = o->planes[i] & plane;
+    return active;
+}
+
+typedef ir_fn *transform(const ir_fn *, const ad_options *, const char *, diag_list *);
+
+static ir_fn *
+derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool combined,
+       const char *suffix, diag_list *diags)
+{
+    if (diags->errors)
+        return fn;
+    ir_module *m = fn->module;
+    bool *active = active_with(o, fn->body->nparams, plane);
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &active);
+    size_t room = strlen(fn->name) + strlen(suffix) + 2;
+    char *name = arena_alloc(m->arena, room);
+    snprintf(name, room, "%s_%s", fn->name, suffix);
+    map put_back = {0};
+    mem_owner owns_map;
+    mem_own(&owns_map, mem_release_map, &put_back);
+    ad_options options = {.active = active, .combined = combined, .put_back = &put_back};
+    ad_spread_calls(fn);
+    /* calls are reversed by calls, which read their arrays again */
+    if (combined)
+        ad_hold_read(fn, active, &put_back);
+    ir_fn *made = by(fn, &options, name, diags);
+    mem_disown(&owns_map);
+    map_free(&put_back);
+    mem_disown(&owns);
+    mem_free(active);
+    if (!made)
+        return fn;
+    ir_keep_called(m, made);
+    ir_verify(m, IR_STAGE_AD, suffix, diags);
+    /* rules called the derivatives that functions bring with them */
+    PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
+    seen(o, suffix, m);
+    /* what reverse code does not use of the forward sweep disappears here */
+    pass_simplify(m, IR_STAGE_AD, diags);
+    return made;
+}
+
+/* After all differentiation: the primal, and with it what will be recorded, serves all directions. */
+static ir_fn *
+several_directions(ir_fn *fn, const pipeline_options *o, diag_list *diags)
+{
+    uint32_t most = 1;
+    for (unsigned plane = 0; o->directions && plane < RG_PLANE_COUNT; plane++)
+        most = o->directions[plane] > most ? o->directions[plane] : most;
+    if (most == 1 || diags->errors)
+        return fn;
+    /* so that it is contracted like one direction, and alike in each; the interpreter has no use for it */
+    if (o->contraction && o->stage != IR_STAGE_AD)
+        PASS_RUN(fn->module, opt_fma, IR_STAGE_AD, diags);
+    ir_fn *made = ad_directions(fn, o->directions, o->side_by_side, diags);
+    if (!made)
+        return fn;
+    ir_keep_called(fn->module, made);
+    ir_verify(fn->module, IR_STAGE_AD, "directions", diags);
+    seen(o, "directions", fn->module);
+    pass_simplify(fn->module, IR_STAGE_AD, diags);
+    return made;
+}
+
+/* What the reverse still loads after simplification must stand where the forward sweep saw it. */
+static ir_fn *
+reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags)
+{
+    ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", diags);
+    /* what a task records is then used up thread by thread */
+    if (!diags->errors && combined && PASS_RUN(made->module, ad_fuse, IR_STAGE_AD, diags))
+        pass_simplify(made->module, IR_STAGE_AD, diags);
+    if (!diags->errors)
+        ad_check_split(made, fn, combined, diags);
+    return made;
+}
+
+static ir_fn *
+run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list *diags)
+{
+    bool combined = o->form == PIPELINE_FORWARD_VJP || o->form == PIPELINE_JVP_FORWARD_VJP;
+    bool reverse = combined || o->form == PIPELINE_VJP || o->form == PIPELINE_JVP_VJP;
+    bool forward = o->form >= PIPELINE_JVP;
+
+    /* what one thread of a GPU does alone is a task, and so are its derivatives */
+    if (*serial)
+        *serial = PASS_RUN(m, lower_serial, IR_STAGE_SOURCE, diags);
+    if (*serial)
+        pass_simplify(m, IR_STAGE_SOURCE, diags);
+    /* before derivatives: recording sweep and replay then round alike */
+    if (o->contraction)
+        PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+    /* short loops are straight code, and local arrays in them scalars, before there are derivatives. The
+     * interpreter stays with what was written. */
+    if (o->stage != IR_STAGE_AD) {
+        bool unrolled = false;
+        for (unsigned round = 0; round < (m->simt ? 3 : 1) && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags); round++) {
+            pass_simplify(m, IR_STAGE_SOURCE, diags);
+            unrolled = true;
+        }
+        if (unrolled && m->simt && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
+            pass_simplify(m, IR_STAGE_SOURCE, diags);
+        if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, diags))
+            pass_simplify(m, IR_STAGE_SOURCE, diags);
+    }
+    /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
+    if (reverse)
+        fn = reverse_of(fn, o, combined, diags);
+    if (forward)
+        fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
+    /* the derivatives that kernels call themselves, now that no other rule needs to see the calls */
+    bool calls = !diags->errors && ad_expand_calls(m, false, diags);
+    if (!diags->errors) /* calls that nobody had a use for are gone, too */
+        ir_keep_called(m, fn);
+    if (calls && !diags->errors) {
+        ad_drop_planes(fn, o->planes);
+        pass_simplify(m, IR_STAGE_AD, diags);
+        /* they are part of the forward sweep: at every stage they round alike */
+        if (o->contraction)
+            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+    }
+    fn = several_directions(fn, o, diags);
+    if (diags->errors)
+        return NULL;
+    if (reverse && o->shared)
+        ir_walk(fn->body, make_atomic, NULL);
+    /* accesses of derivatives too; what is loaded is no longer decided by differentiation */
+    if (o->checked && PASS_RUN(m, check_subscripts, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
+    seen(o, "ad", m);
+    if (o->stage == IR_STAGE_AD)
+        return fn;
+    /* a thousand warps that add to one element wait for each other */
+    if (m->simt && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
+    /* what the reverse of `a[i] += ...` leaves of a[i]'s adjoint */
+    if (reverse || calls)
+        PASS_RUN(m, opt_put_back, IR_STAGE_AD, diags);
+    /* fewer operations from one reversed iteration to the next; a forward kernel's own derivatives are values
+     * like any other, the same bits at every stage */
+    if (reverse && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
+    /* derivatives have multiplications and additions of their own; before the plan, so that they round
+     * alike whatever it decides */
+    if (o->contraction && (reverse || forward))
+        PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+    if (reverse || calls) {
+        /* which recalled values are recorded, which computed again */
+        PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
+        pass_simplify(m, IR_STAGE_AD, diags);
+        /* loops over groups of iterations; what they recall is chosen anew */
+        if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, diags)) {
+            PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
+            pass_simplify(m, IR_STAGE_AD, diags);
+        }
+    }
+    /* warps are full where rows are short */
+    if (m->simt)
+        PASS_RUN(m, lower_domain, IR_STAGE_AD, diags);
+    /* what is recalled now is recorded, by each thread or by a group of them */
+    if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, diags))
+        pass_simplify(m, IR_STAGE_AD, diags);
+    if (reverse || calls) {
+        PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
+        seen(o, "plan", m);
+    }
+    /* frames, cursors, pages */
+    PASS_RUN(m, lower_tape, IR_STAGE_TAPE, diags);
+    /* what records again is cut from the forward sweep: what it has no use for goes */
+    if (reverse)
+        PASS_RUN(m, opt_dce, IR_STAGE_TAPE, diags);
+    seen(o, "tape", m);
+    if (o->stage == IR_STAGE_TAPE)
+        return fn;
+    /* local arrays get a place in memory */
+    PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, diags);
+    /* sums of lanes are formed faster where several are, and loads waited for */
+    if (m->simt)
+        PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, diags);
+    if (m->simt && (reverse || calls)) {
+        /* a GPU's memory is slow to write what it is still reading */
+        PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, diags);
+        /* so that a chunk's iterations load all at once; its last one is often run for nothing */
+        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, diags);
+        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, diags);
+        /* seeds are there when the forward sweep ends */
+        PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, diags);
+    }
+    /* a warp waits for all loads that have gone out as long as for one */
+    if (m->simt)
+        PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, diags);
+    seen(o, "arrays", m);
+    return fn;
+}
+
+/* Tests and people who look for a fault force a plan; gradients do not change. */
+static bool
+choose_plan(ad_plan_options *plan, diag_list *diags)
+{
+    const char *forced = getenv("RG_PLAN");
+    if (!forced || !*forced || ad_plan_parse(forced, plan))
+        return true;
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
+             "RG_PLAN is \"%s\"\nit takes record, recompute or least, chunk=N (1 to 256), and drop=N (1 to 65535), separated by commas",
+             forced);
+    return false;
+}
+
+/* The code generator reads it; a word that it does not know must not pass unseen. */
+static bool
+check_math(diag_list *diags)
+{
+    const char *asked = getenv("RG_MATH");
+    if (!asked || !*asked || strcmp(asked, "own") == 0 || strcmp(asked, "native") == 0)
+        return true;
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_MATH is \"%s\"\nit takes own or native", asked);
+    return false;
+}
+
+/* RG_LANES=1|8|16|32, or warp: as for a GPU, which the interpreter can run; false: it says something else */
+static bool
+choose_lanes(unsigned *lanes, bool *simt, ir_stage stage, diag_list *diags)
+{
+    const char *forced = getenv("RG_LANES");
+    if (!forced || !*forced)
+        return true;
+    if (strcmp(forced, "warp") == 0) {
+        *simt |= stage == IR_STAGE_AD;
+        return true;
+    }
+    if (strcmp(forced, "1") && strcmp(forced, "8") && strcmp(forced, "16") && strcmp(forced, "32")) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_LANES is \"%s\"\nit takes 1, 8, 16, 32 or warp", forced);
+        return false;
+    }
+    *lanes = (unsigned)atoi(forced);
+    return true;
+}
+
+/* RG_INTERP=tape|slots: the interpreter, which runs what differentiation made, runs what it is lowered to */
+static bool
+choose_stage(ir_stage *stage, diag_list *diags)
+{
+    const char *asked = *stage == IR_STAGE_AD ? getenv("RG_INTERP") : NULL;
+    if (!asked || !*asked)
+        return true;
+    if (strcmp(asked, "tape") && strcmp(asked, "slots")) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_INTERP is \"%s\"\nit takes tape or slots", asked);
+        return false;
+    }
+    *stage = strcmp(asked, "tape") == 0 ? IR_STAGE_TAPE : IR_STAGE_SLOTS;
+    return true;
+}
+
+static void
+leave(void *callers)
+{
+    rt_fpenv_leave(*(rt_fpenv *)callers);
+}
+
+static unsigned
+vector_of_this_machine(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
+#else
+    return 16;
+#endif
+}
+
+/* `serial`: whether to make tasks of serial loops; and then, whether there were any */
+static ir_module *
+make(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, bool *serial, diag_list *diags, ir_fn **fn)
+{
+    mem_owner owns;
+    ir_module *m = ir_module_new();
+    mem_own(&owns, ir_module_release, m);
+    m->plan = plan;
+    m->drop = plan->drop;
+    m->simt = o->simt;
+    m->lanes = o->simt ? 32 : o->lanes;
+    m->vector = o->vector ? o->vector : vector_of_this_machine();
+    m->told_lanes = o->told_lanes;
+    m->told_user = o->user;
+    *fn = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, diags);
+    m->plan = NULL;
+    mem_disown(&owns);
+    if (!diags->errors && *fn)
+        return m;
+    *fn = NULL;
+    ir_module_free(m);
+    return NULL;
+}
+
+/* For GPUs serial loops become tasks; a derivative that is refused then may be there for the loops as they are. An error
+ * of another kind is a fault of ours, which nothing may hide. */
+static ir_module *
+make_for_gpu(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, diag_list *diags, ir_fn **fn)
+{
+    bool serial = true;
+    diag_list refused = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &refused.text);
+    ir_module *m = make(kernel, o, plan, &serial, &refused, fn);
+    if (!m && (!serial || refused.kinds != DIAG_REFUSALS)) {
+        str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
+        diags->errors += refused.errors;
+        diags->kinds |= refused.kinds;
+    } else if (!m) {
+        serial = false;
+        m = make(kernel, o, plan, &serial, diags, fn);
+    }
+    mem_disown(&owns);
+    diag_free(&refused);
+    return m;
+}
+
+ir_module *
+pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
+{
+    ad_plan_options plan = options->plan;
+    pipeline_options chosen = *options;
+    bool serial = false;
+    *fn = NULL;
+    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, &chosen.simt, chosen.stage, diags) ||
+        !choose_stage(&chosen.stage, diags) || !check_math(diags))
+        return NULL;
+    mem_owner leaves;
+    rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
+    mem_own(&leaves, leave, &callers);
+    ir_module *m = chosen.simt ? make_for_gpu(kernel, &chosen, &plan, diags, fn)
+                               : make(kernel, &chosen, &plan, &serial, diags, fn);
+    mem_disown(&leaves);
+    leave(&callers);
+    return m;
+}

@@ -1,0 +1,52 @@
+/* From a kernel as it was written to the form that a device runs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef PIPELINE_H
+#define PIPELINE_H
+
+#include "diff/ad.h"
+
+typedef enum pipeline_form {
+    PIPELINE_FORWARD,
+    PIPELINE_VJP,         /* split */
+    PIPELINE_FORWARD_VJP, /* combined */
+    PIPELINE_JVP,
+    PIPELINE_JVP_VJP,         /* jvp of the split vjp */
+    PIPELINE_JVP_FORWARD_VJP, /* jvp of the combined one */
+    PIPELINE_FORM_COUNT
+} pipeline_form;
+
+/* Which parameters have adjoints or tangents: bits RG_ADJOINT, RG_TANGENT of planes[i]. */
+typedef struct pipeline_options {
+    pipeline_form form;
+    const uint8_t *planes; /* NULL: every float parameter has all of them */
+    /* of each plane, 1 or the same number in all that have more; NULL: 1 */
+    const uint32_t *directions;
+    bool side_by_side;     /* those of an element lie one behind the other */
+    bool contraction;      /* form fma */
+    bool shared;           /* buffers may share adjoints: no add to one is exclusive */
+    unsigned lanes;        /* threads of a group: 8, 16; 1: none; 0: what pays (the environment's RG_LANES comes after it) */
+    bool simt;             /* for a GPU's warps: groups of 32, no other choice */
+    bool checked;          /* subscripts outside an array's extents are faults */
+    unsigned vector;       /* bytes of the vectors of the machine that it runs on; 0: of this one */
+    ir_told_lanes *told_lanes; /* with `user`, for each parallel loop; may be NULL */
+    ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
+    ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
+    /* Called with each stage's name when it is done; may be NULL. */
+    void (*seen)(void *user, const char *stage, const ir_module *m);
+    void *user;
+} pipeline_options;
+
+const char *pipeline_form_name(pipeline_form form);
+
+/* The usual choice for n adjoints (n tangents where there are any) of a form: which planes have n. */
+void pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT]);
+
+/* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into
+ * stores to buffers of rank 0 that follow its parameters. NULL after errors. */
+ir_module *pipeline_source(const ir_fn *kernel, const pipeline_options *options, diag_list *diags);
+/* A new module with the form of a kernel that came from pipeline_source; *fn is the kernel to run.
+ * NULL after errors. */
+ir_module *pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags,
+                        ir_fn **fn);
+
+#endif

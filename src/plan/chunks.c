@@ -1,0 +1,360 @@
+/* Register chunks: several iterations recorded as one. SPDX-License-Identifier: Apache-2.0
+ *
+ * before   loop records (%a = ..) { body }             unwind { recall %v ..; reverse of the body }
+ * after    loop records (%a = ..) { R times the body } unwind { recall %a; R times what of the body the
+ *                                                               reverse needs; R times its reverse }
+ *
+ * The tape shrinks to the carried state once per R iterations; the rest is computed again, from the state, the
+ * iteration's number, values from outside and loads that stand still. What iterations get from elsewhere (loads
+ * of what the kernel writes, what atomics returned) they go on recording, in frames of their own below the
+ * group's. A loop takes part if it holds no loop that records.
+ * chunks_forward.c and chunks_reverse.c show the two sides; chunks_size.c chooses R. */
+#include "plan/chunks.h"
+
+#include "ir/recall.h"
+
+/* copies of the body's and its reverse's ops that one loop may grow to */
+enum { MAX_OPS = 2000, FUNCTION = 24 /* what one of the math library counts for in code */ };
+
+typedef struct body_size {
+    uint32_t ops, code;
+} body_size;
+
+typedef struct owned {
+    ir_value *result, *value; /* of the recall, and what it recalls */
+    ir_op *owner, *by;
+    size_t before; /* number + 1 of the one before it of a value of the same loop; 0: none */
+} owned;
+
+typedef struct undoing {
+    ir_op *unwind;
+    size_t before; /* the same, of what the same loop recorded */
+} undoing;
+
+typedef struct chunks {
+    ir_fn *fn;
+    const ad_plan_options *options;
+    vec(owned) recalls;
+    vec(undoing) unwinds;
+    vec(ir_op *) loops;
+    map recalls_of, unwinds_of; /* recording loop -> number + 1 of the last */
+    const ir_writes *writes; /* NULL: to be found */
+    ad_chunk now;
+    map lifted;
+    ir_value **replace; /* by id: results of what went away; applied in the end */
+    size_t room;        /* entries of replace */
+    bool changed;
+} chunks;
+
+/* -- which loops ------------------------------------------------------------------------------------------ */
+static bool
+is_recording_loop(const ir_op *op)
+{
+    return op->records && op->code != RG_OP_PARALLEL;
+}
+
+/* a recall of a value in the loop's body, and in that of no loop inside */
+static void
+add_recall(chunks *x, const ir_op *loop, owned r)
+{
+    r.before = (size_t)map_get(&x->recalls_of, map_ptr(loop));
+    vec_push(&x->recalls, r);
+    map_set(&x->recalls_of, map_ptr(loop), (void *)x->recalls.n);
+}
+
+static void
+collect_recall(chunks *x, ir_op *recall)
+{
+    const ir_op *loop = recall->args[0]->region->op;
+    while (loop && !is_recording_loop(loop))
+        loop = loop->parent->op;
+    if (!loop)
+        return;
+    owned r = {.result = recall->results[0], .value = recall->args[0]};
+    r.owner = ir_recall_owner(recall, &r.by);
+    add_recall(x, loop, r);
+}
+
+static void
+collect_unwind(chunks *x, ir_op *op)
+{
+    uint64_t loop = map_ptr(ir_trace_maker(op->args[0]));
+    undoing u = {op, (size_t)map_get(&x->unwinds_of, loop)};
+    vec_push(&x->unwinds, u);
+    map_set(&x->unwinds_of, loop, (void *)x->unwinds.n);
+}
+
+static bool
+collect(ir_op *op, void *user)
+{
+    chunks *x = user;
+    if (op->code == RG_OP_RECALL) {
+        collect_recall(x, op);
+    } else if (op->code == RG_OP_UNWIND) {
+        collect_unwind(x, op);
+    } else if (is_recording_loop(op)) {
+        vec_push(&x->loops, op);
+    }
+    return true;
+}
+
+static const ad_target *
+target_of(const chunks *x)
+{
+    const ad_target *usual = x->fn->module->simt ? &ad_target_gpu : &ad_target_cpu;
+    return x->options->target ? x->options->target : usual;
+}
+
+/* the largest power of two of iterations that fit */
+static uint32_t
+most_by_code(const ad_target *target, const body_size *body, const body_size *reverse, uint32_t most)
+{
+    uint32_t size = 1, each = body->code + reverse->code + 1;
+    while (2 * size <= most && (uint64_t)2 * size * each <= target->code)
+        size *= 2;
+    return size;
+}
+
+static bool
+repeats_alone(ir_op *op, void *user)
+{
+    body_size *b = user;
+    bool function = ir_ops[op->code].flags & IR_FUNCTION;
+    b->ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    b->code += function ? FUNCTION : op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    return !op->records && !op->rewinds && op->code != RG_OP_UNWIND;
+}
+
+static bool
+carries_scalars(const ir_op *loop)
+{
+    const ir_region *body = loop->regions[0];
+    for (uint32_t i = 0; i < body->nparams; i++) {
+        uint8_t kind = body->params[i]->type.kind;
+        if (kind != IR_SCALAR && !(kind == IR_ARRAY && loop->code == RG_OP_FOR))
+            return false;
+    }
+    for (uint32_t i = 0; loop->code == RG_OP_LOOP && i < ir_value_results(loop); i++)
+        if (loop->results[i]->type.kind != IR_SCALAR)
+            return false;
+    return true;
+}
+
+static bool
+unwinds_now(const chunks *x, const ir_op *op)
+{
+    for (size_t i = 0; i < x->now.unwinds.n; i++)
+        if (x->now.unwinds.at[i] == op)
+            return true;
+    return false;
+}
+
+static bool
+has_state(const ad_chunk *c)
+{
+    for (uint32_t p = 0; p < c->loop->regions[0]->nparams; p++)
+        if (c->slice.state[p])
+            return true;
+    return false;
+}
+
+static bool
+slice_loop(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    if (!x->writes)
+        x->writes = ir_writes_find(x->fn);
+    ad_slice_open(&c->slice, x->fn, c->loop, x->writes);
+    owned r;
+    for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(c->loop)); i; i = r.before) {
+        r = x->recalls.at[i - 1];
+        if (r.owner != c->loop || !unwinds_now(x, r.by))
+            return false;
+        ad_slice_want(&c->slice, r.value);
+    }
+    ad_slice_solve(&c->slice);
+    return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || has_state(c));
+}
+
+/* -- how many iterations ---------------------------------------------------------------------------------- */
+/* 0: this loop takes no part */
+static uint32_t
+choose_size(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    const ad_target *target = target_of(x);
+    body_size body = {0}, reverse = {0};
+    bool alone = ir_walk(c->loop->regions[0], repeats_alone, &body) && carries_scalars(c->loop);
+    for (size_t i = 0; alone && i < c->unwinds.n; i++)
+        alone = ir_walk(c->unwinds.at[i]->regions[0], repeats_alone, &reverse);
+    if (!alone || !c->unwinds.n || !slice_loop(x))
+        return 0;
+    uint32_t most = MAX_OPS / (c->slice.ops + reverse.ops + 1);
+    uint32_t size = x->options->chunk;
+    if (!size) {
+        size = ad_chunk_cheapest(c, target);
+        most = target->code ? most_by_code(target, &body, &reverse, most) : most;
+    }
+    size = size < most ? size : most;
+    return size > 1 ? size : 0;
+}
+
+/* -- what leaves ifs ---------------------------------------------------------------------------------------- */
+static ir_value *
+lift_kept_value(chunks *x, ir_value *v)
+{
+    for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op)
+        v = ir_lift(x->fn, v, op, &x->lifted);
+    return v;
+}
+
+/* What an if yields anyway takes the other arm's values too: it stands for v only where the slice needs it besides. */
+static ir_value *
+lift_recalled(chunks *x, ir_value *v, uint32_t known)
+{
+    for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op) {
+        const ir_value *yielded = ir_yielded_as(v, op);
+        bool needed = yielded && yielded->id < known && x->now.slice.needed[yielded->id];
+        v = (needed ? ir_lift : ir_lift_apart)(x->fn, v, op, &x->lifted);
+    }
+    return v;
+}
+
+static void
+lift_kept(chunks *x)
+{
+    ad_values kept = x->now.slice.kept;
+    x->now.top = arena_new_n(x->fn->module->arena, ir_value *, kept.n + 1);
+    for (size_t i = 0; i < kept.n; i++)
+        x->now.top[i] = lift_kept_value(x, kept.at[i]);
+}
+
+/* Recalls go; their values are carried out of ifs. */
+static void
+gather_recalls(chunks *x)
+{
+    owned r;
+    uint32_t known = x->fn->next_id; /* to the slice */
+    vec_clear(&x->now.recalls);
+    for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(x->now.loop)); i; i = r.before) {
+        r = x->recalls.at[i - 1];
+        r.value = x->recalls.at[i - 1].value = lift_recalled(x, r.value, known);
+        ir_remove(r.result->def);
+        vec_push(&x->now.recalls, ((ad_recalled){r.by, r.result, r.value}));
+    }
+}
+
+/* -- the pass ------------------------------------------------------------------------------------------------- */
+static void
+make_room(chunks *x)
+{
+    size_t need = (size_t)x->fn->next_id + 1;
+    if (need <= x->room)
+        return;
+    x->replace = mem_realloc(x->replace, sizeof(*x->replace) * 2 * need);
+    memset(x->replace + x->room, 0, sizeof(*x->replace) * (2 * need - x->room));
+    x->room = 2 * need;
+}
+
+static void
+replace_results(chunks *x, ir_op *op, ir_value *const *results)
+{
+    make_room(x);
+    for (uint32_t i = 0; i < op->nresults; i++)
+        x->replace[op->results[i]->id] = results[i];
+    ir_remove(op);
+}
+
+static bool
+leaves_alone(ir_op *op, void *user)
+{
+    (void)user;
+    return !(op->code == RG_OP_STORE || op->code == RG_OP_RMW) || op->plane & RG_ADJOINT;
+}
+
+static void
+rewrite(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    gather_recalls(x);
+    uint32_t values;
+    do { /* once more while lifting makes new values */
+        bool possible = slice_loop(x);
+        assert(possible && "lifting changes what follows from what");
+        (void)possible;
+        values = x->fn->next_id;
+        lift_kept(x);
+    } while (x->fn->next_id != values);
+    ir_value *const *filled = ad_chunk_forward(c);
+    for (size_t i = 0; i < c->unwinds.n; i++) {
+        ir_op *unwind = c->unwinds.at[i];
+        replace_results(x, unwind, ad_chunk_reverse(c, unwind));
+    }
+    uint32_t n = ir_value_results(c->loop);
+    ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = filled[i];
+    results[n] = c->trace;
+    replace_results(x, c->loop, results);
+    x->changed = true;
+    if (!ir_walk(c->loop->regions[0], leaves_alone, NULL))
+        x->writes = NULL; /* its copies write */
+}
+
+static void
+chunk_loop(chunks *x, ir_op *loop)
+{
+    ad_chunk *c = &x->now;
+    vec_clear(&c->unwinds);
+    c->loop = loop;
+    size_t i = (size_t)map_get(&x->unwinds_of, map_ptr(loop));
+    for (; i; i = x->unwinds.at[i - 1].before)
+        vec_push(&c->unwinds, x->unwinds.at[i - 1].unwind);
+    c->size = choose_size(x);
+    if (c->size)
+        rewrite(x);
+}
+
+static void
+release_chunks(void *object)
+{
+    chunks *x = object;
+    ad_slice_free(&x->now.slice);
+    vec_free(&x->now.unwinds);
+    vec_free(&x->now.recalls);
+    vec_free(&x->recalls);
+    vec_free(&x->unwinds);
+    vec_free(&x->loops);
+    map_free(&x->recalls_of);
+    map_free(&x->unwinds_of);
+    map_free(&x->lifted);
+    mem_free(x->replace);
+}
+
+static bool
+chunk_fn(ir_fn *fn, const ad_plan_options *options)
+{
+    chunks x = {.fn = fn, .options = options, .now = {.fn = fn}};
+    mem_owner owns;
+    mem_own(&owns, release_chunks, &x);
+    ir_walk(fn->body, collect, &x);
+    for (size_t i = 0; options->chunk != 1 && i < x.loops.n; i++)
+        chunk_loop(&x, x.loops.at[i]);
+    if (x.changed) {
+        make_room(&x);
+        ir_replace_all(fn, x.replace);
+    }
+    mem_disown(&owns);
+    release_chunks(&x);
+    return x.changed;
+}
+
+bool
+ad_chunks(ir_module *m)
+{
+    ad_plan_options costs = {0};
+    bool changed = false;
+    for (ir_fn *fn = m->first; fn; fn = fn->next)
+        changed |= chunk_fn(fn, m->plan ? m->plan : &costs);
+    return changed;
+}

@@ -1,0 +1,322 @@
+/* The forward sweep in groups of iterations. SPDX-License-Identifier: Apache-2.0
+ *
+ *   for records %i (%a = %a0) {..}           ->  %q = count / R
+ *                                                %a1 = for records %g = 0 to %q (%a = %a0) {
+ *                                                    for %j = 0 to R {..}  }
+ *                                                for %j = %q R to count (%a = %a1) {..}
+ *   loop records (%a = %a0) {.. exit_if ..}  ->  loop records (%a = %a0) {
+ *                                                    %done, .. = loop (%j = 0, %a) { exit_if %j == R .. }
+ *                                                    exit_if %done ..  }
+ *
+ * Either way only full groups record, and the state at the start of the partial last one is at hand
+ * behind the loop: as its results. Where iterations must keep values, the loops over %j record too. */
+#include "plan/chunks.h"
+
+#include "analysis/induction.h"
+
+ir_value *
+ad_chunk_divide(const ad_emit *e, rg_op code, ir_value *number, uint32_t by)
+{
+    ir_value *n = ad_cast(e, RG_U64, number); /* unsigned: a shift, for powers of two */
+    return ad_cast(e, RG_I64, ad_op2(e, code, n, ad_const(e, RG_U64, by)));
+}
+
+static ad_emit
+at_end(const ad_chunk *c, ir_region *r)
+{
+    return (ad_emit){c->fn, r, NULL, c->loop->loc};
+}
+
+static ad_emit
+before_loop(const ad_chunk *c)
+{
+    return (ad_emit){c->fn, c->loop->parent, c->loop, c->loop->loc};
+}
+
+static ir_op *
+new_op(const ad_emit *e, rg_op code, uint32_t regions)
+{
+    ir_op *op = ir_op_new(e->fn, code, 0, regions, e->loc);
+    ad_place(e, op);
+    return op;
+}
+
+static ir_op *
+yield_in(const ad_chunk *c, ir_region *r)
+{
+    ad_emit e = at_end(c, r);
+    return new_op(&e, RG_OP_YIELD, 0);
+}
+
+/* a `for` over i64 that carries what the old loop carries, from these values on */
+static ir_op *
+new_for(const ad_chunk *c, const ad_emit *e, ir_value *lo, ir_value *hi, ir_value *const *from)
+{
+    const ir_region *body = c->loop->regions[0];
+    ir_op *op = new_op(e, RG_OP_FOR, 1);
+    op->attr.step = 1;
+    ir_op_arg(op, c->fn, lo);
+    ir_op_arg(op, c->fn, hi);
+    ir_region_param(op->regions[0], ir_scalar(RG_I64), NULL);
+    for (uint32_t p = 1; p < body->nparams; p++) {
+        const ir_value *v = body->params[p];
+        ir_op_arg(op, c->fn, from[p - 1]);
+        ir_region_param(op->regions[0], v->type, v->name);
+        ir_op_result(op, c->fn, v->type, v->name);
+    }
+    return op;
+}
+
+/* an array that is recalled is not the one that the iterations go on with */
+static ir_value *
+kept(const ad_emit *e, ir_value *v)
+{
+    if (v->type.kind != IR_ARRAY)
+        return v;
+    ir_op *copy = new_op(e, RG_OP_COPY, 0);
+    ir_op_arg(copy, e->fn, v);
+    return ir_op_result(copy, e->fn, v->type, v->name);
+}
+
+/* -- opening ---------------------------------------------------------------------------------------------------- */
+static void
+open_for(ad_chunk *c, const ad_emit *e)
+{
+    ir_op *loop = c->loop;
+    ir_value *count = ad_for_count(e, loop->args[0], loop->args[1], loop->attr.step);
+    ir_value *full = ad_chunk_divide(e, RG_OP_DIV, count, c->size);
+    c->groups = new_for(c, e, ad_int(e, RG_I64, 0), full, loop->args + 2);
+}
+
+/* results: those of the old loop, then the needed state at the start of the partial group */
+static void
+open_loop(ad_chunk *c, const ad_emit *e)
+{
+    const ir_op *loop = c->loop;
+    const ir_region *body = loop->regions[0];
+    c->groups = new_op(e, RG_OP_LOOP, 1);
+    for (uint32_t p = 0; p < body->nparams; p++) {
+        ir_op_arg(c->groups, c->fn, loop->args[p]);
+        ir_region_param(c->groups->regions[0], body->params[p]->type, body->params[p]->name);
+    }
+    for (uint32_t i = 0; i < ir_value_results(loop); i++)
+        ir_op_result(c->groups, c->fn, loop->results[i]->type, loop->results[i]->name);
+    for (uint32_t p = 0; p < body->nparams; p++)
+        if (c->slice.state[p])
+            c->rest[p] = ir_op_result(c->groups, c->fn, body->params[p]->type, body->params[p]->name);
+}
+
+static void
+open_groups(ad_chunk *c)
+{
+    uint32_t n = c->loop->regions[0]->nparams;
+    c->start = arena_new_n(c->fn->module->arena, ir_value *, n + 1);
+    c->rest = arena_new_n(c->fn->module->arena, ir_value *, n + 1);
+    ad_emit e = before_loop(c);
+    if (c->loop->code == RG_OP_FOR)
+        open_for(c, &e);
+    else
+        open_loop(c, &e);
+    c->groups->records = true;
+    c->trace = ir_op_result(c->groups, c->fn, ir_trace(), NULL);
+    ad_emit inside = at_end(c, c->groups->regions[0]);
+    for (uint32_t p = 0; p < n; p++) {
+        if (!c->slice.state[p])
+            continue;
+        c->start[p] = kept(&inside, c->groups->regions[0]->params[p]);
+        if (c->loop->code == RG_OP_FOR)
+            c->rest[p] = kept(&e, c->groups->results[p - 1]);
+    }
+}
+
+/* -- filling ---------------------------------------------------------------------------------------------------- */
+/* what this loop's iterations must keep */
+static ad_kept
+keep_in(const ad_chunk *c, ir_op *loop, ir_value *const *map)
+{
+    ad_kept k = {loop, arena_new_n(c->fn->module->arena, ir_value *, c->slice.kept.n + 1)};
+    for (size_t i = 0; i < c->slice.kept.n; i++)
+        k.v[i] = map[c->top[i]->id];
+    if (c->slice.kept.n) {
+        loop->records = true;
+        ir_op_result(loop, c->fn, ir_trace(), NULL);
+    }
+    return k;
+}
+
+/* appends the old body for iteration `number`; the carried values are in map */
+static void
+copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *into)
+{
+    const ir_op *loop = c->loop;
+    const ir_value *index = loop->regions[0]->params[0];
+    rg_dtype dtype = (rg_dtype)index->type.dtype;
+    ad_emit e = at_end(c, into);
+    ir_value *steps = ad_op2(&e, RG_OP_MUL, ad_cast(&e, dtype, number),
+                             ad_const(&e, dtype, (uint64_t)loop->attr.step));
+    map[index->id] = ad_op2(&e, RG_OP_ADD, loop->args[0], steps);
+    ir_for_ops(op, loop->regions[0]) ir_op_clone(c->fn, op, map, into);
+}
+
+static void
+fill_for_loop(const ad_chunk *c, ir_op *made, ir_value *base, ir_value **map)
+{
+    ir_region *r = made->regions[0];
+    for (uint32_t p = 1; p < r->nparams; p++)
+        map[c->loop->regions[0]->params[p]->id] = r->params[p];
+    ir_value *number = r->params[0];
+    ad_emit e = at_end(c, r);
+    if (base)
+        number = ad_op2(&e, RG_OP_ADD, base, number);
+    copy_for_body(c, number, map, r);
+}
+
+static ir_value **
+fill_for(ad_chunk *c, ir_value **map)
+{
+    ir_region *r = c->groups->regions[0];
+    ad_emit e = at_end(c, r);
+    ir_value *size = ad_int(&e, RG_I64, c->size);
+    ir_value *base = ad_op2(&e, RG_OP_MUL, r->params[0], size);
+    ir_op *group = new_for(c, &e, ad_int(&e, RG_I64, 0), size, r->params + 1);
+    fill_for_loop(c, group, base, map);
+    ir_op *yield = yield_in(c, r);
+    for (uint32_t i = 0; i < group->nresults; i++)
+        ir_op_arg(yield, c->fn, group->results[i]);
+    c->full = keep_in(c, group, map);
+
+    ad_emit after = before_loop(c);
+    ir_value *done = ad_op2(&after, RG_OP_MUL, c->groups->args[1], ad_int(&after, RG_I64, c->size));
+    ir_value *count = ad_for_count(&after, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
+    ir_op *rest = new_for(c, &after, done, count, c->groups->results);
+    fill_for_loop(c, rest, NULL, map);
+    c->partial = keep_in(c, rest, map);
+    return rest->results;
+}
+
+/* leaves the loop over iterations: the carried values, whether by an exit of the old loop, its results */
+static ir_op *
+leave_group(const ad_chunk *c, const ad_emit *e, ir_value *when, const ir_op *group, bool done)
+{
+    ir_op *leave = new_op(e, RG_OP_EXIT_IF, 0);
+    ir_op_arg(leave, c->fn, when);
+    for (uint32_t p = 1; p < group->regions[0]->nparams; p++)
+        ir_op_arg(leave, c->fn, group->regions[0]->params[p]);
+    ad_emit before = *e;
+    before.before = leave;
+    ir_op_arg(leave, c->fn, ad_const(&before, RG_BOOL, done));
+    return leave;
+}
+
+/* the loop over the iterations of one group: what it carries is what it yields first */
+static ir_op *
+open_group(const ad_chunk *c, const ad_emit *e)
+{
+    const ir_region *r = c->groups->regions[0];
+    ir_op *group = new_op(e, RG_OP_LOOP, 1);
+    ad_emit before = *e;
+    before.before = group;
+    ir_op_arg(group, c->fn, ad_int(&before, RG_I64, 0));
+    ir_region_param(group->regions[0], ir_scalar(RG_I64), NULL);
+    for (uint32_t p = 0; p < r->nparams; p++) {
+        ir_op_arg(group, c->fn, r->params[p]);
+        ir_region_param(group->regions[0], r->params[p]->type, r->params[p]->name);
+        ir_op_result(group, c->fn, r->params[p]->type, r->params[p]->name);
+    }
+    ir_op_result(group, c->fn, ir_scalar(RG_BOOL), NULL);
+    for (uint32_t i = 0; i < ir_value_results(c->loop); i++)
+        ir_op_result(group, c->fn, c->loop->results[i]->type, c->loop->results[i]->name);
+    return group;
+}
+
+static void
+copy_loop_body(const ad_chunk *c, ir_op *group, ir_value **map)
+{
+    ir_region *r = group->regions[0];
+    ad_emit e = at_end(c, r);
+    ir_op *leave = leave_group(c, &e, ad_op2(&e, RG_OP_EQ, r->params[0], ad_int(&e, RG_I64, c->size)), group, false);
+    ad_emit before = {c->fn, r, leave, c->loop->loc};
+    for (uint32_t i = 0; i < ir_value_results(c->loop); i++)
+        ir_op_arg(leave, c->fn, ad_zero_of(&before, c->loop->results[i]->type));
+    for (uint32_t p = 1; p < r->nparams; p++)
+        map[c->loop->regions[0]->params[p - 1]->id] = r->params[p];
+    ir_for_ops(op, c->loop->regions[0])
+    {
+        if (op->code == RG_OP_EXIT_IF) {
+            leave = leave_group(c, &e, map[op->args[0]->id] ? map[op->args[0]->id] : op->args[0], group, true);
+            for (uint32_t i = 1; i < op->nargs; i++)
+                ir_op_arg(leave, c->fn, map[op->args[i]->id] ? map[op->args[i]->id] : op->args[i]);
+        } else if (op->code == RG_OP_YIELD) {
+            ir_value *next = ad_op2(&e, RG_OP_ADD, r->params[0], ad_int(&e, RG_I64, 1));
+            ir_op *yield = yield_in(c, r);
+            ir_op_arg(yield, c->fn, next);
+            for (uint32_t i = 0; i < op->nargs; i++)
+                ir_op_arg(yield, c->fn, map[op->args[i]->id] ? map[op->args[i]->id] : op->args[i]);
+        } else {
+            ir_op_clone(c->fn, op, map, r);
+        }
+    }
+}
+
+static ir_value **
+fill_loop(ad_chunk *c, ir_value **map)
+{
+    ir_region *r = c->groups->regions[0];
+    ad_emit e = at_end(c, r);
+    ir_op *group = open_group(c, &e);
+    copy_loop_body(c, group, map);
+    ir_op *leave = new_op(&e, RG_OP_EXIT_IF, 0);
+    for (uint32_t i = r->nparams; i < group->nresults; i++)
+        ir_op_arg(leave, c->fn, group->results[i]);
+    for (uint32_t p = 0; p < r->nparams; p++)
+        if (c->slice.state[p])
+            ir_op_arg(leave, c->fn, c->start[p]);
+    ir_op *yield = yield_in(c, r);
+    for (uint32_t p = 0; p < r->nparams; p++)
+        ir_op_arg(yield, c->fn, group->results[p]);
+    c->full = c->partial = keep_in(c, group, map);
+    return c->groups->results;
+}
+
+ir_value **
+ad_chunk_forward(ad_chunk *c)
+{
+    open_groups(c);
+    ir_value **map = mem_zalloc(sizeof(*map) * (c->fn->next_id + 1));
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &map);
+    ir_value **results = c->loop->code == RG_OP_FOR ? fill_for(c, map) : fill_loop(c, map);
+    mem_disown(&owns);
+    mem_free(map);
+    return results;
+}
+
+/* -- what it looks like ----------------------------------------------------------------------------------------- */
+/* the first exit leaves full groups */
+static const ir_value *
+bound_of_group(const ir_op *group)
+{
+    if (group->code == RG_OP_FOR)
+        return group->args[1];
+    const ir_op *exit = group->regions[0]->first;
+    while (exit->code != RG_OP_EXIT_IF)
+        exit = exit->next;
+    const ir_op *compare = exit->args[0]->def;
+    return compare && compare->code == RG_OP_EQ ? compare->args[1] : NULL;
+}
+
+uint32_t
+ad_group_size(const ir_op *loop)
+{
+    ir_for_ops(op, loop->regions[0])
+    {
+        bool same = op->loc.line == loop->loc.line && op->loc.col == loop->loc.col && op->loc.file == loop->loc.file &&
+                    op->loc.inlined == loop->loc.inlined;
+        if (!same || (op->code != RG_OP_FOR && op->code != RG_OP_LOOP))
+            continue;
+        uint64_t size;
+        const ir_value *bound = bound_of_group(op);
+        return bound && ir_is_const(bound, &size) ? (uint32_t)size : 1;
+    }
+    return 1;
+}

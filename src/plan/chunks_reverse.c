@@ -1,0 +1,316 @@
+/* The reverse sweep in groups of iterations. SPDX-License-Identifier: Apache-2.0
+ *
+ * before   unwind %t, %n (%k, %g = %g0) { .. recall %v .. yield %g1 }
+ * after    %r = %n % R                                the partial last group: its state is at hand
+ *          if %r > 0 { iteration 0; if %r > 1 { iteration 1; ..; reverse of 1 }; reverse of 0 }
+ *          unwind %t1, %n / R (%q, %g = ..) {
+ *              %a = recall (the state)
+ *              iterations 0 .. R-1; reverse of R-1 .. 0
+ *              yield .. }
+ *
+ * Where iterations kept values, those of a group are unwound before it is run again. An iteration is a copy of the slice (slice.h), its reverse a copy of the old unwind's body with the
+ * slice's values in place of recalls. */
+#include "plan/chunks.h"
+
+#include "analysis/induction.h"
+
+typedef struct reverse {
+    ad_chunk *c;
+    ir_op *by;          /* the old unwind */
+    ir_value **map;     /* by id: for values of the old body and outside what stands for them */
+    ir_value **undone;  /* the same for the old unwind's, whose recalls still name values outside */
+    uint32_t params;    /* of the old body */
+    uint32_t carried;   /* of the unwind */
+    uint32_t *number;   /* by id: of a wanted value, its number in slice.wanted */
+    ir_value **starts;  /* by number of the body's parameter: where an induction value starts; NULL: it is none */
+    uint64_t *steps;
+    ir_value *rest;     /* iterations of the partial group */
+} reverse;
+
+/* Where the iterations of a group stand. */
+typedef struct group {
+    ir_value *first;   /* number of its first iteration */
+    ir_value **origin; /* induction values there */
+    ir_value **kept;   /* by number in slice.kept: local arrays, an element for each iteration */
+} group;
+
+static ir_value **
+new_values(const reverse *r, size_t n)
+{
+    return arena_new_n(r->c->fn->module->arena, ir_value *, n + 1);
+}
+
+static ir_value *
+now(ir_value *const *map, ir_value *v)
+{
+    return map[v->id] ? map[v->id] : v;
+}
+
+/* -- what comes from outside the loop --------------------------------------------------------------------- */
+static void
+see_outside(reverse *r, const ad_emit *e)
+{
+    const ad_slice *s = &r->c->slice;
+    for (size_t i = 0; i < s->outside.n; i++)
+        r->map[s->outside.at[i]->id] = ad_had(e, s->outside.at[i]);
+    for (uint32_t p = 0; p < r->params; p++) {
+        ir_value *start, *param = r->c->loop->regions[0]->params[p];
+        if (s->needed[param->id] && !s->state[p] && ir_is_induction(r->c->loop, param, &start, &r->steps[p]))
+            r->starts[p] = ad_had(e, start);
+    }
+}
+
+/* -- what iterations kept ----------------------------------------------------------------------------------- */
+/* The frames come back last to first, the iterations run first to last: into local arrays, whose elements are
+ * registers once the loop is unrolled. */
+static void
+put_kept(const reverse *r, const ad_kept *k, ir_op *unwind)
+{
+    ad_emit e = {r->c->fn, unwind->regions[0], NULL, r->by->loc};
+    ir_op *yield = ir_op_new(e.fn, RG_OP_YIELD, 0, 0, e.loc);
+    for (size_t i = 0; i < r->c->slice.kept.n; i++) {
+        ir_value *array = unwind->regions[0]->params[1 + i];
+        ir_op *insert = ir_op_new(e.fn, RG_OP_INSERT, 3, 0, e.loc);
+        ir_op_arg(insert, e.fn, array);
+        ir_op_arg(insert, e.fn, unwind->regions[0]->params[0]);
+        ir_op_arg(insert, e.fn, ad_recall(&e, k->v[i]));
+        ad_place(&e, insert);
+        ir_op_arg(yield, e.fn, ir_op_result(insert, e.fn, array->type, NULL));
+    }
+    ad_place(&e, yield);
+}
+
+static ir_value **
+take_kept(const reverse *r, const ad_emit *e, const ad_kept *k, ir_value *count)
+{
+    size_t n = r->c->slice.kept.n;
+    ir_value **arrays = new_values(r, n);
+    if (!n)
+        return arrays;
+    ir_op *unwind = ir_op_new(e->fn, RG_OP_UNWIND, 2, 1, e->loc);
+    ir_op_arg(unwind, e->fn, ad_had(e, k->loop->results[k->loop->nresults - 1]));
+    ir_op_arg(unwind, e->fn, count);
+    ir_region_param(unwind->regions[0], ir_scalar(RG_I64), NULL);
+    for (size_t i = 0; i < n; i++) {
+        ir_type type = ir_array((rg_dtype)k->v[i]->type.dtype, r->c->size);
+        ir_op_arg(unwind, e->fn, ad_zero_of(e, type));
+        ir_region_param(unwind->regions[0], type, NULL);
+        arrays[i] = ir_op_result(unwind, e->fn, type, k->v[i]->name);
+    }
+    put_kept(r, k, unwind);
+    ad_place(e, unwind);
+    return arrays;
+}
+
+static ir_value *
+kept_by(const ad_emit *e, ir_value *array, uint32_t j)
+{
+    ir_op *extract = ir_op_new(e->fn, RG_OP_EXTRACT, 2, 0, e->loc);
+    ir_op_arg(extract, e->fn, array);
+    ir_op_arg(extract, e->fn, ad_int(e, RG_I64, j));
+    ad_place(e, extract);
+    return ir_op_result(extract, e->fn, ir_scalar((rg_dtype)array->type.dtype), array->name);
+}
+
+/* -- iterations ------------------------------------------------------------------------------------------- */
+static group
+open_group(const reverse *r, const ad_emit *e, ir_value *first, ir_value **kept)
+{
+    group g = {first, new_values(r, r->params), kept};
+    for (uint32_t p = 0; p < r->params; p++) {
+        if (!r->starts[p])
+            continue;
+        rg_dtype dtype = (rg_dtype)r->starts[p]->type.dtype;
+        ir_value *way = ad_op2(e, RG_OP_MUL, ad_cast(e, dtype, first), ad_const(e, dtype, r->steps[p]));
+        g.origin[p] = ad_op2(e, RG_OP_ADD, r->starts[p], way);
+    }
+    return g;
+}
+
+/* the state after the iteration that map holds */
+static ir_value **
+next_state(const reverse *r, ir_region *into)
+{
+    const ad_slice *s = &r->c->slice;
+    const ir_op *end = ir_terminator(r->c->loop->regions[0]);
+    uint32_t index = r->c->loop->code == RG_OP_FOR;
+    ir_value **state = new_values(r, r->params);
+    ad_slice_copy(s, AD_SLICE_NEXT, r->map, into);
+    for (uint32_t p = index; p < r->params; p++)
+        if (s->state[p])
+            state[p] = now(r->map, end->args[p - index]);
+    return state;
+}
+
+/* Appends iteration j of the group; returns the wanted values. */
+static ir_value **
+iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *state)
+{
+    const ad_slice *s = &r->c->slice;
+    for (uint32_t p = 0; p < r->params; p++) {
+        ir_value *v = state[p];
+        if (g->origin[p]) {
+            rg_dtype dtype = (rg_dtype)g->origin[p]->type.dtype;
+            v = ad_op2(e, RG_OP_ADD, g->origin[p], ad_const(e, dtype, j * r->steps[p]));
+        }
+        r->map[r->c->loop->regions[0]->params[p]->id] = v;
+    }
+    for (size_t i = 0; i < s->kept.n; i++)
+        r->map[s->kept.at[i]->id] = kept_by(e, g->kept[i], j);
+    ad_slice_copy(s, AD_SLICE_WANTED, r->map, e->region);
+    ir_value **wanted = new_values(r, s->wanted.n);
+    for (size_t i = 0; i < s->wanted.n; i++)
+        wanted[i] = now(r->map, s->wanted.at[i]);
+    return wanted;
+}
+
+/* Appends the reverse of iteration j; adjoints go in and come out. */
+static void
+undo(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *wanted, ir_value **adjoints)
+{
+    const ir_region *body = r->by->regions[0];
+    r->undone[body->params[0]->id] = ad_op2(e, RG_OP_ADD, g->first, ad_int(e, RG_I64, j));
+    for (uint32_t i = 0; i < r->carried; i++)
+        r->undone[body->params[1 + i]->id] = adjoints[i];
+    for (size_t i = 0; i < r->c->recalls.n; i++) {
+        ad_recalled was = r->c->recalls.at[i];
+        if (was.by == r->by)
+            r->undone[was.result->id] = wanted[r->number[was.value->id]];
+    }
+    ir_for_ops(op, body)
+    {
+        if (op->code == RG_OP_YIELD)
+            for (uint32_t i = 0; i < r->carried; i++)
+                adjoints[i] = now(r->undone, op->args[i]);
+        else
+            ir_op_clone(r->c->fn, op, r->undone, e->region);
+    }
+}
+
+/* -- the partial group ---------------------------------------------------------------------------------------- */
+static void
+yield_all(const reverse *r, ir_region *into, ir_value *const *values)
+{
+    ir_op *yield = ir_op_new(r->c->fn, RG_OP_YIELD, r->carried, 0, r->by->loc);
+    for (uint32_t i = 0; i < r->carried; i++)
+        ir_op_arg(yield, r->c->fn, values[i]);
+    ir_append(into, yield);
+}
+
+/* If the group has an iteration j: that, what comes after it, and its reverse. */
+static void
+undo_rest(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *state, ir_value **adjoints)
+{
+    ir_fn *fn = r->c->fn;
+    ir_op *branch = ir_op_new(fn, RG_OP_IF, 1, 2, r->by->loc);
+    ir_op_arg(branch, fn, ad_op2(e, RG_OP_GT, r->rest, ad_int(e, RG_I64, j)));
+    ad_place(e, branch);
+    yield_all(r, branch->regions[1], adjoints);
+    ad_emit in = {fn, branch->regions[0], NULL, r->by->loc};
+    if (j)
+        state = next_state(r, in.region);
+    ir_value **wanted = iterate(r, &in, g, j, state);
+    if (j + 2 < r->c->size)
+        undo_rest(r, &in, g, j + 1, state, adjoints);
+    undo(r, &in, g, j, wanted, adjoints);
+    yield_all(r, in.region, adjoints);
+    for (uint32_t i = 0; i < r->carried; i++)
+        adjoints[i] = ir_op_result(branch, fn, adjoints[i]->type, NULL);
+}
+
+/* -- full groups ------------------------------------------------------------------------------------------------ */
+static void
+undo_group(const reverse *r, ir_op *unwind)
+{
+    ad_chunk *c = r->c;
+    ir_region *body = unwind->regions[0];
+    ad_emit e = {c->fn, body, NULL, r->by->loc};
+    ir_value ***wanted = arena_new_n(c->fn->module->arena, ir_value **, c->size);
+    ir_value **state = new_values(r, r->params), **adjoints = new_values(r, r->carried);
+    for (uint32_t p = 0; p < r->params; p++)
+        if (c->start[p])
+            state[p] = ad_recall(&e, c->start[p]);
+    ir_value *size = ad_int(&e, RG_I64, c->size);
+    ir_value **kept = take_kept(r, &e, &c->full, size);
+    group g = open_group(r, &e, ad_op2(&e, RG_OP_MUL, body->params[0], size), kept);
+    for (uint32_t j = 0; j < c->size; j++) {
+        if (j)
+            state = next_state(r, body);
+        wanted[j] = iterate(r, &e, &g, j, state);
+    }
+    for (uint32_t i = 0; i < r->carried; i++)
+        adjoints[i] = body->params[1 + i];
+    for (uint32_t j = c->size; j-- > 0;)
+        undo(r, &e, &g, j, wanted[j], adjoints);
+    yield_all(r, body, adjoints);
+}
+
+static ir_op *
+unwind_groups(const reverse *r, const ad_emit *e, ir_value *count, ir_value *const *adjoints)
+{
+    ad_chunk *c = r->c;
+    ir_value *trace = c->trace;
+    if (!ir_region_inside(e->region, trace->region))
+        trace = ad_recall(e, trace);
+    ir_op *unwind = ir_op_new(c->fn, RG_OP_UNWIND, r->carried + 2, 1, r->by->loc);
+    ir_op_arg(unwind, c->fn, trace);
+    ir_op_arg(unwind, c->fn, count);
+    ir_region_param(unwind->regions[0], ir_scalar(RG_I64), NULL);
+    for (uint32_t i = 0; i < r->carried; i++) {
+        ir_type type = adjoints[i]->type;
+        ir_op_arg(unwind, c->fn, adjoints[i]);
+        ir_region_param(unwind->regions[0], type, NULL);
+        ir_op_result(unwind, c->fn, type, r->by->results[i]->name);
+    }
+    ad_place(e, unwind);
+    return unwind;
+}
+
+static void
+run(reverse *r)
+{
+    ad_chunk *c = r->c;
+    ad_emit e = {c->fn, r->by->parent, r->by, r->by->loc};
+    ir_value *size = ad_int(&e, RG_I64, c->size);
+    ir_value *full = ad_chunk_divide(&e, RG_OP_DIV, r->by->args[1], c->size);
+    ir_value *done = ad_op2(&e, RG_OP_MUL, full, size);
+    r->rest = ad_op2(&e, RG_OP_SUB, r->by->args[1], done);
+    see_outside(r, &e);
+    ir_value **state = new_values(r, r->params), **adjoints = new_values(r, r->carried);
+    for (uint32_t p = 0; p < r->params; p++) {
+        if (!c->rest[p])
+            continue;
+        state[p] = ad_had(&e, c->rest[p]);
+        if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY) {
+            ir_op *copy = ir_op_new(c->fn, RG_OP_COPY, 1, 0, r->by->loc); /* iterations work in place */
+            ir_op_arg(copy, c->fn, state[p]);
+            ad_place(&e, copy);
+            state[p] = ir_op_result(copy, c->fn, state[p]->type, NULL);
+        }
+    }
+    for (uint32_t i = 0; i < r->carried; i++)
+        adjoints[i] = r->by->args[2 + i];
+    group g = open_group(r, &e, done, take_kept(r, &e, &c->partial, r->rest));
+    undo_rest(r, &e, &g, 0, state, adjoints);
+    undo_group(r, unwind_groups(r, &e, full, adjoints));
+}
+
+ir_value **
+ad_chunk_reverse(ad_chunk *c, ir_op *unwind)
+{
+    arena *a = c->fn->module->arena;
+    reverse r = {.c = c, .by = unwind, .params = c->loop->regions[0]->nparams, .carried = unwind->nargs - 2};
+    r.number = arena_new_n(a, uint32_t, c->fn->next_id + 1);
+    r.starts = new_values(&r, r.params);
+    r.steps = arena_new_n(a, uint64_t, r.params + 1);
+    for (size_t i = 0; i < c->slice.wanted.n; i++)
+        r.number[c->slice.wanted.at[i]->id] = (uint32_t)i;
+    r.map = mem_zalloc(sizeof(*r.map) * 2 * (c->fn->next_id + 1));
+    r.undone = r.map + c->fn->next_id + 1;
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &r.map);
+    run(&r);
+    mem_disown(&owns);
+    mem_free(r.map);
+    return unwind->prev->results;
+}

@@ -1,0 +1,135 @@
+/* How many iterations a group should have. SPDX-License-Identifier: Apache-2.0
+ *
+ * An iteration recorded by itself costs its frame. In a group of R it costs an R-th of a frame that holds the
+ * state, a frame of what it must keep, and the slice, computed again. */
+#include "plan/chunks.h"
+
+/* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
+ * recurrences), so that groups come out only where much follows from little. */
+const ad_target ad_target_cpu = {.frame = 0.5, .byte = 1.0 / 8, .registers = 16 * 8};
+
+/* Every warp's tape goes through memory: a float that is recorded costs as much as fifty multiplications (H200, a
+ * million threads of 1024 steps: 2.2 ms beside 0.14 for a body of four). Half of the registers of a warp that shares
+ * its core with fifteen others may hold values of a group; and a loop has to stay in the nearest cache of instructions. */
+const ad_target ad_target_gpu = {.frame = 12, .byte = 12, .registers = 64 * 4, .code = 1024, .pairs = true};
+
+enum { LARGEST = 32 };
+
+static uint32_t
+bytes_of(ir_type type)
+{
+    return ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? type.length : 1);
+}
+
+static uint32_t
+bytes_recorded(const ad_slice *s, const ad_values *values)
+{
+    uint32_t bytes = 0;
+    for (size_t i = 0; i < values->n; i++)
+        if (ad_recomputable(s->loop, values->at[i], s->writes) != AD_FREE)
+            bytes += bytes_of(values->at[i]->type);
+    return bytes;
+}
+
+static uint32_t
+bytes_of_state(const ad_slice *s)
+{
+    uint32_t bytes = 0;
+    for (uint32_t p = 0; p < s->loop->regions[0]->nparams; p++)
+        bytes += s->state[p] ? bytes_of(s->loop->regions[0]->params[p]->type) : 0;
+    return bytes;
+}
+
+/* -- a sine and a cosine of one operand are computed together ------------------------------------------------ */
+typedef struct pairs {
+    const ad_slice *slice;
+    bool cheap; /* what the target says of them */
+    map seen; /* (code, operand) */
+    int32_t saved;
+} pairs;
+
+static uint64_t
+pair_key(rg_op code, const ir_value *operand)
+{
+    return hash_u64(code, operand->id);
+}
+
+static rg_op
+partner(const ir_op *op)
+{
+    return op->code == RG_OP_SIN ? RG_OP_COS : op->code == RG_OP_COS ? RG_OP_SIN : RG_OP_COUNT;
+}
+
+static int32_t
+saved_by(const pairs *p, const ir_op *op)
+{
+    return p->cheap ? 3 * ad_cost_of_op(op) / 4 : ad_cost_of_op(op) - ad_cost_of_pair(op);
+}
+
+static bool
+in_slice(ir_op *op, void *user)
+{
+    pairs *p = user;
+    if (partner(op) == RG_OP_COUNT || !p->slice->needed[op->results[0]->id])
+        return true;
+    if (map_get(&p->seen, pair_key(partner(op), op->args[0])))
+        p->saved += saved_by(p, op);
+    map_set(&p->seen, pair_key((rg_op)op->code, op->args[0]), op);
+    return true;
+}
+
+static bool
+in_reverse(ir_op *op, void *user)
+{
+    pairs *p = user;
+    if (partner(op) == RG_OP_COUNT || !op->args[0]->def || op->args[0]->def->code != RG_OP_RECALL)
+        return true;
+    const ir_value *v = op->args[0]->def->args[0];
+    if (map_get(&p->seen, pair_key((rg_op)op->code, v)))
+        return true; /* the slice has both */
+    const ir_op *other = map_get(&p->seen, pair_key(partner(op), v));
+    if (other)
+        p->saved += saved_by(p, other);
+    return true;
+}
+
+static int32_t
+saved_by_pairs(const ad_chunk *c, const ad_target *target)
+{
+    pairs p = {.slice = &c->slice, .cheap = target->pairs};
+    mem_owner owns;
+    mem_own(&owns, mem_release_map, &p.seen);
+    ir_walk(c->loop->regions[0], in_slice, &p);
+    ir_walk(c->unwinds.at[0]->regions[0], in_reverse, &p);
+    mem_disown(&owns);
+    map_free(&p.seen);
+    return p.saved;
+}
+
+/* -- the choice ----------------------------------------------------------------------------------------------- */
+static double
+cost_with(const ad_target *target, uint32_t size, uint32_t state, double again)
+{
+    return (target->frame + target->byte * state) / size + again;
+}
+
+/* Groups must win clearly: a partial one is undone with a branch for each iteration, and a loop that runs for a
+ * few iterations has no other. Therefore also the smallest size that is nearly the best. */
+uint32_t
+ad_chunk_cheapest(const ad_chunk *c, const ad_target *target)
+{
+    const ad_slice *s = &c->slice;
+    uint32_t each = bytes_recorded(s, &s->wanted), state = bytes_of_state(s), largest = 1;
+    double again = s->cost - saved_by_pairs(c, target);
+    if (s->kept.n)
+        again += target->frame + target->byte * bytes_recorded(s, &s->kept);
+    while (largest < LARGEST && 2 * largest * each + state <= target->registers)
+        largest *= 2;
+    double least = cost_with(target, largest, state, again);
+    if (largest == 1 || least > 0.75 * cost_with(target, 1, each, 0))
+        return 1;
+    uint32_t size = 2;
+    while (cost_with(target, size, state, again) > 1.2 * least)
+        size *= 2;
+    return size;
+}

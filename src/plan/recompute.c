@@ -1,0 +1,88 @@
+/* What can be computed again, and costs. SPDX-License-Identifier: Apache-2.0 */
+#include "plan/recompute.h"
+
+#include "diff/activity.h"
+#include "analysis/induction.h"
+
+/* -- what can be computed again ------------------------------------------------------------------------------- */
+ad_how
+ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *writes)
+{
+    uint64_t step;
+    ir_value *start;
+    const ir_region *body = owner->regions[0];
+    if (!v->def) {
+        if (owner->code == RG_OP_PARALLEL && v->region == body)
+            return AD_FREE; /* the reverse thread has the same index */
+        return ir_is_induction(owner, v, &start, &step) ? AD_INDUCTION : AD_NOT;
+    }
+    const ir_op *op = v->def;
+    if (op->code == RG_OP_CONST)
+        return AD_FREE;
+    if (op->code == RG_OP_LOAD)
+        return !ir_region_inside(op->args[0]->region, body) && ir_stands_still(writes, op) ? AD_OP : AD_NOT;
+    if (op->code == RG_OP_EXTENT)
+        return ir_region_inside(op->args[0]->region, body) ? AD_NOT : AD_OP;
+    return ir_ops[op->code].form != IR_OTHER ? AD_OP : AD_NOT;
+}
+
+/* -- costs -------------------------------------------------------------------------------------------------- */
+int32_t
+ad_cost_of_recording(ir_type type)
+{
+    int32_t bytes = (int32_t)ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? (int32_t)type.length : 1);
+    return 3 + bytes / 2;
+}
+
+int32_t
+ad_cost_of_memory(const ir_module *m)
+{
+    return m->simt ? 2 : 1;
+}
+
+int32_t
+ad_cost_of_op(const ir_op *op)
+{
+    bool integer = op->nresults && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
+    switch ((rg_op)op->code) {
+    case RG_OP_LOAD: /* read, where recording writes and reads */
+        return op->parent->fn->module->simt ? 16 : 3;
+    case RG_OP_EXTRACT:
+        return 2;
+    case RG_OP_DIV:
+    case RG_OP_REM:
+    case RG_OP_FLOORDIV:
+    case RG_OP_FLOORMOD:
+        if (!integer)
+            return 5;
+        return op->nargs > 1 && ir_is_const(op->args[1], NULL) ? 4 : 12;
+    case RG_OP_SQRT:
+        return 6;
+    case RG_OP_RSQRT:
+        return 11;
+    case RG_OP_FLOOR:
+    case RG_OP_CEIL:
+    case RG_OP_TRUNC:
+    case RG_OP_RINT:
+    case RG_OP_COPYSIGN:
+    case RG_OP_ZERO_GUARD:
+        return 1;
+    default:
+        break;
+    }
+    switch (ir_ops[op->code].form) {
+    case IR_UNARY_F:
+    case IR_BINARY_F:
+    case IR_LDEXP:
+    case IR_EXPONENT:
+        return op->args[0]->type.dtype == RG_F64 ? 24 : 10;
+    default:
+        return 1;
+    }
+}
+
+int32_t
+ad_cost_of_pair(const ir_op *op)
+{
+    return op->args[0]->type.dtype == RG_F64 ? 6 : ad_cost_of_op(op);
+}

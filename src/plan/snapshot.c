@@ -1,0 +1,319 @@
+/* Arrays kept whole. SPDX-License-Identifier: Apache-2.0
+ *
+ *   parallel records (%i) { %a = load %x[%i - 1]  %b = load %x[%i + 1] ... }        forwards
+ *   parallel rewinds (%i) { recall %a  recall %b ... }                              backwards
+ *
+ * If %x is overwritten later, each thread would record what it read, and threads that read the same element
+ * would record it several times. A snapshot keeps the elements once:
+ *
+ *   %s: trace = snapshot %x   parallel records (%i) { ... }
+ *   restore %t, %s            parallel rewinds (%i) { %a = load %t[%i - 1]  %b = load %t[%i + 1] ... }
+ *
+ * Tasks that find the same elements in the array share one. */
+#include "plan/snapshot.h"
+
+#include "diff/emit.h"
+#include "analysis/poly.h"
+#include "ir/recall.h"
+#include "analysis/writes.h"
+
+static bool
+find(ir_op *op, void *user)
+{
+    ad_snapshots *s = user;
+    if (op->code == RG_OP_SNAPSHOT)
+        vec_push(&s->kept, op);
+    if (op->code == RG_OP_RESTORE)
+        vec_push(&s->restored, op);
+    return true;
+}
+
+void
+ad_snapshots_find(ad_snapshots *s, ir_fn *fn)
+{
+    s->fn = fn;
+    vec_clear(&s->kept);
+    vec_clear(&s->restored);
+    ir_walk(fn->body, find, s);
+}
+
+void
+ad_snapshots_free(ad_snapshots *s)
+{
+    vec_free(&s->kept);
+    vec_free(&s->restored);
+    vec_free(&s->untouched);
+}
+
+/* -- what stands in the array ------------------------------------------------------------------------------------ */
+static bool
+writes_primal(const ir_op *op, const ir_value *array)
+{
+    if (op->code == RG_OP_CALL)
+        return true;
+    bool writes = (ir_ops[op->code].flags & IR_WRITE) && op->plane == RG_PRIMAL;
+    return writes && op->args[0]->type.kind == IR_BUFFER && ir_may_be_same(op->args[0], array);
+}
+
+static bool
+leaves_alone(ir_op *op, void *user)
+{
+    return !writes_primal(op, user);
+}
+
+static bool
+op_leaves_alone(const ir_op *op, ir_value *array)
+{
+    if (writes_primal(op, array))
+        return false;
+    for (uint32_t i = 0; i < op->nregions; i++)
+        if (!ir_walk(op->regions[i], leaves_alone, array))
+            return false;
+    return true;
+}
+
+/* Whether the array holds the same at both ops of a region, whichever comes first. */
+static bool
+holds_the_same(const ir_op *a, const ir_op *b, ir_value *array)
+{
+    bool follows = false;
+    for (const ir_op *op = a; op && !follows; op = op->next)
+        follows = op == b;
+    const ir_op *from = follows ? a : b, *to = follows ? b : a;
+    for (const ir_op *op = from; op != to; op = op->next)
+        if (!op_leaves_alone(op, array))
+            return false;
+    return true;
+}
+
+/* Whether no thread has written to the array when it gets to the load. (What other threads write, none may read.) */
+static bool
+reads_first(const ir_op *task, const ir_op *load)
+{
+    const ir_op *at = load;
+    for (;; at = at->parent->op) {
+        for (const ir_op *op = at->prev; op; op = op->prev)
+            if (!op_leaves_alone(op, load->args[0]))
+                return false;
+        const ir_op *around = at->parent->op;
+        if (around == task)
+            return true;
+        if (around->code != RG_OP_IF && !op_leaves_alone(around, load->args[0]))
+            return false; /* in its next iteration */
+    }
+}
+
+static bool
+leaves_untouched(ad_snapshots *s, const ir_op *task, ir_value *array)
+{
+    if (s->task != task)
+        vec_clear(&s->untouched);
+    s->task = task;
+    for (size_t i = 0; i < s->untouched.n; i++)
+        if (s->untouched.at[i] == array)
+            return true;
+    if (!op_leaves_alone(task, array))
+        return false;
+    vec_push(&s->untouched, array);
+    return true;
+}
+
+/* -- where it is brought back ------------------------------------------------------------------------------------ */
+static void
+note_first(ir_value *root, void *user)
+{
+    ir_value **first = user;
+    *first = *first ? *first : root;
+}
+
+/* a buffer with the array's extents that can be seen at the end of the kernel; NULL: there may be none */
+static ir_value *
+like(ir_value *array)
+{
+    ir_value *first = NULL;
+    ir_buffer_roots(array, note_first, &first);
+    const ir_fn *fn = array->region->fn;
+    if (first->region != fn->body || (first->def && first->def->code != RG_OP_TEMP))
+        return NULL;
+    poly_claims claims = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &claims.at);
+    bool same = true;
+    for (uint32_t k = 0; k < array->type.rank && same && first != array; k++) {
+        poly a = poly_of_extent(array, k, &claims), b = poly_of_extent(first, k, &claims);
+        same = poly_equal(&a, &b);
+    }
+    mem_disown(&owns);
+    vec_free(&claims);
+    return same ? first : NULL;
+}
+
+bool
+ad_can_snapshot(ad_snapshots *s, const ir_op *task, const ir_op *load)
+{
+    ir_value *array = load->args[0];
+    return load->plane == RG_PRIMAL && array->type.kind == IR_BUFFER && array->type.rank &&
+           !ir_region_inside(array->region, task->regions[0]) && like(array) &&
+           (leaves_untouched(s, task, array) || reads_first(task, load));
+}
+
+/* -- whether it pays ------------------------------------------------------------------------------------------- */
+/* the quotient of two polynomials where their factors are large; 0: nobody knows, or infinite */
+static double
+quotient(const poly *p, const poly *q)
+{
+    uint32_t degree = 0, left = 0;
+    double ratio = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        degree = q->term[i].n > degree ? q->term[i].n : degree;
+    for (uint32_t i = 0; i < q->n; i++) { /* each of q's leading terms once in p, alike */
+        poly_term t = q->term[i];
+        if (t.n < degree)
+            continue;
+        poly one = {.known = true, .n = 1, .term = {t}};
+        double r = 0;
+        left++;
+        for (uint32_t k = 0; k < p->n; k++) {
+            poly other = {.known = true, .n = 1, .term = {p->term[k]}};
+            other.term[0].c = one.term[0].c;
+            if (poly_equal(&one, &other))
+                r = (double)p->term[k].c / (double)t.c;
+        }
+        if (r <= 0 || (ratio > 0 && r != ratio))
+            return 0;
+        ratio = r;
+    }
+    for (uint32_t k = 0; k < p->n; k++) {
+        if (p->term[k].n > degree)
+            return 0;
+        left -= p->term[k].n == degree;
+    }
+    return p->known && q->known && left == 0 ? ratio : 0;
+}
+
+double
+ad_elements_per_thread(const ir_op *task, const ir_value *array)
+{
+    poly_claims claims = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &claims.at);
+    poly threads = poly_const(1), elements = poly_const(1);
+    for (uint32_t k = 0; k < task->attr.rank; k++) {
+        poly lo = poly_of(task->args[k], &claims), hi = poly_of(task->args[task->attr.rank + k], &claims);
+        poly n = poly_add(&hi, &lo, -1);
+        threads = poly_mul(&threads, &n);
+    }
+    for (uint32_t k = 0; k < array->type.rank; k++) {
+        poly n = poly_of_extent(array, k, &claims);
+        elements = poly_mul(&elements, &n);
+    }
+    mem_disown(&owns);
+    vec_free(&claims);
+    return quotient(&elements, &threads);
+}
+
+/* -- making them ------------------------------------------------------------------------------------------------ */
+static ir_op *
+snapshot_for(const ad_snapshots *s, const ir_op *task, const ir_value *array)
+{
+    for (size_t i = 0; i < s->kept.n; i++) {
+        ir_op *kept = s->kept.at[i];
+        if (kept->args[0] == array && kept->parent == task->parent && holds_the_same(kept, task, kept->args[0]))
+            return kept;
+    }
+    return NULL;
+}
+
+bool
+ad_has_snapshot(const ad_snapshots *s, const ir_op *task, const ir_value *array)
+{
+    return snapshot_for(s, task, array);
+}
+
+/* the restore of this snapshot in op's region */
+static ir_op *
+restored_beside(const ad_snapshots *s, const ir_op *snapshot, const ir_op *op)
+{
+    for (size_t i = 0; i < s->restored.n; i++)
+        if (ir_trace_maker(s->restored.at[i]->args[1]) == snapshot && s->restored.at[i]->parent == op->parent)
+            return s->restored.at[i];
+    return NULL;
+}
+
+static bool
+stands_before(const ir_op *a, const ir_op *b)
+{
+    for (; b && b != a; b = b->prev) {
+    }
+    return b;
+}
+
+static ir_op *
+take_snapshot(ad_snapshots *s, ir_op *task, ir_value *array)
+{
+    ir_op *op = ir_op_new(s->fn, RG_OP_SNAPSHOT, 1, 0, task->loc);
+    ir_op_arg(op, s->fn, array);
+    ir_op_result(op, s->fn, ir_trace(), NULL);
+    ir_insert_before(task, op);
+    vec_push(&s->kept, op);
+    return op;
+}
+
+/* a buffer for the array's elements, made once: before the kernel's reverse begins */
+static ir_value *
+make_temp(ad_snapshots *s, ir_op *rewinding, ir_value *array)
+{
+    ir_op *at = ir_ancestor_in(rewinding, s->fn->body);
+    ir_value *shape = like(array);
+    ir_op *temp = ir_op_new(s->fn, RG_OP_TEMP, array->type.rank, 0, rewinding->loc);
+    for (uint32_t k = 0; k < array->type.rank; k++) {
+        ir_op *extent = ir_op_new(s->fn, RG_OP_EXTENT, 1, 0, rewinding->loc);
+        ir_op_arg(extent, s->fn, shape);
+        extent->attr.bits = k;
+        ir_insert_before(at, extent);
+        ir_op_arg(temp, s->fn, ir_op_result(extent, s->fn, ir_scalar(RG_I64), NULL));
+    }
+    ir_insert_before(at, temp);
+    return ir_op_result(temp, s->fn, array->type, array->name);
+}
+
+/* A task that is rewound earlier needs the array too: one restore, the earlier, serves both. */
+static void
+give_way(ad_snapshots *s, ir_op *late, ir_value *temp)
+{
+    ir_value **map = mem_zalloc(sizeof(*map) * (s->fn->next_id + 1));
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &map);
+    map[late->args[0]->id] = temp;
+    ir_region *region = late->parent;
+    for (size_t i = 0; i < s->restored.n; i++)
+        if (s->restored.at[i] == late)
+            s->restored.at[i] = vec_pop(&s->restored);
+    ir_remove(late);
+    ir_replace_in(region, map);
+    mem_disown(&owns);
+    mem_free(map);
+}
+
+ir_value *
+ad_snapshot_in(ad_snapshots *s, ir_op *task, ir_op *rewinding, ir_value *array)
+{
+    ir_op *snapshot = snapshot_for(s, task, array);
+    ir_op *restored = snapshot ? restored_beside(s, snapshot, rewinding) : NULL;
+    if (restored && stands_before(restored, rewinding))
+        return restored->args[0];
+    snapshot = snapshot ? snapshot : take_snapshot(s, task, array);
+    ad_emit e = {s->fn, rewinding->parent, rewinding, rewinding->loc};
+    ir_value *trace = snapshot->results[0];
+    if (!ir_region_inside(rewinding->parent, trace->region))
+        trace = ad_recall(&e, trace);
+    ir_value *temp = make_temp(s, rewinding, array);
+    ir_op *restore = ir_op_new(s->fn, RG_OP_RESTORE, 2, 0, rewinding->loc);
+    ir_op_arg(restore, s->fn, temp);
+    ir_op_arg(restore, s->fn, trace);
+    ad_place(&e, restore);
+    vec_push(&s->restored, restore);
+    if (restored)
+        give_way(s, restored, temp);
+    return temp;
+}
