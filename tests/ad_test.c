@@ -11,7 +11,7 @@
  *
  *   ad_test [--lanes N] FILE... */
 #include "diff/ad.h"
-#include "opt/pass.h"
+#include "passes.h"
 #include "rt/interp/interp.h"
 
 #include <math.h>
@@ -269,16 +269,16 @@ count_rewinding(const ir_fn *fn)
 static bool
 plan_it(ir_module *m, diag_list *diags)
 {
-    PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
-    pass_simplify(m, IR_STAGE_AD, diags);
-    if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, diags)) {
-        PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
-        pass_simplify(m, IR_STAGE_AD, diags);
+    verified_pass(m, ad_plan, "ad_plan", IR_STAGE_AD, diags);
+    simplified(m, IR_STAGE_AD, diags);
+    if (verified_pass(m, ad_chunks, "ad_chunks", IR_STAGE_AD, diags)) {
+        verified_pass(m, ad_plan, "ad_plan", IR_STAGE_AD, diags);
+        simplified(m, IR_STAGE_AD, diags);
     }
     m->lanes = lanes;
-    if (lanes && PASS_RUN(m, lower_lanes, IR_STAGE_AD, diags))
-        pass_simplify(m, IR_STAGE_AD, diags);
-    PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
+    if (lanes && verified_pass(m, lower_lanes, "lower_lanes", IR_STAGE_AD, diags))
+        simplified(m, IR_STAGE_AD, diags);
+    verified_pass(m, ad_flags, "ad_flags", IR_STAGE_AD, diags);
     return !diags->errors;
 }
 
@@ -298,15 +298,15 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     for (int s = 0; s < 6; s++) {
         bool ok = true;
         if (s == 1)
-            pass_simplify(m, IR_STAGE_AD, &diags);
+            simplified(m, IR_STAGE_AD, &diags);
         else if (s == 2)
-            PASS_RUN(m, ad_fuse, IR_STAGE_AD, &diags), pass_simplify(m, IR_STAGE_AD, &diags);
+            verified_pass(m, ad_fuse, "ad_fuse", IR_STAGE_AD, &diags), simplified(m, IR_STAGE_AD, &diags);
         else if (s == 3)
             ok = plan_it(m, &diags);
         else if (s == 4)
-            lower_tape(m);
+            bare_pass(m, lower_tape);
         else if (s == 5)
-            opt_dce(m), lower_arrays(m);
+            bare_pass(m, opt_dce), bare_pass(m, lower_arrays);
         snprintf(name, sizeof name, "%s, %s (%s)", form, steps[s], plan);
         if (s == 2 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
             expect(t, "tasks that rewind", count_rewinding(fn), t->rewinds, 0);
@@ -350,8 +350,8 @@ check_second(testcase *t, const ir_fn *second, double want)
         snprintf(name, sizeof name, "jvp of vjp (%s)", plans[k]);
         m->plan = ad_plan_parse(plans[k], &options) ? &options : NULL;
         ir_fn *fn = ir_fn_clone(m, second, "hvp");
-        pass_simplify(m, IR_STAGE_AD, &diags);
-        bool valid = plan_it(m, &diags) && lower_tape(m) && ir_verify(m, IR_STAGE_TAPE, name, &diags);
+        simplified(m, IR_STAGE_AD, &diags);
+        bool valid = plan_it(m, &diags) && bare_pass(m, lower_tape) && ir_verify(m, IR_STAGE_TAPE, name, &diags);
         if (good(t, valid, name, &diags) && run(t, fn, 0))
             expect(t, name, dot(t, 3, RG_TANGENT, true), want, 1e-12 * (norm(t, 3, true) * norm(t, RG_TANGENT, false) + 1));
         diag_free(&diags);
@@ -379,7 +379,7 @@ check_groups(testcase *t, const ir_fn *vjp)
     int size = 0;
     m->plan = &options;
     ir_fn *fn = ir_fn_clone(m, vjp, "vjp");
-    pass_simplify(m, IR_STAGE_AD, &diags);
+    simplified(m, IR_STAGE_AD, &diags);
     good(t, plan_it(m, &diags), "groups", &diags);
     ir_walk(fn->body, note_groups, &size);
     expect(t, "iterations in a group", size, t->group, 0);
@@ -447,7 +447,7 @@ check_case(testcase *t)
         if (good(t, apart != NULL, "split vjp", &diags)) {
             ir_module *m = ir_module_new();
             ir_fn *simple = ir_fn_clone(m, apart, "split");
-            pass_simplify(m, IR_STAGE_AD, &diags);
+            simplified(m, IR_STAGE_AD, &diags);
             if (good(t, ad_check_split(simple, t->fn, false, &diags), "split vjp", &diags)) {
                 for (uint32_t i = 0; i < t->n; i++) /* arrays stand as after the forward launch */
                     if (forward[i] && t->p[i].buffer)
@@ -491,15 +491,15 @@ survives(const testcase *t, long n)
         ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags);
         if (vjp)
             ad_jvp(vjp, NULL, "hvp", &diags);
-        ad_fuse(m);
+        bare_pass(m, ad_fuse);
         m->plan = &chunked;
-        ad_plan(m);
-        ad_chunks(m);
-        ad_plan(m);
+        bare_pass(m, ad_plan);
+        bare_pass(m, ad_chunks);
+        bare_pass(m, ad_plan);
         m->lanes = lanes;
         if (lanes)
-            lower_lanes(m);
-        lower_tape(m);
+            bare_pass(m, lower_lanes);
+        bare_pass(m, lower_tape);
         whole = true;
     }
     mem_fail_after(0);

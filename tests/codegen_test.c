@@ -5,7 +5,7 @@
  * Interpreter and compiled code run on equal copies; memory is compared bit for bit afterwards (any
  * NaN equals any other), or, for sums over threads, within a tolerance. */
 #include "codegen/llvm/ll.h"
-#include "opt/pass.h"
+#include "passes.h"
 #include "rt/cpu/cpu.h"
 #include "rt/interp/interp.h"
 
@@ -182,7 +182,7 @@ parse(const char *name, const char *text)
     ir_module *m = ir_parse(rg_str_of(text), name, &diags);
     bool lowered = m && ir_verify(m, IR_STAGE_SLOTS, NULL, &early);
     if (m && !lowered && ir_verify(m, IR_STAGE_TAPE, NULL, &diags))
-        lowered = PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, &diags);
+        lowered = verified_pass(m, lower_arrays, "lower_arrays", IR_STAGE_SLOTS, &diags);
     if (!m || !lowered) {
         printf("%s: %s\n", name, diags.text.len ? diags.text.ptr : "not lowered");
         failures++;

@@ -8,7 +8,7 @@
 
 #include "diff/ad.h"
 #include "codegen/llvm/ll.h"
-#include "opt/pass.h"
+#include "passes.h"
 #include "rt/cpu/cpu.h"
 
 typedef struct target {
@@ -41,11 +41,11 @@ static bool
 lower(ircase *c)
 {
     if (c->stage <= IR_STAGE_AD) {
-        PASS_RUN(c->module, ad_flags, IR_STAGE_AD, &c->diags);
-        PASS_RUN(c->module, lower_tape, IR_STAGE_TAPE, &c->diags);
+        verified_pass(c->module, ad_flags, "ad_flags", IR_STAGE_AD, &c->diags);
+        verified_pass(c->module, lower_tape, "lower_tape", IR_STAGE_TAPE, &c->diags);
     }
     if (c->stage <= IR_STAGE_TAPE)
-        PASS_RUN(c->module, lower_arrays, IR_STAGE_SLOTS, &c->diags);
+        verified_pass(c->module, lower_arrays, "lower_arrays", IR_STAGE_SLOTS, &c->diags);
     return !c->diags.errors;
 }
 

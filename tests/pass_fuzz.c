@@ -11,7 +11,7 @@
 #include "irgen.h"
 
 #include "diff/ad.h"
-#include "opt/pass.h"
+#include "passes.h"
 #include "rt/interp/interp.h"
 
 #include <math.h>
@@ -102,31 +102,28 @@ valid(ir_module *m, ir_stage stage, const char *what)
 }
 
 static bool
-simplify(ir_module *m)
+simplify(ir_module *m, pass_context *c)
 {
-    diag_list diags = {0};
-    bool changed = pass_simplify(m, IR_STAGE_AD, &diags);
-    diag_free(&diags);
-    return changed;
+    return pass_simplify(m, IR_STAGE_AD, c);
 }
 
 /* What the plan makes visible is recalled until it is simplified. */
 static bool
-plan(ir_module *m)
+plan(ir_module *m, pass_context *c)
 {
-    bool changed = ad_plan(m);
-    return simplify(m) || changed;
+    bool changed = ad_plan(m, c);
+    return simplify(m, c) || changed;
 }
 
 /* Groups of two to eight iterations; most loops get none at odd seeds, by their costs. */
 static bool
-chunks(ir_module *m)
+chunks(ir_module *m, pass_context *c)
 {
     ad_plan_options options = {.chunk = seed % 2 ? 0 : 2 + (uint32_t)(seed / 2 % 7)};
     m->plan = &options;
-    bool changed = ad_chunks(m);
+    bool changed = ad_chunks(m, c);
     if (changed)
-        plan(m);
+        plan(m, c);
     m->plan = NULL;
     return changed;
 }
@@ -158,7 +155,7 @@ check_steps(const ir_fn *fn, const char *form, const step *steps, size_t n, bool
             m = ir_module_new();
             copy = ir_fn_clone(m, fn, fn->name);
         }
-        steps[k].run(m);
+        bare_pass(m, steps[k].run);
         good = valid(m, steps[k].stage, what) && run(copy, &have, what, &report) &&
                same(&want, &have, steps[k].tolerance, what);
         if (!good && getenv("PASS_FUZZ_PRINT")) {
@@ -210,12 +207,12 @@ check_contraction(const ir_fn *fn)
     interp_report report;
     diag_list diags = {0};
     ad_options combined = {.combined = true};
-    opt_fma(m);
+    bare_pass(m, opt_fma);
     if (run(forward, &want, "contracted", &report) &&
         (vjp = ad_vjp(forward, &combined, "vjp", &diags))) {
-        simplify(m);
-        plan(m);
-        opt_fma(m);
+        bare_pass(m, simplify);
+        bare_pass(m, plan);
+        bare_pass(m, opt_fma);
         if (run(vjp, &have, "contracted vjp", &report)) {
             memcpy(want.plane[1], have.plane[1], sizeof want.plane - sizeof want.plane[0]);
             same(&want, &have, 0, "contracted vjp, primals");
@@ -226,12 +223,12 @@ check_contraction(const ir_fn *fn)
 }
 
 static bool
-straight(ir_module *m)
+straight(ir_module *m, pass_context *c)
 {
-    bool changed = opt_unroll(m);
-    changed |= simplify(m);
-    changed |= opt_elements(m);
-    return simplify(m) || changed;
+    bool changed = opt_unroll(m, c);
+    changed |= simplify(m, c);
+    changed |= opt_elements(m, c);
+    return simplify(m, c) || changed;
 }
 
 static void
@@ -289,11 +286,11 @@ check_seed(void)
         failures++;
     } else if (check_steps(m->first, "kernel", singly, countof(singly), true)) {
         if (seed % 2) { /* as the pipeline does it */
-            simplify(m);
-            opt_hoist(m);
-            simplify(m);
+            bare_pass(m, simplify);
+            bare_pass(m, opt_hoist);
+            bare_pass(m, simplify);
             if (seed % 4 == 1)
-                straight(m);
+                bare_pass(m, straight);
         }
         check_derivatives(m->first);
     }

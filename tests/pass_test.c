@@ -4,72 +4,70 @@
  * must stay valid, and must still give what its comments want */
 #include "ircase.h"
 #include "diff/ad.h"
-#include "opt/pass.h"
+#include "passes.h"
 
 #include <time.h>
 
 static ir_stage stage; /* of the case at hand */
 
 static bool
-simplify(ir_module *m)
+simplify(ir_module *m, pass_context *c)
 {
-    diag_list diags = {0};
-    bool changed = pass_simplify(m, stage, &diags);
-    if (diags.errors)
-        fprintf(stderr, "%s", diags.text.ptr);
-    diag_free(&diags);
+    bool changed = pass_simplify(m, stage, c);
+    if (c->diags->errors)
+        fprintf(stderr, "%s", c->diags->text.ptr);
     return changed;
 }
 
 /* as before derivatives */
 static bool
-straight(ir_module *m)
+straight(ir_module *m, pass_context *c)
 {
-    bool changed = opt_unroll(m);
-    changed |= simplify(m);
-    changed |= opt_elements(m);
-    return simplify(m) || changed;
+    bool changed = opt_unroll(m, c);
+    changed |= simplify(m, c);
+    changed |= opt_elements(m, c);
+    return simplify(m, c) || changed;
 }
 
 static bool
-warps(ir_module *m)
+warps(ir_module *m, pass_context *c)
 {
     m->simt = true;
-    return lower_domain(m);
+    return lower_domain(m, c);
 }
 
 static bool
-shared_sums(ir_module *m)
+shared_sums(ir_module *m, pass_context *c)
 {
     m->simt = true;
-    return opt_shared_sums(m);
+    return opt_shared_sums(m, c);
 }
 
 static bool
-planned(ir_module *m)
+planned(ir_module *m, pass_context *c)
 {
     m->simt = true;
-    return stage <= IR_STAGE_AD && ad_plan(m);
+    return stage <= IR_STAGE_AD && ad_plan(m, c);
 }
 
 /* as for code generation */
 static bool
-lowered_tape(ir_module *m)
+lowered_tape(ir_module *m, pass_context *c)
 {
-    opt_inline(m);
+    opt_inline(m, c);
     ir_keep_called(m, m->last); /* the kernel that is run */
     if (stage < IR_STAGE_TAPE)
-        lower_tape(m);
+        lower_tape(m, c);
     stage = stage < IR_STAGE_TAPE ? IR_STAGE_TAPE : stage;
-    return opt_dce(m);
+    return opt_dce(m, c);
 }
 
 static bool
-lowered_arrays(ir_module *m)
+lowered_arrays(ir_module *m, pass_context *c)
 {
-    lowered_tape(m);
+    lowered_tape(m, c);
     if (stage < IR_STAGE_SLOTS)
-        lower_arrays(m);
+        lower_arrays(m, c);
     stage = IR_STAGE_SLOTS;
     return true;
 }
@@ -143,7 +141,7 @@ run_pass(const char *path, size_t which)
     }
     if (good) {
         stage = c.stage;
-        passes[which].run(c.module);
+        bare_pass(c.module, passes[which].run);
         good = ir_verify(c.module, stage, passes[which].name, &c.diags);
         if (!good) {
             str text = {0};
@@ -187,7 +185,7 @@ check_speed(void)
     ir_module *m = ir_parse(str_view(&text), "long", &diags);
     clock_t start = clock();
     if (m)
-        simplify(m);
+        bare_pass(m, simplify);
     double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     if (!m || seconds > 2)
         fprintf(stderr, "long: %.3f s\n%s", seconds, diags.text.ptr ? diags.text.ptr : "");

@@ -61,25 +61,29 @@ const char *arena_str(arena *a, rg_str s);  /* a zero-terminated copy */
 #define arena_new_n(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 #define arena_one(a, type)      ((type *)arena_alloc((a), sizeof(type)))
 
-/* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) ----------------- */
+/* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) -----------------
+ * Arrays, strings and maps whose `in` is an arena live there: {.in = c->scratch}. Nobody frees them then, and nobody has to
+ * own them. */
 #define vec(type)                                                                                  \
     struct {                                                                                       \
         type *at;                                                                                  \
         size_t n, cap;                                                                             \
+        arena *in;                                                                                 \
     }
 #define vec_reserve(v, count)                                                                      \
-    ((v)->at = vec_grow_((v)->at, &(v)->cap, (size_t)(count), sizeof(*(v)->at)))
+    ((v)->at = vec_grow_((v)->in, (v)->at, &(v)->cap, (size_t)(count), sizeof(*(v)->at)))
 #define vec_push(v, value) (vec_reserve(v, (v)->n + 1), (v)->at[(v)->n++] = (value))
 #define vec_pop(v)         ((v)->at[--(v)->n])
 #define vec_last(v)        ((v)->at[(v)->n - 1])
 #define vec_clear(v)       ((v)->n = 0)
-#define vec_free(v)        (mem_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
-void *vec_grow_(void *at, size_t *cap, size_t need, size_t size);
+#define vec_free(v)        (mem_free((v)->in ? NULL : (v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
+void *vec_grow_(arena *in, void *at, size_t *cap, size_t need, size_t size);
 
 /* -- strings under construction; always zero-terminated once anything was added --------------- */
 typedef struct str {
     char *ptr;
     size_t len, cap;
+    arena *in;
 } str;
 void str_add(str *s, rg_str t);
 void str_addz(str *s, const char *zero_terminated);
@@ -103,6 +107,7 @@ typedef struct map {
     uint64_t *keys;
     void **values;
     size_t n, cap;
+    arena *in;
 } map;
 void *map_get(const map *m, uint64_t key);       /* NULL: absent */
 void map_set(map *m, uint64_t key, void *value); /* value NULL removes */

@@ -30,8 +30,9 @@ map_get(const map *m, uint64_t key)
 static void
 grow(map *m)
 {
-    map bigger = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n};
-    bigger.values = mem_zalloc(bigger.cap * (sizeof(void *) + sizeof(uint64_t)));
+    map bigger = {.cap = m->cap ? m->cap * 2 : 16, .n = m->n, .in = m->in};
+    size_t bytes = bigger.cap * (sizeof(void *) + sizeof(uint64_t));
+    bigger.values = m->in ? arena_alloc(m->in, bytes) : mem_zalloc(bytes);
     bigger.keys = (uint64_t *)(void *)(bigger.values + bigger.cap);
     for (size_t i = 0; i < m->cap; i++) {
         if (!m->values[i])
@@ -40,7 +41,7 @@ grow(map *m)
         bigger.keys[at] = m->keys[i];
         bigger.values[at] = m->values[i];
     }
-    mem_free(m->values);
+    mem_free(m->in ? NULL : m->values);
     *m = bigger;
 }
 
@@ -82,6 +83,6 @@ map_set(map *m, uint64_t key, void *value)
 void
 map_free(map *m)
 {
-    mem_free(m->values);
-    *m = (map){0};
+    mem_free(m->in ? NULL : m->values);
+    *m = (map){.in = m->in};
 }

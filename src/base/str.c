@@ -4,7 +4,7 @@
 static void
 reserve(str *s, size_t more)
 {
-    s->ptr = vec_grow_(s->ptr, &s->cap, s->len + more + 1, 1);
+    s->ptr = vec_grow_(s->in, s->ptr, &s->cap, s->len + more + 1, 1);
 }
 
 void
@@ -55,6 +55,6 @@ str_addf(str *s, const char *format, ...)
 void
 str_free(str *s)
 {
-    mem_free(s->ptr);
-    *s = (str){0};
+    mem_free(s->in ? NULL : s->ptr);
+    *s = (str){.in = s->in};
 }

@@ -2,7 +2,7 @@
 #ifndef AD_AD_H
 #define AD_AD_H
 
-#include "ir/ir.h"
+#include "opt/pass.h"
 
 /* Which parameters take part: active[i] for parameter i (float scalars and buffers; others ignored). */
 typedef struct ad_options {
@@ -36,7 +36,7 @@ void ad_spread_calls(ir_fn *fn);
 /* Makes the derivative functions that calls name and puts them in place of the calls, early: only those that
  * have no reverse sweep (what remains then has a rule in vjp and jvp); else all, and with them what the user's
  * own derivatives kept apart. Returns whether there were any. */
-bool ad_expand_calls(ir_module *m, bool early, diag_list *diags);
+bool ad_expand_calls(ir_module *m, bool early, pass_context *c);
 /* Before a combined vjp: functions whose calls it will reverse read a copy of what the kernel overwrites later. */
 void ad_hold_read(ir_fn *fn, const bool *active, map *put_back);
 /* A function's derivative takes all buffers that it reads for differentiable: what it adds to planes that a
@@ -53,7 +53,7 @@ ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool si
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diags);
 
 /* After a combined vjp was simplified: a task and the one that rewinds it become one where they can. */
-bool ad_fuse(ir_module *m);
+bool ad_fuse(ir_module *m, pass_context *c);
 
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
 typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
@@ -84,17 +84,17 @@ bool ad_plan_parse(const char *text, ad_plan_options *options);
 
 /* Before the plan: a reverse loop that carries one adjoint multiplies it by one number per iteration. Leaves
  * dead code. */
-bool ad_recurrence(ir_module *m);
+bool ad_recurrence(ir_module *m, pass_context *c);
 
 /* Decides for every recall: record, or recompute from what is there. Takes m->plan. */
-bool ad_plan(ir_module *m);
+bool ad_plan(ir_module *m, pass_context *c);
 
 /* After the plan: flags that one loop records become bits of one word. */
-bool ad_flags(ir_module *m);
+bool ad_flags(ir_module *m, pass_context *c);
 
 /* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
  * their state once per group; to be planned once more if it changed anything. Takes m->plan. */
-bool ad_chunks(ir_module *m);
+bool ad_chunks(ir_module *m, pass_context *c);
 /* how many iterations of the loop that there was before one iteration of this one is; 1: it is that loop */
 uint32_t ad_group_size(const ir_op *loop);
 

@@ -158,7 +158,7 @@ stays_zero(const ir_op *call, uint32_t o, uint32_t step)
 /* one for all calls of the module */
 typedef struct expansion {
     ir_module *m;
-    diag_list *diags;
+    pass_context *c;
     uint32_t made;
     map spread; /* functions whose calls are */
 } expansion;
@@ -166,7 +166,7 @@ typedef struct expansion {
 typedef struct making {
     expansion *x;
     ir_module *m;
-    diag_list *diags;
+    pass_context *c;
     const ir_op *call;
     const bool *used; /* values around the call, by id */
 } making;
@@ -182,20 +182,20 @@ spread_once(expansion *x, ir_fn *fn)
 }
 
 static void
-inline_in(ir_fn *fn, diag_list *diags)
+inline_in(ir_fn *fn, pass_context *c)
 {
     pass_focus on;
     pass_focus_on(&on, fn);
-    PASS_RUN(fn->module, opt_inline, IR_STAGE_AD, diags);
+    PASS_RUN(fn->module, opt_inline, IR_STAGE_AD, c);
     pass_focus_end(&on);
 }
 
 static void
-simplify_in(ir_fn *fn, diag_list *diags)
+simplify_in(ir_fn *fn, pass_context *c)
 {
     pass_focus on;
     pass_focus_on(&on, fn);
-    pass_simplify(fn->module, IR_STAGE_AD, diags);
+    pass_simplify(fn->module, IR_STAGE_AD, c);
     pass_focus_end(&on);
 }
 
@@ -246,7 +246,7 @@ make_vjp(making *k)
             results[i] = !stays_zero(k->call, seed++, 0);
     spread_once(k->x, fn);
     ad_options options = {.active = active, .results = results, .combined = true};
-    return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->diags);
+    return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->c->diags);
 }
 
 /* Of what is added to planes of buffers, only what has tangents of all orders is left, as an adjoint. */
@@ -302,7 +302,7 @@ make_jvp(making *k, ir_fn *fn, uint32_t step)
             active[i] = (tangents || k->call->adjoints) && fn->body->params[i]->type.kind == IR_BUFFER;
     spread_once(k->x, fn);
     ad_options options = {.active = active, .still = !tangents};
-    return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->diags);
+    return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->c->diags);
 }
 
 /* NULL after errors */
@@ -313,19 +313,19 @@ make_derivative(making *k)
     if (k->call->reverse) {
         fn = make_vjp(k);
         /* rules called the user's own derivatives */
-        if (fn && !k->diags->errors)
-            inline_in(fn, k->diags);
-        if (fn && !k->diags->errors)
-            simplify_in(fn, k->diags);
+        if (fn && !k->c->diags->errors)
+            inline_in(fn, k->c);
+        if (fn && !k->c->diags->errors)
+            simplify_in(fn, k->c);
     }
-    for (uint32_t i = 0; fn && !k->diags->errors && i < k->call->forward; i++) {
+    for (uint32_t i = 0; fn && !k->c->diags->errors && i < k->call->forward; i++) {
         fn = make_jvp(k, fn, i);
-        if (fn && !k->diags->errors)
-            inline_in(fn, k->diags);
-        if (fn && !k->diags->errors && (k->call->adjoints >> i & 1))
+        if (fn && !k->c->diags->errors)
+            inline_in(fn, k->c);
+        if (fn && !k->c->diags->errors && (k->call->adjoints >> i & 1))
             become_adjoints(k, fn);
     }
-    return k->diags->errors ? NULL : fn;
+    return k->c->diags->errors ? NULL : fn;
 }
 
 static bool
@@ -394,7 +394,7 @@ lift_all(ir_fn *fn)
 static bool
 expand_call(expansion *x, ir_op *call, const bool *used)
 {
-    making k = {.x = x, .m = x->m, .diags = x->diags, .call = call, .used = used};
+    making k = {.x = x, .m = x->m, .c = x->c, .call = call, .used = used};
     ir_fn *fn = make_derivative(&k);
     if (!fn)
         return false;
@@ -440,10 +440,10 @@ expand_found(expansion *x, ir_fn *fn, const finding *f)
         if (!expand_call(x, f->calls.at[i], used))
             return false;
     map_set(&x->spread, map_ptr(fn), NULL);
-    inline_in(fn, x->diags);
+    inline_in(fn, x->c);
     if (f->reverse)
-        simplify_in(fn, x->diags);
-    return !x->diags->errors;
+        simplify_in(fn, x->c);
+    return !x->c->diags->errors;
 }
 
 /* All calls that fn holds are inlined together, so that many cost no more than their own size. Functions that are
@@ -466,14 +466,14 @@ expand_in(expansion *x, ir_fn *fn, bool early)
 
 /* the user's own derivatives have served */
 static bool
-merge_customs(ir_module *m, diag_list *diags)
+merge_customs(ir_module *m, pass_context *c)
 {
     bool any = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         any |= fn->vjp || fn->jvp;
         fn->vjp = fn->jvp = NULL;
     }
-    return any && PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
+    return any && PASS_RUN(m, opt_inline, IR_STAGE_AD, c);
 }
 
 static void
@@ -484,20 +484,20 @@ release_expansion(void *user)
 }
 
 bool
-ad_expand_calls(ir_module *m, bool early, diag_list *diags)
+ad_expand_calls(ir_module *m, bool early, pass_context *c)
 {
     bool any = false, more = true;
-    expansion x = {.m = m, .diags = diags};
+    expansion x = {.m = m, .c = c};
     mem_owner owns;
     mem_own(&owns, release_expansion, &x);
-    while (more && !diags->errors) {
+    while (more && !c->diags->errors) {
         more = false;
-        for (ir_fn *fn = m->first; fn && !diags->errors; fn = fn->next)
+        for (ir_fn *fn = m->first; fn && !c->diags->errors; fn = fn->next)
             if (early || fn->kernel)
                 any |= expand_in(&x, fn, early);
         map_free(&x.spread);
-        if (!early && !diags->errors)
-            any |= more = merge_customs(m, diags);
+        if (!early && !c->diags->errors)
+            any |= more = merge_customs(m, c);
     }
     mem_disown(&owns);
     release_expansion(&x);

@@ -226,7 +226,7 @@ bring_up_to_date(ir_op *op, void *user)
 }
 
 bool
-ad_fuse(ir_module *m)
+ad_fuse(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

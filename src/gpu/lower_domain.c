@@ -150,7 +150,7 @@ look_in(edit *e, ir_region *r)
 }
 
 bool
-lower_domain(ir_module *m)
+lower_domain(ir_module *m, pass_context *c)
 {
     if (!m->simt)
         return false;

@@ -301,7 +301,7 @@ release(void *object)
 }
 
 bool
-lower_serial(ir_module *m)
+lower_serial(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; m->simt && fn; fn = fn->next) {

@@ -287,7 +287,7 @@ load_early_in(search *s, ir_region *r)
 }
 
 bool
-opt_early_loads(ir_module *m)
+opt_early_loads(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

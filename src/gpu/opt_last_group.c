@@ -246,7 +246,7 @@ see_region(sweep *s, ir_region *r)
 }
 
 bool
-opt_last_group(ir_module *m)
+opt_last_group(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -185,7 +185,7 @@ clear_late_in(ir_region *r)
 }
 
 bool
-opt_late_zeros(ir_module *m)
+opt_late_zeros(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)

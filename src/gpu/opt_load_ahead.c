@@ -123,7 +123,7 @@ see_task(ir_op *task, void *user)
 }
 
 bool
-opt_load_ahead(ir_module *m)
+opt_load_ahead(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -261,7 +261,7 @@ look_in(shared_sums *s, ir_region *r)
 }
 
 bool
-opt_shared_sums(ir_module *m)
+opt_shared_sums(ir_module *m, pass_context *c)
 {
     if (!m->simt)
         return false;

@@ -100,7 +100,7 @@ unroll_region(edit *e, ir_region *r)
 }
 
 bool
-opt_unroll_chunks(ir_module *m)
+opt_unroll_chunks(ir_module *m, pass_context *c)
 {
     return edit_kernels(m, unroll_region);
 }

@@ -194,7 +194,7 @@ look_in(edit *e, ir_region *r)
 }
 
 bool
-opt_unroll_counted(ir_module *m)
+opt_unroll_counted(ir_module *m, pass_context *c)
 {
     return edit_kernels(m, look_in);
 }

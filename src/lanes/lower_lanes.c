@@ -321,7 +321,7 @@ lower_kernel(ir_fn *fn)
 }
 
 bool
-lower_lanes(ir_module *m)
+lower_lanes(ir_module *m, pass_context *c)
 {
     return m->lanes != 1 && m->first->kernel && lower_kernel(m->first);
 }

@@ -46,7 +46,7 @@ flatten_region(edit *e, ir_region *r)
 }
 
 bool
-math_flatten(ir_module *m)
+math_flatten(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

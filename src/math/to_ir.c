@@ -62,9 +62,12 @@ add_source(FILE *out, const char *path, const char *include, str *rows, diag_lis
                              .option_count = 1, .options = &own_headers};
     ir_module *m = front_c_library(&source, diags);
     if (m) {
-        pass_simplify(m, IR_STAGE_SOURCE, diags);
-        if (PASS_RUN(m, math_flatten, IR_STAGE_SOURCE, diags))
-            pass_simplify(m, IR_STAGE_SOURCE, diags);
+        pass_context c;
+        pass_context_init(&c, diags);
+        pass_simplify(m, IR_STAGE_SOURCE, &c);
+        if (PASS_RUN(m, math_flatten, IR_STAGE_SOURCE, &c))
+            pass_simplify(m, IR_STAGE_SOURCE, &c);
+        pass_context_finish(&c);
         forget(m);
         for (const ir_fn *fn = m->first; fn; fn = fn->next) {
             write_function(out, fn);

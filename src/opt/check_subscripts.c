@@ -95,7 +95,7 @@ look_in(edit *e, ir_region *r)
 }
 
 bool
-check_subscripts(ir_module *m)
+check_subscripts(ir_module *m, pass_context *c)
 {
     return edit_kernels(m, look_in);
 }

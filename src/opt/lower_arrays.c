@@ -451,7 +451,7 @@ find_array(ir_op *op, void *user)
 }
 
 bool
-lower_arrays(ir_module *m)
+lower_arrays(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -398,7 +398,7 @@ count_region(edit *e, ir_region *r)
 }
 
 bool
-opt_count(ir_module *m)
+opt_count(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

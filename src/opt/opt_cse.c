@@ -215,7 +215,7 @@ cse_fn(ir_fn *fn)
 }
 
 bool
-opt_cse(ir_module *m)
+opt_cse(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)

@@ -225,7 +225,7 @@ dce_region(ir_fn *fn, ir_region *body)
 }
 
 bool
-opt_dce(ir_module *m)
+opt_dce(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -331,7 +331,7 @@ split(ir_fn *fn)
 }
 
 bool
-opt_elements(ir_module *m)
+opt_elements(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)

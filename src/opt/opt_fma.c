@@ -82,7 +82,7 @@ decide(ir_op *op, void *user)
 }
 
 bool
-opt_fma(ir_module *m)
+opt_fma(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -415,7 +415,7 @@ fold_region(edit *e, ir_region *r)
 }
 
 bool
-opt_fold(ir_module *m)
+opt_fold(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

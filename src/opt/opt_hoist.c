@@ -272,7 +272,7 @@ hoist_region(hoist *h, ir_region *r)
 }
 
 bool
-opt_hoist(ir_module *m)
+opt_hoist(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -156,7 +156,7 @@ inline_into(ir_fn *fn, const busy *outer)
 }
 
 bool
-opt_inline(ir_module *m)
+opt_inline(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)

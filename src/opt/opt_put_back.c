@@ -142,7 +142,7 @@ put_back_in(ir_region *r)
 }
 
 bool
-opt_put_back(ir_module *m)
+opt_put_back(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)

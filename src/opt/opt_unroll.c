@@ -143,7 +143,7 @@ unroll_region(unrolling *u, ir_region *r)
 }
 
 bool
-opt_unroll(ir_module *m)
+opt_unroll(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -71,24 +71,40 @@ milliseconds(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+void
+pass_context_init(pass_context *c, diag_list *diags)
+{
+    *c = (pass_context){.scratch = arena_new(), .diags = diags};
+}
+
+void
+pass_context_finish(void *context)
+{
+    pass_context *c = context;
+    arena_free(c->scratch);
+    c->scratch = NULL;
+}
+
 bool
-pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list *diags)
+pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, pass_context *c)
 {
     debug_help();
     /* broken IR would only lead to errors about what is not wrong */
-    if (diags->errors)
+    if (c->diags->errors)
         return false;
     const char *print = debug_word("print");
     double start = milliseconds();
     if (names(print, name))
         print_module(m, "before", name);
-    bool changed = fn(m);
+    arena_mark scratch = arena_here(c->scratch);
+    bool changed = fn(m, c);
+    arena_release(c->scratch, scratch);
     if (debug_word("time"))
         fprintf(stderr, "; %8.3f ms %s\n", milliseconds() - start, name);
     if (names(print, name) || (changed && print && !*print))
         print_module(m, "after", name);
     if (changed || debug_word("verify"))
-        ir_verify(m, stage, name, diags);
+        ir_verify(m, stage, name, c->diags);
     return changed;
 }
 
@@ -123,17 +139,17 @@ pass_focus_end(pass_focus *f)
 enum { ROUNDS = 12 };
 
 bool
-pass_simplify(ir_module *m, ir_stage stage, diag_list *diags)
+pass_simplify(ir_module *m, ir_stage stage, pass_context *c)
 {
     const char *stop = debug_word("stop");
     long left = stop && *stop ? atol(stop) : -1;
     bool any = false;
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false;
-        unsigned errors = diags->errors;
+        unsigned errors = c->diags->errors;
 #define STEP(pass)                                                                                 \
     if (left != 0) {                                                                               \
-        changed |= PASS_RUN(m, pass, stage, diags);                                                \
+        changed |= PASS_RUN(m, pass, stage, c);                                                    \
         left -= left > 0;                                                                          \
     }
         STEP(opt_fold)
@@ -142,7 +158,7 @@ pass_simplify(ir_module *m, ir_stage stage, diag_list *diags)
         STEP(opt_count)
 #undef STEP
         any |= changed;
-        if (!changed || diags->errors > errors)
+        if (!changed || c->diags->errors > errors)
             break;
     }
     return any;

@@ -5,7 +5,15 @@
 
 #include "ir/ir.h"
 
-#define PASS(name, stage, doc) bool name(ir_module *m);
+/* What passes are given beside the module. Its maker owns it; passes of one module run one after the other. */
+typedef struct pass_context {
+    arena *scratch;    /* what a pass needs while it runs: given back when it ends, whether it succeeds or not */
+    diag_list *diags;  /* lent */
+} pass_context;
+void pass_context_init(pass_context *c, diag_list *diags);
+void pass_context_finish(void *c); /* also for mem_own */
+
+#define PASS(name, stage, doc) bool name(ir_module *m, pass_context *c);
 #include "opt/pass.def"
 #undef PASS
 
@@ -14,9 +22,9 @@
 ir_fn *lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width);
 
 /* Runs one pass: prints before and after if RG_DEBUG asks for it, then verifies at `stage`. */
-typedef bool pass_fn(ir_module *m);
-bool pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, diag_list *diags);
-#define PASS_RUN(m, fn, stage, diags) pass_run((m), (fn), #fn, (stage), (diags))
+typedef bool pass_fn(ir_module *m, pass_context *c);
+bool pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, pass_context *c);
+#define PASS_RUN(m, fn, stage, c) pass_run((m), (fn), #fn, (stage), (c))
 
 /* From pass_focus_on to pass_focus_end the module holds no function but fn, so that passes cost what fn does, however
  * many others there are. They make no functions meanwhile; those that fn calls are as they were. */
@@ -28,6 +36,6 @@ void pass_focus_on(pass_focus *f, ir_fn *fn);
 void pass_focus_end(pass_focus *f);
 
 /* simplify = the opt_ passes until nothing changes (bounded) */
-bool pass_simplify(ir_module *m, ir_stage stage, diag_list *diags);
+bool pass_simplify(ir_module *m, ir_stage stage, pass_context *c);
 
 #endif

@@ -70,25 +70,30 @@ ir_module *
 pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags)
 {
     ir_module *m = ir_module_new();
-    mem_owner owns;
+    mem_owner owns, owns_context;
     mem_own(&owns, ir_module_release, m);
+    pass_context context, *c = &context;
+    pass_context_init(c, diags);
+    mem_own(&owns_context, pass_context_finish, c);
     ir_fn *fn = ir_fn_clone_with_calls(m, kernel, kernel->name);
     seen(o, "source", m);
     /* derivatives are taken of kernels without calls, but of those that they have rules for: reverse sweeps
      * of functions, and functions that bring their own derivatives */
-    PASS_RUN(m, opt_inline, IR_STAGE_SOURCE, diags);
-    ad_expand_calls(m, true, diags);
+    PASS_RUN(m, opt_inline, IR_STAGE_SOURCE, c);
+    ad_expand_calls(m, true, c);
     /* what a transform leaves behind is not looked at again */
     ir_keep_called(m, fn);
     results_to_outputs(fn);
     seen(o, "inline", m);
     /* less to differentiate, and activity sees through copies */
-    pass_simplify(m, IR_STAGE_SOURCE, diags);
+    pass_simplify(m, IR_STAGE_SOURCE, c);
     /* adjoints of what a loop only reads are then summed in registers */
-    if (PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
-        pass_simplify(m, IR_STAGE_SOURCE, diags);
+    if (PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
+        pass_simplify(m, IR_STAGE_SOURCE, c);
     ir_fn_scan_params(fn);
     seen(o, "simplify", m);
+    mem_disown(&owns_context);
+    pass_context_finish(c);
     mem_disown(&owns);
     if (!diags->errors)
         return m;
@@ -111,9 +116,9 @@ typedef ir_fn *transform(const ir_fn *, const ad_options *, const char *, diag_l
 
 static ir_fn *
 derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool combined,
-       const char *suffix, diag_list *diags)
+       const char *suffix, pass_context *c)
 {
-    if (diags->errors)
+    if (c->diags->errors)
         return fn;
     ir_module *m = fn->module;
     bool *active = active_with(o, fn->body->nparams, plane);
@@ -130,7 +135,7 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     /* calls are reversed by calls, which read their arrays again */
     if (combined)
         ad_hold_read(fn, active, &put_back);
-    ir_fn *made = by(fn, &options, name, diags);
+    ir_fn *made = by(fn, &options, name, c->diags);
     mem_disown(&owns_map);
     map_free(&put_back);
     mem_disown(&owns);
@@ -138,52 +143,52 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     if (!made)
         return fn;
     ir_keep_called(m, made);
-    ir_verify(m, IR_STAGE_AD, suffix, diags);
+    ir_verify(m, IR_STAGE_AD, suffix, c->diags);
     /* rules called the derivatives that functions bring with them */
-    PASS_RUN(m, opt_inline, IR_STAGE_AD, diags);
+    PASS_RUN(m, opt_inline, IR_STAGE_AD, c);
     seen(o, suffix, m);
     /* what reverse code does not use of the forward sweep disappears here */
-    pass_simplify(m, IR_STAGE_AD, diags);
+    pass_simplify(m, IR_STAGE_AD, c);
     return made;
 }
 
 /* After all differentiation: the primal, and with it what will be recorded, serves all directions. */
 static ir_fn *
-several_directions(ir_fn *fn, const pipeline_options *o, diag_list *diags)
+several_directions(ir_fn *fn, const pipeline_options *o, pass_context *c)
 {
     uint32_t most = 1;
     for (unsigned plane = 0; o->directions && plane < RG_PLANE_COUNT; plane++)
         most = o->directions[plane] > most ? o->directions[plane] : most;
-    if (most == 1 || diags->errors)
+    if (most == 1 || c->diags->errors)
         return fn;
     /* so that it is contracted like one direction, and alike in each; the interpreter has no use for it */
     if (o->contraction && o->stage != IR_STAGE_AD)
-        PASS_RUN(fn->module, opt_fma, IR_STAGE_AD, diags);
-    ir_fn *made = ad_directions(fn, o->directions, o->side_by_side, diags);
+        PASS_RUN(fn->module, opt_fma, IR_STAGE_AD, c);
+    ir_fn *made = ad_directions(fn, o->directions, o->side_by_side, c->diags);
     if (!made)
         return fn;
     ir_keep_called(fn->module, made);
-    ir_verify(fn->module, IR_STAGE_AD, "directions", diags);
+    ir_verify(fn->module, IR_STAGE_AD, "directions", c->diags);
     seen(o, "directions", fn->module);
-    pass_simplify(fn->module, IR_STAGE_AD, diags);
+    pass_simplify(fn->module, IR_STAGE_AD, c);
     return made;
 }
 
 /* What the reverse still loads after simplification must stand where the forward sweep saw it. */
 static ir_fn *
-reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, diag_list *diags)
+reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 {
-    ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", diags);
+    ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", c);
     /* what a task records is then used up thread by thread */
-    if (!diags->errors && combined && PASS_RUN(made->module, ad_fuse, IR_STAGE_AD, diags))
-        pass_simplify(made->module, IR_STAGE_AD, diags);
-    if (!diags->errors)
-        ad_check_split(made, fn, combined, diags);
+    if (!c->diags->errors && combined && PASS_RUN(made->module, ad_fuse, IR_STAGE_AD, c))
+        pass_simplify(made->module, IR_STAGE_AD, c);
+    if (!c->diags->errors)
+        ad_check_split(made, fn, combined, c->diags);
     return made;
 }
 
 static ir_fn *
-run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list *diags)
+run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_context *c)
 {
     bool combined = o->form == PIPELINE_FORWARD_VJP || o->form == PIPELINE_JVP_FORWARD_VJP;
     bool reverse = combined || o->form == PIPELINE_VJP || o->form == PIPELINE_JVP_VJP;
@@ -191,111 +196,111 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, diag_list 
 
     /* what one thread of a GPU does alone is a task, and so are its derivatives */
     if (*serial)
-        *serial = PASS_RUN(m, lower_serial, IR_STAGE_SOURCE, diags);
+        *serial = PASS_RUN(m, lower_serial, IR_STAGE_SOURCE, c);
     if (*serial)
-        pass_simplify(m, IR_STAGE_SOURCE, diags);
+        pass_simplify(m, IR_STAGE_SOURCE, c);
     /* before derivatives: recording sweep and replay then round alike */
     if (o->contraction)
-        PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+        PASS_RUN(m, opt_fma, IR_STAGE_AD, c);
     /* short loops are straight code, and local arrays in them scalars, before there are derivatives. The
      * interpreter stays with what was written. */
     if (o->stage != IR_STAGE_AD) {
         bool unrolled = false;
-        for (unsigned round = 0; round < (m->simt ? 3 : 1) && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, diags); round++) {
-            pass_simplify(m, IR_STAGE_SOURCE, diags);
+        for (unsigned round = 0; round < (m->simt ? 3 : 1) && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, c); round++) {
+            pass_simplify(m, IR_STAGE_SOURCE, c);
             unrolled = true;
         }
-        if (unrolled && m->simt && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, diags))
-            pass_simplify(m, IR_STAGE_SOURCE, diags);
-        if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, diags))
-            pass_simplify(m, IR_STAGE_SOURCE, diags);
+        if (unrolled && m->simt && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
+            pass_simplify(m, IR_STAGE_SOURCE, c);
+        if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, c))
+            pass_simplify(m, IR_STAGE_SOURCE, c);
     }
     /* no reverse sweep is ever reversed: second order is the jvp of a vjp */
     if (reverse)
-        fn = reverse_of(fn, o, combined, diags);
+        fn = reverse_of(fn, o, combined, c);
     if (forward)
-        fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", diags);
+        fn = derive(fn, ad_jvp, o, RG_TANGENT, false, "jvp", c);
     /* the derivatives that kernels call themselves, now that no other rule needs to see the calls */
-    bool calls = !diags->errors && ad_expand_calls(m, false, diags);
-    if (!diags->errors) /* calls that nobody had a use for are gone, too */
+    bool calls = !c->diags->errors && ad_expand_calls(m, false, c);
+    if (!c->diags->errors) /* calls that nobody had a use for are gone, too */
         ir_keep_called(m, fn);
-    if (calls && !diags->errors) {
+    if (calls && !c->diags->errors) {
         ad_drop_planes(fn, o->planes);
-        pass_simplify(m, IR_STAGE_AD, diags);
+        pass_simplify(m, IR_STAGE_AD, c);
         /* they are part of the forward sweep: at every stage they round alike */
         if (o->contraction)
-            PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+            PASS_RUN(m, opt_fma, IR_STAGE_AD, c);
     }
-    fn = several_directions(fn, o, diags);
-    if (diags->errors)
+    fn = several_directions(fn, o, c);
+    if (c->diags->errors)
         return NULL;
     if (reverse && o->shared)
         ir_walk(fn->body, make_atomic, NULL);
     /* accesses of derivatives too; what is loaded is no longer decided by differentiation */
-    if (o->checked && PASS_RUN(m, check_subscripts, IR_STAGE_AD, diags))
-        pass_simplify(m, IR_STAGE_AD, diags);
+    if (o->checked && PASS_RUN(m, check_subscripts, IR_STAGE_AD, c))
+        pass_simplify(m, IR_STAGE_AD, c);
     seen(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
     /* a thousand warps that add to one element wait for each other */
-    if (m->simt && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, diags))
-        pass_simplify(m, IR_STAGE_AD, diags);
+    if (m->simt && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, c))
+        pass_simplify(m, IR_STAGE_AD, c);
     /* what the reverse of `a[i] += ...` leaves of a[i]'s adjoint */
     if (reverse || calls)
-        PASS_RUN(m, opt_put_back, IR_STAGE_AD, diags);
+        PASS_RUN(m, opt_put_back, IR_STAGE_AD, c);
     /* fewer operations from one reversed iteration to the next; a forward kernel's own derivatives are values
      * like any other, the same bits at every stage */
-    if (reverse && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, diags))
-        pass_simplify(m, IR_STAGE_AD, diags);
+    if (reverse && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, c))
+        pass_simplify(m, IR_STAGE_AD, c);
     /* derivatives have multiplications and additions of their own; before the plan, so that they round
      * alike whatever it decides */
     if (o->contraction && (reverse || forward))
-        PASS_RUN(m, opt_fma, IR_STAGE_AD, diags);
+        PASS_RUN(m, opt_fma, IR_STAGE_AD, c);
     if (reverse || calls) {
         /* which recalled values are recorded, which computed again */
-        PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
-        pass_simplify(m, IR_STAGE_AD, diags);
+        PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
+        pass_simplify(m, IR_STAGE_AD, c);
         /* loops over groups of iterations; what they recall is chosen anew */
-        if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, diags)) {
-            PASS_RUN(m, ad_plan, IR_STAGE_AD, diags);
-            pass_simplify(m, IR_STAGE_AD, diags);
+        if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, c)) {
+            PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
+            pass_simplify(m, IR_STAGE_AD, c);
         }
     }
     /* warps are full where rows are short */
     if (m->simt)
-        PASS_RUN(m, lower_domain, IR_STAGE_AD, diags);
+        PASS_RUN(m, lower_domain, IR_STAGE_AD, c);
     /* what is recalled now is recorded, by each thread or by a group of them */
-    if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, diags))
-        pass_simplify(m, IR_STAGE_AD, diags);
+    if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, c))
+        pass_simplify(m, IR_STAGE_AD, c);
     if (reverse || calls) {
-        PASS_RUN(m, ad_flags, IR_STAGE_AD, diags);
+        PASS_RUN(m, ad_flags, IR_STAGE_AD, c);
         seen(o, "plan", m);
     }
     /* frames, cursors, pages */
-    PASS_RUN(m, lower_tape, IR_STAGE_TAPE, diags);
+    PASS_RUN(m, lower_tape, IR_STAGE_TAPE, c);
     /* what records again is cut from the forward sweep: what it has no use for goes */
     if (reverse)
-        PASS_RUN(m, opt_dce, IR_STAGE_TAPE, diags);
+        PASS_RUN(m, opt_dce, IR_STAGE_TAPE, c);
     seen(o, "tape", m);
     if (o->stage == IR_STAGE_TAPE)
         return fn;
     /* local arrays get a place in memory */
-    PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, diags);
+    PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, c);
     /* sums of lanes are formed faster where several are, and loads waited for */
     if (m->simt)
-        PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, diags);
+        PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, c);
     if (m->simt && (reverse || calls)) {
         /* a GPU's memory is slow to write what it is still reading */
-        PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, diags);
+        PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, c);
         /* so that a chunk's iterations load all at once; its last one is often run for nothing */
-        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, diags);
-        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, diags);
+        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, c);
+        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, c);
         /* seeds are there when the forward sweep ends */
-        PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, diags);
+        PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, c);
     }
     /* a warp waits for all loads that have gone out as long as for one */
     if (m->simt)
-        PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, diags);
+        PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, c);
     seen(o, "arrays", m);
     return fn;
 }
@@ -388,8 +393,14 @@ make(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, bool
     m->vector = o->vector ? o->vector : vector_of_this_machine();
     m->told_lanes = o->told_lanes;
     m->told_user = o->user;
-    *fn = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, diags);
+    mem_owner owns_context;
+    pass_context context;
+    pass_context_init(&context, diags);
+    mem_own(&owns_context, pass_context_finish, &context);
+    *fn = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, &context);
     m->plan = NULL;
+    mem_disown(&owns_context);
+    pass_context_finish(&context);
     mem_disown(&owns);
     if (!diags->errors && *fn)
         return m;

@@ -350,7 +350,7 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options)
 }
 
 bool
-ad_chunks(ir_module *m)
+ad_chunks(ir_module *m, pass_context *c)
 {
     ad_plan_options costs = {0};
     bool changed = false;

@@ -155,7 +155,7 @@ pack(ir_fn *fn)
 }
 
 bool
-ad_flags(ir_module *m)
+ad_flags(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)

@@ -477,7 +477,7 @@ release_plan(void *object)
 }
 
 bool
-ad_plan(ir_module *m)
+ad_plan(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -269,7 +269,7 @@ count_uses(ir_op *op, void *user)
 }
 
 bool
-ad_recurrence(ir_module *m)
+ad_recurrence(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -417,7 +417,7 @@ lower_fn(ir_fn *fn)
 }
 
 bool
-lower_tape(ir_module *m)
+lower_tape(ir_module *m, pass_context *c)
 {
     for (ir_fn *fn = m->first; fn; fn = fn->next)
         lower_fn(fn);
