@@ -4,7 +4,7 @@
 
 #include "pipeline/pipeline.h"
 #include "retrograd/retrograd.h"
-#include "rt/device.h"
+#include "device/device.h"
 #include "rt/gpu/launch.h"
 
 #include <dlfcn.h>
@@ -111,7 +111,7 @@ test_failing(void)
 {
     static const char *const symbols[] = {
 #define RT_DRIVER_CALL(name, symbol, needed, parameters) symbol,
-#include "rt/cuda/driver.def"
+#include "device/cuda/driver.def"
 #undef RT_DRIVER_CALL
     };
     for (size_t i = 0; i < countof(symbols); i++) {

@@ -4,7 +4,7 @@
  * parameters are those of the table. */
 #include "fake_cuda.h"
 
-#include "rt/cuda/driver.h"
+#include "device/cuda/driver.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* Strided layouts against their definition: overlap, copies and filling, on random small arrays.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "rt/layout.h"
+#include "device/layout.h"
 
 enum { MEMORY = 4096, TRIALS = 40000 };
 

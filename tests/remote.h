@@ -5,7 +5,7 @@
 #ifndef TESTS_REMOTE_H
 #define TESTS_REMOTE_H
 
-#include "rt/device.h"
+#include "device/device.h"
 
 extern const rt_device_table remote_device, plain_device;
 

@@ -5,7 +5,7 @@
 
 #if RG_HAVE_LLVM
 #include "api/api.h"
-#include "rt/cuda/cuda.h"
+#include "device/cuda/cuda.h"
 
 uint64_t
 peak_of_tape(const rg_context *context)

@@ -5,7 +5,7 @@
 
 #include "pipeline/pipeline.h"
 #include "retrograd/retrograd.h"
-#include "rt/memory.h"
+#include "device/memory.h"
 
 #include <setjmp.h>
 

@@ -3,7 +3,7 @@
 #define CHECK_DEVICE_H
 
 #include "pipeline/pipeline.h"
-#include "rt/device.h"
+#include "device/device.h"
 
 /* A form of a kernel, compiled; kept until the device is closed. */
 typedef struct check_program check_program;

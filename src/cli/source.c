@@ -1,7 +1,7 @@
 /* Source files as IR, for the subcommands that look at it. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
-#include "rt/device.h"
+#include "device/device.h"
 
 #if RG_HAVE_CLANG
 #include "front/c/front_c.h"

@@ -11,7 +11,7 @@
 #define CODEGEN_LLVM_GEN_H
 
 #include "codegen/llvm/ll.h"
-#include "math/library.h"
+#include "library/library.h"
 
 #include <llvm-c/Core.h>
 

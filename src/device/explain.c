@@ -1,5 +1,5 @@
 /* What a launch did wrong, in words. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/explain.h"
+#include "device/explain.h"
 
 rg_status
 rt_explain(const rt_report *report, const ir_fn *fn, str *error)

@@ -1,5 +1,5 @@
 /* Launches that are recorded, and done again as a whole. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 struct rt_graph {
     rt_device *device;

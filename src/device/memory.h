@@ -3,8 +3,8 @@
 #ifndef RT_MEMORY_H
 #define RT_MEMORY_H
 
-#include "rt/device.h"
-#include "rt/layout.h"
+#include "device/device.h"
+#include "device/layout.h"
 
 /* An open device. Functions below fail only where it has memory of its own; `error` then says why. */
 typedef struct rt_place {

@@ -1,5 +1,5 @@
 /* The interpreter as a device. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/device.h"
+#include "device/device.h"
 
 #include "rt/interp/interp.h"
 

@@ -1,10 +1,10 @@
 /* The machine's own processor as a device: LLVM's code on the threads of rt/cpu.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "rt/device.h"
+#include "device/device.h"
 
 #include "codegen/llvm/ll.h"
 #include "rt/cpu/cpu.h"
-#include "rt/explain.h"
+#include "device/explain.h"
 
 struct rt_device {
     rt_cpu *cpu;

@@ -1,5 +1,5 @@
 /* Copies between the host and arrays of any device. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/memory.h"
+#include "device/memory.h"
 
 static size_t
 bytes_of(const rt_layout *l)

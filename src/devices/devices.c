@@ -1,5 +1,5 @@
 /* The list of devices. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/device.h"
+#include "device/device.h"
 
 /* best first */
 static const rt_device_table *const devices[] = {

@@ -1,6 +1,6 @@
 /* What launches leave for the host: faults, prints. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/cuda.h"
-#include "rt/explain.h"
+#include "device/cuda/cuda.h"
+#include "device/explain.h"
 
 enum { PRINT_CELLS = 1 << 16 };
 

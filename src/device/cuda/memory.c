@@ -1,6 +1,6 @@
 /* Memory of a GPU: taken and given back in the order of the stream, copied and filled there.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 /* -- taking and giving back ---------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* Finding the driver and its functions. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/driver.h"
+#include "device/cuda/driver.h"
 
 #include <dlfcn.h>
 
@@ -18,7 +18,7 @@ static const call calls[] = {
 #define NEEDED true
 #define OPTIONAL false
 #define RT_DRIVER_CALL(name, symbol, needed, parameters) {symbol, needed, offsetof(rt_driver, name)},
-#include "rt/cuda/driver.def"
+#include "device/cuda/driver.def"
 #undef RT_DRIVER_CALL
 };
 

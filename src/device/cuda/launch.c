@@ -1,5 +1,5 @@
 /* Launches: how large the grid is, what memory it finds, what is looked at before. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 enum { PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
 

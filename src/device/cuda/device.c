@@ -1,5 +1,5 @@
 /* A GPU of NVIDIA's: opening and closing it, its context, what its driver says. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 #include <unistd.h>
 

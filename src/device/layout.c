@@ -1,5 +1,5 @@
 /* Strided arrays: counting, copying, overlap. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/layout.h"
+#include "device/layout.h"
 
 bool
 rt_layout_dense(rt_layout *l)

@@ -2,7 +2,7 @@
 #ifndef RT_CUDA_MEMORY_H
 #define RT_CUDA_MEMORY_H
 
-#include "rt/cuda/cuda.h"
+#include "device/cuda/cuda.h"
 
 /* Memory in the order of `stream`, one of the device's; contents are unspecified. */
 rg_status rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error);

@@ -4,7 +4,7 @@
  *     yield %p                           %r = select %c, %p, %x
  *   } else { yield %x }
  */
-#include "math/flatten.h"
+#include "library/flatten.h"
 
 #include "opt/edit.h"
 

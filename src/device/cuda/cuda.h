@@ -10,9 +10,9 @@
 #define RT_CUDA_CUDA_H
 
 #include "codegen/llvm/ll.h"
-#include "rt/cuda/driver.h"
-#include "rt/cuda/needs.h"
-#include "rt/device.h"
+#include "device/cuda/driver.h"
+#include "device/cuda/needs.h"
+#include "device/device.h"
 #include "rt/gpu/launch.h"
 
 /* A piece of pinned memory on the way to or from the device. */

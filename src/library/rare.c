@@ -4,7 +4,7 @@
  *     yield %a } else { yield %zeros }        ->    %c = select %mask, %a, %fast
  *   %r = select %mask, %s, %fast                    yield %c } else { yield %fast }
  */
-#include "math/rare.h"
+#include "library/rare.h"
 
 #include "opt/edit.h"
 

@@ -3,7 +3,7 @@
  *   rgmath_ir OUTPUT INCLUDE_PATH SOURCE.c...
  */
 #include "front/c/front_c.h"
-#include "math/flatten.h"
+#include "library/flatten.h"
 #include "opt/pass.h"
 
 /* -- places and names are for people, who have the source -------------------------------------------- */
@@ -87,7 +87,7 @@ main(int argc, char **argv)
     FILE *out = argc > 2 ? fopen(argv[1], "w") : NULL;
     bool ok = out != NULL;
     if (ok)
-        fprintf(out, "#include \"math/text.h\"\n");
+        fprintf(out, "#include \"library/text.h\"\n");
     for (int i = 3; ok && i < argc; i++)
         ok = add_source(out, argv[i], argv[2], &rows, &diags);
     if (diags.text.len)

@@ -86,7 +86,7 @@ typedef struct rt_driver {
     void *library;
     int number; /* of the interface: 1000 * major + 10 * minor */
 #define RT_DRIVER_CALL(name, symbol, needed, parameters) int(*name) parameters;
-#include "rt/cuda/driver.def"
+#include "device/cuda/driver.def"
 #undef RT_DRIVER_CALL
 } rt_driver;
 

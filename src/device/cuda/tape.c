@@ -1,5 +1,5 @@
 /* Memory for tape pages: little at first, up to the budget as launches need it. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 enum { SHARE = 4, /* of the free memory, when no budget is given */ PATIENCE = 64 /* launches */ };
 

@@ -1,5 +1,5 @@
 /* From a kernel's form to code on the GPU. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 #include <time.h>
 

@@ -2,14 +2,14 @@
  *
  * For tests: it behaves like device cuda. Arrays have memory of the device's own, which kernels reach and nothing else
  * of the host's; what went wrong in a launch is told by the next call that waits, or by the next launch. */
-#include "rt/device.h"
+#include "device/device.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "codegen/llvm/ll.h"
 #include "rt/cpu/launch.h"
-#include "rt/explain.h"
+#include "device/explain.h"
 #include "rt/simt/simt.h"
 
 static const uint64_t usual_budget = (uint64_t)1 << 30;

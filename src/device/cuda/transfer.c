@@ -10,7 +10,7 @@
  *   pinned     copies of arrays that the API maps, and keeps here for the next time: to pin memory takes as long as to
  *              copy it through a stage
  *   pageable   where there is no pinned memory: as the driver does it */
-#include "rt/cuda/memory.h"
+#include "device/cuda/memory.h"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 /* GPUs of NVIDIA's as a device, through their driver. SPDX-License-Identifier: Apache-2.0 */
-#include "rt/cuda/cuda.h"
+#include "device/cuda/cuda.h"
 
 static rg_status
 cuda_sync(rt_device *d, str *error)

@@ -1,10 +1,10 @@
 /* The math library's functions in IR, for code generation. SPDX-License-Identifier: Apache-2.0
  *
  * A kernel uses few of them: each is parsed when it is asked for, with the slow paths that it calls. */
-#include "math/library.h"
+#include "library/library.h"
 
-#include "math/rare.h"
-#include "math/text.h"
+#include "library/rare.h"
+#include "library/text.h"
 #include "opt/pass.h"
 
 static const math_text *
