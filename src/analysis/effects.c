@@ -124,7 +124,7 @@ static bool
 has_no_order(ir_op *op, void *user)
 {
     (void)user;
-    return op->code != RG_OP_ASSERT && op->code != RG_OP_PRINT && (op->code != RG_OP_CALL || op->again);
+    return op->code != RG_OP_ASSERT && op->code != RG_OP_PRINT && (op->code != RG_OP_CALL || op->silent);
 }
 
 bool

@@ -26,9 +26,9 @@ static bool
 is_plain_frame(ir_op *op, void *user)
 {
     if (op->code == RG_OP_TAPE_PUSH)
-        return op->decided && are_numbers(op->args + 1, op->nargs - 1, user);
+        return op->in_page && are_numbers(op->args + 1, op->nargs - 1, user);
     if (op->code == RG_OP_TAPE_POP)
-        return op->decided && are_numbers(op->results + 1, op->nresults - 1, user);
+        return op->in_page && are_numbers(op->results + 1, op->nresults - 1, user);
     return op->code == RG_OP_TAPE_BEGIN || !ir_is_tape_op(op);
 }
 
@@ -39,7 +39,7 @@ ir_tape_is_own(const ir_op *begin, ir_own_tape *own)
     const ir_op *task = thread->op;
     sizes all = {.least = 8};
     uint64_t bytes;
-    if (!begin->decided || !begin->nargs || !ir_is_const(begin->args[0], &bytes) || bytes > WARP * OWN_MOST ||
+    if (!begin->one_page || !begin->nargs || !ir_is_const(begin->args[0], &bytes) || bytes > WARP * OWN_MOST ||
         !begin->results[0]->region->fn->module->simt || !task || task->code != RG_OP_PARALLEL || task->records || task->rewinds ||
         !ir_walk(thread, is_plain_frame, &all))
         return false;
@@ -52,7 +52,7 @@ bool
 ir_takes_pages(const ir_op *op)
 {
     ir_own_tape own;
-    return (op->code == RG_OP_TAPE_PUSH && !op->decided) ||
+    return (op->code == RG_OP_TAPE_PUSH && !op->in_page) ||
            (op->code == RG_OP_TAPE_BEGIN && op->nargs && !ir_tape_is_own(op, &own)) ||
            op->code == RG_OP_TAPE_ROOM || op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_TASKS;
 }

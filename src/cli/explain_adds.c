@@ -47,9 +47,9 @@ look_at_add(const adds *a, const ir_op *op)
     else if (!op->atomic)
         tell(a, op, "plain add", "no two threads reach one element");
     else if (sum)
-        tell(a, op, "per-thread sum (large arrays: atomic add)", op->attr.text);
+        tell(a, op, "per-thread sum (large arrays: atomic add)", op->why);
     else
-        tell(a, op, "atomic add", op->attr.text);
+        tell(a, op, "atomic add", op->why);
 }
 
 static void

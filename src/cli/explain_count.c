@@ -13,7 +13,7 @@ explain_count(const ir_op *begin, listing *to)
     bool groups = task->regions[0]->nparams > task->attr.rank;
     const char *each = groups ? "group of iterations" : "iteration";
     if (simple)
-        listing_note(to, task->loc, "tape: %s%s bytes per %s", begin->decided ? "at most " : "", count.ptr, each);
+        listing_note(to, task->loc, "tape: %s%s bytes per %s", begin->one_page ? "at most " : "", count.ptr, each);
     else
         listing_note(to, task->loc, "tape: bytes per %s are %s", each,
                      begin->nargs ? "counted before it begins" : "found as it runs");

@@ -13,7 +13,7 @@ new_call(jvp *j, const ad_emit *e, const ir_op *op, ir_fn *fn)
 {
     ir_op *call = ir_op_new(j->fn, RG_OP_CALL, 0, 0, op->loc);
     call->attr.fn = fn;
-    call->again = op->again;
+    call->silent = op->silent;
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(call, j->fn, operand(j, e, op->args[i]));
     return call;

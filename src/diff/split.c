@@ -87,9 +87,9 @@ static bool
 check_load(ir_op *op, void *user)
 {
     split *s = user;
-    if (op->code != RG_OP_LOAD || op->plane || op->args[0]->type.kind != IR_BUFFER || !op->attr.data)
+    if (op->code != RG_OP_LOAD || op->plane || op->args[0]->type.kind != IR_BUFFER || !op->origin)
         return true;
-    s->load = op->attr.data;
+    s->load = op->origin;
     if (map_get(&s->said, map_ptr(s->load)))
         return true;
     s->root = s->load->args[0];
@@ -135,7 +135,7 @@ static bool
 check_call(ir_op *op, void *user)
 {
     split *s = user;
-    for (uint32_t i = 0; op->code == RG_OP_CALL && op->again && i < op->nargs; i++)
+    for (uint32_t i = 0; op->code == RG_OP_CALL && op->silent && i < op->nargs; i++)
         if (op->args[i]->type.kind == IR_BUFFER)
             ir_buffer_roots(op->args[i], check_array_read, user);
     return !s->refused; /* every call of the kernel that reads those arrays has been looked at */

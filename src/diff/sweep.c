@@ -484,7 +484,7 @@ clone_inner(const run *r, const ir_op *op, ir_region *into)
     if (!leaves && !is_wanted(s, op))
         return;
     ir_op *copy = clone_op(r, op, into);
-    copy->again = op->code == RG_OP_CALL || op->again;
+    copy->silent |= op->code == RG_OP_CALL;
     for (uint32_t i = 0; i < op->nregions; i++) {
         const ir_region *from = op->regions[i];
         for (uint32_t k = 0; k < from->nparams; k++)

@@ -53,7 +53,7 @@ pair_up(vjp *v, const ir_op *op, ir_op *copy, bool effects)
 {
     map_set(&v->instance_ops, map_ptr(op), copy);
     if (!effects && (op->code == RG_OP_LOAD || op->code == RG_OP_RMW))
-        copy->attr.data = op; /* what it repeats, for ad_check_split */
+        copy->origin = op;
     for (uint32_t i = 0; i < op->nregions; i++) {
         const ir_op *inner = op->regions[i]->first;
         ir_op *inner_copy = copy->regions[i]->first;
@@ -100,7 +100,7 @@ drop_effects(vjp *v, ir_op *op)
         ir_remove(op);
         break;
     case RG_OP_CALL:
-        op->again = true;
+        op->silent = true;
         break;
     default:
         break;

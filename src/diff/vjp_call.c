@@ -100,7 +100,7 @@ reverse_gradient(vjp *v, const ir_op *op)
     call->forward = (uint8_t)(op->forward + 1);
     call->tangents = op->tangents;
     call->adjoints = (uint8_t)(op->adjoints | adds_to_buffers(v, op) << op->forward);
-    call->again = true;
+    call->silent = true;
     add_operands(v, call, op);
     add_adjoints(v, call, op);
     finish_call(v, call, op, 0);
@@ -126,7 +126,7 @@ reverse_by_jvp(vjp *v, const ir_op *op)
     ir_op *call = new_call(v, op, op->attr.fn->jvp);
     uint32_t before = 0; /* float operands of the call before the tangents */
     call->reverse = true;
-    call->again = true;
+    call->silent = true;
     add_operands(v, call, op);
     for (uint32_t i = 0; i < op->nresults; i++)
         ir_op_arg(call, v->fn, operand(v, op, op->results[i]));

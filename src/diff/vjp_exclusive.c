@@ -99,7 +99,7 @@ add(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, con
     rg_build_rmw(v->b, load->plane | RG_ADJOINT, RG_RMW_ADD, atomic, p->buffer, p->n, p->index, g, NULL);
     ir_op *op = ir_build_region(v->b)->last;
     if (op && op->code == RG_OP_RMW)
-        op->attr.text = why;
+        op->why = why;
 }
 
 void

@@ -99,23 +99,7 @@ ir_op *
 ir_op_like(ir_fn *to, const ir_op *op)
 {
     ir_op *copy = ir_op_new(to, op->code, op->nargs, op->nregions, op->loc);
-    copy->plane = op->plane;
-    copy->direction = op->direction;
-    copy->beside = op->beside;
-    copy->rmw = op->rmw;
-    copy->atomic = op->atomic;
-    copy->records = op->records;
-    copy->rewinds = op->rewinds;
-    copy->masked = op->masked;
-    copy->successive = op->successive;
-    copy->fast = op->fast;
-    copy->reverse = op->reverse;
-    copy->forward = op->forward;
-    copy->tangents = op->tangents;
-    copy->adjoints = op->adjoints;
-    copy->again = op->again;
-    copy->decided = op->decided;
-    copy->bundle = op->bundle;
+    copy->flags = op->flags;
     copy->attr = op->attr;
     copy->reduce = op->reduce;
     return copy;

@@ -99,32 +99,51 @@ typedef struct ir_loc {
     uint32_t file, line, col, end_col, inlined;
 } ir_loc;
 
+/* How an op does its work, beside its operands and attr: copied whole (ir_op_like), compared whole (ir_flags_eq).
+ *
+ * origin      load, rmw of a sweep that runs again: the op that it repeats; ad_check_split asks whether what that one read
+ *             is still there
+ * why         rmw: why it is atomic, for rgc explain; may be NULL
+ * bundle      > 0: one of several, of this number, that do the same in each direction (not part of the text)
+ * plane       load, store, rmw: bits of RG_ADJOINT...
+ * direction   the same, of a plane above 0: which of its copies
+ * beside      ... > 0: so many directions of each element lie side by side
+ * rmw         rmw, lanes_reduce: rg_rmw
+ * atomic      rmw, load of a primal: other threads may touch the element, atomically
+ * records     for, loop, parallel: the last result is a trace
+ * rewinds     parallel: it takes a trace back
+ * masked      load, store, rmw, extract, insert: the last operand says which lanes take part
+ * successive  load, store, rmw with lanes: each lane's last subscript is its number more than the one given
+ * fast        add, mul of adjoints: may be contracted, sums carried by a loop added in any order
+ * reverse, forward   call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times
+ * tangents, adjoints call: of each jvp, a bit: buffers that the function reads have tangents; or it is the reverse of a
+ *             gradient, and what its own adjoints of buffers have for tangents is added to the adjoints of these
+ * silent      call: repeats one that has had its effects (assert, print): without them
+ * again       tape_push: of a state, or of what was recorded before and dropped
+ * drops       tape_begin: some of what is pushed may be dropped, and is then pushed again
+ * settled     its contraction to fma is decided (this and the next ones are not part of the text: without them it is slower)
+ * ordered     unwind, call: part of a forward sweep, whose sums have an order
+ * in_page     tape_push, tape_pop: it stays in the cursor's page
+ * one_page    tape_begin: all that is pushed stays in one page, with room for the bytes given */
+#define IR_FLAGS                                                                                                       \
+    const ir_op *origin;                                                                                               \
+    const char *why;                                                                                                   \
+    uint32_t bundle;                                                                                                   \
+    uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
+    bool atomic, records, rewinds, masked, successive, fast, reverse, silent, again, drops, settled, ordered, in_page, \
+        one_page;
+typedef struct ir_flags {
+    IR_FLAGS
+} ir_flags;
+
 struct ir_op {
-    uint16_t code;     /* rg_op */
-    uint8_t plane;     /* load, store, rmw: bits of RG_ADJOINT... */
-    uint8_t direction; /* the same, of a plane above 0: which of its copies */
-    uint8_t beside;    /* ... > 0: so many directions of each element lie side by side */
-    uint8_t rmw;       /* rmw: rg_rmw */
-    bool atomic;       /* rmw, load of a primal: other threads may touch the element, atomically */
-    bool records;      /* for, loop, parallel */
-    bool rewinds;      /* parallel */
-    bool masked;       /* load, store, rmw, extract, insert: the last operand says which lanes take part */
-    bool successive;   /* load, store, rmw with lanes: each lane's last subscript is its number more than the one given */
-    bool fast;         /* add, mul of adjoints: may be contracted, sums carried by a loop added in any order */
-    /* call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times */
-    bool reverse;
-    uint8_t forward;
-    /* of each jvp, a bit: buffers that the function reads have tangents; or it is the reverse of a gradient,
-     * and what its own adjoints of buffers have for tangents is added to the adjoints of these */
-    uint8_t tangents, adjoints;
-    bool again;        /* call: repeats one that has had its effects (assert, print): without them;
-                                           * tape_push: of a state, or of what was recorded before and dropped;
-                        * tape_begin: some of what is pushed may be dropped, and is then pushed again */
-    /* its contraction to fma is settled; unwind, call: part of a forward sweep, whose sums have an order;
-     * tape_push, tape_pop: it stays in the cursor's page; tape_begin: all does (not part of the text) */
-    bool decided;
-    uint32_t bundle;   /* > 0: one of several, of this number, that do the same in each direction (not
-                        * part of the text) */
+    uint16_t code; /* rg_op */
+    union {
+        ir_flags flags;
+        struct {
+            IR_FLAGS /* op->plane is op->flags.plane */
+        };
+    };
     uint32_t nargs, nresults, nregions;
     uint32_t args_cap, results_cap; /* room in args and results; ir_op_arg and ir_op_result keep them */
     ir_loc loc;
@@ -306,8 +325,9 @@ void ir_replace_in(ir_region *r, ir_value **map); /* the same for what stands in
 void ir_renumber(ir_fn *fn); /* ids dense, in order of definition: a region's values form a range */
 /* deep copies; `map` (fn->next_id entries of the source) receives old id -> new value */
 ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);
-/* a detached op with op's attributes: no operands, no results, empty regions */
+/* a detached op with op's flags and attributes: no operands, no results, empty regions */
 ir_op *ir_op_like(ir_fn *to, const ir_op *op);
+static inline bool ir_flags_eq(const ir_flags *a, const ir_flags *b) { return memcmp(a, b, sizeof *a) == 0; }
 ir_op *ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into); /* appends to `into` */
 
 /* the same with all functions that it calls: those that `to` has not yet go before it */
@@ -355,9 +375,6 @@ diag_place ir_place(const ir_module *m, ir_loc loc);
 uint32_t ir_value_results(const ir_op *op);
 /* index of the first init operand of for, loop, parallel, unwind */
 uint32_t ir_first_init(const ir_op *op);
-
-/* structural hash: names and places excluded */
-uint64_t ir_fn_hash(const ir_fn *fn);
 
 /* -- text ------------------------------------------------------------------------------------------ */
 void ir_print_fn(str *out, const ir_fn *fn);

@@ -28,9 +28,7 @@ ir_op *
 lanes_control_op(lanes *l, const ir_op *op, rg_op code, uint32_t nargs, ir_value **args)
 {
     ir_op *made = lanes_op(l, code, nargs, args, op->nregions);
-    made->records = op->records;
-    made->decided = op->decided;
-    made->fast = op->fast;
+    made->flags = op->flags;
     made->attr = op->attr;
     return made;
 }

@@ -143,7 +143,7 @@ edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value 
         ir_op_arg(op, e->fn, operands[k]);
         type.lanes = operands[k]->type.lanes ? operands[k]->type.lanes : type.lanes;
     }
-    op->decided = at->decided;
+    op->settled = at->settled;
     ir_insert_before(at, op);
     e->changed = true;
     return ir_op_result(op, e->fn, type, NULL);

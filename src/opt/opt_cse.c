@@ -78,7 +78,10 @@ hash_op(const ir_op *op)
 static bool
 equal(const ir_op *x, const ir_op *y)
 {
-    if (x->code != y->code || x->nargs != y->nargs || x->fast != y->fast || x->rmw != y->rmw ||
+    ir_flags flags = x->flags; /* all but what the first of them may have or lack */
+    flags.settled = y->settled;
+    flags.bundle = y->bundle;
+    if (x->code != y->code || x->nargs != y->nargs || !ir_flags_eq(&flags, &y->flags) ||
         !ir_type_eq(x->results[0]->type, y->results[0]->type))
         return false;
     if (has_bits(x) && x->attr.bits != y->attr.bits)
@@ -168,7 +171,7 @@ cse_region(table *t, ir_region *r)
         ir_op *same = find_or_add(t, op);
         if (!same)
             continue;
-        same->decided |= op->decided;
+        same->settled |= op->settled;
         edit_replace(&t->edit, op->results[0], same->results[0]);
         ir_remove(op);
     }

@@ -33,7 +33,7 @@ has_effect(const ir_op *op)
     case RG_OP_YIELD:
         return op->parent->op == NULL;
     case RG_OP_CALL: /* one that runs again has no effects but on adjoints */
-        return !op->again || op->adjoints;
+        return !op->silent || op->adjoints;
     default:
         return ir_ops[op->code].flags & (IR_EFFECT | IR_WRITE);
     }

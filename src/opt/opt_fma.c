@@ -60,7 +60,7 @@ fma_region(contraction *c, ir_region *r)
         edit_operands(&c->edit, op);
         for (uint32_t k = 0; k < op->nregions; k++)
             fma_region(c, op->regions[k]);
-        if (op->decided || (op->code != RG_OP_ADD && op->code != RG_OP_SUB))
+        if (op->settled || (op->code != RG_OP_ADD && op->code != RG_OP_SUB))
             continue;
         rg_dtype d = (rg_dtype)op->results[0]->type.dtype;
         if (d != RG_F32 && d != RG_F64)
@@ -77,7 +77,8 @@ fma_region(contraction *c, ir_region *r)
 static bool
 decide(ir_op *op, void *user)
 {
-    op->decided = true;
+    op->settled = true;
+    op->ordered |= op->code == RG_OP_UNWIND || op->code == RG_OP_CALL;
     return true;
 }
 

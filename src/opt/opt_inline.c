@@ -58,7 +58,7 @@ drop_effects(ir_region *r)
         next = op->next;
         for (uint32_t k = 0; k < op->nregions; k++)
             drop_effects(op->regions[k]);
-        op->again |= op->code == RG_OP_CALL;
+        op->silent |= op->code == RG_OP_CALL;
         if (op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT)
             ir_remove(op);
     }
@@ -69,7 +69,7 @@ static bool
 settle(ir_op *op, void *user)
 {
     (void)user;
-    op->decided |= op->code == RG_OP_UNWIND || op->code == RG_OP_CALL;
+    op->ordered |= op->code == RG_OP_UNWIND || op->code == RG_OP_CALL;
     return true;
 }
 
@@ -86,9 +86,9 @@ replace_call(edit *e, ir_op *call)
     mem_owner owner;
     mem_own(&owner, release_chain, &c);
     ir_walk(copy, move_place, &c);
-    if (call->again)
+    if (call->silent)
         drop_effects(copy);
-    if (call->decided || !call->again)
+    if (call->ordered || !call->silent)
         ir_walk(copy, settle, NULL);
     mem_disown(&owner);
     release_chain(&c);

@@ -205,7 +205,7 @@ recall_copy(ir_op *op, ir_value *copy)
     op->code = RG_OP_RECALL;
     op->nargs = 1;
     op->args[0] = copy;
-    op->decided = false;
+    op->settled = false;
 }
 
 static bool

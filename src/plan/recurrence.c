@@ -243,7 +243,7 @@ static bool
 see_unwind(ir_op *op, void *user)
 {
     unwinds *all = user;
-    if (op->code != RG_OP_UNWIND || op->decided)
+    if (op->code != RG_OP_UNWIND || op->ordered)
         return true;
     all->changed |= reorder_sums(all->uses, op);
     ir_value *carried = only_carried(all->uses, op);

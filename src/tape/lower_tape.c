@@ -33,8 +33,8 @@ tape_begin(tape *t, ir_region *r, ir_loc loc)
         total.formula = tape_int(t, begin, RG_I64, (int64_t)total.most);
     if (total.formula)
         ir_op_arg(begin, t->fn, total.formula);
-    begin->decided = total.most > 0;
-    begin->again = total.formula && total.drops;
+    begin->one_page = total.most > 0;
+    begin->drops = total.formula && total.drops;
     ir_value *cursor = ir_op_result(begin, t->fn, ir_cursor(), NULL);
     map_set(&t->begins, map_ptr(r), cursor);
     return cursor;

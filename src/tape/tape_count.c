@@ -337,7 +337,7 @@ tape_has_room(ir_region *r)
     ir_for_ops(op, r)
     {
         if (op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_POP)
-            op->decided = true;
+            op->in_page = true;
         for (uint32_t i = 0; op->code != RG_OP_PARALLEL && i < op->nregions; i++)
             tape_has_room(op->regions[i]);
     }

@@ -440,7 +440,7 @@ tape_mark_pushes(ir_op *from, const ir_op *to, bool again, bool room)
         if (op->code != RG_OP_TAPE_PUSH)
             continue;
         op->again = again;
-        op->decided = room;
+        op->in_page = room;
     }
 }
 

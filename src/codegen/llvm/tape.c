@@ -252,10 +252,10 @@ gen_tape_begin(gen *g, const ir_op *op)
     LLVMValueRef cursor = gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor"));
     if (g->options->simt && g->s->task) /* all lanes have read what the thread before left here */
         gen_warp_sync(g);
-    if (op->decided) {
+    if (op->one_page) {
         cursor = with_room(g, cursor, gen_get(g, op->args[0]), op);
         LLVMBuildStore(g->b, cursor, own_cursor(g));
-    } else if (op->nargs && !op->again) {
+    } else if (op->nargs && !op->drops) {
         reserve(g, cursor, op);
     }
     gen_set(g, op->results[0], cursor);
@@ -273,7 +273,7 @@ gen_tape_push(gen *g, const ir_op *op)
         gen_push_own_frame(g, op, cursor);
         return;
     }
-    if (!op->decided)
+    if (!op->in_page)
         cursor = with_room(g, cursor, gen_i64(g, size), op);
     gen_some once = gen_push_begin(g, op);
     for (uint32_t i = 0; i < n; i++)
@@ -309,7 +309,7 @@ gen_tape_pop(gen *g, const ir_op *op)
     }
     if (g->options->simt && !g->s->task)
         gen_kernel_reads(g);
-    if (!op->decided)
+    if (!op->in_page)
         cursor = above_bottom(g, cursor);
     cursor = moved(g, cursor, -(int64_t)size);
     for (uint32_t i = 0; i < n; i++)

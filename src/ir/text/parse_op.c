@@ -71,7 +71,7 @@ parse_direction(ir_op *op, rg_str part)
 static bool
 parse_call_suffix(ir_op *op, rg_str part)
 {
-    if (op->again || op->fast)
+    if (op->silent || op->fast)
         return false;
     if (is(part, "vjp") && !op->reverse && !op->forward) {
         op->reverse = true;
@@ -80,7 +80,7 @@ parse_call_suffix(ir_op *op, rg_str part)
         op->adjoints |= (uint8_t)(is(part, "jvpa") << op->forward);
         op->forward++;
     } else if (is(part, "again")) {
-        op->again = true;
+        op->silent = true;
     } else {
         return false;
     }
@@ -108,8 +108,10 @@ parse_suffixes(ir_op *op, rg_str rest)
             continue;
         else if (is(part, "atomic") && (op->code == RG_OP_RMW || op->code == RG_OP_LOAD) && !op->atomic && !op->fast)
             op->atomic = true;
-        else if ((op->code == RG_OP_TAPE_PUSH || op->code == RG_OP_TAPE_BEGIN) && is(part, "again"))
+        else if (op->code == RG_OP_TAPE_PUSH && is(part, "again"))
             op->again = true;
+        else if (op->code == RG_OP_TAPE_BEGIN && is(part, "again"))
+            op->drops = true;
         else if (op->code == RG_OP_CALL && parse_call_suffix(op, part))
             continue;
         else if (is(part, "fast") && !op->fast)

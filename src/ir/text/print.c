@@ -302,7 +302,7 @@ print_op_name(printer *p, const ir_op *op)
         str_addz(p->out, ".vjp");
     for (unsigned i = 0; i < op->forward; i++)
         str_addz(p->out, op->adjoints >> i & 1 ? ".jvpa" : op->tangents >> i & 1 ? ".jvpt" : ".jvp");
-    if (op->again)
+    if (op->silent || op->again || op->drops)
         str_addz(p->out, ".again");
     if (op->fast)
         str_addz(p->out, ".fast");

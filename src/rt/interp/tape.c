@@ -77,7 +77,7 @@ interp_tape_begin(interp_frame *f, const ir_op *op)
 {
     const interp_machine *m = f->machine;
     interp_tape *tape = tape_of(f->machine);
-    bool drops = op->again && (m->options->budget || f->program->fn->module->drop);
+    bool drops = op->drops && (m->options->budget || f->program->fn->module->drop);
     if (!interp_tape_was_counted(f, tape))
         return FLOW_FAULT;
     f->words[op->results[0]->id].bits = tape->top;
