@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [--constant NAME]\n"
-    "              [--device NAME] [--target GPU] [--fast-math] [options]\n"
+    "              [--device NAME] [--target GPU] [--fast-math] [--no-places] [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -29,7 +29,8 @@ static const char help[] =
     "  --device NAME  cpu (default) or interp; cuda: threads run in warps of 32, the assembly is PTX;\n"
     "                 simt: the same code for this machine's processor\n"
     "  --target GPU   of cuda: sm_70 (default) to sm_121\n"
-    "  --fast-math    approximate functions of f32 there\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
+    "  --fast-math    approximate functions of f32 there\n"
+    "  --no-places    without the places in the source that ops come from\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
                                      "ad",       "plan",   "tape",      "arrays", "optimized",
@@ -38,6 +39,7 @@ static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",  
 /* The last module seen under the stage's name. */
 typedef struct listing {
     const char *stage;
+    bool plain; /* without source places */
     str text;
 } listing;
 
@@ -48,7 +50,7 @@ seen(void *user, const char *stage, const ir_module *m)
     if (strcmp(stage, l->stage) != 0)
         return;
     l->text.len = 0;
-    ir_print_module(&l->text, m);
+    (l->plain ? ir_print_plain : ir_print_module)(&l->text, m);
 }
 
 static int
@@ -91,9 +93,9 @@ is_code(const char *stage)
 
 static int
 print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
-            const cli_words *constant, const cli_machine *machine, bool fast)
+            const cli_words *constant, const cli_machine *machine, bool fast, bool plain)
 {
-    listing l = {.stage = stage};
+    listing l = {.stage = stage, .plain = plain};
     uint32_t directions[RG_PLANE_COUNT];
     pipeline_directions(form, n, directions);
     pipeline_options options = {.form = form,
@@ -142,7 +144,7 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0},
-              constant = {0}, device = {0}, target = {0}, fast = {0};
+              constant = {0}, device = {0}, target = {0}, fast = {0}, plain = {0};
     const cli_option options[] = {{"--form", false, &form_words},
                                   {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
@@ -150,6 +152,7 @@ run(int argc, char **argv)
                                   {"--device", false, &device},
                                   {"--target", false, &target},
                                   {"--fast-math", true, &fast},
+                                  {"--no-places", true, &plain},
                                   CLI_SOURCE_OPTIONS(source)};
     int code = CLI_USAGE;
     if (cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional)) {
@@ -170,7 +173,7 @@ run(int argc, char **argv)
             cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
         else if (!(code = cli_find_machine(&cli_ir_command, &device, &target, &machine)) &&
                  !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0);
+            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, plain.n > 0);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);
@@ -182,6 +185,7 @@ run(int argc, char **argv)
     vec_free(&device);
     vec_free(&target);
     vec_free(&fast);
+    vec_free(&plain);
     return code;
 }
 

@@ -379,6 +379,7 @@ uint32_t ir_first_init(const ir_op *op);
 /* -- text ------------------------------------------------------------------------------------------ */
 void ir_print_fn(str *out, const ir_fn *fn);
 void ir_print_module(str *out, const ir_module *m);
+void ir_print_plain(str *out, const ir_module *m); /* without source places */
 void ir_print_op(str *out, const ir_op *op); /* one line, regions as {...} */
 /* NULL after errors, which are in diags */
 ir_module *ir_parse(rg_str text, const char *path, diag_list *diags);

@@ -13,6 +13,7 @@ typedef struct printer {
     unsigned unnamed; /* values without a name so far */
     unsigned depth;
     bool brief; /* regions as {...} */
+    bool plain; /* no source places */
 } printer;
 
 /* -- names ------------------------------------------------------------------------------------ */
@@ -226,7 +227,7 @@ print_position(printer *p, ir_loc loc)
 static void
 print_loc(printer *p, ir_loc loc)
 {
-    if (!loc.file && !loc.line)
+    if (p->plain || (!loc.file && !loc.line))
         return;
     str_addz(p->out, " @ ");
     print_position(p, loc);
@@ -683,12 +684,13 @@ ir_print_fn(str *out, const ir_fn *fn)
     printer_finish(&p);
 }
 
-void
-ir_print_module(str *out, const ir_module *m)
+static void
+print_module(str *out, const ir_module *m, bool plain)
 {
     printer p;
     mem_owner owns;
     printer_start(&p, out, m, &owns);
+    p.plain = plain;
     str_add(out, (rg_str){NULL, 0}); /* a module without functions is the empty string */
     for (const ir_fn *fn = m->first; fn; fn = fn->next) {
         print_fn(&p, fn);
@@ -697,6 +699,18 @@ ir_print_module(str *out, const ir_module *m)
     }
     mem_disown(&owns);
     printer_finish(&p);
+}
+
+void
+ir_print_module(str *out, const ir_module *m)
+{
+    print_module(out, m, false);
+}
+
+void
+ir_print_plain(str *out, const ir_module *m)
+{
+    print_module(out, m, true);
 }
 
 void
