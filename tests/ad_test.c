@@ -275,7 +275,7 @@ plan_it(ir_module *m, diag_list *diags)
         verified_pass(m, ad_plan, "ad_plan", IR_STAGE_AD, diags);
         simplified(m, IR_STAGE_AD, diags);
     }
-    m->lanes = lanes;
+    passes_asked.lanes = lanes;
     if (lanes && verified_pass(m, lower_lanes, "lower_lanes", IR_STAGE_AD, diags))
         simplified(m, IR_STAGE_AD, diags);
     verified_pass(m, ad_flags, "ad_flags", IR_STAGE_AD, diags);
@@ -289,9 +289,8 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
 {
     diag_list diags = {0};
     ir_module *m = ir_module_new();
-    ad_plan_options options = {0};
-    m->plan = ad_plan_parse(plan, &options) ? &options : NULL;
-    m->drop = options.drop;
+    passes_asked.plan = (ad_plan_options){0};
+    ad_plan_parse(plan, &passes_asked.plan);
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
     const char *steps[] = {"raw", "simplified", "fused", "planned", "taped", "slotted"};
@@ -345,10 +344,10 @@ check_second(testcase *t, const ir_fn *second, double want)
     for (size_t k = 0; k < countof(plans); k++) {
         diag_list diags = {0};
         ir_module *m = ir_module_new();
-        ad_plan_options options = {0};
         char name[64];
         snprintf(name, sizeof name, "jvp of vjp (%s)", plans[k]);
-        m->plan = ad_plan_parse(plans[k], &options) ? &options : NULL;
+        passes_asked.plan = (ad_plan_options){0};
+        ad_plan_parse(plans[k], &passes_asked.plan);
         ir_fn *fn = ir_fn_clone(m, second, "hvp");
         simplified(m, IR_STAGE_AD, &diags);
         bool valid = plan_it(m, &diags) && bare_pass(m, lower_tape) && ir_verify(m, IR_STAGE_TAPE, name, &diags);
@@ -372,12 +371,13 @@ note_groups(ir_op *op, void *user)
 static void
 check_groups(testcase *t, const ir_fn *vjp)
 {
-    static const ad_target far_away = {.frame = 20, .byte = 25, .registers = 64 * 4};
-    static const ad_plan_options options = {.target = &far_away};
+    target far_away = *target_cpu(64);
     diag_list diags = {0};
     ir_module *m = ir_module_new();
     int size = 0;
-    m->plan = &options;
+    far_away.frame = 20, far_away.byte = 25, far_away.registers = 64 * 4;
+    m->target = &far_away;
+    passes_asked.plan = (ad_plan_options){0};
     ir_fn *fn = ir_fn_clone(m, vjp, "vjp");
     simplified(m, IR_STAGE_AD, &diags);
     good(t, plan_it(m, &diags), "groups", &diags);
@@ -492,11 +492,11 @@ survives(const testcase *t, long n)
         if (vjp)
             ad_jvp(vjp, NULL, "hvp", &diags);
         bare_pass(m, ad_fuse);
-        m->plan = &chunked;
+        passes_asked.plan = chunked;
         bare_pass(m, ad_plan);
         bare_pass(m, ad_chunks);
         bare_pass(m, ad_plan);
-        m->lanes = lanes;
+        passes_asked.lanes = lanes;
         if (lanes)
             bare_pass(m, lower_lanes);
         bare_pass(m, lower_tape);

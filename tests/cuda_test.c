@@ -411,7 +411,7 @@ compile_form(rt_device *d, const char *text, pipeline_form form, kernel *k)
 {
     diag_list diags = {0};
     ir_fn *fn;
-    pipeline_options options = {.form = form, .stage = cuda->stage, .simt = cuda->simt};
+    pipeline_options options = {.form = form, .stage = cuda->stage, .target = cuda->target};
     *k = (kernel){.text = ir_parse(rg_str_of(text), "scale.rg", &diags)};
     k->source = pipeline_source(k->text->first, &options, &diags);
     k->form = pipeline_run(k->source->first, &options, &diags, &fn);

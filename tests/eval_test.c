@@ -207,11 +207,10 @@ static void
 test_frames(void)
 {
     static const uint32_t frames[][3] = {{24, 8, 24}, {25, 8, 28}, {60, 8, 64}, {9, 8, 10}, {5, 4, 5}, {386, 64, 416}};
-    const ir_module usual = {0}, warps = {.simt = true};
     for (size_t i = 0; i < countof(frames); i++) {
-        uint32_t whole = ir_frame_bytes(&usual, frames[i][0], frames[i][1]);
+        uint32_t whole = ir_frame_bytes(target_host(), frames[i][0], frames[i][1]);
         CHECK(whole == frames[i][2], "%u bytes: %u, expected %u", frames[i][0], whole, frames[i][2]);
-        whole = ir_frame_bytes(&warps, frames[i][0], frames[i][1]);
+        whole = ir_frame_bytes(&target_nvidia, frames[i][0], frames[i][1]);
         CHECK(whole == (frames[i][2] + 7) / 8 * 8, "%u bytes of warps: %u", frames[i][0], whole);
     }
 }

@@ -220,7 +220,7 @@ ircase_open(ircase *c, const char *path)
     for (ir_fn *fn = c->module ? c->module->first : NULL; fn; fn = fn->next)
         c->fn = fn->kernel ? fn : c->fn;
     if (c->fn)
-        c->module->simt = first_line(c, "simt", &len) != NULL;
+        c->module->target = first_line(c, "simt", &len) ? &target_nvidia : c->module->target;
     if (!c->fn || !ir_verify(c->module, c->stage, NULL, &c->diags)) {
         fprintf(stderr, "%s: not valid\n%s\n", path, c->diags.text.ptr ? c->diags.text.ptr : "");
         return false;

@@ -11,13 +11,13 @@
 #include "passes.h"
 #include "rt/cpu/cpu.h"
 
-typedef struct target {
+typedef struct machine {
     const char *name;
     ll_options options;
     bool runs;
-} target;
+} machine;
 
-static target targets[] = {
+static machine machines[] = {
     {"this machine", {0}, true},
     {"one thread", {.alone = true}, true},
 #ifdef __x86_64__
@@ -50,7 +50,7 @@ lower(ircase *c)
 }
 
 static bool
-run(ircase *c, const target *t, uint32_t threads)
+run(ircase *c, const machine *t, uint32_t threads)
 {
     ll_code *code;
     if (ll_compile(jit, c->fn, &t->options, &code, &c->diags) != RG_OK)
@@ -67,7 +67,7 @@ run(ircase *c, const target *t, uint32_t threads)
 }
 
 static bool
-make_object(ircase *c, const target *t)
+make_object(ircase *c, const machine *t)
 {
     str object = {0};
     bool good = ll_emit_object((const ir_fn *const[]){c->fn}, &c->fn->name, 1, &t->options, &object, &c->diags) == RG_OK;
@@ -81,11 +81,11 @@ run_case(const char *path)
 {
     ircase c;
     bool good = ircase_open(&c, path);
-    if (good && !expects_fault(&c) && !c.module->simt) {
+    if (good && !expects_fault(&c) && !c.module->target->warp) {
         good = lower(&c);
-        for (size_t i = 0; good && i < countof(targets); i++)
-            good = targets[i].runs ? run(&c, &targets[i], 1) && (targets[i].options.alone || run(&c, &targets[i], 2))
-                                   : make_object(&c, &targets[i]);
+        for (size_t i = 0; good && i < countof(machines); i++)
+            good = machines[i].runs ? run(&c, &machines[i], 1) && (machines[i].options.alone || run(&c, &machines[i], 2))
+                                   : make_object(&c, &machines[i]);
     }
     if (!good && c.diags.text.len)
         fprintf(stderr, "%s: %s\n", path, c.diags.text.ptr);

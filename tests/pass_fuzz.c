@@ -119,12 +119,11 @@ plan(ir_module *m, pass_context *c)
 static bool
 chunks(ir_module *m, pass_context *c)
 {
-    ad_plan_options options = {.chunk = seed % 2 ? 0 : 2 + (uint32_t)(seed / 2 % 7)};
-    m->plan = &options;
+    c->plan = (ad_plan_options){.chunk = seed % 2 ? 0 : 2 + (uint32_t)(seed / 2 % 7)};
     bool changed = ad_chunks(m, c);
     if (changed)
         plan(m, c);
-    m->plan = NULL;
+    c->plan = (ad_plan_options){0};
     return changed;
 }
 

@@ -32,21 +32,21 @@ straight(ir_module *m, pass_context *c)
 static bool
 warps(ir_module *m, pass_context *c)
 {
-    m->simt = true;
+    m->target = &target_nvidia;
     return lower_domain(m, c);
 }
 
 static bool
 shared_sums(ir_module *m, pass_context *c)
 {
-    m->simt = true;
+    m->target = &target_nvidia;
     return opt_shared_sums(m, c);
 }
 
 static bool
 planned(ir_module *m, pass_context *c)
 {
-    m->simt = true;
+    m->target = &target_nvidia;
     return stage <= IR_STAGE_AD && ad_plan(m, c);
 }
 

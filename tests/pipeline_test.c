@@ -32,14 +32,14 @@ spoil(void *user, const char *stage, const ir_module *m)
 }
 
 static bool
-runs(const char *source, bool simt, int tries, int seen)
+runs(const char *source, bool gpu, int tries, int seen)
 {
     ir_fn *fn;
     diag_list diags = {0};
     spoiler s = {.tries = tries};
     ir_module *m = ir_parse(rg_str_of(source), "k", &diags);
     CHECK(m, "%s", diags.text.ptr);
-    pipeline_options o = {.form = PIPELINE_FORWARD_VJP, .stage = IR_STAGE_SLOTS, .simt = simt, .seen = spoil, .user = &s};
+    pipeline_options o = {.form = PIPELINE_FORWARD_VJP, .stage = IR_STAGE_SLOTS, .target = gpu ? &target_nvidia : NULL, .seen = spoil, .user = &s};
     ir_module *made = m ? pipeline_run(m->first, &o, &diags, &fn) : NULL;
     bool ran = made;
     CHECK(ran == !diags.errors && (ran || strstr(diags.text.ptr, "[E02")), "%s", diags.text.len ? diags.text.ptr : "no text");

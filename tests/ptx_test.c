@@ -170,7 +170,7 @@ run_form(const setting *s, const ir_fn *source, pipeline_form form, const char *
     diag_list diags = {0};
     ll_gpu_info info;
     ir_fn *fn;
-    pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SLOTS, .simt = true};
+    pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SLOTS, .target = &target_nvidia};
     str_addf(&what, "%s %s %s", path, source->name, pipeline_form_name(form));
     double start = clock_ms();
     ir_module *m = pipeline_run(source, &options, &diags, &fn);

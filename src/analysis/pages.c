@@ -1,8 +1,6 @@
 /* When the threads of a task ask for pages of tape. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pages.h"
 
-enum { WARP = 32, OWN_MOST = 768 /* bytes of each of all threads that a GPU holds at once */ };
-
 typedef struct sizes {
     unsigned least, most; /* of fields, in bytes */
 } sizes;
@@ -14,7 +12,7 @@ are_numbers(ir_value *const *values, uint32_t n, sizes *all)
     for (uint32_t i = 0; i < n; i++) {
         ir_type t = values[i]->type;
         unsigned size = ir_bytes((rg_dtype)t.dtype);
-        if (t.kind != IR_SCALAR || t.lanes != WARP || t.dtype == RG_BOOL || size < 4)
+        if (t.kind != IR_SCALAR || t.lanes != values[i]->region->fn->module->target->warp || t.dtype == RG_BOOL || size < 4)
             return false;
         all->least = size < all->least ? size : all->least;
         all->most = size > all->most ? size : all->most;
@@ -39,13 +37,14 @@ ir_tape_is_own(const ir_op *begin, ir_own_tape *own)
     const ir_op *task = thread->op;
     sizes all = {.least = 8};
     uint64_t bytes;
-    if (!begin->one_page || !begin->nargs || !ir_is_const(begin->args[0], &bytes) || bytes > WARP * OWN_MOST ||
-        !begin->results[0]->region->fn->module->simt || !task || task->code != RG_OP_PARALLEL || task->records || task->rewinds ||
+    const target *machine = thread->fn->module->target;
+    if (!machine->warp || !begin->one_page || !begin->nargs || !ir_is_const(begin->args[0], &bytes) ||
+        bytes > (uint64_t)machine->warp * machine->own_tape || !task || task->code != RG_OP_PARALLEL || task->records || task->rewinds ||
         !ir_walk(thread, is_plain_frame, &all))
         return false;
     own->unit = all.most;
-    own->bytes = (uint32_t)bytes / WARP * (all.least < all.most ? 2 : 1);
-    return all.most && own->bytes <= OWN_MOST;
+    own->bytes = (uint32_t)bytes / machine->warp * (all.least < all.most ? 2 : 1);
+    return all.most && own->bytes <= machine->own_tape;
 }
 
 bool

@@ -106,7 +106,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
         .contraction = k->module->context->contraction,
         .shared = args->shared,
         .lanes = v->key[API_KEY_SINGLE] ? 1 : 0,
-        .simt = table->simt,
+        .target = table->target,
         .checked = k->module->context->checked,
         .stage = table->stage,
     };
@@ -320,7 +320,7 @@ static rg_status
 run(rg_args *args, pipeline_form form)
 {
     rg_status status = run_once(args, form);
-    if (status != RG_BUDGET || args->kernel->module->context->table->simt || args->key[API_KEY_SINGLE] ||
+    if (status != RG_BUDGET || args->kernel->module->context->table->target || args->key[API_KEY_SINGLE] ||
         !args->chosen[form].narrow->grouped)
         return status;
     args->key[API_KEY_SINGLE] = true;

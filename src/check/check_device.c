@@ -156,7 +156,7 @@ static rg_status
 compile(check_program *p, check_device *d, bool contraction, diag_list *diags)
 {
     pipeline_options options = {
-        .form = p->form, .contraction = contraction, .simt = d->table->simt, .stage = d->table->stage};
+        .form = p->form, .contraction = contraction, .target = d->table->target, .stage = d->table->stage};
     p->module = pipeline_run(p->of, &options, diags, &p->fn);
     if (!p->module)
         return RG_COMPILE;

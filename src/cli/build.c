@@ -68,7 +68,7 @@ product_free(product *p)
 static int
 make_forms(product *p, cli_ir *ir, bool gradient, bool gpu)
 {
-    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS, .simt = gpu};
+    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS, .target = gpu ? &target_nvidia : NULL};
     p->source = pipeline_source(ir->kernel, &options, &ir->diags);
     if (!p->source)
         return cli_fail_diags(ir);

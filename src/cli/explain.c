@@ -245,7 +245,7 @@ static void
 told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group, const char *refused)
 {
     explanation *l = user;
-    bool warps = parallel->parent->fn->module->simt;
+    bool warps = parallel->parent->fn->module->target->warp;
     const char *whose = parallel->rewinds ? "in reverse, " : "";
     if (refused)
         listing_note(l->listing, parallel->loc, "%siterations run one at a time%s: %s", whose, warps ? ", a warp for each" : "",
@@ -351,13 +351,13 @@ print_split(const ir_fn *source, const pipeline_options *combined)
 }
 
 static int
-explain(cli_ir *ir, bool split, bool warps, const cli_words *constant)
+explain(cli_ir *ir, bool split, const target *machine, const cli_words *constant)
 {
-    explanation l = {.listing = listing_new(), .arena = arena_new(), .gpu = warps};
+    explanation l = {.listing = listing_new(), .arena = arena_new(), .gpu = machine != NULL};
     pipeline_options options = {
         .form = split ? PIPELINE_VJP : PIPELINE_FORWARD_VJP,
         .contraction = ir->contraction,
-        .simt = warps,
+        .target = machine,
         .stage = IR_STAGE_TAPE,
         .seen = seen,
         .told_lanes = told_lanes,
@@ -409,7 +409,7 @@ run(int argc, char **argv)
             cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
         else if (!(code = cli_find_machine(&cli_explain, &device, NULL, &machine)) &&
                  !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = explain(&ir, split, machine.warps, &constant);
+            code = explain(&ir, split, machine.target, &constant);
         cli_ir_free(&ir);
     }
     cli_source_free(&source);

@@ -67,7 +67,7 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_
         dense[i] = !fn->params[i].record;
         present[i] = (1u << RG_PLANE_COUNT) - 1;
     }
-    ll_options options = {.present = present, .contiguous = dense, .noalias = true, .simt = fn->module->simt,
+    ll_options options = {.present = present, .contiguous = dense, .noalias = true,
                           .cpu = gpu, .fast_math = fast};
     str text = {0};
     int code = CLI_OK;
@@ -101,7 +101,7 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
     pipeline_options options = {.form = form,
                                 .directions = directions,
                                 .contraction = ir->contraction,
-                                .simt = machine->warps,
+                                .target = machine->target,
                                 .stage = IR_STAGE_SLOTS,
                                 .seen = seen,
                                 .user = &l};

@@ -227,7 +227,7 @@ cli_find_machine(const cli_command *command, const cli_words *device, const cli_
         return cli_usage_error(command, "--target %s is for --device cuda, not %s", gpu, name);
     if (cuda && gpu && !is_gpu)
         return cli_usage_error(command, "--target of --device cuda is an NVIDIA GPU as sm_90, not %s", gpu);
-    *out = (cli_machine){table ? table->name : name, cuda || (table && table->simt), cuda ? gpu : NULL};
+    *out = (cli_machine){table ? table->name : name, table ? table->target : cuda ? &target_nvidia : NULL, cuda ? gpu : NULL};
     if (cuda && !gpu)
         out->gpu = OLDEST_GPU;
     return CLI_OK;

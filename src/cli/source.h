@@ -33,7 +33,7 @@ uint8_t *cli_planes(const ir_fn *fn, const cli_words *constant);
 /* What --device and --target say together. CLI_OK, or the exit code after a message. */
 typedef struct cli_machine {
     const char *device; /* its name */
-    bool warps;         /* it runs threads in warps */
+    const target *target; /* NULL: this machine's CPU */
     const char *gpu;    /* "sm_90": an NVIDIA GPU's code; NULL: not that */
 } cli_machine;
 int cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target, cli_machine *out);

@@ -76,7 +76,7 @@ typedef struct rt_device_table {
      * "LABEL: FILE:LINE: ...". Without `sync` the fault is that of this launch, and the caller puts the label there. */
     rg_status (*launch)(rt_program *program, const rt_arg *args, str *error);
     bool restores; /* the device itself puts arrays back when a budget is exceeded */
-    bool simt;     /* threads run in warps: of the IR, parallel loops in groups of 32 */
+    const target *target; /* that kernels are made for; NULL: this machine's CPU */
     /* NULL: the host's memory; launches end before they return; no graphs */
     const rt_memory_table *memory;
     rg_status (*sync)(rt_device *device, str *error); /* waits; what went wrong since the last time */

@@ -144,7 +144,7 @@ simt_compile(rt_device *device, const rt_program_desc *desc, rt_program **progra
     leave(device, &locks);
     ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense,
                           .noalias = desc->noalias, .native_math = device->native_math,
-                          .fast_math = device->fast_math, .simt = true};
+                          .fast_math = device->fast_math};
     rg_status status = RG_UNSUPPORTED;
     if (numbered)
         status = ll_compile(device->jit, desc->fn, &options, &p->code, diags);
@@ -397,7 +397,7 @@ const rt_device_table rt_device_simt = {
     .compile = simt_compile,
     .release = simt_release,
     .launch = simt_launch,
-    .simt = true,
+    .target = &target_nvidia,
     .memory = &simt_memory,
     .sync = simt_sync,
     .tape_peak = simt_tape_peak,

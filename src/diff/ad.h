@@ -56,28 +56,6 @@ bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list 
 bool ad_fuse(ir_module *m, pass_context *c);
 
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
-typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
-
-/* What decides whether iterations are recorded one by one, for the processor that runs the kernel. Times are
- * those of a simple operation. */
-typedef struct ad_target {
-    double frame;       /* pushing and popping a frame, whatever it holds */
-    double byte;        /* writing and reading one byte of it */
-    uint32_t registers; /* bytes of values that a lane can hold at once */
-    uint32_t code;      /* simple operations that a loop may grow to; 0: any number */
-    bool pairs;         /* a sine costs little beside the cosine, whatever the type */
-} ad_target;
-
-extern const ad_target ad_target_cpu, ad_target_gpu;
-
-/* How the module's ad_plan and ad_chunks decide; all-zero: by their costs. Gradients do not depend on it. */
-typedef struct ad_plan_options {
-    ad_force force;
-    uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
-    uint32_t drop;  /* loops drop frames of more bytes and record them again; 0: as the budget wants */
-    const ad_target *target; /* NULL: the CPU, or for warps a GPU */
-} ad_plan_options;
-
 /* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256), drop=N (1 to 65535). False:
  * nonsense. */
 bool ad_plan_parse(const char *text, ad_plan_options *options);
@@ -86,14 +64,14 @@ bool ad_plan_parse(const char *text, ad_plan_options *options);
  * dead code. */
 bool ad_recurrence(ir_module *m, pass_context *c);
 
-/* Decides for every recall: record, or recompute from what is there. Takes m->plan. */
+/* Decides for every recall: record, or recompute from what is there. */
 bool ad_plan(ir_module *m, pass_context *c);
 
 /* After the plan: flags that one loop records become bits of one word. */
 bool ad_flags(ir_module *m, pass_context *c);
 
 /* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
- * their state once per group; to be planned once more if it changed anything. Takes m->plan. */
+ * their state once per group; to be planned once more if it changed anything. */
 bool ad_chunks(ir_module *m, pass_context *c);
 /* how many iterations of the loop that there was before one iteration of this one is; 1: it is that loop */
 uint32_t ad_group_size(const ir_op *loop);

@@ -65,7 +65,7 @@ static bool
 is_chosen(const ir_op *load)
 {
     rg_dtype d = (rg_dtype)load->args[0]->type.dtype;
-    return !load->parent->fn->module->simt || (d != RG_F32 && d != RG_F64);
+    return !load->parent->fn->module->target->adds_freely || (d != RG_F32 && d != RG_F64);
 }
 
 static bool

@@ -11,13 +11,11 @@
  * five threads would leave six sevenths of a GPU idle. So warps go on across rows. A GPU divides 64 bits in a hundred
  * instructions, 32 bits in some fifteen; which of them is asked once per warp.
  *
- * Rows of a known multiple of 32 stay: there is nothing to gain, and subscripts stay successive. Threads keep their
+ * Rows of a known multiple of a warp's threads stay: there is nothing to gain, and subscripts stay successive. Threads keep their
  * order, so a loop that rewinds another's threads still does. */
 #include "ir/recall.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
-
-enum { WARP = 32 };
 
 static bool
 known_count(const ir_op *parallel, uint32_t k, uint64_t *count)
@@ -39,7 +37,7 @@ stays(const ir_op *parallel)
     /* both or neither; the other one stands before, so it has one index by now if it was changed */
     if (parallel->rewinds)
         return ir_trace_maker(parallel->args[2 * rank])->attr.rank > 1;
-    return known_count(parallel, rank - 1, &row) && row % WARP == 0;
+    return known_count(parallel, rank - 1, &row) && row % parallel->parent->fn->module->target->warp == 0;
 }
 
 /* threads along an axis, i64 */
@@ -152,7 +150,7 @@ look_in(edit *e, ir_region *r)
 bool
 lower_domain(ir_module *m, pass_context *c)
 {
-    if (!m->simt)
+    if (!m->target->warp)
         return false;
     return edit_kernels(m, look_in);
 }

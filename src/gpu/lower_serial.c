@@ -304,7 +304,7 @@ bool
 lower_serial(ir_module *m, pass_context *c)
 {
     bool changed = false;
-    for (ir_fn *fn = m->first; m->simt && fn; fn = fn->next) {
+    for (ir_fn *fn = m->first; m->target->slow_alone && fn; fn = fn->next) {
         serial s = {0};
         mem_owner owns;
         if (!fn->kernel)

@@ -15,7 +15,7 @@
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { WORTH_IT = 32, FUNCTION = 24, CLOSURE = 16, CARRIED = 32 };
+enum { WORTH_IT = 32, CLOSURE = 16, CARRIED = 32 };
 
 typedef struct sweep {
     edit edit;
@@ -28,7 +28,7 @@ static bool
 is_pure(ir_op *op, void *user)
 {
     uint32_t *weight = user;
-    *weight += ir_ops[op->code].flags & IR_FUNCTION ? FUNCTION : op->code != RG_OP_CONST;
+    *weight += ir_ops[op->code].flags & IR_FUNCTION ? (uint32_t)op->parent->fn->module->target->function : op->code != RG_OP_CONST;
     return ir_is_arithmetic(op) || op->code == RG_OP_FOR || op->code == RG_OP_YIELD;
 }
 

@@ -263,7 +263,7 @@ look_in(shared_sums *s, ir_region *r)
 bool
 opt_shared_sums(ir_module *m, pass_context *c)
 {
-    if (!m->simt)
+    if (!m->target->warp)
         return false;
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {

@@ -12,12 +12,12 @@
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { FUNCTION = 24 /* ops that one of the math library counts for */, MOST_OPS = 640 };
+enum { MOST_OPS = 640 };
 
 static bool
 count_op(ir_op *op, void *user)
 {
-    *(uint32_t *)user += ir_ops[op->code].flags & IR_FUNCTION ? FUNCTION : op->code != RG_OP_CONST;
+    *(uint32_t *)user += ir_ops[op->code].flags & IR_FUNCTION ? (uint32_t)op->parent->fn->module->target->function : op->code != RG_OP_CONST;
     return op->code != RG_OP_FOR && op->code != RG_OP_LOOP && op->code != RG_OP_SLOT;
 }
 

@@ -30,17 +30,15 @@ ir_slot_bytes(ir_type t)
     return element_bytes(t) * (several ? t.length : 1);
 }
 
-enum { ALIGNED = 8 };
-
 /* Values are read faster where no cache line ends in them, but not at the price of a much larger tape. (Where frames
  * of 25 bytes take 28, a gradient takes as long as with 32.) A GPU reads no number that is not aligned. */
 uint32_t
-ir_frame_bytes(const ir_module *m, uint32_t bytes, uint32_t widest)
+ir_frame_bytes(const target *t, uint32_t bytes, uint32_t widest)
 {
     uint32_t whole = (bytes + widest - 1) & ~(widest - 1);
     for (; widest > 1 && whole - bytes > bytes / 8; whole = (bytes + widest - 1) & ~(widest - 1))
         widest /= 2;
-    return m->simt ? (whole + ALIGNED - 1) & ~(uint32_t)(ALIGNED - 1) : whole;
+    return (whole + t->frame_align - 1) & ~(t->frame_align - 1);
 }
 
 uint32_t
@@ -56,5 +54,5 @@ ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
                 offsets[i] = end;
             end += ir_slot_bytes(values[i]->type);
         }
-    return n ? ir_frame_bytes(values[0]->region->fn->module, end, widest) : 0;
+    return n ? ir_frame_bytes(values[0]->region->fn->module->target, end, widest) : 0;
 }

@@ -8,6 +8,7 @@ ir_module_new(void)
     arena *a = arena_new();
     ir_module *m = arena_one(a, ir_module); /* in the arena's first block: cannot fail */
     m->arena = a;
+    m->target = target_cpu(64);
     mem_owner owns;
     mem_own(&owns, ir_module_release, m);
     vec_push(&m->files, ((ir_file){0}));

@@ -53,7 +53,7 @@
  * lanes for all of them. What else has lanes:
  *   load, store     a subscript or the value has lanes, or `successive`; masked: other lanes touch nothing, a load
  *                   gives them 0
- *   rmw             add, no result, no two lanes at one element; in warps (ir_module.simt) any update, whose result has
+ *   rmw             add, no result, no two lanes at one element; in warps (target.warp) any update, whose result has
  *                   lanes, 0 in those that are masked out; lanes may then meet at one element if it is atomic
  *   extract, insert of an array with lanes, lane by lane; the subscript may have lanes, and an extract with such a
  *                   subscript also takes an array or table without lanes
@@ -67,8 +67,8 @@
 #ifndef IR_IR_H
 #define IR_IR_H
 
-#include "base/base.h"
 #include "retrograd/build.h"
+#include "target/target.h"
 
 typedef struct ir_value ir_value;
 typedef struct ir_op ir_op;
@@ -211,24 +211,13 @@ typedef struct ir_inline {
     ir_loc at; /* at.inlined chains outwards */
 } ir_inline;
 
-/* What lower_lanes decides for a parallel loop: its width, estimates of what as many threads cost one by one and side by
- * side, or why it cannot run side by side (else NULL). */
-typedef void ir_told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group,
-                           const char *refused);
-
 struct ir_module {
     arena *arena;
     ir_fn *first, *last;
     vec(ir_file) files;      /* files.at[0] is none */
     vec(ir_inline) inlines;  /* inlines.at[0] is none */
     map inline_numbers;      /* of those that ir_inline_number has made: by their hash */
-    unsigned lanes; /* lower_lanes: threads of a group; 1: all by themselves, 0: as it pays */
-    bool simt;      /* ... for warps: groups of 32, whose lanes a GPU's threads are */
-    unsigned vector; /* ... on a machine with vectors of so many bytes; 0: 64 */
-    ir_told_lanes *told_lanes; /* ... what it decides; may be NULL */
-    void *told_user;
-    uint32_t drop; /* lower_tape: loops drop frames of more bytes than this; 0: as the budget wants */
-    const struct ad_plan_options *plan; /* lent: what ad_plan is told (ad/ad.h); NULL: nothing */
+    const target *target;    /* the machine that it is made for; of a new module a CPU with vectors of 64 bytes */
 };
 
 enum { IR_DIRECTIONS = 64 }; /* at most, in one function */
@@ -280,10 +269,10 @@ bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y
 /* A frame holds its values without gaps, those of the largest unit first, and is rounded up (ir_frame_bytes of
  * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; a bool in lanes is
  * bits there, an array of them is not. What rounding adds is an eighth at most: 25 bytes of doubles and a flag are 28.
- * For GPUs a frame is a multiple of 8 bytes. */
+ * A frame is a multiple of the target's frame_align. */
 uint32_t ir_slot_unit(ir_type t);
 uint32_t ir_slot_bytes(ir_type t);
-uint32_t ir_frame_bytes(const ir_module *m, uint32_t bytes, uint32_t widest);
+uint32_t ir_frame_bytes(const target *t, uint32_t bytes, uint32_t widest);
 /* fills in each value's offset (NULL: nobody asks); returns the frame's size */
 uint32_t ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets);
 

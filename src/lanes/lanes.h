@@ -37,7 +37,8 @@ typedef struct lanes {
     ir_fn *fn;
     arena *scratch;
     unsigned width;
-    unsigned vector;    /* bytes of the machine's vectors */
+    const target *target;
+    pass_context *context; /* of lower_lanes; a function's lanes have none */
     bool beside;        /* directions of adjoints or tangents lie side by side */
     uint32_t known;     /* ids below have entries in the tables */
     lane_shape *shapes; /* by id */

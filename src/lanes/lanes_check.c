@@ -5,7 +5,6 @@
 #include "lanes/lanes.h"
 
 /* Of one array in lanes: more than one would leave the nearest cache. A thread of a GPU has memory of its own for it. */
-enum { ARRAY_BYTES_MAX = 1 << 15, THREADS_ARRAY_BYTES_MAX = 1 << 14 };
 
 static void
 refuse(lanes *l, const char *why)
@@ -122,11 +121,10 @@ check_loop(lanes *l, const ir_op *op)
 static void
 check_arrays(lanes *l, const ir_op *op)
 {
-    uint64_t most = l->fn->module->simt ? (uint64_t)THREADS_ARRAY_BYTES_MAX * l->width : ARRAY_BYTES_MAX;
     for (uint32_t i = 0; i < op->nresults; i++) {
         ir_type t = op->results[i]->type;
         uint64_t bytes = (uint64_t)t.length * ir_bytes((rg_dtype)t.dtype) * l->width;
-        if (t.kind == IR_ARRAY && bytes > most && !lanes_is_same(l, op->results[i]))
+        if (t.kind == IR_ARRAY && bytes > l->target->local_arrays && !lanes_is_same(l, op->results[i]))
             refuse(l, "a local array would be too large");
     }
 }

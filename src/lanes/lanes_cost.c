@@ -11,8 +11,6 @@
 #include "analysis/known.h"
 
 enum {
-    TRIPS = 16,      /* of a loop whose count nobody knows */
-    FUNCTION = 20,   /* of the math library, in lanes or not */
     APART = 6,       /* each lane's element of a gather, a scatter */
     ONE_BY_ONE = 8,  /* each lane of what runs serially */
     ASK = 4,         /* a branch on a mask */
@@ -31,7 +29,7 @@ static double
 registers(const lanes *l, ir_type t)
 {
     unsigned bytes = t.dtype == RG_BOOL ? 1 : ir_bytes((rg_dtype)t.dtype);
-    unsigned all = bytes * l->width, room = l->vector;
+    unsigned all = bytes * l->width, room = l->target->vector;
     return all <= room ? 1 : (double)all / room;
 }
 
@@ -59,7 +57,7 @@ price_of_scalar(lanes *l, const ir_op *op)
         break;
     }
     if (ir_ops[op->code].flags & IR_FUNCTION)
-        alone = lane = FUNCTION;
+        alone = lane = l->target->function;
     bool same = lanes_is_same(l, op->results[0]);
     return (price){alone, same ? alone : lane * n};
 }
@@ -92,13 +90,13 @@ price_of_element(lanes *l, const ir_op *op)
 /* -- control ------------------------------------------------------------------------------------------ */
 
 static double
-trips(const ir_op *op)
+trips(const lanes *l, const ir_op *op)
 {
     uint64_t lo, hi;
     if (op->code == RG_OP_UNWIND)
-        return ir_is_const(op->args[1], &hi) ? (double)hi : TRIPS;
+        return ir_is_const(op->args[1], &hi) ? (double)hi : l->target->trips;
     bool known = op->code == RG_OP_FOR && ir_is_const(op->args[0], &lo) && ir_is_const(op->args[1], &hi);
-    return known ? (double)ir_iterations(op, lo, hi) : TRIPS;
+    return known ? (double)ir_iterations(op, lo, hi) : l->target->trips;
 }
 
 /* a subscript that the index of the loop moves by one element, or not at all */
@@ -158,7 +156,7 @@ static price
 price_of_loop(lanes *l, const ir_op *op)
 {
     price body = price_of_region(l, op->regions[0]);
-    double n = trips(op);
+    double n = trips(l, op);
     bool varies = lanes_loop_of(l, op)->varies;
     body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : body.alone + 2;
     body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
@@ -212,7 +210,7 @@ share_of_bundle(const lanes *l, const ir_op *op)
     const ir_value *v = op->nresults ? op->results[0] : op->nargs ? op->args[op->nargs - 1] : NULL;
     if (!op->bundle || !l->beside || !v || v->type.kind != IR_SCALAR)
         return 1;
-    return (double)ir_bytes((rg_dtype)v->type.dtype) / l->vector;
+    return (double)ir_bytes((rg_dtype)v->type.dtype) / l->target->vector;
 }
 
 static price
@@ -270,7 +268,7 @@ usual_width(const lanes *l, const ir_op *parallel)
     unsigned widest = 4, width = 64;
     ir_walk(parallel->regions[0], find_widest, &widest);
     uint64_t row = threads_of_row(parallel);
-    while (width > 8 && (width > 2 * l->vector / widest || width >= 2 * row))
+    while (width > 8 && (width > 2 * l->target->vector / widest || width >= 2 * row))
         width /= 2;
     return width;
 }
@@ -295,25 +293,24 @@ is_single(const ir_op *parallel)
 static unsigned
 choose_warp(lanes *l, const ir_op *parallel)
 {
-    const ir_module *m = l->fn->module;
+    const pass_context *c = l->context;
     bool single = is_single(parallel);
-    l->width = 32;
+    l->width = l->target->warp;
     if (!single)
         lanes_check(l, parallel->regions[0]);
     unsigned width = single || l->refused ? 1 : l->width;
-    if (m->told_lanes)
-        m->told_lanes(m->told_user, parallel, width, 0, 0, single ? NULL : l->refused);
+    if (c->told_lanes)
+        c->told_lanes(c->user, parallel, width, 0, 0, single ? NULL : l->refused);
     return width;
 }
 
 unsigned
 lanes_choose(lanes *l, const ir_op *parallel)
 {
-    ir_module *m = l->fn->module;
-    if (m->simt)
+    const pass_context *c = l->context;
+    if (l->target->warp)
         return choose_warp(l, parallel);
-    l->vector = m->vector ? m->vector : 64;
-    l->width = m->lanes ? m->lanes : usual_width(l, parallel);
+    l->width = c->lanes ? c->lanes : usual_width(l, parallel);
     l->beside = false;
     ir_walk(parallel->regions[0], find_beside, &l->beside);
     if (l->width > 1)
@@ -321,9 +318,9 @@ lanes_choose(lanes *l, const ir_op *parallel)
     price p = l->width > 1 ? price_of_region(l, parallel->regions[0]) : (price){0, 0};
     uint64_t row = threads_of_row(parallel);
     double n = row < l->width ? (double)row : l->width;
-    bool pays = m->lanes || 1.2 * p.group < n * p.alone;
+    bool pays = c->lanes || 1.2 * p.group < n * p.alone;
     unsigned width = l->refused || !pays ? 1 : l->width;
-    if (m->told_lanes)
-        m->told_lanes(m->told_user, parallel, width, n * p.alone, p.group, l->refused);
+    if (c->told_lanes)
+        c->told_lanes(c->user, parallel, width, n * p.alone, p.group, l->refused);
     return width;
 }

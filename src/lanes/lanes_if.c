@@ -1,10 +1,6 @@
 /* Ifs in lanes. SPDX-License-Identifier: Apache-2.0 */
 #include "lanes/lanes.h"
 
-/* simple operations of arms that run unasked; on GPUs, where asking takes as long as a dozen of these and all that waits for
- * it stands still */
-enum { UNASKED_OPS = 8, UNASKED_IN_WARPS = 40, ROOT = 8 };
-
 static void
 same_if(lanes *l, const ir_op *op)
 {
@@ -64,8 +60,7 @@ is_own_access(const lanes *l, const ir_op *op)
 static uint32_t
 unasked_ops(const lanes *l, const ir_op *op, bool *masked)
 {
-    bool simt = l->fn->module->simt;
-    uint32_t ops = simt && is_root(op) ? ROOT : simt && is_own_access(l, op) ? 2 : 0;
+    uint32_t ops = is_root(op) ? l->target->unasked_root : is_own_access(l, op) ? l->target->unasked_access : 0;
     *masked |= ops > 0;
     return ops ? ops : is_cheap(op);
 }
@@ -81,7 +76,7 @@ runs_unasked(const lanes *l, const ir_op *op, bool *masked)
         {
             uint32_t ops = inner->code == RG_OP_YIELD ? 0 : unasked_ops(l, inner, masked);
             n += ops;
-            if (inner->code != RG_OP_YIELD && (!ops || n > (l->fn->module->simt ? UNASKED_IN_WARPS : UNASKED_OPS)))
+            if (inner->code != RG_OP_YIELD && (!ops || n > l->target->unasked))
                 return false;
         }
     for (uint32_t i = 0; i < op->nresults; i++)
@@ -267,7 +262,7 @@ differing_if(lanes *l, const ir_op *op)
     }
     for (uint32_t k = 0; k < 2; k++)
         (unasked ? unasked_arm : asked_arm)(l, op, k, masks[k], out[k]);
-    c = masks[0] && l->fn->module->simt ? masks[0] : c; /* one mask less that lives on */
+    c = masks[0] && l->target->warp ? masks[0] : c; /* one mask less that lives on */
     for (uint32_t i = 0; i < op->nresults; i++) {
         if (op->results[i]->type.kind != IR_ARRAY) {
             lanes_set(l, op->results[i], NULL, lanes_select(l, c, out[0][i], out[1][i]));

@@ -59,7 +59,7 @@ taken_along(lanes *l, leaving *a, uint32_t k, ir_value *v, ir_value *outs, bool 
 {
     if (is_first) {
         a->old[k] = a->kept[k];
-        a->taken[k] = l->fn->module->simt ? v : NULL;
+        a->taken[k] = l->target->warp ? v : NULL;
     } else if (a->taken[k] == v) {
         return lanes_select(l, a->gone, v, a->old[k]);
     } else {
@@ -141,7 +141,7 @@ asks_soon(lanes *l, const leaving *a, const ir_op *exit)
     for (unsigned n = 0; n < LITTLE && op->code != RG_OP_EXIT_IF; n++, op = op->next)
         if ((op->code != RG_OP_CONST && ir_ops[op->code].form == IR_OTHER) || !is_quick((ir_op *)op, NULL))
             return false;
-    return l->fn->module->simt && op->code == RG_OP_EXIT_IF && !leaves_together(l, a, op);
+    return l->target->warp && op->code == RG_OP_EXIT_IF && !leaves_together(l, a, op);
 }
 
 /* at an exit that is the same for all */
@@ -175,7 +175,7 @@ array_at(lanes *l, const leaving *a, const ir_op *exit, uint32_t k)
 static void
 keep_numbers(lanes *l, const leaving *a, ir_value **next)
 {
-    if (!l->fn->module->simt || ir_walk(a->op->regions[0], is_quick, NULL))
+    if (!l->target->warp || ir_walk(a->op->regions[0], is_quick, NULL))
         return;
     for (uint32_t k = 0; k < a->op->regions[0]->nparams; k++) {
         ir_type type = a->params[k]->type;
@@ -263,7 +263,7 @@ find_alike(lanes *l, leaving *a)
 {
     for (uint32_t k = 0; k < a->results; k++) {
         a->like[k] = k;
-        for (uint32_t j = 0; j < k && a->like[k] == k && l->fn->module->simt; j++)
+        for (uint32_t j = 0; j < k && a->like[k] == k && l->target->warp; j++)
             if (a->like[j] == j && is_taken_along(l, a->op, k) && take_the_same(l, a, j, k))
                 a->like[k] = j;
     }

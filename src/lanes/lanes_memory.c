@@ -171,9 +171,9 @@ lanes_rmw(lanes *l, const ir_op *op)
         once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
     } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !lanes_one_element(l, op)) {
         access(l, op, lanes_all(l, value), lanes_active(l));
-    } else if (l->fn->module->simt && op->atomic && combines(op) && lanes_row_element(l, op)) {
+    } else if (l->target->warp && op->atomic && combines(op) && lanes_row_element(l, op)) {
         rmw_by_rows(l, op);
-    } else if (l->fn->module->simt && (op->atomic || !lanes_one_element(l, op))) {
+    } else if (l->target->warp && (op->atomic || !lanes_one_element(l, op))) {
         rmw_in_lanes(l, op);
     } else {
         const ir_type *type = op->nresults ? &op->results[0]->type : NULL;

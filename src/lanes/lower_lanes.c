@@ -183,7 +183,7 @@ lanes_region(lanes *l, const ir_region *r)
 static void
 start(lanes *l, ir_fn *fn)
 {
-    *l = (lanes){.fn = fn, .scratch = arena_new(), .known = fn->next_id};
+    *l = (lanes){.fn = fn, .scratch = arena_new(), .target = fn->module->target, .known = fn->next_id};
     l->shapes = arena_new_n(l->scratch, lane_shape, l->known + 1);
     l->one = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->all = arena_new_n(l->scratch, ir_value *, l->known + 1);
@@ -294,13 +294,14 @@ choose(lanes *l, const tasks *all, unsigned *width)
 }
 
 static bool
-lower_kernel(ir_fn *fn)
+lower_kernel(ir_fn *fn, pass_context *c)
 {
     lanes l;
     tasks all = {0};
     mem_owner owns[2];
     bool changed = false;
     start(&l, fn);
+    l.context = c;
     mem_own(&owns[0], release, &l);
     mem_own(&owns[1], mem_release_ptr, &all.at);
     ir_walk(fn->body, find_task, &all);
@@ -323,7 +324,7 @@ lower_kernel(ir_fn *fn)
 bool
 lower_lanes(ir_module *m, pass_context *c)
 {
-    return m->lanes != 1 && m->first->kernel && lower_kernel(m->first);
+    return (c->lanes != 1 || m->target->warp) && m->first->kernel && lower_kernel(m->first, c);
 }
 
 /* -- functions --------------------------------------------------------------------------------------- */

@@ -15,9 +15,7 @@
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { MOST_ITERATIONS = 3, MOST_OPS = 400, MOST_GROWTH = 4000 };
-/* in warps; a loop inside counts as so many iterations of it */
-enum { MOST_IN_WARPS = 8, MOST_OPS_IN_WARPS = 250, ITERATIONS_INSIDE = 4, BOUND_DEPTH = 6 };
+enum { MOST_GROWTH = 4000, BOUND_DEPTH = 6 };
 
 typedef struct unrolling {
     edit edit;
@@ -39,15 +37,6 @@ is_subscript(const ir_op *op)
            !ir_is_float((rg_dtype)op->results[0]->type.dtype);
 }
 
-static bool
-measure_op(ir_op *op, void *user)
-{
-    measure *m = user;
-    m->ops += op->code != RG_OP_CONST && !is_subscript(op);
-    m->loops |= op->nregions && op->code != RG_OP_IF;
-    return !m->loops;
-}
-
 /* Whether the index of the loop around, once it is a constant, makes a constant of it. */
 static bool
 is_of_index(const ir_value *v, const ir_value *index, unsigned depth)
@@ -64,15 +53,15 @@ is_of_index(const ir_value *v, const ir_value *index, unsigned depth)
 
 /* Loops inside whose bounds become known have their turn when the loop around is no more. */
 static void
-measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t times)
+measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t inside_times, uint32_t times)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        bool inside = op->code == RG_OP_FOR && !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
+        bool inside = inside_times && op->code == RG_OP_FOR && !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
                       is_of_index(op->args[0], index, BOUND_DEPTH) && is_of_index(op->args[1], index, BOUND_DEPTH);
         m->ops += op->code != RG_OP_CONST && !is_subscript(op) ? times : 0;
         m->loops |= op->nregions && op->code != RG_OP_IF && !inside;
         for (uint32_t k = 0; k < op->nregions && !m->loops; k++)
-            measure_region(m, op->regions[k], index, inside ? times * ITERATIONS_INSIDE : times);
+            measure_region(m, op->regions[k], index, inside_times, inside ? times * inside_times : times);
     }
 }
 
@@ -92,15 +81,12 @@ iterations(const unrolling *u, const ir_op *op)
         return 0;
     int64_t distance = step > 0 ? hi - lo : lo - hi, size = step > 0 ? step : -step;
     int64_t count = distance > 0 ? (distance + size - 1) / size : 0;
-    bool warps = u->edit.fn->module->simt;
-    if (count < 1 || count > (warps ? MOST_IN_WARPS : MOST_ITERATIONS))
+    const target *machine = u->edit.fn->module->target;
+    if (count < 1 || count > machine->unroll)
         return 0;
-    if (warps)
-        measure_region(&m, op->regions[0], op->regions[0]->params[0], 1);
-    else
-        ir_walk(op->regions[0], measure_op, &m);
+    measure_region(&m, op->regions[0], op->regions[0]->params[0], machine->unroll_inside, 1);
     uint32_t all = m.ops * (uint32_t)count;
-    return m.loops || all > (warps ? MOST_OPS_IN_WARPS : MOST_OPS) || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
+    return m.loops || all > machine->unroll_ops || u->grown + all > MOST_GROWTH ? 0 : (uint32_t)count;
 }
 
 static void

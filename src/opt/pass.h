@@ -5,10 +5,27 @@
 
 #include "ir/ir.h"
 
+/* How ad_plan, ad_chunks and lower_tape decide; all-zero: by their costs. Gradients do not depend on it. */
+typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
+typedef struct ad_plan_options {
+    ad_force force;
+    uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
+    uint32_t drop;  /* loops drop frames of more bytes and record them again; 0: as the budget wants */
+} ad_plan_options;
+
+/* What lower_lanes decides for a parallel loop: its width, estimates of what as many threads cost one by one and side by
+ * side, or why it cannot run side by side (else NULL). */
+typedef void pass_told_lanes(void *user, const ir_op *parallel, unsigned width, double alone, double group,
+                             const char *refused);
+
 /* What passes are given beside the module. Its maker owns it; passes of one module run one after the other. */
 typedef struct pass_context {
     arena *scratch;    /* what a pass needs while it runs: given back when it ends, whether it succeeds or not */
     diag_list *diags;  /* lent */
+    ad_plan_options plan;
+    unsigned lanes;    /* threads of a group on a CPU; 1: all by themselves, 0: as it pays */
+    pass_told_lanes *told_lanes; /* hears what lower_lanes decides; may be NULL */
+    void *user;        /* for told_lanes */
 } pass_context;
 void pass_context_init(pass_context *c, diag_list *diags);
 void pass_context_finish(void *c); /* also for mem_own */

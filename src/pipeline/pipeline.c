@@ -206,11 +206,11 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
      * interpreter stays with what was written. */
     if (o->stage != IR_STAGE_AD) {
         bool unrolled = false;
-        for (unsigned round = 0; round < (m->simt ? 3 : 1) && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, c); round++) {
+        for (unsigned round = 0; round < m->target->unroll_rounds && PASS_RUN(m, opt_unroll, IR_STAGE_SOURCE, c); round++) {
             pass_simplify(m, IR_STAGE_SOURCE, c);
             unrolled = true;
         }
-        if (unrolled && m->simt && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
+        if (unrolled && m->target->unroll_inside && PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
             pass_simplify(m, IR_STAGE_SOURCE, c);
         if (PASS_RUN(m, opt_elements, IR_STAGE_SOURCE, c))
             pass_simplify(m, IR_STAGE_SOURCE, c);
@@ -243,7 +243,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
     if (o->stage == IR_STAGE_AD)
         return fn;
     /* a thousand warps that add to one element wait for each other */
-    if (m->simt && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, c))
+    if (m->target->warp && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, c))
         pass_simplify(m, IR_STAGE_AD, c);
     /* what the reverse of `a[i] += ...` leaves of a[i]'s adjoint */
     if (reverse || calls)
@@ -267,7 +267,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
         }
     }
     /* warps are full where rows are short */
-    if (m->simt)
+    if (m->target->warp)
         PASS_RUN(m, lower_domain, IR_STAGE_AD, c);
     /* what is recalled now is recorded, by each thread or by a group of them */
     if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, c))
@@ -287,9 +287,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
     /* local arrays get a place in memory */
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, c);
     /* sums of lanes are formed faster where several are, and loads waited for */
-    if (m->simt)
+    if (m->target->warp)
         PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, c);
-    if (m->simt && (reverse || calls)) {
+    if (m->target->warp && (reverse || calls)) {
         /* a GPU's memory is slow to write what it is still reading */
         PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, c);
         /* so that a chunk's iterations load all at once; its last one is often run for nothing */
@@ -299,7 +299,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
         PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, c);
     }
     /* a warp waits for all loads that have gone out as long as for one */
-    if (m->simt)
+    if (m->target->warp)
         PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, c);
     seen(o, "arrays", m);
     return fn;
@@ -331,13 +331,13 @@ check_math(diag_list *diags)
 
 /* RG_LANES=1|8|16|32, or warp: as for a GPU, which the interpreter can run; false: it says something else */
 static bool
-choose_lanes(unsigned *lanes, bool *simt, ir_stage stage, diag_list *diags)
+choose_lanes(unsigned *lanes, const target **machine, ir_stage stage, diag_list *diags)
 {
     const char *forced = getenv("RG_LANES");
     if (!forced || !*forced)
         return true;
     if (strcmp(forced, "warp") == 0) {
-        *simt |= stage == IR_STAGE_AD;
+        *machine = stage == IR_STAGE_AD ? &target_nvidia : *machine;
         return true;
     }
     if (strcmp(forced, "1") && strcmp(forced, "8") && strcmp(forced, "16") && strcmp(forced, "32")) {
@@ -369,36 +369,23 @@ leave(void *callers)
     rt_fpenv_leave(*(rt_fpenv *)callers);
 }
 
-static unsigned
-vector_of_this_machine(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    return __builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
-#else
-    return 16;
-#endif
-}
-
 /* `serial`: whether to make tasks of serial loops; and then, whether there were any */
 static ir_module *
-make(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, bool *serial, diag_list *diags, ir_fn **fn)
+make(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_list *diags, ir_fn **fn)
 {
     mem_owner owns;
     ir_module *m = ir_module_new();
     mem_own(&owns, ir_module_release, m);
-    m->plan = plan;
-    m->drop = plan->drop;
-    m->simt = o->simt;
-    m->lanes = o->simt ? 32 : o->lanes;
-    m->vector = o->vector ? o->vector : vector_of_this_machine();
-    m->told_lanes = o->told_lanes;
-    m->told_user = o->user;
+    m->target = o->target;
     mem_owner owns_context;
     pass_context context;
     pass_context_init(&context, diags);
     mem_own(&owns_context, pass_context_finish, &context);
+    context.plan = o->plan;
+    context.lanes = o->lanes;
+    context.told_lanes = o->told_lanes;
+    context.user = o->user;
     *fn = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, &context);
-    m->plan = NULL;
     mem_disown(&owns_context);
     pass_context_finish(&context);
     mem_disown(&owns);
@@ -412,20 +399,20 @@ make(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, bool
 /* For GPUs serial loops become tasks; a derivative that is refused then may be there for the loops as they are. An error
  * of another kind is a fault of ours, which nothing may hide. */
 static ir_module *
-make_for_gpu(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *plan, diag_list *diags, ir_fn **fn)
+make_for_gpu(const ir_fn *kernel, const pipeline_options *o, diag_list *diags, ir_fn **fn)
 {
     bool serial = true;
     diag_list refused = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_str, &refused.text);
-    ir_module *m = make(kernel, o, plan, &serial, &refused, fn);
+    ir_module *m = make(kernel, o, &serial, &refused, fn);
     if (!m && (!serial || refused.kinds != DIAG_REFUSALS)) {
         str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
         diags->errors += refused.errors;
         diags->kinds |= refused.kinds;
     } else if (!m) {
         serial = false;
-        m = make(kernel, o, plan, &serial, diags, fn);
+        m = make(kernel, o, &serial, diags, fn);
     }
     mem_disown(&owns);
     diag_free(&refused);
@@ -435,18 +422,18 @@ make_for_gpu(const ir_fn *kernel, const pipeline_options *o, ad_plan_options *pl
 ir_module *
 pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags, ir_fn **fn)
 {
-    ad_plan_options plan = options->plan;
     pipeline_options chosen = *options;
     bool serial = false;
     *fn = NULL;
-    if (!choose_plan(&plan, diags) || !choose_lanes(&chosen.lanes, &chosen.simt, chosen.stage, diags) ||
+    chosen.target = chosen.target ? chosen.target : target_host();
+    if (!choose_plan(&chosen.plan, diags) || !choose_lanes(&chosen.lanes, &chosen.target, chosen.stage, diags) ||
         !choose_stage(&chosen.stage, diags) || !check_math(diags))
         return NULL;
     mem_owner leaves;
     rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
     mem_own(&leaves, leave, &callers);
-    ir_module *m = chosen.simt ? make_for_gpu(kernel, &chosen, &plan, diags, fn)
-                               : make(kernel, &chosen, &plan, &serial, diags, fn);
+    ir_module *m = chosen.target->slow_alone ? make_for_gpu(kernel, &chosen, diags, fn)
+                               : make(kernel, &chosen, &serial, diags, fn);
     mem_disown(&leaves);
     leave(&callers);
     return m;

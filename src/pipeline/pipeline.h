@@ -24,11 +24,10 @@ typedef struct pipeline_options {
     bool side_by_side;     /* those of an element lie one behind the other */
     bool contraction;      /* form fma */
     bool shared;           /* buffers may share adjoints: no add to one is exclusive */
-    unsigned lanes;        /* threads of a group: 8, 16; 1: none; 0: what pays (the environment's RG_LANES comes after it) */
-    bool simt;             /* for a GPU's warps: groups of 32, no other choice */
+    unsigned lanes;        /* on a CPU, threads of a group: 8, 16; 1: none; 0: what pays (RG_LANES comes after it) */
+    const target *target;  /* the machine that it is for; NULL: this one's CPU */
     bool checked;          /* subscripts outside an array's extents are faults */
-    unsigned vector;       /* bytes of the vectors of the machine that it runs on; 0: of this one */
-    ir_told_lanes *told_lanes; /* with `user`, for each parallel loop; may be NULL */
+    pass_told_lanes *told_lanes; /* with `user`, for each parallel loop; may be NULL */
     ad_plan_options plan;  /* the environment's RG_PLAN comes after it (HACKING.md) */
     ir_stage stage;        /* how far to go: AD, TAPE or SLOTS */
     /* Called with each stage's name when it is done; may be NULL. */

@@ -14,7 +14,7 @@
 #include "ir/recall.h"
 
 /* copies of the body's and its reverse's ops that one loop may grow to */
-enum { MAX_OPS = 2000, FUNCTION = 24 /* what one of the math library counts for in code */ };
+enum { MAX_OPS = 2000 };
 
 typedef struct body_size {
     uint32_t ops, code;
@@ -98,19 +98,12 @@ collect(ir_op *op, void *user)
     return true;
 }
 
-static const ad_target *
-target_of(const chunks *x)
-{
-    const ad_target *usual = x->fn->module->simt ? &ad_target_gpu : &ad_target_cpu;
-    return x->options->target ? x->options->target : usual;
-}
-
 /* the largest power of two of iterations that fit */
 static uint32_t
-most_by_code(const ad_target *target, const body_size *body, const body_size *reverse, uint32_t most)
+most_by_code(const target *machine, const body_size *body, const body_size *reverse, uint32_t most)
 {
     uint32_t size = 1, each = body->code + reverse->code + 1;
-    while (2 * size <= most && (uint64_t)2 * size * each <= target->code)
+    while (2 * size <= most && (uint64_t)2 * size * each <= machine->code)
         size *= 2;
     return size;
 }
@@ -121,7 +114,7 @@ repeats_alone(ir_op *op, void *user)
     body_size *b = user;
     bool function = ir_ops[op->code].flags & IR_FUNCTION;
     b->ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
-    b->code += function ? FUNCTION : op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    b->code += function ? (uint32_t)op->parent->fn->module->target->function : op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
     return !op->records && !op->rewinds && op->code != RG_OP_UNWIND;
 }
 
@@ -182,7 +175,7 @@ static uint32_t
 choose_size(chunks *x)
 {
     ad_chunk *c = &x->now;
-    const ad_target *target = target_of(x);
+    const target *machine = x->fn->module->target;
     body_size body = {0}, reverse = {0};
     bool alone = ir_walk(c->loop->regions[0], repeats_alone, &body) && carries_scalars(c->loop);
     for (size_t i = 0; alone && i < c->unwinds.n; i++)
@@ -192,8 +185,8 @@ choose_size(chunks *x)
     uint32_t most = MAX_OPS / (c->slice.ops + reverse.ops + 1);
     uint32_t size = x->options->chunk;
     if (!size) {
-        size = ad_chunk_cheapest(c, target);
-        most = target->code ? most_by_code(target, &body, &reverse, most) : most;
+        size = ad_chunk_cheapest(c);
+        most = machine->code ? most_by_code(machine, &body, &reverse, most) : most;
     }
     size = size < most ? size : most;
     return size > 1 ? size : 0;
@@ -352,9 +345,8 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options)
 bool
 ad_chunks(ir_module *m, pass_context *c)
 {
-    ad_plan_options costs = {0};
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        changed |= chunk_fn(fn, m->plan ? m->plan : &costs);
+        changed |= chunk_fn(fn, &c->plan);
     return changed;
 }

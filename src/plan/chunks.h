@@ -42,7 +42,7 @@ ir_value **ad_chunk_forward(ad_chunk *c);
 ir_value **ad_chunk_reverse(ad_chunk *c, ir_op *unwind);
 
 /* The number of iterations whose groups cost least; 1: recording each is as good. The slice is solved. */
-uint32_t ad_chunk_cheapest(const ad_chunk *c, const ad_target *target);
+uint32_t ad_chunk_cheapest(const ad_chunk *c);
 
 /* number / by and number % by, for numbers that are not negative */
 ir_value *ad_chunk_divide(const ad_emit *e, rg_op code, ir_value *number, uint32_t by);

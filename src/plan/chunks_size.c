@@ -4,15 +4,6 @@
  * state, a frame of what it must keep, and the slice, computed again. */
 #include "plan/chunks.h"
 
-/* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
- * recurrences), so that groups come out only where much follows from little. */
-const ad_target ad_target_cpu = {.frame = 0.5, .byte = 1.0 / 8, .registers = 16 * 8};
-
-/* Every warp's tape goes through memory: a float that is recorded costs as much as fifty multiplications (H200, a
- * million threads of 1024 steps: 2.2 ms beside 0.14 for a body of four). Half of the registers of a warp that shares
- * its core with fifteen others may hold values of a group; and a loop has to stay in the nearest cache of instructions. */
-const ad_target ad_target_gpu = {.frame = 12, .byte = 12, .registers = 64 * 4, .code = 1024, .pairs = true};
-
 enum { LARGEST = 32 };
 
 static uint32_t
@@ -94,9 +85,9 @@ in_reverse(ir_op *op, void *user)
 }
 
 static int32_t
-saved_by_pairs(const ad_chunk *c, const ad_target *target)
+saved_by_pairs(const ad_chunk *c)
 {
-    pairs p = {.slice = &c->slice, .cheap = target->pairs};
+    pairs p = {.slice = &c->slice, .cheap = c->fn->module->target->pairs};
     mem_owner owns;
     mem_own(&owns, mem_release_map, &p.seen);
     ir_walk(c->loop->regions[0], in_slice, &p);
@@ -108,28 +99,29 @@ saved_by_pairs(const ad_chunk *c, const ad_target *target)
 
 /* -- the choice ----------------------------------------------------------------------------------------------- */
 static double
-cost_with(const ad_target *target, uint32_t size, uint32_t state, double again)
+cost_with(const target *machine, uint32_t size, uint32_t state, double again)
 {
-    return (target->frame + target->byte * state) / size + again;
+    return (machine->frame + machine->byte * state) / size + again;
 }
 
 /* Groups must win clearly: a partial one is undone with a branch for each iteration, and a loop that runs for a
  * few iterations has no other. Therefore also the smallest size that is nearly the best. */
 uint32_t
-ad_chunk_cheapest(const ad_chunk *c, const ad_target *target)
+ad_chunk_cheapest(const ad_chunk *c)
 {
+    const target *machine = c->fn->module->target;
     const ad_slice *s = &c->slice;
     uint32_t each = bytes_recorded(s, &s->wanted), state = bytes_of_state(s), largest = 1;
-    double again = s->cost - saved_by_pairs(c, target);
+    double again = s->cost - saved_by_pairs(c);
     if (s->kept.n)
-        again += target->frame + target->byte * bytes_recorded(s, &s->kept);
-    while (largest < LARGEST && 2 * largest * each + state <= target->registers)
+        again += machine->frame + machine->byte * bytes_recorded(s, &s->kept);
+    while (largest < LARGEST && 2 * largest * each + state <= machine->registers)
         largest *= 2;
-    double least = cost_with(target, largest, state, again);
-    if (largest == 1 || least > 0.75 * cost_with(target, 1, each, 0))
+    double least = cost_with(machine, largest, state, again);
+    if (largest == 1 || least > 0.75 * cost_with(machine, 1, each, 0))
         return 1;
     uint32_t size = 2;
-    while (cost_with(target, size, state, again) > 1.2 * least)
+    while (cost_with(machine, size, state, again) > 1.2 * least)
         size *= 2;
     return size;
 }

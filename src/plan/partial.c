@@ -216,7 +216,7 @@ ad_lift_partial(ir_fn *fn, const ir_writes *writes)
     mem_own(&owns, release_exits, &x);
     ir_walk(fn->body, collect_recall, &x);
     bool any = false;
-    if (fn->module->simt)
+    if (fn->module->target->warp)
         compute_all_again(&x);
     for (size_t i = 0; i < x.recalls.n; i++) {
         ir_op *recall = x.recalls.at[i];

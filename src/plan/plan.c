@@ -78,7 +78,7 @@ cost_of_snapshot(const plan *p, ir_value *array)
     double n = ad_elements_per_thread(p->task, array);
     if (n <= 0)
         return CUT_INFINITE;
-    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype)) * ad_cost_of_memory(p->owner->parent->fn->module);
+    double cost = n * (1 + ir_bytes((rg_dtype)array->type.dtype)) * p->fn->module->target->recording;
     for (const ir_op *op = p->owner; op != p->task; op = op->parent->op)
         if (op->code != RG_OP_IF)
             cost /= TRIPS;
@@ -148,7 +148,7 @@ cost_of_recording(plan *p, const ir_value *v)
         return CUT_INFINITE;
     /* what a task records for a later one has left the cache by then */
     int32_t away = p->task ? (int32_t)ir_bytes((rg_dtype)v->type.dtype) / 2 : 0;
-    return (ad_cost_of_recording(v->type) + away) * ad_cost_of_memory(p->owner->parent->fn->module);
+    return (ad_cost_of_recording(v->type) + away) * p->fn->module->target->recording;
 }
 
 static ad_origin
@@ -247,7 +247,7 @@ connect(plan *p, ir_value *v)
 static bool
 is_better_without_frames(plan *p, int64_t least)
 {
-    int64_t cost = 0, frame = 8 * ad_cost_of_memory(p->owner->parent->fn->module);
+    int64_t cost = 0, frame = 8 * p->fn->module->target->recording;
     if (p->force != AD_LEAST_COST)
         return false;
     for (size_t i = 0; i < p->arrays.n; i++)
@@ -483,7 +483,7 @@ ad_plan(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= ad_lift_partial(fn, ir_writes_find(fn));
         ir_see_through_recalls(fn);
-        plan p = {.fn = fn, .force = m->plan ? m->plan->force : AD_LEAST_COST};
+        plan p = {.fn = fn, .force = c->plan.force};
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
         changed |= ad_derive(fn, &p.origins);

@@ -35,18 +35,12 @@ ad_cost_of_recording(ir_type type)
 }
 
 int32_t
-ad_cost_of_memory(const ir_module *m)
-{
-    return m->simt ? 2 : 1;
-}
-
-int32_t
 ad_cost_of_op(const ir_op *op)
 {
     bool integer = op->nresults && !ir_is_float((rg_dtype)op->results[0]->type.dtype);
     switch ((rg_op)op->code) {
     case RG_OP_LOAD: /* read, where recording writes and reads */
-        return op->parent->fn->module->simt ? 16 : 3;
+        return op->parent->fn->module->target->load;
     case RG_OP_EXTRACT:
         return 2;
     case RG_OP_DIV:

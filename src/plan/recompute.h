@@ -20,10 +20,7 @@ ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *w
 bool ad_branches(ir_fn *fn);
 
 /* in simple operations of one lane */
-int32_t ad_cost_of_recording(ir_type type); /* where the tape stays in a cache */
-/* ... and how many times that it costs where the module is to run: a GPU's threads share its memory, and have no cache
- * that would hold their tapes */
-int32_t ad_cost_of_memory(const ir_module *m);
+int32_t ad_cost_of_recording(ir_type type); /* where the tape stays in a cache; elsewhere target.recording times that */
 int32_t ad_cost_of_op(const ir_op *op);
 /* of a cosine beside a sine of the same operand, or the other way round. (In f32 both together take as
  * long as one of them, but longer until the first is there, and loops that carry it wait for that.) */

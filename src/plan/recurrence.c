@@ -132,7 +132,7 @@ only_carried(const uint32_t *uses, const ir_op *unwind)
         ir_value *param = body->params[1 + i];
         if (param->type.kind != IR_SCALAR || !ir_is_float((rg_dtype)param->type.dtype))
             return NULL;
-        if (!unwind->parent->fn->module->simt && is_sum(uses, param, yield->args[i]))
+        if (!unwind->parent->fn->module->target->warp && is_sum(uses, param, yield->args[i]))
             continue;
         if (found)
             return NULL;

@@ -11,6 +11,8 @@
 #ifndef RT_ABI_H
 #define RT_ABI_H
 
+#include "target/sizes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,7 +62,6 @@ typedef void rt_task_fn(void *closure, int64_t lo, int64_t hi, rt_worker *worker
  * page's start.) A page begins with its header; a cursor that stands at RT_PAGE_HEADER in its page is
  * at the bottom: a pop first takes the cursor from the header's `below`. A tape without pages stands
  * at RT_PAGE - 1, where nothing fits. */
-enum { RT_PAGE = 1 << 16, RT_PAGE_HEADER = 64, RT_FRAME_MAX = 1 << 14 };
 typedef struct rt_page {
     char *below;             /* cursor in the page before, when this page was entered */
     struct rt_page *next;    /* the page above it, kept for reuse */

@@ -388,9 +388,9 @@ release_tape(void *object)
 }
 
 static void
-lower_fn(ir_fn *fn)
+lower_fn(ir_fn *fn, uint32_t drop)
 {
-    tape t = {.fn = fn};
+    tape t = {.fn = fn, .drop = drop};
     mem_owner owns;
     mem_own(&owns, release_tape, &t);
     tape_find_slots(&t);
@@ -420,6 +420,6 @@ bool
 lower_tape(ir_module *m, pass_context *c)
 {
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        lower_fn(fn);
+        lower_fn(fn, c->plan.drop);
     return true;
 }

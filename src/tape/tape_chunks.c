@@ -139,7 +139,7 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
 {
     ir_op *loop = tape_maker(t, unwind);
     if (unwind->code != RG_OP_UNWIND || !leaves_frames(t, loop) || !is_only_unwind(t, unwind, loop) ||
-        (!t->fn->module->drop && is_small(t, loop)))
+        (!t->drop && is_small(t, loop)))
         return;
     tape_chunks *chunks = arena_one(t->fn->module->arena, tape_chunks);
     vec_push(&t->chunks, chunks);

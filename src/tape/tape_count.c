@@ -5,7 +5,6 @@
  * and pops look for no page's end. */
 #include "analysis/known.h"
 #include "tape/tape.h"
-#include "rt/gpu/gpu.h"
 
 enum {
     STEPS = 1 << 14,         /* of loops that are run through here */
@@ -27,14 +26,15 @@ typedef struct span {
 static uint64_t
 page_room(const counter *c)
 {
-    return c->t->fn->module->simt ? RT_GPU_PAGE - RT_GPU_HEADER - 1 : RT_PAGE - RT_PAGE_HEADER - 1;
+    const target *machine = c->t->fn->module->target;
+    return machine->page - machine->page_header - 1;
 }
 
 /* of threads whose frames stay: what a page loses at its end is little */
 static uint64_t
 kept_room(const counter *c)
 {
-    return (c->t->fn->module->simt ? RT_GPU_PAGE : RT_PAGE) / 8;
+    return c->t->fn->module->target->page / 8;
 }
 
 static bool count_region(counter *c, const ir_region *r, span *out);

@@ -238,7 +238,7 @@ is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_val
     uint32_t n = c->leaf ? 6 : 5;
     ir_value *args[6] = {*cursor, mark};
     args[2] = c->arrays.n ? header : tape_int(t, at, RG_I32, level_of(c));
-    uint32_t forced = t->fn->module->drop;
+    uint32_t forced = t->drop;
     args[3] = tape_int(t, at, RG_I32, forced ? 0 : c->parts);
     args[4] = tape_int(t, at, RG_I64, forced ? forced : room_for_states(c));
     if (c->leaf)
@@ -288,7 +288,7 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
     mem_own(&owns, mem_release_ptr, &values.at);
     state_values(c, c->loop->regions[0]->params + first_carried(c->loop), c->number, &values);
     if (tape_fit_one_frame(values.at, values.n)) {
-        ir_value *most = tape_int(t, at, RG_I64, t->fn->module->drop ? 4 * room_for_states(c) : 0);
+        ir_value *most = tape_int(t, at, RG_I64, t->drop ? 4 * room_for_states(c) : 0);
         ir_op *op = tape_op(t, RG_OP_TAPE_THIN, at);
         op->loc = c->loop->loc;
         ir_op_arg(op, t->fn, header);
@@ -328,7 +328,7 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     uint32_t carried = first_carried(c->loop);
     ir_value *mark = carry(t, c, c->mark), *header = c->repeats ? c->header : carry(t, c, c->header);
     c->number = number_of(t, c, at);
-    c->leaf = !c->arrays.n && !t->fn->module->drop && tape_pushes_one_frame(t, c->loop);
+    c->leaf = !c->arrays.n && !t->drop && tape_pushes_one_frame(t, c->loop);
     ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, header, at));
     ir_value *kept = mark, *env = header;
     if (!c->eager && !c->repeats)

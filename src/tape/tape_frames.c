@@ -1,7 +1,6 @@
 /* Frames: which values they hold, which unwinds follow each other without a gap, pushes and pops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tape/tape.h"
-#include "rt/abi.h"
 
 tape_frame *
 tape_frame_of(tape *t, const ir_op *maker)
@@ -287,7 +286,7 @@ tape_frame_bytes(const tape *t, const tape_frame *f, bool starts)
         widest = unit > widest ? unit : widest;
         bytes += ir_slot_bytes(f->slots.at[i]->type);
     }
-    return ir_frame_bytes(t->fn->module, bytes, widest);
+    return ir_frame_bytes(t->fn->module->target, bytes, widest);
 }
 
 static int
@@ -310,13 +309,18 @@ tape_order_slots(tape *t)
     }
 }
 
-enum { MOST = RT_FRAME_MAX - 16 };
+static uint32_t
+most_of_push(const ir_value *v)
+{
+    return v->region->fn->module->target->frame_max - 16;
+}
+
 
 /* an array that no frame can hold: it is pushed element by element */
 static bool
 is_too_large(const ir_value *v)
 {
-    return ir_slot_bytes(v->type) > MOST;
+    return ir_slot_bytes(v->type) > most_of_push(v);
 }
 
 /* values from `first` on that fit into one push */
@@ -325,7 +329,7 @@ push_end(ir_value *const *values, size_t n, size_t first)
 {
     uint32_t bytes = 0;
     size_t i = first;
-    while (i < n && (i == first || bytes + ir_slot_bytes(values[i]->type) <= MOST))
+    while (i < n && (i == first || bytes + ir_slot_bytes(values[i]->type) <= most_of_push(values[i])))
         bytes += ir_slot_bytes(values[i++]->type);
     return i;
 }

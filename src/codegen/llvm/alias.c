@@ -158,7 +158,7 @@ void
 gen_mark_alias(gen *g, LLVMValueRef access, const ir_op *op)
 {
     /* GPUs read it through another cache, and need not wait for others */
-    if (g->options->simt && gen_stands_still(g, op) && LLVMIsALoadInst(access))
+    if (g->target->warp && gen_stands_still(g, op) && LLVMIsALoadInst(access))
         gen_invariant(g, access);
     LLVMMetadataRef in[SCOPES_MAX + 1], apart[SCOPES_MAX + 1];
     size_t nin = 0, napart = 0;

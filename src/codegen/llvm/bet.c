@@ -253,7 +253,7 @@ bet(gen *g, const ir_op *op, const ir_op **look)
 const ir_op *
 gen_straight(gen *g, const ir_op *op, const ir_op **look)
 {
-    bool may_bet = g->options->simt && !g->bet && !g->bet_is_lost && !g->options->fast_math;
+    bool may_bet = g->target->warp && !g->bet && !g->bet_is_lost && !g->options->fast_math;
     const ir_op *last = may_bet && op == *look ? bet(g, op, look) : NULL;
     return last ? last : gen_next(g, op);
 }

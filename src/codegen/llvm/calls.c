@@ -37,7 +37,7 @@ declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *
         return fn;
     fn = LLVMAddFunction(g->module, name, *type);
     add_attribute(g, fn, whole, "nounwind", 0);
-    if (what == OF_WARP || (what == ANY_EFFECT && g->options->simt))
+    if (what == OF_WARP || (what == ANY_EFFECT && g->target->warp))
         gen_mark_warp(g, fn);
     if (what == ANY_EFFECT)
         return fn;

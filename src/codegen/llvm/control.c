@@ -94,7 +94,7 @@ static const ir_op *
 else_if(const gen *g, const ir_op *op)
 {
     const ir_op *yield = ir_terminator(op->regions[1]), *inner = yield->prev;
-    if (g->options->simt || g->s->vectors || !inner || inner->code != RG_OP_IF || inner->nresults != op->nresults ||
+    if (g->target->warp || g->s->vectors || !inner || inner->code != RG_OP_IF || inner->nresults != op->nresults ||
         has_call(inner->regions[0]))
         return NULL;
     for (uint32_t i = 0; i < yield->nargs; i++)
@@ -278,7 +278,7 @@ counter_of(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     bool narrow = ir_bits(d) < 64;
-    counter c = {.type = narrow && g->options->simt ? g->i32 : g->i64, .by_one = op->attr.step == 1 && narrow,
+    counter c = {.type = narrow && g->target->warp ? g->i32 : g->i64, .by_one = op->attr.step == 1 && narrow,
                  .is_signed = ir_is_signed(d)};
     c.lo = bound_of(g, &c, op->args[0]);
     c.hi = bound_of(g, &c, op->args[1]);

@@ -55,7 +55,7 @@ gen_assert(gen *g, const ir_op *op)
     LLVMValueRef worker = gen_worker(g);
     gen_unlikely(g, LLVMBuildCondBr(g->b, gen_get(g, op->args[0]), holds, fails), true);
     gen_at(g, fails);
-    if (g->options->simt) {
+    if (g->target->warp) {
         if (op->nargs > 1) {
             tell_gpu_subscript(g, op, worker);
         } else {
@@ -106,7 +106,7 @@ gen_print(gen *g, const ir_op *op)
         LLVMBuildStore(g->b, printed_bits(g, op->args[i]),
                        LLVMBuildInBoundsGEP2(g->b, g->i64, values, &at, 1, ""));
     }
-    if (g->options->simt) {
+    if (g->target->warp) {
         LLVMValueRef place = gen_place_of(g, op, op->attr.text, dtypes, n);
         LLVMValueRef told[4] = {gen_worker(g), place, values, gen_i32(g, n)};
         g->gpu->prints = true;

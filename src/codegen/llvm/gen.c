@@ -222,7 +222,7 @@ gen_kernel(gen *g)
     ir_walk(g->ir->body, find_threads, g);
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
-    if (g->options->simt) {
+    if (g->target->warp) {
         g->uses = arena_new_n(g->scratch, uint32_t, g->ir->next_id);
         ir_walk(g->ir->body, count_uses, g);
         gen_simt_kernel(g);

@@ -85,6 +85,7 @@ typedef struct bet_known {
 typedef struct gen {
     const ir_fn *ir;
     const ll_options *options;
+    const target *target; /* of the module */
     const char *symbol; /* of the entry function */
     bool libm_names;    /* libm's functions under its names (objects) or ours (jit) */
     bool native_math;
@@ -152,7 +153,7 @@ LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
 void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
 void gen_keep_rolled(gen *g, LLVMValueRef branch); /* which closes a loop */
 
-/* lanes.c: values with lanes are vectors, or with options->simt one number in each thread; lanes 0: a scalar */
+/* lanes.c: values with lanes are vectors, or in warps one number in each thread; lanes 0: a scalar */
 LLVMTypeRef gen_element_type(LLVMTypeRef type);
 unsigned gen_width(LLVMValueRef v);
 LLVMTypeRef gen_in_lanes(gen *g, LLVMTypeRef element, unsigned lanes);
@@ -515,8 +516,8 @@ typedef enum machine_effort {
 } machine_effort;
 bool machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error);
 void machine_free(machine_ref machine);
-bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error);
-const char *machine_passes(machine_effort effort, bool simt, unsigned list); /* NULL: there are no more lists */
+bool machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool warps, str *error);
+const char *machine_passes(machine_effort effort, bool warps, unsigned list); /* NULL: there are no more lists */
 void machine_hold_loads(LLVMModuleRef module); /* so that no pass moves masked ones (held.c) */
 void machine_spare_vectorizer(LLVMModuleRef module); /* so that it ends (uniform.c) */
 

@@ -23,7 +23,7 @@ gen_width(LLVMValueRef v)
 LLVMTypeRef
 gen_in_lanes(gen *g, LLVMTypeRef element, unsigned lanes)
 {
-    return lanes && !g->options->simt ? LLVMVectorType(element, lanes) : element;
+    return lanes && !g->target->warp ? LLVMVectorType(element, lanes) : element;
 }
 
 LLVMTypeRef
@@ -50,7 +50,7 @@ LLVMValueRef
 gen_splat(gen *g, unsigned lanes, LLVMValueRef v)
 {
     LLVMValueRef all[UINT8_MAX];
-    if (!lanes || g->options->simt || gen_width(v))
+    if (!lanes || g->target->warp || gen_width(v))
         return v;
     if (LLVMIsConstant(v)) {
         for (unsigned i = 0; i < lanes; i++)
@@ -83,7 +83,7 @@ LLVMValueRef
 gen_lane_numbers(gen *g, LLVMTypeRef element, unsigned lanes)
 {
     LLVMValueRef all[UINT8_MAX];
-    if (g->options->simt)
+    if (g->target->warp)
         return gen_own_lane(g, element);
     for (unsigned i = 0; i < lanes; i++)
         all[i] = LLVMConstInt(element, i, false);
@@ -109,7 +109,7 @@ gen_first_lanes(gen *g, unsigned lanes, LLVMValueRef count)
 LLVMValueRef
 gen_mask_bits(gen *g, LLVMValueRef mask)
 {
-    if (g->options->simt)
+    if (g->target->warp)
         return gen_ballot(g, mask);
     LLVMTypeRef type = LLVMIntTypeInContext(g->context, gen_width(mask));
     return LLVMBuildBitCast(g->b, mask, type, "");
@@ -118,7 +118,7 @@ gen_mask_bits(gen *g, LLVMValueRef mask)
 LLVMValueRef
 gen_mask_of_bits(gen *g, LLVMValueRef bits, unsigned lanes)
 {
-    if (g->options->simt)
+    if (g->target->warp)
         return LLVMBuildTrunc(g->b, LLVMBuildLShr(g->b, bits, gen_own_lane(g, g->i32), ""), g->i1, "");
     return LLVMBuildBitCast(g->b, bits, LLVMVectorType(g->i1, lanes), "");
 }
@@ -144,7 +144,7 @@ half(gen *g, LLVMValueRef v, unsigned first, unsigned n)
 LLVMValueRef
 gen_reduce_lanes(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
 {
-    if (g->options->simt)
+    if (g->target->warp)
         return gen_reduce_warp(g, how, d, v);
     for (unsigned n = gen_width(v) / 2; n; n /= 2)
         v = gen_combine(g, how, d, half(g, v, 0, n), half(g, v, n, n));
@@ -213,7 +213,7 @@ any_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
 static LLVMValueRef
 get_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
 {
-    if (g->options->simt)
+    if (g->target->warp)
         return gen_take(g, v, LLVMBuildIntCast2(g->b, number, g->i32, false, ""));
     if (LLVMIsConstant(number))
         return LLVMBuildExtractElement(g->b, v, number, "");
@@ -259,7 +259,7 @@ lane_op(gen *g, const ir_op *op)
 void
 gen_lane_op(gen *g, const ir_op *op)
 {
-    if (op->code == RG_OP_LANES_REDUCE && g->options->simt && gen_sum_waits(g, op))
+    if (op->code == RG_OP_LANES_REDUCE && g->target->warp && gen_sum_waits(g, op))
         return;
     gen_set(g, op->results[0], lane_op(g, op));
 }

@@ -71,7 +71,7 @@ gen_load_reach(gen *g, const gen_reach *r)
     LLVMValueRef load;
     if (r->nothing)
         return LLVMConstNull(gen_in_lanes(g, gen_type(g, r->dtype), r->lanes));
-    if (g->options->simt)
+    if (g->target->warp)
         return gen_load_own(g, r);
     if (r->offsets) {
         LLVMValueRef at = addresses(g, r);
@@ -97,7 +97,7 @@ gen_store_reach(gen *g, const gen_reach *r, LLVMValueRef value)
     LLVMValueRef store;
     if (r->nothing)
         return;
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_store_own(g, r, value);
         return;
     }
@@ -201,7 +201,7 @@ reach_from(gen *g, const ir_op *op, gen_reach *r, LLVMTypeRef type, LLVMValueRef
     if (n.same)
         r->at = inbounds ? LLVMBuildInBoundsGEP2(g->b, type, first, &n.same, 1, "")
                          : LLVMBuildGEP2(g->b, type, first, &n.same, 1, "");
-    if (g->options->simt) /* the thread's own element */
+    if (g->target->warp) /* the thread's own element */
         r->offsets = n.each;
     else
         r->offsets = are_neighbours(op, dense) ? NULL
@@ -232,7 +232,7 @@ gen_value_of(const ir_op *op)
 static void
 maybe_missing(gen *g, gen_reach *r, LLVMValueRef base, bool writes)
 {
-    if (r->offsets || g->options->simt) {
+    if (r->offsets || g->target->warp) {
         LLVMValueRef there = gen_splat(g, r->lanes, LLVMBuildIsNotNull(g->b, base, ""));
         r->mask = r->mask ? LLVMBuildAnd(g->b, r->mask, there, "") : there;
         return;

@@ -61,7 +61,7 @@ add_shared(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef value)
 void
 gen_rmw_lanes(gen *g, const ir_op *op)
 {
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_rmw_own(g, op);
         return;
     }

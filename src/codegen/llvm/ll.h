@@ -1,6 +1,8 @@
 /* Machine code through LLVM. SPDX-License-Identifier: Apache-2.0
  *
- * Input is a kernel at IR_STAGE_SLOTS; it is only read. Every function here may be called from any
+ * Input is a kernel at IR_STAGE_SLOTS; it is only read. Where its module's target has warps the code is for a GPU, or,
+ * without a triple, for rt/simt, which runs such code on this machine: values with lanes are one number in each thread of a
+ * warp (rt/gpu/gpu.h), and all parallel loops are in groups of RT_WARP or of none. Every function here may be called from any
  * thread at any time; a jit serves any number of threads at once. */
 #ifndef CODEGEN_LLVM_LL_H
 #define CODEGEN_LLVM_LL_H
@@ -24,9 +26,6 @@ typedef struct ll_options {
     bool alone;             /* launches use one thread: nothing needs to be atomic */
     bool native_math;       /* the platform's math functions, not our own */
     bool fast_math;         /* GPUs: approximate instructions for division, roots, sin, exp, ... of f32 */
-    /* Code for a GPU, or, without a triple, for rt/simt, which runs such code on this machine: values with lanes are
-     * one number in each thread of a warp (rt/gpu/gpu.h). All parallel loops are in groups of RT_WARP or of none. */
-    bool simt;
     const char *libdevice;  /* NVPTX with native_math: path of NVIDIA's library in LLVM's bitcode */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
     const char *triple, *cpu, *features;
@@ -58,7 +57,7 @@ typedef struct ll_place {
     uint32_t line, values;
 } ll_place;
 
-/* What the host has to know of code with `simt`. */
+/* What the host has to know of code in warps. */
 typedef struct ll_gpu_info {
     vec(ll_place) places;
     bool waits;    /* has a barrier of the whole grid: all blocks must be resident at once */
@@ -67,7 +66,7 @@ typedef struct ll_gpu_info {
     bool prints;
 } ll_gpu_info;
 void ll_gpu_info_free(ll_gpu_info *info);
-/* Of code that ll_compile made with `simt`: its entry is void(rt_gpu_launch *, const rt_arg *). */
+/* Of code in warps that ll_compile made: its entry is void(rt_gpu_launch *, const rt_arg *). */
 const ll_gpu_info *ll_code_gpu(const ll_code *code);
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);

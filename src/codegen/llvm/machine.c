@@ -46,7 +46,7 @@ static const char *const passes[][LISTS] = {
 #define CLEAN_THREADS                                                                              \
     "sroa,early-cse," COMBINE ",simplifycfg,loop(indvars,loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 #define ROLLED UNSWITCH ",loop-unroll<O2>,early-cse"
-static const char *const simt_passes[][LISTS] = {
+static const char *const warp_passes[][LISTS] = {
     [MACHINE_FULL] = {OF_THREADS(CLEAN_THREADS "," ROLLED)},
     [MACHINE_SHORT] = {OF_THREADS("sroa,early-cse," COMBINE ",simplifycfg,sroa,gvn," COMBINE ",simplifycfg")},
     [MACHINE_QUICK] = {OF_THREADS("sroa,early-cse")},
@@ -122,18 +122,18 @@ allow_vectors(LLVMModuleRef module)
 }
 
 const char *
-machine_passes(machine_effort effort, bool simt, unsigned list)
+machine_passes(machine_effort effort, bool warps, unsigned list)
 {
-    return list < LISTS ? (simt ? simt_passes : passes)[effort][list] : NULL;
+    return list < LISTS ? (warps ? warp_passes : passes)[effort][list] : NULL;
 }
 
 bool
-machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool simt, str *error)
+machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effort, bool warps, str *error)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failed = NULL;
     const char *list;
-    for (unsigned i = 0; !failed && (list = machine_passes(effort, simt, i)); i++) {
+    for (unsigned i = 0; !failed && (list = machine_passes(effort, warps, i)); i++) {
         machine_hold_loads(module);
         if (i == VECTORIZE)
             machine_spare_vectorizer(module);

@@ -133,7 +133,7 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
     if (!*at) {
         *at = read_field(g, g->s->top, gen_argument(g, buffer), field, index);
         /* a GPU's tasks are inlined where a temporary's fields change */
-        if (!g->options->simt || gen_parameter_of(g, buffer) >= 0)
+        if (!g->target->warp || gen_parameter_of(g, buffer) >= 0)
             gen_invariant(g, *at);
         *at = plane ? gen_global(g, g->s->top, *at) : *at;
     }
@@ -323,7 +323,7 @@ gen_load(gen *g, const ir_op *op)
         gen_load_lanes(g, op);
         return;
     }
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_load_same(g, op);
         return;
     }
@@ -345,7 +345,7 @@ gen_store(gen *g, const ir_op *op)
         gen_store_lanes(g, op);
         return;
     }
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_store_same(g, op);
         return;
     }
@@ -361,7 +361,7 @@ void
 gen_results(gen *g, const ir_op *yield)
 {
     gen_some once = {0};
-    if (g->options->simt && yield->nargs)
+    if (g->target->warp && yield->nargs)
         once = gen_once_begin(g);
     for (uint32_t i = 0; i < yield->nargs; i++) {
         LLVMValueRef number = gen_i64(g, g->ir->body->nparams + i);

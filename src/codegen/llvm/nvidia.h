@@ -24,7 +24,7 @@ void nvidia_hide_counters(LLVMModuleRef module);
 static inline bool
 gen_for_nvidia(const gen *g)
 {
-    return g->options->simt && g->options->triple;
+    return g->target->warp && g->options->triple;
 }
 
 /* latch.c: what stands before the branch back to a loop's head; nothing if the body has no loops, or for other machines.

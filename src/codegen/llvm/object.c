@@ -16,6 +16,7 @@ unit_add_kernel(unit *u, const ir_fn *fn, const char *name)
 {
     LLVMModuleRef whole = u->g.module;
     gen next = {.options = u->g.options,
+                .target = u->g.target,
                 .context = u->g.context,
                 .b = u->g.b,
                 .ir = fn,
@@ -69,7 +70,7 @@ ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, d
 {
     unit u;
     LLVMMemoryBufferRef text = NULL;
-    if (options && options->simt && options->cpu)
+    if (options && fn->module->target->warp && options->cpu)
         return ptx_print(fn, options, stage, out, diags);
     unit_begin(&u, fn, options, fn->name);
     bool made = machine_create(u.g.options, u.effort, &u.machine, &u.error) && unit_generate(&u) &&

@@ -54,7 +54,7 @@ gen_scope_close(gen *g)
 LLVMValueRef
 gen_worker(gen *g)
 {
-    if (!g->s->worker && g->options->simt)
+    if (!g->s->worker && g->target->warp)
         g->s->worker = gen_kernel_worker(g, g->s->top);
     if (!g->s->worker)
         g->s->worker =
@@ -142,7 +142,7 @@ closure_load(gen *g, LLVMTypeRef type, LLVMValueRef closure, unsigned field)
     LLVMBuilderRef b = g->s->top;
     LLVMTypeRef of = LLVMStructGetTypeAtIndex(type, field);
     LLVMValueRef load = LLVMBuildLoad2(b, of, gen_field(g, b, type, closure, field), "");
-    return g->options->simt ? load : gen_invariant(g, load); /* a GPU's tasks are inlined where it is filled */
+    return g->target->warp ? load : gen_invariant(g, load); /* a GPU's tasks are inlined where it is filled */
 }
 
 /* On some processors LLVM would take two vectors of 256 bits for one of 512. And scalars beside lanes control the
@@ -164,10 +164,10 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     char name[32];
     snprintf(name, sizeof name, "task.%u", g->tasks++);
     LLVMTypeRef params[5] = {g->ptr, g->i64, g->i64, g->ptr, g->ptr};
-    LLVMTypeRef signature = LLVMFunctionType(g->nothing, params, g->options->simt ? 5 : 4, false);
+    LLVMTypeRef signature = LLVMFunctionType(g->nothing, params, g->target->warp ? 5 : 4, false);
     LLVMValueRef fn = LLVMAddFunction(g->module, name, signature);
     LLVMSetLinkage(fn, LLVMInternalLinkage);
-    if (g->options->simt)
+    if (g->target->warp)
         gen_mark_task(g, fn);
     else if (gen_group_lanes(op))
         gen_keep_vectors(g, fn);
@@ -175,8 +175,8 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     scope *s = gen_scope_open(g, op->regions[0], fn, true);
     LLVMValueRef closure = LLVMGetParam(fn, 0);
     s->worker = LLVMGetParam(fn, 3);
-    s->running = g->options->simt ? LLVMGetParam(fn, 4) : NULL;
-    s->single = g->options->simt && gen_runs_once(op);
+    s->running = g->target->warp ? LLVMGetParam(fn, 4) : NULL;
+    s->single = g->target->warp && gen_runs_once(op);
     s->args = closure_load(g, type, closure, CLOSURE_ARGS);
     uint32_t rank = op->attr.rank, field = CLOSURE_FIRST;
     domain d = {.rank = rank, .dtype = (rg_dtype)op->args[0]->type.dtype, .mirrored = op->rewinds};
@@ -190,7 +190,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
         s->sums[i] = c->sums[i];
         s->sums[i].first = closure_load(g, type, closure, field++);
     }
-    if (c->nsums && g->options->simt)
+    if (c->nsums && g->target->warp)
         gen_simt_private_enter(g, closure_load(g, type, closure, CLOSURE_CELLS));
     else if (c->nsums)
         gen_private_enter(g, closure_load(g, type, closure, CLOSURE_CELLS),
@@ -201,7 +201,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     for (uint32_t k = 0; k < rank && d.mirrored; k++)
         d.total = LLVMBuildMul(g->b, d.total, d.count[k], "");
     LLVMValueRef partials = op->nresults ? closure_load(g, type, closure, CLOSURE_PARTIALS) : NULL;
-    bool goes_on = g->options->simt; /* with the sums of the pieces before */
+    bool goes_on = g->target->warp; /* with the sums of the pieces before */
     LLVMValueRef *sums = goes_on ? gen_load_sums(g, op, partials) : gen_identities(g, op, gen_group_lanes(op));
     gen_iterate(g, op, &d, LLVMGetParam(fn, 1), LLVMGetParam(fn, 2), sums);
     if (goes_on)
@@ -222,8 +222,8 @@ gen_parallel(gen *g, const ir_op *op)
     unsigned lanes = gen_group_lanes(op);
     int64_t work = region_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0]};
-    bool simt = g->options->simt;
-    if (lanes && !simt) /* a thread's */
+    bool warps = g->target->warp;
+    if (lanes && !warps) /* a thread's */
         work = work / lanes + 1;
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &c.values.at);
@@ -233,17 +233,17 @@ gen_parallel(gen *g, const ir_op *op)
     ir_walk(op->regions[0], capture_args, &c);
     for (size_t i = 0; i < c.values.n; i++)
         c.seen[c.values.at[i]->id] = false;
-    c.nsums = simt && gen_runs_once(op) ? 0 : gen_private_find(g, op, &c.sums);
+    c.nsums = warps && gen_runs_once(op) ? 0 : gen_private_find(g, op, &c.sums);
     LLVMTypeRef type = closure_type(g, op, &c);
     LLVMValueRef task = task_function(g, op, &c, type);
     LLVMValueRef closure = gen_alloca(g, type, NULL, "closure");
     LLVMValueRef partials = LLVMConstNull(g->ptr), cells = NULL;
     if (n)
-        partials = simt ? gen_sums_of_warp(g, op) : gen_partials_memory(g, n);
+        partials = warps ? gen_sums_of_warp(g, op) : gen_partials_memory(g, n);
     domain d = gen_domain_of(g, op);
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
-    if (c.nsums && simt) {
+    if (c.nsums && warps) {
         cells = gen_simt_private_begin(g, c.sums, c.nsums, d.total, work);
         LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
     } else if (c.nsums) {
@@ -263,7 +263,7 @@ gen_parallel(gen *g, const ir_op *op)
                        gen_field(g, g->b, type, closure, field++));
     mem_disown(&owns);
     vec_free(&c.values);
-    if (simt) {
+    if (warps) {
         gen_task run = {task, closure, d.total, partials, c.sums, c.nsums, cells};
         gen_run_task(g, op, &run);
         return;

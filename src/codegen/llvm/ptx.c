@@ -195,7 +195,6 @@ static bool
 options_for(const ll_options *options, ll_options *o, str *error)
 {
     *o = options ? *options : unit_no_options;
-    o->simt = true;
     o->triple = NVIDIA_TRIPLE;
     o->cpu = o->cpu ? o->cpu : NVIDIA_OLDEST;
     o->features = nvidia_features(o->cpu);

@@ -213,7 +213,7 @@ gen_rmw(gen *g, const ir_op *op)
         gen_rmw_lanes(g, op);
         return;
     }
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_rmw_same(g, op);
         return;
     }

@@ -78,7 +78,7 @@ gen_adds_end(gen *g)
 static bool
 adds(const gen *g, const ir_op *op)
 {
-    return g->options->simt && op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults && gen_lanes_of(op);
+    return g->target->warp && op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults && gen_lanes_of(op);
 }
 
 static const ir_value *

@@ -224,7 +224,7 @@ gen_sums *
 gen_sums_begin(gen *g)
 {
     gen_sums *q = NULL;
-    if (g->options->simt && g->s->task && !gen_is_alone(g)) {
+    if (g->target->warp && g->s->task && !gen_is_alone(g)) {
         q = arena_one(g->scratch, gen_sums);
         q->outer = g->s->late;
         g->s->late = q;

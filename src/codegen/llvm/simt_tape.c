@@ -49,7 +49,7 @@ comes_after_pop(gen *g, const ir_op *push)
 gen_some
 gen_push_begin(gen *g, const ir_op *op)
 {
-    if (!g->options->simt)
+    if (!g->target->warp)
         return (gen_some){0};
     if (!g->s->task)
         return gen_once_begin(g);

@@ -15,7 +15,7 @@ element_type(gen *g, const ir_value *slot)
 static unsigned
 element_bytes(const gen *g, const ir_value *slot)
 {
-    unsigned lanes = slot->type.lanes && !g->options->simt ? slot->type.lanes : 1;
+    unsigned lanes = slot->type.lanes && !g->target->warp ? slot->type.lanes : 1;
     return ir_bytes((rg_dtype)slot->type.dtype) * lanes;
 }
 
@@ -84,7 +84,7 @@ gen_slot(gen *g, const ir_op *op)
     int64_t bytes = slot_bytes(g, slot);
     LLVMValueRef at;
     bool large = bytes > SCRATCH_FROM || g->s->stack_used + bytes > STACK_SLOTS_MAX;
-    if (large && !g->options->simt) {
+    if (large && !g->target->warp) {
         at = scratch_slot(g, bytes);
     } else {
         g->s->stack_used += bytes;
@@ -125,7 +125,7 @@ slot_reach(gen *g, const ir_op *op)
     }
     r.at = gen_get(g, slot);
     r.offsets = gen_wide_lanes(g, subscript);
-    if (lanes && !g->options->simt) {
+    if (lanes && !g->target->warp) {
         LLVMValueRef by = gen_int_like(r.offsets, lanes), own = gen_lane_numbers(g, g->i64, lanes);
         r.offsets = LLVMBuildNSWAdd(g->b, LLVMBuildNSWMul(g->b, r.offsets, by, ""), own, "");
     }
@@ -240,7 +240,7 @@ gen_slot_copy(gen *g, const ir_op *op)
 { /* from a table, a slot or a frame on the tape, which has no alignment */
     LLVMValueRef to = gen_get(g, op->args[0]), from = gen_get(g, op->args[1]);
     const ir_op *made = op->args[1]->def;
-    if (g->options->simt && made && made->code == RG_OP_TAPE_POP) {
+    if (g->target->warp && made && made->code == RG_OP_TAPE_POP) {
         gen_slot_in_frame(g, op->args[0], to, from, false);
         return;
     }

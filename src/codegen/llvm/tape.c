@@ -10,7 +10,7 @@
 static int64_t
 page_bytes(const gen *g)
 {
-    return g->options->simt ? RT_GPU_PAGE : RT_PAGE;
+    return g->target->page;
 }
 
 /* the runtime's function of that name, for this kind of device; it gives a cursor, which a GPU looks at */
@@ -18,10 +18,10 @@ static LLVMValueRef
 cursor_of(gen *g, const char *name, unsigned n, LLVMValueRef *args)
 {
     char room[32];
-    bool simt = g->options->simt;
-    snprintf(room, sizeof room, "rt_%s_%s", simt ? "gpu" : "cpu", name);
+    bool warps = g->target->warp;
+    snprintf(room, sizeof room, "rt_%s_%s", warps ? "gpu" : "cpu", name);
     LLVMValueRef cursor = gen_runtime_call(g, g->b, room, g->ptr, n, args);
-    if (!simt)
+    if (!warps)
         return cursor;
     g->gpu->has_tape = true;
     return gen_global(g, g->b, gen_or_leave(g, cursor));
@@ -31,13 +31,13 @@ cursor_of(gen *g, const char *name, unsigned n, LLVMValueRef *args)
 static LLVMValueRef
 line_of(gen *g, const ir_op *op)
 {
-    return g->options->simt ? gen_place_of(g, op, NULL, NULL, 0) : gen_i32(g, op->loc.line);
+    return g->target->warp ? gen_place_of(g, op, NULL, NULL, 0) : gen_i32(g, op->loc.line);
 }
 
 static LLVMValueRef
 worker_cursor(gen *g, LLVMBuilderRef b)
 {
-    bool task = g->options->simt && g->s->task;
+    bool task = g->target->warp && g->s->task;
     LLVMValueRef at = gen_i64(g, task ? offsetof(rt_gpu_task, cursor) : offsetof(rt_worker, cursor));
     return LLVMBuildInBoundsGEP2(b, g->i8, task ? g->s->running : gen_worker(g), &at, 1, "");
 }
@@ -75,7 +75,7 @@ gen_tape_end(gen *g, const ir_op *op)
 static LLVMValueRef
 place_in_page(gen *g, LLVMValueRef cursor)
 {
-    LLVMTypeRef type = g->options->simt ? g->i32 : g->i64;
+    LLVMTypeRef type = g->target->warp ? g->i32 : g->i64;
     LLVMValueRef bits = LLVMBuildPtrToInt(g->b, cursor, g->i64, ""), most = gen_i64(g, page_bytes(g) - 1);
     LLVMValueRef low = gen_for_nvidia(g) ? gen_low_half(g, bits) : LLVMBuildIntCast2(g->b, bits, type, false, "");
     return LLVMBuildAnd(g->b, low, LLVMBuildIntCast2(g->b, most, type, false, ""), "");
@@ -149,7 +149,7 @@ mask_from_frame(gen *g, const ir_value *v, LLVMValueRef bits)
 static void
 push_value(gen *g, const ir_value *v, LLVMValueRef to)
 {
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_push_own(g, v, to);
         return;
     }
@@ -177,7 +177,7 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
         gen_set(g, v, from);
         return;
     }
-    if (g->options->simt) {
+    if (g->target->warp) {
         gen_pop_own(g, v, from);
         return;
     }
@@ -245,12 +245,12 @@ void
 gen_tape_begin(gen *g, const ir_op *op)
 {
     ir_own_tape own;
-    if (g->options->simt && g->s->task && ir_tape_is_own(op, &own)) {
+    if (g->target->warp && g->s->task && ir_tape_is_own(op, &own)) {
         gen_own_frames_begin(g, op, own.bytes, own.unit);
         return;
     }
     LLVMValueRef cursor = gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, own_cursor(g), "cursor"));
-    if (g->options->simt && g->s->task) /* all lanes have read what the thread before left here */
+    if (g->target->warp && g->s->task) /* all lanes have read what the thread before left here */
         gen_warp_sync(g);
     if (op->one_page) {
         cursor = with_room(g, cursor, gen_get(g, op->args[0]), op);
@@ -287,7 +287,7 @@ gen_tape_push(gen *g, const ir_op *op)
 static LLVMValueRef
 above_bottom(gen *g, LLVMValueRef cursor)
 {
-    int64_t header = g->options->simt ? RT_GPU_HEADER : RT_PAGE_HEADER;
+    int64_t header = g->target->page_header;
     LLVMValueRef place = place_in_page(g, cursor), bottom = LLVMConstInt(LLVMTypeOf(place), (uint64_t)header, false);
     LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place, bottom, "");
     rare r = rare_begin(g, empty, cursor);
@@ -307,7 +307,7 @@ gen_tape_pop(gen *g, const ir_op *op)
         gen_pop_own_frame(g, op, cursor);
         return;
     }
-    if (g->options->simt && !g->s->task)
+    if (g->target->warp && !g->s->task)
         gen_kernel_reads(g);
     if (!op->in_page)
         cursor = above_bottom(g, cursor);
@@ -333,7 +333,7 @@ gen_tape_over(gen *g, const ir_op *op)
     rare r = rare_begin(g, set, LLVMConstNull(g->i1));
     LLVMValueRef args[6] = {worker, gen_get(g, op->args[0]), gen_get(g, op->args[1]), level,
                             gen_get(g, op->args[3]), gen_get(g, op->args[4])};
-    LLVMValueRef over = gen_runtime_call(g, g->b, g->options->simt ? "rt_gpu_over" : "rt_cpu_over", g->i32, 6, args);
+    LLVMValueRef over = gen_runtime_call(g, g->b, g->target->warp ? "rt_gpu_over" : "rt_cpu_over", g->i32, 6, args);
     over = LLVMBuildICmp(g->b, LLVMIntNE, over, zero, "");
     gen_set(g, op->results[0], rare_end(g, &r, over));
 }
@@ -346,7 +346,7 @@ gen_tape_room(gen *g, const ir_op *op)
                             gen_get(g, op->args[4]), line_of(g, op)};
     rare r = rare_begin(g, is_full(g, cursor, gen_get(g, op->args[5])), cursor);
     LLVMValueRef next = cursor_of(g, "room", 6, args);
-    LLVMValueRef is_over = g->options->simt ? LLVMBuildICmp(g->b, LLVMIntEQ, next, cursor, "")
+    LLVMValueRef is_over = g->target->warp ? LLVMBuildICmp(g->b, LLVMIntEQ, next, cursor, "")
                                             : LLVMBuildIsNull(g->b, next, "");
     LLVMBasicBlockRef end = gen_here(g);
     gen_set(g, op->results[0], rare_end(g, &r, next));
@@ -359,7 +359,7 @@ buffer_bytes(gen *g, const ir_value *buffer)
     LLVMValueRef bytes = gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype));
     for (uint32_t k = 0; k < buffer->type.rank; k++)
         bytes = LLVMBuildMul(g->b, bytes, gen_extent_of(g, buffer, k), "");
-    if (!g->options->simt)
+    if (!g->target->warp)
         return bytes;
     /* a frame, as ir_frame_bytes rounds it */
     return LLVMBuildAnd(g->b, LLVMBuildAdd(g->b, bytes, gen_i64(g, 7), ""), gen_i64(g, -8), "");
@@ -417,7 +417,7 @@ gen_tape_over_tasks(gen *g, const ir_op *op)
     LLVMValueRef args[6] = {gen_worker(g)};
     for (uint32_t i = 0; i < 5; i++)
         args[1 + i] = gen_get(g, op->args[i]);
-    const char *name = g->options->simt ? "rt_gpu_over_tasks" : "rt_cpu_over_tasks";
+    const char *name = g->target->warp ? "rt_gpu_over_tasks" : "rt_cpu_over_tasks";
     LLVMValueRef over = gen_runtime_call(g, g->b, name, g->i32, 6, args);
     gen_set(g, op->results[0], LLVMBuildICmp(g->b, LLVMIntNE, over, gen_i32(g, 0), ""));
 }

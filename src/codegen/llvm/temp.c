@@ -50,8 +50,8 @@ pushes_no_buffer(ir_op *op, void *user)
 static LLVMValueRef
 temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, bool again)
 {
-    bool simt = g->options->simt;
-    const char *name = !simt ? again ? "rt_cpu_temp_again" : "rt_cpu_temp" : again ? "rt_gpu_temp_again" : "rt_gpu_temp";
+    bool warps = g->target->warp;
+    const char *name = !warps ? again ? "rt_cpu_temp_again" : "rt_cpu_temp" : again ? "rt_gpu_temp_again" : "rt_gpu_temp";
     LLVMValueRef args[4] = {g->s->launch, bytes}, last = NULL;
     unsigned n = 2;
     if (again) {
@@ -59,10 +59,10 @@ temp_plane(gen *g, const ir_op *op, LLVMValueRef bytes, bool again)
         LLVMBuildStore(g->s->top, LLVMConstNull(g->ptr), last);
         args[n++] = LLVMBuildLoad2(g->b, g->ptr, last, "");
     }
-    if (simt)
+    if (warps)
         args[n++] = gen_place_of(g, op, NULL, NULL, 0);
     LLVMValueRef now = gen_runtime_call(g, g->b, name, g->ptr, n, args);
-    if (simt) {
+    if (warps) {
         g->gpu->waits = true;
         gen_or_leave(g, now);
     }
@@ -77,7 +77,7 @@ static LLVMValueRef
 temp_record(gen *g, const ir_op *op)
 {
     LLVMValueRef bytes = gen_i64(g, sizeof(rt_arg));
-    if (!g->options->simt)
+    if (!g->target->warp)
         return temp_plane(g, op, bytes, false);
     LLVMValueRef args[3] = {g->s->launch, bytes, gen_place_of(g, op, NULL, NULL, 0)};
     LLVMValueRef record = gen_runtime_call(g, g->b, "rt_gpu_record", g->ptr, 3, args);

@@ -99,6 +99,7 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     g->native_math = g->options->native_math || unit_native_math();
     g->symbol = symbol;
     g->ir = fn;
+    g->target = fn->module->target;
     g->context = LLVMContextCreate();
     g->module = LLVMModuleCreateWithNameInContext(symbol, g->context);
     g->b = LLVMCreateBuilderInContext(g->context);
@@ -159,7 +160,7 @@ unit_optimize(unit *u)
 {
     double start = unit_clock();
     u->stage = "passes";
-    bool ok = machine_optimize(u->machine, u->g.module, u->effort, u->g.options->simt, &u->error);
+    bool ok = machine_optimize(u->machine, u->g.module, u->effort, u->g.target->warp, &u->error);
     last_times.passes = unit_clock() - start;
     return ok;
 }

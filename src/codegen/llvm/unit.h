@@ -14,7 +14,7 @@ typedef struct unit {
     mem_owner owns;
     machine_effort effort;
     machine_ref machine; /* freed by end, unless taken out before */
-    ll_gpu_info gpu;     /* of code with `simt`; freed by end, unless taken out before */
+    ll_gpu_info gpu;     /* of code in warps; freed by end, unless taken out before */
     const char *stage;   /* where it failed */
     str error;
 } unit;

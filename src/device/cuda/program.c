@@ -36,7 +36,6 @@ emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, dia
         .noalias = desc->noalias,
         .native_math = d->native_math,
         .fast_math = d->fast_math,
-        .simt = true,
         .libdevice = d->libdevice.len ? d->libdevice.ptr : NULL,
         .triple = "nvptx64-nvidia-cuda",
         .cpu = cpu,

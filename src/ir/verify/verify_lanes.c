@@ -71,8 +71,8 @@ verify_access_lanes(verifier *v, const ir_op *op, uint32_t rank)
         return verify_error(v, op, E_LANES, "a successive access has lanes, its subscripts have none");
     if (op->code == RG_OP_STORE)
         lanes |= with_lanes(op, 1 + rank, op->nargs - op->masked);
-    bool updates = op->code == RG_OP_RMW && (spread || values), simt = v->fn->module->simt;
-    if (updates && !simt && (!spread || op->rmw != RG_RMW_ADD || op->nresults))
+    bool updates = op->code == RG_OP_RMW && (spread || values), warps = v->fn->module->target->warp;
+    if (updates && !warps && (!spread || op->rmw != RG_RMW_ADD || op->nresults))
         return verify_error(v, op, E_LANES,
                             "rmw with lanes adds, gives nothing, and no two lanes have one element\n"
                             "other updates are made lane by lane");

@@ -23,12 +23,10 @@
 
 #include "rt/abi.h"
 
-enum { RT_WARP = 32, RT_GPU_BLOCK = 1024 }; /* threads of a warp, of a block at most */
+enum { RT_GPU_BLOCK = 1024 }; /* threads of a block at most */
 enum { RT_GPU_PARTS = 4 };                  /* of a multiprocessor, each with warps of its own: a block has as many for each */
 
-/* Pages of a warp's tape. Like those of rt/cpu (rt/abi.h), but smaller: every resident warp has one. The header takes
- * a whole cache line, so that frames begin with one. A tape without pages stands at RT_GPU_PAGE - 1. */
-enum { RT_GPU_PAGE = 1 << 15, RT_GPU_HEADER = 128 };
+/* Pages of a warp's tape are like those of rt/cpu (rt/abi.h). A tape without pages stands at RT_GPU_PAGE - 1. */
 
 typedef struct rt_gpu_launch rt_gpu_launch; /* launch.h: in device memory; what all threads share */
 

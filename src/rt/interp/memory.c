@@ -285,7 +285,7 @@ static interp_flow
 update_lanes(interp_frame *f, const ir_op *op, unsigned lanes)
 {
     void *at[64] = {0};
-    bool apart = !op->atomic || !f->program->fn->module->simt;
+    bool apart = !op->atomic || !f->program->fn->module->target->warp;
     uint64_t none[64], *was = op->nresults ? interp_lanes_set(f, op, op->results[0]) : none;
     interp_flow flow = was ? FLOW_NEXT : FLOW_FAULT;
     for (unsigned l = 0; l < lanes && flow == FLOW_NEXT; l++) {

@@ -72,12 +72,22 @@ interp_tape_was_taken_back(interp_frame *f, const ir_op *end)
     return false;
 }
 
+/* false: a loop drops frames whatever the budget (ad_plan_options.drop) */
+static bool
+keeps_frames(ir_op *op, void *user)
+{
+    uint64_t parts;
+    (void)user;
+    bool asks = op->code == RG_OP_TAPE_OVER || op->code == RG_OP_TAPE_OVER_TASKS || op->code == RG_OP_TAPE_ROOM;
+    return !(asks && ir_is_const(op->args[3], &parts) && !parts);
+}
+
 interp_flow
 interp_tape_begin(interp_frame *f, const ir_op *op)
 {
     const interp_machine *m = f->machine;
     interp_tape *tape = tape_of(f->machine);
-    bool drops = op->drops && (m->options->budget || f->program->fn->module->drop);
+    bool drops = op->drops && (m->options->budget || !ir_walk(op->parent, keeps_frames, NULL));
     if (!interp_tape_was_counted(f, tape))
         return FLOW_FAULT;
     f->words[op->results[0]->id].bits = tape->top;
