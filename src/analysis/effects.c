@@ -12,8 +12,14 @@ roots_of_result(ir_value *b, ir_root_fn *each, void *user)
         ir_buffer_roots(ir_terminator(op->regions[0])->args[b->index], each, user);
         ir_buffer_roots(ir_terminator(op->regions[1])->args[b->index], each, user);
     } else if (op->code == RG_OP_LOOP) {
-        ir_for_ops(exit, op->regions[0]) if (exit->code == RG_OP_EXIT_IF)
-            ir_buffer_roots(exit->args[1 + b->index], each, user);
+        bool left = false;
+        ir_for_ops(exit, op->regions[0])
+            if (exit->code == RG_OP_EXIT_IF) {
+                ir_buffer_roots(exit->args[1 + b->index], each, user);
+                left = true;
+            }
+        if (!left) /* being rewritten */
+            each(b, user);
     } else {
         each(b, user);
     }
@@ -91,123 +97,229 @@ ir_is_temp(const ir_value *b)
     return temp && (!b->def || b->def->code != RG_OP_PICK);
 }
 
-uint8_t
-ir_planes_reached(const ir_op *op, const ir_value *temp)
+/* -- what one op does ------------------------------------------------------------------------------------------ */
+unsigned
+ir_access_does(const ir_op *op)
 {
-    uint8_t planes = 0;
-    bool whole = op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE || op->code == RG_OP_TAPE_THIN;
-    bool access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-    for (uint32_t i = 0; i < op->nargs && (whole || (access && i == 0)); i++)
-        if (op->args[i]->type.kind == IR_BUFFER && ir_may_be_same(op->args[i], temp))
-            planes |= (uint8_t)(1u << (whole ? RG_PRIMAL : op->plane));
-    return planes;
-}
-
-/* -- effects ----------------------------------------------------------------------------------------------------- */
-static void
-note(ir_effects *e, const ir_value *buffer, unsigned plane, bool reads, bool writes, bool adds)
-{
-    ir_access *a = NULL;
-    for (size_t k = 0; k < e->at.n && !a; k++)
-        if (e->at.at[k].buffer == buffer && e->at.at[k].plane == plane)
-            a = &e->at.at[k];
-    if (!a) {
-        vec_push(&e->at, ((ir_access){buffer, (uint8_t)plane, false, false, false}));
-        a = &vec_last(&e->at);
+    switch (op->code) {
+    case RG_OP_LOAD:
+        return IR_READS;
+    case RG_OP_STORE:
+        return IR_WRITES;
+    case RG_OP_RMW:
+        return op->rmw == RG_RMW_ADD && !op->nresults ? IR_ADDS : IR_READS | IR_WRITES;
+    default:
+        return 0;
     }
-    a->reads |= reads;
-    a->writes |= writes;
-    a->adds |= adds;
-}
-
-static bool
-has_no_order(ir_op *op, void *user)
-{
-    (void)user;
-    return op->code != RG_OP_ASSERT && op->code != RG_OP_PRINT && (op->code != RG_OP_CALL || op->silent);
-}
-
-bool
-ir_is_ordered(ir_op *op)
-{
-    bool ordered = !has_no_order(op, NULL);
-    for (uint32_t i = 0; i < op->nregions && !ordered; i++)
-        ordered = !ir_walk(op->regions[i], has_no_order, NULL);
-    return ordered;
 }
 
 /* A function reads the arrays that it is given; their tangents, where it is a jvp; and a reverse may add to their adjoints. */
 static void
-note_call(ir_effects *e, const ir_op *call)
+reach_of_call(const ir_op *call, ir_reach_fn *each, void *user)
 {
-    for (uint32_t i = 0; i < call->nargs; i++) {
-        if (call->args[i]->type.kind != IR_BUFFER)
-            continue;
-        for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
-            note(e, call->args[i], plane, !(plane & RG_ADJOINT), false, plane & RG_ADJOINT && call->reverse);
-    }
+    for (uint32_t i = 0; i < call->nargs; i++)
+        for (unsigned plane = 0; call->args[i]->type.kind == IR_BUFFER && plane < RG_PLANE_COUNT; plane++)
+            if (!(plane & RG_ADJOINT) || call->reverse)
+                each(call->args[i], plane, plane & RG_ADJOINT ? IR_ADDS : IR_READS, user);
 }
 
-static bool
-note_op(ir_op *op, void *user)
+void
+ir_each_reached(const ir_op *op, ir_reach_fn *each, void *user)
 {
-    ir_effects *e = user;
-    e->order |= !has_no_order(op, NULL);
-    switch ((rg_op)op->code) {
+    switch (op->code) {
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+        each(op->args[0], op->plane, ir_access_does(op), user);
+        break;
     case RG_OP_CALL:
-        note_call(e, op);
+        reach_of_call(op, each, user);
         break;
-    case RG_OP_PARALLEL:
-        e->tape |= op->records || op->rewinds;
+    case RG_OP_SNAPSHOT:
+    case RG_OP_TAPE_SAVE:
+    case RG_OP_TAPE_THIN:
+        for (uint32_t i = 0; i < op->nargs; i++)
+            if (op->args[i]->type.kind == IR_BUFFER)
+                each(op->args[i], RG_PRIMAL, IR_READS, user);
         break;
-    case RG_OP_RMW: {
-        bool adds = op->rmw == RG_RMW_ADD && !op->nresults;
-        note(e, op->args[0], op->plane, !adds, !adds, adds);
+    case RG_OP_RESTORE:
+        each(op->args[0], RG_PRIMAL, IR_WRITES, user);
         break;
-    }
+    case RG_OP_TAPE_RESTORE:
+        each(op->args[1], RG_PRIMAL, IR_WRITES, user);
+        break;
     default:
-        if (ir_ops[op->code].flags & (IR_READ | IR_WRITE))
-            note(e, op->args[0], op->plane, ir_ops[op->code].flags & IR_READ, ir_ops[op->code].flags & IR_WRITE, false);
         break;
     }
-    return true;
 }
 
-void
-ir_effects_add(ir_effects *e, ir_op *op)
+typedef struct reached {
+    const ir_value *buffer;
+    unsigned plane, does;
+} reached;
+
+static void
+look_at_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
 {
-    note_op(op, e);
-    for (uint32_t i = 0; i < op->nregions; i++)
-        ir_walk(op->regions[i], note_op, e);
+    reached *r = user;
+    if (plane == r->plane && ir_may_be_same(buffer, r->buffer))
+        r->does |= does;
 }
 
-void
-ir_effects_clear(ir_effects *e)
+unsigned
+ir_does_to(const ir_op *op, const ir_value *buffer, unsigned plane)
 {
-    vec_clear(&e->at);
-    e->order = e->tape = false;
-}
-
-void
-ir_effects_free(ir_effects *e)
-{
-    vec_free(&e->at);
+    reached r = {buffer, plane, 0};
+    ir_each_reached(op, look_at_reached, &r);
+    return r.does;
 }
 
 static bool
-accesses_meet(const ir_access *a, const ir_access *b)
+commute(unsigned a, unsigned b)
 {
-    if (a->plane != b->plane || !(a->plane & RG_ADJOINT || ir_may_be_same(a->buffer, b->buffer)))
-        return false;
-    return a->writes || b->writes || (a->adds && b->reads) || (a->reads && b->adds);
+    return !a || !b || (!((a | b) & IR_WRITES) && !(a & IR_ADDS && b & IR_READS) && !(a & IR_READS && b & IR_ADDS));
 }
 
 bool
-ir_effects_meet(const ir_effects *a, const ir_effects *b)
+ir_access_conflict(const ir_op *a, const ir_op *b)
+{
+    return a->plane == b->plane && !commute(ir_access_does(a), ir_access_does(b)) &&
+           (a->beside != b->beside || a->direction == b->direction) && ir_may_be_same(a->args[0], b->args[0]);
+}
+
+/* -- what an op does with all that it holds ---------------------------------------------------------------------- */
+static void
+note(ir_effects *e, ir_effect effect)
+{
+    for (size_t k = 0; k < e->at.n; k++) {
+        ir_effect *known = &e->at.at[k];
+        if (known->root != effect.root || known->plane != effect.plane || known->beside != effect.beside)
+            continue;
+        known->does |= effect.does;
+        known->directions |= effect.directions;
+        return;
+    }
+    vec_push(&e->at, effect);
+}
+
+typedef struct noting {
+    ir_effects *e;
+    ir_effect effect;
+} noting;
+
+static void
+note_root(ir_value *root, void *user)
+{
+    noting *n = user;
+    n->effect.root = ir_root_known(root) ? root : NULL;
+    note(n->e, n->effect);
+}
+
+static void
+note_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
+{
+    noting *n = user;
+    n->effect.plane = (uint8_t)plane;
+    n->effect.does = (uint8_t)does;
+    ir_buffer_roots(buffer, note_root, n);
+}
+
+static void
+note_op(ir_effects *e, const ir_op *op)
+{
+    bool calls = op->code == RG_OP_CALL && !op->silent;
+    noting n = {.e = e, .effect = {.directions = UINT64_MAX}};
+    if (ir_is_access(op)) {
+        n.effect.beside = op->beside;
+        n.effect.directions = (uint64_t)1 << op->direction;
+    }
+    ir_each_reached(op, note_reached, &n);
+    e->order |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT;
+    e->guards |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_EXIT_IF;
+    e->tape |= op->code == RG_OP_PARALLEL && (op->records || op->rewinds);
+}
+
+/* An exit ends nothing outside of its loop. */
+#define for_ops_inside(inner, op)                                                                                       \
+    for (uint32_t k_ = 0; k_ < (op)->nregions; k_++)                                                                    \
+        ir_for_ops(inner, (op)->regions[k_])                                                                            \
+            if (inner->code != RG_OP_EXIT_IF)
+
+static void
+add_op(ir_effects *e, const ir_op *op)
+{
+    note_op(e, op);
+    for_ops_inside(inner, op)
+        add_op(e, inner);
+}
+
+ir_effects
+ir_effects_of(const ir_region *r, arena *a)
+{
+    ir_effects e = {.at.in = a};
+    ir_for_ops(op, r)
+        add_op(&e, op);
+    return e;
+}
+
+void
+ir_effects_join(ir_effects *e, const ir_effects *more)
+{
+    for (size_t i = 0; i < more->at.n; i++)
+        note(e, more->at.at[i]);
+    e->order |= more->order;
+    e->guards |= more->guards;
+    e->tape |= more->tape;
+}
+
+typedef struct effect_query {
+    const ir_effects *e;
+    unsigned plane, does;
+    uint8_t planes;
+} effect_query;
+
+static void
+look_up_root(ir_value *root, void *user)
+{
+    effect_query *q = user;
+    for (size_t i = 0; i < q->e->at.n; i++) {
+        const ir_effect *x = &q->e->at.at[i];
+        if (x->root != root && x->root && ir_root_known(root))
+            continue;
+        q->planes |= (uint8_t)(1u << x->plane);
+        q->does |= x->plane == q->plane ? x->does : 0;
+    }
+}
+
+unsigned
+ir_effects_on(const ir_effects *e, const ir_value *buffer, unsigned plane)
+{
+    effect_query q = {.e = e, .plane = plane};
+    ir_buffer_roots((ir_value *)(uintptr_t)buffer, look_up_root, &q);
+    return q.does;
+}
+
+uint8_t
+ir_effects_planes(const ir_effects *e, const ir_value *buffer)
+{
+    effect_query q = {.e = e};
+    ir_buffer_roots((ir_value *)(uintptr_t)buffer, look_up_root, &q);
+    return q.planes;
+}
+
+static bool
+effects_meet(const ir_effect *a, const ir_effect *b)
+{
+    return a->plane == b->plane && (a->root == b->root || !a->root || !b->root) &&
+           (a->beside != b->beside || a->directions & b->directions) && !commute(a->does, b->does);
+}
+
+bool
+ir_effects_conflict(const ir_effects *a, const ir_effects *b)
 {
     for (size_t i = 0; i < a->at.n; i++)
         for (size_t j = 0; j < b->at.n; j++)
-            if (accesses_meet(&a->at.at[i], &b->at.at[j]))
+            if (effects_meet(&a->at.at[i], &b->at.at[j]))
                 return true;
     return false;
 }
@@ -215,5 +327,37 @@ ir_effects_meet(const ir_effects *a, const ir_effects *b)
 bool
 ir_effects_ordered(const ir_effects *a, const ir_effects *b)
 {
-    return (a->order && b->order) || (a->tape && b->tape) || ir_effects_meet(a, b);
+    return (a->order && b->order) || (a->tape && b->tape) || ir_effects_conflict(a, b);
+}
+
+ir_footprints
+ir_footprints_in(arena *a)
+{
+    return (ir_footprints){.in = a, .of.in = a};
+}
+
+const ir_effects *
+ir_footprint(ir_footprints *f, const ir_op *op)
+{
+    static const ir_effects nothing;
+    ir_effects *e = map_get(&f->of, map_ptr(op));
+    if (e)
+        return e;
+    ir_effects found = {.at.in = f->in};
+    note_op(&found, op);
+    for_ops_inside(inner, op)
+        ir_effects_join(&found, ir_footprint(f, inner));
+    if (!op->nregions && !found.at.n && !found.order && !found.guards && !found.tape)
+        return &nothing;
+    e = arena_one(f->in, ir_effects);
+    *e = found;
+    map_set(&f->of, map_ptr(op), e);
+    return e;
+}
+
+bool
+ir_load_passes(ir_footprints *f, const ir_op *load, const ir_op *op)
+{
+    const ir_effects *e = ir_footprint(f, op);
+    return !e->guards && !ir_effects_conflict(e, ir_footprint(f, load));
 }

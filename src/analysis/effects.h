@@ -1,8 +1,10 @@
 /* What an op does: which memory it reads and writes, and whether its place among others matters.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Passes that move ops ask here. ir_effects describes the ops that there are before lower_tape: those of the tape are ordered by
- * their cursors. */
+ * Passes that move, drop or repeat ops ask here. Memory is asked for by array: access.h tells elements of one array apart.
+ *
+ * Two parameters are two arrays in every plane: a launch takes one array for both only if the kernel writes to neither. Then
+ * all that is done to their adjoints is to add, and additions commute. */
 #ifndef IR_EFFECTS_H
 #define IR_EFFECTS_H
 
@@ -15,40 +17,76 @@
 typedef void ir_root_fn(ir_value *root, void *user);
 void ir_buffer_roots(ir_value *b, ir_root_fn *each, void *user);
 bool ir_root_known(const ir_value *root);
-/* Whether the primals of a and b may be one memory. Parameters are apart (a launch sees to that where one is written),
- * and so are temps made at different places. */
+/* Whether a and b may be one array. Temps made at different places are two. */
 bool ir_may_be_same(const ir_value *a, const ir_value *b);
 /* whether b's memory is a temp's, or may be: such buffers can be recalled */
 bool ir_is_temp(const ir_value *b);
 
-/* The planes of a temp's memory that op reaches, a bit for each: whole arrays go onto the tape and come back by their primals. */
-uint8_t ir_planes_reached(const ir_op *op, const ir_value *temp);
+/* -- what one op does ------------------------------------------------------------------------------------------ */
 
-/* -- effects ----------------------------------------------------------------------------------------------------- */
+/* adds: an addition whose result nobody gets; writes: any other change */
+enum { IR_READS = 1, IR_WRITES = 2, IR_ADDS = 4, IR_CHANGES = IR_WRITES | IR_ADDS };
 
-/* what is done to one plane of one buffer; adds: atomic or plain additions whose result is not used */
-typedef struct ir_access {
-    const ir_value *buffer;
-    uint8_t plane;
-    bool reads, writes, adds;
-} ir_access;
+/* loads, stores, updates: ops that name elements by operands 1 to rank */
+static inline bool
+ir_is_access(const ir_op *op)
+{
+    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+}
+/* what an access does to its elements; 0: op is none */
+unsigned ir_access_does(const ir_op *op);
+static inline bool
+ir_is_add(const ir_op *op)
+{
+    return ir_access_does(op) == IR_ADDS;
+}
+
+/* Calls `each` for every plane of every buffer that op itself reaches, whatever its regions hold: an access, a call, a copy
+ * of a whole array. */
+typedef void ir_reach_fn(ir_value *buffer, unsigned plane, unsigned does, void *user);
+void ir_each_reached(const ir_op *op, ir_reach_fn *each, void *user);
+/* what op itself does to that plane of what may be the buffer */
+unsigned ir_does_to(const ir_op *op, const ir_value *buffer, unsigned plane);
+/* Whether accesses a and b do not commute, if they meet in an element. */
+bool ir_access_conflict(const ir_op *a, const ir_op *b);
+
+/* -- what an op does with all that it holds ---------------------------------------------------------------------- */
+
+/* what is done to one plane of one array */
+typedef struct ir_effect {
+    const ir_value *root; /* a parameter or temp; NULL: any */
+    uint8_t plane, beside, does;
+    uint64_t directions;  /* a bit for each */
+} ir_effect;
 
 typedef struct ir_effects {
-    vec(ir_access) at;
-    bool order; /* prints, asserts, or calls what may */
-    bool tape;  /* leaves frames of threads on the workers' tapes, or takes them back: last in, first out */
+    vec(ir_effect) at;
+    bool order;  /* prints, asserts, or calls what may */
+    bool guards; /* ends a thread or leaves a loop, or calls what may: what stands behind may be wrong before */
+    bool tape;   /* leaves frames of threads on the workers' tapes, or takes them back: last in, first out */
 } ir_effects;
 
-/* whether op, or some op that it holds, prints, asserts, or calls what may */
-bool ir_is_ordered(ir_op *op);
-/* adds those of op, and of all that its regions hold */
-void ir_effects_add(ir_effects *e, ir_op *op);
-void ir_effects_clear(ir_effects *e);
-void ir_effects_free(ir_effects *e);
-/* Whether some access of one and some access of the other do not commute. Adjoints of two arrays may be one memory: a
- * launch may let arrays share them. */
-bool ir_effects_meet(const ir_effects *a, const ir_effects *b);
-/* Whether the order of the two matters at all. */
+/* of all that a region holds, in the arena */
+ir_effects ir_effects_of(const ir_region *r, arena *a);
+void ir_effects_join(ir_effects *e, const ir_effects *more);
+/* what is done to that plane of what may be the buffer */
+unsigned ir_effects_on(const ir_effects *e, const ir_value *buffer, unsigned plane);
+/* the planes of what may be the buffer that are reached, a bit for each */
+uint8_t ir_effects_planes(const ir_effects *e, const ir_value *buffer);
+/* whether something of a and something of b do not commute in memory */
+bool ir_effects_conflict(const ir_effects *a, const ir_effects *b);
+/* whether the order of the two matters at all */
 bool ir_effects_ordered(const ir_effects *a, const ir_effects *b);
+
+/* The effects of ops, each found once; in an arena. They stay true, if not exact, while ops move within what holds them, or go. */
+typedef struct ir_footprints {
+    arena *in;
+    map of;
+} ir_footprints;
+
+ir_footprints ir_footprints_in(arena *a);
+const ir_effects *ir_footprint(ir_footprints *f, const ir_op *op);
+/* Whether a load may stand on the other side of `op`: neither changes what it reads, nor ends a thread that does not get to it. */
+bool ir_load_passes(ir_footprints *f, const ir_op *load, const ir_op *op);
 
 #endif

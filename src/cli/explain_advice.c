@@ -8,6 +8,7 @@
  * where the inner ones together reach less far than the stride: y[i * m + j] with j from 0 to m. */
 #include "cli/explain.h"
 #include "analysis/poly.h"
+#include "analysis/uses.h"
 
 enum { FEW = 32, DEEPEST = 4 };
 
@@ -225,34 +226,18 @@ all_apart(const accesses *a, const ir_value *index)
 
 /* -- what a loop carries ----------------------------------------------------------------------- */
 
-typedef struct uses {
-    const ir_value *of;
-    uint32_t n;
-} uses;
-
-static bool
-count_uses(ir_op *op, void *user)
-{
-    uses *u = user;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        u->n += op->args[i] == u->of;
-    return true;
-}
-
 /* s = s + ..., and s is used for nothing else */
 static bool
 is_sum(const ir_op *loop, uint32_t carried)
 {
-    ir_region *body = loop->regions[0];
+    const ir_region *body = loop->regions[0];
     const ir_value *param = body->params[1 + carried];
     const ir_op *add = ir_terminator(body)->args[carried]->def;
-    uses u = {param, 0};
     if (!add || add->parent != body || !param->name)
         return false;
     bool adds = (add->code == RG_OP_ADD && (add->args[0] == param || add->args[1] == param)) ||
                 (add->code == RG_OP_SUB && add->args[0] == param);
-    ir_walk(body, count_uses, &u);
-    return adds && u.n == 1;
+    return adds && ir_uses_in(body, param) == 1;
 }
 
 /* Adds the names of the sums; false: the loop carries something else. */

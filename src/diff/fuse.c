@@ -15,9 +15,9 @@
 
 typedef struct fusion {
     ir_op *first, *second;
-    ir_effects first_does, second_does;
+    ir_footprints footprints;
+    const ir_effects *first_does, *second_does;
     ir_effects behind; /* of what goes behind */
-    ir_effects one;    /* of an op between the two */
     vec(ir_op *) later;  /* what goes behind, in order */
     map late;            /* values that the first task or `later` define */
 } fusion;
@@ -26,10 +26,6 @@ static void
 release_fusion(void *object)
 {
     fusion *f = object;
-    ir_effects_free(&f->first_does);
-    ir_effects_free(&f->second_does);
-    ir_effects_free(&f->behind);
-    ir_effects_free(&f->one);
     vec_free(&f->later);
     map_free(&f->late);
 }
@@ -68,13 +64,12 @@ mark_late(ir_op *op, void *user)
 static void
 place_between(fusion *f, ir_op *op)
 {
-    ir_effects_clear(&f->one);
-    ir_effects_add(&f->one, op);
-    if (!f->one.order && !needs_late(f, op) && !ir_effects_meet(&f->first_does, &f->one) &&
-        !ir_effects_ordered(&f->behind, &f->one))
+    const ir_effects *does = ir_footprint(&f->footprints, op);
+    if (!does->order && !needs_late(f, op) && !ir_effects_conflict(f->first_does, does) &&
+        !ir_effects_ordered(&f->behind, does))
         return;
     vec_push(&f->later, op);
-    ir_effects_add(&f->behind, op);
+    ir_effects_join(&f->behind, does);
     mark_late(op, f);
     for (uint32_t i = 0; i < op->nregions; i++)
         ir_walk(op->regions[i], mark_late, f);
@@ -108,17 +103,17 @@ can_fuse(fusion *f)
     const ir_value *trace = f->first->results[f->first->nresults - 1];
     if (!same_domain(f->first, f->second) || !sums_only(f->first))
         return false;
-    ir_effects_add(&f->first_does, f->first);
-    ir_effects_add(&f->second_does, f->second);
+    f->first_does = ir_footprint(&f->footprints, f->first);
+    f->second_does = ir_footprint(&f->footprints, f->second);
     /* threads of the second run before later threads of the first one */
-    if (ir_effects_meet(&f->first_does, &f->second_does))
+    if (ir_effects_conflict(f->first_does, f->second_does))
         return false;
     mark_late(f->first, f);
     map_set(&f->late, map_ptr(trace), NULL);
     for (ir_op *op = f->first->next; op != f->second; op = op->next)
         place_between(f, op);
-    return !needs_late(f, f->second) && !ir_effects_meet(&f->behind, &f->second_does) &&
-           !(f->behind.order && f->second_does.order);
+    return !needs_late(f, f->second) && !ir_effects_conflict(&f->behind, f->second_does) &&
+           !(f->behind.order && f->second_does->order);
 }
 
 /* -- the surgery --------------------------------------------------------------------------------
@@ -206,7 +201,7 @@ recorder(const ir_op *rewinding)
 static bool
 try_fuse(edit *e, ir_op *second)
 {
-    fusion f = {.first = recorder(second), .second = second};
+    fusion f = {.first = recorder(second), .second = second, .footprints = ir_footprints_in(e->scratch), .behind.at.in = e->scratch};
     mem_owner owns;
     mem_own(&owns, release_fusion, &f);
     bool good = f.first && can_fuse(&f);

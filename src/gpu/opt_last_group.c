@@ -12,6 +12,7 @@
  * For warps. The groups of a chunked loop (ad/chunks.c) are recorded by their first states. What the last one leads to is the
  * state of the iterations that are left over: where no lane has any, and nobody else asks for the loop's results, nobody
  * needs it, and the reverse sweep computes its iterations in any case. */
+#include "analysis/uses.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -51,27 +52,11 @@ writes_nothing(ir_op *op, void *user)
 
 /* -- what needs the results ---------------------------------------------------------------------------------------- */
 
-typedef struct counting {
-    const ir_value *v;
-    uint32_t n;
-} counting;
-
-static bool
-count_uses_of(ir_op *op, void *user)
-{
-    counting *c = user;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        c->n += op->args[i] == c->v;
-    return true;
-}
-
 /* whether all that asks for v stands in the arm that is taken */
 static bool
 is_asked_in(const sweep *s, const ir_value *v, const ir_op *branch)
 {
-    counting c = {v, 0};
-    ir_walk(branch->regions[0], count_uses_of, &c);
-    return c.n == s->uses[v->id];
+    return ir_uses_in(branch->regions[0], v) == s->uses[v->id];
 }
 
 /* The branch behind the loop that is taken where some lane has iterations left; NULL: there is none. */
@@ -252,7 +237,7 @@ opt_last_group(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         sweep s = {.nvalues = fn->next_id};
         edit_start(&s.edit, fn);
-        s.uses = edit_count_uses(s.edit.scratch, fn);
+        s.uses = ir_count_uses(s.edit.scratch, fn);
         s.covered = arena_new_n(s.edit.scratch, uint32_t, fn->next_id + 1);
         see_region(&s, fn->body);
         changed |= edit_finish(&s.edit);

@@ -14,9 +14,9 @@
  *     %p' = if any(%iteration == %n) {...}           in those lanes; %a' = select(these, %p', %a)
  *     ...                                            in lanes where %iteration < %n
  */
-#include "lanes/lanes.h"
-
 #include "analysis/effects.h"
+#include "analysis/uses.h"
+#include "lanes/lanes.h"
 
 static ir_op *
 unwind_behind(const ir_op *op, const ir_op *maker)
@@ -84,43 +84,6 @@ uses_moved(ir_op *op, void *user)
     return !s->found;
 }
 
-/* What ops that move do to memory, for those behind them that stay: of a thread, what stays now comes first. */
-typedef struct accesses {
-    vec(const ir_op *) moved;
-    bool stays, meet;
-} accesses;
-
-static bool
-is_add(const ir_op *op)
-{
-    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults;
-}
-
-static bool
-meets(const ir_op *a, const ir_op *b)
-{
-    bool only_read = a->code == RG_OP_LOAD && b->code == RG_OP_LOAD, only_add = is_add(a) && is_add(b);
-    if (a->plane != b->plane || only_read || only_add)
-        return false;
-    const ir_value *x = a->args[0], *y = b->args[0];
-    return x == y || (x->type.kind == IR_BUFFER && y->type.kind == IR_BUFFER && ir_may_be_same(x, y));
-}
-
-static bool
-look_at_access(ir_op *op, void *user)
-{
-    accesses *a = user;
-    if (op->code == RG_OP_PRINT || op->code == RG_OP_CALL)
-        a->meet = true;
-    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
-        return true;
-    for (size_t i = 0; a->stays && i < a->moved.n; i++)
-        a->meet |= meets(a->moved.at[i], op);
-    if (!a->stays)
-        vec_push(&a->moved, op);
-    return true;
-}
-
 static bool
 moves_with(lanes *l, ir_op *op, const ir_op *unwind)
 {
@@ -136,10 +99,9 @@ moves_with(lanes *l, ir_op *op, const ir_op *unwind)
 static void
 close_moved(lanes *l, ir_op *unwind)
 {
-    bool any = false;
-    accesses a = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &a.moved.at);
+    ir_footprints footprints = ir_footprints_in(l->scratch);
+    ir_effects moved = {.at.in = l->scratch};
+    bool any = false, meet = false;
     for (ir_op *op = unwind->parent->first; op != unwind; op = op->next) {
         bool moves = map_get(&l->moved, map_ptr(op)) == unwind;
         if (any && !moves && moves_with(l, op, unwind)) {
@@ -147,17 +109,16 @@ close_moved(lanes *l, ir_op *unwind)
             moves = true;
         }
         any |= moves;
-        a.stays = !moves;
-        if (any)
-            look_at_access(op, &a);
-        for (uint32_t i = 0; any && i < op->nregions; i++)
-            ir_walk(op->regions[i], look_at_access, &a);
+        if (!any)
+            continue;
+        const ir_effects *does = ir_footprint(&footprints, op);
+        meet |= does->order || (!moves && ir_effects_conflict(&moved, does));
+        if (moves)
+            ir_effects_join(&moved, does);
         for (uint32_t i = 0; moves && i < op->nresults; i++)
-            a.meet |= op->results[i]->type.kind != IR_SCALAR;
+            meet |= op->results[i]->type.kind != IR_SCALAR;
     }
-    mem_disown(&owns);
-    vec_free(&a.moved);
-    if (a.meet)
+    if (meet)
         l->refused = "what a last iteration undoes must keep its place before other effects";
 }
 
@@ -186,33 +147,17 @@ lanes_is_moved(const lanes *l, const ir_op *op, const ir_op *unwind)
     return unwind ? into == unwind : into != NULL;
 }
 
-typedef struct use_count {
-    const ir_value *v;
-    uint32_t n;
-} use_count;
-
-static bool
-count_use(ir_op *op, void *user)
-{
-    use_count *u = user;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        u->n += op->args[i] == u->v;
-    return true;
-}
-
 /* whether others than moved ops and the unwind's own start use v */
 static bool
-is_used_behind(lanes *l, const ir_value *v, ir_op *unwind)
+is_used_behind(const lanes *l, const ir_value *v, const ir_op *unwind)
 {
-    use_count u = {v, 0};
-    count_use(unwind, &u);
-    for (ir_op *op = unwind->parent->first; op != unwind; op = op->next)
-        if (lanes_is_moved(l, op, unwind)) {
-            count_use(op, &u);
-            for (uint32_t i = 0; i < op->nregions; i++)
-                ir_walk(op->regions[i], count_use, &u);
-        }
-    return l->uses[v->id] > u.n;
+    uint32_t moved = 0;
+    for (uint32_t i = 0; i < unwind->nargs; i++)
+        moved += unwind->args[i] == v;
+    for (const ir_op *op = unwind->parent->first; op != unwind; op = op->next)
+        if (lanes_is_moved(l, op, unwind))
+            moved += ir_uses_by(op, v);
+    return l->uses[v->id] > moved;
 }
 
 uint32_t
@@ -221,7 +166,7 @@ lanes_moved_results(lanes *l, const ir_op *unwind, ir_value **out)
     uint32_t n = 0;
     for (ir_op *op = unwind->parent->first; op != unwind; op = op->next)
         for (uint32_t i = 0; lanes_is_moved(l, op, unwind) && i < op->nresults; i++)
-            if (is_used_behind(l, op->results[i], (ir_op *)unwind)) {
+            if (is_used_behind(l, op->results[i], unwind)) {
                 if (out)
                     out[n] = op->results[i];
                 n++;

@@ -17,6 +17,7 @@
  *
  * A loop that does not gain, or cannot run so (lanes_check.c), stays as it was: that is W = 1. */
 #include "lanes/lanes.h"
+#include "analysis/uses.h"
 #include "opt/edit.h"
 
 /* -- ops ----------------------------------------------------------------------------------------- */
@@ -187,7 +188,7 @@ start(lanes *l, ir_fn *fn)
     l->shapes = arena_new_n(l->scratch, lane_shape, l->known + 1);
     l->one = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->all = arena_new_n(l->scratch, ir_value *, l->known + 1);
-    l->uses = edit_count_uses(l->scratch, fn);
+    l->uses = ir_count_uses(l->scratch, fn);
 }
 
 static void

@@ -6,6 +6,7 @@
  */
 #include "library/rare.h"
 
+#include "analysis/uses.h"
 #include "opt/edit.h"
 
 static bool
@@ -58,7 +59,7 @@ math_choose_in_slow_paths(ir_fn *fn)
 {
     edit e;
     edit_start(&e, fn);
-    const uint32_t *uses = edit_count_uses(e.scratch, fn);
+    const uint32_t *uses = ir_count_uses(e.scratch, fn);
     for (ir_op *op = fn->body->first; op; op = op->next) {
         edit_operands(&e, op);
         if (op->code != RG_OP_IF || !calls(op->regions[0]))

@@ -250,25 +250,3 @@ edit_copy_iteration(edit *e, const ir_op *loop, ir_op *at, const ir_op *last, ir
     }
     return edit_splice(at, aside, NULL);
 }
-
-static void
-count_in(const ir_region *r, uint32_t *uses)
-{
-    ir_for_ops(op, r)
-    {
-        for (uint32_t k = 0; k < op->nargs; k++)
-            uses[op->args[k]->id]++;
-        for (uint32_t k = 0; k < op->nregions; k++)
-            count_in(op->regions[k], uses);
-    }
-}
-
-uint32_t *
-edit_count_uses(arena *a, const ir_fn *fn)
-{
-    uint32_t *uses = arena_new_n(a, uint32_t, fn->next_id + 1);
-    count_in(fn->body, uses);
-    if (fn->shape)
-        count_in(fn->shape, uses);
-    return uses;
-}

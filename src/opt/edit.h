@@ -60,7 +60,4 @@ ir_op *edit_splice(ir_op *at, ir_region *r, const ir_op *end);
 ir_op *edit_copy_iteration(edit *e, const ir_op *loop, ir_op *at, const ir_op *last, ir_value *index, ir_value **carried,
                            ir_value **map);
 
-/* uses of each value of fn, by id, recalls included; of next_id entries, in the arena */
-uint32_t *edit_count_uses(arena *a, const ir_fn *fn);
-
 #endif

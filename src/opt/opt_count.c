@@ -19,6 +19,7 @@
 
 typedef struct counted {
     edit *edit;
+    ir_footprints *footprints;
     ir_op *loop, *exit;
     uint32_t k;  /* the induction variable's number */
     rg_op go_on; /* compare: iterates while `variable go_on bound` */
@@ -120,24 +121,6 @@ step_of(const counted *c, uint32_t k)
     return change->code == RG_OP_ADD ? step : -step;
 }
 
-/* Whether two accesses may touch one element: distinct parameters never do, a pick may be anything.
- */
-static bool
-may_meet(const ir_op *x, const ir_op *y)
-{
-    return x->plane == y->plane && x->direction == y->direction &&
-           ir_may_be_same(x->args[0], y->args[0]);
-}
-
-static bool
-leaves_alone(ir_op *op, void *user)
-{
-    const ir_op *load = user;
-    if (op->code == RG_OP_CALL)
-        return false;
-    return !(ir_ops[op->code].flags & IR_WRITE) || !may_meet(load, op);
-}
-
 /* Whether v is the same in every iteration and can be computed before the loop. */
 static bool
 is_fixed(const counted *c, ir_value *v)
@@ -152,7 +135,7 @@ is_fixed(const counted *c, ir_value *v)
         if (!is_fixed(c, op->args[k]))
             return false;
     if (op->code == RG_OP_LOAD)
-        return ir_walk(c->loop->regions[0], leaves_alone, op);
+        return !ir_effects_conflict(ir_footprint(c->footprints, c->loop), ir_footprint(c->footprints, op));
     return may_stand_before_exit(op);
 }
 
@@ -373,27 +356,27 @@ rewrite(counted *c)
     ir_remove(c->loop);
 }
 
-static void count_region(edit *e, ir_region *r);
+static void count_region(edit *e, ir_footprints *f, ir_region *r);
 
 static void
-count_op(edit *e, ir_op *op)
+count_op(edit *e, ir_footprints *f, ir_op *op)
 {
     edit_operands(e, op);
     if (edit_needless_recall(e, op))
         return;
     for (uint32_t k = 0; k < op->nregions; k++)
-        count_region(e, op->regions[k]);
-    counted c = {.edit = e, .loop = op};
+        count_region(e, f, op->regions[k]);
+    counted c = {.edit = e, .footprints = f, .loop = op};
     if (op->code == RG_OP_LOOP && match(&c) && choose_counter(&c))
         rewrite(&c);
 }
 
 static void
-count_region(edit *e, ir_region *r)
+count_region(edit *e, ir_footprints *f, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        count_op(e, op);
+        count_op(e, f, op);
     }
 }
 
@@ -403,8 +386,9 @@ opt_count(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         edit e;
+        ir_footprints footprints = ir_footprints_in(c->scratch);
         edit_start(&e, fn);
-        count_region(&e, fn->body);
+        count_region(&e, &footprints, fn->body);
         changed |= edit_finish(&e);
     }
     return changed;

@@ -9,6 +9,7 @@
  * once for adjoint code. What one run has seen is decided and copies of it stay so: a sum that was
  * left alone (its product had two uses) is not contracted in a replay where one of them is gone.
  * f16 stays as it is: each of its operations rounds. */
+#include "analysis/uses.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -89,7 +90,7 @@ opt_fma(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         contraction c = {.known = fn->next_id};
         edit_start(&c.edit, fn);
-        c.uses = edit_count_uses(c.edit.scratch, fn);
+        c.uses = ir_count_uses(c.edit.scratch, fn);
         fma_region(&c, fn->body);
         ir_walk(fn->body, decide, NULL);
         changed |= edit_finish(&c.edit);

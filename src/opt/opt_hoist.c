@@ -12,14 +12,16 @@
  * is not 0. From a parallel loop only loads move, and not many: each becomes an argument of the
  * task. */
 #include "analysis/effects.h"
+#include "analysis/elements.h"
+#include "analysis/range.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
-#include "analysis/range.h"
 
 enum { TASK_LOADS = 32, LOOK_BACK = 64, DEPTH = 8 };
 
 typedef struct hoist {
     edit edit;
+    ir_footprints footprints;
     ir_op *loop;     /* out of which ops move now */
     uint32_t budget; /* loads that may still leave it */
 } hoist;
@@ -120,18 +122,6 @@ is_safe(const ir_fn *fn, const ir_op *load)
  */
 
 static bool
-leaves_alone(ir_op *op, void *user)
-{
-    const ir_op *load = user;
-    if (op->code == RG_OP_CALL)
-        return false;
-    if (!(ir_ops[op->code].flags & IR_WRITE) || op->plane != load->plane ||
-        op->direction != load->direction)
-        return true;
-    return !ir_may_be_same(op->args[0], load->args[0]);
-}
-
-static bool
 operands_outside(const hoist *h, const ir_op *op)
 {
     for (uint32_t k = 0; k < op->nargs; k++)
@@ -141,13 +131,13 @@ operands_outside(const hoist *h, const ir_op *op)
 }
 
 static bool
-may_move(const hoist *h, ir_op *op, bool runs_anyway)
+may_move(hoist *h, ir_op *op, bool runs_anyway)
 {
     bool task = h->loop->code == RG_OP_PARALLEL;
     switch (op->code) {
     case RG_OP_LOAD:
         return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(h->edit.fn, op))) &&
-               ir_walk(h->loop->regions[0], leaves_alone, op);
+               !ir_effects_conflict(ir_footprint(&h->footprints, h->loop), ir_footprint(&h->footprints, op));
     case RG_OP_EXTRACT:
         return runs_anyway && !task;
     case RG_OP_CONST:
@@ -166,21 +156,14 @@ may_move(const hoist *h, ir_op *op, bool runs_anyway)
 
 /* An equal load just before `at`, with nothing between them that writes. */
 static ir_op *
-equal_load(const ir_op *load, ir_op *at)
+equal_load(hoist *h, const ir_op *load, ir_op *at)
 {
     ir_op *op = at->prev;
-    for (int n = 0; op && n < LOOK_BACK && !op->nregions && leaves_alone(op, (void *)load); n++) {
-        bool same = op->code == RG_OP_LOAD && op->plane == load->plane &&
-                    op->direction == load->direction && op->nargs == load->nargs &&
-                    op->masked == load->masked && op->successive == load->successive;
-        for (uint32_t k = 0; same && k < op->nargs; k++) {
-            uint64_t a, b;
-            same = op->args[k] == load->args[k] ||
-                   (ir_is_const(op->args[k], &a) && ir_is_const(load->args[k], &b) && a == b);
-        }
-        if (same)
+    for (int n = 0; op && n < LOOK_BACK && !op->nregions; n++, op = op->prev) {
+        if (op->code == RG_OP_LOAD && elements_same(op, load))
             return op;
-        op = op->prev;
+        if (ir_effects_conflict(ir_footprint(&h->footprints, op), ir_footprint(&h->footprints, load)))
+            return NULL;
     }
     return NULL;
 }
@@ -188,7 +171,7 @@ equal_load(const ir_op *load, ir_op *at)
 static void
 move(hoist *h, ir_op *op)
 {
-    ir_op *same = op->code == RG_OP_LOAD ? equal_load(op, h->loop) : NULL;
+    ir_op *same = op->code == RG_OP_LOAD ? equal_load(h, op, h->loop) : NULL;
     h->budget -= op->code == RG_OP_LOAD;
     h->edit.changed = true;
     if (same) {
@@ -242,16 +225,14 @@ empty_loop(hoist *h)
     h->budget = h->loop->code == RG_OP_PARALLEL ? TASK_LOADS : UINT32_MAX;
     for (ir_op *op = h->loop->regions[0]->first, *next; op; op = next) {
         next = op->next;
-        bool ordered = ir_is_ordered(op);
+        bool guards = ir_footprint(&h->footprints, op)->guards;
         edit_operands(&h->edit, op);
-        if (op->code == RG_OP_EXIT_IF)
-            runs_anyway = false;
-        else if (op->code == RG_OP_IF) {
+        if (op->code == RG_OP_IF) {
             empty_branch(h, op->regions[0]);
             empty_branch(h, op->regions[1]);
         } else if (operands_outside(h, op) && may_move(h, op, runs_anyway))
             move(h, op);
-        if (ordered) /* behind an assert subscripts may be good that are not before it */
+        if (guards) /* behind an assert subscripts may be good that are not before it */
             runs_anyway = false;
     }
 }
@@ -276,7 +257,7 @@ opt_hoist(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        hoist h = {0};
+        hoist h = {.footprints = ir_footprints_in(c->scratch)};
         edit_start(&h.edit, fn);
         hoist_region(&h, fn->body);
         changed |= edit_finish(&h.edit);

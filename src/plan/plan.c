@@ -69,7 +69,7 @@ enum { NO_ARRAY = 1 << 30, TRIPS = 8 /* of a loop, if nobody knows */ };
 
 /* per thread, or per iteration of a loop in it */
 static int32_t
-cost_of_snapshot(const plan *p, ir_value *array)
+cost_of_snapshot(plan *p, ir_value *array)
 {
     if (p->force != AD_LEAST_COST)
         return p->force == AD_RECORD_ALL;
@@ -465,7 +465,6 @@ release_plan(void *object)
     plan *p = object;
     cut_free(&p->graph);
     mem_free(p->replace);
-    ad_snapshots_free(&p->snapshots);
     vec_free(&p->arrays);
     map_free(&p->array_of);
     map_free(&p->consumed);
@@ -488,7 +487,7 @@ ad_plan(ir_module *m, pass_context *c)
         mem_own(&owns, release_plan, &p);
         changed |= ad_derive(fn, &p.origins);
         p.writes = ir_writes_find(fn);
-        ad_snapshots_find(&p.snapshots, fn);
+        p.snapshots = ad_snapshots_find(fn, c->scratch);
         ir_walk(fn->body, find_consumed, &p);
         plan_region(&p, fn->body);
         if (p.force != AD_RECORD_ALL)

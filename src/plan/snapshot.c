@@ -12,10 +12,9 @@
  * Tasks that find the same elements in the array share one. */
 #include "plan/snapshot.h"
 
-#include "diff/emit.h"
 #include "analysis/poly.h"
+#include "diff/emit.h"
 #include "ir/recall.h"
-#include "analysis/writes.h"
 
 static bool
 find(ir_op *op, void *user)
@@ -28,94 +27,50 @@ find(ir_op *op, void *user)
     return true;
 }
 
-void
-ad_snapshots_find(ad_snapshots *s, ir_fn *fn)
+ad_snapshots
+ad_snapshots_find(ir_fn *fn, arena *scratch)
 {
-    s->fn = fn;
-    vec_clear(&s->kept);
-    vec_clear(&s->restored);
-    ir_walk(fn->body, find, s);
-}
-
-void
-ad_snapshots_free(ad_snapshots *s)
-{
-    vec_free(&s->kept);
-    vec_free(&s->restored);
-    vec_free(&s->untouched);
+    ad_snapshots s = {.fn = fn, .footprints = ir_footprints_in(scratch), .kept.in = scratch, .restored.in = scratch};
+    ir_walk(fn->body, find, &s);
+    return s;
 }
 
 /* -- what stands in the array ------------------------------------------------------------------------------------ */
 static bool
-writes_primal(const ir_op *op, const ir_value *array)
+leaves_alone(ad_snapshots *s, const ir_op *op, const ir_value *array)
 {
-    if (op->code == RG_OP_CALL)
-        return true;
-    bool writes = (ir_ops[op->code].flags & IR_WRITE) && op->plane == RG_PRIMAL;
-    return writes && op->args[0]->type.kind == IR_BUFFER && ir_may_be_same(op->args[0], array);
-}
-
-static bool
-leaves_alone(ir_op *op, void *user)
-{
-    return !writes_primal(op, user);
-}
-
-static bool
-op_leaves_alone(const ir_op *op, ir_value *array)
-{
-    if (writes_primal(op, array))
-        return false;
-    for (uint32_t i = 0; i < op->nregions; i++)
-        if (!ir_walk(op->regions[i], leaves_alone, array))
-            return false;
-    return true;
+    return !(ir_effects_on(ir_footprint(&s->footprints, op), array, RG_PRIMAL) & IR_CHANGES);
 }
 
 /* Whether the array holds the same at both ops of a region, whichever comes first. */
 static bool
-holds_the_same(const ir_op *a, const ir_op *b, ir_value *array)
+holds_the_same(ad_snapshots *s, const ir_op *a, const ir_op *b, ir_value *array)
 {
     bool follows = false;
     for (const ir_op *op = a; op && !follows; op = op->next)
         follows = op == b;
     const ir_op *from = follows ? a : b, *to = follows ? b : a;
     for (const ir_op *op = from; op != to; op = op->next)
-        if (!op_leaves_alone(op, array))
+        if (!leaves_alone(s, op, array))
             return false;
     return true;
 }
 
 /* Whether no thread has written to the array when it gets to the load. (What other threads write, none may read.) */
 static bool
-reads_first(const ir_op *task, const ir_op *load)
+reads_first(ad_snapshots *s, const ir_op *task, const ir_op *load)
 {
     const ir_op *at = load;
     for (;; at = at->parent->op) {
         for (const ir_op *op = at->prev; op; op = op->prev)
-            if (!op_leaves_alone(op, load->args[0]))
+            if (!leaves_alone(s, op, load->args[0]))
                 return false;
         const ir_op *around = at->parent->op;
         if (around == task)
             return true;
-        if (around->code != RG_OP_IF && !op_leaves_alone(around, load->args[0]))
+        if (around->code != RG_OP_IF && !leaves_alone(s, around, load->args[0]))
             return false; /* in its next iteration */
     }
-}
-
-static bool
-leaves_untouched(ad_snapshots *s, const ir_op *task, ir_value *array)
-{
-    if (s->task != task)
-        vec_clear(&s->untouched);
-    s->task = task;
-    for (size_t i = 0; i < s->untouched.n; i++)
-        if (s->untouched.at[i] == array)
-            return true;
-    if (!op_leaves_alone(task, array))
-        return false;
-    vec_push(&s->untouched, array);
-    return true;
 }
 
 /* -- where it is brought back ------------------------------------------------------------------------------------ */
@@ -154,7 +109,7 @@ ad_can_snapshot(ad_snapshots *s, const ir_op *task, const ir_op *load)
     ir_value *array = load->args[0];
     return load->plane == RG_PRIMAL && array->type.kind == IR_BUFFER && array->type.rank &&
            !ir_region_inside(array->region, task->regions[0]) && like(array) &&
-           (leaves_untouched(s, task, array) || reads_first(task, load));
+           (leaves_alone(s, task, array) || reads_first(s, task, load));
 }
 
 /* -- whether it pays ------------------------------------------------------------------------------------------- */
@@ -214,18 +169,18 @@ ad_elements_per_thread(const ir_op *task, const ir_value *array)
 
 /* -- making them ------------------------------------------------------------------------------------------------ */
 static ir_op *
-snapshot_for(const ad_snapshots *s, const ir_op *task, const ir_value *array)
+snapshot_for(ad_snapshots *s, const ir_op *task, const ir_value *array)
 {
     for (size_t i = 0; i < s->kept.n; i++) {
         ir_op *kept = s->kept.at[i];
-        if (kept->args[0] == array && kept->parent == task->parent && holds_the_same(kept, task, kept->args[0]))
+        if (kept->args[0] == array && kept->parent == task->parent && holds_the_same(s, kept, task, kept->args[0]))
             return kept;
     }
     return NULL;
 }
 
 bool
-ad_has_snapshot(const ad_snapshots *s, const ir_op *task, const ir_value *array)
+ad_has_snapshot(ad_snapshots *s, const ir_op *task, const ir_value *array)
 {
     return snapshot_for(s, task, array);
 }

@@ -3,23 +3,21 @@
 #ifndef AD_SNAPSHOT_H
 #define AD_SNAPSHOT_H
 
-#include "ir/ir.h"
+#include "analysis/effects.h"
 
 typedef struct ad_snapshots {
     ir_fn *fn;
     vec(ir_op *) kept, restored; /* snapshots and restores that there are */
-    const ir_op *task;           /* that was asked about last, and arrays that it does not write */
-    vec(const ir_value *) untouched;
+    ir_footprints footprints;
 } ad_snapshots;
 
-void ad_snapshots_find(ad_snapshots *s, ir_fn *fn);
-void ad_snapshots_free(ad_snapshots *s);
+ad_snapshots ad_snapshots_find(ir_fn *fn, arena *scratch);
 
 /* Whether the load, in the body of a task that records, reads what its array held before the task, and a
  * snapshot of that can be restored. */
 bool ad_can_snapshot(ad_snapshots *s, const ir_op *task, const ir_op *load);
 /* Whether there is a snapshot of the array as the task finds it. */
-bool ad_has_snapshot(const ad_snapshots *s, const ir_op *task, const ir_value *array);
+bool ad_has_snapshot(ad_snapshots *s, const ir_op *task, const ir_value *array);
 /* How many elements of the array there are for each thread of the task, if there are many threads; 0: nobody
  * knows, or ever more. */
 double ad_elements_per_thread(const ir_op *task, const ir_value *array);

@@ -126,7 +126,7 @@ thread_exit(tape *t, ir_op *exit, ir_value *cursor)
 static void
 become_for(tape *t, ir_op *op, ir_value *hi, ir_value *lo)
 {
-    bool upwards = has_no_order(op);
+    bool upwards = ir_has_no_order(op);
     ir_value *minus_one = tape_int(t, op, RG_I64, -1);
     op->code = RG_OP_FOR;
     op->attr.step = upwards ? 1 : -1;

@@ -220,6 +220,7 @@ gen_kernel(gen *g)
     ir_directions(g->ir, g->directions);
     ir_walk(g->ir->body, find_lanes, g);
     ir_walk(g->ir->body, find_threads, g);
+    g->effects = ir_effects_of(body, g->scratch);
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     if (g->target->warp) {

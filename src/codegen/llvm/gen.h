@@ -10,6 +10,7 @@
 #ifndef CODEGEN_LLVM_GEN_H
 #define CODEGEN_LLVM_GEN_H
 
+#include "analysis/effects.h"
 #include "codegen/llvm/ll.h"
 #include "library/library.h"
 
@@ -112,6 +113,7 @@ typedef struct gen {
     LLVMValueRef empty_node;
     LLVMValueRef zero_cell; /* what planes that are not there read */
     uint32_t nbuffers;      /* parameters and results */
+    ir_effects effects;     /* of the kernel */
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
     uint8_t *written_planes; /* by parameter: bits of the planes that the kernel writes */
     uint32_t directions[RG_PLANE_COUNT];

@@ -1,6 +1,5 @@
 /* Buffers that the kernel makes or chooses. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
-#include "analysis/sums.h"
 
 void
 gen_pick(gen *g, const ir_op *op)
@@ -14,19 +13,6 @@ gen_pick(gen *g, const ir_op *op)
         chosen = LLVMBuildSelect(g->b, hit, gen_get(g, op->args[i]), chosen, "");
     }
     gen_set(g, op->results[0], chosen);
-}
-
-typedef struct plane_search {
-    const ir_value *buffer;
-    uint8_t planes;
-} plane_search;
-
-static bool
-find_planes(ir_op *op, void *user)
-{
-    plane_search *search = user;
-    search->planes |= ir_planes_reached(op, search->buffer);
-    return true;
 }
 
 static void
@@ -93,8 +79,7 @@ gen_temp(gen *g, const ir_op *op)
 {
     ir_value *buffer = op->results[0];
     uint32_t rank = buffer->type.rank;
-    plane_search search = {.buffer = buffer};
-    ir_walk(g->ir->body, find_planes, &search);
+    uint8_t planes = ir_effects_planes(&g->effects, buffer);
     bool again = ir_walk(g->ir->body, pushes_no_buffer, NULL);
     LLVMValueRef arg = again ? gen_alloca(g, g->arg_type, NULL, "temp")
                              : temp_record(g, op);
@@ -108,7 +93,7 @@ gen_temp(gen *g, const ir_op *op)
     LLVMValueRef bytes =
         LLVMBuildMul(g->b, count, gen_i64(g, ir_bytes((rg_dtype)buffer->type.dtype)), "");
     for (unsigned p = 0; p < RT_PLANES; p++)
-        if (search.planes >> p & 1) {
+        if (planes >> p & 1) {
             LLVMValueRef all = LLVMBuildMul(g->b, bytes, gen_i64(g, g->directions[p]), "");
             write_field(g, arg, FIELD_PLANE, p, temp_plane(g, op, all, again));
         }

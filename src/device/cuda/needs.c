@@ -3,7 +3,7 @@
 #include "device/cuda/needs.h"
 
 #include "analysis/pages.h"
-#include "analysis/sums.h"
+#include "analysis/effects.h"
 #include "rt/gpu/gpu.h"
 
 enum { VALUES = 96, NONE = UINT32_MAX, TEMP_HEAD = 256 /* of the runtime's, and for alignment */ };
@@ -114,8 +114,7 @@ typedef struct walk {
     rt_needs *needs;
     const ir_fn *fn;
     uint32_t directions[RG_PLANE_COUNT];
-    const ir_value *buffer;
-    uint8_t planes;
+    ir_effects effects; /* of fn */
 } walk;
 
 static void
@@ -132,25 +131,16 @@ see_loop(walk *w, const ir_op *op)
     vec_push(&needs->loops, loop);
 }
 
-static bool
-see_plane(ir_op *op, void *user)
-{
-    walk *w = user;
-    w->planes |= ir_planes_reached(op, w->buffer);
-    return true;
-}
-
 static void
 see_temp(walk *w, const ir_op *op)
 {
     rt_needs *needs = w->needs;
     rt_need_temp temp = {.rank = op->nargs};
-    w->buffer = op->results[0];
-    w->planes = 0;
-    ir_walk(w->fn->body, see_plane, w);
+    const ir_value *buffer = op->results[0];
+    uint8_t planes = ir_effects_planes(&w->effects, buffer);
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
-        if (w->planes >> plane & 1)
-            temp.bytes += (uint64_t)ir_bytes((rg_dtype)w->buffer->type.dtype) * (w->directions[plane] ? w->directions[plane] : 1);
+        if (planes >> plane & 1)
+            temp.bytes += (uint64_t)ir_bytes((rg_dtype)buffer->type.dtype) * (w->directions[plane] ? w->directions[plane] : 1);
     for (uint32_t i = 0; i < temp.rank; i++) {
         temp.extent[i] = number(needs, w->fn, op->args[i]);
         needs->unknown_temp |= temp.extent[i] == NONE;
@@ -175,10 +165,15 @@ see_op(ir_op *op, void *user)
 void
 rt_needs_make(rt_needs *needs, const ir_fn *fn)
 {
-    walk w = {.needs = needs, .fn = fn};
+    arena *scratch = arena_new();
+    mem_owner owns;
+    mem_own(&owns, mem_release_arena, scratch);
+    walk w = {.needs = needs, .fn = fn, .effects = ir_effects_of(fn->body, scratch)};
     ir_directions(fn, w.directions);
     ir_walk(fn->body, see_op, &w);
     see_tape(needs, fn->body);
+    mem_disown(&owns);
+    arena_free(scratch);
 }
 
 void

@@ -159,6 +159,9 @@ check_access(verifier *v, const ir_op *op, uint32_t values)
         return false;
     if (ir_ops[op->code].flags & IR_WRITE && op->plane == RG_PRIMAL && writes_constant(v->fn, at))
         return verify_error(v, op, E_ATTRIBUTE, "the kernel promises not to write this parameter");
+    bool adds = op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && op->plane & RG_ADJOINT;
+    if (ir_ops[op->code].flags & IR_WRITE && !v->fn->kernel && !adds)
+        return verify_error(v, op, E_ATTRIBUTE, "a function reads its arrays, and may add to their adjoints");
     return true;
 }
 
