@@ -67,20 +67,23 @@ import_attributes(ir_op *copy, const ir_op *op, ir_module *to)
 {
     if (op->reduce)
         copy->reduce = copied(to->arena, op->reduce, ir_value_results(op));
-    switch (op->code) {
-    case RG_OP_CALL:
+    switch ((ir_attr)ir_ops[op->code].attr) {
+    case IR_ATTR_FN:
         copy->attr.fn = imported(to, op->attr.fn);
         break;
-    case RG_OP_ASSERT:
-    case RG_OP_PRINT:
+    case IR_ATTR_TEXT:
         copy->attr.text = arena_str(to->arena, rg_str_of(op->attr.text));
         break;
-    case RG_OP_TABLE:
+    case IR_ATTR_DATA:
         copy->attr.data =
             copied(to->arena, op->attr.data,
                    (size_t)op->results[0]->type.length * ir_bytes(op->results[0]->type.dtype));
         break;
-    default:
+    case IR_ATTR_NONE:
+    case IR_ATTR_LITERAL:
+    case IR_ATTR_AXIS:
+    case IR_ATTR_STEP:
+    case IR_ATTR_RANK:
         break;
     }
 }

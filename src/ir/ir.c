@@ -259,12 +259,6 @@ ir_is_arithmetic(const ir_op *op)
 }
 
 bool
-ir_is_tape_op(const ir_op *op)
-{
-    return strncmp(ir_ops[op->code].text, "tape_", 5) == 0;
-}
-
-bool
 ir_is_const(const ir_value *v, uint64_t *bits)
 {
     if (!v->def || v->def->code != RG_OP_CONST)

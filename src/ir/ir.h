@@ -245,14 +245,23 @@ uint64_t ir_float_bits(rg_dtype d, double v);
 double ir_bits_float(rg_dtype d, uint64_t bits);
 
 /* -- the op table --------------------------------------------------------------------------------- */
-enum { IR_PURE = 1, IR_READ = 2, IR_WRITE = 4, IR_EFFECT = 8, IR_END = 16, IR_GUARD = 32, IR_COMMUTES = 64, IR_FUNCTION = 128 };
+enum {
+    IR_PURE = 1, IR_READ = 2, IR_WRITE = 4, IR_EFFECT = 8, IR_END = 16, IR_GUARD = 32, IR_COMMUTES = 64, IR_FUNCTION = 128,
+    IR_ACCESS = 256, IR_COMBINES = 512, IR_RECORDS = 1024, IR_KERNEL = 2048,
+    IR_TRACES = 4096, IR_TAPE = 8192, IR_ARRAYS = 16384, IR_SLOTS = 32768
+};
 typedef enum ir_form {
     IR_UNARY_F, IR_UNARY_N, IR_UNARY_I, IR_BINARY_F, IR_BINARY_N, IR_BINARY_I, IR_COMPARE,
     IR_TERNARY_F, IR_LDEXP, IR_EXPONENT, IR_SELECT, IR_CAST, IR_OTHER
 } ir_form;
+typedef enum ir_attr {
+    IR_ATTR_NONE, IR_ATTR_LITERAL, IR_ATTR_AXIS, IR_ATTR_STEP, IR_ATTR_RANK, IR_ATTR_FN, IR_ATTR_TEXT, IR_ATTR_DATA
+} ir_attr;
 typedef struct ir_op_info {
     const char *text, *doc;
-    uint8_t form, flags;
+    const char *pattern; /* form OTHER: pattern.h */
+    uint16_t flags;
+    uint8_t form, attr;
 } ir_op_info;
 extern const ir_op_info ir_ops[RG_OP_COUNT];
 extern const char *const ir_rmw_names[RG_RMW_COUNT];
@@ -354,7 +363,7 @@ bool ir_is_const(const ir_value *v, uint64_t *bits);
 /* whether op computes numbers from numbers, or is a number: what may stand anywhere that its operands are known, but for
  * quotients and remainders of integers, whose condition has to hold there, too */
 bool ir_is_arithmetic(const ir_op *op);
-bool ir_is_tape_op(const ir_op *op); /* on the tape as frames, which there is from IR_STAGE_TAPE on */
+static inline bool ir_is_tape_op(const ir_op *op) { return ir_ops[op->code].flags & IR_TAPE; } /* on the tape as frames */
 /* The value that an extent of a temp or parameter is declared to be (for a parameter: of its kernel's shape
  * region); NULL: none is known. */
 const ir_value *ir_declared_extent(const ir_value *buffer, uint32_t axis);

@@ -11,12 +11,22 @@ enum {
     END = IR_END,
     GUARD = IR_GUARD,
     COMMUTES = IR_COMMUTES,
-    FUNCTION = IR_FUNCTION
+    FUNCTION = IR_FUNCTION,
+    ACCESS = IR_ACCESS,
+    COMBINES = IR_COMBINES,
+    RECORDS = IR_RECORDS,
+    KERNEL = IR_KERNEL,
+    TRACES = IR_TRACES,
+    TAPE = IR_TAPE,
+    ARRAYS = IR_ARRAYS,
+    SLOTS = IR_SLOTS
 };
 
 const ir_op_info ir_ops[RG_OP_COUNT] = {
 #define RG_OP(NAME, text, form, flags, fvalue, ivalue, d0, d1, d2, doc)                            \
-    [RG_OP_##NAME] = {text, doc, IR_##form, flags},
+    [RG_OP_##NAME] = {text, doc, NULL, flags, IR_##form, IR_ATTR_NONE},
+#define RG_OTHER(NAME, text, pattern, attr, flags, d0, doc)                                        \
+    [RG_OP_##NAME] = {text, doc, pattern, flags, IR_OTHER, IR_ATTR_##attr},
 #include "retrograd/ops.def"
 #undef RG_OP
 };

@@ -5,7 +5,7 @@
 ir_op *
 ir_trace_maker(const ir_value *trace)
 {
-    while (trace->def && trace->def->code == RG_OP_RECALL)
+    while (trace->def && trace->def->code == RG_OP_RECALL && trace->def->nargs)
         trace = trace->def->args[0];
     return trace->def;
 }

@@ -58,7 +58,13 @@ mix(uint64_t hash, uint64_t v)
 static bool
 has_bits(const ir_op *op)
 {
-    return op->code == RG_OP_CONST || op->code == RG_OP_EXTENT;
+    return ir_ops[op->code].attr == IR_ATTR_LITERAL || ir_ops[op->code].attr == IR_ATTR_AXIS;
+}
+
+static bool
+has_data(const ir_op *op)
+{
+    return ir_ops[op->code].attr == IR_ATTR_DATA;
 }
 
 static uint64_t
@@ -68,7 +74,7 @@ hash_op(const ir_op *op)
     uint64_t hash = mix(op->code, (uint64_t)t.lanes << 48 | (uint64_t)op->rmw << 40 | (uint64_t)t.dtype << 32 | t.length);
     if (has_bits(op))
         hash = mix(hash, op->attr.bits);
-    if (op->code == RG_OP_TABLE)
+    if (has_data(op))
         hash = hash_bytes(hash, op->attr.data, table_bytes(op));
     for (uint32_t k = 0; k < op->nargs; k++)
         hash = mix(hash, op->args[k]->id);
@@ -86,7 +92,7 @@ equal(const ir_op *x, const ir_op *y)
         return false;
     if (has_bits(x) && x->attr.bits != y->attr.bits)
         return false;
-    if (x->code == RG_OP_TABLE && memcmp(x->attr.data, y->attr.data, table_bytes(x)) != 0)
+    if (has_data(x) && memcmp(x->attr.data, y->attr.data, table_bytes(x)) != 0)
         return false;
     for (uint32_t k = 0; k < x->nargs; k++)
         if (x->args[k] != y->args[k])

@@ -1,7 +1,7 @@
 ; stage: ad
 ; expect: @k: 8 lanes here, and 16 before: a parallel loop has one width
 ; expect: @k: operand 0 has lanes, which it must not have
-; expect: @k: bounds and index of a for are of one integer type without lanes
+; expect: @k: operand 0 is not a scalar without lanes
 ; expect: @k: value 0 is not of the type that the if has there
 ; expect: @k: init 0 is not of the carried value's type
 ; expect: @k: a successive access has lanes, its subscripts have none
@@ -10,13 +10,13 @@
 ; expect: @k: rmw with lanes adds, gives nothing, and no two lanes have one element
 ; expect: @k: the value or the mask of a successive access has lanes
 ; expect: @k: only what has lanes is masked
-; expect: @k: a mask is a bool with lanes
+; expect: @k: operand 3 is not of the type that it must have
 ; expect: @k: operand 0 has no lanes, and so has what is put into it
 ; expect: @k: f32 has no such reduction
 ; expect: @k: lanes are counted by integers
-; expect: @k: operand 0 is a scalar's type with lanes
+; expect: @k: operand 0 has not the lanes, which it must have
 ; expect: @k: operand 1 has lanes, which it must not have
-; expect: @k: a constant is a scalar without lanes
+; expect: @k: result 0 is not a scalar without lanes
 ; expect: @k: value 0 is not of the reduction's type, with lanes
 kernel @k(%n: i32, %s: f32, %x: buf<f32,1>, %y: buf<f32,0>) {
   %zero: i32 = const 0

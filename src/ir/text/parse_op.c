@@ -1,6 +1,7 @@
 /* Ops and regions of IR text. SPDX-License-Identifier: Apache-2.0
  *
  * What is accepted has the shape that printing needs; the verifier judges the rest. */
+#include "ir/pattern.h"
 #include "ir/text/parse.h"
 
 /* -- names of ops ----------------------------------------------------------------------------- */
@@ -90,9 +91,9 @@ parse_call_suffix(ir_op *op, rg_str part)
 static bool
 parse_suffixes(ir_op *op, rg_str rest)
 {
-    bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-    bool combines = op->code == RG_OP_RMW || op->code == RG_OP_LANES_REDUCE;
-    if (combines && !parse_rmw_suffix(op, &rest))
+    unsigned flags = ir_ops[op->code].flags;
+    bool memory = flags & IR_ACCESS;
+    if ((flags & IR_COMBINES) && !parse_rmw_suffix(op, &rest))
         return false;
     while (rest.len) {
         rg_str part = cut_part(&rest);
@@ -106,7 +107,7 @@ parse_suffixes(ir_op *op, rg_str rest)
             op->successive = true;
         else if (parse_direction(op, part))
             continue;
-        else if (is(part, "atomic") && (op->code == RG_OP_RMW || op->code == RG_OP_LOAD) && !op->atomic && !op->fast)
+        else if (is(part, "atomic") && memory && (flags & IR_READ) && !op->atomic && !op->fast)
             op->atomic = true;
         else if (op->code == RG_OP_TAPE_PUSH && is(part, "again"))
             op->again = true;
@@ -131,6 +132,15 @@ find_op(rg_str name)
     return -1;
 }
 
+static uint32_t
+nregions_of(rg_op code)
+{
+    uint32_t n = 0;
+    for (const char *c = ir_ops[code].pattern; c && *c; c++)
+        n += *c == '{';
+    return n;
+}
+
 /* the op of this name, detached; NULL after an error */
 static ir_op *
 parse_op_name(parser *p)
@@ -148,12 +158,7 @@ parse_op_name(parser *p)
         lex_stop(&p->lex);
         return NULL;
     }
-    uint32_t nregions =
-        code == RG_OP_IF ? 2
-        : code == RG_OP_FOR || code == RG_OP_LOOP || code == RG_OP_PARALLEL || code == RG_OP_UNWIND
-            ? 1
-            : 0;
-    ir_op *op = ir_op_new(p->fn, (rg_op)code, 0, nregions, (ir_loc){0});
+    ir_op *op = ir_op_new(p->fn, (rg_op)code, 0, nregions_of((rg_op)code), (ir_loc){0});
     if (!parse_suffixes(op, rest) || t.text.ptr[t.text.len - 1] == '.')
         lex_error(
             &p->lex, &t, E_SUFFIX,
@@ -379,7 +384,7 @@ parse_parallel(parser *p, ir_op *op)
 }
 
 static void
-parse_call(parser *p, ir_op *op)
+parse_callee(parser *p, ir_op *op)
 {
     pending_call call = {op, p->lex.now};
     if (p->lex.now.kind != TOKEN_GLOBAL) {
@@ -388,32 +393,102 @@ parse_call(parser *p, ir_op *op)
     }
     vec_push(&p->calls, call);
     lex_next(&p->lex);
-    parse_use_list(p);
+}
+
+/* what the pattern writes as # */
+static void
+parse_attr(parser *p, ir_op *op, ir_type t)
+{
+    switch ((ir_attr)ir_ops[op->code].attr) {
+    case IR_ATTR_LITERAL:
+        parse_literal(p, t.kind == IR_SCALAR ? t.dtype : RG_NONE, &op->attr.bits);
+        break;
+    case IR_ATTR_AXIS:
+        op->attr.bits = (uint64_t)parse_int(p, "an axis", 0, RG_MAX_RANK - 1);
+        break;
+    case IR_ATTR_FN:
+        parse_callee(p, op);
+        break;
+    case IR_ATTR_TEXT:
+        op->attr.text = parse_string(p, op->code == RG_OP_PRINT ? "a format" : "the assertion's text");
+        break;
+    case IR_ATTR_DATA:
+        parse_table(p, op, t);
+        break;
+    case IR_ATTR_NONE:
+    case IR_ATTR_STEP:
+    case IR_ATTR_RANK:
+        break;
+    }
+}
+
+/* *at moves over a word and those that follow it behind commas. Whether the attribute comes next. */
+static bool
+skip_words(const char **at)
+{
+    const char *next = *at;
+    while (ir_pattern_next(&next).what == 'w') {
+        *at = next;
+        if (ir_pattern_next(&next).what != ',')
+            break;
+    }
+    return strncmp(*at, ", #", 3) == 0;
+}
+
+/* Operands for all of these words, as many as there are: the verifier counts them. None may stand where any number may; but
+ * how many a buffer has, whose next op may begin with a value too, its type says. */
+static void
+parse_words(parser *p, ir_item first, bool one, ir_type result)
+{
+    if (one)
+        vec_push(&p->args, parse_use(p));
+    else if (!first.times || (result.kind == IR_BUFFER ? result.rank > 0 : p->lex.now.kind == TOKEN_VALUE))
+        parse_uses(p);
 }
 
 static void
-parse_own_way(parser *p, ir_op *op, const results *r)
+parse_pattern(parser *p, ir_op *op, ir_type result)
 {
-    ir_type t = r->n ? r->at[0].type : ir_scalar(RG_F32);
+    const char *at = ir_ops[op->code].pattern, *before = at;
+    for (ir_item item; (item = ir_pattern_next(&at)).what && item.what != '>' && item.what != '{'; before = at) {
+        bool must = before != ir_ops[op->code].pattern && !item.spaced, there = true;
+        switch (item.what) {
+        case 'w':
+            parse_words(p, item, skip_words(&before), result);
+            at = before;
+            break;
+        case '#':
+            parse_attr(p, op, result);
+            break;
+        case ',':
+            there = at[1] == '#' ? parse_want(p, ",") : parse_skip(p, ",");
+            break;
+        case 'i':
+            op->masked = parse_mask(p);
+            skip_words(&at);
+            break;
+        case '(':
+            there = must ? parse_want(p, "(") : parse_skip(p, "(");
+            break;
+        case '[':
+            there = parse_skip(p, "[");
+            break;
+        default:
+            parse_want(p, item.what == ')' ? ")" : "]");
+            break;
+        }
+        if (there)
+            continue;
+        skip_words(&at);
+        if (item.what != ',')
+            ir_pattern_next(&at);
+    }
+}
+
+static void
+parse_operands(parser *p, ir_op *op, const results *r)
+{
     switch (op->code) {
-    case RG_OP_CONST:
-        parse_literal(p, t.kind == IR_SCALAR ? t.dtype : RG_NONE, &op->attr.bits);
-        break;
-    case RG_OP_TABLE:
-        parse_table(p, op, t);
-        break;
-    case RG_OP_EXTENT:
-        vec_push(&p->args, parse_use(p));
-        parse_want(p, ",");
-        op->attr.bits = (uint64_t)parse_int(p, "an axis", 0, RG_MAX_RANK - 1);
-        break;
-    case RG_OP_TEMP:
-        if (t.kind != IR_BUFFER || t.rank)
-            parse_uses(p);
-        break;
-    case RG_OP_IF:
-        vec_push(&p->args, parse_use(p));
-        break;
     case RG_OP_FOR:
         parse_for(p, op);
         break;
@@ -424,74 +499,14 @@ parse_own_way(parser *p, ir_op *op, const results *r)
     case RG_OP_PARALLEL:
         parse_parallel(p, op);
         break;
-    case RG_OP_TAPE_BEGIN:
-        if (parse_skip(p, "(")) {
-            parse_uses(p);
-            parse_want(p, ")");
-        }
-        break;
     case RG_OP_UNWIND:
         parse_unwind(p, op);
         break;
-    case RG_OP_EXIT_IF:
-        vec_push(&p->args, parse_use(p));
-        if (parse_at(p, "("))
-            parse_use_list(p);
-        break;
-    case RG_OP_YIELD:
-        if (p->lex.now.kind == TOKEN_VALUE)
-            parse_uses(p);
-        break;
-    case RG_OP_CALL:
-        parse_call(p, op);
-        break;
-    case RG_OP_ASSERT:
-        vec_push(&p->args, parse_use(p));
-        parse_want(p, ",");
-        op->attr.text = parse_string(p, "the assertion's text");
-        if (parse_skip(p, ","))
-            parse_uses(p);
-        break;
-    case RG_OP_PRINT:
-        op->attr.text = parse_string(p, "a format");
-        if (parse_skip(p, ","))
-            parse_uses(p);
-        break;
     default:
-        break;
-    }
-}
-
-static void
-parse_access(parser *p, ir_op *op)
-{
-    vec_push(&p->args, parse_use(p));
-    if (parse_skip(p, "[")) {
-        if (!parse_at(p, "]"))
+        if (ir_ops[op->code].pattern)
+            parse_pattern(p, op, r->n ? r->at[0].type : ir_scalar(RG_F32));
+        else
             parse_uses(p);
-        parse_want(p, "]");
-    }
-    if (parse_skip(p, ","))
-        parse_uses(p);
-    op->masked = parse_mask(p);
-}
-
-/* -- ops and regions -------------------------------------------------------------------------- */
-
-static void
-parse_operands(parser *p, ir_op *op, const results *r)
-{
-    switch (ir_syntax_of(op->code)) {
-    case SYNTAX_LIST:
-        parse_uses(p);
-        break;
-    case SYNTAX_NONE:
-        break;
-    case SYNTAX_ACCESS:
-        parse_access(p, op);
-        break;
-    case SYNTAX_OWN:
-        parse_own_way(p, op, r);
         break;
     }
 }
@@ -541,9 +556,7 @@ parse_op(parser *p, ir_region *into)
     parse_results(p, &r);
     ir_op *op = p->lex.stopped ? NULL : parse_op_name(p);
     if (op) {
-        bool can_record =
-            op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
-        op->records = can_record && parse_skip_word(p, "records");
+        op->records = (ir_ops[op->code].flags & IR_RECORDS) && parse_skip_word(p, "records");
         p->args.n = 0;
         parse_operands(p, op, &r);
         for (size_t i = 0; i < p->args.n; i++)

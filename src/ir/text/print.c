@@ -1,6 +1,7 @@
 /* IR to text; text.h shows the form. SPDX-License-Identifier: Apache-2.0
  *
  * Prints whatever it is given, ops of a wrong shape too: the verifier quotes them. */
+#include "ir/pattern.h"
 #include "ir/text/text.h"
 
 typedef struct printer {
@@ -288,7 +289,7 @@ static void
 print_op_name(printer *p, const ir_op *op)
 {
     str_addz(p->out, ir_ops[op->code].text);
-    if (op->code == RG_OP_RMW || op->code == RG_OP_LANES_REDUCE)
+    if (ir_ops[op->code].flags & IR_COMBINES)
         str_addf(p->out, ".%s", op->rmw < RG_RMW_COUNT ? ir_rmw_names[op->rmw] : "?");
     if (op->successive)
         str_addz(p->out, ".successive");
@@ -309,32 +310,6 @@ print_op_name(printer *p, const ir_op *op)
         str_addz(p->out, ".fast");
     if (op->records)
         str_addz(p->out, " records");
-}
-
-/* %a[%i, %j], %v if %m; a scalar parameter has no brackets */
-static void
-print_access(printer *p, const ir_op *op)
-{
-    uint32_t values = ir_access_values(op), n = op->nargs;
-    if (n < 1 + values) {
-        print_uses(p, op->args, n);
-        return;
-    }
-    print_use(p, op->args[0]);
-    uint32_t indices = n - 1 - values;
-    if (indices || (op->args[0] && op->args[0]->type.kind != IR_SCALAR)) {
-        str_addc(p->out, '[');
-        print_uses(p, op->args + 1, indices);
-        str_addc(p->out, ']');
-    }
-    uint32_t plain = values - op->masked;
-    if (plain)
-        str_addz(p->out, ", ");
-    print_uses(p, op->args + 1 + indices, plain);
-    if (!op->masked)
-        return;
-    str_addz(p->out, " if ");
-    print_use(p, op->args[n - 1]);
 }
 
 /* (%a: T = %init, ...): region parameters from `first` on with the operands from init on */
@@ -422,7 +397,7 @@ print_table(printer *p, const ir_op *op)
 {
     ir_type t = op->results[0]->type;
     unsigned size = ir_bytes(t.dtype);
-    str_addz(p->out, " {");
+    str_addc(p->out, '{');
     for (uint32_t i = 0; i < t.length && op->attr.data; i++) {
         uint64_t bits = 0;
         memcpy(&bits, (const char *)op->attr.data + (size_t)i * size, size);
@@ -433,72 +408,106 @@ print_table(printer *p, const ir_op *op)
     str_addc(p->out, '}');
 }
 
+/* what the pattern writes as # */
 static void
-print_yield(printer *p, const ir_op *op)
+print_attr(printer *p, const ir_op *op)
 {
-    if (op->nargs)
-        str_addc(p->out, ' ');
-    print_uses(p, op->args, op->nargs);
-}
-
-static void
-print_exit_if(printer *p, const ir_op *op)
-{
-    str_addc(p->out, ' ');
-    print_use(p, op->args[0]);
-    if (op->nargs > 1) {
-        str_addz(p->out, " (");
-        print_uses(p, op->args + 1, op->nargs - 1);
-        str_addc(p->out, ')');
+    switch ((ir_attr)ir_ops[op->code].attr) {
+    case IR_ATTR_LITERAL:
+        ir_print_literal(p->out, op->results[0]->type.dtype, op->attr.bits);
+        break;
+    case IR_ATTR_AXIS:
+        str_addf(p->out, "%llu", (unsigned long long)op->attr.bits);
+        break;
+    case IR_ATTR_FN:
+        print_name(p->out, '@', op->attr.fn ? op->attr.fn->name : "?");
+        break;
+    case IR_ATTR_TEXT:
+        print_string(p->out, op->attr.text ? op->attr.text : "");
+        break;
+    case IR_ATTR_DATA:
+        print_table(p, op);
+        break;
+    case IR_ATTR_NONE:
+    case IR_ATTR_STEP:
+    case IR_ATTR_RANK:
+        break;
     }
 }
 
-/* whether the op has all that its own way of writing shows */
+/* `pending` is written before the next operand, if there is one */
+static void
+print_pattern(printer *p, const ir_op *op, uint32_t least)
+{
+    const char *at = ir_ops[op->code].pattern, *pending = " ";
+    bool scalar = op->nargs == least && op->nargs && op->args[0] && op->args[0]->type.kind == IR_SCALAR;
+    uint32_t i = 0;
+    for (ir_item item; (item = ir_pattern_next(&at)).what && item.what != '>' && item.what != '{';) {
+        uint32_t n = item.what == 'w' ? ir_item_takes(op, item, op->nargs, least) : 0;
+        bool written = *pending != ' ';
+        if (n || item.what == '#')
+            str_addz(p->out, pending);
+        switch (item.what) {
+        case 'w':
+            print_uses(p, op->args + i, n);
+            i += n;
+            pending = n ? "" : pending;
+            break;
+        case '#':
+            print_attr(p, op);
+            pending = "";
+            break;
+        case ',':
+            pending = written ? ", " : pending;
+            break;
+        case 'i':
+            pending = " if ";
+            break;
+        case '(':
+            pending = written && !item.spaced ? "" : " (";
+            if (!*pending)
+                str_addc(p->out, '(');
+            break;
+        case ')': /* there is one if it was opened */
+            if (written)
+                str_addc(p->out, ')');
+            break;
+        default:
+            if (!scalar)
+                str_addc(p->out, item.what);
+            break;
+        }
+    }
+}
+
+/* whether the op has all that its pattern, or its own way of writing, shows */
 static bool
 well_shaped(const ir_op *op)
 {
+    ir_counts c = ir_counts_of(op);
+    if (op->nargs < c.nargs || (op->nargs > c.nargs && !c.more_args) || op->nresults < c.nresults || op->nregions != c.nregions)
+        return false;
     switch (op->code) {
-    case RG_OP_CONST:
-    case RG_OP_TABLE:
-        return op->nresults == 1;
-    case RG_OP_EXTENT:
-    case RG_OP_ASSERT:
-    case RG_OP_EXIT_IF:
-        return op->nargs >= 1;
-    case RG_OP_IF:
-        return op->nargs >= 1 && op->nregions == 2;
     case RG_OP_FOR:
     case RG_OP_UNWIND:
-        return op->nargs >= 2 && op->nregions == 1 && op->regions[0]->nparams >= 1;
-    case RG_OP_LOOP:
-        return op->nregions == 1;
+        return op->regions[0]->nparams >= 1;
     case RG_OP_PARALLEL:
-        return op->nregions == 1 && op->attr.rank <= op->nargs && op->nargs >= ir_first_init(op);
+        return op->attr.rank <= op->nargs && op->nargs >= ir_first_init(op);
     default:
         return true;
     }
 }
 
 static void
-print_own_way(printer *p, const ir_op *op)
+print_operands(printer *p, const ir_op *op)
 {
-    switch (op->code) {
-    case RG_OP_CONST:
-        str_addc(p->out, ' ');
-        ir_print_literal(p->out, op->results[0]->type.dtype, op->attr.bits);
-        break;
-    case RG_OP_TABLE:
-        print_table(p, op);
-        break;
-    case RG_OP_EXTENT:
-        str_addc(p->out, ' ');
+    if (!ir_ops[op->code].pattern || !well_shaped(op)) {
+        if (op->nargs)
+            str_addc(p->out, ' ');
         print_uses(p, op->args, op->nargs);
-        str_addf(p->out, ", %llu", (unsigned long long)op->attr.bits);
-        break;
-    case RG_OP_IF:
-        str_addc(p->out, ' ');
-        print_use(p, op->args[0]);
-        break;
+        return;
+    }
+    switch (op->code) {
     case RG_OP_FOR:
         print_for(p, op);
         break;
@@ -511,42 +520,8 @@ print_own_way(printer *p, const ir_op *op)
     case RG_OP_UNWIND:
         print_unwind(p, op);
         break;
-    case RG_OP_EXIT_IF:
-        print_exit_if(p, op);
-        break;
-    case RG_OP_CALL:
-        str_addc(p->out, ' ');
-        print_name(p->out, '@', op->attr.fn ? op->attr.fn->name : "?");
-        str_addc(p->out, '(');
-        print_uses(p, op->args, op->nargs);
-        str_addc(p->out, ')');
-        break;
-    case RG_OP_ASSERT:
-        str_addc(p->out, ' ');
-        print_uses(p, op->args, 1);
-        str_addz(p->out, ", ");
-        print_string(p->out, op->attr.text ? op->attr.text : "");
-        if (op->nargs > 1) {
-            str_addz(p->out, ", ");
-            print_uses(p, op->args + 1, op->nargs - 1);
-        }
-        break;
-    case RG_OP_PRINT:
-        str_addc(p->out, ' ');
-        print_string(p->out, op->attr.text ? op->attr.text : "");
-        if (op->nargs)
-            str_addz(p->out, ", ");
-        print_uses(p, op->args, op->nargs);
-        break;
-    case RG_OP_TAPE_BEGIN:
-        if (!op->nargs)
-            break;
-        str_addz(p->out, " (");
-        print_uses(p, op->args, op->nargs);
-        str_addc(p->out, ')');
-        break;
-    default: /* yield, temp */
-        print_yield(p, op);
+    default:
+        print_pattern(p, op, ir_counts_of(op).nargs);
         break;
     }
 }
@@ -570,19 +545,7 @@ print_op(printer *p, const ir_op *op)
     if (op->nresults)
         str_addz(p->out, " = ");
     print_op_name(p, op);
-    switch (well_shaped(op) ? ir_syntax_of(op->code) : SYNTAX_LIST) {
-    case SYNTAX_OWN:
-        print_own_way(p, op);
-        break;
-    case SYNTAX_ACCESS:
-        str_addc(p->out, ' ');
-        print_access(p, op);
-        break;
-    case SYNTAX_LIST:
-    case SYNTAX_NONE:
-        print_yield(p, op);
-        break;
-    }
+    print_operands(p, op);
     print_loc(p, op->loc);
     for (uint32_t i = 0; i < op->nregions; i++) {
         if (i && does_nothing(op->regions[i]))

@@ -49,67 +49,6 @@
 
 #include "ir/ir.h"
 
-/* how an op's operands are written */
-typedef enum ir_syntax {
-    SYNTAX_LIST,   /* %a, %b, ... */
-    SYNTAX_NONE,   /* nothing */
-    SYNTAX_ACCESS, /* %a[%i, ...], %b, ... */
-    SYNTAX_OWN     /* its own way */
-} ir_syntax;
-
-static inline ir_syntax
-ir_syntax_of(rg_op op)
-{
-    switch ((int)op) {
-    case RG_OP_ARRAY:
-    case RG_OP_SLOT:
-    case RG_OP_LANE:
-        return SYNTAX_NONE;
-    case RG_OP_LOAD:
-    case RG_OP_STORE:
-    case RG_OP_RMW:
-    case RG_OP_EXTRACT:
-    case RG_OP_INSERT:
-    case RG_OP_SLOT_LOAD:
-    case RG_OP_SLOT_STORE:
-        return SYNTAX_ACCESS;
-    case RG_OP_CONST:
-    case RG_OP_TABLE:
-    case RG_OP_EXTENT:
-    case RG_OP_TEMP:
-    case RG_OP_IF:
-    case RG_OP_FOR:
-    case RG_OP_LOOP:
-    case RG_OP_PARALLEL:
-    case RG_OP_UNWIND:
-    case RG_OP_EXIT_IF:
-    case RG_OP_YIELD:
-    case RG_OP_CALL:
-    case RG_OP_TAPE_BEGIN:
-    case RG_OP_ASSERT:
-    case RG_OP_PRINT:
-        return SYNTAX_OWN;
-    default:
-        return SYNTAX_LIST;
-    }
-}
-
-/* operands of an access that follow the indices, the mask too */
-static inline uint32_t
-ir_access_values(const ir_op *op)
-{
-    switch (op->code) {
-    case RG_OP_STORE:
-    case RG_OP_INSERT:
-    case RG_OP_SLOT_STORE:
-        return 1 + op->masked;
-    case RG_OP_RMW:
-        return (op->rmw == RG_RMW_CAS ? 2 : 1) + op->masked;
-    default:
-        return op->masked;
-    }
-}
-
 /* literals (literal.c) */
 void ir_print_literal(str *out, rg_dtype d, uint64_t bits);
 /* false: malformed or out of range */

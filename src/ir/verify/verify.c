@@ -87,30 +87,9 @@ links_of_region(verifier *v, const ir_region *r, const ir_op *op)
 static bool
 check_stage(verifier *v, const ir_op *op)
 {
-    bool tape = v->stage >= IR_STAGE_TAPE, ad = v->stage == IR_STAGE_AD, ok = true;
-    switch (op->code) {
-    case RG_OP_UNWIND:
-    case RG_OP_RECALL:
-    case RG_OP_SNAPSHOT:
-    case RG_OP_RESTORE:
-        ok = ad;
-        break;
-    case RG_OP_SLOT:
-    case RG_OP_SLOT_LOAD:
-    case RG_OP_SLOT_STORE:
-    case RG_OP_SLOT_COPY:
-    case RG_OP_SLOT_ZERO:
-        ok = v->stage == IR_STAGE_SLOTS;
-        break;
-    case RG_OP_ARRAY:
-    case RG_OP_COPY:
-    case RG_OP_INSERT:
-        ok = v->stage != IR_STAGE_SLOTS;
-        break;
-    default:
-        ok = tape || !ir_is_tape_op(op);
-        break;
-    }
+    bool tape = v->stage >= IR_STAGE_TAPE, ad = v->stage == IR_STAGE_AD, slots = v->stage == IR_STAGE_SLOTS;
+    unsigned flags = ir_ops[op->code].flags;
+    bool ok = (ad || !(flags & IR_TRACES)) && (tape || !(flags & IR_TAPE)) && !(flags & (slots ? IR_ARRAYS : IR_SLOTS));
     if (!ok)
         return verify_error(v, op, E_STAGE, "this op does not belong to this stage");
     bool flagged = op->records || op->rewinds;

@@ -51,13 +51,8 @@ with_lanes(const ir_op *op, uint32_t from, uint32_t to)
 static bool
 check_mask(verifier *v, const ir_op *op, bool lanes)
 {
-    if (!op->masked)
-        return true;
-    if (!lanes)
-        return verify_error(v, op, E_LANES, "only what has lanes is masked: no operand but the mask has any");
-    ir_type t = op->args[op->nargs - 1]->type;
-    return (t.kind == IR_SCALAR && t.dtype == RG_BOOL && t.lanes) ||
-           verify_error(v, op, E_OPERAND, "a mask is a bool with lanes");
+    return !op->masked || lanes ||
+           verify_error(v, op, E_LANES, "only what has lanes is masked: no operand but the mask has any");
 }
 
 bool
@@ -106,60 +101,27 @@ verify_element_lanes(verifier *v, const ir_op *op, bool value)
 /* -- ops between lanes and scalars ------------------------------------------------------------ */
 
 static bool
-is_in_lanes(verifier *v, const ir_op *op)
-{
-    ir_type t = op->args[0]->type;
-    return (t.kind == IR_SCALAR && t.lanes) ||
-           verify_error(v, op, E_OPERAND, "operand 0 is a scalar's type with lanes");
-}
-
-static bool
-check_made(verifier *v, const ir_op *op)
-{
-    ir_type t = op->results[0]->type;
-    if (t.kind != IR_SCALAR || !t.lanes)
-        return verify_error(v, op, E_RESULT, "%s gives a value with lanes", ir_ops[op->code].text);
-    if (op->code == RG_OP_SPLAT)
-        return verify_arg(v, op, 0, ir_with_lanes(t, 0));
-    return ir_is_int((rg_dtype)t.dtype) || verify_error(v, op, E_RESULT, "lanes are counted by integers");
-}
-
-static bool
 check_reduce(verifier *v, const ir_op *op)
 {
     ir_type t = op->args[0]->type;
     bool bits = op->rmw >= RG_RMW_AND && op->rmw <= RG_RMW_XOR, is_float = ir_is_float((rg_dtype)t.dtype);
     bool number = is_float || ir_is_int((rg_dtype)t.dtype);
-    if (op->rmw > RG_RMW_XOR || (bits ? is_float : !number))
-        return verify_error(v, op, E_ATTRIBUTE, "%s has no such reduction", ir_dtype_name((rg_dtype)t.dtype));
-    return verify_result(v, op, 0, ir_with_lanes(t, 0));
+    return (op->rmw <= RG_RMW_XOR && (bits ? !is_float : number)) ||
+           verify_error(v, op, E_ATTRIBUTE, "%s has no such reduction", ir_dtype_name((rg_dtype)t.dtype));
 }
 
 bool
 verify_lane_op(verifier *v, const ir_op *op)
 {
-    uint32_t nargs = op->code == RG_OP_LANE       ? 0
-                     : op->code == RG_OP_LANE_GET ? 2
-                     : op->code == RG_OP_LANE_SET ? 3
-                                                  : 1;
-    if (!verify_counts(v, op, nargs, 1, 0))
-        return false;
-    if (op->code == RG_OP_SPLAT || op->code == RG_OP_LANE)
-        return check_made(v, op);
-    if (!is_in_lanes(v, op))
-        return false;
-    ir_type t = op->args[0]->type, scalar = ir_with_lanes(t, 0);
     switch ((int)op->code) {
-    case RG_OP_LANES_ANY:
-    case RG_OP_LANES_BITS:
-        return verify_arg(v, op, 0, ir_with_lanes(ir_scalar(RG_BOOL), t.lanes)) &&
-               verify_result(v, op, 0, ir_scalar(op->code == RG_OP_LANES_ANY ? RG_BOOL : RG_U64));
+    case RG_OP_SPLAT:
+        return verify_arg(v, op, 0, ir_with_lanes(op->results[0]->type, 0));
+    case RG_OP_LANE:
+        return ir_is_int((rg_dtype)op->results[0]->type.dtype) ||
+               verify_error(v, op, E_RESULT, "lanes are counted by integers");
     case RG_OP_LANES_REDUCE:
         return check_reduce(v, op);
-    case RG_OP_LANE_GET:
-        return verify_arg(v, op, 1, ir_scalar(RG_I32)) && verify_result(v, op, 0, scalar);
     default:
-        return verify_arg(v, op, 1, ir_scalar(RG_I32)) && verify_arg(v, op, 2, scalar) &&
-               verify_result(v, op, 0, t);
+        return true;
     }
 }
