@@ -1,19 +1,23 @@
 /* Local array values become slots, written in place. SPDX-License-Identifier: Apache-2.0
  *
- *   before                                            after
- *     %a: f64[9] = array                                %s: slot<f64,9> = slot     (at the thread's
- * start) %r: f64[9] = for %i ... (%c: f64[9] = %a) {       slot_zero %s %v: f64 = extract %c[%i]
- * for %i ... { %b: f64[9] = insert %c[%i], %w                    %v: f64 = slot_load %s[%i] yield
- * %b                                          slot_store %s[%i], %w } }
+ *   %a: f64[9] = array                           %s: slot<f64,9> = slot     (where the thread starts)
+ *   %r = for %i .. (%c: f64[9] = %a) {           slot_zero %s
+ *     %v: f64 = extract %c[%i]             ->    for %i .. {
+ *     %b: f64[9] = insert %c[%i], %w               %v: f64 = slot_load %s[%i]
+ *     yield %b                                     slot_store %s[%i], %w
+ *   }                                            }
  *
- * Arrays are linear: a value that was consumed is never looked at again. So every value can live in
- * a place that is fixed at compile time: array, copy, tape_pop   a slot of their own: at any time
- * only one value made by an op is alive, since what survives an iteration does so in the slot of a
- * carried value insert                  its operand's carried value, result   the initial value's,
- * which the loop consumed result of an if         that of a value which one branch yields; the
- * other branch copies result of a loop        that of a value at its first exit; the others copy
- * Copies happen where a yield or an exit hands on a value in another slot: all of one hand-over at
- * once, through a temporary where they go round in a circle. */
+ * Arrays are linear: a consumed value is not used again. So every value lives in a slot that is fixed when compiling:
+ *
+ *   array, copy, tape_pop    a slot of their own: of the values that one op makes only one is alive at a time, since a
+ *                            value that survives an iteration does so in the slot of a carried value
+ *   insert                   its operand's slot
+ *   carried value, result    the slot of the initial value, which the loop consumed
+ *   result of an if          the slot of a value that one branch yields; the other branch copies
+ *   result of a loop         the slot of the value at its first exit; the other exits copy
+ *
+ * Where a yield or an exit hands on a value in another slot, it is copied: all copies of one hand-over at once, through a
+ * temporary where they form a circle. */
 #include "opt/pass.h"
 
 typedef struct lowering {

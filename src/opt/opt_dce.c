@@ -1,8 +1,8 @@
-/* Dead code elimination: liveness from effects backwards, then one sweep.
- * SPDX-License-Identifier: Apache-2.0
+/* Dead code elimination: liveness from effects backwards, then one sweep. SPDX-License-Identifier: Apache-2.0
  *
- *   for (%k = .., %a = .., %b = ..)  { ... yield %a1, %b1 }      only %b's result is used, and %a
- * feeds nothing but itself: %a goes, with its chain
+ *   %a, %b = for .. (%a0 = .., %b0 = ..) { .. yield %a1, %b1 }      ->      %b = for .. (%b0 = ..) { .. yield %b1 }
+ *
+ * where nothing uses %a and %a1 depends on nothing but %a0: the carried value goes with all that computes it.
  *
  * Tasks that rewind one and the same task, in a loop's full iterations and in its partial last one, stay or go together:
  * frames on the workers' tapes are taken back last to first, used or not. */

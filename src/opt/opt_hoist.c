@@ -1,16 +1,17 @@
-/* What is the same in every iteration moves before the loop. SPDX-License-Identifier: Apache-2.0
+/* An op that is the same in every iteration moves before the loop. SPDX-License-Identifier: Apache-2.0
  *
- *   for %t = .. { %w: f64 = load %weights[%two]  ... }     ->     %w: f64 = load %weights[%two] for
- * ..
+ *   for %t = .. {                                  %w: f64 = load %weights[%two]
+ *     %w: f64 = load %weights[%two]        ->      for %t = .. {
+ *     ..                                             ..
+ *   }                                              }
  *
- * For derivatives this is more than a saving: the adjoint of the value is then summed in a register
- * (over the threads of a parallel loop: in a reduction) and added to memory once.
+ * For derivatives this is more than a saving: the adjoint of the value is then summed in a register (over the threads of a
+ * parallel loop: in a reduction) and added to memory once.
  *
- * A load moves if nothing in the loop writes its array, and if it runs at least once anyway or its
- * indices are provably inside the array's extents. Floating-point ops move only where they run
- * anyway: in a loop that runs never they contribute exactly 0, and 0 times an infinite derivative
- * is not 0. From a parallel loop only loads move, and not many: each becomes an argument of the
- * task. */
+ * A load moves if nothing in the loop writes its array, and if it runs at least once anyway or its indices are provably
+ * inside the array's extents. Floating-point ops move only where they run anyway: in a loop that never runs they contribute
+ * exactly 0, and 0 times an infinite derivative is not 0. From a parallel loop only loads move, and not many: each becomes
+ * an argument of the task. */
 #include "analysis/effects.h"
 #include "analysis/elements.h"
 #include "analysis/range.h"

@@ -1,11 +1,9 @@
 /* Inlining: every call becomes the called function's body. SPDX-License-Identifier: Apache-2.0
  *
- *   %y: f64 = call @square(%x)      ->      %y: f64 = mul %x, %x      ; its place says: inlined
- * from here
+ *   %y: f64 = call @square(%x)      ->      %y: f64 = mul %x, %x      (its place says where it was inlined)
  *
- * Calls of derivatives, and of functions with derivatives of their own, stay: differentiation has rules
- * for them. What had its effects before is inlined without assertions and prints. Recursive calls stay
- * (front ends refuse them). */
+ * Calls of derivatives, and of functions with derivatives of their own, stay: differentiation has rules for them. A call
+ * that repeats another one is inlined without assertions and prints. Recursive calls stay (front ends refuse them). */
 #include "ir/recall.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
