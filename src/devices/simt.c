@@ -2,6 +2,7 @@
  *
  * For tests: it behaves like device cuda. Arrays have memory of the device's own, which kernels reach and nothing else
  * of the host's; what went wrong in a launch is told by the next call that waits, or by the next launch. */
+#include "base/settings.h"
 #include "device/device.h"
 
 #include <pthread.h>
@@ -66,7 +67,9 @@ simt_open(const rt_device_desc *desc, rt_device **device, str *error)
     rt_device *d = mem_zalloc(sizeof(*d));
     d->native_math = desc->native_math;
     d->fast_math = desc->fast_math;
-    d->simt = rt_simt_create(&(rt_simt_desc){.budget = desc->tape_budget ? desc->tape_budget : usual_budget});
+    settings asked = settings_read();
+    uint64_t budget = asked.simt_pool ? asked.simt_pool : desc->tape_budget ? desc->tape_budget : usual_budget;
+    d->simt = rt_simt_create(&(rt_simt_desc){.budget = budget, .blocks = asked.simt_blocks, .warps = asked.simt_warps});
     if (!d->simt) {
         mem_free(d);
         str_addz(error, "out of memory");

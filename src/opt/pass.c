@@ -3,44 +3,14 @@
 
 #include <time.h>
 
-/* RG_DEBUG is a list of words, separated by commas; a word may name a pass: RG_DEBUG=print=opt_fold
- */
-static const struct {
-    const char *word, *doc;
-} debug_words[] = {
-    {"help", "this list, once"},
-    {"print", "the IR after each pass that changed it; print=PASS: before and after that one"},
-    {"verify", "verify after every pass, also one that says it changed nothing"},
-    {"time", "milliseconds of each pass"},
-    {"gpu", "of each kernel that a GPU loads: registers, memory of a thread's own, blocks, milliseconds"},
-    {"stop",
-     "stop=N: only the first N optimising passes of each module change anything (to bisect)"},
-};
-
-/* The value of `word` in RG_DEBUG: NULL if absent, "" if it stands alone. Ends at a comma. */
-static const char *
-debug_word(const char *word)
-{
-    size_t n = strlen(word);
-    for (const char *p = getenv("RG_DEBUG"); p && *p;) {
-        if (strncmp(p, word, n) == 0 && (p[n] == 0 || p[n] == ',' || p[n] == '='))
-            return p[n] == '=' ? p + n + 1 : "";
-        p = strchr(p, ',');
-        p = p ? p + 1 : NULL;
-    }
-    return NULL;
-}
-
 static void
-debug_help(void)
+debug_help(const settings *asked)
 {
     static bool shown;
-    if (shown || !debug_word("help"))
+    if (shown || !asked->help)
         return;
     shown = true;
-    fprintf(stderr, "RG_DEBUG=WORD,...\n");
-    for (size_t k = 0; k < countof(debug_words); k++)
-        fprintf(stderr, "  %-8s %s\n", debug_words[k].word, debug_words[k].doc);
+    settings_debug_help();
     fprintf(stderr, "passes:\n");
 #define PASS(name, stage, doc) fprintf(stderr, "  %-14s %s\n", #name, doc);
 #include "opt/pass.def"
@@ -56,13 +26,6 @@ print_module(const ir_module *m, const char *when, const char *name)
     str_free(&text);
 }
 
-static bool
-names(const char *value, const char *name)
-{
-    size_t n = strlen(name);
-    return value && strncmp(value, name, n) == 0 && (value[n] == 0 || value[n] == ',');
-}
-
 static double
 milliseconds(void)
 {
@@ -74,7 +37,7 @@ milliseconds(void)
 void
 pass_context_init(pass_context *c, diag_list *diags)
 {
-    *c = (pass_context){.scratch = arena_new(), .diags = diags};
+    *c = (pass_context){.scratch = arena_new(), .diags = diags, .settings = settings_read()};
 }
 
 void
@@ -88,22 +51,22 @@ pass_context_finish(void *context)
 bool
 pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, pass_context *c)
 {
-    debug_help();
+    debug_help(&c->settings);
     /* broken IR would only lead to errors about what is not wrong */
     if (c->diags->errors)
         return false;
-    const char *print = debug_word("print");
+    const char *print = c->settings.print;
     double start = milliseconds();
-    if (names(print, name))
+    if (settings_names(print, name))
         print_module(m, "before", name);
     arena_mark scratch = arena_here(c->scratch);
     bool changed = fn(m, c);
     arena_release(c->scratch, scratch);
-    if (debug_word("time"))
+    if (c->settings.time)
         fprintf(stderr, "; %8.3f ms %s\n", milliseconds() - start, name);
-    if (names(print, name) || (changed && print && !*print))
+    if (settings_names(print, name) || (changed && print && !*print))
         print_module(m, "after", name);
-    if (changed || debug_word("verify"))
+    if (changed || c->settings.verify)
         ir_verify(m, stage, name, c->diags);
     return changed;
 }
@@ -141,8 +104,7 @@ enum { ROUNDS = 12 };
 bool
 pass_simplify(ir_module *m, ir_stage stage, pass_context *c)
 {
-    const char *stop = debug_word("stop");
-    long left = stop && *stop ? atol(stop) : -1;
+    long left = c->settings.stop;
     bool any = false;
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false;

@@ -3,6 +3,7 @@
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
+#include "base/settings.h"
 #include "ir/ir.h"
 
 /* How ad_plan, ad_chunks and lower_tape decide; all-zero: by their costs. Gradients do not depend on it. */
@@ -22,12 +23,13 @@ typedef void pass_told_lanes(void *user, const ir_op *parallel, unsigned width, 
 typedef struct pass_context {
     arena *scratch;    /* what a pass needs while it runs: given back when it ends, whether it succeeds or not */
     diag_list *diags;  /* lent */
+    settings settings;
     ad_plan_options plan;
     unsigned lanes;    /* threads of a group on a CPU; 1: all by themselves, 0: as it pays */
     pass_told_lanes *told_lanes; /* hears what lower_lanes decides; may be NULL */
     void *user;        /* for told_lanes */
 } pass_context;
-void pass_context_init(pass_context *c, diag_list *diags);
+void pass_context_init(pass_context *c, diag_list *diags); /* reads the environment's settings */
 void pass_context_finish(void *c); /* also for mem_own */
 
 #define PASS(name, stage, doc) bool name(ir_module *m, pass_context *c);

@@ -307,10 +307,9 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
 
 /* Tests and people who look for a fault force a plan; gradients do not change. */
 static bool
-choose_plan(ad_plan_options *plan, diag_list *diags)
+choose_plan(const char *forced, ad_plan_options *plan, diag_list *diags)
 {
-    const char *forced = getenv("RG_PLAN");
-    if (!forced || !*forced || ad_plan_parse(forced, plan))
+    if (!forced || ad_plan_parse(forced, plan))
         return true;
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
              "RG_PLAN is \"%s\"\nit takes record, recompute or least, chunk=N (1 to 256), and drop=N (1 to 65535), separated by commas",
@@ -320,10 +319,9 @@ choose_plan(ad_plan_options *plan, diag_list *diags)
 
 /* The code generator reads it; a word that it does not know must not pass unseen. */
 static bool
-check_math(diag_list *diags)
+check_math(const char *asked, diag_list *diags)
 {
-    const char *asked = getenv("RG_MATH");
-    if (!asked || !*asked || strcmp(asked, "own") == 0 || strcmp(asked, "native") == 0)
+    if (!asked || strcmp(asked, "own") == 0 || strcmp(asked, "native") == 0)
         return true;
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_MATH is \"%s\"\nit takes own or native", asked);
     return false;
@@ -331,10 +329,9 @@ check_math(diag_list *diags)
 
 /* RG_LANES=1|8|16|32, or warp: as for a GPU, which the interpreter can run; false: it says something else */
 static bool
-choose_lanes(unsigned *lanes, const target **machine, ir_stage stage, diag_list *diags)
+choose_lanes(const char *forced, unsigned *lanes, const target **machine, ir_stage stage, diag_list *diags)
 {
-    const char *forced = getenv("RG_LANES");
-    if (!forced || !*forced)
+    if (!forced)
         return true;
     if (strcmp(forced, "warp") == 0) {
         *machine = stage == IR_STAGE_AD ? &target_nvidia : *machine;
@@ -350,10 +347,9 @@ choose_lanes(unsigned *lanes, const target **machine, ir_stage stage, diag_list 
 
 /* RG_INTERP=tape|slots: the interpreter, which runs what differentiation made, runs what it is lowered to */
 static bool
-choose_stage(ir_stage *stage, diag_list *diags)
+choose_stage(const char *asked, ir_stage *stage, diag_list *diags)
 {
-    const char *asked = *stage == IR_STAGE_AD ? getenv("RG_INTERP") : NULL;
-    if (!asked || !*asked)
+    if (!asked || *stage != IR_STAGE_AD)
         return true;
     if (strcmp(asked, "tape") && strcmp(asked, "slots")) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "RG_INTERP is \"%s\"\nit takes tape or slots", asked);
@@ -426,8 +422,10 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     bool serial = false;
     *fn = NULL;
     chosen.target = chosen.target ? chosen.target : target_host();
-    if (!choose_plan(&chosen.plan, diags) || !choose_lanes(&chosen.lanes, &chosen.target, chosen.stage, diags) ||
-        !choose_stage(&chosen.stage, diags) || !check_math(diags))
+    settings asked = settings_read();
+    if (!choose_plan(asked.plan, &chosen.plan, diags) ||
+        !choose_lanes(asked.lanes, &chosen.lanes, &chosen.target, chosen.stage, diags) ||
+        !choose_stage(asked.interp, &chosen.stage, diags) || !check_math(asked.math, diags))
         return NULL;
     mem_owner leaves;
     rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */

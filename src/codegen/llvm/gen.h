@@ -11,6 +11,7 @@
 #define CODEGEN_LLVM_GEN_H
 
 #include "analysis/effects.h"
+#include "base/settings.h"
 #include "codegen/llvm/ll.h"
 #include "library/library.h"
 
@@ -87,6 +88,7 @@ typedef struct gen {
     const ir_fn *ir;
     const ll_options *options;
     const target *target; /* of the module */
+    settings settings;
     const char *symbol; /* of the entry function */
     bool libm_names;    /* libm's functions under its names (objects) or ours (jit) */
     bool native_math;

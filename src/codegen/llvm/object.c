@@ -17,6 +17,7 @@ unit_add_kernel(unit *u, const ir_fn *fn, const char *name)
     LLVMModuleRef whole = u->g.module;
     gen next = {.options = u->g.options,
                 .target = u->g.target,
+                .settings = u->g.settings,
                 .context = u->g.context,
                 .b = u->g.b,
                 .ir = fn,

@@ -124,21 +124,20 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 /* With 96 registers for each thread 640 run at a time on a multiprocessor. On an H200 that is within 4 % of the best for every
  * kernel of bench/gpu: with 80, and 768 threads, recurrences of little state are 2 to 4 % faster and others 3 to 5 % slower.
  * RG_GPU_REGISTERS: another number; eight are given at a time. */
-enum { REGISTERS = 96, REGISTERS_MOST = 255, REGISTERS_EACH = 8, REGISTERS_OF_ALL = 65536 };
+enum { REGISTERS = 96, REGISTERS_EACH = 8, REGISTERS_OF_ALL = 65536 };
 
-static long
-registers(void)
+static unsigned
+registers(const settings *asked)
 {
-    const char *asked = getenv("RG_GPU_REGISTERS");
-    long n = asked ? strtol(asked, NULL, 10) : REGISTERS;
-    return n >= 24 && n <= REGISTERS_MOST ? n / REGISTERS_EACH * REGISTERS_EACH : REGISTERS;
+    return asked->gpu_registers ? asked->gpu_registers / REGISTERS_EACH * REGISTERS_EACH : REGISTERS;
 }
 
 unsigned
 ll_ptx_block(void)
 {
     const unsigned step = RT_GPU_PARTS * RT_WARP;
-    unsigned threads = (unsigned)(REGISTERS_OF_ALL / registers()) / step * step;
+    settings asked = settings_read();
+    unsigned threads = REGISTERS_OF_ALL / registers(&asked) / step * step;
     return threads < RT_GPU_BLOCK ? threads : RT_GPU_BLOCK;
 }
 
@@ -149,7 +148,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     snprintf(number, sizeof number, "%d,1,1", RT_GPU_BLOCK);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", number);
-    snprintf(number, sizeof number, "%ld", registers());
+    snprintf(number, sizeof number, "%u", registers(&u->g.settings));
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
     if (ll_ptx_by_value(fn))
         pass_by_value(u, entry, arguments_of(fn));

@@ -68,13 +68,6 @@ unit_effort(const ir_fn *fn)
     return n <= SHORT_FUNCTION ? MACHINE_FULL : n <= LONG_FUNCTION ? MACHINE_SHORT : MACHINE_QUICK;
 }
 
-bool
-unit_native_math(void)
-{
-    const char *asked = getenv("RG_MATH");
-    return asked && strcmp(asked, "native") == 0;
-}
-
 static void
 release(void *object)
 {
@@ -96,7 +89,8 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     gen *g = &u->g;
     g->options = options ? options : &unit_no_options;
     g->gpu = &u->gpu;
-    g->native_math = g->options->native_math || unit_native_math();
+    g->settings = settings_read();
+    g->native_math = g->options->native_math || g->settings.native_math;
     g->symbol = symbol;
     g->ir = fn;
     g->target = fn->module->target;

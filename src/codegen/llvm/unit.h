@@ -22,7 +22,6 @@ typedef struct unit {
 extern const ll_options unit_no_options;
 
 machine_effort unit_effort(const ir_fn *fn); /* by its length */
-bool unit_native_math(void); /* whether the environment asks for the platform's functions */
 void unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symbol);
 bool unit_generate(unit *u); /* LLVM's IR, as generated */
 bool unit_add_kernel(unit *u, const ir_fn *fn, const char *name); /* one more, to the IR generated so far */

@@ -9,6 +9,7 @@
 #ifndef RT_CUDA_CUDA_H
 #define RT_CUDA_CUDA_H
 
+#include "base/settings.h"
 #include "codegen/llvm/ll.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/needs.h"
@@ -52,6 +53,7 @@ struct rt_device {
     void *context, *stream, *side, *pool;
     bool retained, own_stream;
     bool native_math, fast_math;
+    settings settings;
     str libdevice; /* path; empty: not found */
     bool recording; /* by us, or by the caller whose stream it is */
     void *launched; /* event in a stream of the caller's: behind all launches that are not recorded */

@@ -217,9 +217,8 @@ static void
 find_libdevice(rt_device *d)
 {
     const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda", "/usr/lib/cuda"};
-    const char *named = getenv("RG_LIBDEVICE");
-    if (named && *named)
-        str_addz(&d->libdevice, named);
+    if (d->settings.libdevice)
+        str_addz(&d->libdevice, d->settings.libdevice);
     for (size_t i = 0; i < countof(roots) && !d->libdevice.len; i++) {
         if (!roots[i] || !*roots[i])
             continue;
@@ -242,8 +241,9 @@ rt_cuda_open(const rt_device_desc *desc, rt_device **device, str *error)
     mem_owner owns;
     mem_own(&owns, close_device, d);
     d->native_math = desc->native_math;
+    d->settings = settings_read();
     d->fast_math = desc->fast_math;
-    rg_status status = rt_driver_load(&d->driver, error);
+    rg_status status = rt_driver_load(&d->driver, d->settings.cuda_driver, error);
     if (!status)
         status = find_device(d, desc->ordinal, error);
     if (!status) {

@@ -62,11 +62,9 @@ start(rt_driver *driver, str *error)
 }
 
 rg_status
-rt_driver_load(rt_driver *driver, str *error)
+rt_driver_load(rt_driver *driver, const char *path, str *error)
 {
-    const char *path = getenv("RG_CUDA_DRIVER");
-    if (!path || !*path)
-        path = "libcuda.so.1";
+    path = path ? path : "libcuda.so.1";
     *driver = (rt_driver){0};
     /* it keeps threads of its own: it must not go away with the last context */
     driver->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -92,7 +92,7 @@ typedef struct rt_driver {
 
 /* Finds the driver: libcuda.so.1, or the library that RG_CUDA_DRIVER names. RG_DEVICE: there is none, it is too old, or
  * it finds no GPU; `error` says what was looked for. */
-RG_MUST_CHECK rg_status rt_driver_load(rt_driver *driver, str *error);
+RG_MUST_CHECK rg_status rt_driver_load(rt_driver *driver, const char *path, str *error); /* path NULL: the usual one */
 
 /* Adds the error's name and text. */
 void rt_driver_explain(const rt_driver *driver, int code, str *error);

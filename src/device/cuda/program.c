@@ -76,10 +76,9 @@ driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const 
 static void
 show(const rt_program *p, const char *name, const struct timespec *since)
 {
-    const char *words = getenv("RG_DEBUG");
     struct timespec now;
     int registers = 0, own = 0;
-    if (!words || !strstr(words, "gpu"))
+    if (!p->device->settings.gpu)
         return;
     clock_gettime(CLOCK_MONOTONIC, &now);
     p->device->driver.function_attribute(&registers, RT_FUNCTION_REGISTERS, p->function);

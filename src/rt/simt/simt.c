@@ -12,19 +12,11 @@
 enum { TEMPS = 1 << 28, MOST_WARPS = 32, PRINT_CELLS = 1 << 16 };
 static const uint64_t most_budget = (uint64_t)1 << 32;
 
-static uint64_t
-wish(const char *name, uint64_t other)
-{
-    const char *text = getenv(name);
-    uint64_t value = text ? strtoull(text, NULL, 0) : 0;
-    return value ? value : other;
-}
-
 static bool
 make_pool(rt_simt *simt, uint64_t budget)
 {
     rt_gpu_launch *launch = &simt->launch;
-    launch->budget = wish("RG_SIMT_POOL", budget);
+    launch->budget = budget;
     launch->tape_pages = (launch->budget < most_budget ? launch->budget : most_budget) / RT_GPU_PAGE;
     launch->pages = launch->tape_pages + TEMPS / RT_GPU_PAGE;
     simt->memory_bytes = (size_t)(launch->pages + 1) * RT_GPU_PAGE;
@@ -61,8 +53,8 @@ rt_simt_create(const rt_simt_desc *desc)
     if (!simt)
         return NULL;
     memset(simt, 0, sizeof *simt);
-    simt->blocks = desc->blocks ? desc->blocks : (uint32_t)wish("RG_SIMT_BLOCKS", 2);
-    simt->block_warps = desc->warps ? desc->warps : (uint32_t)wish("RG_SIMT_WARPS", 4);
+    simt->blocks = desc->blocks ? desc->blocks : 2;
+    simt->block_warps = desc->warps ? desc->warps : 4;
     if (simt->block_warps > MOST_WARPS)
         simt->block_warps = MOST_WARPS;
     if (!make_pool(simt, desc->budget) || !make_rows(simt, desc->print_room ? desc->print_room : PRINT_CELLS)) {

@@ -11,7 +11,7 @@
 typedef struct rt_simt rt_simt;
 typedef void rt_simt_kernel(rt_gpu_launch *launch, const rt_arg *args);
 
-/* All zero: the environment's wish (RG_SIMT_BLOCKS, RG_SIMT_WARPS, RG_SIMT_POOL), else 2 blocks of 4 warps. */
+/* Blocks and warps 0: 2 blocks of 4 warps. */
 typedef struct rt_simt_desc {
     uint64_t budget; /* bytes of the pool, for tapes and temporary arrays; not 0. Memory is touched as it is used */
     uint32_t blocks, warps; /* of the grid; of a block, at most 32 */

@@ -1,0 +1,29 @@
+/* What the environment asks for: switches for tests, and for people who look for a fault (HACKING.md). They are read here
+ * alone, once where a stage is entered, and travel on with its options. SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_SETTINGS_H
+#define BASE_SETTINGS_H
+
+#include "base/base.h"
+
+/* Texts are the environment's own; NULL: not set, or empty. */
+typedef struct settings {
+    const char *plan, *lanes, *interp, *math; /* RG_PLAN, RG_LANES, RG_INTERP, RG_MATH, as written */
+    bool native_math;                         /* RG_MATH=native */
+    uint32_t gpu_registers;                   /* RG_GPU_REGISTERS: of a thread at most; 0: as usual */
+    const char *cuda_driver, *libdevice;      /* RG_CUDA_DRIVER, RG_LIBDEVICE: paths */
+    uint64_t simt_pool;                       /* RG_SIMT_POOL, _BLOCKS, _WARPS: of a GPU that is played; 0: as usual */
+    uint32_t simt_blocks, simt_warps;
+
+    /* RG_DEBUG=WORD,... */
+    bool help, verify, time, gpu;
+    const char *print; /* the word's value up to a comma, "" if it has none; NULL: it is not there */
+    long stop;         /* < 0: it is not there */
+} settings;
+
+settings settings_read(void);
+/* The words of RG_DEBUG, one a line, on stderr. */
+void settings_debug_help(void);
+/* whether a word's value is this name */
+bool settings_names(const char *value, const char *name);
+
+#endif
