@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline/pipeline.h"
 
+#include "codegen/schedule.h"
 #include "opt/pass.h"
 #include "rt/fpenv.h"
 
@@ -286,21 +287,8 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
         return fn;
     /* local arrays get a place in memory */
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, c);
-    /* sums of lanes are formed faster where several are, and loads waited for */
-    if (m->target->warp)
-        PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, c);
-    if (m->target->warp && (reverse || calls)) {
-        /* a GPU's memory is slow to write what it is still reading */
-        PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, c);
-        /* so that a chunk's iterations load all at once; its last one is often run for nothing */
-        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, c);
-        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, c);
-        /* seeds are there when the forward sweep ends */
-        PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, c);
-    }
-    /* a warp waits for all loads that have gone out as long as for one */
-    if (m->target->warp)
-        PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, c);
+    /* what one machine's memory wants */
+    codegen_schedule(m, reverse || calls, c);
     seen(o, "arrays", m);
     return fn;
 }

@@ -1,0 +1,20 @@
+/* Scheduling for NVIDIA's GPUs. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/nvidia/schedule.h"
+
+void
+nvidia_schedule(ir_module *m, bool reverses, pass_context *c)
+{
+    /* sums of lanes are formed faster where several are, and loads waited for */
+    PASS_RUN(m, opt_unroll_counted, IR_STAGE_SLOTS, c);
+    if (reverses) {
+        /* memory is slow to write while it is being read */
+        PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, c);
+        /* so that a chunk's iterations load all at once; its last one is often run for nothing */
+        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, c);
+        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, c);
+        /* seeds are there when the forward sweep ends */
+        PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, c);
+    }
+    /* a warp waits for all loads that have gone out as long as for one */
+    PASS_RUN(m, opt_early_loads, IR_STAGE_SLOTS, c);
+}
