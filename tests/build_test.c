@@ -467,6 +467,8 @@ test_shape_and_memory(void)
     rg_value old =
         rg_build_rmw(b, RG_PRIMAL, RG_RMW_MAX, false, x, 2, at, rg_build_float(b, RG_F32, 3), NULL);
     rg_build_store(b, RG_ADJOINT, x, 2, at, old);
+    rg_build_in_rows(b, true);
+    rg_build_store(b, RG_ADJOINT, x, 2, at, rg_build_load(b, RG_PRIMAL, x, 2, at));
     rg_build_kernel_end(b);
     diag_list diags = {0};
     ir_module *m = ir_builder_take(b, &diags);
@@ -477,6 +479,7 @@ test_shape_and_memory(void)
     CHECK(m && strstr(text.ptr, "shape {\n"));
     CHECK(m && strstr(text.ptr, "  rmw.add.atomic %x["));
     CHECK(m && strstr(text.ptr, ": f32 = rmw.max %x["));
+    CHECK(m && strstr(text.ptr, ": f32 = load.row %x[") && strstr(text.ptr, "store.adj.row %x["));
     CHECK(m && m->first->shape && ir_terminator(m->first->shape)->nargs == 2);
     str_free(&text);
     ir_module_free(m);

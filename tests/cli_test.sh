@@ -559,11 +559,17 @@ void serial(int n, int m, const double x[n][m], double y[n])
     for (int i = 0; i <= n; i++)
         y[i] = x[i][1];
 }
+void row(int n, int m, int at, const double x[n][m], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < 1; i++)
+        y[i] = x[i][at];
+}
 void rows(int n, int m, const int at[n], const double x[n][m], double y[n])
 {
     #pragma omp parallel for
     for (int i = 0; i < n; i++)
-        y[i] = x[i][at[i]];
+        y[i] = *(x[i] + at[i]);
 }
 END2
 expect 1 run k.c shift n=4 by=1 x=ones y=zeros
@@ -582,6 +588,8 @@ for d in cpu simt interp; do
         for seed in '' '--vjp y=ones'; do
             expect 1 run s.c rows n=17 m=2 at=0,1,2,3,4,5,6,1,0,1,0,1,0,1,1000000,0,0 x=ones y=zeros --checked --device $d $seed
             says 'index 1000000 leaves axis 1 of array `x`, extent 2'
+            expect 1 run s.c row n=2 m=3 at=3 x=ones y=zeros --checked --device $d $seed
+            says 'index 3 leaves axis 1 of array `x`, extent 3'
             expect 1 run s.c serial n=4 m=2 x=ones y=zeros --checked --device $d $seed
             says 'leaves axis 0 of array `x`, extent 4'
             expect 0 run s.c rows n=3 m=2 at=2,3,1 x=ones y=zeros --checked --device $d $seed

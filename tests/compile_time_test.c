@@ -100,7 +100,7 @@ static const struct kind {
 } kinds[] = {
     {"inlined calls", calls, 4096, 3},     {"cases of a switch", cases, 500, 2.75},
     {"else-ifs", else_ifs, 500, 2.75},     {"index doublings", doublings, 24, 3},
-    {"known doublings", known_doublings, 24, 3}, {"gradients", gradients, 100, 3},
+    {"known doublings", known_doublings, 24, 3}, {"gradients", gradients, 40, 2.6},
     {"same in all rounds", same_in_all, 50, 3},
 };
 

@@ -313,6 +313,189 @@ even_and_odd(int n, const double x[2 * n], double y[n])
         y[i] = x[2 * i] * x[2 * i + 1];
 }
 
+// kernel: packed_triangles
+// args: n=3 q=2 m=6 a[2][6]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// adjoints: a plain
+/* a subscript of a declared axis stays in its row, whatever it is */
+void
+packed_triangles(int n, int q, int m, const double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        double s = 0.0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                s += a[t][i * (i + 1) / 2 + k] * a[t][i * (i + 1) / 2 + k];
+        y[t] = s;
+    }
+}
+
+// kernel: packed_in_place
+// args: n=3 q=2 m=6 x[2]=0.5,1.5 a[2][6]=0 y[2]=0
+// adjoints: a plain
+/* a thread finds its own row as it left it: the split launch is not refused */
+void
+packed_in_place(int n, int q, int m, const double x[q], double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        double s = 0.0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                a[t][i * (i + 1) / 2 + k] = sin(x[t] * (i + k));
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                s += a[t][i * (i + 1) / 2 + k] * a[t][i * (i + 1) / 2 + k];
+        y[t] = s;
+    }
+}
+
+// kernel: packed_temporary
+// args: n=3 q=2 m=6 x[2]=0.5,1.5 y[2]=0
+// split: refused
+// adjoints: a plain
+void
+packed_temporary(int n, int q, int m, const double x[q], double y[q])
+{
+    double a[q][m];
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        double s = 0.0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                a[t][i * (i + 1) / 2 + k] = x[t] * (i + k);
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                s += a[t][i * (i + 1) / 2 + k] * a[t][i * (i + 1) / 2 + k];
+        y[t] = s;
+    }
+}
+
+// kernel: packed_fields
+// args: n=3 q=2 s.m[2][6]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// skip: gcc
+// adjoints: s.m plain
+typedef struct {
+    double m[6];
+} triangle;
+void
+packed_fields(int n, int q, const triangle s[q], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        double sum = 0.0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                sum += s[t].m[i * (i + 1) / 2 + k] * s[t].m[i * (i + 1) / 2 + k];
+        y[t] = sum;
+    }
+}
+
+// kernel: row_pointers
+// args: n=3 q=2 m=6 a[2][6]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// adjoints: a plain
+/* a pointer to rows moves along the first axis; subscripts of the rows stay in them */
+void
+row_pointers(int n, int q, int m, const double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        const double (*row)[m] = a + t;
+        double s = 0.0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                s += (*row)[i * (i + 1) / 2 + k] * row[0][i * (i + 1) / 2 + k];
+        y[t] = s;
+    }
+}
+
+/* -- what walks ------------------------------------------------------------------------------------- */
+
+// kernel: packed_walk
+// args: n=3 q=2 m=6 a[2][6]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// adjoints: a atomic
+/* a pointer may leave the row that it was made of */
+void
+packed_walk(int n, int q, int m, const double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        const double *row = a[t];
+        double s = 0.0;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                s += row[i * (i + 1) / 2 + k] * row[i * (i + 1) / 2 + k];
+        y[t] = s;
+    }
+}
+
+// kernel: packed_walk_in_place
+// args: n=3 q=2 m=6 x[2]=0.5,1.5 a[2][6]=0 y[2]=0
+// split: refused
+// adjoints: a atomic
+void
+packed_walk_in_place(int n, int q, int m, const double x[q], double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        double s = 0.0, *row = a[t];
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                row[i * (i + 1) / 2 + k] = sin(x[t] * (i + k));
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++)
+                s += row[i * (i + 1) / 2 + k] * row[i * (i + 1) / 2 + k];
+        y[t] = s;
+    }
+}
+
+// kernel: one_walks
+// args: n=3 q=2 m=6 at=4 a[2][6]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// adjoints: a tested
+/* the row's own subscripts say nothing of where the pointer leads */
+void
+one_walks(int n, int q, int m, int at, const double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        const double *next = a[t];
+        double s = 0.0;
+        for (int i = 0; i < n; i++)
+            s += a[t][i * (i + 1) / 2] * *(next + at);
+        y[t] = s;
+    }
+}
+
+// kernel: advanced
+// args: n=3 q=2 m=6 a[2][6]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// adjoints: a atomic
+void
+advanced(int n, int q, int m, const double a[q][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        const double *p = a[t];
+        double s = 0.0;
+        for (int i = 0; i < n; i++, p += i)
+            s += p[0] * p[0];
+        y[t] = s;
+    }
+}
+
+// kernel: walked_far
+// args: q=2 m=3 far=3 a[3][3]=0.5,1,1.5,2,0.7,0.9,1.1,1.2,1.3 y[2]=0
+// adjoints: a tested
+/* the next thread's row: there both add */
+void
+walked_far(int q, int m, int far, const double a[q + 1][m], double y[q])
+{
+    #pragma omp parallel for
+    for (int t = 0; t < q; t++) {
+        const double *p = a[t];
+        y[t] = a[t][m - 1] * p[far] + a[t][0];
+    }
+}
+
 /* -- what the launch's sizes decide ------------------------------------------------------------------ */
 
 // kernel: strided
@@ -409,7 +592,7 @@ walked_back(int n, int m, int e, const double x[n + 1][m], double y[n])
 
 // kernel: transposed
 // args: n=2 m=2 x[2][2]=0.5,1,1.5,2 y[2][2]=0
-// adjoints: x tested
+// adjoints: x plain
 void
 transposed(int n, int m, const double x[n][m], double y[n][m])
 {
@@ -606,8 +789,8 @@ picked_neighbours(int n, int steps, double a[n + 1], double b[n + 1])
 
 // kernel: column_from_memory
 // args: n=3 m=2 c[3]=1,0,1 x[3][2]=0.5,1,1.5,2,0.7,0.9 y[3]=0
-// adjoints: x atomic
-/* nobody knows that c[i] stays in the row */
+// adjoints: x plain
+/* whatever c[i] is, it stays in the row */
 void
 column_from_memory(int n, int m, const int c[n], const double x[n][m], double y[n])
 {

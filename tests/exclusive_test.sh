@@ -8,8 +8,8 @@ trap 'rm -f "$code"' EXIT
 # what the adds to array $1 are; a picked array has no name there
 kind() {
     adds=$(grep "rmw\.add\.adj.* %$1\[" "$code" || grep 'rmw\.add\.adj' "$code")
-    plain=$(echo "$adds" | grep -c 'rmw\.add\.adj %')
-    atomic=$(echo "$adds" | grep -c 'rmw\.add\.adj\.atomic %')
+    plain=$(echo "$adds" | grep -c 'rmw\.add\.adj\(\.row\)* %')
+    atomic=$(echo "$adds" | grep -c 'rmw\.add\.adj\.atomic\(\.row\)* %')
     case $plain,$atomic in
     0,0) echo none ;;
     0,*) echo atomic ;;

@@ -51,6 +51,16 @@ differ(const ir_value *a, const ir_value *b)
     return poly_is_const(&d, &c) && c && c > -NEAR && c < NEAR;
 }
 
+/* whether subscripts that differ in axis k are different elements: [0][m] may be [1][0] where none stays in its row */
+static bool
+only_axis_tells(const ir_op *a, const ir_op *b, uint32_t k)
+{
+    for (uint32_t i = 1; i <= rank_of(a); i++)
+        if (i != k && !(a->in_row && b->in_row) && !same_value(a->args[i], b->args[i]))
+            return false;
+    return true;
+}
+
 bool
 elements_may_meet(const ir_op *a, const ir_op *b)
 {
@@ -62,7 +72,7 @@ elements_may_meet(const ir_op *a, const ir_op *b)
         return true;
     uint32_t rank = rank_of(a);
     for (uint32_t k = 1; k <= rank; k++)
-        if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]))
+        if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]) && only_axis_tells(a, b, k))
             return false;
     return true;
 }

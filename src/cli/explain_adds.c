@@ -45,7 +45,7 @@ look_at_add(const adds *a, const ir_op *op)
     if (!a->task)
         tell(a, op, "plain add", "serial code");
     else if (!op->atomic)
-        tell(a, op, "plain add", "no two threads reach one element");
+        tell(a, op, "plain add", op->why ? op->why : "no two threads reach one element");
     else if (sum)
         tell(a, op, "per-thread sum (large arrays: atomic add)", op->why);
     else

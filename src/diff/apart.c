@@ -88,8 +88,8 @@ stands_before(const ir_op *a, const ir_op *b, const map *places)
 }
 
 /* -- whether subscripts stay in their rows ------------------------------------------------------------------------
- * C walks rows of an array through pointers: [0][m + j] is [1][j]. Subscripts of one axis prove something
- * only if those behind it stay inside their extents, or differ by a constant. */
+ * Those of declared axes do. C walks rows of an array through pointers: [0][m + j] is [1][j]. Subscripts of one axis prove
+ * something only if those behind it stay inside their extents, or differ by a constant. */
 
 /* a - b as a constant; false: not known to be one */
 static bool
@@ -124,10 +124,12 @@ counted_in_range(const ir_value *index, int64_t offset, ir_affine extent)
 }
 
 static bool
-in_range(const ir_value *buffer, uint32_t axis, const ir_value *subscript)
+in_range(const ir_op *access, uint32_t axis)
 {
-    const ir_value *declared = ir_declared_extent(buffer, axis);
-    ir_affine a = ir_affine_of(subscript), extent = declared ? ir_affine_of(declared) : (ir_affine){0};
+    if (access->in_row)
+        return true;
+    const ir_value *declared = ir_declared_extent(access->args[0], axis);
+    ir_affine a = ir_affine_of(access->args[1 + axis]), extent = declared ? ir_affine_of(declared) : (ir_affine){0};
     if (!a.known || a.n > 1)
         return false;
     if (a.n == 0) /* an array that is accessed has a first element */
@@ -143,8 +145,7 @@ stays_in_rows(const pair *p)
     for (uint32_t k = 1; k < p->axes; k++) {
         if (p->difference[k].known && p->difference[k].n == 0)
             continue;
-        if (!in_range(p->load->args[0], k, p->load->args[1 + k]) ||
-            !in_range(p->write->args[0], k, p->write->args[1 + k]))
+        if (!in_range(p->load, k) || !in_range(p->write, k))
             return false;
     }
     return true;

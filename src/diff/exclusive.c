@@ -1,8 +1,8 @@
 /* Which threads of a parallel loop can meet in an array. SPDX-License-Identifier: Apache-2.0
  *
  * Two threads of a task differ in some parallel index. They name different elements if they differ in
- * some subscript and all subscripts but the first stay inside their extents: C walks rows of arrays
- * through pointers, [0][m + j] is [1][j].
+ * some subscript and all subscripts but the first stay inside their extents. Those of declared axes do (in_row);
+ * through pointers C walks rows of arrays, [0][m + j] is [1][j].
  *
  * A subscript is a polynomial
  *
@@ -22,7 +22,7 @@ typedef struct search {
     ir_value *buffer;
     vec(const ir_op *) accesses;
     vec(const ir_value *) roots;      /* of buffer */
-    bool shares_root;
+    bool shares_root, promised; /* ...; what is found rests on subscripts of declared axes */
     bool known[RG_MAX_RANK];          /* by parallel index: some subscript gives it away */
 } search;
 
@@ -309,6 +309,7 @@ is_fixed(search *s, uint32_t axis)
     return true;
 }
 
+/* Subscripts of declared axes stay in their rows; others must be seen to. */
 static bool
 stays_in_row(search *s, uint32_t axis)
 {
@@ -317,6 +318,10 @@ stays_in_row(search *s, uint32_t axis)
     s->b.why = NULL;
     for (size_t i = 0; i < s->accesses.n && !fixed; i++) {
         const ir_op *access = s->accesses.at[i];
+        if (access->in_row) {
+            s->promised = true;
+            continue;
+        }
         poly p = subscript(s, access, axis), lower, upper, zero = poly_const(0);
         poly extent = poly_of_extent(access->args[0], axis, &s->b.claims);
         if (!ad_bounds_check(&s->b) || !ad_bounds_of(&s->b, p, false, &lower) || !ad_bounds_of(&s->b, p, true, &upper) ||
@@ -380,6 +385,7 @@ ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer)
     ir_buffer_roots(buffer, add_root, &s);
     decide(&s);
     e.why = s.b.why;
+    e.promised = s.promised;
     e.n = e.why ? 0 : (uint32_t)s.b.conditions.n;
     e.condition = arena_new_n(arena, const poly *, e.n + 1);
     for (uint32_t i = 0; i < e.n; i++) {

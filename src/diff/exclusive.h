@@ -11,6 +11,7 @@ typedef struct ad_exclusive {
     const ir_op *task;
     const ir_value *buffer;
     const char *why;         /* they may meet: for people; NULL: they do not, where the conditions hold */
+    bool promised;           /* ... since subscripts of declared axes stay in their rows */
     uint32_t n;
     const poly **condition;  /* each is >= 0 */
     ir_value *flag;          /* n > 0: whether they hold, once somebody has built that */

@@ -239,6 +239,7 @@ returned_tangent(jvp *j, const ir_op *op, const jvp_roots *q, const ad_emit *e)
     }
     ir_op *load = ir_op_new(j->fn, RG_OP_LOAD, 0, 0, op->loc);
     load->plane = op->plane | j->bit;
+    load->in_row = op->in_row;
     for (uint32_t i = 0; i <= op->args[0]->type.rank; i++)
         ir_op_arg(load, j->fn, j->primal[op->args[i]->id]);
     ad_place(e, load);

@@ -264,6 +264,7 @@ static void
 reverse_op(vjp *v, const ir_op *op)
 {
     ir_build_loc(v->b, op->loc);
+    rg_build_in_rows(v->b, op->in_row);
     v->now = op;
     switch ((rg_op)op->code) {
     case RG_OP_IF:

@@ -92,7 +92,9 @@ vjp_open_exclusive(vjp *v, const ir_op *task)
     ir_walk(task->regions[0], open_array, &o);
 }
 
-/* `why` is kept with an atomic one, for rgc explain */
+static const char in_rows[] = "no two threads reach one element, as subscripts of declared axes stay in their rows";
+
+/* `why` it is as it is, for rgc explain */
 static void
 add(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, const char *why)
 {
@@ -107,7 +109,7 @@ vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g)
 {
     const ad_exclusive *own = v->in_parallel ? find(v, load->args[0]) : NULL;
     if (!v->in_parallel || (own && !own->why && !own->n)) {
-        add(v, load, p, g, false, NULL);
+        add(v, load, p, g, false, own && own->promised ? in_rows : NULL);
     } else if (!own || own->why || !own->flag) {
         add(v, load, p, g, true, own ? own->why : NULL);
     } else {

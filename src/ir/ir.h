@@ -103,7 +103,7 @@ typedef struct ir_loc {
  *
  * origin      load, rmw of a sweep that runs again: the op that it repeats; ad_check_split asks whether what that one read
  *             is still there
- * why         rmw: why it is atomic, for rgc explain; may be NULL
+ * why         rmw: why it is atomic, or plain, for rgc explain; may be NULL
  * bundle      > 0: one of several, of this number, that do the same in each direction (not part of the text)
  * plane       load, store, rmw: bits of RG_ADJOINT...
  * direction   the same, of a plane above 0: which of its copies
@@ -114,6 +114,7 @@ typedef struct ir_loc {
  * rewinds     parallel: it takes a trace back
  * masked      load, store, rmw, extract, insert: the last operand says which lanes take part
  * successive  load, store, rmw with lanes: each lane's last subscript is its number more than the one given
+ * in_row      load, store, rmw: each subscript stays inside the extent of its axis
  * fast        add, mul of adjoints: may be contracted, sums carried by a loop added in any order
  * reverse, forward   call: of a derivative of the function: its vjp, if `reverse`, of that the jvp, `forward` times
  * tangents, adjoints call: of each jvp, a bit: buffers that the function reads have tangents; or it is the reverse of a
@@ -130,8 +131,8 @@ typedef struct ir_loc {
     const char *why;                                                                                                   \
     uint32_t bundle;                                                                                                   \
     uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
-    bool atomic, records, rewinds, masked, successive, fast, reverse, silent, again, drops, settled, ordered, in_page, \
-        one_page;
+    bool atomic, records, rewinds, masked, successive, in_row, fast, reverse, silent, again, drops, settled, ordered, \
+        in_page, one_page;
 typedef struct ir_flags {
     IR_FLAGS
 } ir_flags;

@@ -5,8 +5,8 @@
  *                                          %v = load %x[%i]
  *
  * After all differentiation, so that every form has its checks: the reverse of a split launch drops what the forward
- * sweep asserts, and has accesses of its own. As everywhere, an index may leave its axis while the element stays in
- * the array: C walks rows through pointers. Before lower_lanes, whose groups assert for each of their threads. */
+ * sweep asserts, and has accesses of its own. Where no row is promised, an index may leave its axis while the element stays
+ * in the array: C walks rows through pointers. Before lower_lanes, whose groups assert for each of their threads. */
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -60,23 +60,26 @@ check(edit *e, ir_op *access)
 {
     uint32_t rank = access->args[0]->type.rank;
     ir_type wide = ir_scalar(RG_I64);
+    bool walks = rank > 1 && !access->in_row;
     ir_value *number = NULL, *total = NULL, *holds[RG_MAX_RANK], *indices[RG_MAX_RANK], *extents[RG_MAX_RANK];
     for (uint32_t k = 0; k < rank; k++) {
         ir_value *index = as(e, access, RG_I64, access->args[1 + k]), *extent = extent_of(e, access, k);
         holds[k] = inside(e, access, index, extent);
         indices[k] = index;
         extents[k] = extent;
-        if (number) {
+        if (walks && k) {
             number = edit_scalar(e, access, RG_OP_MUL, wide, number, extent, NULL);
             number = edit_scalar(e, access, RG_OP_ADD, wide, number, index, NULL);
+            total = edit_scalar(e, access, RG_OP_MUL, wide, total, extent, NULL);
+        } else {
+            number = index;
+            total = extent;
         }
-        number = number ? number : index;
-        total = total ? edit_scalar(e, access, RG_OP_MUL, wide, total, extent, NULL) : extent;
     }
-    ir_value *walks = rank > 1 ? inside(e, access, number, total) : NULL;
+    ir_value *in_array = walks ? inside(e, access, number, total) : NULL;
     for (uint32_t k = rank; k-- > 0;) { /* the last axis first, as the interpreter tells it */
         ir_type truth = ir_scalar(RG_BOOL);
-        ir_value *fine = walks ? edit_scalar(e, access, RG_OP_OR, truth, holds[k], walks, NULL) : holds[k];
+        ir_value *fine = walks ? edit_scalar(e, access, RG_OP_OR, truth, holds[k], in_array, NULL) : holds[k];
         assert_axis(e, access, k, fine, indices[k], extents[k]);
     }
 }

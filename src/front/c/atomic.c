@@ -239,8 +239,7 @@ buffer_atomic(gen *g, const node *n, const atomic_form *f, const place *p)
     rg_value v = operand_of(g, f, l->dtype);
     rg_value compare = f->compare ? fc_convert(g, l->dtype, fc_scalar(g, f->compare)) : NULL;
     fc_at_node(g, n->kid[0]);
-    for (uint32_t i = 0; i < l->rank; i++)
-        index[i] = i < p->n && p->index[i] ? p->index[i] : fc_int_value(g, RG_I32, 0);
+    fc_whole_indices(g, p, l->rank, index);
     rg_value old = rg_build_rmw(g->b, RG_PRIMAL, f->op, true, l->value, l->rank, index, v, compare);
     if (!f->capture)
         return;

@@ -442,7 +442,12 @@ fc_lvalue(gen *g, const node *n)
         rg_value index = fc_scalar(g, n->kid[1]);
         fc_at_node(g, n);
         p = fc_pointed(g, &p, n);
-        return p.refused ? fc_nowhere(g, n->type) : fc_place_move(g, &p, index, n);
+        if (p.refused)
+            return fc_nowhere(g, n->type);
+        bool walks = p.walks || n->kid[0]->kind != E_DECAY; /* a subscript of an array stays in it */
+        p = fc_place_move(g, &p, index, n);
+        p.walks &= walks;
+        return p;
     }
     case E_DEREF:
         p = fc_pointer(g, n->kid[0]);

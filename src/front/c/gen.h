@@ -65,6 +65,7 @@ typedef struct place {
     uint32_t leaf, pointer;
     ctype *type;
     uint32_t n;
+    bool walks;               /* moved along an axis behind the first: it may have left its row */
     bool fixed;               /* a field: its neighbours are not reached by moving the last index */
     bool refused;             /* stands for what was refused: no more is said of what is made of it */
     rg_value null;            /* of pointers: whether it points nowhere; NULL: it does not */
@@ -208,6 +209,8 @@ place fc_place_member(const place *p, uint32_t field_number);
 place fc_place_element(gen *g, const place *p, rg_value index);          /* of an array place */
 place fc_place_move(gen *g, const place *p, rg_value by, const node *n); /* pointers */
 rg_value fc_index_add(gen *g, rg_value x, rg_value y);                   /* either may be NULL: 0 */
+/* Under p's indices, and 0 behind them: to build an access of a buffer with now. */
+void fc_whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out);
 rg_value fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index);
 
 /* -- expr.c

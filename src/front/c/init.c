@@ -267,6 +267,7 @@ zero_buffers(gen *g, object *o)
         for (uint32_t k = 0; k < l->rank; k++)
             rg_build_for(g->b, fc_int_value(g, RG_I64, 0), fc_int_value(g, RG_I64, l->dim[k]), 1,
                          &index[k]);
+        rg_build_in_rows(g->b, true);
         rg_build_store(g->b, RG_PRIMAL, l->value, l->rank, index, fc_zero_value(g, l->dtype));
         for (uint32_t k = 0; k < l->rank; k++)
             rg_build_end(g->b);

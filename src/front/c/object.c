@@ -305,15 +305,17 @@ fc_place_move(gen *g, const place *p, rg_value by, const node *n)
     }
     if (fc_dtype_bits(rg_value_type(by).dtype) < 32)
         by = fc_convert(g, RG_I32, by);
+    m.walks |= m.n > 1;
     m.index[m.n - 1] = fc_index_add(g, m.index[m.n - 1], by);
     return m;
 }
 
 /* -- loads
  * ----------------------------------------------------------------------------------------- */
-static void
-whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out)
+void
+fc_whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out)
 {
+    rg_build_in_rows(g->b, !p->walks);
     for (uint32_t i = 0; i < rank; i++)
         out[i] = i < p->n && p->index[i] ? p->index[i] : fc_int_value(g, RG_I32, 0);
 }
@@ -333,7 +335,7 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
             return l->value;
         return rg_build_extract(g->b, l->value, fc_flat_index(g, l, p->n, p->index));
     case OBJECT_BUFFER:
-        whole_indices(g, p, l->rank, index);
+        fc_whole_indices(g, p, l->rank, index);
         return g->atomic_read ? rg_build_load_atomic(g->b, l->value, l->rank, index)
                               : rg_build_load(g->b, RG_PRIMAL, l->value, l->rank, index);
     case OBJECT_NULL:
@@ -420,7 +422,7 @@ store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
     rg_value index[MAX_AXES];
     v = fc_convert(g, l->dtype, v); /* only after an error does it have another type */
     if (kind == OBJECT_BUFFER) {
-        whole_indices(g, p, l->rank, index);
+        fc_whole_indices(g, p, l->rank, index);
         rg_build_store(g->b, RG_PRIMAL, l->value, l->rank, index, v);
     } else if (kind == OBJECT_LOCAL && l->rank == 0) {
         rg_build_set(g->b, l->var, v);

@@ -621,6 +621,7 @@ fc_pointer_read(gen *g, const decl *d, const node *n)
     place p = v->choices[0];
     if (v->nchoices > 1)
         p.object = picked(g, v);
+    p.walks = p.n > 1 && !v->still;
     for (uint32_t i = 0; i < p.n; i++)
         p.index[i] = v->still ? NULL : rg_build_get(g->b, v->index[i]);
     p.null = v->null ? rg_build_get(g->b, v->null) : NULL;
@@ -737,6 +738,7 @@ field_place(gen *g, pointer_var *v)
     if (!v->nchoices)
         return null_place(g, NULL);
     place p = v->choices[0];
+    p.walks = p.n > 1;
     for (uint32_t i = 0; i < p.n; i++)
         p.index[i] = rg_build_get(g->b, v->index[i]);
     p.null = v->nulls ? rg_build_get(g->b, v->null) : NULL;
@@ -974,6 +976,7 @@ choose_place(gen *g, const node *n, rg_value c, place x, place y)
     if ((!same_array(&x, &y) || x.object->choice) && !choose_array(g, n, c, &x, &y))
         return fc_nowhere(g, x.type);
     x.null = null;
+    x.walks |= y.walks;
     for (uint32_t i = 0; i < x.n; i++) {
         if (!x.index[i] && !y.index[i])
             continue;

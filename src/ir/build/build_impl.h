@@ -175,6 +175,7 @@ struct rg_builder {
     vec(uint64_t) labels; /* frame index << 32 | serial */
     rg_label closing;     /* the block that is being closed: who left it needs no flag any more */
     ir_loc loc;
+    bool in_rows; /* as accesses are promised to stay */
     vec(ir_loc) inline_stack;
     vec(ir_fn *) fns; /* by rg_fn */
     ir_fn *fn;

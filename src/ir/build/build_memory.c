@@ -40,10 +40,17 @@ element_op(rg_builder *b, rg_op code, unsigned plane, ir_value *buffer, uint32_t
 {
     ir_op *op = ir_op_new(b->fn, code, n + 3, 0, b->loc);
     op->plane = (uint8_t)plane;
+    op->in_row = b->in_rows && n > 1;
     ir_op_arg(op, b->fn, build_resolve(b, buffer));
     for (uint32_t i = 0; i < n; i++)
         ir_op_arg(op, b->fn, build_resolve(b, index[i]));
     return op;
+}
+
+void
+rg_build_in_rows(rg_builder *b, bool promised)
+{
+    b->in_rows = promised;
 }
 
 static ir_value *

@@ -109,6 +109,8 @@ parse_suffixes(ir_op *op, rg_str rest)
             continue;
         else if (is(part, "atomic") && memory && (flags & IR_READ) && !op->atomic && !op->fast)
             op->atomic = true;
+        else if (memory && is(part, "row") && !op->in_row)
+            op->in_row = true;
         else if (op->code == RG_OP_TAPE_PUSH && is(part, "again"))
             op->again = true;
         else if (op->code == RG_OP_TAPE_BEGIN && is(part, "again"))
@@ -163,7 +165,7 @@ parse_op_name(parser *p)
         lex_error(
             &p->lex, &t, E_SUFFIX,
             "this operation cannot have such a suffix\nload and store take .successive, .adj .tan .tan2, then "
-            "a direction .d1 to .d63, .of2 to .of64; load takes .atomic last; rmw takes .add .min ... .cas, then these, then .atomic; "
+            "a direction .d1 to .d63, .of2 to .of64; then load .atomic, all .row; rmw takes .add .min ... .cas, then these, then .atomic, .row; "
             "lanes_reduce takes .add .min ... .xor; call takes .vjp, .jvp, .again; any op takes .fast last");
     lex_next(&p->lex);
     return op;

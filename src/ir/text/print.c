@@ -300,6 +300,8 @@ print_op_name(printer *p, const ir_op *op)
         str_addf(p->out, ".of%u", op->beside);
     if (op->atomic)
         str_addz(p->out, ".atomic");
+    if (op->in_row)
+        str_addz(p->out, ".row");
     if (op->reverse)
         str_addz(p->out, ".vjp");
     for (unsigned i = 0; i < op->forward; i++)

@@ -83,8 +83,8 @@ outside(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned axis,
                         axis, b->name, (long long)b->arg->extent[axis]);
 }
 
-/* An index outside its axis is allowed while the element stays inside the array: C code walks rows
- * of contiguous arrays through pointers. */
+/* Where no row is promised, an index outside its axis is allowed while the element stays inside the array: C code walks
+ * rows of contiguous arrays through pointers. */
 static interp_flow
 locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned lane, int64_t *linear)
 {
@@ -104,7 +104,7 @@ locate_by_row(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned
         if (sum > INT64_MAX || sum < INT64_MIN)
             return outside(f, op, b, worst, worst_index);
     }
-    if (sum < 0 || sum >= b->total)
+    if (op->in_row || sum < 0 || sum >= b->total)
         return outside(f, op, b, worst, worst_index);
     *linear = (int64_t)sum;
     return FLOW_NEXT;
