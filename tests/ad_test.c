@@ -362,8 +362,8 @@ static bool
 note_groups(ir_op *op, void *user)
 {
     int *size = user;
-    if (op->records && op->code != RG_OP_PARALLEL && (int)ad_group_size(op) > *size)
-        *size = (int)ad_group_size(op);
+    if (op->records && op->code != RG_OP_PARALLEL && (int)op->group > *size)
+        *size = (int)op->group;
     return true;
 }
 

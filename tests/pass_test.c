@@ -50,6 +50,16 @@ planned(ir_module *m, pass_context *c)
     return stage <= IR_STAGE_AD && ad_plan(m, c);
 }
 
+/* four iterations at a time */
+static bool
+chunked(ir_module *m, pass_context *c)
+{
+    static const ad_plan_options fours = {.chunk = 4};
+    m->target = &target_nvidia;
+    m->plan = &fours;
+    return stage <= IR_STAGE_AD && ad_chunks(m, c);
+}
+
 /* as for code generation */
 static bool
 lowered_tape(ir_module *m, pass_context *c)
@@ -83,8 +93,8 @@ static const struct {
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
     {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"opt_unroll_counted", opt_unroll_counted},
-    {"opt_load_ahead", opt_load_ahead}, {"opt_last_group", opt_last_group}, {"opt_early_loads", opt_early_loads}, {"opt_unroll_chunks", opt_unroll_chunks},
-    {"ad_plan", planned},
+    {"opt_load_ahead", opt_load_ahead}, {"opt_early_loads", opt_early_loads},
+    {"ad_plan", planned}, {"ad_chunks", chunked},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 

@@ -107,7 +107,7 @@ see_plan(ir_op *op, void *user)
         made = made->args[0]->def;
     if (made && (f = map_get(&l->loops, place_key(made->loc)))) {
         f->reversed = true;
-        f->group = ad_group_size(made);
+        f->group = made->group;
     }
     return true;
 }

@@ -73,7 +73,5 @@ bool ad_flags(ir_module *m, pass_context *c);
 /* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
  * their state once per group; to be planned once more if it changed anything. */
 bool ad_chunks(ir_module *m, pass_context *c);
-/* how many iterations of the loop that there was before one iteration of this one is; 1: it is that loop */
-uint32_t ad_group_size(const ir_op *loop);
 
 #endif

@@ -264,6 +264,8 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
         /* loops over groups of iterations; what they recall is chosen anew */
         if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, c)) {
             PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
+            /* what nobody records in the end is computed before a branch that has its own: that one is to stay */
+            PASS_RUN(m, opt_dce, IR_STAGE_AD, c);
             pass_simplify(m, IR_STAGE_AD, c);
         }
     }

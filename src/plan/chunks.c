@@ -16,8 +16,11 @@
 /* copies of the body's and its reverse's ops that one loop may grow to */
 enum { MAX_OPS = 2000 };
 
+enum { WORTH_A_BRANCH = 32 /* code of a group that runs forwards for nothing else than the iterations left over */ };
+
 typedef struct body_size {
     uint32_t ops, code;
+    bool loops;
 } body_size;
 
 typedef struct owned {
@@ -114,6 +117,7 @@ repeats_alone(ir_op *op, void *user)
     body_size *b = user;
     bool function = ir_ops[op->code].flags & IR_FUNCTION;
     b->ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
+    b->loops |= op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
     b->code += function ? (uint32_t)op->parent->fn->module->target->function : op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
     return !op->records && !op->rewinds && op->code != RG_OP_UNWIND;
 }
@@ -169,9 +173,42 @@ slice_loop(chunks *x)
     return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || has_state(c));
 }
 
+/* -- the end of the last group -------------------------------------------------------------------------------- */
+static bool
+only_computes(ir_op *op, void *user)
+{
+    (void)user;
+    bool control = op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_LOOP ||
+                   op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF;
+    return control || op->code == RG_OP_LOAD || ir_is_arithmetic(op);
+}
+
+static bool
+asks_for_no_result(ir_op *op, void *user)
+{
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (op->args[i]->def == user && op->args[i]->type.kind != IR_TRACE)
+            return false;
+    return true;
+}
+
+/* What the last full group leads to is the state of the iterations left over: nobody else needs it, and the reverse
+ * computes the group's iterations in any case. */
+static bool
+is_end_needless(const chunks *x, const body_size *body)
+{
+    const ad_chunk *c = &x->now;
+    const ir_region *r = c->loop->regions[0];
+    bool needless = c->loop->code == RG_OP_FOR && !c->slice.kept.n && c->size * body->code >= WORTH_A_BRANCH;
+    for (uint32_t p = 1; p < r->nparams; p++)
+        needless &= r->params[p]->type.kind == IR_SCALAR;
+    return needless && ir_walk(c->loop->regions[0], only_computes, NULL) &&
+           ir_walk(x->fn->body, asks_for_no_result, c->loop);
+}
+
 /* -- how many iterations ---------------------------------------------------------------------------------- */
-/* 0: this loop takes no part */
-static uint32_t
+/* false: this loop takes no part */
+static bool
 choose_size(chunks *x)
 {
     ad_chunk *c = &x->now;
@@ -181,15 +218,18 @@ choose_size(chunks *x)
     for (size_t i = 0; alone && i < c->unwinds.n; i++)
         alone = ir_walk(c->unwinds.at[i]->regions[0], repeats_alone, &reverse);
     if (!alone || !c->unwinds.n || !slice_loop(x))
-        return 0;
-    uint32_t most = MAX_OPS / (c->slice.ops + reverse.ops + 1);
+        return false;
+    c->straight = machine->code && !body.loops && c->loop->code == RG_OP_FOR;
+    uint32_t copied = c->slice.ops + reverse.ops;
+    uint32_t most = MAX_OPS / ((c->straight && copied < body.ops ? body.ops : copied) + 1);
     uint32_t size = x->options->chunk;
     if (!size) {
         size = ad_chunk_cheapest(c);
         most = machine->code ? most_by_code(machine, &body, &reverse, most) : most;
     }
-    size = size < most ? size : most;
-    return size > 1 ? size : 0;
+    c->size = size < most ? size : most;
+    c->needless = machine->code && is_end_needless(x, &body);
+    return c->size > 1;
 }
 
 /* -- what leaves ifs ---------------------------------------------------------------------------------------- */
@@ -303,8 +343,7 @@ chunk_loop(chunks *x, ir_op *loop)
     size_t i = (size_t)map_get(&x->unwinds_of, map_ptr(loop));
     for (; i; i = x->unwinds.at[i - 1].before)
         vec_push(&c->unwinds, x->unwinds.at[i - 1].unwind);
-    c->size = choose_size(x);
-    if (c->size)
+    if (choose_size(x))
         rewrite(x);
 }
 

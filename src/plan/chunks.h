@@ -7,8 +7,8 @@
 
 /* What the iterations of a group keep. */
 typedef struct ad_kept {
-    ir_op *loop;  /* over these iterations; it records if there is anything */
-    ir_value **v; /* by number in slice.kept: values of its body */
+    ir_op *loop;  /* over these iterations; it records if there is anything; NULL: they are straight code */
+    ir_value **v; /* by number in slice.kept: values of its body; of straight code, iteration by iteration */
 } ad_kept;
 
 /* A recall that stood in an unwind. */
@@ -22,6 +22,8 @@ typedef struct ad_chunk {
     ir_fn *fn;
     ir_op *loop;      /* for or loop: what it was before; goes away in the end */
     uint32_t size;    /* iterations of a group */
+    bool straight;    /* for: those of a full group are straight code */
+    bool needless;    /* for: the last full group runs only where iterations are left over: nobody else asks for its end */
     ad_slice slice;
     vec(ir_op *) unwinds;
     vec(ad_recalled) recalls; /* of all unwinds; the ops are gone */

@@ -4,6 +4,9 @@
  *                                                %a1 = for records %g = 0 to %q (%a = %a0) {
  *                                                    for %j = 0 to R {..}  }
  *                                                for %j = %q R to count (%a = %a1) {..}
+ *   where code is short, the iterations of a group are straight code; and where nobody asks for %a but the reverse:
+ *                                                %a1 = for records %g = 0 to %q (%a = %a0) {
+ *                                                    if %g + 1 != %q or count % R != 0 {.. .. ..} }
  *   loop records (%a = %a0) {.. exit_if ..}  ->  loop records (%a = %a0) {
  *                                                    %done, .. = loop (%j = 0, %a) { exit_if %j == R .. }
  *                                                    exit_if %done ..  }
@@ -118,6 +121,7 @@ open_groups(ad_chunk *c)
     else
         open_loop(c, &e);
     c->groups->records = true;
+    c->groups->group = c->size;
     c->trace = ir_op_result(c->groups, c->fn, ir_trace(), NULL);
     ad_emit inside = at_end(c, c->groups->regions[0]);
     for (uint32_t p = 0; p < n; p++) {
@@ -144,7 +148,7 @@ keep_in(const ad_chunk *c, ir_op *loop, ir_value *const *map)
     return k;
 }
 
-/* appends the old body for iteration `number`; the carried values are in map */
+/* appends the old body but its yield for iteration `number`; the carried values are in map */
 static void
 copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *into)
 {
@@ -155,7 +159,8 @@ copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *in
     ir_value *steps = ad_op2(&e, RG_OP_MUL, ad_cast(&e, dtype, number),
                              ad_const(&e, dtype, (uint64_t)loop->attr.step));
     map[index->id] = ad_op2(&e, RG_OP_ADD, loop->args[0], steps);
-    ir_for_ops(op, loop->regions[0]) ir_op_clone(c->fn, op, map, into);
+    for (const ir_op *op = loop->regions[0]->first; op->next; op = op->next)
+        ir_op_clone(c->fn, op, map, into);
 }
 
 static void
@@ -169,21 +174,84 @@ fill_for_loop(const ad_chunk *c, ir_op *made, ir_value *base, ir_value **map)
     if (base)
         number = ad_op2(&e, RG_OP_ADD, base, number);
     copy_for_body(c, number, map, r);
+    ir_op_clone(c->fn, ir_terminator(c->loop->regions[0]), map, r);
+}
+
+static ir_value **
+group_loop(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
+{
+    ad_emit e = at_end(c, into);
+    ir_value *size = ad_int(&e, RG_I64, c->size);
+    ir_op *group = new_for(c, &e, ad_int(&e, RG_I64, 0), size, c->groups->regions[0]->params + 1);
+    fill_for_loop(c, group, base, map);
+    c->full = keep_in(c, group, map);
+    return group->results;
+}
+
+static ir_value **
+straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
+{
+    const ir_region *body = c->loop->regions[0];
+    const ir_op *end = ir_terminator(body);
+    size_t n = c->slice.kept.n;
+    ad_emit e = at_end(c, into);
+    ir_value **carried = arena_new_n(c->fn->module->arena, ir_value *, end->nargs + 1);
+    c->full.v = arena_new_n(c->fn->module->arena, ir_value *, n * c->size + 1);
+    memcpy(carried, c->groups->regions[0]->params + 1, end->nargs * sizeof(*carried));
+    for (uint32_t j = 0; j < c->size; j++) {
+        for (uint32_t i = 0; i < end->nargs; i++)
+            map[body->params[1 + i]->id] = carried[i];
+        copy_for_body(c, ad_op2(&e, RG_OP_ADD, base, ad_int(&e, RG_I64, j)), map, into);
+        for (uint32_t i = 0; i < end->nargs; i++)
+            carried[i] = map[end->args[i]->id] ? map[end->args[i]->id] : end->args[i];
+        for (size_t i = 0; i < n; i++)
+            c->full.v[j * n + i] = map[c->top[i]->id];
+    }
+    return carried;
+}
+
+/* whether the group at hand is not the last, or iterations are left over */
+static ir_value *
+is_wanted(const ad_chunk *c, const ad_emit *e)
+{
+    ir_value *next = ad_op2(e, RG_OP_ADD, c->groups->regions[0]->params[0], ad_int(e, RG_I64, 1));
+    ad_emit before = {c->fn, c->groups->parent, c->groups, c->loop->loc};
+    ir_value *count = ad_for_count(&before, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
+    ir_value *rest = ad_chunk_divide(&before, RG_OP_REM, count, c->size);
+    ir_value *some = ad_op2(&before, RG_OP_NE, rest, ad_int(&before, RG_I64, 0));
+    return ad_op2(e, RG_OP_OR, ad_op2(e, RG_OP_NE, next, c->groups->args[1]), some);
+}
+
+static void
+yield_group(const ad_chunk *c, ir_region *r, ir_value *const *carried)
+{
+    ir_op *yield = yield_in(c, r);
+    for (uint32_t p = 1; p < c->groups->regions[0]->nparams; p++)
+        ir_op_arg(yield, c->fn, carried[p - 1]);
 }
 
 static ir_value **
 fill_for(ad_chunk *c, ir_value **map)
 {
-    ir_region *r = c->groups->regions[0];
+    ir_region *r = c->groups->regions[0], *into = r;
     ad_emit e = at_end(c, r);
-    ir_value *size = ad_int(&e, RG_I64, c->size);
-    ir_value *base = ad_op2(&e, RG_OP_MUL, r->params[0], size);
-    ir_op *group = new_for(c, &e, ad_int(&e, RG_I64, 0), size, r->params + 1);
-    fill_for_loop(c, group, base, map);
-    ir_op *yield = yield_in(c, r);
-    for (uint32_t i = 0; i < group->nresults; i++)
-        ir_op_arg(yield, c->fn, group->results[i]);
-    c->full = keep_in(c, group, map);
+    ir_op *branch = NULL;
+    if (c->needless) {
+        ir_value *wanted = is_wanted(c, &e);
+        branch = new_op(&e, RG_OP_IF, 2);
+        ir_op_arg(branch, c->fn, wanted);
+        into = branch->regions[0];
+    }
+    ad_emit inside = at_end(c, into);
+    ir_value *base = ad_op2(&inside, RG_OP_MUL, r->params[0], ad_int(&inside, RG_I64, c->size));
+    ir_value **carried = (c->straight ? straight_group : group_loop)(c, base, map, into);
+    yield_group(c, into, carried);
+    if (branch) {
+        yield_group(c, branch->regions[1], r->params + 1);
+        for (uint32_t p = 1; p < r->nparams; p++)
+            (void)ir_op_result(branch, c->fn, r->params[p]->type, r->params[p]->name);
+        yield_group(c, r, branch->results);
+    }
 
     ad_emit after = before_loop(c);
     ir_value *done = ad_op2(&after, RG_OP_MUL, c->groups->args[1], ad_int(&after, RG_I64, c->size));
@@ -289,34 +357,4 @@ ad_chunk_forward(ad_chunk *c)
     mem_disown(&owns);
     mem_free(map);
     return results;
-}
-
-/* -- what it looks like ----------------------------------------------------------------------------------------- */
-/* the first exit leaves full groups */
-static const ir_value *
-bound_of_group(const ir_op *group)
-{
-    if (group->code == RG_OP_FOR)
-        return group->args[1];
-    const ir_op *exit = group->regions[0]->first;
-    while (exit->code != RG_OP_EXIT_IF)
-        exit = exit->next;
-    const ir_op *compare = exit->args[0]->def;
-    return compare && compare->code == RG_OP_EQ ? compare->args[1] : NULL;
-}
-
-uint32_t
-ad_group_size(const ir_op *loop)
-{
-    ir_for_ops(op, loop->regions[0])
-    {
-        bool same = op->loc.line == loop->loc.line && op->loc.col == loop->loc.col && op->loc.file == loop->loc.file &&
-                    op->loc.inlined == loop->loc.inlined;
-        if (!same || (op->code != RG_OP_FOR && op->code != RG_OP_LOOP))
-            continue;
-        uint64_t size;
-        const ir_value *bound = bound_of_group(op);
-        return bound && ir_is_const(bound, &size) ? (uint32_t)size : 1;
-    }
-    return 1;
 }

@@ -31,7 +31,7 @@ typedef struct reverse {
 typedef struct group {
     ir_value *first;   /* number of its first iteration */
     ir_value **origin; /* induction values there */
-    ir_value **kept;   /* by number in slice.kept: local arrays, an element for each iteration */
+    ir_value **kept;   /* by number in slice.kept: local arrays, an element for each iteration; NULL: it is straight code */
 } group;
 
 static ir_value **
@@ -84,9 +84,9 @@ static ir_value **
 take_kept(const reverse *r, const ad_emit *e, const ad_kept *k, ir_value *count)
 {
     size_t n = r->c->slice.kept.n;
+    if (!n || !k->loop)
+        return NULL;
     ir_value **arrays = new_values(r, n);
-    if (!n)
-        return arrays;
     ir_op *unwind = ir_op_new(e->fn, RG_OP_UNWIND, 2, 1, e->loc);
     ir_op_arg(unwind, e->fn, ad_had(e, k->loop->results[k->loop->nresults - 1]));
     ir_op_arg(unwind, e->fn, count);
@@ -156,7 +156,7 @@ iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value
         r->map[r->c->loop->regions[0]->params[p]->id] = v;
     }
     for (size_t i = 0; i < s->kept.n; i++)
-        r->map[s->kept.at[i]->id] = kept_by(e, g->kept[i], j);
+        r->map[s->kept.at[i]->id] = g->kept ? kept_by(e, g->kept[i], j) : ad_recall(e, r->c->full.v[j * s->kept.n + i]);
     ad_slice_copy(s, AD_SLICE_WANTED, r->map, e->region);
     ir_value **wanted = new_values(r, s->wanted.n);
     for (size_t i = 0; i < s->wanted.n; i++)

@@ -9,9 +9,6 @@ nvidia_schedule(ir_module *m, bool reverses, pass_context *c)
     if (reverses) {
         /* memory is slow to write while it is being read */
         PASS_RUN(m, opt_late_zeros, IR_STAGE_SLOTS, c);
-        /* so that a chunk's iterations load all at once; its last one is often run for nothing */
-        PASS_RUN(m, opt_unroll_chunks, IR_STAGE_SLOTS, c);
-        PASS_RUN(m, opt_last_group, IR_STAGE_SLOTS, c);
         /* seeds are there when the forward sweep ends */
         PASS_RUN(m, opt_load_ahead, IR_STAGE_SLOTS, c);
     }

@@ -1,0 +1,34 @@
+; Groups of four iterations are straight code, the last one in a branch: nobody else asks for what the loop ends with.
+; stage ad
+; count ad_chunks for 2
+; count ad_chunks if 4
+; count ad_chunks sin 10
+; tolerance 1e-14
+; arg n = 2
+; arg steps[2] = 8 10
+; arg x[2] = 0.25 1.5
+; arg y[2] = 0
+; want y = 0.014117441775987699 -0.0013417161408304113
+kernel @chunk_end(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
+  %zero: i32 = const 0
+  %one: f64 = const 1
+  parallel (%i: i32) = (%zero) to (%n) {
+    %v: f64 = load %x[%i]
+    %m: i32 = load %steps[%i]
+    %count: i64 = cast %m
+    %end: f64, %t: trace = for records %k: i32 = %zero to %m step 1 (%a: f64 = %v) {
+      %b: f64 = sin %a
+      %c: f64 = add %b, %v
+      yield %c
+    }
+    %g: f64 = unwind %t, %count (%j: i64, %h: f64 = %one) {
+      %p: f64 = recall %a
+      %q: f64 = cos %p
+      %r: f64 = mul %q, %h
+      yield %r
+    }
+    store %y[%i], %g
+    yield
+  }
+  yield
+}
