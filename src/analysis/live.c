@@ -7,7 +7,7 @@ live_value(live *l, ir_value *v)
     if (l->values[v->id])
         return;
     l->values[v->id] = 1;
-    if (!l->within || ir_region_inside(v->region, l->within))
+    if ((!l->within || ir_region_inside(v->region, l->within)) && !(l->there && l->there(l->user, v)))
         vec_push(&l->todo, v);
 }
 

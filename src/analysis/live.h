@@ -12,6 +12,8 @@ typedef struct live {
     map ops;         /* live ops */
     vec(ir_value *) todo;
     const ir_region *within; /* values from outside are marked and not looked into; NULL: all are */
+    bool (*there)(void *user, ir_value *v); /* the same of values for which it is true; NULL: there are none */
+    void *user;
 } live;
 
 void live_start(live *l, const ir_fn *fn);

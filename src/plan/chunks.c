@@ -150,7 +150,7 @@ static bool
 has_state(const ad_chunk *c)
 {
     for (uint32_t p = 0; p < c->loop->regions[0]->nparams; p++)
-        if (c->slice.state[p])
+        if (c->slice.of.state[p])
             return true;
     return false;
 }
@@ -247,7 +247,7 @@ lift_recalled(chunks *x, ir_value *v, uint32_t known)
 {
     for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op) {
         const ir_value *yielded = ir_yielded_as(v, op);
-        bool needed = yielded && yielded->id < known && x->now.slice.needed[yielded->id];
+        bool needed = yielded && yielded->id < known && x->now.slice.of.live.values[yielded->id];
         v = (needed ? ir_lift : ir_lift_apart)(x->fn, v, op, &x->lifted);
     }
     return v;
@@ -256,7 +256,7 @@ lift_recalled(chunks *x, ir_value *v, uint32_t known)
 static void
 lift_kept(chunks *x)
 {
-    ad_values kept = x->now.slice.kept;
+    slice_values kept = x->now.slice.kept;
     x->now.top = arena_new_n(x->fn->module->arena, ir_value *, kept.n + 1);
     for (size_t i = 0; i < kept.n; i++)
         x->now.top[i] = lift_kept_value(x, kept.at[i]);

@@ -105,7 +105,7 @@ open_loop(ad_chunk *c, const ad_emit *e)
     for (uint32_t i = 0; i < ir_value_results(loop); i++)
         ir_op_result(c->groups, c->fn, loop->results[i]->type, loop->results[i]->name);
     for (uint32_t p = 0; p < body->nparams; p++)
-        if (c->slice.state[p])
+        if (c->slice.of.state[p])
             c->rest[p] = ir_op_result(c->groups, c->fn, body->params[p]->type, body->params[p]->name);
 }
 
@@ -125,7 +125,7 @@ open_groups(ad_chunk *c)
     c->trace = ir_op_result(c->groups, c->fn, ir_trace(), NULL);
     ad_emit inside = at_end(c, c->groups->regions[0]);
     for (uint32_t p = 0; p < n; p++) {
-        if (!c->slice.state[p])
+        if (!c->slice.of.state[p])
             continue;
         c->start[p] = kept(&inside, c->groups->regions[0]->params[p]);
         if (c->loop->code == RG_OP_FOR)
@@ -337,7 +337,7 @@ fill_loop(ad_chunk *c, ir_value **map)
     for (uint32_t i = r->nparams; i < group->nresults; i++)
         ir_op_arg(leave, c->fn, group->results[i]);
     for (uint32_t p = 0; p < r->nparams; p++)
-        if (c->slice.state[p])
+        if (c->slice.of.state[p])
             ir_op_arg(leave, c->fn, c->start[p]);
     ir_op *yield = yield_in(c, r);
     for (uint32_t p = 0; p < r->nparams; p++)

@@ -51,11 +51,11 @@ static void
 see_outside(reverse *r, const ad_emit *e)
 {
     const ad_slice *s = &r->c->slice;
-    for (size_t i = 0; i < s->outside.n; i++)
-        r->map[s->outside.at[i]->id] = ad_had(e, s->outside.at[i]);
+    for (size_t i = 0; i < s->of.outside.n; i++)
+        r->map[s->of.outside.at[i]->id] = ad_had(e, s->of.outside.at[i]);
     for (uint32_t p = 0; p < r->params; p++) {
         ir_value *start, *param = r->c->loop->regions[0]->params[p];
-        if (s->needed[param->id] && !s->state[p] && ir_is_induction(r->c->loop, param, &start, &r->steps[p]))
+        if (s->of.live.values[param->id] && !s->of.state[p] && ir_is_induction(r->c->loop, param, &start, &r->steps[p]))
             r->starts[p] = ad_had(e, start);
     }
 }
@@ -137,7 +137,7 @@ next_state(const reverse *r, ir_region *into)
     ir_value **state = new_values(r, r->params);
     ad_slice_copy(s, AD_SLICE_NEXT, r->map, into);
     for (uint32_t p = index; p < r->params; p++)
-        if (s->state[p])
+        if (s->of.state[p])
             state[p] = now(r->map, end->args[p - index]);
     return state;
 }

@@ -13,11 +13,11 @@ bytes_of(ir_type type)
 }
 
 static uint32_t
-bytes_recorded(const ad_slice *s, const ad_values *values)
+bytes_recorded(const ad_slice *s, const slice_values *values)
 {
     uint32_t bytes = 0;
     for (size_t i = 0; i < values->n; i++)
-        if (ad_recomputable(s->loop, values->at[i], s->writes) != AD_FREE)
+        if (ad_recomputable(s->of.loop, values->at[i], s->of.writes) != AD_FREE)
             bytes += bytes_of(values->at[i]->type);
     return bytes;
 }
@@ -26,8 +26,8 @@ static uint32_t
 bytes_of_state(const ad_slice *s)
 {
     uint32_t bytes = 0;
-    for (uint32_t p = 0; p < s->loop->regions[0]->nparams; p++)
-        bytes += s->state[p] ? bytes_of(s->loop->regions[0]->params[p]->type) : 0;
+    for (uint32_t p = 0; p < s->of.loop->regions[0]->nparams; p++)
+        bytes += s->of.state[p] ? bytes_of(s->of.loop->regions[0]->params[p]->type) : 0;
     return bytes;
 }
 
@@ -61,7 +61,7 @@ static bool
 in_slice(ir_op *op, void *user)
 {
     pairs *p = user;
-    if (partner(op) == RG_OP_COUNT || !p->slice->needed[op->results[0]->id])
+    if (partner(op) == RG_OP_COUNT || !p->slice->of.live.values[op->results[0]->id])
         return true;
     if (map_get(&p->seen, pair_key(partner(op), op->args[0])))
         p->saved += saved_by(p, op);

@@ -3,17 +3,16 @@
 #ifndef PASS_TAPE_SLICE_H
 #define PASS_TAPE_SLICE_H
 
-#include "analysis/live.h"
+#include "analysis/slice.h"
 #include "tape/tape.h"
 
 typedef struct tape_slice {
     tape *t;
     ir_op *loop;
     const ir_op *unwind;
-    live live; /* what frames and carried values need, without exits and effects */
+    slice of; /* what frames and carried values need */
     tape_chunks *chunks;
     const ir_writes *writes;
-    map in_env; /* values that are in chunks->env */
 } tape_slice;
 
 void tape_slice_release(void *slice);
@@ -21,10 +20,5 @@ void tape_slice_release(void *slice);
 bool tape_slice_find(tape_slice *s);
 /* The same where everything runs again, on copies of the arrays (tape_arrays.c): all that the loop carries. */
 bool tape_slice_all(tape_slice *s);
-
-bool tape_is_inside(const tape_slice *s, const ir_value *v);
-/* whether the unwind can still use v: a local array may have been consumed by then */
-bool tape_is_visible(const tape_slice *s, const ir_value *v);
-bool tape_is_literal(const ir_value *v);
 
 #endif
