@@ -1,28 +1,19 @@
 /* What an op does to memory, to the tapes, to the world outside. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/effects.h"
+#include "ir/edges.h"
 
 /* -- which buffer a value is ---------------------------------------------------------------------------------- */
 
-/* b is the result of an if or a loop: the buffers that its arms or exits may give. */
+/* b is the result of an if or a loop: the buffers that its arms or exits may give; itself where these are being rewritten. */
 static void
 roots_of_result(ir_value *b, ir_root_fn *each, void *user)
 {
-    const ir_op *op = b->def;
-    if (op->code == RG_OP_IF) {
-        ir_buffer_roots(ir_terminator(op->regions[0])->args[b->index], each, user);
-        ir_buffer_roots(ir_terminator(op->regions[1])->args[b->index], each, user);
-    } else if (op->code == RG_OP_LOOP) {
-        bool left = false;
-        ir_for_ops(exit, op->regions[0])
-            if (exit->code == RG_OP_EXIT_IF) {
-                ir_buffer_roots(exit->args[1 + b->index], each, user);
-                left = true;
-            }
-        if (!left) /* being rewritten */
-            each(b, user);
-    } else {
+    bool any = false;
+    if (b->def->code == RG_OP_IF || b->def->code == RG_OP_LOOP)
+        for (ir_source s = {0}; ir_next_source(b, &s); any = true)
+            ir_buffer_roots(s.value, each, user);
+    if (!any)
         each(b, user);
-    }
 }
 
 bool

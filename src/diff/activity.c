@@ -1,4 +1,5 @@
 /* Activity: forward and backward over regions to a fixed point. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/edges.h"
 #include "diff/activity.h"
 
 static bool
@@ -94,43 +95,8 @@ typedef void edge_fn(ad_activity *a, ir_value *from, ir_value *to);
 static void
 control_edges(ad_activity *a, ir_op *op, edge_fn *edge)
 {
-    uint32_t n = ir_value_results(op), init = op->nregions ? ir_first_init(op) : 0;
-    switch ((rg_op)op->code) {
-    case RG_OP_IF:
-        for (uint32_t k = 0; k < 2; k++)
-            for (uint32_t i = 0; i < n; i++)
-                edge(a, ir_terminator(op->regions[k])->args[i], op->results[i]);
-        break;
-    case RG_OP_FOR:
-    case RG_OP_UNWIND:
-    case RG_OP_LOOP: {
-        ir_region *body = op->regions[0];
-        uint32_t index = op->code == RG_OP_LOOP ? 0 : 1;
-        ir_op *end = ir_terminator(body);
-        for (uint32_t i = 0; i < end->nargs; i++) {
-            edge(a, op->args[init + i], body->params[index + i]);
-            edge(a, end->args[i], body->params[index + i]);
-            if (op->code != RG_OP_LOOP) {
-                edge(a, end->args[i], op->results[i]);
-                edge(a, op->args[init + i], op->results[i]);
-            }
-        }
-        if (op->code == RG_OP_LOOP)
-            ir_for_ops(exit, body)
-                if (exit->code == RG_OP_EXIT_IF)
-                    for (uint32_t i = 0; i < n; i++)
-                        edge(a, exit->args[1 + i], op->results[i]);
-        break;
-    }
-    case RG_OP_PARALLEL:
-        for (uint32_t i = 0; i < n; i++) {
-            edge(a, op->args[init + i], op->results[i]);
-            edge(a, ir_terminator(op->regions[0])->args[i], op->results[i]);
-        }
-        break;
-    default:
-        break;
-    }
+    for (ir_edge e = {0}; ir_next_edge(op, &e);)
+        edge(a, e.from.value, e.to);
 }
 
 /* a call reads its buffers */

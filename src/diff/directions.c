@@ -11,6 +11,7 @@
  * indices, branches and exits), and n of what varies: carried values, results, reductions, and
  * temps in which varying values are kept. Where a branch or an exit itself depends on what varies,
  * the whole op is made n times (it is *split*): all that it holds varies. */
+#include "ir/edges.h"
 #include "diff/ad.h"
 #include "diff/activity.h"
 
@@ -102,50 +103,16 @@ is_split(const directions *s, const ir_op *op)
 static bool
 control_varies(const directions *s, const ir_op *op)
 {
-    uint32_t control = op->code == RG_OP_IF ? 1 : ir_first_init(op);
-    for (uint32_t i = 0; i < control; i++)
+    for (uint32_t i = 0; i < ir_own_operands(op); i++)
         if (s->varying[op->args[i]->id])
             return true;
-    if (op->code == RG_OP_LOOP)
-        ir_for_ops (inner, op->regions[0])
-            if (inner->code == RG_OP_EXIT_IF && s->varying[inner->args[0]->id])
-                return true;
+    for (ir_op *exit = NULL; op->code == RG_OP_LOOP && (exit = ir_next_exit(op, exit));)
+        if (s->varying[exit->args[0]->id])
+            return true;
     return false;
 }
 
 static void mark_region(directions *s, const ir_region *r, bool all);
-
-/* to[i] varies if from[i] does */
-static void
-flow(directions *s, ir_value *const *from, ir_value *const *to, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        vary_if(s, to[i], s->varying[from[i]->id]);
-}
-
-static void
-mark_control(directions *s, const ir_op *op)
-{
-    uint32_t n = ir_value_results(op), init = op->code == RG_OP_IF ? 1 : ir_first_init(op);
-    const ir_region *body = op->regions[0];
-    if (op->code == RG_OP_IF) {
-        flow(s, ir_terminator(body)->args, op->results, n);
-        flow(s, ir_terminator(op->regions[1])->args, op->results, n);
-    } else if (op->code == RG_OP_PARALLEL) {
-        flow(s, op->args + init, op->results, n);
-        flow(s, ir_terminator(body)->args, op->results, n);
-    } else {
-        uint32_t index = op->code == RG_OP_LOOP ? 0 : 1, carried = body->nparams - index;
-        flow(s, op->args + init, body->params + index, carried);
-        flow(s, ir_terminator(body)->args, body->params + index, carried);
-        if (index)
-            flow(s, body->params + index, op->results, n);
-        else
-            ir_for_ops (inner, body)
-                if (inner->code == RG_OP_EXIT_IF)
-                    flow(s, inner->args + 1, op->results, n);
-    }
-}
 
 static void
 mark_op(directions *s, const ir_op *op, bool all)
@@ -158,7 +125,8 @@ mark_op(directions *s, const ir_op *op, bool all)
         }
         for (uint32_t i = 0; i < op->nregions; i++)
             mark_region(s, op->regions[i], split);
-        mark_control(s, op);
+        for (ir_edge e = {0}; ir_next_edge(op, &e);)
+            vary_if(s, e.to, s->varying[e.from.value->id]);
         for (uint32_t i = 0; split && i < op->nresults; i++)
             vary(s, op->results[i]);
     } else if (is_access(op)) {
@@ -354,17 +322,12 @@ add_reductions(directions *s, const ir_op *op, ir_op *copy)
 static void
 make_control(directions *s, const ir_op *op, ir_region *into)
 {
-    uint32_t init = op->code == RG_OP_IF ? op->nargs : ir_first_init(op);
-    const ir_region *body = op->regions[0];
-    uint32_t index = body->nparams - (op->nargs - init); /* parameters that are not carried */
+    uint32_t init = ir_own_operands(op);
     ir_op *copy = ir_op_like(s->fn, op);
     for (uint32_t i = 0; i < init; i++)
         ir_op_arg(copy, s->fn, value(s, op->args[i], first_of(s)));
-    for (uint32_t i = init; i < op->nargs; i++) {
-        const ir_value *key =
-            op->code == RG_OP_PARALLEL ? op->results[i - init] : body->params[index + i - init];
-        add_arg(s, copy, op->args[i], s->varying[key->id], into);
-    }
+    for (uint32_t i = init; i < op->nargs; i++)
+        add_arg(s, copy, op->args[i], s->varying[ir_handed_to(op, i)->id], into);
     if (op->code == RG_OP_PARALLEL)
         add_reductions(s, op, copy);
     ir_append(into, copy);
@@ -381,18 +344,13 @@ make_control(directions *s, const ir_op *op, ir_region *into)
 static void
 make_leaving(directions *s, const ir_op *op, ir_region *into)
 {
-    const ir_op *owner = op->parent->op;
     ir_op *copy = ir_op_like(s->fn, op);
-    uint32_t first = op->code == RG_OP_EXIT_IF ? 1 : 0;
-    if (first)
-        ir_op_arg(copy, s->fn, value(s, op->args[0], first_of(s)));
-    for (uint32_t i = first; i < op->nargs; i++) {
-        const ir_value *key = NULL; /* of the function itself */
-        if (owner && (first || owner->code == RG_OP_IF || owner->code == RG_OP_PARALLEL))
-            key = owner->results[i - first];
-        else if (owner)
-            key = op->parent->params[i + (owner->code == RG_OP_LOOP ? 0 : 1)];
-        add_arg(s, copy, op->args[i], key && s->varying[key->id], into);
+    for (uint32_t i = 0; i < op->nargs; i++) {
+        const ir_value *key = ir_handed_to(op, i);
+        if (!key && op->code == RG_OP_EXIT_IF)
+            ir_op_arg(copy, s->fn, value(s, op->args[i], first_of(s)));
+        else /* the function's own results as often as they are */
+            add_arg(s, copy, op->args[i], key && s->varying[key->id], into);
     }
     ir_append(into, copy);
 }

@@ -4,6 +4,7 @@
  * The new function is made region by region. A carried value's tangent is one more carried value, a
  * result's one more result; the tangent of what an unwind recalls is the recall of the tangent. So a
  * vjp goes through like any other function. */
+#include "ir/edges.h"
 #include "diff/jvp.h"
 
 static void transform_region(jvp *j, const ir_region *from, ir_region *into);
@@ -297,16 +298,16 @@ paired(const jvp *j, const ir_op *owner, const ir_value *key, uint32_t i)
     return active(j, key) && !(owner->code == RG_OP_PARALLEL && owner->reduce[i] != RG_RMW_ADD);
 }
 
-/* operands `first`.. of op: their counterparts; then the tangents of those whose `key` is paired */
+/* the op's own operands; those that it hands on; then the tangents of what is paired where they arrive */
 static void
-add_args(jvp *j, ir_op *copy, const ir_op *op, uint32_t first, uint32_t n, const ir_op *owner,
-         ir_value *const *key, const ad_emit *e)
+add_args(jvp *j, ir_op *copy, const ir_op *op, const ir_op *owner, const ad_emit *e)
 {
-    for (uint32_t i = 0; i < n; i++)
-        ir_op_arg(copy, j->fn, j->primal[op->args[first + i]->id]);
-    for (uint32_t i = 0; i < n; i++)
-        if (paired(j, owner, key[i], i))
-            ir_op_arg(copy, j->fn, jvp_tangent_or_zero(j, e, op->args[first + i]));
+    uint32_t own = ir_own_operands(op);
+    for (uint32_t i = 0; i < op->nargs; i++)
+        ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
+    for (uint32_t i = own; i < op->nargs; i++)
+        if (paired(j, owner, ir_handed_to(op, i), i - own))
+            ir_op_arg(copy, j->fn, jvp_tangent_or_zero(j, e, op->args[i]));
 }
 
 static void
@@ -397,13 +398,7 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
 {
     ad_emit before = {j->fn, into, NULL, op->loc};
     ir_op *copy = ir_op_like(j->fn, op);
-    uint32_t init = op->code == RG_OP_IF ? op->nargs : ir_first_init(op), n = op->nargs - init;
-    ir_value *const *key = op->results; /* what an init's tangent belongs to */
-    if (op->code == RG_OP_LOOP)
-        key = op->regions[0]->params;
-    for (uint32_t i = 0; i < init; i++)
-        ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
-    add_args(j, copy, op, init, n, op, key, &before);
+    add_args(j, copy, op, op, &before);
     if (op->code == RG_OP_PARALLEL)
         extend_reductions(j, op, copy);
     ir_append(into, copy);
@@ -425,14 +420,8 @@ leaving_op(jvp *j, const ir_op *op, ir_region *into)
     ad_emit e = {j->fn, into, NULL, op->loc};
     ir_op *copy = ir_op_like(j->fn, op);
     const ir_op *owner = op->parent->op;
-    uint32_t first = op->code == RG_OP_EXIT_IF ? 1 : 0;
-    if (first)
-        ir_op_arg(copy, j->fn, j->primal[op->args[0]->id]);
     if (owner) {
-        ir_value *const *key = owner->results;
-        if (op->code == RG_OP_YIELD && owner->code == RG_OP_LOOP)
-            key = owner->regions[0]->params;
-        add_args(j, copy, op, first, op->nargs - first, owner, key, &e);
+        add_args(j, copy, op, owner, &e);
     } else {
         for (int tangents = 1; tangents >= 0; tangents--)
             for (uint32_t i = 0; i < op->nargs; i++) {

@@ -1,4 +1,5 @@
 /* Slices of a task that run again. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/edges.h"
 #include "diff/sweep.h"
 #include "diff/apart.h"
 #include "diff/contest.h"
@@ -75,19 +76,24 @@ need_operands(ad_sweep *s, const ir_op *op, uint32_t first)
         need(s, op->args[i]);
 }
 
+static void
+need_sources(ad_sweep *s, const ir_value *v)
+{
+    for (ir_source from = {0}; ir_next_source(v, &from);)
+        need(s, from.value);
+}
+
 /* what decides whether, and how often, a region is entered */
 static void
 need_around(ad_sweep *s, const ir_region *r)
 {
     for (ir_op *op = r->op; op != s->task && !is_kept(s, op); op = op->parent->op) {
         map_set(&s->kept_ops, map_ptr(op), op);
-        if (op->code == RG_OP_IF) {
-            need(s, op->args[0]);
-        } else if (op->code == RG_OP_FOR) {
-            need(s, op->args[0]);
-            need(s, op->args[1]);
-        } else if (op->code == RG_OP_LOOP) {
-            ir_for_ops(exit, op->regions[0]) if (exit->code == RG_OP_EXIT_IF) need(s, exit->args[0]);
+        if (op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_LOOP) {
+            for (uint32_t i = 0; i < ir_own_operands(op); i++)
+                need(s, op->args[i]);
+            for (ir_op *exit = NULL; op->code == RG_OP_LOOP && (exit = ir_next_exit(op, exit));)
+                need(s, exit->args[0]);
         } else {
             refuse(s, op, "what a loop of another kind does");
         }
@@ -206,20 +212,9 @@ need_result(ad_sweep *s, ir_value *v)
         record(s, v);
         break;
     case RG_OP_IF:
-        need(s, op->args[0]);
-        need(s, ir_terminator(op->regions[0])->args[v->index]);
-        need(s, ir_terminator(op->regions[1])->args[v->index]);
-        need_around(s, op->regions[0]);
-        break;
     case RG_OP_FOR:
-        need(s, op->args[2 + v->index]);
-        need(s, ir_terminator(op->regions[0])->args[v->index]);
-        need_around(s, op->regions[0]);
-        break;
     case RG_OP_LOOP:
-        ir_for_ops(exit, op->regions[0])
-            if (exit->code == RG_OP_EXIT_IF)
-                need(s, exit->args[1 + v->index]);
+        need_sources(s, v);
         need_around(s, op->regions[0]);
         break;
     case RG_OP_CALL:
@@ -237,14 +232,8 @@ need_result(ad_sweep *s, ir_value *v)
 static void
 need_param(ad_sweep *s, const ir_value *v)
 {
-    const ir_op *op = v->region->op;
-    if (op == s->task)
-        return;
-    uint32_t first = op->code == RG_OP_FOR;
-    if (v->index < first)
-        return; /* counted by the bounds */
-    need(s, op->args[ir_first_init(op) + v->index - first]);
-    need(s, ir_terminator(v->region)->args[v->index - first]);
+    if (v->region->op != s->task)
+        need_sources(s, v);
 }
 
 static void

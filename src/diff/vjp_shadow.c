@@ -7,6 +7,7 @@
  * so that the shadow is what the array was wherever the reverse stands, and what was read from the array
  * can be read again instead of being recorded: so can %x itself, before it is undone. That is done where a thread's sweep and its reverse are one,
  * for arrays that it declares outside of loops and that are read in deeper loops than written. */
+#include "ir/edges.h"
 #include "diff/vjp.h"
 
 struct vjp_shadows {
@@ -71,22 +72,17 @@ weight_of(const ir_op *op, const ir_value *root)
 
 static void find_roots(shadows *s, const ir_region *r);
 
+/* what control hands on: inits before what is inside is looked at */
 static void
-roots_of_loop(shadows *s, const ir_op *op)
+roots_of_control(shadows *s, const ir_op *op)
 {
-    const ir_region *body = op->regions[0];
-    uint32_t first_init = ir_first_init(op), first = op->code == RG_OP_FOR, n = body->nparams - first;
-    for (uint32_t k = 0; k < n; k++)
-        join(s, body->params[first + k], op->args[first_init + k]);
-    find_roots(s, body);
-    for (uint32_t k = 0; k < n; k++) {
-        join(s, body->params[first + k], ir_terminator(body)->args[k]);
-        if (op->code == RG_OP_FOR)
-            join(s, op->results[k], op->args[first_init + k]);
-    }
-    for (const ir_op *exit = body->first; op->code == RG_OP_LOOP && exit; exit = exit->next)
-        for (uint32_t k = 0; exit->code == RG_OP_EXIT_IF && k < op->nresults; k++)
-            join(s, op->results[k], exit->args[1 + k]);
+    for (ir_edge e = {0}; ir_next_edge(op, &e);)
+        if (e.from.by == op)
+            join(s, e.to, e.from.value);
+    for (uint32_t i = 0; i < op->nregions; i++)
+        find_roots(s, op->regions[i]);
+    for (ir_edge e = {0}; ir_next_edge(op, &e);)
+        join(s, e.to, e.from.value);
 }
 
 static void
@@ -107,16 +103,10 @@ roots_of_op(shadows *s, const ir_op *op)
         if (root)
             s->reads[root->id] += weight_of(op, root);
         return;
+    case RG_OP_IF:
     case RG_OP_FOR:
     case RG_OP_LOOP:
-        roots_of_loop(s, op);
-        return;
-    case RG_OP_IF:
-        for (uint32_t i = 0; i < 2; i++) {
-            find_roots(s, op->regions[i]);
-            for (uint32_t k = 0; k < op->nresults; k++)
-                join(s, op->results[k], ir_terminator(op->regions[i])->args[k]);
-        }
+        roots_of_control(s, op);
         return;
     case RG_OP_YIELD:
     case RG_OP_EXIT_IF:

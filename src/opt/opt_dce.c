@@ -6,6 +6,7 @@
  *
  * Tasks that rewind one and the same task, in a loop's full iterations and in its partial last one, stay or go together:
  * frames on the workers' tapes are taken back last to first, used or not. */
+#include "ir/edges.h"
 #include "ir/recall.h"
 #include "opt/edit.h"
 #include "analysis/live.h"
@@ -71,76 +72,49 @@ mark_rewinding(dce *d)
  * ---------------------------------------------------------------------------------------- */
 
 static void
-drop_carried(dce *d, ir_op *op, uint32_t init, uint32_t param, uint32_t k)
+drop_sources(dce *d, const ir_value *v)
 {
-    edit_drop_arg(op, init + k);
-    edit_drop_arg(ir_terminator(op->regions[0]), k);
-    edit_drop_param(op->regions[0], param + k);
+    for (ir_source s = {0}; ir_next_source(v, &s);)
+        edit_drop_arg(s.by, s.at);
     d->changed = true;
 }
 
 static void
-sweep_if(dce *d, ir_op *op)
+drop_reduction(ir_op *op, uint32_t k)
 {
-    for (uint32_t k = op->nresults; k-- > 0;) {
-        if (d->live.values[op->results[k]->id])
-            continue;
-        edit_drop_arg(ir_terminator(op->regions[0]), k);
-        edit_drop_arg(ir_terminator(op->regions[1]), k);
-        edit_drop_result(op, k);
-        d->changed = true;
-    }
+    uint32_t n = ir_value_results(op);
+    uint8_t *reduce = arena_new_n(op->parent->fn->module->arena, uint8_t, n);
+    memcpy(reduce, op->reduce, k);
+    memcpy(reduce + k, op->reduce + k + 1, n - 1 - k);
+    op->reduce = reduce;
 }
 
+/* Results; of a for or an unwind parameter and result are one carried value, and go together. */
 static void
-sweep_exits(dce *d, ir_op *op)
+sweep_results(dce *d, ir_op *op)
 {
-    for (uint32_t k = op->nresults; k-- > 0;) {
-        if (op->results[k]->type.kind == IR_TRACE || d->live.values[op->results[k]->id])
+    bool counted = op->code == RG_OP_FOR || op->code == RG_OP_UNWIND;
+    for (uint32_t k = ir_value_results(op); k-- > 0;) {
+        const ir_value *result = op->results[k], *param = counted ? op->regions[0]->params[1 + k] : result;
+        if (d->live.values[result->id] || d->live.values[param->id])
             continue;
-        ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF)
-            edit_drop_arg(inner, 1 + k);
-        edit_drop_result(op, k);
-        d->changed = true;
-    }
-}
-
-static void
-sweep_loop(dce *d, ir_op *op)
-{
-    sweep_exits(d, op);
-    for (uint32_t k = op->nargs; k-- > 0;)
-        if (!d->live.values[op->regions[0]->params[k]->id])
-            drop_carried(d, op, 0, 0, k);
-}
-
-/* for and unwind: a carried value is both a parameter and a result */
-static void
-sweep_counted(dce *d, ir_op *op)
-{
-    for (uint32_t k = op->nargs - 2; k-- > 0;) {
-        if (d->live.values[op->regions[0]->params[1 + k]->id] || d->live.values[op->results[k]->id])
-            continue;
-        drop_carried(d, op, 2, 1, k);
+        drop_sources(d, param);
+        if (counted)
+            edit_drop_param(op->regions[0], 1 + k);
+        if (op->code == RG_OP_PARALLEL)
+            drop_reduction(op, k);
         edit_drop_result(op, k);
     }
 }
 
 static void
-sweep_parallel(dce *d, ir_op *op)
+sweep_params(dce *d, ir_op *op)
 {
-    uint32_t init = ir_first_init(op), n = op->nargs - init;
-    for (uint32_t k = n; k-- > 0;) {
-        if (d->live.values[op->results[k]->id])
+    for (uint32_t k = op->nargs; k-- > 0;) {
+        if (d->live.values[op->regions[0]->params[k]->id])
             continue;
-        uint8_t *reduce = arena_new_n(op->parent->fn->module->arena, uint8_t, n);
-        memcpy(reduce, op->reduce, k);
-        memcpy(reduce + k, op->reduce + k + 1, --n - k);
-        op->reduce = reduce;
-        edit_drop_arg(op, init + k);
-        edit_drop_arg(ir_terminator(op->regions[0]), k);
-        edit_drop_result(op, k);
-        d->changed = true;
+        drop_sources(d, op->regions[0]->params[k]);
+        edit_drop_param(op->regions[0], k);
     }
 }
 
@@ -159,28 +133,13 @@ sweep_trace(dce *d, ir_op *op)
 static void
 sweep_op(dce *d, ir_op *op)
 {
-    switch (op->code) {
-    case RG_OP_IF:
-        sweep_if(d, op);
-        break;
-    case RG_OP_LOOP:
-        sweep_loop(d, op);
-        break;
-    case RG_OP_FOR:
-    case RG_OP_UNWIND:
-        sweep_counted(d, op);
-        break;
-    case RG_OP_PARALLEL:
-        sweep_parallel(d, op);
-        break;
-    case RG_OP_RMW:
-        if (op->nresults && !d->live.values[op->results[0]->id]) {
-            edit_drop_result(op, 0);
-            d->changed = true;
-        }
-        break;
-    default:
-        break;
+    if (op->nregions)
+        sweep_results(d, op);
+    if (op->code == RG_OP_LOOP)
+        sweep_params(d, op);
+    if (op->code == RG_OP_RMW && op->nresults && !d->live.values[op->results[0]->id]) {
+        edit_drop_result(op, 0);
+        d->changed = true;
     }
     sweep_trace(d, op);
 }

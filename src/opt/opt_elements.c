@@ -10,6 +10,7 @@
  * Arrays that are handed from one to the other (inserted into, carried, yielded, copied) stay or go
  * together. Before differentiation, after opt_unroll: what is carried, recorded and recomputed is
  * then decided element by element. */
+#include "ir/edges.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -63,13 +64,6 @@ join(splitting *s, const ir_value *x, const ir_value *y)
     s->leader[b] = a;
 }
 
-static void
-join_all(splitting *s, ir_value *const *from, ir_value *const *to, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        join(s, from[i], to[i]);
-}
-
 static bool
 is_table(const ir_value *v)
 {
@@ -82,22 +76,6 @@ look_at_subscript(splitting *s, const ir_op *op)
     uint64_t index;
     if (!ir_is_const(op->args[1], &index) || index >= op->args[0]->type.length || op->args[0]->type.lanes)
         stay(s, op->args[0]);
-}
-
-static void
-look_at_loop(splitting *s, const ir_op *op)
-{
-    const ir_region *body = op->regions[0];
-    uint32_t index = op->code == RG_OP_FOR ? 1 : 0, init = ir_first_init(op);
-    uint32_t n = body->nparams - index;
-    join_all(s, op->args + init, body->params + index, n);
-    join_all(s, ir_terminator(body)->args, body->params + index, n);
-    if (index)
-        join_all(s, op->results, body->params + index, n);
-    else
-        ir_for_ops (exit, body)
-            if (exit->code == RG_OP_EXIT_IF)
-                join_all(s, exit->args + 1, op->results, ir_value_results(op));
 }
 
 static bool
@@ -124,14 +102,12 @@ look(ir_op *op, void *user)
             look_at_subscript(s, op);
         return true;
     case RG_OP_IF:
-        for (int i = 0; i < 2; i++)
-            join_all(s, ir_terminator(op->regions[i])->args, op->results, op->nresults);
-        return true;
     case RG_OP_FOR:
     case RG_OP_LOOP:
         if (op->records)
             stay_all(s, op->args, op->nargs);
-        look_at_loop(s, op);
+        for (ir_edge e = {0}; ir_next_edge(op, &e);)
+            join(s, e.from.value, e.to);
         return true;
     case RG_OP_YIELD:
     case RG_OP_EXIT_IF:

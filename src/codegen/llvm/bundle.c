@@ -5,6 +5,7 @@
  * through ifs and loops are vectors too. Nothing rests on bundles being found: what was taken apart
  * or moved on the way is computed one by one, and vectors are put together, or elements taken out,
  * where the two meet. */
+#include "ir/edges.h"
 #include "codegen/llvm/gen.h"
 
 enum { DEPTH = 8 };
@@ -87,35 +88,16 @@ gen_group_type(gen *g, const ir_value *first, uint32_t n)
 
 static bool is_run(const gen *g, ir_value *const *v, unsigned depth);
 
+/* whether v and those after it are handed on such a run */
 static bool
-yields_run(const gen *g, const ir_region *r, uint32_t k, unsigned depth)
+gets_run(const gen *g, const ir_value *v, unsigned depth)
 {
-    const ir_op *yield = ir_terminator(r);
-    return k + g->beside <= yield->nargs && is_run(g, yield->args + k, depth);
-}
-
-static bool
-carried_run(const gen *g, const ir_op *op, uint32_t k, unsigned depth)
-{
-    uint32_t init = ir_first_init(op);
-    if (op->code != RG_OP_FOR && op->code != RG_OP_LOOP)
-        return false;
-    return yields_run(g, op->regions[0], k, depth) ||
-           (init + k + g->beside <= op->nargs && is_run(g, op->args + init + k, depth));
-}
-
-static bool
-results_run(const gen *g, const ir_op *op, uint32_t k, unsigned depth)
-{
-    if (op->code == RG_OP_IF)
-        return yields_run(g, op->regions[0], k, depth) || yields_run(g, op->regions[1], k, depth);
-    if (op->code == RG_OP_LOOP) {
-        ir_for_ops (exit, op->regions[0])
-            if (exit->code == RG_OP_EXIT_IF && is_run(g, exit->args + 1 + k, depth))
+    const ir_op *op = v->def ? v->def : v->region->op;
+    if (op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_LOOP)
+        for (ir_source s = {0}; ir_next_source(v, &s);)
+            if (s.at + g->beside <= s.by->nargs && is_run(g, s.by->args + s.at, depth))
                 return true;
-        return false;
-    }
-    return carried_run(g, op, k, depth);
+    return false;
 }
 
 static bool
@@ -144,11 +126,7 @@ is_run(const gen *g, ir_value *const *v, unsigned depth)
     }
     if (one)
         return true;
-    if (def)
-        return results_run(g, def, v[0]->index, depth - 1);
-    const ir_op *owner = v[0]->region->op;
-    uint32_t first = owner && owner->code == RG_OP_FOR ? 1 : 0;
-    return owner && v[0]->index >= first && carried_run(g, owner, v[0]->index - first, depth - 1);
+    return (def || v[0]->region->op) && gets_run(g, v[0], depth - 1);
 }
 
 /* Splits n values, carried ones (inits from args, or results), into vectors and single ones. */
@@ -159,10 +137,11 @@ gen_groups(gen *g, const ir_op *op, bool results, uint32_t n, uint32_t *count)
     uint32_t used = 0;
     for (uint32_t k = 0; k < n; k += groups[used++].n) {
         ir_value *const *v = results ? op->results : op->args + ir_first_init(op);
+        ir_value *const *to = results ? op->results : op->regions[0]->params + ir_first_carried(op);
         bool may = g->s->vectors && k + g->beside <= n;
         for (uint32_t i = k; may && i < k + g->beside; i++)
             may = is_float_value(v[i]) && v[i]->type.dtype == v[k]->type.dtype;
-        bool run = may && (results ? results_run(g, op, k, DEPTH) : carried_run(g, op, k, DEPTH));
+        bool run = may && gets_run(g, to[k], DEPTH);
         groups[used] = (group){k, run ? g->beside : 1};
     }
     *count = used;

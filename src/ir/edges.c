@@ -1,0 +1,100 @@
+/* Where values go that control hands on. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/edges.h"
+
+uint32_t
+ir_own_operands(const ir_op *op)
+{
+    switch (op->code) {
+    case RG_OP_YIELD:
+        return op->parent->op ? 0 : op->nargs;
+    case RG_OP_IF:
+    case RG_OP_EXIT_IF:
+        return 1;
+    case RG_OP_FOR:
+    case RG_OP_LOOP:
+    case RG_OP_PARALLEL:
+    case RG_OP_UNWIND:
+        return ir_first_init(op);
+    default:
+        return op->nargs;
+    }
+}
+
+uint32_t
+ir_first_carried(const ir_op *op)
+{
+    bool counted = op->code == RG_OP_FOR || op->code == RG_OP_UNWIND;
+    return counted ? 1 : op->code == RG_OP_LOOP ? 0 : op->regions[0]->nparams;
+}
+
+ir_value *
+ir_handed_to(const ir_op *op, uint32_t i)
+{
+    const ir_op *owner = op->nregions ? op : op->parent->op;
+    uint32_t own = ir_own_operands(op);
+    if (!owner || i < own)
+        return NULL;
+    bool param = owner->code == RG_OP_LOOP && op->code != RG_OP_EXIT_IF;
+    return param ? owner->regions[0]->params[i - own] : owner->results[i - own];
+}
+
+ir_op *
+ir_next_exit(const ir_op *loop, const ir_op *exit)
+{
+    ir_op *op = exit ? exit->next : loop->regions[0]->first;
+    while (op && op->code != RG_OP_EXIT_IF)
+        op = op->next;
+    return op;
+}
+
+/* operand `at` of `by`, if it is there already */
+static bool
+take(ir_source *s, ir_op *by, uint32_t at)
+{
+    if (!by || at >= by->nargs)
+        return false;
+    s->by = by;
+    s->at = at;
+    s->value = by->args[at];
+    return true;
+}
+
+bool
+ir_next_source(const ir_value *to, ir_source *s)
+{
+    ir_op *op = to->def ? to->def : to->region->op;
+    uint32_t k = to->index, n = s->number++;
+    if (!op || !op->nregions)
+        return false;
+    if (!to->def) {
+        uint32_t first = ir_first_carried(op);
+        if (k < first || n > 1)
+            return false;
+        k -= first;
+        return n ? take(s, ir_terminator(op->regions[0]), k) : take(s, op, ir_first_init(op) + k);
+    }
+    if (k >= ir_value_results(op))
+        return false;
+    if (op->code == RG_OP_LOOP)
+        return take(s, ir_next_exit(op, n ? s->by : NULL), 1 + k);
+    if (n > 1)
+        return false;
+    return n && op->code != RG_OP_IF ? take(s, op, ir_first_init(op) + k) : take(s, ir_terminator(op->regions[n]), k);
+}
+
+bool
+ir_next_edge(const ir_op *op, ir_edge *e)
+{
+    if (!op->nregions)
+        return false;
+    const ir_region *body = op->regions[0];
+    uint32_t first = ir_first_carried(op), params = body->nparams - first;
+    while (!e->to || !ir_next_source(e->to, &e->from)) {
+        uint32_t i = e->next++;
+        if (i >= params + ir_value_results(op))
+            return false;
+        e->to = i < params ? body->params[first + i] : op->results[i - params];
+        e->from = (ir_source){0};
+    }
+    return true;
+}
