@@ -139,6 +139,28 @@ leave(void *user, size_t bytes)
     longjmp(c->at, 1);
 }
 
+/* what is made under a handler ends with it; what is made without one stays, and neither leaks nor moves */
+static void
+test_scratch(void)
+{
+    caught c;
+    str outside = {.in = mem_scratch()};
+    str_addz(&outside, "stays");
+    arena *without = mem_scratch();
+    mem_set_handler(leave, &c);
+    CHECK(mem_scratch() != without, "a handler has an arena of its own");
+    if (setjmp(c.at) == 0) {
+        str s = {.in = mem_scratch()};
+        str_addz(&s, "goes");
+        memset(arena_raw(mem_scratch(), 100000), 1, 100000);
+        mem_fail_after(1);
+        mem_alloc(123);
+        CHECK(false, "the allocation fails");
+    }
+    mem_set_handler(NULL, NULL);
+    CHECK(mem_scratch() == without && strcmp(outside.ptr, "stays") == 0, "the other one is there as before");
+}
+
 /* a failure releases what was owned since the handler was set, and nothing else */
 static void
 test_owners(void)
@@ -179,6 +201,7 @@ main(void)
     test_half();
     test_diag();
     test_files();
+    test_scratch();
     test_owners();
     return check_done();
 }

@@ -230,7 +230,6 @@ run_file(const setting *s, const char *path, tally *t)
     } else {
         for (uint32_t i = 0; i < names.count; i++)
             run_kernel(s, path, names.names[i], t);
-        front_c_names_free(&names);
     }
     diag_free(&diags);
 }

@@ -50,14 +50,11 @@ api_error_text(rg_status status, rg_str text)
 }
 
 rg_status
-api_error_device(const rg_context *context, rg_status status, str *text, const char *what)
+api_error_device(const rg_context *context, rg_status status, const str *text, const char *what)
 {
-    if (text->len)
-        api_error_text(status, str_view(text));
-    else
-        api_error(status, "device %s: %s", context->table->name, what);
-    str_free(text);
-    return status;
+    if (status && text->len)
+        return api_error_text(status, str_view(text));
+    return status ? api_error(status, "device %s: %s", context->table->name, what) : RG_OK;
 }
 
 const char *
@@ -247,14 +244,13 @@ find_device(rg_str name, rg_status *status)
     for (size_t i = 0; i < countof(known); i++)
         if (str_eq(name, known[i]))
             *status = RG_UNSUPPORTED;
-    str names = {0};
+    str names = {.in = mem_scratch()};
     rt_device_names(&names);
     api_error(*status,
               *status == RG_UNSUPPORTED
                   ? "this build has no device \"%.*s\": it was made without what that needs (there is %s)"
                   : "there is no device \"%.*s\" (there is %s)",
               (int)name.len, name.ptr, names.ptr);
-    str_free(&names);
     return NULL;
 }
 
@@ -277,9 +273,7 @@ check_desc(const rg_context_desc *desc, const rt_device_table *table)
 rg_status
 api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
 {
-    rg_status status = check_desc(desc, table);
-    if (status)
-        return status;
+    TRY(check_desc(desc, table));
     rg_context *c = api_new(API_CONTEXT, sizeof(*c));
     mem_owner owns;
     mem_own(&owns, api_free, c);
@@ -300,14 +294,12 @@ api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg
     };
     if (!device.tape_budget && !table->memory)
         device.tape_budget = default_budget();
-    str error = {0};
-    status = table->open(&device, &c->device, &error);
+    str error = {.in = mem_scratch()};
+    rg_status status = table->open(&device, &c->device, &error);
     mem_disown(&owns);
     if (status) {
-        api_error(status, "device %s: %s", table->name, error.ptr ? error.ptr : "cannot be opened");
-        str_free(&error);
         api_free(c);
-        return status;
+        return api_error(status, "device %s: %s", table->name, error.ptr ? error.ptr : "cannot be opened");
     }
     *context = c;
     return RG_OK;
@@ -325,15 +317,14 @@ rg_status
 rg_context_create(const rg_context_desc *desc, rg_context **context)
 {
     static const rg_context_desc none;
-    if (!context)
-        return api_error(RG_INVALID, "context is NULL");
-    *context = NULL;
+    API_OUT(context);
     API_GUARDED(context_create(desc ? desc : &none, context));
 }
 
 void
-api_context_release(rg_context *c)
+api_context_release(void *context)
 {
+    rg_context *c = context;
     if (--c->handle.refs)
         return;
     c->table->close(c->device);
@@ -387,14 +378,9 @@ api_take_failure(rg_context *context)
 static rg_status
 wait(rg_context *context)
 {
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     rg_status status = context->table->sync ? context->table->sync(context->device, &text) : RG_OK;
-    mem_disown(&owns);
-    if (status)
-        return api_error_device(context, status, &text, "waiting failed");
-    str_free(&text);
+    TRY(api_error_device(context, status, &text, "waiting failed"));
     return api_take_failure(context);
 }
 
@@ -402,8 +388,6 @@ rg_status
 rg_sync(rg_context *context)
 {
     API_CHECK(context, API_CONTEXT, "context");
-    rg_status status = api_refuse_recording(context, "rg_sync");
-    if (status)
-        return status;
+    TRY(api_refuse_recording(context, "rg_sync"));
     API_GUARDED(wait(context));
 }

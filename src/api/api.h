@@ -16,8 +16,8 @@ rg_status api_error(rg_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3), cold));
 /* The same with a finished text, for lists of diagnostics. */
 rg_status api_error_text(rg_status status, rg_str text);
-/* What a device said of a failure, "device NAME: WHAT" if it said nothing; frees the text. */
-rg_status api_error_device(const struct rg_context *context, rg_status status, str *text, const char *what);
+/* What a device said of a failure, "device NAME: WHAT" if it said nothing; RG_OK stays. */
+rg_status api_error_device(const struct rg_context *context, rg_status status, const str *text, const char *what);
 
 /* -- handles --------------------------------------------------------------------------------------
  * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all
@@ -46,11 +46,13 @@ rg_status api_check(const void *p, api_kind kind, const char *what);
 bool api_retire(void *p, api_kind kind);
 void api_free(void *p); /* its memory, when no reference is left */
 
-#define API_CHECK(p, kind, what)                                                                   \
+#define API_CHECK(p, kind, what) TRY(api_check((p), (kind), (what)))
+/* What the caller wants written: there, and zero where the function fails. */
+#define API_OUT(out)                                                                               \
     do {                                                                                           \
-        rg_status check_ = api_check((p), (kind), (what));                                         \
-        if (check_)                                                                                \
-            return check_;                                                                         \
+        if (!(out))                                                                                \
+            return api_error(RG_INVALID, #out " is NULL");                                         \
+        memset((out), 0, sizeof(*(out)));                                                          \
     } while (0)
 
 /* -- failed allocations ---------------------------------------------------------------------------
@@ -166,6 +168,7 @@ typedef struct api_slot {
 struct rg_args {
     api_handle handle;
     rg_kernel *kernel;
+    arena *memory; /* what follows but `saved` */
     api_slot *slots;
     rt_arg *packed;
     int64_t *extents; /* what the kernel demands: one for each axis of each buffer */
@@ -218,9 +221,9 @@ enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_P
 
 /* On a device that may be none of rt_device_find's. */
 rg_status api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context);
-void api_context_release(rg_context *context);
+void api_context_release(void *context);
 rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);
-void api_array_release(rg_array *array);
+void api_array_release(void *array);
 rt_layout api_plane_layout(const rg_array *array, unsigned plane);
 size_t api_plane_bytes(const rg_array *array, unsigned plane);
 const char *api_plane_name(unsigned plane);
@@ -235,13 +238,13 @@ bool api_reaches(const rg_context *context, const void *data);
 rt_place api_place(const rg_context *context);
 /* What context->failed holds, once. */
 rg_status api_take_failure(rg_context *context);
-void api_module_release(rg_module *module);
+void api_module_release(void *module);
 /* Takes the IR module over. */
 rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **module);
 /* Does not own `source`. RG_COMPILE: diags say why. */
 rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
                             rg_kernel **kernel);
-void api_kernel_free(rg_kernel *kernel);
+void api_kernel_free(void *kernel);
 /* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
 void api_args_extents(rg_args *args);
 /* RG_INVALID if the scalars make an axis of a parameter negative. */
@@ -264,7 +267,7 @@ bool api_has_effects(pipeline_form form);
 rg_status api_run(rg_args *args, pipeline_form form);
 /* Arguments of their own that stand as these do; api_args_free frees them. */
 rg_args *api_args_copy(const rg_args *args);
-void api_args_free(rg_args *args);
+void api_args_free(void *args);
 /* rg_array_fill with an element, and rg_array_copy, of planes that are there and fit, in guards of their own. */
 rg_status api_array_fill(rg_array *array, unsigned plane, uint64_t element);
 rg_status api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);

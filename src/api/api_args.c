@@ -4,26 +4,17 @@
 /* -- making ------------------------------------------------------------------------------------ */
 
 void
-api_args_free(rg_args *a)
+api_args_free(void *args)
 {
+    rg_args *a = args;
     for (uint32_t i = 0; a->slots && i < a->kernel->nparams; i++)
         if (a->slots[i].array)
             api_array_release(a->slots[i].array);
-    mem_free(a->slots);
-    mem_free(a->packed);
-    mem_free(a->extents);
-    mem_free(a->key);
-    mem_free(a->block);
+    arena_free(a->memory);
     mem_free(a->saved);
     if (a->kernel)
         api_module_release(a->kernel->module);
     api_free(a);
-}
-
-static void
-args_free(void *args)
-{
-    api_args_free(args);
 }
 
 /* An output of one element for each result. */
@@ -36,9 +27,7 @@ make_results(rg_args *a)
             continue;
         rg_array_desc desc = {.dtype = k->params[i].dtype, .name = k->params[i].name};
         rg_array *array;
-        rg_status status = api_array_create(k->module->context, &desc, &array);
-        if (status)
-            return status;
+        TRY(api_array_create(k->module->context, &desc, &array));
         a->slots[i] = (api_slot){.set = true, .array = array};
     }
     return RG_OK;
@@ -50,15 +39,16 @@ make(rg_kernel *kernel)
 {
     rg_args *a = api_new(API_ARGS, sizeof(*a));
     mem_owner owns;
-    mem_own(&owns, args_free, a);
+    mem_own(&owns, api_args_free, a);
     uint32_t n = kernel->nparams;
     a->kernel = kernel;
     kernel->module->handle.refs++;
-    a->slots = mem_zalloc((n + 1) * sizeof(*a->slots));
-    a->packed = mem_zalloc((n + 1) * sizeof(*a->packed));
-    a->extents = mem_zalloc((kernel->nextents + 1) * sizeof(*a->extents));
-    a->key = mem_zalloc(API_KEY_SIZE(n));
-    a->block = mem_zalloc((n + 1) * sizeof(*a->block));
+    a->memory = arena_new();
+    a->slots = arena_new_n(a->memory, api_slot, n);
+    a->packed = arena_new_n(a->memory, rt_arg, n);
+    a->extents = arena_new_n(a->memory, int64_t, kernel->nextents);
+    a->key = arena_new_n(a->memory, uint8_t, API_KEY_SIZE(n));
+    a->block = arena_new_n(a->memory, rt_arg, n);
     a->changed = true;
     mem_disown(&owns);
     return a;
@@ -81,11 +71,11 @@ args_create(rg_kernel *kernel, rg_args **args)
 {
     rg_args *a = make(kernel);
     mem_owner owns;
-    mem_own(&owns, args_free, a);
+    mem_own(&owns, api_args_free, a);
     rg_status status = make_results(a);
     mem_disown(&owns);
     if (status)
-        args_free(a);
+        api_args_free(a);
     else
         *args = a;
     return status;
@@ -94,9 +84,7 @@ args_create(rg_kernel *kernel, rg_args **args)
 rg_status
 rg_args_create(rg_kernel *kernel, rg_args **args)
 {
-    if (!args)
-        return api_error(RG_INVALID, "args is NULL");
-    *args = NULL;
+    API_OUT(args);
     API_CHECK(kernel, API_KERNEL, "kernel");
     API_GUARDED(args_create(kernel, args));
 }
@@ -105,7 +93,7 @@ void
 rg_args_destroy(rg_args *args)
 {
     if (api_retire(args, API_ARGS))
-        args_free(args);
+        api_args_free(args);
 }
 
 /* -- scalars ----------------------------------------------------------------------------------- */
@@ -141,9 +129,7 @@ rg_status
 rg_args_set_int_at(rg_args *args, uint32_t index, int64_t value)
 {
     const rg_param *p;
-    rg_status status = check_param(args, index, false, &p);
-    if (status)
-        return status;
+    TRY(check_param(args, index, false, &p));
     if (ir_is_float(p->dtype)) {
         set_bits(args, index, ir_float_bits(p->dtype, (double)value));
         return RG_OK;
@@ -161,9 +147,7 @@ rg_status
 rg_args_set_float_at(rg_args *args, uint32_t index, double value)
 {
     const rg_param *p;
-    rg_status status = check_param(args, index, false, &p);
-    if (status)
-        return status;
+    TRY(check_param(args, index, false, &p));
     if (!ir_is_float(p->dtype))
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s: set it as an integer",
                          p->name.ptr, args->kernel->fn->name, ir_dtype_name(p->dtype));
@@ -208,16 +192,12 @@ rg_status
 rg_args_set_array_at(rg_args *args, uint32_t index, rg_array *array)
 {
     const rg_param *p;
-    rg_status status = check_param(args, index, true, &p);
-    if (status)
-        return status;
+    TRY(check_param(args, index, true, &p));
     if (!array) {
         set_array(args, index, NULL, false);
         return RG_OK;
     }
-    status = check_array(args, p, array);
-    if (status)
-        return status;
+    TRY(check_array(args, p, array));
     if (!p->flat && array->layout.rank != p->rank)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` has rank %u, the array rank %u",
                          p->name.ptr, args->kernel->fn->name, p->rank, array->layout.rank);
@@ -229,13 +209,9 @@ rg_status
 rg_args_set_companion_at(rg_args *args, uint32_t index, rg_array *array)
 {
     const rg_param *p;
-    rg_status status = check_param(args, index, false, &p);
-    if (status)
-        return status;
+    TRY(check_param(args, index, false, &p));
     if (array) {
-        status = check_array(args, p, array);
-        if (status)
-            return status;
+        TRY(check_array(args, p, array));
         if (!ir_is_float(p->dtype))
             return api_error(RG_INVALID,
                              "parameter `%s` of kernel `%s` is %s: only floats have "
@@ -293,13 +269,9 @@ rg_args_set_companion(rg_args *args, rg_str name, rg_array *array)
 rg_status
 rg_args_get_array(rg_args *args, rg_str name, rg_array **array)
 {
-    if (!array)
-        return api_error(RG_INVALID, "array is NULL");
-    *array = NULL;
+    API_OUT(array);
     uint32_t index;
-    rg_status status = find(args, name, &index);
-    if (status)
-        return status;
+    TRY(find(args, name, &index));
     if (!args->slots[index].array)
         return api_error(RG_INVALID, "parameter `%.*s` of kernel `%s` has no array", (int)name.len,
                          name.ptr, args->kernel->fn->name);
@@ -361,11 +333,8 @@ copy_field(const rg_array *a, const field *f, bool to_array)
 {
     rt_layout from = field_layout(f);
     rt_place place = api_place(a->context);
-    void *dense = mem_alloc((size_t)rt_layout_count(&from) * from.size + 1);
-    str text = {0};
-    mem_owner owns_dense, owns_text;
-    mem_own(&owns_dense, mem_release_ptr, &dense);
-    mem_own(&owns_text, mem_release_str, &text);
+    void *dense = arena_raw(mem_scratch(), (size_t)rt_layout_count(&from) * from.size);
+    str text = {.in = mem_scratch()};
     rg_status status;
     if (to_array) {
         rt_layout_read(&from, f->desc.data, dense);
@@ -375,13 +344,7 @@ copy_field(const rg_array *a, const field *f, bool to_array)
         if (!status)
             rt_layout_write(&from, f->desc.data, dense);
     }
-    mem_disown(&owns_text);
-    mem_disown(&owns_dense);
-    mem_free(dense);
-    if (status)
-        return api_error_device(a->context, status, &text, "copying records failed");
-    str_free(&text);
-    return RG_OK;
+    return api_error_device(a->context, status, &text, "copying records failed");
 }
 
 static rg_status
@@ -391,18 +354,14 @@ set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *record
     const rg_param *p = &args->kernel->params[index];
     field f;
     rg_array *array;
-    rg_status status = describe_field(p, data, records, &f);
-    if (status)
-        return status;
+    TRY(describe_field(p, data, records, &f));
     rg_array_desc desc = f.desc;
     bool reached = api_reaches(context, data);
     if (!reached) {
         desc.data = NULL;
         desc.strides = NULL;
     }
-    status = api_array_create(context, &desc, &array);
-    if (status)
-        return status;
+    TRY(api_array_create(context, &desc, &array));
     set_array(args, index, array, true);
     /* the slot holds the only reference: the handle stays live until the slot lets go */
     array->handle.refs--;
@@ -417,9 +376,7 @@ get_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *record
     field f;
     if (!array)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, args->kernel->fn->name);
-    rg_status status = describe_field(p, data, records, &f);
-    if (status)
-        return status;
+    TRY(describe_field(p, data, records, &f));
     rt_layout layout = field_layout(&f);
     if (layout.rank != array->layout.rank ||
         memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0)
@@ -449,9 +406,7 @@ each_field(rg_args *args, rg_str name, field_fn *fn, void *data, uint32_t rank, 
                              "parameter `%.*s` of kernel `%s` has rank %u, the records "
                              "rank %u",
                              (int)name.len, name.ptr, args->kernel->fn->name, p->rank, rank);
-        rg_status status = fn(args, i, data, &records);
-        if (status)
-            return status;
+        TRY(fn(args, i, data, &records));
     }
     if (any)
         return RG_OK;
@@ -476,11 +431,8 @@ rg_status
 rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
                     const int64_t *strides)
 {
-    rg_status status = check_records(args, data, rank, shape);
-    if (!status)
-        status = api_refuse_recording(args->kernel->module->context, "rg_args_set_records");
-    if (status)
-        return status;
+    TRY(check_records(args, data, rank, shape));
+    TRY(api_refuse_recording(args->kernel->module->context, "rg_args_set_records"));
     API_GUARDED(each_field(args, name, set_field, data, rank, shape, strides));
 }
 
@@ -488,11 +440,8 @@ rg_status
 rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
                      const int64_t *strides)
 {
-    rg_status status = check_records(args, data, rank, shape);
-    if (!status)
-        status = api_refuse_recording(args->kernel->module->context, "rg_args_read_records");
-    if (status)
-        return status;
+    TRY(check_records(args, data, rank, shape));
+    TRY(api_refuse_recording(args->kernel->module->context, "rg_args_read_records"));
     API_GUARDED(each_field(args, name, get_field, data, rank, shape, strides));
 }
 
@@ -523,8 +472,6 @@ rg_args_get_shape(rg_args *args, uint32_t index, int64_t shape[RG_MAX_RANK])
         return api_error(RG_INVALID, "shape is NULL");
     memset(shape, 0, RG_MAX_RANK * sizeof(*shape));
     const rg_param *p;
-    rg_status status = check_param(args, index, true, &p);
-    if (status)
-        return status;
+    TRY(check_param(args, index, true, &p));
     API_GUARDED(get_shape(args, index, shape));
 }

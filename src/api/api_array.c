@@ -51,18 +51,14 @@ static rg_status
 allocate(rg_array *a, unsigned plane, size_t bytes, void **memory)
 {
     const rg_context *c = a->context;
-    str text = {0};
+    str text = {.in = mem_scratch()};
     if (c->table->memory) {
-        mem_owner owns;
-        mem_own(&owns, mem_release_str, &text);
         rg_status status = c->table->memory->allocate(c->device, bytes, memory, &text);
-        mem_disown(&owns);
         if (status)
-            api_error(status, "%s: %s %zu bytes of its %s%s%s", API_SHOWN_NAME(a),
-                      status == RG_OUT_OF_MEMORY ? "no memory for" : "the device does not give the", bytes,
-                      api_plane_name(plane), text.len ? ": " : "", text.len ? text.ptr : "");
-        str_free(&text);
-        return status;
+            return api_error(status, "%s: %s %zu bytes of its %s%s%s", API_SHOWN_NAME(a),
+                             status == RG_OUT_OF_MEMORY ? "no memory for" : "the device does not give the", bytes,
+                             api_plane_name(plane), text.len ? ": " : "", text.len ? text.ptr : "");
+        return RG_OK;
     }
     *memory = c->allocator.allocate(c->allocator.user, bytes, ALIGNMENT);
     if (!*memory)
@@ -81,11 +77,8 @@ own_plane(rg_array *a, unsigned plane, uint32_t directions)
                          "%s: %u directions of its %s have more bytes than can be addressed",
                          API_SHOWN_NAME(a), directions, api_plane_name(plane));
     void *p;
-    rg_status status = api_refuse_recording(a->context, "making arrays and companions");
-    if (!status)
-        status = allocate(a, plane, bytes ? bytes : 1, &p);
-    if (status)
-        return status;
+    TRY(api_refuse_recording(a->context, "making arrays and companions"));
+    TRY(allocate(a, plane, bytes ? bytes : 1, &p));
     a->plane[plane] = p;
     a->directions[plane] = directions;
     a->owned[plane] = true;
@@ -134,9 +127,7 @@ require_plane(rg_array *a, unsigned plane, uint32_t directions)
     if (a->plane[plane] && !a->owned[plane])
         return api_error(RG_INVALID, "%s: its %s has %u directions and is the caller's memory",
                          API_SHOWN_NAME(a), api_plane_name(plane), a->directions[plane]);
-    rg_status status = api_refuse_recording(a->context, "rg_array_require");
-    if (status)
-        return status;
+    TRY(api_refuse_recording(a->context, "rg_array_require"));
     if (a->plane[plane])
         drop_plane(a, plane);
     return own_plane(a, plane, directions ? directions : 1);
@@ -183,12 +174,6 @@ strides_fit(const rt_layout *l)
     return true;
 }
 
-static void
-release_array(void *array)
-{
-    api_array_release(array);
-}
-
 rg_status
 api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
 {
@@ -216,7 +201,7 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
     mem_disown(&owns);
     a->context = context;
     context->handle.refs++;
-    mem_own(&owns, release_array, a);
+    mem_own(&owns, api_array_release, a);
     a->dtype = d->dtype;
     a->layout = layout;
     a->plane[RG_PRIMAL] = d->data;
@@ -239,9 +224,7 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
 rg_status
 rg_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array)
 {
-    if (!array)
-        return api_error(RG_INVALID, "array is NULL");
-    *array = NULL;
+    API_OUT(array);
     API_CHECK(context, API_CONTEXT, "context");
     if (!desc)
         return api_error(RG_INVALID, "desc is NULL");
@@ -249,8 +232,9 @@ rg_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array
 }
 
 void
-api_array_release(rg_array *a)
+api_array_release(void *array)
 {
+    rg_array *a = array;
     if (--a->handle.refs || api_graph_keeps(a))
         return;
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
@@ -272,9 +256,7 @@ rg_array_destroy(rg_array *array)
 rg_status
 rg_array_get_info(const rg_array *array, rg_array_info *info)
 {
-    if (!info)
-        return api_error(RG_INVALID, "info is NULL");
-    *info = (rg_array_info){0};
+    API_OUT(info);
     API_CHECK(array, API_ARRAY, "array");
     info->dtype = array->dtype;
     info->rank = array->layout.rank;
@@ -335,9 +317,7 @@ rg_array_attach_directions(rg_array *array, unsigned plane, void *data, uint32_t
                          ir_dtype_name(array->dtype));
     if (data && !api_reaches(array->context, data))
         return out_of_reach(array->context, "make the companion with rg_array_require, and copy with rg_array_write");
-    rg_status status = api_refuse_recording(array->context, "rg_array_attach");
-    if (status)
-        return status;
+    TRY(api_refuse_recording(array->context, "rg_array_attach"));
     drop_plane(array, plane);
     array->plane[plane] = data;
     array->directions[plane] = data ? n : 0;

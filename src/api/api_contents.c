@@ -19,9 +19,7 @@ check_plane(const rg_array *a, unsigned plane)
 static rg_status
 check_copy(const rg_array *a, unsigned plane, const void *data, size_t bytes)
 {
-    rg_status status = check_plane(a, plane);
-    if (status)
-        return status;
+    TRY(check_plane(a, plane));
     if (bytes != api_plane_bytes(a, plane))
         return api_error(RG_INVALID, "%s has %zu bytes, the caller's block %zu", API_SHOWN_NAME(a),
                          api_plane_bytes(a, plane), bytes);
@@ -48,43 +46,32 @@ act(rg_array *a, unsigned plane, action what, void *data)
     static const char *const doing[] = {"reading", "writing", "filling"};
     rt_layout layout = api_plane_layout(a, plane);
     rt_place place = api_place(a->context);
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     rg_status status = what == READ    ? rt_memory_read(place, &layout, a->plane[plane], data, &text)
                        : what == WRITE ? rt_memory_write(place, &layout, a->plane[plane], data, &text)
                                        : rt_memory_fill(place, &layout, a->plane[plane], data, &text);
-    mem_disown(&owns);
     if (what != READ && !a->context->recording)
         was_written(a, plane);
-    if (status) {
-        char failed[API_SHOWN + 64];
+    char failed[API_SHOWN + 64];
+    if (status)
         snprintf(failed, sizeof(failed), "%s %s failed", doing[what], API_SHOWN_NAME(a));
-        return api_error_device(a->context, status, &text, failed);
-    }
-    str_free(&text);
+    TRY(api_error_device(a->context, status, &text, failed));
     return what == READ ? api_take_failure(a->context) : RG_OK;
 }
 
 rg_status
 rg_array_read(rg_array *array, unsigned plane, void *data, size_t bytes)
 {
-    rg_status status = check_copy(array, plane, data, bytes);
-    if (!status)
-        status = api_refuse_recording(array->context, "rg_array_read");
-    if (status)
-        return status;
+    TRY(check_copy(array, plane, data, bytes));
+    TRY(api_refuse_recording(array->context, "rg_array_read"));
     API_GUARDED(act(array, plane, READ, data));
 }
 
 rg_status
 rg_array_write(rg_array *array, unsigned plane, const void *data, size_t bytes)
 {
-    rg_status status = check_copy(array, plane, data, bytes);
-    if (!status)
-        status = api_refuse_recording(array->context, "rg_array_write");
-    if (status)
-        return status;
+    TRY(check_copy(array, plane, data, bytes));
+    TRY(api_refuse_recording(array->context, "rg_array_write"));
     API_GUARDED(act(array, plane, WRITE, (void *)(uintptr_t)data));
 }
 
@@ -113,18 +100,14 @@ fill(rg_array *a, unsigned plane, uint64_t element)
 rg_status
 api_array_fill(rg_array *array, unsigned plane, uint64_t element)
 {
-    rg_status status = check_recordable(array, plane, "rg_array_fill");
-    if (status)
-        return status;
+    TRY(check_recordable(array, plane, "rg_array_fill"));
     API_GUARDED(fill(array, plane, element));
 }
 
 rg_status
 rg_array_fill(rg_array *array, unsigned plane, double value)
 {
-    rg_status status = check_plane(array, plane);
-    if (status)
-        return status;
+    TRY(check_plane(array, plane));
     uint64_t from = ir_float_bits(RG_F64, value), bits = from; /* little-endian */
     if (ir_is_float(array->dtype))
         bits = ir_float_bits(array->dtype, value);
@@ -141,19 +124,12 @@ copy_elements(rg_array *to, unsigned to_plane, const rg_array *from, unsigned fr
 {
     rt_layout here = api_plane_layout(to, to_plane), there = api_plane_layout(from, from_plane);
     rt_place place = api_place(to->context);
-    void *dense = NULL;
     size_t bytes = api_plane_bytes(to, to_plane);
     if (rt_layout_is_dense(&here) && rt_layout_is_dense(&there))
         return rt_memory_copy(place, to->plane[to_plane], from->plane[from_plane], bytes, text);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &dense);
-    dense = mem_alloc(bytes + 1);
-    rg_status status = rt_memory_read(place, &there, from->plane[from_plane], dense, text);
-    if (!status)
-        status = rt_memory_write(place, &here, to->plane[to_plane], dense, text);
-    mem_disown(&owns);
-    mem_free(dense);
-    return status;
+    void *dense = arena_raw(mem_scratch(), bytes);
+    TRY(rt_memory_read(place, &there, from->plane[from_plane], dense, text));
+    return rt_memory_write(place, &here, to->plane[to_plane], dense, text);
 }
 
 static rg_status
@@ -167,36 +143,23 @@ copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
     } else {
         was_written(to, to_plane);
     }
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
-    rg_status status = copy_elements(to, to_plane, from, from_plane, &text);
-    mem_disown(&owns);
-    if (status)
-        return api_error_device(c, status, &text, "copying failed");
-    str_free(&text);
-    return RG_OK;
+    str text = {.in = mem_scratch()};
+    return api_error_device(c, copy_elements(to, to_plane, from, from_plane, &text), &text, "copying failed");
 }
 
 rg_status
 api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
-    rg_status status = check_recordable(to, to_plane, "rg_array_copy");
-    if (!status)
-        status = check_recordable(from, from_plane, "rg_array_copy");
-    if (status)
-        return status;
+    TRY(check_recordable(to, to_plane, "rg_array_copy"));
+    TRY(check_recordable(from, from_plane, "rg_array_copy"));
     API_GUARDED(copy(to, to_plane, from, from_plane));
 }
 
 rg_status
 rg_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
-    rg_status status = check_plane(to, to_plane);
-    if (!status)
-        status = check_plane(from, from_plane);
-    if (status)
-        return status;
+    TRY(check_plane(to, to_plane));
+    TRY(check_plane(from, from_plane));
     if (to->context != from->context)
         return api_error(RG_INVALID, "%s belongs to another context", API_SHOWN_NAME(from));
     if (to->dtype != from->dtype || api_plane_bytes(to, to_plane) != api_plane_bytes(from, from_plane))
@@ -264,15 +227,10 @@ make_mapping(rg_array *a, unsigned plane)
         return api_error(RG_OUT_OF_MEMORY, "%s: no memory for %zu bytes of the host's copy of its %s",
                          API_SHOWN_NAME(a), m->bytes, api_plane_name(plane));
     rt_layout all = {.rank = 1, .size = 1, .shape = {hi - m->lo}, .stride = {1}};
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     rg_status status =
         rt_memory_read(api_place(a->context), &all, (char *)a->plane[plane] + m->lo, m->copy, &text);
-    mem_disown(&owns);
-    if (status)
-        return api_error_device(a->context, status, &text, "mapping failed");
-    str_free(&text);
+    TRY(api_error_device(a->context, status, &text, "mapping failed"));
     return api_take_failure(a->context);
 }
 
@@ -294,14 +252,9 @@ map_copy(rg_array *a, unsigned plane, bool write, void **data)
 rg_status
 rg_array_map(rg_array *array, unsigned plane, bool write, void **data)
 {
-    if (!data)
-        return api_error(RG_INVALID, "data is NULL");
-    *data = NULL;
-    rg_status status = check_plane(array, plane);
-    if (!status)
-        status = api_refuse_recording(array->context, "rg_array_map");
-    if (status)
-        return status;
+    API_OUT(data);
+    TRY(check_plane(array, plane));
+    TRY(api_refuse_recording(array->context, "rg_array_map"));
     if (write)
         was_written(array, plane);
     if (array->context->table->memory)
@@ -318,14 +271,9 @@ copy_back(rg_array *a, unsigned plane)
     rt_layout layout = api_plane_layout(a, plane);
     if (rt_layout_is_dense(&layout))
         return act(a, plane, WRITE, m->copy);
-    void *dense = mem_alloc((size_t)rt_layout_count(&layout) * layout.size);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &dense);
+    void *dense = arena_raw(mem_scratch(), (size_t)rt_layout_count(&layout) * layout.size);
     rt_layout_read(&layout, m->copy - m->lo, dense);
-    rg_status status = act(a, plane, WRITE, dense);
-    mem_disown(&owns);
-    mem_free(dense);
-    return status;
+    return act(a, plane, WRITE, dense);
 }
 
 static rg_status

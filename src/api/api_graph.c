@@ -15,13 +15,6 @@ use(rg_graph *g, rg_array *a, bool written)
 }
 
 static void
-node_free(api_node *n)
-{
-    if (n->args)
-        api_args_free(n->args);
-}
-
-static void
 graph_free(void *graph)
 {
     rg_graph *g = graph;
@@ -29,7 +22,8 @@ graph_free(void *graph)
     if (g->graph)
         c->table->graphs->release(g->graph);
     for (size_t i = 0; i < g->nodes.n; i++)
-        node_free(&g->nodes.at[i]);
+        if (g->nodes.at[i].args)
+            api_args_free(g->nodes.at[i].args);
     for (size_t i = 0; i < g->uses.n; i++)
         api_array_release(g->uses.at[i].array);
     while (g->kept) {
@@ -127,20 +121,17 @@ api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_p
 static rg_status
 graph_begin(rg_context *c)
 {
+    str text = {.in = mem_scratch()};
     rg_graph *g = api_new(API_GRAPH, sizeof(*g));
     g->context = c;
-    str text = {0};
-    mem_owner owns_graph, owns_text;
-    mem_own(&owns_graph, graph_free, g);
-    mem_own(&owns_text, mem_release_str, &text);
+    mem_owner owns;
+    mem_own(&owns, graph_free, g);
     rg_status status = c->table->graphs ? c->table->graphs->begin(c->device, &text) : RG_OK;
-    mem_disown(&owns_text);
-    mem_disown(&owns_graph);
+    mem_disown(&owns);
     if (status) {
         graph_free(g);
         return api_error_device(c, status, &text, "recording cannot begin");
     }
-    str_free(&text);
     c->recording = g;
     return RG_OK;
 }
@@ -151,9 +142,7 @@ rg_graph_begin(rg_context *context)
     API_CHECK(context, API_CONTEXT, "context");
     if (context->recording)
         return api_error(RG_INVALID, "a graph is being recorded already: rg_graph_end ends it");
-    rg_status status = api_take_failure(context);
-    if (status)
-        return status;
+    TRY(api_take_failure(context));
     API_GUARDED(graph_begin(context));
 }
 
@@ -162,33 +151,30 @@ graph_end(rg_context *c, rg_graph **graph)
 {
     rg_graph *g = c->recording;
     c->recording = NULL;
-    str text = {0};
     mem_owner owns_graph, owns_text;
+    str text = {0}; /* no memory is taken before the device has ended */
     mem_own(&owns_graph, graph_free, g);
     mem_own(&owns_text, mem_release_str, &text);
     rg_status status = RG_OK;
     if (c->table->graphs)
         status = c->table->graphs->end(c->device, graph ? &g->graph : NULL, &text);
+    status = api_error_device(c, status, &text, "the graph cannot be made");
     mem_disown(&owns_text);
     mem_disown(&owns_graph);
+    str_free(&text);
     if (status || !graph) {
         graph_free(g);
-        if (status)
-            return api_error_device(c, status, &text, "the graph cannot be made");
-    } else {
-        c->handle.refs++;
-        *graph = g;
+        return status;
     }
-    str_free(&text);
+    c->handle.refs++;
+    *graph = g;
     return RG_OK;
 }
 
 rg_status
 rg_graph_end(rg_context *context, rg_graph **graph)
 {
-    if (!graph)
-        return api_error(RG_INVALID, "graph is NULL");
-    *graph = NULL;
+    API_OUT(graph);
     API_CHECK(context, API_CONTEXT, "context");
     if (!context->recording)
         return api_error(RG_INVALID, "no graph is being recorded: rg_graph_begin begins one");
@@ -225,15 +211,9 @@ check_uses(const rg_graph *g)
 static rg_status
 launch_of_device(rg_graph *g)
 {
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     rg_status status = g->context->table->graphs->launch(g->graph, &text);
-    mem_disown(&owns);
-    if (status)
-        return api_error_device(g->context, status, &text, "the graph cannot be launched");
-    str_free(&text);
-    return RG_OK;
+    return api_error_device(g->context, status, &text, "the graph cannot be launched");
 }
 
 static rg_status

@@ -44,18 +44,12 @@ describe_params(rg_kernel *k, uint32_t results)
     }
 }
 
-static void
-kernel_drop(void *kernel)
-{
-    api_kernel_free(kernel);
-}
-
 rg_status
 api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_kernel **kernel)
 {
     rg_kernel *k = api_new(API_KERNEL, sizeof(*k));
     mem_owner owns;
-    mem_own(&owns, kernel_drop, k);
+    mem_own(&owns, api_kernel_free, k);
     k->module = module;
     pipeline_options options = {.contraction = module->context->contraction};
     uint32_t results = ir_terminator(source->body)->nargs;
@@ -78,8 +72,9 @@ api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_k
 }
 
 void
-api_kernel_free(rg_kernel *k)
+api_kernel_free(void *kernel)
 {
+    rg_kernel *k = kernel;
     while (k->variants) {
         api_variant *v = k->variants;
         k->variants = v->next;
@@ -110,9 +105,7 @@ rg_kernel_param_count(const rg_kernel *kernel)
 rg_status
 rg_kernel_get_param(const rg_kernel *kernel, uint32_t index, rg_param *param)
 {
-    if (!param)
-        return api_error(RG_INVALID, "param is NULL");
-    *param = (rg_param){0};
+    API_OUT(param);
     API_CHECK(kernel, API_KERNEL, "kernel");
     if (index >= kernel->nparams)
         return api_error(RG_INVALID, "kernel `%s` has %u parameters; there is no number %u",
@@ -124,9 +117,7 @@ rg_kernel_get_param(const rg_kernel *kernel, uint32_t index, rg_param *param)
 rg_status
 rg_kernel_find_param(const rg_kernel *kernel, rg_str name, uint32_t *index)
 {
-    if (!index)
-        return api_error(RG_INVALID, "index is NULL");
-    *index = 0;
+    API_OUT(index);
     API_CHECK(kernel, API_KERNEL, "kernel");
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (str_eq(kernel->params[i].name, name)) {

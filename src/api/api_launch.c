@@ -39,10 +39,8 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, pipeline_form form, di
     const rg_kernel *k = args->kernel;
     rg_context *c = k->module->context;
     uint32_t n = k->nparams;
-    uint8_t *absent = mem_zalloc(2 * (size_t)n + 1);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &absent);
-    bool *dense = (bool *)(absent + n);
+    uint8_t *absent = arena_new_n(mem_scratch(), uint8_t, n);
+    bool *dense = arena_new_n(mem_scratch(), bool, n);
     for (uint32_t i = 0; i < n; i++) {
         absent[i] = (uint8_t)(~v->key[API_KEY_PLANES + i] & ~1u);
         dense[i] = v->key[API_KEY_PLANES + n + i];
@@ -57,26 +55,7 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, pipeline_form form, di
         .dense = dense,
         .label = v->label,
     };
-    rg_status status = c->table->compile(c->device, &desc, &v->program, diags);
-    mem_disown(&owns);
-    mem_free(absent);
-    return status;
-}
-
-/* "kernel `relax` (vjp)", as long as the variant */
-static const char *
-make_label(ir_module *m, const rg_kernel *k, pipeline_form form)
-{
-    const char *parts[] = {"kernel `", k->fn->name, "` (", pipeline_form_name(form), ")"};
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
-    for (size_t i = 0; i < countof(parts); i++)
-        str_addz(&text, parts[i]);
-    const char *label = arena_str(m->arena, str_view(&text));
-    mem_disown(&owns);
-    str_free(&text);
-    return label;
+    return c->table->compile(c->device, &desc, &v->program, diags);
 }
 
 static rg_status
@@ -89,9 +68,7 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
     mem_owner owns;
     mem_own(&owns, variant_free, v);
     memcpy(v->key, args->key, key);
-    uint8_t *planes = mem_zalloc(k->nparams + 1);
-    mem_owner owns_planes;
-    mem_own(&owns_planes, mem_release_ptr, &planes);
+    uint8_t *planes = arena_new_n(mem_scratch(), uint8_t, k->nparams);
     for (uint32_t i = 0; i < k->nparams; i++)
         planes[i] = (uint8_t)((v->key[API_KEY_PLANES + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
                               (v->key[API_KEY_PLANES + i] >> RG_TANGENT & 1 ? RG_TANGENT : 0));
@@ -114,13 +91,13 @@ compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **varia
     rg_status status = RG_COMPILE;
     v->module = pipeline_run(k->fn, &options, diags, &fn);
     if (v->module) {
-        v->label = make_label(v->module, k, form);
+        str label = {.in = v->module->arena};
+        str_addf(&label, "kernel `%s` (%s)", k->fn->name, pipeline_form_name(form));
+        v->label = label.ptr;
         v->can_fail = !table->restores && !table->memory && !ir_walk(fn->body, find_unbounded, NULL);
         v->grouped = !ir_walk(fn->body, find_group, NULL);
         status = compile_program(args, v, fn, form, diags);
     }
-    mem_disown(&owns_planes);
-    mem_free(planes);
     mem_disown(&owns);
     if (status) {
         variant_free(v);
@@ -145,12 +122,6 @@ check_taking_part(const rg_args *args, unsigned plane, const char *name)
                      plane == RG_ADJOINT ? "RG_ADJOINT" : "RG_TANGENT");
 }
 
-static void
-release_diags(void *diags)
-{
-    diag_free(diags);
-}
-
 /* The variant for `n` directions of each plane that has several. */
 static rg_status
 find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n, bool side_by_side,
@@ -167,17 +138,13 @@ find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n, 
             *variant = v;
             return RG_OK;
         }
-    diag_list diags = {0};
-    mem_owner owns;
-    mem_own(&owns, release_diags, &diags);
+    diag_list diags = {.text.in = mem_scratch()};
     rg_status status = compile(args, form, &diags, variant);
-    mem_disown(&owns);
     if (status && diags.text.len)
         api_error_text(status, str_view(&diags.text));
     else if (status)
         api_error(status, "kernel `%s` (%s) cannot be compiled for device %s", k->fn->name,
                   pipeline_form_name(form), k->module->context->table->name);
-    diag_free(&diags);
     return status;
 }
 
@@ -190,11 +157,9 @@ choose(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
     if (form >= PIPELINE_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
         return RG_INVALID;
     api_choice choice = {.side_by_side = side_by_side};
-    rg_status status = api_count_blocks(args, form, of, &choice);
-    if (status)
-        return status;
+    TRY(api_count_blocks(args, form, of, &choice));
     uint32_t least = choice.directions / choice.blocks;
-    status = find_variant(args, form, of, least, side_by_side, &choice.narrow);
+    rg_status status = find_variant(args, form, of, least, side_by_side, &choice.narrow);
     if (!status && choice.directions % choice.blocks)
         status = find_variant(args, form, of, least + 1, side_by_side, &choice.wide);
     if (!status)
@@ -206,23 +171,11 @@ choose(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
  * Only where arrays are in the host's memory: elsewhere launches have returned before it is known, and the copies would
  * cost as much as many a kernel. */
 
-typedef void copy_fn(const rt_layout *layout, void *data, char *saved);
-
-static void
-save_plane(const rt_layout *layout, void *data, char *saved)
-{
-    rt_layout_read(layout, data, saved);
-}
-
-static void
-restore_plane(const rt_layout *layout, void *data, char *saved)
-{
-    rt_layout_write(layout, data, saved);
-}
+enum action { MEASURE, SAVE, RESTORE };
 
 /* Every plane that a derivative may change; returns their bytes. */
 static size_t
-each_changing(rg_args *args, copy_fn *copy)
+each_changing(rg_args *args, enum action action)
 {
     size_t used = 0;
     for (uint32_t i = 0; i < args->kernel->nparams; i++) {
@@ -232,8 +185,10 @@ each_changing(rg_args *args, copy_fn *copy)
             if (!data || (plane == RG_PRIMAL && !args->kernel->params[i].written))
                 continue;
             rt_layout layout = api_plane_layout(a, plane);
-            if (copy)
-                copy(&layout, data, args->saved + used);
+            if (action == SAVE)
+                rt_layout_read(&layout, data, args->saved + used);
+            else if (action == RESTORE)
+                rt_layout_write(&layout, data, args->saved + used);
             size_t bytes = (size_t)rt_layout_count(&layout) * layout.size;
             used += (bytes + 15) & ~(size_t)15;
         }
@@ -244,7 +199,7 @@ each_changing(rg_args *args, copy_fn *copy)
 static void
 save(rg_args *args)
 {
-    size_t need = each_changing(args, NULL);
+    size_t need = each_changing(args, MEASURE);
     if (need > args->saved_size) {
         mem_free(args->saved);
         args->saved = NULL;
@@ -252,7 +207,7 @@ save(rg_args *args)
         args->saved = mem_alloc(need);
         args->saved_size = need;
     }
-    each_changing(args, save_plane);
+    each_changing(args, SAVE);
 }
 
 /* -- launching --------------------------------------------------------------------------------- */
@@ -299,19 +254,15 @@ run_once(rg_args *args, pipeline_form form)
     bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores && !table->memory);
     if (can_fail)
         save(args);
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
                            : table->launch(c->narrow->program, args->packed, &text);
-    mem_disown(&owns);
     if (status == RG_BUDGET && can_fail)
-        each_changing(args, restore_plane);
+        each_changing(args, RESTORE);
     if (status && table->sync) /* perhaps an earlier launch's, which the text names */
         return api_error_device(context, status, &text, "the launch failed");
     if (status)
         api_error(status, "%s: %s", c->narrow->label, text.ptr ? text.ptr : rg_status_name(status));
-    str_free(&text);
     return status;
 }
 
@@ -352,10 +303,8 @@ static rg_status
 record(rg_args *args, pipeline_form form)
 {
     rg_args *own;
-    rg_status status = api_record_args(args, &own);
-    if (status)
-        return status;
-    status = api_run(own, form);
+    TRY(api_record_args(args, &own));
+    rg_status status = api_run(own, form);
     if (status)
         api_args_free(own);
     else
@@ -372,12 +321,10 @@ launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
     if (args->kernel != kernel)
         return api_error(RG_INVALID, "args were made for kernel `%s`, not for `%s`",
                          args->kernel->fn->name, kernel->fn->name);
-    rg_status status = api_take_failure(context);
-    if (status)
-        return status;
+    TRY(api_take_failure(context));
     if (context->recording)
         return record(args, form);
-    status = api_run(args, form);
+    rg_status status = api_run(args, form);
     for (uint32_t i = 0; i < kernel->nparams && api_has_effects(form); i++)
         if (kernel->params[i].written && args->slots[i].array)
             args->slots[i].array->version++;

@@ -34,12 +34,6 @@ kept_files(arena *a, const rg_module_file *list, size_t n)
     return copy;
 }
 
-static void
-module_drop(void *module)
-{
-    api_module_release(module);
-}
-
 static rg_module *
 module_new(rg_context *context, const rg_module_desc *desc)
 {
@@ -50,7 +44,7 @@ module_new(rg_context *context, const rg_module_desc *desc)
     mem_disown(&owns);
     m->context = context;
     context->handle.refs++;
-    mem_own(&owns, module_drop, m);
+    mem_own(&owns, api_module_release, m);
     if (desc) {
         m->desc.include_paths = kept_list(m->arena, desc->include_paths, desc->include_count);
         m->desc.include_count = desc->include_count;
@@ -87,43 +81,24 @@ api_module_adopt(rg_context *context, ir_module *ir, rg_module **module)
     rg_module *m = module_new(context, NULL);
     mem_disown(&owns_ir);
     m->ir = ir;
-    mem_own(&owns_module, module_drop, m);
+    mem_own(&owns_module, api_module_release, m);
     list_ir_kernels(m);
     mem_disown(&owns_module);
     *module = m;
     return RG_OK;
 }
 
-/* Hands the diagnostics to the caller as the message. */
-static rg_status
-refused(diag_list *diags)
-{
-    rg_status status = api_error_text(RG_COMPILE, str_view(&diags->text));
-    diag_free(diags);
-    return status;
-}
-
-static void
-release_diags(void *diags)
-{
-    diag_free(diags);
-}
-
 static rg_status
 from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
 {
-    diag_list diags = {0};
-    mem_owner owns;
-    mem_own(&owns, release_diags, &diags);
+    diag_list diags = {.text.in = mem_scratch()};
     ir_module *ir = ir_parse(text, name, &diags);
     if (ir && !ir_verify(ir, ir_stage_of(ir), NULL, &diags)) {
         ir_module_free(ir);
         ir = NULL;
     }
-    mem_disown(&owns);
     if (!ir)
-        return refused(&diags);
-    diag_free(&diags);
+        return api_error_text(RG_COMPILE, str_view(&diags.text));
     return api_module_adopt(context, ir, module);
 }
 
@@ -134,7 +109,7 @@ from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_mod
 {
     rg_module *m = module_new(context, desc);
     mem_owner owns;
-    mem_own(&owns, module_drop, m);
+    mem_own(&owns, api_module_release, m);
     m->on_disk = on_disk;
     m->path = arena_str(m->arena, path);
     m->source = arena_str(m->arena, text);
@@ -181,29 +156,18 @@ front_source(const rg_module *m, const char *kernel)
     };
 }
 
-static void
-release_names(void *names)
-{
-    front_c_names_free(names);
-}
-
 static bool
 list_c_kernels(rg_module *m, diag_list *diags)
 {
     front_c_source source = front_source(m, NULL);
-    front_c_names names = {0};
-    bool ok = front_c_list(&source, &names, diags);
-    mem_owner owns;
-    mem_own(&owns, release_names, &names);
-    if (ok) {
-        m->names = arena_new_n(m->arena, rg_str, names.count + 1);
-        for (uint32_t i = 0; i < names.count; i++)
-            m->names[i] = kept(m->arena, rg_str_of(names.names[i]));
-        m->name_count = names.count;
-    }
-    mem_disown(&owns);
-    front_c_names_free(&names);
-    return ok;
+    front_c_names names;
+    if (!front_c_list(&source, &names, diags))
+        return false;
+    m->names = arena_new_n(m->arena, rg_str, names.count);
+    for (uint32_t i = 0; i < names.count; i++)
+        m->names[i] = kept(m->arena, rg_str_of(names.names[i]));
+    m->name_count = names.count;
+    return true;
 }
 
 static ir_module *
@@ -244,37 +208,21 @@ ends_with(rg_str s, const char *end)
 static rg_status
 module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_module **module)
 {
-    str name = {0}, text = {0};
-    mem_owner owns_name, owns_text;
-    mem_own(&owns_name, mem_release_str, &name);
-    mem_own(&owns_text, mem_release_str, &text);
-    str_add(&name, path);
-    rg_status status = file_read(name.ptr, &text);
+    const char *name = arena_str(mem_scratch(), path);
+    str text;
+    rg_status status = file_read(name, &text);
     if (status)
-        api_error(status, "%s: %s", name.ptr,
-                  status == RG_NOT_FOUND ? "no such file" : "cannot be read");
-    else if (ends_with(path, ".ir") || ends_with(path, ".rg"))
-        status = from_ir(context, str_view(&text), name.ptr, module);
-    else
-        status = from_c(context, str_view(&text), path, true, desc, module);
-    mem_disown(&owns_text);
-    mem_disown(&owns_name);
-    str_free(&text);
-    str_free(&name);
-    return status;
+        return api_error(status, "%s: %s", name, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
+    if (ends_with(path, ".ir") || ends_with(path, ".rg"))
+        return from_ir(context, str_view(&text), name, module);
+    return from_c(context, str_view(&text), path, true, desc, module);
 }
 
 static rg_status
 module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_module **module)
 {
-    str name = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &name);
-    str_add(&name, desc && desc->name.len ? desc->name : RG_STR("source.ir"));
-    rg_status status = from_ir(context, text, name.ptr, module);
-    mem_disown(&owns);
-    str_free(&name);
-    return status;
+    rg_str name = desc && desc->name.len ? desc->name : RG_STR("source.ir");
+    return from_ir(context, text, arena_str(mem_scratch(), name), module);
 }
 
 static rg_status
@@ -292,9 +240,7 @@ check_desc(const rg_module_desc *desc)
 
 #define CHECK_MAKING(text)                                                                         \
     do {                                                                                           \
-        if (!module)                                                                               \
-            return api_error(RG_INVALID, "module is NULL");                                        \
-        *module = NULL;                                                                            \
+        API_OUT(module);                                                                           \
         API_CHECK(context, API_CONTEXT, "context");                                                \
         if (!(text).ptr)                                                                           \
             return api_error(RG_INVALID, #text " is NULL");                                        \
@@ -327,8 +273,9 @@ rg_module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, 
 /* -- ending ------------------------------------------------------------------------------------ */
 
 void
-api_module_release(rg_module *m)
+api_module_release(void *module)
 {
+    rg_module *m = module;
     if (--m->handle.refs)
         return;
     while (m->kernels) {
@@ -361,27 +308,17 @@ list_kernels(rg_module *m)
 {
     if (m->listed)
         return RG_OK;
-    diag_list diags = {0};
-    mem_owner owns;
-    mem_own(&owns, release_diags, &diags);
-    bool ok = list_c_kernels(m, &diags);
-    mem_disown(&owns);
-    if (!ok)
-        return refused(&diags);
-    diag_free(&diags);
+    diag_list diags = {.text.in = mem_scratch()};
+    if (!list_c_kernels(m, &diags))
+        return api_error_text(RG_COMPILE, str_view(&diags.text));
     m->listed = true;
     return RG_OK;
 }
 
 static rg_status
-get_names(rg_module *m, const rg_str **names, size_t *count)
+guarded_list(rg_module *m)
 {
-    rg_status status = list_kernels(m);
-    if (status)
-        return status;
-    *names = m->names;
-    *count = m->name_count;
-    return RG_OK;
+    API_GUARDED(list_kernels(m));
 }
 
 rg_status
@@ -392,7 +329,10 @@ rg_module_get_names(rg_module *module, const rg_str **names, size_t *count)
     *names = NULL;
     *count = 0;
     API_CHECK(module, API_MODULE, "module");
-    API_GUARDED(get_names(module, names, count));
+    TRY(guarded_list(module));
+    *names = module->names;
+    *count = module->name_count;
+    return RG_OK;
 }
 
 static rg_status
@@ -443,24 +383,16 @@ get_kernel(rg_module *m, rg_str name, rg_kernel **kernel)
             *kernel = k;
             return RG_OK;
         }
-    diag_list diags = {0};
-    mem_owner owns;
-    mem_own(&owns, release_diags, &diags);
+    diag_list diags = {.text.in = mem_scratch()};
     rg_status status = m->ir ? kernel_from(m, m->ir, name, &diags, kernel)
                              : kernel_from_c(m, name, &diags, kernel);
-    mem_disown(&owns);
-    if (status == RG_COMPILE)
-        return refused(&diags);
-    diag_free(&diags);
-    return status;
+    return status == RG_COMPILE ? api_error_text(RG_COMPILE, str_view(&diags.text)) : status;
 }
 
 rg_status
 rg_module_get_kernel(rg_module *module, rg_str name, rg_kernel **kernel)
 {
-    if (!kernel)
-        return api_error(RG_INVALID, "kernel is NULL");
-    *kernel = NULL;
+    API_OUT(kernel);
     API_CHECK(module, API_MODULE, "module");
     if (!name.ptr)
         return api_error(RG_INVALID, "name is NULL");

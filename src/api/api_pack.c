@@ -67,9 +67,7 @@ pack_one(rg_args *args, uint32_t i)
     *arg = (rt_arg){.bits = slot->bits};
     args->key[API_KEY_PLANES + i] = 0;
     if (p->array) {
-        rg_status status = pack_array(args, i);
-        if (status)
-            return status;
+        TRY(pack_array(args, i));
     }
     if (!slot->array)
         return RG_OK;
@@ -92,9 +90,7 @@ check_extents(rg_args *args)
     for (uint32_t i = 0; i < k->nparams; i++)
         for (uint32_t axis = 0; axis < k->params[i].rank; axis++, expected++) {
             int64_t found = args->packed[i].extent[axis];
-            rg_status status = api_check_extent(args, i, axis, *expected);
-            if (status)
-                return status;
+            TRY(api_check_extent(args, i, axis, *expected));
             if (k->params[i].fixed >> axis & 1 && *expected != found)
                 return api_error(RG_INVALID,
                                  "parameter `%s` of kernel `%s`: axis %u must have %lld "

@@ -32,7 +32,8 @@ struct arena {
     size_t next_cap;
 };
 
-enum { FIRST = 4096, LARGEST = 1 << 20 };
+/* the first block is small: most scratch arenas hold a message, or nothing */
+enum { FIRST = 960, SECOND = 8192, LARGEST = 1 << 20 };
 
 static char *
 bytes_of(block *b)
@@ -62,7 +63,7 @@ take(block *b, size_t bytes)
     char *p = bytes_of(b) + b->used;
     b->used += bytes;
     unpoison(p, bytes);
-    return memset(p, 0, bytes);
+    return p;
 }
 
 static size_t
@@ -76,8 +77,7 @@ arena_new(void)
 {
     block *b = new_block(FIRST);
     arena *a = take(b, rounded(sizeof(arena)));
-    a->top = b;
-    a->next_cap = 2 * FIRST;
+    *a = (arena){.top = b, .next_cap = SECOND};
     return a;
 }
 
@@ -92,7 +92,7 @@ arena_free(arena *a)
 }
 
 void *
-arena_alloc(arena *a, size_t bytes)
+arena_raw(arena *a, size_t bytes)
 {
     size_t need = rounded(bytes);
     if (need < bytes)
@@ -105,6 +105,12 @@ arena_alloc(arena *a, size_t bytes)
             a->next_cap *= 2;
     }
     return take(a->top, need);
+}
+
+void *
+arena_alloc(arena *a, size_t bytes)
+{
+    return memset(arena_raw(a, bytes), 0, bytes);
 }
 
 arena_mark

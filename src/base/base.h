@@ -14,6 +14,13 @@
 #include <string.h>
 
 #define countof(a) (sizeof(a) / sizeof((a)[0]))
+/* Leaves the function with the call's status, unless that is RG_OK. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        rg_status try_ = (call);                                                                   \
+        if (try_)                                                                                  \
+            return try_;                                                                           \
+    } while (0)
 
 /* -- memory ---------------------------------------------------------------------------------------
  * Compiler stages do not check for NULL: an allocation that fails calls the thread's handler, which
@@ -57,9 +64,15 @@ void arena_free(arena *a);                 /* takes NULL */
 void *arena_alloc(arena *a, size_t bytes); /* zeroed, aligned to 16 */
 arena_mark arena_here(arena *a);
 void arena_release(arena *a, arena_mark m); /* gives back all since the mark */
+void *arena_raw(arena *a, size_t bytes);    /* not zeroed */
 const char *arena_str(arena *a, rg_str s);  /* a zero-terminated copy */
 #define arena_new_n(a, type, n) ((type *)arena_alloc((a), sizeof(type) * (size_t)(n)))
 #define arena_one(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+
+/* The thread's arena for all that ends with the call of the API that runs: setting or taking off the handler frees it.
+ * Texts of errors, lists and copies live there and need no owner. Without a handler there is another one, which stays
+ * (tests and tools). */
+arena *mem_scratch(void);
 
 /* -- growing arrays: vec(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) -----------------
  * Arrays, strings and maps whose `in` is an arena live there: {.in = c->scratch}. Nobody frees them then, and nobody has to
@@ -149,7 +162,7 @@ void diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, c
 void diag_free(diag_list *d);
 
 /* -- files ------------------------------------------------------------------------------------ */
-/* RG_NOT_FOUND or RG_IO; the caller frees with str_free */
+/* RG_NOT_FOUND or RG_IO; the text is in mem_scratch() */
 RG_MUST_CHECK rg_status file_read(const char *path, str *out);
 RG_MUST_CHECK rg_status file_write(const char *path, const void *data,
                                    size_t n); /* whole or not at all */

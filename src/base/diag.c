@@ -110,13 +110,9 @@ diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, const 
             str_addf(&d->text, "error: more than %u errors; the rest is not shown\n", limit);
         return;
     }
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     str_addv(&text, format, args);
     add_message(d, level, number, &at, str_view(&text));
-    mem_disown(&owns);
-    str_free(&text);
 }
 
 void

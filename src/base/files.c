@@ -19,21 +19,19 @@ close_file(void *file)
 rg_status
 file_read(const char *path, str *out)
 {
-    *out = (str){0};
+    *out = (str){.in = mem_scratch()};
     FILE *file = fopen(path, "rb");
     if (!file)
         return status_of_errno();
-    mem_owner owns_file, owns_text;
-    mem_own(&owns_file, close_file, file);
-    mem_own(&owns_text, mem_release_str, out);
+    mem_owner owns;
+    mem_own(&owns, close_file, file);
     char chunk[16384];
     size_t n;
     str_add(out, (rg_str){NULL, 0});
     while ((n = fread(chunk, 1, sizeof chunk, file)) > 0)
         str_add(out, (rg_str){chunk, n});
     rg_status status = ferror(file) ? RG_IO : RG_OK; /* a directory opens, and fails here */
-    mem_disown(&owns_text);
-    mem_disown(&owns_file);
+    mem_disown(&owns);
     fclose(file);
     if (status)
         str_free(out);
@@ -44,11 +42,8 @@ file_read(const char *path, str *out)
 rg_status
 file_write(const char *path, const void *data, size_t n)
 {
-    str temp = {0};
-    mem_owner owns_temp;
-    mem_own(&owns_temp, mem_release_str, &temp);
+    str temp = {.in = mem_scratch()};
     str_addf(&temp, "%s.%ld.part", path, (long)getpid());
-    mem_disown(&owns_temp);
     rg_status status = RG_OK;
     FILE *file = fopen(temp.ptr, "wb");
     if (!file) {
@@ -61,6 +56,5 @@ file_write(const char *path, const void *data, size_t n)
             remove(temp.ptr);
         }
     }
-    str_free(&temp);
     return status;
 }

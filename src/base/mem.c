@@ -7,7 +7,8 @@ static _Thread_local struct {
     void *user;
     mem_owner *owners; /* innermost first */
     mem_owner *base;   /* those from here on were there before the handler was set */
-    long countdown;    /* of mem_fail_after; 0: off */
+    arena *scratch[2]; /* without a handler; with one */
+    long countdown; /* of mem_fail_after; 0: off */
 } here;
 
 void
@@ -16,6 +17,17 @@ mem_set_handler(mem_failed *fn, void *user)
     here.fn = fn;
     here.user = user;
     here.base = here.owners;
+    arena_free(here.scratch[1]);
+    here.scratch[1] = NULL;
+}
+
+arena *
+mem_scratch(void)
+{
+    arena **scratch = &here.scratch[here.fn != NULL];
+    if (!*scratch)
+        *scratch = arena_new();
+    return *scratch;
 }
 
 void

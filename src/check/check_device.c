@@ -17,9 +17,7 @@ rg_status
 check_device_open(check_device *d, const char *name, bool serial, diag_list *diags)
 {
     *d = (check_device){.table = rt_device_find(rg_str_of(name))};
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     rg_status status = RG_NOT_FOUND;
     if (d->table) {
         rt_device_desc desc = {.tape_budget = d->table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
@@ -30,8 +28,6 @@ check_device_open(check_device *d, const char *name, bool serial, diag_list *dia
         rt_device_names(&text);
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "there is no device \"%s\" (there is %s)", name, text.ptr);
     }
-    mem_disown(&owns);
-    str_free(&text);
     return status;
 }
 
@@ -202,19 +198,13 @@ check_device_run(check_device *d, const ir_fn *fn, pipeline_form form, bool cont
                  const size_t *bytes, diag_list *diags)
 {
     check_program *p;
-    rg_status status = find_program(d, fn, form, contraction, diags, &p);
-    if (status)
-        return status;
-    str error = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &error);
-    status = launch_lent(d, p->program, p->fn->body->nparams, args, bytes, &error);
+    TRY(find_program(d, fn, form, contraction, diags, &p));
+    str error = {.in = mem_scratch()};
+    rg_status status = launch_lent(d, p->program, p->fn->body->nparams, args, bytes, &error);
     if (status) {
         char what[96];
         snprintf(what, sizeof(what), "kernel `%.64s`", p->fn->name);
         complain(diags, status, d->table->name, what, &error);
     }
-    mem_disown(&owns);
-    str_free(&error);
     return status;
 }

@@ -231,9 +231,7 @@ rg_status
 check_differences(subject *s, uint32_t samples, uint32_t parts)
 {
     differences d = {.s = s};
-    rg_status status = prepare(&d);
-    if (status)
-        return status;
+    TRY(prepare(&d));
     size_t total = components(s);
     bool all = total <= samples;
     uint64_t seed = s->seed + 2;

@@ -51,48 +51,45 @@ typedef struct product {
     const ir_fn *fns[FORMS];
     const char *names[FORMS];
     header_entry entries[FORMS];
-    str symbols[FORMS];
     uint32_t n;
+    bool *dense; /* by parameter: its elements lie as C has them; fields of records are further apart */
 } product;
 
 static void
-product_free(product *p)
-{
-    for (uint32_t i = 0; i < FORMS; i++) {
-        ir_module_free(p->modules[i]);
-        str_free(&p->symbols[i]);
-    }
-    ir_module_free(p->source);
-}
-
-static int
 make_forms(product *p, cli_ir *ir, bool gradient, bool gpu)
 {
-    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS, .target = gpu ? &target_nvidia : NULL};
+    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS,
+                                .target = gpu ? &target_nvidia : NULL};
+    uint32_t most = 0;
     p->source = pipeline_source(ir->kernel, &options, &ir->diags);
     if (!p->source)
-        return cli_fail_diags(ir);
+        cli_fail_diags(ir);
+    const ir_fn *kernel = p->source->first;
     for (int f = 0; f < (gradient ? FORMS : 1); f++) {
         /* the split form is extra: where it is refused the combined one serves */
-        diag_list refusal = {0};
-        diag_list *diags = forms[f].form == PIPELINE_VJP ? &refusal : &ir->diags;
+        bool extra = forms[f].form == PIPELINE_VJP;
+        diag_list refusal = {.text.in = mem_scratch()};
         uint32_t i = p->n;
         ir_fn *fn;
         options.form = forms[f].form;
-        p->modules[i] = pipeline_run(p->source->first, &options, diags, &fn);
-        diag_free(&refusal);
-        if (!p->modules[i] && forms[f].form == PIPELINE_VJP)
+        p->modules[i] = pipeline_run(kernel, &options, extra ? &refusal : &ir->diags, &fn);
+        if (!p->modules[i] && extra)
             break;
         if (!p->modules[i])
-            return cli_fail_diags(ir);
-        /* its own prefix: never a name of the C library */
-        str_addf(&p->symbols[i], "rgk_%s_%s", p->source->first->name, forms[f].suffix);
+            cli_fail_diags(ir);
+        str symbol = {.in = mem_scratch()}; /* its own prefix: never a name of the C library */
+        str_addf(&symbol, "rgk_%s_%s", kernel->name, forms[f].suffix);
+        const ir_op *yield = ir_terminator(fn->body);
+        uint32_t n = fn->body->nparams + (yield ? yield->nargs : 0);
+        most = n > most ? n : most;
         p->fns[i] = fn;
-        p->names[i] = p->symbols[i].ptr;
+        p->names[i] = symbol.ptr;
         p->entries[i] = (header_entry){p->names[i], forms[f].suffix, f > 0, forms[f].doc};
         p->n++;
     }
-    return CLI_OK;
+    p->dense = arena_new_n(mem_scratch(), bool, most);
+    for (uint32_t i = 0; i < kernel->body->nparams && i < most; i++)
+        p->dense[i] = !kernel->params[i].record;
 }
 
 typedef struct build_options {
@@ -101,30 +98,14 @@ typedef struct build_options {
     cli_machine machine;
 } build_options;
 
-/* The header passes arrays as C has them, one element behind the other; fields of records are further apart. */
-static bool *
-dense_arrays(const product *p)
-{
-    const ir_fn *kernel = p->source->first;
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < p->n; i++) {
-        const ir_op *yield = ir_terminator(p->fns[i]->body);
-        uint32_t n = p->fns[i]->body->nparams + (yield ? yield->nargs : 0);
-        most = n > most ? n : most;
-    }
-    bool *dense = mem_zalloc(most + 1);
-    for (uint32_t i = 0; i < kernel->body->nparams && i < most; i++)
-        dense[i] = !kernel->params[i].record;
-    return dense;
-}
-
 /* "-": to the standard output. */
-static int
+static void
 write_output(const char *path, const str *data)
 {
-    bool whole = strcmp(path, "-") == 0 ? fwrite(data->ptr, 1, data->len, stdout) == data->len && fflush(stdout) == 0
-                                        : file_write(path, data->ptr, data->len) == RG_OK;
-    return whole ? CLI_OK : cli_fail("%s: cannot be written", path);
+    if (strcmp(path, "-") != 0)
+        cli_write_file(path, str_view(data));
+    else if (fwrite(data->ptr, 1, data->len, stdout) != data->len || fflush(stdout) != 0)
+        cli_fail("%s: cannot be written", path);
 }
 
 #if RG_HAVE_LLVM
@@ -138,76 +119,39 @@ target_options(const build_options *o)
         .features = cli_last(&o->features, triple ? "" : NULL),
     };
 }
-
-static int
-check_target(const build_options *o)
-{
-    ll_options options = target_options(o);
-    str error = {0};
-    int code = CLI_OK;
-    if ((options.triple || options.cpu || options.features) && !ll_has_target(&options, &error))
-        code = cli_fail("%s", error.ptr);
-    str_free(&error);
-    return code;
-}
-#else
-static int
-check_target(const build_options *o)
-{
-    return CLI_OK;
-}
 #endif
 
-static int
-write_object(const product *p, const build_options *o, cli_ir *ir, const char *path)
+static void
+check_target(const build_options *o)
 {
 #if RG_HAVE_LLVM
-    bool *dense = dense_arrays(p);
     ll_options options = target_options(o);
-    options.contiguous = dense;
-    str object = {0};
-    int code = CLI_OK;
-    if (ll_emit_object(p->fns, p->names, p->n, &options, &object, &ir->diags))
-        code = cli_fail_diags(ir);
-    else
-        code = write_output(path, &object);
-    str_free(&object);
-    mem_free(dense);
-    return code;
-#else
-    return cli_fail("this build was made without LLVM: it makes no object files");
+    str error = {.in = mem_scratch()};
+    if ((options.triple || options.cpu || options.features) && !ll_has_target(&options, &error))
+        cli_fail("%s", error.ptr);
 #endif
 }
 
-static int
-write_ptx(const product *p, const build_options *o, cli_ir *ir, const char *path)
+static void
+add_object(str *out, const product *p, const build_options *o, cli_ir *ir)
 {
-    bool *dense = dense_arrays(p);
-    build_gpu made = {.kernel = p->source->first, .fns = p->fns, .names = p->names, .n = p->n, .dense = dense,
-                      .gpu = o->machine.gpu, .fast_math = o->fast.n > 0};
-    str text = {0};
-    int code = CLI_OK;
-    if (!build_gpu_text(&made, &text, &ir->diags))
-        code = cli_fail_diags(ir);
-    else
-        code = write_output(path, &text);
-    str_free(&text);
-    mem_free(dense);
-    return code;
+#if RG_HAVE_LLVM
+    ll_options options = target_options(o);
+    options.contiguous = p->dense;
+    if (ll_emit_object(p->fns, p->names, p->n, &options, out, &ir->diags))
+        cli_fail_diags(ir);
+#else
+    cli_fail("this build was made without LLVM: it makes no object files");
+#endif
 }
 
-static int
-write_header(const product *p, const char *path)
+static void
+add_ptx(str *out, const product *p, const build_options *o, cli_ir *ir)
 {
-    str text = {0}, error = {0};
-    int code = CLI_OK;
-    if (!header_write(&text, p->source->first, p->entries, p->n, &error))
-        code = cli_fail("%s", error.ptr);
-    else
-        code = write_output(path, &text);
-    str_free(&error);
-    str_free(&text);
-    return code;
+    build_gpu made = {.kernel = p->source->first, .fns = p->fns, .names = p->names, .n = p->n, .dense = p->dense,
+                      .gpu = o->machine.gpu, .fast_math = o->fast.n > 0};
+    if (!build_gpu_text(&made, out, &ir->diags))
+        cli_fail_diags(ir);
 }
 
 /* FILE.o gives FILE.h */
@@ -220,46 +164,34 @@ header_beside(str *out, const char *object)
     str_addf(out, "%.*s.h", (int)n, object);
 }
 
-static int
+static void
 build(const build_options *o, bool gradient)
 {
     const char *kernel = o->positional.at[1];
-    str object = {0}, header = {0};
+    str name = {.in = mem_scratch()}, header_name = {.in = mem_scratch()}, error = {.in = mem_scratch()};
+    str object = {.in = mem_scratch()}, header = {.in = mem_scratch()};
     bool gpu = o->machine.gpu != NULL;
-    str_addf(&object, "%s%s.%s", kernel, gradient ? "_grad" : "", gpu ? "ptx" : "o");
-    const char *object_path = cli_last(&o->object, object.ptr);
-    header_beside(&header, object_path);
-    cli_ir ir = {0};
     product p = {0};
-    int code = gpu ? CLI_OK : check_target(o);
-    if (!code)
-        code = cli_compile(&ir, &o->source, o->positional.at[0], kernel);
-    if (!code)
-        code = make_forms(&p, &ir, gradient, gpu);
-    if (!code)
-        code = gpu ? write_ptx(&p, o, &ir, object_path) : write_object(&p, o, &ir, object_path);
-    if (!code && !gpu)
-        code = write_header(&p, cli_last(&o->header, header.ptr));
-    product_free(&p);
-    cli_ir_free(&ir);
-    str_free(&header);
-    str_free(&object);
-    return code;
-}
-
-/* What there is to write, and where. */
-static int
-check_products(const cli_command *command, const build_options *o)
-{
-    const char *device = o->machine.device;
-    bool gpu = o->machine.gpu != NULL;
-    if (o->device.n && (strcmp(device, "interp") == 0 || strcmp(device, "simt") == 0))
-        return cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu or cuda", device);
-    if (gpu && (o->cpu.n || o->features.n))
-        return cli_usage_error(command, "--cpu and --features are for --device cpu; --target chooses the GPU");
-    if (!gpu && strcmp(cli_last(&o->object, ""), "-") == 0 && !o->header.n)
-        return cli_usage_error(command, "with -o - the header needs a name: --header FILE");
-    return CLI_OK;
+    str_addf(&name, "%s%s.%s", kernel, gradient ? "_grad" : "", gpu ? "ptx" : "o");
+    const char *path = cli_last(&o->object, name.ptr);
+    header_beside(&header_name, path);
+    if (!gpu)
+        check_target(o);
+    cli_ir ir = cli_compile(&o->source, o->positional.at[0], kernel);
+    make_forms(&p, &ir, gradient, gpu);
+    if (gpu)
+        add_ptx(&object, &p, o, &ir);
+    else
+        add_object(&object, &p, o, &ir);
+    write_output(path, &object);
+    if (!gpu && !header_write(&header, p.source->first, p.entries, p.n, &error))
+        cli_fail("%s", error.ptr);
+    if (!gpu)
+        write_output(cli_last(&o->header, header_name.ptr), &header);
+    for (uint32_t i = 0; i < p.n; i++)
+        ir_module_free(p.modules[i]);
+    ir_module_free(p.source);
+    ir_module_free(ir.module);
 }
 
 static int
@@ -272,19 +204,19 @@ run(const cli_command *command, int argc, char **argv, bool gradient)
         {"--features", false, &o.features}, {"--fast-math", true, &o.fast},
         {"--device", false, &o.device},     CLI_SOURCE_OPTIONS(o.source),
     };
-    int code = CLI_USAGE;
-    if (cli_parse(command, argc, argv, options, countof(options), &o.positional)) {
-        if (!cli_names_kernel(command, &o.source, &o.positional, false))
-            code = CLI_USAGE;
-        else if (!(code = cli_find_machine(command, &o.device, &o.target, &o.machine)) &&
-                 !(code = check_products(command, &o)))
-            code = build(&o, gradient);
-    }
-    cli_source_free(&o.source);
-    cli_words *lists[] = {&o.positional, &o.object, &o.header, &o.device, &o.target, &o.cpu, &o.features, &o.fast};
-    for (size_t i = 0; i < countof(lists); i++)
-        vec_free(lists[i]);
-    return code;
+    cli_parse(command, argc, argv, options, countof(options), &o.positional);
+    cli_names_kernel(command, &o.source, &o.positional, false);
+    o.machine = cli_find_machine(command, &o.device, &o.target);
+    const char *device = o.machine.device;
+    bool gpu = o.machine.gpu != NULL;
+    if (o.device.n && (strcmp(device, "interp") == 0 || strcmp(device, "simt") == 0))
+        cli_usage_error(command, "there is nothing to build for --device %s: it is for cpu or cuda", device);
+    if (gpu && (o.cpu.n || o.features.n))
+        cli_usage_error(command, "--cpu and --features are for --device cpu; --target chooses the GPU");
+    if (!gpu && strcmp(cli_last(&o.object, ""), "-") == 0 && !o.header.n)
+        cli_usage_error(command, "with -o - the header needs a name: --header FILE");
+    build(&o, gradient);
+    return CLI_OK;
 }
 
 static int

@@ -46,19 +46,16 @@ build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
 {
     ll_gpu_info infos[8];
     ll_options options = {.contiguous = b->dense, .cpu = b->gpu, .fast_math = b->fast_math};
-    str text = {0};
+    str text = {.in = mem_scratch()};
     assert(b->n <= countof(infos));
-    if (ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags)) {
-        str_free(&text);
+    if (ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags))
         return false;
-    }
     str_addf(out, "// kernel %s; blocks of at most %u threads\n", b->kernel->name, ll_ptx_block());
     add_parameters(out, b->kernel);
     add_entries(out, b, infos);
     add_places(out, &infos[0]);
     str_addz(out, text.ptr);
     ll_gpu_info_free(&infos[0]);
-    str_free(&text);
     return true;
 }
 #else

@@ -47,69 +47,62 @@ typedef struct making {
     bool open;      /* there are such */
 } making;
 
-static int
+static void
 fill_scalar(making *m, uint32_t i)
 {
     cli_arguments *a = m->a;
-    rg_status status;
+    double v;
     if (a->params[i].dtype >= RG_F16) {
-        double v;
         check_fill(RG_F64, &v, 1, 0, false, &m->seed);
-        status = rg_args_set_float_at(a->args, i, v);
+        cli_need(rg_args_set_float_at(a->args, i, v));
     } else {
-        status = rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? !m->again : CLI_DEFAULT_INTEGER);
+        cli_need(rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? !m->again : CLI_DEFAULT_INTEGER));
     }
-    return status ? cli_fail_api() : CLI_OK;
 }
 
 /* *guessed: its length is, in part */
-static int
+static void
 make_array(making *m, uint32_t i, bool *guessed)
 {
     cli_arguments *a = m->a;
     rg_array_desc desc = {.dtype = a->params[i].dtype, .rank = a->params[i].rank};
-    if (rg_args_get_shape(a->args, i, desc.shape))
-        return cli_fail_api();
+    cli_need(rg_args_get_shape(a->args, i, desc.shape));
     for (uint32_t k = 0; k < desc.rank; k++)
         if (desc.shape[k] < 0) {
             desc.shape[k] = cli_likely_extent(a) * m->factor;
             m->open = *guessed = true;
         }
-    if (rg_array_create(a->context, &desc, &a->arrays[i]) || rg_args_set_array_at(a->args, i, a->arrays[i]))
-        return cli_fail_api();
-    return CLI_OK;
+    cli_need(rg_array_create(a->context, &desc, &a->arrays[i]));
+    cli_need(rg_args_set_array_at(a->args, i, a->arrays[i]));
 }
 
-static int
+static void
 fill_array(making *m, uint32_t i, uint64_t below)
 {
     rg_array_info info;
     void *data;
-    if (rg_array_get_info(m->a->arrays[i], &info) || rg_array_map(m->a->arrays[i], RG_PRIMAL, true, &data))
-        return cli_fail_api();
+    cli_need(rg_array_get_info(m->a->arrays[i], &info));
+    cli_need(rg_array_map(m->a->arrays[i], RG_PRIMAL, true, &data));
     check_fill(info.dtype, data, info.count, below ? below : CLI_DEFAULT_INTEGER, m->again, &m->seed);
     rg_array_unmap(m->a->arrays[i], RG_PRIMAL);
-    return CLI_OK;
 }
 
 /* A pointer's array is one row to the kernel, whatever its shape. Where a guessed length was too short the integers that lead
  * there stay as small as they were: they may be numbers of rows. */
-static int
+static void
 read_extents(const cli_arguments *a, const bool *guessed, int64_t factor, int64_t (*extents)[RG_MAX_RANK])
 {
     for (uint32_t i = 0; i < a->n; i++) {
         rg_array_info info;
         if (!a->params[i].array || a->params[i].result)
             continue;
-        if (rg_array_get_info(a->arrays[i], &info))
-            return cli_fail_api();
+        cli_need(rg_array_get_info(a->arrays[i], &info));
         memcpy(extents[i], info.shape, sizeof(info.shape));
         if (a->params[i].flat)
             extents[i][0] = (int64_t)info.count;
         for (uint32_t k = 0; k < RG_MAX_RANK && guessed[i]; k++)
             extents[i][k] /= factor;
     }
-    return CLI_OK;
 }
 
 static bool
@@ -120,75 +113,62 @@ is_missing(const making *m, uint32_t i, bool array)
 }
 
 /* All of them are there before any is filled: integers are to lie inside the arrays that they lead to. */
-static int
+static void
 make_arrays(making *m)
 {
     cli_arguments *a = m->a;
-    int code = CLI_OK;
-    bool *guessed = mem_zalloc((a->n + 1) * sizeof(*guessed));
-    for (uint32_t i = 0; i < a->n && !code; i++)
+    bool *guessed = arena_new_n(mem_scratch(), bool, a->n);
+    int64_t(*extents)[RG_MAX_RANK] = arena_alloc(mem_scratch(), a->n * sizeof(*extents));
+    uint64_t *below = arena_new_n(mem_scratch(), uint64_t, a->n);
+    diag_list diags = {.text.in = mem_scratch()};
+    for (uint32_t i = 0; i < a->n; i++)
         if (is_missing(m, i, true))
-            code = make_array(m, i, &guessed[i]);
-    int64_t(*extents)[RG_MAX_RANK] = mem_zalloc((a->n + 1) * sizeof(*extents));
-    uint64_t *below = mem_zalloc((a->n + 1) * sizeof(*below));
-    diag_list diags = {0};
-    if (!code)
-        code = read_extents(a, guessed, m->factor, extents);
+            make_array(m, i, &guessed[i]);
+    read_extents(a, guessed, m->factor, extents);
     /* what does not compile is said later */
-    if (!code && check_index_limits(m->ir->kernel, (const int64_t(*)[RG_MAX_RANK])extents, below, &diags))
+    if (check_index_limits(m->ir->kernel, (const int64_t(*)[RG_MAX_RANK])extents, below, &diags))
         memset(below, 0, a->n * sizeof(*below));
-    for (uint32_t i = 0; i < a->n && !code; i++)
+    for (uint32_t i = 0; i < a->n; i++)
         if (is_missing(m, i, true))
-            code = fill_array(m, i, below[i]);
-    diag_free(&diags);
-    mem_free(guessed);
-    mem_free(extents);
-    mem_free(below);
-    return code;
+            fill_array(m, i, below[i]);
 }
 
 /* Scalars before arrays: shapes follow from them. */
-static int
-make_arguments(making *m, rg_kernel *kernel)
+static void
+make_arguments(making *m, rg_context *context, rg_kernel *kernel)
 {
     cli_arguments *a = m->a;
-    int code = cli_arguments_begin(a, a->context, kernel);
-    if (!code)
-        code = cli_arguments_take(a, &cli_check, m->words);
+    cli_arguments_begin(a, context, kernel);
+    cli_arguments_take(a, &cli_check, m->words);
     cli_arguments_take_inputs(a, m->inputs);
-    if (!code && !m->again && m->factor == 1)
+    if (!m->again && m->factor == 1)
         cli_warn_unused(a, m->inputs);
-    if (!code)
-        code = cli_arguments_set_scalars(a);
-    for (uint32_t i = 0; i < a->n && !code; i++)
+    cli_arguments_set_scalars(a);
+    for (uint32_t i = 0; i < a->n; i++)
         if (is_missing(m, i, false))
-            code = fill_scalar(m, i);
-    if (!code)
-        code = cli_arguments_set_arrays(a);
-    return code ? code : make_arrays(m);
+            fill_scalar(m, i);
+    cli_arguments_set_arrays(a);
+    make_arrays(m);
 }
 
 /* What the checks start from: the arguments' contents. */
-static int
-collect(cli_arguments *a, check_value *values)
+static check_value *
+collect(cli_arguments *a)
 {
+    check_value *values = arena_new_n(mem_scratch(), check_value, a->n);
     for (uint32_t i = 0; i < a->n; i++) {
-        if (a->params[i].result)
-            continue;
-        if (!a->params[i].array) {
-            values[i].bits = a->args->slots[i].bits;
-            continue;
-        }
         rg_array_info info;
         void *data;
-        if (rg_array_get_info(a->arrays[i], &info) ||
-            rg_array_map(a->arrays[i], RG_PRIMAL, false, &data))
-            return cli_fail_api();
+        values[i].bits = a->args->slots[i].bits;
+        if (a->params[i].result || !a->params[i].array)
+            continue;
+        cli_need(rg_array_get_info(a->arrays[i], &info));
+        cli_need(rg_array_map(a->arrays[i], RG_PRIMAL, false, &data));
         values[i].rank = info.rank;
         memcpy(values[i].shape, info.shape, sizeof(info.shape));
         values[i].data = data;
     }
-    return CLI_OK;
+    return values;
 }
 
 /* -- the report -------------------------------------------------------------------------------- */
@@ -230,113 +210,37 @@ print_report(const check_report *report)
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-typedef struct starts {
-    uint32_t n;
-    cli_arguments *arguments;
-    check_start *at;
-    check_value **values;
-    bool open; /* some arrays' lengths are guessed */
-} starts;
-
-static void
-starts_free(starts *s)
-{
-    for (uint32_t k = 0; k < s->n; k++) {
-        cli_arguments_free(&s->arguments[k]);
-        mem_free(s->values[k]);
-    }
-    mem_free(s->arguments);
-    mem_free(s->at);
-    mem_free(s->values);
-}
-
+/* One try with guessed lengths that are `how->factor` times as long; -1: the kernel may have left such arrays, and longer
+ * ones are to be tried. */
 static int
-make_starts(starts *s, uint32_t n, rg_context *context, rg_kernel *kernel, const making *how)
+check_at(cli_ir *ir, making *how, rg_context *context, rg_kernel *kernel, const check_options *options, uint32_t n)
 {
-    int code = CLI_OK;
-    s->arguments = mem_zalloc(n * sizeof(*s->arguments));
-    s->at = mem_zalloc(n * sizeof(*s->at));
-    s->values = mem_zalloc(n * sizeof(*s->values));
-    for (; s->n < n && !code; s->n++) {
-        cli_arguments *a = &s->arguments[s->n];
-        making m = *how;
-        m.a = a;
-        m.seed += 7 * s->n;
-        m.again = s->n > 0;
-        a->context = context;
-        code = make_arguments(&m, kernel);
-        s->open |= m.open;
-        s->values[s->n] = mem_zalloc((a->n + 1) * sizeof(check_value));
-        if (!code)
-            code = collect(a, s->values[s->n]);
-        s->at[s->n] = (check_start){s->values[s->n], s->n ? "a start with both signs" : NULL};
-    }
-    return code;
-}
-
-/* *longer: the kernel may have left arrays whose lengths are guessed; nothing is said yet. */
-static int
-check_at(const starts *s, cli_ir *ir, const check_options *options, bool *longer)
-{
+    cli_arguments *arguments = arena_new_n(mem_scratch(), cli_arguments, n);
+    check_start *at = arena_new_n(mem_scratch(), check_start, n);
     check_report report = {0};
-    int code = CLI_OK;
-    rg_status status = check_kernel(ir->kernel, s->at, s->n, options, &report, &ir->diags);
-    *longer &= status == RG_ASSERT && s->open;
-    if (*longer) {
+    bool open = false;
+    int code = -1;
+    for (uint32_t k = 0; k < n; k++) {
+        making m = *how;
+        m.a = &arguments[k];
+        m.seed += 7 * k;
+        m.again = k > 0;
+        make_arguments(&m, context, kernel);
+        open |= m.open;
+        at[k] = (check_start){collect(m.a), k ? "a start with both signs" : NULL};
+    }
+    rg_status status = check_kernel(ir->kernel, at, n, options, &report, &ir->diags);
+    if (status == RG_ASSERT && open && how->factor < LONGEST) {
         diag_free(&ir->diags);
     } else if (status) {
-        code = cli_fail_diags(ir);
+        cli_fail_diags(ir);
     } else {
         fputs(ir->diags.text.len ? ir->diags.text.ptr : "", stderr); /* warnings */
         code = print_report(&report);
     }
     check_report_free(&report);
-    return code;
-}
-
-/* Pointers do not say how long their arrays are. */
-static int
-check_with(rg_context *context, rg_kernel *kernel, cli_ir *ir, const cli_words *words, const npz *inputs,
-           const check_options *options, uint32_t nstarts)
-{
-    making how = {.words = words, .inputs = inputs, .ir = ir, .seed = options->seed, .factor = 1};
-    bool longer = true;
-    int code = CLI_OK;
-    for (; longer && !code; how.factor *= LONGER) {
-        starts s = {0};
-        longer = how.factor < LONGEST;
-        code = make_starts(&s, nstarts, context, kernel, &how);
-        if (!code)
-            code = check_at(&s, ir, options, &longer);
-        starts_free(&s);
-    }
-    return code;
-}
-
-static int
-check(const cli_source *source, const cli_words *positional, const cli_words *inputs_path, const check_options *options,
-      uint32_t nstarts)
-{
-    npz inputs = {0};
-    cli_ir ir = {0};
-    cli_words words = {positional->at + 2, positional->n - 2, 0};
-    rg_context *context = NULL;
-    rg_module *module = NULL;
-    rg_kernel *kernel;
-    int code = cli_compile(&ir, source, positional->at[0], positional->at[1]);
-    rg_context_desc desc = {.device = RG_STR("interp")};
-    if (!code && (rg_context_create(&desc, &context) ||
-                  cli_load(context, source, positional->at[0], &module) ||
-                  rg_module_get_kernel(module, rg_str_of(positional->at[1]), &kernel)))
-        code = cli_fail_api();
-    if (!code)
-        code = cli_read_inputs(inputs_path, &inputs);
-    if (!code)
-        code = check_with(context, kernel, &ir, &words, &inputs, options, nstarts);
-    npz_free(&inputs);
-    rg_module_destroy(module);
-    rg_context_destroy(context);
-    cli_ir_free(&ir);
+    for (uint32_t k = 0; k < n; k++)
+        cli_arguments_free(&arguments[k]);
     return code;
 }
 
@@ -344,41 +248,40 @@ static int
 run(int argc, char **argv)
 {
     cli_source source = {0};
-    cli_words positional = {0}, seed = {0}, samples = {0}, starts_asked = {0}, device = {0}, inputs = {0};
+    cli_words positional = {0}, seed = {0}, samples = {0}, starts = {0}, device = {0}, inputs_path = {0};
     const cli_option options[] = {
         {"--seed", false, &seed},
         {"--samples", false, &samples},
-        {"--starts", false, &starts_asked},
+        {"--starts", false, &starts},
         {"--device", false, &device},
-        {"--inputs", false, &inputs},
+        {"--inputs", false, &inputs_path},
         CLI_SOURCE_OPTIONS(source)};
-    int code = CLI_USAGE;
     uint64_t n, nstarts;
-    check_options o = {0};
-    if (cli_parse(&cli_check, argc, argv, options, countof(options), &positional)) {
-        o.contraction = source.contract.n == 0;
-        o.device = cli_last(&device, NULL);
-        if (!cli_names_kernel(&cli_check, &source, &positional, true))
-            code = CLI_USAGE;
-        else if (!cli_size(cli_last(&seed, "1"), &o.seed))
-            cli_usage_error(&cli_check, "--seed needs a number");
-        else if (!cli_size(cli_last(&samples, "24"), &n) || n > 1000000)
-            cli_usage_error(&cli_check, "--samples needs a number");
-        else if (!cli_size(cli_last(&starts_asked, "3"), &nstarts) || !nstarts || nstarts > MOST_STARTS)
-            cli_usage_error(&cli_check, "--starts needs a number from 1 to %d", MOST_STARTS);
-        else {
-            o.samples = (uint32_t)n;
-            o.step_limit = MOST_STEPS;
-            code = check(&source, &positional, &inputs, &o, (uint32_t)nstarts);
-        }
-    }
-    cli_source_free(&source);
-    vec_free(&positional);
-    vec_free(&seed);
-    vec_free(&samples);
-    vec_free(&starts_asked);
-    vec_free(&device);
-    vec_free(&inputs);
+    check_options o = {.step_limit = MOST_STEPS};
+    cli_parse(&cli_check, argc, argv, options, countof(options), &positional);
+    cli_names_kernel(&cli_check, &source, &positional, true);
+    if (!cli_size(cli_last(&seed, "1"), &o.seed))
+        cli_usage_error(&cli_check, "--seed needs a number");
+    if (!cli_size(cli_last(&samples, "24"), &n) || n > 1000000)
+        cli_usage_error(&cli_check, "--samples needs a number");
+    if (!cli_size(cli_last(&starts, "3"), &nstarts) || !nstarts || nstarts > MOST_STARTS)
+        cli_usage_error(&cli_check, "--starts needs a number from 1 to %d", MOST_STARTS);
+    o.contraction = source.contract.n == 0;
+    o.device = cli_last(&device, NULL);
+    o.samples = (uint32_t)n;
+
+    cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
+    rg_context_desc desc = {.device = RG_STR("interp")};
+    rg_context *context;
+    cli_need(rg_context_create(&desc, &context));
+    rg_kernel *kernel = cli_load(context, &source, positional.at[0], positional.at[1]);
+    npz inputs = npz_read(cli_last(&inputs_path, NULL));
+    cli_words words = {positional.at + 2, positional.n - 2, 0};
+    making how = {.words = &words, .inputs = &inputs, .ir = &ir, .seed = o.seed, .factor = 1};
+    int code = -1;
+    for (; code < 0; how.factor *= LONGER) /* pointers do not say how long their arrays are */
+        code = check_at(&ir, &how, context, kernel, &o, (uint32_t)nstarts);
+    ir_module_free(ir.module);
     return code;
 }
 

@@ -31,19 +31,25 @@ typedef struct cli_option {
     } takes;
 } cli_option;
 
-/* false: wrong usage, reported on stderr with the command's name */
-bool cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
-               size_t noptions, cli_words *positional);
+void cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options, size_t noptions,
+               cli_words *positional);
 /* the last value given, or the default */
 const char *cli_last(const cli_words *values, const char *otherwise);
 /* A whole number with an optional suffix k, m, g (powers of 1024). false: not one */
 bool cli_size(const char *text, uint64_t *value);
-int cli_usage_error(const cli_command *command, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+
+/* -- errors end the process ------------------------------------------------------------------------
+ * Nothing is freed before: all that a command makes lives until then, in mem_scratch(). */
+
+_Noreturn void cli_usage_error(const cli_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* "rgc: error: ..." */
-int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* the message of the last failed API call */
-int cli_fail_api(void);
+_Noreturn void cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* with the message of the last failed API call */
+_Noreturn void cli_fail_api(void);
+/* unless it is RG_OK */
+void cli_need(rg_status status);
+rg_str cli_read_file(const char *path);
+void cli_write_file(const char *path, rg_str data);
 
 /* -- source files ---------------------------------------------------------------------------------
  * The options that every subcommand has that reads one. */
@@ -82,9 +88,7 @@ typedef struct cli_source {
     "                    .c files; may be given again\n"                                                              \
     "  --no-fma          keep a * b + c as two rounded operations (also -ffp-contract=off)\n"
 
-rg_status cli_load(rg_context *context, const cli_source *source, const char *path,
-                   rg_module **module);
-void cli_source_free(cli_source *source);
+rg_kernel *cli_load(rg_context *context, const cli_source *source, const char *path, const char *kernel);
 
 /* -- arguments of a kernel from NAME=VALUE words ----------------------------------------------- */
 
@@ -100,31 +104,29 @@ typedef struct cli_arguments {
     rg_array **arrays;  /* by parameter: its array, or the companion of a float scalar; NULL: none */
 } cli_arguments;
 
-/* All return CLI_OK, or the exit code after a message. */
-int cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel);
+void cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel);
 void cli_arguments_free(cli_arguments *a);
 /* words: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE], NAME=1,2,3. Only says what is given; the words
  * must outlive the arguments. */
-int cli_arguments_take(cli_arguments *a, const cli_command *command, const cli_words *words);
-/* The same of --inputs, whose values words go before; what no parameter is named as is said. inputs must outlive it too. */
+void cli_arguments_take(cli_arguments *a, const cli_command *command, const cli_words *words);
+/* The same of --inputs, whose values words go before; what no parameter is named as is said. */
 struct npz;
-int cli_read_inputs(const cli_words *path, struct npz *inputs);
 void cli_arguments_take_inputs(cli_arguments *a, const struct npz *inputs);
 void cli_warn_unused(const cli_arguments *a, const struct npz *inputs);
 bool cli_is_given(const cli_arguments *a, uint32_t param);
 /* An error that names all parameters that are not given, with the command line, argv, completed. After the scalars. */
-int cli_arguments_need_all(cli_arguments *a, const cli_command *command, int argc, char **argv);
+void cli_arguments_need_all(cli_arguments *a, const cli_command *command, int argc, char **argv);
 /* Makes what is given. Scalars first: extents that follow from them need no SHAPE. */
-int cli_arguments_set_scalars(cli_arguments *a);
-int cli_arguments_set_arrays(cli_arguments *a);
+void cli_arguments_set_scalars(cli_arguments *a);
+void cli_arguments_set_arrays(cli_arguments *a);
 /* For an axis that nothing fixes: the largest integer among the scalars that are set (at most 2^20), else 8. */
 enum { CLI_DEFAULT_INTEGER = 8 };
 int64_t cli_likely_extent(const cli_arguments *a);
 /* word: NAME=FILE.npy, NAME=zeros, NAME=ones, NAME=1,2,3 into a plane of an array or of a scalar's companion. Adjoints
  * only of what the kernel writes. */
-int cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
+void cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,
                             unsigned plane);
 /* Makes a plane for every float array, and for float scalars through companions. */
-int cli_arguments_require(cli_arguments *a, unsigned plane);
+void cli_arguments_require(cli_arguments *a, unsigned plane);
 
 #endif

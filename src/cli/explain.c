@@ -38,7 +38,6 @@ typedef struct loop_facts {
 
 typedef struct explanation {
     listing *listing;
-    arena *arena;
     bool gpu;
     uint32_t file; /* the kernel's, as its derivative's module numbers it */
     map loops;   /* place of a loop -> loop_facts */
@@ -73,7 +72,8 @@ see_source(ir_op *op, void *user)
     explanation *l = user;
     listing_cover(l->listing, op->loc);
     if (is_loop(op) && op->loc.line && !map_get(&l->loops, place_key(op->loc))) {
-        loop_facts *f = arena_one(l->arena, loop_facts);
+        loop_facts *f = arena_one(mem_scratch(), loop_facts);
+        f->recorded.in = f->state.in = mem_scratch();
         f->loc = op->loc;
         f->code = (rg_op)op->code;
         map_set(&l->loops, place_key(op->loc), f);
@@ -116,7 +116,7 @@ enum { SHORT = 32 };
 
 /* Its name, or the expression that it is if that is short. */
 static const char *
-shown_name(explanation *l, const ir_value *v)
+shown_name(const ir_value *v)
 {
     if (v->name || !v->def)
         return v->name ? v->name : "a value";
@@ -124,11 +124,8 @@ shown_name(explanation *l, const ir_value *v)
         return "a condition";
     if (v->def->nregions)
         return "what a branch or loop ends with";
-    str text = {0};
-    bool simple = expression_write(&text, v) && text.len <= SHORT;
-    const char *name = simple ? arena_str(l->arena, str_view(&text)) : ir_ops[v->def->code].text;
-    str_free(&text);
-    return name;
+    str text = {.in = mem_scratch()};
+    return expression_write(&text, v) && text.len <= SHORT ? text.ptr : ir_ops[v->def->code].text;
 }
 
 static void
@@ -157,11 +154,11 @@ see_push(explanation *l, const ir_op *push)
         if (place)
             listing_note(l->listing, loc, "on the tape: where a loop or branch inside ends on it (%u bytes)", bytes);
         else
-            listing_note(l->listing, loc, "on the tape: %s (%s, %u byte%s)", shown_name(l, v),
+            listing_note(l->listing, loc, "on the tape: %s (%s, %u byte%s)", shown_name(v),
                          ir_dtype_name((rg_dtype)v->type.dtype), bytes, bytes == 1 ? "" : "s");
         if (!f)
             continue;
-        add_once(&f->recorded, place ? "a place on the tape" : shown_name(l, v));
+        add_once(&f->recorded, place ? "a place on the tape" : shown_name(v));
         f->bytes += bytes;
     }
 }
@@ -199,7 +196,7 @@ see_state(explanation *l, const ir_op *thin)
         bool array = v->type.kind == IR_BUFFER;
         f->state_arrays |= array;
         f->state_bytes += array ? 0 : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
-        str_addf(&f->state, "%s%s%s", f->state.len ? ", " : "", array ? "array " : "", shown_name(l, v));
+        str_addf(&f->state, "%s%s%s", f->state.len ? ", " : "", array ? "array " : "", shown_name(v));
     }
 }
 
@@ -319,8 +316,6 @@ print_explanation(explanation *l, cli_ir *ir)
             loop_facts *f = l->loops.values[i];
             explain_loop(l, f);
             explain_budget(l, f);
-            str_free(&f->recorded);
-            str_free(&f->state);
         }
     const ir_module *m = ir->module;
     uint32_t file = ir->kernel->loc.file;
@@ -334,26 +329,25 @@ static void
 print_split(const ir_fn *source, const pipeline_options *combined)
 {
     pipeline_options options = *combined;
-    diag_list diags = {0};
+    diag_list diags = {.text.in = mem_scratch()};
     ir_fn *fn = NULL;
     options.form = PIPELINE_VJP;
     options.seen = NULL;
     options.told_lanes = NULL;
     ir_module *made = pipeline_run(source, &options, &diags, &fn);
-    const char *text = diags.text.len ? diags.text.ptr : "";
     if (made)
         printf("a reverse sweep alone, after an earlier forward launch (--mode split): possible\n");
     else
         printf("a reverse sweep alone, after an earlier forward launch (--mode split): refused: %.*s\n",
-               (int)strcspn(text, "\n"), text);
+               (int)strcspn(diags.text.ptr, "\n"), diags.text.ptr);
     ir_module_free(made);
-    diag_free(&diags);
 }
 
-static int
+static void
 explain(cli_ir *ir, bool split, const target *machine, const cli_words *constant)
 {
-    explanation l = {.listing = listing_new(), .arena = arena_new(), .gpu = machine != NULL};
+    explanation l = {
+        .listing = listing_new(), .gpu = machine != NULL, .loops.in = mem_scratch(), .forward.in = mem_scratch()};
     pipeline_options options = {
         .form = split ? PIPELINE_VJP : PIPELINE_FORWARD_VJP,
         .contraction = ir->contraction,
@@ -364,26 +358,18 @@ explain(cli_ir *ir, bool split, const target *machine, const cli_words *constant
         .user = &l,
     };
     ir_fn *fn = NULL;
-    ir_module *made = NULL, *source = pipeline_source(ir->kernel, &options, &ir->diags);
-    uint8_t *planes = source ? cli_planes(source->first, constant) : NULL;
-    options.planes = planes;
-    if (planes)
-        made = pipeline_run(source->first, &options, &ir->diags, &fn);
-    int code = CLI_OK;
-    if (made)
-        print_explanation(&l, ir);
-    else
-        code = source && !planes ? CLI_FAILED : cli_fail_diags(ir);
-    if (made && !split)
+    ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags);
+    if (source)
+        options.planes = cli_planes(source->first, constant);
+    ir_module *made = source ? pipeline_run(source->first, &options, &ir->diags, &fn) : NULL;
+    if (!made)
+        cli_fail_diags(ir);
+    print_explanation(&l, ir);
+    if (!split)
         print_split(source->first, &options);
-    mem_free(planes);
     ir_module_free(made);
     ir_module_free(source);
-    map_free(&l.loops);
-    map_free(&l.forward);
-    listing_free(l.listing);
-    arena_free(l.arena);
-    return code;
+    ir_module_free(ir->module);
 }
 
 static int
@@ -391,34 +377,22 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, mode = {0}, grad = {0}, constant = {0}, device = {0};
-    cli_machine machine;
     /* --grad says what is the default anyway */
     const cli_option options[] = {{"--mode", false, &mode},
                                   {"--grad", true, &grad},
                                   {"--constant", false, &constant},
                                   {"--device", false, &device},
                                   CLI_SOURCE_OPTIONS(source)};
-    int code = CLI_USAGE;
-    if (cli_parse(&cli_explain, argc, argv, options, countof(options), &positional)) {
-        const char *name = cli_last(&mode, "combined");
-        bool split = strcmp(name, "split") == 0;
-        cli_ir ir = {0};
-        if (!cli_names_kernel(&cli_explain, &source, &positional, false))
-            code = CLI_USAGE;
-        else if (!split && strcmp(name, "combined") != 0)
-            cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
-        else if (!(code = cli_find_machine(&cli_explain, &device, NULL, &machine)) &&
-                 !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = explain(&ir, split, machine.target, &constant);
-        cli_ir_free(&ir);
-    }
-    cli_source_free(&source);
-    vec_free(&positional);
-    vec_free(&mode);
-    vec_free(&grad);
-    vec_free(&constant);
-    vec_free(&device);
-    return code;
+    cli_parse(&cli_explain, argc, argv, options, countof(options), &positional);
+    const char *name = cli_last(&mode, "combined");
+    bool split = strcmp(name, "split") == 0;
+    cli_names_kernel(&cli_explain, &source, &positional, false);
+    if (!split && strcmp(name, "combined") != 0)
+        cli_usage_error(&cli_explain, "--mode is combined or split, not `%s`", name);
+    cli_machine machine = cli_find_machine(&cli_explain, &device, NULL);
+    cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
+    explain(&ir, split, machine.target, &constant);
+    return CLI_OK;
 }
 
 const cli_command cli_explain = {"explain", "annotates the source with how its gradient works",

@@ -9,7 +9,6 @@
 
 typedef struct listing listing;
 listing *listing_new(void);
-void listing_free(listing *l);
 /* The files that the places' numbers mean; may be said again when there are more. */
 void listing_files(listing *l, const ir_module *m);
 /* Line and notes of all files that the kernel's ops come from are shown. */

@@ -94,10 +94,9 @@ changes(const accesses *a, const poly *p)
 static poly
 reach_of(const ir_op *loop)
 {
-    poly_claims claims = {0};
+    poly_claims claims = {.in = mem_scratch()};
     poly hi = poly_of(loop->args[1], &claims), lo = poly_of(loop->args[0], &claims), one = poly_const(1);
     poly count = poly_add(&hi, &lo, -1);
-    vec_free(&claims);
     return poly_add(&count, &one, -1);
 }
 
@@ -157,11 +156,10 @@ inner_reach(const accesses *a, const ir_op *access, poly *rest, poly *reach)
 static bool
 split_subscript(const accesses *a, const ir_op *op, uint32_t axis, const ir_value *index, poly *stride, poly *rest)
 {
-    poly_claims claims = {0};
+    poly_claims claims = {.in = mem_scratch()};
     poly p = poly_of(op->args[1 + axis], &claims), inner, reach, one = poly_const(1);
     poly_factor f = poly_factor_of(index);
     int64_t constant;
-    vec_free(&claims);
     if (!p.known || !poly_split(&p, &f, stride, rest) || !stride->known || !rest->known || changes(a, stride))
         return false;
     inner = *rest;
@@ -266,11 +264,9 @@ is_short(const ir_op *loop)
 static bool
 is_independent(ir_op *loop)
 {
-    accesses a = {.outside = loop->regions[0], .fine = true};
+    accesses a = {.outside = loop->regions[0], .at.in = mem_scratch(), .fine = true};
     ir_walk(loop->regions[0], collect, &a);
-    bool ok = a.fine && a.at.n && all_apart(&a, loop->regions[0]->params[0]);
-    vec_free(&a.at);
-    return ok;
+    return a.fine && a.at.n && all_apart(&a, loop->regions[0]->params[0]);
 }
 
 static bool
@@ -313,7 +309,7 @@ static void
 advise_serial(ir_op *loop, const str *sums, listing *to)
 {
     uint32_t depth = 1 + (sums->len ? 0 : depth_below(loop->regions[0]));
-    str clauses = {0};
+    str clauses = {.in = mem_scratch()};
     str_addz(&clauses, "");
     if (depth > 1)
         str_addf(&clauses, " collapse(%u)", depth);
@@ -324,7 +320,6 @@ advise_serial(ir_op *loop, const str *sums, listing *to)
                  "the reverse sweep too%s",
                  sums->len ? " but for the sums of " : "", sums->len ? sums->ptr : "", clauses.ptr,
                  sums->len ? "; what is summed is then added in another order" : "");
-    str_free(&clauses);
 }
 
 static void
@@ -342,7 +337,7 @@ static void
 look_in(const ir_region *r, listing *to)
 {
     ir_for_ops (op, r) {
-        str sums = {0};
+        str sums = {.in = mem_scratch()};
         bool could = op->code == RG_OP_FOR && !is_short(op) && carries_sums_only(op, &sums) && is_independent(op);
         if (could)
             advise_serial(op, &sums, to);
@@ -350,7 +345,6 @@ look_in(const ir_region *r, listing *to)
             advise_parallel(op, to);
         for (uint32_t i = 0; i < op->nregions && !could && op->code != RG_OP_PARALLEL; i++)
             look_in(op->regions[i], to);
-        str_free(&sums);
     }
 }
 
@@ -414,7 +408,7 @@ see_double(ir_op *op, void *user)
 void
 explain_advice(const ir_fn *kernel, bool gpu, listing *to)
 {
-    doubles d = {.to = to, .kept = mem_zalloc(kernel->next_id + 1), .changed = true};
+    doubles d = {.to = to, .kept = arena_new_n(mem_scratch(), bool, kernel->next_id), .changed = true};
     look_in(kernel->body, to);
     while (d.changed) {
         d.changed = false;
@@ -426,5 +420,4 @@ explain_advice(const ir_fn *kernel, bool gpu, listing *to)
                      "advice: %u operation%s of the kernel, here the first, %s in double: GPUs for data centers do 2 in float in "
                      "the time of one, others 32 or 64",
                      d.operations, d.operations > 1 ? "s" : "", d.operations > 1 ? "are" : "is");
-    mem_free(d.kept);
 }

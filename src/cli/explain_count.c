@@ -8,7 +8,7 @@ explain_count(const ir_op *begin, listing *to)
     const ir_op *task = begin->parent->op;
     if (!task || task->code != RG_OP_PARALLEL || task->rewinds)
         return;
-    str count = {0};
+    str count = {.in = mem_scratch()};
     bool simple = begin->nargs && expression_write(&count, begin->args[0]);
     bool groups = task->regions[0]->nparams > task->attr.rank;
     const char *each = groups ? "group of iterations" : "iteration";
@@ -17,5 +17,4 @@ explain_count(const ir_op *begin, listing *to)
     else
         listing_note(to, task->loc, "tape: bytes per %s are %s", each,
                      begin->nargs ? "counted before it begins" : "found as it runs");
-    str_free(&count);
 }

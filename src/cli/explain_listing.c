@@ -3,7 +3,7 @@
 
 typedef struct note {
     ir_loc loc;
-    char *text;
+    const char *text;
 } note;
 
 typedef struct place {
@@ -23,19 +23,9 @@ enum { GAP = 6, HEAD = 12 };
 listing *
 listing_new(void)
 {
-    listing *l = mem_zalloc(sizeof(*l));
-    l->arena = arena_new();
+    listing *l = arena_one(mem_scratch(), listing);
+    l->arena = l->notes.in = l->lines.in = l->files.in = mem_scratch();
     return l;
-}
-
-void
-listing_free(listing *l)
-{
-    vec_free(&l->notes);
-    vec_free(&l->lines);
-    vec_free(&l->files);
-    arena_free(l->arena);
-    mem_free(l);
 }
 
 void
@@ -65,12 +55,12 @@ same_line(ir_loc a, ir_loc b)
 }
 
 static void
-add(listing *l, ir_loc loc, const str *text)
+add(listing *l, ir_loc loc, const char *text)
 {
     for (size_t i = 0; i < l->notes.n; i++)
-        if (same_line(l->notes.at[i].loc, loc) && strcmp(l->notes.at[i].text, text->ptr) == 0)
+        if (same_line(l->notes.at[i].loc, loc) && strcmp(l->notes.at[i].text, text) == 0)
             return;
-    note n = {loc, (char *)(uintptr_t)arena_str(l->arena, str_view(text))};
+    note n = {loc, text};
     vec_push(&l->notes, n);
     listing_cover(l, loc);
 }
@@ -80,13 +70,12 @@ listing_note(listing *l, ir_loc loc, const char *format, ...)
 {
     if (!loc.line)
         return;
-    str text = {0};
+    str text = {.in = l->arena};
     va_list args;
     va_start(args, format);
     str_addv(&text, format, args);
     va_end(args);
-    add(l, loc, &text);
-    str_free(&text);
+    add(l, loc, text.ptr);
 }
 
 /* whether the list that follows `start` holds the item */
@@ -169,7 +158,7 @@ split_lines(source *s, rg_str text)
     uint32_t room = 1;
     for (size_t i = 0; i < text.len; i++)
         room += text.ptr[i] == '\n';
-    s->lines = mem_alloc(room * sizeof(*s->lines));
+    s->lines = arena_new_n(mem_scratch(), rg_str, room);
     while (text.len) {
         const char *end = memchr(text.ptr, '\n', text.len);
         size_t n = end ? (size_t)(end - text.ptr) : text.len, skip = n + (end != NULL);
@@ -192,13 +181,6 @@ open_source(source *s, const listing *l, uint32_t file)
     else if (f->path && file_read(f->path, &s->read) == RG_OK)
         split_lines(s, str_view(&s->read));
     return s->lines != NULL;
-}
-
-static void
-close_source(source *s)
-{
-    mem_free(s->lines);
-    str_free(&s->read);
 }
 
 static bool
@@ -288,7 +270,6 @@ print_places(const listing *l, uint32_t file, bool named)
         print_file(l, &s, from, to);
     else
         print_notes_only(l, file);
-    close_source(&s);
 }
 
 void

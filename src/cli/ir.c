@@ -53,34 +53,28 @@ seen(void *user, const char *stage, const ir_module *m)
     (l->plain ? ir_print_plain : ir_print_module)(&l->text, m);
 }
 
-static int
-print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, diag_list *diags)
+static void
+print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, cli_ir *ir)
 {
 #if RG_HAVE_LLVM
     ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
                      : strcmp(stage, "optimized") == 0 ? LL_STAGE_OPTIMIZED
                                                        : LL_STAGE_ASSEMBLY;
     uint32_t n = fn->body->nparams;
-    bool *dense = mem_zalloc(n + 1); /* as a launch's arrays are, with all planes */
-    uint8_t *present = mem_zalloc(n + 1);
+    bool *dense = arena_new_n(mem_scratch(), bool, n); /* as a launch's arrays are, with all planes */
+    uint8_t *present = arena_new_n(mem_scratch(), uint8_t, n);
     for (uint32_t i = 0; i < n; i++) {
         dense[i] = !fn->params[i].record;
         present[i] = (1u << RG_PLANE_COUNT) - 1;
     }
     ll_options options = {.present = present, .contiguous = dense, .noalias = true,
                           .cpu = gpu, .fast_math = fast};
-    str text = {0};
-    int code = CLI_OK;
-    if (ll_print(fn, &options, which, &text, diags))
-        code = CLI_FAILED;
-    else
-        fputs(text.ptr, stdout);
-    str_free(&text);
-    mem_free(dense);
-    mem_free(present);
-    return code;
+    str text = {.in = mem_scratch()};
+    if (ll_print(fn, &options, which, &text, &ir->diags))
+        cli_fail_diags(ir);
+    fputs(text.ptr, stdout);
 #else
-    return cli_fail("this build was made without LLVM: there is no stage %s", stage);
+    cli_fail("this build was made without LLVM: there is no stage %s", stage);
 #endif
 }
 
@@ -91,11 +85,11 @@ is_code(const char *stage)
            strcmp(stage, "assembly") == 0;
 }
 
-static int
+static void
 print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
             const cli_words *constant, const cli_machine *machine, bool fast, bool plain)
 {
-    listing l = {.stage = stage, .plain = plain};
+    listing l = {.stage = stage, .plain = plain, .text.in = mem_scratch()};
     uint32_t directions[RG_PLANE_COUNT];
     pipeline_directions(form, n, directions);
     pipeline_options options = {.form = form,
@@ -105,29 +99,25 @@ print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
                                 .stage = IR_STAGE_SLOTS,
                                 .seen = seen,
                                 .user = &l};
-    ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags), *made = NULL;
+    ir_module *source = pipeline_source(ir->kernel, &options, &ir->diags);
+    ir_module *made = NULL;
     ir_fn *fn = NULL;
-    uint8_t *planes = source ? cli_planes(source->first, constant) : NULL;
-    options.planes = planes;
+    if (source)
+        options.planes = cli_planes(source->first, constant);
     /* what comes later may be refused: that does not concern the stage asked for */
-    if (planes && !l.text.len)
+    if (source && !l.text.len)
         made = pipeline_run(source->first, &options, &ir->diags, &fn);
-    int code = CLI_OK;
-    if (source && !planes)
-        code = CLI_FAILED;
-    else if (l.text.len)
+    if (l.text.len)
         fputs(l.text.ptr, stdout);
     else if (ir->diags.errors)
-        code = cli_fail_diags(ir);
+        cli_fail_diags(ir);
     else if (!is_code(stage))
-        code = cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
-    else if (print_code(fn, stage, machine->gpu, fast, &ir->diags))
-        code = cli_fail_diags(ir);
-    mem_free(planes);
-    str_free(&l.text);
+        cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
+    else
+        print_code(fn, stage, machine->gpu, fast, ir);
     ir_module_free(made);
     ir_module_free(source);
-    return code;
+    ir_module_free(ir->module);
 }
 
 static bool
@@ -154,39 +144,23 @@ run(int argc, char **argv)
                                   {"--fast-math", true, &fast},
                                   {"--no-places", true, &plain},
                                   CLI_SOURCE_OPTIONS(source)};
-    int code = CLI_USAGE;
-    if (cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional)) {
-        pipeline_form form = PIPELINE_FORWARD;
-        const char *form_name = cli_last(&form_words, "forward");
-        bool known = cli_find_form(form_name, &form);
-        const char *stage = cli_last(&stage_words, form == PIPELINE_FORWARD ? "simplify" : "ad");
-        uint64_t n = 0;
-        cli_ir ir = {0};
-        cli_machine machine;
-        if (!cli_names_kernel(&cli_ir_command, &source, &positional, false))
-            code = CLI_USAGE;
-        else if (!known)
-            cli_usage_error(&cli_ir_command, "there is no form `%s`", form_name);
-        else if (!is_stage(stage))
-            cli_usage_error(&cli_ir_command, "there is no stage `%s`", stage);
-        else if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
-            cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
-        else if (!(code = cli_find_machine(&cli_ir_command, &device, &target, &machine)) &&
-                 !(code = cli_compile(&ir, &source, positional.at[0], positional.at[1])))
-            code = print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, plain.n > 0);
-        cli_ir_free(&ir);
-    }
-    cli_source_free(&source);
-    vec_free(&positional);
-    vec_free(&form_words);
-    vec_free(&stage_words);
-    vec_free(&direction_words);
-    vec_free(&constant);
-    vec_free(&device);
-    vec_free(&target);
-    vec_free(&fast);
-    vec_free(&plain);
-    return code;
+    pipeline_form form = PIPELINE_FORWARD;
+    uint64_t n = 0;
+    cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional);
+    const char *form_name = cli_last(&form_words, "forward");
+    bool known = cli_find_form(form_name, &form);
+    const char *stage = cli_last(&stage_words, form == PIPELINE_FORWARD ? "simplify" : "ad");
+    cli_names_kernel(&cli_ir_command, &source, &positional, false);
+    if (!known)
+        cli_usage_error(&cli_ir_command, "there is no form `%s`", form_name);
+    if (!is_stage(stage))
+        cli_usage_error(&cli_ir_command, "there is no stage `%s`", stage);
+    if (!cli_size(cli_last(&direction_words, "1"), &n) || !n || n > IR_DIRECTIONS)
+        cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
+    cli_machine machine = cli_find_machine(&cli_ir_command, &device, &target);
+    cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
+    print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, plain.n > 0);
+    return CLI_OK;
 }
 
 const cli_command cli_ir_command = {"ir", "prints a kernel at any stage of the pipeline", help,

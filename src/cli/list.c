@@ -94,7 +94,7 @@ static void
 print_kernel(const char *path, const ir_fn *fn, uint32_t results)
 {
     int name_width = longest_name(fn), type_width = 0;
-    str types[2] = {{0}, {0}};
+    str types[2] = {{.in = mem_scratch()}, {.in = mem_scratch()}};
     for (uint32_t i = 0; i < fn->body->nparams; i++) {
         types[0].len = 0;
         cli_add_type(&types[0], fn, i);
@@ -108,8 +108,6 @@ print_kernel(const char *path, const ir_fn *fn, uint32_t results)
         printf("    %-*s  %-*s%s%s\n", name_width, fn->params[i].name, *use ? type_width : 0, types[1].ptr, *use ? "  " : "",
                use);
     }
-    str_free(&types[0]);
-    str_free(&types[1]);
 }
 
 /* -- kernels that do not compile --------------------------------------------------------------- */
@@ -147,21 +145,8 @@ list_one(const cli_source *source, const char *path, const char *kernel)
     const ir_fn *fn = there ? ir_fn_find(ir.module, rg_str_of(kernel)) : NULL;
     if (!fn || !print_fn(&ir, fn, &ir.diags))
         print_refusal(path, kernel, &ir.diags);
-    cli_ir_free(&ir);
+    ir_module_free(ir.module);
 }
-
-static void
-list_module(cli_ir *ir)
-{
-    for (const ir_fn *fn = ir->module->first; fn; fn = fn->next) {
-        diag_list diags = {0};
-        if (fn->kernel && !print_fn(ir, fn, &diags))
-            print_refusal(ir->path, fn->name, &diags);
-        diag_free(&diags);
-    }
-}
-
-/* -- the command ------------------------------------------------------------------------------- */
 
 static bool
 has_kernels(const cli_ir *ir)
@@ -172,24 +157,27 @@ has_kernels(const cli_ir *ir)
     return false;
 }
 
+/* -- the command ------------------------------------------------------------------------------- */
+
 /* All at once if they all compile; else one by one, so that those that do are shown. */
-static int
+static void
 list(const cli_source *source, const char *path)
 {
     cli_ir ir;
-    cli_names names = {0};
-    int code = CLI_OK;
+    cli_names names = {.in = mem_scratch()};
     if (cli_compile_module(&ir, source, path, NULL) && has_kernels(&ir)) {
-        list_module(&ir);
+        for (const ir_fn *fn = ir.module->first; fn; fn = fn->next) {
+            diag_list diags = {.text.in = mem_scratch()};
+            if (fn->kernel && !print_fn(&ir, fn, &diags))
+                print_refusal(path, fn->name, &diags);
+        }
     } else if (!cli_find_names(source, path, &names)) {
-        code = cli_fail_diags(&ir);
+        cli_fail_diags(&ir);
     } else {
         for (uint32_t i = 0; i < names.n; i++)
             list_one(source, path, names.at[i]);
     }
-    cli_names_free(&names);
-    cli_ir_free(&ir);
-    return code;
+    ir_module_free(ir.module);
 }
 
 static int
@@ -198,20 +186,14 @@ run(int argc, char **argv)
     cli_source source = {0};
     cli_words positional = {0};
     const cli_option options[] = {CLI_SOURCE_OPTIONS(source)};
-    int code = CLI_USAGE;
-    if (cli_parse(&cli_list, argc, argv, options, countof(options), &positional)) {
-        if (!positional.n)
-            cli_usage_error(&cli_list, "it takes a FILE");
-        else if (positional.n == 1)
-            code = list(&source, positional.at[0]);
-        else
-            code = CLI_OK;
-        for (size_t i = 1; i < positional.n; i++)
-            list_one(&source, positional.at[0], positional.at[i]);
-    }
-    cli_source_free(&source);
-    vec_free(&positional);
-    return code;
+    cli_parse(&cli_list, argc, argv, options, countof(options), &positional);
+    if (!positional.n)
+        cli_usage_error(&cli_list, "it takes a FILE");
+    if (positional.n == 1)
+        list(&source, positional.at[0]);
+    for (size_t i = 1; i < positional.n; i++)
+        list_one(&source, positional.at[0], positional.at[i]);
+    return CLI_OK;
 }
 
 const cli_command cli_list = {"list", "prints the kernels of a file and their parameters", help, run};

@@ -26,17 +26,6 @@ is_missing(const cli_arguments *a, uint32_t i)
     return !a->params[i].result && !cli_is_given(a, i);
 }
 
-/* Extents follow from scalars, given or suggested. */
-static int
-suggest_scalars(cli_arguments *a)
-{
-    for (uint32_t i = 0; i < a->n; i++)
-        if (is_missing(a, i) && !a->params[i].array && a->params[i].dtype < RG_F16 &&
-            rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : CLI_DEFAULT_INTEGER))
-            return cli_fail_api();
-    return CLI_OK;
-}
-
 static void
 add_scalar(str *out, const rg_param *p)
 {
@@ -95,23 +84,20 @@ add_line(str *out, const cli_arguments *a, const cli_command *command, int argc,
     }
 }
 
-int
+void
 cli_arguments_need_all(cli_arguments *a, const cli_command *command, int argc, char **argv)
 {
     uint32_t first = 0;
     while (first < a->n && !is_missing(a, first))
         first++;
     if (first == a->n)
-        return CLI_OK;
-    int code = suggest_scalars(a);
-    if (code)
-        return code;
-    str names = {0}, line = {0};
+        return;
+    for (uint32_t i = 0; i < a->n; i++) /* extents follow from scalars, given or suggested */
+        if (is_missing(a, i) && !a->params[i].array && a->params[i].dtype < RG_F16)
+            cli_need(rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : CLI_DEFAULT_INTEGER));
+    str names = {.in = mem_scratch()}, line = {.in = mem_scratch()};
     add_names(&names, a);
     add_line(&line, a, command, argc, argv);
-    code = cli_fail("kernel `%s` has parameters that are not given: %s\n  = help: for example\n    %s", a->kernel->fn->name,
-                    names.ptr, line.ptr);
-    str_free(&names);
-    str_free(&line);
-    return code;
+    cli_fail("kernel `%s` has parameters that are not given: %s\n  = help: for example\n    %s", a->kernel->fn->name,
+             names.ptr, line.ptr);
 }

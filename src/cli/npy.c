@@ -2,6 +2,7 @@
  * data. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/npy.h"
 
+#include "cli/cli.h"
 #include "ir/ir.h"
 
 static const char magic[6] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
@@ -150,7 +151,7 @@ static void
 reorder(npy *f)
 {
     size_t size = ir_bytes(f->dtype), count = f->bytes / size;
-    char *to = mem_alloc(f->bytes + 1);
+    char *to = arena_raw(mem_scratch(), f->bytes);
     const char *from = f->data;
     int64_t index[RG_MAX_RANK] = {0};
     for (size_t i = 0; i < count; i++) {
@@ -161,7 +162,6 @@ reorder(npy *f)
         for (uint32_t k = 0; k < f->rank && ++index[k] == f->shape[k]; k++)
             index[k] = 0;
     }
-    mem_free(f->data);
     f->data = to;
 }
 
@@ -189,13 +189,8 @@ npy_parse(rg_str file, npy *out, str *error)
         str_addz(error, "not a .npy file");
         return false;
     }
-    char *header = mem_alloc(length + 1);
-    memcpy(header, file.ptr + start, length);
-    header[length] = 0;
     bool fortran = false;
-    bool ok = parse_header(header, out, &fortran, error);
-    mem_free(header);
-    if (!ok)
+    if (!parse_header(arena_str(mem_scratch(), (rg_str){file.ptr + start, length}), out, &fortran, error))
         return false;
     int64_t bytes = ir_bytes(out->dtype);
     for (uint32_t k = 0; k < out->rank; k++)
@@ -208,33 +203,21 @@ npy_parse(rg_str file, npy *out, str *error)
         return false;
     }
     out->bytes = (size_t)bytes;
-    out->data = mem_alloc(out->bytes + 1);
+    out->data = arena_raw(mem_scratch(), out->bytes);
     memcpy(out->data, file.ptr + start + length, out->bytes);
     if (fortran && out->rank > 1)
         reorder(out);
     return true;
 }
 
-bool
-npy_read(const char *path, npy *out, str *error)
+npy
+npy_read(const char *path)
 {
-    *out = (npy){0};
-    str file = {0};
-    rg_status status = file_read(path, &file);
-    bool ok = false;
-    if (status)
-        str_addz(error, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
-    else
-        ok = npy_parse(str_view(&file), out, error);
-    str_free(&file);
-    return ok;
-}
-
-void
-npy_free(npy *file)
-{
-    mem_free(file->data);
-    file->data = NULL;
+    npy out;
+    str error = {.in = mem_scratch()};
+    if (!npy_parse(cli_read_file(path), &out, &error))
+        cli_fail("%s: %s", path, error.ptr);
+    return out;
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
@@ -259,17 +242,4 @@ npy_format(str *out, rg_dtype dtype, uint32_t rank, const int64_t *shape, const 
     out->ptr[start + 8] = (char)(length & 255);
     out->ptr[start + 9] = (char)(length >> 8);
     str_add(out, (rg_str){data, bytes});
-}
-
-bool
-npy_write(const char *path, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data,
-          str *error)
-{
-    str file = {0};
-    npy_format(&file, dtype, rank, shape, data);
-    bool ok = file_write(path, file.ptr, file.len) == RG_OK;
-    if (!ok)
-        str_addz(error, "cannot be written");
-    str_free(&file);
-    return ok;
 }

@@ -12,12 +12,9 @@ typedef struct npy {
     void *data; /* row-major, whatever the order in the file */
 } npy;
 
-/* false: *error (to be freed) says why. Free with npy_free. */
-bool npy_read(const char *path, npy *out, str *error);
+/* npy_parse: false: *error says why. What is read lives in mem_scratch(). */
+npy npy_read(const char *path);
 bool npy_parse(rg_str file, npy *out, str *error);
-void npy_free(npy *file);
-bool npy_write(const char *path, rg_dtype dtype, uint32_t rank, const int64_t *shape,
-               const void *data, str *error);
 /* The file's bytes. */
 void npy_format(str *out, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data);
 /* "<f4" and so on. */

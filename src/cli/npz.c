@@ -7,6 +7,8 @@
  * field 1, or in the zip64 record. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/npz.h"
 
+#include "cli/cli.h"
+
 #if RG_HAVE_ZLIB
 #include <zlib.h>
 #endif
@@ -60,20 +62,20 @@ typedef struct zip_entry {
 
 /* whether n bytes are there from `at` on */
 static bool
-holds(const str *file, uint64_t at, uint64_t n)
+holds(const rg_str *file, uint64_t at, uint64_t n)
 {
     return at <= file->len && n <= file->len - at;
 }
 
 static bool
-is_mark(const str *file, uint64_t at, uint64_t room, uint32_t mark)
+is_mark(const rg_str *file, uint64_t at, uint64_t room, uint32_t mark)
 {
     return holds(file, at, room) && number(file->ptr + at, 4) == mark;
 }
 
 /* The directory's beginning and the number of its entries. */
 static bool
-find_directory(const str *file, uint64_t *at, uint64_t *count)
+find_directory(const rg_str *file, uint64_t *at, uint64_t *count)
 {
     size_t lowest = file->len > END_SIZE + MOST_COMMENT ? file->len - END_SIZE - MOST_COMMENT : 0;
     for (size_t end = file->len < END_SIZE ? 0 : file->len - END_SIZE + 1; end-- > lowest;) {
@@ -117,7 +119,7 @@ widen(zip_entry *e, const char *extra, size_t n)
 
 /* *at moves on to the next entry */
 static bool
-read_entry(const str *file, uint64_t *at, zip_entry *e)
+read_entry(const rg_str *file, uint64_t *at, zip_entry *e)
 {
     if (!is_mark(file, *at, ENTRY_SIZE, ENTRY_MARK))
         return false;
@@ -168,9 +170,9 @@ inflate_all(const char *from, const zip_entry *e, char *to, str *error)
     return false;
 }
 
-/* The entry's bytes, for mem_free; NULL: *error says why. */
+/* The entry's bytes; NULL: *error says why. */
 static char *
-unpack(const str *file, const zip_entry *e, str *error)
+unpack(const rg_str *file, const zip_entry *e, str *error)
 {
     if (!is_mark(file, e->header, HEADER_SIZE, HEADER_MARK)) {
         str_addz(error, "the archive is damaged");
@@ -187,86 +189,46 @@ unpack(const str *file, const zip_entry *e, str *error)
         str_addz(error, e->flags & ENCRYPTED ? "it is encrypted" : "it is neither stored nor deflated");
         return NULL;
     }
-    char *bytes = mem_alloc(e->size + 1);
-    bool ok = e->method == DEFLATED ? inflate_all(file->ptr + data, e, bytes, error) : true;
-    if (ok && e->method == STORED)
+    char *bytes = arena_raw(mem_scratch(), e->size);
+    if (e->method == DEFLATED && !inflate_all(file->ptr + data, e, bytes, error))
+        return NULL;
+    if (e->method == STORED)
         memcpy(bytes, file->ptr + data, e->size);
-    if (ok && checksum(bytes, e->size) != e->crc) {
-        str_addz(error, "its data are damaged: the checksum differs");
-        ok = false;
-    }
-    if (ok)
+    if (checksum(bytes, e->size) == e->crc)
         return bytes;
-    mem_free(bytes);
+    str_addz(error, "its data are damaged: the checksum differs");
     return NULL;
 }
 
-static bool
-read_array(const str *file, const zip_entry *e, npz *out, str *error)
+static void
+read_array(const rg_str *file, const zip_entry *e, npz *out)
 {
     rg_str name = e->name;
     if (name.len > 4 && memcmp(name.ptr + name.len - 4, ".npy", 4) == 0)
         name.len -= 4;
-    npz_array a = {.name = mem_alloc(name.len + 1)};
-    memcpy(a.name, name.ptr, name.len);
-    a.name[name.len] = 0;
-    str why = {0};
+    npz_array a = {.name = arena_str(mem_scratch(), name)};
+    str why = {.in = mem_scratch()};
     char *bytes = unpack(file, e, &why);
-    bool ok = bytes && npy_parse((rg_str){bytes, e->size}, &a.data, &why);
-    if (ok)
-        vec_push(&out->arrays, a);
-    else
-        str_addf(error, "array `%s`: %s", a.name, why.ptr);
-    if (!ok)
-        mem_free(a.name);
-    mem_free(bytes);
-    str_free(&why);
-    return ok;
+    if (!bytes || !npy_parse((rg_str){bytes, e->size}, &a.data, &why))
+        cli_fail("%s: array `%s`: %s", out->path, a.name, why.ptr);
+    vec_push(&out->arrays, a);
 }
 
-static bool
-read_all(const str *file, npz *out, str *error)
+npz
+npz_read(const char *path)
 {
-    uint64_t at, count;
-    if (!find_directory(file, &at, &count)) {
-        str_addz(error, "not a .npz file");
-        return false;
-    }
+    npz out = {.path = path, .arrays.in = mem_scratch()};
+    uint64_t at = 0, count = 0;
+    rg_str file = path ? cli_read_file(path) : (rg_str){0};
+    if (path && !find_directory(&file, &at, &count))
+        cli_fail("%s: not a .npz file", path);
     for (uint64_t i = 0; i < count; i++) {
         zip_entry e;
-        if (!read_entry(file, &at, &e)) {
-            str_addz(error, "the archive is damaged");
-            return false;
-        }
-        if (!read_array(file, &e, out, error))
-            return false;
+        if (!read_entry(&file, &at, &e))
+            cli_fail("%s: the archive is damaged", path);
+        read_array(&file, &e, &out);
     }
-    return true;
-}
-
-bool
-npz_read(const char *path, npz *out, str *error)
-{
-    *out = (npz){.path = path};
-    str file = {0};
-    rg_status status = file_read(path, &file);
-    bool ok = false;
-    if (status)
-        str_addz(error, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
-    else
-        ok = read_all(&file, out, error);
-    str_free(&file);
-    return ok;
-}
-
-void
-npz_free(npz *file)
-{
-    for (size_t i = 0; i < file->arrays.n; i++) {
-        mem_free(file->arrays.at[i].name);
-        npy_free(&file->arrays.at[i].data);
-    }
-    vec_free(&file->arrays);
+    return out;
 }
 
 const npy *
@@ -299,7 +261,7 @@ add_common(str *out, uint32_t crc, size_t size, size_t name)
 void
 npz_add(npz_writer *w, rg_str name, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data)
 {
-    str file = {0};
+    str file = {.in = mem_scratch()};
     npy_format(&file, dtype, rank, shape, data);
     size_t header = w->body.len, length = name.len + strlen(".npy");
     uint32_t crc = checksum(file.ptr, file.len);
@@ -317,30 +279,21 @@ npz_add(npz_writer *w, rg_str name, rg_dtype dtype, uint32_t rank, const int64_t
     str_add(&w->directory, name);
     str_addz(&w->directory, ".npy");
     w->count++;
-    str_free(&file);
 }
 
-bool
-npz_finish(npz_writer *w, const char *path, str *error)
+void
+npz_finish(npz_writer *w, const char *path)
 {
     size_t directory = w->body.len, size = w->directory.len;
-    bool ok = directory + size < ALL_ONES && w->count < 0xffff;
-    if (!ok) {
-        str_addz(error, "more than 4 GiB: give a folder instead, where each array is a file of its own");
-    } else {
-        str_add(&w->body, str_view(&w->directory));
-        add_number(&w->body, END_MARK, 4);
-        add_number(&w->body, 0, 4); /* disks */
-        add_number(&w->body, w->count, 2);
-        add_number(&w->body, w->count, 2);
-        add_number(&w->body, size, 4);
-        add_number(&w->body, directory, 4);
-        add_number(&w->body, 0, 2); /* comment */
-        ok = file_write(path, w->body.ptr, w->body.len) == RG_OK;
-        if (!ok)
-            str_addz(error, "cannot be written");
-    }
-    str_free(&w->body);
-    str_free(&w->directory);
-    return ok;
+    if (directory + size >= ALL_ONES || w->count >= 0xffff)
+        cli_fail("%s: more than 4 GiB: give a folder instead, where each array is a file of its own", path);
+    str_add(&w->body, str_view(&w->directory));
+    add_number(&w->body, END_MARK, 4);
+    add_number(&w->body, 0, 4); /* disks */
+    add_number(&w->body, w->count, 2);
+    add_number(&w->body, w->count, 2);
+    add_number(&w->body, size, 4);
+    add_number(&w->body, directory, 4);
+    add_number(&w->body, 0, 2); /* comment */
+    cli_write_file(path, str_view(&w->body));
 }

@@ -5,7 +5,7 @@
 #include "cli/npy.h"
 
 typedef struct npz_array {
-    char *name; /* without .npy */
+    const char *name; /* without .npy */
     npy data;
 } npz_array;
 
@@ -14,19 +14,17 @@ typedef struct npz {
     vec(npz_array) arrays;
 } npz;
 
-/* false: *error (to be freed) says why. Free in any case. Compressed arrays need a build with zlib. */
-bool npz_read(const char *path, npz *out, str *error);
-void npz_free(npz *file);
+/* NULL: no file, no arrays. Compressed ones need a build with zlib. */
+npz npz_read(const char *path);
 /* NULL: there is none of that name */
 const npy *npz_find(const npz *file, rg_str name);
 
-/* An archive as it is made: stored, not compressed. */
+/* An archive as it is made: stored, not compressed. The texts' arenas are the caller's. */
 typedef struct npz_writer {
     str body, directory;
     uint32_t count;
 } npz_writer;
 void npz_add(npz_writer *w, rg_str name, rg_dtype dtype, uint32_t rank, const int64_t *shape, const void *data);
-/* Writes the file; the writer is free then. */
-bool npz_finish(npz_writer *w, const char *path, str *error);
+void npz_finish(npz_writer *w, const char *path);
 
 #endif

@@ -3,7 +3,7 @@
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
-int
+void
 cli_usage_error(const cli_command *command, const char *format, ...)
 {
     va_list args;
@@ -12,10 +12,10 @@ cli_usage_error(const cli_command *command, const char *format, ...)
     vfprintf(stderr, format, args);
     fprintf(stderr, "\n`rgc %s --help` shows the usage\n", command->name);
     va_end(args);
-    return CLI_USAGE;
+    exit(CLI_USAGE);
 }
 
-int
+void
 cli_fail(const char *format, ...)
 {
     va_list args;
@@ -24,20 +24,45 @@ cli_fail(const char *format, ...)
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
-    return CLI_FAILED;
+    exit(CLI_FAILED);
 }
 
 /* Lists of diagnostics stand as they are: they begin with their places. */
-int
+void
 cli_fail_api(void)
 {
     const char *text = rg_error_message();
     size_t n = strlen(text);
-    if (strncmp(text, "error", 5) == 0 || strstr(text, ": error") != NULL)
-        fprintf(stderr, "%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
-    else
+    if (strncmp(text, "error", 5) != 0 && !strstr(text, ": error"))
         cli_fail("%s", text);
-    return CLI_FAILED;
+    fprintf(stderr, "%s%s", text, n && text[n - 1] == '\n' ? "" : "\n");
+    exit(CLI_FAILED);
+}
+
+void
+cli_need(rg_status status)
+{
+    if (status)
+        cli_fail_api();
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+rg_str
+cli_read_file(const char *path)
+{
+    str text;
+    rg_status status = file_read(path, &text);
+    if (status)
+        cli_fail("%s: %s", path, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
+    return str_view(&text);
+}
+
+void
+cli_write_file(const char *path, rg_str data)
+{
+    if (file_write(path, data.ptr, data.len))
+        cli_fail("%s: cannot be written", path);
 }
 
 /* -- options ----------------------------------------------------------------------------------- */
@@ -84,10 +109,13 @@ lacks_dash(const char *word, const cli_option *options, size_t n)
     return false;
 }
 
-bool
-cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
-          size_t noptions, cli_words *positional)
+void
+cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options, size_t noptions,
+          cli_words *positional)
 {
+    positional->in = mem_scratch();
+    for (size_t k = 0; k < noptions; k++)
+        options[k].values->in = mem_scratch();
     for (int i = 0; i < argc;) {
         if (argv[i][0] != '-' || argv[i][1] == 0) {
             vec_push(positional, argv[i]);
@@ -95,21 +123,16 @@ cli_parse(const cli_command *command, int argc, char **argv, const cli_option *o
             continue;
         }
         int used = 0;
-        if (lacks_dash(argv[i], options, noptions)) {
+        if (lacks_dash(argv[i], options, noptions))
             cli_usage_error(command, "unknown option `%s`; there is `-%s`", argv[i], argv[i]);
-            return false;
-        }
         for (size_t k = 0; k < noptions && used == 0; k++)
             used = take_option(&options[k], argc - i, argv + i);
         if (used == 0)
             cli_usage_error(command, "unknown option `%s`", argv[i]);
-        else if (used < 0)
+        if (used < 0)
             cli_usage_error(command, "option `%s` needs a value", argv[i]);
-        if (used <= 0)
-            return false;
         i += used;
     }
-    return true;
 }
 
 const char *
@@ -138,34 +161,20 @@ cli_size(const char *text, uint64_t *value)
 
 /* -- source files ------------------------------------------------------------------------------ */
 
-static rg_str *
-as_strings(const cli_words *words)
+rg_kernel *
+cli_load(rg_context *context, const cli_source *source, const char *path, const char *name)
 {
-    rg_str *list = mem_alloc((words->n + 1) * sizeof(*list));
-    for (size_t i = 0; i < words->n; i++)
-        list[i] = rg_str_of(words->at[i]);
-    return list;
-}
-
-rg_status
-cli_load(rg_context *context, const cli_source *source, const char *path, rg_module **module)
-{
-    rg_str *options = as_strings(&source->options);
-    rg_module_file *files = mem_zalloc((source->with.n + 1) * sizeof(*files));
+    rg_str *options = arena_new_n(mem_scratch(), rg_str, source->options.n);
+    rg_module_file *files = arena_new_n(mem_scratch(), rg_module_file, source->with.n);
+    for (size_t i = 0; i < source->options.n; i++)
+        options[i] = rg_str_of(source->options.at[i]);
     for (size_t i = 0; i < source->with.n; i++)
         files[i].path = rg_str_of(source->with.at[i]);
     rg_module_desc desc = {
         .options = options, .option_count = source->options.n, .files = files, .file_count = source->with.n};
-    rg_status status = rg_module_load(context, rg_str_of(path), &desc, module);
-    mem_free(files);
-    mem_free(options);
-    return status;
-}
-
-void
-cli_source_free(cli_source *source)
-{
-    vec_free(&source->options);
-    vec_free(&source->with);
-    vec_free(&source->contract);
+    rg_module *module;
+    rg_kernel *kernel;
+    cli_need(rg_module_load(context, rg_str_of(path), &desc, &module));
+    cli_need(rg_module_get_kernel(module, rg_str_of(name), &kernel));
+    return kernel; /* which ends with its module: with the process */
 }

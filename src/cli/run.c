@@ -49,39 +49,19 @@ typedef struct run_options {
 
 /* -- writing results --------------------------------------------------------------------------- */
 
-static int
-make_folders(const char *path)
+static void
+make_folders(rg_str path)
 {
-    char *copy = mem_alloc(strlen(path) + 1);
-    strcpy(copy, path);
-    int code = CLI_OK;
-    for (char *p = copy + 1;; p++) {
-        char c = *p;
+    char *copy = (char *)(uintptr_t)arena_str(mem_scratch(), path);
+    for (size_t n = 1; n <= path.len; n++) {
+        char c = copy[n];
         if (c && c != '/')
             continue;
-        *p = 0;
-        if (mkdir(copy, 0777) && errno != EEXIST) {
-            code = cli_fail("%s: %s", copy, strerror(errno));
-            break;
-        }
-        *p = c;
-        if (!c)
-            break;
+        copy[n] = 0;
+        if (mkdir(copy, 0777) && errno != EEXIST)
+            cli_fail("%s: %s", copy, strerror(errno));
+        copy[n] = c;
     }
-    mem_free(copy);
-    return code;
-}
-
-static int
-make_folder_of(const char *path)
-{
-    str folder = {0};
-    const char *slash = strrchr(path, '/');
-    if (slash && slash > path)
-        str_add(&folder, (rg_str){path, (size_t)(slash - path)});
-    int code = folder.len ? make_folders(folder.ptr) : CLI_OK;
-    str_free(&folder);
-    return code;
 }
 
 static void
@@ -93,46 +73,14 @@ summarize(const char *name, const rg_array_info *info, const void *data)
     printf("] =");
     size_t size = rg_dtype_size(info->dtype);
     for (size_t i = 0; i < info->count && i < 6; i++) {
-        const char *p = (const char *)data + i * size;
-        int64_t whole = 0;
-        float f;
-        double d;
-        switch (info->dtype) {
-        case RG_F16: {
-            uint16_t h;
-            memcpy(&h, p, 2);
-            printf(" %.5g", float_of_half(h));
-            break;
-        }
-        case RG_F32:
-            memcpy(&f, p, 4);
-            printf(" %.9g", f);
-            break;
-        case RG_F64:
-            memcpy(&d, p, 8);
-            printf(" %.17g", d);
-            break;
-        case RG_I8:
-            printf(" %d", *(const int8_t *)p);
-            break;
-        case RG_I16:
-            printf(" %d", (int16_t)((uint8_t)p[0] | (uint8_t)p[1] << 8));
-            break;
-        case RG_I32: {
-            int32_t i32;
-            memcpy(&i32, p, 4);
-            printf(" %d", i32);
-            break;
-        }
-        case RG_I64:
-            memcpy(&whole, p, 8);
-            printf(" %lld", (long long)whole);
-            break;
-        default:
-            memcpy(&whole, p, size);
-            printf(" %llu", (unsigned long long)whole);
-            break;
-        }
+        uint64_t bits = 0;
+        memcpy(&bits, (const char *)data + i * size, size); /* little-endian */
+        if (ir_is_float(info->dtype))
+            printf(" %.*g", info->dtype == RG_F16 ? 5 : info->dtype == RG_F32 ? 9 : 17, ir_bits_float(info->dtype, bits));
+        else if (ir_is_signed(info->dtype))
+            printf(" %lld", (long long)ir_wrap(info->dtype, bits));
+        else
+            printf(" %llu", (unsigned long long)bits);
     }
     printf("%s\n", info->count > 6 ? " ..." : "");
 }
@@ -143,102 +91,88 @@ typedef struct results {
     npz_writer npz;
 } results;
 
-static int
-write_file(results *to, const char *name, const rg_array_info *info, const void *data)
-{
-    str path = {0}, error = {0};
-    int code = CLI_OK;
-    str_addf(&path, "%s/%s.npy", to->folder, name);
-    if (!npy_write(path.ptr, info->dtype, info->rank, info->shape, data, &error))
-        code = cli_fail("%s: %s", path.ptr, error.ptr);
-    str_free(&error);
-    str_free(&path);
-    return code;
-}
-
-static int
+static void
 write_plane(results *to, rg_array *array, unsigned plane, rg_str name, const char *suffix)
 {
     rg_array_info info;
-    if (rg_array_get_info(array, &info))
-        return cli_fail_api();
-    void *data = mem_alloc(info.bytes + 1);
-    int code = rg_array_read(array, plane, data, info.bytes) ? cli_fail_api() : CLI_OK;
-    str full = {0};
+    arena_mark mark = arena_here(mem_scratch());
+    cli_need(rg_array_get_info(array, &info));
+    void *data = arena_raw(mem_scratch(), info.bytes);
+    cli_need(rg_array_read(array, plane, data, info.bytes));
+    str full = {.in = mem_scratch()}, file = {.in = mem_scratch()}, path = {.in = mem_scratch()};
     str_addf(&full, "%.*s%s", (int)name.len, name.ptr, suffix);
-    if (!code && to->folder)
-        code = write_file(to, full.ptr, &info, data);
-    else if (!code && to->archive)
+    if (to->folder) {
+        str_addf(&path, "%s/%s.npy", to->folder, full.ptr);
+        npy_format(&file, info.dtype, info.rank, info.shape, data);
+        cli_write_file(path.ptr, str_view(&file));
+    } else if (to->archive) {
         npz_add(&to->npz, str_view(&full), info.dtype, info.rank, info.shape, data);
-    else if (!code)
+    } else {
         summarize(full.ptr, &info, data);
-    str_free(&full);
-    mem_free(data);
-    return code;
+    }
+    if (!to->archive)
+        arena_release(mem_scratch(), mark);
 }
 
-static int
+static void
 write_param(results *to, cli_arguments *a, uint32_t i, const run_options *o)
 {
     const rg_param *p = &a->params[i];
     rg_array *array = a->arrays[i];
-    if (p->array && !array && rg_args_get_array(a->args, p->name, &array))
-        return cli_fail_api();
     bool real = p->dtype >= RG_F16;
-    int code = CLI_OK;
+    if (p->array && !array)
+        cli_need(rg_args_get_array(a->args, p->name, &array));
     if (p->written)
-        code = write_plane(to, array, RG_PRIMAL, p->name, "");
-    if (!code && o->jvp.n && p->written && real)
-        code = write_plane(to, array, RG_TANGENT, p->name, ".tan");
-    if (!code && o->vjp.n && real)
-        code = write_plane(to, array, RG_ADJOINT, p->name, ".adj");
-    if (!code && o->vjp.n && o->jvp.n && real)
-        code = write_plane(to, array, RG_ADJOINT | RG_TANGENT, p->name, ".adj.tan");
-    return code;
+        write_plane(to, array, RG_PRIMAL, p->name, "");
+    if (o->jvp.n && p->written && real)
+        write_plane(to, array, RG_TANGENT, p->name, ".tan");
+    if (o->vjp.n && real)
+        write_plane(to, array, RG_ADJOINT, p->name, ".adj");
+    if (o->vjp.n && o->jvp.n && real)
+        write_plane(to, array, RG_ADJOINT | RG_TANGENT, p->name, ".adj.tan");
 }
 
-static int
+static void
 write_results(cli_arguments *a, const run_options *o)
 {
-    const char *out = cli_last(&o->out, NULL);
+    const char *out = cli_last(&o->out, NULL), *slash = out ? strrchr(out, '/') : NULL;
     size_t n = out ? strlen(out) : 0;
     bool archive = n > 4 && strcmp(out + n - 4, ".npz") == 0;
     results to = {.folder = archive ? NULL : out, .archive = archive ? out : NULL};
-    str error = {0};
-    int code = to.folder ? make_folders(to.folder) : archive ? make_folder_of(out) : CLI_OK;
-    for (uint32_t i = 0; i < a->n && !code; i++)
-        code = write_param(&to, a, i, o);
-    if (archive && !npz_finish(&to.npz, out, &error) && !code)
-        code = cli_fail("%s: %s", out, error.ptr);
-    str_free(&error);
-    return code;
+    to.npz.body.in = to.npz.directory.in = mem_scratch();
+    if (to.folder)
+        make_folders(rg_str_of(out));
+    else if (slash && slash > out)
+        make_folders((rg_str){out, (size_t)(slash - out)});
+    for (uint32_t i = 0; i < a->n; i++)
+        write_param(&to, a, i, o);
+    if (archive)
+        npz_finish(&to.npz, out);
 }
 
 /* -- launching --------------------------------------------------------------------------------- */
 
-static rg_status
-forward(cli_arguments *a, const run_options *o)
-{
-    return o->jvp.n ? rg_launch_jvp(a->kernel, a->args) : rg_launch(a->kernel, a->args);
-}
+typedef rg_status launch_fn(rg_kernel *kernel, rg_args *args);
 
-static rg_status
-gradient(cli_arguments *a, const run_options *o)
+/* The launch that gives what the options ask for; gradient: that with a reverse sweep. */
+static launch_fn *
+launch_of(const run_options *o, bool gradient)
 {
+    if (!gradient)
+        return o->jvp.n ? rg_launch_jvp : rg_launch;
     if (o->split)
-        return o->jvp.n ? rg_launch_jvp_vjp(a->kernel, a->args) : rg_launch_vjp(a->kernel, a->args);
-    return o->jvp.n ? rg_launch_jvp_forward_vjp(a->kernel, a->args)
-                    : rg_launch_forward_vjp(a->kernel, a->args);
+        return o->jvp.n ? rg_launch_jvp_vjp : rg_launch_vjp;
+    return o->jvp.n ? rg_launch_jvp_forward_vjp : rg_launch_forward_vjp;
 }
 
-static int
+static void
 run_once(cli_arguments *a, const run_options *o)
 {
-    if ((!o->vjp.n || o->split) && forward(a, o))
-        return cli_fail_api();
-    if (o->vjp.n && gradient(a, o))
-        return cli_fail_api();
-    return rg_sync(a->context) ? cli_fail_api() : CLI_OK;
+    if (!o->vjp.n || o->split)
+        cli_need(launch_of(o, false)(a->kernel, a->args));
+    if (o->vjp.n)
+        cli_need(launch_of(o, true)(a->kernel, a->args));
+    cli_need(rg_sync(a->context));
 }
 
 /* -- timing: everything that a launch changes is put back in between, untimed ------------------ */
@@ -252,38 +186,34 @@ typedef struct saved_plane {
 
 typedef vec(saved_plane) saved_planes;
 
-static int
-save_planes(cli_arguments *a, saved_planes *out)
+static saved_planes
+save_planes(cli_arguments *a)
 {
+    saved_planes out = {.in = mem_scratch()};
     for (uint32_t i = 0; i < a->n; i++) {
         rg_array *array = a->arrays[i];
-        if (a->params[i].array && !array && rg_args_get_array(a->args, a->params[i].name, &array))
-            return cli_fail_api();
         rg_array_info info;
+        if (a->params[i].array && !array)
+            cli_need(rg_args_get_array(a->args, a->params[i].name, &array));
         if (!array)
             continue;
-        if (rg_array_get_info(array, &info))
-            return cli_fail_api();
+        cli_need(rg_array_get_info(array, &info));
         for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++) {
             if (!(info.planes >> plane & 1) || (plane == RG_PRIMAL && !a->params[i].written))
                 continue;
-            saved_plane s = {array, plane, info.bytes, mem_alloc(info.bytes + 1)};
-            vec_push(out, s);
-            if (rg_array_read(array, plane, s.data, s.bytes))
-                return cli_fail_api();
+            saved_plane s = {array, plane, info.bytes, arena_raw(mem_scratch(), info.bytes)};
+            vec_push(&out, s);
+            cli_need(rg_array_read(array, plane, s.data, s.bytes));
         }
     }
-    return CLI_OK;
+    return out;
 }
 
-static int
+static void
 restore_planes(const saved_planes *saved)
 {
     for (size_t i = 0; i < saved->n; i++)
-        if (rg_array_write(saved->at[i].array, saved->at[i].plane, saved->at[i].data,
-                           saved->at[i].bytes))
-            return cli_fail_api();
-    return CLI_OK;
+        cli_need(rg_array_write(saved->at[i].array, saved->at[i].plane, saved->at[i].data, saved->at[i].bytes));
 }
 
 static int
@@ -301,138 +231,89 @@ now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-typedef rg_status launch_fn(cli_arguments *a, const run_options *o);
-
-/* The first launch, which compiles and touches memory, is not counted. */
-static int
-median(cli_arguments *a, const run_options *o, launch_fn *launch, const saved_planes *saved,
-       double *ms)
+/* In ms. The first launch, which compiles and touches memory, is not counted. */
+static double
+median(cli_arguments *a, uint64_t repeats, launch_fn *launch, const saved_planes *saved)
 {
-    double *times = mem_alloc(o->repeats * sizeof(*times));
-    int code = CLI_OK;
-    for (uint64_t i = 0; i <= o->repeats && !code; i++) {
+    double *times = arena_new_n(mem_scratch(), double, repeats);
+    for (uint64_t i = 0; i <= repeats; i++) {
         double start = now_ms();
-        if (launch(a, o) || rg_sync(a->context))
-            code = cli_fail_api();
+        cli_need(launch(a->kernel, a->args));
+        cli_need(rg_sync(a->context));
         if (i)
             times[i - 1] = now_ms() - start;
-        if (!code)
-            code = restore_planes(saved);
+        restore_planes(saved);
     }
-    qsort(times, o->repeats, sizeof(*times), compare_doubles);
-    *ms = times[o->repeats / 2];
-    mem_free(times);
-    return code;
+    qsort(times, repeats, sizeof(*times), compare_doubles);
+    return times[repeats / 2];
 }
 
-static rg_status
-plain_forward(cli_arguments *a, const run_options *o)
-{
-    return rg_launch(a->kernel, a->args);
-}
-
-static int
+static void
 time_launches(cli_arguments *a, const run_options *o)
 {
-    saved_planes saved = {0};
-    int code = save_planes(a, &saved);
-    double ms = 0, gradient_ms = 0;
-    if (!code)
-        code = median(a, o, plain_forward, &saved, &ms);
-    if (!code)
-        printf("forward %.6f ms%s\n", ms, o->checked.n ? "" : ", subscripts not checked");
-    if (!code && o->vjp.n && o->split && forward(a, o)) /* what the reverse reads */
-        code = cli_fail_api();
-    saved_planes before = {0};
-    if (!code && o->vjp.n)
-        code = save_planes(a, &before);
-    if (!code && o->vjp.n)
-        code = median(a, o, gradient, &before, &gradient_ms);
-    if (!code && o->vjp.n)
+    saved_planes saved = save_planes(a);
+    double ms = median(a, o->repeats, rg_launch, &saved);
+    printf("forward %.6f ms%s\n", ms, o->checked.n ? "" : ", subscripts not checked");
+    if (o->vjp.n) {
+        if (o->split) /* what the reverse reads */
+            cli_need(launch_of(o, false)(a->kernel, a->args));
+        saved_planes before = save_planes(a);
+        double gradient_ms = median(a, o->repeats, launch_of(o, true), &before);
         printf("gradient %.6f ms (%.2f x forward)\n", gradient_ms, gradient_ms / ms);
-    if (!code)
-        code = restore_planes(&saved);
-    for (size_t i = 0; i < saved.n; i++)
-        mem_free(saved.at[i].data);
-    for (size_t i = 0; i < before.n; i++)
-        mem_free(before.at[i].data);
-    vec_free(&saved);
-    vec_free(&before);
-    return code;
+    }
+    restore_planes(&saved);
 }
 
 /* -- the command ------------------------------------------------------------------------------- */
 
 /* The second would undo the first without a word. */
-static int
+static void
 refuse_twice(const cli_words *words, const char *option)
 {
     for (size_t i = 1; i < words->n; i++)
         for (size_t k = 0; k < i; k++) {
             size_t name = strcspn(words->at[i], "=") + 1;
             if (strncmp(words->at[i], words->at[k], name) == 0)
-                return cli_usage_error(&cli_run, "%s is given twice for one parameter: %s and %s", option, words->at[k],
-                                       words->at[i]);
+                cli_usage_error(&cli_run, "%s is given twice for one parameter: %s and %s", option, words->at[k],
+                                words->at[i]);
         }
-    return CLI_OK;
 }
 
-static int
+static void
 prepare_planes(cli_arguments *a, const run_options *o)
 {
-    int code = refuse_twice(&o->vjp, "--vjp");
-    if (!code)
-        code = refuse_twice(&o->jvp, "--jvp");
-    if (!code && o->vjp.n)
-        code = cli_arguments_require(a, RG_ADJOINT);
-    if (!code && o->jvp.n)
-        code = cli_arguments_require(a, RG_TANGENT);
-    if (!code && o->vjp.n && o->jvp.n)
-        code = cli_arguments_require(a, RG_ADJOINT | RG_TANGENT);
-    for (size_t i = 0; i < o->vjp.n && !code; i++)
-        code = cli_arguments_set_plane(a, &cli_run, o->vjp.at[i], RG_ADJOINT);
-    for (size_t i = 0; i < o->jvp.n && !code; i++)
-        code = cli_arguments_set_plane(a, &cli_run, o->jvp.at[i], RG_TANGENT);
-    return code;
+    refuse_twice(&o->vjp, "--vjp");
+    refuse_twice(&o->jvp, "--jvp");
+    if (o->vjp.n)
+        cli_arguments_require(a, RG_ADJOINT);
+    if (o->jvp.n)
+        cli_arguments_require(a, RG_TANGENT);
+    if (o->vjp.n && o->jvp.n)
+        cli_arguments_require(a, RG_ADJOINT | RG_TANGENT);
+    for (size_t i = 0; i < o->vjp.n; i++)
+        cli_arguments_set_plane(a, &cli_run, o->vjp.at[i], RG_ADJOINT);
+    for (size_t i = 0; i < o->jvp.n; i++)
+        cli_arguments_set_plane(a, &cli_run, o->jvp.at[i], RG_TANGENT);
 }
 
-static int
-take_arguments(cli_arguments *a, const run_options *o, const npz *inputs)
-{
-    cli_words words = {o->positional.at + 2, o->positional.n - 2, 0};
-    int code = cli_arguments_take(a, &cli_run, &words);
-    cli_arguments_take_inputs(a, inputs);
-    cli_warn_unused(a, inputs);
-    if (!code)
-        code = cli_arguments_set_scalars(a);
-    if (!code)
-        code = cli_arguments_need_all(a, &cli_run, o->argc, o->argv);
-    if (!code)
-        code = cli_arguments_set_arrays(a);
-    return code;
-}
-
-static int
-with_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
+static void
+run_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
 {
     cli_arguments a;
-    npz inputs = {0};
-    int code = cli_arguments_begin(&a, context, kernel);
-    if (!code)
-        code = cli_read_inputs(&o->inputs, &inputs);
-    if (!code)
-        code = take_arguments(&a, o, &inputs);
-    if (!code)
-        code = prepare_planes(&a, o);
-    if (!code && o->repeats)
-        code = time_launches(&a, o);
-    if (!code)
-        code = run_once(&a, o);
-    if (!code)
-        code = write_results(&a, o);
-    cli_arguments_free(&a);
-    npz_free(&inputs);
-    return code;
+    npz inputs = npz_read(cli_last(&o->inputs, NULL));
+    cli_words words = {o->positional.at + 2, o->positional.n - 2, 0};
+    cli_arguments_begin(&a, context, kernel);
+    cli_arguments_take(&a, &cli_run, &words);
+    cli_arguments_take_inputs(&a, &inputs);
+    cli_warn_unused(&a, &inputs);
+    cli_arguments_set_scalars(&a);
+    cli_arguments_need_all(&a, &cli_run, o->argc, o->argv);
+    cli_arguments_set_arrays(&a);
+    prepare_planes(&a, o);
+    if (o->repeats)
+        time_launches(&a, o);
+    run_once(&a, o);
+    write_results(&a, o);
 }
 
 /* Where a wrong subscript would go anywhere, it is looked for unless what counts is time. */
@@ -442,38 +323,6 @@ is_checked(const run_options *o)
     const char *device = cli_last(&o->device, "");
     bool cpu = !*device || strcmp(device, "cpu") == 0;
     return o->checked.n || (cpu && !o->unchecked.n && !o->repeats);
-}
-
-static int
-with_options(const run_options *o)
-{
-    uint64_t budget = 0, threads = 0;
-    if (!cli_size(cli_last(&o->budget, "0"), &budget) || (o->budget.n && !budget))
-        return cli_usage_error(&cli_run, "--budget needs a number of bytes above 0");
-    if (!cli_size(cli_last(&o->threads, "0"), &threads) || threads > RG_MAX_THREADS)
-        return cli_usage_error(&cli_run, "--threads needs a number of at most %d", RG_MAX_THREADS);
-    rg_context_desc desc = {
-        .device = rg_str_of(cli_last(&o->device, "")),
-        .tape_budget = budget,
-        .num_threads = (uint32_t)threads,
-        .no_contraction = o->source.contract.n > 0,
-        .checked = is_checked(o),
-        .fast_math = o->fast_math.n > 0,
-    };
-    rg_context *context;
-    rg_module *module = NULL;
-    rg_kernel *kernel;
-    if (rg_context_create(&desc, &context))
-        return cli_fail_api();
-    int code = CLI_OK;
-    if (cli_load(context, &o->source, o->positional.at[0], &module) ||
-        rg_module_get_kernel(module, rg_str_of(o->positional.at[1]), &kernel))
-        code = cli_fail_api();
-    else
-        code = with_kernel(context, kernel, o);
-    rg_module_destroy(module);
-    rg_context_destroy(context);
-    return code;
 }
 
 static int
@@ -489,32 +338,35 @@ run(int argc, char **argv)
         {"--fast-math", true, &o.fast_math}, {"--inputs", false, &o.inputs},
         CLI_SOURCE_OPTIONS(o.source),
     };
-    int code = CLI_USAGE;
-    const char *mode;
-    if (!cli_parse(&cli_run, argc, argv, options, countof(options), &o.positional))
-        goto done;
-    mode = cli_last(&o.mode, "combined");
+    uint64_t budget = 0, threads = 0;
+    cli_parse(&cli_run, argc, argv, options, countof(options), &o.positional);
+    const char *mode = cli_last(&o.mode, "combined");
     o.split = strcmp(mode, "split") == 0;
-    if (!cli_names_kernel(&cli_run, &o.source, &o.positional, true))
-        code = CLI_USAGE;
-    else if (strcmp(cli_last(&o.out, ""), "-") == 0)
+    cli_names_kernel(&cli_run, &o.source, &o.positional, true);
+    if (strcmp(cli_last(&o.out, ""), "-") == 0)
         cli_usage_error(&cli_run, "--out names a folder; without it a summary goes to the standard output");
-    else if (o.checked.n && o.unchecked.n)
+    if (o.checked.n && o.unchecked.n)
         cli_usage_error(&cli_run, "--checked and --unchecked exclude each other");
-    else if (!o.split && strcmp(mode, "combined") != 0)
+    if (!o.split && strcmp(mode, "combined") != 0)
         cli_usage_error(&cli_run, "--mode is combined or split, not `%s`", mode);
-    else if (!cli_size(cli_last(&o.repeat, "0"), &o.repeats) || o.repeats > 1000000000 ||
-             (o.repeat.n && !o.repeats))
+    if (!cli_size(cli_last(&o.repeat, "0"), &o.repeats) || o.repeats > 1000000000 || (o.repeat.n && !o.repeats))
         cli_usage_error(&cli_run, "--repeat needs a number above 0");
-    else
-        code = with_options(&o);
-done:
-    cli_source_free(&o.source);
-    cli_words *lists[] = {&o.positional, &o.vjp,    &o.jvp,    &o.mode, &o.device,
-                          &o.threads,    &o.budget, &o.repeat, &o.out,  &o.inputs, &o.checked, &o.unchecked, &o.fast_math};
-    for (size_t i = 0; i < countof(lists); i++)
-        vec_free(lists[i]);
-    return code;
+    if (!cli_size(cli_last(&o.budget, "0"), &budget) || (o.budget.n && !budget))
+        cli_usage_error(&cli_run, "--budget needs a number of bytes above 0");
+    if (!cli_size(cli_last(&o.threads, "0"), &threads) || threads > RG_MAX_THREADS)
+        cli_usage_error(&cli_run, "--threads needs a number of at most %d", RG_MAX_THREADS);
+    rg_context_desc desc = {
+        .device = rg_str_of(cli_last(&o.device, "")),
+        .tape_budget = budget,
+        .num_threads = (uint32_t)threads,
+        .no_contraction = o.source.contract.n > 0,
+        .checked = is_checked(&o),
+        .fast_math = o.fast_math.n > 0,
+    };
+    rg_context *context;
+    cli_need(rg_context_create(&desc, &context));
+    run_kernel(context, cli_load(context, &o.source, o.positional.at[0], o.positional.at[1]), &o);
+    return CLI_OK;
 }
 
 const cli_command cli_run = {"run", "runs a kernel and its derivatives on NumPy files", help, run};

@@ -20,13 +20,12 @@ ends_with(const char *s, const char *end)
 static ir_module *
 from_text(const char *path, diag_list *diags)
 {
-    str text = {0};
+    str text;
     ir_module *m = NULL;
     if (file_read(path, &text))
         diag_add(diags, DIAG_ERROR, 0, (diag_place){.path = path}, "cannot be read");
     else
         m = ir_parse(str_view(&text), path, diags);
-    str_free(&text);
     if (m && !ir_verify(m, ir_stage_of(m), NULL, diags)) {
         ir_module_free(m);
         m = NULL;
@@ -53,15 +52,13 @@ from_c(const cli_source *source, const char *path, const char *kernel, cli_ir *o
 {
 #if RG_HAVE_CLANG
     front_c_source c = c_source(source, path, kernel);
-    front_c_file *files = mem_zalloc((source->with.n + 1) * sizeof(*files));
+    front_c_file *files = arena_new_n(mem_scratch(), front_c_file, source->with.n);
     for (size_t i = 0; i < source->with.n; i++)
         files[i].path = source->with.at[i];
     c.files = files;
     c.file_count = (uint32_t)source->with.n;
     c.unknown = &out->unknown;
-    ir_module *m = front_c_compile(&c, &out->diags);
-    mem_free(files);
-    return m;
+    return front_c_compile(&c, &out->diags);
 #else
     diag_add(&out->diags, DIAG_ERROR, 0, (diag_place){.path = path},
              "this build has no C front end: it was made without libclang");
@@ -78,7 +75,7 @@ is_text(const char *path)
 bool
 cli_compile_module(cli_ir *out, const cli_source *source, const char *path, const char *kernel)
 {
-    *out = (cli_ir){.path = path, .contraction = source->contract.n == 0};
+    *out = (cli_ir){.path = path, .contraction = source->contract.n == 0, .diags.text.in = mem_scratch()};
     out->module = is_text(path) ? from_text(path, &out->diags) : from_c(source, path, kernel, out);
     return out->module != NULL;
 }
@@ -89,25 +86,13 @@ cli_find_names(const cli_source *source, const char *path, cli_names *names)
     bool ok = false;
 #if RG_HAVE_CLANG
     front_c_source c = c_source(source, path, NULL);
-    front_c_names found = {0};
-    diag_list diags = {0};
+    front_c_names found;
+    diag_list diags = {.text.in = mem_scratch()};
     ok = !is_text(path) && front_c_list(&c, &found, &diags);
-    for (uint32_t i = 0; ok && i < (found.count ? found.count : found.statics); i++) {
-        char *copy = mem_alloc(strlen(found.names[i]) + 1);
-        vec_push(names, strcpy(copy, found.names[i]));
-    }
-    front_c_names_free(&found);
-    diag_free(&diags);
+    for (uint32_t i = 0; ok && i < (found.count ? found.count : found.statics); i++)
+        vec_push(names, found.names[i]);
 #endif
     return ok;
-}
-
-void
-cli_names_free(cli_names *names)
-{
-    for (size_t i = 0; i < names->n; i++)
-        mem_free(names->at[i]);
-    vec_free(names);
 }
 
 static void
@@ -117,134 +102,94 @@ add_names(str *out, const cli_names *names)
         str_addf(out, "%s%s", i ? ", " : "", names->at[i]);
 }
 
-static int
+static _Noreturn void
 fail_no_kernel(const char *path, const char *kernel, const cli_names *names)
 {
-    str there = {0};
+    str there = {.in = mem_scratch()};
     add_names(&there, names);
-    int code = cli_fail("%s: there is no kernel `%s`%s%s%s", path, kernel, there.len ? " (there is " : "",
-                        there.len ? there.ptr : "", there.len ? ")" : "");
-    str_free(&there);
-    return code;
+    cli_fail("%s: there is no kernel `%s`%s%s%s", path, kernel, there.len ? " (there is " : "", there.len ? there.ptr : "",
+             there.len ? ")" : "");
 }
 
-bool
+void
 cli_names_kernel(const cli_command *command, const cli_source *source, const cli_words *words, bool more)
 {
-    cli_names names = {0};
-    str there = {0};
-    if (words->n == 0) {
+    cli_names names = {.in = mem_scratch()};
+    str there = {.in = mem_scratch()};
+    if (words->n == 0)
         cli_usage_error(command, "FILE and KERNEL are missing");
-    } else if (words->n == 1) {
+    if (words->n == 1) {
         (void)cli_find_names(source, words->at[0], &names);
         add_names(&there, &names);
         cli_usage_error(command, "KERNEL is missing%s%s%s%s", there.len ? ": " : "", there.len ? words->at[0] : "",
                         there.len ? " has " : "", there.len ? there.ptr : "");
-    } else if (words->n > 2 && !more) {
-        cli_usage_error(command, "it takes FILE and KERNEL only, not `%s`", words->at[2]);
     }
-    cli_names_free(&names);
-    str_free(&there);
-    return words->n == 2 || (words->n > 2 && more);
+    if (words->n > 2 && !more)
+        cli_usage_error(command, "it takes FILE and KERNEL only, not `%s`", words->at[2]);
 }
 
-/* Why a kernel is not there: its own errors, or that there is none of that name. */
-static int
-explain_absence(const cli_ir *ir, const cli_source *source, const char *path, const char *kernel)
+cli_ir
+cli_compile(const cli_source *source, const char *path, const char *kernel)
 {
-    cli_names names = {0};
-    bool listed = ir->unknown && cli_find_names(source, path, &names);
-    int code = listed ? fail_no_kernel(path, kernel, &names) : cli_fail_diags(ir);
-    cli_names_free(&names);
-    return code;
-}
-
-static int
-explain_absence_in_text(const cli_ir *ir, const char *kernel)
-{
-    cli_names names = {0};
-    for (const ir_fn *fn = ir->module->first; fn; fn = fn->next)
-        if (fn->kernel)
-            vec_push(&names, (char *)(uintptr_t)fn->name);
-    int code = fail_no_kernel(ir->path, kernel, &names);
-    vec_free(&names);
-    return code;
-}
-
-int
-cli_compile(cli_ir *out, const cli_source *source, const char *path, const char *kernel)
-{
-    if (!cli_compile_module(out, source, path, kernel))
-        return explain_absence(out, source, path, kernel);
-    out->kernel = ir_fn_find(out->module, rg_str_of(kernel));
-    if (!out->kernel || !out->kernel->kernel)
-        return explain_absence_in_text(out, kernel);
-    return CLI_OK;
+    cli_ir ir;
+    cli_names names = {.in = mem_scratch()};
+    if (!cli_compile_module(&ir, source, path, kernel)) { /* its own errors, or there is none of that name */
+        if (ir.unknown && cli_find_names(source, path, &names))
+            fail_no_kernel(path, kernel, &names);
+        cli_fail_diags(&ir);
+    }
+    ir.kernel = ir_fn_find(ir.module, rg_str_of(kernel));
+    if (!ir.kernel || !ir.kernel->kernel) {
+        for (const ir_fn *fn = ir.module->first; fn; fn = fn->next)
+            if (fn->kernel)
+                vec_push(&names, fn->name);
+        fail_no_kernel(path, kernel, &names);
+    }
+    return ir;
 }
 
 uint8_t *
 cli_planes(const ir_fn *fn, const cli_words *constant)
 {
     uint32_t count = fn->body->nparams;
-    uint8_t *planes = mem_alloc(count + 1);
-    memset(planes, RG_ADJOINT | RG_TANGENT, count + 1);
+    uint8_t *planes = memset(arena_raw(mem_scratch(), count + 1), RG_ADJOINT | RG_TANGENT, count + 1);
     for (size_t k = 0; k < constant->n; k++) {
         uint32_t i = 0;
         while (i < count && strcmp(fn->body->params[i]->name, constant->at[k]) != 0)
             i++;
-        if (i == count) {
+        if (i == count)
             cli_fail("%s has no parameter `%s`", fn->name, constant->at[k]);
-            mem_free(planes);
-            return NULL;
-        }
         planes[i] = 0;
     }
     return planes;
 }
 
-static int
-fail_no_device(const char *name)
-{
-    str names = {0};
-    rt_device_names(&names);
-    int code = cli_fail("there is no device \"%s\" (there is %s)", name, names.ptr);
-    str_free(&names);
-    return code;
-}
-
-int
-cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target, cli_machine *out)
+cli_machine
+cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target)
 {
     const char *gpu = target ? cli_last(target, NULL) : NULL;
     bool is_gpu = gpu && strncmp(gpu, "sm_", 3) == 0;
     const char *name = cli_last(device, is_gpu ? "cuda" : "");
     const rt_device_table *table = rt_device_find(rg_str_of(name));
-    *out = (cli_machine){0};
-    if (!table && device->n)
-        return fail_no_device(name);
+    if (!table && device->n) {
+        str names = {.in = mem_scratch()};
+        rt_device_names(&names);
+        cli_fail("there is no device \"%s\" (there is %s)", name, names.ptr);
+    }
     bool cuda = table ? strcmp(table->name, "cuda") == 0 : is_gpu;
     if (is_gpu && !cuda)
-        return cli_usage_error(command, "--target %s is for --device cuda, not %s", gpu, name);
+        cli_usage_error(command, "--target %s is for --device cuda, not %s", gpu, name);
     if (cuda && gpu && !is_gpu)
-        return cli_usage_error(command, "--target of --device cuda is an NVIDIA GPU as sm_90, not %s", gpu);
-    *out = (cli_machine){table ? table->name : name, table ? table->target : cuda ? &target_nvidia : NULL, cuda ? gpu : NULL};
-    if (cuda && !gpu)
-        out->gpu = OLDEST_GPU;
-    return CLI_OK;
-}
-
-int
-cli_fail_diags(const cli_ir *ir)
-{
-    fputs(ir->diags.text.len ? ir->diags.text.ptr : "rgc: error: cannot be compiled\n", stderr);
-    return CLI_FAILED;
+        cli_usage_error(command, "--target of --device cuda is an NVIDIA GPU as sm_90, not %s", gpu);
+    return (cli_machine){table ? table->name : name, table ? table->target : cuda ? &target_nvidia : NULL,
+                         !cuda ? NULL : gpu ? gpu : OLDEST_GPU};
 }
 
 void
-cli_ir_free(cli_ir *ir)
+cli_fail_diags(const cli_ir *ir)
 {
-    ir_module_free(ir->module);
-    diag_free(&ir->diags);
+    fputs(ir->diags.text.len ? ir->diags.text.ptr : "rgc: error: cannot be compiled\n", stderr);
+    exit(CLI_FAILED);
 }
 
 bool

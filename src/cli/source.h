@@ -13,31 +13,28 @@ typedef struct cli_ir {
     diag_list diags;
 } cli_ir;
 
-/* A file with one kernel, or with all (NULL). false: the diagnostics say why. Free in any case. */
+/* A file with one kernel, or with all (NULL). false: the diagnostics say why. */
 bool cli_compile_module(cli_ir *out, const cli_source *source, const char *path, const char *kernel);
 /* The kernels of a file, whether they compile or not. false: it cannot be read or parsed. */
-typedef vec(char *) cli_names;
+typedef vec(const char *) cli_names;
 bool cli_find_names(const cli_source *source, const char *path, cli_names *names);
-void cli_names_free(cli_names *names);
-/* Whether the words are FILE and KERNEL, and no others unless there may be `more`; else what is wrong was said. */
-bool cli_names_kernel(const cli_command *command, const cli_source *source, const cli_words *words, bool more);
+/* The words must be FILE and KERNEL, and no others unless there may be `more`. */
+void cli_names_kernel(const cli_command *command, const cli_source *source, const cli_words *words, bool more);
 /* The type of a kernel's parameter with its extents: "f32[n,m + 1]". */
 void cli_add_type(str *out, const ir_fn *fn, uint32_t param);
-/* CLI_OK, or the exit code after the diagnostics were shown; free in any case. */
-int cli_compile(cli_ir *out, const cli_source *source, const char *path, const char *kernel);
-void cli_ir_free(cli_ir *ir);
-/* What the named parameters of fn leave of the planes (pipeline_options.planes), for mem_free:
- * none. NULL, after a message, where there is no such parameter. */
+/* Ends the process where it fails. */
+cli_ir cli_compile(const cli_source *source, const char *path, const char *kernel);
+/* What the named parameters of fn leave of the planes (pipeline_options.planes): none. */
 uint8_t *cli_planes(const ir_fn *fn, const cli_words *constant);
 #define CLI_CONSTANT_HELP "  --constant NAME   has no adjoint and no tangent; may be given again\n"
-/* What --device and --target say together. CLI_OK, or the exit code after a message. */
+/* What --device and --target say together. */
 typedef struct cli_machine {
     const char *device; /* its name */
     const target *target; /* NULL: this machine's CPU */
     const char *gpu;    /* "sm_90": an NVIDIA GPU's code; NULL: not that */
 } cli_machine;
-int cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target, cli_machine *out);
-int cli_fail_diags(const cli_ir *ir);
+cli_machine cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target);
+_Noreturn void cli_fail_diags(const cli_ir *ir);
 bool cli_find_form(const char *name, pipeline_form *form);
 
 #endif

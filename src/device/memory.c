@@ -14,19 +14,13 @@ typedef struct span {
     char *copy;
 } span;
 
-static void
-span_free(void *s)
-{
-    mem_free(((span *)s)->copy);
-}
-
 static rg_status
 span_take(span *s, rt_place place, const rt_layout *l, const void *data, str *error)
 {
     int64_t hi;
     rt_layout_span(l, &s->lo, &hi);
     s->bytes = (size_t)(hi - s->lo);
-    s->copy = mem_alloc(s->bytes);
+    s->copy = arena_raw(mem_scratch(), s->bytes);
     return place.table->memory->read(place.device, s->copy, (const char *)data + s->lo, s->bytes, error);
 }
 
@@ -47,15 +41,10 @@ rt_memory_read(rt_place place, const rt_layout *l, const void *data, void *dense
     }
     if (rt_layout_is_dense(l))
         return place.table->memory->read(place.device, dense, data, bytes_of(l), error);
-    span s = {0};
-    mem_owner owns;
-    mem_own(&owns, span_free, &s);
-    rg_status status = span_take(&s, place, l, data, error);
-    if (!status)
-        rt_layout_read(l, s.copy - s.lo, dense);
-    mem_disown(&owns);
-    span_free(&s);
-    return status;
+    span s;
+    TRY(span_take(&s, place, l, data, error));
+    rt_layout_read(l, s.copy - s.lo, dense);
+    return RG_OK;
 }
 
 rg_status
@@ -69,17 +58,10 @@ rt_memory_write(rt_place place, const rt_layout *l, void *data, const void *dens
     }
     if (rt_layout_is_dense(l))
         return place.table->memory->write(place.device, data, dense, bytes_of(l), error);
-    span s = {0};
-    mem_owner owns;
-    mem_own(&owns, span_free, &s);
-    rg_status status = span_take(&s, place, l, data, error);
-    if (!status) {
-        rt_layout_write(l, s.copy - s.lo, dense);
-        status = span_put(&s, place, data, error);
-    }
-    mem_disown(&owns);
-    span_free(&s);
-    return status;
+    span s;
+    TRY(span_take(&s, place, l, data, error));
+    rt_layout_write(l, s.copy - s.lo, dense);
+    return span_put(&s, place, data, error);
 }
 
 rg_status
@@ -94,17 +76,10 @@ rt_memory_fill(rt_place place, const rt_layout *l, void *data, const void *eleme
     }
     if (rt_layout_is_dense(l))
         return place.table->memory->fill(place.device, data, element, l->size, count, error);
-    span s = {0};
-    mem_owner owns;
-    mem_own(&owns, span_free, &s);
-    rg_status status = span_take(&s, place, l, data, error);
-    if (!status) {
-        rt_layout_fill(l, s.copy - s.lo, element);
-        status = span_put(&s, place, data, error);
-    }
-    mem_disown(&owns);
-    span_free(&s);
-    return status;
+    span s;
+    TRY(span_take(&s, place, l, data, error));
+    rt_layout_fill(l, s.copy - s.lo, element);
+    return span_put(&s, place, data, error);
 }
 
 rg_status

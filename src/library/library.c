@@ -41,15 +41,11 @@ parse(const char *name)
     const math_text *t = find_text(rg_str_of(name));
     if (!t)
         return NULL;
-    str text = {0};
+    str text = {.in = mem_scratch()};
     diag_list diags = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
     collect(&text, t);
     ir_module *m = ir_parse(str_view(&text), "math", &diags);
-    mem_disown(&owns);
     assert(m && "text of ours parses");
-    str_free(&text);
     diag_free(&diags);
     return m;
 }

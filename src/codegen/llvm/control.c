@@ -121,18 +121,14 @@ decides(const ir_op *branch, uint64_t *constant)
 static uint32_t
 cases_from(const choice *c, uint32_t k)
 {
-    map seen = {0};
-    mem_owner owns;
+    map seen = {.in = mem_scratch()};
     uint64_t constant = 0;
     uint32_t n = 0;
     const ir_value *value = decides(c->ifs[k], &constant);
-    mem_own(&owns, mem_release_map, &seen);
     while (value && k + n < c->n && decides(c->ifs[k + n], &constant) == value && !map_get(&seen, hash_u64(1, constant))) {
         map_set(&seen, hash_u64(1, constant), (void *)1);
         n++;
     }
-    mem_disown(&owns);
-    map_free(&seen);
     return n;
 }
 

@@ -155,7 +155,8 @@ LLVMValueRef gen_field(gen *g, LLVMBuilderRef b, LLVMTypeRef record, LLVMValueRe
                        unsigned field);
 LLVMValueRef gen_invariant(gen *g, LLVMValueRef load);
 void gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely);
-void gen_keep_rolled(gen *g, LLVMValueRef branch); /* which closes a loop */
+/* Adds a mark to a loop: the branch closes it; `value` may be NULL */
+void gen_mark_loop(LLVMValueRef branch, const char *word, LLVMValueRef value);
 
 /* lanes.c: values with lanes are vectors, or in warps one number in each thread; lanes 0: a scalar */
 LLVMTypeRef gen_element_type(LLVMTypeRef type);

@@ -221,12 +221,10 @@ gen_parallel(gen *g, const ir_op *op)
     uint32_t n = op->nresults, rank = op->attr.rank, field = CLOSURE_FIRST;
     unsigned lanes = gen_group_lanes(op);
     int64_t work = region_work(op->regions[0]);
-    capture c = {.g = g, .region = op->regions[0]};
-    bool warps = g->target->warp;
-    if (lanes && !warps) /* a thread's */
+    capture c = {.g = g, .region = op->regions[0], .values.in = g->scratch};
+    bool simt = g->options->simt;
+    if (lanes && !simt) /* a thread's */
         work = work / lanes + 1;
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &c.values.at);
     if (!g->captured)
         g->captured = arena_new_n(g->scratch, bool, g->ir->next_id);
     c.seen = g->captured;
@@ -261,8 +259,6 @@ gen_parallel(gen *g, const ir_op *op)
     for (size_t i = 0; i < c.values.n; i++)
         LLVMBuildStore(g->b, gen_get(g, c.values.at[i]),
                        gen_field(g, g->b, type, closure, field++));
-    mem_disown(&owns);
-    vec_free(&c.values);
     if (warps) {
         gen_task run = {task, closure, d.total, partials, c.sums, c.nsums, cells};
         gen_run_task(g, op, &run);

@@ -6,6 +6,9 @@
 #include "analysis/pages.h"
 #include "rt/gpu/gpu.h"
 
+/* neither LLVM nor the assembler unrolls such a loop */
+static const char rolled[] = "llvm.loop.unroll.disable";
+
 /* -- the entry ---------------------------------------------------------------------------------------- */
 
 static void
@@ -245,7 +248,7 @@ reduce_warp(gen *g, const ir_op *op, LLVMValueRef *sums)
     LLVMValueRef nearer = LLVMBuildLShr(b, distance, gen_i32(g, 1), "");
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
     LLVMAddIncoming(distance, (LLVMValueRef[]){gen_i32(g, RT_WARP / 2), nearer}, from, 2);
-    gen_keep_rolled(g, LLVMBuildCondBr(b, LLVMBuildIsNull(b, nearer, ""), after, halve));
+    gen_mark_loop(LLVMBuildCondBr(b, LLVMBuildIsNull(b, nearer, ""), after, halve), rolled, NULL);
     for (uint32_t r = 0; r < n; r++) {
         LLVMAddIncoming(sums[r], &next[r], &from[1], 1);
         sums[r] = next[r];
@@ -293,7 +296,7 @@ sum_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef first, LLVMVal
     }
     LLVMValueRef later = LLVMBuildNSWAdd(b, at, step, "");
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
-    gen_keep_rolled(g, LLVMBuildBr(b, test));
+    gen_mark_loop(LLVMBuildBr(b, test), rolled, NULL);
     LLVMAddIncoming(at, (LLVMValueRef[]){first, later}, from, 2);
     for (uint32_t r = 0; r < n; r++)
         LLVMAddIncoming(sums[r], (LLVMValueRef[]){none[r], next[r]}, from, 2);
@@ -335,7 +338,7 @@ combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
     gen_kernel_reads(g);
     gen_way_back(g, NULL);
     LLVMBasicBlockRef from[2] = {before, gen_here(g)};
-    gen_keep_rolled(g, LLVMBuildBr(b, round));
+    gen_mark_loop(LLVMBuildBr(b, round), rolled, NULL);
     LLVMAddIncoming(folds, (LLVMValueRef[]){many, LLVMConstNull(g->i1)}, from, 2);
     LLVMAddIncoming(left, (LLVMValueRef[]){used, gen_i64(g, FEW_ROWS)}, from, 2);
     gen_at(g, done);

@@ -33,8 +33,6 @@ typedef struct flow {
     vec(edge) edges;
     vec(uint32_t) todo;
     vec(block *) body;
-    vec(LLVMValueRef) parts;
-    vec(LLVMMetadataRef) marks;
     map numbers; /* block -> number + 1 */
     map asked;   /* instruction of the loop at hand -> how often would be asked of it, + 2 */
 } flow;
@@ -131,7 +129,7 @@ asks_too_often(flow *f)
     block **body = f->body.at;
     bool too_often = false;
     qsort(body, f->body.n, sizeof(block *), by_order);
-    map_free(&f->asked);
+    f->asked = (map){.in = f->numbers.in};
     for (size_t k = 0; k < f->body.n && !too_often; k++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(body[k]->at); i && !too_often; i = LLVMGetNextInstruction(i)) {
             int times = times_asked(f, i);
@@ -141,30 +139,6 @@ asks_too_often(flow *f)
     return too_often;
 }
 
-/* -- marks -------------------------------------------------------------------------------------------------------- */
-static void
-leave_alone(flow *f, LLVMContextRef c, LLVMValueRef branch)
-{
-    static const char text[] = "llvm.loop.vectorize.enable";
-    unsigned kind = LLVMGetMDKindIDInContext(c, "llvm.loop", 9);
-    LLVMValueRef was = LLVMGetMetadata(branch, kind);
-    unsigned n = was ? LLVMGetMDNodeNumOperands(was) : 0;
-    LLVMMetadataRef itself = LLVMTemporaryMDNode(c, NULL, 0);
-    LLVMMetadataRef no[2] = {LLVMMDStringInContext2(c, text, sizeof text - 1),
-                             LLVMValueAsMetadata(LLVMConstInt(LLVMInt1TypeInContext(c), 0, false))};
-    vec_reserve(&f->parts, n + 1);
-    vec_clear(&f->marks);
-    vec_push(&f->marks, itself); /* a loop's mark names itself */
-    if (was)
-        LLVMGetMDNodeOperands(was, f->parts.at);
-    for (unsigned k = 1; k < n; k++)
-        vec_push(&f->marks, LLVMValueAsMetadata(f->parts.at[k]));
-    vec_push(&f->marks, LLVMMDNodeInContext2(c, no, 2));
-    LLVMMetadataRef node = LLVMMDNodeInContext2(c, f->marks.at, f->marks.n);
-    LLVMMetadataReplaceAllUsesWith(itself, node);
-    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(c, node));
-}
-
 static void
 look_at_loop(flow *f, uint32_t head, LLVMContextRef c)
 {
@@ -172,14 +146,16 @@ look_at_loop(flow *f, uint32_t head, LLVMContextRef c)
         return;
     for (uint32_t e = f->blocks[head].entering; e; e = f->edges.at[e - 1].before)
         if (f->edges.at[e - 1].back)
-            leave_alone(f, c, LLVMGetBasicBlockTerminator(f->blocks[f->edges.at[e - 1].from].at));
+            gen_mark_loop(LLVMGetBasicBlockTerminator(f->blocks[f->edges.at[e - 1].from].at), "llvm.loop.vectorize.enable",
+                          LLVMConstInt(LLVMInt1TypeInContext(c), 0, false));
 }
 
 static void
-look_at(flow *f, LLVMValueRef fn, LLVMContextRef c)
+look_at(arena *a, LLVMValueRef fn, LLVMContextRef c)
 {
+    flow all = {.edges.in = a, .todo.in = a, .body.in = a, .numbers.in = a}, *f = &all;
     uint32_t count = 0;
-    f->blocks = mem_zalloc(sizeof(*f->blocks) * (LLVMCountBasicBlocks(fn) + 1));
+    f->blocks = arena_new_n(a, block, LLVMCountBasicBlocks(fn));
     for (LLVMBasicBlockRef at = LLVMGetFirstBasicBlock(fn); at; at = LLVMGetNextBasicBlock(at)) {
         f->blocks[count++].at = at;
         map_set(&f->numbers, map_ptr(at), (void *)(uintptr_t)count);
@@ -191,29 +167,12 @@ look_at(flow *f, LLVMValueRef fn, LLVMContextRef c)
             look_at_loop(f, k, c);
 }
 
-static void
-release_flow(void *object)
-{
-    flow *f = object;
-    vec_free(&f->edges);
-    vec_free(&f->todo);
-    vec_free(&f->body);
-    vec_free(&f->parts);
-    vec_free(&f->marks);
-    map_free(&f->numbers);
-    map_free(&f->asked);
-    mem_free(f->blocks);
-}
-
 void
 machine_spare_vectorizer(LLVMModuleRef module)
 {
     for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
-        flow f = {0};
-        mem_owner owns;
-        mem_own(&owns, release_flow, &f);
-        look_at(&f, fn, LLVMGetModuleContext(module));
-        mem_disown(&owns);
-        release_flow(&f);
+        arena_mark mark = arena_here(mem_scratch());
+        look_at(mem_scratch(), fn, LLVMGetModuleContext(module));
+        arena_release(mem_scratch(), mark);
     }
 }

@@ -208,15 +208,23 @@ gen_unlikely(gen *g, LLVMValueRef branch, bool first_is_likely)
     LLVMSetMetadata(branch, g->prof_kind, LLVMMetadataAsValue(g->context, node));
 }
 
-/* Neither LLVM nor the assembler unrolls the loop that this branch closes. */
 void
-gen_keep_rolled(gen *g, LLVMValueRef branch)
+gen_mark_loop(LLVMValueRef branch, const char *word, LLVMValueRef value)
 {
-    static const char text[] = "llvm.loop.unroll.disable";
-    LLVMMetadataRef name = LLVMMDStringInContext2(g->context, text, sizeof text - 1);
-    LLVMMetadataRef itself = LLVMTemporaryMDNode(g->context, NULL, 0);
-    LLVMMetadataRef parts[2] = {itself, LLVMMDNodeInContext2(g->context, &name, 1)};
-    LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, parts, 2); /* a loop's mark names itself */
+    LLVMContextRef c = LLVMGetTypeContext(LLVMTypeOf(branch));
+    unsigned kind = LLVMGetMDKindIDInContext(c, "llvm.loop", 9);
+    LLVMValueRef was = LLVMGetMetadata(branch, kind);
+    unsigned n = was ? (unsigned)LLVMGetMDNodeNumOperands(was) : 1;
+    LLVMValueRef *old = arena_new_n(mem_scratch(), LLVMValueRef, n);
+    LLVMMetadataRef *marks = arena_new_n(mem_scratch(), LLVMMetadataRef, n + 1);
+    LLVMMetadataRef itself = marks[0] = LLVMTemporaryMDNode(c, NULL, 0); /* a loop's mark names itself */
+    LLVMMetadataRef said[2] = {LLVMMDStringInContext2(c, word, strlen(word)), value ? LLVMValueAsMetadata(value) : NULL};
+    if (was)
+        LLVMGetMDNodeOperands(was, old);
+    for (unsigned k = 1; k < n; k++)
+        marks[k] = LLVMValueAsMetadata(old[k]);
+    marks[n] = LLVMMDNodeInContext2(c, said, value ? 2 : 1);
+    LLVMMetadataRef node = LLVMMDNodeInContext2(c, marks, n + 1);
     LLVMMetadataReplaceAllUsesWith(itself, node);
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, "llvm.loop", 9), LLVMMetadataAsValue(g->context, node));
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(c, node));
 }

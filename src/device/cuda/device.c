@@ -180,11 +180,8 @@ static rg_status
 open_scratch(rt_device *d, str *error)
 {
     uint64_t row = 2 * sizeof(uint64_t) * d->warps;
-    rg_status status = rt_cuda_take(d, RT_GPU_CELLS * row, d->side, &d->partials, error);
-    if (!status)
-        status = rt_cuda_take(d, row, d->side, &d->again, error);
-    if (status)
-        return status;
+    TRY(rt_cuda_take(d, RT_GPU_CELLS * row, d->side, &d->partials, error));
+    TRY(rt_cuda_take(d, row, d->side, &d->again, error));
     int code = d->driver.fill8(d->partials, 0, RT_GPU_CELLS * row, d->side);
     if (!code)
         code = d->driver.fill8(d->again, 0, row, d->side);

@@ -19,9 +19,7 @@ begin(rt_device *d, str *error)
         str_addz(error, "launches are being recorded already");
         return RG_INVALID;
     }
-    rg_status status = rt_cuda_wait(d, error);
-    if (status)
-        return status;
+    TRY(rt_cuda_wait(d, error));
     if (!d->next_graph) /* so that the end cannot fail for lack of it */
         d->next_graph = mem_zalloc(sizeof(*d->next_graph));
     int code = driver->capture_begin(d->stream, RT_CAPTURE_THREAD);
@@ -49,9 +47,7 @@ finish(rt_device *d, rt_graph **graph, str *error)
         code = d->driver.graph_upload(executable, d->stream);
     if (code && executable)
         d->driver.graph_release(executable);
-    rg_status status = rt_cuda_check(d, code, "make a graph of what was recorded", error);
-    if (status)
-        return status;
+    TRY(rt_cuda_check(d, code, "make a graph of what was recorded", error));
     *made = (rt_graph){d, executable};
     d->next_graph = NULL;
     d->graphs++;

@@ -90,9 +90,7 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
     uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * RT_WARP;
     uint64_t address;
     void *parameters[] = {&p->record, p->args ? (void *)&address : (void *)(uintptr_t)args};
-    rg_status status = p->args ? pass_args(p, args, &address, error) : RG_OK;
-    if (status)
-        return status;
+    TRY(p->args ? pass_args(p, args, &address, error) : RG_OK);
     /* one block is there at once in any case */
     int code = p->info.waits && blocks > 1
                    ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, d->stream, parameters)
@@ -109,15 +107,12 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
 static rg_status
 name_kernel(const rt_program *p, rg_status status, str *error)
 {
-    str text = {0};
-    mem_owner owns;
+    str text = {.in = mem_scratch()};
     if (!status || p->device->lost.len)
         return status;
-    mem_own(&owns, mem_release_str, &text);
     str_addf(&text, "%s: %s", p->label, error->ptr ? error->ptr : "it was not launched");
-    mem_disown(&owns);
     str_free(error);
-    *error = text;
+    str_add(error, str_view(&text));
     return status;
 }
 

@@ -14,9 +14,7 @@ rt_cuda_pool_open(rt_device *d, str *error)
         driver->device_attribute(&supported, RT_ATTRIBUTE_POOLS, d->device) || !supported)
         return RG_OK;
     rt_driver_pool properties = {.kind = RT_MEMORY_PINNED, .location = {RT_AT_DEVICE, d->device}};
-    rg_status status = rt_cuda_check(d, driver->pool_create(&d->pool, &properties), "make a memory pool", error);
-    if (status)
-        return status;
+    TRY(rt_cuda_check(d, driver->pool_create(&d->pool, &properties), "make a memory pool", error));
     uint64_t all = UINT64_MAX;
     return rt_cuda_check(d, driver->pool_set(d->pool, RT_POOL_KEEPS, &all), "set up a memory pool", error);
 }
@@ -64,9 +62,7 @@ rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *e
     int code = take(d, bytes, stream, address);
     if (code == RT_DRIVER_OUT_OF_MEMORY && !d->recording) {
         /* what was given back in the stream's order is there only after a wait */
-        rg_status status = rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error);
-        if (status)
-            return status;
+        TRY(rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error));
         if (d->pool)
             d->driver.pool_trim(d->pool, 0);
         code = take(d, bytes, stream, address);

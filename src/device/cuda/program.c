@@ -63,13 +63,9 @@ static void
 driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const char *log)
 {
     rt_device *d = p->device;
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = mem_scratch()};
     rt_cuda_check(d, code, doing, &text);
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s%s%s", p->label, text.ptr, *log ? "\n" : "", log);
-    mem_disown(&owns);
-    str_free(&text);
 }
 
 /* RG_DEBUG=gpu */
@@ -201,11 +197,8 @@ static rg_status
 build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 {
     rt_device *d = p->device;
-    str ptx = {0}, error = {0};
+    str ptx = {.in = mem_scratch()}, error = {.in = mem_scratch()};
     char name[NAME];
-    mem_owner owns_ptx, owns_error;
-    mem_own(&owns_ptx, mem_release_str, &ptx);
-    mem_own(&owns_error, mem_release_str, &error);
     entry_name(desc->fn, name);
     rg_status status = emit(p, desc, name, &ptx, diags);
     rt_needs_make(&p->needs, desc->fn);
@@ -218,10 +211,6 @@ build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
     if (!status && (status = make_record(p, &error)))
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s", p->label, error.ptr);
     rt_cuda_watch(d, &mode);
-    mem_disown(&owns_error);
-    mem_disown(&owns_ptx);
-    str_free(&error);
-    str_free(&ptx);
     return status;
 }
 
@@ -235,7 +224,7 @@ rg_status
 rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
     rt_entry entry;
-    str error = {0};
+    str error = {.in = mem_scratch()};
     rg_status status = rt_cuda_enter(&entry, d, &error);
     if (status) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
@@ -253,7 +242,6 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
         else
             *program = p;
     }
-    str_free(&error);
     rt_cuda_leave(&entry);
     return status;
 }

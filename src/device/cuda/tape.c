@@ -41,9 +41,7 @@ rg_status
 rt_cuda_tape_open(rt_device *d, uint64_t budget, str *error)
 {
     size_t left = 0, total = 0;
-    rg_status status = rt_cuda_check(d, d->driver.memory_free(&left, &total), "ask for the free memory", error);
-    if (status)
-        return status;
+    TRY(rt_cuda_check(d, d->driver.memory_free(&left, &total), "ask for the free memory", error));
     budget = budget ? budget : left / SHARE;
     d->tape.budget = budget < total ? budget : total;
     d->tape.most = total;

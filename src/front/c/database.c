@@ -67,9 +67,7 @@ take_command(arena *a, CXCompileCommands all, unsigned number, fc_words *out)
 static void
 take_files(arena *a, CXCompileCommands all, unsigned number, fc_words *out)
 {
-    map seen = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_map, &seen);
+    map seen = {.in = a};
     for (unsigned i = 0; i < clang_CompileCommands_getSize(all); i++) {
         const char *name = i == number ? NULL : file_of(a, clang_CompileCommands_getCommand(all, i));
         size_t n = name ? strlen(name) : 0;
@@ -78,8 +76,6 @@ take_files(arena *a, CXCompileCommands all, unsigned number, fc_words *out)
         map_set(&seen, hash_bytes(0, name, n) | 1, out);
         list_push(a, out, name);
     }
-    mem_disown(&owns);
-    map_free(&seen);
 }
 
 /* What is open while the arena may fail. */

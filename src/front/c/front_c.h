@@ -30,7 +30,7 @@ typedef struct front_c_source {
 
 typedef struct front_c_names {
     uint32_t count, statics; /* of external linkage, but main; static ones of the main file */
-    char **names;            /* those of external linkage, then the static ones, each in the order of the file */
+    const char **names;      /* those of external linkage, then the static ones, each in the order of the file */
 } front_c_names;
 
 /* Compiles. NULL after errors, which are in diags; the caller frees the module with ir_module_free.
@@ -41,9 +41,8 @@ ir_module *front_c_compile(const front_c_source *source, diag_list *diags);
  * them, becomes an IR function of its name. Calls of functions named ..._slow stay calls. */
 ir_module *front_c_library(const front_c_source *source, diag_list *diags);
 
-/* Lists the kernels of a file: the functions that it defines. false if the file cannot be read. The caller frees the names. */
+/* Lists the kernels of a file: the functions that it defines. false if the file cannot be read. The names are in mem_scratch(). */
 RG_MUST_CHECK bool front_c_list(const front_c_source *source, front_c_names *names,
                                 diag_list *diags);
-void front_c_names_free(front_c_names *names);
 
 #endif

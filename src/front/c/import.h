@@ -31,6 +31,10 @@ typedef struct cursors {
     CXCursor *at;
     size_t n;
 } cursors;
+typedef struct files {
+    CXFile *at;
+    size_t n;
+} files;
 
 /* -- errors (reach.c) ----------------------------------------------------------------------------- */
 typedef enum error_kind {
@@ -94,7 +98,7 @@ const char *fc_cursor_name(unit *u, CXCursor c);
 rg_place fc_cursor_place(unit *u, CXCursor c);
 source_file *fc_unit_file(unit *u, CXFile handle);
 /* All files that were read, the main file first. */
-CXFile *fc_unit_inclusions(unit *u, size_t *n);
+files fc_unit_inclusions(unit *u);
 /* The number that a file has in another unit; 0: none has it (link.c). */
 uint32_t fc_project_file(const struct project *p, const source_file *f);
 /* A definition of a variable, or what counts as one. */

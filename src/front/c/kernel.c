@@ -311,8 +311,7 @@ kernel_body(gen *g, decl *fn)
     g->frame = &f;
     fn->active = true;
     open_parameters(g, fn);
-    map_free(&g->hoisted);
-    map_free(&g->sized);
+    g->hoisted = g->sized = (map){.in = g->arena};
     f.path = fc_call_path(g, NULL, fn, NULL);
     fc_hoist(g, fn, false);
     if (fn->type->kind == TYPE_SCALAR)
@@ -334,7 +333,7 @@ kernel_body(gen *g, decl *fn)
 void
 fc_kernel(gen *g, decl *fn)
 {
-    map_free(&g->told);
+    g->told = (map){.in = g->arena};
     rg_build_at(g->b, fn->place);
     rg_build_kernel_begin(g->b, rg_str_of(fn->name));
     if (fn->variadic)
@@ -414,7 +413,6 @@ typedef struct session {
     rg_builder *builder;
     unit *unit;
     project *project;
-    gen gen;
 } session;
 
 static void
@@ -423,10 +421,6 @@ session_release(void *object)
     session *s = object;
     fc_project_close(s->project);
     fc_unit_close(s->unit);
-    map_free(&s->gen.reported);
-    map_free(&s->gen.told);
-    map_free(&s->gen.hoisted);
-    map_free(&s->gen.sized);
     rg_builder_destroy(s->builder);
     arena_free(s->arena);
     ir_module_free(s->module);
@@ -455,15 +449,12 @@ compile(const front_c_source *source, bool library, diag_list *diags)
     unsigned before = diags->errors;
     mem_own(&owns, session_release, &s);
     if (session_parse(&s, source, diags)) {
-        s.gen.unit = s.unit;
-        s.gen.project = s.project;
-        s.gen.module = s.module;
-        s.gen.arena = s.arena;
-        s.gen.b = s.builder;
+        gen g = {.unit = s.unit, .project = s.project, .module = s.module, .arena = s.arena, .b = s.builder};
+        g.reported.in = g.told.in = g.hoisted.in = g.sized.in = s.arena;
         if (library)
-            fc_library(&s.gen);
+            fc_library(&g);
         else
-            generate(&s.gen, source, s.module, diags);
+            generate(&g, source, s.module, diags);
         if (diags->errors > before)
             fc_project_note_missing(s.project);
     }
@@ -489,54 +480,26 @@ front_c_library(const front_c_source *source, diag_list *diags)
     return compile(source, true, diags);
 }
 
-static char *
-copy_name(const char *name)
-{
-    return strcpy(mem_alloc(strlen(name) + 1), name);
-}
-
-static void
-collect_names(unit *u, front_c_names *names)
-{
-    decl **functions;
-    const char **statics;
-    uint32_t n = fc_unit_kernels(u, &functions), others = fc_unit_statics(u, &statics);
-    names->names = mem_zalloc((n + others + 1) * sizeof(*names->names));
-    for (uint32_t i = 0; i < n; i++)
-        if (!is_main(functions[i]))
-            names->names[names->count++] = copy_name(functions[i]->name);
-    for (; names->statics < others; names->statics++)
-        names->names[names->count + names->statics] = copy_name(statics[names->statics]);
-}
-
-static void
-names_release(void *names)
-{
-    front_c_names_free(names);
-}
-
 bool
 front_c_list(const front_c_source *source, front_c_names *names, diag_list *diags)
 {
     session s = {0};
-    mem_owner owns_session, owns_names;
+    mem_owner owns;
     *names = (front_c_names){0};
-    mem_own(&owns_session, session_release, &s);
-    mem_own(&owns_names, names_release, names);
+    mem_own(&owns, session_release, &s);
     bool ok = session_parse(&s, source, diags);
-    if (ok)
-        collect_names(s.unit, names);
-    mem_disown(&owns_names);
-    mem_disown(&owns_session);
+    if (ok) {
+        decl **functions;
+        const char **statics;
+        uint32_t n = fc_unit_kernels(s.unit, &functions), others = fc_unit_statics(s.unit, &statics);
+        names->names = arena_new_n(mem_scratch(), const char *, n + others);
+        for (uint32_t i = 0; i < n; i++)
+            if (!is_main(functions[i]))
+                names->names[names->count++] = arena_str(mem_scratch(), rg_str_of(functions[i]->name));
+        for (; names->statics < others; names->statics++)
+            names->names[names->count + names->statics] = arena_str(mem_scratch(), rg_str_of(statics[names->statics]));
+    }
+    mem_disown(&owns);
     session_release(&s);
     return ok;
-}
-
-void
-front_c_names_free(front_c_names *names)
-{
-    for (uint32_t i = 0; i < names->count + names->statics; i++)
-        mem_free(names->names[i]);
-    mem_free(names->names);
-    *names = (front_c_names){0};
 }

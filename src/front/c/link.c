@@ -130,7 +130,7 @@ project *
 fc_project_new(arena *a, rg_builder *b, diag_list *diags, const front_c_source *source, unit *main)
 {
     project *p = arena_one(a, project);
-    *p = (project){.arena = a, .builder = b, .diags = diags, .source = source, .main = main};
+    *p = (project){.arena = a, .calls.in = a, .builder = b, .diags = diags, .source = source, .main = main};
     main->project = p;
     for (uint32_t i = 0; i < source->file_count; i++) {
         if (add_given(p, &source->files[i]))
@@ -141,22 +141,15 @@ fc_project_new(arena *a, rg_builder *b, diag_list *diags, const front_c_source *
     return p;
 }
 
-static void
-close_all(const others *files)
-{
-    for (size_t i = 0; i < files->n; i++)
-        fc_unit_close(files->at[i]->unit);
-}
-
 void
 fc_project_close(project *p)
 {
     if (!p)
         return;
-    close_all(&p->named);
-    close_all(&p->given);
-    close_all(&p->listed);
-    map_free(&p->calls);
+    const others *all[] = {&p->named, &p->given, &p->listed};
+    for (size_t k = 0; k < countof(all); k++)
+        for (size_t i = 0; i < all[k]->n; i++)
+            fc_unit_close(all[k]->at[i]->unit);
 }
 
 static rg_str
@@ -164,13 +157,9 @@ text_of(project *p, other *o)
 {
     if (o->text.ptr)
         return o->text;
-    str read = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &read);
+    str read;
     bool ok = file_read(o->path, &read) == RG_OK;
     o->text = (rg_str){ok ? arena_str(p->arena, str_view(&read)) : "", ok ? read.len : 0};
-    mem_disown(&owns);
-    str_free(&read);
     return o->text;
 }
 

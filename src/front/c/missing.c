@@ -201,11 +201,10 @@ know_all(unit *u)
         if (w[0] == '-' && (w[1] == 'D' || w[1] == 'U'))
             know(u, w + 2, w + strlen(w));
     }
-    size_t n;
-    CXFile *files = fc_unit_inclusions(u, &n);
-    for (size_t i = 0; i < n; i++) {
+    files all = fc_unit_inclusions(u);
+    for (size_t i = 0; i < all.n; i++) {
         size_t len = 0;
-        const char *text = clang_getFileContents(u->tu, files[i], &len);
+        const char *text = clang_getFileContents(u->tu, all.at[i], &len);
         if (text)
             know_defined(u, text, len);
     }
@@ -338,11 +337,10 @@ file_depends(const mentions *m, const source_file *f)
 static void
 open_files(unit *u)
 {
-    size_t n;
-    CXFile *all = fc_unit_inclusions(u, &n);
-    for (size_t i = 0; i < n; i++)
-        if (!clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, all[i], 0)))
-            fc_unit_file(u, all[i])->own = true;
+    files all = fc_unit_inclusions(u);
+    for (size_t i = 0; i < all.n; i++)
+        if (!clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, all.at[i], 0)))
+            fc_unit_file(u, all.at[i])->own = true;
 }
 
 void
@@ -369,18 +367,14 @@ fc_reached_words(unit *u, map *names)
 bool
 fc_depends_on_missing(unit *u)
 {
-    map names = {0};
+    map names = {.in = u->arena};
     mentions m = {.u = u, .names = &names};
-    mem_owner owns;
     if (!missing_before(u, UINT32_MAX, 0))
         return false;
     know_all(u);
-    mem_own(&owns, mem_release_map, &names);
     fc_reached_words(u, &names);
     bool depends = false;
     for (size_t k = 0; k < u->files.n && !depends; k++)
         depends = u->files.at[k].own && u->files.at[k].text && file_depends(&m, &u->files.at[k]);
-    mem_disown(&owns);
-    map_free(&names);
     return depends;
 }

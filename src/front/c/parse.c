@@ -184,50 +184,24 @@ is_in_system(const unit *u, CXFile handle)
     return in;
 }
 
-/* As collected: a visitor must not allocate from the arena. */
-typedef struct inclusions {
-    CXFile *at;
-    size_t n, cap;
-    bool failed;
-} inclusions;
-
+/* A visitor must not allocate from the arena: the first pass counts. */
 static void
 see_inclusion(CXFile handle, CXSourceLocation *stack, unsigned depth, CXClientData data)
 {
-    inclusions *in = data;
-    if (in->n == in->cap && !in->failed) {
-        size_t wider = in->cap ? in->cap * 2 : 64;
-        CXFile *grown = realloc(in->at, wider * sizeof(*grown));
-        in->failed = !grown;
-        in->at = grown ? grown : in->at;
-        in->cap = grown ? wider : in->cap;
-    }
-    if (!in->failed)
-        in->at[in->n++] = handle;
+    files *f = data;
+    if (f->at)
+        f->at[f->n] = handle;
+    f->n++;
 }
 
-static void
-release_inclusions(void *object)
+files
+fc_unit_inclusions(unit *u)
 {
-    free(((inclusions *)object)->at);
-}
-
-CXFile *
-fc_unit_inclusions(unit *u, size_t *n)
-{
-    inclusions in = {0};
-    mem_owner owns;
-    mem_own(&owns, release_inclusions, &in);
-    clang_getInclusions(u->tu, see_inclusion, &in);
-    if (in.failed)
-        mem_alloc(SIZE_MAX / 2); /* fails: the handler takes over */
-    CXFile *out = arena_new_n(u->arena, CXFile, in.n + 1);
-    if (in.n)
-        memcpy(out, in.at, in.n * sizeof(*out));
-    *n = in.n;
-    mem_disown(&owns);
-    release_inclusions(&in);
-    return out;
+    files all = {NULL, 0};
+    clang_getInclusions(u->tu, see_inclusion, &all);
+    all = (files){arena_new_n(u->arena, CXFile, all.n + 1), 0};
+    clang_getInclusions(u->tu, see_inclusion, &all);
+    return all;
 }
 
 /* An included file of the user's that holds directives must be parsed in its rewritten form. */
@@ -252,12 +226,11 @@ rewrite_included(unit *u, CXFile handle, unsaved_files *unsaved)
 static bool
 rewrite_all_included(unit *u, unsaved_files *unsaved)
 {
-    size_t n;
-    const CXFile *all = fc_unit_inclusions(u, &n); /* the main file is the first */
+    files all = fc_unit_inclusions(u); /* the main file is the first */
     bool any = false;
-    for (size_t i = 1; i < n; i++)
-        if (!is_in_system(u, all[i]))
-            any |= rewrite_included(u, all[i], unsaved);
+    for (size_t i = 1; i < all.n; i++)
+        if (!is_in_system(u, all.at[i]))
+            any |= rewrite_included(u, all.at[i], unsaved);
     return any;
 }
 
@@ -363,14 +336,10 @@ source_text(const front_c_source *source, arena *a, diag_list *diags, rg_str *te
     *text = source->text;
     if (text->ptr)
         return true;
-    str read = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &read);
+    str read;
     bool ok = file_read(source->path, &read) == RG_OK;
     const char *copy = ok ? arena_str(a, str_view(&read)) : NULL;
     *text = (rg_str){copy ? copy : "", copy ? read.len : 0};
-    mem_disown(&owns);
-    str_free(&read);
     if (!ok)
         diag_add(diags, DIAG_ERROR, ERR_NO_FILE, (diag_place){0}, "cannot read `%s`", source->path);
     return ok;
@@ -380,7 +349,7 @@ unit *
 fc_unit_new(arena *a, rg_builder *b, diag_list *diags)
 {
     unit *u = arena_one(a, unit);
-    u->arena = a;
+    u->arena = u->known.in = u->tentative.in = u->decls.in = u->types.in = a;
     u->builder = b;
     u->diags = diags;
     return u;
@@ -412,10 +381,6 @@ fc_unit_close(unit *u)
     if (u->index)
         clang_disposeIndex(u->index);
     free(u->seen.at);
-    map_free(&u->known);
-    map_free(&u->tentative);
-    map_free(&u->decls);
-    map_free(&u->types);
 }
 
 uint32_t

@@ -285,21 +285,12 @@ follow_words(reaching *r, const map *words)
     return any;
 }
 
-static void
-release_reaching(void *object)
-{
-    map_free(&((reaching *)object)->seen);
-}
-
 /* false: clang left something out */
 static bool
 reach(unit *u, CXCursor function)
 {
-    reaching r = {.u = u};
-    map words = {0};
-    mem_owner owns, owns_words;
-    mem_own(&owns, release_reaching, &r);
-    mem_own(&owns_words, mem_release_map, &words);
+    reaching r = {.u = u, .seen.in = u->arena};
+    map words;
     for (size_t i = 0; i < u->ndeclarations; i++)
         u->declarations[i].reached = false;
     reach_name(&r, key_of(function));
@@ -308,14 +299,9 @@ reach(unit *u, CXCursor function)
         for (size_t i = 0; i < u->ndeclarations; i++) /* enums without a name are reached by their constants */
             if (!u->declarations[i].reached && declares_constant(u, &u->declarations[i], &r.seen))
                 reach_declaration(&r, &u->declarations[i]);
-        map_free(&words);
-        words = (map){0};
+        words = (map){.in = u->arena};
         fc_reached_words(u, &words);
     } while (follow_words(&r, &words) || r.work.n);
-    mem_disown(&owns_words);
-    mem_disown(&owns);
-    map_free(&words);
-    release_reaching(&r);
     return !r.broken;
 }
 
@@ -368,18 +354,14 @@ fc_unit_note_missing(unit *u)
 {
     for (size_t i = 0; i < u->errors.n; i++) {
         const c_error *e = &u->errors.at[i];
-        str folders = {0};
-        mem_owner owns;
+        str folders = {.in = u->arena};
         if (e->kind != ERROR_MISSING)
             continue;
-        mem_own(&owns, mem_release_str, &folders);
         for (size_t k = 0; k < u->searched.n; k++)
             str_addf(&folders, ", %s", u->searched.at[k]);
         diag_add(u->diags, DIAG_NOTE, 0, e->place,
                  "%s: what it declares is not known\nlooked in the file's folder%s, and among the headers that are "
                  "built in; name its folder with -I",
                  e->text, folders.ptr ? folders.ptr : "");
-        mem_disown(&owns);
-        str_free(&folders);
     }
 }

@@ -131,12 +131,8 @@ interp_prepare(interp_machine *m, const ir_fn *fn)
     if (fn->shape)
         ir_walk(fn->shape, classify, p);
     ir_walk(fn->body, mark_recalled, p);
-    collector c = {.program = p, .arena = m->arena};
-    mem_owner owner;
-    mem_own(&owner, mem_release_ptr, &c.ids.at);
+    collector c = {.program = p, .arena = m->arena, .ids.in = m->arena};
     ir_walk(fn->body, find_saved, &c);
-    mem_disown(&owner);
-    vec_free(&c.ids);
     if (p->widest > m->scratch_size) {
         m->scratch = arena_new_n(m->arena, interp_word, p->widest);
         m->scratch_size = p->widest;
