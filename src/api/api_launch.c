@@ -196,20 +196,6 @@ each_changing(rg_args *args, enum action action)
     return used;
 }
 
-static void
-save(rg_args *args)
-{
-    size_t need = each_changing(args, MEASURE);
-    if (need > args->saved_size) {
-        mem_free(args->saved);
-        args->saved = NULL;
-        args->saved_size = 0;
-        args->saved = mem_alloc(need);
-        args->saved_size = need;
-    }
-    each_changing(args, SAVE);
-}
-
 /* -- launching --------------------------------------------------------------------------------- */
 
 /* one block after the other */
@@ -252,8 +238,17 @@ run_once(rg_args *args, pipeline_form form)
     const api_choice *c = &args->chosen[form];
     /* a device that restores puts back what its own launch did, not what earlier blocks did */
     bool can_fail = c->narrow->can_fail || (c->blocks > 1 && table->restores && !table->memory);
-    if (can_fail)
-        save(args);
+    if (can_fail) {
+        size_t need = each_changing(args, MEASURE);
+        if (need > args->saved_size) {
+            mem_free(args->saved);
+            args->saved = NULL;
+            args->saved_size = 0;
+            args->saved = mem_alloc(need);
+            args->saved_size = need;
+        }
+        each_changing(args, SAVE);
+    }
     str text = {.in = mem_scratch()};
     status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
                            : table->launch(c->narrow->program, args->packed, &text);

@@ -22,18 +22,6 @@ kept_list(arena *a, const rg_str *list, size_t n)
     return copy;
 }
 
-static const rg_module_file *
-kept_files(arena *a, const rg_module_file *list, size_t n)
-{
-    rg_module_file *copy = arena_new_n(a, rg_module_file, n + 1);
-    for (size_t i = 0; i < n; i++) {
-        copy[i].path = kept(a, list[i].path);
-        if (list[i].text.ptr)
-            copy[i].text = kept(a, list[i].text);
-    }
-    return copy;
-}
-
 static rg_module *
 module_new(rg_context *context, const rg_module_desc *desc)
 {
@@ -52,25 +40,18 @@ module_new(rg_context *context, const rg_module_desc *desc)
         m->desc.define_count = desc->define_count;
         m->desc.options = kept_list(m->arena, desc->options, desc->option_count);
         m->desc.option_count = desc->option_count;
-        m->desc.files = kept_files(m->arena, desc->files, desc->file_count);
+        rg_module_file *copy = arena_new_n(m->arena, rg_module_file, desc->file_count + 1);
+        for (size_t i = 0; i < desc->file_count; i++) {
+            copy[i].path = kept(m->arena, desc->files[i].path);
+            if (desc->files[i].text.ptr)
+                copy[i].text = kept(m->arena, desc->files[i].text);
+        }
+        m->desc.files = copy;
         m->desc.file_count = desc->file_count;
         m->desc.name = kept(m->arena, desc->name);
     }
     mem_disown(&owns);
     return m;
-}
-
-static void
-list_ir_kernels(rg_module *m)
-{
-    size_t n = 0;
-    for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
-        n += fn->kernel;
-    m->names = arena_new_n(m->arena, rg_str, n + 1);
-    for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
-        if (fn->kernel)
-            m->names[m->name_count++] = kept(m->arena, rg_str_of(fn->name));
-    m->listed = true;
 }
 
 rg_status
@@ -82,7 +63,14 @@ api_module_adopt(rg_context *context, ir_module *ir, rg_module **module)
     mem_disown(&owns_ir);
     m->ir = ir;
     mem_own(&owns_module, api_module_release, m);
-    list_ir_kernels(m);
+    size_t n = 0;
+    for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
+        n += fn->kernel;
+    m->names = arena_new_n(m->arena, rg_str, n + 1);
+    for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
+        if (fn->kernel)
+            m->names[m->name_count++] = kept(m->arena, rg_str_of(fn->name));
+    m->listed = true;
     mem_disown(&owns_module);
     *module = m;
     return RG_OK;

@@ -92,23 +92,6 @@ typedef struct launches {
 static const double after_f64 = 1e-12, after_f32 = 1e-5, derivative_f64 = 1e-10, derivative_f32 = 1e-4;
 
 static rg_status
-run_forward(subject *s, launches *l)
-{
-    bool ran;
-    l->forward = check_memory(s);
-    return check_launch(s, l->on, PIPELINE_FORWARD, l->forward, &ran);
-}
-
-/* The adjoints that a gradient leaves for the adjoints w; the tangents that a jvp leaves for the tangents u. */
-static rg_status
-run_combined(subject *s, launches *l)
-{
-    l->combined = check_memory(s);
-    check_randomize(s, l->combined, RG_ADJOINT, s->seed);
-    return check_launch(s, l->on, PIPELINE_FORWARD_VJP, l->combined, &l->has_combined);
-}
-
-static rg_status
 run_split(subject *s, launches *l)
 {
     bool ran;
@@ -129,9 +112,15 @@ run_jvp(subject *s, launches *l)
 static rg_status
 run_launches(subject *s, launches *l, bool derivatives)
 {
-    rg_status status = run_forward(s, l);
-    if (!status && derivatives)
-        status = run_combined(s, l);
+    bool ran;
+    l->forward = check_memory(s);
+    rg_status status = check_launch(s, l->on, PIPELINE_FORWARD, l->forward, &ran);
+    if (!status && derivatives) {
+        /* The adjoints that a gradient leaves for the adjoints w; the tangents that a jvp leaves for the tangents u. */
+        l->combined = check_memory(s);
+        check_randomize(s, l->combined, RG_ADJOINT, s->seed);
+        status = check_launch(s, l->on, PIPELINE_FORWARD_VJP, l->combined, &l->has_combined);
+    }
     if (!status && derivatives)
         status = run_split(s, l);
     return status || !derivatives ? status : run_jvp(s, l);
@@ -364,15 +353,6 @@ see_floats(ir_op *op, void *user)
     return true;
 }
 
-static void
-find_narrowest(subject *s)
-{
-    s->narrowest = RG_F64;
-    for (uint32_t i = 0; i < s->n; i++)
-        see_float(s, check_type(s, i));
-    ir_walk(s->fn->body, see_floats, s);
-}
-
 static bool
 open_subject(subject *s, const ir_fn *kernel)
 {
@@ -382,7 +362,10 @@ open_subject(subject *s, const ir_fn *kernel)
         return false;
     s->fn = s->module->first;
     s->n = s->fn->body->nparams;
-    find_narrowest(s);
+    s->narrowest = RG_F64;
+    for (uint32_t i = 0; i < s->n; i++)
+        see_float(s, check_type(s, i));
+    ir_walk(s->fn->body, see_floats, s);
     return true;
 }
 

@@ -438,20 +438,6 @@ cli_arguments_require(cli_arguments *a, unsigned plane)
             cli_need(rg_array_require(holder(a, i), plane));
 }
 
-/* An adjoint to start from where the kernel leaves nothing would come back as if it were a gradient. */
-static _Noreturn void
-fail_seed(const cli_arguments *a, uint32_t i)
-{
-    str outputs = {.in = mem_scratch()};
-    for (uint32_t k = 0; k < a->n; k++)
-        if (a->params[k].dtype >= RG_F16 && a->params[k].written)
-            str_addf(&outputs, "%s`%s`", outputs.len ? ", " : "", a->params[k].name.ptr);
-    cli_fail("--vjp takes the adjoint of an output to start from, and the kernel does not write `%s`%s%s; its own "
-             "adjoint is what the gradient gives",
-             a->params[i].name.ptr, outputs.len ? ": name one of " : ", nor any other float",
-             outputs.len ? outputs.ptr : "");
-}
-
 void
 cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word, unsigned plane)
 {
@@ -464,8 +450,17 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
     const rg_param *p = &a->params[i];
     if (p->dtype < RG_F16)
         cli_fail("parameter `%s` is %s: only floats have derivatives", p->name.ptr, rg_dtype_name(p->dtype));
-    if (plane == RG_ADJOINT && !p->written && strcmp(value, "zeros") != 0)
-        fail_seed(a, i);
+    if (plane == RG_ADJOINT && !p->written && strcmp(value, "zeros") != 0) {
+        /* An adjoint to start from where the kernel leaves nothing would come back as if it were a gradient. */
+        str outputs = {.in = mem_scratch()};
+        for (uint32_t k = 0; k < a->n; k++)
+            if (a->params[k].dtype >= RG_F16 && a->params[k].written)
+                str_addf(&outputs, "%s`%s`", outputs.len ? ", " : "", a->params[k].name.ptr);
+        cli_fail("--vjp takes the adjoint of an output to start from, and the kernel does not write `%s`%s%s; its own "
+                 "adjoint is what the gradient gives",
+                 a->params[i].name.ptr, outputs.len ? ": name one of " : ", nor any other float",
+                 outputs.len ? outputs.ptr : "");
+    }
     rg_array *array = holder(a, i);
     if (strcmp(value, "zeros") == 0 || strcmp(value, "ones") == 0) {
         cli_need(rg_array_fill(array, plane, value[0] == 'o'));

@@ -308,22 +308,6 @@ explain_budget(explanation *l, const loop_facts *f)
                      f->state_bytes, f->state_arrays ? " and arrays" : "", f->state.ptr);
 }
 
-static void
-print_explanation(explanation *l, cli_ir *ir)
-{
-    for (size_t i = 0; i < l->loops.cap; i++)
-        if (l->loops.values && l->loops.values[i]) {
-            loop_facts *f = l->loops.values[i];
-            explain_loop(l, f);
-            explain_budget(l, f);
-        }
-    const ir_module *m = ir->module;
-    uint32_t file = ir->kernel->loc.file;
-    const char *path = file < m->files.n ? m->files.at[file].path : NULL;
-    printf("%s: gradient of `%s`\n", path ? path : ir->path, ir->kernel->name);
-    listing_print(l->listing, l->file);
-}
-
 /* Whether there is a reverse sweep alone, after an earlier forward launch. */
 static void
 print_split(const ir_fn *source, const pipeline_options *combined)
@@ -364,7 +348,17 @@ explain(cli_ir *ir, bool split, const target *machine, const cli_words *constant
     ir_module *made = source ? pipeline_run(source->first, &options, &ir->diags, &fn) : NULL;
     if (!made)
         cli_fail_diags(ir);
-    print_explanation(&l, ir);
+    for (size_t i = 0; i < l.loops.cap; i++)
+        if (l.loops.values && l.loops.values[i]) {
+            loop_facts *f = l.loops.values[i];
+            explain_loop(&l, f);
+            explain_budget(&l, f);
+        }
+    const ir_module *m = ir->module;
+    uint32_t file = ir->kernel->loc.file;
+    const char *path = file < m->files.n ? m->files.at[file].path : NULL;
+    printf("%s: gradient of `%s`\n", path ? path : ir->path, ir->kernel->name);
+    listing_print(l.listing, l.file);
     if (!split)
         print_split(source->first, &options);
     ir_module_free(made);

@@ -54,17 +54,6 @@ same_line(ir_loc a, ir_loc b)
     return a.file == b.file && a.line == b.line;
 }
 
-static void
-add(listing *l, ir_loc loc, const char *text)
-{
-    for (size_t i = 0; i < l->notes.n; i++)
-        if (same_line(l->notes.at[i].loc, loc) && strcmp(l->notes.at[i].text, text) == 0)
-            return;
-    note n = {loc, text};
-    vec_push(&l->notes, n);
-    listing_cover(l, loc);
-}
-
 void
 listing_note(listing *l, ir_loc loc, const char *format, ...)
 {
@@ -75,7 +64,12 @@ listing_note(listing *l, ir_loc loc, const char *format, ...)
     va_start(args, format);
     str_addv(&text, format, args);
     va_end(args);
-    add(l, loc, text.ptr);
+    for (size_t i = 0; i < l->notes.n; i++)
+        if (same_line(l->notes.at[i].loc, loc) && strcmp(l->notes.at[i].text, text.ptr) == 0)
+            return;
+    note n = {loc, text.ptr};
+    vec_push(&l->notes, n);
+    listing_cover(l, loc);
 }
 
 /* whether the list that follows `start` holds the item */

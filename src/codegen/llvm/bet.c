@@ -106,23 +106,18 @@ stands_apart(const ir_value *v, const ir_op *first, unsigned depth)
 }
 
 static bool
-is_sure_load(const ir_op *op, const ir_op *first)
-{
-    if (!op->results[0]->type.lanes)
-        return false; /* what is the same for all may need to meet */
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (!stands_apart(op->args[i], first, DEPTH))
-            return false;
-    return true;
-}
-
-static bool
 is_sure(const ir_op *op, const ir_op *first)
 {
     if (op->code == RG_OP_CONST || op->code == RG_OP_SPLAT)
         return true;
-    if (op->code == RG_OP_LOAD)
-        return is_sure_load(op, first);
+    if (op->code == RG_OP_LOAD) {
+        if (!op->results[0]->type.lanes)
+            return false; /* what is the same for all may need to meet */
+        for (uint32_t i = 0; i < op->nargs; i++)
+            if (!stands_apart(op->args[i], first, DEPTH))
+                return false;
+        return true;
+    }
     if (ir_ops[op->code].form == IR_OTHER || op->nresults != 1)
         return false;
     bool divides = op->code == RG_OP_DIV || op->code == RG_OP_REM;

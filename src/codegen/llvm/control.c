@@ -288,16 +288,6 @@ counter_of(gen *g, const ir_op *op)
     return c;
 }
 
-/* behind the loop's phis: the index as the program has it */
-static void
-counter_own(gen *g, const counter *c, const ir_value *own)
-{
-    LLVMTypeRef type = gen_type(g, (rg_dtype)own->type.dtype);
-    if (c->type == g->i64)
-        g->s->wide[own->id] = c->index;
-    gen_set(g, own, type == c->type ? c->index : LLVMBuildTrunc(g->b, c->index, type, ""));
-}
-
 /* whether the loop goes on */
 static LLVMValueRef
 counter_next(gen *g, counter *c, int64_t step)
@@ -333,7 +323,11 @@ gen_for(gen *g, const ir_op *op)
     LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         carried[k] = set_phi(g, body->params + 1, &groups[k]);
-    counter_own(g, &c, body->params[0]);
+    /* behind the loop's phis: the index as the program has it */
+    LLVMTypeRef type = gen_type(g, (rg_dtype)body->params[0]->type.dtype);
+    if (c.type == g->i64)
+        g->s->wide[body->params[0]->id] = c.index;
+    gen_set(g, body->params[0], type == c.type ? c.index : LLVMBuildTrunc(g->b, c.index, type, ""));
     uint32_t aside = g->aside;
     g->aside = 0;
     gen_region(g, body);
@@ -369,15 +363,6 @@ is_for_leaving(const gen *g, const ir_region *body, const ir_op *op)
     return asked && asked == g->uses[op->results[0]->id];
 }
 
-/* in the block of those who leave */
-static void
-choose_leaving(gen *g, const ir_op *exit)
-{
-    for (uint32_t i = 1; i < exit->nargs; i++)
-        if (is_for_leaving(g, exit->parent, exit->args[i]->def))
-            gen_op(g, exit->args[i]->def);
-}
-
 /* Each exit_if adds an edge to the block after the loop. */
 static void
 gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups, uint32_t n,
@@ -388,7 +373,10 @@ gen_exit(gen *g, const ir_op *exit, LLVMBasicBlockRef after, const group *groups
     LLVMBasicBlockRef leaving = gen_block(g, "leaving"), stay = gen_block(g, "stay");
     LLVMBuildCondBr(g->b, leaves, leaving, stay);
     gen_at(g, leaving);
-    choose_leaving(g, exit);
+    /* in the block of those who leave */
+    for (uint32_t i = 1; i < exit->nargs; i++)
+        if (is_for_leaving(g, exit->parent, exit->args[i]->def))
+            gen_op(g, exit->args[i]->def);
     for (uint32_t k = 0; k < n; k++) {
         LLVMValueRef value = gen_get_group(g, exit->args + 1 + groups[k].first, groups[k].n);
         LLVMAddIncoming(results[k], &value, &leaving, 1);

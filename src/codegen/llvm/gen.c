@@ -169,16 +169,6 @@ make_types(gen *g)
     g->arg_type = LLVMStructTypeInContext(g->context, fields, 4, false);
 }
 
-static void
-make_metadata(gen *g)
-{
-    g->invariant_kind = LLVMGetMDKindIDInContext(g->context, "invariant.load", 14);
-    g->alias_kind = LLVMGetMDKindIDInContext(g->context, "alias.scope", 11);
-    g->noalias_kind = LLVMGetMDKindIDInContext(g->context, "noalias", 7);
-    g->prof_kind = LLVMGetMDKindIDInContext(g->context, "prof", 4);
-    g->empty_node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, NULL, 0));
-}
-
 static bool
 find_threads(ir_op *op, void *user)
 {
@@ -215,7 +205,11 @@ gen_kernel(gen *g)
     const ir_region *body = g->ir->body;
     const ir_op *yield = ir_terminator(body);
     make_types(g);
-    make_metadata(g);
+    g->invariant_kind = LLVMGetMDKindIDInContext(g->context, "invariant.load", 14);
+    g->alias_kind = LLVMGetMDKindIDInContext(g->context, "alias.scope", 11);
+    g->noalias_kind = LLVMGetMDKindIDInContext(g->context, "noalias", 7);
+    g->prof_kind = LLVMGetMDKindIDInContext(g->context, "prof", 4);
+    g->empty_node = LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, NULL, 0));
     g->nbuffers = body->nparams + (yield ? yield->nargs : 0);
     ir_directions(g->ir, g->directions);
     ir_walk(g->ir->body, find_lanes, g);

@@ -225,15 +225,6 @@ get_lane(gen *g, const ir_value *of, LLVMValueRef v, LLVMValueRef number)
 }
 
 static LLVMValueRef
-set_lane(gen *g, LLVMValueRef v, LLVMValueRef number, LLVMValueRef one)
-{
-    unsigned lanes = gen_width(v);
-    LLVMTypeRef type = LLVMTypeOf(number);
-    LLVMValueRef hit = LLVMBuildICmp(g->b, LLVMIntEQ, gen_lane_numbers(g, type, lanes), gen_splat(g, lanes, number), "");
-    return LLVMBuildSelect(g->b, hit, gen_splat(g, lanes, one), v, "");
-}
-
-static LLVMValueRef
 lane_op(gen *g, const ir_op *op)
 {
     ir_type to = op->results[0]->type;
@@ -253,7 +244,11 @@ lane_op(gen *g, const ir_op *op)
     case RG_OP_LANE_GET:
         return get_lane(g, op->args[0], x, lane_number(g, op->args[1], op->args[0]->type.lanes));
     }
-    return set_lane(g, x, lane_number(g, op->args[1], op->args[0]->type.lanes), gen_get(g, op->args[2]));
+    LLVMValueRef number = lane_number(g, op->args[1], op->args[0]->type.lanes);
+    unsigned lanes = gen_width(x);
+    LLVMTypeRef type = LLVMTypeOf(number);
+    LLVMValueRef hit = LLVMBuildICmp(g->b, LLVMIntEQ, gen_lane_numbers(g, type, lanes), gen_splat(g, lanes, number), "");
+    return LLVMBuildSelect(g->b, hit, gen_splat(g, lanes, gen_get(g, op->args[2])), x, "");
 }
 
 void

@@ -153,19 +153,14 @@ gen_wide_lanes(gen *g, const ir_value *v)
 }
 
 static number
-subscript(gen *g, const ir_value *v)
-{
-    return v->type.lanes ? (number){.each = gen_wide_lanes(g, v)} : (number){.same = gen_index(g, v)};
-}
-
-static number
 number_of(gen *g, const ir_op *op, bool dense, unsigned lanes)
 {
     const ir_value *buffer = op->args[0];
     uint32_t rank = buffer->type.kind == IR_BUFFER ? buffer->type.rank : 0;
     number sum = {0};
     for (uint32_t k = 0; k < rank; k++) {
-        number i = subscript(g, op->args[1 + k]);
+        const ir_value *v = op->args[1 + k];
+        number i = v->type.lanes ? (number){.each = gen_wide_lanes(g, v)} : (number){.same = gen_index(g, v)};
         if (op->successive && k + 1 == rank)
             i.each = plus(g, i.each, gen_lane_numbers(g, g->i64, lanes));
         if (dense)

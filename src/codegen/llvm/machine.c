@@ -52,14 +52,6 @@ static const char *const warp_passes[][LISTS] = {
     [MACHINE_QUICK] = {OF_THREADS("sroa,early-cse")},
 };
 
-static bool
-given(str *error, char *message)
-{
-    str_addz(error, message);
-    LLVMDisposeMessage(message);
-    return false;
-}
-
 bool
 machine_create(const ll_options *options, machine_effort effort, machine_ref *out, str *error)
 {
@@ -71,7 +63,9 @@ machine_create(const ll_options *options, machine_effort effort, machine_ref *ou
     char *message = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
         LLVMDisposeMessage(triple);
-        return given(error, message);
+        str_addz(error, message);
+        LLVMDisposeMessage(message);
+        return false;
     }
     char *cpu = host ? LLVMGetHostCPUName() : NULL;
     char *features = host && !options->features ? LLVMGetHostCPUFeatures() : NULL;
@@ -112,15 +106,6 @@ machine_free(machine_ref machine)
         LLVMDisposeTargetMachine(machine);
 }
 
-/* The passes have left scalars alone in the functions that say so; copies of memory go through vectors. */
-static void
-allow_vectors(LLVMModuleRef module)
-{
-    unsigned kind = LLVMGetEnumAttributeKindForName("noimplicitfloat", 15);
-    for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn))
-        LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
-}
-
 const char *
 machine_passes(machine_effort effort, bool warps, unsigned list)
 {
@@ -140,7 +125,10 @@ machine_optimize(machine_ref machine, LLVMModuleRef module, machine_effort effor
         failed = LLVMRunPasses(module, list, machine, options);
     }
     LLVMDisposePassBuilderOptions(options);
-    allow_vectors(module);
+    /* The passes have left scalars alone in the functions that say so; copies of memory go through vectors. */
+    unsigned kind = LLVMGetEnumAttributeKindForName("noimplicitfloat", 15);
+    for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn))
+        LLVMRemoveEnumAttributeAtIndex(fn, LLVMAttributeFunctionIndex, kind);
     if (!failed)
         return true;
     char *message = LLVMGetErrorMessage(failed);

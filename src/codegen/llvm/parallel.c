@@ -222,8 +222,8 @@ gen_parallel(gen *g, const ir_op *op)
     unsigned lanes = gen_group_lanes(op);
     int64_t work = region_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0], .values.in = g->scratch};
-    bool simt = g->options->simt;
-    if (lanes && !simt) /* a thread's */
+    bool warps = g->target->warp;
+    if (lanes && !warps) /* a thread's */
         work = work / lanes + 1;
     if (!g->captured)
         g->captured = arena_new_n(g->scratch, bool, g->ir->next_id);

@@ -43,15 +43,6 @@ to_register(gen *g, const form *f, LLVMValueRef v)
 }
 
 static LLVMValueRef
-from_register(gen *g, rg_dtype d, LLVMValueRef v)
-{
-    LLVMTypeRef type = gen_memory_type(g, d);
-    if (LLVMTypeOf(v) == type)
-        return v;
-    return type == g->i8 ? LLVMBuildTrunc(g->b, v, type, "") : LLVMBuildBitCast(g->b, v, type, "");
-}
-
-static LLVMValueRef
 in_global(gen *g, LLVMValueRef at)
 {
     return LLVMBuildAddrSpaceCast(g->b, at, LLVMPointerTypeInContext(g->context, NVIDIA_GLOBAL), "");
@@ -93,7 +84,10 @@ gen_load_if(gen *g, const gen_reach *r, LLVMValueRef at)
     LLVMValueRef v = instruction(g, text, registers, f.type, args, 3, stands);
     if (!stands)
         gen_mark_reach(g, r, v);
-    return from_register(g, r->dtype, v);
+    LLVMTypeRef type = gen_memory_type(g, r->dtype);
+    if (LLVMTypeOf(v) == type)
+        return v;
+    return type == g->i8 ? LLVMBuildTrunc(g->b, v, type, "") : LLVMBuildBitCast(g->b, v, type, "");
 }
 
 void

@@ -100,15 +100,6 @@ arguments_of(const ir_fn *fn)
     return n ? n : 1;
 }
 
-static void
-pass_by_value(unit *u, LLVMValueRef entry, uint32_t n)
-{
-    LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, n);
-    LLVMAddAttributeAtIndex(entry, 2, LLVMCreateTypeAttribute(u->g.context, attribute_kind("byval"), all));
-    LLVMAddAttributeAtIndex(entry, 2, LLVMCreateEnumAttribute(u->g.context, attribute_kind("align"), _Alignof(rt_arg)));
-    add_string_attribute(u, entry, 2, "nvvm.grid_constant", "");
-}
-
 #if LLVM_VERSION_MAJOR >= 20
 /* Nobody but the device looks on while a launch runs. */
 static void
@@ -150,8 +141,12 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", number);
     snprintf(number, sizeof number, "%u", registers(&u->g.settings));
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
-    if (ll_ptx_by_value(fn))
-        pass_by_value(u, entry, arguments_of(fn));
+    if (ll_ptx_by_value(fn)) {
+        LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, arguments_of(fn));
+        LLVMAddAttributeAtIndex(entry, 2, LLVMCreateTypeAttribute(u->g.context, attribute_kind("byval"), all));
+        LLVMAddAttributeAtIndex(entry, 2, LLVMCreateEnumAttribute(u->g.context, attribute_kind("align"), _Alignof(rt_arg)));
+        add_string_attribute(u, entry, 2, "nvvm.grid_constant", "");
+    }
 }
 
 /* of the module as generated: nothing of the runtime is in it yet */
@@ -170,15 +165,6 @@ put_tasks_in_place(unit *u)
         if (!stays && !LLVMGetEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, never))
             LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(u->g.context, always, 0));
     }
-}
-
-/* All that entries call. */
-static void
-keep_inside(unit *u)
-{
-    for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != KERNEL_CONVENTION)
-            LLVMSetLinkage(f, LLVMInternalLinkage);
 }
 
 /* -- all together -------------------------------------------------------------------------------------------------- */
@@ -240,15 +226,11 @@ complete(unit *u, const product *p)
         make_entry(u, p->fns[i], LLVMGetNamedFunction(u->g.module, p->names[i]));
     put_tasks_in_place(u);
     bool whole = take_in_runtime(u) && (!u->g.native_math || take_in_libdevice(u));
-    keep_inside(u);
+    /* All that entries call. */
+    for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != KERNEL_CONVENTION)
+            LLVMSetLinkage(f, LLVMInternalLinkage);
     return whole && all_is_there(u);
-}
-
-static void
-add_text(str *out, LLVMMemoryBufferRef buffer)
-{
-    str_add(out, (rg_str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
-    LLVMDisposeMemoryBuffer(buffer);
 }
 
 static bool
@@ -263,7 +245,8 @@ run(unit *u, const product *p, str *out)
         nvidia_hide_counters(u->g.module);
         if (!unit_emit(u, LLVMAssemblyFile, &text))
             return false;
-        add_text(out, text);
+        str_add(out, (rg_str){LLVMGetBufferStart(text), LLVMGetBufferSize(text)});
+        LLVMDisposeMemoryBuffer(text);
         return true;
     }
     char *printed = LLVMPrintModuleToString(u->g.module);

@@ -163,17 +163,6 @@ gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum, LLVMValueR
     add_atomically(g, &r, value_for_cell(g, op, value));
 }
 
-static void
-add_to_cell(gen *g, const ir_op *op, const private_sum *sum)
-{
-    gen_reach r = {.dtype = RG_F64, .own = true, .at = cells_of(g, op, sum)};
-    LLVMValueRef number = gen_number_in_copy(g, op);
-    if (number)
-        r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, r.at, &number, 1, "");
-    r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    add_atomically(g, &r, value_for_cell(g, op, gen_get(g, gen_value_of(op))));
-}
-
 /* As gen_private_add. */
 LLVMBasicBlockRef
 gen_simt_private_add(gen *g, const ir_op *op)
@@ -184,7 +173,12 @@ gen_simt_private_add(gen *g, const ir_op *op)
     LLVMBasicBlockRef own = gen_block(g, "own"), shared = gen_block(g, "shared"), end = gen_block(g, "after");
     LLVMBuildCondBr(g->b, sum->used, own, shared);
     gen_at(g, own);
-    add_to_cell(g, op, sum);
+    gen_reach r = {.dtype = RG_F64, .own = true, .at = cells_of(g, op, sum)};
+    LLVMValueRef number = gen_number_in_copy(g, op);
+    if (number)
+        r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, r.at, &number, 1, "");
+    r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
+    add_atomically(g, &r, value_for_cell(g, op, gen_get(g, gen_value_of(op))));
     LLVMBuildBr(g->b, end);
     gen_at(g, shared);
     return end;

@@ -149,13 +149,6 @@ whole_element(gen *g, const ir_value *slot, uint32_t k)
     return r;
 }
 
-static LLVMValueRef
-lanes_at(gen *g, const ir_op *op, uint32_t k)
-{
-    LLVMValueRef index = gen_get(g, op->args[1]);
-    return LLVMBuildICmp(g->b, LLVMIntEQ, index, gen_int_like(index, k), "");
-}
-
 /* one of n elements from the kth on, by the subscript's bits */
 static LLVMValueRef
 choose_among(gen *g, const ir_op *op, uint32_t k, uint32_t n)
@@ -187,7 +180,8 @@ set_chosen(gen *g, const ir_op *op)
     LLVMValueRef mask = gen_mask_of(g, op), v = gen_get_in_lanes(g, op->args[2], slot->type.lanes);
     for (uint32_t k = 0; k < slot->type.length; k++) {
         gen_reach r = whole_element(g, slot, k);
-        LLVMValueRef here = lanes_at(g, op, k);
+        LLVMValueRef index = gen_get(g, op->args[1]);
+        LLVMValueRef here = LLVMBuildICmp(g->b, LLVMIntEQ, index, gen_int_like(index, k), "");
         here = mask ? LLVMBuildAnd(g->b, here, mask, "") : here;
         gen_store_reach(g, &r, LLVMBuildSelect(g->b, here, v, gen_load_reach(g, &r), ""));
     }

@@ -283,19 +283,6 @@ gen_tape_push(gen *g, const ir_op *op)
     gen_set(g, op->results[0], moved(g, cursor, size));
 }
 
-/* a cursor at its page's bottom goes to the page below */
-static LLVMValueRef
-above_bottom(gen *g, LLVMValueRef cursor)
-{
-    int64_t header = g->target->page_header;
-    LLVMValueRef place = place_in_page(g, cursor), bottom = LLVMConstInt(LLVMTypeOf(place), (uint64_t)header, false);
-    LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place, bottom, "");
-    rare r = rare_begin(g, empty, cursor);
-    LLVMValueRef page = moved(g, cursor, -header);
-    LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
-    return rare_end(g, &r, gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, field, "")));
-}
-
 void
 gen_tape_pop(gen *g, const ir_op *op)
 {
@@ -309,8 +296,16 @@ gen_tape_pop(gen *g, const ir_op *op)
     }
     if (g->target->warp && !g->s->task)
         gen_kernel_reads(g);
-    if (!op->in_page)
-        cursor = above_bottom(g, cursor);
+    if (!op->in_page) {
+        /* a cursor at its page's bottom goes to the page below */
+        int64_t header = g->target->page_header;
+        LLVMValueRef place = place_in_page(g, cursor), bottom = LLVMConstInt(LLVMTypeOf(place), (uint64_t)header, false);
+        LLVMValueRef empty = LLVMBuildICmp(g->b, LLVMIntEQ, place, bottom, "");
+        rare r = rare_begin(g, empty, cursor);
+        LLVMValueRef page = moved(g, cursor, -header);
+        LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
+        cursor = rare_end(g, &r, gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, field, "")));
+    }
     cursor = moved(g, cursor, -(int64_t)size);
     for (uint32_t i = 0; i < n; i++)
         pop_value(g, op->results[1 + i], moved(g, cursor, offsets[i]));

@@ -112,17 +112,6 @@ unit_end(unit *u)
     release(u);
 }
 
-static void
-set_target(unit *u)
-{
-    char *triple = LLVMGetTargetMachineTriple(u->machine);
-    LLVMSetTarget(u->g.module, triple);
-    LLVMDisposeMessage(triple);
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(u->machine);
-    LLVMSetModuleDataLayout(u->g.module, layout);
-    LLVMDisposeTargetData(layout);
-}
-
 /* what we made is well formed: a check of our own work, so only in builds that check */
 static bool
 well_formed(unit *u)
@@ -143,7 +132,12 @@ unit_generate(unit *u)
 {
     double start = unit_clock();
     u->stage = "code as generated";
-    set_target(u);
+    char *triple = LLVMGetTargetMachineTriple(u->machine);
+    LLVMSetTarget(u->g.module, triple);
+    LLVMDisposeMessage(triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(u->machine);
+    LLVMSetModuleDataLayout(u->g.module, layout);
+    LLVMDisposeTargetData(layout);
     gen_kernel(&u->g);
     last_times.build = unit_clock() - start;
     return well_formed(u);

@@ -88,13 +88,6 @@ forget_pointer(const node *n, void *user)
     return true;
 }
 
-/* What its variables pointed to when it was generated before says nothing of this call. */
-static void
-forget_pointers(const decl *fn)
-{
-    fc_node_walk(fn->body, forget_pointer, NULL);
-}
-
 /* All arguments are evaluated before the first parameter is bound: they may mention the same names.
  */
 static bool
@@ -106,7 +99,8 @@ bind_arguments(gen *g, decl *fn, const node *n)
     for (uint32_t i = fn->nparams; i < n->count; i++)
         fc_effect(g, n->list[i]);
     fc_at_node(g, n);
-    forget_pointers(fn);
+    /* What its variables pointed to when it was generated before says nothing of this call. */
+    fc_node_walk(fn->body, forget_pointer, NULL);
     for (uint32_t i = 0; i < fn->nparams; i++)
         fn->params[i]->numbered = fc_has_number(g, n->list[i]);
     for (uint32_t i = 0; i < fn->nparams; i++)
@@ -114,22 +108,6 @@ bind_arguments(gen *g, decl *fn, const node *n)
             fc_bind_scalar(g, fn->params[i], args[i]);
     fc_pointers_bind(g, fn, args);
     return true;
-}
-
-static value
-result_of(gen *g, const frame *f, const node *n)
-{
-    value v = {.type = n->type};
-    if (f->result) {
-        place p = fc_place_of(f->result);
-        v = fc_load(g, &p);
-        v.type = n->type;
-    } else if (n->type->kind == TYPE_POINTER) {
-        v.at = f->pointer_set ? f->pointer : fc_nowhere(g, n->type->elem);
-        if (!fit_record(g, n->type, &v.at, n))
-            v.at = fc_nowhere(g, n->type->elem);
-    }
-    return v;
 }
 
 void
@@ -162,7 +140,17 @@ inline_body(gen *g, decl *fn, const node *n)
     frame f = {.outer = g->frame, .fn = fn};
     f.path = g->frame && g->frame->path ? fc_call_path(g, g->frame->path, fn, n) : NULL;
     fc_function_body(g, fn, &f);
-    return result_of(g, &f, n);
+    value v = {.type = n->type};
+    if (f.result) {
+        place p = fc_place_of(f.result);
+        v = fc_load(g, &p);
+        v.type = n->type;
+    } else if (n->type->kind == TYPE_POINTER) {
+        v.at = f.pointer_set ? f.pointer : fc_nowhere(g, n->type->elem);
+        if (!fit_record(g, n->type, &v.at, n))
+            v.at = fc_nowhere(g, n->type->elem);
+    }
+    return v;
 }
 
 static value

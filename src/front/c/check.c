@@ -124,26 +124,20 @@ check_region(checker *c, const ir_region *r, uint8_t pinned)
 }
 
 static void
-check_parallel(gen *g, const ir_fn *fn, const ir_op *op)
-{
-    checker c = {.g = g, .parallel = op, .changed = true};
-    c.depends = arena_alloc(g->arena, fn->next_id + 1);
-    for (uint32_t k = 0; k < op->attr.rank; k++)
-        c.depends[op->regions[0]->params[k]->id] = (uint8_t)(1u << k);
-    while (c.changed) {
-        c.changed = false;
-        ir_for_ops(inner, op->regions[0]) spread(&c, inner);
-    }
-    check_region(&c, op->regions[0], 0);
-}
-
-static void
 find_parallels(gen *g, const ir_fn *fn, const ir_region *r)
 {
     ir_for_ops(op, r)
     {
         if (op->code == RG_OP_PARALLEL) {
-            check_parallel(g, fn, op);
+            checker c = {.g = g, .parallel = op, .changed = true};
+            c.depends = arena_alloc(g->arena, fn->next_id + 1);
+            for (uint32_t k = 0; k < op->attr.rank; k++)
+                c.depends[op->regions[0]->params[k]->id] = (uint8_t)(1u << k);
+            while (c.changed) {
+                c.changed = false;
+                ir_for_ops(inner, op->regions[0]) spread(&c, inner);
+            }
+            check_region(&c, op->regions[0], 0);
             continue;
         }
         for (uint32_t i = 0; i < op->nregions; i++)

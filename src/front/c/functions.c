@@ -59,15 +59,6 @@ takes_scalars(gen *g, const decl *fn)
     return fc_can_stay(g, fn, fn->place);
 }
 
-static void
-give_plain_names(ir_module *m)
-{
-    for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        size_t n = strcspn(fn->name, ".");
-        fn->name = arena_str(m->arena, (rg_str){fn->name, n});
-    }
-}
-
 void
 fc_library(gen *g)
 {
@@ -85,5 +76,8 @@ fc_library(gen *g)
         fc_by_value(g, fn, args);
         instance_of(g, fn, args);
     }
-    give_plain_names(g->module);
+    for (ir_fn *fn = g->module->first; fn; fn = fn->next) {
+        size_t n = strcspn(fn->name, ".");
+        fn->name = arena_str(g->module->arena, (rg_str){fn->name, n});
+    }
 }

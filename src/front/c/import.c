@@ -270,16 +270,6 @@ import_extents(unit *u, decl *d, CXCursor c, const ctype *written)
     }
 }
 
-static void
-import_parameters(unit *u, decl *fn, CXCursor c)
-{
-    int n = clang_Cursor_getNumArguments(c);
-    fn->nparams = n > 0 ? (uint32_t)n : 0;
-    fn->params = arena_new_n(u->arena, decl *, fn->nparams + 1);
-    for (uint32_t i = 0; i < fn->nparams; i++)
-        fn->params[i] = fc_import_decl(u, clang_Cursor_getArgument(c, i));
-}
-
 /* Where the name stands: what precedes it may be long. */
 static rg_place
 name_place(unit *u, CXCursor c)
@@ -412,8 +402,13 @@ fc_import_parameters(decl *fn)
 {
     CXCursor c;
     memcpy(&c, fn->cursor, sizeof(c));
-    if (!fn->params)
-        import_parameters(fn->unit, fn, c);
+    if (!fn->params) {
+        int n = clang_Cursor_getNumArguments(c);
+        fn->nparams = n > 0 ? (uint32_t)n : 0;
+        fn->params = arena_new_n(fn->unit->arena, decl *, fn->nparams + 1);
+        for (uint32_t i = 0; i < fn->nparams; i++)
+            fn->params[i] = fc_import_decl(fn->unit, clang_Cursor_getArgument(c, i));
+    }
 }
 
 int64_t

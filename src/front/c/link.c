@@ -427,17 +427,6 @@ name_key(const char *name)
     return hash_bytes(0, name, strlen(name)) | 1;
 }
 
-static void
-count_call(project *p, const char *name)
-{
-    uint32_t *count = map_get(&p->calls, name_key(name));
-    if (!count) {
-        count = arena_one(p->arena, uint32_t);
-        map_set(&p->calls, name_key(name), count);
-    }
-    ++*count;
-}
-
 uint32_t
 fc_project_calls(const project *p, const char *name)
 {
@@ -462,8 +451,14 @@ link_node(const node *n, void *user)
     bool function = d->kind == DECL_FUNCTION;
     bool missing = function ? !d->has_body : d->lasting && d->elsewhere;
     decl *defined = missing && d->shared ? definition_of(p, d) : NULL;
-    if (function && missing && !defined && n->kind == E_CALL)
-        count_call(p, d->name);
+    if (function && missing && !defined && n->kind == E_CALL) {
+        uint32_t *count = map_get(&p->calls, name_key(d->name));
+        if (!count) {
+            count = arena_one(p->arena, uint32_t);
+            map_set(&p->calls, name_key(d->name), count);
+        }
+        ++*count;
+    }
     if (defined) {
         ((node *)n)->decl = d = defined;
         if (!function)

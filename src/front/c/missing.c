@@ -333,21 +333,15 @@ file_depends(const mentions *m, const source_file *f)
     return false;
 }
 
-/* The files that are not the system's, those in which nothing is declared too. */
-static void
-open_files(unit *u)
-{
-    files all = fc_unit_inclusions(u);
-    for (size_t i = 0; i < all.n; i++)
-        if (!clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, all.at[i], 0)))
-            fc_unit_file(u, all.at[i])->own = true;
-}
-
 void
 fc_reached_words(unit *u, map *names)
 {
     mentions m = {.u = u, .names = names};
-    open_files(u);
+    /* The files that are not the system's, those in which nothing is declared too. */
+    files all = fc_unit_inclusions(u);
+    for (size_t i = 0; i < all.n; i++)
+        if (!clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, all.at[i], 0)))
+            fc_unit_file(u, all.at[i])->own = true;
     for (size_t i = 0; i < u->ndeclarations; i++) {
         const declaration *d = &u->declarations[i];
         for (size_t k = 0; k < u->files.n && d->reached; k++) {

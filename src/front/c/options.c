@@ -103,14 +103,6 @@ whole_path(arena *a, const char *folder, const char *path)
     return fc_format(a, "%s/%s", folder, path);
 }
 
-/* A file for -include is looked for among the folders if it does not lie where the compiler runs. */
-static const char *
-whole_file(arena *a, const char *folder, const char *path)
-{
-    const char *whole = whole_path(a, folder, path);
-    return access(whole, R_OK) == 0 ? whole : path;
-}
-
 void
 fc_add_words(arena *a, const char *const *words, size_t n, const char *folder, fc_words *out)
 {
@@ -130,8 +122,11 @@ fc_add_words(arena *a, const char *const *words, size_t n, const char *folder, f
             continue;
         if (use == WORD_FOLDER)
             value = whole_path(a, folder, value);
-        if (use == WORD_FILE)
-            value = whole_file(a, folder, value);
+        if (use == WORD_FILE) {
+            /* A file for -include is looked for among the folders if it does not lie where the compiler runs. */
+            const char *whole = whole_path(a, folder, value);
+            value = access(whole, R_OK) == 0 ? whole : value;
+        }
         if (name[2]) { /* a name longer than -I is a word of its own */
             list_push(a, out, name);
             list_push(a, out, value);

@@ -316,15 +316,6 @@ stays_whole(gen *g, const decl *d, const place *given)
     return (!given || starts_at_zero(given)) && whole_variable(d, &seen);
 }
 
-static void
-make_index_variables(gen *g, pointer_var *v)
-{
-    for (uint32_t i = 0; i < v->choices[0].n && !v->still; i++)
-        v->index[i] = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I64, 0});
-    if (v->nchoices > 1)
-        v->selector = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I32, 0});
-}
-
 /* Says why a pointer cannot choose between these. */
 static void
 refuse_choice(gen *g, const place *at, uint32_t n, rg_place where, const char *name)
@@ -424,7 +415,10 @@ declare_moving(gen *g, decl *d, choices *c, bool still)
         v->nchoices = 1;
         v->refused = true;
     }
-    make_index_variables(g, v);
+    for (uint32_t i = 0; i < v->choices[0].n && !v->still; i++)
+        v->index[i] = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I64, 0});
+    if (v->nchoices > 1)
+        v->selector = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_I32, 0});
     if (c->null || c->unknown)
         v->null = rg_build_var(g->b, rg_str_of(v->name), (rg_type){RG_BOOL, 0});
     d->pointer = v;

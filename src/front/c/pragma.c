@@ -76,16 +76,6 @@ refuse(omp *d, unsigned error, const char *what)
     }
 }
 
-static void
-add_name(arena *a, omp_names *names, omp_name name)
-{
-    omp_name *grown = arena_new_n(a, omp_name, names->count + 1);
-    if (names->count)
-        memcpy(grown, names->at, names->count * sizeof(*grown));
-    grown[names->count++] = name;
-    names->at = grown;
-}
-
 /* `a, b, c`: each a plain identifier. */
 static void
 add_names(words *w, omp_names *names, const char *list, rg_rmw op, bool first)
@@ -95,7 +85,11 @@ add_names(words *w, omp_names *names, const char *list, rg_rmw op, bool first)
         const char *name = next_word(&inner);
         if (!name)
             break;
-        add_name(w->arena, names, (omp_name){name, op, first, w->d->place});
+        omp_name *grown = arena_new_n(w->arena, omp_name, names->count + 1);
+        if (names->count)
+            memcpy(grown, names->at, names->count * sizeof(*grown));
+        grown[names->count++] = (omp_name){name, op, first, w->d->place};
+        names->at = grown;
     }
     if (inner.at < inner.len)
         refuse(w->d, ERR_OMP_REDUCTION, list);
@@ -373,43 +367,31 @@ directive_text(const scanner *s, size_t at, char *out)
     return at;
 }
 
-static rg_place
-place_at(const scanner *s, size_t at)
-{
-    rg_place p = {0, 1, 1, 0};
-    for (size_t i = 0; i < at; i++) {
-        p.col++;
-        if (s->text[i] == '\n')
-            p.line++, p.col = 1;
-    }
-    p.end_col = p.col + 1;
-    return p;
-}
-
-/* Blanks [from, to) but line ends, then writes the label there if it is wanted. */
-static void
-overwrite(scanner *s, size_t from, size_t to, const char *label)
-{
-    for (size_t i = from; i < to; i++) {
-        if (s->text[i] != '\n')
-            s->text[i] = ' ';
-    }
-    memcpy(s->text + from, label, strlen(label));
-}
-
 static void
 add_directive(scanner *s, size_t from, size_t to, const char *words_text, size_t n,
               const char *format)
 {
     omp *d = arena_one(s->arena, omp);
-    d->place = place_at(s, from);
+    rg_place p = {0, 1, 1, 0};
+    for (size_t i = 0; i < from; i++) {
+        p.col++;
+        if (s->text[i] == '\n')
+            p.line++, p.col = 1;
+    }
+    p.end_col = p.col + 1;
+    d->place = p;
     words w = {words_text, 0, n, s->arena, d};
     char label[32] = "";
     if (read_directive(&w, s->tail, s->list->n)) {
         snprintf(label, sizeof(label), format, s->list->n);
         list_push(s->arena, s->list, d);
     }
-    overwrite(s, from, to, label);
+    /* Blanks [from, to) but line ends, then writes the label there if it is wanted. */
+    for (size_t i = from; i < to; i++) {
+        if (s->text[i] != '\n')
+            s->text[i] = ' ';
+    }
+    memcpy(s->text + from, label, strlen(label));
 }
 
 /* `#pragma omp ...` at a line's start. */

@@ -132,19 +132,6 @@ place_declaration(unit *u, declaration *d)
         d->end = d->start;
 }
 
-static void
-list_declarations(unit *u)
-{
-    u->ndeclarations = u->top.n;
-    u->declarations = arena_new_n(u->arena, declaration, u->top.n + 1);
-    for (size_t i = 0; i < u->top.n; i++) {
-        declaration *d = &u->declarations[i];
-        d->cursor = u->top.at[i];
-        d->key = key_of(d->cursor);
-        place_declaration(u, d);
-    }
-}
-
 /* Declarations that an error counts for. */
 static void
 blame(unit *u, const c_error *e)
@@ -191,7 +178,14 @@ prepare(unit *u)
 {
     if (u->declarations)
         return;
-    list_declarations(u);
+    u->ndeclarations = u->top.n;
+    u->declarations = arena_new_n(u->arena, declaration, u->top.n + 1);
+    for (size_t i = 0; i < u->top.n; i++) {
+        declaration *d = &u->declarations[i];
+        d->cursor = u->top.at[i];
+        d->key = key_of(d->cursor);
+        place_declaration(u, d);
+    }
     for (size_t i = 0; i < u->errors.n; i++)
         if (u->errors.at[i].kind == ERROR_PLAIN)
             blame(u, &u->errors.at[i]);

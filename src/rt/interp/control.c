@@ -126,22 +126,6 @@ unwind_rows(interp_frame *f, const ir_op *op, interp_trace *trace)
     return flow;
 }
 
-/* What the body recalls is put back afterwards: recalls behind the unwind mean the partial
- * iteration. */
-static interp_flow
-unwind(interp_frame *f, const ir_op *op, interp_trace *trace)
-{
-    interp_word *aside = interp_trace_set_aside(f, trace);
-    if (!aside)
-        return no_memory(f, op);
-    trace->refs++;
-    interp_transfer(f, op->args + 2, op->regions[0]->params + 1, op->nargs - 2);
-    interp_flow flow = unwind_rows(f, op, trace);
-    interp_trace_put_back(f, trace, aside);
-    interp_drop(f->machine, INTERP_TRACE, (interp_word){.trace = trace});
-    return flow == FLOW_FAULT ? flow : FLOW_NEXT;
-}
-
 interp_flow
 interp_unwind(interp_frame *f, const ir_op *op)
 {
@@ -152,8 +136,19 @@ interp_unwind(interp_frame *f, const ir_op *op)
         return interp_fault(f, op, RT_FAULT_ASSERT,
                             "unwinds %lld iterations of a trace that has %llu", (long long)count,
                             (unsigned long long)rows);
-    if (rows)
-        return unwind(f, op, trace);
+    if (rows) {
+        /* What the body recalls is put back afterwards: recalls behind the unwind mean the partial
+         * iteration. */
+        interp_word *aside = interp_trace_set_aside(f, trace);
+        if (!aside)
+            return no_memory(f, op);
+        trace->refs++;
+        interp_transfer(f, op->args + 2, op->regions[0]->params + 1, op->nargs - 2);
+        interp_flow flow = unwind_rows(f, op, trace);
+        interp_trace_put_back(f, trace, aside);
+        interp_drop(f->machine, INTERP_TRACE, (interp_word){.trace = trace});
+        return flow == FLOW_FAULT ? flow : FLOW_NEXT;
+    }
     interp_transfer(f, op->args + 2, op->results, op->nargs - 2);
     return FLOW_NEXT;
 }

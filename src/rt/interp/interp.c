@@ -63,17 +63,6 @@ backup_take(backup *k, const interp_machine *m, uint32_t nparams)
     return k->copies != NULL;
 }
 
-static void
-backup_finish(backup *k, const interp_machine *m, bool restore)
-{
-    for (uint32_t i = 0; k->copies && i < k->count * RT_PLANES; i++) {
-        if (restore && k->copies[i])
-            copy_back(m, &m->buffers[i / RT_PLANES], i % RT_PLANES, k->copies[i]);
-        free(k->copies[i]);
-    }
-    free(k->copies);
-}
-
 /* -- one launch
  * ---------------------------------------------------------------------------------------- */
 
@@ -118,7 +107,12 @@ run_body(interp_frame *f, const ir_fn *fn, const rt_arg *args)
     if (over)
         interp_fault(f, f->leave, RT_FAULT_BUDGET, "`%s` records %lld bytes, the budget is %lld",
                      fn->name, (long long)m->most_held, (long long)budget);
-    backup_finish(&saved, m, over);
+    for (uint32_t i = 0; saved.copies && i < saved.count * RT_PLANES; i++) {
+        if (over && saved.copies[i])
+            copy_back(m, &m->buffers[i / RT_PLANES], i % RT_PLANES, saved.copies[i]);
+        free(saved.copies[i]);
+    }
+    free(saved.copies);
 }
 
 static void

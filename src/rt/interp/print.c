@@ -7,23 +7,6 @@ typedef struct conversion {
     char letter; /* 0: the format ends early */
 } conversion;
 
-/* Reads the conversion that begins at format[0] == '%'; returns what follows it. */
-static const char *
-read_conversion(const char *format, conversion *c)
-{
-    c->len = 0;
-    c->text[c->len++] = *format++;
-    while (*format && strchr("-+ #0123456789.", *format)) {
-        if (c->len < sizeof c->text - 5)
-            c->text[c->len++] = *format;
-        format++;
-    }
-    while (*format && strchr("hlLqjzt*", *format))
-        format++;
-    c->letter = *format;
-    return *format ? format + 1 : format;
-}
-
 /* Text of bounded length, so that printing allocates nothing; the rest is cut. */
 typedef struct line {
     char text[4096];
@@ -78,7 +61,19 @@ format_values(line *out, const interp_frame *f, const ir_op *op)
             continue;
         }
         conversion c;
-        p = read_conversion(p, &c);
+        /* Reads the conversion that begins at format[0] == '%'; returns what follows it. */
+        const char *format = p;
+        c.len = 0;
+        c.text[c.len++] = *format++;
+        while (*format && strchr("-+ #0123456789.", *format)) {
+            if (c.len < sizeof c.text - 5)
+                c.text[c.len++] = *format;
+            format++;
+        }
+        while (*format && strchr("hlLqjzt*", *format))
+            format++;
+        c.letter = *format;
+        p = *format ? format + 1 : format;
         if (next >= op->nargs || !c.letter)
             continue;
         const ir_value *v = op->args[next++];
@@ -103,23 +98,18 @@ interp_print(interp_frame *f, const ir_op *op)
     return FLOW_NEXT;
 }
 
-static interp_flow
-subscript_fault(interp_frame *f, const ir_op *op)
-{
-    unsigned lane = 0, lanes = op->nargs > 3 ? op->args[3]->type.lanes : 0;
-    while (lane + 1 < lanes && !(interp_lane(f, op->args[3], lane) & 1))
-        lane++;
-    return interp_fault(f, op, RT_FAULT_ASSERT, "index %lld leaves %s, extent %lld",
-                        (long long)interp_lane(f, op->args[1], lane), op->attr.text,
-                        (long long)interp_lane(f, op->args[2], lane));
-}
-
 interp_flow
 interp_assert(interp_frame *f, const ir_op *op)
 {
     if (interp_true(f, op->args[0]))
         return FLOW_NEXT;
-    if (op->nargs > 1)
-        return subscript_fault(f, op);
+    if (op->nargs > 1) {
+        unsigned lane = 0, lanes = op->nargs > 3 ? op->args[3]->type.lanes : 0;
+        while (lane + 1 < lanes && !(interp_lane(f, op->args[3], lane) & 1))
+            lane++;
+        return interp_fault(f, op, RT_FAULT_ASSERT, "index %lld leaves %s, extent %lld",
+                            (long long)interp_lane(f, op->args[1], lane), op->attr.text,
+                            (long long)interp_lane(f, op->args[2], lane));
+    }
     return interp_fault(f, op, RT_FAULT_ASSERT, "assertion failed: %s", op->attr.text);
 }

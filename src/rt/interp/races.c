@@ -70,30 +70,6 @@ add(text *t, const char *format, ...)
     t->used = t->used < sizeof t->at ? t->used : sizeof t->at - 1;
 }
 
-/* "i = 3, j = 4" */
-static void
-add_iteration(text *t, const interp_machine *m, uint64_t thread)
-{
-    const interp_domain *d = m->domain;
-    for (uint32_t k = 0; k < d->rank; k++) {
-        uint64_t below = 1;
-        for (uint32_t inner = k + 1; inner < d->rank; inner++)
-            below *= d->count[inner];
-        int64_t i = (int64_t)(d->lo[k] + thread / below % d->count[k]);
-        const char *name = d->body->params[k]->name;
-        add(t, "%s%s%s%lld", k ? ", " : "", name ? name : "", name ? " = " : "", (long long)i);
-    }
-}
-
-/* "x[3][4]" */
-static void
-add_element(text *t, const interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned lane)
-{
-    add(t, "%s", b->name);
-    for (unsigned k = 0; k < b->rank; k++)
-        add(t, "[%lld]", (long long)interp_index(f, op, b, k, lane));
-}
-
 /* "iteration i = 3 reads it (line 7)" */
 static text
 deed(const interp_machine *m, const touch *by, interp_access access)
@@ -101,7 +77,16 @@ deed(const interp_machine *m, const touch *by, interp_access access)
     static const char *const words[] = {"reads it", "writes it", "updates it atomically"};
     text t = {.used = 0};
     add(&t, "iteration ");
-    add_iteration(&t, m, by->thread);
+    /* "i = 3, j = 4" */
+    const interp_domain *d = m->domain;
+    for (uint32_t k = 0; k < d->rank; k++) {
+        uint64_t below = 1;
+        for (uint32_t inner = k + 1; inner < d->rank; inner++)
+            below *= d->count[inner];
+        int64_t i = (int64_t)(d->lo[k] + by->thread / below % d->count[k]);
+        const char *name = d->body->params[k]->name;
+        add(&t, "%s%s%s%lld", k ? ", " : "", name ? name : "", name ? " = " : "", (long long)i);
+    }
     add(&t, " %s", words[access]);
     if (by->op->loc.line) /* IR text has no places */
         add(&t, " (line %u)", by->op->loc.line);
@@ -112,7 +97,10 @@ static interp_flow
 race(interp_frame *f, const ir_op *op, const interp_buffer *b, unsigned lane, const text *one, const text *two)
 {
     text element = {.used = 0};
-    add_element(&element, f, op, b, lane);
+    /* "x[3][4]" */
+    add(&element, "%s", b->name);
+    for (unsigned k = 0; k < b->rank; k++)
+        add(&element, "[%lld]", (long long)interp_index(f, op, b, k, lane));
     f->machine->report->race = true;
     return interp_fault(f, op, RT_FAULT_ASSERT, "race for `%.70s`: %.85s, %.85s", element.at, one->at, two->at);
 }
