@@ -5,7 +5,8 @@
 #include "checks.h"
 
 /* Launches `one` three times in each derivative's form and `several` once with three directions, as
- * copies and side by side; `all` forms, or those that differ most, each in one of the two layouts. Every plane has to agree as in check_planes. Both are left
+ * copies and side by side; `all` forms, or those that differ most, each in one of the two layouts. Every plane has to
+ * agree as in check_planes. Both are left
  * as after such a launch, `in` with other seeds and tangents. */
 bool check_directions(inputs *in, subject *one, subject *several, bool all, double tolerance,
                       report *r);

@@ -1,4 +1,5 @@
-/* front_test FOLDER: the C front end on one-file cases, with the compiler option RG_TEST_OPTION if there is one. SPDX-License-Identifier: Apache-2.0
+/* front_test FOLDER: the C front end on one-file cases, with the compiler option RG_TEST_OPTION if there is one.
+ * SPDX-License-Identifier: Apache-2.0
  *
  * A file with `// args:` lines (case.h) is run by the interpreter, as it comes from the front end
  * and without contraction; its arrays must be those of the same file compiled by the C compiler,

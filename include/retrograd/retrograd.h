@@ -70,7 +70,8 @@ typedef struct rg_context_desc {
     rg_allocator allocator; /* zero: the C library's */
     bool fast_math;         /* cuda: approximate instructions for division, roots, sin, exp, ... of float */
     bool checked;           /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line; on
-                             * the interpreter so do two threads of a forward launch at one element, of which one writes and not atomically */
+                             * the interpreter so do two threads of a forward launch at one element, of which one
+                             * writes and not atomically */
     void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done, which has to live as long as the
                              * context and what is made from it; NULL: one of the context's own */
     uint32_t ordinal;       /* cuda: which GPU */
@@ -195,7 +196,8 @@ typedef struct rg_module_desc {
 /* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read
  * now; C is compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere
  * in the file do no harm. A compile_commands.json in the file's folder or above may have more
- * options for it; what no file of desc defines is looked for in the other C files that it lists. The first file that includes a header of the system asks the C compiler (CC, or
+ * options for it; what no file of desc defines is looked for in the other C files that it lists. The first file that
+ * includes a header of the system asks the C compiler (CC, or
  * cc, gcc, clang) where those are, in a child process that ends before the call returns; with CC
  * set to nothing, headers that are built in are taken. RG_COMPILE: the message is the list of
  * diagnostics. RG_UNSUPPORTED: a build without the C front end. */

@@ -58,7 +58,8 @@ void check_note(subject *s, const char *test, check_outcome outcome, const char 
 void check_element_name(const subject *s, uint32_t i, size_t k, char *out, size_t room);
 /* |found - expected|; infinite where one of them is not finite. Where neither is and they are alike: 0 */
 double check_difference(double found, double expected);
-/* A plane of two memories, element by element, relative to the array's largest, beyond what the order of sums decides, by the bound for the narrowest float that
+/* A plane of two memories, element by element, relative to the array's largest, beyond what the order of sums
+ * decides, by the bound for the narrowest float that
  * the kernel computes in; integers must be equal. */
 void check_compare(subject *s, const char *test, memory found, memory expected, unsigned plane, double tolerance_f64,
                    double tolerance_f32);

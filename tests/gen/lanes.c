@@ -2,7 +2,8 @@
  *
  * Only in programs that are made for it (gen_options.lanes), whose kernel has more parameters: bins and tickets are
  * what all threads count in (bins with updates that commute, each ticket is taken at one place, so that its order is
- * the threads'), once[k] is stored by one thread, and grid has a thread for each element. Nothing reads bins and once. Elements of narrow and
+ * the threads'), once[k] is stored by one thread, and grid has a thread for each element. Nothing reads bins and
+ * once. Elements of narrow and
  * wide arrays (yf, flag, c64) belong to the thread that has x[i]'s. */
 #include "state.h"
 

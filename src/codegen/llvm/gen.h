@@ -250,7 +250,6 @@ bool gen_may_meet(const gen *g, const ir_op *a, const ir_op *b); /* accesses, at
 /* simt_private.c: as private.c */
 bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
-void gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
 void gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum, LLVMValueRef value);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
@@ -443,6 +442,7 @@ uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);
 /* `work` is about the operations of a thread */
 LLVMValueRef gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads,
                                int64_t work, LLVMValueRef *row);
+LLVMValueRef gen_private_cells(gen *g, const private_sum *sum);
 void gen_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
 /* An addition to such a plane: adds to the cell where cells are used and leaves the builder where

@@ -44,8 +44,8 @@ gen_private_find(gen *g, const ir_op *op, private_sum **sums)
 /* -- at kernel level --------------------------------------------------------------------------- */
 
 /* of all directions: they lie one behind the other, as in the array's plane */
-static LLVMValueRef
-cell_count(gen *g, const private_sum *sum)
+LLVMValueRef
+gen_private_cells(gen *g, const private_sum *sum)
 {
     LLVMValueRef n = gen_elements(g, sum->buffer);
     return LLVMBuildMul(g->b, n, gen_i64(g, g->directions[sum->plane]), "");
@@ -76,7 +76,7 @@ gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, i
 {
     LLVMValueRef total = gen_i64(g, 0);
     for (uint32_t i = 0; i < n; i++) {
-        LLVMValueRef cells = cell_count(g, &sums[i]);
+        LLVMValueRef cells = gen_private_cells(g, &sums[i]);
         LLVMValueRef few = is_few(g, &sums[i], cells, threads, work);
         sums[i].first = LLVMBuildSelect(g->b, few, total, gen_i64(g, -1), "");
         cells = LLVMBuildSelect(g->b, few, cells, gen_i64(g, 0), "");
@@ -96,10 +96,14 @@ gen_private_end(gen *g, const private_sum *sums, uint32_t n)
         LLVMValueRef used = LLVMBuildICmp(g->b, LLVMIntSGE, sums[i].first, gen_i64(g, 0), "");
         LLVMBuildCondBr(g->b, used, add, after);
         gen_at(g, add);
-        LLVMValueRef args[5] = {g->s->launch, sums[i].first, cell_count(g, &sums[i]),
+        LLVMValueRef args[6] = {g->s->launch, sums[i].first, gen_private_cells(g, &sums[i]),
                                 gen_plane(g, sums[i].buffer, sums[i].plane),
-                                gen_i32(g, ir_bytes((rg_dtype)sums[i].buffer->type.dtype))};
-        gen_runtime_call(g, g->b, "rt_cpu_private_add", g->nothing, 5, args);
+                                gen_i32(g, ir_bytes((rg_dtype)sums[i].buffer->type.dtype)),
+                                gen_i32(g, g->options->noalias)};
+        if (g->target->warp)
+            gen_runtime_call(g, g->b, "rt_gpu_private_add", g->nothing, 6, args);
+        else
+            gen_runtime_call(g, g->b, "rt_cpu_private_add", g->nothing, 5, args);
         LLVMBuildBr(g->b, after);
         gen_at(g, after);
     }

@@ -104,10 +104,12 @@ gen_reduce_warp(gen *g, rg_rmw how, rg_dtype d, LLVMValueRef v)
 
 /* -- what some do -------------------------------------------------------------------------------- */
 
-/* Opens a block for the threads that the condition holds for. */
+/* Opens a block for the threads that the condition holds for; NULL: all do what stands there. */
 gen_some
 gen_some_begin(gen *g, LLVMValueRef condition)
 {
+    if (!condition)
+        return (gen_some){0};
     gen_some s = {.before = gen_here(g), .after = gen_block(g, "others")};
     LLVMBasicBlockRef some = gen_block(g, "some");
     LLVMBuildCondBr(g->b, condition, some, s.after);
@@ -118,6 +120,8 @@ gen_some_begin(gen *g, LLVMValueRef condition)
 void
 gen_some_end(gen *g, gen_some *s)
 {
+    if (!s->after)
+        return;
     s->end = gen_here(g);
     LLVMBuildBr(g->b, s->after);
     gen_at(g, s->after);
@@ -127,6 +131,8 @@ gen_some_end(gen *g, gen_some *s)
 LLVMValueRef
 gen_some_value(gen *g, const gen_some *s, LLVMValueRef made)
 {
+    if (!s->after)
+        return made;
     LLVMTypeRef type = LLVMTypeOf(made);
     LLVMValueRef phi = LLVMBuildPhi(g->b, type, ""), values[2] = {LLVMConstNull(type), made};
     LLVMAddIncoming(phi, values, (LLVMBasicBlockRef[]){s->before, s->end}, 2);

@@ -60,16 +60,13 @@ gen_adds_end(gen *g)
 {
     gen_adds *q = g->s->adds;
     gen_reach reach[countof(q->ops)];
-    gen_some some = {0};
     if (!q || !q->n)
         return;
     for (uint32_t i = 0; i < q->n; i++)
         reach[i] = gen_elements_of(g, q->ops[i], true);
-    if (reach[0].mask)
-        some = gen_some_begin(g, reach[0].mask);
+    gen_some some = gen_some_begin(g, reach[0].mask);
     add_all(g, q, reach);
-    if (reach[0].mask)
-        gen_some_end(g, &some);
+    gen_some_end(g, &some);
     q->n = 0;
 }
 

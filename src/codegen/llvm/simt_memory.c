@@ -27,38 +27,30 @@ LLVMValueRef
 gen_load_own(gen *g, const gen_reach *r)
 {
     LLVMValueRef at = gen_own_address(g, r);
-    gen_some taken = {0};
     if (is_held_back(g, r))
         return gen_from_memory(g, r->dtype, gen_load_if(g, r, at));
-    if (r->mask)
-        taken = gen_some_begin(g, r->mask);
+    gen_some taken = gen_some_begin(g, r->mask);
     LLVMValueRef v = LLVMBuildLoad2(g->b, gen_memory_type(g, r->dtype), at, "");
     LLVMSetAlignment(v, ir_bytes(r->dtype));
     gen_mark_reach(g, r, v);
-    if (r->mask) {
-        gen_some_end(g, &taken);
-        v = gen_some_value(g, &taken, v);
-    }
-    return gen_from_memory(g, r->dtype, v);
+    gen_some_end(g, &taken);
+    return gen_from_memory(g, r->dtype, gen_some_value(g, &taken, v));
 }
 
 void
 gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value)
 {
     LLVMValueRef at = gen_own_address(g, r);
-    gen_some taken = {0};
     value = gen_to_memory(g, r->dtype, value);
     if (is_held_back(g, r)) {
         gen_store_if(g, r, at, value);
         return;
     }
-    if (r->mask)
-        taken = gen_some_begin(g, r->mask);
+    gen_some taken = gen_some_begin(g, r->mask);
     LLVMValueRef store = LLVMBuildStore(g->b, value, at);
     LLVMSetAlignment(store, ir_bytes(r->dtype));
     gen_mark_reach(g, r, store);
-    if (r->mask)
-        gen_some_end(g, &taken);
+    gen_some_end(g, &taken);
 }
 
 static LLVMValueRef
@@ -78,14 +70,10 @@ gen_rmw_own(gen *g, const ir_op *op)
     gen_reach r = gen_elements_of(g, op, true);
     if (!r.nothing) {
         LLVMValueRef at = gen_own_address(g, &r), value = gen_get(g, gen_value_of(op));
-        gen_some taken = {0};
-        if (r.mask)
-            taken = gen_some_begin(g, r.mask);
+        gen_some taken = gen_some_begin(g, r.mask);
         old = update(g, op, d, at, value);
-        if (r.mask) {
-            gen_some_end(g, &taken);
-            old = gen_some_value(g, &taken, old);
-        }
+        gen_some_end(g, &taken);
+        old = gen_some_value(g, &taken, old);
     }
     if (op->nresults)
         gen_set(g, op->results[0], old);

@@ -39,12 +39,6 @@ gen_simt_private_never(const ir_op *parallel, const ir_value *buffer)
 /* -- at kernel level ------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef
-cell_count(gen *g, const private_sum *sum)
-{
-    return LLVMBuildMul(g->b, gen_elements(g, sum->buffer), gen_i64(g, g->directions[sum->plane]), "");
-}
-
-static LLVMValueRef
 is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
@@ -66,7 +60,7 @@ gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threa
     LLVMBuilderRef b = g->b;
     LLVMValueRef total = gen_i64(g, 0), none = gen_i64(g, -1);
     for (uint32_t i = 0; i < n; i++) {
-        LLVMValueRef cells = cell_count(g, &sums[i]), few = is_few(g, &sums[i], cells, threads, work);
+        LLVMValueRef cells = gen_private_cells(g, &sums[i]), few = is_few(g, &sums[i], cells, threads, work);
         sums[i].first = LLVMBuildSelect(b, few, total, none, "");
         total = LLVMBuildAdd(b, total, LLVMBuildSelect(b, few, cells, gen_i64(g, 0), ""), "");
     }
@@ -77,25 +71,6 @@ gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threa
         sums[i].first = LLVMBuildSelect(b, missing, none, sums[i].first, "");
     g->gpu->has_rows = true;
     return row;
-}
-
-/* behind the barrier that ends the task */
-void
-gen_simt_private_end(gen *g, const private_sum *sums, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        LLVMBasicBlockRef add = gen_block(g, "sums"), after = gen_block(g, "summed");
-        LLVMValueRef used = LLVMBuildICmp(g->b, LLVMIntSGE, sums[i].first, gen_i64(g, 0), "");
-        LLVMBuildCondBr(g->b, used, add, after);
-        gen_at(g, add);
-        LLVMValueRef args[6] = {g->s->launch, sums[i].first, cell_count(g, &sums[i]),
-                                gen_plane(g, sums[i].buffer, sums[i].plane),
-                                gen_i32(g, ir_bytes((rg_dtype)sums[i].buffer->type.dtype)),
-                                gen_i32(g, g->options->noalias)};
-        gen_runtime_call(g, g->b, "rt_gpu_private_add", g->nothing, 6, args);
-        LLVMBuildBr(g->b, after);
-        gen_at(g, after);
-    }
 }
 
 /* -- in the task ------------------------------------------------------------------------------------------------- */
@@ -117,15 +92,12 @@ gen_simt_private_enter(gen *g, LLVMValueRef row)
 static void
 add_atomically(gen *g, const gen_reach *r, LLVMValueRef value)
 {
-    gen_some some = {0};
-    if (r->mask)
-        some = gen_some_begin(g, r->mask);
+    gen_some some = gen_some_begin(g, r->mask);
     if (gen_adds_unseen(g, RG_F64))
         gen_add_unseen(g, r, r->at, value);
     else
         gen_mark_own(g, LLVMBuildAtomicRMW(g->b, LLVMAtomicRMWBinOpFAdd, r->at, value, LLVMAtomicOrderingMonotonic, false));
-    if (r->mask)
-        gen_some_end(g, &some);
+    gen_some_end(g, &some);
 }
 
 void

@@ -377,5 +377,5 @@ gen_run_task(gen *g, const ir_op *op, const gen_task *task)
     gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
     if (rows)
         combine_rows(g, op, rows);
-    gen_simt_private_end(g, task->private, task->nprivate);
+    gen_private_end(g, task->private, task->nprivate);
 }
