@@ -96,9 +96,11 @@ ir_access_does(const ir_op *op)
     case RG_OP_LOAD:
         return IR_READS;
     case RG_OP_STORE:
-        return IR_WRITES;
-    case RG_OP_RMW:
-        return op->rmw == RG_RMW_ADD && !op->nresults ? IR_ADDS : IR_READS | IR_WRITES;
+        return IR_WRITES | IR_PLAIN;
+    case RG_OP_RMW: {
+        bool adds = op->rmw == RG_RMW_ADD && !op->nresults;
+        return (adds ? IR_ADDS : IR_READS | IR_WRITES) | (op->atomic ? 0 : IR_PLAIN);
+    }
     default:
         return 0;
     }
@@ -134,10 +136,10 @@ ir_each_reached(const ir_op *op, ir_reach_fn *each, void *user)
                 each(op->args[i], RG_PRIMAL, IR_READS, user);
         break;
     case RG_OP_RESTORE:
-        each(op->args[0], RG_PRIMAL, IR_WRITES, user);
+        each(op->args[0], RG_PRIMAL, IR_WRITES | IR_PLAIN, user);
         break;
     case RG_OP_TAPE_RESTORE:
-        each(op->args[1], RG_PRIMAL, IR_WRITES, user);
+        each(op->args[1], RG_PRIMAL, IR_WRITES | IR_PLAIN, user);
         break;
     default:
         break;
@@ -195,15 +197,34 @@ note(ir_effects *e, ir_effect effect)
 
 typedef struct noting {
     ir_effects *e;
+    const ir_value *buffer;
     ir_effect effect;
 } noting;
+
+const ir_value ir_some_temp;
+
+static const ir_value *
+root_of_effect(const ir_value *root)
+{
+    bool popped = root->def && root->def->code == RG_OP_TAPE_POP;
+    return ir_root_known(root) ? root : popped ? &ir_some_temp : NULL;
+}
+
+/* whether two roots of effects may be one array */
+static bool
+roots_meet(const ir_value *a, const ir_value *b)
+{
+    return a == b || !a || !b || (a == &ir_some_temp && b->def) || (b == &ir_some_temp && a->def);
+}
 
 static void
 note_root(ir_value *root, void *user)
 {
     noting *n = user;
-    n->effect.root = ir_root_known(root) ? root : NULL;
-    note(n->e, n->effect);
+    ir_effect effect = n->effect;
+    effect.root = root_of_effect(root);
+    effect.does |= root == n->buffer ? 0 : IR_CHOSEN;
+    note(n->e, effect);
 }
 
 static void
@@ -212,6 +233,7 @@ note_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
     noting *n = user;
     n->effect.plane = (uint8_t)plane;
     n->effect.does = (uint8_t)does;
+    n->buffer = buffer;
     ir_buffer_roots(buffer, note_root, n);
 }
 
@@ -275,7 +297,7 @@ look_up_root(ir_value *root, void *user)
     effect_query *q = user;
     for (size_t i = 0; i < q->e->at.n; i++) {
         const ir_effect *x = &q->e->at.at[i];
-        if (x->root != root && x->root && ir_root_known(root))
+        if (!roots_meet(x->root, root_of_effect(root)))
             continue;
         q->planes |= (uint8_t)(1u << x->plane);
         q->does |= x->plane == q->plane ? x->does : 0;
@@ -301,7 +323,7 @@ ir_effects_planes(const ir_effects *e, const ir_value *buffer)
 static bool
 effects_meet(const ir_effect *a, const ir_effect *b)
 {
-    return a->plane == b->plane && (a->root == b->root || !a->root || !b->root) &&
+    return a->plane == b->plane && roots_meet(a->root, b->root) &&
            (a->beside != b->beside || a->directions & b->directions) && !commute(a->does, b->does);
 }
 
@@ -331,6 +353,8 @@ const ir_effects *
 ir_footprint(ir_footprints *f, const ir_op *op)
 {
     static const ir_effects nothing;
+    if (ir_ops[op->code].flags & IR_PURE && !op->nregions)
+        return &nothing;
     ir_effects *e = map_get(&f->of, map_ptr(op));
     if (e)
         return e;
@@ -344,11 +368,4 @@ ir_footprint(ir_footprints *f, const ir_op *op)
     *e = found;
     map_set(&f->of, map_ptr(op), e);
     return e;
-}
-
-bool
-ir_load_passes(ir_footprints *f, const ir_op *load, const ir_op *op)
-{
-    const ir_effects *e = ir_footprint(f, op);
-    return !e->guards && !ir_effects_conflict(e, ir_footprint(f, load));
 }

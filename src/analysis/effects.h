@@ -24,8 +24,9 @@ bool ir_is_temp(const ir_value *b);
 
 /* -- what one op does ------------------------------------------------------------------------------------------ */
 
-/* adds: an addition whose result nobody gets; writes: any other change */
-enum { IR_READS = 1, IR_WRITES = 2, IR_ADDS = 4, IR_CHANGES = IR_WRITES | IR_ADDS };
+/* Bits. adds: an addition whose result nobody gets; writes: any other change; plain: a change that is not atomic;
+ * chosen: the buffer is one of several */
+enum { IR_READS = 1, IR_WRITES = 2, IR_ADDS = 4, IR_CHANGES = IR_WRITES | IR_ADDS, IR_PLAIN = 8, IR_CHOSEN = 16 };
 
 /* loads, stores, updates: ops that name elements by operands 1 to rank */
 static inline bool
@@ -38,7 +39,7 @@ unsigned ir_access_does(const ir_op *op);
 static inline bool
 ir_is_add(const ir_op *op)
 {
-    return ir_access_does(op) == IR_ADDS;
+    return ir_access_does(op) & IR_ADDS;
 }
 
 /* Calls `each` for every plane of every buffer that op itself reaches, whatever its regions hold: an access, a call, a copy
@@ -52,9 +53,12 @@ bool ir_access_conflict(const ir_op *a, const ir_op *b);
 
 /* -- what an op does with all that it holds ---------------------------------------------------------------------- */
 
+/* a temp that was recorded and comes back from the tape */
+extern const ir_value ir_some_temp;
+
 /* what is done to one plane of one array */
 typedef struct ir_effect {
-    const ir_value *root; /* a parameter or temp; NULL: any */
+    const ir_value *root; /* a parameter or temp; ir_some_temp; NULL: any */
     uint8_t plane, beside, does;
     uint64_t directions;  /* a bit for each */
 } ir_effect;
@@ -86,7 +90,5 @@ typedef struct ir_footprints {
 
 ir_footprints ir_footprints_in(arena *a);
 const ir_effects *ir_footprint(ir_footprints *f, const ir_op *op);
-/* Whether a load may stand on the other side of `op`: neither changes what it reads, nor ends a thread that does not get to it. */
-bool ir_load_passes(ir_footprints *f, const ir_op *load, const ir_op *op);
 
 #endif

@@ -1,7 +1,6 @@
 /* Which elements of arrays two accesses of one thread name. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/elements.h"
 
-#include "analysis/effects.h"
 #include "analysis/poly.h"
 
 enum { NEAR = 256 }; /* subscripts that wrap in the narrowest type differ by a multiple of this */
@@ -10,12 +9,6 @@ static uint32_t
 rank_of(const ir_op *access)
 {
     return access->args[0]->type.kind == IR_BUFFER ? access->args[0]->type.rank : 0;
-}
-
-bool
-elements_is_access(const ir_op *op)
-{
-    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
 }
 
 static bool
@@ -75,4 +68,39 @@ elements_may_meet(const ir_op *a, const ir_op *b)
         if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]) && only_axis_tells(a, b, k))
             return false;
     return true;
+}
+
+typedef struct reach_query {
+    const ir_op *access;
+    bool conflict;
+} reach_query;
+
+static void
+look_at_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
+{
+    reach_query *q = user;
+    if (plane == q->access->plane && ir_may_be_same(buffer, q->access->args[0]))
+        q->conflict |= (ir_access_does(q->access) | does) & IR_CHANGES;
+}
+
+/* whether op conflicts with an access of the same thread */
+static bool
+keeps_apart(const ir_op *op, const ir_op *access)
+{
+    reach_query q = {access, false};
+    if (ir_is_access(op))
+        q.conflict = ir_access_conflict(op, access) && elements_may_meet(op, access);
+    else
+        ir_each_reached(op, look_at_reached, &q);
+    for (uint32_t i = 0; i < op->nregions && !q.conflict; i++)
+        ir_for_ops(inner, op->regions[i])
+            q.conflict |= keeps_apart(inner, access);
+    return q.conflict;
+}
+
+bool
+elements_pass(ir_footprints *f, const ir_op *access, const ir_op *op)
+{
+    const ir_effects *does = ir_footprint(f, op);
+    return !does->guards && (!ir_effects_conflict(does, ir_footprint(f, access)) || !keeps_apart(op, access));
 }

@@ -13,8 +13,8 @@ typedef struct ir_sum {
     unsigned plane;
 } ir_sum;
 
-/* the first IR_SUMS_MAX of them; returns how many */
-uint32_t ir_sums_find(const ir_op *task, ir_sum sums[IR_SUMS_MAX]);
+/* the first IR_SUMS_MAX of them, of what a task does; returns how many */
+uint32_t ir_sums_find(const ir_effects *task, ir_sum sums[IR_SUMS_MAX]);
 bool ir_is_sum(const ir_op *op); /* an addition of that kind */
 
 #endif

@@ -15,7 +15,7 @@ static void look_at(adds *a, const ir_region *r);
 static bool
 is_add(const ir_op *op)
 {
-    return op && op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && op->plane & RG_ADJOINT;
+    return op && ir_is_add(op) && op->plane & RG_ADJOINT;
 }
 
 /* `if %own { plain } else { atomic }` */
@@ -61,7 +61,9 @@ look_at_op(adds *a, const ir_op *op)
         tell(a, op->regions[0]->first, "plain add where the launch's sizes keep threads apart, else atomic add", NULL);
     } else if (op->code == RG_OP_PARALLEL && !a->task) {
         a->task = op;
-        a->nsums = ir_sums_find(op, a->sums);
+        ir_effects effects = ir_effects_of(op->regions[0], NULL);
+        a->nsums = ir_sums_find(&effects, a->sums);
+        vec_free(&effects.at);
         look_at(a, op->regions[0]);
         a->task = NULL;
         a->nsums = 0;

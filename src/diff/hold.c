@@ -21,13 +21,6 @@
 #include "analysis/effects.h"
 
 /* -- which arrays are overwritten ------------------------------------------------------------------------------ */
-static bool
-writes(const ir_op *op, const ir_value *array)
-{
-    return (op->code == RG_OP_STORE || op->code == RG_OP_RMW) && op->plane == RG_PRIMAL &&
-           op->args[0]->type.kind == IR_BUFFER && ir_may_be_same(op->args[0], array);
-}
-
 typedef struct write_query {
     const ir_op *call, *write;
     const ir_value *array;
@@ -39,7 +32,7 @@ find_later_write(ir_op *op, void *user)
 {
     write_query *q = user;
     bool put_back = q->put_back && map_get(q->put_back, map_ptr(op));
-    if (!put_back && writes(op, q->array) && ad_reaches_after(q->call, op, NULL))
+    if (!put_back && ir_does_to(op, q->array, RG_PRIMAL) & IR_CHANGES && ad_reaches_after(q->call, op, NULL))
         q->write = op;
     return !q->write;
 }
@@ -52,32 +45,40 @@ ad_overwritten_after(const ir_fn *fn, const ir_op *call, const ir_value *array, 
     return q.write;
 }
 
-static bool
-leaves_alone(ir_op *op, void *user)
-{
-    return !writes(op, user);
-}
+typedef struct held {
+    ir_value *array, *copy;
+    ir_op *filled;     /* the op behind which the copy is there */
+    const ir_op *task; /* whose threads write to it; NULL: it stays as it is */
+} held;
 
-static bool
-op_leaves_alone(const ir_op *op, ir_value *array)
-{
-    for (uint32_t i = 0; i < op->nregions; i++)
-        if (!ir_walk(op->regions[i], leaves_alone, array))
-            return false;
-    return !writes(op, array);
-}
+typedef struct holding {
+    ir_fn *fn;
+    arena *scratch;
+    ir_footprints footprints;
+    ad_activity activity;
+    vec(ir_op *) calls; /* that are reversed and read arrays */
+    vec(held) held;
+    map *put_back;
+    map followed; /* writes that go to a copy as well */
+} holding;
 
 /* -- where the copy may stand ---------------------------------------------------------------------------------- */
+static bool
+leaves_alone(holding *h, const ir_op *op, const ir_value *array)
+{
+    return !(ir_effects_on(ir_footprint(&h->footprints, op), array, RG_PRIMAL) & IR_CHANGES);
+}
+
 /* Whether no thread of the task has written to the array when it calls. */
 static bool
-is_read_first(const ir_op *task, const ir_op *call, ir_value *array)
+is_read_first(holding *h, const ir_op *task, const ir_op *call, ir_value *array)
 {
     for (const ir_op *at = call; at != task; at = at->parent->op) {
         for (const ir_op *op = at->prev; op; op = op->prev)
-            if (!op_leaves_alone(op, array))
+            if (!leaves_alone(h, op, array))
                 return false;
         const ir_op *around = at->parent->op;
-        if (around != task && around->code != RG_OP_IF && !op_leaves_alone(around, array))
+        if (around != task && around->code != RG_OP_IF && !leaves_alone(h, around, array))
             return false; /* in its next iteration */
     }
     return true;
@@ -92,33 +93,18 @@ is_there_before(const ir_op *task, const ir_value *array)
 
 /* Before op, or before a loop around it that leaves the array alone, too. */
 static ir_op *
-farthest_out(ir_op *op, ir_value *array)
+farthest_out(holding *h, ir_op *op, ir_value *array)
 {
     ir_op *best = op;
     for (ir_op *around = op->parent->op; around; around = around->parent->op) {
-        if (!op_leaves_alone(around, array) || !ir_region_inside(around->parent, array->region))
+        if (!leaves_alone(h, around, array) || !ir_region_inside(around->parent, array->region))
             break; /* or a pick that is not there yet */
         best = around->code == RG_OP_IF ? best : around;
     }
     return best;
 }
 
-/* -- the copies ------------------------------------------------------------------------------------------------ */
-typedef struct held {
-    ir_value *array, *copy;
-    ir_op *filled;     /* the op behind which the copy is there */
-    const ir_op *task; /* whose threads write to it; NULL: it stays as it is */
-} held;
-
-typedef struct holding {
-    ir_fn *fn;
-    ad_activity activity;
-    vec(ir_op *) calls; /* that are reversed and read arrays */
-    vec(held) held;
-    map *put_back;
-    map followed; /* writes that go to a copy as well */
-} holding;
-
+/* -- making them ------------------------------------------------------------------------------------------------ */
 /* a load or store of the element that `index` says */
 static ir_op *
 access_of(const ad_emit *e, rg_op code, ir_value *array, ir_value *const *index)
@@ -175,14 +161,14 @@ make_copy(const ad_emit *e, ir_value *array)
 
 /* a copy that holds what the array holds before `at`; NULL: there is none */
 static ir_value *
-held_before(const holding *h, const ir_op *at, ir_value *array)
+held_before(holding *h, const ir_op *at, ir_value *array)
 {
     for (size_t i = 0; i < h->held.n; i++) {
         const held *k = &h->held.at[i];
         if (k->array != array || k->task || k->filled->parent != at->parent)
             continue;
         const ir_op *op = k->filled->next;
-        while (op && op != at && op_leaves_alone(op, array))
+        while (op && op != at && leaves_alone(h, op, array))
             op = op->next;
         if (op == at)
             return k->copy;
@@ -243,7 +229,7 @@ follow_write(ir_op *op, void *user)
     if (map_get(&f->h->followed, map_ptr(op)) || map_get(&f->found, map_ptr(op)))
         return true;
     for (size_t i = 0; i < f->roots.n && !meets; i++)
-        meets = writes(op, f->roots.at[i]);
+        meets = ir_does_to(op, f->roots.at[i], RG_PRIMAL) & IR_CHANGES;
     if (!meets)
         return true;
     map_set(&f->found, map_ptr(op), op);
@@ -296,25 +282,15 @@ write_to_copy(following *f, ir_op *write)
     map_set(&f->h->followed, map_ptr(write), write);
 }
 
-static void
-release_following(void *object)
-{
-    following *f = object;
-    vec_free(&f->roots);
-    vec_free(&f->writes);
-    map_free(&f->found);
-}
-
 /* NULL: there can be none */
 static ir_value *
 hold_along(holding *h, ir_op *task, ir_value *array, ir_loc loc)
 {
     ir_value *copy = held_along(h, task, array);
-    following f = {.h = h, .task = task, .possible = is_picked(array)};
-    mem_owner owns;
+    following f = {.h = h, .task = task, .roots.in = h->scratch, .writes.in = h->scratch, .found.in = h->scratch};
     if (copy)
         return copy;
-    mem_own(&owns, release_following, &f);
+    f.possible = is_picked(array);
     ir_buffer_roots(array, follow_root, &f);
     while (f.more) {
         f.more = false;
@@ -325,8 +301,7 @@ hold_along(holding *h, ir_op *task, ir_value *array, ir_loc loc)
         for (size_t i = 0; i < f.writes.n; i++)
             write_to_copy(&f, f.writes.at[i]);
     }
-    mem_disown(&owns);
-    release_following(&f);
+    h->footprints = ir_footprints_in(h->scratch); /* the task writes more */
     return copy;
 }
 
@@ -372,8 +347,8 @@ hold_operand(holding *h, ir_op *call, uint32_t operand)
     if (!ad_overwritten_after(h->fn, call, array, h->put_back) || (task && !is_there_before(task, array)) ||
         (task && !ir_walk(task->regions[0], is_no_contest, &q)))
         return;
-    ir_value *copy = !task || is_read_first(task, call, array)
-                         ? hold_before(h, farthest_out(task ? task : call, array), array, call->loc)
+    ir_value *copy = !task || is_read_first(h, task, call, array)
+                         ? hold_before(h, farthest_out(h, task ? task : call, array), array, call->loc)
                          : hold_along(h, task, array, call->loc);
     for (uint32_t i = operand; copy && i < call->nargs; i++)
         call->args[i] = call->args[i] == array ? copy : call->args[i];
@@ -405,23 +380,21 @@ reads_no_array(ir_op *op, void *user)
     return true;
 }
 
-static void
-release_holding(void *object)
-{
-    holding *h = object;
-    vec_free(&h->calls);
-    vec_free(&h->held);
-    map_free(&h->followed);
-}
-
 void
 ad_hold_read(ir_fn *fn, const bool *active, map *put_back)
 {
     if (ir_walk(fn->body, reads_no_array, NULL))
         return;
-    holding h = {.fn = fn, .put_back = put_back};
+    arena *scratch = arena_new();
     mem_owner owns;
-    mem_own(&owns, release_holding, &h);
+    mem_own(&owns, mem_release_arena, scratch);
+    holding h = {.fn = fn,
+                 .scratch = scratch,
+                 .footprints = ir_footprints_in(scratch),
+                 .calls.in = scratch,
+                 .held.in = scratch,
+                 .put_back = put_back,
+                 .followed.in = scratch};
     ad_activity_find(&h.activity, fn, active, NULL, true);
     ir_walk(fn->body, find_call, &h);
     for (size_t i = 0; i < h.calls.n; i++)
@@ -429,5 +402,5 @@ ad_hold_read(ir_fn *fn, const bool *active, map *put_back)
             if (h.calls.at[i]->args[k]->type.kind == IR_BUFFER)
                 hold_operand(&h, h.calls.at[i], k);
     mem_disown(&owns);
-    release_holding(&h);
+    arena_free(scratch);
 }

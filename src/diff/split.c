@@ -54,8 +54,7 @@ note_op(ir_op *op, void *user)
 {
     split *s = user;
     map_set(&s->places, map_ptr(op), (void *)++s->ops);
-    if ((op->code == RG_OP_STORE || op->code == RG_OP_RMW) && !op->plane &&
-        op->args[0]->type.kind == IR_BUFFER)
+    if (ir_access_does(op) & IR_CHANGES && op->plane == RG_PRIMAL)
         vec_push(&s->writes, op);
     return true;
 }
@@ -63,7 +62,7 @@ note_op(ir_op *op, void *user)
 static bool
 is_overwritten_by(split *s, ir_op *op)
 {
-    if (!ir_may_be_same(op->args[0], s->root) || !ad_reaches_after(s->load, op, &s->places))
+    if (!ir_does_to(op, s->root, RG_PRIMAL) || !ad_reaches_after(s->load, op, &s->places))
         return false;
     refuse(s, op, overwritten);
     return true;
@@ -104,7 +103,7 @@ check_load(ir_op *op, void *user)
 /* A function that runs again in the reverse reads its arrays again: so they must stand still behind each call that reads them. */
 typedef struct rereading {
     split *s;
-    const ir_value *array; /* that a call in the reverse reads */
+    ir_value *array; /* that a call in the reverse reads */
 } rereading;
 
 static bool
@@ -112,11 +111,9 @@ check_calls_of(ir_op *op, void *user)
 {
     rereading *r = user;
     split *s = r->s;
-    for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs && !s->refused; i++) {
-        if (op->args[i]->type.kind != IR_BUFFER || !ir_may_be_same(op->args[i], r->array))
-            continue;
+    if (op->code == RG_OP_CALL && ir_does_to(op, r->array, RG_PRIMAL)) {
         s->load = op;
-        ir_buffer_roots(op->args[i], check_root, s);
+        check_root(r->array, s);
     }
     return !s->refused;
 }

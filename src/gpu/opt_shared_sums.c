@@ -250,7 +250,8 @@ look_in(shared_sums *s, ir_region *r)
         if (is_open_task(op) && !is_one_thread(op)) {
             s->task = op;
             s->n = 0;
-            s->nplanes = ir_sums_find(op, s->planes);
+            ir_effects effects = ir_effects_of(op->regions[0], s->edit.scratch);
+            s->nplanes = ir_sums_find(&effects, s->planes);
             collect(s, op->regions[0]);
             for (uint32_t i = 0; i < s->n; i++)
                 reduce(s, s->sums[i]);

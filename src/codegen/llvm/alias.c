@@ -51,25 +51,11 @@ scope_direction(const ir_op *op)
     return op->beside ? 0 : op->direction;
 }
 
-/* what has no other way to be written to */
-static void
-mark_written(gen *g, const ir_op *op)
-{
-    bool restores = op->code == RG_OP_TAPE_RESTORE;
-    if (op->code != RG_OP_STORE && op->code != RG_OP_RMW && !restores)
-        return;
-    const ir_value *buffer = op->args[restores];
-    for (uint32_t place = 0; place <= temporaries(g); place++)
-        if (may_touch(g, buffer, place))
-            g->written_planes[place] |= (uint8_t)(1u << (restores ? RG_PRIMAL : op->plane));
-}
-
 static bool
 mark_used(ir_op *op, void *user)
 {
     gen *g = user;
-    mark_written(g, op);
-    if (op->code != RG_OP_LOAD && op->code != RG_OP_STORE && op->code != RG_OP_RMW)
+    if (!ir_is_access(op))
         return true;
     for (uint32_t place = 0; place <= temporaries(g); place++)
         if (may_touch(g, op->args[0], place))
@@ -123,7 +109,6 @@ gen_make_alias_scopes(gen *g)
     if (!g->options->noalias)
         return;
     g->used_planes = arena_new_n(g->scratch, uint64_t, (temporaries(g) + 1) * RT_PLANES);
-    g->written_planes = arena_new_n(g->scratch, uint8_t, temporaries(g) + 1);
     g->scopes = arena_new_n(g->scratch, alias_node, SCOPES_MAX);
     ir_walk(g->ir->body, mark_used, g);
     g->few_directions = true;
@@ -146,12 +131,8 @@ gen_mark_own(gen *g, LLVMValueRef access)
 bool
 gen_stands_still(const gen *g, const ir_op *op)
 {
-    if (op->code != RG_OP_LOAD || !g->options->noalias || may_touch(g, op->args[0], temporaries(g)))
-        return false;
-    for (uint32_t place = 0; place < temporaries(g); place++)
-        if ((g->written_planes[place] >> op->plane & 1) && may_touch(g, op->args[0], place))
-            return false;
-    return true;
+    return op->code == RG_OP_LOAD && g->options->noalias && !may_touch(g, op->args[0], temporaries(g)) &&
+           !(ir_effects_on(&g->effects, op->args[0], op->plane) & IR_CHANGES);
 }
 
 void

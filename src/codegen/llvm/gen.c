@@ -215,6 +215,7 @@ gen_kernel(gen *g)
     ir_walk(g->ir->body, find_lanes, g);
     ir_walk(g->ir->body, find_threads, g);
     g->effects = ir_effects_of(body, g->scratch);
+    g->footprints = ir_footprints_in(g->scratch);
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     if (g->target->warp) {

@@ -53,14 +53,12 @@ typedef struct scope {
     LLVMValueRef warp, running; /* GPUs: at kernel level the warp's worker; the rt_gpu_task of the task, or of the last */
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     /* GPUs: number of the lane; at kernel level whether this thread writes; where a fault leaves the function; the
-     * parallel loop has one thread; what it does to memory; pushes that come after pops, by id of their cursor */
+     * parallel loop has one thread; pushes that come after pops, by id of their cursor */
     LLVMValueRef lane_number, is_alone;
     LLVMBasicBlockRef leave;
     LLVMBasicBlockRef changed; /* behind the kernel level's last change of memory */
     bool single;
     uint32_t own_unit; /* bytes of a field of a thread's frames in its own memory; 0: they lie on pages */
-    const ir_op **accesses;
-    uint32_t naccesses;
     bool *again;
     private_sum *sums; /* nsums of them */
     uint32_t nsums;
@@ -116,8 +114,8 @@ typedef struct gen {
     LLVMValueRef zero_cell; /* what planes that are not there read */
     uint32_t nbuffers;      /* parameters and results */
     ir_effects effects;     /* of the kernel */
+    ir_footprints footprints;
     uint64_t *used_planes;  /* by parameter and plane: bits of the directions used */
-    uint8_t *written_planes; /* by parameter: bits of the planes that the kernel writes */
     uint32_t directions[RG_PLANE_COUNT];
     uint32_t beside; /* where they lie side by side: how many */
     uint32_t threads; /* of a group, at most; 0: none has lanes */
@@ -245,7 +243,6 @@ void gen_store_same(gen *g, const ir_op *op);
 void gen_rmw_same(gen *g, const ir_op *op);
 LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 bool gen_has_no_order(gen *g, const ir_op *op);
-bool gen_may_meet(const gen *g, const ir_op *a, const ir_op *b); /* accesses, at an element */
 
 /* simt_private.c: as private.c */
 bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */

@@ -33,7 +33,7 @@ uint32_t
 gen_private_find(gen *g, const ir_op *op, private_sum **sums)
 {
     ir_sum all[IR_SUMS_MAX];
-    uint32_t found = ir_sums_find(op, all), n = 0;
+    uint32_t found = ir_sums_find(ir_footprint(&g->footprints, op), all), n = 0;
     *sums = arena_new_n(g->scratch, private_sum, found + 1);
     for (uint32_t i = 0; i < found; i++)
         if (is_worth_it(g, &all[i]) && !(g->target->warp && gen_simt_private_never(op, all[i].buffer)))

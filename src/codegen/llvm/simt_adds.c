@@ -75,7 +75,7 @@ gen_adds_end(gen *g)
 static bool
 adds(const gen *g, const ir_op *op)
 {
-    return g->target->warp && op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults && gen_lanes_of(op);
+    return g->target->warp && ir_is_add(op) && gen_lanes_of(op);
 }
 
 static const ir_value *
@@ -132,7 +132,7 @@ passes(gen *g, const ir_op *op)
     if ((ir_ops[op->code].flags & IR_PURE) || gen_is_late(g, op))
         return true;
     for (uint32_t i = 0; i < q->n; i++)
-        if (op->code != RG_OP_LOAD || gen_may_meet(g, q->ops[i], op))
+        if (op->code != RG_OP_LOAD || !g->options->noalias || ir_access_conflict(q->ops[i], op))
             return false;
     return true;
 }

@@ -4,8 +4,8 @@
  * none is the same in all threads of a warp. It must stay so, whatever else writes there: where lanes disagreed, control
  * that follows from it would no longer be the warp's. So in a task that writes the array all have what the first lane
  * loads. At kernel level the grid's threads load for themselves, and one of them writes. */
-#include "codegen/llvm/nvidia.h"
 #include "analysis/effects.h"
+#include "codegen/llvm/nvidia.h"
 
 /* -- a thread's own --------------------------------------------------------------------------------- */
 
@@ -81,71 +81,24 @@ gen_rmw_own(gen *g, const ir_op *op)
 
 /* -- the same for all --------------------------------------------------------------------------------- */
 
-typedef struct search {
-    const ir_op **found; /* NULL: only counted */
-    uint32_t n;
-} search;
-
-static bool
-find_accesses(ir_op *op, void *user)
+/* What the task does to the plane that op reaches; where arguments may share memory, all that it does. */
+static unsigned
+does_there(gen *g, const ir_op *op)
 {
-    search *s = user;
-    if (op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW) {
-        if (s->found)
-            s->found[s->n] = op;
-        s->n++;
-    }
-    return true;
-}
-
-/* of the task; the scope keeps them */
-static void
-list_accesses(gen *g)
-{
-    scope *s = g->s;
-    search all = {0};
-    ir_region *body = (ir_region *)s->region; /* only looked at */
-    if (s->accesses)
-        return;
-    ir_walk(body, find_accesses, &all);
-    s->accesses = all.found = arena_new_n(g->scratch, const ir_op *, all.n + 1);
-    all.n = 0;
-    ir_walk(body, find_accesses, &all);
-    s->naccesses = all.n;
-}
-
-bool
-gen_may_meet(const gen *g, const ir_op *a, const ir_op *b)
-{
-    return !g->options->noalias || (a->plane == b->plane && ir_may_be_same(a->args[0], b->args[0]));
-}
-
-/* whether the task writes to what op loads */
-static bool
-may_change(gen *g, const ir_op *op)
-{
-    list_accesses(g);
-    for (uint32_t i = 0; i < g->s->naccesses; i++)
-        if (g->s->accesses[i]->code != RG_OP_LOAD && gen_may_meet(g, g->s->accesses[i], op))
-            return true;
-    return false;
-}
-
-static bool
-is_sum(const ir_op *op)
-{
-    return op->code == RG_OP_RMW && op->atomic && op->rmw == RG_RMW_ADD && !op->nresults;
+    const ir_effects *task = ir_footprint(&g->footprints, g->s->region->op);
+    unsigned does = 0;
+    if (g->options->noalias)
+        return ir_effects_on(task, op->args[0], op->plane);
+    for (size_t i = 0; i < task->at.n; i++)
+        does |= task->at.at[i].does;
+    return does;
 }
 
 /* Whether all that the task does there is to add: then it does not matter who has done what before. */
 bool
 gen_has_no_order(gen *g, const ir_op *op)
 {
-    list_accesses(g);
-    for (uint32_t i = 0; i < g->s->naccesses; i++)
-        if (!is_sum(g->s->accesses[i]) && gen_may_meet(g, g->s->accesses[i], op))
-            return false;
-    return is_sum(op) && !gen_is_alone(g);
+    return g->s->task && (does_there(g, op) & ~(unsigned)IR_CHOSEN) == IR_ADDS && !gen_is_alone(g);
 }
 
 void
@@ -157,7 +110,7 @@ gen_load_same(gen *g, const ir_op *op)
         gen_set(g, op->results[0], LLVMConstNull(gen_type(g, d)));
         return;
     }
-    bool changes = g->s->task && may_change(g, op);
+    bool changes = g->s->task && does_there(g, op) & IR_CHANGES;
     if (!g->s->task)
         gen_kernel_reads(g);
     else if (changes)

@@ -19,7 +19,7 @@ enum {
     PULLED_MAX = 8, /* ... that come out of one branch */
     CLOSURE = 48,   /* ops that a load needs */
     LEVELS = 3,
-    WRITES_MAX = 64
+    CHANGES_MAX = 64 /* that a load goes before */
 };
 
 /* a piece of straight code: up to `end`, which is a loop or the like, or NULL */
@@ -32,57 +32,43 @@ typedef struct search {
     bool *inside, *marked; /* by value: defined in the piece; to be moved */
     ir_op *found[CLOSURE]; /* what the load at hand needs */
     uint32_t n;
-    const ir_op *writes[WRITES_MAX];
-    uint32_t nwrites;
-    bool full; /* of writes: nothing is known any more */
+    ir_footprints footprints;
+    vec(const ir_op *) changes; /* of memory */
     bool shared; /* what all lanes load alike is meant too */
     bool changed;
 } search;
 
 /* -- what stands between --------------------------------------------------------------------------------- */
 
-/* behind an assert subscripts may be good that are not before it */
 static bool
-goes_on(ir_op *op, void *user)
+ends_piece(search *s, const ir_op *op)
 {
-    (void)user;
-    return op->code != RG_OP_ASSERT && op->code != RG_OP_CALL;
+    return ir_footprint(&s->footprints, op)->guards || (op->nregions && op->code != RG_OP_IF) || op->code == RG_OP_YIELD;
 }
 
 static bool
-ends_piece(ir_op *op)
+changes_memory(const ir_effects *e)
 {
-    if (op->code == RG_OP_IF)
-        return !ir_walk(op->regions[0], goes_on, NULL) || !ir_walk(op->regions[1], goes_on, NULL);
-    return !goes_on(op, NULL) || op->nregions || op->code == RG_OP_EXIT_IF || op->code == RG_OP_YIELD;
-}
-
-static bool
-list_write(ir_op *op, void *user)
-{
-    search *s = user;
-    bool writes = op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-    s->full |= op->code == RG_OP_CALL || op->code == RG_OP_TAPE_RESTORE || (writes && s->nwrites == WRITES_MAX);
-    if (writes && !s->full)
-        s->writes[s->nwrites++] = op;
-    return true;
+    bool changes = false;
+    for (size_t i = 0; i < e->at.n; i++)
+        changes |= e->at.at[i].does & IR_CHANGES;
+    return changes;
 }
 
 static void
-list_writes(search *s, ir_op *op)
+list_change(search *s, const ir_op *op)
 {
-    list_write(op, s);
-    for (uint32_t i = 0; i < op->nregions; i++)
-        ir_walk(op->regions[i], list_write, s);
+    if (changes_memory(ir_footprint(&s->footprints, op)))
+        vec_push(&s->changes, op);
 }
 
-/* whether the load may go before the writes that were listed */
+/* whether the load may go before what was listed */
 static bool
-may_overtake(const search *s, const ir_op *load)
+may_overtake(search *s, const ir_op *load)
 {
-    bool free = !s->full;
-    for (uint32_t i = 0; i < s->nwrites && free; i++)
-        free = !elements_may_meet(s->writes[i], load);
+    bool free = s->changes.n <= CHANGES_MAX;
+    for (size_t i = 0; i < s->changes.n && free; i++)
+        free = elements_pass(&s->footprints, load, s->changes.at[i]);
     return free;
 }
 
@@ -169,11 +155,10 @@ pull_out(search *s, ir_op *branch)
     uint32_t pulled = 0;
     ir_for_ops(op, r)
         set(s->inside, op, true);
-    s->nwrites = 0;
-    s->full = false;
-    for (ir_op *op = r->first, *next; op && !ends_piece(op) && pulled < PULLED_MAX; op = next) {
+    vec_clear(&s->changes);
+    for (ir_op *op = r->first, *next; op && !ends_piece(s, op) && pulled < PULLED_MAX; op = next) {
         next = op->next;
-        list_writes(s, op);
+        list_change(s, op);
         s->n = 0;
         if (!is_own_load(op) || !is_safe_before(op, branch) || !may_overtake(s, op) || !find_needed(s, op, is_cheap))
             continue;
@@ -192,10 +177,9 @@ pull_out(search *s, ir_op *branch)
 static void
 mark_level(search *s, piece *p)
 {
-    s->nwrites = 0;
-    s->full = false;
+    vec_clear(&s->changes);
     for (ir_op *op = p->first; op != p->end; op = op->next) {
-        list_writes(s, op);
+        list_change(s, op);
         s->n = 0;
         bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD);
         bool wanted = load && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
@@ -278,7 +262,7 @@ load_early_in(search *s, ir_region *r)
             load_early_in(s, op->regions[i]);
     s->shared = only_loads(r);
     while (p.first) {
-        for (p.end = p.first; p.end && !ends_piece(p.end);)
+        for (p.end = p.first; p.end && !ends_piece(s, p.end);)
             p.end = p.end->next;
         pull_into(s, &p);
         load_early(s, &p);
@@ -291,10 +275,11 @@ opt_early_loads(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        search s = {.inside = mem_zalloc(fn->next_id * sizeof(bool)), .marked = mem_zalloc(fn->next_id * sizeof(bool))};
+        search s = {.footprints = ir_footprints_in(c->scratch),
+                    .changes.in = c->scratch,
+                    .inside = arena_new_n(c->scratch, bool, fn->next_id),
+                    .marked = arena_new_n(c->scratch, bool, fn->next_id)};
         load_early_in(&s, fn->body);
-        mem_free(s.inside);
-        mem_free(s.marked);
         changed |= s.changed;
     }
     return changed;

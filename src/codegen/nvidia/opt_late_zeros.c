@@ -15,28 +15,6 @@ enum {
     FAR = 4096   /* ops that a store passes over */
 };
 
-/* -- where to ---------------------------------------------------------------------------------------- */
-
-/* whether `zero` has to stay before op, which stands in its region, or nested in an op that does */
-static bool
-holds_up(const ir_op *zero, ir_op *op, bool nested)
-{
-    if (elements_is_access(op))
-        return elements_may_meet(zero, op);
-    if (op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF)
-        return !nested;
-    if (op->code == RG_OP_CALL || op->code == RG_OP_ASSERT || op->code == RG_OP_PARALLEL)
-        return true;
-    bool copies = op->code == RG_OP_TAPE_SAVE || op->code == RG_OP_TAPE_RESTORE;
-    if (copies || ir_ops[op->code].flags & (IR_READ | IR_WRITE))
-        return true;
-    for (uint32_t i = 0; i < op->nregions; i++)
-        ir_for_ops(inner, op->regions[i])
-            if (holds_up(zero, inner, true))
-                return true;
-    return false;
-}
-
 /* -- what waits -------------------------------------------------------------------------------------- */
 
 typedef struct waiting {
@@ -58,7 +36,7 @@ uses(const waiting *w, const ir_op *op)
 static bool
 is_effect(const ir_op *op)
 {
-    return op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_TAPE_PUSH ||
+    return ir_access_does(op) & IR_CHANGES || op->code == RG_OP_TAPE_PUSH ||
            op->code == RG_OP_SLOT_STORE || op->code == RG_OP_LANES_ANY || op->nregions;
 }
 
@@ -139,26 +117,26 @@ is_zeroing(const ir_op *op)
 
 /* of the same elements before `zero`, if nothing writes to them between */
 static const ir_op *
-find_load(const ir_op *zero)
+find_load(ir_footprints *f, const ir_op *zero)
 {
     ir_op *op = zero->prev;
     for (int n = 0; op && n < LOOK; op = op->prev, n++) {
         if (op->code == RG_OP_LOAD && op->results[0]->type.lanes && elements_same(op, zero))
             return op;
-        if (op->code != RG_OP_LOAD && holds_up(zero, op, false))
+        if (op->code != RG_OP_LOAD && !elements_pass(f, zero, op))
             return NULL;
     }
     return NULL;
 }
 
 static bool
-clear_late(ir_op *zero)
+clear_late(ir_footprints *f, ir_op *zero)
 {
-    const ir_op *load = find_load(zero);
+    const ir_op *load = find_load(f, zero);
     ir_op *at = zero->next;
     if (!load)
         return false;
-    for (int n = 0; n < FAR && at->next && !holds_up(zero, at, false); n++)
+    for (int n = 0; n < FAR && at->next && elements_pass(f, zero, at); n++)
         at = at->next;
     bool moves = at != zero->next, waits = is_waited_for(zero->parent->fn, load, at);
     if (moves) {
@@ -171,15 +149,15 @@ clear_late(ir_op *zero)
 }
 
 static bool
-clear_late_in(ir_region *r)
+clear_late_in(ir_footprints *f, ir_region *r)
 {
     bool changed = false;
     for (ir_op *op = r->last, *prev; op; op = prev) {
         prev = op->prev;
         for (uint32_t i = 0; i < op->nregions; i++)
-            changed |= clear_late_in(op->regions[i]);
+            changed |= clear_late_in(f, op->regions[i]);
         if (is_zeroing(op) && op->next)
-            changed |= clear_late(op);
+            changed |= clear_late(f, op);
     }
     return changed;
 }
@@ -188,7 +166,8 @@ bool
 opt_late_zeros(ir_module *m, pass_context *c)
 {
     bool changed = false;
+    ir_footprints footprints = ir_footprints_in(c->scratch);
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        changed |= clear_late_in(fn->body);
+        changed |= clear_late_in(&footprints, fn->body);
     return changed;
 }

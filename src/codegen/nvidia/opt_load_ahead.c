@@ -13,32 +13,19 @@
 enum { MOST = 6, CLOSURE = 8 };
 
 typedef struct ahead {
+    ir_footprints footprints;
     bool *behind;  /* by value: made by the loop, or behind it */
     ir_op *moves[MOST * (CLOSURE + 1)];
     uint32_t n, loads;
     bool changed;
 } ahead;
 
-/* stops at what a load must not pass: `user` is the load */
 static bool
-lets_pass(ir_op *op, void *user)
+passes(ahead *a, const ir_op *loop, const ir_op *load)
 {
-    bool writes = op->code == RG_OP_STORE || op->code == RG_OP_RMW;
-    if (op->code == RG_OP_ASSERT || op->code == RG_OP_CALL || op->code == RG_OP_TAPE_RESTORE)
-        return false; /* subscripts may be good behind an assert that are not before it */
-    return !writes || !elements_may_meet(op, user);
-}
-
-static bool
-passes(const ir_op *loop, ir_op *load)
-{
-    for (const ir_op *op = loop; op != load; op = op->next) {
-        if (!lets_pass((ir_op *)op, load))
+    for (const ir_op *op = loop; op != load; op = op->next)
+        if (!elements_pass(&a->footprints, load, op))
             return false;
-        for (uint32_t i = 0; i < op->nregions; i++)
-            if (!ir_walk(op->regions[i], lets_pass, load))
-                return false;
-    }
     return true;
 }
 
@@ -95,7 +82,7 @@ load_ahead(ahead *a, ir_op *loop)
     mark_behind(a, loop, end, true);
     for (ir_op *op = loop->next; op != end && a->loads <= MOST; op = op->next) {
         uint32_t before = a->n;
-        if (op->code != RG_OP_LOAD || !op->results[0]->type.lanes || !op->masked || !passes(loop, op))
+        if (op->code != RG_OP_LOAD || !op->results[0]->type.lanes || !op->masked || !passes(a, loop, op))
             continue;
         if (a->loads < MOST && list(a, op, (a->loads + 1) * (CLOSURE + 1)))
             a->loads++;
@@ -127,9 +114,8 @@ opt_load_ahead(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        ahead a = {.behind = mem_zalloc(fn->next_id * sizeof(bool))};
+        ahead a = {.footprints = ir_footprints_in(c->scratch), .behind = arena_new_n(c->scratch, bool, fn->next_id)};
         ir_walk(fn->body, see_task, &a);
-        mem_free(a.behind);
         changed |= a.changed;
     }
     return changed;
