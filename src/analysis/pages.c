@@ -1,6 +1,8 @@
 /* When the threads of a task ask for pages of tape. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pages.h"
 
+#include "analysis/effects.h"
+
 typedef struct sizes {
     unsigned least, most; /* of fields, in bytes */
 } sizes;
@@ -59,7 +61,7 @@ ir_takes_pages(const ir_op *op)
 static bool
 has_effect(const ir_op *op)
 {
-    return op->code == RG_OP_STORE || op->code == RG_OP_RMW || op->code == RG_OP_PRINT;
+    return ir_access_does(op) & IR_CHANGES || op->code == RG_OP_PRINT;
 }
 
 ir_page_use

@@ -3,6 +3,7 @@
  * Each integer is followed from the loads that it depends on to the subscripts that depend on it, by a bit for each
  * parameter, without regard to order. Comparisons end it: a count of iterations is no subscript for that. */
 #include "check/check.h"
+#include "analysis/effects.h"
 #include "analysis/writes.h"
 #include "pipeline/pipeline.h"
 
@@ -89,7 +90,7 @@ limit_by(ir_value *root, void *user)
 static bool
 limit_op(ir_op *op, void *user)
 {
-    bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    bool memory = ir_is_access(op);
     if (!memory || op->args[0]->type.kind != IR_BUFFER)
         return true;
     for (uint32_t k = 0; k < op->args[0]->type.rank; k++) {

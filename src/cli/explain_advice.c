@@ -7,6 +7,7 @@
  *
  * where the inner ones together reach less far than the stride: y[i * m + j] with j from 0 to m. */
 #include "cli/explain.h"
+#include "analysis/effects.h"
 #include "analysis/poly.h"
 #include "analysis/uses.h"
 
@@ -46,7 +47,7 @@ static bool
 collect(ir_op *op, void *user)
 {
     accesses *a = user;
-    bool memory = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    bool memory = ir_is_access(op);
     if (!memory) {
         a->fine = a->fine && is_harmless(op);
     } else if (op->args[0]->def && (op->args[0]->def->code != RG_OP_TEMP || is_inside(op->args[0], a->outside))) {
@@ -61,7 +62,7 @@ static bool
 is_written(const accesses *a, const ir_value *buffer)
 {
     for (size_t i = 0; i < a->at.n; i++)
-        if (a->at.at[i]->args[0] == buffer && a->at.at[i]->code != RG_OP_LOAD)
+        if (a->at.at[i]->args[0] == buffer && ir_access_does(a->at.at[i]) & IR_CHANGES)
             return true;
     return false;
 }
@@ -70,11 +71,9 @@ is_written(const accesses *a, const ir_value *buffer)
 static bool
 only_adds(const accesses *a, const ir_value *buffer)
 {
-    for (size_t i = 0; i < a->at.n; i++) {
-        const ir_op *op = a->at.at[i];
-        if (op->args[0] == buffer && !(op->code == RG_OP_RMW && op->atomic && op->rmw == RG_RMW_ADD && !op->nresults))
+    for (size_t i = 0; i < a->at.n; i++)
+        if (a->at.at[i]->args[0] == buffer && ir_access_does(a->at.at[i]) != IR_ADDS)
             return false;
-    }
     return true;
 }
 

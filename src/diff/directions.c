@@ -11,6 +11,7 @@
  * indices, branches and exits), and n of what varies: carried values, results, reductions, and
  * temps in which varying values are kept. Where a branch or an exit itself depends on what varies,
  * the whole op is made n times (it is *split*): all that it holds varies. */
+#include "analysis/effects.h"
 #include "ir/edges.h"
 #include "diff/ad.h"
 #include "diff/activity.h"
@@ -58,7 +59,7 @@ any_varies(const directions *s, const ir_op *op)
 static bool
 is_access(const ir_op *op)
 {
-    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    return ir_is_access(op);
 }
 
 static void

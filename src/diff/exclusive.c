@@ -13,6 +13,7 @@
  * given away are known, and do not count. What is not decided by looking (x[i * d + k]: is k < d, does
  * i * d wrap?) becomes a condition over values known when the task is launched. */
 #include "diff/exclusive.h"
+#include "analysis/effects.h"
 
 enum { ACCESSES_MAX = 512, BOUNDS_MAX = 10 };
 
@@ -60,7 +61,7 @@ static bool
 collect(ir_op *op, void *user)
 {
     search *s = user;
-    bool is_access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    bool is_access = ir_is_access(op);
     for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs; i++)
         if (op->args[i]->type.kind == IR_BUFFER)
             ad_bounds_fail(&s->b, "a function gets it");

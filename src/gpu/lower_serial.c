@@ -9,6 +9,7 @@
  * is used behind it comes out as a sum (with -0, which leaves every number as it is), or is computed there too, where
  * it does not depend on the task. Before derivatives, which then are those of a task. A loop that holds parallel loops
  * stays; so does code whose local arrays reach into others, or that makes temporary arrays. */
+#include "analysis/effects.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -54,7 +55,7 @@ static bool
 no_access(ir_op *op, void *user)
 {
     (void)user;
-    bool array = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    bool array = ir_is_access(op);
     return !(array && op->args[0]->type.kind == IR_BUFFER);
 }
 

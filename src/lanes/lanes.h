@@ -3,35 +3,9 @@
 #ifndef PASS_LANES_H
 #define PASS_LANES_H
 
+#include "analysis/divergence.h"
 #include "ir/recall.h"
 #include "opt/pass.h"
-
-/* How a value differs between successive threads, from no difference to any. */
-typedef enum lane_kind {
-    LANES_UNSEEN, /* not looked at yet, or from outside: the same */
-    LANES_SAME,
-    LANES_STEP, /* an integer: a thread's is `stride` more than that of the thread before */
-    LANES_ANY
-} lane_kind;
-
-typedef enum lane_wrap {
-    WRAPS_NOT, /* the steps are exact, as those of the loop's own index */
-    WRAPS,     /* modulo the type's width */
-    WRAPPED    /* ... before it was widened: good for a subscript, as what wrapped would be negative */
-} lane_wrap;
-
-typedef struct lane_shape {
-    uint8_t kind, wrap;
-    bool rows; /* LANES_ANY: but often the same in all threads of a group, as i / n is */
-    int64_t stride;
-} lane_shape;
-
-/* What is known of a for, loop or unwind. */
-typedef struct lane_loop {
-    bool varies;       /* threads run it differently often */
-    bool partial;      /* its last, partial iterations are undone in its unwind */
-    ir_value *frames;  /* made by the rewriting: how many iterations the group ran and recorded, i64 */
-} lane_loop;
 
 typedef struct lanes {
     ir_fn *fn;
@@ -41,13 +15,12 @@ typedef struct lanes {
     pass_context *context; /* of lower_lanes; a function's lanes have none */
     bool beside;        /* directions of adjoints or tangents lie side by side */
     uint32_t known;     /* ids below have entries in the tables */
-    lane_shape *shapes; /* by id */
+    ir_divergence divergence;
     ir_value **one;     /* by id: the value of the group's first thread, or of all (arrays too) */
     ir_value **all;     /* by id: in lanes */
     uint32_t *uses;     /* by id */
-    map loops;          /* op -> lane_loop */
+    map frames;         /* op -> how many iterations the group ran and recorded, i64 */
     map moved;          /* op -> the unwind in which it is made (lanes_partial.c) */
-    bool changed;       /* by the analysis */
     const char *refused; /* why a parallel loop cannot run in lanes; NULL: it can */
 
     /* while a region is made */
@@ -56,21 +29,6 @@ typedef struct lanes {
     ir_value *mask;     /* lanes that run what is made now; NULL: all that are threads */
     ir_loc loc;
 } lanes;
-
-/* -- lanes_shape.c ------------------------------------------------------------------------------- */
-/* Finds shapes and loops of a parallel loop's body, or a function's: its parameters have their shapes. To be
- * repeated until nothing changes. */
-bool lanes_find_shapes(lanes *l, const ir_region *r); /* once; returns whether anything changed */
-lane_shape lanes_shape_of(const lanes *l, const ir_value *v);
-bool lanes_is_same(const lanes *l, const ir_value *v);
-bool lanes_is_alike(const lanes *l, const ir_value *v); /* the same, or often so */
-lane_loop *lanes_loop_of(lanes *l, const ir_op *op);
-/* how many subscripts an access to memory has; whether all threads of the group touch one element */
-uint32_t lanes_subscripts(const ir_op *op);
-bool lanes_one_element(const lanes *l, const ir_op *op);
-bool lanes_row_element(const lanes *l, const ir_op *op); /* ... or often do */
-/* whether a load or store with these subscripts touches successive elements */
-bool lanes_successive(const lanes *l, const ir_op *op);
 
 /* -- lanes_check.c ------------------------------------------------------------------------------- */
 /* Sets l->refused if there is something in r that lanes cannot do. Shapes are known. */

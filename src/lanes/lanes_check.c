@@ -64,7 +64,7 @@ is_array(const ir_value *v)
 static void
 check_if(lanes *l, const ir_op *op)
 {
-    if (lanes_is_same(l, op->args[0]))
+    if (ir_is_uniform(&l->divergence, op->args[0]))
         return;
     for (uint32_t i = 0; i < op->nresults; i++) {
         ir_kind kind = (ir_kind)op->results[i]->type.kind;
@@ -91,7 +91,7 @@ check_place(lanes *l, const ir_region *body, const ir_value *v, const ir_value *
 static void
 check_loop(lanes *l, const ir_op *op)
 {
-    const lane_loop *loop = lanes_loop_of(l, op);
+    const ir_loop_divergence *loop = ir_loop_divergence_of(&l->divergence, op);
     const ir_region *body = op->regions[0];
     uint32_t first = op->code != RG_OP_LOOP;
     if (!loop->varies)
@@ -124,7 +124,7 @@ check_arrays(lanes *l, const ir_op *op)
     for (uint32_t i = 0; i < op->nresults; i++) {
         ir_type t = op->results[i]->type;
         uint64_t bytes = (uint64_t)t.length * ir_bytes((rg_dtype)t.dtype) * l->width;
-        if (t.kind == IR_ARRAY && bytes > l->target->local_arrays && !lanes_is_same(l, op->results[i]))
+        if (t.kind == IR_ARRAY && bytes > l->target->local_arrays && !ir_is_uniform(&l->divergence, op->results[i]))
             refuse(l, "a local array would be too large");
     }
 }

@@ -8,6 +8,7 @@
  * bench's kernels on Zen 5. */
 #include "lanes/lanes.h"
 
+#include "analysis/effects.h"
 #include "analysis/known.h"
 
 enum {
@@ -58,16 +59,16 @@ price_of_scalar(lanes *l, const ir_op *op)
     }
     if (ir_ops[op->code].flags & IR_FUNCTION)
         alone = lane = l->target->function;
-    bool same = lanes_is_same(l, op->results[0]);
+    bool same = ir_is_uniform(&l->divergence, op->results[0]);
     return (price){alone, same ? alone : lane * n};
 }
 
 static price
 price_of_access(lanes *l, const ir_op *op)
 {
-    bool adds = op->code == RG_OP_RMW, next = lanes_successive(l, op);
+    bool adds = op->code == RG_OP_RMW, next = ir_is_successive_access(&l->divergence, op);
     double n = registers(l, op->args[0]->type), apart = APART * (double)l->width + ASK;
-    if (lanes_one_element(l, op)) {
+    if (ir_is_uniform_access(&l->divergence, op)) {
         if (!adds)
             return (price){1.5, 1.5};
         return op->nresults ? (price){3, ONE_BY_ONE * (double)l->width} : (price){3, 6 + 6 * n};
@@ -82,9 +83,9 @@ price_of_access(lanes *l, const ir_op *op)
 static price
 price_of_element(lanes *l, const ir_op *op)
 {
-    if (!lanes_is_same(l, op->args[1]))
+    if (!ir_is_uniform(&l->divergence, op->args[1]))
         return (price){1.5, APART * (double)l->width};
-    return (price){1, lanes_is_same(l, op->args[0]) ? 1 : registers(l, op->args[0]->type)};
+    return (price){1, ir_is_uniform(&l->divergence, op->args[0]) ? 1 : registers(l, op->args[0]->type)};
 }
 
 /* -- control ------------------------------------------------------------------------------------------ */
@@ -122,7 +123,7 @@ static bool
 steps_along(const ir_op *op, const ir_op *loop)
 {
     bool moves = false;
-    for (uint32_t i = 1; i <= lanes_subscripts(op); i++) {
+    for (uint32_t i = 1; i <= ir_subscripts(op); i++) {
         if (i > 1 && moves)
             return false;
         if (!is_next(op->args[i], loop, &moves))
@@ -140,7 +141,7 @@ is_vector_loop(const ir_op *op)
         return false;
     ir_for_ops(inner, body)
     {
-        bool memory = inner->code == RG_OP_LOAD || inner->code == RG_OP_STORE || inner->code == RG_OP_RMW;
+        bool memory = ir_is_access(inner);
         bool plain = ir_ops[inner->code].form != IR_OTHER || inner->code == RG_OP_CONST || inner->code == RG_OP_YIELD;
         if (!plain && !(memory && steps_along(inner, op)))
             return false;
@@ -157,7 +158,7 @@ price_of_loop(lanes *l, const ir_op *op)
 {
     price body = price_of_region(l, op->regions[0]);
     double n = trips(l, op);
-    bool varies = lanes_loop_of(l, op)->varies;
+    bool varies = ir_loop_divergence_of(&l->divergence, op)->varies;
     body.alone = is_vector_loop(op) ? body.alone / INNER_VECTOR : body.alone + 2;
     body.group = varies ? (body.group + ASK) * waiting : body.group + 2;
     return (price){n * body.alone, n * body.group};
@@ -168,7 +169,7 @@ price_of_if(lanes *l, const ir_op *op)
 {
     price a = price_of_region(l, op->regions[0]), b = price_of_region(l, op->regions[1]);
     double alone = (a.alone + b.alone) / 2;
-    if (lanes_is_same(l, op->args[0]))
+    if (ir_is_uniform(&l->divergence, op->args[0]))
         return (price){alone + 1, (a.group + b.group) / 2 + 1};
     bool asked = a.group + b.group > 8;
     return (price){alone + MISSED, a.group + b.group + op->nresults + (asked ? 2 * ASK : 0)};
@@ -196,7 +197,7 @@ price_of_op(lanes *l, const ir_op *op)
     case RG_OP_UNWIND:
         return price_of_loop(l, op);
     case RG_OP_EXIT_IF:
-        return (price){1, lanes_is_same(l, op->args[0]) ? 1 : ASK + op->nargs};
+        return (price){1, ir_is_uniform(&l->divergence, op->args[0]) ? 1 : ASK + op->nargs};
     case RG_OP_PRINT:
         return (price){100, 100.0 * l->width};
     }

@@ -142,7 +142,7 @@ void
 lanes_set_step(lanes *l, const ir_value *v, ir_value *one)
 {
     rg_dtype d = (rg_dtype)v->type.dtype;
-    int64_t stride = lanes_shape_of(l, v).stride;
+    int64_t stride = ir_shape_of(&l->divergence, v).stride;
     ir_value *number = lanes_value(l, RG_OP_LANE, lanes_type(l, v->type), 0, NULL);
     if (stride != 1)
         number = lanes_binary(l, RG_OP_MUL, number, lanes_const(l, d, (uint64_t)stride));
@@ -152,7 +152,7 @@ lanes_set_step(lanes *l, const ir_value *v, ir_value *one)
 ir_type
 lanes_carried_type(const lanes *l, const ir_value *v)
 {
-    bool in_lanes = v->type.kind <= IR_ARRAY && lanes_shape_of(l, v).kind == LANES_ANY;
+    bool in_lanes = v->type.kind <= IR_ARRAY && ir_shape_of(&l->divergence, v).kind == IR_ANY;
     return in_lanes ? lanes_type(l, v->type) : v->type;
 }
 
@@ -169,7 +169,7 @@ lanes_set_carried(lanes *l, const ir_value *v, ir_value *made)
 {
     if (made->type.lanes)
         lanes_set(l, v, NULL, made);
-    else if (lanes_shape_of(l, v).kind == LANES_STEP)
+    else if (ir_shape_of(&l->divergence, v).kind == IR_STEP)
         lanes_set_step(l, v, made);
     else
         lanes_set(l, v, made, NULL);

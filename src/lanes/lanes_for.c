@@ -53,7 +53,7 @@ differing_index(lanes *l, const ir_op *op, ir_value *trip)
     ir_value *past = lanes_cast(l, trip, d);
     if (op->attr.step != 1)
         past = lanes_binary(l, RG_OP_MUL, past, lanes_const(l, d, (uint64_t)op->attr.step));
-    if (lanes_shape_of(l, index).kind == LANES_ANY)
+    if (ir_shape_of(&l->divergence, index).kind == IR_ANY)
         lanes_set(l, index, NULL, lanes_binary(l, RG_OP_ADD, lanes_all(l, op->args[0]), past));
     else
         lanes_set_carried(l, index, lanes_binary(l, RG_OP_ADD, lanes_one(l, op->args[0]), past));
@@ -106,13 +106,13 @@ differing_for(lanes *l, const ir_op *op)
         if (kept[k])
             lanes_put(l, op->results[k], ir_op_result(made, l->fn, kept[k]->type, NULL));
     lanes_set_trace(l, op, made);
-    lanes_loop_of(l, op)->frames = lanes_cast(l, most, RG_I64);
+    map_set(&l->frames, map_ptr(op), lanes_cast(l, most, RG_I64));
 }
 
 void
 lanes_for(lanes *l, const ir_op *op)
 {
-    if (lanes_loop_of(l, op)->varies)
+    if (ir_loop_divergence_of(&l->divergence, op)->varies)
         differing_for(l, op);
     else
         same_for(l, op);

@@ -1,4 +1,5 @@
 /* Ifs in lanes. SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/effects.h"
 #include "lanes/lanes.h"
 
 static void
@@ -52,8 +53,8 @@ static bool
 is_own_access(const lanes *l, const ir_op *op)
 {
     if (op->code == RG_OP_LOAD)
-        return !lanes_one_element(l, op);
-    return op->code == RG_OP_RMW && op->rmw == RG_RMW_ADD && !op->nresults && !lanes_one_element(l, op) && !lanes_row_element(l, op);
+        return !ir_is_uniform_access(&l->divergence, op);
+    return ir_is_add(op) && !ir_is_uniform_access(&l->divergence, op) && !ir_is_often_uniform_access(&l->divergence, op);
 }
 
 /* what an op of an arm that runs unasked takes; 0: it has to be asked for. *masked: it asks for its lanes itself */
@@ -277,7 +278,7 @@ differing_if(lanes *l, const ir_op *op)
 void
 lanes_if(lanes *l, const ir_op *op)
 {
-    if (lanes_is_same(l, op->args[0]))
+    if (ir_is_uniform(&l->divergence, op->args[0]))
         same_if(l, op);
     else
         differing_if(l, op);

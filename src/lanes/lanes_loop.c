@@ -50,7 +50,7 @@ typedef struct leaving {
 static bool
 leaves_together(lanes *l, const leaving *a, const ir_op *exit)
 {
-    return !a->partial && lanes_is_same(l, exit->args[0]);
+    return !a->partial && ir_is_uniform(&l->divergence, exit->args[0]);
 }
 
 /* One select does for all that take the same at several exits: where the group stays, no other is used. */
@@ -299,7 +299,7 @@ leaving_params(lanes *l, leaving *a, ir_region *body)
 static void
 differing_loop(lanes *l, const ir_op *op)
 {
-    leaving a = {.op = op, .results = ir_value_results(op), .partial = lanes_loop_of(l, op)->partial};
+    leaving a = {.op = op, .results = ir_value_results(op), .partial = ir_loop_divergence_of(&l->divergence, op)->partial};
     a.kept = lanes_values(l, a.results);
     a.taken = lanes_values(l, a.results);
     a.old = lanes_values(l, a.results);
@@ -323,14 +323,14 @@ differing_loop(lanes *l, const ir_op *op)
         if (a.kept[k] || op->results[k]->type.kind == IR_ARRAY)
             lanes_put(l, op->results[k], ir_op_result(made, l->fn, lanes_carried_type(l, op->results[k]), NULL));
     if (count)
-        lanes_loop_of(l, op)->frames = ir_op_result(made, l->fn, ir_scalar(RG_I64), NULL);
+        map_set(&l->frames, map_ptr(op), ir_op_result(made, l->fn, ir_scalar(RG_I64), NULL));
     lanes_set_trace(l, op, made);
 }
 
 void
 lanes_loop(lanes *l, const ir_op *op)
 {
-    if (lanes_loop_of(l, op)->varies)
+    if (ir_loop_divergence_of(&l->divergence, op)->varies)
         differing_loop(l, op);
     else
         same_loop(l, op);

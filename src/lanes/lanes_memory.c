@@ -17,10 +17,10 @@ static ir_op *
 access(lanes *l, const ir_op *op, ir_value *value, ir_value *mask)
 {
     ir_op *made = like(l, op);
-    made->successive = lanes_successive(l, op);
+    made->successive = ir_is_successive_access(&l->divergence, op);
     made->masked = mask != NULL;
     ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
-    for (uint32_t i = 1; i <= lanes_subscripts(op); i++)
+    for (uint32_t i = 1; i <= ir_subscripts(op); i++)
         ir_op_arg(made, l->fn, made->successive ? lanes_one(l, op->args[i]) : lanes_operand(l, op->args[i]));
     if (value)
         ir_op_arg(made, l->fn, value);
@@ -36,7 +36,7 @@ once(lanes *l, const ir_op *op, ir_value *value)
 {
     ir_op *made = like(l, op);
     for (uint32_t i = 0; i < op->nargs; i++)
-        ir_op_arg(made, l->fn, value && i == 1 + lanes_subscripts(op) ? value : lanes_one(l, op->args[i]));
+        ir_op_arg(made, l->fn, value && i == 1 + ir_subscripts(op) ? value : lanes_one(l, op->args[i]));
     ir_append(l->into, made);
     return made;
 }
@@ -45,7 +45,7 @@ void
 lanes_load(lanes *l, const ir_op *op)
 {
     const ir_value *v = op->results[0];
-    if (lanes_one_element(l, op)) {
+    if (ir_is_uniform_access(&l->divergence, op)) {
         lanes_set(l, v, ir_op_result(once(l, op, NULL), l->fn, v->type, NULL), NULL);
         return;
     }
@@ -72,7 +72,7 @@ void
 lanes_store(lanes *l, const ir_op *op)
 {
     ir_value *value = lanes_operand(l, op->args[op->nargs - 1]);
-    if (!lanes_one_element(l, op))
+    if (!ir_is_uniform_access(&l->divergence, op))
         access(l, op, lanes_splat(l, value), lanes_active(l));
     else
         once(l, op, value->type.lanes ? last_lane(l, value) : value);
@@ -110,7 +110,7 @@ one_lanes_rmw(lanes *l, ir_value *lane, void *user)
 static void
 rmw_in_lanes(lanes *l, const ir_op *op)
 {
-    uint32_t at = 1 + lanes_subscripts(op);
+    uint32_t at = 1 + ir_subscripts(op);
     bool cas = op->rmw == RG_RMW_CAS;
     ir_op *made = access(l, op, lanes_all(l, op->args[at]), cas ? lanes_all(l, op->args[at + 1]) : lanes_active(l));
     if (cas && lanes_active(l))
@@ -136,7 +136,7 @@ differs_from(lanes *l, const ir_op *op, ir_value *differs, uint32_t i, ir_value 
 static void
 rmw_by_rows(lanes *l, const ir_op *op)
 {
-    uint32_t n = lanes_subscripts(op);
+    uint32_t n = ir_subscripts(op);
     ir_value *value = lanes_all(l, op->args[1 + n]), *mask = lanes_active(l), *differs = NULL;
     ir_value **first = arena_new_n(l->scratch, ir_value *, n + 1), *lane = lanes_const(l, RG_I32, 0);
     if (l->mask) { /* those that are threads are the first ones */
@@ -164,16 +164,16 @@ rmw_by_rows(lanes *l, const ir_op *op)
 void
 lanes_rmw(lanes *l, const ir_op *op)
 {
-    ir_value *value = op->args[1 + lanes_subscripts(op)];
-    bool apart = !op->atomic || lanes_successive(l, op); /* no two lanes at one element */
-    if (lanes_one_element(l, op) && combines(op)) {
+    ir_value *value = op->args[1 + ir_subscripts(op)];
+    bool apart = !op->atomic || ir_is_successive_access(&l->divergence, op); /* no two lanes at one element */
+    if (ir_is_uniform_access(&l->divergence, op) && combines(op)) {
         ir_value *each = lanes_or_identity(l, lanes_active(l), lanes_all(l, value), (rg_rmw)op->rmw);
         once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
-    } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !lanes_one_element(l, op)) {
+    } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !ir_is_uniform_access(&l->divergence, op)) {
         access(l, op, lanes_all(l, value), lanes_active(l));
-    } else if (l->target->warp && op->atomic && combines(op) && lanes_row_element(l, op)) {
+    } else if (l->target->warp && op->atomic && combines(op) && ir_is_often_uniform_access(&l->divergence, op)) {
         rmw_by_rows(l, op);
-    } else if (l->target->warp && (op->atomic || !lanes_one_element(l, op))) {
+    } else if (l->target->warp && (op->atomic || !ir_is_uniform_access(&l->divergence, op))) {
         rmw_in_lanes(l, op);
     } else {
         const ir_type *type = op->nresults ? &op->results[0]->type : NULL;

@@ -35,7 +35,7 @@ move_into_unwind(lanes *l, const ir_op *recall, ir_op *maker)
         ir_op *unwind = unwind_behind(op, maker);
         if (unwind) {
             map_set(&l->moved, map_ptr(op), unwind);
-            lanes_loop_of(l, maker)->partial = lanes_loop_of(l, unwind)->partial = true;
+            ir_loop_divergence_of(&l->divergence, maker)->partial = ir_loop_divergence_of(&l->divergence, unwind)->partial = true;
             return true;
         }
         if (!op->parent->op || op->parent->op->code == RG_OP_PARALLEL)
@@ -57,7 +57,7 @@ look_at_recall(ir_op *op, void *user)
     for (size_t i = 0; i < steps.n; i++) {
         ir_op *around = steps.at[i].op;
         bool loops = around->code == RG_OP_FOR || around->code == RG_OP_LOOP;
-        if (!loops || steps.at[i].unwound_by || !lanes_loop_of(l, around)->varies)
+        if (!loops || steps.at[i].unwound_by || !ir_loop_divergence_of(&l->divergence, around)->varies)
             continue;
         if (around->code == RG_OP_FOR || !move_into_unwind(l, op, around))
             l->refused = "the reverse needs what threads recorded in their last iterations, which differ";
@@ -126,7 +126,7 @@ static bool
 close_unwind(ir_op *op, void *user)
 {
     lanes *l = user;
-    if (op->code == RG_OP_UNWIND && lanes_loop_of(l, op)->partial)
+    if (op->code == RG_OP_UNWIND && ir_loop_divergence_of(&l->divergence, op)->partial)
         close_moved(l, op);
     return true;
 }

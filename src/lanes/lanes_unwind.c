@@ -8,7 +8,7 @@ static bool
 may_idle(lanes *l, const ir_op *maker)
 {
     for (const ir_region *r = maker->parent; r && r->op; r = r->op->parent)
-        if (r->op->code == RG_OP_LOOP && lanes_loop_of(l, r->op)->varies)
+        if (r->op->code == RG_OP_LOOP && ir_loop_divergence_of(&l->divergence, r->op)->varies)
             return true;
     return false;
 }
@@ -17,9 +17,9 @@ may_idle(lanes *l, const ir_op *maker)
 static ir_value *
 recorded(lanes *l, const ir_op *op)
 {
-    ir_value *frames = lanes_loop_of(l, ir_trace_maker(op->args[0]))->frames;
+    ir_value *frames = map_get(&l->frames, map_ptr(ir_trace_maker(op->args[0])));
     if (!frames) /* the same for all */
-        return lanes_is_same(l, op->args[1]) ? lanes_one(l, op->args[1]) : NULL;
+        return ir_is_uniform(&l->divergence, op->args[1]) ? lanes_one(l, op->args[1]) : NULL;
     if (ir_region_inside(l->into, frames->region))
         return frames;
     return lanes_unary(l, RG_OP_RECALL, frames->type, frames);
@@ -120,7 +120,7 @@ count_dtype(lanes *l, const ir_op *op)
     const ir_op *maker = ir_trace_maker(op->args[0]), *count = op->args[1]->def;
     rg_dtype cast = count && count->code == RG_OP_CAST ? (rg_dtype)count->args[0]->type.dtype : RG_NONE;
     bool few = ir_is_int(cast) && ir_bits(cast) <= 32;
-    if (lanes_loop_of(l, op)->partial)
+    if (ir_loop_divergence_of(&l->divergence, op)->partial)
         return few && ir_is_signed(cast) ? RG_I32 : RG_I64;
     bool of_few = maker->code == RG_OP_FOR && ir_bits((rg_dtype)maker->args[0]->type.dtype) <= 32;
     return few || of_few || range_fits(op->args[1], 32) ? RG_U32 : RG_I64;
@@ -131,14 +131,14 @@ static ir_value *
 own_counts(lanes *l, const ir_op *op, rg_dtype d)
 {
     ir_value *count = lanes_cast(l, lanes_all(l, op->args[1]), d), *active = lanes_active(l);
-    bool partial = lanes_loop_of(l, op)->partial; /* none, and no last one either */
+    bool partial = ir_loop_divergence_of(&l->divergence, op)->partial; /* none, and no last one either */
     return active ? lanes_select(l, active, count, lanes_const(l, d, partial ? ~(uint64_t)0 : 0)) : count;
 }
 
 void
 lanes_unwind(lanes *l, const ir_op *op)
 {
-    const lane_loop *loop = lanes_loop_of(l, op);
+    const ir_loop_divergence *loop = ir_loop_divergence_of(&l->divergence, op);
     const ir_region *old = op->regions[0];
     uint32_t nbehind = loop->partial ? lanes_moved_results(l, op, NULL) : 0;
     ir_value **args = lanes_values(l, op->nargs + nbehind), **next = lanes_values(l, op->nargs + nbehind);

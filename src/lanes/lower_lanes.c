@@ -12,7 +12,7 @@
  * After the plan and before the tape is lowered: what is recalled is settled, and the tape that is made then is
  * the group's, with one cursor. Values that are the same in all threads stay single, so do their loops and
  * branches; control is always the group's. The rules are in lanes_control.c and lanes_memory.c, what differs
- * between threads is found in lanes_shape.c. A parallel loop that takes back what another left on its worker's
+ * between threads is found in analysis/divergence.c. A parallel loop that takes back what another left on its worker's
  * tape runs in the same groups.
  *
  * A loop that does not gain, or cannot run so (lanes_check.c), stays as it was: that is W = 1. */
@@ -27,9 +27,9 @@ make_scalar(lanes *l, const ir_op *op)
 {
     const ir_value *v = op->results[0];
     ir_value *one = NULL, *all = NULL;
-    lane_kind kind = (lane_kind)lanes_shape_of(l, v).kind;
+    ir_shape_kind kind = (ir_shape_kind)ir_shape_of(&l->divergence, v).kind;
     for (int lanes = 0; lanes < 2; lanes++) {
-        if (kind == (lanes ? LANES_SAME : LANES_ANY))
+        if (kind == (lanes ? IR_SAME : IR_ANY))
             continue;
         ir_op *made = ir_op_like(l->fn, op);
         for (uint32_t i = 0; i < op->nargs; i++)
@@ -185,7 +185,8 @@ static void
 start(lanes *l, ir_fn *fn)
 {
     *l = (lanes){.fn = fn, .scratch = arena_new(), .target = fn->module->target, .known = fn->next_id};
-    l->shapes = arena_new_n(l->scratch, lane_shape, l->known + 1);
+    l->moved.in = l->frames.in = l->scratch;
+    l->divergence = ir_divergence_of(fn, l->scratch);
     l->one = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->all = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->uses = ir_count_uses(l->scratch, fn);
@@ -194,8 +195,6 @@ start(lanes *l, ir_fn *fn)
 static void
 finish(lanes *l)
 {
-    map_free(&l->loops);
-    map_free(&l->moved);
     arena_free(l->scratch);
 }
 
@@ -245,12 +244,12 @@ find_shapes(lanes *l, const tasks *all)
     for (size_t i = 0; i < all->n; i++) {
         const ir_region *body = all->at[i]->regions[0];
         uint32_t last = all->at[i]->attr.rank - 1;
-        l->shapes[body->params[last]->id] = (lane_shape){LANES_STEP, WRAPS_NOT, false, 1};
+        ir_divergence_set(&l->divergence, body->params[last], 1);
     }
     while (changed) {
         changed = false;
         for (size_t i = 0; i < all->n; i++)
-            changed |= lanes_find_shapes(l, all->at[i]->regions[0]);
+            changed |= ir_divergence_grow(&l->divergence, all->at[i]->regions[0]);
     }
 }
 
@@ -338,9 +337,9 @@ fill_function(lanes *l, const ir_fn *from)
     for (uint32_t i = 0; i < old->nparams; i++) {
         const ir_value *v = old->params[i];
         lanes_put(l, v, ir_region_param(l->into, lanes_type(l, v->type), v->name));
-        l->shapes[v->id] = (lane_shape){.kind = LANES_ANY};
+        ir_divergence_set(&l->divergence, v, 0);
     }
-    while (lanes_find_shapes(l, old))
+    while (ir_divergence_grow(&l->divergence, old))
         ;
     lanes_region(l, old);
     ir_value **yields = arena_new_n(l->scratch, ir_value *, end->nargs + 1);

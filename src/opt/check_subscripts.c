@@ -7,6 +7,7 @@
  * After all differentiation, so that every form has its checks: the reverse of a split launch drops what the forward
  * sweep asserts, and has accesses of its own. Where no row is promised, an index may leave its axis while the element stays
  * in the array: C walks rows through pointers. Before lower_lanes, whose groups assert for each of their threads. */
+#include "analysis/effects.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -88,7 +89,7 @@ static void
 look_in(edit *e, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
-        bool access = op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+        bool access = ir_is_access(op);
         if (access && op->args[0]->type.kind == IR_BUFFER)
             check(e, op);
         bool groups = op->code == RG_OP_PARALLEL && op->regions[0]->nparams > op->attr.rank;

@@ -65,7 +65,7 @@ can_repeat(const look *l, const ir_op *op)
 static bool
 needs_array(look *l, const ir_op *op)
 {
-    if (op->code == RG_OP_STORE || op->code == RG_OP_RMW)
+    if (ir_access_does(op) & IR_CHANGES)
         return true;
     bool reads = op->code == RG_OP_LOAD || op->code == RG_OP_SNAPSHOT;
     if (!reads || ir_stands_still(l->writes, op))

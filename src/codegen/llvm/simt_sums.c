@@ -54,7 +54,7 @@ has_width(rg_dtype d)
 static bool
 can_wait(gen *g, const ir_op *op)
 {
-    if (op->code != RG_OP_RMW || op->rmw != RG_RMW_ADD || !op->atomic || op->nresults || op->masked || gen_lanes_of(op))
+    if (ir_access_does(op) != IR_ADDS || op->masked || gen_lanes_of(op))
         return false;
     const ir_op *sum = reduction_of(op);
     return sum && sum->parent == op->parent && has_width((rg_dtype)op->args[0]->type.dtype) &&

@@ -12,6 +12,7 @@
  * together, one exchange for each (codegen/llvm/simt_sums.c). And a short loop that only loads and computes waits for its
  * loads in each iteration; several iterations' may go out at once (opt_early_loads). At the last stage: nothing but code
  * generation follows. */
+#include "analysis/effects.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -21,7 +22,7 @@ enum { ENOUGH = 8, MOST_OPS = 320, LOADING = 4, LOADING_OPS = 24 };
 static bool
 adds_sum(const ir_op *op)
 {
-    if (op->code != RG_OP_RMW || op->rmw != RG_RMW_ADD || !op->atomic || op->nresults || op->masked)
+    if (ir_access_does(op) != IR_ADDS || op->masked)
         return false;
     const ir_op *sum = op->args[op->nargs - 1]->def;
     return sum && sum->code == RG_OP_LANES_REDUCE && sum->rmw == RG_RMW_ADD && sum->parent == op->parent;
