@@ -119,31 +119,16 @@ reach_of_call(const ir_op *call, ir_reach_fn *each, void *user)
 void
 ir_each_reached(const ir_op *op, ir_reach_fn *each, void *user)
 {
-    switch (op->code) {
-    case RG_OP_LOAD:
-    case RG_OP_STORE:
-    case RG_OP_RMW:
+    unsigned is = ir_ops[op->code].flags;
+    unsigned does = (is & IR_READ ? IR_READS : 0) | (is & IR_WRITE ? IR_WRITES | IR_PLAIN : 0);
+    if (ir_is_access(op))
         each(op->args[0], op->plane, ir_access_does(op), user);
-        break;
-    case RG_OP_CALL:
+    else if (op->code == RG_OP_CALL)
         reach_of_call(op, each, user);
-        break;
-    case RG_OP_SNAPSHOT:
-    case RG_OP_TAPE_SAVE:
-    case RG_OP_TAPE_THIN:
-        for (uint32_t i = 0; i < op->nargs; i++)
+    else
+        for (uint32_t i = 0; does && i < op->nargs; i++) /* whole arrays */
             if (op->args[i]->type.kind == IR_BUFFER)
-                each(op->args[i], RG_PRIMAL, IR_READS, user);
-        break;
-    case RG_OP_RESTORE:
-        each(op->args[0], RG_PRIMAL, IR_WRITES | IR_PLAIN, user);
-        break;
-    case RG_OP_TAPE_RESTORE:
-        each(op->args[1], RG_PRIMAL, IR_WRITES | IR_PLAIN, user);
-        break;
-    default:
-        break;
-    }
+                each(op->args[i], RG_PRIMAL, does, user);
 }
 
 typedef struct reached {
@@ -223,7 +208,7 @@ note_root(ir_value *root, void *user)
     noting *n = user;
     ir_effect effect = n->effect;
     effect.root = root_of_effect(root);
-    effect.does |= root == n->buffer ? 0 : IR_CHOSEN;
+    effect.does |= effect.root == n->buffer ? 0 : IR_CHOSEN;
     note(n->e, effect);
 }
 

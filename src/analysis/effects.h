@@ -32,7 +32,7 @@ enum { IR_READS = 1, IR_WRITES = 2, IR_ADDS = 4, IR_CHANGES = IR_WRITES | IR_ADD
 static inline bool
 ir_is_access(const ir_op *op)
 {
-    return op->code == RG_OP_LOAD || op->code == RG_OP_STORE || op->code == RG_OP_RMW;
+    return ir_ops[op->code].flags & IR_ACCESS;
 }
 /* what an access does to its elements; 0: op is none */
 unsigned ir_access_does(const ir_op *op);

@@ -13,7 +13,7 @@ ir_sums_find(const ir_effects *task, ir_sum sums[IR_SUMS_MAX])
     uint32_t n = 0;
     for (size_t i = 0; i < task->at.n && n < IR_SUMS_MAX; i++) {
         const ir_effect *e = &task->at.at[i];
-        bool sum = e->root && ir_root_known(e->root) && ir_is_float((rg_dtype)e->root->type.dtype), known = false;
+        bool sum = e->root && e->root != &ir_some_temp && ir_is_float((rg_dtype)e->root->type.dtype), known = false;
         for (uint32_t k = 0; k < n; k++)
             known |= sums[k].buffer == e->root && sums[k].plane == e->plane;
         if (sum && !known && ir_effects_on(task, e->root, e->plane) == IR_ADDS)

@@ -32,12 +32,18 @@ note_root(ir_value *root, void *user)
     list->n++;
 }
 
+static void
+note_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
+{
+    if (does & IR_CHANGES)
+        ir_buffer_roots(buffer, note_root, user);
+}
+
 static bool
-note_write(ir_op *op, void *user)
+note_writes(ir_op *op, void *user)
 {
     noting n = {user, op};
-    if (ir_ops[op->code].flags & IR_WRITE)
-        ir_buffer_roots(op->args[0], note_root, &n);
+    ir_each_reached(op, note_reached, &n);
     return true;
 }
 
@@ -47,7 +53,7 @@ ir_writes_find(ir_fn *fn)
     arena *a = fn->module->arena;
     ir_writes *w = arena_one(a, ir_writes);
     *w = (ir_writes){.n = fn->next_id, .of = arena_new_n(a, write_list *, fn->next_id + 1)};
-    ir_walk(fn->body, note_write, w);
+    ir_walk(fn->body, note_writes, w);
     return w;
 }
 

@@ -56,12 +56,6 @@ any_varies(const directions *s, const ir_op *op)
     return false;
 }
 
-static bool
-is_access(const ir_op *op)
-{
-    return ir_is_access(op);
-}
-
 static void
 vary_temp(ir_value *root, void *user)
 {
@@ -72,7 +66,7 @@ vary_temp(ir_value *root, void *user)
 static bool
 has_directions(const directions *s, const ir_op *op)
 {
-    return is_access(op) && s->of[op->plane] > 1;
+    return ir_is_access(op) && s->of[op->plane] > 1;
 }
 
 /* A temp that is given what varies in a plane without directions has to be several temps. */
@@ -130,7 +124,7 @@ mark_op(directions *s, const ir_op *op, bool all)
             vary_if(s, e.to, s->varying[e.from.value->id]);
         for (uint32_t i = 0; split && i < op->nresults; i++)
             vary(s, op->results[i]);
-    } else if (is_access(op)) {
+    } else if (ir_is_access(op)) {
         mark_access(s, op);
     } else {
         bool varies = any_varies(s, op);

@@ -11,6 +11,8 @@
  * and the one in the forward sweep is dead. */
 #include "plan/derive.h"
 
+#include "analysis/uses.h"
+
 #include "plan/recompute.h"
 #include "ir/recall.h"
 
@@ -232,15 +234,6 @@ derive_op(ir_op *op, void *user)
 
 /* -- recalls whose users are recalls of copies now: what they recall is not needed any more ---------------------- */
 static bool
-count_uses(ir_op *op, void *user)
-{
-    uint32_t *uses = user;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        uses[op->args[i]->id]++;
-    return true;
-}
-
-static bool
 drop_unused(ir_op *op, void *user)
 {
     const uint32_t *uses = user;
@@ -249,40 +242,16 @@ drop_unused(ir_op *op, void *user)
     return true;
 }
 
-static void
-drop_unused_recalls(ir_fn *fn)
-{
-    uint32_t *uses = mem_zalloc(sizeof(*uses) * fn->next_id);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &uses);
-    ir_walk(fn->body, count_uses, uses);
-    ir_walk(fn->body, drop_unused, uses);
-    mem_disown(&owns);
-    mem_free(uses);
-}
-
-static void
-release_derive(void *object)
-{
-    derive *d = object;
-    map_free(&d->pairs);
-    vec_free(&d->order);
-}
-
 bool
-ad_derive(ir_fn *fn, map *origins)
+ad_derive(ir_fn *fn, map *origins, arena *scratch)
 {
-    derive d = {.fn = fn, .origins = origins};
-    mem_owner owns;
-    mem_own(&owns, release_derive, &d);
+    derive d = {.fn = fn, .origins = origins, .pairs.in = scratch, .order.in = scratch};
     ir_renumber(fn);
     for (uint32_t id = 0; id < fn->next_id; id++)
         vec_push(&d.order, id);
     ir_walk(fn->body, note_pair, &d);
     ir_walk(fn->body, derive_op, &d);
     if (d.changed)
-        drop_unused_recalls(fn);
-    mem_disown(&owns);
-    release_derive(&d);
+        ir_walk(fn->body, drop_unused, ir_count_uses(scratch, fn));
     return d.changed;
 }

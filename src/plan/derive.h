@@ -14,6 +14,6 @@ typedef enum ad_origin {
 /* Moves what reverse code computes from forward values alone into the forward sweep; the reverse recalls
  * it. What the plan does not record it computes where it stood before. Fills in `origins` (value ->
  * ad_origin; none for AD_FORWARD). Numbers fn's values anew. */
-bool ad_derive(ir_fn *fn, map *origins);
+bool ad_derive(ir_fn *fn, map *origins, arena *scratch);
 
 #endif

@@ -485,7 +485,7 @@ ad_plan(ir_module *m, pass_context *c)
         plan p = {.fn = fn, .force = c->plan.force};
         mem_owner owns;
         mem_own(&owns, release_plan, &p);
-        changed |= ad_derive(fn, &p.origins);
+        changed |= ad_derive(fn, &p.origins, c->scratch);
         p.writes = ir_writes_find(fn);
         p.snapshots = ad_snapshots_find(fn, c->scratch);
         ir_walk(fn->body, find_consumed, &p);

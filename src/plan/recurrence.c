@@ -14,6 +14,7 @@
  * them: loops that carry several are left alone, but for sums that nothing else in the loop reads. Such a
  * sum's terms may be added in any order (flag fast), so that a loop without frames runs in vectors. On a GPU sums count:
  * there other warps run while one waits, and each term takes operations more. */
+#include "analysis/uses.h"
 #include "diff/ad.h"
 #include "plan/affine.h"
 #include "diff/emit.h"
@@ -259,29 +260,15 @@ see_unwind(ir_op *op, void *user)
     return true;
 }
 
-static bool
-count_uses(ir_op *op, void *user)
-{
-    uint32_t *uses = user;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        uses[op->args[i]->id]++;
-    return true;
-}
-
 bool
 ad_recurrence(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         /* what is made stands in loops that were seen then */
-        unwinds all = {.uses = mem_zalloc(sizeof(*all.uses) * (fn->next_id + 1))};
-        mem_owner owns;
-        mem_own(&owns, mem_release_ptr, &all.uses);
-        ir_walk(fn->body, count_uses, all.uses);
+        unwinds all = {.uses = ir_count_uses(c->scratch, fn)};
         ir_walk(fn->body, see_unwind, &all);
         changed |= all.changed;
-        mem_disown(&owns);
-        mem_free(all.uses);
     }
     return changed;
 }

@@ -1,5 +1,6 @@
 /* A kernel becomes a module: which op is generated where. SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/llvm/gen.h"
+#include "analysis/uses.h"
 
 LLVMValueRef
 gen_op_value(gen *g, const ir_op *op, LLVMValueRef *args)
@@ -189,15 +190,6 @@ find_lanes(ir_op *op, void *user)
     return true;
 }
 
-static bool
-count_uses(ir_op *op, void *user)
-{
-    gen *g = user;
-    for (uint32_t i = 0; i < op->nargs; i++)
-        g->uses[op->args[i]->id]++;
-    return true;
-}
-
 /* Fills g->module with the kernel; context, module, builder, options and names are the caller's. */
 void
 gen_kernel(gen *g)
@@ -219,8 +211,7 @@ gen_kernel(gen *g)
     gen_make_alias_scopes(g);
     gen_find_pairs(g);
     if (g->target->warp) {
-        g->uses = arena_new_n(g->scratch, uint32_t, g->ir->next_id);
-        ir_walk(g->ir->body, count_uses, g);
+        g->uses = ir_count_uses(g->scratch, g->ir);
         gen_simt_kernel(g);
         return;
     }
