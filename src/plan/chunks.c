@@ -11,6 +11,7 @@
  * chunks_forward.c and chunks_reverse.c show the two sides; chunks_size.c chooses R. */
 #include "plan/chunks.h"
 
+#include "analysis/uses.h"
 #include "ir/recall.h"
 
 /* copies of the body's and its reverse's ops that one loop may grow to */
@@ -174,22 +175,14 @@ slice_loop(chunks *x)
 }
 
 /* -- the end of the last group -------------------------------------------------------------------------------- */
+/* Loads stay where they can go before what does not need them: in a branch they are waited for. */
 static bool
 only_computes(ir_op *op, void *user)
 {
     (void)user;
     bool control = op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_LOOP ||
                    op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF;
-    return control || op->code == RG_OP_LOAD || ir_is_arithmetic(op);
-}
-
-static bool
-asks_for_no_result(ir_op *op, void *user)
-{
-    for (uint32_t i = 0; i < op->nargs; i++)
-        if (op->args[i]->def == user && op->args[i]->type.kind != IR_TRACE)
-            return false;
-    return true;
+    return control || ir_is_arithmetic(op);
 }
 
 /* What the last full group leads to is the state of the iterations left over: nobody else needs it, and the reverse
@@ -200,10 +193,9 @@ is_end_needless(const chunks *x, const body_size *body)
     const ad_chunk *c = &x->now;
     const ir_region *r = c->loop->regions[0];
     bool needless = c->loop->code == RG_OP_FOR && !c->slice.kept.n && c->size * body->code >= WORTH_A_BRANCH;
-    for (uint32_t p = 1; p < r->nparams; p++)
-        needless &= r->params[p]->type.kind == IR_SCALAR;
-    return needless && ir_walk(c->loop->regions[0], only_computes, NULL) &&
-           ir_walk(x->fn->body, asks_for_no_result, c->loop);
+    for (uint32_t p = 1; p < r->nparams && needless; p++)
+        needless = r->params[p]->type.kind == IR_SCALAR && !ir_uses_in(x->fn->body, c->loop->results[p - 1]);
+    return needless && ir_walk(c->loop->regions[0], only_computes, NULL);
 }
 
 /* -- how many iterations ---------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  *                                                for %j = %q R to count (%a = %a1) {..}
  *   where code is short, the iterations of a group are straight code; and where nobody asks for %a but the reverse:
  *                                                %a1 = for records %g = 0 to %q (%a = %a0) {
- *                                                    if %g + 1 != %q or count % R != 0 {.. .. ..} }
+ *                                                    if %g < (count % R ? %q : %q - 1) {.. .. ..} }
  *   loop records (%a = %a0) {.. exit_if ..}  ->  loop records (%a = %a0) {
  *                                                    %done, .. = loop (%j = 0, %a) { exit_if %j == R .. }
  *                                                    exit_if %done ..  }
@@ -214,12 +214,13 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
 static ir_value *
 is_wanted(const ad_chunk *c, const ad_emit *e)
 {
-    ir_value *next = ad_op2(e, RG_OP_ADD, c->groups->regions[0]->params[0], ad_int(e, RG_I64, 1));
     ad_emit before = {c->fn, c->groups->parent, c->groups, c->loop->loc};
     ir_value *count = ad_for_count(&before, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
-    ir_value *rest = ad_chunk_divide(&before, RG_OP_REM, count, c->size);
-    ir_value *some = ad_op2(&before, RG_OP_NE, rest, ad_int(&before, RG_I64, 0));
-    return ad_op2(e, RG_OP_OR, ad_op2(e, RG_OP_NE, next, c->groups->args[1]), some);
+    ir_value *rest = ad_chunk_divide(&before, RG_OP_REM, count, c->size), *groups = c->groups->args[1];
+    ir_value *none = ad_op2(&before, RG_OP_EQ, rest, ad_int(&before, RG_I64, 0));
+    ir_value *but_last = ad_op2(&before, RG_OP_SUB, groups, ad_int(&before, RG_I64, 1));
+    ir_value *wanted = ad_op3(&before, RG_OP_SELECT, none, but_last, groups);
+    return ad_op2(e, RG_OP_LT, c->groups->regions[0]->params[0], wanted);
 }
 
 static void
