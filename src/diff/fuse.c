@@ -135,14 +135,12 @@ copy_instead(edit *e, ir_op *recall)
 }
 
 static bool
-drop_recalls(ir_op *op, void *user)
+copy_recalled(ir_op *op, void *user)
 {
     edit *e = user;
     edit_operands(e, op);
     if (op->code == RG_OP_RECALL && op->args[0]->type.kind == IR_ARRAY && edit_visible(op->args[0], op))
         copy_instead(e, op);
-    else
-        edit_needless_recall(e, op);
     return true;
 }
 
@@ -177,8 +175,8 @@ fuse(edit *e, fusion *f)
     for (ir_op *next; at != ir_terminator(into); at = next) {
         next = at->next;
         for (uint32_t i = 0; i < at->nregions; i++)
-            ir_walk(at->regions[i], drop_recalls, e);
-        drop_recalls(at, e);
+            ir_walk(at->regions[i], copy_recalled, e);
+        copy_recalled(at, e);
     }
     join_results(e, first, second);
     ir_remove(first);

@@ -17,7 +17,7 @@
  *   exit_if   condition, value for each loop result but the trace
  *   parallel  lo x rank, hi x rank, [trace,] init... body (index x rank)       reductions... [, trace]
  *   unwind    trace, count, init...                  body (iteration, carried) carried...
- *   recall    a value out of scope                                             its value then
+ *   recall    a value, out of scope or not                                     its value then
  *   snapshot  buf                                                              trace
  *   restore   temp, trace
  *   yield     values (last op of every region)

@@ -155,43 +155,6 @@ edit_visible(const ir_value *v, const ir_op *at)
     return ir_region_inside(at->parent, v->region);
 }
 
-/* What is the same in all lanes, or their numbers, is not recalled in lanes. NULL: it is neither. */
-static ir_value *
-recall_without_lanes(edit *e, ir_op *op, ir_value *v)
-{
-    ir_value *was = edit_now(e, v->def->args[0]);
-    if (!edit_visible(was, op) && !ir_is_const(was, NULL)) {
-        ir_op *recall = ir_op_new(e->fn, RG_OP_RECALL, 1, 0, op->loc);
-        ir_op_arg(recall, e->fn, was);
-        ir_insert_before(op, recall);
-        e->recalled[was->id] = 1;
-        was = ir_op_result(recall, e->fn, was->type, was->name);
-    }
-    uint64_t bits;
-    if (!edit_visible(was, op) && ir_is_const(was, &bits))
-        was = edit_const(e, op, was->type, bits);
-    return edit_in_lanes(e, op, v->type, was);
-}
-
-bool
-edit_needless_recall(edit *e, ir_op *op)
-{
-    if (op->code != RG_OP_RECALL)
-        return false;
-    uint64_t bits;
-    ir_value *v = op->args[0];
-    if (edit_visible(v, op) && v->type.kind != IR_ARRAY)
-        edit_replace(e, op->results[0], v);
-    else if (v->type.kind == IR_SCALAR && ir_is_const(v, &bits))
-        edit_replace(e, op->results[0], edit_const(e, op, v->type, bits));
-    else if (v->def && v->def->code == RG_OP_SPLAT)
-        edit_replace(e, op->results[0], recall_without_lanes(e, op, v));
-    else
-        return false;
-    ir_remove(op);
-    return true;
-}
-
 void
 edit_drop_arg(ir_op *op, uint32_t k)
 {

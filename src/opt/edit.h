@@ -44,10 +44,6 @@ ir_value *edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x,
 /* whether v is in scope in the region of `at` */
 bool edit_visible(const ir_value *v, const ir_op *at);
 
-/* If op recalls what is in scope, or a constant, then op goes and its result is that; whether it
- * did. What a pass puts in place of a value may be in scope where the value was not. */
-bool edit_needless_recall(edit *e, ir_op *op);
-
 /* removal of one operand, result, parameter; those behind it move up */
 void edit_drop_arg(ir_op *op, uint32_t k);
 void edit_drop_result(ir_op *op, uint32_t k);

@@ -362,8 +362,6 @@ static void
 count_op(edit *e, ir_footprints *f, ir_op *op)
 {
     edit_operands(e, op);
-    if (edit_needless_recall(e, op))
-        return;
     for (uint32_t k = 0; k < op->nregions; k++)
         count_region(e, f, op->regions[k]);
     counted c = {.edit = e, .footprints = f, .loop = op};

@@ -171,8 +171,6 @@ cse_region(table *t, ir_region *r)
         }
         if (!takes_part(op))
             continue;
-        if (edit_needless_recall(&t->edit, op))
-            continue;
         order_operands(op);
         ir_op *same = find_or_add(t, op);
         if (!same)

@@ -4,7 +4,6 @@
  *
  * Calls of derivatives, and of functions with derivatives of their own, stay: differentiation has rules for them. A call
  * that repeats another one is inlined without assertions and prints. Recursive calls stay (front ends refuse them). */
-#include "ir/recall.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
@@ -147,10 +146,7 @@ inline_into(ir_fn *fn, const busy *outer)
     edit e;
     edit_start(&e, fn);
     inline_region(&e, fn->body, &(busy){fn, outer});
-    if (!edit_finish(&e))
-        return false;
-    ir_see_through_recalls(fn); /* what a call resulted in may be seen where the call was not */
-    return true;
+    return edit_finish(&e);
 }
 
 bool

@@ -492,8 +492,6 @@ ad_plan(ir_module *m, pass_context *c)
         plan_region(&p, fn->body);
         if (p.force != AD_RECORD_ALL)
             p.changed |= ad_branches(fn);
-        if (p.changed) /* what is computed again may be seen where the loops that it was part of are not */
-            ir_see_through_recalls(fn);
         changed |= p.changed;
         mem_disown(&owns);
         release_plan(&p);

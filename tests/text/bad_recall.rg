@@ -1,5 +1,4 @@
 ; stage: ad
-; expect: error[E0210]: @k: the value is visible here and needs no recall
 ; expect: error[E0210]: @k: the value lies in a parallel loop that this place does not rewind
 ; expect: error[E0210]: @k: values of a reverse sweep cannot be recalled
 ; expect: error[E0204]: @k: the trace does not come from a for or loop
@@ -12,8 +11,6 @@ kernel @k(%n: i32, %c: i64, %x: f32, %z: buf<f32,1>) {
     yield
   }
   %last: f32 = recall %a
-  %own: f32 = recall %last
-  %d: f32 = recall %x
   %t: trace = parallel records (%j: i32) = (%n) to (%n) {
     %e: f32 = neg %x
     yield

@@ -13,6 +13,15 @@ is_local(const ir_value *a)
     return a->type.kind == IR_ARRAY;
 }
 
+/* a, or what it is: a recall of an array that can be seen there */
+static const ir_value *
+itself(const ir_value *a)
+{
+    while (a->def && a->def->code == RG_OP_RECALL && ir_region_inside(a->def->parent, a->def->args[0]->region))
+        a = a->def->args[0];
+    return a;
+}
+
 static bool
 is_table(const ir_value *a)
 {
@@ -110,7 +119,7 @@ static void
 check_twice(verifier *v, const ir_op *op, uint32_t arg)
 {
     for (uint32_t i = 0; i < arg; i++)
-        if (op->args[i] == op->args[arg])
+        if (itself(op->args[i]) == itself(op->args[arg]))
             verify_error(v, op, E_LINEAR, "a local array leaves the loop twice");
 }
 
@@ -124,7 +133,7 @@ consume_at_exits(verifier *v, const ir_op *loop)
         if (op->code != RG_OP_EXIT_IF)
             continue;
         for (uint32_t i = 0; i < op->nargs; i++) {
-            const ir_value *a = op->args[i];
+            const ir_value *a = itself(op->args[i]);
             if (!is_local(a) || is_table(a) || ir_region_inside(a->region, body))
                 continue;
             if (!reached_once(a, loop->parent))
@@ -138,7 +147,7 @@ static void
 check_operands(verifier *v, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++) {
-        const ir_value *a = op->args[i];
+        const ir_value *a = itself(op->args[i]);
         if (!is_local(a) || op->code == RG_OP_RECALL)
             continue;
         if (consumes(op, i)) {

@@ -1,22 +1,14 @@
 /* Where a recall may stand. SPDX-License-Identifier: Apache-2.0
  *
- * The value lies in a region that the recall does not see. From the innermost region that holds
- * both, one op after the other leads down to the value:
+ * A recall of what it can see is the value itself. Else the value lies in a region that the recall does not see. From the
+ * innermost region that holds both, one op after the other leads down to the value:
  *
  *   loops and fors   the recall stands in an unwind of their trace and means that iteration, or
  *                    outside of any and means the last one
  *   parallels        record, and the recall stands in a parallel that rewinds their trace
  *   ifs              mean the branch taken last */
+#include "ir/recall.h"
 #include "ir/verify/verify.h"
-
-/* the op that made a trace, directly or seen through a recall */
-static const ir_op *
-maker(const ir_value *trace)
-{
-    if (trace->def && trace->def->code == RG_OP_RECALL && trace->def->nargs == 1)
-        trace = trace->def->args[0];
-    return trace->def;
-}
 
 static bool
 stands_in_rewind(const ir_op *recall, const ir_op *parallel)
@@ -24,7 +16,7 @@ stands_in_rewind(const ir_op *recall, const ir_op *parallel)
     for (const ir_op *op = recall->parent->op; op; op = op->parent->op) {
         uint32_t at = 2 * op->attr.rank;
         if (op->code == RG_OP_PARALLEL && op->rewinds && at < op->nargs &&
-            maker(op->args[at]) == parallel)
+            ir_trace_maker(op->args[at]) == parallel)
             return true;
     }
     return false;
@@ -74,7 +66,7 @@ verify_recall(verifier *v, const ir_op *recall)
 {
     const ir_value *value = recall->args[0];
     if (value->id < v->fn->next_id && v->visible[value->id] == value)
-        return verify_error(v, recall, E_RECALL, "the value is visible here and needs no recall");
+        return true; /* what can be seen is itself */
     if (value->id >= v->fn->next_id || !v->left[value->id] || value->region->fn != v->fn)
         return verify_error(v, recall, E_RECALL, "the value is not defined before this op");
     ir_region *r = next_to_leave(v, value->region);
