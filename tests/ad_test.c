@@ -278,7 +278,6 @@ plan_it(ir_module *m, diag_list *diags)
     passes_asked.lanes = lanes;
     if (lanes && verified_pass(m, lower_lanes, "lower_lanes", IR_STAGE_AD, diags))
         simplified(m, IR_STAGE_AD, diags);
-    verified_pass(m, ad_flags, "ad_flags", IR_STAGE_AD, diags);
     return !diags->errors;
 }
 

@@ -215,10 +215,33 @@ test_frames(void)
     }
 }
 
+/* a flag takes a bit, in lanes as many; flags come last */
+static void
+test_flags(void)
+{
+    static const struct {
+        unsigned doubles, flags, masks;
+        uint32_t size;
+    } frames[] = {{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 8, 0, 1}, {0, 17, 0, 3}, {3, 9, 0, 28}, {8, 10, 1, 72}};
+    const ir_module m = {0};
+    for (size_t i = 0; i < countof(frames); i++) {
+        ir_frame f = {0};
+        for (unsigned k = 0; k < frames[i].flags; k++)
+            ir_frame_hold(&f, ir_scalar(RG_BOOL));
+        for (unsigned k = 0; k < frames[i].masks; k++)
+            ir_frame_hold(&f, ir_with_lanes(ir_scalar(RG_BOOL), 16));
+        for (unsigned k = 0; k < frames[i].doubles; k++)
+            ir_frame_hold(&f, ir_scalar(RG_F64));
+        uint32_t size = ir_frame_size(&m, &f);
+        CHECK(size == frames[i].size, "frame %zu: %u bytes, expected %u", i, size, frames[i].size);
+    }
+}
+
 int
 main(void)
 {
     test_frames();
+    test_flags();
     test_integers();
     test_casts();
     test_floats();

@@ -40,10 +40,8 @@ expects_fault(const ircase *c)
 static bool
 lower(ircase *c)
 {
-    if (c->stage <= IR_STAGE_AD) {
-        verified_pass(c->module, ad_flags, "ad_flags", IR_STAGE_AD, &c->diags);
+    if (c->stage <= IR_STAGE_AD)
         verified_pass(c->module, lower_tape, "lower_tape", IR_STAGE_TAPE, &c->diags);
-    }
     if (c->stage <= IR_STAGE_TAPE)
         verified_pass(c->module, lower_arrays, "lower_arrays", IR_STAGE_SLOTS, &c->diags);
     return !c->diags.errors;

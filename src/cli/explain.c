@@ -145,17 +145,21 @@ see_push(explanation *l, const ir_op *push)
     while (loop && !is_loop(loop))
         loop = loop->parent->op;
     loop_facts *f = loop ? map_get(&l->loops, place_key(loop->loc)) : NULL;
+    uint32_t flags = 0;
     for (uint32_t i = 1; i < push->nargs; i++) {
         const ir_value *v = push->args[i];
         bool place = v->type.kind == IR_CURSOR; /* where what an inner loop or a branch recorded ends */
-        unsigned bytes = place ? ir_slot_bytes(v->type)
-                               : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
+        bool flag = ir_is_flag(v->type); /* eight of them are a byte */
+        unsigned bytes = place  ? ir_slot_bytes(v->type)
+                         : flag ? flags++ % 8 == 0
+                                : ir_bytes((rg_dtype)v->type.dtype) * (v->type.length ? v->type.length : 1);
         ir_loc loc = v->def ? v->def->loc : loop ? loop->loc : push->loc;
         if (place)
             listing_note(l->listing, loc, "on the tape: where a loop or branch inside ends on it (%u bytes)", bytes);
         else
-            listing_note(l->listing, loc, "on the tape: %s (%s, %u byte%s)", shown_name(v),
-                         ir_dtype_name((rg_dtype)v->type.dtype), bytes, bytes == 1 ? "" : "s");
+            listing_note(l->listing, loc, "on the tape: %s (%s, %u %s%s)", shown_name(v),
+                         ir_dtype_name((rg_dtype)v->type.dtype), flag ? 1 : bytes, flag ? "bit" : "byte",
+                         flag || bytes == 1 ? "" : "s");
         if (!f)
             continue;
         add_once(&f->recorded, place ? "a place on the tape" : shown_name(v));

@@ -67,9 +67,6 @@ bool ad_recurrence(ir_module *m, pass_context *c);
 /* Decides for every recall: record, or recompute from what is there. */
 bool ad_plan(ir_module *m, pass_context *c);
 
-/* After the plan: flags that one loop records become bits of one word. */
-bool ad_flags(ir_module *m, pass_context *c);
-
 /* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
  * their state once per group; to be planned once more if it changed anything. */
 bool ad_chunks(ir_module *m, pass_context *c);

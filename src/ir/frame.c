@@ -41,18 +41,52 @@ ir_frame_bytes(const target *t, uint32_t bytes, uint32_t widest)
     return (whole + t->frame_align - 1) & ~(t->frame_align - 1);
 }
 
-uint32_t
-ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets)
+bool
+ir_is_flag(ir_type t)
 {
-    uint32_t end = 0, widest = 1;
+    return t.kind == IR_SCALAR && t.dtype == RG_BOOL && !t.lanes;
+}
+
+void
+ir_frame_hold(ir_frame *f, ir_type t)
+{
+    uint32_t unit = ir_slot_unit(t);
+    f->widest = unit > f->widest ? unit : f->widest;
+    if (ir_is_flag(t))
+        f->flags++;
+    else
+        f->bytes += ir_slot_bytes(t);
+}
+
+uint32_t
+ir_frame_size(const target *t, const ir_frame *f)
+{
+    return f->widest ? ir_frame_bytes(t, f->bytes + (f->flags + 7) / 8, f->widest) : 0;
+}
+
+void
+ir_frame_layout(ir_value *const *values, uint32_t n, ir_field *places)
+{
+    uint32_t end = 0, flags = 0;
     for (uint32_t unit = WIDEST; unit; unit /= 2)
         for (uint32_t i = 0; i < n; i++) {
-            if (ir_slot_unit(values[i]->type) != unit)
+            if (ir_slot_unit(values[i]->type) != unit || ir_is_flag(values[i]->type))
                 continue;
-            widest = end ? widest : unit;
-            if (offsets)
-                offsets[i] = end;
+            places[i] = (ir_field){.byte = end};
             end += ir_slot_bytes(values[i]->type);
         }
-    return n ? ir_frame_bytes(values[0]->region->fn->module->target, end, widest) : 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (ir_is_flag(values[i]->type)) {
+            places[i] = (ir_field){.byte = end + flags / 8, .bit = flags % 8};
+            flags++;
+        }
+}
+
+uint32_t
+ir_frame_of(ir_value *const *values, uint32_t n)
+{
+    ir_frame f = {0};
+    for (uint32_t i = 0; i < n; i++)
+        ir_frame_hold(&f, values[i]->type);
+    return n ? ir_frame_size(values[0]->region->fn->module->target, &f) : 0;
 }

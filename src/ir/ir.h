@@ -279,13 +279,27 @@ bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y
 /* -- frames of the tape (frame.c) ------------------------------------------------------------------ */
 /* A frame holds its values without gaps, those of the largest unit first, and is rounded up (ir_frame_bytes of
  * the sum and the largest unit). A unit is an element, with all of its lanes, up to 64 bytes; a bool in lanes is
- * bits there, an array of them is not. What rounding adds is an eighth at most: 25 bytes of doubles and a flag are 28.
- * A frame is a multiple of the target's frame_align. */
+ * bits there, an array of them is not. A bool without lanes is a flag: flags come last, eight to a
+ * byte. What rounding adds is an eighth at most: 25 bytes of doubles and a flag are 28. A frame is a multiple of the
+ * target's frame_align. */
 uint32_t ir_slot_unit(ir_type t);
 uint32_t ir_slot_bytes(ir_type t);
 uint32_t ir_frame_bytes(const target *t, uint32_t bytes, uint32_t widest);
-/* fills in each value's offset (NULL: nobody asks); returns the frame's size */
-uint32_t ir_frame_layout(ir_value *const *values, uint32_t n, uint32_t *offsets);
+/* The size of a frame, value by value: it begins as {0}. */
+typedef struct ir_frame {
+    uint32_t bytes, flags, widest;
+} ir_frame;
+void ir_frame_hold(ir_frame *f, ir_type t);
+uint32_t ir_frame_size(const target *t, const ir_frame *f);
+/* that of a frame with these values */
+uint32_t ir_frame_of(ir_value *const *values, uint32_t n);
+/* where a value lies in its frame; a flag takes one bit of its byte, in the frame's last bytes */
+typedef struct ir_field {
+    uint32_t byte;
+    uint8_t bit;
+} ir_field;
+bool ir_is_flag(ir_type t);
+void ir_frame_layout(ir_value *const *values, uint32_t n, ir_field *places);
 
 /* -- construction (ir.c); the builder, parser and passes use these -------------------------------- */
 ir_module *ir_module_new(void);

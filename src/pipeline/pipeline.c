@@ -275,10 +275,8 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
     /* what is recalled now is recorded, by each thread or by a group of them */
     if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, c))
         pass_simplify(m, IR_STAGE_AD, c);
-    if (reverse || calls) {
-        PASS_RUN(m, ad_flags, IR_STAGE_AD, c);
+    if (reverse || calls)
         seen(o, "plan", m);
-    }
     /* frames, cursors, pages */
     PASS_RUN(m, lower_tape, IR_STAGE_TAPE, c);
     /* what records again is cut from the forward sweep: what it has no use for goes */

@@ -280,13 +280,12 @@ tape_find_slots(tape *t)
 uint32_t
 tape_frame_bytes(const tape *t, const tape_frame *f, bool starts)
 {
-    uint32_t bytes = starts ? ir_slot_bytes(ir_cursor()) : 0, widest = starts ? bytes : 1;
-    for (size_t i = 0; i < f->slots.n; i++) {
-        uint32_t unit = ir_slot_unit(f->slots.at[i]->type);
-        widest = unit > widest ? unit : widest;
-        bytes += ir_slot_bytes(f->slots.at[i]->type);
-    }
-    return ir_frame_bytes(t->fn->module->target, bytes, widest);
+    ir_frame frame = {0};
+    if (starts)
+        ir_frame_hold(&frame, ir_cursor());
+    for (size_t i = 0; i < f->slots.n; i++)
+        ir_frame_hold(&frame, f->slots.at[i]->type);
+    return ir_frame_size(t->fn->module->target, &frame);
 }
 
 static int

@@ -1,4 +1,4 @@
-// frames forward_vjp: u16
+// frames forward_vjp: bool bool bool bool bool bool bool bool bool bool
 /* Ten comparisons, and nothing else that the reverse wants: ten bits. */
 #include <math.h>
 void

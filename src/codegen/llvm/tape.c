@@ -191,6 +191,49 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
     gen_set(g, v, is_mask(v) ? mask_from_frame(g, v, load) : scalar ? gen_from_memory(g, d, load) : load);
 }
 
+/* Flags are gathered byte by byte. */
+static void
+push_values(gen *g, ir_value *const *values, uint32_t n, LLVMValueRef frame)
+{
+    ir_field *places = arena_new_n(g->scratch, ir_field, n + 1);
+    LLVMValueRef flags = NULL;
+    uint32_t byte = 0;
+    ir_frame_layout(values, n, places);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ir_is_flag(values[i]->type)) {
+            push_value(g, values[i], moved(g, frame, places[i].byte));
+            continue;
+        }
+        if (flags && places[i].byte != byte)
+            gen_mark_own(g, LLVMBuildStore(g->b, flags, moved(g, frame, byte)));
+        LLVMValueRef flag = gen_to_memory(g, RG_BOOL, gen_get(g, values[i]));
+        flag = LLVMBuildShl(g->b, flag, LLVMConstInt(g->i8, places[i].bit, false), "");
+        flags = places[i].bit ? LLVMBuildOr(g->b, flags, flag, "") : flag;
+        byte = places[i].byte;
+    }
+    if (flags)
+        gen_mark_own(g, LLVMBuildStore(g->b, flags, moved(g, frame, byte)));
+}
+
+static void
+pop_values(gen *g, ir_value *const *values, uint32_t n, LLVMValueRef frame)
+{
+    ir_field *places = arena_new_n(g->scratch, ir_field, n + 1);
+    LLVMValueRef flags = NULL;
+    ir_frame_layout(values, n, places);
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef from = moved(g, frame, places[i].byte);
+        if (!ir_is_flag(values[i]->type)) {
+            pop_value(g, values[i], from);
+            continue;
+        }
+        if (!places[i].bit)
+            flags = gen_mark_own(g, LLVMBuildLoad2(g->b, g->i8, from, ""));
+        LLVMValueRef bit = LLVMConstInt(g->i8, 1u << places[i].bit, false);
+        gen_set(g, values[i], gen_from_memory(g, RG_BOOL, LLVMBuildAnd(g->b, flags, bit, "")));
+    }
+}
+
 /* whether a frame of so many bytes does not fit into the cursor's page */
 static LLVMValueRef
 is_full(gen *g, LLVMValueRef cursor, LLVMValueRef bytes)
@@ -217,9 +260,7 @@ largest_frame(gen *g, const ir_region *r)
     uint32_t most = 0;
     ir_for_ops(op, r)
     {
-        uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1), size = 0;
-        if (op->code == RG_OP_TAPE_PUSH)
-            size = ir_frame_layout(op->args + 1, op->nargs - 1, offsets);
+        uint32_t size = op->code == RG_OP_TAPE_PUSH ? ir_frame_of(op->args + 1, op->nargs - 1) : 0;
         most = size > most ? size : most;
         for (uint32_t i = 0; op->code != RG_OP_PARALLEL && i < op->nregions; i++) {
             size = largest_frame(g, op->regions[i]);
@@ -265,8 +306,7 @@ void
 gen_tape_push(gen *g, const ir_op *op)
 {
     uint32_t n = op->nargs - 1;
-    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
-    uint32_t size = ir_frame_layout(op->args + 1, n, offsets);
+    uint32_t size = ir_frame_of(op->args + 1, n);
     assert(size <= RT_FRAME_MAX);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (g->s->own_unit) {
@@ -276,8 +316,7 @@ gen_tape_push(gen *g, const ir_op *op)
     if (!op->in_page)
         cursor = with_room(g, cursor, gen_i64(g, size), op);
     gen_some once = gen_push_begin(g, op);
-    for (uint32_t i = 0; i < n; i++)
-        push_value(g, op->args[1 + i], moved(g, cursor, offsets[i]));
+    push_values(g, op->args + 1, n, cursor);
     if (once.after)
         gen_once_end(g, &once);
     gen_set(g, op->results[0], moved(g, cursor, size));
@@ -287,8 +326,6 @@ void
 gen_tape_pop(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults - 1;
-    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, n + 1);
-    uint32_t size = ir_frame_layout(op->results + 1, n, offsets);
     LLVMValueRef cursor = gen_get(g, op->args[0]);
     if (g->s->own_unit) {
         gen_pop_own_frame(g, op, cursor);
@@ -306,9 +343,8 @@ gen_tape_pop(gen *g, const ir_op *op)
         LLVMValueRef field = moved(g, page, offsetof(rt_page, below));
         cursor = rare_end(g, &r, gen_global(g, g->b, LLVMBuildLoad2(g->b, g->ptr, field, "")));
     }
-    cursor = moved(g, cursor, -(int64_t)size);
-    for (uint32_t i = 0; i < n; i++)
-        pop_value(g, op->results[1 + i], moved(g, cursor, offsets[i]));
+    cursor = moved(g, cursor, -(int64_t)ir_frame_of(op->results + 1, n));
+    pop_values(g, op->results + 1, n, cursor);
     gen_set(g, op->results[0], cursor);
 }
 
@@ -366,8 +402,7 @@ gen_tape_thin(gen *g, const ir_op *op)
     uint32_t first = 3, n = 0;
     while (op->args[first]->type.kind == IR_BUFFER)
         first++;
-    uint32_t *offsets = arena_new_n(g->scratch, uint32_t, op->nargs + 1);
-    LLVMValueRef frame = gen_i64(g, ir_frame_layout(op->args + first, op->nargs - first, offsets)), sizes;
+    LLVMValueRef frame = gen_i64(g, ir_frame_of(op->args + first, op->nargs - first)), sizes;
     if (first == 3) { /* a constant: registers are not kept for an address in the stack */
         sizes = LLVMAddGlobal(g->module, g->i64, "size");
         LLVMSetInitializer(sizes, frame);

@@ -39,12 +39,6 @@ frame_types(ir_value *const *values, uint32_t n)
 }
 
 static uint64_t
-frame_bytes(ir_value *const *values, uint32_t n)
-{
-    return ir_frame_layout(values, n, NULL);
-}
-
-static uint64_t
 bytes_up_to(const interp_tape *tape, uint64_t cursor)
 {
     return cursor ? tape->at[cursor - 2] : 0;
@@ -140,7 +134,7 @@ interp_tape_push(interp_frame *f, const ir_op *op)
     uint64_t cursor = interp_bits(f, op->args[0]), words = frame_words(values, n);
     if (!reserve(tape, cursor + words))
         return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for the tape");
-    uint64_t bytes = bytes_up_to(tape, cursor) + frame_bytes(values, n);
+    uint64_t bytes = bytes_up_to(tape, cursor) + ir_frame_of(values, n);
     if (tape->counted && bytes > tape->counted)
         return interp_fault(f, op, RT_FAULT_ASSERT, "pushes more than the tape has room for");
     for (uint32_t k = 0; k < n; k++) {
@@ -231,7 +225,7 @@ state_frame(const interp_frame *f, const ir_op *op, uint32_t i, uint64_t *words,
         return;
     }
     *words = frame_words(op->args + i, op->nargs - i);
-    *bytes = frame_bytes(op->args + i, op->nargs - i);
+    *bytes = ir_frame_of(op->args + i, op->nargs - i);
 }
 
 interp_flow
