@@ -6,7 +6,7 @@
  * `; arg NAME EXTENT...` with `[` `]` for a buffer (`; arg x [ 3 4 ]`), integers in buffers count
  * up from `from N` modulo `mod N`. Floats are f64 and filled from a seed. `; split` marks kernels whose
  * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one
- * when those that can have been fused with it, `; groups N` how many iterations are recorded as one where the
+ * when those that can have been fused with it, `; writes N` how many ops write to adjoints, `; groups N` how many iterations are recorded as one where the
  * tape is far away.
  *
  *   ad_test [--lanes N] FILE... */
@@ -40,6 +40,7 @@ typedef struct testcase {
     rt_arg args[32];
     bool split;
     int rewinds; /* tasks that still rewind another one once what can be fused is; -1: not said */
+    int writes;  /* ops of the simplified vjp that store or add to adjoints; -1: not said */
     int group;   /* iterations of the largest group where the tape is far away; 0: not said */
     unsigned long long seed;
 } testcase;
@@ -126,7 +127,7 @@ read_case(testcase *t, const char *path)
 {
     str text = {0};
     diag_list diags = {0};
-    *t = (testcase){.path = path, .seed = 12345, .rewinds = -1};
+    *t = (testcase){.path = path, .seed = 12345, .rewinds = -1, .writes = -1};
     if (file_read(path, &text) != RG_OK)
         return false;
     t->m = ir_parse(str_view(&text), path, &diags);
@@ -145,6 +146,8 @@ read_case(testcase *t, const char *path)
         t->split |= strncmp(copy, "; split", 7) == 0;
         if (strncmp(copy, "; rewinds ", 10) == 0)
             t->rewinds = atoi(copy + 10);
+        if (strncmp(copy, "; writes ", 9) == 0)
+            t->writes = atoi(copy + 9);
         if (strncmp(copy, "; groups ", 9) == 0)
             t->group = atoi(copy + 9);
         line = end + 1;
@@ -258,12 +261,19 @@ note_rewinding(ir_op *op, void *user)
     return true;
 }
 
-static int
-count_rewinding(const ir_fn *fn)
+static bool
+note_writing(ir_op *op, void *user)
 {
-    int count = 0;
-    ir_walk(fn->body, note_rewinding, &count);
-    return count;
+    *(int *)user += op->plane & RG_ADJOINT && (op->code == RG_OP_STORE || op->code == RG_OP_RMW);
+    return true;
+}
+
+static int
+count(const ir_fn *fn, ir_visit *note)
+{
+    int n = 0;
+    ir_walk(fn->body, note, &n);
+    return n;
 }
 
 static bool
@@ -307,7 +317,9 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
             bare_pass(m, opt_dce), bare_pass(m, lower_arrays);
         snprintf(name, sizeof name, "%s, %s (%s)", form, steps[s], plan);
         if (s == 2 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
-            expect(t, "tasks that rewind", count_rewinding(fn), t->rewinds, 0);
+            expect(t, "tasks that rewind", count(fn, note_rewinding), t->rewinds, 0);
+        if (s == 1 && t->writes >= 0 && strcmp(form, "combined vjp") == 0)
+            expect(t, "writes to adjoints", count(fn, note_writing), t->writes, 0);
         bool valid = ok && ir_verify(m, s < 4 ? IR_STAGE_AD : s < 5 ? IR_STAGE_TAPE : IR_STAGE_SLOTS, name, &diags);
         if (!good(t, valid, name, &diags)) {
             str text = {0};

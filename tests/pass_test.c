@@ -87,7 +87,7 @@ static const struct {
 } passes[] = {
     {"opt_inline", opt_inline}, {"opt_fold", opt_fold},   {"opt_cse", opt_cse},
     {"opt_dce", opt_dce},       {"opt_count", opt_count}, {"opt_fma", opt_fma},
-    {"opt_hoist", opt_hoist},   {"opt_put_back", opt_put_back},
+    {"opt_hoist", opt_hoist},
     {"simplify", simplify},     {"opt_unroll", opt_unroll},
     {"opt_elements", opt_elements}, {"straight", straight},
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},

@@ -10,6 +10,7 @@ typedef struct ad_options {
     const bool *results; /* of a function: which results do; NULL: every float one */
     bool still;          /* jvp of a function: its buffers stand still, but their planes above 0 */
     const map *put_back; /* vjp: of stores, what their element held: the reverse stores it again (ad_hold_read); may be NULL */
+    bool shared;         /* vjp: arrays may share adjoints */
     bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
 } ad_options;
 

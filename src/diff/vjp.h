@@ -30,13 +30,14 @@ typedef struct vjp {
     rg_builder *b;
     diag_list *diags;
     const map *put_back; /* store of `from` -> what the element held; NULL: none */
-    bool combined, in_parallel, failed;
+    bool combined, shared, in_parallel, failed;
     bool keep_contests;    /* split: sweeps of a task keep its atomic min, max, mul */
     vec(vjp_contest) contests;
     vec(ad_exclusive) exclusive; /* arrays read by the task being reversed */
     ir_value *thread_key;  /* in a task with contests: this thread's key */
     ir_value **instance; /* by id in `from` */
     map instance_ops;    /* ir_op of `from` -> its copy */
+    map stays;           /* load of `from` -> the adjoint that its element holds since a later store of it was reversed */
     map records;         /* ir_op of `from` -> vjp_record */
     rg_var *adjoint;     /* by id in `from`; NULL: none declared */
     struct vjp_shadows *shadows;
@@ -114,12 +115,12 @@ void vjp_find_once(const vjp *v, const ir_region *thread, bool *once, bool *stil
 ir_value *vjp_read_shadow(vjp *v, const ir_value *value);
 
 /* appends the reverse of the ops from `last` back to the first of its region */
-void vjp_reverse(vjp *v, const ir_op *last);
+void vjp_reverse(vjp *v, ir_op *last);
 /* the forward part of the new kernel: all of it, but for a last task that is swept where it is
  * reversed; in split launches without effects */
 void vjp_clone_kernel(vjp *v);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
-void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
+void vjp_reverse_memory(vjp *v, ir_op *op);                   /* load, store, rmw */
 ir_value *vjp_put_back(const vjp *v, const ir_op *store);     /* what its reverse stores again; NULL: nothing */
 void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */

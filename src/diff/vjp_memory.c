@@ -1,6 +1,8 @@
 /* Reverse of memory operations: semantics of section "Memory". SPDX-License-Identifier: Apache-2.0 */
 #include "diff/vjp.h"
 
+#include "analysis/elements.h"
+
 static void
 root_look(ir_value *root, void *user)
 {
@@ -56,29 +58,74 @@ vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p)
     return ad_cast(&e, ir_adjoint_dtype((rg_dtype)g->type.dtype), g);
 }
 
-static void
-reverse_load(vjp *v, const ir_op *op)
+/* -- elements that are loaded and then stored ---------------------------------------------------------------------
+ *
+ *   %x = load %a[%i]   ...   store %a[%i], f(%x)
+ *
+ * Where no op between the two reaches the element, its adjoint stays there while they are reversed. Then the adjoint of
+ * %x takes its place; where that is the same, as for `a[i] += ...`, nothing is left to do. */
+enum { LOOK = 128 }; /* ops between the two */
+
+static bool
+lets_stay(ir_op *op, void *store)
 {
-    ir_value *g = vjp_adjoint(v, op->results[0]);
-    if (!g)
-        return;
-    vjp_roots q = vjp_look(v, op->args[0]);
-    if (vjp_lacks_adjoint(v, op, &q))
-        return;
-    vjp_place p = place_of(v, op);
-    ad_emit e = vjp_at(v, op);
-    g = ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g);
-    vjp_add_adjoint(v, op, &p, g);
+    return op->code != RG_OP_CALL && !(elements_is_access(op) && elements_may_meet(op, store));
+}
+
+/* the load; NULL: there is none */
+static const ir_op *
+updated_load(const vjp *v, ir_op *store)
+{
+    ir_op *op = v->shared ? NULL : store->prev; /* arrays that share adjoints meet where their names differ */
+    for (int n = 0; op && n < LOOK; op = op->prev, n++) {
+        if (op->code == RG_OP_LOAD && !op->atomic && elements_same(op, store))
+            return vjp_active(v, op->results[0]) ? op : NULL;
+        if (!lets_stay(op, store))
+            return NULL;
+        for (uint32_t i = 0; i < op->nregions; i++)
+            if (!ir_walk(op->regions[i], lets_stay, store))
+                return NULL;
+    }
+    return NULL;
 }
 
 static void
-reverse_store(vjp *v, const ir_op *op)
+store_adjoint(vjp *v, const ir_op *op, const vjp_place *p, ir_value *g)
+{
+    ad_emit e = vjp_at(v, op);
+    g = ad_cast(&e, (rg_dtype)p->buffer->type.dtype, g);
+    rg_build_store(v->b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index, g);
+}
+
+static void
+reverse_load(vjp *v, const ir_op *op)
+{
+    ir_value *g = vjp_adjoint(v, op->results[0]), *stays = map_get(&v->stays, map_ptr(op));
+    map_set(&v->stays, map_ptr(op), NULL); /* the next reverse may be that of a part of the region */
+    if (g == stays)
+        return;
+    vjp_roots q = vjp_look(v, op->args[0]);
+    if (g && vjp_lacks_adjoint(v, op, &q))
+        return;
+    vjp_place p = place_of(v, op);
+    ad_emit e = vjp_at(v, op);
+    if (stays)
+        store_adjoint(v, op, &p, vjp_adjoint_or_zero(v, op->results[0]));
+    else
+        vjp_add_adjoint(v, op, &p, ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g));
+}
+
+static void
+reverse_store(vjp *v, ir_op *op)
 {
     vjp_place p = place_of(v, op);
     ir_value *g = vjp_load_adjoint(v, op, &p);
+    const ir_op *load = updated_load(v, op);
     ad_emit e = vjp_at(v, op);
-    rg_build_store(v->b, op->plane | RG_ADJOINT, p.buffer, p.n, p.index,
-                   ad_const(&e, (rg_dtype)p.buffer->type.dtype, 0));
+    if (load)
+        map_set(&v->stays, map_ptr(load), g);
+    else
+        store_adjoint(v, op, &p, ad_const(&e, (rg_dtype)g->type.dtype, 0));
     vjp_accumulate(v, op->args[op->nargs - 1], g);
 }
 
@@ -122,7 +169,7 @@ vjp_put_back(const vjp *v, const ir_op *store)
 }
 
 void
-vjp_reverse_memory(vjp *v, const ir_op *op)
+vjp_reverse_memory(vjp *v, ir_op *op)
 {
     ir_value *held = vjp_put_back(v, op);
     if (held) {

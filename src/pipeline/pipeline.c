@@ -131,7 +131,7 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     map put_back = {0};
     mem_owner owns_map;
     mem_own(&owns_map, mem_release_map, &put_back);
-    ad_options options = {.active = active, .combined = combined, .put_back = &put_back};
+    ad_options options = {.active = active, .shared = o->shared, .combined = combined, .put_back = &put_back};
     ad_spread_calls(fn);
     /* calls are reversed by calls, which read their arrays again */
     if (combined)
@@ -246,9 +246,6 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
     /* a thousand warps that add to one element wait for each other */
     if (m->target->warp && PASS_RUN(m, opt_shared_sums, IR_STAGE_AD, c))
         pass_simplify(m, IR_STAGE_AD, c);
-    /* what the reverse of `a[i] += ...` leaves of a[i]'s adjoint */
-    if (reverse || calls)
-        PASS_RUN(m, opt_put_back, IR_STAGE_AD, c);
     /* fewer operations from one reversed iteration to the next; a forward kernel's own derivatives are values
      * like any other, the same bits at every stage */
     if (reverse && PASS_RUN(m, ad_recurrence, IR_STAGE_AD, c))
