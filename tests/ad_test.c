@@ -5,8 +5,7 @@
  * A case is IR text whose first lines say how to call it: `; arg NAME VALUE` for an integer,
  * `; arg NAME EXTENT...` with `[` `]` for a buffer (`; arg x [ 3 4 ]`), integers in buffers count
  * up from `from N` modulo `mod N`. Floats are f64 and filled from a seed. `; split` marks kernels whose
- * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one
- * when those that can have been fused with it, `; writes N` how many ops write to adjoints, `; groups N` how many iterations are recorded as one where the
+ * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one, `; writes N` how many ops write to adjoints, `; groups N` how many iterations are recorded as one where the
  * tape is far away.
  *
  *   ad_test [--lanes N] FILE... */
@@ -39,7 +38,7 @@ typedef struct testcase {
     param p[32];
     rt_arg args[32];
     bool split;
-    int rewinds; /* tasks that still rewind another one once what can be fused is; -1: not said */
+    int rewinds; /* tasks that rewind another one; -1: not said */
     int writes;  /* ops of the simplified vjp that store or add to adjoints; -1: not said */
     int group;   /* iterations of the largest group where the tape is far away; 0: not said */
     unsigned long long seed;
@@ -302,25 +301,23 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     ad_plan_parse(plan, &passes_asked.plan);
     ir_fn *fn = ir_fn_clone(m, made, made->name);
     char name[64];
-    const char *steps[] = {"raw", "simplified", "fused", "planned", "taped", "slotted"};
-    for (int s = 0; s < 6; s++) {
+    const char *steps[] = {"raw", "simplified", "planned", "taped", "slotted"};
+    for (int s = 0; s < 5; s++) {
         bool ok = true;
         if (s == 1)
             simplified(m, IR_STAGE_AD, &diags);
         else if (s == 2)
-            verified_pass(m, ad_fuse, "ad_fuse", IR_STAGE_AD, &diags), simplified(m, IR_STAGE_AD, &diags);
-        else if (s == 3)
             ok = plan_it(m, &diags);
-        else if (s == 4)
+        else if (s == 3)
             bare_pass(m, lower_tape);
-        else if (s == 5)
+        else if (s == 4)
             bare_pass(m, opt_dce), bare_pass(m, lower_arrays);
         snprintf(name, sizeof name, "%s, %s (%s)", form, steps[s], plan);
-        if (s == 2 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
+        if (s == 1 && t->rewinds >= 0 && strcmp(form, "combined vjp") == 0)
             expect(t, "tasks that rewind", count(fn, note_rewinding), t->rewinds, 0);
         if (s == 1 && t->writes >= 0 && strcmp(form, "combined vjp") == 0)
             expect(t, "writes to adjoints", count(fn, note_writing), t->writes, 0);
-        bool valid = ok && ir_verify(m, s < 4 ? IR_STAGE_AD : s < 5 ? IR_STAGE_TAPE : IR_STAGE_SLOTS, name, &diags);
+        bool valid = ok && ir_verify(m, s < 3 ? IR_STAGE_AD : s < 4 ? IR_STAGE_TAPE : IR_STAGE_SLOTS, name, &diags);
         if (!good(t, valid, name, &diags)) {
             str text = {0};
             ir_print_module(&text, m);
@@ -502,7 +499,6 @@ survives(const testcase *t, long n)
         ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags);
         if (vjp)
             ad_jvp(vjp, NULL, "hvp", &diags);
-        bare_pass(m, ad_fuse);
         passes_asked.plan = chunked;
         bare_pass(m, ad_plan);
         bare_pass(m, ad_chunks);

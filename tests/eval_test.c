@@ -223,7 +223,6 @@ test_flags(void)
         unsigned doubles, flags, masks;
         uint32_t size;
     } frames[] = {{0, 0, 0, 0}, {0, 1, 0, 1}, {0, 8, 0, 1}, {0, 17, 0, 3}, {3, 9, 0, 28}, {8, 10, 1, 72}};
-    const ir_module m = {0};
     for (size_t i = 0; i < countof(frames); i++) {
         ir_frame f = {0};
         for (unsigned k = 0; k < frames[i].flags; k++)
@@ -232,7 +231,7 @@ test_flags(void)
             ir_frame_hold(&f, ir_with_lanes(ir_scalar(RG_BOOL), 16));
         for (unsigned k = 0; k < frames[i].doubles; k++)
             ir_frame_hold(&f, ir_scalar(RG_F64));
-        uint32_t size = ir_frame_size(&m, &f);
+        uint32_t size = ir_frame_size(target_host(), &f);
         CHECK(size == frames[i].size, "frame %zu: %u bytes, expected %u", i, size, frames[i].size);
     }
 }

@@ -10,7 +10,6 @@ typedef struct ad_options {
     const bool *results; /* of a function: which results do; NULL: every float one */
     bool still;          /* jvp of a function: its buffers stand still, but their planes above 0 */
     const map *put_back; /* vjp: of stores, what their element held: the reverse stores it again (ad_hold_read); may be NULL */
-    bool shared;         /* vjp: arrays may share adjoints */
     bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
 } ad_options;
 
@@ -52,9 +51,6 @@ ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool si
 /* After a vjp was simplified: refuses it, naming both lines, if a value that it loads again after the
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diags);
-
-/* After a combined vjp was simplified: a task and the one that rewinds it become one where they can. */
-bool ad_fuse(ir_module *m, pass_context *c);
 
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
 /* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256), drop=N (1 to 65535). False:

@@ -261,7 +261,7 @@ reverse_scalar(vjp *v, const ir_op *op)
 }
 
 static void
-reverse_op(vjp *v, ir_op *op)
+reverse_op(vjp *v, const ir_op *op)
 {
     ir_build_loc(v->b, op->loc);
     rg_build_in_rows(v->b, op->in_row);
@@ -292,11 +292,11 @@ reverse_op(vjp *v, ir_op *op)
 }
 
 void
-vjp_reverse(vjp *v, ir_op *last)
+vjp_reverse(vjp *v, const ir_op *last)
 {
     if (last)
         vjp_forget_inserted(v, last->parent);
-    for (ir_op *op = last; op && !v->failed; op = op->prev)
+    for (const ir_op *op = last; op && !v->failed; op = op->prev)
         reverse_op(v, op);
 }
 
@@ -407,6 +407,8 @@ release_vjp(void *object)
     map_free(&v->instance_ops);
     map_free(&v->records);
     map_free(&v->stays);
+    map_free(&v->swept);
+    map_free(&v->late);
     vjp_free_shadows(v);
     vec_free(&v->contests);
     vec_free(&v->exclusive);
@@ -415,8 +417,9 @@ release_vjp(void *object)
 ir_fn *
 ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
 {
-    vjp v = {.from = fn, .diags = diags, .combined = options && options->combined, .shared = options && options->shared,
+    vjp v = {.from = fn, .diags = diags, .combined = options && options->combined,
              .put_back = options ? options->put_back : NULL};
+    v.footprints = ir_footprints_in(fn->module->arena);
     v.instance = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     v.adjoint = arena_new_n(fn->module->arena, rg_var, fn->next_id + 1);
     mem_owner owns;
@@ -427,6 +430,7 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
     v.fn = new_kernel(&v, name);
     v.b = ir_builder_on(fn->module, diags);
 
+    vjp_choose_swept(&v);
     vjp_clone_kernel(&v);
     ir_builder_enter(v.b, v.fn, v.fn->body);
     vjp_declare(&v, fn->body, fn->body->last);

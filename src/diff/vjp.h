@@ -2,6 +2,7 @@
 #ifndef AD_VJP_H
 #define AD_VJP_H
 
+#include "analysis/effects.h"
 #include "diff/activity.h"
 #include "diff/ad.h"
 #include "diff/contest.h"
@@ -27,10 +28,11 @@ typedef struct vjp {
     const ir_fn *from;
     ir_fn *fn;
     ad_activity activity;
+    ir_footprints footprints; /* of `from` */
     rg_builder *b;
     diag_list *diags;
     const map *put_back; /* store of `from` -> what the element held; NULL: none */
-    bool combined, shared, in_parallel, failed;
+    bool combined, in_parallel, failed;
     bool keep_contests;    /* split: sweeps of a task keep its atomic min, max, mul */
     vec(vjp_contest) contests;
     vec(ad_exclusive) exclusive; /* arrays read by the task being reversed */
@@ -38,6 +40,8 @@ typedef struct vjp {
     ir_value **instance; /* by id in `from` */
     map instance_ops;    /* ir_op of `from` -> its copy */
     map stays;           /* load of `from` -> the adjoint that its element holds since a later store of it was reversed */
+    map swept, late;     /* ops of `from`: tasks that run where they are reversed, and what runs behind them */
+    const ir_op *first_swept; /* the first one of these tasks; NULL: there are none */
     map records;         /* ir_op of `from` -> vjp_record */
     rg_var *adjoint;     /* by id in `from`; NULL: none declared */
     struct vjp_shadows *shadows;
@@ -115,12 +119,15 @@ void vjp_find_once(const vjp *v, const ir_region *thread, bool *once, bool *stil
 ir_value *vjp_read_shadow(vjp *v, const ir_value *value);
 
 /* appends the reverse of the ops from `last` back to the first of its region */
-void vjp_reverse(vjp *v, ir_op *last);
-/* the forward part of the new kernel: all of it, but for a last task that is swept where it is
- * reversed; in split launches without effects */
+void vjp_reverse(vjp *v, const ir_op *last);
+/* finds `swept` and `late` (vjp_swept.c) */
+void vjp_choose_swept(vjp *v);
+/* the forward part of the new kernel: all of it but `swept` and `late`; in split launches without effects */
 void vjp_clone_kernel(vjp *v);
+/* whether the reverse of op does anything; statically: or might, for all that is known before */
+bool vjp_has_work(vjp *v, const ir_op *op, bool statically);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
-void vjp_reverse_memory(vjp *v, ir_op *op);                   /* load, store, rmw */
+void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
 ir_value *vjp_put_back(const vjp *v, const ir_op *store);     /* what its reverse stores again; NULL: nothing */
 void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */

@@ -37,12 +37,11 @@ is_taken_back_everywhere(const vjp *v, const ir_op *op)
     return task;
 }
 
-static bool
-has_work(vjp *v, const ir_op *op)
+bool
+vjp_has_work(vjp *v, const ir_op *op, bool statically)
 {
-    bool everywhere = is_taken_back_everywhere(v, op);
     for (uint32_t i = 0; i < op->nresults; i++)
-        if (everywhere ? vjp_active(v, op->results[i]) : vjp_adjoint(v, op->results[i]) != NULL)
+        if (statically ? vjp_active(v, op->results[i]) : vjp_adjoint(v, op->results[i]) != NULL)
             return true;
     for (uint32_t i = 0; i < op->nregions; i++)
         if (!ir_walk(op->regions[i], leaves_memory_alone, v))
@@ -434,19 +433,32 @@ open_reverse_task(vjp *v, task *t, ir_value **index)
     declare_shared_arrays(v, t);
 }
 
-/* Sweep and reverse in one: each thread runs its forward part where it is reversed. */
+/* Sweep and reverse in one: each thread runs its forward part where it is reversed. A combined launch wants the task's sums. */
 static void
 reverse_task_here(vjp *v, task *t)
 {
     ir_value *index[RG_MAX_RANK];
-    const ir_region *body = t->op->regions[0];
+    const ir_op *op = t->op;
+    const ir_region *body = op->regions[0];
+    uint32_t sums = v->combined ? op->nresults : 0;
+    rg_var *sum = arena_new_n(v->fn->module->arena, rg_var, sums + 1);
+    for (uint32_t k = 0; k < sums; k++) {
+        sum[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
+        rg_build_set(v->b, sum[k], vjp_primal(v, op->args[ir_first_init(op) + k]));
+    }
     open_reverse_task(v, t, index);
+    for (uint32_t k = 0; k < sums; k++)
+        rg_build_reduce(v->b, sum[k], RG_RMW_ADD);
     for (uint32_t k = 0; k < t->domain.rank; k++)
         v->instance[body->params[k]->id] = index[k];
     vjp_clone_ops(v, body->first, ir_terminator(body), ir_build_region(v->b), v->combined);
+    for (uint32_t k = 0; k < sums; k++)
+        rg_build_set(v->b, sum[k], vjp_primal(v, ir_terminator(body)->args[k]));
     vjp_open_shadows(v, body);
     reverse_thread(v, t, index);
     rg_build_end(v->b);
+    for (uint32_t k = 0; k < sums; k++)
+        v->instance[op->results[k]->id] = rg_build_get(v->b, sum[k]);
 }
 
 /* The forward task ran earlier and recorded; its threads are reversed from last to first. */
@@ -472,23 +484,6 @@ vjp_see_outer_values(vjp *v, const ir_op *op)
         v->instance[outer.at.at[i]->id] = vjp_primal(v, outer.at.at[i]);
     mem_disown(&owns);
     release_free_values(&outer);
-}
-
-static bool
-is_no_contest(ir_op *op, void *user)
-{
-    (void)user;
-    return !ad_is_contest(op);
-}
-
-/* In a combined launch the kernel's last op, if it is a task, need not run before it is reversed: unless
- * something is to be found out between the two. */
-static bool
-is_last_task(const vjp *v, const ir_op *op)
-{
-    const ir_op *end = ir_terminator(v->from->body);
-    return op->code == RG_OP_PARALLEL && op->next == end && !op->nresults &&
-           ir_walk(op->regions[0], is_no_contest, NULL);
 }
 
 /* The reductions' own derivatives: each initial value's share now, each thread's later. */
@@ -525,7 +520,7 @@ reverse_task(vjp *v, task *t)
         v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
     }
     open_shared_arrays(v, t);
-    if (!v->combined || is_last_task(v, t->op))
+    if (!v->combined || map_get(&v->swept, map_ptr(t->op)))
         reverse_task_here(v, t);
     else
         reverse_task_rewind(v, t);
@@ -568,11 +563,25 @@ reverse_parallel(vjp *v, const ir_op *op)
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */
+static void
+clone_kernel(vjp *v, bool late)
+{
+    const ir_region *body = v->from->body;
+    for (const ir_op *op = body->first; op != ir_terminator(body); op = op->next)
+        if (!map_get(&v->swept, map_ptr(op)) && late == (map_get(&v->late, map_ptr(op)) != NULL))
+            vjp_clone_ops(v, op, op->next, v->fn->body, v->combined);
+}
+
+void
+vjp_clone_kernel(vjp *v)
+{
+    clone_kernel(v, false);
+}
+
 void
 vjp_reverse_control(vjp *v, const ir_op *op)
 {
-    bool swept_here = op->code == RG_OP_PARALLEL && v->combined && is_last_task(v, op);
-    if (!swept_here && !has_work(v, op))
+    if (!map_get(&v->swept, map_ptr(op)) && !vjp_has_work(v, op, is_taken_back_everywhere(v, op)))
         return;
     if (op->code == RG_OP_IF)
         reverse_if(v, op);
@@ -580,14 +589,6 @@ vjp_reverse_control(vjp *v, const ir_op *op)
         reverse_parallel(v, op);
     else
         reverse_loop(v, op);
-}
-
-void
-vjp_clone_kernel(vjp *v)
-{
-    const ir_region *body = v->from->body;
-    ir_op *end = ir_terminator(body);
-    if (v->combined && end->prev && is_last_task(v, end->prev))
-        end = end->prev;
-    vjp_clone_ops(v, body->first, end, v->fn->body, v->combined);
+    if (op == v->first_swept)
+        clone_kernel(v, true);
 }

@@ -66,25 +66,16 @@ vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p)
  * %x takes its place; where that is the same, as for `a[i] += ...`, nothing is left to do. */
 enum { LOOK = 128 }; /* ops between the two */
 
-static bool
-lets_stay(ir_op *op, void *store)
-{
-    return op->code != RG_OP_CALL && !(elements_is_access(op) && elements_may_meet(op, store));
-}
-
-/* the load; NULL: there is none */
+/* The load; NULL: there is none. (What is stored to shares its adjoint with no other array: effects.h.) */
 static const ir_op *
-updated_load(const vjp *v, ir_op *store)
+updated_load(vjp *v, const ir_op *store)
 {
-    ir_op *op = v->shared ? NULL : store->prev; /* arrays that share adjoints meet where their names differ */
+    const ir_op *op = store->prev;
     for (int n = 0; op && n < LOOK; op = op->prev, n++) {
         if (op->code == RG_OP_LOAD && !op->atomic && elements_same(op, store))
             return vjp_active(v, op->results[0]) ? op : NULL;
-        if (!lets_stay(op, store))
+        if (!elements_pass(&v->footprints, store, op))
             return NULL;
-        for (uint32_t i = 0; i < op->nregions; i++)
-            if (!ir_walk(op->regions[i], lets_stay, store))
-                return NULL;
     }
     return NULL;
 }
@@ -116,7 +107,7 @@ reverse_load(vjp *v, const ir_op *op)
 }
 
 static void
-reverse_store(vjp *v, ir_op *op)
+reverse_store(vjp *v, const ir_op *op)
 {
     vjp_place p = place_of(v, op);
     ir_value *g = vjp_load_adjoint(v, op, &p);
@@ -169,7 +160,7 @@ vjp_put_back(const vjp *v, const ir_op *store)
 }
 
 void
-vjp_reverse_memory(vjp *v, ir_op *op)
+vjp_reverse_memory(vjp *v, const ir_op *op)
 {
     ir_value *held = vjp_put_back(v, op);
     if (held) {

@@ -131,7 +131,7 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     map put_back = {0};
     mem_owner owns_map;
     mem_own(&owns_map, mem_release_map, &put_back);
-    ad_options options = {.active = active, .shared = o->shared, .combined = combined, .put_back = &put_back};
+    ad_options options = {.active = active, .combined = combined, .put_back = &put_back};
     ad_spread_calls(fn);
     /* calls are reversed by calls, which read their arrays again */
     if (combined)
@@ -180,9 +180,6 @@ static ir_fn *
 reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 {
     ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", c);
-    /* what a task records is then used up thread by thread */
-    if (!c->diags->errors && combined && PASS_RUN(made->module, ad_fuse, IR_STAGE_AD, c))
-        pass_simplify(made->module, IR_STAGE_AD, c);
     if (!c->diags->errors)
         ad_check_split(made, fn, combined, c->diags);
     return made;

@@ -3,10 +3,10 @@
 ; arg y [ 5 ]
 ; arg z [ 5 ]
 ; arg w [ 5 ]
-; writes 8
+; writes 9
 ; What is loaded and then stored: the adjoint of x[i] stays where it is, that of z[i] takes the place of the old one. An
 ; element of w that may be the same one is read in between: it is cleared, and added to twice. The last loop is left between load
-; and store: the load of its partial iteration adds to the adjoint of y[m], that of a full one takes its place.
+; and store: in a partial iteration the load adds to the adjoint of y[m], and no store clears it.
 kernel @updates(%n: i64, %x: buf<f64,1>, %y: buf<f64,1>, %z: buf<f64,1>, %w: buf<f64,1>) {
   %zero: i64 = const 0
   %one: i64 = const 1

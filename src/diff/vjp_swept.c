@@ -1,0 +1,188 @@
+/* Which tasks run where they are reversed. SPDX-License-Identifier: Apache-2.0
+ *
+ *   %s = parallel { A } (add)           reverse of the ops behind it: the adjoint of %s
+ *   %l = mul %s, 0.5              ->    %s = parallel { A; reverse of A } (add)
+ *   store %y[0], %l                     %l = mul %s, 0.5
+ *                                       store %y[0], %l
+ *
+ * Each thread of such a task is swept and then reversed, so that its tape is as deep as one thread instead of as long as the
+ * task. Ops behind the task that need it (`late` ones) then run behind its reverse, but are reversed before it: so the
+ * reverse of a late op must need no value of the task, nor of a late op. All other ops run before the task. No frames change
+ * their order: neither the task nor late ops leave any. */
+#include "diff/vjp.h"
+
+typedef struct choice {
+    vjp *v;
+    map late;          /* ops, and the values that they and tasks which run where they are reversed give */
+    ir_effects behind; /* of the task, and of late ops */
+} choice;
+
+static bool
+is_late(const choice *c, const ir_value *value)
+{
+    return map_get(&c->late, map_ptr(value));
+}
+
+static bool
+takes_nothing_late(ir_op *op, void *user)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        if (is_late(user, op->args[k]))
+            return false;
+    return true;
+}
+
+static bool
+needs_late(choice *c, ir_op *op)
+{
+    bool needs = !takes_nothing_late(op, c);
+    for (uint32_t i = 0; i < op->nregions && !needs; i++)
+        needs = !ir_walk(op->regions[i], takes_nothing_late, c);
+    return needs;
+}
+
+static void
+mark_late(choice *c, ir_op *op)
+{
+    map_set(&c->late, map_ptr(op), op);
+    for (uint32_t k = 0; k < op->nresults; k++)
+        map_set(&c->late, map_ptr(op->results[k]), op);
+    ir_effects_join(&c->behind, ir_footprint(&c->v->footprints, op));
+}
+
+/* -- what the reverse of a late op needs --------------------------------------------------------------------------- */
+typedef struct needed {
+    const choice *c;
+    bool late;
+} needed;
+
+static ir_value *
+note_needed(void *user, ir_value *value)
+{
+    needed *n = user;
+    n->late |= is_late(n->c, value);
+    return value;
+}
+
+/* The rules say themselves: they are applied where nobody looks. */
+static bool
+scalar_is_early(const choice *c, const ir_op *op)
+{
+    vjp *v = c->v;
+    needed n = {.c = c};
+    if (op->nresults != 1 || !vjp_active(v, op->results[0]))
+        return true;
+    ad_emit aside = {v->fn, ir_region_new(v->fn, NULL), NULL, op->loc};
+    ir_value *g = ad_const(&aside, ir_adjoint_dtype((rg_dtype)op->results[0]->type.dtype), 0);
+    for (uint32_t k = 0; k < op->nargs; k++) {
+        if (!vjp_active(v, op->args[k]) || !ad_flows(op, k) || op->code == RG_OP_CAST)
+            continue;
+        if (op->code == RG_OP_ZERO_GUARD)
+            n.late |= is_late(c, op->args[0]);
+        if (ad_rule_of((rg_op)op->code, k) == AD_RULE_ERROR)
+            return false;
+        ad_rule_apply(&aside, op, k, g, note_needed, &n);
+    }
+    return !n.late;
+}
+
+static bool
+access_is_early(const choice *c, const ir_op *op)
+{
+    vjp *v = c->v;
+    bool buffer = op->args[0]->type.kind == IR_BUFFER && ir_is_float((rg_dtype)op->args[0]->type.dtype);
+    uint32_t places = op->args[0]->type.rank + 1u;
+    if (!buffer || (op->code == RG_OP_LOAD ? !vjp_active(v, op->results[0]) : !vjp_look(v, op->args[0]).any_adjoint))
+        return true;
+    for (uint32_t i = 0; i < places; i++)
+        if (is_late(c, op->args[i]))
+            return false;
+    return op->code != RG_OP_RMW || (op->rmw == RG_RMW_ADD && !op->nresults);
+}
+
+static bool
+takes_buffer(const ir_op *op)
+{
+    for (uint32_t k = 0; k < op->nargs; k++)
+        if (op->args[k]->type.kind == IR_BUFFER)
+            return true;
+    return false;
+}
+
+static bool
+reverse_is_early(const choice *c, ir_op *op)
+{
+    switch ((rg_op)op->code) {
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+        return access_is_early(c, op);
+    case RG_OP_CALL:
+        return !takes_buffer(op) && !vjp_has_work(c->v, op, true);
+    case RG_OP_IF:
+    case RG_OP_FOR:
+    case RG_OP_LOOP:
+    case RG_OP_PARALLEL:
+    case RG_OP_COPY:
+    case RG_OP_EXTRACT:
+    case RG_OP_INSERT:
+        return !vjp_has_work(c->v, op, true);
+    default:
+        return scalar_is_early(c, op);
+    }
+}
+
+/* -- the choice ------------------------------------------------------------------------------------------------------ */
+static bool
+is_no_contest(ir_op *op, void *user)
+{
+    (void)user;
+    return !ad_is_contest(op);
+}
+
+static bool
+can_be_swept(const vjp *v, const ir_op *op)
+{
+    bool good = op->code == RG_OP_PARALLEL && ir_walk(op->regions[0], is_no_contest, NULL);
+    for (uint32_t k = 0; good && k < op->nresults; k++)
+        good = op->reduce[k] == RG_RMW_ADD;
+    /* what a store put aside is stored again by its reverse: that must find the store done */
+    return good && (!v->put_back || !v->put_back->n || !op->next->next);
+}
+
+/* Whether the task can run where it is reversed, behind the reverse of all ops behind it. */
+static bool
+try_task(choice *c, ir_op *task)
+{
+    vjp *v = c->v;
+    mark_late(c, task);
+    for (ir_op *op = task->next; op != ir_terminator(task->parent); op = op->next) {
+        bool swept = map_get(&v->swept, map_ptr(op));
+        const ir_effects *does = ir_footprint(&v->footprints, op);
+        bool late = map_get(&v->late, map_ptr(op)) || does->order || needs_late(c, op) ||
+                    ir_effects_conflict(&c->behind, does);
+        if (late && (swept || !reverse_is_early(c, op)))
+            return false;
+        if (late)
+            mark_late(c, op);
+        for (uint32_t k = 0; swept && k < op->nresults; k++)
+            map_set(&c->late, map_ptr(op->results[k]), op);
+    }
+    return true;
+}
+
+void
+vjp_choose_swept(vjp *v)
+{
+    arena *a = v->from->module->arena;
+    for (ir_op *task = v->combined ? v->from->body->last : NULL; task; task = task->prev) {
+        choice c = {.v = v, .late.in = a, .behind.at.in = a};
+        if (can_be_swept(v, task) && try_task(&c, task)) {
+            for (ir_op *op = task->next; op; op = op->next)
+                if (map_get(&c.late, map_ptr(op)))
+                    map_set(&v->late, map_ptr(op), op);
+            map_set(&v->swept, map_ptr(task), task);
+            v->first_swept = task;
+        }
+    }
+}
