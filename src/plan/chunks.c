@@ -171,7 +171,7 @@ slice_loop(chunks *x)
         ad_slice_want(&c->slice, r.value);
     }
     ad_slice_solve(&c->slice);
-    return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || has_state(c));
+    return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || (has_state(c) && c->loop->code == RG_OP_FOR));
 }
 
 /* -- the end of the last group -------------------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ choose_size(chunks *x)
         alone = ir_walk(c->unwinds.at[i]->regions[0], repeats_alone, &reverse);
     if (!alone || !c->unwinds.n || !slice_loop(x))
         return false;
-    c->straight = machine->code && !body.loops && c->loop->code == RG_OP_FOR;
+    c->straight = c->slice.kept.n || (machine->code && !body.loops && c->loop->code == RG_OP_FOR);
     uint32_t copied = c->slice.ops + reverse.ops;
     uint32_t most = MAX_OPS / ((c->straight && copied < body.ops ? body.ops : copied) + 1);
     uint32_t size = x->options->chunk;
@@ -297,10 +297,35 @@ leaves_alone(ir_op *op, void *user)
     return !(op->code == RG_OP_STORE || op->code == RG_OP_RMW) || op->plane & RG_ADJOINT;
 }
 
+/* The copies that the iterations left over run by, before anything is made of the loop. */
+static void
+copy_left(chunks *x)
+{
+    ad_chunk *c = &x->now;
+    bool keeps = c->slice.kept.n;
+    ir_value **map = mem_zalloc(sizeof(*map) * (x->fn->next_id + 1));
+    mem_owner owns;
+    mem_own(&owns, mem_release_ptr, &map);
+    c->left = ir_op_clone(x->fn, c->loop, map, c->loop->parent);
+    ir_remove(c->left);
+    c->left->records = keeps;
+    c->left->nresults -= !keeps;
+    for (size_t i = 0; i < c->unwinds.n && keeps; i++) {
+        ir_op *undo = ir_op_clone(x->fn, c->unwinds.at[i], map, c->unwinds.at[i]->parent);
+        ir_remove(undo);
+        vec_push(&c->undo_left, undo);
+    }
+    mem_disown(&owns);
+    mem_free(map);
+}
+
 static void
 rewrite(chunks *x)
 {
     ad_chunk *c = &x->now;
+    vec_clear(&c->undo_left);
+    if (c->loop->code == RG_OP_FOR)
+        copy_left(x);
     gather_recalls(x);
     uint32_t values;
     do { /* once more while lifting makes new values */
@@ -313,7 +338,7 @@ rewrite(chunks *x)
     ir_value *const *filled = ad_chunk_forward(c);
     for (size_t i = 0; i < c->unwinds.n; i++) {
         ir_op *unwind = c->unwinds.at[i];
-        replace_results(x, unwind, ad_chunk_reverse(c, unwind));
+        replace_results(x, unwind, ad_chunk_reverse(c, i));
     }
     uint32_t n = ir_value_results(c->loop);
     ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
@@ -345,6 +370,7 @@ release_chunks(void *object)
     chunks *x = object;
     ad_slice_free(&x->now.slice);
     vec_free(&x->now.unwinds);
+    vec_free(&x->now.undo_left);
     vec_free(&x->now.recalls);
     vec_free(&x->recalls);
     vec_free(&x->unwinds);

@@ -5,12 +5,6 @@
 #include "diff/emit.h"
 #include "plan/slice.h"
 
-/* What the iterations of a group keep. */
-typedef struct ad_kept {
-    ir_op *loop;  /* over these iterations; it records if there is anything; NULL: they are straight code */
-    ir_value **v; /* by number in slice.kept: values of its body; of straight code, iteration by iteration */
-} ad_kept;
-
 /* A recall that stood in an unwind. */
 typedef struct ad_recalled {
     const ir_op *by;
@@ -32,8 +26,11 @@ typedef struct ad_chunk {
     ir_value **start; /* by number of the old body's parameter: the state at a group's start, in the body of
                          `groups`; NULL: not recalled */
     ir_value **top;   /* by number in slice.kept: the old body's value, carried out of ifs */
-    ad_kept full, partial;
-    ir_value **rest;  /* the same at the start of the partial last group, beside `groups` */
+    ir_value **kept;  /* iteration by iteration of a group, by number in slice.kept: values of the body of `groups` */
+    ir_value **rest;  /* the state at the start of the partial last group, beside `groups` */
+    ir_op *left;      /* for: not yet placed: a copy of the loop, over the iterations of that group; it records where iterations
+                         must keep something */
+    vec(ir_op *) undo_left; /* there, by number of the unwind: not yet placed: its copy, which undoes these */
 } ad_chunk;
 
 /* Forwards: puts a loop over groups before the old one, with copies of its body; fills in everything from
@@ -41,7 +38,7 @@ typedef struct ad_chunk {
 ir_value **ad_chunk_forward(ad_chunk *c);
 
 /* Backwards, after that: replaces an unwind of the old loop, which is removed; returns its results. */
-ir_value **ad_chunk_reverse(ad_chunk *c, ir_op *unwind);
+ir_value **ad_chunk_reverse(ad_chunk *c, size_t unwind);
 
 /* The number of iterations whose groups cost least; 1: recording each is as good. The slice is solved. */
 uint32_t ad_chunk_cheapest(const ad_chunk *c);

@@ -134,20 +134,6 @@ open_groups(ad_chunk *c)
 }
 
 /* -- filling ---------------------------------------------------------------------------------------------------- */
-/* what this loop's iterations must keep */
-static ad_kept
-keep_in(const ad_chunk *c, ir_op *loop, ir_value *const *map)
-{
-    ad_kept k = {loop, arena_new_n(c->fn->module->arena, ir_value *, c->slice.kept.n + 1)};
-    for (size_t i = 0; i < c->slice.kept.n; i++)
-        k.v[i] = map[c->top[i]->id];
-    if (c->slice.kept.n) {
-        loop->records = true;
-        ir_op_result(loop, c->fn, ir_trace(), NULL);
-    }
-    return k;
-}
-
 /* appends the old body but its yield for iteration `number`; the carried values are in map */
 static void
 copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *into)
@@ -163,28 +149,18 @@ copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *in
         ir_op_clone(c->fn, op, map, into);
 }
 
-static void
-fill_for_loop(const ad_chunk *c, ir_op *made, ir_value *base, ir_value **map)
-{
-    ir_region *r = made->regions[0];
-    for (uint32_t p = 1; p < r->nparams; p++)
-        map[c->loop->regions[0]->params[p]->id] = r->params[p];
-    ir_value *number = r->params[0];
-    ad_emit e = at_end(c, r);
-    if (base)
-        number = ad_op2(&e, RG_OP_ADD, base, number);
-    copy_for_body(c, number, map, r);
-    ir_op_clone(c->fn, ir_terminator(c->loop->regions[0]), map, r);
-}
-
 static ir_value **
 group_loop(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
 {
     ad_emit e = at_end(c, into);
     ir_value *size = ad_int(&e, RG_I64, c->size);
     ir_op *group = new_for(c, &e, ad_int(&e, RG_I64, 0), size, c->groups->regions[0]->params + 1);
-    fill_for_loop(c, group, base, map);
-    c->full = keep_in(c, group, map);
+    ir_region *r = group->regions[0];
+    for (uint32_t p = 1; p < r->nparams; p++)
+        map[c->loop->regions[0]->params[p]->id] = r->params[p];
+    ad_emit inside = at_end(c, r);
+    copy_for_body(c, ad_op2(&inside, RG_OP_ADD, base, r->params[0]), map, r);
+    ir_op_clone(c->fn, ir_terminator(c->loop->regions[0]), map, r);
     return group->results;
 }
 
@@ -196,7 +172,7 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
     size_t n = c->slice.kept.n;
     ad_emit e = at_end(c, into);
     ir_value **carried = arena_new_n(c->fn->module->arena, ir_value *, end->nargs + 1);
-    c->full.v = arena_new_n(c->fn->module->arena, ir_value *, n * c->size + 1);
+    c->kept = arena_new_n(c->fn->module->arena, ir_value *, n * c->size + 1);
     memcpy(carried, c->groups->regions[0]->params + 1, end->nargs * sizeof(*carried));
     for (uint32_t j = 0; j < c->size; j++) {
         for (uint32_t i = 0; i < end->nargs; i++)
@@ -205,7 +181,7 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
         for (uint32_t i = 0; i < end->nargs; i++)
             carried[i] = map[end->args[i]->id] ? map[end->args[i]->id] : end->args[i];
         for (size_t i = 0; i < n; i++)
-            c->full.v[j * n + i] = map[c->top[i]->id];
+            c->kept[j * n + i] = map[c->top[i]->id];
     }
     return carried;
 }
@@ -255,12 +231,15 @@ fill_for(ad_chunk *c, ir_value **map)
     }
 
     ad_emit after = before_loop(c);
+    rg_dtype dtype = (rg_dtype)c->loop->args[0]->type.dtype;
     ir_value *done = ad_op2(&after, RG_OP_MUL, c->groups->args[1], ad_int(&after, RG_I64, c->size));
-    ir_value *count = ad_for_count(&after, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
-    ir_op *rest = new_for(c, &after, done, count, c->groups->results);
-    fill_for_loop(c, rest, NULL, map);
-    c->partial = keep_in(c, rest, map);
-    return rest->results;
+    ir_value *past = ad_op2(&after, RG_OP_MUL, ad_cast(&after, dtype, done),
+                            ad_const(&after, dtype, (uint64_t)c->loop->attr.step));
+    c->left->args[0] = ad_op2(&after, RG_OP_ADD, c->loop->args[0], past);
+    for (uint32_t p = 1; p < r->nparams; p++)
+        c->left->args[1 + p] = c->groups->results[p - 1];
+    ad_place(&after, c->left);
+    return c->left->results;
 }
 
 /* leaves the loop over iterations: the carried values, whether by an exit of the old loop, its results */
@@ -343,7 +322,6 @@ fill_loop(ad_chunk *c, ir_value **map)
     ir_op *yield = yield_in(c, r);
     for (uint32_t p = 0; p < r->nparams; p++)
         ir_op_arg(yield, c->fn, group->results[p]);
-    c->full = c->partial = keep_in(c, group, map);
     return c->groups->results;
 }
 

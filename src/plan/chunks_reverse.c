@@ -8,7 +8,7 @@
  *              iterations 0 .. R-1; reverse of R-1 .. 0
  *              yield .. }
  *
- * Where iterations kept values, those of a group are unwound before it is run again. An iteration is a copy of the slice (slice.h), its reverse a copy of the old unwind's body with the
+ * Where iterations must keep values, the partial group is undone by a copy of the old unwind. An iteration is a copy of the slice (slice.h), its reverse a copy of the old unwind's body with the
  * slice's values in place of recalls. */
 #include "plan/chunks.h"
 
@@ -31,7 +31,6 @@ typedef struct reverse {
 typedef struct group {
     ir_value *first;   /* number of its first iteration */
     ir_value **origin; /* induction values there */
-    ir_value **kept;   /* by number in slice.kept: local arrays, an element for each iteration; NULL: it is straight code */
 } group;
 
 static ir_value **
@@ -60,63 +59,11 @@ see_outside(reverse *r, const ad_emit *e)
     }
 }
 
-/* -- what iterations kept ----------------------------------------------------------------------------------- */
-/* The frames come back last to first, the iterations run first to last: into local arrays, whose elements are
- * registers once the loop is unrolled. */
-static void
-put_kept(const reverse *r, const ad_kept *k, ir_op *unwind)
-{
-    ad_emit e = {r->c->fn, unwind->regions[0], NULL, r->by->loc};
-    ir_op *yield = ir_op_new(e.fn, RG_OP_YIELD, 0, 0, e.loc);
-    for (size_t i = 0; i < r->c->slice.kept.n; i++) {
-        ir_value *array = unwind->regions[0]->params[1 + i];
-        ir_op *insert = ir_op_new(e.fn, RG_OP_INSERT, 3, 0, e.loc);
-        ir_op_arg(insert, e.fn, array);
-        ir_op_arg(insert, e.fn, unwind->regions[0]->params[0]);
-        ir_op_arg(insert, e.fn, ad_recall(&e, k->v[i]));
-        ad_place(&e, insert);
-        ir_op_arg(yield, e.fn, ir_op_result(insert, e.fn, array->type, NULL));
-    }
-    ad_place(&e, yield);
-}
-
-static ir_value **
-take_kept(const reverse *r, const ad_emit *e, const ad_kept *k, ir_value *count)
-{
-    size_t n = r->c->slice.kept.n;
-    if (!n || !k->loop)
-        return NULL;
-    ir_value **arrays = new_values(r, n);
-    ir_op *unwind = ir_op_new(e->fn, RG_OP_UNWIND, 2, 1, e->loc);
-    ir_op_arg(unwind, e->fn, ad_had(e, k->loop->results[k->loop->nresults - 1]));
-    ir_op_arg(unwind, e->fn, count);
-    ir_region_param(unwind->regions[0], ir_scalar(RG_I64), NULL);
-    for (size_t i = 0; i < n; i++) {
-        ir_type type = ir_array((rg_dtype)k->v[i]->type.dtype, r->c->size);
-        ir_op_arg(unwind, e->fn, ad_zero_of(e, type));
-        ir_region_param(unwind->regions[0], type, NULL);
-        arrays[i] = ir_op_result(unwind, e->fn, type, k->v[i]->name);
-    }
-    put_kept(r, k, unwind);
-    ad_place(e, unwind);
-    return arrays;
-}
-
-static ir_value *
-kept_by(const ad_emit *e, ir_value *array, uint32_t j)
-{
-    ir_op *extract = ir_op_new(e->fn, RG_OP_EXTRACT, 2, 0, e->loc);
-    ir_op_arg(extract, e->fn, array);
-    ir_op_arg(extract, e->fn, ad_int(e, RG_I64, j));
-    ad_place(e, extract);
-    return ir_op_result(extract, e->fn, ir_scalar((rg_dtype)array->type.dtype), array->name);
-}
-
 /* -- iterations ------------------------------------------------------------------------------------------- */
 static group
-open_group(const reverse *r, const ad_emit *e, ir_value *first, ir_value **kept)
+open_group(const reverse *r, const ad_emit *e, ir_value *first)
 {
-    group g = {first, new_values(r, r->params), kept};
+    group g = {first, new_values(r, r->params)};
     for (uint32_t p = 0; p < r->params; p++) {
         if (!r->starts[p])
             continue;
@@ -156,7 +103,7 @@ iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value
         r->map[r->c->loop->regions[0]->params[p]->id] = v;
     }
     for (size_t i = 0; i < s->kept.n; i++)
-        r->map[s->kept.at[i]->id] = g->kept ? kept_by(e, g->kept[i], j) : ad_recall(e, r->c->full.v[j * s->kept.n + i]);
+        r->map[s->kept.at[i]->id] = ad_recall(e, r->c->kept[j * s->kept.n + i]);
     ad_slice_copy(s, AD_SLICE_WANTED, r->map, e->region);
     ir_value **wanted = new_values(r, s->wanted.n);
     for (size_t i = 0; i < s->wanted.n; i++)
@@ -230,9 +177,7 @@ undo_group(const reverse *r, ir_op *unwind)
     for (uint32_t p = 0; p < r->params; p++)
         if (c->start[p])
             state[p] = ad_recall(&e, c->start[p]);
-    ir_value *size = ad_int(&e, RG_I64, c->size);
-    ir_value **kept = take_kept(r, &e, &c->full, size);
-    group g = open_group(r, &e, ad_op2(&e, RG_OP_MUL, body->params[0], size), kept);
+    group g = open_group(r, &e, ad_op2(&e, RG_OP_MUL, body->params[0], ad_int(&e, RG_I64, c->size)));
     for (uint32_t j = 0; j < c->size; j++) {
         if (j)
             state = next_state(r, body);
@@ -249,11 +194,8 @@ static ir_op *
 unwind_groups(const reverse *r, const ad_emit *e, ir_value *count, ir_value *const *adjoints)
 {
     ad_chunk *c = r->c;
-    ir_value *trace = c->trace;
-    if (!ir_region_inside(e->region, trace->region))
-        trace = ad_recall(e, trace);
     ir_op *unwind = ir_op_new(c->fn, RG_OP_UNWIND, r->carried + 2, 1, r->by->loc);
-    ir_op_arg(unwind, c->fn, trace);
+    ir_op_arg(unwind, c->fn, ad_had(e, c->trace));
     ir_op_arg(unwind, c->fn, count);
     ir_region_param(unwind->regions[0], ir_scalar(RG_I64), NULL);
     for (uint32_t i = 0; i < r->carried; i++) {
@@ -266,8 +208,48 @@ unwind_groups(const reverse *r, const ad_emit *e, ir_value *count, ir_value *con
     return unwind;
 }
 
+/* state at hand: a branch for each iteration */
 static void
-run(reverse *r)
+undo_branches(const reverse *r, const ad_emit *e, ir_value *done, ir_value **adjoints)
+{
+    ad_chunk *c = r->c;
+    ir_value **state = new_values(r, r->params);
+    for (uint32_t p = 0; p < r->params; p++) {
+        if (!c->rest[p])
+            continue;
+        state[p] = ad_had(e, c->rest[p]);
+        if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY)
+            state[p] = ad_copy(e, state[p]); /* iterations work in place */
+    }
+    group g = open_group(r, e, done);
+    undo_rest(r, e, &g, 0, state, adjoints);
+}
+
+static bool
+use_instead(ir_op *op, void *user)
+{
+    ir_value **values = user;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        op->args[i] = op->args[i] == values[0] ? values[1] : op->args[i];
+    return true;
+}
+
+/* where each recorded for itself: by the copy of the old unwind, whose iterations have later numbers */
+static void
+undo_recorded(const reverse *r, const ad_emit *e, ir_value *done, ir_op *undo)
+{
+    ir_region *body = undo->regions[0];
+    ad_emit first = {r->c->fn, body, body->first, undo->loc};
+    ir_value *number = ad_op2(&first, RG_OP_ADD, body->params[0], done), *shifted[2] = {body->params[0], number};
+    ir_walk(body, use_instead, shifted);
+    number->def->args[0] = body->params[0];
+    undo->args[0] = ad_had(e, r->c->left->results[r->c->left->nresults - 1]);
+    undo->args[1] = r->rest;
+    ad_place(e, undo);
+}
+
+static void
+run(reverse *r, ir_op *undo_left)
 {
     ad_chunk *c = r->c;
     ad_emit e = {c->fn, r->by->parent, r->by, r->by->loc};
@@ -276,28 +258,20 @@ run(reverse *r)
     ir_value *done = ad_op2(&e, RG_OP_MUL, full, size);
     r->rest = ad_op2(&e, RG_OP_SUB, r->by->args[1], done);
     see_outside(r, &e);
-    ir_value **state = new_values(r, r->params), **adjoints = new_values(r, r->carried);
-    for (uint32_t p = 0; p < r->params; p++) {
-        if (!c->rest[p])
-            continue;
-        state[p] = ad_had(&e, c->rest[p]);
-        if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY) {
-            ir_op *copy = ir_op_new(c->fn, RG_OP_COPY, 1, 0, r->by->loc); /* iterations work in place */
-            ir_op_arg(copy, c->fn, state[p]);
-            ad_place(&e, copy);
-            state[p] = ir_op_result(copy, c->fn, state[p]->type, NULL);
-        }
-    }
+    ir_value **adjoints = new_values(r, r->carried);
     for (uint32_t i = 0; i < r->carried; i++)
-        adjoints[i] = r->by->args[2 + i];
-    group g = open_group(r, &e, done, take_kept(r, &e, &c->partial, r->rest));
-    undo_rest(r, &e, &g, 0, state, adjoints);
+        adjoints[i] = undo_left ? undo_left->results[i] : r->by->args[2 + i];
+    if (undo_left)
+        undo_recorded(r, &e, done, undo_left);
+    else
+        undo_branches(r, &e, done, adjoints);
     undo_group(r, unwind_groups(r, &e, full, adjoints));
 }
 
 ir_value **
-ad_chunk_reverse(ad_chunk *c, ir_op *unwind)
+ad_chunk_reverse(ad_chunk *c, size_t which)
 {
+    ir_op *unwind = c->unwinds.at[which];
     arena *a = c->fn->module->arena;
     reverse r = {.c = c, .by = unwind, .params = c->loop->regions[0]->nparams, .carried = unwind->nargs - 2};
     r.number = arena_new_n(a, uint32_t, c->fn->next_id + 1);
@@ -309,7 +283,7 @@ ad_chunk_reverse(ad_chunk *c, ir_op *unwind)
     r.undone = r.map + c->fn->next_id + 1;
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &r.map);
-    run(&r);
+    run(&r, c->undo_left.n ? c->undo_left.at[which] : NULL);
     mem_disown(&owns);
     mem_free(r.map);
     return unwind->prev->results;
