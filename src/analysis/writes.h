@@ -1,4 +1,4 @@
-/* Whether what was loaded still stands in memory when the kernel ends. SPDX-License-Identifier: Apache-2.0 */
+/* Whether what an array holds at one place it holds at another. SPDX-License-Identifier: Apache-2.0 */
 #ifndef IR_WRITES_H
 #define IR_WRITES_H
 
@@ -10,5 +10,12 @@ const ir_writes *ir_writes_find(ir_fn *fn);
 /* Whether what a load reads can not be overwritten afterwards: no write of that plane, or only earlier ones
  * of the kernel's straight line. Never so for adjoints: arrays may share them. */
 bool ir_stands_still(const ir_writes *w, const ir_op *load);
+
+/* Whether op, with all that it holds, changes no primal of the array. */
+bool ir_leaves_alone(ir_footprints *f, const ir_op *op, const ir_value *array);
+/* Whether the ops of a region from `from` up to `to` (excluded) leave it alone. */
+bool ir_left_alone_between(ir_footprints *f, const ir_op *from, const ir_op *to, const ir_value *array);
+/* Whether no thread of the task has changed it when it gets to `reader`. (What other threads write, none may read.) */
+bool ir_left_alone_before(ir_footprints *f, const ir_op *task, const ir_op *reader, const ir_value *array);
 
 #endif

@@ -18,7 +18,7 @@
 #include "diff/apart.h"
 #include "diff/contest.h"
 #include "diff/emit.h"
-#include "analysis/effects.h"
+#include "analysis/writes.h"
 
 /* -- which arrays are overwritten ------------------------------------------------------------------------------ */
 typedef struct write_query {
@@ -63,27 +63,6 @@ typedef struct holding {
 } holding;
 
 /* -- where the copy may stand ---------------------------------------------------------------------------------- */
-static bool
-leaves_alone(holding *h, const ir_op *op, const ir_value *array)
-{
-    return !(ir_effects_on(ir_footprint(&h->footprints, op), array, RG_PRIMAL) & IR_CHANGES);
-}
-
-/* Whether no thread of the task has written to the array when it calls. */
-static bool
-is_read_first(holding *h, const ir_op *task, const ir_op *call, ir_value *array)
-{
-    for (const ir_op *at = call; at != task; at = at->parent->op) {
-        for (const ir_op *op = at->prev; op; op = op->prev)
-            if (!leaves_alone(h, op, array))
-                return false;
-        const ir_op *around = at->parent->op;
-        if (around != task && around->code != RG_OP_IF && !leaves_alone(h, around, array))
-            return false; /* in its next iteration */
-    }
-    return true;
-}
-
 /* not picked inside of the task, where no copy can stand */
 static bool
 is_there_before(const ir_op *task, const ir_value *array)
@@ -97,7 +76,7 @@ farthest_out(holding *h, ir_op *op, ir_value *array)
 {
     ir_op *best = op;
     for (ir_op *around = op->parent->op; around; around = around->parent->op) {
-        if (!leaves_alone(h, around, array) || !ir_region_inside(around->parent, array->region))
+        if (!ir_leaves_alone(&h->footprints, around, array) || !ir_region_inside(around->parent, array->region))
             break; /* or a pick that is not there yet */
         best = around->code == RG_OP_IF ? best : around;
     }
@@ -168,7 +147,7 @@ held_before(holding *h, const ir_op *at, ir_value *array)
         if (k->array != array || k->task || k->filled->parent != at->parent)
             continue;
         const ir_op *op = k->filled->next;
-        while (op && op != at && leaves_alone(h, op, array))
+        while (op && op != at && ir_leaves_alone(&h->footprints, op, array))
             op = op->next;
         if (op == at)
             return k->copy;
@@ -347,7 +326,7 @@ hold_operand(holding *h, ir_op *call, uint32_t operand)
     if (!ad_overwritten_after(h->fn, call, array, h->put_back) || (task && !is_there_before(task, array)) ||
         (task && !ir_walk(task->regions[0], is_no_contest, &q)))
         return;
-    ir_value *copy = !task || is_read_first(h, task, call, array)
+    ir_value *copy = !task || ir_left_alone_before(&h->footprints, task, call, array)
                          ? hold_before(h, farthest_out(h, task ? task : call, array), array, call->loc)
                          : hold_along(h, task, array, call->loc);
     for (uint32_t i = operand; copy && i < call->nargs; i++)

@@ -13,6 +13,7 @@
 #include "plan/snapshot.h"
 
 #include "analysis/poly.h"
+#include "analysis/writes.h"
 #include "diff/emit.h"
 #include "ir/recall.h"
 
@@ -36,12 +37,6 @@ ad_snapshots_find(ir_fn *fn, arena *scratch)
 }
 
 /* -- what stands in the array ------------------------------------------------------------------------------------ */
-static bool
-leaves_alone(ad_snapshots *s, const ir_op *op, const ir_value *array)
-{
-    return !(ir_effects_on(ir_footprint(&s->footprints, op), array, RG_PRIMAL) & IR_CHANGES);
-}
-
 /* Whether the array holds the same at both ops of a region, whichever comes first. */
 static bool
 holds_the_same(ad_snapshots *s, const ir_op *a, const ir_op *b, ir_value *array)
@@ -50,27 +45,7 @@ holds_the_same(ad_snapshots *s, const ir_op *a, const ir_op *b, ir_value *array)
     for (const ir_op *op = a; op && !follows; op = op->next)
         follows = op == b;
     const ir_op *from = follows ? a : b, *to = follows ? b : a;
-    for (const ir_op *op = from; op != to; op = op->next)
-        if (!leaves_alone(s, op, array))
-            return false;
-    return true;
-}
-
-/* Whether no thread has written to the array when it gets to the load. (What other threads write, none may read.) */
-static bool
-reads_first(ad_snapshots *s, const ir_op *task, const ir_op *load)
-{
-    const ir_op *at = load;
-    for (;; at = at->parent->op) {
-        for (const ir_op *op = at->prev; op; op = op->prev)
-            if (!leaves_alone(s, op, load->args[0]))
-                return false;
-        const ir_op *around = at->parent->op;
-        if (around == task)
-            return true;
-        if (around->code != RG_OP_IF && !leaves_alone(s, around, load->args[0]))
-            return false; /* in its next iteration */
-    }
+    return ir_left_alone_between(&s->footprints, from, to, array);
 }
 
 /* -- where it is brought back ------------------------------------------------------------------------------------ */
@@ -109,7 +84,7 @@ ad_can_snapshot(ad_snapshots *s, const ir_op *task, const ir_op *load)
     ir_value *array = load->args[0];
     return load->plane == RG_PRIMAL && array->type.kind == IR_BUFFER && array->type.rank &&
            !ir_region_inside(array->region, task->regions[0]) && like(array) &&
-           (leaves_alone(s, task, array) || reads_first(s, task, load));
+           (ir_leaves_alone(&s->footprints, task, array) || ir_left_alone_before(&s->footprints, task, load, array));
 }
 
 /* -- whether it pays ------------------------------------------------------------------------------------------- */
