@@ -16,78 +16,57 @@ ad_is_contest(const ir_op *op)
 }
 
 /* -- what stands in the way ------------------------------------------------------------------------------------ */
-typedef struct meeting {
-    const ir_fn *from;
-    const ir_op *task;
-    const ir_value *array; /* of the contest */
-    rg_rmw kind;
-    const ir_op *access;
-    const ir_region *region; /* subscripts that stand in it prove something */
-    diag_list *diags;
-} meeting;
-
-static void
-refuse(const meeting *m, const ir_op *update, const ir_op *access, const char *does, const char *instead)
-{
-    const char *name = update->args[0]->name;
-    diag_add(m->diags, DIAG_ERROR, 512, ir_place(m->from->module, access->loc),
-             "`%s` is the target of an atomic %s that is differentiated, and the same element may be %s\n%s",
-             name ? name : "an array", ir_rmw_names[update->rmw], does, instead);
-    diag_add(m->diags, DIAG_NOTE, 512, ir_place(m->from->module, update->loc), "the atomic %s is here",
-             ir_rmw_names[update->rmw]);
-}
-
-static bool
-lets_write(ir_op *op, void *user)
-{
-    const meeting *m = user;
-    if (!ad_is_contest(op) || op->args[0] != m->array || op->rmw != m->kind ||
-        ad_always_apart(op, m->access, m->region))
-        return true;
-    bool inside = ir_region_inside(m->access->parent, m->task->regions[0]);
-    refuse(m, op, m->access, inside ? "written here as well" : "written here, after it",
-           "use another array or another loop, or elements whose subscripts differ by a constant");
-    return false;
-}
-
-bool
-ad_contest_lets(const ir_fn *from, const ir_op *task, const ir_value *array, rg_rmw kind, const ir_op *access,
-                const ir_region *region, diag_list *diags)
-{
-    meeting m = {from, task, array, kind, access, region, diags};
-    return !ir_may_be_same(array, access->args[0]) || ir_walk(task->regions[0], lets_write, &m);
-}
-
 typedef struct agreement {
     const ir_fn *from;
-    const ir_op *task, *update;
+    const ir_op *task, *update; /* NULL: nothing flows through it */
     const ad_activity *a;
+    bool stands; /* the array has to stand still behind the task */
     diag_list *diags;
 } agreement;
 
 static bool
+refuse(const agreement *g, const ir_op *access, const char *does, const char *instead)
+{
+    const char *name = g->update->args[0]->name, *kind = ir_rmw_names[g->update->rmw];
+    diag_add(g->diags, DIAG_ERROR, 512, ir_place(g->from->module, access->loc),
+             "`%s` is the target of an atomic %s that is differentiated, and the same element may be %s\n%s",
+             name ? name : "an array", kind, does, instead);
+    diag_add(g->diags, DIAG_NOTE, 512, ir_place(g->from->module, g->update->loc), "the atomic %s is here", kind);
+    return false;
+}
+
+static bool
+stands_before_task(const agreement *g, ir_op *op)
+{
+    const ir_region *body = g->from->body;
+    const ir_op *task = ir_ancestor_in((ir_op *)g->task, body), *other = ir_ancestor_in(op, body);
+    for (const ir_op *o = task->prev; o; o = o->prev)
+        if (o == other)
+            return true;
+    return false;
+}
+
+static bool
 agrees_with_update(ir_op *op, void *user)
 {
-    agreement *g = user;
+    const agreement *g = user;
     const ir_op *update = g->update;
-    const meeting m = {g->from, g->task, update->args[0], (rg_rmw)update->rmw, op, NULL, g->diags};
-    bool reads = op->nresults && (op->code == RG_OP_LOAD || op->code == RG_OP_CALL) && ad_is_active(g->a, op->results[0]);
-    bool writes = ir_ops[op->code].flags & IR_WRITE;
+    bool inside = ir_region_inside(op->parent, g->task->regions[0]);
+    bool result = op->code == RG_OP_LOAD || op->code == RG_OP_CALL;
+    bool reads = inside && result && op->nresults && ad_is_active(g->a, op->results[0]);
+    bool writes = ir_ops[op->code].flags & IR_WRITE && (inside || !stands_before_task(g, op));
     for (uint32_t i = 0; (reads || writes) && i < op->nargs; i++) {
         if (op->args[i]->type.kind != IR_BUFFER || op->plane || !ir_may_be_same(op->args[i], update->args[0]))
             continue;
-        if (op->code == RG_OP_CALL) {
-            refuse(&m, update, op, "read here by a function", "read it in another loop");
-            return false;
-        }
-        if (ad_is_contest(op) && op->args[0] == update->args[0] && op->rmw == update->rmw)
+        if (op->code == RG_OP_CALL)
+            return refuse(g, op, "read here by a function", "read it in another loop");
+        bool same = inside && ad_is_contest(op) && op->args[0] == update->args[0] && op->rmw == update->rmw;
+        if (same || ad_always_apart(op, update, inside ? g->task->regions[0] : g->from->body))
             continue;
-        if (ad_always_apart(op, update, g->task->regions[0]))
-            continue;
-        refuse(&m, update, op, writes ? "written here as well" : "read here",
-               writes ? "use another array or another loop, or elements whose subscripts differ by a constant"
-                      : "read it in another loop");
-        return false;
+        if (!writes)
+            return refuse(g, op, "read here", "read it in another loop");
+        return refuse(g, op, inside ? "written here as well" : "written here, after it",
+                      "use another array or another loop, or elements whose subscripts differ by a constant");
     }
     return true;
 }
@@ -103,22 +82,95 @@ takes_part(ir_value *root, void *user)
 static bool
 update_agrees(ir_op *op, void *user)
 {
-    agreement *g = user;
-    g->update = op;
+    agreement g = *(agreement *)user;
+    g.update = op;
     if (!ad_is_contest(op))
         return true;
-    ir_buffer_roots(op->args[0], takes_part, g);
-    if (g->update)
+    ir_buffer_roots(op->args[0], takes_part, &g);
+    if (g.update)
         return true; /* nothing flows through it */
-    g->update = op;
-    return ir_walk(g->task->regions[0], agrees_with_update, g);
+    g.update = op;
+    return ir_walk(g.stands ? g.from->body : g.task->regions[0], agrees_with_update, &g);
 }
 
 bool
-ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, diag_list *diags)
+ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, bool stands, diag_list *diags)
 {
-    agreement g = {from, task, NULL, a, diags};
+    agreement g = {from, task, NULL, a, stands, diags};
     return ir_walk(task->regions[0], update_agrees, &g);
+}
+
+/* -- the order of updates -------------------------------------------------------------------------------------- */
+typedef struct numbering {
+    const ir_op *op, *task;
+    uint32_t n;
+    bool in_loop;
+} numbering;
+
+static bool
+count_update(ir_op *op, void *user)
+{
+    numbering *count = user;
+    if (op == count->op)
+        return false;
+    if (!ad_is_contest(op))
+        return true;
+    count->n++;
+    for (const ir_op *around = op->parent->op; around != count->task; around = around->parent->op)
+        count->in_loop |= around->code != RG_OP_IF;
+    return true;
+}
+
+static numbering
+count_updates(const ir_op *task, const ir_op *op)
+{
+    numbering count = {.op = op, .task = task};
+    ir_walk(task->regions[0], count_update, &count);
+    return count;
+}
+
+uint32_t
+ad_contest_number(const ir_op *task, const ir_op *op)
+{
+    return count_updates(task, op).n;
+}
+
+bool
+ad_contests_take_turns(const ir_op *task)
+{
+    return count_updates(task, NULL).in_loop;
+}
+
+ad_order
+ad_order_open(rg_builder *b, const ad_domain *d, bool turns)
+{
+    ad_order o = {.domain = *d, .threads = rg_build_int(b, RG_I64, 1)};
+    ir_value *extent[RG_MAX_RANK], *zero = rg_build_int(b, RG_I64, 0), *one = rg_build_int(b, RG_I64, 1);
+    for (uint32_t k = 0; k < d->rank; k++) {
+        extent[k] = op2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, d->hi[k]), rg_build_cast(b, RG_I64, d->lo[k]));
+        extent[k] = op2(b, RG_OP_MAX, extent[k], zero);
+        o.threads = op2(b, RG_OP_MUL, o.threads, extent[k]);
+    }
+    o.stride = op2(b, RG_OP_DIV, rg_build_int(b, RG_I64, INT64_MAX), op2(b, RG_OP_ADD, o.threads, one));
+    o.turns = turns ? rg_build_temp(b, RG_I64, d->rank, extent) : NULL;
+    return o;
+}
+
+ir_value *
+ad_order_turn(rg_builder *b, const ad_order *o, ir_value *const *index, uint32_t number)
+{
+    ir_value *at[RG_MAX_RANK], *one = rg_build_int(b, RG_I64, 1);
+    if (!o->turns)
+        return rg_build_int(b, RG_I64, number);
+    ad_from_zero(b, &o->domain, index, at);
+    return rg_build_rmw(b, RG_PRIMAL, RG_RMW_ADD, true, o->turns, o->domain.rank, at, one, NULL);
+}
+
+ir_value *
+ad_order_key(rg_builder *b, const ad_order *o, ir_value *const *index, ir_value *turn)
+{
+    ir_value *left = op2(b, RG_OP_SUB, o->threads, ad_thread_number(b, &o->domain, index));
+    return op2(b, RG_OP_SUB, op2(b, RG_OP_MUL, left, o->stride), turn);
 }
 
 /* -- buffers ------------------------------------------------------------------------------------------------- */
@@ -133,25 +185,6 @@ buffer_like(rg_builder *b, ir_value *array, rg_dtype dtype)
 }
 
 void
-ad_contest_open(rg_builder *b, ad_contest *c)
-{
-    if (c->op == RG_RMW_MUL) {
-        c->product = buffer_like(b, c->buffer, (rg_dtype)c->buffer->type.dtype);
-        c->zeros = buffer_like(b, c->buffer, RG_I64);
-        c->nought = buffer_like(b, c->buffer, (rg_dtype)c->buffer->type.dtype);
-        ir_value *index[RG_MAX_RANK];
-        uint32_t rank = rg_value_rank(c->buffer);
-        ad_each_element(b, c->product, index);
-        rg_build_store(b, RG_PRIMAL, c->product, rank, index,
-                       rg_build_float(b, (rg_dtype)c->product->type.dtype, 1));
-        rg_build_end(b);
-    } else {
-        c->first = buffer_like(b, c->buffer, RG_I64);
-        c->ties = buffer_like(b, c->buffer, RG_I64);
-    }
-}
-
-void
 ad_each_element(rg_builder *b, ir_value *buffer, ir_value **index)
 {
     ir_value *lo[RG_MAX_RANK], *hi[RG_MAX_RANK];
@@ -163,91 +196,126 @@ ad_each_element(rg_builder *b, ir_value *buffer, ir_value **index)
     rg_build_parallel(b, rank, lo, hi, index);
 }
 
-void
-ad_contest_keep(rg_builder *b, ir_value *array, ir_value **kept)
+static ir_value *
+bits_of(rg_builder *b, ir_value *v)
 {
-    ir_value *index[RG_MAX_RANK];
-    uint32_t rank = rg_value_rank(array);
-    *kept = buffer_like(b, array, (rg_dtype)array->type.dtype);
-    ad_each_element(b, *kept, index);
-    rg_build_store(b, RG_PRIMAL, *kept, rank, index, rg_build_load(b, RG_PRIMAL, array, rank, index));
+    return rg_build_bitcast(b, RG_I64, rg_build_cast(b, RG_F64, v));
+}
+
+void
+ad_contest_open(rg_builder *b, ad_contest *c, ir_value *buffer, bool tangents)
+{
+    rg_dtype dtype = (rg_dtype)buffer->type.dtype, wide = ir_adjoint_dtype(dtype);
+    bool product = c->op == RG_RMW_MUL;
+    ir_value **sums[] = {&c->nought, &c->slopes, &c->rises, &c->mixed}, *index[RG_MAX_RANK];
+    if (product) {
+        c->product = buffer_like(b, buffer, wide);
+        c->zeros = buffer_like(b, buffer, RG_I64);
+        c->old = buffer_like(b, buffer, dtype);
+        for (size_t i = 0; i < (tangents ? countof(sums) : 1); i++)
+            *sums[i] = buffer_like(b, buffer, wide);
+    } else {
+        c->best = buffer_like(b, buffer, RG_I64);
+        c->first = buffer_like(b, buffer, RG_I64);
+    }
+    ad_each_element(b, product ? c->old : c->best, index);
+    uint32_t n = rg_value_rank(buffer);
+    ir_value *v = rg_build_load(b, RG_PRIMAL, buffer, n, index);
+    rg_build_store(b, RG_PRIMAL, product ? c->old : c->best, n, index, product ? v : bits_of(b, v));
+    if (product)
+        rg_build_store(b, RG_PRIMAL, c->product, n, index, rg_build_float(b, wide, 1));
     rg_build_end(b);
 }
 
-ir_value *
-ad_contest_key(rg_builder *b, const ad_domain *d, ir_value *const *index)
-{
-    ir_value *threads = rg_build_int(b, RG_I64, 1);
-    for (uint32_t k = 0; k < d->rank; k++)
-        threads = op2(b, RG_OP_MUL, threads,
-                      op2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, d->hi[k]), rg_build_cast(b, RG_I64, d->lo[k])));
-    return op2(b, RG_OP_SUB, threads, ad_thread_number(b, d, index));
-}
-
-/* -- sweeps ---------------------------------------------------------------------------------------------------- */
-/* an access to `buffer` at op's element, before op */
-static ir_op *
-access_like(const ad_emit *e, rg_op code, const ir_op *op, ir_value *buffer)
-{
-    ir_op *made = ir_op_new(e->fn, code, 0, 0, op->loc);
-    ir_op_arg(made, e->fn, buffer);
-    for (uint32_t i = 1; i + 1 < op->nargs; i++)
-        ir_op_arg(made, e->fn, op->args[i]);
-    return made;
-}
-
+/* -- updates --------------------------------------------------------------------------------------------------- */
 static ir_value *
-load_like(const ad_emit *e, const ir_op *op, ir_value *buffer)
+update(rg_builder *b, rg_rmw how, ir_value *buffer, const ad_entry *e, ir_value *value)
 {
-    ir_op *load = access_like(e, RG_OP_LOAD, op, buffer);
-    ad_place(e, load);
-    return ir_op_result(load, e->fn, ir_scalar((rg_dtype)buffer->type.dtype), NULL);
+    return rg_build_rmw(b, RG_PRIMAL, how, true, buffer, e->n, e->index, value, NULL);
+}
+
+/* An element that other threads exchange, read in the order of this thread's reads: by an exchange that changes nothing. */
+static ir_value *
+current(rg_builder *b, ir_value *buffer, const ad_entry *e)
+{
+    ir_value *zero = rg_build_int(b, RG_I64, 0);
+    return rg_build_rmw(b, RG_PRIMAL, RG_RMW_CAS, true, buffer, e->n, e->index, zero, zero);
+}
+
+/* x is a NaN and v a number, which is ahead of it: so it is in the update itself */
+static ir_value *
+ahead_of_nan(rg_builder *b, ir_value *v, ir_value *x)
+{
+    return op2(b, RG_OP_AND, op2(b, RG_OP_NE, x, x), op2(b, RG_OP_EQ, v, v));
+}
+
+/* whether the update is ahead of the best one, whose key is `first` */
+static ir_value *
+is_ahead(rg_builder *b, const ad_contest *c, const ad_entry *e, ir_value *v, ir_value *best, ir_value *first)
+{
+    best = rg_build_bitcast(b, RG_F64, best);
+    ir_value *better = op2(b, c->op == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, v, best);
+    ir_value *tie = op2(b, RG_OP_AND, op2(b, RG_OP_EQ, v, best), op2(b, RG_OP_GT, e->key, first));
+    return op2(b, RG_OP_OR, op2(b, RG_OP_OR, better, tie), ahead_of_nan(b, v, best));
+}
+
+/* Most updates are behind what their element holds already. Of the others, each that is still ahead tries again to be the
+ * one that changes `best` and `first`: in one iteration it takes and gives back, so lanes need not wait for each other. */
+static void
+enter_value(rg_builder *b, const ad_contest *c, const ad_entry *e)
+{
+    ir_value *v = rg_build_cast(b, RG_F64, e->value);
+    ir_value *now = rg_build_cast(b, RG_F64, rg_build_load_atomic(b, e->array, e->n, e->index));
+    ir_value *level = op2(b, c->op == RG_RMW_MIN ? RG_OP_LE : RG_OP_GE, v, now);
+    rg_build_if(b, op2(b, RG_OP_OR, level, ahead_of_nan(b, v, now)));
+    rg_label trying = rg_build_loop(b);
+    ir_value *best = current(b, c->best, e), *first = current(b, c->first, e);
+    rg_build_leave_if(b, rg_build_1(b, RG_OP_NOT, is_ahead(b, c, e, v, best, first)), trying);
+    first = update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_int(b, RG_I64, -1));
+    ir_value *taken = op2(b, RG_OP_GE, first, rg_build_int(b, RG_I64, 0));
+    rg_build_if(b, taken);
+    ir_value *ahead = is_ahead(b, c, e, v, current(b, c->best, e), first);
+    rg_build_if(b, ahead);
+    update(b, RG_RMW_EXCHANGE, c->best, e, bits_of(b, v));
+    if (e->tangent)
+        rg_build_store(b, e->plane, e->array, e->n, e->index, e->tangent);
+    rg_build_end(b);
+    update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_3(b, RG_OP_SELECT, ahead, e->key, first));
+    rg_build_end(b);
+    rg_build_leave_if(b, taken, trying);
+    rg_build_end(b);
+    rg_build_end(b);
 }
 
 static void
-update_like(const ad_emit *e, const ir_op *op, ir_value *buffer, rg_rmw kind, ir_value *value)
+enter_factor(rg_builder *b, const ad_contest *c, const ad_entry *e)
 {
-    ir_op *update = access_like(e, RG_OP_RMW, op, buffer);
-    update->rmw = (uint8_t)kind;
-    update->atomic = true;
-    ir_op_arg(update, e->fn, value);
-    ad_place(e, update);
+    rg_dtype wide = ir_adjoint_dtype(rg_value_type(e->value).dtype);
+    ir_value *v = rg_build_cast(b, wide, e->value), *t = e->tangent ? rg_build_cast(b, wide, e->tangent) : NULL;
+    rg_build_if(b, op2(b, RG_OP_EQ, v, rg_build_float(b, wide, 0)));
+    update(b, RG_RMW_ADD, c->zeros, e, rg_build_int(b, RG_I64, 1));
+    update(b, RG_RMW_ADD, c->nought, e, v);
+    if (t) {
+        update(b, RG_RMW_ADD, c->rises, e, t);
+        update(b, RG_RMW_ADD, c->mixed, e, op2(b, RG_OP_MUL, v, t));
+    }
+    rg_build_else(b);
+    update(b, RG_RMW_MUL, c->product, e, v);
+    if (t)
+        update(b, RG_RMW_ADD, c->slopes, e, op2(b, RG_OP_DIV, t, v));
+    rg_build_end(b);
 }
 
 void
-ad_contest_look(ir_fn *fn, const ad_contest *c, ir_op *op, ir_value *key, unsigned round)
+ad_contest_enter(rg_builder *b, const ad_contest *c, const ad_entry *e)
 {
-    ad_emit e = {fn, op->parent, op, op->loc};
-    ir_value *v = op->args[op->nargs - 1];
-    rg_dtype dtype = (rg_dtype)v->type.dtype;
-    if (c->op == RG_RMW_MUL) {
-        ir_value *is_zero = ad_op2(&e, RG_OP_EQ, v, ad_float(&e, dtype, 0));
-        update_like(&e, op, c->product, RG_RMW_MUL,
-                    ad_op3(&e, RG_OP_SELECT, is_zero, ad_float(&e, dtype, 1), v));
-        update_like(&e, op, c->zeros, RG_RMW_ADD, ad_cast(&e, RG_I64, is_zero));
-        update_like(&e, op, c->nought, RG_RMW_ADD,
-                    ad_op3(&e, RG_OP_SELECT, is_zero, v, ad_float(&e, dtype, 0)));
-    } else {
-        ir_value *wins = ad_op2(&e, RG_OP_EQ, v, load_like(&e, op, c->buffer));
-        if (round == 0) {
-            update_like(&e, op, c->first, RG_RMW_MAX,
-                        ad_op3(&e, RG_OP_SELECT, wins, key, ad_int(&e, RG_I64, 0)));
-        } else {
-            ir_value *mine = ad_op2(&e, RG_OP_EQ, key, load_like(&e, op, c->first));
-            update_like(&e, op, c->ties, RG_RMW_ADD, ad_cast(&e, RG_I64, ad_op2(&e, RG_OP_AND, wins, mine)));
-        }
-    }
+    if (c->op == RG_RMW_MUL)
+        enter_factor(b, c, e);
+    else
+        enter_value(b, c, e);
 }
 
 /* -- what was found --------------------------------------------------------------------------------------------- */
-ir_value *
-ad_contest_won(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, ir_value *v, ir_value *key)
-{
-    ir_value *wins = op2(b, RG_OP_EQ, v, rg_build_load(b, RG_PRIMAL, c->final, n, index));
-    ir_value *mine = op2(b, RG_OP_EQ, key, rg_build_load(b, RG_PRIMAL, c->first, n, index));
-    return op2(b, RG_OP_AND, wins, mine);
-}
-
 static ad_reduction
 product_at(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index)
 {
@@ -270,5 +338,26 @@ ad_contest_others(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *cons
 {
     ad_reduction r = product_at(b, c, n, index);
     ir_value *old = rg_build_cast(b, dtype, rg_build_load(b, RG_PRIMAL, c->old, n, index));
-    return rg_build_2(b, RG_OP_MUL, old, ad_product_of_others(b, &r, v, dtype));
+    return op2(b, RG_OP_MUL, old, ad_product_of_others(b, &r, v, dtype));
+}
+
+/* With no zero among the factors the product's tangent is product * slopes; with one it is that zero's rise, and the slopes
+ * of a product with a zero in it, which is 0 but has a tangent; with two, each one's rise times the other. */
+ir_value *
+ad_contest_tangent(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, ir_value *t)
+{
+    rg_dtype wide = (rg_dtype)c->product->type.dtype;
+    ad_reduction r = product_at(b, c, n, index);
+    ir_value *slopes = rg_build_load(b, RG_PRIMAL, c->slopes, n, index);
+    ir_value *rises = rg_build_load(b, RG_PRIMAL, c->rises, n, index);
+    ir_value *mixed = rg_build_load(b, RG_PRIMAL, c->mixed, n, index);
+    ir_value *old = rg_build_cast(b, wide, rg_build_load(b, RG_PRIMAL, c->old, n, index));
+    ir_value *by_zeros[3] = {slopes, op2(b, RG_OP_ADD, rises, op2(b, RG_OP_MUL, slopes, r.nought)),
+                             op2(b, RG_OP_SUB, op2(b, RG_OP_MUL, rises, r.nought), mixed)};
+    ir_value *tangent = rg_build_float(b, wide, 0);
+    for (int zeros = 0; zeros < 3; zeros++)
+        tangent = rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, r.zeros, rg_build_int(b, RG_I64, zeros)),
+                             op2(b, RG_OP_MUL, r.product, by_zeros[zeros]), tangent);
+    ir_value *kept = op2(b, RG_OP_MUL, rg_build_cast(b, wide, t), ad_product_of_others(b, &r, NULL, wide));
+    return rg_build_cast(b, rg_value_type(t).dtype, op2(b, RG_OP_ADD, kept, op2(b, RG_OP_MUL, old, tangent)));
 }

@@ -1,16 +1,24 @@
-/* Atomic min, max and mul of array elements by many threads: which update an element's final value came
- * from, what product its factors made. SPDX-License-Identifier: Apache-2.0
+/* Atomic min, max and mul of array elements by many threads: which update an element's final value came from, what
+ * product its factors made. SPDX-License-Identifier: Apache-2.0
  *
- * Found by sweeps (sweep.h): parallel loops that run what leads to the updates again, and look at each. A contest
- * is an array, or a buffer picked of several, and a kind of update; buffers shaped like the array hold what is found:
+ * Each thread enters its updates while it runs, beside them; nothing runs again. A contest is an array, or a buffer
+ * picked of several, and a kind of update. Buffers shaped like the array hold the state of it:
  *
- *   min, max   final[e]   the element after the task
- *              first[e]   number of threads - number of the first thread that wrote the final value; 0: none
- *              ties[e]    how many of that thread's updates wrote it
- *   mul        product[e] product of the factors that are not 0
- *              zeros[e]   how many factors are 0
- *              nought[e]  the sum of those factors: 0, but it has a tangent
- *              old[e]     the element before the task */
+ *   min, max   best[e]     the best value so far, as bits of an f64: what the array held, then what a thread updated with
+ *              first[e]    the key of the update that it came from, of equal ones the first; 0: none;
+ *                          -1: a thread is changing the two
+ *   mul        product[e]  product of the factors that are not 0
+ *              zeros[e]    how many factors are 0
+ *              nought[e]   the sum of those factors: 0, but it has a tangent
+ *              old[e]      the element before the task
+ *     in jvp   slopes[e]   sum of tangent / factor over the factors that are not 0
+ *              rises[e]    sum of the tangents of those that are 0
+ *              mixed[e]    sum of factor * tangent over those: 0, but it has a tangent
+ *
+ * A key says where an update stands in the order of threads, and in the order of its thread: the earlier, the larger.
+ * Who wins is the largest key of those with the best value, whatever order threads run in. Two words change together, so a
+ * thread takes `first` while it does so; it only tries if its update would win. An update that has entered is known
+ * again by its key, where the task is reversed. */
 #ifndef AD_CONTEST_H
 #define AD_CONTEST_H
 
@@ -18,45 +26,61 @@
 #include "diff/reduce.h"
 
 typedef struct ad_contest {
-    ir_value *buffer; /* the array, where the sweeps stand */
+    ir_value *array; /* in the function that is differentiated */
     rg_rmw op;
-    ir_value *final, *first, *ties;
+    ir_value *best, *first;
     ir_value *product, *zeros, *nought, *old;
+    ir_value *slopes, *rises, *mixed;
 } ad_contest;
+
+typedef vec(ad_contest) ad_contest_list;
+
+/* What orders the updates of a task. */
+typedef struct ad_order {
+    ad_domain domain;
+    ir_value *threads, *stride; /* a thread has `stride` keys */
+    ir_value *turns;            /* how many updates each thread has made; NULL: their numbers in the text order them */
+} ad_order;
+
+/* An update of array[index...] with a value, which is entered behind it. */
+typedef struct ad_entry {
+    ir_value *array;
+    uint32_t n;
+    ir_value *const *index;
+    ir_value *value, *key;
+    ir_value *tangent; /* the value's, in jvp, of which `plane` of the array holds those; NULL: none */
+    unsigned plane;
+} ad_entry;
 
 /* Whether op is such an update. */
 bool ad_is_contest(const ir_op *op);
 
 /* Whether the updates of `task`, which is in `from`, have derivatives: what they update is not, in the same task,
- * written or (where that matters) read in another way, unless constant subscripts are apart. false: they have
- * not, which was said. a: both ways. */
-bool ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, diag_list *diags);
-/* the same of one other access and the updates of one contest, in one run of `region` */
-bool ad_contest_lets(const ir_fn *from, const ir_op *task, const ir_value *array, rg_rmw kind, const ir_op *access,
-                     const ir_region *region, diag_list *diags);
+ * written or (where that matters) read in another way, unless constant subscripts are apart; and, with `stands`, not
+ * written after the task. false: they have not, which was said. a: both ways. */
+bool ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, bool stands, diag_list *diags);
 
-/* Makes the buffers of a contest where the builder stands (kernel level). */
-void ad_contest_open(rg_builder *b, ad_contest *c);
-/* A copy of the array's elements as they are where the builder stands. */
-void ad_contest_keep(rg_builder *b, ir_value *array, ir_value **kept);
+/* the number of update `op` among those of the task; turns: they are made again and again, so it says nothing */
+uint32_t ad_contest_number(const ir_op *task, const ir_op *op);
+bool ad_contests_take_turns(const ir_op *task);
 
-/* In a sweep: turns update `op` of contest c into a look at it; `key` is this thread's (threads - number).
- * round 0 finds first, or product and zeros; round 1 finds ties. op stays. */
-void ad_contest_look(ir_fn *fn, const ad_contest *c, ir_op *op, ir_value *key, unsigned round);
+/* Where the builder stands (kernel level): what orders a task's updates, and the buffers of a contest for `buffer`. */
+ad_order ad_order_open(rg_builder *b, const ad_domain *d, bool turns);
+void ad_contest_open(rg_builder *b, ad_contest *c, ir_value *buffer, bool tangents);
+/* In the thread of these indices: a number for the update that stands here; and its key. */
+ir_value *ad_order_turn(rg_builder *b, const ad_order *o, ir_value *const *index, uint32_t number);
+ir_value *ad_order_key(rg_builder *b, const ad_order *o, ir_value *const *index, ir_value *turn);
+void ad_contest_enter(rg_builder *b, const ad_contest *c, const ad_entry *e);
 
-/* Whether this thread's value v is a winning one. index: of the element. */
-ir_value *ad_contest_won(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, ir_value *v,
-                         ir_value *key);
-/* Product of the old value and all factors of an element but v, in dtype. */
+/* After the task. Product of the old value and all factors of an element but v, in dtype; of all factors; and the tangent
+ * of the element whose tangent was t. */
 ir_value *ad_contest_others(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index,
                             ir_value *v, rg_dtype dtype);
-/* Product of all factors of an element (0 where one is 0), in dtype. */
 ir_value *ad_contest_factors(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index,
                              rg_dtype dtype);
+ir_value *ad_contest_tangent(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *const *index, ir_value *t);
 
 /* opens a parallel loop over all elements of a buffer; rg_build_end closes it */
 void ad_each_element(rg_builder *b, ir_value *buffer, ir_value **index);
-/* this thread's key */
-ir_value *ad_contest_key(rg_builder *b, const ad_domain *d, ir_value *const *index);
 
 #endif

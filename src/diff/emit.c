@@ -208,3 +208,43 @@ ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step)
     }
     return ad_op3(e, RG_OP_SELECT, runs, ad_cast(e, RG_I64, distance), ad_int(e, RG_I64, 0));
 }
+
+/* -- a builder in the midst of a region ---------------------------------------------------------------------- */
+static void
+release_builder(void *builder)
+{
+    rg_builder_destroy(builder);
+}
+
+rg_builder *
+ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list *diags)
+{
+    *m = (ad_midst){.region = region, .tail = after ? after->next : region->first, .tail_last = region->last};
+    region->last = after;
+    if (after)
+        after->next = NULL;
+    else
+        region->first = NULL;
+    if (m->tail)
+        m->tail->prev = NULL;
+    m->b = ir_builder_on(fn->module, diags);
+    mem_own(&m->owns, release_builder, m->b);
+    ir_builder_enter(m->b, fn, region);
+    return m->b;
+}
+
+void
+ad_midst_close(ad_midst *m)
+{
+    ir_builder_leave(m->b);
+    mem_disown(&m->owns);
+    rg_builder_destroy(m->b);
+    if (!m->tail)
+        return;
+    m->tail->prev = m->region->last;
+    if (m->region->last)
+        m->region->last->next = m->tail;
+    else
+        m->region->first = m->tail;
+    m->region->last = m->tail_last;
+}

@@ -33,6 +33,17 @@ ir_value *ad_recall(const ad_emit *e, ir_value *v);
 /* v where e stands: itself if it can be seen there, else a recall. Constants and tables are made again, and a picked buffer
  * is picked again: its selector can be recalled, a buffer that is the user's cannot. */
 ir_value *ad_had(const ad_emit *e, ir_value *v);
+/* A builder in the midst of a region: the ops behind it are taken off, and come back when it is closed. */
+typedef struct ad_midst {
+    rg_builder *b;
+    ir_region *region;
+    ir_op *tail, *tail_last;
+    mem_owner owns;
+} ad_midst;
+
+/* after: the op that it stands behind; NULL: before all. */
+rg_builder *ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list *diags);
+void ad_midst_close(ad_midst *m);
 /* number of iterations (i64) of a `for` with these bounds */
 ir_value *ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step);
 

@@ -23,13 +23,13 @@ jvp_both_ways(jvp *j)
     return &j->both;
 }
 
-bool
-jvp_in_task(const ir_op *op)
+const ir_op *
+jvp_task_of(const ir_op *op)
 {
     for (const ir_region *r = op->parent; r && r->op; r = r->op->parent)
         if (r->op->code == RG_OP_PARALLEL)
-            return true;
-    return false;
+            return r->op;
+    return NULL;
 }
 
 ir_value *
@@ -233,7 +233,7 @@ returned_tangent(jvp *j, const ir_op *op, const jvp_roots *q, const ad_emit *e)
     ir_value *result = op->results[0];
     if (!active(j, result) || !ad_is_active(jvp_both_ways(j), result) || jvp_lacks_tangent(j, op, q))
         return;
-    if (jvp_in_task(op)) {
+    if (jvp_task_of(op)) {
         jvp_refuse(j, op, 511, "the float that an atomic returns depends on the order of threads and has no "
                    "derivative\nread the array in a later loop instead");
         return;
@@ -382,14 +382,10 @@ other_reductions(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
     for (uint32_t i = 0; i < ir_value_results(op); i++) {
         if (!active(j, op->results[i]) || op->reduce[i] == RG_RMW_ADD)
             continue;
-        rg_builder *b = ir_builder_on(j->fn->module, j->diags);
-        mem_owner owns;
-        mem_own(&owns, jvp_release_builder, b);
-        ir_builder_enter(b, j->fn, into);
+        ad_midst m;
+        rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->diags);
         j->tangent[op->results[i]->id] = reduced_tangent(j, b, op, copy, i);
-        ir_builder_leave(b);
-        mem_disown(&owns);
-        rg_builder_destroy(b);
+        ad_midst_close(&m);
     }
 }
 
@@ -398,6 +394,8 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
 {
     ad_emit before = {j->fn, into, NULL, op->loc};
     ir_op *copy = ir_op_like(j->fn, op);
+    if (op->code == RG_OP_PARALLEL)
+        jvp_open_contests(j, op, into);
     add_args(j, copy, op, op, &before);
     if (op->code == RG_OP_PARALLEL)
         extend_reductions(j, op, copy);
@@ -410,7 +408,7 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
     if (op->code != RG_OP_PARALLEL || j->failed) /* what is refused has no end */
         return;
     other_reductions(j, op, copy, into);
-    jvp_contests_after(j, op, copy, into);
+    jvp_close_contests(j, into);
 }
 
 /* yield and exit_if: their values, then the tangents that the op around them wants */

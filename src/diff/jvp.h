@@ -6,13 +6,6 @@
 #include "diff/ad.h"
 #include "diff/contest.h"
 
-/* an atomic min, max or mul of the task being transformed, in the new function */
-typedef struct jvp_update {
-    ir_op *op;
-    ir_value *tangent; /* of the value it contributes */
-    size_t contest;    /* its number among the task's */
-} jvp_update;
-
 typedef struct jvp {
     const ir_fn *from;
     ir_fn *fn;
@@ -25,13 +18,13 @@ typedef struct jvp {
     uint8_t bit;        /* the plane bit of this tangent */
     bool failed;
     bool still;         /* as in ad_options */
-    vec(jvp_update) contests; /* of the task being transformed */
+    ad_contest_list contests; /* of the task being transformed */
+    ad_order order;           /* if it has any */
 } jvp;
 
-void jvp_release_builder(void *builder); /* for mem_own */
 /* the activity of values that an output depends on */
 const ad_activity *jvp_both_ways(jvp *j);
-bool jvp_in_task(const ir_op *op);
+const ir_op *jvp_task_of(const ir_op *op); /* the parallel loop around op; NULL: none */
 ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
 
 void jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)
@@ -50,9 +43,9 @@ bool jvp_lacks_tangent(jvp *j, const ir_op *op, const jvp_roots *q); /* says so 
 /* a call that stays, and its tangents */
 void jvp_call(jvp *j, const ir_op *op, ir_region *into);
 
-/* The tangent of an atomic min, max or mul (`copy` in the new function): done at once in serial code, noted
- * in a task. After the task, sweeps over its threads find what the tangents of the elements are. */
+/* The tangent of an atomic min, max or mul, behind its `copy` in the new function; before and after a task that has any. */
 void jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into);
-void jvp_contests_after(jvp *j, const ir_op *task, ir_op *copy, ir_region *into);
+void jvp_open_contests(jvp *j, const ir_op *task, ir_region *into);
+void jvp_close_contests(jvp *j, ir_region *into);
 
 #endif

@@ -25,10 +25,6 @@ ad_keep(ir_fn *fn, ir_op *task, ir_value *value)
 
     ir_region *body = task->regions[0];
     ad_emit inside = {fn, body, ir_terminator(body), task->loc};
-    if (value->region != body && ir_region_inside(value->region, body)) {
-        inside.region = value->region;
-        inside.before = value->def->next;
-    }
     ir_op *store = ir_op_new(fn, RG_OP_STORE, 0, 0, task->loc);
     ir_op_arg(store, fn, buffer);
     for (uint32_t k = 0; k < rank; k++)
@@ -45,12 +41,18 @@ from_zero(rg_builder *b, const ad_domain *d, ir_value *const *index, uint32_t k)
     return op2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, index[k]), rg_build_cast(b, RG_I64, d->lo[k]));
 }
 
+void
+ad_from_zero(rg_builder *b, const ad_domain *d, ir_value *const *index, ir_value **at)
+{
+    for (uint32_t k = 0; k < d->rank; k++)
+        at[k] = from_zero(b, d, index, k);
+}
+
 ir_value *
 ad_kept(rg_builder *b, const ad_domain *d, ir_value *kept, ir_value *const *index)
 {
     ir_value *at[RG_MAX_RANK];
-    for (uint32_t k = 0; k < d->rank; k++)
-        at[k] = from_zero(b, d, index, k);
+    ad_from_zero(b, d, index, at);
     return rg_build_load(b, RG_PRIMAL, kept, d->rank, at);
 }
 

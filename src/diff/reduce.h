@@ -14,11 +14,12 @@ typedef struct ad_domain {
 } ad_domain;
 
 /* Makes `task` (of fn) keep `value`, a scalar of its body, for every thread: a temp before the task, a
- * store at the body's end, or, if an op in one of the body's ifs makes it, behind that. The buffer is indexed
- * from 0 on each axis. */
+ * store at the body's end. The buffer is indexed from 0 on each axis. */
 ir_value *ad_keep(ir_fn *fn, ir_op *task, ir_value *value);
 /* A thread's contribution, read inside a parallel loop over the same domain. */
 ir_value *ad_kept(rg_builder *b, const ad_domain *d, ir_value *kept, ir_value *const *index);
+/* The thread's indices, counted from 0 on each axis. */
+void ad_from_zero(rg_builder *b, const ad_domain *d, ir_value *const *index, ir_value **at);
 /* Row-major number of the thread (i64). */
 ir_value *ad_thread_number(rg_builder *b, const ad_domain *d, ir_value *const *index);
 

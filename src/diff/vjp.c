@@ -411,6 +411,7 @@ release_vjp(void *object)
     map_free(&v->late);
     vjp_free_shadows(v);
     vec_free(&v->contests);
+    map_free(&v->turns);
     vec_free(&v->exclusive);
 }
 

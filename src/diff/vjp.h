@@ -15,9 +15,8 @@ typedef struct vjp_record {
 
 /* An array (parameter, temp, or picked of such) that a task's threads update by atomic min, max or mul. */
 typedef struct vjp_contest {
-    ir_value *array;
     const ir_op *task;
-    ad_contest c;
+    ad_contest made, now; /* before the task that enters; recalled where it is reversed */
 } vjp_contest;
 
 typedef vec(ir_op *) ir_op_list;
@@ -33,10 +32,12 @@ typedef struct vjp {
     diag_list *diags;
     const map *put_back; /* store of `from` -> what the element held; NULL: none */
     bool combined, in_parallel, failed;
-    bool keep_contests;    /* split: sweeps of a task keep its atomic min, max, mul */
+    bool keep_contests;    /* split: a copy of a task keeps its atomic min, max, mul for now */
     vec(vjp_contest) contests;
+    map turns;             /* their updates: op of `from` -> its turn, where it was entered */
+    ad_order order;        /* of the task being reversed, if it has any */
     vec(ad_exclusive) exclusive; /* arrays read by the task being reversed */
-    ir_value *thread_key;  /* in a task with contests: this thread's key */
+    ir_value *const *thread; /* indices of the thread being reversed */
     ir_value **instance; /* by id in `from` */
     map instance_ops;    /* ir_op of `from` -> its copy */
     map stays;           /* load of `from` -> the adjoint that its element holds since a later store of it was reversed */
@@ -90,16 +91,18 @@ typedef struct vjp_roots {
 vjp_roots vjp_look(const vjp *v, ir_value *buffer);
 bool vjp_lacks_adjoint(vjp *v, const ir_op *op, const vjp_roots *q); /* says so if it does */
 
-/* makes the instances of all values that the task reads from outside visible here */
-void vjp_see_outer_values(vjp *v, const ir_op *task);
-
 /* before a task is reversed: finds for each array whether its threads have elements of their own */
 void vjp_open_exclusive(vjp *v, const ir_op *task);
 /* adds g to the adjoint of the element that `load` read: atomically where other threads may */
 void vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g);
 
-/* before, while and after a task with atomic min, max or mul is reversed */
-void vjp_open_contests(vjp *v, const ir_op *task, const ad_domain *domain);
+/* Before a task with atomic min, max or mul is reversed: its threads enter their updates. In a split launch they do so in a
+ * recording sweep, made where v's builder stands; all that the task reads from outside is visible there. */
+void vjp_open_contests(vjp *v, const ir_op *task);
+bool vjp_has_contests(const vjp *v, const ir_op *task);
+void vjp_sweep_contests(vjp *v, const ir_op *task, const ad_domain *domain);
+/* before, while and after it is reversed */
+void vjp_recall_contests(vjp *v, const ir_op *task, const ad_domain *domain);
 void vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p);
 void vjp_close_contests(vjp *v, const ir_op *task);
 

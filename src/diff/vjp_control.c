@@ -404,8 +404,7 @@ reverse_thread(vjp *v, const task *t, ir_value *const *index)
     const ir_op *end = ir_terminator(body);
     bool was = v->in_parallel;
     v->in_parallel = true;
-    if (v->contests.n)
-        v->thread_key = ad_contest_key(v->b, &t->domain, index);
+    v->thread = index;
     vjp_declare(v, body, end);
     for (uint32_t i = 0; i < end->nargs; i++) {
         ir_value *g = t->g[i];
@@ -473,19 +472,6 @@ reverse_task_rewind(vjp *v, task *t)
     rg_build_end(v->b);
 }
 
-void
-vjp_see_outer_values(vjp *v, const ir_op *op)
-{
-    free_values outer = {.task = op};
-    mem_owner owns;
-    mem_own(&owns, release_free_values, &outer);
-    ir_walk(op->regions[0], collect_free, &outer);
-    for (size_t i = 0; i < outer.at.n; i++)
-        v->instance[outer.at.at[i]->id] = vjp_primal(v, outer.at.at[i]);
-    mem_disown(&owns);
-    release_free_values(&outer);
-}
-
 /* The reductions' own derivatives: each initial value's share now, each thread's later. */
 static void
 reverse_reductions(vjp *v, task *t)
@@ -520,7 +506,12 @@ reverse_task(vjp *v, task *t)
         v->instance[id] = vjp_primal(v, t->outer.at.at[i]);
     }
     open_shared_arrays(v, t);
-    if (!v->combined || map_get(&v->swept, map_ptr(t->op)))
+    bool contests = vjp_has_contests(v, t->op);
+    if (contests && !v->combined)
+        vjp_sweep_contests(v, t->op, &t->domain);
+    if (contests)
+        vjp_recall_contests(v, t->op, &t->domain);
+    if (v->combined ? map_get(&v->swept, map_ptr(t->op)) != NULL : !contests)
         reverse_task_here(v, t);
     else
         reverse_task_rewind(v, t);
@@ -552,12 +543,13 @@ reverse_parallel(vjp *v, const ir_op *op)
     }
     reverse_reductions(v, &t);
     if (!v->failed)
-        vjp_open_contests(v, op, &t.domain);
+        vjp_open_contests(v, op);
     if (!v->failed && !v->in_parallel)
         vjp_open_exclusive(v, op);
     if (!v->failed)
         reverse_task(v, &t);
-    vjp_close_contests(v, op);
+    if (!v->failed)
+        vjp_close_contests(v, op);
     mem_disown(&owns);
     release_task(&t);
 }

@@ -422,7 +422,7 @@ rg_builder *ir_builder_on(ir_module *m, diag_list *diags);
 /* Continue at the end of `r` (a function's body or any region of it, without terminator) as the
  * outermost open region. */
 void ir_builder_enter(rg_builder *b, ir_fn *fn, ir_region *r);
-/* Closes what enter opened: resolves replaced values in the whole function. The terminator is the
+/* Closes what enter opened: resolves replaced values in that region. The terminator is the
  * caller's. */
 void ir_builder_leave(rg_builder *b);
 void ir_build_loc(rg_builder *b, ir_loc loc);

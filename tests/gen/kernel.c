@@ -202,8 +202,7 @@ swap_task(gen *g)
     close_part(g, s);
 }
 
-/* Winners of an atomic min or max. A jvp looks for them in a second run of the loop, so the loop
- * stores to no other array. */
+/* Winners of an atomic min or max. */
 static void
 extremum_task(gen *g)
 {

@@ -114,7 +114,7 @@ drop_constants(const bool *used, ir_region *r)
     }
 }
 
-/* `open`: the region in which the caller goes on; NULL: the function is complete */
+/* `open`: the region in which the caller goes on, which alone uses what stands in it; NULL: the function is complete */
 static void
 drop_unused(rg_builder *b, ir_region *open)
 {
@@ -124,8 +124,8 @@ drop_unused(rg_builder *b, ir_region *open)
     bool *used = mem_zalloc(fn->next_id + 1);
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &used);
-    ir_walk(fn->body, mark_used, used);
-    if (fn->shape)
+    ir_walk(open ? open : fn->body, mark_used, used);
+    if (!open && fn->shape)
         ir_walk(fn->shape, mark_used, used);
     drop_olds(b, used, open);
     if (!open)
@@ -136,8 +136,9 @@ drop_unused(rg_builder *b, ir_region *open)
     mem_free(used);
 }
 
+/* `open` as above: it may not be part of the function yet */
 static void
-apply_forwards(rg_builder *b)
+apply_forwards(rg_builder *b, ir_region *open)
 {
     if (!b->forwarded)
         return;
@@ -146,7 +147,10 @@ apply_forwards(rg_builder *b)
     for (size_t i = 0; i < b->forward.n; i++)
         if (b->forward.at[i])
             b->forward.at[i] = build_resolve(b, b->forward.at[i]);
-    ir_replace_all(b->fn, b->forward.at);
+    if (open)
+        ir_replace_in(open, b->forward.at);
+    else
+        ir_replace_all(b->fn, b->forward.at);
     vec_clear(&b->forward);
     b->forwarded = false;
 }
@@ -195,7 +199,7 @@ finish_fn(rg_builder *b)
     build_yield(b, b->fn->body, b->results.n, b->results.at, b->loc);
     finish_shape(b);
     build_pop(b);
-    apply_forwards(b);
+    apply_forwards(b, NULL);
     drop_unused(b, NULL);
     ir_renumber(b->fn);
     b->fn = NULL;
@@ -217,7 +221,7 @@ ir_builder_leave(rg_builder *b)
     assert(b->n_open == 1 && "every region must be closed");
     ir_region *open = build_home(b)->region;
     build_pop(b);
-    apply_forwards(b);
+    apply_forwards(b, open);
     drop_unused(b, open);
     b->fn = NULL;
 }
