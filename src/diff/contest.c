@@ -217,6 +217,7 @@ ad_contest_open(rg_builder *b, ad_contest *c, ir_value *buffer, bool tangents)
     } else {
         c->best = buffer_like(b, buffer, RG_I64);
         c->first = buffer_like(b, buffer, RG_I64);
+        c->taken = buffer_like(b, buffer, RG_I64);
     }
     ad_each_element(b, product ? c->old : c->best, index);
     uint32_t n = rg_value_rank(buffer);
@@ -234,55 +235,59 @@ update(rg_builder *b, rg_rmw how, ir_value *buffer, const ad_entry *e, ir_value 
     return rg_build_rmw(b, RG_PRIMAL, how, true, buffer, e->n, e->index, value, NULL);
 }
 
-/* An element that other threads exchange, read in the order of this thread's reads: by an exchange that changes nothing. */
 static ir_value *
 current(rg_builder *b, ir_value *buffer, const ad_entry *e)
 {
-    ir_value *zero = rg_build_int(b, RG_I64, 0);
-    return rg_build_rmw(b, RG_PRIMAL, RG_RMW_CAS, true, buffer, e->n, e->index, zero, zero);
+    return rg_build_load_atomic(b, buffer, e->n, e->index);
 }
 
-/* x is a NaN and v a number, which is ahead of it: so it is in the update itself */
+/* whether x beats y. A number beats a NaN, as it does in the update itself. */
 static ir_value *
-ahead_of_nan(rg_builder *b, ir_value *v, ir_value *x)
+is_better(rg_builder *b, const ad_contest *c, ir_value *x, ir_value *y)
 {
-    return op2(b, RG_OP_AND, op2(b, RG_OP_NE, x, x), op2(b, RG_OP_EQ, v, v));
+    ir_value *better = op2(b, c->op == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, x, y);
+    ir_value *number = op2(b, RG_OP_AND, op2(b, RG_OP_NE, y, y), op2(b, RG_OP_EQ, x, x));
+    return op2(b, RG_OP_OR, better, number);
 }
 
-/* whether the update is ahead of the best one, whose key is `first` */
-static ir_value *
-is_ahead(rg_builder *b, const ad_contest *c, const ad_entry *e, ir_value *v, ir_value *best, ir_value *first)
-{
-    best = rg_build_bitcast(b, RG_F64, best);
-    ir_value *better = op2(b, c->op == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, v, best);
-    ir_value *tie = op2(b, RG_OP_AND, op2(b, RG_OP_EQ, v, best), op2(b, RG_OP_GT, e->key, first));
-    return op2(b, RG_OP_OR, op2(b, RG_OP_OR, better, tie), ahead_of_nan(b, v, best));
-}
-
-/* Most updates are behind what their element holds already. Of the others, each that is still ahead tries again to be the
- * one that changes `best` and `first`: in one iteration it takes and gives back, so lanes need not wait for each other. */
+/* The thread has the element to itself: it changes the two words if its update is ahead. The key is gone while the value
+ * changes, so that who reads the value, then the key, finds one that belongs to it. */
 static void
-enter_value(rg_builder *b, const ad_contest *c, const ad_entry *e)
+enter_alone(rg_builder *b, const ad_contest *c, const ad_entry *e, ir_value *v)
 {
-    ir_value *v = rg_build_cast(b, RG_F64, e->value);
-    ir_value *now = rg_build_cast(b, RG_F64, rg_build_load_atomic(b, e->array, e->n, e->index));
-    ir_value *level = op2(b, c->op == RG_RMW_MIN ? RG_OP_LE : RG_OP_GE, v, now);
-    rg_build_if(b, op2(b, RG_OP_OR, level, ahead_of_nan(b, v, now)));
-    rg_label trying = rg_build_loop(b);
-    ir_value *best = current(b, c->best, e), *first = current(b, c->first, e);
-    rg_build_leave_if(b, rg_build_1(b, RG_OP_NOT, is_ahead(b, c, e, v, best, first)), trying);
-    first = update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_int(b, RG_I64, -1));
-    ir_value *taken = op2(b, RG_OP_GE, first, rg_build_int(b, RG_I64, 0));
-    rg_build_if(b, taken);
-    ir_value *ahead = is_ahead(b, c, e, v, current(b, c->best, e), first);
-    rg_build_if(b, ahead);
+    ir_value *best = rg_build_bitcast(b, RG_F64, current(b, c->best, e));
+    ir_value *better = is_better(b, c, v, best), *zero = rg_build_int(b, RG_I64, 0);
+    ir_value *tie = op2(b, RG_OP_AND, op2(b, RG_OP_EQ, v, best), op2(b, RG_OP_GT, e->key, current(b, c->first, e)));
+    rg_build_if(b, op2(b, RG_OP_OR, better, tie));
+    update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_3(b, RG_OP_SELECT, better, zero, e->key));
     update(b, RG_RMW_EXCHANGE, c->best, e, bits_of(b, v));
+    update(b, RG_RMW_EXCHANGE, c->first, e, e->key);
     if (e->tangent)
         rg_build_store(b, e->plane, e->array, e->n, e->index, e->tangent);
     rg_build_end(b);
-    update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_3(b, RG_OP_SELECT, ahead, e->key, first));
+}
+
+/* Most updates are behind what their element holds already. Of the others, each that is still ahead tries again to have the
+ * element to itself: in one iteration it takes it and gives it back, so lanes need not wait for each other. */
+static void
+enter_value(rg_builder *b, const ad_contest *c, const ad_entry *e)
+{
+    ir_value *v = rg_build_cast(b, RG_F64, e->value), *zero = rg_build_int(b, RG_I64, 0);
+    ir_value *now = rg_build_cast(b, RG_F64, current(b, e->array, e));
+    rg_build_if(b, op2(b, RG_OP_OR, is_better(b, c, v, now), op2(b, RG_OP_EQ, v, now)));
+    rg_label trying = rg_build_loop(b);
+    ir_value *best = rg_build_bitcast(b, RG_F64, current(b, c->best, e)), *tie = op2(b, RG_OP_EQ, v, best);
+    rg_build_leave_if(b, rg_build_1(b, RG_OP_NOT, op2(b, RG_OP_OR, is_better(b, c, v, best), tie)), trying);
+    rg_build_if(b, tie);
+    rg_build_leave_if(b, op2(b, RG_OP_GT, current(b, c->first, e), e->key), trying);
     rg_build_end(b);
-    rg_build_leave_if(b, taken, trying);
+    rg_build_if(b, op2(b, RG_OP_EQ, current(b, c->taken, e), zero));
+    rg_build_if(b, op2(b, RG_OP_EQ, update(b, RG_RMW_EXCHANGE, c->taken, e, rg_build_int(b, RG_I64, 1)), zero));
+    enter_alone(b, c, e, v);
+    update(b, RG_RMW_EXCHANGE, c->taken, e, zero);
+    rg_build_leave(b, trying);
+    rg_build_end(b);
+    rg_build_end(b);
     rg_build_end(b);
     rg_build_end(b);
 }

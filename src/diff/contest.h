@@ -17,7 +17,7 @@
  *
  * A key says where an update stands in the order of threads, and in the order of its thread: the earlier, the larger.
  * Who wins is the largest key of those with the best value, whatever order threads run in. Two words change together, so a
- * thread takes `first` while it does so; it only tries if its update would win. An update that has entered is known
+ * thread takes the element while it does so; it only tries if its update would win. An update that has entered is known
  * again by its key, where the task is reversed. */
 #ifndef AD_CONTEST_H
 #define AD_CONTEST_H
@@ -28,7 +28,7 @@
 typedef struct ad_contest {
     ir_value *array; /* in the function that is differentiated */
     rg_rmw op;
-    ir_value *best, *first;
+    ir_value *best, *first, *taken;
     ir_value *product, *zeros, *nought, *old;
     ir_value *slopes, *rises, *mixed;
 } ad_contest;

@@ -39,6 +39,9 @@ gen_op(gen *g, const ir_op *op)
         return;
     case RG_OP_LOAD:
         gen_load(g, op);
+        /* what threads exchange says what else is there to be read, and is read again */
+        if (op->atomic && ir_is_int((rg_dtype)op->args[0]->type.dtype) && !gen_is_alone(g))
+            LLVMBuildFence(g->b, LLVMAtomicOrderingAcquire, false, "");
         return;
     case RG_OP_STORE:
         gen_store(g, op);

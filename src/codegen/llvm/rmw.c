@@ -46,21 +46,13 @@ compared(const ir_op *op)
     return op->args[op->nargs - (op->masked ? 2 : 1)];
 }
 
-/* Exchanges say that something else is there to be read, or may be written: memory has an order around them. */
-static LLVMAtomicOrdering
-ordering_of(const ir_op *op, LLVMAtomicOrdering strong)
-{
-    bool exchanges = op->rmw == RG_RMW_EXCHANGE || op->rmw == RG_RMW_CAS;
-    return exchanges && !ir_is_float((rg_dtype)op->args[0]->type.dtype) ? strong : LLVMAtomicOrderingMonotonic;
-}
-
 static LLVMValueRef
 compare_exchange(gen *g, const ir_op *op, LLVMValueRef address, LLVMValueRef expected,
                  LLVMValueRef desired)
 {
-    LLVMValueRef pair = LLVMBuildAtomicCmpXchg(g->b, address, expected, desired,
-                                               ordering_of(op, LLVMAtomicOrderingAcquireRelease),
-                                               ordering_of(op, LLVMAtomicOrderingAcquire), false);
+    LLVMValueRef pair =
+        LLVMBuildAtomicCmpXchg(g->b, address, expected, desired, LLVMAtomicOrderingMonotonic,
+                               LLVMAtomicOrderingMonotonic, false);
     gen_mark_alias(g, pair, op);
     return pair;
 }
@@ -142,8 +134,10 @@ gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVa
     }
     if (!atomic_instruction((rg_rmw)op->rmw, d, &code))
         return exchange_loop(g, op, d, address, value);
-    LLVMValueRef old = LLVMBuildAtomicRMW(g->b, code, address, gen_to_memory(g, d, value),
-                                          ordering_of(op, LLVMAtomicOrderingAcquireRelease), false);
+    /* an exchange says that something else is there to be read, or may be written: memory has an order around it */
+    LLVMAtomicOrdering order =
+        op->rmw == RG_RMW_EXCHANGE ? LLVMAtomicOrderingAcquireRelease : LLVMAtomicOrderingMonotonic;
+    LLVMValueRef old = LLVMBuildAtomicRMW(g->b, code, address, gen_to_memory(g, d, value), order, false);
     gen_mark_alias(g, old, op);
     return gen_from_memory(g, d, old);
 }

@@ -75,7 +75,7 @@ may_overtake(search *s, const ir_op *load)
 static bool
 is_own_load(const ir_op *op)
 {
-    return op->code == RG_OP_LOAD && op->results[0]->type.lanes;
+    return op->code == RG_OP_LOAD && op->results[0]->type.lanes && !op->atomic;
 }
 
 /* -- what a load needs ------------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ mark_level(search *s, piece *p)
     for (ir_op *op = p->first; op != p->end; op = op->next) {
         list_change(s, op);
         s->n = 0;
-        bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD);
+        bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD && !op->atomic);
         bool wanted = load && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
         if (!wanted || !may_overtake(s, op) || !find_needed(s, op, is_arithmetic))
             continue;
@@ -248,7 +248,7 @@ static bool
 only_loads(const ir_region *r)
 {
     ir_for_ops(op, r)
-        if (op->code != RG_OP_LOAD && op->code != RG_OP_YIELD && !is_arithmetic(op))
+        if ((op->code != RG_OP_LOAD || op->atomic) && op->code != RG_OP_YIELD && !is_arithmetic(op))
             return false;
     return r->op && r->op->code == RG_OP_FOR;
 }
