@@ -32,8 +32,9 @@ live_op(live *l, ir_op *op)
     for (; op && !live_has_op(l, op); op = op->parent->op) {
         map_set(&l->ops, map_ptr(op), op);
         mark_own_operands(l, op);
-        for (ir_op *exit = NULL; op->code == RG_OP_LOOP && (exit = ir_next_exit(op, exit));)
-            live_op(l, exit);
+        if (op->code == RG_OP_LOOP)
+            ir_for_exits (exit, op)
+                live_op(l, exit);
     }
 }
 

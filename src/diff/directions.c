@@ -101,9 +101,10 @@ control_varies(const directions *s, const ir_op *op)
     for (uint32_t i = 0; i < ir_own_operands(op); i++)
         if (s->varying[op->args[i]->id])
             return true;
-    for (ir_op *exit = NULL; op->code == RG_OP_LOOP && (exit = ir_next_exit(op, exit));)
-        if (s->varying[exit->args[0]->id])
-            return true;
+    if (op->code == RG_OP_LOOP)
+        ir_for_exits (exit, op)
+            if (s->varying[exit->args[0]->id])
+                return true;
     return false;
 }
 

@@ -1,4 +1,5 @@
 /* Reverse of control flow: one rule per region kind. SPDX-License-Identifier: Apache-2.0 */
+#include "ir/edges.h"
 #include "diff/reduce.h"
 #include "diff/vjp.h"
 #include "analysis/induction.h"
@@ -89,14 +90,13 @@ result_for(vjp *v, ir_op *loop, ir_value *value)
 {
     for (uint32_t r = 0; r < loop->nresults; r++) {
         bool same = true;
-        ir_for_ops(exit, loop->regions[0])
-            same = same && (exit->code != RG_OP_EXIT_IF || exit->args[1 + r] == value);
+        ir_for_exits (exit, loop)
+            same = same && exit->args[1 + r] == value;
         if (same)
             return loop->results[r];
     }
-    ir_for_ops(exit, loop->regions[0])
-        if (exit->code == RG_OP_EXIT_IF)
-            ir_op_arg(exit, v->fn, value);
+    ir_for_exits (exit, loop)
+        ir_op_arg(exit, v->fn, value);
     return ir_op_result(loop, v->fn, value->type, value->name);
 }
 
@@ -129,12 +129,12 @@ count_iterations(vjp *v, ir_op *loop, vjp_record *record)
     ad_emit outside = {v->fn, loop->parent, loop, loop->loc};
     record->count = iteration_count(v, loop);
     int32_t exits = 0, e = 0;
-    ir_for_ops(op, loop->regions[0]) exits += op->code == RG_OP_EXIT_IF;
+    ir_for_exits (exit, loop)
+        exits++;
     if (exits < 2)
         return;
-    ir_for_ops(op, loop->regions[0])
-        if (op->code == RG_OP_EXIT_IF)
-            ir_op_arg(op, v->fn, ad_int(&outside, RG_I32, e++));
+    ir_for_exits (exit, loop)
+        ir_op_arg(exit, v->fn, ad_int(&outside, RG_I32, e++));
     record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
 }
 
@@ -236,11 +236,9 @@ static void
 reverse_exits(vjp *v, carried *c, vjp_record *record, ir_value *const *g)
 {
     int32_t exits = 0, e = 0;
-    ir_for_ops(op, c->op->regions[0]) exits += op->code == RG_OP_EXIT_IF;
-    ir_for_ops(exit, c->op->regions[0])
-    {
-        if (exit->code != RG_OP_EXIT_IF)
-            continue;
+    ir_for_exits (exit, c->op)
+        exits++;
+    ir_for_exits (exit, c->op) {
         bool last = ++e == exits;
         if (!last)
             rg_build_if(v->b, rg_build_2(v->b, RG_OP_EQ, vjp_recalled(v, record->which),

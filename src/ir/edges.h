@@ -34,7 +34,8 @@ typedef struct ir_edge {
 } ir_edge;
 bool ir_next_edge(const ir_op *op, ir_edge *e);
 
-/* for (ir_op *exit = NULL; (exit = ir_next_exit(loop, exit));) */
+/* a loop's first exit, or the one behind that given; NULL: there is none */
 ir_op *ir_next_exit(const ir_op *loop, const ir_op *exit);
+#define ir_for_exits(exit, loop) for (ir_op *exit = NULL; (exit = ir_next_exit(loop, exit));)
 
 #endif

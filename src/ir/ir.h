@@ -341,7 +341,12 @@ void ir_renumber(ir_fn *fn); /* ids dense, in order of definition: a region's va
 ir_fn *ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name);
 /* a detached op with op's flags and attributes: no operands, no results, empty regions */
 ir_op *ir_op_like(ir_fn *to, const ir_op *op);
-static inline bool ir_flags_eq(const ir_flags *a, const ir_flags *b) { return memcmp(a, b, sizeof *a) == 0; }
+/* larger fields come first, so that there are no gaps up to the last one */
+static inline bool
+ir_flags_eq(const ir_flags *a, const ir_flags *b)
+{
+    return memcmp(a, b, offsetof(ir_flags, one_page) + sizeof a->one_page) == 0;
+}
 ir_op *ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into); /* appends to `into` */
 
 /* the same with all functions that it calls: those that `to` has not yet go before it */

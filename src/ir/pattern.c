@@ -20,8 +20,8 @@ word_at(const char *at, size_t len)
     return IR_WORD_ANY;
 }
 
-ir_item
-ir_pattern_next(const char **at)
+static ir_item
+next_item(const char **at)
 {
     const char *p = *at;
     ir_item item = {.spaced = *p == ' '};
@@ -42,6 +42,16 @@ ir_pattern_next(const char **at)
     return item;
 }
 
+void
+ir_pattern_read(rg_op op, ir_item *items)
+{
+    const char *at = ir_ops[op].pattern;
+    uint32_t n = 0;
+    while ((items[n] = next_item(&at)).what)
+        n++;
+    assert(n + 2 < IR_PATTERN_MOST);
+}
+
 uint32_t
 ir_item_takes(const ir_op *op, ir_item word, uint32_t n, uint32_t least)
 {
@@ -51,19 +61,18 @@ ir_item_takes(const ir_op *op, ir_item word, uint32_t n, uint32_t least)
 }
 
 ir_counts
-ir_counts_of(const ir_op *op)
+ir_counts_of(const ir_op *op, const ir_item *items)
 {
     ir_counts c = {0};
-    const char *at = ir_ops[op->code].pattern;
     bool results = false;
-    for (ir_item item; (item = ir_pattern_next(&at)).what;) {
-        results |= item.what == '>';
-        c.nregions += item.what == '{';
-        if (item.what != 'w')
+    for (const ir_item *item = items; item->what; item++) {
+        results |= item->what == '>';
+        c.nregions += item->what == '{';
+        if (item->what != 'w')
             continue;
-        *(results ? &c.nresults : &c.nargs) += ir_item_takes(op, item, 0, 0);
-        if (item.times)
-            *(results ? &c.more_results : &c.more_args) = item.times;
+        *(results ? &c.nresults : &c.nargs) += ir_item_takes(op, *item, 0, 0);
+        if (item->times)
+            *(results ? &c.more_results : &c.more_args) = item->times;
     }
     return c;
 }

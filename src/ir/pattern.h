@@ -18,8 +18,10 @@ typedef struct ir_item {
     uint8_t word;
 } ir_item;
 
-/* the next item at *at, which moves on */
-ir_item ir_pattern_next(const char **at);
+/* The items of an op's pattern; behind the last one stands one of what 0. */
+enum { IR_PATTERN_MOST = 20 };
+typedef ir_item ir_pattern[IR_PATTERN_MOST];
+void ir_pattern_read(rg_op op, ir_item *items);
 
 /* What a pattern says of an op: how many operands and results it has at least, whether there may be more, or one more. */
 typedef struct ir_counts {
@@ -27,7 +29,7 @@ typedef struct ir_counts {
     char more_args, more_results; /* 0, '*', '?' */
 } ir_counts;
 
-ir_counts ir_counts_of(const ir_op *op);
+ir_counts ir_counts_of(const ir_op *op, const ir_item *items);
 /* how many operands or results the word stands for in an op that has n and must have `least` */
 uint32_t ir_item_takes(const ir_op *op, ir_item word, uint32_t n, uint32_t least);
 

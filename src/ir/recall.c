@@ -1,5 +1,6 @@
 /* How a recall reaches its value, and how values are carried out of regions.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/edges.h"
 #include "ir/recall.h"
 
 ir_op *
@@ -106,12 +107,8 @@ ir_op_result_before_trace(ir_fn *fn, ir_op *op, ir_type type, const char *name)
 static void
 lift_exits(ir_fn *fn, ir_value *v, ir_op *loop)
 {
-    ir_for_ops(exit, loop->regions[0])
-    {
-        if (exit->code != RG_OP_EXIT_IF)
-            continue;
+    ir_for_exits (exit, loop)
         ir_op_arg(exit, fn, is_before(v, exit) ? v : ir_zero_before(fn, exit, v->type));
-    }
 }
 
 ir_value *

@@ -2,6 +2,7 @@
  *
  * Local arrays are changed in place, in the lanes that take part: in what threads run differently, every
  * array has to come out of a branch or an iteration at the place where it went in. */
+#include "ir/edges.h"
 #include "lanes/lanes.h"
 
 /* Of one array in lanes: more than one would leave the nearest cache. A thread of a GPU has memory of its own for it. */
@@ -28,10 +29,7 @@ root_of_result(const ir_value *v, const ir_region *r)
     case RG_OP_UNWIND:
         return lanes_array_root(op->args[ir_first_init(op) + v->index], r);
     case RG_OP_LOOP:
-        ir_for_ops(exit, op->regions[0])
-        {
-            if (exit->code != RG_OP_EXIT_IF)
-                continue;
+        ir_for_exits (exit, op) {
             const ir_value *param = lanes_array_root(exit->args[1 + v->index], op->regions[0]);
             bool own = param && !param->def && param->region == op->regions[0];
             return own ? lanes_array_root(op->args[param->index], r) : param;
@@ -106,9 +104,8 @@ check_loop(lanes *l, const ir_op *op)
         if (kind != IR_SCALAR && kind != IR_ARRAY)
             refuse(l, "a loop that threads leave differently gives more than numbers");
         const ir_value *place = NULL;
-        ir_for_ops(exit, body)
-        {
-            if (exit->code != RG_OP_EXIT_IF || kind != IR_ARRAY)
+        ir_for_exits (exit, op) {
+            if (kind != IR_ARRAY)
                 continue;
             const ir_value *root = lanes_array_root(exit->args[1 + k], body);
             if (!root || root->region != body || root->def || (place && place != root))

@@ -8,6 +8,7 @@
  * Ifs with float results stay: choosing between floats is a branch until differentiation is over. A
  * region is not deleted while something in it is recalled; the recall stands in dead code and goes
  * first. */
+#include "ir/edges.h"
 #include "ir/recall.h"
 #include "opt/fold_scalar.h"
 #include "opt/pass.h"
@@ -204,7 +205,8 @@ fold_exits(edit *e, ir_op *op)
 {
     ir_op *first = NULL;
     unsigned exits = 0;
-    ir_for_ops(inner, op->regions[0]) exits += inner->code == RG_OP_EXIT_IF;
+    ir_for_exits (exit, op)
+        exits++;
     for (ir_op *inner = op->regions[0]->first, *next; inner; inner = next) {
         uint64_t taken;
         next = inner->next;
@@ -226,9 +228,8 @@ fold_exits(edit *e, ir_op *op)
 static bool
 same_at_exits(edit *e, const ir_op *loop, uint32_t a, uint32_t b)
 {
-    ir_for_ops(inner, loop->regions[0])
-        if (inner->code == RG_OP_EXIT_IF &&
-            !same_value(edit_now(e, inner->args[1 + a]), edit_now(e, inner->args[1 + b])))
+    ir_for_exits (exit, loop)
+        if (!same_value(edit_now(e, exit->args[1 + a]), edit_now(e, exit->args[1 + b])))
             return false;
     return true;
 }
@@ -248,7 +249,8 @@ fold_same_results(edit *e, ir_op *op)
         if (a == b)
             continue;
         edit_replace(e, op->results[b], op->results[a]);
-        ir_for_ops(inner, op->regions[0]) if (inner->code == RG_OP_EXIT_IF) edit_drop_arg(inner, 1 + b);
+        ir_for_exits (exit, op)
+            edit_drop_arg(exit, 1 + b);
         edit_drop_result(op, b);
     }
 }
@@ -313,8 +315,8 @@ fold_recall(edit *e, ir_op *op)
     const ir_op *owner = ir_recall_owner(op, &by);
     if (!owner || owner->code != RG_OP_LOOP || v->region != owner->regions[0])
         return NULL;
-    for (const ir_op *exit = owner->regions[0]->first; exit; exit = exit->next)
-        if (exit->code == RG_OP_EXIT_IF && follows(v, exit->args[0], false, &is))
+    ir_for_exits (exit, owner)
+        if (follows(v, exit->args[0], false, &is))
             return edit_const(e, op, v->type, is);
     return NULL;
 }

@@ -424,17 +424,13 @@ parse_attr(parser *p, ir_op *op, ir_type t)
     }
 }
 
-/* *at moves over a word and those that follow it behind commas. Whether the attribute comes next. */
-static bool
-skip_words(const char **at)
+/* the last of the words from `item` on that follow each other behind commas; `item` itself, if it is none */
+static const ir_item *
+last_word(const ir_item *item)
 {
-    const char *next = *at;
-    while (ir_pattern_next(&next).what == 'w') {
-        *at = next;
-        if (ir_pattern_next(&next).what != ',')
-            break;
-    }
-    return strncmp(*at, ", #", 3) == 0;
+    while (item[1].what == ',' && item[2].what == 'w')
+        item += 2;
+    return item;
 }
 
 /* Operands for all of these words, as many as there are: the verifier counts them. None may stand where any number may; but
@@ -451,39 +447,38 @@ parse_words(parser *p, ir_item first, bool one, ir_type result)
 static void
 parse_pattern(parser *p, ir_op *op, ir_type result)
 {
-    const char *at = ir_ops[op->code].pattern, *before = at;
-    for (ir_item item; (item = ir_pattern_next(&at)).what && item.what != '>' && item.what != '{'; before = at) {
-        bool must = before != ir_ops[op->code].pattern && !item.spaced, there = true;
-        switch (item.what) {
+    ir_pattern items = {0}; /* zeros behind it: last_word looks there */
+    ir_pattern_read((rg_op)op->code, items);
+    for (const ir_item *item = items; item->what && item->what != '>' && item->what != '{'; item++) {
+        const ir_item *last = last_word(item + (item->what != 'w'));
+        bool there = true, attr = last[1].what == ',' && last[2].what == '#';
+        switch (item->what) {
         case 'w':
-            parse_words(p, item, skip_words(&before), result);
-            at = before;
+            parse_words(p, *item, attr, result);
+            item = last;
             break;
         case '#':
             parse_attr(p, op, result);
             break;
         case ',':
-            there = at[1] == '#' ? parse_want(p, ",") : parse_skip(p, ",");
+            there = item[1].what == '#' ? parse_want(p, ",") : parse_skip(p, ",");
             break;
         case 'i':
             op->masked = parse_mask(p);
-            skip_words(&at);
+            item = last;
             break;
         case '(':
-            there = must ? parse_want(p, "(") : parse_skip(p, "(");
+            there = item == items || item->spaced ? parse_skip(p, "(") : parse_want(p, "(");
             break;
         case '[':
             there = parse_skip(p, "[");
             break;
         default:
-            parse_want(p, item.what == ')' ? ")" : "]");
+            parse_want(p, item->what == ')' ? ")" : "]");
             break;
         }
-        if (there)
-            continue;
-        skip_words(&at);
-        if (item.what != ',')
-            ir_pattern_next(&at);
+        if (!there) /* nor what it holds or parts */
+            item = item->what == ',' ? (item[1].what == 'w' ? last : item) : last + 1;
     }
 }
 

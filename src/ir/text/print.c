@@ -439,17 +439,17 @@ print_attr(printer *p, const ir_op *op)
 
 /* `pending` is written before the next operand, if there is one */
 static void
-print_pattern(printer *p, const ir_op *op, uint32_t least)
+print_pattern(printer *p, const ir_op *op, const ir_item *item, uint32_t least)
 {
-    const char *at = ir_ops[op->code].pattern, *pending = " ";
+    const char *pending = " ";
     bool scalar = op->nargs == least && op->nargs && op->args[0] && op->args[0]->type.kind == IR_SCALAR;
     uint32_t i = 0;
-    for (ir_item item; (item = ir_pattern_next(&at)).what && item.what != '>' && item.what != '{';) {
-        uint32_t n = item.what == 'w' ? ir_item_takes(op, item, op->nargs, least) : 0;
+    for (; item->what && item->what != '>' && item->what != '{'; item++) {
+        uint32_t n = item->what == 'w' ? ir_item_takes(op, *item, op->nargs, least) : 0;
         bool written = *pending != ' ';
-        if (n || item.what == '#')
+        if (n || item->what == '#')
             str_addz(p->out, pending);
-        switch (item.what) {
+        switch (item->what) {
         case 'w':
             print_uses(p, op->args + i, n);
             i += n;
@@ -466,7 +466,7 @@ print_pattern(printer *p, const ir_op *op, uint32_t least)
             pending = " if ";
             break;
         case '(':
-            pending = written && !item.spaced ? "" : " (";
+            pending = written && !item->spaced ? "" : " (";
             if (!*pending)
                 str_addc(p->out, '(');
             break;
@@ -476,7 +476,7 @@ print_pattern(printer *p, const ir_op *op, uint32_t least)
             break;
         default:
             if (!scalar)
-                str_addc(p->out, item.what);
+                str_addc(p->out, item->what);
             break;
         }
     }
@@ -484,9 +484,8 @@ print_pattern(printer *p, const ir_op *op, uint32_t least)
 
 /* whether the op has all that its pattern, or its own way of writing, shows */
 static bool
-well_shaped(const ir_op *op)
+well_shaped(const ir_op *op, ir_counts c)
 {
-    ir_counts c = ir_counts_of(op);
     if (op->nargs < c.nargs || (op->nargs > c.nargs && !c.more_args) || op->nresults < c.nresults || op->nregions != c.nregions)
         return false;
     switch (op->code) {
@@ -503,7 +502,11 @@ well_shaped(const ir_op *op)
 static void
 print_operands(printer *p, const ir_op *op)
 {
-    if (!ir_ops[op->code].pattern || !well_shaped(op)) {
+    ir_pattern items = {0};
+    if (ir_ops[op->code].pattern)
+        ir_pattern_read((rg_op)op->code, items);
+    ir_counts c = ir_counts_of(op, items);
+    if (!items->what || !well_shaped(op, c)) {
         if (op->nargs)
             str_addc(p->out, ' ');
         print_uses(p, op->args, op->nargs);
@@ -523,7 +526,7 @@ print_operands(printer *p, const ir_op *op)
         print_unwind(p, op);
         break;
     default:
-        print_pattern(p, op, ir_counts_of(op).nargs);
+        print_pattern(p, op, items, c.nargs);
         break;
     }
 }

@@ -2,7 +2,7 @@
 #ifndef IR_VERIFY_H
 #define IR_VERIFY_H
 
-#include "ir/ir.h"
+#include "ir/pattern.h"
 
 enum {
     E_STRUCTURE = 201, /* links, numbers, parents */
@@ -34,6 +34,7 @@ typedef struct verifier {
     uint8_t *consumed;        /* by id: local arrays */
     vec(uint32_t) trail;      /* ids in the order in which they were consumed */
     map closed;               /* regions that were left: each one itself, or a region around it (verify_recall.c) */
+    ir_pattern patterns[RG_OP_COUNT]; /* those read so far */
     unsigned parallels;       /* parallel regions around */
     unsigned lanes;           /* of the values of this parallel loop, or outside of these; 0: none yet */
 } verifier;

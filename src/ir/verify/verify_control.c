@@ -1,5 +1,6 @@
 /* The rules of serial control: what goes into regions and what leaves them.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/edges.h"
 #include "ir/recall.h"
 #include "ir/verify/verify.h"
 
@@ -118,9 +119,7 @@ check_loop(verifier *v, const ir_op *op)
 {
     if (!check_trace_result(v, op) || !check_body(v, op, 0))
         return false;
-    uint32_t exits = 0;
-    ir_for_ops(inner, op->regions[0]) exits += inner->code == RG_OP_EXIT_IF;
-    return exits ||
+    return ir_next_exit(op, NULL) ||
            verify_error(v, op, E_EXIT, "a loop has an exit_if at the top level of its body");
 }
 

@@ -5,6 +5,7 @@
  * only: the loop's body may go on with the array, what follows the loop may not. What a loop's body
  * consumes must come from that body, or every iteration would consume it again. Tables are
  * read-only. */
+#include "ir/edges.h"
 #include "ir/verify/verify.h"
 
 static bool
@@ -128,10 +129,7 @@ static void
 consume_at_exits(verifier *v, const ir_op *loop)
 {
     const ir_region *body = loop->regions[0];
-    ir_for_ops(op, body)
-    {
-        if (op->code != RG_OP_EXIT_IF)
-            continue;
+    ir_for_exits (op, loop) {
         for (uint32_t i = 0; i < op->nargs; i++) {
             const ir_value *a = itself(op->args[i]);
             if (!is_local(a) || is_table(a) || ir_region_inside(a->region, body))

@@ -1,7 +1,6 @@
 /* The rules of single ops: first what their rows in ops.def say, then what only one op asks. Regions and what leaves them:
  * verify_control.c. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/effects.h"
-#include "ir/pattern.h"
 #include "ir/recall.h"
 #include "ir/verify/verify.h"
 
@@ -139,40 +138,52 @@ is_kind(ir_word word, ir_type t)
     }
 }
 
-/* operands, or results, as the pattern has them from `at` on */
-static bool
-check_words(verifier *v, const ir_op *op, const char **at, bool results, uint32_t least)
+static const ir_item *
+pattern_of(verifier *v, const ir_op *op)
+{
+    ir_item *items = v->patterns[op->code];
+    if (!items->what)
+        ir_pattern_read((rg_op)op->code, items);
+    return items;
+}
+
+/* operands, or results, as the pattern has them from `item` on; returns the item behind, NULL after an error */
+static const ir_item *
+check_words(verifier *v, const ir_op *op, const ir_item *item, bool results, uint32_t least)
 {
     uint32_t n = results ? op->nresults : op->nargs, i = 0;
     ir_value *const *values = results ? op->results : op->args;
     ir_type before = op->nargs ? arg_type(op, op->nargs - 1) : ir_trace();
-    for (ir_item item; (item = ir_pattern_next(at)).what && item.what != '>';)
-        for (uint32_t k = item.what == 'w' ? ir_item_takes(op, item, n, least) : 0; k; k--, i++) {
-            ir_type is = values[i]->type, must = exact(op, item.word, is, i && !results ? arg_type(op, i - 1) : before);
+    for (; item->what && item->what != '>'; item++)
+        for (uint32_t k = item->what == 'w' ? ir_item_takes(op, *item, n, least) : 0; k; k--, i++) {
+            ir_type is = values[i]->type, must = exact(op, item->word, is, i && !results ? arg_type(op, i - 1) : before);
             if (results ? !verify_result(v, op, i, must) : !verify_arg(v, op, i, must))
-                return false;
-            if (!is_kind(item.word, is))
-                return verify_error(v, op, results ? E_RESULT : E_OPERAND, "%s %u is not %s", results ? "result" : "operand",
-                                    i, kinds[item.word]);
+                return NULL;
+            if (is_kind(item->word, is))
+                continue;
+            verify_error(v, op, results ? E_RESULT : E_OPERAND, "%s %u is not %s", results ? "result" : "operand", i,
+                         kinds[item->word]);
+            return NULL;
         }
-    return true;
+    return item + (item->what == '>');
 }
 
 static bool
 check_pattern(verifier *v, const ir_op *op)
 {
-    ir_counts c = ir_counts_of(op);
+    const ir_item *items = pattern_of(v, op);
+    ir_counts c = ir_counts_of(op, items);
     uint32_t more = c.more_args ? op->nargs : 0, more_results = c.more_results ? op->nresults : 0;
     more = c.more_args == '?' && more > c.nargs ? c.nargs + 1 : more;
     more_results = c.more_results == '?' && more_results > c.nresults ? c.nresults + 1 : more_results;
-    const char *at = ir_ops[op->code].pattern;
     if (!verify_counts(v, op, more > c.nargs ? more : c.nargs, more_results > c.nresults ? more_results : c.nresults,
                        c.nregions))
         return false;
     if ((ir_ops[op->code].flags & IR_KERNEL) && (!v->fn->kernel || v->parallels))
         return verify_error(v, op, E_LEVEL, "%s stands at kernel level only: not in functions, nor inside a parallel loop",
                             ir_ops[op->code].text);
-    return check_words(v, op, &at, false, c.nargs) && check_words(v, op, &at, true, c.nresults);
+    items = check_words(v, op, items, false, c.nargs);
+    return items && check_words(v, op, items, true, c.nresults);
 }
 
 /* -- scalar ops ------------------------------------------------------------------------------- */
@@ -224,7 +235,7 @@ check_access(verifier *v, const ir_op *op)
 {
     const ir_value *at = op->args[0];
     bool is_float = ir_is_float((rg_dtype)at->type.dtype);
-    uint32_t rank = at->type.kind == IR_BUFFER ? at->type.rank : 0, least = ir_counts_of(op).nargs;
+    uint32_t rank = at->type.kind == IR_BUFFER ? at->type.rank : 0, least = ir_counts_of(op, pattern_of(v, op)).nargs;
     if (at->type.kind == IR_SCALAR && (!v->fn->kernel || at->region != v->fn->body || at->def || !op->plane || !is_float))
         return verify_error(v, op, E_OPERAND, "operand 0 is not %s", kinds[IR_WORD_PLACE]);
     if (op->plane >= RG_PLANE_COUNT || (op->plane && !is_float))
