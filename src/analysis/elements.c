@@ -1,9 +1,7 @@
 /* Which elements of arrays two accesses of one thread name. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/elements.h"
 
-#include "analysis/poly.h"
-
-enum { NEAR = 256 }; /* subscripts that wrap in the narrowest type differ by a multiple of this */
+#include "analysis/integers.h"
 
 static uint32_t
 rank_of(const ir_op *access)
@@ -34,14 +32,10 @@ elements_same(const ir_op *a, const ir_op *b)
 static bool
 differ(const ir_value *a, const ir_value *b)
 {
-    poly_claims claims = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &claims.at);
-    poly x = poly_of(a, &claims), y = poly_of(b, &claims), d = poly_add(&x, &y, -1);
-    mem_disown(&owns);
-    vec_free(&claims);
-    int64_t c;
-    return poly_is_const(&d, &c) && c && c > -NEAR && c < NEAR;
+    integers in = integers_begin();
+    bool differ = poly_differ(&in, a, b);
+    integers_end(&in);
+    return differ;
 }
 
 /* whether subscripts that differ in axis k are different elements: [0][m] may be [1][0] where none stays in its row */

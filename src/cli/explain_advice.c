@@ -8,7 +8,7 @@
  * where the inner ones together reach less far than the stride: y[i * m + j] with j from 0 to m. */
 #include "cli/explain.h"
 #include "analysis/effects.h"
-#include "analysis/poly.h"
+#include "analysis/integers.h"
 #include "analysis/uses.h"
 
 enum { FEW = 32, DEEPEST = 4 };
@@ -93,9 +93,10 @@ changes(const accesses *a, const poly *p)
 static poly
 reach_of(const ir_op *loop)
 {
-    poly_claims claims = {.in = mem_scratch()};
-    poly hi = poly_of(loop->args[1], &claims), lo = poly_of(loop->args[0], &claims), one = poly_const(1);
+    integers in = integers_begin();
+    poly hi = poly_of(&in, loop->args[1]), lo = poly_of(&in, loop->args[0]), one = poly_const(1);
     poly count = poly_add(&hi, &lo, -1);
+    integers_end(&in);
     return poly_add(&count, &one, -1);
 }
 
@@ -155,10 +156,11 @@ inner_reach(const accesses *a, const ir_op *access, poly *rest, poly *reach)
 static bool
 split_subscript(const accesses *a, const ir_op *op, uint32_t axis, const ir_value *index, poly *stride, poly *rest)
 {
-    poly_claims claims = {.in = mem_scratch()};
-    poly p = poly_of(op->args[1 + axis], &claims), inner, reach, one = poly_const(1);
+    integers in = integers_begin();
+    poly p = poly_of(&in, op->args[1 + axis]), inner, reach, one = poly_const(1);
     poly_factor f = poly_factor_of(index);
     int64_t constant;
+    integers_end(&in);
     if (!p.known || !poly_split(&p, &f, stride, rest) || !stride->known || !rest->known || changes(a, stride))
         return false;
     inner = *rest;

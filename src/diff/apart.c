@@ -5,41 +5,36 @@
  * subscript must differ by a constant. In a later iteration of a loop around C (in any other thread, if it
  * is parallel) some subscript must have moved on for good. */
 #include "diff/apart.h"
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 
 /* -- when a write can reach the element ------------------------------------------------------------------------ */
 typedef struct pair {
     const ir_op *load, *write;
     uint32_t axes;
-    ir_affine difference[RG_MAX_RANK]; /* subscript of the write minus subscript of the load */
-    ir_affine at[RG_MAX_RANK];         /* subscript of the load */
+    poly at[RG_MAX_RANK];        /* subscript of the load */
+    bool constant[RG_MAX_RANK];  /* the write's subscript is so much more: */
+    int64_t more[RG_MAX_RANK];
+    bool differ[RG_MAX_RANK];    /* and is another one, whatever wraps */
 } pair;
 
 static bool
 never_equal_in_one_iteration(const pair *p)
 {
     for (uint32_t k = 0; k < p->axes; k++)
-        if (p->difference[k].known && p->difference[k].n == 0 && p->difference[k].constant)
+        if (p->differ[k])
             return true;
     return false;
 }
 
+/* whether p's factors have one value wherever `region` is run through once */
 static bool
-invariant_in(const ir_affine *a, const ir_op *loop, const ir_value *but)
+stands_in(const poly *p, const ir_region *region)
 {
-    for (unsigned i = 0; i < a->n; i++)
-        if (a->term[i].symbol != but && ir_region_inside(a->term[i].symbol->region, loop->regions[0]))
-            return false;
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->term[i].n; k++)
+            if (ir_region_inside(p->term[i].factor[k].value->region, region))
+                return false;
     return true;
-}
-
-static int64_t
-coefficient_of(const ir_affine *a, const ir_value *symbol)
-{
-    for (unsigned i = 0; i < a->n; i++)
-        if (a->term[i].symbol == symbol)
-            return a->term[i].coefficient;
-    return 0;
 }
 
 /* whether axis k keeps the write of a later iteration (another thread) away from the element */
@@ -48,15 +43,17 @@ moves_on(const pair *p, uint32_t k, const ir_op *loop, const ir_value *induction
 {
     ir_value *start;
     uint64_t step;
-    int64_t c = coefficient_of(&p->at[k], induction);
-    if (!c || !p->at[k].known || !p->difference[k].known || p->difference[k].n ||
-        !ir_is_induction(loop, induction, &start, &step) || !step ||
-        !invariant_in(&p->at[k], loop, induction))
+    int64_t c;
+    poly coefficient, rest;
+    poly_factor f = poly_factor_of(induction);
+    if (!p->constant[k] || !ir_is_induction(loop, induction, &start, &step) || !step ||
+        !poly_split(&p->at[k], &f, &coefficient, &rest) || !poly_is_const(&coefficient, &c) || !c ||
+        !stands_in(&rest, loop->regions[0]))
         return false;
     if (loop->code == RG_OP_PARALLEL)
-        return p->difference[k].constant == 0;
+        return p->more[k] == 0;
     const int64_t big = INT64_C(1) << 31;
-    int64_t pace = (int64_t)step, apart = p->difference[k].constant;
+    int64_t pace = (int64_t)step, apart = p->more[k];
     if (pace > big || pace < -big || c > big || c < -big || apart > big * big / 4 || apart < -big * big / 4)
         return false; /* near where sums wrap nothing is known */
     pace *= c;
@@ -93,59 +90,57 @@ stands_before(const ir_op *a, const ir_op *b, const map *places)
 
 /* a - b as a constant; false: not known to be one */
 static bool
-constant_difference(ir_affine a, ir_affine b, int64_t *difference)
+constant_difference(const poly *a, const poly *b, int64_t *difference)
 {
-    ir_affine d = ir_affine_minus(a, b);
-    *difference = d.constant;
-    return d.known && d.n == 0;
+    poly d = poly_add(a, b, -1);
+    return poly_is_const(&d, difference);
 }
 
 /* index + offset, `index` counted from a constant up (or down) to something that the extent covers */
 static bool
-counted_in_range(const ir_value *index, int64_t offset, ir_affine extent)
+counted_in_range(integers *in, const ir_value *index, int64_t offset, const poly *extent)
 {
-    const ir_op *loop = index->def ? NULL : index->region->op;
-    bool parallel = loop && loop->code == RG_OP_PARALLEL;
-    if (!parallel && !(loop && loop->code == RG_OP_FOR && index->index == 0))
+    unsigned bits;
+    int64_t step, first, room;
+    const ir_value *from, *to;
+    if (!ir_is_counted(index, &from, &to, &step))
         return false;
-    const ir_value *lo = loop->args[parallel ? index->index : 0];
-    const ir_value *hi = loop->args[parallel ? loop->attr.rank + index->index : 1];
-    ir_affine first = ir_affine_of(lo), end = ir_affine_of(hi), none = {.known = true};
-    if (!parallel && loop->attr.step < 0) { /* hi < index <= lo */
-        ir_affine above = first;
-        first = end;
+    poly start = poly_modulo(in, from, &bits), end = poly_modulo(in, to, &bits), one = poly_const(1);
+    if (step < 0) { /* to < index <= from */
+        poly above = poly_add(&start, &one, 1);
+        start = poly_add(&end, &one, 1);
         end = above;
-        first.constant++;
-        end.constant++;
     }
-    int64_t from, room;
-    return constant_difference(first, none, &from) && from + offset >= 0 &&
-           constant_difference(extent, end, &room) && room - offset >= 0;
+    return poly_is_const(&start, &first) && first + offset >= 0 && constant_difference(extent, &end, &room) &&
+           room - offset >= 0;
 }
 
 static bool
-in_range(const ir_op *access, uint32_t axis)
+in_range(integers *in, const ir_op *access, uint32_t axis)
 {
     if (access->in_row)
         return true;
+    unsigned bits;
+    int64_t offset, room;
     const ir_value *declared = ir_declared_extent(access->args[0], axis);
-    ir_affine a = ir_affine_of(access->args[1 + axis]), extent = declared ? ir_affine_of(declared) : (ir_affine){0};
-    if (!a.known || a.n > 1)
-        return false;
-    if (a.n == 0) /* an array that is accessed has a first element */
-        return a.constant == 0 ||
-               (a.constant > 0 && extent.known && extent.n == 0 && a.constant < extent.constant);
-    return extent.known && a.term[0].coefficient == 1 &&
-           counted_in_range(a.term[0].symbol, a.constant, extent);
+    poly p = poly_modulo(in, access->args[1 + axis], &bits);
+    poly extent = declared ? poly_modulo(in, declared, &bits) : (poly){0};
+    if (poly_is_const(&p, &offset)) /* an array that is accessed has a first element */
+        return offset == 0 || (offset > 0 && poly_is_const(&extent, &room) && offset < room);
+    for (uint32_t i = 0; p.known && extent.known && i < p.n; i++) {
+        const poly_factor *f = &p.term[i].factor[0];
+        poly counter = poly_of_factor(*f);
+        if (p.term[i].n == 1 && !f->axis && constant_difference(&p, &counter, &offset))
+            return counted_in_range(in, f->value, offset, &extent);
+    }
+    return false;
 }
 
 static bool
-stays_in_rows(const pair *p)
+stays_in_rows(integers *in, const pair *p)
 {
     for (uint32_t k = 1; k < p->axes; k++) {
-        if (p->difference[k].known && p->difference[k].n == 0)
-            continue;
-        if (!in_range(p->load, k) || !in_range(p->write, k))
+        if (!p->constant[k] && (!in_range(in, p->load, k) || !in_range(in, p->write, k)))
             return false;
     }
     return true;
@@ -154,33 +149,27 @@ stays_in_rows(const pair *p)
 static pair
 pair_of(const ir_op *load, const ir_op *write)
 {
+    integers in = integers_begin();
     /* a call may read any element of its arrays */
-    pair p = {load, write, load->code == RG_OP_CALL ? 0 : load->args[0]->type.rank, {{0}}, {{0}}};
+    pair p = {.load = load, .write = write, .axes = load->code == RG_OP_CALL ? 0 : load->args[0]->type.rank};
     for (uint32_t k = 0; k < p.axes; k++) {
-        p.at[k] = ir_affine_of(load->args[1 + k]);
-        p.difference[k] = ir_affine_minus(ir_affine_of(write->args[1 + k]), p.at[k]);
+        unsigned bits;
+        poly to = poly_modulo(&in, write->args[1 + k], &bits);
+        p.at[k] = poly_modulo(&in, load->args[1 + k], &bits);
+        p.constant[k] = constant_difference(&to, &p.at[k], &p.more[k]);
+        p.differ[k] = p.constant[k] && poly_differ(&in, write->args[1 + k], load->args[1 + k]);
     }
-    if (!stays_in_rows(&p))
+    if (!stays_in_rows(&in, &p))
         p.axes = 0; /* no subscript proves anything */
+    integers_end(&in);
     return p;
-}
-
-/* whether a's symbols have one value wherever `region` is run through once */
-static bool
-stands_in(const ir_affine *a, const ir_region *region)
-{
-    for (unsigned i = 0; i < a->n; i++)
-        if (ir_region_inside(a->term[i].symbol->region, region))
-            return false;
-    return true;
 }
 
 static bool
 never_equal_in(const pair *p, const ir_region *region)
 {
     for (uint32_t k = 0; k < p->axes; k++)
-        if (p->difference[k].known && p->difference[k].n == 0 && p->difference[k].constant &&
-            p->at[k].known && stands_in(&p->at[k], region))
+        if (p->differ[k] && stands_in(&p->at[k], region))
             return true;
     return false;
 }

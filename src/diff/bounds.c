@@ -1,8 +1,6 @@
 /* What varies in a parallel loop, bounded by what is known when it starts. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/bounds.h"
 
-#include "analysis/induction.h"
-
 enum { STEPS_MAX = 24, CLAIMS_MAX = 1000, CONDITIONS_MAX = 24 };
 
 bool
@@ -79,7 +77,9 @@ fit(ad_bounds *s, const poly *lower, const poly *upper, rg_dtype d)
 {
     unsigned bits = ir_bits(d);
     bool is_signed = ir_is_signed(d), is_long = bits == 64;
-    if (is_long && is_signed && poly_magnitude(lower) <= 0x1p62 && poly_magnitude(upper) <= 0x1p62)
+    range far = {-((wide)1 << 62), (wide)1 << 62};
+    if (is_long && is_signed && lower->known && upper->known && range_within(poly_range(lower), far) &&
+        range_within(poly_range(upper), far))
         return true;
     int64_t end = (int64_t)1 << (is_long ? 50 : bits - is_signed);
     poly min = poly_const(is_signed ? -end : 0), max = poly_const(end - 1);
@@ -92,8 +92,8 @@ ad_bounds_check(ad_bounds *s)
 {
     bool ok = true;
     s->checking = true;
-    for (unsigned step = 0; ok && s->claims.n; step++) {
-        poly_claim c = vec_pop(&s->claims);
+    for (unsigned step = 0; ok && s->in.claims.n; step++) {
+        poly_claim c = vec_pop(&s->in.claims);
         poly lower, upper;
         ok = step < CLAIMS_MAX && ad_bounds_of(s, c.p, false, &lower) && ad_bounds_of(s, c.p, true, &upper) &&
              fit(s, &lower, &upper, c.dtype);
@@ -106,7 +106,7 @@ static bool
 take(ad_bounds *s, const ir_value *v, int64_t offset, poly *out)
 {
     poly constant = poly_const(offset), p;
-    p = poly_of(v, &s->claims);
+    p = poly_of(&s->in, v);
     *out = poly_add(&p, &constant, 1);
     /* whoever is at claims goes on with these */
     return out->known && (s->checking || ad_bounds_check(s));
@@ -114,7 +114,7 @@ take(ad_bounds *s, const ir_value *v, int64_t offset, poly *out)
 
 /* `while (k + offset < end)` in the loop, offset >= 0, before what is being looked at */
 static bool
-tested_end(const ad_bounds *s, const ir_op *loop, const ir_value *param, const ir_value **end,
+tested_end(ad_bounds *s, const ir_op *loop, const ir_value *param, const ir_value **end,
            int64_t *offset)
 {
     const ir_op *stop = ir_ancestor_in((ir_op *)s->at, loop->regions[0]);
@@ -127,10 +127,11 @@ tested_end(const ad_bounds *s, const ir_op *loop, const ir_value *param, const i
             test = test->args[0]->def;
         if (!test || test->code != (negated ? RG_OP_LT : RG_OP_GE))
             continue;
-        ir_affine a = ir_affine_of(test->args[0]);
+        unsigned bits;
+        poly counter = poly_of_factor(poly_factor_of(param));
+        poly tested = poly_modulo(&s->in, test->args[0], &bits), rest = poly_add(&tested, &counter, -1);
         *end = test->args[1];
-        *offset = a.constant;
-        if (a.known && a.n == 1 && a.term[0].symbol == param && a.term[0].coefficient == 1 &&
+        if (poly_is_const(&rest, offset) && bits >= ir_bits((rg_dtype)param->type.dtype) &&
             test->args[0]->type.dtype == param->type.dtype)
             return true;
     }
@@ -150,9 +151,9 @@ limit_counter(ad_bounds *s, const ir_op *loop, const ir_value *v, bool upper, po
         !tested_end(s, loop, v, &end, &offset) || offset < 0 || offset > INT32_MAX)
         return false;
     poly constant = poly_const(offset);
-    poly_claim c = {poly_of(start, &s->claims), (rg_dtype)v->type.dtype};
+    poly_claim c = {poly_of(&s->in, start), (rg_dtype)v->type.dtype};
     c.p = poly_add(&c.p, &constant, 1);
-    vec_push(&s->claims, c);
+    vec_push(&s->in.claims, c);
     return take(s, upper ? end : start, upper ? -1 - offset : 0, out);
 }
 
@@ -160,21 +161,18 @@ limit_counter(ad_bounds *s, const ir_op *loop, const ir_value *v, bool upper, po
 bool
 ad_bounds_limit(ad_bounds *s, const poly_factor *f, bool upper, poly *out)
 {
-    const ir_value *v = f->value;
-    const ir_op *loop = v->def ? NULL : v->region->op;
-    if (loop && loop->code == RG_OP_PARALLEL && v->index < loop->attr.rank)
-        return take(s, loop->args[v->index + (upper ? loop->attr.rank : 0)], upper ? -1 : 0, out);
-    if (loop && loop->code == RG_OP_FOR && v->index == 0) {
-        bool up = loop->attr.step > 0; /* down: hi < index <= lo */
-        return take(s, loop->args[upper == up], upper == up ? (up ? -1 : 1) : 0, out);
+    const ir_value *v = f->value, *from, *to;
+    int64_t step;
+    if (ir_is_counted(v, &from, &to, &step)) { /* down: to < index <= from */
+        bool last = upper == (step > 0);
+        return take(s, last ? to : from, !last ? 0 : step > 0 ? -1 : 1, out);
     }
-    if (limit_counter(s, loop, v, upper, out))
+    if (!v->def && limit_counter(s, v->region->op, v, upper, out))
         return true;
-    double lo, hi;
-    poly_factor_bounds(f, &lo, &hi);
-    if (!v->def || hi > 0x1p30 || lo < -0x1p30)
+    range r = poly_factor_range(f);
+    if (!v->def || !range_within(r, (range){-(1 << 30), 1 << 30}))
         return ad_bounds_fail(s, "a subscript is not affine in the loops' indices");
-    *out = poly_const((int64_t)(upper ? hi : lo));
+    *out = poly_const((int64_t)(upper ? r.max : r.min));
     return true;
 }
 

@@ -5,12 +5,12 @@
 #ifndef AD_BOUNDS_H
 #define AD_BOUNDS_H
 
-#include "analysis/poly.h"
+#include "analysis/integers.h"
 
 typedef struct ad_bounds {
     const ir_op *task;      /* the parallel loop */
     const ir_op *at;        /* the access in it that is being looked at */
-    poly_claims claims;     /* about polynomials in hand, not yet checked */
+    integers in;            /* with the claims of polynomials in hand */
     vec(poly) conditions;   /* that have to be >= 0 */
     bool asks;              /* conditions may be left to a test */
     bool checking;          /* claims are being looked at */

@@ -17,6 +17,22 @@
 
 enum { ACCESSES_MAX = 512, BOUNDS_MAX = 10 };
 
+/* what the rests of accesses lie between: those that differ by constants are one */
+typedef struct rests {
+    uint32_t n;
+    struct {
+        poly lower, upper;
+    } at[BOUNDS_MAX];
+} rests;
+
+/* the subscript of all accesses, as digits */
+typedef struct digits {
+    poly c[RG_MAX_RANK];    /* by parallel index */
+    poly most[RG_MAX_RANK]; /* last value of the index less its first */
+    poly reach;             /* of all digits together: how far apart two threads' subscripts can be */
+    rests rests;
+} digits;
+
 typedef struct search {
     const ad_activity *activity;
     ad_bounds b;
@@ -24,6 +40,7 @@ typedef struct search {
     vec(const ir_op *) accesses;
     vec(const ir_value *) roots;      /* of buffer */
     bool shares_root, promised; /* ...; what is found rests on subscripts of declared axes */
+    digits *digits;                   /* of the axis that is being looked at */
     bool known[RG_MAX_RANK];          /* by parallel index: some subscript gives it away */
 } search;
 
@@ -75,14 +92,7 @@ collect(ir_op *op, void *user)
     return s->accesses.n <= ACCESSES_MAX;
 }
 
-/* -- what the rests of accesses lie between: those that differ by constants are one ------------------ */
-typedef struct rests {
-    uint32_t n;
-    struct {
-        poly lower, upper;
-    } at[BOUNDS_MAX];
-} rests;
-
+/* -- what the rests of accesses lie between ------------------------------------------------------------- */
 static bool
 differ_by_constant(const poly *a, const poly *b, int64_t *apart)
 {
@@ -119,16 +129,8 @@ static poly
 subscript(search *s, const ir_op *access, uint32_t axis)
 {
     s->b.at = access;
-    return poly_of(access->args[1 + axis], &s->b.claims);
+    return poly_of(&s->b.in, access->args[1 + axis]);
 }
-
-/* the subscript of all accesses, as digits */
-typedef struct digits {
-    poly c[RG_MAX_RANK];    /* by parallel index */
-    poly most[RG_MAX_RANK]; /* last value of the index less its first */
-    poly reach;             /* of all digits together: how far apart two threads' subscripts can be */
-    rests rests;
-} digits;
 
 /* p without the terms of parallel indices, whose coefficients are the first access's (or become so) */
 static bool
@@ -227,8 +229,9 @@ extent_of_index(search *s, uint32_t k, poly *most)
 static bool
 look_at_axis(search *s, uint32_t axis)
 {
-    digits *d = arena_one(s->b.task->parent->fn->module->arena, digits);
+    digits *d = s->digits;
     uint32_t order[RG_MAX_RANK], n = 0;
+    memset(d, 0, sizeof *d);
     if (!read_digits(s, axis, d))
         return false;
     for (uint32_t k = 0; k < s->b.task->attr.rank; k++) {
@@ -273,12 +276,10 @@ all_known(const search *s)
 static bool
 find_indices(search *s)
 {
-    arena *arena = s->b.task->parent->fn->module->arena;
     for (int asks = 0; asks <= 1; asks++)
         for (bool more = true; more && !all_known(s);) {
             more = false;
             for (uint32_t axis = 0; axis < s->buffer->type.rank && !all_known(s); axis++) {
-                arena_mark mark = arena_here(arena);
                 size_t conditions = s->b.conditions.n;
                 s->b.asks = asks;
                 s->b.why = NULL;
@@ -286,8 +287,7 @@ find_indices(search *s)
                 more |= found;
                 if (!found)
                     s->b.conditions.n = conditions;
-                s->b.claims.n = 0;
-                arena_release(arena, mark);
+                s->b.in.claims.n = 0;
             }
         }
     return all_known(s) || ad_bounds_fail(&s->b, "no subscript tells all threads apart");
@@ -315,7 +315,7 @@ static bool
 stays_in_row(search *s, uint32_t axis)
 {
     bool fixed = is_fixed(s, axis) && ad_bounds_check(&s->b);
-    s->b.claims.n = 0;
+    s->b.in.claims.n = 0;
     s->b.why = NULL;
     for (size_t i = 0; i < s->accesses.n && !fixed; i++) {
         const ir_op *access = s->accesses.at[i];
@@ -324,7 +324,7 @@ stays_in_row(search *s, uint32_t axis)
             continue;
         }
         poly p = subscript(s, access, axis), lower, upper, zero = poly_const(0);
-        poly extent = poly_of_extent(access->args[0], axis, &s->b.claims);
+        poly extent = poly_of_extent(&s->b.in, access->args[0], axis);
         if (!ad_bounds_check(&s->b) || !ad_bounds_of(&s->b, p, false, &lower) || !ad_bounds_of(&s->b, p, true, &upper) ||
             !ad_bounds_require_apart(&s->b, &lower, &zero, 0) || !ad_bounds_require_apart(&s->b, &extent, &upper, 1))
             return ad_bounds_fail(&s->b, "a subscript may leave its row");
@@ -371,7 +371,6 @@ release(void *object)
     search *s = object;
     vec_free(&s->accesses);
     vec_free(&s->roots);
-    vec_free(&s->b.claims);
     vec_free(&s->b.conditions);
 }
 
@@ -379,12 +378,14 @@ ad_exclusive
 ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer)
 {
     arena *arena = task->parent->fn->module->arena;
-    search s = {.activity = a, .b.task = task, .buffer = buffer};
+    search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = buffer};
+    s.digits = arena_one(s.b.in.in, digits);
     ad_exclusive e = {.task = task, .buffer = buffer};
     mem_owner owns;
     mem_own(&owns, release, &s);
     ir_buffer_roots(buffer, add_root, &s);
     decide(&s);
+    integers_end(&s.b.in);
     e.why = s.b.why;
     e.promised = s.promised;
     e.n = e.why ? 0 : (uint32_t)s.b.conditions.n;

@@ -2,7 +2,7 @@
 #include "ir/edges.h"
 #include "diff/reduce.h"
 #include "diff/vjp.h"
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 
 /* -- whether reversing an op does anything --------------------------------------------------------------- */
 static bool

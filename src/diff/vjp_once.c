@@ -6,7 +6,7 @@
  * before it is written either, the array as it is in the end serves all reads. Subscripts are rarely simple where
  * that is so, but loops over a local array are short: they are run through here, as far as numbers known now lead. */
 #include "diff/vjp.h"
-#include "analysis/known.h"
+#include "analysis/integers.h"
 
 enum { STEPS = 1 << 14, LONGEST = 1 << 12 };
 

@@ -9,7 +9,7 @@
 #include "lanes/lanes.h"
 
 #include "analysis/effects.h"
-#include "analysis/known.h"
+#include "analysis/integers.h"
 
 enum {
     APART = 6,       /* each lane's element of a gather, a scatter */

@@ -1,6 +1,6 @@
 /* Loops whose count is known on entry, in lanes. SPDX-License-Identifier: Apache-2.0 */
 #include "lanes/lanes.h"
-#include "analysis/range.h"
+#include "analysis/integers.h"
 
 static void
 same_for(lanes *l, const ir_op *op)

@@ -1,6 +1,6 @@
 /* Reverse loops, in lanes. SPDX-License-Identifier: Apache-2.0 */
 #include "lanes/lanes.h"
-#include "analysis/range.h"
+#include "analysis/integers.h"
 
 /* An iteration of an unwind around it may have run for threads that left their loop before its end: this loop's
  * frames are then more than those who come back need. */

@@ -15,7 +15,7 @@
 #include "analysis/effects.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
-#include "analysis/range.h"
+#include "analysis/integers.h"
 
 typedef struct counted {
     edit *edit;

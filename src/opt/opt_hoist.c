@@ -14,11 +14,11 @@
  * an argument of the task. */
 #include "analysis/effects.h"
 #include "analysis/elements.h"
-#include "analysis/range.h"
+#include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
 
-enum { TASK_LOADS = 32, LOOK_BACK = 64, DEPTH = 8 };
+enum { TASK_LOADS = 32, LOOK_BACK = 64 };
 
 typedef struct hoist {
     edit edit;
@@ -30,89 +30,23 @@ typedef struct hoist {
 /* -- indices inside their extents -----------------------------------------------------------------
  */
 
-static const ir_value *
-without_widening(const ir_value *v)
-{
-    while (v->def && v->def->code == RG_OP_CAST) {
-        const ir_value *from = v->def->args[0];
-        rg_dtype a = (rg_dtype)from->type.dtype, b = (rg_dtype)v->type.dtype;
-        if (!ir_is_int(a) || !ir_is_int(b) || ir_bits(a) >= ir_bits(b))
-            break;
-        v = from;
-    }
-    return v;
-}
-
-/* Whether a value of the shape region and one of the body are the same function of the parameters.
- */
-static bool
-same_expression(const ir_value *x, const ir_value *y, unsigned depth)
-{
-    uint64_t a, b;
-    x = without_widening(x);
-    y = without_widening(y);
-    if (x == y)
-        return true;
-    if (ir_is_const(x, &a) && ir_is_const(y, &b))
-        return a == b;
-    if (!depth || !x->def || !y->def || x->def->code != y->def->code ||
-        ir_ops[x->def->code].form == IR_OTHER || !ir_type_eq(x->type, y->type))
-        return false;
-    for (uint32_t k = 0; k < x->def->nargs; k++)
-        if (!same_expression(x->def->args[k], y->def->args[k], depth - 1))
-            return false;
-    return true;
-}
-
-/* The declared extent of an axis of a parameter, in the shape region; NULL: not declared. */
-static const ir_value *
-declared_extent(const ir_fn *fn, const ir_value *buffer, uint32_t axis)
-{
-    if (!fn->shape || buffer->def || buffer->region != fn->body)
-        return NULL;
-    uint32_t at = axis;
-    for (uint32_t k = 0; k < buffer->index; k++)
-        if (fn->body->params[k]->type.kind == IR_BUFFER)
-            at += fn->body->params[k]->type.rank;
-    const ir_op *yield = ir_terminator(fn->shape);
-    return at < yield->nargs ? yield->args[at] : NULL;
-}
-
-/* lo and hi of a counting index; false: it is none, or counts down */
-static bool
-bounds_of(const ir_value *index, const ir_value **lo, const ir_value **hi)
-{
-    const ir_op *op = index->def ? NULL : index->region->op;
-    if (op && op->code == RG_OP_PARALLEL && index->index < op->attr.rank) {
-        *lo = op->args[index->index];
-        *hi = op->args[op->attr.rank + index->index];
-        return true;
-    }
-    if (op && op->code == RG_OP_FOR && index->index == 0 && op->attr.step > 0) {
-        *lo = op->args[0];
-        *hi = op->args[1];
-        return true;
-    }
-    return false;
-}
-
 static bool
 is_inside(const ir_value *index, const ir_value *extent)
 {
-    uint64_t n;
+    int64_t step;
     const ir_value *lo, *hi;
     range r = range_of(index);
-    if (ir_is_const(extent, &n) && (int64_t)n >= 0 && r.min >= 0 && r.max < (wide)n)
+    if (r.min >= 0 && r.max < range_of(extent).min)
         return true;
-    return bounds_of(without_widening(index), &lo, &hi) && range_of(lo).min >= 0 &&
-           same_expression(hi, extent, DEPTH);
+    return ir_is_counted(ir_without_widening(index), &lo, &hi, &step) && step > 0 && range_of(lo).min >= 0 &&
+           ir_same_number(hi, extent);
 }
 
 static bool
-is_safe(const ir_fn *fn, const ir_op *load)
+is_safe(const ir_op *load)
 {
     for (uint32_t k = 1; k < load->nargs; k++) {
-        const ir_value *extent = declared_extent(fn, load->args[0], k - 1);
+        const ir_value *extent = ir_declared_extent(load->args[0], k - 1);
         if (!extent || !is_inside(load->args[k], extent))
             return false;
     }
@@ -137,7 +71,7 @@ may_move(hoist *h, ir_op *op, bool runs_anyway)
     bool task = h->loop->code == RG_OP_PARALLEL;
     switch (op->code) {
     case RG_OP_LOAD:
-        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(h->edit.fn, op))) &&
+        return h->budget && (runs_anyway || (!op->results[0]->type.lanes && is_safe(op))) &&
                !ir_effects_conflict(ir_footprint(&h->footprints, h->loop), ir_footprint(&h->footprints, op));
     case RG_OP_EXTRACT:
         return runs_anyway && !task;

@@ -15,7 +15,7 @@
  * behind the loop: as its results. Where iterations must keep values, the loops over %j record too. */
 #include "plan/chunks.h"
 
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 
 ir_value *
 ad_chunk_divide(const ad_emit *e, rg_op code, ir_value *number, uint32_t by)

@@ -12,7 +12,7 @@
  * slice's values in place of recalls. */
 #include "plan/chunks.h"
 
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 
 typedef struct reverse {
     ad_chunk *c;

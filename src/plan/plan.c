@@ -26,7 +26,7 @@
 #include "plan/partial.h"
 #include "plan/recompute.h"
 #include "plan/snapshot.h"
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 #include "ir/recall.h"
 
 typedef struct node {

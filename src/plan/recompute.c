@@ -2,7 +2,7 @@
 #include "plan/recompute.h"
 
 #include "diff/activity.h"
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 
 /* -- what can be computed again ------------------------------------------------------------------------------- */
 ad_how

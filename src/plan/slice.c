@@ -1,7 +1,7 @@
 /* Slices of loop bodies, for register chunks. SPDX-License-Identifier: Apache-2.0 */
 #include "plan/slice.h"
 
-#include "analysis/induction.h"
+#include "analysis/integers.h"
 
 enum { LOOP_INSIDE = 100 /* costs: nobody knows how often it runs */ };
 

@@ -12,7 +12,7 @@
  * Tasks that find the same elements in the array share one. */
 #include "plan/snapshot.h"
 
-#include "analysis/poly.h"
+#include "analysis/integers.h"
 #include "analysis/writes.h"
 #include "diff/emit.h"
 #include "ir/recall.h"
@@ -65,17 +65,10 @@ like(ir_value *array)
     const ir_fn *fn = array->region->fn;
     if (first->region != fn->body || (first->def && first->def->code != RG_OP_TEMP))
         return NULL;
-    poly_claims claims = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &claims.at);
-    bool same = true;
-    for (uint32_t k = 0; k < array->type.rank && same && first != array; k++) {
-        poly a = poly_of_extent(array, k, &claims), b = poly_of_extent(first, k, &claims);
-        same = poly_equal(&a, &b);
-    }
-    mem_disown(&owns);
-    vec_free(&claims);
-    return same ? first : NULL;
+    for (uint32_t k = 0; k < array->type.rank; k++)
+        if (!ir_same_extent(array, first, k))
+            return NULL;
+    return first;
 }
 
 bool
@@ -124,21 +117,18 @@ quotient(const poly *p, const poly *q)
 double
 ad_elements_per_thread(const ir_op *task, const ir_value *array)
 {
-    poly_claims claims = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &claims.at);
+    integers in = integers_begin(); /* nobody asks for its claims: nothing but time follows from the answer */
     poly threads = poly_const(1), elements = poly_const(1);
     for (uint32_t k = 0; k < task->attr.rank; k++) {
-        poly lo = poly_of(task->args[k], &claims), hi = poly_of(task->args[task->attr.rank + k], &claims);
+        poly lo = poly_of(&in, task->args[k]), hi = poly_of(&in, task->args[task->attr.rank + k]);
         poly n = poly_add(&hi, &lo, -1);
         threads = poly_mul(&threads, &n);
     }
     for (uint32_t k = 0; k < array->type.rank; k++) {
-        poly n = poly_of_extent(array, k, &claims);
+        poly n = poly_of_extent(&in, array, k);
         elements = poly_mul(&elements, &n);
     }
-    mem_disown(&owns);
-    vec_free(&claims);
+    integers_end(&in);
     return quotient(&elements, &threads);
 }
 

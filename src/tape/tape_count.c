@@ -3,7 +3,7 @@
  * Asked before anything is lowered: of the control flow, of what feeds it and of the frames' sizes. Where
  * all of that is known now and little enough for one page, the tape begins with that much room, and pushes
  * and pops look for no page's end. */
-#include "analysis/known.h"
+#include "analysis/integers.h"
 #include "tape/tape.h"
 
 enum {

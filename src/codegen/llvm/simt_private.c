@@ -3,7 +3,7 @@
  * As private.c, with which it shares what it is for and where it can be done. Here additions to cells are atomic, which
  * costs a warp nothing as it does not wait for them: a row of cells is for several warps. */
 #include "codegen/llvm/nvidia.h"
-#include "analysis/poly.h"
+#include "analysis/integers.h"
 #include "rt/gpu/gpu.h"
 
 /* Whether it pays: the task has to take longer than the barrier that it costs, and threads to be many for the cells that
@@ -16,19 +16,19 @@ enum { WORK_MIN = 1 << 18, THREADS_MIN = 1024, THREADS_OF_CELL = 16 };
 bool
 gen_simt_private_never(const ir_op *parallel, const ir_value *buffer)
 {
-    poly_claims claims = {0}; /* nobody asks: nothing but time follows from the answer */
+    integers in = integers_begin(); /* nobody asks for its claims: nothing but time follows from the answer */
     poly elements = poly_const(THREADS_OF_CELL), threads = poly_const(1);
     uint32_t rank = parallel->attr.rank;
     for (uint32_t k = 0; buffer->type.kind == IR_BUFFER && k < buffer->type.rank; k++) {
-        poly extent = poly_of_extent(buffer, k, &claims);
+        poly extent = poly_of_extent(&in, buffer, k);
         elements = poly_mul(&elements, &extent);
     }
     for (uint32_t k = 0; k < rank; k++) {
-        poly lo = poly_of(parallel->args[k], &claims), hi = poly_of(parallel->args[rank + k], &claims);
+        poly lo = poly_of(&in, parallel->args[k]), hi = poly_of(&in, parallel->args[rank + k]);
         poly count = poly_add(&hi, &lo, -1);
         threads = poly_mul(&threads, &count);
     }
-    vec_free(&claims);
+    integers_end(&in);
     poly rest = poly_add(&elements, &threads, -1);
     bool never = rest.known;
     for (uint32_t i = 0; i < rest.n; i++)
