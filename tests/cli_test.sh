@@ -674,6 +674,18 @@ void scaled(int n, double a, double x[n], double y[n])
         x[i] *= a;
     }
 }
+#include <stdlib.h>
+void in_memory(int n, const double x[n], double y[n])
+{
+    double *kept = (double *)malloc(n * sizeof(double));
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        kept[i] = x[i] * x[i];
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        y[i] = sin(kept[i]);
+    free(kept);
+}
 void biased(int n, const double x[n], double y[n])
 {
     #pragma omp parallel for
@@ -723,6 +735,8 @@ expect 0 check c.c roots n=2 x=1,2 --device interp
 expect 0 check c.c scaled --device interp
 says 'split gradient                                left out   refused: c.c:'
 says 'error[E0530]'
+expect 0 check c.c in_memory --device interp
+says 'the gradient needs `kept` as it was here'
 expect 1 check c.c biased n=4 --device interp
 says 'gradient against central differences          FAILED'
 says 'jvp against central differences               FAILED'

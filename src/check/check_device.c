@@ -55,7 +55,6 @@ give_back(void *user)
         for (unsigned p = 0; p < RT_PLANES; p++)
             if (l->args[i].plane[p])
                 l->on->table->memory->release(l->on->device, l->args[i].plane[p], l->bytes[i] ? l->bytes[i] : 1);
-    mem_free(l->args);
 }
 
 static rg_status
@@ -103,7 +102,7 @@ launch_lent(const check_device *d, rt_program *program, uint32_t n, const rt_arg
 {
     if (!d->table->memory)
         return launch(d, program, args, error);
-    lent l = {d, n, args, mem_zalloc((n + 1) * sizeof(*args)), bytes};
+    lent l = {d, n, args, arena_new_n(mem_scratch(), rt_arg, n), bytes};
     mem_owner owns;
     mem_own(&owns, give_back, &l);
     rg_status status = lend(&l, error);

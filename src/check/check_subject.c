@@ -311,28 +311,16 @@ note_refusal(subject *s, check_device *on, pipeline_form form, const diag_list *
     check_note(s, forms[form].name, is_our_own(text) ? CHECK_FAILED : forms[form].refused, note);
 }
 
-typedef struct attempt {
-    subject *s;
-    check_device *on;
-    pipeline_form form;
-    diag_list said;
-} attempt;
-
-static void
-attempt_free(void *a)
-{
-    diag_free(&((attempt *)a)->said);
-}
-
+/* What a derivative's refusal says becomes a finding; everything else is an error of the whole check. */
 static rg_status
-settle(attempt *a, rg_status status)
+settle(subject *s, check_device *on, pipeline_form form, const diag_list *said, rg_status status)
 {
-    if (status == RG_COMPILE && a->form != PIPELINE_FORWARD) {
-        note_refusal(a->s, a->on, a->form, &a->said);
+    if (status == RG_COMPILE && form != PIPELINE_FORWARD) {
+        note_refusal(s, on, form, said);
         return RG_OK;
     }
-    str_addz(&a->s->diags->text, a->said.text.ptr ? a->said.text.ptr : "");
-    a->s->diags->errors += a->said.errors;
+    str_addz(&s->diags->text, said->text.ptr ? said->text.ptr : "");
+    s->diags->errors += said->errors;
     return status;
 }
 
@@ -342,15 +330,10 @@ check_launch(subject *s, check_device *on, pipeline_form form, memory m, bool *r
     *ran = false;
     if (on->refused[form])
         return RG_OK;
-    attempt a = {.s = s, .on = on, .form = form};
-    mem_owner owns;
-    mem_own(&owns, attempt_free, &a);
-    rg_status found = check_device_run(on, s->fn, form, s->contraction, m.args, m.bytes, &a.said);
-    rg_status status = settle(&a, found);
-    mem_disown(&owns);
-    attempt_free(&a);
+    diag_list said = {.text.in = mem_scratch()};
+    rg_status found = check_device_run(on, s->fn, form, s->contraction, m.args, m.bytes, &said);
     *ran = found == RG_OK;
-    return status;
+    return settle(s, on, form, &said, found);
 }
 
 rg_status
@@ -359,12 +342,7 @@ check_compile(subject *s, check_device *on, pipeline_form form, const ir_fn **ma
     *made = NULL;
     if (on->refused[form])
         return RG_OK;
-    attempt a = {.s = s, .on = on, .form = form};
-    mem_owner owns;
-    mem_own(&owns, attempt_free, &a);
-    rg_status status = check_device_compile(on, s->fn, form, s->contraction, &a.said, made);
-    status = settle(&a, status);
-    mem_disown(&owns);
-    attempt_free(&a);
-    return status;
+    diag_list said = {.text.in = mem_scratch()};
+    rg_status status = check_device_compile(on, s->fn, form, s->contraction, &said, made);
+    return settle(s, on, form, &said, status);
 }

@@ -3,35 +3,19 @@
 
 enum { DEPTH = 12 };
 
-/* How tightly an operation of C binds its operands. */
-enum { LOOSE, SHIFT, SUM, PRODUCT };
-
-typedef struct infix {
-    const char *text; /* NULL: it is none */
-    int binds;
-} infix;
-
-static infix
-infix_of(rg_op code)
+infix
+expression_infix(rg_op code)
 {
-    switch ((int)code) {
-    case RG_OP_ADD:
-        return (infix){" + ", SUM};
-    case RG_OP_SUB:
-        return (infix){" - ", SUM};
-    case RG_OP_MUL:
-        return (infix){" * ", PRODUCT};
-    case RG_OP_DIV:
-        return (infix){" / ", PRODUCT};
-    case RG_OP_REM:
-        return (infix){" % ", PRODUCT};
-    case RG_OP_SHL:
-        return (infix){" << ", SHIFT};
-    case RG_OP_SHR:
-        return (infix){" >> ", SHIFT};
-    default:
-        return (infix){0};
-    }
+    static const struct {
+        rg_op code;
+        infix op;
+    } rows[] = {{RG_OP_ADD, {" + ", SUM}},     {RG_OP_SUB, {" - ", SUM}},     {RG_OP_MUL, {" * ", PRODUCT}},
+                {RG_OP_DIV, {" / ", PRODUCT}}, {RG_OP_REM, {" % ", PRODUCT}}, {RG_OP_SHL, {" << ", SHIFT}},
+                {RG_OP_SHR, {" >> ", SHIFT}}};
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].code == code)
+            return rows[i].op;
+    return (infix){0};
 }
 
 static bool write_value(str *out, const ir_value *v, int within, unsigned depth);
@@ -89,7 +73,7 @@ write_value(str *out, const ir_value *v, int within, unsigned depth)
     }
     if (!depth--)
         return false;
-    infix between = infix_of((rg_op)op->code);
+    infix between = expression_infix((rg_op)op->code);
     if (between.text)
         return write_infix(out, between, op, within, depth);
     switch ((int)op->code) {

@@ -1,5 +1,6 @@
 /* Headers for kernels compiled ahead of time: they need no other header of ours, only librgrt.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/expression.h"
 #include "cli/header.h"
 
 /* what rt/abi.h and rt/cpu/cpu.h say, in as many words as a caller needs */
@@ -97,42 +98,15 @@ add_value(str *out, const ir_fn *k, const ir_value *v)
         add_name(out, k->params[v->index].name);
         return true;
     }
-    const char *between = NULL;
-    switch ((rg_op)v->def->code) {
-    case RG_OP_ADD:
-        between = " + ";
-        break;
-    case RG_OP_SUB:
-        between = " - ";
-        break;
-    case RG_OP_MUL:
-        between = " * ";
-        break;
-    case RG_OP_DIV:
-        between = " / ";
-        break;
-    case RG_OP_REM:
-        between = " % ";
-        break;
-    case RG_OP_SHL:
-        between = " << ";
-        break;
-    case RG_OP_SHR:
-        between = " >> ";
-        break;
-    case RG_OP_CAST:
-        str_addf(out, "(%s)(", c_type((rg_dtype)v->type.dtype));
-        if (!add_value(out, k, v->def->args[0]))
-            return false;
-        str_addc(out, ')');
-        return true;
-    default:
+    infix between = expression_infix((rg_op)v->def->code);
+    if (v->def->code == RG_OP_CAST)
+        str_addf(out, "(%s)", c_type((rg_dtype)v->type.dtype));
+    else if (!between.text)
         return false;
-    }
     str_addc(out, '(');
     bool ok = add_value(out, k, v->def->args[0]);
-    str_addz(out, between);
-    ok = ok && add_value(out, k, v->def->args[1]);
+    str_addz(out, between.text ? between.text : "");
+    ok = ok && (!between.text || add_value(out, k, v->def->args[1]));
     str_addc(out, ')');
     return ok;
 }

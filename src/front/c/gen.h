@@ -337,7 +337,7 @@ bool fc_only_reads(const decl *fn, uint32_t number);
 bool fc_goes_elsewhere(const node *tree, const decl *d);
 /* when the kernel begins: makes the array, if its size is known then */
 void fc_sized_declaration(gen *g, const call_path *p, const decl *d);
-void fc_sized_allocation(gen *g, const call_path *p, const node *cast);
+void fc_sized_allocation(gen *g, const call_path *p, const node *cast, const char *name);
 /* the array of a declaration, or of a call of malloc, in what is generated now; NULL: none was made */
 object *fc_sized_object(const gen *g, const void *what);
 

@@ -187,6 +187,7 @@ typedef struct hoisting {
     decl *fn;
     bool in_thread, in_loop;
     const call_path *path;
+    const char *name; /* of the variable that what is looked at is assigned to; NULL: none */
 } hoisting;
 
 static void hoist_function(const hoisting *from, decl *fn, const node *call);
@@ -228,7 +229,7 @@ hoist_sized_variable(const hoisting *h, const decl *d)
     fc_sized_declaration(h->g, h->path, d);
     if (h->in_loop && d->init && fc_allocation(d->init) && !fc_goes_elsewhere(h->fn->body, d) &&
         fc_frees(h->fn->body, d))
-        fc_sized_allocation(h->g, h->path, d->init);
+        fc_sized_allocation(h->g, h->path, d->init, d->name);
 }
 
 /* what has a size that the run knows, on this way of calls */
@@ -240,7 +241,7 @@ hoist_sized(const hoisting *h, const node *n)
     for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++)
         hoist_sized_variable(h, n->list[i]->decl);
     if (n->kind == E_CAST && n->type->kind == TYPE_POINTER && fc_allocation(n) && !h->in_loop)
-        fc_sized_allocation(h->g, h->path, n);
+        fc_sized_allocation(h->g, h->path, n, h->name);
 }
 
 static void
@@ -267,8 +268,11 @@ hoist_tree(hoisting h, const node *n)
         for (uint32_t i = 0; n->kind == S_DECL && i < n->count; i++) {
             if (!seen_before(h.g, n->list[i]->decl, true))
                 hoist_declaration(&h, n->list[i]->decl);
+            h.name = n->list[i]->decl->name;
             hoist_tree(h, n->list[i]->decl->init);
         }
+        if (n->kind != E_CAST)
+            h.name = n->kind == E_ASSIGN && n->kid[0]->kind == E_REF ? n->kid[0]->decl->name : NULL;
         for (size_t i = 1; i < 4; i++)
             hoist_tree(h, n->kid[i]);
         for (uint32_t i = 0; i < n->count; i++)

@@ -185,7 +185,7 @@ known_count(gen *g, const call_path *p, const node *bytes, int64_t size)
 
 /* What the elements of memory that is allocated are: the type that the first cast gives them. */
 void
-fc_sized_allocation(gen *g, const call_path *p, const node *cast)
+fc_sized_allocation(gen *g, const call_path *p, const node *cast, const char *name)
 {
     front_error error;
     const node *call = fc_allocation(cast);
@@ -203,7 +203,7 @@ fc_sized_allocation(gen *g, const call_path *p, const node *cast)
         return;
     n = rg_build_2(g->b, RG_OP_MUL, fc_convert(g, RG_I64, n), fc_int_value(g, RG_I64, two ? unit / size : 1));
     n = at_least_zero(g, n);
-    object *o = fc_object_sized(g, call->decl->name, t, 1, &n);
+    object *o = fc_object_sized(g, name ? name : call->decl->name, t, 1, &n);
     o->allocated = true;
     keep(g, p, call, o);
 }
