@@ -196,6 +196,22 @@ fc_same_elements(const ctype *x, const ctype *y)
     }
 }
 
+bool
+fc_is_deep_constant(const ctype *t)
+{
+    while (t->kind == TYPE_ARRAY && !t->constant)
+        t = t->elem;
+    return t->constant;
+}
+
+const node *
+fc_only_statement(const node *n)
+{
+    while (n && n->kind == S_BLOCK && n->count == 1)
+        n = n->list[0];
+    return n;
+}
+
 static bool
 is_write_to(const node *n, void *user)
 {

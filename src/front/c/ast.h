@@ -235,6 +235,10 @@ uint32_t fc_field_named(const record *r, const char *name);
 bool fc_same_record(record *x, record *y);
 /* Whether pointers to these lead to the same; void is any of them. */
 bool fc_same_elements(const ctype *x, const ctype *y);
+/* of arrays: whether their elements are */
+bool fc_is_deep_constant(const ctype *t);
+/* without the blocks around a statement that stands there alone */
+const node *fc_only_statement(const node *n);
 
 /* -- helpers over the tree (ast.c)
  * ----------------------------------------------------------------- */

@@ -90,14 +90,6 @@ read_update(const node *n, atomic_form *f)
     return rmw_of(v->op, !left, f);
 }
 
-static const node *
-single(const node *n)
-{
-    while (n && n->kind == S_BLOCK && n->count == 1)
-        n = n->list[0];
-    return n;
-}
-
 /* The target compared with `with`, then replaced by `by`. */
 static bool
 read_comparison(const node *c, const node *target, const node *by, atomic_form *f)
@@ -126,9 +118,9 @@ read_comparison(const node *c, const node *target, const node *by, atomic_form *
 static bool
 read_compare(const node *n, atomic_form *f)
 {
-    n = single(n);
+    n = fc_only_statement(n);
     if (n->kind == S_IF && !n->kid[2]) {
-        const node *set = single(n->kid[1]);
+        const node *set = fc_only_statement(n->kid[1]);
         return set->kind == E_ASSIGN && read_comparison(n->kid[0], set->kid[0], set->kid[1], f);
     }
     if (n->kind != E_ASSIGN)
@@ -150,7 +142,7 @@ is_copy_of(const node *n, const node *target)
 static bool
 read_capture(const node *n, atomic_form *f)
 {
-    n = single(n);
+    n = fc_only_statement(n);
     if (n->kind == E_ASSIGN) {
         const node *u = stripped(n->kid[1]);
         if (!read_update(u, f))
@@ -188,7 +180,7 @@ bool
 fc_atomic_form_read(const node *n, atomic_form *f)
 {
     *f = (atomic_form){0};
-    const node *s = single(n->kid[0]);
+    const node *s = fc_only_statement(n->kid[0]);
     switch (n->directive->kind) {
     case OMP_ATOMIC_UPDATE:
         return read_update(s, f);

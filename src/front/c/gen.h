@@ -317,8 +317,7 @@ void fc_stmt(gen *g, const node *n);
 void fc_declare(gen *g, decl *d);
 bool fc_has_open_length(const ctype *t);
 void fc_loop_for(gen *g, const node *n);
-void fc_loop_while(gen *g, const node *n);
-void fc_loop_do(gen *g, const node *n);
+void fc_loop_while(gen *g, const node *n); /* or do */
 void fc_switch_stmt(gen *g, const node *n);
 
 /* Whether n is an integer constant. */

@@ -337,14 +337,6 @@ fc_constant_initialiser(gen *g, const ctype *t, const node *init)
     return fill_data(g, o, init, &data);
 }
 
-static bool
-deeply_constant(const ctype *t)
-{
-    while (t->kind == TYPE_ARRAY && !t->constant)
-        t = t->elem;
-    return t->constant;
-}
-
 bool
 fc_variable_refused(gen *g, decl *d, bool constant)
 {
@@ -370,7 +362,7 @@ fc_constant_object(gen *g, decl *d)
         fc_fail(g, error, d->place, problem);
         return NULL;
     }
-    if (fc_variable_refused(g, d, deeply_constant(d->type)))
+    if (fc_variable_refused(g, d, fc_is_deep_constant(d->type)))
         return NULL;
     object *o = fc_object_new(g, OBJECT_VALUE, d->name, d->type, 0, NULL);
     uint8_t **data;

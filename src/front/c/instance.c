@@ -38,14 +38,6 @@ fc_can_stay(gen *g, const decl *fn, rg_place where)
 
 /* -- the shape of arguments -------------------------------------------------------------------------- */
 static bool
-is_deep_constant(const ctype *t)
-{
-    while (t->kind == TYPE_ARRAY && !t->constant)
-        t = t->elem;
-    return t->constant;
-}
-
-static bool
 known_int(rg_value v, int64_t *out)
 {
     uint64_t bits = 0;
@@ -85,7 +77,7 @@ classify_array(gen *g, argument *a, int64_t wanted, const node *n)
     if (p->refused)
         return false;
     a->array = true;
-    a->constant = a->param->type->const_elements || is_deep_constant(a->param->type->elem);
+    a->constant = a->param->type->const_elements || fc_is_deep_constant(a->param->type->elem);
     a->single = p->n == 0 || p->fixed;
     a->whole = a->param->type->elem;
     if (a->single)

@@ -32,21 +32,13 @@ scalar_parameter(gen *g, decl *d)
     d->object = o;
 }
 
-static bool
-is_deep_constant(const ctype *t)
-{
-    while (t->kind == TYPE_ARRAY && !t->constant)
-        t = t->elem;
-    return t->constant;
-}
-
 static void
 array_parameter(gen *g, decl *d, uint32_t number)
 {
     ctype *elem = d->type->elem;
     int64_t outer[1] = {-1};
     object *o = fc_object_new(g, OBJECT_BUFFER, d->name, elem, 1, outer);
-    o->constant = is_deep_constant(elem);
+    o->constant = fc_is_deep_constant(elem);
     o->param = d;
     bool open = !d->nextents || !d->extents[0];
     const ctype *t = elem;
@@ -206,7 +198,7 @@ static bool
 is_constant_table(gen *g, const decl *d)
 {
     const ctype *t = d->type;
-    return t->kind == TYPE_ARRAY && d->init && is_deep_constant(t) && t->length >= 0 &&
+    return t->kind == TYPE_ARRAY && d->init && fc_is_deep_constant(t) && t->length >= 0 &&
            fc_constant_initialiser(g, t, d->init);
 }
 

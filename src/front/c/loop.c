@@ -307,26 +307,18 @@ fc_loop_for(gen *g, const node *n)
     leave_loop(g, s);
 }
 
+/* the condition before the body, or behind it */
 void
 fc_loop_while(gen *g, const node *n)
 {
     fc_at_node(g, n);
     rg_label loop = rg_build_loop(g->b);
     saved_jumps s = enter_loop(g, loop);
+    if (n->kind == S_DO)
+        fc_loop_body(g, n->kid[1]);
     rg_build_leave_if(g->b, fc_condition(g, n->kid[0], true), loop);
-    fc_loop_body(g, n->kid[1]);
-    rg_build_end(g->b);
-    leave_loop(g, s);
-}
-
-void
-fc_loop_do(gen *g, const node *n)
-{
-    fc_at_node(g, n);
-    rg_label loop = rg_build_loop(g->b);
-    saved_jumps s = enter_loop(g, loop);
-    fc_loop_body(g, n->kid[1]);
-    rg_build_leave_if(g->b, fc_condition(g, n->kid[0], true), loop);
+    if (n->kind == S_WHILE)
+        fc_loop_body(g, n->kid[1]);
     rg_build_end(g->b);
     leave_loop(g, s);
 }

@@ -249,21 +249,13 @@ typedef struct nest {
     const node *body;
 } nest;
 
-static const node *
-only_statement(const node *n)
-{
-    while (n && n->kind == S_BLOCK && n->count == 1)
-        n = n->list[0];
-    return n;
-}
-
 static bool
 read_nest(gen *g, const node *n, const omp *d, nest *out)
 {
     const node *loop = n;
     out->rank = d->collapse;
     for (uint32_t k = 0; k < out->rank; k++) {
-        loop = only_statement(loop);
+        loop = fc_only_statement(loop);
         if (!loop || loop->kind != S_FOR) {
             fc_fail(g, k ? ERR_OMP_COLLAPSE : ERR_OMP_LOOP, k ? d->place : n->place);
             return false;

@@ -151,15 +151,6 @@ leaves_from(gen *g, const argument *a, const rg_value *extra, uint32_t *next)
     return leaves;
 }
 
-/* a pointer to a variable that holds `leaves` */
-static object *
-bind_pointer(gen *g, decl *d, const argument *a, const rg_value *leaves, rg_value start)
-{
-    argument pointed = *a;
-    pointed.array = true;
-    return fc_bind_argument(g, d, &pointed, leaves, start, true);
-}
-
 static void
 add_float_leaves(gen *g, const argument *a, const object *o, rg_values *out)
 {
@@ -170,73 +161,39 @@ add_float_leaves(gen *g, const argument *a, const object *o, rg_values *out)
             list_push(g->arena, out, as_leaf(g, all.at[k], fc_adjoint_leaf(a->leaf[k])));
 }
 
-static void
-run_own(gen *g, decl *own, frame *f)
-{
-    *f = (frame){.fn = own};
-    own->active = true;
-    fc_function_body(g, own, f);
-    own->active = false;
-}
-
 static rg_fn
-vjp_instance(gen *g, const decl *fn, decl *own, const argument *args)
+derivative_instance(gen *g, const decl *fn, decl *own, const argument *args, bool vjp)
 {
     aside saved;
-    frame f;
+    frame f = {.fn = own};
     surroundings s = {0};
     rg_values out = {0};
     rg_fn made = fc_function_open(g, &saved, own);
-    declare_all(g, fn, args, true, &s);
+    declare_all(g, fn, args, vjp, &s);
     fc_hoist(g, own, true);
     uint32_t at = bind_arguments(g, fn, own, args, &s), next = 0;
-    if (fn->type->kind != TYPE_VOID)
+    if (vjp && fn->type->kind != TYPE_VOID)
         bind_value(g, own->params[at++], s.extra.at[next++]);
-    object **adjoints = arena_new_n(g->arena, object *, fn->nparams + 1);
+    object **bound = arena_new_n(g->arena, object *, fn->nparams + 1); /* adjoints or tangents */
     for (uint32_t i = 0; i < fn->nparams; i++) {
-        const argument *a = &args[i];
-        if (!a->floats)
+        argument a = args[i];
+        bool written = a.array && !a.constant;
+        if (!a.floats)
             continue;
-        bool given = a->array && !a->constant;
-        adjoints[i] = bind_pointer(g, own->params[at++], a,
-                                   leaves_from(g, a, given ? s.extra.at : NULL, &next), s.starts[i]);
+        rg_value *leaves = leaves_from(g, &a, !vjp || written ? s.extra.at : NULL, &next);
+        a.array |= vjp; /* adjoints come back through a pointer */
+        bound[i] = fc_bind_argument(g, own->params[at++], &a, leaves, s.starts[i], vjp || written);
     }
-    run_own(g, own, &f);
-    for (uint32_t i = 0; i < fn->nparams; i++)
-        if (adjoints[i])
-            add_float_leaves(g, &args[i], adjoints[i], &out);
-    fc_function_close(g, &saved, &out);
-    return made;
-}
-
-static rg_fn
-jvp_instance(gen *g, const decl *fn, decl *own, const argument *args)
-{
-    aside saved;
-    frame f;
-    surroundings s = {0};
-    rg_values out = {0};
-    rg_fn made = fc_function_open(g, &saved, own);
-    declare_all(g, fn, args, false, &s);
-    fc_hoist(g, own, true);
-    uint32_t at = bind_arguments(g, fn, own, args, &s), next = 0;
-    object **tangents = arena_new_n(g->arena, object *, fn->nparams + 1);
-    for (uint32_t i = 0; i < fn->nparams; i++) {
-        const argument *a = &args[i];
-        if (!a->floats)
-            continue;
-        rg_value *leaves = leaves_from(g, a, s.extra.at, &next);
-        decl *d = own->params[at++];
-        tangents[i] = fc_bind_argument(g, d, a, leaves, s.starts[i], a->array && !a->constant);
-    }
-    run_own(g, own, &f);
-    if (f.result) {
+    own->active = true;
+    fc_function_body(g, own, &f);
+    own->active = false;
+    if (!vjp && f.result) {
         place p = fc_place_of(f.result);
         list_push(g->arena, &out, fc_convert(g, ir_adjoint_dtype(fn->type->dtype), fc_load_leaf(g, &p, 0)));
     }
     for (uint32_t i = 0; i < fn->nparams; i++)
-        if (args[i].array && !args[i].constant && args[i].floats)
-            add_float_leaves(g, &args[i], tangents[i], &out);
+        if (bound[i] && (vjp || (args[i].array && !args[i].constant)))
+            add_float_leaves(g, &args[i], bound[i], &out);
     fc_function_close(g, &saved, &out);
     return made;
 }
@@ -276,9 +233,9 @@ with_derivatives(gen *g, decl *fn, argument *args, rg_place where)
     made = fc_instance(g, fn, args);
     list_push(g->arena, &g->own, ((own_instance){fn, args, made}));
     if (fn->vjp && fc_can_stay(g, fn->vjp, where) && check_form(g, fn, fn->vjp, true, args))
-        vjp = vjp_instance(g, fn, fn->vjp, args);
+        vjp = derivative_instance(g, fn, fn->vjp, args, true);
     if (fn->jvp && fc_can_stay(g, fn->jvp, where) && check_form(g, fn, fn->jvp, false, args))
-        jvp = jvp_instance(g, fn, fn->jvp, args);
+        jvp = derivative_instance(g, fn, fn->jvp, args, false);
     if (vjp || jvp)
         rg_build_own_derivatives(g->b, made, vjp, jvp);
     return made;

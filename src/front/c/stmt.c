@@ -172,10 +172,8 @@ fc_stmt(gen *g, const node *n)
         fc_loop_for(g, n);
         break;
     case S_WHILE:
-        fc_loop_while(g, n);
-        break;
     case S_DO:
-        fc_loop_do(g, n);
+        fc_loop_while(g, n);
         break;
     case S_SWITCH:
         fc_switch_stmt(g, n);
