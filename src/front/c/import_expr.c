@@ -97,56 +97,25 @@ import_string(unit *u, CXCursor c)
 
 /* -- operators
  * ------------------------------------------------------------------------------------- */
+#define BOTH(c, op) {CXBinaryOperator_##c, CXBinaryOperator_##c##Assign, RG_OP_##op}
+#define PLAIN(c)    {CXBinaryOperator_##c, CXBinaryOperator_##c, RG_OP_##c}
 static rg_op
 binary_op(enum CXBinaryOperatorKind kind)
 {
-    switch (kind) {
-    case CXBinaryOperator_Mul:
-    case CXBinaryOperator_MulAssign:
-        return RG_OP_MUL;
-    case CXBinaryOperator_Div:
-    case CXBinaryOperator_DivAssign:
-        return RG_OP_DIV;
-    case CXBinaryOperator_Rem:
-    case CXBinaryOperator_RemAssign:
-        return RG_OP_REM;
-    case CXBinaryOperator_Add:
-    case CXBinaryOperator_AddAssign:
-        return RG_OP_ADD;
-    case CXBinaryOperator_Sub:
-    case CXBinaryOperator_SubAssign:
-        return RG_OP_SUB;
-    case CXBinaryOperator_Shl:
-    case CXBinaryOperator_ShlAssign:
-        return RG_OP_SHL;
-    case CXBinaryOperator_Shr:
-    case CXBinaryOperator_ShrAssign:
-        return RG_OP_SHR;
-    case CXBinaryOperator_LT:
-        return RG_OP_LT;
-    case CXBinaryOperator_GT:
-        return RG_OP_GT;
-    case CXBinaryOperator_LE:
-        return RG_OP_LE;
-    case CXBinaryOperator_GE:
-        return RG_OP_GE;
-    case CXBinaryOperator_EQ:
-        return RG_OP_EQ;
-    case CXBinaryOperator_NE:
-        return RG_OP_NE;
-    case CXBinaryOperator_And:
-    case CXBinaryOperator_AndAssign:
-        return RG_OP_AND;
-    case CXBinaryOperator_Xor:
-    case CXBinaryOperator_XorAssign:
-        return RG_OP_XOR;
-    case CXBinaryOperator_Or:
-    case CXBinaryOperator_OrAssign:
-        return RG_OP_OR;
-    default:
-        return RG_OP_COUNT;
-    }
+    static const struct {
+        enum CXBinaryOperatorKind plain, assigning;
+        rg_op op;
+    } rows[] = {
+        BOTH(Mul, MUL), BOTH(Div, DIV), BOTH(Rem, REM), BOTH(Add, ADD), BOTH(Sub, SUB), BOTH(Shl, SHL), BOTH(Shr, SHR),
+        BOTH(And, AND), BOTH(Xor, XOR), BOTH(Or, OR), PLAIN(LT), PLAIN(GT), PLAIN(LE), PLAIN(GE), PLAIN(EQ), PLAIN(NE),
+    };
+    for (size_t i = 0; i < countof(rows); i++)
+        if (rows[i].plain == kind || rows[i].assigning == kind)
+            return rows[i].op;
+    return RG_OP_COUNT;
 }
+#undef BOTH
+#undef PLAIN
 
 static void
 assigned_to(unit *u, node *target, node *value)

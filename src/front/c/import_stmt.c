@@ -30,23 +30,7 @@ import_decl_stmt(unit *u, CXCursor c, cursors *kids)
     return n;
 }
 
-/* -- the parts of a for: children do not say which part is missing, the text does
- * ------------------- */
-static const char *
-skip_comment(const char *p, const char *end)
-{
-    if (p + 1 < end && p[0] == '/' && p[1] == '*') {
-        for (p += 2; p + 1 < end && !(p[0] == '*' && p[1] == '/'); p++)
-            ;
-        return p + 2;
-    }
-    if (p + 1 < end && p[0] == '/' && p[1] == '/') {
-        while (p < end && *p != '\n')
-            p++;
-    }
-    return p;
-}
-
+/* -- the parts of a for: children do not say which part is missing, the text does ----------------- */
 /* Whether init, condition and step are there. false: the text does not begin with `for (`. */
 static bool
 parts_in_text(const char *p, const char *end, bool there[3])
@@ -60,8 +44,9 @@ parts_in_text(const char *p, const char *end, bool there[3])
     int depth = 1, part = 0;
     there[0] = there[1] = there[2] = false;
     while (p < end && depth) {
-        const char *after = skip_comment(p, end);
+        const char *after = fc_skip_opaque(p, end);
         if (after != p) {
+            there[part] |= *p != '/';
             p = after;
             continue;
         }

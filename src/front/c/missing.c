@@ -21,31 +21,14 @@ name_length(const char *p, const char *end)
     return n;
 }
 
-static const char *
-next_line(const char *p, const char *end)
-{
-    for (; p < end && *p != '\n'; p++)
-        if (*p == '\\' && p + 1 < end && p[1] == '\n')
-            p++;
-    return p < end ? p + 1 : end;
-}
-
-static const char *
-skip_blanks(const char *p, const char *end)
-{
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    return p;
-}
-
 /* The word behind the # that begins a line, which is then behind the word; else an empty one. */
 static rg_str
 directive(const char **line, const char *end)
 {
-    const char *p = skip_blanks(*line, end);
+    const char *p = fc_skip_blanks(*line, end);
     if (p == end || *p != '#')
         return (rg_str){p, 0};
-    p = skip_blanks(p + 1, end);
+    p = fc_skip_blanks(p + 1, end);
     rg_str word = {p, name_length(p, end)};
     *line = p + word.len;
     return word;
@@ -111,11 +94,12 @@ next_directive(walk *w, lines *l)
 {
     while (w->at < w->end) {
         const char *line = w->at;
-        w->at = next_line(w->at, w->end);
+        const char *stop = fc_skip_line(line, w->end);
+        w->at = stop < w->end ? stop + 1 : stop;
         rg_str word = directive(&line, w->at);
         if (!word.len)
             continue;
-        *l = (lines){skip_blanks(line, w->at), w->at};
+        *l = (lines){fc_skip_blanks(line, w->at), w->at};
         bool opens = is_word(word, "if") || is_word(word, "ifdef") || is_word(word, "ifndef");
         w->depth += opens;
         group *g = innermost(w);

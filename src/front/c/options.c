@@ -138,14 +138,6 @@ fc_add_words(arena *a, const char *const *words, size_t n, const char *folder, f
 
 /* -- which headers a text includes ---------------------------------------------------------------- */
 
-static const char *
-skip_blanks(const char *p, const char *end)
-{
-    while (p < end && (*p == ' ' || *p == '\t'))
-        p++;
-    return p;
-}
-
 static bool
 is_alone(const front_header *headers, size_t n, rg_str name)
 {
@@ -171,13 +163,13 @@ needs_system(rg_str text)
 {
     const char *end = text.ptr + text.len;
     for (const char *p = text.ptr; p && p < end; p = memchr(p, '\n', (size_t)(end - p)), p = p ? p + 1 : NULL) {
-        const char *at = skip_blanks(p, end);
+        const char *at = fc_skip_blanks(p, end);
         if (at == end || *at != '#')
             continue;
-        at = skip_blanks(at + 1, end);
+        at = fc_skip_blanks(at + 1, end);
         if (end - at < 8 || (strncmp(at, "include", 7) != 0 && strncmp(at, "import", 6) != 0))
             continue;
-        if (!is_known_header(skip_blanks(at + 7, end), end))
+        if (!is_known_header(fc_skip_blanks(at + 7, end), end))
             return true;
     }
     return false;

@@ -18,6 +18,13 @@ typedef struct front_header {
 extern const front_header front_headers[], front_spare_headers[];
 extern const size_t front_header_count, front_spare_header_count;
 
+/* -- scan.c: text that is not parsed ------------------------------------------------------------------ */
+const char *fc_skip_blanks(const char *p, const char *end); /* and tabs */
+/* To the line's end, which a backslash may put off. */
+const char *fc_skip_line(const char *p, const char *end);
+/* Behind the comment, string or character constant that begins at p; p: none does. */
+const char *fc_skip_opaque(const char *p, const char *end);
+
 /* -- pragma.c
  * --------------------------------------------------------------------------------------- */
 typedef list(omp *) omp_list;

@@ -300,46 +300,12 @@ read_directive(words *w, const char **tail, size_t number)
     return true;
 }
 
-/* -- finding directives in a file -----------------------------------------------------------------
- */
-/* The length of a comment, string or character constant at `at`; 0 if none begins there. */
-static size_t
-opaque_length(const scanner *s, size_t at)
-{
-    const char *t = s->text;
-    size_t i = at;
-    if (t[i] == '/' && i + 1 < s->len && t[i + 1] == '*') {
-        for (i += 2; i + 1 < s->len && !(t[i] == '*' && t[i + 1] == '/'); i++)
-            ;
-        return (i + 2 < s->len ? i + 2 : s->len) - at;
-    }
-    if (t[i] == '/' && i + 1 < s->len && t[i + 1] == '/') {
-        while (i < s->len && t[i] != '\n')
-            i += t[i] == '\\' && i + 1 < s->len ? 2 : 1;
-        return i - at;
-    }
-    if (t[i] == '"' || t[i] == '\'') {
-        char quote = t[i];
-        for (i++; i < s->len && t[i] != quote && t[i] != '\n'; i++)
-            i += t[i] == '\\';
-        return (i + 1 < s->len ? i + 1 : s->len) - at;
-    }
-    return 0;
-}
-
-static size_t
-skip_blanks(const scanner *s, size_t at)
-{
-    while (at < s->len && (s->text[at] == ' ' || s->text[at] == '\t'))
-        at++;
-    return at;
-}
-
+/* -- finding directives in a file ----------------------------------------------------------------- */
 static size_t
 skip_word(const scanner *s, size_t at, const char *word)
 {
     size_t n = strlen(word);
-    at = skip_blanks(s, at);
+    at = (size_t)(fc_skip_blanks(s->text + at, s->text + s->len) - s->text);
     if (at + n > s->len || memcmp(s->text + at, word, n) != 0)
         return 0;
     return at + n;
@@ -351,11 +317,11 @@ static size_t
 directive_text(const scanner *s, size_t at, char *out)
 {
     while (at < s->len && s->text[at] != '\n') {
-        size_t n = s->text[at] == '"' ? 0 : opaque_length(s, at);
-        if (n) {
+        const char *here = s->text + at, *after = *here == '"' ? here : fc_skip_opaque(here, s->text + s->len);
+        if (after > here) {
             if (out)
                 *out++ = ' ';
-            at += n;
+            at += (size_t)(after - here);
         } else if (s->text[at] == '\\' && at + 1 < s->len && s->text[at + 1] == '\n') {
             at += 2;
         } else {
@@ -435,11 +401,11 @@ fc_pragma_rewrite(arena *a, const char *path, rg_str text, omp_list *list, const
     memcpy(s.text, text.ptr, text.len);
     bool line_start = true;
     while (s.at < s.len) {
-        size_t n = opaque_length(&s, s.at);
-        char c = s.text[s.at];
-        if (n) {
+        const char *here = s.text + s.at, *after = fc_skip_opaque(here, s.text + s.len);
+        char c = *here;
+        if (after > here) {
             line_start &= c == '/';
-            s.at += n;
+            s.at += (size_t)(after - here);
         } else if (c == '#' && line_start) {
             s.at = scan_hash(&s, s.at);
         } else if (c == '_' && skip_word(&s, s.at, "_Pragma")) {

@@ -7,6 +7,43 @@
 
 #include <ctype.h>
 
+const char *
+fc_skip_blanks(const char *p, const char *end)
+{
+    while (p < end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p;
+}
+
+const char *
+fc_skip_line(const char *p, const char *end)
+{
+    for (; p < end && *p != '\n'; p++)
+        if (*p == '\\' && p + 1 < end && p[1] == '\n')
+            p++;
+    return p;
+}
+
+const char *
+fc_skip_opaque(const char *p, const char *end)
+{
+    if (end - p >= 2 && p[0] == '/' && p[1] == '*') {
+        const char *close = memmem(p + 2, (size_t)(end - p - 2), "*/", 2);
+        return close ? close + 2 : end;
+    }
+    if (end - p >= 2 && p[0] == '/' && p[1] == '/')
+        return fc_skip_line(p, end);
+    if (p < end && (*p == '"' || *p == '\'')) {
+        char quote = *p++;
+        while (p < end && *p != quote && *p != '\n')
+            p += *p == '\\' && p + 1 < end ? 2 : 1;
+        return p < end ? p + 1 : end;
+    }
+    return p;
+}
+
+/* -- definitions ---------------------------------------------------------------------------------- */
+
 typedef struct scanner {
     const char *text, *at, *end;
     unsigned braces, parens;
@@ -36,34 +73,14 @@ begins_line(const scanner *s)
     return p == s->text || p[-1] == '\n';
 }
 
-/* Behind the end of the line, which a backslash may put off. */
-static void
-skip_line(scanner *s)
-{
-    for (; s->at < s->end && *s->at != '\n'; s->at++)
-        if (*s->at == '\\' && s->at + 1 < s->end)
-            s->at++;
-}
-
-static void
-skip_quoted(scanner *s)
-{
-    char quote = *s->at++;
-    for (; s->at < s->end && *s->at != quote && *s->at != '\n'; s->at++)
-        if (*s->at == '\\' && s->at + 1 < s->end)
-            s->at++;
-    s->at += s->at < s->end;
-}
-
 /* Skips a comment, a directive or blanks; false: none of them is here. */
 static bool
 skip_blank(scanner *s)
 {
     if (is_at(s, "//") || (*s->at == '#' && begins_line(s))) {
-        skip_line(s);
+        s->at = fc_skip_line(s->at, s->end);
     } else if (is_at(s, "/*")) {
-        const char *close = memmem(s->at + 2, (size_t)(s->end - s->at - 2), "*/", 2);
-        s->at = close ? close + 2 : s->end;
+        s->at = fc_skip_opaque(s->at, s->end);
     } else if (isspace((unsigned char)*s->at)) {
         s->at++;
     } else {
@@ -98,7 +115,7 @@ skip_parentheses(scanner *s)
     while (next_char(s)) {
         char c = *s->at;
         if (c == '"' || c == '\'') {
-            skip_quoted(s);
+            s->at = fc_skip_opaque(s->at, s->end);
             continue;
         }
         s->at++;
@@ -163,7 +180,7 @@ fc_text_defines(rg_str text, const char *name, bool function)
     while (next_char(&s)) {
         bool quoted = *s.at == '"';
         if (quoted || *s.at == '\'') {
-            skip_quoted(&s);
+            s.at = fc_skip_opaque(s.at, s.end);
         } else if (is_of_name(*s.at)) {
             rg_str word = take_word(&s);
             if (s.braces)
