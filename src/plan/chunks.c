@@ -5,9 +5,9 @@
  *                                                               reverse needs; R times its reverse }
  *
  * The tape shrinks to the carried state once per R iterations; the rest is computed again, from the state, the
- * iteration's number, values from outside and loads that stand still. What iterations get from elsewhere (loads
- * of what the kernel writes, what atomics returned) they go on recording, in frames of their own below the
- * group's. A loop takes part if it holds no loop that records.
+ * iteration's number, values from outside and loads that stand still. What the iterations of a `for` get from elsewhere
+ * (loads of what the kernel writes, what atomics returned) is recorded with the state; a `loop` that needs such values
+ * takes no part. Nor does a loop that holds one that records.
  * chunks_forward.c and chunks_reverse.c show the two sides; chunks_size.c chooses R. */
 #include "plan/chunks.h"
 

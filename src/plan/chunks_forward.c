@@ -12,10 +12,9 @@
  *                                                    exit_if %done ..  }
  *
  * Either way only full groups record, and the state at the start of the partial last one is at hand
- * behind the loop: as its results. Where iterations must keep values, the loops over %j record too. */
+ * behind the loop: as its results. Where iterations must keep values, they are straight code in a group, so that its frame
+ * has room for all, and those left over record each for itself. */
 #include "plan/chunks.h"
-
-#include "analysis/integers.h"
 
 ir_value *
 ad_chunk_divide(const ad_emit *e, rg_op code, ir_value *number, uint32_t by)

@@ -8,8 +8,8 @@
  *              iterations 0 .. R-1; reverse of R-1 .. 0
  *              yield .. }
  *
- * Where iterations must keep values, the partial group is undone by a copy of the old unwind. An iteration is a copy of the slice (slice.h), its reverse a copy of the old unwind's body with the
- * slice's values in place of recalls. */
+ * Where iterations must keep values, the partial group is undone by a copy of the old unwind. An iteration is a copy of
+ * the slice (slice.h), its reverse a copy of the old unwind's body with the slice's values in place of recalls. */
 #include "plan/chunks.h"
 
 #include "analysis/integers.h"

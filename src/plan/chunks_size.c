@@ -1,7 +1,7 @@
 /* How many iterations a group should have. SPDX-License-Identifier: Apache-2.0
  *
  * An iteration recorded by itself costs its frame. In a group of R it costs an R-th of a frame that holds the
- * state, a frame of what it must keep, and the slice, computed again. */
+ * state, the slice, computed again, and what it must keep: counted as a frame, which each iteration left over takes. */
 #include "plan/chunks.h"
 
 enum { LARGEST = 32 };
