@@ -50,16 +50,7 @@ live_spread(live *l)
 }
 
 void
-live_start(live *l, const ir_fn *fn)
+live_start(live *l, const ir_fn *fn, arena *scratch)
 {
-    *l = (live){.values = mem_zalloc(fn->next_id + 1)};
-}
-
-void
-live_release(void *user)
-{
-    live *l = user;
-    map_free(&l->ops);
-    mem_free(l->values);
-    vec_free(&l->todo);
+    *l = (live){.values = arena_alloc(scratch, fn->next_id + 1), .ops.in = scratch, .todo.in = scratch};
 }

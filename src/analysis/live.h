@@ -16,8 +16,7 @@ typedef struct live {
     void *user;
 } live;
 
-void live_start(live *l, const ir_fn *fn);
-void live_release(void *l);
+void live_start(live *l, const ir_fn *fn, arena *scratch);
 /* roots; live_spread then finds all that they need */
 void live_value(live *l, ir_value *v);
 void live_op(live *l, ir_op *op);

@@ -34,23 +34,17 @@ is_loose_sum(const ir_region *r, const ir_value *param, const ir_value *next)
 
 /* Whether what one iteration does to memory commutes with what another does. */
 static bool
-iterations_commute(const ir_region *body)
+iterations_commute(const ir_region *body, arena *scratch)
 {
-    arena *a = arena_new();
-    mem_owner owns;
-    mem_own(&owns, mem_release_arena, a);
-    ir_effects e = ir_effects_of(body, a);
-    bool commute = !e.order && !ir_effects_conflict(&e, &e);
-    mem_disown(&owns);
-    arena_free(a);
-    return commute;
+    ir_effects e = ir_effects_of(body, scratch);
+    return !e.order && !ir_effects_conflict(&e, &e);
 }
 
 bool
-ir_has_no_order(const ir_op *loop)
+ir_has_no_order(const ir_op *loop, arena *scratch)
 {
     ir_region *r = loop->regions[0];
-    bool any = ir_walk(r, is_plain, NULL) && iterations_commute(r);
+    bool any = ir_walk(r, is_plain, NULL) && iterations_commute(r, scratch);
     const ir_op *end = ir_terminator(r);
     for (uint32_t i = 1; i < r->nparams && any; i++)
         any = is_loose_sum(r, r->params[i], end->args[i - 1]);

@@ -6,6 +6,6 @@
 
 /* Whether the iterations of a loop (for, unwind) neither meet in memory but to add there, nor hand on
  * anything but sums that may be formed in any order. */
-bool ir_has_no_order(const ir_op *loop);
+bool ir_has_no_order(const ir_op *loop, arena *scratch);
 
 #endif

@@ -4,24 +4,13 @@
 #include "ir/recall.h"
 
 void
-slice_start(slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes)
+slice_start(slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes, arena *scratch)
 {
-    *s = (slice){.fn = fn, .loop = loop, .writes = writes, .possible = true};
-    live_start(&s->live, fn);
+    *s = (slice){.fn = fn, .loop = loop, .scratch = scratch, .writes = writes, .outside.in = scratch, .possible = true};
+    live_start(&s->live, fn, scratch);
     s->live.within = loop->regions[0];
     map_set(&s->live.ops, map_ptr(loop), (void *)loop); /* it runs as often as is known by then */
-    s->state = mem_zalloc(loop->regions[0]->nparams + 1);
-}
-
-void
-slice_release(void *user)
-{
-    slice *s = user;
-    live_release(&s->live);
-    s->live = (live){0};
-    mem_free(s->state);
-    s->state = NULL;
-    vec_free(&s->outside);
+    s->state = arena_new_n(scratch, bool, loop->regions[0]->nparams + 1);
 }
 
 bool
@@ -61,12 +50,6 @@ typedef struct looking {
     map seen;
 } looking;
 
-static void
-release_looking(void *user)
-{
-    map_free(&((looking *)user)->seen);
-}
-
 static bool
 is_own_exit(const slice *s, const ir_op *op)
 {
@@ -101,12 +84,8 @@ slice_solve(slice *s)
         ir_value *v = body->params[p];
         s->state[p] = s->live.values[v->id] && !(s->live.there && s->live.there(s->live.user, v));
     }
-    looking l = {.slice = s};
-    mem_owner owns;
-    mem_own(&owns, release_looking, &l);
+    looking l = {.slice = s, .seen.in = s->scratch};
     ir_walk(s->loop->regions[0], look_at_op, &l);
-    mem_disown(&owns);
-    release_looking(&l);
 }
 
 /* -- copies ---------------------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ typedef vec(ir_value *) slice_values;
 typedef struct slice {
     ir_fn *fn;
     const ir_op *loop; /* for or loop */
+    arena *scratch;
     const ir_writes *writes;
     live live;
     bool *state;          /* by number of the body's parameter; a for's index is none */
@@ -23,8 +24,7 @@ typedef struct slice {
     bool possible;        /* all that is needed gives the same once more */
 } slice;
 
-void slice_start(slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes);
-void slice_release(void *s);
+void slice_start(slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes, arena *scratch);
 /* Once the roots are in live: fills in what follows it. */
 void slice_solve(slice *s);
 bool slice_is_inside(const slice *s, const ir_value *v);

@@ -152,5 +152,5 @@ lower_domain(ir_module *m, pass_context *c)
 {
     if (!m->target->warp)
         return false;
-    return edit_kernels(m, look_in);
+    return edit_kernels(m, c->scratch, look_in);
 }

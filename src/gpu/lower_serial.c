@@ -254,8 +254,7 @@ try_stretch(serial *s, ir_op *op, const ir_op *end)
 {
     bool loops = false;
     s->first = s->last = NULL;
-    map_free(&s->inside);
-    s->inside = (map){0};
+    s->inside = (map){.in = s->edit.scratch};
     for (; op != end; op = op->next) {
         if (!s->first && !belongs_inside(op))
             continue;
@@ -293,28 +292,16 @@ look_in(serial *s, ir_region *r)
     }
 }
 
-static void
-release(void *object)
-{
-    serial *s = object;
-    map_free(&s->inside);
-    vec_free(&s->out);
-}
-
 bool
 lower_serial(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; m->target->slow_alone && fn; fn = fn->next) {
-        serial s = {0};
-        mem_owner owns;
+        serial s = {.out.in = c->scratch};
         if (!fn->kernel)
             continue;
-        edit_start(&s.edit, fn);
-        mem_own(&owns, release, &s);
+        edit_start(&s.edit, fn, c->scratch);
         look_in(&s, fn->body);
-        mem_disown(&owns);
-        release(&s);
         changed |= edit_finish(&s.edit);
     }
     return changed;

@@ -271,7 +271,7 @@ opt_shared_sums(ir_module *m, pass_context *c)
         shared_sums s = {0};
         if (!fn->kernel)
             continue;
-        edit_start(&s.edit, fn);
+        edit_start(&s.edit, fn, c->scratch);
         look_in(&s, fn->body);
         changed |= edit_finish(&s.edit);
     }

@@ -50,9 +50,7 @@ look_at_recall(ir_op *op, void *user)
     lanes *l = user;
     if (op->code != RG_OP_RECALL)
         return true;
-    ir_steps steps = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &steps.at);
+    ir_steps steps = {.in = l->scratch};
     ir_recall_steps(op, &steps);
     for (size_t i = 0; i < steps.n; i++) {
         ir_op *around = steps.at[i].op;
@@ -62,8 +60,6 @@ look_at_recall(ir_op *op, void *user)
         if (around->code == RG_OP_FOR || !move_into_unwind(l, op, around))
             l->refused = "the reverse needs what threads recorded in their last iterations, which differ";
     }
-    mem_disown(&owns);
-    vec_free(&steps);
     return true;
 }
 

@@ -98,7 +98,7 @@ static void
 make_call(lanes *l, const ir_op *op)
 {
     ir_op *made = ir_op_like(l->fn, op);
-    made->attr.fn = lower_lanes_function(l->fn->module, op->attr.fn, l->width);
+    made->attr.fn = lower_lanes_function(l->fn->module, op->attr.fn, l->width, l->scratch);
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(made, l->fn, lanes_all(l, op->args[i]));
     ir_append(l->into, made);
@@ -182,26 +182,14 @@ lanes_region(lanes *l, const ir_region *r)
 /* -- parallel loops -------------------------------------------------------------------------------- */
 
 static void
-start(lanes *l, ir_fn *fn)
+start(lanes *l, ir_fn *fn, arena *scratch)
 {
-    *l = (lanes){.fn = fn, .scratch = arena_new(), .target = fn->module->target, .known = fn->next_id};
-    l->moved.in = l->frames.in = l->scratch;
-    l->divergence = ir_divergence_of(fn, l->scratch);
+    *l = (lanes){.fn = fn, .scratch = scratch, .target = fn->module->target, .known = fn->next_id};
+    l->moved.in = l->frames.in = scratch;
+    l->divergence = ir_divergence_of(fn, scratch);
     l->one = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->all = arena_new_n(l->scratch, ir_value *, l->known + 1);
     l->uses = ir_count_uses(l->scratch, fn);
-}
-
-static void
-finish(lanes *l)
-{
-    arena_free(l->scratch);
-}
-
-static void
-release(void *l)
-{
-    finish(l);
 }
 
 static void
@@ -297,13 +285,10 @@ static bool
 lower_kernel(ir_fn *fn, pass_context *c)
 {
     lanes l;
-    tasks all = {0};
-    mem_owner owns[2];
+    tasks all = {.in = c->scratch};
     bool changed = false;
-    start(&l, fn);
+    start(&l, fn, c->scratch);
     l.context = c;
-    mem_own(&owns[0], release, &l);
-    mem_own(&owns[1], mem_release_ptr, &all.at);
     ir_walk(fn->body, find_task, &all);
     find_shapes(&l, &all);
     unsigned *width = arena_new_n(l.scratch, unsigned, all.n + 1);
@@ -314,10 +299,6 @@ lower_kernel(ir_fn *fn, pass_context *c)
             make_parallel(&l, all.at[i]);
             changed = true;
         }
-    mem_disown(&owns[1]);
-    mem_disown(&owns[0]);
-    vec_free(&all);
-    finish(&l);
     return changed;
 }
 
@@ -349,27 +330,20 @@ fill_function(lanes *l, const ir_fn *from)
 }
 
 ir_fn *
-lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width)
+lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width, arena *scratch)
 {
-    str name = {0};
+    str name = {.in = scratch};
     lanes l;
-    mem_owner owns[2];
-    mem_own(&owns[0], mem_release_str, &name);
     str_addf(&name, "%s.x%u", fn->name, width);
     ir_fn *made = ir_fn_find(m, str_view(&name));
     if (!made) {
         made = ir_fn_new(m, name.ptr, false);
         made->loc = fn->loc;
-        start(&l, (ir_fn *)fn);
-        mem_own(&owns[1], release, &l);
+        start(&l, (ir_fn *)fn, scratch);
         l.fn = made;
         l.width = width;
         l.into = made->body;
         fill_function(&l, fn);
-        mem_disown(&owns[1]);
-        finish(&l);
     }
-    mem_disown(&owns[0]);
-    str_free(&name);
     return made;
 }

@@ -51,7 +51,7 @@ math_flatten(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         edit e;
-        edit_start(&e, fn);
+        edit_start(&e, fn, c->scratch);
         flatten_region(&e, fn->body);
         changed |= edit_finish(&e);
     }

@@ -63,7 +63,7 @@ module_of(math_library *lib, const char *name)
 }
 
 const ir_fn *
-math_find(math_library *lib, const char *name, unsigned lanes)
+math_find(math_library *lib, const char *name, unsigned lanes, arena *scratch)
 {
     ir_module *m = module_of(lib, name);
     if (!m)
@@ -71,9 +71,9 @@ math_find(math_library *lib, const char *name, unsigned lanes)
     if (!lanes)
         return m->first;
     const ir_fn *last = m->last;
-    ir_fn *made = lower_lanes_function(m, m->first, lanes);
+    ir_fn *made = lower_lanes_function(m, m->first, lanes, scratch);
     if (m->last != last) /* not found, but made */
-        math_choose_in_slow_paths(made);
+        math_choose_in_slow_paths(made, scratch);
     return made;
 }
 

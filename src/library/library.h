@@ -11,7 +11,7 @@ typedef struct math_library {
 
 /* The function `name` (rgm_sinf), at IR_STAGE_SLOTS; lanes > 0: of values with lanes, as are all its parameters and results.
  * NULL: this build has no IR of it. It lives as long as the library. */
-const ir_fn *math_find(math_library *lib, const char *name, unsigned lanes);
+const ir_fn *math_find(math_library *lib, const char *name, unsigned lanes, arena *scratch);
 void math_library_free(math_library *lib);
 
 #endif

@@ -55,10 +55,10 @@ move_choice(edit *e, ir_op *rare, uint32_t i, ir_op *choice)
 }
 
 void
-math_choose_in_slow_paths(ir_fn *fn)
+math_choose_in_slow_paths(ir_fn *fn, arena *scratch)
 {
     edit e;
-    edit_start(&e, fn);
+    edit_start(&e, fn, scratch);
     const uint32_t *uses = ir_count_uses(e.scratch, fn);
     for (ir_op *op = fn->body->first; op; op = op->next) {
         edit_operands(&e, op);

@@ -5,6 +5,6 @@
 #include "ir/ir.h"
 
 /* Where lanes choose between what a slow path gives and what they had, the choice moves to the slow path. */
-void math_choose_in_slow_paths(ir_fn *fn);
+void math_choose_in_slow_paths(ir_fn *fn, arena *scratch);
 
 #endif

@@ -37,23 +37,19 @@ inside(edit *e, ir_op *at, ir_value *index, ir_value *extent)
 static void
 assert_axis(edit *e, ir_op *access, uint32_t axis, ir_value *holds, ir_value *index, ir_value *extent)
 {
-    str text = {0};
-    mem_owner owns;
+    str text = {.in = e->fn->module->arena};
     const char *name = access->args[0]->name;
-    mem_own(&owns, mem_release_str, &text);
     if (name)
         str_addf(&text, "axis %u of array `%s`", axis, name);
     else
         str_addf(&text, "axis %u of an array", axis);
     ir_op *op = ir_op_new(e->fn, RG_OP_ASSERT, 3, 0, access->loc);
-    op->attr.text = arena_str(e->fn->module->arena, str_view(&text));
+    op->attr.text = text.ptr;
     ir_op_arg(op, e->fn, holds);
     ir_op_arg(op, e->fn, index);
     ir_op_arg(op, e->fn, extent);
     ir_insert_before(access, op);
     e->changed = true;
-    mem_disown(&owns);
-    str_free(&text);
 }
 
 static void
@@ -101,5 +97,5 @@ look_in(edit *e, ir_region *r)
 bool
 check_subscripts(ir_module *m, pass_context *c)
 {
-    return edit_kernels(m, look_in);
+    return edit_kernels(m, c->scratch, look_in);
 }

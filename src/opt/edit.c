@@ -28,10 +28,9 @@ note_recall(ir_op *op, void *user)
 }
 
 void
-edit_start(edit *e, ir_fn *fn)
+edit_start(edit *e, ir_fn *fn, arena *scratch)
 {
-    *e = (edit){.fn = fn, .scratch = arena_new()};
-    mem_own(&e->owner, mem_release_arena, e->scratch);
+    *e = (edit){.fn = fn, .scratch = scratch};
     grow(e, fn->next_id + 1);
     ir_walk(fn->body, note_recall, e);
 }
@@ -43,20 +42,18 @@ edit_finish(edit *e)
         grow(e, e->fn->next_id);
         ir_replace_all(e->fn, e->map);
     }
-    mem_disown(&e->owner);
-    arena_free(e->scratch);
     return e->changed;
 }
 
 bool
-edit_kernels(ir_module *m, void (*change)(edit *e, ir_region *body))
+edit_kernels(ir_module *m, arena *scratch, void (*change)(edit *e, ir_region *body))
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         edit e;
         if (!fn->kernel)
             continue;
-        edit_start(&e, fn);
+        edit_start(&e, fn, scratch);
         change(&e, fn->body);
         changed |= edit_finish(&e);
     }

@@ -12,19 +12,18 @@
 
 typedef struct edit {
     ir_fn *fn;
-    arena *scratch; /* freed by edit_finish */
-    mem_owner owner;
+    arena *scratch; /* lent: a pass context's */
     ir_value **map;    /* by id: what a value was replaced by, or NULL */
     uint8_t *recalled; /* by id: some recall asks for the value */
     uint32_t size;     /* of both */
     bool changed;
 } edit;
 
-void edit_start(edit *e, ir_fn *fn);
+void edit_start(edit *e, ir_fn *fn, arena *scratch);
 bool edit_finish(edit *e); /* whether anything changed */
 
 /* `change` for the body of each kernel, each with an edit of its own; whether anything changed */
-bool edit_kernels(ir_module *m, void (*change)(edit *e, ir_region *body));
+bool edit_kernels(ir_module *m, arena *scratch, void (*change)(edit *e, ir_region *body));
 
 /* all uses of `from` become uses of `to`; a recall of one becomes a recall of the other */
 void edit_replace(edit *e, ir_value *from, ir_value *to);

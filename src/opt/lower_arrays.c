@@ -22,6 +22,7 @@
 
 typedef struct lowering {
     ir_fn *fn;
+    arena *scratch;
     ir_value **slot; /* by the array value's id */
     uint32_t nids;
     vec(ir_value *) spare; /* slots for circles */
@@ -143,7 +144,7 @@ moves_of(const lowering *l, const ir_op *from, uint32_t first, ir_value *const *
 static move *
 room_for_moves(lowering *l, uint32_t n)
 {
-    return arena_new_n(l->fn->module->arena, move, n + 1);
+    return arena_new_n(l->scratch, move, n + 1);
 }
 
 static void
@@ -461,16 +462,9 @@ lower_arrays(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         if (!fn->kernel || ir_walk(fn->body, find_array, NULL))
             continue;
-        lowering l = {.fn = fn, .nids = fn->next_id};
-        mem_owner slots, spares;
-        l.slot = mem_zalloc(sizeof(*l.slot) * l.nids);
-        mem_own(&slots, mem_release_ptr, &l.slot);
-        mem_own(&spares, mem_release_ptr, &l.spare.at);
+        lowering l = {.fn = fn, .nids = fn->next_id, .scratch = c->scratch, .spare.in = c->scratch};
+        l.slot = arena_alloc(c->scratch, sizeof(*l.slot) * l.nids);
         lower_region(&l, fn->body);
-        mem_disown(&spares);
-        mem_disown(&slots);
-        mem_free(l.slot);
-        vec_free(&l.spare);
         changed = true;
     }
     return changed;

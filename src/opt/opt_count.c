@@ -385,7 +385,7 @@ opt_count(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         edit e;
         ir_footprints footprints = ir_footprints_in(c->scratch);
-        edit_start(&e, fn);
+        edit_start(&e, fn, c->scratch);
         count_region(&e, &footprints, fn->body);
         changed |= edit_finish(&e);
     }

@@ -196,28 +196,16 @@ note_definers(ir_op *op, void *user)
     return true;
 }
 
-static void
-release_table(void *user)
-{
-    table *t = user;
-    map_free(&t->definers);
-    vec_free(&t->entries);
-}
-
 static bool
-cse_fn(ir_fn *fn)
+cse_fn(ir_fn *fn, arena *scratch)
 {
-    table t = {.mask = 255};
-    mem_owner owner;
-    edit_start(&t.edit, fn);
-    mem_own(&owner, release_table, &t);
+    table t = {.mask = 255, .definers.in = scratch, .entries.in = scratch};
+    edit_start(&t.edit, fn, scratch);
     t.buckets = arena_new_n(t.edit.scratch, uint32_t, t.mask + 1);
     ir_walk(fn->body, note_definers, &t);
     cse_region(&t, fn->body);
     if (fn->shape)
         cse_region(&t, fn->shape);
-    mem_disown(&owner);
-    release_table(&t);
     return edit_finish(&t.edit);
 }
 
@@ -226,6 +214,6 @@ opt_cse(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        changed |= cse_fn(fn);
+        changed |= cse_fn(fn, c->scratch);
     return changed;
 }

@@ -159,27 +159,15 @@ sweep(ir_op *op, void *user)
     return true;
 }
 
-static void
-release_dce(void *user)
-{
-    dce *d = user;
-    live_release(&d->live);
-    vec_free(&d->rewinding);
-}
-
 static bool
-dce_region(ir_fn *fn, ir_region *body)
+dce_region(ir_fn *fn, ir_region *body, arena *scratch)
 {
-    dce d = {0};
-    live_start(&d.live, fn);
-    mem_owner owner;
-    mem_own(&owner, release_dce, &d);
+    dce d = {.rewinding.in = scratch};
+    live_start(&d.live, fn, scratch);
     ir_walk(body, mark_root, &d);
     live_spread(&d.live);
     mark_rewinding(&d);
     ir_walk(body, sweep, &d);
-    mem_disown(&owner);
-    release_dce(&d);
     return d.changed;
 }
 
@@ -188,9 +176,9 @@ opt_dce(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        changed |= dce_region(fn, fn->body);
+        changed |= dce_region(fn, fn->body, c->scratch);
         if (fn->shape)
-            changed |= dce_region(fn, fn->shape);
+            changed |= dce_region(fn, fn->shape, c->scratch);
     }
     return changed;
 }

@@ -287,10 +287,10 @@ find_going(ir_op *op, void *user)
 }
 
 static bool
-split(ir_fn *fn)
+split(ir_fn *fn, arena *scratch)
 {
     splitting s = {.size = fn->next_id};
-    edit_start(&s.edit, fn);
+    edit_start(&s.edit, fn, scratch);
     s.leader = arena_new_n(s.edit.scratch, uint32_t, s.size + 1);
     s.stays = arena_new_n(s.edit.scratch, bool, s.size + 1);
     s.element = arena_new_n(s.edit.scratch, ir_value **, s.size + 1);
@@ -312,6 +312,6 @@ opt_elements(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
         if (fn->kernel)
-            changed |= split(fn);
+            changed |= split(fn, c->scratch);
     return changed;
 }

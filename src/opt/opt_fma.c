@@ -88,12 +88,12 @@ opt_fma(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        contraction c = {.known = fn->next_id};
-        edit_start(&c.edit, fn);
-        c.uses = ir_count_uses(c.edit.scratch, fn);
-        fma_region(&c, fn->body);
+        contraction now = {.known = fn->next_id};
+        edit_start(&now.edit, fn, c->scratch);
+        now.uses = ir_count_uses(c->scratch, fn);
+        fma_region(&now, fn->body);
         ir_walk(fn->body, decide, NULL);
-        changed |= edit_finish(&c.edit);
+        changed |= edit_finish(&now.edit);
     }
     return changed;
 }

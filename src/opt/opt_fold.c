@@ -460,7 +460,7 @@ opt_fold(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         edit e;
-        edit_start(&e, fn);
+        edit_start(&e, fn, c->scratch);
         fold_region(&e, fn->body);
         if (fn->shape)
             fold_region(&e, fn->shape);

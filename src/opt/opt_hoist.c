@@ -193,7 +193,7 @@ opt_hoist(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         hoist h = {.footprints = ir_footprints_in(c->scratch)};
-        edit_start(&h.edit, fn);
+        edit_start(&h.edit, fn, c->scratch);
         hoist_region(&h, fn->body);
         changed |= edit_finish(&h.edit);
     }

@@ -42,13 +42,6 @@ move_place(ir_op *op, void *user)
 }
 
 static void
-release_chain(void *user)
-{
-    chain *c = user;
-    map_free(&c->numbers);
-}
-
-static void
 drop_effects(ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
@@ -79,16 +72,12 @@ replace_call(edit *e, ir_op *call)
         map[callee->body->params[k]->id] = call->args[k];
     ir_region *copy = ir_region_new(e->fn, NULL);
     ir_for_ops(op, callee->body) ir_op_clone(e->fn, op, map, copy);
-    chain c = {.m = e->fn->module, .call = call};
-    mem_owner owner;
-    mem_own(&owner, release_chain, &c);
+    chain c = {.m = e->fn->module, .call = call, .numbers.in = e->scratch};
     ir_walk(copy, move_place, &c);
     if (call->silent)
         drop_effects(copy);
     if (call->ordered || !call->silent)
         ir_walk(copy, settle, NULL);
-    mem_disown(&owner);
-    release_chain(&c);
     const ir_op *yield = ir_terminator(copy);
     for (uint32_t k = 0; k < call->nresults; k++)
         edit_replace(e, call->results[k], yield->args[k]);
@@ -112,7 +101,7 @@ is_busy(const busy *b, const ir_fn *fn)
     return false;
 }
 
-static bool inline_into(ir_fn *fn, const busy *outer);
+static bool inline_into(ir_fn *fn, const busy *outer, arena *scratch);
 
 static void
 inline_region(edit *e, ir_region *r, const busy *b)
@@ -124,7 +113,7 @@ inline_region(edit *e, ir_region *r, const busy *b)
             inline_region(e, op->regions[k], b);
         if (op->code != RG_OP_CALL || ir_call_stays(op) || is_busy(b, op->attr.fn))
             continue;
-        inline_into(op->attr.fn, b);
+        inline_into(op->attr.fn, b, e->scratch);
         replace_call(e, op);
     }
 }
@@ -137,14 +126,14 @@ holds_call(ir_op *op, void *user)
 }
 
 static bool
-inline_into(ir_fn *fn, const busy *outer)
+inline_into(ir_fn *fn, const busy *outer, arena *scratch)
 {
     bool some = false;
     ir_walk(fn->body, holds_call, &some);
     if (!some)
         return false;
     edit e;
-    edit_start(&e, fn);
+    edit_start(&e, fn, scratch);
     inline_region(&e, fn->body, &(busy){fn, outer});
     return edit_finish(&e);
 }
@@ -154,6 +143,6 @@ opt_inline(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        changed |= inline_into(fn, NULL);
+        changed |= inline_into(fn, NULL, c->scratch);
     return changed;
 }

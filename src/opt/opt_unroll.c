@@ -19,7 +19,8 @@ enum { MOST_GROWTH = 4000, BOUND_DEPTH = 6 };
 
 typedef struct unrolling {
     edit edit;
-    arena *room; /* of one loop at a time */
+    ir_value **map; /* of one loop at a time */
+    uint32_t room;  /* entries of map */
     uint32_t grown;
 } unrolling;
 
@@ -92,9 +93,11 @@ iterations(const unrolling *u, const ir_op *op)
 static void
 unroll(unrolling *u, ir_op *loop, uint32_t count)
 {
-    arena_mark mark = arena_here(u->room);
-    ir_value **carried = arena_new_n(u->room, ir_value *, loop->nresults + 1);
-    ir_value **map = arena_new_n(u->room, ir_value *, u->edit.fn->next_id);
+    ir_value **carried = arena_new_n(u->edit.scratch, ir_value *, loop->nresults + 1);
+    if (u->edit.fn->next_id > u->room) { /* what it holds of loops before is of values that are gone */
+        u->room = 2 * u->edit.fn->next_id;
+        u->map = arena_new_n(u->edit.scratch, ir_value *, u->room);
+    }
     uint64_t lo;
     ir_is_const(loop->args[0], &lo);
     for (uint32_t k = 0; k < loop->nresults; k++)
@@ -103,7 +106,7 @@ unroll(unrolling *u, ir_op *loop, uint32_t count)
         ir_type type = loop->args[0]->type;
         uint64_t bits = ir_wrap((rg_dtype)type.dtype, lo + i * (uint64_t)loop->attr.step);
         ir_value *index = edit_const(&u->edit, loop, type, bits);
-        ir_op *copy = edit_copy_iteration(&u->edit, loop, loop, ir_terminator(loop->regions[0])->prev, index, carried, map);
+        ir_op *copy = edit_copy_iteration(&u->edit, loop, loop, ir_terminator(loop->regions[0])->prev, index, carried, u->map);
         for (; copy != loop; copy = copy->next)
             u->grown += !is_subscript(copy);
     }
@@ -111,7 +114,6 @@ unroll(unrolling *u, ir_op *loop, uint32_t count)
         edit_replace(&u->edit, loop->results[k], carried[k]);
     ir_remove(loop);
     u->edit.changed = true;
-    arena_release(u->room, mark);
 }
 
 static void
@@ -135,14 +137,10 @@ opt_unroll(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         if (!fn->kernel)
             continue;
-        unrolling u = {.room = arena_new()};
-        mem_owner owns;
-        mem_own(&owns, mem_release_arena, u.room);
-        edit_start(&u.edit, fn);
+        unrolling u = {0};
+        edit_start(&u.edit, fn, c->scratch);
         unroll_region(&u, fn->body);
         changed |= edit_finish(&u.edit);
-        mem_disown(&owns);
-        arena_free(u.room);
     }
     return changed;
 }

@@ -38,7 +38,7 @@ void pass_context_finish(void *c); /* also for mem_own */
 
 /* The same function for `width` values at once, in lanes, as are all its results: found in m by its name, or made (so
  * are those that it calls). Its body holds no memory but local arrays. */
-ir_fn *lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width);
+ir_fn *lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width, arena *scratch);
 
 /* Runs one pass: prints before and after if RG_DEBUG asks for it, then verifies at `stage`. */
 typedef bool pass_fn(ir_module *m, pass_context *c);

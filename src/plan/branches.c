@@ -61,21 +61,18 @@ each_recall(ir_op *op, void *user)
 }
 
 bool
-ad_branches(ir_fn *fn)
+ad_branches(ir_fn *fn, arena *scratch)
 {
     branches b = {fn, NULL, fn->next_id};
     bool changed = false;
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &b.replace);
-    b.replace = mem_zalloc(sizeof(*b.replace) * (b.ids + 1));
+    b.replace = arena_new_n(scratch, ir_value *, b.ids + 1);
     ir_walk(fn->body, each_recall, &b);
     for (uint32_t i = 0; i < b.ids; i++)
         changed |= b.replace[i] != NULL;
-    b.replace = mem_realloc(b.replace, sizeof(*b.replace) * (fn->next_id + 1));
-    memset(b.replace + b.ids, 0, sizeof(*b.replace) * (fn->next_id + 1 - b.ids));
-    if (changed)
-        ir_replace_all(fn, b.replace);
-    mem_disown(&owns);
-    mem_free(b.replace);
+    if (changed) {
+        ir_value **replace = arena_new_n(scratch, ir_value *, fn->next_id + 1);
+        memcpy(replace, b.replace, sizeof(*replace) * b.ids);
+        ir_replace_all(fn, replace);
+    }
     return changed;
 }

@@ -37,6 +37,7 @@ typedef struct undoing {
 
 typedef struct chunks {
     ir_fn *fn;
+    arena *scratch;
     const ad_plan_options *options;
     vec(owned) recalls;
     vec(undoing) unwinds;
@@ -162,7 +163,7 @@ slice_loop(chunks *x)
     ad_chunk *c = &x->now;
     if (!x->writes)
         x->writes = ir_writes_find(x->fn);
-    ad_slice_open(&c->slice, x->fn, c->loop, x->writes);
+    ad_slice_open(&c->slice, x->fn, c->loop, x->writes, x->scratch);
     owned r;
     for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(c->loop)); i; i = r.before) {
         r = x->recalls.at[i - 1];
@@ -249,7 +250,7 @@ static void
 lift_kept(chunks *x)
 {
     slice_values kept = x->now.slice.kept;
-    x->now.top = arena_new_n(x->fn->module->arena, ir_value *, kept.n + 1);
+    x->now.top = arena_new_n(x->scratch, ir_value *, kept.n + 1);
     for (size_t i = 0; i < kept.n; i++)
         x->now.top[i] = lift_kept_value(x, kept.at[i]);
 }
@@ -276,8 +277,10 @@ make_room(chunks *x)
     size_t need = (size_t)x->fn->next_id + 1;
     if (need <= x->room)
         return;
-    x->replace = mem_realloc(x->replace, sizeof(*x->replace) * 2 * need);
-    memset(x->replace + x->room, 0, sizeof(*x->replace) * (2 * need - x->room));
+    ir_value **replace = arena_new_n(x->scratch, ir_value *, 2 * need);
+    if (x->room)
+        memcpy(replace, x->replace, sizeof(*replace) * x->room);
+    x->replace = replace;
     x->room = 2 * need;
 }
 
@@ -341,7 +344,7 @@ rewrite(chunks *x)
         replace_results(x, unwind, ad_chunk_reverse(c, i));
     }
     uint32_t n = ir_value_results(c->loop);
-    ir_value **results = arena_new_n(x->fn->module->arena, ir_value *, n + 1);
+    ir_value **results = arena_new_n(x->scratch, ir_value *, n + 1);
     for (uint32_t i = 0; i < n; i++)
         results[i] = filled[i];
     results[n] = c->trace;
@@ -364,29 +367,12 @@ chunk_loop(chunks *x, ir_op *loop)
         rewrite(x);
 }
 
-static void
-release_chunks(void *object)
-{
-    chunks *x = object;
-    ad_slice_free(&x->now.slice);
-    vec_free(&x->now.unwinds);
-    vec_free(&x->now.undo_left);
-    vec_free(&x->now.recalls);
-    vec_free(&x->recalls);
-    vec_free(&x->unwinds);
-    vec_free(&x->loops);
-    map_free(&x->recalls_of);
-    map_free(&x->unwinds_of);
-    map_free(&x->lifted);
-    mem_free(x->replace);
-}
-
 static bool
-chunk_fn(ir_fn *fn, const ad_plan_options *options)
+chunk_fn(ir_fn *fn, const ad_plan_options *options, arena *scratch)
 {
-    chunks x = {.fn = fn, .options = options, .now = {.fn = fn}};
-    mem_owner owns;
-    mem_own(&owns, release_chunks, &x);
+    chunks x = {.fn = fn, .scratch = scratch, .options = options, .now = {.fn = fn, .scratch = scratch}};
+    x.recalls.in = x.unwinds.in = x.loops.in = x.now.unwinds.in = x.now.undo_left.in = x.now.recalls.in = scratch;
+    x.recalls_of.in = x.unwinds_of.in = x.lifted.in = scratch;
     ir_walk(fn->body, collect, &x);
     for (size_t i = 0; options->chunk != 1 && i < x.loops.n; i++)
         chunk_loop(&x, x.loops.at[i]);
@@ -394,8 +380,6 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options)
         make_room(&x);
         ir_replace_all(fn, x.replace);
     }
-    mem_disown(&owns);
-    release_chunks(&x);
     return x.changed;
 }
 
@@ -404,6 +388,6 @@ ad_chunks(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        changed |= chunk_fn(fn, &c->plan);
+        changed |= chunk_fn(fn, &c->plan, c->scratch);
     return changed;
 }

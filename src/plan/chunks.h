@@ -14,6 +14,7 @@ typedef struct ad_recalled {
 /* One loop that is reversed `size` iterations at a time. */
 typedef struct ad_chunk {
     ir_fn *fn;
+    arena *scratch;
     ir_op *loop;      /* for or loop: what it was before; goes away in the end */
     uint32_t size;    /* iterations of a group */
     bool straight;    /* for: those of a full group are straight code */

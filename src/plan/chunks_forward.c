@@ -112,8 +112,8 @@ static void
 open_groups(ad_chunk *c)
 {
     uint32_t n = c->loop->regions[0]->nparams;
-    c->start = arena_new_n(c->fn->module->arena, ir_value *, n + 1);
-    c->rest = arena_new_n(c->fn->module->arena, ir_value *, n + 1);
+    c->start = arena_new_n(c->scratch, ir_value *, n + 1);
+    c->rest = arena_new_n(c->scratch, ir_value *, n + 1);
     ad_emit e = before_loop(c);
     if (c->loop->code == RG_OP_FOR)
         open_for(c, &e);
@@ -170,8 +170,8 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
     const ir_op *end = ir_terminator(body);
     size_t n = c->slice.kept.n;
     ad_emit e = at_end(c, into);
-    ir_value **carried = arena_new_n(c->fn->module->arena, ir_value *, end->nargs + 1);
-    c->kept = arena_new_n(c->fn->module->arena, ir_value *, n * c->size + 1);
+    ir_value **carried = arena_new_n(c->scratch, ir_value *, end->nargs + 1);
+    c->kept = arena_new_n(c->scratch, ir_value *, n * c->size + 1);
     memcpy(carried, c->groups->regions[0]->params + 1, end->nargs * sizeof(*carried));
     for (uint32_t j = 0; j < c->size; j++) {
         for (uint32_t i = 0; i < end->nargs; i++)
@@ -328,11 +328,6 @@ ir_value **
 ad_chunk_forward(ad_chunk *c)
 {
     open_groups(c);
-    ir_value **map = mem_zalloc(sizeof(*map) * (c->fn->next_id + 1));
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &map);
-    ir_value **results = c->loop->code == RG_OP_FOR ? fill_for(c, map) : fill_loop(c, map);
-    mem_disown(&owns);
-    mem_free(map);
-    return results;
+    ir_value **map = arena_new_n(c->scratch, ir_value *, c->fn->next_id + 1);
+    return c->loop->code == RG_OP_FOR ? fill_for(c, map) : fill_loop(c, map);
 }

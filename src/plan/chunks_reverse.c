@@ -36,7 +36,7 @@ typedef struct group {
 static ir_value **
 new_values(const reverse *r, size_t n)
 {
-    return arena_new_n(r->c->fn->module->arena, ir_value *, n + 1);
+    return arena_new_n(r->c->scratch, ir_value *, n + 1);
 }
 
 static ir_value *
@@ -172,7 +172,7 @@ undo_group(const reverse *r, ir_op *unwind)
     ad_chunk *c = r->c;
     ir_region *body = unwind->regions[0];
     ad_emit e = {c->fn, body, NULL, r->by->loc};
-    ir_value ***wanted = arena_new_n(c->fn->module->arena, ir_value **, c->size);
+    ir_value ***wanted = arena_new_n(c->scratch, ir_value **, c->size);
     ir_value **state = new_values(r, r->params), **adjoints = new_values(r, r->carried);
     for (uint32_t p = 0; p < r->params; p++)
         if (c->start[p])
@@ -272,19 +272,15 @@ ir_value **
 ad_chunk_reverse(ad_chunk *c, size_t which)
 {
     ir_op *unwind = c->unwinds.at[which];
-    arena *a = c->fn->module->arena;
+    arena *a = c->scratch;
     reverse r = {.c = c, .by = unwind, .params = c->loop->regions[0]->nparams, .carried = unwind->nargs - 2};
     r.number = arena_new_n(a, uint32_t, c->fn->next_id + 1);
     r.starts = new_values(&r, r.params);
     r.steps = arena_new_n(a, uint64_t, r.params + 1);
     for (size_t i = 0; i < c->slice.wanted.n; i++)
         r.number[c->slice.wanted.at[i]->id] = (uint32_t)i;
-    r.map = mem_zalloc(sizeof(*r.map) * 2 * (c->fn->next_id + 1));
+    r.map = arena_new_n(a, ir_value *, 2 * ((size_t)c->fn->next_id + 1));
     r.undone = r.map + c->fn->next_id + 1;
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &r.map);
     run(&r, c->undo_left.n ? c->undo_left.at[which] : NULL);
-    mem_disown(&owns);
-    mem_free(r.map);
     return unwind->prev->results;
 }

@@ -87,13 +87,9 @@ in_reverse(ir_op *op, void *user)
 static int32_t
 saved_by_pairs(const ad_chunk *c)
 {
-    pairs p = {.slice = &c->slice, .cheap = c->fn->module->target->pairs};
-    mem_owner owns;
-    mem_own(&owns, mem_release_map, &p.seen);
+    pairs p = {.slice = &c->slice, .cheap = c->fn->module->target->pairs, .seen.in = c->scratch};
     ir_walk(c->loop->regions[0], in_slice, &p);
     ir_walk(c->unwinds.at[0]->regions[0], in_reverse, &p);
-    mem_disown(&owns);
-    map_free(&p.seen);
     return p.saved;
 }
 

@@ -3,9 +3,10 @@
 #include "plan/cut.h"
 
 void
-cut_init(cut *c)
+cut_init(cut *c, arena *scratch)
 {
-    *c = (cut){0};
+    c->head.in = c->edges.in = c->level.in = c->at.in = c->queue.in = c->path.in = scratch;
+    c->head.n = c->edges.n = c->level.n = c->at.n = c->queue.n = c->path.n = 0;
     vec_push(&c->edges, (cut_edge){0});
     vec_push(&c->edges, (cut_edge){0});
     cut_node(c);
@@ -107,15 +108,4 @@ bool
 cut_on_source_side(const cut *c, uint32_t node)
 {
     return c->level.at[node] >= 0;
-}
-
-void
-cut_free(cut *c)
-{
-    vec_free(&c->head);
-    vec_free(&c->edges);
-    vec_free(&c->level);
-    vec_free(&c->at);
-    vec_free(&c->queue);
-    vec_free(&c->path);
 }

@@ -19,13 +19,12 @@ typedef struct cut {
     vec(uint32_t) queue, path;
 } cut;
 
-void cut_init(cut *c);
+void cut_init(cut *c, arena *scratch); /* all-zero, or used before with the same arena */
 uint32_t cut_node(cut *c);
 void cut_arc(cut *c, uint32_t from, uint32_t to, int32_t capacity);
 /* Dinic's algorithm; then on_source_side tells the sides of the cut nearest to the source. Returns what it
  * cuts. */
 int64_t cut_solve(cut *c);
 bool cut_on_source_side(const cut *c, uint32_t node);
-void cut_free(cut *c);
 
 #endif

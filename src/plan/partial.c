@@ -19,6 +19,7 @@ typedef struct left_loop {
 
 typedef struct exits {
     ir_fn *fn;
+    arena *scratch;
     const ir_writes *writes;
     map lifted;
     vec(ir_op *) recalls;
@@ -29,20 +30,6 @@ typedef struct exits {
     map made;     /* (value, region) -> where it was computed again */
     vec(ir_value *) stack;
 } exits;
-
-static void
-release_exits(void *object)
-{
-    exits *x = object;
-    vec_free(&x->steps);
-    vec_free(&x->recalls);
-    vec_free(&x->loops);
-    vec_free(&x->stack);
-    map_free(&x->lifted);
-    map_free(&x->index_of);
-    map_free(&x->seen);
-    map_free(&x->made);
-}
 
 static bool
 collect_recall(ir_op *op, void *user)
@@ -133,7 +120,7 @@ weigh(exits *x, ir_op *loop, ir_value *wanted)
 static void
 weigh_all(exits *x)
 {
-    map counted = {0};
+    map counted = {.in = x->scratch};
     for (size_t i = 0; i < x->recalls.n; i++) {
         ir_op *loop = loop_left(x, x->recalls.at[i]);
         if (!loop || map_get(&counted, map_ptr(x->recalls.at[i]->args[0])))
@@ -141,7 +128,6 @@ weigh_all(exits *x)
         map_set(&counted, map_ptr(x->recalls.at[i]->args[0]), (void *)1);
         weigh(x, loop, x->recalls.at[i]->args[0]);
     }
-    map_free(&counted);
 }
 
 static bool
@@ -209,11 +195,11 @@ compute_all_again(exits *x)
 /* ---------------------------------------------------------------------------------------------------------------- */
 
 bool
-ad_lift_partial(ir_fn *fn, const ir_writes *writes)
+ad_lift_partial(ir_fn *fn, const ir_writes *writes, arena *scratch)
 {
-    exits x = {.fn = fn, .writes = writes};
-    mem_owner owns;
-    mem_own(&owns, release_exits, &x);
+    exits x = {.fn = fn, .scratch = scratch, .writes = writes};
+    x.recalls.in = x.steps.in = x.loops.in = x.stack.in = scratch;
+    x.lifted.in = x.index_of.in = x.seen.in = x.made.in = scratch;
     ir_walk(fn->body, collect_recall, &x);
     bool any = false;
     if (fn->module->target->warp)
@@ -228,7 +214,5 @@ ad_lift_partial(ir_fn *fn, const ir_writes *writes)
             recall->args[0] = ir_lift(fn, recall->args[0], x.steps.at[s].op, &x.lifted);
         any |= n > 0;
     }
-    mem_disown(&owns);
-    release_exits(&x);
     return any;
 }

@@ -6,6 +6,6 @@
 
 /* Recalls outside of any unwind become recalls of the loops' results, or of what is computed from them. Whether there were
  * any. */
-bool ad_lift_partial(ir_fn *fn, const ir_writes *writes);
+bool ad_lift_partial(ir_fn *fn, const ir_writes *writes, arena *scratch);
 
 #endif

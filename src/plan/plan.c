@@ -44,6 +44,7 @@ typedef struct kept_array {
 
 typedef struct plan {
     ir_fn *fn;
+    arena *scratch;
     const ir_writes *writes;
     map origins;        /* value -> ad_origin */
     ir_value **replace; /* by id: results of recalls that are computed otherwise now */
@@ -402,8 +403,10 @@ make_room(plan *p)
     if (need <= p->room)
         return;
     uint32_t room = need + need / 2;
-    p->replace = mem_realloc(p->replace, sizeof(*p->replace) * room);
-    memset(p->replace + p->room, 0, sizeof(*p->replace) * (room - p->room));
+    ir_value **replace = arena_new_n(p->scratch, ir_value *, room);
+    if (p->room)
+        memcpy(replace, p->replace, sizeof(*replace) * p->room);
+    p->replace = replace;
     p->room = room;
 }
 
@@ -429,7 +432,7 @@ plan_unwind(plan *p, ir_op *by)
     vec_clear(&p->stack);
     map_free(&p->node_of);
     map_free(&p->made);
-    cut_init(&p->graph);
+    cut_init(&p->graph, p->scratch);
     ir_walk(by->regions[0], add_need, p);
     while (p->stack.n) {
         ir_value *v = vec_pop(&p->stack);
@@ -439,7 +442,6 @@ plan_unwind(plan *p, ir_op *by)
     bool all = is_better_without_frames(p, least);
     for (size_t i = 0; i < p->nodes.n; i++)
         p->nodes.at[i].recomputed = all || !cut_on_source_side(&p->graph, p->nodes.at[i].in);
-    cut_free(&p->graph);
 
     p->replace_n = p->fn->next_id;
     make_room(p);
@@ -459,42 +461,24 @@ plan_region(plan *p, ir_region *region)
     }
 }
 
-static void
-release_plan(void *object)
-{
-    plan *p = object;
-    cut_free(&p->graph);
-    mem_free(p->replace);
-    vec_free(&p->arrays);
-    map_free(&p->array_of);
-    map_free(&p->consumed);
-    vec_free(&p->nodes);
-    vec_free(&p->stack);
-    map_free(&p->node_of);
-    map_free(&p->made);
-    map_free(&p->origins);
-}
-
 bool
 ad_plan(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
-        changed |= ad_lift_partial(fn, ir_writes_find(fn));
+        changed |= ad_lift_partial(fn, ir_writes_find(fn), c->scratch);
         ir_see_through_recalls(fn);
-        plan p = {.fn = fn, .force = c->plan.force};
-        mem_owner owns;
-        mem_own(&owns, release_plan, &p);
+        plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force};
+        p.arrays.in = p.nodes.in = p.stack.in = c->scratch;
+        p.array_of.in = p.consumed.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;
         changed |= ad_derive(fn, &p.origins, c->scratch);
         p.writes = ir_writes_find(fn);
         p.snapshots = ad_snapshots_find(fn, c->scratch);
         ir_walk(fn->body, find_consumed, &p);
         plan_region(&p, fn->body);
         if (p.force != AD_RECORD_ALL)
-            p.changed |= ad_branches(fn);
+            p.changed |= ad_branches(fn, c->scratch);
         changed |= p.changed;
-        mem_disown(&owns);
-        release_plan(&p);
     }
     return changed;
 }

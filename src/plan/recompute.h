@@ -17,7 +17,7 @@ typedef enum ad_how {
 ad_how ad_recomputable(const ir_op *owner, const ir_value *v, const ir_writes *writes);
 
 /* Recalls that only branches part from their values, which are cheap there, become those; whether there were any. */
-bool ad_branches(ir_fn *fn);
+bool ad_branches(ir_fn *fn, arena *scratch);
 
 /* in simple operations of one lane */
 int32_t ad_cost_of_recording(ir_type type); /* where the tape stays in a cache; elsewhere target.recording times that */

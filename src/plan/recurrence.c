@@ -16,8 +16,8 @@
  * there other warps run while one waits, and each term takes operations more. */
 #include "analysis/uses.h"
 #include "diff/ad.h"
-#include "plan/affine.h"
 #include "diff/emit.h"
+#include "plan/affine.h"
 
 /* A value that is %g times a factor. */
 typedef struct linear {
@@ -29,6 +29,7 @@ typedef struct linear {
 
 typedef struct recurrence {
     ir_fn *fn;
+    arena *scratch;
     ir_region *body;
     ir_value *carried; /* %g */
     map known;         /* values of the body that depend on no adjoint: factors */
@@ -85,7 +86,7 @@ is_linear_op(const recurrence *r, const ir_op *op)
 static void
 note_linear(recurrence *r, const ir_value *v)
 {
-    linear *l = arena_one(r->fn->module->arena, linear);
+    linear *l = arena_one(r->scratch, linear);
     for (uint32_t i = 0; v != r->carried && i < v->def->nargs; i++) {
         const linear *from = linear_of(r, v->def->args[i]);
         if (from && from->depth >= l->depth)
@@ -197,14 +198,6 @@ replace_operands(ir_op *op, void *user)
 }
 
 static void
-release_recurrence(void *object)
-{
-    recurrence *r = object;
-    map_free(&r->known);
-    map_free(&r->linear);
-}
-
-static void
 shorten(recurrence *r)
 {
     enum { WORTH_IT = 2 };
@@ -236,6 +229,7 @@ reorder_sums(const uint32_t *uses, const ir_op *unwind)
 }
 
 typedef struct unwinds {
+    arena *scratch;
     uint32_t *uses; /* by id */
     bool changed;
 } unwinds;
@@ -250,13 +244,10 @@ see_unwind(ir_op *op, void *user)
     ir_value *carried = only_carried(all->uses, op);
     if (!carried)
         return true;
-    recurrence r = {.fn = op->parent->fn, .body = op->regions[0], .carried = carried};
-    mem_owner owns;
-    mem_own(&owns, release_recurrence, &r);
+    recurrence r = {.fn = op->parent->fn, .body = op->regions[0], .carried = carried, .scratch = all->scratch};
+    r.known.in = r.linear.in = all->scratch;
     shorten(&r);
     all->changed |= r.changed;
-    mem_disown(&owns);
-    release_recurrence(&r);
     return true;
 }
 
@@ -266,7 +257,7 @@ ad_recurrence(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         /* what is made stands in loops that were seen then */
-        unwinds all = {.uses = ir_count_uses(c->scratch, fn)};
+        unwinds all = {.scratch = c->scratch, .uses = ir_count_uses(c->scratch, fn)};
         ir_walk(fn->body, see_unwind, &all);
         changed |= all.changed;
     }

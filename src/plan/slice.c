@@ -5,17 +5,6 @@
 
 enum { LOOP_INSIDE = 100 /* costs: nobody knows how often it runs */ };
 
-void
-ad_slice_free(void *user)
-{
-    ad_slice *s = user;
-    slice_release(&s->of);
-    mem_free(s->now);
-    s->now = NULL;
-    vec_free(&s->wanted);
-    vec_free(&s->kept);
-}
-
 /* whether each iteration can hand v on: nothing but ifs lies between it and the body */
 static bool
 can_be_kept(const ad_slice *s, const ir_value *v)
@@ -46,21 +35,13 @@ is_there(void *user, ir_value *v)
 }
 
 void
-ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes)
+ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes, arena *scratch)
 {
-    slice_release(&s->of);
-    slice_start(&s->of, fn, loop, writes);
+    *s = (ad_slice){.possible = true, .wanted.in = scratch, .kept.in = scratch};
+    slice_start(&s->of, fn, loop, writes, scratch);
     s->of.live.there = is_there;
     s->of.live.user = s;
-    mem_free(s->now);
-    s->now = NULL;
-    s->now = mem_zalloc(fn->next_id + 1);
-    vec_clear(&s->wanted);
-    vec_clear(&s->kept);
-    s->possible = true;
-    s->arrays = false;
-    s->ops = 0;
-    s->cost = 0;
+    s->now = arena_new_n(scratch, bool, fn->next_id + 1);
 }
 
 void

@@ -22,11 +22,9 @@ typedef struct ad_slice {
 /* What wanted values come from, or only what the next iteration's state takes besides. */
 typedef enum ad_slice_part { AD_SLICE_WANTED, AD_SLICE_NEXT } ad_slice_part;
 
-/* s: all-zero, or of another loop */
-void ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes);
+void ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes, arena *scratch);
 void ad_slice_want(ad_slice *s, ir_value *v); /* each value once */
 void ad_slice_solve(ad_slice *s);
-void ad_slice_free(void *slice);
 /* Appends copies of the part's ops; map leads values of the body to their copies and, beforehand, its
  * parameters, s->kept and s->of.outside to what stands for them. */
 void ad_slice_copy(const ad_slice *s, ad_slice_part part, ir_value **map, ir_region *into);

@@ -201,9 +201,7 @@ make_temp(ad_snapshots *s, ir_op *rewinding, ir_value *array)
 static void
 give_way(ad_snapshots *s, ir_op *late, ir_value *temp)
 {
-    ir_value **map = mem_zalloc(sizeof(*map) * (s->fn->next_id + 1));
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &map);
+    ir_value **map = arena_new_n(s->footprints.in, ir_value *, s->fn->next_id + 1);
     map[late->args[0]->id] = temp;
     ir_region *region = late->parent;
     for (size_t i = 0; i < s->restored.n; i++)
@@ -211,8 +209,6 @@ give_way(ad_snapshots *s, ir_op *late, ir_value *temp)
             s->restored.at[i] = vec_pop(&s->restored);
     ir_remove(late);
     ir_replace_in(region, map);
-    mem_disown(&owns);
-    mem_free(map);
 }
 
 ir_value *

@@ -126,7 +126,7 @@ thread_exit(tape *t, ir_op *exit, ir_value *cursor)
 static void
 become_for(tape *t, ir_op *op, ir_value *hi, ir_value *lo)
 {
-    bool upwards = ir_has_no_order(op);
+    bool upwards = ir_has_no_order(op, t->scratch);
     ir_value *minus_one = tape_int(t, op, RG_I64, -1);
     op->code = RG_OP_FOR;
     op->attr.step = upwards ? 1 : -1;
@@ -388,9 +388,9 @@ release_tape(void *object)
 }
 
 static void
-lower_fn(ir_fn *fn, uint32_t drop)
+lower_fn(ir_fn *fn, pass_context *c)
 {
-    tape t = {.fn = fn, .drop = drop};
+    tape t = {.fn = fn, .scratch = c->scratch, .drop = c->plan.drop};
     mem_owner owns;
     mem_own(&owns, release_tape, &t);
     tape_find_slots(&t);
@@ -420,6 +420,6 @@ bool
 lower_tape(ir_module *m, pass_context *c)
 {
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        lower_fn(fn, c->plan.drop);
+        lower_fn(fn, c);
     return true;
 }

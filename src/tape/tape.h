@@ -45,6 +45,7 @@ typedef struct tape_frame {
 
 typedef struct tape {
     ir_fn *fn;
+    arena *scratch;
     uint32_t drop; /* loops drop frames of more bytes than this; 0: as the budget wants */
     map frames;   /* recording op -> tape_frame */
     map lifted;

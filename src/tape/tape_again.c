@@ -148,15 +148,11 @@ each_loop(tape *t, size_t n, const ir_writes *writes, bool make)
         if (tape_frame_of(t, c->loop)->chunks != c)
             continue;
         tape_slice slice = {.t = t, .loop = c->loop, .unwind = c->unwind, .chunks = c, .writes = writes};
-        mem_owner owns;
-        mem_own(&owns, tape_slice_release, &slice);
         bool known = c->arrays.n ? tape_slice_all(&slice) : tape_slice_find(&slice);
         assert(known && "what could be had again before more was recorded still can");
         (void)known;
         if (make)
             make_again(&slice);
-        mem_disown(&owns);
-        tape_slice_release(&slice);
     }
 }
 

@@ -148,12 +148,8 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
     chunks->inner = has_large(t, loop->regions[0]);
     chunks->parts = 1 + loops_behind(t, loop) + chunks->inner;
     tape_slice s = {.t = t, .loop = loop, .unwind = unwind, .chunks = chunks, .writes = writes};
-    mem_owner owns;
-    mem_own(&owns, tape_slice_release, &s);
     if (can_drop_frames(&s))
         tape_frame_of(t, loop)->chunks = chunks;
-    mem_disown(&owns);
-    tape_slice_release(&s);
 }
 
 /* The loop carries the number of the first iteration that is on the tape; the unwind asks whether

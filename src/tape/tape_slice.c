@@ -1,12 +1,6 @@
 /* What must be computed again. SPDX-License-Identifier: Apache-2.0 */
 #include "tape/tape_slice.h"
 
-void
-tape_slice_release(void *user)
-{
-    slice_release(&((tape_slice *)user)->of);
-}
-
 static void
 want_slots(tape_slice *s, const ir_op *op)
 {
@@ -52,8 +46,7 @@ tape_slice_find(tape_slice *s)
     uint32_t first = s->loop->code == RG_OP_FOR;
     vec_clear(&s->chunks->state);
     vec_clear(&s->chunks->env);
-    slice_release(&s->of);
-    slice_start(&s->of, s->t->fn, s->loop, s->writes);
+    slice_start(&s->of, s->t->fn, s->loop, s->writes, s->t->scratch);
     want_slots(s, s->loop);
     ir_walk(s->loop->regions[0], want_slots_inside, s);
     slice_solve(&s->of);
@@ -76,8 +69,7 @@ tape_slice_all(tape_slice *s)
 {
     const ir_region *body = s->loop->regions[0];
     uint32_t first = s->loop->code == RG_OP_FOR;
-    slice_release(&s->of);
-    slice_start(&s->of, s->t->fn, s->loop, s->writes);
+    slice_start(&s->of, s->t->fn, s->loop, s->writes, s->t->scratch);
     vec_clear(&s->chunks->state);
     for (uint32_t k = first; k < body->nparams; k++) {
         if (!can_be_kept(body->params[k]->type))

@@ -15,7 +15,6 @@ typedef struct tape_slice {
     const ir_writes *writes;
 } tape_slice;
 
-void tape_slice_release(void *slice);
 /* Fills in the chunks' state and env; false if something cannot be had again. */
 bool tape_slice_find(tape_slice *s);
 /* The same where everything runs again, on copies of the arrays (tape_arrays.c): all that the loop carries. */

@@ -211,7 +211,7 @@ own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMVa
 {
     char room[NAME_ROOM];
     snprintf(room, NAME_ROOM, "rgm_%s%s", name, is_float ? "f" : "");
-    const ir_fn *fn = math_find(g->math, room, gen_width(args[0]));
+    const ir_fn *fn = math_find(g->math, room, gen_width(args[0]), g->scratch);
     if (!fn)
         return false;
     uint32_t ops = count_ops(fn->body);

@@ -55,13 +55,14 @@ follow(waiting *w, const ir_op *op)
 }
 
 static bool
-is_waited_for(ir_fn *fn, const ir_op *load, const ir_op *zero)
+is_waited_for(arena *scratch, const ir_op *load, const ir_op *zero)
 {
-    waiting w = {.comes = mem_zalloc(fn->next_id * sizeof(bool))};
+    arena_mark mark = arena_here(scratch);
+    waiting w = {.comes = arena_new_n(scratch, bool, zero->parent->fn->next_id)};
     w.comes[load->results[0]->id] = true;
     for (const ir_op *op = load->next; op != zero && !w.effect; op = op->next)
         follow(&w, op);
-    mem_free(w.comes);
+    arena_release(scratch, mark);
     return w.effect;
 }
 
@@ -138,7 +139,7 @@ clear_late(ir_footprints *f, ir_op *zero)
         return false;
     for (int n = 0; n < FAR && at->next && elements_pass(f, zero, at); n++)
         at = at->next;
-    bool moves = at != zero->next, waits = is_waited_for(zero->parent->fn, load, at);
+    bool moves = at != zero->next, waits = is_waited_for(f->in, load, at);
     if (moves) {
         ir_remove(zero);
         ir_insert_before(at, zero);

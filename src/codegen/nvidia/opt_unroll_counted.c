@@ -197,5 +197,5 @@ look_in(edit *e, ir_region *r)
 bool
 opt_unroll_counted(ir_module *m, pass_context *c)
 {
-    return edit_kernels(m, look_in);
+    return edit_kernels(m, c->scratch, look_in);
 }
