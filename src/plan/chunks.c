@@ -306,9 +306,7 @@ copy_left(chunks *x)
 {
     ad_chunk *c = &x->now;
     bool keeps = c->slice.kept.n;
-    ir_value **map = mem_zalloc(sizeof(*map) * (x->fn->next_id + 1));
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &map);
+    ir_value **map = arena_new_n(x->scratch, ir_value *, x->fn->next_id + 1);
     c->left = ir_op_clone(x->fn, c->loop, map, c->loop->parent);
     ir_remove(c->left);
     c->left->records = keeps;
@@ -318,8 +316,6 @@ copy_left(chunks *x)
         ir_remove(undo);
         vec_push(&c->undo_left, undo);
     }
-    mem_disown(&owns);
-    mem_free(map);
 }
 
 static void

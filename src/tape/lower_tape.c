@@ -267,12 +267,6 @@ typedef struct leaving {
 } leaving;
 typedef vec(leaving) leavings;
 
-static void
-release_leavings(void *user)
-{
-    vec_free((leavings *)user);
-}
-
 /* frames that nobody takes back any more are left behind: the last ones, as far as that goes */
 static ir_value *
 drop_spent(tape *t, leavings *left, const ir_op *now, ir_value *cursor)
@@ -292,9 +286,7 @@ drop_spent(tape *t, leavings *left, const ir_op *now, ir_value *cursor)
 static ir_value *
 thread_region(tape *t, ir_region *r, ir_value *cursor)
 {
-    leavings left = {0};
-    mem_owner owns;
-    mem_own(&owns, release_leavings, &left);
+    leavings left = {.in = t->scratch};
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next; /* an unwind may move */
         if (op->code == RG_OP_EXIT_IF) {
@@ -320,8 +312,6 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
         }
         cursor = drop_spent(t, &left, op, cursor);
     }
-    mem_disown(&owns);
-    release_leavings(&left);
     return cursor;
 }
 
@@ -356,43 +346,12 @@ clean_up(tape *t, ir_region *r)
 }
 
 static void
-release_tape(void *object)
-{
-    tape *t = object;
-    for (size_t i = 0; i < t->frames.cap; i++)
-        if (t->frames.values[i])
-            vec_free(&((tape_frame *)t->frames.values[i])->slots);
-    map_free(&t->frames);
-    map_free(&t->lifted);
-    map_free(&t->owners);
-    map_free(&t->makers);
-    map_free(&t->moving);
-    map_free(&t->begins);
-    map_free(&t->order);
-    map_free(&t->spent);
-    map_free(&t->counts);
-    vec_free(&t->recalls);
-    for (size_t i = 0; i < t->chunks.n; i++) {
-        vec_free(&t->chunks.at[i]->state);
-        vec_free(&t->chunks.at[i]->env);
-        vec_free(&t->chunks.at[i]->arrays);
-        vec_free(&t->chunks.at[i]->shadows);
-        vec_free(&t->chunks.at[i]->shadow_ops);
-    }
-    vec_free(&t->chunks);
-    vec_free(&t->unwinds);
-    for (size_t i = 0; i < t->ways.n; i++)
-        vec_free(&t->ways.at[i]);
-    vec_free(&t->ways);
-    mem_free(t->replace);
-}
-
-static void
 lower_fn(ir_fn *fn, pass_context *c)
 {
     tape t = {.fn = fn, .scratch = c->scratch, .drop = c->plan.drop};
-    mem_owner owns;
-    mem_own(&owns, release_tape, &t);
+    t.frames.in = t.lifted.in = t.owners.in = t.makers.in = t.moving.in = t.begins.in = c->scratch;
+    t.order.in = t.spent.in = t.counts.in = c->scratch;
+    t.recalls.in = t.unwinds.in = t.ways.in = t.chunks.in = c->scratch;
     tape_find_slots(&t);
     ir_see_through_recalls(fn);
     for (size_t i = 0; i < t.unwinds.n; i++)
@@ -402,18 +361,16 @@ lower_fn(ir_fn *fn, pass_context *c)
     tape_count_all(&t);
     /* ids of values made from here on are never replaced */
     size_t room = fn->next_id + 1;
-    t.replace = mem_zalloc(sizeof(*t.replace) * room);
+    t.replace = arena_new_n(c->scratch, ir_value *, room);
     bool needed = tape_region_moves(&t, fn->body) || unwinds_in(&t, fn->body);
     ir_value *cursor = needed ? tape_begin(&t, fn->body, fn->loc) : NULL;
     thread_region(&t, fn->body, cursor);
     if (tape_count_of(&t, fn->body).most)
         tape_has_room(fn->body);
     clean_up(&t, fn->body);
-    t.replace = mem_realloc(t.replace, sizeof(*t.replace) * (fn->next_id + 1));
-    memset(t.replace + room, 0, sizeof(*t.replace) * (fn->next_id + 1 - room));
-    ir_replace_all(fn, t.replace);
-    mem_disown(&owns);
-    release_tape(&t);
+    ir_value **replace = arena_new_n(c->scratch, ir_value *, fn->next_id + 1);
+    memcpy(replace, t.replace, sizeof(*replace) * room);
+    ir_replace_all(fn, replace);
 }
 
 bool

@@ -125,6 +125,7 @@ void tape_has_room(ir_region *thread);
  * records again, once all slots are */
 void tape_find_chunks(tape *t);
 void tape_make_again(tape *t);
+void tape_chunks_clear(tape_chunks *c, arena *scratch); /* its lists are empty */
 /* tape_arrays.c: whether c's loop can be repeated on copies of the arrays that it writes; fills them in */
 bool tape_can_shadow(tape_chunks *c, const ir_writes *writes);
 /* makes the copies' ops, and leads map from the arrays to them */

@@ -8,12 +8,6 @@ typedef struct copying {
 } copying;
 
 static void
-release_copying(void *user)
-{
-    mem_free(((copying *)user)->copies.map);
-}
-
-static void
 share_frame(copying *s, const ir_op *op, const ir_op *copy)
 {
     tape *t = s->slice->t;
@@ -27,13 +21,10 @@ share_frame(copying *s, const ir_op *op, const ir_op *copy)
         vec_push(&mine->slots, slice_copy_of(&s->copies, f->slots.at[i]));
     if (!f->chunks)
         return;
-    tape_chunks *c = arena_one(t->fn->module->arena, tape_chunks);
+    tape_chunks *c = arena_one(t->scratch, tape_chunks);
     vec_push(&t->chunks, c);
     *c = *f->chunks;
-    c->state = (tape_numbers){0};
-    c->env = (tape_values){0};
-    c->arrays = c->shadows = (tape_values){0};
-    memset(&c->shadow_ops, 0, sizeof(c->shadow_ops));
+    tape_chunks_clear(c, t->scratch);
     for (size_t i = 0; i < f->chunks->shadows.n; i++)
         vec_push(&c->arrays, f->chunks->shadows.at[i]);
     for (size_t i = 0; i < f->chunks->state.n; i++)
@@ -99,8 +90,6 @@ make_again(tape_slice *slice)
     tape_chunks *c = slice->chunks;
     const ir_op *loop = slice->loop;
     copying copying = {.slice = slice}, *s = &copying;
-    mem_owner owns;
-    mem_own(&owns, release_copying, s);
     ir_op *again = ir_op_new(t->fn, RG_OP_FOR, loop->nargs + 2, 1, loop->loc);
     ir_region *body = again->regions[0];
     again->attr.step = 1;
@@ -108,7 +97,7 @@ make_again(tape_slice *slice)
     slice_copies *copies = &s->copies;
     *copies = (slice_copies){.slice = &slice->of, .seen = slice->unwind->parent, .body = body, .into = body};
     copies->map_n = t->fn->next_id;
-    copies->map = mem_zalloc(sizeof(*copies->map) * copies->map_n);
+    copies->map = arena_new_n(t->scratch, ir_value *, copies->map_n);
     copies->all = c->arrays.n > 0;
     if (copies->all)
         tape_make_shadows(t, c, copies->map);
@@ -135,8 +124,6 @@ make_again(tape_slice *slice)
     tape_frame_of(t, again)->chunks->repeats = true;
     tape_frame_of(t, again)->chunks->parts = 1 + c->inner;
     c->again = again;
-    mem_disown(&owns);
-    release_copying(s);
 }
 
 /* What is needed is found for all loops before any is copied: copies of inner ones have the same states. */

@@ -134,6 +134,16 @@ can_drop_frames(tape_slice *s)
     return true;
 }
 
+void
+tape_chunks_clear(tape_chunks *c, arena *scratch)
+{
+    c->state = (tape_numbers){.in = scratch};
+    c->env = c->arrays = c->shadows = (tape_values){.in = scratch};
+    c->shadow_ops.at = NULL;
+    c->shadow_ops.n = c->shadow_ops.cap = 0;
+    c->shadow_ops.in = scratch;
+}
+
 static void
 consider(tape *t, ir_op *unwind, const ir_writes *writes)
 {
@@ -141,8 +151,9 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
     if (unwind->code != RG_OP_UNWIND || !leaves_frames(t, loop) || !is_only_unwind(t, unwind, loop) ||
         (!t->drop && is_small(t, loop)))
         return;
-    tape_chunks *chunks = arena_one(t->fn->module->arena, tape_chunks);
+    tape_chunks *chunks = arena_one(t->scratch, tape_chunks);
     vec_push(&t->chunks, chunks);
+    tape_chunks_clear(chunks, t->scratch);
     chunks->loop = loop;
     chunks->unwind = unwind;
     chunks->inner = has_large(t, loop->regions[0]);

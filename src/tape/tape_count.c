@@ -287,7 +287,7 @@ count_thread(tape *t, const ir_op *parallel, ir_region *body)
 {
     if (parallel && parallel->rewinds)
         return;
-    tape_total *total = arena_one(t->fn->module->arena, tape_total);
+    tape_total *total = arena_one(t->scratch, tape_total);
     total->most = most_of_thread(t, parallel, body);
     if (!total->most)
         total->formula = tape_formula(t, parallel, body);

@@ -60,15 +60,11 @@ array_op(tape *t, rg_op code, const tape_chunks *c, ir_value *cursor, ir_value *
 static ir_value *
 push_state(tape *t, tape_chunks *c, ir_value *const *from, ir_value *number, ir_value *cursor, ir_op *at)
 {
-    tape_values values = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &values.at);
+    tape_values values = {.in = t->scratch};
     for (size_t i = 0; i < c->arrays.n; i++)
         cursor = array_op(t, RG_OP_TAPE_SAVE, c, cursor, c->arrays.at[i], at);
     state_values(c, from, number, &values);
     cursor = push_aside(t, values.at, values.n, c->loop, cursor, at);
-    mem_disown(&owns);
-    vec_free(&values);
     return cursor;
 }
 
@@ -76,16 +72,12 @@ push_state(tape *t, tape_chunks *c, ir_value *const *from, ir_value *number, ir_
 static ir_value *
 pop_state(tape *t, tape_chunks *c, ir_value **out, ir_value *cursor, ir_op *at)
 {
-    tape_values like = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &like.at);
+    tape_values like = {.in = t->scratch};
     const ir_op *loop = c->loop;
     state_values(c, loop->regions[0]->params + first_carried(loop), c->lo, &like);
     cursor = tape_pop_values(t, like.at, like.n, out, cursor, at);
     for (size_t i = c->shadows.n; i-- > 0;)
         cursor = array_op(t, RG_OP_TAPE_RESTORE, c, cursor, c->shadows.at[i], at);
-    mem_disown(&owns);
-    vec_free(&like);
     return cursor;
 }
 
@@ -98,7 +90,7 @@ push_env(tape *t, const tape_chunks *c, ir_value *cursor, ir_op *at)
 static ir_value **
 room(const tape *t, size_t n)
 {
-    return arena_new_n(t->fn->module->arena, ir_value *, n + 1);
+    return arena_new_n(t->scratch, ir_value *, n + 1);
 }
 
 static ir_value *
@@ -283,9 +275,7 @@ use_lo(tape_chunks *c, ir_value *lo)
 static ir_value *
 thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
 {
-    tape_values values = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &values.at);
+    tape_values values = {.in = t->scratch};
     state_values(c, c->loop->regions[0]->params + first_carried(c->loop), c->number, &values);
     if (tape_fit_one_frame(values.at, values.n)) {
         ir_value *most = tape_int(t, at, RG_I64, t->drop ? 4 * room_for_states(c) : 0);
@@ -300,8 +290,6 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
             ir_op_arg(op, t->fn, values.at[i]);
         mark = ir_op_result(op, t->fn, ir_cursor(), NULL);
     }
-    mem_disown(&owns);
-    vec_free(&values);
     return mark;
 }
 

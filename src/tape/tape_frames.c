@@ -7,7 +7,8 @@ tape_frame_of(tape *t, const ir_op *maker)
 {
     tape_frame *f = map_get(&t->frames, map_ptr(maker));
     if (!f) {
-        f = arena_one(t->fn->module->arena, tape_frame);
+        f = arena_one(t->scratch, tape_frame);
+        f->slots.in = t->scratch;
         map_set(&t->frames, map_ptr(maker), f);
     }
     return f;
@@ -241,7 +242,7 @@ find_chunks(tape *t)
     size_t first = t->recalls.n;
     tape_find_chunks(t);
     for (size_t i = first; i < t->recalls.n; i++) {
-        vec_push(&t->ways, (ir_steps){0});
+        vec_push(&t->ways, ((ir_steps){.in = t->scratch}));
         ir_recall_steps(t->recalls.at[i], &t->ways.at[i]);
         make_slot(t, t->recalls.at[i], &t->ways.at[i]);
     }
@@ -260,7 +261,7 @@ tape_find_slots(tape *t)
 {
     ir_walk(t->fn->body, collect, t);
     for (size_t i = 0; i < t->recalls.n; i++)
-        vec_push(&t->ways, (ir_steps){0});
+        vec_push(&t->ways, ((ir_steps){.in = t->scratch}));
     for (int traces = 0; traces < 2; traces++) {
         for (size_t i = 0; i < t->recalls.n; i++) {
             const ir_op *recall = t->recalls.at[i];
@@ -504,7 +505,7 @@ ir_value *
 tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir_value **start)
 {
     tape_frame *f = tape_frame_of(t, maker);
-    popped p = {t, f, by, arena_new_n(t->fn->module->arena, ir_value *, f->slots.n + 1)};
+    popped p = {t, f, by, arena_new_n(t->scratch, ir_value *, f->slots.n + 1)};
     cursor = tape_pop_values(t, f->slots.at, f->slots.n, p.values, cursor, at);
     for (size_t s = 0; s < f->slots.n; s++)
         if (f->slots.at[s] == f->start)
