@@ -27,10 +27,10 @@ typedef struct agreement {
 static bool
 refuse(const agreement *g, const ir_op *access, const char *does, const char *instead)
 {
-    const char *name = g->update->args[0]->name, *kind = ir_rmw_names[g->update->rmw];
+    const char *name = g->update->args[0]->name, *kind = ir_rmw_names[g->update->rmw], *quote = name ? "`" : "";
     diag_add(g->diags, DIAG_ERROR, 512, ir_place(g->from->module, access->loc),
-             "`%s` is the target of an atomic %s that is differentiated, and the same element may be %s\n%s",
-             name ? name : "an array", kind, does, instead);
+             "%s%s%s is the target of an atomic %s that is differentiated, and the same element may be %s\n%s",
+             quote, name ? name : "an array", quote, kind, does, instead);
     diag_add(g->diags, DIAG_NOTE, 512, ir_place(g->from->module, g->update->loc), "the atomic %s is here", kind);
     return false;
 }

@@ -23,10 +23,11 @@ static void
 say_changed(const ir_module *m, const ir_op *load, const ir_value *array, bool combined, const ir_op *write,
             const char *why, diag_list *diags)
 {
+    const char *quote = array->name ? "`" : "";
     diag_add(diags, DIAG_ERROR, 530, ir_place(m, load->loc),
              "the gradient needs %s%s%s as it was here after the %s, but %s\n"
              "%swrite to another array",
-             array->name ? "`" : "", array->name ? array->name : "an array", array->name ? "`" : "", combined ? "task" : "forward launch", why,
+             quote, array->name ? array->name : "an array", quote, combined ? "task" : "forward launch", why,
              combined ? "" : "launch forward and gradient combined (rg_launch_forward_vjp), or ");
     if (write)
         diag_add(diags, DIAG_NOTE, 530, ir_place(m, write->loc), "it is overwritten here");
