@@ -378,9 +378,10 @@ api_take_failure(rg_context *context)
 static rg_status
 wait(rg_context *context)
 {
-    str text = {.in = mem_scratch()};
-    rg_status status = context->table->sync ? context->table->sync(context->device, &text) : RG_OK;
-    TRY(api_error_device(context, status, &text, "waiting failed"));
+    if (context->table->sync) {
+        str text = {.in = mem_scratch()};
+        TRY(api_error_device(context, context->table->sync(context->device, &text), &text, "waiting failed"));
+    }
     return api_take_failure(context);
 }
 

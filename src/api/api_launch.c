@@ -249,15 +249,19 @@ run_once(rg_args *args, pipeline_form form)
         }
         each_changing(args, SAVE);
     }
-    str text = {.in = mem_scratch()};
+    str text = {0}; /* a launch takes no memory */
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
     status = c->blocks > 1 ? launch_blocks(args, c, of, &text)
                            : table->launch(c->narrow->program, args->packed, &text);
     if (status == RG_BUDGET && can_fail)
         each_changing(args, RESTORE);
     if (status && table->sync) /* perhaps an earlier launch's, which the text names */
-        return api_error_device(context, status, &text, "the launch failed");
-    if (status)
+        api_error_device(context, status, &text, "the launch failed");
+    else if (status)
         api_error(status, "%s: %s", c->narrow->label, text.ptr ? text.ptr : rg_status_name(status));
+    mem_disown(&owns);
+    str_free(&text);
     return status;
 }
 

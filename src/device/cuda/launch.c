@@ -107,9 +107,9 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
 static rg_status
 name_kernel(const rt_program *p, rg_status status, str *error)
 {
-    str text = {.in = mem_scratch()};
     if (!status || p->device->lost.len)
         return status;
+    str text = {.in = mem_scratch()};
     str_addf(&text, "%s: %s", p->label, error->ptr ? error->ptr : "it was not launched");
     str_free(error);
     str_add(error, str_view(&text));
