@@ -161,10 +161,10 @@ try_task(choice *c, ir_op *task)
         const ir_effects *does = ir_footprint(&v->footprints, op);
         bool late = map_get(&v->late, map_ptr(op)) || does->order || needs_late(c, op) ||
                     ir_effects_conflict(&c->behind, does);
+        if (late)
+            mark_late(c, op); /* its reverse may need its own result */
         if (late && (swept || !reverse_is_early(c, op)))
             return false;
-        if (late)
-            mark_late(c, op);
         for (uint32_t k = 0; swept && k < op->nresults; k++)
             map_set(&c->late, map_ptr(op->results[k]), op);
     }
