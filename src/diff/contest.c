@@ -1,6 +1,6 @@
 /* Atomic min, max and mul by many threads. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/contest.h"
-#include "diff/apart.h"
+#include "analysis/access.h"
 
 static ir_value *
 op2(rg_builder *b, rg_op code, ir_value *x, ir_value *y)
@@ -61,7 +61,7 @@ agrees_with_update(ir_op *op, void *user)
         if (op->code == RG_OP_CALL)
             return refuse(g, op, "read here by a function", "read it in another loop");
         bool same = inside && ad_is_contest(op) && op->args[0] == update->args[0] && op->rmw == update->rmw;
-        if (same || ad_always_apart(op, update, inside ? g->task->regions[0] : g->from->body))
+        if (same || access_always_apart(op, update, inside ? g->task->regions[0] : g->from->body))
             continue;
         if (!writes)
             return refuse(g, op, "read here", "read it in another loop");

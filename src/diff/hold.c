@@ -15,7 +15,7 @@
 
 #include "diff/activity.h"
 #include "diff/ad.h"
-#include "diff/apart.h"
+#include "analysis/access.h"
 #include "diff/contest.h"
 #include "diff/emit.h"
 #include "analysis/writes.h"
@@ -32,7 +32,7 @@ find_later_write(ir_op *op, void *user)
 {
     write_query *q = user;
     bool put_back = q->put_back && map_get(q->put_back, map_ptr(op));
-    if (!put_back && ir_does_to(op, q->array, RG_PRIMAL) & IR_CHANGES && ad_reaches_after(q->call, op, NULL))
+    if (!put_back && ir_does_to(op, q->array, RG_PRIMAL) & IR_CHANGES && access_reaches_after(q->call, op, NULL))
         q->write = op;
     return !q->write;
 }
@@ -312,7 +312,7 @@ static bool
 is_no_contest(ir_op *op, void *user)
 {
     contest_query *q = user;
-    if (ad_is_contest(op) && ir_may_be_same(op->args[0], q->array))
+    if (ad_is_contest(op) && ir_does_to(op, q->array, RG_PRIMAL))
         ir_buffer_roots(op->args[0], see_root, q);
     return !q->found;
 }

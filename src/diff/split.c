@@ -2,7 +2,7 @@
  * needed values do not stand still. SPDX-License-Identifier: Apache-2.0
  *
  * A needed load of element e is right if no write reaches e after it (apart.h). */
-#include "diff/apart.h"
+#include "analysis/access.h"
 #include "diff/vjp.h"
 
 typedef struct split {
@@ -63,7 +63,7 @@ note_op(ir_op *op, void *user)
 static bool
 is_overwritten_by(split *s, ir_op *op)
 {
-    if (!ir_does_to(op, s->root, RG_PRIMAL) || !ad_reaches_after(s->load, op, &s->places))
+    if (!ir_does_to(op, s->root, RG_PRIMAL) || !access_reaches_after(s->load, op, &s->places))
         return false;
     refuse(s, op, overwritten);
     return true;

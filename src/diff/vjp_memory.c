@@ -1,7 +1,7 @@
 /* Reverse of memory operations: semantics of section "Memory". SPDX-License-Identifier: Apache-2.0 */
 #include "diff/vjp.h"
 
-#include "analysis/elements.h"
+#include "analysis/access.h"
 
 static void
 root_look(ir_value *root, void *user)
@@ -72,9 +72,9 @@ updated_load(vjp *v, const ir_op *store)
 {
     const ir_op *op = store->prev;
     for (int n = 0; op && n < LOOK; op = op->prev, n++) {
-        if (op->code == RG_OP_LOAD && !op->atomic && elements_same(op, store))
+        if (op->code == RG_OP_LOAD && !op->atomic && access_same(op, store))
             return vjp_active(v, op->results[0]) ? op : NULL;
-        if (!elements_pass(&v->footprints, store, op))
+        if (!access_passes(&v->footprints, store, op))
             return NULL;
     }
     return NULL;

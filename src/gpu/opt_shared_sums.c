@@ -11,7 +11,7 @@
  * nothing says that the element exists if no thread reads it, here is the second chance: nothing is added unless some
  * thread did. Thousands of warps would wait for each other at that element, and a narrow sum of so many terms has few
  * digits; a reduction does neither. The sum is carried through the loops and ifs that the addition stands in. */
-#include "analysis/elements.h"
+#include "analysis/access.h"
 #include "ir/recall.h"
 #include "analysis/sums.h"
 #include "opt/edit.h"
@@ -75,7 +75,7 @@ collect(shared_sums *s, ir_region *r)
             collect(s, op->regions[i]);
         bool known = !is_candidate(s, op);
         for (uint32_t i = 0; i < s->n && !known; i++)
-            known = elements_same(s->sums[i], op);
+            known = access_same(s->sums[i], op);
         if (!known && s->n < SUMS_MAX)
             s->sums[s->n++] = op;
     }
@@ -119,7 +119,7 @@ static bool
 holds(const ir_region *r, const ir_op *sum)
 {
     ir_for_ops (op, r) {
-        if (ir_is_sum(op) && elements_same(op, sum))
+        if (ir_is_sum(op) && access_same(op, sum))
             return true;
         for (uint32_t i = 0; i < op->nregions && is_open(op); i++)
             if (holds(op->regions[i], sum))
@@ -165,7 +165,7 @@ sum_of(shared_sums *s, ir_region *r, const ir_op *sum)
         if (inside) {
             ir_value *v = op->code == RG_OP_IF ? out_of_if(s, op, sum) : out_of_loop(s, op, sum);
             total = add(s, next, type, total, v);
-        } else if (ir_is_sum(op) && elements_same(op, sum)) {
+        } else if (ir_is_sum(op) && access_same(op, sum)) {
             total = add(s, op, type, total, cast_to(s, op, type, op->args[op->nargs - 1]));
             ir_remove(op);
         }

@@ -13,7 +13,7 @@
  * exactly 0, and 0 times an infinite derivative is not 0. From a parallel loop only loads move, and not many: each becomes
  * an argument of the task. */
 #include "analysis/effects.h"
-#include "analysis/elements.h"
+#include "analysis/access.h"
 #include "analysis/integers.h"
 #include "opt/edit.h"
 #include "opt/pass.h"
@@ -95,7 +95,7 @@ equal_load(hoist *h, const ir_op *load, ir_op *at)
 {
     ir_op *op = at->prev;
     for (int n = 0; op && n < LOOK_BACK && !op->nregions; n++, op = op->prev) {
-        if (op->code == RG_OP_LOAD && elements_same(op, load))
+        if (op->code == RG_OP_LOAD && access_same(op, load))
             return op;
         if (ir_effects_conflict(ir_footprint(&h->footprints, op), ir_footprint(&h->footprints, load)))
             return NULL;

@@ -4,7 +4,7 @@
  * nothing but arithmetic stands between wait for each other, and share the branch, and the choice between cells of the
  * task's own and the array. What goes to one element is added up before. */
 #include "codegen/llvm/nvidia.h"
-#include "analysis/elements.h"
+#include "analysis/access.h"
 
 struct gen_adds {
     const ir_op *ops[16];
@@ -99,7 +99,7 @@ join(gen *g, gen_adds *q, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     for (uint32_t i = 0; i < q->n; i++) {
-        if (!op->atomic || !q->ops[i]->atomic || !elements_same(q->ops[i], op) || (d != RG_F32 && d != RG_F64))
+        if (!op->atomic || !q->ops[i]->atomic || !access_same(q->ops[i], op) || (d != RG_F32 && d != RG_F64))
             continue;
         q->values[i] = gen_combine(g, RG_RMW_ADD, d, q->values[i], gen_get(g, gen_value_of(op)));
         return true;

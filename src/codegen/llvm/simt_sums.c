@@ -14,7 +14,7 @@
  * added as it is, by both lanes. Then each lane adds the sum that it has to that sum's place (simt_places.c): one
  * instruction for all. What goes to one place is added up by each lane before. */
 #include "codegen/llvm/gen.h"
-#include "analysis/elements.h"
+#include "analysis/access.h"
 #include "rt/gpu/gpu.h"
 
 enum { LEVELS = 5 };
@@ -178,7 +178,7 @@ is_met_again(gen *g, const ir_op *op)
     for (const ir_op *next = op->next; next; next = next->next) {
         if (gen_ends_sums(next))
             return false;
-        if (can_wait(g, next) && elements_same(op, next))
+        if (can_wait(g, next) && access_same(op, next))
             return true;
     }
     return false;
@@ -297,7 +297,7 @@ gen_sum_late(gen *g, const ir_op *op)
     if (gen_presence(g, op->args[0], op->plane) == MISSING)
         return true;
     share own = share_of(g, op);
-    while (i < q->nshares && !elements_same(q->shares[i].op, op))
+    while (i < q->nshares && !access_same(q->shares[i].op, op))
         i++;
     if (i < q->nshares) {
         add_share(g, &q->shares[i], &own);

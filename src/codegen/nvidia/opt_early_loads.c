@@ -11,7 +11,7 @@
  * A warp waits where a value is used first, for all loads at once. What is in straight code between loops moves to its
  * beginning, with the arithmetic that it needs: first what needs no other load, then what needs those. A loop that only
  * loads and computes does so with loads that all lanes share, too. */
-#include "analysis/elements.h"
+#include "analysis/access.h"
 #include "opt/pass.h"
 
 enum {
@@ -68,7 +68,7 @@ may_overtake(search *s, const ir_op *load)
 {
     bool free = s->changes.n <= CHANGES_MAX;
     for (size_t i = 0; i < s->changes.n && free; i++)
-        free = elements_pass(&s->footprints, load, s->changes.at[i]);
+        free = access_passes(&s->footprints, load, s->changes.at[i]);
     return free;
 }
 

@@ -7,7 +7,7 @@
  * A GPU writes to a line slowly while it is being read: at the end of the block what was read has long arrived. Where
  * nothing in between waits for it, the store does: what is 0 need not be cleared, so that it depends on the bits
  * that were read. */
-#include "analysis/elements.h"
+#include "analysis/access.h"
 #include "opt/pass.h"
 
 enum {
@@ -122,9 +122,9 @@ find_load(ir_footprints *f, const ir_op *zero)
 {
     ir_op *op = zero->prev;
     for (int n = 0; op && n < LOOK; op = op->prev, n++) {
-        if (op->code == RG_OP_LOAD && op->results[0]->type.lanes && elements_same(op, zero))
+        if (op->code == RG_OP_LOAD && op->results[0]->type.lanes && access_same(op, zero))
             return op;
-        if (op->code != RG_OP_LOAD && !elements_pass(f, zero, op))
+        if (op->code != RG_OP_LOAD && !access_passes(f, zero, op))
             return NULL;
     }
     return NULL;
@@ -137,7 +137,7 @@ clear_late(ir_footprints *f, ir_op *zero)
     ir_op *at = zero->next;
     if (!load)
         return false;
-    for (int n = 0; n < FAR && at->next && elements_pass(f, zero, at); n++)
+    for (int n = 0; n < FAR && at->next && access_passes(f, zero, at); n++)
         at = at->next;
     bool moves = at != zero->next, waits = is_waited_for(f->in, load, at);
     if (moves) {

@@ -7,7 +7,7 @@
  * The seed of a gradient is wanted when the forward sweep is done, and a warp would wait for it with nothing else to do. In
  * a register it is there by then. Of a few loads behind a task's loop this is worth it; more take registers that the
  * loop may have use for. */
-#include "analysis/elements.h"
+#include "analysis/access.h"
 #include "opt/pass.h"
 
 enum { MOST = 6, CLOSURE = 8 };
@@ -24,7 +24,7 @@ static bool
 passes(ahead *a, const ir_op *loop, const ir_op *load)
 {
     for (const ir_op *op = loop; op != load; op = op->next)
-        if (!elements_pass(&a->footprints, load, op))
+        if (!access_passes(&a->footprints, load, op))
             return false;
     return true;
 }

@@ -1,0 +1,33 @@
+/* Whether two accesses of memory meet in an element. SPDX-License-Identifier: Apache-2.0
+ *
+ * effects.h tells arrays apart, this their elements. */
+#ifndef IR_ACCESS_H
+#define IR_ACCESS_H
+
+#include "analysis/effects.h"
+
+/* -- in one thread ------------------------------------------------------------------------------------------------ */
+
+/* Whether both accesses name the same elements, in the same lanes. */
+bool access_same(const ir_op *a, const ir_op *b);
+/* Whether a thread may touch with one what it touches with the other. Threads of a task are told apart by nobody: what
+ * one of them writes to, others do not touch. */
+bool access_may_meet(const ir_op *a, const ir_op *b);
+/* Whether an access may stand on the other side of op: nothing that op does to the access's elements conflicts with it, and op
+ * ends no thread, so that the access takes place, and its subscripts are good, on either side. */
+bool access_passes(ir_footprints *f, const ir_op *access, const ir_op *op);
+
+/* -- in loops and between threads ---------------------------------------------------------------------------------- */
+
+/* Accesses are loads, stores and rmws of what may be one buffer, or calls that read it. */
+
+/* Whether `write` can change the element that `load` read, after it was read; places: op -> its number in the
+ * order of the kernel, or NULL. */
+bool access_reaches_after(const ir_op *load, const ir_op *write, const map *places);
+/* Whether subscripts keep a and b apart whenever they run while `region`, which holds both, is run through once:
+ * they differ by a constant, and are the same for all threads and iterations. */
+bool access_always_apart(const ir_op *a, const ir_op *b, const ir_region *region);
+/* Whether the element that one thread of `task` names by a is none that another thread names by b. */
+bool access_apart_in_threads(const ir_op *a, const ir_op *b, const ir_op *task);
+
+#endif
