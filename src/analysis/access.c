@@ -280,13 +280,6 @@ access_always_apart(const ir_op *a, const ir_op *b, const ir_region *region)
 }
 
 bool
-access_apart_in_threads(const ir_op *a, const ir_op *b, const ir_op *task)
-{
-    pair p = pair_of(a, b);
-    return never_equal_later(&p, task) || never_equal_in(&p, task->regions[0]);
-}
-
-bool
 access_reaches_after(const ir_op *load, const ir_op *write, const map *places)
 {
     pair p = pair_of(load, write);

@@ -27,7 +27,5 @@ bool access_reaches_after(const ir_op *load, const ir_op *write, const map *plac
 /* Whether subscripts keep a and b apart whenever they run while `region`, which holds both, is run through once:
  * they differ by a constant, and are the same for all threads and iterations. */
 bool access_always_apart(const ir_op *a, const ir_op *b, const ir_region *region);
-/* Whether the element that one thread of `task` names by a is none that another thread names by b. */
-bool access_apart_in_threads(const ir_op *a, const ir_op *b, const ir_op *task);
 
 #endif
