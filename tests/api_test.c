@@ -1,6 +1,7 @@
 /* The public API: what it does, and what it says when it is misused.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "retrograd/retrograd.h"
+#include "retrograd/build.h"
 
 #include "base/base.h"
 #include "devices.h"
@@ -529,6 +530,37 @@ test_misuse_of_shapes(rg_context *rg)
     rg_module_destroy(module);
 }
 
+/* Kernels of other front ends are looked through for races like those from C. */
+static void
+test_builder_races(rg_context *rg)
+{
+    static const char text[] = "for i: y[0] = x[i]\nfor i: y[i] = x[i]\n";
+    for (int racy = 1; racy >= 0; racy--) {
+        rg_builder *b;
+        rg_module *module;
+        rg_value x, y, n, i, lo;
+        CHECK(rg_builder_create(rg, &b) == RG_OK);
+        uint32_t file = rg_build_file(b, RG_STR("racy.loops"), rg_str_of(text));
+        rg_build_at(b, (rg_place){file, racy ? 1 : 2, 8, 19});
+        rg_build_kernel_begin(b, RG_STR("racy"));
+        n = rg_build_param_scalar(b, RG_STR("n"), RG_I32, (rg_place){0});
+        x = rg_build_param_buffer(b, &(rg_build_buffer){.name = RG_STR("x"), .dtype = RG_F64, .rank = 1});
+        y = rg_build_param_buffer(b, &(rg_build_buffer){.name = RG_STR("y"), .dtype = RG_F64, .rank = 1});
+        lo = rg_build_int(b, RG_I32, 0);
+        rg_build_parallel(b, 1, &lo, &n, &i);
+        rg_build_store(b, RG_PRIMAL, y, 1, racy ? &lo : &i, rg_build_load(b, RG_PRIMAL, x, 1, &i));
+        rg_build_end(b);
+        rg_build_kernel_end(b);
+        if (racy) {
+            FAILS(rg_builder_finish(b, &module), RG_COMPILE, "racy.loops:1:8: error[E0461]: threads may write the same element of `y`");
+        } else {
+            CHECK(rg_builder_finish(b, &module) == RG_OK);
+            rg_module_destroy(module);
+        }
+        rg_builder_destroy(b);
+    }
+}
+
 /* Room for reductions grows with threads and sums: a thread's stack is no place for it. */
 static void
 test_many_threads(void)
@@ -872,6 +904,7 @@ test_device(const char *device)
     test_files(rg);
     test_misuse_of_arrays(rg);
     test_misuse_of_shapes(rg);
+    test_builder_races(rg);
     test_misuse_of_modules(rg, module);
     test_misuse_of_args(rg, module);
     test_overhead(module, device);

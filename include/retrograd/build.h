@@ -68,7 +68,7 @@ typedef struct rg_place {
 RG_API RG_MUST_CHECK rg_status rg_builder_create(rg_context *context, rg_builder **builder);
 /* Takes NULL; drops whatever is open. */
 RG_API void rg_builder_destroy(rg_builder *builder);
-/* Verifies and hands over the module; fails with RG_COMPILE and every diagnostic if there were any
+/* Verifies, looks for races of threads (E0461) and hands over the module; fails with RG_COMPILE and every diagnostic if there were any
  * or a function is still open. The builder is spent after it. The caller owns the module. */
 RG_API RG_MUST_CHECK rg_status rg_builder_finish(rg_builder *builder, rg_module **module);
 

@@ -1,6 +1,8 @@
 /* The builder's beginning and end in the public API. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
+#include "analysis/races.h"
+
 static rg_status
 builder_create(rg_context *context, rg_builder **builder)
 {
@@ -23,7 +25,12 @@ builder_finish(rg_builder *builder, rg_module **module)
 {
     diag_list diags = {.text.in = mem_scratch()};
     ir_module *ir = ir_builder_take(builder, &diags);
-    if (!ir)
+    bool sound = ir != NULL;
+    for (const ir_fn *fn = ir ? ir->first : NULL; fn; fn = fn->next)
+        sound = ir_check_races(fn, &diags) && sound;
+    if (ir && !sound)
+        ir_module_free(ir);
+    if (!sound)
         return api_error_text(RG_COMPILE, str_view(&diags.text));
     return api_module_adopt(ir_builder_attached(builder), ir, module);
 }

@@ -354,11 +354,10 @@ bool fc_omp_call(gen *g, const node *n, value *out);
 /* Whether a kernel-level array must be seen by all threads. */
 bool fc_needs_temp(const decl *fn, const decl *d);
 
-/* -- kernel.c, check.c
+/* -- kernel.c
  * ------------------------------------------------------------------------------ */
 void fc_kernel(gen *g, decl *fn);
 /* makes the constants (and, not in_thread, the shared arrays) that a function's body mentions */
 void fc_hoist(gen *g, decl *fn, bool in_thread);
-void fc_check_races(gen *g, ir_fn *fn);
 
 #endif

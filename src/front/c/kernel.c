@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "front/c/gen.h"
 
+#include "analysis/races.h"
 #include "ir/ir.h"
 
 /* -- parameters
@@ -353,7 +354,7 @@ fc_kernel(gen *g, decl *fn)
 /* -- entry points
  * ---------------------------------------------------------------------------------- */
 static void
-generate_kernel(gen *g, ir_module *m, decl *fn)
+generate_kernel(gen *g, ir_module *m, decl *fn, diag_list *diags)
 {
     if (!fc_unit_is_sound(g->unit, fn))
         return;
@@ -361,7 +362,7 @@ generate_kernel(gen *g, ir_module *m, decl *fn)
     fc_kernel(g, fn);
     ir_fn *made = ir_fn_find(m, rg_str_of(fn->name));
     if (made)
-        fc_check_races(g, made);
+        ir_check_races(made, diags);
 }
 
 /* If the name is there, clang's errors may be why it is not that of a function. */
@@ -390,7 +391,7 @@ generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
     if (source->kernel) {
         decl *fn = fc_unit_find(g->unit, source->kernel);
         if (fn)
-            generate_kernel(g, m, fn);
+            generate_kernel(g, m, fn, diags);
         else
             no_kernel(g, source, diags);
         return;
@@ -399,7 +400,7 @@ generate(gen *g, const front_c_source *source, ir_module *m, diag_list *diags)
     uint32_t n = fc_unit_kernels(g->unit, &functions);
     for (uint32_t i = 0; i < n; i++)
         if (!is_main(functions[i]))
-            generate_kernel(g, m, functions[i]);
+            generate_kernel(g, m, functions[i], diags);
 }
 
 /* All that a compilation holds; released at once when memory runs out. */

@@ -1,17 +1,15 @@
-/* Races that can be seen: plain stores in a parallel loop at places that do not depend on a
- * parallel index. Works on the finished IR, where inlining, rows and moved pointers are plain
- * values. SPDX-License-Identifier: Apache-2.0
+/* Races that can be seen. SPDX-License-Identifier: Apache-2.0
  *
  * Every value gets a set of parallel indices that it may depend on. A store whose subscripts
  * together miss an index is a race, unless a condition around it picks one iteration (`if (i ==
  * 0)`). What is read from memory under a dependent subscript depends as well: x[idx[i]] is
  * undecided, and passes. */
-#include "front/c/gen.h"
-
-#include "ir/ir.h"
+#include "analysis/races.h"
 
 typedef struct checker {
-    gen *g;
+    const ir_fn *fn;
+    diag_list *diags;
+    map said; /* by place and array */
     const ir_op *parallel;
     uint8_t *depends; /* by value id */
     bool changed;
@@ -92,21 +90,34 @@ pinned_by(const checker *c, const ir_value *v, bool negated)
     return 0;
 }
 
+/* once for each place in the text, which may stand in several calls */
+static void
+report_race(checker *c, const ir_op *store, const ir_value *index)
+{
+    const char *array = store->args[0]->name ? store->args[0]->name : "an array";
+    ir_loc at = store->loc;
+    at.inlined = 0;
+    uint64_t key = hash_u64(hash_u64((uint64_t)at.file << 32 | at.line, at.col), map_ptr(array));
+    if (at.line && map_get(&c->said, key))
+        return;
+    map_set(&c->said, key, c);
+    diag_add(c->diags, DIAG_ERROR, 461, ir_place(c->fn->module, at),
+             "threads may write the same element of `%s`: no subscript depends on the parallel index `%s`\n"
+             "use `#pragma omp atomic`, a reduction, or a subscript with the parallel index", array,
+             index->name ? index->name : "?");
+}
+
 static void
 check_store(checker *c, const ir_op *op, uint8_t pinned)
 {
     uint8_t set = pinned;
     for (uint32_t i = 1; i + 1 < op->nargs; i++)
         set |= c->depends[op->args[i]->id];
-    for (uint32_t k = 0; k < c->parallel->attr.rank; k++) {
-        if (set >> k & 1)
-            continue;
-        const char *array = op->args[0]->name, *index = c->parallel->regions[0]->params[k]->name;
-        fc_fail(c->g, ERR_RACE_ELEMENT,
-                (rg_place){op->loc.file, op->loc.line, op->loc.col, op->loc.end_col},
-                array ? array : "an array", index ? index : "?");
-        return;
-    }
+    for (uint32_t k = 0; k < c->parallel->attr.rank; k++)
+        if (!(set >> k & 1)) {
+            report_race(c, op, c->parallel->regions[0]->params[k]);
+            return;
+        }
 }
 
 static void
@@ -123,30 +134,42 @@ check_region(checker *c, const ir_region *r, uint8_t pinned)
     }
 }
 
-static void
-find_parallels(gen *g, const ir_fn *fn, const ir_region *r)
+static bool
+check_parallel(ir_op *op, void *user)
 {
-    ir_for_ops(op, r)
-    {
-        if (op->code == RG_OP_PARALLEL) {
-            checker c = {.g = g, .parallel = op, .changed = true};
-            c.depends = arena_alloc(g->arena, fn->next_id + 1);
-            for (uint32_t k = 0; k < op->attr.rank; k++)
-                c.depends[op->regions[0]->params[k]->id] = (uint8_t)(1u << k);
-            while (c.changed) {
-                c.changed = false;
-                ir_for_ops(inner, op->regions[0]) spread(&c, inner);
-            }
-            check_region(&c, op->regions[0], 0);
-            continue;
-        }
-        for (uint32_t i = 0; i < op->nregions; i++)
-            find_parallels(g, fn, op->regions[i]);
+    checker *c = user;
+    if (op->code != RG_OP_PARALLEL)
+        return true;
+    memset(c->depends, 0, c->fn->next_id + 1);
+    c->parallel = op;
+    c->changed = true;
+    for (uint32_t k = 0; k < op->attr.rank; k++)
+        c->depends[op->regions[0]->params[k]->id] = (uint8_t)(1u << k);
+    while (c->changed) {
+        c->changed = false;
+        ir_for_ops(inner, op->regions[0]) spread(c, inner);
     }
+    check_region(c, op->regions[0], 0);
+    return true;
 }
 
-void
-fc_check_races(gen *g, ir_fn *fn)
+static void
+release_checker(void *object)
 {
-    find_parallels(g, fn, fn->body);
+    checker *c = object;
+    map_free(&c->said);
+    mem_free(c->depends);
+}
+
+bool
+ir_check_races(const ir_fn *fn, diag_list *diags)
+{
+    unsigned before = diags->errors;
+    checker c = {.fn = fn, .diags = diags, .depends = mem_zalloc(fn->next_id + 1)};
+    mem_owner owns;
+    mem_own(&owns, release_checker, &c);
+    ir_walk(fn->body, check_parallel, &c);
+    mem_disown(&owns);
+    release_checker(&c);
+    return diags->errors == before;
 }
