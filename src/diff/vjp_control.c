@@ -505,6 +505,7 @@ reverse_task(vjp *v, task *t)
     }
     open_shared_arrays(v, t);
     bool contests = vjp_has_contests(v, t->op);
+    ir_op *forward = map_get(&v->instance_ops, map_ptr(t->op)); /* a sweep takes its place while this reverse is made */
     if (contests && !v->combined)
         vjp_sweep_contests(v, t->op, &t->domain);
     if (contests)
@@ -513,6 +514,7 @@ reverse_task(vjp *v, task *t)
         reverse_task_here(v, t);
     else
         reverse_task_rewind(v, t);
+    map_set(&v->instance_ops, map_ptr(t->op), forward);
     close_shared_arrays(v, t);
     for (size_t i = 0; i < n; i++)
         v->instance[t->outer.at.at[i]->id] = kept[i];
