@@ -115,7 +115,9 @@ slice_copy_of(slice_copies *c, ir_value *v)
 {
     ir_value *mapped = v->id < c->map_n ? c->map[v->id] : NULL;
     bool inside = slice_is_inside(c->slice, v);
-    if (mapped)
+    /* a literal that was copied for another place, which this one does not see, is copied again */
+    bool elsewhere = mapped && !inside && slice_is_literal(v) && !ir_region_inside(c->into, mapped->region);
+    if (mapped && !elsewhere)
         return mapped;
     if (!inside && v->type.kind != IR_ARRAY && ir_region_inside(c->seen, v->region))
         return v;
