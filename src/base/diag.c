@@ -128,5 +128,5 @@ void
 diag_free(diag_list *d)
 {
     str_free(&d->text);
-    *d = (diag_list){.limit = d->limit};
+    *d = (diag_list){.text.in = d->text.in, .limit = d->limit};
 }

@@ -45,7 +45,6 @@ emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, dia
         if (generations[i] > d->generation)
             continue;
         diag_free(diags);
-        *diags = (diag_list){0};
         ll_gpu_info_free(&p->info);
         p->info = (ll_gpu_info){0};
         ptx->len = 0;
