@@ -50,7 +50,8 @@ only_axis_tells(const ir_op *a, const ir_op *b, uint32_t k)
     return true;
 }
 
-bool
+/* Whether a thread may touch one element with both. Other threads need no look: a task in which two of them meet has a race. */
+static bool
 access_may_meet(const ir_op *a, const ir_op *b)
 {
     if (a->plane != b->plane || !ir_may_be_same(a->args[0], b->args[0]))

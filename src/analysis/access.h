@@ -10,9 +10,6 @@
 
 /* Whether both accesses name the same elements, in the same lanes. */
 bool access_same(const ir_op *a, const ir_op *b);
-/* Whether a thread may touch with one what it touches with the other. Threads of a task are told apart by nobody: what
- * one of them writes to, others do not touch. */
-bool access_may_meet(const ir_op *a, const ir_op *b);
 /* Whether an access may stand on the other side of op: nothing that op does to the access's elements conflicts with it, and op
  * ends no thread, so that the access takes place, and its subscripts are good, on either side. */
 bool access_passes(ir_footprints *f, const ir_op *access, const ir_op *op);

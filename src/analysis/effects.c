@@ -1,4 +1,4 @@
-/* What an op does to memory, to the tapes, to the world outside. SPDX-License-Identifier: Apache-2.0 */
+/* What an op does to memory and to the world outside. SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/effects.h"
 #include "ir/edges.h"
 
@@ -234,7 +234,6 @@ note_op(ir_effects *e, const ir_op *op)
     ir_each_reached(op, note_reached, &n);
     e->order |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT;
     e->guards |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_EXIT_IF;
-    e->tape |= op->code == RG_OP_PARALLEL && (op->records || op->rewinds);
 }
 
 /* An exit ends nothing outside of its loop. */
@@ -267,7 +266,6 @@ ir_effects_join(ir_effects *e, const ir_effects *more)
         note(e, more->at.at[i]);
     e->order |= more->order;
     e->guards |= more->guards;
-    e->tape |= more->tape;
 }
 
 typedef struct effect_query {
@@ -322,12 +320,6 @@ ir_effects_conflict(const ir_effects *a, const ir_effects *b)
     return false;
 }
 
-bool
-ir_effects_ordered(const ir_effects *a, const ir_effects *b)
-{
-    return (a->order && b->order) || (a->tape && b->tape) || ir_effects_conflict(a, b);
-}
-
 ir_footprints
 ir_footprints_in(arena *a)
 {
@@ -347,7 +339,7 @@ ir_footprint(ir_footprints *f, const ir_op *op)
     note_op(&found, op);
     for_ops_inside(inner, op)
         ir_effects_join(&found, ir_footprint(f, inner));
-    if (!op->nregions && !found.at.n && !found.order && !found.guards && !found.tape)
+    if (!op->nregions && !found.at.n && !found.order && !found.guards)
         return &nothing;
     e = arena_one(f->in, ir_effects);
     *e = found;

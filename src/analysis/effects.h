@@ -67,7 +67,6 @@ typedef struct ir_effects {
     vec(ir_effect) at;
     bool order;  /* prints, asserts, or calls what may */
     bool guards; /* ends a thread or leaves a loop, or calls what may: what stands behind may be wrong before */
-    bool tape;   /* leaves frames of threads on the workers' tapes, or takes them back: last in, first out */
 } ir_effects;
 
 /* of all that a region holds, in the arena */
@@ -79,8 +78,6 @@ unsigned ir_effects_on(const ir_effects *e, const ir_value *buffer, unsigned pla
 uint8_t ir_effects_planes(const ir_effects *e, const ir_value *buffer);
 /* whether something of a and something of b do not commute in memory */
 bool ir_effects_conflict(const ir_effects *a, const ir_effects *b);
-/* whether the order of the two matters at all */
-bool ir_effects_ordered(const ir_effects *a, const ir_effects *b);
 
 /* The effects of ops, each found once; in an arena. They stay true, if not exact, while ops move within what holds them, or go. */
 typedef struct ir_footprints {

@@ -26,8 +26,11 @@ builder_finish(rg_builder *builder, rg_module **module)
     diag_list diags = {.text.in = mem_scratch()};
     ir_module *ir = ir_builder_take(builder, &diags);
     bool sound = ir != NULL;
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, ir);
     for (const ir_fn *fn = ir ? ir->first : NULL; fn; fn = fn->next)
         sound = ir_check_races(fn, &diags) && sound;
+    mem_disown(&owns);
     if (ir && !sound)
         ir_module_free(ir);
     if (!sound)

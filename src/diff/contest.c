@@ -18,7 +18,8 @@ ad_is_contest(const ir_op *op)
 /* -- what stands in the way ------------------------------------------------------------------------------------ */
 typedef struct agreement {
     const ir_fn *from;
-    const ir_op *task, *update; /* NULL: nothing flows through it */
+    const ir_op *task, *update;
+    bool active; /* an adjoint flows through what is updated */
     const ad_activity *a;
     bool stands; /* the array has to stand still behind the task */
     diag_list *diags;
@@ -76,7 +77,7 @@ takes_part(ir_value *root, void *user)
 {
     agreement *g = user;
     if (g->a->has_adjoint[root->id])
-        g->update = NULL;
+        g->active = true;
 }
 
 static bool
@@ -87,16 +88,13 @@ update_agrees(ir_op *op, void *user)
     if (!ad_is_contest(op))
         return true;
     ir_buffer_roots(op->args[0], takes_part, &g);
-    if (g.update)
-        return true; /* nothing flows through it */
-    g.update = op;
-    return ir_walk(g.stands ? g.from->body : g.task->regions[0], agrees_with_update, &g);
+    return !g.active || ir_walk(g.stands ? g.from->body : g.task->regions[0], agrees_with_update, &g);
 }
 
 bool
 ad_contests_agree(const ir_fn *from, const ir_op *task, const ad_activity *a, bool stands, diag_list *diags)
 {
-    agreement g = {from, task, NULL, a, stands, diags};
+    agreement g = {.from = from, .task = task, .a = a, .stands = stands, .diags = diags};
     return ir_walk(task->regions[0], update_agrees, &g);
 }
 

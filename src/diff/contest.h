@@ -5,8 +5,9 @@
  * picked of several, and a kind of update. Buffers shaped like the array hold the state of it:
  *
  *   min, max   best[e]     the best value so far, as bits of an f64: what the array held, then what a thread updated with
- *              first[e]    the key of the update that it came from, of equal ones the first; 0: none;
- *                          -1: a thread is changing the two
+ *              first[e]    the key of the update that it came from, of equal ones the first; 0: of none, or a thread is
+ *                          changing the two
+ *              taken[e]    1: a thread is changing the two
  *   mul        product[e]  product of the factors that are not 0
  *              zeros[e]    how many factors are 0
  *              nought[e]   the sum of those factors: 0, but it has a tangent

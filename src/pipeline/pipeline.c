@@ -103,11 +103,11 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
 }
 
 static bool *
-active_with(const pipeline_options *o, uint32_t nparams, unsigned plane)
+active_with(const pipeline_options *o, uint32_t nparams, unsigned plane, arena *scratch)
 {
     if (!o->planes)
         return NULL;
-    bool *active = mem_zalloc(nparams + 1);
+    bool *active = arena_new_n(scratch, bool, nparams + 1);
     for (uint32_t i = 0; i < nparams; i++)
         active[i] = o->planes[i] & plane;
     return active;
@@ -122,25 +122,17 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     if (c->diags->errors)
         return fn;
     ir_module *m = fn->module;
-    bool *active = active_with(o, fn->body->nparams, plane);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &active);
+    bool *active = active_with(o, fn->body->nparams, plane, c->scratch);
     size_t room = strlen(fn->name) + strlen(suffix) + 2;
     char *name = arena_alloc(m->arena, room);
     snprintf(name, room, "%s_%s", fn->name, suffix);
-    map put_back = {0};
-    mem_owner owns_map;
-    mem_own(&owns_map, mem_release_map, &put_back);
+    map put_back = {.in = c->scratch};
     ad_options options = {.active = active, .combined = combined, .put_back = &put_back};
     ad_spread_calls(fn);
     /* calls are reversed by calls, which read their arrays again */
     if (combined)
         ad_hold_read(fn, active, &put_back);
     ir_fn *made = by(fn, &options, name, c->diags);
-    mem_disown(&owns_map);
-    map_free(&put_back);
-    mem_disown(&owns);
-    mem_free(active);
     if (!made)
         return fn;
     ir_keep_called(m, made);
@@ -413,7 +405,7 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
     rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
     mem_own(&leaves, leave, &callers);
     ir_module *m = chosen.target->slow_alone ? make_for_gpu(kernel, &chosen, diags, fn)
-                               : make(kernel, &chosen, &serial, diags, fn);
+                                             : make(kernel, &chosen, &serial, diags, fn);
     mem_disown(&leaves);
     leave(&callers);
     return m;

@@ -49,12 +49,3 @@ target_host(void)
     return target_cpu(16);
 #endif
 }
-
-const target *
-target_find(rg_str name)
-{
-    for (size_t i = 0; i < countof(cpus); i++)
-        if (str_eq(name, rg_str_of(cpus[i].name)))
-            return &cpus[i];
-    return str_eq(name, rg_str_of(target_nvidia.name)) ? &target_nvidia : NULL;
-}

@@ -52,7 +52,4 @@ const target *target_cpu(uint32_t vector);
 const target *target_host(void); /* this machine's CPU */
 extern const target target_nvidia;
 
-/* NULL: none of that name. */
-const target *target_find(rg_str name);
-
 #endif
