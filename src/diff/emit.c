@@ -1,124 +1,6 @@
 /* Straight-line emission for transforms. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/emit.h"
 
-void
-ad_place(const ad_emit *e, ir_op *op)
-{
-    if (e->before)
-        ir_insert_before(e->before, op);
-    else
-        ir_append(e->region, op);
-}
-
-ir_value *
-ad_const(const ad_emit *e, rg_dtype dtype, uint64_t bits)
-{
-    ir_op *op = ir_op_new(e->fn, RG_OP_CONST, 0, 0, e->loc);
-    op->attr.bits = ir_wrap(dtype, bits);
-    ad_place(e, op);
-    return ir_op_result(op, e->fn, ir_scalar(dtype), NULL);
-}
-
-ir_value *
-ad_float(const ad_emit *e, rg_dtype dtype, double v)
-{
-    return ad_const(e, dtype, ir_float_bits(dtype, v));
-}
-
-ir_value *
-ad_int(const ad_emit *e, rg_dtype dtype, int64_t v)
-{
-    return ad_const(e, dtype, (uint64_t)v);
-}
-
-ir_value *
-ad_op(const ad_emit *e, rg_op code, uint32_t nargs, ir_value *const *args)
-{
-    ir_type types[3] = {{0}}, result;
-    for (uint32_t i = 0; i < nargs; i++)
-        types[i] = args[i]->type;
-    bool fits = ir_form_check(code, nargs, types, &result);
-    assert(fits && "a transform made an op with operands of the wrong type");
-    (void)fits;
-    ir_op *op = ir_op_new(e->fn, code, nargs, 0, e->loc);
-    for (uint32_t i = 0; i < nargs; i++)
-        ir_op_arg(op, e->fn, args[i]);
-    ad_place(e, op);
-    return ir_op_result(op, e->fn, result, NULL);
-}
-
-ir_value *
-ad_op1(const ad_emit *e, rg_op code, ir_value *x)
-{
-    return ad_op(e, code, 1, &x);
-}
-
-ir_value *
-ad_op2(const ad_emit *e, rg_op code, ir_value *x, ir_value *y)
-{
-    return ad_op(e, code, 2, (ir_value *[]){x, y});
-}
-
-ir_value *
-ad_op3(const ad_emit *e, rg_op code, ir_value *x, ir_value *y, ir_value *z)
-{
-    return ad_op(e, code, 3, (ir_value *[]){x, y, z});
-}
-
-ir_value *
-ad_cast(const ad_emit *e, rg_dtype to, ir_value *v)
-{
-    if (v->type.dtype == to)
-        return v;
-    uint64_t bits;
-    if (ir_is_const(v, &bits) && ir_is_float(v->type.dtype) && ir_is_float(to))
-        return ad_float(e, to, ir_bits_float((rg_dtype)v->type.dtype, bits));
-    ir_op *op = ir_op_new(e->fn, RG_OP_CAST, 1, 0, e->loc);
-    ir_op_arg(op, e->fn, v);
-    ad_place(e, op);
-    return ir_op_result(op, e->fn, ir_scalar(to), NULL);
-}
-
-ir_value *
-ad_zero_of(const ad_emit *e, ir_type type)
-{
-    if (type.kind == IR_SCALAR)
-        return ad_const(e, (rg_dtype)type.dtype, 0);
-    assert(type.kind == IR_ARRAY && "only scalars and local arrays have a zero");
-    ir_op *op = ir_op_new(e->fn, RG_OP_ARRAY, 0, 0, e->loc);
-    ad_place(e, op);
-    return ir_op_result(op, e->fn, type, NULL);
-}
-
-static ir_value *
-array_op(const ad_emit *e, rg_op code, uint32_t n, ir_value *const *args, ir_type result)
-{
-    ir_op *op = ir_op_new(e->fn, code, n, 0, e->loc);
-    for (uint32_t i = 0; i < n; i++)
-        ir_op_arg(op, e->fn, args[i]);
-    ad_place(e, op);
-    return ir_op_result(op, e->fn, result, NULL);
-}
-
-ir_value *
-ad_copy(const ad_emit *e, ir_value *array)
-{
-    return array_op(e, RG_OP_COPY, 1, &array, array->type);
-}
-
-ir_value *
-ad_extract(const ad_emit *e, ir_value *array, ir_value *index)
-{
-    return array_op(e, RG_OP_EXTRACT, 2, (ir_value *[]){array, index},
-                    ir_scalar((rg_dtype)array->type.dtype));
-}
-
-ir_value *
-ad_insert(const ad_emit *e, ir_value *array, ir_value *index, ir_value *value)
-{
-    return array_op(e, RG_OP_INSERT, 3, (ir_value *[]){array, index, value}, array->type);
-}
-
 static void
 release_signature(void *s)
 {
@@ -142,10 +24,9 @@ ad_call_results(const ad_emit *e, ir_op *call)
 ir_value *
 ad_recall(const ad_emit *e, ir_value *v)
 {
-    ir_op *op = ir_op_new(e->fn, RG_OP_RECALL, 1, 0, e->loc);
-    ir_op_arg(op, e->fn, v);
-    ad_place(e, op);
-    return ir_op_result(op, e->fn, v->type, v->name);
+    ir_value *recall = ir_emit_value(e, RG_OP_RECALL, v->type, 1, &v);
+    recall->name = v->name;
+    return recall;
 }
 
 /* before the task that e stands in: buffers are picked at kernel level */

@@ -1,32 +1,24 @@
-/* Straight-line emission for transforms: appends ops to a region, or before an op.
- * SPDX-License-Identifier: Apache-2.0 */
+/* What derivatives are made of, beside the ops of ir/emit.h. SPDX-License-Identifier: Apache-2.0 */
 #ifndef AD_EMIT_H
 #define AD_EMIT_H
 
-#include "ir/ir.h"
+#include "ir/emit.h"
 
-/* Where ops go. `before` NULL: at the region's end. */
-typedef struct ad_emit {
-    ir_fn *fn;
-    ir_region *region;
-    ir_op *before;
-    ir_loc loc;
-} ad_emit;
+/* second names */
+#define ad_emit ir_emit
+#define ad_place ir_emit_place
+#define ad_const ir_emit_const
+#define ad_float ir_emit_float
+#define ad_int ir_emit_int
+#define ad_op1 ir_emit_1
+#define ad_op2 ir_emit_2
+#define ad_op3 ir_emit_3
+#define ad_cast ir_emit_cast
+#define ad_zero_of ir_emit_zero
+#define ad_copy ir_emit_copy
+#define ad_extract ir_emit_extract
+#define ad_insert ir_emit_insert
 
-void ad_place(const ad_emit *e, ir_op *op); /* puts a made op there */
-ir_value *ad_const(const ad_emit *e, rg_dtype dtype, uint64_t bits);
-ir_value *ad_float(const ad_emit *e, rg_dtype dtype, double v);
-ir_value *ad_int(const ad_emit *e, rg_dtype dtype, int64_t v);
-/* scalar ops of the table; casts that change nothing return their operand */
-ir_value *ad_op(const ad_emit *e, rg_op code, uint32_t nargs, ir_value *const *args);
-ir_value *ad_op1(const ad_emit *e, rg_op code, ir_value *x);
-ir_value *ad_op2(const ad_emit *e, rg_op code, ir_value *x, ir_value *y);
-ir_value *ad_op3(const ad_emit *e, rg_op code, ir_value *x, ir_value *y, ir_value *z);
-ir_value *ad_cast(const ad_emit *e, rg_dtype to, ir_value *v);
-ir_value *ad_zero_of(const ad_emit *e, ir_type type); /* scalar 0 or an array of zeros */
-ir_value *ad_copy(const ad_emit *e, ir_value *array);
-ir_value *ad_extract(const ad_emit *e, ir_value *array, ir_value *index);
-ir_value *ad_insert(const ad_emit *e, ir_value *array, ir_value *index, ir_value *value);
 /* places a call that has its operands, and makes its results */
 void ad_call_results(const ad_emit *e, ir_op *call);
 ir_value *ad_recall(const ad_emit *e, ir_value *v);

@@ -62,19 +62,7 @@ ir_recall_owner(const ir_op *recall, ir_op **unwound_by)
 ir_value *
 ir_zero_before(ir_fn *fn, ir_op *at, ir_type type)
 {
-    if (type.kind == IR_SCALAR && type.lanes) {
-        ir_value *zero = ir_zero_before(fn, at, ir_with_lanes(type, 0));
-        ir_op *splat = ir_op_new(fn, RG_OP_SPLAT, 1, 0, at->loc);
-        ir_op_arg(splat, fn, zero);
-        ir_insert_before(at, splat);
-        return ir_op_result(splat, fn, type, NULL);
-    }
-    rg_op code = type.kind == IR_ARRAY ? RG_OP_ARRAY : type.kind == IR_BUFFER ? RG_OP_TEMP : RG_OP_CONST;
-    ir_op *op = ir_op_new(fn, code, 0, 0, at->loc);
-    for (uint32_t k = 0; k < type.rank; k++) /* a buffer without elements */
-        ir_op_arg(op, fn, ir_zero_before(fn, at, ir_scalar(RG_I64)));
-    ir_insert_before(at, op);
-    return ir_op_result(op, fn, type, NULL);
+    return ir_emit_zero(&(ir_emit){fn, at->parent, at, at->loc}, type);
 }
 
 /* whether v is computed before `op` of its own region */

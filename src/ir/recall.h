@@ -6,7 +6,7 @@
 #ifndef IR_RECALL_H
 #define IR_RECALL_H
 
-#include "ir/ir.h"
+#include "ir/emit.h"
 
 typedef struct ir_step {
     ir_op *op;

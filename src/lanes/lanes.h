@@ -50,8 +50,7 @@ ir_op *lanes_op(lanes *l, rg_op code, uint32_t nargs, ir_value **args, uint32_t 
 ir_value *lanes_value(lanes *l, rg_op code, ir_type type, uint32_t nargs, ir_value **args);
 ir_value *lanes_const(lanes *l, rg_dtype d, uint64_t bits);
 ir_value *lanes_unary(lanes *l, rg_op code, ir_type type, ir_value *x);
-ir_value *lanes_binary(lanes *l, rg_op code, ir_value *x, ir_value *y); /* of x's and y's own type */
-ir_value *lanes_compare(lanes *l, rg_op code, ir_value *x, ir_value *y);
+ir_value *lanes_binary(lanes *l, rg_op code, ir_value *x, ir_value *y);
 ir_value *lanes_select(lanes *l, ir_value *c, ir_value *x, ir_value *y);
 ir_value *lanes_cast(lanes *l, ir_value *x, rg_dtype to);
 ir_value *lanes_splat(lanes *l, ir_value *x); /* x if it has lanes */

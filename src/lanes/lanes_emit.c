@@ -3,28 +3,31 @@
 
 /* -- ops ----------------------------------------------------------------------------------------- */
 
+static ir_emit
+here(const lanes *l)
+{
+    return (ir_emit){l->fn, l->into, NULL, l->loc};
+}
+
 ir_op *
 lanes_op(lanes *l, rg_op code, uint32_t nargs, ir_value **args, uint32_t nregions)
 {
-    ir_op *op = ir_op_new(l->fn, code, nargs, nregions, l->loc);
-    for (uint32_t i = 0; i < nargs; i++)
-        ir_op_arg(op, l->fn, args[i]);
-    ir_append(l->into, op);
-    return op;
+    ir_emit e = here(l);
+    return ir_emit_op(&e, code, nargs, args, nregions);
 }
 
 ir_value *
 lanes_value(lanes *l, rg_op code, ir_type type, uint32_t nargs, ir_value **args)
 {
-    return ir_op_result(lanes_op(l, code, nargs, args, 0), l->fn, type, NULL);
+    ir_emit e = here(l);
+    return ir_emit_value(&e, code, type, nargs, args);
 }
 
 ir_value *
 lanes_const(lanes *l, rg_dtype d, uint64_t bits)
 {
-    ir_op *op = lanes_op(l, RG_OP_CONST, 0, NULL, 0);
-    op->attr.bits = ir_wrap(d, bits);
-    return ir_op_result(op, l->fn, ir_scalar(d), NULL);
+    ir_emit e = here(l);
+    return ir_emit_const(&e, d, bits);
 }
 
 ir_value *
@@ -36,32 +39,20 @@ lanes_unary(lanes *l, rg_op code, ir_type type, ir_value *x)
 ir_value *
 lanes_binary(lanes *l, rg_op code, ir_value *x, ir_value *y)
 {
-    ir_type type = x->type.lanes ? x->type : y->type;
-    return lanes_value(l, code, type, 2, (ir_value *[]){x, y});
-}
-
-ir_value *
-lanes_compare(lanes *l, rg_op code, ir_value *x, ir_value *y)
-{
-    unsigned n = x->type.lanes ? x->type.lanes : y->type.lanes;
-    ir_type type = ir_with_lanes(ir_scalar(RG_BOOL), n);
-    return lanes_value(l, code, type, 2, (ir_value *[]){x, y});
+    return lanes_value(l, code, x->type, 2, (ir_value *[]){x, y});
 }
 
 ir_value *
 lanes_select(lanes *l, ir_value *c, ir_value *x, ir_value *y)
 {
-    unsigned n = c->type.lanes ? c->type.lanes : x->type.lanes ? x->type.lanes : y->type.lanes;
-    ir_type type = ir_with_lanes(x->type, n);
-    return lanes_value(l, RG_OP_SELECT, type, 3, (ir_value *[]){c, x, y});
+    return lanes_value(l, RG_OP_SELECT, x->type, 3, (ir_value *[]){c, x, y});
 }
 
 ir_value *
 lanes_cast(lanes *l, ir_value *x, rg_dtype to)
 {
-    if (x->type.dtype == to)
-        return x;
-    return lanes_unary(l, RG_OP_CAST, ir_with_lanes(ir_scalar(to), x->type.lanes), x);
+    ir_emit e = here(l);
+    return ir_emit_cast(&e, to, x);
 }
 
 ir_type
@@ -93,8 +84,8 @@ lanes_reduce(lanes *l, rg_rmw how, ir_value *x)
 ir_value *
 lanes_zero(lanes *l, ir_type type)
 {
-    ir_value *zero = lanes_const(l, (rg_dtype)type.dtype, 0);
-    return type.lanes ? lanes_splat(l, zero) : zero;
+    ir_emit e = here(l);
+    return ir_emit_zero(&e, type);
 }
 
 /* -- what stands for a value ----------------------------------------------------------------------- */
@@ -222,7 +213,7 @@ lanes_serial(lanes *l, ir_value *mask, const ir_type *type, lanes_each *each, vo
     ir_region *body = loop->regions[0], *was = lanes_enter(l, body);
     ir_value *bits = ir_region_param(body, ir_scalar(RG_U64), NULL);
     ir_value *made = gives ? ir_region_param(body, lanes_type(l, *type), NULL) : NULL;
-    ir_value *none = lanes_compare(l, RG_OP_EQ, bits, lanes_const(l, RG_U64, 0));
+    ir_value *none = lanes_binary(l, RG_OP_EQ, bits, lanes_const(l, RG_U64, 0));
     lanes_op(l, RG_OP_EXIT_IF, 1 + gives, (ir_value *[]){none, made}, 0);
     ir_value *lane = lanes_cast(l, lanes_unary(l, RG_OP_CTZ, bits->type, bits), RG_I32);
     ir_value *value = each(l, lane, user);

@@ -34,7 +34,7 @@ counts(lanes *l, const ir_op *op)
     ir_value *lo = lanes_operand(l, op->args[0]), *hi = lanes_operand(l, op->args[1]);
     ir_value *from = step > 0 ? lo : hi, *to = step > 0 ? hi : lo;
     uint64_t size = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
-    ir_value *some = lanes_compare(l, RG_OP_LT, from, to);
+    ir_value *some = lanes_binary(l, RG_OP_LT, from, to);
     ir_value *count = lanes_binary(l, RG_OP_SUB, lanes_cast(l, to, u), lanes_cast(l, from, u));
     if (size > 1) {
         count = lanes_binary(l, RG_OP_SUB, count, lanes_const(l, u, 1));
@@ -89,7 +89,7 @@ differing_for(lanes *l, const ir_op *op)
     for (uint32_t k = 0; k < results; k++)
         if (is_kept(l, op, k))
             kept[k] = ir_region_param(body, lanes_type(l, op->results[k]->type), NULL);
-    l->mask = lanes_compare(l, RG_OP_LT, trip, count);
+    l->mask = lanes_binary(l, RG_OP_LT, trip, count);
     differing_index(l, op, trip);
     lanes_set_params(l, op, params, 1);
     lanes_region(l, old);

@@ -128,7 +128,7 @@ differs_from(lanes *l, const ir_op *op, ir_value *differs, uint32_t i, ir_value 
     *first = of_lane(l, at, lane);
     if (!at->type.lanes)
         return differs;
-    ir_value *other = lanes_compare(l, RG_OP_NE, at, *first);
+    ir_value *other = lanes_binary(l, RG_OP_NE, at, *first);
     return differs ? lanes_binary(l, RG_OP_OR, differs, other) : other;
 }
 

@@ -159,9 +159,9 @@ lanes_unwind(lanes *l, const ir_op *op)
         kept[k] = ir_region_param(body, lanes_type(l, behind[k]->type), NULL);
     ir_value *number = count ? lanes_cast(l, iteration, d) : NULL;
     if (loop->partial)
-        undo_partial(l, op, lanes_compare(l, RG_OP_EQ, number, count), params, behind, nbehind, kept);
+        undo_partial(l, op, lanes_binary(l, RG_OP_EQ, number, count), params, behind, nbehind, kept);
     if (loop->varies)
-        mask = lanes_compare(l, RG_OP_LT, number, count);
+        mask = lanes_binary(l, RG_OP_LT, number, count);
     n = old->nparams - 1;
     if (mask && (loop->partial || may_idle(l, ir_trace_maker(op->args[0]))))
         perhaps_idle(l, op, params, mask, n, next);

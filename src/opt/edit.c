@@ -111,39 +111,28 @@ edit_any_recalled(const edit *e, const ir_region *r)
 ir_value *
 edit_const(edit *e, ir_op *at, ir_type type, uint64_t bits)
 {
-    ir_op *op = ir_op_new(e->fn, RG_OP_CONST, 0, 0, at->loc);
-    op->attr.bits = bits;
-    ir_insert_before(at, op);
+    ir_emit here = ir_emit_before(at);
     e->changed = true;
-    return ir_op_result(op, e->fn, ir_with_lanes(type, 0), NULL);
+    return ir_emit_const(&here, (rg_dtype)type.dtype, bits);
 }
 
 ir_value *
 edit_in_lanes(edit *e, ir_op *at, ir_type type, ir_value *v)
 {
-    if (type.lanes == v->type.lanes || type.kind != IR_SCALAR)
-        return v;
-    ir_op *op = ir_op_new(e->fn, RG_OP_SPLAT, 1, 0, at->loc);
-    ir_op_arg(op, e->fn, v);
-    ir_insert_before(at, op);
-    e->changed = true;
-    return ir_op_result(op, e->fn, type, NULL);
+    ir_emit here = ir_emit_before(at);
+    ir_value *in_lanes = type.kind == IR_SCALAR ? ir_emit_splat(&here, v, type.lanes) : v;
+    e->changed |= in_lanes != v;
+    return in_lanes;
 }
 
 ir_value *
 edit_scalar(edit *e, ir_op *at, rg_op code, ir_type type, ir_value *x, ir_value *y, ir_value *z)
 {
-    ir_op *op = ir_op_new(e->fn, code, 3, 0, at->loc);
-    ir_value *operands[3] = {x, y, z};
-    type.lanes = 0;
-    for (unsigned k = 0; k < 3 && operands[k]; k++) {
-        ir_op_arg(op, e->fn, operands[k]);
-        type.lanes = operands[k]->type.lanes ? operands[k]->type.lanes : type.lanes;
-    }
-    op->settled = at->settled;
-    ir_insert_before(at, op);
+    ir_emit here = ir_emit_before(at);
+    ir_value *v = ir_emit_value(&here, code, type, z ? 3 : y ? 2 : 1, (ir_value *[]){x, y, z});
+    v->def->settled = at->settled;
     e->changed = true;
-    return ir_op_result(op, e->fn, type, NULL);
+    return v;
 }
 
 bool

@@ -8,7 +8,7 @@
 #ifndef PASS_EDIT_H
 #define PASS_EDIT_H
 
-#include "ir/ir.h"
+#include "ir/emit.h"
 
 typedef struct edit {
     ir_fn *fn;

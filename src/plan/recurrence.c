@@ -166,7 +166,7 @@ make_factor(recurrence *r, ir_op *op)
         l->guarded |= from && from->guarded;
         args[i] = factor_of(r, &e, op->args[i]);
     }
-    l->factor = ad_op(&e, (rg_op)op->code, op->nargs, args);
+    l->factor = ir_emit_value(&e, (rg_op)op->code, op->results[0]->type, op->nargs, args);
 }
 
 /* v as one product, where its op stands */

@@ -518,17 +518,13 @@ tape_pop(tape *t, const ir_op *maker, ir_op *by, ir_value *cursor, ir_op *at, ir
 ir_value *
 tape_scalar(tape *t, rg_op code, ir_op *at, rg_dtype result, ir_value *x, ir_value *y)
 {
-    ir_op *op = tape_op(t, code, at);
-    ir_op_arg(op, t->fn, x);
-    if (y)
-        ir_op_arg(op, t->fn, y);
-    return ir_op_result(op, t->fn, ir_scalar(result), NULL);
+    ir_emit e = {t->fn, at->parent, at, at->loc};
+    return ir_emit_value(&e, code, ir_scalar(result), y ? 2 : 1, (ir_value *[]){x, y});
 }
 
 ir_value *
 tape_int(tape *t, ir_op *at, rg_dtype dtype, int64_t v)
 {
-    ir_op *op = tape_op(t, RG_OP_CONST, at);
-    op->attr.bits = ir_wrap(dtype, (uint64_t)v);
-    return ir_op_result(op, t->fn, ir_scalar(dtype), NULL);
+    ir_emit e = {t->fn, at->parent, at, at->loc};
+    return ir_emit_int(&e, dtype, v);
 }

@@ -8,6 +8,7 @@
  * nothing in between waits for it, the store does: what is 0 need not be cleared, so that it depends on the bits
  * that were read. */
 #include "analysis/access.h"
+#include "ir/emit.h"
 #include "opt/pass.h"
 
 enum {
@@ -68,34 +69,18 @@ is_waited_for(arena *scratch, const ir_op *load, const ir_op *zero)
 
 /* -- the change ------------------------------------------------------------------------------------------ */
 
-static ir_value *
-emit(ir_op *before, rg_op code, ir_value *x, ir_value *y, ir_type type)
-{
-    ir_fn *fn = before->parent->fn;
-    ir_op *op = ir_op_new(fn, code, 2, 0, before->loc);
-    if (x)
-        ir_op_arg(op, fn, x);
-    if (y)
-        ir_op_arg(op, fn, y);
-    ir_value *v = ir_op_result(op, fn, type, NULL);
-    ir_insert_before(before, op);
-    return v;
-}
-
 /* only where what was read has a bit set: -0 becomes 0 */
 static void
 clear_what_is_set(ir_op *zero, const ir_op *load)
 {
     ir_fn *fn = zero->parent->fn;
     ir_value *v = load->results[0];
-    unsigned lanes = v->type.lanes;
     rg_dtype bits = ir_bits((rg_dtype)v->type.dtype) == 64 ? RG_I64 : RG_I32;
-    ir_type flags = ir_with_lanes(ir_scalar(RG_BOOL), lanes);
-    ir_value *nil = emit(zero, RG_OP_CONST, NULL, NULL, ir_scalar(bits));
-    ir_value *held = emit(zero, RG_OP_BITCAST, v, NULL, ir_with_lanes(ir_scalar(bits), lanes));
-    ir_value *set = emit(zero, RG_OP_NE, held, nil, flags);
+    ir_emit e = ir_emit_before(zero);
+    ir_value *held = ir_emit_value(&e, RG_OP_BITCAST, ir_scalar(bits), 1, &v);
+    ir_value *set = ir_emit_2(&e, RG_OP_NE, held, ir_emit_int(&e, bits, 0));
     if (zero->masked) {
-        zero->args[zero->nargs - 1] = emit(zero, RG_OP_AND, zero->args[zero->nargs - 1], set, flags);
+        zero->args[zero->nargs - 1] = ir_emit_2(&e, RG_OP_AND, zero->args[zero->nargs - 1], set);
         return;
     }
     ir_op_arg(zero, fn, set);

@@ -5,6 +5,7 @@
  * change are replaced by their value outside. A loop's results are the variables' values at each
  * exit: the log of assignments at the body's top level says what they were there. */
 #include "ir/build/build_impl.h"
+#include "ir/emit.h"
 
 /* -- variables --------------------------------------------------------------------------------- */
 
@@ -105,27 +106,14 @@ settle_params(rg_builder *b, const frame *f, bool is_loop)
 
 /* -- a counted loop that is left --------------------------------------------------------------- */
 
-static ir_op *
-scalar_op(rg_builder *b, rg_op code, rg_dtype d, ir_value *x, ir_value *y, ir_loc loc)
-{
-    ir_op *op = ir_op_new(b->fn, code, 2, 0, loc);
-    ir_op_arg(op, b->fn, x);
-    if (y)
-        ir_op_arg(op, b->fn, y);
-    ir_op_result(op, b->fn, ir_scalar(d), NULL);
-    return op;
-}
-
 /* Puts `if index is at or past hi: leave` in front of the body, as the first exit. */
 static void
 insert_bound_exit(rg_builder *b, frame *f)
 {
     ir_value *index = f->region->params[0];
-    ir_op *past = scalar_op(b, f->step > 0 ? RG_OP_GE : RG_OP_LE, RG_BOOL, index, f->hi, f->loc);
-    ir_op *out = ir_op_new(b->fn, RG_OP_EXIT_IF, 1, 0, f->loc);
-    ir_op_arg(out, b->fn, past->results[0]);
-    ir_insert_first(f->region, out);
-    ir_insert_first(f->region, past);
+    ir_emit e = {b->fn, f->region, f->region->first, f->loc};
+    ir_value *past = ir_emit_2(&e, f->step > 0 ? RG_OP_GE : RG_OP_LE, index, f->hi);
+    ir_op *out = ir_emit_op(&e, RG_OP_EXIT_IF, 1, &past, 0);
     vec_push(&f->exits, ((loop_exit){0}));
     memmove(f->exits.at + 1, f->exits.at, (f->exits.n - 1) * sizeof f->exits.at[0]);
     f->exits.at[0] = (loop_exit){out, f->label, f->loc, 0};
@@ -162,25 +150,15 @@ append_next_index(rg_builder *b, const frame *f)
 {
     ir_value *index = f->region->params[0];
     rg_dtype d = (rg_dtype)index->type.dtype, u = unsigned_of(d);
-    ir_op *next = scalar_op(b, RG_OP_ADD, d, index, build_bits(b, d, (uint64_t)f->step), f->loc);
-    ir_append(f->region, next);
+    ir_emit e = {b->fn, f->region, NULL, f->loc};
+    ir_value *next = ir_emit_2(&e, RG_OP_ADD, index, build_bits(b, d, (uint64_t)f->step));
     if (step_is_safe(f))
-        return next->results[0];
+        return next;
     ir_value *from = f->step > 0 ? index : f->hi, *to = f->step > 0 ? f->hi : index;
     uint64_t stride = f->step > 0 ? (uint64_t)f->step : 0 - (uint64_t)f->step;
-    ir_op *left = scalar_op(b, RG_OP_SUB, d, to, from, f->loc);
-    ir_append(f->region, left);
-    if (u != d) {
-        left = scalar_op(b, RG_OP_CAST, u, left->results[0], NULL, f->loc);
-        ir_append(f->region, left);
-    }
-    ir_op *last =
-        scalar_op(b, RG_OP_LE, RG_BOOL, left->results[0], build_bits(b, u, stride), f->loc);
-    ir_append(f->region, last);
-    ir_op *pick = scalar_op(b, RG_OP_SELECT, d, last->results[0], f->hi, f->loc);
-    ir_op_arg(pick, b->fn, next->results[0]);
-    ir_append(f->region, pick);
-    return pick->results[0];
+    ir_value *left = ir_emit_cast(&e, u, ir_emit_2(&e, RG_OP_SUB, to, from));
+    ir_value *last = ir_emit_2(&e, RG_OP_LE, left, build_bits(b, u, stride));
+    return ir_emit_3(&e, RG_OP_SELECT, last, f->hi, next);
 }
 
 /* -- the op ------------------------------------------------------------------------------------ */
