@@ -8,13 +8,13 @@ release_signature(void *s)
 }
 
 void
-ad_call_results(const ad_emit *e, ir_op *call)
+ad_call_results(const ir_emit *e, ir_op *call)
 {
     ir_signature s;
     ir_signature_of(&s, call->attr.fn, call->reverse, call->forward);
     mem_owner owns;
     mem_own(&owns, release_signature, &s);
-    ad_place(e, call);
+    ir_emit_place(e, call);
     for (size_t i = 0; i < s.results.n; i++)
         ir_op_result(call, e->fn, s.results.at[i], NULL);
     mem_disown(&owns);
@@ -22,7 +22,7 @@ ad_call_results(const ad_emit *e, ir_op *call)
 }
 
 ir_value *
-ad_recall(const ad_emit *e, ir_value *v)
+ad_recall(const ir_emit *e, ir_value *v)
 {
     ir_value *recall = ir_emit_value(e, RG_OP_RECALL, v->type, 1, &v);
     recall->name = v->name;
@@ -30,43 +30,43 @@ ad_recall(const ad_emit *e, ir_value *v)
 }
 
 /* before the task that e stands in: buffers are picked at kernel level */
-static ad_emit
-at_kernel_level(const ad_emit *e)
+static ir_emit
+at_kernel_level(const ir_emit *e)
 {
-    ad_emit k = *e;
+    ir_emit k = *e;
     for (ir_region *r = e->region; r->op; r = r->op->parent)
         if (r->op->code == RG_OP_PARALLEL)
-            k = (ad_emit){e->fn, r->op->parent, r->op, e->loc};
+            k = (ir_emit){e->fn, r->op->parent, r->op, e->loc};
     return k;
 }
 
 static ir_value *
-pick_again(const ad_emit *e, const ir_op *pick)
+pick_again(const ir_emit *e, const ir_op *pick)
 {
-    ad_emit k = at_kernel_level(e);
+    ir_emit k = at_kernel_level(e);
     ir_op *again = ir_op_new(e->fn, RG_OP_PICK, pick->nargs, 0, pick->loc);
     for (uint32_t i = 0; i < pick->nargs; i++)
         ir_op_arg(again, e->fn, ad_had(&k, pick->args[i]));
-    ad_place(&k, again);
+    ir_emit_place(&k, again);
     return ir_op_result(again, e->fn, pick->results[0]->type, pick->results[0]->name);
 }
 
 static ir_value *
-table_again(const ad_emit *e, const ir_op *table)
+table_again(const ir_emit *e, const ir_op *table)
 {
     ir_op *again = ir_op_like(e->fn, table);
-    ad_place(e, again);
+    ir_emit_place(e, again);
     return ir_op_result(again, e->fn, table->results[0]->type, table->results[0]->name);
 }
 
 ir_value *
-ad_had(const ad_emit *e, ir_value *v)
+ad_had(const ir_emit *e, ir_value *v)
 {
     uint64_t bits;
     if (ir_region_inside(e->region, v->region))
         return v;
     if (ir_is_const(v, &bits))
-        return ad_const(e, (rg_dtype)v->type.dtype, bits);
+        return ir_emit_const(e, (rg_dtype)v->type.dtype, bits);
     if (v->def && v->def->code == RG_OP_PICK)
         return pick_again(e, v->def);
     return v->def && v->def->code == RG_OP_TABLE ? table_again(e, v->def) : ad_recall(e, v);
@@ -75,19 +75,19 @@ ad_had(const ad_emit *e, ir_value *v)
 /* Exact for every pair of bounds of up to 64 bits: the distance is taken modulo 2^64 and only used
  * where the loop runs at all. */
 ir_value *
-ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step)
+ad_for_count(const ir_emit *e, ir_value *lo, ir_value *hi, int64_t step)
 {
     uint64_t magnitude = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
-    ir_value *runs = ad_op2(e, step > 0 ? RG_OP_LT : RG_OP_GT, lo, hi);
-    ir_value *first = ad_cast(e, RG_U64, lo), *last = ad_cast(e, RG_U64, hi);
-    ir_value *distance = step > 0 ? ad_op2(e, RG_OP_SUB, last, first) : ad_op2(e, RG_OP_SUB, first, last);
+    ir_value *runs = ir_emit_2(e, step > 0 ? RG_OP_LT : RG_OP_GT, lo, hi);
+    ir_value *first = ir_emit_cast(e, RG_U64, lo), *last = ir_emit_cast(e, RG_U64, hi);
+    ir_value *distance = step > 0 ? ir_emit_2(e, RG_OP_SUB, last, first) : ir_emit_2(e, RG_OP_SUB, first, last);
     if (magnitude != 1) {
-        ir_value *one = ad_const(e, RG_U64, 1);
-        distance = ad_op2(e, RG_OP_SUB, distance, one);
-        distance = ad_op2(e, RG_OP_DIV, distance, ad_const(e, RG_U64, magnitude));
-        distance = ad_op2(e, RG_OP_ADD, distance, one);
+        ir_value *one = ir_emit_const(e, RG_U64, 1);
+        distance = ir_emit_2(e, RG_OP_SUB, distance, one);
+        distance = ir_emit_2(e, RG_OP_DIV, distance, ir_emit_const(e, RG_U64, magnitude));
+        distance = ir_emit_2(e, RG_OP_ADD, distance, one);
     }
-    return ad_op3(e, RG_OP_SELECT, runs, ad_cast(e, RG_I64, distance), ad_int(e, RG_I64, 0));
+    return ir_emit_3(e, RG_OP_SELECT, runs, ir_emit_cast(e, RG_I64, distance), ir_emit_int(e, RG_I64, 0));
 }
 
 /* -- a builder in the midst of a region ---------------------------------------------------------------------- */

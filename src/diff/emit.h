@@ -4,27 +4,12 @@
 
 #include "ir/emit.h"
 
-/* second names */
-#define ad_emit ir_emit
-#define ad_place ir_emit_place
-#define ad_const ir_emit_const
-#define ad_float ir_emit_float
-#define ad_int ir_emit_int
-#define ad_op1 ir_emit_1
-#define ad_op2 ir_emit_2
-#define ad_op3 ir_emit_3
-#define ad_cast ir_emit_cast
-#define ad_zero_of ir_emit_zero
-#define ad_copy ir_emit_copy
-#define ad_extract ir_emit_extract
-#define ad_insert ir_emit_insert
-
 /* places a call that has its operands, and makes its results */
-void ad_call_results(const ad_emit *e, ir_op *call);
-ir_value *ad_recall(const ad_emit *e, ir_value *v);
+void ad_call_results(const ir_emit *e, ir_op *call);
+ir_value *ad_recall(const ir_emit *e, ir_value *v);
 /* v where e stands: itself if it can be seen there, else a recall. Constants and tables are made again, and a picked buffer
  * is picked again: its selector can be recalled, a buffer that is the user's cannot. */
-ir_value *ad_had(const ad_emit *e, ir_value *v);
+ir_value *ad_had(const ir_emit *e, ir_value *v);
 /* A builder in the midst of a region: the ops behind it are taken off, and come back when it is closed. */
 typedef struct ad_midst {
     rg_builder *b;
@@ -37,6 +22,6 @@ typedef struct ad_midst {
 rg_builder *ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list *diags);
 void ad_midst_close(ad_midst *m);
 /* number of iterations (i64) of a `for` with these bounds */
-ir_value *ad_for_count(const ad_emit *e, ir_value *lo, ir_value *hi, int64_t step);
+ir_value *ad_for_count(const ir_emit *e, ir_value *lo, ir_value *hi, int64_t step);
 
 #endif

@@ -86,24 +86,24 @@ farthest_out(holding *h, ir_op *op, ir_value *array)
 /* -- making them ------------------------------------------------------------------------------------------------ */
 /* a load or store of the element that `index` says */
 static ir_op *
-access_of(const ad_emit *e, rg_op code, ir_value *array, ir_value *const *index)
+access_of(const ir_emit *e, rg_op code, ir_value *array, ir_value *const *index)
 {
     ir_op *op = ir_op_new(e->fn, code, 0, 0, e->loc);
     ir_op_arg(op, e->fn, array);
     for (uint32_t k = 0; k < array->type.rank; k++)
         ir_op_arg(op, e->fn, index[k]);
-    ad_place(e, op);
+    ir_emit_place(e, op);
     return op;
 }
 
 static ir_value *
-load_element(const ad_emit *e, ir_value *array, ir_value *const *index)
+load_element(const ir_emit *e, ir_value *array, ir_value *const *index)
 {
     return ir_op_result(access_of(e, RG_OP_LOAD, array, index), e->fn, ir_scalar((rg_dtype)array->type.dtype), NULL);
 }
 
 static ir_op *
-store_element(const ad_emit *e, ir_value *array, ir_value *const *index, ir_value *value)
+store_element(const ir_emit *e, ir_value *array, ir_value *const *index, ir_value *value)
 {
     ir_op *store = access_of(e, RG_OP_STORE, array, index);
     ir_op_arg(store, e->fn, value);
@@ -111,7 +111,7 @@ store_element(const ad_emit *e, ir_value *array, ir_value *const *index, ir_valu
 }
 
 static ir_value *
-make_copy(const ad_emit *e, ir_value *array)
+make_copy(const ir_emit *e, ir_value *array)
 {
     uint32_t rank = array->type.rank;
     ir_op *temp = ir_op_new(e->fn, RG_OP_TEMP, 0, 0, e->loc), *loop = ir_op_new(e->fn, RG_OP_PARALLEL, 0, 1, e->loc);
@@ -119,22 +119,22 @@ make_copy(const ad_emit *e, ir_value *array)
         ir_op *extent = ir_op_new(e->fn, RG_OP_EXTENT, 0, 0, e->loc);
         extent->attr.bits = k;
         ir_op_arg(extent, e->fn, array);
-        ad_place(e, extent);
+        ir_emit_place(e, extent);
         ir_op_arg(temp, e->fn, ir_op_result(extent, e->fn, ir_scalar(RG_I64), NULL));
-        ir_op_arg(loop, e->fn, ad_int(e, RG_I64, 0));
+        ir_op_arg(loop, e->fn, ir_emit_int(e, RG_I64, 0));
     }
-    ad_place(e, temp);
+    ir_emit_place(e, temp);
     ir_value *copy = ir_op_result(temp, e->fn, array->type, array->name);
     for (uint32_t k = 0; k < rank; k++) {
         ir_op_arg(loop, e->fn, temp->args[k]);
         ir_region_param(loop->regions[0], ir_scalar(RG_I64), NULL);
     }
     loop->attr.rank = rank;
-    ad_place(e, loop);
-    ad_emit inside = {e->fn, loop->regions[0], NULL, e->loc};
+    ir_emit_place(e, loop);
+    ir_emit inside = {e->fn, loop->regions[0], NULL, e->loc};
     ir_value *const *index = loop->regions[0]->params;
     store_element(&inside, copy, index, load_element(&inside, array, index));
-    ad_place(&inside, ir_op_new(e->fn, RG_OP_YIELD, 0, 0, e->loc));
+    ir_emit_place(&inside, ir_op_new(e->fn, RG_OP_YIELD, 0, 0, e->loc));
     return copy;
 }
 
@@ -161,7 +161,7 @@ hold_before(holding *h, ir_op *at, ir_value *array, ir_loc loc)
     ir_value *copy = held_before(h, at, array);
     if (copy)
         return copy;
-    ad_emit e = {h->fn, at->parent, at, loc};
+    ir_emit e = {h->fn, at->parent, at, loc};
     copy = make_copy(&e, array);
     vec_push(&h->held, ((held){array, copy, at->prev, NULL}));
     return copy;
@@ -233,7 +233,7 @@ copy_along(following *f, ir_value *array, ir_loc loc)
 {
     holding *h = f->h;
     ir_value *copy = held_along(h, f->task, array);
-    ad_emit e = {h->fn, f->task->parent, f->task, loc};
+    ir_emit e = {h->fn, f->task->parent, f->task, loc};
     if (copy)
         return copy;
     if (ir_root_known(array)) {
@@ -243,7 +243,7 @@ copy_along(following *f, ir_value *array, ir_loc loc)
         ir_op_arg(pick, h->fn, array->def->args[0]);
         for (uint32_t i = 1; i < array->def->nargs; i++)
             ir_op_arg(pick, h->fn, copy_along(f, array->def->args[i], loc));
-        ad_place(&e, pick);
+        ir_emit_place(&e, pick);
         copy = ir_op_result(pick, h->fn, array->type, array->name);
     }
     vec_push(&h->held, ((held){array, copy, copy->def, f->task}));
@@ -254,7 +254,7 @@ static void
 write_to_copy(following *f, ir_op *write)
 {
     ir_value *const *index = write->args + 1, *array = write->args[0], *copy = copy_along(f, array, write->loc);
-    ad_emit e = {f->h->fn, write->parent, write->next, write->loc};
+    ir_emit e = {f->h->fn, write->parent, write->next, write->loc};
     ir_value *now = write->code == RG_OP_STORE ? write->args[write->nargs - 1] : load_element(&e, array, index);
     ir_value *old = load_element(&e, copy, index);
     map_set(f->h->put_back, map_ptr(store_element(&e, copy, index, now)), old);

@@ -33,13 +33,13 @@ jvp_task_of(const ir_op *op)
 }
 
 ir_value *
-jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v)
+jvp_tangent_or_zero(jvp *j, const ir_emit *e, const ir_value *v)
 {
     ir_value *t = j->tangent[v->id];
     if (t)
         return t;
     rg_dtype dtype = ir_adjoint_dtype((rg_dtype)v->type.dtype);
-    return ad_zero_of(e, v->type.kind == IR_ARRAY ? ir_array(dtype, v->type.length) : ir_scalar(dtype));
+    return ir_emit_zero(e, v->type.kind == IR_ARRAY ? ir_array(dtype, v->type.length) : ir_scalar(dtype));
 }
 
 static ir_type
@@ -91,7 +91,7 @@ copy_plain(jvp *j, const ir_op *op, ir_region *into)
 }
 
 static void
-scalar_tangent(jvp *j, const ir_op *op, const ad_emit *e)
+scalar_tangent(jvp *j, const ir_op *op, const ir_emit *e)
 {
     ir_value *sum = NULL;
     for (uint32_t k = 0; k < op->nargs; k++) {
@@ -106,31 +106,31 @@ scalar_tangent(jvp *j, const ir_op *op, const ad_emit *e)
             return;
         }
         ir_value *share = ad_rule_apply(e, op, k, t, primal_of, j);
-        sum = sum ? ad_op2(e, RG_OP_ADD, sum, share) : share;
+        sum = sum ? ir_emit_2(e, RG_OP_ADD, sum, share) : share;
     }
     j->tangent[op->results[0]->id] = sum;
 }
 
 /* a guarded product's tangent is zero only where both the guard and its tangent are */
 static void
-guard_tangent(jvp *j, const ir_op *op, const ad_emit *e)
+guard_tangent(jvp *j, const ir_op *op, const ir_emit *e)
 {
     ir_value *x = j->primal[op->args[0]->id], *t = j->tangent[op->args[0]->id];
     ir_value *y = j->tangent[op->args[1]->id];
     if (!y)
         return;
     if (!t) {
-        j->tangent[op->results[0]->id] = ad_op2(e, RG_OP_ZERO_GUARD, x, y);
+        j->tangent[op->results[0]->id] = ir_emit_2(e, RG_OP_ZERO_GUARD, x, y);
         return;
     }
-    ir_value *is_zero = ad_op2(e, RG_OP_EQ, x, ad_const(e, (rg_dtype)x->type.dtype, 0));
+    ir_value *is_zero = ir_emit_2(e, RG_OP_EQ, x, ir_emit_const(e, (rg_dtype)x->type.dtype, 0));
     j->tangent[op->results[0]->id] =
-        ad_op3(e, RG_OP_SELECT, is_zero, ad_op2(e, RG_OP_ZERO_GUARD, t, y), y);
+        ir_emit_3(e, RG_OP_SELECT, is_zero, ir_emit_2(e, RG_OP_ZERO_GUARD, t, y), y);
 }
 
 /* the same op on the tangents of its array operands (and values) */
 static void
-array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
+array_tangent(jvp *j, const ir_op *op, const ir_emit *e)
 {
     ir_op *copy = ir_op_like(j->fn, op);
     for (uint32_t k = 0; k < op->nargs; k++) {
@@ -138,12 +138,12 @@ array_tangent(jvp *j, const ir_op *op, const ad_emit *e)
         ir_op_arg(copy, j->fn, carries ? jvp_tangent_or_zero(j, e, op->args[k]) : j->primal[op->args[k]->id]);
     }
     add_tangent_result(j, op->results[0], copy);
-    ad_place(e, copy);
+    ir_emit_place(e, copy);
 }
 
 /* the tangent of what is recalled, which may be seen where that is not: one that ops hand on unchanged */
 static ir_value *
-recalled_tangent(ir_value *tangent, const ad_emit *e)
+recalled_tangent(ir_value *tangent, const ir_emit *e)
 {
     if (!tangent || ir_region_inside(e->region, tangent->region))
         return tangent;
@@ -156,12 +156,12 @@ value_op(jvp *j, const ir_op *op, ir_region *into)
     copy_plain(j, op, into);
     if (op->nresults != 1 || !active(j, op->results[0]))
         return;
-    ad_emit e = {j->fn, into, NULL, op->loc};
+    ir_emit e = {j->fn, into, NULL, op->loc};
     ir_value *result = op->results[0];
     switch ((rg_op)op->code) {
     case RG_OP_CAST:
         if (j->tangent[op->args[0]->id])
-            j->tangent[result->id] = ad_cast(&e, ir_adjoint_dtype((rg_dtype)result->type.dtype),
+            j->tangent[result->id] = ir_emit_cast(&e, ir_adjoint_dtype((rg_dtype)result->type.dtype),
                                              j->tangent[op->args[0]->id]);
         break;
     case RG_OP_RECALL:
@@ -211,7 +211,7 @@ jvp_lacks_tangent(jvp *j, const ir_op *op, const jvp_roots *q)
 
 /* an access like op's to the tangent plane; value NULL for a load */
 static ir_op *
-tangent_access(jvp *j, const ir_op *op, ir_value *value, const ad_emit *e)
+tangent_access(jvp *j, const ir_op *op, ir_value *value, const ir_emit *e)
 {
     ir_op *copy = ir_op_like(j->fn, op);
     copy->plane = op->plane | j->bit;
@@ -221,14 +221,14 @@ tangent_access(jvp *j, const ir_op *op, ir_value *value, const ad_emit *e)
         ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
     if (value)
         ir_op_arg(copy, j->fn, value);
-    ad_place(e, copy);
+    ir_emit_place(e, copy);
     return copy;
 }
 
 /* The tangent of what an update returns: in serial code that of the element before it. Among threads nobody knows
  * which of them came before. */
 static void
-returned_tangent(jvp *j, const ir_op *op, const jvp_roots *q, const ad_emit *e)
+returned_tangent(jvp *j, const ir_op *op, const jvp_roots *q, const ir_emit *e)
 {
     ir_value *result = op->results[0];
     if (!active(j, result) || !ad_is_active(jvp_both_ways(j), result) || jvp_lacks_tangent(j, op, q))
@@ -243,9 +243,9 @@ returned_tangent(jvp *j, const ir_op *op, const jvp_roots *q, const ad_emit *e)
     load->in_row = op->in_row;
     for (uint32_t i = 0; i <= op->args[0]->type.rank; i++)
         ir_op_arg(load, j->fn, j->primal[op->args[i]->id]);
-    ad_place(e, load);
+    ir_emit_place(e, load);
     ir_value *raw = ir_op_result(load, j->fn, result->type, NULL);
-    j->tangent[result->id] = ad_cast(e, ir_adjoint_dtype((rg_dtype)result->type.dtype), raw);
+    j->tangent[result->id] = ir_emit_cast(e, ir_adjoint_dtype((rg_dtype)result->type.dtype), raw);
 }
 
 static void
@@ -255,7 +255,7 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
     rg_dtype element = (rg_dtype)op->args[0]->type.dtype;
     if (!ir_is_float(element))
         return;
-    ad_emit e = {j->fn, into, NULL, op->loc};
+    ir_emit e = {j->fn, into, NULL, op->loc};
     jvp_roots q = jvp_look(j, op->args[0]);
     if (op->code == RG_OP_LOAD) {
         if (jvp_lacks_tangent(j, op, &q)) {
@@ -265,7 +265,7 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
         } else if (q.any && (j->activity.varied[op->args[0]->id] || op->args[0]->def)) {
             ir_op *t = tangent_access(j, op, NULL, &e);
             ir_value *raw = ir_op_result(t, j->fn, op->results[0]->type, NULL);
-            j->tangent[op->results[0]->id] = ad_cast(&e, ir_adjoint_dtype(element), raw);
+            j->tangent[op->results[0]->id] = ir_emit_cast(&e, ir_adjoint_dtype(element), raw);
         }
         return;
     }
@@ -286,7 +286,7 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
     }
     if (op->code == RG_OP_RMW && !j->tangent[value->id])
         return;
-    tangent_access(j, op, ad_cast(&e, element, jvp_tangent_or_zero(j, &e, value)), &e);
+    tangent_access(j, op, ir_emit_cast(&e, element, jvp_tangent_or_zero(j, &e, value)), &e);
 }
 
 /* -- control -------------------------------------------------------------------------------------------------- */
@@ -300,7 +300,7 @@ paired(const jvp *j, const ir_op *owner, const ir_value *key, uint32_t i)
 
 /* the op's own operands; those that it hands on; then the tangents of what is paired where they arrive */
 static void
-add_args(jvp *j, ir_op *copy, const ir_op *op, const ir_op *owner, const ad_emit *e)
+add_args(jvp *j, ir_op *copy, const ir_op *op, const ir_op *owner, const ir_emit *e)
 {
     uint32_t own = ir_own_operands(op);
     for (uint32_t i = 0; i < op->nargs; i++)
@@ -357,12 +357,12 @@ reduced_tangent(jvp *j, rg_builder *b, const ir_op *op, ir_op *copy, uint32_t i)
         d.lo[k] = copy->args[k];
         d.hi[k] = copy->args[d.rank + k];
     }
-    ad_emit inside = {j->fn, copy->regions[0], ir_terminator(copy->regions[0]), op->loc};
+    ir_emit inside = {j->fn, copy->regions[0], ir_terminator(copy->regions[0]), op->loc};
     ir_value *values = ad_keep(j->fn, copy, j->primal[yielded->id]);
     ir_value *tangents = ad_keep(j->fn, copy, jvp_tangent_or_zero(j, &inside, yielded));
     ad_reduction r = ad_reduce_look(b, &d, (rg_rmw)op->reduce[i], values, j->primal[op->results[i]->id],
                                     j->primal[initial->id]);
-    ad_emit here = {j->fn, ir_build_region(b), NULL, op->loc};
+    ir_emit here = {j->fn, ir_build_region(b), NULL, op->loc};
     rg_var sum = rg_build_var(b, (rg_str){0}, (rg_type){dtype, 0});
     rg_build_set(b, sum, ad_reduce_share(b, &r, rg_build_int(b, RG_I64, -1), j->primal[initial->id],
                                          jvp_tangent_or_zero(j, &here, initial)));
@@ -392,7 +392,7 @@ other_reductions(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
 static void
 region_op(jvp *j, const ir_op *op, ir_region *into)
 {
-    ad_emit before = {j->fn, into, NULL, op->loc};
+    ir_emit before = {j->fn, into, NULL, op->loc};
     ir_op *copy = ir_op_like(j->fn, op);
     if (op->code == RG_OP_PARALLEL)
         jvp_open_contests(j, op, into);
@@ -415,7 +415,7 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
 static void
 leaving_op(jvp *j, const ir_op *op, ir_region *into)
 {
-    ad_emit e = {j->fn, into, NULL, op->loc};
+    ir_emit e = {j->fn, into, NULL, op->loc};
     ir_op *copy = ir_op_like(j->fn, op);
     const ir_op *owner = op->parent->op;
     if (owner) {
@@ -479,7 +479,7 @@ static void
 begin_kernel(jvp *j)
 {
     const ir_region *body = j->from->body;
-    ad_emit e = {j->fn, j->fn->body, NULL, j->from->loc};
+    ir_emit e = {j->fn, j->fn->body, NULL, j->from->loc};
     for (uint32_t i = 0; i < body->nparams; i++)
         j->primal[body->params[i]->id] =
             ir_region_param(j->fn->body, body->params[i]->type, body->params[i]->name);
@@ -503,7 +503,7 @@ begin_kernel(jvp *j)
         load->plane = j->bit;
         ir_append(j->fn->body, load);
         ir_value *t = ir_op_result(load, j->fn, p->type, NULL);
-        j->tangent[p->id] = ad_cast(&e, ir_adjoint_dtype((rg_dtype)p->type.dtype), t);
+        j->tangent[p->id] = ir_emit_cast(&e, ir_adjoint_dtype((rg_dtype)p->type.dtype), t);
     }
 }
 

@@ -25,7 +25,7 @@ typedef struct jvp {
 /* the activity of values that an output depends on */
 const ad_activity *jvp_both_ways(jvp *j);
 const ir_op *jvp_task_of(const ir_op *op); /* the parallel loop around op; NULL: none */
-ir_value *jvp_tangent_or_zero(jvp *j, const ad_emit *e, const ir_value *v);
+ir_value *jvp_tangent_or_zero(jvp *j, const ir_emit *e, const ir_value *v);
 
 void jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

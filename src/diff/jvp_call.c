@@ -2,14 +2,14 @@
 #include "diff/jvp.h"
 
 static ir_value *
-operand(jvp *j, const ad_emit *e, const ir_value *v)
+operand(jvp *j, const ir_emit *e, const ir_value *v)
 {
     ir_value *primal = j->primal[v->id];
-    return primal->type.kind == IR_ARRAY ? ad_copy(e, primal) : primal;
+    return primal->type.kind == IR_ARRAY ? ir_emit_copy(e, primal) : primal;
 }
 
 static ir_op *
-new_call(jvp *j, const ad_emit *e, const ir_op *op, ir_fn *fn)
+new_call(jvp *j, const ir_emit *e, const ir_op *op, ir_fn *fn)
 {
     ir_op *call = ir_op_new(j->fn, RG_OP_CALL, 0, 0, op->loc);
     call->attr.fn = fn;
@@ -20,13 +20,13 @@ new_call(jvp *j, const ad_emit *e, const ir_op *op, ir_fn *fn)
 }
 
 static void
-add_tangents(jvp *j, const ad_emit *e, ir_op *call, const ir_op *op)
+add_tangents(jvp *j, const ir_emit *e, ir_op *call, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++) {
         if (!ir_type_floats(op->args[i]->type))
             continue;
         ir_value *t = jvp_tangent_or_zero(j, e, op->args[i]);
-        ir_op_arg(call, j->fn, t->type.kind == IR_ARRAY ? ad_copy(e, t) : t);
+        ir_op_arg(call, j->fn, t->type.kind == IR_ARRAY ? ir_emit_copy(e, t) : t);
     }
 }
 
@@ -55,7 +55,7 @@ buffers_vary(jvp *j, const ir_op *op)
 
 /* of a derivative: the next one, which gives the values too */
 static void
-call_derivative(jvp *j, const ad_emit *e, const ir_op *op, bool buffers)
+call_derivative(jvp *j, const ir_emit *e, const ir_op *op, bool buffers)
 {
     if (op->forward == IR_FORWARD_MAX) {
         jvp_refuse(j, op, 503, "derivatives of `%.*s` are nested too deep", AD_CALLED(op));
@@ -74,7 +74,7 @@ call_derivative(jvp *j, const ad_emit *e, const ir_op *op, bool buffers)
 }
 
 static void
-call_plain(jvp *j, const ad_emit *e, const ir_op *op)
+call_plain(jvp *j, const ir_emit *e, const ir_op *op)
 {
     ir_op *call = new_call(j, e, op, op->attr.fn);
     call->reverse = op->reverse;
@@ -87,7 +87,7 @@ call_plain(jvp *j, const ad_emit *e, const ir_op *op)
 }
 
 static void
-add_results(jvp *j, const ad_emit *e, ir_op *call, const ir_op *op)
+add_results(jvp *j, const ir_emit *e, ir_op *call, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nresults; i++)
         ir_op_arg(call, j->fn, operand(j, e, op->results[i]));
@@ -95,7 +95,7 @@ add_results(jvp *j, const ad_emit *e, ir_op *call, const ir_op *op)
 
 /* the user's jvp: operands, results, tangents of operands -> tangents of results */
 static void
-tangents_by_jvp(jvp *j, const ad_emit *e, const ir_op *op)
+tangents_by_jvp(jvp *j, const ir_emit *e, const ir_op *op)
 {
     ir_op *call = new_call(j, e, op, op->attr.fn->jvp);
     add_results(j, e, call, op);
@@ -106,25 +106,25 @@ tangents_by_jvp(jvp *j, const ad_emit *e, const ir_op *op)
 
 /* the product of a row (scalar or array) with a tangent, added to *sum */
 static void
-add_product(const ad_emit *e, ir_value **sum, ir_value *row, ir_value *tangent)
+add_product(const ir_emit *e, ir_value **sum, ir_value *row, ir_value *tangent)
 {
     uint32_t n = row->type.kind == IR_ARRAY ? row->type.length : 1;
     for (uint32_t i = 0; i < n; i++) {
         ir_value *x = row, *y = tangent;
         if (row->type.kind == IR_ARRAY) {
-            x = ad_extract(e, row, ad_int(e, RG_I64, i));
-            y = ad_extract(e, tangent, ad_int(e, RG_I64, i));
+            x = ir_emit_extract(e, row, ir_emit_int(e, RG_I64, i));
+            y = ir_emit_extract(e, tangent, ir_emit_int(e, RG_I64, i));
         }
-        ir_value *product = ad_op2(e, RG_OP_MUL, ad_cast(e, (rg_dtype)(*sum)->type.dtype, x),
-                                   ad_cast(e, (rg_dtype)(*sum)->type.dtype, y));
-        *sum = ad_op2(e, RG_OP_ADD, *sum, product);
+        ir_value *product = ir_emit_2(e, RG_OP_MUL, ir_emit_cast(e, (rg_dtype)(*sum)->type.dtype, x),
+                                   ir_emit_cast(e, (rg_dtype)(*sum)->type.dtype, y));
+        *sum = ir_emit_2(e, RG_OP_ADD, *sum, product);
     }
 }
 
 /* The user's vjp with one adjoint 1 and the others 0 gives a row of the Jacobian: one call for each scalar
  * that the function results in. */
 static ir_value *
-tangent_by_row(jvp *j, const ad_emit *e, const ir_op *op, const ir_value *result, uint32_t element)
+tangent_by_row(jvp *j, const ir_emit *e, const ir_op *op, const ir_value *result, uint32_t element)
 {
     ir_op *call = new_call(j, e, op, op->attr.fn->vjp);
     add_results(j, e, call, op);
@@ -132,15 +132,15 @@ tangent_by_row(jvp *j, const ad_emit *e, const ir_op *op, const ir_value *result
     for (uint32_t i = 0; i < op->nresults; i++) {
         if (!ir_type_floats(op->results[i]->type))
             continue;
-        ir_value *seed = ad_zero_of(e, ir_adjoint_type(op->results[i]->type));
+        ir_value *seed = ir_emit_zero(e, ir_adjoint_type(op->results[i]->type));
         if (op->results[i] == result) {
-            ir_value *one = ad_float(e, dtype, 1.0);
-            seed = seed->type.kind == IR_ARRAY ? ad_insert(e, seed, ad_int(e, RG_I64, element), one) : one;
+            ir_value *one = ir_emit_float(e, dtype, 1.0);
+            seed = seed->type.kind == IR_ARRAY ? ir_emit_insert(e, seed, ir_emit_int(e, RG_I64, element), one) : one;
         }
         ir_op_arg(call, j->fn, seed);
     }
     ad_call_results(e, call);
-    ir_value *sum = ad_const(e, dtype, 0);
+    ir_value *sum = ir_emit_const(e, dtype, 0);
     uint32_t next = 0;
     for (uint32_t i = 0; i < op->nargs; i++)
         if (ir_type_floats(op->args[i]->type)) {
@@ -154,7 +154,7 @@ tangent_by_row(jvp *j, const ad_emit *e, const ir_op *op, const ir_value *result
 enum { MOST_ROWS = 64 };
 
 static void
-tangents_by_vjp(jvp *j, const ad_emit *e, const ir_op *op)
+tangents_by_vjp(jvp *j, const ir_emit *e, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nresults; i++) {
         const ir_value *r = op->results[i];
@@ -169,9 +169,9 @@ tangents_by_vjp(jvp *j, const ad_emit *e, const ir_op *op)
                        "give it a jvp as well", AD_CALLED(op), r->type.length);
             return;
         }
-        ir_value *array = ad_zero_of(e, ir_adjoint_type(r->type));
+        ir_value *array = ir_emit_zero(e, ir_adjoint_type(r->type));
         for (uint32_t k = 0; k < r->type.length; k++)
-            array = ad_insert(e, array, ad_int(e, RG_I64, k), tangent_by_row(j, e, op, r, k));
+            array = ir_emit_insert(e, array, ir_emit_int(e, RG_I64, k), tangent_by_row(j, e, op, r, k));
         j->tangent[r->id] = array;
     }
 }
@@ -179,7 +179,7 @@ tangents_by_vjp(jvp *j, const ad_emit *e, const ir_op *op)
 void
 jvp_call(jvp *j, const ir_op *op, ir_region *into)
 {
-    ad_emit e = {j->fn, into, NULL, op->loc};
+    ir_emit e = {j->fn, into, NULL, op->loc};
     bool buffers = buffers_vary(j, op), any = buffers;
     for (uint32_t i = 0; i < op->nargs; i++)
         any |= j->tangent[op->args[i]->id] != NULL;

@@ -6,37 +6,37 @@
 
 /* -- serial code ---------------------------------------------------------------------------------------------- */
 static ir_op *
-access_like(jvp *j, rg_op code, const ir_op *like, uint8_t plane, const ad_emit *e)
+access_like(jvp *j, rg_op code, const ir_op *like, uint8_t plane, const ir_emit *e)
 {
     ir_op *op = ir_op_new(j->fn, code, 0, 0, like->loc);
     op->plane = plane;
     for (uint32_t i = 0; i + 1 < like->nargs; i++)
         ir_op_arg(op, j->fn, like->args[i]);
-    ad_place(e, op);
+    ir_emit_place(e, op);
     return op;
 }
 
 static void
 in_serial_code(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
 {
-    ad_emit e = {j->fn, into, NULL, op->loc};
+    ir_emit e = {j->fn, into, NULL, op->loc};
     rg_dtype element = (rg_dtype)op->args[0]->type.dtype, dtype = ir_adjoint_dtype(element);
     if (!copy->nresults)
         ir_op_result(copy, j->fn, ir_scalar(element), NULL);
     ir_value *old = copy->results[0], *v = copy->args[copy->nargs - 1];
     ir_value *t = jvp_tangent_or_zero(j, &e, op->args[op->nargs - 1]);
     ir_op *load = access_like(j, RG_OP_LOAD, copy, j->bit, &e);
-    ir_value *t_old = ad_cast(&e, dtype, ir_op_result(load, j->fn, ir_scalar(element), NULL));
+    ir_value *t_old = ir_emit_cast(&e, dtype, ir_op_result(load, j->fn, ir_scalar(element), NULL));
     ir_value *made;
     if (op->rmw == RG_RMW_MUL) {
-        made = ad_op2(&e, RG_OP_ADD, ad_op2(&e, RG_OP_MUL, t_old, ad_cast(&e, dtype, v)),
-                      ad_op2(&e, RG_OP_MUL, t, ad_cast(&e, dtype, old)));
+        made = ir_emit_2(&e, RG_OP_ADD, ir_emit_2(&e, RG_OP_MUL, t_old, ir_emit_cast(&e, dtype, v)),
+                      ir_emit_2(&e, RG_OP_MUL, t, ir_emit_cast(&e, dtype, old)));
     } else {
-        ir_value *better = ad_op2(&e, op->rmw == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, v, old);
-        ir_value *wins = ad_op2(&e, RG_OP_OR, better, ad_op2(&e, RG_OP_NE, old, old));
-        made = ad_op3(&e, RG_OP_SELECT, wins, t, t_old);
+        ir_value *better = ir_emit_2(&e, op->rmw == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, v, old);
+        ir_value *wins = ir_emit_2(&e, RG_OP_OR, better, ir_emit_2(&e, RG_OP_NE, old, old));
+        made = ir_emit_3(&e, RG_OP_SELECT, wins, t, t_old);
     }
-    ir_value *back = ad_cast(&e, element, made);
+    ir_value *back = ir_emit_cast(&e, element, made);
     ir_op_arg(access_like(j, RG_OP_STORE, copy, j->bit, &e), j->fn, back);
 }
 
@@ -98,7 +98,7 @@ jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
     ad_midst m;
     rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->diags);
     ir_build_loc(b, op->loc);
-    ad_emit here = {j->fn, into, NULL, op->loc};
+    ir_emit here = {j->fn, into, NULL, op->loc};
     ir_value *t = jvp_tangent_or_zero(j, &here, op->args[op->nargs - 1]);
     ad_entry e = {.array = copy->args[0], .n = copy->nargs - 2, .index = copy->args + 1,
                   .value = copy->args[copy->nargs - 1], .plane = j->bit,

@@ -11,27 +11,27 @@ ir_value *
 ad_keep(ir_fn *fn, ir_op *task, ir_value *value)
 {
     uint32_t rank = task->attr.rank;
-    ad_emit outside = {fn, task->parent, task, task->loc};
+    ir_emit outside = {fn, task->parent, task, task->loc};
     ir_op *temp = ir_op_new(fn, RG_OP_TEMP, 0, 0, task->loc);
-    ir_value *zero = ad_int(&outside, RG_I64, 0);
+    ir_value *zero = ir_emit_int(&outside, RG_I64, 0);
     for (uint32_t k = 0; k < rank; k++) {
-        ir_value *lo = ad_cast(&outside, RG_I64, task->args[k]);
-        ir_value *hi = ad_cast(&outside, RG_I64, task->args[rank + k]);
-        ir_value *extent = ad_op2(&outside, RG_OP_SUB, hi, lo);
-        ir_op_arg(temp, fn, ad_op2(&outside, RG_OP_MAX, extent, zero));
+        ir_value *lo = ir_emit_cast(&outside, RG_I64, task->args[k]);
+        ir_value *hi = ir_emit_cast(&outside, RG_I64, task->args[rank + k]);
+        ir_value *extent = ir_emit_2(&outside, RG_OP_SUB, hi, lo);
+        ir_op_arg(temp, fn, ir_emit_2(&outside, RG_OP_MAX, extent, zero));
     }
-    ad_place(&outside, temp);
+    ir_emit_place(&outside, temp);
     ir_value *buffer = ir_op_result(temp, fn, ir_buffer((rg_dtype)value->type.dtype, rank), NULL);
 
     ir_region *body = task->regions[0];
-    ad_emit inside = {fn, body, ir_terminator(body), task->loc};
+    ir_emit inside = {fn, body, ir_terminator(body), task->loc};
     ir_op *store = ir_op_new(fn, RG_OP_STORE, 0, 0, task->loc);
     ir_op_arg(store, fn, buffer);
     for (uint32_t k = 0; k < rank; k++)
-        ir_op_arg(store, fn, ad_op2(&inside, RG_OP_SUB, ad_cast(&inside, RG_I64, body->params[k]),
-                                    ad_cast(&inside, RG_I64, task->args[k])));
+        ir_op_arg(store, fn, ir_emit_2(&inside, RG_OP_SUB, ir_emit_cast(&inside, RG_I64, body->params[k]),
+                                    ir_emit_cast(&inside, RG_I64, task->args[k])));
     ir_op_arg(store, fn, value);
-    ad_place(&inside, store);
+    ir_emit_place(&inside, store);
     return buffer;
 }
 

@@ -34,7 +34,7 @@ ad_rule_of(rg_op op, uint32_t k)
 
 /* -- the vocabulary ---------------------------------------------------------------------------------- */
 typedef struct rule {
-    const ad_emit *e;
+    const ir_emit *e;
     const ir_op *op;
     ad_primal *primal;
     void *user;
@@ -48,7 +48,7 @@ value(rule *c, uint32_t k)
 {
     if (!c->seen[k]) {
         ir_value *v = c->primal(c->user, k == 3 ? c->op->results[0] : c->op->args[k]);
-        c->seen[k] = ir_is_float(v->type.dtype) ? ad_cast(c->e, c->dtype, v) : v;
+        c->seen[k] = ir_is_float(v->type.dtype) ? ir_emit_cast(c->e, c->dtype, v) : v;
     }
     return c->seen[k];
 }
@@ -61,44 +61,44 @@ per_divisor(rule *c, ir_value *g)
     const ir_op *op = c->op;
     rg_dtype dtype = (rg_dtype)op->results[0]->type.dtype;
     if (dtype == c->dtype && ir_is_const(op->args[0], &bits) && ir_bits_float(dtype, bits) == 1)
-        return ad_op2(c->e, RG_OP_MUL, g, value(c, 3));
-    return ad_op2(c->e, RG_OP_DIV, g, value(c, 1));
+        return ir_emit_2(c->e, RG_OP_MUL, g, value(c, 3));
+    return ir_emit_2(c->e, RG_OP_DIV, g, value(c, 1));
 }
 
 #define x value(c, 0)
 #define y value(c, 1)
 #define z value(c, 2)
 #define r value(c, 3)
-#define C(number)      ad_float(c->e, c->dtype, (number))
-#define NEG(a)         ad_op1(c->e, RG_OP_NEG, a)
-#define NEGI(a)        ad_op1(c->e, RG_OP_NEG, a)
-#define EXP(a)         ad_op1(c->e, RG_OP_EXP, a)
-#define LOG(a)         ad_op1(c->e, RG_OP_LOG, a)
-#define SQRT(a)        ad_op1(c->e, RG_OP_SQRT, a)
-#define SIN(a)         ad_op1(c->e, RG_OP_SIN, a)
-#define COS(a)         ad_op1(c->e, RG_OP_COS, a)
-#define SINH(a)        ad_op1(c->e, RG_OP_SINH, a)
-#define COSH(a)        ad_op1(c->e, RG_OP_COSH, a)
-#define TRUNC(a)       ad_op1(c->e, RG_OP_TRUNC, a)
-#define FLOOR(a)       ad_op1(c->e, RG_OP_FLOOR, a)
-#define RINT(a)        ad_op1(c->e, RG_OP_RINT, a)
-#define EXPONENT(a)    ad_op1(c->e, RG_OP_EXPONENT, a)
-#define ADD(a, b)      ad_op2(c->e, RG_OP_ADD, a, b)
-#define SUB(a, b)      ad_op2(c->e, RG_OP_SUB, a, b)
-#define MUL(a, b)      ad_op2(c->e, RG_OP_MUL, a, b)
-#define DIV(a, b)      ad_op2(c->e, RG_OP_DIV, a, b)
+#define C(number)      ir_emit_float(c->e, c->dtype, (number))
+#define NEG(a)         ir_emit_1(c->e, RG_OP_NEG, a)
+#define NEGI(a)        ir_emit_1(c->e, RG_OP_NEG, a)
+#define EXP(a)         ir_emit_1(c->e, RG_OP_EXP, a)
+#define LOG(a)         ir_emit_1(c->e, RG_OP_LOG, a)
+#define SQRT(a)        ir_emit_1(c->e, RG_OP_SQRT, a)
+#define SIN(a)         ir_emit_1(c->e, RG_OP_SIN, a)
+#define COS(a)         ir_emit_1(c->e, RG_OP_COS, a)
+#define SINH(a)        ir_emit_1(c->e, RG_OP_SINH, a)
+#define COSH(a)        ir_emit_1(c->e, RG_OP_COSH, a)
+#define TRUNC(a)       ir_emit_1(c->e, RG_OP_TRUNC, a)
+#define FLOOR(a)       ir_emit_1(c->e, RG_OP_FLOOR, a)
+#define RINT(a)        ir_emit_1(c->e, RG_OP_RINT, a)
+#define EXPONENT(a)    ir_emit_1(c->e, RG_OP_EXPONENT, a)
+#define ADD(a, b)      ir_emit_2(c->e, RG_OP_ADD, a, b)
+#define SUB(a, b)      ir_emit_2(c->e, RG_OP_SUB, a, b)
+#define MUL(a, b)      ir_emit_2(c->e, RG_OP_MUL, a, b)
+#define DIV(a, b)      ir_emit_2(c->e, RG_OP_DIV, a, b)
 #define PER_Y(a)       per_divisor(c, a)
-#define POW(a, b)      ad_op2(c->e, RG_OP_POW, a, b)
-#define LDEXP(a, b)    ad_op2(c->e, RG_OP_LDEXP, a, b)
-#define COPYSIGN(a, b) ad_op2(c->e, RG_OP_COPYSIGN, a, b)
-#define EQ(a, b)       ad_op2(c->e, RG_OP_EQ, a, b)
-#define LT(a, b)       ad_op2(c->e, RG_OP_LT, a, b)
-#define GT(a, b)       ad_op2(c->e, RG_OP_GT, a, b)
-#define OR(a, b)       ad_op2(c->e, RG_OP_OR, a, b)
-#define AND(a, b)      ad_op2(c->e, RG_OP_AND, a, b)
-#define ISNAN(a)       ad_op2(c->e, RG_OP_NE, a, a)
-#define ZERO_GUARD(a, b) ad_op2(c->e, RG_OP_ZERO_GUARD, a, b)
-#define SEL(a, b, d)   ad_op3(c->e, RG_OP_SELECT, a, b, d)
+#define POW(a, b)      ir_emit_2(c->e, RG_OP_POW, a, b)
+#define LDEXP(a, b)    ir_emit_2(c->e, RG_OP_LDEXP, a, b)
+#define COPYSIGN(a, b) ir_emit_2(c->e, RG_OP_COPYSIGN, a, b)
+#define EQ(a, b)       ir_emit_2(c->e, RG_OP_EQ, a, b)
+#define LT(a, b)       ir_emit_2(c->e, RG_OP_LT, a, b)
+#define GT(a, b)       ir_emit_2(c->e, RG_OP_GT, a, b)
+#define OR(a, b)       ir_emit_2(c->e, RG_OP_OR, a, b)
+#define AND(a, b)      ir_emit_2(c->e, RG_OP_AND, a, b)
+#define ISNAN(a)       ir_emit_2(c->e, RG_OP_NE, a, a)
+#define ZERO_GUARD(a, b) ir_emit_2(c->e, RG_OP_ZERO_GUARD, a, b)
+#define SEL(a, b, d)   ir_emit_3(c->e, RG_OP_SELECT, a, b, d)
 #define NONE           NULL
 #define ERROR          NULL
 #define SPECIAL        NULL
@@ -119,11 +119,11 @@ emit(rule *c, uint32_t k, ir_value *g)
 }
 
 ir_value *
-ad_rule_apply(const ad_emit *e, const ir_op *op, uint32_t k, ir_value *g, ad_primal *primal, void *user)
+ad_rule_apply(const ir_emit *e, const ir_op *op, uint32_t k, ir_value *g, ad_primal *primal, void *user)
 {
     rule ctx = {.e = e, .op = op, .primal = primal, .user = user, .dtype = (rg_dtype)g->type.dtype};
     ir_value *share = emit(&ctx, k, g);
     if (ir_ops[op->code].flags & IR_GUARD) /* zero in, zero out, whatever the derivative is */
-        share = ad_op2(e, RG_OP_ZERO_GUARD, g, share);
+        share = ir_emit_2(e, RG_OP_ZERO_GUARD, g, share);
     return share;
 }

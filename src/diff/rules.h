@@ -15,7 +15,7 @@ typedef ir_value *ad_primal(void *user, ir_value *v);
 /* The part of g that passes through operand k of a scalar op: in reverse g is the result's adjoint and
  * the answer the operand's share; forward g is the operand's tangent and the answer the result's
  * share. g and the answer have the type ir_adjoint_dtype of the op's float type. Only for FLOW. */
-ir_value *ad_rule_apply(const ad_emit *e, const ir_op *op, uint32_t k, ir_value *g,
+ir_value *ad_rule_apply(const ir_emit *e, const ir_op *op, uint32_t k, ir_value *g,
                         ad_primal *primal, void *user);
 
 #endif

@@ -6,10 +6,10 @@
  * unwinds then carry it without further ado. */
 #include "diff/vjp.h"
 
-ad_emit
+ir_emit
 vjp_at(vjp *v, const ir_op *op)
 {
-    ad_emit e = vjp_here(v);
+    ir_emit e = vjp_here(v);
     e.loc = op->loc;
     return e;
 }
@@ -28,7 +28,7 @@ vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
 ir_value *
 vjp_recalled(vjp *v, ir_value *instance)
 {
-    ad_emit e = vjp_here(v);
+    ir_emit e = vjp_here(v);
     return ad_had(&e, instance);
 }
 
@@ -160,8 +160,8 @@ vjp_adjoint_or_zero(vjp *v, const ir_value *value)
     if (g)
         return g;
     rg_dtype dtype = ir_adjoint_dtype((rg_dtype)value->type.dtype);
-    ad_emit e = vjp_here(v);
-    return ad_zero_of(&e, value->type.kind == IR_ARRAY ? ir_array(dtype, value->type.length)
+    ir_emit e = vjp_here(v);
+    return ir_emit_zero(&e, value->type.kind == IR_ARRAY ? ir_array(dtype, value->type.length)
                                                        : ir_scalar(dtype));
 }
 
@@ -222,14 +222,14 @@ reverse_power(vjp *v, const ir_op *op, ir_value *g)
     uint32_t n = power_of(rest, x);
     if (!n || !vjp_active(v, x))
         return false;
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     rg_dtype dtype = (rg_dtype)g->type.dtype;
-    ir_value *slope = ad_cast(&e, dtype, vjp_primal(v, rest)), *times = ad_float(&e, dtype, n + 1);
+    ir_value *slope = ir_emit_cast(&e, dtype, vjp_primal(v, rest)), *times = ir_emit_float(&e, dtype, n + 1);
     if (n == 1) /* a sum of squares doubles its adjoint once */
-        g = ad_op2(&e, RG_OP_MUL, g, times);
+        g = ir_emit_2(&e, RG_OP_MUL, g, times);
     else
-        slope = ad_op2(&e, RG_OP_MUL, slope, times);
-    vjp_accumulate(v, x, ad_op2(&e, RG_OP_MUL, g, slope));
+        slope = ir_emit_2(&e, RG_OP_MUL, slope, times);
+    vjp_accumulate(v, x, ir_emit_2(&e, RG_OP_MUL, g, slope));
     return true;
 }
 
@@ -243,17 +243,17 @@ reverse_scalar(vjp *v, const ir_op *op)
         const ir_value *operand = op->args[k];
         if (!vjp_active(v, operand) || !ad_flows(op, k))
             continue;
-        ad_emit e = vjp_at(v, op);
+        ir_emit e = vjp_at(v, op);
         if (op->code == RG_OP_CAST) {
-            vjp_accumulate(v, operand, ad_cast(&e, ir_adjoint_dtype((rg_dtype)operand->type.dtype), g));
+            vjp_accumulate(v, operand, ir_emit_cast(&e, ir_adjoint_dtype((rg_dtype)operand->type.dtype), g));
         } else if (ad_rule_of((rg_op)op->code, k) == AD_RULE_ERROR) {
             vjp_error(v, op, 501, "`%s` of an active value has no derivative here\n"
                       "keep its operand constant (an array without adjoint), or write out a formula",
                       ir_ops[op->code].text);
         } else if (op->code == RG_OP_ZERO_GUARD && !vjp_active(v, op->args[0])) {
             /* a guard that cannot change: where it is 0 nothing passes */
-            ir_value *guard = ad_cast(&e, (rg_dtype)g->type.dtype, vjp_primal(v, op->args[0]));
-            vjp_accumulate(v, operand, ad_op2(&e, RG_OP_ZERO_GUARD, guard, g));
+            ir_value *guard = ir_emit_cast(&e, (rg_dtype)g->type.dtype, vjp_primal(v, op->args[0]));
+            vjp_accumulate(v, operand, ir_emit_2(&e, RG_OP_ZERO_GUARD, guard, g));
         } else {
             vjp_accumulate(v, operand, ad_rule_apply(&e, op, k, g, primal_of, v));
         }
@@ -315,7 +315,7 @@ vjp_reverse_array(vjp *v, const ir_op *op)
         return;
     }
     ir_value *index = vjp_primal(v, op->args[1]);
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     if (op->code == RG_OP_EXTRACT) {
         if (!vjp_active(v, array))
             return;
@@ -327,7 +327,7 @@ vjp_reverse_array(vjp *v, const ir_op *op)
     }
     vjp_accumulate(v, op->args[2], rg_build_extract(v->b, g, index));
     if (vjp_active(v, array)) {
-        ir_value *zero = ad_const(&e, (rg_dtype)g->type.dtype, 0);
+        ir_value *zero = ir_emit_const(&e, (rg_dtype)g->type.dtype, 0);
         vjp_accumulate(v, array, rg_build_insert(v->b, g, index, zero));
     }
 }
@@ -393,8 +393,8 @@ return_scalar_adjoints(vjp *v)
         ir_value *g = vjp_adjoint(v, p);
         if (!g)
             continue;
-        ad_emit e = vjp_here(v);
-        g = ad_cast(&e, (rg_dtype)p->type.dtype, g);
+        ir_emit e = vjp_here(v);
+        g = ir_emit_cast(&e, (rg_dtype)p->type.dtype, g);
         rg_build_rmw(v->b, RG_ADJOINT, RG_RMW_ADD, false, v->instance[p->id], 0, NULL, g, NULL);
     }
 }

@@ -49,12 +49,12 @@ typedef struct vjp {
     const ir_op *now;    /* that is being reversed; NULL: none */
 } vjp;
 
-static inline ad_emit
+static inline ir_emit
 vjp_here(vjp *v)
 {
-    return (ad_emit){v->fn, ir_build_region(v->b), NULL, {0}};
+    return (ir_emit){v->fn, ir_build_region(v->b), NULL, {0}};
 }
-ad_emit vjp_at(vjp *v, const ir_op *op); /* with op's place */
+ir_emit vjp_at(vjp *v, const ir_op *op); /* with op's place */
 
 /* A forward value where the reverse is being built: itself where visible, else its recall. */
 ir_value *vjp_primal(vjp *v, ir_value *value);

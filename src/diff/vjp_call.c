@@ -18,8 +18,8 @@ operand(vjp *v, const ir_op *op, ir_value *value)
         value = value->def->args[0];
     }
     ir_value *instance = vjp_primal(v, value);
-    ad_emit e = vjp_at(v, op);
-    return ad_copy(&e, instance);
+    ir_emit e = vjp_at(v, op);
+    return ir_emit_copy(&e, instance);
 }
 
 static ir_op *
@@ -50,7 +50,7 @@ add_adjoints(vjp *v, ir_op *call, const ir_op *op)
 static void
 finish_call(vjp *v, ir_op *call, const ir_op *op, uint32_t first)
 {
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     ad_call_results(&e, call);
     for (uint32_t i = 0; i < op->nargs; i++)
         if (ir_type_floats(op->args[i]->type))
@@ -122,7 +122,7 @@ reverse_by_vjp(vjp *v, const ir_op *op)
 static void
 reverse_by_jvp(vjp *v, const ir_op *op)
 {
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     ir_op *call = new_call(v, op, op->attr.fn->jvp);
     uint32_t before = 0; /* float operands of the call before the tangents */
     call->reverse = true;
@@ -134,7 +134,7 @@ reverse_by_jvp(vjp *v, const ir_op *op)
         before += ir_type_floats(call->args[i]->type);
     for (uint32_t i = 0; i < op->nargs; i++)
         if (ir_type_floats(op->args[i]->type))
-            ir_op_arg(call, v->fn, ad_zero_of(&e, ir_adjoint_type(op->args[i]->type)));
+            ir_op_arg(call, v->fn, ir_emit_zero(&e, ir_adjoint_type(op->args[i]->type)));
     add_adjoints(v, call, op);
     finish_call(v, call, op, before);
 }

@@ -22,22 +22,22 @@ reverse_serial(vjp *v, const ir_op *op, const vjp_place *p)
     ir_value *value = op->args[op->nargs - 1], *primal = vjp_primal(v, value), *old = old_value(v, op);
     rg_builder *b = v->b;
     ir_value *g = vjp_load_adjoint(v, op, p);
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     if (op->rmw == RG_RMW_MUL) {
         rg_dtype dtype = (rg_dtype)g->type.dtype;
-        vjp_accumulate(v, value, ad_op2(&e, RG_OP_MUL, g, ad_cast(&e, dtype, old)));
-        ir_value *kept = ad_op2(&e, RG_OP_MUL, g, ad_cast(&e, dtype, primal));
+        vjp_accumulate(v, value, ir_emit_2(&e, RG_OP_MUL, g, ir_emit_cast(&e, dtype, old)));
+        ir_value *kept = ir_emit_2(&e, RG_OP_MUL, g, ir_emit_cast(&e, dtype, primal));
         rg_build_store(b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index,
-                       ad_cast(&e, (rg_dtype)p->buffer->type.dtype, kept));
+                       ir_emit_cast(&e, (rg_dtype)p->buffer->type.dtype, kept));
         return;
     }
-    ir_value *better = ad_op2(&e, op->rmw == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, primal, old);
-    ir_value *wins = ad_op2(&e, RG_OP_OR, better, ad_op2(&e, RG_OP_NE, old, old));
-    ir_value *zero = ad_const(&e, (rg_dtype)g->type.dtype, 0);
-    vjp_accumulate(v, value, ad_op3(&e, RG_OP_SELECT, wins, g, zero));
-    ir_value *kept = ad_op3(&e, RG_OP_SELECT, wins, zero, g);
+    ir_value *better = ir_emit_2(&e, op->rmw == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, primal, old);
+    ir_value *wins = ir_emit_2(&e, RG_OP_OR, better, ir_emit_2(&e, RG_OP_NE, old, old));
+    ir_value *zero = ir_emit_const(&e, (rg_dtype)g->type.dtype, 0);
+    vjp_accumulate(v, value, ir_emit_3(&e, RG_OP_SELECT, wins, g, zero));
+    ir_value *kept = ir_emit_3(&e, RG_OP_SELECT, wins, zero, g);
     rg_build_store(b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index,
-                   ad_cast(&e, (rg_dtype)p->buffer->type.dtype, kept));
+                   ir_emit_cast(&e, (rg_dtype)p->buffer->type.dtype, kept));
 }
 
 /* -- among threads: entering ----------------------------------------------------------------------------------- */
@@ -234,9 +234,9 @@ reverse_threaded(vjp *v, const ir_op *op, const ad_contest *c, const vjp_place *
     ir_value *key = ad_order_key(b, &v->order, v->thread, vjp_recalled(v, map_get(&v->turns, map_ptr(op))));
     rg_build_if(b, rg_build_2(b, RG_OP_EQ, rg_build_load(b, RG_PRIMAL, c->first, p->n, p->index), key));
     ir_value *g = vjp_load_adjoint(v, op, p);
-    ad_emit e = vjp_here(v);
+    ir_emit e = vjp_here(v);
     rg_build_store(b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index,
-                   ad_const(&e, (rg_dtype)p->buffer->type.dtype, 0));
+                   ir_emit_const(&e, (rg_dtype)p->buffer->type.dtype, 0));
     vjp_accumulate(v, value, g);
     rg_build_end(b);
 }

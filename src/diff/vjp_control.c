@@ -105,20 +105,20 @@ static ir_value *
 iteration_count(vjp *v, ir_op *loop)
 {
     ir_region *body = loop->regions[0];
-    ad_emit outside = {v->fn, loop->parent, loop, loop->loc};
+    ir_emit outside = {v->fn, loop->parent, loop, loop->loc};
     ir_value *start;
     bool up;
     ir_value *counter = find_counter(loop, &start, &up);
     if (counter) {
-        ad_emit after = {v->fn, loop->parent, loop->next, loop->loc};
-        ir_value *from = ad_cast(&after, RG_I64, start);
-        ir_value *to = ad_cast(&after, RG_I64, result_for(v, loop, counter));
-        return up ? ad_op2(&after, RG_OP_SUB, to, from) : ad_op2(&after, RG_OP_SUB, from, to);
+        ir_emit after = {v->fn, loop->parent, loop->next, loop->loc};
+        ir_value *from = ir_emit_cast(&after, RG_I64, start);
+        ir_value *to = ir_emit_cast(&after, RG_I64, result_for(v, loop, counter));
+        return up ? ir_emit_2(&after, RG_OP_SUB, to, from) : ir_emit_2(&after, RG_OP_SUB, from, to);
     }
-    ir_op_arg(loop, v->fn, ad_int(&outside, RG_I64, 0));
+    ir_op_arg(loop, v->fn, ir_emit_int(&outside, RG_I64, 0));
     counter = ir_region_param(body, ir_scalar(RG_I64), NULL);
-    ad_emit last = {v->fn, body, ir_terminator(body), loop->loc};
-    ir_op_arg(last.before, v->fn, ad_op2(&last, RG_OP_ADD, counter, ad_int(&last, RG_I64, 1)));
+    ir_emit last = {v->fn, body, ir_terminator(body), loop->loc};
+    ir_op_arg(last.before, v->fn, ir_emit_2(&last, RG_OP_ADD, counter, ir_emit_int(&last, RG_I64, 1)));
     return result_for(v, loop, counter);
 }
 
@@ -126,7 +126,7 @@ iteration_count(vjp *v, ir_op *loop)
 static void
 count_iterations(vjp *v, ir_op *loop, vjp_record *record)
 {
-    ad_emit outside = {v->fn, loop->parent, loop, loop->loc};
+    ir_emit outside = {v->fn, loop->parent, loop, loop->loc};
     record->count = iteration_count(v, loop);
     int32_t exits = 0, e = 0;
     ir_for_exits (exit, loop)
@@ -134,7 +134,7 @@ count_iterations(vjp *v, ir_op *loop, vjp_record *record)
     if (exits < 2)
         return;
     ir_for_exits (exit, loop)
-        ir_op_arg(exit, v->fn, ad_int(&outside, RG_I32, e++));
+        ir_op_arg(exit, v->fn, ir_emit_int(&outside, RG_I32, e++));
     record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
 }
 
@@ -256,7 +256,7 @@ reverse_iterations(vjp *v, carried *c, vjp_record *record)
 {
     const ir_region *body = c->op->regions[0];
     const ir_op *end = ir_terminator(body);
-    ad_emit e = vjp_at(v, c->op);
+    ir_emit e = vjp_at(v, c->op);
     ir_value *iteration;
     ir_value *count = record->count
                           ? vjp_recalled(v, record->count)
@@ -381,11 +381,11 @@ close_shared_arrays(vjp *v, task *t)
 {
     for (size_t i = 0; i < t->arrays.n; i++) {
         const shared_array *s = &t->arrays.at[i];
-        ad_emit e = vjp_here(v);
+        ir_emit e = vjp_here(v);
         rg_type type = {ir_adjoint_dtype((rg_dtype)s->array->type.dtype), s->array->type.length};
         rg_var g = rg_build_var(v->b, (rg_str){0}, type);
         ir_value *index;
-        rg_build_set(v->b, g, ad_zero_of(&e, ir_array(type.dtype, type.length)));
+        rg_build_set(v->b, g, ir_emit_zero(&e, ir_array(type.dtype, type.length)));
         rg_build_for(v->b, rg_build_int(v->b, RG_I64, 0), rg_build_int(v->b, RG_I64, type.length), 1, &index);
         rg_build_set(v->b, g, rg_build_insert(v->b, rg_build_get(v->b, g), index,
                                               rg_build_load(v->b, RG_PRIMAL, s->sums, 1, &index)));

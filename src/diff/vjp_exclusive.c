@@ -9,38 +9,38 @@
 
 /* -- conditions, computed in f64: exact below 2^50, and what is larger does not hold ------------------- */
 static ir_value *
-build_factor(vjp *v, const ad_emit *e, const poly_factor *f)
+build_factor(vjp *v, const ir_emit *e, const poly_factor *f)
 {
     ir_value *x = vjp_primal(v, (ir_value *)(uintptr_t)f->value);
     if (f->axis)
         x = rg_build_extent(v->b, x, f->axis - 1);
-    return ad_cast(e, RG_F64, x);
+    return ir_emit_cast(e, RG_F64, x);
 }
 
 static ir_value *
-build_condition(vjp *v, const ad_emit *e, const poly *p)
+build_condition(vjp *v, const ir_emit *e, const poly *p)
 {
     ir_value *sum = NULL, *size = NULL;
     for (uint32_t i = 0; i < p->n; i++) {
-        ir_value *t = ad_float(e, RG_F64, (double)p->term[i].c);
+        ir_value *t = ir_emit_float(e, RG_F64, (double)p->term[i].c);
         for (uint32_t k = 0; k < p->term[i].n; k++)
-            t = ad_op2(e, RG_OP_MUL, t, build_factor(v, e, &p->term[i].factor[k]));
-        ir_value *abs = ad_op1(e, RG_OP_ABS, t);
-        sum = sum ? ad_op2(e, RG_OP_ADD, sum, t) : t;
-        size = size ? ad_op2(e, RG_OP_ADD, size, abs) : abs;
+            t = ir_emit_2(e, RG_OP_MUL, t, build_factor(v, e, &p->term[i].factor[k]));
+        ir_value *abs = ir_emit_1(e, RG_OP_ABS, t);
+        sum = sum ? ir_emit_2(e, RG_OP_ADD, sum, t) : t;
+        size = size ? ir_emit_2(e, RG_OP_ADD, size, abs) : abs;
     }
-    return ad_op2(e, RG_OP_AND, ad_op2(e, RG_OP_GE, sum, ad_float(e, RG_F64, 0)),
-                  ad_op2(e, RG_OP_LE, size, ad_float(e, RG_F64, 0x1p50)));
+    return ir_emit_2(e, RG_OP_AND, ir_emit_2(e, RG_OP_GE, sum, ir_emit_float(e, RG_F64, 0)),
+                  ir_emit_2(e, RG_OP_LE, size, ir_emit_float(e, RG_F64, 0x1p50)));
 }
 
 static ir_value *
 build_flag(vjp *v, const ad_exclusive *own)
 {
-    ad_emit e = vjp_at(v, own->task);
+    ir_emit e = vjp_at(v, own->task);
     ir_value *flag = NULL;
     for (uint32_t i = 0; i < own->n; i++) {
         ir_value *holds = build_condition(v, &e, own->condition[i]);
-        flag = flag ? ad_op2(&e, RG_OP_AND, flag, holds) : holds;
+        flag = flag ? ir_emit_2(&e, RG_OP_AND, flag, holds) : holds;
     }
     return flag;
 }

@@ -53,9 +53,9 @@ place_of(vjp *v, const ir_op *op)
 ir_value *
 vjp_load_adjoint(vjp *v, const ir_op *op, const vjp_place *p)
 {
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     ir_value *g = rg_build_load(v->b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index);
-    return ad_cast(&e, ir_adjoint_dtype((rg_dtype)g->type.dtype), g);
+    return ir_emit_cast(&e, ir_adjoint_dtype((rg_dtype)g->type.dtype), g);
 }
 
 /* -- elements that are loaded and then stored ---------------------------------------------------------------------
@@ -83,8 +83,8 @@ updated_load(vjp *v, const ir_op *store)
 static void
 store_adjoint(vjp *v, const ir_op *op, const vjp_place *p, ir_value *g)
 {
-    ad_emit e = vjp_at(v, op);
-    g = ad_cast(&e, (rg_dtype)p->buffer->type.dtype, g);
+    ir_emit e = vjp_at(v, op);
+    g = ir_emit_cast(&e, (rg_dtype)p->buffer->type.dtype, g);
     rg_build_store(v->b, op->plane | RG_ADJOINT, p->buffer, p->n, p->index, g);
 }
 
@@ -99,11 +99,11 @@ reverse_load(vjp *v, const ir_op *op)
     if (g && vjp_lacks_adjoint(v, op, &q))
         return;
     vjp_place p = place_of(v, op);
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     if (stays)
         store_adjoint(v, op, &p, vjp_adjoint_or_zero(v, op->results[0]));
     else
-        vjp_add_adjoint(v, op, &p, ad_cast(&e, (rg_dtype)p.buffer->type.dtype, g));
+        vjp_add_adjoint(v, op, &p, ir_emit_cast(&e, (rg_dtype)p.buffer->type.dtype, g));
 }
 
 static void
@@ -112,11 +112,11 @@ reverse_store(vjp *v, const ir_op *op)
     vjp_place p = place_of(v, op);
     ir_value *g = vjp_load_adjoint(v, op, &p);
     const ir_op *load = updated_load(v, op);
-    ad_emit e = vjp_at(v, op);
+    ir_emit e = vjp_at(v, op);
     if (load)
         map_set(&v->stays, map_ptr(load), g);
     else
-        store_adjoint(v, op, &p, ad_const(&e, (rg_dtype)g->type.dtype, 0));
+        store_adjoint(v, op, &p, ir_emit_const(&e, (rg_dtype)g->type.dtype, 0));
     vjp_accumulate(v, op->args[op->nargs - 1], g);
 }
 

@@ -321,8 +321,8 @@ vjp_undo_insert(vjp *v, const ir_op *op)
     if (is_still(v, op->args[0]))
         return;
     ir_value *old = old_of(v, op);
-    ad_emit e = vjp_at(v, op);
-    old = old ? vjp_recalled(v, old) : ad_const(&e, (rg_dtype)op->args[2]->type.dtype, 0);
+    ir_emit e = vjp_at(v, op);
+    old = old ? vjp_recalled(v, old) : ir_emit_const(&e, (rg_dtype)op->args[2]->type.dtype, 0);
     rg_build_set(v->b, var, rg_build_insert(v->b, rg_build_get(v->b, var), index, old));
 }
 

@@ -72,8 +72,8 @@ scalar_is_early(const choice *c, const ir_op *op)
     needed n = {.c = c};
     if (op->nresults != 1 || !vjp_active(v, op->results[0]))
         return true;
-    ad_emit aside = {v->fn, ir_region_new(v->fn, NULL), NULL, op->loc};
-    ir_value *g = ad_const(&aside, ir_adjoint_dtype((rg_dtype)op->results[0]->type.dtype), 0);
+    ir_emit aside = {v->fn, ir_region_new(v->fn, NULL), NULL, op->loc};
+    ir_value *g = ir_emit_const(&aside, ir_adjoint_dtype((rg_dtype)op->results[0]->type.dtype), 0);
     for (uint32_t k = 0; k < op->nargs; k++) {
         if (!vjp_active(v, op->args[k]) || !ad_flows(op, k) || op->code == RG_OP_CAST)
             continue;

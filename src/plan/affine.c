@@ -106,7 +106,7 @@ ad_affine(ir_fn *fn, ir_value *v)
     bool good = isfinite(a.slope) && isfinite(a.offset) && a.slope != 0 && a.base != v;
     if (!base || !good || r.ops < WORTH_IT)
         return v;
-    ad_emit e = {fn, v->region, v->def, v->def->loc};
-    ir_value *product = ad_op2(&e, RG_OP_MUL, base, ad_float(&e, d, a.slope));
-    return a.offset != 0 ? ad_op2(&e, RG_OP_ADD, product, ad_float(&e, d, a.offset)) : product;
+    ir_emit e = {fn, v->region, v->def, v->def->loc};
+    ir_value *product = ir_emit_2(&e, RG_OP_MUL, base, ir_emit_float(&e, d, a.slope));
+    return a.offset != 0 ? ir_emit_2(&e, RG_OP_ADD, product, ir_emit_float(&e, d, a.offset)) : product;
 }

@@ -33,17 +33,17 @@ cost(const ir_value *v, const ir_region *region, int32_t depth)
 }
 
 static ir_value *
-make(const ad_emit *e, ir_value *v)
+make(const ir_emit *e, ir_value *v)
 {
     uint64_t bits;
     if (ir_region_inside(e->region, v->region))
         return v;
     if (ir_is_const(v, &bits))
-        return ad_const(e, (rg_dtype)v->type.dtype, bits);
+        return ir_emit_const(e, (rg_dtype)v->type.dtype, bits);
     ir_op *copy = ir_op_like(e->fn, v->def);
     for (uint32_t i = 0; i < v->def->nargs; i++)
         ir_op_arg(copy, e->fn, make(e, v->def->args[i]));
-    ad_place(e, copy);
+    ir_emit_place(e, copy);
     return ir_op_result(copy, e->fn, v->type, v->name);
 }
 
@@ -55,7 +55,7 @@ each_recall(ir_op *op, void *user)
     if (op->code != RG_OP_RECALL || op->args[0]->type.kind != IR_SCALAR || cost(op->args[0], op->parent, 0) > MOST ||
         ir_recall_owner(op, &by))
         return true;
-    ad_emit e = {b->fn, op->parent, op, op->loc};
+    ir_emit e = {b->fn, op->parent, op, op->loc};
     b->replace[op->results[0]->id] = make(&e, op->args[0]);
     return true;
 }

@@ -45,6 +45,6 @@ ir_value **ad_chunk_reverse(ad_chunk *c, size_t unwind);
 uint32_t ad_chunk_cheapest(const ad_chunk *c);
 
 /* number / by and number % by, for numbers that are not negative */
-ir_value *ad_chunk_divide(const ad_emit *e, rg_op code, ir_value *number, uint32_t by);
+ir_value *ad_chunk_divide(const ir_emit *e, rg_op code, ir_value *number, uint32_t by);
 
 #endif

@@ -17,42 +17,42 @@
 #include "plan/chunks.h"
 
 ir_value *
-ad_chunk_divide(const ad_emit *e, rg_op code, ir_value *number, uint32_t by)
+ad_chunk_divide(const ir_emit *e, rg_op code, ir_value *number, uint32_t by)
 {
-    ir_value *n = ad_cast(e, RG_U64, number); /* unsigned: a shift, for powers of two */
-    return ad_cast(e, RG_I64, ad_op2(e, code, n, ad_const(e, RG_U64, by)));
+    ir_value *n = ir_emit_cast(e, RG_U64, number); /* unsigned: a shift, for powers of two */
+    return ir_emit_cast(e, RG_I64, ir_emit_2(e, code, n, ir_emit_const(e, RG_U64, by)));
 }
 
-static ad_emit
+static ir_emit
 at_end(const ad_chunk *c, ir_region *r)
 {
-    return (ad_emit){c->fn, r, NULL, c->loop->loc};
+    return (ir_emit){c->fn, r, NULL, c->loop->loc};
 }
 
-static ad_emit
+static ir_emit
 before_loop(const ad_chunk *c)
 {
-    return (ad_emit){c->fn, c->loop->parent, c->loop, c->loop->loc};
+    return (ir_emit){c->fn, c->loop->parent, c->loop, c->loop->loc};
 }
 
 static ir_op *
-new_op(const ad_emit *e, rg_op code, uint32_t regions)
+new_op(const ir_emit *e, rg_op code, uint32_t regions)
 {
     ir_op *op = ir_op_new(e->fn, code, 0, regions, e->loc);
-    ad_place(e, op);
+    ir_emit_place(e, op);
     return op;
 }
 
 static ir_op *
 yield_in(const ad_chunk *c, ir_region *r)
 {
-    ad_emit e = at_end(c, r);
+    ir_emit e = at_end(c, r);
     return new_op(&e, RG_OP_YIELD, 0);
 }
 
 /* a `for` over i64 that carries what the old loop carries, from these values on */
 static ir_op *
-new_for(const ad_chunk *c, const ad_emit *e, ir_value *lo, ir_value *hi, ir_value *const *from)
+new_for(const ad_chunk *c, const ir_emit *e, ir_value *lo, ir_value *hi, ir_value *const *from)
 {
     const ir_region *body = c->loop->regions[0];
     ir_op *op = new_op(e, RG_OP_FOR, 1);
@@ -71,7 +71,7 @@ new_for(const ad_chunk *c, const ad_emit *e, ir_value *lo, ir_value *hi, ir_valu
 
 /* an array that is recalled is not the one that the iterations go on with */
 static ir_value *
-kept(const ad_emit *e, ir_value *v)
+kept(const ir_emit *e, ir_value *v)
 {
     if (v->type.kind != IR_ARRAY)
         return v;
@@ -82,17 +82,17 @@ kept(const ad_emit *e, ir_value *v)
 
 /* -- opening ---------------------------------------------------------------------------------------------------- */
 static void
-open_for(ad_chunk *c, const ad_emit *e)
+open_for(ad_chunk *c, const ir_emit *e)
 {
     ir_op *loop = c->loop;
     ir_value *count = ad_for_count(e, loop->args[0], loop->args[1], loop->attr.step);
     ir_value *full = ad_chunk_divide(e, RG_OP_DIV, count, c->size);
-    c->groups = new_for(c, e, ad_int(e, RG_I64, 0), full, loop->args + 2);
+    c->groups = new_for(c, e, ir_emit_int(e, RG_I64, 0), full, loop->args + 2);
 }
 
 /* results: those of the old loop, then the needed state at the start of the partial group */
 static void
-open_loop(ad_chunk *c, const ad_emit *e)
+open_loop(ad_chunk *c, const ir_emit *e)
 {
     const ir_op *loop = c->loop;
     const ir_region *body = loop->regions[0];
@@ -114,7 +114,7 @@ open_groups(ad_chunk *c)
     uint32_t n = c->loop->regions[0]->nparams;
     c->start = arena_new_n(c->scratch, ir_value *, n + 1);
     c->rest = arena_new_n(c->scratch, ir_value *, n + 1);
-    ad_emit e = before_loop(c);
+    ir_emit e = before_loop(c);
     if (c->loop->code == RG_OP_FOR)
         open_for(c, &e);
     else
@@ -122,7 +122,7 @@ open_groups(ad_chunk *c)
     c->groups->records = true;
     c->groups->group = c->size;
     c->trace = ir_op_result(c->groups, c->fn, ir_trace(), NULL);
-    ad_emit inside = at_end(c, c->groups->regions[0]);
+    ir_emit inside = at_end(c, c->groups->regions[0]);
     for (uint32_t p = 0; p < n; p++) {
         if (!c->slice.of.state[p])
             continue;
@@ -140,10 +140,10 @@ copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *in
     const ir_op *loop = c->loop;
     const ir_value *index = loop->regions[0]->params[0];
     rg_dtype dtype = (rg_dtype)index->type.dtype;
-    ad_emit e = at_end(c, into);
-    ir_value *steps = ad_op2(&e, RG_OP_MUL, ad_cast(&e, dtype, number),
-                             ad_const(&e, dtype, (uint64_t)loop->attr.step));
-    map[index->id] = ad_op2(&e, RG_OP_ADD, loop->args[0], steps);
+    ir_emit e = at_end(c, into);
+    ir_value *steps = ir_emit_2(&e, RG_OP_MUL, ir_emit_cast(&e, dtype, number),
+                             ir_emit_const(&e, dtype, (uint64_t)loop->attr.step));
+    map[index->id] = ir_emit_2(&e, RG_OP_ADD, loop->args[0], steps);
     for (const ir_op *op = loop->regions[0]->first; op->next; op = op->next)
         ir_op_clone(c->fn, op, map, into);
 }
@@ -151,14 +151,14 @@ copy_for_body(const ad_chunk *c, ir_value *number, ir_value **map, ir_region *in
 static ir_value **
 group_loop(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
 {
-    ad_emit e = at_end(c, into);
-    ir_value *size = ad_int(&e, RG_I64, c->size);
-    ir_op *group = new_for(c, &e, ad_int(&e, RG_I64, 0), size, c->groups->regions[0]->params + 1);
+    ir_emit e = at_end(c, into);
+    ir_value *size = ir_emit_int(&e, RG_I64, c->size);
+    ir_op *group = new_for(c, &e, ir_emit_int(&e, RG_I64, 0), size, c->groups->regions[0]->params + 1);
     ir_region *r = group->regions[0];
     for (uint32_t p = 1; p < r->nparams; p++)
         map[c->loop->regions[0]->params[p]->id] = r->params[p];
-    ad_emit inside = at_end(c, r);
-    copy_for_body(c, ad_op2(&inside, RG_OP_ADD, base, r->params[0]), map, r);
+    ir_emit inside = at_end(c, r);
+    copy_for_body(c, ir_emit_2(&inside, RG_OP_ADD, base, r->params[0]), map, r);
     ir_op_clone(c->fn, ir_terminator(c->loop->regions[0]), map, r);
     return group->results;
 }
@@ -169,14 +169,14 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
     const ir_region *body = c->loop->regions[0];
     const ir_op *end = ir_terminator(body);
     size_t n = c->slice.kept.n;
-    ad_emit e = at_end(c, into);
+    ir_emit e = at_end(c, into);
     ir_value **carried = arena_new_n(c->scratch, ir_value *, end->nargs + 1);
     c->kept = arena_new_n(c->scratch, ir_value *, n * c->size + 1);
     memcpy(carried, c->groups->regions[0]->params + 1, end->nargs * sizeof(*carried));
     for (uint32_t j = 0; j < c->size; j++) {
         for (uint32_t i = 0; i < end->nargs; i++)
             map[body->params[1 + i]->id] = carried[i];
-        copy_for_body(c, ad_op2(&e, RG_OP_ADD, base, ad_int(&e, RG_I64, j)), map, into);
+        copy_for_body(c, ir_emit_2(&e, RG_OP_ADD, base, ir_emit_int(&e, RG_I64, j)), map, into);
         for (uint32_t i = 0; i < end->nargs; i++)
             carried[i] = map[end->args[i]->id] ? map[end->args[i]->id] : end->args[i];
         for (size_t i = 0; i < n; i++)
@@ -187,15 +187,15 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
 
 /* whether the group at hand is not the last, or iterations are left over */
 static ir_value *
-is_wanted(const ad_chunk *c, const ad_emit *e)
+is_wanted(const ad_chunk *c, const ir_emit *e)
 {
-    ad_emit before = {c->fn, c->groups->parent, c->groups, c->loop->loc};
+    ir_emit before = {c->fn, c->groups->parent, c->groups, c->loop->loc};
     ir_value *count = ad_for_count(&before, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
     ir_value *rest = ad_chunk_divide(&before, RG_OP_REM, count, c->size), *groups = c->groups->args[1];
-    ir_value *none = ad_op2(&before, RG_OP_EQ, rest, ad_int(&before, RG_I64, 0));
-    ir_value *but_last = ad_op2(&before, RG_OP_SUB, groups, ad_int(&before, RG_I64, 1));
-    ir_value *wanted = ad_op3(&before, RG_OP_SELECT, none, but_last, groups);
-    return ad_op2(e, RG_OP_LT, c->groups->regions[0]->params[0], wanted);
+    ir_value *none = ir_emit_2(&before, RG_OP_EQ, rest, ir_emit_int(&before, RG_I64, 0));
+    ir_value *but_last = ir_emit_2(&before, RG_OP_SUB, groups, ir_emit_int(&before, RG_I64, 1));
+    ir_value *wanted = ir_emit_3(&before, RG_OP_SELECT, none, but_last, groups);
+    return ir_emit_2(e, RG_OP_LT, c->groups->regions[0]->params[0], wanted);
 }
 
 static void
@@ -210,7 +210,7 @@ static ir_value **
 fill_for(ad_chunk *c, ir_value **map)
 {
     ir_region *r = c->groups->regions[0], *into = r;
-    ad_emit e = at_end(c, r);
+    ir_emit e = at_end(c, r);
     ir_op *branch = NULL;
     if (c->needless) {
         ir_value *wanted = is_wanted(c, &e);
@@ -218,8 +218,8 @@ fill_for(ad_chunk *c, ir_value **map)
         ir_op_arg(branch, c->fn, wanted);
         into = branch->regions[0];
     }
-    ad_emit inside = at_end(c, into);
-    ir_value *base = ad_op2(&inside, RG_OP_MUL, r->params[0], ad_int(&inside, RG_I64, c->size));
+    ir_emit inside = at_end(c, into);
+    ir_value *base = ir_emit_2(&inside, RG_OP_MUL, r->params[0], ir_emit_int(&inside, RG_I64, c->size));
     ir_value **carried = (c->straight ? straight_group : group_loop)(c, base, map, into);
     yield_group(c, into, carried);
     if (branch) {
@@ -229,41 +229,41 @@ fill_for(ad_chunk *c, ir_value **map)
         yield_group(c, r, branch->results);
     }
 
-    ad_emit after = before_loop(c);
+    ir_emit after = before_loop(c);
     rg_dtype dtype = (rg_dtype)c->loop->args[0]->type.dtype;
-    ir_value *done = ad_op2(&after, RG_OP_MUL, c->groups->args[1], ad_int(&after, RG_I64, c->size));
-    ir_value *past = ad_op2(&after, RG_OP_MUL, ad_cast(&after, dtype, done),
-                            ad_const(&after, dtype, (uint64_t)c->loop->attr.step));
-    c->left->args[0] = ad_op2(&after, RG_OP_ADD, c->loop->args[0], past);
+    ir_value *done = ir_emit_2(&after, RG_OP_MUL, c->groups->args[1], ir_emit_int(&after, RG_I64, c->size));
+    ir_value *past = ir_emit_2(&after, RG_OP_MUL, ir_emit_cast(&after, dtype, done),
+                            ir_emit_const(&after, dtype, (uint64_t)c->loop->attr.step));
+    c->left->args[0] = ir_emit_2(&after, RG_OP_ADD, c->loop->args[0], past);
     for (uint32_t p = 1; p < r->nparams; p++)
         c->left->args[1 + p] = c->groups->results[p - 1];
-    ad_place(&after, c->left);
+    ir_emit_place(&after, c->left);
     return c->left->results;
 }
 
 /* leaves the loop over iterations: the carried values, whether by an exit of the old loop, its results */
 static ir_op *
-leave_group(const ad_chunk *c, const ad_emit *e, ir_value *when, const ir_op *group, bool done)
+leave_group(const ad_chunk *c, const ir_emit *e, ir_value *when, const ir_op *group, bool done)
 {
     ir_op *leave = new_op(e, RG_OP_EXIT_IF, 0);
     ir_op_arg(leave, c->fn, when);
     for (uint32_t p = 1; p < group->regions[0]->nparams; p++)
         ir_op_arg(leave, c->fn, group->regions[0]->params[p]);
-    ad_emit before = *e;
+    ir_emit before = *e;
     before.before = leave;
-    ir_op_arg(leave, c->fn, ad_const(&before, RG_BOOL, done));
+    ir_op_arg(leave, c->fn, ir_emit_const(&before, RG_BOOL, done));
     return leave;
 }
 
 /* the loop over the iterations of one group: what it carries is what it yields first */
 static ir_op *
-open_group(const ad_chunk *c, const ad_emit *e)
+open_group(const ad_chunk *c, const ir_emit *e)
 {
     const ir_region *r = c->groups->regions[0];
     ir_op *group = new_op(e, RG_OP_LOOP, 1);
-    ad_emit before = *e;
+    ir_emit before = *e;
     before.before = group;
-    ir_op_arg(group, c->fn, ad_int(&before, RG_I64, 0));
+    ir_op_arg(group, c->fn, ir_emit_int(&before, RG_I64, 0));
     ir_region_param(group->regions[0], ir_scalar(RG_I64), NULL);
     for (uint32_t p = 0; p < r->nparams; p++) {
         ir_op_arg(group, c->fn, r->params[p]);
@@ -280,11 +280,11 @@ static void
 copy_loop_body(const ad_chunk *c, ir_op *group, ir_value **map)
 {
     ir_region *r = group->regions[0];
-    ad_emit e = at_end(c, r);
-    ir_op *leave = leave_group(c, &e, ad_op2(&e, RG_OP_EQ, r->params[0], ad_int(&e, RG_I64, c->size)), group, false);
-    ad_emit before = {c->fn, r, leave, c->loop->loc};
+    ir_emit e = at_end(c, r);
+    ir_op *leave = leave_group(c, &e, ir_emit_2(&e, RG_OP_EQ, r->params[0], ir_emit_int(&e, RG_I64, c->size)), group, false);
+    ir_emit before = {c->fn, r, leave, c->loop->loc};
     for (uint32_t i = 0; i < ir_value_results(c->loop); i++)
-        ir_op_arg(leave, c->fn, ad_zero_of(&before, c->loop->results[i]->type));
+        ir_op_arg(leave, c->fn, ir_emit_zero(&before, c->loop->results[i]->type));
     for (uint32_t p = 1; p < r->nparams; p++)
         map[c->loop->regions[0]->params[p - 1]->id] = r->params[p];
     ir_for_ops(op, c->loop->regions[0])
@@ -294,7 +294,7 @@ copy_loop_body(const ad_chunk *c, ir_op *group, ir_value **map)
             for (uint32_t i = 1; i < op->nargs; i++)
                 ir_op_arg(leave, c->fn, map[op->args[i]->id] ? map[op->args[i]->id] : op->args[i]);
         } else if (op->code == RG_OP_YIELD) {
-            ir_value *next = ad_op2(&e, RG_OP_ADD, r->params[0], ad_int(&e, RG_I64, 1));
+            ir_value *next = ir_emit_2(&e, RG_OP_ADD, r->params[0], ir_emit_int(&e, RG_I64, 1));
             ir_op *yield = yield_in(c, r);
             ir_op_arg(yield, c->fn, next);
             for (uint32_t i = 0; i < op->nargs; i++)
@@ -309,7 +309,7 @@ static ir_value **
 fill_loop(ad_chunk *c, ir_value **map)
 {
     ir_region *r = c->groups->regions[0];
-    ad_emit e = at_end(c, r);
+    ir_emit e = at_end(c, r);
     ir_op *group = open_group(c, &e);
     copy_loop_body(c, group, map);
     ir_op *leave = new_op(&e, RG_OP_EXIT_IF, 0);

@@ -47,7 +47,7 @@ now(ir_value *const *map, ir_value *v)
 
 /* -- what comes from outside the loop --------------------------------------------------------------------- */
 static void
-see_outside(reverse *r, const ad_emit *e)
+see_outside(reverse *r, const ir_emit *e)
 {
     const ad_slice *s = &r->c->slice;
     for (size_t i = 0; i < s->of.outside.n; i++)
@@ -61,15 +61,15 @@ see_outside(reverse *r, const ad_emit *e)
 
 /* -- iterations ------------------------------------------------------------------------------------------- */
 static group
-open_group(const reverse *r, const ad_emit *e, ir_value *first)
+open_group(const reverse *r, const ir_emit *e, ir_value *first)
 {
     group g = {first, new_values(r, r->params)};
     for (uint32_t p = 0; p < r->params; p++) {
         if (!r->starts[p])
             continue;
         rg_dtype dtype = (rg_dtype)r->starts[p]->type.dtype;
-        ir_value *way = ad_op2(e, RG_OP_MUL, ad_cast(e, dtype, first), ad_const(e, dtype, r->steps[p]));
-        g.origin[p] = ad_op2(e, RG_OP_ADD, r->starts[p], way);
+        ir_value *way = ir_emit_2(e, RG_OP_MUL, ir_emit_cast(e, dtype, first), ir_emit_const(e, dtype, r->steps[p]));
+        g.origin[p] = ir_emit_2(e, RG_OP_ADD, r->starts[p], way);
     }
     return g;
 }
@@ -91,14 +91,14 @@ next_state(const reverse *r, ir_region *into)
 
 /* Appends iteration j of the group; returns the wanted values. */
 static ir_value **
-iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *state)
+iterate(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *const *state)
 {
     const ad_slice *s = &r->c->slice;
     for (uint32_t p = 0; p < r->params; p++) {
         ir_value *v = state[p];
         if (g->origin[p]) {
             rg_dtype dtype = (rg_dtype)g->origin[p]->type.dtype;
-            v = ad_op2(e, RG_OP_ADD, g->origin[p], ad_const(e, dtype, j * r->steps[p]));
+            v = ir_emit_2(e, RG_OP_ADD, g->origin[p], ir_emit_const(e, dtype, j * r->steps[p]));
         }
         r->map[r->c->loop->regions[0]->params[p]->id] = v;
     }
@@ -113,10 +113,10 @@ iterate(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value
 
 /* Appends the reverse of iteration j; adjoints go in and come out. */
 static void
-undo(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *wanted, ir_value **adjoints)
+undo(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *const *wanted, ir_value **adjoints)
 {
     const ir_region *body = r->by->regions[0];
-    r->undone[body->params[0]->id] = ad_op2(e, RG_OP_ADD, g->first, ad_int(e, RG_I64, j));
+    r->undone[body->params[0]->id] = ir_emit_2(e, RG_OP_ADD, g->first, ir_emit_int(e, RG_I64, j));
     for (uint32_t i = 0; i < r->carried; i++)
         r->undone[body->params[1 + i]->id] = adjoints[i];
     for (size_t i = 0; i < r->c->recalls.n; i++) {
@@ -146,14 +146,14 @@ yield_all(const reverse *r, ir_region *into, ir_value *const *values)
 
 /* If the group has an iteration j: that, what comes after it, and its reverse. */
 static void
-undo_rest(const reverse *r, const ad_emit *e, const group *g, uint32_t j, ir_value *const *state, ir_value **adjoints)
+undo_rest(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *const *state, ir_value **adjoints)
 {
     ir_fn *fn = r->c->fn;
     ir_op *branch = ir_op_new(fn, RG_OP_IF, 1, 2, r->by->loc);
-    ir_op_arg(branch, fn, ad_op2(e, RG_OP_GT, r->rest, ad_int(e, RG_I64, j)));
-    ad_place(e, branch);
+    ir_op_arg(branch, fn, ir_emit_2(e, RG_OP_GT, r->rest, ir_emit_int(e, RG_I64, j)));
+    ir_emit_place(e, branch);
     yield_all(r, branch->regions[1], adjoints);
-    ad_emit in = {fn, branch->regions[0], NULL, r->by->loc};
+    ir_emit in = {fn, branch->regions[0], NULL, r->by->loc};
     if (j)
         state = next_state(r, in.region);
     ir_value **wanted = iterate(r, &in, g, j, state);
@@ -171,13 +171,13 @@ undo_group(const reverse *r, ir_op *unwind)
 {
     ad_chunk *c = r->c;
     ir_region *body = unwind->regions[0];
-    ad_emit e = {c->fn, body, NULL, r->by->loc};
+    ir_emit e = {c->fn, body, NULL, r->by->loc};
     ir_value ***wanted = arena_new_n(c->scratch, ir_value **, c->size);
     ir_value **state = new_values(r, r->params), **adjoints = new_values(r, r->carried);
     for (uint32_t p = 0; p < r->params; p++)
         if (c->start[p])
             state[p] = ad_recall(&e, c->start[p]);
-    group g = open_group(r, &e, ad_op2(&e, RG_OP_MUL, body->params[0], ad_int(&e, RG_I64, c->size)));
+    group g = open_group(r, &e, ir_emit_2(&e, RG_OP_MUL, body->params[0], ir_emit_int(&e, RG_I64, c->size)));
     for (uint32_t j = 0; j < c->size; j++) {
         if (j)
             state = next_state(r, body);
@@ -191,7 +191,7 @@ undo_group(const reverse *r, ir_op *unwind)
 }
 
 static ir_op *
-unwind_groups(const reverse *r, const ad_emit *e, ir_value *count, ir_value *const *adjoints)
+unwind_groups(const reverse *r, const ir_emit *e, ir_value *count, ir_value *const *adjoints)
 {
     ad_chunk *c = r->c;
     ir_op *unwind = ir_op_new(c->fn, RG_OP_UNWIND, r->carried + 2, 1, r->by->loc);
@@ -204,13 +204,13 @@ unwind_groups(const reverse *r, const ad_emit *e, ir_value *count, ir_value *con
         ir_region_param(unwind->regions[0], type, NULL);
         ir_op_result(unwind, c->fn, type, r->by->results[i]->name);
     }
-    ad_place(e, unwind);
+    ir_emit_place(e, unwind);
     return unwind;
 }
 
 /* state at hand: a branch for each iteration */
 static void
-undo_branches(const reverse *r, const ad_emit *e, ir_value *done, ir_value **adjoints)
+undo_branches(const reverse *r, const ir_emit *e, ir_value *done, ir_value **adjoints)
 {
     ad_chunk *c = r->c;
     ir_value **state = new_values(r, r->params);
@@ -219,7 +219,7 @@ undo_branches(const reverse *r, const ad_emit *e, ir_value *done, ir_value **adj
             continue;
         state[p] = ad_had(e, c->rest[p]);
         if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY)
-            state[p] = ad_copy(e, state[p]); /* iterations work in place */
+            state[p] = ir_emit_copy(e, state[p]); /* iterations work in place */
     }
     group g = open_group(r, e, done);
     undo_rest(r, e, &g, 0, state, adjoints);
@@ -236,27 +236,27 @@ use_instead(ir_op *op, void *user)
 
 /* where each recorded for itself: by the copy of the old unwind, whose iterations have later numbers */
 static void
-undo_recorded(const reverse *r, const ad_emit *e, ir_value *done, ir_op *undo)
+undo_recorded(const reverse *r, const ir_emit *e, ir_value *done, ir_op *undo)
 {
     ir_region *body = undo->regions[0];
-    ad_emit first = {r->c->fn, body, body->first, undo->loc};
-    ir_value *number = ad_op2(&first, RG_OP_ADD, body->params[0], done), *shifted[2] = {body->params[0], number};
+    ir_emit first = {r->c->fn, body, body->first, undo->loc};
+    ir_value *number = ir_emit_2(&first, RG_OP_ADD, body->params[0], done), *shifted[2] = {body->params[0], number};
     ir_walk(body, use_instead, shifted);
     number->def->args[0] = body->params[0];
     undo->args[0] = ad_had(e, r->c->left->results[r->c->left->nresults - 1]);
     undo->args[1] = r->rest;
-    ad_place(e, undo);
+    ir_emit_place(e, undo);
 }
 
 static void
 run(reverse *r, ir_op *undo_left)
 {
     ad_chunk *c = r->c;
-    ad_emit e = {c->fn, r->by->parent, r->by, r->by->loc};
-    ir_value *size = ad_int(&e, RG_I64, c->size);
+    ir_emit e = {c->fn, r->by->parent, r->by, r->by->loc};
+    ir_value *size = ir_emit_int(&e, RG_I64, c->size);
     ir_value *full = ad_chunk_divide(&e, RG_OP_DIV, r->by->args[1], c->size);
-    ir_value *done = ad_op2(&e, RG_OP_MUL, full, size);
-    r->rest = ad_op2(&e, RG_OP_SUB, r->by->args[1], done);
+    ir_value *done = ir_emit_2(&e, RG_OP_MUL, full, size);
+    r->rest = ir_emit_2(&e, RG_OP_SUB, r->by->args[1], done);
     see_outside(r, &e);
     ir_value **adjoints = new_values(r, r->carried);
     for (uint32_t i = 0; i < r->carried; i++)

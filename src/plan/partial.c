@@ -138,7 +138,7 @@ is_cheaper(exits *x, ir_op *loop)
 }
 
 static ir_value *
-copy_of(exits *x, const ad_emit *e, ir_op *loop, ir_value *v)
+copy_of(exits *x, const ir_emit *e, ir_op *loop, ir_value *v)
 {
     if (!is_computed(x, loop, v)) {
         ir_value *recalled = ad_recall(e, v);
@@ -150,13 +150,13 @@ copy_of(exits *x, const ad_emit *e, ir_op *loop, ir_value *v)
         ir_value *made = map_get(&x->made, hash_u64(map_ptr(e->region), v->def->args[i]->id));
         ir_op_arg(copy, x->fn, made ? made : ad_had(e, v->def->args[i]));
     }
-    ad_place(e, copy);
+    ir_emit_place(e, copy);
     return ir_op_result(copy, x->fn, v->type, v->name);
 }
 
 /* v where e stands: operands before their users */
 static ir_value *
-compute_again(exits *x, const ad_emit *e, ir_op *loop, ir_value *wanted)
+compute_again(exits *x, const ir_emit *e, ir_op *loop, ir_value *wanted)
 {
     vec_push(&x->stack, wanted);
     while (x->stack.n) {
@@ -187,7 +187,7 @@ compute_all_again(exits *x)
         ir_op *recall = x->recalls.at[i], *loop = loop_left(x, recall);
         if (!loop || !is_computed(x, loop, recall->args[0]) || !is_cheaper(x, loop))
             continue;
-        ad_emit e = {x->fn, recall->parent, recall, recall->loc};
+        ir_emit e = {x->fn, recall->parent, recall, recall->loc};
         recall->args[0] = compute_again(x, &e, loop, recall->args[0]);
     }
 }

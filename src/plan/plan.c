@@ -307,7 +307,7 @@ is_recomputed(plan *p, ir_value *v)
 
 /* v without computing it: itself, a constant, the iteration number's function, or a recall */
 static ir_value *
-simple_value(plan *p, const ad_emit *e, ir_value *v)
+simple_value(plan *p, const ir_emit *e, ir_value *v)
 {
     uint64_t step = 0;
     if (ir_region_inside(e->region, v->region) || ir_is_const(v, NULL) || !inside_owner(p, v) || !is_recomputed(p, v))
@@ -318,13 +318,13 @@ simple_value(plan *p, const ad_emit *e, ir_value *v)
     ir_is_induction(p->owner, v, &start, &step);
     start = ad_had(e, start);
     rg_dtype dtype = (rg_dtype)v->type.dtype;
-    ir_value *k = ad_cast(e, dtype, p->by->regions[0]->params[0]);
-    ir_value *offset = ad_op2(e, RG_OP_MUL, k, ad_const(e, dtype, step));
-    return ad_op2(e, RG_OP_ADD, start, offset);
+    ir_value *k = ir_emit_cast(e, dtype, p->by->regions[0]->params[0]);
+    ir_value *offset = ir_emit_2(e, RG_OP_MUL, k, ir_emit_const(e, dtype, step));
+    return ir_emit_2(e, RG_OP_ADD, start, offset);
 }
 
 static ir_value *
-copy_op(plan *p, const ad_emit *e, const ir_op *op)
+copy_op(plan *p, const ir_emit *e, const ir_op *op)
 {
     ir_op *copy = ir_op_like(p->fn, op);
     bool kept = array_under(p, op->results[0]);
@@ -334,13 +334,13 @@ copy_op(plan *p, const ad_emit *e, const ir_op *op)
     }
     if (kept)
         copy->args[0] = ad_snapshot_in(&p->snapshots, p->task, p->rewinding, op->args[0]);
-    ad_place(e, copy);
+    ir_emit_place(e, copy);
     return ir_op_result(copy, p->fn, op->results[0]->type, op->results[0]->name);
 }
 
 /* v where e stands: operands before their users, with a stack of its own since chains can be long */
 static ir_value *
-make(plan *p, const ad_emit *e, ir_value *wanted)
+make(plan *p, const ir_emit *e, ir_value *wanted)
 {
     vec_clear(&p->stack);
     vec_push(&p->stack, wanted);
@@ -389,7 +389,7 @@ rewrite(ir_op *op, void *user)
     if (ir_recall_owner(op, &by) != p->owner || by != p->by || !is_recomputed(p, op->args[0]))
         return true;
     ir_op *at = place_for(p, op);
-    ad_emit e = {p->fn, at->parent, at, op->loc};
+    ir_emit e = {p->fn, at->parent, at, op->loc};
     p->replace[op->results[0]->id] = make(p, &e, op->args[0]);
     p->changed = true;
     return true;

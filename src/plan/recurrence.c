@@ -146,18 +146,18 @@ only_carried(const uint32_t *uses, const ir_op *unwind)
 /* -- factors ---------------------------------------------------------------------------------------------------- */
 /* an operand of a linear op: what it is in the op that makes the factor */
 static ir_value *
-factor_of(const recurrence *r, const ad_emit *e, ir_value *v)
+factor_of(const recurrence *r, const ir_emit *e, ir_value *v)
 {
     const linear *l = linear_of(r, v);
     if (!l)
         return v;
-    return l->factor ? l->factor : ad_float(e, (rg_dtype)v->type.dtype, 1);
+    return l->factor ? l->factor : ir_emit_float(e, (rg_dtype)v->type.dtype, 1);
 }
 
 static void
 make_factor(recurrence *r, ir_op *op)
 {
-    ad_emit e = {r->fn, r->body, op, op->loc};
+    ir_emit e = {r->fn, r->body, op, op->loc};
     linear *l = linear_of(r, op->results[0]);
     ir_value *args[2];
     l->guarded = op->code == RG_OP_ZERO_GUARD;
@@ -175,10 +175,10 @@ product_of(recurrence *r, ir_value *v, linear *l)
 {
     if (l->product)
         return l->product;
-    ad_emit e = {r->fn, r->body, v->def, v->def->loc};
-    l->product = ad_op2(&e, RG_OP_MUL, r->carried, l->factor);
+    ir_emit e = {r->fn, r->body, v->def, v->def->loc};
+    l->product = ir_emit_2(&e, RG_OP_MUL, r->carried, l->factor);
     if (l->guarded)
-        l->product = ad_op2(&e, RG_OP_ZERO_GUARD, r->carried, l->product);
+        l->product = ir_emit_2(&e, RG_OP_ZERO_GUARD, r->carried, l->product);
     return l->product;
 }
 

@@ -219,7 +219,7 @@ ad_snapshot_in(ad_snapshots *s, ir_op *task, ir_op *rewinding, ir_value *array)
     if (restored && stands_before(restored, rewinding))
         return restored->args[0];
     snapshot = snapshot ? snapshot : take_snapshot(s, task, array);
-    ad_emit e = {s->fn, rewinding->parent, rewinding, rewinding->loc};
+    ir_emit e = {s->fn, rewinding->parent, rewinding, rewinding->loc};
     ir_value *trace = snapshot->results[0];
     if (!ir_region_inside(rewinding->parent, trace->region))
         trace = ad_recall(&e, trace);
@@ -227,7 +227,7 @@ ad_snapshot_in(ad_snapshots *s, ir_op *task, ir_op *rewinding, ir_value *array)
     ir_op *restore = ir_op_new(s->fn, RG_OP_RESTORE, 2, 0, rewinding->loc);
     ir_op_arg(restore, s->fn, temp);
     ir_op_arg(restore, s->fn, trace);
-    ad_place(&e, restore);
+    ir_emit_place(&e, restore);
     vec_push(&s->restored, restore);
     if (restored)
         give_way(s, restored, temp);
