@@ -6,16 +6,9 @@
 /* -- in one thread ------------------------------------------------------------------------------------------------ */
 
 static uint32_t
-rank_of(const ir_op *access)
+buffer_rank_of(const ir_op *access)
 {
     return access->args[0]->type.kind == IR_BUFFER ? access->args[0]->type.rank : 0;
-}
-
-static bool
-same_value(const ir_value *a, const ir_value *b)
-{
-    uint64_t x, y;
-    return a == b || (ir_is_const(a, &x) && ir_is_const(b, &y) && x == y && ir_type_eq(a->type, b->type));
 }
 
 bool
@@ -24,10 +17,10 @@ access_same(const ir_op *a, const ir_op *b)
     if (a->plane != b->plane || a->direction != b->direction || a->beside != b->beside || a->args[0] != b->args[0] ||
         a->masked != b->masked || a->successive != b->successive)
         return false;
-    for (uint32_t k = 1; k <= rank_of(a); k++)
-        if (!same_value(a->args[k], b->args[k]))
+    for (uint32_t k = 1; k <= buffer_rank_of(a); k++)
+        if (!ir_same_value(a->args[k], b->args[k]))
             return false;
-    return !a->masked || same_value(a->args[a->nargs - 1], b->args[b->nargs - 1]);
+    return !a->masked || ir_same_value(a->args[a->nargs - 1], b->args[b->nargs - 1]);
 }
 
 /* Whether one thread's subscripts differ, whatever wraps. */
@@ -44,8 +37,8 @@ differ(const ir_value *a, const ir_value *b)
 static bool
 only_axis_tells(const ir_op *a, const ir_op *b, uint32_t k)
 {
-    for (uint32_t i = 1; i <= rank_of(a); i++)
-        if (i != k && !(a->in_row && b->in_row) && !same_value(a->args[i], b->args[i]))
+    for (uint32_t i = 1; i <= buffer_rank_of(a); i++)
+        if (i != k && !(a->in_row && b->in_row) && !ir_same_value(a->args[i], b->args[i]))
             return false;
     return true;
 }
@@ -60,7 +53,7 @@ access_may_meet(const ir_op *a, const ir_op *b)
         return false;
     if (a->args[0] != b->args[0])
         return true;
-    uint32_t rank = rank_of(a);
+    uint32_t rank = buffer_rank_of(a);
     for (uint32_t k = 1; k <= rank; k++)
         if ((k < rank || a->successive == b->successive) && differ(a->args[k], b->args[k]) && only_axis_tells(a, b, k))
             return false;
@@ -73,7 +66,7 @@ typedef struct reach_query {
 } reach_query;
 
 static void
-look_at_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
+note_conflict(ir_value *buffer, unsigned plane, unsigned does, void *user)
 {
     reach_query *q = user;
     if (plane == q->access->plane && ir_may_be_same(buffer, q->access->args[0]))
@@ -88,7 +81,7 @@ keeps_apart(const ir_op *op, const ir_op *access)
     if (ir_is_access(op))
         q.conflict = ir_access_conflict(op, access) && access_may_meet(op, access);
     else
-        ir_each_reached(op, look_at_reached, &q);
+        ir_each_reached(op, note_conflict, &q);
     for (uint32_t i = 0; i < op->nregions && !q.conflict; i++)
         ir_for_ops(inner, op->regions[i])
             q.conflict |= keeps_apart(inner, access);
@@ -173,14 +166,11 @@ never_equal_later(const pair *p, const ir_op *loop)
 }
 
 static bool
-stands_before(const ir_op *a, const ir_op *b, const map *places)
+is_earlier(const ir_op *a, const ir_op *b, const map *places)
 {
     if (places)
         return (uintptr_t)map_get(places, map_ptr(a)) < (uintptr_t)map_get(places, map_ptr(b));
-    for (const ir_op *op = b->prev; op; op = op->prev)
-        if (op == a)
-            return true;
-    return false;
+    return ir_stands_before(a, b);
 }
 
 /* -- whether subscripts stay in their rows ------------------------------------------------------------------------
@@ -288,7 +278,7 @@ access_reaches_after(const ir_op *load, const ir_op *write, const map *places)
         return false;
     const ir_region *common = ir_common_region(load->parent, write->parent);
     const ir_op *l = ir_ancestor_in((ir_op *)load, common), *w = ir_ancestor_in((ir_op *)write, common);
-    if (l != w && stands_before(l, w, places) && !never_equal_in_one_iteration(&p))
+    if (l != w && is_earlier(l, w, places) && !never_equal_in_one_iteration(&p))
         return true;
     /* each iteration around a temp makes one of its own */
     const ir_op *made = write->args[0]->def;

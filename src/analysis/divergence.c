@@ -39,12 +39,6 @@ ir_loop_divergence_of(ir_divergence *g, const ir_op *op)
     return found;
 }
 
-static rg_dtype
-dtype_of(const ir_value *v)
-{
-    return (rg_dtype)v->type.dtype;
-}
-
 static bool
 is_alike(ir_shape s)
 {
@@ -60,7 +54,7 @@ ir_is_often_uniform(const ir_divergence *g, const ir_value *v)
 /* -- growing ------------------------------------------------------------------------------------- */
 
 static ir_shape
-join(ir_shape x, ir_shape y)
+join_shapes(ir_shape x, ir_shape y)
 {
     if (x.kind == IR_UNSEEN)
         return y;
@@ -73,9 +67,9 @@ join(ir_shape x, ir_shape y)
 }
 
 static void
-grow(ir_divergence *g, const ir_value *v, ir_shape s)
+grow_shape(ir_divergence *g, const ir_value *v, ir_shape s)
 {
-    ir_shape *at = &g->shapes[v->id], joined = join(*at, s);
+    ir_shape *at = &g->shapes[v->id], joined = join_shapes(*at, s);
     if (joined.kind != at->kind || joined.stride != at->stride || joined.wrap != at->wrap || joined.rows != at->rows) {
         *at = joined;
         g->changed = true;
@@ -86,22 +80,22 @@ grow(ir_divergence *g, const ir_value *v, ir_shape s)
 static void
 tie(ir_divergence *g, const ir_value *x, const ir_value *y)
 {
-    ir_shape both = join(ir_shape_of(g, x), ir_shape_of(g, y));
-    grow(g, x, both);
-    grow(g, y, both);
+    ir_shape both = join_shapes(ir_shape_of(g, x), ir_shape_of(g, y));
+    grow_shape(g, x, both);
+    grow_shape(g, y, both);
 }
 
 static void
-flow(ir_divergence *g, const ir_value *from, const ir_value *to, bool varies)
+flow_shape(ir_divergence *g, const ir_value *from, const ir_value *to, bool varies)
 {
     if (to->type.kind == IR_ARRAY)
         tie(g, from, to);
     else
-        grow(g, to, varies || ir_shape_of(g, from).wrap == WRAPPED ? any : ir_shape_of(g, from));
+        grow_shape(g, to, varies || ir_shape_of(g, from).wrap == WRAPPED ? any : ir_shape_of(g, from));
 }
 
 static void
-vary(ir_divergence *g, ir_loop_divergence *loop)
+set_varies(ir_divergence *g, ir_loop_divergence *loop)
 {
     g->changed |= !loop->varies;
     loop->varies = true;
@@ -110,13 +104,13 @@ vary(ir_divergence *g, ir_loop_divergence *loop)
 /* -- scalar ops ---------------------------------------------------------------------------------- */
 
 static ir_shape
-step(const ir_value *v, ir_shape from, int64_t stride)
+shape_of_step(const ir_value *v, ir_shape from, int64_t stride)
 {
     if (from.wrap == WRAPPED || stride > STRIDE_MAX || stride < -STRIDE_MAX)
         return any;
     if (stride == 0)
         return same;
-    return (ir_shape){IR_STEP, ir_bits(dtype_of(v)) < 64 ? WRAPS : WRAPS_NOT, false, stride};
+    return (ir_shape){IR_STEP, ir_bits(ir_dtype(v)) < 64 ? WRAPS : WRAPS_NOT, false, stride};
 }
 
 static ir_shape
@@ -124,7 +118,7 @@ shape_of_sum(const ir_op *op, ir_shape x, ir_shape y)
 {
     if (x.wrap == WRAPPED || y.wrap == WRAPPED)
         return any;
-    return step(op->results[0], x, op->code == RG_OP_ADD ? x.stride + y.stride : x.stride - y.stride);
+    return shape_of_step(op->results[0], x, op->code == RG_OP_ADD ? x.stride + y.stride : x.stride - y.stride);
 }
 
 static ir_shape
@@ -133,18 +127,18 @@ shape_of_product(const ir_op *op, const ir_value *factor, ir_shape x)
     uint64_t bits;
     if (!ir_is_const(factor, &bits))
         return any;
-    int64_t by = (int64_t)ir_wrap(dtype_of(factor), bits);
+    int64_t by = (int64_t)ir_wrap(ir_dtype(factor), bits);
     if (op->code == RG_OP_SHL)
         by = by >= 0 && by < 30 ? (int64_t)1 << by : 0;
     if (!by || by > STRIDE_MAX || by < -STRIDE_MAX)
         return any;
-    return step(op->results[0], x, x.stride * by);
+    return shape_of_step(op->results[0], x, x.stride * by);
 }
 
 static ir_shape
 shape_of_cast(const ir_op *op, ir_shape x)
 {
-    rg_dtype from = dtype_of(op->args[0]), to = dtype_of(op->results[0]);
+    rg_dtype from = ir_dtype(op->args[0]), to = ir_dtype(op->results[0]);
     if (!ir_is_int(from) || !ir_is_int(to))
         return any;
     if (ir_bits(to) > ir_bits(from)) {
@@ -153,7 +147,7 @@ shape_of_cast(const ir_op *op, ir_shape x)
         x.wrap = WRAPPED;
         return ir_is_signed(from) && ir_bits(from) == 32 ? x : any;
     }
-    return from == to ? x : step(op->results[0], x, x.stride);
+    return from == to ? x : shape_of_step(op->results[0], x, x.stride);
 }
 
 /* whether successive numbers divided by this one may often be equal */
@@ -179,14 +173,14 @@ shape_of_scalar(const ir_divergence *g, const ir_op *op)
         return same;
     if (alike || differs)
         return alike ? rows : any;
-    if (!ir_is_int(dtype_of(op->args[0])))
+    if (!ir_is_int(ir_dtype(op->args[0])))
         return any;
     switch ((int)op->code) {
     case RG_OP_ADD:
     case RG_OP_SUB:
         return shape_of_sum(op, s[0], s[1]);
     case RG_OP_NEG:
-        return step(op->results[0], s[0], -s[0].stride);
+        return shape_of_step(op->results[0], s[0], -s[0].stride);
     case RG_OP_MUL:
         return s[1].kind == IR_SAME   ? shape_of_product(op, op->args[1], s[0])
                : s[0].kind == IR_SAME ? shape_of_product(op, op->args[0], s[1])
@@ -238,7 +232,7 @@ ir_is_successive_access(const ir_divergence *g, const ir_op *op)
         if (!ir_is_uniform(g, op->args[i]))
             return false;
     ir_shape last = ir_shape_of(g, op->args[n]);
-    rg_dtype d = dtype_of(op->args[n]);
+    rg_dtype d = ir_dtype(op->args[n]);
     bool negative = ir_bits(d) == 64 || (ir_bits(d) == 32 && ir_is_signed(d)); /* where it wrapped */
     return last.kind == IR_STEP && last.stride == 1 && (negative || last.wrap == WRAPS_NOT);
 }
@@ -251,14 +245,14 @@ see_array_op(ir_divergence *g, const ir_op *op, bool diverged)
     for (uint32_t i = 0; i < op->nargs; i++)
         varies |= !ir_is_uniform(g, op->args[i]);
     if (op->code == RG_OP_EXTRACT) {
-        grow(g, made, varies ? any : same);
+        grow_shape(g, made, varies ? any : same);
     } else if (op->code == RG_OP_INSERT) {
-        grow(g, made, varies || diverged ? any : same);
+        grow_shape(g, made, varies || diverged ? any : same);
         tie(g, from, made);
     } else if (op->code == RG_OP_COPY && !(from->def && from->def->code == RG_OP_TABLE)) {
         tie(g, from, made);
     } else {
-        grow(g, made, same);
+        grow_shape(g, made, same);
     }
 }
 
@@ -274,7 +268,7 @@ see_if(ir_divergence *g, const ir_op *op, bool diverged)
         see_region(g, op->regions[k], diverged || varies);
         const ir_op *end = ir_terminator(op->regions[k]);
         for (uint32_t i = 0; i < op->nresults; i++)
-            flow(g, end->args[i], op->results[i], varies);
+            flow_shape(g, end->args[i], op->results[i], varies);
     }
 }
 
@@ -285,7 +279,7 @@ see_carried(ir_divergence *g, const ir_op *op, uint32_t first, bool varies)
     const ir_region *body = op->regions[0];
     uint32_t init = ir_first_init(op);
     for (uint32_t k = first; k < body->nparams; k++)
-        flow(g, op->args[init + k - first], body->params[k], varies);
+        flow_shape(g, op->args[init + k - first], body->params[k], varies);
 }
 
 static void
@@ -294,14 +288,14 @@ see_next(ir_divergence *g, const ir_op *op, uint32_t first, bool varies)
     const ir_region *body = op->regions[0];
     const ir_op *end = ir_terminator(body);
     for (uint32_t k = first; k < body->nparams; k++)
-        flow(g, end->args[k - first], body->params[k], varies);
+        flow_shape(g, end->args[k - first], body->params[k], varies);
 }
 
 static ir_shape
 shape_of_index(const ir_divergence *g, const ir_op *op)
 {
     ir_shape s = ir_shape_of(g, op->args[0]);
-    return s.kind == IR_STEP ? step(op->regions[0]->params[0], s, s.stride) : s;
+    return s.kind == IR_STEP ? shape_of_step(op->regions[0]->params[0], s, s.stride) : s;
 }
 
 static void
@@ -309,13 +303,13 @@ see_for(ir_divergence *g, const ir_op *op, bool diverged)
 {
     ir_loop_divergence *loop = ir_loop_divergence_of(g, op);
     if (!ir_is_uniform(g, op->args[0]) || !ir_is_uniform(g, op->args[1]))
-        vary(g, loop);
-    grow(g, op->regions[0]->params[0], shape_of_index(g, op));
+        set_varies(g, loop);
+    grow_shape(g, op->regions[0]->params[0], shape_of_index(g, op));
     see_carried(g, op, 1, false);
     see_region(g, op->regions[0], diverged || loop->varies);
     see_next(g, op, 1, false);
     for (uint32_t k = 0; k < ir_value_results(op); k++)
-        flow(g, op->regions[0]->params[1 + k], op->results[k], loop->varies);
+        flow_shape(g, op->regions[0]->params[1 + k], op->results[k], loop->varies);
 }
 
 static void
@@ -330,9 +324,9 @@ see_loop(ir_divergence *g, const ir_op *op, bool diverged)
         if (exit->code != RG_OP_EXIT_IF)
             continue;
         if (!ir_is_uniform(g, exit->args[0]))
-            vary(g, loop);
+            set_varies(g, loop);
         for (uint32_t k = 0; k + 1 < exit->nargs; k++)
-            flow(g, exit->args[1 + k], op->results[k], loop->varies);
+            flow_shape(g, exit->args[1 + k], op->results[k], loop->varies);
     }
 }
 
@@ -343,30 +337,30 @@ see_unwind(ir_divergence *g, const ir_op *op, bool diverged)
 {
     ir_loop_divergence *loop = ir_loop_divergence_of(g, op);
     if (!ir_is_uniform(g, op->args[1]) || loop->partial)
-        vary(g, loop);
-    grow(g, op->regions[0]->params[0], same);
+        set_varies(g, loop);
+    grow_shape(g, op->regions[0]->params[0], same);
     see_carried(g, op, 1, loop->varies);
     see_region(g, op->regions[0], diverged || loop->varies);
     see_next(g, op, 1, loop->varies);
     for (uint32_t k = 0; k < op->nresults; k++)
-        flow(g, op->regions[0]->params[1 + k], op->results[k], loop->varies);
+        flow_shape(g, op->regions[0]->params[1 + k], op->results[k], loop->varies);
 }
 
 static void
 see_op(ir_divergence *g, const ir_op *op, bool diverged)
 {
     if (ir_ops[op->code].form != IR_OTHER) {
-        grow(g, op->results[0], shape_of_scalar(g, op));
+        grow_shape(g, op->results[0], shape_of_scalar(g, op));
         return;
     }
     switch ((int)op->code) {
     case RG_OP_LOAD:
-        grow(g, op->results[0], ir_is_uniform_access(g, op) ? same : ir_is_often_uniform_access(g, op) ? rows : any);
+        grow_shape(g, op->results[0], ir_is_uniform_access(g, op) ? same : ir_is_often_uniform_access(g, op) ? rows : any);
         break;
     case RG_OP_RMW:
     case RG_OP_CALL:
         for (uint32_t i = 0; i < op->nresults; i++)
-            grow(g, op->results[i], any);
+            grow_shape(g, op->results[i], any);
         break;
     case RG_OP_ARRAY:
     case RG_OP_TABLE:
@@ -376,7 +370,7 @@ see_op(ir_divergence *g, const ir_op *op, bool diverged)
         see_array_op(g, op, diverged);
         break;
     case RG_OP_RECALL:
-        flow(g, op->args[0], op->results[0], false);
+        flow_shape(g, op->args[0], op->results[0], false);
         break;
     case RG_OP_IF:
         see_if(g, op, diverged);

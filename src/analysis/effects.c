@@ -56,7 +56,7 @@ compare_other(ir_value *other, void *user)
 }
 
 static void
-compare_root(ir_value *root, void *user)
+compare_root_pair(ir_value *root, void *user)
 {
     pair *p = user;
     p->root = root;
@@ -70,7 +70,7 @@ ir_may_be_same(const ir_value *a, const ir_value *b)
 {
     pair p = {.other = b, .same = a == b};
     if (!p.same)
-        ir_buffer_roots((ir_value *)a, compare_root, &p);
+        ir_buffer_roots((ir_value *)a, compare_root_pair, &p);
     return p.same;
 }
 
@@ -167,7 +167,7 @@ ir_access_conflict(const ir_op *a, const ir_op *b)
 
 /* -- what an op does with all that it holds ---------------------------------------------------------------------- */
 static void
-note(ir_effects *e, ir_effect effect)
+note_effect(ir_effects *e, ir_effect effect)
 {
     for (size_t k = 0; k < e->at.n; k++) {
         ir_effect *known = &e->at.at[k];
@@ -203,27 +203,27 @@ roots_meet(const ir_value *a, const ir_value *b)
 }
 
 static void
-note_root(ir_value *root, void *user)
+note_root_effect(ir_value *root, void *user)
 {
     noting *n = user;
     ir_effect effect = n->effect;
     effect.root = root_of_effect(root);
     effect.does |= effect.root == n->buffer ? 0 : IR_CHOSEN;
-    note(n->e, effect);
+    note_effect(n->e, effect);
 }
 
 static void
-note_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
+note_reached_effect(ir_value *buffer, unsigned plane, unsigned does, void *user)
 {
     noting *n = user;
     n->effect.plane = (uint8_t)plane;
     n->effect.does = (uint8_t)does;
     n->buffer = buffer;
-    ir_buffer_roots(buffer, note_root, n);
+    ir_buffer_roots(buffer, note_root_effect, n);
 }
 
 static void
-note_op(ir_effects *e, const ir_op *op)
+note_own_effects(ir_effects *e, const ir_op *op)
 {
     bool calls = op->code == RG_OP_CALL && !op->silent;
     noting n = {.e = e, .effect = {.directions = UINT64_MAX}};
@@ -231,7 +231,7 @@ note_op(ir_effects *e, const ir_op *op)
         n.effect.beside = op->beside;
         n.effect.directions = (uint64_t)1 << op->direction;
     }
-    ir_each_reached(op, note_reached, &n);
+    ir_each_reached(op, note_reached_effect, &n);
     e->order |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT;
     e->guards |= calls || op->code == RG_OP_ASSERT || op->code == RG_OP_EXIT_IF;
 }
@@ -243,11 +243,11 @@ note_op(ir_effects *e, const ir_op *op)
             if (inner->code != RG_OP_EXIT_IF)
 
 static void
-add_op(ir_effects *e, const ir_op *op)
+note_op_and_inner(ir_effects *e, const ir_op *op)
 {
-    note_op(e, op);
+    note_own_effects(e, op);
     for_ops_inside(inner, op)
-        add_op(e, inner);
+        note_op_and_inner(e, inner);
 }
 
 ir_effects
@@ -255,7 +255,7 @@ ir_effects_of(const ir_region *r, arena *a)
 {
     ir_effects e = {.at.in = a};
     ir_for_ops(op, r)
-        add_op(&e, op);
+        note_op_and_inner(&e, op);
     return e;
 }
 
@@ -263,7 +263,7 @@ void
 ir_effects_join(ir_effects *e, const ir_effects *more)
 {
     for (size_t i = 0; i < more->at.n; i++)
-        note(e, more->at.at[i]);
+        note_effect(e, more->at.at[i]);
     e->order |= more->order;
     e->guards |= more->guards;
 }
@@ -336,7 +336,7 @@ ir_footprint(ir_footprints *f, const ir_op *op)
     if (e)
         return e;
     ir_effects found = {.at.in = f->in};
-    note_op(&found, op);
+    note_own_effects(&found, op);
     for_ops_inside(inner, op)
         ir_effects_join(&found, ir_footprint(f, inner));
     if (!op->nregions && !found.at.n && !found.order && !found.guards)

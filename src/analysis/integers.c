@@ -29,7 +29,7 @@ ir_is_induction(const ir_op *loop, const ir_value *param, ir_value **start, uint
         return false;
     if (loop->code == RG_OP_PARALLEL)
         return *start = loop->args[param->index], *step = 1, true;
-    if (loop->code != RG_OP_FOR && loop->code != RG_OP_LOOP)
+    if (!ir_is_loop(loop))
         return false;
     if (loop->code == RG_OP_FOR && param->index == 0)
         return *start = loop->args[0], *step = (uint64_t)loop->attr.step, true;
@@ -83,7 +83,7 @@ same_factors(const poly_term *a, const poly_term *b)
 }
 
 static void
-add_term(poly *p, const poly_term *t)
+add_poly_term(poly *p, const poly_term *t)
 {
     if (!p->known || !t->c)
         return;
@@ -106,7 +106,7 @@ poly
 poly_const(int64_t c)
 {
     poly p = {.known = true};
-    add_term(&p, &(poly_term){.c = c});
+    add_poly_term(&p, &(poly_term){.c = c});
     return p;
 }
 
@@ -127,7 +127,7 @@ poly_add(const poly *a, const poly *b, int64_t scale)
         poly_term t = b->term[i];
         if (__builtin_mul_overflow(t.c, scale, &t.c))
             p.known = false;
-        add_term(&p, &t);
+        add_poly_term(&p, &t);
     }
     return p;
 }
@@ -155,7 +155,7 @@ poly_mul(const poly *a, const poly *b)
         for (uint32_t k = 0; k < b->n; k++) {
             poly_term t;
             if (multiply_terms(&a->term[i], &b->term[k], &t))
-                add_term(&p, &t);
+                add_poly_term(&p, &t);
             else
                 p.known = false;
         }
@@ -192,7 +192,7 @@ poly_split(const poly *p, const poly_factor *f, poly *coefficient, poly *rest)
                 t.factor[t.n++] = p->term[i].factor[k];
         if (found > 1)
             return false;
-        add_term(found ? coefficient : rest, found ? &t : &p->term[i]);
+        add_poly_term(found ? coefficient : rest, found ? &t : &p->term[i]);
     }
     return p->known;
 }
@@ -207,14 +207,14 @@ limited(wide v)
 }
 
 static wide
-times(wide a, wide b)
+multiply_limits(wide a, wide b)
 {
     wide v;
     return __builtin_mul_overflow(a, b, &v) ? ((a < 0) == (b < 0) ? ENDLESS : -ENDLESS) : limited(v);
 }
 
 static range
-plus(range x, range y)
+add_ranges(range x, range y)
 {
     bool below = x.min == -ENDLESS || y.min == -ENDLESS, above = x.max == ENDLESS || y.max == ENDLESS;
     return (range){below ? -ENDLESS : limited(x.min + y.min), above ? ENDLESS : limited(x.max + y.max)};
@@ -227,9 +227,10 @@ minus(range x)
 }
 
 static range
-product(range x, range y)
+multiply_ranges(range x, range y)
 {
-    wide corner[4] = {times(x.min, y.min), times(x.min, y.max), times(x.max, y.min), times(x.max, y.max)};
+    wide corner[4] = {multiply_limits(x.min, y.min), multiply_limits(x.min, y.max), multiply_limits(x.max, y.min),
+                      multiply_limits(x.max, y.max)};
     range r = {corner[0], corner[0]};
     for (int i = 1; i < 4; i++) {
         r.min = corner[i] < r.min ? corner[i] : r.min;
@@ -257,7 +258,7 @@ static range range_at(const ir_value *v, unsigned depth);
 
 /* what v was before casts: the first number whose values from 0 on all the types behind it have */
 static const ir_value *
-without_casts(const ir_value *v)
+before_casts(const ir_value *v)
 {
     const ir_value *first = v;
     wide most = range_of_type((rg_dtype)v->type.dtype).max;
@@ -274,7 +275,7 @@ without_casts(const ir_value *v)
 static range
 range_if(const ir_value *v, const ir_op *condition, unsigned depth)
 {
-    const ir_value *x = without_casts(v);
+    const ir_value *x = before_casts(v);
     uint64_t bits;
     bool less = condition && (condition->code == RG_OP_LT || condition->code == RG_OP_LE);
     bool more = condition && (condition->code == RG_OP_GT || condition->code == RG_OP_GE);
@@ -292,11 +293,11 @@ range_of_two(const ir_op *op, range all, unsigned depth)
     range y = range_at(op->args[first + 1], depth);
     switch (op->code) {
     case RG_OP_ADD:
-        return plus(x, y);
+        return add_ranges(x, y);
     case RG_OP_SUB:
-        return plus(x, minus(y));
+        return add_ranges(x, minus(y));
     case RG_OP_MUL:
-        return product(x, y);
+        return multiply_ranges(x, y);
     case RG_OP_DIV: /* by a constant */
         return x.min >= 0 && y.min == y.max && y.min > 0 ? (range){x.min / y.min, x.max / y.min} : all;
     case RG_OP_REM:
@@ -411,8 +412,8 @@ poly_range(const poly *p)
     for (uint32_t i = 0; i < p->n; i++) {
         range term = {p->term[i].c, p->term[i].c};
         for (uint32_t k = 0; k < p->term[i].n; k++)
-            term = product(term, poly_factor_range(&p->term[i].factor[k]));
-        sum = plus(sum, term);
+            term = multiply_ranges(term, poly_factor_range(&p->term[i].factor[k]));
+        sum = add_ranges(sum, term);
     }
     return sum;
 }
@@ -449,7 +450,7 @@ integers_end(integers *in)
 }
 
 static integer *
-find(const integers *in, const ir_value *v)
+known_integer(const integers *in, const ir_value *v)
 {
     for (uint32_t i = 0; i < in->n && i < INTEGERS_FEW; i++)
         if (in->few[i]->value == v)
@@ -458,7 +459,7 @@ find(const integers *in, const ir_value *v)
 }
 
 static integer *
-keep(integers *in, const integer *k)
+keep_integer(integers *in, const integer *k)
 {
     integer *kept = arena_one(in->in, integer);
     *kept = *k;
@@ -468,12 +469,6 @@ keep(integers *in, const integer *k)
         map_set(&in->more, map_ptr(k->value), kept);
     in->n++;
     return kept;
-}
-
-static bool
-is_number(const ir_value *v)
-{
-    return v->type.kind == IR_SCALAR && ir_is_int((rg_dtype)v->type.dtype);
 }
 
 static bool
@@ -490,7 +485,7 @@ typedef struct follower {
 } follower;
 
 static const ir_value *
-counter_of(const ir_op *loop)
+counting_param(const ir_op *loop)
 {
     ir_value *start;
     uint64_t step;
@@ -502,14 +497,14 @@ counter_of(const ir_op *loop)
 }
 
 static bool
-follows(const ir_value *v, follower *out)
+follows_counter(const ir_value *v, follower *out)
 {
     const ir_op *loop = v->def ? NULL : v->region->op;
     ir_value *start, *first;
     uint64_t step, pace;
-    if (!loop || (loop->code != RG_OP_FOR && loop->code != RG_OP_LOOP))
+    if (!loop || !ir_is_loop(loop))
         return false;
-    const ir_value *counter = counter_of(loop);
+    const ir_value *counter = counting_param(loop);
     if (!counter || counter == v || !ir_is_induction(loop, v, &start, &step) ||
         !ir_is_induction(loop, counter, &first, &pace) || !pace || (int64_t)step % (int64_t)pace)
         return false;
@@ -530,7 +525,7 @@ extent_value(const ir_value *buffer, uint32_t axis)
     return v && !(ir_is_const(v, &bits) && (int64_t)bits < 0) ? v : NULL;
 }
 
-static const integer *look_at(integers *in, const ir_value *v, unsigned depth);
+static const integer *find_integer(integers *in, const ir_value *v, unsigned depth);
 
 static void
 fewer_bits(integer *k, const integer *of)
@@ -545,8 +540,8 @@ take_apart(integers *in, integer *k, unsigned depth)
     follower f;
     const integer *a, *b;
     unsigned width = ir_bits((rg_dtype)k->value->type.dtype);
-    if (!op && follows(k->value, &f)) {
-        a = look_at(in, f.start, depth), b = look_at(in, f.first, depth);
+    if (!op && follows_counter(k->value, &f)) {
+        a = find_integer(in, f.start, depth), b = find_integer(in, f.first, depth);
         poly counter = poly_of_factor(poly_factor_of(f.counter));
         counter = poly_add(&counter, &b->p, -1);
         k->p = poly_add(&a->p, &counter, f.pace);
@@ -555,24 +550,24 @@ take_apart(integers *in, integer *k, unsigned depth)
         k->bits = counted < width ? counted : width;
     } else if (op && op->code == RG_OP_NEG) {
         poly zero = poly_const(0);
-        a = b = look_at(in, op->args[0], depth);
+        a = b = find_integer(in, op->args[0], depth);
         k->p = poly_add(&zero, &a->p, -1);
         k->wraps = true;
         k->bits = width;
     } else if (op && (op->code == RG_OP_ADD || op->code == RG_OP_SUB || op->code == RG_OP_MUL)) {
-        a = look_at(in, op->args[0], depth), b = look_at(in, op->args[1], depth);
+        a = find_integer(in, op->args[0], depth), b = find_integer(in, op->args[1], depth);
         k->p = op->code == RG_OP_MUL ? poly_mul(&a->p, &b->p) : poly_add(&a->p, &b->p, op->code == RG_OP_ADD ? 1 : -1);
         k->wraps = true;
         k->bits = width;
-    } else if (op && op->code == RG_OP_CAST && is_number(op->args[0])) {
-        a = b = look_at(in, op->args[0], depth);
+    } else if (op && op->code == RG_OP_CAST && ir_is_integer(op->args[0]->type)) {
+        a = b = find_integer(in, op->args[0], depth);
         k->p = a->p;
         k->bits = holds_all_of((rg_dtype)k->value->type.dtype, (rg_dtype)op->args[0]->type.dtype) ? 64 : width;
     } else if (op && op->code == RG_OP_EXTENT) {
         const ir_value *declared = extent_value(op->args[0], (uint32_t)op->attr.bits);
         if (!declared)
             return;
-        a = b = look_at(in, declared, depth);
+        a = b = find_integer(in, declared, depth);
         k->p = a->p;
     } else {
         return;
@@ -582,15 +577,15 @@ take_apart(integers *in, integer *k, unsigned depth)
 }
 
 static const integer *
-look_at(integers *in, const ir_value *v, unsigned depth)
+find_integer(integers *in, const ir_value *v, unsigned depth)
 {
     uint64_t bits;
-    integer k = {.value = v, .bits = 64}, *found = find(in, v);
+    integer k = {.value = v, .bits = 64}, *found = known_integer(in, v);
     if (found)
         return found;
-    if (is_number(v) && ir_is_const(v, &bits) && ((int64_t)bits >= 0 || ir_is_signed((rg_dtype)v->type.dtype))) {
+    if (ir_is_integer(v->type) && ir_is_const(v, &bits) && ((int64_t)bits >= 0 || ir_is_signed((rg_dtype)v->type.dtype))) {
         k.p = poly_const((int64_t)bits);
-    } else if (is_number(v)) {
+    } else if (ir_is_integer(v->type)) {
         if (depth)
             take_apart(in, &k, depth - 1);
         if (!k.p.known) { /* it is what it is */
@@ -599,7 +594,7 @@ look_at(integers *in, const ir_value *v, unsigned depth)
             k.p = poly_of_factor(extent ? (poly_factor){v->def->args[0], (uint32_t)v->def->attr.bits + 1} : poly_factor_of(v));
         }
     }
-    return keep(in, &k);
+    return keep_integer(in, &k);
 }
 
 static void
@@ -615,14 +610,14 @@ claim_inside(integers *in, const ir_value *v)
 {
     follower f;
     const ir_op *op = v->def;
-    integer *k = find(in, v);
+    integer *k = known_integer(in, v);
     if (!k || k->whole || k->asked == in->questions)
         return;
     k->asked = in->questions;
     bool passes = op && (op->code == RG_OP_CAST || op->code == RG_OP_EXTENT);
     const ir_value *from = passes ? (op->code == RG_OP_CAST ? op->args[0] : extent_value(op->args[0], (uint32_t)op->attr.bits))
-                           : !op && follows(v, &f) ? f.first : NULL;
-    integer *exact = from ? find(in, from) : NULL;
+                           : !op && follows_counter(v, &f) ? f.first : NULL;
+    integer *exact = from ? known_integer(in, from) : NULL;
     if (exact) { /* that it did not wrap either */
         claim_inside(in, from);
         if (exact->wraps)
@@ -639,7 +634,7 @@ claim_inside(integers *in, const ir_value *v)
 poly
 poly_of(integers *in, const ir_value *v)
 {
-    const integer *k = look_at(in, v, APART_DEPTH);
+    const integer *k = find_integer(in, v, APART_DEPTH);
     in->questions++;
     claim_inside(in, v);
     if (k->wraps)
@@ -652,7 +647,7 @@ poly_of(integers *in, const ir_value *v)
 poly
 poly_modulo(integers *in, const ir_value *v, unsigned *bits)
 {
-    const integer *k = look_at(in, v, APART_DEPTH);
+    const integer *k = find_integer(in, v, APART_DEPTH);
     *bits = k->bits;
     return k->p;
 }
@@ -740,7 +735,7 @@ release_question(void *user)
 }
 
 static bool
-is_known(question *q, const ir_value *v, uint64_t *bits)
+is_known_number(question *q, const ir_value *v, uint64_t *bits)
 {
     if (ir_is_const(v, bits))
         return true;
@@ -759,7 +754,7 @@ is_known(question *q, const ir_value *v, uint64_t *bits)
         return true;
     }
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (ir_is_float((rg_dtype)op->args[i]->type.dtype) || !is_known(q, op->args[i], &x[i]))
+        if (ir_is_float((rg_dtype)op->args[i]->type.dtype) || !is_known_number(q, op->args[i], &x[i]))
             return false;
     if (!ir_eval((rg_op)op->code, (rg_dtype)op->args[0]->type.dtype, (rg_dtype)v->type.dtype, x[0], x[1], x[2], bits))
         return false;
@@ -776,7 +771,7 @@ ir_known_value(const ir_known *indices, const ir_value *v, uint64_t *bits)
     question q = {.indices = indices};
     mem_owner owns;
     mem_own(&owns, release_question, &q);
-    bool known = is_known(&q, v, bits);
+    bool known = is_known_number(&q, v, bits);
     mem_disown(&owns);
     release_question(&q);
     return known;

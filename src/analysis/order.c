@@ -6,7 +6,7 @@
 
 /* whether op does nothing but compute, reach memory and branch */
 static bool
-is_plain(ir_op *op, void *user)
+is_plain_op(ir_op *op, void *user)
 {
     (void)user;
     switch (op->code) {
@@ -44,7 +44,7 @@ bool
 ir_has_no_order(const ir_op *loop, arena *scratch)
 {
     ir_region *r = loop->regions[0];
-    bool any = ir_walk(r, is_plain, NULL) && iterations_commute(r, scratch);
+    bool any = ir_walk(r, is_plain_op, NULL) && iterations_commute(r, scratch);
     const ir_op *end = ir_terminator(r);
     for (uint32_t i = 1; i < r->nparams && any; i++)
         any = is_loose_sum(r, r->params[i], end->args[i - 1]);

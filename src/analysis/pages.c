@@ -59,7 +59,7 @@ ir_takes_pages(const ir_op *op)
 }
 
 static bool
-has_effect(const ir_op *op)
+changes_or_prints(const ir_op *op)
 {
     return ir_access_does(op) & IR_CHANGES || op->code == RG_OP_PRINT;
 }
@@ -73,7 +73,7 @@ ir_page_use_of(const ir_region *r)
         use.late |= use.effects && ir_takes_pages(op);
         use.pages |= ir_takes_pages(op);
         use.room |= op->code == RG_OP_TAPE_ROOM;
-        use.effects |= has_effect(op);
+        use.effects |= changes_or_prints(op);
         for (uint32_t i = 0; i < op->nregions; i++) {
             ir_page_use inner = ir_page_use_of(op->regions[i]);
             bool again = op->code != RG_OP_IF && inner.effects;

@@ -38,7 +38,7 @@ set_of_args(const checker *c, const ir_op *op)
 static void spread(checker *c, const ir_op *op);
 
 static void
-spread_region(checker *c, const ir_op *op, const ir_region *r, uint8_t *out)
+spread_dependence(checker *c, const ir_op *op, const ir_region *r, uint8_t *out)
 {
     for (uint32_t i = 0; i < r->nparams; i++) {
         bool carried = op->code == RG_OP_LOOP || i > 0;
@@ -67,7 +67,7 @@ spread(checker *c, const ir_op *op)
 {
     uint8_t set = set_of_args(c, op);
     for (uint32_t i = 0; i < op->nregions; i++)
-        spread_region(c, op, op->regions[i], &set);
+        spread_dependence(c, op, op->regions[i], &set);
     if (op->code == RG_OP_RMW)
         set = UINT8_MAX; /* each thread gets an old value of its own: a slot */
     for (uint32_t i = 0; i < op->nresults; i++)
@@ -121,7 +121,7 @@ check_store(checker *c, const ir_op *op, uint8_t pinned)
 }
 
 static void
-check_region(checker *c, const ir_region *r, uint8_t pinned)
+check_stores_in(checker *c, const ir_region *r, uint8_t pinned)
 {
     ir_for_ops(op, r)
     {
@@ -129,13 +129,13 @@ check_region(checker *c, const ir_region *r, uint8_t pinned)
             check_store(c, op, pinned);
         for (uint32_t i = 0; i < op->nregions; i++) {
             uint8_t inner = op->code == RG_OP_IF ? pinned_by(c, op->args[0], i == 1) : 0;
-            check_region(c, op->regions[i], pinned | inner);
+            check_stores_in(c, op->regions[i], pinned | inner);
         }
     }
 }
 
 static bool
-check_parallel(ir_op *op, void *user)
+check_task_races(ir_op *op, void *user)
 {
     checker *c = user;
     if (op->code != RG_OP_PARALLEL)
@@ -149,7 +149,7 @@ check_parallel(ir_op *op, void *user)
         c->changed = false;
         ir_for_ops(inner, op->regions[0]) spread(c, inner);
     }
-    check_region(c, op->regions[0], 0);
+    check_stores_in(c, op->regions[0], 0);
     return true;
 }
 
@@ -168,7 +168,7 @@ ir_check_races(const ir_fn *fn, diag_list *diags)
     checker c = {.fn = fn, .diags = diags, .depends = mem_zalloc(fn->next_id + 1)};
     mem_owner owns;
     mem_own(&owns, release_checker, &c);
-    ir_walk(fn->body, check_parallel, &c);
+    ir_walk(fn->body, check_task_races, &c);
     mem_disown(&owns);
     release_checker(&c);
     return diags->errors == before;

@@ -58,7 +58,7 @@ is_own_exit(const slice *s, const ir_op *op)
 
 /* Of what leaves a region only what is asked for is used. */
 static bool
-look_at_op(ir_op *op, void *user)
+look_at_needed(ir_op *op, void *user)
 {
     looking *l = user;
     slice *s = l->slice;
@@ -85,7 +85,7 @@ slice_solve(slice *s)
         s->state[p] = s->live.values[v->id] && !(s->live.there && s->live.there(s->live.user, v));
     }
     looking l = {.slice = s, .seen.in = s->scratch};
-    ir_walk(s->loop->regions[0], look_at_op, &l);
+    ir_walk(s->loop->regions[0], look_at_needed, &l);
 }
 
 /* -- copies ---------------------------------------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ slice_copy_op(slice_copies *c, const ir_op *op, ir_region *into)
 }
 
 static bool
-is_wanted(const slice_copies *c, const ir_op *op)
+is_op_wanted(const slice_copies *c, const ir_op *op)
 {
     return c->all ? op->code != RG_OP_ASSERT && op->code != RG_OP_PRINT : live_has_op(&c->slice->live, op);
 }
@@ -165,6 +165,6 @@ void
 slice_copy_ops(slice_copies *c, const ir_region *r, ir_region *into)
 {
     ir_for_ops(op, r)
-        if (!is_own_exit(c->slice, op) && (op->code == RG_OP_YIELD || is_wanted(c, op)))
+        if (!is_own_exit(c->slice, op) && (op->code == RG_OP_YIELD || is_op_wanted(c, op)))
             slice_copy_op(c, op, into);
 }

@@ -21,7 +21,7 @@ typedef struct noting {
 } noting;
 
 static void
-note_root(ir_value *root, void *user)
+note_root_write(ir_value *root, void *user)
 {
     noting *n = user;
     write_list *list = ir_root_known(root) ? n->w->of[root->id] : &n->w->unknown;
@@ -33,17 +33,17 @@ note_root(ir_value *root, void *user)
 }
 
 static void
-note_reached(ir_value *buffer, unsigned plane, unsigned does, void *user)
+note_reached_write(ir_value *buffer, unsigned plane, unsigned does, void *user)
 {
     if (does & IR_CHANGES)
-        ir_buffer_roots(buffer, note_root, user);
+        ir_buffer_roots(buffer, note_root_write, user);
 }
 
 static bool
 note_writes(ir_op *op, void *user)
 {
     noting n = {user, op};
-    ir_each_reached(op, note_reached, &n);
+    ir_each_reached(op, note_reached_write, &n);
     return true;
 }
 
@@ -79,7 +79,7 @@ typedef struct standing {
 } standing;
 
 static void
-look_at(standing *s, const write_list *list)
+check_write_list(standing *s, const write_list *list)
 {
     for (uint32_t i = 0; list && i < list->n && s->still; i++)
         s->still = list->n <= MOST_WRITES &&
@@ -91,8 +91,8 @@ root_stands(ir_value *root, void *user)
 {
     standing *s = user;
     s->still &= ir_root_known(root);
-    look_at(s, &s->w->unknown);
-    look_at(s, root->id < s->w->n ? s->w->of[root->id] : NULL);
+    check_write_list(s, &s->w->unknown);
+    check_write_list(s, root->id < s->w->n ? s->w->of[root->id] : NULL);
 }
 
 bool

@@ -99,7 +99,7 @@ static struct {
 } handles = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool
-is_known(const void *p)
+is_live_handle(const void *p)
 {
     pthread_mutex_lock(&handles.lock);
     bool known = map_get(&handles.live, map_ptr(p)) != NULL;
@@ -126,7 +126,7 @@ set_known(void *p, bool known)
 }
 #else
 static bool
-is_known(const void *p)
+is_live_handle(const void *p)
 {
     return true;
 }
@@ -155,7 +155,7 @@ api_check(const void *p, api_kind kind, const char *what)
 {
     if (!p)
         return api_error(RG_INVALID, "%s is NULL", what);
-    if (!is_known(p) || ((const api_handle *)p)->kind != (uint32_t)kind)
+    if (!is_live_handle(p) || ((const api_handle *)p)->kind != (uint32_t)kind)
         return api_error(RG_INVALID,
                          "%s is not a live handle of its kind: freed, or another object", what);
     return RG_OK;
@@ -164,7 +164,7 @@ api_check(const void *p, api_kind kind, const char *what)
 bool
 api_retire(void *p, api_kind kind)
 {
-    if (!p || !is_known(p) || ((api_handle *)p)->kind != (uint32_t)kind)
+    if (!p || !is_live_handle(p) || ((api_handle *)p)->kind != (uint32_t)kind)
         return false;
     ((api_handle *)p)->kind = DEAD;
     set_known(p, false);
@@ -227,14 +227,14 @@ default_release(void *user, void *memory, size_t bytes)
 
 /* a quarter of the machine's memory */
 static uint64_t
-default_budget(void)
+quarter_of_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : (uint64_t)1 << 30;
 }
 
 static const rt_device_table *
-find_device(rg_str name, rg_status *status)
+find_device_table(rg_str name, rg_status *status)
 {
     static const rg_str known[] = {RG_STR("cpu"), RG_STR("simt"), RG_STR("cuda")};
     const rt_device_table *table = rt_device_find(name);
@@ -255,7 +255,7 @@ find_device(rg_str name, rg_status *status)
 }
 
 static rg_status
-check_desc(const rg_context_desc *desc, const rt_device_table *table)
+check_context_desc(const rg_context_desc *desc, const rt_device_table *table)
 {
     if (!desc->allocator.allocate != !desc->allocator.release)
         return api_error(RG_INVALID, "an allocator needs both allocate and release");
@@ -273,7 +273,7 @@ check_desc(const rg_context_desc *desc, const rt_device_table *table)
 rg_status
 api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
 {
-    TRY(check_desc(desc, table));
+    TRY(check_context_desc(desc, table));
     rg_context *c = api_new(API_CONTEXT, sizeof(*c));
     mem_owner owns;
     mem_own(&owns, api_free, c);
@@ -293,7 +293,7 @@ api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg
         .ordinal = desc->ordinal,
     };
     if (!device.tape_budget && !table->memory)
-        device.tape_budget = default_budget();
+        device.tape_budget = quarter_of_memory();
     str error = {.in = mem_scratch()};
     rg_status status = table->open(&device, &c->device, &error);
     mem_disown(&owns);
@@ -309,7 +309,7 @@ static rg_status
 context_create(const rg_context_desc *desc, rg_context **context)
 {
     rg_status status = RG_OK;
-    const rt_device_table *table = find_device(desc->device, &status);
+    const rt_device_table *table = find_device_table(desc->device, &status);
     return table ? api_context_create(table, desc, context) : status;
 }
 

@@ -19,7 +19,7 @@ api_args_free(void *args)
 
 /* An output of one element for each result. */
 static rg_status
-make_results(rg_args *a)
+make_result_arrays(rg_args *a)
 {
     const rg_kernel *k = a->kernel;
     for (uint32_t i = 0; i < k->nparams; i++) {
@@ -35,7 +35,7 @@ make_results(rg_args *a)
 
 /* Without arrays. */
 static rg_args *
-make(rg_kernel *kernel)
+make_args(rg_kernel *kernel)
 {
     rg_args *a = api_new(API_ARGS, sizeof(*a));
     mem_owner owns;
@@ -57,7 +57,7 @@ make(rg_kernel *kernel)
 rg_args *
 api_args_copy(const rg_args *args)
 {
-    rg_args *a = make(args->kernel);
+    rg_args *a = make_args(args->kernel);
     for (uint32_t i = 0; i < a->kernel->nparams; i++) {
         a->slots[i] = args->slots[i];
         if (a->slots[i].array)
@@ -69,10 +69,10 @@ api_args_copy(const rg_args *args)
 static rg_status
 args_create(rg_kernel *kernel, rg_args **args)
 {
-    rg_args *a = make(kernel);
+    rg_args *a = make_args(kernel);
     mem_owner owns;
     mem_own(&owns, api_args_free, a);
-    rg_status status = make_results(a);
+    rg_status status = make_result_arrays(a);
     mem_disown(&owns);
     if (status)
         api_args_free(a);
@@ -158,7 +158,7 @@ rg_args_set_float_at(rg_args *args, uint32_t index, double value)
 /* -- arrays ------------------------------------------------------------------------------------ */
 
 static void
-set_array(rg_args *args, uint32_t index, rg_array *array, bool is_set)
+set_slot_array(rg_args *args, uint32_t index, rg_array *array, bool is_set)
 {
     api_slot *slot = &args->slots[index];
     if (slot->array == array && slot->set == is_set)
@@ -194,14 +194,14 @@ rg_args_set_array_at(rg_args *args, uint32_t index, rg_array *array)
     const rg_param *p;
     TRY(check_param(args, index, true, &p));
     if (!array) {
-        set_array(args, index, NULL, false);
+        set_slot_array(args, index, NULL, false);
         return RG_OK;
     }
     TRY(check_array(args, p, array));
     if (!p->flat && array->layout.rank != p->rank)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` has rank %u, the array rank %u",
                          p->name.ptr, args->kernel->fn->name, p->rank, array->layout.rank);
-    set_array(args, index, array, true);
+    set_slot_array(args, index, array, true);
     return RG_OK;
 }
 
@@ -221,14 +221,14 @@ rg_args_set_companion_at(rg_args *args, uint32_t index, rg_array *array)
             return api_error(RG_INVALID, "the companion of `%s` must have one element, not %lld",
                              p->name.ptr, (long long)rt_layout_count(&array->layout));
     }
-    set_array(args, index, array, args->slots[index].set);
+    set_slot_array(args, index, array, args->slots[index].set);
     return RG_OK;
 }
 
 /* -- by name ----------------------------------------------------------------------------------- */
 
 static rg_status
-find(const rg_args *args, rg_str name, uint32_t *index)
+find_param(const rg_args *args, rg_str name, uint32_t *index)
 {
     API_CHECK(args, API_ARGS, "args");
     API_CHECK(args->kernel, API_KERNEL, "the kernel of args");
@@ -238,7 +238,7 @@ find(const rg_args *args, rg_str name, uint32_t *index)
 #define SET_BY_NAME(at)                                                                            \
     do {                                                                                           \
         uint32_t index;                                                                            \
-        rg_status found = find(args, name, &index);                                                \
+        rg_status found = find_param(args, name, &index);                                                \
         return found ? found : (at);                                                               \
     } while (0)
 
@@ -271,7 +271,7 @@ rg_args_get_array(rg_args *args, rg_str name, rg_array **array)
 {
     API_OUT(array);
     uint32_t index;
-    TRY(find(args, name, &index));
+    TRY(find_param(args, name, &index));
     if (!args->slots[index].array)
         return api_error(RG_INVALID, "parameter `%.*s` of kernel `%s` has no array", (int)name.len,
                          name.ptr, args->kernel->fn->name);
@@ -362,7 +362,7 @@ set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *record
         desc.strides = NULL;
     }
     TRY(api_array_create(context, &desc, &array));
-    set_array(args, index, array, true);
+    set_slot_array(args, index, array, true);
     /* the slot holds the only reference: the handle stays live until the slot lets go */
     array->handle.refs--;
     return reached ? RG_OK : copy_field(array, &f, true);

@@ -134,7 +134,7 @@ require_plane(rg_array *a, unsigned plane, uint32_t directions)
 }
 
 static rg_status
-check_desc(const rg_array_desc *d)
+check_array_desc(const rg_array_desc *d)
 {
     if (d->dtype <= RG_NONE || d->dtype >= RG_DTYPE_COUNT)
         return api_error(RG_INVALID, "an array needs a dtype; %d is none", (int)d->dtype);
@@ -177,7 +177,7 @@ strides_fit(const rt_layout *l)
 rg_status
 api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
 {
-    rg_status status = check_desc(d);
+    rg_status status = check_array_desc(d);
     if (status)
         return status;
     rt_layout dense = {.rank = d->rank, .size = ir_bytes(d->dtype)};

@@ -87,7 +87,7 @@ check_recordable(const rg_array *a, unsigned plane, const char *what)
 }
 
 static rg_status
-fill(rg_array *a, unsigned plane, uint64_t element)
+fill_plane(rg_array *a, unsigned plane, uint64_t element)
 {
     rg_status status = RG_OK;
     if (a->context->recording)
@@ -101,7 +101,7 @@ rg_status
 api_array_fill(rg_array *array, unsigned plane, uint64_t element)
 {
     TRY(check_recordable(array, plane, "rg_array_fill"));
-    API_GUARDED(fill(array, plane, element));
+    API_GUARDED(fill_plane(array, plane, element));
 }
 
 rg_status
@@ -133,7 +133,7 @@ copy_elements(rg_array *to, unsigned to_plane, const rg_array *from, unsigned fr
 }
 
 static rg_status
-copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
+copy_contents(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
     rg_context *c = to->context;
     if (c->recording) {
@@ -152,7 +152,7 @@ api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_pl
 {
     TRY(check_recordable(to, to_plane, "rg_array_copy"));
     TRY(check_recordable(from, from_plane, "rg_array_copy"));
-    API_GUARDED(copy(to, to_plane, from, from_plane));
+    API_GUARDED(copy_contents(to, to_plane, from, from_plane));
 }
 
 rg_status
@@ -265,7 +265,7 @@ rg_array_map(rg_array *array, unsigned plane, bool write, void **data)
 
 /* Gaps between the elements are left as the device has them. */
 static rg_status
-copy_back(rg_array *a, unsigned plane)
+copy_mapping_back(rg_array *a, unsigned plane)
 {
     const api_mapping *m = a->mapped[plane];
     rt_layout layout = api_plane_layout(a, plane);
@@ -279,7 +279,7 @@ copy_back(rg_array *a, unsigned plane)
 static rg_status
 guarded_copy_back(rg_array *a, unsigned plane)
 {
-    API_GUARDED(copy_back(a, plane));
+    API_GUARDED(copy_mapping_back(a, plane));
 }
 
 void

@@ -63,7 +63,7 @@ api_refuse_recording(const rg_context *context, const char *what)
 
 /* Room for what follows, so that nothing fails once the device has recorded. */
 static void
-reserve(rg_graph *g, uint32_t uses)
+reserve_nodes(rg_graph *g, uint32_t uses)
 {
     vec_reserve(&g->nodes, g->nodes.n + 1);
     vec_reserve(&g->uses, g->uses.n + uses);
@@ -72,7 +72,7 @@ reserve(rg_graph *g, uint32_t uses)
 static rg_status
 record_args(rg_args *args, rg_args **own)
 {
-    reserve(args->kernel->module->context->recording, args->kernel->nparams);
+    reserve_nodes(args->kernel->module->context->recording, args->kernel->nparams);
     *own = api_args_copy(args);
     return RG_OK;
 }
@@ -99,7 +99,7 @@ rg_status
 api_record_fill(rg_array *to, unsigned plane, uint64_t element)
 {
     rg_graph *g = to->context->recording;
-    reserve(g, 1);
+    reserve_nodes(g, 1);
     api_node n = {.what = API_NODE_FILL, .to = to, .to_plane = plane, .element = element};
     vec_push(&g->nodes, n);
     use(g, to, plane == RG_PRIMAL);
@@ -110,7 +110,7 @@ rg_status
 api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
     rg_graph *g = to->context->recording;
-    reserve(g, 2);
+    reserve_nodes(g, 2);
     api_node n = {.what = API_NODE_COPY, .to = to, .to_plane = to_plane, .from = from, .from_plane = from_plane};
     vec_push(&g->nodes, n);
     use(g, to, to_plane == RG_PRIMAL);

@@ -59,7 +59,7 @@ compile_program(rg_args *args, api_variant *v, ir_fn *fn, pipeline_form form, di
 }
 
 static rg_status
-compile(rg_args *args, pipeline_form form, diag_list *diags, api_variant **variant)
+compile_variant(rg_args *args, pipeline_form form, diag_list *diags, api_variant **variant)
 {
     rg_kernel *k = args->kernel;
     const rt_device_table *table = k->module->context->table;
@@ -139,7 +139,7 @@ find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n, 
             return RG_OK;
         }
     diag_list diags = {.text.in = mem_scratch()};
-    rg_status status = compile(args, form, &diags, variant);
+    rg_status status = compile_variant(args, form, &diags, variant);
     if (status && diags.text.len)
         api_error_text(status, str_view(&diags.text));
     else if (status)
@@ -149,7 +149,7 @@ find_variant(rg_args *args, pipeline_form form, const uint32_t *of, uint32_t n, 
 }
 
 static rg_status
-choose(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
+choose_variants(rg_args *args, pipeline_form form, const uint32_t *of, bool side_by_side)
 {
     if (form != PIPELINE_FORWARD && form != PIPELINE_JVP &&
         check_taking_part(args, RG_ADJOINT, "an adjoint"))
@@ -215,24 +215,24 @@ launch_blocks(rg_args *args, const api_choice *c, const uint32_t *of, str *text)
 
 /* The code for the arguments as packed. */
 static rg_status
-prepare(rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT])
+prepare_code(rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT])
 {
     if (args->chosen[form].blocks == 1)
         return RG_OK;
     bool side_by_side;
     rg_status status = api_count_directions(args, form, of, &side_by_side);
     if (!status && !args->chosen[form].blocks)
-        status = choose(args, form, of, side_by_side);
+        status = choose_variants(args, form, of, side_by_side);
     return status;
 }
 
 static rg_status
-run_once(rg_args *args, pipeline_form form)
+run_chosen(rg_args *args, pipeline_form form)
 {
     const rg_context *context = args->kernel->module->context;
     const rt_device_table *table = context->table;
     uint32_t of[RG_PLANE_COUNT];
-    rg_status status = prepare(args, form, of);
+    rg_status status = prepare_code(args, form, of);
     if (status || (context->recording && !table->graphs))
         return status;
     const api_choice *c = &args->chosen[form];
@@ -267,21 +267,21 @@ run_once(rg_args *args, pipeline_form form)
 
 /* A budget that is too small for the tape of threads side by side may do for them one by one. */
 static rg_status
-run(rg_args *args, pipeline_form form)
+run_within_budget(rg_args *args, pipeline_form form)
 {
-    rg_status status = run_once(args, form);
+    rg_status status = run_chosen(args, form);
     if (status != RG_BUDGET || args->kernel->module->context->table->target || args->key[API_KEY_SINGLE] ||
         !args->chosen[form].narrow->grouped)
         return status;
     args->key[API_KEY_SINGLE] = true;
     memset(args->chosen, 0, sizeof(args->chosen));
-    return run_once(args, form);
+    return run_chosen(args, form);
 }
 
 static rg_status
 guarded_run(rg_args *args, pipeline_form form)
 {
-    API_GUARDED(run(args, form));
+    API_GUARDED(run_within_budget(args, form));
 }
 
 rg_status
@@ -297,9 +297,9 @@ api_has_effects(pipeline_form form)
     return form != PIPELINE_VJP && form != PIPELINE_JVP_VJP;
 }
 
-/* As run, with arguments of the graph's own. */
+/* As run_within_budget, with arguments of the graph's own. */
 static rg_status
-record(rg_args *args, pipeline_form form)
+record_run(rg_args *args, pipeline_form form)
 {
     rg_args *own;
     TRY(api_record_args(args, &own));
@@ -312,7 +312,7 @@ record(rg_args *args, pipeline_form form)
 }
 
 static rg_status
-launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
+launch_kernel(rg_kernel *kernel, rg_args *args, pipeline_form form)
 {
     API_CHECK(kernel, API_KERNEL, "kernel");
     API_CHECK(args, API_ARGS, "args");
@@ -322,7 +322,7 @@ launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
                          args->kernel->fn->name, kernel->fn->name);
     TRY(api_take_failure(context));
     if (context->recording)
-        return record(args, form);
+        return record_run(args, form);
     rg_status status = api_run(args, form);
     for (uint32_t i = 0; i < kernel->nparams && api_has_effects(form); i++)
         if (kernel->params[i].written && args->slots[i].array)
@@ -333,35 +333,35 @@ launch(rg_kernel *kernel, rg_args *args, pipeline_form form)
 rg_status
 rg_launch(rg_kernel *kernel, rg_args *args)
 {
-    return launch(kernel, args, PIPELINE_FORWARD);
+    return launch_kernel(kernel, args, PIPELINE_FORWARD);
 }
 
 rg_status
 rg_launch_vjp(rg_kernel *kernel, rg_args *args)
 {
-    return launch(kernel, args, PIPELINE_VJP);
+    return launch_kernel(kernel, args, PIPELINE_VJP);
 }
 
 rg_status
 rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args)
 {
-    return launch(kernel, args, PIPELINE_FORWARD_VJP);
+    return launch_kernel(kernel, args, PIPELINE_FORWARD_VJP);
 }
 
 rg_status
 rg_launch_jvp(rg_kernel *kernel, rg_args *args)
 {
-    return launch(kernel, args, PIPELINE_JVP);
+    return launch_kernel(kernel, args, PIPELINE_JVP);
 }
 
 rg_status
 rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args)
 {
-    return launch(kernel, args, PIPELINE_JVP_VJP);
+    return launch_kernel(kernel, args, PIPELINE_JVP_VJP);
 }
 
 rg_status
 rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args)
 {
-    return launch(kernel, args, PIPELINE_JVP_FORWARD_VJP);
+    return launch_kernel(kernel, args, PIPELINE_JVP_FORWARD_VJP);
 }

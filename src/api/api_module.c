@@ -8,7 +8,7 @@
 /* -- making ------------------------------------------------------------------------------------ */
 
 static rg_str
-kept(arena *a, rg_str s)
+kept_str(arena *a, rg_str s)
 {
     return (rg_str){arena_str(a, s), s.len};
 }
@@ -18,7 +18,7 @@ kept_list(arena *a, const rg_str *list, size_t n)
 {
     rg_str *copy = arena_new_n(a, rg_str, n + 1);
     for (size_t i = 0; i < n; i++)
-        copy[i] = kept(a, list[i]);
+        copy[i] = kept_str(a, list[i]);
     return copy;
 }
 
@@ -42,13 +42,13 @@ module_new(rg_context *context, const rg_module_desc *desc)
         m->desc.option_count = desc->option_count;
         rg_module_file *copy = arena_new_n(m->arena, rg_module_file, desc->file_count + 1);
         for (size_t i = 0; i < desc->file_count; i++) {
-            copy[i].path = kept(m->arena, desc->files[i].path);
+            copy[i].path = kept_str(m->arena, desc->files[i].path);
             if (desc->files[i].text.ptr)
-                copy[i].text = kept(m->arena, desc->files[i].text);
+                copy[i].text = kept_str(m->arena, desc->files[i].text);
         }
         m->desc.files = copy;
         m->desc.file_count = desc->file_count;
-        m->desc.name = kept(m->arena, desc->name);
+        m->desc.name = kept_str(m->arena, desc->name);
     }
     mem_disown(&owns);
     return m;
@@ -69,7 +69,7 @@ api_module_adopt(rg_context *context, ir_module *ir, rg_module **module)
     m->names = arena_new_n(m->arena, rg_str, n + 1);
     for (ir_fn *fn = m->ir->first; fn; fn = fn->next)
         if (fn->kernel)
-            m->names[m->name_count++] = kept(m->arena, rg_str_of(fn->name));
+            m->names[m->name_count++] = kept_str(m->arena, rg_str_of(fn->name));
     m->listed = true;
     mem_disown(&owns_module);
     *module = m;
@@ -92,8 +92,8 @@ from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
 
 #if RG_HAVE_CLANG
 static rg_status
-from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
-       rg_module **module)
+module_from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
+              rg_module **module)
 {
     rg_module *m = module_new(context, desc);
     mem_owner owns;
@@ -112,7 +112,7 @@ zero_terminated(arena *a, const rg_str *list, size_t n)
 {
     const char **out = arena_new_n(a, const char *, n + 1);
     for (size_t i = 0; i < n; i++)
-        out[i] = list[i].ptr; /* kept() made them so */
+        out[i] = list[i].ptr; /* kept_str() made them so */
     return out;
 }
 
@@ -153,7 +153,7 @@ list_c_kernels(rg_module *m, diag_list *diags)
         return false;
     m->names = arena_new_n(m->arena, rg_str, names.count);
     for (uint32_t i = 0; i < names.count; i++)
-        m->names[i] = kept(m->arena, rg_str_of(names.names[i]));
+        m->names[i] = kept_str(m->arena, rg_str_of(names.names[i]));
     m->name_count = names.count;
     return true;
 }
@@ -167,8 +167,8 @@ compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 }
 #else
 static rg_status
-from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
-       rg_module **module)
+module_from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
+              rg_module **module)
 {
     return api_error(RG_UNSUPPORTED, "this build has no C front end: it was made without libclang");
 }
@@ -186,13 +186,6 @@ compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 }
 #endif
 
-static bool
-ends_with(rg_str s, const char *end)
-{
-    size_t n = strlen(end);
-    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
-}
-
 static rg_status
 module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_module **module)
 {
@@ -201,9 +194,9 @@ module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_mod
     rg_status status = file_read(name, &text);
     if (status)
         return api_error(status, "%s: %s", name, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
-    if (ends_with(path, ".ir") || ends_with(path, ".rg"))
+    if (str_ends(path, ".ir") || str_ends(path, ".rg"))
         return from_ir(context, str_view(&text), name, module);
-    return from_c(context, str_view(&text), path, true, desc, module);
+    return module_from_c(context, str_view(&text), path, true, desc, module);
 }
 
 static rg_status
@@ -214,7 +207,7 @@ module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_
 }
 
 static rg_status
-check_desc(const rg_module_desc *desc)
+check_module_desc(const rg_module_desc *desc)
 {
     for (size_t i = 0; desc && desc->files && i < desc->file_count; i++)
         if (!desc->files[i].path.ptr)
@@ -232,7 +225,7 @@ check_desc(const rg_module_desc *desc)
         API_CHECK(context, API_CONTEXT, "context");                                                \
         if (!(text).ptr)                                                                           \
             return api_error(RG_INVALID, #text " is NULL");                                        \
-        if (check_desc(desc))                                                                      \
+        if (check_module_desc(desc))                                                                      \
             return RG_INVALID;                                                                     \
     } while (0)
 
@@ -247,8 +240,8 @@ rg_status
 rg_module_from_c(rg_context *context, rg_str source, const rg_module_desc *desc, rg_module **module)
 {
     CHECK_MAKING(source);
-    API_GUARDED(from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"), false,
-                       desc, module));
+    API_GUARDED(module_from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"), false,
+                              desc, module));
 }
 
 rg_status

@@ -4,7 +4,7 @@
 
 enum { FEW = 4, DEPTH = 8 };
 
-static bool evaluate(const rg_args *args, const ir_value *v, unsigned depth, uint64_t *bits);
+static bool evaluate_from_args(const rg_args *args, const ir_value *v, unsigned depth, uint64_t *bits);
 
 static bool
 evaluate_op(const rg_args *args, const ir_op *op, unsigned depth, uint64_t *bits)
@@ -17,7 +17,7 @@ evaluate_op(const rg_args *args, const ir_op *op, unsigned depth, uint64_t *bits
     if (ir_ops[op->code].form == IR_OTHER || op->nargs > 3)
         return false;
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (!evaluate(args, op->args[i], depth - 1, &x[i]))
+        if (!evaluate_from_args(args, op->args[i], depth - 1, &x[i]))
             return false;
     return ir_eval((rg_op)op->code, (rg_dtype)op->args[0]->type.dtype, (rg_dtype)op->results[0]->type.dtype, x[0],
                    x[1], x[2], bits);
@@ -25,7 +25,7 @@ evaluate_op(const rg_args *args, const ir_op *op, unsigned depth, uint64_t *bits
 
 /* of a value at kernel level, from the arguments alone */
 static bool
-evaluate(const rg_args *args, const ir_value *v, unsigned depth, uint64_t *bits)
+evaluate_from_args(const rg_args *args, const ir_value *v, unsigned depth, uint64_t *bits)
 {
     if (ir_is_const(v, bits))
         return true;
@@ -43,7 +43,7 @@ typedef struct most {
 } most;
 
 static bool
-look_at(ir_op *op, void *user)
+count_task_threads(ir_op *op, void *user)
 {
     most *m = user;
     double threads = 1;
@@ -51,8 +51,8 @@ look_at(ir_op *op, void *user)
         return true;
     for (uint32_t i = 0; i < op->attr.rank; i++) {
         uint64_t lo, hi;
-        if (!evaluate(m->args, op->args[i], DEPTH, &lo) ||
-            !evaluate(m->args, op->args[op->attr.rank + i], DEPTH, &hi))
+        if (!evaluate_from_args(m->args, op->args[i], DEPTH, &lo) ||
+            !evaluate_from_args(m->args, op->args[op->attr.rank + i], DEPTH, &hi))
             threads = FEW;
         else
             threads *= (int64_t)hi > (int64_t)lo ? (double)((int64_t)hi - (int64_t)lo) : 0;
@@ -65,6 +65,6 @@ bool
 api_few_threads(const rg_args *args)
 {
     most m = {args, 0};
-    ir_walk(args->kernel->fn->body, look_at, &m);
+    ir_walk(args->kernel->fn->body, count_task_threads, &m);
     return m.threads < FEW;
 }

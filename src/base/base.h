@@ -114,6 +114,12 @@ str_eq(rg_str a, rg_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
+static inline bool
+str_ends(rg_str s, const char *end)
+{
+    size_t n = strlen(end);
+    return s.len >= n && memcmp(s.ptr + s.len - n, end, n) == 0;
+}
 
 /* -- maps from 64-bit keys (ids, hashes, pointers) to pointers -------------------------------- */
 typedef struct map {

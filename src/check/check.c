@@ -319,8 +319,8 @@ check_derivatives(subject *wide, uint32_t samples, uint32_t parts)
 }
 
 static rg_status
-check_at(subject *narrow, subject *wide, const check_start *start, bool derivatives, uint64_t *steps, uint32_t samples,
-         uint32_t parts)
+check_from_start(subject *narrow, subject *wide, const check_start *start, bool derivatives, uint64_t *steps, uint32_t samples,
+                 uint32_t parts)
 {
     launches all[DEVICES];
     bool use;
@@ -390,7 +390,7 @@ open_wide(subject *wide, const subject *narrow, const ir_fn *kernel)
 }
 
 static bool
-find_order(ir_op *op, void *user)
+ignores_thread_order(ir_op *op, void *user)
 {
     bool decides = op->rmw == RG_RMW_EXCHANGE || op->rmw == RG_RMW_CAS || op->nresults;
     return op->code != RG_OP_RMW || !op->atomic || op->plane || !decides;
@@ -401,7 +401,7 @@ find_order(ir_op *op, void *user)
 static rg_status
 open_devices(subject *s, const char *asked, check_device devices[DEVICES])
 {
-    bool serial = !ir_walk(s->fn->body, find_order, NULL);
+    bool serial = !ir_walk(s->fn->body, ignores_thread_order, NULL);
     rg_status status = check_device_open(&devices[0], "interp", serial, s->diags);
     s->interp = &devices[0];
     if (!asked && !rt_device_find(RG_STR("cpu"))) {
@@ -449,8 +449,8 @@ check_starts(check_work *w, const ir_fn *kernel, const check_start *starts, uint
     uint64_t steps = o->step_limit;
     for (uint32_t k = 0; k < nstarts && !status; k++) {
         arena_mark mark = arena_here(w->narrow.arena);
-        status = check_at(&w->narrow, &w->wide, &starts[k], derivatives, &steps, o->samples ? o->samples : DEFAULT_SAMPLES,
-                          nstarts);
+        status = check_from_start(&w->narrow, &w->wide, &starts[k], derivatives, &steps, o->samples ? o->samples : DEFAULT_SAMPLES,
+                                  nstarts);
         arena_release(w->narrow.arena, mark);
         w->narrow.seed += 5; /* other directions */
         w->wide.seed += 5;

@@ -91,7 +91,7 @@ take_back(const lent *l, str *error)
 }
 
 static rg_status
-launch(const check_device *d, rt_program *program, const rt_arg *args, str *error)
+launch_and_wait(const check_device *d, rt_program *program, const rt_arg *args, str *error)
 {
     rg_status status = d->table->launch(program, args, error);
     return status || !d->table->sync ? status : d->table->sync(d->device, error);
@@ -101,13 +101,13 @@ static rg_status
 launch_lent(const check_device *d, rt_program *program, uint32_t n, const rt_arg *args, const size_t *bytes, str *error)
 {
     if (!d->table->memory)
-        return launch(d, program, args, error);
+        return launch_and_wait(d, program, args, error);
     lent l = {d, n, args, arena_new_n(mem_scratch(), rt_arg, n), bytes};
     mem_owner owns;
     mem_own(&owns, give_back, &l);
     rg_status status = lend(&l, error);
     if (!status)
-        status = launch(d, program, l.args, error);
+        status = launch_and_wait(d, program, l.args, error);
     if (!status)
         status = take_back(&l, error);
     mem_disown(&owns);
@@ -148,7 +148,7 @@ check_device_close(check_device *d)
 }
 
 static rg_status
-compile(check_program *p, check_device *d, bool contraction, diag_list *diags)
+compile_check_program(check_program *p, check_device *d, bool contraction, diag_list *diags)
 {
     pipeline_options options = {
         .form = p->form, .contraction = contraction, .target = d->table->target, .stage = d->table->stage};
@@ -171,7 +171,7 @@ find_program(check_device *d, const ir_fn *fn, pipeline_form form, bool contract
     *p = (check_program){.table = d->table, .of = fn, .form = form};
     mem_owner owns;
     mem_own(&owns, program_free, p);
-    rg_status status = compile(p, d, contraction, diags);
+    rg_status status = compile_check_program(p, d, contraction, diags);
     if (!status)
         vec_push(&d->programs, p);
     mem_disown(&owns);

@@ -165,7 +165,7 @@ compare_tangents(differences *d, sample at, const moved *m)
 
 /* false: a count or a branch changes on the way: no derivative to compare with */
 static bool
-move(const subject *s, const ir_fn *forward, sample at, double x, moved *m)
+move_sample(const subject *s, const ir_fn *forward, sample at, double x, moved *m)
 {
     uint64_t middle, steps;
     m->h = 2 * cbrt(DBL_EPSILON) * fmax(1, fabs(x));
@@ -185,7 +185,7 @@ compare_at(differences *d, sample at)
 {
     moved m;
     d->tried++;
-    if (!move(d->s, d->forward, at, start_value(d->s, d->w, at), &m)) {
+    if (!move_sample(d->s, d->forward, at, start_value(d->s, d->w, at), &m)) {
         d->left_out++;
         return;
     }
@@ -214,7 +214,7 @@ add_tally(differences *d, tally *t, const char *test)
 
 /* The gradient for the adjoints w. */
 static rg_status
-prepare(differences *d)
+prepare_differences(differences *d)
 {
     subject *s = d->s;
     rg_status status = check_compile(s, s->interp, PIPELINE_FORWARD, &d->forward);
@@ -231,7 +231,7 @@ rg_status
 check_differences(subject *s, uint32_t samples, uint32_t parts)
 {
     differences d = {.s = s};
-    TRY(prepare(&d));
+    TRY(prepare_differences(&d));
     size_t total = components(s);
     bool all = total <= samples;
     uint64_t seed = s->seed + 2;

@@ -18,22 +18,22 @@ typedef struct guess {
 } guess;
 
 static bool
-is_integer(const ir_value *v)
+holds_integers(const ir_value *v)
 {
     return v->type.kind != IR_BUFFER && !ir_is_float((rg_dtype)v->type.dtype) && v->type.dtype != RG_BOOL;
 }
 
 static void
-follow(guess *g, uint64_t from, const ir_value *to)
+spread_guess(guess *g, uint64_t from, const ir_value *to)
 {
-    if (is_integer(to) && (from & ~g->from[to->id])) {
+    if (holds_integers(to) && (from & ~g->from[to->id])) {
         g->from[to->id] |= from;
         g->changed = true;
     }
 }
 
 static void
-add_root(ir_value *root, void *user)
+add_root_bit(ir_value *root, void *user)
 {
     if (!root->def)
         *(uint64_t *)user |= (uint64_t)1 << (root->index < TRACKED ? root->index : TRACKED - 1);
@@ -48,7 +48,7 @@ follow_region(guess *g, uint64_t from, const ir_region *r)
             for (uint32_t k = 0; k < op->nargs; k++)
                 out |= g->from[op->args[k]->id];
     for (uint32_t k = 0; k < r->nparams; k++)
-        follow(g, from | out, r->params[k]);
+        spread_guess(g, from | out, r->params[k]);
     return out;
 }
 
@@ -58,14 +58,14 @@ follow_op(ir_op *op, void *user)
     guess *g = user;
     uint64_t from = 0, loaded = 0;
     if (op->code == RG_OP_LOAD && op->args[0]->type.kind == IR_BUFFER)
-        ir_buffer_roots(op->args[0], add_root, &loaded);
+        ir_buffer_roots(op->args[0], add_root_bit, &loaded);
     else
         for (uint32_t k = 0; k < op->nargs; k++)
             from |= g->from[op->args[k]->id];
     for (uint32_t k = 0; k < op->nregions; k++)
         from |= follow_region(g, from, op->regions[k]);
     for (uint32_t k = 0; k < op->nresults; k++)
-        follow(g, from | loaded, op->results[k]);
+        spread_guess(g, from | loaded, op->results[k]);
     return true;
 }
 

@@ -313,7 +313,7 @@ note_refusal(subject *s, check_device *on, pipeline_form form, const diag_list *
 
 /* What a derivative's refusal says becomes a finding; everything else is an error of the whole check. */
 static rg_status
-settle(subject *s, check_device *on, pipeline_form form, const diag_list *said, rg_status status)
+settle_status(subject *s, check_device *on, pipeline_form form, const diag_list *said, rg_status status)
 {
     if (status == RG_COMPILE && form != PIPELINE_FORWARD) {
         note_refusal(s, on, form, said);
@@ -333,7 +333,7 @@ check_launch(subject *s, check_device *on, pipeline_form form, memory m, bool *r
     diag_list said = {.text.in = mem_scratch()};
     rg_status found = check_device_run(on, s->fn, form, s->contraction, m.args, m.bytes, &said);
     *ran = found == RG_OK;
-    return settle(s, on, form, &said, found);
+    return settle_status(s, on, form, &said, found);
 }
 
 rg_status
@@ -344,5 +344,5 @@ check_compile(subject *s, check_device *on, pipeline_form form, const ir_fn **ma
         return RG_OK;
     diag_list said = {.text.in = mem_scratch()};
     rg_status status = check_device_compile(on, s->fn, form, s->contraction, &said, made);
-    return settle(s, on, form, &said, status);
+    return settle_status(s, on, form, &said, status);
 }

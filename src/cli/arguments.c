@@ -90,13 +90,6 @@ cli_arguments_take(cli_arguments *a, const cli_command *command, const cli_words
     }
 }
 
-static bool
-ends_with_npy(const char *s)
-{
-    size_t n = strlen(s);
-    return n > 4 && strcmp(s + n - 4, ".npy") == 0;
-}
-
 static void
 set_scalar(cli_arguments *a, uint32_t i, const char *text)
 {
@@ -268,7 +261,7 @@ check_fits(const rg_param *p, const list *l)
 }
 
 static void
-check_count(const rg_param *p, size_t has, const list *l)
+check_value_count(const rg_param *p, size_t has, const list *l)
 {
     if (has != l->count)
         cli_fail("parameter `%s` has %zu element%s, not %zu", p->name.ptr, has, has == 1 ? "" : "s", l->count);
@@ -317,7 +310,7 @@ array_of_list(cli_arguments *a, uint32_t i, const list *l)
         cli_fail("parameter `%s` has rank %u and a shape that does not follow from other parameters; give a .npy file",
                  p->name.ptr, p->rank);
     if (said)
-        check_count(p, (size_t)count, l);
+        check_value_count(p, (size_t)count, l);
     else
         shape[0] = (int64_t)l->count;
     make_array(a, i, p->rank, shape);
@@ -348,7 +341,7 @@ static void
 set_array(cli_arguments *a, uint32_t i, const char *value)
 {
     const rg_param *p = &a->params[i];
-    if (ends_with_npy(value)) {
+    if (str_ends(rg_str_of(value), ".npy")) {
         npy file = npy_read(value);
         array_from_npy(a, i, &file, value);
         return;
@@ -464,7 +457,7 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
     rg_array *array = holder(a, i);
     if (strcmp(value, "zeros") == 0 || strcmp(value, "ones") == 0) {
         cli_need(rg_array_fill(array, plane, value[0] == 'o'));
-    } else if (ends_with_npy(value)) {
+    } else if (str_ends(rg_str_of(value), ".npy")) {
         npy file = npy_read(value);
         fill_from_file(array, plane, &file, p->name.ptr, value);
     } else {
@@ -474,7 +467,7 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
             fail_value(p, value);
         check_fits(p, &l);
         cli_need(rg_array_get_info(array, &info));
-        check_count(p, info.count, &l);
+        check_value_count(p, info.count, &l);
         cli_need(rg_array_write(array, plane, l.data, l.count * rg_dtype_size(p->dtype)));
     }
 }

@@ -10,13 +10,6 @@
 /* its PTX is right for all newer ones too */
 #define OLDEST_GPU "sm_70"
 
-static bool
-ends_with(const char *s, const char *end)
-{
-    size_t n = strlen(s), m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static ir_module *
 from_text(const char *path, diag_list *diags)
 {
@@ -69,7 +62,7 @@ from_c(const cli_source *source, const char *path, const char *kernel, cli_ir *o
 static bool
 is_text(const char *path)
 {
-    return ends_with(path, ".ir") || ends_with(path, ".rg");
+    return str_ends(rg_str_of(path), ".ir") || str_ends(rg_str_of(path), ".rg");
 }
 
 bool

@@ -30,7 +30,7 @@ ad_flows(const ir_op *op, uint32_t k)
 
 /* -- marks ------------------------------------------------------------------------------------------- */
 static void
-mark(ad_activity *a, bool *set, const ir_value *v)
+mark_active(ad_activity *a, bool *set, const ir_value *v)
 {
     if (!set[v->id]) {
         set[v->id] = true;
@@ -39,10 +39,10 @@ mark(ad_activity *a, bool *set, const ir_value *v)
 }
 
 static void
-flow(ad_activity *a, bool *set, const ir_value *from, const ir_value *to)
+flow_mark(ad_activity *a, bool *set, const ir_value *from, const ir_value *to)
 {
     if (set[from->id] && carries(to))
-        mark(a, set, to);
+        mark_active(a, set, to);
 }
 
 typedef struct root_query {
@@ -62,7 +62,7 @@ static void
 root_mark(ir_value *root, void *user)
 {
     root_query *q = user;
-    mark(q->a, q->set, root);
+    mark_active(q->a, q->set, root);
 }
 
 static bool
@@ -106,7 +106,7 @@ buffers_to_results(ad_activity *a, ir_op *op)
     for (uint32_t k = 0; k < op->nargs; k++)
         for (uint32_t i = 0; i < op->nresults && op->args[k]->type.kind == IR_BUFFER; i++)
             if (carries(op->results[i]) && buffer_is(a, a->varied, op->args[k]))
-                mark(a, a->varied, op->results[i]);
+                mark_active(a, a->varied, op->results[i]);
 }
 
 static void
@@ -131,13 +131,13 @@ call_edges(ad_activity *a, ir_op *op, edge_fn *edge)
 static void
 edge_forward(ad_activity *a, ir_value *from, ir_value *to)
 {
-    flow(a, a->varied, from, to);
+    flow_mark(a, a->varied, from, to);
 }
 
 static void
 edge_backward(ad_activity *a, ir_value *from, ir_value *to)
 {
-    flow(a, a->useful, to, from);
+    flow_mark(a, a->useful, to, from);
 }
 
 /* -- forward ------------------------------------------------------------------------------------------ */
@@ -149,11 +149,11 @@ forward_op(ir_op *op, void *user)
     case RG_OP_LOAD:
         if (carries(op->results[0]) && op->args[0]->type.kind == IR_BUFFER &&
             buffer_is(a, a->varied, op->args[0]))
-            mark(a, a->varied, op->results[0]);
+            mark_active(a, a->varied, op->results[0]);
         break;
     case RG_OP_RMW:
         if (op->nresults && carries(op->results[0]) && buffer_is(a, a->varied, op->args[0]))
-            mark(a, a->varied, op->results[0]);
+            mark_active(a, a->varied, op->results[0]);
         /* fallthrough */
     case RG_OP_STORE:
         if (a->varied[written(op)->id] && op->args[0]->type.kind == IR_BUFFER)
@@ -166,7 +166,7 @@ forward_op(ir_op *op, void *user)
     default:
         for (uint32_t k = 0; k < op->nargs && op->nresults; k++)
             if (a->varied[op->args[k]->id] && ad_flows(op, k))
-                mark(a, a->varied, op->results[0]);
+                mark_active(a, a->varied, op->results[0]);
         control_edges(a, op, edge_forward);
     }
     return true;
@@ -185,7 +185,7 @@ backward_op(ir_op *op, ad_activity *a)
     case RG_OP_STORE:
         if (op->args[0]->type.kind == IR_BUFFER && buffer_is(a, a->useful, op->args[0]) &&
             carries(written(op)))
-            mark(a, a->useful, written(op));
+            mark_active(a, a->useful, written(op));
         break;
     case RG_OP_CALL:
         call_edges(a, op, edge_backward);
@@ -194,7 +194,7 @@ backward_op(ir_op *op, ad_activity *a)
     default:
         for (uint32_t k = 0; k < op->nargs && op->nresults; k++)
             if (a->useful[op->results[0]->id] && ad_flows(op, k))
-                mark(a, a->useful, op->args[k]);
+                mark_active(a, a->useful, op->args[k]);
         control_edges(a, op, edge_backward);
     }
 }

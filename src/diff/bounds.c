@@ -103,7 +103,7 @@ ad_bounds_check(ad_bounds *s)
 }
 
 static bool
-take(ad_bounds *s, const ir_value *v, int64_t offset, poly *out)
+bounded_poly(ad_bounds *s, const ir_value *v, int64_t offset, poly *out)
 {
     poly constant = poly_const(offset), p;
     p = poly_of(&s->in, v);
@@ -154,7 +154,7 @@ limit_counter(ad_bounds *s, const ir_op *loop, const ir_value *v, bool upper, po
     poly_claim c = {poly_of(&s->in, start), (rg_dtype)v->type.dtype};
     c.p = poly_add(&c.p, &constant, 1);
     vec_push(&s->in.claims, c);
-    return take(s, upper ? end : start, upper ? -1 - offset : 0, out);
+    return bounded_poly(s, upper ? end : start, upper ? -1 - offset : 0, out);
 }
 
 /* the least or greatest value of something that varies, over what is further out */
@@ -165,7 +165,7 @@ ad_bounds_limit(ad_bounds *s, const poly_factor *f, bool upper, poly *out)
     int64_t step;
     if (ir_is_counted(v, &from, &to, &step)) { /* down: to < index <= from */
         bool last = upper == (step > 0);
-        return take(s, last ? to : from, !last ? 0 : step > 0 ? -1 : 1, out);
+        return bounded_poly(s, last ? to : from, !last ? 0 : step > 0 ? -1 : 1, out);
     }
     if (!v->def && limit_counter(s, v->region->op, v, upper, out))
         return true;

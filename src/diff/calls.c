@@ -52,12 +52,12 @@ spread_call(spreading *s, ir_op *call)
 }
 
 static void
-spread_region(spreading *s, ir_region *r)
+spread_calls_in(spreading *s, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
         for (uint32_t k = 0; k < op->nregions; k++)
-            spread_region(s, op->regions[k]);
+            spread_calls_in(s, op->regions[k]);
         if (op->code == RG_OP_CALL)
             spread_call(s, op);
     }
@@ -79,7 +79,7 @@ ad_spread_calls(ir_fn *fn)
     mem_owner owns;
     mem_own(&owns, release_spreading, &s);
     s.fn = fn;
-    spread_region(&s, fn->body);
+    spread_calls_in(&s, fn->body);
     ir_value **map = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
     for (size_t i = 0; i < s.kept.n; i++)
         map[s.kept.at[i]->id] = s.copies.at[i]->results[0];
@@ -122,7 +122,7 @@ origin(const ir_value *v)
 }
 
 static bool
-is_zero(const ir_value *v)
+is_zero_value(const ir_value *v)
 {
     uint64_t bits;
     v = origin(v);
@@ -144,7 +144,7 @@ static bool
 stays_zero(const ir_op *call, uint32_t o, uint32_t step)
 {
     uint32_t n = call->nargs, floats = floats_before(call, n) >> call->forward;
-    if (!is_zero(call->args[o]))
+    if (!is_zero_value(call->args[o]))
         return false;
     for (uint32_t s = call->forward; s-- > 0;) {
         n -= floats << s; /* operands before this jvp's tangents */
@@ -329,26 +329,26 @@ make_derivative(making *k)
 }
 
 static bool
-is_straight(ir_op *op, void *user)
+is_straight_op(ir_op *op, void *user)
 {
     (void)user;
     bool array = false;
     for (uint32_t i = 0; i < op->nresults; i++)
         array |= op->results[i]->type.kind == IR_ARRAY;
-    return !array && op->code != RG_OP_FOR && op->code != RG_OP_LOOP && op->code != RG_OP_CALL;
+    return !array && !ir_is_loop(op) && op->code != RG_OP_CALL;
 }
 
 /* The gradient of a function without loops is arithmetic like any other: made at once it is differentiated with the kernel,
  * and what it reads of the kernel's arrays is recorded where they are overwritten. Its call would read a copy of them. */
 static bool
-is_arithmetic(const ir_op *call)
+is_arithmetic_call(const ir_op *call)
 {
     bool buffers = false, arrays = false;
     for (uint32_t i = 0; i < call->nargs; i++) {
         buffers |= call->args[i]->type.kind == IR_BUFFER;
         arrays |= call->args[i]->type.kind == IR_ARRAY;
     }
-    return buffers && !arrays && !call->forward && ir_walk(call->attr.fn->body, is_straight, NULL);
+    return buffers && !arrays && !call->forward && ir_walk(call->attr.fn->body, is_straight_op, NULL);
 }
 
 typedef struct recalling {
@@ -366,7 +366,7 @@ release_recalling(void *object)
 }
 
 static bool
-lift_recalled(ir_op *op, void *user)
+lift_recall_steps(ir_op *op, void *user)
 {
     recalling *r = user;
     if (op->code != RG_OP_RECALL)
@@ -384,7 +384,7 @@ lift_all(ir_fn *fn)
     recalling r = {.fn = fn};
     mem_owner owns;
     mem_own(&owns, release_recalling, &r);
-    ir_walk(fn->body, lift_recalled, &r);
+    ir_walk(fn->body, lift_recall_steps, &r);
     mem_disown(&owns);
     release_recalling(&r);
     ir_see_through_recalls(fn);
@@ -398,7 +398,7 @@ expand_call(expansion *x, ir_op *call, const bool *used)
     ir_fn *fn = make_derivative(&k);
     if (!fn)
         return false;
-    if (is_arithmetic(call))
+    if (is_arithmetic_call(call))
         lift_all(fn);
     call->attr.fn = fn;
     call->reverse = false;
@@ -420,10 +420,10 @@ release_finding(void *user)
 }
 
 static bool
-find_calls(ir_op *op, void *user)
+collect_derivative_calls(ir_op *op, void *user)
 {
     finding *f = user;
-    if (op->code != RG_OP_CALL || (!op->forward && !op->reverse) || (f->early && op->reverse && !is_arithmetic(op)))
+    if (op->code != RG_OP_CALL || (!op->forward && !op->reverse) || (f->early && op->reverse && !is_arithmetic_call(op)))
         return true;
     f->reverse |= op->reverse;
     vec_push(&f->calls, op);
@@ -455,7 +455,7 @@ expand_in(expansion *x, ir_fn *fn, bool early)
         finding f = {.early = early};
         mem_owner owns;
         mem_own(&owns, release_finding, &f);
-        ir_walk(fn->body, find_calls, &f);
+        ir_walk(fn->body, collect_derivative_calls, &f);
         bool more = f.calls.n && expand_found(x, fn, &f);
         mem_disown(&owns);
         release_finding(&f);
@@ -513,7 +513,7 @@ typedef struct plane_query {
 } plane_query;
 
 static void
-see_root(ir_value *root, void *user)
+note_plane_root(ir_value *root, void *user)
 {
     plane_query *q = user;
     bool param = !root->def && root->region == q->fn->body;
@@ -531,7 +531,7 @@ drop_planes(ir_fn *fn, ir_region *r, const uint8_t *planes)
         if (!access || !op->plane || op->args[0]->type.kind != IR_BUFFER)
             continue;
         plane_query q = {planes, fn, op->plane & (RG_ADJOINT | RG_TANGENT), false};
-        ir_buffer_roots(op->args[0], see_root, &q);
+        ir_buffer_roots(op->args[0], note_plane_root, &q);
         if (q.found)
             continue;
         if (op->code == RG_OP_LOAD) {

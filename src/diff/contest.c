@@ -2,12 +2,6 @@
 #include "diff/contest.h"
 #include "analysis/access.h"
 
-static ir_value *
-op2(rg_builder *b, rg_op code, ir_value *x, ir_value *y)
-{
-    return rg_build_2(b, code, x, y);
-}
-
 bool
 ad_is_contest(const ir_op *op)
 {
@@ -26,7 +20,7 @@ typedef struct agreement {
 } agreement;
 
 static bool
-refuse(const agreement *g, const ir_op *access, const char *does, const char *instead)
+refuse_mixed_use(const agreement *g, const ir_op *access, const char *does, const char *instead)
 {
     const char *name = g->update->args[0]->name, *kind = ir_rmw_names[g->update->rmw], *quote = name ? "`" : "";
     diag_add(g->diags, DIAG_ERROR, 512, ir_place(g->from->module, access->loc),
@@ -60,20 +54,20 @@ agrees_with_update(ir_op *op, void *user)
         if (op->args[i]->type.kind != IR_BUFFER || op->plane || !ir_may_be_same(op->args[i], update->args[0]))
             continue;
         if (op->code == RG_OP_CALL)
-            return refuse(g, op, "read here by a function", "read it in another loop");
+            return refuse_mixed_use(g, op, "read here by a function", "read it in another loop");
         bool same = inside && ad_is_contest(op) && op->args[0] == update->args[0] && op->rmw == update->rmw;
         if (same || access_always_apart(op, update, inside ? g->task->regions[0] : g->from->body))
             continue;
         if (!writes)
-            return refuse(g, op, "read here", "read it in another loop");
-        return refuse(g, op, inside ? "written here as well" : "written here, after it",
-                      "use another array or another loop, or elements whose subscripts differ by a constant");
+            return refuse_mixed_use(g, op, "read here", "read it in another loop");
+        return refuse_mixed_use(g, op, inside ? "written here as well" : "written here, after it",
+                                "use another array or another loop, or elements whose subscripts differ by a constant");
     }
     return true;
 }
 
 static void
-takes_part(ir_value *root, void *user)
+note_adjoint_root(ir_value *root, void *user)
 {
     agreement *g = user;
     if (g->a->has_adjoint[root->id])
@@ -87,7 +81,7 @@ update_agrees(ir_op *op, void *user)
     g.update = op;
     if (!ad_is_contest(op))
         return true;
-    ir_buffer_roots(op->args[0], takes_part, &g);
+    ir_buffer_roots(op->args[0], note_adjoint_root, &g);
     return !g.active || ir_walk(g.stands ? g.from->body : g.task->regions[0], agrees_with_update, &g);
 }
 
@@ -145,11 +139,11 @@ ad_order_open(rg_builder *b, const ad_domain *d, bool turns)
     ad_order o = {.domain = *d, .threads = rg_build_int(b, RG_I64, 1)};
     ir_value *extent[RG_MAX_RANK], *zero = rg_build_int(b, RG_I64, 0), *one = rg_build_int(b, RG_I64, 1);
     for (uint32_t k = 0; k < d->rank; k++) {
-        extent[k] = op2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, d->hi[k]), rg_build_cast(b, RG_I64, d->lo[k]));
-        extent[k] = op2(b, RG_OP_MAX, extent[k], zero);
-        o.threads = op2(b, RG_OP_MUL, o.threads, extent[k]);
+        extent[k] = rg_build_2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, d->hi[k]), rg_build_cast(b, RG_I64, d->lo[k]));
+        extent[k] = rg_build_2(b, RG_OP_MAX, extent[k], zero);
+        o.threads = rg_build_2(b, RG_OP_MUL, o.threads, extent[k]);
     }
-    o.stride = op2(b, RG_OP_DIV, rg_build_int(b, RG_I64, INT64_MAX), op2(b, RG_OP_ADD, o.threads, one));
+    o.stride = rg_build_2(b, RG_OP_DIV, rg_build_int(b, RG_I64, INT64_MAX), rg_build_2(b, RG_OP_ADD, o.threads, one));
     o.turns = turns ? rg_build_temp(b, RG_I64, d->rank, extent) : NULL;
     return o;
 }
@@ -167,8 +161,8 @@ ad_order_turn(rg_builder *b, const ad_order *o, ir_value *const *index, uint32_t
 ir_value *
 ad_order_key(rg_builder *b, const ad_order *o, ir_value *const *index, ir_value *turn)
 {
-    ir_value *left = op2(b, RG_OP_SUB, o->threads, ad_thread_number(b, &o->domain, index));
-    return op2(b, RG_OP_SUB, op2(b, RG_OP_MUL, left, o->stride), turn);
+    ir_value *left = rg_build_2(b, RG_OP_SUB, o->threads, ad_thread_number(b, &o->domain, index));
+    return rg_build_2(b, RG_OP_SUB, rg_build_2(b, RG_OP_MUL, left, o->stride), turn);
 }
 
 /* -- buffers ------------------------------------------------------------------------------------------------- */
@@ -195,7 +189,7 @@ ad_each_element(rg_builder *b, ir_value *buffer, ir_value **index)
 }
 
 static ir_value *
-bits_of(rg_builder *b, ir_value *v)
+float_bits_of(rg_builder *b, ir_value *v)
 {
     return rg_build_bitcast(b, RG_I64, rg_build_cast(b, RG_F64, v));
 }
@@ -220,7 +214,7 @@ ad_contest_open(rg_builder *b, ad_contest *c, ir_value *buffer, bool tangents)
     ad_each_element(b, product ? c->old : c->best, index);
     uint32_t n = rg_value_rank(buffer);
     ir_value *v = rg_build_load(b, RG_PRIMAL, buffer, n, index);
-    rg_build_store(b, RG_PRIMAL, product ? c->old : c->best, n, index, product ? v : bits_of(b, v));
+    rg_build_store(b, RG_PRIMAL, product ? c->old : c->best, n, index, product ? v : float_bits_of(b, v));
     if (product)
         rg_build_store(b, RG_PRIMAL, c->product, n, index, rg_build_float(b, wide, 1));
     rg_build_end(b);
@@ -228,7 +222,7 @@ ad_contest_open(rg_builder *b, ad_contest *c, ir_value *buffer, bool tangents)
 
 /* -- updates --------------------------------------------------------------------------------------------------- */
 static ir_value *
-update(rg_builder *b, rg_rmw how, ir_value *buffer, const ad_entry *e, ir_value *value)
+emit_update(rg_builder *b, rg_rmw how, ir_value *buffer, const ad_entry *e, ir_value *value)
 {
     return rg_build_rmw(b, RG_PRIMAL, how, true, buffer, e->n, e->index, value, NULL);
 }
@@ -243,9 +237,9 @@ current(rg_builder *b, ir_value *buffer, const ad_entry *e)
 static ir_value *
 is_better(rg_builder *b, const ad_contest *c, ir_value *x, ir_value *y)
 {
-    ir_value *better = op2(b, c->op == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, x, y);
-    ir_value *number = op2(b, RG_OP_AND, op2(b, RG_OP_NE, y, y), op2(b, RG_OP_EQ, x, x));
-    return op2(b, RG_OP_OR, better, number);
+    ir_value *better = rg_build_2(b, c->op == RG_RMW_MIN ? RG_OP_LT : RG_OP_GT, x, y);
+    ir_value *number = rg_build_2(b, RG_OP_AND, rg_build_2(b, RG_OP_NE, y, y), rg_build_2(b, RG_OP_EQ, x, x));
+    return rg_build_2(b, RG_OP_OR, better, number);
 }
 
 /* The thread has the element to itself: it changes the two words if its update is ahead. The key is gone while the value
@@ -255,11 +249,12 @@ enter_alone(rg_builder *b, const ad_contest *c, const ad_entry *e, ir_value *v)
 {
     ir_value *best = rg_build_bitcast(b, RG_F64, current(b, c->best, e));
     ir_value *better = is_better(b, c, v, best), *zero = rg_build_int(b, RG_I64, 0);
-    ir_value *tie = op2(b, RG_OP_AND, op2(b, RG_OP_EQ, v, best), op2(b, RG_OP_GT, e->key, current(b, c->first, e)));
-    rg_build_if(b, op2(b, RG_OP_OR, better, tie));
-    update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_3(b, RG_OP_SELECT, better, zero, e->key));
-    update(b, RG_RMW_EXCHANGE, c->best, e, bits_of(b, v));
-    update(b, RG_RMW_EXCHANGE, c->first, e, e->key);
+    ir_value *tie = rg_build_2(b, RG_OP_AND, rg_build_2(b, RG_OP_EQ, v, best),
+                                rg_build_2(b, RG_OP_GT, e->key, current(b, c->first, e)));
+    rg_build_if(b, rg_build_2(b, RG_OP_OR, better, tie));
+    emit_update(b, RG_RMW_EXCHANGE, c->first, e, rg_build_3(b, RG_OP_SELECT, better, zero, e->key));
+    emit_update(b, RG_RMW_EXCHANGE, c->best, e, float_bits_of(b, v));
+    emit_update(b, RG_RMW_EXCHANGE, c->first, e, e->key);
     if (e->tangent)
         rg_build_store(b, e->plane, e->array, e->n, e->index, e->tangent);
     rg_build_end(b);
@@ -272,17 +267,17 @@ enter_value(rg_builder *b, const ad_contest *c, const ad_entry *e)
 {
     ir_value *v = rg_build_cast(b, RG_F64, e->value), *zero = rg_build_int(b, RG_I64, 0);
     ir_value *now = rg_build_cast(b, RG_F64, current(b, e->array, e));
-    rg_build_if(b, op2(b, RG_OP_OR, is_better(b, c, v, now), op2(b, RG_OP_EQ, v, now)));
+    rg_build_if(b, rg_build_2(b, RG_OP_OR, is_better(b, c, v, now), rg_build_2(b, RG_OP_EQ, v, now)));
     rg_label trying = rg_build_loop(b);
-    ir_value *best = rg_build_bitcast(b, RG_F64, current(b, c->best, e)), *tie = op2(b, RG_OP_EQ, v, best);
-    rg_build_leave_if(b, rg_build_1(b, RG_OP_NOT, op2(b, RG_OP_OR, is_better(b, c, v, best), tie)), trying);
+    ir_value *best = rg_build_bitcast(b, RG_F64, current(b, c->best, e)), *tie = rg_build_2(b, RG_OP_EQ, v, best);
+    rg_build_leave_if(b, rg_build_1(b, RG_OP_NOT, rg_build_2(b, RG_OP_OR, is_better(b, c, v, best), tie)), trying);
     rg_build_if(b, tie);
-    rg_build_leave_if(b, op2(b, RG_OP_GT, current(b, c->first, e), e->key), trying);
+    rg_build_leave_if(b, rg_build_2(b, RG_OP_GT, current(b, c->first, e), e->key), trying);
     rg_build_end(b);
-    rg_build_if(b, op2(b, RG_OP_EQ, current(b, c->taken, e), zero));
-    rg_build_if(b, op2(b, RG_OP_EQ, update(b, RG_RMW_EXCHANGE, c->taken, e, rg_build_int(b, RG_I64, 1)), zero));
+    rg_build_if(b, rg_build_2(b, RG_OP_EQ, current(b, c->taken, e), zero));
+    rg_build_if(b, rg_build_2(b, RG_OP_EQ, emit_update(b, RG_RMW_EXCHANGE, c->taken, e, rg_build_int(b, RG_I64, 1)), zero));
     enter_alone(b, c, e, v);
-    update(b, RG_RMW_EXCHANGE, c->taken, e, zero);
+    emit_update(b, RG_RMW_EXCHANGE, c->taken, e, zero);
     rg_build_leave(b, trying);
     rg_build_end(b);
     rg_build_end(b);
@@ -295,17 +290,17 @@ enter_factor(rg_builder *b, const ad_contest *c, const ad_entry *e)
 {
     rg_dtype wide = ir_adjoint_dtype(rg_value_type(e->value).dtype);
     ir_value *v = rg_build_cast(b, wide, e->value), *t = e->tangent ? rg_build_cast(b, wide, e->tangent) : NULL;
-    rg_build_if(b, op2(b, RG_OP_EQ, v, rg_build_float(b, wide, 0)));
-    update(b, RG_RMW_ADD, c->zeros, e, rg_build_int(b, RG_I64, 1));
-    update(b, RG_RMW_ADD, c->nought, e, v);
+    rg_build_if(b, rg_build_2(b, RG_OP_EQ, v, rg_build_float(b, wide, 0)));
+    emit_update(b, RG_RMW_ADD, c->zeros, e, rg_build_int(b, RG_I64, 1));
+    emit_update(b, RG_RMW_ADD, c->nought, e, v);
     if (t) {
-        update(b, RG_RMW_ADD, c->rises, e, t);
-        update(b, RG_RMW_ADD, c->mixed, e, op2(b, RG_OP_MUL, v, t));
+        emit_update(b, RG_RMW_ADD, c->rises, e, t);
+        emit_update(b, RG_RMW_ADD, c->mixed, e, rg_build_2(b, RG_OP_MUL, v, t));
     }
     rg_build_else(b);
-    update(b, RG_RMW_MUL, c->product, e, v);
+    emit_update(b, RG_RMW_MUL, c->product, e, v);
     if (t)
-        update(b, RG_RMW_ADD, c->slopes, e, op2(b, RG_OP_DIV, t, v));
+        emit_update(b, RG_RMW_ADD, c->slopes, e, rg_build_2(b, RG_OP_DIV, t, v));
     rg_build_end(b);
 }
 
@@ -341,7 +336,7 @@ ad_contest_others(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *cons
 {
     ad_reduction r = product_at(b, c, n, index);
     ir_value *old = rg_build_cast(b, dtype, rg_build_load(b, RG_PRIMAL, c->old, n, index));
-    return op2(b, RG_OP_MUL, old, ad_product_of_others(b, &r, v, dtype));
+    return rg_build_2(b, RG_OP_MUL, old, ad_product_of_others(b, &r, v, dtype));
 }
 
 /* With no zero among the factors the product's tangent is product * slopes; with one it is that zero's rise, and the slopes
@@ -355,12 +350,12 @@ ad_contest_tangent(rg_builder *b, const ad_contest *c, uint32_t n, ir_value *con
     ir_value *rises = rg_build_load(b, RG_PRIMAL, c->rises, n, index);
     ir_value *mixed = rg_build_load(b, RG_PRIMAL, c->mixed, n, index);
     ir_value *old = rg_build_cast(b, wide, rg_build_load(b, RG_PRIMAL, c->old, n, index));
-    ir_value *by_zeros[3] = {slopes, op2(b, RG_OP_ADD, rises, op2(b, RG_OP_MUL, slopes, r.nought)),
-                             op2(b, RG_OP_SUB, op2(b, RG_OP_MUL, rises, r.nought), mixed)};
+    ir_value *by_zeros[3] = {slopes, rg_build_2(b, RG_OP_ADD, rises, rg_build_2(b, RG_OP_MUL, slopes, r.nought)),
+                             rg_build_2(b, RG_OP_SUB, rg_build_2(b, RG_OP_MUL, rises, r.nought), mixed)};
     ir_value *tangent = rg_build_float(b, wide, 0);
     for (int zeros = 0; zeros < 3; zeros++)
-        tangent = rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, r.zeros, rg_build_int(b, RG_I64, zeros)),
-                             op2(b, RG_OP_MUL, r.product, by_zeros[zeros]), tangent);
-    ir_value *kept = op2(b, RG_OP_MUL, rg_build_cast(b, wide, t), ad_product_of_others(b, &r, NULL, wide));
-    return rg_build_cast(b, rg_value_type(t).dtype, op2(b, RG_OP_ADD, kept, op2(b, RG_OP_MUL, old, tangent)));
+        tangent = rg_build_3(b, RG_OP_SELECT, rg_build_2(b, RG_OP_EQ, r.zeros, rg_build_int(b, RG_I64, zeros)),
+                             rg_build_2(b, RG_OP_MUL, r.product, by_zeros[zeros]), tangent);
+    ir_value *kept = rg_build_2(b, RG_OP_MUL, rg_build_cast(b, wide, t), ad_product_of_others(b, &r, NULL, wide));
+    return rg_build_cast(b, rg_value_type(t).dtype, rg_build_2(b, RG_OP_ADD, kept, rg_build_2(b, RG_OP_MUL, old, tangent)));
 }

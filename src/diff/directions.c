@@ -34,7 +34,7 @@ typedef struct directions {
 /* -- what varies
  * ----------------------------------------------------------------------------------------- */
 static void
-vary(directions *s, const ir_value *v)
+mark_varying(directions *s, const ir_value *v)
 {
     s->changed |= !s->varying[v->id];
     s->varying[v->id] = true;
@@ -44,7 +44,7 @@ static void
 vary_if(directions *s, const ir_value *v, bool yes)
 {
     if (yes)
-        vary(s, v);
+        mark_varying(s, v);
 }
 
 static bool
@@ -60,7 +60,7 @@ static void
 vary_temp(ir_value *root, void *user)
 {
     if (root->def)
-        vary(user, root);
+        mark_varying(user, root);
 }
 
 static bool
@@ -71,7 +71,7 @@ has_directions(const directions *s, const ir_op *op)
 
 /* A temp that is given what varies in a plane without directions has to be several temps. */
 static void
-mark_access(directions *s, const ir_op *op)
+mark_varying_access(directions *s, const ir_op *op)
 {
     bool varies = any_varies(s, op);
     if (varies && op->code != RG_OP_LOAD && !has_directions(s, op) &&
@@ -124,23 +124,23 @@ mark_op(directions *s, const ir_op *op, bool all)
         for (ir_edge e = {0}; ir_next_edge(op, &e);)
             vary_if(s, e.to, s->varying[e.from.value->id]);
         for (uint32_t i = 0; split && i < op->nresults; i++)
-            vary(s, op->results[i]);
+            mark_varying(s, op->results[i]);
     } else if (ir_is_access(op)) {
-        mark_access(s, op);
+        mark_varying_access(s, op);
     } else {
         bool varies = any_varies(s, op);
         for (uint32_t i = 0; i < op->nresults; i++)
             vary_if(s, op->results[i], varies);
     }
     for (uint32_t i = 0; all && i < op->nresults; i++)
-        vary(s, op->results[i]);
+        mark_varying(s, op->results[i]);
 }
 
 static void
 mark_region(directions *s, const ir_region *r, bool all)
 {
     for (uint32_t i = 0; all && i < r->nparams; i++)
-        vary(s, r->params[i]);
+        mark_varying(s, r->params[i]);
     ir_for_ops (op, r)
         mark_op(s, op, all);
 }
@@ -155,15 +155,15 @@ first_of(const directions *s)
 }
 
 static uint32_t
-end_of(const directions *s)
+end_of_directions(const directions *s)
 {
     return s->only < 0 ? s->n : (uint32_t)s->only + 1;
 }
 
-#define each_direction(d, s) for (uint32_t d = first_of(s); d < end_of(s); d++)
+#define each_direction(d, s) for (uint32_t d = first_of(s); d < end_of_directions(s); d++)
 
 static ir_value *
-value(const directions *s, const ir_value *v, uint32_t d)
+value_in(const directions *s, const ir_value *v, uint32_t d)
 {
     return s->made[v->id * s->n + d];
 }
@@ -185,7 +185,7 @@ set_uniform(directions *s, const ir_value *v, ir_value *made)
 static ir_value *
 own_array(directions *s, const ir_value *v, uint32_t d, ir_region *into)
 {
-    ir_value *array = value(s, v, d);
+    ir_value *array = value_in(s, v, d);
     if (v->type.kind != IR_ARRAY || s->varying[v->id] || d + 1 == s->n)
         return array;
     bool zeros = v->def && v->def->code == RG_OP_ARRAY;
@@ -208,14 +208,14 @@ static void
 add_arg(directions *s, ir_op *op, const ir_value *v, bool varies, ir_region *into)
 {
     if (!varies) {
-        ir_op_arg(op, s->fn, value(s, v, first_of(s)));
+        ir_op_arg(op, s->fn, value_in(s, v, first_of(s)));
         return;
     }
     each_direction(d, s) ir_op_arg(op, s->fn, own_array(s, v, d, into));
 }
 
 static void
-add_result(directions *s, ir_op *op, const ir_value *v)
+add_result_copies(directions *s, ir_op *op, const ir_value *v)
 {
     if (!s->varying[v->id])
         set_uniform(s, v, ir_op_result(op, s->fn, v->type, v->name));
@@ -224,7 +224,7 @@ add_result(directions *s, ir_op *op, const ir_value *v)
 }
 
 static void
-add_param(directions *s, ir_region *r, const ir_value *v)
+add_param_copies(directions *s, ir_region *r, const ir_value *v)
 {
     if (!s->varying[v->id])
         set_uniform(s, v, ir_region_param(r, v->type, v->name));
@@ -247,7 +247,7 @@ error_at(directions *s, const ir_op *op, const char *what)
 }
 
 static bool
-consumes(const ir_op *op, uint32_t arg)
+overwrites_array(const ir_op *op, uint32_t arg)
 {
     return (op->code == RG_OP_INSERT && arg == 0) || op->code == RG_OP_CALL;
 }
@@ -264,8 +264,8 @@ make_one(directions *s, const ir_op *op, uint32_t d, bool once, uint32_t bundle,
     }
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, s->fn,
-                  consumes(op, i) && !once ? own_array(s, op->args[i], d, into)
-                                           : value(s, op->args[i], d));
+                  overwrites_array(op, i) && !once ? own_array(s, op->args[i], d, into)
+                                                   : value_in(s, op->args[i], d));
     ir_append(into, copy);
     for (uint32_t i = 0; i < op->nresults; i++)
         if (s->varying[op->results[i]->id])
@@ -308,7 +308,7 @@ add_reductions(directions *s, const ir_op *op, ir_op *copy)
     uint32_t all = copy->nargs - ir_first_init(copy), at = 0;
     uint8_t *reduce = arena_new_n(s->fn->module->arena, uint8_t, all + 1);
     for (uint32_t i = 0; i < ir_value_results(op); i++) {
-        uint32_t times = s->varying[op->results[i]->id] ? end_of(s) - first_of(s) : 1;
+        uint32_t times = s->varying[op->results[i]->id] ? end_of_directions(s) - first_of(s) : 1;
         memset(reduce + at, op->reduce[i], times);
         at += times;
     }
@@ -321,7 +321,7 @@ make_control(directions *s, const ir_op *op, ir_region *into)
     uint32_t init = ir_own_operands(op);
     ir_op *copy = ir_op_like(s->fn, op);
     for (uint32_t i = 0; i < init; i++)
-        ir_op_arg(copy, s->fn, value(s, op->args[i], first_of(s)));
+        ir_op_arg(copy, s->fn, value_in(s, op->args[i], first_of(s)));
     for (uint32_t i = init; i < op->nargs; i++)
         add_arg(s, copy, op->args[i], s->varying[ir_handed_to(op, i)->id], into);
     if (op->code == RG_OP_PARALLEL)
@@ -329,11 +329,11 @@ make_control(directions *s, const ir_op *op, ir_region *into)
     ir_append(into, copy);
     for (uint32_t k = 0; k < op->nregions && !s->failed; k++) {
         for (uint32_t i = 0; i < op->regions[k]->nparams; i++)
-            add_param(s, copy->regions[k], op->regions[k]->params[i]);
+            add_param_copies(s, copy->regions[k], op->regions[k]->params[i]);
         make_region(s, op->regions[k], copy->regions[k]);
     }
     for (uint32_t i = 0; i < op->nresults; i++)
-        add_result(s, copy, op->results[i]);
+        add_result_copies(s, copy, op->results[i]);
 }
 
 /* yield, exit_if: each value as often as what it is handed on to */
@@ -344,7 +344,7 @@ make_leaving(directions *s, const ir_op *op, ir_region *into)
     for (uint32_t i = 0; i < op->nargs; i++) {
         const ir_value *key = ir_handed_to(op, i);
         if (!key && op->code == RG_OP_EXIT_IF)
-            ir_op_arg(copy, s->fn, value(s, op->args[i], first_of(s)));
+            ir_op_arg(copy, s->fn, value_in(s, op->args[i], first_of(s)));
         else /* the function's own results as often as they are */
             add_arg(s, copy, op->args[i], key && s->varying[key->id], into);
     }
@@ -387,7 +387,7 @@ make_kernel(directions *s)
     s->fn = ir_fn_new(s->from->module, s->from->name, s->from->kernel);
     s->fn->loc = s->from->loc;
     for (uint32_t i = 0; i < body->nparams; i++) {
-        add_param(s, s->fn->body, body->params[i]);
+        add_param_copies(s, s->fn->body, body->params[i]);
         const char *name = s->fn->params[i].name;
         s->fn->params[i] = s->from->params[i];
         s->fn->params[i].name = name;
@@ -400,7 +400,7 @@ make_kernel(directions *s)
 }
 
 static void
-release(void *object)
+release_directions(void *object)
 {
     directions *s = object;
     map_free(&s->split);
@@ -417,7 +417,7 @@ ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_s
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         s.n = of[plane] > s.n ? of[plane] : s.n;
     mem_owner owns;
-    mem_own(&owns, release, &s);
+    mem_own(&owns, release_directions, &s);
     s.varying = mem_zalloc(fn->next_id + 1);
     s.made = mem_zalloc(((size_t)fn->next_id * s.n + 1) * sizeof(*s.made));
     do {
@@ -426,6 +426,6 @@ ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_s
     } while (s.changed);
     make_kernel(&s);
     mem_disown(&owns);
-    release(&s);
+    release_directions(&s);
     return s.failed ? NULL : s.fn;
 }

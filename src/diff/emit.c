@@ -1,19 +1,13 @@
 /* Straight-line emission for transforms. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/emit.h"
 
-static void
-release_signature(void *s)
-{
-    ir_signature_free(s);
-}
-
 void
 ad_call_results(const ir_emit *e, ir_op *call)
 {
     ir_signature s;
     ir_signature_of(&s, call->attr.fn, call->reverse, call->forward);
     mem_owner owns;
-    mem_own(&owns, release_signature, &s);
+    mem_own(&owns, ir_signature_release, &s);
     ir_emit_place(e, call);
     for (size_t i = 0; i < s.results.n; i++)
         ir_op_result(call, e->fn, s.results.at[i], NULL);
@@ -91,12 +85,6 @@ ad_for_count(const ir_emit *e, ir_value *lo, ir_value *hi, int64_t step)
 }
 
 /* -- a builder in the midst of a region ---------------------------------------------------------------------- */
-static void
-release_builder(void *builder)
-{
-    rg_builder_destroy(builder);
-}
-
 rg_builder *
 ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list *diags)
 {
@@ -109,7 +97,7 @@ ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list
     if (m->tail)
         m->tail->prev = NULL;
     m->b = ir_builder_on(fn->module, diags);
-    mem_own(&m->owns, release_builder, m->b);
+    mem_own(&m->owns, ir_builder_release, m->b);
     ir_builder_enter(m->b, fn, region);
     return m->b;
 }

@@ -46,14 +46,14 @@ typedef struct search {
 
 /* -- the accesses ---------------------------------------------------------------------------------- */
 static void
-add_root(ir_value *root, void *user)
+collect_root(ir_value *root, void *user)
 {
     search *s = user;
     vec_push(&s->roots, root);
 }
 
 static void
-compare_root(ir_value *root, void *user)
+note_shared_root(ir_value *root, void *user)
 {
     search *s = user;
     for (size_t i = 0; i < s->roots.n; i++)
@@ -62,7 +62,7 @@ compare_root(ir_value *root, void *user)
 
 /* the same element at the same time tells nothing new */
 static bool
-is_known(const search *s, const ir_op *op)
+is_known_access(const search *s, const ir_op *op)
 {
     uint32_t axes = op->args[0]->type.rank;
     for (size_t i = 0; i < s->accesses.n; i++) {
@@ -75,7 +75,7 @@ is_known(const search *s, const ir_op *op)
 }
 
 static bool
-collect(ir_op *op, void *user)
+collect_accesses(ir_op *op, void *user)
 {
     search *s = user;
     bool is_access = ir_is_access(op);
@@ -86,8 +86,8 @@ collect(ir_op *op, void *user)
         (op->code == RG_OP_LOAD && !ad_is_active(s->activity, op->results[0])))
         return true;
     s->shares_root = false;
-    ir_buffer_roots(op->args[0], compare_root, s);
-    if (s->shares_root && !is_known(s, op))
+    ir_buffer_roots(op->args[0], note_shared_root, s);
+    if (s->shares_root && !is_known_access(s, op))
         vec_push(&s->accesses, op);
     return s->accesses.n <= ACCESSES_MAX;
 }
@@ -297,7 +297,7 @@ find_indices(search *s)
 
 /* A subscript that is the same number in all accesses moves no element to another's place. */
 static bool
-is_fixed(search *s, uint32_t axis)
+is_fixed_axis(search *s, uint32_t axis)
 {
     poly first = {0};
     for (size_t i = 0; i < s->accesses.n; i++) {
@@ -314,7 +314,7 @@ is_fixed(search *s, uint32_t axis)
 static bool
 stays_in_row(search *s, uint32_t axis)
 {
-    bool fixed = is_fixed(s, axis) && ad_bounds_check(&s->b);
+    bool fixed = is_fixed_axis(s, axis) && ad_bounds_check(&s->b);
     s->b.in.claims.n = 0;
     s->b.why = NULL;
     for (size_t i = 0; i < s->accesses.n && !fixed; i++) {
@@ -333,25 +333,12 @@ stays_in_row(search *s, uint32_t axis)
 }
 
 /* -- all of it ------------------------------------------------------------------------------------------- */
-/* a task of one thread, which meets nobody */
-static bool
-is_single(const ir_op *task)
-{
-    uint32_t rank = task->attr.rank;
-    for (uint32_t k = 0; k < rank; k++) {
-        uint64_t lo, hi;
-        if (!ir_is_const(task->args[k], &lo) || !ir_is_const(task->args[rank + k], &hi) || (int64_t)(hi - lo) > 1)
-            return false;
-    }
-    return true;
-}
-
 static void
-decide(search *s)
+decide_exclusive(search *s)
 {
-    if (is_single(s->b.task))
+    if (ir_is_single(s->b.task)) /* one thread meets nobody */
         return;
-    ir_walk(s->b.task->regions[0], collect, s);
+    ir_walk(s->b.task->regions[0], collect_accesses, s);
     if (s->b.why)
         return;
     if (!s->buffer->type.rank)
@@ -366,7 +353,7 @@ decide(search *s)
 }
 
 static void
-release(void *object)
+release_search(void *object)
 {
     search *s = object;
     vec_free(&s->accesses);
@@ -382,9 +369,9 @@ ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer)
     s.digits = arena_one(s.b.in.in, digits);
     ad_exclusive e = {.task = task, .buffer = buffer};
     mem_owner owns;
-    mem_own(&owns, release, &s);
-    ir_buffer_roots(buffer, add_root, &s);
-    decide(&s);
+    mem_own(&owns, release_search, &s);
+    ir_buffer_roots(buffer, collect_root, &s);
+    decide_exclusive(&s);
     integers_end(&s.b.in);
     e.why = s.b.why;
     e.promised = s.promised;
@@ -396,6 +383,6 @@ ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer)
         e.condition[i] = kept;
     }
     mem_disown(&owns);
-    release(&s);
+    release_search(&s);
     return e;
 }

@@ -97,13 +97,13 @@ access_of(const ir_emit *e, rg_op code, ir_value *array, ir_value *const *index)
 }
 
 static ir_value *
-load_element(const ir_emit *e, ir_value *array, ir_value *const *index)
+emit_load(const ir_emit *e, ir_value *array, ir_value *const *index)
 {
     return ir_op_result(access_of(e, RG_OP_LOAD, array, index), e->fn, ir_scalar((rg_dtype)array->type.dtype), NULL);
 }
 
 static ir_op *
-store_element(const ir_emit *e, ir_value *array, ir_value *const *index, ir_value *value)
+emit_store(const ir_emit *e, ir_value *array, ir_value *const *index, ir_value *value)
 {
     ir_op *store = access_of(e, RG_OP_STORE, array, index);
     ir_op_arg(store, e->fn, value);
@@ -111,7 +111,7 @@ store_element(const ir_emit *e, ir_value *array, ir_value *const *index, ir_valu
 }
 
 static ir_value *
-make_copy(const ir_emit *e, ir_value *array)
+emit_array_copy(const ir_emit *e, ir_value *array)
 {
     uint32_t rank = array->type.rank;
     ir_op *temp = ir_op_new(e->fn, RG_OP_TEMP, 0, 0, e->loc), *loop = ir_op_new(e->fn, RG_OP_PARALLEL, 0, 1, e->loc);
@@ -133,7 +133,7 @@ make_copy(const ir_emit *e, ir_value *array)
     ir_emit_place(e, loop);
     ir_emit inside = {e->fn, loop->regions[0], NULL, e->loc};
     ir_value *const *index = loop->regions[0]->params;
-    store_element(&inside, copy, index, load_element(&inside, array, index));
+    emit_store(&inside, copy, index, emit_load(&inside, array, index));
     ir_emit_place(&inside, ir_op_new(e->fn, RG_OP_YIELD, 0, 0, e->loc));
     return copy;
 }
@@ -162,7 +162,7 @@ hold_before(holding *h, ir_op *at, ir_value *array, ir_loc loc)
     if (copy)
         return copy;
     ir_emit e = {h->fn, at->parent, at, loc};
-    copy = make_copy(&e, array);
+    copy = emit_array_copy(&e, array);
     vec_push(&h->held, ((held){array, copy, at->prev, NULL}));
     return copy;
 }
@@ -237,7 +237,7 @@ copy_along(following *f, ir_value *array, ir_loc loc)
     if (copy)
         return copy;
     if (ir_root_known(array)) {
-        copy = make_copy(&e, array);
+        copy = emit_array_copy(&e, array);
     } else {
         ir_op *pick = ir_op_new(h->fn, RG_OP_PICK, 0, 0, loc);
         ir_op_arg(pick, h->fn, array->def->args[0]);
@@ -255,9 +255,9 @@ write_to_copy(following *f, ir_op *write)
 {
     ir_value *const *index = write->args + 1, *array = write->args[0], *copy = copy_along(f, array, write->loc);
     ir_emit e = {f->h->fn, write->parent, write->next, write->loc};
-    ir_value *now = write->code == RG_OP_STORE ? write->args[write->nargs - 1] : load_element(&e, array, index);
-    ir_value *old = load_element(&e, copy, index);
-    map_set(f->h->put_back, map_ptr(store_element(&e, copy, index, now)), old);
+    ir_value *now = write->code == RG_OP_STORE ? write->args[write->nargs - 1] : emit_load(&e, array, index);
+    ir_value *old = emit_load(&e, copy, index);
+    map_set(f->h->put_back, map_ptr(emit_store(&e, copy, index, now)), old);
     map_set(&f->h->followed, map_ptr(write), write);
 }
 
@@ -301,7 +301,7 @@ typedef struct contest_query {
 } contest_query;
 
 static void
-see_root(ir_value *root, void *user)
+note_active_root(ir_value *root, void *user)
 {
     contest_query *q = user;
     q->found |= q->activity->has_adjoint[root->id];
@@ -309,11 +309,11 @@ see_root(ir_value *root, void *user)
 
 /* Threads that find a winner in the array while the function reads it: that is refused for a reason of its own (E0512). */
 static bool
-is_no_contest(ir_op *op, void *user)
+finds_no_winner(ir_op *op, void *user)
 {
     contest_query *q = user;
     if (ad_is_contest(op) && ir_does_to(op, q->array, RG_PRIMAL))
-        ir_buffer_roots(op->args[0], see_root, q);
+        ir_buffer_roots(op->args[0], note_active_root, q);
     return !q->found;
 }
 
@@ -324,7 +324,7 @@ hold_operand(holding *h, ir_op *call, uint32_t operand)
     ir_op *task = task_of(call);
     contest_query q = {&h->activity, array, false};
     if (!ad_overwritten_after(h->fn, call, array, h->put_back) || (task && !is_there_before(task, array)) ||
-        (task && !ir_walk(task->regions[0], is_no_contest, &q)))
+        (task && !ir_walk(task->regions[0], finds_no_winner, &q)))
         return;
     ir_value *copy = !task || ir_left_alone_before(&h->footprints, task, call, array)
                          ? hold_before(h, farthest_out(h, task ? task : call, array), array, call->loc)
@@ -334,7 +334,7 @@ hold_operand(holding *h, ir_op *call, uint32_t operand)
 }
 
 static bool
-find_call(ir_op *op, void *user)
+find_held_call(ir_op *op, void *user)
 {
     holding *h = user;
     bool reversed = false, reads = false;
@@ -375,7 +375,7 @@ ad_hold_read(ir_fn *fn, const bool *active, map *put_back)
                  .put_back = put_back,
                  .followed.in = scratch};
     ad_activity_find(&h.activity, fn, active, NULL, true);
-    ir_walk(fn->body, find_call, &h);
+    ir_walk(fn->body, find_held_call, &h);
     for (size_t i = 0; i < h.calls.n; i++)
         for (uint32_t k = 0; k < h.calls.at[i]->nargs; k++)
             if (h.calls.at[i]->args[k]->type.kind == IR_BUFFER)

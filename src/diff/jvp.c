@@ -50,13 +50,13 @@ tangent_type(const ir_value *v)
 }
 
 static ir_value *
-primal_of(void *user, ir_value *v)
+mapped_primal(void *user, ir_value *v)
 {
     return ((jvp *)user)->primal[v->id];
 }
 
 static void
-add_result(jvp *j, const ir_value *v, ir_op *copy)
+add_primal_result(jvp *j, const ir_value *v, ir_op *copy)
 {
     j->primal[v->id] = ir_op_result(copy, j->fn, v->type, v->name);
 }
@@ -85,7 +85,7 @@ copy_plain(jvp *j, const ir_op *op, ir_region *into)
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(copy, j->fn, j->primal[op->args[i]->id]);
     for (uint32_t i = 0; i < op->nresults; i++)
-        add_result(j, op->results[i], copy);
+        add_primal_result(j, op->results[i], copy);
     ir_append(into, copy);
     return copy;
 }
@@ -105,7 +105,7 @@ scalar_tangent(jvp *j, const ir_op *op, const ir_emit *e)
             j->failed = true;
             return;
         }
-        ir_value *share = ad_rule_apply(e, op, k, t, primal_of, j);
+        ir_value *share = ad_rule_apply(e, op, k, t, mapped_primal, j);
         sum = sum ? ir_emit_2(e, RG_OP_ADD, sum, share) : share;
     }
     j->tangent[op->results[0]->id] = sum;
@@ -311,20 +311,20 @@ add_args(jvp *j, ir_op *copy, const ir_op *op, const ir_op *owner, const ir_emit
 }
 
 static void
-add_results(jvp *j, const ir_op *op, ir_op *copy)
+add_paired_results(jvp *j, const ir_op *op, ir_op *copy)
 {
     uint32_t n = ir_value_results(op);
     for (uint32_t i = 0; i < n; i++)
-        add_result(j, op->results[i], copy);
+        add_primal_result(j, op->results[i], copy);
     for (uint32_t i = 0; i < n; i++)
         if (paired(j, op, op->results[i], i))
             add_tangent_result(j, op->results[i], copy);
     if (n < op->nresults)
-        add_result(j, op->results[n], copy); /* the trace stays last */
+        add_primal_result(j, op->results[n], copy); /* the trace stays last */
 }
 
 static void
-add_params(jvp *j, const ir_region *from, ir_region *into)
+add_paired_params(jvp *j, const ir_region *from, ir_region *into)
 {
     for (uint32_t i = 0; i < from->nparams; i++)
         j->primal[from->params[i]->id] = ir_region_param(into, from->params[i]->type, from->params[i]->name);
@@ -401,10 +401,10 @@ region_op(jvp *j, const ir_op *op, ir_region *into)
         extend_reductions(j, op, copy);
     ir_append(into, copy);
     for (uint32_t r = 0; r < op->nregions; r++) {
-        add_params(j, op->regions[r], copy->regions[r]);
+        add_paired_params(j, op->regions[r], copy->regions[r]);
         transform_region(j, op->regions[r], copy->regions[r]);
     }
-    add_results(j, op, copy);
+    add_paired_results(j, op, copy);
     if (op->code != RG_OP_PARALLEL || j->failed) /* what is refused has no end */
         return;
     other_reductions(j, op, copy, into);

@@ -2,20 +2,20 @@
 #include "diff/jvp.h"
 
 static ir_value *
-operand(jvp *j, const ir_emit *e, const ir_value *v)
+copied_operand(jvp *j, const ir_emit *e, const ir_value *v)
 {
     ir_value *primal = j->primal[v->id];
     return primal->type.kind == IR_ARRAY ? ir_emit_copy(e, primal) : primal;
 }
 
 static ir_op *
-new_call(jvp *j, const ir_emit *e, const ir_op *op, ir_fn *fn)
+new_tangent_call(jvp *j, const ir_emit *e, const ir_op *op, ir_fn *fn)
 {
     ir_op *call = ir_op_new(j->fn, RG_OP_CALL, 0, 0, op->loc);
     call->attr.fn = fn;
     call->silent = op->silent;
     for (uint32_t i = 0; i < op->nargs; i++)
-        ir_op_arg(call, j->fn, operand(j, e, op->args[i]));
+        ir_op_arg(call, j->fn, copied_operand(j, e, op->args[i]));
     return call;
 }
 
@@ -61,7 +61,7 @@ call_derivative(jvp *j, const ir_emit *e, const ir_op *op, bool buffers)
         jvp_refuse(j, op, 503, "derivatives of `%.*s` are nested too deep", AD_CALLED(op));
         return;
     }
-    ir_op *call = new_call(j, e, op, op->attr.fn);
+    ir_op *call = new_tangent_call(j, e, op, op->attr.fn);
     call->reverse = op->reverse;
     call->forward = (uint8_t)(op->forward + 1);
     call->tangents = (uint8_t)(op->tangents | buffers << op->forward);
@@ -76,7 +76,7 @@ call_derivative(jvp *j, const ir_emit *e, const ir_op *op, bool buffers)
 static void
 call_plain(jvp *j, const ir_emit *e, const ir_op *op)
 {
-    ir_op *call = new_call(j, e, op, op->attr.fn);
+    ir_op *call = new_tangent_call(j, e, op, op->attr.fn);
     call->reverse = op->reverse;
     call->forward = op->forward;
     call->tangents = op->tangents;
@@ -87,18 +87,18 @@ call_plain(jvp *j, const ir_emit *e, const ir_op *op)
 }
 
 static void
-add_results(jvp *j, const ir_emit *e, ir_op *call, const ir_op *op)
+pass_results(jvp *j, const ir_emit *e, ir_op *call, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nresults; i++)
-        ir_op_arg(call, j->fn, operand(j, e, op->results[i]));
+        ir_op_arg(call, j->fn, copied_operand(j, e, op->results[i]));
 }
 
 /* the user's jvp: operands, results, tangents of operands -> tangents of results */
 static void
 tangents_by_jvp(jvp *j, const ir_emit *e, const ir_op *op)
 {
-    ir_op *call = new_call(j, e, op, op->attr.fn->jvp);
-    add_results(j, e, call, op);
+    ir_op *call = new_tangent_call(j, e, op, op->attr.fn->jvp);
+    pass_results(j, e, call, op);
     add_tangents(j, e, call, op);
     ad_call_results(e, call);
     take_tangents(j, op, call);
@@ -126,8 +126,8 @@ add_product(const ir_emit *e, ir_value **sum, ir_value *row, ir_value *tangent)
 static ir_value *
 tangent_by_row(jvp *j, const ir_emit *e, const ir_op *op, const ir_value *result, uint32_t element)
 {
-    ir_op *call = new_call(j, e, op, op->attr.fn->vjp);
-    add_results(j, e, call, op);
+    ir_op *call = new_tangent_call(j, e, op, op->attr.fn->vjp);
+    pass_results(j, e, call, op);
     rg_dtype dtype = ir_adjoint_dtype((rg_dtype)result->type.dtype);
     for (uint32_t i = 0; i < op->nresults; i++) {
         if (!ir_type_floats(op->results[i]->type))

@@ -42,7 +42,7 @@ in_serial_code(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
 
 /* -- among threads --------------------------------------------------------------------------------------------- */
 static ad_contest *
-find(jvp *j, const ir_op *op)
+tangent_contest_of(jvp *j, const ir_op *op)
 {
     for (size_t i = 0; ad_is_contest(op) && i < j->contests.n; i++)
         if (j->contests.at[i].array == op->args[0] && j->contests.at[i].op == op->rmw)
@@ -51,10 +51,10 @@ find(jvp *j, const ir_op *op)
 }
 
 static bool
-collect(ir_op *op, void *user)
+collect_tangent_contests(ir_op *op, void *user)
 {
     jvp *j = user;
-    if (ad_is_contest(op) && !find(j, op) && jvp_look(j, op->args[0]).any)
+    if (ad_is_contest(op) && !tangent_contest_of(j, op) && jvp_look(j, op->args[0]).any)
         vec_push(&j->contests, ((ad_contest){.array = op->args[0], .op = (rg_rmw)op->rmw}));
     return true;
 }
@@ -64,7 +64,7 @@ jvp_open_contests(jvp *j, const ir_op *task, ir_region *into)
 {
     ad_domain domain = {.rank = task->attr.rank};
     vec_clear(&j->contests);
-    ir_walk(task->regions[0], collect, j);
+    ir_walk(task->regions[0], collect_tangent_contests, j);
     if (!j->contests.n)
         return;
     if (!ad_contests_agree(j->from, task, jvp_both_ways(j), false, j->diags)) {
@@ -104,7 +104,7 @@ jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
                   .value = copy->args[copy->nargs - 1], .plane = j->bit,
                   .tangent = rg_build_cast(b, (rg_dtype)copy->args[0]->type.dtype, t)};
     e.key = ad_order_key(b, &j->order, thread, ad_order_turn(b, &j->order, thread, ad_contest_number(task, op)));
-    ad_contest_enter(b, find(j, op), &e);
+    ad_contest_enter(b, tangent_contest_of(j, op), &e);
     ad_midst_close(&m);
 }
 

@@ -1,12 +1,6 @@
 /* Reductions by min, max and product. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/reduce.h"
 
-static ir_value *
-op2(rg_builder *b, rg_op code, ir_value *x, ir_value *y)
-{
-    return rg_build_2(b, code, x, y);
-}
-
 ir_value *
 ad_keep(ir_fn *fn, ir_op *task, ir_value *value)
 {
@@ -38,7 +32,7 @@ ad_keep(ir_fn *fn, ir_op *task, ir_value *value)
 static ir_value *
 from_zero(rg_builder *b, const ad_domain *d, ir_value *const *index, uint32_t k)
 {
-    return op2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, index[k]), rg_build_cast(b, RG_I64, d->lo[k]));
+    return rg_build_2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, index[k]), rg_build_cast(b, RG_I64, d->lo[k]));
 }
 
 void
@@ -61,9 +55,9 @@ ad_thread_number(rg_builder *b, const ad_domain *d, ir_value *const *index)
 {
     ir_value *number = rg_build_int(b, RG_I64, 0);
     for (uint32_t k = 0; k < d->rank; k++) {
-        ir_value *extent = op2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, d->hi[k]),
-                               rg_build_cast(b, RG_I64, d->lo[k]));
-        number = op2(b, RG_OP_ADD, op2(b, RG_OP_MUL, number, extent), from_zero(b, d, index, k));
+        ir_value *extent = rg_build_2(b, RG_OP_SUB, rg_build_cast(b, RG_I64, d->hi[k]),
+                                      rg_build_cast(b, RG_I64, d->lo[k]));
+        number = rg_build_2(b, RG_OP_ADD, rg_build_2(b, RG_OP_MUL, number, extent), from_zero(b, d, index, k));
     }
     return number;
 }
@@ -84,12 +78,12 @@ find_winner(rg_builder *b, const ad_domain *d, ir_value *kept, ir_value *result)
     rg_var first = reduced_var(b, RG_I64, none);
     rg_build_parallel(b, d->rank, d->lo, d->hi, index);
     rg_build_reduce(b, first, RG_RMW_MIN);
-    ir_value *wins = op2(b, RG_OP_EQ, ad_kept(b, d, kept, index), result);
+    ir_value *wins = rg_build_2(b, RG_OP_EQ, ad_kept(b, d, kept, index), result);
     ir_value *number = ad_thread_number(b, d, index);
     rg_build_set(b, first, rg_build_3(b, RG_OP_SELECT, wins, number, none));
     rg_build_end(b);
     ir_value *found = rg_build_get(b, first);
-    return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, found, none), rg_build_int(b, RG_I64, -1), found);
+    return rg_build_3(b, RG_OP_SELECT, rg_build_2(b, RG_OP_EQ, found, none), rg_build_int(b, RG_I64, -1), found);
 }
 
 typedef struct product_vars {
@@ -100,12 +94,12 @@ static void
 multiply_in(rg_builder *b, const product_vars *p, ir_value *v)
 {
     rg_dtype dtype = rg_value_type(v).dtype;
-    ir_value *zero = rg_build_float(b, dtype, 0), *is_zero = op2(b, RG_OP_EQ, v, zero);
+    ir_value *zero = rg_build_float(b, dtype, 0), *is_zero = rg_build_2(b, RG_OP_EQ, v, zero);
     ir_value *factor = rg_build_3(b, RG_OP_SELECT, is_zero, rg_build_float(b, dtype, 1), v);
     ir_value *nought = rg_build_3(b, RG_OP_SELECT, is_zero, v, zero);
-    rg_build_set(b, p->product, op2(b, RG_OP_MUL, rg_build_get(b, p->product), factor));
-    rg_build_set(b, p->zeros, op2(b, RG_OP_ADD, rg_build_get(b, p->zeros), rg_build_cast(b, RG_I64, is_zero)));
-    rg_build_set(b, p->nought, op2(b, RG_OP_ADD, rg_build_get(b, p->nought), nought));
+    rg_build_set(b, p->product, rg_build_2(b, RG_OP_MUL, rg_build_get(b, p->product), factor));
+    rg_build_set(b, p->zeros, rg_build_2(b, RG_OP_ADD, rg_build_get(b, p->zeros), rg_build_cast(b, RG_I64, is_zero)));
+    rg_build_set(b, p->nought, rg_build_2(b, RG_OP_ADD, rg_build_get(b, p->nought), nought));
 }
 
 ad_reduction
@@ -145,17 +139,17 @@ ad_product_of_others(rg_builder *b, const ad_reduction *r, ir_value *v, rg_dtype
     ir_value *product = rg_build_cast(b, dtype, r->product), *nought = rg_build_cast(b, dtype, r->nought);
     ir_value *count[3];
     for (int n = 0; n < 3; n++)
-        count[n] = op2(b, RG_OP_EQ, r->zeros, rg_build_int(b, RG_I64, n));
-    ir_value *rest = v ? op2(b, RG_OP_DIV, product, rg_build_cast(b, dtype, v)) : product;
-    ir_value *not_zero = rg_build_3(b, RG_OP_SELECT, count[1], op2(b, RG_OP_MUL, rest, nought), zero);
+        count[n] = rg_build_2(b, RG_OP_EQ, r->zeros, rg_build_int(b, RG_I64, n));
+    ir_value *rest = v ? rg_build_2(b, RG_OP_DIV, product, rg_build_cast(b, dtype, v)) : product;
+    ir_value *not_zero = rg_build_3(b, RG_OP_SELECT, count[1], rg_build_2(b, RG_OP_MUL, rest, nought), zero);
     not_zero = rg_build_3(b, RG_OP_SELECT, count[0], rest, not_zero);
     if (!v)
         return not_zero;
     v = rg_build_cast(b, dtype, v);
-    ir_value *other = op2(b, RG_OP_MUL, product, op2(b, RG_OP_SUB, nought, v));
+    ir_value *other = rg_build_2(b, RG_OP_MUL, product, rg_build_2(b, RG_OP_SUB, nought, v));
     ir_value *is_zero = rg_build_3(b, RG_OP_SELECT, count[2], other, zero);
     is_zero = rg_build_3(b, RG_OP_SELECT, count[1], product, is_zero);
-    return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, v, zero), is_zero, not_zero);
+    return rg_build_3(b, RG_OP_SELECT, rg_build_2(b, RG_OP_EQ, v, zero), is_zero, not_zero);
 }
 
 ir_value *
@@ -163,6 +157,6 @@ ad_reduce_share(rg_builder *b, const ad_reduction *r, ir_value *thread, ir_value
 {
     rg_dtype dtype = rg_value_type(g).dtype;
     if (r->op == RG_RMW_MUL)
-        return op2(b, RG_OP_MUL, g, ad_product_of_others(b, r, v, dtype));
-    return rg_build_3(b, RG_OP_SELECT, op2(b, RG_OP_EQ, thread, r->winner), g, rg_build_float(b, dtype, 0));
+        return rg_build_2(b, RG_OP_MUL, g, ad_product_of_others(b, r, v, dtype));
+    return rg_build_3(b, RG_OP_SELECT, rg_build_2(b, RG_OP_EQ, thread, r->winner), g, rg_build_float(b, dtype, 0));
 }

@@ -10,7 +10,7 @@
  * The rules are stringised and never evaluated here: NONE, ERROR and SPECIAL are the only bare words
  * of those letters. */
 static ad_rule
-kind_of(const char *rule)
+kind_of_rule(const char *rule)
 {
     if (strcmp(rule, "NONE") == 0)
         return AD_RULE_NONE;
@@ -29,7 +29,7 @@ ad_rule_of(rg_op op, uint32_t k)
 #include "retrograd/ops.def"
 #undef RG_OP
     };
-    return k < 3 ? kind_of(rules[op][k]) : AD_RULE_NONE;
+    return k < 3 ? kind_of_rule(rules[op][k]) : AD_RULE_NONE;
 }
 
 /* -- the vocabulary ---------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ typedef struct rule {
 
 /* operand k, or the result for k = 3, in the rule's float type */
 static ir_value *
-value(rule *c, uint32_t k)
+rule_value(rule *c, uint32_t k)
 {
     if (!c->seen[k]) {
         ir_value *v = c->primal(c->user, k == 3 ? c->op->results[0] : c->op->args[k]);
@@ -61,14 +61,14 @@ per_divisor(rule *c, ir_value *g)
     const ir_op *op = c->op;
     rg_dtype dtype = (rg_dtype)op->results[0]->type.dtype;
     if (dtype == c->dtype && ir_is_const(op->args[0], &bits) && ir_bits_float(dtype, bits) == 1)
-        return ir_emit_2(c->e, RG_OP_MUL, g, value(c, 3));
-    return ir_emit_2(c->e, RG_OP_DIV, g, value(c, 1));
+        return ir_emit_2(c->e, RG_OP_MUL, g, rule_value(c, 3));
+    return ir_emit_2(c->e, RG_OP_DIV, g, rule_value(c, 1));
 }
 
-#define x value(c, 0)
-#define y value(c, 1)
-#define z value(c, 2)
-#define r value(c, 3)
+#define x rule_value(c, 0)
+#define y rule_value(c, 1)
+#define z rule_value(c, 2)
+#define r rule_value(c, 3)
 #define C(number)      ir_emit_float(c->e, c->dtype, (number))
 #define NEG(a)         ir_emit_1(c->e, RG_OP_NEG, a)
 #define NEGI(a)        ir_emit_1(c->e, RG_OP_NEG, a)
@@ -104,7 +104,7 @@ per_divisor(rule *c, ir_value *g)
 #define SPECIAL        NULL
 
 static ir_value *
-emit(rule *c, uint32_t k, ir_value *g)
+emit_derivative(rule *c, uint32_t k, ir_value *g)
 {
     switch ((rg_op)c->op->code) {
 #define RG_OP(NAME, text, form, flags, fvalue, ivalue, d0, d1, d2, doc)                              \
@@ -122,7 +122,7 @@ ir_value *
 ad_rule_apply(const ir_emit *e, const ir_op *op, uint32_t k, ir_value *g, ad_primal *primal, void *user)
 {
     rule ctx = {.e = e, .op = op, .primal = primal, .user = user, .dtype = (rg_dtype)g->type.dtype};
-    ir_value *share = emit(&ctx, k, g);
+    ir_value *share = emit_derivative(&ctx, k, g);
     if (ir_ops[op->code].flags & IR_GUARD) /* zero in, zero out, whatever the derivative is */
         share = ir_emit_2(e, RG_OP_ZERO_GUARD, g, share);
     return share;

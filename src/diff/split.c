@@ -43,7 +43,7 @@ vjp_say_overwritten(vjp *v, const ir_op *load, const ir_value *array, const ir_o
 }
 
 static void
-refuse(split *s, const ir_op *write, const char *why)
+refuse_split(split *s, const ir_op *write, const char *why)
 {
     say_changed(s->from->module, s->load, s->root, s->combined, write, why, s->diags);
     s->refused = true;
@@ -51,7 +51,7 @@ refuse(split *s, const ir_op *write, const char *why)
 }
 
 static bool
-note_op(ir_op *op, void *user)
+note_place_and_write(ir_op *op, void *user)
 {
     split *s = user;
     map_set(&s->places, map_ptr(op), (void *)++s->ops);
@@ -65,7 +65,7 @@ is_overwritten_by(split *s, ir_op *op)
 {
     if (!ir_does_to(op, s->root, RG_PRIMAL) || !access_reaches_after(s->load, op, &s->places))
         return false;
-    refuse(s, op, overwritten);
+    refuse_split(s, op, overwritten);
     return true;
 }
 
@@ -77,7 +77,7 @@ check_root(ir_value *root, void *user)
         return;
     s->root = root;
     if (root->def)
-        refuse(s, NULL, "it is a buffer of the kernel that is gone when the launch ends");
+        refuse_split(s, NULL, "it is a buffer of the kernel that is gone when the launch ends");
     else
         for (size_t i = 0; i < s->writes.n && !is_overwritten_by(s, s->writes.at[i]); i++)
             continue;
@@ -95,7 +95,7 @@ check_load(ir_op *op, void *user)
     s->root = s->load->args[0];
     s->refused = false;
     if (s->load->code == RG_OP_RMW)
-        refuse(s, NULL, "it is the value that an atomic returned");
+        refuse_split(s, NULL, "it is the value that an atomic returned");
     else
         ir_buffer_roots(s->load->args[0], check_root, s);
     return true;
@@ -130,7 +130,7 @@ check_array_read(ir_value *root, void *user)
 }
 
 static bool
-check_call(ir_op *op, void *user)
+check_silent_call(ir_op *op, void *user)
 {
     split *s = user;
     for (uint32_t i = 0; op->code == RG_OP_CALL && op->silent && i < op->nargs; i++)
@@ -155,9 +155,9 @@ ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diag
     split s = {.from = fn, .combined = combined, .diags = diags};
     mem_owner owns;
     mem_own(&owns, release_split, &s);
-    ir_walk(fn->body, note_op, &s);
+    ir_walk(fn->body, note_place_and_write, &s);
     ir_walk(vjp->body, check_load, &s);
-    ir_walk(vjp->body, check_call, &s);
+    ir_walk(vjp->body, check_silent_call, &s);
     mem_disown(&owns);
     release_split(&s);
     return diags->errors == before;

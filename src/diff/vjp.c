@@ -42,7 +42,7 @@ vjp_primal(vjp *v, ir_value *value)
 }
 
 static ir_value *
-primal_of(void *user, ir_value *value)
+recalled_primal(void *user, ir_value *value)
 {
     return vjp_primal(user, value);
 }
@@ -74,12 +74,12 @@ vjp_drop_update(ir_op *op)
 /* A sweep without effects: what a store or print did stays undone. The value that an atomic returned
  * cannot be had again; it becomes a load of atomic origin, which ad_check_split refuses if needed. */
 static void
-drop_effects(vjp *v, ir_op *op)
+drop_sweep_effects(vjp *v, ir_op *op)
 {
     for (uint32_t i = 0; i < op->nregions; i++)
         for (ir_op *inner = op->regions[i]->first, *next; inner; inner = next) {
             next = inner->next;
-            drop_effects(v, inner);
+            drop_sweep_effects(v, inner);
         }
     switch ((rg_op)op->code) {
     case RG_OP_PARALLEL:
@@ -114,7 +114,7 @@ vjp_clone_ops(vjp *v, const ir_op *first, const ir_op *end, ir_region *into, boo
         ir_op *copy = ir_op_clone(v->fn, op, v->instance, into);
         pair_up(v, op, copy, effects);
         if (!effects)
-            drop_effects(v, copy);
+            drop_sweep_effects(v, copy);
     }
 }
 
@@ -126,7 +126,7 @@ vjp_active(const vjp *v, const ir_value *value)
 }
 
 static void
-declare(vjp *v, const ir_value *value)
+declare_adjoint(vjp *v, const ir_value *value)
 {
     if ((value->type.kind != IR_SCALAR && value->type.kind != IR_ARRAY) || !vjp_active(v, value))
         return;
@@ -138,10 +138,10 @@ void
 vjp_declare(vjp *v, const ir_region *region, const ir_op *from_op)
 {
     for (uint32_t i = 0; i < region->nparams; i++)
-        declare(v, region->params[i]);
+        declare_adjoint(v, region->params[i]);
     for (const ir_op *op = from_op; op; op = op->prev)
         for (uint32_t i = 0; i < op->nresults; i++)
-            declare(v, op->results[i]);
+            declare_adjoint(v, op->results[i]);
 }
 
 ir_value *
@@ -255,7 +255,7 @@ reverse_scalar(vjp *v, const ir_op *op)
             ir_value *guard = ir_emit_cast(&e, (rg_dtype)g->type.dtype, vjp_primal(v, op->args[0]));
             vjp_accumulate(v, operand, ir_emit_2(&e, RG_OP_ZERO_GUARD, guard, g));
         } else {
-            vjp_accumulate(v, operand, ad_rule_apply(&e, op, k, g, primal_of, v));
+            vjp_accumulate(v, operand, ad_rule_apply(&e, op, k, g, recalled_primal, v));
         }
     }
 }

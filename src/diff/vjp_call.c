@@ -9,7 +9,7 @@
 /* A forward value as an operand of a call, which consumes local arrays. What the forward call consumed was
  * a copy of what nothing else consumes (ad_spread_calls). */
 static ir_value *
-operand(vjp *v, const ir_op *op, ir_value *value)
+primal_operand(vjp *v, const ir_op *op, ir_value *value)
 {
     if (value->type.kind != IR_ARRAY)
         return vjp_primal(v, value);
@@ -23,7 +23,7 @@ operand(vjp *v, const ir_op *op, ir_value *value)
 }
 
 static ir_op *
-new_call(vjp *v, const ir_op *op, ir_fn *fn)
+new_reverse_call(vjp *v, const ir_op *op, ir_fn *fn)
 {
     ir_op *call = ir_op_new(v->fn, RG_OP_CALL, 0, 0, op->loc);
     call->attr.fn = fn;
@@ -34,7 +34,7 @@ static void
 add_operands(vjp *v, ir_op *call, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
-        ir_op_arg(call, v->fn, operand(v, op, op->args[i]));
+        ir_op_arg(call, v->fn, primal_operand(v, op, op->args[i]));
 }
 
 /* the adjoints of op's float results */
@@ -95,7 +95,7 @@ reverse_gradient(vjp *v, const ir_op *op)
         vjp_error(v, op, 503, "derivatives of `%.*s` are nested too deep", AD_CALLED(op));
         return;
     }
-    ir_op *call = new_call(v, op, op->attr.fn);
+    ir_op *call = new_reverse_call(v, op, op->attr.fn);
     call->reverse = true;
     call->forward = (uint8_t)(op->forward + 1);
     call->tangents = op->tangents;
@@ -110,10 +110,10 @@ reverse_gradient(vjp *v, const ir_op *op)
 static void
 reverse_by_vjp(vjp *v, const ir_op *op)
 {
-    ir_op *call = new_call(v, op, op->attr.fn->vjp);
+    ir_op *call = new_reverse_call(v, op, op->attr.fn->vjp);
     add_operands(v, call, op);
     for (uint32_t i = 0; i < op->nresults; i++)
-        ir_op_arg(call, v->fn, operand(v, op, op->results[i]));
+        ir_op_arg(call, v->fn, primal_operand(v, op, op->results[i]));
     add_adjoints(v, call, op);
     finish_call(v, call, op, 0);
 }
@@ -123,13 +123,13 @@ static void
 reverse_by_jvp(vjp *v, const ir_op *op)
 {
     ir_emit e = vjp_at(v, op);
-    ir_op *call = new_call(v, op, op->attr.fn->jvp);
+    ir_op *call = new_reverse_call(v, op, op->attr.fn->jvp);
     uint32_t before = 0; /* float operands of the call before the tangents */
     call->reverse = true;
     call->silent = true;
     add_operands(v, call, op);
     for (uint32_t i = 0; i < op->nresults; i++)
-        ir_op_arg(call, v->fn, operand(v, op, op->results[i]));
+        ir_op_arg(call, v->fn, primal_operand(v, op, op->results[i]));
     for (uint32_t i = 0; i < call->nargs; i++)
         before += ir_type_floats(call->args[i]->type);
     for (uint32_t i = 0; i < op->nargs; i++)

@@ -49,7 +49,7 @@ typedef struct contest_walk {
 } contest_walk;
 
 static vjp_contest *
-find(vjp *v, const ir_op *op, const ir_op *task)
+reverse_contest_of(vjp *v, const ir_op *op, const ir_op *task)
 {
     for (size_t i = 0; ad_is_contest(op) && i < v->contests.n; i++) {
         vjp_contest *c = &v->contests.at[i];
@@ -60,7 +60,7 @@ find(vjp *v, const ir_op *op, const ir_op *task)
 }
 
 static void
-see_temp(ir_value *root, void *user)
+note_temp_root(ir_value *root, void *user)
 {
     *(bool *)user |= root->def != NULL;
 }
@@ -70,7 +70,7 @@ static bool
 lasts(vjp *v, const ir_op *op)
 {
     bool temp = false;
-    ir_buffer_roots(op->args[0], see_temp, &temp);
+    ir_buffer_roots(op->args[0], note_temp_root, &temp);
     if (op->rmw == RG_RMW_MUL)
         vjp_error(v, op, 512, "the gradient of an atomic multiplication needs the factors' product, which is "
                   "gone after the launch\nlaunch forward and gradient combined (rg_launch_forward_vjp)");
@@ -81,14 +81,14 @@ lasts(vjp *v, const ir_op *op)
 }
 
 static bool
-collect(ir_op *op, void *user)
+collect_reverse_contests(ir_op *op, void *user)
 {
     const contest_walk *w = user;
     vjp *v = w->v;
     if (!ad_is_contest(op)) /* a constant that wins takes the old value's adjoint, too */
         return true;
     vjp_roots q = vjp_look(v, op->args[0]);
-    if (!q.any_adjoint || find(v, op, w->task))
+    if (!q.any_adjoint || reverse_contest_of(v, op, w->task))
         return true;
     if ((!q.all_adjoint && vjp_lacks_adjoint(v, op, &q)) || (!v->combined && !lasts(v, op)))
         return false;
@@ -97,11 +97,11 @@ collect(ir_op *op, void *user)
 }
 
 static bool
-enter(ir_op *op, void *user)
+enter_update(ir_op *op, void *user)
 {
     const contest_walk *w = user;
     vjp *v = w->v;
-    const vjp_contest *c = find(v, op, w->task);
+    const vjp_contest *c = reverse_contest_of(v, op, w->task);
     if (!c)
         return true;
     ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
@@ -146,7 +146,7 @@ enter_forwards(vjp *v, const ir_op *task)
     ir_build_loc(b, task->loc);
     ad_order order = make_buffers(v, b, task, &domain);
     ad_midst_close(&m);
-    ir_walk(task->regions[0], enter, &(contest_walk){v, task, copy, &order});
+    ir_walk(task->regions[0], enter_update, &(contest_walk){v, task, copy, &order});
 }
 
 static bool
@@ -176,7 +176,7 @@ vjp_sweep_contests(vjp *v, const ir_op *task, const ad_domain *domain)
     v->keep_contests = false;
     rg_build_end(v->b);
     map_set(&v->instance_ops, map_ptr(task), sweep);
-    ir_walk(task->regions[0], enter, &(contest_walk){v, task, sweep, &order});
+    ir_walk(task->regions[0], enter_update, &(contest_walk){v, task, sweep, &order});
     ir_walk(task->regions[0], drop_update, v);
 }
 
@@ -194,7 +194,7 @@ vjp_open_contests(vjp *v, const ir_op *task)
 {
     if (vjp_has_contests(v, task)) /* it is reversed in several places */
         return;
-    ir_walk(task->regions[0], collect, &(contest_walk){.v = v, .task = task});
+    ir_walk(task->regions[0], collect_reverse_contests, &(contest_walk){.v = v, .task = task});
     if (v->failed || !vjp_has_contests(v, task))
         return;
     v->failed = !ad_contests_agree(v->from, task, &v->activity, !v->combined, v->diags);
@@ -245,7 +245,7 @@ void
 vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p)
 {
     const ir_op *task = vjp_task_of(op);
-    const vjp_contest *c = task ? find(v, op, task) : NULL;
+    const vjp_contest *c = task ? reverse_contest_of(v, op, task) : NULL;
     if (c)
         reverse_threaded(v, op, &c->now, p);
     else if (!task && v->combined)

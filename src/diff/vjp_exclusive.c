@@ -52,7 +52,7 @@ typedef struct opening {
 } opening;
 
 static ad_exclusive *
-find(vjp *v, const ir_value *buffer)
+exclusive_of(vjp *v, const ir_value *buffer)
 {
     for (size_t i = 0; i < v->exclusive.n; i++)
         if (v->exclusive.at[i].buffer == buffer)
@@ -62,7 +62,7 @@ find(vjp *v, const ir_value *buffer)
 
 /* A GPU adds atomically without waiting: it has nothing to choose, where it has such an instruction. */
 static bool
-is_chosen(const ir_op *load)
+is_choice_worthwhile(const ir_op *load)
 {
     rg_dtype d = (rg_dtype)load->args[0]->type.dtype;
     return !load->parent->fn->module->target->adds_freely || (d != RG_F32 && d != RG_F64);
@@ -75,10 +75,10 @@ open_array(ir_op *op, void *user)
     vjp *v = o->v;
     if (op->code != RG_OP_LOAD || op->args[0]->type.kind != IR_BUFFER ||
         !ir_is_float((rg_dtype)op->args[0]->type.dtype) || !vjp_active(v, op->results[0]) ||
-        find(v, op->args[0]))
+        exclusive_of(v, op->args[0]))
         return true;
     ad_exclusive own = ad_exclusive_find(&v->activity, o->task, op->args[0]);
-    if (own.n && is_chosen(op))
+    if (own.n && is_choice_worthwhile(op))
         own.flag = build_flag(v, &own);
     vec_push(&v->exclusive, own);
     return true;
@@ -96,7 +96,7 @@ static const char in_rows[] = "no two threads reach one element, as subscripts o
 
 /* `why` it is as it is, for rgc explain */
 static void
-add(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, const char *why)
+add_to_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, const char *why)
 {
     rg_build_rmw(v->b, load->plane | RG_ADJOINT, RG_RMW_ADD, atomic, p->buffer, p->n, p->index, g, NULL);
     ir_op *op = ir_build_region(v->b)->last;
@@ -107,16 +107,16 @@ add(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g, bool atomic, con
 void
 vjp_add_adjoint(vjp *v, const ir_op *load, const vjp_place *p, ir_value *g)
 {
-    const ad_exclusive *own = v->in_parallel ? find(v, load->args[0]) : NULL;
+    const ad_exclusive *own = v->in_parallel ? exclusive_of(v, load->args[0]) : NULL;
     if (!v->in_parallel || (own && !own->why && !own->n)) {
-        add(v, load, p, g, false, own && own->promised ? in_rows : NULL);
+        add_to_adjoint(v, load, p, g, false, own && own->promised ? in_rows : NULL);
     } else if (!own || own->why || !own->flag) {
-        add(v, load, p, g, true, own ? own->why : NULL);
+        add_to_adjoint(v, load, p, g, true, own ? own->why : NULL);
     } else {
         rg_build_if(v->b, own->flag);
-        add(v, load, p, g, false, NULL);
+        add_to_adjoint(v, load, p, g, false, NULL);
         rg_build_else(v->b);
-        add(v, load, p, g, true, NULL);
+        add_to_adjoint(v, load, p, g, true, NULL);
         rg_build_end(v->b);
     }
 }

@@ -42,7 +42,7 @@ vjp_task_of(const ir_op *op)
 }
 
 static vjp_place
-place_of(vjp *v, const ir_op *op)
+primal_place(vjp *v, const ir_op *op)
 {
     vjp_place p = {.buffer = vjp_primal(v, op->args[0]), .n = op->args[0]->type.rank};
     for (uint32_t i = 0; i < p.n; i++)
@@ -98,7 +98,7 @@ reverse_load(vjp *v, const ir_op *op)
     vjp_roots q = vjp_look(v, op->args[0]);
     if (g && vjp_lacks_adjoint(v, op, &q))
         return;
-    vjp_place p = place_of(v, op);
+    vjp_place p = primal_place(v, op);
     ir_emit e = vjp_at(v, op);
     if (stays)
         store_adjoint(v, op, &p, vjp_adjoint_or_zero(v, op->results[0]));
@@ -109,7 +109,7 @@ reverse_load(vjp *v, const ir_op *op)
 static void
 reverse_store(vjp *v, const ir_op *op)
 {
-    vjp_place p = place_of(v, op);
+    vjp_place p = primal_place(v, op);
     ir_value *g = vjp_load_adjoint(v, op, &p);
     const ir_op *load = updated_load(v, op);
     ir_emit e = vjp_at(v, op);
@@ -131,14 +131,14 @@ reverse_rmw(vjp *v, const ir_op *op)
     switch ((rg_rmw)op->rmw) {
     case RG_RMW_ADD:
         if (vjp_active(v, op->args[op->nargs - 1])) {
-            vjp_place p = place_of(v, op);
+            vjp_place p = primal_place(v, op);
             vjp_accumulate(v, op->args[op->nargs - 1], vjp_load_adjoint(v, op, &p));
         }
         break;
     case RG_RMW_MIN:
     case RG_RMW_MAX:
     case RG_RMW_MUL: {
-        vjp_place p = place_of(v, op);
+        vjp_place p = primal_place(v, op);
         vjp_reverse_contest(v, op, &p);
         break;
     }
@@ -164,7 +164,7 @@ vjp_reverse_memory(vjp *v, const ir_op *op)
 {
     ir_value *held = vjp_put_back(v, op);
     if (held) {
-        vjp_place p = place_of(v, op);
+        vjp_place p = primal_place(v, op);
         rg_build_store(v->b, RG_PRIMAL, p.buffer, p.n, p.index, vjp_primal(v, held));
     }
     if (op->args[0]->type.kind != IR_BUFFER || !ir_is_float((rg_dtype)op->args[0]->type.dtype))

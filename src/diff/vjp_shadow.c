@@ -47,7 +47,7 @@ spoil(shadows *s, const ir_value *v)
 
 /* result is what `v` was, on one of the ways */
 static void
-join(shadows *s, ir_value *result, const ir_value *v)
+join_roots(shadows *s, ir_value *result, const ir_value *v)
 {
     if (result->type.kind != IR_ARRAY)
         return;
@@ -65,7 +65,7 @@ weight_of(const ir_op *op, const ir_value *root)
 {
     uint64_t weight = 1;
     for (const ir_region *r = op->parent; r && r != root->region && r->op; r = r->op->parent)
-        if (r->op->code == RG_OP_FOR || r->op->code == RG_OP_LOOP)
+        if (ir_is_loop(r->op))
             weight = weight < (uint64_t)1 << 40 ? weight * 16 : weight;
     return weight;
 }
@@ -78,11 +78,11 @@ roots_of_control(shadows *s, const ir_op *op)
 {
     for (ir_edge e = {0}; ir_next_edge(op, &e);)
         if (e.from.by == op)
-            join(s, e.to, e.from.value);
+            join_roots(s, e.to, e.from.value);
     for (uint32_t i = 0; i < op->nregions; i++)
         find_roots(s, op->regions[i]);
     for (ir_edge e = {0}; ir_next_edge(op, &e);)
-        join(s, e.to, e.from.value);
+        join_roots(s, e.to, e.from.value);
 }
 
 static void
@@ -94,7 +94,7 @@ roots_of_op(shadows *s, const ir_op *op)
         s->root[op->results[0]->id] = op->results[0];
         return;
     case RG_OP_INSERT:
-        join(s, op->results[0], op->args[0]);
+        join_roots(s, op->results[0], op->args[0]);
         if (root)
             s->writes[root->id] += weight_of(op, root);
         map_set(&s->inserts, map_ptr(op->args[2]), (void *)(uintptr_t)op);
@@ -128,7 +128,7 @@ find_roots(shadows *s, const ir_region *r)
 
 /* no derivative stands in the kernel itself, which walks back already */
 static bool
-is_plain(ir_op *op, void *user)
+has_no_derivative(ir_op *op, void *user)
 {
     (void)user;
     return op->code != RG_OP_UNWIND && op->code != RG_OP_RECALL && op->code != RG_OP_CALL;
@@ -147,7 +147,7 @@ vjp_find_shadows(vjp *v)
     s->shadow = arena_new_n(a, rg_var, n);
     s->once = arena_new_n(a, bool, n);
     s->still = arena_new_n(a, bool, n);
-    if (ir_walk(v->from->body, is_plain, NULL))
+    if (ir_walk(v->from->body, has_no_derivative, NULL))
         find_roots(s, v->from->body);
 }
 
@@ -163,7 +163,7 @@ vjp_free_shadows(vjp *v)
 
 /* -- opening, undoing, reading ---------------------------------------------------------------------------------- */
 static bool
-is_worth_it(const shadows *s, const ir_value *root)
+is_saving_worth_it(const shadows *s, const ir_value *root)
 {
     enum { OFTENER = 4 };
     return s->root[root->id] && !s->unfit[root->id] && s->reads[root->id] &&
@@ -216,7 +216,7 @@ vjp_open_shadows(vjp *v, const ir_region *thread)
     ir_for_ops(op, thread)
     {
         const ir_value *root = op->code == RG_OP_ARRAY ? op->results[0] : NULL;
-        if (!root || !is_worth_it(s, root) || is_lost(thread, last_version(s, thread, root)))
+        if (!root || !is_saving_worth_it(s, root) || is_lost(thread, last_version(s, thread, root)))
             continue;
         rg_type type = {(rg_dtype)root->type.dtype, root->type.length};
         rg_var var = s->shadow[root->id] = rg_build_var(v->b, (rg_str){0}, type);

@@ -18,17 +18,7 @@
 #include "opt/pass.h"
 
 static bool
-known_count(const ir_op *parallel, uint32_t k, uint64_t *count)
-{
-    uint64_t lo, hi;
-    if (!ir_is_const(parallel->args[k], &lo) || !ir_is_const(parallel->args[parallel->attr.rank + k], &hi))
-        return false;
-    *count = (int64_t)hi > (int64_t)lo ? hi - lo : 0;
-    return true;
-}
-
-static bool
-stays(const ir_op *parallel)
+keeps_its_axes(const ir_op *parallel)
 {
     uint64_t row;
     uint32_t rank = parallel->attr.rank;
@@ -37,16 +27,16 @@ stays(const ir_op *parallel)
     /* both or neither; the other one stands before, so it has one index by now if it was changed */
     if (parallel->rewinds)
         return ir_trace_maker(parallel->args[2 * rank])->attr.rank > 1;
-    return known_count(parallel, rank - 1, &row) && row % parallel->parent->fn->module->target->warp == 0;
+    return ir_known_axis(parallel, rank - 1, &row) && row % parallel->parent->fn->module->target->warp == 0;
 }
 
 /* threads along an axis, i64 */
 static ir_value *
-count_of(edit *e, ir_op *at, const ir_op *parallel, uint32_t k)
+threads_along(edit *e, ir_op *at, const ir_op *parallel, uint32_t k)
 {
     ir_type wide = ir_scalar(RG_I64);
     uint64_t count;
-    if (known_count(parallel, k, &count))
+    if (ir_known_axis(parallel, k, &count))
         return edit_const(e, at, wide, count);
     ir_value *lo = parallel->args[k], *hi = parallel->args[parallel->attr.rank + k];
     ir_value *some = edit_scalar(e, at, RG_OP_LT, ir_scalar(RG_BOOL), lo, hi, NULL);
@@ -60,7 +50,7 @@ count_of(edit *e, ir_op *at, const ir_op *parallel, uint32_t k)
 
 /* Where thread `number` stands along each axis, in numbers of type d, before `at`. */
 static void
-divide(edit *e, ir_op *at, ir_value *number, ir_value *const *counts, uint32_t rank, rg_dtype d, ir_value **places)
+split_thread_number(edit *e, ir_op *at, ir_value *number, ir_value *const *counts, uint32_t rank, rg_dtype d, ir_value **places)
 {
     ir_type type = ir_scalar(d);
     number = number->type.dtype == d ? number : edit_scalar(e, at, RG_OP_CAST, type, number, NULL, NULL);
@@ -81,7 +71,7 @@ fill_arm(edit *e, ir_region *arm, ir_value *number, ir_value *const *counts, uin
     ir_value *places[RG_MAX_RANK];
     ir_op *yield = ir_op_new(e->fn, RG_OP_YIELD, rank, 0, arm->op->loc);
     ir_append(arm, yield);
-    divide(e, yield, number, counts, rank, d, places);
+    split_thread_number(e, yield, number, counts, rank, d, places);
     for (uint32_t k = 0; k < rank; k++) {
         bool is = places[k]->type.dtype == index.dtype;
         ir_op_arg(yield, e->fn, is ? places[k] : edit_scalar(e, yield, RG_OP_CAST, index, places[k], NULL, NULL));
@@ -121,7 +111,7 @@ flatten(edit *e, ir_op *op)
     ir_type wide = ir_scalar(RG_I64);
     ir_value *counts[RG_MAX_RANK], *total = NULL;
     for (uint32_t k = 0; k < rank; k++) {
-        counts[k] = count_of(e, op, op, k);
+        counts[k] = threads_along(e, op, op, k);
         total = total ? edit_scalar(e, op, RG_OP_MUL, wide, total, counts[k], NULL) : counts[k];
     }
     ir_value *few = edit_scalar(e, op, RG_OP_LT, ir_scalar(RG_BOOL), total, edit_const(e, op, wide, (uint64_t)1 << 31), NULL);
@@ -135,15 +125,15 @@ flatten(edit *e, ir_op *op)
 }
 
 static void
-look_in(edit *e, ir_region *r)
+flatten_in(edit *e, ir_region *r)
 {
     ir_for_ops(op, r)
     {
         edit_operands(e, op);
-        if (op->code == RG_OP_PARALLEL && !stays(op))
+        if (op->code == RG_OP_PARALLEL && !keeps_its_axes(op))
             flatten(e, op);
         for (uint32_t i = 0; i < op->nregions; i++)
-            look_in(e, op->regions[i]);
+            flatten_in(e, op->regions[i]);
     }
 }
 
@@ -152,5 +142,5 @@ lower_domain(ir_module *m, pass_context *c)
 {
     if (!m->target->warp)
         return false;
-    return edit_kernels(m, c->scratch, look_in);
+    return edit_kernels(m, c->scratch, flatten_in);
 }

@@ -25,7 +25,7 @@ typedef struct serial {
 /* -- what a stretch is ------------------------------------------------------------------------------- */
 
 static bool
-is_alone(ir_op *op, void *user)
+runs_alone(ir_op *op, void *user)
 {
     (void)user;
     switch ((int)op->code) {
@@ -43,10 +43,10 @@ is_alone(ir_op *op, void *user)
 static bool
 can_move(ir_op *op)
 {
-    if (op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF || !is_alone(op, NULL))
+    if (op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF || !runs_alone(op, NULL))
         return false;
     for (uint32_t i = 0; i < op->nregions; i++)
-        if (!ir_walk(op->regions[i], is_alone, NULL))
+        if (!ir_walk(op->regions[i], runs_alone, NULL))
             return false;
     return true;
 }
@@ -62,7 +62,7 @@ no_access(ir_op *op, void *user)
 static bool
 loops_over_arrays(ir_op *op, void *user)
 {
-    bool loop = op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
+    bool loop = ir_is_loop(op);
     bool found = loop && !ir_walk(op->regions[0], no_access, NULL);
     for (uint32_t i = 0; i < op->nregions && !found; i++)
         found = !ir_walk(op->regions[i], loops_over_arrays, user);
@@ -91,7 +91,7 @@ belongs_inside(ir_op *op)
 /* -- what comes out ------------------------------------------------------------------------------------- */
 
 static bool
-is_inside(const serial *s, const ir_value *v)
+is_made_inside(const serial *s, const ir_value *v)
 {
     return v->def && map_get(&s->inside, map_ptr(v->def));
 }
@@ -100,7 +100,7 @@ is_inside(const serial *s, const ir_value *v)
 static bool
 is_free(const serial *s, const ir_value *v)
 {
-    if (!is_inside(s, v))
+    if (!is_made_inside(s, v))
         return true;
     const ir_op *op = v->def;
     if (op->code != RG_OP_CONST && op->code != RG_OP_EXTENT && ir_ops[op->code].form == IR_OTHER)
@@ -115,7 +115,7 @@ static void
 look_at_use(serial *s, ir_value *v)
 {
     bool known = false;
-    if (!is_inside(s, v))
+    if (!is_made_inside(s, v))
         return;
     for (size_t i = 0; i < s->out.n; i++)
         known |= s->out.at[i] == v;
@@ -141,7 +141,7 @@ look_inside(ir_op *op, void *user)
     for (uint32_t i = 0; i < op->nargs; i++) {
         const ir_value *v = op->args[i];
         bool reads = i == 0 && (op->code == RG_OP_EXTRACT || op->code == RG_OP_COPY);
-        bool foreign = !is_inside(s, v) && ir_region_inside(s->region, v->region);
+        bool foreign = !is_made_inside(s, v) && ir_region_inside(s->region, v->region);
         if (v->type.kind == IR_ARRAY && !reads && foreign)
             s->possible = false;
     }
@@ -170,7 +170,7 @@ look_around(serial *s)
 static ir_value *
 before_task(serial *s, ir_op *task, ir_value *v, ir_value **again)
 {
-    if (!is_inside(s, v))
+    if (!is_made_inside(s, v))
         return v;
     if (again[v->id])
         return again[v->id];
@@ -274,7 +274,7 @@ try_stretch(serial *s, ir_op *op, const ir_op *end)
 }
 
 static void
-look_in(serial *s, ir_region *r)
+make_tasks_in(serial *s, ir_region *r)
 {
     ir_op *start = NULL;
     for (ir_op *op = r->first, *next; op; op = next) {
@@ -284,7 +284,7 @@ look_in(serial *s, ir_region *r)
             continue;
         }
         for (uint32_t i = 0; i < op->nregions && op->code != RG_OP_PARALLEL; i++)
-            look_in(s, op->regions[i]);
+            make_tasks_in(s, op->regions[i]);
         s->region = r;
         if (start)
             try_stretch(s, start, op);
@@ -301,7 +301,7 @@ lower_serial(ir_module *m, pass_context *c)
         if (!fn->kernel)
             continue;
         edit_start(&s.edit, fn, c->scratch);
-        look_in(&s, fn->body);
+        make_tasks_in(&s, fn->body);
         changed |= edit_finish(&s.edit);
     }
     return changed;

@@ -62,17 +62,17 @@ is_candidate(const shared_sums *s, const ir_op *op)
 
 /* sums are carried through it */
 static bool
-is_open(const ir_op *op)
+carries_sums(const ir_op *op)
 {
     return op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_UNWIND;
 }
 
 static void
-collect(shared_sums *s, ir_region *r)
+collect_sums(shared_sums *s, ir_region *r)
 {
     ir_for_ops (op, r) {
-        for (uint32_t i = 0; i < op->nregions && is_open(op); i++)
-            collect(s, op->regions[i]);
+        for (uint32_t i = 0; i < op->nregions && carries_sums(op); i++)
+            collect_sums(s, op->regions[i]);
         bool known = !is_candidate(s, op);
         for (uint32_t i = 0; i < s->n && !known; i++)
             known = access_same(s->sums[i], op);
@@ -104,7 +104,7 @@ cast_to(shared_sums *s, ir_op *at, ir_type type, ir_value *v)
 
 /* either may be NULL */
 static ir_value *
-add(shared_sums *s, ir_op *at, ir_type type, ir_value *x, ir_value *y)
+add_parts(shared_sums *s, ir_op *at, ir_type type, ir_value *x, ir_value *y)
 {
     if (!x || !y)
         return x ? x : y;
@@ -113,16 +113,16 @@ add(shared_sums *s, ir_op *at, ir_type type, ir_value *x, ir_value *y)
     return sum;
 }
 
-static ir_value *sum_of(shared_sums *s, ir_region *r, const ir_op *sum);
+static ir_value *region_total(shared_sums *s, ir_region *r, const ir_op *sum);
 
 static bool
-holds(const ir_region *r, const ir_op *sum)
+holds_sum(const ir_region *r, const ir_op *sum)
 {
     ir_for_ops (op, r) {
         if (ir_is_sum(op) && access_same(op, sum))
             return true;
-        for (uint32_t i = 0; i < op->nregions && is_open(op); i++)
-            if (holds(op->regions[i], sum))
+        for (uint32_t i = 0; i < op->nregions && carries_sums(op); i++)
+            if (holds_sum(op->regions[i], sum))
                 return true;
     }
     return false;
@@ -133,7 +133,7 @@ out_of_if(shared_sums *s, ir_op *op, const ir_op *sum)
 {
     ir_type type = sum_type(sum);
     for (uint32_t i = 0; i < 2; i++) {
-        ir_value *v = sum_of(s, op->regions[i], sum);
+        ir_value *v = region_total(s, op->regions[i], sum);
         ir_op *yield = ir_terminator(op->regions[i]);
         ir_op_arg(yield, s->edit.fn, v ? v : nothing(s, yield, type));
     }
@@ -145,28 +145,28 @@ out_of_loop(shared_sums *s, ir_op *op, const ir_op *sum)
 {
     ir_type type = sum_type(sum);
     ir_op_arg(op, s->edit.fn, nothing(s, op, type));
-    ir_value *before = ir_region_param(op->regions[0], type, NULL), *v = sum_of(s, op->regions[0], sum);
+    ir_value *before = ir_region_param(op->regions[0], type, NULL), *v = region_total(s, op->regions[0], sum);
     ir_op *yield = ir_terminator(op->regions[0]);
-    ir_op_arg(yield, s->edit.fn, add(s, yield, type, before, v));
+    ir_op_arg(yield, s->edit.fn, add_parts(s, yield, type, before, v));
     return ir_op_result_before_trace(s->edit.fn, op, type, NULL);
 }
 
 /* What r adds to the element, at its end, instead of adding it; NULL: nothing. */
 static ir_value *
-sum_of(shared_sums *s, ir_region *r, const ir_op *sum)
+region_total(shared_sums *s, ir_region *r, const ir_op *sum)
 {
     ir_type type = sum_type(sum);
     ir_value *total = NULL;
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
         bool inside = false;
-        for (uint32_t i = 0; i < op->nregions && is_open(op) && !inside; i++)
-            inside = holds(op->regions[i], sum);
+        for (uint32_t i = 0; i < op->nregions && carries_sums(op) && !inside; i++)
+            inside = holds_sum(op->regions[i], sum);
         if (inside) {
             ir_value *v = op->code == RG_OP_IF ? out_of_if(s, op, sum) : out_of_loop(s, op, sum);
-            total = add(s, next, type, total, v);
+            total = add_parts(s, next, type, total, v);
         } else if (ir_is_sum(op) && access_same(op, sum)) {
-            total = add(s, op, type, total, cast_to(s, op, type, op->args[op->nargs - 1]));
+            total = add_parts(s, op, type, total, cast_to(s, op, type, op->args[op->nargs - 1]));
             ir_remove(op);
         }
     }
@@ -210,7 +210,7 @@ add_to_memory(shared_sums *s, ir_op *at, const ir_op *sum, ir_value *total)
 }
 
 static void
-reduce(shared_sums *s, const ir_op *sum)
+reduce_sum(shared_sums *s, const ir_op *sum)
 {
     ir_op *task = s->task, *yield = ir_terminator(task->regions[0]);
     ir_fn *fn = s->edit.fn;
@@ -219,7 +219,7 @@ reduce(shared_sums *s, const ir_op *sum)
     if (n)
         memcpy(how, task->reduce, n);
     how[n] = RG_RMW_ADD;
-    ir_op_arg(yield, fn, sum_of(s, task->regions[0], sum));
+    ir_op_arg(yield, fn, region_total(s, task->regions[0], sum));
     ir_op_arg(task, fn, nothing(s, task, sum_type(sum)));
     task->reduce = how;
     add_to_memory(s, task->next, sum, ir_op_result_before_trace(fn, task, sum_type(sum), NULL));
@@ -232,32 +232,22 @@ is_open_task(const ir_op *op)
     return op->code == RG_OP_PARALLEL && op->regions[0]->nparams == op->attr.rank;
 }
 
-static bool
-is_one_thread(const ir_op *task)
-{
-    uint64_t lo, hi;
-    for (uint32_t k = 0; k < task->attr.rank; k++)
-        if (!ir_is_const(task->args[k], &lo) || !ir_is_const(task->args[task->attr.rank + k], &hi) || hi != lo + 1)
-            return false;
-    return true;
-}
-
 static void
-look_in(shared_sums *s, ir_region *r)
+share_sums_in(shared_sums *s, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        if (is_open_task(op) && !is_one_thread(op)) {
+        if (is_open_task(op) && !ir_is_single(op)) {
             s->task = op;
             s->n = 0;
             ir_effects effects = ir_effects_of(op->regions[0], s->edit.scratch);
             s->nplanes = ir_sums_find(&effects, s->planes);
-            collect(s, op->regions[0]);
+            collect_sums(s, op->regions[0]);
             for (uint32_t i = 0; i < s->n; i++)
-                reduce(s, s->sums[i]);
+                reduce_sum(s, s->sums[i]);
         }
         for (uint32_t i = 0; i < op->nregions && op->code != RG_OP_PARALLEL; i++)
-            look_in(s, op->regions[i]);
+            share_sums_in(s, op->regions[i]);
     }
 }
 
@@ -272,7 +262,7 @@ opt_shared_sums(ir_module *m, pass_context *c)
         if (!fn->kernel)
             continue;
         edit_start(&s.edit, fn, c->scratch);
-        look_in(&s, fn->body);
+        share_sums_in(&s, fn->body);
         changed |= edit_finish(&s.edit);
     }
     return changed;

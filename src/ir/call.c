@@ -15,8 +15,8 @@ ir_adjoint_type(ir_type t)
 }
 
 /* -- signatures ----------------------------------------------------------------------------------- */
-static void
-release_signature(void *s)
+void
+ir_signature_release(void *s)
 {
     ir_signature_free(s);
 }
@@ -33,7 +33,7 @@ add_vjp(ir_signature *s)
 {
     ir_signature made = {0};
     mem_owner owns;
-    mem_own(&owns, release_signature, &made);
+    mem_own(&owns, ir_signature_release, &made);
     for (size_t i = 0; i < s->args.n; i++) {
         vec_push(&made.args, s->args.at[i]);
         if (ir_type_floats(s->args.at[i]))
@@ -57,7 +57,7 @@ add_jvp(ir_signature *s)
 {
     ir_signature made = {0};
     mem_owner owns;
-    mem_own(&owns, release_signature, &made);
+    mem_own(&owns, ir_signature_release, &made);
     for (size_t i = 0; i < s->args.n; i++)
         vec_push(&made.args, s->args.at[i]);
     for (size_t i = 0; i < s->args.n; i++)
@@ -78,7 +78,7 @@ ir_signature_of(ir_signature *s, const ir_fn *fn, bool reverse, unsigned forward
 {
     *s = (ir_signature){0};
     mem_owner owns;
-    mem_own(&owns, release_signature, s);
+    mem_own(&owns, ir_signature_release, s);
     const ir_op *end = ir_terminator(fn->body);
     for (uint32_t i = 0; i < fn->body->nparams; i++)
         vec_push(&s->args, fn->body->params[i]->type);
@@ -140,13 +140,13 @@ release_reaching(void *user)
 }
 
 static void
-reach(ir_fn *fn, void *user)
+reach_callees(ir_fn *fn, void *user)
 {
     reaching *k = user;
     if (map_get(&k->seen, map_ptr(fn)))
         return;
     map_set(&k->seen, map_ptr(fn), fn);
-    each_callee(fn, reach, k);
+    each_callee(fn, reach_callees, k);
     vec_push(&k->fns, fn);
 }
 
@@ -156,7 +156,7 @@ ir_keep_called(ir_module *m, ir_fn *fn)
     reaching k = {0};
     mem_owner owns;
     mem_own(&owns, release_reaching, &k);
-    reach(fn, &k);
+    reach_callees(fn, &k);
     m->first = m->last = fn; /* it was reached last */
     for (size_t i = 0; i + 1 < k.fns.n; i++) {
         m->last->next = k.fns.at[i];
@@ -190,7 +190,7 @@ ir_fn_clone_with_calls(ir_module *to, const ir_fn *fn, const char *name)
     reaching k = {0};
     mem_owner owns;
     mem_own(&owns, release_reaching, &k);
-    each_callee(fn, reach, &k);
+    each_callee(fn, reach_callees, &k);
     for (size_t i = 0; i < k.fns.n; i++)
         if (!ir_fn_find(to, rg_str_of(k.fns.at[i]->name)))
             ir_fn_clone(to, k.fns.at[i], k.fns.at[i]->name);

@@ -49,7 +49,7 @@ import_loc(ir_module *to, const ir_module *from, ir_loc loc)
  */
 
 static const void *
-copied(arena *a, const void *data, size_t n)
+copied_in_arena(arena *a, const void *data, size_t n)
 {
     return memcpy(arena_alloc(a, n ? n : 1), data, n);
 }
@@ -66,7 +66,7 @@ static void
 import_attributes(ir_op *copy, const ir_op *op, ir_module *to)
 {
     if (op->reduce)
-        copy->reduce = copied(to->arena, op->reduce, ir_value_results(op));
+        copy->reduce = copied_in_arena(to->arena, op->reduce, ir_value_results(op));
     switch ((ir_attr)ir_ops[op->code].attr) {
     case IR_ATTR_FN:
         copy->attr.fn = imported(to, op->attr.fn);
@@ -76,8 +76,8 @@ import_attributes(ir_op *copy, const ir_op *op, ir_module *to)
         break;
     case IR_ATTR_DATA:
         copy->attr.data =
-            copied(to->arena, op->attr.data,
-                   (size_t)op->results[0]->type.length * ir_bytes(op->results[0]->type.dtype));
+            copied_in_arena(to->arena, op->attr.data,
+                            (size_t)op->results[0]->type.length * ir_bytes(op->results[0]->type.dtype));
         break;
     case IR_ATTR_NONE:
     case IR_ATTR_LITERAL:

@@ -49,7 +49,7 @@ ir_next_exit(const ir_op *loop, const ir_op *exit)
 
 /* operand `at` of `by`, if it is there already */
 static bool
-take(ir_source *s, ir_op *by, uint32_t at)
+take_operand(ir_source *s, ir_op *by, uint32_t at)
 {
     if (!by || at >= by->nargs)
         return false;
@@ -71,15 +71,15 @@ ir_next_source(const ir_value *to, ir_source *s)
         if (k < first || n > 1)
             return false;
         k -= first;
-        return n ? take(s, ir_terminator(op->regions[0]), k) : take(s, op, ir_first_init(op) + k);
+        return n ? take_operand(s, ir_terminator(op->regions[0]), k) : take_operand(s, op, ir_first_init(op) + k);
     }
     if (k >= ir_value_results(op))
         return false;
     if (op->code == RG_OP_LOOP)
-        return take(s, ir_next_exit(op, n ? s->by : NULL), 1 + k);
+        return take_operand(s, ir_next_exit(op, n ? s->by : NULL), 1 + k);
     if (n > 1)
         return false;
-    return n && op->code != RG_OP_IF ? take(s, op, ir_first_init(op) + k) : take(s, ir_terminator(op->regions[n]), k);
+    return n && op->code != RG_OP_IF ? take_operand(s, op, ir_first_init(op) + k) : take_operand(s, ir_terminator(op->regions[n]), k);
 }
 
 bool

@@ -158,7 +158,7 @@ eval_unsigned(rg_op op, unsigned BITS, uint64_t x, uint64_t y, uint64_t *r)
 
 /* truncates; out of range saturates; NaN gives 0 */
 static uint64_t
-float_to_int(rg_dtype to, double v)
+int_from_float(rg_dtype to, double v)
 {
     unsigned bits = ir_bits(to);
     bool is_signed = ir_is_signed(to);
@@ -173,7 +173,7 @@ float_to_int(rg_dtype to, double v)
 }
 
 static uint64_t
-int_to_float(rg_dtype from, rg_dtype to, uint64_t bits)
+float_from_int(rg_dtype from, rg_dtype to, uint64_t bits)
 {
     if (to == RG_F32) { /* in one rounding */
         float f = ir_is_signed(from) ? (float)(int64_t)bits : (float)bits;
@@ -185,17 +185,17 @@ int_to_float(rg_dtype from, rg_dtype to, uint64_t bits)
 }
 
 static uint64_t
-cast(rg_dtype from, rg_dtype to, uint64_t bits)
+converted_bits(rg_dtype from, rg_dtype to, uint64_t bits)
 {
     bool to_float = ir_is_float(to);
     if (ir_is_float(from)) {
         double v = ir_bits_float(from, bits);
         if (from == to)
             return bits;
-        return to_float ? ir_float_bits(to, v) : to == RG_BOOL ? v != 0 : float_to_int(to, v);
+        return to_float ? ir_float_bits(to, v) : to == RG_BOOL ? v != 0 : int_from_float(to, v);
     }
     bits = ir_wrap(from, bits);
-    return to_float ? int_to_float(from, to, bits) : to == RG_BOOL ? bits != 0 : ir_wrap(to, bits);
+    return to_float ? float_from_int(from, to, bits) : to == RG_BOOL ? bits != 0 : ir_wrap(to, bits);
 }
 
 /* -- all together ----------------------------------------------------------------------------- */
@@ -250,7 +250,7 @@ ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uin
 {
     switch (op) {
     case RG_OP_CAST:
-        *out = cast(operand, result, x);
+        *out = converted_bits(operand, result, x);
         return true;
     case RG_OP_BITCAST:
         *out = ir_wrap(result, x);

@@ -5,7 +5,7 @@ enum { WIDEST = 64 };
 
 /* one element, in all of its lanes */
 static uint32_t
-element_bytes(ir_type t)
+element_bytes_in_lanes(ir_type t)
 {
     if (t.kind == IR_TRACE || t.kind == IR_CURSOR || t.kind == IR_BUFFER)
         return 8; /* pointers */
@@ -19,7 +19,7 @@ element_bytes(ir_type t)
 uint32_t
 ir_slot_unit(ir_type t)
 {
-    uint32_t bytes = element_bytes(t);
+    uint32_t bytes = element_bytes_in_lanes(t);
     return bytes < WIDEST ? bytes : WIDEST;
 }
 
@@ -27,7 +27,7 @@ uint32_t
 ir_slot_bytes(ir_type t)
 {
     bool several = t.kind == IR_ARRAY || t.kind == IR_SLOT;
-    return element_bytes(t) * (several ? t.length : 1);
+    return element_bytes_in_lanes(t) * (several ? t.length : 1);
 }
 
 /* Values are read faster where no cache line ends in them, but not at the price of a much larger tape. (Where frames

@@ -13,7 +13,7 @@ around(const ir_region *r)
 }
 
 static bool
-is_known(const ir_region *r)
+is_place_known(const ir_region *r)
 {
     return r->moves == r->fn->moves + 1;
 }
@@ -35,9 +35,9 @@ static const ir_region *
 placed(const ir_region *region)
 {
     ir_region *r = (ir_region *)region, *inner = NULL;
-    if (is_known(r))
+    if (is_place_known(r))
         return region;
-    for (ir_region *next; r && !is_known(r); r = next) {
+    for (ir_region *next; r && !is_place_known(r); r = next) {
         next = around(r);
         r->far = inner;
         inner = r;
@@ -63,7 +63,7 @@ void
 ir_forget_places(ir_op *op)
 {
     for (uint32_t i = 0; i < op->nregions; i++)
-        if (is_known(op->regions[i])) {
+        if (is_place_known(op->regions[i])) {
             op->regions[i]->fn->moves++;
             return;
         }

@@ -268,6 +268,46 @@ ir_is_const(const ir_value *v, uint64_t *bits)
     return true;
 }
 
+bool
+ir_same_value(const ir_value *x, const ir_value *y)
+{
+    uint64_t a, b;
+    return x == y || (ir_type_eq(x->type, y->type) && ir_is_const(x, &a) && ir_is_const(y, &b) && a == b);
+}
+
+bool
+ir_stands_before(const ir_op *op, const ir_op *other)
+{
+    for (const ir_op *at = other->prev; at; at = at->prev)
+        if (at == op)
+            return true;
+    return false;
+}
+
+bool
+ir_known_axis(const ir_op *parallel, uint32_t axis, uint64_t *count)
+{
+    uint64_t lo, hi;
+    if (!ir_is_const(parallel->args[axis], &lo) || !ir_is_const(parallel->args[parallel->attr.rank + axis], &hi))
+        return false;
+    *count = (int64_t)hi > (int64_t)lo ? hi - lo : 0;
+    return true;
+}
+
+bool
+ir_is_single(const ir_op *parallel)
+{
+    uint64_t count;
+    bool single = true;
+    for (uint32_t k = 0; k < parallel->attr.rank; k++) {
+        bool known = ir_known_axis(parallel, k, &count);
+        if (known && !count)
+            return true;
+        single &= known && count == 1;
+    }
+    return single;
+}
+
 /* After lower_tape a parallel that records has no trace. */
 uint32_t
 ir_value_results(const ir_op *op)

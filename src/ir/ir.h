@@ -272,6 +272,8 @@ extern const char *const ir_rmw_names[RG_RMW_COUNT];
 bool ir_form_check(rg_op op, uint32_t nargs, const ir_type *args, ir_type *result);
 /* The bits that leave others as they are in a reduction; of floats' sums -0, which also leaves -0. */
 uint64_t ir_identity(rg_dtype d, rg_rmw how);
+/* the comparison that holds where this one does not (of floats with NaN: only == and !=); RG_OP_COUNT: no comparison */
+rg_op ir_opposite(rg_op compare);
 /* Evaluates a scalar op on bits of the type of its first operand (select: y and z are of the result's
  * type; ldexp: y is an i32); shared by folder and interpreter. False for ops of form OTHER. */
 bool ir_eval(rg_op op, rg_dtype operand, rg_dtype result, uint64_t x, uint64_t y, uint64_t z, uint64_t *out);
@@ -363,6 +365,7 @@ typedef struct ir_signature {
 } ir_signature;
 void ir_signature_of(ir_signature *s, const ir_fn *fn, bool reverse, unsigned forward);
 void ir_signature_free(ir_signature *s);
+void ir_signature_release(void *s); /* the same, for mem_own */
 /* scalars and local arrays of floats: what has adjoints and tangents in a call */
 bool ir_type_floats(ir_type t);
 ir_type ir_adjoint_type(ir_type t);
@@ -381,6 +384,17 @@ void ir_fn_scan_params(ir_fn *fn); /* fills params[i].read / .written (any plane
 /* how many directions of each plane fn reaches: one more than the last it names */
 void ir_directions(const ir_fn *fn, uint32_t of[RG_PLANE_COUNT]);
 bool ir_is_const(const ir_value *v, uint64_t *bits);
+bool ir_same_value(const ir_value *x, const ir_value *y); /* or equal constants */
+static inline rg_dtype ir_dtype(const ir_value *v) { return (rg_dtype)v->type.dtype; }
+static inline bool ir_is_integer(ir_type t) { return t.kind == IR_SCALAR && ir_is_int((rg_dtype)t.dtype); } /* in lanes or not */
+static inline bool ir_is_array(const ir_value *v) { return v->type.kind == IR_ARRAY; }
+static inline bool ir_is_table(const ir_value *v) { return v->def && v->def->code == RG_OP_TABLE; }
+static inline bool ir_is_loop(const ir_op *op) { return op->code == RG_OP_FOR || op->code == RG_OP_LOOP; }
+bool ir_stands_before(const ir_op *op, const ir_op *other); /* in one region */
+/* threads along an axis of a parallel loop; false: its bounds are not both constants */
+bool ir_known_axis(const ir_op *parallel, uint32_t axis, uint64_t *count);
+/* whether a parallel loop has one thread at most, as far as its bounds say */
+bool ir_is_single(const ir_op *parallel);
 /* whether op computes numbers from numbers, or is a number: what may stand anywhere that its operands are known, but for
  * quotients and remainders of integers, whose condition has to hold there, too */
 bool ir_is_arithmetic(const ir_op *op);
@@ -417,6 +431,7 @@ bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list 
 
 /* -- the builder, for the API and for transforms ---------------------------------------------------- */
 rg_builder *ir_builder_new(void); /* over a new module of its own */
+void ir_builder_release(void *b); /* rg_builder_destroy, for mem_own */
 /* Hands over the module, verified; NULL after errors, which are appended to diags. */
 ir_module *ir_builder_take(rg_builder *b, diag_list *diags);
 /* Something that the builder keeps until it is destroyed. */

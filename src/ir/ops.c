@@ -152,3 +152,24 @@ ir_identity(rg_dtype d, rg_rmw how)
     }
     return 0;
 }
+
+rg_op
+ir_opposite(rg_op compare)
+{
+    switch (compare) {
+    case RG_OP_EQ:
+        return RG_OP_NE;
+    case RG_OP_NE:
+        return RG_OP_EQ;
+    case RG_OP_LT:
+        return RG_OP_GE;
+    case RG_OP_GE:
+        return RG_OP_LT;
+    case RG_OP_GT:
+        return RG_OP_LE;
+    case RG_OP_LE:
+        return RG_OP_GT;
+    default:
+        return RG_OP_COUNT;
+    }
+}

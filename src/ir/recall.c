@@ -65,18 +65,6 @@ ir_zero_before(ir_fn *fn, ir_op *at, ir_type type)
     return ir_emit_zero(&(ir_emit){fn, at->parent, at, at->loc}, type);
 }
 
-/* whether v is computed before `op` of its own region */
-static bool
-is_before(const ir_value *v, const ir_op *op)
-{
-    if (!v->def)
-        return true;
-    for (const ir_op *o = op->prev; o; o = o->prev)
-        if (o == v->def)
-            return true;
-    return false;
-}
-
 ir_value *
 ir_op_result_before_trace(ir_fn *fn, ir_op *op, ir_type type, const char *name)
 {
@@ -96,7 +84,7 @@ static void
 lift_exits(ir_fn *fn, ir_value *v, ir_op *loop)
 {
     ir_for_exits (exit, loop)
-        ir_op_arg(exit, fn, is_before(v, exit) ? v : ir_zero_before(fn, exit, v->type));
+        ir_op_arg(exit, fn, !v->def || ir_stands_before(v->def, exit) ? v : ir_zero_before(fn, exit, v->type));
 }
 
 ir_value *

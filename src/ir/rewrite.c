@@ -50,7 +50,7 @@ ir_renumber(ir_fn *fn)
 
 /* the parameters that buffer v may be */
 static void
-mark(ir_fn *fn, const ir_value *v, bool reads, bool writes)
+mark_params(ir_fn *fn, const ir_value *v, bool reads, bool writes)
 {
     if (!v->def) {
         if (v->region == fn->body) {
@@ -59,19 +59,19 @@ mark(ir_fn *fn, const ir_value *v, bool reads, bool writes)
         }
     } else if (v->def->code == RG_OP_PICK) {
         for (uint32_t i = 1; i < v->def->nargs; i++)
-            mark(fn, v->def->args[i], reads, writes);
+            mark_params(fn, v->def->args[i], reads, writes);
     }
 }
 
 static bool
-mark_access(ir_op *op, void *user)
+scan_access(ir_op *op, void *user)
 {
     uint8_t flags = ir_ops[op->code].flags;
     if ((flags & (IR_READ | IR_WRITE)) && op->plane == RG_PRIMAL && op->nargs)
-        mark(user, op->args[0], flags & IR_READ, flags & IR_WRITE);
+        mark_params(user, op->args[0], flags & IR_READ, flags & IR_WRITE);
     for (uint32_t i = 0; op->code == RG_OP_CALL && i < op->nargs; i++)
         if (op->args[i]->type.kind == IR_BUFFER)
-            mark(user, op->args[i], true, false); /* functions only read */
+            mark_params(user, op->args[i], true, false); /* functions only read */
     return true;
 }
 
@@ -80,7 +80,7 @@ ir_fn_scan_params(ir_fn *fn)
 {
     for (uint32_t i = 0; i < fn->body->nparams; i++)
         fn->params[i].read = fn->params[i].written = false;
-    ir_walk(fn->body, mark_access, fn);
+    ir_walk(fn->body, scan_access, fn);
 }
 
 static bool

@@ -17,7 +17,7 @@ stage_of_type(ir_type t)
 }
 
 static bool
-look(ir_op *op, void *user)
+note_stage(ir_op *op, void *user)
 {
     ir_stage *stage = user;
     for (uint32_t i = 0; i < op->nresults; i++)
@@ -43,7 +43,7 @@ ir_stage_of(const ir_module *m)
 {
     ir_stage stage = IR_STAGE_SOURCE;
     for (const ir_fn *fn = m->first; fn; fn = fn->next) {
-        ir_walk(fn->body, look, &stage);
+        ir_walk(fn->body, note_stage, &stage);
         if (stage == IR_STAGE_AD && !ir_walk(fn->body, lowered_parallel, NULL))
             stage = IR_STAGE_TAPE;
     }

@@ -8,7 +8,7 @@
 /* Of one array in lanes: more than one would leave the nearest cache. A thread of a GPU has memory of its own for it. */
 
 static void
-refuse(lanes *l, const char *why)
+refuse_lanes(lanes *l, const char *why)
 {
     if (!l->refused)
         l->refused = why;
@@ -53,28 +53,22 @@ lanes_array_root(const ir_value *v, const ir_region *r)
     return lanes_array_root(op->args[ir_first_init(op) + v->index - first], r);
 }
 
-static bool
-is_array(const ir_value *v)
-{
-    return v->type.kind == IR_ARRAY;
-}
-
 static void
-check_if(lanes *l, const ir_op *op)
+check_divergent_if(lanes *l, const ir_op *op)
 {
     if (ir_is_uniform(&l->divergence, op->args[0]))
         return;
     for (uint32_t i = 0; i < op->nresults; i++) {
         ir_kind kind = (ir_kind)op->results[i]->type.kind;
         if (kind != IR_SCALAR && kind != IR_ARRAY)
-            refuse(l, "a branch that threads take differently gives more than numbers");
+            refuse_lanes(l, "a branch that threads take differently gives more than numbers");
         if (kind != IR_ARRAY)
             continue;
         const ir_value *roots[2];
         for (int k = 0; k < 2; k++)
             roots[k] = lanes_array_root(ir_terminator(op->regions[k])->args[i], op->regions[k]);
         if (!roots[0] || roots[0] != roots[1])
-            refuse(l, "a branch that threads take differently makes a local array anew");
+            refuse_lanes(l, "a branch that threads take differently makes a local array anew");
     }
 }
 
@@ -82,12 +76,12 @@ check_if(lanes *l, const ir_op *op)
 static void
 check_place(lanes *l, const ir_region *body, const ir_value *v, const ir_value *param)
 {
-    if (is_array(param) && lanes_array_root(v, body) != param)
-        refuse(l, "a loop that threads leave differently exchanges local arrays");
+    if (ir_is_array(param) && lanes_array_root(v, body) != param)
+        refuse_lanes(l, "a loop that threads leave differently exchanges local arrays");
 }
 
 static void
-check_loop(lanes *l, const ir_op *op)
+check_divergent_loop(lanes *l, const ir_op *op)
 {
     const ir_loop_divergence *loop = ir_loop_divergence_of(&l->divergence, op);
     const ir_region *body = op->regions[0];
@@ -102,14 +96,14 @@ check_loop(lanes *l, const ir_op *op)
     for (uint32_t k = 0; k < ir_value_results(op); k++) {
         ir_kind kind = (ir_kind)op->results[k]->type.kind;
         if (kind != IR_SCALAR && kind != IR_ARRAY)
-            refuse(l, "a loop that threads leave differently gives more than numbers");
+            refuse_lanes(l, "a loop that threads leave differently gives more than numbers");
         const ir_value *place = NULL;
         ir_for_exits (exit, op) {
             if (kind != IR_ARRAY)
                 continue;
             const ir_value *root = lanes_array_root(exit->args[1 + k], body);
             if (!root || root->region != body || root->def || (place && place != root))
-                refuse(l, "a loop that threads leave differently exchanges local arrays");
+                refuse_lanes(l, "a loop that threads leave differently exchanges local arrays");
             place = root;
         }
     }
@@ -122,7 +116,7 @@ check_arrays(lanes *l, const ir_op *op)
         ir_type t = op->results[i]->type;
         uint64_t bytes = (uint64_t)t.length * ir_bytes((rg_dtype)t.dtype) * l->width;
         if (t.kind == IR_ARRAY && bytes > l->target->local_arrays && !ir_is_uniform(&l->divergence, op->results[i]))
-            refuse(l, "a local array would be too large");
+            refuse_lanes(l, "a local array would be too large");
     }
 }
 
@@ -136,15 +130,15 @@ lanes_check(lanes *l, const ir_region *r)
         case RG_OP_TEMP:
         case RG_OP_PICK:
         case RG_OP_CALL:
-            refuse(l, "it holds a parallel loop or a call");
+            refuse_lanes(l, "it holds a parallel loop or a call");
             break;
         case RG_OP_IF:
-            check_if(l, op);
+            check_divergent_if(l, op);
             break;
         case RG_OP_FOR:
         case RG_OP_LOOP:
         case RG_OP_UNWIND:
-            check_loop(l, op);
+            check_divergent_loop(l, op);
             break;
         }
         check_arrays(l, op);

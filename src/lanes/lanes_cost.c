@@ -27,7 +27,7 @@ typedef struct price {
 static price price_of_region(lanes *l, const ir_region *r);
 
 static double
-registers(const lanes *l, ir_type t)
+registers_of(const lanes *l, ir_type t)
 {
     unsigned bytes = t.dtype == RG_BOOL ? 1 : ir_bytes((rg_dtype)t.dtype);
     unsigned all = bytes * l->width, room = l->target->vector;
@@ -41,8 +41,8 @@ price_of_scalar(lanes *l, const ir_op *op)
 {
     ir_type t = op->args[0]->type;
     bool is_float = ir_is_float((rg_dtype)t.dtype);
-    double n = registers(l, op->results[0]->type), alone = 1, lane = 1;
-    n = registers(l, t) > n ? registers(l, t) : n;
+    double n = registers_of(l, op->results[0]->type), alone = 1, lane = 1;
+    n = registers_of(l, t) > n ? registers_of(l, t) : n;
     switch ((int)op->code) {
     case RG_OP_DIV:
     case RG_OP_REM:
@@ -67,7 +67,7 @@ static price
 price_of_access(lanes *l, const ir_op *op)
 {
     bool adds = op->code == RG_OP_RMW, next = ir_is_successive_access(&l->divergence, op);
-    double n = registers(l, op->args[0]->type), apart = APART * (double)l->width + ASK;
+    double n = registers_of(l, op->args[0]->type), apart = APART * (double)l->width + ASK;
     if (ir_is_uniform_access(&l->divergence, op)) {
         if (!adds)
             return (price){1.5, 1.5};
@@ -85,7 +85,7 @@ price_of_element(lanes *l, const ir_op *op)
 {
     if (!ir_is_uniform(&l->divergence, op->args[1]))
         return (price){1.5, APART * (double)l->width};
-    return (price){1, ir_is_uniform(&l->divergence, op->args[0]) ? 1 : registers(l, op->args[0]->type)};
+    return (price){1, ir_is_uniform(&l->divergence, op->args[0]) ? 1 : registers_of(l, op->args[0]->type)};
 }
 
 /* -- control ------------------------------------------------------------------------------------------ */
@@ -189,7 +189,7 @@ price_of_op(lanes *l, const ir_op *op)
     case RG_OP_INSERT:
         return price_of_element(l, op);
     case RG_OP_RECALL:
-        return (price){2, op->results[0]->type.kind == IR_SCALAR ? 2 * registers(l, op->results[0]->type) : 2};
+        return (price){2, op->results[0]->type.kind == IR_SCALAR ? 2 * registers_of(l, op->results[0]->type) : 2};
     case RG_OP_IF:
         return price_of_if(l, op);
     case RG_OP_FOR:
@@ -274,28 +274,12 @@ usual_width(const lanes *l, const ir_op *parallel)
     return width;
 }
 
-/* whether it has one thread at most, as far as its bounds say */
-static bool
-is_single(const ir_op *parallel)
-{
-    uint32_t rank = parallel->attr.rank, single = 0;
-    for (uint32_t k = 0; k < rank; k++) {
-        uint64_t lo, hi;
-        if (!ir_is_const(parallel->args[k], &lo) || !ir_is_const(parallel->args[rank + k], &hi))
-            continue;
-        if ((int64_t)hi <= (int64_t)lo)
-            return true;
-        single += hi - lo == 1;
-    }
-    return single == rank;
-}
-
 /* A warp's lanes are there anyway. */
 static unsigned
 choose_warp(lanes *l, const ir_op *parallel)
 {
     const pass_context *c = l->context;
-    bool single = is_single(parallel);
+    bool single = ir_is_single(parallel);
     l->width = l->target->warp;
     if (!single)
         lanes_check(l, parallel->regions[0]);

@@ -23,7 +23,7 @@ same_if(lanes *l, const ir_op *op)
 }
 
 static bool
-is_cheap(const ir_op *op)
+is_cheap_in_lanes(const ir_op *op)
 {
     if (op->code == RG_OP_CONST || op->code == RG_OP_RECALL)
         return op->results[0]->type.kind == IR_SCALAR;
@@ -43,7 +43,7 @@ is_cheap(const ir_op *op)
 
 /* a float's quotient or root of 32 bits, which takes a few operations on a GPU */
 static bool
-is_root(const ir_op *op)
+is_quotient_or_root(const ir_op *op)
 {
     return (op->code == RG_OP_DIV || op->code == RG_OP_SQRT || op->code == RG_OP_RSQRT) && op->results[0]->type.dtype == RG_F32;
 }
@@ -61,9 +61,9 @@ is_own_access(const lanes *l, const ir_op *op)
 static uint32_t
 unasked_ops(const lanes *l, const ir_op *op, bool *masked)
 {
-    uint32_t ops = is_root(op) ? l->target->unasked_root : is_own_access(l, op) ? l->target->unasked_access : 0;
+    uint32_t ops = is_quotient_or_root(op) ? l->target->unasked_root : is_own_access(l, op) ? l->target->unasked_access : 0;
     *masked |= ops > 0;
-    return ops ? ops : is_cheap(op);
+    return ops ? ops : is_cheap_in_lanes(op);
 }
 
 /* *masked: under a mask */
@@ -106,7 +106,7 @@ static void
 spare_slow_paths(lanes *l, ir_op *from, ir_value *mask)
 {
     for (ir_op *op = from; op; op = op->next)
-        if (ir_ops[op->code].form != IR_OTHER && is_root(op) && op->results[0]->type.lanes) {
+        if (ir_ops[op->code].form != IR_OTHER && is_quotient_or_root(op) && op->results[0]->type.lanes) {
             ir_value **x = &op->args[op->code == RG_OP_DIV];
             *x = spared(l, op, *x, mask);
         }
@@ -138,7 +138,7 @@ typedef struct used_up {
 } used_up;
 
 static bool
-uses(ir_op *op, void *user)
+does_not_use(ir_op *op, void *user)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
         if (op->args[i] == user)
@@ -150,7 +150,7 @@ static bool
 find_used_up(ir_op *op, void *user)
 {
     used_up *u = user;
-    bool all = op->code == RG_OP_YIELD || op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_UNWIND;
+    bool all = op->code == RG_OP_YIELD || ir_is_loop(op) || op->code == RG_OP_UNWIND;
     for (uint32_t i = 0; i < op->nargs; i++) {
         ir_value *v = op->args[i];
         bool outside = v->type.kind == IR_ARRAY && !ir_region_inside(v->region, u->arm), known = false;
@@ -158,7 +158,7 @@ find_used_up(ir_op *op, void *user)
             continue;
         for (uint32_t k = 0; u->arrays && k < u->n; k++)
             known |= u->arrays[k] == v;
-        if (known || ir_walk((ir_region *)u->other, uses, v))
+        if (known || ir_walk((ir_region *)u->other, does_not_use, v))
             continue;
         if (u->arrays)
             u->arrays[u->n] = v;

@@ -5,7 +5,7 @@
 #include "lanes/lanes.h"
 
 static ir_op *
-like(lanes *l, const ir_op *op)
+copy_of_access(lanes *l, const ir_op *op)
 {
     ir_op *made = ir_op_like(l->fn, op);
     made->loc = l->loc;
@@ -14,9 +14,9 @@ like(lanes *l, const ir_op *op)
 
 /* an access like op's: its buffer and subscripts, then `value` (NULL: none), then the mask */
 static ir_op *
-access(lanes *l, const ir_op *op, ir_value *value, ir_value *mask)
+masked_access(lanes *l, const ir_op *op, ir_value *value, ir_value *mask)
 {
-    ir_op *made = like(l, op);
+    ir_op *made = copy_of_access(l, op);
     made->successive = ir_is_successive_access(&l->divergence, op);
     made->masked = mask != NULL;
     ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
@@ -32,9 +32,9 @@ access(lanes *l, const ir_op *op, ir_value *value, ir_value *mask)
 
 /* the same access by all threads, once: operand `at` becomes `value` (NULL: as it is) */
 static ir_op *
-once(lanes *l, const ir_op *op, ir_value *value)
+access_once(lanes *l, const ir_op *op, ir_value *value)
 {
-    ir_op *made = like(l, op);
+    ir_op *made = copy_of_access(l, op);
     for (uint32_t i = 0; i < op->nargs; i++)
         ir_op_arg(made, l->fn, value && i == 1 + ir_subscripts(op) ? value : lanes_one(l, op->args[i]));
     ir_append(l->into, made);
@@ -46,10 +46,10 @@ lanes_load(lanes *l, const ir_op *op)
 {
     const ir_value *v = op->results[0];
     if (ir_is_uniform_access(&l->divergence, op)) {
-        lanes_set(l, v, ir_op_result(once(l, op, NULL), l->fn, v->type, NULL), NULL);
+        lanes_set(l, v, ir_op_result(access_once(l, op, NULL), l->fn, v->type, NULL), NULL);
         return;
     }
-    ir_op *made = access(l, op, NULL, lanes_active(l));
+    ir_op *made = masked_access(l, op, NULL, lanes_active(l));
     lanes_set(l, v, NULL, ir_op_result(made, l->fn, lanes_type(l, v->type), NULL));
 }
 
@@ -73,9 +73,9 @@ lanes_store(lanes *l, const ir_op *op)
 {
     ir_value *value = lanes_operand(l, op->args[op->nargs - 1]);
     if (!ir_is_uniform_access(&l->divergence, op))
-        access(l, op, lanes_splat(l, value), lanes_active(l));
+        masked_access(l, op, lanes_splat(l, value), lanes_active(l));
     else
-        once(l, op, value->type.lanes ? last_lane(l, value) : value);
+        access_once(l, op, value->type.lanes ? last_lane(l, value) : value);
 }
 
 /* -- read-modify-write ------------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static ir_value *
 one_lanes_rmw(lanes *l, ir_value *lane, void *user)
 {
     const ir_op *op = user;
-    ir_op *made = like(l, op);
+    ir_op *made = copy_of_access(l, op);
     ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
     for (uint32_t i = 1; i < op->nargs; i++)
         ir_op_arg(made, l->fn, of_lane(l, lanes_operand(l, op->args[i]), lane));
@@ -112,7 +112,7 @@ rmw_in_lanes(lanes *l, const ir_op *op)
 {
     uint32_t at = 1 + ir_subscripts(op);
     bool cas = op->rmw == RG_RMW_CAS;
-    ir_op *made = access(l, op, lanes_all(l, op->args[at]), cas ? lanes_all(l, op->args[at + 1]) : lanes_active(l));
+    ir_op *made = masked_access(l, op, lanes_all(l, op->args[at]), cas ? lanes_all(l, op->args[at + 1]) : lanes_active(l));
     if (cas && lanes_active(l))
         ir_op_arg(made, l->fn, lanes_active(l));
     made->masked = lanes_active(l) != NULL;
@@ -151,7 +151,7 @@ rmw_by_rows(lanes *l, const ir_op *op)
     rmw_in_lanes(l, op);
     lanes_yield(l, 0, NULL);
     lanes_enter(l, ask->regions[1]);
-    ir_op *made = like(l, op);
+    ir_op *made = copy_of_access(l, op);
     ir_op_arg(made, l->fn, lanes_one(l, op->args[0]));
     for (uint32_t i = 0; i < n; i++)
         ir_op_arg(made, l->fn, first[i]);
@@ -168,9 +168,9 @@ lanes_rmw(lanes *l, const ir_op *op)
     bool apart = !op->atomic || ir_is_successive_access(&l->divergence, op); /* no two lanes at one element */
     if (ir_is_uniform_access(&l->divergence, op) && combines(op)) {
         ir_value *each = lanes_or_identity(l, lanes_active(l), lanes_all(l, value), (rg_rmw)op->rmw);
-        once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
+        access_once(l, op, lanes_reduce(l, (rg_rmw)op->rmw, each));
     } else if (apart && combines(op) && op->rmw == RG_RMW_ADD && !ir_is_uniform_access(&l->divergence, op)) {
-        access(l, op, lanes_all(l, value), lanes_active(l));
+        masked_access(l, op, lanes_all(l, value), lanes_active(l));
     } else if (l->target->warp && op->atomic && combines(op) && ir_is_often_uniform_access(&l->divergence, op)) {
         rmw_by_rows(l, op);
     } else if (l->target->warp && (op->atomic || !ir_is_uniform_access(&l->divergence, op))) {
@@ -218,7 +218,7 @@ lanes_insert(lanes *l, const ir_op *op)
 static ir_op *
 effect(lanes *l, const ir_op *op, uint32_t nargs, ir_value **args)
 {
-    ir_op *made = like(l, op);
+    ir_op *made = copy_of_access(l, op);
     for (uint32_t i = 0; i < nargs; i++)
         ir_op_arg(made, l->fn, args[i]);
     ir_append(l->into, made);

@@ -54,7 +54,7 @@ look_at_recall(ir_op *op, void *user)
     ir_recall_steps(op, &steps);
     for (size_t i = 0; i < steps.n; i++) {
         ir_op *around = steps.at[i].op;
-        bool loops = around->code == RG_OP_FOR || around->code == RG_OP_LOOP;
+        bool loops = ir_is_loop(around);
         if (!loops || steps.at[i].unwound_by || !ir_loop_divergence_of(&l->divergence, around)->varies)
             continue;
         if (around->code == RG_OP_FOR || !move_into_unwind(l, op, around))

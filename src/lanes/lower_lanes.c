@@ -73,7 +73,7 @@ copy_table(lanes *l, const ir_op *op)
 }
 
 static void
-make_copy(lanes *l, const ir_op *op)
+lower_copy(lanes *l, const ir_op *op)
 {
     ir_value *from = lanes_operand(l, op->args[0]);
     if (lanes_carried_type(l, op->results[0]).lanes && !from->type.lanes)
@@ -124,7 +124,7 @@ lanes_make(lanes *l, const ir_op *op)
         make_alike(l, op);
         return;
     case RG_OP_COPY:
-        make_copy(l, op);
+        lower_copy(l, op);
         return;
     case RG_OP_RECALL:
         make_recall(l, op);
@@ -182,7 +182,7 @@ lanes_region(lanes *l, const ir_region *r)
 /* -- parallel loops -------------------------------------------------------------------------------- */
 
 static void
-start(lanes *l, ir_fn *fn, arena *scratch)
+start_lanes(lanes *l, ir_fn *fn, arena *scratch)
 {
     *l = (lanes){.fn = fn, .scratch = scratch, .target = fn->module->target, .known = fn->next_id};
     l->moved.in = l->frames.in = scratch;
@@ -217,7 +217,7 @@ make_parallel(lanes *l, ir_op *op)
 typedef vec(ir_op *) tasks;
 
 static bool
-find_task(ir_op *op, void *user)
+collect_task(ir_op *op, void *user)
 {
     tasks *t = user;
     if (op->code == RG_OP_PARALLEL)
@@ -265,7 +265,7 @@ agree(const tasks *all, unsigned *width)
 }
 
 static void
-choose(lanes *l, const tasks *all, unsigned *width)
+choose_widths(lanes *l, const tasks *all, unsigned *width)
 {
     const char **refused = arena_new_n(l->scratch, const char *, all->n + 1);
     for (size_t i = 0; i < all->n; i++) {
@@ -287,12 +287,12 @@ lower_kernel(ir_fn *fn, pass_context *c)
     lanes l;
     tasks all = {.in = c->scratch};
     bool changed = false;
-    start(&l, fn, c->scratch);
+    start_lanes(&l, fn, c->scratch);
     l.context = c;
-    ir_walk(fn->body, find_task, &all);
+    ir_walk(fn->body, collect_task, &all);
     find_shapes(&l, &all);
     unsigned *width = arena_new_n(l.scratch, unsigned, all.n + 1);
-    choose(&l, &all, width);
+    choose_widths(&l, &all, width);
     for (size_t i = 0; i < all.n; i++)
         if (width[i] > 1) {
             l.width = width[i];
@@ -339,7 +339,7 @@ lower_lanes_function(ir_module *m, const ir_fn *fn, unsigned width, arena *scrat
     if (!made) {
         made = ir_fn_new(m, name.ptr, false);
         made->loc = fn->loc;
-        start(&l, (ir_fn *)fn, scratch);
+        start_lanes(&l, (ir_fn *)fn, scratch);
         l.fn = made;
         l.width = width;
         l.into = made->body;

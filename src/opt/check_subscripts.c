@@ -53,7 +53,7 @@ assert_axis(edit *e, ir_op *access, uint32_t axis, ir_value *holds, ir_value *in
 }
 
 static void
-check(edit *e, ir_op *access)
+check_subscripts_of(edit *e, ir_op *access)
 {
     uint32_t rank = access->args[0]->type.rank;
     ir_type wide = ir_scalar(RG_I64);
@@ -82,20 +82,20 @@ check(edit *e, ir_op *access)
 }
 
 static void
-look_in(edit *e, ir_region *r)
+check_accesses_in(edit *e, ir_region *r)
 {
     for (ir_op *op = r->first; op; op = op->next) {
         bool access = ir_is_access(op);
         if (access && op->args[0]->type.kind == IR_BUFFER)
-            check(e, op);
+            check_subscripts_of(e, op);
         bool groups = op->code == RG_OP_PARALLEL && op->regions[0]->nparams > op->attr.rank;
         for (uint32_t i = 0; i < op->nregions && !groups; i++)
-            look_in(e, op->regions[i]);
+            check_accesses_in(e, op->regions[i]);
     }
 }
 
 bool
 check_subscripts(ir_module *m, pass_context *c)
 {
-    return edit_kernels(m, c->scratch, look_in);
+    return edit_kernels(m, c->scratch, check_accesses_in);
 }

@@ -2,7 +2,7 @@
 #include "opt/edit.h"
 
 static void
-grow(edit *e, uint32_t need)
+grow_edit_map(edit *e, uint32_t need)
 {
     if (need <= e->size)
         return;
@@ -31,7 +31,7 @@ void
 edit_start(edit *e, ir_fn *fn, arena *scratch)
 {
     *e = (edit){.fn = fn, .scratch = scratch};
-    grow(e, fn->next_id + 1);
+    grow_edit_map(e, fn->next_id + 1);
     ir_walk(fn->body, note_recall, e);
 }
 
@@ -39,7 +39,7 @@ bool
 edit_finish(edit *e)
 {
     if (e->changed) {
-        grow(e, e->fn->next_id);
+        grow_edit_map(e, e->fn->next_id);
         ir_replace_all(e->fn, e->map);
     }
     return e->changed;
@@ -63,7 +63,7 @@ edit_kernels(ir_module *m, arena *scratch, void (*change)(edit *e, ir_region *bo
 void
 edit_replace(edit *e, ir_value *from, ir_value *to)
 {
-    grow(e, e->fn->next_id);
+    grow_edit_map(e, e->fn->next_id);
     e->map[from->id] = to;
     e->recalled[to->id] |= e->recalled[from->id];
     e->changed = true;

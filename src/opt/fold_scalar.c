@@ -6,32 +6,26 @@
  * What is the same in all lanes is computed without them, and used so. */
 #include "opt/fold_scalar.h"
 
-static rg_dtype
-dtype_of(const ir_value *v)
-{
-    return (rg_dtype)v->type.dtype;
-}
-
 static bool
 is_bits(const ir_value *v, uint64_t bits)
 {
     uint64_t have;
-    return v->type.kind == IR_SCALAR && ir_is_const(v, &have) && have == ir_wrap(dtype_of(v), bits);
+    return v->type.kind == IR_SCALAR && ir_is_const(v, &have) && have == ir_wrap(ir_dtype(v), bits);
 }
 
 static bool
 is_float_const(const ir_value *v, double value)
 {
     uint64_t have;
-    return ir_is_float(dtype_of(v)) && ir_is_const(v, &have) &&
-           have == ir_float_bits(dtype_of(v), value);
+    return ir_is_float(ir_dtype(v)) && ir_is_const(v, &have) &&
+           have == ir_float_bits(ir_dtype(v), value);
 }
 
 /* the number n (bool: true) of v's own class */
 static bool
-is_number(const ir_value *v, int n)
+equals_number(const ir_value *v, int n)
 {
-    return ir_is_float(dtype_of(v)) ? is_float_const(v, n) : is_bits(v, (uint64_t)(int64_t)n);
+    return ir_is_float(ir_dtype(v)) ? is_float_const(v, n) : is_bits(v, (uint64_t)(int64_t)n);
 }
 
 static ir_op *
@@ -50,7 +44,7 @@ all_constant(edit *e, ir_op *op)
         if (!ir_is_const(op->args[k], &bits[k]))
             return NULL;
     ir_type type = op->results[0]->type;
-    if (!ir_eval((rg_op)op->code, dtype_of(op->args[0]), (rg_dtype)type.dtype, bits[0], bits[1],
+    if (!ir_eval((rg_op)op->code, ir_dtype(op->args[0]), (rg_dtype)type.dtype, bits[0], bits[1],
                  bits[2], &out))
         return NULL;
     return edit_const(e, op, type, out);
@@ -58,7 +52,7 @@ all_constant(edit *e, ir_op *op)
 
 /* Constants go right, so that the rules below need to look there only. */
 static void
-order_operands(edit *e, ir_op *op)
+move_constant_right(edit *e, ir_op *op)
 {
     if (!(ir_ops[op->code].flags & IR_COMMUTES) || op->nargs != 2)
         return;
@@ -79,7 +73,7 @@ gather_constants(edit *e, ir_op *op)
 {
     uint64_t outer, inner;
     ir_op *first = defined_by(op->args[0], (rg_op)op->code);
-    if (!ir_is_int(dtype_of(op->args[0])) || !ir_is_const(op->args[1], &outer) || !first ||
+    if (!ir_is_int(ir_dtype(op->args[0])) || !ir_is_const(op->args[1], &outer) || !first ||
         !ir_is_const(first->args[1], &inner))
         return;
     uint64_t both = op->code == RG_OP_ADD ? outer + inner : outer * inner;
@@ -92,7 +86,7 @@ static ir_value *
 fold_add(edit *e, ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->args[1];
-    if (is_bits(y, 0) && !ir_is_float(dtype_of(x)))
+    if (is_bits(y, 0) && !ir_is_float(ir_dtype(x)))
         return x;
     if (is_float_const(y, -0.0))
         return x;
@@ -106,7 +100,7 @@ fold_sub(edit *e, ir_op *op)
     ir_value *x = op->args[0], *y = op->args[1];
     if (is_bits(y, 0)) /* for floats too: these are the bits of +0 */
         return x;
-    if (ir_is_float(dtype_of(x)))
+    if (ir_is_float(ir_dtype(x)))
         return NULL;
     if (x == y)
         return edit_const(e, op, x->type, 0);
@@ -119,11 +113,11 @@ static ir_value *
 fold_mul(edit *e, ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->args[1];
-    if (is_number(y, 1))
+    if (equals_number(y, 1))
         return x;
-    if (is_number(y, -1))
+    if (equals_number(y, -1))
         return edit_scalar(e, op, RG_OP_NEG, x->type, x, NULL, NULL);
-    if (ir_is_float(dtype_of(x)))
+    if (ir_is_float(ir_dtype(x)))
         return NULL;
     if (is_bits(y, 0))
         return y;
@@ -135,12 +129,12 @@ static ir_value *
 fold_div(edit *e, ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->args[1];
-    if (is_number(y, 1))
+    if (equals_number(y, 1))
         return x;
     if (is_float_const(y, -1))
         return edit_scalar(e, op, RG_OP_NEG, x->type, x, NULL, NULL);
     ir_op *root = defined_by(y, RG_OP_SQRT);
-    if (root && is_float_const(x, 1) && dtype_of(x) != RG_F16) /* the same bits, and a shorter derivative */
+    if (root && is_float_const(x, 1) && ir_dtype(x) != RG_F16) /* the same bits, and a shorter derivative */
         return edit_scalar(e, op, RG_OP_RSQRT, x->type, root->args[0], NULL, NULL);
     return NULL;
 }
@@ -151,7 +145,7 @@ fold_zero_guard(ir_op *op)
     uint64_t bits;
     if (!ir_is_const(op->args[0], &bits))
         return NULL;
-    return ir_bits_float(dtype_of(op->args[0]), bits) == 0 ? NULL : op->args[1];
+    return ir_bits_float(ir_dtype(op->args[0]), bits) == 0 ? NULL : op->args[1];
 }
 
 static ir_value *
@@ -183,10 +177,10 @@ fold_pow(edit *e, ir_op *op)
     uint64_t bits;
     if (!ir_is_const(op->args[1], &bits))
         return NULL;
-    double exponent = ir_bits_float(dtype_of(x), bits);
-    double most = dtype_of(x) == RG_F16 ? 2 : 8;
+    double exponent = ir_bits_float(ir_dtype(x), bits);
+    double most = ir_dtype(x) == RG_F16 ? 2 : 8;
     if (exponent == 0)
-        return edit_const(e, op, x->type, ir_float_bits(dtype_of(x), 1));
+        return edit_const(e, op, x->type, ir_float_bits(ir_dtype(x), 1));
     if (!(exponent >= 1 && exponent <= most) || exponent != (double)(int)exponent)
         return NULL;
     ir_value *power = x;
@@ -228,27 +222,6 @@ fold_xor(edit *e, ir_op *op)
     return x == y ? edit_const(e, op, x->type, 0) : NULL;
 }
 
-static rg_op
-opposite(rg_op compare)
-{
-    switch (compare) {
-    case RG_OP_EQ:
-        return RG_OP_NE;
-    case RG_OP_NE:
-        return RG_OP_EQ;
-    case RG_OP_LT:
-        return RG_OP_GE;
-    case RG_OP_GE:
-        return RG_OP_LT;
-    case RG_OP_GT:
-        return RG_OP_LE;
-    case RG_OP_LE:
-        return RG_OP_GT;
-    default:
-        return RG_OP_COUNT;
-    }
-}
-
 static ir_value *
 fold_not(edit *e, ir_op *op)
 {
@@ -257,11 +230,11 @@ fold_not(edit *e, ir_op *op)
         return NULL;
     if (inner->code == RG_OP_NOT)
         return inner->args[0];
-    rg_op code = opposite((rg_op)inner->code);
+    rg_op code = ir_opposite((rg_op)inner->code);
     if (code == RG_OP_COUNT)
         return NULL;
     bool ordered = code != RG_OP_EQ && code != RG_OP_NE;
-    if (ordered && ir_is_float(dtype_of(inner->args[0])))
+    if (ordered && ir_is_float(ir_dtype(inner->args[0])))
         return NULL; /* both are false on NaN */
     return edit_scalar(e, op, code, op->results[0]->type, edit_now(e, inner->args[0]),
                        edit_now(e, inner->args[1]), NULL);
@@ -276,13 +249,13 @@ fold_bool_test(edit *e, ir_op *op)
 {
     ir_value *x = op->args[0];
     uint64_t bits;
-    if (!ir_is_const(op->args[1], &bits) || ir_is_float(dtype_of(x)))
+    if (!ir_is_const(op->args[1], &bits) || ir_is_float(ir_dtype(x)))
         return NULL;
     ir_op *cast = defined_by(x, RG_OP_CAST);
-    if (dtype_of(x) != RG_BOOL && cast && dtype_of(cast->args[0]) == RG_BOOL &&
-        ir_bits(dtype_of(x)) > 1)
+    if (ir_dtype(x) != RG_BOOL && cast && ir_dtype(cast->args[0]) == RG_BOOL &&
+        ir_bits(ir_dtype(x)) > 1)
         x = edit_now(e, cast->args[0]);
-    if (dtype_of(x) != RG_BOOL || (bits != 0 && bits != 1))
+    if (ir_dtype(x) != RG_BOOL || (bits != 0 && bits != 1))
         return NULL;
     if ((op->code == RG_OP_NE) == (bits == 0))
         return x;
@@ -294,13 +267,13 @@ fold_compare(edit *e, ir_op *op)
 {
     ir_value *x = op->args[0], *y = op->args[1];
     ir_type type = op->results[0]->type;
-    if (x == y && !ir_is_float(dtype_of(x))) {
+    if (x == y && !ir_is_float(ir_dtype(x))) {
         bool holds = op->code == RG_OP_EQ || op->code == RG_OP_LE || op->code == RG_OP_GE;
         return edit_const(e, op, type, holds);
     }
     if (op->code == RG_OP_EQ || op->code == RG_OP_NE)
         return fold_bool_test(e, op);
-    bool is_unsigned = !ir_is_float(dtype_of(x)) && !ir_is_signed(dtype_of(x));
+    bool is_unsigned = !ir_is_float(ir_dtype(x)) && !ir_is_signed(ir_dtype(x));
     if (is_unsigned && is_bits(y, 0) && (op->code == RG_OP_LT || op->code == RG_OP_GE))
         return edit_const(e, op, type, op->code == RG_OP_GE);
     return NULL;
@@ -363,7 +336,7 @@ fold_cast(edit *e, ir_op *op)
     if (ir_type_eq(x->type, type))
         return x;
     ir_op *inner = defined_by(x, RG_OP_CAST);
-    if (!inner || !preserves(dtype_of(inner->args[0]), dtype_of(x)))
+    if (!inner || !preserves(ir_dtype(inner->args[0]), ir_dtype(x)))
         return NULL;
     ir_value *source = edit_now(e, inner->args[0]);
     if (ir_type_eq(source->type, type))
@@ -463,7 +436,7 @@ fold_scalar(edit *e, ir_op *op)
     ir_value *constant = all_constant(e, op);
     if (constant)
         return constant;
-    order_operands(e, op);
+    move_constant_right(e, op);
     switch (op->code) {
     case RG_OP_ADD:
         return fold_add(e, op);

@@ -28,12 +28,6 @@ typedef struct lowering {
     vec(ir_value *) spare; /* slots for circles */
 } lowering;
 
-static bool
-is_array(const ir_value *v)
-{
-    return v->type.kind == IR_ARRAY;
-}
-
 static ir_value *
 slot_of(const lowering *l, const ir_value *v)
 {
@@ -45,7 +39,7 @@ slot_of(const lowering *l, const ir_value *v)
 
 /* The region at whose start a slot of `r` stands: the innermost thread's, or the kernel's body. */
 static ir_region *
-thread_region(const lowering *l, ir_region *r)
+slot_region(const lowering *l, ir_region *r)
 {
     while (r->op && r->op->code != RG_OP_PARALLEL)
         r = r->op->parent;
@@ -57,7 +51,7 @@ new_slot(lowering *l, ir_region *r, ir_type array, const char *name, ir_loc loc)
 {
     ir_op *op = ir_op_new(l->fn, RG_OP_SLOT, 0, 0, loc);
     ir_value *slot = ir_op_result(op, l->fn, ir_with_lanes(ir_slot((rg_dtype)array.dtype, array.length), array.lanes), name);
-    ir_insert_first(thread_region(l, r), op);
+    ir_insert_first(slot_region(l, r), op);
     return slot;
 }
 
@@ -94,7 +88,7 @@ is_read(const move *moves, uint32_t n, const ir_value *slot)
 static ir_value *
 spare_slot(lowering *l, ir_op *at, const ir_value *like)
 {
-    ir_region *r = thread_region(l, at->parent);
+    ir_region *r = slot_region(l, at->parent);
     for (size_t i = 0; i < l->spare.n; i++)
         if (l->spare.at[i]->region == r && ir_type_eq(l->spare.at[i]->type, like->type))
             return l->spare.at[i];
@@ -136,7 +130,7 @@ moves_of(const lowering *l, const ir_op *from, uint32_t first, ir_value *const *
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (is_array(to[i]))
+        if (ir_is_array(to[i]))
             moves[k++] = (move){slot_of(l, to[i]), slot_of(l, from->args[first + i])};
     return k;
 }
@@ -162,7 +156,7 @@ drop_array_args(ir_op *op)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < op->nargs; i++)
-        if (!is_array(op->args[i]))
+        if (!ir_is_array(op->args[i]))
             op->args[n++] = op->args[i];
     op->nargs = n;
 }
@@ -172,7 +166,7 @@ drop_array_results(ir_op *op)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < op->nresults; i++)
-        if (!is_array(op->results[i])) {
+        if (!ir_is_array(op->results[i])) {
             op->results[i]->index = n;
             op->results[n++] = op->results[i];
         }
@@ -184,7 +178,7 @@ drop_array_params(ir_region *r)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->nparams; i++)
-        if (!is_array(r->params[i])) {
+        if (!ir_is_array(r->params[i])) {
             r->params[i]->index = n;
             r->params[n++] = r->params[i];
         }
@@ -244,7 +238,7 @@ static bool
 taken_before(const lowering *l, const ir_op *op, uint32_t k, const ir_value *slot)
 {
     for (uint32_t i = 0; i < k; i++)
-        if (is_array(op->results[i]) && slot_of(l, op->results[i]) == slot)
+        if (ir_is_array(op->results[i]) && slot_of(l, op->results[i]) == slot)
             return true;
     return false;
 }
@@ -281,7 +275,7 @@ lower_if(lowering *l, ir_op *op)
     for (int i = 0; i < 2; i++)
         lower_region(l, op->regions[i]);
     for (uint32_t k = 0; k < op->nresults; k++)
-        if (is_array(op->results[k]))
+        if (ir_is_array(op->results[k]))
             choose_if_result(l, op, k);
     for (int i = 0; i < 2; i++) {
         hand_over_at_end(l, op->regions[i], op->results, op->nresults);
@@ -292,12 +286,12 @@ lower_if(lowering *l, ir_op *op)
 
 /* for and loop: carried values live where their initial values did */
 static void
-carry(lowering *l, ir_op *op)
+lower_carried(lowering *l, ir_op *op)
 {
     ir_region *body = op->regions[0];
     uint32_t first = ir_first_init(op), skip = op->code == RG_OP_FOR ? 1 : 0;
     for (uint32_t i = first; i < op->nargs; i++)
-        if (is_array(op->args[i]))
+        if (ir_is_array(op->args[i]))
             set_slot(l, body->params[skip + i - first], slot_of(l, op->args[i]));
     lower_region(l, body);
     hand_over_at_end(l, body, body->params + skip, body->nparams - skip);
@@ -315,9 +309,9 @@ uncarry(ir_op *op)
 static void
 lower_for(lowering *l, ir_op *op)
 {
-    carry(l, op);
+    lower_carried(l, op);
     for (uint32_t k = 0; k < op->nresults; k++)
-        if (is_array(op->results[k]))
+        if (ir_is_array(op->results[k]))
             set_slot(l, op->results[k], slot_of(l, op->regions[0]->params[1 + k]));
     uncarry(op);
 }
@@ -356,12 +350,12 @@ static void
 lower_loop(lowering *l, ir_op *op)
 {
     ir_region *body = op->regions[0];
-    carry(l, op);
+    lower_carried(l, op);
     const ir_op *exit = body->first;
     while (exit && exit->code != RG_OP_EXIT_IF)
         exit = exit->next;
     for (uint32_t k = 0; k < op->nresults; k++)
-        if (is_array(op->results[k]))
+        if (ir_is_array(op->results[k]))
             choose_loop_result(l, op, exit, k);
     for (ir_op *inner = body->first, *next; inner; inner = next) {
         next = inner->next;
@@ -375,7 +369,7 @@ static void
 lower_push(lowering *l, ir_op *op)
 {
     for (uint32_t i = 1; i < op->nargs; i++)
-        if (is_array(op->args[i]))
+        if (ir_is_array(op->args[i]))
             op->args[i] = slot_of(l, op->args[i]);
 }
 
@@ -385,7 +379,7 @@ lower_pop(lowering *l, ir_op *op)
 {
     for (uint32_t i = 1; i < op->nresults; i++) {
         ir_value *v = op->results[i];
-        if (!is_array(v))
+        if (!ir_is_array(v))
             continue;
         ir_value *slot = new_slot(l, op->parent, v->type, v->name, op->loc);
         set_slot(l, v, slot);
@@ -450,7 +444,7 @@ find_array(ir_op *op, void *user)
 {
     bool table = op->code == RG_OP_TABLE;
     for (uint32_t i = 0; i < op->nresults && !table; i++)
-        if (is_array(op->results[i]))
+        if (ir_is_array(op->results[i]))
             return false;
     return true;
 }

@@ -66,25 +66,6 @@ only_exit(const ir_op *loop)
 }
 
 static rg_op
-opposite(rg_op compare)
-{
-    switch (compare) {
-    case RG_OP_EQ:
-        return RG_OP_NE;
-    case RG_OP_LT:
-        return RG_OP_GE;
-    case RG_OP_GE:
-        return RG_OP_LT;
-    case RG_OP_GT:
-        return RG_OP_LE;
-    case RG_OP_LE:
-        return RG_OP_GT;
-    default:
-        return RG_OP_COUNT;
-    }
-}
-
-static rg_op
 mirrored(rg_op compare)
 {
     switch (compare) {
@@ -123,7 +104,7 @@ step_of(const counted *c, uint32_t k)
 
 /* Whether v is the same in every iteration and can be computed before the loop. */
 static bool
-is_fixed(const counted *c, ir_value *v)
+is_loop_invariant(const counted *c, ir_value *v)
 {
     v = edit_now(c->edit, v);
     if (edit_visible(v, c->loop))
@@ -132,7 +113,7 @@ is_fixed(const counted *c, ir_value *v)
     if (!op || op->parent != c->loop->regions[0])
         return false;
     for (uint32_t k = 0; k < op->nargs; k++)
-        if (!is_fixed(c, op->args[k]))
+        if (!is_loop_invariant(c, op->args[k]))
             return false;
     if (op->code == RG_OP_LOAD)
         return !ir_effects_conflict(ir_footprint(c->footprints, c->loop), ir_footprint(c->footprints, op));
@@ -163,7 +144,7 @@ match_compare(counted *c, ir_value *variable, ir_value *bound, rg_op go_on)
     c->go_on = go_on;
     c->bound = edit_now(c->edit, bound);
     c->step = step_of(c, c->k);
-    return c->step != 0 && is_fixed(c, bound);
+    return c->step != 0 && is_loop_invariant(c, bound);
 }
 
 static bool
@@ -180,7 +161,7 @@ match(counted *c)
         compare = edit_now(c->edit, compare->args[0])->def;
     if (!compare || ir_ops[compare->code].form != IR_COMPARE)
         return false;
-    rg_op go_on = negated ? (rg_op)compare->code : opposite((rg_op)compare->code);
+    rg_op go_on = negated ? (rg_op)compare->code : ir_opposite((rg_op)compare->code);
     return match_compare(c, compare->args[0], compare->args[1], go_on) ||
            match_compare(c, compare->args[1], compare->args[0], mirrored(go_on));
 }
@@ -300,7 +281,7 @@ make_for(counted *c)
 
 /* The ops before the exit once more, behind the loop, with what the carried values are there. */
 static void
-make_results(counted *c, ir_op *to)
+make_loop_results(counted *c, ir_op *to)
 {
     ir_fn *fn = c->edit->fn;
     ir_region *body = c->loop->regions[0], *behind = ir_region_new(fn, NULL);
@@ -347,34 +328,34 @@ move_body(counted *c, ir_op *to)
 }
 
 static void
-rewrite(counted *c)
+rewrite_as_for(counted *c)
 {
     make_bounds(c);
     ir_op *counted_loop = make_for(c);
-    make_results(c, counted_loop);
+    make_loop_results(c, counted_loop);
     move_body(c, counted_loop);
     ir_remove(c->loop);
 }
 
-static void count_region(edit *e, ir_footprints *f, ir_region *r);
+static void make_counted_in(edit *e, ir_footprints *f, ir_region *r);
 
 static void
-count_op(edit *e, ir_footprints *f, ir_op *op)
+make_counted(edit *e, ir_footprints *f, ir_op *op)
 {
     edit_operands(e, op);
     for (uint32_t k = 0; k < op->nregions; k++)
-        count_region(e, f, op->regions[k]);
+        make_counted_in(e, f, op->regions[k]);
     counted c = {.edit = e, .footprints = f, .loop = op};
     if (op->code == RG_OP_LOOP && match(&c) && choose_counter(&c))
-        rewrite(&c);
+        rewrite_as_for(&c);
 }
 
 static void
-count_region(edit *e, ir_footprints *f, ir_region *r)
+make_counted_in(edit *e, ir_footprints *f, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        count_op(e, f, op);
+        make_counted(e, f, op);
     }
 }
 
@@ -386,7 +367,7 @@ opt_count(ir_module *m, pass_context *c)
         edit e;
         ir_footprints footprints = ir_footprints_in(c->scratch);
         edit_start(&e, fn, c->scratch);
-        count_region(&e, &footprints, fn->body);
+        make_counted_in(&e, &footprints, fn->body);
         changed |= edit_finish(&e);
     }
     return changed;

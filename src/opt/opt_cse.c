@@ -25,7 +25,7 @@ typedef struct table {
 } table;
 
 static bool
-takes_part(const ir_op *op)
+can_be_shared(const ir_op *op)
 {
     switch (op->code) {
     case RG_OP_ARRAY:
@@ -132,7 +132,7 @@ find_or_add(table *t, ir_op *op)
 
 /* Entries leave in the opposite order of their arrival, each first in its bucket. */
 static void
-forget(table *t, size_t down_to)
+forget_entries(table *t, size_t down_to)
 {
     while (t->entries.n > down_to) {
         entry e = vec_pop(&t->entries);
@@ -141,7 +141,7 @@ forget(table *t, size_t down_to)
 }
 
 static void
-order_operands(ir_op *op)
+sort_operands(ir_op *op)
 {
     if (!(ir_ops[op->code].flags & IR_COMMUTES) || op->nargs != 2 || ir_is_const(op->args[1], NULL))
         return;
@@ -169,9 +169,9 @@ cse_region(table *t, ir_region *r)
             t->epoch = map_get(&t->definers, map_ptr(op)) ? ++t->epochs : outside;
             continue;
         }
-        if (!takes_part(op))
+        if (!can_be_shared(op))
             continue;
-        order_operands(op);
+        sort_operands(op);
         ir_op *same = find_or_add(t, op);
         if (!same)
             continue;
@@ -179,7 +179,7 @@ cse_region(table *t, ir_region *r)
         edit_replace(&t->edit, op->results[0], same->results[0]);
         ir_remove(op);
     }
-    forget(t, start);
+    forget_entries(t, start);
 }
 
 static bool

@@ -20,7 +20,7 @@ typedef struct dce {
 
 /* Ops whose effect is all in what they hold, or in their result. */
 static bool
-has_effect(const ir_op *op)
+has_own_effect(const ir_op *op)
 {
     switch (op->code) {
     case RG_OP_EXIT_IF:
@@ -44,7 +44,7 @@ static bool
 mark_root(ir_op *op, void *user)
 {
     dce *d = user;
-    if (has_effect(op))
+    if (has_own_effect(op))
         live_op(&d->live, op);
     if (op->code == RG_OP_PARALLEL && op->rewinds && ir_first_init(op) > 2 * op->attr.rank) /* of a trace */
         vec_push(&d->rewinding, op);

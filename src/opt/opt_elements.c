@@ -24,16 +24,10 @@ typedef struct splitting {
     ir_value ***element; /* by id: its elements, where it goes */
 } splitting;
 
-static bool
-is_array(const ir_value *v)
-{
-    return v->type.kind == IR_ARRAY;
-}
-
 /* -- families ---------------------------------------------------------------------------------- */
 
 static uint32_t
-find(splitting *s, uint32_t id)
+leader_of(splitting *s, uint32_t id)
 {
     while (s->leader[id] != id)
         id = s->leader[id] = s->leader[s->leader[id]];
@@ -43,31 +37,25 @@ find(splitting *s, uint32_t id)
 static void
 stay(splitting *s, const ir_value *v)
 {
-    s->stays[find(s, v->id)] = true;
+    s->stays[leader_of(s, v->id)] = true;
 }
 
 static void
 stay_all(splitting *s, ir_value *const *v, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++)
-        if (is_array(v[k]))
+        if (ir_is_array(v[k]))
             stay(s, v[k]);
 }
 
 static void
-join(splitting *s, const ir_value *x, const ir_value *y)
+join_groups(splitting *s, const ir_value *x, const ir_value *y)
 {
-    if (!is_array(x))
+    if (!ir_is_array(x))
         return;
-    uint32_t a = find(s, x->id), b = find(s, y->id);
+    uint32_t a = leader_of(s, x->id), b = leader_of(s, y->id);
     s->stays[a] |= s->stays[b];
     s->leader[b] = a;
-}
-
-static bool
-is_table(const ir_value *v)
-{
-    return v->def && v->def->code == RG_OP_TABLE;
 }
 
 static void
@@ -79,7 +67,7 @@ look_at_subscript(splitting *s, const ir_op *op)
 }
 
 static bool
-look(ir_op *op, void *user)
+note_array_use(ir_op *op, void *user)
 {
     splitting *s = user;
     switch ((int)op->code) {
@@ -88,17 +76,17 @@ look(ir_op *op, void *user)
             stay(s, op->results[0]);
         return true;
     case RG_OP_COPY:
-        if (!is_table(op->args[0]))
-            join(s, op->args[0], op->results[0]);
+        if (!ir_is_table(op->args[0]))
+            join_groups(s, op->args[0], op->results[0]);
         else if (op->results[0]->type.length > LONGEST)
             stay(s, op->results[0]);
         return true;
     case RG_OP_INSERT:
-        join(s, op->args[0], op->results[0]);
+        join_groups(s, op->args[0], op->results[0]);
         look_at_subscript(s, op);
         return true;
     case RG_OP_EXTRACT:
-        if (!is_table(op->args[0]))
+        if (!ir_is_table(op->args[0]))
             look_at_subscript(s, op);
         return true;
     case RG_OP_IF:
@@ -107,7 +95,7 @@ look(ir_op *op, void *user)
         if (op->records)
             stay_all(s, op->args, op->nargs);
         for (ir_edge e = {0}; ir_next_edge(op, &e);)
-            join(s, e.from.value, e.to);
+            join_groups(s, e.from.value, e.to);
         return true;
     case RG_OP_YIELD:
     case RG_OP_EXIT_IF:
@@ -128,7 +116,7 @@ look(ir_op *op, void *user)
 static bool
 goes(splitting *s, const ir_value *v)
 {
-    return is_array(v) && v->id < s->size && !is_table(v) && !s->stays[find(s, v->id)];
+    return ir_is_array(v) && v->id < s->size && !ir_is_table(v) && !s->stays[leader_of(s, v->id)];
 }
 
 static ir_value **
@@ -152,7 +140,7 @@ make_elements(splitting *s, ir_op *op)
 {
     const ir_value *v = op->results[0];
     ir_value **element = new_elements(s, v);
-    const void *table = op->nargs && is_table(op->args[0]) ? op->args[0]->def->attr.data : NULL;
+    const void *table = op->nargs && ir_is_table(op->args[0]) ? op->args[0]->def->attr.data : NULL;
     for (uint32_t i = 0; i < v->type.length; i++)
         element[i] = op->code == RG_OP_ARRAY || table
                          ? constant(s, op, (rg_dtype)v->type.dtype, table, i)
@@ -287,7 +275,7 @@ find_going(ir_op *op, void *user)
 }
 
 static bool
-split(ir_fn *fn, arena *scratch)
+split_arrays(ir_fn *fn, arena *scratch)
 {
     splitting s = {.size = fn->next_id};
     edit_start(&s.edit, fn, scratch);
@@ -298,7 +286,7 @@ split(ir_fn *fn, arena *scratch)
         s.leader[id] = id;
     stay_all(&s, fn->body->params, fn->body->nparams);
     stay_all(&s, ir_terminator(fn->body)->args, ir_terminator(fn->body)->nargs);
-    ir_walk(fn->body, look, &s);
+    ir_walk(fn->body, note_array_use, &s);
     if (!ir_walk(fn->body, find_going, &s)) {
         s.edit.changed = true;
         split_region(&s, fn->body);
@@ -312,6 +300,6 @@ opt_elements(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
         if (fn->kernel)
-            changed |= split(fn, c->scratch);
+            changed |= split_arrays(fn, c->scratch);
     return changed;
 }

@@ -20,7 +20,7 @@ typedef struct contraction {
 } contraction;
 
 static ir_op *
-product(const contraction *c, const ir_op *op, uint32_t k)
+product_operand(const contraction *c, const ir_op *op, uint32_t k)
 {
     const ir_value *v = op->args[k];
     ir_op *mul = v->def;
@@ -49,8 +49,8 @@ static void
 leave_to_backend(const contraction *c, const ir_op *op)
 {
     for (uint32_t k = 0; k < 2; k++)
-        if (product(c, op, k))
-            product(c, op, k)->fast = true;
+        if (product_operand(c, op, k))
+            product_operand(c, op, k)->fast = true;
 }
 
 static void
@@ -68,15 +68,15 @@ fma_region(contraction *c, ir_region *r)
             continue;
         if (op->fast)
             leave_to_backend(c, op);
-        else if (product(c, op, 0))
+        else if (product_operand(c, op, 0))
             contract(c, op, 0);
-        else if (product(c, op, 1))
+        else if (product_operand(c, op, 1))
             contract(c, op, 1);
     }
 }
 
 static bool
-decide(ir_op *op, void *user)
+settle_op(ir_op *op, void *user)
 {
     op->settled = true;
     op->ordered |= op->code == RG_OP_UNWIND || op->code == RG_OP_CALL;
@@ -92,7 +92,7 @@ opt_fma(ir_module *m, pass_context *c)
         edit_start(&now.edit, fn, c->scratch);
         now.uses = ir_count_uses(c->scratch, fn);
         fma_region(&now, fn->body);
-        ir_walk(fn->body, decide, NULL);
+        ir_walk(fn->body, settle_op, NULL);
         changed |= edit_finish(&now.edit);
     }
     return changed;

@@ -55,14 +55,6 @@ hoisted(edit *e, ir_op *at, ir_value *v)
     return !edit_visible(v, at) && ir_is_const(v, &bits) ? edit_const(e, at, v->type, bits) : v;
 }
 
-static bool
-same_value(const ir_value *x, const ir_value *y)
-{
-    uint64_t a, b;
-    return x == y ||
-           (ir_type_eq(x->type, y->type) && ir_is_const(x, &a) && ir_is_const(y, &b) && a == b);
-}
-
 /* What result k of an if is without the if, or NULL. */
 static ir_value *
 chosen(edit *e, ir_op *op, uint32_t k)
@@ -71,7 +63,7 @@ chosen(edit *e, ir_op *op, uint32_t k)
     ir_value *y = edit_now(e, ir_terminator(op->regions[1])->args[k]);
     if (!is_outer(x, op) || !is_outer(y, op))
         return NULL;
-    if (same_value(x, y))
+    if (ir_same_value(x, y))
         return hoisted(e, op, x);
     if (x->type.kind != IR_SCALAR || ir_is_float((rg_dtype)x->type.dtype))
         return NULL;
@@ -118,7 +110,7 @@ fold_unchanged(edit *e, ir_op *op, uint32_t init, uint32_t param)
         ir_value *p = body->params[param + k], *start = op->args[init + k];
         ir_value *next = edit_now(e, yield->args[k]);
         bool array = p->type.kind == IR_ARRAY;
-        if ((next != p && !same_value(next, start)) || (array && edit_is_recalled(e, p)))
+        if ((next != p && !ir_same_value(next, start)) || (array && edit_is_recalled(e, p)))
             continue;
         if (array && next != p)
             continue;
@@ -135,7 +127,7 @@ fold_unchanged(edit *e, ir_op *op, uint32_t init, uint32_t param)
 
 /* 0 or 1 iteration, or 2 for more or unknown */
 static unsigned
-known_count(const ir_op *op)
+iterations_up_to_two(const ir_op *op)
 {
     uint64_t lo, hi;
     if (!ir_is_const(op->args[0], &lo) || !ir_is_const(op->args[1], &hi))
@@ -161,7 +153,7 @@ never(edit *e, ir_op *op)
 }
 
 static ir_op *
-once(edit *e, ir_op *op)
+replace_by_body(edit *e, ir_op *op)
 {
     ir_region *body = op->regions[0];
     ir_op *yield = ir_terminator(body);
@@ -176,11 +168,11 @@ once(edit *e, ir_op *op)
 static ir_op *
 fold_for(edit *e, ir_op *op)
 {
-    unsigned count = op->records ? 2 : known_count(op);
+    unsigned count = op->records ? 2 : iterations_up_to_two(op);
     if (count == 0 && !edit_any_recalled(e, op->regions[0]))
         return never(e, op);
     if (count == 1)
-        return once(e, op);
+        return replace_by_body(e, op);
     fold_unchanged(e, op, 2, 1);
     fold_region(e, op->regions[0]);
     return op->next;
@@ -229,7 +221,7 @@ static bool
 same_at_exits(edit *e, const ir_op *loop, uint32_t a, uint32_t b)
 {
     ir_for_exits (exit, loop)
-        if (!same_value(edit_now(e, exit->args[1 + a]), edit_now(e, exit->args[1 + b])))
+        if (!ir_same_value(edit_now(e, exit->args[1 + a]), edit_now(e, exit->args[1 + b])))
             return false;
     return true;
 }
@@ -291,15 +283,15 @@ fold_loop(edit *e, ir_op *op)
 
 /* Whether v must be so if `condition` is `holds`; *is receives it. */
 static bool
-follows(const ir_value *v, const ir_value *condition, bool holds, bool *is)
+follows_from(const ir_value *v, const ir_value *condition, bool holds, bool *is)
 {
     const ir_op *op = condition->def;
     if (v == condition)
         return *is = holds, true;
     if (op && op->code == RG_OP_NOT)
-        return follows(v, op->args[0], !holds, is);
+        return follows_from(v, op->args[0], !holds, is);
     if (op && op->code == (holds ? RG_OP_AND : RG_OP_OR))
-        return follows(v, op->args[0], holds, is) || follows(v, op->args[1], holds, is);
+        return follows_from(v, op->args[0], holds, is) || follows_from(v, op->args[1], holds, is);
     return false;
 }
 
@@ -316,7 +308,7 @@ fold_recall(edit *e, ir_op *op)
     if (!owner || owner->code != RG_OP_LOOP || v->region != owner->regions[0])
         return NULL;
     ir_for_exits (exit, owner)
-        if (follows(v, exit->args[0], false, &is))
+        if (follows_from(v, exit->args[0], false, &is))
             return edit_const(e, op, v->type, is);
     return NULL;
 }
@@ -345,7 +337,7 @@ fold_extract(edit *e, ir_op *op)
         index < array->results[0]->type.length)
         return edit_const(e, op, op->results[0]->type, table_element(array, index));
     if (array->code == RG_OP_INSERT && !array->masked && !op->masked &&
-        same_value(edit_now(e, array->args[1]), op->args[1]))
+        ir_same_value(edit_now(e, array->args[1]), op->args[1]))
         return edit_now(e, array->args[2]);
     return NULL;
 }

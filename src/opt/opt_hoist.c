@@ -31,7 +31,7 @@ typedef struct hoist {
  */
 
 static bool
-is_inside(const ir_value *index, const ir_value *extent)
+is_in_bounds(const ir_value *index, const ir_value *extent)
 {
     int64_t step;
     const ir_value *lo, *hi;
@@ -47,7 +47,7 @@ is_safe(const ir_op *load)
 {
     for (uint32_t k = 1; k < load->nargs; k++) {
         const ir_value *extent = ir_declared_extent(load->args[0], k - 1);
-        if (!extent || !is_inside(load->args[k], extent))
+        if (!extent || !is_in_bounds(load->args[k], extent))
             return false;
     }
     return load->args[0]->def == NULL;
@@ -104,7 +104,7 @@ equal_load(hoist *h, const ir_op *load, ir_op *at)
 }
 
 static void
-move(hoist *h, ir_op *op)
+hoist_op(hoist *h, ir_op *op)
 {
     ir_op *same = op->code == RG_OP_LOAD ? equal_load(h, op, h->loop) : NULL;
     h->budget -= op->code == RG_OP_LOAD;
@@ -137,7 +137,7 @@ empty_branch(hoist *h, ir_region *r)
             empty_branch(h, op->regions[0]);
             empty_branch(h, op->regions[1]);
         } else if (op->code == RG_OP_LOAD && operands_outside(h, op) && may_move(h, op, false)) {
-            move(h, op);
+            hoist_op(h, op);
         }
     }
 }
@@ -166,7 +166,7 @@ empty_loop(hoist *h)
             empty_branch(h, op->regions[0]);
             empty_branch(h, op->regions[1]);
         } else if (operands_outside(h, op) && may_move(h, op, runs_anyway))
-            move(h, op);
+            hoist_op(h, op);
         if (guards) /* behind an assert subscripts may be good that are not before it */
             runs_anyway = false;
     }
@@ -179,7 +179,7 @@ hoist_region(hoist *h, ir_region *r)
         edit_operands(&h->edit, op);
         for (uint32_t k = 0; k < op->nregions; k++)
             hoist_region(h, op->regions[k]);
-        bool loop = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
+        bool loop = ir_is_loop(op) || op->code == RG_OP_PARALLEL;
         if (loop && !op->records && !op->rewinds) {
             h->loop = op;
             empty_loop(h);

@@ -42,12 +42,12 @@ move_place(ir_op *op, void *user)
 }
 
 static void
-drop_effects(ir_region *r)
+silence_region(ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
         for (uint32_t k = 0; k < op->nregions; k++)
-            drop_effects(op->regions[k]);
+            silence_region(op->regions[k]);
         op->silent |= op->code == RG_OP_CALL;
         if (op->code == RG_OP_ASSERT || op->code == RG_OP_PRINT)
             ir_remove(op);
@@ -56,7 +56,7 @@ drop_effects(ir_region *r)
 
 /* What a forward sweep calls belongs to it, reverse sweeps of its derivatives too. */
 static bool
-settle(ir_op *op, void *user)
+order_derivatives(ir_op *op, void *user)
 {
     (void)user;
     op->ordered |= op->code == RG_OP_UNWIND || op->code == RG_OP_CALL;
@@ -75,9 +75,9 @@ replace_call(edit *e, ir_op *call)
     chain c = {.m = e->fn->module, .call = call, .numbers.in = e->scratch};
     ir_walk(copy, move_place, &c);
     if (call->silent)
-        drop_effects(copy);
+        silence_region(copy);
     if (call->ordered || !call->silent)
-        ir_walk(copy, settle, NULL);
+        ir_walk(copy, order_derivatives, NULL);
     const ir_op *yield = ir_terminator(copy);
     for (uint32_t k = 0; k < call->nresults; k++)
         edit_replace(e, call->results[k], yield->args[k]);

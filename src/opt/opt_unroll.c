@@ -68,7 +68,7 @@ measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t i
 
 /* How often it runs, if that is known and few; 0: it stays. */
 static uint32_t
-iterations(const unrolling *u, const ir_op *op)
+iterations_to_unroll(const unrolling *u, const ir_op *op)
 {
     uint64_t bits[2];
     measure m = {0};
@@ -124,7 +124,7 @@ unroll_region(unrolling *u, ir_region *r)
         edit_operands(&u->edit, op);
         for (uint32_t k = 0; k < op->nregions; k++)
             unroll_region(u, op->regions[k]);
-        uint32_t count = op->code == RG_OP_FOR ? iterations(u, op) : 0;
+        uint32_t count = op->code == RG_OP_FOR ? iterations_to_unroll(u, op) : 0;
         if (count)
             unroll(u, op, count);
     }

@@ -18,7 +18,7 @@ debug_help(const settings *asked)
 }
 
 static void
-print_module(const ir_module *m, const char *when, const char *name)
+print_to_stderr(const ir_module *m, const char *when, const char *name)
 {
     str text = {0};
     ir_print_module(&text, m);
@@ -58,21 +58,21 @@ pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, pass_conte
     const char *print = c->settings.print;
     double start = milliseconds();
     if (settings_names(print, name))
-        print_module(m, "before", name);
+        print_to_stderr(m, "before", name);
     arena_mark scratch = arena_here(c->scratch);
     bool changed = fn(m, c);
     arena_release(c->scratch, scratch);
     if (c->settings.time)
         fprintf(stderr, "; %8.3f ms %s\n", milliseconds() - start, name);
     if (settings_names(print, name) || (changed && print && !*print))
-        print_module(m, "after", name);
+        print_to_stderr(m, "after", name);
     if (changed || c->settings.verify)
         ir_verify(m, stage, name, c->diags);
     return changed;
 }
 
 static void
-widen(void *user)
+widen_focus(void *user)
 {
     pass_focus *f = user;
     ir_module *m = f->fn->module;
@@ -88,7 +88,7 @@ pass_focus_on(pass_focus *f, ir_fn *fn)
     *f = (pass_focus){.fn = fn, .first = m->first, .last = m->last, .next = fn->next};
     m->first = m->last = fn;
     fn->next = NULL;
-    mem_own(&f->owns, widen, f);
+    mem_own(&f->owns, widen_focus, f);
 }
 
 void
@@ -96,7 +96,7 @@ pass_focus_end(pass_focus *f)
 {
     assert(f->fn->module->last == f->fn && "passes make no functions");
     mem_disown(&f->owns);
-    widen(f);
+    widen_focus(f);
 }
 
 enum { ROUNDS = 12 };

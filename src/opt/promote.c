@@ -2,7 +2,7 @@
 #include "opt/promote.h"
 
 static bool
-is_narrow(ir_type t)
+is_narrow_float(ir_type t)
 {
     return t.dtype == RG_F16 || t.dtype == RG_F32;
 }
@@ -11,7 +11,7 @@ static bool
 can_widen(ir_op *op, void *user)
 {
     if (op->code == RG_OP_BITCAST)
-        return !is_narrow(op->args[0]->type) && !is_narrow(op->results[0]->type);
+        return !is_narrow_float(op->args[0]->type) && !is_narrow_float(op->results[0]->type);
     return op->plane == RG_PRIMAL && op->code != RG_OP_TAPE_PUSH && op->code != RG_OP_TAPE_POP;
 }
 
@@ -30,19 +30,19 @@ widen_table(ir_op *op, arena *a)
 }
 
 static bool
-widen(ir_op *op, void *user)
+widen_op(ir_op *op, void *user)
 {
-    if (op->code == RG_OP_TABLE && is_narrow(op->results[0]->type))
+    if (op->code == RG_OP_TABLE && is_narrow_float(op->results[0]->type))
         widen_table(op, user);
-    if (op->code == RG_OP_CONST && is_narrow(op->results[0]->type))
+    if (op->code == RG_OP_CONST && is_narrow_float(op->results[0]->type))
         op->attr.bits = ir_float_bits(
             RG_F64, ir_bits_float((rg_dtype)op->results[0]->type.dtype, op->attr.bits));
     for (uint32_t i = 0; i < op->nresults; i++)
-        if (is_narrow(op->results[i]->type))
+        if (is_narrow_float(op->results[i]->type))
             op->results[i]->type.dtype = RG_F64;
     for (uint32_t i = 0; i < op->nregions; i++)
         for (uint32_t k = 0; k < op->regions[i]->nparams; k++)
-            if (is_narrow(op->regions[i]->params[k]->type))
+            if (is_narrow_float(op->regions[i]->params[k]->type))
                 op->regions[i]->params[k]->type.dtype = RG_F64;
     return true;
 }
@@ -55,11 +55,11 @@ ir_promote(ir_module *m)
             return false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         for (uint32_t i = 0; i < fn->body->nparams; i++)
-            if (is_narrow(fn->body->params[i]->type))
+            if (is_narrow_float(fn->body->params[i]->type))
                 fn->body->params[i]->type.dtype = RG_F64;
-        ir_walk(fn->body, widen, m->arena);
+        ir_walk(fn->body, widen_op, m->arena);
         if (fn->shape)
-            ir_walk(fn->shape, widen, m->arena);
+            ir_walk(fn->shape, widen_op, m->arena);
     }
     return true;
 }

@@ -25,7 +25,7 @@ pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE
 }
 
 static void
-seen(const pipeline_options *o, const char *stage, const ir_module *m)
+tell_stage(const pipeline_options *o, const char *stage, const ir_module *m)
 {
     if (o->seen)
         o->seen(o->user, stage, m);
@@ -77,7 +77,7 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
     pass_context_init(c, diags);
     mem_own(&owns_context, pass_context_finish, c);
     ir_fn *fn = ir_fn_clone_with_calls(m, kernel, kernel->name);
-    seen(o, "source", m);
+    tell_stage(o, "source", m);
     /* derivatives are taken of kernels without calls, but of those that they have rules for: reverse sweeps
      * of functions, and functions that bring their own derivatives */
     PASS_RUN(m, opt_inline, IR_STAGE_SOURCE, c);
@@ -85,14 +85,14 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
     /* what a transform leaves behind is not looked at again */
     ir_keep_called(m, fn);
     results_to_outputs(fn);
-    seen(o, "inline", m);
+    tell_stage(o, "inline", m);
     /* less to differentiate, and activity sees through copies */
     pass_simplify(m, IR_STAGE_SOURCE, c);
     /* adjoints of what a loop only reads are then summed in registers */
     if (PASS_RUN(m, opt_hoist, IR_STAGE_SOURCE, c))
         pass_simplify(m, IR_STAGE_SOURCE, c);
     ir_fn_scan_params(fn);
-    seen(o, "simplify", m);
+    tell_stage(o, "simplify", m);
     mem_disown(&owns_context);
     pass_context_finish(c);
     mem_disown(&owns);
@@ -139,7 +139,7 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     ir_verify(m, IR_STAGE_AD, suffix, c->diags);
     /* rules called the derivatives that functions bring with them */
     PASS_RUN(m, opt_inline, IR_STAGE_AD, c);
-    seen(o, suffix, m);
+    tell_stage(o, suffix, m);
     /* what reverse code does not use of the forward sweep disappears here */
     pass_simplify(m, IR_STAGE_AD, c);
     return made;
@@ -162,7 +162,7 @@ several_directions(ir_fn *fn, const pipeline_options *o, pass_context *c)
         return fn;
     ir_keep_called(fn->module, made);
     ir_verify(fn->module, IR_STAGE_AD, "directions", c->diags);
-    seen(o, "directions", fn->module);
+    tell_stage(o, "directions", fn->module);
     pass_simplify(fn->module, IR_STAGE_AD, c);
     return made;
 }
@@ -178,7 +178,7 @@ reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 }
 
 static ir_fn *
-run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_context *c)
+run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_context *c)
 {
     bool combined = o->form == PIPELINE_FORWARD_VJP || o->form == PIPELINE_JVP_FORWARD_VJP;
     bool reverse = combined || o->form == PIPELINE_VJP || o->form == PIPELINE_JVP_VJP;
@@ -229,7 +229,7 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
     /* accesses of derivatives too; what is loaded is no longer decided by differentiation */
     if (o->checked && PASS_RUN(m, check_subscripts, IR_STAGE_AD, c))
         pass_simplify(m, IR_STAGE_AD, c);
-    seen(o, "ad", m);
+    tell_stage(o, "ad", m);
     if (o->stage == IR_STAGE_AD)
         return fn;
     /* a thousand warps that add to one element wait for each other */
@@ -262,20 +262,20 @@ run(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_conte
     if (PASS_RUN(m, lower_lanes, IR_STAGE_AD, c))
         pass_simplify(m, IR_STAGE_AD, c);
     if (reverse || calls)
-        seen(o, "plan", m);
+        tell_stage(o, "plan", m);
     /* frames, cursors, pages */
     PASS_RUN(m, lower_tape, IR_STAGE_TAPE, c);
     /* what records again is cut from the forward sweep: what it has no use for goes */
     if (reverse)
         PASS_RUN(m, opt_dce, IR_STAGE_TAPE, c);
-    seen(o, "tape", m);
+    tell_stage(o, "tape", m);
     if (o->stage == IR_STAGE_TAPE)
         return fn;
     /* local arrays get a place in memory */
     PASS_RUN(m, lower_arrays, IR_STAGE_SLOTS, c);
     /* what one machine's memory wants */
     codegen_schedule(m, reverse || calls, c);
-    seen(o, "arrays", m);
+    tell_stage(o, "arrays", m);
     return fn;
 }
 
@@ -334,14 +334,14 @@ choose_stage(const char *asked, ir_stage *stage, diag_list *diags)
 }
 
 static void
-leave(void *callers)
+leave_fpenv(void *callers)
 {
     rt_fpenv_leave(*(rt_fpenv *)callers);
 }
 
 /* `serial`: whether to make tasks of serial loops; and then, whether there were any */
 static ir_module *
-make(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_list *diags, ir_fn **fn)
+make_module(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_list *diags, ir_fn **fn)
 {
     mem_owner owns;
     ir_module *m = ir_module_new();
@@ -355,7 +355,7 @@ make(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_list *di
     context.lanes = o->lanes;
     context.told_lanes = o->told_lanes;
     context.user = o->user;
-    *fn = run(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, &context);
+    *fn = run_stages(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, &context);
     mem_disown(&owns_context);
     pass_context_finish(&context);
     mem_disown(&owns);
@@ -375,14 +375,14 @@ make_for_gpu(const ir_fn *kernel, const pipeline_options *o, diag_list *diags, i
     diag_list refused = {0};
     mem_owner owns;
     mem_own(&owns, mem_release_str, &refused.text);
-    ir_module *m = make(kernel, o, &serial, &refused, fn);
+    ir_module *m = make_module(kernel, o, &serial, &refused, fn);
     if (!m && (!serial || refused.kinds != DIAG_REFUSALS)) {
         str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
         diags->errors += refused.errors;
         diags->kinds |= refused.kinds;
     } else if (!m) {
         serial = false;
-        m = make(kernel, o, &serial, diags, fn);
+        m = make_module(kernel, o, &serial, diags, fn);
     }
     mem_disown(&owns);
     diag_free(&refused);
@@ -403,10 +403,10 @@ pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *di
         return NULL;
     mem_owner leaves;
     rt_fpenv callers = rt_fpenv_enter(); /* what is folded now is computed as it would be later */
-    mem_own(&leaves, leave, &callers);
+    mem_own(&leaves, leave_fpenv, &callers);
     ir_module *m = chosen.target->slow_alone ? make_for_gpu(kernel, &chosen, diags, fn)
-                                             : make(kernel, &chosen, &serial, diags, fn);
+                                             : make_module(kernel, &chosen, &serial, diags, fn);
     mem_disown(&leaves);
-    leave(&callers);
+    leave_fpenv(&callers);
     return m;
 }

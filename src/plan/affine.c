@@ -35,7 +35,7 @@ leaf(const ir_value *v)
 
 /* x * y + z, where that is of the kind */
 static bool
-combine(affine x, affine y, affine z, affine *out)
+multiply_add(affine x, affine y, affine z, affine *out)
 {
     if (x.base && y.base)
         return false;
@@ -58,13 +58,13 @@ read_op(reading *r, const ir_op *op, unsigned depth, affine *out)
     for (uint32_t i = 0; known && i < op->nargs; i++)
         args[i] = read_value(r, op->args[i], depth - 1);
     if (known && op->code == RG_OP_FMA)
-        known = combine(args[0], args[1], args[2], out);
+        known = multiply_add(args[0], args[1], args[2], out);
     else if (known && op->code == RG_OP_MUL)
-        known = combine(args[0], args[1], zero, out);
+        known = multiply_add(args[0], args[1], zero, out);
     else if (known && op->code == RG_OP_NEG)
-        known = combine(minus, args[0], zero, out);
+        known = multiply_add(minus, args[0], zero, out);
     else if (known)
-        known = combine(op->code == RG_OP_SUB ? minus : one, args[1], args[0], out);
+        known = multiply_add(op->code == RG_OP_SUB ? minus : one, args[1], args[0], out);
     r->ops = known ? r->ops + (op->parent == r->reverse) : before;
     return known;
 }
@@ -85,7 +85,7 @@ read_value(reading *r, const ir_value *v, unsigned depth)
 
 /* where the reverse has the value, before `at` */
 static ir_value *
-in_reverse(const ir_value *base, const ir_op *at)
+recalled_before(const ir_value *base, const ir_op *at)
 {
     for (ir_op *op = at->parent->first; op && op != at; op = op->next)
         if (op->code == RG_OP_RECALL && op->args[0] == base)
@@ -101,7 +101,7 @@ ad_affine(ir_fn *fn, ir_value *v)
         return v;
     reading r = {.reverse = v->region};
     affine a = read_value(&r, v, DEPTH);
-    ir_value *base = a.base ? in_reverse(a.base, v->def) : NULL;
+    ir_value *base = a.base ? recalled_before(a.base, v->def) : NULL;
     a.slope = ir_bits_float(d, ir_float_bits(d, a.slope)), a.offset = ir_bits_float(d, ir_float_bits(d, a.offset));
     bool good = isfinite(a.slope) && isfinite(a.offset) && a.slope != 0 && a.base != v;
     if (!base || !good || r.ops < WORTH_IT)

@@ -33,7 +33,7 @@ cost(const ir_value *v, const ir_region *region, int32_t depth)
 }
 
 static ir_value *
-make(const ir_emit *e, ir_value *v)
+make_condition(const ir_emit *e, ir_value *v)
 {
     uint64_t bits;
     if (ir_region_inside(e->region, v->region))
@@ -42,7 +42,7 @@ make(const ir_emit *e, ir_value *v)
         return ir_emit_const(e, (rg_dtype)v->type.dtype, bits);
     ir_op *copy = ir_op_like(e->fn, v->def);
     for (uint32_t i = 0; i < v->def->nargs; i++)
-        ir_op_arg(copy, e->fn, make(e, v->def->args[i]));
+        ir_op_arg(copy, e->fn, make_condition(e, v->def->args[i]));
     ir_emit_place(e, copy);
     return ir_op_result(copy, e->fn, v->type, v->name);
 }
@@ -56,7 +56,7 @@ each_recall(ir_op *op, void *user)
         ir_recall_owner(op, &by))
         return true;
     ir_emit e = {b->fn, op->parent, op, op->loc};
-    b->replace[op->results[0]->id] = make(&e, op->args[0]);
+    b->replace[op->results[0]->id] = make_condition(&e, op->args[0]);
     return true;
 }
 

@@ -68,7 +68,7 @@ add_recall(chunks *x, const ir_op *loop, owned r)
 }
 
 static void
-collect_recall(chunks *x, ir_op *recall)
+collect_chunk_recall(chunks *x, ir_op *recall)
 {
     const ir_op *loop = recall->args[0]->region->op;
     while (loop && !is_recording_loop(loop))
@@ -90,11 +90,11 @@ collect_unwind(chunks *x, ir_op *op)
 }
 
 static bool
-collect(ir_op *op, void *user)
+collect_chunk_ops(ir_op *op, void *user)
 {
     chunks *x = user;
     if (op->code == RG_OP_RECALL) {
-        collect_recall(x, op);
+        collect_chunk_recall(x, op);
     } else if (op->code == RG_OP_UNWIND) {
         collect_unwind(x, op);
     } else if (is_recording_loop(op)) {
@@ -119,7 +119,7 @@ repeats_alone(ir_op *op, void *user)
     body_size *b = user;
     bool function = ir_ops[op->code].flags & IR_FUNCTION;
     b->ops += op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
-    b->loops |= op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
+    b->loops |= ir_is_loop(op);
     b->code += function ? (uint32_t)op->parent->fn->module->target->function : op->code != RG_OP_CONST && op->code != RG_OP_RECALL;
     return !op->records && !op->rewinds && op->code != RG_OP_UNWIND;
 }
@@ -181,7 +181,7 @@ static bool
 only_computes(ir_op *op, void *user)
 {
     (void)user;
-    bool control = op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_LOOP ||
+    bool control = op->code == RG_OP_IF || ir_is_loop(op) ||
                    op->code == RG_OP_YIELD || op->code == RG_OP_EXIT_IF;
     return control || ir_is_arithmetic(op);
 }
@@ -236,7 +236,7 @@ lift_kept_value(chunks *x, ir_value *v)
 
 /* What an if yields anyway takes the other arm's values too: it stands for v only where the slice needs it besides. */
 static ir_value *
-lift_recalled(chunks *x, ir_value *v, uint32_t known)
+lift_for_chunk(chunks *x, ir_value *v, uint32_t known)
 {
     for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op) {
         const ir_value *yielded = ir_yielded_as(v, op);
@@ -264,7 +264,7 @@ gather_recalls(chunks *x)
     vec_clear(&x->now.recalls);
     for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(x->now.loop)); i; i = r.before) {
         r = x->recalls.at[i - 1];
-        r.value = x->recalls.at[i - 1].value = lift_recalled(x, r.value, known);
+        r.value = x->recalls.at[i - 1].value = lift_for_chunk(x, r.value, known);
         ir_remove(r.result->def);
         vec_push(&x->now.recalls, ((ad_recalled){r.by, r.result, r.value}));
     }
@@ -272,7 +272,7 @@ gather_recalls(chunks *x)
 
 /* -- the pass ------------------------------------------------------------------------------------------------- */
 static void
-make_room(chunks *x)
+grow_replace_map(chunks *x)
 {
     size_t need = (size_t)x->fn->next_id + 1;
     if (need <= x->room)
@@ -287,7 +287,7 @@ make_room(chunks *x)
 static void
 replace_results(chunks *x, ir_op *op, ir_value *const *results)
 {
-    make_room(x);
+    grow_replace_map(x);
     for (uint32_t i = 0; i < op->nresults; i++)
         x->replace[op->results[i]->id] = results[i];
     ir_remove(op);
@@ -319,7 +319,7 @@ copy_left(chunks *x)
 }
 
 static void
-rewrite(chunks *x)
+rewrite_loop(chunks *x)
 {
     ad_chunk *c = &x->now;
     vec_clear(&c->undo_left);
@@ -360,7 +360,7 @@ chunk_loop(chunks *x, ir_op *loop)
     for (; i; i = x->unwinds.at[i - 1].before)
         vec_push(&c->unwinds, x->unwinds.at[i - 1].unwind);
     if (choose_size(x))
-        rewrite(x);
+        rewrite_loop(x);
 }
 
 static bool
@@ -369,11 +369,11 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options, arena *scratch)
     chunks x = {.fn = fn, .scratch = scratch, .options = options, .now = {.fn = fn, .scratch = scratch}};
     x.recalls.in = x.unwinds.in = x.loops.in = x.now.unwinds.in = x.now.undo_left.in = x.now.recalls.in = scratch;
     x.recalls_of.in = x.unwinds_of.in = x.lifted.in = scratch;
-    ir_walk(fn->body, collect, &x);
+    ir_walk(fn->body, collect_chunk_ops, &x);
     for (size_t i = 0; options->chunk != 1 && i < x.loops.n; i++)
         chunk_loop(&x, x.loops.at[i]);
     if (x.changed) {
-        make_room(&x);
+        grow_replace_map(&x);
         ir_replace_all(fn, x.replace);
     }
     return x.changed;

@@ -71,7 +71,7 @@ new_for(const ad_chunk *c, const ir_emit *e, ir_value *lo, ir_value *hi, ir_valu
 
 /* an array that is recalled is not the one that the iterations go on with */
 static ir_value *
-kept(const ir_emit *e, ir_value *v)
+kept_copy(const ir_emit *e, ir_value *v)
 {
     if (v->type.kind != IR_ARRAY)
         return v;
@@ -126,9 +126,9 @@ open_groups(ad_chunk *c)
     for (uint32_t p = 0; p < n; p++) {
         if (!c->slice.of.state[p])
             continue;
-        c->start[p] = kept(&inside, c->groups->regions[0]->params[p]);
+        c->start[p] = kept_copy(&inside, c->groups->regions[0]->params[p]);
         if (c->loop->code == RG_OP_FOR)
-            c->rest[p] = kept(&e, c->groups->results[p - 1]);
+            c->rest[p] = kept_copy(&e, c->groups->results[p - 1]);
     }
 }
 
@@ -187,7 +187,7 @@ straight_group(ad_chunk *c, ir_value *base, ir_value **map, ir_region *into)
 
 /* whether the group at hand is not the last, or iterations are left over */
 static ir_value *
-is_wanted(const ad_chunk *c, const ir_emit *e)
+is_group_followed(const ad_chunk *c, const ir_emit *e)
 {
     ir_emit before = {c->fn, c->groups->parent, c->groups, c->loop->loc};
     ir_value *count = ad_for_count(&before, c->loop->args[0], c->loop->args[1], c->loop->attr.step);
@@ -213,7 +213,7 @@ fill_for(ad_chunk *c, ir_value **map)
     ir_emit e = at_end(c, r);
     ir_op *branch = NULL;
     if (c->needless) {
-        ir_value *wanted = is_wanted(c, &e);
+        ir_value *wanted = is_group_followed(c, &e);
         branch = new_op(&e, RG_OP_IF, 2);
         ir_op_arg(branch, c->fn, wanted);
         into = branch->regions[0];
@@ -257,7 +257,7 @@ leave_group(const ad_chunk *c, const ir_emit *e, ir_value *when, const ir_op *gr
 
 /* the loop over the iterations of one group: what it carries is what it yields first */
 static ir_op *
-open_group(const ad_chunk *c, const ir_emit *e)
+open_forward_group(const ad_chunk *c, const ir_emit *e)
 {
     const ir_region *r = c->groups->regions[0];
     ir_op *group = new_op(e, RG_OP_LOOP, 1);
@@ -310,7 +310,7 @@ fill_loop(ad_chunk *c, ir_value **map)
 {
     ir_region *r = c->groups->regions[0];
     ir_emit e = at_end(c, r);
-    ir_op *group = open_group(c, &e);
+    ir_op *group = open_forward_group(c, &e);
     copy_loop_body(c, group, map);
     ir_op *leave = new_op(&e, RG_OP_EXIT_IF, 0);
     for (uint32_t i = r->nparams; i < group->nresults; i++)

@@ -61,7 +61,7 @@ see_outside(reverse *r, const ir_emit *e)
 
 /* -- iterations ------------------------------------------------------------------------------------------- */
 static group
-open_group(const reverse *r, const ir_emit *e, ir_value *first)
+open_reverse_group(const reverse *r, const ir_emit *e, ir_value *first)
 {
     group g = {first, new_values(r, r->params)};
     for (uint32_t p = 0; p < r->params; p++) {
@@ -177,7 +177,7 @@ undo_group(const reverse *r, ir_op *unwind)
     for (uint32_t p = 0; p < r->params; p++)
         if (c->start[p])
             state[p] = ad_recall(&e, c->start[p]);
-    group g = open_group(r, &e, ir_emit_2(&e, RG_OP_MUL, body->params[0], ir_emit_int(&e, RG_I64, c->size)));
+    group g = open_reverse_group(r, &e, ir_emit_2(&e, RG_OP_MUL, body->params[0], ir_emit_int(&e, RG_I64, c->size)));
     for (uint32_t j = 0; j < c->size; j++) {
         if (j)
             state = next_state(r, body);
@@ -221,7 +221,7 @@ undo_branches(const reverse *r, const ir_emit *e, ir_value *done, ir_value **adj
         if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY)
             state[p] = ir_emit_copy(e, state[p]); /* iterations work in place */
     }
-    group g = open_group(r, e, done);
+    group g = open_reverse_group(r, e, done);
     undo_rest(r, e, &g, 0, state, adjoints);
 }
 
@@ -249,7 +249,7 @@ undo_recorded(const reverse *r, const ir_emit *e, ir_value *done, ir_op *undo)
 }
 
 static void
-run(reverse *r, ir_op *undo_left)
+run_iterations_again(reverse *r, ir_op *undo_left)
 {
     ad_chunk *c = r->c;
     ir_emit e = {c->fn, r->by->parent, r->by, r->by->loc};
@@ -281,6 +281,6 @@ ad_chunk_reverse(ad_chunk *c, size_t which)
         r.number[c->slice.wanted.at[i]->id] = (uint32_t)i;
     r.map = arena_new_n(a, ir_value *, 2 * ((size_t)c->fn->next_id + 1));
     r.undone = r.map + c->fn->next_id + 1;
-    run(&r, c->undo_left.n ? c->undo_left.at[which] : NULL);
+    run_iterations_again(&r, c->undo_left.n ? c->undo_left.at[which] : NULL);
     return unwind->prev->results;
 }

@@ -7,7 +7,7 @@
 enum { LARGEST = 32 };
 
 static uint32_t
-bytes_of(ir_type type)
+value_bytes(ir_type type)
 {
     return ir_bytes((rg_dtype)type.dtype) * (type.kind == IR_ARRAY ? type.length : 1);
 }
@@ -18,7 +18,7 @@ bytes_recorded(const ad_slice *s, const slice_values *values)
     uint32_t bytes = 0;
     for (size_t i = 0; i < values->n; i++)
         if (ad_recomputable(s->of.loop, values->at[i], s->of.writes) != AD_FREE)
-            bytes += bytes_of(values->at[i]->type);
+            bytes += value_bytes(values->at[i]->type);
     return bytes;
 }
 
@@ -27,7 +27,7 @@ bytes_of_state(const ad_slice *s)
 {
     uint32_t bytes = 0;
     for (uint32_t p = 0; p < s->of.loop->regions[0]->nparams; p++)
-        bytes += s->of.state[p] ? bytes_of(s->of.loop->regions[0]->params[p]->type) : 0;
+        bytes += s->of.state[p] ? value_bytes(s->of.loop->regions[0]->params[p]->type) : 0;
     return bytes;
 }
 
@@ -70,7 +70,7 @@ in_slice(ir_op *op, void *user)
 }
 
 static bool
-in_reverse(ir_op *op, void *user)
+pair_in_reverse(ir_op *op, void *user)
 {
     pairs *p = user;
     if (partner(op) == RG_OP_COUNT || !op->args[0]->def || op->args[0]->def->code != RG_OP_RECALL)
@@ -89,7 +89,7 @@ saved_by_pairs(const ad_chunk *c)
 {
     pairs p = {.slice = &c->slice, .cheap = c->fn->module->target->pairs, .seen.in = c->scratch};
     ir_walk(c->loop->regions[0], in_slice, &p);
-    ir_walk(c->unwinds.at[0]->regions[0], in_reverse, &p);
+    ir_walk(c->unwinds.at[0]->regions[0], pair_in_reverse, &p);
     return p.saved;
 }
 

@@ -84,7 +84,7 @@ is_later(const derive *d, const ir_value *a, const ir_value *b)
 
 /* Whether all operands of a reverse op can be had at one place of the forward sweep. */
 static bool
-find_place(const derive *d, const ir_op *op, copy_place *at)
+find_copy_place(const derive *d, const ir_op *op, copy_place *at)
 {
     *at = (copy_place){0};
     for (uint32_t i = 0; i < op->nargs; i++) {
@@ -121,7 +121,7 @@ ifs_between(const ir_region *inner, const ir_region *outer)
 
 /* A copy runs where its operands are computed. That may be oftener than where the op stood: little ones only. */
 static bool
-is_worth_it(const ir_op *op, const copy_place *at)
+is_copy_worth_it(const ir_op *op, const copy_place *at)
 {
     uint32_t here = ifs_between(op->parent, at->by->regions[0]);
     uint32_t there = ifs_between(at->region, at->owner->regions[0]);
@@ -215,10 +215,10 @@ derive_op(ir_op *op, void *user)
 {
     derive *d = user;
     copy_place at;
-    if (ir_ops[op->code].form == IR_OTHER || !find_place(d, op, &at))
+    if (ir_ops[op->code].form == IR_OTHER || !find_copy_place(d, op, &at))
         return true;
     ir_op *partner = find_partner(d, op, &at);
-    if (!partner && !is_worth_it(op, &at))
+    if (!partner && !is_copy_worth_it(op, &at))
         return true;
     ir_op *copy = ir_op_like(d->fn, op);
     for (uint32_t i = 0; i < op->nargs; i++)
@@ -234,7 +234,7 @@ derive_op(ir_op *op, void *user)
 
 /* -- recalls whose users are recalls of copies now: what they recall is not needed any more ---------------------- */
 static bool
-drop_unused(ir_op *op, void *user)
+drop_unused_recall(ir_op *op, void *user)
 {
     const uint32_t *uses = user;
     if (op->code == RG_OP_RECALL && !uses[op->results[0]->id])
@@ -252,6 +252,6 @@ ad_derive(ir_fn *fn, map *origins, arena *scratch)
     ir_walk(fn->body, note_pair, &d);
     ir_walk(fn->body, derive_op, &d);
     if (d.changed)
-        ir_walk(fn->body, drop_unused, ir_count_uses(scratch, fn));
+        ir_walk(fn->body, drop_unused_recall, ir_count_uses(scratch, fn));
     return d.changed;
 }

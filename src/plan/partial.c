@@ -32,7 +32,7 @@ typedef struct exits {
 } exits;
 
 static bool
-collect_recall(ir_op *op, void *user)
+collect_exit_recall(ir_op *op, void *user)
 {
     exits *x = user;
     if (op->code == RG_OP_RECALL && op->args[0]->type.kind != IR_TRACE)
@@ -72,15 +72,9 @@ loop_left(exits *x, const ir_op *recall)
 }
 
 static bool
-is_inside(const ir_op *loop, const ir_value *v)
-{
-    return ir_region_inside(v->region, loop->regions[0]);
-}
-
-static bool
 is_computed(const exits *x, const ir_op *loop, const ir_value *v)
 {
-    return v->type.kind == IR_SCALAR && is_inside(loop, v) && v->def &&
+    return v->type.kind == IR_SCALAR && ir_region_inside(v->region, loop->regions[0]) && v->def &&
            (v->def->code == RG_OP_CONST || ad_recomputable(loop, v, x->writes) == AD_OP);
 }
 
@@ -97,14 +91,14 @@ sums_of(exits *x, ir_op *loop)
 
 /* A recall of v after the loop: what it takes to compute v there goes into the loop's sums. */
 static void
-weigh(exits *x, ir_op *loop, ir_value *wanted)
+weigh_recall(exits *x, ir_op *loop, ir_value *wanted)
 {
     left_loop *l = sums_of(x, loop);
     l->values++;
     vec_push(&x->stack, wanted);
     while (x->stack.n) {
         ir_value *v = vec_pop(&x->stack);
-        if (!is_inside(loop, v) || map_get(&x->seen, map_ptr(v)))
+        if (!ir_region_inside(v->region, loop->regions[0]) || map_get(&x->seen, map_ptr(v)))
             continue;
         map_set(&x->seen, map_ptr(v), (void *)1);
         if (!is_computed(x, loop, v)) {
@@ -126,7 +120,7 @@ weigh_all(exits *x)
         if (!loop || map_get(&counted, map_ptr(x->recalls.at[i]->args[0])))
             continue;
         map_set(&counted, map_ptr(x->recalls.at[i]->args[0]), (void *)1);
-        weigh(x, loop, x->recalls.at[i]->args[0]);
+        weigh_recall(x, loop, x->recalls.at[i]->args[0]);
     }
 }
 
@@ -138,7 +132,7 @@ is_cheaper(exits *x, ir_op *loop)
 }
 
 static ir_value *
-copy_of(exits *x, const ir_emit *e, ir_op *loop, ir_value *v)
+copy_behind_loop(exits *x, const ir_emit *e, ir_op *loop, ir_value *v)
 {
     if (!is_computed(x, loop, v)) {
         ir_value *recalled = ad_recall(e, v);
@@ -174,7 +168,7 @@ compute_again(exits *x, const ir_emit *e, ir_op *loop, ir_value *wanted)
             continue;
         (void)vec_pop(&x->stack);
         if (!map_get(&x->made, key))
-            map_set(&x->made, key, copy_of(x, e, loop, v));
+            map_set(&x->made, key, copy_behind_loop(x, e, loop, v));
     }
     return map_get(&x->made, hash_u64(map_ptr(e->region), wanted->id));
 }
@@ -200,7 +194,7 @@ ad_lift_partial(ir_fn *fn, const ir_writes *writes, arena *scratch)
     exits x = {.fn = fn, .scratch = scratch, .writes = writes};
     x.recalls.in = x.steps.in = x.loops.in = x.stack.in = scratch;
     x.lifted.in = x.index_of.in = x.seen.in = x.made.in = scratch;
-    ir_walk(fn->body, collect_recall, &x);
+    ir_walk(fn->body, collect_exit_recall, &x);
     bool any = false;
     if (fn->module->target->warp)
         compute_all_again(&x);

@@ -340,7 +340,7 @@ copy_op(plan *p, const ir_emit *e, const ir_op *op)
 
 /* v where e stands: operands before their users, with a stack of its own since chains can be long */
 static ir_value *
-make(plan *p, const ir_emit *e, ir_value *wanted)
+make_value(plan *p, const ir_emit *e, ir_value *wanted)
 {
     vec_clear(&p->stack);
     vec_push(&p->stack, wanted);
@@ -369,7 +369,7 @@ make(plan *p, const ir_emit *e, ir_value *wanted)
 
 /* before which op a recall's value is made: not inside loops that it does not change in */
 static ir_op *
-place_for(const plan *p, ir_op *recall)
+place_of_recall(const plan *p, ir_op *recall)
 {
     ir_op *at = recall;
     for (ir_op *op = recall; op->parent != p->by->regions[0]; op = op->parent->op)
@@ -379,7 +379,7 @@ place_for(const plan *p, ir_op *recall)
 }
 
 static bool
-rewrite(ir_op *op, void *user)
+rewrite_recall(ir_op *op, void *user)
 {
     plan *p = user;
     ir_op *by;
@@ -388,16 +388,16 @@ rewrite(ir_op *op, void *user)
         return true;
     if (ir_recall_owner(op, &by) != p->owner || by != p->by || !is_recomputed(p, op->args[0]))
         return true;
-    ir_op *at = place_for(p, op);
+    ir_op *at = place_of_recall(p, op);
     ir_emit e = {p->fn, at->parent, at, op->loc};
-    p->replace[op->results[0]->id] = make(p, &e, op->args[0]);
+    p->replace[op->results[0]->id] = make_value(p, &e, op->args[0]);
     p->changed = true;
     return true;
 }
 
 /* The map is kept from unwind to unwind: one for each would take as long as the kernel every time. */
 static void
-make_room(plan *p)
+grow_plan_map(plan *p)
 {
     uint32_t need = p->fn->next_id + 1;
     if (need <= p->room)
@@ -412,7 +412,7 @@ make_room(plan *p)
 
 /* the task whose threads are undone around `by` or by it */
 static void
-find_task(plan *p, ir_op *by)
+note_rewound_task(plan *p, ir_op *by)
 {
     while (by && by->code != RG_OP_PARALLEL)
         by = by->parent->op;
@@ -426,7 +426,7 @@ static void
 plan_unwind(plan *p, ir_op *by)
 {
     p->by = by;
-    find_task(p, by);
+    note_rewound_task(p, by);
     p->owner = ir_trace_maker(by->args[by->code == RG_OP_UNWIND ? 0 : 2 * by->attr.rank]);
     p->nodes.n = 0;
     vec_clear(&p->stack);
@@ -444,9 +444,9 @@ plan_unwind(plan *p, ir_op *by)
         p->nodes.at[i].recomputed = all || !cut_on_source_side(&p->graph, p->nodes.at[i].in);
 
     p->replace_n = p->fn->next_id;
-    make_room(p);
-    ir_walk(by->regions[0], rewrite, p);
-    make_room(p);
+    grow_plan_map(p);
+    ir_walk(by->regions[0], rewrite_recall, p);
+    grow_plan_map(p);
     ir_replace_in(by->regions[0], p->replace);
 }
 

@@ -13,14 +13,14 @@ static const struct {
 };
 
 static bool
-is_word(const char *at, size_t n, const char *word)
+is_option(const char *at, size_t n, const char *word)
 {
     return strlen(word) == n && memcmp(at, word, n) == 0;
 }
 
 /* KEY=N, N from 1 to `most` */
 static bool
-read_number(const char *at, size_t n, const char *key, uint32_t most, uint32_t *number)
+read_option(const char *at, size_t n, const char *key, uint32_t most, uint32_t *number)
 {
     size_t skip = strlen(key);
     if (n <= skip || n > skip + 5 || memcmp(at, key, skip) != 0)
@@ -38,9 +38,9 @@ static bool
 read_word(const char *at, size_t n, ad_plan_options *o)
 {
     for (size_t k = 0; k < countof(forces); k++)
-        if (is_word(at, n, forces[k].word))
+        if (is_option(at, n, forces[k].word))
             return o->force = forces[k].force, true;
-    return read_number(at, n, "chunk=", MAX_CHUNK, &o->chunk) || read_number(at, n, "drop=", MAX_DROP, &o->drop);
+    return read_option(at, n, "chunk=", MAX_CHUNK, &o->chunk) || read_option(at, n, "drop=", MAX_DROP, &o->drop);
 }
 
 bool

@@ -38,7 +38,7 @@ typedef struct recurrence {
 } recurrence;
 
 static bool
-is_known(const recurrence *r, const ir_value *v)
+is_known_before(const recurrence *r, const ir_value *v)
 {
     if (v->region != r->body)
         return ir_region_inside(r->body, v->region);
@@ -59,7 +59,7 @@ is_known_op(const recurrence *r, const ir_op *op)
         return true;
     bool known = ir_ops[op->code].form != IR_OTHER;
     for (uint32_t i = 0; known && i < op->nargs; i++)
-        known = is_known(r, op->args[i]);
+        known = is_known_before(r, op->args[i]);
     return known;
 }
 
@@ -75,9 +75,9 @@ is_linear_op(const recurrence *r, const ir_op *op)
     case RG_OP_ZERO_GUARD:
         return linear_of(r, x) && linear_of(r, y);
     case RG_OP_MUL:
-        return (linear_of(r, x) && is_known(r, y)) || (is_known(r, x) && linear_of(r, y));
+        return (linear_of(r, x) && is_known_before(r, y)) || (is_known_before(r, x) && linear_of(r, y));
     case RG_OP_DIV:
-        return linear_of(r, x) && is_known(r, y);
+        return linear_of(r, x) && is_known_before(r, y);
     default:
         return false;
     }
@@ -114,7 +114,7 @@ look_through(recurrence *r)
 /* -- whether it is worth it ----------------------------------------------------------------------------------- */
 /* %s1 = add %s, ...  yield %s1, and nothing else reads %s */
 static bool
-is_sum(const uint32_t *uses, const ir_value *param, const ir_value *next)
+is_carried_sum(const uint32_t *uses, const ir_value *param, const ir_value *next)
 {
     const ir_op *op = next->def;
     if (!op || op->code != RG_OP_ADD || op->parent != param->region ||
@@ -134,7 +134,7 @@ only_carried(const uint32_t *uses, const ir_op *unwind)
         ir_value *param = body->params[1 + i];
         if (param->type.kind != IR_SCALAR || !ir_is_float((rg_dtype)param->type.dtype))
             return NULL;
-        if (!unwind->parent->fn->module->target->warp && is_sum(uses, param, yield->args[i]))
+        if (!unwind->parent->fn->module->target->warp && is_carried_sum(uses, param, yield->args[i]))
             continue;
         if (found)
             return NULL;
@@ -221,7 +221,7 @@ reorder_sums(const uint32_t *uses, const ir_op *unwind)
     for (uint32_t i = 1; i < body->nparams; i++) {
         ir_value *next = ir_terminator(body)->args[i - 1];
         if (body->params[i]->type.kind != IR_SCALAR || !ir_is_float((rg_dtype)body->params[i]->type.dtype) ||
-            !is_sum(uses, body->params[i], next))
+            !is_carried_sum(uses, body->params[i], next))
             continue;
         next->def->fast = any = true;
     }
@@ -235,7 +235,7 @@ typedef struct unwinds {
 } unwinds;
 
 static bool
-see_unwind(ir_op *op, void *user)
+reorder_unwind(ir_op *op, void *user)
 {
     unwinds *all = user;
     if (op->code != RG_OP_UNWIND || op->ordered)
@@ -258,7 +258,7 @@ ad_recurrence(ir_module *m, pass_context *c)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         /* what is made stands in loops that were seen then */
         unwinds all = {.scratch = c->scratch, .uses = ir_count_uses(c->scratch, fn)};
-        ir_walk(fn->body, see_unwind, &all);
+        ir_walk(fn->body, reorder_unwind, &all);
         changed |= all.changed;
     }
     return changed;

@@ -7,7 +7,7 @@ enum { LOOP_INSIDE = 100 /* costs: nobody knows how often it runs */ };
 
 /* whether each iteration can hand v on: nothing but ifs lies between it and the body */
 static bool
-can_be_kept(const ad_slice *s, const ir_value *v)
+can_hand_on(const ad_slice *s, const ir_value *v)
 {
     return ir_around_branches(v->region)->op == s->of.loop && v->type.kind == IR_SCALAR && !v->def->nregions;
 }
@@ -20,7 +20,7 @@ must_be_kept(const ad_slice *s, const ir_op *op)
 }
 
 static bool
-is_there(void *user, ir_value *v)
+is_available(void *user, ir_value *v)
 {
     ad_slice *s = user;
     ir_value *start;
@@ -29,7 +29,7 @@ is_there(void *user, ir_value *v)
         return ir_is_induction(s->of.loop, v, &start, &step);
     if (!must_be_kept(s, v->def))
         return false;
-    s->possible &= can_be_kept(s, v);
+    s->possible &= can_hand_on(s, v);
     vec_push(&s->kept, v);
     return true;
 }
@@ -39,7 +39,7 @@ ad_slice_open(ad_slice *s, ir_fn *fn, const ir_op *loop, const ir_writes *writes
 {
     *s = (ad_slice){.possible = true, .wanted.in = scratch, .kept.in = scratch};
     slice_start(&s->of, fn, loop, writes, scratch);
-    s->of.live.there = is_there;
+    s->of.live.there = is_available;
     s->of.live.user = s;
     s->now = arena_new_n(scratch, bool, fn->next_id + 1);
 }
@@ -57,13 +57,13 @@ ad_slice_want(ad_slice *s, ir_value *v)
 }
 
 static bool
-weigh(ir_op *op, void *user)
+weigh_op(ir_op *op, void *user)
 {
     ad_slice *s = user;
     if (!live_has_op(&s->of.live, op))
         return true;
     s->ops += op->nresults > 0;
-    if (op->code == RG_OP_FOR || op->code == RG_OP_LOOP)
+    if (ir_is_loop(op))
         s->cost += LOOP_INSIDE;
     else if (!op->nregions && op->code != RG_OP_CONST && op->code != RG_OP_EXIT_IF)
         s->cost += ad_cost_of_op(op);
@@ -112,7 +112,7 @@ ad_slice_solve(ad_slice *s)
         /* where it is reversed, an array of outside may have been consumed */
         s->possible &= !array || slice_is_literal(v);
     }
-    ir_walk(loop->regions[0], weigh, s);
+    ir_walk(loop->regions[0], weigh_op, s);
     for (const ir_op *op = body->last; op; op = op->prev)
         if (live_has_op(&s->of.live, op) && is_now(s, op))
             need_now(s, op);

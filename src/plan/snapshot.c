@@ -18,7 +18,7 @@
 #include "ir/recall.h"
 
 static bool
-find(ir_op *op, void *user)
+note_snapshot_op(ir_op *op, void *user)
 {
     ad_snapshots *s = user;
     if (op->code == RG_OP_SNAPSHOT)
@@ -32,7 +32,7 @@ ad_snapshots
 ad_snapshots_find(ir_fn *fn, arena *scratch)
 {
     ad_snapshots s = {.fn = fn, .footprints = ir_footprints_in(scratch), .kept.in = scratch, .restored.in = scratch};
-    ir_walk(fn->body, find, &s);
+    ir_walk(fn->body, note_snapshot_op, &s);
     return s;
 }
 
@@ -58,7 +58,7 @@ note_first(ir_value *root, void *user)
 
 /* a buffer with the array's extents that can be seen at the end of the kernel; NULL: there may be none */
 static ir_value *
-like(ir_value *array)
+temp_like(ir_value *array)
 {
     ir_value *first = NULL;
     ir_buffer_roots(array, note_first, &first);
@@ -76,14 +76,14 @@ ad_can_snapshot(ad_snapshots *s, const ir_op *task, const ir_op *load)
 {
     ir_value *array = load->args[0];
     return load->plane == RG_PRIMAL && array->type.kind == IR_BUFFER && array->type.rank &&
-           !ir_region_inside(array->region, task->regions[0]) && like(array) &&
+           !ir_region_inside(array->region, task->regions[0]) && temp_like(array) &&
            (ir_leaves_alone(&s->footprints, task, array) || ir_left_alone_before(&s->footprints, task, load, array));
 }
 
 /* -- whether it pays ------------------------------------------------------------------------------------------- */
 /* the quotient of two polynomials where their factors are large; 0: nobody knows, or infinite */
 static double
-quotient(const poly *p, const poly *q)
+poly_quotient(const poly *p, const poly *q)
 {
     uint32_t degree = 0, left = 0;
     double ratio = 0;
@@ -129,7 +129,7 @@ ad_elements_per_thread(const ir_op *task, const ir_value *array)
         elements = poly_mul(&elements, &n);
     }
     integers_end(&in);
-    return quotient(&elements, &threads);
+    return poly_quotient(&elements, &threads);
 }
 
 /* -- making them ------------------------------------------------------------------------------------------------ */
@@ -160,14 +160,6 @@ restored_beside(const ad_snapshots *s, const ir_op *snapshot, const ir_op *op)
     return NULL;
 }
 
-static bool
-stands_before(const ir_op *a, const ir_op *b)
-{
-    for (; b && b != a; b = b->prev) {
-    }
-    return b;
-}
-
 static ir_op *
 take_snapshot(ad_snapshots *s, ir_op *task, ir_value *array)
 {
@@ -184,7 +176,7 @@ static ir_value *
 make_temp(ad_snapshots *s, ir_op *rewinding, ir_value *array)
 {
     ir_op *at = ir_ancestor_in(rewinding, s->fn->body);
-    ir_value *shape = like(array);
+    ir_value *shape = temp_like(array);
     ir_op *temp = ir_op_new(s->fn, RG_OP_TEMP, array->type.rank, 0, rewinding->loc);
     for (uint32_t k = 0; k < array->type.rank; k++) {
         ir_op *extent = ir_op_new(s->fn, RG_OP_EXTENT, 1, 0, rewinding->loc);
@@ -216,7 +208,7 @@ ad_snapshot_in(ad_snapshots *s, ir_op *task, ir_op *rewinding, ir_value *array)
 {
     ir_op *snapshot = snapshot_for(s, task, array);
     ir_op *restored = snapshot ? restored_beside(s, snapshot, rewinding) : NULL;
-    if (restored && stands_before(restored, rewinding))
+    if (restored && ir_stands_before(restored, rewinding))
         return restored->args[0];
     snapshot = snapshot ? snapshot : take_snapshot(s, task, array);
     ir_emit e = {s->fn, rewinding->parent, rewinding, rewinding->loc};

@@ -269,7 +269,7 @@ typedef vec(leaving) leavings;
 
 /* frames that nobody takes back any more are left behind: the last ones, as far as that goes */
 static ir_value *
-drop_spent(tape *t, leavings *left, const ir_op *now, ir_value *cursor)
+leave_spent_frames(tape *t, leavings *left, const ir_op *now, ir_value *cursor)
 {
     while (left->n) {
         leaving *last = &left->at[left->n - 1];
@@ -310,7 +310,7 @@ thread_region(tape *t, ir_region *r, ir_value *cursor)
                 op->nresults--;
             op->records = false;
         }
-        cursor = drop_spent(t, &left, op, cursor);
+        cursor = leave_spent_frames(t, &left, op, cursor);
     }
     return cursor;
 }

@@ -52,7 +52,7 @@ static bool
 share_frames(ir_op *op, void *user)
 {
     copying *s = user;
-    bool records = op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL;
+    bool records = ir_is_loop(op) || op->code == RG_OP_PARALLEL;
     if (records && op->records && tape_pushes(s->slice->t, op)) {
         const ir_value *trace = op->results[op->nresults - 1];
         const ir_op *copy = s->copies.map[trace->id]->def;

@@ -15,13 +15,7 @@ typedef struct look {
 } look;
 
 static bool
-is_inside(const tape_chunks *c, const ir_value *v)
-{
-    return ir_region_inside(v->region, c->loop->regions[0]);
-}
-
-static bool
-is_among(const tape_values *values, const ir_value *v)
+is_listed_value(const tape_values *values, const ir_value *v)
 {
     for (size_t i = 0; i < values->n; i++)
         if (values->at[i] == v)
@@ -30,12 +24,12 @@ is_among(const tape_values *values, const ir_value *v)
 }
 
 static void
-add_array(ir_value *root, void *user)
+add_array_root(ir_value *root, void *user)
 {
     look *l = user;
     bool known = !root->def || root->def->code == RG_OP_TEMP;
-    l->possible &= known && !is_inside(l->c, root);
-    if (l->possible && !is_among(&l->c->arrays, root))
+    l->possible &= known && !ir_region_inside(root->region, l->c->loop->regions[0]);
+    if (l->possible && !is_listed_value(&l->c->arrays, root))
         vec_push(&l->c->arrays, root);
 }
 
@@ -81,7 +75,7 @@ look_at_region(look *l, const ir_region *r)
     {
         l->possible &= can_repeat(l, op);
         if (needs_array(l, op))
-            ir_buffer_roots(op->args[0], add_array, l);
+            ir_buffer_roots(op->args[0], add_array_root, l);
         bool task = l->task;
         l->task |= op->code == RG_OP_PARALLEL;
         for (uint32_t i = 0; i < op->nregions; i++)
@@ -94,7 +88,7 @@ static void
 meets_array(ir_value *root, void *user)
 {
     look *l = user;
-    l->possible &= !is_among(&l->c->arrays, root);
+    l->possible &= !is_listed_value(&l->c->arrays, root);
 }
 
 /* Arrays chosen outside of the loop are not the copies; other values from outside must be visible. */
@@ -104,7 +98,7 @@ look_outwards(ir_op *op, void *user)
     look *l = user;
     for (uint32_t i = 0; i < op->nargs && l->possible; i++) {
         ir_value *v = op->args[i];
-        if (is_inside(l->c, v))
+        if (ir_region_inside(v->region, l->c->loop->regions[0]))
             continue;
         bool table = v->def && v->def->code == RG_OP_TABLE;
         l->possible &= ir_region_inside(l->c->unwind->parent, v->region) && (v->type.kind != IR_ARRAY || table);

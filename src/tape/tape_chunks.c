@@ -99,7 +99,7 @@ is_only_unwind(tape *t, const ir_op *unwind, const ir_op *maker)
 /* A local array is gone when the loop has begun, so the first state of such a loop is kept before: not
  * worth it for short loops inside others with large arrays. */
 static bool
-is_worth_it(tape_slice *s)
+is_dropping_worth_it(tape_slice *s)
 {
     bool arrays;
     uint32_t state = state_bytes(s, &arrays);
@@ -124,7 +124,7 @@ can_drop_frames(tape_slice *s)
 {
     tape *t = s->t;
     tape_chunks *c = s->chunks;
-    if (tape_pushes(t, s->loop) && !has_tasks(s->loop->regions[0]) && tape_slice_find(s) && is_worth_it(s))
+    if (tape_pushes(t, s->loop) && !has_tasks(s->loop->regions[0]) && tape_slice_find(s) && is_dropping_worth_it(s))
         return true;
     vec_clear(&c->env);
     if (!is_outermost(s->loop) || !tape_can_shadow(c, s->writes) || !tape_slice_all(s))

@@ -66,7 +66,7 @@ own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
 }
 
 static void
-add(span *s, span more)
+append_span(span *s, span more)
 {
     s->most = s->net + more.most > s->most ? s->net + more.most : s->most;
     s->net += more.net;
@@ -92,7 +92,7 @@ count_iteration(counter *c, const ir_op *op, span *out)
     uint64_t frame;
     if (c->steps++ >= STEPS || !own_frame(c, op, &frame) || !count_region(c, op->regions[0], out))
         return false;
-    add(out, (span){frame, frame});
+    append_span(out, (span){frame, frame});
     return out->most <= page_room(c);
 }
 
@@ -120,7 +120,7 @@ count_for(counter *c, const ir_op *op, span *out)
     for (; count && fits; count--) {
         fits = count_iteration(c, op, &each);
         if (fits)
-            add(out, each);
+            append_span(out, each);
         fits = fits && out->most <= page_room(c);
         index.bits = ir_wrap((rg_dtype)index.index->type.dtype, index.bits + (uint64_t)op->attr.step);
     }
@@ -151,10 +151,10 @@ count_until(counter *c, const ir_op *op, ir_known *index, span *out)
     const ir_region *body = op->regions[0];
     const ir_value *next = ir_terminator(body)->args[index->index->index];
     bool sure;
-    for (span each;; add(out, each)) {
+    for (span each;; append_span(out, each)) {
         if (leaves(c, body, &sure)) { /* what stands before the exit is done once more */
             bool known = count_region(c, body, &each);
-            add(out, (span){each.most, each.most}); /* whatever comes behind it takes back */
+            append_span(out, (span){each.most, each.most}); /* whatever comes behind it takes back */
             return known && out->most <= page_room(c);
         }
         if (!sure || !count_iteration(c, op, &each) || out->net + each.most > page_room(c) ||
@@ -220,7 +220,7 @@ typedef struct left_behind {
 } left_behind;
 
 static void
-drop_spent(tape *t, left_behind *left, const ir_op *now, span *s)
+forget_spent_frames(tape *t, left_behind *left, const ir_op *now, span *s)
 {
     while (left->n) {
         const ir_op *by = tape_spent_by(t, left->op[left->n - 1]);
@@ -250,9 +250,9 @@ count_region(counter *c, const ir_region *r, span *out)
             left.op[left.n] = op;
             left.before[left.n++] = out->net;
         }
-        add(out, one);
+        append_span(out, one);
         if (all)
-            drop_spent(c->t, &left, op, out);
+            forget_spent_frames(c->t, &left, op, out);
     }
     return true;
 }
@@ -278,7 +278,7 @@ most_of_thread(tape *t, const ir_op *parallel, const ir_region *body)
     span s;
     if ((keeps && !own_frame(&c, parallel, &frame)) || !count_region(&c, body, &s))
         return 0;
-    add(&s, (span){frame, frame});
+    append_span(&s, (span){frame, frame});
     return s.most <= (keeps ? kept_room(&c) : page_room(&c)) ? s.most : 0;
 }
 

@@ -48,7 +48,7 @@ push_aside(tape *t, ir_value *const *values, size_t n, const ir_op *loop, ir_val
 }
 
 static ir_value *
-array_op(tape *t, rg_op code, const tape_chunks *c, ir_value *cursor, ir_value *array, ir_op *at)
+array_state_op(tape *t, rg_op code, const tape_chunks *c, ir_value *cursor, ir_value *array, ir_op *at)
 {
     ir_op *op = tape_op(t, code, at);
     op->loc = c->loop->loc;
@@ -62,7 +62,7 @@ push_state(tape *t, tape_chunks *c, ir_value *const *from, ir_value *number, ir_
 {
     tape_values values = {.in = t->scratch};
     for (size_t i = 0; i < c->arrays.n; i++)
-        cursor = array_op(t, RG_OP_TAPE_SAVE, c, cursor, c->arrays.at[i], at);
+        cursor = array_state_op(t, RG_OP_TAPE_SAVE, c, cursor, c->arrays.at[i], at);
     state_values(c, from, number, &values);
     cursor = push_aside(t, values.at, values.n, c->loop, cursor, at);
     return cursor;
@@ -77,7 +77,7 @@ pop_state(tape *t, tape_chunks *c, ir_value **out, ir_value *cursor, ir_op *at)
     state_values(c, loop->regions[0]->params + first_carried(loop), c->lo, &like);
     cursor = tape_pop_values(t, like.at, like.n, out, cursor, at);
     for (size_t i = c->shadows.n; i-- > 0;)
-        cursor = array_op(t, RG_OP_TAPE_RESTORE, c, cursor, c->shadows.at[i], at);
+        cursor = array_state_op(t, RG_OP_TAPE_RESTORE, c, cursor, c->shadows.at[i], at);
     return cursor;
 }
 
@@ -185,7 +185,7 @@ tape_open_chunks(tape *t, tape_chunks *c, ir_value *cursor)
 }
 
 static ir_value *
-carry(tape *t, const tape_chunks *c, ir_value *init)
+carry_value(tape *t, const tape_chunks *c, ir_value *init)
 {
     ir_op_arg(c->loop, t->fn, init);
     return ir_region_param(c->loop->regions[0], lowered(init), NULL);
@@ -225,7 +225,7 @@ room_for_states(const tape_chunks *c)
 /* Whether frames are to be dropped. Where an iteration pushes one frame and nothing else, its room is made
  * here: only a page change asks, and *cursor changes. */
 static ir_value *
-is_over(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_value *header, ir_op *at)
+emit_drop_test(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_value *header, ir_op *at)
 {
     uint32_t n = c->leaf ? 6 : 5;
     ir_value *args[6] = {*cursor, mark};
@@ -295,7 +295,7 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
 
 /* The number of the iteration, which a loop from 0 in steps of 1 has in any case; others carry it. */
 static ir_value *
-number_of(tape *t, tape_chunks *c, ir_op *at)
+iteration_number(tape *t, tape_chunks *c, ir_op *at)
 {
     const ir_op *loop = c->loop;
     ir_value *index = loop->regions[0]->params[0];
@@ -304,7 +304,7 @@ number_of(tape *t, tape_chunks *c, ir_op *at)
         return index;
     c->counted = loop->code == RG_OP_FOR && loop->attr.step == 1 && ir_is_const(loop->args[0], &lo) && !lo;
     if (!c->counted)
-        return carry(t, c, tape_int(t, c->loop, RG_I64, 0));
+        return carry_value(t, c, tape_int(t, c->loop, RG_I64, 0));
     return index->type.dtype == RG_I64 ? index : tape_scalar(t, RG_OP_CAST, at, RG_I64, index, NULL);
 }
 
@@ -314,10 +314,10 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     ir_region *body = c->loop->regions[0];
     ir_op *at = body->first;
     uint32_t carried = first_carried(c->loop);
-    ir_value *mark = carry(t, c, c->mark), *header = c->repeats ? c->header : carry(t, c, c->header);
-    c->number = number_of(t, c, at);
+    ir_value *mark = carry_value(t, c, c->mark), *header = c->repeats ? c->header : carry_value(t, c, c->header);
+    c->number = iteration_number(t, c, at);
     c->leaf = !c->arrays.n && !t->drop && tape_pushes_one_frame(t, c->loop);
-    ir_op *over = branch(t, at, is_over(t, c, &cursor, mark, header, at));
+    ir_op *over = branch(t, at, emit_drop_test(t, c, &cursor, mark, header, at));
     ir_value *kept = mark, *env = header;
     if (!c->eager && !c->repeats)
         keep_first(t, c, arm(over, 0), &kept, &env);
@@ -325,7 +325,7 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
     kept = push_state(t, c, body->params + carried, c->number, kept, arm(over, 0));
     ir_value *top = kept;
     if (c->leaf)
-        (void)is_over(t, c, &top, kept, env, arm(over, 0));
+        (void)emit_drop_test(t, c, &top, kept, env, arm(over, 0));
     cursor = branch_yields(t, over, top, cursor);
     c->mark = branch_yields(t, over, kept, mark);
     c->header = c->repeats ? header : branch_yields(t, over, env, header);

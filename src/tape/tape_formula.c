@@ -60,7 +60,7 @@ total(formula *f, amount a)
 }
 
 static bool
-is_whole(ir_type t)
+is_whole_number(ir_type t)
 {
     return t.kind == IR_SCALAR && !t.lanes && !ir_is_float((rg_dtype)t.dtype);
 }
@@ -90,7 +90,7 @@ value_of(formula *f, ir_value *v)
     if (is_visible(f, v))
         return v;
     const ir_op *op = v->def;
-    if (!op || f->made++ > MOST_OPS || !is_whole(v->type) || op->nregions || op->nargs > 8)
+    if (!op || f->made++ > MOST_OPS || !is_whole_number(v->type) || op->nregions || op->nargs > 8)
         return NULL;
     bool pure = ir_ops[op->code].form != IR_OTHER || op->code == RG_OP_CONST || op->code == RG_OP_EXTENT;
     uint64_t by;
@@ -101,7 +101,7 @@ value_of(formula *f, ir_value *v)
     ir_value *args[8];
     for (uint32_t i = 0; i < op->nargs; i++) {
         bool buffer = op->args[i]->type.kind == IR_BUFFER;
-        args[i] = !buffer && !is_whole(op->args[i]->type) ? NULL : value_of(f, op->args[i]);
+        args[i] = !buffer && !is_whole_number(op->args[i]->type) ? NULL : value_of(f, op->args[i]);
         if (!args[i])
             return NULL;
     }
@@ -160,7 +160,7 @@ widened(formula *f, ir_value *v)
 }
 
 static ir_value *
-iterations(formula *f, const ir_op *op, ir_value *lo, ir_value *hi)
+trips_between(formula *f, const ir_op *op, ir_value *lo, ir_value *hi)
 {
     bool up = op->attr.step > 0;
     uint64_t step = up ? (uint64_t)op->attr.step : -(uint64_t)op->attr.step, bits;
@@ -224,7 +224,7 @@ sum_for(formula *f, const ir_op *op, amount *out)
         make_undone(f, last);
         return sum_each(f, op, lo, hi, out);
     }
-    ir_value *n = iterations(f, op, lo, hi);
+    ir_value *n = trips_between(f, op, lo, hi);
     *out = (amount){0, each.more ? tape_scalar(f->t, RG_OP_MUL, f->at, RG_I64, n, total(f, each))
                                  : scalar(f, RG_OP_MUL, n, each.fixed)};
     return true;
@@ -239,7 +239,7 @@ finds_pushes(ir_op *op, void *user)
 /* Whether op pushes nothing, or pushes all before anything in its region is taken back: in a loop, before
  * its frame. */
 static bool
-is_plain(formula *f, ir_op *op, const ir_op *first_spent)
+pushes_first(formula *f, ir_op *op, const ir_op *first_spent)
 {
     tape *t = f->t;
     if (!tape_moves(t, op)) {
@@ -259,7 +259,7 @@ sum_region(formula *f, const ir_region *r, amount *out)
     ir_for_ops(op, r)
     {
         amount one;
-        if (!is_plain(f, op, first_spent))
+        if (!pushes_first(f, op, first_spent))
             return false;
         if (!tape_moves(f->t, op))
             continue;

@@ -189,7 +189,7 @@ tape_in_chain(tape *t, const ir_op *unwind)
 
 /* -- slots ------------------------------------------------------------------------------------------------------ */
 static bool
-collect(ir_op *op, void *user)
+collect_frame_users(ir_op *op, void *user)
 {
     tape *t = user;
     bool rewinds = op->code == RG_OP_PARALLEL && op->rewinds, restores = op->code == RG_OP_RESTORE;
@@ -259,7 +259,7 @@ find_chunks(tape *t)
 void
 tape_find_slots(tape *t)
 {
-    ir_walk(t->fn->body, collect, t);
+    ir_walk(t->fn->body, collect_frame_users, t);
     for (size_t i = 0; i < t->recalls.n; i++)
         vec_push(&t->ways, ((ir_steps){.in = t->scratch}));
     for (int traces = 0; traces < 2; traces++) {
@@ -389,7 +389,7 @@ next_carried(tape *t, ir_op *loop, ir_value *next)
 }
 
 static ir_type
-element_type(const ir_value *array)
+array_element_type(const ir_value *array)
 {
     return ir_with_lanes(ir_scalar((rg_dtype)array->type.dtype), array->type.lanes);
 }
@@ -402,7 +402,7 @@ push_elements(tape *t, ir_value *array, ir_loc loc, ir_value *cursor, ir_op *at)
     ir_op *extract = tape_op(t, RG_OP_EXTRACT, end);
     ir_op_arg(extract, t->fn, array);
     ir_op_arg(extract, t->fn, loop->regions[0]->params[0]);
-    ir_value *element = ir_op_result(extract, t->fn, element_type(array), NULL);
+    ir_value *element = ir_op_result(extract, t->fn, array_element_type(array), NULL);
     return next_carried(t, loop, push_once(t, &element, 1, loc, cursor, end));
 }
 
@@ -419,7 +419,7 @@ pop_elements(tape *t, const ir_value *like, ir_value **out, ir_value *cursor, ir
     ir_op *insert = tape_op(t, RG_OP_INSERT, end);
     ir_op_arg(insert, t->fn, array);
     ir_op_arg(insert, t->fn, loop->regions[0]->params[0]);
-    ir_op_arg(insert, t->fn, ir_op_result(pop, t->fn, element_type(like), NULL));
+    ir_op_arg(insert, t->fn, ir_op_result(pop, t->fn, array_element_type(like), NULL));
     *out = next_carried(t, loop, ir_op_result(insert, t->fn, like->type, like->name));
     return next_carried(t, loop, cursor);
 }

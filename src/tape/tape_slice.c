@@ -13,7 +13,7 @@ static bool
 want_slots_inside(ir_op *op, void *user)
 {
     tape_slice *s = user;
-    bool loop = op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
+    bool loop = ir_is_loop(op);
     if (!loop || !op->records || !tape_pushes(s->t, op))
         return true;
     live_op(&s->of.live, op);
@@ -22,7 +22,7 @@ want_slots_inside(ir_op *op, void *user)
 }
 
 static bool
-can_be_kept(ir_type type)
+is_frame_type(ir_type type)
 {
     return type.kind == IR_SCALAR || type.kind == IR_ARRAY;
 }
@@ -36,7 +36,7 @@ need_outer(tape_slice *s, ir_value *v)
         return true;
     bool temp = v->type.kind == IR_BUFFER && v->def && v->def->code == RG_OP_TEMP;
     vec_push(&s->chunks->env, v);
-    return can_be_kept(v->type) || temp;
+    return is_frame_type(v->type) || temp;
 }
 
 bool
@@ -54,7 +54,7 @@ tape_slice_find(tape_slice *s)
     for (uint32_t k = first; k < body->nparams; k++) {
         if (!s->of.state[k])
             continue;
-        possible &= can_be_kept(body->params[k]->type);
+        possible &= is_frame_type(body->params[k]->type);
         vec_push(&s->chunks->state, k - first);
     }
     ir_value *lo = first && s->of.live.values[body->params[0]->id] ? s->loop->args[0] : NULL;
@@ -72,7 +72,7 @@ tape_slice_all(tape_slice *s)
     slice_start(&s->of, s->t->fn, s->loop, s->writes, s->t->scratch);
     vec_clear(&s->chunks->state);
     for (uint32_t k = first; k < body->nparams; k++) {
-        if (!can_be_kept(body->params[k]->type))
+        if (!is_frame_type(body->params[k]->type))
             return false;
         if (body->params[k] != s->chunks->lo)
             vec_push(&s->chunks->state, k - first);

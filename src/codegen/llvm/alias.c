@@ -52,7 +52,7 @@ scope_direction(const ir_op *op)
 }
 
 static bool
-mark_used(ir_op *op, void *user)
+note_used_planes(ir_op *op, void *user)
 {
     gen *g = user;
     if (!ir_is_access(op))
@@ -110,7 +110,7 @@ gen_make_alias_scopes(gen *g)
         return;
     g->used_planes = arena_new_n(g->scratch, uint64_t, (temporaries(g) + 1) * RT_PLANES);
     g->scopes = arena_new_n(g->scratch, alias_node, SCOPES_MAX);
-    ir_walk(g->ir->body, mark_used, g);
+    ir_walk(g->ir->body, note_used_planes, g);
     g->few_directions = true;
     if (add_scopes(g, domain))
         return;

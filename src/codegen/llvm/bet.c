@@ -125,7 +125,7 @@ is_sure(const ir_op *op, const ir_op *first)
 }
 
 static void
-add_op(const gen *g, stretch *s, const ir_op *op)
+add_to_stretch(const gen *g, stretch *s, const ir_op *op)
 {
     s->ops += s->first && op->code != RG_OP_CONST;
     if (!asks(g, op))
@@ -137,11 +137,11 @@ add_op(const gen *g, stretch *s, const ir_op *op)
 }
 
 static stretch
-find(const gen *g, const ir_op *first)
+find_stretch(const gen *g, const ir_op *first)
 {
     stretch s = {.end = first};
     for (; s.end && s.end->code != RG_OP_YIELD && s.ops < LONGEST && is_sure(s.end, first); s.end = s.end->next)
-        add_op(g, &s, s.end);
+        add_to_stretch(g, &s, s.end);
     return s;
 }
 
@@ -178,21 +178,21 @@ made_now(gen *g, const value_list *v)
 
 /* a cosine is not there because its sine was */
 static void
-forget(gen *g, const value_list *v)
+forget_values(gen *g, const value_list *v)
 {
     for (uint32_t i = 0; i < v->n; i++)
         g->s->values[v->value[i]->id] = NULL;
 }
 
 static void
-generate(gen *g, const ir_op *first, const ir_op *behind)
+generate_ops(gen *g, const ir_op *first, const ir_op *behind)
 {
     for (const ir_op *op = first; op != behind; op = op->next)
         gen_op(g, op);
 }
 
 static void
-join(gen *g, const value_list *v, LLVMValueRef *fast, LLVMBasicBlockRef from[2])
+join_values(gen *g, const value_list *v, LLVMValueRef *fast, LLVMBasicBlockRef from[2])
 {
     LLVMValueRef *slow = made_now(g, v);
     for (uint32_t i = 0; i < v->n; i++) {
@@ -210,7 +210,7 @@ generate_both(gen *g, const ir_op *first, const ir_op *behind)
     value_list v = left_by(g, first, behind);
     gen_bet_begin(g, gen_alloca(g, g->i1, NULL, "lost"));
     LLVMBuildStore(g->b, LLVMConstNull(g->i1), g->bet);
-    generate(g, first, behind);
+    generate_ops(g, first, behind);
     LLVMValueRef lost = LLVMBuildLoad2(g->b, g->i1, g->bet, "");
     LLVMValueRef *fast = made_now(g, &v);
     LLVMBasicBlockRef again = gen_block(g, "again"), after = gen_block(g, "settled"), from[2] = {gen_here(g)};
@@ -218,13 +218,13 @@ generate_both(gen *g, const ir_op *first, const ir_op *behind)
     gen_at(g, again);
     g->bet = NULL;
     g->bet_is_lost = true;
-    forget(g, &v);
-    generate(g, first, behind);
+    forget_values(g, &v);
+    generate_ops(g, first, behind);
     g->bet_is_lost = false;
     from[1] = gen_here(g);
     LLVMBuildBr(g->b, after);
     gen_at(g, after);
-    join(g, &v, fast, from);
+    join_values(g, &v, fast, from);
 }
 
 /* Generates a stretch that begins with op; returns its last op, NULL if there is none: *look is then the next one that
@@ -232,7 +232,7 @@ generate_both(gen *g, const ir_op *first, const ir_op *behind)
 static const ir_op *
 bet(gen *g, const ir_op *op, const ir_op **look)
 {
-    stretch s = find(g, op);
+    stretch s = find_stretch(g, op);
     *look = s.end == op ? op->next : s.end;
     if (s.asking < FEWEST || s.ops_to_last > OPS_FOR_EACH * s.asking)
         return NULL;

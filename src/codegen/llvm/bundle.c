@@ -13,7 +13,7 @@ enum { DEPTH = 8 };
 /* -- values ------------------------------------------------------------------------------------ */
 
 static LLVMTypeRef
-vector_type(gen *g, rg_dtype d)
+bundle_type(gen *g, rg_dtype d)
 {
     return LLVMVectorType(gen_type(g, d), g->beside);
 }
@@ -36,7 +36,7 @@ set_vector(gen *g, ir_value *const *v, LLVMValueRef vector)
 
 /* whether v[0] .. are the elements of one vector, in order */
 static LLVMValueRef
-whole(const gen *g, ir_value *const *v)
+whole_vector(const gen *g, ir_value *const *v)
 {
     LLVMValueRef vector = g->s->vectors[v[0]->id];
     for (uint32_t i = 0; i < g->beside && vector; i++)
@@ -48,10 +48,10 @@ whole(const gen *g, ir_value *const *v)
 static LLVMValueRef
 get_vector(gen *g, ir_value *const *v)
 {
-    LLVMValueRef vector = whole(g, v);
+    LLVMValueRef vector = whole_vector(g, v);
     if (vector)
         return vector;
-    LLVMTypeRef type = vector_type(g, (rg_dtype)v[0]->type.dtype);
+    LLVMTypeRef type = bundle_type(g, (rg_dtype)v[0]->type.dtype);
     bool same = true;
     for (uint32_t i = 1; i < g->beside; i++)
         same &= v[i] == v[0];
@@ -81,7 +81,7 @@ gen_set_group(gen *g, ir_value *const *v, uint32_t n, LLVMValueRef value)
 LLVMTypeRef
 gen_group_type(gen *g, const ir_value *first, uint32_t n)
 {
-    return n == 1 ? gen_value_type(g, first->type) : vector_type(g, (rg_dtype)first->type.dtype);
+    return n == 1 ? gen_value_type(g, first->type) : bundle_type(g, (rg_dtype)first->type.dtype);
 }
 
 /* -- what is carried --------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static bool
 gets_run(const gen *g, const ir_value *v, unsigned depth)
 {
     const ir_op *op = v->def ? v->def : v->region->op;
-    if (op->code == RG_OP_IF || op->code == RG_OP_FOR || op->code == RG_OP_LOOP)
+    if (op->code == RG_OP_IF || ir_is_loop(op))
         for (ir_source s = {0}; ir_next_source(v, &s);)
             if (s.at + g->beside <= s.by->nargs && is_run(g, s.by->args + s.at, depth))
                 return true;
@@ -189,7 +189,7 @@ is_vector_op(const ir_op *op)
 /* The ops of the bundle that begins with op; false: they do not stand there alone, one behind the
  * other, or need each other. */
 static bool
-collect(const gen *g, const ir_op *op, const ir_op **ops)
+collect_bundle(const gen *g, const ir_op *op, const ir_op **ops)
 {
     const ir_op *at = op;
     for (uint32_t i = 0; i < g->beside; i++, at = at->next) {
@@ -251,7 +251,7 @@ lies_together(const gen *g, const ir_op **ops)
 }
 
 static LLVMValueRef
-access(gen *g, LLVMValueRef instruction, const ir_op *op)
+mark_vector_access(gen *g, LLVMValueRef instruction, const ir_op *op)
 {
     LLVMSetAlignment(instruction, ir_bytes((rg_dtype)op->args[0]->type.dtype));
     gen_mark_alias(g, instruction, op);
@@ -275,11 +275,11 @@ vector_access(gen *g, const ir_op **ops)
     values_of(g, ops, v);
     if (shared || !is_float_value(v[0]) || !lies_together(g, ops) || gen_is_private(g, op))
         return false;
-    LLVMTypeRef type = vector_type(g, (rg_dtype)v[0]->type.dtype);
+    LLVMTypeRef type = bundle_type(g, (rg_dtype)v[0]->type.dtype);
     LLVMValueRef at = gen_element(g, op, op->code != RG_OP_LOAD).address;
     LLVMValueRef old = NULL;
     if (op->code != RG_OP_STORE)
-        old = access(g, LLVMBuildLoad2(g->b, type, at, ""), op);
+        old = mark_vector_access(g, LLVMBuildLoad2(g->b, type, at, ""), op);
     if (op->code == RG_OP_LOAD) {
         set_vector(g, v, old);
         return true;
@@ -287,13 +287,13 @@ vector_access(gen *g, const ir_op **ops)
     LLVMValueRef value = get_vector(g, v);
     if (old)
         value = LLVMBuildFAdd(g->b, old, value, "");
-    access(g, LLVMBuildStore(g->b, value, at), op);
+    mark_vector_access(g, LLVMBuildStore(g->b, value, at), op);
     return true;
 }
 
 /* each direction's element, from where no vector can be read at once */
 static void
-gather(gen *g, const ir_op **ops)
+gather_directions(gen *g, const ir_op **ops)
 {
     ir_value *v[IR_DIRECTIONS];
     values_of(g, ops, v);
@@ -309,12 +309,12 @@ gen_next(gen *g, const ir_op *op)
     bool scalar = ir_ops[op->code].form != IR_OTHER && op->nresults == 1 && op->nargs;
     bool together = !gen_lanes_of(op) && (scalar ? is_vector_op(op) : is_access(op));
     bool made = false;
-    if (op->bundle && g->s->vectors && together && collect(g, op, ops)) {
+    if (op->bundle && g->s->vectors && together && collect_bundle(g, op, ops)) {
         made = scalar || vector_access(g, ops);
         if (scalar)
             vector_op(g, ops);
         else if (!made && op->code == RG_OP_LOAD && (made = is_float_value(op->results[0])))
-            gather(g, ops);
+            gather_directions(g, ops);
     }
     if (!made)
         gen_op(g, op);

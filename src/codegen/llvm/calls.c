@@ -23,8 +23,8 @@ typedef enum effects { ANY_EFFECT, NO_EFFECT, WRITES_PLACES, OF_WARP } effects;
 enum { MEMORY_NONE = 0, MEMORY_WRITES_ARGUMENTS = 2 }; /* values of LLVM's attribute `memory` */
 
 static LLVMValueRef
-declare(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args, effects what,
-        LLVMTypeRef *type)
+declare_function(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args, effects what,
+                 LLVMTypeRef *type)
 {
     const unsigned whole = LLVMAttributeFunctionIndex;
     LLVMTypeRef types[8];
@@ -104,7 +104,7 @@ static LLVMValueRef
 quiet_call(gen *g, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args, effects what)
 {
     LLVMTypeRef type;
-    LLVMValueRef fn = declare(g, name, result, n, args, what, &type);
+    LLVMValueRef fn = declare_function(g, name, result, n, args, what, &type);
     LLVMValueRef call = LLVMBuildCall2(g->b, type, fn, args, n, "");
     gen_mark_call(g, call, "nobuiltin", 0);
     return call;
@@ -143,7 +143,7 @@ gen_runtime_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result,
                  LLVMValueRef *args)
 {
     LLVMTypeRef type;
-    LLVMValueRef fn = declare(g, name, result, n, args, ANY_EFFECT, &type);
+    LLVMValueRef fn = declare_function(g, name, result, n, args, ANY_EFFECT, &type);
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 
@@ -151,7 +151,7 @@ LLVMValueRef
 gen_warp_call(gen *g, LLVMBuilderRef b, const char *name, LLVMTypeRef result, unsigned n, LLVMValueRef *args)
 {
     LLVMTypeRef type;
-    LLVMValueRef fn = declare(g, name, result, n, args, n ? OF_WARP : NO_EFFECT, &type);
+    LLVMValueRef fn = declare_function(g, name, result, n, args, n ? OF_WARP : NO_EFFECT, &type);
     return LLVMBuildCall2(b, type, fn, args, n, "");
 }
 

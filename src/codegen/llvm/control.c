@@ -234,7 +234,7 @@ gen_if(gen *g, const ir_op *op)
 /* How often `for` runs: the distance, rounded up to whole steps, or 0. Distances are taken modulo
  * 2^64 after widening, where they cannot overflow as unsigned numbers. */
 static LLVMValueRef
-trip_count(gen *g, bool is_signed, int64_t step, LLVMValueRef lo, LLVMValueRef hi)
+loop_trip_count(gen *g, bool is_signed, int64_t step, LLVMValueRef lo, LLVMValueRef hi)
 {
     LLVMBuilderRef b = g->b;
     LLVMIntPredicate before = is_signed ? LLVMIntSLT : LLVMIntULT;
@@ -270,7 +270,7 @@ bound_of(gen *g, const counter *c, const ir_value *v)
 }
 
 static counter
-counter_of(gen *g, const ir_op *op)
+loop_counter_of(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     bool narrow = ir_bits(d) < 64;
@@ -282,7 +282,7 @@ counter_of(gen *g, const ir_op *op)
         c.some = LLVMBuildICmp(g->b, c.is_signed || c.type == g->i64 ? LLVMIntSLT : LLVMIntULT, c.lo, c.hi, "");
         return c;
     }
-    LLVMValueRef trips = trip_count(g, c.is_signed, op->attr.step, gen_wide(g, op->args[0]), gen_wide(g, op->args[1]));
+    LLVMValueRef trips = loop_trip_count(g, c.is_signed, op->attr.step, gen_wide(g, op->args[0]), gen_wide(g, op->args[1]));
     c.trips = LLVMBuildTrunc(g->b, trips, c.type, "");
     c.some = LLVMBuildICmp(g->b, LLVMIntNE, c.trips, LLVMConstNull(c.type), "");
     return c;
@@ -310,7 +310,7 @@ gen_for(gen *g, const ir_op *op)
     const ir_region *body = op->regions[0];
     uint32_t n;
     group *groups = gen_groups(g, op, false, op->nresults, &n);
-    counter c = counter_of(g, op);
+    counter c = loop_counter_of(g, op);
     LLVMValueRef *init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         init[k] = gen_get_group(g, op->args + 2 + groups[k].first, groups[k].n);

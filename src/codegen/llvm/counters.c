@@ -19,7 +19,7 @@ is_step(LLVMValueRef user, LLVMValueRef phi)
 
 /* counts, by a constant */
 static bool
-is_counter(LLVMValueRef phi)
+counts_by_constant(LLVMValueRef phi)
 {
     LLVMTypeRef type = LLVMTypeOf(phi);
     if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || (LLVMGetIntTypeWidth(type) != 32 && LLVMGetIntTypeWidth(type) != 64))
@@ -34,13 +34,13 @@ is_counter(LLVMValueRef phi)
 
 /* In this operand the loop itself needs it. */
 static bool
-stays(LLVMValueRef user, LLVMValueRef phi, LLVMValueRef same)
+is_needed_by_loop(LLVMValueRef user, LLVMValueRef phi, LLVMValueRef same)
 {
     return user == same || is_step(user, phi) || LLVMIsAICmpInst(user) || LLVMIsAPHINode(user);
 }
 
 static LLVMValueRef
-copy_of(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef phi)
+opaque_copy(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef phi)
 {
     static const char *const pure[] = {"nounwind", "willreturn", "memory"};
     bool wide = LLVMGetIntTypeWidth(LLVMTypeOf(phi)) == 64;
@@ -64,23 +64,23 @@ static bool
 has_other_uses(LLVMValueRef phi)
 {
     for (LLVMUseRef use = LLVMGetFirstUse(phi); use; use = LLVMGetNextUse(use))
-        if (!stays(LLVMGetUser(use), phi, NULL))
+        if (!is_needed_by_loop(LLVMGetUser(use), phi, NULL))
             return true;
     return false;
 }
 
 static void
-hide(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef phi)
+hide_counter(LLVMContextRef context, LLVMBuilderRef b, LLVMValueRef phi)
 {
     LLVMValueRef first = phi;
     while (LLVMIsAPHINode(first))
         first = LLVMGetNextInstruction(first);
     LLVMPositionBuilderBefore(b, first);
-    LLVMValueRef same = copy_of(context, b, phi);
+    LLVMValueRef same = opaque_copy(context, b, phi);
     for (LLVMUseRef use = LLVMGetFirstUse(phi), next; use; use = next) {
         LLVMValueRef user = LLVMGetUser(use);
         next = LLVMGetNextUse(use);
-        if (stays(user, phi, same))
+        if (is_needed_by_loop(user, phi, same))
             continue;
         for (int k = 0; k < LLVMGetNumOperands(user); k++)
             if (LLVMGetOperand(user, (unsigned)k) == phi)
@@ -97,7 +97,7 @@ nvidia_hide_counters(LLVMModuleRef module)
     for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(fn); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef i = LLVMGetFirstInstruction(block); i && LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
-                if (is_counter(i) && has_other_uses(i))
-                    hide(context, b, i);
+                if (counts_by_constant(i) && has_other_uses(i))
+                    hide_counter(context, b, i);
     LLVMDisposeBuilder(b);
 }

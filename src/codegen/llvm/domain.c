@@ -141,8 +141,8 @@ groups_of(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValue
 
 /* the iterations `from` <= place < `to` of the last index; replaces the sums by those after it */
 static void
-innermost(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to,
-          LLVMValueRef *sums)
+innermost_loop(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValueRef to,
+               LLVMValueRef *sums)
 {
     uint32_t n = op->nresults;
     if (gen_group_lanes(op)) {
@@ -190,7 +190,7 @@ rows(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi,
     LLVMValueRef row = LLVMBuildSub(b, d->count[last], place[last], "");
     LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSLT, left, row, "");
     LLVMValueRef run = LLVMBuildSelect(b, fits, left, row, "");
-    innermost(g, op, d, place[last], LLVMBuildNSWAdd(b, place[last], run, ""), sums);
+    innermost_loop(g, op, d, place[last], LLVMBuildNSWAdd(b, place[last], run, ""), sums);
     LLVMValueRef next = LLVMBuildNSWAdd(b, linear, run, ""), carry = gen_i64(g, 1);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMAddIncoming(linear, &next, &end, 1);
@@ -220,7 +220,7 @@ gen_iterate(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValue
         lo = first;
     }
     if (d->rank == 1)
-        innermost(g, op, d, lo, hi, sums);
+        innermost_loop(g, op, d, lo, hi, sums);
     else
         rows(g, op, d, lo, hi, sums);
 }

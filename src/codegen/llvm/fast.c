@@ -38,7 +38,7 @@ approximate(gen *g, LLVMValueRef v)
 }
 
 static LLVMValueRef
-scaled(gen *g, double by, LLVMValueRef x)
+scaled_float(gen *g, double by, LLVMValueRef x)
 {
     return by == 1 ? x : LLVMBuildFMul(g->b, x, LLVMConstReal(g->f32, by), "");
 }
@@ -50,8 +50,8 @@ by_table(gen *g, const char *name, LLVMValueRef x)
         const approximation *a = &table[i];
         if (strcmp(a->name, name) != 0 || nvidia_number(g->options->cpu) < a->from)
             continue;
-        x = scaled(g, a->before, x);
-        return scaled(g, a->after, approximate(g, gen_intrinsic(g, a->intrinsic, !a->of_target, &g->f32, 1, &x)));
+        x = scaled_float(g, a->before, x);
+        return scaled_float(g, a->after, approximate(g, gen_intrinsic(g, a->intrinsic, !a->of_target, &g->f32, 1, &x)));
     }
     return NULL;
 }

@@ -13,7 +13,7 @@ gen_op_value(gen *g, const ir_op *op, LLVMValueRef *args)
 }
 
 static void
-scalar_op(gen *g, const ir_op *op)
+generate_scalar(gen *g, const ir_op *op)
 {
     LLVMValueRef args[3] = {0};
     unsigned lanes = op->results[0]->type.lanes;
@@ -30,7 +30,7 @@ gen_op(gen *g, const ir_op *op)
     gen_adds_before(g, op);
     if (ir_ops[op->code].form != IR_OTHER) {
         if (!gen_pair(g, op))
-            scalar_op(g, op);
+            generate_scalar(g, op);
         return;
     }
     switch ((int)op->code) {

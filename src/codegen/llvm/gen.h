@@ -380,6 +380,7 @@ gen_place gen_element(gen *g, const ir_op *op, bool writes);
 LLVMValueRef gen_zero_cell(gen *g); /* what planes that are not there read, in all lanes */
 LLVMValueRef gen_dropped_cell(gen *g); /* what is written to them */
 LLVMValueRef gen_to_memory(gen *g, rg_dtype d, LLVMValueRef v);
+bool gen_is_mask(const ir_value *v); /* bools in lanes: bits in a frame, at least a byte */
 LLVMValueRef gen_from_memory(gen *g, rg_dtype d, LLVMValueRef v);
 void gen_load(gen *g, const ir_op *op);
 void gen_store(gen *g, const ir_op *op);

@@ -7,16 +7,10 @@
 #include "analysis/integers.h"
 #include "codegen/llvm/gen.h"
 
-static rg_dtype
-dtype_of(const ir_value *v)
-{
-    return (rg_dtype)v->type.dtype;
-}
-
 static bool
-is_narrow(const ir_value *v)
+is_narrow_int(const ir_value *v)
 {
-    return v->type.kind == IR_SCALAR && ir_is_int(dtype_of(v)) && ir_bits(dtype_of(v)) <= 32;
+    return v->type.kind == IR_SCALAR && ir_is_int(ir_dtype(v)) && ir_bits(ir_dtype(v)) <= 32;
 }
 
 /* the same element in 64 bits without wrapping */
@@ -40,15 +34,15 @@ LLVMValueRef
 gen_index(gen *g, const ir_value *v)
 {
     const ir_op *op = v->def;
-    if (op && op->code == RG_OP_CAST && v->type.dtype == RG_I64 && is_narrow(op->args[0]) &&
+    if (op && op->code == RG_OP_CAST && v->type.dtype == RG_I64 && is_narrow_int(op->args[0]) &&
         in_reach(g, op->args[0]))
         return gen_index(g, op->args[0]);
     /* a count of iterations made narrow again */
-    if (op && op->code == RG_OP_CAST && is_narrow(v) && !is_narrow(op->args[0]) &&
-        ir_is_int(dtype_of(op->args[0])) && range_within(range_of(op->args[0]), range_of_type(dtype_of(v))) && in_reach(g, op->args[0]))
+    if (op && op->code == RG_OP_CAST && is_narrow_int(v) && !is_narrow_int(op->args[0]) &&
+        ir_is_int(ir_dtype(op->args[0])) && range_within(range_of(op->args[0]), range_of_type(ir_dtype(v))) && in_reach(g, op->args[0]))
         return gen_get(g, op->args[0]);
     bool sum_or_difference = op && (op->code == RG_OP_ADD || op->code == RG_OP_SUB);
-    if (!is_narrow(v) || !sum_or_difference || !may_widen(op, dtype_of(v)) ||
+    if (!is_narrow_int(v) || !sum_or_difference || !may_widen(op, ir_dtype(v)) ||
         !in_reach(g, op->args[0]) || !in_reach(g, op->args[1]))
         return gen_wide(g, v);
     LLVMValueRef x = gen_index(g, op->args[0]), y = gen_index(g, op->args[1]);

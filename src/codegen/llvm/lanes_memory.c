@@ -35,7 +35,7 @@ call_masked(gen *g, masked_call *c, unsigned align)
 }
 
 static LLVMTypeRef
-vector_type(gen *g, const gen_reach *r)
+reach_type(gen *g, const gen_reach *r)
 {
     return gen_in_lanes(g, gen_memory_type(g, r->dtype), r->lanes);
 }
@@ -66,7 +66,7 @@ mask_or_all(gen *g, const gen_reach *r)
 LLVMValueRef
 gen_load_reach(gen *g, const gen_reach *r)
 {
-    LLVMTypeRef type = vector_type(g, r);
+    LLVMTypeRef type = reach_type(g, r);
     unsigned align = r->align ? r->align : ir_bytes(r->dtype);
     LLVMValueRef load;
     if (r->nothing)
@@ -92,7 +92,7 @@ gen_load_reach(gen *g, const gen_reach *r)
 void
 gen_store_reach(gen *g, const gen_reach *r, LLVMValueRef value)
 {
-    LLVMTypeRef type = vector_type(g, r);
+    LLVMTypeRef type = reach_type(g, r);
     unsigned align = r->align ? r->align : ir_bytes(r->dtype);
     LLVMValueRef store;
     if (r->nothing)
@@ -126,22 +126,22 @@ typedef struct number {
 } number;
 
 static LLVMValueRef
-plus(gen *g, LLVMValueRef x, LLVMValueRef y)
+add_numbers(gen *g, LLVMValueRef x, LLVMValueRef y)
 {
     return !x ? y : !y ? x : LLVMBuildNSWAdd(g->b, x, y, "");
 }
 
 static LLVMValueRef
-times(gen *g, LLVMValueRef x, LLVMValueRef by)
+multiply_numbers(gen *g, LLVMValueRef x, LLVMValueRef by)
 {
     return x ? LLVMBuildNSWMul(g->b, x, gen_splat(g, gen_width(x), by), "") : NULL;
 }
 
 static void
-scale(gen *g, number *n, LLVMValueRef by)
+scale_number(gen *g, number *n, LLVMValueRef by)
 {
-    n->same = times(g, n->same, by);
-    n->each = times(g, n->each, by);
+    n->same = multiply_numbers(g, n->same, by);
+    n->each = multiply_numbers(g, n->each, by);
 }
 
 /* Narrow numbers stay recognisable as such: gathers then take more of them at once. */
@@ -153,7 +153,7 @@ gen_wide_lanes(gen *g, const ir_value *v)
 }
 
 static number
-number_of(gen *g, const ir_op *op, bool dense, unsigned lanes)
+element_number_of(gen *g, const ir_op *op, bool dense, unsigned lanes)
 {
     const ir_value *buffer = op->args[0];
     uint32_t rank = buffer->type.kind == IR_BUFFER ? buffer->type.rank : 0;
@@ -162,16 +162,16 @@ number_of(gen *g, const ir_op *op, bool dense, unsigned lanes)
         const ir_value *v = op->args[1 + k];
         number i = v->type.lanes ? (number){.each = gen_wide_lanes(g, v)} : (number){.same = gen_index(g, v)};
         if (op->successive && k + 1 == rank)
-            i.each = plus(g, i.each, gen_lane_numbers(g, g->i64, lanes));
+            i.each = add_numbers(g, i.each, gen_lane_numbers(g, g->i64, lanes));
         if (dense)
-            scale(g, &sum, k ? gen_extent_of(g, buffer, k) : gen_i64(g, 1));
+            scale_number(g, &sum, k ? gen_extent_of(g, buffer, k) : gen_i64(g, 1));
         else
-            scale(g, &i, gen_stride_of(g, buffer, k));
-        sum = (number){.same = plus(g, sum.same, i.same), .each = plus(g, sum.each, i.each)};
+            scale_number(g, &i, gen_stride_of(g, buffer, k));
+        sum = (number){.same = add_numbers(g, sum.same, i.same), .each = add_numbers(g, sum.each, i.each)};
     }
     if (op->beside) {
-        scale(g, &sum, gen_i64(g, op->beside));
-        sum.same = plus(g, sum.same, gen_i64(g, op->direction));
+        scale_number(g, &sum, gen_i64(g, op->beside));
+        sum.same = add_numbers(g, sum.same, gen_i64(g, op->direction));
     }
     return sum;
 }
@@ -191,7 +191,7 @@ reach_from(gen *g, const ir_op *op, gen_reach *r, LLVMTypeRef type, LLVMValueRef
 {
     r->lanes = gen_lanes_of(op);
     r->mask = gen_mask_of(g, op);
-    number n = number_of(g, op, dense, r->lanes);
+    number n = element_number_of(g, op, dense, r->lanes);
     r->at = first;
     if (n.same)
         r->at = inbounds ? LLVMBuildInBoundsGEP2(g->b, type, first, &n.same, 1, "")

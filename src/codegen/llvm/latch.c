@@ -17,7 +17,7 @@ static bool
 is_no_loop(ir_op *op, void *user)
 {
     (void)user;
-    return op->code != RG_OP_FOR && op->code != RG_OP_LOOP && op->code != RG_OP_PARALLEL && !gen_is_tried(op);
+    return !ir_is_loop(op) && op->code != RG_OP_PARALLEL && !gen_is_tried(op);
 }
 
 void

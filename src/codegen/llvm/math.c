@@ -120,7 +120,7 @@ of_one_lane(const ir_fn *fn)
 }
 
 static LLVMValueRef
-lane_of(gen *g, LLVMTypeRef element, LLVMValueRef place, LLVMValueRef lane)
+place_of_lane(gen *g, LLVMTypeRef element, LLVMValueRef place, LLVMValueRef lane)
 {
     return LLVMBuildInBoundsGEP2(g->b, element, place, &lane, 1, "");
 }
@@ -143,11 +143,11 @@ generate_lanes(gen *g, const ir_fn *one, LLVMValueRef *args, uint32_t lanes, LLV
     counted c = gen_counted_begin(g, gen_i64(g, 0), gen_i64(g, lanes), 0, NULL);
     for (uint32_t i = 0; i < one->body->nparams; i++) {
         LLVMTypeRef element = gen_value_type(g, one->body->params[i]->type);
-        x[i] = LLVMBuildLoad2(g->b, element, lane_of(g, element, from[i], c.at), "");
+        x[i] = LLVMBuildLoad2(g->b, element, place_of_lane(g, element, from[i], c.at), "");
     }
     call_function(g, one, x, r);
     for (uint32_t i = 0; i < yield->nargs; i++)
-        LLVMBuildStore(g->b, r[i], lane_of(g, type[i], to[i], c.at));
+        LLVMBuildStore(g->b, r[i], place_of_lane(g, type[i], to[i], c.at));
     gen_counted_end(g, &c, NULL);
     for (uint32_t i = 0; i < yield->nargs; i++)
         results[i] = LLVMBuildLoad2(g->b, LLVMVectorType(type[i], lanes), to[i], "");
@@ -251,7 +251,7 @@ gen_math(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *args
 
 /* where a function leaves one of its two results; read again at once */
 static LLVMValueRef
-place_for(gen *g, unsigned which, LLVMTypeRef type)
+place_for_result(gen *g, unsigned which, LLVMTypeRef type)
 {
     LLVMValueRef *place = &g->s->places[which][type == g->f64];
     if (!*place)
@@ -264,7 +264,7 @@ call_sincos(gen *g, bool is_float, LLVMValueRef x, LLVMValueRef results[2])
 {
     char room[NAME_ROOM];
     LLVMTypeRef type = float_type(g, is_float);
-    LLVMValueRef args[3] = {x, place_for(g, 0, type), place_for(g, 1, type)};
+    LLVMValueRef args[3] = {x, place_for_result(g, 0, type), place_for_result(g, 1, type)};
     const char *f = is_float ? "f" : "";
     if (g->native_math && gen_for_nvidia(g))
         snprintf(room, NAME_ROOM, "__nv_sincos%s", f);

@@ -59,7 +59,7 @@ gen_is_dense(const gen *g, const ir_value *buffer)
 
 /* the extent that the kernel's shape, or what makes the buffer, fixes to a constant; -1: none */
 static int64_t
-fixed_extent(const gen *g, const ir_value *buffer, uint32_t axis)
+constant_extent(const gen *g, const ir_value *buffer, uint32_t axis)
 {
     uint64_t extent;
     const ir_op *temp = buffer->def;
@@ -82,7 +82,7 @@ fixed_extent(const gen *g, const ir_value *buffer, uint32_t axis)
 /* -- reading the rt_arg ------------------------------------------------------------------------ */
 
 static LLVMValueRef
-read_field(gen *g, LLVMBuilderRef b, LLVMValueRef arg, unsigned field, unsigned index)
+read_arg_field(gen *g, LLVMBuilderRef b, LLVMValueRef arg, unsigned field, unsigned index)
 {
     LLVMValueRef at[3] = {gen_i32(g, 0), gen_i32(g, (int)field), gen_i32(g, (int)index)};
     LLVMValueRef where = LLVMBuildInBoundsGEP2(b, g->arg_type, arg, at, 3, "");
@@ -126,12 +126,12 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
     held_buffer *h = held(g, buffer);
     bool plane = field == FIELD_PLANE;
     if (!h) {
-        LLVMValueRef now = read_field(g, g->b, gen_get(g, buffer), field, index);
+        LLVMValueRef now = read_arg_field(g, g->b, gen_get(g, buffer), field, index);
         return plane ? gen_global(g, g->b, now) : now;
     }
     LLVMValueRef *at = &h->fields[field][index];
     if (!*at) {
-        *at = read_field(g, g->s->top, gen_argument(g, buffer), field, index);
+        *at = read_arg_field(g, g->s->top, gen_argument(g, buffer), field, index);
         /* a GPU's tasks are inlined where a temporary's fields change */
         if (!g->target->warp || gen_parameter_of(g, buffer) >= 0)
             gen_invariant(g, *at);
@@ -143,7 +143,7 @@ buffer_field(gen *g, const ir_value *buffer, unsigned field, unsigned index)
 LLVMValueRef
 gen_extent_of(gen *g, const ir_value *buffer, uint32_t axis)
 {
-    int64_t fixed = fixed_extent(g, buffer, axis);
+    int64_t fixed = constant_extent(g, buffer, axis);
     return fixed >= 0 ? gen_i64(g, fixed) : buffer_field(g, buffer, FIELD_EXTENT, axis);
 }
 
@@ -366,7 +366,7 @@ gen_results(gen *g, const ir_op *yield)
     for (uint32_t i = 0; i < yield->nargs; i++) {
         LLVMValueRef number = gen_i64(g, g->ir->body->nparams + i);
         LLVMValueRef arg = LLVMBuildInBoundsGEP2(g->b, g->arg_type, g->s->args, &number, 1, "");
-        LLVMValueRef to = read_field(g, g->b, arg, FIELD_PLANE, RG_PRIMAL);
+        LLVMValueRef to = read_arg_field(g, g->b, arg, FIELD_PLANE, RG_PRIMAL);
         rg_dtype d = (rg_dtype)yield->args[i]->type.dtype;
         LLVMBuildStore(g->b, gen_to_memory(g, d, gen_get(g, yield->args[i])), to);
     }

@@ -8,7 +8,7 @@
 
 #if defined(__x86_64__) && defined(__GLIBC__)
 static void *
-find(const char *name)
+find_symbol(const char *name)
 {
     static const char *const libraries[] = {"libmvec.so.1"};
     for (size_t i = 0; i < countof(libraries); i++) {
@@ -27,7 +27,7 @@ vector_bits(void)
 }
 #else
 static void *
-find(const char *name)
+find_symbol(const char *name)
 {
     (void)name;
     return NULL;
@@ -50,7 +50,7 @@ vector_function(gen *g, const char *name, bool is_float, unsigned n, unsigned la
     unsigned bits = lanes * (is_float ? 32 : 64);
     snprintf(room, NAME_ROOM, "_ZGV%cN%u%s_%s%s", bits == 512 ? 'e' : bits == 256 ? 'd' : 'b', lanes,
              n == 1 ? "v" : "vv", name, is_float ? "f" : "");
-    void *at = find(room);
+    void *at = find_symbol(room);
     if (!at)
         return NULL;
     LLVMValueRef number = LLVMConstInt(g->i64, (uint64_t)(uintptr_t)at, false);
@@ -68,7 +68,7 @@ part_of(gen *g, LLVMValueRef v, unsigned first, unsigned n)
 
 /* `parts` vectors of equal length, one behind the other; a power of two */
 static LLVMValueRef
-joined(gen *g, LLVMValueRef *parts, unsigned count)
+joined_vector(gen *g, LLVMValueRef *parts, unsigned count)
 {
     LLVMValueRef which[UINT8_MAX];
     for (; count > 1; count /= 2)
@@ -108,5 +108,5 @@ gen_native(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *ar
         parts[k] = LLVMBuildCall2(g->b, type, fn, one, n, "");
         gen_mark_pure_call(g, parts[k]);
     }
-    return joined(g, parts, count);
+    return joined_vector(g, parts, count);
 }

@@ -4,7 +4,7 @@
 #include <llvm-c/Linker.h>
 
 static void
-add_buffer(str *out, LLVMMemoryBufferRef buffer)
+add_object_bytes(str *out, LLVMMemoryBufferRef buffer)
 {
     str_add(out, (rg_str){LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer)});
     LLVMDisposeMemoryBuffer(buffer);
@@ -62,7 +62,7 @@ ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
     unit_end(&u);
     if (!made)
         return unit_failed(&u, diags);
-    add_buffer(out, object);
+    add_object_bytes(out, object);
     return RG_OK;
 }
 
@@ -79,7 +79,7 @@ ll_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, d
     if (made && stage == LL_STAGE_ASSEMBLY) {
         made = unit_emit(&u, LLVMAssemblyFile, &text);
         if (made)
-            add_buffer(out, text);
+            add_object_bytes(out, text);
     } else if (made) {
         char *printed = LLVMPrintModuleToString(u.g.module);
         str_addz(out, printed);

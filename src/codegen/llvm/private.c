@@ -21,7 +21,7 @@ needs_digits(const ir_value *buffer, unsigned plane)
 }
 
 static bool
-is_worth_it(const gen *g, const ir_sum *sum)
+is_sum_worth_it(const gen *g, const ir_sum *sum)
 {
     bool there = gen_presence(g, sum->buffer, sum->plane) != MISSING;
     if (!there || (sum->plane == RG_PRIMAL && !gen_is_dense(g, sum->buffer)))
@@ -36,7 +36,7 @@ gen_private_find(gen *g, const ir_op *op, private_sum **sums)
     uint32_t found = ir_sums_find(ir_footprint(&g->footprints, op), all), n = 0;
     *sums = arena_new_n(g->scratch, private_sum, found + 1);
     for (uint32_t i = 0; i < found; i++)
-        if (is_worth_it(g, &all[i]) && !(g->target->warp && gen_simt_private_never(op, all[i].buffer)))
+        if (is_sum_worth_it(g, &all[i]) && !(g->target->warp && gen_simt_private_never(op, all[i].buffer)))
             (*sums)[n++] = (private_sum){.buffer = all[i].buffer, .plane = all[i].plane};
     return n;
 }
@@ -53,7 +53,7 @@ gen_private_cells(gen *g, const private_sum *sum)
 
 /* cells * workers * CELL_WORK <= threads * work; each thread adds in all directions */
 static LLVMValueRef
-is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
+has_few_cells(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
     LLVMValueRef slots = gen_runtime_call(g, b, "rt_cpu_slots", g->i32, 1, &g->s->launch);
@@ -77,7 +77,7 @@ gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, i
     LLVMValueRef total = gen_i64(g, 0);
     for (uint32_t i = 0; i < n; i++) {
         LLVMValueRef cells = gen_private_cells(g, &sums[i]);
-        LLVMValueRef few = is_few(g, &sums[i], cells, threads, work);
+        LLVMValueRef few = has_few_cells(g, &sums[i], cells, threads, work);
         sums[i].first = LLVMBuildSelect(g->b, few, total, gen_i64(g, -1), "");
         cells = LLVMBuildSelect(g->b, few, cells, gen_i64(g, 0), "");
         total = LLVMBuildAdd(g->b, total, cells, "");

@@ -118,7 +118,7 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 enum { REGISTERS = 96, REGISTERS_EACH = 8, REGISTERS_OF_ALL = 65536 };
 
 static unsigned
-registers(const settings *asked)
+registers_asked(const settings *asked)
 {
     return asked->gpu_registers ? asked->gpu_registers / REGISTERS_EACH * REGISTERS_EACH : REGISTERS;
 }
@@ -128,7 +128,7 @@ ll_ptx_block(void)
 {
     const unsigned step = RT_GPU_PARTS * RT_WARP;
     settings asked = settings_read();
-    unsigned threads = REGISTERS_OF_ALL / registers(&asked) / step * step;
+    unsigned threads = REGISTERS_OF_ALL / registers_asked(&asked) / step * step;
     return threads < RT_GPU_BLOCK ? threads : RT_GPU_BLOCK;
 }
 
@@ -139,7 +139,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     snprintf(number, sizeof number, "%d,1,1", RT_GPU_BLOCK);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", number);
-    snprintf(number, sizeof number, "%u", registers(&u->g.settings));
+    snprintf(number, sizeof number, "%u", registers_asked(&u->g.settings));
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
     if (ll_ptx_by_value(fn)) {
         LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, arguments_of(fn));
@@ -207,7 +207,7 @@ take_info(unit *u, const product *p, uint32_t i)
 }
 
 static bool
-generate(unit *u, const product *p)
+generate_product(unit *u, const product *p)
 {
     bool made = unit_generate(u);
     take_info(u, p, 0);
@@ -234,10 +234,10 @@ complete(unit *u, const product *p)
 }
 
 static bool
-run(unit *u, const product *p, str *out)
+make_ptx(unit *u, const product *p, str *out)
 {
     LLVMMemoryBufferRef text = NULL;
-    if (!generate(u, p))
+    if (!generate_product(u, p))
         return false;
     if (p->stage != LL_STAGE_RAW && !(complete(u, p) && unit_optimize(u)))
         return false;
@@ -256,7 +256,7 @@ run(unit *u, const product *p, str *out)
 }
 
 static rg_status
-emit(const product *p, const ll_options *options, str *out, diag_list *diags)
+emit_product(const product *p, const ll_options *options, str *out, diag_list *diags)
 {
     unit u;
     ll_options o;
@@ -269,7 +269,7 @@ emit(const product *p, const ll_options *options, str *out, diag_list *diags)
         if (unit_effort(p->fns[i]) > u.effort)
             u.effort = unit_effort(p->fns[i]);
     bool can = known && machine_create(&o, u.effort, &u.machine, &u.error);
-    bool made = can && run(&u, p, out);
+    bool made = can && make_ptx(&u, p, out);
     if (made && p->infos) {
         ll_gpu_info first = u.gpu;
         first.waits = p->infos[0].waits;
@@ -291,7 +291,7 @@ ll_emit_ptx_entries(const ir_fn *const *fns, const char *const *names, uint32_t 
 {
     product p = {fns, names, n, LL_STAGE_ASSEMBLY, infos};
     memset(infos, 0, n * sizeof *infos);
-    return emit(&p, options, ptx, diags);
+    return emit_product(&p, options, ptx, diags);
 }
 
 rg_status
@@ -305,5 +305,5 @@ ptx_print(const ir_fn *fn, const ll_options *options, ll_stage stage, str *out, 
 {
     const char *name = fn->name;
     product p = {&fn, &name, 1, stage, NULL};
-    return emit(&p, options, out, diags);
+    return emit_product(&p, options, out, diags);
 }

@@ -32,7 +32,7 @@ as_bits(gen *g, rg_dtype d, LLVMValueRef v)
 }
 
 static LLVMValueRef
-from_bits(gen *g, rg_dtype d, LLVMValueRef v)
+value_of_rmw_bits(gen *g, rg_dtype d, LLVMValueRef v)
 {
     if (!ir_is_float(d))
         return gen_from_memory(g, d, v);
@@ -71,7 +71,7 @@ exchange_loop(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVal
     LLVMBuildBr(g->b, loop);
     gen_at(g, loop);
     LLVMValueRef seen = LLVMBuildPhi(g->b, bits, "");
-    LLVMValueRef old = from_bits(g, d, seen);
+    LLVMValueRef old = value_of_rmw_bits(g, d, seen);
     LLVMValueRef desired = as_bits(g, d, gen_combine(g, (rg_rmw)op->rmw, d, old, value));
     LLVMValueRef pair = compare_exchange(g, op, address, seen, desired);
     LLVMValueRef found = LLVMBuildExtractValue(g->b, pair, 0, "");
@@ -130,7 +130,7 @@ gen_atomic_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMVa
     if (op->rmw == RG_RMW_CAS) {
         LLVMValueRef expected = as_bits(g, d, gen_get(g, compared(op)));
         LLVMValueRef pair = compare_exchange(g, op, address, expected, as_bits(g, d, value));
-        return from_bits(g, d, LLVMBuildExtractValue(g->b, pair, 0, ""));
+        return value_of_rmw_bits(g, d, LLVMBuildExtractValue(g->b, pair, 0, ""));
     }
     if (!atomic_instruction((rg_rmw)op->rmw, d, &code))
         return exchange_loop(g, op, d, address, value);

@@ -64,7 +64,7 @@ gen_bet_begin(gen *g, LLVMValueRef lost)
 
 /* a root, or a quotient */
 static void
-remember(gen *g, LLVMValueRef result, LLVMValueRef numerator, LLVMValueRef without_sign)
+remember_known(gen *g, LLVMValueRef result, LLVMValueRef numerator, LLVMValueRef without_sign)
 {
     g->bet_known[g->known++ % countof(g->bet_known)] = (bet_known){result, numerator, without_sign};
 }
@@ -79,7 +79,7 @@ recall(const gen *g, LLVMValueRef result)
 }
 
 static bool
-is_root(const gen *g, LLVMValueRef v)
+is_known_root(const gen *g, LLVMValueRef v)
 {
     const bet_known *known = recall(g, v);
     return known && !known->numerator;
@@ -144,7 +144,7 @@ refined(gen *g, LLVMValueRef x, LLVMValueRef y, LLVMValueRef by_y)
     LLVMValueRef sign = LLVMBuildAnd(g->b, LLVMBuildBitCast(g->b, first, g->i32, ""), gen_i32(g, 1u << 31), "");
     LLVMValueRef bits = LLVMBuildOr(g->b, LLVMBuildBitCast(g->b, q, g->i32, ""), sign, "");
     LLVMValueRef result = LLVMBuildBitCast(g->b, bits, g->f32, "");
-    remember(g, result, x, q);
+    remember_known(g, result, x, q);
     return result;
 }
 
@@ -166,7 +166,7 @@ gen_bet_quotient(gen *g, LLVMValueRef x, LLVMValueRef y)
     int knows_x = constant_of(x, &a), knows_y = constant_of(y, &b);
     if (!knows_x || !knows_y || knows_x + knows_y == 4 || (knows_y == 2 && is_power_of_two(b)))
         return LLVMBuildFDiv(g->b, x, y, ""); /* exact, or seldom */
-    bool by_root = is_root(g, y), is_exact = knows_x == 2 && is_power_of_two(a);
+    bool by_root = is_known_root(g, y), is_exact = knows_x == 2 && is_power_of_two(a);
     LLVMValueRef by_y = knows_y == 2 ? LLVMConstReal(g->f32, 1.0f / (float)b) : reciprocal(g, y);
     if (knows_x == 1)
         lost_if_tiny(g, without_factor(x));
@@ -207,7 +207,7 @@ gen_bet_root(gen *g, LLVMValueRef x)
     LLVMValueRef from = LLVMBuildSub(g->b, LLVMBuildBitCast(g->b, x, g->i32, ""), gen_i32(g, ROOTS_FROM), "");
     lost_if(g, LLVMBuildICmp(g->b, LLVMIntUGE, from, gen_i32(g, ROOTS), ""));
     LLVMValueRef result = root(g, x);
-    remember(g, result, NULL, NULL);
+    remember_known(g, result, NULL, NULL);
     return result;
 }
 

@@ -12,7 +12,7 @@ intrinsic_f(gen *g, const char *name, LLVMTypeRef type, unsigned n, LLVMValueRef
 }
 
 static LLVMValueRef
-choose(gen *g, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y)
+select_value(gen *g, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y)
 {
     return LLVMBuildSelect(g->b, c, x, y, "");
 }
@@ -24,8 +24,8 @@ choose(gen *g, LLVMValueRef c, LLVMValueRef x, LLVMValueRef y)
 static LLVMValueRef
 float_extremum(gen *g, LLVMRealPredicate better, LLVMValueRef x, LLVMValueRef y)
 {
-    LLVMValueRef chosen = choose(g, LLVMBuildFCmp(g->b, better, x, y, ""), x, y);
-    return choose(g, LLVMBuildFCmp(g->b, LLVMRealUNO, y, y, ""), x, chosen);
+    LLVMValueRef chosen = select_value(g, LLVMBuildFCmp(g->b, better, x, y, ""), x, y);
+    return select_value(g, LLVMBuildFCmp(g->b, LLVMRealUNO, y, y, ""), x, chosen);
 }
 
 static LLVMValueRef
@@ -122,7 +122,7 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
         if (g->bet && type == g->f32)
             return gen_bet_guard(g, x, y);
         LLVMValueRef nil = LLVMConstNull(type);
-        return choose(g, LLVMBuildFCmp(b, LLVMRealOEQ, x, nil, ""), nil, y);
+        return select_value(g, LLVMBuildFCmp(b, LLVMRealOEQ, x, nil, ""), nil, y);
     }
     case RG_OP_COPYSIGN:
         return intrinsic_f(g, "llvm.copysign", type, 2, a);
@@ -180,7 +180,7 @@ float_quotient(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
 }
 
 static LLVMValueRef
-quotient(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+integer_quotient(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
 {
     if (divides_as_float(x, y))
         return float_quotient(g, is_signed, x, y);
@@ -188,7 +188,7 @@ quotient(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
 }
 
 static LLVMValueRef
-rest(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
+integer_rest(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
 {
     if (divides_as_float(x, y))
         return LLVMBuildSub(g->b, x, LLVMBuildMul(g->b, float_quotient(g, is_signed, x, y), y, ""), "");
@@ -198,31 +198,31 @@ rest(gen *g, bool is_signed, LLVMValueRef x, LLVMValueRef y)
 /* Quotient or remainder for every y; C's and Python's kinds. By 0: quotient 0, remainder x. By -1:
  * the one quotient that overflows wraps. `floor` moves both down where the signs differ. */
 static LLVMValueRef
-divide(gen *g, bool is_signed, bool remainder, bool floor, LLVMValueRef x, LLVMValueRef y)
+divide_always(gen *g, bool is_signed, bool remainder, bool floor, LLVMValueRef x, LLVMValueRef y)
 {
     LLVMBuilderRef b = g->b;
     LLVMTypeRef type = LLVMTypeOf(x);
     LLVMValueRef nil = LLVMConstNull(type), by_zero = is_value(g, y, 0);
     LLVMValueRef by_minus = is_signed ? is_value(g, y, -1) : NULL;
     LLVMValueRef trap = is_signed ? LLVMBuildOr(b, by_zero, by_minus, "") : by_zero;
-    LLVMValueRef safe = choose(g, trap, gen_int_like(x, 1), y);
-    LLVMValueRef q = remainder ? NULL : quotient(g, is_signed, x, safe);
-    LLVMValueRef r = remainder || (floor && is_signed) ? rest(g, is_signed, x, safe) : NULL;
+    LLVMValueRef safe = select_value(g, trap, gen_int_like(x, 1), y);
+    LLVMValueRef q = remainder ? NULL : integer_quotient(g, is_signed, x, safe);
+    LLVMValueRef r = remainder || (floor && is_signed) ? integer_rest(g, is_signed, x, safe) : NULL;
     if (floor && is_signed) {
         LLVMValueRef differ = LLVMBuildICmp(b, LLVMIntSLT, LLVMBuildXor(b, r, y, ""), nil, "");
         LLVMValueRef inexact = LLVMBuildICmp(b, LLVMIntNE, r, nil, "");
         LLVMValueRef down = LLVMBuildAnd(b, differ, inexact, "");
         if (remainder)
-            r = choose(g, down, LLVMBuildAdd(b, r, y, ""), r);
+            r = select_value(g, down, LLVMBuildAdd(b, r, y, ""), r);
         else
             q = LLVMBuildSub(b, q, LLVMBuildZExt(b, down, type, ""), "");
     }
     if (remainder) {
-        r = is_signed ? choose(g, by_minus, nil, r) : r;
-        return choose(g, by_zero, x, r);
+        r = is_signed ? select_value(g, by_minus, nil, r) : r;
+        return select_value(g, by_zero, x, r);
     }
-    q = is_signed ? choose(g, by_minus, LLVMBuildNeg(b, x, ""), q) : q;
-    return choose(g, by_zero, nil, q);
+    q = is_signed ? select_value(g, by_minus, LLVMBuildNeg(b, x, ""), q) : q;
+    return select_value(g, by_zero, nil, q);
 }
 
 static LLVMValueRef
@@ -284,14 +284,14 @@ scalar_int(gen *g, rg_op op, bool is_signed, LLVMValueRef *a)
         return LLVMBuildMul(b, x, y, "");
     case RG_OP_DIV:
     case RG_OP_FLOORDIV:
-        return divide(g, is_signed, false, op == RG_OP_FLOORDIV, x, y);
+        return divide_always(g, is_signed, false, op == RG_OP_FLOORDIV, x, y);
     case RG_OP_REM:
     case RG_OP_FLOORMOD:
-        return divide(g, is_signed, true, op == RG_OP_FLOORMOD, x, y);
+        return divide_always(g, is_signed, true, op == RG_OP_FLOORMOD, x, y);
     case RG_OP_MIN:
-        return choose(g, compare_i(g, RG_OP_LT, is_signed, x, y), x, y);
+        return select_value(g, compare_i(g, RG_OP_LT, is_signed, x, y), x, y);
     case RG_OP_MAX:
-        return choose(g, compare_i(g, RG_OP_GT, is_signed, x, y), x, y);
+        return select_value(g, compare_i(g, RG_OP_GT, is_signed, x, y), x, y);
     case RG_OP_NOT:
         return LLVMBuildNot(b, x, "");
     case RG_OP_AND:
@@ -392,7 +392,7 @@ gen_scalar(gen *g, rg_op op, rg_dtype from, rg_dtype to, LLVMValueRef *args)
     if (op == RG_OP_BITCAST)
         return from == to ? a[0] : LLVMBuildBitCast(g->b, a[0], gen_like(a[0], gen_type(g, to)), "");
     if (op == RG_OP_SELECT)
-        return choose(g, a[0], a[1], a[2]);
+        return select_value(g, a[0], a[1], a[2]);
     if (!ir_is_float(from))
         return scalar_int(g, op, ir_is_signed(from), a);
     if (from == RG_F16)

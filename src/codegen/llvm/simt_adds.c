@@ -95,7 +95,7 @@ go_together(gen *g, const ir_op *a, const ir_op *b)
 
 /* Where additions have no order anyway one may be of what two of them add. */
 static bool
-join(gen *g, gen_adds *q, const ir_op *op)
+join_addition(gen *g, gen_adds *q, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
     for (uint32_t i = 0; i < q->n; i++) {
@@ -115,7 +115,7 @@ gen_add_waits(gen *g, const ir_op *op)
         return false;
     if (!q)
         q = g->s->adds = arena_one(g->scratch, gen_adds);
-    if (gen_presence(g, op->args[0], op->plane) == MISSING || join(g, q, op))
+    if (gen_presence(g, op->args[0], op->plane) == MISSING || join_addition(g, q, op))
         return true;
     if (q->n == countof(q->ops) || (q->n && !go_together(g, q->ops[0], op)))
         gen_adds_end(g);
@@ -126,7 +126,7 @@ gen_add_waits(gen *g, const ir_op *op)
 
 /* whether what waits may as well be done behind op */
 static bool
-passes(gen *g, const ir_op *op)
+may_stay_behind(gen *g, const ir_op *op)
 {
     const gen_adds *q = g->s->adds;
     if ((ir_ops[op->code].flags & IR_PURE) || gen_is_late(g, op))
@@ -140,6 +140,6 @@ passes(gen *g, const ir_op *op)
 void
 gen_adds_before(gen *g, const ir_op *op)
 {
-    if (g->s->adds && !adds(g, op) && !passes(g, op))
+    if (g->s->adds && !adds(g, op) && !may_stay_behind(g, op))
         gen_adds_end(g);
 }

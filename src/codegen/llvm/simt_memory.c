@@ -54,7 +54,7 @@ gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value)
 }
 
 static LLVMValueRef
-update(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
+update_element(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
 {
     return op->atomic && !gen_is_alone(g) ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
 }
@@ -71,7 +71,7 @@ gen_rmw_own(gen *g, const ir_op *op)
     if (!r.nothing) {
         LLVMValueRef at = gen_own_address(g, &r), value = gen_get(g, gen_value_of(op));
         gen_some taken = gen_some_begin(g, r.mask);
-        old = update(g, op, d, at, value);
+        old = update_element(g, op, d, at, value);
         gen_some_end(g, &taken);
         old = gen_some_value(g, &taken, old);
     }
@@ -154,7 +154,7 @@ first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMV
 {
     bool waits = g->s->task && !gen_has_no_order(g, op);
     gen_some once = waits || !g->s->task ? gen_once_begin(g) : gen_first_begin(g);
-    LLVMValueRef old = update(g, op, d, address, value);
+    LLVMValueRef old = update_element(g, op, d, address, value);
     if (g->s->task)
         gen_some_end(g, &once);
     else

@@ -33,7 +33,7 @@ gen_same_array(const ir_op *a, const ir_op *b)
 typedef uint32_t lane_set;
 
 static uint32_t
-lane_of(uint32_t sum)
+lane_of_sum(uint32_t sum)
 {
     uint32_t lane = 0;
     for (unsigned k = 0; k < LANE_BITS; k++)
@@ -54,7 +54,7 @@ is_in(gen *g, lane_set set)
 
 /* Whether two values are computed alike, of the same. */
 static bool
-is_alike(LLVMValueRef x, LLVMValueRef y, unsigned depth)
+is_computed_alike(LLVMValueRef x, LLVMValueRef y, unsigned depth)
 {
     if (x == y)
         return true;
@@ -66,7 +66,7 @@ is_alike(LLVMValueRef x, LLVMValueRef y, unsigned depth)
     if (!pure || code != LLVMGetInstructionOpcode(y))
         return false;
     for (int i = 0; i < LLVMGetNumOperands(x); i++)
-        if (!is_alike(LLVMGetOperand(x, (unsigned)i), LLVMGetOperand(y, (unsigned)i), depth - 1))
+        if (!is_computed_alike(LLVMGetOperand(x, (unsigned)i), LLVMGetOperand(y, (unsigned)i), depth - 1))
             return false;
     return true;
 }
@@ -117,7 +117,7 @@ without_constant(LLVMValueRef number, bool low, int64_t *constant)
 
 /* first: where the array's elements begin; NULL: 0 */
 static void
-add_number(gen *g, numbers *all, const ir_op *op, uint32_t lane, LLVMValueRef first)
+add_place_number(gen *g, numbers *all, const ir_op *op, uint32_t lane, LLVMValueRef first)
 {
     LLVMValueRef number = gen_number_in_copy(g, op);
     number = without_constant(number ? number : gen_i64(g, 0), all->type == g->i32, &all->rest[lane]);
@@ -125,7 +125,7 @@ add_number(gen *g, numbers *all, const ir_op *op, uint32_t lane, LLVMValueRef fi
     if (first)
         number = LLVMBuildAdd(g->b, number, LLVMBuildTrunc(g->b, first, all->type, ""), "");
     uint32_t r = 0;
-    while (r < all->nroots && !is_alike(all->roots[r], number, DEPTH))
+    while (r < all->nroots && !is_computed_alike(all->roots[r], number, DEPTH))
         r++;
     if (r == all->nroots) {
         all->roots[r] = number;
@@ -194,9 +194,9 @@ add_to_cells(gen *g, const formed *q, LLVMValueRef sum, lane_set set)
 {
     numbers all = {.type = g->i32}; /* rows are short */
     for (uint32_t i = 0; i < q->n; i++)
-        if (set >> lane_of(i) & 1)
-            add_number(g, &all, q->ops[i], lane_of(i),
-                       in_direction(g, q->ops[i], gen_private_sum(g, q->ops[i])->first));
+        if (set >> lane_of_sum(i) & 1)
+            add_place_number(g, &all, q->ops[i], lane_of_sum(i),
+                             in_direction(g, q->ops[i], gen_private_sum(g, q->ops[i])->first));
     LLVMValueRef number = own_number(g, &all);
     gen_simt_private_add_at(g, number, is_in(g, set), gen_cast(g, gen_late_dtype(q->ops[0]), RG_F64, sum));
 }
@@ -210,8 +210,8 @@ add_to_array(gen *g, const formed *q, LLVMValueRef sum, lane_set set, const ir_o
     rg_dtype d = (rg_dtype)buffer->type.dtype;
     numbers all = {.type = g->i64};
     for (uint32_t i = 0; i < q->n; i++)
-        if (set >> lane_of(i) & 1)
-            add_number(g, &all, q->ops[i], lane_of(i), NULL);
+        if (set >> lane_of_sum(i) & 1)
+            add_place_number(g, &all, q->ops[i], lane_of_sum(i), NULL);
     LLVMValueRef number = own_number(g, &all);
     gen_reach r = {.dtype = d, .access = op, .mask = is_in(g, set)};
     if (gen_presence(g, buffer, op->plane) == MAYBE)
@@ -253,12 +253,12 @@ add_by_array(gen *g, const formed *q, LLVMValueRef sum)
 {
     lane_set done = 0;
     for (uint32_t i = 0; i < q->n; i++) {
-        if (done >> lane_of(i) & 1)
+        if (done >> lane_of_sum(i) & 1)
             continue;
         lane_set set = 0;
         for (uint32_t k = i; k < q->n; k++)
             if (gen_same_array(q->ops[i], q->ops[k]))
-                set |= (lane_set)1 << lane_of(k);
+                set |= (lane_set)1 << lane_of_sum(k);
         add_to_either(g, q, sum, set, q->ops[i]);
         done |= set;
     }
@@ -289,7 +289,7 @@ all_lanes_of(const formed *q)
 {
     lane_set set = 0;
     for (uint32_t i = 0; i < q->n; i++)
-        set |= (lane_set)1 << lane_of(i);
+        set |= (lane_set)1 << lane_of_sum(i);
     return set;
 }
 

@@ -39,7 +39,7 @@ gen_simt_private_never(const ir_op *parallel, const ir_value *buffer)
 /* -- at kernel level ------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef
-is_few(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
+has_few_cells_for_warps(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
     int64_t enough = WORK_MIN / (work > 0 ? work : 1);
@@ -60,7 +60,7 @@ gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threa
     LLVMBuilderRef b = g->b;
     LLVMValueRef total = gen_i64(g, 0), none = gen_i64(g, -1);
     for (uint32_t i = 0; i < n; i++) {
-        LLVMValueRef cells = gen_private_cells(g, &sums[i]), few = is_few(g, &sums[i], cells, threads, work);
+        LLVMValueRef cells = gen_private_cells(g, &sums[i]), few = has_few_cells_for_warps(g, &sums[i], cells, threads, work);
         sums[i].first = LLVMBuildSelect(b, few, total, none, "");
         total = LLVMBuildAdd(b, total, LLVMBuildSelect(b, few, cells, gen_i64(g, 0), ""), "");
     }

@@ -122,25 +122,25 @@ keeps_second(gen *g, unsigned level)
 }
 
 static LLVMValueRef
-plus(gen *g, const ir_op *op, LLVMValueRef x, LLVMValueRef y)
+add_part(gen *g, const ir_op *op, LLVMValueRef x, LLVMValueRef y)
 {
     return gen_combine(g, RG_RMW_ADD, gen_late_dtype(op), x, y);
 }
 
 /* two parts become one */
 static LLVMValueRef
-meet(gen *g, const gen_sums *q, unsigned level, LLVMValueRef first, LLVMValueRef second)
+merge_parts(gen *g, const gen_sums *q, unsigned level, LLVMValueRef first, LLVMValueRef second)
 {
     LLVMValueRef bit = keeps_second(g, level);
     LLVMValueRef kept = LLVMBuildSelect(g->b, bit, second, first, "");
     LLVMValueRef given = LLVMBuildSelect(g->b, bit, first, second, "");
-    return plus(g, q->ops[0], kept, gen_swap(g, given, distance(level)));
+    return add_part(g, q->ops[0], kept, gen_swap(g, given, distance(level)));
 }
 
 static LLVMValueRef
 meet_itself(gen *g, const gen_sums *q, unsigned level, LLVMValueRef part)
 {
-    return plus(g, q->ops[0], part, gen_swap(g, part, distance(level)));
+    return add_part(g, q->ops[0], part, gen_swap(g, part, distance(level)));
 }
 
 static void
@@ -148,7 +148,7 @@ take_part(gen *g, gen_sums *q, LLVMValueRef part)
 {
     unsigned level = 0;
     for (; q->parts[level]; level++) {
-        part = meet(g, q, level, q->parts[level], part);
+        part = merge_parts(g, q, level, q->parts[level], part);
         q->parts[level] = NULL;
     }
     q->parts[level] = part;
@@ -162,7 +162,7 @@ own_sum(gen *g, const gen_sums *q)
     for (unsigned level = 0; level < LEVELS; level++) {
         LLVMValueRef before = q->parts[level];
         if (before && last)
-            last = meet(g, q, level, before, last);
+            last = merge_parts(g, q, level, before, last);
         else if (before || last)
             last = meet_itself(g, q, level, before ? before : last);
     }
@@ -212,10 +212,10 @@ static void
 add_share(gen *g, share *to, const share *own)
 {
     if (to->mask == own->mask) {
-        to->value = plus(g, to->op, to->value, own->value);
+        to->value = add_part(g, to->op, to->value, own->value);
         return;
     }
-    *to = (share){.op = to->op, .value = plus(g, to->op, masked_value(g, to), masked_value(g, own))};
+    *to = (share){.op = to->op, .value = add_part(g, to->op, masked_value(g, to), masked_value(g, own))};
 }
 
 /* -- when -------------------------------------------------------------------------------------------------------- */
@@ -257,7 +257,7 @@ form(gen *g, gen_sums *q, const share *own)
 bool
 gen_ends_sums(const ir_op *op)
 {
-    return op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_EXIT_IF;
+    return ir_is_loop(op) || op->code == RG_OP_EXIT_IF;
 }
 
 void

@@ -60,24 +60,18 @@ gen_push_begin(gen *g, const ir_op *op)
 
 /* -- fields --------------------------------------------------------------------------------------------- */
 
-static bool
-is_mask(const ir_value *v)
-{
-    return v->type.kind == IR_SCALAR && v->type.dtype == RG_BOOL && v->type.lanes;
-}
-
 static LLVMTypeRef
 field_type(gen *g, const ir_value *v)
 {
     bool number = v->type.kind == IR_SCALAR || v->type.kind == IR_SLOT;
-    return is_mask(v) ? g->i32 : number ? gen_memory_type(g, (rg_dtype)v->type.dtype) : g->ptr;
+    return gen_is_mask(v) ? g->i32 : number ? gen_memory_type(g, (rg_dtype)v->type.dtype) : g->ptr;
 }
 
 /* of element k, in this lane */
 static LLVMValueRef
-place_of(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k)
+place_in_frame(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k)
 {
-    LLVMValueRef lane = v->type.lanes && !is_mask(v) ? gen_own_lane(g, g->i64) : NULL;
+    LLVMValueRef lane = v->type.lanes && !gen_is_mask(v) ? gen_own_lane(g, g->i64) : NULL;
     if (k && lane)
         k = LLVMBuildNSWAdd(g->b, LLVMBuildNSWMul(g->b, k, gen_i64(g, RT_WARP), ""), lane, "");
     LLVMValueRef at = k ? k : lane;
@@ -88,13 +82,13 @@ place_of(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k)
 static LLVMValueRef
 load_field(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k)
 {
-    return gen_mark_own(g, LLVMBuildLoad2(g->b, field_type(g, v), place_of(g, v, field, k), ""));
+    return gen_mark_own(g, LLVMBuildLoad2(g->b, field_type(g, v), place_in_frame(g, v, field, k), ""));
 }
 
 static void
 store_field(gen *g, const ir_value *v, LLVMValueRef field, LLVMValueRef k, LLVMValueRef value)
 {
-    gen_mark_own(g, LLVMBuildStore(g->b, value, place_of(g, v, field, k)));
+    gen_mark_own(g, LLVMBuildStore(g->b, value, place_in_frame(g, v, field, k)));
 }
 
 enum { STRAIGHT_MAX = 8 }; /* elements that are copied without a loop */
@@ -129,7 +123,7 @@ gen_push_own(gen *g, const ir_value *v, LLVMValueRef to)
     LLVMValueRef value = gen_get(g, v);
     if (v->type.kind == IR_SLOT)
         gen_slot_in_frame(g, v, value, to, true);
-    else if (is_mask(v))
+    else if (gen_is_mask(v))
         store_field(g, v, to, NULL, gen_mask_bits(g, value));
     else
         store_field(g, v, to, NULL, v->type.kind == IR_SCALAR ? gen_to_memory(g, (rg_dtype)v->type.dtype, value) : value);
@@ -139,7 +133,7 @@ void
 gen_pop_own(gen *g, const ir_value *v, LLVMValueRef from)
 {
     LLVMValueRef field = load_field(g, v, from, NULL);
-    if (is_mask(v))
+    if (gen_is_mask(v))
         field = gen_mask_of_bits(g, field, v->type.lanes);
     else if (v->type.kind == IR_SCALAR)
         field = gen_from_memory(g, (rg_dtype)v->type.dtype, field);

@@ -12,7 +12,7 @@ static const char rolled[] = "llvm.loop.unroll.disable";
 /* -- the entry ---------------------------------------------------------------------------------------- */
 
 static void
-mark(gen *g, LLVMValueRef fn, const char *name)
+mark_function(gen *g, LLVMValueRef fn, const char *name)
 {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
@@ -22,8 +22,8 @@ void
 gen_mark_task(gen *g, LLVMValueRef fn)
 {
     gen_mark_warp(g, fn);
-    mark(g, fn, "alwaysinline");
-    mark(g, fn, "nounwind");
+    mark_function(g, fn, "alwaysinline");
+    mark_function(g, fn, "nounwind");
 }
 
 LLVMValueRef
@@ -34,7 +34,7 @@ gen_kernel_worker(gen *g, LLVMBuilderRef b)
 }
 
 static LLVMValueRef
-record(gen *g, size_t bytes, const char *name)
+reserve_record(gen *g, size_t bytes, const char *name)
 {
     LLVMValueRef at = gen_alloca(g, LLVMArrayType2(g->i8, bytes), NULL, name);
     LLVMSetAlignment(at, _Alignof(rt_gpu_thread));
@@ -42,11 +42,11 @@ record(gen *g, size_t bytes, const char *name)
 }
 
 static void
-enter(gen *g, LLVMValueRef launch)
+enter_task(gen *g, LLVMValueRef launch)
 {
     scope *s = g->s;
-    s->launch = record(g, sizeof(rt_gpu_thread), "thread");
-    s->warp = record(g, sizeof(rt_gpu_worker), "warp");
+    s->launch = reserve_record(g, sizeof(rt_gpu_thread), "thread");
+    s->warp = reserve_record(g, sizeof(rt_gpu_worker), "warp");
     LLVMValueRef args[3] = {s->launch, s->warp, launch};
     gen_runtime_call(g, s->top, "rt_gpu_enter", g->nothing, 3, args);
     LLVMValueRef alone = gen_runtime_call(g, s->top, "rt_gpu_alone", g->i32, 1, &s->launch);
@@ -61,11 +61,11 @@ gen_simt_kernel(gen *g)
     LLVMTypeRef params[2] = {g->ptr, g->ptr};
     LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, LLVMFunctionType(g->nothing, params, 2, false));
     gen_mark_warp(g, fn);
-    mark(g, fn, "nounwind");
+    mark_function(g, fn, "nounwind");
     g->beside = 0; /* directions stay scalars: a thread has no vectors */
     scope *s = gen_scope_open(g, body, fn, false);
     s->args = LLVMGetParam(fn, 1);
-    enter(g, LLVMGetParam(fn, 0));
+    enter_task(g, LLVMGetParam(fn, 0));
     gen_region(g, body);
     if (yield)
         gen_results(g, yield);
@@ -366,7 +366,7 @@ waits(gen *g, const ir_op *op, const gen_task *task)
 void
 gen_run_task(gen *g, const ir_op *op, const gen_task *task)
 {
-    g->s->running = record(g, sizeof(rt_gpu_task), "running");
+    g->s->running = reserve_record(g, sizeof(rt_gpu_task), "running");
     LLVMValueRef flags = gen_i32(g, flags_of(op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0));
     LLVMValueRef begins[5] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags};
     gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 5, begins);

@@ -6,14 +6,14 @@ enum { ALIGNED_TO = 64 /* at most */, CHOSEN_MAX = 8, COPY_IS_VOLATILE = 3 /* op
 
 /* an element in all of its lanes; bools in lanes are bytes here */
 static LLVMTypeRef
-element_type(gen *g, const ir_value *slot)
+slot_element_type(gen *g, const ir_value *slot)
 {
     return gen_in_lanes(g, gen_memory_type(g, (rg_dtype)slot->type.dtype), slot->type.lanes);
 }
 
 /* A GPU's threads have slots of their own, also where these are the same in all lanes. */
 static unsigned
-element_bytes(const gen *g, const ir_value *slot)
+slot_element_bytes(const gen *g, const ir_value *slot)
 {
     unsigned lanes = slot->type.lanes && !g->target->warp ? slot->type.lanes : 1;
     return ir_bytes((rg_dtype)slot->type.dtype) * lanes;
@@ -22,21 +22,21 @@ element_bytes(const gen *g, const ir_value *slot)
 static int64_t
 slot_bytes(const gen *g, const ir_value *slot)
 {
-    return (int64_t)slot->type.length * element_bytes(g, slot);
+    return (int64_t)slot->type.length * slot_element_bytes(g, slot);
 }
 
 /* of an element, in a slot of our own */
 static unsigned
 alignment(const gen *g, const ir_value *slot)
 {
-    unsigned bytes = element_bytes(g, slot);
+    unsigned bytes = slot_element_bytes(g, slot);
     return bytes < ALIGNED_TO ? bytes : ALIGNED_TO;
 }
 
 static LLVMTypeRef
 slot_type(gen *g, const ir_value *slot)
 {
-    return LLVMArrayType2(element_type(g, slot), slot->type.length);
+    return LLVMArrayType2(slot_element_type(g, slot), slot->type.length);
 }
 
 /* A table is a constant of the module; every function that names it uses the same one. */
@@ -100,13 +100,13 @@ slot_element(gen *g, const ir_op *op)
 {
     const ir_value *slot = op->args[0];
     LLVMValueRef index = gen_index(g, op->args[1]);
-    return LLVMBuildInBoundsGEP2(g->b, element_type(g, slot), gen_get(g, slot), &index, 1, "");
+    return LLVMBuildInBoundsGEP2(g->b, slot_element_type(g, slot), gen_get(g, slot), &index, 1, "");
 }
 
 /* In lanes of one subscript: an access of all may become a register's, so where the element is there for
  * sure the mask only chooses what it holds. */
 static bool
-is_there(const ir_op *op)
+is_element_there(const ir_op *op)
 {
     uint64_t at;
     return ir_is_const(op->args[1], &at) && at < op->args[0]->type.length;
@@ -134,7 +134,7 @@ slot_reach(gen *g, const ir_op *op)
 
 /* Lanes choose among the elements of a short slot: all of these may be registers then. */
 static bool
-is_chosen(const ir_op *op)
+is_chosen_by_lanes(const ir_op *op)
 {
     const ir_value *slot = op->args[0];
     return slot->type.kind == IR_SLOT && slot->type.lanes && op->args[1]->type.lanes && slot->type.length <= CHOSEN_MAX;
@@ -145,7 +145,7 @@ whole_element(gen *g, const ir_value *slot, uint32_t k)
 {
     LLVMValueRef index = gen_i64(g, k);
     gen_reach r = {.dtype = (rg_dtype)slot->type.dtype, .lanes = slot->type.lanes, .align = alignment(g, slot)};
-    r.at = LLVMBuildInBoundsGEP2(g->b, element_type(g, slot), gen_get(g, slot), &index, 1, "");
+    r.at = LLVMBuildInBoundsGEP2(g->b, slot_element_type(g, slot), gen_get(g, slot), &index, 1, "");
     return r;
 }
 
@@ -191,13 +191,13 @@ void
 gen_slot_load(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    if (is_chosen(op)) {
+    if (is_chosen_by_lanes(op)) {
         gen_set(g, op->results[0], choose_element(g, op));
         return;
     }
     if (gen_lanes_of(op)) {
         gen_reach r = slot_reach(g, op);
-        LLVMValueRef taken = r.offsets || !is_there(op) ? NULL : r.mask;
+        LLVMValueRef taken = r.offsets || !is_element_there(op) ? NULL : r.mask;
         r.mask = taken ? NULL : r.mask;
         LLVMValueRef v = gen_load_reach(g, &r);
         gen_set(g, op->results[0], taken ? LLVMBuildSelect(g->b, taken, v, LLVMConstNull(LLVMTypeOf(v)), "") : v);
@@ -211,14 +211,14 @@ void
 gen_slot_store(gen *g, const ir_op *op)
 {
     rg_dtype d = (rg_dtype)op->args[0]->type.dtype;
-    if (is_chosen(op)) {
+    if (is_chosen_by_lanes(op)) {
         set_chosen(g, op);
         return;
     }
     if (gen_lanes_of(op)) {
         gen_reach r = slot_reach(g, op);
         LLVMValueRef v = gen_get_in_lanes(g, op->args[2], r.lanes);
-        LLVMValueRef taken = r.offsets || !is_there(op) ? NULL : r.mask;
+        LLVMValueRef taken = r.offsets || !is_element_there(op) ? NULL : r.mask;
         if (taken) {
             r.mask = NULL;
             v = LLVMBuildSelect(g->b, taken, v, gen_load_reach(g, &r), "");

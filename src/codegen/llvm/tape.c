@@ -124,9 +124,8 @@ rare_end(gen *g, rare *r, LLVMValueRef other)
     return rare_join(g, r, r->usual, other, end);
 }
 
-/* bools in lanes are bits in a frame, at least a byte */
-static bool
-is_mask(const ir_value *v)
+bool
+gen_is_mask(const ir_value *v)
 {
     return v->type.kind == IR_SCALAR && v->type.dtype == RG_BOOL && v->type.lanes;
 }
@@ -160,7 +159,7 @@ push_value(gen *g, const ir_value *v, LLVMValueRef to)
         return;
     }
     if (v->type.kind == IR_SCALAR)
-        value = is_mask(v) ? mask_in_frame(g, value) : gen_to_memory(g, (rg_dtype)v->type.dtype, value);
+        value = gen_is_mask(v) ? mask_in_frame(g, value) : gen_to_memory(g, (rg_dtype)v->type.dtype, value);
     LLVMValueRef store = LLVMBuildStore(g->b, value, to);
     LLVMSetAlignment(store, 1);
     gen_mark_own(g, store);
@@ -182,13 +181,13 @@ pop_value(gen *g, const ir_value *v, LLVMValueRef from)
         return;
     }
     LLVMTypeRef type = g->ptr;
-    if (is_mask(v))
+    if (gen_is_mask(v))
         type = LLVMIntTypeInContext(g->context, v->type.lanes < 8 ? 8 : v->type.lanes);
     else if (scalar)
         type = gen_in_lanes(g, gen_memory_type(g, d), v->type.lanes);
     LLVMValueRef load = gen_mark_own(g, LLVMBuildLoad2(g->b, type, from, ""));
     LLVMSetAlignment(load, 1);
-    gen_set(g, v, is_mask(v) ? mask_from_frame(g, v, load) : scalar ? gen_from_memory(g, d, load) : load);
+    gen_set(g, v, gen_is_mask(v) ? mask_from_frame(g, v, load) : scalar ? gen_from_memory(g, d, load) : load);
 }
 
 /* Flags are gathered byte by byte. */
@@ -272,7 +271,7 @@ largest_frame(gen *g, const ir_region *r)
 
 /* Pages are taken now, so that a thread that would not find enough fails before it has done anything. */
 static void
-reserve(gen *g, LLVMValueRef cursor, const ir_op *op)
+reserve_pages(gen *g, LLVMValueRef cursor, const ir_op *op)
 {
     LLVMValueRef bytes = gen_get(g, op->args[0]);
     LLVMValueRef args[5] = {gen_worker(g), cursor, bytes, gen_i32(g, (int)largest_frame(g, op->parent)),
@@ -297,7 +296,7 @@ gen_tape_begin(gen *g, const ir_op *op)
         cursor = with_room(g, cursor, gen_get(g, op->args[0]), op);
         LLVMBuildStore(g->b, cursor, own_cursor(g));
     } else if (op->nargs && !op->drops) {
-        reserve(g, cursor, op);
+        reserve_pages(g, cursor, op);
     }
     gen_set(g, op->results[0], cursor);
 }

@@ -41,7 +41,7 @@ try_in_child(const ll_options *options, int to)
 }
 
 static void
-read_all(int from, str *out)
+read_pipe(int from, str *out)
 {
     char chunk[4096];
     ssize_t n;
@@ -83,7 +83,7 @@ ll_has_target(const ll_options *options, str *error)
         try_in_child(options, ends[1]);
     str said = {0};
     close(ends[1]);
-    read_all(ends[0], &said);
+    read_pipe(ends[0], &said);
     close(ends[0]);
     waitpid(child, &status, 0);
     bool ended = WIFSIGNALED(status);

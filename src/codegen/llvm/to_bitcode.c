@@ -15,7 +15,7 @@
 #include <llvm-c/Transforms/PassBuilder.h>
 
 static int
-fail(const char *what, const char *why)
+report_failure(const char *what, const char *why)
 {
     fprintf(stderr, "rgbitcode: %s: %s\n", what, why);
     return 1;
@@ -28,14 +28,14 @@ read_module(LLVMContextRef context, const char *path)
     LLVMModuleRef module;
     char *message = NULL;
     if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message)) {
-        fail(path, message);
+        report_failure(path, message);
         LLVMDisposeMessage(message);
         return NULL;
     }
     bool bad = LLVMParseBitcodeInContext2(context, buffer, &module);
     LLVMDisposeMemoryBuffer(buffer);
     if (bad)
-        fail(path, "is no bitcode of this LLVM");
+        report_failure(path, "is no bitcode of this LLVM");
     return bad ? NULL : module;
 }
 
@@ -46,7 +46,7 @@ link_files(LLVMContextRef context, int n, char **paths)
     for (int i = 1; whole && i < n; i++) {
         LLVMModuleRef next = read_module(context, paths[i]);
         if (!next || LLVMLinkModules2(whole, next)) {
-            fail(paths[i], "cannot be linked");
+            report_failure(paths[i], "cannot be linked");
             return NULL;
         }
     }
@@ -55,7 +55,7 @@ link_files(LLVMContextRef context, int n, char **paths)
 
 /* Compilers of C know no scopes for atomics of every GPU and take the whole system; nobody but the device looks. */
 static void
-narrow_atomics(LLVMValueRef fn, unsigned scope)
+narrow_runtime_atomics(LLVMValueRef fn, unsigned scope)
 {
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(fn); block; block = LLVMGetNextBasicBlock(block))
         for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
@@ -81,7 +81,7 @@ optimize(LLVMModuleRef module)
     LLVMInitializeAllTargets();
     LLVMInitializeAllTargetMCs();
     if (LLVMGetTargetFromTriple(LLVMGetTarget(module), &target, &message))
-        return fail(LLVMGetTarget(module), message);
+        return report_failure(LLVMGetTarget(module), message);
     LLVMTargetMachineRef machine =
         LLVMCreateTargetMachine(target, LLVMGetTarget(module), "", "", LLVMCodeGenLevelDefault, LLVMRelocPIC,
                                 LLVMCodeModelDefault);
@@ -89,7 +89,7 @@ optimize(LLVMModuleRef module)
     LLVMErrorRef failed = LLVMRunPasses(module, "default<O2>", machine, options);
     LLVMDisposePassBuilderOptions(options);
     LLVMDisposeTargetMachine(machine);
-    return failed ? fail("passes", LLVMGetErrorMessage(failed)) : 0;
+    return failed ? report_failure("passes", LLVMGetErrorMessage(failed)) : 0;
 }
 
 static int
@@ -100,28 +100,28 @@ write_array(LLVMModuleRef module, const char *path, const char *name)
     size_t n = LLVMGetBufferSize(buffer);
     FILE *out = fopen(path, "w");
     if (!out)
-        return fail(path, "cannot be written");
+        return report_failure(path, "cannot be written");
     fprintf(out, "#include <stddef.h>\nextern const unsigned char %s[];\nextern const size_t %s_size;\n", name, name);
     fprintf(out, "const size_t %s_size = %zu;\nconst unsigned char %s[] = {", name, n, name);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%s%u,", i % 24 ? "" : "\n", at[i]);
     fprintf(out, "\n};\n");
     LLVMDisposeMemoryBuffer(buffer);
-    return fclose(out) ? fail(path, "cannot be written") : 0;
+    return fclose(out) ? report_failure(path, "cannot be written") : 0;
 }
 
 int
 main(int argc, char **argv)
 {
     if (argc < 4)
-        return fail("usage", "rgbitcode OUT.c NAME FILE.bc...");
+        return report_failure("usage", "rgbitcode OUT.c NAME FILE.bc...");
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = link_files(context, argc - 3, argv + 3);
     if (!module)
         return 1;
     unsigned scope = LLVMGetSyncScopeID(context, "device", 6);
     for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
-        narrow_atomics(fn, scope);
+        narrow_runtime_atomics(fn, scope);
         forget_target(fn);
     }
     int code = optimize(module) || write_array(module, argv[1], argv[2]);

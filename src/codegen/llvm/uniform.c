@@ -39,14 +39,14 @@ typedef struct flow {
 
 /* -- blocks ------------------------------------------------------------------------------------------------------- */
 static void
-enter(flow *f, uint32_t number)
+enter_block(flow *f, uint32_t number)
 {
     f->blocks[number].seen = f->blocks[number].open = true;
     vec_push(&f->todo, number);
 }
 
 static void
-follow(flow *f, uint32_t from, LLVMBasicBlockRef successor)
+follow_edge(flow *f, uint32_t from, LLVMBasicBlockRef successor)
 {
     uint32_t to = (uint32_t)(uintptr_t)map_get(&f->numbers, map_ptr(successor)) - 1;
     block *b = &f->blocks[to];
@@ -54,20 +54,20 @@ follow(flow *f, uint32_t from, LLVMBasicBlockRef successor)
     b->entering = (uint32_t)f->edges.n;
     b->head |= b->open;
     if (!b->seen)
-        enter(f, to);
+        enter_block(f, to);
 }
 
 static void
 visit(flow *f, uint32_t count)
 {
     uint32_t order = count;
-    enter(f, 0);
+    enter_block(f, 0);
     while (f->todo.n) {
         uint32_t number = vec_last(&f->todo);
         block *b = &f->blocks[number];
         LLVMValueRef end = LLVMGetBasicBlockTerminator(b->at);
         if (b->next < LLVMGetNumSuccessors(end)) {
-            follow(f, number, LLVMGetSuccessor(end, b->next++));
+            follow_edge(f, number, LLVMGetSuccessor(end, b->next++));
         } else {
             b->open = false;
             b->order = --order;
@@ -78,7 +78,7 @@ visit(flow *f, uint32_t count)
 
 /* The blocks of a loop; false: it holds another one. */
 static bool
-gather(flow *f, uint32_t head)
+gather_loop(flow *f, uint32_t head)
 {
     vec_clear(&f->todo);
     vec_clear(&f->body);
@@ -142,7 +142,7 @@ asks_too_often(flow *f)
 static void
 look_at_loop(flow *f, uint32_t head, LLVMContextRef c)
 {
-    if (!gather(f, head) || !asks_too_often(f))
+    if (!gather_loop(f, head) || !asks_too_often(f))
         return;
     for (uint32_t e = f->blocks[head].entering; e; e = f->edges.at[e - 1].before)
         if (f->edges.at[e - 1].back)
@@ -151,7 +151,7 @@ look_at_loop(flow *f, uint32_t head, LLVMContextRef c)
 }
 
 static void
-look_at(arena *a, LLVMValueRef fn, LLVMContextRef c)
+look_at_function(arena *a, LLVMValueRef fn, LLVMContextRef c)
 {
     flow all = {.edges.in = a, .todo.in = a, .body.in = a, .numbers.in = a}, *f = &all;
     uint32_t count = 0;
@@ -172,7 +172,7 @@ machine_spare_vectorizer(LLVMModuleRef module)
 {
     for (LLVMValueRef fn = LLVMGetFirstFunction(module); fn; fn = LLVMGetNextFunction(fn)) {
         arena_mark mark = arena_here(mem_scratch());
-        look_at(mem_scratch(), fn, LLVMGetModuleContext(module));
+        look_at_function(mem_scratch(), fn, LLVMGetModuleContext(module));
         arena_release(mem_scratch(), mark);
     }
 }

@@ -53,7 +53,7 @@ unit_failed(unit *u, diag_list *diags)
 }
 
 static bool
-count_op(ir_op *op, void *user)
+count_one_op(ir_op *op, void *user)
 {
     (void)op;
     ++*(uint32_t *)user;
@@ -64,12 +64,12 @@ machine_effort
 unit_effort(const ir_fn *fn)
 {
     uint32_t n = 0;
-    ir_walk(fn->body, count_op, &n);
+    ir_walk(fn->body, count_one_op, &n);
     return n <= SHORT_FUNCTION ? MACHINE_FULL : n <= LONG_FUNCTION ? MACHINE_SHORT : MACHINE_QUICK;
 }
 
 static void
-release(void *object)
+release_unit(void *object)
 {
     unit *u = object;
     LLVMDisposeBuilder(u->g.b);
@@ -97,7 +97,7 @@ unit_begin(unit *u, const ir_fn *fn, const ll_options *options, const char *symb
     g->context = LLVMContextCreate();
     g->module = LLVMModuleCreateWithNameInContext(symbol, g->context);
     g->b = LLVMCreateBuilderInContext(g->context);
-    mem_own(&u->owns, release, u);
+    mem_own(&u->owns, release_unit, u);
     g->scratch = arena_new();
     u->effort = unit_effort(fn);
     g->math = &u->math;
@@ -109,7 +109,7 @@ void
 unit_end(unit *u)
 {
     mem_disown(&u->owns);
-    release(u);
+    release_unit(u);
 }
 
 /* what we made is well formed: a check of our own work, so only in builds that check */

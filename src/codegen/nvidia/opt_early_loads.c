@@ -81,15 +81,15 @@ is_own_load(const ir_op *op)
 /* -- what a load needs ------------------------------------------------------------------------------------- */
 
 static bool
-is_arithmetic(const ir_op *op)
+computes_numbers(const ir_op *op)
 {
     return ir_is_arithmetic(op) || op->code == RG_OP_LANE || op->code == RG_OP_EXTENT;
 }
 
 static bool
-is_cheap(const ir_op *op)
+is_cheap_arithmetic(const ir_op *op)
 {
-    return is_arithmetic(op) && op->code != RG_OP_DIV && op->code != RG_OP_REM && !(ir_ops[op->code].flags & IR_FUNCTION);
+    return computes_numbers(op) && op->code != RG_OP_DIV && op->code != RG_OP_REM && !(ir_ops[op->code].flags & IR_FUNCTION);
 }
 
 typedef bool may_need(const ir_op *op);
@@ -160,7 +160,7 @@ pull_out(search *s, ir_op *branch)
         next = op->next;
         list_change(s, op);
         s->n = 0;
-        if (!is_own_load(op) || !is_safe_before(op, branch) || !may_overtake(s, op) || !find_needed(s, op, is_cheap))
+        if (!is_own_load(op) || !is_safe_before(op, branch) || !may_overtake(s, op) || !find_needed(s, op, is_cheap_arithmetic))
             continue;
         for (uint32_t k = 0; k < s->n; k++)
             move_before(s, s->found[k], branch);
@@ -183,7 +183,7 @@ mark_level(search *s, piece *p)
         s->n = 0;
         bool load = is_own_load(op) || (s->shared && op->code == RG_OP_LOAD && !op->atomic);
         bool wanted = load && s->inside[op->results[0]->id] && p->loads < EARLY_MAX;
-        if (!wanted || !may_overtake(s, op) || !find_needed(s, op, is_arithmetic))
+        if (!wanted || !may_overtake(s, op) || !find_needed(s, op, computes_numbers))
             continue;
         for (uint32_t k = 0; k < s->n; k++)
             set(s->marked, s->found[k], true);
@@ -248,7 +248,7 @@ static bool
 only_loads(const ir_region *r)
 {
     ir_for_ops(op, r)
-        if ((op->code != RG_OP_LOAD || op->atomic) && op->code != RG_OP_YIELD && !is_arithmetic(op))
+        if ((op->code != RG_OP_LOAD || op->atomic) && op->code != RG_OP_YIELD && !computes_numbers(op))
             return false;
     return r->op && r->op->code == RG_OP_FOR;
 }

@@ -23,10 +23,10 @@ typedef struct waiting {
     bool effect; /* memory is written, or control goes, by it: the machine keeps a later store behind */
 } waiting;
 
-static void follow(waiting *w, const ir_op *op);
+static void follow_zeros(waiting *w, const ir_op *op);
 
 static bool
-uses(const waiting *w, const ir_op *op)
+uses_waiting(const waiting *w, const ir_op *op)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
         if (w->comes[op->args[i]->id])
@@ -42,14 +42,14 @@ is_effect(const ir_op *op)
 }
 
 static void
-follow(waiting *w, const ir_op *op)
+follow_zeros(waiting *w, const ir_op *op)
 {
-    bool used = uses(w, op);
+    bool used = uses_waiting(w, op);
     w->effect |= used && is_effect(op);
     for (uint32_t i = 0; i < op->nregions && !w->effect; i++)
         ir_for_ops(inner, op->regions[i]) {
-            follow(w, inner);
-            used |= uses(w, inner);
+            follow_zeros(w, inner);
+            used |= uses_waiting(w, inner);
         }
     for (uint32_t i = 0; i < op->nresults; i++)
         w->comes[op->results[i]->id] = used;
@@ -62,7 +62,7 @@ is_waited_for(arena *scratch, const ir_op *load, const ir_op *zero)
     waiting w = {.comes = arena_new_n(scratch, bool, zero->parent->fn->next_id)};
     w.comes[load->results[0]->id] = true;
     for (const ir_op *op = load->next; op != zero && !w.effect; op = op->next)
-        follow(&w, op);
+        follow_zeros(&w, op);
     arena_release(scratch, mark);
     return w.effect;
 }

@@ -21,7 +21,7 @@ typedef struct ahead {
 } ahead;
 
 static bool
-passes(ahead *a, const ir_op *loop, const ir_op *load)
+passes_all_to(ahead *a, const ir_op *loop, const ir_op *load)
 {
     for (const ir_op *op = loop; op != load; op = op->next)
         if (!access_passes(&a->footprints, load, op))
@@ -40,7 +40,7 @@ is_listed(const ahead *a, const ir_op *op)
 
 /* lists what op needs of what stands behind the loop, then op; false: that cannot move */
 static bool
-list(ahead *a, ir_op *op, uint32_t most)
+list_needed(ahead *a, ir_op *op, uint32_t most)
 {
     if (is_listed(a, op))
         return true;
@@ -49,7 +49,7 @@ list(ahead *a, ir_op *op, uint32_t most)
         if (!a->behind[op->args[i]->id])
             continue;
         bool cheap = def && ir_is_arithmetic(def) && !(ir_ops[def->code].flags & IR_FUNCTION);
-        if (!cheap || def->code == RG_OP_DIV || def->code == RG_OP_REM || !list(a, def, most))
+        if (!cheap || def->code == RG_OP_DIV || def->code == RG_OP_REM || !list_needed(a, def, most))
             return false;
     }
     if (a->n == most)
@@ -66,25 +66,19 @@ mark_behind(ahead *a, const ir_op *from, const ir_op *to, bool is)
             a->behind[op->results[i]->id] = is;
 }
 
-static bool
-is_loop(const ir_op *op)
-{
-    return op->code == RG_OP_FOR || op->code == RG_OP_LOOP;
-}
-
 static void
 load_ahead(ahead *a, ir_op *loop)
 {
     ir_op *end = loop->next;
     a->n = a->loads = 0;
-    while (end && !is_loop(end) && end->code != RG_OP_YIELD)
+    while (end && !ir_is_loop(end) && end->code != RG_OP_YIELD)
         end = end->next;
     mark_behind(a, loop, end, true);
     for (ir_op *op = loop->next; op != end && a->loads <= MOST; op = op->next) {
         uint32_t before = a->n;
-        if (op->code != RG_OP_LOAD || !op->results[0]->type.lanes || !op->masked || !passes(a, loop, op))
+        if (op->code != RG_OP_LOAD || !op->results[0]->type.lanes || !op->masked || !passes_all_to(a, loop, op))
             continue;
-        if (a->loads < MOST && list(a, op, (a->loads + 1) * (CLOSURE + 1)))
+        if (a->loads < MOST && list_needed(a, op, (a->loads + 1) * (CLOSURE + 1)))
             a->loads++;
         else if (a->loads == MOST)
             a->loads++; /* one more than is worth it */
@@ -104,7 +98,7 @@ see_task(ir_op *task, void *user)
 {
     if (task->code == RG_OP_PARALLEL)
         for (ir_op *op = task->regions[0]->last; op; op = op->prev)
-            if (is_loop(op))
+            if (ir_is_loop(op))
                 load_ahead(user, op);
     return true;
 }

@@ -30,7 +30,7 @@ adds_sum(const ir_op *op)
 
 /* what may be done several times in a row */
 static bool
-is_plain(const ir_op *op)
+may_repeat(const ir_op *op)
 {
     switch ((int)op->code) {
     case RG_OP_IF:
@@ -69,7 +69,7 @@ measure_op(ir_op *op, void *user)
     m->loads += op->code == RG_OP_LOAD;
     m->computes &= (ir_is_arithmetic(op) && !(ir_ops[op->code].flags & IR_FUNCTION)) || op->code == RG_OP_LOAD ||
                    op->code == RG_OP_YIELD;
-    return is_plain(op);
+    return may_repeat(op);
 }
 
 static bool
@@ -89,7 +89,7 @@ is_counted_now(const ir_op *loop)
 
 /* how many iterations at a time, a power of 2 */
 static uint32_t
-iterations(const ir_op *loop)
+iterations_at_once(const ir_op *loop)
 {
     measure m = {.computes = true};
     uint32_t n = 1;
@@ -182,20 +182,20 @@ run_several(edit *e, ir_op *loop, uint32_t n)
 }
 
 static void
-look_in(edit *e, ir_region *r)
+unroll_in(edit *e, ir_region *r)
 {
     for (ir_op *op = r->first, *next; op; op = next) {
         next = op->next;
-        uint32_t n = iterations(op);
+        uint32_t n = iterations_at_once(op);
         if (n > 1 && can_be_counted(op))
             run_several(e, op, n);
         for (uint32_t i = 0; i < op->nregions; i++)
-            look_in(e, op->regions[i]);
+            unroll_in(e, op->regions[i]);
     }
 }
 
 bool
 opt_unroll_counted(ir_module *m, pass_context *c)
 {
-    return edit_kernels(m, c->scratch, look_in);
+    return edit_kernels(m, c->scratch, unroll_in);
 }

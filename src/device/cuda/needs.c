@@ -118,7 +118,7 @@ typedef struct walk {
 } walk;
 
 static void
-see_loop(walk *w, const ir_op *op)
+need_loop(walk *w, const ir_op *op)
 {
     rt_needs *needs = w->needs;
     rt_need_loop loop = {.rank = op->attr.rank, .grouped = op->regions[0]->nparams > op->attr.rank};
@@ -132,7 +132,7 @@ see_loop(walk *w, const ir_op *op)
 }
 
 static void
-see_temp(walk *w, const ir_op *op)
+need_temp(walk *w, const ir_op *op)
 {
     rt_needs *needs = w->needs;
     rt_need_temp temp = {.rank = op->nargs};
@@ -149,13 +149,13 @@ see_temp(walk *w, const ir_op *op)
 }
 
 static bool
-see_op(ir_op *op, void *user)
+need_op(ir_op *op, void *user)
 {
     walk *w = user;
     if (op->code == RG_OP_PARALLEL)
-        see_loop(w, op);
+        need_loop(w, op);
     if (op->code == RG_OP_TEMP)
-        see_temp(w, op);
+        need_temp(w, op);
     /* recorded buffers: each turn of a loop has its own */
     for (uint32_t i = 1; op->code == RG_OP_TAPE_PUSH && i < op->nargs; i++)
         w->needs->unknown_temp |= op->args[i]->type.kind == IR_BUFFER;
@@ -170,7 +170,7 @@ rt_needs_make(rt_needs *needs, const ir_fn *fn)
     mem_own(&owns, mem_release_arena, scratch);
     walk w = {.needs = needs, .fn = fn, .effects = ir_effects_of(fn->body, scratch)};
     ir_directions(fn, w.directions);
-    ir_walk(fn->body, see_op, &w);
+    ir_walk(fn->body, need_op, &w);
     see_tape(needs, fn->body);
     mem_disown(&owns);
     arena_free(scratch);

@@ -1,8 +1,8 @@
 /* The builder: its life, source places and errors. SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build/build_impl.h"
 
-static void
-release_builder(void *b)
+void
+ir_builder_release(void *b)
 {
     rg_builder_destroy(b);
 }
@@ -12,7 +12,7 @@ new_builder(void)
 {
     rg_builder *b = mem_zalloc(sizeof *b);
     mem_owner owns;
-    mem_own(&owns, release_builder, b);
+    mem_own(&owns, ir_builder_release, b);
     b->diags = &b->own_diags;
     b->arena = arena_new();
     vec_push(&b->labels, (uint64_t)0);
@@ -26,7 +26,7 @@ ir_builder_new(void)
 {
     rg_builder *b = new_builder();
     mem_owner owns;
-    mem_own(&owns, release_builder, b);
+    mem_own(&owns, ir_builder_release, b);
     b->owns_module = true;
     b->module = ir_module_new();
     mem_disown(&owns);
@@ -182,7 +182,7 @@ rg_build_inline_pop(rg_builder *b)
 /* -- errors ------------------------------------------------------------------------------------ */
 
 static void
-report(rg_builder *b, unsigned number, ir_loc loc, const char *format, va_list args)
+report_at(rg_builder *b, unsigned number, ir_loc loc, const char *format, va_list args)
 {
     diag_addv(b->diags, DIAG_ERROR, number, ir_place(b->module, loc), format, args);
 }
@@ -192,7 +192,7 @@ build_report(rg_builder *b, unsigned number, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    report(b, number, b->loc, format, args);
+    report_at(b, number, b->loc, format, args);
     va_end(args);
 }
 
@@ -201,7 +201,7 @@ build_report_at(rg_builder *b, unsigned number, ir_loc loc, const char *format, 
 {
     va_list args;
     va_start(args, format);
-    report(b, number, loc, format, args);
+    report_at(b, number, loc, format, args);
     va_end(args);
 }
 
@@ -211,7 +211,7 @@ rg_build_error(rg_builder *b, unsigned number, rg_place place, const char *forma
     ir_loc loc = {place.file, place.line, place.col, place.end_col, 0};
     va_list args;
     va_start(args, format);
-    report(b, number, loc, format, args);
+    report_at(b, number, loc, format, args);
     va_end(args);
 }
 

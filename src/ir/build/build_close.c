@@ -87,7 +87,7 @@ continue_in_live_arm(rg_builder *b, frame *f)
 
 /* One value out of two; a new result of the if unless it can be had for less. */
 static ir_value *
-join(rg_builder *b, ir_op *op, ir_value *x, ir_value *y, const char *name)
+join_arms(rg_builder *b, ir_op *op, ir_value *x, ir_value *y, const char *name)
 {
     uint64_t x_bits, y_bits;
     x = build_resolve(b, x);
@@ -105,7 +105,7 @@ join(rg_builder *b, ir_op *op, ir_value *x, ir_value *y, const char *name)
 }
 
 static void
-collect_vars(rg_builder *b, const frame *f)
+collect_merged_vars(rg_builder *b, const frame *f)
 {
     vec_clear(&b->merged);
     for (int k = 0; k < 2; k++) {
@@ -138,8 +138,8 @@ join_vars(rg_builder *b, const frame *f)
         for (int k = 0; k < 2; k++)
             if (!m->seen[k])
                 m->continued[k] = f->arms[k].dead ? NULL : before;
-        m->now = real ? join(b, f->op, m->value[0] ? m->value[0] : before,
-                             m->value[1] ? m->value[1] : before, m->var->name)
+        m->now = real ? join_arms(b, f->op, m->value[0] ? m->value[0] : before,
+                                  m->value[1] ? m->value[1] : before, m->var->name)
                       : before;
         if (m->now != before)
             continue;
@@ -168,13 +168,13 @@ join_leaves(rg_builder *b, frame *f)
         if (flag_of(b, first, it.label) != no)
             continue;
         if (it.label != b->closing)
-            it.flag = join(b, f->op, no, it.flag, NULL);
+            it.flag = join_arms(b, f->op, no, it.flag, NULL);
         vec_push(&first->leaves, it);
     }
     for (size_t i = 0; i < n; i++) {
         leave *it = &first->leaves.at[i];
         if (it->label != b->closing)
-            it->flag = join(b, f->op, it->flag, flag_of(b, second, it->label), NULL);
+            it->flag = join_arms(b, f->op, it->flag, flag_of(b, second, it->label), NULL);
     }
 }
 
@@ -214,7 +214,7 @@ merge_arms(rg_builder *b, frame *f)
     bool both_dead = f->arms[0].dead && f->arms[1].dead;
     vec_clear(&b->yields[0]);
     vec_clear(&b->yields[1]);
-    collect_vars(b, f);
+    collect_merged_vars(b, f);
     join_vars(b, f);
     join_leaves(b, f);
     finish_op(b, f);

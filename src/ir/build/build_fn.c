@@ -20,7 +20,7 @@ start_fn(rg_builder *b, ir_fn *fn, ir_region *region)
 
 /* What belongs to the function under construction goes aside until another one is built. */
 static void
-rest(rg_builder *b)
+set_aside(rg_builder *b)
 {
     rg_builder *resting = mem_alloc(sizeof(*resting));
     *resting = *b;
@@ -54,10 +54,10 @@ resume(rg_builder *b)
 }
 
 static void
-begin(rg_builder *b, rg_str name, bool kernel)
+begin_fn(rg_builder *b, rg_str name, bool kernel)
 {
     if (b->n_open && !kernel)
-        rest(b);
+        set_aside(b);
     if (b->n_open) {
         build_report(b, ERROR_NESTING, "a function begins inside function `%s`", b->fn->name);
         while (b->n_open)
@@ -87,7 +87,7 @@ build_need_fn(rg_builder *b)
 }
 
 static bool
-mark_used(ir_op *op, void *used)
+mark_operands_used(ir_op *op, void *used)
 {
     for (uint32_t i = 0; i < op->nargs; i++)
         ((bool *)used)[op->args[i]->id] = true;
@@ -116,7 +116,7 @@ drop_constants(const bool *used, ir_region *r)
 
 /* `open`: the region in which the caller goes on, which alone uses what stands in it; NULL: the function is complete */
 static void
-drop_unused(rg_builder *b, ir_region *open)
+drop_unused_results(rg_builder *b, ir_region *open)
 {
     if (open && !b->rmws.n)
         return;
@@ -124,9 +124,9 @@ drop_unused(rg_builder *b, ir_region *open)
     bool *used = mem_zalloc(fn->next_id + 1);
     mem_owner owns;
     mem_own(&owns, mem_release_ptr, &used);
-    ir_walk(open ? open : fn->body, mark_used, used);
+    ir_walk(open ? open : fn->body, mark_operands_used, used);
     if (!open && fn->shape)
-        ir_walk(fn->shape, mark_used, used);
+        ir_walk(fn->shape, mark_operands_used, used);
     drop_olds(b, used, open);
     if (!open)
         drop_constants(used, fn->body);
@@ -157,7 +157,7 @@ apply_forwards(rg_builder *b, ir_region *open)
 
 /* number of the first axis of parameter `index` in the shape's yield */
 static uint32_t
-first_axis(const ir_fn *fn, uint32_t index)
+first_axis_of_param(const ir_fn *fn, uint32_t index)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < index; i++)
@@ -174,7 +174,7 @@ finish_shape(rg_builder *b)
         fn->shape = NULL;
     if (!fn->shape)
         return;
-    while (b->extents.n < first_axis(fn, fn->body->nparams))
+    while (b->extents.n < first_axis_of_param(fn, fn->body->nparams))
         vec_push(&b->extents, (ir_value *)NULL);
     build_push(b, FRAME_SHAPE)->region = fn->shape;
     for (size_t i = 0; i < b->extents.n; i++)
@@ -200,7 +200,7 @@ finish_fn(rg_builder *b)
     finish_shape(b);
     build_pop(b);
     apply_forwards(b, NULL);
-    drop_unused(b, NULL);
+    drop_unused_results(b, NULL);
     ir_renumber(b->fn);
     b->fn = NULL;
     if (b->resting)
@@ -222,7 +222,7 @@ ir_builder_leave(rg_builder *b)
     ir_region *open = build_home(b)->region;
     build_pop(b);
     apply_forwards(b, open);
-    drop_unused(b, open);
+    drop_unused_results(b, open);
     b->fn = NULL;
 }
 
@@ -239,7 +239,7 @@ ir_build_region(rg_builder *b)
 void
 rg_build_kernel_begin(rg_builder *b, rg_str name)
 {
-    begin(b, name, true);
+    begin_fn(b, name, true);
 }
 
 static ir_value *
@@ -327,7 +327,7 @@ rg_build_extent_is(rg_builder *b, ir_value *buffer, uint32_t axis, ir_value *ext
                      (long long)bits);
         return;
     }
-    uint32_t at = first_axis(b->fn, buffer->index) + axis;
+    uint32_t at = first_axis_of_param(b->fn, buffer->index) + axis;
     while (b->extents.n <= at)
         vec_push(&b->extents, (ir_value *)NULL);
     b->extents.at[at] = extent;
@@ -345,7 +345,7 @@ rg_build_shape_end(rg_builder *b)
 }
 
 static void
-set_results(rg_builder *b, uint32_t count, ir_value *const *values)
+keep_given_results(rg_builder *b, uint32_t count, ir_value *const *values)
 {
     vec_clear(&b->results);
     for (uint32_t i = 0; i < count; i++)
@@ -362,7 +362,7 @@ rg_build_kernel_result(rg_builder *b, uint32_t count, const rg_value *values)
         return;
     }
     b->has_results = true;
-    set_results(b, count, values);
+    keep_given_results(b, count, values);
     for (size_t i = 0; i < b->results.n; i++)
         if (b->results.at[i]->type.kind != IR_SCALAR)
             build_report(b, ERROR_TYPES, "a kernel's results are scalars");
@@ -380,7 +380,7 @@ rg_build_kernel_end(rg_builder *b)
 rg_fn
 rg_build_function_begin(rg_builder *b, rg_str name)
 {
-    begin(b, name, false);
+    begin_fn(b, name, false);
     return (rg_fn)b->fns.n - 1;
 }
 
@@ -400,14 +400,8 @@ void
 rg_build_function_end(rg_builder *b, uint32_t count, const rg_value *results)
 {
     build_need_fn(b);
-    set_results(b, count, results);
+    keep_given_results(b, count, results);
     finish_fn(b);
-}
-
-static void
-release_signature(void *s)
-{
-    ir_signature_free(s);
 }
 
 static bool
@@ -439,7 +433,7 @@ build_call(rg_builder *b, rg_fn fn, bool reverse, uint8_t forward, uint32_t narg
     ir_fn *callee = fn < b->fns.n ? b->fns.at[fn] : NULL;
     ir_signature s = {0};
     mem_owner owns;
-    mem_own(&owns, release_signature, &s);
+    mem_own(&owns, ir_signature_release, &s);
     if (callee)
         ir_signature_of(&s, callee, reverse, forward);
     if (callee && call_fits(callee, &s, nargs, args, nresults)) {

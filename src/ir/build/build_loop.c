@@ -10,7 +10,7 @@
 /* -- variables --------------------------------------------------------------------------------- */
 
 static void
-collect_vars(rg_builder *b, const frame *f)
+collect_loop_vars(rg_builder *b, const frame *f)
 {
     vec_clear(&b->loop_vars);
     for (size_t i = 0; i < f->bindings.n; i++) {
@@ -45,7 +45,7 @@ walk_exits(rg_builder *b, const frame *f)
 }
 
 static void
-add_param(rg_builder *b, const frame *f, loop_var *v)
+add_carried(rg_builder *b, const frame *f, loop_var *v)
 {
     v->init = build_lookup(b, v->var);
     v->param = ir_region_param(f->region, v->var->type, NULL);
@@ -93,7 +93,7 @@ settle_params(rg_builder *b, const frame *f, bool is_loop)
             if (once)
                 v->init = build_lookup(b, v->var);
             else
-                add_param(b, f, v);
+                add_carried(b, f, v);
         }
         if (!v->param)
             continue;
@@ -243,7 +243,7 @@ common_value(const rg_builder *b, const frame *f, size_t i, bool own)
 }
 
 static ir_value *
-add_result(rg_builder *b, const frame *f, ir_type type, const char *name)
+add_loop_result(rg_builder *b, const frame *f, ir_type type, const char *name)
 {
     ir_value *result = ir_op_result(f->op, b->fn, type, NULL);
     result->name = name;
@@ -266,7 +266,7 @@ give_exit_values(rg_builder *b, const frame *f)
         }
         for (size_t e = 0; e < f->exits.n; e++)
             ir_op_arg(f->exits.at[e].op, b->fn, value_at(b, e, i));
-        build_assign(b, v->var, add_result(b, f, v->var->type, v->var->name));
+        build_assign(b, v->var, add_loop_result(b, f, v->var->type, v->var->name));
         ir_value *echo = common_value(b, f, i, true);
         if (echo && v->var->type.kind == IR_SCALAR)
             vec_push(&home->echoes, ((assignment){v->var, echo}));
@@ -297,7 +297,7 @@ give_leaves(rg_builder *b, const frame *f, arm *into)
         for (size_t e = 0; e < f->exits.n; e++)
             ir_op_arg(f->exits.at[e].op, b->fn,
                       build_bits(b, RG_BOOL, f->exits.at[e].label == it->label));
-        it->flag = add_result(b, f, ir_scalar(RG_BOOL), NULL);
+        it->flag = add_loop_result(b, f, ir_scalar(RG_BOOL), NULL);
     }
 }
 
@@ -362,7 +362,7 @@ build_close_loop(rg_builder *b)
         build_report_at(b, ERROR_ENDLESS, f->loc,
                         "this loop never ends\n"
                         "add a condition, a break or a return");
-    collect_vars(b, f);
+    collect_loop_vars(b, f);
     walk_exits(b, f);
     for (size_t i = 0; i < b->loop_vars.n; i++)
         b->loop_vars.at[i].var->mark = 0;

@@ -35,8 +35,8 @@ element_fits(rg_builder *b, unsigned plane, const ir_value *buffer, uint32_t n,
 }
 
 static ir_op *
-element_op(rg_builder *b, rg_op code, unsigned plane, ir_value *buffer, uint32_t n,
-           ir_value *const *index)
+buffer_element_op(rg_builder *b, rg_op code, unsigned plane, ir_value *buffer, uint32_t n,
+                  ir_value *const *index)
 {
     ir_op *op = ir_op_new(b->fn, code, n + 3, 0, b->loc);
     op->plane = (uint8_t)plane;
@@ -60,12 +60,12 @@ element_fallback(rg_builder *b, const ir_value *buffer)
 }
 
 static ir_value *
-load(rg_builder *b, unsigned plane, bool atomic, ir_value *buffer, uint32_t n, const rg_value *index)
+append_load(rg_builder *b, unsigned plane, bool atomic, ir_value *buffer, uint32_t n, const rg_value *index)
 {
     build_need_fn(b);
     if (!element_fits(b, plane, buffer, n, index))
         return element_fallback(b, buffer);
-    ir_op *op = element_op(b, RG_OP_LOAD, plane, buffer, n, index);
+    ir_op *op = buffer_element_op(b, RG_OP_LOAD, plane, buffer, n, index);
     op->atomic = atomic;
     ir_op_result(op, b->fn, ir_scalar((rg_dtype)buffer->type.dtype), NULL);
     build_append(b, op);
@@ -75,13 +75,13 @@ load(rg_builder *b, unsigned plane, bool atomic, ir_value *buffer, uint32_t n, c
 ir_value *
 rg_build_load(rg_builder *b, unsigned plane, ir_value *buffer, uint32_t n, const rg_value *index)
 {
-    return load(b, plane, false, buffer, n, index);
+    return append_load(b, plane, false, buffer, n, index);
 }
 
 ir_value *
 rg_build_load_atomic(rg_builder *b, ir_value *buffer, uint32_t n, const rg_value *index)
 {
-    return load(b, RG_PRIMAL, true, buffer, n, index);
+    return append_load(b, RG_PRIMAL, true, buffer, n, index);
 }
 
 static bool
@@ -105,7 +105,7 @@ rg_build_store(rg_builder *b, unsigned plane, ir_value *buffer, uint32_t n, cons
     build_need_fn(b);
     if (!element_fits(b, plane, buffer, n, index) || !value_fits(b, buffer, value))
         return;
-    ir_op *op = element_op(b, RG_OP_STORE, plane, buffer, n, index);
+    ir_op *op = buffer_element_op(b, RG_OP_STORE, plane, buffer, n, index);
     ir_op_arg(op, b->fn, build_resolve(b, value));
     build_append(b, op);
 }
@@ -130,7 +130,7 @@ rg_build_rmw(rg_builder *b, unsigned plane, rg_rmw rmw, bool atomic, ir_value *b
     if (!element_fits(b, plane, buffer, n, index) || !value_fits(b, buffer, value) ||
         !rmw_fits(b, rmw, buffer, compare))
         return element_fallback(b, buffer);
-    ir_op *op = element_op(b, RG_OP_RMW, plane, buffer, n, index);
+    ir_op *op = buffer_element_op(b, RG_OP_RMW, plane, buffer, n, index);
     op->rmw = (uint8_t)rmw;
     op->atomic = atomic;
     ir_op_arg(op, b->fn, build_resolve(b, value));

@@ -138,7 +138,7 @@ rg_value_is_const(ir_value *v, uint64_t *bits)
 /* -- scalar operations ------------------------------------------------------------------------- */
 
 static ir_value *
-fold(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, ir_value *const *args)
+fold_constant(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, ir_value *const *args)
 {
     uint64_t bits[3] = {0}, out;
     if (op == RG_OP_SELECT && ir_is_const(args[0], bits))
@@ -185,7 +185,7 @@ report_types(rg_builder *b, rg_op op, uint32_t nargs, const ir_type *types)
 }
 
 static ir_value *
-scalar_op(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, const rg_value *given)
+build_scalar_op(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, const rg_value *given)
 {
     ir_value *args[3];
     ir_type types[3] = {{0}};
@@ -206,7 +206,7 @@ scalar_op(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, const rg_valu
         report_types(b, op, nargs, types);
         return build_fallback(b, likely_type(op, nargs, types));
     }
-    ir_value *known = fold(b, op, result, nargs, args);
+    ir_value *known = fold_constant(b, op, result, nargs, args);
     if (known)
         return known;
     ir_op *made = new_scalar_op(b, op, result, nargs, args);
@@ -217,7 +217,7 @@ scalar_op(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, const rg_valu
 ir_value *
 rg_build_op(rg_builder *b, rg_op op, uint32_t nargs, const rg_value *args)
 {
-    return scalar_op(b, op, (ir_type){0}, nargs, args);
+    return build_scalar_op(b, op, (ir_type){0}, nargs, args);
 }
 
 ir_value *
@@ -225,7 +225,7 @@ rg_build_cast(rg_builder *b, rg_dtype to, rg_value v)
 {
     if (v && ir_type_eq(v->type, ir_scalar(to)))
         return v;
-    return scalar_op(b, RG_OP_CAST, ir_scalar(to), 1, &v);
+    return build_scalar_op(b, RG_OP_CAST, ir_scalar(to), 1, &v);
 }
 
 ir_value *
@@ -233,7 +233,7 @@ rg_build_bitcast(rg_builder *b, rg_dtype to, rg_value v)
 {
     if (v && ir_type_eq(v->type, ir_scalar(to)))
         return v;
-    return scalar_op(b, RG_OP_BITCAST, ir_scalar(to), 1, &v);
+    return build_scalar_op(b, RG_OP_BITCAST, ir_scalar(to), 1, &v);
 }
 
 /* For the builder's own flags. They stand where the region stands, before any guard. */
@@ -241,7 +241,7 @@ static ir_value *
 flag_op(rg_builder *b, rg_op code, uint32_t nargs, ir_value *const *args)
 {
     ir_type boolean = ir_scalar(RG_BOOL);
-    ir_value *known = fold(b, code, boolean, nargs, args);
+    ir_value *known = fold_constant(b, code, boolean, nargs, args);
     if (known)
         return known;
     ir_op *op = new_scalar_op(b, code, boolean, nargs, args);
@@ -322,7 +322,7 @@ rg_build_table(rg_builder *b, rg_dtype dtype, uint32_t length, const void *data)
 }
 
 static bool
-is_array(rg_builder *b, const ir_value *array)
+need_array(rg_builder *b, const ir_value *array)
 {
     if (array && array->type.kind == IR_ARRAY)
         return true;
@@ -334,7 +334,7 @@ ir_value *
 rg_build_copy(rg_builder *b, ir_value *array)
 {
     build_need_fn(b);
-    if (!is_array(b, array))
+    if (!need_array(b, array))
         return array ? array : build_bits(b, RG_I32, 0);
     array = build_resolve(b, array);
     ir_op *op = new_scalar_op(b, RG_OP_COPY, array->type, 1, &array);
@@ -344,10 +344,10 @@ rg_build_copy(rg_builder *b, ir_value *array)
 
 /* The array and its i64 index, as an op's first operands; NULL after an error. */
 static ir_op *
-element_op(rg_builder *b, rg_op code, ir_value *array, ir_value *index)
+array_element_op(rg_builder *b, rg_op code, ir_value *array, ir_value *index)
 {
     build_need_fn(b);
-    if (!is_array(b, array))
+    if (!need_array(b, array))
         return NULL;
     if (!build_is_index(index)) {
         build_report(b, ERROR_TYPES, "an array's index is an integer");
@@ -366,7 +366,7 @@ element_op(rg_builder *b, rg_op code, ir_value *array, ir_value *index)
 ir_value *
 rg_build_extract(rg_builder *b, ir_value *array, ir_value *index)
 {
-    ir_op *op = element_op(b, RG_OP_EXTRACT, array, index);
+    ir_op *op = array_element_op(b, RG_OP_EXTRACT, array, index);
     if (!op)
         return build_fallback(b, array ? ir_scalar((rg_dtype)array->type.dtype) : (ir_type){0});
     ir_op_result(op, b->fn, ir_scalar((rg_dtype)array->type.dtype), NULL);
@@ -377,7 +377,7 @@ rg_build_extract(rg_builder *b, ir_value *array, ir_value *index)
 ir_value *
 rg_build_insert(rg_builder *b, ir_value *array, ir_value *index, ir_value *value)
 {
-    ir_op *op = element_op(b, RG_OP_INSERT, array, index);
+    ir_op *op = array_element_op(b, RG_OP_INSERT, array, index);
     if (!op)
         return array ? array : build_bits(b, RG_I32, 0);
     if (!value || !ir_type_eq(value->type, ir_scalar((rg_dtype)array->type.dtype))) {

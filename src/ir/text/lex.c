@@ -71,7 +71,7 @@ skip_blanks(lexer *l)
 }
 
 static void
-fail(lexer *l, const char *text)
+fail_token(lexer *l, const char *text)
 {
     l->now.to = l->at > l->now.from ? l->at : l->now.from + 1;
     lex_error(l, &l->now, E_TOKEN, "%s", text);
@@ -110,9 +110,9 @@ escape(lexer *l)
     default:
         break;
     }
-    fail(l,
-         "a string has an escape that is not known\nwrite \\n, \\t, \\\", \\\\ or \\x and two hex "
-         "digits that are not 00");
+    fail_token(l,
+               "a string has an escape that is not known\nwrite \\n, \\t, \\\", \\\\ or \\x and two hex "
+               "digits that are not 00");
     return -1;
 }
 
@@ -128,7 +128,7 @@ read_string(lexer *l, token_kind kind)
     l->at = start;
     for (int c; (c = peek(l, 0)) != '"';) {
         if (c <= 0 || c == '\n') {
-            fail(l, "a string does not end on its line\nclose it with \", and write a line's end "
+            fail_token(l, "a string does not end on its line\nclose it with \", and write a line's end "
                     "as \\n");
             return;
         }
@@ -154,7 +154,7 @@ read_name(lexer *l, token_kind kind)
 
 /* digits, letters, points, and a sign after an exponent's letter */
 static void
-read_number(lexer *l)
+lex_number(lexer *l)
 {
     size_t start = l->at++;
     bool hex = peek(l, 0) == 'x' || peek(l, 1) == 'x';
@@ -188,7 +188,7 @@ read_punct(lexer *l, int c)
 {
     size_t n = c == '-' ? 2 : 1;
     if (!strchr("(){}[]<>=,:-/+.$", c)) {
-        fail(l, "a character that has no meaning here");
+        fail_token(l, "a character that has no meaning here");
         return;
     }
     l->now.kind = TOKEN_PUNCT;
@@ -221,9 +221,9 @@ lex_next(lexer *l)
     else if (is_letter(c))
         read_name(l, TOKEN_WORD);
     else if (is_digit(c) || (c == '-' && next != '>'))
-        read_number(l);
+        lex_number(l);
     else if (c == 0)
-        fail(l, "a character that has no meaning here");
+        fail_token(l, "a character that has no meaning here");
     else
         read_punct(l, c);
     l->now.to = l->at;

@@ -100,7 +100,7 @@ parse_magnitude(const char *text, uint64_t *out)
 }
 
 static bool
-parse_int(const char *text, rg_dtype d, uint64_t *bits)
+parse_int_literal(const char *text, rg_dtype d, uint64_t *bits)
 {
     bool negative = *text == '-';
     uint64_t v;
@@ -163,5 +163,5 @@ ir_parse_literal(rg_str text, rg_dtype d, uint64_t *bits)
         *bits = strcmp(copy, "true") == 0;
         return *bits || strcmp(copy, "false") == 0;
     }
-    return ir_is_int(d) && parse_int(copy, d, bits);
+    return ir_is_int(d) && parse_int_literal(copy, d, bits);
 }

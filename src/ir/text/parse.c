@@ -127,7 +127,7 @@ resolve_calls(parser *p)
 }
 
 static void
-release(void *parser_)
+release_parser(void *parser_)
 {
     parser *p = parser_;
     map_free(&p->names);
@@ -144,7 +144,7 @@ ir_parse(rg_str text, const char *path, diag_list *diags)
 {
     parser p = {0};
     mem_owner owns;
-    mem_own(&owns, release, &p);
+    mem_own(&owns, release_parser, &p);
     p.scratch = arena_new();
     p.m = ir_module_new();
     p.errors_before = diags->errors;
@@ -160,6 +160,6 @@ ir_parse(rg_str text, const char *path, diag_list *diags)
             ir_fn_scan_params(fn);
     }
     mem_disown(&owns);
-    release(&p);
+    release_parser(&p);
     return m;
 }

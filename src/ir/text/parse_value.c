@@ -15,7 +15,7 @@ parse_at(parser *p, const char *text)
 }
 
 static bool
-at_word(parser *p, const char *text)
+is_at_word(parser *p, const char *text)
 {
     return p->lex.now.kind == TOKEN_WORD && str_eq(p->lex.now.text, rg_str_of(text));
 }
@@ -32,7 +32,7 @@ parse_skip(parser *p, const char *text)
 bool
 parse_skip_word(parser *p, const char *text)
 {
-    bool there = at_word(p, text);
+    bool there = is_at_word(p, text);
     if (there)
         lex_next(&p->lex);
     return there;
@@ -158,8 +158,8 @@ parse_type(parser *p)
     if (parse_skip_word(p, "cursor"))
         return ir_cursor();
     unsigned lanes = 0;
-    bool is_buffer = at_word(p, "buf");
-    if (is_buffer || at_word(p, "slot")) {
+    bool is_buffer = is_at_word(p, "buf");
+    if (is_buffer || is_at_word(p, "slot")) {
         lex_next(&p->lex);
         parse_want(p, "<");
         rg_dtype d = parse_dtype(p, is_buffer ? NULL : &lanes);
@@ -177,16 +177,10 @@ parse_type(parser *p)
     return ir_with_lanes(t, lanes);
 }
 
-static uint64_t
-hash_name(rg_str name)
-{
-    return hash_bytes(0, name.ptr, name.len);
-}
-
 static const named *
 find_name(parser *p, rg_str name)
 {
-    const named *found = map_get(&p->names, hash_name(name));
+    const named *found = map_get(&p->names, text_hash(name));
     return found && str_eq(found->name, name) ? found : NULL;
 }
 
@@ -199,7 +193,7 @@ parse_define(parser *p, token t, ir_value *v)
         number &= t.text.ptr[i] >= '0' && t.text.ptr[i] <= '9';
     if (!number)
         v->name = arena_str(p->m->arena, t.text);
-    if (map_get(&p->names, hash_name(t.text))) {
+    if (map_get(&p->names, text_hash(t.text))) {
         lex_error(
             &p->lex, &t, E_TWICE,
             "this name is defined twice in one function\nuse another name: names are unique in "
@@ -208,7 +202,7 @@ parse_define(parser *p, token t, ir_value *v)
     }
     named *n = arena_one(p->scratch, named);
     *n = (named){t.text, v};
-    map_set(&p->names, hash_name(t.text), n);
+    map_set(&p->names, text_hash(t.text), n);
 }
 
 /* a value that no op defines, where the text names none: an error was reported */
@@ -258,7 +252,7 @@ parse_uses(parser *p)
 bool
 parse_mask(parser *p)
 {
-    if (!at_word(p, "if"))
+    if (!is_at_word(p, "if"))
         return false;
     lexer before = p->lex;
     lex_next(&p->lex);
@@ -313,7 +307,7 @@ parse_position(parser *p)
 static uint32_t
 parse_inlined(parser *p, unsigned depth)
 {
-    if (!at_word(p, "in"))
+    if (!is_at_word(p, "in"))
         return 0;
     if (depth == PARSE_DEEPEST) {
         parse_expected(p, "the end of a chain of inlined calls");

@@ -27,7 +27,7 @@ is_name_char(char c)
 }
 
 static bool
-is_plain(const char *name)
+is_plain_name(const char *name)
 {
     const char *c = name;
     while (is_name_char(*c))
@@ -36,25 +36,19 @@ is_plain(const char *name)
 }
 
 static bool
-is_number(const char *name)
+is_all_digits(const char *name)
 {
     return name[strspn(name, "0123456789")] == 0;
-}
-
-static uint64_t
-hash_name(const char *name)
-{
-    return hash_bytes(0, name, strlen(name));
 }
 
 /* `wanted`, or the first of wanted.1, wanted.2, ... that is free */
 static const char *
 unique_name(printer *p, const char *wanted)
 {
-    uint64_t base = hash_name(wanted);
+    uint64_t base = text_hash(rg_str_of(wanted));
     uintptr_t suffix = (uintptr_t)map_get(&p->suffixes, base);
     const char *name = wanted;
-    while (map_get(&p->used, hash_name(name))) {
+    while (map_get(&p->used, text_hash(rg_str_of(name)))) {
         size_t room = strlen(wanted) + 24;
         char *longer = arena_alloc(p->scratch, room);
         snprintf(longer, room, "%s.%zu", wanted, (size_t)++suffix);
@@ -62,7 +56,7 @@ unique_name(printer *p, const char *wanted)
     }
     if (suffix)
         map_set(&p->suffixes, base, (void *)suffix);
-    map_set(&p->used, hash_name(name), (void *)name);
+    map_set(&p->used, text_hash(rg_str_of(name)), (void *)name);
     return name;
 }
 
@@ -70,7 +64,7 @@ static void
 name_value(printer *p, const ir_value *v)
 {
     const char *name = v->name;
-    if (name && !is_number(name)) {
+    if (name && !is_all_digits(name)) {
         name = unique_name(p, name);
     } else {
         char *number = arena_alloc(p->scratch, 16);
@@ -137,7 +131,7 @@ static void
 print_name(str *out, char sigil, const char *name)
 {
     str_addc(out, sigil);
-    if (is_plain(name))
+    if (is_plain_name(name))
         str_addz(out, name);
     else
         print_string(out, name);
@@ -586,7 +580,7 @@ print_own(printer *p, const char *word, const ir_fn *derivative)
 }
 
 static void
-print_fn(printer *p, const ir_fn *fn)
+print_function(printer *p, const ir_fn *fn)
 {
     name_fn(p, fn);
     str_addz(p->out, fn->kernel ? "kernel " : "func ");
@@ -647,7 +641,7 @@ ir_print_fn(str *out, const ir_fn *fn)
     printer p;
     mem_owner owns;
     printer_start(&p, out, fn->module, &owns);
-    print_fn(&p, fn);
+    print_function(&p, fn);
     mem_disown(&owns);
     printer_finish(&p);
 }
@@ -661,7 +655,7 @@ print_module(str *out, const ir_module *m, bool plain)
     p.plain = plain;
     str_add(out, (rg_str){NULL, 0}); /* a module without functions is the empty string */
     for (const ir_fn *fn = m->first; fn; fn = fn->next) {
-        print_fn(&p, fn);
+        print_function(&p, fn);
         if (fn->next)
             str_addc(out, '\n');
     }

@@ -49,6 +49,12 @@
 
 #include "ir/ir.h"
 
+static inline uint64_t
+text_hash(rg_str name)
+{
+    return hash_bytes(0, name.ptr, name.len);
+}
+
 /* literals (literal.c) */
 void ir_print_literal(str *out, rg_dtype d, uint64_t bits);
 /* false: malformed or out of range */

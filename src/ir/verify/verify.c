@@ -126,7 +126,7 @@ check_value_stage(verifier *v, const ir_value *value, const ir_op *op)
 }
 
 static void
-show(verifier *v, ir_value *const *values, uint32_t n, const ir_op *op)
+show_values(verifier *v, ir_value *const *values, uint32_t n, const ir_op *op)
 {
     for (uint32_t i = 0; i < n; i++) {
         v->visible[values[i]->id] = values[i];
@@ -136,7 +136,7 @@ show(verifier *v, ir_value *const *values, uint32_t n, const ir_op *op)
 }
 
 static void
-hide(verifier *v, ir_value *const *values, uint32_t n)
+hide_values(verifier *v, ir_value *const *values, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         v->visible[values[i]->id] = NULL;
@@ -187,7 +187,7 @@ check_op(verifier *v, const ir_op *op)
         ok &= check_region(v, op->regions[i], op);
     v->parallels -= parallel;
     v->lanes = parallel ? lanes : v->lanes;
-    show(v, op->results, op->nresults, op);
+    show_values(v, op->results, op->nresults, op);
     return ok;
 }
 
@@ -198,10 +198,10 @@ check_region(verifier *v, ir_region *r, const ir_op *op)
     if (!r->first)
         return verify_error(v, op, E_TERMINATOR,
                             "a region ends with a yield, and here one is empty");
-    show(v, r->params, r->nparams, op);
+    show_values(v, r->params, r->nparams, op);
     ir_for_ops(inner, r) ok &= check_op(v, inner);
-    ir_for_ops(inner, r) hide(v, inner->results, inner->nresults);
-    hide(v, r->params, r->nparams);
+    ir_for_ops(inner, r) hide_values(v, inner->results, inner->nresults);
+    hide_values(v, r->params, r->nparams);
     verify_region_closed(v, r);
     return ok;
 }
@@ -306,7 +306,7 @@ check_shape(verifier *v)
 }
 
 static void
-release(void *verifier_)
+release_verifier(void *verifier_)
 {
     verifier *v = verifier_;
     mem_free(v->visible);
@@ -317,11 +317,11 @@ release(void *verifier_)
 }
 
 static bool
-check_body(verifier *v)
+check_fn_regions(verifier *v)
 {
     const ir_fn *fn = v->fn;
     memset(v->visible, 0, fn->next_id * sizeof(*v->visible));
-    show(v, fn->body->params, fn->body->nparams, NULL);
+    show_values(v, fn->body->params, fn->body->nparams, NULL);
     bool ok = !fn->shape || check_region(v, fn->shape, NULL);
     return check_region(v, fn->body, NULL) & ok;
 }
@@ -331,18 +331,18 @@ check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after,
 {
     verifier v = {.module = m, .fn = fn, .stage = stage, .after = after, .diags = diags};
     mem_owner owns;
-    mem_own(&owns, release, &v);
+    mem_own(&owns, release_verifier, &v);
     v.visible = mem_zalloc(fn->next_id * sizeof(*v.visible));
     v.left = mem_zalloc(fn->next_id * sizeof(*v.left));
     v.consumed = mem_zalloc(fn->next_id * sizeof(*v.consumed));
     bool linked =
         links_of_region(&v, fn->body, NULL) && (!fn->shape || links_of_region(&v, fn->shape, NULL));
-    if (linked && check_params(&v) && check_body(&v) && check_results(&v) && check_shape(&v) &&
+    if (linked && check_params(&v) && check_fn_regions(&v) && check_results(&v) && check_shape(&v) &&
         check_own(&v, fn->vjp, true) && check_own(&v, fn->jvp, false) &&
         (stage != IR_STAGE_AD || verify_tapes(&v)))
         verify_linear(&v, fn->body);
     mem_disown(&owns);
-    release(&v);
+    release_verifier(&v);
 }
 
 /* -- calls may not go in circles -------------------------------------------------------------- */

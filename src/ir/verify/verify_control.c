@@ -48,7 +48,7 @@ check_if(verifier *v, const ir_op *op)
 
 /* parameters from `first` on: as many inits, the body's yield brings the next ones */
 static bool
-check_body(verifier *v, const ir_op *op, uint32_t first)
+check_carried_params(verifier *v, const ir_op *op, uint32_t first)
 {
     const ir_region *body = op->regions[0];
     uint32_t init = ir_first_init(op);
@@ -111,13 +111,13 @@ check_for(verifier *v, const ir_op *op)
         return verify_error(v, op, E_OPERAND, "bounds and index of a for are of one integer type without lanes");
     if (!op->attr.step || !step_fits((rg_dtype)t.dtype, op->attr.step))
         return verify_error(v, op, E_ATTRIBUTE, "the step is not 0 and fits the index's type");
-    return check_trace_result(v, op) && check_body(v, op, 1) && check_carried_results(v, op);
+    return check_trace_result(v, op) && check_carried_params(v, op, 1) && check_carried_results(v, op);
 }
 
 static bool
 check_loop(verifier *v, const ir_op *op)
 {
-    if (!check_trace_result(v, op) || !check_body(v, op, 0))
+    if (!check_trace_result(v, op) || !check_carried_params(v, op, 0))
         return false;
     return ir_next_exit(op, NULL) ||
            verify_error(v, op, E_EXIT, "a loop has an exit_if at the top level of its body");
@@ -142,15 +142,9 @@ check_unwind(verifier *v, const ir_op *op)
     if (!ir_type_eq(op->regions[0]->params[0]->type, ir_scalar(RG_I64)))
         return verify_error(v, op, E_ATTRIBUTE, "an unwind's iteration is of type i64");
     const ir_op *maker = ir_trace_maker(op->args[0]);
-    if (!maker || (maker->code != RG_OP_FOR && maker->code != RG_OP_LOOP))
+    if (!maker || !ir_is_loop(maker))
         return verify_error(v, op, E_OPERAND, "the trace does not come from a for or loop");
-    return check_trace_result(v, op) && check_body(v, op, 1) && check_carried_results(v, op);
-}
-
-static void
-release_signature(void *s)
-{
-    ir_signature_free(s);
+    return check_trace_result(v, op) && check_carried_params(v, op, 1) && check_carried_results(v, op);
 }
 
 static bool
@@ -180,7 +174,7 @@ check_call(verifier *v, const ir_op *op)
     ir_signature s;
     ir_signature_of(&s, fn, op->reverse, op->forward);
     mem_owner owns;
-    mem_own(&owns, release_signature, &s);
+    mem_own(&owns, ir_signature_release, &s);
     bool fits = check_signature(v, op, &s);
     mem_disown(&owns);
     ir_signature_free(&s);

@@ -24,20 +24,14 @@ itself(const ir_value *a)
 }
 
 static bool
-is_table(const ir_value *a)
-{
-    return a->def && a->def->code == RG_OP_TABLE;
-}
-
-static bool
 repeats(const ir_op *op)
 {
-    return op && (op->code == RG_OP_FOR || op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL ||
+    return op && (ir_is_loop(op) || op->code == RG_OP_PARALLEL ||
                   op->code == RG_OP_UNWIND);
 }
 
 static void
-mark(verifier *v, const ir_value *a)
+mark_consumed(verifier *v, const ir_value *a)
 {
     if (v->consumed[a->id])
         return;
@@ -67,7 +61,7 @@ may_use(verifier *v, const ir_op *op, const ir_value *a)
 static void
 consume(verifier *v, const ir_op *op, const ir_value *a, const ir_region *from)
 {
-    if (is_table(a))
+    if (ir_is_table(a))
         verify_error(v, op, E_LINEAR, "a table is read-only and cannot be consumed\ncopy it first");
     else if (!reached_once(a, from))
         verify_error(
@@ -75,7 +69,7 @@ consume(verifier *v, const ir_op *op, const ir_value *a, const ir_region *from)
             "a local array of outside is consumed by each iteration\ncarry it through the loop, "
             "or copy it");
     else if (may_use(v, op, a))
-        mark(v, a);
+        mark_consumed(v, a);
 }
 
 static bool
@@ -96,7 +90,7 @@ consumes(const ir_op *op, uint32_t arg)
 }
 
 static void
-check_region(verifier *v, const ir_region *r)
+check_inner_region(verifier *v, const ir_region *r)
 {
     verify_linear(v, r);
 }
@@ -106,11 +100,11 @@ static void
 check_branches(verifier *v, const ir_op *op)
 {
     size_t start = v->trail.n;
-    check_region(v, op->regions[0]);
+    check_inner_region(v, op->regions[0]);
     size_t end = v->trail.n;
     for (size_t i = start; i < end; i++)
         v->consumed[v->trail.at[i]] = false;
-    check_region(v, op->regions[1]);
+    check_inner_region(v, op->regions[1]);
     for (size_t i = start; i < end; i++)
         v->consumed[v->trail.at[i]] = true;
 }
@@ -132,11 +126,11 @@ consume_at_exits(verifier *v, const ir_op *loop)
     ir_for_exits (op, loop) {
         for (uint32_t i = 0; i < op->nargs; i++) {
             const ir_value *a = itself(op->args[i]);
-            if (!is_local(a) || is_table(a) || ir_region_inside(a->region, body))
+            if (!is_local(a) || ir_is_table(a) || ir_region_inside(a->region, body))
                 continue;
             if (!reached_once(a, loop->parent))
                 consume(v, op, a, loop->parent);
-            mark(v, a);
+            mark_consumed(v, a);
         }
     }
 }
@@ -155,7 +149,7 @@ check_operands(verifier *v, const ir_op *op)
         may_use(v, op, a);
         if (op->code == RG_OP_EXIT_IF) {
             check_twice(v, op, i);
-            if (is_table(a))
+            if (ir_is_table(a))
                 consume(v, op, a, op->parent);
         }
     }
@@ -171,7 +165,7 @@ verify_linear(verifier *v, const ir_region *r)
             check_branches(v, op);
         else
             for (uint32_t i = 0; i < op->nregions; i++)
-                check_region(v, op->regions[i]);
+                check_inner_region(v, op->regions[i]);
         if (op->code == RG_OP_LOOP)
             consume_at_exits(v, op);
     }

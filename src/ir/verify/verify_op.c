@@ -47,12 +47,6 @@ arg_type(const ir_op *op, uint32_t i)
 }
 
 static bool
-is_integer(ir_type t) /* with lanes or without */
-{
-    return t.kind == IR_SCALAR && ir_is_int((rg_dtype)t.dtype);
-}
-
-static bool
 real_dtype(ir_type t)
 {
     return t.dtype > RG_NONE && t.dtype < RG_DTYPE_COUNT;
@@ -128,7 +122,7 @@ is_kind(ir_word word, ir_type t)
     case IR_WORD_FRAME:
         return t.kind != IR_TRACE;
     case IR_WORD_INT:
-        return is_integer(t);
+        return ir_is_integer(t);
     case IR_WORD_LANES:
         return t.kind == IR_SCALAR && real_dtype(t) && t.lanes;
     case IR_WORD_NUM:
@@ -454,7 +448,7 @@ check_parallel(verifier *v, const ir_op *op)
     if (op->nargs < 2 * rank)
         return verify_error(v, op, E_OPERAND, "a parallel loop has two bounds for each index");
     ir_type t = arg_type(op, 0);
-    if (!is_integer(t))
+    if (!ir_is_integer(t))
         return verify_error(v, op, E_OPERAND, "bounds are integers without lanes");
     for (uint32_t i = 0; i < 2 * rank; i++)
         if (!verify_arg(v, op, i, t))

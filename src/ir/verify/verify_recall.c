@@ -44,7 +44,7 @@ verify_region_closed(verifier *v, ir_region *r)
 {
     if (v->stage != IR_STAGE_AD || !r->op)
         return;
-    bool any = r->op->code == RG_OP_IF || r->op->code == RG_OP_FOR || r->op->code == RG_OP_LOOP;
+    bool any = r->op->code == RG_OP_IF || ir_is_loop(r->op);
     map_set(&v->closed, map_ptr(r), any ? r->op->parent : r);
 }
 

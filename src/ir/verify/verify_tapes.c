@@ -114,7 +114,7 @@ half_undone(const order *o, const rewinding *a)
 }
 
 static void
-release(void *object)
+release_order(void *object)
 {
     order *o = object;
     map_free(&o->places);
@@ -126,7 +126,7 @@ verify_tapes(verifier *v)
 {
     order o = {0};
     mem_owner owns;
-    mem_own(&owns, release, &o);
+    mem_own(&owns, release_order, &o);
     ir_walk(v->fn->body, note_task, &o);
     const rewinding *first = NULL, *second = NULL;
     for (size_t i = 0; i < o.all.n && !first; i++)
@@ -146,6 +146,6 @@ verify_tapes(verifier *v)
                          half_undone(&o, first)->loc.line);
         }
     mem_disown(&owns);
-    release(&o);
+    release_order(&o);
     return !first;
 }
