@@ -403,9 +403,10 @@ check_plans(testcase *t, const ir_fn *made, double want, const char *form, doubl
 }
 
 static void
-check_case(testcase *t)
+check_case(testcase *t, pass_context *c)
 {
     diag_list diags = {0};
+    c->diags = &diags;
     double *forward[32] = {0};
     ad_options split = {0}, combined = {.combined = true};
     if (!run(t, t->fn, 0))
@@ -417,7 +418,7 @@ check_case(testcase *t)
         }
 
     double h = 6e-6, up, down, forward_mode;
-    ir_fn *jvp = ad_jvp(t->fn, NULL, "jvp", &diags);
+    ir_fn *jvp = ad_jvp(t->fn, NULL, "jvp", c);
     if (!good(t, jvp != NULL, "jvp", &diags) || !good(t, ir_verify(t->m, IR_STAGE_AD, "jvp", &diags), "jvp", &diags))
         return;
     if (!run(t, jvp, 0))
@@ -431,7 +432,7 @@ check_case(testcase *t)
     expect(t, "jvp against central differences", forward_mode, (up - down) / (2 * h),
            1e-7 * (fabs(forward_mode) + 1));
 
-    ir_fn *vjp = ad_vjp(t->fn, &combined, "vjp", &diags);
+    ir_fn *vjp = ad_vjp(t->fn, &combined, "vjp", c);
     if (!good(t, vjp != NULL, "vjp", &diags))
         return;
     check_plans(t, vjp, forward_mode, "combined vjp", forward);
@@ -439,7 +440,7 @@ check_case(testcase *t)
         check_groups(t, vjp);
 
     /* jvp of the vjp: the tangent of the adjoint against differences of the adjoint */
-    ir_fn *second = ad_jvp(vjp, NULL, "hvp", &diags);
+    ir_fn *second = ad_jvp(vjp, NULL, "hvp", c);
     if (good(t, second != NULL, "jvp of vjp", &diags) &&
         good(t, ir_verify(t->m, IR_STAGE_AD, "jvp of vjp", &diags), "jvp of vjp", &diags) && run(t, second, 0)) {
         double mixed = dot(t, 3, RG_TANGENT, true);
@@ -451,12 +452,12 @@ check_case(testcase *t)
         expect(t, "jvp of vjp against central differences", mixed, (up - down) / (2 * h), 1e-6 * (fabs(mixed) + 1));
     }
     if (t->split) {
-        ir_fn *apart = ad_vjp(t->fn, &split, "split", &diags);
+        ir_fn *apart = ad_vjp(t->fn, &split, "split", c);
         if (good(t, apart != NULL, "split vjp", &diags)) {
             ir_module *m = ir_module_new();
             ir_fn *simple = ir_fn_clone(m, apart, "split");
             simplified(m, IR_STAGE_AD, &diags);
-            if (good(t, ad_check_split(simple, t->fn, false, &diags), "split vjp", &diags)) {
+            if (good(t, ad_check_split(simple, t->fn, false, c), "split vjp", &diags)) {
                 for (uint32_t i = 0; i < t->n; i++) /* arrays stand as after the forward launch */
                     if (forward[i] && t->p[i].buffer)
                         memcpy(t->p[i].start[0], forward[i], 8 * t->p[i].elements);
@@ -496,9 +497,12 @@ survives(const testcase *t, long n)
         m = ir_module_new();
         ir_fn *fn = ir_fn_clone(m, t->fn, "k");
         mem_fail_after(n);
-        ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags);
+        pass_context c;
+        passes_begin(&c, &diags);
+        ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &c);
         if (vjp)
-            ad_jvp(vjp, NULL, "hvp", &diags);
+            ad_jvp(vjp, NULL, "hvp", &c);
+        pass_context_finish(&c);
         passes_asked.plan = chunked;
         bare_pass(m, ad_plan);
         bare_pass(m, ad_chunks);
@@ -538,7 +542,10 @@ main(int argc, char **argv)
         if (!read_case(&t, argv[i]))
             continue;
         check_out_of_memory(&t);
-        check_case(&t);
+        pass_context c;
+        passes_begin(&c, NULL);
+        check_case(&t, &c);
+        pass_context_finish(&c);
         for (uint32_t k = 0; k < t.n; k++) {
             for (int plane = 0; plane < PLANES; plane++) {
                 mem_free(t.p[k].start[plane]);

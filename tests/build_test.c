@@ -659,7 +659,7 @@ test_out_of_memory(void)
         mem_fail_after(0);
         mem_set_handler(NULL, NULL);
         rg_builder_destroy(b);
-        CHECK(nth > 20);
+        CHECK(nth > 8); /* arenas grow: memory is asked for a few times only */
         return;
     }
 }

@@ -554,7 +554,10 @@ test_varied(void)
     CHECK(m, "%s", diags.text.ptr);
     if (!m)
         return;
-    ir_fn *fn = m->first, *made = ad_directions(fn, of, false, &diags);
+    pass_context c;
+    pass_context_init(&c, &diags);
+    ir_fn *fn = m->first, *made = ad_directions(fn, of, false, &c);
+    pass_context_finish(&c);
     CHECK(made && ir_verify(m, IR_STAGE_AD, NULL, &diags), "%s", diags.text.ptr);
     for (int d = 0; d < DIRECTIONS; d++)
         run_varied(fn, x, one[0] + d * LENGTH, one[1] + d * LENGTH);
@@ -575,8 +578,11 @@ test_refused(void)
     const uint32_t of[RG_PLANE_COUNT] = {1, 2, 1, 1, 1, 1, 1, 1};
     diag_list diags = {0};
     ir_module *m = ir_parse(rg_str_of(text), "bad", &diags);
-    CHECK(m && !ad_directions(m->first, of, false, &diags) && strstr(diags.text.ptr, "E0540"),
+    pass_context c;
+    pass_context_init(&c, &diags);
+    CHECK(m && !ad_directions(m->first, of, false, &c) && strstr(diags.text.ptr, "E0540"),
           "refused");
+    pass_context_finish(&c);
     diag_free(&diags);
     ir_module_free(m);
 }

@@ -205,10 +205,12 @@ check_contraction(const ir_fn *fn)
     memory want, have;
     interp_report report;
     diag_list diags = {0};
+    pass_context c;
+    passes_begin(&c, &diags);
     ad_options combined = {.combined = true};
     bare_pass(m, opt_fma);
     if (run(forward, &want, "contracted", &report) &&
-        (vjp = ad_vjp(forward, &combined, "vjp", &diags))) {
+        (vjp = ad_vjp(forward, &combined, "vjp", &c))) {
         bare_pass(m, simplify);
         bare_pass(m, plan);
         bare_pass(m, opt_fma);
@@ -217,6 +219,7 @@ check_contraction(const ir_fn *fn)
             same(&want, &have, 0, "contracted vjp, primals");
         }
     }
+    pass_context_finish(&c);
     diag_free(&diags);
     ir_module_free(m);
 }
@@ -244,9 +247,12 @@ check_derivatives(ir_fn *fn)
                                   {"opt_count", opt_count, IR_STAGE_AD},
                                   {"lower_tape", lower_tape, IR_STAGE_TAPE, 1e-12}};
     diag_list diags = {0};
+    pass_context c;
+    passes_begin(&c, &diags);
     ad_options combined = {.combined = true};
-    ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &diags), *jvp = ad_jvp(fn, NULL, "jvp", &diags);
-    ir_fn *second = vjp ? ad_jvp(vjp, NULL, "hvp", &diags) : NULL;
+    ir_fn *vjp = ad_vjp(fn, &combined, "vjp", &c), *jvp = ad_jvp(fn, NULL, "jvp", &c);
+    ir_fn *second = vjp ? ad_jvp(vjp, NULL, "hvp", &c) : NULL;
+    pass_context_finish(&c);
     if (!vjp || !jvp || !second || diags.errors) {
         fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed,
                 diags.text.ptr ? diags.text.ptr : "?");

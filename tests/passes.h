@@ -23,11 +23,8 @@ static inline bool
 verified_pass(ir_module *m, pass_fn *pass, const char *name, ir_stage stage, diag_list *diags)
 {
     pass_context c;
-    mem_owner owns;
     passes_begin(&c, diags);
-    mem_own(&owns, pass_context_finish, &c);
     bool changed = pass_run(m, pass, name, stage, &c);
-    mem_disown(&owns);
     pass_context_finish(&c);
     return changed;
 }
@@ -38,11 +35,8 @@ bare_pass(ir_module *m, pass_fn *pass)
 {
     diag_list none = {0};
     pass_context c;
-    mem_owner owns;
     passes_begin(&c, &none);
-    mem_own(&owns, pass_context_finish, &c);
     bool changed = pass(m, &c);
-    mem_disown(&owns);
     pass_context_finish(&c);
     diag_free(&none);
     return changed;
@@ -52,11 +46,8 @@ static inline bool
 simplified(ir_module *m, ir_stage stage, diag_list *diags)
 {
     pass_context c;
-    mem_owner owns;
     passes_begin(&c, diags);
-    mem_own(&owns, pass_context_finish, &c);
     bool changed = pass_simplify(m, stage, &c);
-    mem_disown(&owns);
     pass_context_finish(&c);
     return changed;
 }

@@ -285,7 +285,7 @@ check_memory(const text_case *c)
         diag_free(&h.d);
         str_free(&h.out);
     }
-    CHECK(whole && n > 10, "%s: %ld allocations", c->path, n);
+    CHECK(whole && n > 5, "%s: %ld allocations", c->path, n);
 }
 
 int

@@ -726,14 +726,6 @@ typedef struct question {
     vec(uint64_t) bits;
 } question;
 
-static void
-release_question(void *user)
-{
-    question *q = user;
-    map_free(&q->number);
-    vec_free(&q->bits);
-}
-
 static bool
 is_known_number(question *q, const ir_value *v, uint64_t *bits)
 {
@@ -768,11 +760,10 @@ is_known_number(question *q, const ir_value *v, uint64_t *bits)
 bool
 ir_known_value(const ir_known *indices, const ir_value *v, uint64_t *bits)
 {
-    question q = {.indices = indices};
-    mem_owner owns;
-    mem_own(&owns, release_question, &q);
+    arena *a = mem_scratch();
+    arena_mark before = arena_here(a);
+    question q = {.indices = indices, .number.in = a, .bits.in = a};
     bool known = is_known_number(&q, v, bits);
-    mem_disown(&owns);
-    release_question(&q);
+    arena_release(a, before);
     return known;
 }

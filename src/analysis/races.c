@@ -153,23 +153,12 @@ check_task_races(ir_op *op, void *user)
     return true;
 }
 
-static void
-release_checker(void *object)
-{
-    checker *c = object;
-    map_free(&c->said);
-    mem_free(c->depends);
-}
-
 bool
 ir_check_races(const ir_fn *fn, diag_list *diags)
 {
     unsigned before = diags->errors;
-    checker c = {.fn = fn, .diags = diags, .depends = mem_zalloc(fn->next_id + 1)};
-    mem_owner owns;
-    mem_own(&owns, release_checker, &c);
+    checker c = {.fn = fn, .diags = diags, .said.in = mem_scratch(),
+                 .depends = arena_new_n(mem_scratch(), uint8_t, fn->next_id + 1)};
     ir_walk(fn->body, check_task_races, &c);
-    mem_disown(&owns);
-    release_checker(&c);
     return diags->errors == before;
 }

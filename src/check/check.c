@@ -296,7 +296,7 @@ static bool
 is_differentiable(const subject *s)
 {
     activity a = {.any = false};
-    ad_activity_find(&a.found, s->fn, NULL, NULL, true);
+    ad_activity_find(&a.found, s->fn, NULL, NULL, true, mem_scratch());
     ir_walk(s->fn->body, find_active, &a);
     return a.any;
 }

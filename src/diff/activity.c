@@ -228,13 +228,12 @@ mark_temp(ir_op *op, void *user)
 }
 
 void
-ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool *results,
-                 bool backward)
+ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool *results, bool backward,
+                 arena *in)
 {
     uint32_t n = fn->next_id ? fn->next_id : 1;
-    arena *scratch = fn->module->arena;
-    *a = (ad_activity){.fn = fn, .varied = arena_alloc(scratch, n), .useful = arena_alloc(scratch, n),
-                       .has_adjoint = arena_alloc(scratch, n)};
+    *a = (ad_activity){.fn = fn, .varied = arena_alloc(in, n), .useful = arena_alloc(in, n),
+                       .has_adjoint = arena_alloc(in, n)};
     for (uint32_t i = 0; i < fn->body->nparams; i++) {
         const ir_value *p = fn->body->params[i];
         if (!ir_is_float((rg_dtype)p->type.dtype) || (active && !active[i]))

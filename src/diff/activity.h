@@ -17,10 +17,9 @@ typedef struct ad_activity {
     bool changed;
 } ad_activity;
 
-/* `active` and `results` as in ad_options. With backward false only `varied` is found. Lives
- * in the module's arena. */
-void ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool *results,
-                      bool backward);
+/* `active` and `results` as in ad_options. With backward false only `varied` is found. */
+void ad_activity_find(ad_activity *a, const ir_fn *fn, const bool *active, const bool *results, bool backward,
+                      arena *in);
 
 static inline bool
 ad_is_active(const ad_activity *a, const ir_value *v)

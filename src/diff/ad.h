@@ -13,16 +13,17 @@ typedef struct ad_options {
     bool combined;       /* vjp: forward with its effects and reverse in one kernel; else reverse only */
 } ad_options;
 
-/* Both append a new kernel or function to fn's module and return it (NULL after errors, in diags). fn is left
+/* What transforms need while they run lives in c->scratch, until their caller gives it back.
+ * Both append a new kernel or function to fn's module and return it (NULL after errors, in diags). fn is left
  * as it was; the only calls that it may hold are those that stay (ir_call_stays), spread apart by
  * ad_spread_calls. New kernels have fn's parameters; adjoints and tangents are reached as planes of them.
  * New functions have the parameters and results of a call of the derivative (ir_signature). */
 
 /* Reverse: adds into plane RG_ADJOINT of every active parameter. fn must hold no traces. */
-ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
+ir_fn *ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, pass_context *c);
 /* Forward: runs fn with its effects and writes plane RG_TANGENT (RG_TANGENT2 if fn uses that already) of
  * what it writes; active planes of fn (a vjp's adjoints) get tangents too. */
-ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags);
+ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, pass_context *c);
 
 /* -- calls of derivatives (calls.c) ------------------------------------------------------------------------- */
 /* The reverse of a call of a gradient is no reverse of a reverse sweep: the gradient's Jacobian is symmetric, so
@@ -32,25 +33,24 @@ ir_fn *ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag
 #define AD_CALLED(call) (int)strcspn((call)->attr.fn->name, "."), (call)->attr.fn->name
 
 /* Calls that stay leave their operands and results to others: local arrays are copied around them. */
-void ad_spread_calls(ir_fn *fn);
+void ad_spread_calls(ir_fn *fn, arena *scratch);
 /* Makes the derivative functions that calls name and puts them in place of the calls, early: only those that
  * have no reverse sweep (what remains then has a rule in vjp and jvp); else all, and with them what the user's
  * own derivatives kept apart. Returns whether there were any. */
 bool ad_expand_calls(ir_module *m, bool early, pass_context *c);
 /* Before a combined vjp: functions whose calls it will reverse read a copy of what the kernel overwrites later. */
-void ad_hold_read(ir_fn *fn, const bool *active, map *put_back);
+void ad_hold_read(ir_fn *fn, const bool *active, map *put_back, arena *scratch);
 /* A function's derivative takes all buffers that it reads for differentiable: what it adds to planes that a
  * parameter has not goes, what it reads there is zero. planes: bits of each parameter; NULL: it has all. */
 void ad_drop_planes(ir_fn *fn, const uint8_t *planes);
 
 /* A finished derivative for several directions: plane p has of[p] of them, 1 or the same number n (at most
  * IR_DIRECTIONS). What does not differ between directions, all of the primal, is computed once. */
-ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_side,
-                     diag_list *diags);
+ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_side, pass_context *c);
 
 /* After a vjp was simplified: refuses it, naming both lines, if a value that it loads again after the
  * forward sweep (all, in a split launch) does not stand still. fn is the kernel it was made from. */
-bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diags);
+bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, pass_context *c);
 
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
 /* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256), drop=N (1 to 65535). False:

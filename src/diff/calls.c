@@ -25,14 +25,6 @@ typedef struct spreading {
     vec(ir_op *) copies;  /* of each: what everybody else uses */
 } spreading;
 
-static void
-release_spreading(void *user)
-{
-    spreading *s = user;
-    vec_free(&s->kept);
-    vec_free(&s->copies);
-}
-
 /* call(%a) -> %r   becomes   %k = copy %a, %c = copy %k, call(%c) -> %r, %s = copy %r: %k and %r are left alone */
 static void
 spread_call(spreading *s, ir_op *call)
@@ -71,23 +63,18 @@ is_no_call(ir_op *op, void *user)
 }
 
 void
-ad_spread_calls(ir_fn *fn)
+ad_spread_calls(ir_fn *fn, arena *scratch)
 {
     if (ir_walk(fn->body, is_no_call, NULL))
         return;
-    spreading s = {0};
-    mem_owner owns;
-    mem_own(&owns, release_spreading, &s);
-    s.fn = fn;
+    spreading s = {.fn = fn, .kept.in = scratch, .copies.in = scratch};
     spread_calls_in(&s, fn->body);
-    ir_value **map = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
+    ir_value **map = arena_new_n(scratch, ir_value *, fn->next_id + 1);
     for (size_t i = 0; i < s.kept.n; i++)
         map[s.kept.at[i]->id] = s.copies.at[i]->results[0];
     ir_replace_all(fn, map);
     for (size_t i = 0; i < s.kept.n; i++)
         s.copies.at[i]->args[0] = s.kept.at[i]; /* the one use that stays */
-    mem_disown(&owns);
-    release_spreading(&s);
 }
 
 /* -- what a call has a use for ------------------------------------------------------------------------------ */
@@ -177,7 +164,7 @@ spread_once(expansion *x, ir_fn *fn)
 {
     if (map_get(&x->spread, map_ptr(fn)))
         return;
-    ad_spread_calls(fn);
+    ad_spread_calls(fn, x->c->scratch);
     map_set(&x->spread, map_ptr(fn), fn);
 }
 
@@ -203,14 +190,12 @@ static const char *
 fresh_name(making *k, const ir_fn *fn, const char *suffix)
 {
     ir_module *m = k->m;
-    str text = {0};
+    str text = {.in = k->c->scratch};
     do {
         text.len = 0;
         str_addf(&text, "%s_%s%u", fn->name, suffix, ++k->x->made);
     } while (ir_fn_find(m, str_view(&text)));
-    const char *name = arena_str(m->arena, str_view(&text));
-    str_free(&text);
-    return name;
+    return text.ptr;
 }
 
 /* parameter i's adjoint, or a tangent of it of any order, is used */
@@ -228,7 +213,7 @@ static ir_fn *
 make_vjp(making *k)
 {
     ir_fn *fn = k->call->attr.fn;
-    arena *a = k->m->arena;
+    arena *a = k->c->scratch;
     const ir_op *end = ir_terminator(fn->body);
     uint32_t n = fn->body->nparams, floats = 0, next = 0, seed = n;
     bool *active = arena_new_n(a, bool, n + 1), *results = arena_new_n(a, bool, end->nargs + 1);
@@ -246,7 +231,7 @@ make_vjp(making *k)
             results[i] = !stays_zero(k->call, seed++, 0);
     spread_once(k->x, fn);
     ad_options options = {.active = active, .results = results, .combined = true};
-    return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->c->diags);
+    return ad_vjp(fn, &options, fresh_name(k, fn, "vjp"), k->c);
 }
 
 /* Of what is added to planes of buffers, only what has tangents of all orders is left, as an adjoint. */
@@ -294,7 +279,7 @@ static ir_fn *
 make_jvp(making *k, ir_fn *fn, uint32_t step)
 {
     uint32_t n = fn->body->nparams, tangent = n;
-    bool *active = arena_new_n(k->m->arena, bool, n + 1), tangents = k->call->tangents >> step & 1;
+    bool *active = arena_new_n(k->c->scratch, bool, n + 1), tangents = k->call->tangents >> step & 1;
     for (uint32_t i = 0; i < n; i++)
         if (ir_type_floats(fn->body->params[i]->type))
             active[i] = !stays_zero(k->call, tangent++, step + 1);
@@ -302,7 +287,7 @@ make_jvp(making *k, ir_fn *fn, uint32_t step)
             active[i] = (tangents || k->call->adjoints) && fn->body->params[i]->type.kind == IR_BUFFER;
     spread_once(k->x, fn);
     ad_options options = {.active = active, .still = !tangents};
-    return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->c->diags);
+    return ad_jvp(fn, &options, fresh_name(k, fn, "jvp"), k->c);
 }
 
 /* NULL after errors */
@@ -357,14 +342,6 @@ typedef struct recalling {
     ir_steps steps;
 } recalling;
 
-static void
-release_recalling(void *object)
-{
-    recalling *r = object;
-    map_free(&r->lifted);
-    vec_free(&r->steps);
-}
-
 static bool
 lift_recall_steps(ir_op *op, void *user)
 {
@@ -379,15 +356,11 @@ lift_recall_steps(ir_op *op, void *user)
 
 /* Without loops a recall only leads out of branches, which can yield the value. */
 static void
-lift_all(ir_fn *fn)
+lift_all(ir_fn *fn, arena *scratch)
 {
-    recalling r = {.fn = fn};
-    mem_owner owns;
-    mem_own(&owns, release_recalling, &r);
+    recalling r = {.fn = fn, .lifted.in = scratch, .steps.in = scratch};
     ir_walk(fn->body, lift_recall_steps, &r);
-    mem_disown(&owns);
-    release_recalling(&r);
-    ir_see_through_recalls(fn);
+    ir_see_through_recalls(fn, scratch);
 }
 
 /* false: after errors */
@@ -399,7 +372,7 @@ expand_call(expansion *x, ir_op *call, const bool *used)
     if (!fn)
         return false;
     if (is_arithmetic_call(call))
-        lift_all(fn);
+        lift_all(fn, x->c->scratch);
     call->attr.fn = fn;
     call->reverse = false;
     call->forward = call->tangents = call->adjoints = 0;
@@ -411,13 +384,6 @@ typedef struct finding {
     bool early, reverse;
     vec(ir_op *) calls;
 } finding;
-
-static void
-release_finding(void *user)
-{
-    finding *f = user;
-    vec_free(&f->calls);
-}
 
 static bool
 collect_derivative_calls(ir_op *op, void *user)
@@ -434,7 +400,7 @@ collect_derivative_calls(ir_op *op, void *user)
 static bool
 expand_found(expansion *x, ir_fn *fn, const finding *f)
 {
-    bool *used = arena_new_n(x->m->arena, bool, fn->next_id + 1);
+    bool *used = arena_new_n(x->c->scratch, bool, fn->next_id + 1);
     ir_walk(fn->body, see_uses, used);
     for (size_t i = 0; i < f->calls.n; i++)
         if (!expand_call(x, f->calls.at[i], used))
@@ -452,14 +418,9 @@ static bool
 expand_in(expansion *x, ir_fn *fn, bool early)
 {
     for (bool any = false;; any = true) {
-        finding f = {.early = early};
-        mem_owner owns;
-        mem_own(&owns, release_finding, &f);
+        finding f = {.early = early, .calls.in = x->c->scratch};
         ir_walk(fn->body, collect_derivative_calls, &f);
-        bool more = f.calls.n && expand_found(x, fn, &f);
-        mem_disown(&owns);
-        release_finding(&f);
-        if (!more)
+        if (!f.calls.n || !expand_found(x, fn, &f))
             return any;
     }
 }
@@ -476,20 +437,11 @@ merge_customs(ir_module *m, pass_context *c)
     return any && PASS_RUN(m, opt_inline, IR_STAGE_AD, c);
 }
 
-static void
-release_expansion(void *user)
-{
-    expansion *x = user;
-    map_free(&x->spread);
-}
-
 bool
 ad_expand_calls(ir_module *m, bool early, pass_context *c)
 {
     bool any = false, more = true;
-    expansion x = {.m = m, .c = c};
-    mem_owner owns;
-    mem_own(&owns, release_expansion, &x);
+    expansion x = {.m = m, .c = c, .spread.in = c->scratch};
     while (more && !c->diags->errors) {
         more = false;
         for (ir_fn *fn = m->first; fn && !c->diags->errors; fn = fn->next)
@@ -499,8 +451,6 @@ ad_expand_calls(ir_module *m, bool early, pass_context *c)
         if (!early && !c->diags->errors)
             any |= more = merge_customs(m, c);
     }
-    mem_disown(&owns);
-    release_expansion(&x);
     return any;
 }
 

@@ -399,33 +399,21 @@ make_kernel(directions *s)
     make_region(s, body, s->fn->body);
 }
 
-static void
-release_directions(void *object)
-{
-    directions *s = object;
-    map_free(&s->split);
-    mem_free(s->varying);
-    mem_free(s->made);
-}
-
 ir_fn *
-ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_side,
-              diag_list *diags)
+ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool side_by_side, pass_context *c)
 {
-    directions s = {.from = fn, .diags = diags, .of = of, .n = 1, .only = -1};
-    s.side_by_side = side_by_side;
+    arena_mark before = arena_here(c->scratch);
+    directions s = {.from = fn, .diags = c->diags, .of = of, .n = 1, .only = -1, .side_by_side = side_by_side,
+                    .split.in = c->scratch};
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         s.n = of[plane] > s.n ? of[plane] : s.n;
-    mem_owner owns;
-    mem_own(&owns, release_directions, &s);
-    s.varying = mem_zalloc(fn->next_id + 1);
-    s.made = mem_zalloc(((size_t)fn->next_id * s.n + 1) * sizeof(*s.made));
+    s.varying = arena_new_n(c->scratch, bool, fn->next_id + 1);
+    s.made = arena_new_n(c->scratch, ir_value *, (size_t)fn->next_id * s.n + 1);
     do {
         s.changed = false;
         mark_region(&s, fn->body, false);
     } while (s.changed);
     make_kernel(&s);
-    mem_disown(&owns);
-    release_directions(&s);
+    arena_release(c->scratch, before);
     return s.failed ? NULL : s.fn;
 }

@@ -2,17 +2,12 @@
 #include "diff/emit.h"
 
 void
-ad_call_results(const ir_emit *e, ir_op *call)
+ad_call_results(const ir_emit *e, ir_op *call, arena *scratch)
 {
-    ir_signature s;
-    ir_signature_of(&s, call->attr.fn, call->reverse, call->forward);
-    mem_owner owns;
-    mem_own(&owns, ir_signature_release, &s);
+    ir_signature s = ir_signature_of(call->attr.fn, call->reverse, call->forward, scratch);
     ir_emit_place(e, call);
     for (size_t i = 0; i < s.results.n; i++)
         ir_op_result(call, e->fn, s.results.at[i], NULL);
-    mem_disown(&owns);
-    ir_signature_free(&s);
 }
 
 ir_value *
@@ -86,7 +81,7 @@ ad_for_count(const ir_emit *e, ir_value *lo, ir_value *hi, int64_t step)
 
 /* -- a builder in the midst of a region ---------------------------------------------------------------------- */
 rg_builder *
-ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list *diags)
+ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, pass_context *c)
 {
     *m = (ad_midst){.region = region, .tail = after ? after->next : region->first, .tail_last = region->last};
     region->last = after;
@@ -96,8 +91,7 @@ ad_midst_open(ad_midst *m, ir_fn *fn, ir_region *region, ir_op *after, diag_list
         region->first = NULL;
     if (m->tail)
         m->tail->prev = NULL;
-    m->b = ir_builder_on(fn->module, diags);
-    mem_own(&m->owns, ir_builder_release, m->b);
+    m->b = ir_builder_on(fn->module, c->diags, c->scratch);
     ir_builder_enter(m->b, fn, region);
     return m->b;
 }
@@ -106,8 +100,6 @@ void
 ad_midst_close(ad_midst *m)
 {
     ir_builder_leave(m->b);
-    mem_disown(&m->owns);
-    rg_builder_destroy(m->b);
     if (!m->tail)
         return;
     m->tail->prev = m->region->last;

@@ -352,37 +352,15 @@ decide_exclusive(search *s)
     }
 }
 
-static void
-release_search(void *object)
-{
-    search *s = object;
-    vec_free(&s->accesses);
-    vec_free(&s->roots);
-    vec_free(&s->b.conditions);
-}
-
 ad_exclusive
-ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer)
+ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer, arena *in)
 {
-    arena *arena = task->parent->fn->module->arena;
     search s = {.activity = a, .b = {.task = task, .in = integers_begin()}, .buffer = buffer};
     s.digits = arena_one(s.b.in.in, digits);
-    ad_exclusive e = {.task = task, .buffer = buffer};
-    mem_owner owns;
-    mem_own(&owns, release_search, &s);
+    s.accesses.in = s.roots.in = s.b.conditions.in = in;
     ir_buffer_roots(buffer, collect_root, &s);
     decide_exclusive(&s);
     integers_end(&s.b.in);
-    e.why = s.b.why;
-    e.promised = s.promised;
-    e.n = e.why ? 0 : (uint32_t)s.b.conditions.n;
-    e.condition = arena_new_n(arena, const poly *, e.n + 1);
-    for (uint32_t i = 0; i < e.n; i++) {
-        poly *kept = arena_one(arena, poly);
-        *kept = s.b.conditions.at[i];
-        e.condition[i] = kept;
-    }
-    mem_disown(&owns);
-    release_search(&s);
-    return e;
+    return (ad_exclusive){.task = task, .buffer = buffer, .why = s.b.why, .promised = s.promised,
+                          .n = s.b.why ? 0 : (uint32_t)s.b.conditions.n, .condition = s.b.conditions.at};
 }

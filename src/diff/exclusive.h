@@ -13,11 +13,11 @@ typedef struct ad_exclusive {
     const char *why;         /* they may meet: for people; NULL: they do not, where the conditions hold */
     bool promised;           /* ... since subscripts of declared axes stay in their rows */
     uint32_t n;
-    const poly **condition;  /* each is >= 0 */
+    const poly *condition;   /* each is >= 0 */
     ir_value *flag;          /* n > 0: whether they hold, once somebody has built that */
 } ad_exclusive;
 
-/* What it points to lives in fn's module. */
-ad_exclusive ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer);
+/* What it points to lives in the arena. */
+ad_exclusive ad_exclusive_find(const ad_activity *a, const ir_op *task, ir_value *buffer, arena *in);
 
 #endif

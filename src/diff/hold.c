@@ -360,13 +360,10 @@ reads_no_array(ir_op *op, void *user)
 }
 
 void
-ad_hold_read(ir_fn *fn, const bool *active, map *put_back)
+ad_hold_read(ir_fn *fn, const bool *active, map *put_back, arena *scratch)
 {
     if (ir_walk(fn->body, reads_no_array, NULL))
         return;
-    arena *scratch = arena_new();
-    mem_owner owns;
-    mem_own(&owns, mem_release_arena, scratch);
     holding h = {.fn = fn,
                  .scratch = scratch,
                  .footprints = ir_footprints_in(scratch),
@@ -374,12 +371,10 @@ ad_hold_read(ir_fn *fn, const bool *active, map *put_back)
                  .held.in = scratch,
                  .put_back = put_back,
                  .followed.in = scratch};
-    ad_activity_find(&h.activity, fn, active, NULL, true);
+    ad_activity_find(&h.activity, fn, active, NULL, true, scratch);
     ir_walk(fn->body, find_held_call, &h);
     for (size_t i = 0; i < h.calls.n; i++)
         for (uint32_t k = 0; k < h.calls.at[i]->nargs; k++)
             if (h.calls.at[i]->args[k]->type.kind == IR_BUFFER)
                 hold_operand(&h, h.calls.at[i], k);
-    mem_disown(&owns);
-    arena_free(scratch);
 }

@@ -19,7 +19,8 @@ const ad_activity *
 jvp_both_ways(jvp *j)
 {
     if (!j->both.fn)
-        ad_activity_find(&j->both, j->from, j->options ? j->options->active : NULL, NULL, true);
+        ad_activity_find(&j->both, j->from, j->options ? j->options->active : NULL, NULL, true,
+                         j->c->scratch);
     return &j->both;
 }
 
@@ -72,7 +73,7 @@ jvp_refuse(jvp *j, const ir_op *op, unsigned number, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    diag_addv(j->diags, DIAG_ERROR, number, ir_place(j->from->module, op->loc), format, args);
+    diag_addv(j->c->diags, DIAG_ERROR, number, ir_place(j->from->module, op->loc), format, args);
     va_end(args);
     j->failed = true;
 }
@@ -99,10 +100,8 @@ scalar_tangent(jvp *j, const ir_op *op, const ir_emit *e)
         if (!t || !ad_flows(op, k))
             continue;
         if (ad_rule_of((rg_op)op->code, k) == AD_RULE_ERROR) {
-            diag_add(j->diags, DIAG_ERROR, 501, ir_place(j->from->module, op->loc),
-                     "`%s` of an active value has no derivative here\n"
-                     "keep its operand constant, or write out a formula", ir_ops[op->code].text);
-            j->failed = true;
+            jvp_refuse(j, op, 501, "`%s` of an active value has no derivative here\n"
+                       "keep its operand constant, or write out a formula", ir_ops[op->code].text);
             return;
         }
         ir_value *share = ad_rule_apply(e, op, k, t, mapped_primal, j);
@@ -279,9 +278,7 @@ memory_op(jvp *j, const ir_op *op, ir_region *into)
         return;
     }
     if (op->code == RG_OP_RMW && op->rmw != RG_RMW_ADD) {
-        diag_add(j->diags, DIAG_ERROR, 513, ir_place(j->from->module, op->loc),
-                 "an atomic exchange of a differentiated array depends on the order of threads");
-        j->failed = true;
+        jvp_refuse(j, op, 513, "an atomic exchange of a differentiated array depends on the order of threads");
         return;
     }
     if (op->code == RG_OP_RMW && !j->tangent[value->id])
@@ -383,7 +380,7 @@ other_reductions(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
         if (!active(j, op->results[i]) || op->reduce[i] == RG_RMW_ADD)
             continue;
         ad_midst m;
-        rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->diags);
+        rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->c);
         j->tangent[op->results[i]->id] = reduced_tangent(j, b, op, copy, i);
         ad_midst_close(&m);
     }
@@ -508,21 +505,17 @@ begin_kernel(jvp *j)
 }
 
 ir_fn *
-ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
+ad_jvp(const ir_fn *fn, const ad_options *options, const char *name, pass_context *c)
 {
-    jvp j = {.from = fn, .options = options, .diags = diags, .still = options && options->still};
-    j.primal = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
-    j.tangent = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &j.contests.at);
+    jvp j = {.from = fn, .options = options, .c = c, .still = options && options->still, .contests.in = c->scratch};
+    j.primal = arena_new_n(c->scratch, ir_value *, fn->next_id + 1);
+    j.tangent = arena_new_n(c->scratch, ir_value *, fn->next_id + 1);
     j.bit = ir_walk(fn->body, uses_tangents, NULL) ? RG_TANGENT : RG_TANGENT2;
-    ad_activity_find(&j.activity, fn, options ? options->active : NULL, NULL, false);
+    ad_activity_find(&j.activity, fn, options ? options->active : NULL, NULL, false, c->scratch);
     j.fn = ir_fn_new(fn->module, name, fn->kernel);
     j.fn->loc = fn->loc;
     j.fn->params = fn->params;
     begin_kernel(&j);
     transform_region(&j, fn->body, j.fn->body);
-    mem_disown(&owns);
-    vec_free(&j.contests);
     return j.failed ? NULL : j.fn;
 }

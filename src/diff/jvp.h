@@ -12,7 +12,7 @@ typedef struct jvp {
     ad_activity activity;
     ad_activity both;   /* both ways: what is useful, too; found when somebody asks */
     const ad_options *options;
-    diag_list *diags;
+    pass_context *c;
     ir_value **primal;  /* by id in `from`: its counterpart */
     ir_value **tangent; /* by id in `from`: NULL where zero */
     uint8_t bit;        /* the plane bit of this tangent */

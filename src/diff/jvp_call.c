@@ -67,7 +67,7 @@ call_derivative(jvp *j, const ir_emit *e, const ir_op *op, bool buffers)
     call->tangents = (uint8_t)(op->tangents | buffers << op->forward);
     call->adjoints = op->adjoints;
     add_tangents(j, e, call, op);
-    ad_call_results(e, call);
+    ad_call_results(e, call, j->c->scratch);
     take_tangents(j, op, call);
     for (uint32_t i = 0; i < op->nresults; i++)
         j->primal[op->results[i]->id] = call->results[call->nresults - op->nresults + i];
@@ -81,7 +81,7 @@ call_plain(jvp *j, const ir_emit *e, const ir_op *op)
     call->forward = op->forward;
     call->tangents = op->tangents;
     call->adjoints = op->adjoints;
-    ad_call_results(e, call);
+    ad_call_results(e, call, j->c->scratch);
     for (uint32_t i = 0; i < op->nresults; i++)
         j->primal[op->results[i]->id] = call->results[i];
 }
@@ -100,7 +100,7 @@ tangents_by_jvp(jvp *j, const ir_emit *e, const ir_op *op)
     ir_op *call = new_tangent_call(j, e, op, op->attr.fn->jvp);
     pass_results(j, e, call, op);
     add_tangents(j, e, call, op);
-    ad_call_results(e, call);
+    ad_call_results(e, call, j->c->scratch);
     take_tangents(j, op, call);
 }
 
@@ -139,7 +139,7 @@ tangent_by_row(jvp *j, const ir_emit *e, const ir_op *op, const ir_value *result
         }
         ir_op_arg(call, j->fn, seed);
     }
-    ad_call_results(e, call);
+    ad_call_results(e, call, j->c->scratch);
     ir_value *sum = ir_emit_const(e, dtype, 0);
     uint32_t next = 0;
     for (uint32_t i = 0; i < op->nargs; i++)

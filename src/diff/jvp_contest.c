@@ -67,7 +67,7 @@ jvp_open_contests(jvp *j, const ir_op *task, ir_region *into)
     ir_walk(task->regions[0], collect_tangent_contests, j);
     if (!j->contests.n)
         return;
-    if (!ad_contests_agree(j->from, task, jvp_both_ways(j), false, j->diags)) {
+    if (!ad_contests_agree(j->from, task, jvp_both_ways(j), false, j->c->diags)) {
         j->failed = true;
         return;
     }
@@ -76,7 +76,7 @@ jvp_open_contests(jvp *j, const ir_op *task, ir_region *into)
         domain.hi[k] = j->primal[task->args[domain.rank + k]->id];
     }
     ad_midst m;
-    rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->diags);
+    rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->c);
     ir_build_loc(b, task->loc);
     for (size_t i = 0; i < j->contests.n; i++)
         ad_contest_open(b, &j->contests.at[i], j->primal[j->contests.at[i].array->id], true);
@@ -96,7 +96,7 @@ jvp_contest(jvp *j, const ir_op *op, ir_op *copy, ir_region *into)
     for (uint32_t k = 0; k < task->attr.rank; k++)
         thread[k] = j->primal[task->regions[0]->params[k]->id];
     ad_midst m;
-    rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->diags);
+    rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->c);
     ir_build_loc(b, op->loc);
     ir_emit here = {j->fn, into, NULL, op->loc};
     ir_value *t = jvp_tangent_or_zero(j, &here, op->args[op->nargs - 1]);
@@ -114,7 +114,7 @@ jvp_close_contests(jvp *j, ir_region *into)
     if (!j->contests.n)
         return;
     ad_midst m;
-    rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->diags);
+    rg_builder *b = ad_midst_open(&m, j->fn, into, into->last, j->c);
     for (size_t i = 0; i < j->contests.n; i++) {
         const ad_contest *c = &j->contests.at[i];
         ir_value *index[RG_MAX_RANK], *array = j->primal[c->array->id];

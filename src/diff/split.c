@@ -38,7 +38,7 @@ static const char overwritten[] = "a later statement overwrites it";
 void
 vjp_say_overwritten(vjp *v, const ir_op *load, const ir_value *array, const ir_op *write)
 {
-    say_changed(v->from->module, load, array, v->combined, write, overwritten, v->diags);
+    say_changed(v->from->module, load, array, v->combined, write, overwritten, v->c->diags);
     v->failed = true;
 }
 
@@ -139,26 +139,14 @@ check_silent_call(ir_op *op, void *user)
     return !s->refused; /* every call of the kernel that reads those arrays has been looked at */
 }
 
-static void
-release_split(void *object)
-{
-    split *s = object;
-    vec_free(&s->writes);
-    map_free(&s->places);
-    map_free(&s->said);
-}
-
 bool
-ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, diag_list *diags)
+ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, pass_context *c)
 {
-    unsigned before = diags->errors;
-    split s = {.from = fn, .combined = combined, .diags = diags};
-    mem_owner owns;
-    mem_own(&owns, release_split, &s);
+    unsigned before = c->diags->errors;
+    split s = {.from = fn, .combined = combined, .diags = c->diags};
+    s.writes.in = s.places.in = s.said.in = c->scratch;
     ir_walk(fn->body, note_place_and_write, &s);
     ir_walk(vjp->body, check_load, &s);
     ir_walk(vjp->body, check_silent_call, &s);
-    mem_disown(&owns);
-    release_split(&s);
-    return diags->errors == before;
+    return c->diags->errors == before;
 }

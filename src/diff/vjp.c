@@ -19,7 +19,7 @@ vjp_error(vjp *v, const ir_op *op, unsigned number, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    diag_addv(v->diags, DIAG_ERROR, number, ir_place(v->from->module, op->loc), format, args);
+    diag_addv(v->c->diags, DIAG_ERROR, number, ir_place(v->from->module, op->loc), format, args);
     va_end(args);
     v->failed = true;
 }
@@ -399,37 +399,19 @@ return_scalar_adjoints(vjp *v)
     }
 }
 
-static void
-release_vjp(void *object)
-{
-    vjp *v = object;
-    rg_builder_destroy(v->b);
-    map_free(&v->instance_ops);
-    map_free(&v->records);
-    map_free(&v->stays);
-    map_free(&v->swept);
-    map_free(&v->late);
-    vjp_free_shadows(v);
-    vec_free(&v->contests);
-    map_free(&v->turns);
-    vec_free(&v->exclusive);
-}
-
 ir_fn *
-ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *diags)
+ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, pass_context *c)
 {
-    vjp v = {.from = fn, .diags = diags, .combined = options && options->combined,
-             .put_back = options ? options->put_back : NULL};
-    v.footprints = ir_footprints_in(fn->module->arena);
-    v.instance = arena_new_n(fn->module->arena, ir_value *, fn->next_id + 1);
-    v.adjoint = arena_new_n(fn->module->arena, rg_var, fn->next_id + 1);
-    mem_owner owns;
-    mem_own(&owns, release_vjp, &v);
-    ad_activity_find(&v.activity, fn, options ? options->active : NULL, options ? options->results : NULL,
-                     true);
+    arena *a = c->scratch;
+    vjp v = {.from = fn, .c = c, .combined = options && options->combined,
+             .put_back = options ? options->put_back : NULL, .footprints = ir_footprints_in(a),
+             .instance = arena_new_n(a, ir_value *, fn->next_id + 1), .adjoint = arena_new_n(a, rg_var, fn->next_id + 1)};
+    v.instance_ops.in = v.records.in = v.stays.in = v.swept.in = v.late.in = a;
+    v.contests.in = v.turns.in = v.exclusive.in = a;
+    ad_activity_find(&v.activity, fn, options ? options->active : NULL, options ? options->results : NULL, true, a);
     vjp_find_shadows(&v);
     v.fn = new_kernel(&v, name);
-    v.b = ir_builder_on(fn->module, diags);
+    v.b = ir_builder_on(fn->module, c->diags, a);
 
     vjp_choose_swept(&v);
     vjp_clone_kernel(&v);
@@ -447,7 +429,5 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, diag_list *
         ir_append(v.fn->body, ir_op_new(v.fn, RG_OP_YIELD, 0, 0, fn->loc));
 
     unsigned errors = rg_build_error_count(v.b);
-    mem_disown(&owns);
-    release_vjp(&v);
     return v.failed || errors ? NULL : v.fn;
 }

@@ -19,8 +19,6 @@ typedef struct vjp_contest {
     ad_contest made, now; /* before the task that enters; recalled where it is reversed */
 } vjp_contest;
 
-typedef vec(ir_op *) ir_op_list;
-
 /* The function being differentiated is a template: rules walk its ops and regions, and `instance` says
  * which value of the new function stands for each of its values now. */
 typedef struct vjp {
@@ -29,7 +27,7 @@ typedef struct vjp {
     ad_activity activity;
     ir_footprints footprints; /* of `from` */
     rg_builder *b;
-    diag_list *diags;
+    pass_context *c;
     const map *put_back; /* store of `from` -> what the element held; NULL: none */
     bool combined, in_parallel, failed;
     bool keep_contests;    /* split: a copy of a task keeps its atomic min, max, mul for now */
@@ -108,7 +106,6 @@ void vjp_close_contests(vjp *v, const ir_op *task);
 
 /* local arrays that walk back: found before all else; opened behind a thread's sweep, before its reverse */
 void vjp_find_shadows(vjp *v);
-void vjp_free_shadows(vjp *v);
 void vjp_open_shadows(vjp *v, const ir_region *thread);
 bool vjp_moves_shadows(const vjp *v, const ir_op *op); /* whether op must be reversed for them */
 void vjp_undo_insert(vjp *v, const ir_op *op);

@@ -51,7 +51,7 @@ static void
 finish_call(vjp *v, ir_op *call, const ir_op *op, uint32_t first)
 {
     ir_emit e = vjp_at(v, op);
-    ad_call_results(&e, call);
+    ad_call_results(&e, call, v->c->scratch);
     for (uint32_t i = 0; i < op->nargs; i++)
         if (ir_type_floats(op->args[i]->type))
             vjp_accumulate(v, op->args[i], call->results[first++]);

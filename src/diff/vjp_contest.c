@@ -107,7 +107,7 @@ enter_update(ir_op *op, void *user)
     ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
     ir_value *const *thread = w->copy->regions[0]->params;
     ad_midst m;
-    rg_builder *b = ad_midst_open(&m, v->fn, copy->parent, copy, v->diags);
+    rg_builder *b = ad_midst_open(&m, v->fn, copy->parent, copy, v->c);
     ir_build_loc(b, op->loc);
     ad_entry e = {.array = copy->args[0], .n = copy->nargs - 2, .index = copy->args + 1,
                   .value = copy->args[copy->nargs - 1]};
@@ -142,7 +142,7 @@ enter_forwards(vjp *v, const ir_op *task)
     memcpy(domain.lo, copy->args, sizeof(*domain.lo) * domain.rank);
     memcpy(domain.hi, copy->args + domain.rank, sizeof(*domain.hi) * domain.rank);
     ad_midst m;
-    rg_builder *b = ad_midst_open(&m, v->fn, copy->parent, copy->prev, v->diags);
+    rg_builder *b = ad_midst_open(&m, v->fn, copy->parent, copy->prev, v->c);
     ir_build_loc(b, task->loc);
     ad_order order = make_buffers(v, b, task, &domain);
     ad_midst_close(&m);
@@ -197,7 +197,7 @@ vjp_open_contests(vjp *v, const ir_op *task)
     ir_walk(task->regions[0], collect_reverse_contests, &(contest_walk){.v = v, .task = task});
     if (v->failed || !vjp_has_contests(v, task))
         return;
-    v->failed = !ad_contests_agree(v->from, task, &v->activity, !v->combined, v->diags);
+    v->failed = !ad_contests_agree(v->from, task, &v->activity, !v->combined, v->c->diags);
     if (!v->failed && v->combined)
         enter_forwards(v, task);
 }

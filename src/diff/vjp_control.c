@@ -145,7 +145,7 @@ vjp_make_recording(vjp *v, const ir_op *op)
     vjp_record *record = map_get(&v->records, map_ptr(copy));
     if (record)
         return record;
-    record = arena_one(v->fn->module->arena, vjp_record);
+    record = arena_one(v->c->scratch, vjp_record);
     if (copy->code == RG_OP_LOOP)
         count_iterations(v, copy, record);
     copy->records = true;
@@ -169,7 +169,7 @@ reverse_arm(vjp *v, const ir_region *arm, ir_value *const *g)
 static ir_value **
 result_adjoints(vjp *v, const ir_op *op)
 {
-    ir_value **g = arena_new_n(v->fn->module->arena, ir_value *, op->nresults + 1);
+    ir_value **g = arena_new_n(v->c->scratch, ir_value *, op->nresults + 1);
     for (uint32_t i = 0; i < op->nresults; i++)
         g[i] = vjp_adjoint(v, op->results[i]);
     return g;
@@ -199,7 +199,7 @@ open_carried(vjp *v, const ir_op *op)
     const ir_region *body = op->regions[0];
     carried c = {.op = op, .first_init = ir_first_init(op), .first_param = op->code == RG_OP_FOR};
     c.n = body->nparams - c.first_param;
-    c.state = arena_new_n(v->fn->module->arena, rg_var, c.n + 1);
+    c.state = arena_new_n(v->c->scratch, rg_var, c.n + 1);
     for (uint32_t j = 0; j < c.n; j++) {
         const ir_value *p = body->params[c.first_param + j];
         bool leaves = op->code == RG_OP_FOR && vjp_active(v, op->results[j]);
@@ -297,14 +297,6 @@ typedef struct free_values {
     vec(ir_value *) at;
     map seen;
 } free_values;
-
-static void
-release_free_values(void *object)
-{
-    free_values *f = object;
-    vec_free(&f->at);
-    map_free(&f->seen);
-}
 
 static bool
 collect_free(ir_op *op, void *user)
@@ -438,7 +430,7 @@ reverse_task_here(vjp *v, task *t)
     const ir_op *op = t->op;
     const ir_region *body = op->regions[0];
     uint32_t sums = v->combined ? op->nresults : 0;
-    rg_var *sum = arena_new_n(v->fn->module->arena, rg_var, sums + 1);
+    rg_var *sum = arena_new_n(v->c->scratch, rg_var, sums + 1);
     for (uint32_t k = 0; k < sums; k++) {
         sum[k] = rg_build_var(v->b, (rg_str){0}, (rg_type){(rg_dtype)op->results[k]->type.dtype, 0});
         rg_build_set(v->b, sum[k], vjp_primal(v, op->args[ir_first_init(op) + k]));
@@ -497,7 +489,7 @@ static void
 reverse_task(vjp *v, task *t)
 {
     size_t n = t->outer.at.n;
-    ir_value **kept = arena_new_n(v->fn->module->arena, ir_value *, n + 1);
+    ir_value **kept = arena_new_n(v->c->scratch, ir_value *, n + 1);
     for (size_t i = 0; i < n; i++) {
         uint32_t id = t->outer.at.at[i]->id;
         kept[i] = v->instance[id];
@@ -521,22 +513,13 @@ reverse_task(vjp *v, task *t)
 }
 
 static void
-release_task(void *object)
-{
-    task *t = object;
-    release_free_values(&t->outer);
-    vec_free(&t->arrays);
-}
-
-static void
 reverse_parallel(vjp *v, const ir_op *op)
 {
     task t = {.op = op, .outer = {.task = op}, .domain = {.rank = op->attr.rank}};
-    mem_owner owns;
-    mem_own(&owns, release_task, &t);
+    t.outer.at.in = t.outer.seen.in = t.arrays.in = v->c->scratch;
     ir_walk(op->regions[0], collect_free, &t.outer);
     t.g = result_adjoints(v, op);
-    t.look = arena_new_n(v->fn->module->arena, ad_reduction, op->nresults + 1);
+    t.look = arena_new_n(v->c->scratch, ad_reduction, op->nresults + 1);
     for (uint32_t k = 0; k < op->attr.rank; k++) {
         t.domain.lo[k] = vjp_primal(v, op->args[k]);
         t.domain.hi[k] = vjp_primal(v, op->args[op->attr.rank + k]);
@@ -550,8 +533,6 @@ reverse_parallel(vjp *v, const ir_op *op)
         reverse_task(v, &t);
     if (!v->failed)
         vjp_close_contests(v, op);
-    mem_disown(&owns);
-    release_task(&t);
 }
 
 /* -- entry points ---------------------------------------------------------------------------------------------- */

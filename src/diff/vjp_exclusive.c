@@ -39,7 +39,7 @@ build_flag(vjp *v, const ad_exclusive *own)
     ir_emit e = vjp_at(v, own->task);
     ir_value *flag = NULL;
     for (uint32_t i = 0; i < own->n; i++) {
-        ir_value *holds = build_condition(v, &e, own->condition[i]);
+        ir_value *holds = build_condition(v, &e, &own->condition[i]);
         flag = flag ? ir_emit_2(&e, RG_OP_AND, flag, holds) : holds;
     }
     return flag;
@@ -77,7 +77,7 @@ open_array(ir_op *op, void *user)
         !ir_is_float((rg_dtype)op->args[0]->type.dtype) || !vjp_active(v, op->results[0]) ||
         exclusive_of(v, op->args[0]))
         return true;
-    ad_exclusive own = ad_exclusive_find(&v->activity, o->task, op->args[0]);
+    ad_exclusive own = ad_exclusive_find(&v->activity, o->task, op->args[0], v->c->scratch);
     if (own.n && is_choice_worthwhile(op))
         own.flag = build_flag(v, &own);
     vec_push(&v->exclusive, own);

@@ -111,7 +111,7 @@ run_region(running *r, const ir_region *region)
 void
 vjp_find_once(const vjp *v, const ir_region *thread, bool *once, bool *still)
 {
-    arena *a = v->from->module->arena;
+    arena *a = v->c->scratch;
     running r = {.v = v, .written = arena_new_n(a, uint8_t *, v->from->next_id + 1), .still = still};
     ir_for_ops(op, thread)
     {

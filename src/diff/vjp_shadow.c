@@ -137,9 +137,10 @@ has_no_derivative(ir_op *op, void *user)
 void
 vjp_find_shadows(vjp *v)
 {
-    arena *a = v->from->module->arena;
+    arena *a = v->c->scratch;
     uint32_t n = v->from->next_id + 1;
     shadows *s = v->shadows = arena_one(a, shadows);
+    s->olds.in = s->inserts.in = s->inserted.in = a;
     s->root = arena_new_n(a, ir_value *, n);
     s->unfit = arena_new_n(a, bool, n);
     s->reads = arena_new_n(a, uint64_t, n);
@@ -149,16 +150,6 @@ vjp_find_shadows(vjp *v)
     s->still = arena_new_n(a, bool, n);
     if (ir_walk(v->from->body, has_no_derivative, NULL))
         find_roots(s, v->from->body);
-}
-
-void
-vjp_free_shadows(vjp *v)
-{
-    if (!v->shadows)
-        return;
-    map_free(&v->shadows->olds);
-    map_free(&v->shadows->inserts);
-    map_free(&v->shadows->inserted);
 }
 
 /* -- opening, undoing, reading ---------------------------------------------------------------------------------- */

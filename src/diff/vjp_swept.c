@@ -174,7 +174,7 @@ try_task(choice *c, ir_op *task)
 void
 vjp_choose_swept(vjp *v)
 {
-    arena *a = v->from->module->arena;
+    arena *a = v->c->scratch;
     for (ir_op *task = v->combined ? v->from->body->last : NULL; task; task = task->prev) {
         choice c = {.v = v, .late.in = a, .behind.at.in = a};
         if (can_be_swept(v, task) && try_task(&c, task)) {

@@ -15,25 +15,10 @@ ir_adjoint_type(ir_type t)
 }
 
 /* -- signatures ----------------------------------------------------------------------------------- */
-void
-ir_signature_release(void *s)
-{
-    ir_signature_free(s);
-}
-
-void
-ir_signature_free(ir_signature *s)
-{
-    vec_free(&s->args);
-    vec_free(&s->results);
-}
-
 static void
 add_vjp(ir_signature *s)
 {
-    ir_signature made = {0};
-    mem_owner owns;
-    mem_own(&owns, ir_signature_release, &made);
+    ir_signature made = {.args.in = s->args.in, .results.in = s->args.in};
     for (size_t i = 0; i < s->args.n; i++) {
         vec_push(&made.args, s->args.at[i]);
         if (ir_type_floats(s->args.at[i]))
@@ -47,17 +32,13 @@ add_vjp(ir_signature *s)
     for (size_t i = 0; i < s->results.n; i++)
         if (!ir_type_floats(s->results.at[i]))
             vec_push(&made.results, s->results.at[i]);
-    mem_disown(&owns);
-    ir_signature_free(s);
     *s = made;
 }
 
 static void
 add_jvp(ir_signature *s)
 {
-    ir_signature made = {0};
-    mem_owner owns;
-    mem_own(&owns, ir_signature_release, &made);
+    ir_signature made = {.args.in = s->args.in, .results.in = s->args.in};
     for (size_t i = 0; i < s->args.n; i++)
         vec_push(&made.args, s->args.at[i]);
     for (size_t i = 0; i < s->args.n; i++)
@@ -68,27 +49,23 @@ add_jvp(ir_signature *s)
             vec_push(&made.results, ir_adjoint_type(s->results.at[i]));
     for (size_t i = 0; i < s->results.n; i++)
         vec_push(&made.results, s->results.at[i]);
-    mem_disown(&owns);
-    ir_signature_free(s);
     *s = made;
 }
 
-void
-ir_signature_of(ir_signature *s, const ir_fn *fn, bool reverse, unsigned forward)
+ir_signature
+ir_signature_of(const ir_fn *fn, bool reverse, unsigned forward, arena *in)
 {
-    *s = (ir_signature){0};
-    mem_owner owns;
-    mem_own(&owns, ir_signature_release, s);
+    ir_signature s = {.args.in = in, .results.in = in};
     const ir_op *end = ir_terminator(fn->body);
     for (uint32_t i = 0; i < fn->body->nparams; i++)
-        vec_push(&s->args, fn->body->params[i]->type);
+        vec_push(&s.args, fn->body->params[i]->type);
     for (uint32_t i = 0; end && i < end->nargs; i++)
-        vec_push(&s->results, end->args[i]->type);
+        vec_push(&s.results, end->args[i]->type);
     if (reverse)
-        add_vjp(s);
+        add_vjp(&s);
     for (; forward; forward--)
-        add_jvp(s);
-    mem_disown(&owns);
+        add_jvp(&s);
+    return s;
 }
 
 bool
@@ -132,14 +109,6 @@ typedef struct reaching {
 } reaching;
 
 static void
-release_reaching(void *user)
-{
-    reaching *k = user;
-    map_free(&k->seen);
-    vec_free(&k->fns);
-}
-
-static void
 reach_callees(ir_fn *fn, void *user)
 {
     reaching *k = user;
@@ -153,9 +122,7 @@ reach_callees(ir_fn *fn, void *user)
 void
 ir_keep_called(ir_module *m, ir_fn *fn)
 {
-    reaching k = {0};
-    mem_owner owns;
-    mem_own(&owns, release_reaching, &k);
+    reaching k = {.seen.in = mem_scratch(), .fns.in = mem_scratch()};
     reach_callees(fn, &k);
     m->first = m->last = fn; /* it was reached last */
     for (size_t i = 0; i + 1 < k.fns.n; i++) {
@@ -163,8 +130,6 @@ ir_keep_called(ir_module *m, ir_fn *fn)
         m->last = k.fns.at[i];
     }
     m->last->next = NULL;
-    mem_disown(&owns);
-    release_reaching(&k);
 }
 
 /* -- clones with what they call ----------------------------------------------------------------------- */
@@ -187,9 +152,7 @@ bring_call_home(ir_op *op, void *m)
 ir_fn *
 ir_fn_clone_with_calls(ir_module *to, const ir_fn *fn, const char *name)
 {
-    reaching k = {0};
-    mem_owner owns;
-    mem_own(&owns, release_reaching, &k);
+    reaching k = {.seen.in = mem_scratch(), .fns.in = mem_scratch()};
     each_callee(fn, reach_callees, &k);
     for (size_t i = 0; i < k.fns.n; i++)
         if (!ir_fn_find(to, rg_str_of(k.fns.at[i]->name)))
@@ -200,7 +163,5 @@ ir_fn_clone_with_calls(ir_module *to, const ir_fn *fn, const char *name)
         bring_home(to, &made->jvp);
         ir_walk(made->body, bring_call_home, to);
     }
-    mem_disown(&owns);
-    release_reaching(&k);
     return copy;
 }

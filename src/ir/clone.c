@@ -134,9 +134,7 @@ ir_op_clone(ir_fn *to, const ir_op *op, ir_value **map, ir_region *into)
 ir_fn *
 ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name)
 {
-    ir_value **map = mem_zalloc(fn->next_id * sizeof(ir_value *));
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &map);
+    ir_value **map = arena_new_n(to->arena, ir_value *, fn->next_id);
     ir_fn *copy = ir_fn_new(to, name, fn->kernel);
     copy->loc = import_loc(to, fn->module, fn->loc);
     copy->vjp = imported(to, fn->vjp);
@@ -152,7 +150,5 @@ ir_fn_clone(ir_module *to, const ir_fn *fn, const char *name)
         copy->shape = ir_region_new(copy, NULL);
         clone_region(copy, fn->shape, map, copy->shape);
     }
-    mem_disown(&owns);
-    mem_free(map);
     return copy;
 }

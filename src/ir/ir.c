@@ -6,26 +6,20 @@ ir_module *
 ir_module_new(void)
 {
     arena *a = arena_new();
-    ir_module *m = arena_one(a, ir_module); /* in the arena's first block: cannot fail */
-    m->arena = a;
+    ir_module *m = arena_one(a, ir_module); /* all in the arena's first block: cannot fail */
+    m->arena = m->files.in = m->inlines.in = m->inline_numbers.in = a;
     m->target = target_cpu(64);
-    mem_owner owns;
-    mem_own(&owns, ir_module_release, m);
-    vec_push(&m->files, ((ir_file){0}));
-    vec_push(&m->inlines, ((ir_inline){0}));
-    mem_disown(&owns);
+    m->files.at = arena_one(a, ir_file);
+    m->inlines.at = arena_one(a, ir_inline);
+    m->files.n = m->files.cap = m->inlines.n = m->inlines.cap = 1;
     return m;
 }
 
 void
 ir_module_free(ir_module *m)
 {
-    if (!m)
-        return;
-    vec_free(&m->files);
-    vec_free(&m->inlines);
-    map_free(&m->inline_numbers);
-    arena_free(m->arena);
+    if (m)
+        arena_free(m->arena);
 }
 
 uint32_t

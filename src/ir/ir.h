@@ -363,9 +363,7 @@ enum { IR_FORWARD_MAX = 8 }; /* of a call: its operands double with each */
 typedef struct ir_signature {
     vec(ir_type) args, results;
 } ir_signature;
-void ir_signature_of(ir_signature *s, const ir_fn *fn, bool reverse, unsigned forward);
-void ir_signature_free(ir_signature *s);
-void ir_signature_release(void *s); /* the same, for mem_own */
+ir_signature ir_signature_of(const ir_fn *fn, bool reverse, unsigned forward, arena *in);
 /* scalars and local arrays of floats: what has adjoints and tangents in a call */
 bool ir_type_floats(ir_type t);
 ir_type ir_adjoint_type(ir_type t);
@@ -431,14 +429,13 @@ bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list 
 
 /* -- the builder, for the API and for transforms ---------------------------------------------------- */
 rg_builder *ir_builder_new(void); /* over a new module of its own */
-void ir_builder_release(void *b); /* rg_builder_destroy, for mem_own */
 /* Hands over the module, verified; NULL after errors, which are appended to diags. */
 ir_module *ir_builder_take(rg_builder *b, diag_list *diags);
 /* Something that the builder keeps until it is destroyed. */
 void ir_builder_attach(rg_builder *b, void *object, void (*release)(void *object));
 void *ir_builder_attached(const rg_builder *b);
-/* A builder over an existing module; it reports into diags and owns neither. */
-rg_builder *ir_builder_on(ir_module *m, diag_list *diags);
+/* A builder over an existing module; it reports into diags and owns neither. It lives in the arena: nobody destroys it. */
+rg_builder *ir_builder_on(ir_module *m, diag_list *diags, arena *in);
 /* Continue at the end of `r` (a function's body or any region of it, without terminator) as the
  * outermost open region. */
 void ir_builder_enter(rg_builder *b, ir_fn *fn, ir_region *r);

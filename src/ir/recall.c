@@ -166,14 +166,10 @@ remove_seen(ir_region *r, ir_value *const *map)
 }
 
 void
-ir_see_through_recalls(ir_fn *fn)
+ir_see_through_recalls(ir_fn *fn, arena *scratch)
 {
-    ir_value **map = mem_zalloc(sizeof(*map) * (fn->next_id + 1));
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &map);
+    ir_value **map = arena_new_n(scratch, ir_value *, fn->next_id + 1);
     ir_walk(fn->body, see_through, map);
     ir_replace_all(fn, map);
     remove_seen(fn->body, map);
-    mem_disown(&owns);
-    mem_free(map);
 }

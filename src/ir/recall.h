@@ -39,6 +39,6 @@ ir_value *ir_op_result_before_trace(ir_fn *fn, ir_op *op, ir_type type, const ch
 ir_value *ir_zero_before(ir_fn *fn, ir_op *at, ir_type type);
 
 /* A recall of what can be seen is that value: such recalls go, where opt_fold does not come before those who ask. */
-void ir_see_through_recalls(ir_fn *fn);
+void ir_see_through_recalls(ir_fn *fn, arena *scratch);
 
 #endif

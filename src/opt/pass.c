@@ -38,14 +38,14 @@ void
 pass_context_init(pass_context *c, diag_list *diags)
 {
     *c = (pass_context){.scratch = arena_new(), .diags = diags, .settings = settings_read()};
+    mem_own(&c->owns, mem_release_arena, c->scratch);
 }
 
 void
-pass_context_finish(void *context)
+pass_context_finish(pass_context *c)
 {
-    pass_context *c = context;
+    mem_disown(&c->owns);
     arena_free(c->scratch);
-    c->scratch = NULL;
 }
 
 bool

@@ -28,9 +28,10 @@ typedef struct pass_context {
     unsigned lanes;    /* threads of a group on a CPU; 1: all by themselves, 0: as it pays */
     pass_told_lanes *told_lanes; /* hears what lower_lanes decides; may be NULL */
     void *user;        /* for told_lanes */
+    mem_owner owns;    /* scratch, from init to finish */
 } pass_context;
 void pass_context_init(pass_context *c, diag_list *diags); /* reads the environment's settings */
-void pass_context_finish(void *c); /* also for mem_own */
+void pass_context_finish(pass_context *c); /* what was owned since init is given up before */
 
 #define PASS(name, stage, doc) bool name(ir_module *m, pass_context *c);
 #include "opt/pass.def"

@@ -67,15 +67,40 @@ make_atomic(ir_op *op, void *user)
 
 /* -- the pipeline ------------------------------------------------------------------------------ */
 
+/* A module in the making, and what passes are given with it. */
+typedef struct new_module {
+    ir_module *m;
+    pass_context c;
+    mem_owner owns;
+} new_module;
+
+static void
+begin_module(new_module *k, diag_list *diags)
+{
+    k->m = ir_module_new();
+    mem_own(&k->owns, ir_module_release, k->m);
+    pass_context_init(&k->c, diags);
+}
+
+/* the module; NULL after errors */
+static ir_module *
+end_module(new_module *k)
+{
+    pass_context_finish(&k->c);
+    mem_disown(&k->owns);
+    if (!k->c.diags->errors)
+        return k->m;
+    ir_module_free(k->m);
+    return NULL;
+}
+
 ir_module *
 pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags)
 {
-    ir_module *m = ir_module_new();
-    mem_owner owns, owns_context;
-    mem_own(&owns, ir_module_release, m);
-    pass_context context, *c = &context;
-    pass_context_init(c, diags);
-    mem_own(&owns_context, pass_context_finish, c);
+    new_module k;
+    begin_module(&k, diags);
+    ir_module *m = k.m;
+    pass_context *c = &k.c;
     ir_fn *fn = ir_fn_clone_with_calls(m, kernel, kernel->name);
     tell_stage(o, "source", m);
     /* derivatives are taken of kernels without calls, but of those that they have rules for: reverse sweeps
@@ -93,13 +118,7 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
         pass_simplify(m, IR_STAGE_SOURCE, c);
     ir_fn_scan_params(fn);
     tell_stage(o, "simplify", m);
-    mem_disown(&owns_context);
-    pass_context_finish(c);
-    mem_disown(&owns);
-    if (!diags->errors)
-        return m;
-    ir_module_free(m);
-    return NULL;
+    return end_module(&k);
 }
 
 static bool *
@@ -113,7 +132,7 @@ active_with(const pipeline_options *o, uint32_t nparams, unsigned plane, arena *
     return active;
 }
 
-typedef ir_fn *transform(const ir_fn *, const ad_options *, const char *, diag_list *);
+typedef ir_fn *transform(const ir_fn *, const ad_options *, const char *, pass_context *);
 
 static ir_fn *
 derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool combined,
@@ -122,17 +141,19 @@ derive(ir_fn *fn, transform *by, const pipeline_options *o, unsigned plane, bool
     if (c->diags->errors)
         return fn;
     ir_module *m = fn->module;
+    arena_mark before = arena_here(c->scratch);
     bool *active = active_with(o, fn->body->nparams, plane, c->scratch);
     size_t room = strlen(fn->name) + strlen(suffix) + 2;
     char *name = arena_alloc(m->arena, room);
     snprintf(name, room, "%s_%s", fn->name, suffix);
     map put_back = {.in = c->scratch};
     ad_options options = {.active = active, .combined = combined, .put_back = &put_back};
-    ad_spread_calls(fn);
+    ad_spread_calls(fn, c->scratch);
     /* calls are reversed by calls, which read their arrays again */
     if (combined)
-        ad_hold_read(fn, active, &put_back);
-    ir_fn *made = by(fn, &options, name, c->diags);
+        ad_hold_read(fn, active, &put_back, c->scratch);
+    ir_fn *made = by(fn, &options, name, c);
+    arena_release(c->scratch, before);
     if (!made)
         return fn;
     ir_keep_called(m, made);
@@ -157,7 +178,7 @@ several_directions(ir_fn *fn, const pipeline_options *o, pass_context *c)
     /* so that it is contracted like one direction, and alike in each; the interpreter has no use for it */
     if (o->contraction && o->stage != IR_STAGE_AD)
         PASS_RUN(fn->module, opt_fma, IR_STAGE_AD, c);
-    ir_fn *made = ad_directions(fn, o->directions, o->side_by_side, c->diags);
+    ir_fn *made = ad_directions(fn, o->directions, o->side_by_side, c);
     if (!made)
         return fn;
     ir_keep_called(fn->module, made);
@@ -173,7 +194,7 @@ reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 {
     ir_fn *made = derive(fn, ad_vjp, o, RG_ADJOINT, combined, "vjp", c);
     if (!c->diags->errors)
-        ad_check_split(made, fn, combined, c->diags);
+        ad_check_split(made, fn, combined, c);
     return made;
 }
 
@@ -343,27 +364,17 @@ leave_fpenv(void *callers)
 static ir_module *
 make_module(const ir_fn *kernel, const pipeline_options *o, bool *serial, diag_list *diags, ir_fn **fn)
 {
-    mem_owner owns;
-    ir_module *m = ir_module_new();
-    mem_own(&owns, ir_module_release, m);
-    m->target = o->target;
-    mem_owner owns_context;
-    pass_context context;
-    pass_context_init(&context, diags);
-    mem_own(&owns_context, pass_context_finish, &context);
-    context.plan = o->plan;
-    context.lanes = o->lanes;
-    context.told_lanes = o->told_lanes;
-    context.user = o->user;
-    *fn = run_stages(m, ir_fn_clone_with_calls(m, kernel, kernel->name), o, serial, &context);
-    mem_disown(&owns_context);
-    pass_context_finish(&context);
-    mem_disown(&owns);
-    if (!diags->errors && *fn)
-        return m;
-    *fn = NULL;
-    ir_module_free(m);
-    return NULL;
+    new_module k;
+    begin_module(&k, diags);
+    k.m->target = o->target;
+    k.c.plan = o->plan;
+    k.c.lanes = o->lanes;
+    k.c.told_lanes = o->told_lanes;
+    k.c.user = o->user;
+    *fn = run_stages(k.m, ir_fn_clone_with_calls(k.m, kernel, kernel->name), o, serial, &k.c);
+    ir_module *m = end_module(&k);
+    *fn = m ? *fn : NULL;
+    return m;
 }
 
 /* For GPUs serial loops become tasks; a derivative that is refused then may be there for the loops as they are. An error
@@ -372,9 +383,7 @@ static ir_module *
 make_for_gpu(const ir_fn *kernel, const pipeline_options *o, diag_list *diags, ir_fn **fn)
 {
     bool serial = true;
-    diag_list refused = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &refused.text);
+    diag_list refused = {.text.in = mem_scratch()};
     ir_module *m = make_module(kernel, o, &serial, &refused, fn);
     if (!m && (!serial || refused.kinds != DIAG_REFUSALS)) {
         str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
@@ -384,8 +393,6 @@ make_for_gpu(const ir_fn *kernel, const pipeline_options *o, diag_list *diags, i
         serial = false;
         m = make_module(kernel, o, &serial, diags, fn);
     }
-    mem_disown(&owns);
-    diag_free(&refused);
     return m;
 }
 

@@ -467,7 +467,7 @@ ad_plan(ir_module *m, pass_context *c)
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         changed |= ad_lift_partial(fn, ir_writes_find(fn), c->scratch);
-        ir_see_through_recalls(fn);
+        ir_see_through_recalls(fn, c->scratch);
         plan p = {.fn = fn, .scratch = c->scratch, .force = c->plan.force};
         p.arrays.in = p.nodes.in = p.stack.in = c->scratch;
         p.array_of.in = p.consumed.in = p.node_of.in = p.made.in = p.origins.in = c->scratch;

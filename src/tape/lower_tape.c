@@ -353,7 +353,7 @@ lower_fn(ir_fn *fn, pass_context *c)
     t.order.in = t.spent.in = t.counts.in = c->scratch;
     t.recalls.in = t.unwinds.in = t.ways.in = t.chunks.in = c->scratch;
     tape_find_slots(&t);
-    ir_see_through_recalls(fn);
+    ir_see_through_recalls(fn, c->scratch);
     for (size_t i = 0; i < t.unwinds.n; i++)
         (void)tape_is_chain(&t, tape_maker(&t, t.unwinds.at[i])); /* asked of what stands now */
     tape_order_slots(&t);

@@ -418,7 +418,6 @@ session_release(void *object)
     session *s = object;
     fc_project_close(s->project);
     fc_unit_close(s->unit);
-    rg_builder_destroy(s->builder);
     arena_free(s->arena);
     ir_module_free(s->module);
 }
@@ -428,7 +427,7 @@ session_parse(session *s, const front_c_source *source, diag_list *diags)
 {
     s->module = ir_module_new();
     s->arena = arena_new();
-    s->builder = ir_builder_on(s->module, diags);
+    s->builder = ir_builder_on(s->module, diags, s->arena);
     s->unit = fc_unit_new(s->arena, s->builder, diags);
     front_c_source *named = arena_one(s->arena, front_c_source);
     *named = *source;

@@ -2,32 +2,36 @@
 #include "ir/build/build_impl.h"
 
 void
-ir_builder_release(void *b)
+build_start(rg_builder *b)
 {
-    rg_builder_destroy(b);
+    arena *a = b->arena;
+    b->frames.in = b->labels.in = b->inline_stack.in = b->tables.in = b->forward.in = b->rmws.in = b->extents.in = a;
+    b->results.in = b->merged.in = b->yields[0].in = b->yields[1].in = b->loop_vars.in = a;
+    b->exit_values.in = b->carried_values.in = a;
+    for (int d = 0; d < RG_DTYPE_COUNT; d++)
+        b->body_constants.by_dtype[d].in = b->shape_constants.by_dtype[d].in = a;
+    vec_push(&b->labels, (uint64_t)0);
 }
 
-static rg_builder *
-new_builder(void)
+rg_builder *
+ir_builder_on(ir_module *m, diag_list *diags, arena *in)
 {
-    rg_builder *b = mem_zalloc(sizeof *b);
-    mem_owner owns;
-    mem_own(&owns, ir_builder_release, b);
-    b->diags = &b->own_diags;
-    b->arena = arena_new();
-    vec_push(&b->labels, (uint64_t)0);
+    rg_builder *b = arena_one(in, rg_builder);
+    b->arena = b->fns.in = b->own_diags.text.in = in;
+    b->module = m;
+    b->diags = diags ? diags : &b->own_diags;
+    build_start(b);
     vec_push(&b->fns, (ir_fn *)NULL);
-    mem_disown(&owns);
     return b;
 }
 
 rg_builder *
 ir_builder_new(void)
 {
-    rg_builder *b = new_builder();
+    arena *in = arena_new();
     mem_owner owns;
-    mem_own(&owns, ir_builder_release, b);
-    b->owns_module = true;
+    mem_own(&owns, mem_release_arena, in);
+    rg_builder *b = ir_builder_on(NULL, NULL, in);
     b->module = ir_module_new();
     mem_disown(&owns);
     return b;
@@ -46,54 +50,6 @@ ir_builder_attached(const rg_builder *b)
     return b->attached;
 }
 
-rg_builder *
-ir_builder_on(ir_module *m, diag_list *diags)
-{
-    rg_builder *b = new_builder();
-    b->module = m;
-    b->diags = diags;
-    return b;
-}
-
-static void
-free_frame(frame *f)
-{
-    for (int i = 0; i < 2; i++) {
-        vec_free(&f->arms[i].vars);
-        vec_free(&f->arms[i].leaves);
-    }
-    vec_free(&f->bindings);
-    vec_free(&f->leaves);
-    vec_free(&f->echoes);
-    vec_free(&f->params);
-    vec_free(&f->log);
-    vec_free(&f->exits);
-    vec_free(&f->reductions);
-}
-
-void
-build_free_function(rg_builder *b)
-{
-    for (size_t i = 0; i < b->frames.n; i++)
-        free_frame(b->frames.at[i]);
-    vec_free(&b->frames);
-    vec_free(&b->labels);
-    vec_free(&b->inline_stack);
-    build_constants_forget(&b->body_constants);
-    build_constants_forget(&b->shape_constants);
-    map_free(&b->tables);
-    vec_free(&b->forward);
-    vec_free(&b->rmws);
-    vec_free(&b->extents);
-    vec_free(&b->results);
-    vec_free(&b->merged);
-    vec_free(&b->yields[0]);
-    vec_free(&b->yields[1]);
-    vec_free(&b->loop_vars);
-    vec_free(&b->exit_values);
-    vec_free(&b->carried_values);
-}
-
 void
 rg_builder_destroy(rg_builder *b)
 {
@@ -101,19 +57,8 @@ rg_builder_destroy(rg_builder *b)
         return;
     if (b->release_attached)
         b->release_attached(b->attached);
-    build_free_function(b);
-    for (rg_builder *resting = b->resting, *next; resting; resting = next) {
-        next = resting->resting;
-        build_free_function(resting);
-        mem_free(resting);
-    }
-    vec_free(&b->fns);
-    diag_free(&b->own_diags);
-    if (b->owns_module)
-        ir_module_free(b->module);
-    if (b->arena)
-        arena_free(b->arena);
-    mem_free(b);
+    ir_module_free(b->module);
+    arena_free(b->arena);
 }
 
 ir_module *

@@ -22,22 +22,13 @@ start_fn(rg_builder *b, ir_fn *fn, ir_region *region)
 static void
 set_aside(rg_builder *b)
 {
-    rg_builder *resting = mem_alloc(sizeof(*resting));
+    rg_builder *resting = arena_one(b->arena, rg_builder);
     *resting = *b;
-    memset(b, 0, sizeof(*b));
-    b->resting = resting;
-    b->module = resting->module;
-    b->owns_module = resting->owns_module;
-    b->attached = resting->attached;
-    b->release_attached = resting->release_attached;
-    b->own_diags = resting->own_diags;
-    b->diags = resting->diags;
-    b->arena = resting->arena;
-    b->free_bindings = resting->free_bindings;
-    b->fns = resting->fns;
-    b->loc = resting->loc;
+    *b = (rg_builder){.resting = resting, .module = b->module, .attached = b->attached,
+                      .release_attached = b->release_attached, .own_diags = b->own_diags, .diags = b->diags,
+                      .arena = b->arena, .free_bindings = b->free_bindings, .fns = b->fns, .loc = b->loc};
     b->loc.inlined = 0;
-    vec_push(&b->labels, (uint64_t)0);
+    build_start(b);
 }
 
 /* ... and comes back. */
@@ -45,12 +36,10 @@ static void
 resume(rg_builder *b)
 {
     rg_builder *resting = b->resting;
-    build_free_function(b);
     resting->own_diags = b->own_diags;
     resting->free_bindings = b->free_bindings;
     resting->fns = b->fns;
     *b = *resting;
-    mem_free(resting);
 }
 
 static void
@@ -121,9 +110,7 @@ drop_unused_results(rg_builder *b, ir_region *open)
     if (open && !b->rmws.n)
         return;
     ir_fn *fn = b->fn;
-    bool *used = mem_zalloc(fn->next_id + 1);
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &used);
+    bool *used = arena_new_n(b->arena, bool, fn->next_id + 1);
     ir_walk(open ? open : fn->body, mark_operands_used, used);
     if (!open && fn->shape)
         ir_walk(fn->shape, mark_operands_used, used);
@@ -132,8 +119,6 @@ drop_unused_results(rg_builder *b, ir_region *open)
         drop_constants(used, fn->body);
     if (!open && fn->shape)
         drop_constants(used, fn->shape);
-    mem_disown(&owns);
-    mem_free(used);
 }
 
 /* `open` as above: it may not be part of the function yet */
@@ -432,10 +417,8 @@ build_call(rg_builder *b, rg_fn fn, bool reverse, uint8_t forward, uint32_t narg
     build_need_fn(b);
     ir_fn *callee = fn < b->fns.n ? b->fns.at[fn] : NULL;
     ir_signature s = {0};
-    mem_owner owns;
-    mem_own(&owns, ir_signature_release, &s);
     if (callee)
-        ir_signature_of(&s, callee, reverse, forward);
+        s = ir_signature_of(callee, reverse, forward, b->arena);
     if (callee && call_fits(callee, &s, nargs, args, nresults)) {
         ir_op *op = ir_op_new(b->fn, RG_OP_CALL, nargs, 0, b->loc);
         op->attr.fn = callee;
@@ -447,8 +430,6 @@ build_call(rg_builder *b, rg_fn fn, bool reverse, uint8_t forward, uint32_t narg
         for (uint32_t i = 0; i < nresults; i++)
             results[i] = build_fallback(b, ir_scalar(RG_I32));
     }
-    mem_disown(&owns);
-    ir_signature_free(&s);
 }
 
 void

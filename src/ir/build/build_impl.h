@@ -164,11 +164,10 @@ typedef struct constant_pool {
 struct rg_builder {
     rg_builder *resting; /* the function that waits for this one, with all that belongs to it */
     ir_module *module;
-    bool owns_module;
     void *attached;
     void (*release_attached)(void *);
     diag_list own_diags, *diags;
-    arena *arena; /* variables, bindings */
+    arena *arena; /* all that the builder holds, itself too */
     binding *free_bindings;
     vec(frame *) frames; /* all ever made; the first n_open are open */
     uint32_t n_open, serial;
@@ -200,7 +199,7 @@ void build_report(rg_builder *b, unsigned number, const char *format, ...)
 void build_report_at(rg_builder *b, unsigned number, ir_loc loc, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 const char *build_text(rg_builder *b, rg_str s); /* a copy in the module's arena; NULL if empty */
-void build_free_function(rg_builder *b); /* all that belongs to the open function */
+void build_start(rg_builder *b); /* a builder that is zero but for its arena: no function is open */
 void build_type_name(ir_type t, char *out, size_t size);
 
 /* -- build_fn.c -------------------------------------------------------------------------------- */

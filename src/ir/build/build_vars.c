@@ -18,6 +18,16 @@ build_forward(rg_builder *b, ir_value *from, ir_value *to)
     b->forwarded = true;
 }
 
+static frame *
+new_frame(arena *a)
+{
+    frame *f = arena_one(a, frame);
+    for (int i = 0; i < 2; i++)
+        f->arms[i].vars.in = f->arms[i].leaves.in = a;
+    f->bindings.in = f->leaves.in = f->echoes.in = f->params.in = f->log.in = f->exits.in = f->reductions.in = a;
+    return f;
+}
+
 static void
 clear_frame(frame *f)
 {
@@ -45,9 +55,7 @@ build_push(rg_builder *b, frame_kind kind)
 {
     uint32_t at = b->n_open;
     if (at == b->frames.n) {
-        frame *fresh =
-            arena_one(b->arena, frame); /* what its vecs hold is freed with the builder */
-        vec_push(&b->frames, fresh);
+        vec_push(&b->frames, new_frame(b->arena));
     }
     frame *f = b->frames.at[at];
     clear_frame(f);

@@ -51,9 +51,7 @@ parse_own(parser *p, const char *word, ir_fn **place)
 static void
 parse_bodies(parser *p)
 {
-    vec(ir_type) types = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &types.at);
+    vec(ir_type) types = {.in = p->scratch};
     token arrow = p->lex.now;
     bool typed = parse_skip(p, "->");
     if (typed) {
@@ -75,8 +73,6 @@ parse_bodies(parser *p)
     parse_region(p, p->fn->body);
     if (typed)
         check_result_types(p, &arrow, types.at, types.n);
-    mem_disown(&owns);
-    vec_free(&types);
 }
 
 static void
@@ -130,11 +126,6 @@ static void
 release_parser(void *parser_)
 {
     parser *p = parser_;
-    map_free(&p->names);
-    vec_free(&p->calls);
-    vec_free(&p->own);
-    vec_free(&p->args);
-    str_free(&p->bytes);
     arena_free(p->scratch);
     ir_module_free(p->m);
 }
@@ -145,7 +136,7 @@ ir_parse(rg_str text, const char *path, diag_list *diags)
     parser p = {0};
     mem_owner owns;
     mem_own(&owns, release_parser, &p);
-    p.scratch = arena_new();
+    p.scratch = p.names.in = p.calls.in = p.own.in = p.args.in = p.bytes.in = arena_new();
     p.m = ir_module_new();
     p.errors_before = diags->errors;
     lex_start(&p.lex, text, path, p.scratch, diags);

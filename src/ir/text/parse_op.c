@@ -251,9 +251,7 @@ parse_region_param(parser *p, ir_region *r)
 static void
 parse_carried(parser *p, ir_region *r)
 {
-    results params = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &params.at);
+    results params = {.in = p->scratch};
     while (!p->lex.stopped) {
         result one = {.name = parse_name(p)};
         parse_want(p, ":");
@@ -267,8 +265,6 @@ parse_carried(parser *p, ir_region *r)
     parse_want(p, ")");
     for (size_t i = 0; i < params.n && !p->lex.stopped; i++)
         parse_define(p, params.at[i].name, ir_region_param(r, params.at[i].type, NULL));
-    mem_disown(&owns);
-    vec_free(&params);
 }
 
 static void
@@ -355,9 +351,7 @@ parse_parallel(parser *p, ir_op *op)
     if (op->rewinds && p->lex.now.kind == TOKEN_VALUE)
         trace = parse_use(p);
     parse_want(p, "(");
-    results indices = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &indices.at);
+    results indices = {.in = p->scratch};
     while (!p->lex.stopped) {
         result one = {.name = parse_name(p)};
         parse_want(p, ":");
@@ -381,8 +375,6 @@ parse_parallel(parser *p, ir_op *op)
     for (size_t i = 0; i < indices.n && !p->lex.stopped; i++)
         parse_define(p, indices.at[i].name,
                      ir_region_param(op->regions[0], indices.at[i].type, NULL));
-    mem_disown(&owns);
-    vec_free(&indices);
 }
 
 static void
@@ -547,9 +539,7 @@ parse_regions(parser *p, ir_op *op)
 static void
 parse_op(parser *p, ir_region *into)
 {
-    results r = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_ptr, &r.at);
+    results r = {.in = p->scratch};
     parse_results(p, &r);
     ir_op *op = p->lex.stopped ? NULL : parse_op_name(p);
     if (op) {
@@ -563,8 +553,6 @@ parse_op(parser *p, ir_region *into)
         parse_regions(p, op);
         define_results(p, op, &r);
     }
-    mem_disown(&owns);
-    vec_free(&r);
 }
 
 void

@@ -8,6 +8,7 @@ typedef struct printer {
     str *out;
     const ir_module *module;
     arena *scratch;
+    mem_owner owns;
     map names;        /* value -> what it is called here */
     map used;         /* hash of a name -> itself */
     map suffixes;     /* hash of a name -> the last suffix given to it */
@@ -618,31 +619,26 @@ print_function(printer *p, const ir_fn *fn)
 /* -- entry ------------------------------------------------------------------------------------ */
 
 static void
-printer_finish(void *printer_)
+printer_start(printer *p, str *out, const ir_module *m)
 {
-    printer *p = printer_;
-    map_free(&p->names);
-    map_free(&p->used);
-    map_free(&p->suffixes);
-    arena_free(p->scratch);
+    *p = (printer){.out = out, .module = m};
+    p->scratch = p->names.in = p->used.in = p->suffixes.in = arena_new();
+    mem_own(&p->owns, mem_release_arena, p->scratch);
 }
 
 static void
-printer_start(printer *p, str *out, const ir_module *m, mem_owner *owns)
+printer_finish(printer *p)
 {
-    *p = (printer){.out = out, .module = m};
-    mem_own(owns, printer_finish, p);
-    p->scratch = arena_new();
+    mem_disown(&p->owns);
+    arena_free(p->scratch);
 }
 
 void
 ir_print_fn(str *out, const ir_fn *fn)
 {
     printer p;
-    mem_owner owns;
-    printer_start(&p, out, fn->module, &owns);
+    printer_start(&p, out, fn->module);
     print_function(&p, fn);
-    mem_disown(&owns);
     printer_finish(&p);
 }
 
@@ -650,8 +646,7 @@ static void
 print_module(str *out, const ir_module *m, bool plain)
 {
     printer p;
-    mem_owner owns;
-    printer_start(&p, out, m, &owns);
+    printer_start(&p, out, m);
     p.plain = plain;
     str_add(out, (rg_str){NULL, 0}); /* a module without functions is the empty string */
     for (const ir_fn *fn = m->first; fn; fn = fn->next) {
@@ -659,7 +654,6 @@ print_module(str *out, const ir_module *m, bool plain)
         if (fn->next)
             str_addc(out, '\n');
     }
-    mem_disown(&owns);
     printer_finish(&p);
 }
 
@@ -681,12 +675,10 @@ ir_print_op(str *out, const ir_op *op)
     static const ir_module nothing;
     const ir_fn *fn = op->parent ? op->parent->fn : NULL;
     printer p;
-    mem_owner owns;
-    printer_start(&p, out, fn ? fn->module : &nothing, &owns);
+    printer_start(&p, out, fn ? fn->module : &nothing);
     p.brief = true;
     if (fn)
         name_fn(&p, fn);
     print_op(&p, op);
-    mem_disown(&owns);
     printer_finish(&p);
 }

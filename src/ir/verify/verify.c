@@ -11,9 +11,7 @@ enum { SHOWN = 20 };
 bool
 verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, ...)
 {
-    str text = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_str, &text);
+    str text = {.in = v->scratch};
     str_addf(&text, "@%s: ", v->fn->name);
     va_list args;
     va_start(args, format);
@@ -27,8 +25,6 @@ verify_error(verifier *v, const ir_op *op, unsigned number, const char *format, 
     }
     ir_loc loc = op ? op->loc : v->fn->loc;
     diag_add(v->diags, DIAG_ERROR, number, ir_place(v->module, loc), "%s", text.ptr);
-    mem_disown(&owns);
-    str_free(&text);
     return false;
 }
 
@@ -305,17 +301,6 @@ check_shape(verifier *v)
     return true;
 }
 
-static void
-release_verifier(void *verifier_)
-{
-    verifier *v = verifier_;
-    mem_free(v->visible);
-    mem_free(v->left);
-    mem_free(v->consumed);
-    vec_free(&v->trail);
-    map_free(&v->closed);
-}
-
 static bool
 check_fn_regions(verifier *v)
 {
@@ -327,22 +312,21 @@ check_fn_regions(verifier *v)
 }
 
 static void
-check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after, diag_list *diags)
+check_fn(const ir_module *m, const ir_fn *fn, ir_stage stage, const char *after, diag_list *diags, arena *scratch)
 {
-    verifier v = {.module = m, .fn = fn, .stage = stage, .after = after, .diags = diags};
-    mem_owner owns;
-    mem_own(&owns, release_verifier, &v);
-    v.visible = mem_zalloc(fn->next_id * sizeof(*v.visible));
-    v.left = mem_zalloc(fn->next_id * sizeof(*v.left));
-    v.consumed = mem_zalloc(fn->next_id * sizeof(*v.consumed));
+    verifier v = {.module = m, .fn = fn, .stage = stage, .after = after, .diags = diags,
+                  .scratch = scratch, .trail.in = scratch, .closed.in = scratch};
+    arena_mark before = arena_here(scratch);
+    v.visible = arena_new_n(scratch, const ir_value *, fn->next_id);
+    v.left = arena_new_n(scratch, bool, fn->next_id);
+    v.consumed = arena_new_n(scratch, uint8_t, fn->next_id);
     bool linked =
         links_of_region(&v, fn->body, NULL) && (!fn->shape || links_of_region(&v, fn->shape, NULL));
     if (linked && check_params(&v) && check_fn_regions(&v) && check_results(&v) && check_shape(&v) &&
         check_own(&v, fn->vjp, true) && check_own(&v, fn->jvp, false) &&
         (stage != IR_STAGE_AD || verify_tapes(&v)))
         verify_linear(&v, fn->body);
-    mem_disown(&owns);
-    release_verifier(&v);
+    arena_release(scratch, before);
 }
 
 /* -- calls may not go in circles -------------------------------------------------------------- */
@@ -372,11 +356,9 @@ open_call(const map *unsettled, const ir_fn *fn)
 /* Settles, round by round, the functions that call settled ones only; what remains goes in circles. What a focus
  * (pass.h) leaves out was verified before. */
 static void
-check_recursion(const ir_module *m, const char *after, diag_list *diags)
+check_recursion(const ir_module *m, const char *after, diag_list *diags, arena *scratch)
 {
-    map unsettled = {0};
-    mem_owner owns;
-    mem_own(&owns, mem_release_map, &unsettled);
+    map unsettled = {.in = scratch};
     for (ir_fn *fn = m->first; fn; fn = fn->next)
         map_set(&unsettled, map_ptr(fn), fn);
     for (bool progress = true; progress;) {
@@ -391,22 +373,25 @@ check_recursion(const ir_module *m, const char *after, diag_list *diags)
     for (ir_fn *fn = m->first; fn; fn = fn->next) {
         if (!map_get(&unsettled, map_ptr(fn)))
             continue;
-        verifier v = {.module = m, .fn = fn, .after = after, .diags = diags};
+        verifier v = {.module = m, .fn = fn, .after = after, .diags = diags, .scratch = scratch};
         verify_error(&v, open_call(&unsettled, fn), E_CALL,
                      "functions do not call themselves, nor each other in a circle");
         break;
     }
-    mem_disown(&owns);
-    map_free(&unsettled);
 }
 
 bool
 ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list *diags)
 {
     unsigned errors = diags->errors;
+    arena *scratch = arena_new();
+    mem_owner owns;
+    mem_own(&owns, mem_release_arena, scratch);
     for (const ir_fn *fn = m->first; fn; fn = fn->next)
-        check_fn(m, fn, stage, after, diags);
+        check_fn(m, fn, stage, after, diags, scratch);
     if (diags->errors == errors)
-        check_recursion(m, after, diags);
+        check_recursion(m, after, diags, scratch);
+    mem_disown(&owns);
+    arena_free(scratch);
     return diags->errors == errors;
 }

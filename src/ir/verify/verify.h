@@ -29,6 +29,7 @@ typedef struct verifier {
     ir_stage stage;
     const char *after;
     diag_list *diags;
+    arena *scratch;           /* while the function is looked at */
     const ir_value **visible; /* by id: the value, while uses may name it */
     bool *left;               /* by id: was defined, its region is closed */
     uint8_t *consumed;        /* by id: local arrays */

@@ -171,14 +171,8 @@ check_call(verifier *v, const ir_op *op)
                             "a call names a function of this module that is no kernel");
     if (!ir_terminator(fn->body))
         return verify_error(v, op, E_CALL, "@%s has no end", fn->name);
-    ir_signature s;
-    ir_signature_of(&s, fn, op->reverse, op->forward);
-    mem_owner owns;
-    mem_own(&owns, ir_signature_release, &s);
-    bool fits = check_signature(v, op, &s);
-    mem_disown(&owns);
-    ir_signature_free(&s);
-    return fits;
+    ir_signature s = ir_signature_of(fn, op->reverse, op->forward, v->scratch);
+    return check_signature(v, op, &s);
 }
 
 bool

@@ -113,20 +113,10 @@ half_undone(const order *o, const rewinding *a)
     return NULL;
 }
 
-static void
-release_order(void *object)
-{
-    order *o = object;
-    map_free(&o->places);
-    vec_free(&o->all);
-}
-
 bool
 verify_tapes(verifier *v)
 {
-    order o = {0};
-    mem_owner owns;
-    mem_own(&owns, release_order, &o);
+    order o = {.places.in = v->scratch, .all.in = v->scratch};
     ir_walk(v->fn->body, note_task, &o);
     const rewinding *first = NULL, *second = NULL;
     for (size_t i = 0; i < o.all.n && !first; i++)
@@ -145,7 +135,5 @@ verify_tapes(verifier *v)
                          "what it did in the other\nthe loop stands at line %u",
                          half_undone(&o, first)->loc.line);
         }
-    mem_disown(&owns);
-    release_order(&o);
     return !first;
 }
