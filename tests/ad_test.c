@@ -5,7 +5,7 @@
  * A case is IR text whose first lines say how to call it: `; arg NAME VALUE` for an integer,
  * `; arg NAME EXTENT...` with `[` `]` for a buffer (`; arg x [ 3 4 ]`), integers in buffers count
  * up from `from N` modulo `mod N`. Floats are f64 and filled from a seed. `; split` marks kernels whose
- * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one, `; writes N` how many ops write to adjoints, `; groups N` how many iterations are recorded as one where the
+ * vjp may be launched apart from the forward launch; `; rewinds N` says how many tasks rewind another one, `; writes N` how many ops write to adjoints, `; blocks N` how many iterations are recorded as one where the
  * tape is far away.
  *
  *   ad_test [--lanes N] FILE... */
@@ -40,7 +40,7 @@ typedef struct testcase {
     bool split;
     int rewinds; /* tasks that rewind another one; -1: not said */
     int writes;  /* ops of the simplified vjp that store or add to adjoints; -1: not said */
-    int group;   /* iterations of the largest group where the tape is far away; 0: not said */
+    int block;   /* iterations of the largest block where the tape is far away; 0: not said */
     unsigned long long seed;
 } testcase;
 
@@ -147,8 +147,8 @@ read_case(testcase *t, const char *path)
             t->rewinds = atoi(copy + 10);
         if (strncmp(copy, "; writes ", 9) == 0)
             t->writes = atoi(copy + 9);
-        if (strncmp(copy, "; groups ", 9) == 0)
-            t->group = atoi(copy + 9);
+        if (strncmp(copy, "; blocks ", 9) == 0)
+            t->block = atoi(copy + 9);
         line = end + 1;
     }
     make_storage(t);
@@ -280,7 +280,7 @@ plan_it(ir_module *m, diag_list *diags)
 {
     verified_pass(m, ad_plan, "ad_plan", IR_STAGE_AD, diags);
     simplified(m, IR_STAGE_AD, diags);
-    if (verified_pass(m, ad_chunks, "ad_chunks", IR_STAGE_AD, diags)) {
+    if (verified_pass(m, ad_blocks, "ad_blocks", IR_STAGE_AD, diags)) {
         verified_pass(m, ad_plan, "ad_plan", IR_STAGE_AD, diags);
         simplified(m, IR_STAGE_AD, diags);
     }
@@ -341,9 +341,9 @@ check_stages(testcase *t, const ir_fn *made, double want, double scale, const ch
     ir_module_free(m);
 }
 
-static const char *const plans[] = {"least",   "record",  "recompute",      "chunk=2",
-                                    "chunk=3", "chunk=8", "record,chunk=4", "recompute,chunk=5",
-                                    "drop=1",  "drop=40", "record,drop=100", "chunk=2,drop=30"};
+static const char *const plans[] = {"least",   "record",  "recompute",      "block=2",
+                                    "block=3", "block=8", "record,block=4", "recompute,block=5",
+                                    "drop=1",  "drop=40", "record,drop=100", "block=2,drop=30"};
 
 /* a second derivative under each plan; `want` is what it gives without one */
 static void
@@ -367,17 +367,17 @@ check_second(testcase *t, const ir_fn *second, double want)
 }
 
 static bool
-note_groups(ir_op *op, void *user)
+note_blocks(ir_op *op, void *user)
 {
     int *size = user;
-    if (op->records && op->code != RG_OP_PARALLEL && (int)op->group > *size)
-        *size = (int)op->group;
+    if (op->records && op->code != RG_OP_PARALLEL && (int)op->block > *size)
+        *size = (int)op->block;
     return true;
 }
 
 /* on a processor for which the tape is far away */
 static void
-check_groups(testcase *t, const ir_fn *vjp)
+check_blocks(testcase *t, const ir_fn *vjp)
 {
     target far_away = *target_cpu(64);
     diag_list diags = {0};
@@ -388,9 +388,9 @@ check_groups(testcase *t, const ir_fn *vjp)
     passes_asked.plan = (ad_plan_options){0};
     ir_fn *fn = ir_fn_clone(m, vjp, "vjp");
     simplified(m, IR_STAGE_AD, &diags);
-    good(t, plan_it(m, &diags), "groups", &diags);
-    ir_walk(fn->body, note_groups, &size);
-    expect(t, "iterations in a group", size, t->group, 0);
+    good(t, plan_it(m, &diags), "blocks", &diags);
+    ir_walk(fn->body, note_blocks, &size);
+    expect(t, "iterations in a block", size, t->block, 0);
     diag_free(&diags);
     ir_module_free(m);
 }
@@ -436,8 +436,8 @@ check_case(testcase *t, pass_context *c)
     if (!good(t, vjp != NULL, "vjp", &diags))
         return;
     check_plans(t, vjp, forward_mode, "combined vjp", forward);
-    if (t->group)
-        check_groups(t, vjp);
+    if (t->block)
+        check_blocks(t, vjp);
 
     /* jvp of the vjp: the tangent of the adjoint against differences of the adjoint */
     ir_fn *second = ad_jvp(vjp, NULL, "hvp", c);
@@ -488,7 +488,7 @@ survives(const testcase *t, long n)
 {
     static ir_module *m; /* outlives the jump */
     static diag_list diags;
-    static const ad_plan_options chunked = {.chunk = 3};
+    static const ad_plan_options blocked = {.block = 3};
     m = NULL;
     mem_set_handler(give_up, NULL);
     bool whole = false;
@@ -503,9 +503,9 @@ survives(const testcase *t, long n)
         if (vjp)
             ad_jvp(vjp, NULL, "hvp", &c);
         pass_context_finish(&c);
-        passes_asked.plan = chunked;
+        passes_asked.plan = blocked;
         bare_pass(m, ad_plan);
-        bare_pass(m, ad_chunks);
+        bare_pass(m, ad_blocks);
         bare_pass(m, ad_plan);
         passes_asked.lanes = lanes;
         if (lanes)

@@ -816,10 +816,10 @@ END2
 expect 0 explain places.c places
 says 'on the tape: where a loop or branch inside ends on it (8 bytes)'
 grep -q 'none, 0 bytes\|tape_begin' out && fail "explain shows what the tape is made of" || pass
-export RG_PLAN=chunk=4
+export RG_PLAN=block=4
 expect 0 explain k.c relax --grad
 says 'records 4 bytes per 4 iterations (v)'
-RG_PLAN=chunk=4x
+RG_PLAN=block=4x
 expect 1 explain k.c relax --grad
 says 'RG_PLAN'
 unset RG_PLAN

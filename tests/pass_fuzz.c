@@ -117,10 +117,10 @@ plan(ir_module *m, pass_context *c)
 
 /* Groups of two to eight iterations; most loops get none at odd seeds, by their costs. */
 static bool
-chunks(ir_module *m, pass_context *c)
+blocks(ir_module *m, pass_context *c)
 {
-    c->plan = (ad_plan_options){.chunk = seed % 2 ? 0 : 2 + (uint32_t)(seed / 2 % 7)};
-    bool changed = ad_chunks(m, c);
+    c->plan = (ad_plan_options){.block = seed % 2 ? 0 : 2 + (uint32_t)(seed / 2 % 7)};
+    bool changed = ad_blocks(m, c);
     if (changed)
         plan(m, c);
     c->plan = (ad_plan_options){0};
@@ -238,7 +238,7 @@ check_derivatives(ir_fn *fn)
 {
     static const step reverse[] = {{"simplify", simplify, IR_STAGE_AD},
                                    {"plan", plan, IR_STAGE_AD},
-                                   {"chunks", chunks, IR_STAGE_AD},
+                                   {"blocks", blocks, IR_STAGE_AD},
                                    {"lower_tape", lower_tape, IR_STAGE_TAPE, 1e-12},
                                    {"lower_arrays", lower_arrays, IR_STAGE_SLOTS, 1e-12}};
     static const step singly[] = {{"opt_fold", opt_fold, IR_STAGE_AD},

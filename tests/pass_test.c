@@ -52,11 +52,11 @@ planned(ir_module *m, pass_context *c)
 
 /* four iterations at a time */
 static bool
-chunked(ir_module *m, pass_context *c)
+blocked(ir_module *m, pass_context *c)
 {
     m->target = &target_nvidia;
-    c->plan.chunk = 4;
-    return stage <= IR_STAGE_AD && ad_chunks(m, c);
+    c->plan.block = 4;
+    return stage <= IR_STAGE_AD && ad_blocks(m, c);
 }
 
 /* as for code generation */
@@ -93,7 +93,7 @@ static const struct {
     {"lower_domain", warps},     {"check_subscripts", check_subscripts},
     {"opt_shared_sums", shared_sums}, {"opt_late_zeros", opt_late_zeros}, {"opt_unroll_counted", opt_unroll_counted},
     {"opt_load_ahead", opt_load_ahead}, {"opt_early_loads", opt_early_loads},
-    {"ad_plan", planned}, {"ad_chunks", chunked},
+    {"ad_plan", planned}, {"ad_blocks", blocked},
     {"lower_tape", lowered_tape}, {"lower_arrays", lowered_arrays},
 };
 
@@ -143,7 +143,7 @@ run_pass(const char *path, size_t which)
     ircase c;
     bool good = ircase_open(&c, path);
     size_t at = 0, len;
-    const char *words = passes[which].run == check_subscripts ? "index" : passes[which].run == chunked ? "records" : NULL;
+    const char *words = passes[which].run == check_subscripts ? "index" : passes[which].run == blocked ? "records" : NULL;
     const char *fault = good && words ? ircase_line(&c, "fault", &at, &len) : NULL;
     if (fault && strncmp(fault, words, strlen(words)) == 0) { /* the interpreter's own words; less that is recorded */
         ircase_close(&c);

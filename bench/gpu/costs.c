@@ -47,7 +47,7 @@ bool
 part_tape(const settings *s)
 {
     static const uint64_t megabytes[] = {0, 250, 128, 64};
-    static const char *const plans[] = {NULL, "chunk=1"};
+    static const char *const plans[] = {NULL, "block=1"};
     int n = (int)(1048576 * s->scale);
     float *expected = malloc(sizeof *expected * (size_t)n);
     bool good = true;

@@ -29,7 +29,7 @@ typedef struct loop_facts {
     bool kept;      /* a parallel loop whose threads' records outlive it */
     bool adjoints;  /* a parallel loop that adds to adjoints itself */
     uint32_t bytes; /* that one iteration records */
-    uint32_t group; /* more than 1: so many iterations are recorded as one */
+    uint32_t block; /* more than 1: so many iterations are recorded as one */
     str recorded;   /* their names */
     str state;            /* names of what recording again starts from; empty: it never does */
     uint32_t state_bytes; /* of its values; arrays not counted */
@@ -107,7 +107,7 @@ see_plan(ir_op *op, void *user)
         made = made->args[0]->def;
     if (made && (f = map_get(&l->loops, place_key(made->loc)))) {
         f->reversed = true;
-        f->group = made->group;
+        f->block = made->block;
     }
     return true;
 }
@@ -287,10 +287,10 @@ explain_loop(explanation *l, const loop_facts *f)
     const char *kind = f->code == RG_OP_FOR ? "loop, trip count known on entry" : "loop, trip count found as it runs";
     if (f->code == RG_OP_PARALLEL)
         explain_parallel(l, f);
-    else if (f->bytes && f->group > 1)
+    else if (f->bytes && f->block > 1)
         listing_note(l->listing, f->loc,
                      "%s: records %u bytes per %u iterations (%s); the reverse sweep runs these again and reverses them", kind,
-                     f->bytes, f->group, f->recorded.ptr);
+                     f->bytes, f->block, f->recorded.ptr);
     else if (f->bytes)
         listing_note(l->listing, f->loc, "%s: records %u bytes per iteration (%s), which the reverse sweep reads", kind, f->bytes,
                      f->recorded.ptr);

@@ -53,7 +53,7 @@ ir_fn *ad_directions(const ir_fn *fn, const uint32_t of[RG_PLANE_COUNT], bool si
 bool ad_check_split(const ir_fn *vjp, const ir_fn *fn, bool combined, pass_context *c);
 
 /* -- the plan: what is recorded, what is computed again ----------------------------------------------------- */
-/* Reads words separated by commas: record, recompute, least, chunk=N (1 to 256), drop=N (1 to 65535). False:
+/* Reads words separated by commas: record, recompute, least, block=N (1 to 256), drop=N (1 to 65535). False:
  * nonsense. */
 bool ad_plan_parse(const char *text, ad_plan_options *options);
 
@@ -64,8 +64,8 @@ bool ad_recurrence(ir_module *m, pass_context *c);
 /* Decides for every recall: record, or recompute from what is there. */
 bool ad_plan(ir_module *m, pass_context *c);
 
-/* Register chunks, after ad_plan: loops that record become loops over groups of iterations, which record
- * their state once per group; to be planned once more if it changed anything. */
-bool ad_chunks(ir_module *m, pass_context *c);
+/* Register blocks, after ad_plan: loops that record become loops over blocks of iterations, which record
+ * their state once per block; to be planned once more if it changed anything. */
+bool ad_blocks(ir_module *m, pass_context *c);
 
 #endif

@@ -1,8 +1,9 @@
 /* Atomic min, max and mul of array elements by many threads: which update an element's final value came from, what
  * product its factors made. SPDX-License-Identifier: Apache-2.0
  *
- * Each thread enters its updates while it runs, beside them; nothing runs again. A contest is an array, or a buffer
- * picked of several, and a kind of update. Buffers shaped like the array hold the state of it:
+ * A contest: the atomic min, max or mul updates that the threads of one task make to one array, or to a buffer picked of
+ * several. Each thread enters its updates while it runs, beside them; nothing runs again. Buffers shaped like the array hold the
+ * contest's state:
  *
  *   min, max   best[e]     the best value so far, as bits of an f64: what the array held, then what a thread updated with
  *              first[e]    the key of the update that it came from, of equal ones the first; 0: of none, or a thread is

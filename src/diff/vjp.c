@@ -37,7 +37,7 @@ vjp_primal(vjp *v, ir_value *value)
 {
     ir_value *instance = v->instance[value->id];
     assert(instance && "a forward value is used before its region has an instance");
-    ir_value *again = vjp_read_shadow(v, value);
+    ir_value *again = vjp_read_undone(v, value);
     return again ? again : vjp_recalled(v, instance);
 }
 
@@ -409,7 +409,7 @@ ad_vjp(const ir_fn *fn, const ad_options *options, const char *name, pass_contex
     v.instance_ops.in = v.records.in = v.stays.in = v.swept.in = v.late.in = a;
     v.contests.in = v.turns.in = v.exclusive.in = a;
     ad_activity_find(&v.activity, fn, options ? options->active : NULL, options ? options->results : NULL, true, a);
-    vjp_find_shadows(&v);
+    vjp_find_undone(&v);
     v.fn = new_kernel(&v, name);
     v.b = ir_builder_on(fn->module, c->diags, a);
 

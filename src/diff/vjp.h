@@ -43,7 +43,7 @@ typedef struct vjp {
     const ir_op *first_swept; /* the first one of these tasks; NULL: there are none */
     map records;         /* ir_op of `from` -> vjp_record */
     rg_var *adjoint;     /* by id in `from`; NULL: none declared */
-    struct vjp_shadows *shadows;
+    struct vjp_undo *undo;
     const ir_op *now;    /* that is being reversed; NULL: none */
 } vjp;
 
@@ -105,9 +105,9 @@ void vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p);
 void vjp_close_contests(vjp *v, const ir_op *task);
 
 /* local arrays that walk back: found before all else; opened behind a thread's sweep, before its reverse */
-void vjp_find_shadows(vjp *v);
-void vjp_open_shadows(vjp *v, const ir_region *thread);
-bool vjp_moves_shadows(const vjp *v, const ir_op *op); /* whether op must be reversed for them */
+void vjp_find_undone(vjp *v);
+void vjp_open_undone(vjp *v, const ir_region *thread);
+bool vjp_moves_undone(const vjp *v, const ir_op *op); /* whether op must be reversed for them */
 void vjp_undo_insert(vjp *v, const ir_op *op);
 void vjp_forget_inserted(vjp *v, const ir_region *r); /* a reverse of r begins, perhaps not the first */
 /* the `array` op's result that a local array goes back to; NULL: it is not known */
@@ -116,7 +116,7 @@ const ir_value *vjp_root_of(const vjp *v, const ir_value *array);
  * before that (vjp_once.c). */
 void vjp_find_once(const vjp *v, const ir_region *thread, bool *once, bool *still);
 /* an extracted or inserted value where v->now is reversed, read again; NULL: it has to be recalled */
-ir_value *vjp_read_shadow(vjp *v, const ir_value *value);
+ir_value *vjp_read_undone(vjp *v, const ir_value *value);
 
 /* appends the reverse of the ops from `last` back to the first of its region */
 void vjp_reverse(vjp *v, const ir_op *last);

@@ -47,7 +47,7 @@ vjp_has_work(vjp *v, const ir_op *op, bool statically)
     for (uint32_t i = 0; i < op->nregions; i++)
         if (!ir_walk(op->regions[i], leaves_memory_alone, v))
             return true;
-    return vjp_moves_shadows(v, op);
+    return vjp_moves_undone(v, op);
 }
 
 /* -- recording -------------------------------------------------------------------------------------------- */
@@ -443,7 +443,7 @@ reverse_task_here(vjp *v, task *t)
     vjp_clone_ops(v, body->first, ir_terminator(body), ir_build_region(v->b), v->combined);
     for (uint32_t k = 0; k < sums; k++)
         rg_build_set(v->b, sum[k], vjp_primal(v, ir_terminator(body)->args[k]));
-    vjp_open_shadows(v, body);
+    vjp_open_undone(v, body);
     reverse_thread(v, t, index);
     rg_build_end(v->b);
     for (uint32_t k = 0; k < sums; k++)

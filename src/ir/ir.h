@@ -105,7 +105,7 @@ typedef struct ir_loc {
  *             is still there
  * why         rmw: why it is atomic, or plain, for rgc explain; may be NULL
  * bundle      > 0: one of several, of this number, that do the same in each direction (not part of the text)
- * group       for, loop: > 0: so many iterations of the loop that there was are one of its own (not part of the text)
+ * block       for, loop: > 0: so many iterations of the loop that there was are one of its own (not part of the text)
  * plane       load, store, rmw: bits of RG_ADJOINT...
  * direction   the same, of a plane above 0: which of its copies
  * beside      ... > 0: so many directions of each element lie side by side
@@ -130,7 +130,7 @@ typedef struct ir_loc {
 #define IR_FLAGS                                                                                                       \
     const ir_op *origin;                                                                                               \
     const char *why;                                                                                                   \
-    uint32_t bundle, group;                                                                                            \
+    uint32_t bundle, block;                                                                                            \
     uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
     bool atomic, records, rewinds, masked, successive, in_row, fast, reverse, silent, again, drops, settled, ordered, \
         in_page, one_page;

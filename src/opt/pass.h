@@ -6,11 +6,11 @@
 #include "base/settings.h"
 #include "ir/ir.h"
 
-/* How ad_plan, ad_chunks and lower_tape decide; all-zero: by their costs. Gradients do not depend on it. */
+/* How ad_plan, ad_blocks and lower_tape decide; all-zero: by their costs. Gradients do not depend on it. */
 typedef enum ad_force { AD_LEAST_COST, AD_RECORD_ALL, AD_RECOMPUTE_ALL } ad_force;
 typedef struct ad_plan_options {
     ad_force force;
-    uint32_t chunk; /* iterations that are reversed at a time; 0: by cost */
+    uint32_t block; /* iterations that are reversed at a time; 0: by cost */
     uint32_t drop;  /* loops drop frames of more bytes and record them again; 0: as the budget wants */
 } ad_plan_options;
 

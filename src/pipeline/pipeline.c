@@ -268,8 +268,8 @@ run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pas
         /* which recalled values are recorded, which computed again */
         PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
         pass_simplify(m, IR_STAGE_AD, c);
-        /* loops over groups of iterations; what they recall is chosen anew */
-        if (PASS_RUN(m, ad_chunks, IR_STAGE_AD, c)) {
+        /* loops over blocks of iterations; what they recall is chosen anew */
+        if (PASS_RUN(m, ad_blocks, IR_STAGE_AD, c)) {
             PASS_RUN(m, ad_plan, IR_STAGE_AD, c);
             /* what nobody records in the end is computed before a branch that has its own: that one is to stay */
             PASS_RUN(m, opt_dce, IR_STAGE_AD, c);
@@ -307,7 +307,7 @@ choose_plan(const char *forced, ad_plan_options *plan, diag_list *diags)
     if (!forced || ad_plan_parse(forced, plan))
         return true;
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
-             "RG_PLAN is \"%s\"\nit takes record, recompute or least, chunk=N (1 to 256), and drop=N (1 to 65535), separated by commas",
+             "RG_PLAN is \"%s\"\nit takes record, recompute or least, block=N (1 to 256), and drop=N (1 to 65535), separated by commas",
              forced);
     return false;
 }

@@ -1,7 +1,7 @@
 /* How a plan is asked for in text. SPDX-License-Identifier: Apache-2.0 */
 #include "diff/ad.h"
 
-enum { MAX_CHUNK = 256, MAX_DROP = 65535 };
+enum { MAX_BLOCK = 256, MAX_DROP = 65535 };
 
 static const struct {
     const char *word;
@@ -40,7 +40,7 @@ read_word(const char *at, size_t n, ad_plan_options *o)
     for (size_t k = 0; k < countof(forces); k++)
         if (is_option(at, n, forces[k].word))
             return o->force = forces[k].force, true;
-    return read_option(at, n, "chunk=", MAX_CHUNK, &o->chunk) || read_option(at, n, "drop=", MAX_DROP, &o->drop);
+    return read_option(at, n, "block=", MAX_BLOCK, &o->block) || read_option(at, n, "drop=", MAX_DROP, &o->drop);
 }
 
 bool

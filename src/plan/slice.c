@@ -1,4 +1,4 @@
-/* Slices of loop bodies, for register chunks. SPDX-License-Identifier: Apache-2.0 */
+/* Slices of loop bodies, for register blocks. SPDX-License-Identifier: Apache-2.0 */
 #include "plan/slice.h"
 
 #include "analysis/integers.h"

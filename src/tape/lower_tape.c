@@ -72,25 +72,25 @@ leaves_amid_frames(tape *t, const ir_op *op)
 }
 
 /* what op drops frames by, if it does */
-static tape_chunks *
-chunks_of(tape *t, const ir_op *op)
+static tape_segments *
+segments_of(tape *t, const ir_op *op)
 {
-    return op->records ? tape_frame_of(t, op)->chunks : NULL;
+    return op->records ? tape_frame_of(t, op)->segments : NULL;
 }
 
 static ir_value *
 thread_loop(tape *t, ir_op *op, ir_value *cursor)
 {
     ir_region *body = op->regions[0];
-    tape_chunks *chunks = chunks_of(t, op);
+    tape_segments *segments = segments_of(t, op);
     bool amid = leaves_amid_frames(t, op), records = op->records;
     ir_value *trace = records ? op->results[op->nresults - 1] : NULL;
-    if (chunks)
-        cursor = tape_open_chunks(t, chunks, cursor);
+    if (segments)
+        cursor = tape_open_segments(t, segments, cursor);
     ir_op_arg(op, t->fn, cursor);
     ir_value *inside = ir_region_param(body, ir_cursor(), NULL);
-    if (chunks)
-        inside = tape_check_chunks(t, chunks, inside);
+    if (segments)
+        inside = tape_check_segments(t, segments, inside);
     map_set(&t->begins, map_ptr(body), inside);
     if (records)
         record_start(t, op, inside);
@@ -99,11 +99,11 @@ thread_loop(tape *t, ir_op *op, ir_value *cursor)
     if (records)
         inside = tape_push(t, op, inside, end);
     ir_op_arg(end, t->fn, inside);
-    if (chunks)
-        tape_pass_chunks(t, chunks, end);
+    if (segments)
+        tape_pass_segments(t, segments, end);
     op->records = false;
     cursor = !records || amid ? ir_op_result(op, t->fn, ir_cursor(), NULL) : trace;
-    return chunks ? tape_close_chunks(t, chunks, trace, cursor) : cursor;
+    return segments ? tape_close_segments(t, segments, trace, cursor) : cursor;
 }
 
 static void
@@ -115,9 +115,9 @@ thread_exit(tape *t, ir_op *exit, ir_value *cursor)
     if (leaves_amid_frames(t, loop))
         ir_op_arg(exit, t->fn, map_get(&t->begins, map_ptr(exit->parent)));
     ir_op_arg(exit, t->fn, cursor);
-    tape_chunks *chunks = chunks_of(t, loop);
-    if (chunks)
-        tape_pass_chunks(t, chunks, exit);
+    tape_segments *segments = segments_of(t, loop);
+    if (segments)
+        tape_pass_segments(t, segments, exit);
 }
 
 /* -- backwards ------------------------------------------------------------------------------------------------ */
@@ -174,12 +174,12 @@ thread_unwind(tape *t, ir_op *op, ir_value *cursor)
     }
     bool chained = tape_in_chain(t, op);
     ir_value *start = chained ? cursor : op->args[0], *end;
-    tape_chunks *chunks = tape_frame_of(t, maker)->chunks;
-    if (chunks) {
+    tape_segments *segments = tape_frame_of(t, maker)->segments;
+    if (segments) {
         tape_place at;
-        tape_drive(t, chunks, op, start, &at);
+        tape_drive(t, segments, op, start, &at);
         end = thread_frames(t, op, at.cursor, at.hi, at.lo);
-        end = tape_drive_on(t, chunks, op, end, &at, thread_loop);
+        end = tape_drive_on(t, segments, op, end, &at, thread_loop);
     } else {
         end = thread_frames(t, op, start, op->args[1], NULL);
     }
@@ -351,7 +351,7 @@ lower_fn(ir_fn *fn, pass_context *c)
     tape t = {.fn = fn, .scratch = c->scratch, .drop = c->plan.drop};
     t.frames.in = t.lifted.in = t.owners.in = t.makers.in = t.moving.in = t.begins.in = c->scratch;
     t.order.in = t.spent.in = t.counts.in = c->scratch;
-    t.recalls.in = t.unwinds.in = t.ways.in = t.chunks.in = c->scratch;
+    t.recalls.in = t.unwinds.in = t.ways.in = t.segments.in = c->scratch;
     tape_find_slots(&t);
     ir_see_through_recalls(fn, c->scratch);
     for (size_t i = 0; i < t.unwinds.n; i++)

@@ -9,16 +9,16 @@
 typedef vec(ir_value *) tape_values;
 typedef vec(uint32_t) tape_numbers;
 
-/* A loop that drops frames which take too much, and records them again (tape_chunks.c). */
-typedef struct tape_chunks {
+/* A loop that drops frames which take too much, and records them again (tape_segments.c). */
+typedef struct tape_segments {
     ir_op *loop, *unwind;
     tape_numbers state; /* numbers of the carried values that recording again starts from */
     tape_values env;    /* what it uses from around the loop where the unwind cannot see it */
     ir_op *again;       /* not yet placed: a `for` over iterations that records them */
     ir_op *env_pop;     /* not yet placed: where `again` has env from */
     tape_values arrays; /* that do not stand still: parts of its state, at kernel level (tape_arrays.c) */
-    tape_values shadows; /* what `again` writes in their place */
-    vec(ir_op *) shadow_ops; /* not yet placed: make the shadows */
+    tape_values copies; /* what `again` writes in their place */
+    vec(ir_op *) copy_ops; /* not yet placed: make the copies */
     ir_value *bottom;   /* with arrays: the cursor before the loop */
     bool eager;         /* the first state is kept before the loop begins, else when frames are dropped */
     bool repeats;       /* this is `again`: the first state is there */
@@ -32,7 +32,7 @@ typedef struct tape_chunks {
     ir_value *mark, *header; /* while the loop is lowered: cursors above the last state, above env */
     ir_value *number;        /* of the iteration that runs */
     bool counted;            /* it follows from the loop's own index */
-} tape_chunks;
+} tape_segments;
 
 /* What one iteration of a recording loop pushes. */
 typedef struct tape_frame {
@@ -40,7 +40,7 @@ typedef struct tape_frame {
     ir_value *start; /* the slot that holds the cursor at the iteration's start; NULL: not needed */
     uint8_t chain;   /* 1: inner loops are unwound one after the other, last to first; 2: not so */
     bool again;      /* of a loop that records what another dropped */
-    tape_chunks *chunks; /* NULL: its frames are never dropped */
+    tape_segments *segments; /* NULL: its frames are never dropped */
 } tape_frame;
 
 typedef struct tape {
@@ -59,7 +59,7 @@ typedef struct tape {
     vec(ir_op *) recalls;
     vec(ir_op *) unwinds; /* and restores, and rewinding parallels */
     vec(ir_steps) ways;   /* of each recall: out of the regions it must leave */
-    vec(tape_chunks *) chunks;
+    vec(tape_segments *) segments;
     ir_value **replace;   /* by id: a recall's result -> the popped value */
 } tape;
 
@@ -121,24 +121,24 @@ bool tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes);
 /* no push or pop of this thread meets a page's end */
 void tape_has_room(ir_region *thread);
 
-/* tape_chunks.c: finds the loops that can drop frames, once slots of values are known; tape_again.c: makes what
+/* tape_segments.c: finds the loops that can drop frames, once slots of values are known; tape_again.c: makes what
  * records again, once all slots are */
-void tape_find_chunks(tape *t);
+void tape_find_segments(tape *t);
 void tape_make_again(tape *t);
-void tape_chunks_clear(tape_chunks *c, arena *scratch); /* its lists are empty */
+void tape_segments_clear(tape_segments *c, arena *scratch); /* its lists are empty */
 /* tape_arrays.c: whether c's loop can be repeated on copies of the arrays that it writes; fills them in */
-bool tape_can_shadow(tape_chunks *c, const ir_writes *writes);
+bool tape_can_copy_arrays(tape_segments *c, const ir_writes *writes);
 /* makes the copies' ops, and leads map from the arrays to them */
-void tape_make_shadows(tape *t, tape_chunks *c, ir_value **map);
+void tape_copy_arrays(tape *t, tape_segments *c, ir_value **map);
 
 /* tape_drive.c. Before the loop, inside it, at an exit_if or the yield (what it carries is appended), and
  * behind it: each returns the cursor from then on. */
-ir_value *tape_open_chunks(tape *t, tape_chunks *c, ir_value *cursor);
-ir_value *tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor);
-void tape_pass_chunks(tape *t, const tape_chunks *c, ir_op *end);
-ir_value *tape_close_chunks(tape *t, tape_chunks *c, ir_value *trace, ir_value *cursor);
+ir_value *tape_open_segments(tape *t, tape_segments *c, ir_value *cursor);
+ir_value *tape_check_segments(tape *t, tape_segments *c, ir_value *cursor);
+void tape_pass_segments(tape *t, const tape_segments *c, ir_op *end);
+ir_value *tape_close_segments(tape *t, tape_segments *c, ir_value *trace, ir_value *cursor);
 
-/* The loop around an unwind that takes back chunk after chunk. tape_drive opens it and moves the unwind
+/* The loop around an unwind that takes back segment after segment. tape_drive opens it and moves the unwind
  * into it; tape_drive_on completes it once the unwind has been lowered, its cursor then at `below`:
  * `record` lowers the loop that records again. Returns the cursor below all. */
 typedef struct tape_place {
@@ -146,8 +146,8 @@ typedef struct tape_place {
     ir_value *hi, *lo; /* the iterations on the tape */
     ir_value *cursor, *mark, *header;
 } tape_place;
-void tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place *place);
-ir_value *tape_drive_on(tape *t, tape_chunks *c, ir_op *unwind, ir_value *below, const tape_place *p,
+void tape_drive(tape *t, tape_segments *c, ir_op *unwind, ir_value *cursor, tape_place *place);
+ir_value *tape_drive_on(tape *t, tape_segments *c, ir_op *unwind, ir_value *below, const tape_place *p,
                         ir_value *(*record)(tape *t, ir_op *again, ir_value *cursor));
 
 /* a scalar op of one or two operands before `at` */

@@ -19,24 +19,24 @@ share_frame(copying *s, const ir_op *op, const ir_op *copy)
     mine->again = true;
     for (size_t i = 0; i < f->slots.n; i++)
         vec_push(&mine->slots, slice_copy_of(&s->copies, f->slots.at[i]));
-    if (!f->chunks)
+    if (!f->segments)
         return;
-    tape_chunks *c = arena_one(t->scratch, tape_chunks);
-    vec_push(&t->chunks, c);
-    *c = *f->chunks;
-    tape_chunks_clear(c, t->scratch);
-    for (size_t i = 0; i < f->chunks->shadows.n; i++)
-        vec_push(&c->arrays, f->chunks->shadows.at[i]);
-    for (size_t i = 0; i < f->chunks->state.n; i++)
-        vec_push(&c->state, f->chunks->state.at[i]);
-    for (size_t i = 0; i < f->chunks->env.n; i++)
-        vec_push(&c->env, slice_copy_of(&s->copies, f->chunks->env.at[i]));
+    tape_segments *c = arena_one(t->scratch, tape_segments);
+    vec_push(&t->segments, c);
+    *c = *f->segments;
+    tape_segments_clear(c, t->scratch);
+    for (size_t i = 0; i < f->segments->copies.n; i++)
+        vec_push(&c->arrays, f->segments->copies.at[i]);
+    for (size_t i = 0; i < f->segments->state.n; i++)
+        vec_push(&c->state, f->segments->state.at[i]);
+    for (size_t i = 0; i < f->segments->env.n; i++)
+        vec_push(&c->env, slice_copy_of(&s->copies, f->segments->env.at[i]));
     c->loop = (ir_op *)copy;
     c->again = NULL;
     c->lo = map[c->lo->id];
     c->last_lo = copy->results[op == s->slice->loop ? c->lo->index - 1 : c->last_lo->index];
     c->dropped = c->dropped ? map[c->dropped->id] : NULL;
-    mine->chunks = c;
+    mine->segments = c;
 }
 
 /* what undoes the frames of ops in a copy stands elsewhere */
@@ -87,7 +87,7 @@ static void
 make_again(tape_slice *slice)
 {
     tape *t = slice->t;
-    tape_chunks *c = slice->chunks;
+    tape_segments *c = slice->segments;
     const ir_op *loop = slice->loop;
     copying copying = {.slice = slice}, *s = &copying;
     ir_op *again = ir_op_new(t->fn, RG_OP_FOR, loop->nargs + 2, 1, loop->loc);
@@ -100,7 +100,7 @@ make_again(tape_slice *slice)
     copies->map = arena_new_n(t->scratch, ir_value *, copies->map_n);
     copies->all = c->arrays.n > 0;
     if (copies->all)
-        tape_make_shadows(t, c, copies->map);
+        tape_copy_arrays(t, c, copies->map);
     c->env_pop = ir_op_new(t->fn, RG_OP_TAPE_POP, 1, 0, loop->loc);
     (void)ir_op_result(c->env_pop, t->fn, ir_cursor(), NULL);
     for (size_t i = 0; i < c->env.n; i++)
@@ -121,8 +121,8 @@ make_again(tape_slice *slice)
     ir_walk(loop->regions[0], share_frames, s);
     copies->into = body;
     share_frame(s, loop, again);
-    tape_frame_of(t, again)->chunks->repeats = true;
-    tape_frame_of(t, again)->chunks->parts = 1 + c->inner;
+    tape_frame_of(t, again)->segments->repeats = true;
+    tape_frame_of(t, again)->segments->parts = 1 + c->inner;
     c->again = again;
 }
 
@@ -131,10 +131,10 @@ static void
 each_loop(tape *t, size_t n, const ir_writes *writes, bool make)
 {
     for (size_t i = 0; i < n; i++) {
-        tape_chunks *c = t->chunks.at[i];
-        if (tape_frame_of(t, c->loop)->chunks != c)
+        tape_segments *c = t->segments.at[i];
+        if (tape_frame_of(t, c->loop)->segments != c)
             continue;
-        tape_slice slice = {.t = t, .loop = c->loop, .unwind = c->unwind, .chunks = c, .writes = writes};
+        tape_slice slice = {.t = t, .loop = c->loop, .unwind = c->unwind, .segments = c, .writes = writes};
         bool known = c->arrays.n ? tape_slice_all(&slice) : tape_slice_find(&slice);
         assert(known && "what could be had again before more was recorded still can");
         (void)known;
@@ -147,7 +147,7 @@ void
 tape_make_again(tape *t)
 {
     const ir_writes *writes = ir_writes_find(t->fn);
-    size_t n = t->chunks.n; /* copies of inner loops' join them */
+    size_t n = t->segments.n; /* copies of inner loops' join them */
     each_loop(t, n, writes, false);
     each_loop(t, n, writes, true);
 }

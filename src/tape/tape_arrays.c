@@ -3,12 +3,12 @@
  * Such a loop cannot be repeated from what it carries: it has overwritten what it read. The arrays that it
  * writes, and those that it reads and the kernel overwrites later, are then parts of its state, kept on the
  * kernel's tape. What records again works on copies of
- * them (shadows), never in the user's arrays. Frames that its tasks left with the workers are dropped with
+ * them, never in the user's arrays. Frames that its tasks left with the workers are dropped with
  * the kernel's own. */
 #include "tape/tape.h"
 
 typedef struct look {
-    tape_chunks *c;
+    tape_segments *c;
     const ir_writes *writes;
     bool task; /* inside a parallel loop */
     bool possible;
@@ -109,7 +109,7 @@ look_outwards(ir_op *op, void *user)
 }
 
 bool
-tape_can_shadow(tape_chunks *c, const ir_writes *writes)
+tape_can_copy_arrays(tape_segments *c, const ir_writes *writes)
 {
     look l = {.c = c, .writes = writes, .possible = ir_region_inside(c->unwind->parent, c->loop->parent)};
     for (const ir_op *op = c->loop; op; op = op->parent->op)
@@ -123,7 +123,7 @@ tape_can_shadow(tape_chunks *c, const ir_writes *writes)
 }
 
 void
-tape_make_shadows(tape *t, tape_chunks *c, ir_value **map)
+tape_copy_arrays(tape *t, tape_segments *c, ir_value **map)
 {
     for (size_t i = 0; i < c->arrays.n; i++) {
         ir_value *array = c->arrays.at[i];
@@ -133,10 +133,10 @@ tape_make_shadows(tape *t, tape_chunks *c, ir_value **map)
             ir_op_arg(extent, t->fn, array);
             extent->attr.bits = k;
             ir_op_arg(temp, t->fn, ir_op_result(extent, t->fn, ir_scalar(RG_I64), NULL));
-            vec_push(&c->shadow_ops, extent);
+            vec_push(&c->copy_ops, extent);
         }
-        vec_push(&c->shadow_ops, temp);
+        vec_push(&c->copy_ops, temp);
         map[array->id] = ir_op_result(temp, t->fn, array->type, array->name);
-        vec_push(&c->shadows, map[array->id]);
+        vec_push(&c->copies, map[array->id]);
     }
 }

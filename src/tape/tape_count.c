@@ -47,7 +47,7 @@ tape_own_frame(tape *t, const ir_op *op, uint64_t *bytes)
     if (!op->records)
         return true;
     const tape_frame *f = tape_frame_of(t, op);
-    if ((f->chunks && f->chunks->eager) || !tape_fit_one_frame(f->slots.at, f->slots.n))
+    if ((f->segments && f->segments->eager) || !tape_fit_one_frame(f->slots.at, f->slots.n))
         return false;
     *bytes = tape_frame_bytes(t, f, tape_region_moves(t, op->regions[0]) && !tape_is_chain(t, op));
     return true;
@@ -57,7 +57,7 @@ static bool
 own_frame(const counter *c, const ir_op *op, uint64_t *bytes)
 {
     const tape_frame *f = op->records ? tape_frame_of(c->t, op) : NULL;
-    if (f && f->chunks)
+    if (f && f->segments)
         return false;
     if (!f || !c->early)
         return tape_own_frame(c->t, op, bytes);
@@ -261,9 +261,9 @@ count_region(counter *c, const ir_region *r, span *out)
 static bool
 drops_frames(tape *t, const ir_region *thread)
 {
-    for (size_t i = 0; i < t->chunks.n; i++) {
-        const ir_op *loop = t->chunks.at[i]->loop;
-        if (tape_frame_of(t, loop)->chunks == t->chunks.at[i] && ir_region_inside(loop->parent, thread))
+    for (size_t i = 0; i < t->segments.n; i++) {
+        const ir_op *loop = t->segments.at[i]->loop;
+        if (tape_frame_of(t, loop)->segments == t->segments.at[i] && ir_region_inside(loop->parent, thread))
             return true;
     }
     return false;

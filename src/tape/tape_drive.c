@@ -29,7 +29,7 @@ first_carried(const ir_op *loop)
 
 /* the values of a state: of the parameters, or of what they begin as; and the iteration's number */
 static void
-state_values(tape_chunks *c, ir_value *const *from, ir_value *number, tape_values *out)
+state_values(tape_segments *c, ir_value *const *from, ir_value *number, tape_values *out)
 {
     vec_clear(out);
     for (size_t i = 0; i < c->state.n; i++)
@@ -48,7 +48,7 @@ push_aside(tape *t, ir_value *const *values, size_t n, const ir_op *loop, ir_val
 }
 
 static ir_value *
-array_state_op(tape *t, rg_op code, const tape_chunks *c, ir_value *cursor, ir_value *array, ir_op *at)
+array_state_op(tape *t, rg_op code, const tape_segments *c, ir_value *cursor, ir_value *array, ir_op *at)
 {
     ir_op *op = tape_op(t, code, at);
     op->loc = c->loop->loc;
@@ -58,7 +58,7 @@ array_state_op(tape *t, rg_op code, const tape_chunks *c, ir_value *cursor, ir_v
 }
 
 static ir_value *
-push_state(tape *t, tape_chunks *c, ir_value *const *from, ir_value *number, ir_value *cursor, ir_op *at)
+push_state(tape *t, tape_segments *c, ir_value *const *from, ir_value *number, ir_value *cursor, ir_op *at)
 {
     tape_values values = {.in = t->scratch};
     for (size_t i = 0; i < c->arrays.n; i++)
@@ -70,19 +70,19 @@ push_state(tape *t, tape_chunks *c, ir_value *const *from, ir_value *number, ir_
 
 /* out receives the state, the iteration's number last */
 static ir_value *
-pop_state(tape *t, tape_chunks *c, ir_value **out, ir_value *cursor, ir_op *at)
+pop_state(tape *t, tape_segments *c, ir_value **out, ir_value *cursor, ir_op *at)
 {
     tape_values like = {.in = t->scratch};
     const ir_op *loop = c->loop;
     state_values(c, loop->regions[0]->params + first_carried(loop), c->lo, &like);
     cursor = tape_pop_values(t, like.at, like.n, out, cursor, at);
-    for (size_t i = c->shadows.n; i-- > 0;)
-        cursor = array_state_op(t, RG_OP_TAPE_RESTORE, c, cursor, c->shadows.at[i], at);
+    for (size_t i = c->copies.n; i-- > 0;)
+        cursor = array_state_op(t, RG_OP_TAPE_RESTORE, c, cursor, c->copies.at[i], at);
     return cursor;
 }
 
 static ir_value *
-push_env(tape *t, const tape_chunks *c, ir_value *cursor, ir_op *at)
+push_env(tape *t, const tape_segments *c, ir_value *cursor, ir_op *at)
 {
     return push_aside(t, c->env.at, c->env.n, c->loop, cursor, at);
 }
@@ -94,7 +94,7 @@ room(const tape *t, size_t n)
 }
 
 static ir_value *
-drop_first_state(tape *t, tape_chunks *c, ir_value *cursor, ir_op *at)
+drop_first_state(tape *t, tape_segments *c, ir_value *cursor, ir_op *at)
 {
     if (c->arrays.n)
         return c->bottom;
@@ -158,7 +158,7 @@ replace_result(tape *t, ir_value *old)
 }
 
 static ir_value *
-push_tasks(tape *t, const tape_chunks *c, ir_value *cursor)
+push_tasks(tape *t, const tape_segments *c, ir_value *cursor)
 {
     ir_op *op = tape_op(t, RG_OP_TAPE_TASKS, c->loop);
     ir_op_arg(op, t->fn, cursor);
@@ -167,7 +167,7 @@ push_tasks(tape *t, const tape_chunks *c, ir_value *cursor)
 
 /* -- forwards --------------------------------------------------------------------------------------------------- */
 ir_value *
-tape_open_chunks(tape *t, tape_chunks *c, ir_value *cursor)
+tape_open_segments(tape *t, tape_segments *c, ir_value *cursor)
 {
     if (c->eager && !c->repeats) {
         ir_value *zero = tape_int(t, c->loop, RG_I64, 0);
@@ -185,7 +185,7 @@ tape_open_chunks(tape *t, tape_chunks *c, ir_value *cursor)
 }
 
 static ir_value *
-carry_value(tape *t, const tape_chunks *c, ir_value *init)
+carry_value(tape *t, const tape_segments *c, ir_value *init)
 {
     ir_op_arg(c->loop, t->fn, init);
     return ir_region_param(c->loop->regions[0], lowered(init), NULL);
@@ -193,7 +193,7 @@ carry_value(tape *t, const tape_chunks *c, ir_value *init)
 
 /* how many loops are around the body of c's loop, as a bit of a word */
 static int64_t
-level_of(const tape_chunks *c)
+level_of(const tape_segments *c)
 {
     int64_t level = 0;
     for (const ir_op *op = c->loop; op; op = op->parent->op)
@@ -211,7 +211,7 @@ room_for(const ir_value *v)
 
 /* Bytes that two states and what they need take; arrays not counted. */
 static int64_t
-room_for_states(const tape_chunks *c)
+room_for_states(const tape_segments *c)
 {
     const ir_region *body = c->loop->regions[0];
     int64_t bytes = 8;
@@ -225,7 +225,7 @@ room_for_states(const tape_chunks *c)
 /* Whether frames are to be dropped. Where an iteration pushes one frame and nothing else, its room is made
  * here: only a page change asks, and *cursor changes. */
 static ir_value *
-emit_drop_test(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark, ir_value *header, ir_op *at)
+emit_drop_test(tape *t, const tape_segments *c, ir_value **cursor, ir_value *mark, ir_value *header, ir_op *at)
 {
     uint32_t n = c->leaf ? 6 : 5;
     ir_value *args[6] = {*cursor, mark};
@@ -246,7 +246,7 @@ emit_drop_test(tape *t, const tape_chunks *c, ir_value **cursor, ir_value *mark,
 
 /* The first time something is dropped, what the loop began with is kept too. */
 static void
-keep_first(tape *t, tape_chunks *c, ir_op *at, ir_value **mark, ir_value **header)
+keep_first(tape *t, tape_segments *c, ir_op *at, ir_value **mark, ir_value **header)
 {
     ir_value *zero = tape_int(t, at, RG_I64, 0);
     ir_op *first = branch(t, at, tape_scalar(t, RG_OP_EQ, at, RG_BOOL, c->lo, zero));
@@ -257,7 +257,7 @@ keep_first(tape *t, tape_chunks *c, ir_op *at, ir_value **mark, ir_value **heade
 }
 
 static void
-use_lo(tape_chunks *c, ir_value *lo)
+use_lo(tape_segments *c, ir_value *lo)
 {
     ir_for_ops(op, c->loop->regions[0])
     {
@@ -273,7 +273,7 @@ use_lo(tape_chunks *c, ir_value *lo)
 /* Many states take too much room themselves: then fewer are kept, and what lies between two of them is cut
  * again when it is recorded again. (Where a state's values take several frames, all are kept.) */
 static ir_value *
-thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
+thin(tape *t, tape_segments *c, ir_value *header, ir_value *mark, ir_op *at)
 {
     tape_values values = {.in = t->scratch};
     state_values(c, c->loop->regions[0]->params + first_carried(c->loop), c->number, &values);
@@ -295,7 +295,7 @@ thin(tape *t, tape_chunks *c, ir_value *header, ir_value *mark, ir_op *at)
 
 /* The number of the iteration, which a loop from 0 in steps of 1 has in any case; others carry it. */
 static ir_value *
-iteration_number(tape *t, tape_chunks *c, ir_op *at)
+iteration_number(tape *t, tape_segments *c, ir_op *at)
 {
     const ir_op *loop = c->loop;
     ir_value *index = loop->regions[0]->params[0];
@@ -309,7 +309,7 @@ iteration_number(tape *t, tape_chunks *c, ir_op *at)
 }
 
 ir_value *
-tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
+tape_check_segments(tape *t, tape_segments *c, ir_value *cursor)
 {
     ir_region *body = c->loop->regions[0];
     ir_op *at = body->first;
@@ -334,7 +334,7 @@ tape_check_chunks(tape *t, tape_chunks *c, ir_value *cursor)
 }
 
 void
-tape_pass_chunks(tape *t, const tape_chunks *c, ir_op *end)
+tape_pass_segments(tape *t, const tape_segments *c, ir_op *end)
 {
     ir_op_arg(end, t->fn, c->mark);
     if (c->repeats)
@@ -347,7 +347,7 @@ tape_pass_chunks(tape *t, const tape_chunks *c, ir_op *end)
 }
 
 static void
-footer_values(const tape_chunks *c, ir_value *end, ir_value *out[4])
+footer_values(const tape_segments *c, ir_value *end, ir_value *out[4])
 {
     out[0] = end;
     out[1] = c->mark;
@@ -356,7 +356,7 @@ footer_values(const tape_chunks *c, ir_value *end, ir_value *out[4])
 }
 
 ir_value *
-tape_close_chunks(tape *t, tape_chunks *c, ir_value *trace, ir_value *cursor)
+tape_close_segments(tape *t, tape_segments *c, ir_value *trace, ir_value *cursor)
 {
     ir_op *loop = c->loop;
     c->mark = ir_op_result(loop, t->fn, ir_cursor(), NULL);
@@ -387,7 +387,7 @@ tape_close_chunks(tape *t, tape_chunks *c, ir_value *trace, ir_value *cursor)
 /* -- backwards ---------------------------------------------------------------------------------------------------- */
 /* what the footer says, or that there is none */
 static void
-read_footer(tape *t, const tape_chunks *c, ir_value *cursor, ir_op *at, ir_value *out[4])
+read_footer(tape *t, const tape_segments *c, ir_value *cursor, ir_op *at, ir_value *out[4])
 {
     ir_value *like[4], *read[4];
     footer_values(c, cursor, like);
@@ -400,11 +400,11 @@ read_footer(tape *t, const tape_chunks *c, ir_value *cursor, ir_op *at, ir_value
 
 /* Returns to the state below the one at `mark` and records from there to iteration `hi`. */
 static ir_op *
-place_again(tape *t, tape_chunks *c, ir_value *mark, ir_value *header, ir_value *hi, ir_op *at)
+place_again(tape *t, tape_segments *c, ir_value *mark, ir_value *header, ir_value *hi, ir_op *at)
 {
     ir_value **state = room(t, c->state.n + 1);
-    for (size_t i = 0; i < c->shadow_ops.n; i++)
-        ir_insert_before(at, c->shadow_ops.at[i]);
+    for (size_t i = 0; i < c->copy_ops.n; i++)
+        ir_insert_before(at, c->copy_ops.at[i]);
     mark = pop_state(t, c, state, mark, at);
     (void)pop_state(t, c, state, mark, at);
     if (c->env.n) {
@@ -412,7 +412,7 @@ place_again(tape *t, tape_chunks *c, ir_value *mark, ir_value *header, ir_value 
         ir_insert_before(at, c->env_pop);
     }
     ir_op *again = c->again;
-    tape_chunks *mine = tape_frame_of(t, again)->chunks;
+    tape_segments *mine = tape_frame_of(t, again)->segments;
     ir_value *lo = state[c->state.n];
     ir_op_arg(again, t->fn, lo);
     ir_op_arg(again, t->fn, hi);
@@ -430,7 +430,7 @@ place_again(tape *t, tape_chunks *c, ir_value *mark, ir_value *header, ir_value 
 }
 
 void
-tape_drive(tape *t, tape_chunks *c, ir_op *unwind, ir_value *cursor, tape_place *place)
+tape_drive(tape *t, tape_segments *c, ir_op *unwind, ir_value *cursor, tape_place *place)
 {
     ir_value *footer[4];
     read_footer(t, c, cursor, unwind, footer);
@@ -466,7 +466,7 @@ pass_adjoints(tape *t, const ir_op *unwind, uint32_t n, ir_op *to)
 }
 
 ir_value *
-tape_drive_on(tape *t, tape_chunks *c, ir_op *unwind, ir_value *below, const tape_place *p,
+tape_drive_on(tape *t, tape_segments *c, ir_op *unwind, ir_value *below, const tape_place *p,
               ir_value *(*record)(tape *t, ir_op *again, ir_value *cursor))
 {
     ir_fn *fn = t->fn;
@@ -482,7 +482,7 @@ tape_drive_on(tape *t, tape_chunks *c, ir_op *unwind, ir_value *below, const tap
     ir_op_arg(exit, fn, below);
     ir_value *last = ir_op_result(p->drive, fn, ir_cursor(), NULL);
     ir_op *again = place_again(t, c, p->mark, p->header, p->lo, end);
-    tape_chunks *mine = tape_frame_of(t, again)->chunks;
+    tape_segments *mine = tape_frame_of(t, again)->segments;
     ir_value *top = record(t, again, mine->mark);
     ir_value *next[4] = {p->lo, top, mine->mark, mine->last_lo};
     for (int i = 0; i < 4; i++)

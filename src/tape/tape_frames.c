@@ -36,7 +36,7 @@ tape_pushes(tape *t, const ir_op *maker)
     if (!maker->nregions)
         return true; /* a snapshot */
     const tape_frame *f = tape_frame_of(t, maker);
-    return f->slots.n > 0 || f->chunks || tape_region_moves(t, maker->regions[0]);
+    return f->slots.n > 0 || f->segments || tape_region_moves(t, maker->regions[0]);
 }
 
 static bool
@@ -237,17 +237,17 @@ starts_an_unwind(tape *t, const ir_op *recall)
 
 /* whether loops drop frames is recorded like other values */
 static void
-find_chunks(tape *t)
+find_segments(tape *t)
 {
     size_t first = t->recalls.n;
-    tape_find_chunks(t);
+    tape_find_segments(t);
     for (size_t i = first; i < t->recalls.n; i++) {
         vec_push(&t->ways, ((ir_steps){.in = t->scratch}));
         ir_recall_steps(t->recalls.at[i], &t->ways.at[i]);
         make_slot(t, t->recalls.at[i], &t->ways.at[i]);
     }
-    for (size_t i = 0; i < t->chunks.n; i++) {
-        tape_chunks *c = t->chunks.at[i];
+    for (size_t i = 0; i < t->segments.n; i++) {
+        tape_segments *c = t->segments.at[i];
         const ir_op *recall = c->seen ? c->seen->def : NULL;
         if (recall && recall->code == RG_OP_RECALL && ir_region_inside(recall->parent, recall->args[0]->region))
             c->seen = recall->args[0]; /* carried out to where it can be seen */
@@ -273,7 +273,7 @@ tape_find_slots(tape *t)
             if ((t->recalls.at[i]->args[0]->type.kind == IR_TRACE) == traces && t->ways.at[i].n)
                 make_slot(t, t->recalls.at[i], &t->ways.at[i]);
         if (!traces)
-            find_chunks(t);
+            find_segments(t);
     }
 }
 
@@ -454,7 +454,7 @@ tape_push(tape *t, const ir_op *maker, ir_value *cursor, ir_op *at)
     tape_frame *f = tape_frame_of(t, maker);
     ir_op *before = at->prev;
     cursor = tape_push_values(t, f->slots.at, f->slots.n, maker->loc, cursor, at);
-    tape_mark_pushes(before ? before->next : at->parent->first, at, f->again, f->chunks && f->chunks->leaf);
+    tape_mark_pushes(before ? before->next : at->parent->first, at, f->again, f->segments && f->segments->leaf);
     return cursor;
 }
 

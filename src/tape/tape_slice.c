@@ -35,7 +35,7 @@ need_outer(tape_slice *s, ir_value *v)
     if (visible || slice_is_literal(v))
         return true;
     bool temp = v->type.kind == IR_BUFFER && v->def && v->def->code == RG_OP_TEMP;
-    vec_push(&s->chunks->env, v);
+    vec_push(&s->segments->env, v);
     return is_frame_type(v->type) || temp;
 }
 
@@ -44,8 +44,8 @@ tape_slice_find(tape_slice *s)
 {
     const ir_region *body = s->loop->regions[0];
     uint32_t first = s->loop->code == RG_OP_FOR;
-    vec_clear(&s->chunks->state);
-    vec_clear(&s->chunks->env);
+    vec_clear(&s->segments->state);
+    vec_clear(&s->segments->env);
     slice_start(&s->of, s->t->fn, s->loop, s->writes, s->t->scratch);
     want_slots(s, s->loop);
     ir_walk(s->loop->regions[0], want_slots_inside, s);
@@ -55,7 +55,7 @@ tape_slice_find(tape_slice *s)
         if (!s->of.state[k])
             continue;
         possible &= is_frame_type(body->params[k]->type);
-        vec_push(&s->chunks->state, k - first);
+        vec_push(&s->segments->state, k - first);
     }
     ir_value *lo = first && s->of.live.values[body->params[0]->id] ? s->loop->args[0] : NULL;
     possible = possible && (!lo || need_outer(s, lo));
@@ -70,12 +70,12 @@ tape_slice_all(tape_slice *s)
     const ir_region *body = s->loop->regions[0];
     uint32_t first = s->loop->code == RG_OP_FOR;
     slice_start(&s->of, s->t->fn, s->loop, s->writes, s->t->scratch);
-    vec_clear(&s->chunks->state);
+    vec_clear(&s->segments->state);
     for (uint32_t k = first; k < body->nparams; k++) {
         if (!is_frame_type(body->params[k]->type))
             return false;
-        if (body->params[k] != s->chunks->lo)
-            vec_push(&s->chunks->state, k - first);
+        if (body->params[k] != s->segments->lo)
+            vec_push(&s->segments->state, k - first);
     }
     return true;
 }

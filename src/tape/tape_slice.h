@@ -11,11 +11,11 @@ typedef struct tape_slice {
     ir_op *loop;
     const ir_op *unwind;
     slice of; /* what frames and carried values need */
-    tape_chunks *chunks;
+    tape_segments *segments;
     const ir_writes *writes;
 } tape_slice;
 
-/* Fills in the chunks' state and env; false if something cannot be had again. */
+/* Fills in the segments' state and env; false if something cannot be had again. */
 bool tape_slice_find(tape_slice *s);
 /* The same where everything runs again, on copies of the arrays (tape_arrays.c): all that the loop carries. */
 bool tape_slice_all(tape_slice *s);

@@ -4,7 +4,7 @@
 #include "target/sizes.h"
 
 /* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
- * recurrences), so that groups of iterations come out only where much follows from little. Costs of lanes are fitted to
+ * recurrences), so that blocks of iterations come out only where much follows from little. Costs of lanes are fitted to
  * the bench's kernels on Zen 5. From four iterations on a loop is better left to become vectors of neighbouring elements. */
 #define CPU(bytes, text)                                                                                                     \
     {                                                                                                                        \

@@ -1,7 +1,7 @@
 // args: n=9 steps=3 k=2 x[9]=0.3,-0.4,0.7,0.2,-0.6,0.5,0.9,-0.1,0.4 y[9]=0.5,0.1,-0.2,0.8,0.3,-0.7,0.6,0.2,0.9 acc[4]=0
 // split: refused
 /* Two tasks share a snapshot. The first one reads it by the first plan. The second one, which is rewound before it, records what
- * it read until groups of iterations are planned (on a GPU, or RG_PLAN=chunk=3) and finds the snapshot there. */
+ * it read until blocks of iterations are planned (on a GPU, or RG_PLAN=block=3) and finds the snapshot there. */
 #include <math.h>
 
 void

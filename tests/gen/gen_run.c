@@ -201,8 +201,8 @@ check_native(const setting *t, const char *source, uint64_t seed, report *r)
 
 /* -- forced plans ------------------------------------------------------------------------------ */
 static const char *const plans[] = {
-    "record", "recompute", "chunk=2", "chunk=3", "chunk=8", "record,chunk=4", "recompute,chunk=2",
-    "drop=1", "drop=50", "record,drop=200", "chunk=2,drop=30",
+    "record", "recompute", "block=2", "block=3", "block=8", "record,block=4", "recompute,block=2",
+    "drop=1", "drop=50", "record,drop=200", "block=2,drop=30",
 };
 
 /* The gradient and, where it is asked for, its own derivative and the split gradient. */

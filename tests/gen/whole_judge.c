@@ -411,7 +411,7 @@ set(const char *variable, const char *value)
 static bool
 check_width(const bench *b, const char *lanes, bool slots, const answer *a, unsigned forms, verdict *v)
 {
-    static const char *const plans[] = {"record", "recompute", "chunk=2", "drop=1", "recompute,chunk=2", "drop=50"};
+    static const char *const plans[] = {"record", "recompute", "block=2", "drop=1", "recompute,block=2", "drop=50"};
     char where[64];
     uint64_t k = a->p->seed;
     bool tight = !slots && k % 16 == 5;

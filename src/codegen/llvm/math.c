@@ -218,7 +218,7 @@ own_function(gen *g, const char *name, bool is_float, LLVMValueRef *args, LLVMVa
     LLVMValueRef bet = g->bet;
     if (!gen_bets_on(g, name, is_float))
         g->bet = NULL;
-    /* what few threads run, or one by one; what stands deep in branches, like the iterations of a chunk's part */
+    /* what few threads run, or one by one; what stands deep in branches, like the iterations of a block's part */
     bool aside = g->target->warp ? g->aside >= DEEP || g->bet_is_lost : g->has_lanes && !gen_width(args[0]);
     if (g->bet) {
         generate_here(g, fn, args, results);

@@ -3,30 +3,30 @@
  *   %a1 = insert %a, %i, %x        reverse:  %s = insert %s, %i, recall %old      (%old = extract %a, %i)
  *   %v = extract %a1, %j           where %v is wanted: extract %s, %j
  *
- * The shadow %s begins as the array is when its thread ends. Undoing an insert puts back what it replaced,
- * so that the shadow is what the array was wherever the reverse stands, and what was read from the array
+ * %s, the undone array, begins as the array is when its thread ends. Undoing an insert puts back what it replaced,
+ * so that %s is what the array was wherever the reverse stands, and what was read from the array
  * can be read again instead of being recorded: so can %x itself, before it is undone. That is done where a thread's sweep and its reverse are one,
  * for arrays that it declares outside of loops and that are read in deeper loops than written. */
 #include "ir/edges.h"
 #include "diff/vjp.h"
 
-struct vjp_shadows {
+struct vjp_undo {
     ir_value **root; /* by id: the `array` op's result that a local array goes back to */
     bool *unfit;     /* by id of a root: more than one way leads to it */
     uint64_t *reads, *writes; /* by id of a root: as often as loops around them suggest */
-    rg_var *shadow;  /* by id of a root; NULL: none */
+    rg_var *undone;  /* by id of a root; NULL: none */
     map olds;        /* copy of an insert -> what it replaced */
     bool *once;      /* by id of a root: no element is written twice, so that it was 0 before */
     bool *still;     /* nor read before it is written: nothing has to be undone */
     map inserts;     /* number -> the last op that inserts it */
-    map inserted;    /* number -> what stood in the shadow when its insert was undone */
+    map inserted;    /* number -> what stood in the undone array when its insert was undone */
 };
 
-typedef struct vjp_shadows shadows;
+typedef struct vjp_undo undo_log;
 
 /* -- what each array value goes back to ----------------------------------------------------------------------- */
 static ir_value *
-root_of(const shadows *s, const ir_value *v)
+root_of(const undo_log *s, const ir_value *v)
 {
     return v->type.kind == IR_ARRAY ? s->root[v->id] : NULL;
 }
@@ -34,11 +34,11 @@ root_of(const shadows *s, const ir_value *v)
 const ir_value *
 vjp_root_of(const vjp *v, const ir_value *array)
 {
-    return root_of(v->shadows, array);
+    return root_of(v->undo, array);
 }
 
 static void
-spoil(shadows *s, const ir_value *v)
+spoil(undo_log *s, const ir_value *v)
 {
     const ir_value *root = root_of(s, v);
     if (root)
@@ -47,7 +47,7 @@ spoil(shadows *s, const ir_value *v)
 
 /* result is what `v` was, on one of the ways */
 static void
-join_roots(shadows *s, ir_value *result, const ir_value *v)
+join_roots(undo_log *s, ir_value *result, const ir_value *v)
 {
     if (result->type.kind != IR_ARRAY)
         return;
@@ -70,11 +70,11 @@ weight_of(const ir_op *op, const ir_value *root)
     return weight;
 }
 
-static void find_roots(shadows *s, const ir_region *r);
+static void find_roots(undo_log *s, const ir_region *r);
 
 /* what control hands on: inits before what is inside is looked at */
 static void
-roots_of_control(shadows *s, const ir_op *op)
+roots_of_control(undo_log *s, const ir_op *op)
 {
     for (ir_edge e = {0}; ir_next_edge(op, &e);)
         if (e.from.by == op)
@@ -86,7 +86,7 @@ roots_of_control(shadows *s, const ir_op *op)
 }
 
 static void
-roots_of_op(shadows *s, const ir_op *op)
+roots_of_op(undo_log *s, const ir_op *op)
 {
     const ir_value *root = op->nargs ? root_of(s, op->args[0]) : NULL;
     switch ((rg_op)op->code) {
@@ -121,7 +121,7 @@ roots_of_op(shadows *s, const ir_op *op)
 }
 
 static void
-find_roots(shadows *s, const ir_region *r)
+find_roots(undo_log *s, const ir_region *r)
 {
     ir_for_ops(op, r) roots_of_op(s, op);
 }
@@ -135,17 +135,17 @@ has_no_derivative(ir_op *op, void *user)
 }
 
 void
-vjp_find_shadows(vjp *v)
+vjp_find_undone(vjp *v)
 {
     arena *a = v->c->scratch;
     uint32_t n = v->from->next_id + 1;
-    shadows *s = v->shadows = arena_one(a, shadows);
+    undo_log *s = v->undo = arena_one(a, undo_log);
     s->olds.in = s->inserts.in = s->inserted.in = a;
     s->root = arena_new_n(a, ir_value *, n);
     s->unfit = arena_new_n(a, bool, n);
     s->reads = arena_new_n(a, uint64_t, n);
     s->writes = arena_new_n(a, uint64_t, n);
-    s->shadow = arena_new_n(a, rg_var, n);
+    s->undone = arena_new_n(a, rg_var, n);
     s->once = arena_new_n(a, bool, n);
     s->still = arena_new_n(a, bool, n);
     if (ir_walk(v->from->body, has_no_derivative, NULL))
@@ -154,7 +154,7 @@ vjp_find_shadows(vjp *v)
 
 /* -- opening, undoing, reading ---------------------------------------------------------------------------------- */
 static bool
-is_saving_worth_it(const shadows *s, const ir_value *root)
+is_saving_worth_it(const undo_log *s, const ir_value *root)
 {
     enum { OFTENER = 4 };
     return s->root[root->id] && !s->unfit[root->id] && s->reads[root->id] &&
@@ -163,7 +163,7 @@ is_saving_worth_it(const shadows *s, const ir_value *root)
 
 /* the array as it is at the region's end */
 static ir_value *
-last_version(const shadows *s, const ir_region *r, const ir_value *root)
+last_version(const undo_log *s, const ir_region *r, const ir_value *root)
 {
     ir_value *last = NULL;
     ir_for_ops(op, r)
@@ -200,9 +200,9 @@ is_lost(const ir_region *thread, const ir_value *last)
 }
 
 void
-vjp_open_shadows(vjp *v, const ir_region *thread)
+vjp_open_undone(vjp *v, const ir_region *thread)
 {
-    shadows *s = v->shadows;
+    undo_log *s = v->undo;
     vjp_find_once(v, thread, s->once, s->still);
     ir_for_ops(op, thread)
     {
@@ -210,34 +210,34 @@ vjp_open_shadows(vjp *v, const ir_region *thread)
         if (!root || !is_saving_worth_it(s, root) || is_lost(thread, last_version(s, thread, root)))
             continue;
         rg_type type = {(rg_dtype)root->type.dtype, root->type.length};
-        rg_var var = s->shadow[root->id] = rg_build_var(v->b, (rg_str){0}, type);
+        rg_var var = s->undone[root->id] = rg_build_var(v->b, (rg_str){0}, type);
         rg_build_set(v->b, var, vjp_primal(v, last_version(s, thread, root)));
     }
 }
 
 static rg_var
-shadow_of(const vjp *v, const ir_value *array)
+undone_of(const vjp *v, const ir_value *array)
 {
-    const ir_value *root = v->shadows ? root_of(v->shadows, array) : NULL;
-    return root ? v->shadows->shadow[root->id] : NULL;
+    const ir_value *root = v->undo ? root_of(v->undo, array) : NULL;
+    return root ? v->undo->undone[root->id] : NULL;
 }
 
 static bool
 is_still(const vjp *v, const ir_value *array)
 {
-    return v->shadows->still[root_of(v->shadows, array)->id];
+    return v->undo->still[root_of(v->undo, array)->id];
 }
 
 typedef struct insert_query {
     const vjp *v;
-    rg_var var; /* NULL: any shadow */
+    rg_var var; /* NULL: any */
 } insert_query;
 
 static bool
 inserts_nothing(ir_op *op, void *user)
 {
     const insert_query *q = user;
-    rg_var var = op->code == RG_OP_INSERT ? shadow_of(q->v, op->args[0]) : NULL;
+    rg_var var = op->code == RG_OP_INSERT ? undone_of(q->v, op->args[0]) : NULL;
     return !var || (q->var && q->var != var) || is_still(q->v, op->args[0]);
 }
 
@@ -254,7 +254,7 @@ inserts(const vjp *v, const ir_op *op, rg_var var)
 }
 
 bool
-vjp_moves_shadows(const vjp *v, const ir_op *op)
+vjp_moves_undone(const vjp *v, const ir_op *op)
 {
     return inserts(v, op, NULL);
 }
@@ -263,26 +263,26 @@ vjp_moves_shadows(const vjp *v, const ir_op *op)
 static ir_value *
 old_of(vjp *v, const ir_op *op)
 {
-    if (v->shadows->once[root_of(v->shadows, op->args[0])->id])
+    if (v->undo->once[root_of(v->undo, op->args[0])->id])
         return NULL;
     ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
-    ir_value *old = map_get(&v->shadows->olds, map_ptr(copy));
+    ir_value *old = map_get(&v->undo->olds, map_ptr(copy));
     if (!old) {
         ir_op *extract = ir_op_new(v->fn, RG_OP_EXTRACT, 2, 0, op->loc);
         ir_op_arg(extract, v->fn, copy->args[0]);
         ir_op_arg(extract, v->fn, copy->args[1]);
         ir_insert_before(copy, extract);
         old = ir_op_result(extract, v->fn, op->args[2]->type, NULL);
-        map_set(&v->shadows->olds, map_ptr(copy), old);
+        map_set(&v->undo->olds, map_ptr(copy), old);
     }
     return old;
 }
 
-/* value is what was found in the shadow; so is what the arm of an if that ran gave for it */
+/* value is what was found in the undone array; so is what the arm of an if that ran gave for it */
 static void
 note_inserted(vjp *v, const ir_value *value, ir_value *found)
 {
-    map_set(&v->shadows->inserted, map_ptr(value), found);
+    map_set(&v->undo->inserted, map_ptr(value), found);
     for (uint32_t i = 0; value->def && value->def->code == RG_OP_IF && i < 2; i++) {
         const ir_region *arm = value->def->regions[i];
         const ir_value *given = ir_terminator(arm)->args[value->index];
@@ -294,18 +294,18 @@ note_inserted(vjp *v, const ir_value *value, ir_value *found)
 void
 vjp_forget_inserted(vjp *v, const ir_region *r)
 {
-    ir_for_ops(op, r) if (v->shadows && op->code == RG_OP_INSERT)
-        map_set(&v->shadows->inserted, map_ptr(op->args[2]), NULL);
+    ir_for_ops(op, r) if (v->undo && op->code == RG_OP_INSERT)
+        map_set(&v->undo->inserted, map_ptr(op->args[2]), NULL);
 }
 
 void
 vjp_undo_insert(vjp *v, const ir_op *op)
 {
-    rg_var var = shadow_of(v, op->args[0]);
+    rg_var var = undone_of(v, op->args[0]);
     if (!var)
         return;
     const ir_op *now = v->now;
-    v->now = NULL; /* the index as it was recorded: the shadow is still behind the insert */
+    v->now = NULL; /* the index as it was recorded: %s is still behind the insert */
     ir_value *index = vjp_primal(v, op->args[1]);
     v->now = now;
     note_inserted(v, op->args[2], rg_build_extract(v->b, rg_build_get(v->b, var), index));
@@ -333,24 +333,24 @@ is_unchanged(const vjp *v, const ir_op *extract, const ir_op *user, rg_var var)
     return (at == user && at->code == RG_OP_INSERT) || !inserts(v, at, var);
 }
 
-/* A number that was inserted stands in the shadow until the insert has been undone. */
+/* A number that was inserted stands in the undone array until the insert has been undone. */
 static ir_value *
 read_inserted(vjp *v, const ir_value *value)
 {
-    const ir_op *insert = map_get(&v->shadows->inserts, map_ptr(value));
-    ir_value *found = map_get(&v->shadows->inserted, map_ptr(value));
+    const ir_op *insert = map_get(&v->undo->inserts, map_ptr(value));
+    ir_value *found = map_get(&v->undo->inserted, map_ptr(value));
     if (found && ir_region_inside(ir_build_region(v->b), found->region))
         return found;
-    rg_var var = insert ? shadow_of(v, insert->args[0]) : NULL;
+    rg_var var = insert ? undone_of(v, insert->args[0]) : NULL;
     if (!var || !is_unchanged(v, insert, v->now, var))
         return NULL;
     return rg_build_extract(v->b, rg_build_get(v->b, var), vjp_primal(v, insert->args[1]));
 }
 
 ir_value *
-vjp_read_shadow(vjp *v, const ir_value *value)
+vjp_read_undone(vjp *v, const ir_value *value)
 {
-    if (!v->now || !v->shadows || ir_is_const(value, NULL) || value->type.kind != IR_SCALAR ||
+    if (!v->now || !v->undo || ir_is_const(value, NULL) || value->type.kind != IR_SCALAR ||
         ir_region_inside(ir_build_region(v->b), v->instance[value->id]->region))
         return NULL;
     ir_value *inserted = read_inserted(v, value);
@@ -358,12 +358,12 @@ vjp_read_shadow(vjp *v, const ir_value *value)
     if (inserted)
         return inserted;
     if (extract && extract->code == RG_OP_NEG) { /* as a product has it that is subtracted */
-        ir_value *read = vjp_read_shadow(v, extract->args[0]);
+        ir_value *read = vjp_read_undone(v, extract->args[0]);
         return read ? rg_build_1(v->b, RG_OP_NEG, read) : NULL;
     }
     if (!extract || extract->code != RG_OP_EXTRACT)
         return NULL;
-    rg_var var = shadow_of(v, extract->args[0]);
+    rg_var var = undone_of(v, extract->args[0]);
     if (!var || !is_unchanged(v, extract, v->now, var))
         return NULL;
     return rg_build_extract(v->b, rg_build_get(v->b, var), vjp_primal(v, extract->args[1]));

@@ -3,8 +3,8 @@
 ; arg x [ 10 ]
 ; arg y [ 10 ]
 ; split
-; The state of a group is a local array, changed in place.
-kernel @chunk_array(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
+; The state of a block is a local array, changed in place.
+kernel @block_array(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
   %zero: i32 = const 0
   %no: i64 = const 0
   %last: i64 = const 1

@@ -1,21 +1,21 @@
-/* The reverse sweep in groups of iterations. SPDX-License-Identifier: Apache-2.0
+/* The reverse sweep in blocks of iterations. SPDX-License-Identifier: Apache-2.0
  *
  * before   unwind %t, %n (%k, %g = %g0) { .. recall %v .. yield %g1 }
- * after    %r = %n % R                                the partial last group: its state is at hand
+ * after    %r = %n % R                                the partial last block: its state is at hand
  *          if %r > 0 { iteration 0; if %r > 1 { iteration 1; ..; reverse of 1 }; reverse of 0 }
  *          unwind %t1, %n / R (%q, %g = ..) {
  *              %a = recall (the state)
  *              iterations 0 .. R-1; reverse of R-1 .. 0
  *              yield .. }
  *
- * Where iterations must keep values, the partial group is undone by a copy of the old unwind. An iteration is a copy of
+ * Where iterations must keep values, the partial block is undone by a copy of the old unwind. An iteration is a copy of
  * the slice (slice.h), its reverse a copy of the old unwind's body with the slice's values in place of recalls. */
-#include "plan/chunks.h"
+#include "plan/blocks.h"
 
 #include "analysis/integers.h"
 
 typedef struct reverse {
-    ad_chunk *c;
+    ad_block *c;
     ir_op *by;          /* the old unwind */
     ir_value **map;     /* by id: for values of the old body and outside what stands for them */
     ir_value **undone;  /* the same for the old unwind's, whose recalls still name values outside */
@@ -24,14 +24,14 @@ typedef struct reverse {
     uint32_t *number;   /* by id: of a wanted value, its number in slice.wanted */
     ir_value **starts;  /* by number of the body's parameter: where an induction value starts; NULL: it is none */
     uint64_t *steps;
-    ir_value *rest;     /* iterations of the partial group */
+    ir_value *rest;     /* iterations of the partial block */
 } reverse;
 
-/* Where the iterations of a group stand. */
-typedef struct group {
+/* Where the iterations of a block stand. */
+typedef struct block {
     ir_value *first;   /* number of its first iteration */
     ir_value **origin; /* induction values there */
-} group;
+} block;
 
 static ir_value **
 new_values(const reverse *r, size_t n)
@@ -60,18 +60,18 @@ see_outside(reverse *r, const ir_emit *e)
 }
 
 /* -- iterations ------------------------------------------------------------------------------------------- */
-static group
-open_reverse_group(const reverse *r, const ir_emit *e, ir_value *first)
+static block
+open_reverse_block(const reverse *r, const ir_emit *e, ir_value *first)
 {
-    group g = {first, new_values(r, r->params)};
+    block b = {first, new_values(r, r->params)};
     for (uint32_t p = 0; p < r->params; p++) {
         if (!r->starts[p])
             continue;
         rg_dtype dtype = (rg_dtype)r->starts[p]->type.dtype;
         ir_value *way = ir_emit_2(e, RG_OP_MUL, ir_emit_cast(e, dtype, first), ir_emit_const(e, dtype, r->steps[p]));
-        g.origin[p] = ir_emit_2(e, RG_OP_ADD, r->starts[p], way);
+        b.origin[p] = ir_emit_2(e, RG_OP_ADD, r->starts[p], way);
     }
-    return g;
+    return b;
 }
 
 /* the state after the iteration that map holds */
@@ -89,16 +89,16 @@ next_state(const reverse *r, ir_region *into)
     return state;
 }
 
-/* Appends iteration j of the group; returns the wanted values. */
+/* Appends iteration j of the block; returns the wanted values. */
 static ir_value **
-iterate(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *const *state)
+iterate(const reverse *r, const ir_emit *e, const block *b, uint32_t j, ir_value *const *state)
 {
     const ad_slice *s = &r->c->slice;
     for (uint32_t p = 0; p < r->params; p++) {
         ir_value *v = state[p];
-        if (g->origin[p]) {
-            rg_dtype dtype = (rg_dtype)g->origin[p]->type.dtype;
-            v = ir_emit_2(e, RG_OP_ADD, g->origin[p], ir_emit_const(e, dtype, j * r->steps[p]));
+        if (b->origin[p]) {
+            rg_dtype dtype = (rg_dtype)b->origin[p]->type.dtype;
+            v = ir_emit_2(e, RG_OP_ADD, b->origin[p], ir_emit_const(e, dtype, j * r->steps[p]));
         }
         r->map[r->c->loop->regions[0]->params[p]->id] = v;
     }
@@ -113,10 +113,10 @@ iterate(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value
 
 /* Appends the reverse of iteration j; adjoints go in and come out. */
 static void
-undo(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *const *wanted, ir_value **adjoints)
+undo(const reverse *r, const ir_emit *e, const block *b, uint32_t j, ir_value *const *wanted, ir_value **adjoints)
 {
     const ir_region *body = r->by->regions[0];
-    r->undone[body->params[0]->id] = ir_emit_2(e, RG_OP_ADD, g->first, ir_emit_int(e, RG_I64, j));
+    r->undone[body->params[0]->id] = ir_emit_2(e, RG_OP_ADD, b->first, ir_emit_int(e, RG_I64, j));
     for (uint32_t i = 0; i < r->carried; i++)
         r->undone[body->params[1 + i]->id] = adjoints[i];
     for (size_t i = 0; i < r->c->recalls.n; i++) {
@@ -134,7 +134,7 @@ undo(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *c
     }
 }
 
-/* -- the partial group ---------------------------------------------------------------------------------------- */
+/* -- the partial block ---------------------------------------------------------------------------------------- */
 static void
 yield_all(const reverse *r, ir_region *into, ir_value *const *values)
 {
@@ -144,9 +144,9 @@ yield_all(const reverse *r, ir_region *into, ir_value *const *values)
     ir_append(into, yield);
 }
 
-/* If the group has an iteration j: that, what comes after it, and its reverse. */
+/* If the block has an iteration j: that, what comes after it, and its reverse. */
 static void
-undo_rest(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_value *const *state, ir_value **adjoints)
+undo_rest(const reverse *r, const ir_emit *e, const block *b, uint32_t j, ir_value *const *state, ir_value **adjoints)
 {
     ir_fn *fn = r->c->fn;
     ir_op *branch = ir_op_new(fn, RG_OP_IF, 1, 2, r->by->loc);
@@ -156,20 +156,20 @@ undo_rest(const reverse *r, const ir_emit *e, const group *g, uint32_t j, ir_val
     ir_emit in = {fn, branch->regions[0], NULL, r->by->loc};
     if (j)
         state = next_state(r, in.region);
-    ir_value **wanted = iterate(r, &in, g, j, state);
+    ir_value **wanted = iterate(r, &in, b, j, state);
     if (j + 2 < r->c->size)
-        undo_rest(r, &in, g, j + 1, state, adjoints);
-    undo(r, &in, g, j, wanted, adjoints);
+        undo_rest(r, &in, b, j + 1, state, adjoints);
+    undo(r, &in, b, j, wanted, adjoints);
     yield_all(r, in.region, adjoints);
     for (uint32_t i = 0; i < r->carried; i++)
         adjoints[i] = ir_op_result(branch, fn, adjoints[i]->type, NULL);
 }
 
-/* -- full groups ------------------------------------------------------------------------------------------------ */
+/* -- full blocks ------------------------------------------------------------------------------------------------ */
 static void
-undo_group(const reverse *r, ir_op *unwind)
+undo_block(const reverse *r, ir_op *unwind)
 {
-    ad_chunk *c = r->c;
+    ad_block *c = r->c;
     ir_region *body = unwind->regions[0];
     ir_emit e = {c->fn, body, NULL, r->by->loc};
     ir_value ***wanted = arena_new_n(c->scratch, ir_value **, c->size);
@@ -177,23 +177,23 @@ undo_group(const reverse *r, ir_op *unwind)
     for (uint32_t p = 0; p < r->params; p++)
         if (c->start[p])
             state[p] = ad_recall(&e, c->start[p]);
-    group g = open_reverse_group(r, &e, ir_emit_2(&e, RG_OP_MUL, body->params[0], ir_emit_int(&e, RG_I64, c->size)));
+    block b = open_reverse_block(r, &e, ir_emit_2(&e, RG_OP_MUL, body->params[0], ir_emit_int(&e, RG_I64, c->size)));
     for (uint32_t j = 0; j < c->size; j++) {
         if (j)
             state = next_state(r, body);
-        wanted[j] = iterate(r, &e, &g, j, state);
+        wanted[j] = iterate(r, &e, &b, j, state);
     }
     for (uint32_t i = 0; i < r->carried; i++)
         adjoints[i] = body->params[1 + i];
     for (uint32_t j = c->size; j-- > 0;)
-        undo(r, &e, &g, j, wanted[j], adjoints);
+        undo(r, &e, &b, j, wanted[j], adjoints);
     yield_all(r, body, adjoints);
 }
 
 static ir_op *
-unwind_groups(const reverse *r, const ir_emit *e, ir_value *count, ir_value *const *adjoints)
+unwind_blocks(const reverse *r, const ir_emit *e, ir_value *count, ir_value *const *adjoints)
 {
-    ad_chunk *c = r->c;
+    ad_block *c = r->c;
     ir_op *unwind = ir_op_new(c->fn, RG_OP_UNWIND, r->carried + 2, 1, r->by->loc);
     ir_op_arg(unwind, c->fn, ad_had(e, c->trace));
     ir_op_arg(unwind, c->fn, count);
@@ -212,7 +212,7 @@ unwind_groups(const reverse *r, const ir_emit *e, ir_value *count, ir_value *con
 static void
 undo_branches(const reverse *r, const ir_emit *e, ir_value *done, ir_value **adjoints)
 {
-    ad_chunk *c = r->c;
+    ad_block *c = r->c;
     ir_value **state = new_values(r, r->params);
     for (uint32_t p = 0; p < r->params; p++) {
         if (!c->rest[p])
@@ -221,8 +221,8 @@ undo_branches(const reverse *r, const ir_emit *e, ir_value *done, ir_value **adj
         if (state[p] == c->rest[p] && state[p]->type.kind == IR_ARRAY)
             state[p] = ir_emit_copy(e, state[p]); /* iterations work in place */
     }
-    group g = open_reverse_group(r, e, done);
-    undo_rest(r, e, &g, 0, state, adjoints);
+    block b = open_reverse_block(r, e, done);
+    undo_rest(r, e, &b, 0, state, adjoints);
 }
 
 static bool
@@ -251,10 +251,10 @@ undo_recorded(const reverse *r, const ir_emit *e, ir_value *done, ir_op *undo)
 static void
 run_iterations_again(reverse *r, ir_op *undo_left)
 {
-    ad_chunk *c = r->c;
+    ad_block *c = r->c;
     ir_emit e = {c->fn, r->by->parent, r->by, r->by->loc};
     ir_value *size = ir_emit_int(&e, RG_I64, c->size);
-    ir_value *full = ad_chunk_divide(&e, RG_OP_DIV, r->by->args[1], c->size);
+    ir_value *full = ad_block_divide(&e, RG_OP_DIV, r->by->args[1], c->size);
     ir_value *done = ir_emit_2(&e, RG_OP_MUL, full, size);
     r->rest = ir_emit_2(&e, RG_OP_SUB, r->by->args[1], done);
     see_outside(r, &e);
@@ -265,11 +265,11 @@ run_iterations_again(reverse *r, ir_op *undo_left)
         undo_recorded(r, &e, done, undo_left);
     else
         undo_branches(r, &e, done, adjoints);
-    undo_group(r, unwind_groups(r, &e, full, adjoints));
+    undo_block(r, unwind_blocks(r, &e, full, adjoints));
 }
 
 ir_value **
-ad_chunk_reverse(ad_chunk *c, size_t which)
+ad_block_reverse(ad_block *c, size_t which)
 {
     ir_op *unwind = c->unwinds.at[which];
     arena *a = c->scratch;

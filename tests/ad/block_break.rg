@@ -4,7 +4,7 @@
 ; arg y [ 14 ]
 ; split
 ; A break amid the body, in loops of every length, within a branch and within a loop that is left early too.
-kernel @chunk_break(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
+kernel @block_break(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
   %zero: i32 = const 0
   %one: i32 = const 1
   %three: i32 = const 3

@@ -1,8 +1,8 @@
-/* How many iterations a group should have. SPDX-License-Identifier: Apache-2.0
+/* How many iterations a block should have. SPDX-License-Identifier: Apache-2.0
  *
- * An iteration recorded by itself costs its frame. In a group of R it costs an R-th of a frame that holds the
+ * An iteration recorded by itself costs its frame. In a block of R it costs an R-th of a frame that holds the
  * state, the slice, computed again, and what it must keep: counted as a frame, which each iteration left over takes. */
-#include "plan/chunks.h"
+#include "plan/blocks.h"
 
 enum { LARGEST = 32 };
 
@@ -85,7 +85,7 @@ pair_in_reverse(ir_op *op, void *user)
 }
 
 static int32_t
-saved_by_pairs(const ad_chunk *c)
+saved_by_pairs(const ad_block *c)
 {
     pairs p = {.slice = &c->slice, .cheap = c->fn->module->target->pairs, .seen.in = c->scratch};
     ir_walk(c->loop->regions[0], in_slice, &p);
@@ -100,10 +100,10 @@ cost_with(const target *machine, uint32_t size, uint32_t state, double again)
     return (machine->frame + machine->byte * state) / size + again;
 }
 
-/* Groups must win clearly: a partial one is undone with a branch for each iteration, and a loop that runs for a
+/* Blocks must win clearly: a partial one is undone with a branch for each iteration, and a loop that runs for a
  * few iterations has no other. Therefore also the smallest size that is nearly the best. */
 uint32_t
-ad_chunk_cheapest(const ad_chunk *c)
+ad_block_cheapest(const ad_block *c)
 {
     const target *machine = c->fn->module->target;
     const ad_slice *s = &c->slice;

@@ -1,8 +1,8 @@
-// Iterations of a group take a constant from around the loop, in the partial last group and in full ones.
+// Iterations of a block take a constant from around the loop, in the partial last block and in full ones.
 // args: n=9 steps=3 idx[9]=0,3,1,4,2,3,0,1,5 x[2]=0.3,0.6 z[1]=0.25
 #include <math.h>
 void
-chunk_constant_elsewhere(int n, int steps, const int idx[n], const double x[2], double z[1])
+block_constant_elsewhere(int n, int steps, const int idx[n], const double x[2], double z[1])
 {
     for (int s = 0; s < steps; s++) {
         double v = 0.5 * tanh(x[0] + s);

@@ -1,7 +1,7 @@
-/* Loops that are reversed in chunks: which, and from what state. SPDX-License-Identifier: Apache-2.0
+/* Loops that are reversed in segments: which, and from what state. SPDX-License-Identifier: Apache-2.0
  *
  * While a loop runs, its frames lie on the tape. When they take more than their part of the budget, they
- * are dropped, and the carried state at that point is kept instead: only the last chunk of iterations is
+ * are dropped, and the carried state at that point is kept instead: only the last segment of iterations is
  * on the tape when the loop ends. The unwind takes that one back, then returns to the state before it,
  * records the iterations from there up to where it stands again, and so on (tape_drive.c).
  *
@@ -79,8 +79,8 @@ state_bytes(const tape_slice *s, bool *arrays)
     const ir_region *body = s->loop->regions[0];
     uint32_t bytes = 0, first = s->loop->code == RG_OP_FOR;
     *arrays = false;
-    for (size_t i = 0; i < s->chunks->state.n; i++) {
-        ir_type type = body->params[first + s->chunks->state.at[i]]->type;
+    for (size_t i = 0; i < s->segments->state.n; i++) {
+        ir_type type = body->params[first + s->segments->state.at[i]]->type;
         bytes += ir_slot_bytes(type);
         *arrays |= type.kind == IR_ARRAY;
     }
@@ -104,7 +104,7 @@ is_dropping_worth_it(tape_slice *s)
     bool arrays;
     uint32_t state = state_bytes(s, &arrays);
     uint32_t frame = tape_frame_bytes(s->t, tape_frame_of(s->t, s->loop), false);
-    s->chunks->eager = arrays;
+    s->segments->eager = arrays;
     return !arrays || is_outermost(s->loop) || state <= 4 * frame + 64;
 }
 
@@ -123,11 +123,11 @@ static bool
 can_drop_frames(tape_slice *s)
 {
     tape *t = s->t;
-    tape_chunks *c = s->chunks;
+    tape_segments *c = s->segments;
     if (tape_pushes(t, s->loop) && !has_tasks(s->loop->regions[0]) && tape_slice_find(s) && is_dropping_worth_it(s))
         return true;
     vec_clear(&c->env);
-    if (!is_outermost(s->loop) || !tape_can_shadow(c, s->writes) || !tape_slice_all(s))
+    if (!is_outermost(s->loop) || !tape_can_copy_arrays(c, s->writes) || !tape_slice_all(s))
         return false;
     c->eager = c->inner = true;
     c->parts++;
@@ -135,13 +135,13 @@ can_drop_frames(tape_slice *s)
 }
 
 void
-tape_chunks_clear(tape_chunks *c, arena *scratch)
+tape_segments_clear(tape_segments *c, arena *scratch)
 {
     c->state = (tape_numbers){.in = scratch};
-    c->env = c->arrays = c->shadows = (tape_values){.in = scratch};
-    c->shadow_ops.at = NULL;
-    c->shadow_ops.n = c->shadow_ops.cap = 0;
-    c->shadow_ops.in = scratch;
+    c->env = c->arrays = c->copies = (tape_values){.in = scratch};
+    c->copy_ops.at = NULL;
+    c->copy_ops.n = c->copy_ops.cap = 0;
+    c->copy_ops.in = scratch;
 }
 
 static void
@@ -151,22 +151,22 @@ consider(tape *t, ir_op *unwind, const ir_writes *writes)
     if (unwind->code != RG_OP_UNWIND || !leaves_frames(t, loop) || !is_only_unwind(t, unwind, loop) ||
         (!t->drop && is_small(t, loop)))
         return;
-    tape_chunks *chunks = arena_one(t->scratch, tape_chunks);
-    vec_push(&t->chunks, chunks);
-    tape_chunks_clear(chunks, t->scratch);
-    chunks->loop = loop;
-    chunks->unwind = unwind;
-    chunks->inner = has_large(t, loop->regions[0]);
-    chunks->parts = 1 + loops_behind(t, loop) + chunks->inner;
-    tape_slice s = {.t = t, .loop = loop, .unwind = unwind, .chunks = chunks, .writes = writes};
+    tape_segments *segments = arena_one(t->scratch, tape_segments);
+    vec_push(&t->segments, segments);
+    tape_segments_clear(segments, t->scratch);
+    segments->loop = loop;
+    segments->unwind = unwind;
+    segments->inner = has_large(t, loop->regions[0]);
+    segments->parts = 1 + loops_behind(t, loop) + segments->inner;
+    tape_slice s = {.t = t, .loop = loop, .unwind = unwind, .segments = segments, .writes = writes};
     if (can_drop_frames(&s))
-        tape_frame_of(t, loop)->chunks = chunks;
+        tape_frame_of(t, loop)->segments = segments;
 }
 
 /* The loop carries the number of the first iteration that is on the tape; the unwind asks whether
  * frames were dropped before it. */
 static ir_op *
-carry_lo(tape *t, tape_chunks *c)
+carry_lo(tape *t, tape_segments *c)
 {
     ir_fn *fn = t->fn;
     ir_op *loop = c->loop;
@@ -190,15 +190,15 @@ carry_lo(tape *t, tape_chunks *c)
 }
 
 void
-tape_find_chunks(tape *t)
+tape_find_segments(tape *t)
 {
     const ir_writes *writes = ir_writes_find(t->fn);
     for (size_t i = 0; i < t->unwinds.n; i++)
         consider(t, t->unwinds.at[i], writes);
     map_free(&t->moving); /* a loop that drops frames has a cursor, also if only its tasks record */
-    for (size_t i = 0; i < t->chunks.n; i++) {
-        tape_chunks *c = t->chunks.at[i];
-        ir_op *recall = tape_frame_of(t, c->loop)->chunks == c ? carry_lo(t, c) : NULL;
+    for (size_t i = 0; i < t->segments.n; i++) {
+        tape_segments *c = t->segments.at[i];
+        ir_op *recall = tape_frame_of(t, c->loop)->segments == c ? carry_lo(t, c) : NULL;
         if (recall)
             vec_push(&t->recalls, recall);
     }

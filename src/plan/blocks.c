@@ -1,4 +1,4 @@
-/* Register chunks: several iterations recorded as one. SPDX-License-Identifier: Apache-2.0
+/* Register blocks: several iterations recorded as one. SPDX-License-Identifier: Apache-2.0
  *
  * before   loop records (%a = ..) { body }             unwind { recall %v ..; reverse of the body }
  * after    loop records (%a = ..) { R times the body } unwind { recall %a; R times what of the body the
@@ -8,8 +8,8 @@
  * iteration's number, values from outside and loads that stand still. What the iterations of a `for` get from elsewhere
  * (loads of what the kernel writes, what atomics returned) is recorded with the state; a `loop` that needs such values
  * takes no part. Nor does a loop that holds one that records.
- * chunks_forward.c and chunks_reverse.c show the two sides; chunks_size.c chooses R. */
-#include "plan/chunks.h"
+ * blocks_forward.c and blocks_reverse.c show the two sides; blocks_size.c chooses R. */
+#include "plan/blocks.h"
 
 #include "analysis/uses.h"
 #include "ir/recall.h"
@@ -17,7 +17,7 @@
 /* copies of the body's and its reverse's ops that one loop may grow to */
 enum { MAX_OPS = 2000 };
 
-enum { WORTH_A_BRANCH = 32 /* code of a group that runs forwards for nothing else than the iterations left over */ };
+enum { WORTH_A_BRANCH = 32 /* code of a block that runs forwards for nothing else than the iterations left over */ };
 
 typedef struct body_size {
     uint32_t ops, code;
@@ -35,7 +35,7 @@ typedef struct undoing {
     size_t before; /* the same, of what the same loop recorded */
 } undoing;
 
-typedef struct chunks {
+typedef struct blocks {
     ir_fn *fn;
     arena *scratch;
     const ad_plan_options *options;
@@ -44,12 +44,12 @@ typedef struct chunks {
     vec(ir_op *) loops;
     map recalls_of, unwinds_of; /* recording loop -> number + 1 of the last */
     const ir_writes *writes; /* NULL: to be found */
-    ad_chunk now;
+    ad_block now;
     map lifted;
     ir_value **replace; /* by id: results of what went away; applied in the end */
     size_t room;        /* entries of replace */
     bool changed;
-} chunks;
+} blocks;
 
 /* -- which loops ------------------------------------------------------------------------------------------ */
 static bool
@@ -60,7 +60,7 @@ is_recording_loop(const ir_op *op)
 
 /* a recall of a value in the loop's body, and in that of no loop inside */
 static void
-add_recall(chunks *x, const ir_op *loop, owned r)
+add_recall(blocks *x, const ir_op *loop, owned r)
 {
     r.before = (size_t)map_get(&x->recalls_of, map_ptr(loop));
     vec_push(&x->recalls, r);
@@ -68,7 +68,7 @@ add_recall(chunks *x, const ir_op *loop, owned r)
 }
 
 static void
-collect_chunk_recall(chunks *x, ir_op *recall)
+collect_block_recall(blocks *x, ir_op *recall)
 {
     const ir_op *loop = recall->args[0]->region->op;
     while (loop && !is_recording_loop(loop))
@@ -81,7 +81,7 @@ collect_chunk_recall(chunks *x, ir_op *recall)
 }
 
 static void
-collect_unwind(chunks *x, ir_op *op)
+collect_unwind(blocks *x, ir_op *op)
 {
     uint64_t loop = map_ptr(ir_trace_maker(op->args[0]));
     undoing u = {op, (size_t)map_get(&x->unwinds_of, loop)};
@@ -90,11 +90,11 @@ collect_unwind(chunks *x, ir_op *op)
 }
 
 static bool
-collect_chunk_ops(ir_op *op, void *user)
+collect_block_ops(ir_op *op, void *user)
 {
-    chunks *x = user;
+    blocks *x = user;
     if (op->code == RG_OP_RECALL) {
-        collect_chunk_recall(x, op);
+        collect_block_recall(x, op);
     } else if (op->code == RG_OP_UNWIND) {
         collect_unwind(x, op);
     } else if (is_recording_loop(op)) {
@@ -140,7 +140,7 @@ carries_scalars(const ir_op *loop)
 }
 
 static bool
-unwinds_now(const chunks *x, const ir_op *op)
+unwinds_now(const blocks *x, const ir_op *op)
 {
     for (size_t i = 0; i < x->now.unwinds.n; i++)
         if (x->now.unwinds.at[i] == op)
@@ -149,7 +149,7 @@ unwinds_now(const chunks *x, const ir_op *op)
 }
 
 static bool
-has_state(const ad_chunk *c)
+has_state(const ad_block *c)
 {
     for (uint32_t p = 0; p < c->loop->regions[0]->nparams; p++)
         if (c->slice.of.state[p])
@@ -158,9 +158,9 @@ has_state(const ad_chunk *c)
 }
 
 static bool
-slice_loop(chunks *x)
+slice_loop(blocks *x)
 {
-    ad_chunk *c = &x->now;
+    ad_block *c = &x->now;
     if (!x->writes)
         x->writes = ir_writes_find(x->fn);
     ad_slice_open(&c->slice, x->fn, c->loop, x->writes, x->scratch);
@@ -175,7 +175,7 @@ slice_loop(chunks *x)
     return c->slice.possible && c->slice.wanted.n && (!c->slice.kept.n || (has_state(c) && c->loop->code == RG_OP_FOR));
 }
 
-/* -- the end of the last group -------------------------------------------------------------------------------- */
+/* -- the end of the last block -------------------------------------------------------------------------------- */
 /* Loads stay where they can go before what does not need them: in a branch they are waited for. */
 static bool
 only_computes(ir_op *op, void *user)
@@ -186,12 +186,12 @@ only_computes(ir_op *op, void *user)
     return control || ir_is_arithmetic(op);
 }
 
-/* What the last full group leads to is the state of the iterations left over: nobody else needs it, and the reverse
- * computes the group's iterations in any case. */
+/* What the last full block leads to is the state of the iterations left over: nobody else needs it, and the reverse
+ * computes the block's iterations in any case. */
 static bool
-is_end_needless(const chunks *x, const body_size *body)
+is_end_needless(const blocks *x, const body_size *body)
 {
-    const ad_chunk *c = &x->now;
+    const ad_block *c = &x->now;
     const ir_region *r = c->loop->regions[0];
     bool needless = c->loop->code == RG_OP_FOR && !c->slice.kept.n && c->size * body->code >= WORTH_A_BRANCH;
     for (uint32_t p = 1; p < r->nparams && needless; p++)
@@ -202,9 +202,9 @@ is_end_needless(const chunks *x, const body_size *body)
 /* -- how many iterations ---------------------------------------------------------------------------------- */
 /* false: this loop takes no part */
 static bool
-choose_size(chunks *x)
+choose_size(blocks *x)
 {
-    ad_chunk *c = &x->now;
+    ad_block *c = &x->now;
     const target *machine = x->fn->module->target;
     body_size body = {0}, reverse = {0};
     bool alone = ir_walk(c->loop->regions[0], repeats_alone, &body) && carries_scalars(c->loop);
@@ -215,9 +215,9 @@ choose_size(chunks *x)
     c->straight = c->slice.kept.n || (machine->code && !body.loops && c->loop->code == RG_OP_FOR);
     uint32_t copied = c->slice.ops + reverse.ops;
     uint32_t most = MAX_OPS / ((c->straight && copied < body.ops ? body.ops : copied) + 1);
-    uint32_t size = x->options->chunk;
+    uint32_t size = x->options->block;
     if (!size) {
-        size = ad_chunk_cheapest(c);
+        size = ad_block_cheapest(c);
         most = machine->code ? most_by_code(machine, &body, &reverse, most) : most;
     }
     c->size = size < most ? size : most;
@@ -227,7 +227,7 @@ choose_size(chunks *x)
 
 /* -- what leaves ifs ---------------------------------------------------------------------------------------- */
 static ir_value *
-lift_kept_value(chunks *x, ir_value *v)
+lift_kept_value(blocks *x, ir_value *v)
 {
     for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op)
         v = ir_lift(x->fn, v, op, &x->lifted);
@@ -236,7 +236,7 @@ lift_kept_value(chunks *x, ir_value *v)
 
 /* What an if yields anyway takes the other arm's values too: it stands for v only where the slice needs it besides. */
 static ir_value *
-lift_for_chunk(chunks *x, ir_value *v, uint32_t known)
+lift_for_block(blocks *x, ir_value *v, uint32_t known)
 {
     for (ir_op *op = v->region->op; op != x->now.loop; op = op->parent->op) {
         const ir_value *yielded = ir_yielded_as(v, op);
@@ -247,7 +247,7 @@ lift_for_chunk(chunks *x, ir_value *v, uint32_t known)
 }
 
 static void
-lift_kept(chunks *x)
+lift_kept(blocks *x)
 {
     slice_values kept = x->now.slice.kept;
     x->now.top = arena_new_n(x->scratch, ir_value *, kept.n + 1);
@@ -257,14 +257,14 @@ lift_kept(chunks *x)
 
 /* Recalls go; their values are carried out of ifs. */
 static void
-gather_recalls(chunks *x)
+gather_recalls(blocks *x)
 {
     owned r;
     uint32_t known = x->fn->next_id; /* to the slice */
     vec_clear(&x->now.recalls);
     for (size_t i = (size_t)map_get(&x->recalls_of, map_ptr(x->now.loop)); i; i = r.before) {
         r = x->recalls.at[i - 1];
-        r.value = x->recalls.at[i - 1].value = lift_for_chunk(x, r.value, known);
+        r.value = x->recalls.at[i - 1].value = lift_for_block(x, r.value, known);
         ir_remove(r.result->def);
         vec_push(&x->now.recalls, ((ad_recalled){r.by, r.result, r.value}));
     }
@@ -272,7 +272,7 @@ gather_recalls(chunks *x)
 
 /* -- the pass ------------------------------------------------------------------------------------------------- */
 static void
-grow_replace_map(chunks *x)
+grow_replace_map(blocks *x)
 {
     size_t need = (size_t)x->fn->next_id + 1;
     if (need <= x->room)
@@ -285,7 +285,7 @@ grow_replace_map(chunks *x)
 }
 
 static void
-replace_results(chunks *x, ir_op *op, ir_value *const *results)
+replace_results(blocks *x, ir_op *op, ir_value *const *results)
 {
     grow_replace_map(x);
     for (uint32_t i = 0; i < op->nresults; i++)
@@ -302,9 +302,9 @@ leaves_alone(ir_op *op, void *user)
 
 /* The copies that the iterations left over run by, before anything is made of the loop. */
 static void
-copy_left(chunks *x)
+copy_left(blocks *x)
 {
-    ad_chunk *c = &x->now;
+    ad_block *c = &x->now;
     bool keeps = c->slice.kept.n;
     ir_value **map = arena_new_n(x->scratch, ir_value *, x->fn->next_id + 1);
     c->left = ir_op_clone(x->fn, c->loop, map, c->loop->parent);
@@ -319,9 +319,9 @@ copy_left(chunks *x)
 }
 
 static void
-rewrite_loop(chunks *x)
+rewrite_loop(blocks *x)
 {
-    ad_chunk *c = &x->now;
+    ad_block *c = &x->now;
     vec_clear(&c->undo_left);
     if (c->loop->code == RG_OP_FOR)
         copy_left(x);
@@ -334,10 +334,10 @@ rewrite_loop(chunks *x)
         values = x->fn->next_id;
         lift_kept(x);
     } while (x->fn->next_id != values);
-    ir_value *const *filled = ad_chunk_forward(c);
+    ir_value *const *filled = ad_block_forward(c);
     for (size_t i = 0; i < c->unwinds.n; i++) {
         ir_op *unwind = c->unwinds.at[i];
-        replace_results(x, unwind, ad_chunk_reverse(c, i));
+        replace_results(x, unwind, ad_block_reverse(c, i));
     }
     uint32_t n = ir_value_results(c->loop);
     ir_value **results = arena_new_n(x->scratch, ir_value *, n + 1);
@@ -351,9 +351,9 @@ rewrite_loop(chunks *x)
 }
 
 static void
-chunk_loop(chunks *x, ir_op *loop)
+divide_loop(blocks *x, ir_op *loop)
 {
-    ad_chunk *c = &x->now;
+    ad_block *c = &x->now;
     vec_clear(&c->unwinds);
     c->loop = loop;
     size_t i = (size_t)map_get(&x->unwinds_of, map_ptr(loop));
@@ -364,14 +364,14 @@ chunk_loop(chunks *x, ir_op *loop)
 }
 
 static bool
-chunk_fn(ir_fn *fn, const ad_plan_options *options, arena *scratch)
+divide_loops(ir_fn *fn, const ad_plan_options *options, arena *scratch)
 {
-    chunks x = {.fn = fn, .scratch = scratch, .options = options, .now = {.fn = fn, .scratch = scratch}};
+    blocks x = {.fn = fn, .scratch = scratch, .options = options, .now = {.fn = fn, .scratch = scratch}};
     x.recalls.in = x.unwinds.in = x.loops.in = x.now.unwinds.in = x.now.undo_left.in = x.now.recalls.in = scratch;
     x.recalls_of.in = x.unwinds_of.in = x.lifted.in = scratch;
-    ir_walk(fn->body, collect_chunk_ops, &x);
-    for (size_t i = 0; options->chunk != 1 && i < x.loops.n; i++)
-        chunk_loop(&x, x.loops.at[i]);
+    ir_walk(fn->body, collect_block_ops, &x);
+    for (size_t i = 0; options->block != 1 && i < x.loops.n; i++)
+        divide_loop(&x, x.loops.at[i]);
     if (x.changed) {
         grow_replace_map(&x);
         ir_replace_all(fn, x.replace);
@@ -380,10 +380,10 @@ chunk_fn(ir_fn *fn, const ad_plan_options *options, arena *scratch)
 }
 
 bool
-ad_chunks(ir_module *m, pass_context *c)
+ad_blocks(ir_module *m, pass_context *c)
 {
     bool changed = false;
     for (ir_fn *fn = m->first; fn; fn = fn->next)
-        changed |= chunk_fn(fn, &c->plan, c->scratch);
+        changed |= divide_loops(fn, &c->plan, c->scratch);
     return changed;
 }

@@ -1,9 +1,9 @@
 // args: n=9 flag=0 x[9]=1.2 y[9]=0.4 z[9]=0
 // What the gradient needs of one arm of a choice follows from nothing that changes. The other arm reads what the loop
-// writes, which iterations would have to record: groups of iterations that compute the one arm again need none of it.
+// writes, which iterations would have to record: blocks of iterations that compute the one arm again need none of it.
 #include <math.h>
 void
-chunk_other_arm(int n, int flag, double x[n], const double y[n], double *z)
+block_other_arm(int n, int flag, double x[n], const double y[n], double *z)
 {
     for (int k = 1; k < n; k++) {
         double v = 0.0;

@@ -3,9 +3,9 @@
 ; arg x [ 6 ]
 ; arg y [ 6 ]
 ; split
-; groups 16
-; The longest groups that registers hold, or half of that where it is nearly as good.
-kernel @chunk_size(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
+; blocks 16
+; The longest blocks that registers hold, or half of that where it is nearly as good.
+kernel @block_size(%n: i32, %steps: buf<i32,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
   %zero: i32 = const 0
   parallel (%i: i32) = (%zero) to (%n) {
     %v: f64 = load %x[%i]

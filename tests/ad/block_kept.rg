@@ -2,9 +2,9 @@
 ; arg steps [ 12 ] from 0 mod 12
 ; arg x [ 12 12 ]
 ; arg y [ 12 ]
-; Elements that the kernel overwrites: iterations record what they loaded, groups their state. One is loaded in
+; Elements that the kernel overwrites: iterations record what they loaded, blocks their state. One is loaded in
 ; a branch, in a loop that a break may end, within a loop that is left early.
-kernel @chunk_kept(%n: i32, %steps: buf<i32,1>, %x: buf<f64,2>, %y: buf<f64,1>) {
+kernel @block_kept(%n: i32, %steps: buf<i32,1>, %x: buf<f64,2>, %y: buf<f64,1>) {
   %zero: i32 = const 0
   %one: i32 = const 1
   %two: i32 = const 2

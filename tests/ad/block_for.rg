@@ -4,9 +4,9 @@
 ; arg x [ 12 ]
 ; arg y [ 12 ]
 ; split
-; Trip counts from none over full groups to partial ones, counting down; what the reverse needs stands in a
+; Trip counts from none over full blocks to partial ones, counting down; what the reverse needs stands in a
 ; branch, follows from the index, or is loaded again.
-kernel @chunk_for(%n: i32, %steps: buf<i32,1>, %c: buf<f64,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
+kernel @block_for(%n: i32, %steps: buf<i32,1>, %c: buf<f64,1>, %x: buf<f64,1>, %y: buf<f64,1>) {
   %zero: i32 = const 0
   %one: i32 = const 1
   %two: i32 = const 2
