@@ -10,6 +10,7 @@
 #include "rt/interp/interp.h"
 
 #include <math.h>
+#include <pthread.h>
 
 typedef struct test_case {
     const char *name;
@@ -504,30 +505,49 @@ check_casts(ll_jit *jit, rg_dtype d)
 }
 
 /* several threads compile, run and free with one jit */
-static void
-check_threads(ll_jit *jit)
+typedef struct sharing {
+    ll_jit *jit;
+    ir_module *module;
+    int wrong;
+} sharing;
+
+static void *
+compile_often(void *user)
 {
-    const test_case *c = &cases[0];
-    ir_module *m = parse(c->name, c->text);
-    int wrong = 0;
-#pragma omp parallel for num_threads(3) reduction(+ : wrong)
-    for (int i = 0; i < 24; i++) {
+    sharing *s = user;
+    for (int i = 0; i < 8; i++) {
         diag_list diags = {0};
         ll_code *code = NULL;
         memory args;
-        make_arguments(&args, m->first, 100, false);
+        make_arguments(&args, s->module->first, 100, false);
         rt_cpu *cpu = rt_cpu_create(1, 0);
-        wrong += ll_compile(jit, m->first, NULL, &code, &diags) != RG_OK ||
-                 rt_cpu_launch(cpu, ll_code_entry(code), args.args, NULL) != RT_OK ||
-                 memcmp(args.args[1].plane[0], args.args[2].plane[0], 400) != 0;
+        s->wrong += ll_compile(s->jit, s->module->first, NULL, &code, &diags) != RG_OK ||
+                    rt_cpu_launch(cpu, ll_code_entry(code), args.args, NULL) != RT_OK ||
+                    memcmp(args.args[1].plane[0], args.args[2].plane[0], 400) != 0;
         ll_code_free(code);
         rt_cpu_destroy(cpu);
         free_arguments(&args);
         diag_free(&diags);
     }
-    if (wrong)
-        printf("%d of 24 compilations at once went wrong\n", wrong);
-    failures += wrong;
+    return NULL;
+}
+
+static void
+check_threads(ll_jit *jit)
+{
+    ir_module *m = parse(cases[0].name, cases[0].text);
+    pthread_t threads[3];
+    sharing shares[3];
+    for (size_t i = 0; i < countof(threads); i++) {
+        shares[i] = (sharing){.jit = jit, .module = m};
+        failures += pthread_create(&threads[i], NULL, compile_often, &shares[i]) != 0;
+    }
+    for (size_t i = 0; i < countof(threads); i++) {
+        pthread_join(threads[i], NULL);
+        if (shares[i].wrong)
+            printf("%d of 8 compilations of a thread went wrong\n", shares[i].wrong);
+        failures += shares[i].wrong;
+    }
     ir_module_free(m);
 }
 

@@ -2,13 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "rt/cpu/cpu.h"
 
+#include <dirent.h>
 #include <fenv.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "rt/cpu/openmp.h"
 #ifdef __SSE2__
 #include <xmmintrin.h>
 #endif
@@ -192,22 +195,93 @@ test_faults(uint32_t threads)
     rt_cpu_destroy(cpu);
 }
 
-/* -- from inside of somebody's parallel region ------------------------------------------------- */
+/* -- the pool ---------------------------------------------------------------------------------- */
 
-static void
-launch_often(void *cpu)
+enum { HOSTS = 4 };
+
+static void *
+launch_often(void *nothing)
 {
+    (void)nothing;
+    rt_cpu *cpu = rt_cpu_create(3, 0);
     rt_arg arg = {0};
     for (int i = 0; i < 20; i++)
         CHECK(rt_cpu_launch(cpu, kept_kernel, &arg, NULL) == RT_OK);
+    rt_cpu_destroy(cpu);
+    return NULL;
 }
 
+/* 0: this system does not tell */
+static int
+count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int n = 0;
+    for (struct dirent *d; tasks && (d = readdir(tasks));)
+        n += d->d_name[0] != '.';
+    if (tasks)
+        closedir(tasks);
+    return n;
+}
+
+/* Threads that launch at the same time share helpers: fewer than there are processors. */
+static void
+test_hosts(int threads_at_start)
+{
+    pthread_t hosts[HOSTS];
+    for (int i = 0; i < HOSTS; i++)
+        CHECK(!pthread_create(&hosts[i], NULL, launch_often, NULL));
+    for (int i = 0; i < HOSTS; i++)
+        pthread_join(hosts[i], NULL);
+#ifndef __SANITIZE_THREAD__ /* it has a thread of its own */
+    CHECK(count_threads() - threads_at_start < (int)sysconf(_SC_NPROCESSORS_ONLN));
+#endif
+}
+
+static void
+launching_task(void *closure, int64_t lo, int64_t hi, rt_worker *worker)
+{
+    (void)worker;
+    rt_arg arg = {0};
+    for (int64_t i = lo; i < hi; i++)
+        CHECK(rt_cpu_launch(closure, kept_kernel, &arg, NULL) == RT_OK);
+}
+
+static int32_t
+launching_kernel(const rt_arg *args, rt_launch *launch)
+{
+    rt_cpu_parallel(launch, launching_task, args[0].plane[0], 20, 1000000, 0);
+    return 0;
+}
+
+/* a helper that launches gets help too, or does it alone */
 static void
 test_nested(void)
 {
     rt_cpu *cpu = rt_cpu_create(2, 0);
-    rt_openmp_run(launch_often, cpu, 2);
+    rt_arg arg = {.plane = {cpu}};
+    CHECK(rt_cpu_launch(cpu, launching_kernel, &arg, NULL) == RT_OK);
     rt_cpu_destroy(cpu);
+}
+
+/* A child has no helpers, even if its parent had, and makes its own; also where other threads launch while it is forked. */
+static void
+test_fork(void)
+{
+    pthread_t other;
+    CHECK(!pthread_create(&other, NULL, launch_often, NULL));
+    for (int i = 0; i < 10; i++) {
+        fflush(stdout);
+        pid_t child = fork();
+        if (!child) {
+            alarm(30);
+            launch_often(NULL);
+            _exit(failures != 0);
+        }
+        int status = 1;
+        CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+    }
+    pthread_join(other, NULL);
 }
 
 /* -- groups of iterations ---------------------------------------------------------------------- */
@@ -316,6 +390,7 @@ test_environment(uint32_t threads)
 int
 main(void)
 {
+    int at_start = count_threads();
     for (uint32_t threads = 1; threads <= 3; threads++) {
         test_chunks(threads, 0, 1);
         test_chunks(threads, 1, 1000000);
@@ -333,6 +408,8 @@ main(void)
         test_environment(threads);
     }
     test_nested();
+    test_hosts(at_start);
+    test_fork();
     printf("%d failures\n", failures);
     return failures != 0;
 }

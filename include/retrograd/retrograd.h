@@ -62,8 +62,9 @@ typedef struct rg_context_desc {
     rg_str device;          /* "cpu", "interp", "simt", "cuda"; empty: "cpu" where this build has it */
     uint64_t tape_budget;   /* bytes that gradients may record, for the whole context; long loops run
                              * again what does not fit; 0: a quarter of the memory (of the device's own) */
-    uint32_t num_threads;   /* cpu: up to RG_MAX_THREADS; 0: OMP_NUM_THREADS, else one for each processor. Others choose
-                             * themselves */
+    uint32_t num_threads;   /* cpu: threads that loops are divided among, up to RG_MAX_THREADS, which decides the bits of
+                             * sums; 0: OMP_NUM_THREADS, else one for each processor. The process has one pool for all
+                             * contexts, with no more threads than processors. Others choose themselves */
     bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
     bool native_math;       /* sin, exp, ... of the platform's libraries instead of our own: on cpu their bits depend on
                              * the vector width, on cuda they are NVIDIA's libdevice, which must be installed */

@@ -23,7 +23,7 @@ static const char runtime[] =
     "struct rt_launch;\n"
     "struct rt_report;\n"
     "struct rt_cpu *rt_cpu_default(void);\n"
-    "void rt_cpu_set_threads(struct rt_cpu *cpu, uint32_t num_threads); /* 0: OpenMP's choice */\n"
+    "void rt_cpu_set_threads(struct rt_cpu *cpu, uint32_t num_threads); /* 0: OMP_NUM_THREADS, else one for each processor */\n"
     "void rt_cpu_set_budget(struct rt_cpu *cpu, uint64_t tape_bytes);\n"
     "int rt_cpu_launch(struct rt_cpu *cpu, int32_t (*kernel)(const struct rt_arg *, struct "
     "rt_launch "
@@ -217,8 +217,8 @@ header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t 
 {
     str_addf(
         out,
-        "/* Kernel `%s`, compiled ahead of time: link with the object file, librgrt.a, OpenMP\n"
-        " * (-fopenmp) and libm.\n"
+        "/* Kernel `%s`, compiled ahead of time: link with the object file, librgrt.a, -pthread\n"
+        " * and libm.\n"
         " *\n"
         " * Arrays are row-major; a field of an array of structs points at the field of the\n"
         " * first one. Adjoints are row-major without gaps and may be NULL; gradients add into\n"

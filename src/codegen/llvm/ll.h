@@ -41,7 +41,7 @@ ll_entry *ll_code_entry(const ll_code *code);
 void ll_code_free(ll_code *code); /* takes NULL */
 
 /* An object file with one function names[i] for each kernel, of the type ll_entry; it is linked
- * with librgrt, libm and the OpenMP runtime. RG_UNSUPPORTED: this LLVM does not know the target. */
+ * with librgrt, libm and pthreads. RG_UNSUPPORTED: this LLVM does not know the target. */
 RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *const *names,
                                        uint32_t n, const ll_options *options, str *out,
                                        diag_list *diags);

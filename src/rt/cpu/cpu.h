@@ -1,6 +1,6 @@
 /* Runs compiled kernels on the threads of this machine. SPDX-License-Identifier: Apache-2.0
  *
- * This folder is all that a kernel compiled ahead of time needs beside libm and the OpenMP runtime;
+ * This folder is all that a kernel compiled ahead of time needs beside libm and pthreads;
  * it knows the kernel ABI (rt/abi.h) and nothing of the compiler. */
 #ifndef RT_CPU_CPU_H
 #define RT_CPU_CPU_H
@@ -11,7 +11,7 @@
  * threads may launch on one device at the same time: each launch has workers of its own. */
 typedef struct rt_cpu rt_cpu;
 
-/* num_threads 0: what OpenMP says at each launch; at most RT_MAX_THREADS take part. tape_budget: bytes that all tapes together may
+/* num_threads 0: rt_pool_default() (rt/cpu/pool.h); at most RT_MAX_THREADS take part. tape_budget: bytes that all tapes together may
  * take; 0: a quarter of the machine's memory. NULL when there is no memory. */
 rt_cpu *rt_cpu_create(uint32_t num_threads, uint64_t tape_budget);
 void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rt/cpu/openmp.h"
+#include "rt/cpu/pool.h"
 #include "rt/fpenv.h"
 
 static uint64_t
@@ -95,7 +95,7 @@ rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget)
 static uint32_t
 threads_now(uint32_t wanted)
 {
-    uint32_t threads = omp_in_parallel() ? 1 : wanted ? wanted : (uint32_t)omp_get_max_threads();
+    uint32_t threads = wanted ? wanted : rt_pool_default();
     return threads < RT_MAX_THREADS ? threads : RT_MAX_THREADS;
 }
 

@@ -1,18 +1,19 @@
-/* Parallel loops: cut into chunks, run on OpenMP's threads. SPDX-License-Identifier: Apache-2.0
+/* Parallel loops: cut into chunks, run by the threads of the pool. SPDX-License-Identifier: Apache-2.0
  *
- * The cut depends on the length of the loop and the number of threads alone, so that reductions,
- * which are combined chunk by chunk, give the same bits in every run with as many threads.
+ * The cut depends on the length of the loop and the number of threads alone that the launch may use, so that reductions,
+ * which are combined chunk by chunk, give the same bits in every run with as many threads, however many come to help.
  *
  *   free tasks    up to 8 chunks for each thread, fetched as threads become free
  *   kept tapes    one chunk and one worker for each thread: the task that rewinds the tape finds
  *                 the frames of iteration i with the worker that ran it, whichever thread runs that
+ *                 (if it can be, the one that ran it before: it has the tape in its cache)
  */
 #include "rt/cpu/launch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#include "rt/cpu/openmp.h"
-#include "rt/fpenv.h"
+#include "rt/cpu/pool.h"
 
 /* A loop of fewer operations in all is run by the calling thread: waking others takes longer. */
 enum { SMALL_LOOP = 100000 };
@@ -25,7 +26,8 @@ typedef struct team {
     int32_t chunks;
     int32_t lanes;
     bool kept;
-    atomic_int next; /* chunk to be fetched */
+    atomic_int next;           /* free: chunk to be fetched */
+    atomic_uchar *begun;       /* kept: by chunk */
 } team;
 
 int32_t
@@ -52,31 +54,42 @@ run_chunk(const team *t, rt_worker *worker, int32_t chunk)
         t->task(t->closure, chunk_start(t, chunk), chunk_start(t, chunk + 1), worker);
 }
 
-static void
-run_chunks(team *t)
+static bool
+goes_on(const team *t)
 {
-    int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    rt_seat *seats = t->launch->seats;
-    if (t->kept) {
-        for (int32_t c = thread; c < t->chunks && !atomic_load(&t->launch->failed); c += threads)
-            run_chunk(t, &seats[c].worker, c);
-        return;
-    }
-    while (!atomic_load_explicit(&t->launch->failed, memory_order_relaxed)) {
-        int32_t c = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
-        if (c >= t->chunks)
-            break;
-        run_chunk(t, &seats[thread].worker, c);
+    return !atomic_load_explicit(&t->launch->failed, memory_order_relaxed);
+}
+
+static void
+run_kept(team *t, uint32_t self)
+{
+    uint32_t n = (uint32_t)t->chunks;
+    for (uint32_t i = 0; i < n && goes_on(t); i++) {
+        uint32_t c = (self + i) % n;
+        if (!atomic_exchange_explicit(&t->begun[c], 1, memory_order_relaxed))
+            run_chunk(t, &t->launch->seats[c].worker, (int32_t)c);
     }
 }
 
-/* The launch's own thread is in our environment already, the others are somebody else's. */
 static void
-run_thread(void *data)
+run_free(team *t, uint32_t member)
 {
-    rt_fpenv callers = rt_fpenv_enter();
-    run_chunks(data);
-    rt_fpenv_leave(callers);
+    while (goes_on(t)) {
+        int32_t c = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
+        if (c >= t->chunks)
+            break;
+        run_chunk(t, &t->launch->seats[member].worker, c);
+    }
+}
+
+static void
+run_chunks(void *user, uint32_t member, uint32_t self)
+{
+    team *t = user;
+    if (t->kept)
+        run_kept(t, self);
+    else
+        run_free(t, member);
 }
 
 static void
@@ -149,11 +162,15 @@ rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, i
               .kept = keep != 0};
     int64_t most = t.kept ? workers : (int64_t)workers * RT_CHUNKS_PER_THREAD;
     t.chunks = (int32_t)(most < groups ? most : groups);
+    atomic_uchar begun[RT_MAX_THREADS];
+    t.begun = begun;
+    if (t.kept)
+        memset(begun, 0, (size_t)t.chunks);
     for (uint32_t i = 0; i < launch->threads; i++)
         launch->seats[i].worker.atomic = 1;
     launch->ran = launch->threads;
     launch->running = workers;
-    rt_openmp_run(run_thread, &t, workers);
+    rt_pool_run(run_chunks, &t, workers);
     launch->running = 1;
     if (atomic_load(&launch->failed))
         longjmp(*launch->kernel.worker.escape, 1);
