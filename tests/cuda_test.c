@@ -8,6 +8,7 @@
 #include "rt/gpu/launch.h"
 
 #include <dlfcn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned checks, failures;
@@ -646,6 +647,38 @@ test_losing(void)
     closed(d);
 }
 
+/* A child of fork has nothing of its parent's GPU, and says so; giving back is harmless. */
+static void
+test_fork(void)
+{
+    reset();
+    rt_device *d = opened(NULL);
+    kernel k;
+    void *memory;
+    CHECK(compile(d, &k) == RG_OK && launch(&k, 5) == RG_OK);
+    CHECK(cuda->memory->allocate(d, 100, &memory, &error) == RG_OK);
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) {
+        unsigned before = failures;
+        long calls = fake->calls;
+        FAILS(launch(&k, 5), RG_DEVICE, "fork of the one that opened the GPU");
+        FAILS(cuda->sync(d, &error), RG_DEVICE, "fork");
+        CHECK(fake->calls == calls);
+        cuda->memory->release(d, memory, 100);
+        drop(&k);
+        cuda->close(d);
+        fflush(stdout);
+        _exit(failures != before);
+    }
+    int status = 1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+    CHECK(launch(&k, 5) == RG_OK && cuda->sync(d, &error) == RG_OK);
+    cuda->memory->release(d, memory, 100);
+    drop(&k);
+    closed(d);
+}
+
 static void
 test_graph(void)
 {
@@ -748,6 +781,7 @@ main(int argc, char **argv)
     test_scarcity(0);
     test_loading();
     test_losing();
+    test_fork();
     test_graph();
     test_stream(library);
     printf("%u checks, %u failures\n", checks, failures);

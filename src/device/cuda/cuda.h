@@ -16,6 +16,8 @@
 #include "device/device.h"
 #include "rt/gpu/launch.h"
 
+#include <sys/types.h>
+
 /* A piece of pinned memory on the way to or from the device. */
 typedef struct rt_stage {
     char *memory;
@@ -76,7 +78,9 @@ struct rt_device {
     vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
     rg_status failed;           /* of an earlier launch, not told yet */
     str failure;
-    str lost; /* why nothing works any more; empty: it does */
+    pid_t process;   /* that opened it */
+    const char *lost; /* why nothing works any more; NULL: it does */
+    str lost_text;    /* what `lost` may point to */
 };
 
 struct rt_program {

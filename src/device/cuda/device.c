@@ -55,9 +55,12 @@ rt_cuda_enter(rt_entry *entry, rt_device *d, str *error)
 {
     *entry = (rt_entry){.device = d};
     mem_own(&entry->leaves, pop, entry);
-    if (d->lost.len) {
+    if (!d->lost && d->process != getpid())
+        d->lost = "this process is a fork of the one that opened the GPU, whose driver does not work in forks: start it with "
+                  "exec (Python's multiprocessing: \"spawn\"), or open the GPU in the child alone";
+    if (d->lost) {
         if (error)
-            str_addz(error, d->lost.ptr);
+            str_addz(error, d->lost);
         return RG_DEVICE;
     }
     int code = make_current(entry);
@@ -95,7 +98,7 @@ rt_cuda_check(rt_device *d, int code, const char *doing, str *error)
     if (!code)
         return RG_OK;
     str text = {0};
-    if (rt_driver_lost(code) && !d->lost.len) {
+    if (rt_driver_lost(code) && !d->lost) {
         /* a launch runs on after its call has returned: this is where its fault shows */
         if (d->last)
             str_addf(&text, "%s%s: ", d->last, d->several ? " or a launch before it" : "");
@@ -104,7 +107,8 @@ rt_cuda_check(rt_device *d, int code, const char *doing, str *error)
         str_addz(&text, "\nonly a new process can use it again");
         if (code == RT_DRIVER_ILLEGAL_ADDRESS)
             str_addz(&text, "; with rg_context_desc.checked (rgc run --checked) a subscript outside its array is found before");
-        d->lost = text;
+        d->lost_text = text;
+        d->lost = text.ptr;
         if (error)
             str_addz(error, text.ptr);
         return RG_DEVICE;
@@ -237,6 +241,7 @@ rt_cuda_open(const rt_device_desc *desc, rt_device **device, str *error)
     rt_device *d = mem_zalloc(sizeof(*d));
     mem_owner owns;
     mem_own(&owns, close_device, d);
+    d->process = getpid();
     d->native_math = desc->native_math;
     d->settings = settings_read();
     d->fast_math = desc->fast_math;
@@ -306,7 +311,7 @@ rt_cuda_close(rt_device *d)
     vec_free(&d->later_modules);
     vec_free(&d->later_args);
     str_free(&d->failure);
-    str_free(&d->lost);
+    str_free(&d->lost_text);
     str_free(&d->libdevice);
     mem_free(d);
 }

@@ -57,6 +57,8 @@ start(rt_driver *driver, str *error)
         str_addz(error, ": ");
         rt_driver_explain(driver, code, error);
     }
+    if (code == RT_DRIVER_NO_START)
+        str_addz(error, " (in a fork of a process that has used a GPU its driver does not start)");
     str_addf(error, "; %s", cpu_works);
     return RG_DEVICE;
 }

@@ -44,6 +44,7 @@ _Static_assert(sizeof(rt_driver_pool) == 88 && sizeof(rt_driver_memory) == 32 &&
 /* values of the interface */
 enum {
     RT_DRIVER_OUT_OF_MEMORY = 2,
+    RT_DRIVER_NO_START = 3,
     RT_DRIVER_NO_DEVICE = 100,
     RT_DRIVER_ILLEGAL_ADDRESS = 700,
     RT_DRIVER_NO_HANDLE = 400, /* not one, or not any more */

@@ -107,7 +107,7 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
 static rg_status
 name_kernel(const rt_program *p, rg_status status, str *error)
 {
-    if (!status || p->device->lost.len)
+    if (!status || p->device->lost)
         return status;
     str text = {.in = mem_scratch()};
     str_addf(&text, "%s: %s", p->label, error->ptr ? error->ptr : "it was not launched");

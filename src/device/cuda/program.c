@@ -123,7 +123,7 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
                  d->driver.number % 1000 / 10);
     if (code) {
         driver_said(p, diags, code, "load the code on the GPU", log);
-        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : d->lost.len ? RG_DEVICE : RG_COMPILE;
+        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : d->lost ? RG_DEVICE : RG_COMPILE;
     }
     code = d->driver.module_function(&p->function, p->module, name);
     if (!code)

@@ -127,7 +127,7 @@ rg_status
 rt_cuda_wait(rt_device *d, str *error)
 {
     rg_status status = rt_cuda_check(d, rt_cuda_wait_for_stream(d), "wait for the GPU", error);
-    if (status && d->lost.len)
+    if (status && d->lost)
         show_prints(d); /* the last thing that is known of it */
     return status ? status : collect(d, error);
 }
@@ -137,7 +137,7 @@ rt_cuda_settle(rt_device *d)
 {
     str text = {0};
     rg_status status = rt_cuda_wait(d, &text);
-    if (status && !d->lost.len) {
+    if (status && !d->lost) {
         d->failed = status;
         d->failure = text;
     } else {
