@@ -18,7 +18,7 @@
     "  --fast-math       approximate functions of f32 on a GPU\n"                                   \
     "  --cpu NAME        its processor (default: this one's; with --target: generic)\n"            \
     "  --features LIST   of the processor: +avx2,+fma\n" CLI_SOURCE_HELP "\n"                      \
-    "Link with the object file, librgrt.a, -fopenmp and -lm: no compiler is needed at run time.\n"
+    "Link with the object file, librgrt.a, -pthread and -lm: no compiler is needed at run time.\n"
 
 static const char build_help[] =
     "usage: rgc build FILE KERNEL [-o FILE.o] [--header FILE.h] [options]\n"
