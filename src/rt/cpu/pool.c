@@ -18,8 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A thread that found nothing to do looks on for so long before it sleeps: waking it takes longer than a small loop. */
-enum { AWAKE_NS = 100000, LOOKS = 64 };
+/* A thread that found nothing to do looks on before it sleeps, as waking it takes longer than a small loop: at first without
+ * pause, then only while nobody else wants its processor. */
+enum { EAGER_NS = 50000, AWAKE_NS = 5000000, LOOKS = 64 };
 
 typedef struct team {
     rt_pool_work *work;
@@ -162,13 +163,15 @@ static bool
 look_awhile(bool (*comes)(const void *), const void *of)
 {
     int64_t since = now();
-    do {
+    for (int64_t awake = 0; awake < AWAKE_NS; awake = now() - since) {
         for (int i = 0; i < LOOKS; i++) {
             if (comes(of))
                 return true;
             pause_briefly();
         }
-    } while (now() - since < AWAKE_NS);
+        if (awake > EAGER_NS)
+            sched_yield();
+    }
     return false;
 }
 
