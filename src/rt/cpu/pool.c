@@ -138,7 +138,7 @@ pause_briefly(void)
 }
 
 static int64_t
-now(void)
+nanoseconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -162,8 +162,8 @@ is_alone(const void *t)
 static bool
 look_awhile(bool (*comes)(const void *), const void *of)
 {
-    int64_t since = now();
-    for (int64_t awake = 0; awake < AWAKE_NS; awake = now() - since) {
+    int64_t since = nanoseconds();
+    for (int64_t awake = 0; awake < AWAKE_NS; awake = nanoseconds() - since) {
         for (int i = 0; i < LOOKS; i++) {
             if (comes(of))
                 return true;
