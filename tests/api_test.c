@@ -482,6 +482,12 @@ test_misuse_of_shapes(rg_context *rg)
                                  "    for (int i = 0; i < n; i++)\n"
                                  "        out[i] = p[i].mass;\n"
                                  "}\n"
+                                 "struct __attribute__((packed)) both { signed char tag; float mass; };\n"
+                                 "void sums(int n, const struct both p[n], float out[n])\n"
+                                 "{\n"
+                                 "    for (int i = 0; i < n; i++)\n"
+                                 "        out[i] = p[i].mass + p[i].tag;\n"
+                                 "}\n"
                                  "void less(int n, int m, float x[n - m], float y[2][n], float *z)\n"
                                  "{\n"
                                  "    if (n > m)\n"
@@ -502,6 +508,14 @@ test_misuse_of_shapes(rg_context *rg)
     FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
     rg_args_destroy(args);
     rg_array_destroy(mass);
+    args = args_of(kernel_of(module, "sums")); /* one field cannot be set, so none is */
+    rg_array *tag;
+    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
+    FAILS(rg_args_get_array(args, RG_STR("p.tag"), &tag), RG_INVALID, "has no array");
+    int64_t negative = -1, far = INT64_MAX / 2;
+    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &negative, NULL), RG_INVALID, "has -1 elements");
+    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, &far), RG_INVALID, "more bytes than there are addresses");
+    rg_args_destroy(args);
     rg_kernel *less = kernel_of(module, "less");
     args = args_of(less);
     rg_array *x = array_of(rg, RG_F32, 1, 3, 0, NULL), *y = array_of(rg, RG_F32, 2, 2, 1, NULL);

@@ -107,6 +107,25 @@ is_live_handle(const void *p)
     return known;
 }
 
+static void
+lock_handles(void)
+{
+    pthread_mutex_lock(&handles.lock);
+}
+
+static void
+unlock_handles(void)
+{
+    pthread_mutex_unlock(&handles.lock);
+}
+
+/* A child of fork gets the table as no thread is changing it. */
+static void
+keep_through_forks(void)
+{
+    pthread_atfork(lock_handles, unlock_handles, unlock_handles);
+}
+
 /* The map may allocate while the lock is held: a failure must not leave with it. */
 static void
 unlock(void *lock)
@@ -117,6 +136,8 @@ unlock(void *lock)
 static void
 set_known(void *p, bool known)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, keep_through_forks);
     pthread_mutex_lock(&handles.lock);
     mem_owner owns;
     mem_own(&owns, unlock, &handles.lock);

@@ -307,8 +307,12 @@ describe_field(const rg_param *p, char *data, const rg_array_desc *records, fiel
     int64_t dense = 1;
     for (uint32_t k = records->rank; k-- > 0;) {
         int64_t step = records->strides ? records->strides[k] : dense;
-        f->strides[k] = step * (int64_t)(p->record_size / size);
-        dense *= records->shape[k];
+        if (records->shape[k] < 0)
+            return api_error(RG_INVALID, "axis %u of the records of `%s` has %lld elements", k, p->name.ptr,
+                             (long long)records->shape[k]);
+        if (__builtin_mul_overflow(step, (int64_t)(p->record_size / size), &f->strides[k]) ||
+            __builtin_mul_overflow(dense, records->shape[k] ? records->shape[k] : 1, &dense))
+            return api_error(RG_INVALID, "the records of `%s` take more bytes than there are addresses", p->name.ptr);
     }
     f->desc = *records;
     f->desc.dtype = p->dtype;
@@ -347,57 +351,59 @@ copy_field(const rg_array *a, const field *f, bool to_array)
     return api_error_device(a->context, status, &text, "copying records failed");
 }
 
+/* The fields of one parameter, as the caller gave them. */
+typedef struct fields {
+    rg_args *args;
+    char *data;
+    rg_array_desc records;
+    rg_array **made; /* set: by parameter, an array for each field */
+} fields;
+typedef rg_status field_fn(const fields *all, uint32_t index);
+
 static rg_status
-set_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+make_field(const fields *all, uint32_t index)
 {
-    rg_context *context = args->kernel->module->context;
-    const rg_param *p = &args->kernel->params[index];
+    rg_context *context = all->args->kernel->module->context;
     field f;
-    rg_array *array;
-    TRY(describe_field(p, data, records, &f));
+    TRY(describe_field(&all->args->kernel->params[index], all->data, &all->records, &f));
     rg_array_desc desc = f.desc;
-    bool reached = api_reaches(context, data);
+    bool reached = api_reaches(context, all->data);
     if (!reached) {
         desc.data = NULL;
         desc.strides = NULL;
     }
-    TRY(api_array_create(context, &desc, &array));
-    set_slot_array(args, index, array, true);
-    /* the slot holds the only reference: the handle stays live until the slot lets go */
-    array->handle.refs--;
-    return reached ? RG_OK : copy_field(array, &f, true);
+    TRY(api_array_create(context, &desc, &all->made[index]));
+    return reached ? RG_OK : copy_field(all->made[index], &f, true);
 }
 
 static rg_status
-get_field(rg_args *args, uint32_t index, char *data, const rg_array_desc *records)
+get_field(const fields *all, uint32_t index)
 {
-    const rg_param *p = &args->kernel->params[index];
-    const rg_array *array = args->slots[index].array;
+    const rg_kernel *kernel = all->args->kernel;
+    const rg_param *p = &kernel->params[index];
+    const rg_array *array = all->args->slots[index].array;
     field f;
     if (!array)
-        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, args->kernel->fn->name);
-    TRY(describe_field(p, data, records, &f));
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, kernel->fn->name);
+    TRY(describe_field(p, all->data, &all->records, &f));
     rt_layout layout = field_layout(&f);
     if (layout.rank != array->layout.rank ||
         memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: the records have another shape than those set",
-                         p->name.ptr, args->kernel->fn->name);
+                         p->name.ptr, kernel->fn->name);
     if (array->plane[RG_PRIMAL] == f.desc.data)
         return RG_OK;
     return copy_field(array, &f, false);
 }
 
-typedef rg_status field_fn(rg_args *args, uint32_t index, char *data, const rg_array_desc *records);
-
 static rg_status
-each_field(rg_args *args, rg_str name, field_fn *fn, void *data, uint32_t rank, const int64_t *shape,
-           const int64_t *strides)
+each_field(const fields *all, rg_str name, field_fn *fn)
 {
-    rg_array_desc records = {.rank = rank, .strides = strides};
-    memcpy(records.shape, shape, rank * sizeof(*shape));
+    const rg_kernel *kernel = all->args->kernel;
+    uint32_t rank = all->records.rank;
     bool any = false;
-    for (uint32_t i = 0; i < args->kernel->nparams; i++) {
-        const rg_param *p = &args->kernel->params[i];
+    for (uint32_t i = 0; i < kernel->nparams; i++) {
+        const rg_param *p = &kernel->params[i];
         if (!is_field_of(p, name))
             continue;
         any = true;
@@ -405,14 +411,54 @@ each_field(rg_args *args, rg_str name, field_fn *fn, void *data, uint32_t rank, 
             return api_error(RG_INVALID,
                              "parameter `%.*s` of kernel `%s` has rank %u, the records "
                              "rank %u",
-                             (int)name.len, name.ptr, args->kernel->fn->name, p->rank, rank);
-        TRY(fn(args, i, data, &records));
+                             (int)name.len, name.ptr, kernel->fn->name, p->rank, rank);
+        TRY(fn(all, i));
     }
     if (any)
         return RG_OK;
     return api_error(RG_NOT_FOUND,
                      "kernel `%s` has no parameter `%.*s` that is an array of records",
-                     args->kernel->fn->name, (int)name.len, name.ptr);
+                     kernel->fn->name, (int)name.len, name.ptr);
+}
+
+static fields
+fields_of(rg_args *args, void *data, uint32_t rank, const int64_t *shape, const int64_t *strides)
+{
+    fields all = {.args = args, .data = data, .records = {.rank = rank, .strides = strides}};
+    if (rank)
+        memcpy(all.records.shape, shape, rank * sizeof(*shape));
+    return all;
+}
+
+static void
+release_made(void *user)
+{
+    const fields *all = user;
+    for (uint32_t i = 0; i < all->args->kernel->nparams; i++)
+        if (all->made[i])
+            api_array_release(all->made[i]);
+}
+
+/* All fields, or none of them. */
+static rg_status
+set_records(fields all, rg_str name)
+{
+    uint32_t n = all.args->kernel->nparams;
+    all.made = arena_new_n(mem_scratch(), rg_array *, n);
+    mem_owner owns;
+    mem_own(&owns, release_made, &all);
+    rg_status status = each_field(&all, name, make_field);
+    mem_disown(&owns);
+    for (uint32_t i = 0; i < n && !status; i++) {
+        if (!all.made[i])
+            continue;
+        set_slot_array(all.args, i, all.made[i], true);
+        /* the slot holds the only reference: the handle stays live until the slot lets go */
+        all.made[i]->handle.refs--;
+    }
+    if (status)
+        release_made(&all);
+    return status;
 }
 
 static rg_status
@@ -433,7 +479,7 @@ rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const
 {
     TRY(check_records(args, data, rank, shape));
     TRY(api_refuse_recording(args->kernel->module->context, "rg_args_set_records"));
-    API_GUARDED(each_field(args, name, set_field, data, rank, shape, strides));
+    API_GUARDED(set_records(fields_of(args, data, rank, shape, strides), name));
 }
 
 rg_status
@@ -442,7 +488,8 @@ rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, cons
 {
     TRY(check_records(args, data, rank, shape));
     TRY(api_refuse_recording(args->kernel->module->context, "rg_args_read_records"));
-    API_GUARDED(each_field(args, name, get_field, data, rank, shape, strides));
+    fields all = fields_of(args, data, rank, shape, strides);
+    API_GUARDED(each_field(&all, name, get_field));
 }
 
 /* -- shapes ------------------------------------------------------------------------------------ */

@@ -73,7 +73,8 @@ struct rt_device {
     const char *last;          /* label of the last program launched since a wait */
     bool several, printing;    /* others were, too; one of them prints */
     vec(rt_program *) programs; /* by number; NULL: free */
-    vec(uint64_t) later_memory; /* to be given back when nothing is recorded */
+    size_t taken;               /* pieces of memory that are not given back yet */
+    vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
     vec(void *) later_modules;  /* ... when no graph is left either */
     vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
     rg_status failed;           /* of an earlier launch, not told yet */

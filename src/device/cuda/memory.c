@@ -59,6 +59,7 @@ rg_status
 rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error)
 {
     bytes = bytes ? bytes : 1;
+    vec_reserve(&d->later_memory, d->taken + 1); /* giving back asks for no memory */
     int code = take(d, bytes, stream, address);
     if (code == RT_DRIVER_OUT_OF_MEMORY && !d->recording) {
         /* what was given back in the stream's order is there only after a wait */
@@ -69,6 +70,7 @@ rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *e
     }
     if (code == RT_DRIVER_OUT_OF_MEMORY)
         return rt_cuda_no_memory(d, bytes, error);
+    d->taken += !code;
     return rt_cuda_check(d, code, "take device memory", error);
 }
 
@@ -76,8 +78,11 @@ void
 rt_cuda_give(rt_device *d, uint64_t address)
 {
     if (d->recording) {
-        vec_push(&d->later_memory, address);
-    } else if (d->pool) {
+        d->later_memory.at[d->later_memory.n++] = address;
+        return;
+    }
+    d->taken--;
+    if (d->pool) {
         if (d->driver.pool_release(address, d->stream) == RT_DRIVER_NO_HANDLE) /* a caller's stream that is no more */
             d->driver.release(address);
     } else {
