@@ -75,7 +75,8 @@ struct rt_device {
     vec(rt_program *) programs; /* by number; NULL: free */
     size_t taken;               /* pieces of memory that are not given back yet */
     vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
-    vec(void *) later_modules;  /* ... when no graph is left either */
+    size_t loaded;              /* programs that are not released yet */
+    vec(void *) later_modules;  /* ... when no graph is left either; room for all programs' */
     vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
     rg_status failed;           /* of an earlier launch, not told yet */
     str failure;
@@ -148,6 +149,8 @@ uint64_t rt_cuda_tape_peak(rt_device *d);
 rg_status rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
 void rt_cuda_release(rt_program *program);
 void rt_cuda_unload_later(rt_device *d); /* what waited for graphs to go */
+/* Room in later_args for so many more, beside what the programs that are there will put into it. */
+void rt_cuda_make_room(rt_device *d, size_t more);
 
 /* -- launch.c */
 

@@ -71,7 +71,7 @@ pass_args(rt_program *p, const rt_arg *args, uint64_t *address, str *error)
     if (!d->recording)
         return rt_cuda_write(d, p->args, (const char *)args, bytes, error);
     int mode = RT_CAPTURE_RELAXED;
-    vec_reserve(&d->later_args, d->later_args.n + 1);
+    rt_cuda_make_room(d, 1);
     rt_cuda_watch(d, &mode);
     rg_status status = rt_cuda_take(d, bytes, d->side, address, error);
     if (!status) {

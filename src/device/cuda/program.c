@@ -3,7 +3,8 @@
 
 #include <time.h>
 
-enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90 /* to every LLVM that is used */ };
+enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
+       OWN_MEMORY = 2 /* pieces of a program's: its record, its arguments */ };
 
 /* generations that code is made for, newest first; the driver makes what runs on later ones of it */
 static const int generations[] = {120, 103, 100, 90, 89, 87, 86, 80, 75, 72, 70};
@@ -228,7 +229,10 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
     if (status) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
     } else {
+        vec_reserve(&d->later_modules, d->later_modules.n + d->loaded + 1);
+        rt_cuda_make_room(d, OWN_MEMORY);
         rt_program *p = mem_zalloc(sizeof(*p));
+        d->loaded++;
         mem_owner owns;
         mem_own(&owns, release_program, p);
         p->device = d;
@@ -243,6 +247,12 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
     }
     rt_cuda_leave(&entry);
     return status;
+}
+
+void
+rt_cuda_make_room(rt_device *d, size_t more)
+{
+    vec_reserve(&d->later_args, d->later_args.n + OWN_MEMORY * d->loaded + more);
 }
 
 void
@@ -267,13 +277,13 @@ unload(rt_program *p)
     if (!d->recording && p->function)
         rt_cuda_settle(d);
     if (p->module && keep)
-        vec_push(&d->later_modules, p->module);
+        d->later_modules.at[d->later_modules.n++] = p->module;
     else if (p->module)
         d->driver.module_unload(p->module);
-    uint64_t memory[] = {p->record, p->args};
+    uint64_t memory[OWN_MEMORY] = {p->record, p->args};
     for (size_t i = 0; i < countof(memory); i++)
         if (memory[i] && keep)
-            vec_push(&d->later_args, memory[i]);
+            d->later_args.at[d->later_args.n++] = memory[i];
         else if (memory[i])
             rt_cuda_give(d, memory[i]);
 }
@@ -285,6 +295,7 @@ rt_cuda_release(rt_program *p)
     rt_entry entry;
     rt_cuda_enter_to_release(&entry, d);
     unload(p);
+    d->loaded--;
     rt_cuda_leave(&entry);
     if (d->last == p->label)
         d->last = NULL;
