@@ -38,6 +38,9 @@ typedef struct rg_kernel rg_kernel; /* one kernel; its derivatives are compiled 
 typedef struct rg_args rg_args;     /* the arguments of a kernel, set once, launched often */
 typedef struct rg_graph rg_graph;   /* launches that were recorded, done again as a whole */
 
+/* RG_VERSION of the library that runs, which may be newer than the header. */
+RG_API const char *rg_version(void);
+
 /* -- errors ------------------------------------------------------------------------------------ */
 
 /* What the last failed call of this thread said; "" before any. Valid until the next failure. */

@@ -58,6 +58,12 @@ api_error_device(const rg_context *context, rg_status status, const str *text, c
 }
 
 const char *
+rg_version(void)
+{
+    return RG_VERSION;
+}
+
+const char *
 rg_status_name(rg_status status)
 {
     static const char *const names[] = {

@@ -1,0 +1,53 @@
+#!/bin/sh
+# install_test.sh BUILD: what `meson install` puts somewhere compiles and runs there: a program with the shared and
+# with the static library by pkg-config, one by CMake, the installed command.
+build=$(realpath "$1")
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+fail() {
+    echo "$1"
+    [ -f "$here/log" ] && tail -20 "$here/log"
+    exit 1
+}
+command -v meson >/dev/null && command -v pkg-config >/dev/null || { echo "meson or pkg-config is missing"; exit 77; }
+meson install -C "$build" --no-rebuild --destdir "$here/root" >"$here/log" 2>&1 || fail "meson install failed"
+pc=$(find "$here/root" -name retrograd.pc)
+[ -n "$pc" ] || fail "there is no retrograd.pc"
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$here/root
+libdir=$here/root$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=libdir retrograd)
+cat >"$here/main.c" <<'END'
+#include <retrograd/retrograd.h>
+#include <stdio.h>
+#include <string.h>
+int
+main(void)
+{
+    rg_context *rg;
+    if (strcmp(rg_version(), RG_VERSION) || rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &rg))
+        return 1;
+    printf("%s %s\n", rg_version(), rg_context_device(rg));
+    rg_context_destroy(rg);
+    return 0;
+}
+END
+cd "$here" || exit 1
+# shellcheck disable=SC2046
+${CC:-cc} $RG_TEST_CFLAGS main.c $(pkg-config --cflags --libs retrograd) -o shared >log 2>&1 || fail "no program with the shared library"
+LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ./shared >out 2>log || fail "the program with the shared library"
+grep -q "^[0-9.]* interp$" out || fail "the program with the shared library said: $(cat out)"
+readelf -d "$libdir/libretrograd.so" 2>/dev/null | grep -q "SONAME.*libretrograd.so.0" || fail "no soname with a version"
+[ -f "$libdir/librgrt.a" ] && [ -f "$libdir/libretrograd.a" ] || fail "a static library is missing"
+if command -v cmake >/dev/null; then
+    cat >CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(user C)
+find_package(retrograd 0.1 REQUIRED)
+add_executable(user main.c)
+target_link_libraries(user retrograd::retrograd)
+END
+    config=$(find "$here/root" -name retrogradConfig.cmake)
+    { cmake -B cm -DCMAKE_PREFIX_PATH="${config%/lib*}" -DCMAKE_C_FLAGS="$RG_TEST_CFLAGS" . && cmake --build cm; } >log 2>&1 ||
+        fail "no program by CMake"
+    ./cm/user >out 2>log || fail "the program by CMake"
+fi
+"$here/root$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=prefix retrograd)/bin/rgc" --version >out 2>log || fail "the installed rgc"

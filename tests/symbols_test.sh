@@ -1,0 +1,21 @@
+#!/bin/sh
+# symbols_test.sh LIST SHARED STATIC RUNTIME: what users' programs see of the libraries. The shared and the static one have
+# the names of LIST and no others, so that a name which goes or changes is noticed; the runtime for kernels compiled ahead of
+# time has names that begin with rt_ and rgm_.
+here=$(mktemp -d) || exit 1
+trap 'rm -rf "$here"' EXIT
+failed=0
+sort "$1" >"$here/list"
+nm -D --defined-only "$2" | awk '$2 ~ /[A-Z]/ && $3 !~ /^_/ {print $3}' | sort >"$here/shared"
+nm -g --defined-only "$3" | awk 'NF == 3 {print $3}' | sort >"$here/static"
+for kind in shared static; do
+    diff "$here/list" "$here/$kind" >"$here/diff" && continue
+    echo "the $kind library's names are not those of $1:"
+    cat "$here/diff"
+    failed=1
+done
+if nm -g --defined-only "$4" | awk 'NF == 3 {print $3}' | grep -vE '^(rt|rgm)_'; then
+    echo "... are names of the runtime without its prefixes"
+    failed=1
+fi
+exit $failed
