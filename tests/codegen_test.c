@@ -511,10 +511,18 @@ typedef struct sharing {
     int wrong;
 } sharing;
 
+static void
+no_memory(void *user, size_t bytes)
+{
+    printf("no memory for %zu bytes\n", bytes);
+    exit(1);
+}
+
 static void *
 compile_often(void *user)
 {
     sharing *s = user;
+    mem_set_handler(no_memory, NULL); /* its scratch goes with it, as for a call of the API */
     for (int i = 0; i < 8; i++) {
         diag_list diags = {0};
         ll_code *code = NULL;
@@ -529,6 +537,7 @@ compile_often(void *user)
         free_arguments(&args);
         diag_free(&diags);
     }
+    mem_set_handler(NULL, NULL);
     return NULL;
 }
 
