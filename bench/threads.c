@@ -67,12 +67,21 @@ on_pool(rt_cpu *cpu, shape *s)
     rt_cpu_launch(cpu, kernel, &arg, NULL);
 }
 
+#ifdef _OPENMP
+static const char *const beside = "OpenMP";
+#else
+static const char *const beside = "one thread"; /* this compiler has no OpenMP runtime */
+#endif
+
 static void
 on_openmp(rt_cpu *cpu, shape *s)
 {
     int threads = (int)rt_cpu_threads(cpu);
+    (void)threads;
     for (int i = 0; i < s->loops; i++) {
+#ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
+#endif
         for (int k = 0; k < PARTS; k++)
             work(s);
     }
@@ -99,7 +108,7 @@ int
 main(void)
 {
     rt_cpu *cpu = rt_cpu_create(0, 0);
-    printf("%u threads\n%-34s %10s %10s %7s\n", rt_cpu_threads(cpu), "", "pool", "OpenMP", "ratio");
+    printf("%u threads\n%-34s %10s %10s %7s\n", rt_cpu_threads(cpu), "", "pool", beside, "ratio");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         double best[2] = {1e30, 1e30};
         for (int r = 0; r < ROUNDS; r++) {

@@ -1,7 +1,7 @@
 /* The threads of the process that help with parallel loops. SPDX-License-Identifier: Apache-2.0
  *
- * There is one pool, whoever launches: never more threads than the process has processors, however many launches run at
- * the same time. A thread that launches works on its own loop from the start and waits for nobody to begin: helpers that
+ * All contexts and all threads that launch share these helpers, of which there are fewer than the process has processors,
+ * however many launches run at the same time. A thread that launches works on its own loop from the start and waits for nobody to begin: helpers that
  * are free join it while there is work left. */
 #ifndef RT_CPU_POOL_H
 #define RT_CPU_POOL_H
