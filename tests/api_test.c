@@ -826,6 +826,7 @@ test_failed_allocations(const char *device)
     CHECK(use_everything(device));
 }
 
+#if RG_HAVE_CLANG
 /* A file with errors elsewhere and a header that is not there, which is looked at closely. */
 static bool
 compile_messy_c(rg_context *rg, const char *kernel)
@@ -869,6 +870,7 @@ test_failed_allocations_in_c(void)
 #endif
     rg_context_destroy(rg);
 }
+#endif
 
 /* -- what a launch costs ----------------------------------------------------------------------- */
 

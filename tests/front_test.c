@@ -245,7 +245,7 @@ load_natively(const glob_t *files)
     }
     void *library = native_load(run.at, (int)run.n);
     if (!library)
-        printf("the C compiler does not build the cases: not compared with it\n");
+        printf("left out: the C compiler's values (it does not build the cases)\n");
     vec_free(&run);
     return library;
 }

@@ -49,5 +49,7 @@ END
     { cmake -B cm -DCMAKE_PREFIX_PATH="${config%/lib*}" -DCMAKE_C_FLAGS="$RG_TEST_CFLAGS" . && cmake --build cm; } >log 2>&1 ||
         fail "no program by CMake"
     ./cm/user >out 2>log || fail "the program by CMake"
+else
+    echo "left out: a program by CMake (cmake is missing)"
 fi
 "$here/root$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --variable=prefix retrograd)/bin/rgc" --version >out 2>log || fail "the installed rgc"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench/realc/run.py on a repository of our own. SPDX-License-Identifier: Apache-2.0
 #   realc_test.sh RGC RUN.PY
-python3 -c 'import numpy' 2>/dev/null || exit 77
+python3 -c 'import numpy' 2>/dev/null || { echo "python3 has no numpy"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/own" "$work/own/lib"

@@ -377,7 +377,7 @@ open_setting(setting *t, const char *device, char *const *files, int count)
     if (!t->directions)
         t->library = native_load(files, count);
     if (!t->library && !t->directions)
-        printf("the C compiler does not build the cases: not compared with it\n");
+        printf("left out: the C compiler's values (it does not build the cases)\n");
     return true;
 }
 

@@ -368,8 +368,10 @@ main(int argc, char **argv)
             t.count = strtoull(argv[++i], NULL, 0);
         } else if (strcmp(argv[i], "--fresh") == 0) {
             fresh = true;
-            if (!take_fresh(&t))
+            if (!take_fresh(&t)) {
+                printf("RG_FRESH is not set\n");
                 return SKIPPED;
+            }
         } else if (strcmp(argv[i], "--print") == 0 && more) {
             return print_source(strtoull(argv[i + 1], NULL, 0), false);
         } else if (strcmp(argv[i], "--oracle") == 0 && more) {

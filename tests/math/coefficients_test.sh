@@ -4,7 +4,7 @@
 #
 # A coefficient is the last thing on a line that a script prints; lines of errors begin with this word. Powers of two may
 # be written in other ways.
-command -v sollya >/dev/null || { echo "no sollya"; exit 77; }
+command -v sollya >/dev/null || { echo "sollya is missing"; exit 77; }
 cd "$1/src/math" || exit 1
 sources=$(mktemp) && printed=$(mktemp) && trap 'rm -f "$sources" "$printed"' EXIT
 cat ./*.c ./*.h | grep -oE '0x[0-9a-f.]+p[-+]?[0-9]+' | sort -u >"$sources"
