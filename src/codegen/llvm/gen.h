@@ -524,11 +524,4 @@ const char *machine_passes(machine_effort effort, bool warps, unsigned list); /*
 void machine_hold_loads(LLVMModuleRef module); /* so that no pass moves masked ones (held.c) */
 void machine_spare_vectorizer(LLVMModuleRef module); /* so that it ends (uniform.c) */
 
-/* what the jit links compiled code with */
-typedef struct ll_symbol {
-    const char *name;
-    uint64_t address;
-} ll_symbol;
-const ll_symbol *ll_symbols(size_t *n);
-
 #endif

@@ -1,110 +1,28 @@
 /* Machine code in memory. SPDX-License-Identifier: Apache-2.0
  *
- * A compilation makes an object file in memory on its own; only the linker (ORC) is shared. Each
- * piece of code is a resource of the linker that goes away with its ll_code. Kernels are linked
- * under numbered names that no library has. */
+ * A compilation makes an object file in memory, which rt/load brings to where it runs: LLVM knows nothing of it then. */
 #include "codegen/llvm/unit.h"
 
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
+#include "rt/load/object.h"
+#include "rt/load/symbols.h"
+
 #include <pthread.h>
 
 enum { MACHINES_KEPT = 4 };
+static const char entry_name[] = "rg_kernel";
 
 struct ll_jit {
-    LLVMOrcLLJITRef orc;
     pthread_mutex_t lock;
-    unsigned next_name;
     machine_ref machines[MACHINE_EFFORTS][MACHINES_KEPT]; /* idle ones */
     unsigned idle[MACHINE_EFFORTS];
 };
 
 struct ll_code {
-    ll_jit *jit;
-    LLVMOrcResourceTrackerRef tracker;
-    ll_entry *entry;
+    rt_object *object;
     ll_gpu_info gpu;
 };
 
-/* -- the linker -------------------------------------------------------------------------------- */
-
-static void
-take_error(LLVMErrorRef failed, str *error)
-{
-    char *message = LLVMGetErrorMessage(failed);
-    str_addz(error, message);
-    LLVMDisposeErrorMessage(message);
-}
-
-static void
-keep_quiet(void *user, LLVMErrorRef failed)
-{
-    (void)user;
-    LLVMConsumeError(failed);
-}
-
-/* the math library and the runtime, by address */
-static LLVMErrorRef
-define_symbols(LLVMOrcLLJITRef orc)
-{
-    size_t n;
-    const ll_symbol *symbols = ll_symbols(&n);
-    LLVMOrcCSymbolMapPair *pairs = mem_zalloc(n * sizeof *pairs);
-    for (size_t i = 0; i < n; i++) {
-        pairs[i].Name = LLVMOrcLLJITMangleAndIntern(orc, symbols[i].name);
-        pairs[i].Sym.Address = symbols[i].address;
-        pairs[i].Sym.Flags.GenericFlags =
-            LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
-    }
-    LLVMErrorRef failed =
-        LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(orc), LLVMOrcAbsoluteSymbols(pairs, n));
-    mem_free(pairs);
-    return failed;
-}
-
-rg_status
-ll_jit_create(ll_jit **out, diag_list *diags)
-{
-    *out = NULL;
-    str error = {0};
-    machine_ref machine = NULL;
-    ll_jit *jit = mem_zalloc(sizeof *jit);
-    if (!machine_create(&unit_no_options, MACHINE_FULL, &machine, &error)) {
-        mem_free(jit);
-        return unit_report(diags, "this machine", &error);
-    }
-    pthread_mutex_init(&jit->lock, NULL);
-    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
-        builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine));
-    LLVMErrorRef failed = LLVMOrcCreateLLJIT(&jit->orc, builder);
-    if (!failed) {
-        LLVMOrcExecutionSessionSetErrorReporter(LLVMOrcLLJITGetExecutionSession(jit->orc),
-                                                keep_quiet, NULL);
-        failed = define_symbols(jit->orc);
-    }
-    if (failed) {
-        take_error(failed, &error);
-        ll_jit_destroy(jit);
-        return unit_report(diags, "the linker", &error);
-    }
-    *out = jit;
-    return RG_OK;
-}
-
-void
-ll_jit_destroy(ll_jit *jit)
-{
-    if (!jit)
-        return;
-    if (jit->orc)
-        LLVMConsumeError(LLVMOrcDisposeLLJIT(jit->orc));
-    for (int effort = 0; effort < MACHINE_EFFORTS; effort++)
-        while (jit->idle[effort])
-            machine_free(jit->machines[effort][--jit->idle[effort]]);
-    pthread_mutex_destroy(&jit->lock);
-    mem_free(jit);
-}
+/* -- machines, which take time to make --------------------------------------------------------- */
 
 static machine_ref
 take_machine(ll_jit *jit, machine_effort effort, str *error)
@@ -131,20 +49,56 @@ give_machine(ll_jit *jit, machine_effort effort, machine_ref machine)
         machine_free(machine);
 }
 
+rg_status
+ll_jit_create(ll_jit **out, diag_list *diags)
+{
+    *out = NULL;
+    str error = {0};
+    machine_ref machine = NULL;
+    ll_jit *jit = mem_zalloc(sizeof *jit);
+    if (!machine_create(&unit_no_options, MACHINE_FULL, &machine, &error)) {
+        mem_free(jit);
+        return unit_report(diags, "this machine", &error);
+    }
+    pthread_mutex_init(&jit->lock, NULL);
+    give_machine(jit, MACHINE_FULL, machine);
+    *out = jit;
+    return RG_OK;
+}
+
+void
+ll_jit_destroy(ll_jit *jit)
+{
+    if (!jit)
+        return;
+    for (int effort = 0; effort < MACHINE_EFFORTS; effort++)
+        while (jit->idle[effort])
+            machine_free(jit->machines[effort][--jit->idle[effort]]);
+    pthread_mutex_destroy(&jit->lock);
+    mem_free(jit);
+}
+
+/* -- compilations ------------------------------------------------------------------------------ */
+
+static void
+release_buffer(void *buffer)
+{
+    LLVMDisposeMemoryBuffer(buffer);
+}
+
 /* takes the object over */
 static bool
-link_object(ll_jit *jit, LLVMMemoryBufferRef object, const char *symbol, ll_code *code, str *error)
+load_object(LLVMMemoryBufferRef object, ll_code *code, str *error)
 {
-    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(jit->orc);
-    code->tracker = LLVMOrcJITDylibCreateResourceTracker(library);
-    LLVMOrcExecutorAddress address = 0;
-    LLVMErrorRef failed = LLVMOrcLLJITAddObjectFileWithRT(jit->orc, code->tracker, object);
-    if (!failed)
-        failed = LLVMOrcLLJITLookup(jit->orc, &address, symbol);
-    if (failed)
-        take_error(failed, error);
-    code->entry = (ll_entry *)(uintptr_t)address;
-    return !failed;
+    mem_owner owns_code, owns_object;
+    mem_own(&owns_code, mem_free, code);
+    mem_own(&owns_object, release_buffer, object);
+    rg_str bytes = {LLVMGetBufferStart(object), LLVMGetBufferSize(object)};
+    code->object = rt_object_load(bytes, entry_name, rt_symbol_find, error);
+    mem_disown(&owns_object);
+    mem_disown(&owns_code);
+    LLVMDisposeMemoryBuffer(object);
+    return code->object != NULL;
 }
 
 /* Makes the object with a machine of the jit's. */
@@ -164,26 +118,21 @@ rg_status
 ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **out, diag_list *diags)
 {
     *out = NULL;
-    char symbol[32];
-    pthread_mutex_lock(&jit->lock);
-    snprintf(symbol, sizeof symbol, "rg_kernel_%u", jit->next_name++);
-    pthread_mutex_unlock(&jit->lock);
     ll_code *code = mem_zalloc(sizeof *code);
-    code->jit = jit;
     mem_owner owns;
     mem_own(&owns, mem_free, code);
     unit u;
     LLVMMemoryBufferRef object = NULL;
-    unit_begin(&u, fn, options, symbol);
+    unit_begin(&u, fn, options, entry_name);
     bool made = make_object(jit, &u, &object);
     code->gpu = u.gpu;
     u.gpu = (ll_gpu_info){0};
     unit_end(&u);
     mem_disown(&owns);
     if (made) {
-        u.stage = "linking";
+        u.stage = "loading";
         double start = unit_clock();
-        made = link_object(jit, object, symbol, code, &u.error);
+        made = load_object(object, code, &u.error);
         unit_times()->link = unit_clock() - start;
     }
     if (!made) {
@@ -197,7 +146,10 @@ ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **ou
 ll_entry *
 ll_code_entry(const ll_code *code)
 {
-    return code->entry;
+    void *address = rt_object_entry(code->object);
+    ll_entry *entry;
+    memcpy(&entry, &address, sizeof entry);
+    return entry;
 }
 
 const ll_gpu_info *
@@ -211,13 +163,7 @@ ll_code_free(ll_code *code)
 {
     if (!code)
         return;
-    if (code->tracker) {
-        LLVMConsumeError(LLVMOrcResourceTrackerRemove(code->tracker));
-        LLVMOrcReleaseResourceTracker(code->tracker);
-        /* else the names of all code there ever was would stay */
-        LLVMOrcSymbolStringPoolClearDeadEntries(LLVMOrcExecutionSessionGetSymbolStringPool(
-            LLVMOrcLLJITGetExecutionSession(code->jit->orc)));
-    }
+    rt_object_free(code->object);
     ll_gpu_info_free(&code->gpu);
     mem_free(code);
 }

@@ -10,8 +10,7 @@
 #include "ir/ir.h"
 #include "rt/abi.h"
 
-/* The linker of compiled kernels in this process: one for each context. Destroy it after the code.
- */
+/* What compilations share: one for each context. */
 typedef struct ll_jit ll_jit;
 RG_MUST_CHECK rg_status ll_jit_create(ll_jit **out, diag_list *diags);
 void ll_jit_destroy(ll_jit *jit); /* takes NULL */
@@ -31,7 +30,7 @@ typedef struct ll_options {
     const char *triple, *cpu, *features;
 } ll_options;
 
-/* Code in memory. The caller frees it, before the jit; no launch of it may be under way then.
+/* Code in memory. The caller frees it; no launch of it may be under way then.
  * RG_COMPILE: LLVM reports an error (in diags). */
 typedef struct ll_code ll_code;
 typedef int32_t ll_entry(const rt_arg *args, rt_launch *launch);
@@ -86,7 +85,7 @@ RG_MUST_CHECK rg_status ll_print(const ir_fn *fn, const ll_options *options, ll_
                                  str *out, diag_list *diags);
 
 /* Milliseconds that the last ll_compile of this thread spent: making IR, LLVM's passes, making
- * code, linking. */
+ * code, bringing it into memory. */
 typedef struct ll_times {
     double build, passes, code, link;
 } ll_times;

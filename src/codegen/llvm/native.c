@@ -4,57 +4,32 @@
  * of 8 for AVX2. They are compiled code's alone: the interpreter has its own. On NVIDIA's GPUs they are libdevice's. */
 #include "codegen/llvm/nvidia.h"
 
-#include <dlfcn.h>
-
-#if defined(__x86_64__) && defined(__GLIBC__)
-static void *
-find_symbol(const char *name)
-{
-    static const char *const libraries[] = {"libmvec.so.1"};
-    for (size_t i = 0; i < countof(libraries); i++) {
-        void *library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL); /* stays: code may call it */
-        void *at = library ? dlsym(library, name) : NULL;
-        if (at)
-            return at;
-    }
-    return NULL;
-}
+#include "rt/load/symbols.h"
 
 static unsigned
 vector_bits(void)
 {
+#if defined(__x86_64__)
     return __builtin_cpu_supports("avx512f") ? 512 : __builtin_cpu_supports("avx2") ? 256 : 128;
-}
 #else
-static void *
-find_symbol(const char *name)
-{
-    (void)name;
-    return NULL;
-}
-
-static unsigned
-vector_bits(void)
-{
     return 128;
-}
 #endif
+}
 
 enum { NAME_ROOM = 64, PARTS_MAX = 32 };
 
-/* the function's address as a constant of the code: it is valid in this process only, as the code is */
+/* NULL: this machine has no such function */
 static LLVMValueRef
-vector_function(gen *g, const char *name, bool is_float, unsigned n, unsigned lanes)
+vector_function(gen *g, const char *name, bool is_float, unsigned n, unsigned lanes, LLVMTypeRef type)
 {
     char room[NAME_ROOM];
     unsigned bits = lanes * (is_float ? 32 : 64);
     snprintf(room, NAME_ROOM, "_ZGV%cN%u%s_%s%s", bits == 512 ? 'e' : bits == 256 ? 'd' : 'b', lanes,
              n == 1 ? "v" : "vv", name, is_float ? "f" : "");
-    void *at = find_symbol(room);
-    if (!at)
+    if (!rt_symbol_find(room))
         return NULL;
-    LLVMValueRef number = LLVMConstInt(g->i64, (uint64_t)(uintptr_t)at, false);
-    return LLVMConstIntToPtr(number, g->ptr);
+    LLVMValueRef there = LLVMGetNamedFunction(g->module, room);
+    return there ? there : LLVMAddFunction(g->module, room, type);
 }
 
 static LLVMValueRef
@@ -95,11 +70,13 @@ gen_native(gen *g, const char *name, bool is_float, unsigned n, LLVMValueRef *ar
     unsigned lanes = gen_width(args[0]), most = vector_bits() / (is_float ? 32 : 64);
     unsigned width = lanes < most ? lanes : most, count = width ? lanes / width : 0;
     bool here = !g->libm_names && !g->options->triple && !g->options->cpu;
-    LLVMValueRef fn = here && lanes > 1 ? vector_function(g, name, is_float, n, width) : NULL;
-    if (!fn || count > PARTS_MAX)
+    if (!here || lanes < 2 || count > PARTS_MAX)
         return gen_libm(g, name, is_float, n, args);
     LLVMTypeRef vector = LLVMVectorType(is_float ? g->f32 : g->f64, width), types[2] = {vector, vector};
     LLVMTypeRef type = LLVMFunctionType(vector, types, n, false);
+    LLVMValueRef fn = vector_function(g, name, is_float, n, width, type);
+    if (!fn)
+        return gen_libm(g, name, is_float, n, args);
     LLVMValueRef parts[PARTS_MAX];
     for (unsigned k = 0; k < count; k++) {
         LLVMValueRef one[2] = {0};

@@ -145,7 +145,7 @@ scalar_float(gen *g, rg_op op, LLVMTypeRef type, LLVMValueRef *a)
 #define LIBM2(NAME, name)                                                                          \
     case RG_OP_##NAME:                                                                             \
         return gen_libm(g, #name, single, 2, a);
-#include "codegen/llvm/libm.def"
+#include "rt/load/libm.def"
     }
     assert(!"an op that floats have");
     return x;
