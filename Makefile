@@ -2,7 +2,7 @@
 # them. Missing tools are installed on Debian and its like when root asks; otherwise they are named.
 BUILD ?= build
 
-.PHONY: all setup demo test quick bench clean
+.PHONY: all setup demo test quick fuzz bench clean
 all: setup
 	@ninja -C $(BUILD)
 
@@ -22,6 +22,10 @@ test: setup
 # what a change needs while it is made: under a minute
 quick: setup
 	@tools/test --suite quick $(BUILD)
+
+# strangers' input to a reader: HARNESS=ir (IR text), npy (and .npz), cli (words of rgc run), c; SECONDS=60
+fuzz:
+	@tools/fuzz $(or $(HARNESS),ir) $(or $(SECONDS),60)
 
 # primal, gradient, and the adjoint written by hand; threads side by side, on one core and on two (PROBE: a program
 # with times of its own, see bench/lanes.c); then derivatives over primals of the GradBench suite
