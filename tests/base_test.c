@@ -1,6 +1,7 @@
 /* The base library: arenas, maps, strings, halves, diagnostics, files, owners.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/base.h"
+#include "base/bytes.h"
+#include "base/digest.h"
 #include "check.h"
 
 #include <setjmp.h>
@@ -161,6 +162,71 @@ test_scratch(void)
     CHECK(mem_scratch() == without && strcmp(outside.ptr, "stays") == 0, "the other one is there as before");
 }
 
+/* the last ones beside those of another implementation */
+static void
+test_digest(void)
+{
+    static const struct {
+        size_t n;
+        const char *is;
+    } texts[] = {
+        {0, "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8"},
+        {128, "ae2aa48507885c4c950fb809b2076f959cde9f8ea6da260d9a3587df33dac450"},
+        {129, "2f64744a6de0d2c0b56e64cf6e29a5aaa255010d415d51c75ccc82f73dccd865"},
+    };
+    char bytes[129];
+    uint8_t d[DIGEST_BYTES];
+    memset(bytes, 'a', sizeof bytes);
+    for (size_t i = 0; i < countof(texts); i++) {
+        str text = {.in = mem_scratch()};
+        digest_of(bytes, texts[i].n, d);
+        digest_print(&text, d);
+        CHECK(strcmp(text.ptr, texts[i].is) == 0, "of %zu bytes: %s", texts[i].n, text.ptr);
+    }
+    unsigned char ramp[1280];
+    for (size_t i = 0; i < sizeof ramp; i++)
+        ramp[i] = (unsigned char)i;
+    digest parts;
+    digest_begin(&parts);
+    for (size_t at = 0, n = 1; at < sizeof ramp; at += n, n = n * 3 < sizeof ramp - at ? n * 3 : sizeof ramp - at)
+        digest_add(&parts, ramp + at, n < sizeof ramp - at ? n : sizeof ramp - at);
+    digest_end(&parts, d);
+    str text = {.in = mem_scratch()};
+    digest_print(&text, d);
+    CHECK(strcmp(text.ptr, "82628cbfc9689e234b0923a531f4578fe2e7138a03e2f81ed6cde97517336650") == 0, "in parts: %s", text.ptr);
+}
+
+/* what was written is read; cut off anywhere it is damaged */
+static void
+test_bytes(void)
+{
+    str out = {.in = mem_scratch()};
+    bytes_put_u32(&out, 0x12345678);
+    bytes_put_u64(&out, UINT64_MAX - 1);
+    bytes_put(&out, rg_str_of("text"));
+    bytes_put(&out, (rg_str){NULL, 0});
+    bytes_put(&out, rg_str_of(""));
+    bytes_put_u32(&out, 1);
+    bytes_put_u64(&out, 7);
+    for (size_t n = 0; n <= out.len + 1; n++) {
+        str cut = {.in = mem_scratch()};
+        str_add(&cut, (rg_str){out.ptr, n < out.len ? n : out.len});
+        for (size_t i = out.len; i < n; i++)
+            str_addc(&cut, 0);
+        bytes_reader r = bytes_of(str_view(&cut));
+        uint32_t first = bytes_u32(&r);
+        uint64_t second = bytes_u64(&r);
+        rg_str third = bytes_str(&r);
+        const char *none = bytes_text(&r, mem_scratch()), *empty = bytes_text(&r, mem_scratch());
+        uint32_t count = bytes_count(&r, 8);
+        uint64_t last = bytes_u64(&r);
+        CHECK(bytes_done(&r) == (n == out.len), "%zu bytes of %zu", n, out.len);
+        CHECK(n < out.len || (first == 0x12345678 && second == UINT64_MAX - 1 && str_eq(third, rg_str_of("text")) && !none &&
+                              empty && !*empty && count == 1 && last == 7),
+              "what was written");
+    }
+}
+
 /* a failure releases what was owned since the handler was set, and nothing else */
 static void
 test_owners(void)
@@ -203,5 +269,7 @@ main(void)
     test_files();
     test_scratch();
     test_owners();
+    test_digest();
+    test_bytes();
     return check_done();
 }

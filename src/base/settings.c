@@ -1,6 +1,8 @@
 /* What the environment asks for. SPDX-License-Identifier: Apache-2.0 */
 #include "base/settings.h"
 
+#include <unistd.h>
+
 static const struct {
     const char *word, *doc;
 } debug_words[] = {
@@ -9,6 +11,7 @@ static const struct {
     {"verify", "verify after every pass, also one that says it changed nothing"},
     {"time", "milliseconds of each pass"},
     {"gpu", "of each kernel that a GPU loads: registers, memory of a thread's own, blocks, milliseconds"},
+    {"cache", "what is found in the cache, made, kept"},
     {"stop", "stop=N: only the first N optimising passes of each module change anything (to bisect)"},
 };
 
@@ -24,6 +27,17 @@ number(const char *name)
 {
     const char *value = text(name);
     return value ? strtoull(value, NULL, 0) : 0;
+}
+
+/* a number with an optional K, M or G behind it, powers of 1024 */
+static uint64_t
+size(const char *name)
+{
+    const char *value = text(name);
+    char *end = NULL;
+    uint64_t n = value ? strtoull(value, &end, 0) : 0;
+    unsigned shift = !end ? 0 : *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : 0;
+    return n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
 }
 
 /* The value of a word in RG_DEBUG: NULL if absent, "" if it stands alone. Ends at a comma. */
@@ -57,9 +71,15 @@ settings_read(void)
         .simt_pool = number("RG_SIMT_POOL"),
         .simt_blocks = (uint32_t)number("RG_SIMT_BLOCKS"),
         .simt_warps = (uint32_t)number("RG_SIMT_WARPS"),
+        .cache = text("RG_CACHE"),
+        .cache_size = size("RG_CACHE_SIZE"),
+        .cache_home = text("XDG_CACHE_HOME"),
+        .home = text("HOME"),
+        .privileged = geteuid() != getuid() || getegid() != getgid(),
         .help = debug_word(debug, "help"),
         .verify = debug_word(debug, "verify"),
         .time = debug_word(debug, "time"),
+        .cache_log = debug_word(debug, "cache"),
         .gpu = debug_word(debug, "gpu"),
         .print = debug_word(debug, "print"),
         .stop = stop && *stop ? atol(stop) : -1,

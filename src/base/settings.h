@@ -13,9 +13,13 @@ typedef struct settings {
     const char *cuda_driver, *libdevice;      /* RG_CUDA_DRIVER, RG_LIBDEVICE: paths */
     uint64_t simt_pool;                       /* RG_SIMT_POOL, _BLOCKS, _WARPS: of a GPU that is played; 0: as usual */
     uint32_t simt_blocks, simt_warps;
+    const char *cache;             /* RG_CACHE: off, on, or a folder */
+    uint64_t cache_size;           /* RG_CACHE_SIZE: bytes at most, as 500M; 0: as usual */
+    const char *cache_home, *home; /* XDG_CACHE_HOME, HOME */
+    bool privileged;               /* the process may do more than the user who started it: no files are trusted */
 
     /* RG_DEBUG=WORD,... */
-    bool help, verify, time, gpu;
+    bool help, verify, time, gpu, cache_log;
     const char *print; /* the word's value up to a comma, "" if it has none; NULL: it is not there */
     long stop;         /* < 0: it is not there */
 } settings;
