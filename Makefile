@@ -16,7 +16,8 @@ demo: setup
 	@$(BUILD)/examples/demo out/demo
 
 # every suite; the last line counts, what was skipped stands before it
-test: setup
+test:
+	@tools/setup $(BUILD) tests
 	@tools/test $(BUILD)
 
 # what a change needs while it is made: under a minute
