@@ -2,7 +2,7 @@
 #include "api/api.h"
 
 #if RG_HAVE_CLANG
-#include "front/c/front_c.h"
+#include "api/api_source.h"
 #endif
 
 /* -- making ------------------------------------------------------------------------------------ */
@@ -149,7 +149,7 @@ list_c_kernels(rg_module *m, diag_list *diags)
 {
     front_c_source source = front_source(m, NULL);
     front_c_names names;
-    if (!front_c_list(&source, &names, diags))
+    if (!api_source_list(&source, &names, diags))
         return false;
     m->names = arena_new_n(m->arena, rg_str, names.count);
     for (uint32_t i = 0; i < names.count; i++)
@@ -163,7 +163,7 @@ compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 {
     front_c_source source = front_source(m, arena_str(m->arena, kernel));
     source.unknown = unknown;
-    return front_c_compile(&source, diags);
+    return api_source_compile(&source, diags);
 }
 #else
 static rg_status

@@ -16,6 +16,8 @@ typedef struct settings {
     const char *cache;             /* RG_CACHE: off, on, or a folder */
     uint64_t cache_size;           /* RG_CACHE_SIZE: bytes at most, as 500M; 0: as usual */
     const char *cache_home, *home; /* XDG_CACHE_HOME, HOME */
+    const char *compiler, *programs; /* CC (empty is something else than not set), PATH */
+    const char *include_path, *c_include_path; /* CPATH, C_INCLUDE_PATH: libclang reads them */
     bool privileged;               /* the process may do more than the user who started it: no files are trusted */
 
     /* RG_DEBUG=WORD,... */

@@ -1,25 +1,16 @@
-/* Machine code in memory. SPDX-License-Identifier: Apache-2.0
+/* Machine code of this machine. SPDX-License-Identifier: Apache-2.0
  *
- * A compilation makes an object file in memory, which rt/load brings to where it runs: LLVM knows nothing of it then. */
+ * A compilation makes an object, which code.c brings to where it runs: LLVM knows nothing of it then. */
 #include "codegen/llvm/unit.h"
-
-#include "rt/load/object.h"
-#include "rt/load/symbols.h"
 
 #include <pthread.h>
 
 enum { MACHINES_KEPT = 4 };
-static const char entry_name[] = "rg_kernel";
 
 struct ll_jit {
     pthread_mutex_t lock;
     machine_ref machines[MACHINE_EFFORTS][MACHINES_KEPT]; /* idle ones */
     unsigned idle[MACHINE_EFFORTS];
-};
-
-struct ll_code {
-    rt_object *object;
-    ll_gpu_info gpu;
 };
 
 /* -- machines, which take time to make --------------------------------------------------------- */
@@ -80,27 +71,6 @@ ll_jit_destroy(ll_jit *jit)
 
 /* -- compilations ------------------------------------------------------------------------------ */
 
-static void
-release_buffer(void *buffer)
-{
-    LLVMDisposeMemoryBuffer(buffer);
-}
-
-/* takes the object over */
-static bool
-load_object(LLVMMemoryBufferRef object, ll_code *code, str *error)
-{
-    mem_owner owns_code, owns_object;
-    mem_own(&owns_code, mem_free, code);
-    mem_own(&owns_object, release_buffer, object);
-    rg_str bytes = {LLVMGetBufferStart(object), LLVMGetBufferSize(object)};
-    code->object = rt_object_load(bytes, entry_name, rt_symbol_find, error);
-    mem_disown(&owns_object);
-    mem_disown(&owns_code);
-    LLVMDisposeMemoryBuffer(object);
-    return code->object != NULL;
-}
-
 /* Makes the object with a machine of the jit's. */
 static bool
 make_object(ll_jit *jit, unit *u, LLVMMemoryBufferRef *object)
@@ -114,56 +84,44 @@ make_object(ll_jit *jit, unit *u, LLVMMemoryBufferRef *object)
     return made;
 }
 
+static void
+release_buffer(void *buffer)
+{
+    LLVMDisposeMemoryBuffer(buffer);
+}
+
+rg_status
+ll_make(ll_jit *jit, const ir_fn *fn, const ll_options *options, str *bytes, diag_list *diags)
+{
+    unit u;
+    mem_owner owns;
+    LLVMMemoryBufferRef object = NULL;
+    unit_begin(&u, fn, options, ll_entry_name);
+    bool made = make_object(jit, &u, &object);
+    if (made) {
+        mem_own(&owns, release_buffer, object);
+        ll_gpu_info_write(bytes, &u.gpu);
+        bytes_put(bytes, (rg_str){LLVMGetBufferStart(object), LLVMGetBufferSize(object)});
+        mem_disown(&owns);
+        LLVMDisposeMemoryBuffer(object);
+    }
+    unit_end(&u);
+    return made ? RG_OK : unit_failed(&u, diags);
+}
+
 rg_status
 ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **out, diag_list *diags)
 {
-    *out = NULL;
-    ll_code *code = mem_zalloc(sizeof *code);
+    str bytes = {0}, error = {0};
     mem_owner owns;
-    mem_own(&owns, mem_free, code);
-    unit u;
-    LLVMMemoryBufferRef object = NULL;
-    unit_begin(&u, fn, options, entry_name);
-    bool made = make_object(jit, &u, &object);
-    code->gpu = u.gpu;
-    u.gpu = (ll_gpu_info){0};
-    unit_end(&u);
+    *out = NULL;
+    mem_own(&owns, mem_release_str, &bytes);
+    rg_status status = ll_make(jit, fn, options, &bytes, diags);
+    double start = unit_clock();
+    if (!status)
+        *out = ll_load(str_view(&bytes), &error);
+    unit_times()->link = unit_clock() - start;
     mem_disown(&owns);
-    if (made) {
-        u.stage = "loading";
-        double start = unit_clock();
-        made = load_object(object, code, &u.error);
-        unit_times()->link = unit_clock() - start;
-    }
-    if (!made) {
-        ll_code_free(code);
-        return unit_failed(&u, diags);
-    }
-    *out = code;
-    return RG_OK;
-}
-
-ll_entry *
-ll_code_entry(const ll_code *code)
-{
-    void *address = rt_object_entry(code->object);
-    ll_entry *entry;
-    memcpy(&entry, &address, sizeof entry);
-    return entry;
-}
-
-const ll_gpu_info *
-ll_code_gpu(const ll_code *code)
-{
-    return &code->gpu;
-}
-
-void
-ll_code_free(ll_code *code)
-{
-    if (!code)
-        return;
-    rt_object_free(code->object);
-    ll_gpu_info_free(&code->gpu);
-    mem_free(code);
+    str_free(&bytes);
+    return status || *out ? status : unit_report(diags, "loading", &error);
 }

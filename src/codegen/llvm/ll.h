@@ -7,8 +7,8 @@
 #ifndef CODEGEN_LLVM_LL_H
 #define CODEGEN_LLVM_LL_H
 
+#include "codegen/llvm/code.h"
 #include "ir/ir.h"
-#include "rt/abi.h"
 
 /* What compilations share: one for each context. */
 typedef struct ll_jit ll_jit;
@@ -30,14 +30,11 @@ typedef struct ll_options {
     const char *triple, *cpu, *features;
 } ll_options;
 
-/* Code in memory. The caller frees it; no launch of it may be under way then.
- * RG_COMPILE: LLVM reports an error (in diags). */
-typedef struct ll_code ll_code;
-typedef int32_t ll_entry(const rt_arg *args, rt_launch *launch);
+/* Code as bytes, for ll_load. RG_COMPILE: LLVM reports an error (in diags). */
+RG_MUST_CHECK rg_status ll_make(ll_jit *jit, const ir_fn *fn, const ll_options *options, str *bytes, diag_list *diags);
+/* Both at once. */
 RG_MUST_CHECK rg_status ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options,
                                    ll_code **out, diag_list *diags);
-ll_entry *ll_code_entry(const ll_code *code);
-void ll_code_free(ll_code *code); /* takes NULL */
 
 /* An object file with one function names[i] for each kernel, of the type ll_entry; it is linked
  * with librgrt, libm and pthreads. RG_UNSUPPORTED: this LLVM does not know the target. */
@@ -49,24 +46,6 @@ RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *cons
  * one thread: it takes a child process. */
 bool ll_has_target(const ll_options *options, str *error);
 
-/* What GPU code names by number: where something may fail, what is printed. Texts live as long as the kernel's IR. */
-typedef struct ll_place {
-    const char *text, *file; /* of an assert, or the format; may be NULL */
-    const char *dtypes;      /* printed: one byte for each value */
-    uint32_t line, values;
-} ll_place;
-
-/* What the host has to know of code in warps. */
-typedef struct ll_gpu_info {
-    vec(ll_place) places;
-    bool waits;    /* has a barrier of the whole grid: all blocks must be resident at once */
-    bool has_tape; /* pages are asked for */
-    bool has_rows; /* of cells for sums: RT_GPU_ROW_MAX in each at most (rt/gpu/gpu.h) */
-    bool prints;
-} ll_gpu_info;
-void ll_gpu_info_free(ll_gpu_info *info);
-/* Of code in warps that ll_compile made: its entry is void(rt_gpu_launch *, const rt_arg *). */
-const ll_gpu_info *ll_code_gpu(const ll_code *code);
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);
 /* Threads of a block that fits a multiprocessor whatever the kernel; some kernels' may have more. */

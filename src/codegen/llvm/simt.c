@@ -290,12 +290,3 @@ gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint
     vec_push(&g->gpu->places, place);
     return gen_i32(g, (int64_t)n);
 }
-
-void
-ll_gpu_info_free(ll_gpu_info *info)
-{
-    for (size_t i = 0; i < info->places.n; i++)
-        mem_free((void *)info->places.at[i].dtypes);
-    vec_free(&info->places);
-    *info = (ll_gpu_info){0};
-}

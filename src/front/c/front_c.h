@@ -4,6 +4,7 @@
 #define FRONT_C_FRONT_C_H
 
 #include "base/base.h"
+#include "front/seen.h"
 #include "ir/ir.h"
 
 /* A further file of a source. */
@@ -26,6 +27,7 @@ typedef struct front_c_source {
     const front_c_file *files; /* where bodies and tables are that the source does not define */
     bool *unknown;              /* NULL, or set where there is no function `kernel` */
     bool on_disk;               /* the path is one: compile_commands.json may have more options for it */
+    seen_list *seen;            /* NULL, or told what else the result depends on, if there is one */
 } front_c_source;
 
 typedef struct front_c_names {

@@ -453,6 +453,8 @@ compile(const front_c_source *source, bool library, diag_list *diags)
             generate(&g, source, s.module, diags);
         if (diags->errors > before)
             fc_project_note_missing(s.project);
+        else if (source->seen)
+            fc_project_look(s.project, source->seen);
     }
     mem_disown(&owns);
     ir_module *m = s.module;
@@ -494,6 +496,8 @@ front_c_list(const front_c_source *source, front_c_names *names, diag_list *diag
                 names->names[names->count++] = arena_str(mem_scratch(), rg_str_of(functions[i]->name));
         for (; names->statics < others; names->statics++)
             names->names[names->count + names->statics] = arena_str(mem_scratch(), rg_str_of(statics[names->statics]));
+        if (source->seen)
+            fc_project_look(s.project, source->seen);
     }
     mem_disown(&owns);
     session_release(&s);

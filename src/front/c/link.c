@@ -7,7 +7,6 @@
 #include "front/c/import.h"
 #include "front/c/link.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <sys/stat.h>
 
@@ -71,42 +70,20 @@ add_other(project *p, others *to, const char *path, rg_str text)
     list_push(p->arena, to, o);
 }
 
-static void
-close_folder(void *folder)
-{
-    closedir(folder);
-}
-
-static int
-by_name(const void *x, const void *y)
-{
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
-
 /* All C files of a folder, in the order of their names. */
 static bool
 add_folder(project *p, const char *path)
 {
-    fc_words names = {0};
     size_t length = strlen(path);
-    DIR *folder = opendir(path);
-    mem_owner owns;
-    if (!folder)
+    str names;
+    if (!seen_list_folder(path, &names))
         return false;
-    mem_own(&owns, close_folder, folder);
-    for (struct dirent *e = readdir(folder); e; e = readdir(folder)) {
-        size_t n = strlen(e->d_name);
-        if (n > 2 && e->d_name[0] != '.' && strcmp(e->d_name + n - 2, ".c") == 0)
-            list_push(p->arena, &names, arena_str(p->arena, rg_str_of(e->d_name)));
-    }
-    mem_disown(&owns);
-    closedir(folder);
+    if (p->source->seen)
+        seen_folder(p->source->seen, path, str_view(&names));
     while (length > 1 && path[length - 1] == '/')
         length--;
-    if (names.n)
-        qsort(names.at, names.n, sizeof(*names.at), by_name);
-    for (size_t i = 0; i < names.n; i++)
-        add_other(p, &p->given, fc_format(p->arena, "%.*s/%s", (int)length, path, names.at[i]), (rg_str){0});
+    for (const char *name = names.ptr; name < names.ptr + names.len; name += strlen(name) + 1)
+        add_other(p, &p->given, fc_format(p->arena, "%.*s/%s", (int)length, path, name), (rg_str){0});
     return true;
 }
 
@@ -194,6 +171,31 @@ fc_project_note_missing(project *p)
     note_missing(&p->named);
     note_missing(&p->given);
     note_missing(&p->listed);
+}
+
+/* Files that were never read matter, too, if they were named: they have to be there. */
+static void
+look_at(project *p, const others *files, bool named, seen_list *seen)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        other *o = files->at[i];
+        if (o->unit)
+            fc_unit_look(o->unit, !o->in_memory, seen);
+        if (o->in_memory || (!named && !o->text.ptr))
+            continue;
+        rg_str text = text_of(p, o);
+        if (text.len || !seen_nothing(seen, o->path))
+            seen_file(seen, o->path, text);
+    }
+}
+
+void
+fc_project_look(project *p, seen_list *seen)
+{
+    fc_unit_look(p->main, p->source->on_disk, seen);
+    look_at(p, &p->named, true, seen);
+    look_at(p, &p->given, false, seen);
+    look_at(p, &p->listed, false, seen);
 }
 
 /* -- numbers of files ----------------------------------------------------------------------------- */

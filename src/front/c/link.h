@@ -18,6 +18,8 @@ project *fc_project_new(arena *a, rg_builder *b, diag_list *diags, const front_c
 void fc_project_close(project *p); /* takes NULL */
 /* After errors: notes for the headers that were not found, in all files that are concerned. */
 void fc_project_note_missing(project *p);
+/* Adds what the result depends on beside the source's text. */
+void fc_project_look(project *p, seen_list *seen);
 /* Makes the bodies known that the function reaches, in whatever file they stand. */
 void fc_link(project *p, decl *fn);
 /* The units that may write a variable, its own first; those that have a declaration of it that is its own. */

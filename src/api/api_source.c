@@ -1,0 +1,225 @@
+/* C becomes IR, or what it became before is taken from the cache. SPDX-License-Identifier: Apache-2.0
+ *
+ * The key of an entry has the text and all that the caller says of it; the entry has what the front end looked at beside
+ * that, and the IR as text. The same for the list of a file's kernels. */
+#include "api/api_source.h"
+
+#include "cache/cache.h"
+#include "cache/version.h"
+
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* -- keys ---------------------------------------------------------------------------------------------------------- */
+
+static void
+put_list(str *key, const char *const *list, uint32_t n)
+{
+    bytes_put_u32(key, n);
+    for (uint32_t i = 0; i < n; i++)
+        bytes_put(key, rg_str_of(list[i]));
+}
+
+/* The file that is run under this name, and which one of that name it is; a name that nobody has is put alone. */
+static void
+put_program(str *key, const char *name, const char *folders)
+{
+    struct stat st;
+    bytes_put(key, rg_str_of(name));
+    for (const char *at = folders; at && !strchr(name, '/'); at = strchr(at, ':'), at = at ? at + 1 : NULL) {
+        str path = {.in = mem_scratch()};
+        str_addf(&path, "%.*s/%s", (int)strcspn(at, ":"), at, name);
+        if (access(path.ptr, X_OK) || stat(path.ptr, &st))
+            continue;
+        bytes_put(key, str_view(&path));
+        bytes_put_u64(key, (uint64_t)st.st_mtime);
+        bytes_put_u64(key, (uint64_t)st.st_size);
+        return;
+    }
+}
+
+/* What the front end asks of the process: where it runs, and which compiler says where the system's headers are. */
+static void
+put_process(str *key, const settings *asked, const front_c_source *s)
+{
+    static const char *const usual[] = {"cc", "gcc", "clang"};
+    char folder[PATH_MAX];
+    bool anywhere = !s->on_disk || s->path[0] == '/';
+    bytes_put(key, rg_str_of(!anywhere && getcwd(folder, sizeof folder) ? folder : ""));
+    bytes_put(key, asked->include_path ? rg_str_of(asked->include_path) : (rg_str){NULL, 0});
+    bytes_put(key, asked->c_include_path ? rg_str_of(asked->c_include_path) : (rg_str){NULL, 0});
+    for (size_t i = 0; i < countof(usual) && !asked->compiler; i++)
+        put_program(key, usual[i], asked->programs);
+    if (asked->compiler) {
+        str first = {.in = mem_scratch()};
+        bytes_put(key, rg_str_of(asked->compiler));
+        str_add(&first, (rg_str){asked->compiler, strcspn(asked->compiler, " \t")});
+        put_program(key, first.ptr, asked->programs);
+    }
+}
+
+static str
+source_key(const settings *asked, const front_c_source *s, const char *what)
+{
+    str key = {.in = mem_scratch()};
+    bytes_put(&key, rg_str_of(what));
+    bytes_put(&key, rg_str_of(cache_version()));
+    bytes_put(&key, rg_str_of(s->path));
+    bytes_put(&key, s->kernel ? rg_str_of(s->kernel) : (rg_str){NULL, 0});
+    bytes_put_u32(&key, s->on_disk);
+    put_list(&key, s->include_paths, s->include_count);
+    put_list(&key, s->defines, s->define_count);
+    put_list(&key, s->options, s->option_count);
+    bytes_put_u32(&key, s->file_count);
+    for (uint32_t i = 0; i < s->file_count; i++) {
+        bytes_put(&key, rg_str_of(s->files[i].path));
+        bytes_put(&key, s->files[i].text);
+    }
+    put_process(&key, asked, s);
+    bytes_put(&key, s->text);
+    return key;
+}
+
+/* -- entries ------------------------------------------------------------------------------------------------------- */
+
+typedef struct found {
+    rg_str content;
+    bytes_reader rest; /* behind the list of what was looked at */
+    seen_list seen;
+    rg_str *texts;
+} found;
+
+/* false: there is no entry, or it does not hold any more */
+static bool
+look_up(const settings *asked, const front_c_source *s, rg_str key, const char *what, found *f)
+{
+    const char *why;
+    const char *of = s->kernel ? s->kernel : "all";
+    if (!cache_get(asked, key, &f->content))
+        return false;
+    f->rest = bytes_of(f->content);
+    if (!seen_is_same(&f->rest, &f->seen, &f->texts, &why)) {
+        cache_log(asked, "%s of %s, %s: %s is another", what, s->path, of, why);
+        return false;
+    }
+    cache_log(asked, "found %s of %s, %s", what, s->path, of);
+    return true;
+}
+
+/* The text that messages show of a file. */
+static rg_str
+shown_text(const front_c_source *s, const found *f, const char *path)
+{
+    if (strcmp(path, s->path) == 0)
+        return s->text;
+    for (uint32_t i = 0; i < s->file_count; i++)
+        if (s->files[i].text.ptr && strcmp(s->files[i].path, path) == 0)
+            return s->files[i].text;
+    for (size_t i = 0; i < f->seen.items.n; i++)
+        if (f->seen.items.at[i].kind == SEEN_FILE && strcmp(f->seen.items.at[i].path, path) == 0)
+            return f->texts[i];
+    return (rg_str){NULL, 0};
+}
+
+/* NULL: it is no IR, which it was when it was kept. */
+static ir_module *
+kept_module(const front_c_source *s, found *f)
+{
+    diag_list diags = {.text.in = mem_scratch()};
+    rg_str text = bytes_str(&f->rest);
+    if (!bytes_done(&f->rest))
+        return NULL;
+    ir_module *m = ir_parse(text, s->path, &diags);
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    bool good = m && ir_verify(m, IR_STAGE_SOURCE, NULL, &diags);
+    for (size_t i = 1; good && i < m->files.n; i++) {
+        ir_file *file = &m->files.at[i];
+        rg_str shown = shown_text(s, f, file->path);
+        if (!file->text && shown.ptr) {
+            file->text = arena_str(m->arena, shown);
+            file->len = shown.len;
+        }
+    }
+    mem_disown(&owns);
+    if (good)
+        return m;
+    ir_module_free(m);
+    return NULL;
+}
+
+ir_module *
+api_source_compile(const front_c_source *source, diag_list *diags)
+{
+    settings asked = settings_read();
+    str folder;
+    if (!cache_folder(&asked, &folder))
+        return front_c_compile(source, diags);
+    found f;
+    str key = source_key(&asked, source, "ir");
+    ir_module *m = look_up(&asked, source, str_view(&key), "IR", &f) ? kept_module(source, &f) : NULL;
+    if (m)
+        return m;
+    seen_list seen;
+    front_c_source told = *source;
+    seen_begin(&seen);
+    told.seen = &seen;
+    m = front_c_compile(&told, diags);
+    if (!m)
+        return NULL;
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    str content = {.in = mem_scratch()}, text = {.in = mem_scratch()};
+    seen_write(&seen, &content);
+    ir_print_module(&text, m);
+    bytes_put(&content, str_view(&text));
+    cache_log(&asked, "made IR of %s, %s%s", source->path, source->kernel ? source->kernel : "all", seen.open ? ", for now" : "");
+    if (!seen.open)
+        cache_put(&asked, str_view(&key), str_view(&content));
+    mem_disown(&owns);
+    return m;
+}
+
+static bool
+read_names(found *f, front_c_names *names)
+{
+    names->count = bytes_u32(&f->rest);
+    names->statics = bytes_u32(&f->rest);
+    uint32_t n = bytes_count(&f->rest, 8);
+    names->names = arena_new_n(mem_scratch(), const char *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        names->names[i] = bytes_text(&f->rest, mem_scratch());
+    return bytes_done(&f->rest) && (uint64_t)names->count + names->statics == n;
+}
+
+bool
+api_source_list(const front_c_source *source, front_c_names *names, diag_list *diags)
+{
+    settings asked = settings_read();
+    str folder;
+    if (!cache_folder(&asked, &folder))
+        return front_c_list(source, names, diags);
+    found f;
+    str key = source_key(&asked, source, "names");
+    if (look_up(&asked, source, str_view(&key), "names", &f) && read_names(&f, names))
+        return true;
+    seen_list seen;
+    front_c_source told = *source;
+    seen_begin(&seen);
+    told.seen = &seen;
+    if (!front_c_list(&told, names, diags))
+        return false;
+    str content = {.in = mem_scratch()};
+    uint32_t n = names->count + names->statics;
+    seen_write(&seen, &content);
+    bytes_put_u32(&content, names->count);
+    bytes_put_u32(&content, names->statics);
+    bytes_put_u32(&content, n);
+    for (uint32_t i = 0; i < n; i++)
+        bytes_put(&content, rg_str_of(names->names[i]));
+    cache_log(&asked, "made names of %s%s", source->path, seen.open ? ", for now" : "");
+    if (!seen.open)
+        cache_put(&asked, str_view(&key), str_view(&content));
+    return true;
+}

@@ -1,0 +1,211 @@
+#!/bin/sh
+# The cache from the outside: what a second process finds, and what makes it look again. SPDX-License-Identifier: Apache-2.0
+#   cache_test.sh RGC
+rgc=$(realpath "$1")
+. "$(dirname "$0")/expect.sh"
+export RG_CACHE="$work/cache" RG_DEBUG=cache
+gives() { grep -qxF -- "return: f64[] = $1" out && pass || fail "it does not return $1"; }
+# makes N / finds N: so many results of the last run were made, or found, as the log counts them
+makes() { n=$(grep -c '^cache: made ' err); [ "$n" = "$1" ] && pass || fail "$n results were made, not $1"; }
+finds() { n=$(grep -c '^cache: found ' err); [ "$n" = "$1" ] && pass || fail "$n results were found, not $1"; }
+empty() { rm -rf "$RG_CACHE"; }
+
+cat >f.h <<'END'
+#define FACTOR 2
+static inline double scaled(double x) { return FACTOR * x; }
+END
+cat >f.c <<'END'
+#include <math.h>
+#include "f.h"
+double f(double x) { return scaled(x) + fabs(x); }
+double refused(double *x) { double y = x[0]; x[0] = 3 * y * y; return y; }
+END
+
+# -- again ------------------------------------------------------------------------------------------
+for device in interp cpu; do
+    empty
+    expect 0 run f.c f x=3 --device $device
+    gives 9
+    finds 0
+    expect 0 run f.c f x=3 --device $device
+    gives 9
+    makes 0
+    expect 0 run f.c f x=4 --device $device
+    gives 12
+    makes 0
+done
+mkdir elsewhere
+cd elsewhere || exit 1
+expect 0 run "$work/f.c" f x=3
+expect 0 run "$work/f.c" f x=3
+makes 0
+cd ..
+expect 0 run "$work/f.c" f x=3
+makes 0
+
+# -- errors are the same ----------------------------------------------------------------------------
+empty
+expect 1 run f.c refused x=1 --vjp return=1 --mode split
+grep -v '^cache: ' err >first
+says "f.c:4"
+expect 1 run f.c refused x=1 --vjp return=1 --mode split
+grep -v '^cache: ' err >second
+cmp -s first second && pass || fail "the second message is another"
+grep -q '^cache: found IR' err && pass || fail "the IR was not found"
+expect 1 run f.c nothing x=1
+expect 1 run f.c nothing x=1
+says "there is no kernel"
+
+# -- what was included ------------------------------------------------------------------------------
+empty
+expect 0 run f.c f x=3
+sed -i 's/FACTOR 2/FACTOR 5/' f.h
+expect 0 run f.c f x=3
+gives 18
+says "f.h is another"
+expect 0 run f.c f x=3
+makes 0
+sed -i 's/FACTOR 5/FACTOR 7/' f.h
+touch -d '2001-01-01' f.h
+expect 0 run f.c f x=3
+gives 24
+# one that comes before the one that was found
+mkdir early late
+echo '#define N 1' >late/n.h
+printf '#include <n.h>\n#include "f.h"\ndouble f(double x) { return N * x; }\n' >g.c
+expect 0 run g.c f x=3 -I early -I late
+gives 3
+expect 0 run g.c f x=3 -I early -I late
+gives 3
+makes 0
+echo '#define N 2' >early/n.h
+expect 0 run g.c f x=3 -I early -I late
+gives 6
+rm early/n.h
+expect 0 run g.c f x=3 -I early -I late
+gives 3
+echo 'static inline double fabs(double x) { return 100; }' >math.h
+expect 0 run f.c f x=3 -I .
+gives 121
+rm math.h
+expect 0 run f.c f x=3 -I .
+gives 24
+# one that was not there at all
+printf '#include "later.h"\n#ifdef LATER\n#define M 2\n#else\n#define M 1\n#endif\ndouble f(double x) { return M * x; }\n' >h.c
+"$rgc" run h.c f x=3 >out 2>err
+echo '#define LATER' >later.h
+expect 0 run h.c f x=3
+gives 6
+printf '#if __has_include("maybe.h")\n#define M 2\n#else\n#define M 1\n#endif\ndouble f(double x) { return M * x; }\n' >i.c
+expect 0 run i.c f x=3
+gives 3
+: >maybe.h
+expect 0 run i.c f x=3
+gives 6
+# by other ways
+echo '#define M 3' >forced.h
+printf 'double f(double x) { return M * x; }\n' >j.c
+expect 0 run j.c f x=3 -include forced.h
+gives 9
+echo '#define M 4' >forced.h
+expect 0 run j.c f x=3 -include forced.h
+gives 12
+expect 0 run j.c f x=3 -DM=5
+gives 15
+expect 0 run j.c f x=3 -DM=6
+gives 18
+export CPATH="$work/late"
+expect 0 run g.c f x=3
+unset CPATH
+gives 3
+mkdir other
+echo '#define N 9' >other/n.h
+export CPATH="$work/other"
+expect 0 run g.c f x=3
+unset CPATH
+gives 27
+
+# -- other files ------------------------------------------------------------------------------------
+mkdir parts
+echo 'double part(double x) { return 2 * x; }' >parts/a.c
+echo 'double part(double); double f(double x) { return part(x); }' >k.c
+expect 0 run k.c f x=3 --with parts
+gives 6
+expect 0 run k.c f x=3 --with parts
+makes 0
+echo 'double part(double x) { return 3 * x; }' >parts/a.c
+expect 0 run k.c f x=3 --with parts
+gives 9
+echo 'double part(double x) { return 4 * x; }' >parts/b.c
+expect 1 run k.c f x=3 --with parts
+rm parts/a.c
+expect 0 run k.c f x=3 --with parts
+gives 12
+mkdir base
+printf 'double f(double x) { return M * x; }\n' >base/l.c
+expect 0 run base/l.c f x=3 -DM=1
+gives 3
+expect 0 run base/l.c f x=3 -DM=1
+makes 0
+cat >compile_commands.json <<END
+[{"directory": "$work/base", "command": "cc -DM=8 -c l.c", "file": "l.c"}]
+END
+expect 0 run base/l.c f x=3
+gives 24
+sed -i 's/M=8/M=9/' compile_commands.json
+expect 0 run base/l.c f x=3
+gives 27
+rm compile_commands.json
+
+# -- damage -----------------------------------------------------------------------------------------
+empty
+expect 0 run f.c f x=3
+for file in "$RG_CACHE"/*/*; do
+    printf 'x' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 20)) conv=notrunc 2>/dev/null
+done
+expect 0 run f.c f x=3
+gives 24
+says "is damaged"
+finds 0
+expect 0 run f.c f x=3
+makes 0
+for file in "$RG_CACHE"/*/*; do
+    : >"$file"
+done
+expect 0 run f.c f x=3
+gives 24
+expect 0 run f.c f x=3
+makes 0
+
+# -- no cache ---------------------------------------------------------------------------------------
+export RG_CACHE=off
+expect 0 run f.c f x=3
+gives 24
+makes 0
+finds 0
+: >file
+export RG_CACHE="$work/file/below"
+expect 0 run f.c f x=3
+gives 24
+says "Not a directory"
+export RG_CACHE="$work/cache" RG_CACHE_SIZE=100
+expect 0 run g.c f x=3 -I late -DANOTHER
+gives 3
+says "too large"
+unset RG_CACHE_SIZE
+
+# -- many at once -----------------------------------------------------------------------------------
+empty
+for i in 1 2 3 4 5 6 7 8; do
+    "$rgc" run f.c f x="$i" >"out.$i" 2>"err.$i" &
+done
+wait
+for i in 1 2 3 4 5 6 7 8; do
+    grep -qxF "return: f64[] = $((8 * i))" "out.$i" && pass || fail "process $i: $(cat "out.$i" "err.$i")"
+done
+expect 0 run f.c f x=3
+makes 0
+ls "$RG_CACHE"/* | grep -q part && fail "something unfinished is left" || pass
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
