@@ -36,6 +36,36 @@ ${CC:-cc} $RG_TEST_CFLAGS main.c $(pkg-config --cflags --libs retrograd) -o shar
 LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ./shared >out 2>log || fail "the program with the shared library"
 grep -q "^[0-9.]* interp$" out || fail "the program with the shared library said: $(cat out)"
 readelf -d "$libdir/libretrograd.so" 2>/dev/null | grep -q "SONAME.*libretrograd.so.0" || fail "no soname with a version"
+# the compiler is opened from beside it
+cat >compiles.c <<'END'
+#include <retrograd/retrograd.h>
+#include <stdio.h>
+int
+main(void)
+{
+    rg_context *rg;
+    rg_module *m;
+    const rg_str *names;
+    size_t n;
+    if (rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &rg) ||
+        rg_module_from_c(rg, RG_STR("double f(double x) { return x; }"), NULL, &m) || rg_module_get_names(m, &names, &n)) {
+        fprintf(stderr, "%s\n", rg_error_message());
+        return 1;
+    }
+    return n != 1;
+}
+END
+# shellcheck disable=SC2046
+${CC:-cc} $RG_TEST_CFLAGS compiles.c $(pkg-config --cflags --libs retrograd) -o compiles >log 2>&1 || fail "no program that compiles"
+export LD_LIBRARY_PATH="$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+if ./compiles >out 2>log; then
+    mv "$libdir"/libretrograd-compiler.so.0 "$here"
+    ./compiles >out 2>log && fail "a program compiled without the compiler"
+    grep -q "the compiler cannot be opened" log || fail "nothing says that the compiler is missing"
+    mv "$here"/libretrograd-compiler.so.0 "$libdir"
+else
+    grep -q "made without libclang" log || fail "the program that compiles"
+fi
 [ -f "$libdir/librgrt.a" ] && [ -f "$libdir/libretrograd.a" ] || fail "a static library is missing"
 if command -v cmake >/dev/null; then
     cat >CMakeLists.txt <<'END'

@@ -108,20 +108,3 @@ ll_make(ll_jit *jit, const ir_fn *fn, const ll_options *options, str *bytes, dia
     unit_end(&u);
     return made ? RG_OK : unit_failed(&u, diags);
 }
-
-rg_status
-ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options, ll_code **out, diag_list *diags)
-{
-    str bytes = {0}, error = {0};
-    mem_owner owns;
-    *out = NULL;
-    mem_own(&owns, mem_release_str, &bytes);
-    rg_status status = ll_make(jit, fn, options, &bytes, diags);
-    double start = unit_clock();
-    if (!status)
-        *out = ll_load(str_view(&bytes), &error);
-    unit_times()->link = unit_clock() - start;
-    mem_disown(&owns);
-    str_free(&bytes);
-    return status || *out ? status : unit_report(diags, "loading", &error);
-}

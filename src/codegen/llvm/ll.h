@@ -48,6 +48,7 @@ bool ll_has_target(const ll_options *options, str *error);
 
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);
+uint32_t ll_ptx_arguments(const ir_fn *fn); /* how many rt_arg that are, at least one */
 /* Threads of a block that fits a multiprocessor whatever the kernel; some kernels' may have more. */
 unsigned ll_ptx_block(void);
 /* The same with several entries. infos[i] is the ith one's; the places of all are those of infos[0]. */
@@ -64,9 +65,9 @@ RG_MUST_CHECK rg_status ll_print(const ir_fn *fn, const ll_options *options, ll_
                                  str *out, diag_list *diags);
 
 /* Milliseconds that the last ll_compile of this thread spent: making IR, LLVM's passes, making
- * code, bringing it into memory. */
+ * code. */
 typedef struct ll_times {
-    double build, passes, code, link;
+    double build, passes, code;
 } ll_times;
 ll_times ll_last_times(void);
 

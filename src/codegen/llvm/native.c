@@ -26,7 +26,7 @@ vector_function(gen *g, const char *name, bool is_float, unsigned n, unsigned la
     unsigned bits = lanes * (is_float ? 32 : 64);
     snprintf(room, NAME_ROOM, "_ZGV%cN%u%s_%s%s", bits == 512 ? 'e' : bits == 256 ? 'd' : 'b', lanes,
              n == 1 ? "v" : "vv", name, is_float ? "f" : "");
-    if (!rt_symbol_find(room))
+    if (!rt_symbol_vector(room))
         return NULL;
     LLVMValueRef there = LLVMGetNamedFunction(g->module, room);
     return there ? there : LLVMAddFunction(g->module, room, type);

@@ -14,7 +14,7 @@
 extern const unsigned char gpu_nvptx_bitcode[];
 extern const size_t gpu_nvptx_bitcode_size;
 
-enum { KERNEL_CONVENTION = 71, ARGUMENT_BYTES = 32764 - sizeof(void *) };
+enum { KERNEL_CONVENTION = 71 };
 
 static void
 add_string_attribute(unit *u, LLVMValueRef fn, unsigned where, const char *name, const char *value)
@@ -92,14 +92,6 @@ all_is_there(unit *u)
 
 /* -- what we made -------------------------------------------------------------------------------------------------- */
 
-static uint32_t
-arguments_of(const ir_fn *fn)
-{
-    const ir_op *yield = ir_terminator(fn->body);
-    uint32_t n = fn->body->nparams + (yield ? yield->nargs : 0);
-    return n ? n : 1;
-}
-
 #if LLVM_VERSION_MAJOR >= 20
 /* Nobody but the device looks on while a launch runs. */
 static void
@@ -142,7 +134,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     snprintf(number, sizeof number, "%u", registers_asked(&u->g.settings));
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
     if (ll_ptx_by_value(fn)) {
-        LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, arguments_of(fn));
+        LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, ll_ptx_arguments(fn));
         LLVMAddAttributeAtIndex(entry, 2, LLVMCreateTypeAttribute(u->g.context, attribute_kind("byval"), all));
         LLVMAddAttributeAtIndex(entry, 2, LLVMCreateEnumAttribute(u->g.context, attribute_kind("align"), _Alignof(rt_arg)));
         add_string_attribute(u, entry, 2, "nvvm.grid_constant", "");
@@ -168,12 +160,6 @@ put_tasks_in_place(unit *u)
 }
 
 /* -- all together -------------------------------------------------------------------------------------------------- */
-
-bool
-ll_ptx_by_value(const ir_fn *fn)
-{
-    return arguments_of(fn) * sizeof(rt_arg) <= ARGUMENT_BYTES;
-}
 
 /* false: no such GPU */
 static bool

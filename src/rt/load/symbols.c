@@ -1,6 +1,4 @@
-/* All that compiled code may call by its name. SPDX-License-Identifier: Apache-2.0
- *
- * One table, and glibc's vector functions: _ZGVeN16v_sinf is sinf of 16 lanes for AVX-512, _ZGVdN8v_sinf of 8 for AVX2. */
+/* All that compiled code may call by its name. SPDX-License-Identifier: Apache-2.0 */
 #include "rt/load/symbols.h"
 
 #include "math/rgm.h"
@@ -8,7 +6,6 @@
 #include "rt/gpu/gpu.h"
 #include "rt/gpu/warp.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,27 +69,11 @@ static const struct {
 /* clang-format on */
 
 
-#if defined(__x86_64__) && defined(__GLIBC__)
-static void *
-find_vector(const char *name)
-{
-    void *library = dlopen("libmvec.so.1", RTLD_NOW | RTLD_LOCAL); /* stays: code may call it */
-    return library ? dlsym(library, name) : NULL;
-}
-#else
-static void *
-find_vector(const char *name)
-{
-    (void)name;
-    return NULL;
-}
-#endif
-
 void *
 rt_symbol_find(const char *name)
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (strcmp(symbols[i].name, name) == 0)
             return (void *)(uintptr_t)symbols[i].address;
-    return strncmp(name, "_ZGV", 4) == 0 ? find_vector(name) : NULL;
+    return rt_symbol_vector(name);
 }

@@ -1,0 +1,76 @@
+/* What the host has to know of code in warps, and of any code. SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/llvm/ll.h"
+
+const char ll_entry_name[] = "rg_kernel";
+
+enum { WAITS = 1, HAS_TAPE = 2, HAS_ROWS = 4, PRINTS = 8 };
+
+void
+ll_gpu_info_write(str *out, const ll_gpu_info *info)
+{
+    bytes_put_u32(out, (info->waits ? WAITS : 0) | (info->has_tape ? HAS_TAPE : 0) | (info->has_rows ? HAS_ROWS : 0) |
+                           (info->prints ? PRINTS : 0));
+    bytes_put_u32(out, (uint32_t)info->places.n);
+    for (size_t i = 0; i < info->places.n; i++) {
+        const ll_place *p = &info->places.at[i];
+        bytes_put(out, p->text ? rg_str_of(p->text) : (rg_str){NULL, 0});
+        bytes_put(out, p->file ? rg_str_of(p->file) : (rg_str){NULL, 0});
+        bytes_put(out, p->dtypes ? (rg_str){p->dtypes, p->values} : (rg_str){NULL, 0});
+        bytes_put_u32(out, p->line);
+        bytes_put_u32(out, p->values);
+    }
+}
+
+static ll_place
+read_place(bytes_reader *r, arena *in)
+{
+    ll_place p = {.text = bytes_text(r, in), .file = bytes_text(r, in)};
+    rg_str dtypes = bytes_str(r);
+    p.dtypes = dtypes.ptr ? arena_str(in, dtypes) : NULL;
+    p.line = bytes_u32(r);
+    p.values = bytes_u32(r);
+    r->damaged |= dtypes.ptr ? dtypes.len != p.values : p.values != 0;
+    return p;
+}
+
+void
+ll_gpu_info_read(bytes_reader *r, ll_gpu_info *info)
+{
+    *info = (ll_gpu_info){.texts = arena_new()};
+    uint32_t flags = bytes_u32(r), n = bytes_count(r, 3 * 8 + 2 * 4);
+    info->waits = flags & WAITS;
+    info->has_tape = flags & HAS_TAPE;
+    info->has_rows = flags & HAS_ROWS;
+    info->prints = flags & PRINTS;
+    info->places.in = info->texts;
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&info->places, read_place(r, info->texts));
+}
+
+void
+ll_gpu_info_free(ll_gpu_info *info)
+{
+    for (size_t i = 0; i < info->places.n && !info->texts; i++)
+        mem_free((void *)info->places.at[i].dtypes);
+    vec_free(&info->places);
+    arena_free(info->texts);
+    *info = (ll_gpu_info){0};
+}
+
+/* -- arguments of PTX ---------------------------------------------------------------------------------------------- */
+
+enum { ARGUMENT_BYTES = 32764 - sizeof(void *) };
+
+uint32_t
+ll_ptx_arguments(const ir_fn *fn)
+{
+    const ir_op *yield = ir_terminator(fn->body);
+    uint32_t n = fn->body->nparams + (yield ? yield->nargs : 0);
+    return n ? n : 1;
+}
+
+bool
+ll_ptx_by_value(const ir_fn *fn)
+{
+    return ll_ptx_arguments(fn) * sizeof(rt_arg) <= ARGUMENT_BYTES;
+}
