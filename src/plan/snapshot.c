@@ -36,18 +36,6 @@ ad_snapshots_find(ir_fn *fn, arena *scratch)
     return s;
 }
 
-/* -- what stands in the array ------------------------------------------------------------------------------------ */
-/* Whether the array holds the same at both ops of a region, whichever comes first. */
-static bool
-holds_the_same(ad_snapshots *s, const ir_op *a, const ir_op *b, ir_value *array)
-{
-    bool follows = false;
-    for (const ir_op *op = a; op && !follows; op = op->next)
-        follows = op == b;
-    const ir_op *from = follows ? a : b, *to = follows ? b : a;
-    return ir_left_alone_between(&s->footprints, from, to, array);
-}
-
 /* -- where it is brought back ------------------------------------------------------------------------------------ */
 static void
 note_first(ir_value *root, void *user)
@@ -133,14 +121,25 @@ ad_elements_per_thread(const ir_op *task, const ir_value *array)
 }
 
 /* -- making them ------------------------------------------------------------------------------------------------ */
+static bool
+is_of(const ir_op *op, const ir_value *array)
+{
+    return op->code == RG_OP_SNAPSHOT && op->args[0] == array;
+}
+
+/* The nearest one, before the task or behind it, with no write to the array in between. */
 static ir_op *
 snapshot_for(ad_snapshots *s, const ir_op *task, const ir_value *array)
 {
-    for (size_t i = 0; i < s->kept.n; i++) {
-        ir_op *kept = s->kept.at[i];
-        if (kept->args[0] == array && kept->parent == task->parent && holds_the_same(s, kept, task, kept->args[0]))
-            return kept;
-    }
+    bool there = false;
+    for (size_t i = 0; i < s->kept.n && !there; i++)
+        there = is_of(s->kept.at[i], array) && s->kept.at[i]->parent == task->parent;
+    for (ir_op *op = task->prev; there && op && ir_leaves_alone(&s->footprints, op, array); op = op->prev)
+        if (is_of(op, array))
+            return op;
+    for (const ir_op *op = task; there && op->next && ir_leaves_alone(&s->footprints, op, array); op = op->next)
+        if (is_of(op->next, array))
+            return op->next;
     return NULL;
 }
 
