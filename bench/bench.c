@@ -7,6 +7,7 @@
  * adjoints are put back between runs, untimed. The gradients are first compared with the
  * hand-written ones. Tape: kilobytes that both keep for the reverse sweep at most, for a small
  * problem of the kind. Run it with OMP_NUM_THREADS=1. */
+#include "../tests/queue.h"
 #include "long.h"
 #include "run.h"
 #include "tape.h"
@@ -27,9 +28,9 @@ time_all(prepared *run, prepared *narrow, bench_problem *p, unsigned repeat)
     double *primal = calloc(4 * (size_t)repeat, sizeof *primal);
     double *gradient = primal + repeat, *hand = gradient + repeat, *one = hand + repeat;
     for (unsigned r = 0; r < repeat; r++) {
-        primal[r] = bench_time_launch(run, p, rg_launch);
-        gradient[r] = bench_time_launch(run, p, rg_launch_forward_vjp);
-        one[r] = bench_time_launch(narrow, p, rg_launch_forward_vjp);
+        primal[r] = bench_time_launch(run, p, RG_FORWARD);
+        gradient[r] = bench_time_launch(run, p, RG_FORWARD_VJP);
+        one[r] = bench_time_launch(narrow, p, RG_FORWARD_VJP);
         hand[r] = bench_time_hand(p);
     }
     timing t = {bench_median(primal, repeat), bench_median(gradient, repeat), bench_median(one, repeat),
@@ -48,11 +49,11 @@ time_compile(const bench_problem *p, const char *file)
     bench_reset(&run, p);
     double built = bench_now() - start;
     start = bench_now();
-    bench_check(rg_launch_forward_vjp(run.kernel, run.args), p->kernel);
+    bench_check(rg_launch(run.queue, run.args, RG_FORWARD_VJP), p->kernel);
     double first = bench_now() - start;
     bench_reset(&run, p);
     start = bench_now();
-    bench_check(rg_launch_forward_vjp(run.kernel, run.args), p->kernel);
+    bench_check(rg_launch(run.queue, run.args, RG_FORWARD_VJP), p->kernel);
     double again = bench_now() - start;
     bench_release(&run);
     return built + first - again;
@@ -84,7 +85,7 @@ prepare_narrow(prepared *run, bench_problem *p, const char *file)
     char *was = getenv("RG_LANES") ? strdup(getenv("RG_LANES")) : NULL;
     setenv("RG_LANES", "1", 1);
     bench_prepare(run, p, file);
-    bench_time_launch(run, p, rg_launch_forward_vjp);
+    bench_time_launch(run, p, RG_FORWARD_VJP);
     if (was)
         setenv("RG_LANES", was, 1);
     else
@@ -102,9 +103,9 @@ bench(unsigned k, const char *file, double scale, unsigned repeat, outcome *o)
     bench_problem_make(&p, k, scale);
     bench_prepare(&run, &p, file);
     bench_time_hand(&p);
-    bench_time_launch(&run, &p, rg_launch);
+    bench_time_launch(&run, &p, RG_FORWARD);
     double off = bench_difference(&run, &p, RG_PRIMAL);
-    bench_time_launch(&run, &p, rg_launch_forward_vjp);
+    bench_time_launch(&run, &p, RG_FORWARD_VJP);
     off = fmax(off, bench_difference(&run, &p, RG_ADJOINT));
     off = fmax(off, prepare_narrow(&narrow, &p, file));
     bool good = off <= p.tolerance;
@@ -125,24 +126,24 @@ bench(unsigned k, const char *file, double scale, unsigned repeat, outcome *o)
 static double
 empty_launch(void)
 {
-    rg_context *context;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
     enum { COUNT = 20000 };
-    bench_check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &context), "context");
-    bench_check(rg_module_from_c(context, RG_STR("void empty(int n) { }"), NULL, &module), "empty");
+    bench_check(queue_open("cpu", NULL, &queue), "queue");
+    bench_check(rg_module_from_c(RG_STR("void empty(int n) { }"), NULL, &module), "empty");
     bench_check(rg_module_get_kernel(module, RG_STR("empty"), &kernel), "empty");
-    bench_check(rg_args_create(kernel, &args), "empty");
+    bench_check(rg_args_create(queue, kernel, &args), "empty");
     bench_check(rg_args_set_int(args, RG_STR("n"), 1), "empty");
-    bench_check(rg_launch(kernel, args), "empty");
+    bench_check(rg_launch(queue, args, RG_FORWARD), "empty");
     double start = bench_now();
     for (unsigned r = 0; r < COUNT; r++)
-        bench_check(rg_launch(kernel, args), "empty");
+        bench_check(rg_launch(queue, args, RG_FORWARD), "empty");
     double t = 1e3 * (bench_now() - start) / COUNT;
     rg_args_destroy(args);
     rg_module_destroy(module);
-    rg_context_destroy(context);
+    rg_queue_destroy(queue);
     return t;
 }
 
@@ -152,7 +153,7 @@ static double
 straight_line(void)
 {
     enum { LINES = 4000, ROOM = 80 };
-    rg_context *context;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -166,22 +167,22 @@ straight_line(void)
                              : "a = a * 0.99%03d + b * 0.1; b = 0.5 * sin(a);\n",
                        k % 1000);
     end += sprintf(end, "v[0] = a + b;\n}\n");
-    rg_array_desc desc = {RG_F64, 1, {1}, .adjoint = true};
-    bench_check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &context), "context");
+    rg_array_desc desc = RG_DESC(rg_array_desc, RG_F64, 1, {1}, .adjoint = true);
+    bench_check(queue_open("cpu", NULL, &queue), "queue");
     double start = bench_now();
-    bench_check(rg_module_from_c(context, (rg_str){source, (size_t)(end - source)}, NULL, &module),
+    bench_check(rg_module_from_c((rg_str){source, (size_t)(end - source)}, NULL, &module),
           "straight");
     bench_check(rg_module_get_kernel(module, RG_STR("straight"), &kernel), "straight");
-    bench_check(rg_args_create(kernel, &args), "straight");
-    bench_check(rg_array_create(context, &desc, &array), "straight");
+    bench_check(rg_args_create(queue, kernel, &args), "straight");
+    bench_check(rg_array_create(queue, &desc, &array), "straight");
     bench_check(rg_args_set_array(args, RG_STR("v"), array), "straight");
-    bench_check(rg_launch(kernel, args), "straight");
-    bench_check(rg_launch_forward_vjp(kernel, args), "straight");
+    bench_check(rg_launch(queue, args, RG_FORWARD), "straight");
+    bench_check(rg_launch(queue, args, RG_FORWARD_VJP), "straight");
     double t = 1e-3 * (bench_now() - start);
     rg_array_destroy(array);
     rg_args_destroy(args);
     rg_module_destroy(module);
-    rg_context_destroy(context);
+    rg_queue_destroy(queue);
     free(source);
     return t;
 }

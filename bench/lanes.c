@@ -276,9 +276,9 @@ prepare_with(prepared *run, const bench_problem *p, const char *variable, const 
     if (variable)
         setenv(variable, value, 1);
     bench_prepare(run, p, LANE_KERNELS);
-    bench_time_launch(run, p, rg_launch);
+    bench_time_launch(run, p, RG_FORWARD);
     if (gradient)
-        bench_time_launch(run, p, rg_launch_forward_vjp);
+        bench_time_launch(run, p, RG_FORWARD_VJP);
     if (was)
         setenv(variable, was, 1);
     else if (variable)
@@ -313,7 +313,7 @@ agree(prepared *run, const bench_problem *p)
     size_t bytes = q->count * rg_dtype_size(q->dtype), off = 0;
     double tolerance = q->dtype == RG_F32 ? 1e-3 : 1e-9, largest = 0.0;
     void *mine = malloc(bytes);
-    bench_check(rg_array_read(run->arrays[p->count - 1], RG_PRIMAL, mine, bytes), q->name);
+    bench_check(rg_array_read(run->queue, run->arrays[p->count - 1], RG_PRIMAL, mine, bytes), q->name);
     for (size_t i = 0; i < q->count; i++)
         largest = fmax(largest, fabs(element(q->data, q->dtype, i)));
     for (size_t i = 0; i < q->count; i++)
@@ -363,7 +363,7 @@ gradient_row(const row *r, const probe_times *probe)
     for (unsigned k = 0; k < repeat; k++) {
         times[VARIANTS][k] = time_range(r->c, &p);
         for (unsigned v = 0; v < VARIANTS; v++)
-            times[v][k] = bench_time_launch(&runs[v], &p, rg_launch_forward_vjp);
+            times[v][k] = bench_time_launch(&runs[v], &p, RG_FORWARD_VJP);
         times[VARIANTS + 1][k] = time_range(r->hand, &p);
     }
     bool good = true;
@@ -412,7 +412,7 @@ forward_row(const row *r, double *faster)
     prepare_variants(runs, &p, false);
     for (unsigned k = 0; k < repeat; k++) {
         for (unsigned v = 0; v < VARIANTS; v++)
-            times[v][k] = bench_time_launch(&runs[v], &p, rg_launch);
+            times[v][k] = bench_time_launch(&runs[v], &p, RG_FORWARD);
         times[VARIANTS][k] = time_range(r->c, &p);
     }
     bool good = agree(&runs[OWN], &p) && agree(&runs[NATIVE], &p) && agree(&runs[ONE_LANE], &p);
@@ -496,7 +496,7 @@ time_kernel(prepared *run)
 {
     double start = bench_now();
     for (int k = 0; k < LAUNCHES; k++)
-        bench_check(rg_launch(run->kernel, run->args), "math");
+        bench_check(rg_launch(run->queue, run->args, RG_FORWARD), "math");
     return bench_now() - start;
 }
 
@@ -508,7 +508,7 @@ prepare_math(prepared *run, const bench_problem *p, const char *path, const char
     if (math)
         setenv("RG_MATH", math, 1);
     bench_prepare(run, p, path);
-    bench_time_launch(run, p, rg_launch);
+    bench_time_launch(run, p, RG_FORWARD);
     if (was)
         setenv("RG_MATH", was, 1);
     else
@@ -576,7 +576,7 @@ math_row(const function *f, bool f64)
         bool there = v < 2 || libraries[v - 2];
         t[v] = there ? bench_median(times[v], repeat) : NAN;
         if (v < 2)
-            bench_check(rg_array_read(runs[v].arrays[3], RG_PRIMAL, out, ELEMENTS * rg_dtype_size(dtype)), "out");
+            bench_check(rg_array_read(runs[v].queue, runs[v].arrays[3], RG_PRIMAL, out, ELEMENTS * rg_dtype_size(dtype)), "out");
         else
             time_map(libraries[v - 2], f, f64, &p, out);
         errors[v] = there ? largest_error(f, f64, p.params[1].initial, p.params[2].initial, out) : NAN;

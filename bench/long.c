@@ -1,4 +1,5 @@
 /* See long.h. SPDX-License-Identifier: Apache-2.0 */
+#include "../tests/queue.h"
 #include "long.h"
 
 #include <retrograd/retrograd.h>
@@ -62,40 +63,40 @@ by_value(const void *a, const void *b)
 static double
 gradient(const char *name, int steps, uint64_t budget, int runs, float grad[N])
 {
-    rg_context *rg;
+    rg_queue *rg;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
     rg_array *a, *out;
-    rg_array_desc desc = {.dtype = RG_F32, .rank = 1, .shape = {N}, .adjoint = true};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {N}, .adjoint = true);
     float start[N];
     double took[RUNS];
     for (int i = 0; i < N; i++)
         start[i] = 0.5f + 0.01f * (float)(i * 7 % 50);
-    check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu"), .tape_budget = budget}, &rg));
-    check(rg_module_from_c(rg, RG_STR(source), NULL, &module));
+    check(queue_open("cpu", &RG_DESC(rg_queue_desc, .tape_budget = budget), &rg));
+    check(rg_module_from_c(RG_STR(source), NULL, &module));
     check(rg_module_get_kernel(module, (rg_str){name, strlen(name)}, &kernel));
-    check(rg_args_create(kernel, &args));
+    check(rg_args_create(rg, kernel, &args));
     check(rg_array_create(rg, &desc, &a));
     check(rg_array_create(rg, &desc, &out));
-    check(rg_array_write(a, RG_PRIMAL, start, sizeof start));
+    check(rg_array_write(rg, a, RG_PRIMAL, start, sizeof start));
     check(rg_args_set_array(args, RG_STR("a"), a));
     check(rg_args_set_array(args, RG_STR("out"), out));
     for (int k = -1; k < runs; k++) { /* the first one compiles and takes one step */
         check(rg_args_set_int(args, RG_STR("n"), k < 0 ? 1 : steps));
-        check(rg_array_fill(a, RG_ADJOINT, 0));
-        check(rg_array_fill(out, RG_ADJOINT, 1));
+        check(rg_array_fill(rg, a, RG_ADJOINT, 0));
+        check(rg_array_fill(rg, out, RG_ADJOINT, 1));
         double before = seconds();
-        check(rg_launch_forward_vjp(kernel, args));
+        check(rg_launch(rg, args, RG_FORWARD_VJP));
         if (k >= 0)
             took[k] = seconds() - before;
     }
-    check(rg_array_read(a, RG_ADJOINT, grad, sizeof start));
+    check(rg_array_read(rg, a, RG_ADJOINT, grad, sizeof start));
     rg_array_destroy(a);
     rg_array_destroy(out);
     rg_args_destroy(args);
     rg_module_destroy(module);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
     qsort(took, (size_t)runs, sizeof took[0], by_value);
     return took[runs / 2];
 }

@@ -1,4 +1,5 @@
 /* See run.h. SPDX-License-Identifier: Apache-2.0 */
+#include "../tests/queue.h"
 #include "run.h"
 
 #include <math.h>
@@ -38,19 +39,19 @@ void
 bench_prepare(prepared *run, const bench_problem *p, const char *file)
 {
     *run = (prepared){0};
-    bench_check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &run->context), "context");
-    bench_check(rg_module_load(run->context, rg_str_of(file), NULL, &run->module), file);
+    bench_check(queue_open("cpu", NULL, &run->queue), "queue");
+    bench_check(rg_module_load(rg_str_of(file), NULL, &run->module), file);
     bench_check(rg_module_get_kernel(run->module, rg_str_of(p->kernel), &run->kernel), p->kernel);
-    bench_check(rg_args_create(run->kernel, &run->args), "args");
+    bench_check(rg_args_create(run->queue, run->kernel, &run->args), "args");
     for (uint32_t k = 0; k < p->count; k++) {
         const bench_param *q = &p->params[k];
-        rg_array_desc desc = {.dtype = q->dtype, .rank = q->rank, .adjoint = q->adjoint != NULL};
+        rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = q->dtype, .rank = q->rank, .adjoint = q->adjoint != NULL);
         memcpy(desc.shape, q->shape, sizeof q->shape);
         if (q->scalar && q->dtype == RG_I32) {
             bench_check(rg_args_set_int_at(run->args, k, *(int *)q->initial), q->name);
             continue;
         }
-        bench_check(rg_array_create(run->context, &desc, &run->arrays[k]), q->name);
+        bench_check(rg_array_create(run->queue, &desc, &run->arrays[k]), q->name);
         if (!q->scalar) {
             bench_check(rg_args_set_array_at(run->args, k, run->arrays[k]), q->name);
             continue;
@@ -67,7 +68,7 @@ bench_release(prepared *run)
         rg_array_destroy(run->arrays[k]);
     rg_args_destroy(run->args);
     rg_module_destroy(run->module);
-    rg_context_destroy(run->context);
+    rg_queue_destroy(run->queue);
 }
 
 void
@@ -79,9 +80,9 @@ bench_reset(prepared *run, const bench_problem *p)
         if (!run->arrays[k])
             continue;
         if (!q->scalar)
-            bench_check(rg_array_write(run->arrays[k], RG_PRIMAL, q->initial, bytes), q->name);
+            bench_check(rg_array_write(run->queue, run->arrays[k], RG_PRIMAL, q->initial, bytes), q->name);
         if (q->adjoint)
-            bench_check(rg_array_fill(run->arrays[k], RG_ADJOINT, q->seeded), q->name);
+            bench_check(rg_array_fill(run->queue, run->arrays[k], RG_ADJOINT, q->seeded), q->name);
     }
 }
 
@@ -106,7 +107,7 @@ bench_difference(prepared *run, const bench_problem *p, unsigned last)
             double largest = 0.0, off = 0.0;
             if (q->scalar && plane == RG_PRIMAL)
                 continue;
-            bench_check(rg_array_read(run->arrays[k], plane, copy, bytes), q->name);
+            bench_check(rg_array_read(run->queue, run->arrays[k], plane, copy, bytes), q->name);
             for (size_t i = 0; i < q->count; i++) {
                 double a = element(mine, q->dtype, i), d = fabs(a - element(copy, q->dtype, i));
                 largest = fmax(largest, fabs(a));
@@ -134,11 +135,11 @@ bench_median(double *times, unsigned n)
 }
 
 double
-bench_time_launch(prepared *run, const bench_problem *p, launch_fn *launch)
+bench_time_launch(prepared *run, const bench_problem *p, rg_form form)
 {
     bench_reset(run, p);
     double start = bench_now();
-    bench_check(launch(run->kernel, run->args), p->kernel);
+    bench_check(rg_launch(run->queue, run->args, form), p->kernel);
     return bench_now() - start;
 }
 

@@ -6,7 +6,7 @@
 #include "problems.h"
 
 typedef struct prepared {
-    rg_context *context;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -29,8 +29,7 @@ void bench_reset(prepared *run, const bench_problem *p);
 double bench_difference(prepared *run, const bench_problem *p, unsigned last);
 
 /* Milliseconds of one run, after an untimed reset. */
-typedef rg_status launch_fn(rg_kernel *kernel, rg_args *args);
-double bench_time_launch(prepared *run, const bench_problem *p, launch_fn *launch);
+double bench_time_launch(prepared *run, const bench_problem *p, rg_form form);
 double bench_time_hand(bench_problem *p);
 
 #endif

@@ -42,7 +42,7 @@ int64_t
 bench_tape_bytes(bench_problem *p, const char *file)
 {
     diag_list diags = {0};
-    pipeline_options options = {.form = PIPELINE_FORWARD_VJP, .contraction = true, .stage = IR_STAGE_SLOTS};
+    pipeline_options options = {.form = RG_FORWARD_VJP, .contraction = true, .stage = IR_STAGE_SLOTS};
     ir_module *source = NULL, *lowered = NULL;
     ir_fn *fn = NULL;
     ir_module *module = front_c_compile(&(front_c_source){.path = file, .kernel = p->kernel}, &diags);

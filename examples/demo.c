@@ -94,7 +94,8 @@ check(rg_status status)
 }
 
 typedef struct simulation {
-    rg_context *context;
+    rg_device *device;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -106,7 +107,7 @@ static rg_array *
 array(simulation *s, const char *name, rg_array_desc desc)
 {
     rg_array *a;
-    check(rg_array_create(s->context, &desc, &a));
+    check(rg_array_create(s->queue, &desc, &a));
     check(rg_args_set_array(s->args, rg_str_of(name), a));
     return a;
 }
@@ -121,24 +122,26 @@ set_up(simulation *s, robot *r)
     } sizes[] = {
         {"steps", STEPS}, {"n", r->n}, {"links", links}, {"muscles", r->springs}, {"waves", WAVES}};
     /* fourteen masses keep one thread busy, and one thread adds in the same order every time */
-    rg_context_desc desc = {.device = RG_STR("cpu"), .num_threads = 1};
-    check(rg_context_create(&desc, &s->context));
-    check(rg_module_load(s->context, RG_STR(DEMO_KERNELS), NULL, &s->module));
+    rg_device_desc which = RG_DESC(rg_device_desc, .name = RG_STR("cpu"));
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = 1);
+    check(rg_device_open(&which, &s->device));
+    check(rg_queue_create(s->device, &desc, &s->queue));
+    check(rg_module_load(RG_STR(DEMO_KERNELS), NULL, &s->module));
     check(rg_module_get_kernel(s->module, RG_STR("walk"), &s->kernel));
-    check(rg_args_create(s->kernel, &s->args));
+    check(rg_args_create(s->queue, s->kernel, &s->args));
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
         check(rg_args_set_int(s->args, rg_str_of(sizes[k].name), sizes[k].value));
-    s->fixed[0] = array(s, "first", (rg_array_desc){RG_I32, 1, {r->n + 1}, .data = r->first});
-    s->fixed[1] = array(s, "other", (rg_array_desc){RG_I32, 1, {links}, .data = r->other});
-    s->fixed[2] = array(s, "muscle", (rg_array_desc){RG_I32, 1, {links}, .data = r->muscle});
-    s->fixed[3] = array(s, "rest", (rg_array_desc){RG_F64, 1, {r->springs}, .data = r->rest});
-    s->fixed[4] = array(s, "reach", (rg_array_desc){RG_F64, 1, {r->springs}, .data = r->reach});
+    s->fixed[0] = array(s, "first", RG_DESC(rg_array_desc, RG_I32, 1, {r->n + 1}, .data = r->first));
+    s->fixed[1] = array(s, "other", RG_DESC(rg_array_desc, RG_I32, 1, {links}, .data = r->other));
+    s->fixed[2] = array(s, "muscle", RG_DESC(rg_array_desc, RG_I32, 1, {links}, .data = r->muscle));
+    s->fixed[3] = array(s, "rest", RG_DESC(rg_array_desc, RG_F64, 1, {r->springs}, .data = r->rest));
+    s->fixed[4] = array(s, "reach", RG_DESC(rg_array_desc, RG_F64, 1, {r->springs}, .data = r->reach));
     s->weight =
-        array(s, "weight", (rg_array_desc){RG_F64, 2, {r->springs, WAVES + 1}, .adjoint = true});
-    s->pull = array(s, "pull", (rg_array_desc){RG_F64, 2, {STEPS, r->springs}, .adjoint = true});
-    s->x = array(s, "x", (rg_array_desc){RG_F64, 3, {STEPS + 1, r->n, 2}, .adjoint = true});
-    s->v = array(s, "v", (rg_array_desc){RG_F64, 3, {STEPS + 1, r->n, 2}, .adjoint = true});
-    s->loss = array(s, "loss", (rg_array_desc){RG_F64, 1, {1}, .adjoint = true});
+        array(s, "weight", RG_DESC(rg_array_desc, RG_F64, 2, {r->springs, WAVES + 1}, .adjoint = true));
+    s->pull = array(s, "pull", RG_DESC(rg_array_desc, RG_F64, 2, {STEPS, r->springs}, .adjoint = true));
+    s->x = array(s, "x", RG_DESC(rg_array_desc, RG_F64, 3, {STEPS + 1, r->n, 2}, .adjoint = true));
+    s->v = array(s, "v", RG_DESC(rg_array_desc, RG_F64, 3, {STEPS + 1, r->n, 2}, .adjoint = true));
+    s->loss = array(s, "loss", RG_DESC(rg_array_desc, RG_F64, 1, {1}, .adjoint = true));
 }
 
 static void
@@ -150,7 +153,8 @@ tear_down(simulation *s)
         rg_array_destroy(arrays[k]);
     rg_args_destroy(s->args);
     rg_module_destroy(s->module);
-    rg_context_destroy(s->context);
+    rg_queue_destroy(s->queue);
+    rg_device_destroy(s->device);
 }
 
 /* Runs the robot with these weights; returns the loss and its gradient. */
@@ -158,18 +162,18 @@ static double
 evaluate(simulation *s, const robot *r, const double *weight, size_t count, double *gradient)
 {
     double *x, loss;
-    check(rg_array_map(s->x, RG_PRIMAL, true, (void **)&x));
+    check(rg_array_map(s->queue, s->x, RG_PRIMAL, true, (void **)&x));
     memcpy(x, r->place, sizeof(double) * 2 * (size_t)r->n); /* row 0; the velocities start at 0 */
     rg_array_unmap(s->x, RG_PRIMAL);
-    check(rg_array_write(s->weight, RG_PRIMAL, weight, count * sizeof(double)));
-    check(rg_array_fill(s->weight, RG_ADJOINT, 0.0));
-    check(rg_array_fill(s->pull, RG_ADJOINT, 0.0));
-    check(rg_array_fill(s->x, RG_ADJOINT, 0.0));
-    check(rg_array_fill(s->v, RG_ADJOINT, 0.0));
-    check(rg_array_fill(s->loss, RG_ADJOINT, 1.0));
-    check(rg_launch_forward_vjp(s->kernel, s->args));
-    check(rg_array_read(s->loss, RG_PRIMAL, &loss, sizeof loss));
-    check(rg_array_read(s->weight, RG_ADJOINT, gradient, count * sizeof(double)));
+    check(rg_array_write(s->queue, s->weight, RG_PRIMAL, weight, count * sizeof(double)));
+    check(rg_array_fill(s->queue, s->weight, RG_ADJOINT, 0.0));
+    check(rg_array_fill(s->queue, s->pull, RG_ADJOINT, 0.0));
+    check(rg_array_fill(s->queue, s->x, RG_ADJOINT, 0.0));
+    check(rg_array_fill(s->queue, s->v, RG_ADJOINT, 0.0));
+    check(rg_array_fill(s->queue, s->loss, RG_ADJOINT, 1.0));
+    check(rg_launch(s->queue, s->args, RG_FORWARD_VJP));
+    check(rg_array_read(s->queue, s->loss, RG_PRIMAL, &loss, sizeof loss));
+    check(rg_array_read(s->queue, s->weight, RG_ADJOINT, gradient, count * sizeof(double)));
     return loss;
 }
 
@@ -209,7 +213,7 @@ draw(svg *s, simulation *sim, const robot *r, double base, const char *title)
 {
     const double *x;
     double along[400], height[400];
-    check(rg_array_map(sim->x, RG_PRIMAL, false, (void **)&x));
+    check(rg_array_map(sim->queue, sim->x, RG_PRIMAL, false, (void **)&x));
     for (int k = 0; k < 400; k++) {
         along[k] = s->left + s->width * k / 399.0;
         height[k] = base + ground(along[k]);

@@ -94,9 +94,9 @@ kernels(void)
 }
 
 static rg_array *
-array_of(rg_context *rg, rg_dtype dtype, uint32_t rank, int64_t n, int64_t m, void *data)
+array_of(rg_queue *rg, rg_dtype dtype, uint32_t rank, int64_t n, int64_t m, void *data)
 {
-    rg_array_desc desc = {.dtype = dtype, .rank = rank, .shape = {n, m}, .data = data};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = dtype, .rank = rank, .shape = {n, m}, .data = data);
     rg_array *array;
     CHECK(devices_array(rg, &desc, &array) == RG_OK);
     return array;
@@ -104,12 +104,12 @@ array_of(rg_context *rg, rg_dtype dtype, uint32_t rank, int64_t n, int64_t m, vo
 
 /* Element i of an array of f64. */
 static double
-at(rg_array *array, size_t i)
+at(rg_queue *rg, rg_array *array, size_t i)
 {
     double all[128] = {0};
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     CHECK(rg_array_get_info(array, &info) == RG_OK);
-    CHECK(rg_array_read(array, RG_PRIMAL, all, info.bytes) == RG_OK);
+    CHECK(rg_array_read(rg, array, RG_PRIMAL, all, info.bytes) == RG_OK);
     return all[i];
 }
 
@@ -122,72 +122,72 @@ kernel_of(rg_module *module, const char *name)
 }
 
 static rg_args *
-args_of(rg_kernel *kernel)
+args_of(rg_queue *rg, rg_kernel *kernel)
 {
     rg_args *args;
-    CHECK(rg_args_create(kernel, &args) == RG_OK);
+    CHECK(rg_args_create(rg, kernel, &args) == RG_OK);
     return args;
 }
 
 /* -- what works -------------------------------------------------------------------------------- */
 
 static void
-test_launches(rg_context *rg, rg_module *module)
+test_launches(rg_queue *rg, rg_module *module)
 {
     double x[4] = {1, 2, 3, 4}, y[4] = {0}, g[4], one[4] = {1, 1, 1, 1}, k_adj, t[4];
     rg_kernel *scale = kernel_of(module, "scale");
-    rg_args *args = args_of(scale);
+    rg_args *args = args_of(rg, scale);
     rg_array *ax = array_of(rg, RG_F64, 1, 4, 0, x), *ay = array_of(rg, RG_F64, 1, 4, 0, y);
     rg_array *k = array_of(rg, RG_F64, 0, 0, 0, NULL);
     CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
     CHECK(rg_args_set_float(args, RG_STR("k"), 0.5) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), ax) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("y"), ay) == RG_OK);
-    rg_array_info before, after;
+    rg_array_info before = RG_INIT(rg_array_info), after = before;
     CHECK(rg_array_get_info(ay, &before) == RG_OK);
-    CHECK(rg_launch(scale, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     CHECK(rg_array_get_info(ay, &after) == RG_OK);
-    CHECK(at(ay, 0) == 0.5 && at(ay, 3) == 8);
+    CHECK(at(rg, ay, 0) == 0.5 && at(rg, ay, 3) == 8);
     CHECK(after.version > before.version);
 
-    FAILS(rg_launch_vjp(scale, args), RG_INVALID, "no argument of kernel `scale` has an adjoint");
-    FAILS(rg_launch_jvp(scale, args), RG_INVALID, "has a tangent");
-    CHECK(rg_array_require(ax, RG_ADJOINT) == RG_OK);
-    CHECK(rg_array_require(ay, RG_ADJOINT) == RG_OK);
-    CHECK(rg_array_require(k, RG_ADJOINT) == RG_OK);
+    FAILS(rg_launch(rg, args, RG_VJP), RG_INVALID, "no argument of kernel `scale` has an adjoint");
+    FAILS(rg_launch(rg, args, RG_JVP), RG_INVALID, "has a tangent");
+    CHECK(rg_array_require(rg, ax, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_require(rg, ay, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_require(rg, k, RG_ADJOINT) == RG_OK);
     CHECK(rg_args_set_companion(args, RG_STR("k"), k) == RG_OK);
-    CHECK(rg_array_fill(ay, RG_ADJOINT, 1) == RG_OK);
-    CHECK(rg_launch_vjp(scale, args) == RG_OK);
-    CHECK(rg_array_read(ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(rg_array_fill(rg, ay, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_VJP) == RG_OK);
+    CHECK(rg_array_read(rg, ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
     CHECK(g[0] == 1 && g[3] == 4);
-    CHECK(rg_array_read(k, RG_ADJOINT, &k_adj, sizeof(k_adj)) == RG_OK);
+    CHECK(rg_array_read(rg, k, RG_ADJOINT, &k_adj, sizeof(k_adj)) == RG_OK);
     CHECK(k_adj == 30);
     /* a plain store consumes the adjoint of what it stored */
-    CHECK(rg_array_read(ay, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(rg_array_read(rg, ay, RG_ADJOINT, g, sizeof(g)) == RG_OK);
     CHECK(g[0] == 0 && g[3] == 0);
     /* adjoints accumulate */
-    CHECK(rg_array_write(ay, RG_ADJOINT, one, sizeof(one)) == RG_OK);
-    CHECK(rg_launch_forward_vjp(scale, args) == RG_OK);
-    CHECK(rg_array_read(ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(rg_array_write(rg, ay, RG_ADJOINT, one, sizeof(one)) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD_VJP) == RG_OK);
+    CHECK(rg_array_read(rg, ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
     CHECK(g[0] == 2 && g[3] == 8);
 
-    CHECK(rg_array_require(ax, RG_TANGENT) == RG_OK);
-    CHECK(rg_array_require(ay, RG_TANGENT) == RG_OK);
-    CHECK(rg_array_fill(ax, RG_TANGENT, 1) == RG_OK);
-    CHECK(rg_launch_jvp(scale, args) == RG_OK);
-    CHECK(rg_array_read(ay, RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(rg_array_require(rg, ax, RG_TANGENT) == RG_OK);
+    CHECK(rg_array_require(rg, ay, RG_TANGENT) == RG_OK);
+    CHECK(rg_array_fill(rg, ax, RG_TANGENT, 1) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_JVP) == RG_OK);
+    CHECK(rg_array_read(rg, ay, RG_TANGENT, t, sizeof(t)) == RG_OK);
     CHECK(t[0] == 1 && t[3] == 4);
     /* the Hessian of sum(k x^2) along ones is 2 k */
-    CHECK(rg_array_require(ax, RG_ADJOINT | RG_TANGENT) == RG_OK);
-    CHECK(rg_array_fill(ay, RG_ADJOINT, 1) == RG_OK);
-    CHECK(rg_launch_jvp_forward_vjp(scale, args) == RG_OK);
-    CHECK(rg_array_read(ax, RG_ADJOINT | RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(rg_array_require(rg, ax, RG_ADJOINT | RG_TANGENT) == RG_OK);
+    CHECK(rg_array_fill(rg, ay, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_JVP_FORWARD_VJP) == RG_OK);
+    CHECK(rg_array_read(rg, ax, RG_ADJOINT | RG_TANGENT, t, sizeof(t)) == RG_OK);
     CHECK(t[0] == 1 && t[3] == 1);
-    CHECK(rg_array_fill(ay, RG_ADJOINT, 1) == RG_OK);
-    CHECK(rg_launch_jvp_vjp(scale, args) == RG_OK);
-    CHECK(rg_array_read(ax, RG_ADJOINT | RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(rg_array_fill(rg, ay, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_JVP_VJP) == RG_OK);
+    CHECK(rg_array_read(rg, ax, RG_ADJOINT | RG_TANGENT, t, sizeof(t)) == RG_OK);
     CHECK(t[0] == 2 && t[3] == 2);
-    CHECK(rg_sync(rg) == RG_OK);
+    CHECK(rg_queue_sync(rg) == RG_OK);
     rg_args_destroy(args);
     rg_array_destroy(ax);
     rg_array_destroy(ay);
@@ -195,38 +195,38 @@ test_launches(rg_context *rg, rg_module *module)
 }
 
 static void
-test_results(rg_context *rg, rg_module *module)
+test_results(rg_queue *rg, rg_module *module)
 {
     float x[6] = {1, 2, 3, 4, 5, 6}, result = 0, g[6];
     rg_kernel *dot = kernel_of(module, "dot");
-    rg_args *args = args_of(dot);
+    rg_args *args = args_of(rg, dot);
     /* a pointer takes an array of any rank; read twice, its adjoint gets both sums */
     rg_array *ax = array_of(rg, RG_F32, 2, 2, 3, x), *out;
-    CHECK(rg_array_require(ax, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_require(rg, ax, RG_ADJOINT) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), ax) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("y"), ax) == RG_OK);
-    CHECK(rg_launch(dot, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     CHECK(rg_args_get_array(args, RG_STR("return"), &out) == RG_OK);
-    CHECK(rg_array_read(out, RG_PRIMAL, &result, sizeof(result)) == RG_OK);
+    CHECK(rg_array_read(rg, out, RG_PRIMAL, &result, sizeof(result)) == RG_OK);
     CHECK(result == 91);
-    CHECK(rg_array_require(out, RG_ADJOINT) == RG_OK);
-    CHECK(rg_array_fill(out, RG_ADJOINT, 1) == RG_OK);
-    CHECK(rg_launch_vjp(dot, args) == RG_OK);
-    CHECK(rg_array_read(ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(rg_array_require(rg, out, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(rg, out, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_VJP) == RG_OK);
+    CHECK(rg_array_read(rg, ax, RG_ADJOINT, g, sizeof(g)) == RG_OK);
     CHECK(g[0] == 2 && g[5] == 12);
     rg_array_destroy(ax); /* args still use it */
-    CHECK(rg_launch(dot, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     rg_args_destroy(args);
 }
 
 static void
-test_strides(rg_context *rg, rg_module *module)
+test_strides(rg_queue *rg, rg_module *module)
 {
     if (!devices_share_memory(rg)) /* remote_test.c */
         return;
     double grid[8] = {1, 10, 2, 20, 3, 30, 4, 40}, dense[4];
     int64_t two = 2, back = -2;
-    rg_array_desc even = {.dtype = RG_F64, .rank = 1, .shape = {4}, .strides = &two, .data = grid};
+    rg_array_desc even = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {4}, .strides = &two, .data = grid);
     rg_array_desc odd = even;
     odd.strides = &back;
     odd.data = grid + 7;
@@ -234,31 +234,31 @@ test_strides(rg_context *rg, rg_module *module)
     CHECK(rg_array_create(rg, &even, &x) == RG_OK);
     CHECK(rg_array_create(rg, &odd, &y) == RG_OK);
     rg_kernel *scale = kernel_of(module, "scale");
-    rg_args *args = args_of(scale);
+    rg_args *args = args_of(rg, scale);
     CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
     CHECK(rg_args_set_int(args, RG_STR("k"), 1) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("y"), y) == RG_OK);
-    CHECK(rg_launch(scale, args) == RG_OK); /* interleaved, but apart */
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK); /* interleaved, but apart */
     CHECK(grid[7] == 1 && grid[5] == 4 && grid[1] == 16 && grid[0] == 1);
-    CHECK(rg_array_read(y, RG_PRIMAL, dense, sizeof(dense)) == RG_OK);
+    CHECK(rg_array_read(rg, y, RG_PRIMAL, dense, sizeof(dense)) == RG_OK);
     CHECK(dense[0] == 1 && dense[3] == 16);
     CHECK(rg_args_set_array(args, RG_STR("y"), x) == RG_OK);
-    FAILS(rg_launch(scale, args), RG_INVALID, "overlap in memory");
+    FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, "overlap in memory");
     rg_args_destroy(args);
     rg_array_destroy(x);
     rg_array_destroy(y);
 }
 
 static void
-test_lists(rg_module *module)
+test_lists(rg_queue *rg, rg_module *module)
 {
     const rg_str *names;
     size_t count;
     CHECK(rg_module_get_names(module, &names, &count) == RG_OK);
     CHECK(count == 6 && strcmp(names[0].ptr, "scale") == 0);
     rg_kernel *scale = kernel_of(module, "scale");
-    rg_param p;
+    rg_param p = RG_INIT(rg_param);
     CHECK(rg_kernel_param_count(scale) == 4);
     CHECK(rg_kernel_get_param(scale, 2, &p) == RG_OK);
     CHECK(p.array && p.rank == 1 && p.dtype == RG_F64 && p.read && !p.written && p.fixed == 1);
@@ -267,7 +267,7 @@ test_lists(rg_module *module)
     CHECK(rg_kernel_get_param(kernel_of(module, "dot"), 2, &p) == RG_OK);
     CHECK(p.result && strcmp(p.name.ptr, "return") == 0);
     int64_t shape[RG_MAX_RANK];
-    rg_args *args = args_of(scale);
+    rg_args *args = args_of(rg, scale);
     CHECK(rg_args_set_int(args, RG_STR("n"), 7) == RG_OK);
     CHECK(rg_args_get_shape(args, 2, shape) == RG_OK);
     CHECK(shape[0] == 7);
@@ -294,7 +294,7 @@ static const char bodies_source[] = "struct body { double mass; int kind; double
 
 /* Further files, in memory and not there. */
 static void
-test_files(rg_context *rg)
+test_files(rg_queue *rg)
 {
     static const char uses[] = "double twice(double x);\nextern const double table[2];\n"
                                "double k(double x) { return twice(x) + table[1]; }\n";
@@ -302,33 +302,33 @@ test_files(rg_context *rg)
     rg_module_file files[] = {{RG_STR("twice.c"), rg_str_of(twice)},
                               {RG_STR("table.c"), RG_STR("const double table[2] = {1, 40};\n")},
                               {.path = RG_STR("no_such.c")}};
-    rg_module_desc desc = {.files = files, .file_count = 2};
+    rg_module_desc desc = RG_DESC(rg_module_desc, .files = files, .file_count = 2);
     rg_module *module;
     rg_kernel *k;
-    rg_status status = rg_module_from_c(rg, rg_str_of(uses), &desc, &module);
+    rg_status status = rg_module_from_c(rg_str_of(uses), &desc, &module);
     if (status == RG_UNSUPPORTED)
         return;
     CHECK(rg_module_get_kernel(module, RG_STR("k"), &k) == RG_OK);
     rg_module_destroy(module);
     desc.file_count = 1;
-    CHECK(rg_module_from_c(rg, rg_str_of(uses), &desc, &module) == RG_OK);
+    CHECK(rg_module_from_c(rg_str_of(uses), &desc, &module) == RG_OK);
     FAILS(rg_module_get_kernel(module, RG_STR("k"), &k), RG_COMPILE, "`table` is defined in another file");
     rg_module_destroy(module);
     desc.file_count = 3;
-    CHECK(rg_module_from_c(rg, rg_str_of(uses), &desc, &module) == RG_OK);
+    CHECK(rg_module_from_c(rg_str_of(uses), &desc, &module) == RG_OK);
     FAILS(rg_module_get_kernel(module, RG_STR("k"), &k), RG_COMPILE, "cannot read `no_such.c`");
     rg_module_destroy(module);
     files[1].path = (rg_str){0};
-    FAILS(rg_module_from_c(rg, rg_str_of(uses), &desc, &module), RG_INVALID, "a file without a path");
+    FAILS(rg_module_from_c(rg_str_of(uses), &desc, &module), RG_INVALID, "a file without a path");
 }
 
 static void
-test_c(rg_context *rg)
+test_c(rg_queue *rg)
 {
     rg_str define = RG_STR("FACTOR=2");
-    rg_module_desc desc = {.defines = &define, .define_count = 1, .name = RG_STR("bodies.c")};
+    rg_module_desc desc = RG_DESC(rg_module_desc, .defines = &define, .define_count = 1, .name = RG_STR("bodies.c"));
     rg_module *module, *other;
-    rg_status status = rg_module_from_c(rg, rg_str_of(bodies_source), &desc, &module);
+    rg_status status = rg_module_from_c(rg_str_of(bodies_source), &desc, &module);
     if (status == RG_UNSUPPORTED)
         return;
     CHECK(status == RG_OK);
@@ -337,39 +337,38 @@ test_c(rg_context *rg)
     CHECK(strstr(rg_error_message(), "goto") != NULL);
     FAILS(rg_module_get_kernel(module, RG_STR("helpers"), &bad), RG_NOT_FOUND, "(there is weigh, bad)");
     CHECK(rg_module_get_kernel(module, RG_STR("helper"), &bad) == RG_OK); /* static: not listed, but there */
-    FAILS(rg_module_from_c(rg, rg_str_of(bodies_source), &(rg_module_desc){.option_count = 1}, &other), RG_INVALID,
+    FAILS(rg_module_from_c(rg_str_of(bodies_source), &RG_DESC(rg_module_desc, .option_count = 1), &other), RG_INVALID,
           "options or files that are NULL");
     rg_str options[] = {RG_STR("-O2"), RG_STR("-D"), RG_STR("FACTOR=2"), RG_STR("-std=c99")};
-    CHECK(rg_module_from_c(rg, rg_str_of(bodies_source), &(rg_module_desc){.options = options, .option_count = 4},
-                           &other) == RG_OK);
+    CHECK(rg_module_from_c(rg_str_of(bodies_source), &RG_DESC(rg_module_desc, .options = options, .option_count = 4), &other) == RG_OK);
     CHECK(rg_module_get_kernel(other, RG_STR("weigh"), &bad) == RG_OK);
     rg_module_destroy(other);
-    rg_args *args = args_of(weigh);
+    rg_args *args = args_of(rg, weigh);
     struct body p[3] = {{1, 1, 10}, {2, 0, 20}, {3, 2, 30}};
     double f[3] = {0}, g[3];
     int64_t shape = 3;
     rg_array *af = array_of(rg, RG_F64, 1, 3, 0, f), *mass, *kind;
     CHECK(rg_args_set_int(args, RG_STR("n"), 3) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("f"), af) == RG_OK);
-    CHECK(rg_args_set_records(args, RG_STR("p"), p, 1, &shape, NULL) == RG_OK);
-    CHECK(rg_launch(weigh, args) == RG_OK);
-    CHECK(at(af, 0) == 20 && at(af, 1) == 0 && at(af, 2) == 360);
+    CHECK(rg_args_set_records(rg, args, RG_STR("p"), p, 1, &shape, NULL) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
+    CHECK(at(rg, af, 0) == 20 && at(rg, af, 1) == 0 && at(rg, af, 2) == 360);
     CHECK(rg_args_get_array(args, RG_STR("p.mass"), &mass) == RG_OK);
     CHECK(rg_args_get_array(args, RG_STR("p.kind"), &kind) == RG_OK);
-    CHECK(rg_array_require(mass, RG_ADJOINT) == RG_OK);
-    FAILS(rg_array_require(kind, RG_ADJOINT), RG_INVALID, "only floats");
-    CHECK(rg_array_require(af, RG_ADJOINT) == RG_OK);
-    CHECK(rg_array_fill(af, RG_ADJOINT, 1) == RG_OK);
-    CHECK(rg_launch_vjp(weigh, args) == RG_OK);
-    CHECK(rg_array_read(mass, RG_ADJOINT, g, sizeof(g)) == RG_OK);
+    CHECK(rg_array_require(rg, mass, RG_ADJOINT) == RG_OK);
+    FAILS(rg_array_require(rg, kind, RG_ADJOINT), RG_INVALID, "only floats");
+    CHECK(rg_array_require(rg, af, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(rg, af, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_VJP) == RG_OK);
+    CHECK(rg_array_read(rg, mass, RG_ADJOINT, g, sizeof(g)) == RG_OK);
     CHECK(g[0] == 20 && g[1] == 0 && g[2] == 120);
-    FAILS(rg_args_set_records(args, RG_STR("f"), p, 1, &shape, NULL), RG_NOT_FOUND, "records");
-    FAILS(rg_args_set_records(args, RG_STR("p"), NULL, 1, &shape, NULL), RG_INVALID,
+    FAILS(rg_args_set_records(rg, args, RG_STR("f"), p, 1, &shape, NULL), RG_NOT_FOUND, "records");
+    FAILS(rg_args_set_records(rg, args, RG_STR("p"), NULL, 1, &shape, NULL), RG_INVALID,
           "data is NULL");
     rg_args_destroy(args);
     rg_array_destroy(af);
     rg_module_destroy(module);
-    CHECK(rg_module_from_c(rg, RG_STR("void f(int n { }"), NULL, &module) == RG_OK);
+    CHECK(rg_module_from_c(RG_STR("void f(int n { }"), NULL, &module) == RG_OK);
     FAILS(rg_module_get_kernel(module, RG_STR("f"), &bad), RG_COMPILE, "source.c:1:");
     rg_module_destroy(module);
 }
@@ -378,42 +377,42 @@ test_c(rg_context *rg)
 
 /* What is left after RG_BUDGET, where that is specified. */
 static void
-check_unchanged(rg_context *rg, rg_array *a, const double *before, size_t n)
+check_unchanged(rg_queue *rg, rg_array *a, const double *before, size_t n)
 {
     double now[128];
     if (!devices_share_memory(rg))
         return;
-    CHECK(rg_array_read(a, RG_PRIMAL, now, n * sizeof(*now)) == RG_OK);
+    CHECK(rg_array_read(rg, a, RG_PRIMAL, now, n * sizeof(*now)) == RG_OK);
     CHECK(memcmp(now, before, n * sizeof(*now)) == 0);
-    CHECK(rg_array_read(a, RG_ADJOINT, now, n * sizeof(*now)) == RG_OK);
+    CHECK(rg_array_read(rg, a, RG_ADJOINT, now, n * sizeof(*now)) == RG_OK);
     CHECK(now[0] == 1 && now[n - 1] == 1);
 }
 
 /* A launch and what it is found to have done. */
 static rg_status
-gradient(rg_context *rg, rg_kernel *kernel, rg_args *args)
+gradient(rg_queue *rg, rg_kernel *kernel, rg_args *args)
 {
-    rg_status status = rg_launch_forward_vjp(kernel, args);
-    return status ? status : rg_sync(rg);
+    rg_status status = rg_launch(rg, args, RG_FORWARD_VJP);
+    return status ? status : rg_queue_sync(rg);
 }
 
 static void
 test_budget(const char *device)
 {
-    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = 1 << 17};
-    rg_context *rg;
+    devices_desc desc = {.device = rg_str_of(device), .tape_budget = 1 << 17};
+    rg_queue *rg;
     rg_module *module;
     CHECK(devices_open(&desc, &rg) == RG_OK);
-    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    CHECK(rg_module_from_ir(kernels(), NULL, &module) == RG_OK);
     rg_kernel *square = kernel_of(module, "square");
-    rg_args *args = args_of(square);
+    rg_args *args = args_of(rg, square);
     enum { N = 100 };
     double x[N], before[N];
     for (int i = 0; i < N; i++)
         x[i] = before[i] = i * 0.1;
     rg_array *a = array_of(rg, RG_F64, 1, N, 0, x);
-    CHECK(rg_array_require(a, RG_ADJOINT) == RG_OK);
-    CHECK(rg_array_fill(a, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_array_require(rg, a, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(rg, a, RG_ADJOINT, 1) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), a) == RG_OK);
     rg_status status = gradient(rg, square, args);
     if (status == RG_BUDGET) { /* one thread's record fits or does not, as the device pleases */
@@ -422,49 +421,49 @@ test_budget(const char *device)
     } else {
         CHECK(status == RG_OK);
     }
-    rg_context_destroy(rg); /* objects made from it keep it */
+    rg_queue_destroy(rg); /* objects made from it keep it */
     rg_args_destroy(args);
     rg_array_destroy(a);
     rg_module_destroy(module);
 
     desc.tape_budget = 1000; /* no thread fits */
     CHECK(devices_open(&desc, &rg) == RG_OK);
-    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    CHECK(rg_module_from_ir(kernels(), NULL, &module) == RG_OK);
     square = kernel_of(module, "square");
-    args = args_of(square);
+    args = args_of(rg, square);
     memcpy(x, before, sizeof(x));
     a = array_of(rg, RG_F64, 1, N, 0, x);
-    CHECK(rg_array_require(a, RG_ADJOINT) == RG_OK);
-    CHECK(rg_array_fill(a, RG_ADJOINT, 1) == RG_OK);
+    CHECK(rg_array_require(rg, a, RG_ADJOINT) == RG_OK);
+    CHECK(rg_array_fill(rg, a, RG_ADJOINT, 1) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), a) == RG_OK);
     FAILS(gradient(rg, square, args), RG_BUDGET, "1000");
     check_unchanged(rg, a, before, N);
-    CHECK(rg_launch(square, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     rg_args_destroy(args);
     rg_array_destroy(a);
     rg_module_destroy(module);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
 }
 
 /* -- misuse ------------------------------------------------------------------------------------ */
 
 static void
-test_misuse_of_contexts(void)
+test_misuse_of_queues(void)
 {
-    rg_context *rg;
-    rg_context_desc desc = {.device = RG_STR("quantum")};
-    FAILS(rg_context_create(NULL, NULL), RG_INVALID, "context is NULL");
-    FAILS(rg_context_create(&desc, &rg), RG_NOT_FOUND, "interp");
+    rg_queue *rg;
+    devices_desc desc = {.device = RG_STR("quantum")};
+    FAILS(rg_device_open(NULL, NULL), RG_INVALID, "device is NULL");
+    FAILS(rg_queue_create(NULL, NULL, &rg), RG_INVALID, "device is NULL");
+    FAILS(devices_open(&desc, &rg), RG_NOT_FOUND, "interp");
     CHECK(rg == NULL);
-    desc = (rg_context_desc){.num_threads = RG_MAX_THREADS + 1};
-    FAILS(rg_context_create(&desc, &rg), RG_INVALID, "at most 4096 threads");
+    desc = (devices_desc){.num_threads = RG_MAX_THREADS + 1};
+    FAILS(devices_open(&desc, &rg), RG_INVALID, "at most 4096 threads");
     desc.num_threads = UINT32_MAX;
-    FAILS(rg_context_create(&desc, &rg), RG_INVALID, "num_threads is 4294967295");
+    FAILS(devices_open(&desc, &rg), RG_INVALID, "num_threads is 4294967295");
     CHECK(rg == NULL);
-    FAILS(rg_sync(NULL), RG_INVALID, "context is NULL");
-    CHECK(strcmp(rg_context_device(NULL), "") == 0);
-    CHECK(rg_context_tape_peak(NULL) == 0);
-    rg_context_destroy(NULL);
+    FAILS(rg_queue_sync(NULL), RG_INVALID, "queue is NULL");
+    CHECK(rg_queue_tape_peak(NULL) == 0);
+    rg_queue_destroy(NULL);
     rg_array_destroy(NULL);
     rg_module_destroy(NULL);
     rg_args_destroy(NULL);
@@ -474,7 +473,7 @@ test_misuse_of_contexts(void)
 
 /* what C can say and cannot be done, or not with these numbers */
 static void
-test_misuse_of_shapes(rg_context *rg)
+test_misuse_of_shapes(rg_queue *rg)
 {
     static const char source[] = "struct __attribute__((packed)) tight { float mass; char tag; };\n"
                                  "void masses(int n, const struct tight p[n], float out[n])\n"
@@ -494,39 +493,39 @@ test_misuse_of_shapes(rg_context *rg)
                                  "        x[0] = y[0][0] + z[0];\n"
                                  "}\n";
     rg_module *module;
-    rg_status status = rg_module_from_c(rg, RG_STR(source), NULL, &module);
+    rg_status status = rg_module_from_c(RG_STR(source), NULL, &module);
     if (status == RG_UNSUPPORTED)
         return;
     CHECK(status == RG_OK);
-    rg_args *args = args_of(kernel_of(module, "masses"));
+    rg_args *args = args_of(rg, kernel_of(module, "masses"));
     char raw[64] = {0};
     int64_t four = 4, shape[RG_MAX_RANK];
     rg_array *mass = array_of(rg, RG_F32, 1, 4, 0, NULL);
     CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("p.mass"), mass) == RG_OK);
-    FAILS(rg_args_read_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
-    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
+    FAILS(rg_args_read_records(rg, args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
+    FAILS(rg_args_set_records(rg, args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
     rg_args_destroy(args);
     rg_array_destroy(mass);
-    args = args_of(kernel_of(module, "sums")); /* one field cannot be set, so none is */
+    args = args_of(rg, kernel_of(module, "sums")); /* one field cannot be set, so none is */
     rg_array *tag;
-    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
+    FAILS(rg_args_set_records(rg, args, RG_STR("p"), raw, 1, &four, NULL), RG_UNSUPPORTED, "packed");
     FAILS(rg_args_get_array(args, RG_STR("p.tag"), &tag), RG_INVALID, "has no array");
     int64_t negative = -1, far = INT64_MAX / 2;
-    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &negative, NULL), RG_INVALID, "has -1 elements");
-    FAILS(rg_args_set_records(args, RG_STR("p"), raw, 1, &four, &far), RG_INVALID, "more bytes than there are addresses");
+    FAILS(rg_args_set_records(rg, args, RG_STR("p"), raw, 1, &negative, NULL), RG_INVALID, "has -1 elements");
+    FAILS(rg_args_set_records(rg, args, RG_STR("p"), raw, 1, &four, &far), RG_INVALID, "more bytes than there are addresses");
     rg_args_destroy(args);
     rg_kernel *less = kernel_of(module, "less");
-    args = args_of(less);
+    args = args_of(rg, less);
     rg_array *x = array_of(rg, RG_F32, 1, 3, 0, NULL), *y = array_of(rg, RG_F32, 2, 2, 1, NULL);
-    rg_param p;
+    rg_param p = RG_INIT(rg_param);
     CHECK(rg_kernel_get_param(less, 3, &p) == RG_OK && p.fixed == 3);
     CHECK(rg_kernel_get_param(less, 4, &p) == RG_OK && p.fixed == 0);
     CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK && rg_args_set_array(args, RG_STR("y"), y) == RG_OK &&
           rg_args_set_array(args, RG_STR("z"), x) == RG_OK);
     for (int missing = 1; missing <= 2; missing++) { /* -1 is no more "any" than -2 */
         CHECK(rg_args_set_int(args, RG_STR("n"), 1) == RG_OK && rg_args_set_int(args, RG_STR("m"), 1 + missing) == RG_OK);
-        FAILS(rg_launch(less, args), RG_INVALID, missing == 1 ? "would have -1 elements" : "would have -2 elements");
+        FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, missing == 1 ? "would have -1 elements" : "would have -2 elements");
         FAILS(rg_args_get_shape(args, 2, shape), RG_INVALID, "`x` of kernel `less`: axis 0");
         CHECK(rg_args_get_shape(args, 3, shape) == RG_OK && shape[0] == 2 && shape[1] == 1);
         CHECK(rg_args_get_shape(args, 4, shape) == RG_OK && shape[0] == -1);
@@ -546,14 +545,14 @@ test_misuse_of_shapes(rg_context *rg)
 
 /* Kernels of other front ends are looked through for races like those from C. */
 static void
-test_builder_races(rg_context *rg)
+test_builder_races(rg_queue *rg)
 {
     static const char text[] = "for i: y[0] = x[i]\nfor i: y[i] = x[i]\n";
     for (int racy = 1; racy >= 0; racy--) {
         rg_builder *b;
         rg_module *module;
         rg_value x, y, n, i, lo;
-        CHECK(rg_builder_create(rg, &b) == RG_OK);
+        CHECK(rg_builder_create(NULL, &b) == RG_OK);
         uint32_t file = rg_build_file(b, RG_STR("racy.loops"), rg_str_of(text));
         rg_build_at(b, (rg_place){file, racy ? 1 : 2, 8, 19});
         rg_build_kernel_begin(b, RG_STR("racy"));
@@ -580,7 +579,7 @@ static void
 test_many_threads(void)
 {
     enum { SUMS = 64, N = 3 };
-    rg_context *rg;
+    rg_queue *rg;
     rg_module *module;
     str text = {0};
     str_addz(&text, "double combine(int n, const double x[n]");
@@ -591,26 +590,26 @@ test_many_threads(void)
     for (int i = 0; i < SUMS; i++)
         str_addf(&text, " + a%d * a%d", i, i);
     str_addz(&text, ");\n    return sum;\n}\n");
-    CHECK(rg_context_create(&(rg_context_desc){.num_threads = RG_MAX_THREADS}, &rg) == RG_OK);
-    rg_status status = rg_module_from_c(rg, str_view(&text), NULL, &module);
+    CHECK(devices_open(&(devices_desc){.num_threads = RG_MAX_THREADS}, &rg) == RG_OK);
+    rg_status status = rg_module_from_c(str_view(&text), NULL, &module);
     str_free(&text);
     if (status == RG_OK) {
-        rg_args *args = args_of(kernel_of(module, "combine"));
+        rg_args *args = args_of(rg, kernel_of(module, "combine"));
         double data[N] = {1, 2, 3}, slope = 0;
         rg_array *x = array_of(rg, RG_F64, 1, N, 0, data), *sum;
         CHECK(rg_args_set_int(args, RG_STR("n"), N) == RG_OK && rg_args_set_array(args, RG_STR("x"), x) == RG_OK);
         rg_array *companion[SUMS];
         for (int i = 0; i < SUMS; i++) {
             companion[i] = array_of(rg, RG_F64, 0, 0, 0, NULL);
-            CHECK(rg_array_require(companion[i], RG_ADJOINT) == RG_OK);
+            CHECK(rg_array_require(rg, companion[i], RG_ADJOINT) == RG_OK);
             CHECK(rg_args_set_float_at(args, 2 + (uint32_t)i, i) == RG_OK &&
                   rg_args_set_companion_at(args, 2 + (uint32_t)i, companion[i]) == RG_OK);
         }
-        CHECK(rg_args_get_array(args, RG_STR("return"), &sum) == RG_OK && rg_array_require(sum, RG_ADJOINT) == RG_OK);
-        CHECK(rg_array_fill(sum, RG_ADJOINT, 1) == RG_OK);
-        CHECK(rg_launch_forward_vjp(kernel_of(module, "combine"), args) == RG_OK);
+        CHECK(rg_args_get_array(args, RG_STR("return"), &sum) == RG_OK && rg_array_require(rg, sum, RG_ADJOINT) == RG_OK);
+        CHECK(rg_array_fill(rg, sum, RG_ADJOINT, 1) == RG_OK);
+        CHECK(rg_launch(rg, args, RG_FORWARD_VJP) == RG_OK);
         for (int i = 0; i < SUMS; i++) {
-            CHECK(rg_array_read(companion[i], RG_ADJOINT, &slope, sizeof slope) == RG_OK && slope == 6 * 2 * i);
+            CHECK(rg_array_read(rg, companion[i], RG_ADJOINT, &slope, sizeof slope) == RG_OK && slope == 6 * 2 * i);
         }
         rg_args_destroy(args);
         for (int i = 0; i < SUMS; i++)
@@ -620,56 +619,56 @@ test_many_threads(void)
     } else {
         CHECK(status == RG_UNSUPPORTED);
     }
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
 }
 
 static void
-test_misuse_of_arrays(rg_context *rg)
+test_misuse_of_arrays(rg_queue *rg)
 {
     rg_array *a;
-    rg_array_desc desc = {0};
+    rg_array_desc desc = RG_INIT(rg_array_desc);
     FAILS(rg_array_create(rg, NULL, &a), RG_INVALID, "desc is NULL");
-    FAILS(rg_array_create(NULL, &desc, &a), RG_INVALID, "context is NULL");
+    FAILS(rg_array_create(NULL, &desc, &a), RG_INVALID, "queue is NULL");
     FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "needs a dtype");
-    desc = (rg_array_desc){.dtype = RG_I32, .rank = 9};
+    desc = RG_DESC(rg_array_desc, .dtype = RG_I32, .rank = 9);
     FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "rank 9");
-    desc = (rg_array_desc){.dtype = RG_I32, .rank = 1, .shape = {-1}};
+    desc = RG_DESC(rg_array_desc, .dtype = RG_I32, .rank = 1, .shape = {-1});
     FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "negative");
-    desc = (rg_array_desc){.dtype = RG_F64, .rank = 2, .shape = {INT64_MAX, 4}};
+    desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 2, .shape = {INT64_MAX, 4});
     FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "addressed");
-    desc = (rg_array_desc){.dtype = RG_I32, .rank = 1, .shape = {4}, .adjoint = true};
+    desc = RG_DESC(rg_array_desc, .dtype = RG_I32, .rank = 1, .shape = {4}, .adjoint = true);
     FAILS(rg_array_create(rg, &desc, &a), RG_INVALID, "only floats");
     CHECK(a == NULL);
     a = array_of(rg, RG_F32, 1, 4, 0, NULL);
     float block[4];
-    FAILS(rg_array_read(a, RG_PRIMAL, block, 8), RG_INVALID, "16 bytes");
-    FAILS(rg_array_read(a, RG_ADJOINT, block, 16), RG_INVALID, "has no adjoint");
-    FAILS(rg_array_read(a, 8, block, 16), RG_INVALID, "plane 8");
+    FAILS(rg_array_read(rg, a, RG_PRIMAL, block, 8), RG_INVALID, "16 bytes");
+    FAILS(rg_array_read(rg, a, RG_ADJOINT, block, 16), RG_INVALID, "has no adjoint");
+    FAILS(rg_array_read(rg, a, 8, block, 16), RG_INVALID, "plane 8");
     FAILS(rg_array_attach(a, RG_PRIMAL, block), RG_INVALID, "not a companion");
     if (devices_share_memory(rg)) {
         CHECK(rg_array_attach(a, RG_ADJOINT, block) == RG_OK);
-        CHECK(rg_array_fill(a, RG_ADJOINT, 2) == RG_OK);
+        CHECK(rg_array_fill(rg, a, RG_ADJOINT, 2) == RG_OK);
         CHECK(block[3] == 2);
     }
     CHECK(rg_array_attach(a, RG_ADJOINT, NULL) == RG_OK);
-    FAILS(rg_array_fill(a, RG_ADJOINT, 2), RG_INVALID, "has no adjoint");
+    FAILS(rg_array_fill(rg, a, RG_ADJOINT, 2), RG_INVALID, "has no adjoint");
     rg_array_destroy(a);
 #ifndef NDEBUG
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     FAILS(rg_array_get_info(a, &info), RG_INVALID, "not a live handle");
-    FAILS(rg_array_fill((rg_array *)rg, 0, 1), RG_INVALID, "not a live handle");
+    FAILS(rg_array_fill(rg, (rg_array *)rg, 0, 1), RG_INVALID, "not a live handle");
     rg_array_destroy(a); /* nothing happens */
 #endif
 }
 
 static void
-test_misuse_of_modules(rg_context *rg, rg_module *module)
+test_misuse_of_modules(rg_queue *rg, rg_module *module)
 {
     rg_module *m;
     rg_kernel *k;
-    FAILS(rg_module_load(rg, RG_STR("/nowhere/kernels.c"), NULL, &m), RG_NOT_FOUND, "no such file");
-    FAILS(rg_module_from_ir(rg, RG_STR("kernel @f( {"), NULL, &m), RG_COMPILE, "source.ir:1");
-    FAILS(rg_module_from_ir(rg, (rg_str){0}, NULL, &m), RG_INVALID, "text is NULL");
+    FAILS(rg_module_load(RG_STR("/nowhere/kernels.c"), NULL, &m), RG_NOT_FOUND, "no such file");
+    FAILS(rg_module_from_ir(RG_STR("kernel @f( {"), NULL, &m), RG_COMPILE, "source.ir:1");
+    FAILS(rg_module_from_ir((rg_str){0}, NULL, &m), RG_INVALID, "text is NULL");
     CHECK(m == NULL);
     FAILS(rg_module_get_kernel(module, RG_STR("nothing"), &k), RG_NOT_FOUND, "scale, dot");
     CHECK(k == NULL);
@@ -678,31 +677,30 @@ test_misuse_of_modules(rg_context *rg, rg_module *module)
 }
 
 static void
-test_broadcast(rg_context *rg, rg_kernel *scale, rg_args *args, rg_array *y)
+test_broadcast(rg_queue *rg, rg_kernel *scale, rg_args *args, rg_array *y)
 {
     int64_t none = 0;
-    rg_array_desc broadcast = {
-        .dtype = RG_F64, .rank = 1, .shape = {5}, .strides = &none, .data = &(double){0}};
+    rg_array_desc broadcast = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {5}, .strides = &none, .data = &(double){0});
     rg_array *same;
     CHECK(rg_array_create(rg, &broadcast, &same) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), same) == RG_OK);
-    CHECK(rg_launch(scale, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("x"), y) == RG_OK);
     CHECK(rg_args_set_array(args, RG_STR("y"), same) == RG_OK);
-    FAILS(rg_launch(scale, args), RG_INVALID, "share memory");
+    FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, "share memory");
     rg_array_destroy(same);
 }
 
 static void
-test_misuse_of_args(rg_context *rg, rg_module *module)
+test_misuse_of_args(rg_queue *rg, rg_module *module)
 {
     rg_kernel *mix = kernel_of(module, "mix"), *scale = kernel_of(module, "scale");
-    rg_args *args = args_of(mix), *other = args_of(scale);
+    rg_args *args = args_of(rg, mix), *other = args_of(rg, scale);
     uint32_t index;
     rg_array *x = array_of(rg, RG_F64, 1, 4, 0, NULL),
              *matrix = array_of(rg, RG_F64, 2, 2, 2, NULL);
-    FAILS(rg_args_create(NULL, &args), RG_INVALID, "kernel is NULL");
-    args = args_of(mix);
+    FAILS(rg_args_create(rg, NULL, &args), RG_INVALID, "kernel is NULL");
+    args = args_of(rg, mix);
     FAILS(rg_kernel_find_param(mix, RG_STR("zz"), &index), RG_NOT_FOUND, "f, b, u, h, r.m, q");
     FAILS(rg_args_set_int(args, RG_STR("zz"), 1), RG_NOT_FOUND, "no parameter `zz`");
     FAILS(rg_args_set_int_at(args, 99, 1), RG_INVALID, "there is no number 99");
@@ -716,25 +714,24 @@ test_misuse_of_args(rg_context *rg, rg_module *module)
     FAILS(rg_args_set_array(other, RG_STR("x"), matrix), RG_INVALID, "rank 1, the array rank 2");
     FAILS(rg_args_set_companion(args, RG_STR("u"), x), RG_INVALID, "is u8, the array is f64");
     FAILS(rg_args_set_companion(other, RG_STR("k"), x), RG_INVALID, "must have one element");
-    FAILS(rg_launch(scale, args), RG_INVALID, "made for kernel `mix`");
-    FAILS(rg_launch(scale, NULL), RG_INVALID, "args is NULL");
-    FAILS(rg_launch(scale, other), RG_INVALID, "parameter `n` of kernel `scale` is not set");
+    FAILS(rg_launch(rg, NULL, RG_FORWARD), RG_INVALID, "args is NULL");
+    FAILS(rg_launch(rg, other, RG_FORWARD), RG_INVALID, "parameter `n` of kernel `scale` is not set");
     CHECK(rg_args_set_int(other, RG_STR("n"), 5) == RG_OK);
     CHECK(rg_args_set_float(other, RG_STR("k"), 1) == RG_OK);
     CHECK(rg_args_set_array(other, RG_STR("x"), x) == RG_OK);
-    FAILS(rg_launch(scale, other), RG_INVALID, "`y` of kernel `scale` is not set");
+    FAILS(rg_launch(rg, other, RG_FORWARD), RG_INVALID, "`y` of kernel `scale` is not set");
     rg_array *y = array_of(rg, RG_F64, 1, 5, 0, NULL);
     CHECK(rg_args_set_array(other, RG_STR("y"), y) == RG_OK);
-    FAILS(rg_launch(scale, other), RG_INVALID,
+    FAILS(rg_launch(rg, other, RG_FORWARD), RG_INVALID,
           "`x` of kernel `scale`: axis 0 must have 5 elements, the array has 4");
     CHECK(rg_args_set_array(other, RG_STR("x"), NULL) == RG_OK);
-    FAILS(rg_launch(scale, other), RG_INVALID, "`x` of kernel `scale` is not set");
+    FAILS(rg_launch(rg, other, RG_FORWARD), RG_INVALID, "`x` of kernel `scale` is not set");
     if (devices_share_memory(rg))
         test_broadcast(rg, scale, other, y);
     rg_args_destroy(args);
     rg_args_destroy(other);
 #ifndef NDEBUG
-    FAILS(rg_launch(scale, other), RG_INVALID, "not a live handle");
+    FAILS(rg_launch(rg, other, RG_FORWARD), RG_INVALID, "not a live handle");
 #endif
     rg_array_destroy(x);
     rg_array_destroy(y);
@@ -744,30 +741,31 @@ test_misuse_of_args(rg_context *rg, rg_module *module)
 static void
 test_lifetimes(const char *device)
 {
-    rg_context_desc desc = {.device = rg_str_of(device)};
-    rg_context *rg;
+    devices_desc desc = {.device = rg_str_of(device)};
+    rg_queue *rg;
     rg_module *module;
     CHECK(devices_open(&desc, &rg) == RG_OK);
-    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    CHECK(rg_module_from_ir(kernels(), NULL, &module) == RG_OK);
     rg_kernel *kernel = kernel_of(module, "assertion");
-    rg_args *args = args_of(kernel);
+    rg_args *args = args_of(rg, kernel);
     CHECK(rg_args_set_int(args, RG_STR("n"), 1) == RG_OK);
-    CHECK(rg_launch(kernel, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     CHECK(rg_args_set_int(args, RG_STR("n"), 0) == RG_OK);
     if (devices_wait(rg)) {
-        FAILS(rg_launch(kernel, args), RG_ASSERT, "n > 0");
+        FAILS(rg_launch(rg, args, RG_FORWARD), RG_ASSERT, "n > 0");
     } else {
-        CHECK(rg_launch(kernel, args) == RG_OK);
-        FAILS(rg_sync(rg), RG_ASSERT, "n > 0");
+        CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
+        FAILS(rg_queue_sync(rg), RG_ASSERT, "n > 0");
     }
     CHECK(rg_args_set_int(args, RG_STR("n"), 2) == RG_OK);
-    CHECK(rg_launch(kernel, args) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     rg_module_destroy(module);
 #ifndef NDEBUG
-    FAILS(rg_launch(kernel, args), RG_INVALID, "not a live handle"); /* it was lent */
+    rg_args *none;
+    FAILS(rg_args_create(rg, kernel, &none), RG_INVALID, "not a live handle"); /* it was lent */
 #endif
     rg_args_destroy(args);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
 }
 
 /* -- every allocation fails in turn ------------------------------------------------------------ */
@@ -775,28 +773,28 @@ test_lifetimes(const char *device)
 static bool
 use_everything(const char *device)
 {
-    rg_context_desc desc = {.device = rg_str_of(device)};
-    rg_context *rg = NULL;
+    devices_desc desc = {.device = rg_str_of(device)};
+    rg_queue *rg = NULL;
     rg_module *module = NULL;
     rg_kernel *scale;
     rg_args *args = NULL;
     double x[4] = {1, 2, 3, 4}, y[4] = {0};
-    rg_array_desc a = {.dtype = RG_F64, .rank = 1, .shape = {4}, .data = x, .adjoint = true};
+    rg_array_desc a = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {4}, .data = x, .adjoint = true);
     rg_array_desc b = a;
     b.data = y;
     rg_array *ax = NULL, *ay = NULL;
-    bool ok = !devices_open(&desc, &rg) && !rg_module_from_ir(rg, kernels(), NULL, &module) &&
+    bool ok = !devices_open(&desc, &rg) && !rg_module_from_ir(kernels(), NULL, &module) &&
               !rg_module_get_kernel(module, RG_STR("scale"), &scale) &&
-              !rg_args_create(scale, &args) && !devices_array(rg, &a, &ax) &&
+              !rg_args_create(rg, scale, &args) && !devices_array(rg, &a, &ax) &&
               !devices_array(rg, &b, &ay) && !rg_args_set_int(args, RG_STR("n"), 4) &&
               !rg_args_set_int(args, RG_STR("k"), 1) && !rg_args_set_array(args, RG_STR("x"), ax) &&
-              !rg_args_set_array(args, RG_STR("y"), ay) && !rg_launch(scale, args) &&
-              !rg_launch_forward_vjp(scale, args) && !rg_sync(rg);
+              !rg_args_set_array(args, RG_STR("y"), ay) && !rg_launch(rg, args, RG_FORWARD) &&
+              !rg_launch(rg, args, RG_FORWARD_VJP) && !rg_queue_sync(rg);
     rg_args_destroy(args);
     rg_array_destroy(ax);
     rg_array_destroy(ay);
     rg_module_destroy(module);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
     return ok;
 }
 
@@ -829,7 +827,7 @@ test_failed_allocations(const char *device)
 #if RG_HAVE_CLANG
 /* A file with errors elsewhere and a header that is not there, which is looked at closely. */
 static bool
-compile_messy_c(rg_context *rg, const char *kernel)
+compile_messy_c(rg_queue *rg, const char *kernel)
 {
     static const char source[] = "#include \"missing.h\"\n#ifdef LOUD\n#define MORE 2\n#else\n#define MORE 1\n#endif\n"
                                  "#ifndef QUIET\ntypedef missing_t vec[3];\n#endif\nstatic int f(void) { return nothing; }\n"
@@ -838,7 +836,7 @@ compile_messy_c(rg_context *rg, const char *kernel)
                                  "static double lost(double x) { vec v; return x; }\n";
     rg_module *module = NULL;
     rg_kernel *found;
-    bool ok = !rg_module_from_c(rg, RG_STR(source), NULL, &module) &&
+    bool ok = !rg_module_from_c(RG_STR(source), NULL, &module) &&
               !rg_module_get_kernel(module, rg_str_of(kernel), &found);
     rg_module_destroy(module);
     return ok;
@@ -849,8 +847,8 @@ test_failed_allocations_in_c(void)
 {
     static const char *const names[] = {"square", "open", "lost"};
     static const char *const says[] = {"", "E0403", "E0400"};
-    rg_context *rg;
-    CHECK(rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &rg) == RG_OK);
+    rg_queue *rg;
+    CHECK(devices_open(&(devices_desc){.device = RG_STR("interp")}, &rg) == RG_OK);
 #ifdef __SANITIZE_ADDRESS__
     __lsan_disable();
 #endif
@@ -868,7 +866,7 @@ test_failed_allocations_in_c(void)
 #ifdef __SANITIZE_ADDRESS__
     __lsan_enable();
 #endif
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
 }
 #endif
 
@@ -883,16 +881,16 @@ now(void)
 }
 
 static void
-test_overhead(rg_module *module, const char *device)
+test_overhead(rg_queue *rg, rg_module *module, const char *device)
 {
     rg_kernel *empty = kernel_of(module, "empty");
-    rg_args *args = args_of(empty);
-    CHECK(rg_launch(empty, args) == RG_OK);
+    rg_args *args = args_of(rg, empty);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
     double best = 1;
     for (int round = 0; round < 20; round++) {
         double start = now();
         for (int i = 0; i < 200; i++)
-            if (rg_launch(empty, args))
+            if (rg_launch(rg, args, RG_FORWARD))
                 failures++;
         double each = (now() - start) / 200;
         best = each < best ? each : best;
@@ -906,16 +904,16 @@ test_overhead(rg_module *module, const char *device)
 static void
 test_device(const char *device)
 {
-    rg_context_desc desc = {.device = rg_str_of(device)};
-    rg_context *rg;
+    devices_desc desc = {.device = rg_str_of(device)};
+    rg_queue *rg;
     rg_module *module;
     CHECK(devices_open(&desc, &rg) == RG_OK);
-    CHECK(strcmp(rg_context_device(rg), device) == 0);
-    CHECK(rg_module_from_ir(rg, kernels(), NULL, &module) == RG_OK);
+    CHECK(strcmp(devices_name(rg), device) == 0);
+    CHECK(rg_module_from_ir(kernels(), NULL, &module) == RG_OK);
     test_launches(rg, module);
     test_results(rg, module);
     test_strides(rg, module);
-    test_lists(module);
+    test_lists(rg, module);
     test_c(rg);
     test_files(rg);
     test_misuse_of_arrays(rg);
@@ -923,9 +921,9 @@ test_device(const char *device)
     test_builder_races(rg);
     test_misuse_of_modules(rg, module);
     test_misuse_of_args(rg, module);
-    test_overhead(module, device);
+    test_overhead(rg, module, device);
     rg_module_destroy(module);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
     test_budget(device);
     test_lifetimes(device);
     test_failed_allocations(device);
@@ -934,7 +932,7 @@ test_device(const char *device)
 int
 main(void)
 {
-    test_misuse_of_contexts();
+    test_misuse_of_queues();
     test_many_threads();
 #if RG_HAVE_CLANG
     test_failed_allocations_in_c();

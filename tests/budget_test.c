@@ -167,64 +167,64 @@ static const char *device;
 static void
 refuse(void)
 {
-    rg_context *rg = NULL;
+    rg_queue *rg = NULL;
     rg_module *mod = NULL;
     rg_kernel *kernel = NULL;
     rg_args *args = NULL;
-    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = 4 << 16, .num_threads = 1};
-    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true};
-    rg_array_desc work = {.dtype = RG_F32, .rank = 1, .shape = {256}, .adjoint = true};
+    devices_desc desc = {.device = rg_str_of(device), .tape_budget = 4 << 16, .num_threads = 1};
+    rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true);
+    rg_array_desc work = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {256}, .adjoint = true);
     rg_array *a = NULL, *out = NULL, *w = NULL;
     float start[M], after[M];
     for (int i = 0; i < M; i++)
         start[i] = 0.5f + 0.01f * (float)i;
     OK(devices_open(&desc, &rg));
-    OK(rg_module_from_c(rg, RG_STR(source), NULL, &mod));
+    OK(rg_module_from_c(RG_STR(source), NULL, &mod));
     OK(rg_module_get_kernel(mod, RG_STR("inplace"), &kernel));
-    OK(rg_args_create(kernel, &args));
+    OK(rg_args_create(rg, kernel, &args));
     OK(rg_array_create(rg, &like, &a));
     OK(rg_array_create(rg, &like, &out));
     OK(rg_array_create(rg, &work, &w));
     OK(rg_args_set_array(args, RG_STR("w"), w));
-    OK(rg_array_write(a, RG_PRIMAL, start, sizeof start));
-    OK(rg_array_write(out, RG_PRIMAL, start, sizeof start));
+    OK(rg_array_write(rg, a, RG_PRIMAL, start, sizeof start));
+    OK(rg_array_write(rg, out, RG_PRIMAL, start, sizeof start));
     OK(rg_args_set_int(args, RG_STR("n"), 1000000));
     OK(rg_args_set_int(args, RG_STR("m"), M));
     OK(rg_args_set_array(args, RG_STR("a"), a));
     OK(rg_args_set_array(args, RG_STR("out"), out));
-    rg_status status = rg_launch_forward_vjp(kernel, args);
+    rg_status status = rg_launch(rg, args, RG_FORWARD_VJP);
     if (!status)
-        status = rg_sync(rg);
+        status = rg_queue_sync(rg);
     CHECK(status == RG_BUDGET, "%s", "inplace");
-    if (strcmp(rg_context_device(rg), "cpu") == 0)
+    if (strcmp(devices_name(rg), "cpu") == 0)
         CHECK(strstr(rg_error_message(), "12058624") != NULL, "%s", rg_error_message());
     if (devices_share_memory(rg)) {
-        OK(rg_array_read(out, RG_PRIMAL, after, sizeof after));
+        OK(rg_array_read(rg, out, RG_PRIMAL, after, sizeof after));
         CHECK(memcmp(start, after, sizeof start) == 0, "%s", "inplace");
     }
     OK(rg_args_set_int(args, RG_STR("n"), 10000));
-    OK(rg_launch_forward_vjp(kernel, args));
+    OK(rg_launch(rg, args, RG_FORWARD_VJP));
     rg_array_destroy(a);
     rg_array_destroy(out);
     rg_array_destroy(w);
     rg_args_destroy(args);
     rg_module_destroy(mod);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
 }
 
 static void
 gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combined, float grad[M])
 {
-    rg_context *rg = NULL;
+    rg_queue *rg = NULL;
     rg_module *mod = NULL;
     rg_kernel *kernel = NULL;
     rg_args *args = NULL;
-    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = budget, .num_threads = threads};
-    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true};
+    devices_desc desc = {.device = rg_str_of(device), .tape_budget = budget, .num_threads = threads};
+    rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {M}, .adjoint = true);
     rg_array *a = NULL, *out = NULL, *w = NULL;
     const int64_t two = 2;
-    rg_array_desc work = {.dtype = RG_F32, .rank = 1, .shape = {256}, .adjoint = true};
-    rg_array_desc strided = {.dtype = RG_F32, .rank = 1, .shape = {512}};
+    rg_array_desc work = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {256}, .adjoint = true);
+    rg_array_desc strided = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {512});
     rg_array *memory = NULL;
     float start[M], seed[M];
     for (int i = 0; i < M; i++) {
@@ -232,9 +232,9 @@ gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combin
         seed[i] = 1.0f - 0.2f * (float)i;
     }
     OK(devices_open(&desc, &rg));
-    OK(rg_module_from_c(rg, RG_STR(source), NULL, &mod));
+    OK(rg_module_from_c(RG_STR(source), NULL, &mod));
     OK(rg_module_get_kernel(mod, (rg_str){name, strlen(name)}, &kernel));
-    OK(rg_args_create(kernel, &args));
+    OK(rg_args_create(rg, kernel, &args));
     OK(rg_array_create(rg, &like, &a));
     OK(rg_array_create(rg, &like, &out));
     if (n % 2) { /* every second element of memory that is not the array's */
@@ -243,27 +243,27 @@ gradient(const char *name, int n, uint64_t budget, uint32_t threads, bool combin
         work.data = devices_address(memory);
     }
     OK(rg_array_create(rg, &work, &w));
-    OK(rg_array_write(a, RG_PRIMAL, start, sizeof start));
-    OK(rg_array_write(out, RG_ADJOINT, seed, sizeof seed));
+    OK(rg_array_write(rg, a, RG_PRIMAL, start, sizeof start));
+    OK(rg_array_write(rg, out, RG_ADJOINT, seed, sizeof seed));
     OK(rg_args_set_int(args, RG_STR("n"), n));
     OK(rg_args_set_int(args, RG_STR("m"), M));
     OK(rg_args_set_array(args, RG_STR("a"), a));
     OK(rg_args_set_array(args, RG_STR("out"), out));
     OK(rg_args_set_array(args, RG_STR("w"), w));
-    rg_status status = combined ? rg_launch_forward_vjp(kernel, args) : rg_launch_vjp(kernel, args);
+    rg_status status = combined ? rg_launch(rg, args, RG_FORWARD_VJP) : rg_launch(rg, args, RG_VJP);
     if (!status)
-        status = rg_sync(rg);
+        status = rg_queue_sync(rg);
     if (status != RG_OK)
         printf("%s, budget %llu: %s\n", name, (unsigned long long)budget, rg_error_message());
     CHECK(status == RG_OK, "%s", name);
-    OK(rg_array_read(a, RG_ADJOINT, grad, sizeof start));
+    OK(rg_array_read(rg, a, RG_ADJOINT, grad, sizeof start));
     rg_array_destroy(a);
     rg_array_destroy(out);
     rg_array_destroy(w);
     rg_array_destroy(memory);
     rg_args_destroy(args);
     rg_module_destroy(mod);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
 }
 
 /* On GPUs the pool decides how many warps run a task, and so the order of the sums of `steps`. */
@@ -301,11 +301,11 @@ compare(const char *name, int n, uint64_t budget, uint32_t threads, bool combine
 static void
 crowd(void)
 {
-    rg_context *rg = NULL;
+    rg_queue *rg = NULL;
     device = devices_named("simt");
-    if (rg_context_create(&(rg_context_desc){.device = rg_str_of(device)}, &rg))
+    if (devices_open(&(devices_desc){.device = rg_str_of(device)}, &rg))
         return;
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
     for (uint64_t pages = 1; pages < 40; pages += 5) {
         compare("late", 100, pages << 15, 1, true);
         compare("kept", 20, (pages + 1) << 15, 1, true);

@@ -72,7 +72,7 @@ same(const memory *a, const memory *b, const char *what)
 }
 
 static ir_fn *
-make_form(const ir_fn *source, pipeline_form form, ir_stage stage, ir_module **m)
+make_form(const ir_fn *source, rg_form form, ir_stage stage, ir_module **m)
 {
     diag_list diags = {0};
     ir_fn *fn = NULL;
@@ -127,7 +127,7 @@ run_both(const ir_fn *oracle, const ir_fn *fn, const char *what)
 }
 
 static void
-check_form(const ir_fn *source, pipeline_form form)
+check_form(const ir_fn *source, rg_form form)
 {
     ir_module *a, *b;
     ir_fn *oracle = make_form(source, form, IR_STAGE_AD, &a),
@@ -141,8 +141,8 @@ check_form(const ir_fn *source, pipeline_form form)
 static void
 check_seed(void)
 {
-    static const pipeline_form forms[] = {PIPELINE_FORWARD, PIPELINE_FORWARD_VJP, PIPELINE_JVP,
-                                          PIPELINE_JVP_FORWARD_VJP};
+    static const rg_form forms[] = {RG_FORWARD, RG_FORWARD_VJP, RG_JVP,
+                                          RG_JVP_FORWARD_VJP};
     str text = {0};
     diag_list diags = {0};
     irgen_kernel(&text, seed);

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-#include <retrograd/retrograd.h>
+#include "queue.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const char source[] =
 static fake_cuda *fake, usual;
 
 typedef struct scene {
-    rg_context *rg;
+    rg_queue *rg;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -62,10 +62,10 @@ try(scene *s, rg_status status)
 static void
 open_scene(scene *s, void *stream)
 {
-    rg_context_desc desc = {.device = RG_STR("cuda"), .tape_budget = 8 << 20, .stream = stream};
-    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {N}, .adjoint = true};
-    if (!try(s, rg_context_create(&desc, &s->rg)) || !try(s, rg_module_from_ir(s->rg, rg_str_of(source), NULL, &s->module)) ||
-        !try(s, rg_module_get_kernel(s->module, RG_STR("walk"), &s->kernel)) || !try(s, rg_args_create(s->kernel, &s->args)) ||
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .tape_budget = 8 << 20, .stream = stream);
+    rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {N}, .adjoint = true);
+    if (!try(s, queue_open("cuda", &desc, &s->rg)) || !try(s, rg_module_from_ir(rg_str_of(source), NULL, &s->module)) ||
+        !try(s, rg_module_get_kernel(s->module, RG_STR("walk"), &s->kernel)) || !try(s, rg_args_create(s->rg, s->kernel, &s->args)) ||
         !try(s, rg_array_create(s->rg, &like, &s->x)) || !try(s, rg_array_create(s->rg, &like, &s->y)))
         return;
     try(s, rg_args_set_int(s->args, RG_STR("n"), N));
@@ -80,13 +80,13 @@ play(scene *s)
     static float host[N];
     void *data;
     bool good = s->args && s->x && s->y;
-    good = good && try(s, rg_array_write(s->x, RG_PRIMAL, host, sizeof host));
-    good = good && try(s, rg_launch_forward_vjp(s->kernel, s->args));
-    good = good && try(s, rg_array_read(s->x, RG_ADJOINT, host, sizeof host));
-    if (good && try(s, rg_array_map(s->x, RG_PRIMAL, true, &data)))
+    good = good && try(s, rg_array_write(s->rg, s->x, RG_PRIMAL, host, sizeof host));
+    good = good && try(s, rg_launch(s->rg, s->args, RG_FORWARD_VJP));
+    good = good && try(s, rg_array_read(s->rg, s->x, RG_ADJOINT, host, sizeof host));
+    if (good && try(s, rg_array_map(s->rg, s->x, RG_PRIMAL, true, &data)))
         rg_array_unmap(s->x, RG_PRIMAL);
-    good = good && try(s, rg_array_require(s->x, RG_TANGENT));
-    good = good && try(s, rg_sync(s->rg));
+    good = good && try(s, rg_array_require(s->rg, s->x, RG_TANGENT));
+    good = good && try(s, rg_queue_sync(s->rg));
 }
 
 static void
@@ -94,15 +94,15 @@ play_graph(scene *s)
 {
     if (!s->args || !s->x || !s->y || !try(s, rg_graph_begin(s->rg)))
         return;
-    try(s, rg_array_fill(s->y, RG_ADJOINT, 1));
-    try(s, rg_launch_forward_vjp(s->kernel, s->args));
-    try(s, rg_array_copy(s->x, RG_PRIMAL, s->x, RG_ADJOINT));
+    try(s, rg_array_fill(s->rg, s->y, RG_ADJOINT, 1));
+    try(s, rg_launch(s->rg, s->args, RG_FORWARD_VJP));
+    try(s, rg_array_copy(s->rg, s->x, RG_PRIMAL, s->x, RG_ADJOINT));
     if (try(s, rg_graph_end(s->rg, &s->graph))) {
         try(s, rg_graph_launch(s->graph));
-        try(s, rg_launch_forward_vjp(s->kernel, s->args));
+        try(s, rg_launch(s->rg, s->args, RG_FORWARD_VJP));
         try(s, rg_graph_launch(s->graph));
     }
-    try(s, rg_sync(s->rg));
+    try(s, rg_queue_sync(s->rg));
 }
 
 static void
@@ -113,7 +113,7 @@ close_scene(scene *s)
     rg_array_destroy(s->y);
     rg_args_destroy(s->args);
     rg_module_destroy(s->module);
-    rg_context_destroy(s->rg);
+    rg_queue_destroy(s->rg);
 }
 
 static void
@@ -169,7 +169,7 @@ lose_stream(void *library, int pools)
     CHECK(!s.failed, "%s", s.first);
     destroy(stream);
     play(&s);
-    CHECK(s.failed && strstr(s.first, "has to live as long as the context"), "%s", s.first);
+    CHECK(s.failed && strstr(s.first, "has to live as long as the queue"), "%s", s.first);
     play_graph(&s);
     close_scene(&s);
     pop(&context);
@@ -186,7 +186,7 @@ lose_graph(void)
     play(&s);
     for (long k = 1; k < 6; k++) {
         try(&s, rg_graph_begin(s.rg));
-        try(&s, rg_launch_forward_vjp(s.kernel, s.args));
+        try(&s, rg_launch(s.rg, s.args, RG_FORWARD_VJP));
         mem_fail_after(k);
         bool made = rg_graph_end(s.rg, &s.graph) == RG_OK;
         mem_fail_after(0);

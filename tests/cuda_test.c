@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_cuda.h"
 
+#include "queue.h"
+
 #include "pipeline/pipeline.h"
-#include "retrograd/retrograd.h"
-#include "device/device.h"
+#include "device/cuda/cuda.h"
 #include "rt/gpu/launch.h"
 
 #include <dlfcn.h>
@@ -49,20 +50,42 @@ reset(void)
     *fake = usual;
 }
 
-static rt_device *
-opened(const rt_device_desc *desc)
+/* a queue of a device of its own */
+static rg_status
+open_queue(uint32_t ordinal, const rt_queue_desc *desc, rt_queue **q)
 {
-    static const rt_device_desc none;
+    static const rt_queue_desc none;
     rt_device *d = NULL;
-    CHECK(cuda->open(desc ? desc : &none, &d, &error) == RG_OK);
-    CHECK(fake->contexts == 0);
-    return d;
+    *q = NULL;
+    rg_status status = cuda->open(ordinal, &d, &error);
+    if (!status)
+        status = cuda->open_queue(d, desc ? desc : &none, q, &error);
+    if (status && d)
+        cuda->close(d);
+    return status;
 }
 
 static void
-closed(rt_device *d)
+close_queue(rt_queue *q)
 {
+    rt_device *d = q->device;
+    cuda->close_queue(q);
     cuda->close(d);
+}
+
+static rt_queue *
+opened(const rt_queue_desc *desc)
+{
+    rt_queue *q;
+    CHECK(open_queue(0, desc, &q) == RG_OK);
+    CHECK(fake->contexts == 0);
+    return q;
+}
+
+static void
+closed(rt_queue *q)
+{
+    close_queue(q);
     CHECK(fake->alive == 0);
     CHECK(fake->contexts == 0);
     CHECK(fake->unsafe == 0);
@@ -71,13 +94,12 @@ closed(rt_device *d)
 /* -- finding and opening ------------------------------------------------------------------------------------------- */
 
 static rg_status
-try_open(const rt_device_desc *desc)
+try_open(uint32_t ordinal)
 {
-    static const rt_device_desc none;
-    rt_device *d = NULL;
-    rg_status status = cuda->open(desc ? desc : &none, &d, &error);
-    if (d)
-        cuda->close(d);
+    rt_queue *q;
+    rg_status status = open_queue(ordinal, NULL, &q);
+    if (q)
+        close_queue(q);
     return status;
 }
 
@@ -85,21 +107,21 @@ static void
 test_opening(const char *whole, const char *lacking)
 {
     setenv("RG_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
-    FAILS(try_open(NULL), RG_DEVICE, "/nowhere/libcuda.so.1");
+    FAILS(try_open(0), RG_DEVICE, "/nowhere/libcuda.so.1");
     setenv("RG_CUDA_DRIVER", lacking, 1);
-    FAILS(try_open(NULL), RG_DEVICE, "cuLaunchCooperativeKernel");
+    FAILS(try_open(0), RG_DEVICE, "cuLaunchCooperativeKernel");
     setenv("RG_CUDA_DRIVER", whole, 1);
     reset();
     fake->version = 11080;
-    FAILS(try_open(NULL), RG_DEVICE, "the driver is for CUDA 11.8; 12.1 or newer");
+    FAILS(try_open(0), RG_DEVICE, "the driver is for CUDA 11.8; 12.1 or newer");
     reset();
     fake->devices = 0;
-    FAILS(try_open(NULL), RG_DEVICE, "finds no GPU; device \"cpu\" works");
+    FAILS(try_open(0), RG_DEVICE, "finds no GPU; device \"cpu\" works");
     reset();
     fake->major = 6;
-    FAILS(try_open(NULL), RG_DEVICE, "is sm_60; sm_70 or newer");
+    FAILS(try_open(0), RG_DEVICE, "is sm_60; sm_70 or newer");
     reset();
-    FAILS(try_open(&(rt_device_desc){.ordinal = 3}), RG_NOT_FOUND, "no GPU 3");
+    FAILS(try_open(3), RG_NOT_FOUND, "no GPU 3");
     CHECK(fake->alive == 0);
     closed(opened(NULL));
     fake->ranges = fake->pools = 0;
@@ -119,7 +141,7 @@ test_failing(void)
         reset();
         fake->fails = symbols[i];
         fake->fails_with = 801;
-        rg_status status = try_open(NULL);
+        rg_status status = try_open(0);
         CHECK(status == RG_OK || error.len > 0);
         CHECK(fake->alive == 0 && fake->contexts == 0);
         str_free(&error);
@@ -130,43 +152,43 @@ test_failing(void)
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 
 static void
-test_contents(rt_device *d, size_t bytes)
+test_contents(rt_queue *q, size_t bytes)
 {
     unsigned char *host = mem_alloc(bytes), *back = mem_zalloc(bytes);
     void *memory, *copy;
     for (size_t i = 0; i < bytes; i++)
         host[i] = (unsigned char)(i * 37 >> 3);
-    CHECK(cuda->memory->allocate(d, bytes, &memory, &error) == RG_OK);
-    CHECK(cuda->memory->allocate(d, bytes, &copy, &error) == RG_OK);
-    CHECK(cuda->memory->read(d, back, memory, bytes, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(q, bytes, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(q, bytes, &copy, &error) == RG_OK);
+    CHECK(cuda->memory->read(q, back, memory, bytes, &error) == RG_OK);
     for (size_t i = 0; i < bytes; i += 999)
         CHECK(back[i] == 0);
-    CHECK(cuda->memory->write(d, memory, host, bytes, &error) == RG_OK);
-    CHECK(cuda->memory->copy(d, copy, memory, bytes, &error) == RG_OK);
-    CHECK(cuda->memory->read(d, back, copy, bytes, &error) == RG_OK);
+    CHECK(cuda->memory->write(q, memory, host, bytes, &error) == RG_OK);
+    CHECK(cuda->memory->copy(q, copy, memory, bytes, &error) == RG_OK);
+    CHECK(cuda->memory->read(q, back, copy, bytes, &error) == RG_OK);
     CHECK(memcmp(host, back, bytes) == 0);
-    cuda->memory->release(d, memory, bytes);
-    cuda->memory->release(d, copy, bytes);
+    cuda->memory->release(q->device, memory, bytes);
+    cuda->memory->release(q->device, copy, bytes);
     mem_free(host);
     mem_free(back);
 }
 
 static void
-test_fill(rt_device *d, uint64_t element, uint32_t size)
+test_fill(rt_queue *q, uint64_t element, uint32_t size)
 {
     enum { COUNT = 10001 };
     unsigned char back[8 * COUNT];
     void *memory;
     size_t wrong = 0;
-    CHECK(cuda->memory->allocate(d, sizeof(back), &memory, &error) == RG_OK);
-    CHECK(cuda->memory->fill(d, memory, &element, size, COUNT, &error) == RG_OK);
-    CHECK(cuda->memory->read(d, back, memory, sizeof(back), &error) == RG_OK);
+    CHECK(cuda->memory->allocate(q, sizeof(back), &memory, &error) == RG_OK);
+    CHECK(cuda->memory->fill(q, memory, &element, size, COUNT, &error) == RG_OK);
+    CHECK(cuda->memory->read(q, back, memory, sizeof(back), &error) == RG_OK);
     for (size_t i = 0; i < COUNT; i++)
         wrong += memcmp(back + i * size, &element, size) != 0;
     for (size_t i = COUNT * size; i < sizeof(back); i++)
         wrong += back[i] != 0;
     CHECK(wrong == 0);
-    cuda->memory->release(d, memory, sizeof(back));
+    cuda->memory->release(q->device, memory, sizeof(back));
 }
 
 static void
@@ -174,19 +196,19 @@ test_memory(void)
 {
     reset();
     for (fake->pools = 0; fake->pools < 2; fake->pools++) {
-        rt_device *d = opened(NULL);
+        rt_queue *q = opened(NULL);
         void *memory;
-        test_contents(d, 1);
-        test_contents(d, 100001);
-        test_contents(d, 13 << 20);
-        test_fill(d, 0xab, 1);
-        test_fill(d, 0xabcd, 2);
-        test_fill(d, 0x12345678, 4);
-        test_fill(d, 0x1234567812345678, 8);
-        test_fill(d, 0x3ff0000000000000, 8);
-        FAILS(cuda->memory->allocate(d, 100 << 20, &memory, &error), RG_OUT_OF_MEMORY, "no room for 104857600 bytes");
+        test_contents(q, 1);
+        test_contents(q, 100001);
+        test_contents(q, 13 << 20);
+        test_fill(q, 0xab, 1);
+        test_fill(q, 0xabcd, 2);
+        test_fill(q, 0x12345678, 4);
+        test_fill(q, 0x1234567812345678, 8);
+        test_fill(q, 0x3ff0000000000000, 8);
+        FAILS(cuda->memory->allocate(q, 100 << 20, &memory, &error), RG_OUT_OF_MEMORY, "no room for 104857600 bytes");
         CHECK(!memory);
-        closed(d);
+        closed(q);
     }
 }
 
@@ -214,31 +236,31 @@ test_stages(void *library)
     unsigned char *host = mem_alloc(PLENTY), *back = mem_alloc(PLENTY);
     void *memory, *own = NULL, *context = NULL;
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     size_t pinned = fake->pinned;
     fill_bytes(host, PLENTY, 1);
-    CHECK(cuda->memory->allocate(d, PLENTY, &memory, &error) == RG_OK);
-    CHECK(cuda->memory->write(d, memory, host, 100, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(q, PLENTY, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->write(q, memory, host, 100, &error) == RG_OK);
     CHECK(fake->pinned == pinned + (4 << 20));
     long calls = fake->calls;
     for (size_t i = 0; i < 1000; i++)
-        CHECK(cuda->memory->write(d, (char *)memory + i * 4, host + i * 4, 4, &error) == RG_OK);
+        CHECK(cuda->memory->write(q, (char *)memory + i * 4, host + i * 4, 4, &error) == RG_OK);
     CHECK(fake->calls == calls + 1000); /* nothing but the copies */
-    CHECK(cuda->memory->read(d, back, memory, 4000, &error) == RG_OK && memcmp(host, back, 4000) == 0);
-    CHECK(cuda->memory->write(d, memory, host, PLENTY, &error) == RG_OK);
-    CHECK(cuda->memory->read(d, back, memory, PLENTY, &error) == RG_OK && memcmp(host, back, PLENTY) == 0);
+    CHECK(cuda->memory->read(q, back, memory, 4000, &error) == RG_OK && memcmp(host, back, 4000) == 0);
+    CHECK(cuda->memory->write(q, memory, host, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->read(q, back, memory, PLENTY, &error) == RG_OK && memcmp(host, back, PLENTY) == 0);
     CHECK(fake->pinned == pinned + (8 << 20) && fake->pageable == 4000 + PLENTY); /* what was read */
     CHECK(push(library) == 0 && allocate(&own, PLENTY, 0) == 0 && pop(&context) == 0);
     fill_bytes(own, PLENTY, 2);
     long copies = fake->copies;
-    CHECK(cuda->memory->write(d, memory, own, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->write(q, memory, own, PLENTY, &error) == RG_OK);
     memset(own, 0, PLENTY);
-    CHECK(cuda->memory->read(d, own, memory, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->read(q, own, memory, PLENTY, &error) == RG_OK);
     fill_bytes(host, PLENTY, 2);
     CHECK(memcmp(host, own, PLENTY) == 0 && fake->copies == copies + 2 && fake->pageable == 4000 + PLENTY);
     release(own);
-    cuda->memory->release(d, memory, PLENTY);
-    closed(d);
+    cuda->memory->release(q->device, memory, PLENTY);
+    closed(q);
     mem_free(host);
     mem_free(back);
 }
@@ -250,21 +272,21 @@ test_pageable(int stages)
     unsigned char *host = mem_alloc(PLENTY), *back = mem_zalloc(PLENTY);
     void *memory;
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     fill_bytes(host, PLENTY, 3);
-    CHECK(cuda->memory->allocate(d, PLENTY, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(q, PLENTY, &memory, &error) == RG_OK);
     fake->fails = "cuMemHostAlloc";
     fake->fails_with = 2;
     fake->fails_after = stages;
-    CHECK(stages || !cuda->memory->take_pinned(d, PLENTY));
-    CHECK(cuda->memory->write(d, memory, host, PLENTY, &error) == RG_OK);
-    CHECK(cuda->memory->write(d, memory, host, 10, &error) == RG_OK);
+    CHECK(stages || !cuda->memory->take_pinned(q, PLENTY));
+    CHECK(cuda->memory->write(q, memory, host, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->write(q, memory, host, 10, &error) == RG_OK);
     CHECK(fake->pageable == (stages ? 0 : PLENTY + 10));
-    CHECK(cuda->memory->read(d, back, memory, PLENTY, &error) == RG_OK);
+    CHECK(cuda->memory->read(q, back, memory, PLENTY, &error) == RG_OK);
     CHECK(memcmp(host, back, PLENTY) == 0);
     fake->fails = NULL;
-    cuda->memory->release(d, memory, PLENTY);
-    closed(d);
+    cuda->memory->release(q->device, memory, PLENTY);
+    closed(q);
     mem_free(host);
     mem_free(back);
 }
@@ -275,30 +297,30 @@ test_pinned(void)
 {
     void *memory;
     reset();
-    rt_device *d = opened(NULL);
-    CHECK(cuda->memory->allocate(d, PLENTY, &memory, &error) == RG_OK);
-    CHECK(!cuda->memory->take_pinned(d, 1000));
-    unsigned char *first = cuda->memory->take_pinned(d, PLENTY), *second = cuda->memory->take_pinned(d, PLENTY);
+    rt_queue *q = opened(NULL);
+    CHECK(cuda->memory->allocate(q, PLENTY, &memory, &error) == RG_OK);
+    CHECK(!cuda->memory->take_pinned(q, 1000));
+    unsigned char *first = cuda->memory->take_pinned(q, PLENTY), *second = cuda->memory->take_pinned(q, PLENTY);
     size_t pinned = fake->pinned;
     CHECK(first && second && first != second);
     fill_bytes(first, PLENTY, 4);
     long calls = fake->calls;
-    CHECK(cuda->memory->write(d, memory, first, PLENTY, &error) == RG_OK && fake->calls == calls + 1);
-    CHECK(cuda->memory->read(d, second, memory, PLENTY, &error) == RG_OK && memcmp(first, second, PLENTY) == 0);
-    cuda->memory->give_pinned(d, first);
-    CHECK(!cuda->memory->take_pinned(d, (size_t)1 << 50));
-    CHECK(cuda->memory->take_pinned(d, PLENTY - 1000) == (void *)first && fake->pinned == pinned);
-    cuda->memory->give_pinned(d, second);
-    cuda->memory->give_pinned(d, first);
+    CHECK(cuda->memory->write(q, memory, first, PLENTY, &error) == RG_OK && fake->calls == calls + 1);
+    CHECK(cuda->memory->read(q, second, memory, PLENTY, &error) == RG_OK && memcmp(first, second, PLENTY) == 0);
+    cuda->memory->give_pinned(q, first);
+    CHECK(!cuda->memory->take_pinned(q, (size_t)1 << 50));
+    CHECK(cuda->memory->take_pinned(q, PLENTY - 1000) == (void *)first && fake->pinned == pinned);
+    cuda->memory->give_pinned(q, second);
+    cuda->memory->give_pinned(q, first);
     void *many[8]; /* where there is memory for so many they are not all kept */
     for (unsigned i = 0; i < countof(many); i++)
-        many[i] = cuda->memory->take_pinned(d, (size_t)200 << 20);
+        many[i] = cuda->memory->take_pinned(q, (size_t)200 << 20);
     for (unsigned i = 0; i < countof(many); i++)
         if (many[i])
-            cuda->memory->give_pinned(d, many[i]);
+            cuda->memory->give_pinned(q, many[i]);
     CHECK(fake->pinned < (size_t)1100 << 20 && fake->pageable == 0);
-    cuda->memory->release(d, memory, PLENTY);
-    closed(d);
+    cuda->memory->release(q->device, memory, PLENTY);
+    closed(q);
 }
 
 static unsigned taken_here;
@@ -324,16 +346,19 @@ test_mapping(rg_allocator allocator, const char *fails)
 {
     enum { COUNT = 1 << 20 };
     reset();
-    rg_context *rg = NULL;
+    rg_queue *rg = NULL;
     rg_array *array = NULL;
-    rg_context_desc desc = {.device = RG_STR("cuda"), .allocator = allocator};
-    rg_array_desc like = {.dtype = RG_F32, .rank = 1, .shape = {COUNT}};
-    CHECK(rg_context_create(&desc, &rg) == RG_OK && rg_array_create(rg, &like, &array) == RG_OK);
+    rg_device *device = NULL;
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = RG_STR("cuda"), .allocator = allocator);
+    rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {COUNT});
+    CHECK(rg_device_open(&desc, &device) == RG_OK && rg_queue_create(device, NULL, &rg) == RG_OK);
+    rg_device_destroy(device);
+    CHECK(rg_array_create(rg, &like, &array) == RG_OK);
     fake->fails = fails;
     fake->fails_with = 2;
     for (unsigned round = 0; round < 3; round++) {
         float *data = NULL;
-        CHECK(rg_array_map(array, RG_PRIMAL, true, (void **)&data) == RG_OK && data);
+        CHECK(rg_array_map(rg, array, RG_PRIMAL, true, (void **)&data) == RG_OK && data);
         CHECK(taken_here == (allocator.allocate != NULL));
         for (size_t i = 0; i < COUNT && data; i++) {
             CHECK(data[i] == (float)round);
@@ -342,9 +367,9 @@ test_mapping(rg_allocator allocator, const char *fails)
         rg_array_unmap(array, RG_PRIMAL);
     }
     bool pinned = !fails && !allocator.allocate;
-    CHECK(rg_sync(rg) == RG_OK && taken_here == 0 && pinned == (fake->pageable == 0));
+    CHECK(rg_queue_sync(rg) == RG_OK && taken_here == 0 && pinned == (fake->pageable == 0));
     rg_array_destroy(array);
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
     CHECK(fake->alive == 0 && fake->unsafe == 0);
 }
 
@@ -354,16 +379,16 @@ test_several(void)
 {
     reset();
     for (unsigned i = 0; i < 20; i++) {
-        rt_device *a = opened(NULL), *b = opened(NULL);
+        rt_queue *a = opened(NULL), *b = opened(NULL);
         void *of_a, *of_b = NULL;
         uint32_t one = 1, two = 2, back = 0;
         CHECK(cuda->memory->allocate(a, 4, &of_a, &error) == RG_OK && cuda->memory->allocate(b, 4, &of_b, &error) == RG_OK);
         CHECK(cuda->memory->write(a, of_a, &one, 4, &error) == RG_OK && cuda->memory->write(b, of_b, &two, 4, &error) == RG_OK);
         CHECK(cuda->memory->read(a, &back, of_a, 4, &error) == RG_OK && back == 1);
-        cuda->memory->release(a, of_a, 4);
-        cuda->close(a);
+        cuda->memory->release(a->device, of_a, 4);
+        close_queue(a);
         CHECK(cuda->memory->read(b, &back, of_b, 4, &error) == RG_OK && back == 2);
-        cuda->memory->release(b, of_b, 4);
+        cuda->memory->release(b->device, of_b, 4);
         closed(b);
     }
 }
@@ -405,19 +430,20 @@ static const char talking[] =
 typedef struct kernel {
     ir_module *text, *source, *form;
     rt_program *program;
+    rt_queue *on;
 } kernel;
 
 static rg_status
-compile_form(rt_device *d, const char *text, pipeline_form form, kernel *k)
+compile_form(rt_queue *q, const char *text, rg_form form, kernel *k)
 {
     diag_list diags = {0};
     ir_fn *fn;
     pipeline_options options = {.form = form, .stage = cuda->stage, .target = cuda->target};
-    *k = (kernel){.text = ir_parse(rg_str_of(text), "scale.rg", &diags)};
+    *k = (kernel){.on = q, .text = ir_parse(rg_str_of(text), "scale.rg", &diags)};
     k->source = pipeline_source(k->text->first, &options, &diags);
     k->form = pipeline_run(k->source->first, &options, &diags, &fn);
     rt_program_desc desc = {.module = k->form, .fn = fn, .label = "kernel `scale`"};
-    rg_status status = cuda->compile(d, &desc, &k->program, &diags);
+    rg_status status = cuda->compile(q->device, &desc, &k->program, &diags);
     if (diags.text.len)
         str_add(&error, str_view(&diags.text));
     diag_free(&diags);
@@ -425,9 +451,9 @@ compile_form(rt_device *d, const char *text, pipeline_form form, kernel *k)
 }
 
 static rg_status
-compile(rt_device *d, kernel *k)
+compile(rt_queue *q, kernel *k)
 {
-    return compile_form(d, source, PIPELINE_FORWARD, k);
+    return compile_form(q, source, RG_FORWARD, k);
 }
 
 static void
@@ -444,7 +470,7 @@ static rg_status
 launch(const kernel *k, uint32_t n)
 {
     rt_arg args[2] = {{.bits = n}, {.extent = {n}, .stride = {1}}};
-    return cuda->launch(k->program, args, &error);
+    return cuda->launch(k->on, k->program, args, &error);
 }
 
 static void
@@ -461,24 +487,24 @@ static void
 test_launching(void)
 {
     reset();
-    rt_device *d = opened(&(rt_device_desc){.tape_budget = 1 << 20});
+    rt_queue *q = opened(&(rt_queue_desc){.tape_budget = 1 << 20});
     kernel k;
-    CHECK(compile(d, &k) == RG_OK);
+    CHECK(compile(q, &k) == RG_OK);
     CHECK(launch(&k, 1) == RG_OK && fake->grid == 1 && fake->block == 128);
     CHECK(launch(&k, 0) == RG_OK && fake->grid == 1);
     CHECK(launch(&k, 1000) == RG_OK && fake->grid == 4 && fake->block == 256); /* all multiprocessors */
     CHECK(launch(&k, 1 << 30) == RG_OK && fake->grid == 8 && fake->block == 640); /* with the most threads */
     CHECK(fake->launches == 4);
-    CHECK(cuda->sync(d, &error) == RG_OK);
+    CHECK(cuda->streams->sync(q, &error) == RG_OK);
     fake->run = fault;
     CHECK(launch(&k, 5) == RG_OK);
     FAILS(launch(&k, 5), RG_BUDGET, "kernel `scale`: ");
     CHECK(launch(&k, 5) == RG_OK);
     fake->run = NULL;
-    FAILS(cuda->sync(d, &error), RG_BUDGET, "the tape needs 4711 bytes by now; the budget is 1048576 bytes");
-    CHECK(cuda->sync(d, &error) == RG_OK);
+    FAILS(cuda->streams->sync(q, &error), RG_BUDGET, "the tape needs 4711 bytes by now; the budget is 1048576 bytes");
+    CHECK(cuda->streams->sync(q, &error) == RG_OK);
     drop(&k);
-    closed(d);
+    closed(q);
 }
 
 static void
@@ -502,17 +528,17 @@ test_prints(void)
 {
     char said[200] = "";
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     kernel other, k;
     rt_arg args[1] = {{.bits = 2}};
     fflush(stdout);
     int out = dup(1);
     FILE *kept = tmpfile();
     dup2(fileno(kept), 1);
-    bool ok = compile(d, &other) == RG_OK && compile_form(d, talking, PIPELINE_FORWARD, &k) == RG_OK;
+    bool ok = compile(q, &other) == RG_OK && compile_form(q, talking, RG_FORWARD, &k) == RG_OK;
     fake->run = talk;
-    ok &= cuda->launch(k.program, args, &error) == RG_OK && cuda->launch(k.program, args, &error) == RG_OK;
-    ok &= cuda->sync(d, &error) == RG_OK && cuda->sync(d, &error) == RG_OK;
+    ok &= cuda->launch(q, k.program, args, &error) == RG_OK && cuda->launch(q, k.program, args, &error) == RG_OK;
+    ok &= cuda->streams->sync(q, &error) == RG_OK && cuda->streams->sync(q, &error) == RG_OK;
     fflush(stdout);
     dup2(out, 1);
     close(out);
@@ -523,7 +549,7 @@ test_prints(void)
     CHECK(strcmp(said, "7 is 0.5\n8 is 0.5\n7 is 0.5\n8 is 0.5\n") == 0);
     drop(&k);
     drop(&other);
-    closed(d);
+    closed(q);
 }
 
 static uint64_t pages_used, pages_seen;
@@ -546,32 +572,32 @@ test_tape(int ranges)
     reset();
     fake->ranges = ranges;
     fake->free = (size_t)4 << 30;
-    rt_device *d = opened(&(rt_device_desc){.tape_budget = all * RT_GPU_PAGE});
+    rt_queue *q = opened(&(rt_queue_desc){.tape_budget = all * RT_GPU_PAGE});
     kernel k, plain;
     rt_arg args[4] = {{.bits = 1 << 20}, {.bits = 10}};
     size_t taken = fake->taken;
     pages_used = 0;
     fake->run = use_pages;
-    CHECK(compile(d, &plain) == RG_OK && launch(&plain, 5) == RG_OK);
+    CHECK(compile(q, &plain) == RG_OK && launch(&plain, 5) == RG_OK);
     CHECK(pages_seen == 0 && fake->taken < taken + 65536);
-    CHECK(compile_form(d, repeated, PIPELINE_VJP, &k) == RG_OK);
+    CHECK(compile_form(q, repeated, RG_VJP, &k) == RG_OK);
     pages_used = 10;
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK);
     uint64_t first = pages_seen;
     CHECK(first >= all / 4 && first < all / 2);
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == first);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK && pages_seen == first);
     pages_used = first;
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == first);
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == 2 * first);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK && pages_seen == first);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK && pages_seen == 2 * first);
     pages_used = 2 * first;
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK);
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == all);
-    CHECK(cuda->launch(k.program, args, &error) == RG_OK && pages_seen == all);
-    CHECK(cuda->tape_peak(d) == pages_used * RT_GPU_PAGE);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK && pages_seen == all);
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK && pages_seen == all);
+    CHECK(cuda->tape_peak(q) == pages_used * RT_GPU_PAGE);
     fake->run = NULL;
     drop(&k);
     drop(&plain);
-    closed(d);
+    closed(q);
 }
 
 /* A GPU that has less room than the budget: launches make do with that. */
@@ -582,42 +608,42 @@ test_scarcity(int ranges)
     fake->ranges = ranges;
     fake->free = 150 << 20;
     pages_used = 0;
-    rt_device *d = opened(&(rt_device_desc){.tape_budget = 140 << 20});
+    rt_queue *q = opened(&(rt_queue_desc){.tape_budget = 140 << 20});
     kernel k;
     void *memory;
     rt_arg args[4] = {{.bits = 1 << 20}, {.bits = 10}};
     fake->run = use_pages;
-    CHECK(cuda->memory->allocate(d, 100 << 20, &memory, &error) == RG_OK);
-    CHECK(compile_form(d, repeated, PIPELINE_VJP, &k) == RG_OK);
+    CHECK(cuda->memory->allocate(q, 100 << 20, &memory, &error) == RG_OK);
+    CHECK(compile_form(q, repeated, RG_VJP, &k) == RG_OK);
     for (unsigned i = 0; i < 5; i++)
-        CHECK(cuda->launch(k.program, args, &error) == RG_OK);
+        CHECK(cuda->launch(q, k.program, args, &error) == RG_OK);
     CHECK(pages_seen > 0 && pages_seen * RT_GPU_PAGE <= 50 << 20);
-    cuda->memory->release(d, memory, 100 << 20);
+    cuda->memory->release(q->device, memory, 100 << 20);
     for (unsigned i = 0; i < 100; i++)
-        CHECK(cuda->launch(k.program, args, &error) == RG_OK);
+        CHECK(cuda->launch(q, k.program, args, &error) == RG_OK);
     CHECK(pages_seen * RT_GPU_PAGE > 50 << 20);
     fake->run = NULL;
     drop(&k);
-    closed(d);
+    closed(q);
 }
 
 static void
 test_loading(void)
 {
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     kernel k;
     fake->fails = "cuModuleLoadDataEx";
     fake->fails_with = 218;
     fake->log = "line 7: the driver does not like it";
-    FAILS(compile(d, &k), RG_COMPILE, "the driver does not like it");
+    FAILS(compile(q, &k), RG_COMPILE, "the driver does not like it");
     CHECK(!k.program);
     drop(&k);
     fake->fails_with = 222;
     fake->log = NULL;
-    FAILS(compile(d, &k), RG_COMPILE, "the driver is for CUDA 12.4: this GPU needs a newer one");
+    FAILS(compile(q, &k), RG_COMPILE, "the driver is for CUDA 12.4: this GPU needs a newer one");
     drop(&k);
-    closed(d);
+    closed(q);
 }
 
 /* After such an error the driver does nothing any more. */
@@ -625,26 +651,26 @@ static void
 test_losing(void)
 {
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     kernel k, late;
     void *memory;
     char byte = 0;
-    CHECK(compile(d, &k) == RG_OK);
-    CHECK(cuda->memory->allocate(d, 100, &memory, &error) == RG_OK);
+    CHECK(compile(q, &k) == RG_OK);
+    CHECK(cuda->memory->allocate(q, 100, &memory, &error) == RG_OK);
     CHECK(launch(&k, 5) == RG_OK);
     fake->lost = 700;
-    FAILS(cuda->sync(d, &error), RG_DEVICE, "kernel `scale`: the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS");
+    FAILS(cuda->streams->sync(q, &error), RG_DEVICE, "kernel `scale`: the GPU is lost to this process: CUDA_ERROR_ILLEGAL_ADDRESS");
     long calls = fake->calls;
     FAILS(launch(&k, 5), RG_DEVICE, "lost");
-    FAILS(cuda->memory->write(d, memory, &byte, 1, &error), RG_DEVICE, "lost");
-    FAILS(cuda->memory->read(d, &byte, memory, 1, &error), RG_DEVICE, "lost");
-    FAILS(cuda->graphs->begin(d, &error), RG_DEVICE, "lost");
-    FAILS(compile(d, &late), RG_DEVICE, "lost");
+    FAILS(cuda->memory->write(q, memory, &byte, 1, &error), RG_DEVICE, "lost");
+    FAILS(cuda->memory->read(q, &byte, memory, 1, &error), RG_DEVICE, "lost");
+    FAILS(cuda->graphs->begin(q, &error), RG_DEVICE, "lost");
+    FAILS(compile(q, &late), RG_DEVICE, "lost");
     CHECK(fake->calls == calls);
-    cuda->memory->release(d, memory, 100);
+    cuda->memory->release(q->device, memory, 100);
     drop(&late);
     drop(&k);
-    closed(d);
+    closed(q);
 }
 
 /* A child of fork has nothing of its parent's GPU, and says so; giving back is harmless. */
@@ -652,68 +678,68 @@ static void
 test_fork(void)
 {
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     kernel k;
     void *memory;
-    CHECK(compile(d, &k) == RG_OK && launch(&k, 5) == RG_OK);
-    CHECK(cuda->memory->allocate(d, 100, &memory, &error) == RG_OK);
+    CHECK(compile(q, &k) == RG_OK && launch(&k, 5) == RG_OK);
+    CHECK(cuda->memory->allocate(q, 100, &memory, &error) == RG_OK);
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
         unsigned before = failures;
         long calls = fake->calls;
         FAILS(launch(&k, 5), RG_DEVICE, "fork of the one that opened the GPU");
-        FAILS(cuda->sync(d, &error), RG_DEVICE, "fork");
+        FAILS(cuda->streams->sync(q, &error), RG_DEVICE, "fork");
         CHECK(fake->calls == calls);
-        cuda->memory->release(d, memory, 100);
+        cuda->memory->release(q->device, memory, 100);
         drop(&k);
-        cuda->close(d);
+        close_queue(q);
         fflush(stdout);
         _exit(failures != before);
     }
     int status = 1;
     CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
-    CHECK(launch(&k, 5) == RG_OK && cuda->sync(d, &error) == RG_OK);
-    cuda->memory->release(d, memory, 100);
+    CHECK(launch(&k, 5) == RG_OK && cuda->streams->sync(q, &error) == RG_OK);
+    cuda->memory->release(q->device, memory, 100);
     drop(&k);
-    closed(d);
+    closed(q);
 }
 
 static void
 test_graph(void)
 {
     reset();
-    rt_device *d = opened(NULL);
+    rt_queue *q = opened(NULL);
     kernel k, late;
     rt_graph *graph;
     void *memory, *other;
     char byte = 0;
-    CHECK(compile(d, &k) == RG_OK);
-    CHECK(cuda->memory->allocate(d, 100, &memory, &error) == RG_OK);
-    CHECK(cuda->memory->allocate(d, 100, &other, &error) == RG_OK);
-    CHECK(cuda->graphs->begin(d, &error) == RG_OK);
-    FAILS(cuda->graphs->begin(d, &error), RG_INVALID, "already");
+    CHECK(compile(q, &k) == RG_OK);
+    CHECK(cuda->memory->allocate(q, 100, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->allocate(q, 100, &other, &error) == RG_OK);
+    CHECK(cuda->graphs->begin(q, &error) == RG_OK);
+    FAILS(cuda->graphs->begin(q, &error), RG_INVALID, "already");
     CHECK(launch(&k, 5) == RG_OK);
-    CHECK(compile(d, &late) == RG_OK);
+    CHECK(compile(q, &late) == RG_OK);
     CHECK(launch(&late, 5) == RG_OK);
-    CHECK(cuda->memory->copy(d, other, memory, 100, &error) == RG_OK);
-    FAILS(cuda->memory->write(d, memory, &byte, 1, &error), RG_INVALID, "while launches are recorded");
-    FAILS(cuda->sync(d, &error), RG_INVALID, "recorded");
-    cuda->memory->release(d, other, 100);
+    CHECK(cuda->memory->copy(q, other, memory, 100, &error) == RG_OK);
+    FAILS(cuda->memory->write(q, memory, &byte, 1, &error), RG_INVALID, "while launches are recorded");
+    FAILS(cuda->streams->sync(q, &error), RG_INVALID, "recorded");
+    cuda->memory->release(q->device, other, 100);
     CHECK(fake->recorded == 3);
-    CHECK(cuda->graphs->end(d, &graph, &error) == RG_OK);
+    CHECK(cuda->graphs->end(q, &graph, &error) == RG_OK);
     CHECK(cuda->graphs->launch(graph, &error) == RG_OK);
     drop(&late); /* its code stays for the graph */
     CHECK(cuda->graphs->launch(graph, &error) == RG_OK);
-    CHECK(cuda->sync(d, &error) == RG_OK);
+    CHECK(cuda->streams->sync(q, &error) == RG_OK);
     cuda->graphs->release(graph);
-    CHECK(cuda->graphs->begin(d, &error) == RG_OK);
+    CHECK(cuda->graphs->begin(q, &error) == RG_OK);
     CHECK(launch(&k, 5) == RG_OK);
-    CHECK(cuda->graphs->end(d, NULL, &error) == RG_OK);
+    CHECK(cuda->graphs->end(q, NULL, &error) == RG_OK);
     CHECK(launch(&k, 5) == RG_OK);
-    cuda->memory->release(d, memory, 100);
+    cuda->memory->release(q->device, memory, 100);
     drop(&k);
-    closed(d);
+    closed(q);
 }
 
 /* a stream of the caller's, who records it as well */
@@ -732,21 +758,21 @@ test_stream(void *library)
     rt_arg args[4] = {{.bits = 100}, {.bits = 10}};
     reset();
     CHECK(create(&stream, 0) == 0);
-    rt_device *d = opened(&(rt_device_desc){.stream = stream, .tape_budget = 8 << 20});
-    CHECK(compile(d, &k) == RG_OK && launch(&k, 5) == RG_OK);
-    CHECK(cuda->memory->allocate(d, 4, &memory, &error) == RG_OK);
+    rt_queue *q = opened(&(rt_queue_desc){.stream = stream, .tape_budget = 8 << 20});
+    CHECK(compile(q, &k) == RG_OK && launch(&k, 5) == RG_OK);
+    CHECK(cuda->memory->allocate(q, 4, &memory, &error) == RG_OK);
     CHECK(begin(stream, 1) == 0);
     CHECK(launch(&k, 5) == RG_OK && fake->recorded == 1);
-    CHECK(compile_form(d, repeated, PIPELINE_VJP, &late) == RG_OK);
-    CHECK(cuda->launch(late.program, args, &error) == RG_OK && fake->recorded == 2);
-    FAILS(cuda->memory->write(d, memory, &number, 4, &error), RG_INVALID, "while launches are recorded");
-    FAILS(cuda->graphs->begin(d, &error), RG_INVALID, "already");
-    cuda->memory->release(d, memory, 4);
+    CHECK(compile_form(q, repeated, RG_VJP, &late) == RG_OK);
+    CHECK(cuda->launch(q, late.program, args, &error) == RG_OK && fake->recorded == 2);
+    FAILS(cuda->memory->write(q, memory, &number, 4, &error), RG_INVALID, "while launches are recorded");
+    FAILS(cuda->graphs->begin(q, &error), RG_INVALID, "already");
+    cuda->memory->release(q->device, memory, 4);
     CHECK(end(stream, &graph) == 0 && forget(graph) == 0);
-    CHECK(launch(&k, 5) == RG_OK && cuda->sync(d, &error) == RG_OK);
+    CHECK(launch(&k, 5) == RG_OK && cuda->streams->sync(q, &error) == RG_OK);
     drop(&late);
     drop(&k);
-    cuda->close(d);
+    close_queue(q);
     CHECK(fake->alive == 1 && fake->unsafe == 0);
     destroy(stream);
 }

@@ -27,53 +27,74 @@ devices_to_test(void)
 enum { SHARED_BUDGET = 1 << 30 };
 
 static rg_status
-open_own(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
+open_own(const rt_device_table *table, const rg_device_desc *desc, rg_device **device)
 {
-    API_GUARDED(api_context_create(table, desc, context));
+    API_GUARDED(api_device_open(table, 0, desc, device));
 }
 
-rg_status
-devices_open(const rg_context_desc *desc, rg_context **context)
+static rg_status
+open_device(const devices_desc *desc, rg_device **device)
 {
+    rg_device_desc which = RG_DESC(rg_device_desc, .name = desc->device, .allocator = desc->allocator);
     for (size_t i = 0; i < countof(own); i++)
         if (str_eq(desc->device, rg_str_of(own[i]->name)))
-            return open_own(own[i], desc, context);
-    rg_context_desc given = *desc;
-    if (!given.tape_budget && str_eq(desc->device, RG_STR("cuda")))
-        given.tape_budget = SHARED_BUDGET; /* many programs use one GPU at a time */
-    return rg_context_create(&given, context);
-}
-
-bool
-devices_share_memory(const rg_context *context)
-{
-    return !context->table->memory;
-}
-
-bool
-devices_wait(const rg_context *context)
-{
-    return !context->table->sync;
+            return open_own(own[i], &which, device);
+    return rg_device_open(&which, device);
 }
 
 rg_status
-devices_array(rg_context *context, const rg_array_desc *desc, rg_array **array)
+devices_open(const devices_desc *desc, rg_queue **queue)
+{
+    rg_device *device;
+    *queue = NULL;
+    rg_status status = open_device(desc, &device);
+    if (status)
+        return status;
+    rg_queue_desc given = RG_DESC(rg_queue_desc, .tape_budget = desc->tape_budget, .num_threads = desc->num_threads,
+                                  .stream = desc->stream);
+    if (!given.tape_budget && str_eq(desc->device, RG_STR("cuda")))
+        given.tape_budget = SHARED_BUDGET; /* many programs use one GPU at a time */
+    status = rg_queue_create(device, &given, queue);
+    rg_device_destroy(device);
+    return status;
+}
+
+bool
+devices_share_memory(const rg_queue *queue)
+{
+    return !queue->device->table->memory;
+}
+
+bool
+devices_wait(const rg_queue *queue)
+{
+    return !queue->device->table->streams;
+}
+
+const char *
+devices_name(const rg_queue *queue)
+{
+    return queue->device->table->name;
+}
+
+rg_status
+devices_array(rg_queue *queue, const rg_array_desc *desc, rg_array **array)
 {
     rg_array_desc made = *desc;
-    if (devices_share_memory(context) || !desc->data)
-        return rg_array_create(context, desc, array);
+    if (devices_share_memory(queue) || !desc->data)
+        return rg_array_create(queue, desc, array);
     made.data = NULL;
-    rg_status status = rg_array_create(context, &made, array);
-    rg_array_info info;
+    rg_status status = rg_array_create(queue, &made, array);
+    rg_array_info info = RG_INIT(rg_array_info);
     if (!status)
         status = rg_array_get_info(*array, &info);
-    return status ? status : rg_array_write(*array, RG_PRIMAL, desc->data, info.bytes);
+    return status ? status : rg_array_write(queue, *array, RG_PRIMAL, desc->data, info.bytes);
 }
 
 void *
 devices_address(const rg_array *array)
 {
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     return rg_array_get_info(array, &info) ? NULL : info.data[RG_PRIMAL];
 }
 

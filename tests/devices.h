@@ -9,13 +9,21 @@
 /* The device that RG_TEST_DEVICE names alone, else all that need no GPU: those of this build and those of remote.h.
  * Ends with NULL. */
 const char *const *devices_to_test(void);
-/* As rg_context_create, which does not know those of remote.h. */
-RG_MUST_CHECK rg_status devices_open(const rg_context_desc *desc, rg_context **context);
+/* A device and a queue of it, which alone keeps the device open. */
+typedef struct devices_desc {
+    rg_str device; /* also those of remote.h */
+    uint64_t tape_budget;
+    uint32_t num_threads;
+    rg_allocator allocator;
+    void *stream;
+} devices_desc;
+RG_MUST_CHECK rg_status devices_open(const devices_desc *desc, rg_queue **queue);
 /* Whether arrays are in the host's memory; whether launches have ended when they return. */
-bool devices_share_memory(const rg_context *context);
-bool devices_wait(const rg_context *context);
+bool devices_share_memory(const rg_queue *queue);
+bool devices_wait(const rg_queue *queue);
+const char *devices_name(const rg_queue *queue);
 /* An array that holds a copy of `data` (dense), or on devices that share the host's memory `data` itself. */
-RG_MUST_CHECK rg_status devices_array(rg_context *context, const rg_array_desc *desc, rg_array **array);
+RG_MUST_CHECK rg_status devices_array(rg_queue *queue, const rg_array_desc *desc, rg_array **array);
 
 /* Where the array's elements are for kernels. */
 void *devices_address(const rg_array *array);

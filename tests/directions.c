@@ -6,25 +6,24 @@
 
 enum { N = 3, PLANES = 4 };
 
-typedef rg_status launch_fn(rg_kernel *kernel, rg_args *args);
 
 /* a form, and which of its planes have directions: bit p for plane p */
 typedef struct trial {
     const char *name;
-    launch_fn *launch;
+    rg_form form;
     bool after_forward; /* split: the forward launch comes first, and it may be refused */
     unsigned several;
     bool always;
 } trial;
 
 static const trial trials[] = {
-    {"forward_vjp", rg_launch_forward_vjp, false, 1u << 1, false},
-    {"vjp", rg_launch_vjp, true, 1u << 1, true},
-    {"jvp", rg_launch_jvp, false, 1u << 2, true},
-    {"jvp_vjp", rg_launch_jvp_vjp, true, 1u << 2 | 1u << 3, false},
-    {"jvp_vjp, pairs", rg_launch_jvp_vjp, true, 1u << 1 | 1u << 2 | 1u << 3, false},
-    {"jvp_forward_vjp", rg_launch_jvp_forward_vjp, false, 1u << 2 | 1u << 3, true},
-    {"jvp_forward_vjp, adjoints", rg_launch_jvp_forward_vjp, false, 1u << 1 | 1u << 3, false},
+    {"forward_vjp", RG_FORWARD_VJP, false, 1u << 1, false},
+    {"vjp", RG_VJP, true, 1u << 1, true},
+    {"jvp", RG_JVP, false, 1u << 2, true},
+    {"jvp_vjp", RG_JVP_VJP, true, 1u << 2 | 1u << 3, false},
+    {"jvp_vjp, pairs", RG_JVP_VJP, true, 1u << 1 | 1u << 2 | 1u << 3, false},
+    {"jvp_forward_vjp", RG_JVP_FORWARD_VJP, false, 1u << 2 | 1u << 3, true},
+    {"jvp_forward_vjp, adjoints", RG_JVP_FORWARD_VJP, false, 1u << 1 | 1u << 3, false},
 };
 
 static uint32_t
@@ -58,8 +57,8 @@ run_one(inputs *in, subject *s, const trial *t)
 {
     rg_status status = subject_reset(s, in);
     if (!status && t->after_forward)
-        status = rg_launch(s->kernel, s->args);
-    return status ? status : t->launch(s->kernel, s->args);
+        status = rg_launch(s->queue, s->args, RG_FORWARD);
+    return status ? status : rg_launch(s->queue, s->args, t->form);
 }
 
 /* where element i of direction d lies, of n */
@@ -78,7 +77,7 @@ require(const inputs *in, subject *s, const trial *t)
     rg_status status = RG_OK;
     for (uint32_t k = 0; k < in->count && !status; k++)
         for (unsigned plane = 1; in->at[k].seed && plane < PLANES && !status; plane++)
-            status = rg_array_require_directions(s->arrays[k], plane, count_of(t, plane));
+            status = rg_array_require_directions(s->queue, s->arrays[k], plane, count_of(t, plane));
     return status;
 }
 
@@ -96,7 +95,7 @@ write_starts(const inputs *in, subject *s, const trial *t, bool side_by_side)
                 for (size_t i = 0; i < p->count; i++)
                     element_set(dtype, data, place(p, side_by_side, n, d, i),
                                 start(p, plane, i, d));
-            status = rg_array_write(s->arrays[k], plane, data, n * p->count * size);
+            status = rg_array_write(s->queue, s->arrays[k], plane, data, n * p->count * size);
             free(data);
         }
     return status;
@@ -108,7 +107,7 @@ run_several(inputs *in, subject *s, const trial *t, bool side_by_side)
     /* the primals, while companions are as the inputs expect them */
     for (uint32_t k = 0; k < in->count; k++) {
         for (unsigned plane = 1; in->at[k].seed && plane < PLANES; plane++)
-            if (rg_array_require_directions(s->arrays[k], plane, 1))
+            if (rg_array_require_directions(s->queue, s->arrays[k], plane, 1))
                 return RG_INVALID;
         if (in->at[k].seed && rg_array_set_side_by_side(s->arrays[k], side_by_side))
             return RG_INVALID;
@@ -119,8 +118,8 @@ run_several(inputs *in, subject *s, const trial *t, bool side_by_side)
     if (!status)
         status = write_starts(in, s, t, side_by_side);
     if (!status && t->after_forward)
-        status = rg_launch(s->kernel, s->args);
-    return status ? status : t->launch(s->kernel, s->args);
+        status = rg_launch(s->queue, s->args, RG_FORWARD);
+    return status ? status : rg_launch(s->queue, s->args, t->form);
 }
 
 /* -- comparing
@@ -140,7 +139,7 @@ compare_array(const input *p, const subject *several, uint32_t k, const trial *t
 {
     size_t size = rg_dtype_size(p->param.dtype), n = count_of(t, plane);
     char *raw = calloc(n * p->count + 1, 8);
-    bool good = !rg_array_read(several->arrays[k], plane, raw, n * p->count * size);
+    bool good = !rg_array_read(several->queue, several->arrays[k], plane, raw, n * p->count * size);
     double most = 1.0;
     for (size_t i = 0; i < p->count; i++)
         most = isfinite(want[i]) ? fmax(most, fabs(want[i])) : most;

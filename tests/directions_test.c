@@ -54,7 +54,7 @@ static const char source[] =
     "}\n";
 
 typedef struct setup {
-    rg_context *rg;
+    rg_queue *rg;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -64,11 +64,11 @@ static setup
 begin(const char *device, const char *kernel, uint64_t budget)
 {
     setup s;
-    rg_context_desc desc = {.device = rg_str_of(device), .tape_budget = budget};
+    devices_desc desc = {.device = rg_str_of(device), .tape_budget = budget};
     GOOD(devices_open(&desc, &s.rg));
-    GOOD(rg_module_from_ir(s.rg, rg_str_of(source), NULL, &s.module));
+    GOOD(rg_module_from_ir(rg_str_of(source), NULL, &s.module));
     GOOD(rg_module_get_kernel(s.module, rg_str_of(kernel), &s.kernel));
-    GOOD(rg_args_create(s.kernel, &s.args));
+    GOOD(rg_args_create(s.rg, s.kernel, &s.args));
     return s;
 }
 
@@ -77,13 +77,13 @@ end(setup *s)
 {
     rg_args_destroy(s->args);
     rg_module_destroy(s->module);
-    rg_context_destroy(s->rg);
+    rg_queue_destroy(s->rg);
 }
 
 static rg_array *
 array_of(setup *s, const char *name, int64_t n, void *data)
 {
-    rg_array_desc desc = {.dtype = RG_F64, .rank = 1, .shape = {n}, .data = data};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {n}, .data = data);
     rg_array *array;
     desc.name = rg_str_of(name);
     GOOD(devices_array(s->rg, &desc, &array));
@@ -95,7 +95,7 @@ array_of(setup *s, const char *name, int64_t n, void *data)
 static rg_array *
 array_at(setup *s, const char *name, int64_t n, void *address)
 {
-    rg_array_desc desc = {.dtype = RG_F64, .rank = 1, .shape = {n}, .data = address};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {n}, .data = address);
     rg_array *array;
     GOOD(rg_array_create(s->rg, &desc, &array));
     GOOD(rg_args_set_array(s->args, rg_str_of(name), array));
@@ -125,9 +125,9 @@ begin_polar(const char *device, const double *point)
     polar q = {.s = begin(device, "polar", 0)};
     q.p = array_of(&q.s, "p", 2, NULL);
     q.out = array_of(&q.s, "out", 2, NULL);
-    GOOD(rg_array_write(q.p, RG_PRIMAL, point, 2 * sizeof(double)));
+    GOOD(rg_array_write(q.s.rg, q.p, RG_PRIMAL, point, 2 * sizeof(double)));
     GOOD(rg_args_set_float(q.s.args, RG_STR("k"), 2));
-    GOOD(rg_array_create(q.s.rg, &(rg_array_desc){.dtype = RG_F64}, &q.k));
+    GOOD(rg_array_create(q.s.rg, &RG_DESC(rg_array_desc, .dtype = RG_F64), &q.k));
     GOOD(rg_args_set_companion(q.s.args, RG_STR("k"), q.k));
     return q;
 }
@@ -150,21 +150,21 @@ test_jacobian(const char *device)
     const double by_k[2] = {3 * cos(0.5), 3 * sin(0.5)};
     polar q = begin_polar(device, point);
     /* rows: one adjoint for each output */
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 2));
-    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 2));
-    GOOD(rg_array_require_directions(q.k, RG_ADJOINT, 2));
-    GOOD(rg_array_write(q.out, RG_ADJOINT, unit, sizeof(unit)));
-    GOOD(rg_launch_forward_vjp(q.s.kernel, q.s.args));
-    GOOD(rg_array_read(q.p, RG_ADJOINT, got, sizeof(got)));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_ADJOINT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.k, RG_ADJOINT, 2));
+    GOOD(rg_array_write(q.s.rg, q.out, RG_ADJOINT, unit, sizeof(unit)));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_FORWARD_VJP));
+    GOOD(rg_array_read(q.s.rg, q.p, RG_ADJOINT, got, sizeof(got)));
     CHECK(far_from(got, rows, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
-    GOOD(rg_array_read(q.k, RG_ADJOINT, k, sizeof(k)));
+    GOOD(rg_array_read(q.s.rg, q.k, RG_ADJOINT, k, sizeof(k)));
     CHECK(far_from(k, by_k, 2) < 1e-15, "%g %g", k[0], k[1]);
     /* columns: one tangent for each input */
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 2));
-    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 2));
-    GOOD(rg_array_write(q.p, RG_TANGENT, unit, sizeof(unit)));
-    GOOD(rg_launch_jvp(q.s.kernel, q.s.args));
-    GOOD(rg_array_read(q.out, RG_TANGENT, got, sizeof(got)));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_TANGENT, 2));
+    GOOD(rg_array_write(q.s.rg, q.p, RG_TANGENT, unit, sizeof(unit)));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP));
+    GOOD(rg_array_read(q.s.rg, q.out, RG_TANGENT, got, sizeof(got)));
     CHECK(far_from(got, columns, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
     end_polar(&q);
 }
@@ -177,33 +177,33 @@ test_hessian(const char *device)
     const double of_x[4] = {0, -s, -s, -3 * c}, mixed[4] = {0, -s, c, -3 * s};
     polar q = begin_polar(device, point);
     /* one adjoint, two tangents: the columns of the first output's Hessian */
-    GOOD(rg_array_require(q.p, RG_ADJOINT));
-    GOOD(rg_array_require(q.out, RG_ADJOINT));
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 2));
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT | RG_TANGENT, 2));
-    GOOD(rg_array_write(q.p, RG_TANGENT, unit, sizeof(unit)));
-    GOOD(rg_array_write(q.out, RG_ADJOINT, seed, sizeof(seed)));
-    GOOD(rg_launch_jvp_vjp(q.s.kernel, q.s.args));
-    GOOD(rg_array_read(q.p, RG_ADJOINT | RG_TANGENT, got, sizeof(got)));
+    GOOD(rg_array_require(q.s.rg, q.p, RG_ADJOINT));
+    GOOD(rg_array_require(q.s.rg, q.out, RG_ADJOINT));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, 2));
+    GOOD(rg_array_write(q.s.rg, q.p, RG_TANGENT, unit, sizeof(unit)));
+    GOOD(rg_array_write(q.s.rg, q.out, RG_ADJOINT, seed, sizeof(seed)));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP_VJP));
+    GOOD(rg_array_read(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, got, sizeof(got)));
     CHECK(far_from(got, of_x, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
     /* two adjoints along one tangent, d/dr: of the gradients of both outputs */
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 1));
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 2));
-    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 2));
-    GOOD(rg_array_fill(q.p, RG_ADJOINT | RG_TANGENT, 0));
-    GOOD(rg_array_write(q.p, RG_TANGENT, unit, 2 * sizeof(double)));
-    GOOD(rg_array_write(q.out, RG_ADJOINT, unit, sizeof(unit)));
-    GOOD(rg_launch_jvp_vjp(q.s.kernel, q.s.args));
-    GOOD(rg_array_read(q.p, RG_ADJOINT | RG_TANGENT, got, sizeof(got)));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 1));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_ADJOINT, 2));
+    GOOD(rg_array_fill(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, 0));
+    GOOD(rg_array_write(q.s.rg, q.p, RG_TANGENT, unit, 2 * sizeof(double)));
+    GOOD(rg_array_write(q.s.rg, q.out, RG_ADJOINT, unit, sizeof(unit)));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP_VJP));
+    GOOD(rg_array_read(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, got, sizeof(got)));
     const double along_r[4] = {0, -s, 0, c};
     CHECK(far_from(got, along_r, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
     /* pairs: d/dr of the first gradient, d/dt of the second */
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 2));
-    GOOD(rg_array_fill(q.p, RG_ADJOINT | RG_TANGENT, 0));
-    GOOD(rg_array_write(q.p, RG_TANGENT, unit, sizeof(unit)));
-    GOOD(rg_array_write(q.out, RG_ADJOINT, unit, sizeof(unit)));
-    GOOD(rg_launch_jvp_vjp(q.s.kernel, q.s.args));
-    GOOD(rg_array_read(q.p, RG_ADJOINT | RG_TANGENT, got, sizeof(got)));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 2));
+    GOOD(rg_array_fill(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, 0));
+    GOOD(rg_array_write(q.s.rg, q.p, RG_TANGENT, unit, sizeof(unit)));
+    GOOD(rg_array_write(q.s.rg, q.out, RG_ADJOINT, unit, sizeof(unit)));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP_VJP));
+    GOOD(rg_array_read(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, got, sizeof(got)));
     CHECK(far_from(got, mixed, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
     end_polar(&q);
 }
@@ -227,7 +227,7 @@ begin_deep(const char *device, uint64_t budget)
     double x[N];
     for (int i = 0; i < N; i++)
         x[i] = 0.1 * i;
-    GOOD(rg_array_write(q.x, RG_PRIMAL, x, sizeof(x)));
+    GOOD(rg_array_write(q.s.rg, q.x, RG_PRIMAL, x, sizeof(x)));
     GOOD(rg_args_set_int(q.s.args, RG_STR("n"), N));
     return q;
 }
@@ -265,13 +265,13 @@ is_scaled(const double *got, const double *slope, uint32_t n)
 }
 
 static void
-start_scaled(rg_array *array, unsigned plane, uint32_t n)
+start_scaled(const setup *s, rg_array *array, unsigned plane, uint32_t n)
 {
     double start[MOST * N];
     for (uint32_t d = 0; d < n; d++)
         for (int i = 0; i < N; i++)
             start[d * N + i] = d + 1;
-    GOOD(rg_array_write(array, plane, start, n * N * sizeof(double)));
+    GOOD(rg_array_write(s->rg, array, plane, start, n * N * sizeof(double)));
 }
 
 static void
@@ -282,28 +282,28 @@ test_many(const char *device)
     deep q = begin_deep(device, 0);
     slopes(7, slope);
     GOOD(rg_args_set_int(q.s.args, RG_STR("m"), 7));
-    GOOD(rg_launch(q.s.kernel, q.s.args));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_FORWARD));
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         uint32_t n = numbers[k];
-        GOOD(rg_array_require_directions(q.x, RG_ADJOINT, n));
-        GOOD(rg_array_require_directions(q.y, RG_ADJOINT, n));
-        start_scaled(q.y, RG_ADJOINT, n);
-        GOOD(rg_launch_vjp(q.s.kernel, q.s.args));
-        GOOD(rg_array_read(q.x, RG_ADJOINT, got, n * N * sizeof(double)));
+        GOOD(rg_array_require_directions(q.s.rg, q.x, RG_ADJOINT, n));
+        GOOD(rg_array_require_directions(q.s.rg, q.y, RG_ADJOINT, n));
+        start_scaled(&q.s, q.y, RG_ADJOINT, n);
+        GOOD(rg_launch(q.s.rg, q.s.args, RG_VJP));
+        GOOD(rg_array_read(q.s.rg, q.x, RG_ADJOINT, got, n * N * sizeof(double)));
         CHECK(is_scaled(got, slope, n), "%u directions", n);
-        GOOD(rg_array_read(q.y, RG_ADJOINT, got, n * N * sizeof(double)));
+        GOOD(rg_array_read(q.s.rg, q.y, RG_ADJOINT, got, n * N * sizeof(double)));
         CHECK(got[0] == 0 && got[n * N - 1] == 0, "%u directions consume their adjoints", n);
-        GOOD(rg_array_require_directions(q.x, RG_TANGENT, n));
-        GOOD(rg_array_require_directions(q.y, RG_TANGENT, n));
-        start_scaled(q.x, RG_TANGENT, n);
+        GOOD(rg_array_require_directions(q.s.rg, q.x, RG_TANGENT, n));
+        GOOD(rg_array_require_directions(q.s.rg, q.y, RG_TANGENT, n));
+        start_scaled(&q.s, q.x, RG_TANGENT, n);
         if (n > 64) {
-            FAILS(rg_launch_jvp(q.s.kernel, q.s.args), RG_INVALID, "at most 64");
-            start_scaled(q.y, RG_ADJOINT, n);
-            FAILS(rg_launch_forward_vjp(q.s.kernel, q.s.args), RG_INVALID, "70 directions");
+            FAILS(rg_launch(q.s.rg, q.s.args, RG_JVP), RG_INVALID, "at most 64");
+            start_scaled(&q.s, q.y, RG_ADJOINT, n);
+            FAILS(rg_launch(q.s.rg, q.s.args, RG_FORWARD_VJP), RG_INVALID, "70 directions");
             continue;
         }
-        GOOD(rg_launch_jvp(q.s.kernel, q.s.args));
-        GOOD(rg_array_read(q.y, RG_TANGENT, got, n * N * sizeof(double)));
+        GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP));
+        GOOD(rg_array_read(q.s.rg, q.y, RG_TANGENT, got, n * N * sizeof(double)));
         CHECK(is_scaled(got, slope, n), "%u directions forwards", n);
     }
     end_deep(&q);
@@ -315,22 +315,22 @@ test_budget(const char *device)
     double got[20 * N];
     deep q = begin_deep(device, 1000); /* no thread fits */
     GOOD(rg_args_set_int(q.s.args, RG_STR("m"), STEPS));
-    GOOD(rg_array_require_directions(q.x, RG_ADJOINT, 20));
-    GOOD(rg_array_require_directions(q.y, RG_ADJOINT, 20));
-    GOOD(rg_array_fill(q.x, RG_ADJOINT, 4));
-    GOOD(rg_array_fill(q.y, RG_ADJOINT, 1));
-    GOOD(rg_launch(q.s.kernel, q.s.args));
-    rg_status status = rg_launch_vjp(q.s.kernel, q.s.args);
+    GOOD(rg_array_require_directions(q.s.rg, q.x, RG_ADJOINT, 20));
+    GOOD(rg_array_require_directions(q.s.rg, q.y, RG_ADJOINT, 20));
+    GOOD(rg_array_fill(q.s.rg, q.x, RG_ADJOINT, 4));
+    GOOD(rg_array_fill(q.s.rg, q.y, RG_ADJOINT, 1));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_FORWARD));
+    rg_status status = rg_launch(q.s.rg, q.s.args, RG_VJP);
     if (!status)
-        status = rg_sync(q.s.rg);
+        status = rg_queue_sync(q.s.rg);
     CHECK(status == RG_BUDGET || status == RG_OK, "%s", rg_error_message());
     if (status && !devices_share_memory(q.s.rg)) { /* contents are unspecified then */
         end_deep(&q);
         return;
     }
-    GOOD(rg_array_read(q.y, RG_ADJOINT, got, sizeof(got)));
+    GOOD(rg_array_read(q.s.rg, q.y, RG_ADJOINT, got, sizeof(got)));
     CHECK(got[0] == (status ? 1 : 0) && got[20 * N - 1] == (status ? 1 : 0), "%g", got[0]);
-    GOOD(rg_array_read(q.x, RG_ADJOINT, got, sizeof(got)));
+    GOOD(rg_array_read(q.s.rg, q.x, RG_ADJOINT, got, sizeof(got)));
     CHECK(!status || (got[0] == 4 && got[20 * N - 1] == 4), "%g", got[0]);
     end_deep(&q);
 }
@@ -344,9 +344,9 @@ test_arrays(const char *device)
 {
     setup s = begin(device, "polar", 0);
     double block[6];
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     rg_array *a, *ints, *memory;
-    rg_array_desc desc = {.dtype = RG_F64, .rank = 1, .shape = {2}, .name = RG_STR("a")};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {2}, .name = RG_STR("a"));
     desc.directions = 3;
     FAILS(rg_array_create(s.rg, &desc, &a), RG_INVALID, "ask for an adjoint or a tangent");
     desc.adjoint = true;
@@ -355,31 +355,31 @@ test_arrays(const char *device)
     CHECK(info.directions[RG_PRIMAL] == 1 && info.directions[RG_ADJOINT] == 3 &&
               info.directions[RG_TANGENT] == 0 && info.bytes == 16,
           "info");
-    GOOD(rg_array_fill(a, RG_ADJOINT, 7));
-    FAILS(rg_array_read(a, RG_ADJOINT, block, 16), RG_INVALID, "48 bytes");
-    GOOD(rg_array_read(a, RG_ADJOINT, block, 48));
+    GOOD(rg_array_fill(s.rg, a, RG_ADJOINT, 7));
+    FAILS(rg_array_read(s.rg, a, RG_ADJOINT, block, 16), RG_INVALID, "48 bytes");
+    GOOD(rg_array_read(s.rg, a, RG_ADJOINT, block, 48));
     CHECK(block[0] == 7 && block[5] == 7, "fill");
-    GOOD(rg_array_require(a, RG_ADJOINT)); /* it is there */
-    GOOD(rg_array_require_directions(a, RG_ADJOINT, 3));
-    GOOD(rg_array_read(a, RG_ADJOINT, block, 48));
+    GOOD(rg_array_require(s.rg, a, RG_ADJOINT)); /* it is there */
+    GOOD(rg_array_require_directions(s.rg, a, RG_ADJOINT, 3));
+    GOOD(rg_array_read(s.rg, a, RG_ADJOINT, block, 48));
     CHECK(block[5] == 7, "kept");
-    GOOD(rg_array_require_directions(a, RG_ADJOINT, 2));
-    GOOD(rg_array_read(a, RG_ADJOINT, block, 32));
+    GOOD(rg_array_require_directions(s.rg, a, RG_ADJOINT, 2));
+    GOOD(rg_array_read(s.rg, a, RG_ADJOINT, block, 32));
     CHECK(block[0] == 0 && block[3] == 0, "new and zeroed");
-    FAILS(rg_array_require_directions(a, RG_ADJOINT, 0), RG_INVALID, "at least one");
-    FAILS(rg_array_require_directions(a, RG_PRIMAL, 2), RG_INVALID, "only companions");
-    GOOD(rg_array_create(s.rg, &(rg_array_desc){.dtype = RG_F64, .rank = 1, .shape = {6}}, &memory));
+    FAILS(rg_array_require_directions(s.rg, a, RG_ADJOINT, 0), RG_INVALID, "at least one");
+    FAILS(rg_array_require_directions(s.rg, a, RG_PRIMAL, 2), RG_INVALID, "only companions");
+    GOOD(rg_array_create(s.rg, &RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {6}), &memory));
     GOOD(rg_array_attach_directions(a, RG_TANGENT, devices_address(memory), 3));
-    FAILS(rg_array_require_directions(a, RG_TANGENT, 2), RG_INVALID, "the caller's memory");
-    GOOD(rg_array_fill(a, RG_TANGENT, 5));
-    GOOD(rg_array_read(memory, RG_PRIMAL, block, sizeof(block)));
+    FAILS(rg_array_require_directions(s.rg, a, RG_TANGENT, 2), RG_INVALID, "the caller's memory");
+    GOOD(rg_array_fill(s.rg, a, RG_TANGENT, 5));
+    GOOD(rg_array_read(s.rg, memory, RG_PRIMAL, block, sizeof(block)));
     CHECK(block[5] == 5, "attached");
     FAILS(rg_array_attach_directions(a, RG_TANGENT, block, 0), RG_INVALID, "at least one");
     GOOD(rg_array_attach(a, RG_TANGENT, NULL));
     rg_array_destroy(memory);
-    rg_array_desc of_ints = {.dtype = RG_I32, .rank = 1, .shape = {2}};
+    rg_array_desc of_ints = RG_DESC(rg_array_desc, .dtype = RG_I32, .rank = 1, .shape = {2});
     GOOD(rg_array_create(s.rg, &of_ints, &ints));
-    FAILS(rg_array_require_directions(ints, RG_ADJOINT, 2), RG_INVALID, "only floats");
+    FAILS(rg_array_require_directions(s.rg, ints, RG_ADJOINT, 2), RG_INVALID, "only floats");
     rg_array_destroy(a);
     rg_array_destroy(ints);
     end(&s);
@@ -390,30 +390,30 @@ test_launches(const char *device)
 {
     const double point[2] = {3, 0.5};
     polar q = begin_polar(device, point);
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 3));
-    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 2));
-    FAILS(rg_launch_vjp(q.s.kernel, q.s.args), RG_INVALID,
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT, 3));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_ADJOINT, 2));
+    FAILS(rg_launch(q.s.rg, q.s.args, RG_VJP), RG_INVALID,
           "the adjoint of `p` has 3 directions, that of `out` 2");
-    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 3));
-    GOOD(rg_array_require(q.k, RG_ADJOINT));
-    FAILS(rg_launch_vjp(q.s.kernel, q.s.args), RG_INVALID, "the adjoint of `k` has 1 directions");
-    GOOD(rg_array_require_directions(q.k, RG_ADJOINT, 3));
-    GOOD(rg_launch_vjp(q.s.kernel, q.s.args));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_ADJOINT, 3));
+    GOOD(rg_array_require(q.s.rg, q.k, RG_ADJOINT));
+    FAILS(rg_launch(q.s.rg, q.s.args, RG_VJP), RG_INVALID, "the adjoint of `k` has 1 directions");
+    GOOD(rg_array_require_directions(q.s.rg, q.k, RG_ADJOINT, 3));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_VJP));
     /* tangents do not concern a vjp, nor adjoints a jvp */
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 2));
-    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 2));
-    GOOD(rg_launch_vjp(q.s.kernel, q.s.args));
-    GOOD(rg_launch_jvp(q.s.kernel, q.s.args));
-    GOOD(rg_launch(q.s.kernel, q.s.args));
-    FAILS(rg_launch_jvp_vjp(q.s.kernel, q.s.args), RG_INVALID,
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_TANGENT, 2));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_VJP));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_FORWARD));
+    FAILS(rg_launch(q.s.rg, q.s.args, RG_JVP_VJP), RG_INVALID,
           "adjoints have 3 directions and tangents 2");
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 3));
-    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 3));
-    GOOD(rg_array_require(q.p, RG_ADJOINT | RG_TANGENT));
-    FAILS(rg_launch_jvp_vjp(q.s.kernel, q.s.args), RG_INVALID,
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 3));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_TANGENT, 3));
+    GOOD(rg_array_require(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT));
+    FAILS(rg_launch(q.s.rg, q.s.args, RG_JVP_VJP), RG_INVALID,
           "the adjoint's tangent of `p` has 1");
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT | RG_TANGENT, 3));
-    GOOD(rg_launch_jvp_vjp(q.s.kernel, q.s.args));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT | RG_TANGENT, 3));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP_VJP));
     end_polar(&q);
 }
 
@@ -424,31 +424,31 @@ test_side_by_side(const char *device)
     const double point[2] = {3, 0.5}, unit[4] = {1, 0, 0, 1};
     double c = 2 * cos(0.5), s = 2 * sin(0.5), got[4];
     const double rows[4] = {c, -3 * s, s, 3 * c};
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     polar q = begin_polar(device, point);
     GOOD(rg_array_set_side_by_side(q.p, true));
-    GOOD(rg_array_require_directions(q.p, RG_TANGENT, 2));
-    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_TANGENT, 2));
     FAILS(rg_array_set_side_by_side(q.out, true), RG_INVALID, "2 directions already");
-    FAILS(rg_launch_jvp(q.s.kernel, q.s.args), RG_INVALID,
+    FAILS(rg_launch(q.s.rg, q.s.args, RG_JVP), RG_INVALID,
           "directions of `p` lie side by side, those of `out` do not");
-    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 1));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_TANGENT, 1));
     GOOD(rg_array_set_side_by_side(q.out, true));
-    GOOD(rg_array_require_directions(q.out, RG_TANGENT, 2));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_TANGENT, 2));
     GOOD(rg_array_get_info(q.out, &info));
     CHECK(info.side_by_side && info.directions[RG_TANGENT] == 2, "info");
-    GOOD(rg_array_write(q.p, RG_TANGENT, unit, sizeof(unit)));
-    GOOD(rg_launch_jvp(q.s.kernel, q.s.args));
-    GOOD(rg_array_read(q.out, RG_TANGENT, got, sizeof(got)));
+    GOOD(rg_array_write(q.s.rg, q.p, RG_TANGENT, unit, sizeof(unit)));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_JVP));
+    GOOD(rg_array_read(q.s.rg, q.out, RG_TANGENT, got, sizeof(got)));
     CHECK(far_from(got, rows, 4) < 1e-15, "%g %g %g %g", got[0], got[1], got[2], got[3]);
     /* no blocks */
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 40));
-    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 40));
-    GOOD(rg_array_fill(q.out, RG_ADJOINT, 1));
-    GOOD(rg_launch_vjp(q.s.kernel, q.s.args));
-    GOOD(rg_array_require_directions(q.p, RG_ADJOINT, 65));
-    GOOD(rg_array_require_directions(q.out, RG_ADJOINT, 65));
-    FAILS(rg_launch_vjp(q.s.kernel, q.s.args), RG_INVALID, "at most 64 side by side");
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT, 40));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_ADJOINT, 40));
+    GOOD(rg_array_fill(q.s.rg, q.out, RG_ADJOINT, 1));
+    GOOD(rg_launch(q.s.rg, q.s.args, RG_VJP));
+    GOOD(rg_array_require_directions(q.s.rg, q.p, RG_ADJOINT, 65));
+    GOOD(rg_array_require_directions(q.s.rg, q.out, RG_ADJOINT, 65));
+    FAILS(rg_launch(q.s.rg, q.s.args, RG_VJP), RG_INVALID, "at most 64 side by side");
     end_polar(&q);
 }
 
@@ -460,27 +460,27 @@ test_sharing(const char *device)
     setup s = begin(device, "pair", 0);
     const double data[3] = {2, 3, 4}, seed[2] = {1, 10};
     double adjoint[6];
-    rg_array_desc desc = {.dtype = RG_F64, .rank = 1, .shape = {3}};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {3});
     rg_array *of_data, *of_adjoint, *x, *y, *z;
     GOOD(rg_array_create(s.rg, &desc, &of_data));
-    GOOD(rg_array_write(of_data, RG_PRIMAL, data, sizeof(data)));
+    GOOD(rg_array_write(s.rg, of_data, RG_PRIMAL, data, sizeof(data)));
     desc.shape[0] = 6;
     GOOD(rg_array_create(s.rg, &desc, &of_adjoint));
     x = array_at(&s, "x", 3, devices_address(of_data));
     z = array_at(&s, "z", 3, devices_address(of_data));
-    GOOD(rg_array_create(s.rg, &(rg_array_desc){.dtype = RG_F64}, &y));
+    GOOD(rg_array_create(s.rg, &RG_DESC(rg_array_desc, .dtype = RG_F64), &y));
     GOOD(rg_args_set_array(s.args, RG_STR("y"), y));
-    GOOD(rg_array_require_directions(y, RG_ADJOINT, 2));
+    GOOD(rg_array_require_directions(s.rg, y, RG_ADJOINT, 2));
     GOOD(rg_array_attach_directions(x, RG_ADJOINT, devices_address(of_adjoint), 2));
     GOOD(rg_array_attach_directions(z, RG_ADJOINT, devices_address(of_adjoint), 2));
-    GOOD(rg_array_write(y, RG_ADJOINT, seed, sizeof(seed)));
-    GOOD(rg_launch_vjp(s.kernel, s.args));
-    GOOD(rg_array_read(of_adjoint, RG_PRIMAL, adjoint, sizeof(adjoint)));
+    GOOD(rg_array_write(s.rg, y, RG_ADJOINT, seed, sizeof(seed)));
+    GOOD(rg_launch(s.rg, s.args, RG_VJP));
+    GOOD(rg_array_read(s.rg, of_adjoint, RG_PRIMAL, adjoint, sizeof(adjoint)));
     CHECK(adjoint[0] == 4 && adjoint[3] == 40, "%g %g", adjoint[0], adjoint[3]);
     rg_array_destroy(z);
     z = array_at(&s, "z", 2, devices_address(of_data));
     GOOD(rg_array_attach_directions(z, RG_ADJOINT, devices_address(of_adjoint), 2));
-    FAILS(rg_launch_vjp(s.kernel, s.args), RG_INVALID, "do not lie alike");
+    FAILS(rg_launch(s.rg, s.args, RG_VJP), RG_INVALID, "do not lie alike");
     rg_array_destroy(x);
     rg_array_destroy(y);
     rg_array_destroy(z);

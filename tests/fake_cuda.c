@@ -123,6 +123,7 @@ CALL(cuGetErrorString(int code, const char **text)) { *text = "as the test wants
 
 CALL(cuDeviceGetCount(int *count)) { STEP; *count = fake.devices; return fake.devices ? 0 : 100; }
 CALL(cuDeviceGet(int *device, int ordinal)) { STEP; *device = ordinal; return 0; }
+CALL(cuDeviceTotalMem_v2(size_t *bytes, int device)) { STEP; *bytes = fake.free; return 0; }
 CALL(cuDeviceGetName(char *name, int size, int device)) { STEP; snprintf(name, (size_t)size, "Fake"); return 0; }
 CALL(cuDeviceGetAttribute(int *value, int attribute, int device))
 {
@@ -199,6 +200,7 @@ CALL(cuStreamSynchronize(void *s))
 CALL(cuEventCreate(void **event, unsigned flags)) { STEP; return make(event); }
 CALL(cuEventDestroy_v2(void *event)) { return drop(); }
 CALL(cuEventRecord(void *event, void *s)) { STEP; STREAM(s); return 0; }
+CALL(cuStreamWaitEvent(void *s, void *event, unsigned flags)) { STEP; STREAM(s); return 0; }
 CALL(cuEventSynchronize(void *event)) { STEP; unsafe(); return 0; }
 
 CALL(cuModuleLoadDataEx(void **module, const void *image, unsigned count, const int *options, void **values))

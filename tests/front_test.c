@@ -8,6 +8,7 @@
  * it. */
 #include "case.h"
 #include "native.h"
+#include "queue.h"
 
 #include "base/base.h"
 #include "front/c/front_c.h"
@@ -164,19 +165,19 @@ check_expected(const inputs *in, const subject *s, const test_case *c, report *r
 }
 
 static bool
-run_case(rg_context *context, void *library, const test_case *c, const char *path, report *r)
+run_case(rg_queue *queue, void *library, const test_case *c, const char *path, report *r)
 {
     rg_module *module = NULL;
     rg_kernel *kernel;
     inputs in = {0};
     subject s = {0};
-    bool good = !subject_load(context, path, NULL, false, &module) &&
+    bool good = !subject_load(path, NULL, CODE_EXACT, &module) &&
                 !rg_module_get_kernel(module, rg_str_of(c->kernel), &kernel) &&
                 !inputs_describe(&in, kernel);
     if (!good)
         complain(r, "%s", rg_error_message());
     good = good && fill(&in, c, r);
-    if (good && (subject_open(&s, context, module, c->kernel, &in) || subject_reset(&s, &in) ||
+    if (good && (subject_open(&s, queue, module, c->kernel, &in) || subject_reset(&s, &in) ||
                  subject_run(&s, FORWARD)))
         good = complain(r, "%s", rg_error_message());
     good = good && check_expected(&in, &s, c, r) &&
@@ -200,7 +201,7 @@ count(tally *t, bool good)
 }
 
 static void
-run_file(rg_context *context, void *library, const char *path, tally *t)
+run_file(rg_queue *queue, void *library, const char *path, tally *t)
 {
     str text = {0};
     test_case c;
@@ -218,7 +219,7 @@ run_file(rg_context *context, void *library, const char *path, tally *t)
         unsigned before = t->passed + t->failed;
         while (case_next(&c, path, &at)) {
             report r = {""};
-            bool good = run_case(context, library, &c, path, &r);
+            bool good = run_case(queue, library, &c, path, &r);
             if (!good)
                 printf("FAIL %s: %s: %s\n", path, c.kernel, r.text);
             count(t, good);
@@ -255,9 +256,8 @@ main(int argc, char **argv)
 {
     glob_t files = {0};
     tally t = {0};
-    rg_context *context;
-    rg_context_desc desc = {.device = RG_STR("interp"), .no_contraction = true};
-    if (argc < 2 || rg_context_create(&desc, &context)) {
+    rg_queue *queue;
+    if (argc < 2 || queue_open("interp", NULL, &queue)) {
         fprintf(stderr, "usage: front_test FOLDER|FILE.c...\n");
         return 2;
     }
@@ -269,9 +269,9 @@ main(int argc, char **argv)
     }
     void *library = load_natively(&files);
     for (size_t i = 0; i < files.gl_pathc; i++)
-        run_file(context, library, files.gl_pathv[i], &t);
+        run_file(queue, library, files.gl_pathv[i], &t);
     globfree(&files);
-    rg_context_destroy(context);
+    rg_queue_destroy(queue);
     printf("%u passed, %u failed\n", t.passed, t.failed);
     return t.failed > 0;
 }

@@ -5,11 +5,13 @@
 int
 main(void)
 {
-    rg_context_desc desc = {};
-    rg_context *context = NULL;
-    desc.device = RG_STR("interp");
-    if (rg_context_create(&desc, &context) != RG_OK)
+    rg_device_desc desc = RG_INIT(rg_device_desc);
+    rg_device *device = NULL;
+    rg_queue *queue = NULL;
+    desc.name = RG_STR("interp");
+    if (rg_device_open(&desc, &device) != RG_OK || rg_queue_create(device, NULL, &queue) != RG_OK)
         return 1;
-    rg_context_destroy(context);
+    rg_queue_destroy(queue);
+    rg_device_destroy(device);
     return 0;
 }

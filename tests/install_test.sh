@@ -22,11 +22,13 @@ cat >"$here/main.c" <<'END'
 int
 main(void)
 {
-    rg_context *rg;
-    if (strcmp(rg_version(), RG_VERSION) || rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &rg))
+    rg_device_info info = RG_INIT(rg_device_info);
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = RG_STR("interp"));
+    rg_device *device;
+    if (strcmp(rg_version(), RG_VERSION) || rg_device_open(&desc, &device) || rg_device_get_info(device, &info))
         return 1;
-    printf("%s %s\n", rg_version(), rg_context_device(rg));
-    rg_context_destroy(rg);
+    printf("%s %s\n", rg_version(), info.name);
+    rg_device_destroy(device);
     return 0;
 }
 END
@@ -43,12 +45,10 @@ cat >compiles.c <<'END'
 int
 main(void)
 {
-    rg_context *rg;
     rg_module *m;
     const rg_str *names;
     size_t n;
-    if (rg_context_create(&(rg_context_desc){.device = RG_STR("interp")}, &rg) ||
-        rg_module_from_c(rg, RG_STR("double f(double x) { return x; }"), NULL, &m) || rg_module_get_names(m, &names, &n)) {
+    if (rg_module_from_c(RG_STR("double f(double x) { return x; }"), NULL, &m) || rg_module_get_names(m, &names, &n)) {
         fprintf(stderr, "%s\n", rg_error_message());
         return 1;
     }

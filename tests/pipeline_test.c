@@ -39,7 +39,7 @@ runs(const char *source, bool gpu, int tries, int seen)
     spoiler s = {.tries = tries};
     ir_module *m = ir_parse(rg_str_of(source), "k", &diags);
     CHECK(m, "%s", diags.text.ptr);
-    pipeline_options o = {.form = PIPELINE_FORWARD_VJP, .stage = IR_STAGE_SLOTS, .target = gpu ? &target_nvidia : NULL, .seen = spoil, .user = &s};
+    pipeline_options o = {.form = RG_FORWARD_VJP, .stage = IR_STAGE_SLOTS, .target = gpu ? &target_nvidia : NULL, .seen = spoil, .user = &s};
     ir_module *made = m ? pipeline_run(m->first, &o, &diags, &fn) : NULL;
     bool ran = made;
     CHECK(ran == !diags.errors && (ran || strstr(diags.text.ptr, "[E02")), "%s", diags.text.len ? diags.text.ptr : "no text");

@@ -59,7 +59,7 @@ see(ir_op *op, void *user)
 }
 
 static look
-gradient(const ir_fn *kernel, unsigned mask, pipeline_form form)
+gradient(const ir_fn *kernel, unsigned mask, rg_form form)
 {
     uint8_t planes[PARAMS] = {0};
     for (unsigned i = 0; i < PARAMS; i++)
@@ -87,7 +87,7 @@ test_code(const ir_fn *kernel)
         unsigned mask = 0;
         for (unsigned i = 0; i < countof(choices); i++)
             mask |= chosen >> i & 1 ? choices[i] : 0;
-        look l = gradient(kernel, mask, PIPELINE_FORWARD_VJP);
+        look l = gradient(kernel, mask, RG_FORWARD_VJP);
         bool flows = mask >> Y & 1 && mask & (1 << K | 1 << X | 1 << W | 1 << V);
         /* without an active way from input to output there is at most the output's adjoint to consume */
         check(flows || l.count[RG_OP_RMW] == 0, "something is added though nothing flows", mask);
@@ -111,29 +111,29 @@ variants(const rg_kernel *kernel)
 }
 
 static void
-test_launches(rg_context *context, rg_kernel *kernel)
+test_launches(rg_queue *context, rg_kernel *kernel)
 {
     rg_args *args;
     rg_array *array[PARAMS] = {NULL};
-    check(!rg_args_create(kernel, &args), "args", 0);
+    check(!rg_args_create(context, kernel, &args), "args", 0);
     check(!rg_args_set_int(args, RG_STR("n"), 4), "n", 0);
     check(!rg_args_set_float(args, RG_STR("k"), 2), "k", 0);
     for (uint32_t i = X; i < PARAMS; i++) {
-        check(!rg_array_create(context, &(rg_array_desc){RG_F64, 1, {4}}, &array[i]), "array", 0);
+        check(!rg_array_create(context, &RG_DESC(rg_array_desc, RG_F64, 1, {4}), &array[i]), "array", 0);
         check(!rg_args_set_array_at(args, i, array[i]), "array", 0);
     }
-    check(!rg_array_require(array[Y], RG_ADJOINT), "adjoint", 1 << Y);
-    check(!rg_array_require(array[X], RG_ADJOINT), "adjoint", 1 << X);
-    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 1, "one form", 1 << X | 1 << Y);
-    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 1, "the same again", 1 << X | 1 << Y);
+    check(!rg_array_require(context, array[Y], RG_ADJOINT), "adjoint", 1 << Y);
+    check(!rg_array_require(context, array[X], RG_ADJOINT), "adjoint", 1 << X);
+    check(!rg_launch(context, args, RG_FORWARD_VJP) && variants(kernel) == 1, "one form", 1 << X | 1 << Y);
+    check(!rg_launch(context, args, RG_FORWARD_VJP) && variants(kernel) == 1, "the same again", 1 << X | 1 << Y);
     rg_array *other;
-    check(!rg_array_create(context, &(rg_array_desc){RG_F64, 1, {4}, .adjoint = true}, &other), "array", 0);
+    check(!rg_array_create(context, &RG_DESC(rg_array_desc, RG_F64, 1, {4}, .adjoint = true), &other), "array", 0);
     check(!rg_args_set_array_at(args, X, other), "another array", 0);
-    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 1, "another array of the kind", 1 << X | 1 << Y);
-    check(!rg_array_require(array[W], RG_ADJOINT), "adjoint", 1 << W);
-    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 2, "one adjoint more", 1 << W);
+    check(!rg_launch(context, args, RG_FORWARD_VJP) && variants(kernel) == 1, "another array of the kind", 1 << X | 1 << Y);
+    check(!rg_array_require(context, array[W], RG_ADJOINT), "adjoint", 1 << W);
+    check(!rg_launch(context, args, RG_FORWARD_VJP) && variants(kernel) == 2, "one adjoint more", 1 << W);
     check(!rg_args_set_array_at(args, X, array[V]), "an array twice", 0);
-    check(!rg_launch_forward_vjp(kernel, args) && variants(kernel) == 3, "one adjoint less", 1 << W);
+    check(!rg_launch(context, args, RG_FORWARD_VJP) && variants(kernel) == 3, "one adjoint less", 1 << W);
     rg_args_destroy(args);
     rg_array_destroy(other);
     for (uint32_t i = X; i < PARAMS; i++)
@@ -143,11 +143,11 @@ test_launches(rg_context *context, rg_kernel *kernel)
 static void
 test_device(const char *device)
 {
-    rg_context *context;
+    rg_queue *context;
     rg_module *module;
     rg_kernel *kernel;
-    check(!devices_open(&(rg_context_desc){.device = rg_str_of(device)}, &context), "context", 0);
-    check(!rg_module_from_ir(context, rg_str_of(source), NULL, &module), "module", 0);
+    check(!devices_open(&(devices_desc){.device = rg_str_of(device)}, &context), "context", 0);
+    check(!rg_module_from_ir(rg_str_of(source), NULL, &module), "module", 0);
     check(!rg_module_get_kernel(module, RG_STR("mixed"), &kernel), "kernel", 0);
     if (failures)
         return;
@@ -155,7 +155,7 @@ test_device(const char *device)
         test_code(kernel->fn);
     test_launches(context, kernel);
     rg_module_destroy(module);
-    rg_context_destroy(context);
+    rg_queue_destroy(context);
 }
 
 int

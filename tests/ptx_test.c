@@ -164,7 +164,7 @@ keep(const setting *s, const char *what, const str *text)
 }
 
 static void
-run_form(const setting *s, const ir_fn *source, pipeline_form form, const char *path, tally *t)
+run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, tally *t)
 {
     str what = {0}, text = {0};
     diag_list diags = {0};
@@ -186,7 +186,7 @@ run_form(const setting *s, const ir_fn *source, pipeline_form form, const char *
                        took.code, text.len);
             t->longest = took.build + took.passes + took.code > t->longest ? took.build + took.passes + took.code : t->longest;
             check_text(s, fn, what.ptr, text.ptr, t);
-            if (form == PIPELINE_VJP)
+            if (form == RG_VJP)
                 check_wants(s, what.ptr, text.ptr, t);
             if (s->keep)
                 keep(s, what.ptr, &text);
@@ -210,8 +210,8 @@ run_kernel(const setting *s, const char *path, const char *kernel, tally *t)
     pipeline_options options = {.contraction = true};
     ir_module *m = front_c_compile(&c, &diags);
     ir_module *source = m ? pipeline_source(ir_fn_find(m, rg_str_of(kernel)), &options, &diags) : NULL;
-    for (int form = 0; source && form < PIPELINE_FORM_COUNT; form++)
-        run_form(s, source->first, (pipeline_form)form, path, t);
+    for (int form = 0; source && form < RG_FORM_COUNT; form++)
+        run_form(s, source->first, (rg_form)form, path, t);
     if (!source)
         fail(t, path, diags.text.ptr);
     ir_module_free(source);

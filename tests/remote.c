@@ -13,6 +13,7 @@ typedef enum kind { LAUNCH, WRITE, COPY, FILL } kind;
 
 typedef struct item {
     kind kind;
+    rt_queue *on;
     rt_program *program; /* LAUNCH */
     char *to;
     const char *from; /* COPY */
@@ -22,11 +23,17 @@ typedef struct item {
 
 typedef vec(item) items;
 
+/* All queues of a device share one list of what is to be done. */
 struct rt_device {
     rt_device *inner;
     vec(block) blocks;
-    items queue;
-    size_t done; /* of the queue */
+    items list;
+    size_t done; /* of the list */
+};
+
+struct rt_queue {
+    rt_device *device;
+    rt_queue *inner;
     items *recording; /* where launches go while a graph is recorded */
     rg_status failed;
     char text[512];
@@ -40,7 +47,7 @@ struct rt_program {
 };
 
 struct rt_graph {
-    rt_device *device;
+    rt_queue *queue;
     items items;
 };
 
@@ -70,9 +77,10 @@ offset_of(size_t bytes)
 }
 
 static rg_status
-allocate(rt_device *d, size_t bytes, void **memory, str *error)
+allocate(rt_queue *q, size_t bytes, void **memory, str *error)
 {
-    assert(!d->recording && "memory is not asked for while a graph is recorded");
+    rt_device *d = q->device;
+    assert(!q->recording && "memory is not asked for while a graph is recorded");
     size_t whole = whole_pages(bytes);
     char *p = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
@@ -88,7 +96,6 @@ allocate(rt_device *d, size_t bytes, void **memory, str *error)
 static void
 release(rt_device *d, void *memory, size_t bytes)
 {
-    assert(!d->recording && "memory is not given back while a graph is recorded");
     size_t k = 0;
     while (k < d->blocks.n && d->blocks.at[k].memory != (char *)memory - offset_of(bytes))
         k++;
@@ -112,16 +119,16 @@ unmap_released(rt_device *d)
 /* -- the queue --------------------------------------------------------------------------------- */
 
 static void
-do_item(rt_device *d, const item *i)
+do_item(const item *i)
 {
     str error = {0};
     rg_status status;
     switch (i->kind) {
     case LAUNCH:
-        status = inner->launch(i->program->inner, i->data, &error);
-        if (status && !d->failed) {
-            d->failed = status;
-            snprintf(d->text, sizeof d->text, "%s: %s", i->program->label, error.ptr ? error.ptr : "");
+        status = inner->launch(i->on->inner, i->program->inner, i->data, &error);
+        if (status && !i->on->failed) {
+            i->on->failed = status;
+            snprintf(i->on->text, sizeof i->on->text, "%s: %s", i->program->label, error.ptr ? error.ptr : "");
         }
         str_free(&error);
         break;
@@ -142,38 +149,39 @@ static void
 drain(rt_device *d)
 {
     protect(d, PROT_READ | PROT_WRITE);
-    while (d->done < d->queue.n)
-        do_item(d, &d->queue.at[d->done++]);
-    for (size_t k = 0; k < d->queue.n; k++)
-        mem_free(d->queue.at[k].data);
-    vec_clear(&d->queue);
+    while (d->done < d->list.n)
+        do_item(&d->list.at[d->done++]);
+    for (size_t k = 0; k < d->list.n; k++)
+        mem_free(d->list.at[k].data);
+    vec_clear(&d->list);
     d->done = 0;
     unmap_released(d);
     protect(d, PROT_NONE);
 }
 
 static rg_status
-told(rt_device *d, str *error)
+told(rt_queue *q, str *error)
 {
-    rg_status status = d->failed;
+    rg_status status = q->failed;
     if (status)
-        str_addz(error, d->text);
-    d->failed = RG_OK;
+        str_addz(error, q->text);
+    q->failed = RG_OK;
     return status;
 }
 
 static rg_status
-wait(rt_device *d, str *error)
+wait(rt_queue *q, str *error)
 {
-    assert(!d->recording && "nobody waits for what is only recorded");
-    drain(d);
-    return told(d, error);
+    assert(!q->recording && "nobody waits for what is only recorded");
+    drain(q->device);
+    return told(q, error);
 }
 
 static rg_status
-enqueue(rt_device *d, item i, const void *data, size_t bytes)
+enqueue(rt_queue *q, item i, const void *data, size_t bytes)
 {
-    items *to = d->recording ? d->recording : &d->queue;
+    items *to = q->recording ? q->recording : &q->device->list;
+    i.on = q;
     i.data = mem_alloc(bytes + 1);
     memcpy(i.data, data, bytes);
     vec_push(to, i);
@@ -181,33 +189,33 @@ enqueue(rt_device *d, item i, const void *data, size_t bytes)
 }
 
 static rg_status
-write_bytes(rt_device *d, void *to, const void *host, size_t bytes, str *error)
+write_bytes(rt_queue *q, void *to, const void *host, size_t bytes, str *error)
 {
-    assert(!d->recording && "copies from the host are not recorded");
-    return enqueue(d, (item){.kind = WRITE, .to = to, .bytes = bytes}, host, bytes);
+    assert(!q->recording && "copies from the host are not recorded");
+    return enqueue(q, (item){.kind = WRITE, .to = to, .bytes = bytes}, host, bytes);
 }
 
 static rg_status
-read_bytes(rt_device *d, void *host, const void *from, size_t bytes, str *error)
+read_bytes(rt_queue *q, void *host, const void *from, size_t bytes, str *error)
 {
-    rg_status status = wait(d, error);
-    protect(d, PROT_READ);
+    rg_status status = wait(q, error);
+    protect(q->device, PROT_READ);
     if (!status)
         memcpy(host, from, bytes);
-    protect(d, PROT_NONE);
+    protect(q->device, PROT_NONE);
     return status;
 }
 
 static rg_status
-copy_bytes(rt_device *d, void *to, const void *from, size_t bytes, str *error)
+copy_bytes(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
 {
-    return enqueue(d, (item){.kind = COPY, .to = to, .from = from, .bytes = bytes}, "", 0);
+    return enqueue(q, (item){.kind = COPY, .to = to, .from = from, .bytes = bytes}, "", 0);
 }
 
 static rg_status
-fill(rt_device *d, void *to, const void *element, uint32_t size, size_t count, str *error)
+fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
 {
-    return enqueue(d, (item){.kind = FILL, .to = to, .bytes = size, .count = count}, element, size);
+    return enqueue(q, (item){.kind = FILL, .to = to, .bytes = size, .count = count}, element, size);
 }
 
 static bool
@@ -233,13 +241,10 @@ static const rt_memory_table memory_table = {
 /* -- programs ---------------------------------------------------------------------------------- */
 
 static rg_status
-open_device(const rt_device_desc *desc, rt_device **device, str *error)
+open_device(uint32_t ordinal, rt_device **device, str *error)
 {
-    rt_device_desc given = *desc;
-    if (!given.tape_budget)
-        given.tape_budget = 1 << 30;
     rt_device *d = mem_zalloc(sizeof *d);
-    rg_status status = inner->open(&given, &d->inner, error);
+    rg_status status = inner->open(ordinal, &d->inner, error);
     if (status)
         mem_free(d);
     else
@@ -254,9 +259,52 @@ close_device(rt_device *d)
     assert(d->blocks.n == 0 && "all memory was given back");
     inner->close(d->inner);
     vec_free(&d->blocks);
-    vec_free(&d->queue);
+    vec_free(&d->list);
     mem_free(d);
 }
+
+static rg_status
+open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error)
+{
+    rt_queue_desc given = *desc;
+    if (given.stream) {
+        str_addz(error, "it has no streams of callers");
+        return RG_INVALID;
+    }
+    if (!given.tape_budget)
+        given.tape_budget = 1 << 30;
+    rt_queue *q = mem_zalloc(sizeof *q);
+    q->device = d;
+    rg_status status = inner->open_queue(d->inner, &given, &q->inner, error);
+    if (status)
+        mem_free(q);
+    else
+        *queue = q;
+    return status;
+}
+
+static void
+close_queue(rt_queue *q)
+{
+    drain(q->device);
+    inner->close_queue(q->inner);
+    mem_free(q);
+}
+
+static rg_status
+wait_for_other(rt_queue *q, rt_queue *other, str *error)
+{
+    return RG_OK; /* they share the list */
+}
+
+static rg_status
+set_stream(rt_queue *q, void *stream, str *error)
+{
+    str_addz(error, "it has no streams of callers");
+    return stream ? RG_INVALID : RG_OK;
+}
+
+static const rt_stream_table stream_table = {.sync = wait, .wait = wait_for_other, .set_stream = set_stream};
 
 static rg_status
 compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)
@@ -264,7 +312,9 @@ compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_li
     rt_program *p = mem_zalloc(sizeof *p);
     *p = (rt_program){.device = d, .label = desc->label ? desc->label : desc->fn->name,
                       .nparams = desc->fn->body->nparams};
-    rg_status status = inner->compile(d->inner, desc, &p->inner, diags);
+    rt_program_desc given = *desc;
+    given.queue = desc->queue ? desc->queue->inner : NULL;
+    rg_status status = inner->compile(d->inner, &given, &p->inner, diags);
     if (status)
         mem_free(p);
     else
@@ -281,12 +331,12 @@ release_program(rt_program *p)
 }
 
 static rg_status
-launch(rt_program *p, const rt_arg *args, str *error)
+launch(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
-    rg_status status = told(p->device, error);
+    rg_status status = told(q, error);
     if (status)
         return status;
-    return enqueue(p->device, (item){.kind = LAUNCH, .program = p}, args, p->nparams * sizeof *args);
+    return enqueue(q, (item){.kind = LAUNCH, .program = p}, args, p->nparams * sizeof *args);
 }
 
 /* -- graphs ------------------------------------------------------------------------------------ */
@@ -300,22 +350,22 @@ free_items(items *list)
 }
 
 static rg_status
-begin(rt_device *d, str *error)
+begin(rt_queue *q, str *error)
 {
-    assert(!d->recording);
-    d->recording = mem_zalloc(sizeof *d->recording);
+    assert(!q->recording);
+    q->recording = mem_zalloc(sizeof *q->recording);
     return RG_OK;
 }
 
 static rg_status
-end(rt_device *d, rt_graph **graph, str *error)
+end(rt_queue *q, rt_graph **graph, str *error)
 {
-    items *made = d->recording;
+    items *made = q->recording;
     assert(made);
-    d->recording = NULL;
+    q->recording = NULL;
     if (graph) {
         rt_graph *g = mem_zalloc(sizeof *g);
-        *g = (rt_graph){d, *made};
+        *g = (rt_graph){q, *made};
         *graph = g;
     } else {
         free_items(made);
@@ -327,11 +377,11 @@ end(rt_device *d, rt_graph **graph, str *error)
 static rg_status
 launch_graph(rt_graph *g, str *error)
 {
-    rg_status status = told(g->device, error);
+    rg_status status = told(g->queue, error);
     for (size_t i = 0; i < g->items.n && !status; i++) {
         item copy = g->items.at[i];
         size_t bytes = copy.kind == LAUNCH ? copy.program->nparams * sizeof(rt_arg) : copy.kind == FILL ? copy.bytes : 0;
-        status = enqueue(g->device, copy, copy.data, bytes);
+        status = enqueue(g->queue, copy, copy.data, bytes);
     }
     return status;
 }
@@ -352,9 +402,10 @@ static const rt_graph_table graph_table = {
 
 #define TABLE(called, with_graphs)                                                                 \
     {                                                                                              \
-        .name = (called), .stage = IR_STAGE_AD, .open = open_device, .close = close_device,        \
+        .name = (called), .stage = IR_STAGE_AD, .look = rt_host_look, .open = open_device,           \
+        .close = close_device, .open_queue = open_queue, .close_queue = close_queue,               \
         .compile = compile, .release = release_program, .launch = launch, .memory = &memory_table, \
-        .sync = wait, .graphs = (with_graphs)                                                      \
+        .streams = &stream_table, .graphs = (with_graphs)                                                      \
     }
 const rt_device_table remote_device = TABLE("remote", &graph_table);
 const rt_device_table plain_device = TABLE("plain", NULL);

@@ -41,7 +41,7 @@ static const char source[] =
     "}\n";
 
 typedef struct setup {
-    rg_context *context;
+    rg_queue *context;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -64,7 +64,7 @@ static rg_array *
 make(setup *s, uint32_t rows)
 {
     rg_array *a;
-    rg_array_desc desc = {.dtype = RG_F32, .rank = rows > 1 ? 2 : 1, .shape = {rows > 1 ? rows : s->batch, s->batch}};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = rows > 1 ? 2 : 1, .shape = {rows > 1 ? rows : s->batch, s->batch});
     must(rg_array_create(s->context, &desc, &a));
     return a;
 }
@@ -73,10 +73,10 @@ static void
 set_up(setup *s, const char *device, uint32_t batch)
 {
     *s = (setup){.batch = batch};
-    must(devices_open(&(rg_context_desc){.device = rg_str_of(device)}, &s->context));
-    must(rg_module_from_ir(s->context, rg_str_of(source), NULL, &s->module));
+    must(devices_open(&(devices_desc){.device = rg_str_of(device)}, &s->context));
+    must(rg_module_from_ir(rg_str_of(source), NULL, &s->module));
     must(rg_module_get_kernel(s->module, RG_STR("rounded"), &s->kernel));
-    must(rg_args_create(s->kernel, &s->args));
+    must(rg_args_create(s->context, s->kernel, &s->args));
     s->x = make(s, 1);
     s->y = make(s, 1);
     s->r = make(s, RESULTS);
@@ -98,7 +98,7 @@ tear_down(setup *s)
     rg_array_destroy(s->r);
     rg_args_destroy(s->args);
     rg_module_destroy(s->module);
-    rg_context_destroy(s->context);
+    rg_queue_destroy(s->context);
 }
 
 static bool
@@ -125,10 +125,10 @@ static void
 flush(setup *s)
 {
     size_t bytes = s->batch * sizeof(float);
-    must(rg_array_write(s->x, RG_PRIMAL, s->a, bytes));
-    must(rg_array_write(s->y, RG_PRIMAL, s->b, bytes));
-    must(rg_launch(s->kernel, s->args));
-    must(rg_array_read(s->r, RG_PRIMAL, s->found, RESULTS * bytes));
+    must(rg_array_write(s->context, s->x, RG_PRIMAL, s->a, bytes));
+    must(rg_array_write(s->context, s->y, RG_PRIMAL, s->b, bytes));
+    must(rg_launch(s->context, s->args, RG_FORWARD));
+    must(rg_array_read(s->context, s->r, RG_PRIMAL, s->found, RESULTS * bytes));
     for (uint32_t i = 0; i < s->n; i++)
         compare(s, i);
     s->n = 0;
@@ -190,28 +190,28 @@ enum { FUNCTIONS = 5 };
 static void
 run_functions(const char *device, const float x[BATCH], float found[FUNCTIONS * BATCH])
 {
-    rg_context *context;
+    rg_queue *context;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
     rg_array *in, *out;
-    must(devices_open(&(rg_context_desc){.device = rg_str_of(device)}, &context));
-    must(rg_module_from_ir(context, rg_str_of(source), NULL, &module));
+    must(devices_open(&(devices_desc){.device = rg_str_of(device)}, &context));
+    must(rg_module_from_ir(rg_str_of(source), NULL, &module));
     must(rg_module_get_kernel(module, RG_STR("functions"), &kernel));
-    must(rg_args_create(kernel, &args));
-    must(rg_array_create(context, &(rg_array_desc){.dtype = RG_F32, .rank = 1, .shape = {BATCH}}, &in));
-    must(rg_array_create(context, &(rg_array_desc){.dtype = RG_F32, .rank = 2, .shape = {FUNCTIONS, BATCH}}, &out));
+    must(rg_args_create(context, kernel, &args));
+    must(rg_array_create(context, &RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {BATCH}), &in));
+    must(rg_array_create(context, &RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 2, .shape = {FUNCTIONS, BATCH}), &out));
     must(rg_args_set_int(args, RG_STR("n"), BATCH));
     must(rg_args_set_array(args, RG_STR("x"), in));
     must(rg_args_set_array(args, RG_STR("r"), out));
-    must(rg_array_write(in, RG_PRIMAL, x, BATCH * sizeof(float)));
-    must(rg_launch(kernel, args));
-    must(rg_array_read(out, RG_PRIMAL, found, FUNCTIONS * BATCH * sizeof(float)));
+    must(rg_array_write(context, in, RG_PRIMAL, x, BATCH * sizeof(float)));
+    must(rg_launch(context, args, RG_FORWARD));
+    must(rg_array_read(context, out, RG_PRIMAL, found, FUNCTIONS * BATCH * sizeof(float)));
     rg_array_destroy(in);
     rg_array_destroy(out);
     rg_args_destroy(args);
     rg_module_destroy(module);
-    rg_context_destroy(context);
+    rg_queue_destroy(context);
 }
 
 static uint64_t

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 
 typedef struct setting {
-    rg_context *devices[2]; /* interpreter, another (NULL: the interpreter alone) */
+    rg_queue *devices[2]; /* interpreter, another (NULL: the interpreter alone) */
     const char *name;       /* of that device */
-    rg_context *exact;      /* without contraction, to compare with C */
+    rg_queue *exact;      /* without contraction, to compare with C */
     void *library;
     bool directions;
 } setting;
@@ -224,12 +224,12 @@ check_gradient(const setting *t, const test_case *c, const inputs *in, subject *
 static bool
 check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
 {
-    rg_context *context = t->devices[1] ? t->devices[1] : t->devices[0];
+    rg_queue *queue = t->devices[1] ? t->devices[1] : t->devices[0];
     rg_module *module;
     rg_kernel *kernel;
     inputs in = {0};
     subject s = {0};
-    if (subject_load(context, path, NULL, true, &module))
+    if (subject_load(path, NULL, CODE_WIDE, &module))
         return complain(r, "in f64: %s", rg_error_message());
     bool good = !rg_module_get_kernel(module, rg_str_of(c->kernel), &kernel);
     if (!good)
@@ -238,7 +238,7 @@ check_in_f64(const setting *t, const test_case *c, const char *path, report *r)
     bool active = false;
     for (uint32_t k = 0; k < in.count; k++)
         active |= in.at[k].seed != NULL;
-    if (good && active && subject_open(&s, context, module, c->kernel, &in))
+    if (good && active && subject_open(&s, queue, module, c->kernel, &in))
         good = complain(r, "in f64: %s", rg_error_message());
     if (good && active && !c->skip_duality)
         good = check_duality(&in, &s, 1e-12, NULL, r);
@@ -284,20 +284,21 @@ check_several(const setting *t, const test_case *c, inputs *in, subject *s, rg_m
 static bool
 run_case(const setting *t, const test_case *c, const char *path, report *r)
 {
-    rg_context *contexts[3] = {t->devices[0], t->devices[1], t->exact};
+    rg_queue *queues[3] = {t->devices[0], t->devices[1], t->exact};
+    static const unsigned code[3] = {CODE_CHECKED, 0, CODE_EXACT}; /* races of threads are faults */
     rg_module *modules[3] = {0};
     subject s[3] = {{0}};
     inputs in = {0};
     rg_kernel *kernel;
     bool good = true;
     for (unsigned d = 0; d < 3 && good; d++)
-        if (contexts[d] && subject_load(contexts[d], path, NULL, false, &modules[d]))
+        if (queues[d] && subject_load(path, NULL, code[d], &modules[d]))
             good = complain(r, "%s", rg_error_message());
     if (good && rg_module_get_kernel(modules[0], rg_str_of(c->kernel), &kernel))
         good = complain(r, "%s", rg_error_message());
     good = good && make_inputs(&in, kernel, c, r);
     for (unsigned d = 0; d < 3 && good; d++)
-        if (contexts[d] && subject_open(&s[d], contexts[d], modules[d], c->kernel, &in))
+        if (queues[d] && subject_open(&s[d], queues[d], modules[d], c->kernel, &in))
             good = complain(r, "%s", rg_error_message());
     if (t->directions)
         good = good && (c->skip_directions || check_several(t, c, &in, s, modules, r));
@@ -355,24 +356,20 @@ run_file(const setting *t, const char *path, unsigned *passed, unsigned *failed)
 static bool
 open_setting(setting *t, const char *device, char *const *files, int count)
 {
-    rg_context_desc desc = {.device = RG_STR("interp"), .checked = true}; /* races of threads are faults */
+    devices_desc desc = {.device = RG_STR("interp")};
     t->name = device ? device : "cpu";
-    if (rg_context_create(&desc, &t->devices[0]))
+    if (devices_open(&desc, &t->devices[0]))
         return false;
-    desc.checked = false;
     if (strcmp(t->name, "interp") != 0) {
         desc.device = rg_str_of(t->name);
-        desc.no_contraction = true;
         rg_status status = devices_open(&desc, &t->exact);
         if (status && device)
             return false;
-        desc.no_contraction = false;
         if (!status && devices_open(&desc, &t->devices[1]))
             return false;
     }
     desc.device = RG_STR("interp");
-    desc.no_contraction = true;
-    if (!t->exact && rg_context_create(&desc, &t->exact))
+    if (!t->exact && devices_open(&desc, &t->exact))
         return false;
     if (!t->directions)
         t->library = native_load(files, count);
@@ -424,9 +421,9 @@ main(int argc, char **argv)
     for (size_t i = 0; i < files.gl_pathc; i++)
         run_file(&t, files.gl_pathv[i], &passed, &failed);
     globfree(&files);
-    rg_context_destroy(t.devices[0]);
-    rg_context_destroy(t.devices[1]);
-    rg_context_destroy(t.exact);
+    rg_queue_destroy(t.devices[0]);
+    rg_queue_destroy(t.devices[1]);
+    rg_queue_destroy(t.exact);
     printf("%u passed, %u failed\n", passed, failed);
     return failed > 0;
 }

@@ -7,7 +7,7 @@
  * file, also where the process ignores its children. */
 #include "check.h"
 
-#include "retrograd/retrograd.h"
+#include "queue.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,19 +29,19 @@ static const char source[] = "#include <stdio.h>\n"
 static pthread_barrier_t all_here;
 
 static const char *
-compile_and_launch(rg_context *rg)
+compile_and_launch(rg_queue *rg)
 {
     rg_module *module = NULL;
     rg_kernel *kernel = NULL;
     rg_args *args = NULL;
     rg_array *x = NULL;
     double value = 21;
-    rg_array_desc desc = {.dtype = RG_F64, .rank = 1, .shape = {1}};
-    bool ok = !rg_module_from_c(rg, RG_STR(source), NULL, &module) &&
-              !rg_module_get_kernel(module, RG_STR("twice"), &kernel) && !rg_args_create(kernel, &args) &&
-              !rg_array_create(rg, &desc, &x) && !rg_array_write(x, RG_PRIMAL, &value, sizeof value) &&
-              !rg_args_set_array(args, RG_STR("x"), x) && !rg_launch(kernel, args) &&
-              !rg_array_read(x, RG_PRIMAL, &value, sizeof value);
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {1});
+    bool ok = !rg_module_from_c(RG_STR(source), NULL, &module) &&
+              !rg_module_get_kernel(module, RG_STR("twice"), &kernel) && !rg_args_create(rg, kernel, &args) &&
+              !rg_array_create(rg, &desc, &x) && !rg_array_write(rg, x, RG_PRIMAL, &value, sizeof value) &&
+              !rg_args_set_array(args, RG_STR("x"), x) && !rg_launch(rg, args, RG_FORWARD) &&
+              !rg_array_read(rg, x, RG_PRIMAL, &value, sizeof value);
     rg_args_destroy(args);
     rg_array_destroy(x);
     rg_module_destroy(module);
@@ -51,14 +51,14 @@ compile_and_launch(rg_context *rg)
 static void *
 thread(void *failed)
 {
-    rg_context *rg;
-    rg_status status = rg_context_create(&(rg_context_desc){.num_threads = 1}, &rg);
+    rg_queue *rg;
+    rg_status status = queue_open(NULL, &RG_DESC(rg_queue_desc, .num_threads = 1), &rg);
     pthread_barrier_wait(&all_here);
     const char *problem = status ? rg_error_message() : compile_and_launch(rg);
     if (problem)
         fprintf(stderr, "%s\n", problem);
     *(bool *)failed = problem != NULL;
-    rg_context_destroy(rg);
+    rg_queue_destroy(rg);
     return NULL;
 }
 

@@ -94,6 +94,7 @@ inputs_describe(inputs *in, const rg_kernel *kernel)
 {
     *in = (inputs){.count = rg_kernel_param_count(kernel)};
     for (uint32_t k = 0; k < in->count && k < SUBJECT_PARAMS; k++) {
+        in->at[k].param = RG_INIT(rg_param);
         rg_status status = rg_kernel_get_param(kernel, k, &in->at[k].param);
         if (status)
             return status;
@@ -161,8 +162,7 @@ static const char *const as_f64[] = {
     "ldexpf=ldexp", "remainderf=remainder"};
 
 rg_status
-subject_load(rg_context *context, const char *path, const char *source, bool wide,
-             rg_module **module)
+subject_load(const char *path, const char *source, unsigned code, rg_module **module)
 {
     enum { COUNT = sizeof as_f64 / sizeof *as_f64 };
     rg_str defines[COUNT];
@@ -170,24 +170,24 @@ subject_load(rg_context *context, const char *path, const char *source, bool wid
         defines[k] = rg_str_of(as_f64[k]);
     const char *option = getenv("RG_TEST_OPTION");
     rg_str more = rg_str_of(option ? option : "");
-    rg_module_desc desc = {.defines = defines, .define_count = wide ? COUNT : 0, .options = &more,
-                           .option_count = option != NULL};
+    rg_module_desc desc = RG_DESC(rg_module_desc, .defines = defines, .define_count = code & CODE_WIDE ? COUNT : 0,
+                                  .options = &more, .option_count = option != NULL, .checked = code & CODE_CHECKED,
+                                  .no_contraction = code & CODE_EXACT);
     if (source)
-        return rg_module_from_c(context, rg_str_of(source), &desc, module);
-    return rg_module_load(context, rg_str_of(path), &desc, module);
+        return rg_module_from_c(rg_str_of(source), &desc, module);
+    return rg_module_load(rg_str_of(path), &desc, module);
 }
 
 /* -- subjects ------------------------------------------------------------------------------------
  */
 
 static rg_status
-open_array(subject *s, rg_context *context, uint32_t k, const input *p)
+open_array(subject *s, rg_queue *queue, uint32_t k, const input *p)
 {
     bool real = dtype_is_float(p->param.dtype);
-    rg_array_desc desc = {
-        .dtype = p->param.dtype, .rank = p->rank, .adjoint = real, .tangent = real};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = p->param.dtype, .rank = p->rank, .adjoint = real, .tangent = real);
     memcpy(desc.shape, p->shape, sizeof p->shape);
-    rg_status status = rg_array_create(context, &desc, &s->arrays[k]);
+    rg_status status = rg_array_create(queue, &desc, &s->arrays[k]);
     if (!status)
         status = p->param.array ? rg_args_set_array_at(s->args, k, s->arrays[k])
                                 : rg_args_set_companion_at(s->args, k, s->arrays[k]);
@@ -201,9 +201,9 @@ borrow_array(subject *s, uint32_t k, const input *p)
     s->lent[k] = true;
     rg_status status = rg_args_get_array(s->args, p->param.name, &s->arrays[k]);
     if (!status && dtype_is_float(p->param.dtype))
-        status = rg_array_require(s->arrays[k], RG_ADJOINT);
+        status = rg_array_require(s->queue, s->arrays[k], RG_ADJOINT);
     if (!status && dtype_is_float(p->param.dtype))
-        status = rg_array_require(s->arrays[k], RG_TANGENT);
+        status = rg_array_require(s->queue, s->arrays[k], RG_TANGENT);
     return status;
 }
 
@@ -213,18 +213,18 @@ open_records(subject *s, uint32_t k, const input *p)
     const char *dot = strchr(p->name, '.');
     rg_str name = {p->name, dot ? (size_t)(dot - p->name) : strlen(p->name)};
     s->records[k] = calloc(p->count + 1, p->param.record_size);
-    return rg_args_set_records(s->args, name, s->records[k], p->rank, p->shape, NULL);
+    return rg_args_set_records(s->queue, s->args, name, s->records[k], p->rank, p->shape, NULL);
 }
 
 rg_status
-subject_open(subject *s, rg_context *context, rg_module *module, const char *kernel,
+subject_open(subject *s, rg_queue *queue, rg_module *module, const char *kernel,
              const inputs *in)
 {
     rg_status status;
     uint32_t record = 0;
-    *s = (subject){.context = context, .count = in->count};
+    *s = (subject){.queue = queue, .count = in->count};
     if ((status = rg_module_get_kernel(module, rg_str_of(kernel), &s->kernel)) ||
-        (status = rg_args_create(s->kernel, &s->args))) {
+        (status = rg_args_create(queue, s->kernel, &s->args))) {
         *s = (subject){0};
         return status;
     }
@@ -238,7 +238,7 @@ subject_open(subject *s, rg_context *context, rg_module *module, const char *ker
         if (p->param.record || p->param.result)
             status = borrow_array(s, k, p);
         else if (p->param.array || dtype_is_float(p->param.dtype))
-            status = open_array(s, context, k, p);
+            status = open_array(s, queue, k, p);
     }
     if (status)
         subject_close(s);
@@ -263,7 +263,7 @@ subject_require_second(subject *s, const inputs *in)
     rg_status status = RG_OK;
     for (uint32_t k = 0; k < in->count && !status; k++)
         if (in->at[k].seed)
-            status = rg_array_require(s->arrays[k], RG_ADJOINT | RG_TANGENT);
+            status = rg_array_require(s->queue, s->arrays[k], RG_ADJOINT | RG_TANGENT);
     s->second = status == RG_OK;
     return status;
 }
@@ -287,7 +287,7 @@ write_plane(subject *s, const input *p, uint32_t k, unsigned plane, const double
     void *copy = calloc(p->count + 1, 8);
     for (size_t i = 0; i < p->count; i++)
         element_set(p->param.dtype, copy, i, values[i]);
-    rg_status status = rg_array_write(s->arrays[k], plane, copy, bytes);
+    rg_status status = rg_array_write(s->queue, s->arrays[k], plane, copy, bytes);
     free(copy);
     return status;
 }
@@ -301,14 +301,13 @@ subject_reset(subject *s, const inputs *in)
         if (!p->param.array && !p->param.result)
             status = reset_scalar(s, p, k);
         else
-            status = rg_array_write(s->arrays[k], RG_PRIMAL, p->initial,
-                                    p->count * rg_dtype_size(p->param.dtype));
+            status = rg_array_write(s->queue, s->arrays[k], RG_PRIMAL, p->initial, p->count * rg_dtype_size(p->param.dtype));
         if (!status && p->seed)
             status = write_plane(s, p, k, RG_ADJOINT, p->seed);
         if (!status && p->seed)
             status = write_plane(s, p, k, RG_TANGENT, p->tangent);
         if (!status && p->seed && s->second)
-            status = rg_array_fill(s->arrays[k], RG_ADJOINT | RG_TANGENT, 0.0);
+            status = rg_array_fill(s->queue, s->arrays[k], RG_ADJOINT | RG_TANGENT, 0.0);
         if (status)
             return status;
     }
@@ -320,15 +319,15 @@ launch(subject *s, form form)
 {
     switch (form) {
     case FORWARD:
-        return rg_launch(s->kernel, s->args);
+        return rg_launch(s->queue, s->args, RG_FORWARD);
     case VJP:
-        return rg_launch_vjp(s->kernel, s->args);
+        return rg_launch(s->queue, s->args, RG_VJP);
     case FORWARD_VJP:
-        return rg_launch_forward_vjp(s->kernel, s->args);
+        return rg_launch(s->queue, s->args, RG_FORWARD_VJP);
     case JVP:
-        return rg_launch_jvp(s->kernel, s->args);
+        return rg_launch(s->queue, s->args, RG_JVP);
     default:
-        return rg_launch_jvp_forward_vjp(s->kernel, s->args);
+        return rg_launch(s->queue, s->args, RG_JVP_FORWARD_VJP);
     }
 }
 
@@ -336,7 +335,7 @@ rg_status
 subject_run(subject *s, form form)
 {
     rg_status status = launch(s, form);
-    return status ? status : rg_sync(s->context);
+    return status ? status : rg_queue_sync(s->queue);
 }
 
 bool
@@ -345,7 +344,7 @@ subject_read_raw(const subject *s, const inputs *in, uint32_t k, unsigned plane,
     const input *p = &in->at[k];
     if (!s->arrays[k] || (plane && !p->seed) || (!plane && !p->param.array && !p->param.result))
         return false;
-    return rg_array_read(s->arrays[k], plane, out, p->count * rg_dtype_size(p->param.dtype)) ==
+    return rg_array_read(s->queue, s->arrays[k], plane, out, p->count * rg_dtype_size(p->param.dtype)) ==
            RG_OK;
 }
 

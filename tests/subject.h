@@ -39,12 +39,14 @@ bool dtype_is_float(rg_dtype dtype);
 /* A number in -1..1 that depends on its arguments alone. */
 double hash_unit(const char *name, size_t i, unsigned salt);
 
-/* A C file, or source text if that is not NULL; wide: float and _Float16 become double. */
-rg_status subject_load(rg_context *context, const char *path, const char *source, bool wide,
-                       rg_module **module);
+/* How code is made of a source: float and _Float16 become double; rg_module_desc's checked and no_contraction. */
+enum { CODE_WIDE = 1, CODE_CHECKED = 2, CODE_EXACT = 4 };
+
+/* A C file, or source text if that is not NULL. */
+rg_status subject_load(const char *path, const char *source, unsigned code, rg_module **module);
 
 typedef struct subject {
-    rg_context *context;
+    rg_queue *queue;
     rg_kernel *kernel;
     rg_args *args;
     rg_array *arrays[SUBJECT_PARAMS]; /* NULL: integer scalars */
@@ -57,7 +59,7 @@ typedef struct subject {
 typedef enum form { FORWARD, VJP, FORWARD_VJP, JVP, JVP_FORWARD_VJP, FORM_COUNT } form;
 
 /* On failure rg_error_message() has the reason, and the subject is closed. */
-rg_status subject_open(subject *s, rg_context *context, rg_module *module, const char *kernel,
+rg_status subject_open(subject *s, rg_queue *queue, rg_module *module, const char *kernel,
                        const inputs *in);
 void subject_close(subject *s);
 /* The adjoints' tangents too, which only second derivatives need. */

@@ -104,7 +104,7 @@ typedef struct device {
 } device;
 
 typedef struct setup {
-    rg_context *context;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -128,11 +128,11 @@ set_up(setup *s, const device *d, const char *type, const char *kernel)
     *s = (setup){0};
     str text = {0};
     with_type(&text, type);
-    MUST(devices_open(&(rg_context_desc){.device = rg_str_of(d->name), .num_threads = d->threads},
-                      &s->context));
-    MUST(rg_module_from_ir(s->context, str_view(&text), NULL, &s->module));
+    MUST(devices_open(&(devices_desc){.device = rg_str_of(d->name), .num_threads = d->threads},
+                      &s->queue));
+    MUST(rg_module_from_ir(str_view(&text), NULL, &s->module));
     MUST(rg_module_get_kernel(s->module, rg_str_of(kernel), &s->kernel));
-    MUST(rg_args_create(s->kernel, &s->args));
+    MUST(rg_args_create(s->queue, s->kernel, &s->args));
     str_free(&text);
 }
 
@@ -141,24 +141,24 @@ tear_down(setup *s)
 {
     rg_args_destroy(s->args);
     rg_module_destroy(s->module);
-    rg_context_destroy(s->context);
+    rg_queue_destroy(s->queue);
 }
 
 static rg_array *
 make(const setup *s, rg_dtype dtype, int64_t n, double value)
 {
     rg_array *a;
-    rg_array_desc desc = {.dtype = dtype, .rank = n != 1, .shape = {n}, .adjoint = true};
-    MUST(rg_array_create(s->context, &desc, &a));
-    MUST(rg_array_fill(a, RG_PRIMAL, value));
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = dtype, .rank = n != 1, .shape = {n}, .adjoint = true);
+    MUST(rg_array_create(s->queue, &desc, &a));
+    MUST(rg_array_fill(s->queue, a, RG_PRIMAL, value));
     return a;
 }
 
 static double
-read_adjoint(rg_array *a, rg_dtype dtype, int64_t n, int64_t at)
+read_adjoint(rg_queue *queue, rg_array *a, rg_dtype dtype, int64_t n, int64_t at)
 {
     char *copy = mem_alloc((size_t)n * rg_dtype_size(dtype));
-    MUST(rg_array_read(a, RG_ADJOINT, copy, (size_t)n * rg_dtype_size(dtype)));
+    MUST(rg_array_read(queue, a, RG_ADJOINT, copy, (size_t)n * rg_dtype_size(dtype)));
     double v = dtype == RG_F64   ? ((double *)copy)[at]
                : dtype == RG_F32 ? ((float *)copy)[at]
                                  : float_of_half(((uint16_t *)copy)[at]);
@@ -175,7 +175,7 @@ test_digits(const device *d, const char *kernel, rg_dtype dtype, int64_t n, int6
     set_up(&s, d, dtype == RG_F16 ? "f16" : dtype == RG_F32 ? "f32" : "f64", kernel);
     rg_array *x = make(&s, dtype, n, term), *w = make(&s, dtype, m + 1, 0.5), *y = make(&s, dtype, n, 0),
              *k = make(&s, dtype, 1, 0);
-    MUST(rg_array_fill(y, RG_ADJOINT, 1));
+    MUST(rg_array_fill(s.queue, y, RG_ADJOINT, 1));
     MUST(rg_args_set_int(s.args, RG_STR("n"), n));
     MUST(rg_args_set_int(s.args, RG_STR("m"), m));
     MUST(rg_args_set_float(s.args, RG_STR("k"), 0.25));
@@ -183,17 +183,17 @@ test_digits(const device *d, const char *kernel, rg_dtype dtype, int64_t n, int6
     MUST(rg_args_set_array(s.args, RG_STR("x"), x));
     MUST(rg_args_set_array(s.args, RG_STR("w"), w));
     MUST(rg_args_set_array(s.args, RG_STR("y"), y));
-    MUST(rg_launch_forward_vjp(s.kernel, s.args));
+    MUST(rg_launch(s.queue, s.args, RG_FORWARD_VJP));
     double rounded = dtype == RG_F64 ? term : dtype == RG_F32 ? (double)(float)term : float_of_half(half_of_float((float)term));
     double expected = rounded * (double)n;
     char what[160];
     for (int64_t j = 0; j <= m; j += m) {
-        double found = read_adjoint(w, dtype, m + 1, j), want = j < m ? expected : 0;
+        double found = read_adjoint(s.queue, w, dtype, m + 1, j), want = j < m ? expected : 0;
         snprintf(what, sizeof what, "%s on %s, %u threads, %s: w[%lld]", kernel, d->name, d->threads,
                  rg_dtype_name(dtype), (long long)j);
         check(fabs(found - want) <= tolerance * expected, what, found, want);
     }
-    double found = read_adjoint(k, dtype, 1, 0);
+    double found = read_adjoint(s.queue, k, dtype, 1, 0);
     snprintf(what, sizeof what, "%s on %s, %u threads, %s: k", kernel, d->name, d->threads,
              rg_dtype_name(dtype));
     check(fabs(found - expected) <= tolerance * expected, what, found, expected);
@@ -228,7 +228,7 @@ test_sharing(const device *d, sharing how)
         MUST(rg_array_attach(x, RG_ADJOINT, address));
         MUST(rg_array_attach(k, RG_ADJOINT, address + 5));
     }
-    MUST(rg_array_fill(y, RG_ADJOINT, 1));
+    MUST(rg_array_fill(s.queue, y, RG_ADJOINT, 1));
     MUST(rg_args_set_int(s.args, RG_STR("n"), N));
     MUST(rg_args_set_float(s.args, RG_STR("k"), 0.5));
     MUST(rg_args_set_float(s.args, RG_STR("l"), 0.25));
@@ -237,14 +237,14 @@ test_sharing(const device *d, sharing how)
     MUST(rg_args_set_array(s.args, RG_STR("x"), x));
     MUST(rg_args_set_array(s.args, RG_STR("w"), how == ONE_ARRAY ? x : w));
     MUST(rg_args_set_array(s.args, RG_STR("y"), y));
-    MUST(rg_launch_vjp(s.kernel, s.args));
+    MUST(rg_launch(s.queue, s.args, RG_VJP));
     double of_x = scale / 8, of_w = 2.0 / 8, of_k = 2 * scale * N / 4, of_l = 2 * scale * N / 2;
     char what[120];
     static double of_memory[2 * N];
     if (how == APART || how == ONE_ARRAY || how == COMPANIONS)
-        MUST(rg_array_read(x, RG_ADJOINT, of_memory, N * sizeof(double)));
+        MUST(rg_array_read(s.queue, x, RG_ADJOINT, of_memory, N * sizeof(double)));
     else
-        MUST(rg_array_read(memory, RG_PRIMAL, of_memory, sizeof of_memory));
+        MUST(rg_array_read(s.queue, memory, RG_PRIMAL, of_memory, sizeof of_memory));
     for (int64_t i = 5; i < N; i += 997) {
         bool both = how == ONE_ARRAY || how == ATTACHED || (how == PARTLY && i >= shift);
         double want = of_x + (both ? of_w : 0) + (how == COMPANION_IN_ARRAY && i == 5 ? of_k : 0);
@@ -254,7 +254,7 @@ test_sharing(const device *d, sharing how)
         check(found == want, what, found, want);
     }
     if (how != COMPANION_IN_ARRAY) {
-        double want = of_k + (how == COMPANIONS ? of_l : 0), found = read_adjoint(k, RG_F64, 1, 0);
+        double want = of_k + (how == COMPANIONS ? of_l : 0), found = read_adjoint(s.queue, k, RG_F64, 1, 0);
         check(fabs(found - want) < 1e-9 * want, "a scalar's adjoint", found, want);
     }
     rg_array_destroy(x);

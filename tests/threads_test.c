@@ -34,7 +34,7 @@ static const char source[] =
 typedef struct work {
     const char *device;
     unsigned number;
-    rg_context *rg;
+    rg_queue *rg;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -56,10 +56,10 @@ good(work *w, rg_status status, const char *what, int line)
 static bool
 open_work(work *w)
 {
-    rg_context_desc desc = {.device = rg_str_of(w->device), .tape_budget = 64 << 20, .num_threads = 1};
-    rg_array_desc like = {.dtype = RG_F64, .rank = 1, .shape = {N}, .adjoint = true, .name = RG_STR("x")};
-    return GOOD(devices_open(&desc, &w->rg)) && GOOD(rg_module_from_ir(w->rg, rg_str_of(source), NULL, &w->module)) &&
-           GOOD(rg_module_get_kernel(w->module, RG_STR("walk"), &w->kernel)) && GOOD(rg_args_create(w->kernel, &w->args)) &&
+    devices_desc desc = {.device = rg_str_of(w->device), .tape_budget = 64 << 20, .num_threads = 1};
+    rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {N}, .adjoint = true, .name = RG_STR("x"));
+    return GOOD(devices_open(&desc, &w->rg)) && GOOD(rg_module_from_ir(rg_str_of(source), NULL, &w->module)) &&
+           GOOD(rg_module_get_kernel(w->module, RG_STR("walk"), &w->kernel)) && GOOD(rg_args_create(w->rg, w->kernel, &w->args)) &&
            GOOD(rg_array_create(w->rg, &like, &w->x)) && GOOD(rg_array_create(w->rg, &like, &w->y)) &&
            GOOD(rg_args_set_int(w->args, RG_STR("n"), N)) && GOOD(rg_args_set_int(w->args, RG_STR("steps"), STEPS)) &&
            GOOD(rg_args_set_array(w->args, RG_STR("x"), w->x)) && GOOD(rg_args_set_array(w->args, RG_STR("y"), w->y));
@@ -72,7 +72,7 @@ close_work(work *w)
     rg_array_destroy(w->y);
     rg_args_destroy(w->args);
     rg_module_destroy(w->module);
-    rg_context_destroy(w->rg);
+    rg_queue_destroy(w->rg);
 }
 
 static bool
@@ -81,24 +81,24 @@ prepare(work *w)
     double x[N];
     for (int i = 0; i < N; i++)
         x[i] = 0.5 + 0.01 * i;
-    return GOOD(rg_array_write(w->x, RG_PRIMAL, x, sizeof x)) && GOOD(rg_array_fill(w->x, RG_ADJOINT, 0)) &&
-           GOOD(rg_array_fill(w->y, RG_ADJOINT, 1));
+    return GOOD(rg_array_write(w->rg, w->x, RG_PRIMAL, x, sizeof x)) && GOOD(rg_array_fill(w->rg, w->x, RG_ADJOINT, 0)) &&
+           GOOD(rg_array_fill(w->rg, w->y, RG_ADJOINT, 1));
 }
 
 static bool
 launch(work *w)
 {
-    return prepare(w) && GOOD(rg_launch(w->kernel, w->args)) && GOOD(rg_launch_vjp(w->kernel, w->args)) &&
-           GOOD(rg_array_read(w->x, RG_ADJOINT, w->slope, sizeof w->slope));
+    return prepare(w) && GOOD(rg_launch(w->rg, w->args, RG_FORWARD)) && GOOD(rg_launch(w->rg, w->args, RG_VJP)) &&
+           GOOD(rg_array_read(w->rg, w->x, RG_ADJOINT, w->slope, sizeof w->slope));
 }
 
 static bool
 replay(work *w)
 {
     rg_graph *graph = NULL;
-    bool right = prepare(w) && GOOD(rg_graph_begin(w->rg)) && GOOD(rg_launch_vjp(w->kernel, w->args)) &&
+    bool right = prepare(w) && GOOD(rg_graph_begin(w->rg)) && GOOD(rg_launch(w->rg, w->args, RG_VJP)) &&
                  GOOD(rg_graph_end(w->rg, &graph)) && GOOD(rg_graph_launch(graph)) &&
-                 GOOD(rg_array_read(w->x, RG_ADJOINT, w->slope, sizeof w->slope));
+                 GOOD(rg_array_read(w->rg, w->x, RG_ADJOINT, w->slope, sizeof w->slope));
     rg_graph_destroy(graph);
     return right;
 }

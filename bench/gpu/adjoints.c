@@ -74,7 +74,7 @@ difference(run *r, hand_problem *h, const problem *p, unsigned plane)
             continue;
         float *ours = malloc(4 * q->count), *theirs = malloc(4 * q->count);
         double off = 0.0, all = 0.0;
-        bool good = run_fine(rg_array_read(r->arrays[k], plane, ours, 4 * q->count), p->kernel) &&
+        bool good = run_fine(rg_array_read(r->queue, r->arrays[k], plane, ours, 4 * q->count), p->kernel) &&
                     hand.read(h, k, plane == RG_ADJOINT, theirs) == 0;
         for (size_t i = 0; good && i < q->count; i++) {
             double d = (double)ours[i] - (double)theirs[i];
@@ -98,16 +98,16 @@ static bool
 measure(const settings *s, const problem *p, math how, hand_problem *h, row *o)
 {
     run r;
-    rg_context_desc desc = run_desc(s, how, 0);
+    run_desc desc = run_describe(how, 0);
     if (!run_open(&r, s, &desc, p))
         return false;
     if (h) {
-        o->error = run_once(&r, p, rg_launch) && hand.primal(h) >= 0.0 ? difference(&r, h, p, RG_PRIMAL) : INFINITY;
-        bool both = run_once(&r, p, rg_launch_vjp) && hand.gradient(h) >= 0.0;
+        o->error = run_once(&r, p, RG_FORWARD) && hand.primal(h) >= 0.0 ? difference(&r, h, p, RG_PRIMAL) : INFINITY;
+        bool both = run_once(&r, p, RG_VJP) && hand.gradient(h) >= 0.0;
         o->error = fmax(o->error, both ? difference(&r, h, p, RG_ADJOINT) : INFINITY);
     }
-    o->primal = run_time(&r, p, rg_launch, s->repeat);
-    o->gradient = run_time(&r, p, rg_launch_vjp, s->repeat);
+    o->primal = run_time(&r, p, RG_FORWARD, s->repeat);
+    o->gradient = run_time(&r, p, RG_VJP, s->repeat);
     run_close(&r);
     return o->primal >= 0.0 && o->gradient >= 0.0 && (!h || o->error <= (p->touchy && how == MATH_OWN ? 1.0 : p->tolerance));
 }

@@ -1,7 +1,7 @@
 /* What is paid besides the work: memory of the tape, launches, compiling. SPDX-License-Identifier: Apache-2.0 */
 #include "machine.h"
 #include "parts.h"
-#include "peak.h"
+#include "../../tests/queue.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,19 +16,19 @@ tape_row(const settings *s, const problem *p, uint64_t budget, float *expected)
 {
     size_t count = p->params[2].count;
     float *got = malloc(sizeof *got * count);
-    rg_context_desc desc = run_desc(s, MATH_OWN, budget);
+    run_desc desc = run_describe(MATH_OWN, budget);
     run r;
     bool good = run_open(&r, s, &desc, p) && run_reset(&r, p);
     size_t opened = machine_used();
-    rg_status status = good ? rg_launch_vjp(r.kernel, r.args) : RG_INVALID;
+    rg_status status = good ? rg_launch(r.queue, r.args, RG_VJP) : RG_INVALID;
     if (good && status == RG_OK)
-        status = rg_sync(r.context);
+        status = rg_queue_sync(r.queue);
     if (status == RG_OK) {
-        double ms = run_time(&r, p, rg_launch_vjp, s->repeat), grown = (double)machine_used() - (double)opened;
-        good = run_once(&r, p, rg_launch_vjp) &&
-               run_fine(rg_array_read(r.arrays[2], RG_ADJOINT, got, sizeof *got * count), p->kernel);
+        double ms = run_time(&r, p, RG_VJP, s->repeat), grown = (double)machine_used() - (double)opened;
+        good = run_once(&r, p, RG_VJP) &&
+               run_fine(rg_array_read(r.queue, r.arrays[2], RG_ADJOINT, got, sizeof *got * count), p->kernel);
         bool same = budget == 0 || memcmp(got, expected, sizeof *got * count) == 0;
-        printf("| %11.1f | %8.3f | %10.1f | %10.1f |%s\n", 1e-6 * (double)budget, ms, 1e-6 * (double)peak_of_tape(r.context),
+        printf("| %11.1f | %8.3f | %10.1f | %10.1f |%s\n", 1e-6 * (double)budget, ms, 1e-6 * (double)rg_queue_tape_peak(r.queue),
                1e-6 * fmax(grown, 0.0), same ? "" : " WRONG");
         good = good && same;
     } else if (good) {
@@ -72,17 +72,17 @@ part_tape(const settings *s)
 
 /* Microseconds by the host's clock for each of many launches. */
 static double
-launch_cost(run *r, launch *what, unsigned count)
+launch_cost(run *r, rg_form form, unsigned count)
 {
     double started = 0.0;
     for (unsigned round = 0; round < 2; round++) {
-        if (!run_fine(rg_sync(r->context), "empty"))
+        if (!run_fine(rg_queue_sync(r->queue), "empty"))
             return -1.0;
         started = machine_now();
         for (unsigned k = 0; k < count; k++)
-            if (!run_fine(what(r->kernel, r->args), "empty"))
+            if (!run_fine(rg_launch(r->queue, r->args, form), "empty"))
                 return -1.0;
-        if (!run_fine(rg_sync(r->context), "empty"))
+        if (!run_fine(rg_queue_sync(r->queue), "empty"))
             return -1.0;
     }
     return 1e3 * (machine_now() - started) / count;
@@ -92,16 +92,16 @@ bool
 part_launches(const settings *s)
 {
     enum { COUNT = 2000 };
-    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
+    run_desc desc = run_describe(MATH_OWN, 0);
     problem p;
     run r;
     problem_empty(&p);
     if (!run_open(&r, s, &desc, &p))
         return false;
-    double times[5], bare[5], wide[5], gpu = run_time(&r, &p, rg_launch, s->repeat);
+    double times[5], bare[5], wide[5], gpu = run_time(&r, &p, RG_FORWARD, s->repeat);
     bool good = gpu >= 0.0;
     for (unsigned k = 0; k < 5; k++) {
-        times[k] = launch_cost(&r, rg_launch, COUNT);
+        times[k] = launch_cost(&r, RG_FORWARD, COUNT);
         bare[k] = machine_bare_launch(1, COUNT);
         wide[k] = machine_bare_launch(132 * 16, COUNT);
         good = good && times[k] >= 0.0 && bare[k] >= 0.0 && wide[k] >= 0.0;
@@ -120,14 +120,14 @@ part_launches(const settings *s)
 
 /* Milliseconds of the first launch over those of the next. */
 static double
-first_launch(run *r, const problem *p, launch *what)
+first_launch(run *r, const problem *p, rg_form form)
 {
     double t[2] = {0};
     for (unsigned k = 0; k < 2; k++) {
-        if (!run_reset(r, p) || !run_fine(rg_sync(r->context), p->kernel))
+        if (!run_reset(r, p) || !run_fine(rg_queue_sync(r->queue), p->kernel))
             return -1.0;
         double started = machine_now();
-        if (!run_fine(what(r->kernel, r->args), p->kernel) || !run_fine(rg_sync(r->context), p->kernel))
+        if (!run_fine(rg_launch(r->queue, r->args, form), p->kernel) || !run_fine(rg_queue_sync(r->queue), p->kernel))
             return -1.0;
         t[k] = machine_now() - started;
     }
@@ -137,13 +137,13 @@ first_launch(run *r, const problem *p, launch *what)
 static bool
 compile_row(const settings *s, const problem *p, double *worst)
 {
-    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
+    run_desc desc = run_describe(MATH_OWN, 0);
     run r;
     double started = machine_now();
     if (!run_open(&r, s, &desc, p))
         return false;
-    double opened = machine_now() - started, primal = first_launch(&r, p, rg_launch);
-    double gradient = first_launch(&r, p, rg_launch_vjp);
+    double opened = machine_now() - started, primal = first_launch(&r, p, RG_FORWARD);
+    double gradient = first_launch(&r, p, RG_VJP);
     printf("| %-24s | %8.1f | %8.1f | %8.1f | %8.1f |\n", p->title, opened, primal, gradient, opened + primal + gradient);
     fflush(stdout);
     *worst = fmax(*worst, opened + primal + gradient);
@@ -157,9 +157,9 @@ part_compile(const settings *s)
     double worst = 0.0;
     bool good = true;
     problem p;
-    rg_context *warm = NULL;
-    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
-    good = run_fine(rg_context_create(&desc, &warm), "context");
+    rg_queue *warm = NULL;
+    run_desc desc = run_describe(MATH_OWN, 0);
+    good = run_fine(queue_open(s->device, &desc.queue, &warm), "queue");
     printf("\ncompiling, ms by the host's clock\n"
            "| kernel                   | to IR    | kernel   | gradient | together |\n|---|---|---|---|---|\n");
     for (unsigned k = 0; good && k < 2; k++) {
@@ -173,6 +173,6 @@ part_compile(const settings *s)
         problem_free(&p);
     }
     printf("slowest: %.0f ms\n", worst);
-    rg_context_destroy(warm);
+    rg_queue_destroy(warm);
     return good;
 }

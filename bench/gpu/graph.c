@@ -17,7 +17,7 @@ typedef struct bundle {
 static bool
 open_bundle(bundle *b, const settings *s)
 {
-    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
+    run_desc desc = run_describe(MATH_OWN, 0);
     int n = (int)(262144 * s->scale);
     bool good = true;
     for (unsigned k = 0; k < GRAPH; k++) {
@@ -41,12 +41,12 @@ close_bundle(bundle *b)
 static bool
 record(bundle *b)
 {
-    if (!run_fine(rg_graph_begin(b->runs[0].context), "graph"))
+    if (!run_fine(rg_graph_begin(b->runs[0].queue), "graph"))
         return false;
     bool good = true;
     for (unsigned k = 0; k < GRAPH; k++)
-        good &= run_fine(rg_launch_vjp(b->runs[k].kernel, b->runs[k].args), "graph");
-    return run_fine(rg_graph_end(b->runs[0].context, &b->graph), "graph") && good;
+        good &= run_fine(rg_launch(b->runs[k].queue, b->runs[k].args, RG_VJP), "graph");
+    return run_fine(rg_graph_end(b->runs[0].queue, &b->graph), "graph") && good;
 }
 
 static bool
@@ -55,7 +55,7 @@ reset_bundle(bundle *b)
     bool good = true;
     for (unsigned k = 0; k < GRAPH; k++)
         good &= run_reset(&b->runs[k], &b->problems[k]);
-    return good && run_fine(rg_sync(b->runs[0].context), "graph");
+    return good && run_fine(rg_queue_sync(b->runs[0].queue), "graph");
 }
 
 static double
@@ -67,7 +67,7 @@ replay(bundle *b, unsigned repeat)
         good = reset_bundle(b) && machine_start();
         good = good && run_fine(rg_graph_launch(b->graph), "graph");
         times[k] = machine_stop();
-        good = good && run_fine(rg_sync(b->runs[0].context), "graph") && times[k] >= 0.0;
+        good = good && run_fine(rg_queue_sync(b->runs[0].queue), "graph") && times[k] >= 0.0;
     }
     if (good)
         result = median_of(times, repeat);
@@ -86,15 +86,15 @@ replay_others(bundle *b)
         int *steps = b->problems[k].params[1].initial;
         for (size_t i = 0; i < count; i++)
             steps[i] = 1 + (int)((unsigned)steps[i] * 7 + i + k) % 256;
-        good &= run_fine(rg_array_write(b->runs[k].arrays[1], RG_PRIMAL, steps, 4 * count), "graph");
+        good &= run_fine(rg_array_write(b->runs[k].queue, b->runs[k].arrays[1], RG_PRIMAL, steps, 4 * count), "graph");
     }
     good = good && reset_bundle(b) && run_fine(rg_graph_launch(b->graph), "graph") &&
-           run_fine(rg_sync(b->runs[0].context), "graph");
+           run_fine(rg_queue_sync(b->runs[0].queue), "graph");
     for (unsigned k = 0; good && k < GRAPH; k++) {
         run *r = &b->runs[k];
-        good = run_fine(rg_array_read(r->arrays[2], RG_ADJOINT, together, 4 * count), "graph") &&
-               run_once(r, &b->problems[k], rg_launch_vjp) &&
-               run_fine(rg_array_read(r->arrays[2], RG_ADJOINT, apart, 4 * count), "graph") &&
+        good = run_fine(rg_array_read(r->queue, r->arrays[2], RG_ADJOINT, together, 4 * count), "graph") &&
+               run_once(r, &b->problems[k], RG_VJP) &&
+               run_fine(rg_array_read(r->queue, r->arrays[2], RG_ADJOINT, apart, 4 * count), "graph") &&
                memcmp(apart, together, 4 * count) == 0;
     }
     free(apart);
@@ -109,7 +109,7 @@ part_graph(const settings *s)
     double sum = 0.0;
     bool good = open_bundle(&b, s);
     for (unsigned k = 0; good && k < GRAPH; k++) {
-        double t = run_time(&b.runs[k], &b.problems[k], rg_launch_vjp, s->repeat);
+        double t = run_time(&b.runs[k], &b.problems[k], RG_VJP, s->repeat);
         good = t >= 0.0;
         sum += t;
     }

@@ -94,8 +94,8 @@ error_of(run *r, const problem *p)
     size_t n = p->params[2].count;
     float *got = malloc(n * sizeof *got);
     double off = 0.0, all = 0.0;
-    bool good = run_once(r, p, rg_launch_vjp) &&
-                run_fine(rg_array_read(r->arrays[2], RG_ADJOINT, got, n * sizeof *got), p->kernel);
+    bool good = run_once(r, p, RG_VJP) &&
+                run_fine(rg_array_read(r->queue, r->arrays[2], RG_ADJOINT, got, n * sizeof *got), p->kernel);
     for (size_t i = 0; good && i < n; i++) {
         if (!isfinite(got[i]))
             good = false;
@@ -118,11 +118,11 @@ static bool
 print_row(const settings *s, const shape *h, math how, const problem *p, summary *m)
 {
     run r;
-    rg_context_desc desc = run_desc(s, how, 0);
+    run_desc desc = run_describe(how, 0);
     if (!run_open(&r, s, &desc, p))
         return false;
     double error = error_of(&r, p);
-    double primal = run_time(&r, p, rg_launch, s->repeat), gradient = run_time(&r, p, rg_launch_vjp, s->repeat);
+    double primal = run_time(&r, p, RG_FORWARD, s->repeat), gradient = run_time(&r, p, RG_VJP, s->repeat);
     bool good = error <= (how == MATH_FAST ? 1e-1 : p->tolerance) && primal >= 0.0 && gradient >= 0.0;
     double probe = best_probe(s, h, how == MATH_FAST);
     if (how == MATH_FAST)

@@ -1,5 +1,6 @@
 /* See run.h. SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
+#include "../../tests/queue.h"
 
 #include "machine.h"
 
@@ -23,24 +24,26 @@ run_wants(const settings *s, const char *kernel, math how)
     return (!s->kernel || strcmp(s->kernel, kernel) == 0) && (!s->math || strcmp(s->math, math_names[how]) == 0);
 }
 
-rg_context_desc
-run_desc(const settings *s, math how, uint64_t budget)
+run_desc
+run_describe(math how, uint64_t budget)
 {
-    return (rg_context_desc){.device = rg_str_of(s->device), .tape_budget = budget, .native_math = how == MATH_NATIVE,
-                             .fast_math = how == MATH_FAST, .stream = machine_stream()};
+    return (run_desc){
+        RG_DESC(rg_queue_desc, .tape_budget = budget, .stream = machine_stream()),
+        RG_DESC(rg_module_desc, .native_math = how == MATH_NATIVE, .fast_math = how == MATH_FAST),
+    };
 }
 
 static bool
 set_param(run *r, const problem_param *q, uint32_t k, const char *what)
 {
-    rg_array_desc desc = {.dtype = q->kind == PARAM_INTS ? RG_I32 : RG_F32, .rank = q->rank, .adjoint = q->seed != NULL};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = q->kind == PARAM_INTS ? RG_I32 : RG_F32, .rank = q->rank, .adjoint = q->seed != NULL);
     memcpy(desc.shape, q->shape, sizeof q->shape);
     if (q->kind == PARAM_INT)
         return run_fine(rg_args_set_int_at(r->args, k, (int64_t)q->scalar), what);
     if (q->kind == PARAM_REAL)
         return run_fine(rg_args_set_float_at(r->args, k, q->scalar), what);
-    return run_fine(rg_array_create(r->context, &desc, &r->arrays[k]), what) &&
-           run_fine(rg_array_write(r->arrays[k], RG_PRIMAL, q->initial, 4 * q->count), what) &&
+    return run_fine(rg_array_create(r->queue, &desc, &r->arrays[k]), what) &&
+           run_fine(rg_array_write(r->queue, r->arrays[k], RG_PRIMAL, q->initial, 4 * q->count), what) &&
            run_fine(rg_args_set_array_at(r->args, k, r->arrays[k]), what);
 }
 
@@ -48,18 +51,18 @@ static bool
 set_params(run *r, const problem *p)
 {
     bool good = run_fine(rg_module_get_kernel(r->module, rg_str_of(p->kernel), &r->kernel), p->kernel) &&
-                run_fine(rg_args_create(r->kernel, &r->args), p->kernel);
+                run_fine(rg_args_create(r->queue, r->kernel, &r->args), p->kernel);
     for (uint32_t k = 0; good && k < p->count; k++)
         good = set_param(r, &p->params[k], k, p->kernel);
     return good;
 }
 
 bool
-run_open(run *r, const settings *s, const rg_context_desc *desc, const problem *p)
+run_open(run *r, const settings *s, const run_desc *desc, const problem *p)
 {
     *r = (run){0};
-    bool good = run_fine(rg_context_create(desc, &r->context), "context") &&
-                run_fine(rg_module_load(r->context, rg_str_of(s->kernels), NULL, &r->module), s->kernels) &&
+    bool good = run_fine(queue_open(s->device, &desc->queue, &r->queue), "queue") &&
+                run_fine(rg_module_load(rg_str_of(s->kernels), &desc->code, &r->module), s->kernels) &&
                 set_params(r, p);
     if (!good)
         run_close(r);
@@ -69,7 +72,7 @@ run_open(run *r, const settings *s, const rg_context_desc *desc, const problem *
 bool
 run_join(run *r, const run *other, const problem *p)
 {
-    *r = (run){.context = other->context, .module = other->module, .joined = true};
+    *r = (run){.queue = other->queue, .module = other->module, .joined = true};
     bool good = set_params(r, p);
     if (!good)
         run_close(r);
@@ -84,49 +87,49 @@ run_close(run *r)
     rg_args_destroy(r->args);
     if (!r->joined) {
         rg_module_destroy(r->module);
-        rg_context_destroy(r->context);
+        rg_queue_destroy(r->queue);
     }
     *r = (run){0};
 }
 
 static rg_status
-reset_adjoint(rg_array *array, const problem_param *q)
+reset_adjoint(rg_queue *queue, rg_array *array, const problem_param *q)
 {
-    return q->output ? rg_array_write(array, RG_ADJOINT, q->seed, 4 * q->count) : rg_array_fill(array, RG_ADJOINT, 0.0);
+    return q->output ? rg_array_write(queue, array, RG_ADJOINT, q->seed, 4 * q->count) : rg_array_fill(queue, array, RG_ADJOINT, 0.0);
 }
 
 bool
 run_reset(run *r, const problem *p)
 {
     for (unsigned k = 0; k < p->count; k++)
-        if (p->params[k].seed && !run_fine(reset_adjoint(r->arrays[k], &p->params[k]), p->kernel))
+        if (p->params[k].seed && !run_fine(reset_adjoint(r->queue, r->arrays[k], &p->params[k]), p->kernel))
             return false;
     return true;
 }
 
 bool
-run_once(run *r, const problem *p, launch *what)
+run_once(run *r, const problem *p, rg_form form)
 {
-    return run_reset(r, p) && run_fine(what(r->kernel, r->args), p->kernel) && run_fine(rg_sync(r->context), p->kernel);
+    return run_reset(r, p) && run_fine(rg_launch(r->queue, r->args, form), p->kernel) && run_fine(rg_queue_sync(r->queue), p->kernel);
 }
 
 static double
-time_once(run *r, const problem *p, launch *what)
+time_once(run *r, const problem *p, rg_form form)
 {
-    if (!run_reset(r, p) || !run_fine(rg_sync(r->context), p->kernel) || !machine_start())
+    if (!run_reset(r, p) || !run_fine(rg_queue_sync(r->queue), p->kernel) || !machine_start())
         return -1.0;
-    bool good = run_fine(what(r->kernel, r->args), p->kernel);
+    bool good = run_fine(rg_launch(r->queue, r->args, form), p->kernel);
     double ms = machine_stop();
-    return run_fine(rg_sync(r->context), p->kernel) && good ? ms : -1.0;
+    return run_fine(rg_queue_sync(r->queue), p->kernel) && good ? ms : -1.0;
 }
 
 double
-run_time(run *r, const problem *p, launch *what, unsigned repeat)
+run_time(run *r, const problem *p, rg_form form, unsigned repeat)
 {
     double *times = calloc(repeat + 1, sizeof *times), result = -1.0;
-    bool good = run_once(r, p, what);
+    bool good = run_once(r, p, form);
     for (unsigned k = 0; good && k < repeat; k++)
-        good = (times[k] = time_once(r, p, what)) >= 0.0;
+        good = (times[k] = time_once(r, p, form)) >= 0.0;
     if (good)
         result = median_of(times, repeat);
     free(times);

@@ -3,6 +3,7 @@
  * Times are the host's, from the call until the data is there. */
 #include "machine.h"
 #include "parts.h"
+#include "../../tests/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 enum { SMALL = 4096, MANY = 1000, SIZES = 3 };
 
 typedef struct copies {
-    rg_context *context;
+    rg_queue *queue;
     rg_array *array;
     void *device; /* the array's memory */
     char *pageable, *pinned;
@@ -24,13 +25,13 @@ typedef bool copy(copies *c, void *host);
 static bool
 ours_up(copies *c, void *host)
 {
-    return run_fine(rg_array_write(c->array, RG_PRIMAL, host, c->bytes), "write") && run_fine(rg_sync(c->context), "write");
+    return run_fine(rg_array_write(c->queue, c->array, RG_PRIMAL, host, c->bytes), "write") && run_fine(rg_queue_sync(c->queue), "write");
 }
 
 static bool
 ours_down(copies *c, void *host)
 {
-    return run_fine(rg_array_read(c->array, RG_PRIMAL, host, c->bytes), "read");
+    return run_fine(rg_array_read(c->queue, c->array, RG_PRIMAL, host, c->bytes), "read");
 }
 
 static bool
@@ -50,7 +51,7 @@ map(copies *c, void *host)
 {
     void *data;
     (void)host;
-    return run_fine(rg_array_map(c->array, RG_PRIMAL, true, &data), "map");
+    return run_fine(rg_array_map(c->queue, c->array, RG_PRIMAL, true, &data), "map");
 }
 
 static bool
@@ -58,7 +59,7 @@ unmap(copies *c, void *host)
 {
     (void)host;
     rg_array_unmap(c->array, RG_PRIMAL);
-    return run_fine(rg_sync(c->context), "unmap");
+    return run_fine(rg_queue_sync(c->queue), "unmap");
 }
 
 /* Milliseconds of one; below 0: it failed. */
@@ -117,12 +118,12 @@ show_map(copies *c)
 }
 
 static bool
-open_copies(copies *c, rg_context *context, size_t bytes, unsigned repeat)
+open_copies(copies *c, rg_queue *queue, size_t bytes, unsigned repeat)
 {
-    rg_array_desc desc = {.dtype = RG_F32, .rank = 1, .shape = {(int64_t)(bytes / 4)}};
-    rg_array_info info;
-    *c = (copies){.context = context, .bytes = bytes, .repeat = repeat};
-    if (!run_fine(rg_array_create(context, &desc, &c->array), "array") || !run_fine(rg_array_get_info(c->array, &info), "array"))
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F32, .rank = 1, .shape = {(int64_t)(bytes / 4)});
+    rg_array_info info = RG_INIT(rg_array_info);
+    *c = (copies){.queue = queue, .bytes = bytes, .repeat = repeat};
+    if (!run_fine(rg_array_create(queue, &desc, &c->array), "array") || !run_fine(rg_array_get_info(c->array, &info), "array"))
         return false;
     c->device = info.data[RG_PRIMAL];
     c->pageable = malloc(bytes);
@@ -155,10 +156,10 @@ is_right(copies *c)
 }
 
 static bool
-row(const settings *s, rg_context *context, size_t bytes)
+row(const settings *s, rg_queue *queue, size_t bytes)
 {
     copies c;
-    bool good = open_copies(&c, context, bytes, s->repeat);
+    bool good = open_copies(&c, queue, bytes, s->repeat);
     if (good) {
         printf("| %8.2f |", 1e-6 * (double)bytes);
         good = show(&c, ours_up, c.pageable) && show(&c, ours_up, c.pinned) && show_driver(&c, true) &&
@@ -172,15 +173,15 @@ row(const settings *s, rg_context *context, size_t bytes)
 
 /* Microseconds of each of many small ones. */
 static bool
-small(rg_context *context)
+small(rg_queue *queue)
 {
     copies c;
     double up = 0.0, down = 0.0, bare = 0.0;
-    bool good = open_copies(&c, context, SMALL, 1) && ours_up(&c, c.pageable);
+    bool good = open_copies(&c, queue, SMALL, 1) && ours_up(&c, c.pageable);
     double started = machine_now();
     for (unsigned k = 0; good && k < MANY; k++)
-        good = run_fine(rg_array_write(c.array, RG_PRIMAL, c.pageable, SMALL), "write");
-    good = good && run_fine(rg_sync(context), "write");
+        good = run_fine(rg_array_write(queue, c.array, RG_PRIMAL, c.pageable, SMALL), "write");
+    good = good && run_fine(rg_queue_sync(queue), "write");
     up = 1e3 * (machine_now() - started) / MANY;
     started = machine_now();
     for (unsigned k = 0; good && k < MANY; k++)
@@ -200,9 +201,9 @@ bool
 part_transfers(const settings *s)
 {
     static const double megabytes[SIZES] = {1.0, 32.0, 512.0};
-    rg_context_desc desc = run_desc(s, MATH_OWN, 0);
-    rg_context *context = NULL;
-    if (!run_fine(rg_context_create(&desc, &context), "context"))
+    run_desc desc = run_describe(MATH_OWN, 0);
+    rg_queue *queue = NULL;
+    if (!run_fine(queue_open(s->device, &desc.queue, &queue), "queue"))
         return false;
     printf("\ncopies, GB/s by the host's clock; to and from memory of the caller's that is pageable, pinned\n"
            "|          | up       |          | driver's |          | down     |          | driver's |          | map      |"
@@ -212,9 +213,9 @@ part_transfers(const settings *s)
     bool good = true;
     for (unsigned k = 0; good && k < SIZES; k++) {
         size_t bytes = (size_t)(megabytes[k] * s->scale * 1e6) / 4096 * 4096;
-        good = row(s, context, bytes ? bytes : 4096);
+        good = row(s, queue, bytes ? bytes : 4096);
     }
-    good = good && small(context);
-    rg_context_destroy(context);
+    good = good && small(queue);
+    rg_queue_destroy(queue);
     return good;
 }

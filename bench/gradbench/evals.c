@@ -1,4 +1,5 @@
 /* See evals.h. SPDX-License-Identifier: Apache-2.0 */
+#include "../../tests/queue.h"
 #include "evals.h"
 
 #include <stdio.h>
@@ -100,7 +101,7 @@ create(eval *e, const char *name, rg_array_desc desc)
 {
     eval_array *a = &e->arrays[e->count++];
     a->name = name;
-    eval_check(rg_array_create(e->context, &desc, &a->array), name);
+    eval_check(rg_array_create(e->queue, &desc, &a->array), name);
     for (unsigned k = 0; k < EVAL_KERNELS; k++)
         if (takes(e, k, name))
             eval_check(rg_args_set_array(e->args[k], rg_str_of(name), a->array), name);
@@ -141,8 +142,7 @@ eval_add(eval *e, const char *name, int64_t rows, int64_t columns, double *value
         values = zeros(count);
     eval_array *a =
         create(e, name,
-               (rg_array_desc){
-                   RG_F64, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = values});
+               RG_DESC(rg_array_desc, RG_F64, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = values));
     return fill_in(a, count, values, planes);
 }
 
@@ -151,7 +151,7 @@ eval_add_work(eval *e, const char *name, const int64_t shape[3], unsigned planes
 {
     size_t count = (size_t)(shape[0] * shape[1] * shape[2]);
     double *values = zeros(count);
-    rg_array_desc desc = {RG_F64, 3, {shape[0], shape[1], shape[2]}, .data = values};
+    rg_array_desc desc = RG_DESC(rg_array_desc, RG_F64, 3, {shape[0], shape[1], shape[2]}, .data = values);
     return fill_in(create(e, name, desc), count, values, planes);
 }
 
@@ -175,8 +175,7 @@ eval_add_ints(eval *e, const char *name, int64_t rows, int64_t columns, const js
     free(numbers);
     eval_array *a =
         create(e, name,
-               (rg_array_desc){
-                   RG_I32, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = ints});
+               RG_DESC(rg_array_desc, RG_I32, columns < 0 ? 1 : 2, {rows, columns < 0 ? 0 : columns}, .data = ints));
     a->count = count;
     a->ints = ints;
     return a;
@@ -203,9 +202,9 @@ eval_get(eval *e, const char *name)
  */
 
 void
-eval_launch(eval *e, unsigned kernel, eval_launcher *how)
+eval_launch(eval *e, unsigned kernel, rg_form form)
 {
-    eval_check(how(e->kernels[kernel], e->args[kernel]), e->kind->kernels[kernel]);
+    eval_check(rg_launch(e->queue, e->args[kernel], form), e->kind->kernels[kernel]);
 }
 
 void
@@ -220,15 +219,15 @@ eval_clear(eval *e, unsigned plane)
 void
 eval_forward(eval *e)
 {
-    eval_launch(e, 0, rg_launch);
+    eval_launch(e, 0, RG_FORWARD);
 }
 
 void
-eval_reverse(eval *e, const char *output, eval_launcher *how)
+eval_reverse(eval *e, const char *output, rg_form form)
 {
     eval_clear(e, RG_ADJOINT);
     eval_get(e, output)->plane[RG_ADJOINT][0] = 1.0;
-    eval_launch(e, 0, how);
+    eval_launch(e, 0, form);
 }
 
 /* -- open and close -----------------------------------------------------------------------------
@@ -240,12 +239,12 @@ eval_open(eval *e, const eval_kind *kind, const json *input)
     char path[1024];
     *e = (eval){.input = input, .kind = kind};
     snprintf(path, sizeof path, "%s/%s.c", GRADBENCH_KERNELS, kind->name);
-    eval_check(rg_context_create(&(rg_context_desc){.device = RG_STR("cpu")}, &e->context), "cpu");
-    eval_check(rg_module_load(e->context, rg_str_of(path), NULL, &e->module), path);
+    eval_check(queue_open("cpu", NULL, &e->queue), "cpu");
+    eval_check(rg_module_load(rg_str_of(path), NULL, &e->module), path);
     for (unsigned k = 0; k < EVAL_KERNELS && kind->kernels[k]; k++) {
         const char *name = kind->kernels[k];
         eval_check(rg_module_get_kernel(e->module, rg_str_of(name), &e->kernels[k]), name);
-        eval_check(rg_args_create(e->kernels[k], &e->args[k]), name);
+        eval_check(rg_args_create(e->queue, e->kernels[k], &e->args[k]), name);
     }
     kind->prepare(e);
 }
@@ -263,5 +262,5 @@ eval_close(eval *e)
         rg_args_destroy(e->args[k]);
     free(e->result);
     rg_module_destroy(e->module);
-    rg_context_destroy(e->context);
+    rg_queue_destroy(e->queue);
 }

@@ -26,7 +26,7 @@ typedef struct eval_array {
 typedef struct eval {
     const struct eval_kind *kind;
     const json *input;
-    rg_context *context;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernels[EVAL_KERNELS];
     rg_args *args[EVAL_KERNELS];
@@ -100,14 +100,14 @@ void eval_add_directions(eval_array *a, unsigned plane, size_t directions);
 eval_array *eval_get(eval *e, const char *name);
 
 typedef rg_status eval_launcher(rg_kernel *, rg_args *);
-void eval_launch(eval *e, unsigned kernel, eval_launcher *how);
+void eval_launch(eval *e, unsigned kernel, rg_form form);
 /* Zeros in one plane of all arrays that have it. */
 void eval_clear(eval *e, unsigned plane);
 /* functions[0].run of most: kernel 0 */
 void eval_forward(eval *e);
 /* The reverse of kernel 0 from element 0 of one output; `how` does it with the forward run or,
  * where the reverse needs nothing that the kernel writes, without. */
-void eval_reverse(eval *e, const char *output, eval_launcher *how);
+void eval_reverse(eval *e, const char *output, rg_form form);
 void eval_check(rg_status status, const char *what);
 
 #endif

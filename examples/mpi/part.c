@@ -13,7 +13,8 @@ enum { STEP, EDGES, HALO, HEAR, MISFIT, KERNELS };
 static const char *const names[KERNELS] = {"step", "edges", "halo", "hear", "misfit"};
 
 struct part {
-    rg_context *rg;
+    rg_device *device;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel[KERNELS];
     rg_args *args[KERNELS];
@@ -40,25 +41,25 @@ static rg_array *
 array(part *p, rg_dtype dtype, int rank, int64_t first, int64_t second)
 {
     rg_array *a;
-    rg_array_desc desc = {.dtype = dtype, .rank = (uint32_t)rank, .shape = {first, second}, .adjoint = dtype == RG_F64};
-    TRY(rg_array_create(p->rg, &desc, &a));
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = dtype, .rank = (uint32_t)rank, .shape = {first, second}, .adjoint = dtype == RG_F64);
+    TRY(rg_array_create(p->queue, &desc, &a));
     return a;
 }
 
 static void
-put(rg_array *a, const void *data)
+put(part *p, rg_array *a, const void *data)
 {
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     TRY(rg_array_get_info(a, &info));
-    TRY(rg_array_write(a, RG_PRIMAL, data, info.bytes));
+    TRY(rg_array_write(p->queue, a, RG_PRIMAL, data, info.bytes));
 }
 
 static void
-get(rg_array *a, unsigned plane, void *data)
+get(part *p, rg_array *a, unsigned plane, void *data)
 {
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     TRY(rg_array_get_info(a, &info));
-    TRY(rg_array_read(a, plane, data, info.bytes));
+    TRY(rg_array_read(p->queue, a, plane, data, info.bytes));
 }
 
 static void
@@ -72,11 +73,12 @@ part_create(const char *device, const char *kernels, int states, int rows, int c
 {
     part *p = calloc(1, sizeof *p);
     p->states = states, p->rows = rows, p->cols = cols, p->receivers = receivers;
-    TRY(rg_context_create(&(rg_context_desc){.device = text(device)}, &p->rg));
-    TRY(rg_module_load(p->rg, text(kernels), NULL, &p->module));
+    TRY(rg_device_open(&RG_DESC(rg_device_desc, .name = text(device)), &p->device));
+    TRY(rg_queue_create(p->device, NULL, &p->queue));
+    TRY(rg_module_load(text(kernels), NULL, &p->module));
     for (int k = 0; k < KERNELS; k++) {
         TRY(rg_module_get_kernel(p->module, text(names[k]), &p->kernel[k]));
-        TRY(rg_args_create(p->kernel[k], &p->args[k]));
+        TRY(rg_args_create(p->queue, p->kernel[k], &p->args[k]));
         TRY(rg_args_set_int(p->args[k], RG_STR("rows"), rows));
         TRY(rg_args_set_int(p->args[k], RG_STR("cols"), cols));
     }
@@ -90,8 +92,8 @@ part_create(const char *device, const char *kernels, int states, int rows, int c
     p->col = array(p, RG_I32, 1, receivers, 0);
     p->heard = array(p, RG_F64, 1, receivers, 0);
     p->loss = array(p, RG_F64, 1, 1, 0);
-    put(p->row, row);
-    put(p->col, col);
+    put(p, p->row, row);
+    put(p, p->col, col);
     set(p, STEP, "c", p->speed);
     set(p, EDGES, "out", p->out);
     set(p, HALO, "in", p->in);
@@ -117,7 +119,8 @@ part_destroy(part *p)
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         rg_array_destroy(others[k]);
     rg_module_destroy(p->module);
-    rg_context_destroy(p->rg);
+    rg_queue_destroy(p->queue);
+    rg_device_destroy(p->device);
     free(p->state);
     free(p);
 }
@@ -125,19 +128,19 @@ part_destroy(part *p)
 void
 part_set_speed(part *p, const double *c)
 {
-    put(p->speed, c);
+    put(p, p->speed, c);
 }
 
 void
 part_set_state(part *p, int t, const double *u)
 {
-    put(p->state[t], u);
+    put(p, p->state[t], u);
 }
 
 static void
 run(part *p, int kernel, int back)
 {
-    TRY(back ? rg_launch_vjp(p->kernel[kernel], p->args[kernel]) : rg_launch(p->kernel[kernel], p->args[kernel]));
+    TRY(rg_launch(p->queue, p->args[kernel], back ? RG_VJP : RG_FORWARD));
 }
 
 static void
@@ -174,7 +177,7 @@ part_take(part *p, int t, int back)
 {
     void *rows;
     run_at(p, back ? HALO : EDGES, t, back);
-    TRY(rg_array_map(back ? p->in : p->out, back ? RG_ADJOINT : RG_PRIMAL, false, &rows));
+    TRY(rg_array_map(p->queue, back ? p->in : p->out, back ? RG_ADJOINT : RG_PRIMAL, false, &rows));
     return rows;
 }
 
@@ -182,7 +185,7 @@ double *
 part_room(part *p, int back)
 {
     void *rows;
-    TRY(rg_array_map(back ? p->out : p->in, back ? RG_ADJOINT : RG_PRIMAL, true, &rows));
+    TRY(rg_array_map(p->queue, back ? p->out : p->in, back ? RG_ADJOINT : RG_PRIMAL, true, &rows));
     return rows;
 }
 
@@ -192,7 +195,7 @@ part_given(part *p, int t, int back)
     rg_array_unmap(p->out, back ? RG_ADJOINT : RG_PRIMAL);
     rg_array_unmap(p->in, back ? RG_ADJOINT : RG_PRIMAL);
     if (back)
-        TRY(rg_array_fill(p->in, RG_ADJOINT, 0)); /* what was only read keeps its adjoint */
+        TRY(rg_array_fill(p->queue, p->in, RG_ADJOINT, 0)); /* what was only read keeps its adjoint */
     run_at(p, back ? EDGES : HALO, t, back);
 }
 
@@ -200,20 +203,20 @@ void
 part_hear(part *p, int t, double *heard)
 {
     run_at(p, HEAR, t, 0);
-    get(p->heard, RG_PRIMAL, heard);
+    get(p, p->heard, RG_PRIMAL, heard);
 }
 
 void
 part_compare(part *p, int t, const double *truth)
 {
-    put(p->heard, truth);
+    put(p, p->heard, truth);
     run_at(p, MISFIT, t, 0);
 }
 
 void
 part_compare_back(part *p, int t, const double *truth)
 {
-    put(p->heard, truth);
+    put(p, p->heard, truth);
     run_at(p, MISFIT, t, 1);
 }
 
@@ -221,33 +224,33 @@ double
 part_loss(part *p)
 {
     double loss;
-    get(p->loss, RG_PRIMAL, &loss);
+    get(p, p->loss, RG_PRIMAL, &loss);
     return loss;
 }
 
 void
 part_clear(part *p)
 {
-    TRY(rg_array_fill(p->loss, RG_PRIMAL, 0));
-    TRY(rg_array_fill(p->speed, RG_ADJOINT, 0));
+    TRY(rg_array_fill(p->queue, p->loss, RG_PRIMAL, 0));
+    TRY(rg_array_fill(p->queue, p->speed, RG_ADJOINT, 0));
     for (int t = 0; t < p->states; t++)
-        TRY(rg_array_fill(p->state[t], RG_ADJOINT, 0));
+        TRY(rg_array_fill(p->queue, p->state[t], RG_ADJOINT, 0));
 }
 
 void
 part_begin_back(part *p)
 {
-    TRY(rg_array_fill(p->loss, RG_ADJOINT, 1));
+    TRY(rg_array_fill(p->queue, p->loss, RG_ADJOINT, 1));
 }
 
 void
 part_speed_gradient(part *p, double *gradient)
 {
-    get(p->speed, RG_ADJOINT, gradient);
+    get(p, p->speed, RG_ADJOINT, gradient);
 }
 
 void
 part_state_gradient(part *p, int t, double *gradient)
 {
-    get(p->state[t], RG_ADJOINT, gradient);
+    get(p, p->state[t], RG_ADJOINT, gradient);
 }

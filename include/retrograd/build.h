@@ -20,8 +20,6 @@
 extern "C" {
 #endif
 
-typedef struct rg_module rg_module;
-typedef struct rg_context rg_context;
 typedef struct rg_builder rg_builder;
 typedef struct ir_value *rg_value; /* an SSA value: a scalar, a local array or a buffer */
 typedef struct ir_variable *rg_var; /* a mutable variable of scalar or local-array type */
@@ -64,8 +62,9 @@ typedef struct rg_place {
 
 /* -- the builder itself -------------------------------------------------------------------------- */
 
-/* Starts an empty module. `builder` receives it; the caller destroys it, also after finish. */
-RG_API RG_MUST_CHECK rg_status rg_builder_create(rg_context *context, rg_builder **builder);
+/* Starts an empty module. Of desc (may be NULL) only the options of code count. `builder` receives it; the caller destroys
+ * it, also after finish. */
+RG_API RG_MUST_CHECK rg_status rg_builder_create(const rg_module_desc *desc, rg_builder **builder);
 /* Takes NULL; drops whatever is open. */
 RG_API void rg_builder_destroy(rg_builder *builder);
 /* Verifies, looks for races of threads (E0461) and hands over the module; fails with RG_COMPILE and every diagnostic if there were any

@@ -1,24 +1,29 @@
 /* Retrograd: kernels and their exact gradients. This is the whole public API; build.h adds the
  * builder that front ends use. SPDX-License-Identifier: Apache-2.0
  *
- *     rg_context *rg;   rg_context_create(NULL, &rg);
- *     rg_module *mod;   rg_module_load(rg, RG_STR("kernels.c"), NULL, &mod);
- *     rg_kernel *relax; rg_module_get_kernel(mod, RG_STR("relax"), &relax);
- *     rg_args *args;    rg_args_create(relax, &args);
+ *     rg_device *device;  rg_device_open(NULL, &device);
+ *     rg_queue *queue;    rg_queue_create(device, NULL, &queue);
+ *     rg_module *module;  rg_module_load(RG_STR("kernels.c"), NULL, &module);
+ *     rg_kernel *relax;   rg_module_get_kernel(module, RG_STR("relax"), &relax);
+ *     rg_args *args;      rg_args_create(queue, relax, &args);
  *     rg_args_set_int(args, RG_STR("n"), n);
  *     rg_args_set_array(args, RG_STR("x"), x);
- *     rg_launch(relax, args);      forward
- *     rg_launch_vjp(relax, args);  gradient: adds into the arrays' adjoints
+ *     rg_launch(queue, args, RG_FORWARD);
+ *     rg_launch(queue, args, RG_VJP);      the gradient: adds into the arrays' adjoints
  *
  * Rules that hold throughout:
  * - Every function that can fail returns an rg_status. After a failure rg_error_message() of the
  *   same thread says what was wrong. Outputs come last and are NULL (or zero) after a failure.
- * - create, load and from give a handle that the caller destroys; get lends one that lives as long
+ * - create, open, load and from give a handle that the caller destroys; get lends one that lives as long
  *   as what it was taken from. Destroying NULL does nothing. A handle keeps alive what it depends
- *   on: a context, module or array may be destroyed while others still use it.
- * - Descriptors: all-zero means default. Strings and arrays in them are copied.
- * - A context and everything made from it belongs to one thread at a time; different contexts may
- *   be used by different threads at once.
+ *   on: a device, queue, module or array may be destroyed while others still use it.
+ * - Descriptors and infos begin with their size: RG_DESC and RG_INIT (types.h) set it. All else zero means
+ *   default. Strings and arrays in them are copied.
+ * - Threads: devices, modules and kernels may be used by any threads at once. A queue, what is recorded in it, and
+ *   a set of arguments belong to one thread at a time. An array may be used by several threads at once as long as none of
+ *   them writes it, makes companions or destroys it.
+ * - Functions that take a queue happen in its order, behind all that was given to it before. Several queues of a
+ *   device run side by side: rg_queue_wait orders them where one uses what another writes.
  * - Debug builds know every live handle: a freed or foreign one gives RG_INVALID. */
 #ifndef RETROGRAD_RETROGRAD_H
 #define RETROGRAD_RETROGRAD_H
@@ -30,13 +35,6 @@ extern "C" {
 #endif
 
 #define RG_VERSION "0.1.0"
-
-typedef struct rg_context rg_context; /* a device, its threads and memory */
-typedef struct rg_array rg_array; /* elements on a device, with adjoint and tangent if asked for */
-typedef struct rg_module rg_module; /* source or IR from which kernels come */
-typedef struct rg_kernel rg_kernel; /* one kernel; its derivatives are compiled at first use */
-typedef struct rg_args rg_args;     /* the arguments of a kernel, set once, launched often */
-typedef struct rg_graph rg_graph;   /* launches that were recorded, done again as a whole */
 
 /* RG_VERSION of the library that runs, which may be newer than the header. */
 RG_API const char *rg_version(void);
@@ -51,59 +49,84 @@ RG_API const char *rg_status_name(rg_status status);
 RG_API const char *rg_dtype_name(rg_dtype dtype);
 RG_API size_t rg_dtype_size(rg_dtype dtype);
 
-/* -- contexts ---------------------------------------------------------------------------------- */
+/* -- devices ----------------------------------------------------------------------------------- */
 
 /* Where memory of the host comes from: that of arrays, and on devices with memory of their own that of mapped copies.
- * Both functions may be called from any thread that uses the context; allocate returns NULL when there is none. */
+ * Both functions may be called from any thread that uses the device; allocate returns NULL when there is none. */
 typedef struct rg_allocator {
     void *(*allocate)(void *user, size_t bytes, size_t alignment);
     void (*release)(void *user, void *memory, size_t bytes);
     void *user;
 } rg_allocator;
 
-typedef struct rg_context_desc {
-    rg_str device;          /* "cpu", "interp", "simt", "cuda"; empty: "cpu" where this build has it */
-    uint64_t tape_budget;   /* bytes that gradients may record, for the whole context; long loops run
-                             * again what does not fit; 0: a quarter of the memory (of the device's own) */
-    uint32_t num_threads;   /* cpu: threads that loops are divided among, up to RG_MAX_THREADS, which decides the bits of
-                             * sums; 0: OMP_NUM_THREADS, else one for each processor. The process has one pool for all
-                             * contexts, with no more threads than processors. Others choose themselves */
-    bool no_contraction;    /* keep a * b + c as two rounded operations instead of fma */
-    bool native_math;       /* sin, exp, ... of the platform's libraries instead of our own: on cpu their bits depend on
-                             * the vector width, on cuda they are NVIDIA's libdevice, which must be installed */
+typedef struct rg_device_desc {
+    uint32_t size;
+    rg_str name;            /* "cpu", "interp", "simt", "cuda", "cuda:1" (the second GPU); empty: "cpu" where this build
+                             * has it */
     rg_allocator allocator; /* zero: the C library's */
-    bool fast_math;         /* cuda: approximate instructions for division, roots, sin, exp, ... of float */
-    bool checked;           /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line; on
-                             * the interpreter so do two threads of a forward launch at one element, of which one
-                             * writes and not atomically */
-    void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done, which has to live as long as the
-                             * context and what is made from it; NULL: one of the context's own */
-    uint32_t ordinal;       /* cuda: which GPU */
-} rg_context_desc;
+} rg_device_desc;
 
-/* Devices. "cpu" and "interp" share the host's memory, and a launch has ended when it returns. "cuda" is a GPU of NVIDIA's,
+typedef struct rg_device_info {
+    uint32_t size;
+    char name[32];            /* as rg_device_desc takes it: "cuda:0" */
+    char model[96];           /* as its maker calls it */
+    char code[32];            /* what code is made for: "sm_90", "x86-64" */
+    uint64_t memory;          /* bytes that it has, or the host's where it has none of its own */
+    uint64_t memory_free;     /* of these, now; 0: unknown */
+    uint32_t processors;      /* multiprocessors of a GPU, processors of the host that this process may use */
+    uint32_t threads;         /* that are resident at once */
+    bool own_memory;          /* arrays live there, and the host copies from and to them */
+    bool asynchronous;        /* launches return before they have ended */
+} rg_device_info;
+
+/* "cpu" and "interp" share the host's memory, and a launch has ended when it returns. "cuda" is a GPU of NVIDIA's,
  * "simt" runs the GPU's code on the host, slowly, to test it; both have memory of their own: arrays live there, and the
  * host reads and writes them through rg_array_read, _write, _fill, _copy and _map.
  *
- * Launches on cuda are asynchronous: they return at once, and everything that a context does happens in that order. What
- * goes wrong in one (RG_ASSERT, RG_BUDGET, ...) is reported by the next call that waits (rg_sync, rg_array_read,
- * rg_array_map) or that launches, which is then not done; the message names the kernel whose launch failed.
- *
  * desc may be NULL. RG_NOT_FOUND: no such device; RG_UNSUPPORTED: this build leaves it out. RG_DEVICE: it is there in
  * name only (no GPU, no driver). */
-RG_API RG_MUST_CHECK rg_status rg_context_create(const rg_context_desc *desc, rg_context **context);
-RG_API void rg_context_destroy(rg_context *context);
-/* Name of the device; "" for an invalid handle. */
-RG_API const char *rg_context_device(const rg_context *context);
-/* The most bytes that a launch which has ended has had in use at once for its tape and temporary arrays, since the context
- * was made. 0 where that is not counted: on devices that share the host's memory. */
-RG_API uint64_t rg_context_tape_peak(const rg_context *context);
+RG_API RG_MUST_CHECK rg_status rg_device_open(const rg_device_desc *desc, rg_device **device);
+RG_API void rg_device_destroy(rg_device *device);
+RG_API RG_MUST_CHECK rg_status rg_device_get_info(rg_device *device, rg_device_info *info);
+/* Of device number `index` among all that this process can open; RG_NOT_FOUND behind the last. */
+RG_API RG_MUST_CHECK rg_status rg_device_enumerate(uint32_t index, rg_device_info *info);
+
+/* -- queues ------------------------------------------------------------------------------------ */
+
+typedef struct rg_queue_desc {
+    uint32_t size;
+    uint32_t num_threads;   /* cpu: threads that loops are divided among, up to RG_MAX_THREADS, which decides the bits of
+                             * sums; 0: OMP_NUM_THREADS, else one for each processor. The process has one pool for all
+                             * queues, with no more threads than processors. Others choose themselves */
+    uint64_t tape_budget;   /* bytes that gradients may record; long loops run again what does not fit; 0: a quarter
+                             * of the memory (of the device's own) */
+    void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done, which has to live as long as the
+                             * queue or until rg_queue_set_stream; NULL: one of the queue's own */
+} rg_queue_desc;
+
+/* Launches on cuda are asynchronous: they return at once, and everything that a queue does happens in that order. What
+ * goes wrong in one (RG_ASSERT, RG_BUDGET, ...) is reported by the next call that waits (rg_queue_sync, rg_array_read,
+ * rg_array_map) or that launches, which is then not done; the message names the kernel whose launch failed.
+ * desc may be NULL. */
+RG_API RG_MUST_CHECK rg_status rg_queue_create(rg_device *device, const rg_queue_desc *desc, rg_queue **queue);
+/* Waits for what was launched. */
+RG_API void rg_queue_destroy(rg_queue *queue);
 /* Waits until everything launched has ended and reports errors of launches not yet reported. */
-RG_API RG_MUST_CHECK rg_status rg_sync(rg_context *context);
+RG_API RG_MUST_CHECK rg_status rg_queue_sync(rg_queue *queue);
+/* What is given to the queue from now on happens after all that `other`, of the same device, was given before. The host
+ * does not wait. */
+RG_API RG_MUST_CHECK rg_status rg_queue_wait(rg_queue *queue, rg_queue *other);
+/* cuda: goes on in another stream of the caller's, behind what the queue did in the one before, which is not used any
+ * more. NULL: the queue's own. */
+RG_API RG_MUST_CHECK rg_status rg_queue_set_stream(rg_queue *queue, void *stream);
+/* The most bytes that a launch which has ended has had in use at once for its tape and temporary arrays, since the queue
+ * was made. 0 where that is not counted: on devices that share the host's memory. */
+RG_API uint64_t rg_queue_tape_peak(const rg_queue *queue);
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 
 typedef struct rg_array_desc {
+    uint32_t size;
     rg_dtype dtype;
     uint32_t rank;              /* 0 (one element) to RG_MAX_RANK */
     int64_t shape[RG_MAX_RANK]; /* elements along each axis; the last one varies fastest */
@@ -120,6 +143,7 @@ typedef struct rg_array_desc {
 } rg_array_desc;
 
 typedef struct rg_array_info {
+    uint32_t size;
     rg_dtype dtype;
     uint32_t rank;
     int64_t shape[RG_MAX_RANK];
@@ -133,19 +157,19 @@ typedef struct rg_array_info {
     uint64_t version;             /* grows when the host or a kernel may have written the primal */
 } rg_array_info;
 
-RG_API RG_MUST_CHECK rg_status rg_array_create(rg_context *context, const rg_array_desc *desc,
+RG_API RG_MUST_CHECK rg_status rg_array_create(rg_queue *queue, const rg_array_desc *desc,
                                                rg_array **array);
 RG_API void rg_array_destroy(rg_array *array);
 RG_API RG_MUST_CHECK rg_status rg_array_get_info(const rg_array *array, rg_array_info *info);
 /* Makes sure that a companion exists (zeroed if new): RG_ADJOINT, RG_TANGENT, both. Companions are
  * dense, row-major, of the array's dtype; integers have none (RG_INVALID). */
-RG_API RG_MUST_CHECK rg_status rg_array_require(rg_array *array, unsigned plane);
+RG_API RG_MUST_CHECK rg_status rg_array_require(rg_queue *queue, rg_array *array, unsigned plane);
 /* Uses the caller's dense row-major memory as a companion (as rg_array_desc.data). NULL: removes the companion. */
 RG_API RG_MUST_CHECK rg_status rg_array_attach(rg_array *array, unsigned plane, void *data);
 /* The same for companions with n >= 1 directions, for as many adjoints or tangents in one launch: n
  * dense row-major copies of the array, one after the other. A companion that has another number of
  * them is replaced by a new one, unless its memory is the caller's (RG_INVALID). */
-RG_API RG_MUST_CHECK rg_status rg_array_require_directions(rg_array *array, unsigned plane,
+RG_API RG_MUST_CHECK rg_status rg_array_require_directions(rg_queue *queue, rg_array *array, unsigned plane,
                                                            uint32_t n);
 RG_API RG_MUST_CHECK rg_status rg_array_attach_directions(rg_array *array, unsigned plane,
                                                           void *data, uint32_t n);
@@ -155,22 +179,22 @@ RG_API RG_MUST_CHECK rg_status rg_array_attach_directions(rg_array *array, unsig
 RG_API RG_MUST_CHECK rg_status rg_array_set_side_by_side(rg_array *array, bool on);
 /* Copies all elements in row-major order, of a companion those of all its directions as they lie;
  * bytes must be those of a dense copy, times directions. */
-RG_API RG_MUST_CHECK rg_status rg_array_read(rg_array *array, unsigned plane, void *data,
+RG_API RG_MUST_CHECK rg_status rg_array_read(rg_queue *queue, rg_array *array, unsigned plane, void *data,
                                              size_t bytes);
-RG_API RG_MUST_CHECK rg_status rg_array_write(rg_array *array, unsigned plane, const void *data,
+RG_API RG_MUST_CHECK rg_status rg_array_write(rg_queue *queue, rg_array *array, unsigned plane, const void *data,
                                               size_t bytes);
 /* Sets every element (of all directions) to the value, converted to the dtype. */
-RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_array *array, unsigned plane, double value);
+RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_queue *queue, rg_array *array, unsigned plane, double value);
 /* Copies a plane to another of the same dtype and size (with all its directions, as they lie) that shares no memory with
- * it, of the same context; on devices with memory of their own the host does not wait. */
-RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_array *to, unsigned to_plane, rg_array *from,
+ * it, of the same device; on devices with memory of their own the host does not wait. */
+RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from,
                                              unsigned from_plane);
 /* The elements in host memory until unmap; `write` says whether they may be changed. *data points
  * at element [0]...[0]; the primal has the array's strides, companions are dense. Where the device has memory of its own
  * it is a copy, which launches meanwhile neither see nor change, and unmap writes it back if any map was to `write`; that
  * it could not be written back is reported by the next call that waits or launches. A plane that was mapped n times is
  * unmapped by the n-th unmap. */
-RG_API RG_MUST_CHECK rg_status rg_array_map(rg_array *array, unsigned plane, bool write,
+RG_API RG_MUST_CHECK rg_status rg_array_map(rg_queue *queue, rg_array *array, unsigned plane, bool write,
                                             void **data);
 RG_API void rg_array_unmap(rg_array *array, unsigned plane);
 
@@ -182,7 +206,8 @@ typedef struct rg_module_file {
     rg_str text; /* {NULL, 0}: the file is read when a kernel first needs it */
 } rg_module_file;
 
-typedef struct rg_module_desc {
+struct rg_module_desc {
+    uint32_t size;
     const rg_str *include_paths; /* folders searched by #include */
     size_t include_count;
     const rg_str *defines; /* "NAME" or "NAME=VALUE" */
@@ -195,7 +220,15 @@ typedef struct rg_module_desc {
      * that their texts define; a path that cannot be read is an error of each kernel. */
     const rg_module_file *files;
     size_t file_count;
-} rg_module_desc;
+    /* of the code that is made */
+    bool no_contraction; /* keep a * b + c as two rounded operations instead of fma */
+    bool native_math;    /* sin, exp, ... of the platform's libraries instead of our own: on cpu their bits depend on
+                          * the vector width, on cuda they are NVIDIA's libdevice, which must be installed */
+    bool fast_math;      /* cuda: approximate instructions for division, roots, sin, exp, ... of float */
+    bool checked;        /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line; on
+                          * the interpreter so do two threads of a forward launch at one element, of which one
+                          * writes and not atomically */
+};
 
 /* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read
  * now; C is compiled kernel by kernel when rg_module_get_kernel asks for one, so errors elsewhere
@@ -205,12 +238,12 @@ typedef struct rg_module_desc {
  * cc, gcc, clang) where those are, in a child process that ends before the call returns; with CC
  * set to nothing, headers that are built in are taken. RG_COMPILE: the message is the list of
  * diagnostics. RG_UNSUPPORTED: a build without the C front end. */
-RG_API RG_MUST_CHECK rg_status rg_module_load(rg_context *context, rg_str path,
+RG_API RG_MUST_CHECK rg_status rg_module_load(rg_str path,
                                               const rg_module_desc *desc, rg_module **module);
 /* C that lies in memory. */
-RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_context *context, rg_str source,
+RG_API RG_MUST_CHECK rg_status rg_module_from_c(rg_str source,
                                                 const rg_module_desc *desc, rg_module **module);
-RG_API RG_MUST_CHECK rg_status rg_module_from_ir(rg_context *context, rg_str text,
+RG_API RG_MUST_CHECK rg_status rg_module_from_ir(rg_str text,
                                                  const rg_module_desc *desc, rg_module **module);
 RG_API void rg_module_destroy(rg_module *module);
 /* Names of the kernels, in the order of the source: of C, the functions with external linkage that
@@ -226,6 +259,7 @@ RG_API RG_MUST_CHECK rg_status rg_module_get_kernel(rg_module *module, rg_str na
 /* -- kernels ----------------------------------------------------------------------------------- */
 
 typedef struct rg_param {
+    uint32_t size;
     rg_str name; /* fields of records: "p.mass"; results: "return", "return1", ... */
     rg_dtype dtype;
     bool array;         /* else a scalar */
@@ -248,7 +282,7 @@ RG_API RG_MUST_CHECK rg_status rg_kernel_find_param(const rg_kernel *kernel, rg_
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
-RG_API RG_MUST_CHECK rg_status rg_args_create(rg_kernel *kernel, rg_args **args);
+RG_API RG_MUST_CHECK rg_status rg_args_create(rg_queue *queue, rg_kernel *kernel, rg_args **args);
 RG_API void rg_args_destroy(rg_args *args);
 
 /* Scalars. An integer must fit its parameter's type, a u64 takes any as its 64 bits; a bool takes 0 and 1. set_int also serves
@@ -264,12 +298,12 @@ RG_API RG_MUST_CHECK rg_status rg_args_set_companion(rg_args *args, rg_str name,
  * `name.f` is made and set; rg_args_get_array lends them. Shape and strides as in rg_array_desc,
  * but strides count records. A device whose kernels do not reach the records copies them, now, field by field into
  * dense arrays: what launches write is in those arrays, and rg_args_read_records copies it back. */
-RG_API RG_MUST_CHECK rg_status rg_args_set_records(rg_args *args, rg_str name, void *data,
+RG_API RG_MUST_CHECK rg_status rg_args_set_records(rg_queue *queue, rg_args *args, rg_str name, void *data,
                                                    uint32_t rank, const int64_t *shape,
                                                    const int64_t *strides);
 /* Copies what the fields hold into records of the shape that was set; where the arrays lie in the records themselves
  * there is nothing to copy. */
-RG_API RG_MUST_CHECK rg_status rg_args_read_records(rg_args *args, rg_str name, void *data,
+RG_API RG_MUST_CHECK rg_status rg_args_read_records(rg_queue *queue, rg_args *args, rg_str name, void *data,
                                                     uint32_t rank, const int64_t *shape,
                                                     const int64_t *strides);
 /* The same by number. */
@@ -293,47 +327,34 @@ RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
  * Adjoints (tangents) that take part may have n directions, all the same n: one launch then does
  * what n would do, rows (columns) of a Jacobian, and computes the primal once. In the jvp of a
  * gradient adjoints, or tangents, or both have n directions, and the adjoints' tangents have n. Any
- * number for rg_launch_vjp, at most 64 for launches whose effects (or adjoints' changes) all
+ * number for RG_VJP, at most 64 for launches whose effects (or adjoints' changes) all
  * directions share, and where they lie side by side.
  *
  * RG_INVALID: an argument is missing, an extent differs from what the kernel fixes, memory
  * overlaps that the kernel writes, or companions differ in their directions. RG_COMPILE: a derivative does not exist. RG_BUDGET: the tape
  * does not fit. RG_ASSERT: an assertion failed; contents of written arrays are then unspecified. */
 
-RG_API RG_MUST_CHECK rg_status rg_launch(rg_kernel *kernel, rg_args *args);
-/* Reverse sweep after an earlier forward launch; writes adjoints only. Refused (RG_COMPILE) where a
- * value that it needs was overwritten. */
-RG_API RG_MUST_CHECK rg_status rg_launch_vjp(rg_kernel *kernel, rg_args *args);
-/* Forward, with its effects, and reverse in one launch; also for kernels that work in place. After
- * RG_BUDGET arrays and adjoints are as they were; on devices with memory of their own the contents of those that the
- * launch writes are unspecified. */
-RG_API RG_MUST_CHECK rg_status rg_launch_forward_vjp(rg_kernel *kernel, rg_args *args);
-/* Forward, with its effects, and the tangents of what it writes. */
-RG_API RG_MUST_CHECK rg_status rg_launch_jvp(rg_kernel *kernel, rg_args *args);
-/* The jvp of the two gradients: along the tangents of primals and adjoints, also the adjoint's
- * tangent (plane RG_ADJOINT | RG_TANGENT), the product with the Hessian. */
-RG_API RG_MUST_CHECK rg_status rg_launch_jvp_vjp(rg_kernel *kernel, rg_args *args);
-RG_API RG_MUST_CHECK rg_status rg_launch_jvp_forward_vjp(rg_kernel *kernel, rg_args *args);
+RG_API RG_MUST_CHECK rg_status rg_launch(rg_queue *queue, rg_args *args, rg_form form);
 
 /* -- graphs ------------------------------------------------------------------------------------ */
 /* Between begin and end launches, rg_array_fill and rg_array_copy are recorded and not done, with the arguments as they
  * stand. A graph's launch does all of it, in order, with what the arrays hold then: counts of loops that depend on data may
  * be others each time. On cuda it is one launch of a CUDA graph.
  *
- *     rg_graph_begin(rg);
- *     rg_array_fill(loss, RG_ADJOINT, 1);
- *     rg_launch_forward_vjp(step, step_args);
- *     rg_launch(update, update_args);
- *     rg_graph *iteration;  rg_graph_end(rg, &iteration);
+ *     rg_graph_begin(queue);
+ *     rg_array_fill(queue, loss, RG_ADJOINT, 1);
+ *     rg_launch(queue, step_args, RG_FORWARD_VJP);
+ *     rg_launch(queue, update_args, RG_FORWARD);
+ *     rg_graph *iteration;  rg_graph_end(queue, &iteration);
  *     while (...)
  *         rg_graph_launch(iteration);
  *
  * What is launched for the first time is compiled while it is recorded. Calls that wait, copy from or to the host, or make
  * arrays or companions give RG_INVALID meanwhile. A graph keeps alive the arrays and kernels that it uses. */
 /* Like a launch it may report what went wrong in an earlier one; nothing is then recorded. */
-RG_API RG_MUST_CHECK rg_status rg_graph_begin(rg_context *context);
+RG_API RG_MUST_CHECK rg_status rg_graph_begin(rg_queue *queue);
 /* Ends the recording also where it fails. */
-RG_API RG_MUST_CHECK rg_status rg_graph_end(rg_context *context, rg_graph **graph);
+RG_API RG_MUST_CHECK rg_status rg_graph_end(rg_queue *queue, rg_graph **graph);
 /* Fails as its launches do; those behind the first that fails may be done or not. RG_INVALID, too, if a plane of an array in
  * it was made, replaced or attached since it was recorded. */
 RG_API RG_MUST_CHECK rg_status rg_graph_launch(rg_graph *graph);

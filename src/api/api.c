@@ -1,9 +1,8 @@
-/* Messages, handles, the guard against failed allocations; contexts.
+/* Messages, handles, structs with a size, the guard against failed allocations.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
@@ -50,11 +49,11 @@ api_error_text(rg_status status, rg_str text)
 }
 
 rg_status
-api_error_device(const rg_context *context, rg_status status, const str *text, const char *what)
+api_error_device(const rg_device *device, rg_status status, const str *text, const char *what)
 {
     if (status && text->len)
         return api_error_text(status, str_view(text));
-    return status ? api_error(status, "device %s: %s", context->table->name, what) : RG_OK;
+    return status ? api_error(status, "device %s: %s", device->table->name, what) : RG_OK;
 }
 
 const char *
@@ -199,6 +198,18 @@ api_retire(void *p, api_kind kind)
 }
 
 void
+api_keep(void *object)
+{
+    __atomic_add_fetch(&((api_handle *)object)->refs, 1, __ATOMIC_RELAXED);
+}
+
+bool
+api_drop(void *object)
+{
+    return __atomic_sub_fetch(&((api_handle *)object)->refs, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+void
 api_free(void *p)
 {
     api_handle *h = p;
@@ -206,6 +217,58 @@ api_free(void *p)
         set_known(p, false);
     h->kind = DEAD;
     mem_free(p);
+}
+
+/* -- structs with a size ----------------------------------------------------------------------- */
+
+static uint32_t
+size_in(const void *sized)
+{
+    uint32_t size;
+    memcpy(&size, sized, sizeof(size));
+    return size;
+}
+
+static rg_status
+no_size(const char *type, const char *maker)
+{
+    return api_error(RG_INVALID, "the size of a %s is not set: make it with %s", type, maker);
+}
+
+rg_status
+api_read_desc(void *to, size_t size, const void *desc, const char *type)
+{
+    memset(to, 0, size);
+    if (!desc)
+        return RG_OK;
+    uint32_t theirs = size_in(desc);
+    if (theirs < sizeof(uint32_t))
+        return no_size(type, "RG_DESC");
+    for (size_t i = size; i < theirs; i++)
+        if (((const char *)desc)[i])
+            return api_error(RG_INVALID, "the %s sets a field that this library (version %s) does not know", type, RG_VERSION);
+    memcpy(to, desc, theirs < size ? theirs : size);
+    return RG_OK;
+}
+
+rg_status
+api_begin_info(void *info, const char *type)
+{
+    if (!info)
+        return api_error(RG_INVALID, "info is NULL: it takes a %s", type);
+    uint32_t size = size_in(info);
+    if (size < sizeof(uint32_t))
+        return no_size(type, "RG_INIT");
+    memset((char *)info + sizeof(size), 0, size - sizeof(size));
+    return RG_OK;
+}
+
+void
+api_write_info(void *info, const void *from, size_t size)
+{
+    uint32_t theirs = size_in(info);
+    memcpy(info, from, theirs < size ? theirs : size);
+    memcpy(info, &theirs, sizeof(theirs));
 }
 
 /* -- failed allocations ------------------------------------------------------------------------ */
@@ -237,185 +300,3 @@ api_guard_failed(api_guard *g)
     return RG_OUT_OF_MEMORY;
 }
 
-/* -- contexts ---------------------------------------------------------------------------------- */
-
-static void *
-default_allocate(void *user, size_t bytes, size_t alignment)
-{
-    void *p = NULL;
-    return posix_memalign(&p, alignment, bytes) ? NULL : p;
-}
-
-static void
-default_release(void *user, void *memory, size_t bytes)
-{
-    free(memory);
-}
-
-/* a quarter of the machine's memory */
-static uint64_t
-quarter_of_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : (uint64_t)1 << 30;
-}
-
-static const rt_device_table *
-find_device_table(rg_str name, rg_status *status)
-{
-    static const rg_str known[] = {RG_STR("cpu"), RG_STR("simt"), RG_STR("cuda")};
-    const rt_device_table *table = rt_device_find(name);
-    if (table)
-        return table;
-    *status = RG_NOT_FOUND;
-    for (size_t i = 0; i < countof(known); i++)
-        if (str_eq(name, known[i]))
-            *status = RG_UNSUPPORTED;
-    str names = {.in = mem_scratch()};
-    rt_device_names(&names);
-    api_error(*status,
-              *status == RG_UNSUPPORTED
-                  ? "this build has no device \"%.*s\": it was made without what that needs (there is %s)"
-                  : "there is no device \"%.*s\" (there is %s)",
-              (int)name.len, name.ptr, names.ptr);
-    return NULL;
-}
-
-static rg_status
-check_context_desc(const rg_context_desc *desc, const rt_device_table *table)
-{
-    if (!desc->allocator.allocate != !desc->allocator.release)
-        return api_error(RG_INVALID, "an allocator needs both allocate and release");
-    if (desc->num_threads > RG_MAX_THREADS)
-        return api_error(RG_INVALID, "num_threads is %u; a context has at most %d threads (0: one for each processor)",
-                         desc->num_threads, RG_MAX_THREADS);
-    if (desc->stream && !table->sync)
-        return api_error(RG_INVALID, "device %s has no streams: its launches have ended when they return",
-                         table->name);
-    if (desc->ordinal && !table->memory)
-        return api_error(RG_NOT_FOUND, "device %s has number 0 only, not %u", table->name, desc->ordinal);
-    return RG_OK;
-}
-
-rg_status
-api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context)
-{
-    TRY(check_context_desc(desc, table));
-    rg_context *c = api_new(API_CONTEXT, sizeof(*c));
-    mem_owner owns;
-    mem_own(&owns, api_free, c);
-    c->table = table;
-    c->allocator = desc->allocator;
-    c->own_allocator = c->allocator.allocate != NULL;
-    if (!c->allocator.allocate)
-        c->allocator = (rg_allocator){default_allocate, default_release, NULL};
-    c->contraction = !desc->no_contraction;
-    c->checked = desc->checked;
-    rt_device_desc device = {
-        .tape_budget = desc->tape_budget,
-        .num_threads = desc->num_threads,
-        .native_math = desc->native_math,
-        .fast_math = desc->fast_math,
-        .stream = desc->stream,
-        .ordinal = desc->ordinal,
-    };
-    if (!device.tape_budget && !table->memory)
-        device.tape_budget = quarter_of_memory();
-    str error = {.in = mem_scratch()};
-    rg_status status = table->open(&device, &c->device, &error);
-    mem_disown(&owns);
-    if (status) {
-        api_free(c);
-        return api_error(status, "device %s: %s", table->name, error.ptr ? error.ptr : "cannot be opened");
-    }
-    *context = c;
-    return RG_OK;
-}
-
-static rg_status
-context_create(const rg_context_desc *desc, rg_context **context)
-{
-    rg_status status = RG_OK;
-    const rt_device_table *table = find_device_table(desc->device, &status);
-    return table ? api_context_create(table, desc, context) : status;
-}
-
-rg_status
-rg_context_create(const rg_context_desc *desc, rg_context **context)
-{
-    static const rg_context_desc none;
-    API_OUT(context);
-    API_GUARDED(context_create(desc ? desc : &none, context));
-}
-
-void
-api_context_release(void *context)
-{
-    rg_context *c = context;
-    if (--c->handle.refs)
-        return;
-    c->table->close(c->device);
-    api_free(c);
-}
-
-void
-rg_context_destroy(rg_context *context)
-{
-    if (!api_retire(context, API_CONTEXT))
-        return;
-    api_graph_drop(context);
-    api_context_release(context);
-}
-
-const char *
-rg_context_device(const rg_context *context)
-{
-    return api_check(context, API_CONTEXT, "context") ? "" : context->table->name;
-}
-
-uint64_t
-rg_context_tape_peak(const rg_context *context)
-{
-    if (api_check(context, API_CONTEXT, "context") || !context->table->tape_peak)
-        return 0;
-    return context->table->tape_peak(context->device);
-}
-
-rt_place
-api_place(const rg_context *context)
-{
-    return (rt_place){context->table, context->device};
-}
-
-bool
-api_reaches(const rg_context *context, const void *data)
-{
-    const rt_memory_table *memory = context->table->memory;
-    return !memory || memory->reaches(context->device, data);
-}
-
-rg_status
-api_take_failure(rg_context *context)
-{
-    rg_status status = context->failed;
-    context->failed = RG_OK;
-    return status ? api_error(status, "%s", context->failed_text) : RG_OK;
-}
-
-static rg_status
-wait(rg_context *context)
-{
-    if (context->table->sync) {
-        str text = {.in = mem_scratch()};
-        TRY(api_error_device(context, context->table->sync(context->device, &text), &text, "waiting failed"));
-    }
-    return api_take_failure(context);
-}
-
-rg_status
-rg_sync(rg_context *context)
-{
-    API_CHECK(context, API_CONTEXT, "context");
-    TRY(api_refuse_recording(context, "rg_sync"));
-    API_GUARDED(wait(context));
-}

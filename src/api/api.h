@@ -7,6 +7,7 @@
 #include "retrograd/retrograd.h"
 #include "device/memory.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -17,14 +18,15 @@ rg_status api_error(rg_status status, const char *format, ...)
 /* The same with a finished text, for lists of diagnostics. */
 rg_status api_error_text(rg_status status, rg_str text);
 /* What a device said of a failure, "device NAME: WHAT" if it said nothing; RG_OK stays. */
-rg_status api_error_device(const struct rg_context *context, rg_status status, const str *text, const char *what);
+rg_status api_error_device(const struct rg_device *device, rg_status status, const str *text, const char *what);
 
 /* -- handles --------------------------------------------------------------------------------------
  * Every object begins with its kind, which freeing changes. Debug builds also keep a table of all
  * live objects, so that a pointer to freed memory is never looked at. */
 
 typedef enum api_kind {
-    API_CONTEXT = 0x43746778,
+    API_DEVICE = 0x44455649,
+    API_QUEUE = 0x51554555,
     API_ARRAY = 0x59415252,
     API_MODULE = 0x4d4f4455,
     API_KERNEL = 0x4b45524e,
@@ -34,8 +36,12 @@ typedef enum api_kind {
 
 typedef struct api_handle {
     uint32_t kind;
-    uint32_t refs; /* the user's one and one for each object that depends on it */
+    uint32_t refs; /* the user's one and one for each object that depends on it; any thread changes it */
 } api_handle;
+
+/* One reference more, one less. true: that was the last. `object` begins with an api_handle. */
+void api_keep(void *object);
+bool api_drop(void *object);
 
 void *api_new(api_kind kind, size_t bytes); /* zeroed, one reference */
 /* RG_INVALID and a message unless p is a live handle of that kind; `what` is the parameter's name.
@@ -45,6 +51,17 @@ rg_status api_check(const void *p, api_kind kind, const char *what);
  * live. */
 bool api_retire(void *p, api_kind kind);
 void api_free(void *p); /* its memory, when no reference is left */
+
+/* -- structs with a size ----------------------------------------------------------------------- */
+
+/* The caller's descriptor, which may be older or newer than ours, as ours of `size` bytes at `to`. NULL: all zero. */
+rg_status api_read_desc(void *to, size_t size, const void *desc, const char *type);
+/* Checks an info that the caller wants filled, and clears all behind its size. */
+rg_status api_begin_info(void *info, const char *type);
+/* Fills it from ours of `size` bytes. */
+void api_write_info(void *info, const void *from, size_t size);
+
+#define API_READ_DESC(to, desc, type) TRY(api_read_desc((to), sizeof(*(to)), (desc), #type))
 
 #define API_CHECK(p, kind, what) TRY(api_check((p), (kind), (what)))
 /* What the caller wants written: there, and zero where the function fails. */
@@ -82,13 +99,20 @@ rg_status api_guard_failed(api_guard *g);
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-struct rg_context {
+struct rg_device {
     api_handle handle;
     const rt_device_table *table;
     rt_device *device;
+    uint32_t ordinal;
     rg_allocator allocator;
     bool own_allocator; /* the caller's */
-    bool contraction, checked;
+    struct api_program *programs; /* see api_program */
+};
+
+struct rg_queue {
+    api_handle handle;
+    rg_device *device;
+    rt_queue *queue;
     struct rg_graph *recording; /* NULL: launches are done */
     /* of something that could not report it: told by the next call that waits or launches */
     rg_status failed;
@@ -97,7 +121,7 @@ struct rg_context {
 
 struct rg_array {
     api_handle handle;
-    rg_context *context;
+    rg_device *device;
     rg_dtype dtype;
     rt_layout layout; /* of the primal */
     char *name;       /* "" for none */
@@ -106,26 +130,37 @@ struct rg_array {
     bool side_by_side;                   /* [array][directions], else [directions][array] */
     bool owned[RG_PLANE_COUNT];
     struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
-    uint64_t version; /* of the primal's contents */
+    uint64_t version; /* of the primal's contents; api_wrote changes it */
     uint64_t moves;   /* changes whenever a plane's address does */
-    rg_array *kept;   /* the next one of rg_graph.kept */
 };
 
-/* One compiled form of a kernel for one choice of active parameters, layouts and sharing. */
+/* One form of a kernel for one choice of active parameters, layouts and sharing, as IR for one kind of device. */
 typedef struct api_variant {
     struct api_variant *next;
+    const rt_device_table *table;
     ir_module *module;
-    rt_program *program;
+    ir_fn *fn;
+    bool shared;       /* buffers may share adjoints */
+    struct api_program *programs;
     const char *label; /* for messages */
     bool can_fail; /* a budget can be exceeded after the first effect */
     bool grouped;  /* threads run side by side: their tape takes as many times the memory */
     uint8_t key[];
 } api_variant;
 
+/* ... ready to run on one device. Kernel and device both list it; whichever ends first releases it. The lists are changed
+ * under one lock. */
+typedef struct api_program {
+    struct api_program *next_of_variant, *next_of_device;
+    api_variant *variant;
+    rg_device *device;
+    rt_program *program;
+} api_program;
+
 /* How a form runs for arguments: in `blocks` launches, the first directions % blocks of which have
  * one direction more than the others. */
 typedef struct api_choice {
-    api_variant *wide, *narrow;
+    const api_program *wide, *narrow;
     uint32_t directions, blocks; /* blocks 0: not chosen yet */
     bool side_by_side;
 } api_choice;
@@ -139,12 +174,13 @@ struct rg_kernel {
     rg_param *params;
     uint32_t nextents; /* sum of the buffers' ranks */
     api_variant *variants;
+    pthread_mutex_t compiling; /* who finds no program makes it alone */
     rg_kernel *next;
 };
 
 struct rg_module {
     api_handle handle;
-    rg_context *context;
+    pthread_mutex_t lock; /* of what is listed and compiled on demand */
     arena *arena;
     const char *path, *source; /* of C, zero-terminated; NULL: the module came as IR */
     size_t source_len;
@@ -168,6 +204,7 @@ typedef struct api_slot {
 struct rg_args {
     api_handle handle;
     rg_kernel *kernel;
+    rg_device *device;
     arena *memory; /* what follows but `saved` */
     api_slot *slots;
     rt_arg *packed;
@@ -176,7 +213,7 @@ struct rg_args {
     rt_arg *block;    /* room for `packed` with planes moved on */
     bool changed;     /* since it was packed */
     bool shared;      /* some arguments have adjoints in common */
-    api_choice chosen[PIPELINE_FORM_COUNT]; /* for the arguments as packed */
+    api_choice chosen[RG_FORM_COUNT]; /* for the arguments as packed */
     char *saved;                              /* room for what a launch may have to put back */
     size_t saved_size;
 };
@@ -189,7 +226,7 @@ typedef enum api_node_kind { API_NODE_LAUNCH, API_NODE_FILL, API_NODE_COPY } api
 typedef struct api_node {
     api_node_kind what;
     rg_args *args; /* LAUNCH: the node's own */
-    pipeline_form form;
+    rg_form form;
     rg_array *to, *from;
     unsigned to_plane, from_plane;
     uint64_t element; /* FILL: its bytes */
@@ -204,11 +241,10 @@ typedef struct api_use {
 
 struct rg_graph {
     api_handle handle;
-    rg_context *context;
+    rg_queue *queue;
     rt_graph *graph; /* the device's; NULL: nodes are done one by one */
     vec(api_node) nodes;
     vec(api_use) uses;
-    rg_array *kept; /* released while it was recorded, when the device gives no memory back */
 };
 
 /* A variant's key: form, sharing, whether directions lie side by side, whether threads
@@ -220,10 +256,13 @@ enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_P
 /* -- between the files ------------------------------------------------------------------------- */
 
 /* On a device that may be none of rt_device_find's. */
-rg_status api_context_create(const rt_device_table *table, const rg_context_desc *desc, rg_context **context);
-void api_context_release(void *context);
-rg_status api_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array);
+rg_status api_device_open(const rt_device_table *table, uint32_t ordinal, const rg_device_desc *desc, rg_device **device);
+void api_device_release(void *device);
+void api_queue_release(void *queue);
+rg_status api_array_create(rg_queue *queue, const rg_array_desc *desc, rg_array **array);
 void api_array_release(void *array);
+/* The primal's contents may have changed. */
+void api_wrote(rg_array *array);
 rt_layout api_plane_layout(const rg_array *array, unsigned plane);
 size_t api_plane_bytes(const rg_array *array, unsigned plane);
 const char *api_plane_name(unsigned plane);
@@ -234,17 +273,26 @@ const char *api_shown(const rg_array *array, char *buffer, size_t n);
 /* Ends a mapping without copying anything back. */
 void api_mapping_drop(rg_array *array, unsigned plane);
 /* Whether kernels can use memory of the caller's. */
-bool api_reaches(const rg_context *context, const void *data);
-rt_place api_place(const rg_context *context);
-/* What context->failed holds, once. */
-rg_status api_take_failure(rg_context *context);
+bool api_reaches(const rg_device *device, const void *data);
+rt_place api_place(const rg_queue *queue);
+/* RG_INVALID if the array is of another device than the queue. */
+rg_status api_check_home(const rg_queue *queue, const rg_array *array);
+/* What queue->failed holds, once; and the message of the last error kept for it. */
+rg_status api_take_failure(rg_queue *queue);
+void api_keep_failure(rg_queue *queue, rg_status status);
 void api_module_release(void *module);
-/* Takes the IR module over. */
-rg_status api_module_adopt(rg_context *context, ir_module *ir, rg_module **module);
+/* Takes the IR module over. Of desc, which may be NULL, the options of code count. */
+rg_status api_module_adopt(const rg_module_desc *desc, ir_module *ir, rg_module **module);
 /* Does not own `source`. RG_COMPILE: diags say why. */
 rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
                             rg_kernel **kernel);
 void api_kernel_free(void *kernel);
+/* Releases what the device has of all kernels. */
+void api_programs_release(rg_device *device);
+/* The program for a variant's key, made if there is none; `queue` (may be NULL) is to launch it. RG_COMPILE and others: the
+ * message is set. */
+rg_status api_program_get(rg_kernel *kernel, rg_device *device, const rg_queue *queue, const uint8_t *key,
+                          const api_program **program);
 /* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
 void api_args_extents(rg_args *args);
 /* RG_INVALID if the scalars make an axis of a parameter negative. */
@@ -254,34 +302,32 @@ bool api_few_threads(const rg_args *args);
 /* Makes args->packed current: checks that everything is set, fits and does not overlap. */
 rg_status api_args_pack(rg_args *args);
 /* The directions of each plane in a launch of that form, and how many launches they take. */
-rg_status api_count_directions(const rg_args *args, pipeline_form form,
+rg_status api_count_directions(const rg_args *args, rg_form form,
                                uint32_t of[RG_PLANE_COUNT], bool *side_by_side);
-rg_status api_count_blocks(const rg_args *args, pipeline_form form, const uint32_t *of,
+rg_status api_count_blocks(const rg_args *args, rg_form form, const uint32_t *of,
                            api_choice *choice);
 /* The arguments as packed, for the block that begins with direction `first`. */
 void api_block_args(const rg_args *args, const uint32_t *of, uint32_t first, rt_arg *block);
 
 /* Forms that write primals. */
-bool api_has_effects(pipeline_form form);
+bool api_has_effects(rg_form form);
 /* Packs and launches, in a guard of its own; what is recorded is compiled, and done by devices that record themselves. */
-rg_status api_run(rg_args *args, pipeline_form form);
+rg_status api_run(rg_queue *queue, rg_args *args, rg_form form);
 /* Arguments of their own that stand as these do; api_args_free frees them. */
 rg_args *api_args_copy(const rg_args *args);
 void api_args_free(void *args);
 /* rg_array_fill with an element, and rg_array_copy, of planes that are there and fit, in guards of their own. */
-rg_status api_array_fill(rg_array *array, unsigned plane, uint64_t element);
-rg_status api_array_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
+rg_status api_array_fill(rg_queue *queue, rg_array *array, unsigned plane, uint64_t element);
+rg_status api_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
 
 /* While a graph is recorded. RG_INVALID, with the function's name, for what cannot be. */
-rg_status api_refuse_recording(const rg_context *context, const char *what);
+rg_status api_refuse_recording(const rg_queue *queue, const char *what);
 /* The arguments that a launch is recorded with; after it the graph takes them over. */
-rg_status api_record_args(rg_args *args, rg_args **own);
-void api_record_launch(rg_args *own, pipeline_form form);
-rg_status api_record_fill(rg_array *to, unsigned plane, uint64_t element);
-rg_status api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
-/* Whether the graph takes over an array that nobody else refers to any more. */
-bool api_graph_keeps(rg_array *array);
+rg_status api_record_args(rg_queue *queue, rg_args *args, rg_args **own);
+void api_record_launch(rg_queue *queue, rg_args *own, rg_form form);
+rg_status api_record_fill(rg_queue *queue, rg_array *to, unsigned plane, uint64_t element);
+rg_status api_record_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
 /* Gives up what is being recorded. */
-void api_graph_drop(rg_context *context);
+void api_graph_drop(rg_queue *queue);
 
 #endif

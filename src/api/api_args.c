@@ -14,12 +14,14 @@ api_args_free(void *args)
     mem_free(a->saved);
     if (a->kernel)
         api_module_release(a->kernel->module);
+    if (a->device)
+        api_device_release(a->device);
     api_free(a);
 }
 
 /* An output of one element for each result. */
 static rg_status
-make_result_arrays(rg_args *a)
+make_result_arrays(rg_queue *queue, rg_args *a)
 {
     const rg_kernel *k = a->kernel;
     for (uint32_t i = 0; i < k->nparams; i++) {
@@ -27,7 +29,7 @@ make_result_arrays(rg_args *a)
             continue;
         rg_array_desc desc = {.dtype = k->params[i].dtype, .name = k->params[i].name};
         rg_array *array;
-        TRY(api_array_create(k->module->context, &desc, &array));
+        TRY(api_array_create(queue, &desc, &array));
         a->slots[i] = (api_slot){.set = true, .array = array};
     }
     return RG_OK;
@@ -35,14 +37,16 @@ make_result_arrays(rg_args *a)
 
 /* Without arrays. */
 static rg_args *
-make_args(rg_kernel *kernel)
+make_args(rg_kernel *kernel, rg_device *device)
 {
     rg_args *a = api_new(API_ARGS, sizeof(*a));
     mem_owner owns;
     mem_own(&owns, api_args_free, a);
     uint32_t n = kernel->nparams;
     a->kernel = kernel;
-    kernel->module->handle.refs++;
+    api_keep(kernel->module);
+    a->device = device;
+    api_keep(device);
     a->memory = arena_new();
     a->slots = arena_new_n(a->memory, api_slot, n);
     a->packed = arena_new_n(a->memory, rt_arg, n);
@@ -57,22 +61,22 @@ make_args(rg_kernel *kernel)
 rg_args *
 api_args_copy(const rg_args *args)
 {
-    rg_args *a = make_args(args->kernel);
+    rg_args *a = make_args(args->kernel, args->device);
     for (uint32_t i = 0; i < a->kernel->nparams; i++) {
         a->slots[i] = args->slots[i];
         if (a->slots[i].array)
-            a->slots[i].array->handle.refs++;
+            api_keep(a->slots[i].array);
     }
     return a;
 }
 
 static rg_status
-args_create(rg_kernel *kernel, rg_args **args)
+args_create(rg_queue *queue, rg_kernel *kernel, rg_args **args)
 {
-    rg_args *a = make_args(kernel);
+    rg_args *a = make_args(kernel, queue->device);
     mem_owner owns;
     mem_own(&owns, api_args_free, a);
-    rg_status status = make_result_arrays(a);
+    rg_status status = make_result_arrays(queue, a);
     mem_disown(&owns);
     if (status)
         api_args_free(a);
@@ -82,11 +86,12 @@ args_create(rg_kernel *kernel, rg_args **args)
 }
 
 rg_status
-rg_args_create(rg_kernel *kernel, rg_args **args)
+rg_args_create(rg_queue *queue, rg_kernel *kernel, rg_args **args)
 {
     API_OUT(args);
+    API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(kernel, API_KERNEL, "kernel");
-    API_GUARDED(args_create(kernel, args));
+    API_GUARDED(args_create(queue, kernel, args));
 }
 
 void
@@ -164,7 +169,7 @@ set_slot_array(rg_args *args, uint32_t index, rg_array *array, bool is_set)
     if (slot->array == array && slot->set == is_set)
         return;
     if (array)
-        array->handle.refs++;
+        api_keep(array);
     if (slot->array)
         api_array_release(slot->array);
     slot->array = array;
@@ -177,10 +182,10 @@ check_array(const rg_args *args, const rg_param *p, const rg_array *array)
 {
     API_CHECK(array, API_ARRAY, "array");
     const char *kernel = args->kernel->fn->name;
-    if (array->context != args->kernel->module->context)
+    if (array->device != args->device)
         return api_error(RG_INVALID,
                          "parameter `%s` of kernel `%s`: the array belongs to another "
-                         "context",
+                         "device",
                          p->name.ptr, kernel);
     if (array->dtype != p->dtype)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s, the array is %s",
@@ -333,10 +338,10 @@ field_layout(const field *f)
 
 /* Between the field and a dense array of its own on a device that does not reach the field. */
 static rg_status
-copy_field(const rg_array *a, const field *f, bool to_array)
+copy_field(const rg_queue *queue, const rg_array *a, const field *f, bool to_array)
 {
     rt_layout from = field_layout(f);
-    rt_place place = api_place(a->context);
+    rt_place place = api_place(queue);
     void *dense = arena_raw(mem_scratch(), (size_t)rt_layout_count(&from) * from.size);
     str text = {.in = mem_scratch()};
     rg_status status;
@@ -348,11 +353,12 @@ copy_field(const rg_array *a, const field *f, bool to_array)
         if (!status)
             rt_layout_write(&from, f->desc.data, dense);
     }
-    return api_error_device(a->context, status, &text, "copying records failed");
+    return api_error_device(queue->device, status, &text, "copying records failed");
 }
 
 /* The fields of one parameter, as the caller gave them. */
 typedef struct fields {
+    rg_queue *queue;
     rg_args *args;
     char *data;
     rg_array_desc records;
@@ -363,17 +369,16 @@ typedef rg_status field_fn(const fields *all, uint32_t index);
 static rg_status
 make_field(const fields *all, uint32_t index)
 {
-    rg_context *context = all->args->kernel->module->context;
     field f;
     TRY(describe_field(&all->args->kernel->params[index], all->data, &all->records, &f));
     rg_array_desc desc = f.desc;
-    bool reached = api_reaches(context, all->data);
+    bool reached = api_reaches(all->queue->device, all->data);
     if (!reached) {
         desc.data = NULL;
         desc.strides = NULL;
     }
-    TRY(api_array_create(context, &desc, &all->made[index]));
-    return reached ? RG_OK : copy_field(all->made[index], &f, true);
+    TRY(api_array_create(all->queue, &desc, &all->made[index]));
+    return reached ? RG_OK : copy_field(all->queue, all->made[index], &f, true);
 }
 
 static rg_status
@@ -393,7 +398,7 @@ get_field(const fields *all, uint32_t index)
                          p->name.ptr, kernel->fn->name);
     if (array->plane[RG_PRIMAL] == f.desc.data)
         return RG_OK;
-    return copy_field(array, &f, false);
+    return copy_field(all->queue, array, &f, false);
 }
 
 static rg_status
@@ -422,9 +427,9 @@ each_field(const fields *all, rg_str name, field_fn *fn)
 }
 
 static fields
-fields_of(rg_args *args, void *data, uint32_t rank, const int64_t *shape, const int64_t *strides)
+fields_of(rg_queue *queue, rg_args *args, void *data, uint32_t rank, const int64_t *shape, const int64_t *strides)
 {
-    fields all = {.args = args, .data = data, .records = {.rank = rank, .strides = strides}};
+    fields all = {.queue = queue, .args = args, .data = data, .records = {.rank = rank, .strides = strides}};
     if (rank)
         memcpy(all.records.shape, shape, rank * sizeof(*shape));
     return all;
@@ -454,7 +459,7 @@ set_records(fields all, rg_str name)
             continue;
         set_slot_array(all.args, i, all.made[i], true);
         /* the slot holds the only reference: the handle stays live until the slot lets go */
-        all.made[i]->handle.refs--;
+        api_drop(all.made[i]);
     }
     if (status)
         release_made(&all);
@@ -462,9 +467,12 @@ set_records(fields all, rg_str name)
 }
 
 static rg_status
-check_records(const rg_args *args, const void *data, uint32_t rank, const int64_t *shape)
+check_records(const rg_queue *queue, const rg_args *args, const void *data, uint32_t rank, const int64_t *shape)
 {
+    API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(args, API_ARGS, "args");
+    if (args->device != queue->device)
+        return api_error(RG_INVALID, "the arguments of kernel `%s` belong to another device than the queue", args->kernel->fn->name);
     if (!data)
         return api_error(RG_INVALID, "data is NULL");
     if (rank > RG_MAX_RANK || (rank && !shape))
@@ -474,21 +482,21 @@ check_records(const rg_args *args, const void *data, uint32_t rank, const int64_
 }
 
 rg_status
-rg_args_set_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
+rg_args_set_records(rg_queue *queue, rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
                     const int64_t *strides)
 {
-    TRY(check_records(args, data, rank, shape));
-    TRY(api_refuse_recording(args->kernel->module->context, "rg_args_set_records"));
-    API_GUARDED(set_records(fields_of(args, data, rank, shape, strides), name));
+    TRY(check_records(queue, args, data, rank, shape));
+    TRY(api_refuse_recording(queue, "rg_args_set_records"));
+    API_GUARDED(set_records(fields_of(queue, args, data, rank, shape, strides), name));
 }
 
 rg_status
-rg_args_read_records(rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
+rg_args_read_records(rg_queue *queue, rg_args *args, rg_str name, void *data, uint32_t rank, const int64_t *shape,
                      const int64_t *strides)
 {
-    TRY(check_records(args, data, rank, shape));
-    TRY(api_refuse_recording(args->kernel->module->context, "rg_args_read_records"));
-    fields all = fields_of(args, data, rank, shape, strides);
+    TRY(check_records(queue, args, data, rank, shape));
+    TRY(api_refuse_recording(queue, "rg_args_read_records"));
+    fields all = fields_of(queue, args, data, rank, shape, strides);
     API_GUARDED(each_field(&all, name, get_field));
 }
 

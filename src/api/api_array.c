@@ -48,19 +48,19 @@ api_plane_layout(const rg_array *a, unsigned plane)
 
 /* Zeroed memory of the device. */
 static rg_status
-allocate(rg_array *a, unsigned plane, size_t bytes, void **memory)
+allocate(rg_queue *queue, rg_array *a, unsigned plane, size_t bytes, void **memory)
 {
-    const rg_context *c = a->context;
+    const rg_device *d = a->device;
     str text = {.in = mem_scratch()};
-    if (c->table->memory) {
-        rg_status status = c->table->memory->allocate(c->device, bytes, memory, &text);
+    if (d->table->memory) {
+        rg_status status = d->table->memory->allocate(queue->queue, bytes, memory, &text);
         if (status)
             return api_error(status, "%s: %s %zu bytes of its %s%s%s", API_SHOWN_NAME(a),
                              status == RG_OUT_OF_MEMORY ? "no memory for" : "the device does not give the", bytes,
                              api_plane_name(plane), text.len ? ": " : "", text.len ? text.ptr : "");
         return RG_OK;
     }
-    *memory = c->allocator.allocate(c->allocator.user, bytes, ALIGNMENT);
+    *memory = d->allocator.allocate(d->allocator.user, bytes, ALIGNMENT);
     if (!*memory)
         return api_error(RG_OUT_OF_MEMORY, "%s: no memory for %zu bytes of its %s", API_SHOWN_NAME(a), bytes,
                          api_plane_name(plane));
@@ -69,7 +69,7 @@ allocate(rg_array *a, unsigned plane, size_t bytes, void **memory)
 }
 
 static rg_status
-own_plane(rg_array *a, unsigned plane, uint32_t directions)
+own_plane(rg_queue *queue, rg_array *a, unsigned plane, uint32_t directions)
 {
     size_t bytes = dense_bytes(a);
     if (__builtin_mul_overflow(bytes, directions, &bytes) || bytes > INT64_MAX)
@@ -77,8 +77,8 @@ own_plane(rg_array *a, unsigned plane, uint32_t directions)
                          "%s: %u directions of its %s have more bytes than can be addressed",
                          API_SHOWN_NAME(a), directions, api_plane_name(plane));
     void *p;
-    TRY(api_refuse_recording(a->context, "making arrays and companions"));
-    TRY(allocate(a, plane, bytes ? bytes : 1, &p));
+    TRY(api_refuse_recording(queue, "making arrays and companions"));
+    TRY(allocate(queue, a, plane, bytes ? bytes : 1, &p));
     a->plane[plane] = p;
     a->directions[plane] = directions;
     a->owned[plane] = true;
@@ -89,14 +89,14 @@ own_plane(rg_array *a, unsigned plane, uint32_t directions)
 static void
 drop_plane(rg_array *a, unsigned plane)
 {
-    const rg_context *c = a->context;
+    const rg_device *d = a->device;
     size_t bytes = api_plane_bytes(a, plane);
     bytes = bytes ? bytes : 1;
     api_mapping_drop(a, plane);
-    if (a->owned[plane] && c->table->memory)
-        c->table->memory->release(c->device, a->plane[plane], bytes);
+    if (a->owned[plane] && d->table->memory)
+        d->table->memory->release(d->device, a->plane[plane], bytes);
     else if (a->owned[plane])
-        c->allocator.release(c->allocator.user, a->plane[plane], bytes);
+        d->allocator.release(d->allocator.user, a->plane[plane], bytes);
     a->plane[plane] = NULL;
     a->directions[plane] = 0;
     a->owned[plane] = false;
@@ -105,15 +105,15 @@ drop_plane(rg_array *a, unsigned plane)
 
 /* Memory of the caller's that kernels cannot use. */
 static rg_status
-out_of_reach(const rg_context *c, const char *remedy)
+out_of_reach(const rg_device *device, const char *remedy)
 {
     return api_error(RG_INVALID, "device %s has memory of its own and does not reach `data`\n%s",
-                     c->table->name, remedy);
+                     device->table->name, remedy);
 }
 
 /* directions 0: as many as there are, else one */
 static rg_status
-require_plane(rg_array *a, unsigned plane, uint32_t directions)
+require_plane(rg_queue *queue, rg_array *a, unsigned plane, uint32_t directions)
 {
     if (plane >= RG_PLANE_COUNT)
         return api_error(RG_INVALID, "plane %u does not exist", plane);
@@ -127,10 +127,10 @@ require_plane(rg_array *a, unsigned plane, uint32_t directions)
     if (a->plane[plane] && !a->owned[plane])
         return api_error(RG_INVALID, "%s: its %s has %u directions and is the caller's memory",
                          API_SHOWN_NAME(a), api_plane_name(plane), a->directions[plane]);
-    TRY(api_refuse_recording(a->context, "rg_array_require"));
+    TRY(api_refuse_recording(queue, "rg_array_require"));
     if (a->plane[plane])
         drop_plane(a, plane);
-    return own_plane(a, plane, directions ? directions : 1);
+    return own_plane(queue, a, plane, directions ? directions : 1);
 }
 
 static rg_status
@@ -175,7 +175,7 @@ strides_fit(const rt_layout *l)
 }
 
 rg_status
-api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
+api_array_create(rg_queue *queue, const rg_array_desc *d, rg_array **array)
 {
     rg_status status = check_array_desc(d);
     if (status)
@@ -189,8 +189,8 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
         memcpy(layout.stride, d->strides, sizeof(layout.stride[0]) * d->rank);
     if (!strides_fit(&layout))
         return api_error(RG_INVALID, "strides reach further than memory can be addressed");
-    if (d->data && !api_reaches(context, d->data))
-        return out_of_reach(context, "create the array without data, and copy with rg_array_write");
+    if (d->data && !api_reaches(queue->device, d->data))
+        return out_of_reach(queue->device, "create the array without data, and copy with rg_array_write");
 
     rg_array *a = api_new(API_ARRAY, sizeof(*a));
     mem_owner owns;
@@ -199,8 +199,8 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
     if (d->name.len)
         memcpy(a->name, d->name.ptr, d->name.len);
     mem_disown(&owns);
-    a->context = context;
-    context->handle.refs++;
+    a->device = queue->device;
+    api_keep(a->device);
     mem_own(&owns, api_array_release, a);
     a->dtype = d->dtype;
     a->layout = layout;
@@ -208,11 +208,11 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
     a->directions[RG_PRIMAL] = 1;
     a->side_by_side = d->side_by_side;
     if (!d->data)
-        status = own_plane(a, RG_PRIMAL, 1);
+        status = own_plane(queue, a, RG_PRIMAL, 1);
     if (!status && d->adjoint)
-        status = require_plane(a, RG_ADJOINT, d->directions);
+        status = require_plane(queue, a, RG_ADJOINT, d->directions);
     if (!status && d->tangent)
-        status = require_plane(a, RG_TANGENT, d->directions);
+        status = require_plane(queue, a, RG_TANGENT, d->directions);
     mem_disown(&owns);
     if (status)
         api_array_release(a);
@@ -222,24 +222,26 @@ api_array_create(rg_context *context, const rg_array_desc *d, rg_array **array)
 }
 
 rg_status
-rg_array_create(rg_context *context, const rg_array_desc *desc, rg_array **array)
+rg_array_create(rg_queue *queue, const rg_array_desc *desc, rg_array **array)
 {
+    rg_array_desc d;
     API_OUT(array);
-    API_CHECK(context, API_CONTEXT, "context");
+    API_CHECK(queue, API_QUEUE, "queue");
     if (!desc)
         return api_error(RG_INVALID, "desc is NULL");
-    API_GUARDED(api_array_create(context, desc, array));
+    API_READ_DESC(&d, desc, rg_array_desc);
+    API_GUARDED(api_array_create(queue, &d, array));
 }
 
 void
 api_array_release(void *array)
 {
     rg_array *a = array;
-    if (--a->handle.refs || api_graph_keeps(a))
+    if (!api_drop(a))
         return;
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         drop_plane(a, p);
-    api_context_release(a->context);
+    api_device_release(a->device);
     mem_free(a->name);
     api_free(a);
 }
@@ -253,42 +255,54 @@ rg_array_destroy(rg_array *array)
 
 /* -- asking ------------------------------------------------------------------------------------ */
 
+void
+api_wrote(rg_array *array)
+{
+    __atomic_add_fetch(&array->version, 1, __ATOMIC_RELAXED);
+}
+
 rg_status
 rg_array_get_info(const rg_array *array, rg_array_info *info)
 {
-    API_OUT(info);
+    rg_array_info ours = {0};
+    TRY(api_begin_info(info, "rg_array_info"));
     API_CHECK(array, API_ARRAY, "array");
-    info->dtype = array->dtype;
-    info->rank = array->layout.rank;
-    memcpy(info->shape, array->layout.shape, sizeof(info->shape));
-    memcpy(info->strides, array->layout.stride, sizeof(info->strides));
-    info->count = (size_t)rt_layout_count(&array->layout);
-    info->bytes = dense_bytes(array);
+    ours.dtype = array->dtype;
+    ours.rank = array->layout.rank;
+    memcpy(ours.shape, array->layout.shape, sizeof(ours.shape));
+    memcpy(ours.strides, array->layout.stride, sizeof(ours.strides));
+    ours.count = (size_t)rt_layout_count(&array->layout);
+    ours.bytes = dense_bytes(array);
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
-        info->planes |= array->plane[p] ? 1u << p : 0;
-    memcpy(info->directions, array->directions, sizeof(info->directions));
-    memcpy(info->data, array->plane, sizeof(info->data));
-    info->side_by_side = array->side_by_side;
-    info->version = array->version;
+        ours.planes |= array->plane[p] ? 1u << p : 0;
+    memcpy(ours.directions, array->directions, sizeof(ours.directions));
+    memcpy(ours.data, array->plane, sizeof(ours.data));
+    ours.side_by_side = array->side_by_side;
+    ours.version = __atomic_load_n(&array->version, __ATOMIC_RELAXED);
+    api_write_info(info, &ours, sizeof(ours));
     return RG_OK;
 }
 
 /* -- companions -------------------------------------------------------------------------------- */
 
 rg_status
-rg_array_require(rg_array *array, unsigned plane)
+rg_array_require(rg_queue *queue, rg_array *array, unsigned plane)
 {
+    API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(array, API_ARRAY, "array");
-    API_GUARDED(require_plane(array, plane, 0));
+    TRY(api_check_home(queue, array));
+    API_GUARDED(require_plane(queue, array, plane, 0));
 }
 
 rg_status
-rg_array_require_directions(rg_array *array, unsigned plane, uint32_t n)
+rg_array_require_directions(rg_queue *queue, rg_array *array, unsigned plane, uint32_t n)
 {
+    API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(array, API_ARRAY, "array");
+    TRY(api_check_home(queue, array));
     if (!n)
         return api_error(RG_INVALID, "a companion has at least one direction");
-    API_GUARDED(require_plane(array, plane, n));
+    API_GUARDED(require_plane(queue, array, plane, n));
 }
 
 rg_status
@@ -315,9 +329,8 @@ rg_array_attach_directions(rg_array *array, unsigned plane, void *data, uint32_t
     if ((uintptr_t)data % array->layout.size)
         return api_error(RG_INVALID, "data is not aligned to an element of %s",
                          ir_dtype_name(array->dtype));
-    if (data && !api_reaches(array->context, data))
-        return out_of_reach(array->context, "make the companion with rg_array_require, and copy with rg_array_write");
-    TRY(api_refuse_recording(array->context, "rg_array_attach"));
+    if (data && !api_reaches(array->device, data))
+        return out_of_reach(array->device, "make the companion with rg_array_require, and copy with rg_array_write");
     drop_plane(array, plane);
     array->plane[plane] = data;
     array->directions[plane] = data ? n : 0;

@@ -4,20 +4,25 @@
 #include "analysis/races.h"
 
 static rg_status
-builder_create(rg_context *context, rg_builder **builder)
+builder_create(const rg_module_desc *desc, rg_builder **builder)
 {
+    rg_module_desc *kept = mem_alloc(sizeof(*kept));
+    mem_owner owns;
+    mem_own(&owns, mem_free, kept);
+    *kept = *desc;
     *builder = ir_builder_new();
-    ir_builder_attach(*builder, context, api_context_release);
-    context->handle.refs++;
+    mem_disown(&owns);
+    ir_builder_attach(*builder, kept, mem_free);
     return RG_OK;
 }
 
 rg_status
-rg_builder_create(rg_context *context, rg_builder **builder)
+rg_builder_create(const rg_module_desc *desc, rg_builder **builder)
 {
+    rg_module_desc d;
     API_OUT(builder);
-    API_CHECK(context, API_CONTEXT, "context");
-    API_GUARDED(builder_create(context, builder));
+    API_READ_DESC(&d, desc, rg_module_desc);
+    API_GUARDED(builder_create(&d, builder));
 }
 
 static rg_status

@@ -26,7 +26,7 @@ has(const rg_args *args, uint32_t i, unsigned plane)
 
 /* How many there are of a plane (1 if nobody has it); all that have it have the same number. */
 static rg_status
-count_plane(const rg_args *args, pipeline_form form, unsigned plane, uint32_t *n,
+count_plane(const rg_args *args, rg_form form, unsigned plane, uint32_t *n,
             uint32_t *first_of)
 {
     const rg_kernel *k = args->kernel;
@@ -51,7 +51,7 @@ count_plane(const rg_args *args, pipeline_form form, unsigned plane, uint32_t *n
 
 /* Directions of a plane lie as those of parameter `like` do. */
 static rg_status
-check_layout(const rg_args *args, pipeline_form form, unsigned plane, uint32_t like)
+check_layout(const rg_args *args, rg_form form, unsigned plane, uint32_t like)
 {
     const rg_kernel *k = args->kernel;
     for (uint32_t i = 0; i < k->nparams; i++)
@@ -69,7 +69,7 @@ check_layout(const rg_args *args, pipeline_form form, unsigned plane, uint32_t l
 
 /* The product of a Hessian is along each of n tangents, or of n adjoints, or n pairs of them. */
 static rg_status
-check_products(const rg_args *args, pipeline_form form, const uint32_t *of)
+check_products(const rg_args *args, rg_form form, const uint32_t *of)
 {
     uint32_t adjoints = of[RG_ADJOINT], tangents = of[RG_TANGENT];
     uint32_t products = of[RG_ADJOINT | RG_TANGENT];
@@ -92,11 +92,11 @@ check_products(const rg_args *args, pipeline_form form, const uint32_t *of)
 }
 
 rg_status
-api_count_directions(const rg_args *args, pipeline_form form, uint32_t of[RG_PLANE_COUNT],
+api_count_directions(const rg_args *args, rg_form form, uint32_t of[RG_PLANE_COUNT],
                      bool *side_by_side)
 {
     static const unsigned planes[] = {RG_ADJOINT, RG_TANGENT, RG_ADJOINT | RG_TANGENT};
-    bool reverse = form != PIPELINE_FORWARD && form != PIPELINE_JVP, forward = form >= PIPELINE_JVP;
+    bool reverse = form != RG_FORWARD && form != RG_JVP, forward = form >= RG_JVP;
     uint32_t none = args->kernel->nparams, like = none, first;
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         of[plane] = 1;
@@ -125,19 +125,19 @@ api_count_directions(const rg_args *args, pipeline_form form, uint32_t of[RG_PLA
 }
 
 rg_status
-api_count_blocks(const rg_args *args, pipeline_form form, const uint32_t *of, api_choice *choice)
+api_count_blocks(const rg_args *args, rg_form form, const uint32_t *of, api_choice *choice)
 {
     uint32_t n = 1;
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
         n = of[plane] > n ? of[plane] : n;
     /* a reverse sweep consumes adjoints: each block needs its own */
-    bool repeats = form == PIPELINE_VJP || (form == PIPELINE_JVP_VJP && of[RG_ADJOINT] == n);
+    bool repeats = form == RG_VJP || (form == RG_JVP_VJP && of[RG_ADJOINT] == n);
     repeats = repeats && !choice->side_by_side;
     if (!repeats && n > IR_DIRECTIONS)
         return api_error(
             RG_INVALID,
             "kernel `%s` (%s): %u directions in one launch are too many, at most %d%s\n"
-            "launch several times, or the split gradient (rg_launch_vjp) with copies of "
+            "launch several times, or the split gradient (RG_VJP) with copies of "
             "arrays, which takes any number",
             args->kernel->fn->name, pipeline_form_name(form), n, IR_DIRECTIONS,
             choice->side_by_side ? " side by side" : ": its effects happen once");

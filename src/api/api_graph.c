@@ -11,47 +11,29 @@ use(rg_graph *g, rg_array *a, bool written)
 {
     api_use u = {a, a->moves, written};
     vec_push(&g->uses, u);
-    a->handle.refs++;
+    api_keep(a);
 }
 
 static void
 graph_free(void *graph)
 {
     rg_graph *g = graph;
-    rg_context *c = g->context;
     if (g->graph)
-        c->table->graphs->release(g->graph);
+        g->queue->device->table->graphs->release(g->graph);
     for (size_t i = 0; i < g->nodes.n; i++)
         if (g->nodes.at[i].args)
             api_args_free(g->nodes.at[i].args);
     for (size_t i = 0; i < g->uses.n; i++)
         api_array_release(g->uses.at[i].array);
-    while (g->kept) {
-        rg_array *a = g->kept;
-        g->kept = a->kept;
-        api_array_release(a);
-    }
     vec_free(&g->nodes);
     vec_free(&g->uses);
     api_free(g);
 }
 
-bool
-api_graph_keeps(rg_array *array)
-{
-    rg_graph *g = array->context->recording;
-    if (!g)
-        return false;
-    array->handle.refs = 1;
-    array->kept = g->kept;
-    g->kept = array;
-    return true;
-}
-
 rg_status
-api_refuse_recording(const rg_context *context, const char *what)
+api_refuse_recording(const rg_queue *queue, const char *what)
 {
-    if (!context->recording)
+    if (!queue->recording)
         return RG_OK;
     return api_error(RG_INVALID,
                      "%s cannot be recorded: it has to stand before rg_graph_begin or after rg_graph_end\n"
@@ -70,24 +52,24 @@ reserve_nodes(rg_graph *g, uint32_t uses)
 }
 
 static rg_status
-record_args(rg_args *args, rg_args **own)
+record_args(rg_queue *queue, rg_args *args, rg_args **own)
 {
-    reserve_nodes(args->kernel->module->context->recording, args->kernel->nparams);
+    reserve_nodes(queue->recording, args->kernel->nparams);
     *own = api_args_copy(args);
     return RG_OK;
 }
 
 rg_status
-api_record_args(rg_args *args, rg_args **own)
+api_record_args(rg_queue *queue, rg_args *args, rg_args **own)
 {
-    API_GUARDED(record_args(args, own));
+    API_GUARDED(record_args(queue, args, own));
 }
 
 void
-api_record_launch(rg_args *own, pipeline_form form)
+api_record_launch(rg_queue *queue, rg_args *own, rg_form form)
 {
     const rg_kernel *k = own->kernel;
-    rg_graph *g = k->module->context->recording;
+    rg_graph *g = queue->recording;
     api_node n = {.what = API_NODE_LAUNCH, .args = own, .form = form};
     vec_push(&g->nodes, n);
     for (uint32_t i = 0; i < k->nparams; i++)
@@ -96,9 +78,9 @@ api_record_launch(rg_args *own, pipeline_form form)
 }
 
 rg_status
-api_record_fill(rg_array *to, unsigned plane, uint64_t element)
+api_record_fill(rg_queue *queue, rg_array *to, unsigned plane, uint64_t element)
 {
-    rg_graph *g = to->context->recording;
+    rg_graph *g = queue->recording;
     reserve_nodes(g, 1);
     api_node n = {.what = API_NODE_FILL, .to = to, .to_plane = plane, .element = element};
     vec_push(&g->nodes, n);
@@ -107,9 +89,9 @@ api_record_fill(rg_array *to, unsigned plane, uint64_t element)
 }
 
 rg_status
-api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
+api_record_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
-    rg_graph *g = to->context->recording;
+    rg_graph *g = queue->recording;
     reserve_nodes(g, 2);
     api_node n = {.what = API_NODE_COPY, .to = to, .to_plane = to_plane, .from = from, .from_plane = from_plane};
     vec_push(&g->nodes, n);
@@ -119,46 +101,46 @@ api_record_copy(rg_array *to, unsigned to_plane, rg_array *from, unsigned from_p
 }
 
 static rg_status
-graph_begin(rg_context *c)
+graph_begin(rg_queue *q)
 {
     str text = {.in = mem_scratch()};
     rg_graph *g = api_new(API_GRAPH, sizeof(*g));
-    g->context = c;
+    g->queue = q;
     mem_owner owns;
     mem_own(&owns, graph_free, g);
-    rg_status status = c->table->graphs ? c->table->graphs->begin(c->device, &text) : RG_OK;
+    rg_status status = q->device->table->graphs ? q->device->table->graphs->begin(q->queue, &text) : RG_OK;
     mem_disown(&owns);
     if (status) {
         graph_free(g);
-        return api_error_device(c, status, &text, "recording cannot begin");
+        return api_error_device(q->device, status, &text, "recording cannot begin");
     }
-    c->recording = g;
+    q->recording = g;
     return RG_OK;
 }
 
 rg_status
-rg_graph_begin(rg_context *context)
+rg_graph_begin(rg_queue *queue)
 {
-    API_CHECK(context, API_CONTEXT, "context");
-    if (context->recording)
+    API_CHECK(queue, API_QUEUE, "queue");
+    if (queue->recording)
         return api_error(RG_INVALID, "a graph is being recorded already: rg_graph_end ends it");
-    TRY(api_take_failure(context));
-    API_GUARDED(graph_begin(context));
+    TRY(api_take_failure(queue));
+    API_GUARDED(graph_begin(queue));
 }
 
 static rg_status
-graph_end(rg_context *c, rg_graph **graph)
+graph_end(rg_queue *q, rg_graph **graph)
 {
-    rg_graph *g = c->recording;
-    c->recording = NULL;
+    rg_graph *g = q->recording;
+    q->recording = NULL;
     mem_owner owns_graph, owns_text;
     str text = {0}; /* no memory is taken before the device has ended */
     mem_own(&owns_graph, graph_free, g);
     mem_own(&owns_text, mem_release_str, &text);
     rg_status status = RG_OK;
-    if (c->table->graphs)
-        status = c->table->graphs->end(c->device, graph ? &g->graph : NULL, &text);
-    status = api_error_device(c, status, &text, "the graph cannot be made");
+    if (q->device->table->graphs)
+        status = q->device->table->graphs->end(q->queue, graph ? &g->graph : NULL, &text);
+    status = api_error_device(q->device, status, &text, "the graph cannot be made");
     mem_disown(&owns_text);
     mem_disown(&owns_graph);
     str_free(&text);
@@ -166,31 +148,31 @@ graph_end(rg_context *c, rg_graph **graph)
         graph_free(g);
         return status;
     }
-    c->handle.refs++;
+    api_keep(q);
     *graph = g;
     return RG_OK;
 }
 
 rg_status
-rg_graph_end(rg_context *context, rg_graph **graph)
+rg_graph_end(rg_queue *queue, rg_graph **graph)
 {
     API_OUT(graph);
-    API_CHECK(context, API_CONTEXT, "context");
-    if (!context->recording)
+    API_CHECK(queue, API_QUEUE, "queue");
+    if (!queue->recording)
         return api_error(RG_INVALID, "no graph is being recorded: rg_graph_begin begins one");
-    API_GUARDED(graph_end(context, graph));
+    API_GUARDED(graph_end(queue, graph));
 }
 
 static rg_status
-guarded_drop(rg_context *context)
+guarded_drop(rg_queue *queue)
 {
-    API_GUARDED(graph_end(context, NULL));
+    API_GUARDED(graph_end(queue, NULL));
 }
 
 void
-api_graph_drop(rg_context *context)
+api_graph_drop(rg_queue *queue)
 {
-    rg_status ignored = context->recording ? guarded_drop(context) : RG_OK;
+    rg_status ignored = queue->recording ? guarded_drop(queue) : RG_OK;
     (void)ignored; /* nobody will use what was recorded */
 }
 
@@ -212,8 +194,8 @@ static rg_status
 launch_of_device(rg_graph *g)
 {
     str text = {.in = mem_scratch()};
-    rg_status status = g->context->table->graphs->launch(g->graph, &text);
-    return api_error_device(g->context, status, &text, "the graph cannot be launched");
+    rg_status status = g->queue->device->table->graphs->launch(g->graph, &text);
+    return api_error_device(g->queue->device, status, &text, "the graph cannot be launched");
 }
 
 static rg_status
@@ -223,15 +205,15 @@ guarded_launch_of_device(rg_graph *g)
 }
 
 static rg_status
-do_node(api_node *n)
+do_node(rg_queue *queue, api_node *n)
 {
     switch (n->what) {
     case API_NODE_LAUNCH:
-        return api_run(n->args, n->form);
+        return api_run(queue, n->args, n->form);
     case API_NODE_FILL:
-        return api_array_fill(n->to, n->to_plane, n->element);
+        return api_array_fill(queue, n->to, n->to_plane, n->element);
     case API_NODE_COPY:
-        return api_array_copy(n->to, n->to_plane, n->from, n->from_plane);
+        return api_array_copy(queue, n->to, n->to_plane, n->from, n->from_plane);
     }
     return RG_OK;
 }
@@ -240,10 +222,10 @@ rg_status
 rg_graph_launch(rg_graph *graph)
 {
     API_CHECK(graph, API_GRAPH, "graph");
-    rg_context *c = graph->context;
-    rg_status status = api_refuse_recording(c, "rg_graph_launch");
+    rg_queue *q = graph->queue;
+    rg_status status = api_refuse_recording(q, "rg_graph_launch");
     if (!status)
-        status = api_take_failure(c);
+        status = api_take_failure(q);
     if (!status)
         status = check_uses(graph);
     if (status)
@@ -251,9 +233,10 @@ rg_graph_launch(rg_graph *graph)
     if (graph->graph)
         status = guarded_launch_of_device(graph);
     for (size_t i = 0; i < graph->nodes.n && !graph->graph && !status; i++)
-        status = do_node(&graph->nodes.at[i]);
+        status = do_node(q, &graph->nodes.at[i]);
     for (size_t i = 0; i < graph->uses.n; i++)
-        graph->uses.at[i].array->version += graph->uses.at[i].written;
+        if (graph->uses.at[i].written)
+            api_wrote(graph->uses.at[i].array);
     return status;
 }
 
@@ -262,7 +245,7 @@ rg_graph_destroy(rg_graph *graph)
 {
     if (!api_retire(graph, API_GRAPH))
         return;
-    rg_context *c = graph->context;
+    rg_queue *q = graph->queue;
     graph_free(graph);
-    api_context_release(c);
+    api_queue_release(q);
 }

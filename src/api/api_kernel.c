@@ -51,7 +51,8 @@ api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_k
     mem_owner owns;
     mem_own(&owns, api_kernel_free, k);
     k->module = module;
-    pipeline_options options = {.contraction = module->context->contraction};
+    pthread_mutex_init(&k->compiling, NULL);
+    pipeline_options options = {.contraction = !module->desc.no_contraction};
     uint32_t results = ir_terminator(source->body)->nargs;
     k->ir = pipeline_source(source, &options, diags);
     if (k->ir) {
@@ -71,23 +72,6 @@ api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_k
     return RG_OK;
 }
 
-void
-api_kernel_free(void *kernel)
-{
-    rg_kernel *k = kernel;
-    while (k->variants) {
-        api_variant *v = k->variants;
-        k->variants = v->next;
-        if (v->program)
-            k->module->context->table->release(v->program);
-        ir_module_free(v->module);
-        mem_free(v);
-    }
-    mem_free(k->params);
-    ir_module_free(k->ir);
-    api_free(k);
-}
-
 /* -- asking ------------------------------------------------------------------------------------ */
 
 rg_str
@@ -105,12 +89,12 @@ rg_kernel_param_count(const rg_kernel *kernel)
 rg_status
 rg_kernel_get_param(const rg_kernel *kernel, uint32_t index, rg_param *param)
 {
-    API_OUT(param);
+    TRY(api_begin_info(param, "rg_param"));
     API_CHECK(kernel, API_KERNEL, "kernel");
     if (index >= kernel->nparams)
         return api_error(RG_INVALID, "kernel `%s` has %u parameters; there is no number %u",
                          kernel->fn->name, kernel->nparams, index);
-    *param = kernel->params[index];
+    api_write_info(param, &kernel->params[index], sizeof(*param));
     return RG_OK;
 }
 

@@ -22,44 +22,53 @@ kept_list(arena *a, const rg_str *list, size_t n)
     return copy;
 }
 
+static void
+set_options(rg_module *m, const rg_module_desc *desc)
+{
+    m->desc.no_contraction = desc->no_contraction;
+    m->desc.native_math = desc->native_math;
+    m->desc.fast_math = desc->fast_math;
+    m->desc.checked = desc->checked;
+}
+
 static rg_module *
-module_new(rg_context *context, const rg_module_desc *desc)
+module_new(const rg_module_desc *desc)
 {
     rg_module *m = api_new(API_MODULE, sizeof(*m));
     mem_owner owns;
     mem_own(&owns, api_free, m);
     m->arena = arena_new();
     mem_disown(&owns);
-    m->context = context;
-    context->handle.refs++;
+    pthread_mutex_init(&m->lock, NULL);
     mem_own(&owns, api_module_release, m);
-    if (desc) {
-        m->desc.include_paths = kept_list(m->arena, desc->include_paths, desc->include_count);
-        m->desc.include_count = desc->include_count;
-        m->desc.defines = kept_list(m->arena, desc->defines, desc->define_count);
-        m->desc.define_count = desc->define_count;
-        m->desc.options = kept_list(m->arena, desc->options, desc->option_count);
-        m->desc.option_count = desc->option_count;
-        rg_module_file *copy = arena_new_n(m->arena, rg_module_file, desc->file_count + 1);
-        for (size_t i = 0; i < desc->file_count; i++) {
-            copy[i].path = kept_str(m->arena, desc->files[i].path);
-            if (desc->files[i].text.ptr)
-                copy[i].text = kept_str(m->arena, desc->files[i].text);
-        }
-        m->desc.files = copy;
-        m->desc.file_count = desc->file_count;
-        m->desc.name = kept_str(m->arena, desc->name);
+    set_options(m, desc);
+    m->desc.include_paths = kept_list(m->arena, desc->include_paths, desc->include_count);
+    m->desc.include_count = desc->include_count;
+    m->desc.defines = kept_list(m->arena, desc->defines, desc->define_count);
+    m->desc.define_count = desc->define_count;
+    m->desc.options = kept_list(m->arena, desc->options, desc->option_count);
+    m->desc.option_count = desc->option_count;
+    rg_module_file *copy = arena_new_n(m->arena, rg_module_file, desc->file_count + 1);
+    for (size_t i = 0; i < desc->file_count; i++) {
+        copy[i].path = kept_str(m->arena, desc->files[i].path);
+        if (desc->files[i].text.ptr)
+            copy[i].text = kept_str(m->arena, desc->files[i].text);
     }
+    m->desc.files = copy;
+    m->desc.file_count = desc->file_count;
+    m->desc.name = kept_str(m->arena, desc->name);
     mem_disown(&owns);
     return m;
 }
 
 rg_status
-api_module_adopt(rg_context *context, ir_module *ir, rg_module **module)
+api_module_adopt(const rg_module_desc *desc, ir_module *ir, rg_module **module)
 {
+    static const rg_module_desc none;
     mem_owner owns_ir, owns_module;
     mem_own(&owns_ir, ir_module_release, ir);
-    rg_module *m = module_new(context, NULL);
+    rg_module *m = module_new(&none);
+    set_options(m, desc);
     mem_disown(&owns_ir);
     m->ir = ir;
     mem_own(&owns_module, api_module_release, m);
@@ -77,7 +86,7 @@ api_module_adopt(rg_context *context, ir_module *ir, rg_module **module)
 }
 
 static rg_status
-from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
+from_ir(rg_str text, const char *name, const rg_module_desc *desc, rg_module **module)
 {
     diag_list diags = {.text.in = mem_scratch()};
     ir_module *ir = ir_parse(text, name, &diags);
@@ -87,15 +96,15 @@ from_ir(rg_context *context, rg_str text, const char *name, rg_module **module)
     }
     if (!ir)
         return api_error_text(RG_COMPILE, str_view(&diags.text));
-    return api_module_adopt(context, ir, module);
+    return api_module_adopt(desc, ir, module);
 }
 
 #if RG_HAVE_CLANG
 static rg_status
-module_from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
+module_from_c(rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
               rg_module **module)
 {
-    rg_module *m = module_new(context, desc);
+    rg_module *m = module_new(desc);
     mem_owner owns;
     mem_own(&owns, api_module_release, m);
     m->on_disk = on_disk;
@@ -167,7 +176,7 @@ compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 }
 #else
 static rg_status
-module_from_c(rg_context *context, rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
+module_from_c(rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
               rg_module **module)
 {
     return api_error(RG_UNSUPPORTED, "this build has no C front end: it was made without libclang");
@@ -187,7 +196,7 @@ compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
 #endif
 
 static rg_status
-module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_module **module)
+module_load(rg_str path, const rg_module_desc *desc, rg_module **module)
 {
     const char *name = arena_str(mem_scratch(), path);
     str text;
@@ -195,60 +204,61 @@ module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_mod
     if (status)
         return api_error(status, "%s: %s", name, status == RG_NOT_FOUND ? "no such file" : "cannot be read");
     if (str_ends(path, ".ir") || str_ends(path, ".rg"))
-        return from_ir(context, str_view(&text), name, module);
-    return module_from_c(context, str_view(&text), path, true, desc, module);
+        return from_ir(str_view(&text), name, desc, module);
+    return module_from_c(str_view(&text), path, true, desc, module);
 }
 
 static rg_status
-module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_module **module)
+module_from_ir(rg_str text, const rg_module_desc *desc, rg_module **module)
 {
-    rg_str name = desc && desc->name.len ? desc->name : RG_STR("source.ir");
-    return from_ir(context, text, arena_str(mem_scratch(), name), module);
+    rg_str name = desc->name.len ? desc->name : RG_STR("source.ir");
+    return from_ir(text, arena_str(mem_scratch(), name), desc, module);
 }
 
 static rg_status
 check_module_desc(const rg_module_desc *desc)
 {
-    for (size_t i = 0; desc && desc->files && i < desc->file_count; i++)
+    for (size_t i = 0; desc->files && i < desc->file_count; i++)
         if (!desc->files[i].path.ptr)
             return api_error(RG_INVALID, "desc has a file without a path");
-    if (desc &&
-        ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines) ||
-         (desc->option_count && !desc->options) || (desc->file_count && !desc->files)))
+    if ((desc->include_count && !desc->include_paths) || (desc->define_count && !desc->defines) ||
+        (desc->option_count && !desc->options) || (desc->file_count && !desc->files))
         return api_error(RG_INVALID, "desc counts include paths, defines, options or files that are NULL");
     return RG_OK;
 }
 
+/* Into `d`, a rg_module_desc. */
 #define CHECK_MAKING(text)                                                                         \
     do {                                                                                           \
         API_OUT(module);                                                                           \
-        API_CHECK(context, API_CONTEXT, "context");                                                \
+        API_READ_DESC(&d, desc, rg_module_desc);                                                   \
         if (!(text).ptr)                                                                           \
             return api_error(RG_INVALID, #text " is NULL");                                        \
-        if (check_module_desc(desc))                                                                      \
-            return RG_INVALID;                                                                     \
+        TRY(check_module_desc(&d));                                                                \
     } while (0)
 
 rg_status
-rg_module_load(rg_context *context, rg_str path, const rg_module_desc *desc, rg_module **module)
+rg_module_load(rg_str path, const rg_module_desc *desc, rg_module **module)
 {
+    rg_module_desc d;
     CHECK_MAKING(path);
-    API_GUARDED(module_load(context, path, desc, module));
+    API_GUARDED(module_load(path, &d, module));
 }
 
 rg_status
-rg_module_from_c(rg_context *context, rg_str source, const rg_module_desc *desc, rg_module **module)
+rg_module_from_c(rg_str source, const rg_module_desc *desc, rg_module **module)
 {
+    rg_module_desc d;
     CHECK_MAKING(source);
-    API_GUARDED(module_from_c(context, source, desc && desc->name.len ? desc->name : RG_STR("source.c"), false,
-                              desc, module));
+    API_GUARDED(module_from_c(source, d.name.len ? d.name : RG_STR("source.c"), false, &d, module));
 }
 
 rg_status
-rg_module_from_ir(rg_context *context, rg_str text, const rg_module_desc *desc, rg_module **module)
+rg_module_from_ir(rg_str text, const rg_module_desc *desc, rg_module **module)
 {
+    rg_module_desc d;
     CHECK_MAKING(text);
-    API_GUARDED(module_from_ir(context, text, desc, module));
+    API_GUARDED(module_from_ir(text, &d, module));
 }
 
 /* -- ending ------------------------------------------------------------------------------------ */
@@ -257,7 +267,7 @@ void
 api_module_release(void *module)
 {
     rg_module *m = module;
-    if (--m->handle.refs)
+    if (!api_drop(m))
         return;
     while (m->kernels) {
         rg_kernel *kernel = m->kernels;
@@ -266,7 +276,7 @@ api_module_release(void *module)
     }
     ir_module_free(m->ir);
     arena_free(m->arena);
-    api_context_release(m->context);
+    pthread_mutex_destroy(&m->lock);
     api_free(m);
 }
 
@@ -296,10 +306,29 @@ list_kernels(rg_module *m)
     return RG_OK;
 }
 
+static void
+unlock_module(void *module)
+{
+    pthread_mutex_unlock(&((rg_module *)module)->lock);
+}
+
+/* One thread at a time lists and compiles, also where an allocation fails in between. */
+static rg_status
+list_locked(rg_module *m)
+{
+    mem_owner owns;
+    pthread_mutex_lock(&m->lock);
+    mem_own(&owns, unlock_module, m);
+    rg_status status = list_kernels(m);
+    mem_disown(&owns);
+    unlock_module(m);
+    return status;
+}
+
 static rg_status
 guarded_list(rg_module *m)
 {
-    API_GUARDED(list_kernels(m));
+    API_GUARDED(list_locked(m));
 }
 
 rg_status
@@ -370,6 +399,18 @@ get_kernel(rg_module *m, rg_str name, rg_kernel **kernel)
     return status == RG_COMPILE ? api_error_text(RG_COMPILE, str_view(&diags.text)) : status;
 }
 
+static rg_status
+get_kernel_locked(rg_module *m, rg_str name, rg_kernel **kernel)
+{
+    mem_owner owns;
+    pthread_mutex_lock(&m->lock);
+    mem_own(&owns, unlock_module, m);
+    rg_status status = get_kernel(m, name, kernel);
+    mem_disown(&owns);
+    unlock_module(m);
+    return status;
+}
+
 rg_status
 rg_module_get_kernel(rg_module *module, rg_str name, rg_kernel **kernel)
 {
@@ -377,5 +418,5 @@ rg_module_get_kernel(rg_module *module, rg_str name, rg_kernel **kernel)
     API_CHECK(module, API_MODULE, "module");
     if (!name.ptr)
         return api_error(RG_INVALID, "name is NULL");
-    API_GUARDED(get_kernel(module, name, kernel));
+    API_GUARDED(get_kernel_locked(module, name, kernel));
 }

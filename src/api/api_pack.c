@@ -222,7 +222,7 @@ pack(rg_args *args)
     if (status)
         return status;
     /* a warp's threads always run side by side */
-    args->key[API_KEY_SINGLE] = !args->kernel->module->context->table->target && api_few_threads(args);
+    args->key[API_KEY_SINGLE] = !args->device->table->target && api_few_threads(args);
     memset(args->chosen, 0, sizeof(args->chosen));
     args->changed = false;
     return RG_OK;

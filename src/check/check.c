@@ -50,7 +50,7 @@ static rg_status
 try_start(subject *s, const char *optional, uint64_t *steps, bool *use)
 {
     const ir_fn *fn;
-    rg_status status = check_compile(s, s->interp, PIPELINE_FORWARD, &fn);
+    rg_status status = check_compile(s, s->interp, RG_FORWARD, &fn);
     *use = false;
     if (status)
         return status;
@@ -96,9 +96,9 @@ run_split(subject *s, launches *l)
 {
     bool ran;
     l->split = check_memory(s);
-    rg_status status = check_launch(s, l->on, PIPELINE_FORWARD, l->split, &ran);
+    rg_status status = check_launch(s, l->on, RG_FORWARD, l->split, &ran);
     check_randomize(s, l->split, RG_ADJOINT, s->seed);
-    return status ? status : check_launch(s, l->on, PIPELINE_VJP, l->split, &l->has_split);
+    return status ? status : check_launch(s, l->on, RG_VJP, l->split, &l->has_split);
 }
 
 static rg_status
@@ -106,7 +106,7 @@ run_jvp(subject *s, launches *l)
 {
     l->jvp = check_memory(s);
     check_randomize(s, l->jvp, RG_TANGENT, s->seed + 1);
-    return check_launch(s, l->on, PIPELINE_JVP, l->jvp, &l->has_jvp);
+    return check_launch(s, l->on, RG_JVP, l->jvp, &l->has_jvp);
 }
 
 static rg_status
@@ -114,12 +114,12 @@ run_launches(subject *s, launches *l, bool derivatives)
 {
     bool ran;
     l->forward = check_memory(s);
-    rg_status status = check_launch(s, l->on, PIPELINE_FORWARD, l->forward, &ran);
+    rg_status status = check_launch(s, l->on, RG_FORWARD, l->forward, &ran);
     if (!status && derivatives) {
         /* The adjoints that a gradient leaves for the adjoints w; the tangents that a jvp leaves for the tangents u. */
         l->combined = check_memory(s);
         check_randomize(s, l->combined, RG_ADJOINT, s->seed);
-        status = check_launch(s, l->on, PIPELINE_FORWARD_VJP, l->combined, &l->has_combined);
+        status = check_launch(s, l->on, RG_FORWARD_VJP, l->combined, &l->has_combined);
     }
     if (!status && derivatives)
         status = run_split(s, l);
@@ -237,7 +237,7 @@ hessian_along(subject *s, check_device *device, uint64_t direction, memory *m, b
     *m = check_memory(s);
     check_randomize(s, *m, RG_ADJOINT, s->seed);
     check_randomize(s, *m, RG_TANGENT, direction);
-    return check_launch(s, device, PIPELINE_JVP_FORWARD_VJP, *m, ran);
+    return check_launch(s, device, RG_JVP_FORWARD_VJP, *m, ran);
 }
 
 static rg_status

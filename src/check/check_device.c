@@ -20,8 +20,10 @@ check_device_open(check_device *d, const char *name, bool serial, diag_list *dia
     str text = {.in = mem_scratch()};
     rg_status status = RG_NOT_FOUND;
     if (d->table) {
-        rt_device_desc desc = {.tape_budget = d->table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
-        status = d->table->open(&desc, &d->device, &text);
+        rt_queue_desc desc = {.tape_budget = d->table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
+        status = d->table->open(0, &d->device, &text);
+        if (!status)
+            status = d->table->open_queue(d->device, &desc, &d->queue, &text);
         if (status)
             complain(diags, status, name, "opening", &text);
     } else {
@@ -61,7 +63,7 @@ static rg_status
 lend(lent *l, str *error)
 {
     const rt_memory_table *memory = l->on->table->memory;
-    rt_device *device = l->on->device;
+    rt_queue *queue = l->on->queue;
     rg_status status = RG_OK;
     memcpy(l->args, l->host, l->n * sizeof(*l->args));
     for (uint32_t i = 0; i < l->n; i++)
@@ -70,9 +72,9 @@ lend(lent *l, str *error)
         for (unsigned p = 0; p < RT_PLANES && !status; p++) {
             if (!l->host[i].plane[p])
                 continue;
-            status = memory->allocate(device, l->bytes[i] ? l->bytes[i] : 1, &l->args[i].plane[p], error);
+            status = memory->allocate(queue, l->bytes[i] ? l->bytes[i] : 1, &l->args[i].plane[p], error);
             if (!status && l->bytes[i])
-                status = memory->write(device, l->args[i].plane[p], l->host[i].plane[p], l->bytes[i], error);
+                status = memory->write(queue, l->args[i].plane[p], l->host[i].plane[p], l->bytes[i], error);
         }
     return status;
 }
@@ -85,7 +87,7 @@ take_back(const lent *l, str *error)
     for (uint32_t i = 0; i < l->n && !status; i++)
         for (unsigned p = 0; p < RT_PLANES && !status; p++)
             if (l->args[i].plane[p] && l->bytes[i])
-                status = l->on->table->memory->read(l->on->device, l->host[i].plane[p], l->args[i].plane[p],
+                status = l->on->table->memory->read(l->on->queue, l->host[i].plane[p], l->args[i].plane[p],
                                                     l->bytes[i], error);
     return status;
 }
@@ -93,8 +95,8 @@ take_back(const lent *l, str *error)
 static rg_status
 launch_and_wait(const check_device *d, rt_program *program, const rt_arg *args, str *error)
 {
-    rg_status status = d->table->launch(program, args, error);
-    return status || !d->table->sync ? status : d->table->sync(d->device, error);
+    rg_status status = d->table->launch(d->queue, program, args, error);
+    return status || !d->table->streams ? status : d->table->streams->sync(d->queue, error);
 }
 
 static rg_status
@@ -120,7 +122,7 @@ launch_lent(const check_device *d, rt_program *program, uint32_t n, const rt_arg
 struct check_program {
     const rt_device_table *table;
     const ir_fn *of; /* what it was made from */
-    pipeline_form form;
+    rg_form form;
     ir_module *module;
     ir_fn *fn;
     rt_program *program;
@@ -142,6 +144,8 @@ check_device_close(check_device *d)
     for (size_t i = 0; i < d->programs.n; i++)
         program_free(d->programs.at[i]);
     vec_free(&d->programs);
+    if (d->queue)
+        d->table->close_queue(d->queue);
     if (d->device)
         d->table->close(d->device);
     *d = (check_device){0};
@@ -155,12 +159,12 @@ compile_check_program(check_program *p, check_device *d, bool contraction, diag_
     p->module = pipeline_run(p->of, &options, diags, &p->fn);
     if (!p->module)
         return RG_COMPILE;
-    rt_program_desc desc = {.module = p->module, .fn = p->fn, .noalias = true};
+    rt_program_desc desc = {.module = p->module, .fn = p->fn, .noalias = true, .queue = d->queue};
     return d->table->compile(d->device, &desc, &p->program, diags);
 }
 
 static rg_status
-find_program(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, diag_list *diags, check_program **out)
+find_program(check_device *d, const ir_fn *fn, rg_form form, bool contraction, diag_list *diags, check_program **out)
 {
     for (size_t i = 0; i < d->programs.n; i++)
         if (d->programs.at[i]->of == fn && d->programs.at[i]->form == form) {
@@ -182,7 +186,7 @@ find_program(check_device *d, const ir_fn *fn, pipeline_form form, bool contract
 }
 
 rg_status
-check_device_compile(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, diag_list *diags,
+check_device_compile(check_device *d, const ir_fn *fn, rg_form form, bool contraction, diag_list *diags,
                      const ir_fn **made)
 {
     check_program *p;
@@ -193,7 +197,7 @@ check_device_compile(check_device *d, const ir_fn *fn, pipeline_form form, bool 
 }
 
 rg_status
-check_device_run(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, const rt_arg *args,
+check_device_run(check_device *d, const ir_fn *fn, rg_form form, bool contraction, const rt_arg *args,
                  const size_t *bytes, diag_list *diags)
 {
     check_program *p;

@@ -11,8 +11,9 @@ typedef struct check_program check_program;
 typedef struct check_device {
     const rt_device_table *table;
     rt_device *device; /* NULL: not opened */
+    rt_queue *queue;   /* the same */
     vec(check_program *) programs;
-    bool refused[PIPELINE_FORM_COUNT]; /* forms that do not compile */
+    bool refused[RG_FORM_COUNT]; /* forms that do not compile */
 } check_device;
 
 /* An error in diags if there is none of that name, or if it cannot be opened. `serial`: threads run one after the other. */
@@ -22,10 +23,10 @@ void check_device_close(check_device *d);
 const char *check_device_name(const check_device *d);
 /* A form of fn for this device, made at the first call; *made (may be NULL) is the kernel that it runs. RG_COMPILE: diags
  * say why. fn lives as long as the device. */
-rg_status check_device_compile(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, diag_list *diags,
+rg_status check_device_compile(check_device *d, const ir_fn *fn, rg_form form, bool contraction, diag_list *diags,
                                const ir_fn **made);
 /* The same, run once. Planes of args are in the host's memory and hold bytes[i] each. Failures are in diags. */
-rg_status check_device_run(check_device *d, const ir_fn *fn, pipeline_form form, bool contraction, const rt_arg *args,
+rg_status check_device_run(check_device *d, const ir_fn *fn, rg_form form, bool contraction, const rt_arg *args,
                            const size_t *bytes, diag_list *diags);
 
 #endif

@@ -217,14 +217,14 @@ static rg_status
 prepare_differences(differences *d)
 {
     subject *s = d->s;
-    rg_status status = check_compile(s, s->interp, PIPELINE_FORWARD, &d->forward);
+    rg_status status = check_compile(s, s->interp, RG_FORWARD, &d->forward);
     if (!status)
-        status = check_compile(s, s->interp, PIPELINE_JVP, &d->jvp);
+        status = check_compile(s, s->interp, RG_JVP, &d->jvp);
     d->w = check_memory(s);
     d->gradient = check_memory(s);
     check_randomize(s, d->w, RG_ADJOINT, s->seed);
     check_randomize(s, d->gradient, RG_ADJOINT, s->seed);
-    return status ? status : check_launch(s, s->interp, PIPELINE_FORWARD_VJP, d->gradient, &d->has_gradient);
+    return status ? status : check_launch(s, s->interp, RG_FORWARD_VJP, d->gradient, &d->has_gradient);
 }
 
 rg_status

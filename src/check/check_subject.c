@@ -278,13 +278,13 @@ check_compare(subject *s, const char *test, memory found, memory expected, unsig
 static const struct {
     const char *name;
     check_outcome refused; /* there is another way to a gradient than a split launch, and who needs no second order ... */
-} forms[PIPELINE_FORM_COUNT] = {
-    [PIPELINE_FORWARD] = {"forward", CHECK_FAILED},
-    [PIPELINE_VJP] = {"split gradient", CHECK_LEFT_OUT},
-    [PIPELINE_FORWARD_VJP] = {"gradient", CHECK_NOT_SHOWN},
-    [PIPELINE_JVP] = {"tangents", CHECK_NOT_SHOWN},
-    [PIPELINE_JVP_VJP] = {"split second order", CHECK_LEFT_OUT},
-    [PIPELINE_JVP_FORWARD_VJP] = {"second order", CHECK_LEFT_OUT},
+} forms[RG_FORM_COUNT] = {
+    [RG_FORWARD] = {"forward", CHECK_FAILED},
+    [RG_VJP] = {"split gradient", CHECK_LEFT_OUT},
+    [RG_FORWARD_VJP] = {"gradient", CHECK_NOT_SHOWN},
+    [RG_JVP] = {"tangents", CHECK_NOT_SHOWN},
+    [RG_JVP_VJP] = {"split second order", CHECK_LEFT_OUT},
+    [RG_JVP_FORWARD_VJP] = {"second order", CHECK_LEFT_OUT},
 };
 
 /* Errors below 400 are of the compiler's own making. */
@@ -297,7 +297,7 @@ is_our_own(const char *text)
 
 /* The first error, on one line. Forms that are refused for one reason are one finding. */
 static void
-note_refusal(subject *s, check_device *on, pipeline_form form, const diag_list *said)
+note_refusal(subject *s, check_device *on, rg_form form, const diag_list *said)
 {
     const char *text = said->text.ptr ? said->text.ptr : "it does not compile";
     char note[400];
@@ -313,9 +313,9 @@ note_refusal(subject *s, check_device *on, pipeline_form form, const diag_list *
 
 /* What a derivative's refusal says becomes a finding; everything else is an error of the whole check. */
 static rg_status
-settle_status(subject *s, check_device *on, pipeline_form form, const diag_list *said, rg_status status)
+settle_status(subject *s, check_device *on, rg_form form, const diag_list *said, rg_status status)
 {
-    if (status == RG_COMPILE && form != PIPELINE_FORWARD) {
+    if (status == RG_COMPILE && form != RG_FORWARD) {
         note_refusal(s, on, form, said);
         return RG_OK;
     }
@@ -325,7 +325,7 @@ settle_status(subject *s, check_device *on, pipeline_form form, const diag_list 
 }
 
 rg_status
-check_launch(subject *s, check_device *on, pipeline_form form, memory m, bool *ran)
+check_launch(subject *s, check_device *on, rg_form form, memory m, bool *ran)
 {
     *ran = false;
     if (on->refused[form])
@@ -337,7 +337,7 @@ check_launch(subject *s, check_device *on, pipeline_form form, memory m, bool *r
 }
 
 rg_status
-check_compile(subject *s, check_device *on, pipeline_form form, const ir_fn **made)
+check_compile(subject *s, check_device *on, rg_form form, const ir_fn **made)
 {
     *made = NULL;
     if (on->refused[form])

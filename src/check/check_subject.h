@@ -45,9 +45,9 @@ memory check_memory(const subject *s);
 void check_randomize(const subject *s, memory m, unsigned plane, uint64_t seed);
 
 /* Runs a form once. *ran: it did; else it is refused, which is a finding. */
-rg_status check_launch(subject *s, check_device *on, pipeline_form form, memory m, bool *ran);
+rg_status check_launch(subject *s, check_device *on, rg_form form, memory m, bool *ran);
 /* What the interpreter runs of a form; NULL, which is a finding: it is refused. */
-rg_status check_compile(subject *s, check_device *on, pipeline_form form, const ir_fn **made);
+rg_status check_compile(subject *s, check_device *on, rg_form form, const ir_fn **made);
 
 /* "gradient, cpu against interpreter": `format` takes the device's name */
 const char *check_test_name(const subject *s, const char *format, const check_device *on);

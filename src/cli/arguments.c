@@ -9,17 +9,19 @@
 enum { MOST_LIKELY = 1 << 20 };
 
 void
-cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel)
+cli_arguments_begin(cli_arguments *a, rg_queue *queue, rg_kernel *kernel)
 {
     uint32_t n = rg_kernel_param_count(kernel);
-    *a = (cli_arguments){.context = context, .kernel = kernel, .n = n};
+    *a = (cli_arguments){.queue = queue, .kernel = kernel, .n = n};
     a->params = arena_new_n(mem_scratch(), rg_param, n);
     a->arrays = arena_new_n(mem_scratch(), rg_array *, n);
     a->given = arena_new_n(mem_scratch(), const char *, n);
     a->files = arena_new_n(mem_scratch(), const npy *, n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
+        a->params[i] = RG_INIT(rg_param);
         cli_need(rg_kernel_get_param(kernel, i, &a->params[i]));
-    cli_need(rg_args_create(kernel, &a->args));
+    }
+    cli_need(rg_args_create(queue, kernel, &a->args));
 }
 
 void
@@ -144,18 +146,18 @@ scalar_from_npy(cli_arguments *a, uint32_t i, const npy *file)
 static void
 make_array(cli_arguments *a, uint32_t i, uint32_t rank, const int64_t *shape)
 {
-    rg_array_desc desc = {.dtype = a->params[i].dtype, .rank = rank, .name = a->params[i].name};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = a->params[i].dtype, .rank = rank, .name = a->params[i].name);
     memcpy(desc.shape, shape, rank * sizeof(*shape));
     rg_array_destroy(a->arrays[i]);
-    cli_need(rg_array_create(a->context, &desc, &a->arrays[i]));
+    cli_need(rg_array_create(a->queue, &desc, &a->arrays[i]));
     cli_need(rg_args_set_array_at(a->args, i, a->arrays[i]));
 }
 
 /* Copies a file's elements into a plane; the dtype must be the same. */
 static void
-fill_from_file(rg_array *array, unsigned plane, const npy *file, const char *name, const char *path)
+fill_from_file(const cli_arguments *a, rg_array *array, unsigned plane, const npy *file, const char *name, const char *path)
 {
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     cli_need(rg_array_get_info(array, &info));
     if (file->dtype != info.dtype)
         cli_fail("%s: dtype is %s, `%s` needs %s", path, rg_dtype_name(file->dtype), name, rg_dtype_name(info.dtype));
@@ -165,7 +167,7 @@ fill_from_file(rg_array *array, unsigned plane, const npy *file, const char *nam
     /* a scalar's companion has rank 0; a file with its one element may have any rank */
     if (!same && !(info.rank == 0 && file->bytes == info.bytes))
         cli_fail("%s: its shape differs from that of `%s`", path, name);
-    cli_need(rg_array_write(array, plane, file->data, info.bytes));
+    cli_need(rg_array_write(a->queue, array, plane, file->data, info.bytes));
 }
 
 static void
@@ -178,7 +180,7 @@ array_from_npy(cli_arguments *a, uint32_t i, const npy *file, const char *path)
     if (!p->flat && file->rank != p->rank)
         cli_fail("%s: rank is %u, parameter `%s` needs %u", path, file->rank, p->name.ptr, p->rank);
     make_array(a, i, file->rank, file->shape);
-    fill_from_file(a->arrays[i], RG_PRIMAL, file, p->name.ptr, path);
+    fill_from_file(a, a->arrays[i], RG_PRIMAL, file, p->name.ptr, path);
 }
 
 /* "3,4" */
@@ -294,7 +296,7 @@ array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *r
                  p->name.ptr, p->name.ptr, example.ptr);
     }
     make_array(a, i, rank, shape);
-    cli_need(rg_array_fill(a->arrays[i], RG_PRIMAL, fill));
+    cli_need(rg_array_fill(a->queue, a->arrays[i], RG_PRIMAL, fill));
 }
 
 /* In the shape that the kernel says, else in a row. */
@@ -314,7 +316,7 @@ array_of_list(cli_arguments *a, uint32_t i, const list *l)
     else
         shape[0] = (int64_t)l->count;
     make_array(a, i, p->rank, shape);
-    cli_need(rg_array_write(a->arrays[i], RG_PRIMAL, l->data, l->count * rg_dtype_size(p->dtype)));
+    cli_need(rg_array_write(a->queue, a->arrays[i], RG_PRIMAL, l->data, l->count * rg_dtype_size(p->dtype)));
 }
 
 /* The element of a list, or the text itself, that is the reason why it is none. */
@@ -363,7 +365,7 @@ set_array(cli_arguments *a, uint32_t i, const char *value)
     if (one && p->record) { /* a pointer to one struct: its fields are numbers */
         int64_t shape[RG_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
         make_array(a, i, p->rank, shape);
-        cli_need(rg_array_fill(a->arrays[i], RG_PRIMAL, number));
+        cli_need(rg_array_fill(a->queue, a->arrays[i], RG_PRIMAL, number));
     } else if (l.data) {
         array_of_list(a, i, &l);
     } else {
@@ -415,8 +417,8 @@ holder(cli_arguments *a, uint32_t i)
     if (!array && a->params[i].array) { /* given by the arguments themselves: results */
         cli_need(rg_args_get_array(a->args, a->params[i].name, &array));
     } else if (!array) {
-        rg_array_desc desc = {.dtype = a->params[i].dtype, .name = a->params[i].name};
-        cli_need(rg_array_create(a->context, &desc, &array));
+        rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = a->params[i].dtype, .name = a->params[i].name);
+        cli_need(rg_array_create(a->queue, &desc, &array));
         cli_need(rg_args_set_companion_at(a->args, i, array));
         a->arrays[i] = array;
     }
@@ -428,7 +430,7 @@ cli_arguments_require(cli_arguments *a, unsigned plane)
 {
     for (uint32_t i = 0; i < a->n; i++)
         if (a->params[i].dtype >= RG_F16)
-            cli_need(rg_array_require(holder(a, i), plane));
+            cli_need(rg_array_require(a->queue, holder(a, i), plane));
 }
 
 void
@@ -456,18 +458,18 @@ cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char
     }
     rg_array *array = holder(a, i);
     if (strcmp(value, "zeros") == 0 || strcmp(value, "ones") == 0) {
-        cli_need(rg_array_fill(array, plane, value[0] == 'o'));
+        cli_need(rg_array_fill(a->queue, array, plane, value[0] == 'o'));
     } else if (str_ends(rg_str_of(value), ".npy")) {
         npy file = npy_read(value);
-        fill_from_file(array, plane, &file, p->name.ptr, value);
+        fill_from_file(a, array, plane, &file, p->name.ptr, value);
     } else {
-        rg_array_info info;
+        rg_array_info info = RG_INIT(rg_array_info);
         list l = parse_list(value, p->dtype);
         if (!l.data)
             fail_value(p, value);
         check_fits(p, &l);
         cli_need(rg_array_get_info(array, &info));
         check_value_count(p, info.count, &l);
-        cli_need(rg_array_write(array, plane, l.data, l.count * rg_dtype_size(p->dtype)));
+        cli_need(rg_array_write(a->queue, array, plane, l.data, l.count * rg_dtype_size(p->dtype)));
     }
 }

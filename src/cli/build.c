@@ -37,12 +37,12 @@ static const char grad_help[] =
 enum { FORMS = 3 };
 
 static const struct {
-    pipeline_form form;
+    rg_form form;
     const char *suffix, *doc;
 } forms[FORMS] = {
-    {PIPELINE_FORWARD, "forward", "The kernel itself."},
-    {PIPELINE_FORWARD_VJP, "forward_vjp", "The kernel and its reverse sweep in one launch."},
-    {PIPELINE_VJP, "vjp", "The reverse sweep after an earlier forward launch."},
+    {RG_FORWARD, "forward", "The kernel itself."},
+    {RG_FORWARD_VJP, "forward_vjp", "The kernel and its reverse sweep in one launch."},
+    {RG_VJP, "vjp", "The reverse sweep after an earlier forward launch."},
 };
 
 /* Everything that goes into one object. */
@@ -67,7 +67,7 @@ make_forms(product *p, cli_ir *ir, bool gradient, bool gpu)
     const ir_fn *kernel = p->source->first;
     for (int f = 0; f < (gradient ? FORMS : 1); f++) {
         /* the split form is extra: where it is refused the combined one serves */
-        bool extra = forms[f].form == PIPELINE_VJP;
+        bool extra = forms[f].form == RG_VJP;
         diag_list refusal = {.text.in = mem_scratch()};
         uint32_t i = p->n;
         ir_fn *fn;

@@ -65,24 +65,24 @@ static void
 make_array(making *m, uint32_t i, bool *guessed)
 {
     cli_arguments *a = m->a;
-    rg_array_desc desc = {.dtype = a->params[i].dtype, .rank = a->params[i].rank};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = a->params[i].dtype, .rank = a->params[i].rank);
     cli_need(rg_args_get_shape(a->args, i, desc.shape));
     for (uint32_t k = 0; k < desc.rank; k++)
         if (desc.shape[k] < 0) {
             desc.shape[k] = cli_likely_extent(a) * m->factor;
             m->open = *guessed = true;
         }
-    cli_need(rg_array_create(a->context, &desc, &a->arrays[i]));
+    cli_need(rg_array_create(a->queue, &desc, &a->arrays[i]));
     cli_need(rg_args_set_array_at(a->args, i, a->arrays[i]));
 }
 
 static void
 fill_array(making *m, uint32_t i, uint64_t below)
 {
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     void *data;
     cli_need(rg_array_get_info(m->a->arrays[i], &info));
-    cli_need(rg_array_map(m->a->arrays[i], RG_PRIMAL, true, &data));
+    cli_need(rg_array_map(m->a->queue, m->a->arrays[i], RG_PRIMAL, true, &data));
     check_fill(info.dtype, data, info.count, below ? below : CLI_DEFAULT_INTEGER, m->again, &m->seed);
     rg_array_unmap(m->a->arrays[i], RG_PRIMAL);
 }
@@ -93,7 +93,7 @@ static void
 read_extents(const cli_arguments *a, const bool *guessed, int64_t factor, int64_t (*extents)[RG_MAX_RANK])
 {
     for (uint32_t i = 0; i < a->n; i++) {
-        rg_array_info info;
+        rg_array_info info = RG_INIT(rg_array_info);
         if (!a->params[i].array || a->params[i].result)
             continue;
         cli_need(rg_array_get_info(a->arrays[i], &info));
@@ -135,10 +135,10 @@ make_arrays(making *m)
 
 /* Scalars before arrays: shapes follow from them. */
 static void
-make_arguments(making *m, rg_context *context, rg_kernel *kernel)
+make_arguments(making *m, rg_queue *queue, rg_kernel *kernel)
 {
     cli_arguments *a = m->a;
-    cli_arguments_begin(a, context, kernel);
+    cli_arguments_begin(a, queue, kernel);
     cli_arguments_take(a, &cli_check, m->words);
     cli_arguments_take_inputs(a, m->inputs);
     if (!m->again && m->factor == 1)
@@ -157,13 +157,13 @@ collect(cli_arguments *a)
 {
     check_value *values = arena_new_n(mem_scratch(), check_value, a->n);
     for (uint32_t i = 0; i < a->n; i++) {
-        rg_array_info info;
+        rg_array_info info = RG_INIT(rg_array_info);
         void *data;
         values[i].bits = a->args->slots[i].bits;
         if (a->params[i].result || !a->params[i].array)
             continue;
         cli_need(rg_array_get_info(a->arrays[i], &info));
-        cli_need(rg_array_map(a->arrays[i], RG_PRIMAL, false, &data));
+        cli_need(rg_array_map(a->queue, a->arrays[i], RG_PRIMAL, false, &data));
         values[i].rank = info.rank;
         memcpy(values[i].shape, info.shape, sizeof(info.shape));
         values[i].data = data;
@@ -213,7 +213,7 @@ print_report(const check_report *report)
 /* One try with guessed lengths that are `how->factor` times as long; -1: the kernel may have left such arrays, and longer
  * ones are to be tried. */
 static int
-check_at(cli_ir *ir, making *how, rg_context *context, rg_kernel *kernel, const check_options *options, uint32_t n)
+check_at(cli_ir *ir, making *how, rg_queue *queue, rg_kernel *kernel, const check_options *options, uint32_t n)
 {
     cli_arguments *arguments = arena_new_n(mem_scratch(), cli_arguments, n);
     check_start *at = arena_new_n(mem_scratch(), check_start, n);
@@ -225,7 +225,7 @@ check_at(cli_ir *ir, making *how, rg_context *context, rg_kernel *kernel, const 
         m.a = &arguments[k];
         m.seed += 7 * k;
         m.again = k > 0;
-        make_arguments(&m, context, kernel);
+        make_arguments(&m, queue, kernel);
         open |= m.open;
         at[k] = (check_start){collect(m.a), k ? "a start with both signs" : NULL};
     }
@@ -271,16 +271,15 @@ run(int argc, char **argv)
     o.samples = (uint32_t)n;
 
     cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
-    rg_context_desc desc = {.device = RG_STR("interp")};
-    rg_context *context;
-    cli_need(rg_context_create(&desc, &context));
-    rg_kernel *kernel = cli_load(context, &source, positional.at[0], positional.at[1]);
+    rg_queue *queue = cli_open_queue("interp", NULL);
+    rg_module_desc usual = RG_INIT(rg_module_desc);
+    rg_kernel *kernel = cli_load(&usual, &source, positional.at[0], positional.at[1]);
     npz inputs = npz_read(cli_last(&inputs_path, NULL));
     cli_words words = {positional.at + 2, positional.n - 2, 0};
     making how = {.words = &words, .inputs = &inputs, .ir = &ir, .seed = o.seed, .factor = 1};
     int code = -1;
     for (; code < 0; how.factor *= LONGER) /* pointers do not say how long their arrays are */
-        code = check_at(&ir, &how, context, kernel, &o, (uint32_t)nstarts);
+        code = check_at(&ir, &how, queue, kernel, &o, (uint32_t)nstarts);
     ir_module_free(ir.module);
     return code;
 }

@@ -88,12 +88,15 @@ typedef struct cli_source {
     "                    .c files; may be given again\n"                                                              \
     "  --no-fma          keep a * b + c as two rounded operations (also -ffp-contract=off)\n"
 
-rg_kernel *cli_load(rg_context *context, const cli_source *source, const char *path, const char *kernel);
+/* `code` has the options of code alone. */
+rg_kernel *cli_load(const rg_module_desc *code, const cli_source *source, const char *path, const char *kernel);
+/* "cuda:1"; empty: the best there is */
+rg_queue *cli_open_queue(const char *device, const rg_queue_desc *desc);
 
 /* -- arguments of a kernel from NAME=VALUE words ----------------------------------------------- */
 
 typedef struct cli_arguments {
-    rg_context *context;
+    rg_queue *queue;
     rg_kernel *kernel;
     rg_args *args;
     uint32_t n;
@@ -104,7 +107,7 @@ typedef struct cli_arguments {
     rg_array **arrays;  /* by parameter: its array, or the companion of a float scalar; NULL: none */
 } cli_arguments;
 
-void cli_arguments_begin(cli_arguments *a, rg_context *context, rg_kernel *kernel);
+void cli_arguments_begin(cli_arguments *a, rg_queue *queue, rg_kernel *kernel);
 void cli_arguments_free(cli_arguments *a);
 /* words: NAME=NUMBER, NAME=FILE.npy, NAME=zeros[:SHAPE], NAME=ones[:SHAPE], NAME=1,2,3. Only says what is given; the words
  * must outlive the arguments. */

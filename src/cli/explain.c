@@ -319,7 +319,7 @@ print_split(const ir_fn *source, const pipeline_options *combined)
     pipeline_options options = *combined;
     diag_list diags = {.text.in = mem_scratch()};
     ir_fn *fn = NULL;
-    options.form = PIPELINE_VJP;
+    options.form = RG_VJP;
     options.seen = NULL;
     options.told_lanes = NULL;
     ir_module *made = pipeline_run(source, &options, &diags, &fn);
@@ -337,7 +337,7 @@ explain(cli_ir *ir, bool split, const target *machine, const cli_words *constant
     explanation l = {
         .listing = listing_new(), .gpu = machine != NULL, .loops.in = mem_scratch(), .forward.in = mem_scratch()};
     pipeline_options options = {
-        .form = split ? PIPELINE_VJP : PIPELINE_FORWARD_VJP,
+        .form = split ? RG_VJP : RG_FORWARD_VJP,
         .contraction = ir->contraction,
         .target = machine,
         .stage = IR_STAGE_TAPE,

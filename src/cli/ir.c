@@ -86,7 +86,7 @@ is_code(const char *stage)
 }
 
 static void
-print_stage(cli_ir *ir, pipeline_form form, const char *stage, uint32_t n,
+print_stage(cli_ir *ir, rg_form form, const char *stage, uint32_t n,
             const cli_words *constant, const cli_machine *machine, bool fast, bool plain)
 {
     listing l = {.stage = stage, .plain = plain, .text.in = mem_scratch()};
@@ -144,12 +144,12 @@ run(int argc, char **argv)
                                   {"--fast-math", true, &fast},
                                   {"--no-places", true, &plain},
                                   CLI_SOURCE_OPTIONS(source)};
-    pipeline_form form = PIPELINE_FORWARD;
+    rg_form form = RG_FORWARD;
     uint64_t n = 0;
     cli_parse(&cli_ir_command, argc, argv, options, countof(options), &positional);
     const char *form_name = cli_last(&form_words, "forward");
     bool known = cli_find_form(form_name, &form);
-    const char *stage = cli_last(&stage_words, form == PIPELINE_FORWARD ? "simplify" : "ad");
+    const char *stage = cli_last(&stage_words, form == RG_FORWARD ? "simplify" : "ad");
     cli_names_kernel(&cli_ir_command, &source, &positional, false);
     if (!known)
         cli_usage_error(&cli_ir_command, "there is no form `%s`", form_name);

@@ -162,7 +162,7 @@ cli_size(const char *text, uint64_t *value)
 /* -- source files ------------------------------------------------------------------------------ */
 
 rg_kernel *
-cli_load(rg_context *context, const cli_source *source, const char *path, const char *name)
+cli_load(const rg_module_desc *code, const cli_source *source, const char *path, const char *name)
 {
     rg_str *options = arena_new_n(mem_scratch(), rg_str, source->options.n);
     rg_module_file *files = arena_new_n(mem_scratch(), rg_module_file, source->with.n);
@@ -170,11 +170,28 @@ cli_load(rg_context *context, const cli_source *source, const char *path, const 
         options[i] = rg_str_of(source->options.at[i]);
     for (size_t i = 0; i < source->with.n; i++)
         files[i].path = rg_str_of(source->with.at[i]);
-    rg_module_desc desc = {
-        .options = options, .option_count = source->options.n, .files = files, .file_count = source->with.n};
+    rg_module_desc desc = *code;
+    desc.options = options;
+    desc.option_count = source->options.n;
+    desc.files = files;
+    desc.file_count = source->with.n;
+    desc.no_contraction |= source->contract.n > 0;
     rg_module *module;
     rg_kernel *kernel;
-    cli_need(rg_module_load(context, rg_str_of(path), &desc, &module));
+    cli_need(rg_module_load(rg_str_of(path), &desc, &module));
     cli_need(rg_module_get_kernel(module, rg_str_of(name), &kernel));
     return kernel; /* which ends with its module: with the process */
+}
+
+/* -- devices ----------------------------------------------------------------------------------- */
+
+rg_queue *
+cli_open_queue(const char *name, const rg_queue_desc *desc)
+{
+    rg_device *device;
+    rg_queue *queue;
+    rg_device_desc which = RG_DESC(rg_device_desc, .name = rg_str_of(name));
+    cli_need(rg_device_open(&which, &device));
+    cli_need(rg_queue_create(device, desc, &queue));
+    return queue;
 }

@@ -92,13 +92,13 @@ typedef struct results {
 } results;
 
 static void
-write_plane(results *to, rg_array *array, unsigned plane, rg_str name, const char *suffix)
+write_plane(results *to, rg_queue *queue, rg_array *array, unsigned plane, rg_str name, const char *suffix)
 {
-    rg_array_info info;
+    rg_array_info info = RG_INIT(rg_array_info);
     arena_mark mark = arena_here(mem_scratch());
     cli_need(rg_array_get_info(array, &info));
     void *data = arena_raw(mem_scratch(), info.bytes);
-    cli_need(rg_array_read(array, plane, data, info.bytes));
+    cli_need(rg_array_read(queue, array, plane, data, info.bytes));
     str full = {.in = mem_scratch()}, file = {.in = mem_scratch()}, path = {.in = mem_scratch()};
     str_addf(&full, "%.*s%s", (int)name.len, name.ptr, suffix);
     if (to->folder) {
@@ -123,13 +123,13 @@ write_param(results *to, cli_arguments *a, uint32_t i, const run_options *o)
     if (p->array && !array)
         cli_need(rg_args_get_array(a->args, p->name, &array));
     if (p->written)
-        write_plane(to, array, RG_PRIMAL, p->name, "");
+        write_plane(to, a->queue, array, RG_PRIMAL, p->name, "");
     if (o->jvp.n && p->written && real)
-        write_plane(to, array, RG_TANGENT, p->name, ".tan");
+        write_plane(to, a->queue, array, RG_TANGENT, p->name, ".tan");
     if (o->vjp.n && real)
-        write_plane(to, array, RG_ADJOINT, p->name, ".adj");
+        write_plane(to, a->queue, array, RG_ADJOINT, p->name, ".adj");
     if (o->vjp.n && o->jvp.n && real)
-        write_plane(to, array, RG_ADJOINT | RG_TANGENT, p->name, ".adj.tan");
+        write_plane(to, a->queue, array, RG_ADJOINT | RG_TANGENT, p->name, ".adj.tan");
 }
 
 static void
@@ -152,27 +152,25 @@ write_results(cli_arguments *a, const run_options *o)
 
 /* -- launching --------------------------------------------------------------------------------- */
 
-typedef rg_status launch_fn(rg_kernel *kernel, rg_args *args);
-
-/* The launch that gives what the options ask for; gradient: that with a reverse sweep. */
-static launch_fn *
-launch_of(const run_options *o, bool gradient)
+/* The form that gives what the options ask for; gradient: that with a reverse sweep. */
+static rg_form
+asked_form(const run_options *o, bool gradient)
 {
     if (!gradient)
-        return o->jvp.n ? rg_launch_jvp : rg_launch;
+        return o->jvp.n ? RG_JVP : RG_FORWARD;
     if (o->split)
-        return o->jvp.n ? rg_launch_jvp_vjp : rg_launch_vjp;
-    return o->jvp.n ? rg_launch_jvp_forward_vjp : rg_launch_forward_vjp;
+        return o->jvp.n ? RG_JVP_VJP : RG_VJP;
+    return o->jvp.n ? RG_JVP_FORWARD_VJP : RG_FORWARD_VJP;
 }
 
 static void
 run_once(cli_arguments *a, const run_options *o)
 {
     if (!o->vjp.n || o->split)
-        cli_need(launch_of(o, false)(a->kernel, a->args));
+        cli_need(rg_launch(a->queue, a->args, asked_form(o, false)));
     if (o->vjp.n)
-        cli_need(launch_of(o, true)(a->kernel, a->args));
-    cli_need(rg_sync(a->context));
+        cli_need(rg_launch(a->queue, a->args, asked_form(o, true)));
+    cli_need(rg_queue_sync(a->queue));
 }
 
 /* -- timing: everything that a launch changes is put back in between, untimed ------------------ */
@@ -192,7 +190,7 @@ save_planes(cli_arguments *a)
     saved_planes out = {.in = mem_scratch()};
     for (uint32_t i = 0; i < a->n; i++) {
         rg_array *array = a->arrays[i];
-        rg_array_info info;
+        rg_array_info info = RG_INIT(rg_array_info);
         if (a->params[i].array && !array)
             cli_need(rg_args_get_array(a->args, a->params[i].name, &array));
         if (!array)
@@ -203,17 +201,17 @@ save_planes(cli_arguments *a)
                 continue;
             saved_plane s = {array, plane, info.bytes, arena_raw(mem_scratch(), info.bytes)};
             vec_push(&out, s);
-            cli_need(rg_array_read(array, plane, s.data, s.bytes));
+            cli_need(rg_array_read(a->queue, array, plane, s.data, s.bytes));
         }
     }
     return out;
 }
 
 static void
-restore_planes(const saved_planes *saved)
+restore_planes(const cli_arguments *a, const saved_planes *saved)
 {
     for (size_t i = 0; i < saved->n; i++)
-        cli_need(rg_array_write(saved->at[i].array, saved->at[i].plane, saved->at[i].data, saved->at[i].bytes));
+        cli_need(rg_array_write(a->queue, saved->at[i].array, saved->at[i].plane, saved->at[i].data, saved->at[i].bytes));
 }
 
 static int
@@ -233,16 +231,16 @@ now_ms(void)
 
 /* In ms. The first launch, which compiles and touches memory, is not counted. */
 static double
-median(cli_arguments *a, uint64_t repeats, launch_fn *launch, const saved_planes *saved)
+median(cli_arguments *a, uint64_t repeats, rg_form form, const saved_planes *saved)
 {
     double *times = arena_new_n(mem_scratch(), double, repeats);
     for (uint64_t i = 0; i <= repeats; i++) {
         double start = now_ms();
-        cli_need(launch(a->kernel, a->args));
-        cli_need(rg_sync(a->context));
+        cli_need(rg_launch(a->queue, a->args, form));
+        cli_need(rg_queue_sync(a->queue));
         if (i)
             times[i - 1] = now_ms() - start;
-        restore_planes(saved);
+        restore_planes(a, saved);
     }
     qsort(times, repeats, sizeof(*times), compare_doubles);
     return times[repeats / 2];
@@ -252,16 +250,16 @@ static void
 time_launches(cli_arguments *a, const run_options *o)
 {
     saved_planes saved = save_planes(a);
-    double ms = median(a, o->repeats, rg_launch, &saved);
+    double ms = median(a, o->repeats, RG_FORWARD, &saved);
     printf("forward %.6f ms%s\n", ms, o->checked.n ? "" : ", subscripts not checked");
     if (o->vjp.n) {
         if (o->split) /* what the reverse reads */
-            cli_need(launch_of(o, false)(a->kernel, a->args));
+            cli_need(rg_launch(a->queue, a->args, asked_form(o, false)));
         saved_planes before = save_planes(a);
-        double gradient_ms = median(a, o->repeats, launch_of(o, true), &before);
+        double gradient_ms = median(a, o->repeats, asked_form(o, true), &before);
         printf("gradient %.6f ms (%.2f x forward)\n", gradient_ms, gradient_ms / ms);
     }
-    restore_planes(&saved);
+    restore_planes(a, &saved);
 }
 
 /* -- the command ------------------------------------------------------------------------------- */
@@ -297,12 +295,12 @@ prepare_planes(cli_arguments *a, const run_options *o)
 }
 
 static void
-run_kernel(rg_context *context, rg_kernel *kernel, const run_options *o)
+run_kernel(rg_queue *queue, rg_kernel *kernel, const run_options *o)
 {
     cli_arguments a;
     npz inputs = npz_read(cli_last(&o->inputs, NULL));
     cli_words words = {o->positional.at + 2, o->positional.n - 2, 0};
-    cli_arguments_begin(&a, context, kernel);
+    cli_arguments_begin(&a, queue, kernel);
     cli_arguments_take(&a, &cli_run, &words);
     cli_arguments_take_inputs(&a, &inputs);
     cli_warn_unused(&a, &inputs);
@@ -355,17 +353,10 @@ run(int argc, char **argv)
         cli_usage_error(&cli_run, "--budget needs a number of bytes above 0");
     if (!cli_size(cli_last(&o.threads, "0"), &threads) || threads > RG_MAX_THREADS)
         cli_usage_error(&cli_run, "--threads needs a number of at most %d", RG_MAX_THREADS);
-    rg_context_desc desc = {
-        .device = rg_str_of(cli_last(&o.device, "")),
-        .tape_budget = budget,
-        .num_threads = (uint32_t)threads,
-        .no_contraction = o.source.contract.n > 0,
-        .checked = is_checked(&o),
-        .fast_math = o.fast_math.n > 0,
-    };
-    rg_context *context;
-    cli_need(rg_context_create(&desc, &context));
-    run_kernel(context, cli_load(context, &o.source, o.positional.at[0], o.positional.at[1]), &o);
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .tape_budget = budget, .num_threads = (uint32_t)threads);
+    rg_module_desc code = RG_DESC(rg_module_desc, .checked = is_checked(&o), .fast_math = o.fast_math.n > 0);
+    rg_queue *queue = cli_open_queue(cli_last(&o.device, ""), &desc);
+    run_kernel(queue, cli_load(&code, &o.source, o.positional.at[0], o.positional.at[1]), &o);
     return CLI_OK;
 }
 

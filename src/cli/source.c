@@ -186,11 +186,11 @@ cli_fail_diags(const cli_ir *ir)
 }
 
 bool
-cli_find_form(const char *name, pipeline_form *form)
+cli_find_form(const char *name, rg_form *form)
 {
-    for (int f = 0; f < PIPELINE_FORM_COUNT; f++)
-        if (strcmp(name, pipeline_form_name((pipeline_form)f)) == 0) {
-            *form = (pipeline_form)f;
+    for (int f = 0; f < RG_FORM_COUNT; f++)
+        if (strcmp(name, pipeline_form_name((rg_form)f)) == 0) {
+            *form = (rg_form)f;
             return true;
         }
     return false;

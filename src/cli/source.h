@@ -35,6 +35,6 @@ typedef struct cli_machine {
 } cli_machine;
 cli_machine cli_find_machine(const cli_command *command, const cli_words *device, const cli_words *target);
 _Noreturn void cli_fail_diags(const cli_ir *ir);
-bool cli_find_form(const char *name, pipeline_form *form);
+bool cli_find_form(const char *name, rg_form *form);
 
 #endif

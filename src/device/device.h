@@ -10,17 +10,22 @@
 #include "ir/ir.h"
 #include "rt/abi.h"
 
-typedef struct rt_device rt_device;   /* an open device */
-typedef struct rt_program rt_program; /* one form of a kernel, ready to launch */
+typedef struct rt_device rt_device;   /* an open device: any threads may use it at once */
+typedef struct rt_queue rt_queue;     /* what is done in order: one thread uses it at a time */
+typedef struct rt_program rt_program; /* one form of a kernel, ready to launch in any queue of its device */
 
-typedef struct rt_device_desc {
+typedef struct rt_queue_desc {
     uint64_t tape_budget; /* bytes; 0, with a memory of its own only: the device's choice */
     uint32_t num_threads; /* 0: the device's choice */
-    bool native_math;     /* the platform's math functions instead of our own */
-    bool fast_math;       /* approximate ones of the GPU */
-    void *stream;         /* the caller's, in which everything is done (CUDA: a CUstream); NULL: the device's own */
-    uint32_t ordinal;     /* which of several GPUs */
-} rt_device_desc;
+    void *stream;         /* the caller's, in which everything is done (CUDA: a CUstream); NULL: the queue's own */
+} rt_queue_desc;
+
+/* What rg_device_info says. */
+typedef struct rt_device_facts {
+    char model[96], code[32];
+    uint64_t memory, memory_free;
+    uint32_t processors, threads;
+} rt_device_facts;
 
 /* A kernel in one form, at the table's stage. The module stays alive as long as the program. */
 typedef struct rt_program_desc {
@@ -28,60 +33,75 @@ typedef struct rt_program_desc {
     ir_fn *fn;
     bool races;   /* a forward kernel's: two threads of a parallel loop at one element, and not atomically, are a fault (where a
                    * device can tell: the interpreter) */
+    bool native_math; /* the platform's math functions instead of our own */
+    bool fast_math;   /* approximate ones of the GPU */
     bool noalias; /* no two buffers (of any plane) that one of them writes share memory */
     /* by parameter: which planes are there (bit p) and which not; the primal of a buffer is
      * row-major without gaps */
     const uint8_t *present, *absent;
     const bool *dense;
+    rt_queue *queue;   /* that needs it first; NULL: it is made ahead of launches */
     const char *label; /* for messages: "kernel `relax` (vjp)"; NULL: the function's name. Lives as long as the module */
 } rt_program_desc;
 
-/* Memory that is not the host's: addresses are the device's. Everything happens in the order of launches. `write` has
+/* Memory that is not the host's: addresses are the device's. What takes a queue is done in its order. `write` has
  * read all of `host` when it returns, `fill` its element. While launches are recorded (rt_graph_table) only `copy` and
  * `fill` are asked for, and are recorded too. */
 typedef struct rt_memory_table {
-    rg_status (*allocate)(rt_device *device, size_t bytes, void **memory, str *error); /* zeroed */
-    void (*release)(rt_device *device, void *memory, size_t bytes);
-    rg_status (*write)(rt_device *device, void *to, const void *host, size_t bytes, str *error);
-    rg_status (*read)(rt_device *device, void *host, const void *from, size_t bytes, str *error); /* waits */
-    rg_status (*copy)(rt_device *device, void *to, const void *from, size_t bytes, str *error);
-    rg_status (*fill)(rt_device *device, void *to, const void *element, uint32_t size, size_t count, str *error);
+    rg_status (*allocate)(rt_queue *queue, size_t bytes, void **memory, str *error); /* zeroed */
+    void (*release)(rt_device *device, void *memory, size_t bytes); /* when all queues have done what they were given */
+    rg_status (*write)(rt_queue *queue, void *to, const void *host, size_t bytes, str *error);
+    rg_status (*read)(rt_queue *queue, void *host, const void *from, size_t bytes, str *error); /* waits */
+    rg_status (*copy)(rt_queue *queue, void *to, const void *from, size_t bytes, str *error);
+    rg_status (*fill)(rt_queue *queue, void *to, const void *element, uint32_t size, size_t count, str *error);
     bool (*reaches)(rt_device *device, const void *memory); /* whether kernels can use memory of the caller's */
     /* Memory of the host's that copies are fastest with; NULL: there is none, or so few bytes do not need it. `write` from
-     * it returns at once, and reads until it is given back. Both functions may be NULL. */
-    void *(*take_pinned)(rt_device *device, size_t bytes);
-    void (*give_pinned)(rt_device *device, void *memory);
+     * it returns at once, and reads until it is given back. Both functions may be NULL; give_pinned may be called by
+     * another thread than the queue's. */
+    void *(*take_pinned)(rt_queue *queue, size_t bytes);
+    void (*give_pinned)(rt_queue *queue, void *memory);
 } rt_memory_table;
 
 /* Launches (copies, fills) that are recorded and later done again, as a whole. */
 typedef struct rt_graph rt_graph;
 typedef struct rt_graph_table {
-    rg_status (*begin)(rt_device *device, str *error);
-    rg_status (*end)(rt_device *device, rt_graph **graph, str *error); /* graph NULL: drop what was recorded */
-    rg_status (*launch)(rt_graph *graph, str *error);
+    rg_status (*begin)(rt_queue *queue, str *error);
+    rg_status (*end)(rt_queue *queue, rt_graph **graph, str *error); /* graph NULL: drop what was recorded */
+    rg_status (*launch)(rt_graph *graph, str *error); /* in the queue that recorded it */
     void (*release)(rt_graph *graph);
 } rt_graph_table;
+
+/* Queues that do not end what they are given before they return. */
+typedef struct rt_stream_table {
+    rg_status (*sync)(rt_queue *queue, str *error); /* waits; what went wrong since the last time */
+    rg_status (*wait)(rt_queue *queue, rt_queue *other, str *error); /* from now on behind what `other` has been given */
+    rg_status (*set_stream)(rt_queue *queue, void *stream, str *error);
+} rt_stream_table;
 
 typedef struct rt_device_table {
     const char *name;
     ir_stage stage; /* of the IR it runs */
-    rg_status (*open)(const rt_device_desc *desc, rt_device **device, str *error);
-    void (*close)(rt_device *device);
+    const target *target; /* that kernels are made for; NULL: this machine's CPU */
+    /* Of a device that need not be open. RG_NOT_FOUND: there is none of that number. */
+    rg_status (*look)(uint32_t ordinal, rt_device_facts *facts, str *error);
+    rg_status (*open)(uint32_t ordinal, rt_device **device, str *error);
+    void (*close)(rt_device *device); /* its queues are closed, its programs released */
+    rg_status (*open_queue)(rt_device *device, const rt_queue_desc *desc, rt_queue **queue, str *error);
+    void (*close_queue)(rt_queue *queue); /* waits for what it was given */
     rg_status (*compile)(rt_device *device, const rt_program_desc *desc, rt_program **program,
                          diag_list *diags);
     void (*release)(rt_program *program);
     /* RG_BUDGET, RG_ASSERT, RG_OUT_OF_MEMORY with the place in `error`. After RG_BUDGET arrays hold
-     * whatever the launch had written by then, unless `restores`. A device with `sync` may tell of an earlier launch,
+     * whatever the launch had written by then, unless `restores`. A device with `streams` may tell of an earlier launch,
      * here and wherever it waits, and then does not do this one: its texts begin with the label of the program that failed,
-     * "LABEL: FILE:LINE: ...". Without `sync` the fault is that of this launch, and the caller puts the label there. */
-    rg_status (*launch)(rt_program *program, const rt_arg *args, str *error);
+     * "LABEL: FILE:LINE: ...". Without `streams` the fault is that of this launch, and the caller puts the label there. */
+    rg_status (*launch)(rt_queue *queue, rt_program *program, const rt_arg *args, str *error);
     bool restores; /* the device itself puts arrays back when a budget is exceeded */
-    const target *target; /* that kernels are made for; NULL: this machine's CPU */
     /* NULL: the host's memory; launches end before they return; no graphs */
     const rt_memory_table *memory;
-    rg_status (*sync)(rt_device *device, str *error); /* waits; what went wrong since the last time */
+    const rt_stream_table *streams;
     const rt_graph_table *graphs;
-    uint64_t (*tape_peak)(rt_device *device); /* the most bytes of its pool that a launch has had in use; NULL: not counted */
+    uint64_t (*tape_peak)(rt_queue *queue); /* the most bytes of its pool that a launch has had in use; NULL: not counted */
 } rt_device_table;
 
 extern const rt_device_table rt_device_interp;
@@ -93,6 +113,10 @@ extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests 
 
 /* NULL: none of that name. An empty name: the best there is. */
 const rt_device_table *rt_device_find(rg_str name);
+/* The tables in their order, the best first; NULL behind the last. */
+const rt_device_table *rt_device_at(size_t index);
+/* rt_device_table.look of devices that are this machine's processor: there is one. */
+rg_status rt_host_look(uint32_t ordinal, rt_device_facts *facts, str *error);
 /* Names of the devices of this build, separated by ", ". */
 void rt_device_names(str *out);
 

@@ -21,13 +21,13 @@ span_take(span *s, rt_place place, const rt_layout *l, const void *data, str *er
     rt_layout_span(l, &s->lo, &hi);
     s->bytes = (size_t)(hi - s->lo);
     s->copy = arena_raw(mem_scratch(), s->bytes);
-    return place.table->memory->read(place.device, s->copy, (const char *)data + s->lo, s->bytes, error);
+    return place.table->memory->read(place.queue, s->copy, (const char *)data + s->lo, s->bytes, error);
 }
 
 static rg_status
 span_put(const span *s, rt_place place, void *data, str *error)
 {
-    return place.table->memory->write(place.device, (char *)data + s->lo, s->copy, s->bytes, error);
+    return place.table->memory->write(place.queue, (char *)data + s->lo, s->copy, s->bytes, error);
 }
 
 rg_status
@@ -40,7 +40,7 @@ rt_memory_read(rt_place place, const rt_layout *l, const void *data, void *dense
         return RG_OK;
     }
     if (rt_layout_is_dense(l))
-        return place.table->memory->read(place.device, dense, data, bytes_of(l), error);
+        return place.table->memory->read(place.queue, dense, data, bytes_of(l), error);
     span s;
     TRY(span_take(&s, place, l, data, error));
     rt_layout_read(l, s.copy - s.lo, dense);
@@ -57,7 +57,7 @@ rt_memory_write(rt_place place, const rt_layout *l, void *data, const void *dens
         return RG_OK;
     }
     if (rt_layout_is_dense(l))
-        return place.table->memory->write(place.device, data, dense, bytes_of(l), error);
+        return place.table->memory->write(place.queue, data, dense, bytes_of(l), error);
     span s;
     TRY(span_take(&s, place, l, data, error));
     rt_layout_write(l, s.copy - s.lo, dense);
@@ -75,7 +75,7 @@ rt_memory_fill(rt_place place, const rt_layout *l, void *data, const void *eleme
         return RG_OK;
     }
     if (rt_layout_is_dense(l))
-        return place.table->memory->fill(place.device, data, element, l->size, count, error);
+        return place.table->memory->fill(place.queue, data, element, l->size, count, error);
     span s;
     TRY(span_take(&s, place, l, data, error));
     rt_layout_fill(l, s.copy - s.lo, element);
@@ -88,7 +88,7 @@ rt_memory_copy(rt_place place, void *to, const void *from, size_t bytes, str *er
     if (bytes == 0)
         return RG_OK;
     if (place.table->memory)
-        return place.table->memory->copy(place.device, to, from, bytes, error);
+        return place.table->memory->copy(place.queue, to, from, bytes, error);
     memcpy(to, from, bytes);
     return RG_OK;
 }

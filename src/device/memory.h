@@ -6,10 +6,10 @@
 #include "device/device.h"
 #include "device/layout.h"
 
-/* An open device. Functions below fail only where it has memory of its own; `error` then says why. */
+/* Where and in which order. Functions below fail only where the device has memory of its own; `error` then says why. */
 typedef struct rt_place {
     const rt_device_table *table;
-    rt_device *device;
+    rt_queue *queue;
 } rt_place;
 
 /* All elements, in row-major order, to (from) a dense block of the host. Elements with gaps between them go through a

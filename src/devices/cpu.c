@@ -4,12 +4,18 @@
 
 #include "codegen/llvm/ll.h"
 #include "rt/cpu/cpu.h"
+#include "rt/cpu/pool.h"
 #include "device/explain.h"
 
+#include <pthread.h>
+
 struct rt_device {
-    rt_cpu *cpu;
+    pthread_mutex_t lock; /* of what follows */
     ll_jit *jit; /* made with the first kernel */
-    bool native_math;
+};
+
+struct rt_queue {
+    rt_cpu *cpu;
 };
 
 /* Code for one thread needs no atomic operations; which code there is follows from the threads that
@@ -18,23 +24,17 @@ struct rt_program {
     rt_device *device;
     const ir_fn *fn;
     ll_options options; /* its arrays are the program's */
-    ll_code *alone, *shared;
+    ll_code *alone, *shared; /* made under the device's lock */
 };
 
-_Static_assert((int)RT_MAX_THREADS == (int)RG_MAX_THREADS, "a context may have all threads of a launch");
+_Static_assert((int)RT_MAX_THREADS == (int)RG_MAX_THREADS, "a queue may have all threads of a launch");
 
 static rg_status
-cpu_open(const rt_device_desc *desc, rt_device **device, str *error)
+cpu_open(uint32_t ordinal, rt_device **device, str *error)
 {
-    rt_device *d = mem_zalloc(sizeof(*d));
-    d->native_math = desc->native_math;
-    d->cpu = rt_cpu_create(desc->num_threads, desc->tape_budget);
-    if (!d->cpu) {
-        mem_free(d);
-        str_addz(error, "out of memory");
-        return RG_OUT_OF_MEMORY;
-    }
-    *device = d;
+    TRY(rt_host_look(ordinal, NULL, error));
+    *device = mem_zalloc(sizeof(**device));
+    pthread_mutex_init(&(*device)->lock, NULL);
     return RG_OK;
 }
 
@@ -42,8 +42,29 @@ static void
 cpu_close(rt_device *device)
 {
     ll_jit_destroy(device->jit);
-    rt_cpu_destroy(device->cpu);
+    pthread_mutex_destroy(&device->lock);
     mem_free(device);
+}
+
+static rg_status
+cpu_open_queue(rt_device *device, const rt_queue_desc *desc, rt_queue **queue, str *error)
+{
+    rt_queue *q = mem_zalloc(sizeof(*q));
+    q->cpu = rt_cpu_create(desc->num_threads, desc->tape_budget);
+    if (!q->cpu) {
+        mem_free(q);
+        str_addz(error, "out of memory");
+        return RG_OUT_OF_MEMORY;
+    }
+    *queue = q;
+    return RG_OK;
+}
+
+static void
+cpu_close_queue(rt_queue *queue)
+{
+    rt_cpu_destroy(queue->cpu);
+    mem_free(queue);
 }
 
 static void
@@ -73,21 +94,38 @@ copied(const void *data, size_t bytes)
     return copy;
 }
 
-static rg_status
-compile_for(rt_program *p, bool alone, diag_list *diags)
+static void
+unlock_device(void *device)
 {
-    p->options.alone = alone;
-    return ll_compile(p->device->jit, p->fn, &p->options, alone ? &p->alone : &p->shared, diags);
+    pthread_mutex_unlock(&((rt_device *)device)->lock);
+}
+
+/* The code for one thread, or for several, made if it is not there. One thread at a time makes code. */
+static rg_status
+make_code(rt_program *p, bool alone, ll_code **code, diag_list *diags)
+{
+    rt_device *d = p->device;
+    ll_code **at = alone ? &p->alone : &p->shared;
+    rg_status status = RG_OK;
+    mem_owner owns;
+    pthread_mutex_lock(&d->lock);
+    mem_own(&owns, unlock_device, d);
+    if (!d->jit)
+        status = ll_jit_create(&d->jit, diags);
+    ll_options options = p->options;
+    options.alone = alone;
+    ll_code *made = NULL;
+    if (!status && !*at && !(status = ll_compile(d->jit, p->fn, &options, &made, diags)))
+        __atomic_store_n(at, made, __ATOMIC_RELEASE);
+    *code = *at;
+    mem_disown(&owns);
+    unlock_device(d);
+    return status;
 }
 
 static rg_status
 cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
-    if (!device->jit) {
-        rg_status status = ll_jit_create(&device->jit, diags);
-        if (status)
-            return status;
-    }
     rt_program *p = mem_zalloc(sizeof(*p));
     mem_owner owns;
     mem_own(&owns, release_program, p);
@@ -95,11 +133,13 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
     uint32_t n = desc->fn->body->nparams;
     /* one by one: what is there is released if the next one fails */
     p->options.noalias = desc->noalias;
-    p->options.native_math = device->native_math;
+    p->options.native_math = desc->native_math;
     p->options.present = copied(desc->present, n);
     p->options.absent = copied(desc->absent, n);
     p->options.contiguous = copied(desc->dense, n * sizeof(bool));
-    rg_status status = compile_for(p, rt_cpu_threads(device->cpu) == 1, diags);
+    ll_code *code;
+    uint32_t threads = desc->queue ? rt_cpu_threads(desc->queue->cpu) : rt_pool_default();
+    rg_status status = make_code(p, threads == 1, &code, diags);
     mem_disown(&owns);
     if (status)
         cpu_release(p);
@@ -109,23 +149,21 @@ cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program
 }
 
 static rg_status
-cpu_launch(rt_program *program, const rt_arg *args, str *error)
+cpu_launch(rt_queue *queue, rt_program *program, const rt_arg *args, str *error)
 {
     rt_report report;
-    ll_code *code = program->shared;
-    if (!code && rt_cpu_threads(program->device->cpu) == 1)
-        code = program->alone;
+    ll_code *code = __atomic_load_n(&program->shared, __ATOMIC_ACQUIRE);
+    if (!code && rt_cpu_threads(queue->cpu) == 1)
+        code = __atomic_load_n(&program->alone, __ATOMIC_ACQUIRE);
     if (!code) {
-        diag_list diags = {0};
-        rg_status status = compile_for(program, false, &diags);
+        diag_list diags = {.text.in = mem_scratch()};
+        rg_status status = make_code(program, rt_cpu_threads(queue->cpu) == 1, &code, &diags);
         if (status) {
-            str_addz(error, diags.text.ptr);
-            diag_free(&diags);
+            str_add(error, str_view(&diags.text));
             return status;
         }
-        code = program->shared;
     }
-    if (rt_cpu_launch(program->device->cpu, ll_code_entry(code), args, &report) == RT_OK)
+    if (rt_cpu_launch(queue->cpu, ll_code_entry(code), args, &report) == RT_OK)
         return RG_OK;
     return rt_explain(&report, program->fn, error);
 }
@@ -133,8 +171,11 @@ cpu_launch(rt_program *program, const rt_arg *args, str *error)
 const rt_device_table rt_device_cpu = {
     .name = "cpu",
     .stage = IR_STAGE_SLOTS,
+    .look = rt_host_look,
     .open = cpu_open,
     .close = cpu_close,
+    .open_queue = cpu_open_queue,
+    .close_queue = cpu_close_queue,
     .compile = cpu_compile,
     .release = cpu_release,
     .launch = cpu_launch,

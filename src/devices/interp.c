@@ -4,21 +4,23 @@
 #include "rt/interp/interp.h"
 
 struct rt_device {
+    char unused;
+};
+
+struct rt_queue {
     interp_options options;
 };
 
 struct rt_program {
-    rt_device *device;
     const ir_fn *fn;
     bool races;
 };
 
 static rg_status
-interp_open(const rt_device_desc *desc, rt_device **device, str *error)
+interp_open(uint32_t ordinal, rt_device **device, str *error)
 {
-    rt_device *d = mem_zalloc(sizeof(*d));
-    d->options.budget = desc->tape_budget > INT64_MAX ? INT64_MAX : (int64_t)desc->tape_budget;
-    *device = d;
+    TRY(rt_host_look(ordinal, NULL, error));
+    *device = mem_zalloc(sizeof(**device));
     return RG_OK;
 }
 
@@ -29,11 +31,26 @@ interp_close(rt_device *device)
 }
 
 static rg_status
+interp_open_queue(rt_device *device, const rt_queue_desc *desc, rt_queue **queue, str *error)
+{
+    rt_queue *q = mem_zalloc(sizeof(*q));
+    q->options.budget = desc->tape_budget > INT64_MAX ? INT64_MAX : (int64_t)desc->tape_budget;
+    *queue = q;
+    return RG_OK;
+}
+
+static void
+interp_close_queue(rt_queue *queue)
+{
+    mem_free(queue);
+}
+
+static rg_status
 interp_compile(rt_device *device, const rt_program_desc *desc, rt_program **program,
                diag_list *diags)
 {
     rt_program *p = mem_zalloc(sizeof(*p));
-    *p = (rt_program){device, desc->fn, desc->races};
+    *p = (rt_program){desc->fn, desc->races};
     *program = p;
     return RG_OK;
 }
@@ -62,10 +79,10 @@ status_of(rt_fault fault)
 }
 
 static rg_status
-interp_launch(rt_program *program, const rt_arg *args, str *error)
+interp_launch(rt_queue *queue, rt_program *program, const rt_arg *args, str *error)
 {
     interp_report report;
-    interp_options options = program->device->options;
+    interp_options options = queue->options;
     options.races = program->races;
     rt_fault fault = interp_run(program->fn, args, &options, &report);
     if (fault == RT_OK)
@@ -79,8 +96,11 @@ interp_launch(rt_program *program, const rt_arg *args, str *error)
 const rt_device_table rt_device_interp = {
     .name = "interp",
     .stage = IR_STAGE_AD,
+    .look = rt_host_look,
     .open = interp_open,
     .close = interp_close,
+    .open_queue = interp_open_queue,
+    .close_queue = interp_close_queue,
     .compile = interp_compile,
     .release = interp_release,
     .launch = interp_launch,

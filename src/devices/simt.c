@@ -21,12 +21,15 @@ typedef struct piece {
 } piece;
 
 struct rt_device {
-    pthread_mutex_t lock;
-    rt_simt *simt;
+    pthread_mutex_t lock; /* of what follows, and of launches: they are done one at a time */
     ll_jit *jit; /* made with the first kernel */
-    bool native_math, fast_math;
     vec(rt_program *) programs; /* by number; NULL: released */
     vec(piece) pieces;          /* memory, by address */
+};
+
+struct rt_queue {
+    rt_device *device;
+    rt_simt *simt;
     rg_status failed;           /* of an earlier launch, not told yet */
     str failure;
 };
@@ -62,21 +65,11 @@ leave(rt_device *d, mem_owner *owns)
 }
 
 static rg_status
-simt_open(const rt_device_desc *desc, rt_device **device, str *error)
+simt_open(uint32_t ordinal, rt_device **device, str *error)
 {
-    rt_device *d = mem_zalloc(sizeof(*d));
-    d->native_math = desc->native_math;
-    d->fast_math = desc->fast_math;
-    settings asked = settings_read();
-    uint64_t budget = asked.simt_pool ? asked.simt_pool : desc->tape_budget ? desc->tape_budget : usual_budget;
-    d->simt = rt_simt_create(&(rt_simt_desc){.budget = budget, .blocks = asked.simt_blocks, .warps = asked.simt_warps});
-    if (!d->simt) {
-        mem_free(d);
-        str_addz(error, "out of memory");
-        return RG_OUT_OF_MEMORY;
-    }
-    pthread_mutex_init(&d->lock, NULL);
-    *device = d;
+    TRY(rt_host_look(ordinal, NULL, error));
+    *device = mem_zalloc(sizeof(**device));
+    pthread_mutex_init(&(*device)->lock, NULL);
     return RG_OK;
 }
 
@@ -84,14 +77,41 @@ static void
 simt_close(rt_device *d)
 {
     ll_jit_destroy(d->jit);
-    rt_simt_destroy(d->simt);
     for (size_t i = 0; i < d->pieces.n; i++)
         free(d->pieces.at[i].memory);
     vec_free(&d->pieces);
     vec_free(&d->programs);
-    str_free(&d->failure);
     pthread_mutex_destroy(&d->lock);
     mem_free(d);
+}
+
+static rg_status
+simt_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error)
+{
+    if (desc->stream) {
+        str_addz(error, "it has no streams of callers");
+        return RG_INVALID;
+    }
+    rt_queue *q = mem_zalloc(sizeof(*q));
+    settings asked = settings_read();
+    uint64_t budget = asked.simt_pool ? asked.simt_pool : desc->tape_budget ? desc->tape_budget : usual_budget;
+    q->device = d;
+    q->simt = rt_simt_create(&(rt_simt_desc){.budget = budget, .blocks = asked.simt_blocks, .warps = asked.simt_warps});
+    if (!q->simt) {
+        mem_free(q);
+        str_addz(error, "out of memory");
+        return RG_OUT_OF_MEMORY;
+    }
+    *queue = q;
+    return RG_OK;
+}
+
+static void
+simt_close_queue(rt_queue *q)
+{
+    rt_simt_destroy(q->simt);
+    str_free(&q->failure);
+    mem_free(q);
 }
 
 /* -- programs ------------------------------------------------------------------------------------------------------ */
@@ -130,13 +150,21 @@ take_number(rt_device *d, rt_program *p)
 }
 
 static rg_status
+make_code(rt_program *p, const ll_options *options, diag_list *diags)
+{
+    rt_device *d = p->device;
+    mem_owner locks;
+    enter(d, &locks);
+    rg_status status = d->jit ? RG_OK : ll_jit_create(&d->jit, diags);
+    if (!status)
+        status = ll_compile(d->jit, p->fn, options, &p->code, diags);
+    leave(d, &locks);
+    return status;
+}
+
+static rg_status
 simt_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
-    if (!device->jit) {
-        rg_status status = ll_jit_create(&device->jit, diags);
-        if (status)
-            return status;
-    }
     rt_program *p = mem_zalloc(sizeof(*p));
     *p = (rt_program){.device = device, .fn = desc->fn, .label = desc->label ? desc->label : desc->fn->name,
                       .number = UINT32_MAX};
@@ -146,13 +174,12 @@ simt_compile(rt_device *device, const rt_program_desc *desc, rt_program **progra
     bool numbered = take_number(device, p);
     leave(device, &locks);
     ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense,
-                          .noalias = desc->noalias, .native_math = device->native_math,
-                          .fast_math = device->fast_math};
+                          .noalias = desc->noalias, .native_math = desc->native_math, .fast_math = desc->fast_math};
     rg_status status = RG_UNSUPPORTED;
     if (numbered)
-        status = ll_compile(device->jit, desc->fn, &options, &p->code, diags);
+        status = make_code(p, &options, diags);
     else
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the context has too many compiled kernels");
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the device has too many compiled kernels");
     mem_disown(&owns);
     if (status)
         simt_release(p);
@@ -193,16 +220,16 @@ explain(const rt_program *p, const rt_gpu_report *from, str *error)
     return rt_explain(&report, p->fn, error);
 }
 
-/* What an earlier launch did wrong, once. The caller holds the lock. */
+/* What an earlier launch did wrong, once. */
 static rg_status
-tell(rt_device *d, str *error)
+tell(rt_queue *q, str *error)
 {
-    rg_status status = d->failed;
+    rg_status status = q->failed;
     if (status)
-        str_add(error, str_view(&d->failure));
-    str_free(&d->failure);
-    d->failure = (str){0};
-    d->failed = RG_OK;
+        str_add(error, str_view(&q->failure));
+    str_free(&q->failure);
+    q->failure = (str){0};
+    q->failed = RG_OK;
     return status;
 }
 
@@ -254,13 +281,12 @@ entry_of(const rt_program *p)
 }
 
 static rg_status
-run(rt_program *p, const rt_arg *args, str *error)
+run(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
-    rt_device *d = p->device;
-    rt_gpu_report *report = rt_simt_report(d->simt);
+    rt_gpu_report *report = rt_simt_report(q->simt);
     report->fault = 0;
-    const char *trouble = rt_simt_launch(d->simt, entry_of(p), args, p->number);
-    uint64_t lost = rt_simt_prints(d->simt, show_print, d);
+    const char *trouble = rt_simt_launch(q->simt, entry_of(p), args, p->number);
+    uint64_t lost = rt_simt_prints(q->simt, show_print, p->device);
     if (lost)
         printf("(%llu more prints did not fit the buffer)\n", (unsigned long long)lost);
     if (trouble)
@@ -269,38 +295,46 @@ run(rt_program *p, const rt_arg *args, str *error)
 }
 
 static rg_status
-simt_launch(rt_program *p, const rt_arg *args, str *error)
+simt_launch(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
     rt_device *d = p->device;
     mem_owner locks;
     enter(d, &locks);
-    rg_status status = tell(d, error);
+    rg_status status = tell(q, error);
     if (!status && !reaches_all(p, args, error))
         status = RG_DEVICE;
     if (!status) {
-        d->failed = run(p, args, &d->failure);
-        if (d->failed == RG_DEVICE) /* a mistake of ours: where it is made */
-            status = tell(d, error);
+        q->failed = run(q, p, args, &q->failure);
+        if (q->failed == RG_DEVICE) /* a mistake of ours: where it is made */
+            status = tell(q, error);
     }
     leave(d, &locks);
     return status;
 }
 
+/* Each queue has done what it was given: nothing is to be waited for. */
 static rg_status
-simt_sync(rt_device *d, str *error)
+simt_wait(rt_queue *q, rt_queue *other, str *error)
 {
-    mem_owner locks;
-    enter(d, &locks);
-    rg_status status = tell(d, error);
-    leave(d, &locks);
-    return status;
+    return RG_OK;
 }
+
+static rg_status
+simt_set_stream(rt_queue *q, void *stream, str *error)
+{
+    if (stream)
+        str_addz(error, "it has no streams of callers");
+    return stream ? RG_INVALID : RG_OK;
+}
+
+static const rt_stream_table simt_streams = {.sync = tell, .wait = simt_wait, .set_stream = simt_set_stream};
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 
 static rg_status
-simt_allocate(rt_device *d, size_t bytes, void **memory, str *error)
+simt_allocate(rt_queue *q, size_t bytes, void **memory, str *error)
 {
+    rt_device *d = q->device;
     char *taken = calloc(1, bytes + 64); /* so that one piece never begins where another ends */
     if (!taken) {
         str_addz(error, "out of memory");
@@ -336,32 +370,32 @@ simt_give(rt_device *d, void *memory, size_t bytes)
 }
 
 static rg_status
-simt_write(rt_device *d, void *to, const void *host, size_t bytes, str *error)
+simt_write(rt_queue *q, void *to, const void *host, size_t bytes, str *error)
 {
-    (void)d, (void)error;
+    (void)q, (void)error;
     memcpy(to, host, bytes);
     return RG_OK;
 }
 
 static rg_status
-simt_read(rt_device *d, void *host, const void *from, size_t bytes, str *error)
+simt_read(rt_queue *q, void *host, const void *from, size_t bytes, str *error)
 {
     memcpy(host, from, bytes);
-    return simt_sync(d, error);
+    return tell(q, error);
 }
 
 static rg_status
-simt_copy(rt_device *d, void *to, const void *from, size_t bytes, str *error)
+simt_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
 {
-    (void)d, (void)error;
+    (void)q, (void)error;
     memmove(to, from, bytes);
     return RG_OK;
 }
 
 static rg_status
-simt_fill(rt_device *d, void *to, const void *element, uint32_t size, size_t count, str *error)
+simt_fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
 {
-    (void)d, (void)error;
+    (void)q, (void)error;
     for (size_t i = 0; i < count; i++)
         memcpy((char *)to + i * size, element, size);
     return RG_OK;
@@ -377,9 +411,9 @@ simt_reaches(rt_device *d, const void *memory)
 }
 
 static uint64_t
-simt_tape_peak(rt_device *d)
+simt_tape_peak(rt_queue *q)
 {
-    return (uint64_t)rt_simt_report(d->simt)->pages * RT_GPU_PAGE;
+    return (uint64_t)rt_simt_report(q->simt)->pages * RT_GPU_PAGE;
 }
 
 static const rt_memory_table simt_memory = {
@@ -395,13 +429,16 @@ static const rt_memory_table simt_memory = {
 const rt_device_table rt_device_simt = {
     .name = "simt",
     .stage = IR_STAGE_SLOTS,
+    .look = rt_host_look,
     .open = simt_open,
     .close = simt_close,
+    .open_queue = simt_open_queue,
+    .close_queue = simt_close_queue,
     .compile = simt_compile,
     .release = simt_release,
     .launch = simt_launch,
     .target = &target_nvidia,
     .memory = &simt_memory,
-    .sync = simt_sync,
+    .streams = &simt_streams,
     .tape_peak = simt_tape_peak,
 };

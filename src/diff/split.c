@@ -28,7 +28,7 @@ say_changed(const ir_module *m, const ir_op *load, const ir_value *array, bool c
              "the gradient needs %s%s%s as it was here after the %s, but %s\n"
              "%swrite to another array",
              quote, array->name ? array->name : "an array", quote, combined ? "task" : "forward launch", why,
-             combined ? "" : "launch forward and gradient combined (rg_launch_forward_vjp), or ");
+             combined ? "" : "launch forward and gradient combined (RG_FORWARD_VJP), or ");
     if (write)
         diag_add(diags, DIAG_NOTE, 530, ir_place(m, write->loc), "it is overwritten here");
 }

@@ -73,10 +73,10 @@ lasts(vjp *v, const ir_op *op)
     ir_buffer_roots(op->args[0], note_temp_root, &temp);
     if (op->rmw == RG_RMW_MUL)
         vjp_error(v, op, 512, "the gradient of an atomic multiplication needs the factors' product, which is "
-                  "gone after the launch\nlaunch forward and gradient combined (rg_launch_forward_vjp)");
+                  "gone after the launch\nlaunch forward and gradient combined (RG_FORWARD_VJP)");
     else if (temp)
         vjp_error(v, op, 512, "the gradient of this atomic %s needs the array, which is gone after the launch\n"
-                  "launch forward and gradient combined (rg_launch_forward_vjp)", ir_rmw_names[op->rmw]);
+                  "launch forward and gradient combined (RG_FORWARD_VJP)", ir_rmw_names[op->rmw]);
     return !v->failed;
 }
 
@@ -252,7 +252,7 @@ vjp_reverse_contest(vjp *v, const ir_op *op, const vjp_place *p)
         reverse_serial(v, op, p);
     else if (!task)
         vjp_error(v, op, 512, "the gradient of an atomic %s in serial code needs the old value, which is gone "
-                  "after the launch\nlaunch forward and gradient combined (rg_launch_forward_vjp)",
+                  "after the launch\nlaunch forward and gradient combined (RG_FORWARD_VJP)",
                   ir_rmw_names[op->rmw]);
 }
 

@@ -7,19 +7,19 @@
 #include "rt/fpenv.h"
 
 const char *
-pipeline_form_name(pipeline_form form)
+pipeline_form_name(rg_form form)
 {
-    static const char *const names[PIPELINE_FORM_COUNT] = {
+    static const char *const names[RG_FORM_COUNT] = {
         "forward", "vjp", "forward_vjp", "jvp", "jvp_vjp", "jvp_forward_vjp",
     };
     return names[form];
 }
 
 void
-pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT])
+pipeline_directions(rg_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT])
 {
     for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++) {
-        bool varies = form >= PIPELINE_JVP ? plane & RG_TANGENT : plane & RG_ADJOINT;
+        bool varies = form >= RG_JVP ? plane & RG_TANGENT : plane & RG_ADJOINT;
         directions[plane] = varies ? n : 1;
     }
 }
@@ -201,9 +201,9 @@ reverse_of(ir_fn *fn, const pipeline_options *o, bool combined, pass_context *c)
 static ir_fn *
 run_stages(ir_module *m, ir_fn *fn, const pipeline_options *o, bool *serial, pass_context *c)
 {
-    bool combined = o->form == PIPELINE_FORWARD_VJP || o->form == PIPELINE_JVP_FORWARD_VJP;
-    bool reverse = combined || o->form == PIPELINE_VJP || o->form == PIPELINE_JVP_VJP;
-    bool forward = o->form >= PIPELINE_JVP;
+    bool combined = o->form == RG_FORWARD_VJP || o->form == RG_JVP_FORWARD_VJP;
+    bool reverse = combined || o->form == RG_VJP || o->form == RG_JVP_VJP;
+    bool forward = o->form >= RG_JVP;
 
     /* what one thread of a GPU does alone is a task, and so are its derivatives */
     if (*serial)

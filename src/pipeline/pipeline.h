@@ -5,19 +5,9 @@
 
 #include "diff/ad.h"
 
-typedef enum pipeline_form {
-    PIPELINE_FORWARD,
-    PIPELINE_VJP,         /* split */
-    PIPELINE_FORWARD_VJP, /* combined */
-    PIPELINE_JVP,
-    PIPELINE_JVP_VJP,         /* jvp of the split vjp */
-    PIPELINE_JVP_FORWARD_VJP, /* jvp of the combined one */
-    PIPELINE_FORM_COUNT
-} pipeline_form;
-
 /* Which parameters have adjoints or tangents: bits RG_ADJOINT, RG_TANGENT of planes[i]. */
 typedef struct pipeline_options {
-    pipeline_form form;
+    rg_form form;
     const uint8_t *planes; /* NULL: every float parameter has all of them */
     /* of each plane, 1 or the same number in all that have more; NULL: 1 */
     const uint32_t *directions;
@@ -35,10 +25,10 @@ typedef struct pipeline_options {
     void *user;
 } pipeline_options;
 
-const char *pipeline_form_name(pipeline_form form);
+const char *pipeline_form_name(rg_form form);
 
 /* The usual choice for n adjoints (n tangents where there are any) of a form: which planes have n. */
-void pipeline_directions(pipeline_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT]);
+void pipeline_directions(rg_form form, uint32_t n, uint32_t directions[RG_PLANE_COUNT]);
 
 /* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into
  * stores to buffers of rank 0 that follow its parameters. NULL after errors. */

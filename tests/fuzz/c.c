@@ -17,7 +17,7 @@ enum { VERIFIER = 1 << 2 }; /* of diag_list.kinds: the IR breaks a rule, which i
 static void
 differentiate(const ir_fn *kernel, arena *scratch)
 {
-    for (unsigned form = PIPELINE_FORWARD; form < PIPELINE_FORM_COUNT; form += PIPELINE_FORWARD_VJP) {
+    for (unsigned form = RG_FORWARD; form < RG_FORM_COUNT; form += RG_FORWARD_VJP) {
         diag_list diags = {.text.in = scratch};
         pipeline_options options = {.form = form, .contraction = true, .stage = IR_STAGE_SLOTS};
         ir_fn *fn;

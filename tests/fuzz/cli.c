@@ -88,20 +88,23 @@ __wrap_front_c_list(const front_c_source *source, front_c_names *names, diag_lis
 
 /* -- objects ----------------------------------------------------------------------------------- */
 
-static rg_context *context;
+static rg_device *device;
+static rg_queue *queue;
 static rg_module *module;
 static rg_args *args;
 static rg_array *arrays[MOST_OBJECTS];
 static unsigned array_count;
 
-rg_status __real_rg_context_create(const rg_context_desc *desc, rg_context **out);
-rg_status __wrap_rg_context_create(const rg_context_desc *desc, rg_context **out);
-rg_status __real_rg_module_load(rg_context *c, rg_str path, const rg_module_desc *desc, rg_module **out);
-rg_status __wrap_rg_module_load(rg_context *c, rg_str path, const rg_module_desc *desc, rg_module **out);
-rg_status __real_rg_args_create(rg_kernel *kernel, rg_args **out);
-rg_status __wrap_rg_args_create(rg_kernel *kernel, rg_args **out);
-rg_status __real_rg_array_create(rg_context *c, const rg_array_desc *desc, rg_array **out);
-rg_status __wrap_rg_array_create(rg_context *c, const rg_array_desc *desc, rg_array **out);
+rg_status __real_rg_device_open(const rg_device_desc *desc, rg_device **out);
+rg_status __wrap_rg_device_open(const rg_device_desc *desc, rg_device **out);
+rg_status __real_rg_queue_create(rg_device *on, const rg_queue_desc *desc, rg_queue **out);
+rg_status __wrap_rg_queue_create(rg_device *on, const rg_queue_desc *desc, rg_queue **out);
+rg_status __real_rg_module_load(rg_str path, const rg_module_desc *desc, rg_module **out);
+rg_status __wrap_rg_module_load(rg_str path, const rg_module_desc *desc, rg_module **out);
+rg_status __real_rg_args_create(rg_queue *q, rg_kernel *kernel, rg_args **out);
+rg_status __wrap_rg_args_create(rg_queue *q, rg_kernel *kernel, rg_args **out);
+rg_status __real_rg_array_create(rg_queue *q, const rg_array_desc *desc, rg_array **out);
+rg_status __wrap_rg_array_create(rg_queue *q, const rg_array_desc *desc, rg_array **out);
 void __wrap_rg_array_destroy(rg_array *array);
 void __wrap_rg_args_destroy(rg_args *old);
 
@@ -118,36 +121,44 @@ release(void *user, void *p, size_t bytes)
 }
 
 rg_status
-__wrap_rg_context_create(const rg_context_desc *desc, rg_context **out)
+__wrap_rg_device_open(const rg_device_desc *desc, rg_device **out)
 {
-    rg_context_desc here = *desc;
-    here.device = RG_STR("interp");
+    rg_device_desc here = *desc;
+    here.name = RG_STR("interp");
     here.allocator = (rg_allocator){.allocate = allocate, .release = release};
-    rg_status status = __real_rg_context_create(&here, out);
-    context = *out;
+    rg_status status = __real_rg_device_open(&here, out);
+    device = *out;
     return status;
 }
 
 rg_status
-__wrap_rg_module_load(rg_context *c, rg_str path, const rg_module_desc *desc, rg_module **out)
+__wrap_rg_queue_create(rg_device *on, const rg_queue_desc *desc, rg_queue **out)
 {
-    rg_status status = __real_rg_module_load(c, path, desc, out);
+    rg_status status = __real_rg_queue_create(on, desc, out);
+    queue = *out;
+    return status;
+}
+
+rg_status
+__wrap_rg_module_load(rg_str path, const rg_module_desc *desc, rg_module **out)
+{
+    rg_status status = __real_rg_module_load(path, desc, out);
     module = *out;
     return status;
 }
 
 rg_status
-__wrap_rg_args_create(rg_kernel *kernel, rg_args **out)
+__wrap_rg_args_create(rg_queue *q, rg_kernel *kernel, rg_args **out)
 {
-    rg_status status = __real_rg_args_create(kernel, out);
+    rg_status status = __real_rg_args_create(q, kernel, out);
     args = *out;
     return status;
 }
 
 rg_status
-__wrap_rg_array_create(rg_context *c, const rg_array_desc *desc, rg_array **out)
+__wrap_rg_array_create(rg_queue *q, const rg_array_desc *desc, rg_array **out)
 {
-    rg_status status = __real_rg_array_create(c, desc, out);
+    rg_status status = __real_rg_array_create(q, desc, out);
     FUZZ_CHECK(array_count < MOST_OBJECTS, "more than %u arrays", array_count);
     arrays[array_count++] = *out;
     return status;
@@ -174,8 +185,9 @@ destroy_all(void)
     while (array_count)
         __real_rg_array_destroy(arrays[--array_count]);
     rg_module_destroy(module);
-    rg_context_destroy(context);
-    context = NULL, module = NULL, args = NULL;
+    rg_queue_destroy(queue);
+    rg_device_destroy(device);
+    device = NULL, queue = NULL, module = NULL, args = NULL;
 }
 
 /* -- an input ---------------------------------------------------------------------------------- */

@@ -26,8 +26,8 @@
 
 typedef struct setting {
     const char *device;          /* NULL: the CPU where this build has it */
-    rg_context *interp, *other;  /* other NULL: none */
-    rg_context *exact;           /* without contraction; NULL: no comparison with the C compiler */
+    rg_queue *interp, *other;  /* other NULL: none */
+    rg_queue *exact;             /* for code without contraction; NULL: no comparison with the C compiler */
     bool gpu;                    /* arrays in memory of its own, threads in no order */
     bool native;                 /* compare with the C compiler */
     const char *out;
@@ -160,16 +160,17 @@ check_devices(const inputs *in, subject *interp, subject *other, uint64_t seed, 
 
 /* Opens the source on one device and calls on. */
 static bool
-open_on(const setting *t, rg_context *context, const char *source, bool wide, rg_module **module,
+open_on(const setting *t, rg_queue *queue, const char *source, bool wide, rg_module **module,
         subject *s, inputs *in, uint64_t seed, report *r)
 {
+    unsigned code = (wide ? CODE_WIDE : 0) | (queue == t->interp ? CODE_CHECKED : 0) | (queue == t->exact ? CODE_EXACT : 0);
     rg_kernel *kernel;
-    if (subject_load(context, NULL, source, wide, module) ||
+    if (subject_load(NULL, source, code, module) ||
         rg_module_get_kernel(*module, RG_STR("generated"), &kernel))
         return complain(r, "compile: %s", rg_error_message());
     if (in->count == 0 && !make_inputs(in, kernel, t, seed, r))
         return false;
-    if (subject_open(s, context, *module, "generated", in))
+    if (subject_open(s, queue, *module, "generated", in))
         return complain(r, "arguments: %s", rg_error_message());
     return true;
 }
@@ -266,7 +267,7 @@ same_kept(const inputs *in, const kept *a, const kept *b, double tolerance, cons
 }
 
 static bool
-check_plan(const setting *t, rg_context *context, const char *source, bool wide, const char *plan,
+check_plan(const setting *t, rg_queue *queue, const char *source, bool wide, const char *plan,
            derivatives *want, inputs *in, uint64_t seed, double tolerance, report *r)
 {
     rg_module *module = NULL;
@@ -275,7 +276,7 @@ check_plan(const setting *t, rg_context *context, const char *source, bool wide,
     derivatives got = {.with_second = want->with_second, .with_split = want->with_split};
     snprintf(what, sizeof what, "plan %s", plan);
     setenv("RG_PLAN", plan, 1);
-    bool good = open_on(t, context, source, wide, &module, &s, in, seed, r) &&
+    bool good = open_on(t, queue, source, wide, &module, &s, in, seed, r) &&
                 take_derivatives(&got, in, &s, what, r) &&
                 same_kept(in, &want->gradient, &got.gradient, tolerance, what, r) &&
                 same_kept(in, &want->split, &got.split, tolerance, what, r) &&
@@ -366,7 +367,7 @@ run_width(const setting *t, const char *source, uint64_t seed, widths *w, unsign
     char what[32];
     snprintf(what, sizeof what, "%s lanes", lanes[k]);
     char *was = force("RG_LANES", lanes[k]), *stage = force("RG_INTERP", "slots");
-    rg_context *on = t->other && (t->gpu || k + 1 < WIDTHS) ? t->other : t->interp;
+    rg_queue *on = t->other && (t->gpu || k + 1 < WIDTHS) ? t->other : t->interp;
     bool good = (w->modules[k] || open_on(t, on, source, false, &w->modules[k], s, in, seed, r)) &&
                 (form != JVP_FORWARD_VJP || !subject_require_second(s, in) || complain(r, "no memory")) &&
                 run(s, in, form, what, r);
@@ -540,12 +541,9 @@ end_child(pid_t child, int from)
 static void
 open_contexts(setting *t)
 {
-    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads, .checked = true}; /* races are faults */
-    bool good = !rg_context_create(&desc, &t->interp);
-    desc.checked = false;
-    desc.no_contraction = true;
-    good = good && (!t->native || !rg_context_create(&desc, &t->exact));
-    desc.no_contraction = false;
+    devices_desc desc = {.device = RG_STR("interp"), .num_threads = t->threads};
+    bool good = !devices_open(&desc, &t->interp);
+    good = good && (!t->native || !devices_open(&desc, &t->exact));
     desc.device = t->device ? rg_str_of(t->device) : RG_STR("cpu");
     bool wanted = !t->device || strcmp(t->device, "interp") != 0;
     if (good && wanted && devices_open(&desc, &t->other))

@@ -29,8 +29,8 @@ static const mode form_modes[FORM_COUNT] = {MODE_FORWARD, MODE_SPLIT, MODE_COMBI
 bool
 bench_open(bench *b)
 {
-    rg_context_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
-    bool good = !rg_context_create(&desc, &b->interp);
+    devices_desc desc = {.device = RG_STR("interp"), .num_threads = 1};
+    bool good = !devices_open(&desc, &b->interp);
     if (b->lowered || (b->device && strcmp(b->device, "interp") == 0))
         return good;
     if (b->device) {
@@ -40,11 +40,11 @@ bench_open(bench *b)
     desc.device = RG_STR("simt");
     good = good && !devices_open(&desc, &b->other);
     desc.device = RG_STR("cpu");
-    good = good && !rg_context_create(&desc, &b->cpu);
+    good = good && !devices_open(&desc, &b->cpu);
     desc.num_threads = 3;
-    good = good && !rg_context_create(&desc, &b->threads);
+    good = good && !devices_open(&desc, &b->threads);
     desc.tape_budget = 20000;
-    return good && !rg_context_create(&desc, &b->tight);
+    return good && !devices_open(&desc, &b->tight);
 }
 
 /* The number in "error[E0511]"; 0: none. */
@@ -156,18 +156,18 @@ typedef struct trial {
 } trial;
 
 static bool
-open_trial(trial *t, rg_context *context, const whole_program *p, const char *source, bool wide, inputs *in, verdict *v,
+open_trial(trial *t, rg_queue *queue, const whole_program *p, const char *source, bool wide, inputs *in, verdict *v,
            bool *refused)
 {
     rg_kernel *kernel = NULL;
-    rg_status status = subject_load(context, NULL, source, wide, &t->module);
+    rg_status status = subject_load(NULL, source, wide ? CODE_WIDE : 0, &t->module);
     if (!status)
         status = rg_module_get_kernel(t->module, RG_STR("kern"), &kernel);
     if (!allowed(status, MODE_FRONT, "front end", v, refused) || *refused)
         return !v->report.text[0];
     if (in->count == 0 && !make_inputs(in, kernel, p, v))
         return false;
-    if (subject_open(&t->s, context, t->module, "kern", in))
+    if (subject_open(&t->s, queue, t->module, "kern", in))
         return complain(&v->report, "arguments: %s", rg_error_message());
     for (uint32_t k = 0; k < in->count; k++)
         if (dtype_is_float(in->at[k].param.dtype) && !in->at[k].seed &&
@@ -373,11 +373,11 @@ typedef struct answer {
 
 /* All forms that are wanted, on one device, against the interpreter's. */
 static bool
-check_device(rg_context *context, const char *where, const answer *a, unsigned forms, verdict *v)
+check_device(rg_queue *queue, const char *where, const answer *a, unsigned forms, verdict *v)
 {
     trial t = {0};
     verdict other = {0}; /* a refusal here is one of the interpreter's, or for lack of room */
-    bool refused, good = open_trial(&t, context, a->p, a->source, a->wide, a->in, &other, &refused);
+    bool refused, good = open_trial(&t, queue, a->p, a->source, a->wide, a->in, &other, &refused);
     for (form f = 0; good && !refused && f < FORM_COUNT; f++) {
         left got = {0};
         if (!(forms & 1u << f) || !a->want[f].ran)
@@ -416,13 +416,13 @@ check_width(const bench *b, const char *lanes, bool slots, const answer *a, unsi
     uint64_t k = a->p->seed;
     bool tight = !slots && k % 16 == 5;
     const char *plan = k % 8 == 3 ? plans[k / 8 % countof(plans)] : NULL;
-    rg_context *context = slots ? b->interp : tight ? b->tight : k % 3 == 0 ? b->threads : b->cpu;
+    rg_queue *queue = slots ? b->interp : tight ? b->tight : k % 3 == 0 ? b->threads : b->cpu;
     snprintf(where, sizeof where, "%s in %s lanes%s%s%s", slots ? "lowered" : "cpu", lanes ? lanes : "own",
              tight ? ", tight" : "", plan ? ", plan " : "", plan ? plan : "");
     set("RG_LANES", lanes);
     set("RG_INTERP", slots ? "slots" : NULL);
     set("RG_PLAN", plan);
-    bool good = check_device(context, where, a, forms, v);
+    bool good = check_device(queue, where, a, forms, v);
     set("RG_LANES", NULL);
     set("RG_INTERP", NULL);
     set("RG_PLAN", NULL);

@@ -320,7 +320,7 @@ interpret(test *t, const ir_fn *fn, memory *m, const char *what)
 }
 
 static void
-check_form(test *t, const ir_fn *source, pipeline_form form)
+check_form(test *t, const ir_fn *source, rg_form form)
 {
     static const ll_options targets[] = {{0},
 #ifdef __x86_64__
@@ -354,7 +354,7 @@ check_form(test *t, const ir_fn *source, pipeline_form form)
 static void
 check_seed(uint64_t seed, bool prints)
 {
-    static const pipeline_form forms[] = {PIPELINE_FORWARD, PIPELINE_FORWARD_VJP, PIPELINE_JVP, PIPELINE_JVP_FORWARD_VJP};
+    static const rg_form forms[] = {RG_FORWARD, RG_FORWARD_VJP, RG_JVP, RG_JVP_FORWARD_VJP};
     test t = {.seed = seed, .state = seed * 0x9e3779b97f4a7c15u, .dtype = seed % 3 ? RG_F64 : RG_F32};
     diag_list diags = {0};
     make_kernel(&t);

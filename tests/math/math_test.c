@@ -4,7 +4,7 @@
  * Arguments: edges, and random ones of all sizes. The platform's functions, where they are asked for, are near. */
 #include "base/base.h"
 #include "math/rgm.h"
-#include "retrograd/retrograd.h"
+#include "../queue.h"
 
 enum { COUNT = 4096 + 77 }; /* no whole number of groups */
 
@@ -90,8 +90,9 @@ typedef struct arrays {
 } arrays;
 
 static void
-run(rg_context *context, const char *kernel, const operation *op, bool pair, const arrays *a)
+run(rg_queue *queue, const char *kernel, const operation *op, bool pair, bool native, const arrays *a)
 {
+    rg_module_desc code = RG_DESC(rg_module_desc, .native_math = native);
     const char *t = op->narrow ? "f32" : "f64";
     str text = {0}, second = {0};
     if (pair)
@@ -104,16 +105,16 @@ run(rg_context *context, const char *kernel, const operation *op, bool pair, con
     void *data[4] = {a->x, a->y, a->r, a->c};
     const char *const names[4] = {"x", "y", "r", "c"};
     rg_array *array[4] = {NULL};
-    MUST(rg_module_from_ir(context, (rg_str){text.ptr, text.len}, NULL, &module));
+    MUST(rg_module_from_ir((rg_str){text.ptr, text.len}, &code, &module));
     MUST(rg_module_get_kernel(module, rg_str_of(kernel), &k));
-    MUST(rg_args_create(k, &args));
+    MUST(rg_args_create(queue, k, &args));
     MUST(rg_args_set_int(args, RG_STR("n"), COUNT));
     for (unsigned i = 0; i < 4; i++) {
-        rg_array_desc desc = {.dtype = op->narrow ? RG_F32 : RG_F64, .rank = 1, .shape = {COUNT}, .data = data[i]};
-        MUST(rg_array_create(context, &desc, &array[i]));
+        rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = op->narrow ? RG_F32 : RG_F64, .rank = 1, .shape = {COUNT}, .data = data[i]);
+        MUST(rg_array_create(queue, &desc, &array[i]));
         MUST(rg_args_set_array(args, rg_str_of(names[i]), array[i]));
     }
-    MUST(rg_launch(k, args));
+    MUST(rg_launch(queue, args, RG_FORWARD));
     rg_args_destroy(args);
     for (unsigned i = 0; i < 4; i++)
         rg_array_destroy(array[i]);
@@ -177,7 +178,7 @@ compare_near(const operation *op, const char *lanes, const void *found, const do
 }
 
 static void
-test_operation(rg_context *context, const operation *op, const char *lanes, bool native)
+test_operation(rg_queue *queue, const operation *op, const char *lanes, bool native)
 {
     static double x[COUNT], y[COUNT], wide[4][COUNT];
     static float narrow[4][COUNT];
@@ -194,14 +195,14 @@ test_operation(rg_context *context, const operation *op, const char *lanes, bool
     }
     arrays a = {wide[0], wide[1], wide[2], wide[3]}, b = {narrow[0], narrow[1], narrow[2], narrow[3]};
     const arrays *data = op->narrow ? &b : &a;
-    run(context, op->name, op, false, data);
+    run(queue, op->name, op, false, native, data);
     if (native)
         compare_near(op, lanes, data->r, x, y);
     else
         compare(op, lanes, data->r, x, y);
     if (!pair || native)
         return;
-    run(context, "pair", op, true, data);
+    run(queue, "pair", op, true, false, data);
     compare(op, lanes, data->r, x, y);
     compare(&cosines[op->narrow], lanes, data->c, x, y);
 }
@@ -212,14 +213,13 @@ main(void)
     static const char *const lanes[] = {"1", "8", "16", "32"};
     for (size_t w = 0; w < countof(lanes); w++) {
         setenv("RG_LANES", lanes[w], 1);
-        for (int native = 0; native < 2; native++) {
-            rg_context *context = NULL;
-            rg_context_desc desc = {.device = RG_STR("cpu"), .num_threads = 1, .native_math = native};
-            MUST(rg_context_create(&desc, &context));
+        rg_queue *queue = NULL;
+        rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = 1);
+        MUST(queue_open("cpu", &desc, &queue));
+        for (int native = 0; native < 2; native++)
             for (size_t i = 0; i < countof(operations); i++)
-                test_operation(context, &operations[i], lanes[w], native);
-            rg_context_destroy(context);
-        }
+                test_operation(queue, &operations[i], lanes[w], native);
+        rg_queue_destroy(queue);
     }
     printf("%u checks, %u failures\n", checks, failures);
     return failures != 0;

@@ -4,7 +4,7 @@
  * right to a few units is as good as the truth for float. What is found large is looked at again elsewhere. */
 #include "scan.h"
 
-#include "retrograd/retrograd.h"
+#include "../queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const char source[] =
     "}\n";
 
 struct scan {
-    rg_context *context;
+    rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
@@ -57,12 +57,12 @@ prepare(scan *s, const char *name)
 {
     char *text = source_for(name);
     rg_str include = rg_str_of(TEST_SOURCES);
-    rg_module_desc desc = {.include_paths = &include, .include_count = 1};
-    rg_array_desc result = {.dtype = RG_F64, .rank = 0};
-    bool ok = !rg_context_create(&(rg_context_desc){.device = RG_STR("cpu"), .num_threads = 1}, &s->context) &&
-              !rg_module_from_c(s->context, rg_str_of(text), &desc, &s->module) &&
-              !rg_module_get_kernel(s->module, RG_STR("scan"), &s->kernel) && !rg_args_create(s->kernel, &s->args) &&
-              !rg_array_create(s->context, &result, &s->result) &&
+    rg_module_desc desc = RG_DESC(rg_module_desc, .include_paths = &include, .include_count = 1);
+    rg_array_desc result = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 0);
+    bool ok = !queue_open("cpu", &RG_DESC(rg_queue_desc, .num_threads = 1), &s->queue) &&
+              !rg_module_from_c(rg_str_of(text), &desc, &s->module) &&
+              !rg_module_get_kernel(s->module, RG_STR("scan"), &s->kernel) && !rg_args_create(s->queue, s->kernel, &s->args) &&
+              !rg_array_create(s->queue, &result, &s->result) &&
               !rg_args_set_array(s->args, RG_STR("return"), s->result);
     free(text);
     return ok;
@@ -88,7 +88,7 @@ scan_close(scan *s)
     rg_array_destroy(s->result);
     rg_args_destroy(s->args);
     rg_module_destroy(s->module);
-    rg_context_destroy(s->context);
+    rg_queue_destroy(s->queue);
     free(s);
 }
 
@@ -97,7 +97,7 @@ scan_block(scan *s, uint32_t first, uint32_t count)
 {
     double worst = 0;
     if (rg_args_set_int(s->args, RG_STR("first"), first) || rg_args_set_int(s->args, RG_STR("n"), count) ||
-        rg_launch(s->kernel, s->args) || rg_array_read(s->result, RG_PRIMAL, &worst, sizeof worst)) {
+        rg_launch(s->queue, s->args, RG_FORWARD) || rg_array_read(s->queue, s->result, RG_PRIMAL, &worst, sizeof worst)) {
         fprintf(stderr, "%s\n", rg_error_message());
         abort();
     }

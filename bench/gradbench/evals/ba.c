@@ -43,8 +43,8 @@ prepare(eval *e)
 static void
 objective(eval *e)
 {
-    eval_launch(e, 0, rg_launch);
-    eval_launch(e, 1, rg_launch);
+    eval_launch(e, 0, RG_FORWARD);
+    eval_launch(e, 1, RG_FORWARD);
 }
 
 /* Two directions are the rows of the blocks: row 0 is seeded in every observation's first error. */
@@ -59,8 +59,8 @@ jacobian(eval *e)
         seed[2 * i] = seed[2 * p + 2 * i + 1] = 1.0;
         weight_seed[i] = 1.0;
     }
-    eval_launch(e, 0, rg_launch_vjp);
-    eval_launch(e, 1, rg_launch_vjp);
+    eval_launch(e, 0, RG_VJP);
+    eval_launch(e, 1, RG_VJP);
 }
 
 static void

@@ -5,25 +5,25 @@
 static void
 run_rr(eval *e)
 {
-    eval_launch(e, 0, rg_launch);
+    eval_launch(e, 0, RG_FORWARD);
 }
 
 static void
 run_rf(eval *e)
 {
-    eval_launch(e, 1, rg_launch);
+    eval_launch(e, 1, RG_FORWARD);
 }
 
 static void
 run_fr(eval *e)
 {
-    eval_launch(e, 2, rg_launch);
+    eval_launch(e, 2, RG_FORWARD);
 }
 
 static void
 run_ff(eval *e)
 {
-    eval_launch(e, 3, rg_launch);
+    eval_launch(e, 3, RG_FORWARD);
 }
 
 static void

@@ -22,7 +22,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "out", rg_launch_vjp);
+    eval_reverse(e, "out", RG_VJP);
 }
 
 static void

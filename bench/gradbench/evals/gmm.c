@@ -26,7 +26,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "error", rg_launch_forward_vjp);
+    eval_reverse(e, "error", RG_FORWARD_VJP);
 }
 
 static void

@@ -11,7 +11,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "y", rg_launch_vjp);
+    eval_reverse(e, "y", RG_VJP);
 }
 
 static void

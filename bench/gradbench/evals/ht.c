@@ -85,7 +85,7 @@ jacobian(eval *e)
         us->plane[RG_TANGENT][i * LANES + i % 2] = 1.0;
     for (size_t k = 0; k < ANGLES; k++)
         theta->plane[RG_TANGENT][k * LANES + own + k] = 1.0;
-    eval_launch(e, 0, rg_launch_jvp);
+    eval_launch(e, 0, RG_JVP);
 }
 
 static void

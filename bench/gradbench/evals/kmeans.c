@@ -32,7 +32,7 @@ direction(eval *e)
     eval_clear(e, RG_ADJOINT);
     eval_clear(e, RG_ADJOINT | RG_TANGENT);
     cost->plane[RG_ADJOINT][0] = 1.0;
-    eval_launch(e, 0, rg_launch_jvp_forward_vjp);
+    eval_launch(e, 0, RG_JVP_FORWARD_VJP);
     for (size_t i = 0; i < centroid->count; i++)
         e->result[i] = centroid->plane[RG_ADJOINT][i] / centroid->plane[RG_ADJOINT | RG_TANGENT][i];
 }

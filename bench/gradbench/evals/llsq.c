@@ -14,7 +14,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "value", rg_launch_vjp);
+    eval_reverse(e, "value", RG_VJP);
 }
 
 static void

@@ -13,7 +13,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "value", rg_launch_forward_vjp);
+    eval_reverse(e, "value", RG_FORWARD_VJP);
 }
 
 static void

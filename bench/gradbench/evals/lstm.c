@@ -34,7 +34,7 @@ prepare(eval *e)
 static void
 gradient(eval *e)
 {
-    eval_reverse(e, "loss", rg_launch_forward_vjp);
+    eval_reverse(e, "loss", RG_FORWARD_VJP);
 }
 
 static void

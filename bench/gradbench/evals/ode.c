@@ -21,7 +21,7 @@ gradient(eval *e)
     eval_array *y = eval_get(e, "y");
     eval_clear(e, RG_ADJOINT);
     y->plane[RG_ADJOINT][y->count - 1] = 1.0;
-    eval_launch(e, 0, rg_launch_forward_vjp);
+    eval_launch(e, 0, RG_FORWARD_VJP);
 }
 
 static void

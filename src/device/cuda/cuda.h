@@ -1,11 +1,14 @@
 /* Inside device "cuda": what its files share. SPDX-License-Identifier: Apache-2.0
  *
- * Everything is done in one stream, `stream`; what programs need before they run is made in `side` and waited for. Of
- * the rest nothing waits but what says so. What goes wrong on the device is found in a report (rt/gpu/launch.h) that lies
- * in the host's memory and is read after each wait.
+ * Everything that a queue does is done in its stream; what its programs need before they run is made in its stream
+ * `side` and waited for. Of the rest nothing waits but what says so. What goes wrong on the device is found in the queue's
+ * report (rt/gpu/launch.h) that lies in the host's memory and is read after each wait.
  *
- * Each program has a rt_gpu_launch of its own, so that reports say whose they are; the pool of tape pages and all else
- * that these records point to is the device's: launches run one after the other. */
+ * For each queue that runs it a program has a seat: a rt_gpu_launch of its own, so that reports say whose they are. The pool
+ * of tape pages and all else that these records point to is the queue's: its launches run one after the other.
+ *
+ * Locks, in this order: device.queues_lock, queue.lock, device.lock. A queue's is held while something is done with it, by its
+ * own thread, or by one that releases a program or pinned memory. */
 #ifndef RT_CUDA_CUDA_H
 #define RT_CUDA_CUDA_H
 
@@ -16,6 +19,7 @@
 #include "device/device.h"
 #include "rt/gpu/launch.h"
 
+#include <pthread.h>
 #include <sys/types.h>
 
 /* A piece of pinned memory on the way to or from the device. */
@@ -52,15 +56,43 @@ struct rt_device {
     int device;
     unsigned processors, warps; /* warps: resident at most */
     int generation;             /* 90: sm_90 */
-    void *context, *stream, *side, *pool;
-    bool retained, own_stream;
-    bool native_math, fast_math;
+    char model[96];
+    void *context, *side, *pool; /* side: where memory is given back that several queues may have used */
+    bool retained;
     settings settings;
     str libdevice; /* path; empty: not found */
-    bool recording; /* by us, or by the caller whose stream it is */
-    void *launched; /* event in a stream of the caller's: behind all launches that are not recorded */
-    uint32_t graphs; /* alive */
-    rt_graph *next_graph; /* room for what is being recorded */
+    pid_t process; /* that opened it */
+    pthread_mutex_t queues_lock; /* of `queues` */
+    vec(rt_queue *) queues;
+    pthread_mutex_t lock;       /* of what follows; while it is held nothing is waited for */
+    vec(rt_program *) programs; /* by number; NULL: free */
+    uint32_t graphs;            /* alive */
+    size_t taken;               /* pieces of memory that are not given back yet */
+    vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
+    size_t loaded;              /* programs that are not released yet */
+    vec(void *) later_modules;  /* ... when no graph is left either; room for all programs' */
+    size_t promised;            /* room that is kept in ... */
+    vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
+    const char *last;           /* label of the last program launched since a wait */
+    bool several;               /* others were, too */
+    const char *lost;           /* why nothing works any more; NULL: it does */
+    char lost_text[1024];       /* what `lost` may point to */
+};
+
+/* What a queue has of a program. */
+typedef struct rt_seat {
+    uint64_t record; /* rt_gpu_launch; 0: it has not been launched here */
+    uint64_t args;   /* arguments that are too many to be passed by value; 0: they are */
+} rt_seat;
+
+struct rt_queue {
+    rt_device *device;
+    pthread_mutex_t lock;
+    void *own, *stream, *side; /* stream: own, or the caller's */
+    bool recording;            /* by us, or by the caller whose stream it is */
+    void *behind;              /* event: other streams wait for what was given until then */
+    void *launched;            /* event in a stream of the caller's: behind all launches that are not recorded */
+    rt_graph *next_graph;      /* room for what is being recorded */
     rt_stage stage[2];
     unsigned now; /* the one that is filled */
     vec(rt_pinned) pinned;
@@ -70,19 +102,10 @@ struct rt_device {
     uint64_t report_address;   /* as the device does */
     rt_gpu_prints *prints;     /* NULL: no program prints */
     uint64_t prints_address;
-    const char *last;          /* label of the last program launched since a wait */
-    bool several, printing;    /* others were, too; one of them prints */
-    vec(rt_program *) programs; /* by number; NULL: free */
-    size_t taken;               /* pieces of memory that are not given back yet */
-    vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
-    size_t loaded;              /* programs that are not released yet */
-    vec(void *) later_modules;  /* ... when no graph is left either; room for all programs' */
-    vec(uint64_t) later_args;   /* the same: records, and arguments of recorded launches that are not passed by value */
-    rg_status failed;           /* of an earlier launch, not told yet */
+    bool printing;             /* a program that prints was launched since a wait */
+    vec(rt_seat) seats;        /* by the number of the program */
+    rg_status failed;          /* of an earlier launch, not told yet */
     str failure;
-    pid_t process;   /* that opened it */
-    const char *lost; /* why nothing works any more; NULL: it does */
-    str lost_text;    /* what `lost` may point to */
 };
 
 struct rt_program {
@@ -93,68 +116,93 @@ struct rt_program {
     bool numbered;
     void *module, *function;
     ll_gpu_info info;
-    uint64_t record;   /* rt_gpu_launch */
-    uint64_t args;     /* arguments that are too many to be passed by value; 0: they are */
     uint32_t block, resident; /* warps of a block; that run at once */
     rt_needs needs;
 };
 
 /* -- device.c */
 
-/* The device's context is the calling thread's between these two. RG_DEVICE, with a text: the device is lost. Leave in
- * any case. `error` may be NULL. */
+/* The device's context is the calling thread's between these two, and the queue, if there is one, nobody else's. RG_DEVICE,
+ * with a text: the device is lost. Leave in any case. `error` may be NULL. */
 typedef struct rt_entry {
     rt_device *device;
+    rt_queue *queue;
     bool pushed;
     mem_owner leaves;
 } rt_entry;
-rg_status rt_cuda_enter(rt_entry *entry, rt_device *d, str *error);
-/* ... also of a device that is lost: its driver then refuses what it is asked, which no longer matters */
-void rt_cuda_enter_to_release(rt_entry *entry, rt_device *d);
+rg_status rt_cuda_enter(rt_entry *entry, rt_queue *q, str *error);
+rg_status rt_cuda_enter_device(rt_entry *entry, rt_device *d, str *error);
+/* ... also of a device that is lost: its driver then refuses what it is asked, which no longer matters; q may be NULL */
+void rt_cuda_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q);
 void rt_cuda_leave(rt_entry *entry);
-/* What had to wait while launches were recorded. */
+/* What had to wait while launches were recorded, if nobody records any more. Not within an entry. */
 void rt_cuda_catch_up(rt_device *d);
+void rt_cuda_unlock(void *mutex); /* for mem_own() */
 /* While launches are recorded the driver refuses whatever might disturb them: called before and after what does not, with
  * RT_CAPTURE_RELAXED and then with what that became. */
 void rt_cuda_watch(rt_device *d, int *mode);
 /* code 0: RG_OK. Else adds "cannot DOING: NAME (text)", and remembers it if the device is lost. */
 rg_status rt_cuda_check(rt_device *d, int code, const char *doing, str *error);
-rg_status rt_cuda_open(const rt_device_desc *desc, rt_device **device, str *error);
+bool rt_cuda_is_lost(rt_device *d);
+/* A program was launched; all launches of a queue have ended. */
+void rt_cuda_note_launch(rt_device *d, const char *label);
+void rt_cuda_forget_launches(rt_device *d, const char *label);
+rg_status rt_cuda_look(uint32_t ordinal, rt_device_facts *facts, str *error);
+rg_status rt_cuda_open(uint32_t ordinal, rt_device **device, str *error);
 void rt_cuda_close(rt_device *d);
+
+/* -- queue.c */
+
+rg_status rt_cuda_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *error);
+void rt_cuda_close_queue(rt_queue *q);
+/* Whether launches in the queue's stream are recorded, by us or by the caller whose stream it is. */
+bool rt_cuda_records(rt_queue *q);
+/* Whether they are in any queue. The caller holds queues_lock. */
+bool rt_cuda_any_records(rt_device *d);
+/* A stream in which something may be done behind all that the device was given. The caller holds queues_lock. */
+void *rt_cuda_behind_all(rt_device *d);
+extern const rt_stream_table rt_cuda_streams;
 
 /* -- tape.c */
 
-rg_status rt_cuda_tape_open(rt_device *d, uint64_t budget, str *error);
-void rt_cuda_tape_close(rt_device *d);
+rg_status rt_cuda_tape_open(rt_queue *q, uint64_t budget, str *error);
+void rt_cuda_tape_close(rt_queue *q);
 /* At least so many bytes, or what can be had. Waits if it grows. */
-rg_status rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error);
+rg_status rt_cuda_tape_grow(rt_queue *q, uint64_t bytes, str *error);
 /* Twice as many, within the budget, if a launch has used half of what there is: loops drop frames before it is all. */
-rg_status rt_cuda_tape_follow(rt_device *d, str *error);
+rg_status rt_cuda_tape_follow(rt_queue *q, str *error);
 
 /* -- report.c */
 
-rg_status rt_cuda_report_open(rt_device *d, str *error);
-void rt_cuda_report_close(rt_device *d);
-rg_status rt_cuda_prints_open(rt_device *d, str *error); /* once; the first program that prints asks for it */
+rg_status rt_cuda_report_open(rt_queue *q, str *error);
+void rt_cuda_report_close(rt_queue *q);
+rg_status rt_cuda_prints_open(rt_queue *q, str *error); /* once; the first program that prints asks for it */
 /* Waits for all launches, also where the caller's stream is no more; the driver's code. */
-int rt_cuda_wait_for_stream(rt_device *d);
+int rt_cuda_wait_for_stream(rt_queue *q);
 /* ... and tells what went wrong. */
-rg_status rt_cuda_wait(rt_device *d, str *error);
+rg_status rt_cuda_wait(rt_queue *q, str *error);
 /* the same; what went wrong is kept for the next call that can tell */
-void rt_cuda_settle(rt_device *d);
-uint64_t rt_cuda_tape_peak(rt_device *d);
+void rt_cuda_settle(rt_queue *q);
+uint64_t rt_cuda_tape_peak(rt_queue *q);
 
 /* -- program.c */
 
 rg_status rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
 void rt_cuda_release(rt_program *program);
-void rt_cuda_unload_later(rt_device *d); /* what waited for graphs to go */
-/* Room in later_args for so many more, beside what the programs that are there will put into it. */
+/* NULL: none of that number, or not any more */
+const rt_program *rt_cuda_program(rt_device *d, uint32_t number);
+/* What the queue needs to launch the program, made at the first launch. */
+rg_status rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error);
+void rt_cuda_give_seat(rt_queue *q, rt_seat *seat); /* whose launches have ended */
+/* Room in later_args for so many more calls of the second. */
 void rt_cuda_make_room(rt_device *d, size_t more);
+void rt_cuda_give_args(rt_device *d, uint64_t address); /* when no graph is left */
+/* What waited for graphs to go. The caller holds queues_lock, and nobody records. */
+void rt_cuda_unload_later(rt_device *d);
 
 /* -- launch.c */
 
-rg_status rt_cuda_launch(rt_program *program, const rt_arg *args, str *error);
+rg_status rt_cuda_launch(rt_queue *q, rt_program *program, const rt_arg *args, str *error);
 
 extern const rt_memory_table rt_cuda_memory; /* memory.c */
 extern const rt_graph_table rt_cuda_graphs;  /* graph.c */

@@ -15,19 +15,9 @@ pop(void *entry)
     if (e->pushed)
         e->device->driver.context_pop(&context);
     e->pushed = false;
-}
-
-/* The caller may record what happens in the stream that is its own. */
-static void
-look_at_stream(rt_device *d)
-{
-    int status = 0;
-    if (d->own_stream || !d->stream || !d->driver.capture_status || d->driver.capture_status(d->stream, &status))
-        return;
-    bool was = d->recording;
-    d->recording = status != 0;
-    if (was && !status)
-        rt_cuda_catch_up(d);
+    if (e->queue)
+        pthread_mutex_unlock(&e->queue->lock);
+    e->queue = NULL;
 }
 
 static int
@@ -42,40 +32,60 @@ make_current(rt_entry *entry)
     return code;
 }
 
-void
-rt_cuda_catch_up(rt_device *d)
+static void
+begin_entry(rt_entry *entry, rt_device *d, rt_queue *q)
 {
-    d->recording = false;
-    rt_cuda_give_later(d);
-    rt_cuda_unload_later(d);
+    *entry = (rt_entry){.device = d, .queue = q};
+    if (q)
+        pthread_mutex_lock(&q->lock);
+    mem_own(&entry->leaves, pop, entry);
+}
+
+/* a process that was forked has a driver that does not work */
+static bool
+is_usable(rt_device *d, str *error)
+{
+    if (d->process != getpid()) {
+        pthread_mutex_lock(&d->lock);
+        if (!d->lost)
+            d->lost = "this process is a fork of the one that opened the GPU, whose driver does not work in forks: start it with "
+                      "exec (Python's multiprocessing: \"spawn\"), or open the GPU in the child alone";
+        pthread_mutex_unlock(&d->lock);
+    }
+    if (!rt_cuda_is_lost(d))
+        return true;
+    if (error)
+        str_addz(error, d->lost);
+    return false;
 }
 
 rg_status
-rt_cuda_enter(rt_entry *entry, rt_device *d, str *error)
+rt_cuda_enter_device(rt_entry *entry, rt_device *d, str *error)
 {
-    *entry = (rt_entry){.device = d};
-    mem_own(&entry->leaves, pop, entry);
-    if (!d->lost && d->process != getpid())
-        d->lost = "this process is a fork of the one that opened the GPU, whose driver does not work in forks: start it with "
-                  "exec (Python's multiprocessing: \"spawn\"), or open the GPU in the child alone";
-    if (d->lost) {
-        if (error)
-            str_addz(error, d->lost);
+    begin_entry(entry, d, NULL);
+    if (!is_usable(d, error))
         return RG_DEVICE;
-    }
+    return rt_cuda_check(d, make_current(entry), "enter the GPU's context", error);
+}
+
+rg_status
+rt_cuda_enter(rt_entry *entry, rt_queue *q, str *error)
+{
+    rt_device *d = q->device;
+    begin_entry(entry, d, q);
+    if (!is_usable(d, error))
+        return RG_DEVICE;
     int code = make_current(entry);
-    if (!code)
-        look_at_stream(d);
+    if (!code && q->stream != q->own)
+        __atomic_store_n(&q->recording, rt_cuda_records(q), __ATOMIC_RELAXED);
     return rt_cuda_check(d, code, "enter the GPU's context", error);
 }
 
 void
-rt_cuda_enter_to_release(rt_entry *entry, rt_device *d)
+rt_cuda_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q)
 {
-    *entry = (rt_entry){.device = d};
-    mem_own(&entry->leaves, pop, entry);
+    begin_entry(entry, d, q);
     make_current(entry);
-    look_at_stream(d);
 }
 
 void
@@ -86,10 +96,105 @@ rt_cuda_leave(rt_entry *entry)
 }
 
 void
+rt_cuda_unlock(void *mutex)
+{
+    pthread_mutex_unlock(mutex);
+}
+
+static bool
+has_later(rt_device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    bool any = d->later_memory.n || d->later_modules.n || d->later_args.n;
+    pthread_mutex_unlock(&d->lock);
+    return any;
+}
+
+/* 0: there is nothing more */
+static uint64_t
+take_later(rt_device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    uint64_t address = d->later_memory.n ? vec_pop(&d->later_memory) : 0;
+    pthread_mutex_unlock(&d->lock);
+    return address;
+}
+
+void
+rt_cuda_catch_up(rt_device *d)
+{
+    rt_entry entry;
+    uint64_t address;
+    if (!has_later(d))
+        return;
+    rt_cuda_enter_to_release(&entry, d, NULL);
+    pthread_mutex_lock(&d->queues_lock);
+    if (!rt_cuda_any_records(d)) {
+        while ((address = take_later(d)))
+            rt_cuda_give_now(d, address);
+        rt_cuda_unload_later(d);
+    }
+    pthread_mutex_unlock(&d->queues_lock);
+    rt_cuda_leave(&entry);
+}
+
+void
 rt_cuda_watch(rt_device *d, int *mode)
 {
-    if (d->recording && d->driver.capture_mode)
+    if (d->driver.capture_mode)
         d->driver.capture_mode(mode);
+}
+
+bool
+rt_cuda_is_lost(rt_device *d)
+{
+    return __atomic_load_n(&d->lost, __ATOMIC_ACQUIRE) != NULL;
+}
+
+void
+rt_cuda_note_launch(rt_device *d, const char *label)
+{
+    pthread_mutex_lock(&d->lock);
+    d->several |= d->last && d->last != label;
+    d->last = label;
+    pthread_mutex_unlock(&d->lock);
+}
+
+void
+rt_cuda_forget_launches(rt_device *d, const char *label)
+{
+    pthread_mutex_lock(&d->lock);
+    if (!label || d->last == label)
+        d->last = NULL;
+    if (!label)
+        d->several = false;
+    pthread_mutex_unlock(&d->lock);
+}
+
+/* A launch runs on after its call has returned: its fault shows in some later call, which names it. */
+static void
+lose(rt_device *d, int code, str *error)
+{
+    str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
+    str_addz(&text, "the GPU is lost to this process: ");
+    rt_driver_explain(&d->driver, code, &text);
+    str_addz(&text, "\nonly a new process can use it again");
+    if (code == RT_DRIVER_ILLEGAL_ADDRESS)
+        str_addz(&text, "; with rg_module_desc.checked (rgc run --checked) a subscript outside its array is found before");
+    mem_disown(&owns);
+    pthread_mutex_lock(&d->lock);
+    bool first = !d->lost;
+    if (first) {
+        snprintf(d->lost_text, sizeof(d->lost_text), "%s%s%s%s", d->last ? d->last : "",
+                 d->last && d->several ? " or a launch before it" : "", d->last ? ": " : "", text.ptr);
+        __atomic_store_n(&d->lost, d->lost_text, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&d->lock);
+    str_free(&text);
+    if (error)
+        str_addz(error, d->lost);
 }
 
 rg_status
@@ -97,29 +202,16 @@ rt_cuda_check(rt_device *d, int code, const char *doing, str *error)
 {
     if (!code)
         return RG_OK;
-    str text = {0};
-    if (rt_driver_lost(code) && !d->lost) {
-        /* a launch runs on after its call has returned: this is where its fault shows */
-        if (d->last)
-            str_addf(&text, "%s%s: ", d->last, d->several ? " or a launch before it" : "");
-        str_addz(&text, "the GPU is lost to this process: ");
-        rt_driver_explain(&d->driver, code, &text);
-        str_addz(&text, "\nonly a new process can use it again");
-        if (code == RT_DRIVER_ILLEGAL_ADDRESS)
-            str_addz(&text, "; with rg_context_desc.checked (rgc run --checked) a subscript outside its array is found before");
-        d->lost_text = text;
-        d->lost = text.ptr;
-        if (error)
-            str_addz(error, text.ptr);
+    if (rt_driver_lost(code) && !rt_cuda_is_lost(d)) {
+        lose(d, code, error);
         return RG_DEVICE;
     }
-    str_addf(&text, "cannot %s: ", doing);
-    rt_driver_explain(&d->driver, code, &text);
-    if (code == RT_DRIVER_NO_HANDLE && d->stream && !d->own_stream)
-        str_addz(&text, "\nthe caller's stream (rg_context_desc.stream) has to live as long as the context");
-    if (error)
-        str_addz(error, text.ptr);
-    str_free(&text);
+    if (error) {
+        str_addf(error, "cannot %s: ", doing);
+        rt_driver_explain(&d->driver, code, error);
+        if (code == RT_DRIVER_NO_HANDLE)
+            str_addz(error, "\na stream of the caller's has to live as long as the queue, or until rg_queue_set_stream");
+    }
     return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : RG_DEVICE;
 }
 
@@ -130,7 +222,6 @@ find_device(rt_device *d, uint32_t ordinal, str *error)
 {
     const rt_driver *driver = &d->driver;
     int count = 0, sms = 0, major = 0, minor = 0, together = 0, threads = 0;
-    char name[96] = "";
     rg_status status = rt_cuda_check(d, driver->device_count(&count), "count GPUs", error);
     if (!status && ordinal >= (uint32_t)count) {
         str_addf(error, "there is no GPU %u: the driver finds %d, from 0 on", ordinal, count);
@@ -144,14 +235,14 @@ find_device(rt_device *d, uint32_t ordinal, str *error)
     for (size_t i = 0; i < countof(asked) && !code && !status; i++)
         code = driver->device_attribute(asked[i].value, asked[i].attribute, d->device);
     if (!code && !status)
-        code = driver->device_name(name, sizeof(name), d->device);
+        code = driver->device_name(d->model, sizeof(d->model), d->device);
     if (code || status)
         return status ? status : rt_cuda_check(d, code, "ask the GPU what it is", error);
     d->processors = (unsigned)sms;
     d->generation = 10 * major + minor;
     d->warps = (unsigned)sms * (unsigned)threads / RT_WARP;
     if (d->generation < OLDEST || !together) {
-        str_addf(error, "GPU %u (%s) is sm_%d; sm_%d or newer is needed; device \"cpu\" works without a GPU", ordinal, name,
+        str_addf(error, "GPU %u (%s) is sm_%d; sm_%d or newer is needed; device \"cpu\" works without a GPU", ordinal, d->model,
                  d->generation, OLDEST);
         return RG_DEVICE;
     }
@@ -159,56 +250,14 @@ find_device(rt_device *d, uint32_t ordinal, str *error)
 }
 
 static rg_status
-open_streams(rt_device *d, void *callers, str *error)
-{
-    const rt_driver *driver = &d->driver;
-    void *context = d->context;
-    int code = driver->stream_create(&d->side, RT_STREAM_ALONE);
-    if (!code && callers)
-        code = driver->stream_context(callers, &context);
-    if (context != d->context) {
-        str_addz(error, "the stream does not belong to the primary context of this GPU");
-        return RG_INVALID;
-    }
-    d->stream = callers;
-    if (!code && callers) {
-        code = driver->event_create(&d->launched, RT_EVENT_UNTIMED);
-    } else if (!code) {
-        code = driver->stream_create(&d->stream, RT_STREAM_ALONE);
-        d->own_stream = !code;
-    }
-    return rt_cuda_check(d, code, "make a stream", error);
-}
-
-static rg_status
-open_scratch(rt_device *d, str *error)
-{
-    uint64_t row = 2 * sizeof(uint64_t) * d->warps;
-    TRY(rt_cuda_take(d, RT_GPU_CELLS * row, d->side, &d->partials, error));
-    TRY(rt_cuda_take(d, row, d->side, &d->again, error));
-    int code = d->driver.fill8(d->partials, 0, RT_GPU_CELLS * row, d->side);
-    if (!code)
-        code = d->driver.fill8(d->again, 0, row, d->side);
-    if (!code)
-        code = d->driver.stream_wait(d->side);
-    return rt_cuda_check(d, code, "clear device memory", error);
-}
-
-static rg_status
-open_all(rt_device *d, const rt_device_desc *desc, str *error)
+open_all(rt_device *d, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
+    rg_status status = rt_cuda_enter_device(&entry, d, error);
     if (!status)
-        status = open_streams(d, desc->stream, error);
+        status = rt_cuda_check(d, d->driver.stream_create(&d->side, RT_STREAM_ALONE), "make a stream", error);
     if (!status)
         status = rt_cuda_pool_open(d, error);
-    if (!status)
-        status = open_scratch(d, error);
-    if (!status)
-        status = rt_cuda_report_open(d, error);
-    if (!status)
-        status = rt_cuda_tape_open(d, desc->tape_budget, error);
     rt_cuda_leave(&entry);
     return status;
 }
@@ -235,25 +284,32 @@ close_device(void *device)
     rt_cuda_close(device);
 }
 
-rg_status
-rt_cuda_open(const rt_device_desc *desc, rt_device **device, str *error)
+static rt_device *
+new_device(void)
 {
     rt_device *d = mem_zalloc(sizeof(*d));
+    d->process = getpid();
+    d->settings = settings_read();
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->queues_lock, NULL);
+    return d;
+}
+
+rg_status
+rt_cuda_open(uint32_t ordinal, rt_device **device, str *error)
+{
+    rt_device *d = new_device();
     mem_owner owns;
     mem_own(&owns, close_device, d);
-    d->process = getpid();
-    d->native_math = desc->native_math;
-    d->settings = settings_read();
-    d->fast_math = desc->fast_math;
     rg_status status = rt_driver_load(&d->driver, d->settings.cuda_driver, error);
     if (!status)
-        status = find_device(d, desc->ordinal, error);
+        status = find_device(d, ordinal, error);
     if (!status) {
         status = rt_cuda_check(d, d->driver.context_retain(&d->context, d->device), "make a context", error);
         d->retained = !status;
     }
     if (!status)
-        status = open_all(d, desc, error);
+        status = open_all(d, error);
     find_libdevice(d);
     mem_disown(&owns);
     if (status)
@@ -263,36 +319,43 @@ rt_cuda_open(const rt_device_desc *desc, rt_device **device, str *error)
     return status;
 }
 
+/* Its memory is asked for only where it is in use: an idle GPU is not woken. */
+rg_status
+rt_cuda_look(uint32_t ordinal, rt_device_facts *facts, str *error)
+{
+    rt_device *d = new_device();
+    mem_owner owns;
+    mem_own(&owns, close_device, d);
+    size_t left = 0, total = 0;
+    rg_status status = rt_driver_load(&d->driver, d->settings.cuda_driver, error);
+    if (!status)
+        status = find_device(d, ordinal, error);
+    if (!status)
+        status = rt_cuda_check(d, d->driver.device_memory(&total, d->device), "ask the GPU for its memory", error);
+    if (!status && !d->driver.context_current(&d->context) && d->context)
+        d->driver.memory_free(&left, &total);
+    *facts = (rt_device_facts){.memory = total, .memory_free = left, .processors = d->processors,
+                               .threads = d->warps * RT_WARP};
+    memcpy(facts->model, d->model, sizeof(facts->model));
+    snprintf(facts->code, sizeof(facts->code), "sm_%d", d->generation);
+    mem_disown(&owns);
+    rt_cuda_close(d);
+    return status;
+}
+
 /* -- closing ------------------------------------------------------------------------------------------------------- */
 
 /* Also of a device that is lost: the driver then refuses what is asked of it, which no longer matters. */
 static void
 close_all(rt_device *d)
 {
-    const rt_driver *driver = &d->driver;
-    void *recorded = NULL;
-    if (d->recording && d->own_stream && !driver->capture_end(d->stream, &recorded) && recorded)
-        driver->graph_drop(recorded);
-    if (d->stream)
-        rt_cuda_wait_for_stream(d);
     d->graphs = 0;
     rt_cuda_catch_up(d);
-    if (d->partials)
-        rt_cuda_give(d, d->partials);
-    if (d->again)
-        rt_cuda_give(d, d->again);
-    rt_cuda_tape_close(d);
-    rt_cuda_report_close(d);
-    rt_cuda_transfer_close(d);
-    if (d->stream)
-        driver->stream_wait(d->stream);
-    if (d->own_stream)
-        driver->stream_destroy(d->stream);
+    if (d->side)
+        d->driver.stream_wait(d->side);
     rt_cuda_pool_close(d);
     if (d->side)
-        driver->stream_destroy(d->side);
-    if (d->launched)
-        driver->event_destroy(d->launched);
+        d->driver.stream_destroy(d->side);
 }
 
 void
@@ -300,18 +363,18 @@ rt_cuda_close(rt_device *d)
 {
     if (d->retained) {
         rt_entry entry;
-        rt_cuda_enter_to_release(&entry, d);
+        rt_cuda_enter_to_release(&entry, d, NULL);
         close_all(d);
         rt_cuda_leave(&entry);
         d->driver.context_release(d->device);
     }
-    mem_free(d->next_graph);
+    vec_free(&d->queues);
     vec_free(&d->programs);
     vec_free(&d->later_memory);
     vec_free(&d->later_modules);
     vec_free(&d->later_args);
-    str_free(&d->failure);
-    str_free(&d->lost_text);
     str_free(&d->libdevice);
+    pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->queues_lock);
     mem_free(d);
 }

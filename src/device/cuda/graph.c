@@ -2,38 +2,48 @@
 #include "device/cuda/memory.h"
 
 struct rt_graph {
-    rt_device *device;
+    rt_queue *queue;
     void *executable;
 };
 
 static rg_status
-begin(rt_device *d, str *error)
+begin(rt_queue *q, str *error)
 {
+    rt_device *d = q->device;
     const rt_driver *driver = &d->driver;
     if (!driver->capture_begin || !driver->capture_end || !driver->capture_mode || !driver->graph_make ||
         !driver->graph_launch || !driver->graph_release || !driver->graph_drop) {
         str_addz(error, "this driver has no graphs");
         return RG_UNSUPPORTED;
     }
-    if (d->recording) {
+    if (q->recording) {
         str_addz(error, "launches are being recorded already");
         return RG_INVALID;
     }
-    TRY(rt_cuda_wait(d, error));
-    if (!d->next_graph) /* so that the end cannot fail for lack of it */
-        d->next_graph = mem_zalloc(sizeof(*d->next_graph));
-    int code = driver->capture_begin(d->stream, RT_CAPTURE_THREAD);
-    d->recording = !code;
+    TRY(rt_cuda_wait(q, error));
+    if (!q->next_graph) /* so that the end cannot fail for lack of it */
+        q->next_graph = mem_zalloc(sizeof(*q->next_graph));
+    int code = driver->capture_begin(q->stream, RT_CAPTURE_THREAD);
+    __atomic_store_n(&q->recording, !code, __ATOMIC_RELAXED);
     return rt_cuda_check(d, code, "record launches", error);
 }
 
-static rg_status
-finish(rt_device *d, rt_graph **graph, str *error)
+static void
+count_graphs(rt_device *d, int more)
 {
-    rt_graph *made = d->next_graph;
+    pthread_mutex_lock(&d->lock);
+    d->graphs += (uint32_t)more;
+    pthread_mutex_unlock(&d->lock);
+}
+
+static rg_status
+finish(rt_queue *q, rt_graph **graph, str *error)
+{
+    rt_device *d = q->device;
+    rt_graph *made = q->next_graph;
     void *recorded = NULL, *executable = NULL;
-    int code = d->driver.capture_end(d->stream, &recorded);
-    d->recording = false;
+    int code = d->driver.capture_end(q->stream, &recorded);
+    __atomic_store_n(&q->recording, false, __ATOMIC_RELAXED);
     if (!graph) {
         if (recorded)
             d->driver.graph_drop(recorded);
@@ -44,62 +54,69 @@ finish(rt_device *d, rt_graph **graph, str *error)
     if (recorded)
         d->driver.graph_drop(recorded);
     if (!code && d->driver.graph_upload)
-        code = d->driver.graph_upload(executable, d->stream);
+        code = d->driver.graph_upload(executable, q->stream);
     if (code && executable)
         d->driver.graph_release(executable);
     TRY(rt_cuda_check(d, code, "make a graph of what was recorded", error));
-    *made = (rt_graph){d, executable};
-    d->next_graph = NULL;
-    d->graphs++;
+    *made = (rt_graph){q, executable};
+    q->next_graph = NULL;
+    count_graphs(d, 1);
     *graph = made;
     return RG_OK;
 }
 
+/* While it begins no other thread gives memory back behind this queue. */
 static rg_status
-cuda_begin(rt_device *d, str *error)
+cuda_begin(rt_queue *q, str *error)
 {
+    rt_device *d = q->device;
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
+    mem_owner locks;
+    pthread_mutex_lock(&d->queues_lock);
+    mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
+    rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status)
-        status = begin(d, error);
+        status = begin(q, error);
     rt_cuda_leave(&entry);
+    mem_disown(&locks);
+    pthread_mutex_unlock(&d->queues_lock);
     return status;
 }
 
 static rg_status
-cuda_end(rt_device *d, rt_graph **graph, str *error)
+cuda_end(rt_queue *q, rt_graph **graph, str *error)
 {
     rt_entry entry;
     if (graph)
         *graph = NULL;
-    rg_status status = rt_cuda_enter(&entry, d, error);
+    rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status) {
-        status = finish(d, graph, error);
+        status = finish(q, graph, error);
     } else { /* it ends in any case */
         rt_cuda_leave(&entry);
-        rt_cuda_enter_to_release(&entry, d);
-        if (d->recording)
-            finish(d, NULL, NULL);
+        rt_cuda_enter_to_release(&entry, q->device, q);
+        if (q->recording)
+            finish(q, NULL, NULL);
     }
-    rt_cuda_catch_up(d);
     rt_cuda_leave(&entry);
+    rt_cuda_catch_up(q->device);
     return status;
 }
 
 static rg_status
 cuda_launch(rt_graph *graph, str *error)
 {
-    rt_device *d = graph->device;
+    rt_queue *q = graph->queue;
+    rt_device *d = q->device;
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
-    if (!status && (d->failed || __atomic_load_n(&d->report->fault, __ATOMIC_RELAXED)))
-        status = rt_cuda_wait(d, error);
+    rg_status status = rt_cuda_enter(&entry, q, error);
+    if (!status && (q->failed || __atomic_load_n(&q->report->fault, __ATOMIC_RELAXED)))
+        status = rt_cuda_wait(q, error);
     if (!status)
-        status = rt_cuda_tape_follow(d, error);
+        status = rt_cuda_tape_follow(q, error);
     if (!status) {
-        status = rt_cuda_check(d, d->driver.graph_launch(graph->executable, d->stream), "launch a graph", error);
-        d->several |= d->last != NULL;
-        d->last = "a graph";
+        status = rt_cuda_check(d, d->driver.graph_launch(graph->executable, q->stream), "launch a graph", error);
+        rt_cuda_note_launch(d, "a graph");
     }
     rt_cuda_leave(&entry);
     return status;
@@ -108,15 +125,16 @@ cuda_launch(rt_graph *graph, str *error)
 static void
 cuda_release(rt_graph *graph)
 {
-    rt_device *d = graph->device;
+    rt_queue *q = graph->queue;
+    rt_device *d = q->device;
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d);
-    d->graphs--;
-    if (!d->recording)
-        rt_cuda_settle(d);
+    rt_cuda_enter_to_release(&entry, d, q);
+    if (!rt_cuda_records(q))
+        rt_cuda_settle(q);
     d->driver.graph_release(graph->executable);
-    rt_cuda_unload_later(d);
     rt_cuda_leave(&entry);
+    count_graphs(d, -1);
+    rt_cuda_catch_up(d);
     mem_free(graph);
 }
 

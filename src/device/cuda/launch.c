@@ -5,9 +5,9 @@ enum { PAGES_FIRST = 16, BYTES_FIRST = 1 << 28 };
 
 /* So much that few loops have to drop frames, or all of the budget where a launch that finds too little could not go on. */
 static uint64_t
-tape_bytes(const rt_program *p, uint32_t warps)
+tape_bytes(const rt_queue *q, const rt_program *p, uint32_t warps)
 {
-    uint64_t budget = p->device->tape.budget, first = (uint64_t)warps * PAGES_FIRST * RT_GPU_PAGE;
+    uint64_t budget = q->tape.budget, first = (uint64_t)warps * PAGES_FIRST * RT_GPU_PAGE;
     if (!p->info.has_tape)
         return 0;
     first = first > BYTES_FIRST ? first : BYTES_FIRST;
@@ -16,24 +16,23 @@ tape_bytes(const rt_program *p, uint32_t warps)
 
 /* Room in the pool: for tapes, temporary arrays, partial results beyond what there is for all. */
 static rg_status
-provide(rt_program *p, rt_need need, str *error)
+provide(rt_queue *q, const rt_program *p, rt_need need, str *error)
 {
-    rt_device *d = p->device;
-    uint64_t tape = tape_bytes(p, need.warps);
+    uint64_t tape = tape_bytes(q, p, need.warps);
     uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident : 0;
     sums += p->info.has_rows ? (uint64_t)RT_GPU_ROWS * RT_GPU_ROW_MAX * sizeof(double) : 0;
-    uint64_t heap = need.temps == UINT64_MAX ? d->tape.budget : need.temps + sums;
+    uint64_t heap = need.temps == UINT64_MAX ? q->tape.budget : need.temps + sums;
     if (!tape && !heap)
         return RG_OK;
-    rg_status status = rt_cuda_tape_grow(d, tape + heap + RT_GPU_PAGE, error);
-    return status ? status : rt_cuda_tape_follow(d, error);
+    rg_status status = rt_cuda_tape_grow(q, tape + heap + RT_GPU_PAGE, error);
+    return status ? status : rt_cuda_tape_follow(q, error);
 }
 
 /* With a tape about as many as have a page each: blocks are whole, and who finds none waits for one. */
 static uint32_t
-most_warps(const rt_program *p)
+most_warps(const rt_queue *q, const rt_program *p)
 {
-    uint64_t pages = p->device->tape.budget / RT_GPU_PAGE;
+    uint64_t pages = q->tape.budget / RT_GPU_PAGE;
     if (!p->info.has_tape || pages >= p->resident)
         return p->resident;
     return pages > RT_GPU_PARTS ? (uint32_t)pages / RT_GPU_PARTS * RT_GPU_PARTS : RT_GPU_PARTS;
@@ -50,56 +49,52 @@ warps_of_block(const rt_program *p, uint32_t warps)
 
 /* What an earlier launch did wrong is told by now, and what programs print does not run into each other. */
 static rg_status
-look_back(rt_program *p, str *error)
+look_back(rt_queue *q, const rt_program *p, str *error)
 {
-    rt_device *d = p->device;
-    if (d->recording)
+    if (q->recording)
         return RG_OK;
-    if (d->failed || __atomic_load_n(&d->report->fault, __ATOMIC_RELAXED) || (p->info.prints && d->printing))
-        return rt_cuda_wait(d, error);
+    if (q->failed || __atomic_load_n(&q->report->fault, __ATOMIC_RELAXED) || (p->info.prints && q->printing))
+        return rt_cuda_wait(q, error);
     return RG_OK;
 }
 
 /* Arguments that no parameters have room for: launches run one after the other, and so share one copy; what is recorded
  * has its own. */
 static rg_status
-pass_args(rt_program *p, const rt_arg *args, uint64_t *address, str *error)
+pass_args(rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *address, str *error)
 {
-    rt_device *d = p->device;
+    rt_device *d = q->device;
     size_t bytes = p->fn->body->nparams * sizeof(rt_arg);
-    *address = p->args;
-    if (!d->recording)
-        return rt_cuda_write(d, p->args, (const char *)args, bytes, error);
+    if (!q->recording)
+        return rt_cuda_write(q, *address, (const char *)args, bytes, error);
     int mode = RT_CAPTURE_RELAXED;
     rt_cuda_make_room(d, 1);
     rt_cuda_watch(d, &mode);
-    rg_status status = rt_cuda_take(d, bytes, d->side, address, error);
+    rg_status status = rt_cuda_take(q, bytes, q->side, address, error);
     if (!status) {
-        d->later_args.at[d->later_args.n++] = *address;
-        int code = d->driver.write(*address, args, bytes, d->side);
-        status = rt_cuda_check(d, code ? code : d->driver.stream_wait(d->side), "write device memory", error);
+        rt_cuda_give_args(d, *address);
+        int code = d->driver.write(*address, args, bytes, q->side);
+        status = rt_cuda_check(d, code ? code : d->driver.stream_wait(q->side), "write device memory", error);
     }
     rt_cuda_watch(d, &mode);
     return status;
 }
 
 static rg_status
-start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
+start(rt_queue *q, const rt_program *p, rt_seat seat, const rt_arg *args, uint32_t warps, str *error)
 {
-    rt_device *d = p->device;
+    rt_device *d = q->device;
     uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * RT_WARP;
-    uint64_t address;
-    void *parameters[] = {&p->record, p->args ? (void *)&address : (void *)(uintptr_t)args};
-    TRY(p->args ? pass_args(p, args, &address, error) : RG_OK);
+    void *parameters[] = {&seat.record, seat.args ? (void *)&seat.args : (void *)(uintptr_t)args};
+    TRY(seat.args ? pass_args(q, p, args, &seat.args, error) : RG_OK);
     /* one block is there at once in any case */
     int code = p->info.waits && blocks > 1
-                   ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, d->stream, parameters)
-                   : d->driver.launch(p->function, blocks, 1, 1, threads, 1, 1, 0, d->stream, parameters, NULL);
-    if (!code && d->launched && !d->recording)
-        code = d->driver.event_record(d->launched, d->stream);
-    d->several |= d->last && d->last != p->label;
-    d->last = p->label;
-    d->printing |= p->info.prints;
+                   ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters)
+                   : d->driver.launch(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters, NULL);
+    if (!code && q->stream != q->own && !q->recording)
+        code = d->driver.event_record(q->launched, q->stream);
+    rt_cuda_note_launch(d, p->label);
+    q->printing |= p->info.prints;
     return rt_cuda_check(d, code, "launch", error);
 }
 
@@ -107,7 +102,7 @@ start(rt_program *p, const rt_arg *args, uint32_t warps, str *error)
 static rg_status
 name_kernel(const rt_program *p, rg_status status, str *error)
 {
-    if (!status || p->device->lost)
+    if (!status || rt_cuda_is_lost(p->device))
         return status;
     str text = {.in = mem_scratch()};
     str_addf(&text, "%s: %s", p->label, error->ptr ? error->ptr : "it was not launched");
@@ -116,18 +111,27 @@ name_kernel(const rt_program *p, rg_status status, str *error)
     return status;
 }
 
+static rg_status
+launch_here(rt_queue *q, rt_program *p, const rt_arg *args, rt_need need, str *error)
+{
+    rt_seat seat;
+    rg_status status = rt_cuda_take_seat(q, p, &seat, error);
+    if (!status)
+        status = provide(q, p, need, error);
+    return name_kernel(p, status ? status : start(q, p, seat, args, need.warps, error), error);
+}
+
 rg_status
-rt_cuda_launch(rt_program *p, const rt_arg *args, str *error)
+rt_cuda_launch(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
 {
     rt_entry entry;
-    rt_need need = rt_needs_of(&p->needs, args, most_warps(p));
-    rg_status status = rt_cuda_enter(&entry, p->device, error);
+    rt_need need = rt_needs_of(&p->needs, args, most_warps(q, p));
+    rt_cuda_catch_up(q->device);
+    rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status)
-        status = look_back(p, error);
-    if (!status) {
-        status = provide(p, need, error);
-        status = name_kernel(p, status ? status : start(p, args, need.warps, error), error);
-    }
+        status = look_back(q, p, error);
+    if (!status)
+        status = launch_here(q, p, args, need, error);
     rt_cuda_leave(&entry);
     return status;
 }

@@ -28,9 +28,9 @@ rt_cuda_pool_close(rt_device *d)
 }
 
 rg_status
-rt_cuda_refuse_recording(rt_device *d, const char *what, str *error)
+rt_cuda_refuse_recording(rt_queue *q, const char *what, str *error)
 {
-    if (!d->recording)
+    if (!q->recording)
         return RG_OK;
     str_addf(error, "device memory cannot be %s while launches are recorded", what);
     return RG_INVALID;
@@ -43,85 +43,140 @@ take(rt_device *d, size_t bytes, void *stream, uint64_t *address)
 }
 
 rg_status
-rt_cuda_no_memory(rt_device *d, size_t bytes, str *error)
+rt_cuda_no_memory(rt_queue *q, size_t bytes, str *error)
 {
+    rt_device *d = q->device;
     size_t left = 0, total = 0;
     if (d->driver.memory_free(&left, &total))
         left = 0;
     str_addf(error, "the GPU has no room for %zu bytes: %zu of %zu are free", bytes, left, total);
-    if (d->tape.mapped)
-        str_addf(error, "\nthe context's pool for tapes and temporary arrays holds %llu: rg_context_desc.tape_budget bounds it",
-                 (unsigned long long)d->tape.mapped);
+    if (q->tape.mapped)
+        str_addf(error, "\nthe queue's pool for tapes and temporary arrays holds %llu: rg_queue_desc.tape_budget bounds it",
+                 (unsigned long long)q->tape.mapped);
     return RG_OUT_OF_MEMORY;
 }
 
-rg_status
-rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error)
+/* So that giving back asks for no memory. */
+static void
+count_taken(rt_device *d)
 {
+    mem_owner locks;
+    pthread_mutex_lock(&d->lock);
+    mem_own(&locks, rt_cuda_unlock, &d->lock);
+    vec_reserve(&d->later_memory, d->taken + 1);
+    d->taken++;
+    mem_disown(&locks);
+    pthread_mutex_unlock(&d->lock);
+}
+
+static void
+count_given(rt_device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    d->taken--;
+    pthread_mutex_unlock(&d->lock);
+}
+
+rg_status
+rt_cuda_take(rt_queue *q, size_t bytes, void *stream, uint64_t *address, str *error)
+{
+    rt_device *d = q->device;
     bytes = bytes ? bytes : 1;
-    vec_reserve(&d->later_memory, d->taken + 1); /* giving back asks for no memory */
+    count_taken(d);
     int code = take(d, bytes, stream, address);
-    if (code == RT_DRIVER_OUT_OF_MEMORY && !d->recording) {
-        /* what was given back in the stream's order is there only after a wait */
-        TRY(rt_cuda_check(d, d->driver.stream_wait(d->stream), "wait for the GPU", error));
-        if (d->pool)
+    if (code == RT_DRIVER_OUT_OF_MEMORY && !q->recording) {
+        /* what was given back in the order of a stream is there only after a wait */
+        code = d->driver.stream_wait(q->stream);
+        if (!code)
+            code = d->driver.stream_wait(d->side);
+        if (!code && d->pool)
             d->driver.pool_trim(d->pool, 0);
-        code = take(d, bytes, stream, address);
+        if (!code)
+            code = take(d, bytes, stream, address);
     }
+    if (code)
+        count_given(d);
     if (code == RT_DRIVER_OUT_OF_MEMORY)
-        return rt_cuda_no_memory(d, bytes, error);
-    d->taken += !code;
+        return rt_cuda_no_memory(q, bytes, error);
     return rt_cuda_check(d, code, "take device memory", error);
+}
+
+static void
+wait_for_all(rt_device *d)
+{
+    for (size_t i = 0; i < d->queues.n; i++)
+        rt_cuda_wait_for_stream(d->queues.at[i]);
+}
+
+void
+rt_cuda_give_now(rt_device *d, uint64_t address)
+{
+    count_given(d);
+    if (!d->pool)
+        wait_for_all(d);
+    if (!d->pool || d->driver.pool_release(address, rt_cuda_behind_all(d)) == RT_DRIVER_NO_HANDLE)
+        d->driver.release(address); /* a caller's stream that is no more */
+}
+
+/* There is room: taking it made that. */
+static void
+give_later(rt_device *d, uint64_t address)
+{
+    pthread_mutex_lock(&d->lock);
+    d->later_memory.at[d->later_memory.n++] = address;
+    pthread_mutex_unlock(&d->lock);
 }
 
 void
 rt_cuda_give(rt_device *d, uint64_t address)
 {
-    if (d->recording) {
-        d->later_memory.at[d->later_memory.n++] = address;
-        return;
-    }
-    d->taken--;
-    if (d->pool) {
-        if (d->driver.pool_release(address, d->stream) == RT_DRIVER_NO_HANDLE) /* a caller's stream that is no more */
-            d->driver.release(address);
-    } else {
-        rt_cuda_wait_for_stream(d);
-        d->driver.release(address);
-    }
+    pthread_mutex_lock(&d->queues_lock);
+    if (rt_cuda_any_records(d))
+        give_later(d, address);
+    else
+        rt_cuda_give_now(d, address);
+    pthread_mutex_unlock(&d->queues_lock);
 }
 
 void
-rt_cuda_give_later(rt_device *d)
+rt_cuda_give_own(rt_queue *q, uint64_t address)
 {
-    for (size_t i = 0; i < d->later_memory.n; i++)
-        rt_cuda_give(d, d->later_memory.at[i]);
-    vec_clear(&d->later_memory);
+    rt_device *d = q->device;
+    if (q->recording) {
+        give_later(d, address);
+        return;
+    }
+    count_given(d);
+    if (!d->pool)
+        rt_cuda_wait_for_stream(q);
+    if (!d->pool || d->driver.pool_release(address, q->stream) == RT_DRIVER_NO_HANDLE)
+        d->driver.release(address);
 }
 
 static rg_status
-take_zeroed(rt_device *d, size_t bytes, void **memory, str *error)
+take_zeroed(rt_queue *q, size_t bytes, void **memory, str *error)
 {
     uint64_t address = 0;
-    rg_status status = rt_cuda_refuse_recording(d, "taken", error);
+    rg_status status = rt_cuda_refuse_recording(q, "taken", error);
     if (!status)
-        status = rt_cuda_take(d, bytes, d->stream, &address, error);
+        status = rt_cuda_take(q, bytes, q->stream, &address, error);
     if (!status && bytes)
-        status = rt_cuda_check(d, d->driver.fill8(address, 0, bytes, d->stream), "clear device memory", error);
+        status = rt_cuda_check(q->device, q->device->driver.fill8(address, 0, bytes, q->stream), "clear device memory", error);
     if (status && address)
-        rt_cuda_give(d, address);
+        rt_cuda_give_own(q, address);
     *memory = status ? NULL : (void *)(uintptr_t)address;
     return status;
 }
 
 static rg_status
-cuda_allocate(rt_device *d, size_t bytes, void **memory, str *error)
+cuda_allocate(rt_queue *q, size_t bytes, void **memory, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
+    rt_cuda_catch_up(q->device);
+    rg_status status = rt_cuda_enter(&entry, q, error);
     *memory = NULL;
     if (!status)
-        status = take_zeroed(d, bytes, memory, error);
+        status = take_zeroed(q, bytes, memory, error);
     rt_cuda_leave(&entry);
     return status;
 }
@@ -130,7 +185,7 @@ static void
 cuda_release(rt_device *d, void *memory, size_t bytes)
 {
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d);
+    rt_cuda_enter_to_release(&entry, d, NULL);
     if (memory)
         rt_cuda_give(d, map_ptr(memory));
     rt_cuda_leave(&entry);
@@ -139,12 +194,13 @@ cuda_release(rt_device *d, void *memory, size_t bytes)
 /* -- on the device ------------------------------------------------------------------------------------------------- */
 
 static rg_status
-cuda_copy(rt_device *d, void *to, const void *from, size_t bytes, str *error)
+cuda_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
 {
+    rt_device *d = q->device;
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
+    rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status && bytes)
-        status = rt_cuda_check(d, d->driver.copy(map_ptr(to), map_ptr(from), bytes, d->stream), "copy device memory",
+        status = rt_cuda_check(d, d->driver.copy(map_ptr(to), map_ptr(from), bytes, q->stream), "copy device memory",
                                error);
     rt_cuda_leave(&entry);
     return status;
@@ -152,44 +208,46 @@ cuda_copy(rt_device *d, void *to, const void *from, size_t bytes, str *error)
 
 /* Elements whose halves differ: a few by half, the others by copying what is there. */
 static int
-fill64(rt_device *d, uint64_t to, uint64_t bits, size_t count)
+fill64(rt_queue *q, uint64_t to, uint64_t bits, size_t count)
 {
+    const rt_driver *driver = &q->device->driver;
     enum { FIRST = 4096 };
     size_t done = count < FIRST ? count : FIRST;
-    int code = d->driver.fill32_rows(to, 8, (unsigned)bits, 1, done, d->stream);
+    int code = driver->fill32_rows(to, 8, (unsigned)bits, 1, done, q->stream);
     if (!code)
-        code = d->driver.fill32_rows(to + 4, 8, (unsigned)(bits >> 32), 1, done, d->stream);
+        code = driver->fill32_rows(to + 4, 8, (unsigned)(bits >> 32), 1, done, q->stream);
     while (!code && done < count) {
         size_t n = count - done < done ? count - done : done;
-        code = d->driver.copy(to + 8 * done, to, 8 * n, d->stream);
+        code = driver->copy(to + 8 * done, to, 8 * n, q->stream);
         done += n;
     }
     return code;
 }
 
 static int
-fill(rt_device *d, uint64_t to, const void *element, uint32_t size, size_t count)
+fill(rt_queue *q, uint64_t to, const void *element, uint32_t size, size_t count)
 {
+    const rt_driver *driver = &q->device->driver;
     uint64_t bits = 0;
     memcpy(&bits, element, size);
     switch (size) {
-    case 1: return d->driver.fill8(to, (unsigned char)bits, count, d->stream);
-    case 2: return d->driver.fill16(to, (unsigned short)bits, count, d->stream);
-    case 4: return d->driver.fill32(to, (unsigned)bits, count, d->stream);
+    case 1: return driver->fill8(to, (unsigned char)bits, count, q->stream);
+    case 2: return driver->fill16(to, (unsigned short)bits, count, q->stream);
+    case 4: return driver->fill32(to, (unsigned)bits, count, q->stream);
     default:
         if ((uint32_t)bits == bits >> 32)
-            return d->driver.fill32(to, (unsigned)bits, 2 * count, d->stream);
-        return fill64(d, to, bits, count);
+            return driver->fill32(to, (unsigned)bits, 2 * count, q->stream);
+        return fill64(q, to, bits, count);
     }
 }
 
 static rg_status
-cuda_fill(rt_device *d, void *to, const void *element, uint32_t size, size_t count, str *error)
+cuda_fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
 {
     rt_entry entry;
-    rg_status status = rt_cuda_enter(&entry, d, error);
+    rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status && count)
-        status = rt_cuda_check(d, fill(d, map_ptr(to), element, size, count), "fill device memory", error);
+        status = rt_cuda_check(q->device, fill(q, map_ptr(to), element, size, count), "fill device memory", error);
     rt_cuda_leave(&entry);
     return status;
 }
@@ -202,7 +260,7 @@ cuda_reaches(rt_device *d, const void *memory)
     unsigned kind = 0, managed = 0;
     int ordinal = -1;
     bool reached = false;
-    if (!rt_cuda_enter(&entry, d, NULL) && !d->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(memory))) {
+    if (!rt_cuda_enter_device(&entry, d, NULL) && !d->driver.pointer_attribute(&kind, RT_POINTER_KIND, map_ptr(memory))) {
         d->driver.pointer_attribute(&managed, RT_POINTER_MANAGED, map_ptr(memory));
         d->driver.pointer_attribute(&ordinal, RT_POINTER_ORDINAL, map_ptr(memory));
         reached = kind == 1 || managed || ordinal == d->device;

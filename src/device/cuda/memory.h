@@ -4,27 +4,29 @@
 
 #include "device/cuda/cuda.h"
 
-/* Memory in the order of `stream`, one of the device's; contents are unspecified. */
-rg_status rt_cuda_take(rt_device *d, size_t bytes, void *stream, uint64_t *address, str *error);
+/* Memory in the order of `stream`, one of the queue's; contents are unspecified. */
+rg_status rt_cuda_take(rt_queue *q, size_t bytes, void *stream, uint64_t *address, str *error);
 /* RG_OUT_OF_MEMORY, and why. */
-rg_status rt_cuda_no_memory(rt_device *d, size_t bytes, str *error);
-/* In the order of the device's stream. */
+rg_status rt_cuda_no_memory(rt_queue *q, size_t bytes, str *error);
+/* Behind all that the device's queues were given, or when nobody records any more. */
 void rt_cuda_give(rt_device *d, uint64_t address);
-/* What is to be taken back when nothing is recorded any more. */
-void rt_cuda_give_later(rt_device *d);
+/* Of what has been used in the queue alone, in whose order it goes. */
+void rt_cuda_give_own(rt_queue *q, uint64_t address);
+/* As rt_cuda_give, of a caller that holds queues_lock, while nobody records. */
+void rt_cuda_give_now(rt_device *d, uint64_t address);
 
 /* RG_INVALID while launches are recorded: "device memory cannot be WHAT ..." */
-rg_status rt_cuda_refuse_recording(rt_device *d, const char *what, str *error);
+rg_status rt_cuda_refuse_recording(rt_queue *q, const char *what, str *error);
 rg_status rt_cuda_pool_open(rt_device *d, str *error);
 void rt_cuda_pool_close(rt_device *d);
 
 /* -- transfer.c: rt_memory_table's, and what of it is done within an entry */
 
-rg_status rt_cuda_write(rt_device *d, uint64_t to, const char *host, size_t bytes, str *error);
-rg_status rt_cuda_write_all(rt_device *d, void *to, const void *host, size_t bytes, str *error);
-rg_status rt_cuda_read_all(rt_device *d, void *host, const void *from, size_t bytes, str *error);
-void *rt_cuda_take_pinned(rt_device *d, size_t bytes);
-void rt_cuda_give_pinned(rt_device *d, void *memory);
-void rt_cuda_transfer_close(rt_device *d);
+rg_status rt_cuda_write(rt_queue *q, uint64_t to, const char *host, size_t bytes, str *error);
+rg_status rt_cuda_write_all(rt_queue *q, void *to, const void *host, size_t bytes, str *error);
+rg_status rt_cuda_read_all(rt_queue *q, void *host, const void *from, size_t bytes, str *error);
+void *rt_cuda_take_pinned(rt_queue *q, size_t bytes);
+void rt_cuda_give_pinned(rt_queue *q, void *memory);
+void rt_cuda_transfer_close(rt_queue *q);
 
 #endif

@@ -4,7 +4,7 @@
 #include <time.h>
 
 enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
-       OWN_MEMORY = 2 /* pieces of a program's: its record, its arguments */ };
+       OWN_MEMORY = 2 /* pieces of a program's for each queue: its record, its arguments */ };
 
 /* generations that code is made for, newest first; the driver makes what runs on later ones of it */
 static const int generations[] = {120, 103, 100, 90, 89, 87, 86, 80, 75, 72, 70};
@@ -35,8 +35,8 @@ emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, dia
         .absent = desc->absent,
         .contiguous = desc->dense,
         .noalias = desc->noalias,
-        .native_math = d->native_math,
-        .fast_math = d->fast_math,
+        .native_math = desc->native_math,
+        .fast_math = desc->fast_math,
         .libdevice = d->libdevice.len ? d->libdevice.ptr : NULL,
         .triple = "nvptx64-nvidia-cuda",
         .cpu = cpu,
@@ -51,8 +51,6 @@ emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, dia
         ptx->len = 0;
         snprintf(cpu, sizeof(cpu), "sm_%d", generations[i]);
         status = ll_emit_ptx(desc->fn, name, &options, ptx, &p->info, diags);
-        if (!status)
-            d->generation = generations[i];
         if (generations[i] <= KNOWN)
             break;
     }
@@ -124,7 +122,7 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
                  d->driver.number % 1000 / 10);
     if (code) {
         driver_said(p, diags, code, "load the code on the GPU", log);
-        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : d->lost ? RG_DEVICE : RG_COMPILE;
+        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : rt_cuda_is_lost(d) ? RG_DEVICE : RG_COMPILE;
     }
     code = d->driver.module_function(&p->function, p->module, name);
     if (!code)
@@ -141,54 +139,120 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
     return RG_OK;
 }
 
-/* -- the record ---------------------------------------------------------------------------------------------------- */
+/* -- seats --------------------------------------------------------------------------------------------------------- */
 
 static rg_status
-make_record(rt_program *p, str *error)
+make_record(rt_queue *q, const rt_program *p, rt_seat *seat, str *error)
 {
-    rt_device *d = p->device;
-    rg_status status = p->info.prints ? rt_cuda_prints_open(d, error) : RG_OK;
-    if (!status)
-        status = rt_cuda_take(d, sizeof(rt_gpu_launch), d->side, &p->record, error);
-    if (!status && !ll_ptx_by_value(p->fn))
-        status = rt_cuda_take(d, p->fn->body->nparams * sizeof(rt_arg), d->side, &p->args, error);
-    if (status)
-        return status;
+    rt_device *d = q->device;
+    if (p->info.prints)
+        TRY(rt_cuda_prints_open(q, error));
+    TRY(rt_cuda_take(q, sizeof(rt_gpu_launch), q->side, &seat->record, error));
+    if (!ll_ptx_by_value(p->fn))
+        TRY(rt_cuda_take(q, p->fn->body->nparams * sizeof(rt_arg), q->side, &seat->args, error));
     rt_gpu_launch record = {
-        .pool = (char *)(uintptr_t)d->tape.address,
-        .pages = d->tape.mapped / RT_GPU_PAGE,
-        .tape_pages = d->tape.budget / RT_GPU_PAGE,
-        .budget = d->tape.budget,
-        .report = (rt_gpu_report *)(uintptr_t)d->report_address,
-        .prints = p->info.prints ? (rt_gpu_prints *)(uintptr_t)d->prints_address : NULL,
-        .partials = (uint64_t *)(uintptr_t)d->partials,
-        .again = (uint64_t *)(uintptr_t)d->again,
+        .pool = (char *)(uintptr_t)q->tape.address,
+        .pages = q->tape.mapped / RT_GPU_PAGE,
+        .tape_pages = q->tape.budget / RT_GPU_PAGE,
+        .budget = q->tape.budget,
+        .report = (rt_gpu_report *)(uintptr_t)q->report_address,
+        .prints = p->info.prints ? (rt_gpu_prints *)(uintptr_t)q->prints_address : NULL,
+        .partials = (uint64_t *)(uintptr_t)q->partials,
+        .again = (uint64_t *)(uintptr_t)q->again,
         .program = p->number,
     };
-    int code = d->driver.write(p->record, &record, sizeof(record), d->side);
+    int code = d->driver.write(seat->record, &record, sizeof(record), q->side);
     if (!code)
-        code = d->driver.stream_wait(d->side);
+        code = d->driver.stream_wait(q->side);
     return rt_cuda_check(d, code, "write device memory", error);
 }
 
+/* Room in the lists of what is given back later, for the seat too. */
+static void
+reserve_seat(rt_queue *q, const rt_program *p)
+{
+    while (q->seats.n <= p->number)
+        vec_push(&q->seats, ((rt_seat){0}));
+    rt_cuda_make_room(q->device, OWN_MEMORY);
+}
+
+rg_status
+rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error)
+{
+    rg_status status = RG_OK;
+    int mode = RT_CAPTURE_RELAXED;
+    if (p->number >= q->seats.n || !q->seats.at[p->number].record) {
+        reserve_seat(q, p);
+        rt_cuda_watch(q->device, &mode);
+        rt_seat made = {0};
+        status = make_record(q, p, &made, error);
+        rt_cuda_watch(q->device, &mode);
+        if (status)
+            rt_cuda_give_seat(q, &made);
+        else
+            q->seats.at[p->number] = made;
+    }
+    if (!status)
+        *seat = q->seats.at[p->number];
+    return status;
+}
+
+void
+rt_cuda_give_seat(rt_queue *q, rt_seat *seat)
+{
+    uint64_t memory[OWN_MEMORY] = {seat->record, seat->args};
+    for (size_t i = 0; i < countof(memory); i++)
+        if (memory[i])
+            rt_cuda_give_own(q, memory[i]);
+    *seat = (rt_seat){0};
+}
+
+/* -- numbers ------------------------------------------------------------------------------------------------------- */
+
+const rt_program *
+rt_cuda_program(rt_device *d, uint32_t number)
+{
+    pthread_mutex_lock(&d->lock);
+    const rt_program *p = number < d->programs.n ? d->programs.at[number] : NULL;
+    pthread_mutex_unlock(&d->lock);
+    return p;
+}
+
+/* The first number that is free, and room in the lists of what a release may have to put off. */
 static rg_status
 take_number(rt_program *p, diag_list *diags)
 {
     rt_device *d = p->device;
     size_t n = 0;
+    mem_owner locks;
+    pthread_mutex_lock(&d->lock);
+    mem_own(&locks, rt_cuda_unlock, &d->lock);
+    vec_reserve(&d->later_modules, d->later_modules.n + d->loaded + 1);
     while (n < d->programs.n && d->programs.at[n])
         n++;
-    if (n == PROGRAMS) {
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the context has %d compiled kernels: it takes no more", PROGRAMS);
-        return RG_UNSUPPORTED;
-    }
-    if (n == d->programs.n)
+    if (n < PROGRAMS && n == d->programs.n)
         vec_push(&d->programs, p);
-    else
+    if (n < PROGRAMS) {
         d->programs.at[n] = p;
-    p->number = (uint32_t)n;
-    p->numbered = true;
-    return RG_OK;
+        d->loaded++;
+        p->number = (uint32_t)n;
+        p->numbered = true;
+    }
+    mem_disown(&locks);
+    pthread_mutex_unlock(&d->lock);
+    if (!p->numbered)
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the device has %d compiled kernels: it takes no more", PROGRAMS);
+    return p->numbered ? RG_OK : RG_UNSUPPORTED;
+}
+
+static void
+give_number(rt_program *p)
+{
+    rt_device *d = p->device;
+    pthread_mutex_lock(&d->lock);
+    d->programs.at[p->number] = NULL;
+    d->loaded--;
+    pthread_mutex_unlock(&d->lock);
 }
 
 /* -- making and releasing ------------------------------------------------------------------------------------------ */
@@ -197,7 +261,7 @@ static rg_status
 build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 {
     rt_device *d = p->device;
-    str ptx = {.in = mem_scratch()}, error = {.in = mem_scratch()};
+    str ptx = {.in = mem_scratch()};
     char name[NAME];
     entry_name(desc->fn, name);
     rg_status status = emit(p, desc, name, &ptx, diags);
@@ -208,8 +272,6 @@ build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
     rt_cuda_watch(d, &mode);
     if (!status)
         status = load(p, ptx.ptr, name, diags);
-    if (!status && (status = make_record(p, &error)))
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s", p->label, error.ptr);
     rt_cuda_watch(d, &mode);
     return status;
 }
@@ -225,14 +287,11 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
 {
     rt_entry entry;
     str error = {.in = mem_scratch()};
-    rg_status status = rt_cuda_enter(&entry, d, &error);
+    rg_status status = rt_cuda_enter_device(&entry, d, &error);
     if (status) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s", error.ptr);
     } else {
-        vec_reserve(&d->later_modules, d->later_modules.n + d->loaded + 1);
-        rt_cuda_make_room(d, OWN_MEMORY);
         rt_program *p = mem_zalloc(sizeof(*p));
-        d->loaded++;
         mem_owner owns;
         mem_own(&owns, release_program, p);
         p->device = d;
@@ -252,55 +311,88 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
 void
 rt_cuda_make_room(rt_device *d, size_t more)
 {
-    vec_reserve(&d->later_args, d->later_args.n + OWN_MEMORY * d->loaded + more);
+    mem_owner locks;
+    pthread_mutex_lock(&d->lock);
+    mem_own(&locks, rt_cuda_unlock, &d->lock);
+    d->promised += more;
+    vec_reserve(&d->later_args, d->later_args.n + d->promised);
+    mem_disown(&locks);
+    pthread_mutex_unlock(&d->lock);
+}
+
+void
+rt_cuda_give_args(rt_device *d, uint64_t address)
+{
+    pthread_mutex_lock(&d->lock);
+    d->later_args.at[d->later_args.n++] = address;
+    d->promised--;
+    pthread_mutex_unlock(&d->lock);
 }
 
 void
 rt_cuda_unload_later(rt_device *d)
 {
-    if (d->recording || d->graphs)
+    if (d->graphs)
         return;
     for (size_t i = 0; i < d->later_modules.n; i++)
         d->driver.module_unload(d->later_modules.at[i]);
     for (size_t i = 0; i < d->later_args.n; i++)
-        rt_cuda_give(d, d->later_args.at[i]);
+        rt_cuda_give_now(d, d->later_args.at[i]);
     vec_clear(&d->later_modules);
     vec_clear(&d->later_args);
 }
 
-/* Its launches must have ended, and what they have to say been read while their places are known. */
+/* In one queue: its launches must have ended, and what they have to say been read while their places are known. */
+static void
+leave_seat(rt_queue *q, const rt_program *p, bool keep)
+{
+    rt_device *d = q->device;
+    rt_entry entry;
+    rt_cuda_enter_to_release(&entry, d, q);
+    rt_seat seat = p->number < q->seats.n ? q->seats.at[p->number] : (rt_seat){0};
+    if (seat.record) {
+        if (!rt_cuda_records(q))
+            rt_cuda_settle(q);
+        uint64_t memory[OWN_MEMORY] = {seat.record, seat.args};
+        for (size_t i = 0; i < countof(memory) && keep; i++)
+            if (memory[i])
+                rt_cuda_give_args(d, memory[i]);
+        if (!keep)
+            rt_cuda_give_seat(q, &seat);
+        q->seats.at[p->number] = (rt_seat){0};
+    }
+    rt_cuda_leave(&entry);
+}
+
 static void
 unload(rt_program *p)
 {
     rt_device *d = p->device;
-    bool keep = d->recording || d->graphs;
-    if (!d->recording && p->function)
-        rt_cuda_settle(d);
-    if (p->module && keep)
+    pthread_mutex_lock(&d->queues_lock);
+    bool keep = d->graphs || rt_cuda_any_records(d);
+    for (size_t i = 0; i < d->queues.n; i++)
+        leave_seat(d->queues.at[i], p, keep);
+    if (p->module && keep) {
+        pthread_mutex_lock(&d->lock);
         d->later_modules.at[d->later_modules.n++] = p->module;
-    else if (p->module)
+        pthread_mutex_unlock(&d->lock);
+    } else if (p->module) {
         d->driver.module_unload(p->module);
-    uint64_t memory[OWN_MEMORY] = {p->record, p->args};
-    for (size_t i = 0; i < countof(memory); i++)
-        if (memory[i] && keep)
-            d->later_args.at[d->later_args.n++] = memory[i];
-        else if (memory[i])
-            rt_cuda_give(d, memory[i]);
+    }
+    pthread_mutex_unlock(&d->queues_lock);
 }
 
 void
 rt_cuda_release(rt_program *p)
 {
-    rt_device *d = p->device;
     rt_entry entry;
-    rt_cuda_enter_to_release(&entry, d);
-    unload(p);
-    d->loaded--;
+    rt_cuda_enter_to_release(&entry, p->device, NULL);
+    if (p->numbered) {
+        unload(p);
+        give_number(p);
+    }
     rt_cuda_leave(&entry);
-    if (d->last == p->label)
-        d->last = NULL;
-    if (p->numbered)
-        d->programs.at[p->number] = NULL;
+    rt_cuda_forget_launches(p->device, p->label);
     rt_needs_free(&p->needs);
     ll_gpu_info_free(&p->info);
     mem_free(p);

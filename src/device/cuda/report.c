@@ -16,51 +16,51 @@ open_shared(rt_device *d, size_t bytes, void **memory, uint64_t *address, str *e
 }
 
 rg_status
-rt_cuda_report_open(rt_device *d, str *error)
+rt_cuda_report_open(rt_queue *q, str *error)
 {
-    return open_shared(d, sizeof(*d->report), (void **)&d->report, &d->report_address, error);
+    return open_shared(q->device, sizeof(*q->report), (void **)&q->report, &q->report_address, error);
 }
 
 rg_status
-rt_cuda_prints_open(rt_device *d, str *error)
+rt_cuda_prints_open(rt_queue *q, str *error)
 {
-    if (d->prints)
+    if (q->prints)
         return RG_OK;
     size_t bytes = sizeof(rt_gpu_prints) + PRINT_CELLS * sizeof(uint64_t);
-    rg_status status = open_shared(d, bytes, (void **)&d->prints, &d->prints_address, error);
+    rg_status status = open_shared(q->device, bytes, (void **)&q->prints, &q->prints_address, error);
     if (!status)
-        d->prints->room = PRINT_CELLS;
+        q->prints->room = PRINT_CELLS;
     return status;
 }
 
 void
-rt_cuda_report_close(rt_device *d)
+rt_cuda_report_close(rt_queue *q)
 {
-    if (d->report)
-        d->driver.host_release(d->report);
-    if (d->prints)
-        d->driver.host_release(d->prints);
-    d->report = NULL;
-    d->prints = NULL;
+    if (q->report)
+        q->device->driver.host_release(q->report);
+    if (q->prints)
+        q->device->driver.host_release(q->prints);
+    q->report = NULL;
+    q->prints = NULL;
 }
 
 /* NULL: none, or not one that is still there */
 static const ll_place *
-find_place(const rt_device *d, uint32_t program, uint32_t place)
+find_place(rt_device *d, uint32_t program, uint32_t place)
 {
-    const rt_program *p = program < d->programs.n ? d->programs.at[program] : NULL;
+    const rt_program *p = rt_cuda_program(d, program);
     return p && place < p->info.places.n ? &p->info.places.at[place] : NULL;
 }
 
 static void
-show_prints(rt_device *d)
+show_prints(rt_queue *q)
 {
-    rt_gpu_prints *prints = d->prints;
+    rt_gpu_prints *prints = q->prints;
     uint64_t used = !prints ? 0 : prints->used < prints->room ? prints->used : prints->room;
     for (uint64_t at = 0; at < used && prints->cells[at];) {
         uint64_t head = prints->cells[at++];
         uint32_t n = head >> 32 & 0xffff;
-        const ll_place *place = find_place(d, (uint32_t)(head >> 48), (uint32_t)head - 1);
+        const ll_place *place = find_place(q->device, (uint32_t)(head >> 48), (uint32_t)head - 1);
         if (n > used - at)
             break;
         if (place && place->text)
@@ -76,11 +76,11 @@ show_prints(rt_device *d)
 }
 
 static rg_status
-explain(rt_device *d, str *error)
+explain(rt_queue *q, str *error)
 {
-    const rt_gpu_report *from = d->report;
-    const rt_program *p = from->program < d->programs.n ? d->programs.at[from->program] : NULL;
-    const ll_place *place = find_place(d, from->program, from->place);
+    const rt_gpu_report *from = q->report;
+    const rt_program *p = rt_cuda_program(q->device, from->program);
+    const ll_place *place = find_place(q->device, from->program, from->place);
     rt_report report = {.fault = (rt_fault)from->fault, .needed = from->needed, .budget = from->budget};
     if (!p) {
         str_addf(error, "the GPU reports fault %u of a kernel that is no more", from->fault);
@@ -97,56 +97,56 @@ explain(rt_device *d, str *error)
 
 /* After a wait: prints, and what went wrong since the last time. */
 static rg_status
-collect(rt_device *d, str *error)
+collect(rt_queue *q, str *error)
 {
-    rg_status status = d->failed;
-    d->last = NULL;
-    d->several = d->printing = false;
-    show_prints(d);
+    rg_status status = q->failed;
+    rt_cuda_forget_launches(q->device, NULL);
+    q->printing = false;
+    show_prints(q);
     if (status) {
-        str_add(error, str_view(&d->failure));
-        str_free(&d->failure);
-        d->failed = RG_OK;
-    } else if (d->report->fault) {
-        status = explain(d, error);
+        str_add(error, str_view(&q->failure));
+        str_free(&q->failure);
+        q->failed = RG_OK;
+    } else if (q->report->fault) {
+        status = explain(q, error);
     }
-    d->report->fault = 0;
+    q->report->fault = 0;
     return status;
 }
 
 int
-rt_cuda_wait_for_stream(rt_device *d)
+rt_cuda_wait_for_stream(rt_queue *q)
 {
-    int code = d->driver.stream_wait(d->stream);
-    if (code == RT_DRIVER_NO_HANDLE && d->launched)
-        d->driver.event_wait(d->launched);
+    int code = q->device->driver.stream_wait(q->stream);
+    if (code == RT_DRIVER_NO_HANDLE && q->launched)
+        q->device->driver.event_wait(q->launched);
     return code;
 }
 
 rg_status
-rt_cuda_wait(rt_device *d, str *error)
+rt_cuda_wait(rt_queue *q, str *error)
 {
-    rg_status status = rt_cuda_check(d, rt_cuda_wait_for_stream(d), "wait for the GPU", error);
-    if (status && d->lost)
-        show_prints(d); /* the last thing that is known of it */
-    return status ? status : collect(d, error);
+    rg_status status = rt_cuda_check(q->device, rt_cuda_wait_for_stream(q), "wait for the GPU", error);
+    if (status && rt_cuda_is_lost(q->device))
+        show_prints(q); /* the last thing that is known of it */
+    return status ? status : collect(q, error);
 }
 
 void
-rt_cuda_settle(rt_device *d)
+rt_cuda_settle(rt_queue *q)
 {
     str text = {0};
-    rg_status status = rt_cuda_wait(d, &text);
-    if (status && !d->lost) {
-        d->failed = status;
-        d->failure = text;
+    rg_status status = rt_cuda_wait(q, &text);
+    if (status && !rt_cuda_is_lost(q->device)) {
+        q->failed = status;
+        q->failure = text;
     } else {
         str_free(&text);
     }
 }
 
 uint64_t
-rt_cuda_tape_peak(rt_device *d)
+rt_cuda_tape_peak(rt_queue *q)
 {
-    return (uint64_t)__atomic_load_n(&d->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
+    return (uint64_t)__atomic_load_n(&q->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
 }

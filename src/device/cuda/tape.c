@@ -18,10 +18,11 @@ rounded(uint64_t bytes, uint64_t step)
 
 /* Addresses for all that the pool can ever take; where there are none it goes on without. */
 static void
-reserve(rt_device *d)
+reserve(rt_queue *q)
 {
+    rt_device *d = q->device;
     const rt_driver *driver = &d->driver;
-    rt_tape *t = &d->tape;
+    rt_tape *t = &q->tape;
     rt_driver_memory kind;
     int supported = 0;
     size_t step = 0;
@@ -38,22 +39,24 @@ reserve(rt_device *d)
 }
 
 rg_status
-rt_cuda_tape_open(rt_device *d, uint64_t budget, str *error)
+rt_cuda_tape_open(rt_queue *q, uint64_t budget, str *error)
 {
+    rt_device *d = q->device;
     size_t left = 0, total = 0;
     TRY(rt_cuda_check(d, d->driver.memory_free(&left, &total), "ask for the free memory", error));
     budget = budget ? budget : left / SHARE;
-    d->tape.budget = budget < total ? budget : total;
-    d->tape.most = total;
-    d->tape.step = RT_GPU_PAGE;
-    reserve(d);
+    q->tape.budget = budget < total ? budget : total;
+    q->tape.most = total;
+    q->tape.step = RT_GPU_PAGE;
+    reserve(q);
     return RG_OK;
 }
 
 void
-rt_cuda_tape_close(rt_device *d)
+rt_cuda_tape_close(rt_queue *q)
 {
-    rt_tape *t = &d->tape;
+    rt_device *d = q->device;
+    rt_tape *t = &q->tape;
     uint64_t at = t->address;
     for (size_t i = 0; i < t->parts.n; i++) {
         d->driver.range_unmap(at, t->parts.at[i].bytes);
@@ -70,10 +73,11 @@ rt_cuda_tape_close(rt_device *d)
 
 /* more memory behind the addresses */
 static int
-map_more(rt_device *d, uint64_t bytes)
+map_more(rt_queue *q, uint64_t bytes)
 {
+    rt_device *d = q->device;
     const rt_driver *driver = &d->driver;
-    rt_tape *t = &d->tape;
+    rt_tape *t = &q->tape;
     rt_driver_memory kind;
     rt_driver_access access = {{RT_AT_DEVICE, d->device}, RT_ACCESS_ALL};
     uint64_t handle, at = t->address + t->mapped;
@@ -96,9 +100,10 @@ map_more(rt_device *d, uint64_t bytes)
 }
 
 static int
-take_anew(rt_device *d, uint64_t bytes)
+take_anew(rt_queue *q, uint64_t bytes)
 {
-    rt_tape *t = &d->tape;
+    rt_device *d = q->device;
+    rt_tape *t = &q->tape;
     uint64_t memory;
     if (t->memory && d->later_args.n) /* a graph's launches know where it is, and are not told any more */
         return 0;
@@ -113,35 +118,38 @@ take_anew(rt_device *d, uint64_t bytes)
     return 0;
 }
 
-/* every program's record says where the pool is */
+/* the records of all programs that the queue has launched say where the pool is */
 static int
-tell_programs(rt_device *d)
+tell_seats(rt_queue *q)
 {
-    const rt_tape *t = &d->tape;
+    rt_device *d = q->device;
+    const rt_tape *t = &q->tape;
     struct { uint64_t address, pages; } pool = {t->address, t->mapped / RT_GPU_PAGE};
     _Static_assert(offsetof(rt_gpu_launch, pages) == offsetof(rt_gpu_launch, pool) + 8, "one copy for both");
     int code = 0;
-    for (size_t i = 0; i < d->programs.n && !code; i++)
-        if (d->programs.at[i] && d->programs.at[i]->record)
-            code = d->driver.write(d->programs.at[i]->record + offsetof(rt_gpu_launch, pool), &pool, sizeof(pool), d->side);
-    return code ? code : d->driver.stream_wait(d->side);
+    for (size_t i = 0; i < q->seats.n && !code; i++)
+        if (q->seats.at[i].record)
+            code = d->driver.write(q->seats.at[i].record + offsetof(rt_gpu_launch, pool), &pool, sizeof(pool), q->side);
+    return code ? code : d->driver.stream_wait(q->side);
 }
 
 /* Launches go on with what their records say, and must end first. Where we record, all have ended before. */
 static int
-wait_for_launches(rt_device *d)
+wait_for_launches(rt_queue *q)
 {
-    if (!d->recording)
-        return d->driver.stream_wait(d->stream);
-    return d->launched ? d->driver.event_wait(d->launched) : 0;
+    rt_device *d = q->device;
+    if (!q->recording)
+        return d->driver.stream_wait(q->stream);
+    return q->launched ? d->driver.event_wait(q->launched) : 0;
 }
 
 /* The bytes that the pool is to have: what is asked for, but no more than half of what is free, since arrays and other
  * programs need room as well. What was refused is asked for again now and then, when there is much more room. */
 static uint64_t
-reasonable(rt_device *d, uint64_t bytes)
+reasonable(rt_queue *q, uint64_t bytes)
 {
-    rt_tape *t = &d->tape;
+    rt_device *d = q->device;
+    rt_tape *t = &q->tape;
     size_t left = 0, total = 0;
     if (t->refused && bytes >= t->refused && t->patience-- > 0)
         return t->mapped;
@@ -160,13 +168,13 @@ reasonable(rt_device *d, uint64_t bytes)
 
 /* where so much is not to be had in one piece, half of it may be */
 static int
-take_most(rt_device *d, uint64_t bytes)
+take_most(rt_queue *q, uint64_t bytes)
 {
-    rt_tape *t = &d->tape;
+    rt_tape *t = &q->tape;
     uint64_t least = t->mapped;
     int code = RT_DRIVER_OUT_OF_MEMORY;
     for (; bytes > least; bytes = least + (bytes - least) / 2 / t->step * t->step) {
-        code = t->reserved ? map_more(d, bytes - least) : take_anew(d, bytes);
+        code = t->reserved ? map_more(q, bytes - least) : take_anew(q, bytes);
         if (code != RT_DRIVER_OUT_OF_MEMORY)
             break;
         t->refused = t->refused ? t->refused : bytes;
@@ -175,33 +183,34 @@ take_most(rt_device *d, uint64_t bytes)
 }
 
 rg_status
-rt_cuda_tape_grow(rt_device *d, uint64_t bytes, str *error)
+rt_cuda_tape_grow(rt_queue *q, uint64_t bytes, str *error)
 {
-    rt_tape *t = &d->tape;
+    rt_device *d = q->device;
+    rt_tape *t = &q->tape;
     uint64_t most = t->reserved ? t->reserved : t->most;
     bytes = rounded(bytes < most ? bytes : most, t->step);
     if (bytes <= t->mapped)
         return RG_OK;
     int mode = RT_CAPTURE_RELAXED, code = 0;
     rt_cuda_watch(d, &mode);
-    bytes = reasonable(d, bytes);
+    bytes = reasonable(q, bytes);
     if (bytes > t->mapped || !t->mapped) {
-        code = wait_for_launches(d);
-        code = code ? code : take_most(d, bytes);
-        code = code ? code : tell_programs(d);
+        code = wait_for_launches(q);
+        code = code ? code : take_most(q, bytes);
+        code = code ? code : tell_seats(q);
     }
     rt_cuda_watch(d, &mode);
     if (code == RT_DRIVER_OUT_OF_MEMORY)
-        return rt_cuda_no_memory(d, bytes - t->mapped, error);
+        return rt_cuda_no_memory(q, bytes - t->mapped, error);
     return rt_cuda_check(d, code, "take memory for the tape", error);
 }
 
 rg_status
-rt_cuda_tape_follow(rt_device *d, str *error)
+rt_cuda_tape_follow(rt_queue *q, str *error)
 {
-    const rt_tape *t = &d->tape;
-    uint64_t used = (uint64_t)__atomic_load_n(&d->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
+    const rt_tape *t = &q->tape;
+    uint64_t used = (uint64_t)__atomic_load_n(&q->report->pages, __ATOMIC_RELAXED) * RT_GPU_PAGE;
     if (used < t->mapped / 2 || t->mapped >= t->budget)
         return RG_OK;
-    return rt_cuda_tape_grow(d, 2 * t->mapped < t->budget ? 2 * t->mapped : t->budget, error);
+    return rt_cuda_tape_grow(q, 2 * t->mapped < t->budget ? 2 * t->mapped : t->budget, error);
 }

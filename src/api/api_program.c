@@ -1,0 +1,265 @@
+/* Code of kernels: made when it is first needed, for each device, form and choice of arguments. SPDX-License-Identifier: Apache-2.0
+ *
+ * IR is made once for each kind of device, programs once for each device. Threads that need the same code at once wait for
+ * the first one's. */
+#include "api/api.h"
+
+/* of the lists of all programs; while it is held nothing allocates */
+static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* -- IR ---------------------------------------------------------------------------------------- */
+
+static bool
+find_push(ir_op *op, void *user)
+{
+    return op->code != RG_OP_TAPE_PUSH;
+}
+
+/* Frames that only a loop's count bounds: pushes inside loops or parallel loops. */
+static bool
+find_unbounded(ir_op *op, void *user)
+{
+    if (op->code != RG_OP_LOOP && op->code != RG_OP_FOR && op->code != RG_OP_PARALLEL)
+        return true;
+    return ir_walk(op->regions[0], find_push, NULL);
+}
+
+static bool
+find_group(ir_op *op, void *user)
+{
+    return op->code != RG_OP_PARALLEL || op->regions[0]->nparams == op->attr.rank;
+}
+
+static void
+variant_free(void *variant)
+{
+    api_variant *v = variant;
+    ir_module_free(v->module);
+    mem_free(v);
+}
+
+/* NULL after errors. */
+static api_variant *
+make_variant(const rg_kernel *k, const rt_device_table *table, const uint8_t *key, diag_list *diags)
+{
+    size_t size = API_KEY_SIZE(k->nparams);
+    api_variant *v = mem_zalloc(sizeof(*v) + size);
+    mem_owner owns;
+    mem_own(&owns, variant_free, v);
+    memcpy(v->key, key, size);
+    v->table = table;
+    v->shared = key[1];
+    uint8_t *planes = arena_new_n(mem_scratch(), uint8_t, k->nparams);
+    for (uint32_t i = 0; i < k->nparams; i++)
+        planes[i] = (uint8_t)((key[API_KEY_PLANES + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
+                              (key[API_KEY_PLANES + i] >> RG_TANGENT & 1 ? RG_TANGENT : 0));
+    uint32_t directions[RG_PLANE_COUNT];
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        directions[plane] = key[API_KEY_DIRECTIONS + plane];
+    pipeline_options options = {
+        .form = (rg_form)key[0],
+        .planes = planes,
+        .directions = directions,
+        .side_by_side = key[API_KEY_LAYOUT],
+        .contraction = !k->module->desc.no_contraction,
+        .shared = v->shared,
+        .lanes = key[API_KEY_SINGLE] ? 1 : 0,
+        .target = table->target,
+        .checked = k->module->desc.checked,
+        .stage = table->stage,
+    };
+    v->module = pipeline_run(k->fn, &options, diags, &v->fn);
+    if (v->module) {
+        str label = {.in = v->module->arena};
+        str_addf(&label, "kernel `%s` (%s)", k->fn->name, pipeline_form_name(options.form));
+        v->label = label.ptr;
+        v->can_fail = !table->restores && !table->memory && !ir_walk(v->fn->body, find_unbounded, NULL);
+        v->grouped = !ir_walk(v->fn->body, find_group, NULL);
+    }
+    mem_disown(&owns);
+    if (v->module)
+        return v;
+    variant_free(v);
+    return NULL;
+}
+
+/* -- programs ---------------------------------------------------------------------------------- */
+
+/* Planes as the device wants them. Scalars have their planes only through companions. */
+static rg_status
+compile_program(const rg_kernel *k, const rg_device *device, const rg_queue *queue, const api_variant *v,
+                rt_program **program, diag_list *diags)
+{
+    uint32_t n = k->nparams;
+    uint8_t *absent = arena_new_n(mem_scratch(), uint8_t, n);
+    bool *dense = arena_new_n(mem_scratch(), bool, n);
+    for (uint32_t i = 0; i < n; i++) {
+        absent[i] = (uint8_t)(~v->key[API_KEY_PLANES + i] & ~1u);
+        dense[i] = v->key[API_KEY_PLANES + n + i];
+    }
+    rt_program_desc desc = {
+        .module = v->module,
+        .fn = v->fn,
+        .races = k->module->desc.checked && v->key[0] == RG_FORWARD,
+        .native_math = k->module->desc.native_math,
+        .fast_math = k->module->desc.fast_math,
+        .noalias = !v->shared,
+        .present = v->key + API_KEY_PLANES,
+        .absent = absent,
+        .dense = dense,
+        .queue = queue ? queue->queue : NULL,
+        .label = v->label,
+    };
+    return device->table->compile(device->device, &desc, program, diags);
+}
+
+static void
+unlink_program(api_program *p)
+{
+    api_program **at = &p->variant->programs;
+    while (*at != p)
+        at = &(*at)->next_of_variant;
+    *at = p->next_of_variant;
+    at = &p->device->programs;
+    while (*at != p)
+        at = &(*at)->next_of_device;
+    *at = p->next_of_device;
+}
+
+/* The caller holds the lock: whoever else wants to release it finds it gone. */
+static void
+end_program(api_program *p)
+{
+    unlink_program(p);
+    p->device->table->release(p->program);
+    mem_free(p);
+}
+
+void
+api_programs_release(rg_device *device)
+{
+    pthread_mutex_lock(&programs_lock);
+    while (device->programs)
+        end_program(device->programs);
+    pthread_mutex_unlock(&programs_lock);
+}
+
+static void
+release_variants(rg_kernel *k)
+{
+    pthread_mutex_lock(&programs_lock);
+    for (api_variant *v = k->variants; v; v = v->next)
+        while (v->programs)
+            end_program(v->programs);
+    pthread_mutex_unlock(&programs_lock);
+    while (k->variants) {
+        api_variant *v = k->variants;
+        k->variants = v->next;
+        variant_free(v);
+    }
+}
+
+void
+api_kernel_free(void *kernel)
+{
+    rg_kernel *k = kernel;
+    release_variants(k);
+    pthread_mutex_destroy(&k->compiling);
+    mem_free(k->params);
+    ir_module_free(k->ir);
+    api_free(k);
+}
+
+/* -- looking for them -------------------------------------------------------------------------- */
+
+static api_variant *
+find_variant(rg_kernel *k, const rt_device_table *table, const uint8_t *key)
+{
+    for (api_variant *v = k->variants; v; v = v->next)
+        if (v->table == table && memcmp(v->key, key, API_KEY_SIZE(k->nparams)) == 0)
+            return v;
+    return NULL;
+}
+
+static const api_program *
+look_up_program(rg_kernel *k, const rg_device *device, const uint8_t *key)
+{
+    pthread_mutex_lock(&programs_lock);
+    const api_variant *v = find_variant(k, device->table, key);
+    const api_program *p = v ? v->programs : NULL;
+    while (p && p->device != device)
+        p = p->next_of_variant;
+    pthread_mutex_unlock(&programs_lock);
+    return p;
+}
+
+/* The caller alone makes code of this kernel. */
+static rg_status
+make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8_t *key, diag_list *diags,
+             const api_program **program)
+{
+    *program = look_up_program(k, device, key);
+    if (*program)
+        return RG_OK;
+    api_variant *v = find_variant(k, device->table, key), *made = NULL;
+    if (!v)
+        v = made = make_variant(k, device->table, key, diags);
+    if (!v)
+        return RG_COMPILE;
+    mem_owner owns_variant, owns_program;
+    if (made)
+        mem_own(&owns_variant, variant_free, made);
+    api_program *p = mem_zalloc(sizeof(*p));
+    mem_own(&owns_program, mem_free, p);
+    rg_status status = compile_program(k, device, queue, v, &p->program, diags);
+    mem_disown(&owns_program);
+    if (made)
+        mem_disown(&owns_variant);
+    if (status) {
+        mem_free(p);
+        if (made)
+            variant_free(made);
+        return status;
+    }
+    p->variant = v;
+    p->device = device;
+    pthread_mutex_lock(&programs_lock);
+    if (made) {
+        made->next = k->variants;
+        k->variants = made;
+    }
+    p->next_of_variant = v->programs;
+    v->programs = p;
+    p->next_of_device = device->programs;
+    device->programs = p;
+    pthread_mutex_unlock(&programs_lock);
+    *program = p;
+    return RG_OK;
+}
+
+static void
+unlock_kernel(void *kernel)
+{
+    pthread_mutex_unlock(&((rg_kernel *)kernel)->compiling);
+}
+
+rg_status
+api_program_get(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8_t *key, const api_program **program)
+{
+    *program = look_up_program(k, device, key);
+    if (*program)
+        return RG_OK;
+    diag_list diags = {.text.in = mem_scratch()};
+    mem_owner owns;
+    pthread_mutex_lock(&k->compiling);
+    mem_own(&owns, unlock_kernel, k);
+    rg_status status = make_program(k, device, queue, key, &diags, program);
+    mem_disown(&owns);
+    unlock_kernel(k);
+    if (status && diags.text.len)
+        api_error_text(status, str_view(&diags.text));
+    else if (status)
+        api_error(status, "kernel `%s` (%s) cannot be compiled for device %s", k->fn->name,
+                  pipeline_form_name((rg_form)key[0]), device->table->name);
+    return status;
+}
