@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { FOLDERS = 16, TRIES = 16, STALE_SECONDS = 3600, NAME_CHARS = 2 * DIGEST_BYTES };
-static const char magic[8] = "rgcache1", unfinished[] = "part.";
+static const char magic[8] = {'r', 'g', 'c', 'a', 'c', 'h', 'e', '1'}, unfinished[] = "part.";
 static const uint64_t usual_limit = (uint64_t)1 << 30;
 
 void
