@@ -1,7 +1,9 @@
 #!/bin/sh
 # The cache from the outside: what a second process finds, and what makes it look again. SPDX-License-Identifier: Apache-2.0
-#   cache_test.sh RGC
+#   cache_test.sh RGC WARM [FAKE_CUDA]
 rgc=$(realpath "$1")
+warm=$(realpath "$2")
+fake=${3:+$(realpath "$3")}
 . "$(dirname "$0")/expect.sh"
 export RG_CACHE="$work/cache" RG_DEBUG=cache
 gives() { grep -qxF -- "return: f64[] = $1" out && pass || fail "it does not return $1"; }
@@ -176,6 +178,87 @@ expect 0 run f.c f x=3
 gives 24
 expect 0 run f.c f x=3
 makes 0
+
+# -- code -------------------------------------------------------------------------------------------
+cat >step.c <<'END'
+#include <assert.h>
+#include <math.h>
+void step(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double v = x[i];
+        assert(v < 9);
+        for (int t = 0; t < 30; t++) {
+            if (v > 2) break;
+            v = sin(v) * exp(-v) + 0.1;
+        }
+        y[i] = v;
+    }
+}
+END
+# warms MADE FOUND DEVICE: the program makes so many results and finds so many; without LLVM if it makes none
+warms() {
+    "$warm" step.c step "$3" >out 2>err && pass || fail "warm on $3"
+    makes "$1"
+    finds "$2"
+    grep -q "without LLVM" out && without=0 || without=1
+    [ $without = $((($1) > 0)) ] && pass || fail "$1 results were made: $(grep LLVM out)"
+    head -1 out >sum
+}
+empty
+warms 2 0 cpu
+mv sum first
+warms 0 2 cpu
+cmp -s first sum && pass || fail "another sum: $(cat first sum)"
+warms 1 1 simt
+warms 0 2 simt
+# another choice is other code
+export OMP_NUM_THREADS=1
+warms 1 1 cpu
+warms 0 2 cpu
+unset OMP_NUM_THREADS
+export RG_LANES=1
+warms 1 1 cpu
+unset RG_LANES
+export RG_PLAN=recompute
+warms 1 1 cpu
+warms 0 2 cpu
+unset RG_PLAN
+# who looks at passes sees them run
+export RG_DEBUG=cache,verify
+"$warm" step.c step cpu >out 2>err && pass || fail "warm with RG_DEBUG=verify"
+finds 1
+grep -q "LLVM was opened" out && pass || fail "nothing was compiled"
+export RG_DEBUG=cache
+# PTX, which the driver that is played takes
+if [ -n "$fake" ]; then
+    export RG_CUDA_DRIVER="$fake"
+    warms 1 1 cuda
+    warms 0 2 cuda
+    unset RG_CUDA_DRIVER
+fi
+# places in messages, of code that was kept
+for times in 1 2; do
+    for device in cpu simt; do
+        expect 1 run step.c step n=1 x=10 y=0 --device $device --unchecked
+        says "step.c:8: assertion failed: v < 9"
+    done
+done
+makes 0
+sed -i 's/< 9/< 8/' step.c
+expect 1 run step.c step n=1 x=10 y=0
+says "step.c:8: assertion failed: v < 8"
+# damaged
+warms 1 1 cpu
+for file in "$RG_CACHE"/*/*; do
+    printf 'x' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") / 2)) conv=notrunc 2>/dev/null
+done
+warms 2 0 cpu
+warms 0 2 cpu
+# another build's, another format's: as if it were not there
+sed -i 's/rgcache1/rgcache0/' "$RG_CACHE"/*/*
+warms 2 0 cpu
 
 # -- no cache ---------------------------------------------------------------------------------------
 export RG_CACHE=off

@@ -138,11 +138,13 @@ struct rg_array {
 typedef struct api_variant {
     struct api_variant *next;
     const rt_device_table *table;
-    ir_module *module;
+    struct rg_kernel *kernel;
+    ir_module *module; /* NULL: not needed so far, there was code */
     ir_fn *fn;
     bool shared;       /* buffers may share adjoints */
     struct api_program *programs;
-    const char *label; /* for messages */
+    char *label;   /* for messages */
+    bool known;    /* what follows, before anybody launches it */
     bool can_fail; /* a budget can be exceeded after the first effect */
     bool grouped;  /* threads run side by side: their tape takes as many times the memory */
     uint8_t key[];
@@ -170,11 +172,12 @@ struct rg_kernel {
     rg_module *module;
     ir_module *ir; /* inlined and simplified, results turned into outputs */
     ir_fn *fn;
+    const char *text; /* as it was written, in the module's arena: what code is kept for. NULL: none is */
     uint32_t nparams;
     rg_param *params;
     uint32_t nextents; /* sum of the buffers' ranks */
     api_variant *variants;
-    pthread_mutex_t compiling; /* who finds no program makes it alone */
+    pthread_mutex_t compiling; /* who finds no program makes it alone; recursive */
     rg_kernel *next;
 };
 
@@ -293,6 +296,15 @@ void api_programs_release(rg_device *device);
  * message is set. */
 rg_status api_program_get(rg_kernel *kernel, rg_device *device, const rg_queue *queue, const uint8_t *key,
                           const api_program **program);
+void api_kernel_unlock(void *kernel); /* its `compiling`, for mem_own */
+/* Makes the variant's IR if it has none. The caller holds kernel->compiling. */
+rg_status api_variant_need(api_variant *v, diag_list *diags);
+/* Without IR and queue; in mem_scratch(). */
+rt_program_desc api_program_desc(const api_variant *v);
+/* rt_program_desc.code of an api_program: from the cache, or made and kept. */
+rg_status api_code(void *program, unsigned wanted, str *code, bool *kept, diag_list *diags);
+/* What an api_kernel's `text` is to be. */
+const char *api_code_text(rg_module *module, const ir_fn *source);
 /* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
 void api_args_extents(rg_args *args);
 /* RG_INVALID if the scalars make an axis of a parameter negative. */

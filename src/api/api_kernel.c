@@ -51,7 +51,12 @@ api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_k
     mem_owner owns;
     mem_own(&owns, api_kernel_free, k);
     k->module = module;
-    pthread_mutex_init(&k->compiling, NULL);
+    pthread_mutexattr_t recursive; /* devices ask for code while they compile, and later */
+    pthread_mutexattr_init(&recursive);
+    pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&k->compiling, &recursive);
+    pthread_mutexattr_destroy(&recursive);
+    k->text = api_code_text(module, source);
     pipeline_options options = {.contraction = !module->desc.no_contraction};
     uint32_t results = ir_terminator(source->body)->nargs;
     k->ir = pipeline_source(source, &options, diags);

@@ -1,6 +1,6 @@
 /* Code of kernels: made when it is first needed, for each device, form and choice of arguments. SPDX-License-Identifier: Apache-2.0
  *
- * IR is made once for each kind of device, programs once for each device. Threads that need the same code at once wait for
+ * IR is made once for each kind of device, and only if no code is kept; programs once for each device. Threads that need the same code at once wait for
  * the first one's. */
 #include "api/api.h"
 
@@ -35,20 +35,36 @@ variant_free(void *variant)
 {
     api_variant *v = variant;
     ir_module_free(v->module);
+    mem_free(v->label);
     mem_free(v);
 }
 
-/* NULL after errors. */
 static api_variant *
-make_variant(const rg_kernel *k, const rt_device_table *table, const uint8_t *key, diag_list *diags)
+make_variant(rg_kernel *k, const rt_device_table *table, const uint8_t *key)
 {
     size_t size = API_KEY_SIZE(k->nparams);
+    str label = {.in = mem_scratch()};
+    str_addf(&label, "kernel `%s` (%s)", k->fn->name, pipeline_form_name((rg_form)key[0]));
     api_variant *v = mem_zalloc(sizeof(*v) + size);
     mem_owner owns;
     mem_own(&owns, variant_free, v);
     memcpy(v->key, key, size);
     v->table = table;
+    v->kernel = k;
     v->shared = key[1];
+    v->label = mem_alloc(label.len + 1);
+    memcpy(v->label, label.ptr, label.len + 1);
+    mem_disown(&owns);
+    return v;
+}
+
+rg_status
+api_variant_need(api_variant *v, diag_list *diags)
+{
+    const rg_kernel *k = v->kernel;
+    const uint8_t *key = v->key;
+    if (v->module)
+        return RG_OK;
     uint8_t *planes = arena_new_n(mem_scratch(), uint8_t, k->nparams);
     for (uint32_t i = 0; i < k->nparams; i++)
         planes[i] = (uint8_t)((key[API_KEY_PLANES + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
@@ -64,32 +80,28 @@ make_variant(const rg_kernel *k, const rt_device_table *table, const uint8_t *ke
         .contraction = !k->module->desc.no_contraction,
         .shared = v->shared,
         .lanes = key[API_KEY_SINGLE] ? 1 : 0,
-        .target = table->target,
+        .target = v->table->target,
         .checked = k->module->desc.checked,
-        .stage = table->stage,
+        .stage = v->table->stage,
     };
     v->module = pipeline_run(k->fn, &options, diags, &v->fn);
-    if (v->module) {
-        str label = {.in = v->module->arena};
-        str_addf(&label, "kernel `%s` (%s)", k->fn->name, pipeline_form_name(options.form));
-        v->label = label.ptr;
-        v->can_fail = !table->restores && !table->memory && !ir_walk(v->fn->body, find_unbounded, NULL);
-        v->grouped = !ir_walk(v->fn->body, find_group, NULL);
-    }
-    mem_disown(&owns);
-    if (v->module)
-        return v;
-    variant_free(v);
-    return NULL;
+    if (!v->module)
+        return RG_COMPILE;
+    if (v->known)
+        return RG_OK;
+    v->known = true;
+    v->can_fail = !v->table->restores && !v->table->memory && !ir_walk(v->fn->body, find_unbounded, NULL);
+    v->grouped = !ir_walk(v->fn->body, find_group, NULL);
+    return RG_OK;
 }
 
 /* -- programs ---------------------------------------------------------------------------------- */
 
 /* Planes as the device wants them. Scalars have their planes only through companions. */
-static rg_status
-compile_program(const rg_kernel *k, const rg_device *device, const rg_queue *queue, const api_variant *v,
-                rt_program **program, diag_list *diags)
+rt_program_desc
+api_program_desc(const api_variant *v)
 {
+    const rg_kernel *k = v->kernel;
     uint32_t n = k->nparams;
     uint8_t *absent = arena_new_n(mem_scratch(), uint8_t, n);
     bool *dense = arena_new_n(mem_scratch(), bool, n);
@@ -97,9 +109,10 @@ compile_program(const rg_kernel *k, const rg_device *device, const rg_queue *que
         absent[i] = (uint8_t)(~v->key[API_KEY_PLANES + i] & ~1u);
         dense[i] = v->key[API_KEY_PLANES + n + i];
     }
-    rt_program_desc desc = {
-        .module = v->module,
-        .fn = v->fn,
+    const ir_fn *fn = k->fn;
+    return (rt_program_desc){
+        .nparams = n,
+        .file = fn->loc.file < fn->module->files.n ? fn->module->files.at[fn->loc.file].path : NULL,
         .races = k->module->desc.checked && v->key[0] == RG_FORWARD,
         .native_math = k->module->desc.native_math,
         .fast_math = k->module->desc.fast_math,
@@ -107,10 +120,25 @@ compile_program(const rg_kernel *k, const rg_device *device, const rg_queue *que
         .present = v->key + API_KEY_PLANES,
         .absent = absent,
         .dense = dense,
-        .queue = queue ? queue->queue : NULL,
         .label = v->label,
     };
-    return device->table->compile(device->device, &desc, program, diags);
+}
+
+static rg_status
+compile_program(api_program *p, const rg_queue *queue, diag_list *diags)
+{
+    api_variant *v = p->variant;
+    rt_program_desc desc = api_program_desc(v);
+    desc.queue = queue ? queue->queue : NULL;
+    if (v->table->make) {
+        desc.code = api_code;
+        desc.user = p;
+    } else {
+        TRY(api_variant_need(v, diags));
+        desc.module = v->module;
+        desc.fn = v->fn;
+    }
+    return p->device->table->compile(p->device->device, &desc, &p->program, diags);
 }
 
 static void
@@ -203,15 +231,15 @@ make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8
         return RG_OK;
     api_variant *v = find_variant(k, device->table, key), *made = NULL;
     if (!v)
-        v = made = make_variant(k, device->table, key, diags);
-    if (!v)
-        return RG_COMPILE;
+        v = made = make_variant(k, device->table, key);
     mem_owner owns_variant, owns_program;
     if (made)
         mem_own(&owns_variant, variant_free, made);
     api_program *p = mem_zalloc(sizeof(*p));
     mem_own(&owns_program, mem_free, p);
-    rg_status status = compile_program(k, device, queue, v, &p->program, diags);
+    p->variant = v;
+    p->device = device;
+    rg_status status = compile_program(p, queue, diags);
     mem_disown(&owns_program);
     if (made)
         mem_disown(&owns_variant);
@@ -221,8 +249,6 @@ make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8
             variant_free(made);
         return status;
     }
-    p->variant = v;
-    p->device = device;
     pthread_mutex_lock(&programs_lock);
     if (made) {
         made->next = k->variants;
@@ -237,8 +263,8 @@ make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8
     return RG_OK;
 }
 
-static void
-unlock_kernel(void *kernel)
+void
+api_kernel_unlock(void *kernel)
 {
     pthread_mutex_unlock(&((rg_kernel *)kernel)->compiling);
 }
@@ -252,10 +278,10 @@ api_program_get(rg_kernel *k, rg_device *device, const rg_queue *queue, const ui
     diag_list diags = {.text.in = mem_scratch()};
     mem_owner owns;
     pthread_mutex_lock(&k->compiling);
-    mem_own(&owns, unlock_kernel, k);
+    mem_own(&owns, api_kernel_unlock, k);
     rg_status status = make_program(k, device, queue, key, &diags, program);
     mem_disown(&owns);
-    unlock_kernel(k);
+    api_kernel_unlock(k);
     if (status && diags.text.len)
         api_error_text(status, str_view(&diags.text));
     else if (status)

@@ -27,10 +27,19 @@ typedef struct rt_device_facts {
     uint32_t processors, threads;
 } rt_device_facts;
 
-/* A kernel in one form, at the table's stage. The module stays alive as long as the program. */
+/* What code is wanted: for launches of one thread alone; made now, where what was kept could not be used. */
+enum { RT_CODE_ALONE = 1, RT_CODE_ANEW = 2 };
+
+/* A kernel in one form, at the table's stage. The module stays alive as long as the program. Tables with `make` do without:
+ * fn is NULL then, and `code` gives them what make gave, now or in an earlier process. */
 typedef struct rt_program_desc {
     ir_module *module;
     ir_fn *fn;
+    /* any time while the program lives; *kept: it was not made now */
+    rg_status (*code)(void *user, unsigned wanted, str *code, bool *kept, diag_list *diags);
+    void *user;       /* of `code` */
+    uint32_t nparams; /* without fn: how many parameters it has, and its file, which may be NULL */
+    const char *file;
     bool races;   /* a forward kernel's: two threads of a parallel loop at one element, and not atomically, are a fault (where a
                    * device can tell: the interpreter) */
     bool native_math; /* the platform's math functions instead of our own */
@@ -90,6 +99,10 @@ typedef struct rt_device_table {
     void (*close_queue)(rt_queue *queue); /* waits for what it was given */
     rg_status (*compile)(rt_device *device, const rt_program_desc *desc, rt_program **program,
                          diag_list *diags);
+    /* From IR to code as bytes, for compile on devices that are described alike; NULL: compile takes IR. describe adds what
+     * code depends on beside the program's description; false: nothing is known, so code must not be kept. */
+    rg_status (*make)(rt_device *device, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags);
+    bool (*describe)(rt_device *device, const rt_program_desc *desc, str *key);
     void (*release)(rt_program *program);
     /* RG_BUDGET, RG_ASSERT, RG_OUT_OF_MEMORY with the place in `error`. After RG_BUDGET arrays hold
      * whatever the launch had written by then, unless `restores`. A device with `streams` may tell of an earlier launch,
@@ -110,6 +123,27 @@ extern const rt_device_table rt_device_cpu;
 extern const rt_device_table rt_device_cuda;
 extern const rt_device_table rt_device_simt; /* a GPU that is played, for tests */
 #endif
+
+/* What compile does on devices with `make`: takes the code that there is, or makes it. */
+static inline rg_status
+rt_program_code(const rt_device_table *table, rt_device *device, const rt_program_desc *desc, unsigned wanted, str *code,
+                bool *kept, diag_list *diags)
+{
+    *kept = false;
+    return desc->code ? desc->code(desc->user, wanted, code, kept, diags) : table->make(device, desc, wanted, code, diags);
+}
+static inline uint32_t
+rt_program_params(const rt_program_desc *desc)
+{
+    return desc->fn ? desc->fn->body->nparams : desc->nparams;
+}
+/* The file that the kernel stands in; NULL: not known. */
+static inline const char *
+rt_program_file(const rt_program_desc *desc)
+{
+    const ir_fn *fn = desc->fn;
+    return !fn ? desc->file : fn->loc.file < fn->module->files.n ? fn->module->files.at[fn->loc.file].path : NULL;
+}
 
 /* NULL: none of that name. An empty name: the best there is. */
 const rt_device_table *rt_device_find(rg_str name);

@@ -2,12 +2,10 @@
 #include "device/explain.h"
 
 rg_status
-rt_explain(const rt_report *report, const ir_fn *fn, str *error)
+rt_explain(const rt_report *report, const char *own, str *error)
 {
     /* without a name the line is one of the kernel's own file */
-    const char *file = report->file;
-    if (!file && fn->loc.file < fn->module->files.n)
-        file = fn->module->files.at[fn->loc.file].path;
+    const char *file = report->file ? report->file : own;
     if (report->fault && file && report->line)
         str_addf(error, "%s:%u: ", file, report->line);
     else if (report->fault && report->line)

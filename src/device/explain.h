@@ -2,10 +2,11 @@
 #ifndef RT_EXPLAIN_H
 #define RT_EXPLAIN_H
 
-#include "ir/ir.h"
+#include "base/base.h"
 #include "rt/cpu/cpu.h"
 
-/* Adds "FILE:LINE: ..." for the kernel that the report is of; every device says it like this. RG_OK: nothing. */
-rg_status rt_explain(const rt_report *report, const ir_fn *fn, str *error);
+/* Adds "FILE:LINE: ..." for the kernel that the report is of, which stands in `file` (may be NULL); every device says it
+ * like this. RG_OK: nothing. */
+rg_status rt_explain(const rt_report *report, const char *file, str *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "rt/cpu/cpu.h"
 #include "rt/cpu/pool.h"
 #include "device/explain.h"
+#include "rt/load/processor.h"
 
 #include <pthread.h>
 
@@ -22,9 +23,10 @@ struct rt_queue {
  * launches have. Code for several serves one as well. */
 struct rt_program {
     rt_device *device;
-    const ir_fn *fn;
-    ll_options options; /* its arrays are the program's */
-    ll_code *alone, *shared; /* made under the device's lock */
+    rt_program_desc desc; /* its arrays are the program's */
+    const char *file;
+    pthread_mutex_t lock;
+    ll_code *alone, *shared; /* made under the lock */
 };
 
 _Static_assert((int)RT_MAX_THREADS == (int)RG_MAX_THREADS, "a queue may have all threads of a launch");
@@ -72,9 +74,10 @@ cpu_release(rt_program *program)
 {
     ll_code_free(program->alone);
     ll_code_free(program->shared);
-    mem_free((void *)program->options.present);
-    mem_free((void *)program->options.absent);
-    mem_free((void *)program->options.contiguous);
+    mem_free((void *)program->desc.present);
+    mem_free((void *)program->desc.absent);
+    mem_free((void *)program->desc.dense);
+    pthread_mutex_destroy(&program->lock);
     mem_free(program);
 }
 
@@ -95,51 +98,93 @@ copied(const void *data, size_t bytes)
 }
 
 static void
-unlock_device(void *device)
+give_turn(void *lock)
 {
-    pthread_mutex_unlock(&((rt_device *)device)->lock);
+    pthread_mutex_unlock(lock);
 }
 
-/* The code for one thread, or for several, made if it is not there. One thread at a time makes code. */
 static rg_status
-make_code(rt_program *p, bool alone, ll_code **code, diag_list *diags)
+open_jit(rt_device *d, diag_list *diags)
 {
-    rt_device *d = p->device;
-    ll_code **at = alone ? &p->alone : &p->shared;
-    rg_status status = RG_OK;
     mem_owner owns;
     pthread_mutex_lock(&d->lock);
-    mem_own(&owns, unlock_device, d);
-    if (!d->jit)
-        status = ll_jit_create(&d->jit, diags);
-    ll_options options = p->options;
-    options.alone = alone;
-    ll_code *made = NULL;
-    if (!status && !*at && !(status = ll_compile(d->jit, p->fn, &options, &made, diags)))
-        __atomic_store_n(at, made, __ATOMIC_RELEASE);
+    mem_own(&owns, give_turn, &d->lock);
+    rg_status status = d->jit ? RG_OK : ll_jit_create(&d->jit, diags);
+    mem_disown(&owns);
+    give_turn(&d->lock);
+    return status;
+}
+
+static rg_status
+cpu_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
+{
+    ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
+                          .native_math = desc->native_math, .alone = wanted & RT_CODE_ALONE};
+    TRY(open_jit(d, diags));
+    return ll_make(d->jit, desc->fn, &options, code, diags);
+}
+
+static bool
+cpu_describe(rt_device *d, const rt_program_desc *desc, str *key)
+{
+    return rt_processor_describe(key);
+}
+
+/* NULL: diags say why. What was kept and cannot be loaded is made anew. */
+static ll_code *
+load_code(rt_program *p, unsigned wanted, diag_list *diags)
+{
+    str error = {.in = mem_scratch()};
+    ll_code *code = NULL;
+    for (bool kept = true; !code && kept; wanted |= RT_CODE_ANEW) {
+        str bytes = {.in = mem_scratch()};
+        if (rt_program_code(&rt_device_cpu, p->device, &p->desc, wanted, &bytes, &kept, diags))
+            return NULL;
+        error.len = 0;
+        code = ll_load(str_view(&bytes), &error);
+    }
+    if (!code)
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the code cannot be loaded: %s", error.ptr);
+    return code;
+}
+
+/* The code for one thread, or for several, made if it is not there. One thread at a time makes a program's code. */
+static rg_status
+get_loaded(rt_program *p, bool alone, ll_code **code, diag_list *diags)
+{
+    ll_code **at = alone ? &p->alone : &p->shared;
+    mem_owner owns;
+    pthread_mutex_lock(&p->lock);
+    mem_own(&owns, give_turn, &p->lock);
+    if (!*at)
+        __atomic_store_n(at, load_code(p, alone ? RT_CODE_ALONE : 0, diags), __ATOMIC_RELEASE);
     *code = *at;
     mem_disown(&owns);
-    unlock_device(d);
-    return status;
+    give_turn(&p->lock);
+    return *code ? RG_OK : RG_COMPILE;
 }
 
 static rg_status
 cpu_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
     rt_program *p = mem_zalloc(sizeof(*p));
+    pthread_mutex_init(&p->lock, NULL);
     mem_owner owns;
     mem_own(&owns, release_program, p);
-    *p = (rt_program){.device = device, .fn = desc->fn};
-    uint32_t n = desc->fn->body->nparams;
+    p->device = device;
+    p->desc = *desc;
+    p->desc.present = p->desc.absent = NULL;
+    p->desc.dense = NULL;
+    p->desc.queue = NULL;
+    p->file = rt_program_file(desc);
+    uint32_t n = rt_program_params(desc);
     /* one by one: what is there is released if the next one fails */
-    p->options.noalias = desc->noalias;
-    p->options.native_math = desc->native_math;
-    p->options.present = copied(desc->present, n);
-    p->options.absent = copied(desc->absent, n);
-    p->options.contiguous = copied(desc->dense, n * sizeof(bool));
+    p->desc.present = copied(desc->present, n);
+    p->desc.absent = copied(desc->absent, n);
+    p->desc.dense = copied(desc->dense, n * sizeof(bool));
     ll_code *code;
     uint32_t threads = desc->queue ? rt_cpu_threads(desc->queue->cpu) : rt_pool_default();
-    rg_status status = make_code(p, threads == 1, &code, diags);
+    rg_status status = get_loaded(p, threads == 1, &code, diags);
     mem_disown(&owns);
     if (status)
         cpu_release(p);
@@ -157,7 +202,7 @@ cpu_launch(rt_queue *queue, rt_program *program, const rt_arg *args, str *error)
         code = __atomic_load_n(&program->alone, __ATOMIC_ACQUIRE);
     if (!code) {
         diag_list diags = {.text.in = mem_scratch()};
-        rg_status status = make_code(program, rt_cpu_threads(queue->cpu) == 1, &code, &diags);
+        rg_status status = get_loaded(program, rt_cpu_threads(queue->cpu) == 1, &code, &diags);
         if (status) {
             str_add(error, str_view(&diags.text));
             return status;
@@ -165,7 +210,7 @@ cpu_launch(rt_queue *queue, rt_program *program, const rt_arg *args, str *error)
     }
     if (rt_cpu_launch(queue->cpu, ll_code_entry(code), args, &report) == RT_OK)
         return RG_OK;
-    return rt_explain(&report, program->fn, error);
+    return rt_explain(&report, program->file, error);
 }
 
 const rt_device_table rt_device_cpu = {
@@ -177,6 +222,8 @@ const rt_device_table rt_device_cpu = {
     .open_queue = cpu_open_queue,
     .close_queue = cpu_close_queue,
     .compile = cpu_compile,
+    .make = cpu_make,
+    .describe = cpu_describe,
     .release = cpu_release,
     .launch = cpu_launch,
     .restores = false,

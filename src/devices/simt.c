@@ -11,6 +11,7 @@
 #include "codegen/llvm/ll.h"
 #include "rt/cpu/launch.h"
 #include "device/explain.h"
+#include "rt/load/processor.h"
 #include "rt/simt/simt.h"
 
 static const uint64_t usual_budget = (uint64_t)1 << 30;
@@ -36,9 +37,8 @@ struct rt_queue {
 
 struct rt_program {
     rt_device *device;
-    const ir_fn *fn;
-    const char *label;
-    uint32_t number;
+    const char *label, *file;
+    uint32_t number, nparams;
     ll_code *code;
 };
 
@@ -150,34 +150,54 @@ take_number(rt_device *d, rt_program *p)
 }
 
 static rg_status
-make_code(rt_program *p, const ll_options *options, diag_list *diags)
+simt_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
-    rt_device *d = p->device;
+    ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense,
+                          .noalias = desc->noalias, .native_math = desc->native_math, .fast_math = desc->fast_math};
     mem_owner locks;
     enter(d, &locks);
     rg_status status = d->jit ? RG_OK : ll_jit_create(&d->jit, diags);
-    if (!status)
-        status = ll_compile(d->jit, p->fn, options, &p->code, diags);
     leave(d, &locks);
-    return status;
+    return status ? status : ll_make(d->jit, desc->fn, &options, code, diags);
+}
+
+static bool
+simt_describe(rt_device *d, const rt_program_desc *desc, str *key)
+{
+    return rt_processor_describe(key);
+}
+
+/* What was kept and cannot be loaded is made anew. */
+static rg_status
+load_code(rt_program *p, const rt_program_desc *desc, diag_list *diags)
+{
+    str error = {.in = mem_scratch()};
+    bool kept = true;
+    for (unsigned wanted = 0; !p->code && kept; wanted |= RT_CODE_ANEW) {
+        str bytes = {.in = mem_scratch()};
+        TRY(rt_program_code(&rt_device_simt, p->device, desc, wanted, &bytes, &kept, diags));
+        error.len = 0;
+        p->code = ll_load(str_view(&bytes), &error);
+    }
+    if (!p->code)
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the code cannot be loaded: %s", error.ptr);
+    return p->code ? RG_OK : RG_COMPILE;
 }
 
 static rg_status
 simt_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
     rt_program *p = mem_zalloc(sizeof(*p));
-    *p = (rt_program){.device = device, .fn = desc->fn, .label = desc->label ? desc->label : desc->fn->name,
-                      .number = UINT32_MAX};
+    *p = (rt_program){.device = device, .label = desc->label ? desc->label : desc->fn->name, .file = rt_program_file(desc),
+                      .nparams = rt_program_params(desc), .number = UINT32_MAX};
     mem_owner owns, locks;
     mem_own(&owns, release_program, p);
     enter(device, &locks);
     bool numbered = take_number(device, p);
     leave(device, &locks);
-    ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense,
-                          .noalias = desc->noalias, .native_math = desc->native_math, .fast_math = desc->fast_math};
     rg_status status = RG_UNSUPPORTED;
     if (numbered)
-        status = make_code(p, &options, diags);
+        status = load_code(p, desc, diags);
     else
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the device has too many compiled kernels");
     mem_disown(&owns);
@@ -217,7 +237,7 @@ explain(const rt_program *p, const rt_gpu_report *from, str *error)
         report.line = place->line;
     }
     str_addf(error, "%s: ", p->label);
-    return rt_explain(&report, p->fn, error);
+    return rt_explain(&report, p->file, error);
 }
 
 /* What an earlier launch did wrong, once. */
@@ -261,8 +281,7 @@ is_ours(const rt_device *d, const void *memory)
 static bool
 reaches_all(const rt_program *p, const rt_arg *args, str *error)
 {
-    const ir_region *body = p->fn->body;
-    for (uint32_t i = 0; i < body->nparams; i++)
+    for (uint32_t i = 0; i < p->nparams; i++)
         for (int plane = 0; plane < RT_PLANES; plane++)
             if (args[i].plane[plane] && !is_ours(p->device, args[i].plane[plane])) {
                 str_addf(error, "%s: plane %d of argument %u is not in the memory of the device", p->label, plane, i);
@@ -435,6 +454,8 @@ const rt_device_table rt_device_simt = {
     .open_queue = simt_open_queue,
     .close_queue = simt_close_queue,
     .compile = simt_compile,
+    .make = simt_make,
+    .describe = simt_describe,
     .release = simt_release,
     .launch = simt_launch,
     .target = &target_nvidia,

@@ -110,10 +110,9 @@ struct rt_queue {
 
 struct rt_program {
     rt_device *device;
-    const ir_fn *fn;
-    const char *label;
-    uint32_t number;
-    bool numbered;
+    const char *label, *file;
+    uint32_t number, nparams;
+    bool numbered, by_value; /* it takes its arguments by value */
     void *module, *function;
     ll_gpu_info info;
     uint32_t block, resident; /* warps of a block; that run at once */
@@ -188,6 +187,8 @@ uint64_t rt_cuda_tape_peak(rt_queue *q);
 /* -- program.c */
 
 rg_status rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
+rg_status rt_cuda_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags);
+bool rt_cuda_describe(rt_device *d, const rt_program_desc *desc, str *key);
 void rt_cuda_release(rt_program *program);
 /* NULL: none of that number, or not any more */
 const rt_program *rt_cuda_program(rt_device *d, uint32_t number);

@@ -64,7 +64,7 @@ static rg_status
 pass_args(rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *address, str *error)
 {
     rt_device *d = q->device;
-    size_t bytes = p->fn->body->nparams * sizeof(rt_arg);
+    size_t bytes = p->nparams * sizeof(rt_arg);
     if (!q->recording)
         return rt_cuda_write(q, *address, (const char *)args, bytes, error);
     int mode = RT_CAPTURE_RELAXED;

@@ -182,6 +182,119 @@ rt_needs_free(rt_needs *needs)
     vec_free(&needs->values);
     vec_free(&needs->loops);
     vec_free(&needs->temps);
+    *needs = (rt_needs){0};
+}
+
+/* -- as bytes ------------------------------------------------------------------------------------------------------ */
+
+static void
+put_numbers(str *out, const uint32_t *numbers, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        bytes_put_u32(out, numbers[i]);
+}
+
+void
+rt_needs_write(const rt_needs *needs, str *out)
+{
+    bytes_put_u32(out, (uint32_t)needs->values.n);
+    for (size_t i = 0; i < needs->values.n; i++) {
+        const rt_need_value *v = &needs->values.at[i];
+        bytes_put_u32(out, v->code);
+        bytes_put_u32(out, v->operand | v->result << 8 | v->nargs << 16);
+        put_numbers(out, v->at, countof(v->at));
+        bytes_put_u64(out, v->bits);
+    }
+    bytes_put_u32(out, (uint32_t)needs->loops.n);
+    for (size_t i = 0; i < needs->loops.n; i++) {
+        const rt_need_loop *loop = &needs->loops.at[i];
+        bytes_put_u32(out, loop->rank);
+        bytes_put_u32(out, loop->grouped);
+        put_numbers(out, loop->lo, loop->rank);
+        put_numbers(out, loop->hi, loop->rank);
+    }
+    bytes_put_u32(out, (uint32_t)needs->temps.n);
+    for (size_t i = 0; i < needs->temps.n; i++) {
+        const rt_need_temp *temp = &needs->temps.at[i];
+        bytes_put_u32(out, temp->rank);
+        put_numbers(out, temp->extent, temp->rank);
+        bytes_put_u64(out, temp->bytes);
+    }
+    bytes_put_u32(out, needs->tape);
+    bytes_put_u32(out, needs->sums);
+    bytes_put_u32(out, needs->unknown_loop | needs->unknown_temp << 1);
+}
+
+static uint32_t
+below(bytes_reader *r, uint32_t limit)
+{
+    uint32_t v = bytes_u32(r);
+    r->damaged |= v >= limit;
+    return r->damaged ? 0 : v;
+}
+
+static rt_need_value
+read_need(bytes_reader *r, uint32_t nparams, uint32_t before)
+{
+    rt_need_value v = {.code = (uint16_t)below(r, RG_OP_COUNT + 1)};
+    uint32_t small = bytes_u32(r);
+    v.operand = (uint8_t)small;
+    v.result = (uint8_t)(small >> 8);
+    v.nargs = (uint8_t)(small >> 16);
+    for (size_t i = 0; i < countof(v.at); i++)
+        v.at[i] = bytes_u32(r);
+    v.bits = bytes_u64(r);
+    bool leaf = v.code == RG_OP_CONST || v.code == RG_OP_EXTENT || v.code == RG_OP_COUNT;
+    r->damaged |= v.operand >= RG_DTYPE_COUNT || v.result >= RG_DTYPE_COUNT || v.nargs > countof(v.at);
+    r->damaged |= v.code == RG_OP_EXTENT ? v.at[0] >= nparams || v.at[1] >= RT_RANK : v.code == RG_OP_COUNT && v.at[0] >= nparams;
+    r->damaged |= !leaf && ir_ops[v.code].form == IR_OTHER;
+    for (uint32_t i = 0; i < v.nargs && !leaf && !r->damaged; i++)
+        r->damaged |= v.at[i] >= before;
+    return v;
+}
+
+/* Numbers of values; whether some are not known. */
+static bool
+take_numbers(bytes_reader *r, uint32_t *numbers, uint32_t n, uint32_t limit)
+{
+    bool unknown = false;
+    for (uint32_t i = 0; i < n; i++) {
+        numbers[i] = bytes_u32(r);
+        unknown |= numbers[i] == NONE;
+        r->damaged |= numbers[i] >= limit && numbers[i] != NONE;
+    }
+    return unknown;
+}
+
+void
+rt_needs_read(bytes_reader *r, uint32_t nparams, rt_needs *needs)
+{
+    bool unknown_loop = false, unknown_temp = false;
+    *needs = (rt_needs){0};
+    uint32_t values = bytes_count(r, 2 * 4 + 3 * 4 + 8);
+    r->damaged |= values > VALUES;
+    for (uint32_t i = 0; i < values && !r->damaged; i++)
+        vec_push(&needs->values, read_need(r, nparams, i));
+    uint32_t loops = bytes_count(r, 2 * 4);
+    for (uint32_t i = 0; i < loops && !r->damaged; i++) {
+        rt_need_loop loop = {.rank = below(r, RT_RANK + 1), .grouped = bytes_u32(r)};
+        unknown_loop |= take_numbers(r, loop.lo, loop.rank, values);
+        unknown_loop |= take_numbers(r, loop.hi, loop.rank, values);
+        vec_push(&needs->loops, loop);
+    }
+    uint32_t temps = bytes_count(r, 4 + 8);
+    for (uint32_t i = 0; i < temps && !r->damaged; i++) {
+        rt_need_temp temp = {.rank = below(r, RT_RANK + 1)};
+        unknown_temp |= take_numbers(r, temp.extent, temp.rank, values);
+        temp.bytes = bytes_u64(r);
+        vec_push(&needs->temps, temp);
+    }
+    needs->tape = (rt_need_tape)below(r, RT_TAPE_ALL + 1);
+    needs->sums = bytes_u32(r);
+    uint32_t unknown = below(r, 4);
+    needs->unknown_loop = unknown & 1;
+    needs->unknown_temp = unknown >> 1;
+    r->damaged |= (unknown_loop && !needs->unknown_loop) || (unknown_temp && !needs->unknown_temp);
 }
 
 /* -- of a launch --------------------------------------------------------------------------------------------------- */

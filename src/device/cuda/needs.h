@@ -3,6 +3,7 @@
 #ifndef RT_CUDA_NEEDS_H
 #define RT_CUDA_NEEDS_H
 
+#include "base/bytes.h"
 #include "ir/ir.h"
 #include "rt/abi.h"
 
@@ -13,7 +14,7 @@ typedef struct rt_need_value {
     uint8_t operand, result, nargs;
     uint32_t at[3]; /* operands; of extent: the parameter and the axis; of a parameter: its number */
     uint64_t bits;  /* const */
-    const ir_value *of;
+    const ir_value *of; /* while they are made */
 } rt_need_value;
 
 typedef struct rt_need_loop {
@@ -46,6 +47,9 @@ typedef struct rt_needs {
 /* Of a kernel at the stage that code is made from. */
 void rt_needs_make(rt_needs *needs, const ir_fn *fn);
 void rt_needs_free(rt_needs *needs);
+void rt_needs_write(const rt_needs *needs, str *out);
+/* Of a kernel with so many parameters. What is damaged the reader tells; `needs` has an owner already. */
+void rt_needs_read(bytes_reader *r, uint32_t nparams, rt_needs *needs);
 
 /* The warps that the loop with the most pieces can use; at most `most`. The bytes of all temporary arrays: UINT64_MAX if
  * only the device knows. */

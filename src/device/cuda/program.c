@@ -1,6 +1,7 @@
 /* From a kernel's form to code on the GPU. SPDX-License-Identifier: Apache-2.0 */
 #include "device/cuda/memory.h"
 
+#include <sys/stat.h>
 #include <time.h>
 
 enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
@@ -26,9 +27,8 @@ entry_name(const ir_fn *fn, char name[NAME])
 
 /* PTX for the GPU's generation, or the nearest one before it that this LLVM knows */
 static rg_status
-emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, diag_list *diags)
+emit(const rt_device *d, const rt_program_desc *desc, const char *name, str *ptx, ll_gpu_info *info, diag_list *diags)
 {
-    rt_device *d = p->device;
     char cpu[16];
     ll_options options = {
         .present = desc->present,
@@ -46,15 +46,65 @@ emit(rt_program *p, const rt_program_desc *desc, const char *name, str *ptx, dia
         if (generations[i] > d->generation)
             continue;
         diag_free(diags);
-        ll_gpu_info_free(&p->info);
-        p->info = (ll_gpu_info){0};
+        ll_gpu_info_free(info);
         ptx->len = 0;
         snprintf(cpu, sizeof(cpu), "sm_%d", generations[i]);
-        status = ll_emit_ptx(desc->fn, name, &options, ptx, &p->info, diags);
+        status = ll_emit_ptx(desc->fn, name, &options, ptx, info, diags);
         if (generations[i] <= KNOWN)
             break;
     }
     return status;
+}
+
+typedef struct made {
+    ll_gpu_info info;
+    rt_needs needs;
+} made;
+
+static void
+release_parts(void *object)
+{
+    made *m = object;
+    ll_gpu_info_free(&m->info);
+    rt_needs_free(&m->needs);
+}
+
+rg_status
+rt_cuda_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
+{
+    char name[NAME];
+    str ptx = {.in = mem_scratch()};
+    made m = {0};
+    mem_owner owns;
+    mem_own(&owns, release_parts, &m);
+    entry_name(desc->fn, name);
+    rg_status status = emit(d, desc, name, &ptx, &m.info, diags);
+    if (!status) {
+        rt_needs_make(&m.needs, desc->fn);
+        bytes_put(code, rg_str_of(name));
+        bytes_put_u32(code, ll_ptx_by_value(desc->fn));
+        ll_gpu_info_write(code, &m.info);
+        rt_needs_write(&m.needs, code);
+        bytes_put(code, str_view(&ptx));
+    }
+    mem_disown(&owns);
+    release_parts(&m);
+    return status;
+}
+
+/* PTX is for a generation; which one a newer GPU gets follows from the LLVM that the key names. NVIDIA's functions, where
+ * they are taken in, are those of a file. */
+bool
+rt_cuda_describe(rt_device *d, const rt_program_desc *desc, str *key)
+{
+    struct stat st;
+    str_addf(key, "sm_%d", d->generation);
+    if (!desc->native_math)
+        return true;
+    if (!d->libdevice.len || stat(d->libdevice.ptr, &st))
+        return false;
+    str_addf(key, " %s %lld %lld", d->libdevice.ptr, (long long)st.st_mtime, (long long)st.st_size);
+    return true;
 }
 
 static void
@@ -148,8 +198,8 @@ make_record(rt_queue *q, const rt_program *p, rt_seat *seat, str *error)
     if (p->info.prints)
         TRY(rt_cuda_prints_open(q, error));
     TRY(rt_cuda_take(q, sizeof(rt_gpu_launch), q->side, &seat->record, error));
-    if (!ll_ptx_by_value(p->fn))
-        TRY(rt_cuda_take(q, p->fn->body->nparams * sizeof(rt_arg), q->side, &seat->args, error));
+    if (!p->by_value)
+        TRY(rt_cuda_take(q, p->nparams * sizeof(rt_arg), q->side, &seat->args, error));
     rt_gpu_launch record = {
         .pool = (char *)(uintptr_t)q->tape.address,
         .pages = q->tape.mapped / RT_GPU_PAGE,
@@ -257,23 +307,50 @@ give_number(rt_program *p)
 
 /* -- making and releasing ------------------------------------------------------------------------------------------ */
 
+/* What rt_cuda_make wrote; false: it is damaged. */
+static bool
+read_code(rt_program *p, rg_str code, const char **name, const char **ptx)
+{
+    bytes_reader r = bytes_of(code);
+    ll_gpu_info_free(&p->info);
+    rt_needs_free(&p->needs);
+    *name = bytes_text(&r, mem_scratch());
+    p->by_value = bytes_u32(&r);
+    ll_gpu_info_read(&r, &p->info);
+    rt_needs_read(&r, p->nparams, &p->needs);
+    *ptx = bytes_text(&r, mem_scratch());
+    return bytes_done(&r) && *name && *ptx;
+}
+
+/* What was kept and cannot be loaded is made anew. */
+static rg_status
+load_code(rt_program *p, const rt_program_desc *desc, unsigned wanted, bool *kept, diag_list *diags)
+{
+    rt_device *d = p->device;
+    const char *name, *ptx;
+    str code = {.in = mem_scratch()};
+    TRY(rt_program_code(&rt_device_cuda, d, desc, wanted, &code, kept, diags));
+    if (!read_code(p, str_view(&code), &name, &ptx)) {
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the code is damaged");
+        return RG_COMPILE;
+    }
+    int mode = RT_CAPTURE_RELAXED;
+    rt_cuda_watch(d, &mode);
+    rg_status status = load(p, ptx, name, diags);
+    rt_cuda_watch(d, &mode);
+    return status;
+}
+
 static rg_status
 build(rt_program *p, const rt_program_desc *desc, diag_list *diags)
 {
-    rt_device *d = p->device;
-    str ptx = {.in = mem_scratch()};
-    char name[NAME];
-    entry_name(desc->fn, name);
-    rg_status status = emit(p, desc, name, &ptx, diags);
-    rt_needs_make(&p->needs, desc->fn);
-    if (!status)
-        status = take_number(p, diags);
-    int mode = RT_CAPTURE_RELAXED;
-    rt_cuda_watch(d, &mode);
-    if (!status)
-        status = load(p, ptx.ptr, name, diags);
-    rt_cuda_watch(d, &mode);
-    return status;
+    bool kept;
+    TRY(take_number(p, diags));
+    rg_status status = load_code(p, desc, 0, &kept, diags);
+    if (status != RG_COMPILE || !kept)
+        return status;
+    diag_free(diags);
+    return load_code(p, desc, RT_CODE_ANEW, &kept, diags);
 }
 
 static void
@@ -295,8 +372,9 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
         mem_owner owns;
         mem_own(&owns, release_program, p);
         p->device = d;
-        p->fn = desc->fn;
         p->label = desc->label ? desc->label : desc->fn->name;
+        p->file = rt_program_file(desc);
+        p->nparams = rt_program_params(desc);
         status = build(p, desc, diags);
         mem_disown(&owns);
         if (status)

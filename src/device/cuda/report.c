@@ -92,7 +92,7 @@ explain(rt_queue *q, str *error)
         report.line = place->line;
     }
     str_addf(error, "%s: ", p->label);
-    return rt_explain(&report, p->fn, error);
+    return rt_explain(&report, p->file, error);
 }
 
 /* After a wait: prints, and what went wrong since the last time. */
