@@ -4,6 +4,7 @@
 rgc=$(realpath "$1")
 warm=$(realpath "$2")
 fake=${3:+$(realpath "$3")}
+docs=$(realpath "$(dirname "$0")/../docs")
 . "$(dirname "$0")/expect.sh"
 export RG_CACHE="$work/cache" RG_DEBUG=cache
 gives() { grep -qxF -- "return: f64[] = $1" out && pass || fail "it does not return $1"; }
@@ -276,6 +277,25 @@ expect 0 run g.c f x=3 -I late -DANOTHER
 gives 3
 says "too large"
 unset RG_CACHE_SIZE
+
+# -- rgc cache --------------------------------------------------------------------------------------
+export RG_CACHE="$work/cache"
+expect 0 cache
+grep -qxF "folder   $work/cache" out && pass || fail "the folder"
+grep -qxE "entries  $(ls "$RG_CACHE"/*/* | wc -l)" out && pass || fail "the entries"
+grep -qxE "bytes    $(cat "$RG_CACHE"/*/* | wc -c) of at most 1073741824" out && pass || fail "the bytes"
+entries=$(ls "$RG_CACHE"/*/* | wc -l)
+expect 0 cache clear
+grep -qxF "removed  $entries" out && pass || fail "what was removed"
+expect 0 cache
+# as docs/rgc.md shows it
+sed 's,^folder .*,folder   /home/me/.cache/retrograd,' out >shown
+sed -n '/^## cache/,$p' "$docs/rgc.md" | sed -n '/^folder /,/^bytes /p' | cmp -s - shown && pass || fail "docs/rgc.md shows something else"
+export RG_CACHE=off
+expect 0 cache
+says "nothing is kept"
+expect 2 cache empty
+export RG_CACHE="$work/cache"
 
 # -- many at once -----------------------------------------------------------------------------------
 empty

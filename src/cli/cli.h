@@ -13,7 +13,7 @@ typedef struct cli_command {
     int (*run)(int argc, char **argv); /* the words after the subcommand */
 } cli_command;
 
-extern const cli_command cli_list, cli_run, cli_ir_command, cli_check, cli_build, cli_grad, cli_explain;
+extern const cli_command cli_list, cli_run, cli_ir_command, cli_check, cli_build, cli_grad, cli_explain, cli_cache;
 
 /* -- options --------------------------------------------------------------------------------------
  * Each option says where its values go. A word without `--` is positional. */

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 static const cli_command *const commands[] = {
-    &cli_list, &cli_run, &cli_check, &cli_explain, &cli_build, &cli_grad, &cli_ir_command,
+    &cli_list, &cli_run, &cli_check, &cli_explain, &cli_build, &cli_grad, &cli_ir_command, &cli_cache,
 };
 
 static void
