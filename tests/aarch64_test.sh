@@ -52,9 +52,9 @@ if [ -n "$sysroot" ]; then
     build
     meson test -C "$here/build" --no-rebuild -t 20 --print-errorlogs "$@" || failed=1
 else
-    build tests/base_test tests/eval_test tests/interp_test tests/exact_test tests/cpu_test tests/build_test \
+    build tests/base_test tests/target_test tests/eval_test tests/interp_test tests/exact_test tests/cpu_test tests/build_test \
         tests/inside_test tests/pipeline_test tests/planes_test tests/layout_test tests/api_test tests/device_test librgrt.a
-    meson test -C "$here/build" --no-rebuild -t 20 --print-errorlogs base eval interp exact cpu build_test inside_test pipeline \
+    meson test -C "$here/build" --no-rebuild -t 20 --print-errorlogs base target eval interp exact cpu build_test inside_test pipeline \
         planes layout api device >"$here/log" 2>&1 || { cat "$here/log"; failed=1; }
 fi
 
@@ -134,9 +134,13 @@ compile own
 cc "$here/main.c" -I"$here/own" "$here"/own/*.o -L"$(dirname "$rgc")" -lrgrt -pthread -lm -o "$here/own/main" && "$here/own/main" >"$here/expected" || exit 1
 [ "$(wc -l <"$here/expected")" = 201 ] || exit 1
 for cpu in generic neoverse-v1 a64fx; do
+    case $cpu in neoverse-v1) length=32 ;; a64fx) length=64 ;; *) length=16 ;; esac
     compile $cpu --target aarch64-linux-gnu --cpu $cpu
+    # vectors of SVE, where their length is known
+    sve=$(aarch64-linux-gnu-objdump -d "$here/$cpu/relax.o" | grep -c '\bz[0-9]*\.s')
+    if [ $length = 16 ]; then [ "$sve" = 0 ]; else [ "$sve" -gt 100 ]; fi || { echo "$cpu: $sve instructions of SVE"; failed=1; }
     aarch64-linux-gnu-gcc "$here/main.c" -I"$here/$cpu" "$here/$cpu"/*.o -L"$here/build" -lrgrt -pthread -lm -o "$here/$cpu/main" || exit 1
-    qemu-aarch64 -cpu max "$here/$cpu/main" >"$here/$cpu/out" || { echo "$cpu: the program fails"; failed=1; }
+    qemu-aarch64 -cpu max,sve-default-vector-length=$length "$here/$cpu/main" >"$here/$cpu/out" || { echo "$cpu: the program fails"; failed=1; }
     cmp -s "$here/expected" "$here/$cpu/out" || { echo "$cpu: other bits"; diff "$here/expected" "$here/$cpu/out" | head -4; failed=1; }
 done
 exit $failed

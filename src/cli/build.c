@@ -56,10 +56,9 @@ typedef struct product {
 } product;
 
 static void
-make_forms(product *p, cli_ir *ir, bool gradient, bool gpu)
+make_forms(product *p, cli_ir *ir, bool gradient, const target *machine)
 {
-    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS,
-                                .target = gpu ? &target_nvidia : NULL};
+    pipeline_options options = {.contraction = ir->contraction, .stage = IR_STAGE_SLOTS, .target = machine};
     uint32_t most = 0;
     p->source = pipeline_source(ir->kernel, &options, &ir->diags);
     if (!p->source)
@@ -121,6 +120,14 @@ target_options(const build_options *o)
 }
 #endif
 
+/* NULL: this machine's */
+static const target *
+named_machine(const build_options *o)
+{
+    const char *triple = cli_last(&o->target, NULL), *cpu = cli_last(&o->cpu, NULL);
+    return triple || cpu ? target_named(triple, cpu) : NULL;
+}
+
 static void
 check_target(const build_options *o)
 {
@@ -178,7 +185,7 @@ build(const build_options *o, bool gradient)
     if (!gpu)
         check_target(o);
     cli_ir ir = cli_compile(&o->source, o->positional.at[0], kernel);
-    make_forms(&p, &ir, gradient, gpu);
+    make_forms(&p, &ir, gradient, gpu ? &target_nvidia : named_machine(o));
     if (gpu)
         add_ptx(&object, &p, o, &ir);
     else

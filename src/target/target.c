@@ -3,10 +3,14 @@
 
 #include "target/sizes.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/prctl.h>
+#endif
+
 /* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
  * recurrences), so that blocks of iterations come out only where much follows from little. Costs of lanes are fitted to
  * the bench's kernels on Zen 5. From four iterations on a loop is better left to become vectors of neighbouring elements. */
-#define CPU(bytes, text)                                                                                                     \
+#define CPU(bytes, text, sve)                                                                                                     \
     {                                                                                                                        \
         .name = text, .vector = bytes,                                                                                       \
         .page = RT_PAGE, .page_header = RT_PAGE_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 1,                         \
@@ -14,10 +18,26 @@
         .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .load = 3,                                                            \
         .function = 20, .trips = 16,                                                                                         \
         .unasked = 8,                                                                                                        \
-        .unroll = 3, .unroll_ops = 400, .unroll_rounds = 1,                                                                  \
+        .unroll = 3, .unroll_ops = 400, .unroll_rounds = 1, .scalable = sve,                                                  \
     }
 
-static const target cpus[] = {CPU(16, "cpu16"), CPU(32, "cpu32"), CPU(64, "cpu")};
+static const target cpus[] = {CPU(16, "cpu16", false), CPU(32, "cpu32", false), CPU(64, "cpu", false)};
+static const target neon = CPU(16, "neon", false), sve[] = {CPU(32, "sve256", true), CPU(64, "sve512", true)};
+
+/* SVE's vectors are as long as the processor has them: without a name that says it they count for nothing beside NEON's. */
+static const struct {
+    const char *architecture, *cpus; /* "": all others */
+    const target *table;
+} named[] = {
+    {"aarch64", " a64fx ", &sve[1]},
+    {"aarch64", " neoverse-v1 neoverse-512tvb ", &sve[0]},
+    {"aarch64", "", &neon},
+    {"x86_64", " x86-64-v4 skylake-avx512 cascadelake cooperlake icelake-client icelake-server tigerlake rocketlake sapphirerapids "
+               "emeraldrapids graniterapids diamondrapids znver4 znver5 ", &cpus[2]},
+    {"x86_64", " x86-64-v3 haswell broadwell skylake alderlake raptorlake meteorlake arrowlake arrowlake-s lunarlake pantherlake "
+               "sierraforest grandridge clearwaterforest gracemont znver1 znver2 znver3 ", &cpus[1]},
+    {"x86_64", "", &cpus[0]},
+};
 
 /* Every warp's tape goes through memory: a float that is recorded costs as much as fifty multiplications (H200, a
  * million threads of 1024 steps: 2.2 ms beside 0.14 for a body of four). Half of the registers of a warp that shares
@@ -40,12 +60,57 @@ target_cpu(uint32_t vector)
     return &cpus[vector >= 64 ? 2 : vector >= 32 ? 1 : 0];
 }
 
+#if defined(__aarch64__) && defined(__linux__)
+/* bytes; 0: there is none */
+static uint32_t
+sve_length(void)
+{
+    int length = prctl(PR_SVE_GET_VL);
+    return length < 0 ? 0 : (uint32_t)length & PR_SVE_VL_LEN_MASK;
+}
+#endif
+
 const target *
 target_host(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     return target_cpu(__builtin_cpu_supports("avx512f") ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16);
+#elif defined(__aarch64__) && defined(__linux__)
+    uint32_t length = sve_length();
+    return length == 64 ? &sve[1] : length == 32 ? &sve[0] : &neon;
+#elif defined(__aarch64__)
+    return &neon;
 #else
     return target_cpu(16);
 #endif
+}
+
+const target *
+target_named(const char *triple, const char *cpu)
+{
+#if defined(__aarch64__)
+    static const char host[] = "aarch64";
+#elif defined(__x86_64__)
+    static const char host[] = "x86_64";
+#else
+    static const char host[] = "";
+#endif
+    size_t n = triple ? strcspn(triple, "-") : strlen(host);
+    const char *architecture = triple ? triple : host;
+    if (n == 5 && strncmp(architecture, "arm64", n) == 0)
+        architecture = "aarch64", n = strlen(architecture);
+    char word[64] = "";
+    if (cpu && strlen(cpu) < sizeof word - 2)
+        snprintf(word, sizeof word, " %s ", cpu);
+    for (size_t i = 0; i < countof(named); i++)
+        if (strlen(named[i].architecture) == n && strncmp(named[i].architecture, architecture, n) == 0 &&
+            (!*named[i].cpus || (*word && strstr(named[i].cpus, word))))
+            return named[i].table;
+    return &cpus[0];
+}
+
+uint32_t
+target_lanes(const target *t, uint32_t bytes)
+{
+    return t->vector / bytes;
 }

@@ -12,6 +12,7 @@ typedef struct target {
     /* How threads run side by side: as the threads of a warp, so many, or (warp 0) in the lanes of vectors of so many
      * bytes. In a warp every value with lanes is one number in each thread, and each thread accesses memory by itself. */
     uint32_t warp, vector;
+    bool scalable; /* vectors of more than 16 bytes are SVE's, of the very length that the table says */
 
     /* the tape: pages of its workers, the header of each, a frame at most, and what a frame's size is a multiple of */
     uint32_t page, page_header, frame_max, frame_align;
@@ -50,6 +51,11 @@ typedef struct target {
 /* CPUs with vectors of so many bytes: 16, 32 or 64. */
 const target *target_cpu(uint32_t vector);
 const target *target_host(void); /* this machine's CPU */
+/* A CPU as LLVM names it, "aarch64-linux-gnu" and "a64fx"; triple NULL: of this machine's architecture, cpu NULL: any. Of a name
+ * that is not known, what all of its architecture have. */
+const target *target_named(const char *triple, const char *cpu);
+/* Elements of so many bytes in a vector. */
+uint32_t target_lanes(const target *t, uint32_t bytes);
 extern const target target_nvidia;
 
 #endif

@@ -156,6 +156,12 @@ gen_keep_vectors(gen *g, LLVMValueRef fn)
     unsigned kind = LLVMGetEnumAttributeKindForName("noimplicitfloat", 15);
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attribute);
     LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, 0));
+    if (!g->target->scalable)
+        return;
+    /* at least and at most so many times 16 bytes: SVE's registers then take vectors of a known length */
+    uint64_t times = g->target->vector / 16;
+    kind = LLVMGetEnumAttributeKindForName("vscale_range", 12);
+    LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(g->context, kind, times << 32 | times));
 }
 
 static LLVMValueRef
