@@ -507,6 +507,43 @@ test_launching(void)
     closed(q);
 }
 
+static rt_queue *to_cancel;
+
+/* what compiled code does, while somebody cancels */
+static void
+look(void *record, const void *args)
+{
+    rt_gpu_launch *launch = record;
+    if (to_cancel)
+        cuda->cancel(to_cancel);
+    launch->report->program = launch->program;
+    launch->report->fault = launch->report->stop ? RT_FAULT_CANCELLED : RT_OK;
+}
+
+/* The word stands for what runs and what waits behind it, until something has waited. */
+static void
+test_cancelling(void)
+{
+    reset();
+    rt_queue *q = opened(NULL);
+    kernel k;
+    CHECK(compile(q, &k) == RG_OK);
+    fake->run = look;
+    cuda->cancel(q); /* nothing runs */
+    CHECK(launch(&k, 5) == RG_OK && cuda->streams->sync(q, &error) == RG_OK);
+    to_cancel = q;
+    CHECK(launch(&k, 5) == RG_OK);
+    FAILS(launch(&k, 5), RG_CANCELLED, "kernel `scale`: ");
+    CHECK(launch(&k, 5) == RG_OK);
+    to_cancel = NULL;
+    FAILS(cuda->streams->sync(q, &error), RG_CANCELLED, "the launch was cancelled");
+    CHECK(launch(&k, 5) == RG_OK);
+    cuda->cancel(q); /* it has ended */
+    CHECK(launch(&k, 5) == RG_OK && cuda->streams->sync(q, &error) == RG_OK);
+    drop(&k);
+    closed(q);
+}
+
 static void
 talk(void *record, const void *args)
 {
@@ -800,6 +837,7 @@ main(int argc, char **argv)
     test_mapping((rg_allocator){0}, "cuMemHostAlloc");
     test_several();
     test_launching();
+    test_cancelling();
     test_prints();
     test_tape(1);
     test_tape(0);

@@ -119,6 +119,12 @@ RG_API RG_MUST_CHECK rg_status rg_queue_wait(rg_queue *queue, rg_queue *other);
 /* cuda: goes on in another stream of the caller's, behind what the queue did in the one before, which is not used any
  * more. NULL: the queue's own. */
 RG_API RG_MUST_CHECK rg_status rg_queue_set_stream(rg_queue *queue, void *stream);
+/* Ends what runs in the queue now, and what waits behind it, within a tenth of a second: RG_CANCELLED from the launch, or on
+ * cuda from the next call that waits or launches, which is then not done. The queue works on; contents of arrays that were
+ * being written are unspecified. Where nothing runs it has no effect; while something is compiled it waits for nobody and
+ * changes nothing. From any thread at any time, and from a signal handler; the queue must be a live one. On cuda a launch that takes
+ * less than a millisecond may reach its end; what works on arrays in whole (copies, fills) does. */
+RG_API void rg_queue_cancel(rg_queue *queue);
 /* The most bytes that a launch which has ended has had in use at once for its tape and temporary arrays, since the queue
  * was made. 0 where that is not counted: on devices that share the host's memory. */
 RG_API uint64_t rg_queue_tape_peak(const rg_queue *queue);

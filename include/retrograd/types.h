@@ -60,7 +60,8 @@ typedef enum rg_status {
     RG_BUDGET,        /* a gradient's tape does not fit the budget; arrays are as they were */
     RG_ASSERT,        /* an assert in a kernel failed, or an index left its array in checked mode */
     RG_DEVICE,        /* the driver reported an error */
-    RG_IO             /* reading or writing a file failed */
+    RG_IO,            /* reading or writing a file failed */
+    RG_CANCELLED      /* a launch was ended before its end; contents of arrays that it writes are unspecified */
 } rg_status;
 
 /* Element types. f16 is IEEE binary16; bool is one byte, 0 or 1. */

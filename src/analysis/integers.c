@@ -377,6 +377,46 @@ range_fits(const ir_value *v, unsigned bits)
     return r.min >= 0 && r.max < (wide)1 << bits;
 }
 
+/* steps from `from` up to `to`, rounded up */
+static uint64_t
+steps_between(wide from, wide to, wide step)
+{
+    return from < to ? (uint64_t)((to - from - 1) / step + 1) : 0;
+}
+
+/* of a loop that goes on only while this does not hold */
+static uint64_t
+most_before(const ir_op *loop, const ir_op *leaves)
+{
+    ir_value *start;
+    uint64_t step;
+    bool counts = leaves && (leaves->code == RG_OP_GE || leaves->code == RG_OP_GT);
+    if (!counts || !ir_is_induction(loop, leaves->args[0], &start, &step) || step == 0 || step > INT32_MAX)
+        return UINT64_MAX;
+    wide most = range_of(leaves->args[1]).max;
+    if (most + (wide)step > range_of_type((rg_dtype)start->type.dtype).max) /* it may wrap */
+        return UINT64_MAX;
+    return steps_between(range_of(start).min, most + (leaves->code == RG_OP_GT), (wide)step);
+}
+
+uint64_t
+ir_most_iterations(const ir_op *loop)
+{
+    uint64_t most = UINT64_MAX;
+    if (loop->code == RG_OP_FOR) {
+        range lo = range_of(loop->args[0]), hi = range_of(loop->args[1]);
+        int64_t step = loop->attr.step;
+        if (loop->few)
+            return IR_FEW;
+        return step > 0 ? steps_between(lo.min, hi.max, step) : steps_between(hi.min, lo.max, -(wide)step);
+    }
+    ir_for_ops (op, loop->regions[0]) {
+        uint64_t before = op->code == RG_OP_EXIT_IF ? most_before(loop, op->args[0]->def) : most;
+        most = before < most ? before : most;
+    }
+    return most;
+}
+
 /* A scalar parameter that is the extent of an array is no negative number. */
 static bool
 is_extent(const ir_value *v)

@@ -76,6 +76,7 @@ rg_status_name(rg_status status)
         [RG_ASSERT] = "RG_ASSERT",
         [RG_DEVICE] = "RG_DEVICE",
         [RG_IO] = "RG_IO",
+        [RG_CANCELLED] = "RG_CANCELLED",
     };
     return (unsigned)status < countof(names) ? names[status] : "unknown status";
 }

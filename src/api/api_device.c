@@ -298,6 +298,14 @@ api_take_failure(rg_queue *queue)
     return status ? api_error(status, "%s", queue->failed_text) : RG_OK;
 }
 
+/* A signal handler may ask: handles are looked up under a lock, and messages are the interrupted thread's. */
+void
+rg_queue_cancel(rg_queue *queue)
+{
+    if (queue && queue->device->table->cancel)
+        queue->device->table->cancel(queue->queue);
+}
+
 uint64_t
 rg_queue_tape_peak(const rg_queue *queue)
 {

@@ -109,6 +109,9 @@ typedef struct rt_device_table {
      * here and wherever it waits, and then does not do this one: its texts begin with the label of the program that failed,
      * "LABEL: FILE:LINE: ...". Without `streams` the fault is that of this launch, and the caller puts the label there. */
     rg_status (*launch)(rt_queue *queue, rt_program *program, const rt_arg *args, str *error);
+    /* Ends what runs in the queue, and what waits behind it, within a tenth of a second: RG_CANCELLED. Has no effect where
+     * nothing runs. From any thread or signal handler. */
+    void (*cancel)(rt_queue *queue);
     bool restores; /* the device itself puts arrays back when a budget is exceeded */
     /* NULL: the host's memory; launches end before they return; no graphs */
     const rt_memory_table *memory;

@@ -29,6 +29,9 @@ rt_explain(const rt_report *report, const char *own, str *error)
         if (report->needed)
             str_addf(error, ": %llu bytes more are needed", (unsigned long long)report->needed);
         return RG_OUT_OF_MEMORY;
+    case RT_FAULT_CANCELLED:
+        str_addz(error, "the launch was cancelled");
+        return RG_CANCELLED;
     }
     str_addf(error, "fault %d", (int)report->fault);
     return RG_DEVICE;

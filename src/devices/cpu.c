@@ -213,6 +213,12 @@ cpu_launch(rt_queue *queue, rt_program *program, const rt_arg *args, str *error)
     return rt_explain(&report, program->file, error);
 }
 
+static void
+cpu_cancel(rt_queue *queue)
+{
+    rt_cpu_cancel(queue->cpu);
+}
+
 const rt_device_table rt_device_cpu = {
     .name = "cpu",
     .stage = IR_STAGE_SLOTS,
@@ -226,5 +232,6 @@ const rt_device_table rt_device_cpu = {
     .describe = cpu_describe,
     .release = cpu_release,
     .launch = cpu_launch,
+    .cancel = cpu_cancel,
     .restores = false,
 };

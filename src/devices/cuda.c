@@ -15,6 +15,7 @@ const rt_device_table rt_device_cuda = {
     .describe = rt_cuda_describe,
     .release = rt_cuda_release,
     .launch = rt_cuda_launch,
+    .cancel = rt_cuda_cancel,
     .memory = &rt_cuda_memory,
     .streams = &rt_cuda_streams,
     .graphs = &rt_cuda_graphs,

@@ -2,12 +2,14 @@
 #include "device/device.h"
 
 #include "rt/interp/interp.h"
+#include "rt/stop.h"
 
 struct rt_device {
     char unused;
 };
 
 struct rt_queue {
+    rt_stop stop;
     interp_options options;
 };
 
@@ -34,9 +36,16 @@ static rg_status
 interp_open_queue(rt_device *device, const rt_queue_desc *desc, rt_queue **queue, str *error)
 {
     rt_queue *q = mem_zalloc(sizeof(*q));
+    q->options.stop = &q->stop.word;
     q->options.budget = desc->tape_budget > INT64_MAX ? INT64_MAX : (int64_t)desc->tape_budget;
     *queue = q;
     return RG_OK;
+}
+
+static void
+interp_cancel(rt_queue *queue)
+{
+    rt_stop_all(&queue->stop);
 }
 
 static void
@@ -74,8 +83,16 @@ status_of(rt_fault fault)
         return RG_BUDGET;
     case RT_FAULT_MEMORY:
         return RG_OUT_OF_MEMORY;
+    case RT_FAULT_CANCELLED:
+        return RG_CANCELLED;
     }
     return RG_DEVICE;
+}
+
+static void
+end_run(void *queue)
+{
+    rt_stop_end(&((rt_queue *)queue)->stop);
 }
 
 static rg_status
@@ -84,7 +101,12 @@ interp_launch(rt_queue *queue, rt_program *program, const rt_arg *args, str *err
     interp_report report;
     interp_options options = queue->options;
     options.races = program->races;
+    mem_owner ends;
+    rt_stop_begin(&queue->stop);
+    mem_own(&ends, end_run, queue);
     rt_fault fault = interp_run(program->fn, args, &options, &report);
+    mem_disown(&ends);
+    end_run(queue);
     if (fault == RT_OK)
         return RG_OK;
     if (report.path)
@@ -104,5 +126,6 @@ const rt_device_table rt_device_interp = {
     .compile = interp_compile,
     .release = interp_release,
     .launch = interp_launch,
+    .cancel = interp_cancel,
     .restores = true,
 };

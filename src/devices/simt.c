@@ -429,6 +429,12 @@ simt_reaches(rt_device *d, const void *memory)
     return ours;
 }
 
+static void
+simt_cancel(rt_queue *q)
+{
+    rt_simt_cancel(q->simt);
+}
+
 static uint64_t
 simt_tape_peak(rt_queue *q)
 {
@@ -458,6 +464,7 @@ const rt_device_table rt_device_simt = {
     .describe = simt_describe,
     .release = simt_release,
     .launch = simt_launch,
+    .cancel = simt_cancel,
     .target = &target_nvidia,
     .memory = &simt_memory,
     .streams = &simt_streams,

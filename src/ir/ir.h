@@ -99,6 +99,8 @@ typedef struct ir_loc {
     uint32_t file, line, col, end_col, inlined;
 } ir_loc;
 
+enum { IR_FEW = 64 };
+
 /* How an op does its work, beside its operands and attr: copied whole (ir_op_like), compared whole (ir_flags_eq).
  *
  * origin      load, rmw of a sweep that runs again: the op that it repeats; ad_check_split asks whether what that one read
@@ -125,6 +127,7 @@ typedef struct ir_loc {
  * drops       tape_begin: some of what is pushed may be dropped, and is then pushed again
  * settled     its contraction to fma is decided (this and the next ones are not part of the text: without them it is slower)
  * ordered     unwind, call: part of a forward sweep, whose sums have an order
+ * few         for: what is left over from runs of several iterations, fewer than IR_FEW
  * in_page     tape_push, tape_pop: it stays in the cursor's page
  * one_page    tape_begin: all that is pushed stays in one page, with room for the bytes given */
 #define IR_FLAGS                                                                                                       \
@@ -133,7 +136,7 @@ typedef struct ir_loc {
     uint32_t bundle, block;                                                                                            \
     uint8_t plane, direction, beside, rmw, forward, tangents, adjoints;                                                \
     bool atomic, records, rewinds, masked, successive, in_row, fast, reverse, silent, again, drops, settled, ordered, \
-        in_page, one_page;
+        few, in_page, one_page;
 typedef struct ir_flags {
     IR_FLAGS
 } ir_flags;

@@ -38,13 +38,14 @@ typedef struct rt_arg {
 typedef struct rt_launch rt_launch;
 
 /* One per thread that runs a task, and one for the kernel-level code (index -1). Compiled code reads
- * cursor to turned by offset: they come first, in this order. */
+ * cursor to stop by offset: they come first, in this order. */
 typedef struct rt_worker {
     char *cursor;      /* top of this worker's tape */
     int32_t atomic;    /* several workers run: shared elements need atomic operations */
     int32_t index;     /* number of the chunk it runs */
     int32_t seat;      /* its own number among the launch's workers */
     uint32_t turned;   /* all bits set when the tape enters a page; rt_cpu_over() clears its level's */
+    const volatile uint32_t *stop; /* not 0: the launch is to end (rt_cpu_cancelled) */
     rt_launch *launch;
     struct rt_page *first_page;
     uint32_t pages;    /* that it holds */
@@ -68,7 +69,14 @@ typedef struct rt_page {
     uint32_t depth;          /* 1 for the first page of a tape */
 } rt_page;
 
-typedef enum rt_fault { RT_OK = 0, RT_FAULT_ASSERT, RT_FAULT_BUDGET, RT_FAULT_MEMORY, RT_FAULT_SUBSCRIPT } rt_fault;
+typedef enum rt_fault {
+    RT_OK = 0,
+    RT_FAULT_ASSERT,
+    RT_FAULT_BUDGET,
+    RT_FAULT_MEMORY,
+    RT_FAULT_SUBSCRIPT,
+    RT_FAULT_CANCELLED
+} rt_fault;
 
 /* Called by compiled code. `work` estimates the operations of one iteration; `keep`: RECORDS, the tape that
  * the task leaves is read by a later task over the same domain; REWINDS, this is that task (they nest like
@@ -130,6 +138,8 @@ _Noreturn void rt_cpu_assert(rt_worker *worker, const char *text, const char *fi
 /* text: "axis 0 of array `x`" */
 _Noreturn void rt_cpu_subscript(rt_worker *worker, const char *text, const char *file, uint32_t line, int64_t index,
                                 int64_t extent);
+/* What a loop that may take long does where it finds that worker->stop is set. */
+_Noreturn void rt_cpu_cancelled(rt_worker *worker, const char *file, uint32_t line);
 void rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
                   uint32_t n);
 

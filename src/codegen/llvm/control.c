@@ -255,6 +255,7 @@ typedef struct counter {
     LLVMTypeRef type;
     bool by_one, is_signed;
     LLVMValueRef lo, hi, trips, some;
+    LLVMValueRef end; /* of this strip: hi, or the trips, or less */
     LLVMValueRef index, trip, next_index, next_trip;
 } counter;
 
@@ -269,6 +270,13 @@ bound_of(gen *g, const counter *c, const ir_value *v)
     return c->is_signed ? LLVMBuildSExt(g->b, bound, c->type, "") : LLVMBuildZExt(g->b, bound, c->type, "");
 }
 
+/* numbers of fewer bits do not overflow in 64 */
+static bool
+counts_signed(const gen *g, const counter *c)
+{
+    return c->is_signed || c->type == g->i64;
+}
+
 static counter
 loop_counter_of(gen *g, const ir_op *op)
 {
@@ -279,7 +287,7 @@ loop_counter_of(gen *g, const ir_op *op)
     c.lo = bound_of(g, &c, op->args[0]);
     c.hi = bound_of(g, &c, op->args[1]);
     if (c.by_one) {
-        c.some = LLVMBuildICmp(g->b, c.is_signed || c.type == g->i64 ? LLVMIntSLT : LLVMIntULT, c.lo, c.hi, "");
+        c.some = LLVMBuildICmp(g->b, counts_signed(g, &c) ? LLVMIntSLT : LLVMIntULT, c.lo, c.hi, "");
         return c;
     }
     LLVMValueRef trips = loop_trip_count(g, c.is_signed, op->attr.step, gen_wide(g, op->args[0]), gen_wide(g, op->args[1]));
@@ -296,11 +304,12 @@ counter_next(gen *g, counter *c, int64_t step)
     if (!c->by_one) {
         c->next_index = LLVMBuildAdd(g->b, c->index, by, "");
         c->next_trip = LLVMBuildNUWAdd(g->b, c->trip, LLVMConstInt(c->type, 1, false), "");
-        return LLVMBuildICmp(g->b, LLVMIntNE, c->next_trip, c->trips, "");
+        return LLVMBuildICmp(g->b, LLVMIntNE, c->next_trip, c->end, "");
     }
-    bool is_signed = c->is_signed || c->type == g->i64;
+    bool is_signed = counts_signed(g, c);
     c->next_index = is_signed ? LLVMBuildNSWAdd(g->b, c->index, by, "") : LLVMBuildNUWAdd(g->b, c->index, by, "");
-    return LLVMBuildICmp(g->b, is_signed ? LLVMIntSLT : LLVMIntULT, c->next_index, c->hi, "");
+    LLVMIntPredicate before = c->end != c->hi ? LLVMIntNE : is_signed ? LLVMIntSLT : LLVMIntULT; /* a strip is not empty */
+    return LLVMBuildICmp(g->b, before, c->next_index, c->end, "");
 }
 
 /* The test stands at the end, behind one test before the loop. */
@@ -315,11 +324,14 @@ gen_for(gen *g, const ir_op *op)
     for (uint32_t k = 0; k < n; k++)
         init[k] = gen_get_group(g, op->args + 2 + groups[k].first, groups[k].n);
 
-    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "for");
-    LLVMValueRef enter = LLVMBuildCondBr(g->b, c.some, loop, loop); /* the second is set below */
+    LLVMBasicBlockRef before = gen_here(g), loop = gen_block(g, "for"), after = gen_block(g, "endfor");
+    gen_strips strips = gen_strips_begin(g, op, c.by_one ? c.hi : c.trips, c.by_one && counts_signed(g, &c));
+    LLVMBuildCondBr(g->b, c.some, gen_strips_enter(&strips, loop), after);
     gen_at(g, loop);
     c.index = LLVMBuildPhi(g->b, c.type, "index");
     c.trip = c.by_one ? NULL : LLVMBuildPhi(g->b, c.type, "trip");
+    strips.counter = c.by_one ? c.index : c.trip;
+    c.end = strips.end;
     LLVMValueRef *carried = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     for (uint32_t k = 0; k < n; k++)
         carried[k] = set_phi(g, body->params + 1, &groups[k]);
@@ -333,20 +345,18 @@ gen_for(gen *g, const ir_op *op)
     gen_region(g, body);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, n);
+    gen_poll_each(g, op);
     gen_way_back(g, body);
     LLVMValueRef again = counter_next(g, &c, op->attr.step);
-    LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "endfor");
-    LLVMBuildCondBr(g->b, again, loop, after);
-    LLVMSetSuccessor(enter, 1, after);
-    LLVMBasicBlockRef into[2] = {before, end};
-    LLVMAddIncoming(c.index, (LLVMValueRef[]){c.lo, c.next_index}, into, 2);
+    LLVMBasicBlockRef from[2] = {before, gen_strips_close(g, &strips, before, loop, again, after)};
+    gen_strips_carry(g, &strips, c.index, c.lo, c.next_index);
     if (c.trip)
-        LLVMAddIncoming(c.trip, (LLVMValueRef[]){LLVMConstNull(c.type), c.next_trip}, into, 2);
+        gen_strips_carry(g, &strips, c.trip, LLVMConstNull(c.type), c.next_trip);
+    LLVMMoveBasicBlockAfter(after, gen_here(g));
     gen_at(g, after);
     for (uint32_t k = 0; k < n; k++) {
-        LLVMValueRef last[2] = {init[k], next[k]};
-        LLVMAddIncoming(carried[k], last, into, 2);
-        LLVMAddIncoming(set_phi(g, op->results, &groups[k]), last, into, 2);
+        gen_strips_carry(g, &strips, carried[k], init[k], next[k]);
+        LLVMAddIncoming(set_phi(g, op->results, &groups[k]), (LLVMValueRef[]){init[k], next[k]}, from, 2);
     }
 }
 
@@ -426,6 +436,7 @@ gen_loop(gen *g, const ir_op *op)
     gen_sums_end(g, sums);
     g->aside = aside;
     LLVMValueRef *next = yielded_groups(g, body, groups, ncarried);
+    gen_poll_each(g, op);
     gen_way_back(g, body);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMBuildBr(g->b, loop);

@@ -46,18 +46,19 @@ set_index(gen *g, const ir_op *op, const domain *d, uint32_t k, LLVMValueRef pla
 }
 
 counted
-gen_counted_begin(gen *g, LLVMValueRef from, LLVMValueRef to, uint32_t n, LLVMValueRef *sums)
+gen_counted_begin(gen *g, const ir_op *op, LLVMValueRef from, LLVMValueRef to, uint32_t n, LLVMValueRef *sums)
 {
-    counted c = {.before = gen_here(g), .to = to, .n = n};
+    counted c = {.before = gen_here(g), .from = from, .n = n};
     c.sums = arena_new_n(g->scratch, LLVMValueRef, n + 1);
+    c.init = arena_new_n(g->scratch, LLVMValueRef, n + 1);
     c.loop = gen_block(g, "each");
-    LLVMBuildBr(g->b, c.loop);
+    c.strips = gen_strips_begin(g, op, to, true);
+    LLVMBuildBr(g->b, gen_strips_enter(&c.strips, c.loop));
     gen_at(g, c.loop);
-    c.at = LLVMBuildPhi(g->b, g->i64, "at");
-    LLVMAddIncoming(c.at, &from, &c.before, 1);
+    c.strips.counter = c.at = LLVMBuildPhi(g->b, g->i64, "at");
     for (uint32_t r = 0; r < n; r++) {
+        c.init[r] = sums[r];
         c.sums[r] = LLVMBuildPhi(g->b, LLVMTypeOf(sums[r]), "sum");
-        LLVMAddIncoming(c.sums[r], &sums[r], &c.before, 1);
     }
     return c;
 }
@@ -65,13 +66,15 @@ gen_counted_begin(gen *g, LLVMValueRef from, LLVMValueRef to, uint32_t n, LLVMVa
 void
 gen_counted_end(gen *g, counted *c, LLVMValueRef *sums)
 {
+    gen_poll_each(g, c->strips.op);
     LLVMValueRef next = LLVMBuildNSWAdd(g->b, c->at, gen_i64(g, 1), "");
-    LLVMValueRef again = LLVMBuildICmp(g->b, LLVMIntSLT, next, c->to, "");
-    LLVMBasicBlockRef end = gen_here(g), after = gen_block(g, "all");
-    LLVMBuildCondBr(g->b, again, c->loop, after);
-    LLVMAddIncoming(c->at, &next, &end, 1);
+    LLVMValueRef again = LLVMBuildICmp(g->b, c->strips.strip ? LLVMIntNE : LLVMIntSLT, next, c->strips.end, "");
+    LLVMBasicBlockRef after = gen_block(g, "all");
+    gen_strips_close(g, &c->strips, c->before, c->loop, again, after);
+    gen_strips_carry(g, &c->strips, c->at, c->from, next);
     for (uint32_t r = 0; r < c->n; r++)
-        LLVMAddIncoming(c->sums[r], &sums[r], &end, 1);
+        gen_strips_carry(g, &c->strips, c->sums[r], c->init[r], sums[r]);
+    LLVMMoveBasicBlockAfter(after, gen_here(g));
     gen_at(g, after);
 }
 
@@ -80,6 +83,13 @@ gen_group_lanes(const ir_op *op)
 {
     const ir_region *body = op->regions[0];
     return body->nparams > op->attr.rank ? body->params[op->attr.rank]->type.lanes : 0;
+}
+
+/* NULL: a warp looks behind each piece that it was given */
+static const ir_op *
+polls_inside(const gen *g, const ir_op *op)
+{
+    return g->target->warp ? NULL : op;
 }
 
 /* Where group number `k` of the run begins, from the domain's first; a mirrored run has the same groups, from
@@ -130,7 +140,7 @@ groups_of(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValue
     LLVMValueRef run = LLVMBuildNSWSub(g->b, to, from, "");
     LLVMValueRef groups = LLVMBuildNSWAdd(g->b, run, gen_i64(g, lanes - 1), "");
     groups = LLVMBuildUDiv(g->b, groups, gen_i64(g, lanes), "groups");
-    counted c = gen_counted_begin(g, gen_i64(g, 0), groups, n, sums);
+    counted c = gen_counted_begin(g, polls_inside(g, op), gen_i64(g, 0), groups, n, sums);
     set_group(g, op, d, from, to, groups, c.at);
     gen_region(g, op->regions[0]);
     LLVMValueRef *values = gen_yielded(g, op->regions[0], n);
@@ -149,7 +159,7 @@ innermost_loop(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVM
         groups_of(g, op, d, from, to, sums);
         return;
     }
-    counted c = gen_counted_begin(g, from, to, n, sums);
+    counted c = gen_counted_begin(g, polls_inside(g, op), from, to, n, sums);
     set_index(g, op, d, d->rank - 1, c.at);
     gen_region(g, op->regions[0]);
     LLVMValueRef *values = gen_yielded(g, op->regions[0], n);
@@ -191,6 +201,8 @@ rows(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi,
     LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSLT, left, row, "");
     LLVMValueRef run = LLVMBuildSelect(b, fits, left, row, "");
     innermost_loop(g, op, d, place[last], LLVMBuildNSWAdd(b, place[last], run, ""), sums);
+    if (polls_inside(g, op))
+        gen_poll(g, op, 0);
     LLVMValueRef next = LLVMBuildNSWAdd(b, linear, run, ""), carry = gen_i64(g, 1);
     LLVMBasicBlockRef end = gen_here(g);
     LLVMAddIncoming(linear, &next, &end, 1);

@@ -199,6 +199,7 @@ gen_kernel(gen *g)
 {
     const ir_region *body = g->ir->body;
     const ir_op *yield = ir_terminator(body);
+    g->kernel = g->ir;
     make_types(g);
     g->invariant_kind = LLVMGetMDKindIDInContext(g->context, "invariant.load", 14);
     g->alias_kind = LLVMGetMDKindIDInContext(g->context, "alias.scope", 11);

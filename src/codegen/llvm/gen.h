@@ -50,6 +50,7 @@ typedef struct scope {
     struct held_buffer *held; /* buffers whose fields were loaded */
     LLVMValueRef *copies;     /* by id: a vector in memory; NULL: none is */
     LLVMValueRef args, launch, worker, atomic, scratch, dropped, cursor;
+    LLVMValueRef stop, fuel; /* poll.c: where the flag is; at kernel level of GPUs, how long until the next look */
     LLVMValueRef warp, running; /* GPUs: at kernel level the warp's worker; the rt_gpu_task of the task, or of the last */
     LLVMValueRef places[2][2]; /* for functions of two results: which, f64 */
     /* GPUs: number of the lane; at kernel level whether this thread writes; where a fault leaves the function; the
@@ -83,7 +84,7 @@ typedef struct bet_known {
 } bet_known;
 
 typedef struct gen {
-    const ir_fn *ir;
+    const ir_fn *ir, *kernel; /* ir: what is generated, the kernel or a function of the math library */
     const ll_options *options;
     const target *target; /* of the module */
     settings settings;
@@ -447,6 +448,32 @@ void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
  * they are not; returns the block behind both. NULL: not such a plane. */
 LLVMBasicBlockRef gen_private_add(gen *g, const ir_op *op);
 
+/* poll.c: whether the launch is to end */
+int64_t gen_work(const ir_region *r); /* about its operations */
+typedef struct gen_polls {
+    bool each;     /* a look in each iteration, */
+    int64_t strip; /* or after so many; 0: never */
+    int64_t most;  /* operations without a look, of the loop and what is in it */
+} gen_polls;
+gen_polls gen_polls_of(const gen *g, const ir_op *op); /* of a loop */
+void gen_poll(gen *g, const ir_op *op, int64_t work);
+void gen_poll_each(gen *g, const ir_op *op);
+void gen_poll_piece(gen *g, const ir_op *parallel, LLVMValueRef threads);
+/* A counted loop, perhaps in strips: its counter, a phi that is told as soon as it is there, goes up to `end` and not to
+ * `to`. `enter` is the block to which those go who enter the loop; `close` makes the branch at its end; then each phi is
+ * carried. */
+typedef struct gen_strips {
+    const ir_op *op;
+    LLVMValueRef to, end, counter, at;
+    int64_t length;
+    LLVMBasicBlockRef before, strip, latch, next; /* strip NULL: there are none */
+} gen_strips;
+gen_strips gen_strips_begin(gen *g, const ir_op *op, LLVMValueRef to, bool is_signed); /* op NULL: none */
+LLVMBasicBlockRef gen_strips_enter(const gen_strips *s, LLVMBasicBlockRef loop);
+LLVMBasicBlockRef gen_strips_close(gen *g, gen_strips *s, LLVMBasicBlockRef before, LLVMBasicBlockRef loop,
+                                   LLVMValueRef again, LLVMBasicBlockRef after);
+void gen_strips_carry(gen *g, const gen_strips *s, LLVMValueRef phi, LLVMValueRef init, LLVMValueRef next);
+
 /* domain.c */
 typedef struct domain {
     uint32_t rank;
@@ -455,19 +482,20 @@ typedef struct domain {
     LLVMValueRef total;
     bool mirrored;
 } domain;
-/* A loop over [from, to), not empty, with carried sums; `body` is called to fill it. */
+/* A loop over [from, to), not empty, with carried sums. */
 typedef struct counted {
+    gen_strips strips;
     LLVMBasicBlockRef before, loop;
-    LLVMValueRef at, to;
-    LLVMValueRef *sums;
+    LLVMValueRef at, from;
+    LLVMValueRef *sums, *init;
     uint32_t n;
 } counted;
 domain gen_domain_of(gen *g, const ir_op *op);
 unsigned gen_group_lanes(const ir_op *op); /* of a parallel loop's groups; 0: it runs thread by thread */
 void gen_iterate(gen *g, const ir_op *op, const domain *d, LLVMValueRef lo, LLVMValueRef hi,
                  LLVMValueRef *sums);
-counted gen_counted_begin(gen *g, LLVMValueRef from, LLVMValueRef to, uint32_t n,
-                          LLVMValueRef *sums);
+/* op: the loop that asks whether the launch is to end; NULL: nobody does */
+counted gen_counted_begin(gen *g, const ir_op *op, LLVMValueRef from, LLVMValueRef to, uint32_t n, LLVMValueRef *sums);
 void gen_counted_end(gen *g, counted *c, LLVMValueRef *sums);
 
 /* reduce.c */

@@ -140,7 +140,7 @@ generate_lanes(gen *g, const ir_fn *one, LLVMValueRef *args, uint32_t lanes, LLV
         type[i] = gen_value_type(g, yield->args[i]->type);
         to[i] = gen_alloca(g, LLVMVectorType(type[i], lanes), NULL, "");
     }
-    counted c = gen_counted_begin(g, gen_i64(g, 0), gen_i64(g, lanes), 0, NULL);
+    counted c = gen_counted_begin(g, NULL, gen_i64(g, 0), gen_i64(g, lanes), 0, NULL);
     for (uint32_t i = 0; i < one->body->nparams; i++) {
         LLVMTypeRef element = gen_value_type(g, one->body->params[i]->type);
         x[i] = LLVMBuildLoad2(g->b, element, place_of_lane(g, element, from[i], c.at), "");

@@ -92,31 +92,6 @@ capture_args(ir_op *op, void *user)
     return true;
 }
 
-/* -- how much work an iteration is ------------------------------------------------------------- */
-
-static int64_t
-region_work(const ir_region *r)
-{
-    int64_t work = 0;
-    ir_for_ops (op, r) {
-        int64_t inner = 0;
-        for (uint32_t i = 0; i < op->nregions; i++)
-            inner += region_work(op->regions[i]);
-        uint64_t lo, hi;
-        if (op->code == RG_OP_LOOP || op->code == RG_OP_PARALLEL)
-            inner *= 16;
-        else if (op->code == RG_OP_FOR && ir_is_const(op->args[0], &lo) &&
-                 ir_is_const(op->args[1], &hi) && hi > lo && op->attr.step > 0)
-            inner *= (int64_t)((hi - lo) / (uint64_t)op->attr.step) + 1;
-        else if (op->code == RG_OP_FOR)
-            inner *= 16;
-        work += inner + 1;
-        if (work > 1000000)
-            return 1000000;
-    }
-    return work;
-}
-
 /* -- tasks ------------------------------------------------------------------------------------- */
 
 /* The closure: the arguments, where reductions and private sums go, lo and count of each index,
@@ -215,6 +190,7 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     else
         gen_store_partials(g, op, partials, sums);
     gen_tape_leave(g);
+    gen_poll_piece(g, op, LLVMBuildSub(g->b, LLVMGetParam(fn, 2), LLVMGetParam(fn, 1), ""));
     LLVMBuildRetVoid(g->b);
     gen_scope_close(g);
     gen_at(g, outside);
@@ -226,7 +202,7 @@ gen_parallel(gen *g, const ir_op *op)
 {
     uint32_t n = op->nresults, rank = op->attr.rank, field = CLOSURE_FIRST;
     unsigned lanes = gen_group_lanes(op);
-    int64_t work = region_work(op->regions[0]);
+    int64_t work = gen_work(op->regions[0]);
     capture c = {.g = g, .region = op->regions[0], .values.in = g->scratch};
     bool warps = g->target->warp;
     if (lanes && !warps) /* a thread's */

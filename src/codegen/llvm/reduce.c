@@ -92,7 +92,7 @@ gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRe
     LLVMValueRef enter = LLVMBuildCondBr(g->b, some, inside, inside);
     gen_at(g, inside);
     LLVMValueRef last = LLVMBuildSExt(g->b, used, g->i64, "");
-    counted c = gen_counted_begin(g, gen_i64(g, 0), last, n, sums);
+    counted c = gen_counted_begin(g, NULL, gen_i64(g, 0), last, n, sums);
     for (uint32_t r = 0; r < n; r++) {
         rg_dtype d = gen_sum_dtype(op, r);
         LLVMValueRef cell = gen_partial_cell(g, partials, c.at, n, r);

@@ -108,7 +108,7 @@ void
 gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValueRef frame, bool push)
 {
     if (slot->type.length > STRAIGHT_MAX) {
-        counted c = gen_counted_begin(g, gen_i64(g, 0), gen_i64(g, slot->type.length), 0, NULL);
+        counted c = gen_counted_begin(g, NULL, gen_i64(g, 0), gen_i64(g, slot->type.length), 0, NULL);
         copy_element(g, slot, own, frame, push, c.at);
         gen_counted_end(g, &c, NULL);
         return;

@@ -177,6 +177,8 @@ run_several(edit *e, ir_op *loop, uint32_t n)
         ir_op_arg(yield, fn, carried[k]);
     ir_insert_before(loop, several);
     loop->args[0] = whole;
+    loop->few = true;
+    assert(n <= IR_FEW && "what is left over are few");
     for (uint32_t k = 0; k < ncarried; k++)
         loop->args[2 + k] = ir_op_result(several, fn, loop->results[k]->type, loop->results[k]->name);
 }

@@ -20,6 +20,7 @@
 #include "rt/gpu/launch.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/types.h>
 
 /* A piece of pinned memory on the way to or from the device. */
@@ -100,6 +101,7 @@ struct rt_queue {
     uint64_t partials, again;  /* rt_gpu_launch's */
     rt_gpu_report *report;     /* as the host sees it; NULL: not made yet */
     uint64_t report_address;   /* as the device does */
+    atomic_bool pending;       /* something was launched since a wait */
     rt_gpu_prints *prints;     /* NULL: no program prints */
     uint64_t prints_address;
     bool printing;             /* a program that prints was launched since a wait */
@@ -180,6 +182,9 @@ rg_status rt_cuda_prints_open(rt_queue *q, str *error); /* once; the first progr
 int rt_cuda_wait_for_stream(rt_queue *q);
 /* ... and tells what went wrong. */
 rg_status rt_cuda_wait(rt_queue *q, str *error);
+/* Whether the next wait has something to tell, or a launch that is cancelled may still run. */
+bool rt_cuda_has_news(rt_queue *q);
+void rt_cuda_cancel(rt_queue *q);
 /* the same; what went wrong is kept for the next call that can tell */
 void rt_cuda_settle(rt_queue *q);
 uint64_t rt_cuda_tape_peak(rt_queue *q);

@@ -110,11 +110,12 @@ cuda_launch(rt_graph *graph, str *error)
     rt_device *d = q->device;
     rt_entry entry;
     rg_status status = rt_cuda_enter(&entry, q, error);
-    if (!status && (q->failed || __atomic_load_n(&q->report->fault, __ATOMIC_RELAXED)))
+    if (!status && rt_cuda_has_news(q))
         status = rt_cuda_wait(q, error);
     if (!status)
         status = rt_cuda_tape_follow(q, error);
     if (!status) {
+        atomic_store_explicit(&q->pending, true, memory_order_relaxed);
         status = rt_cuda_check(d, d->driver.graph_launch(graph->executable, q->stream), "launch a graph", error);
         rt_cuda_note_launch(d, "a graph");
     }

@@ -53,7 +53,7 @@ look_back(rt_queue *q, const rt_program *p, str *error)
 {
     if (q->recording)
         return RG_OK;
-    if (q->failed || __atomic_load_n(&q->report->fault, __ATOMIC_RELAXED) || (p->info.prints && q->printing))
+    if (rt_cuda_has_news(q) || (p->info.prints && q->printing))
         return rt_cuda_wait(q, error);
     return RG_OK;
 }
@@ -87,6 +87,7 @@ start(rt_queue *q, const rt_program *p, rt_seat seat, const rt_arg *args, uint32
     uint32_t each = warps_of_block(p, warps), blocks = (warps + each - 1) / each, threads = each * RT_WARP;
     void *parameters[] = {&seat.record, seat.args ? (void *)&seat.args : (void *)(uintptr_t)args};
     TRY(seat.args ? pass_args(q, p, args, &seat.args, error) : RG_OK);
+    atomic_store_explicit(&q->pending, true, memory_order_relaxed);
     /* one block is there at once in any case */
     int code = p->info.waits && blocks > 1
                    ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters)

@@ -111,7 +111,23 @@ collect(rt_queue *q, str *error)
         status = explain(q, error);
     }
     q->report->fault = 0;
+    atomic_store_explicit(&q->pending, false, memory_order_relaxed);
+    __atomic_store_n(&q->report->stop, 0, __ATOMIC_RELAXED);
     return status;
+}
+
+bool
+rt_cuda_has_news(rt_queue *q)
+{
+    return q->failed || __atomic_load_n(&q->report->fault, __ATOMIC_RELAXED) || __atomic_load_n(&q->report->stop, __ATOMIC_RELAXED);
+}
+
+/* Kernels read the word where it lies, in the host's memory. */
+void
+rt_cuda_cancel(rt_queue *q)
+{
+    if (atomic_load_explicit(&q->pending, memory_order_relaxed))
+        __atomic_store_n(&q->report->stop, 1, __ATOMIC_RELAXED);
 }
 
 int

@@ -25,6 +25,10 @@ rt_cpu *rt_cpu_default(void);
 /* Gives back what is kept for later launches. */
 void rt_cpu_trim(rt_cpu *cpu);
 
+/* Ends the launches that run now with RT_FAULT_CANCELLED, and those that begin before the last of these has ended. From any
+ * thread or signal handler. */
+void rt_cpu_cancel(rt_cpu *cpu);
+
 typedef int32_t rt_kernel_fn(const rt_arg *args, rt_launch *launch);
 
 /* What went wrong. Texts live as long as the kernel's code. */

@@ -23,9 +23,10 @@ default_budget(void)
 rt_cpu *
 rt_cpu_create(uint32_t num_threads, uint64_t tape_budget)
 {
-    rt_cpu *cpu = calloc(1, sizeof *cpu);
+    rt_cpu *cpu = aligned_alloc(_Alignof(rt_cpu), sizeof *cpu);
     if (!cpu)
         return NULL;
+    memset(cpu, 0, sizeof *cpu);
     pthread_mutex_init(&cpu->lock, NULL);
     cpu->num_threads = num_threads;
     cpu->budget = tape_budget ? tape_budget : default_budget();
@@ -135,6 +136,7 @@ rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index)
     worker->pages = 0;
     worker->index = index;
     worker->launch = launch;
+    worker->stop = (const volatile uint32_t *)&launch->cpu->stop.word;
     worker->first_page = NULL;
     worker->escape = NULL;
 }
@@ -162,6 +164,21 @@ rt_launch_seats(rt_launch *launch, uint32_t count)
 }
 
 static rt_launch *
+new_launch(rt_cpu *cpu)
+{
+    rt_launch *launch = calloc(1, sizeof *launch);
+    if (!launch)
+        return NULL;
+    launch->cpu = cpu;
+    pthread_mutex_init(&launch->lock, NULL);
+    rt_worker_reset(&launch->kernel.worker, launch, -1);
+    if (rt_launch_seats(launch, 1))
+        return launch;
+    free_launch(launch);
+    return NULL;
+}
+
+static rt_launch *
 take_launch(rt_cpu *cpu)
 {
     pthread_mutex_lock(&cpu->lock);
@@ -169,18 +186,11 @@ take_launch(rt_cpu *cpu)
     if (launch)
         cpu->spare = launch->next;
     uint32_t threads = cpu->num_threads;
+    rt_stop_begin(&cpu->stop);
     pthread_mutex_unlock(&cpu->lock);
-    if (!launch) {
-        launch = calloc(1, sizeof *launch);
-        if (!launch)
-            return NULL;
-        launch->cpu = cpu;
-        pthread_mutex_init(&launch->lock, NULL);
-        rt_worker_reset(&launch->kernel.worker, launch, -1);
-        if (!rt_launch_seats(launch, 1)) {
-            free_launch(launch);
-            return NULL;
-        }
+    if (!launch && !(launch = new_launch(cpu))) {
+        rt_stop_end(&cpu->stop);
+        return NULL;
     }
     launch->threads = threads_now(threads);
     launch->running = 1;
@@ -206,6 +216,7 @@ give_launch(rt_cpu *cpu, rt_launch *launch)
     pthread_mutex_lock(&cpu->lock);
     launch->next = cpu->spare;
     cpu->spare = launch;
+    rt_stop_end(&cpu->stop);
     pthread_mutex_unlock(&cpu->lock);
 }
 
@@ -244,6 +255,12 @@ rt_cpu_launch(rt_cpu *cpu, rt_kernel_fn *kernel, const rt_arg *args, rt_report *
     return result.fault;
 }
 
+void
+rt_cpu_cancel(rt_cpu *cpu)
+{
+    rt_stop_all(&cpu->stop);
+}
+
 /* -- called by compiled code ------------------------------------------------------------------- */
 
 /* Of several faults that of the first chunk is reported, as one thread alone would meet it. */
@@ -271,6 +288,13 @@ void
 rt_cpu_assert(rt_worker *worker, const char *text, const char *file, uint32_t line)
 {
     rt_report report = {.fault = RT_FAULT_ASSERT, .text = text, .file = file, .line = line};
+    rt_fail(worker, &report);
+}
+
+void
+rt_cpu_cancelled(rt_worker *worker, const char *file, uint32_t line)
+{
+    rt_report report = {.fault = RT_FAULT_CANCELLED, .file = file, .line = line};
     rt_fail(worker, &report);
 }
 

@@ -3,6 +3,7 @@
 #define RT_CPU_LAUNCH_H
 
 #include "rt/cpu/cpu.h"
+#include "rt/stop.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -50,6 +51,7 @@ struct rt_cpu {
     uint64_t slab_bytes;
     uint64_t budget;
     uint64_t in_use; /* bytes of pages that workers hold */
+    _Alignas(128) rt_stop stop; /* read often: what threads write lies elsewhere */
 };
 
 /* pages.c */

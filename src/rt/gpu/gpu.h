@@ -69,6 +69,7 @@ typedef struct rt_gpu_task {
     int32_t slots;    /* warps that may run any: the first so many */
     uint32_t counter; /* of the block */
     uint32_t mine;    /* pieces in its row */
+    int32_t fuel;     /* operations until the warp next looks whether the launch is to end */
 } rt_gpu_task;
 
 /* Of the kernel-level code. */
@@ -155,6 +156,13 @@ char *rt_gpu_tasks(rt_gpu_worker *worker, char *cursor, int32_t place);
 int32_t rt_gpu_over_tasks(rt_gpu_worker *worker, char *cursor, char *mark, char *tasks, int32_t parts, int64_t room);
 /* At least `bytes` for local arrays that all lanes share, aligned to 64, until the task ends; NULL: none left. */
 char *rt_gpu_scratch(rt_gpu_worker *worker, int64_t bytes, int32_t place);
+
+/* -- the end before its time --------------------------------------------------------------------------------------
+ * Whether the launch is to end, which the host says in its memory: then the caller leaves. Compiled code asks after about
+ * RT_GPU_FUEL operations of a warp. rt_gpu_poll: in tasks; rt_gpu_poll_all: at kernel level, where the whole grid waits. */
+enum { RT_GPU_FUEL = 1 << 16 };
+int32_t rt_gpu_poll(rt_gpu_launch *launch, int32_t place);
+int32_t rt_gpu_poll_all(rt_gpu_launch *launch, int32_t place);
 
 /* -- what the user sees ---------------------------------------------------------------------------------------------
  * The first fault of a launch is the one that is reported. */

@@ -299,6 +299,35 @@ rt_gpu_subscript(rt_gpu_worker *worker, int32_t place, int32_t mine, int64_t ind
     rt_gpu_fault(worker->launch, mine, RT_FAULT_SUBSCRIPT, place, (uint64_t)index, (uint64_t)extent);
 }
 
+/* -- the end before its time ------------------------------------------------------------------------------------- */
+
+static int32_t
+is_stopped(const rt_gpu_launch *launch)
+{
+    return *(const volatile uint32_t *)&launch->report->stop != 0;
+}
+
+/* One lane looks, so that all see the same. The fault is there before this warp arrives anywhere. */
+RT_SLOW int32_t
+rt_gpu_poll(rt_gpu_launch *launch, int32_t place)
+{
+    int32_t first = rt_warp_lane() == 0;
+    if (!rt_warp_one32(first ? (uint32_t)is_stopped(launch) : 0))
+        return 0;
+    rt_gpu_fault(launch, first, RT_FAULT_CANCELLED, place, 0, 0);
+    rt_grid_fence();
+    return 1;
+}
+
+RT_SLOW int32_t
+rt_gpu_poll_all(rt_gpu_launch *launch, int32_t place)
+{
+    if (rt_gpu_alone(NULL) && is_stopped(launch))
+        rt_gpu_fault(launch, 1, RT_FAULT_CANCELLED, place, 0, 0);
+    rt_gpu_meet(launch, 0, 0, 0, 0, RT_SETTLES_NOTHING);
+    return launch->now_fault != 0;
+}
+
 /* -- the end ----------------------------------------------------------------------------------------------------- */
 
 RT_IN_PLACE void

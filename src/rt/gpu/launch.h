@@ -24,6 +24,7 @@ typedef struct rt_gpu_report {
     uint32_t program; /* rt_gpu_launch's */
     uint32_t pages;   /* the most that any launch has used */
     uint64_t needed, budget;
+    uint32_t stop; /* the host's word: launches are to end */
 } rt_gpu_report;
 
 /* Prints: records one after the other, up to a 0: a head, place + 1 + (count of values << 32) + (program << 48), then the

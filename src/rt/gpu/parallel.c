@@ -136,6 +136,7 @@ rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, in
     task->slots = is_balanced(flags) ? warps : active;
     task->cursor = thread->worker->cursor;
     task->left = 0;
+    task->fuel = RT_GPU_FUEL;
     task->ran = -1;
     prepare_worker(thread->worker, &thread->kernel, active, flags);
     task->counter = ++thread->tasks & 1;

@@ -10,12 +10,15 @@
 #include "ir/ir.h"
 #include "rt/abi.h"
 
+#include <stdatomic.h>
+
 typedef struct interp_options {
     uint64_t step_limit; /* operations after which a run is given up; 0: none */
     int64_t budget;      /* bytes that traces or the tape may hold at one time; 0: any */
     /* Two threads of a parallel loop that touch one element of a primal are a fault, but if both read it or both do so
      * atomically. For kernels as they were written: what derivatives do there is their own affair. */
     bool races;
+    const atomic_uint *stop; /* not 0: the run is to end, with RT_FAULT_CANCELLED; NULL: it never is */
     void (*print)(void *user, rg_str text); /* NULL: to stdout */
     void *user;
 } interp_options;

@@ -187,6 +187,11 @@ bool
 interp_may_go_on(interp_frame *f, const ir_op *op)
 {
     interp_machine *m = f->machine;
+    const atomic_uint *stop = m->options->stop;
+    if (stop && atomic_load_explicit(stop, memory_order_relaxed)) {
+        interp_fault(f, op, RT_FAULT_CANCELLED, "the launch was cancelled");
+        return false;
+    }
     if (!m->options->step_limit || m->steps < m->options->step_limit)
         return true;
     m->report->out_of_steps = true;

@@ -6,6 +6,8 @@
 #include "rt/simt/fiber.h"
 #include "rt/simt/simt.h"
 
+#include <stdatomic.h>
+
 /* where lanes meet; from SIMT_BLOCK on the warp then waits */
 typedef enum simt_meeting {
     SIMT_NOWHERE,
@@ -48,6 +50,7 @@ struct rt_simt {
     rt_fiber host;
     rt_simt_kernel *kernel;
     const rt_arg *args;
+    atomic_bool running;
     uint64_t changes; /* of memory that others wait for */
     void *memory;     /* around the pool */
     size_t memory_bytes;

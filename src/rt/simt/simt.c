@@ -95,12 +95,22 @@ rt_simt_launch(rt_simt *simt, rt_simt_kernel *kernel, const rt_arg *args, uint32
     simt->args = args;
     simt->launch.program = program;
     simt->trouble[0] = 0;
+    __atomic_store_n(&simt->report.stop, 0, __ATOMIC_RELAXED);
+    atomic_store_explicit(&simt->running, true, memory_order_relaxed);
     simt_run(simt);
+    atomic_store_explicit(&simt->running, false, memory_order_relaxed);
     rt_fpenv_leave(callers);
     if (!simt->trouble[0])
         return NULL;
     clear_counters(&simt->launch);
     return simt->trouble;
+}
+
+void
+rt_simt_cancel(rt_simt *simt)
+{
+    if (atomic_load_explicit(&simt->running, memory_order_relaxed))
+        __atomic_store_n(&simt->report.stop, 1, __ATOMIC_RELAXED);
 }
 
 rt_gpu_report *

@@ -24,6 +24,8 @@ void rt_simt_destroy(rt_simt *simt); /* takes NULL */
 /* Runs the kernel to its end: NULL, or what the threads of the grid did wrong (our fault, not the kernel's user's),
  * valid until the next launch. One launch at a time. Faults are in the report, which is the caller's to clear. */
 const char *rt_simt_launch(rt_simt *simt, rt_simt_kernel *kernel, const rt_arg *args, uint32_t program);
+/* Ends what runs now, as rt_cpu_cancel. */
+void rt_simt_cancel(rt_simt *simt);
 rt_gpu_report *rt_simt_report(rt_simt *simt);
 /* What was printed since the last call, record by record; clears the buffer and gives how many were lost. */
 typedef void rt_simt_printed(void *user, uint32_t program, uint32_t place, const uint64_t *values, uint32_t n);
