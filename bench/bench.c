@@ -207,6 +207,7 @@ print_summary(const outcome *o, unsigned n)
 int
 main(int argc, char **argv)
 {
+    setenv("RG_CACHE", "off", 0); /* what is compiled is compiled */
     const char *file = BENCH_KERNELS, *only = NULL;
     double scale = 1.0;
     outcome outcomes[BENCH_PROBLEMS];

@@ -38,6 +38,11 @@ ${CC:-cc} $RG_TEST_CFLAGS main.c $(pkg-config --cflags --libs retrograd) -o shar
 LD_LIBRARY_PATH=$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ./shared >out 2>log || fail "the program with the shared library"
 grep -q "^[0-9.]* interp$" out || fail "the program with the shared library said: $(cat out)"
 readelf -d "$libdir/libretrograd.so" 2>/dev/null | grep -q "SONAME.*libretrograd.so.0" || fail "no soname with a version"
+# shellcheck disable=SC2046
+${CC:-cc} $RG_TEST_CFLAGS main.c $(pkg-config --cflags retrograd) "$libdir/libretrograd.a" $(sed -n 's/^Libs.private: //p' "$pc") -o static \
+    >log 2>&1 || fail "no program with the static library"
+./static >out 2>log || fail "the program with the static library"
+grep -q "^[0-9.]* interp$" out || fail "the program with the static library said: $(cat out)"
 # the compiler is opened from beside it
 cat >compiles.c <<'END'
 #include <retrograd/retrograd.h>

@@ -74,6 +74,7 @@ read_options(settings *s, bool *chosen, int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+    setenv("RG_CACHE", "off", 0); /* what is compiled is compiled */
     settings s = {.device = "cuda", .kernels = GPU_KERNELS, .scale = 1.0, .repeat = 9};
     bool chosen[PARTS] = {false}, some = false, good = true;
     if (!read_options(&s, chosen, argc, argv))

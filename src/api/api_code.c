@@ -96,10 +96,11 @@ code_of_variant(const api_program *p, unsigned wanted, str *code, bool *kept, di
     if (!may_look(&s, v->kernel) || !make_key(&s, p, &desc, wanted, &key))
         return make_code(p, &desc, wanted, code, diags);
     *kept = !(wanted & RT_CODE_ANEW) && cache_get(&s, str_view(&key), &found) && kept_code(v, found, code);
+    if (!*kept)
+        TRY(make_code(p, &desc, wanted, code, diags));
     cache_log(&s, "%s code of %s for %s", *kept ? "found" : "made", v->label, v->table->name);
     if (*kept)
         return RG_OK;
-    TRY(make_code(p, &desc, wanted, code, diags));
     bytes_put_u32(&content, (v->can_fail ? CAN_FAIL : 0) | (v->grouped ? GROUPED : 0));
     bytes_put(&content, str_view(code));
     cache_put(&s, str_view(&key), str_view(&content));

@@ -95,9 +95,7 @@ included_file(unit *u, CXFile handle)
     for (size_t i = 0; i < u->originals.n; i++)
         if (strcmp(u->originals.at[i].path, f.path) == 0)
             f.text = (rg_str){u->originals.at[i].text, u->originals.at[i].len};
-    f.system = begins_with_folder(f.path, "/retrograd");
-    for (size_t i = u->system_from; i < u->searched.n; i++)
-        f.system |= begins_with_folder(f.path, u->searched.at[i]);
+    f.system = clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, handle, 0));
     return f;
 }
 
