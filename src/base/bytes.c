@@ -81,6 +81,7 @@ const char *
 bytes_text(bytes_reader *r, arena *in)
 {
     rg_str s = bytes_str(r);
+    r->damaged |= s.len && memchr(s.ptr, 0, s.len);
     return s.ptr ? arena_str(in, s) : NULL;
 }
 

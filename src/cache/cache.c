@@ -99,9 +99,8 @@ write_entry(str *out, rg_str key, rg_str content)
     bytes_put(out, content);
 }
 
-/* false: damaged, or not an entry of ours */
-static bool
-read_entry(rg_str file, rg_str key, bool *same_key, rg_str *content)
+bool
+cache_entry(rg_str file, rg_str key, bool *same_key, rg_str *content)
 {
     uint8_t hash[DIGEST_BYTES];
     if (file.len < sizeof magic || memcmp(file.ptr, magic, sizeof magic) != 0)
@@ -194,7 +193,7 @@ cache_get(const settings *s, rg_str key, rg_str *content)
     rg_str file = read_trusted(s, p.path.ptr);
     if (!file.ptr)
         return false;
-    if (!read_entry(file, key, &same, content)) {
+    if (!cache_entry(file, key, &same, content)) {
         cache_log(s, "%s is damaged", p.path.ptr);
         unlink(p.path.ptr);
         return false;

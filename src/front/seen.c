@@ -95,16 +95,15 @@ seen_write(const seen_list *s, str *out)
     }
 }
 
-static bool
+static void
 read_item(bytes_reader *r, seen_item *item)
 {
     item->kind = (seen_kind)bytes_u32(r);
     item->path = bytes_text(r, mem_scratch());
     rg_str digest = bytes_str(r);
-    r->damaged |= !item->path || digest.len != DIGEST_BYTES;
+    r->damaged |= !item->path || digest.len != DIGEST_BYTES || item->kind > SEEN_FOLDER;
     if (!r->damaged)
         memcpy(item->digest, digest.ptr, DIGEST_BYTES);
-    return !r->damaged;
 }
 
 static bool
@@ -122,21 +121,27 @@ is_same(const seen_item *item, rg_str *text)
 }
 
 bool
-seen_is_same(bytes_reader *r, seen_list *s, rg_str **texts, const char **why)
+seen_read(bytes_reader *r, seen_list *s)
 {
     uint32_t n = bytes_count(r, 4 + 8 + 8 + DIGEST_BYTES);
     seen_begin(s);
     vec_reserve(&s->items, n + 1);
-    s->items.n = n;
-    *texts = arena_new_n(mem_scratch(), rg_str, n + 1);
+    for (; s->items.n < n && !r->damaged; s->items.n++)
+        read_item(r, &s->items.at[s->items.n]);
+    return !r->damaged;
+}
+
+bool
+seen_is_same(bytes_reader *r, seen_list *s, rg_str **texts, const char **why)
+{
     *why = "the list of what was included is damaged";
-    for (uint32_t i = 0; i < n; i++)
-        if (!read_item(r, &s->items.at[i]))
-            return false;
-    for (uint32_t i = 0; i < n; i++) {
+    if (!seen_read(r, s))
+        return false;
+    *texts = arena_new_n(mem_scratch(), rg_str, s->items.n + 1);
+    for (size_t i = 0; i < s->items.n; i++) {
         *why = s->items.at[i].path;
         if (!is_same(&s->items.at[i], &(*texts)[i]))
             return false;
     }
-    return !r->damaged;
+    return true;
 }

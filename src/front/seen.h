@@ -35,6 +35,8 @@ void seen_folder(seen_list *s, const char *path, rg_str names);
 bool seen_list_folder(const char *path, str *names);
 
 void seen_write(const seen_list *s, str *out);
+/* false: it is damaged */
+bool seen_read(bytes_reader *r, seen_list *s);
 /* Reads a list and looks whether all of it is as it was. texts[i]: the content of item i if it is a file; they and their
  * list are in mem_scratch(). `why`, where something has changed: the path. */
 bool seen_is_same(bytes_reader *r, seen_list *s, rg_str **texts, const char **why);
