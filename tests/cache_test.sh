@@ -123,10 +123,14 @@ unset CPATH
 gives 3
 mkdir other
 echo '#define N 9' >other/n.h
-export CPATH="$work/other"
+export CPATH="$work/early:$work/other"
 expect 0 run g.c f x=3
-unset CPATH
 gives 27
+cp late/n.h early
+expect 0 run g.c f x=3
+gives 3
+rm early/n.h
+unset CPATH
 
 # -- other files ------------------------------------------------------------------------------------
 mkdir parts

@@ -17,7 +17,13 @@ api_code_text(rg_module *module, const ir_fn *source)
     str text = {.in = module->arena}, folder;
     if (!cache_folder(&asked, &folder))
         return NULL;
-    ir_print_module(&text, source->module);
+    ir_module *alone = ir_module_new();
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, alone);
+    ir_fn_clone_with_calls(alone, source, source->name);
+    ir_print_module(&text, alone);
+    mem_disown(&owns);
+    ir_module_free(alone);
     return text.ptr;
 }
 

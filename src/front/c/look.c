@@ -5,6 +5,8 @@
  * one is there, the time of day) the list is left open. */
 #include "front/c/import.h"
 
+#include "base/settings.h"
+
 #include <limits.h>
 
 /* -- headers ------------------------------------------------------------------------------------------------------- */
@@ -40,10 +42,23 @@ add_folder_of(arena *a, fc_words *folders, const char *path)
     list_push(a, folders, folder);
 }
 
+/* those of a variable, with colons between them */
+static void
+add_folders(arena *a, fc_words *folders, const char *list)
+{
+    for (const char *at = list; at; at = strchr(at, ':'), at = at ? at + 1 : NULL) {
+        int n = (int)strcspn(at, ":");
+        list_push(a, folders, n ? fc_format(a, "%.*s", n, at) : ".");
+    }
+}
+
 /* The folders of the user's that headers are looked for in; false: a header comes in another way. */
 static bool
 user_folders(unit *u, fc_words *out)
 {
+    settings asked = settings_read();
+    add_folders(u->arena, out, asked.include_path);
+    add_folders(u->arena, out, asked.c_include_path);
     for (size_t i = 0; i < u->words.n; i++) {
         const char *word = u->words.at[i];
         bool two = strcmp(word, "-isystem") == 0 || strcmp(word, "-iquote") == 0 || strcmp(word, "-idirafter") == 0;

@@ -305,7 +305,7 @@ relocate_x86(loader *l, const reference *r)
         if (!has_room(l, r, 4))
             return false;
         if (r->inside && !reaches(distance_to(r, r->target), 32))
-            return put_word(l, r, distance_to(r, stub_of(l, r)) + r->addend);
+            return put_word(l, r, distance_to(r, stub_of(l, r) + (uint64_t)r->addend));
         return put_word(l, r, distance_to(r, r->target));
     }
     return refuse(l, "relocation %u is not known", r->type);
@@ -347,7 +347,7 @@ relocate_arm(loader *l, const reference *r)
     case R_AARCH64_JUMP26:
         far = distance_to(r, r->target);
         if (r->inside && !reaches(far, 28))
-            far = distance_to(r, stub_of(l, r)) + r->addend;
+            far = distance_to(r, stub_of(l, r) + (uint64_t)r->addend);
         if (!reaches(far, 28) || far & 3)
             return too_far(l, r);
         put_bits(r, 0, 26, (uint64_t)far >> 2);
