@@ -68,6 +68,7 @@ struct rt_device {
     pthread_mutex_t lock;       /* of what follows; while it is held nothing is waited for */
     vec(rt_program *) programs; /* by number; NULL: free */
     uint32_t graphs;            /* alive */
+    bool waits;                 /* something is in the three lists below that are to be given back later */
     size_t taken;               /* pieces of memory that are not given back yet */
     vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
     size_t loaded;              /* programs that are not released yet */
@@ -203,8 +204,8 @@ void rt_cuda_give_seat(rt_queue *q, rt_seat *seat); /* whose launches have ended
 /* Room in later_args for so many more calls of the second. */
 void rt_cuda_make_room(rt_device *d, size_t more);
 void rt_cuda_give_args(rt_device *d, uint64_t address); /* when no graph is left */
-/* What waited for graphs to go. The caller holds queues_lock, and nobody records. */
-void rt_cuda_unload_later(rt_device *d);
+/* What waited for graphs to go. The caller holds queues_lock, and nobody records. false: there still are graphs. */
+bool rt_cuda_unload_later(rt_device *d);
 
 /* -- launch.c */
 

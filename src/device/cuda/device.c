@@ -101,15 +101,6 @@ rt_cuda_unlock(void *mutex)
     pthread_mutex_unlock(mutex);
 }
 
-static bool
-has_later(rt_device *d)
-{
-    pthread_mutex_lock(&d->lock);
-    bool any = d->later_memory.n || d->later_modules.n || d->later_args.n;
-    pthread_mutex_unlock(&d->lock);
-    return any;
-}
-
 /* 0: there is nothing more */
 static uint64_t
 take_later(rt_device *d)
@@ -125,14 +116,15 @@ rt_cuda_catch_up(rt_device *d)
 {
     rt_entry entry;
     uint64_t address;
-    if (!has_later(d))
+    if (!__atomic_load_n(&d->waits, __ATOMIC_RELAXED))
         return;
     rt_cuda_enter_to_release(&entry, d, NULL);
     pthread_mutex_lock(&d->queues_lock);
     if (!rt_cuda_any_records(d)) {
         while ((address = take_later(d)))
             rt_cuda_give_now(d, address);
-        rt_cuda_unload_later(d);
+        if (rt_cuda_unload_later(d))
+            __atomic_store_n(&d->waits, false, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&d->queues_lock);
     rt_cuda_leave(&entry);
@@ -154,9 +146,11 @@ rt_cuda_is_lost(rt_device *d)
 void
 rt_cuda_note_launch(rt_device *d, const char *label)
 {
+    if (__atomic_load_n(&d->last, __ATOMIC_RELAXED) == label)
+        return;
     pthread_mutex_lock(&d->lock);
-    d->several |= d->last && d->last != label;
-    d->last = label;
+    d->several |= d->last != NULL;
+    __atomic_store_n(&d->last, label, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -165,7 +159,7 @@ rt_cuda_forget_launches(rt_device *d, const char *label)
 {
     pthread_mutex_lock(&d->lock);
     if (!label || d->last == label)
-        d->last = NULL;
+        __atomic_store_n(&d->last, NULL, __ATOMIC_RELAXED);
     if (!label)
         d->several = false;
     pthread_mutex_unlock(&d->lock);

@@ -124,6 +124,7 @@ give_later(rt_device *d, uint64_t address)
 {
     pthread_mutex_lock(&d->lock);
     d->later_memory.at[d->later_memory.n++] = address;
+    __atomic_store_n(&d->waits, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->lock);
 }
 

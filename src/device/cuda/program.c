@@ -404,20 +404,22 @@ rt_cuda_give_args(rt_device *d, uint64_t address)
     pthread_mutex_lock(&d->lock);
     d->later_args.at[d->later_args.n++] = address;
     d->promised--;
+    __atomic_store_n(&d->waits, true, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&d->lock);
 }
 
-void
+bool
 rt_cuda_unload_later(rt_device *d)
 {
     if (d->graphs)
-        return;
+        return false;
     for (size_t i = 0; i < d->later_modules.n; i++)
         d->driver.module_unload(d->later_modules.at[i]);
     for (size_t i = 0; i < d->later_args.n; i++)
         rt_cuda_give_now(d, d->later_args.at[i]);
     vec_clear(&d->later_modules);
     vec_clear(&d->later_args);
+    return true;
 }
 
 /* In one queue: its launches must have ended, and what they have to say been read while their places are known. */
@@ -453,6 +455,7 @@ unload(rt_program *p)
     if (p->module && keep) {
         pthread_mutex_lock(&d->lock);
         d->later_modules.at[d->later_modules.n++] = p->module;
+        __atomic_store_n(&d->waits, true, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&d->lock);
     } else if (p->module) {
         d->driver.module_unload(p->module);
