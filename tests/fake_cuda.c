@@ -350,6 +350,13 @@ CALL(cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *s))
     memmove(AT(to), AT(from), n);
     return 0;
 }
+CALL(cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t n, void *s))
+{
+    STEP;
+    STREAM(s);
+    memmove(AT(to), AT(from), n);
+    return to_context && from_context ? 0 : 201;
+}
 CALL(cuMemsetD8Async(uint64_t to, unsigned char v, size_t n, void *s)) { STEP; STREAM(s); memset(AT(to), v, n); return 0; }
 CALL(cuMemsetD16Async(uint64_t to, unsigned short v, size_t n, void *s))
 {

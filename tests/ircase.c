@@ -239,9 +239,9 @@ ircase_close(ircase *c)
 }
 
 static void
-note_print(void *user, rg_str text)
+note_print(void *user, const char *text, size_t length)
 {
-    str_add(user, text);
+    str_add(user, (rg_str){text, length});
 }
 
 void
@@ -252,7 +252,7 @@ ircase_run(ircase *c)
     if (!ircase_arguments(c))
         return;
     interp_options options = {
-        .step_limit = 1u << 24, .budget = c->budget, .print = note_print, .user = &c->printed};
+        .step_limit = 1u << 24, .budget = c->budget, .sink = {note_print, &c->printed}};
     c->fault = interp_run(c->fn, c->args, &options, &c->report);
 }
 

@@ -2,6 +2,8 @@
 #include "check.h"
 #include "devices.h"
 
+#include <retrograd/build.h>
+
 #include <pthread.h>
 #include <string.h>
 
@@ -163,6 +165,179 @@ test_two_devices(const char *name)
     rg_queue_destroy(there);
 }
 
+/* -- from device to device ------------------------------------------------------------------------------------------ */
+
+static void
+test_copies(const char *from, const char *to)
+{
+    rg_queue *here, *there;
+    rg_array *a, *b, *row;
+    double v[N], back[N] = {0};
+    devices_desc one = {.device = rg_str_of(from)}, other = {.device = rg_str_of(to)};
+    rg_array_desc like = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {N}, .adjoint = true);
+    for (int i = 0; i < N; i++)
+        v[i] = i;
+    GOOD(devices_open(&one, &here));
+    GOOD(devices_open(&other, &there));
+    GOOD(rg_array_create(here, &like, &a));
+    GOOD(rg_array_create(there, &like, &b));
+    GOOD(rg_array_write(here, a, RG_PRIMAL, v, sizeof v));
+    GOOD(rg_array_copy(there, b, RG_ADJOINT, a, RG_PRIMAL));
+    GOOD(rg_array_read(there, b, RG_ADJOINT, back, sizeof back));
+    CHECK(memcmp(v, back, sizeof v) == 0, "%s to %s", from, to);
+    rg_array_info info = RG_INIT(rg_array_info);
+    GOOD(rg_array_get_info(b, &info));
+    int64_t two = 2, half = N / 2; /* every second element */
+    rg_array_desc gaps = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {half}, .strides = &two,
+                                 .data = info.data[RG_PRIMAL]);
+    GOOD(rg_array_create(there, &gaps, &row));
+    gaps.data = NULL, gaps.strides = NULL;
+    rg_array *small;
+    GOOD(rg_array_create(here, &gaps, &small));
+    GOOD(rg_array_fill(here, small, RG_PRIMAL, 3));
+    GOOD(rg_array_copy(there, row, RG_PRIMAL, small, RG_PRIMAL));
+    GOOD(rg_array_read(there, b, RG_PRIMAL, back, sizeof back));
+    CHECK(back[0] == 3 && back[1] == 0 && back[N - 2] == 3 && back[N - 1] == 0, "%s to %s: %g %g", from, to, back[0], back[1]);
+    FAILS(rg_array_copy(here, b, RG_PRIMAL, a, RG_PRIMAL), RG_INVALID, "another device");
+    rg_array_destroy(small);
+    rg_array_destroy(row);
+    rg_array_destroy(a);
+    rg_array_destroy(b);
+    rg_queue_destroy(here);
+    rg_queue_destroy(there);
+}
+
+/* -- the caller's functions ------------------------------------------------------------------------------------------- */
+
+static const char talking[] = "kernel @talk(%n: i32) {\n"
+                              "  %lo: i32 = const 0\n"
+                              "  parallel (%i: i32) = (%lo) to (%n) {\n"
+                              "    %h: f64 = const 0.5  print \"%d is %5.2f%%\\n\", %i, %h  yield\n"
+                              "  }\n"
+                              "  yield\n"
+                              "}\n";
+
+typedef struct heard {
+    int lines;
+    bool good;
+} heard;
+
+static void
+hear(void *user, const char *text, size_t length)
+{
+    heard *h = user;
+    int number = -1, read = 0;
+    h->lines++;
+    h->good &= sscanf(text, "%d is  0.50%%\n%n", &number, &read) == 1 && number >= 0 && number < 50 && (size_t)read == length;
+}
+
+static void
+test_print(const char *name)
+{
+    rg_device *device;
+    rg_queue *queue;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_args *args;
+    heard h = {.good = true};
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = rg_str_of(name));
+    rg_queue_desc with = RG_DESC(rg_queue_desc, .print = hear, .user = &h, .num_threads = 2);
+    GOOD(rg_device_open(&desc, &device));
+    GOOD(rg_queue_create(device, &with, &queue));
+    GOOD(rg_module_from_ir(rg_str_of(talking), NULL, &module));
+    GOOD(rg_module_get_kernel(module, RG_STR("talk"), &kernel));
+    GOOD(rg_kernel_compile(kernel, device, NULL));
+    GOOD(rg_args_create(queue, kernel, &args));
+    GOOD(rg_args_set_int(args, RG_STR("n"), 50));
+    GOOD(rg_launch(queue, args, RG_FORWARD));
+    GOOD(rg_queue_sync(queue));
+    CHECK(h.lines == 50 && h.good, "%s: %d lines", name, h.lines);
+    rg_args_destroy(args);
+    rg_module_destroy(module);
+    rg_queue_destroy(queue);
+    rg_device_destroy(device);
+}
+
+static void
+count_release(void *user, void *data)
+{
+    *(int *)user += 1;
+    ((double *)data)[0] = -1; /* the caller's again */
+}
+
+static void
+test_release(void)
+{
+    rg_queue *queue;
+    rg_array *a;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_args *args;
+    double data[N] = {1};
+    int released = 0;
+    devices_desc desc = {.device = RG_STR("interp")};
+    rg_array_desc lent = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {N}, .data = data,
+                                 .release = count_release, .user = &released);
+    GOOD(devices_open(&desc, &queue));
+    GOOD(rg_module_from_ir(rg_str_of(source), NULL, &module));
+    GOOD(rg_module_get_kernel(module, RG_STR("walk"), &kernel));
+    GOOD(rg_args_create(queue, kernel, &args));
+    GOOD(rg_array_create(queue, &lent, &a));
+    GOOD(rg_args_set_array(args, RG_STR("x"), a));
+    rg_array_destroy(a);
+    CHECK(released == 0 && data[0] == 1, "%d", released); /* the arguments hold it */
+    rg_args_destroy(args);
+    CHECK(released == 1 && data[0] == -1, "%d", released);
+    lent.shape[0] = -1;
+    FAILS(rg_array_create(queue, &lent, &a), RG_INVALID, "negative");
+    CHECK(released == 1, "%d", released);
+    rg_module_destroy(module);
+    rg_queue_destroy(queue);
+}
+
+/* -- code ahead of the first launch ----------------------------------------------------------------------------------- */
+
+static void *
+compile_gradient(void *user)
+{
+    const shared *s = user;
+    rg_compile_desc desc = RG_DESC(rg_compile_desc, .form = RG_FORWARD_VJP);
+    return rg_kernel_compile(s->kernel, s->device, &desc) ? (void *)"failed" : NULL;
+}
+
+static void
+test_compile(const char *name)
+{
+    shared s;
+    rg_module *module;
+    void *said;
+    pthread_t threads[2];
+    rg_op add;
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = rg_str_of(name));
+    GOOD(rg_device_open(&desc, &s.device));
+    GOOD(rg_module_from_ir(rg_str_of(source), NULL, &module));
+    GOOD(rg_module_get_kernel(module, RG_STR("walk"), &s.kernel));
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, compile_gradient, &s);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], &said);
+        CHECK(!said, "thread %d on %s", i, name);
+    }
+    for (rg_form form = RG_FORWARD; form < RG_FORM_COUNT; form++) {
+        rg_compile_desc each = RG_DESC(rg_compile_desc, .form = form, .directions = form ? 3 : 0);
+        GOOD(rg_kernel_compile(s.kernel, s.device, &each));
+    }
+    rg_compile_desc wrong = RG_DESC(rg_compile_desc, .form = (rg_form)9);
+    FAILS(rg_kernel_compile(s.kernel, s.device, &wrong), RG_INVALID, "no form");
+    wrong = RG_DESC(rg_compile_desc, .form = RG_VJP, .directions = 65);
+    FAILS(rg_kernel_compile(s.kernel, s.device, &wrong), RG_INVALID, "at most 64");
+    rg_device_destroy(s.device); /* with its programs, before the kernel */
+    GOOD(rg_op_find(RG_STR("add"), &add));
+    CHECK(add == RG_OP_ADD, "%d", (int)add);
+    FAILS(rg_op_find(RG_STR("ad"), &add), RG_NOT_FOUND, "no operation `ad`");
+    rg_module_destroy(module);
+}
+
 /* -- structs of other versions --------------------------------------------------------------------------------------- */
 
 static void
@@ -240,9 +415,12 @@ main(void)
 {
     for (const char *const *device = devices_to_test(); *device; device++) {
         if (strcmp(*device, "remote") != 0 && strcmp(*device, "plain") != 0)
-            test_two_threads(*device);
+            test_two_threads(*device), test_print(*device), test_compile(*device);
         test_two_devices(*device);
+        for (const char *const *other = devices_to_test(); *other; other++)
+            test_copies(*device, *other);
     }
+    test_release();
     test_sizes();
     test_enumeration();
     return check_done();

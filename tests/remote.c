@@ -218,6 +218,16 @@ fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, st
     return enqueue(q, (item){.kind = FILL, .to = to, .bytes = size, .count = count}, element, size);
 }
 
+/* The blocks of the other device are drained already, and may be read while this is done. */
+static rg_status
+copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
+{
+    protect(other, PROT_READ);
+    rg_status status = write_bytes(q, to, from, bytes, error);
+    protect(other, PROT_NONE);
+    return status;
+}
+
 static bool
 reaches(rt_device *d, const void *memory)
 {
@@ -234,6 +244,7 @@ static const rt_memory_table memory_table = {
     .write = write_bytes,
     .read = read_bytes,
     .copy = copy_bytes,
+    .copy_across = copy_across,
     .fill = fill,
     .reaches = reaches,
 };
@@ -304,7 +315,13 @@ set_stream(rt_queue *q, void *stream, str *error)
     return stream ? RG_INVALID : RG_OK;
 }
 
-static const rt_stream_table stream_table = {.sync = wait, .wait = wait_for_other, .set_stream = set_stream};
+static void
+settle(rt_device *d)
+{
+    drain(d);
+}
+
+static const rt_stream_table stream_table = {.sync = wait, .wait = wait_for_other, .set_stream = set_stream, .settle = settle};
 
 static rg_status
 compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags)

@@ -34,6 +34,9 @@ typedef enum rg_op {
     RG_OP_COUNT
 } rg_op;
 
+/* By the name in ops.def, "add", which does not change from version to version; numbers may. RG_NOT_FOUND */
+RG_API RG_MUST_CHECK rg_status rg_op_find(rg_str name, rg_op *op);
+
 /* What a read-modify-write of memory does. */
 typedef enum rg_rmw {
     RG_RMW_ADD,

@@ -102,6 +102,10 @@ typedef struct rg_queue_desc {
                              * of the memory (of the device's own) */
     void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done, which has to live as long as the
                              * queue or until rg_queue_set_stream; NULL: one of the queue's own */
+    /* What kernels print, in pieces that stay whole, at most 4 KB each; NULL: to the standard output. Called by one thread
+     * at a time, which on cpu may be one of the pool's; it must not use the queue. */
+    void (*print)(void *user, const char *text, size_t length);
+    void *user;
 } rg_queue_desc;
 
 /* Launches on cuda are asynchronous: they return at once, and everything that a queue does happens in that order. What
@@ -146,6 +150,10 @@ typedef struct rg_array_desc {
     bool side_by_side;     /* directions of an element lie behind each other; else each direction
                             * is a dense copy of the array */
     rg_str name;           /* for messages; optional */
+    /* Called when nothing uses `data` any more: the array is destroyed and all that the device was given before has ended,
+     * which is waited for. By the thread that destroys the last thing that holds the array. May be NULL. */
+    void (*release)(void *user, void *data);
+    void *user;
 } rg_array_desc;
 
 typedef struct rg_array_info {
@@ -192,7 +200,8 @@ RG_API RG_MUST_CHECK rg_status rg_array_write(rg_queue *queue, rg_array *array, 
 /* Sets every element (of all directions) to the value, converted to the dtype. */
 RG_API RG_MUST_CHECK rg_status rg_array_fill(rg_queue *queue, rg_array *array, unsigned plane, double value);
 /* Copies a plane to another of the same dtype and size (with all its directions, as they lie) that shares no memory with
- * it, of the same device; on devices with memory of their own the host does not wait. */
+ * it. Within a device with memory of its own the host does not wait. `queue` is one of the device of `to`; `from` may be
+ * of another device: the host then waits until that has done all that it was given, and for the copy. */
 RG_API RG_MUST_CHECK rg_status rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from,
                                              unsigned from_plane);
 /* The elements in host memory until unmap; `write` says whether they may be changed. *data points
@@ -285,6 +294,19 @@ RG_API RG_MUST_CHECK rg_status rg_kernel_get_param(const rg_kernel *kernel, uint
 /* Index of a parameter; RG_NOT_FOUND lists those there are. */
 RG_API RG_MUST_CHECK rg_status rg_kernel_find_param(const rg_kernel *kernel, rg_str name,
                                                     uint32_t *index);
+
+typedef struct rg_compile_desc {
+    uint32_t size;
+    rg_form form;
+    /* By parameter: bit p says that its argument has plane p, as rg_array_info.planes. NULL: each float array has what the
+     * form reads or writes, other parameters have none. */
+    const uint8_t *planes;
+    uint32_t directions; /* of adjoints, or of tangents where the form has any; 0: 1 */
+} rg_compile_desc;
+
+/* Makes the code ahead of the first launch of that form on the device, in any thread, for dense arrays with these planes;
+ * a launch with others, or with few threads, may have to make its own. Errors are those of the launch. desc may be NULL. */
+RG_API RG_MUST_CHECK rg_status rg_kernel_compile(rg_kernel *kernel, rg_device *device, const rg_compile_desc *desc);
 
 /* -- arguments --------------------------------------------------------------------------------- */
 

@@ -129,6 +129,8 @@ struct rg_array {
     uint32_t directions[RG_PLANE_COUNT]; /* that the plane holds; 0: none */
     bool side_by_side;                   /* [array][directions], else [directions][array] */
     bool owned[RG_PLANE_COUNT];
+    void (*release)(void *user, void *data); /* of the caller's primal; may be NULL */
+    void *user;
     struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
     uint64_t version; /* of the primal's contents; api_wrote changes it */
     uint64_t moves;   /* changes whenever a plane's address does */

@@ -207,6 +207,8 @@ api_array_create(rg_queue *queue, const rg_array_desc *d, rg_array **array)
     a->plane[RG_PRIMAL] = d->data;
     a->directions[RG_PRIMAL] = 1;
     a->side_by_side = d->side_by_side;
+    a->release = d->data ? d->release : NULL;
+    a->user = d->user;
     if (!d->data)
         status = own_plane(queue, a, RG_PRIMAL, 1);
     if (!status && d->adjoint)
@@ -214,10 +216,12 @@ api_array_create(rg_queue *queue, const rg_array_desc *d, rg_array **array)
     if (!status && d->tangent)
         status = require_plane(queue, a, RG_TANGENT, d->directions);
     mem_disown(&owns);
-    if (status)
+    if (status) {
+        a->release = NULL; /* the memory stays the caller's */
         api_array_release(a);
-    else
+    } else {
         *array = a;
+    }
     return status;
 }
 
@@ -239,6 +243,11 @@ api_array_release(void *array)
     rg_array *a = array;
     if (!api_drop(a))
         return;
+    const rt_stream_table *streams = a->device->table->streams;
+    if (a->release && streams)
+        streams->settle(a->device->device);
+    if (a->release)
+        a->release(a->user, a->plane[RG_PRIMAL]);
     for (unsigned p = 0; p < RG_PLANE_COUNT; p++)
         drop_plane(a, p);
     api_device_release(a->device);

@@ -51,3 +51,15 @@ rg_builder_finish(rg_builder *builder, rg_module **module)
         return api_error(RG_INVALID, "builder is NULL");
     API_GUARDED(builder_finish(builder, module));
 }
+
+rg_status
+rg_op_find(rg_str name, rg_op *op)
+{
+    API_OUT(op);
+    for (int code = 0; code < RG_OP_COUNT; code++)
+        if (str_eq(name, rg_str_of(ir_ops[code].text))) {
+            *op = (rg_op)code;
+            return RG_OK;
+        }
+    return api_error(RG_NOT_FOUND, "there is no operation `%.*s`", (int)name.len, name.ptr);
+}

@@ -3,19 +3,27 @@
 
 enum { ALIGNMENT = 64 };
 
-/* A plane that is there on the queue's device, or RG_INVALID. */
+/* A plane that is there, or RG_INVALID. */
 static rg_status
-check_plane(const rg_queue *queue, const rg_array *a, unsigned plane)
+check_there(const rg_array *a, unsigned plane)
 {
-    API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(a, API_ARRAY, "array");
-    TRY(api_check_home(queue, a));
     if (plane >= RG_PLANE_COUNT)
         return api_error(RG_INVALID, "plane %u does not exist", plane);
     if (!a->plane[plane])
         return api_error(RG_INVALID, "%s has no %s: ask for it with rg_array_require()",
                          API_SHOWN_NAME(a), api_plane_name(plane));
     return RG_OK;
+}
+
+/* ... on the queue's device. */
+static rg_status
+check_plane(const rg_queue *queue, const rg_array *a, unsigned plane)
+{
+    API_CHECK(queue, API_QUEUE, "queue");
+    API_CHECK(a, API_ARRAY, "array");
+    TRY(api_check_home(queue, a));
+    return check_there(a, plane);
 }
 
 static rg_status
@@ -120,18 +128,69 @@ rg_array_fill(rg_queue *queue, rg_array *array, unsigned plane, double value)
 
 /* -- from array to array ----------------------------------------------------------------------- */
 
-/* Through the host where either has gaps. */
+/* Where the elements of a plane can be copied from or to. */
+typedef struct side {
+    rt_layout layout;
+    void *data;
+} side;
+
+static side
+side_of(const rg_array *a, unsigned plane)
+{
+    return (side){api_plane_layout(a, plane), a->plane[plane]};
+}
+
+/* Within a device; through the host where either has gaps. */
+static rg_status
+copy_within(rg_queue *queue, const side *to, const side *from, size_t bytes, str *text)
+{
+    rt_place place = api_place(queue);
+    if (rt_layout_is_dense(&to->layout) && rt_layout_is_dense(&from->layout))
+        return rt_memory_copy(place, to->data, from->data, bytes, text);
+    void *dense = arena_raw(mem_scratch(), bytes);
+    TRY(rt_memory_read(place, &from->layout, from->data, dense, text));
+    return rt_memory_write(place, &to->layout, to->data, dense, text);
+}
+
+/* All of a device's queue of its own, for what has no queue: a copy of what the device holds. */
+static rg_status
+read_elsewhere(const rg_device *device, const side *from, void *dense, str *text)
+{
+    const rt_device_table *table = device->table;
+    rt_queue *queue = NULL;
+    rt_queue_desc desc = {.tape_budget = 1};
+    TRY(table->open_queue(device->device, &desc, &queue, text));
+    rg_status status = rt_memory_read((rt_place){table, queue}, &from->layout, from->data, dense, text);
+    table->close_queue(queue);
+    return status;
+}
+
+/* From another device, whose queues have ended. */
+static rg_status
+copy_across(rg_queue *queue, const rg_device *other, const side *to, const side *from, size_t bytes, str *text)
+{
+    const rt_memory_table *here = queue->device->table->memory;
+    bool dense = rt_layout_is_dense(&to->layout) && rt_layout_is_dense(&from->layout);
+    if (here && dense && other->table == queue->device->table)
+        return here->copy_across(queue->queue, to->data, other->device, from->data, bytes, text);
+    void *elements = arena_raw(mem_scratch(), bytes);
+    if (other->table->memory)
+        TRY(read_elsewhere(other, from, elements, text));
+    else
+        rt_layout_read(&from->layout, from->data, elements);
+    return rt_memory_write(api_place(queue), &to->layout, to->data, elements, text);
+}
+
 static rg_status
 copy_elements(rg_queue *queue, rg_array *to, unsigned to_plane, const rg_array *from, unsigned from_plane, str *text)
 {
-    rt_layout here = api_plane_layout(to, to_plane), there = api_plane_layout(from, from_plane);
-    rt_place place = api_place(queue);
+    side here = side_of(to, to_plane), there = side_of(from, from_plane);
     size_t bytes = api_plane_bytes(to, to_plane);
-    if (rt_layout_is_dense(&here) && rt_layout_is_dense(&there))
-        return rt_memory_copy(place, to->plane[to_plane], from->plane[from_plane], bytes, text);
-    void *dense = arena_raw(mem_scratch(), bytes);
-    TRY(rt_memory_read(place, &there, from->plane[from_plane], dense, text));
-    return rt_memory_write(place, &here, to->plane[to_plane], dense, text);
+    if (to->device == from->device || !bytes)
+        return copy_within(queue, &here, &there, bytes, text);
+    if (from->device->table->streams)
+        from->device->table->streams->settle(from->device->device);
+    return copy_across(queue, from->device, &here, &there, bytes, text);
 }
 
 static rg_status
@@ -161,13 +220,15 @@ rg_status
 rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane)
 {
     TRY(check_plane(queue, to, to_plane));
-    TRY(check_plane(queue, from, from_plane));
+    TRY(check_there(from, from_plane));
+    if (from->device != to->device)
+        TRY(api_refuse_recording(queue, "rg_array_copy from another device"));
     if (to->dtype != from->dtype || api_plane_bytes(to, to_plane) != api_plane_bytes(from, from_plane))
         return api_error(RG_INVALID, "%zu bytes of %s do not fit %s, which has %zu of %s",
                          api_plane_bytes(from, from_plane), ir_dtype_name(from->dtype), API_SHOWN_NAME(to),
                          api_plane_bytes(to, to_plane), ir_dtype_name(to->dtype));
     rt_layout here = api_plane_layout(to, to_plane), there = api_plane_layout(from, from_plane);
-    if (rt_layout_overlap(&here, to->plane[to_plane], &there, from->plane[from_plane]))
+    if (to->device == from->device && rt_layout_overlap(&here, to->plane[to_plane], &there, from->plane[from_plane]))
         return api_error(RG_INVALID, "%s overlaps in memory with what is copied to it", API_SHOWN_NAME(to));
     return api_array_copy(queue, to, to_plane, from, from_plane);
 }

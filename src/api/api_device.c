@@ -221,7 +221,8 @@ queue_create(rg_device *device, const rg_queue_desc *desc, rg_queue **queue)
     rg_queue *q = api_new(API_QUEUE, sizeof(*q));
     mem_owner owns;
     mem_own(&owns, api_free, q);
-    rt_queue_desc given = {.tape_budget = desc->tape_budget, .num_threads = desc->num_threads, .stream = desc->stream};
+    rt_queue_desc given = {.tape_budget = desc->tape_budget, .num_threads = desc->num_threads, .stream = desc->stream,
+                           .sink = {desc->print, desc->user}};
     if (!given.tape_budget && !table->memory)
         given.tape_budget = quarter_of_memory();
     str error = {.in = mem_scratch()};

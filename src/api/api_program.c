@@ -289,3 +289,57 @@ api_program_get(rg_kernel *k, rg_device *device, const rg_queue *queue, const ui
                   pipeline_form_name((rg_form)key[0]), device->table->name);
     return status;
 }
+
+/* -- ahead of a launch ------------------------------------------------------------------------- */
+
+/* What arguments of a parameter have if nothing else is said: companions as the form wants them. */
+static uint8_t
+usual_planes(const rg_param *p, rg_form form)
+{
+    bool reverse = form != RG_FORWARD && form != RG_JVP, forward = form >= RG_JVP;
+    uint8_t planes = p->array ? 1u << RG_PRIMAL : 0;
+    if (!p->array || !ir_is_float(p->dtype))
+        return planes;
+    planes |= reverse ? 1u << RG_ADJOINT : 0;
+    planes |= forward ? 1u << RG_TANGENT : 0;
+    return (uint8_t)(planes | (reverse && forward ? 1u << (RG_ADJOINT | RG_TANGENT) : 0));
+}
+
+static void
+compile_key(const rg_kernel *k, const rg_compile_desc *desc, uint8_t *key)
+{
+    uint32_t n = k->nparams, several[RG_PLANE_COUNT];
+    pipeline_directions(desc->form, desc->directions ? desc->directions : 1, several);
+    key[0] = (uint8_t)desc->form;
+    for (unsigned plane = 0; plane < RG_PLANE_COUNT; plane++)
+        key[API_KEY_DIRECTIONS + plane] = (uint8_t)several[plane];
+    for (uint32_t i = 0; i < n; i++) {
+        const rg_param *p = &k->params[i];
+        key[API_KEY_PLANES + i] = desc->planes ? (uint8_t)(desc->planes[i] | (p->array ? 1u << RG_PRIMAL : 0))
+                                               : usual_planes(p, desc->form);
+        key[API_KEY_PLANES + n + i] = p->array;
+    }
+}
+
+static rg_status
+compile_ahead(rg_kernel *kernel, rg_device *device, const rg_compile_desc *desc)
+{
+    const api_program *program;
+    uint8_t *key = arena_new_n(mem_scratch(), uint8_t, API_KEY_SIZE(kernel->nparams));
+    compile_key(kernel, desc, key);
+    return api_program_get(kernel, device, NULL, key, &program);
+}
+
+rg_status
+rg_kernel_compile(rg_kernel *kernel, rg_device *device, const rg_compile_desc *desc)
+{
+    rg_compile_desc d;
+    API_CHECK(kernel, API_KERNEL, "kernel");
+    API_CHECK(device, API_DEVICE, "device");
+    API_READ_DESC(&d, desc, rg_compile_desc);
+    if ((unsigned)d.form >= RG_FORM_COUNT)
+        return api_error(RG_INVALID, "%u is no form of a launch", (unsigned)d.form);
+    if (d.directions > IR_DIRECTIONS)
+        return api_error(RG_INVALID, "%u directions in one launch are too many, at most %d", d.directions, IR_DIRECTIONS);
+    API_GUARDED(compile_ahead(kernel, device, &d));
+}

@@ -8,7 +8,7 @@
 #define RT_DEVICE_H
 
 #include "ir/ir.h"
-#include "rt/abi.h"
+#include "rt/cpu/cpu.h"
 
 typedef struct rt_device rt_device;   /* an open device: any threads may use it at once */
 typedef struct rt_queue rt_queue;     /* what is done in order: one thread uses it at a time */
@@ -18,6 +18,7 @@ typedef struct rt_queue_desc {
     uint64_t tape_budget; /* bytes; 0, with a memory of its own only: the device's choice */
     uint32_t num_threads; /* 0: the device's choice */
     void *stream;         /* the caller's, in which everything is done (CUDA: a CUstream); NULL: the queue's own */
+    rt_sink sink;         /* of prints */
 } rt_queue_desc;
 
 /* What rg_device_info says. */
@@ -63,6 +64,8 @@ typedef struct rt_memory_table {
     rg_status (*read)(rt_queue *queue, void *host, const void *from, size_t bytes, str *error); /* waits */
     rg_status (*copy)(rt_queue *queue, void *to, const void *from, size_t bytes, str *error);
     rg_status (*fill)(rt_queue *queue, void *to, const void *element, uint32_t size, size_t count, str *error);
+    /* From another device of the same table, all of whose queues have ended; waits. */
+    rg_status (*copy_across)(rt_queue *queue, void *to, rt_device *other, const void *from, size_t bytes, str *error);
     bool (*reaches)(rt_device *device, const void *memory); /* whether kernels can use memory of the caller's */
     /* Memory of the host's that copies are fastest with; NULL: there is none, or so few bytes do not need it. `write` from
      * it returns at once, and reads until it is given back. Both functions may be NULL; give_pinned may be called by
@@ -85,6 +88,7 @@ typedef struct rt_stream_table {
     rg_status (*sync)(rt_queue *queue, str *error); /* waits; what went wrong since the last time */
     rg_status (*wait)(rt_queue *queue, rt_queue *other, str *error); /* from now on behind what `other` has been given */
     rg_status (*set_stream)(rt_queue *queue, void *stream, str *error);
+    void (*settle)(rt_device *device); /* waits until all queues have done what they were given; reports nothing */
 } rt_stream_table;
 
 typedef struct rt_device_table {

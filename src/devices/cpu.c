@@ -58,6 +58,7 @@ cpu_open_queue(rt_device *device, const rt_queue_desc *desc, rt_queue **queue, s
         str_addz(error, "out of memory");
         return RG_OUT_OF_MEMORY;
     }
+    rt_cpu_set_sink(q->cpu, desc->sink);
     *queue = q;
     return RG_OK;
 }

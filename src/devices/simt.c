@@ -31,6 +31,7 @@ struct rt_device {
 struct rt_queue {
     rt_device *device;
     rt_simt *simt;
+    rt_sink sink;
     rg_status failed;           /* of an earlier launch, not told yet */
     str failure;
 };
@@ -96,6 +97,7 @@ simt_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *
     settings asked = settings_read();
     uint64_t budget = asked.simt_pool ? asked.simt_pool : desc->tape_budget ? desc->tape_budget : usual_budget;
     q->device = d;
+    q->sink = desc->sink;
     q->simt = rt_simt_create(&(rt_simt_desc){.budget = budget, .blocks = asked.simt_blocks, .warps = asked.simt_warps});
     if (!q->simt) {
         mem_free(q);
@@ -221,9 +223,10 @@ find_place(const rt_device *d, uint32_t program, uint32_t place)
 static void
 show_print(void *user, uint32_t program, uint32_t place, const uint64_t *values, uint32_t n)
 {
-    const ll_place *p = find_place(user, program, place);
+    const rt_queue *q = user;
+    const ll_place *p = find_place(q->device, program, place);
     if (p && p->text)
-        rt_cpu_print(NULL, p->text, values, (const uint8_t *)p->dtypes, n);
+        rt_print(&q->sink, p->text, values, (const uint8_t *)p->dtypes, n);
 }
 
 static rg_status
@@ -305,7 +308,7 @@ run(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
     rt_gpu_report *report = rt_simt_report(q->simt);
     report->fault = 0;
     const char *trouble = rt_simt_launch(q->simt, entry_of(p), args, p->number);
-    uint64_t lost = rt_simt_prints(q->simt, show_print, p->device);
+    uint64_t lost = rt_simt_prints(q->simt, show_print, q);
     if (lost)
         printf("(%llu more prints did not fit the buffer)\n", (unsigned long long)lost);
     if (trouble)
@@ -346,7 +349,13 @@ simt_set_stream(rt_queue *q, void *stream, str *error)
     return stream ? RG_INVALID : RG_OK;
 }
 
-static const rt_stream_table simt_streams = {.sync = tell, .wait = simt_wait, .set_stream = simt_set_stream};
+static void
+simt_settle(rt_device *d)
+{
+}
+
+static const rt_stream_table simt_streams = {.sync = tell, .wait = simt_wait, .set_stream = simt_set_stream,
+                                             .settle = simt_settle};
 
 /* -- memory -------------------------------------------------------------------------------------------------------- */
 
@@ -412,6 +421,13 @@ simt_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
 }
 
 static rg_status
+simt_copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
+{
+    (void)other;
+    return simt_copy(q, to, from, bytes, error);
+}
+
+static rg_status
 simt_fill(rt_queue *q, void *to, const void *element, uint32_t size, size_t count, str *error)
 {
     (void)q, (void)error;
@@ -447,6 +463,7 @@ static const rt_memory_table simt_memory = {
     .write = simt_write,
     .read = simt_read,
     .copy = simt_copy,
+    .copy_across = simt_copy_across,
     .fill = simt_fill,
     .reaches = simt_reaches,
 };

@@ -105,6 +105,7 @@ struct rt_queue {
     atomic_bool pending;       /* something was launched since a wait */
     rt_gpu_prints *prints;     /* NULL: no program prints */
     uint64_t prints_address;
+    rt_sink sink;
     bool printing;             /* a program that prints was launched since a wait */
     vec(rt_seat) seats;        /* by the number of the program */
     rg_status failed;          /* of an earlier launch, not told yet */

@@ -207,6 +207,22 @@ cuda_copy(rt_queue *q, void *to, const void *from, size_t bytes, str *error)
     return status;
 }
 
+static rg_status
+cuda_copy_across(rt_queue *q, void *to, rt_device *other, const void *from, size_t bytes, str *error)
+{
+    rt_device *d = q->device;
+    rt_entry entry;
+    rg_status status = rt_cuda_enter(&entry, q, error);
+    if (!status)
+        status = rt_cuda_refuse_recording(q, "copied from another device", error);
+    if (!status && bytes) {
+        int code = d->driver.copy_peer(map_ptr(to), d->context, map_ptr(from), other->context, bytes, q->stream);
+        status = rt_cuda_check(d, code ? code : d->driver.stream_wait(q->stream), "copy from another GPU", error);
+    }
+    rt_cuda_leave(&entry);
+    return status;
+}
+
 /* Elements whose halves differ: a few by half, the others by copying what is there. */
 static int
 fill64(rt_queue *q, uint64_t to, uint64_t bits, size_t count)
@@ -276,6 +292,7 @@ const rt_memory_table rt_cuda_memory = {
     .write = rt_cuda_write_all,
     .read = rt_cuda_read_all,
     .copy = cuda_copy,
+    .copy_across = cuda_copy_across,
     .fill = cuda_fill,
     .reaches = cuda_reaches,
     .take_pinned = rt_cuda_take_pinned,

@@ -138,7 +138,21 @@ cuda_set_stream(rt_queue *q, void *stream, str *error)
     return status;
 }
 
-const rt_stream_table rt_cuda_streams = {.sync = cuda_sync, .wait = cuda_wait, .set_stream = cuda_set_stream};
+static void
+cuda_settle(rt_device *d)
+{
+    rt_entry entry;
+    rt_cuda_enter_to_release(&entry, d, NULL);
+    pthread_mutex_lock(&d->queues_lock);
+    for (size_t i = 0; i < d->queues.n; i++)
+        if (!rt_cuda_records(d->queues.at[i]))
+            rt_cuda_wait_for_stream(d->queues.at[i]);
+    pthread_mutex_unlock(&d->queues_lock);
+    rt_cuda_leave(&entry);
+}
+
+const rt_stream_table rt_cuda_streams = {
+    .sync = cuda_sync, .wait = cuda_wait, .set_stream = cuda_set_stream, .settle = cuda_settle};
 
 /* -- opening ------------------------------------------------------------------------------------------------------- */
 
@@ -213,6 +227,7 @@ rt_cuda_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, st
     rt_queue *q = mem_zalloc(sizeof(*q));
     mem_owner owns;
     q->device = d;
+    q->sink = desc->sink;
     pthread_mutex_init(&q->lock, NULL);
     mem_own(&owns, close_queue, q);
     rg_status status = open_all(q, desc, error);

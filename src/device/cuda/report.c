@@ -64,7 +64,7 @@ show_prints(rt_queue *q)
         if (n > used - at)
             break;
         if (place && place->text)
-            rt_cpu_print(NULL, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
+            rt_print(&q->sink, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
         at += n;
     }
     if (prints && prints->lost)

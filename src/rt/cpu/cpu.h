@@ -7,6 +7,14 @@
 
 #include "rt/abi.h"
 
+/* Where the text of prints goes; print NULL: the standard output. */
+typedef struct rt_sink {
+    void (*print)(void *user, const char *text, size_t length);
+    void *user;
+} rt_sink;
+/* One print: printf's format with the bits of its values. What is above 4 KB is cut off. */
+void rt_print(const rt_sink *sink, const char *format, const uint64_t *values, const uint8_t *dtypes, uint32_t n);
+
 /* Number of threads, and the memory for tapes, which is kept from launch to launch. Any number of
  * threads may launch on one device at the same time: each launch has workers of its own. */
 typedef struct rt_cpu rt_cpu;
@@ -18,6 +26,8 @@ void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */
 /* From the next launch on. */
 void rt_cpu_set_threads(rt_cpu *cpu, uint32_t num_threads);
 void rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget);
+/* While no launch is under way. Threads of a launch print one after the other. */
+void rt_cpu_set_sink(rt_cpu *cpu, rt_sink sink);
 /* How many threads a launch from here would use now. */
 uint32_t rt_cpu_threads(rt_cpu *cpu);
 /* One for the whole process, made at first use: for kernels compiled ahead of time. */

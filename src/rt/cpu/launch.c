@@ -28,6 +28,7 @@ rt_cpu_create(uint32_t num_threads, uint64_t tape_budget)
         return NULL;
     memset(cpu, 0, sizeof *cpu);
     pthread_mutex_init(&cpu->lock, NULL);
+    pthread_mutex_init(&cpu->printing, NULL);
     cpu->num_threads = num_threads;
     cpu->budget = tape_budget ? tape_budget : default_budget();
     return cpu;
@@ -74,6 +75,7 @@ rt_cpu_destroy(rt_cpu *cpu)
         return;
     rt_cpu_trim(cpu);
     pthread_mutex_destroy(&cpu->lock);
+    pthread_mutex_destroy(&cpu->printing);
     free(cpu);
 }
 
@@ -91,6 +93,12 @@ rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget)
     pthread_mutex_lock(&cpu->lock);
     cpu->budget = tape_budget ? tape_budget : default_budget();
     pthread_mutex_unlock(&cpu->lock);
+}
+
+void
+rt_cpu_set_sink(rt_cpu *cpu, rt_sink sink)
+{
+    cpu->sink = sink;
 }
 
 static uint32_t

@@ -51,6 +51,8 @@ struct rt_cpu {
     uint64_t slab_bytes;
     uint64_t budget;
     uint64_t in_use; /* bytes of pages that workers hold */
+    pthread_mutex_t printing;
+    rt_sink sink;
     _Alignas(128) rt_stop stop; /* read often: what threads write lies elsewhere */
 };
 

@@ -2,6 +2,7 @@
 #include "rt/cpu/launch.h"
 #include "retrograd/types.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,9 +21,27 @@ value_float(uint64_t bits, uint8_t dtype)
     return (double)v;
 }
 
+enum { LINE = 4096 };
+
+typedef struct line {
+    char text[LINE];
+    size_t n;
+} line;
+
+static void
+add(line *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(out->text + out->n, LINE - out->n, format, args);
+    va_end(args);
+    out->n += n > 0 ? (size_t)n : 0;
+    out->n = out->n < LINE ? out->n : LINE - 1;
+}
+
 /* One conversion: its flags, width and precision are kept, its length is ours. */
 static void
-print_value(FILE *out, const char *spec, size_t len, uint64_t bits, uint8_t dtype)
+add_value(line *out, const char *spec, size_t len, uint64_t bits, uint8_t dtype)
 {
     char format[40];
     size_t n = 0;
@@ -34,43 +53,55 @@ print_value(FILE *out, const char *spec, size_t len, uint64_t bits, uint8_t dtyp
     if (is_float) {
         format[n++] = strchr("aAeEfFgG", conversion) ? conversion : 'g';
         format[n] = 0;
-        fprintf(out, format, value_float(bits, dtype));
+        add(out, format, value_float(bits, dtype));
     } else if (conversion == 'c') {
         format[n++] = 'c';
         format[n] = 0;
-        fprintf(out, format, (int)bits);
+        add(out, format, (int)bits);
     } else {
         bool is_signed = dtype == RG_I8 || dtype == RG_I16 || dtype == RG_I32 || dtype == RG_I64;
         format[n++] = 'l';
         format[n++] = 'l';
         format[n++] = strchr("diouxX", conversion) ? conversion : is_signed ? 'd' : 'u';
         format[n] = 0;
-        fprintf(out, format, (long long)bits);
+        add(out, format, (long long)bits);
     }
+}
+
+void
+rt_print(const rt_sink *sink, const char *format, const uint64_t *values, const uint8_t *dtypes, uint32_t n)
+{
+    line out;
+    uint32_t used = 0;
+    out.n = 0;
+    for (const char *at = format; *at;) {
+        if (at[0] != '%' || at[1] == '%') {
+            if (out.n < LINE - 1)
+                out.text[out.n++] = *at;
+            at += at[0] == '%' ? 2 : 1;
+            continue;
+        }
+        size_t len = 1 + strspn(at + 1, "-+ #0123456789.hlLqjzt");
+        if (at[len])
+            len++;
+        if (used < n)
+            add_value(&out, at, len, values[used], dtypes[used]);
+        used++;
+        at += len;
+    }
+    out.text[out.n] = 0;
+    if (sink && sink->print)
+        sink->print(sink->user, out.text, out.n);
+    else
+        fwrite(out.text, 1, out.n, stdout); /* in one piece */
 }
 
 void
 rt_cpu_print(rt_worker *worker, const char *format, const uint64_t *values, const uint8_t *dtypes,
              uint32_t n)
 {
-    (void)worker;
-    uint32_t used = 0;
-    flockfile(stdout); /* a line of one thread stays in one piece */
-    for (const char *at = format; *at;) {
-        if (at[0] != '%') {
-            putc_unlocked(*at++, stdout);
-        } else if (at[1] == '%') {
-            putc_unlocked('%', stdout);
-            at += 2;
-        } else {
-            size_t len = 1 + strspn(at + 1, "-+ #0123456789.hlLqjzt");
-            if (at[len])
-                len++;
-            if (used < n)
-                print_value(stdout, at, len, values[used], dtypes[used]);
-            used++;
-            at += len;
-        }
-    }
-    funlockfile(stdout);
+    rt_cpu *cpu = worker->launch->cpu;
+    pthread_mutex_lock(&cpu->printing);
+    rt_print(&cpu->sink, format, values, dtypes, n);
+    pthread_mutex_unlock(&cpu->printing);
 }

@@ -8,7 +8,7 @@
 #define RT_INTERP_INTERP_H
 
 #include "ir/ir.h"
-#include "rt/abi.h"
+#include "rt/cpu/cpu.h"
 
 #include <stdatomic.h>
 
@@ -19,8 +19,7 @@ typedef struct interp_options {
      * atomically. For kernels as they were written: what derivatives do there is their own affair. */
     bool races;
     const atomic_uint *stop; /* not 0: the run is to end, with RT_FAULT_CANCELLED; NULL: it never is */
-    void (*print)(void *user, rg_str text); /* NULL: to stdout */
-    void *user;
+    rt_sink sink; /* of prints */
 } interp_options;
 
 typedef struct interp_report {

@@ -91,8 +91,8 @@ interp_print(interp_frame *f, const ir_op *op)
     const interp_options *options = f->machine->options;
     line out = {.len = 0};
     format_values(&out, f, op);
-    if (options->print)
-        options->print(options->user, (rg_str){out.text, out.len});
+    if (options->sink.print)
+        options->sink.print(options->sink.user, out.text, out.len);
     else
         fwrite(out.text, 1, out.len, stdout);
     return FLOW_NEXT;
