@@ -8,6 +8,8 @@
  * the type they would have had, so that a front end need not check after each call.
  * rg_builder_finish() fails if there were any. A builder can be destroyed at any time, with regions
  * open (a front end that raised an exception does just that).
+ * Where memory runs out, this call and all later ones do nothing and return NULL or 0, which they take as arguments, and
+ * rg_builder_finish() gives RG_OUT_OF_MEMORY.
  *
  * Threads: one builder belongs to one thread at a time. Values and variables live as long as the
  * builder, and belong to the function in which they were made. */

@@ -28,6 +28,8 @@ rg_builder_create(const rg_module_desc *desc, rg_builder **builder)
 static rg_status
 builder_finish(rg_builder *builder, rg_module **module)
 {
+    if (ir_builder_is_lost(builder))
+        return api_error(RG_OUT_OF_MEMORY, "out of memory while the module was built");
     diag_list diags = {.text.in = mem_scratch()};
     ir_module *ir = ir_builder_take(builder, &diags);
     bool sound = ir != NULL;

@@ -89,12 +89,14 @@ static rg_status
 from_ir(rg_str text, const char *name, const rg_module_desc *desc, rg_module **module)
 {
     diag_list diags = {.text.in = mem_scratch()};
+    mem_owner owns;
     ir_module *ir = ir_parse(text, name, &diags);
-    if (ir && !ir_verify(ir, ir_stage_of(ir), NULL, &diags)) {
+    mem_own(&owns, ir_module_release, ir);
+    bool sound = ir && ir_verify(ir, ir_stage_of(ir), NULL, &diags);
+    mem_disown(&owns);
+    if (!sound)
         ir_module_free(ir);
-        ir = NULL;
-    }
-    if (!ir)
+    if (!sound)
         return api_error_text(RG_COMPILE, str_view(&diags.text));
     return api_module_adopt(desc, ir, module);
 }

@@ -29,6 +29,7 @@
  * arena or by an owner that the API function frees. */
 typedef void mem_failed(void *user, size_t bytes);
 void mem_set_handler(mem_failed *fn, void *user); /* per thread; NULL: none */
+bool mem_is_guarded(void);                        /* there is a handler */
 void *mem_alloc(size_t bytes);                    /* never NULL */
 void *mem_zalloc(size_t bytes);
 void *mem_realloc(void *old, size_t bytes);

@@ -21,6 +21,12 @@ mem_set_handler(mem_failed *fn, void *user)
     here.scratch[1] = NULL;
 }
 
+bool
+mem_is_guarded(void)
+{
+    return here.fn != NULL;
+}
+
 arena *
 mem_scratch(void)
 {

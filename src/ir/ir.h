@@ -434,6 +434,7 @@ bool ir_verify(const ir_module *m, ir_stage stage, const char *after, diag_list 
 rg_builder *ir_builder_new(void); /* over a new module of its own */
 /* Hands over the module, verified; NULL after errors, which are appended to diags. */
 ir_module *ir_builder_take(rg_builder *b, diag_list *diags);
+bool ir_builder_is_lost(const rg_builder *b); /* memory ran out while it was used: it has no module */
 /* Something that the builder keeps until it is destroyed. */
 void ir_builder_attach(rg_builder *b, void *object, void (*release)(void *object));
 void *ir_builder_attached(const rg_builder *b);

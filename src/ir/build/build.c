@@ -61,6 +61,41 @@ rg_builder_destroy(rg_builder *b)
     arena_free(b->arena);
 }
 
+/* -- failed allocations ------------------------------------------------------------------------ */
+
+static void
+lose_builder(void *guard, size_t bytes)
+{
+    build_guard *g = guard;
+    g->builder->lost = true;
+    longjmp(g->jump, 1);
+}
+
+bool
+build_guard_enter(build_guard *g, rg_builder *b)
+{
+    g->builder = b;
+    g->on = !b->lost && !mem_is_guarded();
+    if (g->on)
+        mem_set_handler(lose_builder, g);
+    return !b->lost;
+}
+
+void
+build_guard_leave(build_guard *g)
+{
+    if (g->on)
+        mem_set_handler(NULL, NULL);
+}
+
+bool
+ir_builder_is_lost(const rg_builder *b)
+{
+    return b->lost;
+}
+
+/* -- the module --------------------------------------------------------------------------------- */
+
 ir_module *
 ir_builder_take(rg_builder *b, diag_list *diags)
 {
@@ -90,6 +125,7 @@ build_text(rg_builder *b, rg_str s)
 uint32_t
 rg_build_file(rg_builder *b, rg_str path, rg_str text)
 {
+    BUILD_GUARDED(b, 0);
     ir_file file = {arena_str(b->module->arena, path), build_text(b, text), text.len};
     vec_push(&b->module->files, file);
     return (uint32_t)b->module->files.n - 1;
@@ -110,6 +146,7 @@ ir_build_loc(rg_builder *b, ir_loc loc)
 void
 rg_build_inline_push(rg_builder *b, rg_str callee)
 {
+    BUILD_GUARDED(b, );
     vec_push(&b->inline_stack, b->loc);
     vec_push(&b->module->inlines, ((ir_inline){arena_str(b->module->arena, callee), b->loc}));
     b->loc.inlined = (uint32_t)b->module->inlines.n - 1;
@@ -153,6 +190,7 @@ build_report_at(rg_builder *b, unsigned number, ir_loc loc, const char *format, 
 void
 rg_build_error(rg_builder *b, unsigned number, rg_place place, const char *format, ...)
 {
+    BUILD_GUARDED(b, );
     ir_loc loc = {place.file, place.line, place.col, place.end_col, 0};
     va_list args;
     va_start(args, format);
@@ -163,7 +201,7 @@ rg_build_error(rg_builder *b, unsigned number, rg_place place, const char *forma
 unsigned
 rg_build_error_count(const rg_builder *b)
 {
-    return b->diags->errors;
+    return b->diags->errors + b->lost;
 }
 
 void

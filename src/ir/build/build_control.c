@@ -36,6 +36,7 @@ open_dead(rg_builder *b)
 void
 rg_build_if(rg_builder *b, ir_value *condition)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!condition || !ir_type_eq(condition->type, ir_scalar(RG_BOOL))) {
         build_report(b, ERROR_TYPES, "the condition of an if is a bool");
@@ -58,6 +59,7 @@ rg_build_if(rg_builder *b, ir_value *condition)
 void
 rg_build_else(rg_builder *b)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     build_close_implicit(b);
     frame *f = build_top(b);
@@ -82,6 +84,7 @@ rg_build_else(rg_builder *b)
 rg_label
 rg_build_loop(rg_builder *b)
 {
+    BUILD_GUARDED(b, 0);
     return new_label(b, open_op(b, FRAME_LOOP, RG_OP_LOOP, 1));
 }
 
@@ -94,6 +97,7 @@ bounds_fit(const ir_value *lo, const ir_value *hi)
 rg_label
 rg_build_for(rg_builder *b, ir_value *lo, ir_value *hi, int64_t step, rg_value *index)
 {
+    BUILD_GUARDED(b, 0);
     build_need_fn(b);
     if (!bounds_fit(lo, hi) || !step) {
         build_report(b, ERROR_TYPES,
@@ -122,6 +126,7 @@ ir_build_unwind(rg_builder *b, ir_value *trace, ir_value *count, ir_value **iter
 rg_label
 rg_build_block(rg_builder *b)
 {
+    BUILD_GUARDED(b, 0);
     build_need_fn(b);
     build_settle(b);
     return new_label(b, build_push(b, FRAME_BLOCK));
@@ -151,6 +156,7 @@ void
 rg_build_parallel(rg_builder *b, uint32_t rank, const rg_value *lo, const rg_value *hi,
                   rg_value *index)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     bool fit = rank && rank <= RG_MAX_RANK;
     for (uint32_t i = 0; fit && i < rank; i++)
@@ -199,6 +205,7 @@ can_reduce(const rg_builder *b, const frame *f, const rg_var var, rg_rmw op)
 void
 rg_build_reduce(rg_builder *b, rg_var var, rg_rmw op)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     frame *f = build_top(b);
     if (f->kind != FRAME_PARALLEL || f->region->first) {
@@ -249,6 +256,7 @@ close_parallel(rg_builder *b)
 void
 rg_build_end(rg_builder *b)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     uint32_t at = b->n_open - 1;
     while (b->frames.at[at]->kind == FRAME_GUARD || b->frames.at[at]->kind == FRAME_DEAD)

@@ -224,6 +224,7 @@ ir_build_region(rg_builder *b)
 void
 rg_build_kernel_begin(rg_builder *b, rg_str name)
 {
+    BUILD_GUARDED(b, );
     begin_fn(b, name, true);
 }
 
@@ -247,6 +248,7 @@ loc_of(rg_place place)
 ir_value *
 rg_build_param_scalar(rg_builder *b, rg_str name, rg_dtype dtype, rg_place place)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     if (!ir_bits(dtype)) {
         build_report_at(b, ERROR_ARGUMENT, loc_of(place), "a parameter without a type");
@@ -260,6 +262,7 @@ rg_build_param_scalar(rg_builder *b, rg_str name, rg_dtype dtype, rg_place place
 ir_value *
 rg_build_param_buffer(rg_builder *b, const rg_build_buffer *desc)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     uint32_t rank = desc->flat ? 1 : desc->rank;
     rg_dtype dtype = desc->dtype;
@@ -284,6 +287,7 @@ rg_build_param_buffer(rg_builder *b, const rg_build_buffer *desc)
 void
 rg_build_shape_begin(rg_builder *b)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!b->fn->kernel || build_top(b)->kind != FRAME_BODY || b->fn->shape) {
         build_report(b, ERROR_NESTING, "a kernel has one shape, before its ops");
@@ -297,6 +301,7 @@ rg_build_shape_begin(rg_builder *b)
 void
 rg_build_extent_is(rg_builder *b, ir_value *buffer, uint32_t axis, ir_value *extent)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     bool param = buffer && !buffer->def && buffer->region == b->fn->body;
     if (build_top(b)->kind != FRAME_SHAPE || !param || axis >= buffer->type.rank || !extent ||
@@ -321,6 +326,7 @@ rg_build_extent_is(rg_builder *b, ir_value *buffer, uint32_t axis, ir_value *ext
 void
 rg_build_shape_end(rg_builder *b)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (build_top(b)->kind != FRAME_SHAPE) {
         build_report(b, ERROR_NESTING, "shape_end without shape_begin");
@@ -341,6 +347,7 @@ keep_given_results(rg_builder *b, uint32_t count, ir_value *const *values)
 void
 rg_build_kernel_result(rg_builder *b, uint32_t count, const rg_value *values)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!b->fn->kernel || b->has_results) {
         build_report(b, ERROR_NESTING, "a kernel's results are given once");
@@ -356,6 +363,7 @@ rg_build_kernel_result(rg_builder *b, uint32_t count, const rg_value *values)
 void
 rg_build_kernel_end(rg_builder *b)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     finish_fn(b);
 }
@@ -365,6 +373,7 @@ rg_build_kernel_end(rg_builder *b)
 rg_fn
 rg_build_function_begin(rg_builder *b, rg_str name)
 {
+    BUILD_GUARDED(b, 0);
     begin_fn(b, name, false);
     return (rg_fn)b->fns.n - 1;
 }
@@ -372,6 +381,7 @@ rg_build_function_begin(rg_builder *b, rg_str name)
 ir_value *
 rg_build_param_value(rg_builder *b, rg_str name, rg_type type)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     if (!ir_bits(type.dtype)) {
         build_report(b, ERROR_ARGUMENT, "a parameter without a type");
@@ -384,6 +394,7 @@ rg_build_param_value(rg_builder *b, rg_str name, rg_type type)
 void
 rg_build_function_end(rg_builder *b, uint32_t count, const rg_value *results)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     keep_given_results(b, count, results);
     finish_fn(b);
@@ -436,6 +447,7 @@ void
 rg_build_call(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args, uint32_t nresults,
               rg_value *results)
 {
+    BUILD_GUARDED(b, );
     build_call(b, fn, false, 0, nargs, args, nresults, results);
 }
 
@@ -443,6 +455,7 @@ void
 rg_build_call_vjp(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args, uint32_t nresults,
                   rg_value *results)
 {
+    BUILD_GUARDED(b, );
     build_call(b, fn, true, 0, nargs, args, nresults, results);
 }
 
@@ -450,12 +463,14 @@ void
 rg_build_call_jvp(rg_builder *b, rg_fn fn, uint32_t nargs, const rg_value *args, uint32_t nresults,
                   rg_value *results)
 {
+    BUILD_GUARDED(b, );
     build_call(b, fn, false, 1, nargs, args, nresults, results);
 }
 
 void
 rg_build_own_derivatives(rg_builder *b, rg_fn fn, rg_fn vjp, rg_fn jvp)
 {
+    BUILD_GUARDED(b, );
     if (!fn || fn >= b->fns.n || vjp >= b->fns.n || jvp >= b->fns.n) {
         build_report(b, ERROR_ARGUMENT, "own derivatives of or by a function that was not built");
         return;

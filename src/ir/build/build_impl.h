@@ -19,6 +19,8 @@
 
 #include "ir/ir.h"
 
+#include <setjmp.h>
+
 /* Numbers of the builder's errors. */
 enum {
     ERROR_TYPES = 301,        /* operand types do not fit the operation */
@@ -163,6 +165,7 @@ typedef struct constant_pool {
 
 struct rg_builder {
     rg_builder *resting; /* the function that waits for this one, with all that belongs to it */
+    bool lost; /* memory ran out in a call from outside: nothing is built any more */
     ir_module *module;
     void *attached;
     void (*release_attached)(void *);
@@ -192,6 +195,28 @@ struct rg_builder {
     vec(loop_var) loop_vars;
     vec(ir_value *) exit_values, carried_values;
 };
+
+/* -- failed allocations ----------------------------------------------------------------------------
+ * Public functions that build give no status. One that runs out of memory outside of any other guard leaves the builder
+ * lost: it and all later ones do nothing and give `result`, and there will be no module. */
+typedef struct build_guard {
+    jmp_buf jump;
+    rg_builder *builder;
+    bool on;
+} build_guard;
+
+bool build_guard_enter(build_guard *g, rg_builder *b); /* false: the builder is lost */
+void build_guard_leave(build_guard *g);
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wclobbered" /* nothing is used after the jump */
+#endif
+#define BUILD_GUARDED(b, result)                                                                   \
+    __attribute__((cleanup(build_guard_leave))) build_guard guard_;                                \
+    if (!build_guard_enter(&guard_, (b)))                                                          \
+        return result;                                                                             \
+    if (guard_.on && setjmp(guard_.jump))                                                          \
+    return result
 
 /* -- build.c ----------------------------------------------------------------------------------- */
 void build_report(rg_builder *b, unsigned number, const char *format, ...)

@@ -140,6 +140,7 @@ label_is_open(rg_builder *b, rg_label label)
 void
 rg_build_leave_if(rg_builder *b, ir_value *condition, rg_label label)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!condition || !ir_type_eq(condition->type, ir_scalar(RG_BOOL))) {
         build_report(b, ERROR_TYPES, "the condition of a jump is a bool");
@@ -154,6 +155,7 @@ rg_build_leave_if(rg_builder *b, ir_value *condition, rg_label label)
 void
 rg_build_leave(rg_builder *b, rg_label label)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!label_is_open(b, label))
         return;

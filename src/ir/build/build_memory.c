@@ -75,12 +75,14 @@ append_load(rg_builder *b, unsigned plane, bool atomic, ir_value *buffer, uint32
 ir_value *
 rg_build_load(rg_builder *b, unsigned plane, ir_value *buffer, uint32_t n, const rg_value *index)
 {
+    BUILD_GUARDED(b, NULL);
     return append_load(b, plane, false, buffer, n, index);
 }
 
 ir_value *
 rg_build_load_atomic(rg_builder *b, ir_value *buffer, uint32_t n, const rg_value *index)
 {
+    BUILD_GUARDED(b, NULL);
     return append_load(b, RG_PRIMAL, true, buffer, n, index);
 }
 
@@ -102,6 +104,7 @@ void
 rg_build_store(rg_builder *b, unsigned plane, ir_value *buffer, uint32_t n, const rg_value *index,
                ir_value *value)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!element_fits(b, plane, buffer, n, index) || !value_fits(b, buffer, value))
         return;
@@ -126,6 +129,7 @@ ir_value *
 rg_build_rmw(rg_builder *b, unsigned plane, rg_rmw rmw, bool atomic, ir_value *buffer, uint32_t n,
              const rg_value *index, ir_value *value, ir_value *compare)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     if (!element_fits(b, plane, buffer, n, index) || !value_fits(b, buffer, value) ||
         !rmw_fits(b, rmw, buffer, compare))
@@ -147,6 +151,7 @@ rg_build_rmw(rg_builder *b, unsigned plane, rg_rmw rmw, bool atomic, ir_value *b
 ir_value *
 rg_build_extent(rg_builder *b, ir_value *buffer, uint32_t axis)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     if (!buffer || buffer->type.kind != IR_BUFFER || axis >= buffer->type.rank) {
         build_report(b, ERROR_ARGUMENT, "an array has no axis %u", axis);
@@ -170,6 +175,7 @@ need_kernel_level(rg_builder *b, const char *what)
 ir_value *
 rg_build_temp(rg_builder *b, rg_dtype dtype, uint32_t rank, const rg_value *extent)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     need_kernel_level(b, "an array shared by threads is made");
     bool ok = ir_bits(dtype) && rank <= RG_MAX_RANK;
@@ -192,6 +198,7 @@ rg_build_temp(rg_builder *b, rg_dtype dtype, uint32_t rank, const rg_value *exte
 ir_value *
 rg_build_pick(rg_builder *b, ir_value *selector, uint32_t n, const rg_value *buffers)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     need_kernel_level(b, "a pointer to arrays is chosen");
     bool ok = n && selector && ir_type_eq(selector->type, ir_scalar(RG_I32));
@@ -222,6 +229,7 @@ rg_build_pick(rg_builder *b, ir_value *selector, uint32_t n, const rg_value *buf
 void
 rg_build_assert(rg_builder *b, ir_value *condition, rg_str message)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!condition || !ir_type_eq(condition->type, ir_scalar(RG_BOOL))) {
         build_report(b, ERROR_TYPES, "an assert's condition is a bool");
@@ -240,6 +248,7 @@ rg_build_assert(rg_builder *b, ir_value *condition, rg_str message)
 void
 rg_build_print(rg_builder *b, rg_str format, uint32_t n, const rg_value *values)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     ir_op *op = ir_op_new(b->fn, RG_OP_PRINT, n, 0, b->loc);
     op->attr.text = arena_str(b->module->arena, format);

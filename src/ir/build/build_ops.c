@@ -93,6 +93,7 @@ known_dtype(rg_builder *b, rg_dtype *d)
 ir_value *
 rg_build_bits(rg_builder *b, rg_dtype dtype, uint64_t bits)
 {
+    BUILD_GUARDED(b, NULL);
     known_dtype(b, &dtype);
     return build_bits(b, dtype, bits);
 }
@@ -100,6 +101,7 @@ rg_build_bits(rg_builder *b, rg_dtype dtype, uint64_t bits)
 ir_value *
 rg_build_int(rg_builder *b, rg_dtype dtype, int64_t value)
 {
+    BUILD_GUARDED(b, NULL);
     known_dtype(b, &dtype);
     if (ir_is_float(dtype))
         return build_bits(b, dtype, ir_float_bits(dtype, (double)value));
@@ -109,6 +111,7 @@ rg_build_int(rg_builder *b, rg_dtype dtype, int64_t value)
 ir_value *
 rg_build_float(rg_builder *b, rg_dtype dtype, double value)
 {
+    BUILD_GUARDED(b, NULL);
     known_dtype(b, &dtype);
     if (ir_is_float(dtype))
         return build_bits(b, dtype, ir_float_bits(dtype, value));
@@ -120,13 +123,13 @@ rg_build_float(rg_builder *b, rg_dtype dtype, double value)
 rg_type
 rg_value_type(ir_value *v)
 {
-    return (rg_type){(rg_dtype)v->type.dtype, v->type.kind == IR_ARRAY ? v->type.length : 0};
+    return v ? (rg_type){(rg_dtype)v->type.dtype, v->type.kind == IR_ARRAY ? v->type.length : 0} : (rg_type){0};
 }
 
 uint32_t
 rg_value_rank(ir_value *v)
 {
-    return v->type.kind == IR_BUFFER ? v->type.rank : 0;
+    return v && v->type.kind == IR_BUFFER ? v->type.rank : 0;
 }
 
 bool
@@ -217,12 +220,14 @@ build_scalar_op(rg_builder *b, rg_op op, ir_type result, uint32_t nargs, const r
 ir_value *
 rg_build_op(rg_builder *b, rg_op op, uint32_t nargs, const rg_value *args)
 {
+    BUILD_GUARDED(b, NULL);
     return build_scalar_op(b, op, (ir_type){0}, nargs, args);
 }
 
 ir_value *
 rg_build_cast(rg_builder *b, rg_dtype to, rg_value v)
 {
+    BUILD_GUARDED(b, NULL);
     if (v && ir_type_eq(v->type, ir_scalar(to)))
         return v;
     return build_scalar_op(b, RG_OP_CAST, ir_scalar(to), 1, &v);
@@ -231,6 +236,7 @@ rg_build_cast(rg_builder *b, rg_dtype to, rg_value v)
 ir_value *
 rg_build_bitcast(rg_builder *b, rg_dtype to, rg_value v)
 {
+    BUILD_GUARDED(b, NULL);
     if (v && ir_type_eq(v->type, ir_scalar(to)))
         return v;
     return build_scalar_op(b, RG_OP_BITCAST, ir_scalar(to), 1, &v);
@@ -279,6 +285,7 @@ build_is_index(const ir_value *v)
 ir_value *
 rg_build_array(rg_builder *b, rg_dtype dtype, uint32_t length)
 {
+    BUILD_GUARDED(b, NULL);
     if (!known_dtype(b, &dtype) || !length) {
         build_report(b, ERROR_ARGUMENT, "a local array has a type and at least one element");
         length = length ? length : 1;
@@ -297,6 +304,7 @@ find_table(rg_builder *b, uint64_t key, ir_type type, const void *data, size_t b
 ir_value *
 rg_build_table(rg_builder *b, rg_dtype dtype, uint32_t length, const void *data)
 {
+    BUILD_GUARDED(b, NULL);
     if (!known_dtype(b, &dtype) || !length || !data)
         return rg_build_array(b, dtype, length);
     ir_type type = ir_array(dtype, length);
@@ -333,6 +341,7 @@ need_array(rg_builder *b, const ir_value *array)
 ir_value *
 rg_build_copy(rg_builder *b, ir_value *array)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     if (!need_array(b, array))
         return array ? array : build_bits(b, RG_I32, 0);
@@ -366,6 +375,7 @@ array_element_op(rg_builder *b, rg_op code, ir_value *array, ir_value *index)
 ir_value *
 rg_build_extract(rg_builder *b, ir_value *array, ir_value *index)
 {
+    BUILD_GUARDED(b, NULL);
     ir_op *op = array_element_op(b, RG_OP_EXTRACT, array, index);
     if (!op)
         return build_fallback(b, array ? ir_scalar((rg_dtype)array->type.dtype) : (ir_type){0});
@@ -377,6 +387,7 @@ rg_build_extract(rg_builder *b, ir_value *array, ir_value *index)
 ir_value *
 rg_build_insert(rg_builder *b, ir_value *array, ir_value *index, ir_value *value)
 {
+    BUILD_GUARDED(b, NULL);
     ir_op *op = array_element_op(b, RG_OP_INSERT, array, index);
     if (!op)
         return array ? array : build_bits(b, RG_I32, 0);

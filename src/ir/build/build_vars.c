@@ -220,6 +220,7 @@ in_scope(rg_builder *b, rg_var var)
 rg_var
 rg_build_var(rg_builder *b, rg_str name, rg_type type)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     build_settle(b);
     if (!ir_bits(type.dtype)) {
@@ -237,6 +238,7 @@ rg_build_var(rg_builder *b, rg_str name, rg_type type)
 ir_value *
 rg_build_get(rg_builder *b, rg_var var)
 {
+    BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     return in_scope(b, var) ? build_lookup(b, var) : build_fallback(b, var->type);
 }
@@ -270,6 +272,7 @@ shared_here(const rg_builder *b, const rg_var var)
 void
 rg_build_set(rg_builder *b, rg_var var, ir_value *value)
 {
+    BUILD_GUARDED(b, );
     build_need_fn(b);
     if (!value || !in_scope(b, var))
         return;

@@ -42,25 +42,22 @@ copy_back(const interp_machine *m, const interp_buffer *b, unsigned plane, const
                dense + (size_t)i * size, size);
 }
 
-static bool
+static void
 backup_take(backup *k, const interp_machine *m, uint32_t nparams)
 {
     k->count = nparams;
-    k->copies = calloc((size_t)nparams * RT_PLANES + 1, sizeof *k->copies);
-    for (uint32_t i = 0; k->copies && i < nparams; i++) {
+    k->copies = arena_new_n(m->arena, char *, (size_t)nparams * RT_PLANES + 1);
+    for (uint32_t i = 0; i < nparams; i++) {
         const interp_buffer *b = &m->buffers[i];
         for (unsigned plane = 0; plane < RT_PLANES; plane++) {
             if (!b->arg->plane[plane])
                 continue;
             size_t total = (size_t)plane_total(m, b, plane);
-            char *dense = malloc(total * ir_bytes((rg_dtype)b->dtype) + 1);
-            if (!dense)
-                return false;
+            char *dense = arena_raw(m->arena, total * ir_bytes((rg_dtype)b->dtype));
             k->copies[i * RT_PLANES + plane] = dense;
             copy_out(m, b, plane, dense);
         }
     }
-    return k->copies != NULL;
 }
 
 /* -- one launch
@@ -98,21 +95,17 @@ run_body(interp_frame *f, const ir_fn *fn, const rt_arg *args)
     interp_machine *m = f->machine;
     int64_t budget = m->options->budget;
     backup saved = {0};
-    if (budget && !backup_take(&saved, m, fn->body->nparams)) {
-        m->report->fault = RT_FAULT_MEMORY;
-        snprintf(m->report->message, sizeof m->report->message, "out of memory");
-    } else if (interp_region(f, fn->body) == FLOW_YIELD)
+    if (budget)
+        backup_take(&saved, m, fn->body->nparams);
+    if (interp_region(f, fn->body) == FLOW_YIELD)
         give_results(f, args + fn->body->nparams);
     bool over = budget && m->most_held > budget && m->report->fault == RT_OK;
     if (over)
         interp_fault(f, f->leave, RT_FAULT_BUDGET, "`%s` records %lld bytes, the budget is %lld",
                      fn->name, (long long)m->most_held, (long long)budget);
-    for (uint32_t i = 0; saved.copies && i < saved.count * RT_PLANES; i++) {
-        if (over && saved.copies[i])
+    for (uint32_t i = 0; over && i < saved.count * RT_PLANES; i++)
+        if (saved.copies[i])
             copy_back(m, &m->buffers[i / RT_PLANES], i % RT_PLANES, saved.copies[i]);
-        free(saved.copies[i]);
-    }
-    free(saved.copies);
 }
 
 static void
@@ -173,16 +166,12 @@ interp_run(const ir_fn *fn, const rt_arg *args, const interp_options *options,
     mem_own(&leaves, leave, &callers);
     machine_start(&m, &owner, options, report ? report : &own);
     ir_directions(fn, m.directions);
-    if (interp_frame_open(&f, &m, interp_prepare(&m, fn))) {
-        bind_arguments(&f, fn, args);
-        run_body(&f, fn, args);
-        if (!m.report->fault)
-            (void)(interp_tape_was_counted(&f, &m.tapes[0]) && interp_tape_was_counted(&f, &m.tapes[1]) &&
-                   interp_tape_was_taken_back(&f, ir_terminator(fn->body)));
-    } else {
-        m.report->fault = RT_FAULT_MEMORY;
-        snprintf(m.report->message, sizeof m.report->message, "out of memory");
-    }
+    interp_frame_open(&f, &m, interp_prepare(&m, fn));
+    bind_arguments(&f, fn, args);
+    run_body(&f, fn, args);
+    if (!m.report->fault)
+        (void)(interp_tape_was_counted(&f, &m.tapes[0]) && interp_tape_was_counted(&f, &m.tapes[1]) &&
+               interp_tape_was_taken_back(&f, ir_terminator(fn->body)));
     machine_finish(&m, &owner);
     mem_disown(&leaves);
     leave(&callers);
@@ -199,11 +188,9 @@ interp_shape(const ir_fn *fn, const rt_arg *args, int64_t *extents)
     if (!fn->shape)
         return false;
     machine_start(&m, &owner, NULL, &report);
-    bool done = interp_frame_open(&f, &m, interp_prepare(&m, fn));
-    if (done) {
-        bind_arguments(&f, fn, args);
-        done = interp_region(&f, fn->shape) == FLOW_YIELD;
-    }
+    interp_frame_open(&f, &m, interp_prepare(&m, fn));
+    bind_arguments(&f, fn, args);
+    bool done = interp_region(&f, fn->shape) == FLOW_YIELD;
     for (uint32_t k = 0; done && k < f.leave->nargs; k++)
         extents[k] = (int64_t)interp_bits(&f, f.leave->args[k]);
     machine_finish(&m, &owner);

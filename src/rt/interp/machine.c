@@ -144,14 +144,13 @@ interp_prepare(interp_machine *m, const ir_fn *fn)
 /* -- frames
  * ------------------------------------------------------------------------------------------ */
 
-bool
+void
 interp_frame_open(interp_frame *f, interp_machine *m, const interp_program *p)
 {
     *f = (interp_frame){.machine = m, .program = p, .flags = p->flags};
-    f->words = calloc((size_t)p->fn->next_id + 1, sizeof *f->words);
+    f->words = mem_zalloc(((size_t)p->fn->next_id + 1) * sizeof *f->words);
     f->caller = m->frame;
     m->frame = f;
-    return f->words != NULL;
 }
 
 void
@@ -160,7 +159,7 @@ interp_frame_close(interp_frame *f)
     for (uint32_t id = 0; f->words && id < f->program->fn->next_id; id++)
         if (f->flags[id] & INTERP_COUNTED)
             interp_drop(f->machine, f->flags[id], f->words[id]);
-    free(f->words);
+    mem_free(f->words);
     f->words = NULL;
     f->machine->frame = f->caller;
 }

@@ -135,7 +135,7 @@ interp_flow interp_fault(interp_frame *f, const ir_op *op, rt_fault fault, const
     __attribute__((format(printf, 4, 5)));
 /* false: the step limit is reached; the fault is recorded. Asked once per iteration. */
 bool interp_may_go_on(interp_frame *f, const ir_op *op);
-bool interp_frame_open(interp_frame *f, interp_machine *m, const interp_program *p);
+void interp_frame_open(interp_frame *f, interp_machine *m, const interp_program *p);
 void interp_frame_close(interp_frame *f);
 
 /* -- values.c -------------------------------------------------------------------------------------

@@ -178,9 +178,9 @@ interp_parallel(interp_frame *f, const ir_op *op)
     if (op->nargs > s.first_init && op->args[s.first_init]->type.kind == IR_TRACE)
         s.first_init++;
     s.reductions = op->nargs - s.first_init;
-    s.totals = calloc(s.reductions + 1, sizeof *s.totals);
-    if (!s.totals)
-        return interp_fault(f, op, RT_FAULT_MEMORY, "out of memory for reductions");
+    mem_owner owns;
+    s.totals = mem_zalloc(s.reductions * sizeof *s.totals);
+    mem_own(&owns, mem_free, s.totals);
     for (uint32_t k = 0; k < s.reductions; k++) {
         const ir_value *init = op->args[s.first_init + k];
         s.totals[k].bits = interp_bits(f, init);
@@ -193,6 +193,7 @@ interp_parallel(interp_frame *f, const ir_op *op)
         flow = run_threads(f, op, &s);
     if (flow == FLOW_NEXT)
         set_results(f, op, &s);
-    free(s.totals);
+    mem_disown(&owns);
+    mem_free(s.totals);
     return flow;
 }
