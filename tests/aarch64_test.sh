@@ -112,6 +112,8 @@ int main(void)
         x[i] = 0.013f * i, steps[i] = i * 7 % 23, ya[i] = 1, d[i] = 0.1 + i * i, ea[i] = 1;
         h[i] = (uint16_t)(0x3000 + 5 * i), ga[i] = 0x3c00;
     }
+    if (relax_lacks())
+        return fprintf(stderr, "lacks %s\n", relax_lacks()), 1;
     if (relax_forward_vjp(N, steps, x, xa, y, ya, count) || newton_forward_vjp(N, d, da, e, ea) ||
         halves_forward_vjp(N, h, ha, g, ga))
         return 1;
@@ -141,6 +143,9 @@ for cpu in generic neoverse-v1 a64fx; do
     if [ $length = 16 ]; then [ "$sve" = 0 ]; else [ "$sve" -gt 100 ]; fi || { echo "$cpu: $sve instructions of SVE"; failed=1; }
     aarch64-linux-gnu-gcc "$here/main.c" -I"$here/$cpu" "$here/$cpu"/*.o -L"$here/build" -lrgrt -pthread -lm -o "$here/$cpu/main" || exit 1
     qemu-aarch64 -cpu max,sve-default-vector-length=$length "$here/$cpu/main" >"$here/$cpu/out" || { echo "$cpu: the program fails"; failed=1; }
+    # with vectors of another length it does nothing
+    [ $length = 16 ] || ! qemu-aarch64 -cpu max,sve-default-vector-length=$((96 - length)) "$here/$cpu/main" >"$here/out" 2>"$here/err" &&
+        { [ $length = 16 ] || grep -q "lacks sve=$length" "$here/err"; } || { echo "$cpu: it runs with another length"; failed=1; }
     cmp -s "$here/expected" "$here/$cpu/out" || { echo "$cpu: other bits"; diff "$here/expected" "$here/$cpu/out" | head -4; failed=1; }
 done
 exit $failed

@@ -1066,6 +1066,9 @@ int main(void)
     loss[0] = 0;
     fault = relax_forward(2, steps, x, loss) | relax_vjp(2, steps, x, 0, loss, seed);
     printf("%d %.4f\n", fault, loss[0]);
+    float t[2] = {1, 2}, u[1] = {0};
+    fault = relax_jvp(2, steps, x, t, loss, u);
+    printf("%d %.4f\nlacks %s\n", fault, u[0], relax_lacks() ? relax_lacks() : "nothing");
     return 0;
 }
 END
@@ -1074,6 +1077,24 @@ says '0 0.9268'
 cc $RG_TEST_CFLAGS -Wall -Wextra -Werror grad.c relax_grad.o "$rgrt" -pthread -lm -o grad >out 2>err && ./grad >out 2>&1
 says '0 0.9268 0.9689 0.8776'
 says '0 0.9268'
+says '0 2.7241'
+says 'lacks nothing'
+
+# an object for another processor says so; for another runtime, or with a header of another one, it does not link
+runs() { cc $RG_TEST_CFLAGS grad.c "$1" "$rgrt" -pthread -lm -o other >out 2>err && ./other >out 2>&1; }
+if [ "$(uname -m)" = x86_64 ]; then
+    LC_ALL=C sed 's/popcnt/sve=64/' relax_grad.o >other.o
+    runs other.o
+    says '6 0.0000 0.0000 0.0000'
+    says 'lacks sve=64'
+fi
+LC_ALL=C sed 's/rt_abi_1/rt_abi_9/' relax_grad.o >other.o
+runs other.o && fail "an object for another runtime links" || pass
+grep -q rt_abi_9 err && pass || fail "the linker does not name another runtime: $(cat err)"
+sed 's/float x\[n\]/double x[n]/' k.c >other.c
+expect 0 grad other.c relax -o other.o
+runs other.o && fail "a header of another kernel links" || pass
+grep -q 'rgk_relax_[0-9a-f]*' err && pass || fail "the linker does not name the object: $(cat err)"
 
 # a product over threads whose values pass through an array without tangent
 cat >through.c <<'END'

@@ -31,10 +31,10 @@ static const char grad_help[] =
     "Compiles a kernel and its gradient to an object file. The header declares KERNEL_forward(),\n"
     "KERNEL_forward_vjp() (both sweeps in one launch) and, where the kernel allows it, "
     "KERNEL_vjp() (the\n"
-    "reverse after an earlier forward). Every float parameter takes an adjoint; NULL leaves it "
-    "out.\n" OPTIONS_HELP;
+    "reverse after an earlier forward) and KERNEL_jvp() (with tangents). Every float parameter takes an\n"
+    "adjoint, or a tangent; NULL leaves it out.\n" OPTIONS_HELP;
 
-enum { FORMS = 3 };
+enum { FORMS = 4 };
 
 static const struct {
     rg_form form;
@@ -43,6 +43,7 @@ static const struct {
     {RG_FORWARD, "forward", "The kernel itself."},
     {RG_FORWARD_VJP, "forward_vjp", "The kernel and its reverse sweep in one launch."},
     {RG_VJP, "vjp", "The reverse sweep after an earlier forward launch."},
+    {RG_JVP, "jvp", "The kernel and the tangents of what it writes."},
 };
 
 /* Everything that goes into one object. */
@@ -65,15 +66,15 @@ make_forms(product *p, cli_ir *ir, bool gradient, const target *machine)
         cli_fail_diags(ir);
     const ir_fn *kernel = p->source->first;
     for (int f = 0; f < (gradient ? FORMS : 1); f++) {
-        /* the split form is extra: where it is refused the combined one serves */
-        bool extra = forms[f].form == RG_VJP;
+        /* what is refused is left out, but for the gradient in one launch */
+        bool extra = forms[f].form == RG_VJP || forms[f].form == RG_JVP;
         diag_list refusal = {.text.in = mem_scratch()};
         uint32_t i = p->n;
         ir_fn *fn;
         options.form = forms[f].form;
         p->modules[i] = pipeline_run(kernel, &options, extra ? &refusal : &ir->diags, &fn);
         if (!p->modules[i] && extra)
-            break;
+            continue;
         if (!p->modules[i])
             cli_fail_diags(ir);
         str symbol = {.in = mem_scratch()}; /* its own prefix: never a name of the C library */
@@ -83,7 +84,7 @@ make_forms(product *p, cli_ir *ir, bool gradient, const target *machine)
         most = n > most ? n : most;
         p->fns[i] = fn;
         p->names[i] = symbol.ptr;
-        p->entries[i] = (header_entry){p->names[i], forms[f].suffix, f > 0, forms[f].doc};
+        p->entries[i] = (header_entry){p->names[i], forms[f].suffix, f == 0 ? 0 : forms[f].form == RG_JVP ? RG_TANGENT : RG_ADJOINT, forms[f].doc};
         p->n++;
     }
     p->dense = arena_new_n(mem_scratch(), bool, most);
@@ -140,10 +141,45 @@ check_target(const build_options *o)
 }
 
 static void
-add_object(str *out, const product *p, const build_options *o, cli_ir *ir)
+add_word(str *out, const char *word, size_t n)
+{
+    str_addf(out, "%s%.*s", out->len ? " " : "", (int)n, word);
+}
+
+/* What the processor has to have: of this machine all that matters, of one that is named what its vectors take. */
+static void
+add_needs(str *out, const build_options *o)
+{
+    const target *named = named_machine(o);
+    const char *list = cli_last(&o->features, "");
+#if defined(__x86_64__)
+#define FEATURE(name, builtin)                                                                     \
+    if (!named && __builtin_cpu_supports(builtin))                                                 \
+        add_word(out, name, strlen(name));
+#include "target/features.def"
+#undef FEATURE
+    if (named)
+        add_word(out, named->features, strlen(named->features));
+#else
+    named = named ? named : target_host();
+    add_word(out, named->features, strlen(named->features));
+#endif
+    for (size_t n; *list; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        if (*list == '+')
+            add_word(out, list + 1, n - 1);
+    }
+}
+
+static void
+add_object(str *out, const product *p, const build_options *o, const char *made, cli_ir *ir)
 {
 #if RG_HAVE_LLVM
+    str needs = {.in = mem_scratch()};
+    add_needs(&needs, o);
     ll_options options = target_options(o);
+    options.made = made;
+    options.needs = needs.len ? needs.ptr : "";
     options.contiguous = p->dense;
     if (ll_emit_object(p->fns, p->names, p->n, &options, out, &ir->diags))
         cli_fail_diags(ir);
@@ -175,7 +211,7 @@ static void
 build(const build_options *o, bool gradient)
 {
     const char *kernel = o->positional.at[1];
-    str name = {.in = mem_scratch()}, header_name = {.in = mem_scratch()}, error = {.in = mem_scratch()};
+    str name = {.in = mem_scratch()}, header_name = {.in = mem_scratch()}, error = {.in = mem_scratch()}, made = {.in = mem_scratch()};
     str object = {.in = mem_scratch()}, header = {.in = mem_scratch()};
     bool gpu = o->machine.gpu != NULL;
     product p = {0};
@@ -186,13 +222,13 @@ build(const build_options *o, bool gradient)
         check_target(o);
     cli_ir ir = cli_compile(&o->source, o->positional.at[0], kernel);
     make_forms(&p, &ir, gradient, gpu ? &target_nvidia : named_machine(o));
+    if (!gpu && !header_write(&header, p.source->first, p.entries, p.n, &made, &error))
+        cli_fail("%s", error.ptr);
     if (gpu)
         add_ptx(&object, &p, o, &ir);
     else
-        add_object(&object, &p, o, &ir);
+        add_object(&object, &p, o, made.ptr, &ir);
     write_output(path, &object);
-    if (!gpu && !header_write(&header, p.source->first, p.entries, p.n, &error))
-        cli_fail("%s", error.ptr);
     if (!gpu)
         write_output(cli_last(&o->header, header_name.ptr), &header);
     for (uint32_t i = 0; i < p.n; i++)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/expression.h"
 #include "cli/header.h"
+#include "rt/cpu/cpu.h"
 
 /* what rt/abi.h and rt/cpu/cpu.h say, in as many words as a caller needs */
 static const char runtime[] =
@@ -25,6 +26,8 @@ static const char runtime[] =
     "struct rt_cpu *rt_cpu_default(void);\n"
     "void rt_cpu_set_threads(struct rt_cpu *cpu, uint32_t num_threads); /* 0: OMP_NUM_THREADS, else one for each processor */\n"
     "void rt_cpu_set_budget(struct rt_cpu *cpu, uint64_t tape_bytes);\n"
+    "struct rt_made { const char *abi, *needs; int32_t known; };\n"
+    "const char *rt_cpu_lacks(struct rt_made *made);\n"
     "int rt_cpu_launch(struct rt_cpu *cpu, int32_t (*kernel)(const struct rt_arg *, struct "
     "rt_launch "
     "*),\n"
@@ -113,8 +116,14 @@ add_value(str *out, const ir_fn *k, const ir_value *v)
 
 /* -- one function ------------------------------------------------------------------------------ */
 
+static const char *
+suffix_of(unsigned plane)
+{
+    return plane == RG_TANGENT ? "_tan" : "_adj";
+}
+
 static void
-add_params(str *out, const ir_fn *k, bool adjoints)
+add_params(str *out, const ir_fn *k, unsigned plane)
 {
     for (uint32_t i = 0; i < k->body->nparams; i++) {
         const ir_param *p = &k->params[i];
@@ -126,10 +135,10 @@ add_params(str *out, const ir_fn *k, bool adjoints)
         else
             str_addf(out, "%s ", type);
         add_name(out, p->name);
-        if (adjoints && real) {
+        if (plane && real) {
             str_addf(out, ", %s *", type);
             add_name(out, p->name);
-            str_addz(out, "_adj");
+            str_addz(out, suffix_of(plane));
         }
         for (uint32_t a = 0; is_buffer(k, i) && a < k->body->params[i]->type.rank; a++) {
             if (fixed_extent(k, i, a))
@@ -173,14 +182,14 @@ add_buffer(str *out, const ir_fn *k, uint32_t i)
 }
 
 static bool
-add_function(str *out, const ir_fn *k, const header_entry *e)
+add_function(str *out, const ir_fn *k, const header_entry *e, const char *made)
 {
     str_addf(out,
              "\n/* %s */\nextern\n#ifdef __cplusplus\n\"C\"\n#endif\n"
              "int32_t %s(const struct rt_arg *args, struct rt_launch *launch);\n",
              e->doc, e->symbol);
     str_addf(out, "static inline int\n%s_%s(", k->name, e->suffix);
-    add_params(out, k, e->adjoints);
+    add_params(out, k, e->plane);
     str_addz(out, ")\n{\n");
     str_addf(out, "    struct rt_arg args[%u];\n    memset(args, 0, sizeof(args));\n",
              k->body->nparams ? k->body->nparams : 1);
@@ -193,12 +202,13 @@ add_function(str *out, const ir_fn *k, const header_entry *e)
             add_name(out, k->params[i].name);
             str_addf(out, ", %u);\n", ir_bytes(dtype_of(k, i)));
         }
-        if (e->adjoints && ir_is_float(dtype_of(k, i))) {
-            str_addf(out, "    args[%u].plane[1] = ", i);
+        if (e->plane && ir_is_float(dtype_of(k, i))) {
+            str_addf(out, "    args[%u].plane[%u] = ", i, e->plane);
             add_name(out, k->params[i].name);
-            str_addz(out, "_adj;\n");
+            str_addf(out, "%s;\n", suffix_of(e->plane));
         }
     }
+    str_addf(out, "    if (rt_cpu_lacks(&%s))\n        return %d;\n", made, RT_NO_PROCESSOR);
     str_addf(out, "    return rt_cpu_launch(rt_cpu_default(), %s, args, 0);\n}\n", e->symbol);
     return true;
 }
@@ -212,8 +222,9 @@ add_guard(str *out, const ir_fn *k, size_t n)
     str_addz(out, n > 1 ? "_GRAD_H\n" : "_H\n");
 }
 
-bool
-header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, str *error)
+/* The same text but for the object's name. */
+static bool
+add_header(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, const char *made, str *error)
 {
     str_addf(
         out,
@@ -221,10 +232,12 @@ header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t 
         " * and libm.\n"
         " *\n"
         " * Arrays are row-major; a field of an array of structs points at the field of the\n"
-        " * first one. Adjoints are row-major without gaps and may be NULL; gradients add into\n"
-        " * them. Neither they nor arrays that are written overlap anything else. f16 values are\n"
+        " * first one. Adjoints and tangents are row-major without gaps and may be NULL; gradients add into\n"
+        " * adjoints. Neither they nor arrays that are written overlap anything else. f16 values are\n"
         " * given as their bits. Functions return 0, or 1: an assertion failed, 2: the tape exceeds\n"
-        " * its budget, 3: out of memory. */\n",
+        " * its budget, 3: out of memory, 6: the object was compiled for another processor, and\n"
+        " * %s_lacks() says what this one lacks (a text that begins with it; NULL: nothing). */\n",
+        kernel->name,
         kernel->name);
     str_addz(out, "#ifndef ");
     add_guard(out, kernel, n);
@@ -232,12 +245,28 @@ header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t 
     add_guard(out, kernel, n);
     str_addz(out, "\n");
     str_addz(out, runtime);
+    str_addf(out, "\n/* the object that belongs to this header */\nextern\n#ifdef __cplusplus\n\"C\"\n#endif\n"
+             "struct rt_made %s;\nstatic inline const char *\n%s_lacks(void)\n{\n    return rt_cpu_lacks(&%s);\n}\n",
+             made, kernel->name, made);
     for (size_t i = 0; i < n; i++)
-        if (!add_function(out, kernel, &entries[i])) {
+        if (!add_function(out, kernel, &entries[i], made)) {
             str_addf(error, "kernel `%s`: an extent's expression cannot be written in C",
                      kernel->name);
             return false;
         }
     str_addz(out, "\n#endif\n");
     return true;
+}
+
+bool
+header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, str *made, str *error)
+{
+    str nameless = {.in = mem_scratch()};
+    if (!add_header(&nameless, kernel, entries, n, "", error))
+        return false;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (size_t i = 0; i < nameless.len; i++)
+        hash = (hash ^ (unsigned char)nameless.ptr[i]) * 0x100000001b3u;
+    str_addf(made, "rgk_%s_%016llx", kernel->name, (unsigned long long)hash);
+    return add_header(out, kernel, entries, n, made->ptr, error);
 }

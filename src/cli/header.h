@@ -8,12 +8,13 @@
 typedef struct header_entry {
     const char *symbol; /* in the object */
     const char *suffix; /* of the function that users call: KERNEL_suffix */
-    bool adjoints;      /* takes them */
+    unsigned plane;     /* that it takes beside the primal: RG_ADJOINT, RG_TANGENT; 0: none */
     const char *doc;
 } header_entry;
 
-/* `kernel` came from pipeline_source. false: an extent's expression has no counterpart in C
+/* `kernel` came from pipeline_source. *made gets the name of the object's rt_made, in which the header's text is counted: a
+ * header and an object that do not belong together do not link. false: an extent's expression has no counterpart in C
  * (*error). */
-bool header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, str *error);
+bool header_write(str *out, const ir_fn *kernel, const header_entry *entries, size_t n, str *made, str *error);
 
 #endif

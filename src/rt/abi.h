@@ -22,6 +22,10 @@
 typedef void *jmp_buf[1];
 #endif
 
+/* Counts on with every change of what compiled code and the runtime know of each other. Objects compiled ahead of time refer
+ * to the symbol rt_abi_N of their runtime, so that another one is an error of the linker. */
+#define RT_ABI 1
+
 enum { RT_PLANES = 8, RT_RANK = 8 };
 
 typedef struct rt_arg {

@@ -10,7 +10,7 @@
 /* The tape stays in the cache: there recording is about as cheap as computing again (bench: Horner, the
  * recurrences), so that blocks of iterations come out only where much follows from little. Costs of lanes are fitted to
  * the bench's kernels on Zen 5. From four iterations on a loop is better left to become vectors of neighbouring elements. */
-#define CPU(bytes, text, sve)                                                                                                     \
+#define CPU(bytes, text, sve, uses)                                                                                                     \
     {                                                                                                                        \
         .name = text, .vector = bytes,                                                                                       \
         .page = RT_PAGE, .page_header = RT_PAGE_HEADER, .frame_max = RT_FRAME_MAX, .frame_align = 1,                         \
@@ -18,11 +18,12 @@
         .frame = 0.5, .byte = 1.0 / 8, .recording = 1, .load = 3,                                                            \
         .function = 20, .trips = 16,                                                                                         \
         .unasked = 8,                                                                                                        \
-        .unroll = 3, .unroll_ops = 400, .unroll_rounds = 1, .scalable = sve,                                                  \
+        .unroll = 3, .unroll_ops = 400, .unroll_rounds = 1, .scalable = sve, .features = uses,                                \
     }
 
-static const target cpus[] = {CPU(16, "cpu16", false), CPU(32, "cpu32", false), CPU(64, "cpu", false)};
-static const target neon = CPU(16, "neon", false), sve[] = {CPU(32, "sve256", true), CPU(64, "sve512", true)};
+#define AVX2 "avx2 bmi bmi2 fma"
+static const target cpus[] = {CPU(16, "cpu16", false, ""), CPU(32, "cpu32", false, AVX2), CPU(64, "cpu", false, AVX2 " avx512f avx512bw avx512cd avx512dq avx512vl")};
+static const target neon = CPU(16, "neon", false, ""), sve[] = {CPU(32, "sve256", true, "sve=32"), CPU(64, "sve512", true, "sve=64")};
 
 /* SVE's vectors are as long as the processor has them: without a name that says it they count for nothing beside NEON's. */
 static const struct {

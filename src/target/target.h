@@ -12,6 +12,7 @@ typedef struct target {
     /* How threads run side by side: as the threads of a warp, so many, or (warp 0) in the lanes of vectors of so many
      * bytes. In a warp every value with lanes is one number in each thread, and each thread accesses memory by itself. */
     uint32_t warp, vector;
+    const char *features; /* of the processor, that code for such vectors uses (target/features.def), with blanks between them */
     bool scalable; /* vectors of more than 16 bytes are SVE's, of the very length that the table says */
 
     /* the tape: pages of its workers, the header of each, a frame at most, and what a frame's size is a multiple of */

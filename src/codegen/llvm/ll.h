@@ -28,6 +28,7 @@ typedef struct ll_options {
     const char *libdevice;  /* NVPTX with native_math: path of NVIDIA's library in LLVM's bitcode */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
     const char *triple, *cpu, *features;
+    const char *made, *needs; /* object files: a symbol with an rt_made of these needs (rt/cpu/cpu.h) */
 } ll_options;
 
 /* Code as bytes, for ll_load. RG_COMPILE: LLVM reports an error (in diags). */

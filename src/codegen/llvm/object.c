@@ -39,6 +39,29 @@ unit_add_kernel(unit *u, const ir_fn *fn, const char *name)
     return false;
 }
 
+static LLVMValueRef
+made_text(const gen *g, const char *text)
+{
+    LLVMValueRef bytes = LLVMConstStringInContext2(g->context, text, strlen(text), false);
+    LLVMValueRef at = LLVMAddGlobal(g->module, LLVMTypeOf(bytes), "");
+    LLVMSetInitializer(at, bytes);
+    LLVMSetLinkage(at, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(at, true);
+    return at;
+}
+
+/* rt_made of the object: it refers to the runtime's symbol. */
+static void
+add_made(const gen *g)
+{
+    char name[32];
+    snprintf(name, sizeof name, "rt_abi_%d", RT_ABI);
+    LLVMValueRef abi = LLVMAddGlobal(g->module, LLVMInt8TypeInContext(g->context), name);
+    LLVMValueRef fields[3] = {abi, made_text(g, g->options->needs), LLVMConstInt(g->i32, 0, false)};
+    LLVMValueRef whole = LLVMConstStructInContext(g->context, fields, countof(fields), false);
+    LLVMSetInitializer(LLVMAddGlobal(g->module, LLVMTypeOf(whole), g->options->made), whole);
+}
+
 rg_status
 ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
                const ll_options *options, str *out, diag_list *diags)
@@ -58,6 +81,8 @@ ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
     bool made = unit_generate(&u);
     for (uint32_t i = 1; made && i < n; i++)
         made = unit_add_kernel(&u, fns[i], names[i]);
+    if (made && options->made)
+        add_made(&u.g);
     made = made && unit_optimize(&u) && unit_emit(&u, LLVMObjectFile, &object);
     unit_end(&u);
     if (!made)

@@ -39,6 +39,18 @@ void rt_cpu_trim(rt_cpu *cpu);
  * thread or signal handler. */
 void rt_cpu_cancel(rt_cpu *cpu);
 
+/* What an object compiled ahead of time says of itself: its runtime's symbol, and the features of a processor that its code
+ * uses, by LLVM's names and blanks between them; "sve=64": vectors of just so many bytes. */
+typedef struct rt_made {
+    const char *abi, *needs;
+    int32_t known; /* 1: this processor has them all */
+} rt_made;
+
+/* NULL, or from which word of its needs on this processor lacks something. The object's functions return RT_NO_PROCESSOR then,
+ * which is no fault of a launch. */
+const char *rt_cpu_lacks(rt_made *made);
+enum { RT_NO_PROCESSOR = RT_FAULT_CANCELLED + 1 };
+
 typedef int32_t rt_kernel_fn(const rt_arg *args, rt_launch *launch);
 
 /* What went wrong. Texts live as long as the kernel's code. */
