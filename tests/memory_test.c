@@ -523,6 +523,26 @@ check_device(const char *name, bool driver, bool every)
     printf("%s: %ld %s failed\n", name, attempts, driver ? "calls of the driver" : "allocations");
 }
 
+/* Nor is memory needed to destroy what a launch uses that went wrong: the next call says so. */
+static void
+check_destroying(void)
+{
+    world w = {.name = "cuda"};
+    play(&w, false, false, false);
+    for (long n = 1; n < 4; n++) {
+        CHECK(record(&w) == RG_OK && launch_graph(&w) == RG_OK, "%s", rg_error_message());
+        fake->fails = "cuStreamSynchronize";
+        heap.fails_in = n;
+        rg_graph_destroy(w.graph);
+        heap.fails_in = 0;
+        fake->fails = NULL;
+        w.graph = NULL;
+        CHECK(rg_queue_sync(w.queue) != RG_OK, "%ld: nothing is said", n);
+        CHECK(rg_queue_sync(w.queue) == RG_OK, "%ld: %s", n, rg_error_message());
+    }
+    end_world(&w);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -539,6 +559,8 @@ main(int argc, char **argv)
         fake->fails_with = 2; /* of memory there is no more */
         check_device("cuda", false, all);
         check_device("cuda", true, true);
+        fake->fails_with = 1; /* anything else */
+        check_destroying();
     }
 #endif
     return check_done();

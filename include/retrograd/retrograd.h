@@ -352,6 +352,10 @@ RG_API RG_MUST_CHECK rg_status rg_args_get_shape(rg_args *args, uint32_t index,
  * the companions that their arrays have: adjoints for vjp, tangents for jvp. The first launch of
  * each form compiles it.
  *
+ * Compiling is the work of LLVM and libclang, in this process: memory that ends inside of them, or a fault that they find
+ * in themselves, ends the process; memory that ends anywhere else is RG_OUT_OF_MEMORY. Kernels whose code was kept from an
+ * earlier run (RG_CACHE, docs/rgc.md) need neither of the two.
+ *
  * Adjoints (tangents) that take part may have n directions, all the same n: one launch then does
  * what n would do, rows (columns) of a Jacobian, and computes the primal once. In the jvp of a
  * gradient adjoints, or tangents, or both have n directions, and the adjoints' tangents have n. Any

@@ -2,6 +2,8 @@
 #include "device/cuda/cuda.h"
 #include "device/explain.h"
 
+#include <setjmp.h>
+
 enum { PRINT_CELLS = 1 << 16 };
 
 static rg_status
@@ -148,17 +150,46 @@ rt_cuda_wait(rt_queue *q, str *error)
     return status ? status : collect(q, error);
 }
 
-void
-rt_cuda_settle(rt_queue *q)
+static void
+settle(rt_queue *q)
 {
     str text = {0};
+    mem_owner owns;
+    mem_own(&owns, mem_release_str, &text);
     rg_status status = rt_cuda_wait(q, &text);
+    mem_disown(&owns);
     if (status && !rt_cuda_is_lost(q->device)) {
         q->failed = status;
         q->failure = text;
     } else {
         str_free(&text);
     }
+}
+
+static void
+escape(void *jump, size_t bytes)
+{
+    longjmp(*(jmp_buf *)jump, 1);
+}
+
+/* Objects are destroyed outside of any guard: where there is no memory for what the queue has to say, that is what it
+ * says. */
+void
+rt_cuda_settle(rt_queue *q)
+{
+    jmp_buf jump;
+    if (mem_is_guarded()) {
+        settle(q);
+        return;
+    }
+    mem_set_handler(escape, &jump);
+    if (setjmp(jump)) {
+        q->failed = RG_OUT_OF_MEMORY;
+        q->report->fault = 0;
+    } else {
+        settle(q);
+    }
+    mem_set_handler(NULL, NULL);
 }
 
 uint64_t
