@@ -243,6 +243,10 @@ struct rg_module_desc {
     bool checked;        /* a subscript outside its array's extents ends the launch with RG_ASSERT, which names the line; on
                           * the interpreter so do two threads of a forward launch at one element, of which one
                           * writes and not atomically */
+    bool deterministic;  /* launches on cpu give the same bits with any number of threads, in every run on one machine, also where
+                          * threads add to one element. Loops are cut into 64 parts whatever the number of threads; of those whose
+                          * threads do more to an element that they share than add to it, or add to arrays of more than 16,384
+                          * elements, one thread alone runs all. On cuda: RG_UNSUPPORTED */
 };
 
 /* A file of C, or of IR if its name ends with ".rg" or ".ir". desc may be NULL. The file is read

@@ -52,7 +52,7 @@ make_key(const settings *s, const api_program *p, const rt_program_desc *desc, u
     put_text(key, table->name);
     bytes_put_u32(key, wanted & RT_CODE_ALONE);
     bytes_put_u32(key, k->module->desc.no_contraction | k->module->desc.native_math << 1 | k->module->desc.fast_math << 2 |
-                           k->module->desc.checked << 3);
+                           k->module->desc.checked << 3 | k->module->desc.deterministic << 4);
     put_text(key, s->plan);
     put_text(key, s->lanes);
     put_text(key, s->interp);

@@ -27,6 +27,7 @@ set_options(rg_module *m, const rg_module_desc *desc)
 {
     m->desc.no_contraction = desc->no_contraction;
     m->desc.native_math = desc->native_math;
+    m->desc.deterministic = desc->deterministic;
     m->desc.fast_math = desc->fast_math;
     m->desc.checked = desc->checked;
 }

@@ -114,6 +114,7 @@ api_program_desc(const api_variant *v)
         .nparams = n,
         .file = fn->loc.file < fn->module->files.n ? fn->module->files.at[fn->loc.file].path : NULL,
         .races = k->module->desc.checked && v->key[0] == RG_FORWARD,
+        .deterministic = k->module->desc.deterministic,
         .native_math = k->module->desc.native_math,
         .fast_math = k->module->desc.fast_math,
         .noalias = !v->shared,
@@ -129,6 +130,12 @@ compile_program(api_program *p, const rg_queue *queue, diag_list *diags)
 {
     api_variant *v = p->variant;
     rt_program_desc desc = api_program_desc(v);
+    if (desc.deterministic && v->table->memory) { /* threads of a GPU have no order */
+        diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
+                 "device %s adds in no fixed order\nmodules that are deterministic (rg_module_desc) run on cpu and interp",
+                 v->table->name);
+        return RG_UNSUPPORTED;
+    }
     desc.queue = queue ? queue->queue : NULL;
     if (v->table->make) {
         desc.code = api_code;

@@ -120,7 +120,7 @@ static rg_status
 cpu_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
     ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
-                          .native_math = desc->native_math, .alone = wanted & RT_CODE_ALONE};
+                          .native_math = desc->native_math, .deterministic = desc->deterministic, .alone = wanted & RT_CODE_ALONE};
     TRY(open_jit(d, diags));
     return ll_make(d->jit, desc->fn, &options, code, diags);
 }
@@ -153,6 +153,7 @@ load_code(rt_program *p, unsigned wanted, diag_list *diags)
 static rg_status
 get_loaded(rt_program *p, bool alone, ll_code **code, diag_list *diags)
 {
+    alone &= !p->desc.deterministic;
     ll_code **at = alone ? &p->alone : &p->shared;
     mem_owner owns;
     pthread_mutex_lock(&p->lock);

@@ -47,7 +47,7 @@ typedef struct rt_worker {
     char *cursor;      /* top of this worker's tape */
     int32_t atomic;    /* several workers run: shared elements need atomic operations */
     int32_t index;     /* number of the chunk it runs */
-    int32_t seat;      /* its own number among the launch's workers */
+    int32_t seat;      /* its own number among the launch's workers: that of its private sums */
     uint32_t turned;   /* all bits set when the tape enters a page; rt_cpu_over() clears its level's */
     const volatile uint32_t *stop; /* not 0: the launch is to end (rt_cpu_cancelled) */
     rt_launch *launch;
@@ -89,6 +89,10 @@ typedef enum rt_fault {
  * writes them to slot worker->index; the return value is the number of slots used (at most
  * rt_cpu_slots(launch)). Does not return after a fault. */
 enum { RT_KEEP_RECORDS = 1, RT_KEEP_REWINDS = 2, RT_KEEP_LANES = 4 };
+/* Beside these, where results may not depend on the number of threads: RT_KEEP_FIXED, chunks are RT_FIXED_CHUNKS at most, and
+ * worker->seat is the chunk's number too; RT_KEEP_ORDERED, they run one after the other, as what they do to memory has an
+ * order. */
+enum { RT_KEEP_FIXED = 1 << 16, RT_KEEP_ORDERED = 1 << 17, RT_FIXED_CHUNKS = 64 };
 int32_t rt_cpu_parallel(rt_launch *launch, rt_task_fn *task, void *closure, int64_t n, int64_t work,
                         int32_t keep);
 int32_t rt_cpu_slots(rt_launch *launch);
@@ -130,11 +134,11 @@ void *rt_cpu_temp_again(rt_launch *launch, int64_t bytes, void *last);
 /* At least `bytes` for this worker's local arrays, aligned to 64; the same until the task ends. */
 void *rt_cpu_scratch(rt_worker *worker, int64_t bytes);
 /* Sums that many threads add to are first formed by each worker alone, in f64: `cells` doubles, all 0,
- * for every seat, RT_PRIVATE_ROW(cells) apart, until the next call. After the task,
+ * for every seat (rows > 0: so many), RT_PRIVATE_ROW(cells) apart, until the next call. After the task,
  * rt_cpu_private_add() adds all workers' cells first .. first + n - 1 to an array of n floats of so many
  * bytes each, and clears them: every cell has to be given back so. */
 #define RT_PRIVATE_ROW(cells) (((cells) + 15) & ~(int64_t)15)
-double *rt_cpu_private(rt_launch *launch, int64_t cells);
+double *rt_cpu_private(rt_launch *launch, int64_t cells, int32_t rows);
 void rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array, int32_t bytes);
 /* A parallel loop is cut into at most so many chunks for each thread: rt_cpu_slots() for all. */
 enum { RT_CHUNKS_PER_THREAD = 8, RT_MAX_THREADS = 4096 };

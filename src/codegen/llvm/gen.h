@@ -504,6 +504,7 @@ LLVMValueRef gen_contribute(gen *g, const ir_op *op, uint32_t r, LLVMValueRef su
                             LLVMValueRef value);
 LLVMValueRef *gen_identities(gen *g, const ir_op *op, unsigned lanes);
 void gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef *sums);
+LLVMValueRef gen_slots(gen *g, LLVMBuilderRef b);
 LLVMValueRef gen_partials_memory(gen *g, uint32_t n);
 void gen_combine_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef used);
 LLVMValueRef gen_partial_cell(gen *g, LLVMValueRef partials, LLVMValueRef slot, uint32_t n, uint32_t r);

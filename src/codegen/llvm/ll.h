@@ -24,6 +24,7 @@ typedef struct ll_options {
     bool noalias;           /* no two planes of any parameters share memory */
     bool alone;             /* launches use one thread: nothing needs to be atomic */
     bool native_math;       /* the platform's math functions, not our own */
+    bool deterministic;     /* results have the same bits for any number of threads */
     bool fast_math;         /* GPUs: approximate instructions for division, roots, sin, exp, ... of f32 */
     const char *libdevice;  /* NVPTX with native_math: path of NVIDIA's library in LLVM's bitcode */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */

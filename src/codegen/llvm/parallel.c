@@ -3,6 +3,7 @@
  * One becomes a task: a function over a range of its linearised domain, called by the runtime with
  * a closure of what it uses from outside. */
 #include "codegen/llvm/gen.h"
+#include "analysis/sums.h"
 
 enum { CLOSURE_ARGS, CLOSURE_PARTIALS, CLOSURE_CELLS, CLOSURE_ROW, CLOSURE_FIRST };
 
@@ -197,6 +198,38 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
     return fn;
 }
 
+/* -- one order for any number of threads --------------------------------------------------------- */
+/* stops at what another order of threads may leave or see otherwise; additions to private cells are asked about apart */
+static bool
+has_no_order(ir_op *op, void *user)
+{
+    const capture *c = user;
+    if (!op->atomic)
+        return true;
+    for (uint32_t i = 0; i < c->nsums && ir_is_sum(op); i++)
+        if (c->sums[i].buffer == op->args[0] && c->sums[i].plane == op->plane)
+            return true;
+    bool exact = op->code == RG_OP_RMW && !op->nresults && !ir_is_float((rg_dtype)op->args[0]->type.dtype);
+    return exact && op->rmw != RG_RMW_EXCHANGE && op->rmw != RG_RMW_CAS;
+}
+
+/* What rt_cpu_parallel is told for it. Where private cells are not worth it in this launch, all threads add to the array itself. */
+static LLVMValueRef
+order_of(gen *g, const ir_op *op, capture *c)
+{
+    if (!ir_walk(op->regions[0], has_no_order, c))
+        return gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED);
+    LLVMValueRef shared = LLVMConstNull(g->i1);
+    for (uint32_t i = 0; i < c->nsums; i++) {
+        const private_sum *sum = &c->sums[i];
+        LLVMValueRef here = LLVMBuildICmp(g->b, LLVMIntSLT, sum->first, gen_i64(g, 0), "");
+        if (gen_presence(g, sum->buffer, sum->plane) == MAYBE)
+            here = LLVMBuildAnd(g->b, here, LLVMBuildIsNotNull(g->b, gen_plane(g, sum->buffer, sum->plane), ""), "");
+        shared = LLVMBuildOr(g->b, shared, here, "");
+    }
+    return LLVMBuildSelect(g->b, shared, gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED), gen_i32(g, RT_KEEP_FIXED), "");
+}
+
 void
 gen_parallel(gen *g, const ir_op *op)
 {
@@ -246,14 +279,11 @@ gen_parallel(gen *g, const ir_op *op)
         gen_run_task(g, op, &run);
         return;
     }
-    LLVMValueRef args[6] = {g->s->launch,
-                            task,
-                            closure,
-                            d.total,
-                            gen_i64(g, work),
-                            gen_i32(g, (op->rewinds   ? RT_KEEP_REWINDS
-                                        : op->records ? RT_KEEP_RECORDS
-                                                      : 0) | lanes * RT_KEEP_LANES)};
+    int32_t keeps = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;
+    LLVMValueRef keep = gen_i32(g, keeps | (int32_t)lanes * RT_KEEP_LANES);
+    if (g->options->deterministic)
+        keep = LLVMBuildOr(g->b, keep, order_of(g, op, &c), "");
+    LLVMValueRef args[6] = {g->s->launch, task, closure, d.total, gen_i64(g, work), keep};
     LLVMValueRef used = gen_runtime_call(g, g->b, "rt_cpu_parallel", g->i32, 6, args);
     gen_private_end(g, c.sums, c.nsums);
     if (n)

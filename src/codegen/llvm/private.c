@@ -56,7 +56,7 @@ static LLVMValueRef
 has_few_cells(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
 {
     LLVMBuilderRef b = g->b;
-    LLVMValueRef slots = gen_runtime_call(g, b, "rt_cpu_slots", g->i32, 1, &g->s->launch);
+    LLVMValueRef slots = gen_slots(g, b);
     LLVMValueRef cost = LLVMBuildMul(b, gen_elements(g, sum->buffer), LLVMBuildSExt(b, slots, g->i64, ""), "");
     int64_t share = RT_CHUNKS_PER_THREAD * (work > 0 ? work : 1) / CELL_WORK;
     LLVMValueRef need = LLVMBuildUDiv(b, cost, gen_i64(g, share), "");
@@ -84,8 +84,8 @@ gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, i
     }
     LLVMValueRef padded = LLVMBuildAdd(g->b, total, gen_i64(g, RT_PRIVATE_ROW(1) - 1), "");
     *row = LLVMBuildAnd(g->b, padded, gen_i64(g, -RT_PRIVATE_ROW(1)), "");
-    LLVMValueRef args[2] = {g->s->launch, total};
-    return gen_runtime_call(g, g->b, "rt_cpu_private", g->ptr, 2, args);
+    LLVMValueRef args[3] = {g->s->launch, total, gen_i32(g, g->options->deterministic ? RT_FIXED_CHUNKS : 0)};
+    return gen_runtime_call(g, g->b, "rt_cpu_private", g->ptr, 3, args);
 }
 
 void
@@ -125,7 +125,7 @@ gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row)
         LLVMValueRef cell = LLVMBuildAdd(b, mine, s->sums[i].first, "");
         s->sums[i].cells = LLVMBuildGEP2(b, g->f64, memory, &cell, 1, "cells");
         LLVMValueRef used = LLVMBuildICmp(b, LLVMIntSGE, s->sums[i].first, gen_i64(g, 0), "");
-        if (!needs_digits(s->sums[i].buffer, s->sums[i].plane))
+        if (!needs_digits(s->sums[i].buffer, s->sums[i].plane) && !g->options->deterministic)
             used = LLVMBuildAnd(b, used, gen_several_workers(g), "");
         s->sums[i].used = used;
     }

@@ -66,12 +66,21 @@ gen_store_partials(gen *g, const ir_op *op, LLVMValueRef partials, LLVMValueRef 
     }
 }
 
+/* chunks of a parallel loop at most */
+LLVMValueRef
+gen_slots(gen *g, LLVMBuilderRef b)
+{
+    if (g->options->deterministic)
+        return gen_i32(g, RT_FIXED_CHUNKS);
+    return gen_runtime_call(g, b, "rt_cpu_slots", g->i32, 1, &g->s->launch);
+}
+
 /* Room for the partial results of a loop, made once where the kernel begins: on the stack where they are few, since
  * threads and loops may be many and stacks small. */
 LLVMValueRef
 gen_partials_memory(gen *g, uint32_t n)
 {
-    LLVMValueRef slots = gen_runtime_call(g, g->s->top, "rt_cpu_slots", g->i32, 1, &g->s->launch);
+    LLVMValueRef slots = gen_slots(g, g->s->top);
     LLVMValueRef cells = LLVMBuildMul(g->s->top, slots, gen_i32(g, (int)n), "");
     LLVMValueRef most = gen_i32(g, RT_PARTIALS_HERE / 8);
     LLVMValueRef few = LLVMBuildICmp(g->s->top, LLVMIntULE, cells, most, "");

@@ -9,10 +9,10 @@
 #include <string.h>
 
 double *
-rt_cpu_private(rt_launch *launch, int64_t cells)
+rt_cpu_private(rt_launch *launch, int64_t cells, int32_t rows)
 {
     int64_t row = RT_PRIVATE_ROW(cells);
-    size_t need = (size_t)row * launch->threads;
+    size_t need = (size_t)row * (rows > 0 ? (uint32_t)rows : launch->threads);
     launch->private_row = row;
     if (need > launch->private_room) {
         free(launch->privates);
