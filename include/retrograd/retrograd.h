@@ -255,7 +255,8 @@ struct rg_module_desc {
  * options for it; what no file of desc defines is looked for in the other C files that it lists. The first file that
  * includes a header of the system asks the C compiler (CC, or
  * cc, gcc, clang) where those are, in a child process that ends before the call returns; with CC
- * set to nothing, headers that are built in are taken. RG_COMPILE: the message is the list of
+ * set to nothing, headers that are built in are taken. What compiling gave, here and for launches, is kept in files for later
+ * processes (RG_CACHE names their folder, or is "off": docs/rgc.md). RG_COMPILE: the message is the list of
  * diagnostics. RG_UNSUPPORTED: a build without the C front end. */
 RG_API RG_MUST_CHECK rg_status rg_module_load(rg_str path,
                                               const rg_module_desc *desc, rg_module **module);
