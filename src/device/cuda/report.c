@@ -167,7 +167,7 @@ settle(rt_queue *q)
 }
 
 static void
-escape(void *jump, size_t bytes)
+leave_without(void *jump, size_t bytes)
 {
     longjmp(*(jmp_buf *)jump, 1);
 }
@@ -182,7 +182,7 @@ rt_cuda_settle(rt_queue *q)
         settle(q);
         return;
     }
-    mem_set_handler(escape, &jump);
+    mem_set_handler(leave_without, &jump);
     if (setjmp(jump)) {
         q->failed = RG_OUT_OF_MEMORY;
         q->report->fault = 0;
