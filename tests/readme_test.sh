@@ -1,5 +1,5 @@
 #!/bin/sh
-# The programs of README, docs/gpu.md and docs/jacobians.md compile, run and print what is said there.
+# The programs of README, docs/gpu.md, docs/jacobians.md and docs/tape.md compile, run and print what is said there.
 # SPDX-License-Identifier: Apache-2.0
 #   readme_test.sh SOURCE_ROOT LIBRETROGRAD.SO RGC
 root=$(realpath "$1")
@@ -53,6 +53,15 @@ build rows
 ./rows >out || exit 1
 sed -n '/^seen\[/p' "$root/docs/jacobians.md" >expected
 cmp -s out expected || { echo "it prints:"; cat out; echo "the page:"; cat expected; exit 1; }
+
+extract docs/tape.md spring.c
+extract docs/tape.md swing.c
+build swing
+for run in "./swing cpu" "./swing cpu 1000"; do
+    awk -v run="$run" '/^```/ || /^\.\/swing/ { inside = $0 == run; next } inside' "$root/docs/tape.md" >expected
+    $run >out || exit 1
+    cmp -s out expected || { echo "$run prints:"; cat out; echo "docs/tape.md:"; cat expected; exit 1; }
+done
 
 # on a GPU: here on the devices that need none
 extract docs/gpu.md aim.c

@@ -397,6 +397,75 @@ RG_API RG_MUST_CHECK rg_status rg_graph_end(rg_queue *queue, rg_graph **graph);
 RG_API RG_MUST_CHECK rg_status rg_graph_launch(rg_graph *graph);
 RG_API void rg_graph_destroy(rg_graph *graph);
 
+/* -- tapes ------------------------------------------------------------------------------------- */
+/* Between begin and end, RG_FORWARD launches and rg_array_fill, _write and _copy of primals in the queue are done and noted,
+ * with the arguments as they stand. rg_tape_vjp then is the reverse of all of it, last first: of a launch RG_VJP, or
+ * RG_FORWARD_VJP where that is refused; a fill or a write sets the array's adjoint to zero; a copy adds the adjoint to that
+ * of its source. Arrays that take part need their adjoints when they are recorded.
+ *
+ *     rg_tape *tape;  rg_tape_begin(queue, NULL, &tape);
+ *     for (int t = 0; t < steps; t++)
+ *         rg_launch(queue, step_args, RG_FORWARD);       in place
+ *     rg_launch(queue, loss_args, RG_FORWARD);
+ *     rg_tape_end(tape);
+ *     rg_array_fill(queue, loss, RG_ADJOINT, 1);         any number of arrays may be seeded
+ *     rg_tape_vjp(tape);                                 adds into the arrays' adjoints
+ *
+ * What is overwritten is saved before, if a reverse reads it. It is an error of rg_tape_vjp, before anything is done, if an
+ * array that a reverse needs, an index or a bound among them, was written meanwhile by anything that was not recorded:
+ * rg_array_map to write, another queue, what was done while the tape was paused. The message names array and launch. So it is
+ * where others have written an array between an operation that wrote it and one that read it: its adjoint would belong to both.
+ *
+ * Memory of the caller's (rg_array_desc.data) is written without notice; `validate` compares checksums of it, and so reads it
+ * around each operation. Arrays of the tape that share memory must not be written: RG_INVALID.
+ *
+ * A launch that is run again (RG_FORWARD_VJP, or with a budget) prints again, and is to give the same bits: what depends on
+ * sums of threads in any order does so as far as these do. Not on the tape: other forms, launches of graphs,
+ * copies from other devices, tangents, gradients of gradients. */
+typedef struct rg_tape_desc {
+    uint32_t size;
+    uint64_t budget; /* bytes for copies of arrays, of the device's memory where it has its own; what does not fit is computed
+                      * again, so that many states (all that later operations begin with) take the place of few. Two states
+                      * are the least: RG_BUDGET. 0: no bound, and nothing is computed twice. Notes, about 200 bytes for each
+                      * operation, come on top */
+    bool validate;
+} rg_tape_desc;
+
+/* A function of the caller's with a reverse of its own. Launches in it are not recorded. */
+typedef struct rg_tape_call_desc {
+    uint32_t size;
+    rg_str name;                         /* for messages */
+    rg_status (*forward)(void *user);    /* called at once, and again where states are computed again */
+    rg_status (*reverse)(void *user);    /* finds the arrays below as they stood behind `forward`; takes and leaves adjoints as
+                                          * rg_launch does. NULL: adjoints of `writes` are set to zero */
+    void *user;                          /* lives as long as the tape */
+    rg_array *const *reads, *const *writes; /* all that `forward` reads or writes */
+    size_t read_count, write_count;
+} rg_tape_call_desc;
+
+typedef struct rg_tape_info {
+    uint32_t size;
+    uint64_t operations;  /* recorded */
+    uint64_t bytes, peak; /* of copies: now, and at most so far */
+    uint64_t recomputed;  /* operations that were run again to compute states, so far */
+} rg_tape_info;
+
+/* One tape records in a queue at a time. desc may be NULL. */
+RG_API RG_MUST_CHECK rg_status rg_tape_begin(rg_queue *queue, const rg_tape_desc *desc, rg_tape **tape);
+RG_API RG_MUST_CHECK rg_status rg_tape_end(rg_tape *tape);
+/* What is done between them is not recorded: constants, to the gradient. */
+RG_API RG_MUST_CHECK rg_status rg_tape_pause(rg_tape *tape);
+RG_API RG_MUST_CHECK rg_status rg_tape_resume(rg_tape *tape);
+RG_API RG_MUST_CHECK rg_status rg_tape_call(rg_tape *tape, const rg_tape_call_desc *desc);
+/* What operations behind it do with the array's contents does not count: its adjoint is set to zero here. */
+RG_API RG_MUST_CHECK rg_status rg_tape_stop_gradient(rg_tape *tape, rg_array *array);
+/* Takes the adjoints of the state behind the tape to those of the state before. Primals hold in the end what they held; where
+ * it fails on the way adjoints are unspecified. May be called again, with other seeds. */
+RG_API RG_MUST_CHECK rg_status rg_tape_vjp(rg_tape *tape);
+RG_API RG_MUST_CHECK rg_status rg_tape_get_info(const rg_tape *tape, rg_tape_info *info);
+/* Also ends the recording. */
+RG_API void rg_tape_destroy(rg_tape *tape);
+
 #ifdef __cplusplus
 }
 #endif

@@ -47,6 +47,7 @@ typedef struct rg_module rg_module; /* source or IR from which kernels come */
 typedef struct rg_kernel rg_kernel; /* one kernel; its derivatives are compiled at first use */
 typedef struct rg_args rg_args;     /* the arguments of a kernel, set once, launched often */
 typedef struct rg_graph rg_graph;   /* launches that were recorded, done again as a whole */
+typedef struct rg_tape rg_tape;     /* launches that were recorded while they were done, for the gradient of them all */
 typedef struct rg_module_desc rg_module_desc;
 
 /* What every fallible function returns. rg_error_message() holds the calling thread's last message. */

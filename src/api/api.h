@@ -31,7 +31,8 @@ typedef enum api_kind {
     API_MODULE = 0x4d4f4455,
     API_KERNEL = 0x4b45524e,
     API_ARGS = 0x41524753,
-    API_GRAPH = 0x47525048
+    API_GRAPH = 0x47525048,
+    API_TAPE = 0x54415045
 } api_kind;
 
 typedef struct api_handle {
@@ -114,6 +115,7 @@ struct rg_queue {
     rg_device *device;
     rt_queue *queue;
     struct rg_graph *recording; /* NULL: launches are done */
+    struct rg_tape *tape;       /* that notes what is done, unless it is paused; NULL: none does */
     /* of something that could not report it: told by the next call that waits or launches */
     rg_status failed;
     char failed_text[256];
@@ -343,5 +345,14 @@ rg_status api_record_fill(rg_queue *queue, rg_array *to, unsigned plane, uint64_
 rg_status api_record_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
 /* Gives up what is being recorded. */
 void api_graph_drop(rg_queue *queue);
+
+/* Whether a tape notes what is done in the queue. Then these do it, of arguments that are right, primals all of them. */
+bool api_tape_records(const rg_queue *queue);
+rg_status api_tape_launch(rg_queue *queue, rg_args *args, rg_form form);
+rg_status api_tape_fill(rg_queue *queue, rg_array *array, double value, uint64_t element);
+rg_status api_tape_write(rg_queue *queue, rg_array *array, const void *data, size_t bytes);
+rg_status api_tape_copy(rg_queue *queue, rg_array *to, rg_array *from, unsigned from_plane);
+/* RG_INVALID, with the function's name, if so. */
+rg_status api_tape_refuse(const rg_queue *queue, const char *what);
 
 #endif

@@ -82,6 +82,8 @@ rg_array_write(rg_queue *queue, rg_array *array, unsigned plane, const void *dat
 {
     TRY(check_copy(queue, array, plane, data, bytes));
     TRY(api_refuse_recording(queue, "rg_array_write"));
+    if (plane == RG_PRIMAL && api_tape_records(queue))
+        return api_tape_write(queue, array, data, bytes);
     API_GUARDED(act(queue, array, plane, WRITE, (void *)(uintptr_t)data));
 }
 
@@ -123,6 +125,8 @@ rg_array_fill(rg_queue *queue, rg_array *array, unsigned plane, double value)
         bits = ir_float_bits(array->dtype, value);
     else
         ir_eval(RG_OP_CAST, RG_F64, array->dtype, from, 0, 0, &bits);
+    if (plane == RG_PRIMAL && api_tape_records(queue))
+        return api_tape_fill(queue, array, value, bits);
     return api_array_fill(queue, array, plane, bits);
 }
 
@@ -221,8 +225,10 @@ rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, 
 {
     TRY(check_plane(queue, to, to_plane));
     TRY(check_there(from, from_plane));
-    if (from->device != to->device)
+    if (from->device != to->device) {
         TRY(api_refuse_recording(queue, "rg_array_copy from another device"));
+        TRY(api_tape_refuse(queue, "rg_array_copy from another device"));
+    }
     if (to->dtype != from->dtype || api_plane_bytes(to, to_plane) != api_plane_bytes(from, from_plane))
         return api_error(RG_INVALID, "%zu bytes of %s do not fit %s, which has %zu of %s",
                          api_plane_bytes(from, from_plane), ir_dtype_name(from->dtype), API_SHOWN_NAME(to),
@@ -230,6 +236,8 @@ rg_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, 
     rt_layout here = api_plane_layout(to, to_plane), there = api_plane_layout(from, from_plane);
     if (to->device == from->device && rt_layout_overlap(&here, to->plane[to_plane], &there, from->plane[from_plane]))
         return api_error(RG_INVALID, "%s overlaps in memory with what is copied to it", API_SHOWN_NAME(to));
+    if (to_plane == RG_PRIMAL && api_tape_records(queue))
+        return api_tape_copy(queue, to, from, from_plane);
     return api_array_copy(queue, to, to_plane, from, from_plane);
 }
 

@@ -124,6 +124,7 @@ rg_graph_begin(rg_queue *queue)
     API_CHECK(queue, API_QUEUE, "queue");
     if (queue->recording)
         return api_error(RG_INVALID, "a graph is being recorded already: rg_graph_end ends it");
+    TRY(api_tape_refuse(queue, "rg_graph_begin"));
     TRY(api_take_failure(queue));
     API_GUARDED(graph_begin(queue));
 }
@@ -224,6 +225,8 @@ rg_graph_launch(rg_graph *graph)
     API_CHECK(graph, API_GRAPH, "graph");
     rg_queue *q = graph->queue;
     rg_status status = api_refuse_recording(q, "rg_graph_launch");
+    if (!status)
+        status = api_tape_refuse(q, "rg_graph_launch");
     if (!status)
         status = api_take_failure(q);
     if (!status)

@@ -204,6 +204,8 @@ rg_launch(rg_queue *queue, rg_args *args, rg_form form)
     TRY(api_take_failure(queue));
     if (queue->recording)
         return record_run(queue, args, form);
+    if (api_tape_records(queue))
+        return api_tape_launch(queue, args, form);
     rg_status status = api_run(queue, args, form);
     for (uint32_t i = 0; i < kernel->nparams && api_has_effects(form); i++)
         if (kernel->params[i].written && args->slots[i].array)
