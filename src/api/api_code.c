@@ -1,7 +1,8 @@
 /* The code of a kernel's variants, made now or found in the cache. SPDX-License-Identifier: Apache-2.0
  *
  * The key of an entry has the kernel as it was written (IR as text, with the places that messages name), what is asked of
- * it, and what the device says of itself. So a hit needs neither the passes nor LLVM. */
+ * it, and what the device says of itself. So a hit needs neither the passes nor LLVM. Whatever decides about code belongs
+ * into it: each field of pipeline_options and of rt_program_desc, each setting of the environment. */
 #include "api/api.h"
 
 #include "base/bytes.h"
