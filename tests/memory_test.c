@@ -21,6 +21,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef RG_HAVE_CLANG
+#define RG_HAVE_CLANG 0
+#endif
+
 /* -- allocations that fail --------------------------------------------------------------------- */
 
 enum { SLOTS = 1 << 18 };
@@ -523,6 +527,7 @@ check_device(const char *name, bool driver, bool every)
     printf("%s: %ld %s failed\n", name, attempts, driver ? "calls of the driver" : "allocations");
 }
 
+#if RG_HAVE_LLVM
 /* Nor is memory needed to destroy what a launch uses that went wrong: the next call says so. */
 static void
 check_destroying(void)
@@ -542,14 +547,15 @@ check_destroying(void)
     }
     end_world(&w);
 }
+#endif
 
 int
 main(int argc, char **argv)
 {
-    bool all = argc > 1 && strcmp(argv[argc - 1], "all") == 0;
     setenv("CC", "", 1);
     check_device("interp", false, true);
 #if RG_HAVE_LLVM
+    bool all = argc > 1 && strcmp(argv[argc - 1], "all") == 0;
     check_device("cpu", false, all);
     check_device("simt", false, all);
     void *library = argc > 1 + all ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) : NULL;

@@ -140,6 +140,7 @@ check_target(const build_options *o)
 #endif
 }
 
+#if RG_HAVE_LLVM
 static void
 add_word(str *out, const char *word, size_t n)
 {
@@ -170,6 +171,7 @@ add_needs(str *out, const build_options *o)
             add_word(out, list + 1, n - 1);
     }
 }
+#endif
 
 static void
 add_object(str *out, const product *p, const build_options *o, const char *made, cli_ir *ir)
