@@ -38,7 +38,8 @@ cpu_family = 'aarch64'
 cpu = 'aarch64'
 endian = 'little'
 [built-in options]
-c_link_args = ['-Wl,-rpath-link,$prefix/usr/lib/aarch64-linux-gnu', '-Wl,-rpath-link,$prefix/lib/aarch64-linux-gnu']
+c_link_args = ['-Wl,-rpath-link,$prefix/usr/lib/aarch64-linux-gnu', '-Wl,-rpath-link,$prefix/lib/aarch64-linux-gnu',
+    '-Wl,--allow-shlib-undefined']
 END
 # at this level gcc warns of what it does not see through
 # shellcheck disable=SC2086
