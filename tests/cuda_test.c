@@ -814,6 +814,53 @@ test_stream(void *library)
     destroy(stream);
 }
 
+/* Two queues of one device: what they share outlives neither of them, and the caller's stream is left behind. */
+static void
+test_queues(void *library)
+{
+    int (*create)(void **, unsigned), (*destroy)(void *);
+    *(void **)&create = dlsym(library, "cuStreamCreate");
+    *(void **)&destroy = dlsym(library, "cuStreamDestroy_v2");
+    void *stream, *memory;
+    uint32_t number = 7, back = 0;
+    kernel k;
+    rt_queue *other;
+    rt_queue_desc desc = {.tape_budget = 1 << 20};
+    reset();
+    rt_queue *q = opened(&desc);
+    rt_device *d = q->device;
+    CHECK(cuda->open_queue(d, &desc, &other, &error) == RG_OK);
+    CHECK(compile(q, &k) == RG_OK && launch(&k, 5) == RG_OK);
+    CHECK(fake->images == 1);
+    k.on = other;
+    CHECK(launch(&k, 5) == RG_OK && fake->images == 1 && fake->launches == 2);
+    CHECK(cuda->memory->allocate(q, 4, &memory, &error) == RG_OK);
+    CHECK(cuda->memory->write(q, memory, &number, 4, &error) == RG_OK);
+    CHECK(cuda->streams->wait(other, q, &error) == RG_OK);
+    CHECK(cuda->memory->read(other, &back, memory, 4, &error) == RG_OK && back == 7);
+    CHECK(cuda->graphs->begin(q, &error) == RG_OK);
+    FAILS(cuda->streams->wait(other, q, &error), RG_INVALID, "recorded in the other queue");
+    cuda->memory->release(d, memory, 4); /* when nobody records any more */
+    CHECK(d->later_memory.n == 1);
+    CHECK(launch(&k, 5) == RG_OK); /* the other queue goes on */
+    CHECK(cuda->graphs->end(q, NULL, &error) == RG_OK && d->later_memory.n == 0);
+    CHECK(create(&stream, 0) == 0);
+    CHECK(cuda->streams->set_stream(other, stream, &error) == RG_OK && launch(&k, 5) == RG_OK);
+    CHECK(cuda->streams->set_stream(other, NULL, &error) == RG_OK);
+    CHECK(launch(&k, 5) == RG_OK && cuda->streams->sync(other, &error) == RG_OK);
+    fake->run = fault;
+    CHECK(launch(&k, 5) == RG_OK);
+    fake->run = NULL;
+    CHECK(cuda->streams->sync(q, &error) == RG_OK); /* it is the other's */
+    FAILS(cuda->streams->sync(other, &error), RG_BUDGET, "kernel `scale`");
+    cuda->close_queue(other);
+    drop(&k);
+    CHECK(d->promised == 0 && d->later_args.n == 0 && d->later_modules.n == 0);
+    close_queue(q);
+    CHECK(fake->alive == 1 && fake->unsafe == 0 && fake->contexts == 0);
+    destroy(stream);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -848,6 +895,7 @@ main(int argc, char **argv)
     test_fork();
     test_graph();
     test_stream(library);
+    test_queues(library);
     printf("%u checks, %u failures\n", checks, failures);
     return failures > 0;
 }

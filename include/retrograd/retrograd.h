@@ -14,14 +14,14 @@
  * Rules that hold throughout:
  * - Every function that can fail returns an rg_status. After a failure rg_error_message() of the
  *   same thread says what was wrong. Outputs come last and are NULL (or zero) after a failure.
- * - create, open, load and from give a handle that the caller destroys; get lends one that lives as long
- *   as what it was taken from. Destroying NULL does nothing. A handle keeps alive what it depends
+ * - Functions named create, open, load or from return a handle that the caller destroys. Functions named get
+ *   lend one, which is valid as long as the object that it was taken from. Destroying NULL does nothing. A handle keeps alive what it depends
  *   on: a device, queue, module or array may be destroyed while others still use it.
  * - Descriptors and infos begin with their size: RG_DESC and RG_INIT (types.h) set it. All else zero means
  *   default. Strings and arrays in them are copied.
  * - Threads: devices, modules and kernels may be used by any threads at once. A queue, what is recorded in it, and
  *   a set of arguments belong to one thread at a time. An array may be used by several threads at once as long as none of
- *   them writes it, makes companions or destroys it.
+ *   them writes it, maps or unmaps it, makes companions or destroys it.
  * - Functions that take a queue happen in its order, behind all that was given to it before. Several queues of a
  *   device run side by side: rg_queue_wait orders them where one uses what another writes.
  * - Debug builds know every live handle: a freed or foreign one gives RG_INVALID. */
@@ -100,10 +100,13 @@ typedef struct rg_queue_desc {
                              * queues, with no more threads than processors. Others choose themselves */
     uint64_t tape_budget;   /* bytes that gradients may record; long loops run again what does not fit; 0: a quarter
                              * of the memory (of the device's own) */
+    /* A stream of the caller's may be captured into a graph of his. It may be launched as long as the queue, the kernels and
+     * the arrays in it live. */
     void *stream;           /* cuda: the CUstream (cudaStream_t) in which everything is done, which has to live as long as the
                              * queue or until rg_queue_set_stream; NULL: one of the queue's own */
     /* What kernels print, in pieces that stay whole, at most 4 KB each; NULL: to the standard output. Called by one thread
-     * at a time, which on cpu may be one of the pool's; it must not use the queue. */
+     * at a time, which on cpu may be one of the pool's. It calls nothing of this library, and does not wait for a thread
+     * that does. */
     void (*print)(void *user, const char *text, size_t length);
     void *user;
 } rg_queue_desc;
@@ -113,7 +116,8 @@ typedef struct rg_queue_desc {
  * rg_array_map) or that launches, which is then not done; the message names the kernel whose launch failed.
  * desc may be NULL. */
 RG_API RG_MUST_CHECK rg_status rg_queue_create(rg_device *device, const rg_queue_desc *desc, rg_queue **queue);
-/* Waits for what was launched. */
+/* Waits for what was launched. A graph or a mapped array holds the queue, and a stream of the caller's that it has, until it
+ * is destroyed, too. */
 RG_API void rg_queue_destroy(rg_queue *queue);
 /* Waits until everything launched has ended and reports errors of launches not yet reported. */
 RG_API RG_MUST_CHECK rg_status rg_queue_sync(rg_queue *queue);
@@ -129,8 +133,7 @@ RG_API RG_MUST_CHECK rg_status rg_queue_set_stream(rg_queue *queue, void *stream
  * changes nothing. From any thread at any time, and from a signal handler; the queue must be a live one. On cuda a launch that takes
  * less than a millisecond may reach its end; what works on arrays in whole (copies, fills) does. */
 RG_API void rg_queue_cancel(rg_queue *queue);
-/* The most bytes that a launch which has ended has had in use at once for its tape and temporary arrays, since the queue
- * was made. 0 where that is not counted: on devices that share the host's memory. */
+/* Peak memory in bytes that any finished launch of the queue has used for its tape and temporary arrays. 0 where that is not counted: on devices that share the host's memory. */
 RG_API uint64_t rg_queue_tape_peak(const rg_queue *queue);
 
 /* -- arrays ------------------------------------------------------------------------------------ */
@@ -150,8 +153,8 @@ typedef struct rg_array_desc {
     bool side_by_side;     /* directions of an element lie behind each other; else each direction
                             * is a dense copy of the array */
     rg_str name;           /* for messages; optional */
-    /* Called when nothing uses `data` any more: the array is destroyed and all that the device was given before has ended,
-     * which is waited for. By the thread that destroys the last thing that holds the array. May be NULL. */
+    /* Called once, after the last reference to the array is gone and all that the device was given so far has ended, which is
+     * waited for; by the thread that drops that reference. It calls nothing of this library. May be NULL. */
     void (*release)(void *user, void *data);
     void *user;
 } rg_array_desc;

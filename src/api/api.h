@@ -293,6 +293,8 @@ rg_status api_module_adopt(const rg_module_desc *desc, ir_module *ir, rg_module 
 /* Does not own `source`. RG_COMPILE: diags say why. */
 rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
                             rg_kernel **kernel);
+/* As rg_kernel_find_param, also of a kernel that only arguments hold. */
+rg_status api_param_find(const rg_kernel *kernel, rg_str name, uint32_t *index);
 void api_kernel_free(void *kernel);
 /* Releases what the device has of all kernels. */
 void api_programs_release(rg_device *device);

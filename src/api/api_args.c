@@ -236,8 +236,8 @@ static rg_status
 find_param(const rg_args *args, rg_str name, uint32_t *index)
 {
     API_CHECK(args, API_ARGS, "args");
-    API_CHECK(args->kernel, API_KERNEL, "the kernel of args");
-    return rg_kernel_find_param(args->kernel, name, index);
+    *index = 0;
+    return api_param_find(args->kernel, name, index);
 }
 
 #define SET_BY_NAME(at)                                                                            \

@@ -156,16 +156,25 @@ copy_within(rg_queue *queue, const side *to, const side *from, size_t bytes, str
     return rt_memory_write(place, &to->layout, to->data, dense, text);
 }
 
-/* All of a device's queue of its own, for what has no queue: a copy of what the device holds. */
+static void
+close_place(void *place)
+{
+    const rt_place *p = place;
+    p->table->close_queue(p->queue);
+}
+
+/* What another device holds, by a queue of its own, since the caller has named none. */
 static rg_status
 read_elsewhere(const rg_device *device, const side *from, void *dense, str *text)
 {
-    const rt_device_table *table = device->table;
-    rt_queue *queue = NULL;
+    rt_place place = {.table = device->table};
     rt_queue_desc desc = {.tape_budget = 1};
-    TRY(table->open_queue(device->device, &desc, &queue, text));
-    rg_status status = rt_memory_read((rt_place){table, queue}, &from->layout, from->data, dense, text);
-    table->close_queue(queue);
+    mem_owner owns;
+    TRY(place.table->open_queue(device->device, &desc, &place.queue, text));
+    mem_own(&owns, close_place, &place);
+    rg_status status = rt_memory_read(place, &from->layout, from->data, dense, text);
+    mem_disown(&owns);
+    close_place(&place);
     return status;
 }
 

@@ -108,6 +108,12 @@ rg_kernel_find_param(const rg_kernel *kernel, rg_str name, uint32_t *index)
 {
     API_OUT(index);
     API_CHECK(kernel, API_KERNEL, "kernel");
+    return api_param_find(kernel, name, index);
+}
+
+rg_status
+api_param_find(const rg_kernel *kernel, rg_str name, uint32_t *index)
+{
     for (uint32_t i = 0; i < kernel->nparams; i++)
         if (str_eq(kernel->params[i].name, name)) {
             *index = i;

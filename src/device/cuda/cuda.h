@@ -65,9 +65,11 @@ struct rt_device {
     pid_t process; /* that opened it */
     pthread_mutex_t queues_lock; /* of `queues` */
     vec(rt_queue *) queues;
+    uint32_t recorders;         /* queues that record by themselves; atomic */
     pthread_mutex_t lock;       /* of what follows; while it is held nothing is waited for */
     vec(rt_program *) programs; /* by number; NULL: free */
     uint32_t graphs;            /* alive */
+    bool captured;              /* a caller has captured launches: his graphs are not known, and keep what they use for good */
     bool waits;                 /* something is in the three lists below that are to be given back later */
     size_t taken;               /* pieces of memory that are not given back yet */
     vec(uint64_t) later_memory; /* to be given back when nothing is recorded; room for all */
@@ -130,7 +132,8 @@ struct rt_program {
 typedef struct rt_entry {
     rt_device *device;
     rt_queue *queue;
-    bool pushed;
+    bool pushed, relaxed; /* relaxed: other streams of the thread may record, which `mode` is for */
+    int mode;
     mem_owner leaves;
 } rt_entry;
 rg_status rt_cuda_enter(rt_entry *entry, rt_queue *q, str *error);
@@ -202,9 +205,11 @@ const rt_program *rt_cuda_program(rt_device *d, uint32_t number);
 /* What the queue needs to launch the program, made at the first launch. */
 rg_status rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error);
 void rt_cuda_give_seat(rt_queue *q, rt_seat *seat); /* whose launches have ended */
-/* Room in later_args for so many more calls of the second. */
+/* Room in later_args for so many more; given up again. */
 void rt_cuda_make_room(rt_device *d, size_t more);
-void rt_cuda_give_args(rt_device *d, uint64_t address); /* when no graph is left */
+void rt_cuda_give_room(rt_device *d, size_t less);
+void rt_cuda_give_args(rt_device *d, uint64_t address); /* when no graph is left; there is room, which it takes */
+bool rt_cuda_has_args(rt_device *d); /* whether graphs may use some */
 /* What waited for graphs to go. The caller holds queues_lock, and nobody records. false: there still are graphs. */
 bool rt_cuda_unload_later(rt_device *d);
 

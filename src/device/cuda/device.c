@@ -12,9 +12,11 @@ pop(void *entry)
 {
     rt_entry *e = entry;
     void *context;
+    if (e->relaxed)
+        e->device->driver.capture_mode(&e->mode);
     if (e->pushed)
         e->device->driver.context_pop(&context);
-    e->pushed = false;
+    e->pushed = e->relaxed = false;
     if (e->queue)
         pthread_mutex_unlock(&e->queue->lock);
     e->queue = NULL;
@@ -35,10 +37,13 @@ make_current(rt_entry *entry)
 static void
 begin_entry(rt_entry *entry, rt_device *d, rt_queue *q)
 {
-    *entry = (rt_entry){.device = d, .queue = q};
-    if (q)
+    /* a lock of before the fork may never be given back */
+    *entry = (rt_entry){.device = d, .queue = d->process == getpid() ? q : NULL, .mode = RT_CAPTURE_RELAXED};
+    if (entry->queue)
         pthread_mutex_lock(&q->lock);
     mem_own(&entry->leaves, pop, entry);
+    if (__atomic_load_n(&d->recorders, __ATOMIC_RELAXED) && d->driver.capture_mode)
+        entry->relaxed = !d->driver.capture_mode(&entry->mode);
 }
 
 /* a process that was forked has a driver that does not work */
@@ -326,7 +331,8 @@ rt_cuda_look(uint32_t ordinal, rt_device_facts *facts, str *error)
         status = find_device(d, ordinal, error);
     if (!status)
         status = rt_cuda_check(d, d->driver.device_memory(&total, d->device), "ask the GPU for its memory", error);
-    if (!status && !d->driver.context_current(&d->context) && d->context)
+    int count = 0; /* of several GPUs the current context may be another one's */
+    if (!status && !d->driver.context_current(&d->context) && d->context && !d->driver.device_count(&count) && count == 1)
         d->driver.memory_free(&left, &total);
     *facts = (rt_device_facts){.memory = total, .memory_free = left, .processors = d->processors,
                                .threads = d->warps * RT_WARP};
@@ -344,6 +350,7 @@ static void
 close_all(rt_device *d)
 {
     d->graphs = 0;
+    d->captured = false;
     rt_cuda_catch_up(d);
     if (d->side)
         d->driver.stream_wait(d->side);

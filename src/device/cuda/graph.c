@@ -25,6 +25,7 @@ begin(rt_queue *q, str *error)
         q->next_graph = mem_zalloc(sizeof(*q->next_graph));
     int code = driver->capture_begin(q->stream, RT_CAPTURE_THREAD);
     __atomic_store_n(&q->recording, !code, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&d->recorders, !code, __ATOMIC_RELAXED);
     return rt_cuda_check(d, code, "record launches", error);
 }
 
@@ -42,11 +43,14 @@ finish(rt_queue *q, rt_graph **graph, str *error)
     rt_device *d = q->device;
     rt_graph *made = q->next_graph;
     void *recorded = NULL, *executable = NULL;
+    count_graphs(d, 1); /* before others see that nothing is recorded: what the graph uses stays */
     int code = d->driver.capture_end(q->stream, &recorded);
     __atomic_store_n(&q->recording, false, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&d->recorders, 1, __ATOMIC_RELAXED);
     if (!graph) {
         if (recorded)
             d->driver.graph_drop(recorded);
+        count_graphs(d, -1);
         return RG_OK;
     }
     if (!code)
@@ -57,10 +61,11 @@ finish(rt_queue *q, rt_graph **graph, str *error)
         code = d->driver.graph_upload(executable, q->stream);
     if (code && executable)
         d->driver.graph_release(executable);
+    if (code)
+        count_graphs(d, -1);
     TRY(rt_cuda_check(d, code, "make a graph of what was recorded", error));
     *made = (rt_graph){q, executable};
     q->next_graph = NULL;
-    count_graphs(d, 1);
     *graph = made;
     return RG_OK;
 }
@@ -117,6 +122,8 @@ cuda_launch(rt_graph *graph, str *error)
     if (!status) {
         atomic_store_explicit(&q->pending, true, memory_order_relaxed);
         status = rt_cuda_check(d, d->driver.graph_launch(graph->executable, q->stream), "launch a graph", error);
+        if (!status && q->stream != q->own && !q->recording)
+            status = rt_cuda_check(d, d->driver.event_record(q->launched, q->stream), "launch a graph", error);
         rt_cuda_note_launch(d, "a graph");
     }
     rt_cuda_leave(&entry);

@@ -71,6 +71,8 @@ pass_args(rt_queue *q, const rt_program *p, const rt_arg *args, uint64_t *addres
     rt_cuda_make_room(d, 1);
     rt_cuda_watch(d, &mode);
     rg_status status = rt_cuda_take(q, bytes, q->side, address, error);
+    if (status)
+        rt_cuda_give_room(d, 1);
     if (!status) {
         rt_cuda_give_args(d, *address);
         int code = d->driver.write(*address, args, bytes, q->side);
@@ -92,7 +94,9 @@ start(rt_queue *q, const rt_program *p, rt_seat seat, const rt_arg *args, uint32
     int code = p->info.waits && blocks > 1
                    ? d->driver.launch_together(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters)
                    : d->driver.launch(p->function, blocks, 1, 1, threads, 1, 1, 0, q->stream, parameters, NULL);
-    if (!code && q->stream != q->own && !q->recording)
+    if (!code && q->stream != q->own && q->recording)
+        __atomic_store_n(&d->captured, true, __ATOMIC_RELAXED);
+    else if (!code && q->stream != q->own)
         code = d->driver.event_record(q->launched, q->stream);
     rt_cuda_note_launch(d, p->label);
     q->printing |= p->info.prints;

@@ -237,6 +237,8 @@ rt_cuda_take_seat(rt_queue *q, rt_program *p, rt_seat *seat, str *error)
         rt_seat made = {0};
         status = make_record(q, p, &made, error);
         rt_cuda_watch(q->device, &mode);
+        if (status && !made.record)
+            rt_cuda_give_room(q->device, OWN_MEMORY);
         if (status)
             rt_cuda_give_seat(q, &made);
         else
@@ -254,6 +256,8 @@ rt_cuda_give_seat(rt_queue *q, rt_seat *seat)
     for (size_t i = 0; i < countof(memory); i++)
         if (memory[i])
             rt_cuda_give_own(q, memory[i]);
+    if (seat->record)
+        rt_cuda_give_room(q->device, OWN_MEMORY);
     *seat = (rt_seat){0};
 }
 
@@ -399,6 +403,23 @@ rt_cuda_make_room(rt_device *d, size_t more)
 }
 
 void
+rt_cuda_give_room(rt_device *d, size_t less)
+{
+    pthread_mutex_lock(&d->lock);
+    d->promised -= less;
+    pthread_mutex_unlock(&d->lock);
+}
+
+bool
+rt_cuda_has_args(rt_device *d)
+{
+    pthread_mutex_lock(&d->lock);
+    bool any = d->later_args.n > 0;
+    pthread_mutex_unlock(&d->lock);
+    return any;
+}
+
+void
 rt_cuda_give_args(rt_device *d, uint64_t address)
 {
     pthread_mutex_lock(&d->lock);
@@ -408,18 +429,34 @@ rt_cuda_give_args(rt_device *d, uint64_t address)
     pthread_mutex_unlock(&d->lock);
 }
 
+/* One thing of a list that was put off; false: there is no more. */
+static bool
+pop_later(rt_device *d, void **module, uint64_t *args)
+{
+    *module = NULL;
+    *args = 0;
+    pthread_mutex_lock(&d->lock);
+    bool may = !d->graphs && !d->captured, any = may && (d->later_modules.n || d->later_args.n);
+    if (any && d->later_modules.n)
+        *module = vec_pop(&d->later_modules);
+    else if (any)
+        *args = vec_pop(&d->later_args);
+    pthread_mutex_unlock(&d->lock);
+    return any;
+}
+
 bool
 rt_cuda_unload_later(rt_device *d)
 {
-    if (d->graphs)
-        return false;
-    for (size_t i = 0; i < d->later_modules.n; i++)
-        d->driver.module_unload(d->later_modules.at[i]);
-    for (size_t i = 0; i < d->later_args.n; i++)
-        rt_cuda_give_now(d, d->later_args.at[i]);
-    vec_clear(&d->later_modules);
-    vec_clear(&d->later_args);
-    return true;
+    void *module;
+    uint64_t args;
+    while (pop_later(d, &module, &args)) {
+        if (module)
+            d->driver.module_unload(module);
+        if (args)
+            rt_cuda_give_now(d, args);
+    }
+    return !d->graphs && !d->captured;
 }
 
 /* In one queue: its launches must have ended, and what they have to say been read while their places are known. */
@@ -437,6 +474,8 @@ leave_seat(rt_queue *q, const rt_program *p, bool keep)
         for (size_t i = 0; i < countof(memory) && keep; i++)
             if (memory[i])
                 rt_cuda_give_args(d, memory[i]);
+            else
+                rt_cuda_give_room(d, 1);
         if (!keep)
             rt_cuda_give_seat(q, &seat);
         q->seats.at[p->number] = (rt_seat){0};
@@ -449,7 +488,7 @@ unload(rt_program *p)
 {
     rt_device *d = p->device;
     pthread_mutex_lock(&d->queues_lock);
-    bool keep = d->graphs || rt_cuda_any_records(d);
+    bool keep = d->graphs || d->captured || rt_cuda_any_records(d);
     for (size_t i = 0; i < d->queues.n; i++)
         leave_seat(d->queues.at[i], p, keep);
     if (p->module && keep) {

@@ -74,6 +74,10 @@ cuda_wait(rt_queue *q, rt_queue *other, str *error)
     mem_owner locks;
     mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
     rg_status status = rt_cuda_enter(&entry, q, error);
+    if (!status && other->stream == other->own && rt_cuda_records(other)) {
+        str_addz(error, "launches are being recorded in the other queue");
+        status = RG_INVALID;
+    }
     if (!status)
         status = rt_cuda_check(d, put_behind(other, q->stream), "let one stream wait for the other", error);
     rt_cuda_leave(&entry);
@@ -82,15 +86,17 @@ cuda_wait(rt_queue *q, rt_queue *other, str *error)
     return status;
 }
 
-/* What is captured by one of the two cannot wait for what is not. */
+/* What is captured cannot wait for what is not, nor the other way round: then the host waits, and a stream that is not
+ * captured goes on behind the launches before the capture. */
 static int
 follow_stream(rt_queue *q, void *stream)
 {
     rt_device *d = q->device;
-    if (is_captured(d, q->stream))
-        return 0;
-    if (!is_captured(d, stream))
+    bool before = is_captured(d, q->stream), after = is_captured(d, stream);
+    if (before == after)
         return put_behind(q, stream);
+    if (before)
+        return q->launched ? d->driver.stream_behind(stream, q->launched, 0) : 0;
     int mode = RT_CAPTURE_RELAXED;
     rt_cuda_watch(d, &mode);
     int code = rt_cuda_wait_for_stream(q);
@@ -129,12 +135,18 @@ change_stream(rt_queue *q, void *stream, str *error)
 static rg_status
 cuda_set_stream(rt_queue *q, void *stream, str *error)
 {
+    rt_device *d = q->device;
     rt_entry entry;
+    mem_owner locks; /* who gives memory back looks at the stream */
+    pthread_mutex_lock(&d->queues_lock);
+    mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
     rg_status status = rt_cuda_enter(&entry, q, error);
     stream = stream ? stream : q->own;
     if (!status && stream != q->stream)
         status = change_stream(q, stream, error);
     rt_cuda_leave(&entry);
+    mem_disown(&locks);
+    pthread_mutex_unlock(&d->queues_lock);
     return status;
 }
 
@@ -144,9 +156,16 @@ cuda_settle(rt_device *d)
     rt_entry entry;
     rt_cuda_enter_to_release(&entry, d, NULL);
     pthread_mutex_lock(&d->queues_lock);
-    for (size_t i = 0; i < d->queues.n; i++)
-        if (!rt_cuda_records(d->queues.at[i]))
-            rt_cuda_wait_for_stream(d->queues.at[i]);
+    int mode = RT_CAPTURE_RELAXED;
+    rt_cuda_watch(d, &mode);
+    for (size_t i = 0; i < d->queues.n; i++) {
+        rt_queue *q = d->queues.at[i];
+        if (!rt_cuda_records(q))
+            rt_cuda_wait_for_stream(q);
+        else if (q->launched) /* what was launched before the capture */
+            d->driver.event_wait(q->launched);
+    }
+    rt_cuda_watch(d, &mode);
     pthread_mutex_unlock(&d->queues_lock);
     rt_cuda_leave(&entry);
 }
@@ -254,18 +273,30 @@ delist(rt_queue *q)
     pthread_mutex_unlock(&d->queues_lock);
 }
 
+/* What it was given ends, and is told, while the device still knows of the queue: memory that it uses stays. */
+static void
+end_all(rt_queue *q)
+{
+    const rt_driver *driver = &q->device->driver;
+    void *recorded = NULL;
+    if (q->recording && q->stream == q->own) {
+        if (!driver->capture_end(q->stream, &recorded) && recorded)
+            driver->graph_drop(recorded);
+        __atomic_sub_fetch(&q->device->recorders, 1, __ATOMIC_RELAXED);
+    }
+    __atomic_store_n(&q->recording, false, __ATOMIC_RELAXED);
+    if (q->report)
+        rt_cuda_settle(q);
+    else if (q->stream)
+        rt_cuda_wait_for_stream(q);
+}
+
 /* Also of a device that is lost: the driver then refuses what is asked of it, which no longer matters. */
 static void
 close_all(rt_queue *q)
 {
     rt_device *d = q->device;
     const rt_driver *driver = &d->driver;
-    void *recorded = NULL;
-    if (q->recording && q->stream == q->own && !driver->capture_end(q->stream, &recorded) && recorded)
-        driver->graph_drop(recorded);
-    q->recording = false;
-    if (q->stream)
-        rt_cuda_wait_for_stream(q);
     uint64_t scratch[] = {q->partials, q->again};
     for (size_t i = 0; i < countof(scratch); i++)
         if (scratch[i])
@@ -290,6 +321,9 @@ void
 rt_cuda_close_queue(rt_queue *q)
 {
     rt_entry entry;
+    rt_cuda_enter_to_release(&entry, q->device, q);
+    end_all(q);
+    rt_cuda_leave(&entry);
     delist(q);
     rt_cuda_enter_to_release(&entry, q->device, q);
     close_all(q);

@@ -105,7 +105,7 @@ take_anew(rt_queue *q, uint64_t bytes)
     rt_device *d = q->device;
     rt_tape *t = &q->tape;
     uint64_t memory;
-    if (t->memory && d->later_args.n) /* a graph's launches know where it is, and are not told any more */
+    if (t->memory && rt_cuda_has_args(d)) /* a graph's launches know where it is, and are not told any more */
         return 0;
     int code = d->driver.allocate(&memory, bytes + RT_GPU_PAGE);
     if (code)

@@ -109,7 +109,7 @@ static void
 drop_unused(rt_queue *q, uint64_t keep)
 {
     uint64_t left = pinned_bytes(q, true);
-    if (left <= keep || q->recording || q->device->driver.stream_wait(q->stream))
+    if (left <= keep || rt_cuda_records(q) || q->device->driver.stream_wait(q->stream))
         return;
     for (size_t i = 0; i < q->pinned.n && left > keep;) {
         rt_pinned *p = &q->pinned.at[i];
