@@ -62,6 +62,17 @@ test_device(const char *name)
     CHECK((queue.read<double>(y) == std::vector<double>{0.125, 2, 10.125}));
     CHECK(thrown([&] { queue.record([&] { queue.sync(); }); }, "cannot be recorded") == RG_INVALID);
     queue.sync(); /* the recording has ended */
+    rg::tape both = queue.record_tape([&] {
+        queue.launch(args);
+        queue.copy(x, RG_PRIMAL, y, RG_PRIMAL);
+        queue.launch(args);
+    });
+    queue.fill(x, 0, RG_ADJOINT);
+    queue.fill(y, 1, RG_ADJOINT);
+    both.vjp(); /* x * x * x / 2 */
+    CHECK((queue.read<double>(x, RG_ADJOINT) == std::vector<double>{0.0625, 4, 45.5625}) && both.info().operations == 3);
+    CHECK(thrown([&] { queue.record_tape([&] { queue.launch(args, RG_FORWARD_VJP); }); }, "another form") == RG_INVALID);
+    queue.launch(args, RG_FORWARD_VJP); /* the recording has ended */
     CHECK(thrown([&] { queue.read<float>(y); }, "elements are f64, not f32") == RG_INVALID);
     CHECK(thrown([&] { args.set("z", x); }, "no parameter `z`") == RG_NOT_FOUND);
     CHECK(thrown([&] { module.get_kernel("cube"); }, "there is square") == RG_NOT_FOUND);

@@ -173,6 +173,18 @@ public:
     void launch() const { check(rg_graph_launch(get())); }
 };
 
+class tape : public handle<rg_tape, rg_tape_destroy> {
+public:
+    using handle::handle;
+    void vjp() const { check(rg_tape_vjp(get())); }
+    rg_tape_info info() const
+    {
+        rg_tape_info i = RG_INIT(rg_tape_info);
+        check(rg_tape_get_info(get(), &i));
+        return i;
+    }
+};
+
 class queue : public handle<rg_queue, rg_queue_destroy> {
 public:
     using handle::handle;
@@ -247,6 +259,19 @@ public:
         }
         check(rg_graph_end(get(), &g));
         return graph(g);
+    }
+
+    /* What `work` launches, fills, writes and copies is done and noted; the budget is that of rg_tape_desc. */
+    template <class F> tape record_tape(F &&work, std::uint64_t budget = 0) const
+    {
+        rg_tape *t;
+        rg_tape_desc desc = RG_INIT(rg_tape_desc);
+        desc.budget = budget;
+        check(rg_tape_begin(get(), &desc, &t));
+        tape made(t);
+        work();
+        check(rg_tape_end(t));
+        return made;
     }
 
 private:
