@@ -62,7 +62,7 @@ struct rt_device {
     bool retained;
     settings settings;
     str libdevice; /* path; empty: not found */
-    pid_t process; /* that opened it */
+    unsigned forks; /* that this process had behind it when the device was opened */
     pthread_mutex_t queues_lock; /* of `queues` */
     vec(rt_queue *) queues;
     uint32_t recorders;         /* queues that record by themselves; atomic */

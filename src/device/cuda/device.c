@@ -5,6 +5,23 @@
 
 enum { OLDEST = 70 };
 
+/* -- forks --------------------------------------------------------------------------------------------------------- */
+
+/* Counts in children; to ask for the process would be a call of the system in each launch. */
+static unsigned forks;
+
+static void
+count_fork(void)
+{
+    forks++;
+}
+
+static void
+watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
 /* -- entering ------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -38,7 +55,7 @@ static void
 begin_entry(rt_entry *entry, rt_device *d, rt_queue *q)
 {
     /* a lock of before the fork may never be given back */
-    *entry = (rt_entry){.device = d, .queue = d->process == getpid() ? q : NULL, .mode = RT_CAPTURE_RELAXED};
+    *entry = (rt_entry){.device = d, .queue = d->forks == forks ? q : NULL, .mode = RT_CAPTURE_RELAXED};
     if (entry->queue)
         pthread_mutex_lock(&q->lock);
     mem_own(&entry->leaves, pop, entry);
@@ -50,7 +67,7 @@ begin_entry(rt_entry *entry, rt_device *d, rt_queue *q)
 static bool
 is_usable(rt_device *d, str *error)
 {
-    if (d->process != getpid()) {
+    if (d->forks != forks) {
         pthread_mutex_lock(&d->lock);
         if (!d->lost)
             d->lost = "this process is a fork of the one that opened the GPU, whose driver does not work in forks: start it with "
@@ -287,7 +304,9 @@ static rt_device *
 new_device(void)
 {
     rt_device *d = mem_zalloc(sizeof(*d));
-    d->process = getpid();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    d->forks = forks;
     d->settings = settings_read();
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->queues_lock, NULL);
