@@ -122,7 +122,7 @@ RG_API void rg_queue_destroy(rg_queue *queue);
 /* Waits until everything launched has ended and reports errors of launches not yet reported. */
 RG_API RG_MUST_CHECK rg_status rg_queue_sync(rg_queue *queue);
 /* What is given to the queue from now on happens after all that `other`, of the same device, was given before. The host
- * does not wait. */
+ * does not wait. Another thread may use `other` meanwhile, but not record in it. */
 RG_API RG_MUST_CHECK rg_status rg_queue_wait(rg_queue *queue, rg_queue *other);
 /* cuda: goes on in another stream of the caller's, behind what the queue did in the one before, which is not used any
  * more. NULL: the queue's own. */

@@ -115,7 +115,7 @@ cuda_launch(rt_graph *graph, str *error)
     rt_device *d = q->device;
     rt_entry entry;
     rg_status status = rt_cuda_enter(&entry, q, error);
-    if (!status && rt_cuda_has_news(q))
+    if (!status && !q->recording && rt_cuda_has_news(q))
         status = rt_cuda_wait(q, error);
     if (!status)
         status = rt_cuda_tape_follow(q, error);
