@@ -29,6 +29,16 @@
 
 enum { SLOTS = 1 << 18 };
 
+#ifdef __SANITIZE_ADDRESS__
+/* more than there can be is refused, as without the sanitizer */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *
+__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+#endif
+
 static struct {
     pthread_mutex_t lock;
     long fails_in; /* 0: none */

@@ -158,7 +158,7 @@ settle(rt_queue *q)
     mem_own(&owns, mem_release_str, &text);
     rg_status status = rt_cuda_wait(q, &text);
     mem_disown(&owns);
-    if (status && !rt_cuda_is_lost(q->device)) {
+    if (status && !q->failed && !rt_cuda_is_lost(q->device)) { /* the first is told */
         q->failed = status;
         q->failure = text;
     } else {
