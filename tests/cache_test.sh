@@ -105,6 +105,29 @@ gives 3
 : >maybe.h
 expect 0 run i.c f x=3
 gives 6
+# of two folders that it is in, the one that it was found in
+mkdir -p outer/inner
+echo '#define N 1' >outer/inner/n.h
+expect 0 run g.c f x=3 -I outer -I outer/inner
+gives 3
+echo '#define N 2' >outer/n.h
+expect 0 run g.c f x=3 -I outer -I outer/inner
+gives 6
+# what is asked for by a word of the command line, or at some distance from the #
+rm maybe.h
+printf '#if HAS\n#define M 2\n#else\n#define M 1\n#endif\ndouble f(double x) { return M * x; }\n' >o.c
+expect 0 run o.c f x=3 '-DHAS=__has_include("maybe.h")'
+gives 3
+: >maybe.h
+expect 0 run o.c f x=3 '-DHAS=__has_include("maybe.h")'
+gives 6
+printf 'static const unsigned char t[] = {\n#  embed "data.bin"\n};\ndouble f(double x) { return t[0] * x; }\n' >p.c
+printf '\1' >data.bin
+expect 0 run p.c f x=3
+gives 3
+printf '\2' >data.bin
+expect 0 run p.c f x=3
+gives 6
 # by other ways
 echo '#define M 3' >forced.h
 printf 'double f(double x) { return M * x; }\n' >j.c
@@ -209,6 +232,9 @@ warms() {
     finds "$2"
     grep -q "without LLVM" out && without=0 || without=1
     [ $without = $((($1) > 0)) ] && pass || fail "$1 results were made: $(grep LLVM out)"
+    # IR is looked at where something is made of it
+    reads=$(grep -c '^cache: read IR' err)
+    [ "$reads" = $((($1) * ($2))) ] && pass || fail "IR was read $reads times"
     head -1 out >sum
 }
 empty
@@ -218,6 +244,40 @@ warms 0 2 cpu
 cmp -s first sum && pass || fail "another sum: $(cat first sum)"
 warms 1 1 simt
 warms 0 2 simt
+# how many threads there will be is known without IR
+cat >few.c <<'END'
+void few(int n, int m, const int at[n], const double x[n][m], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n / 2; i++) y[i] = x[i][0];
+    for (int t = 0; t < at[0]; t++) {
+        #pragma omp parallel for
+        for (int i = 0; i < at[1]; i++) y[i] += x[i][t];
+    }
+}
+void one(int n, const double x[n], double y[n])
+{
+    #pragma omp parallel for
+    for (int i = 1; i < n - 1; i++) y[i] = x[i - 1] * x[i + 1];
+}
+END
+for n in 4 64; do
+    for kernel in "few m=3 at=ones" one; do
+        expect 0 run few.c $kernel n=$n x=ones y=zeros --vjp y=ones
+        expect 0 run few.c $kernel n=$n x=ones y=zeros --vjp y=ones
+        makes 0
+        grep -q '^cache: read IR' err && fail "IR was read for what is kept" || pass
+    done
+done
+# the compiler that CC names is asked once, so what is compiled where another one is named belongs to neither
+printf '#include "f.h"\n' >>step.c
+cp step.c other.c
+for times in 1 2; do
+    "$warm" step.c step cpu no_such_compiler other.c >out 2>err && pass || fail "warm with another compiler"
+    says "made IR of other.c, step, which is not kept"
+    sed -i 's/0.1/0.2/' step.c
+done
+sed -i 's/0.2/0.1/; /f.h/d' step.c
 # another choice is other code
 export OMP_NUM_THREADS=1
 warms 1 1 cpu
@@ -262,7 +322,7 @@ done
 warms 2 0 cpu
 warms 0 2 cpu
 # another build's, another format's: as if it were not there
-sed -i 's/rgcache1/rgcache0/' "$RG_CACHE"/*/*
+sed -i 's/rgcache2/rgcache0/' "$RG_CACHE"/*/*
 warms 2 0 cpu
 
 # -- no cache ---------------------------------------------------------------------------------------

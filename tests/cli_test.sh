@@ -1074,6 +1074,9 @@ int main(void)
 END
 cc $RG_TEST_CFLAGS -Wall -Wextra -Werror main.c relax.o "$rgrt" -pthread -lm -o main >out 2>err && ./main >out 2>&1
 says '0 0.9268'
+expect 0 build k.c relax -S
+cc $RG_TEST_CFLAGS main.c relax.s "$rgrt" -pthread -lm -o main >out 2>err && ./main >out 2>&1
+says '0 0.9268'
 cc $RG_TEST_CFLAGS -Wall -Wextra -Werror grad.c relax_grad.o "$rgrt" -pthread -lm -o grad >out 2>err && ./grad >out 2>&1
 says '0 0.9268 0.9689 0.8776'
 says '0 0.9268'

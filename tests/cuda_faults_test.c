@@ -176,7 +176,7 @@ lose_stream(void *library, int pools)
     check_clean("stream", pools);
 }
 
-/* The host's memory ends where a graph does: the context goes on. */
+/* The host's memory ends where a graph does: the queue goes on. */
 static void
 lose_graph(void)
 {

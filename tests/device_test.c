@@ -503,7 +503,7 @@ test_graph_misuse(const char *device)
     rg_array_destroy(s.count); /* what is in use stays */
     GOOD(rg_graph_end(s.rg, &graph));
     GOOD(rg_graph_launch(graph));
-    /* given up with the context, with something that nobody uses any more */
+    /* given up with the queue, with something that nobody uses any more */
     GOOD(rg_args_create(s.rg, kernel_of(&s, "first"), &args));
     GOOD(rg_args_get_array(args, RG_STR("return"), &result));
     CHECK(result != NULL, "%s", device);

@@ -42,11 +42,11 @@ open_device(const devices_desc *desc, rg_device **device)
     return rg_device_open(&which, device);
 }
 
-rg_status
-devices_open(const devices_desc *desc, rg_queue **queue)
+static rg_status
+open_queues(const devices_desc *desc, rg_queue **queues, int count)
 {
     rg_device *device;
-    *queue = NULL;
+    memset(queues, 0, (size_t)count * sizeof *queues);
     rg_status status = open_device(desc, &device);
     if (status)
         return status;
@@ -54,9 +54,22 @@ devices_open(const devices_desc *desc, rg_queue **queue)
                                   .stream = desc->stream);
     if (!given.tape_budget && str_eq(desc->device, RG_STR("cuda")))
         given.tape_budget = SHARED_BUDGET; /* many programs use one GPU at a time */
-    status = rg_queue_create(device, &given, queue);
+    for (int k = 0; k < count && !status; k++)
+        status = rg_queue_create(device, &given, &queues[k]);
     rg_device_destroy(device);
     return status;
+}
+
+rg_status
+devices_open(const devices_desc *desc, rg_queue **queue)
+{
+    return open_queues(desc, queue, 1);
+}
+
+rg_status
+devices_open_two(const devices_desc *desc, rg_queue *queues[2])
+{
+    return open_queues(desc, queues, 2);
 }
 
 bool

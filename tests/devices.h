@@ -18,6 +18,8 @@ typedef struct devices_desc {
     void *stream;
 } devices_desc;
 RG_MUST_CHECK rg_status devices_open(const devices_desc *desc, rg_queue **queue);
+/* Two of one device. */
+RG_MUST_CHECK rg_status devices_open_two(const devices_desc *desc, rg_queue *queues[2]);
 /* Whether arrays are in the host's memory; whether launches have ended when they return. */
 bool devices_share_memory(const rg_queue *queue);
 bool devices_wait(const rg_queue *queue);

@@ -211,7 +211,20 @@ chmod +x slow
 CC=$work/slow
 same_everywhere
 ps -e -o args= 2>/dev/null | grep -qx "sleep 97.$$" && fail "what the compiler started goes on" || pass
+# one that has no end of what to say, and one that says no more and goes on
+printf '#!/bin/sh\nexec yes "a line that is not the last" >&2\n' >noisy
+printf '#!/bin/sh\nexec sleep 97 2>&-\n' >mute
+chmod +x noisy mute
+for compiler in noisy mute; do
+    CC=$work/$compiler timeout 30 "$rgc" run headers.c k x=2 >out 2>err
+    [ $? = 0 ] && pass || fail "rgc waits for the compiler $compiler"
+done
 unset CC
+# where the standard files are closed, the pipe to the compiler is one of them
+printf '#include <sys/mman.h>\ndouble k(double x) { return PROT_READ * x; }\n' >mapped.c
+if "$rgc" run mapped.c k x=2 >out 2>err; then
+    "$rgc" run mapped.c k x=2 <&- >&- 2>&- && pass || fail "the compiler is not asked where the standard files are closed"
+fi
 
 # the folder that a compiler names is searched
 mkdir -p deep/include

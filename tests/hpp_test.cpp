@@ -40,6 +40,26 @@ thrown(F call, const char *word)
 }
 
 static void
+test_kernel()
+{
+    rg::module module = rg::module::from_ir(square);
+    rg::kernel kernel = module.get_kernel("square");
+    rg_check_desc desc = RG_INIT(rg_check_desc);
+    desc.device = RG_STR("interp");
+    rg::report report = kernel.check(&desc);
+    CHECK(report.outcome() == RG_CHECK_SHOWN && report.findings().size() > 5);
+    CHECK(std::strcmp(report.findings()[0].test.ptr, "races of threads") == 0);
+    desc.device = RG_STR("abacus");
+    CHECK(thrown([&] { kernel.check(&desc); }, "no device \"abacus\"") == RG_NOT_FOUND);
+    rg_status status = thrown([&] {
+        rg::object object = kernel.build();
+        CHECK(object.code().size() > 100 && object.header().find("square_forward(") != std::string_view::npos);
+        CHECK(object.info().forms == 1u << RG_FORWARD);
+    }, "made without LLVM");
+    CHECK(status == RG_OK || status == RG_UNSUPPORTED);
+}
+
+static void
 test_device(const char *name)
 {
     rg::device device = rg::device::open(name);
@@ -89,7 +109,8 @@ main()
         bool here = std::string(d.name) == "interp" || std::string(d.name) == "cpu";
         found += here;
         if (here)
-            test_device(d.name);
+            test_kernel();
+    test_device(d.name);
     }
     CHECK(found > 0);
     CHECK(thrown([] { rg::device::open("quantum"); }, "no device") == RG_NOT_FOUND);

@@ -47,12 +47,15 @@ grep -q "^[0-9.]* interp$" out || fail "the program with the static library said
 cat >compiles.c <<'END'
 #include <retrograd/retrograd.h>
 #include <stdio.h>
+#include <unistd.h>
 int
-main(void)
+main(int argc, char **argv)
 {
     rg_module *m;
     const rg_str *names;
     size_t n;
+    if (argc > 1 && chdir(argv[1]))
+        return 2;
     if (rg_module_from_c(RG_STR("double f(double x) { return x; }"), NULL, &m) || rg_module_get_names(m, &names, &n)) {
         fprintf(stderr, "%s\n", rg_error_message());
         return 1;
@@ -64,10 +67,22 @@ END
 ${CC:-cc} $RG_TEST_CFLAGS compiles.c $(pkg-config --cflags --libs retrograd) -o compiles >log 2>&1 || fail "no program that compiles"
 export LD_LIBRARY_PATH="$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 if ./compiles >out 2>log; then
+    # also where the library was found by a relative path, and the process is elsewhere by now
+    LD_LIBRARY_PATH=${libdir#"$here/"} RG_CACHE=off ./compiles / >out 2>log || fail "a program that was started with a relative path of the library"
     mv "$libdir"/libretrograd-compiler.so.0 "$here"
     ./compiles >out 2>log && fail "a program compiled without the compiler"
     grep -q "the compiler cannot be opened" log || fail "nothing says that the compiler is missing"
     mv "$here"/libretrograd-compiler.so.0 "$libdir"
+    # its helper, too
+    export RG_COMPILE_PROCESS=on
+    ./compiles >out 2>log || fail "a program that compiles in a helper process"
+    mv "$libdir"/retrograd-compiler.0 "$here"
+    ./compiles >out 2>log && fail "a program compiled without the helper"
+    grep -q "cannot be started: $libdir/retrograd-compiler.0: No such file" log || fail "nothing says that the helper is missing"
+    RG_COMPILE_PROCESS=$here/retrograd-compiler.0 ./compiles >out 2>log && fail "a helper compiled without a library beside it"
+    grep -q "the compiler cannot be opened" log || fail "nothing says that the helper's library is missing"
+    mv "$here"/retrograd-compiler.0 "$libdir"
+    unset RG_COMPILE_PROCESS
 else
     grep -q "made without libclang" log || fail "the program that compiles"
 fi

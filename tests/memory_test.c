@@ -181,7 +181,11 @@ typedef struct world {
     const char *name; /* of the device */
     rg_device *device;
     rg_queue *queue, *other;
-    rg_module *ir, *c, *built;
+    rg_device *far_device;
+    rg_queue *far;
+    rg_array *far_array;
+    rg_module *ir, *c, *built, *kept;
+    unsigned heard; /* events of its modules' logs */
     rg_kernel *kernel, *square;
     rg_args *args;
     rg_array *x, *y, *s, *copy;
@@ -248,11 +252,19 @@ make_queues(world *w)
     return rg_queue_create(w->device, NULL, &w->other);
 }
 
+static void
+hear(void *user, const rg_event *event)
+{
+    unsigned *heard = user;
+    *heard += event->text.len > 0;
+}
+
 static rg_status
 read_ir(world *w)
 {
+    rg_module_desc desc = RG_DESC(rg_module_desc, .log = hear, .user = &w->heard);
     rg_module_destroy(w->ir);
-    return rg_module_from_ir(rg_str_of(ir_text), NULL, &w->ir);
+    return rg_module_from_ir(rg_str_of(ir_text), &desc, &w->ir);
 }
 
 static rg_status
@@ -365,6 +377,99 @@ make_args(world *w)
     return rg_args_get_array(w->args, RG_STR("p.v"), &field);
 }
 
+/* Both ways between this device and one with the host's memory. */
+static rg_status
+copy_across(world *w)
+{
+    double there[N] = {4, 5, 6}, back[N] = {0};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {N});
+    rg_device_desc which = RG_DESC(rg_device_desc, .name = RG_STR("interp"));
+    if (!w->far_device)
+        DO(rg_device_open(&which, &w->far_device));
+    if (!w->far)
+        DO(rg_queue_create(w->far_device, NULL, &w->far));
+    if (!w->far_array)
+        DO(rg_array_create(w->far, &desc, &w->far_array));
+    DO(rg_array_write(w->far, w->far_array, RG_PRIMAL, there, sizeof(there)));
+    DO(rg_array_copy(w->queue, w->copy, RG_PRIMAL, w->far_array, RG_PRIMAL));
+    DO(rg_array_fill(w->far, w->far_array, RG_PRIMAL, 0));
+    DO(rg_array_copy(w->far, w->far_array, RG_PRIMAL, w->copy, RG_PRIMAL));
+    DO(rg_array_read(w->far, w->far_array, RG_PRIMAL, back, sizeof(back)));
+    CHECK(memcmp(back, there, sizeof(back)) == 0, "%s: %g %g %g", w->name, back[0], back[1], back[2]);
+    return RG_OK;
+}
+
+static rg_status
+compile_ahead(world *w)
+{
+    rg_compile_desc desc = RG_DESC(rg_compile_desc, .form = RG_FORWARD_VJP, .directions = 2);
+    unsigned heard = w->heard;
+    DO(rg_kernel_compile(w->kernel, w->device, &desc));
+    CHECK(w->heard > heard, "%s: the log was not told", w->name);
+    return RG_OK;
+}
+
+/* Nothing runs: it changes nothing. */
+static rg_status
+cancel(world *w)
+{
+    rg_queue_cancel(w->queue);
+    DO(rg_queue_sync(w->queue));
+    rg_queue_cancel(w->queue);
+    return rg_array_fill(w->queue, w->copy, RG_PRIMAL, 1);
+}
+
+static rg_status
+check_itself(world *w)
+{
+    rg_report *report;
+    rg_report_info info = RG_INIT(rg_report_info);
+    rg_check_desc desc = RG_DESC(rg_check_desc, .device = RG_STR("interp"), .args = w->args, .starts = 1, .samples = 2);
+    DO(rg_kernel_check(w->kernel, &desc, &report));
+    rg_status status = rg_report_get_info(report, &info);
+    CHECK(info.findings > 5, "%s: %u findings", w->name, info.findings);
+    rg_report_destroy(report);
+    return status;
+}
+
+static rg_status
+build_object(world *w)
+{
+    rg_object *object;
+    rg_object_info info = RG_INIT(rg_object_info);
+    rg_object_desc desc = RG_DESC(rg_object_desc, .forms = 1u << RG_FORWARD, .also = 1u << RG_JVP, .assembly = true);
+    rg_status status = rg_kernel_build(w->kernel, &desc, &object);
+    if (status == RG_UNSUPPORTED && strstr(rg_error_message(), "made without LLVM"))
+        return RG_OK;
+    DO(status);
+    status = rg_object_get_info(object, &info);
+    CHECK(info.code.len > 100 && info.forms == (desc.forms | desc.also), "%s: %zu bytes, forms %x", w->name, info.code.len, info.forms);
+    rg_object_destroy(object);
+    return status;
+}
+
+/* With files kept: the kernel's outline, then its IR. */
+static char folder[] = "/tmp/memory_test.XXXXXX";
+
+static rg_status
+find_kept(world *w)
+{
+    rg_kernel *square;
+    rg_report *report;
+    rg_module_desc desc = RG_DESC(rg_module_desc, .defines = &RG_STR("TWICE"), .define_count = 1, .log = hear, .user = &w->heard);
+    rg_check_desc how = RG_DESC(rg_check_desc, .device = RG_STR("interp"), .starts = 1, .samples = 1);
+    setenv("RG_CACHE", folder, 1);
+    rg_module_destroy(w->kept);
+    rg_status status = rg_module_from_c(rg_str_of(c_text), &desc, &w->kept);
+    if (!status)
+        status = rg_module_get_kernel(w->kept, RG_STR("square"), &square);
+    setenv("RG_CACHE", "off", 1);
+    DO(status);
+    DO(rg_kernel_check(square, &how, &report));
+    rg_report_destroy(report);
+    return RG_OK;
+}
+
 /* what a launch begins with */
 static rg_status
 set_up(world *w)
@@ -455,6 +560,12 @@ static const struct step {
     {"add companions", add_companions, false},
     {"use arrays", use_arrays, false},
     {"make arguments", make_args, false},
+    {"copy across devices", copy_across, false},
+    {"compile ahead", compile_ahead, false},
+    {"cancel", cancel, false},
+    {"check", check_itself, false},
+    {"build an object", build_object, false},
+    {"find what was kept", find_kept, true},
     {"launch forward", launch_forward, false},
     {"launch vjp", launch_vjp, false},
     {"launch forward_vjp", launch_forward_vjp, false},
@@ -471,7 +582,8 @@ end_world(world *w)
     rg_graph_destroy(w->graph);
     rg_array_destroy(w->x), rg_array_destroy(w->y), rg_array_destroy(w->s), rg_array_destroy(w->copy);
     rg_args_destroy(w->args);
-    rg_module_destroy(w->ir), rg_module_destroy(w->c), rg_module_destroy(w->built);
+    rg_module_destroy(w->ir), rg_module_destroy(w->c), rg_module_destroy(w->built), rg_module_destroy(w->kept);
+    rg_array_destroy(w->far_array), rg_queue_destroy(w->far), rg_device_destroy(w->far_device);
     rg_queue_destroy(w->queue), rg_queue_destroy(w->other);
     rg_device_destroy(w->device);
 }
@@ -563,6 +675,9 @@ int
 main(int argc, char **argv)
 {
     setenv("CC", "", 1);
+    setenv("RG_CACHE", "off", 1);
+    if (!mkdtemp(folder))
+        return 2;
     check_device("interp", false, true);
 #if RG_HAVE_LLVM
     bool all = argc > 1 && strcmp(argv[argc - 1], "all") == 0;
@@ -579,5 +694,8 @@ main(int argc, char **argv)
         check_destroying();
     }
 #endif
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(!system(command), "%s", command);
     return check_done();
 }

@@ -1,4 +1,4 @@
-/* ptx_test [--ptxas PATH] [--arch sm_90] [--every N] [--times] [--keep FOLDER] [--wants TEXT]... FILE.c|FOLDER...
+/* ptx_test [--ptxas PATH] [--arch sm_90] [--every N] [--times] [--deterministic] [--keep FOLDER] [--wants TEXT]... FILE.c|FOLDER...
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every kernel of the files in every form becomes PTX: nothing outside is called, nothing is fused, flushed or
@@ -17,7 +17,7 @@
 typedef struct setting {
     const char *ptxas, *arch, *keep;
     int every;
-    bool times, fast, native;
+    bool times, fast, native, fixed;
     const char *wants[8];
     size_t nwants;
 } setting;
@@ -176,7 +176,8 @@ run_form(const setting *s, const ir_fn *source, rg_form form, const char *path, 
     ir_module *m = pipeline_run(source, &options, &diags, &fn);
     double front = clock_ms() - start;
     if (m) {
-        ll_options o = {.noalias = true, .cpu = s->arch, .fast_math = s->fast, .native_math = s->native};
+        ll_options o = {.noalias = true, .cpu = s->arch, .fast_math = s->fast, .native_math = s->native,
+                        .deterministic = s->fixed};
         if (ll_emit_ptx(fn, "kernel", &o, &text, &info, &diags)) {
             fail(t, what.ptr, diags.text.ptr);
         } else {
@@ -260,6 +261,8 @@ main(int argc, char **argv)
             s.times = true;
         else if (strcmp(word, "--fast-math") == 0)
             s.fast = true;
+        else if (strcmp(word, "--deterministic") == 0)
+            s.fixed = true;
         else if (strcmp(word, "--native-math") == 0)
             s.native = true;
         else if (strcmp(word, "--ptxas") == 0)

@@ -1,4 +1,4 @@
-/* run_cases [--device NAME] [--directions] FILE.c|FOLDER...: runs case files (case.h), those of
+/* run_cases [--device NAME] [--directions|--deterministic] FILE.c|FOLDER...: runs case files (case.h), those of
  * folders too, on the interpreter and a device: the one named, or by RG_TEST_DEVICE, or the CPU.
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -7,11 +7,13 @@
  * refused; in f64 (f32 and f16 sources are read as f64 for this) vjp and jvp are adjoint to 1e-12
  * and central differences agree to 1e-6, those of gradients with the Hessian's product to 1e-5;
  * what the file expects holds. With --directions instead: each form with several directions in one
- * launch agrees with as many launches. One line for each failure. */
+ * launch agrees with as many launches. With --deterministic: deterministic code gives the same bits
+ * on all queues of ways.h, gradient and forward derivative of it too. One line for each failure. */
 #include "case.h"
 #include "devices.h"
 #include "directions.h"
 #include "native.h"
+#include "ways.h"
 
 #include <glob.h>
 #include <math.h>
@@ -23,7 +25,9 @@ typedef struct setting {
     const char *name;       /* of that device */
     rg_queue *exact;      /* without contraction, to compare with C */
     void *library;
-    bool directions;
+    bool directions, deterministic;
+    uint32_t ways; /* queues of one device */
+    rg_queue *way[WAYS_MOST];
 } setting;
 
 /* -- a kernel's inputs from a case
@@ -278,12 +282,66 @@ check_several(const setting *t, const test_case *c, inputs *in, subject *s, rg_m
     return good;
 }
 
+/* -- the same bits in every run
+ * ------------------------------------------------------------------------------ */
+
+static bool
+check_ways(const setting *t, const test_case *c, const char *path, report *r)
+{
+    static const form forms[] = {FORWARD_VJP, JVP_FORWARD_VJP};
+    rg_module *module;
+    rg_kernel *kernel;
+    inputs in = {0};
+    subject s[WAYS_MOST] = {{0}};
+    if (subject_load(path, NULL, CODE_DETERMINISTIC, &module))
+        return complain(r, "%s", rg_error_message());
+    bool good = rg_module_get_kernel(module, rg_str_of(c->kernel), &kernel) ? complain(r, "%s", rg_error_message())
+                                                                           : make_inputs(&in, kernel, c, r);
+    bool active = false;
+    for (uint32_t k = 0; good && k < in.count; k++)
+        active |= in.at[k].seed != NULL;
+    for (uint32_t i = 0; i < t->ways && good; i++)
+        if (subject_open(&s[i], t->way[i], module, c->kernel, &in) || (active && subject_require_second(&s[i], &in)))
+            good = complain(r, "%s", rg_error_message());
+    for (uint32_t i = 0; i < t->ways && good; i++)
+        for (unsigned f = 0; f < (active && !c->skip_second ? 2 : 1) && good; f++) {
+            char what[SHOWN];
+            snprintf(what, SHOWN, "%s, %s, way %u", f ? "gradient's derivative" : "gradient", t->name, i);
+            good = run(&s[0], &in, active ? forms[f] : FORWARD, what, r) &&
+                   (!i || (run(&s[i], &in, active ? forms[f] : FORWARD, what, r)));
+            for (unsigned plane = 0; plane < (f ? RG_PLANE_COUNT : 2) && good; plane++)
+                good = check_planes(&in, &s[0], &s[i], plane, 0.0, what, r);
+        }
+    for (uint32_t i = 0; i < t->ways; i++)
+        subject_close(&s[i]);
+    inputs_free(&in);
+    rg_module_destroy(module);
+    return good;
+}
+
+static bool
+open_ways(setting *t)
+{
+    rg_device *device;
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = rg_str_of(t->name));
+    if (rg_device_open(&desc, &device))
+        return false;
+    uint32_t count = ways_count(t->name);
+    rg_status status = RG_OK;
+    for (; t->ways < count && !status; t->ways++)
+        status = ways_open(device, t->name, t->ways, &t->way[t->ways]);
+    rg_device_destroy(device);
+    return !status;
+}
+
 /* -- cases
  * ------------------------------------------------------------------------------------------- */
 
 static bool
 run_case(const setting *t, const test_case *c, const char *path, report *r)
 {
+    if (t->deterministic)
+        return check_ways(t, c, path, r);
     rg_queue *queues[3] = {t->devices[0], t->devices[1], t->exact};
     static const unsigned code[3] = {CODE_CHECKED, 0, CODE_EXACT}; /* races of threads are faults */
     rg_module *modules[3] = {0};
@@ -358,6 +416,8 @@ open_setting(setting *t, const char *device, char *const *files, int count)
 {
     devices_desc desc = {.device = RG_STR("interp")};
     t->name = device ? device : "cpu";
+    if (t->deterministic)
+        return open_ways(t);
     if (devices_open(&desc, &t->devices[0]))
         return false;
     if (strcmp(t->name, "interp") != 0) {
@@ -405,12 +465,11 @@ main(int argc, char **argv)
         device = argv[2];
         first = 3;
     }
-    if (first < argc && strcmp(argv[first], "--directions") == 0) {
-        t.directions = true;
-        first++;
-    }
+    t.directions = first < argc && strcmp(argv[first], "--directions") == 0;
+    t.deterministic = first < argc && strcmp(argv[first], "--deterministic") == 0;
+    first += t.directions || t.deterministic;
     if (first >= argc || argv[first][0] == '-') {
-        fprintf(stderr, "usage: run_cases [--device NAME] [--directions] FILE.c|FOLDER...\n");
+        fprintf(stderr, "usage: run_cases [--device NAME] [--directions|--deterministic] FILE.c|FOLDER...\n");
         return 2;
     }
     collect(argc - first, argv + first, &files);
@@ -421,6 +480,8 @@ main(int argc, char **argv)
     for (size_t i = 0; i < files.gl_pathc; i++)
         run_file(&t, files.gl_pathv[i], &passed, &failed);
     globfree(&files);
+    for (uint32_t i = 0; i < t.ways; i++)
+        rg_queue_destroy(t.way[i]);
     rg_queue_destroy(t.devices[0]);
     rg_queue_destroy(t.devices[1]);
     rg_queue_destroy(t.exact);

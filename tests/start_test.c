@@ -1,4 +1,4 @@
-/* Threads of a fresh process compile C at once, each in a context of its own. SPDX-License-Identifier: Apache-2.0
+/* Threads of a fresh process compile C at once, each with a queue of its own. SPDX-License-Identifier: Apache-2.0
  *
  *   start_test [PROCESSES [THREADS]]     20 and 8, if not given
  *

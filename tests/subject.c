@@ -172,7 +172,7 @@ subject_load(const char *path, const char *source, unsigned code, rg_module **mo
     rg_str more = rg_str_of(option ? option : "");
     rg_module_desc desc = RG_DESC(rg_module_desc, .defines = defines, .define_count = code & CODE_WIDE ? COUNT : 0,
                                   .options = &more, .option_count = option != NULL, .checked = code & CODE_CHECKED,
-                                  .no_contraction = code & CODE_EXACT);
+                                  .no_contraction = code & CODE_EXACT, .deterministic = code & CODE_DETERMINISTIC);
     if (source)
         return rg_module_from_c(rg_str_of(source), &desc, module);
     return rg_module_load(rg_str_of(path), &desc, module);

@@ -39,8 +39,9 @@ bool dtype_is_float(rg_dtype dtype);
 /* A number in -1..1 that depends on its arguments alone. */
 double hash_unit(const char *name, size_t i, unsigned salt);
 
-/* How code is made of a source: float and _Float16 become double; rg_module_desc's checked and no_contraction. */
-enum { CODE_WIDE = 1, CODE_CHECKED = 2, CODE_EXACT = 4 };
+/* How code is made of a source: float and _Float16 become double; rg_module_desc's checked, no_contraction and
+ * deterministic. */
+enum { CODE_WIDE = 1, CODE_CHECKED = 2, CODE_EXACT = 4, CODE_DETERMINISTIC = 8 };
 
 /* A C file, or source text if that is not NULL. */
 rg_status subject_load(const char *path, const char *source, unsigned code, rg_module **module);

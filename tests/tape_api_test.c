@@ -74,7 +74,7 @@ static const char *device_name;
 enum { N = 5, STATE = N * (int)sizeof(double) };
 
 typedef struct place {
-    rg_queue *queue;
+    rg_queue *queue, *other; /* of one device */
     rg_module *module;
     rg_kernel *step, *all_steps, *product, *gather, *twice;
 } place;
@@ -83,8 +83,10 @@ static place
 open_place(void)
 {
     place p;
+    rg_queue *queues[2];
     devices_desc desc = {.device = rg_str_of(device_name)};
-    GOOD(devices_open(&desc, &p.queue));
+    GOOD(devices_open_two(&desc, queues));
+    p.queue = queues[0], p.other = queues[1];
     GOOD(rg_module_from_ir(rg_str_of(source), NULL, &p.module));
     GOOD(rg_module_get_kernel(p.module, RG_STR("step"), &p.step));
     GOOD(rg_module_get_kernel(p.module, RG_STR("all_steps"), &p.all_steps));
@@ -98,6 +100,7 @@ static void
 close_place(const place *p)
 {
     rg_module_destroy(p->module);
+    rg_queue_destroy(p->other);
     rg_queue_destroy(p->queue);
 }
 
@@ -262,6 +265,61 @@ test_loop(const place *p)
               device_name, (int)info.recomputed);
         CHECK(!states[i] || info.peak <= (uint64_t)states[i] * STATE, "%d", (int)info.peak);
     }
+}
+
+/* What a callback was told, and when it says no. */
+typedef struct watcher {
+    rg_tape *tape;
+    uint64_t calls, reversed, operations, recomputed, ends_at;
+} watcher;
+
+static bool
+watch(void *user, uint64_t reversed, uint64_t operations, uint64_t recomputed)
+{
+    watcher *w = user;
+    rg_tape_info info = RG_INIT(rg_tape_info);
+    CHECK(reversed + recomputed == w->reversed + w->recomputed + 1, "one operation more on %s", device_name);
+    GOOD(rg_tape_get_info(w->tape, &info));
+    CHECK(info.operations == operations, "%d", (int)info.operations);
+    *w = (watcher){w->tape, w->calls + 1, reversed, operations, recomputed, w->ends_at};
+    return reversed < operations && reversed + recomputed < w->ends_at; /* the last one cannot be ended any more */
+}
+
+static void
+test_progress(const place *p)
+{
+    enum { STEPS = 30 };
+    watcher w = {.ends_at = 40};
+    found want, f;
+    rg_array *x = make(p, "x", true, N), *weights = make(p, "w", true, N);
+    rg_args *args = args_of(p, p->step);
+    rg_tape_desc desc = RG_DESC(rg_tape_desc, .budget = 5 * STATE, .progress = watch, .user = &w);
+    loop_in_kernel(p, STEPS, &want);
+    put(p, x, RG_PRIMAL, x0);
+    put(p, weights, RG_PRIMAL, w0);
+    GOOD(rg_tape_begin(p->queue, &desc, &w.tape));
+    for (int k = 0; k < STEPS; k++)
+        do_step(p, args, rate, x, weights);
+    GOOD(rg_tape_end(w.tape));
+    CHECK(w.calls == 0, "%d calls while it recorded", (int)w.calls);
+    FAILS(rg_tape_vjp(w.tape), RG_CANCELLED, "of 30 operations");
+    CHECK(w.calls == 40 && w.operations == STEPS && w.reversed < STEPS && w.recomputed > 0, "%d calls", (int)w.calls);
+    rg_tape_info before = RG_INIT(rg_tape_info), after = RG_INIT(rg_tape_info);
+    w = (watcher){.tape = w.tape, .ends_at = 1000};
+    get(p, x, RG_PRIMAL, f.x);
+    put(p, x, RG_ADJOINT, ones);
+    put(p, weights, RG_ADJOINT, zeros);
+    GOOD(rg_tape_get_info(w.tape, &before));
+    GOOD(rg_tape_vjp(w.tape));
+    GOOD(rg_tape_get_info(w.tape, &after));
+    get(p, x, RG_ADJOINT, f.dx);
+    get(p, weights, RG_ADJOINT, f.dw);
+    check_found(&f, &want, "after a reverse that was ended");
+    CHECK(w.reversed == STEPS && w.recomputed == after.recomputed - before.recomputed, "%d run again", (int)w.recomputed);
+    rg_tape_destroy(w.tape);
+    rg_args_destroy(args);
+    rg_array_destroy(x);
+    rg_array_destroy(weights);
 }
 
 /* How near to the fewest steps of a number that is known before; the schedule of the recording does not know it. */
@@ -546,15 +604,50 @@ test_sequences(const place *p, unsigned first, unsigned count)
 /* -- what is refused ------------------------------------------------------------------------------------------------------ */
 
 /* z = 2 x y is recorded; what came between is told by the reverse. */
-typedef enum meddling { NONE, HOST, PAUSED, MAPPED, INDICES, LENT, LENT_NOT_COMPARED } meddling;
+typedef enum meddling {
+    NONE, HOST, PAUSED, MAPPED, INDICES, OTHER_QUEUE, OTHER_QUEUE_LAUNCH, OTHER_QUEUE_GRAPH,
+    MAPPED_BEFORE, MAPPED_OPEN, LENT, LENT_NOT_COMPARED, MEDDLINGS
+} meddling;
 
 static void
-meddle(const place *p, rg_tape *t, meddling how, rg_array *x, rg_array *at, double *lent)
+launch_elsewhere(const place *p, rg_array *x, bool graph)
+{
+    rg_graph *made;
+    rg_args *twice = args_of(p, p->twice);
+    GOOD(rg_args_set_array(twice, RG_STR("x"), x));
+    if (graph)
+        GOOD(rg_graph_begin(p->other));
+    GOOD(rg_launch(p->other, twice, RG_FORWARD));
+    if (graph) {
+        GOOD(rg_graph_end(p->other, &made));
+        GOOD(rg_graph_launch(made));
+        rg_graph_destroy(made);
+    }
+    GOOD(rg_queue_sync(p->other));
+    rg_args_destroy(twice);
+}
+
+static void
+meddle(const place *p, rg_tape *t, meddling how, rg_array *x, rg_array *at, double *lent, double *mapped_before)
 {
     static const int other[N] = {4, 3, 2, 1, 0};
     rg_queue *q = p->queue;
     void *mapped;
     switch (how) {
+    case OTHER_QUEUE:
+        GOOD(rg_array_fill(p->other, x, RG_PRIMAL, 3));
+        GOOD(rg_queue_sync(p->other));
+        break;
+    case OTHER_QUEUE_LAUNCH:
+    case OTHER_QUEUE_GRAPH:
+        launch_elsewhere(p, x, how == OTHER_QUEUE_GRAPH);
+        break;
+    case MAPPED_BEFORE:
+    case MAPPED_OPEN:
+        mapped_before[2] = 7;
+        if (how == MAPPED_BEFORE)
+            rg_array_unmap(x, RG_PRIMAL);
+        break;
     case PAUSED:
     case INDICES:
         GOOD(rg_tape_pause(t));
@@ -579,16 +672,19 @@ test_meddling(const place *p, meddling how)
 {
     static const int at0[N] = {0, 1, 2, 3, 4};
     double lent[N] = {1, 2, 3, 4, 5}, d[N];
+    void *mapped = NULL;
     rg_array *x, *y = make(p, "y", true, N), *z = make(p, "z", true, N), *s = make(p, "s", true, N), *at = make_indices(p, at0);
     bool lends = how == LENT || how == LENT_NOT_COMPARED;
     rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {N}, .adjoint = true, .name = RG_STR("x"),
                                  .data = lends ? lent : NULL);
     rg_args *product = args_of(p, p->product), *gather = args_of(p, p->gather);
     rg_tape *t = NULL;
-    rg_tape_desc how_to = RG_DESC(rg_tape_desc, .validate = how == LENT);
+    rg_tape_desc how_to = RG_DESC(rg_tape_desc, .validate = how == LENT || how == MAPPED_OPEN);
     GOOD(rg_array_create(p->queue, &desc, &x));
     put(p, x, RG_PRIMAL, ones);
     put(p, y, RG_PRIMAL, w0);
+    if (how == MAPPED_BEFORE || how == MAPPED_OPEN)
+        GOOD(rg_array_map(p->queue, x, RG_PRIMAL, true, &mapped));
     GOOD(rg_tape_begin(p->queue, &how_to, &t));
     set_product(product, 2, x, y, z);
     GOOD(rg_launch(p->queue, product, RG_FORWARD));
@@ -598,7 +694,7 @@ test_meddling(const place *p, meddling how)
     GOOD(rg_launch(p->queue, gather, RG_FORWARD));
     if (how == HOST)
         GOOD(rg_tape_end(t));
-    meddle(p, t, how, x, at, lent);
+    meddle(p, t, how, x, at, lent, mapped);
     if (how == HOST)
         put(p, x, RG_PRIMAL, w0);
     else
@@ -616,6 +712,8 @@ test_meddling(const place *p, meddling how)
         get(p, s, RG_ADJOINT, lent);
         CHECK(d[0] == 0 && lent[0] == 1, "something was done: %g %g", d[0], lent[0]);
     }
+    if (how == MAPPED_OPEN)
+        rg_array_unmap(x, RG_PRIMAL);
     rg_tape_destroy(t);
     rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(z), rg_array_destroy(s), rg_array_destroy(at);
     rg_args_destroy(product), rg_args_destroy(gather);
@@ -639,6 +737,38 @@ test_severed(const place *p)
     rg_tape_destroy(t);
     rg_args_destroy(twice);
     rg_array_destroy(x);
+}
+
+/* So it would where an operation has only read what it held before. */
+static void
+test_severed_input(const place *p, bool used)
+{
+    double d[N];
+    static const int at0[N] = {0, 1, 2, 3, 4};
+    rg_array *x = make(p, "x", true, N), *z = make(p, "z", true, N), *at = make_indices(p, at0);
+    rg_args *gather = args_of(p, p->gather);
+    GOOD(rg_args_set_array(gather, RG_STR("x"), x));
+    GOOD(rg_args_set_array(gather, RG_STR("at"), at));
+    GOOD(rg_args_set_array(gather, RG_STR("z"), z));
+    rg_tape *t = begin(p, 0);
+    GOOD(rg_launch(p->queue, gather, RG_FORWARD)); /* a sum: its reverse reads no number */
+    GOOD(rg_tape_pause(t));
+    put(p, x, RG_PRIMAL, w0);
+    GOOD(rg_tape_resume(t));
+    if (used)
+        GOOD(rg_launch(p->queue, gather, RG_FORWARD));
+    GOOD(rg_tape_end(t));
+    put(p, z, RG_ADJOINT, ones);
+    if (used) {
+        FAILS(rg_tape_vjp(t), RG_INVALID, "its adjoint belongs to either");
+    } else {
+        GOOD(rg_tape_vjp(t));
+        get(p, x, RG_ADJOINT, d);
+        check_close(d, ones, 0, "what was read before");
+    }
+    rg_tape_destroy(t);
+    rg_args_destroy(gather);
+    rg_array_destroy(x), rg_array_destroy(z), rg_array_destroy(at);
 }
 
 static void
@@ -713,6 +843,223 @@ test_refusals(const place *p)
     rg_array_destroy(x), rg_array_destroy(w);
 }
 
+typedef struct meddler {
+    const place *p;
+    rg_array *x;
+} meddler;
+
+static rg_status
+do_nothing(void *user)
+{
+    (void)user;
+    return RG_OK;
+}
+
+static rg_status
+overwrite(void *user)
+{
+    const meddler *m = user;
+    put(m->p, m->x, RG_PRIMAL, w0);
+    return RG_OK;
+}
+
+/* A reverse that writes what it does not name. */
+static void
+test_reverse_meddles(const place *p)
+{
+    rg_array *x = make(p, "x", true, N), *y = make(p, "y", true, N);
+    meddler m = {p, x};
+    rg_tape_call_desc desc = RG_DESC(rg_tape_call_desc, .name = RG_STR("meddles"), .forward = do_nothing, .reverse = overwrite,
+                                     .user = &m, .writes = &y, .write_count = 1);
+    rg_tape *t = begin(p, 0);
+    GOOD(rg_array_fill(p->queue, x, RG_PRIMAL, 1));
+    GOOD(rg_tape_call(t, &desc));
+    GOOD(rg_tape_end(t));
+    FAILS(rg_tape_vjp(t), RG_INVALID, "call `meddles` wrote an array");
+    m.x = y;
+    GOOD(rg_tape_vjp(t));
+    rg_tape_destroy(t);
+    rg_array_destroy(x), rg_array_destroy(y);
+}
+
+/* One array is both ends; the first on the tape is another one. */
+static void
+test_empty(const place *p)
+{
+    double d[N];
+    rg_array *x = make(p, "x", true, N), *nothing = make(p, "nothing", false, 0);
+    rg_args *twice = args_of(p, p->twice);
+    GOOD(rg_args_set_array(twice, RG_STR("x"), x));
+    rg_tape *t = begin(p, 0);
+    GOOD(rg_launch(p->queue, twice, RG_FORWARD));
+    GOOD(rg_array_copy(p->queue, nothing, RG_PRIMAL, nothing, RG_PRIMAL));
+    GOOD(rg_tape_end(t));
+    put(p, x, RG_ADJOINT, ones);
+    GOOD(rg_tape_vjp(t));
+    get(p, x, RG_ADJOINT, d);
+    CHECK(d[0] == 2, "%g", d[0]);
+    rg_tape_destroy(t);
+    rg_args_destroy(twice);
+    rg_array_destroy(x), rg_array_destroy(nothing);
+}
+
+/* -- what is not on the tape --------------------------------------------------------------------------------------------- */
+
+/* A launch that the budget refuses is not there: later ones have its number. */
+static void
+test_refused_launch(const place *p)
+{
+    rg_array *x = make(p, "x", true, N), *w = make(p, "w", true, N), *large = make(p, "large", true, 20 * N);
+    rg_args *step = args_of(p, p->step);
+    double d[N];
+    put(p, x, RG_PRIMAL, x0);
+    rg_tape *t = begin(p, 5 * STATE);
+    do_step(p, step, rate, x, w);
+    GOOD(rg_args_set_array(step, RG_STR("x"), large));
+    GOOD(rg_args_set_array(step, RG_STR("w"), w));
+    FAILS(rg_launch(p->queue, step, RG_FORWARD), RG_BUDGET, "array `large`");
+    GOOD(rg_tape_pause(t));
+    put(p, w, RG_PRIMAL, w0); /* the refused one would have read it, and the first one has */
+    GOOD(rg_tape_resume(t));
+    GOOD(rg_tape_end(t));
+    put(p, x, RG_ADJOINT, ones);
+    FAILS(rg_tape_vjp(t), RG_INVALID, "array `w`");
+    CHECK(strstr(rg_error_message(), "operation 0"), "%s", rg_error_message());
+    get(p, x, RG_ADJOINT, d);
+    check_close(d, ones, 0, "seed");
+    rg_tape_destroy(t);
+    rg_args_destroy(step);
+    rg_array_destroy(x), rg_array_destroy(w), rg_array_destroy(large);
+}
+
+/* What arrays hold at the end counts also where nothing else of them is saved. */
+static void
+test_budget_of_ends(const place *p)
+{
+    enum { LARGE = 12 * N };
+    rg_array *x = make(p, "x", true, N), *w = make(p, "w", true, N), *large = make(p, "large", true, LARGE);
+    rg_args *step = args_of(p, p->step);
+    uint64_t budget = 16 * STATE;
+    rg_tape_info info = RG_INIT(rg_tape_info);
+    put(p, x, RG_PRIMAL, x0);
+    put(p, w, RG_PRIMAL, w0);
+    rg_tape *t = begin(p, budget);
+    for (int k = 0; k < 14; k++)
+        do_step(p, step, rate, x, w);
+    GOOD(rg_array_fill(p->queue, large, RG_PRIMAL, 2)); /* takes the room of states */
+    for (int k = 0; k < 14; k++)
+        do_step(p, step, rate, x, w);
+    GOOD(rg_tape_end(t));
+    put(p, x, RG_ADJOINT, ones);
+    GOOD(rg_tape_vjp(t));
+    GOOD(rg_tape_get_info(t, &info));
+    CHECK(info.peak <= budget && info.recomputed > 0, "%d of %d bytes", (int)info.peak, (int)budget);
+    rg_tape_destroy(t);
+    rg_args_destroy(step);
+    rg_array_destroy(x), rg_array_destroy(w), rg_array_destroy(large);
+}
+
+typedef struct intruder {
+    const place *p;
+    rg_tape *tape;
+    rg_array *x;
+} intruder;
+
+/* What a call does is its own affair. */
+static rg_status
+intrude(void *user)
+{
+    intruder *in = user;
+    FAILS(rg_tape_resume(in->tape), RG_INVALID, "is doing a call");
+    FAILS(rg_tape_end(in->tape), RG_INVALID, "is doing a call");
+    FAILS(rg_tape_stop_gradient(in->tape, in->x), RG_INVALID, "is doing a call");
+    rg_tape_destroy(in->tape); /* has no effect */
+    return rg_array_fill(in->p->queue, in->x, RG_PRIMAL, 2);
+}
+
+static void
+test_intruder(const place *p)
+{
+    rg_array *x = make(p, "x", true, N);
+    rg_tape *t = begin(p, 0);
+    intruder in = {p, t, x};
+    rg_tape_call_desc call = RG_DESC(rg_tape_call_desc, .name = RG_STR("intrude"), .forward = intrude, .user = &in, .writes = &x,
+                                     .write_count = 1);
+    rg_tape_info info = RG_INIT(rg_tape_info);
+    GOOD(rg_tape_call(t, &call));
+    GOOD(rg_tape_get_info(t, &info));
+    CHECK(info.operations == 1, "%d", (int)info.operations);
+    GOOD(rg_tape_end(t));
+    GOOD(rg_tape_vjp(t));
+    rg_tape_destroy(t);
+    rg_array_destroy(x);
+}
+
+/* Adjoints that go, or fall together, between the recording and the reverse. */
+static void
+test_adjoints_changed(const place *p)
+{
+    double both[N] = {0};
+    rg_array *x = make(p, "x", true, N), *y = make(p, "y", true, N), *z = make(p, "z", true, N);
+    rg_tape *t = begin(p, 0);
+    GOOD(rg_array_copy(p->queue, y, RG_PRIMAL, x, RG_PRIMAL));
+    GOOD(rg_array_copy(p->queue, z, RG_PRIMAL, y, RG_PRIMAL));
+    GOOD(rg_tape_end(t));
+    GOOD(rg_array_attach(y, RG_ADJOINT, NULL));
+    FAILS(rg_tape_vjp(t), RG_INVALID, "array `y` has no adjoint any more");
+    GOOD(rg_array_require(p->queue, y, RG_ADJOINT));
+    GOOD(rg_tape_vjp(t));
+    if (devices_share_memory(p->queue)) {
+        GOOD(rg_array_attach(x, RG_ADJOINT, both));
+        GOOD(rg_array_attach(z, RG_ADJOINT, both));
+        FAILS(rg_tape_vjp(t), RG_INVALID, "overlaps in memory with another array of the tape");
+    }
+    rg_tape_destroy(t);
+    rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(z);
+}
+
+/* Beside the refusals above. */
+static void
+test_not_for_tapes(const place *p)
+{
+    rg_queue *elsewhere;
+    rg_graph *graph;
+    rg_tape *first, *t;
+    double d[N];
+    rg_array *x = make(p, "x", true, N), *y = make(p, "y", true, N), *away;
+    rg_args *twice = args_of(p, p->twice);
+    devices_desc interp = {.device = RG_STR("interp")};
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {N});
+    GOOD(devices_open(&interp, &elsewhere));
+    GOOD(rg_array_create(elsewhere, &desc, &away));
+    GOOD(rg_args_set_array(twice, RG_STR("x"), x));
+    GOOD(rg_graph_begin(p->queue));
+    GOOD(rg_launch(p->queue, twice, RG_FORWARD));
+    GOOD(rg_graph_end(p->queue, &graph));
+    first = begin(p, 0);
+    GOOD(rg_tape_end(first));
+    put(p, y, RG_ADJOINT, w0);
+    t = begin(p, 0);
+    FAILS(rg_graph_launch(graph), RG_INVALID, "rg_graph_launch: a tape records");
+    FAILS(rg_tape_vjp(first), RG_INVALID, "rg_tape_vjp of another tape: a tape records");
+    FAILS(rg_array_copy(p->queue, x, RG_PRIMAL, away, RG_PRIMAL), RG_INVALID, "from another device: a tape records");
+    GOOD(rg_array_copy(elsewhere, away, RG_PRIMAL, x, RG_PRIMAL)); /* to there: it is read */
+    GOOD(rg_launch(p->queue, twice, RG_FORWARD));
+    GOOD(rg_array_copy(p->queue, y, RG_PRIMAL, y, RG_ADJOINT)); /* a constant */
+    GOOD(rg_array_fill(p->queue, x, RG_ADJOINT, 5));            /* a seed */
+    GOOD(rg_tape_end(t));
+    GOOD(rg_tape_vjp(t));
+    get(p, x, RG_ADJOINT, d);
+    CHECK(d[0] == 10 && d[N - 1] == 10, "%g", d[0]);
+    get(p, y, RG_ADJOINT, d);
+    check_close(d, zeros, 0, "a copy of an adjoint");
+    rg_tape_destroy(first), rg_tape_destroy(t);
+    rg_graph_destroy(graph);
+    rg_args_destroy(twice);
+    rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(away);
+    rg_queue_destroy(elsewhere);
+}
+
 /* Only what a reverse reads is saved. */
 static void
 test_saved(const place *p)
@@ -745,6 +1092,80 @@ test_saved(const place *p)
     rg_tape_destroy(t);
     rg_args_destroy(twice), rg_args_destroy(product);
     rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(z);
+}
+
+/* Several losses at once: adjoints have a direction for each, also through copies, fills and what is saved. */
+static void
+test_directions(const place *p, bool side_by_side)
+{
+    enum { WAYS = 3 };
+    double seeds[WAYS * N], found[WAYS * N];
+    rg_array *a[3];
+    rg_args *product = args_of(p, p->product);
+    for (int k = 0; k < 3; k++) {
+        a[k] = make(p, (const char *const[]){"x", "y", "z"}[k], false, N);
+        GOOD(rg_array_set_side_by_side(a[k], side_by_side));
+        GOOD(rg_array_require_directions(p->queue, a[k], RG_ADJOINT, WAYS));
+    }
+    put(p, a[0], RG_PRIMAL, x0);
+    rg_tape *t = begin(p, 0);
+    GOOD(rg_array_copy(p->queue, a[1], RG_PRIMAL, a[0], RG_PRIMAL));
+    set_product(product, 2, a[0], a[1], a[2]);
+    GOOD(rg_launch(p->queue, product, RG_FORWARD)); /* z = 2 x x */
+    GOOD(rg_array_fill(p->queue, a[1], RG_PRIMAL, 3));
+    GOOD(rg_tape_end(t));
+    for (int i = 0; i < WAYS * N; i++)
+        seeds[i] = i + 1;
+    GOOD(rg_array_write(p->queue, a[2], RG_ADJOINT, seeds, sizeof seeds));
+    GOOD(rg_array_write(p->queue, a[1], RG_ADJOINT, seeds, sizeof seeds));
+    GOOD(rg_tape_vjp(t));
+    GOOD(rg_array_read(p->queue, a[0], RG_ADJOINT, found, sizeof found));
+    for (int i = 0; i < WAYS * N; i++) {
+        double want = 4 * x0[side_by_side ? i / WAYS : i % N] * seeds[i];
+        CHECK(fabs(found[i] - want) <= 1e-14 * fabs(want), "direction %d on %s: %.17g, not %.17g", i, device_name, found[i], want);
+    }
+    GOOD(rg_array_read(p->queue, a[1], RG_ADJOINT, found, sizeof found));
+    for (int i = 0; i < WAYS * N; i++)
+        CHECK(found[i] == 0, "%g", found[i]);
+    rg_tape_destroy(t);
+    rg_args_destroy(product);
+    for (int k = 0; k < 3; k++)
+        rg_array_destroy(a[k]);
+}
+
+static void
+test_other_directions(const place *p, uint32_t ways, bool side_by_side)
+{
+    rg_array *x = make(p, "x", false, N), *y = make(p, "y", false, N);
+    GOOD(rg_array_set_side_by_side(y, side_by_side));
+    GOOD(rg_array_require_directions(p->queue, x, RG_ADJOINT, 2));
+    GOOD(rg_array_require_directions(p->queue, y, RG_ADJOINT, ways));
+    rg_tape *t = begin(p, 0);
+    GOOD(rg_array_copy(p->queue, y, RG_PRIMAL, x, RG_PRIMAL));
+    GOOD(rg_tape_end(t));
+    FAILS(rg_tape_vjp(t), RG_INVALID, "has other directions, or has them in another order");
+    rg_tape_destroy(t);
+    rg_array_destroy(x), rg_array_destroy(y);
+}
+
+/* Arrays without elements. */
+static void
+test_no_elements(const place *p, uint64_t budget)
+{
+    rg_array *x = make(p, "x", true, 0), *w = make(p, "w", true, 0);
+    rg_args *step = args_of(p, p->step);
+    GOOD(rg_args_set_int(step, RG_STR("n"), 0));
+    rg_tape *t = begin(p, budget);
+    for (int k = 0; k < 3; k++)
+        do_step(p, step, rate, x, w);
+    GOOD(rg_array_copy(p->queue, w, RG_PRIMAL, x, RG_PRIMAL));
+    GOOD(rg_array_fill(p->queue, x, RG_PRIMAL, 1));
+    GOOD(rg_tape_end(t));
+    GOOD(rg_tape_vjp(t));
+    GOOD(rg_tape_vjp(t));
+    rg_tape_destroy(t);
+    rg_args_destroy(step);
+    rg_array_destroy(x), rg_array_destroy(w);
 }
 
 /* One after the other, the second one on what the first one left. */
@@ -800,6 +1221,20 @@ try_without_memory(const place *p, rg_array *x, rg_array *w, rg_args *args, long
     return !status;
 }
 
+/* A launch that failed for want of memory can be made again. */
+static void
+test_launch_again(const place *p, rg_args *args, long n)
+{
+    rg_tape *t = begin(p, 0);
+    mem_fail_after(n);
+    rg_status status = rg_launch(p->queue, args, RG_FORWARD);
+    mem_fail_after(0);
+    GOOD(status ? rg_launch(p->queue, args, RG_FORWARD) : RG_OK);
+    GOOD(rg_tape_end(t));
+    GOOD(rg_tape_vjp(t));
+    rg_tape_destroy(t);
+}
+
 static void
 test_memory(const place *p)
 {
@@ -814,6 +1249,8 @@ test_memory(const place *p)
     CHECK(try_without_memory(p, x, w, args, 0), "the kernels are compiled now");
     while (!try_without_memory(p, x, w, args, n) && n < 100000)
         n += 1 + n / 40;
+    for (n = 1; n < 60; n++)
+        test_launch_again(p, args, n);
     loop_in_kernel(p, 20, &want); /* and all is as before */
     loop_on_host(p, 20, 3 * STATE, f, &info);
     check_found(&f[0], &want, "after failures");
@@ -837,15 +1274,31 @@ main(int argc, char **argv)
             continue;
         }
         test_loop(&p);
+        test_progress(&p);
         test_cost(&p, 1000, 12, false);
         test_sequences(&p, 1, 60);
-        for (int how = NONE; how <= LENT_NOT_COMPARED; how++)
-            if (how < LENT || devices_share_memory(p.queue))
+        for (int how = NONE; how < MEDDLINGS; how++)
+            if (how < MAPPED_OPEN || devices_share_memory(p.queue))
                 test_meddling(&p, (meddling)how);
         test_severed(&p);
+        test_severed_input(&p, false);
+        test_severed_input(&p, true);
         test_flow(&p);
         test_refusals(&p);
+        test_reverse_meddles(&p);
+        test_empty(&p);
         test_saved(&p);
+        test_refused_launch(&p);
+        test_budget_of_ends(&p);
+        test_intruder(&p);
+        test_adjoints_changed(&p);
+        test_not_for_tapes(&p);
+        test_directions(&p, false);
+        test_directions(&p, true);
+        test_other_directions(&p, 3, false);
+        test_other_directions(&p, 2, true);
+        test_no_elements(&p, 0);
+        test_no_elements(&p, 1);
         test_two_tapes(&p);
         if (strcmp(device_name, "interp") == 0 || strcmp(device_name, "simt") == 0)
             test_memory(&p);

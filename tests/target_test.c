@@ -31,8 +31,10 @@ main(void)
         CHECK(strcmp(t->name, rows[i].table) == 0, "%s, %s: %s", rows[i].triple, rows[i].cpu ? rows[i].cpu : "any", t->name);
         for (uint32_t k = 0; k < 4; k++)
             CHECK(target_lanes(t, 1u << k) == rows[i].lanes[k], "%s, %u bytes", t->name, 1u << k);
+        CHECK(target_find(t->name) == t, "no table is called %s", t->name);
         CHECK(t->scalable == (strncmp(t->name, "sve", 3) == 0) && !t->warp, "%s", t->name);
     }
     CHECK(target_host()->vector >= 16 && target_named(NULL, NULL)->vector <= target_host()->vector, "this machine");
+    CHECK(target_find("nvidia") == &target_nvidia && !target_find("abacus"), "tables by name");
     return check_done();
 }

@@ -218,6 +218,48 @@ check_damaged(unsigned rounds)
     printf("%u damaged texts, %u verified\n", rounds, accepted);
 }
 
+static bool
+count_marks(ir_op *op, void *user)
+{
+    unsigned *n = user;
+    *n += op->settled || op->in_page || op->one_page || op->few || op->ordered || op->bundle || op->block;
+    return true;
+}
+
+/* Marks are read by ir_parse_exact alone. */
+static void
+check_marks(void)
+{
+    static const char text[] = "kernel @f(%x: buf<f32,1>) {\n"
+                               "  %0: i64 = const 0 with (settled, bundle 3)\n"
+                               "  %1: f32 = load %x[%0] with (in_page, one_page)\n"
+                               "  %2: bool = const true\n"
+                               "  if %2 @ \"\":3:1 with (ordered, few, block 7) {\n"
+                               "    store %x[%0], %1\n"
+                               "    yield\n"
+                               "  }\n"
+                               "  yield\n"
+                               "}\n";
+    diag_list d = {0};
+    str again = {0}, plain = {0};
+    unsigned marks = 0;
+    ir_module *m = ir_parse_exact(RG_STR(text), "marks", &d);
+    CHECK(m, "%s", d.text.ptr);
+    if (m) {
+        ir_print_exact(&again, m), ir_print_module(&plain, m);
+        ir_walk(m->first->body, count_marks, &marks);
+        CHECK(marks == 3 && strcmp(again.ptr, text) == 0 && !strstr(plain.ptr, "with"), "%u marks in\n%s", marks, again.ptr);
+    }
+    ir_module_free(m);
+    m = ir_parse(RG_STR(text), "marks", &d);
+    CHECK(!m, "marks are taken from strangers");
+    ir_module_free(m);
+    m = ir_parse_exact(RG_STR("kernel @f() {\n yield with (swift)\n}\n"), "marks", &d);
+    CHECK(!m && strstr(d.text.ptr, "a mark"), "%s", d.text.ptr);
+    ir_module_free(m);
+    str_free(&again), str_free(&plain), diag_free(&d);
+}
+
 static void
 check_deep(void)
 {
@@ -299,6 +341,7 @@ main(int argc, char **argv)
     }
     if (cases.n)
         check_damaged(argc > 2 ? (unsigned)atoi(argv[2]) : 4000);
+    check_marks();
     check_deep();
     for (size_t i = 0; i < cases.n; i++) {
         mem_free(cases.at[i].path);

@@ -10,8 +10,11 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { THREADS = 4, CONTEXTS = 2, ROUNDS = 3, N = 100, STEPS = 5 };
 
@@ -195,6 +198,56 @@ test_handed_on(const char *device, const double *expected)
     CHECK(!expected || memcmp(w.slope, expected, sizeof w.slope) == 0, "%s: other bits", device);
 }
 
+/* -- children ------------------------------------------------------------------------------------------------------- */
+
+enum { CHILDREN = 250, PATIENCE = 20 };
+
+/* With arguments of its own, so that the code is looked for. */
+static bool
+launch_anew(work *w)
+{
+    rg_args_destroy(w->args);
+    return GOOD(rg_args_create(w->rg, w->kernel, &w->args)) && GOOD(rg_args_set_int(w->args, RG_STR("n"), 1)) &&
+           GOOD(rg_args_set_int(w->args, RG_STR("steps"), 1)) && GOOD(rg_args_set_array(w->args, RG_STR("x"), w->x)) &&
+           GOOD(rg_args_set_array(w->args, RG_STR("y"), w->y)) && GOOD(rg_launch(w->rg, w->args, RG_FORWARD));
+}
+
+static atomic_bool enough;
+
+static void *
+launch_on(void *user)
+{
+    while (!atomic_load(&enough) && launch_anew(user)) {
+    }
+    return NULL;
+}
+
+/* A child launches, whatever another thread was doing when it was made. */
+static void
+test_children(const char *device)
+{
+    work own = {.device = device}, other = {.device = device};
+    pthread_t thread;
+    int status = 0;
+    bool right = open_work(&own) && open_work(&other) && launch_anew(&own) && launch_anew(&other);
+    CHECK(right, "%s: %s%s", device, own.failed, other.failed);
+    CHECK(!pthread_create(&thread, NULL, launch_on, &other), "thread");
+    for (int i = 0; i < CHILDREN && !status; i++) {
+        pid_t child = fork();
+        if (!child) {
+            alarm(PATIENCE);
+            _exit(!launch_anew(&own));
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child, "fork");
+        CHECK(!status, "%s: child %d ended with status %d", device, i, status);
+    }
+    atomic_store(&enough, true);
+    pthread_join(thread, NULL);
+    CHECK(!other.failed[0], "%s: %s", device, other.failed);
+    close_work(&own);
+    close_work(&other);
+}
+
 static void
 test_device(const char *device)
 {
@@ -205,6 +258,10 @@ test_device(const char *device)
     test_handed_on(device, alone.slope);
     CHECK(launch(&alone), "%s: %s", device, alone.failed); /* meanwhile others have come and gone */
     close_work(&alone);
+    if (strcmp(device, "interp") == 0 || strcmp(device, "cpu") == 0) {
+        atomic_store(&enough, false);
+        test_children(device);
+    }
 }
 
 static void

@@ -1,8 +1,9 @@
 /* Compiles and launches a gradient through the shared library; prints a sum of what it gave, the milliseconds until the first
- * launch had ended, and whether the process has opened LLVM by then. For cache_test.sh.
- *   warm FILE KERNEL DEVICE     KERNEL(int n, const double x[n], double y[n])
+ * launch had ended, and whether the process has opened LLVM by then: of the device, the
+ * kernel's IR or outline, the code, the launch. For cache_test.sh.
+ *   warm FILE KERNEL DEVICE [CC OTHER]     KERNEL(int n, const double x[n], double y[n]); then, where CC is that, of OTHER
  * SPDX-License-Identifier: Apache-2.0 */
-#include "queue.h"
+#include "retrograd/retrograd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,17 +61,25 @@ main(int argc, char **argv)
 {
     static double adjoint[N];
     double start = now(), sum = 0;
+    rg_device *device;
     rg_queue *queue;
     rg_module *module;
     rg_kernel *kernel;
     rg_args *args;
+    rg_device_desc which = RG_INIT(rg_device_desc);
+    rg_compile_desc form = RG_INIT(rg_compile_desc);
     if (argc < 4)
         return 2;
-    need(queue_open(argv[3], NULL, &queue));
+    which.name = rg_str_of(argv[3]);
+    form.form = RG_FORWARD_VJP;
+    need(rg_device_open(&which, &device));
+    need(rg_queue_create(device, NULL, &queue));
     double opened = now();
     need(rg_module_load(rg_str_of(argv[1]), NULL, &module));
     need(rg_module_get_kernel(module, rg_str_of(argv[2]), &kernel));
     double parsed = now();
+    need(rg_kernel_compile(kernel, device, &form));
+    double compiled = now();
     need(rg_args_create(queue, kernel, &args));
     rg_array *x = new_array(queue, 0.5), *y = new_array(queue, 0);
     need(rg_array_fill(queue, y, RG_ADJOINT, 1));
@@ -84,11 +93,20 @@ main(int argc, char **argv)
     for (int i = 0; i < N; i++)
         sum += adjoint[i];
     printf("sum %.17g\n%s\n", sum, has_opened_llvm() ? "LLVM was opened" : "without LLVM");
-    printf("%.2f ms: device %.2f, kernel %.2f, first launch %.2f\n", ended - start, opened - start, parsed - opened, ended - parsed);
+    printf("%.2f ms: device %.2f, kernel %.2f, code %.2f, first launch %.2f\n", ended - start, opened - start, parsed - opened,
+           compiled - parsed, ended - compiled);
+    if (argc > 5) {
+        rg_module *other;
+        need(setenv("CC", argv[4], 1) ? RG_INVALID : RG_OK);
+        need(rg_module_load(rg_str_of(argv[5]), NULL, &other));
+        need(rg_module_get_kernel(other, rg_str_of(argv[2]), &kernel));
+        rg_module_destroy(other);
+    }
     rg_args_destroy(args);
     rg_array_destroy(x);
     rg_array_destroy(y);
     rg_module_destroy(module);
     rg_queue_destroy(queue);
+    rg_device_destroy(device);
     return 0;
 }

@@ -21,6 +21,7 @@ static const struct {
              {"launches", part_launches},
              {"transfers", part_transfers},
              {"graph", part_graph},
+             {"fixed", part_fixed},
              {"compile", part_compile}};
 enum { PARTS = sizeof parts / sizeof *parts };
 

@@ -18,6 +18,8 @@ bool part_launches(const settings *s);
 bool part_transfers(const settings *s);
 /* Ten gradients in a graph beside the same one by one, also with trip counts that it was not recorded with. */
 bool part_graph(const settings *s);
+/* Deterministic code beside the usual. */
+bool part_fixed(const settings *s);
 /* From source to the first gradient. */
 bool part_compile(const settings *s);
 

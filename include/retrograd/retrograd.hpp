@@ -1,4 +1,4 @@
-/* Retrograd for C++17: handles that destroy what they hold, and exceptions. SPDX-License-Identifier: Apache-2.0
+/* Retrograd for C++17: owning handles and exceptions. SPDX-License-Identifier: Apache-2.0
  *
  *     rg::device device = rg::device::open("cpu");
  *     rg::queue queue = device.make_queue();
@@ -11,8 +11,9 @@
  *     queue.launch(args, RG_FORWARD_VJP);
  *     std::vector<float> slope = queue.read<float>(x, RG_ADJOINT);
  *
- * Every handle moves and does not copy; get() lends the C handle for what is not here. What the C functions refuse is thrown
- * as rg::error, with their status and message. The rules for threads are those of retrograd.h. */
+ * Handles own their object, and can be moved but not copied. An rg::kernel is not owning: its rg::module has to outlive it. get()
+ * lends the C handle, for C functions that have no wrapper here. A failed call throws rg::error with its status and message.
+ * All rules of retrograd.h hold: threads, launches in flight, order of destruction. */
 #ifndef RETROGRAD_RETROGRAD_HPP
 #define RETROGRAD_RETROGRAD_HPP
 
@@ -52,7 +53,7 @@ str(std::string_view s)
     return rg_str{s.data(), s.size()};
 }
 
-/* The dtype of elements of a type. */
+/* The rg_dtype of a C++ type. */
 template <class T> struct dtype_of;
 template <> struct dtype_of<bool> { static constexpr rg_dtype value = RG_BOOL; };
 template <> struct dtype_of<std::int8_t> { static constexpr rg_dtype value = RG_I8; };
@@ -66,7 +67,7 @@ template <> struct dtype_of<std::uint64_t> { static constexpr rg_dtype value = R
 template <> struct dtype_of<float> { static constexpr rg_dtype value = RG_F32; };
 template <> struct dtype_of<double> { static constexpr rg_dtype value = RG_F64; };
 
-/* A handle that is destroyed with its owner. */
+/* Destroys the object that it owns. */
 template <class T, void (*destroy)(T *)> class handle {
 public:
     handle() = default;
@@ -81,7 +82,7 @@ private:
     std::unique_ptr<T, end> p_;
 };
 
-/* Which companions an array is made with; | combines them. */
+/* The derivative planes that an array is created with; | combines them. */
 enum companions : unsigned { none = 0, adjoint = 1u << RG_ADJOINT, tangent = 1u << RG_TANGENT };
 inline companions
 operator|(companions a, companions b)
@@ -100,7 +101,46 @@ public:
     }
 };
 
-/* Lent by its module. */
+/* Code of a kernel, as bytes. The views are valid as long as the object. */
+class object : public handle<rg_object, rg_object_destroy> {
+public:
+    using handle::handle;
+    std::string_view code() const { return view(info().code); }
+    std::string_view header() const { return view(info().header); }
+    rg_object_info info() const
+    {
+        rg_object_info i = RG_INIT(rg_object_info);
+        check(rg_object_get_info(get(), &i));
+        return i;
+    }
+
+private:
+    static std::string_view view(rg_str s) { return std::string_view(s.ptr ? s.ptr : "", s.len); }
+};
+
+/* The results of a check. Texts of the findings are valid as long as the report. */
+class report : public handle<rg_report, rg_report_destroy> {
+public:
+    using handle::handle;
+    rg_outcome outcome() const { return info().outcome; }
+    std::vector<rg_finding> findings() const
+    {
+        std::vector<rg_finding> all(info().findings, RG_INIT(rg_finding));
+        for (std::size_t k = 0; k < all.size(); k++)
+            check(rg_report_get_finding(get(), static_cast<std::uint32_t>(k), &all[k]));
+        return all;
+    }
+
+private:
+    rg_report_info info() const
+    {
+        rg_report_info i = RG_INIT(rg_report_info);
+        check(rg_report_get_info(get(), &i));
+        return i;
+    }
+};
+
+/* Not owning: valid as long as its module. */
 class kernel {
 public:
     explicit kernel(rg_kernel *p = nullptr) : p_(p) {}
@@ -109,6 +149,18 @@ public:
     {
         rg_str s = rg_kernel_name(p_);
         return std::string(s.ptr ? s.ptr : "", s.len);
+    }
+    object build(const rg_object_desc *desc = nullptr) const
+    {
+        rg_object *o;
+        rg::check(rg_kernel_build(p_, desc, &o));
+        return object(o);
+    }
+    report check(const rg_check_desc *desc = nullptr) const
+    {
+        rg_report *r;
+        rg::check(rg_kernel_check(p_, desc, &r));
+        return report(r);
     }
 
 private:
@@ -219,7 +271,7 @@ public:
         return args(a);
     }
 
-    /* The container's elements must be the array's, and as many. */
+    /* The container must have the array's element type and number of elements; of a plane with directions, of all of them. */
     template <class C> void write(const array &a, const C &from, unsigned plane = RG_PRIMAL) const
     {
         using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::data(from))>>;
@@ -245,7 +297,7 @@ public:
     void sync() const { check(rg_queue_sync(get())); }
     void wait(const queue &other) const { check(rg_queue_wait(get(), other.get())); }
 
-    /* What `work` launches, fills and copies is recorded. */
+    /* Records the launches, fills and copies of work() as a graph. */
     template <class F> graph record(F &&work) const
     {
         rg_graph *g;
@@ -261,7 +313,7 @@ public:
         return graph(g);
     }
 
-    /* What `work` launches, fills, writes and copies is done and noted; the budget is that of rg_tape_desc. */
+    /* Runs work() and records its launches, fills, writes and copies on a tape. `budget`: that of rg_tape_desc. */
     template <class F> tape record_tape(F &&work, std::uint64_t budget = 0) const
     {
         rg_tape *t;
@@ -289,7 +341,7 @@ private:
 class device : public handle<rg_device, rg_device_destroy> {
 public:
     using handle::handle;
-    /* "cpu", "cuda:1", ...; empty: the usual one */
+    /* "cpu", "cuda:1", ...; empty: the default of rg_device_desc */
     static device open(std::string_view name = {})
     {
         rg_device_desc d = RG_INIT(rg_device_desc);
@@ -318,7 +370,7 @@ public:
     }
 };
 
-/* All that this process can open. */
+/* All devices that this process can open. */
 inline std::vector<rg_device_info>
 devices()
 {

@@ -45,8 +45,8 @@ is_alike(ir_shape s)
     return s.kind == IR_SAME || s.rows;
 }
 
-bool
-ir_is_often_uniform(const ir_divergence *g, const ir_value *v)
+static bool
+is_often_uniform(const ir_divergence *g, const ir_value *v)
 {
     return is_alike(ir_shape_of(g, v));
 }
@@ -217,7 +217,7 @@ bool
 ir_is_often_uniform_access(const ir_divergence *g, const ir_op *op)
 {
     for (uint32_t i = 1; i <= ir_subscripts(op); i++)
-        if (!ir_is_often_uniform(g, op->args[i]))
+        if (!is_often_uniform(g, op->args[i]))
             return false;
     return true;
 }

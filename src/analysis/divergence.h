@@ -47,7 +47,6 @@ bool ir_divergence_grow(ir_divergence *g, const ir_region *r);
 
 ir_shape ir_shape_of(const ir_divergence *g, const ir_value *v);
 bool ir_is_uniform(const ir_divergence *g, const ir_value *v); /* the same in all threads */
-bool ir_is_often_uniform(const ir_divergence *g, const ir_value *v);
 ir_loop_divergence *ir_loop_divergence_of(ir_divergence *g, const ir_op *op);
 
 /* how many subscripts an access to memory has; whether all threads touch one element, or often do, or successive ones */

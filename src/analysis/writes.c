@@ -109,8 +109,9 @@ ir_leaves_alone(ir_footprints *f, const ir_op *op, const ir_value *array)
     return !(ir_effects_on(ir_footprint(f, op), array, RG_PRIMAL) & IR_CHANGES);
 }
 
-bool
-ir_left_alone_between(ir_footprints *f, const ir_op *from, const ir_op *to, const ir_value *array)
+/* Whether the ops of a region from `from` up to `to` (excluded) leave it alone. */
+static bool
+left_alone_between(ir_footprints *f, const ir_op *from, const ir_op *to, const ir_value *array)
 {
     for (const ir_op *op = from; op != to; op = op->next)
         if (!ir_leaves_alone(f, op, array))
@@ -122,7 +123,7 @@ bool
 ir_left_alone_before(ir_footprints *f, const ir_op *task, const ir_op *reader, const ir_value *array)
 {
     for (const ir_op *at = reader; at != task; at = at->parent->op) {
-        if (!ir_left_alone_between(f, at->parent->first, at, array))
+        if (!left_alone_between(f, at->parent->first, at, array))
             return false;
         const ir_op *around = at->parent->op;
         if (around != task && around->code != RG_OP_IF && !ir_leaves_alone(f, around, array))

@@ -13,8 +13,6 @@ bool ir_stands_still(const ir_writes *w, const ir_op *load);
 
 /* Whether op, with all that it holds, changes no primal of the array. */
 bool ir_leaves_alone(ir_footprints *f, const ir_op *op, const ir_value *array);
-/* Whether the ops of a region from `from` up to `to` (excluded) leave it alone. */
-bool ir_left_alone_between(ir_footprints *f, const ir_op *from, const ir_op *to, const ir_value *array);
 /* Whether no thread of the task has changed it when it gets to `reader`. (What other threads write, none may read.) */
 bool ir_left_alone_before(ir_footprints *f, const ir_op *task, const ir_op *reader, const ir_value *array);
 

@@ -3,6 +3,9 @@
 #ifndef API_H
 #define API_H
 
+#include "base/bytes.h"
+#include "base/digest.h"
+#include "base/settings.h"
 #include "pipeline/pipeline.h"
 #include "retrograd/retrograd.h"
 #include "device/memory.h"
@@ -32,7 +35,9 @@ typedef enum api_kind {
     API_KERNEL = 0x4b45524e,
     API_ARGS = 0x41524753,
     API_GRAPH = 0x47525048,
-    API_TAPE = 0x54415045
+    API_TAPE = 0x54415045,
+    API_OBJECT = 0x4f424a45,
+    API_REPORT = 0x5245504f
 } api_kind;
 
 typedef struct api_handle {
@@ -134,6 +139,8 @@ struct rg_array {
     void (*release)(void *user, void *data); /* of the caller's primal; may be NULL */
     void *user;
     struct api_mapping *mapped[RG_PLANE_COUNT]; /* its copy on the host; NULL: not mapped, or no copy is needed */
+    uint32_t open_maps; /* of the primal itself, where no copy is needed */
+    bool open_to_write; /* one of them */
     uint64_t version; /* of the primal's contents; api_wrote changes it */
     uint64_t moves;   /* changes whenever a plane's address does */
 };
@@ -174,9 +181,12 @@ typedef struct api_choice {
 struct rg_kernel {
     api_handle handle;
     rg_module *module;
-    ir_module *ir; /* inlined and simplified, results turned into outputs */
+    ir_module *ir; /* its outline (api_outline.c) */
     ir_fn *fn;
-    const char *text; /* as it was written, in the module's arena: what code is kept for. NULL: none is */
+    ir_module *whole; /* inlined and simplified, results turned into outputs. NULL: nobody needed it so far */
+    rg_str text;      /* as it was written, in the module's arena: what code is kept for. NULL: none is */
+    uint8_t digest[DIGEST_BYTES]; /* of the text */
+    const char *file; /* that it stands in; may be NULL */
     uint32_t nparams;
     rg_param *params;
     uint32_t nextents; /* sum of the buffers' ranks */
@@ -195,8 +205,8 @@ struct rg_module {
     ir_module *ir;       /* NULL: C */
     bool on_disk;        /* path is that of a file */
     bool listed;
-    size_t name_count;
-    rg_str *names;
+    size_t name_count, static_count;
+    rg_str *names; /* static functions behind the others */
     rg_kernel *kernels;
 };
 
@@ -260,6 +270,15 @@ struct rg_graph {
 enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_PLANES = API_KEY_DIRECTIONS + RG_PLANE_COUNT };
 #define API_KEY_SIZE(nparams) (API_KEY_PLANES + 2 * (size_t)(nparams))
 
+/* -- logs -------------------------------------------------------------------------------------- */
+
+/* What the environment asks for, of work for a module: what is said of the cache goes to its log if it has one. */
+settings api_settings(const rg_module_desc *code);
+double api_clock(void); /* milliseconds */
+/* Tells the log, or RG_DEBUG=cache, what was found or made since then. */
+void api_tell(const settings *asked, rg_event_kind what, double since, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* -- between the files ------------------------------------------------------------------------- */
 
 /* On a device that may be none of rt_device_find's. */
@@ -277,6 +296,8 @@ const char *api_plane_name(unsigned plane);
 enum { API_SHOWN = 64 };
 const char *api_shown(const rg_array *array, char *buffer, size_t n);
 #define API_SHOWN_NAME(a) api_shown((a), (char[API_SHOWN + 16]){0}, API_SHOWN + 16)
+/* Whether the host has a pointer to the primal itself, to write there. */
+bool api_open_to_write(const rg_array *array);
 /* Ends a mapping without copying anything back. */
 void api_mapping_drop(rg_array *array, unsigned plane);
 /* Whether kernels can use memory of the caller's. */
@@ -296,6 +317,20 @@ rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *d
 /* As rg_kernel_find_param, also of a kernel that only arguments hold. */
 rg_status api_param_find(const rg_kernel *kernel, rg_str name, uint32_t *index);
 void api_kernel_free(void *kernel);
+/* A kernel whose IR is not needed now, from what api_outline_write gave. false: that is none. */
+bool api_kernel_read(rg_module *module, rg_str text, rg_str outline, rg_kernel **kernel);
+/* Its IR as pipeline_source gave it, made now if need be. The caller holds kernel->compiling. NULL: diags say why. */
+const ir_fn *api_kernel_body(rg_kernel *kernel, diag_list *diags);
+/* The same, a copy in a module of the caller's. */
+ir_module *api_kernel_copy(rg_kernel *kernel, diag_list *diags);
+/* The IR as it was written, once more. */
+ir_module *api_module_source(const rg_module *module, const char *kernel, rg_str text, diag_list *diags);
+ir_module *api_outline(const ir_fn *fn);
+void api_outline_write(str *out, const rg_kernel *kernel);
+/* NULL: it is none, or damaged. */
+ir_module *api_outline_read(rg_str bytes, uint8_t digest[DIGEST_BYTES], rg_str *file, uint32_t *results);
+/* Whether api_few_threads can know a value at kernel level of fn. */
+bool api_follows_from_args(const ir_fn *fn, const ir_value *v);
 /* Releases what the device has of all kernels. */
 void api_programs_release(rg_device *device);
 /* The program for a variant's key, made if there is none; `queue` (may be NULL) is to launch it. RG_COMPILE and others: the
@@ -310,12 +345,19 @@ rt_program_desc api_program_desc(const api_variant *v);
 /* rt_program_desc.code of an api_program: from the cache, or made and kept. */
 rg_status api_code(void *program, unsigned wanted, str *code, bool *kept, diag_list *diags);
 /* What an api_kernel's `text` is to be. */
-const char *api_code_text(rg_module *module, const ir_fn *source);
+rg_str api_code_text(rg_module *module, const ir_fn *source);
 /* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
 void api_args_extents(rg_args *args);
 /* RG_INVALID if the scalars make an axis of a parameter negative. */
-rg_status api_check_extent(const rg_args *args, uint32_t index, uint32_t axis, int64_t extent);
+rg_status api_check_extent(const rg_kernel *kernel, uint32_t index, uint32_t axis, int64_t extent);
+/* ... or if it is fixed and is not the one found. */
+rg_status api_check_axis(const rg_kernel *kernel, uint32_t index, uint32_t axis, int64_t expected, int64_t found);
+/* What is taken where nobody says: for an integer; for an axis that nothing fixes, the largest integer among the scalars that are
+ * set (at most 2^20), else as for an integer. */
+enum { API_DEFAULT_INTEGER = 8 };
+int64_t api_likely_extent(const rg_kernel *kernel, const api_slot *slots);
 /* Whether a launch with the arguments as packed has so few threads that groups of them do not pay. */
+enum { API_FEW_THREADS = 4 };
 bool api_few_threads(const rg_args *args);
 /* Makes args->packed current: checks that everything is set, fits and does not overlap. */
 rg_status api_args_pack(rg_args *args);
@@ -337,6 +379,8 @@ void api_args_free(void *args);
 /* rg_array_fill with an element, and rg_array_copy, of planes that are there and fit, in guards of their own. */
 rg_status api_array_fill(rg_queue *queue, rg_array *array, unsigned plane, uint64_t element);
 rg_status api_array_copy(rg_queue *queue, rg_array *to, unsigned to_plane, rg_array *from, unsigned from_plane);
+/* The primal's elements, whatever the device has them for, once it has done all that it was given; `dense` has room for them. */
+rg_status api_array_elements(const rg_array *array, void *dense, str *text);
 
 /* While a graph is recorded. RG_INVALID, with the function's name, for what cannot be. */
 rg_status api_refuse_recording(const rg_queue *queue, const char *what);

@@ -514,7 +514,7 @@ get_shape(rg_args *args, uint32_t index, int64_t *shape)
         extents += params[i].rank;
     rg_status status = RG_OK;
     for (uint32_t axis = 0; !status && axis < params[index].rank; axis++)
-        status = api_check_extent(args, index, axis, extents[axis]);
+        status = api_check_extent(args->kernel, index, axis, extents[axis]);
     for (uint32_t axis = 0; !status && axis < params[index].rank; axis++)
         shape[axis] = params[index].fixed >> axis & 1 ? extents[axis] : -1;
     return status;

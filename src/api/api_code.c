@@ -1,23 +1,22 @@
 /* The code of a kernel's variants, made now or found in the cache. SPDX-License-Identifier: Apache-2.0
  *
- * The key of an entry has the kernel as it was written (IR as text, with the places that messages name), what is asked of
+ * The key of an entry has a digest of the kernel as it was written (IR as text, with the places that messages name), what is asked of
  * it, and what the device says of itself. So a hit needs neither the passes nor LLVM. Whatever decides about code belongs
  * into it: each field of pipeline_options and of rt_program_desc, each setting of the environment. */
 #include "api/api.h"
 
-#include "base/bytes.h"
 #include "cache/cache.h"
 #include "cache/version.h"
 
 enum { CAN_FAIL = 1, GROUPED = 2 };
 
-const char *
+rg_str
 api_code_text(rg_module *module, const ir_fn *source)
 {
     settings asked = settings_read();
     str text = {.in = module->arena}, folder;
     if (!cache_folder(&asked, &folder))
-        return NULL;
+        return (rg_str){NULL, 0};
     ir_module *alone = ir_module_new();
     mem_owner owns;
     mem_own(&owns, ir_module_release, alone);
@@ -25,7 +24,7 @@ api_code_text(rg_module *module, const ir_fn *source)
     ir_print_module(&text, alone);
     mem_disown(&owns);
     ir_module_free(alone);
-    return text.ptr;
+    return str_view(&text);
 }
 
 /* Whoever looks at passes wants to see them run. */
@@ -33,7 +32,7 @@ static bool
 may_look(const settings *s, const rg_kernel *k)
 {
     str folder;
-    return k->text && !s->verify && !s->time && !s->print && s->stop < 0 && cache_folder(s, &folder);
+    return k->text.ptr && !s->verify && !s->time && !s->print && s->stop < 0 && cache_folder(s, &folder);
 }
 
 static void
@@ -62,7 +61,7 @@ make_key(const settings *s, const api_program *p, const rt_program_desc *desc, u
     bytes_put_u32(key, s->gpu_registers);
     bytes_put(key, (rg_str){(const char *)p->variant->key, API_KEY_SIZE(k->nparams)});
     put_text(key, k->fn->name);
-    put_text(key, k->text);
+    bytes_put(key, (rg_str){(const char *)k->digest, sizeof k->digest});
     return table->describe(p->device->device, desc, key);
 }
 
@@ -79,7 +78,10 @@ kept_code(api_variant *v, rg_str content, str *code)
         v->grouped = flags & GROUPED;
         v->known = true;
     }
-    str_add(code, bytes);
+    if (!code->len && code->in == mem_scratch()) /* where it lies already */
+        *code = (str){.ptr = (char *)bytes.ptr, .len = bytes.len, .cap = bytes.len, .in = code->in};
+    else
+        str_add(code, bytes);
     return true;
 }
 
@@ -96,16 +98,19 @@ static rg_status
 code_of_variant(const api_program *p, unsigned wanted, str *code, bool *kept, diag_list *diags)
 {
     api_variant *v = p->variant;
-    settings s = settings_read();
+    settings s = api_settings(&v->kernel->module->desc);
     rt_program_desc desc = api_program_desc(v);
     str key = {.in = mem_scratch()}, content = {.in = mem_scratch()};
     rg_str found;
-    if (!may_look(&s, v->kernel) || !make_key(&s, p, &desc, wanted, &key))
-        return make_code(p, &desc, wanted, code, diags);
-    *kept = !(wanted & RT_CODE_ANEW) && cache_get(&s, str_view(&key), &found) && kept_code(v, found, code);
+    double since = api_clock();
+    bool keeps = may_look(&s, v->kernel) && make_key(&s, p, &desc, wanted, &key);
+    *kept = keeps && !(wanted & RT_CODE_ANEW) && cache_get(&s, str_view(&key), &found) && kept_code(v, found, code);
     if (!*kept)
         TRY(make_code(p, &desc, wanted, code, diags));
-    cache_log(&s, "%s code of %s for %s", *kept ? "found" : "made", v->label, v->table->name);
+    if (keeps || s.told)
+        api_tell(&s, *kept ? RG_EVENT_FOUND : RG_EVENT_MADE, since, "code of %s for %s", v->label, v->table->name);
+    if (!keeps)
+        return RG_OK;
     if (*kept)
         return RG_OK;
     bytes_put_u32(&content, (v->can_fail ? CAN_FAIL : 0) | (v->grouped ? GROUPED : 0));

@@ -178,6 +178,22 @@ read_elsewhere(const rg_device *device, const side *from, void *dense, str *text
     return status;
 }
 
+static rg_status
+read_here_or_elsewhere(const rg_device *device, const side *from, void *dense, str *text)
+{
+    if (device->table->memory)
+        return read_elsewhere(device, from, dense, text);
+    rt_layout_read(&from->layout, from->data, dense);
+    return RG_OK;
+}
+
+rg_status
+api_array_elements(const rg_array *array, void *dense, str *text)
+{
+    side from = side_of(array, RG_PRIMAL);
+    return read_here_or_elsewhere(array->device, &from, dense, text);
+}
+
 /* From another device, whose queues have ended. */
 static rg_status
 copy_across(rg_queue *queue, const rg_device *other, const side *to, const side *from, size_t bytes, str *text)
@@ -187,10 +203,7 @@ copy_across(rg_queue *queue, const rg_device *other, const side *to, const side 
     if (here && dense && other->table == queue->device->table)
         return here->copy_across(queue->queue, to->data, other->device, from->data, bytes, text);
     void *elements = arena_raw(mem_scratch(), bytes);
-    if (other->table->memory)
-        TRY(read_elsewhere(other, from, elements, text));
-    else
-        rt_layout_read(&from->layout, from->data, elements);
+    TRY(read_here_or_elsewhere(other, from, elements, text));
     return rt_memory_write(api_place(queue), &to->layout, to->data, elements, text);
 }
 
@@ -343,6 +356,11 @@ rg_array_map(rg_queue *queue, rg_array *array, unsigned plane, bool write, void 
     if (array->device->table->memory)
         API_GUARDED(map_copy(queue, array, plane, write, data));
     *data = array->plane[plane];
+    if (plane == RG_PRIMAL) {
+        __atomic_add_fetch(&array->open_maps, 1, __ATOMIC_RELAXED);
+        if (write)
+            __atomic_store_n(&array->open_to_write, true, __ATOMIC_RELAXED);
+    }
     return RG_OK;
 }
 
@@ -365,11 +383,32 @@ guarded_copy_back(rg_array *a, unsigned plane)
     API_GUARDED(copy_mapping_back(a, plane));
 }
 
+/* What was written through the pointer has been written by now. */
+static void
+end_open_map(rg_array *a)
+{
+    if (!__atomic_load_n(&a->open_maps, __ATOMIC_RELAXED))
+        return;
+    if (api_open_to_write(a))
+        api_wrote(a);
+    if (!__atomic_sub_fetch(&a->open_maps, 1, __ATOMIC_RELAXED))
+        __atomic_store_n(&a->open_to_write, false, __ATOMIC_RELAXED);
+}
+
+bool
+api_open_to_write(const rg_array *array)
+{
+    return __atomic_load_n(&array->open_to_write, __ATOMIC_RELAXED);
+}
+
 void
 rg_array_unmap(rg_array *array, unsigned plane)
 {
-    if (api_check(array, API_ARRAY, "array") || plane >= RG_PLANE_COUNT || !array->mapped[plane] ||
-        --array->mapped[plane]->times)
+    if (api_check(array, API_ARRAY, "array") || plane >= RG_PLANE_COUNT)
+        return;
+    if (plane == RG_PRIMAL)
+        end_open_map(array);
+    if (!array->mapped[plane] || --array->mapped[plane]->times)
         return;
     rg_queue *queue = array->mapped[plane]->queue;
     rg_status status = RG_OK;

@@ -1,8 +1,6 @@
 /* Devices, and the queues in which they are given what to do. SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
-#include <unistd.h>
-
 /* -- the host's memory ------------------------------------------------------------------------- */
 
 static void *
@@ -16,14 +14,6 @@ static void
 default_release(void *user, void *memory, size_t bytes)
 {
     free(memory);
-}
-
-/* a quarter of the machine's memory */
-static uint64_t
-quarter_of_memory(void)
-{
-    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size / 4 : (uint64_t)1 << 30;
 }
 
 /* -- finding a device by its name -------------------------------------------------------------- */
@@ -223,8 +213,6 @@ queue_create(rg_device *device, const rg_queue_desc *desc, rg_queue **queue)
     mem_own(&owns, api_free, q);
     rt_queue_desc given = {.tape_budget = desc->tape_budget, .num_threads = desc->num_threads, .stream = desc->stream,
                            .sink = {desc->print, desc->user}};
-    if (!given.tape_budget && !table->memory)
-        given.tape_budget = quarter_of_memory();
     str error = {.in = mem_scratch()};
     rg_status status = table->open_queue(device->device, &given, &q->queue, &error);
     mem_disown(&owns);

@@ -44,37 +44,138 @@ describe_params(rg_kernel *k, uint32_t results)
     }
 }
 
-rg_status
-api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_kernel **kernel)
+static rg_kernel *
+kernel_new(rg_module *module)
 {
     rg_kernel *k = api_new(API_KERNEL, sizeof(*k));
-    mem_owner owns;
-    mem_own(&owns, api_kernel_free, k);
     k->module = module;
     pthread_mutexattr_t recursive; /* devices ask for code while they compile, and later */
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&k->compiling, &recursive);
     pthread_mutexattr_destroy(&recursive);
+    return k;
+}
+
+/* It has its outline. */
+static void
+describe_kernel(rg_kernel *k, uint32_t results)
+{
+    k->fn = k->ir->first;
+    k->nparams = k->fn->body->nparams;
+    k->params = mem_zalloc((k->nparams + 1) * sizeof(*k->params));
+    describe_params(k, results);
+}
+
+static void
+list_kernel(rg_kernel *k, rg_kernel **kernel)
+{
+    k->next = k->module->kernels;
+    k->module->kernels = k;
+    *kernel = k;
+}
+
+rg_status
+api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_kernel **kernel)
+{
+    rg_kernel *k = kernel_new(module);
+    mem_owner owns;
+    mem_own(&owns, api_kernel_free, k);
     k->text = api_code_text(module, source);
+    if (k->text.ptr)
+        digest_of(k->text.ptr, k->text.len, k->digest);
     pipeline_options options = {.contraction = !module->desc.no_contraction};
-    uint32_t results = ir_terminator(source->body)->nargs;
-    k->ir = pipeline_source(source, &options, diags);
-    if (k->ir) {
-        k->fn = k->ir->first;
-        k->nparams = k->fn->body->nparams;
-        k->params = mem_zalloc((k->nparams + 1) * sizeof(*k->params));
-        describe_params(k, results);
+    k->whole = pipeline_source(source, &options, diags);
+    if (k->whole) {
+        const ir_fn *fn = k->whole->first;
+        const char *file = fn->loc.file < k->whole->files.n ? k->whole->files.at[fn->loc.file].path : NULL;
+        k->file = file ? arena_str(module->arena, rg_str_of(file)) : NULL;
+        k->ir = api_outline(fn);
+        describe_kernel(k, ir_terminator(source->body)->nargs);
     }
     mem_disown(&owns);
-    if (!k->ir) {
+    if (!k->whole) {
         api_kernel_free(k);
         return RG_COMPILE;
     }
-    k->next = module->kernels;
-    module->kernels = k;
-    *kernel = k;
+    list_kernel(k, kernel);
     return RG_OK;
+}
+
+bool
+api_kernel_read(rg_module *module, rg_str text, rg_str outline, rg_kernel **kernel)
+{
+    rg_kernel *k = kernel_new(module);
+    rg_str file;
+    uint32_t results;
+    mem_owner owns;
+    mem_own(&owns, api_kernel_free, k);
+    k->ir = api_outline_read(outline, k->digest, &file, &results);
+    if (k->ir) {
+        describe_kernel(k, results);
+        k->text = (rg_str){arena_str(module->arena, text), text.len};
+        k->file = file.ptr ? arena_str(module->arena, file) : NULL;
+    }
+    mem_disown(&owns);
+    bool good = k->ir != NULL;
+    if (good)
+        list_kernel(k, kernel);
+    else
+        api_kernel_free(k);
+    return good;
+}
+
+/* -- its IR ------------------------------------------------------------------------------------ */
+
+/* Whether the outline is that of the kernel as it is now. */
+static bool
+has_outline(const rg_kernel *k, const ir_fn *fn)
+{
+    bool same = fn->body->nparams == k->nparams;
+    for (uint32_t i = 0; same && i < k->nparams; i++)
+        same = ir_type_eq(fn->body->params[i]->type, k->fn->body->params[i]->type);
+    return same;
+}
+
+static ir_module *
+make_whole(const rg_kernel *k, diag_list *diags)
+{
+    pipeline_options options = {.contraction = !k->module->desc.no_contraction};
+    ir_module *source = api_module_source(k->module, k->fn->name, k->text, diags), *whole = NULL;
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, source);
+    const ir_fn *fn = source ? ir_fn_find(source, rg_str_of(k->fn->name)) : NULL;
+    if (fn)
+        whole = pipeline_source(fn, &options, diags);
+    mem_disown(&owns);
+    ir_module_free(source);
+    if (!whole || has_outline(k, whole->first))
+        return whole;
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "kernel `%s` is another by now than when it was taken from the cache; load its module again",
+             k->fn->name);
+    ir_module_free(whole);
+    return NULL;
+}
+
+const ir_fn *
+api_kernel_body(rg_kernel *kernel, diag_list *diags)
+{
+    if (!kernel->whole)
+        kernel->whole = make_whole(kernel, diags);
+    return kernel->whole ? kernel->whole->first : NULL;
+}
+
+ir_module *
+api_kernel_copy(rg_kernel *kernel, diag_list *diags)
+{
+    mem_owner turn;
+    pthread_mutex_lock(&kernel->compiling);
+    mem_own(&turn, api_kernel_unlock, kernel);
+    const ir_fn *fn = api_kernel_body(kernel, diags);
+    ir_module *copy = fn ? pipeline_copy(fn) : NULL;
+    mem_disown(&turn);
+    api_kernel_unlock(kernel);
+    return copy;
 }
 
 /* -- asking ------------------------------------------------------------------------------------ */

@@ -30,6 +30,9 @@ set_options(rg_module *m, const rg_module_desc *desc)
     m->desc.deterministic = desc->deterministic;
     m->desc.fast_math = desc->fast_math;
     m->desc.checked = desc->checked;
+    m->desc.log = desc->log;
+    m->desc.user = desc->user;
+    m->desc.compile_process = desc->compile_process || settings_read().apart;
 }
 
 static rg_module *
@@ -137,6 +140,7 @@ front_files(arena *a, const rg_module_file *list, size_t n)
     return out;
 }
 
+/* Its lists are in mem_scratch(). */
 static front_c_source
 front_source(const rg_module *m, const char *kernel)
 {
@@ -146,37 +150,31 @@ front_source(const rg_module *m, const char *kernel)
         .kernel = kernel,
         .include_count = (uint32_t)m->desc.include_count,
         .define_count = (uint32_t)m->desc.define_count,
-        .include_paths = zero_terminated(m->arena, m->desc.include_paths, m->desc.include_count),
-        .defines = zero_terminated(m->arena, m->desc.defines, m->desc.define_count),
+        .include_paths = zero_terminated(mem_scratch(), m->desc.include_paths, m->desc.include_count),
+        .defines = zero_terminated(mem_scratch(), m->desc.defines, m->desc.define_count),
         .option_count = (uint32_t)m->desc.option_count,
-        .options = zero_terminated(m->arena, m->desc.options, m->desc.option_count),
+        .options = zero_terminated(mem_scratch(), m->desc.options, m->desc.option_count),
         .file_count = (uint32_t)m->desc.file_count,
-        .files = front_files(m->arena, m->desc.files, m->desc.file_count),
+        .files = front_files(mem_scratch(), m->desc.files, m->desc.file_count),
         .on_disk = m->on_disk,
     };
 }
 
-static bool
+static rg_status
 list_c_kernels(rg_module *m, diag_list *diags)
 {
     front_c_source source = front_source(m, NULL);
+    settings asked = api_settings(&m->desc);
     front_c_names names;
-    if (!api_source_list(&source, &names, diags))
-        return false;
-    m->names = arena_new_n(m->arena, rg_str, names.count);
-    for (uint32_t i = 0; i < names.count; i++)
+    TRY(api_source_list(&asked, &source, &names, diags));
+    m->names = arena_new_n(m->arena, rg_str, names.count + names.statics);
+    for (uint32_t i = 0; i < names.count + names.statics; i++)
         m->names[i] = kept_str(m->arena, rg_str_of(names.names[i]));
     m->name_count = names.count;
-    return true;
+    m->static_count = names.statics;
+    return RG_OK;
 }
 
-static ir_module *
-compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
-{
-    front_c_source source = front_source(m, arena_str(m->arena, kernel));
-    source.unknown = unknown;
-    return api_source_compile(&source, diags);
-}
 #else
 static rg_status
 module_from_c(rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc,
@@ -185,16 +183,10 @@ module_from_c(rg_str text, rg_str path, bool on_disk, const rg_module_desc *desc
     return api_error(RG_UNSUPPORTED, "this build has no C front end: it was made without libclang");
 }
 
-static bool
+static rg_status
 list_c_kernels(rg_module *m, diag_list *diags)
 {
-    return false;
-}
-
-static ir_module *
-compile_c(const rg_module *m, rg_str kernel, bool *unknown, diag_list *diags)
-{
-    return NULL;
+    return RG_COMPILE;
 }
 #endif
 
@@ -296,15 +288,16 @@ rg_module_destroy(rg_module *module)
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
-/* RG_COMPILE: the message is set. */
+/* RG_COMPILE and others: the message is set. */
 static rg_status
 list_kernels(rg_module *m)
 {
     if (m->listed)
         return RG_OK;
     diag_list diags = {.text.in = mem_scratch()};
-    if (!list_c_kernels(m, &diags))
-        return api_error_text(RG_COMPILE, str_view(&diags.text));
+    rg_status status = list_c_kernels(m, &diags);
+    if (status)
+        return api_error_text(status, str_view(&diags.text));
     m->listed = true;
     return RG_OK;
 }
@@ -352,8 +345,8 @@ static rg_status
 no_such_kernel(const rg_module *m, rg_str name)
 {
     char there[512] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < m->name_count && used < sizeof(there); i++)
+    size_t used = 0, n = m->name_count ? m->name_count : m->static_count;
+    for (size_t i = 0; i < n && used < sizeof(there); i++)
         used += (size_t)snprintf(there + used, sizeof(there) - used, "%s%s", i ? ", " : "",
                                  m->names[i].ptr);
     return api_error(RG_NOT_FOUND, "there is no kernel `%.*s`%s%s%s", (int)name.len, name.ptr,
@@ -370,23 +363,65 @@ kernel_from(rg_module *m, ir_module *ir, rg_str name, diag_list *diags, rg_kerne
     return api_kernel_create(m, fn, diags, kernel);
 }
 
-/* The file is parsed once for a kernel; only if it has none of the name are those that it has asked for. */
+#if RG_HAVE_CLANG
 static rg_status
-kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
+compile_kernel(rg_module *m, rg_str name, const settings *asked, front_c_source *source, diag_list *diags, rg_kernel **kernel)
 {
     bool unknown = false;
-    ir_module *ir = compile_c(m, name, &unknown, diags);
+    seen_list seen;
+    source->unknown = &unknown;
+    ir_module *ir = NULL;
+    rg_status status = api_source_compile(asked, source, &seen, &ir, diags);
     mem_owner owns;
     mem_own(&owns, ir_module_release, ir);
-    rg_status status = RG_COMPILE;
+    rg_kernel *made = NULL;
     if (ir)
-        status = kernel_from(m, ir, name, diags, kernel);
+        status = kernel_from(m, ir, name, diags, &made);
     else if (unknown && !list_kernels(m))
         status = no_such_kernel(m, name);
     mem_disown(&owns);
     ir_module_free(ir);
+    if (made && made->text.ptr) {
+        str outline = {.in = mem_scratch()};
+        api_outline_write(&outline, made);
+        api_source_keep(asked, source, &seen, made->text, str_view(&outline));
+    }
+    *kernel = made;
     return status;
 }
+
+/* The file is parsed once for a kernel; only if it has none of the name are those that it has asked for. */
+static rg_status
+kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
+{
+    front_c_source source = front_source(m, arena_str(mem_scratch(), name));
+    settings asked = api_settings(&m->desc);
+    rg_str text, outline;
+    if (api_source_find(&asked, &source, &text, &outline) && api_kernel_read(m, text, outline, kernel))
+        return RG_OK;
+    return compile_kernel(m, name, &asked, &source, diags, kernel);
+}
+
+ir_module *
+api_module_source(const rg_module *m, const char *kernel, rg_str text, diag_list *diags)
+{
+    front_c_source source = front_source(m, kernel);
+    settings asked = api_settings(&m->desc);
+    return api_source_parse(&asked, &source, text, diags);
+}
+#else
+static rg_status
+kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
+{
+    return RG_COMPILE;
+}
+
+ir_module *
+api_module_source(const rg_module *m, const char *kernel, rg_str text, diag_list *diags)
+{
+    return NULL;
+}
+#endif
 
 static rg_status
 get_kernel(rg_module *m, rg_str name, rg_kernel **kernel)
@@ -399,7 +434,7 @@ get_kernel(rg_module *m, rg_str name, rg_kernel **kernel)
     diag_list diags = {.text.in = mem_scratch()};
     rg_status status = m->ir ? kernel_from(m, m->ir, name, &diags, kernel)
                              : kernel_from_c(m, name, &diags, kernel);
-    return status == RG_COMPILE ? api_error_text(RG_COMPILE, str_view(&diags.text)) : status;
+    return !status || status == RG_NOT_FOUND ? status : api_error_text(status, str_view(&diags.text));
 }
 
 static rg_status

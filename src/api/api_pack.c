@@ -11,15 +11,26 @@ api_args_extents(rg_args *args)
 }
 
 rg_status
-api_check_extent(const rg_args *args, uint32_t index, uint32_t axis, int64_t extent)
+api_check_extent(const rg_kernel *kernel, uint32_t index, uint32_t axis, int64_t extent)
 {
-    const rg_param *p = &args->kernel->params[index];
+    const rg_param *p = &kernel->params[index];
     if (!(p->fixed >> axis & 1) || extent >= 0)
         return RG_OK;
     return api_error(RG_INVALID,
                      "parameter `%s` of kernel `%s`: axis %u would have %lld elements; check the scalars that its "
                      "extent is made of",
-                     p->name.ptr, args->kernel->fn->name, axis, (long long)extent);
+                     p->name.ptr, kernel->fn->name, axis, (long long)extent);
+}
+
+rg_status
+api_check_axis(const rg_kernel *kernel, uint32_t index, uint32_t axis, int64_t expected, int64_t found)
+{
+    const rg_param *p = &kernel->params[index];
+    TRY(api_check_extent(kernel, index, axis, expected));
+    if (p->fixed >> axis & 1 && expected != found)
+        return api_error(RG_INVALID, "parameter `%s` of kernel `%s`: axis %u must have %lld elements, the array has %lld",
+                         p->name.ptr, kernel->fn->name, axis, (long long)expected, (long long)found);
+    return RG_OK;
 }
 
 /* -- one argument ------------------------------------------------------------------------------ */
@@ -88,16 +99,8 @@ check_extents(rg_args *args)
     api_args_extents(args);
     const int64_t *expected = args->extents;
     for (uint32_t i = 0; i < k->nparams; i++)
-        for (uint32_t axis = 0; axis < k->params[i].rank; axis++, expected++) {
-            int64_t found = args->packed[i].extent[axis];
-            TRY(api_check_extent(args, i, axis, *expected));
-            if (k->params[i].fixed >> axis & 1 && *expected != found)
-                return api_error(RG_INVALID,
-                                 "parameter `%s` of kernel `%s`: axis %u must have %lld "
-                                 "elements, the array has %lld",
-                                 k->params[i].name.ptr, k->fn->name, axis, (long long)*expected,
-                                 (long long)found);
-        }
+        for (uint32_t axis = 0; axis < k->params[i].rank; axis++, expected++)
+            TRY(api_check_axis(k, i, axis, *expected, args->packed[i].extent[axis]));
     return RG_OK;
 }
 

@@ -5,7 +5,34 @@
 #include "api/api.h"
 
 /* of the lists of all programs; while it is held nothing allocates */
-static pthread_mutex_t programs_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t programs_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+take_programs(void)
+{
+    pthread_mutex_lock(&programs_mutex);
+}
+
+static void
+give_programs(void)
+{
+    pthread_mutex_unlock(&programs_mutex);
+}
+
+/* A child of fork gets the lists as no thread is changing them. */
+static void
+keep_programs_through_forks(void)
+{
+    pthread_atfork(take_programs, give_programs, give_programs);
+}
+
+static void
+lock_programs(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, keep_programs_through_forks);
+    take_programs();
+}
 
 /* -- IR ---------------------------------------------------------------------------------------- */
 
@@ -61,10 +88,13 @@ make_variant(rg_kernel *k, const rt_device_table *table, const uint8_t *key)
 rg_status
 api_variant_need(api_variant *v, diag_list *diags)
 {
-    const rg_kernel *k = v->kernel;
+    rg_kernel *k = v->kernel;
     const uint8_t *key = v->key;
     if (v->module)
         return RG_OK;
+    const ir_fn *body = api_kernel_body(k, diags);
+    if (!body)
+        return RG_COMPILE;
     uint8_t *planes = arena_new_n(mem_scratch(), uint8_t, k->nparams);
     for (uint32_t i = 0; i < k->nparams; i++)
         planes[i] = (uint8_t)((key[API_KEY_PLANES + i] >> RG_ADJOINT & 1 ? RG_ADJOINT : 0) |
@@ -84,7 +114,7 @@ api_variant_need(api_variant *v, diag_list *diags)
         .checked = k->module->desc.checked,
         .stage = v->table->stage,
     };
-    v->module = pipeline_run(k->fn, &options, diags, &v->fn);
+    v->module = pipeline_run(body, &options, diags, &v->fn);
     if (!v->module)
         return RG_COMPILE;
     if (v->known)
@@ -109,14 +139,14 @@ api_program_desc(const api_variant *v)
         absent[i] = (uint8_t)(~v->key[API_KEY_PLANES + i] & ~1u);
         dense[i] = v->key[API_KEY_PLANES + n + i];
     }
-    const ir_fn *fn = k->fn;
     return (rt_program_desc){
         .nparams = n,
-        .file = fn->loc.file < fn->module->files.n ? fn->module->files.at[fn->loc.file].path : NULL,
+        .file = k->file,
         .races = k->module->desc.checked && v->key[0] == RG_FORWARD,
         .deterministic = k->module->desc.deterministic,
         .native_math = k->module->desc.native_math,
         .fast_math = k->module->desc.fast_math,
+        .apart = k->module->desc.compile_process,
         .noalias = !v->shared,
         .present = v->key + API_KEY_PLANES,
         .absent = absent,
@@ -125,23 +155,30 @@ api_program_desc(const api_variant *v)
     };
 }
 
+/* Of a device whose programs are IR. */
+static rg_status
+need_and_tell(api_variant *v, diag_list *diags)
+{
+    settings s = api_settings(&v->kernel->module->desc);
+    double since = api_clock();
+    bool makes = !v->module;
+    TRY(api_variant_need(v, diags));
+    if (makes && s.told)
+        api_tell(&s, RG_EVENT_MADE, since, "IR of %s for %s", v->label, v->table->name);
+    return RG_OK;
+}
+
 static rg_status
 compile_program(api_program *p, const rg_queue *queue, diag_list *diags)
 {
     api_variant *v = p->variant;
     rt_program_desc desc = api_program_desc(v);
-    if (desc.deterministic && v->table->memory) { /* threads of a GPU have no order */
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
-                 "device %s adds in no fixed order\nmodules that are deterministic (rg_module_desc) run on cpu and interp",
-                 v->table->name);
-        return RG_UNSUPPORTED;
-    }
     desc.queue = queue ? queue->queue : NULL;
     if (v->table->make) {
         desc.code = api_code;
         desc.user = p;
     } else {
-        TRY(api_variant_need(v, diags));
+        TRY(need_and_tell(v, diags));
         desc.module = v->module;
         desc.fn = v->fn;
     }
@@ -173,20 +210,20 @@ end_program(api_program *p)
 void
 api_programs_release(rg_device *device)
 {
-    pthread_mutex_lock(&programs_lock);
+    lock_programs();
     while (device->programs)
         end_program(device->programs);
-    pthread_mutex_unlock(&programs_lock);
+    give_programs();
 }
 
 static void
 release_variants(rg_kernel *k)
 {
-    pthread_mutex_lock(&programs_lock);
+    lock_programs();
     for (api_variant *v = k->variants; v; v = v->next)
         while (v->programs)
             end_program(v->programs);
-    pthread_mutex_unlock(&programs_lock);
+    give_programs();
     while (k->variants) {
         api_variant *v = k->variants;
         k->variants = v->next;
@@ -202,6 +239,7 @@ api_kernel_free(void *kernel)
     pthread_mutex_destroy(&k->compiling);
     mem_free(k->params);
     ir_module_free(k->ir);
+    ir_module_free(k->whole);
     api_free(k);
 }
 
@@ -219,12 +257,12 @@ find_variant(rg_kernel *k, const rt_device_table *table, const uint8_t *key)
 static const api_program *
 look_up_program(rg_kernel *k, const rg_device *device, const uint8_t *key)
 {
-    pthread_mutex_lock(&programs_lock);
+    lock_programs();
     const api_variant *v = find_variant(k, device->table, key);
     const api_program *p = v ? v->programs : NULL;
     while (p && p->device != device)
         p = p->next_of_variant;
-    pthread_mutex_unlock(&programs_lock);
+    give_programs();
     return p;
 }
 
@@ -256,7 +294,7 @@ make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8
             variant_free(made);
         return status;
     }
-    pthread_mutex_lock(&programs_lock);
+    lock_programs();
     if (made) {
         made->next = k->variants;
         k->variants = made;
@@ -265,7 +303,7 @@ make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8
     v->programs = p;
     p->next_of_device = device->programs;
     device->programs = p;
-    pthread_mutex_unlock(&programs_lock);
+    give_programs();
     *program = p;
     return RG_OK;
 }

@@ -1,25 +1,20 @@
 /* C becomes IR, or what it became before is taken from the cache. SPDX-License-Identifier: Apache-2.0
  *
  * The key of an entry has the text and all that the caller says of it; the entry has what the front end looked at beside
- * that, and the IR as text. The same for the list of a file's kernels. */
+ * that, the IR as text, and the kernel's outline, which is all that launches need whose code is kept. The same for the list of a file's kernels. */
 #include "api/api_source.h"
+
+#include "api/api.h"
 
 #include "cache/cache.h"
 #include "cache/version.h"
+#include "compiler/process.h"
 
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* -- keys ---------------------------------------------------------------------------------------------------------- */
-
-static void
-put_list(str *key, const char *const *list, uint32_t n)
-{
-    bytes_put_u32(key, n);
-    for (uint32_t i = 0; i < n; i++)
-        bytes_put(key, rg_str_of(list[i]));
-}
 
 /* The file that is run under this name, and which one of that name it is; a name that nobody has is put alone. */
 static void
@@ -68,9 +63,9 @@ source_key(const settings *asked, const front_c_source *s, const char *what)
     bytes_put(&key, rg_str_of(s->path));
     bytes_put(&key, s->kernel ? rg_str_of(s->kernel) : (rg_str){NULL, 0});
     bytes_put_u32(&key, s->on_disk);
-    put_list(&key, s->include_paths, s->include_count);
-    put_list(&key, s->defines, s->define_count);
-    put_list(&key, s->options, s->option_count);
+    bytes_put_list(&key, s->include_paths, s->include_count);
+    bytes_put_list(&key, s->defines, s->define_count);
+    bytes_put_list(&key, s->options, s->option_count);
     bytes_put_u32(&key, s->file_count);
     for (uint32_t i = 0; i < s->file_count; i++) {
         bytes_put(&key, rg_str_of(s->files[i].path));
@@ -96,6 +91,7 @@ look_up(const settings *asked, const front_c_source *s, rg_str key, const char *
 {
     const char *why;
     const char *of = s->kernel ? s->kernel : "all";
+    double since = api_clock();
     if (!cache_get(asked, key, &f->content))
         return false;
     f->rest = bytes_of(f->content);
@@ -103,7 +99,7 @@ look_up(const settings *asked, const front_c_source *s, rg_str key, const char *
         cache_log(asked, "%s of %s, %s: %s is another", what, s->path, of, why);
         return false;
     }
-    cache_log(asked, "found %s of %s, %s", what, s->path, of);
+    api_tell(asked, RG_EVENT_FOUND, since, "%s of %s, %s", what, s->path, of);
     return true;
 }
 
@@ -122,63 +118,104 @@ shown_text(const front_c_source *s, const found *f, const char *path)
     return (rg_str){NULL, 0};
 }
 
-/* NULL: it is no IR, which it was when it was kept. */
-static ir_module *
-kept_module(const front_c_source *s, found *f)
+bool
+api_source_find(const settings *asked, const front_c_source *source, rg_str *text, rg_str *outline)
 {
-    diag_list diags = {.text.in = mem_scratch()};
-    rg_str text = bytes_str(&f->rest);
-    if (!bytes_done(&f->rest))
-        return NULL;
-    ir_module *m = ir_parse(text, s->path, &diags);
-    mem_owner owns;
-    mem_own(&owns, ir_module_release, m);
-    bool good = m && ir_verify(m, IR_STAGE_SOURCE, NULL, &diags);
-    for (size_t i = 1; good && i < m->files.n; i++) {
+    str folder;
+    found f;
+    if (!cache_folder(asked, &folder))
+        return false;
+    str key = source_key(asked, source, "ir");
+    if (!look_up(asked, source, str_view(&key), "IR", &f))
+        return false;
+    *text = bytes_str(&f.rest);
+    *outline = bytes_str(&f.rest);
+    return bytes_done(&f.rest) && text->ptr && outline->ptr;
+}
+
+/* Lines of other files that messages show; none where these have changed meanwhile. */
+static void
+add_texts(const front_c_source *s, ir_module *m)
+{
+    settings quiet = settings_read();
+    quiet.cache_log = NULL;
+    found f = {0};
+    str key = source_key(&quiet, s, "ir");
+    if (!look_up(&quiet, s, str_view(&key), "IR", &f))
+        f = (found){0};
+    for (size_t i = 1; i < m->files.n; i++) {
         ir_file *file = &m->files.at[i];
-        rg_str shown = shown_text(s, f, file->path);
+        rg_str shown = shown_text(s, &f, file->path);
         if (!file->text && shown.ptr) {
             file->text = arena_str(m->arena, shown);
             file->len = shown.len;
         }
     }
+}
+
+static rg_status
+compile_source(const settings *asked, const front_c_source *source, ir_module **out, diag_list *diags)
+{
+    if (asked->apart)
+        return process_compile_c(source, out, diags);
+    *out = front_c_compile(source, diags);
+    return *out ? RG_OK : RG_COMPILE;
+}
+
+static rg_status
+list_source(const settings *asked, const front_c_source *source, front_c_names *names, diag_list *diags)
+{
+    if (asked->apart)
+        return process_list_c(source, names, diags);
+    return front_c_list(source, names, diags) ? RG_OK : RG_COMPILE;
+}
+
+ir_module *
+api_source_parse(const settings *asked, const front_c_source *source, rg_str text, diag_list *diags)
+{
+    diag_list none = {.text.in = mem_scratch()};
+    cache_log(asked, "read IR of %s, %s", source->path, source->kernel);
+    ir_module *m = ir_parse(text, source->path, &none);
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    bool good = m && ir_verify(m, IR_STAGE_SOURCE, NULL, &none);
+    if (good)
+        add_texts(source, m);
     mem_disown(&owns);
     if (good)
         return m;
     ir_module_free(m);
-    return NULL;
+    return compile_source(asked, source, &m, diags) ? NULL : m; /* it was IR when it was kept */
 }
 
-ir_module *
-api_source_compile(const front_c_source *source, diag_list *diags)
+rg_status
+api_source_compile(const settings *asked, const front_c_source *source, seen_list *seen, ir_module **out, diag_list *diags)
 {
-    settings asked = settings_read();
     str folder;
-    if (!cache_folder(&asked, &folder))
-        return front_c_compile(source, diags);
-    found f;
-    str key = source_key(&asked, source, "ir");
-    ir_module *m = look_up(&asked, source, str_view(&key), "IR", &f) ? kept_module(source, &f) : NULL;
-    if (m)
-        return m;
-    seen_list seen;
     front_c_source told = *source;
-    seen_begin(&seen);
-    told.seen = &seen;
-    m = front_c_compile(&told, diags);
-    if (!m)
-        return NULL;
+    double since = api_clock();
+    seen_begin(seen);
+    told.seen = cache_folder(asked, &folder) ? seen : NULL;
+    seen->open = !told.seen;
+    TRY(compile_source(asked, &told, out, diags));
     mem_owner owns;
-    mem_own(&owns, ir_module_release, m);
-    str content = {.in = mem_scratch()}, text = {.in = mem_scratch()};
-    seen_write(&seen, &content);
-    ir_print_module(&text, m);
-    bytes_put(&content, str_view(&text));
-    cache_log(&asked, "made IR of %s, %s%s", source->path, source->kernel ? source->kernel : "all", seen.open ? ", for now" : "");
-    if (!seen.open)
-        cache_put(&asked, str_view(&key), str_view(&content));
+    mem_own(&owns, ir_module_release, *out);
+    if (told.seen || asked->told)
+        api_tell(asked, RG_EVENT_MADE, since, "IR of %s, %s%s", source->path, source->kernel ? source->kernel : "all", seen->open ? ", which is not kept" : "");
     mem_disown(&owns);
-    return m;
+    return RG_OK;
+}
+
+void
+api_source_keep(const settings *asked, const front_c_source *source, const seen_list *seen, rg_str text, rg_str outline)
+{
+    if (seen->open)
+        return;
+    str key = source_key(asked, source, "ir"), content = {.in = mem_scratch()};
+    seen_write(seen, &content);
+    bytes_put(&content, text);
+    bytes_put(&content, outline);
+    cache_put(asked, str_view(&key), str_view(&content));
 }
 
 static bool
@@ -186,40 +223,34 @@ read_names(found *f, front_c_names *names)
 {
     names->count = bytes_u32(&f->rest);
     names->statics = bytes_u32(&f->rest);
-    uint32_t n = bytes_count(&f->rest, 8);
-    names->names = arena_new_n(mem_scratch(), const char *, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        names->names[i] = bytes_text(&f->rest, mem_scratch());
+    uint32_t n;
+    names->names = bytes_list(&f->rest, &n, mem_scratch());
     return bytes_done(&f->rest) && (uint64_t)names->count + names->statics == n;
 }
 
-bool
-api_source_list(const front_c_source *source, front_c_names *names, diag_list *diags)
+rg_status
+api_source_list(const settings *asked, const front_c_source *source, front_c_names *names, diag_list *diags)
 {
-    settings asked = settings_read();
     str folder;
-    if (!cache_folder(&asked, &folder))
-        return front_c_list(source, names, diags);
+    if (!cache_folder(asked, &folder))
+        return list_source(asked, source, names, diags);
     found f;
-    str key = source_key(&asked, source, "names");
-    if (look_up(&asked, source, str_view(&key), "names", &f) && read_names(&f, names))
-        return true;
+    str key = source_key(asked, source, "names");
+    if (look_up(asked, source, str_view(&key), "names", &f) && read_names(&f, names))
+        return RG_OK;
     seen_list seen;
     front_c_source told = *source;
+    double since = api_clock();
     seen_begin(&seen);
     told.seen = &seen;
-    if (!front_c_list(&told, names, diags))
-        return false;
+    TRY(list_source(asked, &told, names, diags));
     str content = {.in = mem_scratch()};
-    uint32_t n = names->count + names->statics;
     seen_write(&seen, &content);
     bytes_put_u32(&content, names->count);
     bytes_put_u32(&content, names->statics);
-    bytes_put_u32(&content, n);
-    for (uint32_t i = 0; i < n; i++)
-        bytes_put(&content, rg_str_of(names->names[i]));
-    cache_log(&asked, "made names of %s%s", source->path, seen.open ? ", for now" : "");
+    bytes_put_list(&content, names->names, names->count + names->statics);
+    api_tell(asked, RG_EVENT_MADE, since, "names of %s%s", source->path, seen.open ? ", which is not kept" : "");
     if (!seen.open)
-        cache_put(&asked, str_view(&key), str_view(&content));
-    return true;
+        cache_put(asked, str_view(&key), str_view(&content));
+    return RG_OK;
 }

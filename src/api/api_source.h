@@ -2,10 +2,20 @@
 #ifndef API_SOURCE_H
 #define API_SOURCE_H
 
+#include "base/settings.h"
 #include "front/c/front_c.h"
+#include "front/seen.h"
 
-/* front_c_compile and front_c_list, or what they gave before for the same text, options and files. `text` is set. */
-ir_module *api_source_compile(const front_c_source *source, diag_list *diags);
-bool api_source_list(const front_c_source *source, front_c_names *names, diag_list *diags);
+/* `asked` is api_settings of the module. */
+/* What was kept of a kernel, while its text, options and files are the same: its IR as text, its outline. false: nothing. Here
+ * and below `text` of the source is set. */
+bool api_source_find(const settings *asked, const front_c_source *source, rg_str *text, rg_str *outline);
+/* front_c_compile, in this process or another; *seen: what is to be kept with it. RG_COMPILE and others: diags say why. */
+rg_status api_source_compile(const settings *asked, const front_c_source *source, seen_list *seen, ir_module **out, diag_list *diags);
+void api_source_keep(const settings *asked, const front_c_source *source, const seen_list *seen, rg_str text, rg_str outline);
+/* The IR of which `text` was kept. */
+ir_module *api_source_parse(const settings *asked, const front_c_source *source, rg_str text, diag_list *diags);
+/* front_c_list, or what it gave before. */
+rg_status api_source_list(const settings *asked, const front_c_source *source, front_c_names *names, diag_list *diags);
 
 #endif

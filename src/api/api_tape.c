@@ -17,8 +17,7 @@ tape_free(void *tape)
         api_array_release(t->arrays.at[i].array);
     }
     for (size_t i = 0; i < t->all_sites.n; i++)
-        if (t->all_sites.at[i]->args)
-            api_args_free(t->all_sites.at[i]->args);
+        api_args_free(t->all_sites.at[i]->args);
     for (size_t i = 0; i < RG_DTYPE_COUNT; i++)
         rg_args_destroy(t->movers[i]);
     vec_free(&t->arrays);
@@ -44,6 +43,8 @@ begin_tape(rg_queue *queue, const rg_tape_desc *desc, rg_tape **tape)
     api_keep(queue);
     t->budget = desc->budget;
     t->validate = desc->validate;
+    t->progress = desc->progress;
+    t->user = desc->user;
     t->recording = true;
     queue->tape = t;
     *tape = t;
@@ -69,6 +70,8 @@ check_recording(const rg_tape *t)
     API_CHECK(t, API_TAPE, "tape");
     if (!t->recording)
         return api_error(RG_INVALID, "the tape does not record any more");
+    if (t->busy)
+        return api_error(RG_INVALID, "the tape is doing a call: what that does is not recorded");
     return RG_OK;
 }
 
@@ -104,7 +107,7 @@ rg_tape_resume(rg_tape *tape)
 void
 rg_tape_destroy(rg_tape *tape)
 {
-    if (api_check(tape, API_TAPE, "tape") || tape->reversing || !api_retire(tape, API_TAPE))
+    if (api_check(tape, API_TAPE, "tape") || tape->busy || !api_retire(tape, API_TAPE))
         return;
     if (tape->recording)
         tape->queue->tape = NULL;
@@ -178,14 +181,14 @@ is_lent(const rg_array *a)
     return !a->owned[RG_PRIMAL] || (a->plane[RG_ADJOINT] && !a->owned[RG_ADJOINT]);
 }
 
-static rg_status
-check_alone(rg_tape *t, tape_array *a)
+rg_status
+tape_check_alone(rg_tape *t, tape_array *a)
 {
     for (size_t i = 0; i < t->arrays.n && (t->lent || is_lent(a->array)); i++) {
         tape_array *b = &t->arrays.at[i];
-        if (!planes_overlap(a->array, b->array, RG_PRIMAL) && !planes_overlap(a->array, b->array, RG_ADJOINT))
+        if (b == a || (!planes_overlap(a->array, b->array, RG_PRIMAL) && !planes_overlap(a->array, b->array, RG_ADJOINT)))
             continue;
-        if (b->versions.n > 1)
+        if (a->versions.n > 1 || b->versions.n > 1)
             return refuse_overlap(a);
         a->overlaps = b->overlaps = true;
     }
@@ -200,8 +203,8 @@ find_on_tape(rg_tape *t, rg_array *array, uint32_t *number)
     *number = (uint32_t)known - 1;
     if (known)
         return RG_OK;
-    tape_array a = {.array = array, .seen = array->version};
-    TRY(check_alone(t, &a));
+    tape_array a = {.array = array, .seen = array->version, .moves = array->moves};
+    TRY(tape_check_alone(t, &a));
     if (t->arrays.n >= TAPE_NOWHERE - 1)
         return api_error(RG_UNSUPPORTED, "a tape has at most %u arrays", TAPE_NOWHERE - 1);
     vec_reserve(&t->arrays, t->arrays.n + 1);
@@ -281,10 +284,10 @@ find_site(rg_tape *t, const rg_args *args, tape_site **site)
         s->planes[i] = adjoint_of(&args->slots[i]);
         s->scalars += !args->kernel->params[i].array;
     }
-    s->next = first;
-    map_set(&t->sites, hash, s);
-    vec_push(&t->all_sites, s);
     s->args = api_args_copy(args);
+    s->next = first;
+    vec_push(&t->all_sites, s); /* the tape's from now on; there is room */
+    map_set(&t->sites, hash, s);
     *site = s;
     return RG_OK;
 }
@@ -316,7 +319,7 @@ release_module(void *module)
 static bool *
 reads_of_form(const tape_site *s, rg_form form, diag_list *diags)
 {
-    const rg_kernel *k = s->args->kernel;
+    rg_kernel *k = s->args->kernel;
     pipeline_options options = {
         .form = form,
         .planes = s->planes,
@@ -327,7 +330,8 @@ reads_of_form(const tape_site *s, rg_form form, diag_list *diags)
         .stage = IR_STAGE_AD,
     };
     ir_fn *fn;
-    ir_module *m = pipeline_run(k->fn, &options, diags, &fn);
+    const ir_fn *body = api_kernel_body(k, diags);
+    ir_module *m = body ? pipeline_run(body, &options, diags, &fn) : NULL;
     if (!m)
         return NULL;
     mem_owner owns;
@@ -448,8 +452,11 @@ prepare_operation(rg_tape *t, const tape_op *op, uint64_t **bits)
         if (all->at[i].writes && a->overlaps)
             return refuse_overlap(a);
         TRY(tape_notice(t, all->at[i].array));
+        a->derives |= has_adjoint(a);
         vec_reserve(&a->versions, a->versions.n + 2);
         tape_version *v = tape_last(a);
+        a->used_before = v->last_use;
+        a->needed_before = v->last_need;
         if (all->at[i].uses)
             v->last_use = k;
         if (all->at[i].needs && (!all->at[i].writes || (op->what == TAPE_LAUNCH && op->site->form == RG_FORWARD_VJP)))
@@ -458,10 +465,32 @@ prepare_operation(rg_tape *t, const tape_op *op, uint64_t **bits)
     return tape_save_overwritten(t, all);
 }
 
+/* It has not been done: its number is the next one's. */
+static void
+forget_operation(rg_tape *t, const tape_op *op)
+{
+    int64_t k = (int64_t)t->ops.n;
+    for (uint32_t i = 0; i < op->touches.n; i++) {
+        tape_array *a = &t->arrays.at[op->touches.at[i].array];
+        tape_version *v = tape_last(a);
+        v->last_use = v->last_use == k ? a->used_before : v->last_use;
+        v->last_need = v->last_need == k ? a->needed_before : v->last_need;
+    }
+}
+
 static rg_status
 guarded_prepare(rg_tape *t, const tape_op *op, uint64_t **bits)
 {
     API_GUARDED(prepare_operation(t, op, bits));
+}
+
+static rg_status
+begin_operation(rg_tape *t, const tape_op *op, uint64_t **bits)
+{
+    rg_status status = guarded_prepare(t, op, bits);
+    if (status)
+        forget_operation(t, op);
+    return status;
 }
 
 static rg_status
@@ -491,6 +520,15 @@ note_operation(rg_tape *t, const tape_op *op)
     API_GUARDED(sum_written(t, &op->touches));
 }
 
+static rg_status
+end_operation(rg_tape *t, const tape_op *op, rg_status status)
+{
+    if (!status)
+        return note_operation(t, op);
+    forget_operation(t, op);
+    return status;
+}
+
 /* -- launches --------------------------------------------------------------------------------------- */
 
 rg_status
@@ -507,7 +545,7 @@ api_tape_launch(rg_queue *queue, rg_args *args, rg_form form)
     if (!s->touches.at)
         TRY(guarded_know_site(t, s));
     tape_op op = {.what = TAPE_LAUNCH, .touches = s->touches, .site = s};
-    TRY(guarded_prepare(t, &op, &bits));
+    TRY(begin_operation(t, &op, &bits));
     op.bits = bits;
     for (uint32_t i = 0, n = 0; i < args->kernel->nparams; i++)
         if (!args->kernel->params[i].array)
@@ -516,7 +554,7 @@ api_tape_launch(rg_queue *queue, rg_args *args, rg_form form)
     for (uint32_t i = 0; i < s->touches.n; i++)
         if (s->touches.at[i].writes)
             api_wrote(t->arrays.at[s->touches.at[i].array].array);
-    return status ? status : note_operation(t, &op);
+    return end_operation(t, &op, status);
 }
 
 rg_args *
@@ -559,11 +597,11 @@ api_tape_fill(rg_queue *queue, rg_array *array, double value, uint64_t element)
     rg_tape *t = queue->tape;
     tape_op op = {.what = TAPE_FILL, .element = element};
     TRY(guarded_touches(t, NULL, array, &op.touches));
-    TRY(guarded_prepare(t, &op, NULL));
+    TRY(begin_operation(t, &op, NULL));
     t->paused = true;
     rg_status status = rg_array_fill(queue, array, RG_PRIMAL, value);
     t->paused = false;
-    return status ? status : note_operation(t, &op);
+    return end_operation(t, &op, status);
 }
 
 rg_status
@@ -572,11 +610,11 @@ api_tape_write(rg_queue *queue, rg_array *array, const void *data, size_t bytes)
     rg_tape *t = queue->tape;
     tape_op op = {.what = TAPE_WRITE};
     TRY(guarded_touches(t, NULL, array, &op.touches));
-    TRY(guarded_prepare(t, &op, NULL));
+    TRY(begin_operation(t, &op, NULL));
     t->paused = true;
     rg_status status = rg_array_write(queue, array, RG_PRIMAL, data, bytes);
     t->paused = false;
-    return status ? status : note_operation(t, &op);
+    return end_operation(t, &op, status);
 }
 
 rg_status
@@ -586,11 +624,11 @@ api_tape_copy(rg_queue *queue, rg_array *to, rg_array *from, unsigned from_plane
     bool primal = from_plane == RG_PRIMAL; /* of companions nothing is known */
     tape_op op = {.what = primal ? TAPE_COPY : TAPE_WRITE};
     TRY(guarded_touches(t, primal ? from : NULL, to, &op.touches));
-    TRY(guarded_prepare(t, &op, NULL));
+    TRY(begin_operation(t, &op, NULL));
     t->paused = true;
     rg_status status = rg_array_copy(queue, to, RG_PRIMAL, from, from_plane);
     t->paused = false;
-    return status ? status : note_operation(t, &op);
+    return end_operation(t, &op, status);
 }
 
 rg_status
@@ -602,7 +640,7 @@ rg_tape_stop_gradient(rg_tape *tape, rg_array *array)
     tape_op op = {.what = TAPE_STOP};
     TRY(guarded_touches(tape, array, NULL, &op.touches));
     op.touches.at[0].uses = false;
-    TRY(guarded_prepare(tape, &op, NULL));
+    TRY(begin_operation(tape, &op, NULL));
     return note_operation(tape, &op);
 }
 
@@ -651,12 +689,12 @@ rg_tape_call(rg_tape *tape, const rg_tape_call_desc *desc)
         return d.forward(d.user);
     tape_op op = {.what = TAPE_CALL};
     TRY(guarded_copy_call(tape, &d, &op));
-    TRY(guarded_prepare(tape, &op, NULL));
-    tape->paused = true;
+    TRY(begin_operation(tape, &op, NULL));
+    tape->paused = tape->busy = true;
     rg_status status = d.forward(d.user);
-    tape->paused = false;
+    tape->paused = tape->busy = false;
     for (uint32_t i = 0; i < op.touches.n; i++)
         if (op.touches.at[i].writes)
             api_wrote(tape->arrays.at[op.touches.at[i].array].array);
-    return status ? status : note_operation(tape, &op);
+    return end_operation(tape, &op, status);
 }

@@ -17,7 +17,7 @@ typedef struct tape_version {
     void *saved;       /* a copy; NULL: none */
     bool outside;      /* no operation can make it again */
     bool lost;         /* it was overwritten by others before it was saved */
-    bool severed;      /* others wrote it over what an operation had left, so adjoints do not lead on */
+    bool severed;      /* others wrote it over what an operation had left or read, so adjoints do not lead on */
 } tape_version;
 
 typedef struct tape_array {
@@ -25,9 +25,12 @@ typedef struct tape_array {
     vec(tape_version) versions;
     uint64_t seen;   /* array->version when the last one was made */
     uint64_t sum;    /* of its contents then, where they are compared */
+    uint64_t moves;  /* array->moves when it came to the tape */
+    int64_t used_before, needed_before; /* of the last version, what the operation that is being recorded found */
     uint32_t here;   /* the version that is in memory; TAPE_NOWHERE: none */
     bool overlaps;   /* in memory with another array of the tape */
     bool carries;    /* it depends on what has an adjoint, without having one */
+    bool derives;    /* it had an adjoint when something was recorded with it */
 } tape_array;
 
 /* What an operation does with an array. */
@@ -72,11 +75,15 @@ typedef struct tape_op {
 struct rg_tape {
     api_handle handle;
     rg_queue *queue; /* holds a reference */
-    bool recording, paused, validate, reversing;
+    bool recording, paused, validate;
+    bool busy; /* it runs operations: the caller's functions must leave it alone */
     uint64_t budget; /* 0: none */
     int64_t stride;  /* 0: what reverses need is saved. Else states before operations whose number it divides are kept */
     uint64_t bytes, peak;
-    uint64_t recomputed;
+    uint64_t recomputed, reversed; /* reversed: by the reverse that runs */
+    uint64_t recomputed_before;    /* that one */
+    bool (*progress)(void *user, uint64_t reversed, uint64_t operations, uint64_t recomputed);
+    void *user;
     arena *memory;
     vec(tape_op) ops;
     vec(tape_array) arrays;
@@ -110,6 +117,8 @@ void tape_drop(rg_tape *t, uint32_t array, uint32_t version);
 /* Bytes that saving the last versions of all written arrays will still take. */
 uint64_t tape_reserve(const rg_tape *t);
 size_t tape_array_bytes(const tape_array *a);
+/* RG_INVALID: it shares memory with another array of the tape, and one of them is written. */
+rg_status tape_check_alone(rg_tape *t, tape_array *a);
 /* The checksums of arrays that cannot be watched. */
 rg_status tape_sum(rg_tape *t, uint32_t array);
 

@@ -30,8 +30,8 @@ check_versions(const rg_tape *t, const tape_array *a)
                              API_SHOWN_NAME(a->array), TAPE_OP_NAME(t, reader));
         if (v->severed && v->last_use >= 0)
             return api_error(RG_INVALID,
-                             "%s was written, and not on the tape, between an operation that had written it and %s, which read "
-                             "it: its adjoint belongs to either\n"
+                             "%s was written, and not on the tape, between an operation that had read or written it and %s, which "
+                             "read it: its adjoint belongs to either\n"
                              "(rg_tape_call records what has a reverse of its own)",
                              API_SHOWN_NAME(a->array), TAPE_OP_NAME(t, v->last_use));
     }
@@ -54,11 +54,20 @@ check_sites(const rg_tape *t)
 }
 
 static rg_status
+check_adjoint(rg_tape *t, tape_array *a)
+{
+    if (a->derives && !a->array->plane[RG_ADJOINT])
+        return api_error(RG_INVALID, "%s has no adjoint any more, which it had when it was recorded", API_SHOWN_NAME(a->array));
+    return a->moves == a->array->moves ? RG_OK : tape_check_alone(t, a);
+}
+
+static rg_status
 look_at_arrays(rg_tape *t)
 {
     for (uint32_t i = 0; i < t->arrays.n; i++) {
         TRY(tape_notice(t, i));
         TRY(check_versions(t, &t->arrays.at[i]));
+        TRY(check_adjoint(t, &t->arrays.at[i]));
     }
     return check_sites(t);
 }
@@ -67,6 +76,18 @@ static rg_status
 guarded_look(rg_tape *t)
 {
     API_GUARDED(look_at_arrays(t));
+}
+
+/* -- progress ------------------------------------------------------------------------------------- */
+
+static rg_status
+tell_progress(const rg_tape *t)
+{
+    uint64_t n = t->ops.n;
+    if (!t->progress || t->progress(t->user, t->reversed, n, t->recomputed - t->recomputed_before) || t->reversed == n)
+        return RG_OK;
+    return api_error(RG_CANCELLED, "the tape's reverse was ended by its callback, after %llu of %llu operations",
+                     (unsigned long long)t->reversed, (unsigned long long)n);
 }
 
 /* -- forward again ----------------------------------------------------------------------------------- */
@@ -81,6 +102,30 @@ save_end(rg_tape *t, uint32_t array)
     return tape_save(t, array);
 }
 
+/* Changes when somebody writes an array of the tape that is not among those that the call writes. */
+static uint64_t
+versions_of_others(const rg_tape *t, const tape_op *op)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < t->arrays.n; i++)
+        sum += t->arrays.at[i].array->version;
+    for (uint32_t i = 0; i < op->touches.n; i++)
+        if (op->touches.at[i].writes)
+            sum -= t->arrays.at[op->touches.at[i].array].array->version;
+    return sum;
+}
+
+/* What such an array holds the tape would not know. */
+static rg_status
+run_function(const rg_tape *t, const tape_op *op, rg_status (*function)(void *user))
+{
+    uint64_t before = versions_of_others(t, op);
+    TRY(function(op->call->user));
+    if (versions_of_others(t, op) == before)
+        return RG_OK;
+    return api_error(RG_INVALID, "call `%.*s` wrote an array of the tape that is not among its writes", API_SHOWN, op->call->name.ptr);
+}
+
 static rg_status
 do_again(rg_tape *t, const tape_op *op)
 {
@@ -93,7 +138,7 @@ do_again(rg_tape *t, const tape_op *op)
     case TAPE_COPY:
         return api_array_copy(t->queue, to, RG_PRIMAL, t->arrays.at[op->touches.at[0].array].array, RG_PRIMAL);
     case TAPE_CALL:
-        return op->call->forward(op->call->user);
+        return run_function(t, op, op->call->forward);
     case TAPE_WRITE: /* kept */
     case TAPE_STOP:
         break;
@@ -123,7 +168,7 @@ forward_one(rg_tape *t, int64_t k)
         if (all->at[i].writes)
             t->arrays.at[all->at[i].array].here = tape_version_at(&t->arrays.at[all->at[i].array], 2 * k + 1);
     t->recomputed++;
-    return RG_OK;
+    return tell_progress(t);
 }
 
 static rg_status
@@ -226,8 +271,10 @@ move_adjoint(rg_tape *t, rg_array *from, rg_array *to)
 {
     rg_args *args;
     rg_array *adds = NULL, *gives = NULL;
-    if (from->directions[RG_ADJOINT] != to->directions[RG_ADJOINT])
-        return api_error(RG_INVALID, "%s was copied to one whose adjoint has other directions", API_SHOWN_NAME(from));
+    uint32_t n = from->directions[RG_ADJOINT];
+    if (n != to->directions[RG_ADJOINT] || (n > 1 && from->side_by_side != to->side_by_side))
+        return api_error(RG_INVALID, "%s was copied to one whose adjoint has other directions, or has them in another order",
+                         API_SHOWN_NAME(from));
     TRY(get_mover(t, to->dtype, &args));
     rg_status status = wrap_adjoint(t->queue, from, &adds);
     if (!status)
@@ -249,17 +296,18 @@ move_adjoint(rg_tape *t, rg_array *from, rg_array *to)
 static rg_status
 reverse_copy(rg_tape *t, const tape_op *op)
 {
-    rg_array *from = t->arrays.at[op->touches.at[0].array].array, *to = t->arrays.at[op->touches.at[1].array].array;
+    const tape_touch *written = &op->touches.at[op->touches.n - 1]; /* without elements it may be the one that is read */
+    rg_array *from = t->arrays.at[op->touches.at[0].array].array, *to = t->arrays.at[written->array].array;
     if (from->plane[RG_ADJOINT] && to->plane[RG_ADJOINT])
         return move_adjoint(t, from, to);
-    return clear_adjoint(t, &op->touches.at[1]);
+    return clear_adjoint(t, written);
 }
 
 static rg_status
 reverse_call(rg_tape *t, const tape_op *op)
 {
     if (op->call->reverse)
-        return op->call->reverse(op->call->user);
+        return run_function(t, op, op->call->reverse);
     for (uint32_t i = 0; i < op->touches.n; i++)
         if (op->touches.at[i].writes)
             TRY(clear_adjoint(t, &op->touches.at[i]));
@@ -267,7 +315,7 @@ reverse_call(rg_tape *t, const tape_op *op)
 }
 
 static rg_status
-reverse_one(rg_tape *t, int64_t k)
+undo_operation(rg_tape *t, int64_t k)
 {
     const tape_op *op = &t->ops.at[k];
     for (uint32_t i = 0; i < op->touches.n; i++) {
@@ -288,6 +336,14 @@ reverse_one(rg_tape *t, int64_t k)
         break;
     }
     return clear_adjoint(t, &op->touches.at[0]);
+}
+
+static rg_status
+reverse_one(rg_tape *t, int64_t k)
+{
+    TRY(undo_operation(t, k));
+    t->reversed++;
+    return tell_progress(t);
 }
 
 /* -- states --------------------------------------------------------------------------------------------- */
@@ -501,14 +557,16 @@ rg_tape_vjp(rg_tape *tape)
     rg_queue *q = tape->queue;
     if (tape->recording)
         return api_error(RG_INVALID, "the tape still records: rg_tape_end ends it");
-    if (tape->reversing)
+    if (tape->busy)
         return api_error(RG_INVALID, "the tape is being reversed");
     TRY(api_refuse_recording(q, "rg_tape_vjp"));
     TRY(api_tape_refuse(q, "rg_tape_vjp of another tape"));
     TRY(api_take_failure(q));
     TRY(guarded_look(tape));
-    tape->reversing = true;
+    tape->busy = true;
+    tape->reversed = 0;
+    tape->recomputed_before = tape->recomputed;
     rg_status status = put_back(tape, reverse_all(tape));
-    tape->reversing = false;
+    tape->busy = false;
     return status;
 }

@@ -193,18 +193,20 @@ thin_out(rg_tape *t)
     return true;
 }
 
+/* Also where nothing is to be saved: what arrays hold at the end must fit. */
 static rg_status
 save_within_budget(rg_tape *t, tape_array *a, uint64_t ends)
 {
     tape_version *v = tape_last(a);
-    while (worth_keeping(t, v) && t->budget && t->bytes + tape_array_bytes(a) + ends > t->budget)
+    bool saves;
+    while (saves = !v->saved && worth_keeping(t, v), t->budget && t->bytes + saves * tape_array_bytes(a) + ends > t->budget)
         if (!thin_out(t))
             return api_error(RG_BUDGET,
                              "%s: the tape's budget of %llu bytes is too small: %llu are taken, %zu are to be saved, and what "
                              "arrays hold at its end takes %llu",
                              API_SHOWN_NAME(a->array), (unsigned long long)t->budget, (unsigned long long)t->bytes,
-                             tape_array_bytes(a), (unsigned long long)ends);
-    return worth_keeping(t, v) ? save(t, a, v) : RG_OK;
+                             saves * tape_array_bytes(a), (unsigned long long)ends);
+    return saves ? save(t, a, v) : RG_OK;
 }
 
 rg_status
@@ -218,7 +220,7 @@ tape_save_overwritten(rg_tape *t, const tape_touches *touches)
     }
     for (uint32_t i = 0; i < touches->n; i++) {
         tape_array *a = &t->arrays.at[touches->at[i].array];
-        if (touches->at[i].writes && !tape_last(a)->saved)
+        if (touches->at[i].writes)
             TRY(save_within_budget(t, a, ends));
     }
     return RG_OK;
@@ -257,7 +259,7 @@ array_checksum(rg_tape *t, const tape_array *a, uint64_t *sum)
 static bool
 cannot_be_watched(const rg_tape *t, const tape_array *a)
 {
-    return t->validate && !a->array->owned[RG_PRIMAL];
+    return t->validate && (!a->array->owned[RG_PRIMAL] || api_open_to_write(a->array));
 }
 
 rg_status
@@ -265,15 +267,6 @@ tape_sum(rg_tape *t, uint32_t array)
 {
     tape_array *a = &t->arrays.at[array];
     return cannot_be_watched(t, a) ? array_checksum(t, a, &a->sum) : RG_OK;
-}
-
-static bool
-made_by_operation(const tape_array *a)
-{
-    for (size_t i = 0; i < a->versions.n; i++)
-        if (a->versions.at[i].made & 1)
-            return true;
-    return false;
 }
 
 rg_status
@@ -291,9 +284,8 @@ tape_notice(rg_tape *t, uint32_t array)
     a->seen = a->array->version;
     if (last->outside && last->last_use < 0 && last->last_need < 0)
         return RG_OK; /* nobody has seen it */
-    bool severed = made_by_operation(a);
     last->lost = !last->saved;
     add_version(a, 2 * (int64_t)t->ops.n, true);
-    tape_last(a)->severed = severed && a->array->plane[RG_ADJOINT];
+    tape_last(a)->severed = a->array->plane[RG_ADJOINT];
     return RG_OK;
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/api.h"
 
-enum { FEW = 4, DEPTH = 8 };
+enum { DEPTH = 8 };
 
 static bool evaluate_from_args(const rg_args *args, const ir_value *v, unsigned depth, uint64_t *bits);
 
@@ -37,6 +37,33 @@ evaluate_from_args(const rg_args *args, const ir_value *v, unsigned depth, uint6
     return v->region == args->kernel->fn->body;
 }
 
+static bool
+can_evaluate(const ir_fn *fn, const ir_value *v, unsigned depth)
+{
+    uint64_t bits;
+    if (ir_is_const(v, &bits))
+        return true;
+    if (!depth || v->type.kind != IR_SCALAR)
+        return false;
+    if (!v->def)
+        return v->region == fn->body;
+    const ir_op *op = v->def;
+    if (op->code == RG_OP_EXTENT)
+        return !op->args[0]->def && op->args[0]->region == fn->body;
+    if (ir_ops[op->code].form == IR_OTHER || op->nargs > 3)
+        return false;
+    for (uint32_t i = 0; i < op->nargs; i++)
+        if (!can_evaluate(fn, op->args[i], depth - 1))
+            return false;
+    return true;
+}
+
+bool
+api_follows_from_args(const ir_fn *fn, const ir_value *v)
+{
+    return can_evaluate(fn, v, DEPTH);
+}
+
 typedef struct most {
     const rg_args *args;
     double threads;
@@ -53,12 +80,12 @@ count_task_threads(ir_op *op, void *user)
         uint64_t lo, hi;
         if (!evaluate_from_args(m->args, op->args[i], DEPTH, &lo) ||
             !evaluate_from_args(m->args, op->args[op->attr.rank + i], DEPTH, &hi))
-            threads = FEW;
+            threads = API_FEW_THREADS;
         else
             threads *= (int64_t)hi > (int64_t)lo ? (double)((int64_t)hi - (int64_t)lo) : 0;
     }
     m->threads = threads > m->threads ? threads : m->threads;
-    return m->threads < FEW;
+    return m->threads < API_FEW_THREADS;
 }
 
 bool
@@ -66,5 +93,5 @@ api_few_threads(const rg_args *args)
 {
     most m = {args, 0};
     ir_walk(args->kernel->fn->body, count_task_threads, &m);
-    return m.threads < FEW;
+    return m.threads < API_FEW_THREADS;
 }

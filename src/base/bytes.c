@@ -29,6 +29,14 @@ bytes_put(str *out, rg_str s)
         str_add(out, s);
 }
 
+void
+bytes_put_list(str *out, const char *const *list, uint32_t n)
+{
+    bytes_put_u32(out, n);
+    for (uint32_t i = 0; i < n; i++)
+        bytes_put(out, rg_str_of(list[i]));
+}
+
 static bool
 take(bytes_reader *r, uint64_t n)
 {
@@ -83,6 +91,18 @@ bytes_text(bytes_reader *r, arena *in)
     rg_str s = bytes_str(r);
     r->damaged |= s.len && memchr(s.ptr, 0, s.len);
     return s.ptr ? arena_str(in, s) : NULL;
+}
+
+const char **
+bytes_list(bytes_reader *r, uint32_t *n, arena *in)
+{
+    *n = bytes_count(r, 8);
+    const char **list = arena_new_n(in, const char *, *n + 1);
+    for (uint32_t i = 0; i < *n; i++) {
+        list[i] = bytes_text(r, in);
+        r->damaged |= !list[i];
+    }
+    return list;
 }
 
 bool

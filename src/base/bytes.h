@@ -9,6 +9,8 @@ void bytes_put_u64(str *out, uint64_t v); /* little-endian */
 void bytes_put_u32(str *out, uint32_t v);
 void bytes_put(str *out, rg_str s); /* its length, then it; ptr NULL stays NULL */
 
+void bytes_put_list(str *out, const char *const *list, uint32_t n); /* zero-terminated texts */
+
 typedef struct bytes_reader {
     const char *at, *end;
     bool damaged;
@@ -25,6 +27,8 @@ uint32_t bytes_u32(bytes_reader *r);
 uint32_t bytes_count(bytes_reader *r, size_t each);
 rg_str bytes_str(bytes_reader *r); /* lies in the reader's bytes */
 const char *bytes_text(bytes_reader *r, arena *in); /* zero-terminated; NULL if it was NULL */
+/* Of texts, none of them NULL; a NULL behind the last. */
+const char **bytes_list(bytes_reader *r, uint32_t *n, arena *in);
 /* whether all was there, and nothing else */
 bool bytes_done(const bytes_reader *r);
 

@@ -21,36 +21,50 @@ turned(uint64_t x, unsigned n)
     return x >> n | x << (64 - n);
 }
 
-static void
-stir(uint64_t *v, unsigned a, unsigned b, unsigned c, unsigned d, uint64_t x, uint64_t y)
+static inline void
+stir(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
 {
-    v[a] += v[b] + x;
-    v[d] = turned(v[d] ^ v[a], 32);
-    v[c] += v[d];
-    v[b] = turned(v[b] ^ v[c], 24);
-    v[a] += v[b] + y;
-    v[d] = turned(v[d] ^ v[a], 16);
-    v[c] += v[d];
-    v[b] = turned(v[b] ^ v[c], 63);
+    *a += *b + x;
+    *d = turned(*d ^ *a, 32);
+    *c += *d;
+    *b = turned(*b ^ *c, 24);
+    *a += *b + y;
+    *d = turned(*d ^ *a, 16);
+    *c += *d;
+    *b = turned(*b ^ *c, 63);
 }
 
-/* Takes in the block; `size` is that of all so far. */
+static uint64_t
+word_of_block(const uint8_t *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+/* Takes in the block; `size` is that of all so far. The rounds stand one by one: each word is then in a register. */
 static void
 compress(digest *d, const uint8_t *block, bool last)
 {
-    uint64_t v[WORDS], m[WORDS] = {0};
-    for (unsigned i = 0; i < WORDS * 8; i++)
-        m[i / 8] |= (uint64_t)block[i] << i % 8 * 8;
+    uint64_t v[WORDS], m[WORDS];
+    for (unsigned i = 0; i < WORDS; i++)
+        m[i] = word_of_block(block + 8 * i);
     memcpy(v, d->state, sizeof d->state);
     memcpy(v + 8, start, sizeof start);
     v[12] ^= d->size;
     v[14] ^= last ? UINT64_MAX : 0;
+#pragma GCC unroll 12
     for (unsigned round = 0; round < ROUNDS; round++) {
         const uint8_t *s = order[round];
+#pragma GCC unroll 4
         for (unsigned i = 0; i < 4; i++)
-            stir(v, i, 4 + i, 8 + i, 12 + i, m[s[2 * i]], m[s[2 * i + 1]]);
+            stir(&v[i], &v[4 + i], &v[8 + i], &v[12 + i], m[s[2 * i]], m[s[2 * i + 1]]);
+#pragma GCC unroll 4
         for (unsigned i = 0; i < 4; i++)
-            stir(v, i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4, m[s[8 + 2 * i]], m[s[9 + 2 * i]]);
+            stir(&v[i], &v[4 + (i + 1) % 4], &v[8 + (i + 2) % 4], &v[12 + (i + 3) % 4], m[s[8 + 2 * i]], m[s[9 + 2 * i]]);
     }
     for (unsigned i = 0; i < 8; i++)
         d->state[i] ^= v[i] ^ v[i + 8];
@@ -74,6 +88,12 @@ digest_add(digest *d, const void *data, size_t n)
             d->size += sizeof d->block;
             compress(d, d->block, false);
             d->used = 0;
+        }
+        while (!d->used && n > sizeof d->block) { /* where they lie */
+            d->size += sizeof d->block;
+            compress(d, from, false);
+            from += sizeof d->block;
+            n -= sizeof d->block;
         }
         size_t part = sizeof d->block - d->used < n ? sizeof d->block - d->used : n;
         memcpy(d->block + d->used, from, part);

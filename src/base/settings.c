@@ -58,6 +58,7 @@ settings
 settings_read(void)
 {
     const char *debug = text("RG_DEBUG"), *math = text("RG_MATH"), *stop = debug_word(debug, "stop");
+    const char *helper = text("RG_COMPILE_PROCESS");
     uint64_t registers = number("RG_GPU_REGISTERS");
     return (settings){
         .plan = text("RG_PLAN"),
@@ -71,6 +72,9 @@ settings_read(void)
         .simt_pool = number("RG_SIMT_POOL"),
         .simt_blocks = (uint32_t)number("RG_SIMT_BLOCKS"),
         .simt_warps = (uint32_t)number("RG_SIMT_WARPS"),
+        .simt_order = number("RG_SIMT_ORDER"),
+        .apart = helper && strcmp(helper, "off") != 0,
+        .helper = helper,
         .cache = text("RG_CACHE"),
         .cache_size = size("RG_CACHE_SIZE"),
         .cache_home = text("XDG_CACHE_HOME"),

@@ -13,6 +13,9 @@ typedef struct settings {
     const char *cuda_driver, *libdevice;      /* RG_CUDA_DRIVER, RG_LIBDEVICE: paths */
     uint64_t simt_pool;                       /* RG_SIMT_POOL, _BLOCKS, _WARPS: of a GPU that is played; 0: as usual */
     uint32_t simt_blocks, simt_warps;
+    uint64_t simt_order;                      /* RG_SIMT_ORDER: in which its warps and lanes run; 0: one after the other */
+    bool apart;                    /* RG_COMPILE_PROCESS is set, and not off */
+    const char *helper;            /* what it is set to: on, or the path of the helper program */
     const char *cache;             /* RG_CACHE: off, on, or a folder */
     uint64_t cache_size;           /* RG_CACHE_SIZE: bytes at most, as 500M; 0: as usual */
     const char *cache_home, *home; /* XDG_CACHE_HOME, HOME */
@@ -24,6 +27,9 @@ typedef struct settings {
     bool help, verify, time, gpu, cache_log;
     const char *print; /* the word's value up to a comma, "" if it has none; NULL: it is not there */
     long stop;         /* < 0: it is not there */
+    /* Takes what would be said on stderr of the cache, of a module that has a log; NULL: none has. Not of the environment. */
+    void (*told)(void *user, const char *text);
+    void *told_user;
 } settings;
 
 settings settings_read(void);

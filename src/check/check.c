@@ -353,40 +353,34 @@ see_floats(ir_op *op, void *user)
     return true;
 }
 
-static bool
+static void
 open_subject(subject *s, const ir_fn *kernel)
 {
-    pipeline_options options = {0};
-    s->module = pipeline_source(kernel, &options, s->diags);
-    if (!s->module)
-        return false;
+    s->module = pipeline_copy(kernel);
     s->fn = s->module->first;
     s->n = s->fn->body->nparams;
     s->narrowest = RG_F64;
     for (uint32_t i = 0; i < s->n; i++)
         see_float(s, check_type(s, i));
     ir_walk(s->fn->body, see_floats, s);
-    return true;
 }
 
 /* In f64; no module: derivatives cannot be judged. */
-static rg_status
+static void
 open_wide(subject *wide, const subject *narrow, const ir_fn *kernel)
 {
     *wide = *narrow;
     wide->from = narrow;
     if (narrow->narrowest == RG_F64 && !narrow->module->first->next) /* it is: each form is compiled once */
-        return RG_OK;
+        return;
     wide->module = NULL;
-    if (!open_subject(wide, kernel))
-        return RG_COMPILE;
+    open_subject(wide, kernel);
     wide->narrowest = RG_F64;
     if (ir_promote(wide->module))
-        return RG_OK;
+        return;
     ir_module_free(wide->module);
     wide->module = NULL;
     check_note(wide, "derivatives in f64", CHECK_NOT_SHOWN, "the kernel looks at the bits of a narrow float");
-    return RG_OK;
 }
 
 static bool
@@ -399,7 +393,7 @@ ignores_thread_order(ir_op *op, void *user)
 /* Which device besides the interpreter: the one asked for, else the CPU where this build has it. What an atomic returns
  * depends on the order of threads, so such a kernel's threads run in the interpreter's. */
 static rg_status
-open_devices(subject *s, const char *asked, check_device devices[DEVICES])
+open_devices(subject *s, const char *asked, bool apart, check_device devices[DEVICES])
 {
     bool serial = !ir_walk(s->fn->body, ignores_thread_order, NULL);
     rg_status status = check_device_open(&devices[0], "interp", serial, s->diags);
@@ -411,6 +405,7 @@ open_devices(subject *s, const char *asked, check_device devices[DEVICES])
     if (status || (asked && strcmp(asked, "interp") == 0))
         return status;
     status = check_device_open(&devices[1], asked ? asked : "cpu", serial, s->diags);
+    devices[1].apart = apart;
     if (!status && serial && devices[1].table->memory) {
         check_note(s, check_test_name(s, "%s against interpreter", &devices[1]), CHECK_NOT_SHOWN,
                    "an atomic returns what the order of threads decides, which is the GPU's");
@@ -440,12 +435,11 @@ work_free(void *work)
 static rg_status
 check_starts(check_work *w, const ir_fn *kernel, const check_start *starts, uint32_t nstarts, const check_options *o)
 {
-    if (!open_subject(&w->narrow, kernel))
-        return RG_COMPILE;
+    open_subject(&w->narrow, kernel);
     bool derivatives = has_real(&w->narrow);
-    rg_status status = open_devices(&w->narrow, o->device, w->devices);
+    rg_status status = open_devices(&w->narrow, o->device, o->apart, w->devices);
     if (!status && derivatives)
-        status = open_wide(&w->wide, &w->narrow, kernel);
+        open_wide(&w->wide, &w->narrow, kernel);
     uint64_t steps = o->step_limit;
     for (uint32_t k = 0; k < nstarts && !status; k++) {
         arena_mark mark = arena_here(w->narrow.arena);
@@ -465,17 +459,17 @@ rg_status
 check_kernel(const ir_fn *kernel, const check_start *starts, uint32_t nstarts, const check_options *o,
              check_report *report, diag_list *diags)
 {
+    if (!report->arena)
+        report->arena = arena_new();
     check_work w = {.narrow = {
                         .arena = arena_new(),
-                        .given = kernel->body->nparams,
+                        .given = kernel->body->nparams - o->results,
                         .seed = o->seed,
                         .contraction = o->contraction,
                         .report = report,
                         .diags = diags,
                     }};
     w.narrow.from = &w.narrow;
-    if (!report->arena)
-        report->arena = arena_new();
     mem_owner owns;
     mem_own(&owns, work_free, &w);
     rg_status status = check_starts(&w, kernel, starts, nstarts, o);

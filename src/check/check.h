@@ -25,6 +25,8 @@ typedef struct check_options {
     bool contraction;    /* form fma, as launches do by default */
     uint32_t samples;    /* components that differences are taken at, at all starts together, or all there are; 0: 24 */
     uint64_t step_limit; /* operations that the forward kernel may take at the first start; 0: any number */
+    uint32_t results;    /* of the kernel's last parameters: outputs, which no start has a value for */
+    bool apart;          /* LLVM runs in a process of its own */
     const char *device;  /* compared with the interpreter; "interp": none; NULL: "cpu" where this build has it */
 } check_options;
 
@@ -43,6 +45,7 @@ typedef struct check_finding {
     char where[144];         /* "x[3] is 1.5, should be 1.25"; empty if all is equal */
     uint64_t compared, unshown; /* numbers, and those that could not be compared: not finite on both sides */
     const char *note; /* why it was not made, or not everywhere; may be NULL */
+    unsigned code;    /* number of the error that refused it; 0: none */
 } check_finding;
 
 typedef struct check_report {
@@ -51,7 +54,7 @@ typedef struct check_report {
     bool failed, not_shown; /* any of them */
 } check_report;
 
-/* `kernel` is as the front end made it. RG_OK also when comparisons fail, and where a derivative is refused; RG_COMPILE (diags
+/* `kernel` came from pipeline_source. RG_OK also when comparisons fail, and where a derivative is refused; RG_COMPILE (diags
  * say why): the kernel itself does not compile. Other statuses: a launch failed, `diags` names it. */
 rg_status check_kernel(const ir_fn *kernel, const check_start *starts, uint32_t nstarts, const check_options *options,
                        check_report *report, diag_list *diags);
@@ -62,7 +65,7 @@ void check_report_free(check_report *report);
 void check_fill(rg_dtype dtype, void *data, size_t count, uint64_t below, bool signs, uint64_t *seed);
 
 /* What integers that arrays of the kernel hold lead to: below[i] is the least extent that a subscript which depends on an
- * element of parameter i has to fit, 0 if there is none. extents[i] follows parameter i. RG_COMPILE: diags say why. */
-rg_status check_index_limits(const ir_fn *kernel, const int64_t (*extents)[RG_MAX_RANK], uint64_t *below, diag_list *diags);
+ * element of parameter i has to fit, 0 if there is none. extents[i] follows parameter i. */
+void check_index_limits(const ir_fn *kernel, const int64_t (*extents)[RG_MAX_RANK], uint64_t *below);
 
 #endif

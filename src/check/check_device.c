@@ -159,7 +159,7 @@ compile_check_program(check_program *p, check_device *d, bool contraction, diag_
     p->module = pipeline_run(p->of, &options, diags, &p->fn);
     if (!p->module)
         return RG_COMPILE;
-    rt_program_desc desc = {.module = p->module, .fn = p->fn, .noalias = true, .queue = d->queue};
+    rt_program_desc desc = {.module = p->module, .fn = p->fn, .noalias = true, .apart = d->apart, .queue = d->queue};
     return d->table->compile(d->device, &desc, &p->program, diags);
 }
 

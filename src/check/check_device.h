@@ -13,6 +13,7 @@ typedef struct check_device {
     rt_device *device; /* NULL: not opened */
     rt_queue *queue;   /* the same */
     vec(check_program *) programs;
+    bool apart;                  /* LLVM runs in a process of its own */
     bool refused[RG_FORM_COUNT]; /* forms that do not compile */
 } check_device;
 

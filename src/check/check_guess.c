@@ -5,7 +5,6 @@
 #include "check/check.h"
 #include "analysis/effects.h"
 #include "analysis/writes.h"
-#include "pipeline/pipeline.h"
 
 enum { TRACKED = 64 }; /* parameters; those behind them are taken to lead everywhere */
 
@@ -101,23 +100,14 @@ limit_op(ir_op *op, void *user)
     return true;
 }
 
-rg_status
-check_index_limits(const ir_fn *kernel, const int64_t (*extents)[RG_MAX_RANK], uint64_t *below, diag_list *diags)
+void
+check_index_limits(const ir_fn *kernel, const int64_t (*extents)[RG_MAX_RANK], uint64_t *below)
 {
-    pipeline_options options = {0};
-    ir_module *m = pipeline_source(kernel, &options, diags);
-    if (!m)
-        return RG_COMPILE;
-    mem_owner owns;
-    mem_own(&owns, ir_module_release, m);
     guess g = {.fn = kernel, .extents = extents, .below = below};
-    g.from = arena_new_n(m->arena, uint64_t, m->first->next_id + 1);
+    g.from = arena_new_n(mem_scratch(), uint64_t, kernel->next_id + 1);
     do {
         g.changed = false;
-        ir_walk(m->first->body, follow_op, &g);
+        ir_walk(kernel->body, follow_op, &g);
     } while (g.changed);
-    ir_walk(m->first->body, limit_op, &g);
-    mem_disown(&owns);
-    ir_module_free(m);
-    return RG_OK;
+    ir_walk(kernel->body, limit_op, &g);
 }

@@ -15,8 +15,9 @@ check_random(uint64_t *seed)
     return z ^ z >> 31;
 }
 
-double
-check_unit(uint64_t *seed)
+/* [0, 1) */
+static double
+random_unit(uint64_t *seed)
 {
     return (double)(check_random(seed) >> 11) * 0x1p-53;
 }
@@ -44,7 +45,7 @@ check_fill(rg_dtype dtype, void *data, size_t count, uint64_t below, bool signs,
 {
     for (size_t i = 0; i < count; i++) {
         if (ir_is_float(dtype)) {
-            double v = 0.25 + check_unit(seed);
+            double v = 0.25 + random_unit(seed);
             check_put(dtype, data, i, signs && check_random(seed) & 1 ? -v : v);
             continue;
         }
@@ -129,7 +130,7 @@ check_randomize(const subject *s, memory m, unsigned plane, uint64_t seed)
 {
     for (uint32_t i = 0; i < s->n; i++)
         for (size_t k = 0; m.args[i].plane[plane] && k < check_count(s, i); k++)
-            check_put((rg_dtype)check_type(s, i).dtype, m.args[i].plane[plane], k, 2 * check_unit(&seed) - 1);
+            check_put((rg_dtype)check_type(s, i).dtype, m.args[i].plane[plane], k, 2 * random_unit(&seed) - 1);
 }
 
 /* -- findings ---------------------------------------------------------------------------------- */
@@ -151,11 +152,13 @@ merge(check_finding *into, const check_finding *f)
 {
     uint64_t compared = into->compared + f->compared, unshown = into->unshown + f->unshown;
     const char *note = into->note ? into->note : f->note;
+    unsigned code = into->code ? into->code : f->code;
     if (f->outcome > into->outcome || (f->outcome == into->outcome && badness(f) > badness(into)))
         *into = *f;
     into->compared = compared;
     into->unshown = unshown;
     into->note = note;
+    into->code = code;
 }
 
 void
@@ -287,12 +290,12 @@ static const struct {
     [RG_JVP_FORWARD_VJP] = {"second order", CHECK_LEFT_OUT},
 };
 
-/* Errors below 400 are of the compiler's own making. */
-static bool
-is_our_own(const char *text)
+/* Those below 400 are of the compiler's own making; 0: there is none. */
+static unsigned
+number_of(const char *text)
 {
     const char *number = strstr(text, "error[E");
-    return !number || atoi(number + 7) < 400;
+    return number ? (unsigned)atoi(number + 7) : 0;
 }
 
 /* The first error, on one line. Forms that are refused for one reason are one finding. */
@@ -308,7 +311,10 @@ note_refusal(subject *s, check_device *on, rg_form form, const diag_list *said)
         if (had && strcmp(had, note) == 0)
             return;
     }
-    check_note(s, forms[form].name, is_our_own(text) ? CHECK_FAILED : forms[form].refused, note);
+    unsigned code = number_of(text);
+    check_finding f = {.test = forms[form].name, .outcome = code < 400 ? CHECK_FAILED : forms[form].refused, .note = note, .code = code};
+    f.error = f.outcome == CHECK_FAILED ? INFINITY : 0;
+    check_add(s, f);
 }
 
 /* What a derivative's refusal says becomes a finding; everything else is an error of the whole check. */

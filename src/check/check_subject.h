@@ -30,7 +30,6 @@ typedef struct memory {
 } memory;
 
 uint64_t check_random(uint64_t *seed); /* splitmix64 */
-double check_unit(uint64_t *seed);     /* [0, 1) */
 double check_get(rg_dtype dtype, const void *data, size_t i);
 void check_put(rg_dtype dtype, void *data, size_t i, double v);
 

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <math.h>
 
-enum { MOST_LIKELY = 1 << 20 };
-
 void
 cli_arguments_begin(cli_arguments *a, rg_queue *queue, rg_kernel *kernel)
 {
@@ -291,7 +289,7 @@ array_of_constant(cli_arguments *a, uint32_t i, const char *value, const char *r
     } else if (!known_shape(a, i, shape)) {
         str example = {.in = mem_scratch()};
         for (uint32_t k = 0; k < rank; k++)
-            str_addf(&example, "%c%d", k ? ',' : ':', CLI_DEFAULT_INTEGER);
+            str_addf(&example, "%c%d", k ? ',' : ':', API_DEFAULT_INTEGER);
         cli_fail("parameter `%s`: its extents do not follow from other parameters; give the shape, as in %s=zeros%s",
                  p->name.ptr, p->name.ptr, example.ptr);
     }
@@ -393,18 +391,6 @@ cli_arguments_set_arrays(cli_arguments *a)
             set_array(a, i, a->given[i]);
         else if (a->files[i])
             array_from_npy(a, i, a->files[i], a->inputs);
-}
-
-int64_t
-cli_likely_extent(const cli_arguments *a)
-{
-    int64_t most = 0;
-    for (uint32_t i = 0; i < a->n; i++)
-        if (!a->params[i].array && a->params[i].dtype < RG_F16) {
-            int64_t v = (int64_t)a->args->slots[i].bits;
-            most = v > most && v <= MOST_LIKELY ? v : most;
-        }
-    return most ? most : CLI_DEFAULT_INTEGER;
 }
 
 /* -- planes ------------------------------------------------------------------------------------ */

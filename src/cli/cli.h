@@ -122,9 +122,6 @@ void cli_arguments_need_all(cli_arguments *a, const cli_command *command, int ar
 /* Makes what is given. Scalars first: extents that follow from them need no SHAPE. */
 void cli_arguments_set_scalars(cli_arguments *a);
 void cli_arguments_set_arrays(cli_arguments *a);
-/* For an axis that nothing fixes: the largest integer among the scalars that are set (at most 2^20), else 8. */
-enum { CLI_DEFAULT_INTEGER = 8 };
-int64_t cli_likely_extent(const cli_arguments *a);
 /* word: NAME=FILE.npy, NAME=zeros, NAME=ones, NAME=1,2,3 into a plane of an array or of a scalar's companion. Adjoints
  * only of what the kernel writes. */
 void cli_arguments_set_plane(cli_arguments *a, const cli_command *command, const char *word,

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "diff/ad.h"
 #include "cli/explain.h"
-#include "cli/expression.h"
+#include "ahead/expression.h"
 #include "cli/source.h"
 
 static const char help[] =

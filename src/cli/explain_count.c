@@ -1,6 +1,6 @@
 /* rgc explain: how many bytes the threads of a task record. SPDX-License-Identifier: Apache-2.0 */
 #include "cli/explain.h"
-#include "cli/expression.h"
+#include "ahead/expression.h"
 
 void
 explain_count(const ir_op *begin, listing *to)

@@ -7,7 +7,7 @@
 
 static const char help[] =
     "usage: rgc ir FILE KERNEL [--form FORM] [--stage STAGE] [--directions N] [--constant NAME]\n"
-    "              [--device NAME] [--target GPU] [--fast-math] [--no-places] [options]\n"
+    "              [--device NAME] [--target GPU] [--fast-math] [--deterministic] [--no-places] [options]\n"
     "\n"
     "Prints a kernel as it stands at a stage of the pipeline.\n"
     "\n"
@@ -30,6 +30,7 @@ static const char help[] =
     "                 simt: the same code for this machine's processor\n"
     "  --target GPU   of cuda: sm_70 (default) to sm_121\n"
     "  --fast-math    approximate functions of f32 there\n"
+    "  --deterministic   the same bits in every run\n"
     "  --no-places    without the places in the source that ops come from\n" CLI_CONSTANT_HELP CLI_SOURCE_HELP;
 
 static const char *const stages[] = {"source",   "inline", "simplify",  "vjp",    "jvp",
@@ -54,7 +55,7 @@ seen(void *user, const char *stage, const ir_module *m)
 }
 
 static void
-print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, cli_ir *ir)
+print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, bool fixed, cli_ir *ir)
 {
 #if RG_HAVE_LLVM
     ll_stage which = strcmp(stage, "llvm") == 0        ? LL_STAGE_RAW
@@ -68,7 +69,7 @@ print_code(const ir_fn *fn, const char *stage, const char *gpu, bool fast, cli_i
         present[i] = (1u << RG_PLANE_COUNT) - 1;
     }
     ll_options options = {.present = present, .contiguous = dense, .noalias = true,
-                          .cpu = gpu, .fast_math = fast};
+                          .cpu = gpu, .fast_math = fast, .deterministic = fixed};
     str text = {.in = mem_scratch()};
     if (ll_print(fn, &options, which, &text, &ir->diags))
         cli_fail_diags(ir);
@@ -87,7 +88,7 @@ is_code(const char *stage)
 
 static void
 print_stage(cli_ir *ir, rg_form form, const char *stage, uint32_t n,
-            const cli_words *constant, const cli_machine *machine, bool fast, bool plain)
+            const cli_words *constant, const cli_machine *machine, bool fast, bool fixed, bool plain)
 {
     listing l = {.stage = stage, .plain = plain, .text.in = mem_scratch()};
     uint32_t directions[RG_PLANE_COUNT];
@@ -114,7 +115,7 @@ print_stage(cli_ir *ir, rg_form form, const char *stage, uint32_t n,
     else if (!is_code(stage))
         cli_fail("form %s has no stage %s", pipeline_form_name(form), stage);
     else
-        print_code(fn, stage, machine->gpu, fast, ir);
+        print_code(fn, stage, machine->gpu, fast, fixed, ir);
     ir_module_free(made);
     ir_module_free(source);
     ir_module_free(ir->module);
@@ -134,7 +135,7 @@ run(int argc, char **argv)
 {
     cli_source source = {0};
     cli_words positional = {0}, form_words = {0}, stage_words = {0}, direction_words = {0},
-              constant = {0}, device = {0}, target = {0}, fast = {0}, plain = {0};
+              constant = {0}, device = {0}, target = {0}, fast = {0}, fixed = {0}, plain = {0};
     const cli_option options[] = {{"--form", false, &form_words},
                                   {"--directions", false, &direction_words},
                                   {"--stage", false, &stage_words},
@@ -142,6 +143,7 @@ run(int argc, char **argv)
                                   {"--device", false, &device},
                                   {"--target", false, &target},
                                   {"--fast-math", true, &fast},
+                                  {"--deterministic", true, &fixed},
                                   {"--no-places", true, &plain},
                                   CLI_SOURCE_OPTIONS(source)};
     rg_form form = RG_FORWARD;
@@ -159,7 +161,7 @@ run(int argc, char **argv)
         cli_usage_error(&cli_ir_command, "directions are a number from 1 to %d", IR_DIRECTIONS);
     cli_machine machine = cli_find_machine(&cli_ir_command, &device, &target);
     cli_ir ir = cli_compile(&source, positional.at[0], positional.at[1]);
-    print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, plain.n > 0);
+    print_stage(&ir, form, stage, (uint32_t)n, &constant, &machine, fast.n > 0, fixed.n > 0, plain.n > 0);
     return CLI_OK;
 }
 

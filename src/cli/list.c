@@ -1,5 +1,5 @@
 /* rgc list: the kernels of a file and their parameters. SPDX-License-Identifier: Apache-2.0 */
-#include "cli/expression.h"
+#include "ahead/expression.h"
 #include "cli/source.h"
 
 static const char help[] =

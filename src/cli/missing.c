@@ -34,7 +34,7 @@ add_scalar(str *out, const rg_param *p)
     else if (p->dtype == RG_BOOL)
         str_addz(out, "true");
     else
-        str_addf(out, "%d", CLI_DEFAULT_INTEGER);
+        str_addf(out, "%d", API_DEFAULT_INTEGER);
 }
 
 /* What is only read is not zero; what is written may be added to. The shape where it does not follow. */
@@ -48,7 +48,7 @@ add_array(str *out, const cli_arguments *a, uint32_t i)
         return;
     bool known = rg_args_get_shape(a->args, i, shape) == RG_OK;
     for (uint32_t k = 0; k < p->rank; k++)
-        str_addf(out, "%c%lld", k ? ',' : ':', (long long)(known && shape[k] >= 0 ? shape[k] : cli_likely_extent(a)));
+        str_addf(out, "%c%lld", k ? ',' : ':', (long long)(known && shape[k] >= 0 ? shape[k] : api_likely_extent(a->kernel, a->args->slots)));
 }
 
 static void
@@ -94,7 +94,7 @@ cli_arguments_need_all(cli_arguments *a, const cli_command *command, int argc, c
         return;
     for (uint32_t i = 0; i < a->n; i++) /* extents follow from scalars, given or suggested */
         if (is_missing(a, i) && !a->params[i].array && a->params[i].dtype < RG_F16)
-            cli_need(rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : CLI_DEFAULT_INTEGER));
+            cli_need(rg_args_set_int_at(a->args, i, a->params[i].dtype == RG_BOOL ? 1 : API_DEFAULT_INTEGER));
     str names = {.in = mem_scratch()}, line = {.in = mem_scratch()};
     add_names(&names, a);
     add_line(&line, a, command, argc, argv);

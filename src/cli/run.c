@@ -32,6 +32,7 @@ static const char help[] =
     "                     one writes, not atomically, are one too\n"
     "  --unchecked        no such checks on cpu\n"
     "  --fast-math        cuda: approximate division, roots, sin, exp, ... of float\n"
+    "  --deterministic    the same bits in every run, with any number of threads\n"
     "  --threads N        threads of the device\n"
     "  --budget BYTES     what a gradient may record (k, m, g: 1024, 1024^2, 1024^3)\n"
     "  --repeat N         prints median times of N forward launches and of N gradients, without checks\n"
@@ -40,7 +41,7 @@ static const char help[] =
 
 typedef struct run_options {
     cli_source source;
-    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, inputs, checked, unchecked, fast_math;
+    cli_words positional, vjp, jvp, mode, device, threads, budget, repeat, out, inputs, checked, unchecked, fast_math, fixed;
     uint64_t repeats;
     bool split;
     int argc; /* the words after the subcommand */
@@ -334,6 +335,7 @@ run(int argc, char **argv)
         {"--repeat", false, &o.repeat},   {"--out", false, &o.out},
         {"--checked", true, &o.checked},  {"--unchecked", true, &o.unchecked},
         {"--fast-math", true, &o.fast_math}, {"--inputs", false, &o.inputs},
+        {"--deterministic", true, &o.fixed},
         CLI_SOURCE_OPTIONS(o.source),
     };
     uint64_t budget = 0, threads = 0;
@@ -354,7 +356,8 @@ run(int argc, char **argv)
     if (!cli_size(cli_last(&o.threads, "0"), &threads) || threads > RG_MAX_THREADS)
         cli_usage_error(&cli_run, "--threads needs a number of at most %d", RG_MAX_THREADS);
     rg_queue_desc desc = RG_DESC(rg_queue_desc, .tape_budget = budget, .num_threads = (uint32_t)threads);
-    rg_module_desc code = RG_DESC(rg_module_desc, .checked = is_checked(&o), .fast_math = o.fast_math.n > 0);
+    rg_module_desc code = RG_DESC(rg_module_desc, .checked = is_checked(&o), .fast_math = o.fast_math.n > 0,
+                                  .deterministic = o.fixed.n > 0);
     rg_queue *queue = cli_open_queue(cli_last(&o.device, ""), &desc);
     run_kernel(queue, cli_load(&code, &o.source, o.positional.at[0], o.positional.at[1]), &o);
     return CLI_OK;

@@ -33,6 +33,9 @@ typedef struct compiler {
 #undef COMPILER_END
 } compiler;
 
+/* Opens it ahead of the first call. */
+RG_MUST_CHECK bool compiler_opens(diag_list *diags);
+
 /* The one name that the compiler's library shows. The host lives as long as the process. */
 typedef const compiler *compiler_start(const compiler_host *host);
 #define COMPILER_START "retrograd_compiler"

@@ -13,14 +13,17 @@ static const char file_name[] = "libretrograd-compiler.so.0";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const compiler *opened;
 
-/* the path of that file in this library's folder */
+/* The path of that file in this library's folder. A relative name is from where the process was when it was loaded, which the
+ * linker alone remembers. */
 static void
 add_path(str *path)
 {
     Dl_info here;
-    const char *end = dladdr(&lock, &here) && here.dli_fname ? strrchr(here.dli_fname, '/') : NULL;
+    const char *end = dladdr(&lock, &here) && here.dli_fname && *here.dli_fname == '/' ? strrchr(here.dli_fname, '/') : NULL;
     if (end)
         str_add(path, (rg_str){here.dli_fname, (size_t)(end + 1 - here.dli_fname)});
+    else
+        str_addz(path, "$ORIGIN/");
     str_addz(path, file_name);
 }
 
@@ -79,6 +82,12 @@ open_compiler(diag_list *diags)
     return c;
 }
 
+bool
+compiler_opens(diag_list *diags)
+{
+    return open_compiler(diags) != NULL;
+}
+
 #define COMPILER(result, name, parameters, arguments, otherwise)                                                       \
     result name parameters                                                                                             \
     {                                                                                                                  \
@@ -88,7 +97,8 @@ open_compiler(diag_list *diags)
 #define COMPILER_END(name, parameters, arguments)                                                                      \
     void name parameters                                                                                               \
     {                                                                                                                  \
-        if (opened)                                                                                                    \
-            opened->name arguments;                                                                                    \
+        const compiler *c = __atomic_load_n(&opened, __ATOMIC_ACQUIRE);                                                \
+        if (c)                                                                                                         \
+            c->name arguments;                                                                                         \
     }
 #include "compiler/compiler.def"

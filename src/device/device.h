@@ -15,7 +15,7 @@ typedef struct rt_queue rt_queue;     /* what is done in order: one thread uses 
 typedef struct rt_program rt_program; /* one form of a kernel, ready to launch in any queue of its device */
 
 typedef struct rt_queue_desc {
-    uint64_t tape_budget; /* bytes; 0, with a memory of its own only: the device's choice */
+    uint64_t tape_budget; /* bytes; 0: the device's choice */
     uint32_t num_threads; /* 0: the device's choice */
     void *stream;         /* the caller's, in which everything is done (CUDA: a CUstream); NULL: the queue's own */
     rt_sink sink;         /* of prints */
@@ -46,6 +46,7 @@ typedef struct rt_program_desc {
     bool deterministic; /* results have the same bits for any number of threads, or are refused */
     bool native_math; /* the platform's math functions instead of our own */
     bool fast_math;   /* approximate ones of the GPU */
+    bool apart;       /* LLVM runs in a process of its own (compiler/process.h) */
     bool noalias; /* no two buffers (of any plane) that one of them writes share memory */
     /* by parameter: which planes are there (bit p) and which not; the primal of a buffer is
      * row-major without gaps */
@@ -139,6 +140,12 @@ rt_program_code(const rt_device_table *table, rt_device *device, const rt_progra
 {
     *kept = false;
     return desc->code ? desc->code(desc->user, wanted, code, kept, diags) : table->make(device, desc, wanted, code, diags);
+}
+/* What messages call it. */
+static inline const char *
+rt_program_label(const rt_program_desc *desc)
+{
+    return desc->label ? desc->label : desc->fn->name;
 }
 static inline uint32_t
 rt_program_params(const rt_program_desc *desc)

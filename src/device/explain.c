@@ -36,3 +36,16 @@ rt_explain(const rt_report *report, const char *own, str *error)
     str_addf(error, "fault %d", (int)report->fault);
     return RG_DEVICE;
 }
+
+rg_status
+rt_explain_gpu(const rt_gpu_report *from, const ll_place *place, const char *label, const char *file, str *error)
+{
+    rt_report report = {.fault = (rt_fault)from->fault, .needed = from->needed, .budget = from->budget};
+    if (place) {
+        report.text = place->text;
+        report.file = place->file;
+        report.line = place->line;
+    }
+    str_addf(error, "%s: ", label);
+    return rt_explain(&report, file, error);
+}

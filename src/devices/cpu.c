@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "codegen/llvm/ll.h"
+#include "compiler/process.h"
 #include "rt/cpu/cpu.h"
 #include "rt/cpu/pool.h"
 #include "device/explain.h"
@@ -121,6 +122,8 @@ cpu_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, 
 {
     ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense, .noalias = desc->noalias,
                           .native_math = desc->native_math, .deterministic = desc->deterministic, .alone = wanted & RT_CODE_ALONE};
+    if (desc->apart)
+        return process_make(desc->fn, &options, rt_program_label(desc), code, diags);
     TRY(open_jit(d, diags));
     return ll_make(d->jit, desc->fn, &options, code, diags);
 }
@@ -131,22 +134,22 @@ cpu_describe(rt_device *d, const rt_program_desc *desc, str *key)
     return rt_processor_describe(key);
 }
 
-/* NULL: diags say why. What was kept and cannot be loaded is made anew. */
-static ll_code *
-load_code(rt_program *p, unsigned wanted, diag_list *diags)
+/* What was kept and cannot be loaded is made anew. */
+static rg_status
+load_code(rt_program *p, unsigned wanted, ll_code **out, diag_list *diags)
 {
     str error = {.in = mem_scratch()};
     ll_code *code = NULL;
     for (bool kept = true; !code && kept; wanted |= RT_CODE_ANEW) {
         str bytes = {.in = mem_scratch()};
-        if (rt_program_code(&rt_device_cpu, p->device, &p->desc, wanted, &bytes, &kept, diags))
-            return NULL;
+        TRY(rt_program_code(&rt_device_cpu, p->device, &p->desc, wanted, &bytes, &kept, diags));
         error.len = 0;
         code = ll_load(str_view(&bytes), &error);
     }
     if (!code)
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the code cannot be loaded: %s", error.ptr);
-    return code;
+    __atomic_store_n(out, code, __ATOMIC_RELEASE);
+    return code ? RG_OK : RG_COMPILE;
 }
 
 /* The code for one thread, or for several, made if it is not there. One thread at a time makes a program's code. */
@@ -158,12 +161,11 @@ get_loaded(rt_program *p, bool alone, ll_code **code, diag_list *diags)
     mem_owner owns;
     pthread_mutex_lock(&p->lock);
     mem_own(&owns, give_turn, &p->lock);
-    if (!*at)
-        __atomic_store_n(at, load_code(p, alone ? RT_CODE_ALONE : 0, diags), __ATOMIC_RELEASE);
+    rg_status status = *at ? RG_OK : load_code(p, alone ? RT_CODE_ALONE : 0, at, diags);
     *code = *at;
     mem_disown(&owns);
     give_turn(&p->lock);
-    return *code ? RG_OK : RG_COMPILE;
+    return status;
 }
 
 static rg_status

@@ -37,7 +37,8 @@ interp_open_queue(rt_device *device, const rt_queue_desc *desc, rt_queue **queue
 {
     rt_queue *q = mem_zalloc(sizeof(*q));
     q->options.stop = &q->stop.word;
-    q->options.budget = desc->tape_budget > INT64_MAX ? INT64_MAX : (int64_t)desc->tape_budget;
+    uint64_t budget = desc->tape_budget ? desc->tape_budget : rt_default_budget();
+    q->options.budget = budget > INT64_MAX ? INT64_MAX : (int64_t)budget;
     q->options.sink = desc->sink;
     *queue = q;
     return RG_OK;

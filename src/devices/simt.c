@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "codegen/llvm/ll.h"
+#include "compiler/process.h"
 #include "rt/cpu/launch.h"
 #include "device/explain.h"
 #include "rt/load/processor.h"
@@ -98,7 +99,8 @@ simt_open_queue(rt_device *d, const rt_queue_desc *desc, rt_queue **queue, str *
     uint64_t budget = asked.simt_pool ? asked.simt_pool : desc->tape_budget ? desc->tape_budget : usual_budget;
     q->device = d;
     q->sink = desc->sink;
-    q->simt = rt_simt_create(&(rt_simt_desc){.budget = budget, .blocks = asked.simt_blocks, .warps = asked.simt_warps});
+    q->simt = rt_simt_create(&(rt_simt_desc){.budget = budget, .blocks = asked.simt_blocks, .warps = asked.simt_warps,
+                                             .order = asked.simt_order});
     if (!q->simt) {
         mem_free(q);
         str_addz(error, "out of memory");
@@ -155,8 +157,11 @@ static rg_status
 simt_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
     ll_options options = {.present = desc->present, .absent = desc->absent, .contiguous = desc->dense,
-                          .noalias = desc->noalias, .native_math = desc->native_math, .fast_math = desc->fast_math};
+                          .noalias = desc->noalias, .native_math = desc->native_math, .fast_math = desc->fast_math,
+                          .deterministic = desc->deterministic};
     mem_owner locks;
+    if (desc->apart)
+        return process_make(desc->fn, &options, rt_program_label(desc), code, diags);
     enter(d, &locks);
     rg_status status = d->jit ? RG_OK : ll_jit_create(&d->jit, diags);
     leave(d, &locks);
@@ -190,7 +195,7 @@ static rg_status
 simt_compile(rt_device *device, const rt_program_desc *desc, rt_program **program, diag_list *diags)
 {
     rt_program *p = mem_zalloc(sizeof(*p));
-    *p = (rt_program){.device = device, .label = desc->label ? desc->label : desc->fn->name, .file = rt_program_file(desc),
+    *p = (rt_program){.device = device, .label = rt_program_label(desc), .file = rt_program_file(desc),
                       .nparams = rt_program_params(desc), .number = UINT32_MAX};
     mem_owner owns, locks;
     mem_own(&owns, release_program, p);
@@ -232,15 +237,7 @@ show_print(void *user, uint32_t program, uint32_t place, const uint64_t *values,
 static rg_status
 explain(const rt_program *p, const rt_gpu_report *from, str *error)
 {
-    const ll_place *place = find_place(p->device, p->number, from->place);
-    rt_report report = {.fault = (rt_fault)from->fault, .needed = from->needed, .budget = from->budget};
-    if (place) {
-        report.text = place->text;
-        report.file = place->file;
-        report.line = place->line;
-    }
-    str_addf(error, "%s: ", p->label);
-    return rt_explain(&report, p->file, error);
+    return rt_explain_gpu(from, find_place(p->device, p->number, from->place), p->label, p->file, error);
 }
 
 /* What an earlier launch did wrong, once. */

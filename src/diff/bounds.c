@@ -12,8 +12,10 @@ ad_bounds_fail(ad_bounds *s, const char *why)
 }
 
 /* -- conditions ------------------------------------------------------------------------------------ */
-bool
-ad_bounds_require(ad_bounds *s, const poly *p)
+
+/* p >= 0: known, or noted as a condition */
+static bool
+require_bound(ad_bounds *s, const poly *p)
 {
     int sign = poly_sign(p);
     if (sign > 0)
@@ -35,7 +37,7 @@ ad_bounds_require_apart(ad_bounds *s, const poly *a, const poly *b, int64_t c)
 {
     poly d = poly_add(a, b, -1), constant = poly_const(c);
     d = poly_add(&d, &constant, -1);
-    return ad_bounds_require(s, &d);
+    return require_bound(s, &d);
 }
 
 /* -- bounds over what varies in the task ------------------------------------------------------------ */
@@ -186,7 +188,7 @@ ad_bounds_of(ad_bounds *s, poly p, bool upper, poly *out)
         if (step == STEPS_MAX || !poly_split(&p, &f, &coefficient, &rest))
             return ad_bounds_fail(s, "a subscript is not affine in the loops' indices");
         int sign = poly_sign(&coefficient);
-        if (!sign && (ad_bounds_varying(s, &coefficient) || !ad_bounds_require(s, &coefficient)))
+        if (!sign && (ad_bounds_varying(s, &coefficient) || !require_bound(s, &coefficient)))
             return ad_bounds_fail(s, "a subscript is not affine in the loops' indices");
         if (!ad_bounds_limit(s, &f, upper == (sign >= 0), &end))
             return false;

@@ -18,8 +18,7 @@ typedef struct ad_bounds {
 } ad_bounds;
 
 bool ad_bounds_fail(ad_bounds *s, const char *why); /* false */
-/* p >= 0, a >= b + c: known, or noted as a condition */
-bool ad_bounds_require(ad_bounds *s, const poly *p);
+/* a >= b + c: known, or noted as a condition */
 bool ad_bounds_require_apart(ad_bounds *s, const poly *a, const poly *b, int64_t c);
 /* the innermost factor of p that varies in the loop; NULL: none does */
 const poly_factor *ad_bounds_varying(const ad_bounds *s, const poly *p);

@@ -260,49 +260,10 @@ reverse_scalar(vjp *v, const ir_op *op)
     }
 }
 
-static void
-reverse_op(vjp *v, const ir_op *op)
-{
-    ir_build_loc(v->b, op->loc);
-    rg_build_in_rows(v->b, op->in_row);
-    v->now = op;
-    switch ((rg_op)op->code) {
-    case RG_OP_IF:
-    case RG_OP_FOR:
-    case RG_OP_LOOP:
-    case RG_OP_PARALLEL:
-        vjp_reverse_control(v, op);
-        break;
-    case RG_OP_LOAD:
-    case RG_OP_STORE:
-    case RG_OP_RMW:
-        vjp_reverse_memory(v, op);
-        break;
-    case RG_OP_COPY:
-    case RG_OP_EXTRACT:
-    case RG_OP_INSERT:
-        vjp_reverse_array(v, op);
-        break;
-    case RG_OP_CALL:
-        vjp_reverse_call(v, op);
-        break;
-    default:
-        reverse_scalar(v, op);
-    }
-}
-
-void
-vjp_reverse(vjp *v, const ir_op *last)
-{
-    if (last)
-        vjp_forget_inserted(v, last->parent);
-    for (const ir_op *op = last; op && !v->failed; op = op->prev)
-        reverse_op(v, op);
-}
-
 /* -- local arrays: the adjoint of an array is an array, and moves where the array moved ------------------------ */
-void
-vjp_reverse_array(vjp *v, const ir_op *op)
+
+static void
+reverse_array(vjp *v, const ir_op *op)
 {
     if (op->code == RG_OP_INSERT)
         vjp_undo_insert(v, op);
@@ -330,6 +291,48 @@ vjp_reverse_array(vjp *v, const ir_op *op)
         ir_value *zero = ir_emit_const(&e, (rg_dtype)g->type.dtype, 0);
         vjp_accumulate(v, array, rg_build_insert(v->b, g, index, zero));
     }
+}
+
+/* -- one op --------------------------------------------------------------------------------------- */
+
+static void
+reverse_op(vjp *v, const ir_op *op)
+{
+    ir_build_loc(v->b, op->loc);
+    rg_build_in_rows(v->b, op->in_row);
+    v->now = op;
+    switch ((rg_op)op->code) {
+    case RG_OP_IF:
+    case RG_OP_FOR:
+    case RG_OP_LOOP:
+    case RG_OP_PARALLEL:
+        vjp_reverse_control(v, op);
+        break;
+    case RG_OP_LOAD:
+    case RG_OP_STORE:
+    case RG_OP_RMW:
+        vjp_reverse_memory(v, op);
+        break;
+    case RG_OP_COPY:
+    case RG_OP_EXTRACT:
+    case RG_OP_INSERT:
+        reverse_array(v, op);
+        break;
+    case RG_OP_CALL:
+        vjp_reverse_call(v, op);
+        break;
+    default:
+        reverse_scalar(v, op);
+    }
+}
+
+void
+vjp_reverse(vjp *v, const ir_op *last)
+{
+    if (last)
+        vjp_forget_inserted(v, last->parent);
+    for (const ir_op *op = last; op && !v->failed; op = op->prev)
+        reverse_op(v, op);
 }
 
 /* -- the whole function -------------------------------------------------------------------------------------- */

@@ -70,7 +70,6 @@ bool vjp_active(const vjp *v, const ir_value *value);
 void vjp_clone_ops(vjp *v, const ir_op *first, const ir_op *end, ir_region *into, bool effects);
 /* an rmw that returns a value becomes a load, which ad_check_split refuses if it is needed */
 void vjp_drop_update(ir_op *op);
-vjp_record *vjp_make_recording(vjp *v, const ir_op *op);
 
 /* an element, where the reverse is being built */
 typedef struct vjp_place {
@@ -129,7 +128,6 @@ bool vjp_has_work(vjp *v, const ir_op *op, bool statically);
 void vjp_reverse_control(vjp *v, const ir_op *op);            /* if, for, loop, parallel */
 void vjp_reverse_memory(vjp *v, const ir_op *op);             /* load, store, rmw */
 ir_value *vjp_put_back(const vjp *v, const ir_op *store);     /* what its reverse stores again; NULL: nothing */
-void vjp_reverse_array(vjp *v, const ir_op *op);              /* extract, insert, copy */
 void vjp_reverse_call(vjp *v, const ir_op *op);               /* calls that stay */
 /* what `load` (a call too) reads of the array has to stand still: E0530 */
 void vjp_say_overwritten(vjp *v, const ir_op *load, const ir_value *array, const ir_op *write);

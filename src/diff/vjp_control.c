@@ -138,8 +138,8 @@ count_iterations(vjp *v, ir_op *loop, vjp_record *record)
     record->which = ir_op_result(loop, v->fn, ir_scalar(RG_I32), NULL);
 }
 
-vjp_record *
-vjp_make_recording(vjp *v, const ir_op *op)
+static vjp_record *
+make_recording(vjp *v, const ir_op *op)
 {
     ir_op *copy = map_get(&v->instance_ops, map_ptr(op));
     vjp_record *record = map_get(&v->records, map_ptr(copy));
@@ -275,7 +275,7 @@ reverse_iterations(vjp *v, carried *c, vjp_record *record)
 static void
 reverse_loop(vjp *v, const ir_op *op)
 {
-    vjp_record *record = vjp_make_recording(v, op);
+    vjp_record *record = make_recording(v, op);
     ir_value **g = result_adjoints(v, op);
     carried c = open_carried(v, op);
     if (op->code == RG_OP_FOR) {
@@ -455,7 +455,7 @@ static void
 reverse_task_rewind(vjp *v, task *t)
 {
     ir_value *index[RG_MAX_RANK];
-    ir_value *trace = vjp_recalled(v, vjp_make_recording(v, t->op)->trace);
+    ir_value *trace = vjp_recalled(v, make_recording(v, t->op)->trace);
     open_reverse_task(v, t, index);
     ir_build_rewinds(v->b, trace);
     reverse_thread(v, t, index);

@@ -20,8 +20,8 @@ typedef struct seen_item {
 
 typedef struct seen_list {
     vec(seen_item) items; /* texts and list are in mem_scratch() */
-    map known;            /* their numbers, from 1, by a hash of kind and path */
-    bool open; /* something else matters, too: the result holds for now only */
+    map known;            /* a hash of kind and path -> anything: it is listed */
+    bool open; /* the result depends on something that is not listed here: it is not kept */
 } seen_list;
 
 void seen_begin(seen_list *s);

@@ -121,6 +121,17 @@ pipeline_source(const ir_fn *kernel, const pipeline_options *o, diag_list *diags
     return end_module(&k);
 }
 
+ir_module *
+pipeline_copy(const ir_fn *kernel)
+{
+    ir_module *m = ir_module_new();
+    mem_owner owns;
+    mem_own(&owns, ir_module_release, m);
+    ir_keep_called(m, ir_fn_clone_with_calls(m, kernel, kernel->name));
+    mem_disown(&owns);
+    return m;
+}
+
 static bool *
 active_with(const pipeline_options *o, uint32_t nparams, unsigned plane, arena *scratch)
 {

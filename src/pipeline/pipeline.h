@@ -33,6 +33,8 @@ void pipeline_directions(rg_form form, uint32_t n, uint32_t directions[RG_PLANE_
 /* A module of its own that holds `kernel` alone: calls inlined, simplified, results turned into
  * stores to buffers of rank 0 that follow its parameters. NULL after errors. */
 ir_module *pipeline_source(const ir_fn *kernel, const pipeline_options *options, diag_list *diags);
+/* Such a kernel once more, in a module of its own. */
+ir_module *pipeline_copy(const ir_fn *kernel);
 /* A new module with the form of a kernel that came from pipeline_source; *fn is the kernel to run.
  * NULL after errors. */
 ir_module *pipeline_run(const ir_fn *kernel, const pipeline_options *options, diag_list *diags,

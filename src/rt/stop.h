@@ -12,11 +12,14 @@ typedef struct rt_stop {
     atomic_uint running;
 } rt_stop;
 
+/* One thread at a time. The word is cleared before anybody may see that something runs, or an end asked for just then would be
+ * forgotten. */
 static inline void
 rt_stop_begin(rt_stop *stop)
 {
-    if (atomic_fetch_add_explicit(&stop->running, 1, memory_order_relaxed) == 0)
+    if (!atomic_load_explicit(&stop->running, memory_order_relaxed))
         atomic_store_explicit(&stop->word, 0, memory_order_relaxed);
+    atomic_fetch_add_explicit(&stop->running, 1, memory_order_release);
 }
 
 static inline void
@@ -28,7 +31,7 @@ rt_stop_end(rt_stop *stop)
 static inline void
 rt_stop_all(rt_stop *stop)
 {
-    if (atomic_load_explicit(&stop->running, memory_order_relaxed))
+    if (atomic_load_explicit(&stop->running, memory_order_acquire))
         atomic_store_explicit(&stop->word, 1, memory_order_relaxed);
 }
 

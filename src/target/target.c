@@ -110,6 +110,16 @@ target_named(const char *triple, const char *cpu)
     return &cpus[0];
 }
 
+const target *
+target_find(const char *name)
+{
+    const target *const all[] = {&cpus[0], &cpus[1], &cpus[2], &neon, &sve[0], &sve[1], &target_nvidia};
+    for (size_t i = 0; i < countof(all); i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
 uint32_t
 target_lanes(const target *t, uint32_t bytes)
 {

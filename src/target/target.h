@@ -55,6 +55,8 @@ const target *target_host(void); /* this machine's CPU */
 /* A CPU as LLVM names it, "aarch64-linux-gnu" and "a64fx"; triple NULL: of this machine's architecture, cpu NULL: any. Of a name
  * that is not known, what all of its architecture have. */
 const target *target_named(const char *triple, const char *cpu);
+/* The table of that name; NULL: there is none. */
+const target *target_find(const char *name);
 /* Elements of so many bytes in a vector. */
 uint32_t target_lanes(const target *t, uint32_t bytes);
 extern const target target_nvidia;

@@ -1,4 +1,5 @@
 /* What a file of the cache may hold. The first byte says what the rest is. SPDX-License-Identifier: Apache-2.0 */
+#include "api/api.h"
 #include "cache/cache.h"
 #include "codegen/llvm/code.h"
 #include "device/cuda/needs.h"
@@ -8,7 +9,7 @@
 
 #include <elf.h>
 
-const bool fuzz_text = false;
+fuzz_change *const fuzz_mutate = fuzz_bytes;
 
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -94,6 +95,17 @@ read_list(rg_str bytes)
     FUZZ_CHECK(text.len == (size_t)(r.at - bytes.ptr) && memcmp(text.ptr, bytes.ptr, text.len) == 0, "written again it differs");
 }
 
+static void
+read_outline(rg_str bytes)
+{
+    uint8_t digest[DIGEST_BYTES];
+    rg_str file;
+    uint32_t results;
+    ir_module *m = api_outline_read(bytes, digest, &file, &results);
+    FUZZ_CHECK(!m || results <= m->first->body->nparams, "more results than parameters");
+    ir_module_free(m);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -117,6 +129,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 'e':
         read_entry(rest);
+        break;
+    case 'o':
+        read_outline(rest);
         break;
     case 's':
         read_list(rest);

@@ -13,7 +13,7 @@
 #include "front/c/front_c.h"
 #endif
 
-const bool fuzz_text = true;
+fuzz_change *const fuzz_mutate = fuzz_text;
 
 enum { MOST_BYTES = 1 << 16, MOST_WORDS = 64, MOST_OBJECTS = 256 };
 

@@ -1,7 +1,7 @@
 /* Harnesses: what strangers may give us, read once. SPDX-License-Identifier: Apache-2.0
  *
- * Each harness is one C file: the entry point of libFuzzer, and whether its inputs are text. With it goes either libFuzzer
- * (`make fuzz`) or driver.c, which replays files and a few mutants of each. Text is mutated by mutate.c in both. */
+ * Each harness is one C file: the entry point of libFuzzer, and how inputs are changed. With it goes either libFuzzer
+ * (`make fuzz`) or driver.c, which replays files and a few mutants of each. Changes are the same in both. */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
 
@@ -10,10 +10,11 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-extern const bool fuzz_text; /* words and lines; else bytes */
-
-/* Changes data, which has room for `most` bytes, in one place; the new size. */
-size_t fuzz_mutate(uint8_t *data, size_t size, size_t most, unsigned seed);
+/* Changes data, which has room for `most` bytes, in a few places; the new size. */
+typedef size_t fuzz_change(uint8_t *data, size_t size, size_t most, unsigned seed);
+/* How the harness wants its inputs changed: words and lines, bytes, or as it knows them. */
+extern fuzz_change *const fuzz_mutate;
+fuzz_change fuzz_text, fuzz_bytes;
 
 /* Around an input: mem_scratch() is new, and gone at the end. */
 static inline void

@@ -1,10 +1,10 @@
 /* IR text: what is read and verified prints, and reads back to the same; its values are shown as source.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/expression.h"
+#include "ahead/expression.h"
 #include "fuzz.h"
 #include "ir/ir.h"
 
-const bool fuzz_text = true;
+fuzz_change *const fuzz_mutate = fuzz_text;
 
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)

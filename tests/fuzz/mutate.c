@@ -123,16 +123,28 @@ change_text(text *t)
     }
 }
 
-size_t
-fuzz_mutate(uint8_t *data, size_t size, size_t most, unsigned seed)
+static size_t
+change(uint8_t *data, size_t size, size_t most, unsigned seed, bool words)
 {
     text t = {data, size, most, seed * 0x9e3779b97f4a7c15u + 1};
     for (size_t k = 1 + below(&t, 3); k; k--)
-        if (fuzz_text && t.size && below(&t, 8))
+        if (words && t.size && below(&t, 8))
             change_text(&t);
         else
             change_byte(&t);
     return t.size;
+}
+
+size_t
+fuzz_text(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return change(data, size, most, seed, true);
+}
+
+size_t
+fuzz_bytes(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    return change(data, size, most, seed, false);
 }
 
 #ifdef FUZZ_LIBFUZZER
@@ -142,6 +154,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
-    return fuzz_text && seed % 4 ? fuzz_mutate(data, size, most, seed) : LLVMFuzzerMutate(data, size, most);
+    return fuzz_mutate != fuzz_bytes && seed % 4 ? fuzz_mutate(data, size, most, seed) : LLVMFuzzerMutate(data, size, most);
 }
 #endif

@@ -5,7 +5,7 @@
 
 #include <setjmp.h>
 
-const bool fuzz_text = false;
+fuzz_change *const fuzz_mutate = fuzz_bytes;
 
 static rg_str file;
 static jmp_buf ended;

@@ -20,6 +20,7 @@ typedef struct ll_gpu_info {
     bool waits;    /* has a barrier of the whole grid: all blocks must be resident at once */
     bool has_tape; /* pages are asked for */
     bool has_rows; /* of cells for sums: RT_GPU_ROW_MAX in each at most (rt/gpu/gpu.h) */
+    bool is_fixed; /* deterministic: sums are kept by piece, cells are RT_GPU_FIXED_ROOM in all at most */
     bool prints;
 } ll_gpu_info;
 void ll_gpu_info_write(str *out, const ll_gpu_info *info);

@@ -133,7 +133,7 @@ groups_of(gen *g, const ir_op *op, const domain *d, LLVMValueRef from, LLVMValue
 {
     unsigned lanes = gen_group_lanes(op);
     uint32_t n = op->nresults;
-    if (g->target->warp && gen_single_groups(op)) {
+    if (g->target->warp && gen_single_groups(g, op)) {
         one_group(g, op, d, from, to, sums);
         return;
     }

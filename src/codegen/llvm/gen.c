@@ -7,7 +7,9 @@ gen_op_value(gen *g, const ir_op *op, LLVMValueRef *args)
 {
     rg_dtype from = (rg_dtype)op->args[0]->type.dtype, to = (rg_dtype)op->results[0]->type.dtype;
     LLVMValueRef made = gen_scalar(g, (rg_op)op->code, from, to, args);
-    if (op->fast && LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made))
+    /* how many iterations of a loop follow one another before it drops frames may depend on when a GPU's warps run */
+    bool any_order = op->fast && !(g->options->deterministic && g->target->warp);
+    if (any_order && LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made))
         LLVMSetFastMathFlags(made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract);
     return made;
 }

@@ -235,6 +235,17 @@ LLVMValueRef gen_global(gen *g, LLVMBuilderRef b, LLVMValueRef pointer);
 /* number of a place in g->gpu; dtypes NULL: nothing is printed there */
 LLVMValueRef gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint32_t values);
 
+/* simt_turns.c: deterministic code, lanes at one address in their order. What stands between begin and end the lanes do that
+ * the mask holds for (NULL: all), each alone among those with its address; behind it all see what all did. */
+typedef struct gen_turns {
+    LLVMBasicBlockRef before, loop;
+    LLVMValueRef own, round;
+    gen_some some;
+} gen_turns;
+gen_turns gen_turns_begin(gen *g, LLVMValueRef at, LLVMValueRef mask);
+void gen_turns_end(gen *g, gen_turns *turns);
+bool gen_takes_turns(const gen *g, const ir_op *op); /* an update in a task, of what other threads may update */
+
 /* simt_memory.c: elements in memory that GPU threads share */
 LLVMValueRef gen_load_own(gen *g, const gen_reach *r); /* one of each thread's own */
 void gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value);
@@ -246,8 +257,11 @@ LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 bool gen_has_no_order(gen *g, const ir_op *op);
 
 /* simt_private.c: as private.c */
-bool gen_simt_private_never(const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */
+bool gen_simt_private_never(const gen *g, const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
+struct gen_task;
+LLVMValueRef gen_simt_fixed_cells(gen *g, const ir_op *op, private_sum *sums, uint32_t n);
+void gen_simt_fixed_add(gen *g, const struct gen_task *task, LLVMValueRef rows, LLVMValueRef row, LLVMValueRef pieces);
 void gen_simt_private_enter(gen *g, LLVMValueRef row);
 void gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum, LLVMValueRef value);
 LLVMBasicBlockRef gen_simt_private_add(gen *g, const ir_op *op);
@@ -289,20 +303,31 @@ void gen_slot_in_frame(gen *g, const ir_value *slot, LLVMValueRef own, LLVMValue
 void gen_simt_kernel(gen *g);
 void gen_mark_task(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_kernel_worker(gen *g, LLVMBuilderRef b);
-bool gen_single_groups(const ir_op *parallel); /* each piece of the parallel loop is one group of lanes */
-LLVMValueRef gen_sums_of_warp(gen *g, const ir_op *op);
-LLVMValueRef *gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at);
-void gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums);
+bool gen_single_groups(const gen *g, const ir_op *parallel); /* each piece of the parallel loop is one group of lanes */
 typedef struct gen_task {
     LLVMValueRef function, closure;
     LLVMValueRef n;    /* threads */
     LLVMValueRef sums; /* of reductions: gen_sums_of_warp */
     private_sum *private;
     uint32_t nprivate;
-    LLVMValueRef row; /* their cells */
+    LLVMValueRef row; /* their cells; where code is deterministic, how many a row has */
+    LLVMValueRef row_at; /* where the task looks for its row */
 } gen_task;
 void gen_run_task(gen *g, const ir_op *op, const gen_task *task);
+void gen_run_fixed_task(gen *g, const ir_op *op, const gen_task *task, LLVMValueRef ordered); /* deterministic */
 bool gen_runs_once(const ir_op *parallel); /* for one thread */
+
+/* simt_reduce.c: reductions of parallel loops */
+LLVMValueRef gen_sums_of_warp(gen *g, const ir_op *op);
+LLVMValueRef *gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at);
+void gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums);
+/* behind the warp's last piece; where the rows of all warps are */
+LLVMValueRef gen_leave_sums(gen *g, const ir_op *op, LLVMValueRef at);
+void gen_combine_rows(gen *g, const ir_op *op, LLVMValueRef rows);
+/* the same by piece: before and behind each one, and when all have run */
+void gen_fixed_clear(gen *g, const ir_op *op, LLVMValueRef at);
+void gen_fixed_leave(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef rows, LLVMValueRef piece);
+void gen_fixed_combine(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef pieces);
 
 /* calls.c */
 LLVMValueRef gen_intrinsic(gen *g, const char *name, unsigned ntypes, LLVMTypeRef *types,
@@ -511,6 +536,7 @@ LLVMValueRef gen_partial_cell(gen *g, LLVMValueRef partials, LLVMValueRef slot, 
 LLVMValueRef gen_finish_sum(gen *g, const ir_op *op, uint32_t r, LLVMValueRef sum);
 
 /* parallel.c */
+bool gen_has_order(const ir_op *op); /* another order of threads may leave or see something else */
 void gen_parallel(gen *g, const ir_op *op);
 void gen_keep_vectors(gen *g, LLVMValueRef fn);
 LLVMValueRef gen_worker(gen *g);

@@ -29,6 +29,7 @@ typedef struct ll_options {
     const char *libdevice;  /* NVPTX with native_math: path of NVIDIA's library in LLVM's bitcode */
     /* ahead of time: NULL is this machine. features as LLVM writes them: "+avx2,+fma" */
     const char *triple, *cpu, *features;
+    bool assembly;            /* object files: their text instead */
     const char *made, *needs; /* object files: a symbol with an rt_made of these needs (rt/cpu/cpu.h) */
 } ll_options;
 
@@ -38,19 +39,21 @@ RG_MUST_CHECK rg_status ll_make(ll_jit *jit, const ir_fn *fn, const ll_options *
 RG_MUST_CHECK rg_status ll_compile(ll_jit *jit, const ir_fn *fn, const ll_options *options,
                                    ll_code **out, diag_list *diags);
 
-/* An object file with one function names[i] for each kernel, of the type ll_entry; it is linked
+/* An object file, or its assembly, with one function names[i] for each kernel, of the type ll_entry; it is linked
  * with librgrt, libm and pthreads. RG_UNSUPPORTED: this LLVM does not know the target. */
 RG_MUST_CHECK rg_status ll_emit_object(const ir_fn *const *fns, const char *const *names,
                                        uint32_t n, const ll_options *options, str *out,
                                        diag_list *diags);
 
-/* Whether LLVM knows triple, processor and features and can compile for them; false: *error says what not. For programs of
- * one thread: it takes a child process. */
-bool ll_has_target(const ll_options *options, str *error);
+/* Whether LLVM knows triple, processor and features and can compile for them; false: the error says what not. A child process
+ * finds out, which ends before this returns. */
+bool ll_has_target(const ll_options *options, diag_list *diags);
 
 /* Whether the entry of PTX takes rt_arg args[] by value: they are the kernel's second parameter, else their address is. */
 bool ll_ptx_by_value(const ir_fn *fn);
 uint32_t ll_ptx_arguments(const ir_fn *fn); /* how many rt_arg that are, at least one */
+/* Of a thread; asked: RG_GPU_REGISTERS, 0: as usual. */
+uint32_t ll_ptx_registers(uint32_t asked);
 /* Threads of a block that fits a multiprocessor whatever the kernel; some kernels' may have more. */
 unsigned ll_ptx_block(void);
 /* The same with several entries. infos[i] is the ith one's; the places of all are those of infos[0]. */

@@ -83,7 +83,7 @@ ll_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n,
         made = unit_add_kernel(&u, fns[i], names[i]);
     if (made && options->made)
         add_made(&u.g);
-    made = made && unit_optimize(&u) && unit_emit(&u, LLVMObjectFile, &object);
+    made = made && unit_optimize(&u) && unit_emit(&u, options->assembly ? LLVMAssemblyFile : LLVMObjectFile, &object);
     unit_end(&u);
     if (!made)
         return unit_failed(&u, diags);

@@ -199,26 +199,32 @@ task_function(gen *g, const ir_op *op, const capture *c, LLVMTypeRef type)
 }
 
 /* -- one order for any number of threads --------------------------------------------------------- */
-/* stops at what another order of threads may leave or see otherwise; additions to private cells are asked about apart */
+bool
+gen_has_order(const ir_op *op)
+{
+    bool exact = op->code == RG_OP_RMW && !op->nresults && !ir_is_float((rg_dtype)op->args[0]->type.dtype);
+    return op->atomic && (!exact || op->rmw == RG_RMW_EXCHANGE || op->rmw == RG_RMW_CAS);
+}
+
+/* stops at such an op; additions to private cells are asked about apart */
 static bool
 has_no_order(ir_op *op, void *user)
 {
     const capture *c = user;
-    if (!op->atomic)
-        return true;
     for (uint32_t i = 0; i < c->nsums && ir_is_sum(op); i++)
         if (c->sums[i].buffer == op->args[0] && c->sums[i].plane == op->plane)
             return true;
-    bool exact = op->code == RG_OP_RMW && !op->nresults && !ir_is_float((rg_dtype)op->args[0]->type.dtype);
-    return exact && op->rmw != RG_RMW_EXCHANGE && op->rmw != RG_RMW_CAS;
+    return !gen_has_order(op);
 }
 
-/* What rt_cpu_parallel is told for it. Where private cells are not worth it in this launch, all threads add to the array itself. */
+/* Whether threads run one after the other. Where there are no private cells in this launch, all threads add to the array itself. */
 static LLVMValueRef
-order_of(gen *g, const ir_op *op, capture *c)
+runs_in_order(gen *g, const ir_op *op, capture *c)
 {
+    if (g->target->warp && gen_runs_once(op))
+        return LLVMConstNull(g->i1);
     if (!ir_walk(op->regions[0], has_no_order, c))
-        return gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED);
+        return LLVMConstInt(g->i1, 1, false);
     LLVMValueRef shared = LLVMConstNull(g->i1);
     for (uint32_t i = 0; i < c->nsums; i++) {
         const private_sum *sum = &c->sums[i];
@@ -227,7 +233,15 @@ order_of(gen *g, const ir_op *op, capture *c)
             here = LLVMBuildAnd(g->b, here, LLVMBuildIsNotNull(g->b, gen_plane(g, sum->buffer, sum->plane), ""), "");
         shared = LLVMBuildOr(g->b, shared, here, "");
     }
-    return LLVMBuildSelect(g->b, shared, gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED), gen_i32(g, RT_KEEP_FIXED), "");
+    return shared;
+}
+
+/* what rt_cpu_parallel is told for it */
+static LLVMValueRef
+order_of(gen *g, const ir_op *op, capture *c)
+{
+    LLVMValueRef ordered = runs_in_order(g, op, c);
+    return LLVMBuildSelect(g->b, ordered, gen_i32(g, RT_KEEP_FIXED | RT_KEEP_ORDERED), gen_i32(g, RT_KEEP_FIXED), "");
 }
 
 void
@@ -257,8 +271,10 @@ gen_parallel(gen *g, const ir_op *op)
     LLVMBuildStore(g->b, g->s->args, gen_field(g, g->b, type, closure, CLOSURE_ARGS));
     LLVMBuildStore(g->b, partials, gen_field(g, g->b, type, closure, CLOSURE_PARTIALS));
     if (c.nsums && warps) {
-        cells = gen_simt_private_begin(g, c.sums, c.nsums, d.total, work);
-        LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
+        cells = g->options->deterministic ? gen_simt_fixed_cells(g, op, c.sums, c.nsums)
+                                          : gen_simt_private_begin(g, c.sums, c.nsums, d.total, work);
+        if (!g->options->deterministic)
+            LLVMBuildStore(g->b, cells, gen_field(g, g->b, type, closure, CLOSURE_CELLS));
     } else if (c.nsums) {
         LLVMValueRef row;
         cells = gen_private_begin(g, c.sums, c.nsums, d.total, work, &row);
@@ -276,7 +292,11 @@ gen_parallel(gen *g, const ir_op *op)
                        gen_field(g, g->b, type, closure, field++));
     if (warps) {
         gen_task run = {task, closure, d.total, partials, c.sums, c.nsums, cells};
-        gen_run_task(g, op, &run);
+        run.row_at = gen_field(g, g->b, type, closure, CLOSURE_CELLS);
+        if (g->options->deterministic)
+            gen_run_fixed_task(g, op, &run, runs_in_order(g, op, &c));
+        else
+            gen_run_task(g, op, &run);
         return;
     }
     int32_t keeps = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;

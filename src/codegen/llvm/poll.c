@@ -15,8 +15,9 @@
  *     loop:   for (; at < end; at++) body
  *             if (end != to) { look; goto strip; }
  *
- * On the CPU a look is a load from memory that stays in the cache. On GPUs it is one from the host's memory, a microsecond or
- * two away: there each loop counts down from RT_GPU_FUEL by about the operations that it runs, and who comes below 0 looks.
+ * On the CPU a look is a load from memory that stays in the cache. On GPUs the word is in the host's memory, a microsecond or
+ * two away, and thousands of warps that load it wait for the bus: each loop counts down from RT_GPU_FUEL by about the operations
+ * that it runs, and who comes below 0 asks the runtime, which looks once in a millisecond.
  * Kernel-level code looks where the whole grid waits, so that all threads of the grid see the same. */
 #include "codegen/llvm/nvidia.h"
 #include "analysis/integers.h"
@@ -213,7 +214,7 @@ void
 gen_poll_piece(gen *g, const ir_op *parallel, LLVMValueRef threads)
 {
     ir_region *body = parallel->regions[0];
-    bool single = gen_single_groups(parallel);
+    bool single = gen_single_groups(g, parallel);
     if (!g->target->warp || (single && ir_walk(body, never_looks, g) && most_without_look(g, body) < QUICK))
         return;
     int64_t work = gen_work(body), most = RT_GPU_FUEL / work + 1;

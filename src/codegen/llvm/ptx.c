@@ -104,26 +104,6 @@ narrow_atomics(LLVMValueRef fn, unsigned scope)
 }
 #endif
 
-/* With 96 registers for each thread 640 run at a time on a multiprocessor. On an H200 that is within 4 % of the best for every
- * kernel of bench/gpu: with 80, and 768 threads, recurrences of little state are 2 to 4 % faster and others 3 to 5 % slower.
- * RG_GPU_REGISTERS: another number; eight are given at a time. */
-enum { REGISTERS = 96, REGISTERS_EACH = 8, REGISTERS_OF_ALL = 65536 };
-
-static unsigned
-registers_asked(const settings *asked)
-{
-    return asked->gpu_registers ? asked->gpu_registers / REGISTERS_EACH * REGISTERS_EACH : REGISTERS;
-}
-
-unsigned
-ll_ptx_block(void)
-{
-    const unsigned step = RT_GPU_PARTS * RT_WARP;
-    settings asked = settings_read();
-    unsigned threads = REGISTERS_OF_ALL / registers_asked(&asked) / step * step;
-    return threads < RT_GPU_BLOCK ? threads : RT_GPU_BLOCK;
-}
-
 static void
 make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
 {
@@ -131,7 +111,7 @@ make_entry(unit *u, const ir_fn *fn, LLVMValueRef entry)
     LLVMSetFunctionCallConv(entry, KERNEL_CONVENTION);
     snprintf(number, sizeof number, "%d,1,1", RT_GPU_BLOCK);
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxntid", number);
-    snprintf(number, sizeof number, "%u", registers_asked(&u->g.settings));
+    snprintf(number, sizeof number, "%u", ll_ptx_registers(u->g.settings.gpu_registers));
     add_string_attribute(u, entry, LLVMAttributeFunctionIndex, "nvvm.maxnreg", number);
     if (ll_ptx_by_value(fn)) {
         LLVMTypeRef all = LLVMArrayType2(u->g.arg_type, ll_ptx_arguments(fn));

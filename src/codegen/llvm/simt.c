@@ -278,7 +278,7 @@ gen_place_of(gen *g, const ir_op *op, const char *text, const char *dtypes, uint
     size_t n = 0;
     for (; n < g->gpu->places.n && !dtypes; n++) {
         const ll_place *p = &g->gpu->places.at[n];
-        if (p->line == place.line && !p->dtypes && p->file == place.file && same_text(p->text, text))
+        if (p->line == place.line && !p->dtypes && same_text(p->file, place.file) && same_text(p->text, text))
             return gen_i32(g, (int64_t)n);
     }
     if (dtypes) { /* the info outlives the generator */

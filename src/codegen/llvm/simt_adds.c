@@ -17,7 +17,11 @@ struct gen_adds {
 static void
 add_own(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef at, LLVMValueRef value)
 {
-    if (gen_adds_unseen(g, r->dtype))
+    if (gen_takes_turns(g, op)) {
+        gen_turns turns = gen_turns_begin(g, at, r->mask);
+        gen_plain_rmw(g, op, r->dtype, at, value);
+        gen_turns_end(g, &turns);
+    } else if (gen_adds_unseen(g, r->dtype))
         gen_add_unseen(g, r, at, value);
     else if (op->atomic && !gen_is_alone(g))
         gen_atomic_rmw(g, op, r->dtype, at, value);
@@ -64,7 +68,9 @@ gen_adds_end(gen *g)
         return;
     for (uint32_t i = 0; i < q->n; i++)
         reach[i] = gen_elements_of(g, q->ops[i], true);
-    gen_some some = gen_some_begin(g, reach[0].mask);
+    /* lanes take turns together: then their masks hold each addition back */
+    bool turns = gen_takes_turns(g, q->ops[0]);
+    gen_some some = gen_some_begin(g, turns ? NULL : reach[0].mask);
     add_all(g, q, reach);
     gen_some_end(g, &some);
     q->n = 0;
@@ -90,7 +96,8 @@ go_together(gen *g, const ir_op *a, const ir_op *b)
 {
     bool same = a->args[0] == b->args[0] && a->plane == b->plane;
     bool there = gen_presence(g, a->args[0], a->plane) == THERE && gen_presence(g, b->args[0], b->plane) == THERE;
-    return mask_of(a) == mask_of(b) && gen_private_sum(g, a) == gen_private_sum(g, b) && (same || there);
+    return mask_of(a) == mask_of(b) && gen_private_sum(g, a) == gen_private_sum(g, b) && (same || there) &&
+           gen_takes_turns(g, a) == gen_takes_turns(g, b);
 }
 
 /* Where additions have no order anyway one may be of what two of them add. */

@@ -56,7 +56,23 @@ gen_store_own(gen *g, const gen_reach *r, LLVMValueRef value)
 static LLVMValueRef
 update_element(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef at, LLVMValueRef value)
 {
-    return op->atomic && !gen_is_alone(g) ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
+    bool atomic = op->atomic && !gen_is_alone(g) && !gen_takes_turns(g, op);
+    return atomic ? gen_atomic_rmw(g, op, d, at, value) : gen_plain_rmw(g, op, d, at, value);
+}
+
+static LLVMValueRef
+update_in_turn(gen *g, const ir_op *op, const gen_reach *r, LLVMValueRef at, LLVMValueRef value)
+{
+    LLVMTypeRef type = gen_type(g, r->dtype);
+    LLVMValueRef kept = op->nresults ? gen_alloca(g, type, NULL, "old") : NULL;
+    if (kept)
+        LLVMBuildStore(g->b, LLVMConstNull(type), kept);
+    gen_turns turns = gen_turns_begin(g, at, r->mask);
+    LLVMValueRef old = gen_plain_rmw(g, op, r->dtype, at, value);
+    if (kept)
+        LLVMBuildStore(g->b, old, kept);
+    gen_turns_end(g, &turns);
+    return kept ? LLVMBuildLoad2(g->b, type, kept, "") : LLVMConstNull(type);
 }
 
 /* Each thread for itself: they may have one element only if the update is atomic. */
@@ -70,6 +86,12 @@ gen_rmw_own(gen *g, const ir_op *op)
     gen_reach r = gen_elements_of(g, op, true);
     if (!r.nothing) {
         LLVMValueRef at = gen_own_address(g, &r), value = gen_get(g, gen_value_of(op));
+        if (gen_takes_turns(g, op)) {
+            old = update_in_turn(g, op, &r, at, value);
+            if (op->nresults)
+                gen_set(g, op->results[0], old);
+            return;
+        }
         gen_some taken = gen_some_begin(g, r.mask);
         old = update_element(g, op, d, at, value);
         gen_some_end(g, &taken);
@@ -152,7 +174,7 @@ kernel_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueR
 static LLVMValueRef
 first_lanes_rmw(gen *g, const ir_op *op, rg_dtype d, LLVMValueRef address, LLVMValueRef value)
 {
-    bool waits = g->s->task && !gen_has_no_order(g, op);
+    bool waits = g->s->task && (!gen_has_no_order(g, op) || gen_takes_turns(g, op));
     gen_some once = waits || !g->s->task ? gen_once_begin(g) : gen_first_begin(g);
     LLVMValueRef old = update_element(g, op, d, address, value);
     if (g->s->task)

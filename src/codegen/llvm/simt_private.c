@@ -14,8 +14,10 @@ enum { WORK_MIN = 1 << 18, THREADS_MIN = 1024, THREADS_OF_CELL = 16 };
 
 /* As extents and bounds are declared: numbers that are not negative */
 bool
-gen_simt_private_never(const ir_op *parallel, const ir_value *buffer)
+gen_simt_private_never(const gen *g, const ir_op *parallel, const ir_value *buffer)
 {
+    if (g->options->deterministic) /* else threads would have to add one after the other */
+        return false;
     integers in = integers_begin(); /* nobody asks for its claims: nothing but time follows from the answer */
     poly elements = poly_const(THREADS_OF_CELL), threads = poly_const(1);
     uint32_t rank = parallel->attr.rank;
@@ -73,6 +75,44 @@ gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threa
     return row;
 }
 
+/* Each sum's `first`, and how many cells a row has. What there is room for follows from sizes alone. */
+LLVMValueRef
+gen_simt_fixed_cells(gen *g, const ir_op *op, private_sum *sums, uint32_t n)
+{
+    LLVMBuilderRef b = g->b;
+    int64_t most = op->records || op->rewinds ? RT_GPU_FIXED_KEPT : RT_GPU_FIXED_CELLS;
+    LLVMValueRef total = gen_i64(g, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMValueRef cells = gen_private_cells(g, &sums[i]), sum = LLVMBuildAdd(b, total, cells, "");
+        LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntULE, cells, gen_i64(g, most), "");
+        fits = LLVMBuildAnd(b, fits, LLVMBuildICmp(b, LLVMIntULE, sum, gen_i64(g, most), ""), "");
+        if (gen_presence(g, sums[i].buffer, sums[i].plane) != THERE)
+            fits = LLVMBuildAnd(b, fits, LLVMBuildIsNotNull(b, gen_plane(g, sums[i].buffer, sums[i].plane), ""), "");
+        sums[i].first = LLVMBuildSelect(b, fits, total, gen_i64(g, -1), "");
+        total = LLVMBuildSelect(b, fits, sum, total, "");
+    }
+    g->gpu->has_rows = true;
+    return total;
+}
+
+void
+gen_simt_fixed_add(gen *g, const gen_task *task, LLVMValueRef rows, LLVMValueRef row, LLVMValueRef pieces)
+{
+    for (uint32_t i = 0; i < task->nprivate; i++) {
+        const private_sum *sum = &task->private[i];
+        LLVMBasicBlockRef add = gen_block(g, "sums"), after = gen_block(g, "summed");
+        LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntSGE, sum->first, gen_i64(g, 0), ""), add, after);
+        gen_at(g, add);
+        LLVMValueRef first = sum->first, cells = LLVMBuildInBoundsGEP2(g->b, g->f64, rows, &first, 1, "");
+        LLVMValueRef args[8] = {g->s->launch, cells, row, pieces, gen_private_cells(g, sum),
+                                gen_plane(g, sum->buffer, sum->plane),
+                                gen_i32(g, ir_bytes((rg_dtype)sum->buffer->type.dtype)), gen_i32(g, g->options->noalias)};
+        gen_runtime_call(g, g->b, "rt_gpu_fixed_add", g->nothing, 8, args);
+        LLVMBuildBr(g->b, after);
+        gen_at(g, after);
+    }
+}
+
 /* -- in the task ------------------------------------------------------------------------------------------------- */
 
 void
@@ -88,10 +128,17 @@ gen_simt_private_enter(gen *g, LLVMValueRef row)
     }
 }
 
-/* Nobody waits for the sum, nor cares for the order. */
+/* Nobody waits for the sum, nor cares for the order; or the row is the warp's own, and its lanes add in turn. */
 static void
-add_atomically(gen *g, const gen_reach *r, LLVMValueRef value)
+add_to_warps_cell(gen *g, const gen_reach *r, LLVMValueRef value)
 {
+    if (g->options->deterministic) {
+        gen_turns turns = gen_turns_begin(g, r->at, r->mask);
+        LLVMValueRef old = gen_mark_own(g, LLVMBuildLoad2(g->b, g->f64, r->at, ""));
+        gen_mark_own(g, LLVMBuildStore(g->b, LLVMBuildFAdd(g->b, old, value, ""), r->at));
+        gen_turns_end(g, &turns);
+        return;
+    }
     gen_some some = gen_some_begin(g, r->mask);
     if (gen_adds_unseen(g, RG_F64))
         gen_add_unseen(g, r, r->at, value);
@@ -106,7 +153,7 @@ gen_simt_private_add_at(gen *g, LLVMValueRef number, LLVMValueRef mask, LLVMValu
     LLVMValueRef wide = LLVMBuildZExt(g->b, number, g->i64, "");
     gen_reach r = {.dtype = RG_F64, .own = true, .mask = mask};
     r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, g->s->row, &wide, 1, "");
-    add_atomically(g, &r, value);
+    add_to_warps_cell(g, &r, value);
 }
 
 static LLVMValueRef
@@ -124,15 +171,15 @@ value_for_cell(gen *g, const ir_op *op, LLVMValueRef value)
     return gen_cast(g, (rg_dtype)op->args[0]->type.dtype, RG_F64, value);
 }
 
-/* This thread's addition, whatever op's mask says. */
+/* This thread's addition; whatever op's mask says, unless lanes add in turn. */
 void
 gen_simt_private_own(gen *g, const ir_op *op, const private_sum *sum, LLVMValueRef value)
 {
     gen_reach r = {.dtype = RG_F64, .own = true};
     gen_reach_from(g, op, &r, g->f64, cells_of(g, op, sum), true);
     r.at = gen_own_address(g, &r);
-    r.mask = NULL;
-    add_atomically(g, &r, value_for_cell(g, op, value));
+    r.mask = g->options->deterministic ? r.mask : NULL;
+    add_to_warps_cell(g, &r, value_for_cell(g, op, value));
 }
 
 /* As gen_private_add. */
@@ -150,7 +197,7 @@ gen_simt_private_add(gen *g, const ir_op *op)
     if (number)
         r.at = LLVMBuildInBoundsGEP2(g->b, g->f64, r.at, &number, 1, "");
     r.mask = LLVMBuildICmp(g->b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    add_atomically(g, &r, value_for_cell(g, op, gen_get(g, gen_value_of(op))));
+    add_to_warps_cell(g, &r, value_for_cell(g, op, gen_get(g, gen_value_of(op))));
     LLVMBuildBr(g->b, end);
     gen_at(g, shared);
     return end;

@@ -1,13 +1,10 @@
-/* A kernel of GPU threads: its entry, parallel loops, reductions. SPDX-License-Identifier: Apache-2.0
+/* A kernel of GPU threads: its entry, parallel loops. SPDX-License-Identifier: Apache-2.0
  *
  * All threads of the grid run the kernel-level code. Where it comes to a parallel loop their warps take pieces of it
  * (rt/gpu/gpu.h); the task is a function that is inlined there. */
 #include "codegen/llvm/nvidia.h"
 #include "analysis/pages.h"
 #include "rt/gpu/gpu.h"
-
-/* neither LLVM nor the assembler unrolls such a loop */
-static const char rolled[] = "llvm.loop.unroll.disable";
 
 /* -- the entry ---------------------------------------------------------------------------------------- */
 
@@ -107,20 +104,22 @@ page_flags(const ir_op *op)
 }
 
 static int32_t
-flags_of(const ir_op *op)
+flags_of(const gen *g, const ir_op *op)
 {
     int32_t flags = op->rewinds ? RT_KEEP_REWINDS : op->records ? RT_KEEP_RECORDS : 0;
     flags |= gen_group_lanes(op) ? RT_GPU_LANES : 0;
     flags |= ir_walk(op->regions[0], is_even, op->regions[0]) ? 0 : RT_GPU_BALANCES;
     flags |= page_flags(op);
+    if (g->options->deterministic) /* pieces may be of several groups */
+        return flags | RT_KEEP_FIXED;
     bool narrow = op->attr.rank == 1 && ir_bits((rg_dtype)op->args[0]->type.dtype) <= 32;
     return flags | (gen_group_lanes(op) && narrow ? RT_GPU_SINGLE : 0);
 }
 
 bool
-gen_single_groups(const ir_op *parallel)
+gen_single_groups(const gen *g, const ir_op *parallel)
 {
-    return flags_of(parallel) & RT_GPU_SINGLE;
+    return flags_of(g, parallel) & RT_GPU_SINGLE;
 }
 
 /* ops that have nothing to do with memory, or with what others do */
@@ -152,8 +151,31 @@ is_last(const ir_op *op)
 
 /* -- the loop over pieces ---------------------------------------------------------------------------------- */
 
+/* Where code is deterministic: what pieces leave of sums, by piece. */
+typedef struct fixed_rows {
+    LLVMValueRef sums;  /* of reductions; NULL: there are none */
+    LLVMValueRef cells; /* of arrays; NULL: the same */
+    LLVMValueRef row;   /* numbers of 8 bytes from one row of cells to the next */
+} fixed_rows;
+
+static LLVMValueRef
+begin_piece(gen *g, const ir_op *op, const gen_task *task, const fixed_rows *rows)
+{
+    LLVMValueRef at = gen_i64(g, offsetof(rt_gpu_task, ran));
+    at = LLVMBuildInBoundsGEP2(g->b, g->i8, g->s->running, &at, 1, "");
+    LLVMValueRef piece = LLVMBuildLoad2(g->b, g->i32, at, "piece");
+    if (rows->cells) {
+        LLVMValueRef args[3] = {rows->cells, rows->row, piece};
+        LLVMBuildStore(g->b, gen_runtime_call(g, g->b, "rt_gpu_fixed_clear", g->ptr, 3, args), task->row_at);
+    }
+    if (rows->sums)
+        gen_fixed_clear(g, op, task->sums);
+    return LLVMBuildZExt(g->b, piece, g->i64, "");
+}
+
+/* rows NULL: code is not deterministic */
 static void
-run_pieces(gen *g, LLVMValueRef flags, LLVMValueRef task, LLVMValueRef closure)
+run_pieces(gen *g, const ir_op *op, LLVMValueRef flags, const gen_task *task, const fixed_rows *rows)
 {
     LLVMValueRef lo = gen_alloca(g, g->i64, NULL, "lo"), hi = gen_alloca(g, g->i64, NULL, "hi");
     LLVMBasicBlockRef next = gen_block(g, "next"), piece = gen_block(g, "piece"), done = gen_block(g, "done");
@@ -163,190 +185,15 @@ run_pieces(gen *g, LLVMValueRef flags, LLVMValueRef task, LLVMValueRef closure)
     LLVMValueRef more = gen_runtime_call(g, g->b, "rt_gpu_next", g->i32, 5, args);
     LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, more, gen_i32(g, 0), ""), piece, done);
     gen_at(g, piece);
-    LLVMValueRef given[5] = {closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
+    LLVMValueRef number = rows ? begin_piece(g, op, task, rows) : NULL;
+    LLVMValueRef given[5] = {task->closure, LLVMBuildLoad2(g->b, g->i64, lo, ""), LLVMBuildLoad2(g->b, g->i64, hi, ""),
                              g->s->warp, g->s->running};
-    LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task), task, given, 5, "");
+    LLVMBuildCall2(g->b, LLVMGlobalGetValueType(task->function), task->function, given, 5, "");
+    if (rows && rows->sums)
+        gen_fixed_leave(g, op, task->sums, rows->sums, number);
     gen_way_back(g, NULL); /* also where no loop is inside: lanes are together when they ask for the next piece */
     LLVMBuildBr(g->b, next);
     gen_at(g, done);
-}
-
-/* -- reductions --------------------------------------------------------------------------------------------- */
-
-static LLVMValueRef
-sum_cell(gen *g, LLVMBuilderRef b, LLVMValueRef sums, uint32_t r)
-{
-    LLVMValueRef number = gen_i64(g, r);
-    return LLVMBuildInBoundsGEP2(b, g->i64, sums, &number, 1, "");
-}
-
-/* Where a thread's sums are between pieces: one cell of 8 bytes for each. */
-LLVMValueRef
-gen_sums_of_warp(gen *g, const ir_op *op)
-{
-    LLVMValueRef sums = gen_alloca(g, LLVMArrayType2(g->i64, op->nresults), NULL, "sums");
-    LLVMValueRef *none = gen_identities(g, op, 0);
-    gen_store_sums(g, op, sums, none);
-    return sums;
-}
-
-LLVMValueRef *
-gen_load_sums(gen *g, const ir_op *op, LLVMValueRef at)
-{
-    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults + 1);
-    for (uint32_t r = 0; r < op->nresults; r++) {
-        rg_dtype d = gen_sum_dtype(op, r);
-        LLVMValueRef cell = LLVMBuildLoad2(g->b, gen_memory_type(g, d), sum_cell(g, g->b, at, r), "");
-        sums[r] = gen_from_memory(g, d, cell);
-    }
-    return sums;
-}
-
-void
-gen_store_sums(gen *g, const ir_op *op, LLVMValueRef at, LLVMValueRef *sums)
-{
-    for (uint32_t r = 0; r < op->nresults; r++)
-        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), sum_cell(g, g->b, at, r));
-}
-
-static LLVMValueRef
-own_warp(gen *g)
-{
-    LLVMValueRef warp = gen_warp_call(g, g->s->top, "rt_grid_warp", g->i32, 0, NULL);
-    return LLVMBuildZExt(g->b, warp, g->i64, "");
-}
-
-static void
-store_row(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef *sums)
-{
-    uint32_t n = op->nresults;
-    LLVMValueRef warp = own_warp(g);
-    for (uint32_t r = 0; r < n; r++)
-        LLVMBuildStore(g->b, gen_to_memory(g, gen_sum_dtype(op, r), sums[r]), gen_partial_cell(g, rows, warp, n, r));
-}
-
-/* Each lane has numbers, of all lanes together the first one's are right. The steps of the butterfly are a loop: as
- * straight code, five steps for each of a dozen numbers, they would be half of what a gradient's assembler sees. */
-static void
-reduce_warp(gen *g, const ir_op *op, LLVMValueRef *sums)
-{
-    uint32_t n = op->nresults;
-    LLVMBuilderRef b = g->b;
-    LLVMValueRef *next = arena_new_n(g->scratch, LLVMValueRef, n);
-    LLVMBasicBlockRef before = gen_here(g), halve = gen_block(g, "halve"), after = gen_block(g, "reduced");
-    LLVMBuildBr(b, halve);
-    gen_at(g, halve);
-    LLVMValueRef distance = LLVMBuildPhi(b, g->i32, "distance"), own = gen_own_lane(g, g->i32);
-    for (uint32_t r = 0; r < n; r++) {
-        LLVMValueRef sum = LLVMBuildPhi(b, LLVMTypeOf(sums[r]), "sum");
-        LLVMAddIncoming(sum, &sums[r], &before, 1);
-        sums[r] = sum;
-    }
-    LLVMValueRef other = LLVMBuildXor(b, own, distance, "");
-    for (uint32_t r = 0; r < n; r++)
-        next[r] = gen_combine(g, (rg_rmw)op->reduce[r], gen_sum_dtype(op, r), sums[r], gen_take(g, sums[r], other));
-    LLVMValueRef nearer = LLVMBuildLShr(b, distance, gen_i32(g, 1), "");
-    LLVMBasicBlockRef from[2] = {before, gen_here(g)};
-    LLVMAddIncoming(distance, (LLVMValueRef[]){gen_i32(g, RT_WARP / 2), nearer}, from, 2);
-    gen_mark_loop(LLVMBuildCondBr(b, LLVMBuildIsNull(b, nearer, ""), after, halve), rolled, NULL);
-    for (uint32_t r = 0; r < n; r++) {
-        LLVMAddIncoming(sums[r], &next[r], &from[1], 1);
-        sums[r] = next[r];
-    }
-    gen_at(g, after);
-}
-
-/* The warp's row; returns where the rows are. The grid may have waited for the pieces already: then it waits again. */
-static LLVMValueRef
-leave_sums(gen *g, const ir_op *op, LLVMValueRef at)
-{
-    LLVMValueRef *sums = gen_load_sums(g, op, at);
-    if (gen_group_lanes(op))
-        reduce_warp(g, op, sums);
-    LLVMValueRef args[2] = {g->s->launch, gen_i32(g, op->nresults)};
-    LLVMValueRef rows = gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_partials", g->ptr, 2, args));
-    gen_kernel_writes(g);
-    gen_some some = gen_first_begin(g);
-    store_row(g, op, rows, sums);
-    gen_some_end(g, &some);
-    return rows;
-}
-
-/* The sums of rows first, first + step, ... below `used`, each lane its own; then of all lanes together. */
-static void
-sum_rows(gen *g, const ir_op *op, LLVMValueRef rows, LLVMValueRef first, LLVMValueRef step, LLVMValueRef used,
-         LLVMValueRef *sums)
-{
-    uint32_t n = op->nresults;
-    LLVMBuilderRef b = g->b;
-    LLVMValueRef *none = gen_identities(g, op, 0), *next = arena_new_n(g->scratch, LLVMValueRef, n);
-    LLVMBasicBlockRef before = gen_here(g), test = gen_block(g, "rows"), row = gen_block(g, "row"),
-                      after = gen_block(g, "summed");
-    LLVMBuildBr(b, test);
-    gen_at(g, test);
-    LLVMValueRef at = LLVMBuildPhi(b, g->i64, "at");
-    for (uint32_t r = 0; r < n; r++)
-        sums[r] = LLVMBuildPhi(b, LLVMTypeOf(none[r]), "sum");
-    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntULT, at, used, ""), row, after);
-    gen_at(g, row);
-    for (uint32_t r = 0; r < n; r++) {
-        rg_dtype d = gen_sum_dtype(op, r);
-        LLVMValueRef part = LLVMBuildLoad2(b, gen_memory_type(g, d), gen_partial_cell(g, rows, at, n, r), "");
-        next[r] = gen_combine(g, (rg_rmw)op->reduce[r], d, sums[r], gen_from_memory(g, d, part));
-    }
-    LLVMValueRef later = LLVMBuildNSWAdd(b, at, step, "");
-    LLVMBasicBlockRef from[2] = {before, gen_here(g)};
-    gen_mark_loop(LLVMBuildBr(b, test), rolled, NULL);
-    LLVMAddIncoming(at, (LLVMValueRef[]){first, later}, from, 2);
-    for (uint32_t r = 0; r < n; r++)
-        LLVMAddIncoming(sums[r], (LLVMValueRef[]){none[r], next[r]}, from, 2);
-    gen_at(g, after);
-    reduce_warp(g, op, sums);
-}
-
-/* Where there are many rows the first FEW_ROWS warps make as many of them: warp w of rows w, w + FEW_ROWS, ... its own. */
-enum { FEW_ROWS = 64, MANY_ROWS = 1024 };
-
-/* Every warp sums up all rows in the same order; where there are many, these are the rows that a round before has left. */
-static void
-combine_rows(gen *g, const ir_op *op, LLVMValueRef rows)
-{
-    LLVMBuilderRef b = g->b;
-    LLVMValueRef *sums = arena_new_n(g->scratch, LLVMValueRef, op->nresults), warp = own_warp(g);
-    gen_kernel_reads(g);
-    LLVMValueRef used = gen_runtime_call(g, b, "rt_gpu_slots", g->i32, 1, &g->s->running);
-    used = LLVMBuildZExt(b, used, g->i64, "");
-    LLVMValueRef many = LLVMBuildICmp(b, LLVMIntUGT, used, gen_i64(g, MANY_ROWS), "");
-    LLVMValueRef own = gen_own_lane(g, g->i64), spread = LLVMBuildMul(b, own, gen_i64(g, FEW_ROWS), "");
-    LLVMValueRef mine = LLVMBuildICmp(b, LLVMIntULT, warp, gen_i64(g, FEW_ROWS), "");
-    LLVMValueRef leads = LLVMBuildICmp(b, LLVMIntEQ, gen_own_lane(g, g->i32), gen_i32(g, 0), "");
-    LLVMBasicBlockRef before = gen_here(g), round = gen_block(g, "round"), fold = gen_block(g, "fold"),
-                      done = gen_block(g, "combined");
-    spread = LLVMBuildSelect(b, mine, LLVMBuildAdd(b, spread, warp, ""), used, "");
-    LLVMBuildBr(b, round);
-    gen_at(g, round);
-    LLVMValueRef folds = LLVMBuildPhi(b, g->i1, "folds"), left = LLVMBuildPhi(b, g->i64, "left");
-    LLVMValueRef first = LLVMBuildSelect(b, folds, spread, own, "");
-    LLVMValueRef step = LLVMBuildSelect(b, folds, gen_i64(g, FEW_ROWS * RT_WARP), gen_i64(g, RT_WARP), "");
-    sum_rows(g, op, rows, first, step, left, sums);
-    LLVMBuildCondBr(b, folds, fold, done);
-    gen_at(g, fold);
-    gen_kernel_writes(g);
-    gen_some some = gen_some_begin(g, LLVMBuildAnd(b, mine, leads, ""));
-    store_row(g, op, rows, sums);
-    gen_some_end(g, &some);
-    gen_kernel_reads(g);
-    gen_way_back(g, NULL);
-    LLVMBasicBlockRef from[2] = {before, gen_here(g)};
-    gen_mark_loop(LLVMBuildBr(b, round), rolled, NULL);
-    LLVMAddIncoming(folds, (LLVMValueRef[]){many, LLVMConstNull(g->i1)}, from, 2);
-    LLVMAddIncoming(left, (LLVMValueRef[]){used, gen_i64(g, FEW_ROWS)}, from, 2);
-    gen_at(g, done);
-    for (uint32_t r = 0; r < op->nresults; r++) {
-        /* of floats all get one lane's: two NaN, or zeros of both signs, are not the same in another order */
-        LLVMValueRef sum = ir_is_float(gen_sum_dtype(op, r)) ? gen_take_first(g, sums[r]) : sums[r];
-        gen_set(g, op->results[r], gen_finish_sum(g, op, r, sum));
-    }
 }
 
 /* -- all of it ------------------------------------------------------------------------------------------------ */
@@ -367,15 +214,68 @@ void
 gen_run_task(gen *g, const ir_op *op, const gen_task *task)
 {
     g->s->running = reserve_record(g, sizeof(rt_gpu_task), "running");
-    LLVMValueRef flags = gen_i32(g, flags_of(op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0));
+    LLVMValueRef flags = gen_i32(g, flags_of(g, op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0));
     LLVMValueRef begins[5] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags};
     gen_runtime_call(g, g->b, "rt_gpu_begin", g->nothing, 5, begins);
-    run_pieces(g, flags, task->function, task->closure);
-    LLVMValueRef rows = op->nresults ? leave_sums(g, op, task->sums) : NULL;
+    run_pieces(g, op, flags, task, NULL);
+    LLVMValueRef rows = op->nresults ? gen_leave_sums(g, op, task->sums) : NULL;
     LLVMValueRef ends[4] = {g->s->launch, g->s->running, flags, waits(g, op, task)};
     LLVMValueRef failed = gen_runtime_call(g, g->b, "rt_gpu_end", g->i32, 4, ends);
     gen_leave_if(g, LLVMBuildICmp(g->b, LLVMIntNE, failed, gen_i32(g, 0), ""));
     if (rows)
-        combine_rows(g, op, rows);
+        gen_combine_rows(g, op, rows);
     gen_private_end(g, task->private, task->nprivate);
+}
+
+/* -- deterministic code --------------------------------------------------------------------------------------- */
+
+static LLVMValueRef
+room_of_pieces(gen *g, LLVMValueRef pieces, LLVMValueRef numbers, bool rows)
+{
+    LLVMValueRef args[3] = {g->s->launch, LLVMBuildMul(g->b, pieces, numbers, ""), gen_i32(g, rows)};
+    return gen_or_leave(g, gen_runtime_call(g, g->b, "rt_gpu_fixed_room", g->ptr, 3, args));
+}
+
+/* may_order: `ordered` is not the constant 0. A task with an order has no pieces that are run again. */
+static int32_t
+fixed_flags_of(const gen *g, const ir_op *op, const gen_task *task, bool may_order)
+{
+    int32_t flags = flags_of(g, op) | (is_last(op) && !task->nprivate ? RT_GPU_LAST : 0);
+    if (may_order && (flags & RT_GPU_REPEATS))
+        flags = (flags & ~RT_GPU_REPEATS) | RT_GPU_ONCE;
+    return flags | (may_order ? RT_KEEP_ORDERED : 0);
+}
+
+void
+gen_run_fixed_task(gen *g, const ir_op *op, const gen_task *task, LLVMValueRef ordered)
+{
+    LLVMBuilderRef b = g->b;
+    LLVMValueRef cells = task->nprivate ? task->row : gen_i64(g, 0);
+    bool may_order = !LLVMIsNull(ordered), keeps = op->records || op->rewinds;
+    LLVMValueRef flags = gen_i32(g, fixed_flags_of(g, op, task, may_order));
+    LLVMValueRef most = gen_runtime_call(g, b, "rt_gpu_fixed_most", g->i64, 2, (LLVMValueRef[]){cells, flags});
+    LLVMValueRef pieces = gen_runtime_call(g, b, "rt_gpu_fixed_pieces", g->i64, 3, (LLVMValueRef[]){task->n, most, flags});
+    fixed_rows rows = {0};
+    if (op->nresults)
+        rows.sums = room_of_pieces(g, pieces, gen_i64(g, op->nresults), false);
+    if (task->nprivate) {
+        rows.row = gen_runtime_call(g, b, "rt_gpu_fixed_row", g->i64, 1, &cells);
+        rows.cells = room_of_pieces(g, pieces, rows.row, true);
+    }
+    g->s->running = reserve_record(g, sizeof(rt_gpu_task), "running");
+    g->gpu->is_fixed = true;
+    LLVMValueRef begins[7] = {g->s->launch, g->s->running, LLVMGetParam(g->s->fn, 0), task->n, flags, most,
+                              LLVMBuildZExt(b, ordered, g->i32, "")};
+    gen_runtime_call(g, b, "rt_gpu_fixed_begin", g->nothing, 7, begins);
+    run_pieces(g, op, flags, task, &rows);
+    /* warps that wait for their turn have to be there */
+    bool all = !is_last(op) || task->nprivate || (may_order && keeps);
+    g->gpu->waits |= all || page_flags(op) == RT_GPU_REPEATS;
+    LLVMValueRef ends[4] = {g->s->launch, g->s->running, flags, gen_i32(g, all)};
+    LLVMValueRef failed = gen_runtime_call(g, b, "rt_gpu_end", g->i32, 4, ends);
+    gen_leave_if(g, LLVMBuildICmp(b, LLVMIntNE, failed, gen_i32(g, 0), ""));
+    if (rows.sums)
+        gen_fixed_combine(g, op, rows.sums, pieces);
+    if (rows.cells)
+        gen_simt_fixed_add(g, task, rows.cells, rows.row, pieces);
 }

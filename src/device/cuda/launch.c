@@ -14,13 +14,24 @@ tape_bytes(const rt_queue *q, const rt_program *p, uint32_t warps)
     return p->needs.tape == RT_TAPE_ALL || first > budget ? budget : first;
 }
 
+/* Of partial results. What pieces leave is in powers of two, the largest less than twice the most that one task leaves, and
+ * smaller ones before it. */
+static uint64_t
+sum_bytes(const rt_program *p)
+{
+    if (p->info.is_fixed)
+        return 4 * sizeof(uint64_t) * RT_GPU_FIXED_PIECES * p->needs.sums +
+               (p->info.has_rows ? 2 * sizeof(double) * RT_GPU_FIXED_ROOM : 0);
+    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident : 0;
+    return sums + (p->info.has_rows ? (uint64_t)RT_GPU_ROWS * RT_GPU_ROW_MAX * sizeof(double) : 0);
+}
+
 /* Room in the pool: for tapes, temporary arrays, partial results beyond what there is for all. */
 static rg_status
 provide(rt_queue *q, const rt_program *p, rt_need need, str *error)
 {
     uint64_t tape = tape_bytes(q, p, need.warps);
-    uint64_t sums = p->needs.sums > RT_GPU_CELLS ? 4 * sizeof(uint64_t) * p->needs.sums * p->resident : 0;
-    sums += p->info.has_rows ? (uint64_t)RT_GPU_ROWS * RT_GPU_ROW_MAX * sizeof(double) : 0;
+    uint64_t sums = sum_bytes(p);
     uint64_t heap = need.temps == UINT64_MAX ? q->tape.budget : need.temps + sums;
     if (!tape && !heap)
         return RG_OK;

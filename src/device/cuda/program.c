@@ -1,4 +1,5 @@
 /* From a kernel's form to code on the GPU. SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/process.h"
 #include "device/cuda/memory.h"
 
 #include <sys/stat.h>
@@ -30,11 +31,13 @@ static rg_status
 emit(const rt_device *d, const rt_program_desc *desc, const char *name, str *ptx, ll_gpu_info *info, diag_list *diags)
 {
     char cpu[16];
+    const ir_fn *fn = desc->fn;
     ll_options options = {
         .present = desc->present,
         .absent = desc->absent,
         .contiguous = desc->dense,
         .noalias = desc->noalias,
+        .deterministic = desc->deterministic,
         .native_math = desc->native_math,
         .fast_math = desc->fast_math,
         .libdevice = d->libdevice.len ? d->libdevice.ptr : NULL,
@@ -49,7 +52,8 @@ emit(const rt_device *d, const rt_program_desc *desc, const char *name, str *ptx
         ll_gpu_info_free(info);
         ptx->len = 0;
         snprintf(cpu, sizeof(cpu), "sm_%d", generations[i]);
-        status = ll_emit_ptx(desc->fn, name, &options, ptx, info, diags);
+        status = desc->apart ? process_emit_ptx_entries(&fn, &name, 1, &options, rt_program_label(desc), ptx, info, diags)
+                             : ll_emit_ptx(fn, name, &options, ptx, info, diags);
         if (generations[i] <= KNOWN)
             break;
     }
@@ -376,7 +380,7 @@ rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program,
         mem_owner owns;
         mem_own(&owns, release_program, p);
         p->device = d;
-        p->label = desc->label ? desc->label : desc->fn->name;
+        p->label = rt_program_label(desc);
         p->file = rt_program_file(desc);
         p->nparams = rt_program_params(desc);
         status = build(p, desc, diags);

@@ -82,19 +82,10 @@ explain(rt_queue *q, str *error)
 {
     const rt_gpu_report *from = q->report;
     const rt_program *p = rt_cuda_program(q->device, from->program);
-    const ll_place *place = find_place(q->device, from->program, from->place);
-    rt_report report = {.fault = (rt_fault)from->fault, .needed = from->needed, .budget = from->budget};
-    if (!p) {
-        str_addf(error, "the GPU reports fault %u of a kernel that is no more", from->fault);
-        return RG_DEVICE;
-    }
-    if (place) {
-        report.text = place->text;
-        report.file = place->file;
-        report.line = place->line;
-    }
-    str_addf(error, "%s: ", p->label);
-    return rt_explain(&report, p->file, error);
+    if (p)
+        return rt_explain_gpu(from, find_place(q->device, from->program, from->place), p->label, p->file, error);
+    str_addf(error, "the GPU reports fault %u of a kernel that is no more", from->fault);
+    return RG_DEVICE;
 }
 
 /* After a wait: prints, and what went wrong since the last time. */

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ enum { WAIT_MS = 5000, MOST_OUTPUT = 1 << 16, MOST_FOLDERS = 32, MOST_WORDS = 16
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *folders[MOST_FOLDERS];
 static size_t folder_count;
+static char *compiler_then, *programs_then; /* CC and PATH when it was asked; NULL: not set */
+static atomic_bool was_asked;
 
 /* -- the child ------------------------------------------------------------------------------------ */
 
@@ -31,12 +34,11 @@ now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What comes until the other end closes; false: it took too long. The text ends with a zero. */
+/* What comes until the other end closes; false: it took too long, or is too much. The text ends with a zero. */
 static bool
-read_all(int fd, char *text, size_t size)
+read_all(int fd, char *text, size_t size, int64_t end)
 {
-    size_t used = 0;
-    for (int64_t end = now_ms() + WAIT_MS;;) {
+    for (size_t used = 0; used < size - 1;) {
         int64_t left = end - now_ms();
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = poll(&p, 1, left > 0 ? (int)left : 0);
@@ -46,11 +48,21 @@ read_all(int fd, char *text, size_t size)
         if (n < 0 && ready > 0 && errno == EINTR)
             continue;
         text[used += n > 0 ? (size_t)n : 0] = 0;
-        if (n == 0 || used == size - 1)
-            return true;
-        if (n < 0)
-            return false;
+        if (n <= 0)
+            return n == 0;
     }
+    return false;
+}
+
+/* Whether the child ends by itself until then. One that is gone already, reaped by others, has ended. */
+static bool
+ends_by(pid_t child, int64_t end)
+{
+    static const struct timespec pause = {.tv_nsec = 1000000};
+    pid_t ended;
+    while ((ended = waitpid(child, NULL, WNOHANG)) == 0 && now_ms() < end)
+        nanosleep(&pause, NULL);
+    return ended != 0;
 }
 
 /* The environment, but messages in English. */
@@ -87,9 +99,10 @@ start(pid_t *child, char **words, char **variables, int output)
         posix_spawn_file_actions_destroy(&files);
         return false;
     }
-    int failed = posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    /* first: where the process has closed its own, the pipe has one of these numbers */
+    int failed = posix_spawn_file_actions_adddup2(&files, output, 2);
+    failed |= posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     failed |= posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    failed |= posix_spawn_file_actions_adddup2(&files, output, 2);
 #if defined __GLIBC_PREREQ
 #if __GLIBC_PREREQ(2, 34)
     failed |= posix_spawn_file_actions_addclosefrom_np(&files, 3);
@@ -120,11 +133,13 @@ run(char **words, char *text, size_t size)
     close(ends[1]);
     free(variables);
     if (ok) {
-        ok = read_all(ends[0], text, size);
-        if (!ok)
+        int64_t end = now_ms() + WAIT_MS;
+        ok = read_all(ends[0], text, size, end);
+        if (!ok || !ends_by(child, end)) {
             kill(-child, SIGKILL);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
+            while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+                ;
+        }
     }
     close(ends[0]);
     return ok;
@@ -185,17 +200,36 @@ ask(const char *command)
     return folder_count > 0;
 }
 
+static char *
+copy_of(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
 static void
 ask_one(void)
 {
     static const char *const usual[] = {"cc", "gcc", "clang"};
-    const char *named = getenv("CC");
-    if (named) {
-        ask(named);
-        return;
-    }
-    for (size_t i = 0; i < countof(usual) && !ask(usual[i]); i++)
+    settings now = settings_read();
+    compiler_then = copy_of(now.compiler);
+    programs_then = copy_of(now.programs);
+    if (now.compiler)
+        ask(now.compiler);
+    for (size_t i = 0; i < countof(usual) && !now.compiler && !ask(usual[i]); i++)
         ;
+    atomic_store(&was_asked, true);
+}
+
+static bool
+is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool
+fc_system_folders_hold(const settings *now)
+{
+    return !atomic_load(&was_asked) || (is_same_text(compiler_then, now->compiler) && is_same_text(programs_then, now->programs));
 }
 
 size_t

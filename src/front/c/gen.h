@@ -211,7 +211,6 @@ place fc_place_move(gen *g, const place *p, rg_value by, const node *n); /* poin
 rg_value fc_index_add(gen *g, rg_value x, rg_value y);                   /* either may be NULL: 0 */
 /* Under p's indices, and 0 behind them: to build an access of a buffer with now. */
 void fc_whole_indices(gen *g, const place *p, uint32_t rank, rg_value *out);
-rg_value fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index);
 
 /* -- expr.c
  * ----------------------------------------------------------------------------------------- */
@@ -250,7 +249,6 @@ void fc_field_default(gen *g, pointer_var *v, const node *init);
 bool fc_field_refused(gen *g, const field *f, const node *n);
 /* assigns to the pointer variable or field that n names */
 void fc_pointer_store(gen *g, const node *n, const place *to);
-void fc_pointer_assign(gen *g, decl *d, const place *to, const node *n);
 place fc_pointer_read(gen *g, const decl *d, const node *n);
 rg_value fc_pointer_compare(gen *g, const node *n);
 rg_value fc_pointer_difference(gen *g, const node *n);
@@ -356,7 +354,6 @@ bool fc_needs_temp(const decl *fn, const decl *d);
 
 /* -- kernel.c
  * ------------------------------------------------------------------------------ */
-void fc_kernel(gen *g, decl *fn);
 /* makes the constants (and, not in_thread, the shared arrays) that a function's body mentions */
 void fc_hoist(gen *g, decl *fn, bool in_thread);
 

@@ -105,7 +105,6 @@ uint32_t fc_project_file(const struct project *p, const source_file *f);
 bool fc_unit_tentative(unit *u, const char *name, CXCursor *out);
 /* look.c: adds what the unit depends on, but its main file. on_disk: the database of compile commands counts. */
 void fc_unit_look(unit *u, bool on_disk, seen_list *seen);
-void fc_look_at_databases(arena *a, const char *path, seen_list *seen);
 void fc_keep_errors(unit *u); /* what clang found wrong, for reach.c */
 
 ctype *fc_import_type(unit *u, CXType type);

@@ -327,8 +327,8 @@ kernel_body(gen *g, decl *fn)
     g->frame = NULL;
 }
 
-void
-fc_kernel(gen *g, decl *fn)
+static void
+whole_kernel(gen *g, decl *fn)
 {
     g->told = (map){.in = g->arena};
     rg_build_at(g->b, fn->place);
@@ -359,7 +359,7 @@ generate_kernel(gen *g, ir_module *m, decl *fn, diag_list *diags)
     if (!fc_unit_is_sound(g->unit, fn))
         return;
     fc_link(g->project, fn);
-    fc_kernel(g, fn);
+    whole_kernel(g, fn);
     ir_fn *made = ir_fn_find(m, rg_str_of(fn->name));
     if (made)
         ir_check_races(made, diags);

@@ -4,22 +4,39 @@
  * Contents are those that libclang read. Where more matters than can be listed (a header that is missing, a test whether
  * one is there, the time of day) the list is left open. */
 #include "front/c/import.h"
-
-#include "base/settings.h"
+#include "front/c/options.h"
 
 #include <limits.h>
 
 /* -- headers ------------------------------------------------------------------------------------------------------- */
 
+/* Whether a directive has the word `embed`, however far it stands from the #. */
+static bool
+has_embed(rg_str text)
+{
+    static const char word[] = "embed";
+    const char *end = text.ptr + text.len, *at = text.ptr;
+    while (at && (at = memmem(at, (size_t)(end - at), word, sizeof word - 1))) {
+        const char *line = at;
+        while (line > text.ptr && line[-1] != '\n')
+            line--;
+        line = fc_skip_blanks(line, end);
+        if (*line == '#' || strncmp(line, "%:", 2) == 0)
+            return true;
+        at += sizeof word - 1;
+    }
+    return false;
+}
+
 /* Text that asks the preprocessor for what no list holds. */
 static bool
 asks_for_more(rg_str text)
 {
-    static const char *const words[] = {"__has_include", "__has_embed", "#embed", "__DATE__", "__TIME__", "__TIMESTAMP__"};
+    static const char *const words[] = {"__has_include", "__has_embed", "__DATE__", "__TIME__", "__TIMESTAMP__"};
     for (size_t i = 0; i < countof(words); i++)
         if (text.len && memmem(text.ptr, text.len, words[i], strlen(words[i])))
             return true;
-    return false;
+    return has_embed(text);
 }
 
 static bool
@@ -54,11 +71,10 @@ add_folders(arena *a, fc_words *folders, const char *list)
 
 /* The folders of the user's that headers are looked for in; false: a header comes in another way. */
 static bool
-user_folders(unit *u, fc_words *out)
+user_folders(unit *u, const settings *asked, fc_words *out)
 {
-    settings asked = settings_read();
-    add_folders(u->arena, out, asked.include_path);
-    add_folders(u->arena, out, asked.c_include_path);
+    add_folders(u->arena, out, asked->include_path);
+    add_folders(u->arena, out, asked->c_include_path);
     for (size_t i = 0; i < u->words.n; i++) {
         const char *word = u->words.at[i];
         bool two = strcmp(word, "-isystem") == 0 || strcmp(word, "-iquote") == 0 || strcmp(word, "-idirafter") == 0;
@@ -76,22 +92,35 @@ user_folders(unit *u, fc_words *out)
     return true;
 }
 
-/* How a file is called in the folder that it was found in: NAME of #include <NAME>. */
-static const char *
-name_in_folder(const unit *u, const fc_words *users, const char *path)
+/* Where else the file of this folder would have been found, were it there: NAME of #include <NAME> is its path in the
+ * folder. false: it is not in the folder. */
+static bool
+look_for_others(unit *u, const fc_words *users, const char *path, const char *folder, seen_list *seen)
+{
+    if (!begins_with_folder(path, folder))
+        return false;
+    const char *name = path + strlen(folder);
+    name += strspn(name, "/");
+    for (size_t i = 0; i < users->n; i++)
+        (void)seen_nothing(seen, fc_format(u->arena, "%s/%s", users->at[i], name));
+    return true;
+}
+
+/* Of several folders that it is in, any may be the one that it was found in. */
+static void
+look_for_all_others(unit *u, const fc_words *users, const char *path, seen_list *seen)
 {
     static const char *const ours[] = {FRONT_HEADER_DIR, FRONT_SPARE_DIR};
-    for (size_t i = 0; i < countof(ours); i++)
-        if (begins_with_folder(path, ours[i]))
-            return path + strlen(ours[i]) + 1;
-    for (size_t i = 0; i < users->n; i++)
-        if (begins_with_folder(path, users->at[i]))
-            return path + strlen(users->at[i]) + strspn(path + strlen(users->at[i]), "/");
-    for (size_t i = 0; i < u->searched.n; i++)
-        if (begins_with_folder(path, u->searched.at[i]))
-            return path + strlen(u->searched.at[i]) + strspn(path + strlen(u->searched.at[i]), "/");
     const char *last = strrchr(path, '/');
-    return last ? last + 1 : path;
+    bool found = false;
+    for (size_t i = 0; i < countof(ours); i++)
+        found |= look_for_others(u, users, path, ours[i], seen);
+    for (size_t i = 0; i < users->n; i++)
+        found |= look_for_others(u, users, path, users->at[i], seen);
+    for (size_t i = 0; i < u->searched.n; i++)
+        found |= look_for_others(u, users, path, u->searched.at[i], seen);
+    if (!found && last)
+        (void)look_for_others(u, users, path, fc_format(u->arena, "%.*s", (int)(last - path), path), seen);
 }
 
 typedef struct included {
@@ -121,7 +150,10 @@ look_at_headers(unit *u, seen_list *seen)
     fc_words users = {0};
     files all = fc_unit_inclusions(u);
     included *list = arena_new_n(u->arena, included, all.n + 1);
-    seen->open |= !user_folders(u, &users);
+    settings asked = settings_read();
+    seen->open |= !user_folders(u, &asked, &users) || !fc_system_folders_hold(&asked);
+    for (size_t i = 0; i < u->words.n; i++)
+        seen->open |= asks_for_more(rg_str_of(u->words.at[i]));
     for (size_t i = 0; i < u->errors.n; i++)
         seen->open |= u->errors.at[i].kind == ERROR_MISSING;
     for (size_t i = 0; i < all.n; i++) {
@@ -131,11 +163,9 @@ look_at_headers(unit *u, seen_list *seen)
             add_folder_of(u->arena, &users, list[i].path);
     }
     for (size_t i = 1; i < all.n; i++) {
-        const char *name = name_in_folder(u, &users, list[i].path);
         if (!begins_with_folder(list[i].path, "/retrograd"))
             seen_file(seen, list[i].path, list[i].text);
-        for (size_t k = 0; k < users.n; k++)
-            (void)seen_nothing(seen, fc_format(u->arena, "%s/%s", users.at[k], name));
+        look_for_all_others(u, &users, list[i].path, seen);
     }
 }
 
@@ -154,8 +184,8 @@ look_at_database(arena *a, const char *folder, seen_list *seen)
         seen->open = true;
 }
 
-void
-fc_look_at_databases(arena *a, const char *path, seen_list *seen)
+static void
+look_at_databases(arena *a, const char *path, seen_list *seen)
 {
     char real[PATH_MAX];
     if (!realpath(path, real)) {
@@ -174,5 +204,5 @@ fc_unit_look(unit *u, bool on_disk, seen_list *seen)
 {
     look_at_headers(u, seen);
     if (on_disk)
-        fc_look_at_databases(u->arena, u->originals.at[0].path, seen);
+        look_at_databases(u->arena, u->originals.at[0].path, seen);
 }

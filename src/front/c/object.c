@@ -243,8 +243,8 @@ fc_index_add(gen *g, rg_value x, rg_value y)
 }
 
 /* Row-major number of an element under n indices; the other axes are 0. i64. */
-rg_value
-fc_flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
+static rg_value
+flat_index(gen *g, const leaf *l, uint32_t n, const rg_value *index)
 {
     rg_value sum = NULL;
     for (uint32_t i = 0; i < n; i++) {
@@ -329,11 +329,11 @@ load_element(gen *g, const leaf *l, object_kind kind, const place *p)
         if (l->rank == 0)
             return rg_build_get(g->b, l->var);
         return rg_build_extract(g->b, rg_build_get(g->b, l->var),
-                                fc_flat_index(g, l, p->n, p->index));
+                                flat_index(g, l, p->n, p->index));
     case OBJECT_VALUE:
         if (l->rank == 0)
             return l->value;
-        return rg_build_extract(g->b, l->value, fc_flat_index(g, l, p->n, p->index));
+        return rg_build_extract(g->b, l->value, flat_index(g, l, p->n, p->index));
     case OBJECT_BUFFER:
         fc_whole_indices(g, p, l->rank, index);
         return g->atomic_read ? rg_build_load_atomic(g->b, l->value, l->rank, index)
@@ -427,7 +427,7 @@ store_element(gen *g, leaf *l, object_kind kind, const place *p, rg_value v)
     } else if (kind == OBJECT_LOCAL && l->rank == 0) {
         rg_build_set(g->b, l->var, v);
     } else if (kind == OBJECT_LOCAL) {
-        rg_value flat = fc_flat_index(g, l, p->n, p->index);
+        rg_value flat = flat_index(g, l, p->n, p->index);
         rg_build_set(g->b, l->var, rg_build_insert(g->b, rg_build_get(g->b, l->var), flat, v));
     }
 }

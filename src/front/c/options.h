@@ -2,6 +2,7 @@
 #ifndef FRONT_C_OPTIONS_H
 #define FRONT_C_OPTIONS_H
 
+#include "base/settings.h"
 #include "front/c/parse.h"
 
 typedef list(const char *) fc_words;
@@ -9,6 +10,8 @@ typedef list(const char *) fc_words;
 /* -- compiler.c: the folders that the C compiler searches for <...>, without its own headers. CC names it, or cc, gcc,
  * clang is taken; asked once for the process, whose they are; an empty CC: none. */
 size_t fc_system_folders(const char *const **folders);
+/* Whether the same compiler would be asked now; true where none was asked. */
+bool fc_system_folders_hold(const settings *now);
 
 /* -- database.c: the command that compile_commands.json has for a file, as words without the compiler's name; relative
  * names of folders and files are made whole. Looked for in the file's folder and those above, each with its build/. */

@@ -364,6 +364,7 @@ pointer_to(gen *g, choices *c, const char *name)
 }
 
 static bool same_array(const place *x, const place *y);
+static void assign_pointer(gen *g, decl *d, const place *to, const node *n);
 
 static place
 null_place(gen *g, ctype *type)
@@ -450,7 +451,7 @@ fc_pointer_declare(gen *g, decl *d, const node *init, const place *given)
     add_variable_choices(&c, d);
     declare_moving(g, d, &c, stays_whole(g, d, given));
     if (given && d->pointer)
-        fc_pointer_assign(g, d, given, NULL);
+        assign_pointer(g, d, given, NULL);
 }
 
 void
@@ -490,7 +491,7 @@ fc_pointer_private(gen *g, decl *d, const node *body, const place *first)
         return; /* it is not assigned here */
     declare_moving(g, d, &own.c, false);
     if (first && d->pointer)
-        fc_pointer_assign(g, d, first, NULL);
+        assign_pointer(g, d, first, NULL);
 }
 
 /* -- assigning
@@ -528,8 +529,8 @@ selector_for(gen *g, const pointer_var *v, const place *to)
     return result;
 }
 
-void
-fc_pointer_assign(gen *g, decl *d, const place *to, const node *n)
+static void
+assign_pointer(gen *g, decl *d, const place *to, const node *n)
 {
     pointer_var *v = d->pointer;
     rg_place where = n ? n->place : d->place;
@@ -809,7 +810,7 @@ void
 fc_pointer_store(gen *g, const node *n, const place *to)
 {
     if (n->kind == E_REF) {
-        fc_pointer_assign(g, n->decl, to, n);
+        assign_pointer(g, n->decl, to, n);
     } else if (n->kind == E_MEMBER) {
         pointer_var *v = field_pointer(g, n);
         if (v)

@@ -232,7 +232,6 @@ void build_need_fn(rg_builder *b); /* ops outside of any function are reported a
 
 /* -- build_ops.c ------------------------------------------------------------------------------- */
 ir_value *build_bits(rg_builder *b, rg_dtype d, uint64_t bits);
-ir_value *build_zero(rg_builder *b, ir_type t);  /* arrays: a new op at the present point */
 ir_value *build_not(rg_builder *b, ir_value *v); /* appended without opening guards */
 ir_value *build_or(rg_builder *b, ir_value *x, ir_value *y);
 void build_constants_find(rg_builder *b, constant_pool *pool, ir_region *region);

@@ -60,8 +60,9 @@ build_bits(rg_builder *b, rg_dtype d, uint64_t bits)
     return v;
 }
 
-ir_value *
-build_zero(rg_builder *b, ir_type t)
+/* arrays: a new op at the present point */
+static ir_value *
+zero_of(rg_builder *b, ir_type t)
 {
     if (t.kind == IR_SCALAR)
         return build_bits(b, (rg_dtype)t.dtype, 0);
@@ -75,7 +76,7 @@ ir_value *
 build_fallback(rg_builder *b, ir_type t)
 {
     if (t.kind == IR_ARRAY || (t.kind == IR_SCALAR && ir_bits((rg_dtype)t.dtype)))
-        return build_zero(b, t);
+        return zero_of(b, t);
     return build_bits(b, RG_I32, 0);
 }
 
@@ -290,7 +291,7 @@ rg_build_array(rg_builder *b, rg_dtype dtype, uint32_t length)
         build_report(b, ERROR_ARGUMENT, "a local array has a type and at least one element");
         length = length ? length : 1;
     }
-    return build_zero(b, ir_array(dtype, length));
+    return zero_of(b, ir_array(dtype, length));
 }
 
 static ir_value *

@@ -130,8 +130,8 @@ release_parser(void *parser_)
     ir_module_free(p->m);
 }
 
-ir_module *
-ir_parse(rg_str text, const char *path, diag_list *diags)
+static ir_module *
+parse_module(rg_str text, const char *path, bool exact, diag_list *diags)
 {
     parser p = {0};
     mem_owner owns;
@@ -139,6 +139,7 @@ ir_parse(rg_str text, const char *path, diag_list *diags)
     p.scratch = p.names.in = p.calls.in = p.own.in = p.args.in = p.bytes.in = arena_new();
     p.m = ir_module_new();
     p.errors_before = diags->errors;
+    p.exact = exact;
     lex_start(&p.lex, text, path, p.scratch, diags);
     while (p.lex.now.kind != TOKEN_END)
         parse_fn(&p);
@@ -153,4 +154,16 @@ ir_parse(rg_str text, const char *path, diag_list *diags)
     mem_disown(&owns);
     release_parser(&p);
     return m;
+}
+
+ir_module *
+ir_parse(rg_str text, const char *path, diag_list *diags)
+{
+    return parse_module(text, path, false, diags);
+}
+
+ir_module *
+ir_parse_exact(rg_str text, const char *path, diag_list *diags)
+{
+    return parse_module(text, path, true, diags);
 }

@@ -33,6 +33,7 @@ typedef struct parser {
     str bytes;            /* of the table being read */
     unsigned depth;
     unsigned errors_before;
+    bool exact; /* marks are taken */
 } parser;
 
 /* parse_value.c: tokens; `want` reports what is missing, `skip` says whether it was there */

@@ -536,6 +536,35 @@ parse_regions(parser *p, ir_op *op)
         ir_append(op->regions[1], ir_op_new(p->fn, RG_OP_YIELD, 0, 0, (ir_loc){0}));
 }
 
+static uint32_t
+parse_mark(parser *p)
+{
+    return (uint32_t)parse_int(p, "a number", 1, UINT32_MAX);
+}
+
+static void
+parse_marks(parser *p, ir_op *op)
+{
+    if (!p->exact || !parse_skip_word(p, "with"))
+        return;
+    parse_want(p, "(");
+    do {
+#define BIT(name)                                                                                                      \
+    if (parse_skip_word(p, #name))                                                                                     \
+        op->name = true;                                                                                               \
+    else
+#define NUMBER(name)                                                                                                   \
+    if (parse_skip_word(p, #name))                                                                                     \
+        op->name = parse_mark(p);                                                                                      \
+    else
+        TEXT_MARKS(BIT, NUMBER)
+#undef BIT
+#undef NUMBER
+        parse_expected(p, "a mark");
+    } while (parse_skip(p, ","));
+    parse_want(p, ")");
+}
+
 static void
 parse_op(parser *p, ir_region *into)
 {
@@ -549,6 +578,7 @@ parse_op(parser *p, ir_region *into)
         for (size_t i = 0; i < p->args.n; i++)
             ir_op_arg(op, p->fn, p->args.at[i]);
         op->loc = parse_loc(p);
+        parse_marks(p, op);
         ir_append(into, op);
         parse_regions(p, op);
         define_results(p, op, &r);

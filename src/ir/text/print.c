@@ -16,6 +16,7 @@ typedef struct printer {
     unsigned depth;
     bool brief; /* regions as {...} */
     bool plain; /* no source places */
+    bool exact; /* with marks */
 } printer;
 
 /* -- names ------------------------------------------------------------------------------------ */
@@ -526,6 +527,23 @@ print_operands(printer *p, const ir_op *op)
     }
 }
 
+static void
+print_marks(printer *p, const ir_op *op)
+{
+    const char *before = " with (";
+#define BIT(name)                                                                                                      \
+    if (op->name)                                                                                                      \
+        str_addf(p->out, "%s" #name, before), before = ", ";
+#define NUMBER(name)                                                                                                   \
+    if (op->name)                                                                                                      \
+        str_addf(p->out, "%s" #name " %u", before, op->name), before = ", ";
+    TEXT_MARKS(BIT, NUMBER)
+#undef BIT
+#undef NUMBER
+    if (*before == ',')
+        str_addc(p->out, ')');
+}
+
 static bool
 does_nothing(const ir_region *r)
 {
@@ -547,6 +565,8 @@ print_op(printer *p, const ir_op *op)
     print_op_name(p, op);
     print_operands(p, op);
     print_loc(p, op->loc);
+    if (p->exact)
+        print_marks(p, op);
     for (uint32_t i = 0; i < op->nregions; i++) {
         if (i && does_nothing(op->regions[i]))
             continue;
@@ -643,11 +663,12 @@ ir_print_fn(str *out, const ir_fn *fn)
 }
 
 static void
-print_module(str *out, const ir_module *m, bool plain)
+print_module(str *out, const ir_module *m, bool plain, bool exact)
 {
     printer p;
     printer_start(&p, out, m);
     p.plain = plain;
+    p.exact = exact;
     str_add(out, (rg_str){NULL, 0}); /* a module without functions is the empty string */
     for (const ir_fn *fn = m->first; fn; fn = fn->next) {
         print_function(&p, fn);
@@ -660,13 +681,19 @@ print_module(str *out, const ir_module *m, bool plain)
 void
 ir_print_module(str *out, const ir_module *m)
 {
-    print_module(out, m, false);
+    print_module(out, m, false, false);
+}
+
+void
+ir_print_exact(str *out, const ir_module *m)
+{
+    print_module(out, m, false, true);
 }
 
 void
 ir_print_plain(str *out, const ir_module *m)
 {
-    print_module(out, m, true);
+    print_module(out, m, true, false);
 }
 
 void

@@ -41,6 +41,9 @@
  *
  * A function's own derivatives are named after its results: func @f(...) -> (f64) vjp @g jvp @h { ... }.
  *
+ * Exact text alone has what is known of an op beside what it does, behind its place: `with (in_page, bundle 3)`. It is not
+ * taken from strangers, since nothing can check it.
+ *
  * A place, `@ file:line:col-end`, stands at an op's end or before its first region, after a
  * parameter and before a function's shape and body; `in @callee file:line:col` says, innermost
  * first, through which inlined calls the op came. */
@@ -54,6 +57,16 @@ text_hash(rg_str name)
 {
     return hash_bytes(0, name.ptr, name.len);
 }
+
+/* What exact text has of an op's flags: as bits, or as numbers. */
+#define TEXT_MARKS(BIT, NUMBER)                                                                                        \
+    BIT(settled)                                                                                                       \
+    BIT(ordered)                                                                                                       \
+    BIT(few)                                                                                                           \
+    BIT(in_page)                                                                                                       \
+    BIT(one_page)                                                                                                      \
+    NUMBER(bundle)                                                                                                     \
+    NUMBER(block)
 
 /* literals (literal.c) */
 void ir_print_literal(str *out, rg_dtype d, uint64_t bits);

@@ -46,8 +46,6 @@ bool verify_error(verifier *v, const ir_op *op, unsigned number, const char *for
 
 /* verify_op.c: operands, results, attributes and regions of one op, and how its regions leave */
 bool verify_op(verifier *v, const ir_op *op);
-bool verify_counts(verifier *v, const ir_op *op, uint32_t nargs, uint32_t nresults,
-                   uint32_t nregions);
 bool verify_arg(verifier *v, const ir_op *op, uint32_t i, ir_type t);
 bool verify_result(verifier *v, const ir_op *op, uint32_t i, ir_type t);
 /* verify_control.c: serial control */

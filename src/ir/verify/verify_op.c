@@ -6,8 +6,8 @@
 
 /* -- what most rules ask ---------------------------------------------------------------------- */
 
-bool
-verify_counts(verifier *v, const ir_op *op, uint32_t nargs, uint32_t nresults, uint32_t nregions)
+static bool
+check_counts(verifier *v, const ir_op *op, uint32_t nargs, uint32_t nresults, uint32_t nregions)
 {
     if (op->nargs != nargs)
         return verify_error(v, op, E_OPERAND, "%s takes %u operands here, not %u",
@@ -170,7 +170,7 @@ check_pattern(verifier *v, const ir_op *op)
     uint32_t more = c.more_args ? op->nargs : 0, more_results = c.more_results ? op->nresults : 0;
     more = c.more_args == '?' && more > c.nargs ? c.nargs + 1 : more;
     more_results = c.more_results == '?' && more_results > c.nresults ? c.nresults + 1 : more_results;
-    if (!verify_counts(v, op, more > c.nargs ? more : c.nargs, more_results > c.nresults ? more_results : c.nresults,
+    if (!check_counts(v, op, more > c.nargs ? more : c.nargs, more_results > c.nresults ? more_results : c.nresults,
                        c.nregions))
         return false;
     if ((ir_ops[op->code].flags & IR_KERNEL) && (!v->fn->kernel || v->parallels))
@@ -378,7 +378,7 @@ static bool
 check_assert(verifier *v, const ir_op *op)
 {
     uint32_t n = op->nargs == 3 || op->nargs == 4 ? op->nargs : 1;
-    return verify_counts(v, op, n, 0, 0) && (n == 1 || check_subscript(v, op)) &&
+    return check_counts(v, op, n, 0, 0) && (n == 1 || check_subscript(v, op)) &&
            (op->attr.text || verify_error(v, op, E_ATTRIBUTE, "assert has a text"));
 }
 
@@ -499,7 +499,7 @@ verify_op(verifier *v, const ir_op *op)
     case RG_OP_EXTENT:
         return op->attr.bits < arg_type(op, 0).rank || verify_error(v, op, E_ATTRIBUTE, "the buffer has no such axis");
     case RG_OP_TEMP:
-        return verify_counts(v, op, op->results[0]->type.rank, 1, 0);
+        return check_counts(v, op, op->results[0]->type.rank, 1, 0);
     case RG_OP_TABLE:
         return op->results[0]->type.lanes ? verify_error(v, op, E_RESULT, "a table has no lanes")
                                           : op->attr.data || verify_error(v, op, E_ATTRIBUTE, "a table has data");

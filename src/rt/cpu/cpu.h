@@ -22,6 +22,7 @@ typedef struct rt_cpu rt_cpu;
 /* num_threads 0: rt_pool_default() (rt/cpu/pool.h); at most RT_MAX_THREADS take part. tape_budget: bytes that all tapes together may
  * take; 0: a quarter of the machine's memory. NULL when there is no memory. */
 rt_cpu *rt_cpu_create(uint32_t num_threads, uint64_t tape_budget);
+uint64_t rt_default_budget(void); /* a quarter of the machine's memory */
 void rt_cpu_destroy(rt_cpu *cpu); /* takes NULL; no launch may be under way */
 /* From the next launch on. */
 void rt_cpu_set_threads(rt_cpu *cpu, uint32_t num_threads);

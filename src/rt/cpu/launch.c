@@ -13,8 +13,8 @@
 #include "rt/cpu/pool.h"
 #include "rt/fpenv.h"
 
-static uint64_t
-default_budget(void)
+uint64_t
+rt_default_budget(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
     return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 : (uint64_t)1 << 30;
@@ -30,7 +30,7 @@ rt_cpu_create(uint32_t num_threads, uint64_t tape_budget)
     pthread_mutex_init(&cpu->lock, NULL);
     pthread_mutex_init(&cpu->printing, NULL);
     cpu->num_threads = num_threads;
-    cpu->budget = tape_budget ? tape_budget : default_budget();
+    cpu->budget = tape_budget ? tape_budget : rt_default_budget();
     return cpu;
 }
 
@@ -91,7 +91,7 @@ void
 rt_cpu_set_budget(rt_cpu *cpu, uint64_t tape_budget)
 {
     pthread_mutex_lock(&cpu->lock);
-    cpu->budget = tape_budget ? tape_budget : default_budget();
+    cpu->budget = tape_budget ? tape_budget : rt_default_budget();
     pthread_mutex_unlock(&cpu->lock);
 }
 
@@ -135,8 +135,8 @@ rt_cpu_default(void)
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-void
-rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index)
+static void
+reset_worker(rt_worker *worker, rt_launch *launch, int32_t index)
 {
     worker->cursor = rt_no_page();
     worker->atomic = 0;
@@ -164,7 +164,7 @@ rt_launch_seats(rt_launch *launch, uint32_t count)
     launch->seats = seats;
     for (uint32_t i = launch->seats_made; i < count; i++) {
         memset(&seats[i], 0, sizeof seats[i]);
-        rt_worker_reset(&seats[i].worker, launch, 0);
+        reset_worker(&seats[i].worker, launch, 0);
         seats[i].worker.seat = (int32_t)i;
     }
     launch->seats_made = count;
@@ -179,7 +179,7 @@ new_launch(rt_cpu *cpu)
         return NULL;
     launch->cpu = cpu;
     pthread_mutex_init(&launch->lock, NULL);
-    rt_worker_reset(&launch->kernel.worker, launch, -1);
+    reset_worker(&launch->kernel.worker, launch, -1);
     if (rt_launch_seats(launch, 1))
         return launch;
     free_launch(launch);

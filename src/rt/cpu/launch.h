@@ -57,7 +57,6 @@ struct rt_cpu {
 };
 
 /* pages.c */
-struct rt_page *rt_page_take(rt_cpu *cpu, uint64_t *needed, uint64_t *budget); /* NULL: none left */
 void rt_pages_give(rt_cpu *cpu, rt_worker *worker);
 void rt_pages_release(rt_cpu *cpu);
 /* where a tape stands that has no page yet: not even the smallest frame fits */
@@ -94,7 +93,6 @@ rt_bytes_between(const char *low, const char *high)
 
 /* launch.c */
 _Noreturn void rt_fail(rt_worker *worker, const rt_report *report);
-void rt_worker_reset(rt_worker *worker, rt_launch *launch, int32_t index);
 bool rt_launch_seats(rt_launch *launch, uint32_t count);
 
 #endif

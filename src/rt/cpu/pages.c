@@ -45,8 +45,8 @@ add_slab(rt_cpu *cpu)
     return true;
 }
 
-struct rt_page *
-rt_page_take(rt_cpu *cpu, uint64_t *needed, uint64_t *budget)
+static struct rt_page *
+take_page(rt_cpu *cpu, uint64_t *needed, uint64_t *budget)
 {
     pthread_mutex_lock(&cpu->lock);
     struct rt_page *page = NULL;
@@ -109,7 +109,7 @@ page_above(rt_worker *worker, struct rt_page *here, uint64_t more, uint32_t line
     if (*link)
         return *link;
     rt_report report = {.line = line};
-    *link = rt_page_take(worker->launch->cpu, &report.needed, &report.budget);
+    *link = take_page(worker->launch->cpu, &report.needed, &report.budget);
     if (!*link) {
         report.needed += more * RT_PAGE;
         report.fault = report.budget ? RT_FAULT_BUDGET : RT_FAULT_MEMORY;

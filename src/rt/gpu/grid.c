@@ -301,22 +301,32 @@ rt_gpu_subscript(rt_gpu_worker *worker, int32_t place, int32_t mine, int64_t ind
 
 /* -- the end before its time ------------------------------------------------------------------------------------- */
 
+enum { LOOKS_EACH = 1000 /* microseconds */ };
+
 static int32_t
 is_stopped(const rt_gpu_launch *launch)
 {
     return *(const volatile uint32_t *)&launch->report->stop != 0;
 }
 
+/* The host's memory is for one warp in a millisecond: if each of thousands looked there, all would wait for the bus, which took
+ * most of the time of a gradient. The others see the fault. */
+static uint32_t
+is_cancelled(rt_gpu_launch *launch, int32_t place)
+{
+    uint32_t now = rt_grid_clock(), last = rt_grid_load32(&launch->looked);
+    if (now - last >= LOOKS_EACH && rt_grid_swap32(&launch->looked, last, now) == last && is_stopped(launch)) {
+        rt_gpu_fault(launch, 1, RT_FAULT_CANCELLED, place, 0, 0);
+        rt_grid_fence();
+    }
+    return rt_grid_load32(&launch->fault);
+}
+
 /* One lane looks, so that all see the same. The fault is there before this warp arrives anywhere. */
 RT_SLOW int32_t
 rt_gpu_poll(rt_gpu_launch *launch, int32_t place)
 {
-    int32_t first = rt_warp_lane() == 0;
-    if (!rt_warp_one32(first ? (uint32_t)is_stopped(launch) : 0))
-        return 0;
-    rt_gpu_fault(launch, first, RT_FAULT_CANCELLED, place, 0, 0);
-    rt_grid_fence();
-    return 1;
+    return rt_warp_one32(rt_warp_lane() == 0 ? is_cancelled(launch, place) : 0) != 0;
 }
 
 RT_SLOW int32_t

@@ -97,8 +97,6 @@ void rt_gpu_grid_zero(char *to, uint64_t bytes);
 int32_t rt_gpu_kernel_pages(rt_gpu_worker *worker, struct rt_page *here, int64_t count, int32_t place);
 /* Behind the barrier that has freed the task's pages: they are not the warp's any more. */
 void rt_gpu_pages_cut(rt_gpu_worker *worker);
-/* Copies with the 32 lanes of a warp from above to below, where the two may overlap. */
-void rt_gpu_warp_move(char *to, const char *from, int64_t bytes);
 
 /* of the kernel-level code's: it lies in there */
 static inline rt_gpu_thread *

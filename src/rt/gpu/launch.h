@@ -59,6 +59,7 @@ struct rt_gpu_launch {
     _Alignas(128) uint32_t fault; /* not 0: who met it fills the three behind it */
     uint32_t place;
     uint64_t needed, limit;
+    uint32_t looked; /* when a warp has last looked whether the host wants launches to end (rt_grid_clock) */
     rt_gpu_queue queues[RT_GPU_QUEUES]; /* of the pieces behind all rows */
     _Alignas(128) uint32_t head, tail; /* of `again` */
     uint32_t begun; /* a warp has begun the page that was its own; as the launch ends it may come too late for the peak */
@@ -73,6 +74,7 @@ struct rt_gpu_launch {
     uint32_t now_left; /* whether the task has pieces that nobody has run */
     uint32_t most; /* pages used */
     uint32_t told; /* the most that a launch has reported: it stays from launch to launch */
+    _Alignas(128) uint32_t turn; /* of a task with an order whose tapes are kept: pieces that have run; at its end 0 */
 };
 
 #endif

@@ -62,6 +62,14 @@ rt_warp_swap64(uint64_t mine, uint32_t bits)
     return (uint64_t)high << 32 | low;
 }
 
+IN_PLACE int32_t
+rt_warp_turn(uint64_t key, int32_t mine)
+{
+    uint32_t some = rt_warp_ballot(mine);
+    uint32_t alike = (uint32_t)__nvvm_match_any_sync_i64(ALL_LANES, (long long)key) & some;
+    return mine ? __builtin_popcount(alike & ((1u << rt_warp_lane()) - 1)) : -1;
+}
+
 IN_PLACE void
 rt_warp_sync(void)
 {
@@ -198,6 +206,12 @@ IN_PLACE void
 rt_grid_store32(uint32_t *at, uint32_t value)
 {
     __scoped_atomic_store_n(at, value, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE);
+}
+
+IN_PLACE uint32_t
+rt_grid_clock(void)
+{
+    return (uint32_t)((uint64_t)__nvvm_read_ptx_sreg_globaltimer() >> 10);
 }
 
 IN_PLACE void

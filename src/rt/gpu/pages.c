@@ -269,8 +269,9 @@ rt_gpu_room(rt_gpu_worker *worker, char *cursor, char *mark, int32_t parts, int6
 
 /* -- dropping states --------------------------------------------------------------------------------------------- */
 
-void
-rt_gpu_warp_move(char *to, const char *from, int64_t bytes)
+/* Copies with the 32 lanes of a warp from above to below, where the two may overlap. */
+static void
+warp_move(char *to, const char *from, int64_t bytes)
 {
     int64_t lane = rt_warp_lane();
     if (to == from)
@@ -328,7 +329,7 @@ move_state(rt_gpu_worker *worker, char **from, char **to, const int64_t *sizes, 
                 continue;
             place = frame_at(worker, *to, size, 1);
             if (moves(worker))
-                rt_gpu_warp_move(place, frame, size);
+                warp_move(place, frame, size);
             *to = place + size;
         }
 }

@@ -12,6 +12,9 @@
  *   once         a piece that has changed arrays before it asks for pages must find them: the first warps alone run pieces, so
  *                many as have RT_GPU_SHARE pages each of what is left. Where tapes are kept, of all that there is: the task that
  *                takes them back has the same warps.
+ *   fixed        by any of these ways; where a piece begins and ends the number of threads alone says, and not who runs it
+ *   ordered      one warp, first piece to last. Kept tapes: each warp its own, when those before have run. (All other warps wait
+ *                for that, which their tapes are worth: what recorded them ran side by side.)
  */
 #include "rt/gpu/inside.h"
 
@@ -35,11 +38,17 @@ larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
+static inline int32_t
+keeps_tapes(int32_t flags)
+{
+    return flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
+}
+
 /* Kept tapes are never balanced. */
 static inline int32_t
 is_balanced(int32_t flags)
 {
-    return !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)) && (flags & (RT_GPU_BALANCES | RT_GPU_REPEATS));
+    return !keeps_tapes(flags) && (flags & (RT_GPU_BALANCES | RT_GPU_REPEATS));
 }
 
 static inline int32_t
@@ -86,7 +95,7 @@ static inline int32_t
 warps_for(const rt_gpu_thread *thread, rt_gpu_launch *launch, int32_t flags)
 {
     int64_t warps = rt_grid_warps(), pages = warps * RT_GPU_SHARE;
-    if (flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS))
+    if (keeps_tapes(flags))
         pages = (int64_t)(launch->pages < launch->tape_pages ? launch->pages : launch->tape_pages);
     else if (flags & RT_GPU_ONCE)
         pages = (int64_t)rt_gpu_page_limit(&thread->kernel) - launch->now_top;
@@ -104,7 +113,7 @@ prepare_worker(rt_gpu_worker *worker, const rt_gpu_worker *kernel, int32_t activ
     worker->share = active;
     worker->repeats = is_repeated(flags);
     worker->phase = worker->idle = worker->at = 0;
-    worker->owns = !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)) && (flags & (RT_GPU_REPEATS | RT_GPU_ONCE));
+    worker->owns = !keeps_tapes(flags) && (flags & (RT_GPU_REPEATS | RT_GPU_ONCE));
 }
 
 /* They are known without a register, but for tasks that may have fewer. */
@@ -114,16 +123,43 @@ warps_of(const rt_gpu_task *task, int32_t flags)
     return flags & RT_GPU_ONCE ? task->slots : (int32_t)rt_grid_warps();
 }
 
-RT_IN_PLACE void
-rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags)
+/* Of a task that is fixed: as few threads as leave `most` pieces. */
+static inline int32_t
+fixed_shift(int64_t n, int64_t most, int32_t flags)
+{
+    int32_t group = flags & RT_GPU_LANES ? 5 : 0, shift = group;
+    while (((n + (((int64_t)1 << shift) - 1)) >> shift) > most)
+        shift++;
+    return shift;
+}
+
+RT_IN_PLACE int64_t
+rt_gpu_fixed_most(int64_t cells, int32_t flags)
+{
+    int64_t rows = RT_GPU_FIXED_ROOM / rt_gpu_fixed_row(cells > 0 ? cells : 1);
+    if (keeps_tapes(flags))
+        return RT_GPU_FIXED_ROWS;
+    return cells <= 0 ? RT_GPU_FIXED_PIECES : rows < RT_GPU_FIXED_ROWS ? rows : RT_GPU_FIXED_ROWS;
+}
+
+RT_IN_PLACE int64_t
+rt_gpu_fixed_pieces(int64_t n, int64_t most, int32_t flags)
+{
+    int32_t shift = fixed_shift(n, most, flags);
+    return n > 0 ? (n + (((int64_t)1 << shift) - 1)) >> shift : 0;
+}
+
+static inline void
+begin_task(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most, int32_t ordered)
 {
     int32_t warps, active, warp = (int32_t)rt_grid_warp();
     if (thread->wrote || thread->read)
         rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
-    warps = warps_for(thread, launch, flags);
+    warps = ordered && !keeps_tapes(flags) ? 1 : warps_for(thread, launch, flags);
     task->launch = launch;
     task->n = n > 0 ? n : 0;
-    task->shift = piece_shift(task->n, warps, flags);
+    task->shift = flags & RT_KEEP_FIXED ? fixed_shift(task->n, most, flags) : piece_shift(task->n, warps, flags);
+    task->ordered = ordered;
     task->pieces = (int32_t)((task->n + (((int64_t)1 << task->shift) - 1)) >> task->shift);
     task->mine = pieces_of_block(rows_of(task->pieces, warps, flags));
     active = smaller(warps, task->pieces);
@@ -143,6 +179,19 @@ rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, in
     /* nobody asks for the other counter before the barrier that ends this task */
     if (rt_block_thread() == 0)
         rt_block_set32(task->counter ^ 1, 0);
+}
+
+RT_IN_PLACE void
+rt_gpu_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags)
+{
+    begin_task(thread, task, launch, n, flags, 0, 0);
+}
+
+RT_IN_PLACE void
+rt_gpu_fixed_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most,
+                   int32_t ordered)
+{
+    begin_task(thread, task, launch, n, flags, most, ordered);
 }
 
 /* -- balanced tasks ---------------------------------------------------------------------------------------------- */
@@ -336,6 +385,46 @@ next_repeated(rt_gpu_worker *worker, uint32_t counter, int32_t pieces, int32_t r
     return -1;
 }
 
+/* -- tasks with an order ------------------------------------------------------------------------------------------ */
+
+/* The flag is a constant, so other tasks have none of this. */
+static inline int32_t
+keeps_order(const rt_gpu_task *task, int32_t flags)
+{
+    return (flags & RT_KEEP_ORDERED) && task->ordered;
+}
+
+/* how many pieces run before it */
+static inline uint32_t
+pieces_before(const rt_gpu_task *task, int32_t piece, int32_t flags)
+{
+    return (uint32_t)(flags & RT_KEEP_REWINDS ? task->pieces - 1 - piece : piece);
+}
+
+/* All that the warp's lanes did is there for whoever is next; behind the last one the count is as it was. */
+static RT_SLOW void
+pass_turn(rt_gpu_launch *launch, uint32_t done, uint32_t pieces)
+{
+    rt_warp_sync();
+    if (rt_warp_lane() == 0) {
+        rt_grid_fence();
+        rt_grid_store32(&launch->turn, done < pieces ? done : 0);
+    }
+}
+
+/* 0: a fault came before */
+static RT_SLOW int32_t
+wait_for_turn(rt_gpu_launch *launch, uint32_t before)
+{
+    while (rt_warp_take32(rt_grid_load32(&launch->turn), 0) != before) {
+        if (is_over(launch))
+            return 0;
+        rt_grid_wait();
+    }
+    rt_grid_fence();
+    return 1;
+}
+
 /* -- all tasks --------------------------------------------------------------------------------------------------- */
 
 /* What is asked before each piece is in registers, but for the counter of a block. */
@@ -343,8 +432,10 @@ RT_IN_PLACE int32_t
 rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo, int64_t *hi)
 {
     int32_t piece = -1;
+    if (keeps_tapes(flags) && keeps_order(task, flags) && !task->left && task->ran >= 0)
+        pass_turn(task->launch, pieces_before(task, task->ran, flags) + 1, (uint32_t)task->pieces);
     if (!task->left) {
-        piece = is_balanced(flags) ? next_balanced(task, flags) : task->at;
+        piece = is_balanced(flags) && !keeps_order(task, flags) ? next_balanced(task, flags) : task->at;
         task->at += task->step;
     }
     if ((uint32_t)piece >= (uint32_t)task->pieces) {
@@ -355,7 +446,11 @@ rt_gpu_next(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int64_t *lo
         if (piece < 0)
             return 0;
     }
-    if (flags & (RT_GPU_REPEATS | RT_GPU_ONCE) && !(flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS)))
+    if (keeps_tapes(flags) && keeps_order(task, flags) && !wait_for_turn(task->launch, pieces_before(task, piece, flags))) {
+        task->left = 1;
+        return 0;
+    }
+    if (flags & (RT_GPU_REPEATS | RT_GPU_ONCE) && !keeps_tapes(flags))
         task->cursor = thread->worker->bottom; /* read each time: else registers would hold it all the time */
     task->ran = piece;
     if (flags & RT_GPU_SINGLE) { /* a group: numbers of 32 bits */
@@ -383,7 +478,7 @@ count_taped(rt_gpu_launch *launch, const char *now, const char *then)
 RT_IN_PLACE int32_t
 rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t waits)
 {
-    int32_t keeps = flags & (RT_KEEP_RECORDS | RT_KEEP_REWINDS);
+    int32_t keeps = keeps_tapes(flags);
     if (is_repeated(flags) && (flags & RT_GPU_LAST)) {
         thread->ended = 1; /* at the barrier that was its last; a fault has been reported there */
         return 0;
@@ -394,8 +489,11 @@ rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t wait
         count_taped(task->launch, task->cursor, thread->worker->cursor);
         thread->worker->cursor = task->cursor;
         rt_gpu_barrier(thread, 0, RT_SETTLES_TASK);
+        if (keeps_order(task, flags) && task->launch->now_fault && rt_gpu_alone(thread))
+            task->launch->turn = 0; /* nobody passes it on any more */
     } else if (!is_repeated(flags)) {
-        rt_gpu_barrier(thread, is_balanced(flags) ? task->pieces - rows_of(task->pieces, warps_of(task, flags), flags) : 0,
+        int32_t queued = is_balanced(flags) && !keeps_order(task, flags);
+        rt_gpu_barrier(thread, queued ? task->pieces - rows_of(task->pieces, warps_of(task, flags), flags) : 0,
                        RT_SETTLES_PAGES);
         rt_gpu_pages_cut(thread->worker);
     }

@@ -14,6 +14,7 @@ uint64_t rt_warp_take64(uint64_t mine, uint32_t lane);
 uint32_t rt_warp_one32(uint32_t mine);                     /* what the first lane has; the others have 0 */
 uint32_t rt_warp_swap32(uint32_t mine, uint32_t bits);      /* what the lane has whose number differs in these bits */
 uint64_t rt_warp_swap64(uint64_t mine, uint32_t bits);
+int32_t rt_warp_turn(uint64_t key, int32_t mine);          /* how many lanes before this one have its key, which is not 0; -1: not mine */
 void rt_warp_sync(void);                                   /* what lanes wrote before, all see after it */
 uint32_t rt_grid_warp(void), rt_grid_warps(void);          /* number of this warp, of all */
 uint32_t rt_grid_block(void), rt_grid_blocks(void), rt_block_thread(void), rt_block_threads(void);
@@ -31,6 +32,7 @@ uint32_t rt_grid_arrive(uint32_t *at, uint32_t n);         /* adds behind all th
 uint32_t rt_grid_swap32(uint32_t *at, uint32_t expected, uint32_t desired); /* compare and exchange; the old value */
 uint32_t rt_grid_load32(const uint32_t *at);               /* past caches */
 void rt_grid_store32(uint32_t *at, uint32_t value);
+uint32_t rt_grid_clock(void);                              /* about microseconds, the same for all; goes round */
 void rt_grid_wait(void);                                   /* between two looks at something that others will change */
 
 #endif

@@ -42,6 +42,7 @@ typedef struct loader {
     section *sections;
     uint32_t nsections, nsymbols;
     const section *symbols, *names;
+    uint64_t *found; /* by symbol: the address of a function outside; 0: nobody has asked yet */
     uint64_t *stubs; /* by symbol: where its stub begins; 0: it has none yet */
     uint64_t next_stub, page, begin[PARTS + 1]; /* of parts; the last: the end */
     unsigned char *memory;
@@ -228,10 +229,12 @@ is_outside(const Elf64_Sym *symbol)
 }
 
 static bool
-address_of(loader *l, const Elf64_Sym *symbol, const char *name, uint64_t *address)
+address_of(loader *l, uint32_t number, const Elf64_Sym *symbol, const char *name, uint64_t *address)
 {
     if (is_outside(symbol)) {
-        *address = (uint64_t)(uintptr_t)l->find(name);
+        if (!l->found[number])
+            l->found[number] = (uint64_t)(uintptr_t)l->find(name);
+        *address = l->found[number];
         return *address || refuse(l, "there is no function `%s`", name);
     }
     const section *s = symbol->st_shndx < l->nsections ? &l->sections[symbol->st_shndx] : NULL;
@@ -382,7 +385,7 @@ relocate(loader *l, const section *s, const Elf64_Rela *from)
     uint64_t address;
     if (from->r_offset >= s->head.sh_size)
         return refuse(l, "relocation %u leaves its section", r.type);
-    if (!read_symbol(l, r.symbol, &symbol, &r.name) || !address_of(l, &symbol, r.name, &address))
+    if (!read_symbol(l, r.symbol, &symbol, &r.name) || !address_of(l, r.symbol, &symbol, r.name, &address))
         return false;
     r.place = l->memory + s->place + from->r_offset;
     r.room = s->head.sh_size - from->r_offset;
@@ -394,6 +397,7 @@ relocate(loader *l, const section *s, const Elf64_Rela *from)
 static bool
 relocate_all(loader *l)
 {
+    l->found = arena_new_n(mem_scratch(), uint64_t, l->nsymbols + 1);
     l->stubs = arena_new_n(mem_scratch(), uint64_t, l->nsymbols + 1);
     for (uint32_t i = 0; i < l->nsections; i++) {
         const Elf64_Shdr *h = &l->sections[i].head;
@@ -425,7 +429,7 @@ find_entry(loader *l, const char *entry, void **address)
             return false;
         if (is_outside(&symbol) || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || strcmp(name, entry) != 0)
             continue;
-        if (!address_of(l, &symbol, name, &at))
+        if (!address_of(l, i, &symbol, name, &at))
             return false;
         const section *s = &l->sections[symbol.st_shndx];
         *address = (void *)(uintptr_t)at;

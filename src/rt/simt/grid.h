@@ -52,6 +52,8 @@ struct rt_simt {
     const rt_arg *args;
     atomic_bool running;
     uint64_t changes; /* of memory that others wait for */
+    uint64_t order;   /* the random numbers that say who runs when; 0: none do */
+    uint32_t stride;  /* from a lane to the one that it hands over to */
     void *memory;     /* around the pool */
     size_t memory_bytes;
     char trouble[200];

@@ -55,6 +55,7 @@ rt_simt_create(const rt_simt_desc *desc)
     memset(simt, 0, sizeof *simt);
     simt->blocks = desc->blocks ? desc->blocks : 2;
     simt->block_warps = desc->warps ? desc->warps : 4;
+    simt->order = desc->order;
     if (simt->block_warps > MOST_WARPS)
         simt->block_warps = MOST_WARPS;
     if (!make_pool(simt, desc->budget) || !make_rows(simt, desc->print_room ? desc->print_room : PRINT_CELLS)) {

@@ -16,6 +16,9 @@ typedef struct rt_simt_desc {
     uint64_t budget; /* bytes of the pool, for tapes and temporary arrays; not 0. Memory is touched as it is used */
     uint32_t blocks, warps; /* of the grid; of a block, at most 32 */
     uint64_t print_room;    /* cells */
+    /* 0: warps run one after the other, each as far as it comes, and lanes from first to last. Else another order for each
+     * number, in which warps also stop where lanes meet; the same number gives the same order in the first launch. */
+    uint64_t order;
 } rt_simt_desc;
 
 /* NULL: no memory. */

@@ -8,8 +8,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 static _Thread_local simt_lane *here;
+
+/* In an order of its own a warp stops at one of so many places where its lanes meet. */
+enum { STOPS = 8 };
 
 static const char *const meeting_names[] = {"nowhere",           "a ballot",         "an exchange", "a warp's barrier",
                                             "a block's barrier", "a wait for others", "the end"};
@@ -43,6 +47,16 @@ check_meeting(simt_lane *me)
         }
 }
 
+/* below n; xorshift */
+static uint32_t
+any_below(rt_simt *simt, uint32_t n)
+{
+    simt->order ^= simt->order << 13;
+    simt->order ^= simt->order >> 7;
+    simt->order ^= simt->order << 17;
+    return (uint32_t)(simt->order >> 33) % n;
+}
+
 /* all lanes of the warp have come: what the primitive does */
 static void
 met(simt_lane *me, simt_meeting at)
@@ -59,7 +73,10 @@ met(simt_lane *me, simt_meeting at)
     } else if (at >= SIMT_BLOCK) {
         w->state = at == SIMT_BLOCK ? SIMT_WAITS : at == SIMT_GRID ? SIMT_POLLS : SIMT_GONE;
         to_scheduler(me);
+        return;
     }
+    if (w->simt->order && any_below(w->simt, STOPS) == 0)
+        to_scheduler(me);
 }
 
 /* The round in which the lanes have met. */
@@ -74,7 +91,7 @@ meet(simt_meeting at, uint64_t value)
     if (++w->arrived == RT_WARP) {
         met(me, at);
     } else {
-        simt_lane *next = &w->lanes[(me->number + 1) % RT_WARP];
+        simt_lane *next = &w->lanes[(me->number + w->simt->stride) % RT_WARP];
         here = next;
         rt_fiber_switch(&me->fiber, &next->fiber);
     }
@@ -101,7 +118,7 @@ begin_warp(rt_simt *simt, uint32_t number)
     w->number = number;
     w->arrived = w->round = 0;
     w->state = SIMT_RUNS;
-    w->resume = &w->lanes[0];
+    w->resume = &w->lanes[simt->order ? any_below(simt, RT_WARP) : 0];
     for (uint32_t l = 0; l < RT_WARP; l++) {
         w->lanes[l].warp = w;
         w->lanes[l].number = l;
@@ -149,12 +166,14 @@ simt_run(rt_simt *simt)
 {
     simt_lane *outside = here; /* a kernel does not launch kernels, but is one thread of its caller's */
     uint32_t warps = simt->blocks * simt->block_warps, gone = 0;
+    simt->stride = simt->order ? 1 + 2 * any_below(simt, RT_WARP / 2) : 1; /* odd: it comes to all lanes */
     for (uint32_t i = 0; i < warps; i++)
         begin_warp(simt, i);
     while (gone < warps && !simt->trouble[0]) {
         bool moved = false;
+        uint32_t first = simt->order ? any_below(simt, warps) : 0;
         for (uint32_t i = 0; i < warps && !simt->trouble[0]; i++) {
-            simt_warp *w = &simt->warps[i];
+            simt_warp *w = &simt->warps[(first + i) % warps];
             if (w->state != SIMT_RUNS && w->state != SIMT_POLLS)
                 continue;
             moved |= run_warp(simt, w);
@@ -217,6 +236,17 @@ uint64_t
 rt_warp_swap64(uint64_t mine, uint32_t bits)
 {
     return rt_warp_take64(mine, here->number ^ bits);
+}
+
+int32_t
+rt_warp_turn(uint64_t key, int32_t mine)
+{
+    const simt_warp *w = here->warp;
+    const uint64_t *keys = w->values[meet(SIMT_TAKE, mine ? key : 0)];
+    int32_t before = 0;
+    for (uint32_t l = 0; l < here->number; l++)
+        before += keys[l] == key;
+    return mine ? before : -1;
 }
 
 void
@@ -301,6 +331,14 @@ void
 rt_block_set32(uint32_t counter, uint32_t value)
 {
     rt_grid_store32(counter_of_block(counter), value);
+}
+
+uint32_t
+rt_grid_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint32_t)((uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000);
 }
 
 void

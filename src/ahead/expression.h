@@ -1,6 +1,6 @@
 /* Values of the IR as expressions of the source. SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_EXPRESSION_H
-#define CLI_EXPRESSION_H
+#ifndef AHEAD_EXPRESSION_H
+#define AHEAD_EXPRESSION_H
 
 #include "ir/ir.h"
 

@@ -1,7 +1,7 @@
 /* Headers for kernels compiled ahead of time: they need no other header of ours, only librgrt.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/expression.h"
-#include "cli/header.h"
+#include "ahead/expression.h"
+#include "ahead/header.h"
 #include "rt/cpu/cpu.h"
 
 /* what rt/abi.h and rt/cpu/cpu.h say, in as many words as a caller needs */
@@ -119,11 +119,11 @@ add_value(str *out, const ir_fn *k, const ir_value *v)
 static const char *
 suffix_of(unsigned plane)
 {
-    return plane == RG_TANGENT ? "_tan" : "_adj";
+    return plane == RG_TANGENT ? "_tan" : plane == RG_ADJOINT ? "_adj" : "_adj_tan";
 }
 
 static void
-add_params(str *out, const ir_fn *k, unsigned plane)
+add_params(str *out, const ir_fn *k, unsigned planes)
 {
     for (uint32_t i = 0; i < k->body->nparams; i++) {
         const ir_param *p = &k->params[i];
@@ -135,7 +135,9 @@ add_params(str *out, const ir_fn *k, unsigned plane)
         else
             str_addf(out, "%s ", type);
         add_name(out, p->name);
-        if (plane && real) {
+        for (unsigned plane = 1; real && plane <= (RG_ADJOINT | RG_TANGENT); plane++) {
+            if (!(planes >> plane & 1))
+                continue;
             str_addf(out, ", %s *", type);
             add_name(out, p->name);
             str_addz(out, suffix_of(plane));
@@ -189,7 +191,7 @@ add_function(str *out, const ir_fn *k, const header_entry *e, const char *made)
              "int32_t %s(const struct rt_arg *args, struct rt_launch *launch);\n",
              e->doc, e->symbol);
     str_addf(out, "static inline int\n%s_%s(", k->name, e->suffix);
-    add_params(out, k, e->plane);
+    add_params(out, k, e->planes);
     str_addz(out, ")\n{\n");
     str_addf(out, "    struct rt_arg args[%u];\n    memset(args, 0, sizeof(args));\n",
              k->body->nparams ? k->body->nparams : 1);
@@ -202,10 +204,12 @@ add_function(str *out, const ir_fn *k, const header_entry *e, const char *made)
             add_name(out, k->params[i].name);
             str_addf(out, ", %u);\n", ir_bytes(dtype_of(k, i)));
         }
-        if (e->plane && ir_is_float(dtype_of(k, i))) {
-            str_addf(out, "    args[%u].plane[%u] = ", i, e->plane);
+        for (unsigned plane = 1; ir_is_float(dtype_of(k, i)) && plane <= (RG_ADJOINT | RG_TANGENT); plane++) {
+            if (!(e->planes >> plane & 1))
+                continue;
+            str_addf(out, "    args[%u].plane[%u] = ", i, plane);
             add_name(out, k->params[i].name);
-            str_addf(out, "%s;\n", suffix_of(e->plane));
+            str_addf(out, "%s;\n", suffix_of(plane));
         }
     }
     str_addf(out, "    if (rt_cpu_lacks(&%s))\n        return %d;\n", made, RT_NO_PROCESSOR);

@@ -1,5 +1,5 @@
 /* Values of the IR as expressions of the source. SPDX-License-Identifier: Apache-2.0 */
-#include "cli/expression.h"
+#include "ahead/expression.h"
 
 enum { DEPTH = 12 };
 

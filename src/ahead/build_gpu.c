@@ -1,8 +1,10 @@
-/* rgc build, rgc grad --target sm_90. SPDX-License-Identifier: Apache-2.0 */
-#include "cli/build_gpu.h"
+/* Kernels compiled ahead of time for a GPU. SPDX-License-Identifier: Apache-2.0 */
+#include "ahead/build_gpu.h"
 
 #if RG_HAVE_CUDA
+#include "base/settings.h"
 #include "codegen/llvm/ll.h"
+#include "compiler/process.h"
 
 static void
 add_parameters(str *out, const ir_fn *kernel)
@@ -41,29 +43,31 @@ add_places(str *out, const ll_gpu_info *info)
     }
 }
 
-bool
+rg_status
 build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
 {
-    ll_gpu_info infos[8];
-    ll_options options = {.contiguous = b->dense, .cpu = b->gpu, .fast_math = b->fast_math};
+    ll_gpu_info infos[RG_FORM_COUNT];
+    settings asked = settings_read();
+    ll_options options = {.contiguous = b->dense, .cpu = b->gpu, .fast_math = b->fast_math, .native_math = b->native_math,
+                          .libdevice = asked.libdevice};
     str text = {.in = mem_scratch()};
     assert(b->n <= countof(infos));
-    if (ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags))
-        return false;
+    TRY(b->apart ? process_emit_ptx_entries(b->fns, b->names, b->n, &options, b->kernel->name, &text, infos, diags)
+                 : ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags));
     str_addf(out, "// kernel %s; blocks of at most %u threads\n", b->kernel->name, ll_ptx_block());
     add_parameters(out, b->kernel);
     add_entries(out, b, infos);
     add_places(out, &infos[0]);
     str_addz(out, text.ptr);
     ll_gpu_info_free(&infos[0]);
-    return true;
+    return RG_OK;
 }
 #else
-bool
+rg_status
 build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
 {
     (void)b, (void)out;
     diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "this build makes no code for GPUs: clang of LLVM's version was missing");
-    return false;
+    return RG_UNSUPPORTED;
 }
 #endif

@@ -1,6 +1,6 @@
 /* Kernels compiled ahead of time for a GPU. SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_BUILD_GPU_H
-#define CLI_BUILD_GPU_H
+#ifndef AHEAD_BUILD_GPU_H
+#define AHEAD_BUILD_GPU_H
 
 #include "pipeline/pipeline.h"
 
@@ -11,10 +11,11 @@ typedef struct build_gpu {
     uint32_t n;
     const bool *dense;
     const char *gpu; /* "sm_90" */
-    bool fast_math;
+    bool fast_math, native_math;
+    bool apart; /* LLVM runs in a process of its own (compiler/process.h) */
 } build_gpu;
 
 /* PTX, after comments that say what a loader has to know (docs/gpu.md). */
-bool build_gpu_text(const build_gpu *b, str *out, diag_list *diags);
+rg_status build_gpu_text(const build_gpu *b, str *out, diag_list *diags);
 
 #endif

@@ -1,6 +1,6 @@
 /* The C header of a kernel that was compiled ahead of time. SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_HEADER_H
-#define CLI_HEADER_H
+#ifndef AHEAD_HEADER_H
+#define AHEAD_HEADER_H
 
 #include "pipeline/pipeline.h"
 
@@ -8,7 +8,7 @@
 typedef struct header_entry {
     const char *symbol; /* in the object */
     const char *suffix; /* of the function that users call: KERNEL_suffix */
-    unsigned plane;     /* that it takes beside the primal: RG_ADJOINT, RG_TANGENT; 0: none */
+    unsigned planes;    /* bit p: it takes plane p of floats beside the primal */
     const char *doc;
 } header_entry;
 

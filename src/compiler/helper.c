@@ -1,0 +1,607 @@
+/* The helper of a process: its start, its end, and one request. SPDX-License-Identifier: Apache-2.0
+ *
+ * The program that is started opens the compiler, forks the helper, and ends: it is this process's child for so long only.
+ * So nobody who waits for his children meets the helper, and no signal tells of its end.
+ *
+ * The one descriptor that is kept is the host's as well, who may close it, or all that he finds: a number is used only
+ * while it names the socket that we made. */
+#include "compiler/process.h"
+
+#include "base/settings.h"
+#include "cache/version.h"
+#include "compiler/wire.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* A request under way. The list is for fork(): the child has copies of the descriptors. */
+typedef struct request {
+    int fd;
+    pid_t process; /* the helper that has it */
+    struct request *next;
+} request;
+
+static struct {
+    pthread_mutex_t lock; /* of all */
+    int control;          /* -1: there is no helper */
+    dev_t device;         /* of that socket */
+    ino_t node;
+    pid_t process, owner; /* its number, and ours */
+    request *requests;
+} helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .control = -1};
+
+unsigned helper_patience = 60;
+
+static const char file_name[] = "retrograd-compiler.0";
+
+/* -- its end ------------------------------------------------------------------------------------------------------- */
+
+static bool
+is_ours(void)
+{
+    struct stat now;
+    if (helper.control < 0 || helper.owner != getpid() || fstat(helper.control, &now))
+        return false;
+    return now.st_dev == helper.device && now.st_ino == helper.node;
+}
+
+/* A process that adopts orphans adopts the helper. Others have no child of this number. */
+static void
+reap(bool ends)
+{
+    int adopts = 0;
+    prctl(PR_GET_CHILD_SUBREAPER, &adopts);
+    if (adopts || getpid() == 1)
+        while (waitpid(helper.process, NULL, ends ? 0 : WNOHANG) < 0 && errno == EINTR)
+            ;
+}
+
+/* The caller holds the lock. The helper ends where the socket does, if it is not stopped; while it holds its end, nobody else has
+ * its number. */
+static void
+end_now(void)
+{
+    struct pollfd p = {.fd = helper.control};
+    bool ours = is_ours(), alive = ours && poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLERR));
+    if (ours)
+        shutdown(helper.control, SHUT_RDWR);
+    if (alive)
+        kill(helper.process, SIGCONT);
+    if (helper.control >= 0)
+        reap(alive);
+    if (ours)
+        close(helper.control);
+    helper.control = -1;
+    helper.process = 0;
+}
+
+void
+helper_end(void)
+{
+    pthread_mutex_lock(&helper.lock);
+    end_now();
+    pthread_mutex_unlock(&helper.lock);
+}
+
+/* With the library, or the process; while a thread starts one the process is at its end, where sockets are closed anyway. */
+__attribute__((destructor)) static void
+leave(void)
+{
+    if (pthread_mutex_trylock(&helper.lock))
+        return;
+    end_now();
+    pthread_mutex_unlock(&helper.lock);
+}
+
+pid_t
+helper_process(void)
+{
+    pthread_mutex_lock(&helper.lock);
+    pid_t process = helper.process;
+    pthread_mutex_unlock(&helper.lock);
+    return process;
+}
+
+/* -- fork ---------------------------------------------------------------------------------------------------------- */
+
+static void
+lock_helper(void)
+{
+    pthread_mutex_lock(&helper.lock);
+}
+
+static void
+unlock_helper(void)
+{
+    pthread_mutex_unlock(&helper.lock);
+}
+
+/* The child gives back its copies of what belongs to its parent. */
+static void
+forget_helper(void)
+{
+    helper.owner = getpid();
+    if (is_ours())
+        close(helper.control);
+    for (request *r = helper.requests; r; r = r->next)
+        close(r->fd);
+    helper.control = -1;
+    helper.process = 0;
+    helper.requests = NULL;
+    pthread_mutex_unlock(&helper.lock);
+}
+
+static void
+keep_helper(void)
+{
+    pthread_atfork(lock_helper, unlock_helper, forget_helper);
+}
+
+/* -- sockets ------------------------------------------------------------------------------------------------------- */
+
+/* The first end stays here: not at a number that the host takes for its standard streams. */
+static bool
+open_pair(int ends[2])
+{
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+        return false;
+    int above = fcntl(ends[0], F_DUPFD_CLOEXEC, 3);
+    int code = errno;
+    close(ends[0]);
+    if (above < 0)
+        close(ends[1]);
+    ends[0] = above;
+    errno = code;
+    return above >= 0;
+}
+
+/* -- its start ----------------------------------------------------------------------------------------------------- */
+
+static bool
+is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* The folder that this library was loaded from, whatever it was called then, or that of the program that it is a part of. */
+static void
+add_own_folder(str *path)
+{
+    Dl_info here;
+    struct link_map *library = NULL;
+    char own[PATH_MAX] = "";
+    if (dladdr1(&helper, &here, (void **)&library, RTLD_DL_LINKMAP) && library && library->l_name && *library->l_name) {
+        if (!dlinfo(library, RTLD_DI_ORIGIN, own))
+            str_addf(path, "%s/", own);
+    } else if (readlink("/proc/self/exe", own, sizeof own - 1) > 0 && strchr(own, '/')) {
+        str_add(path, (rg_str){own, (size_t)(strrchr(own, '/') + 1 - own)});
+    }
+}
+
+/* Of RG_COMPILE_PROCESS; beside this library; where libraries are installed. */
+static const char *
+find_helper(void)
+{
+    settings asked = settings_read();
+    str path = {.in = mem_scratch()}, installed = {.in = mem_scratch()};
+    if (asked.helper && strchr(asked.helper, '/') && !asked.privileged)
+        return asked.helper;
+    add_own_folder(&path);
+    str_addz(&path, file_name);
+    if (is_program(path.ptr))
+        return path.ptr;
+    str_addf(&installed, "%s/%s", RG_LIBDIR, file_name);
+    return is_program(installed.ptr) ? installed.ptr : path.ptr;
+}
+
+/* The number of an error. What it says before it has its own place goes into the control socket. */
+static int
+spawn(const char *path, int control, pid_t *child)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none, all;
+    char *words[] = {(char *)(uintptr_t)path, NULL};
+    sigemptyset(&none);
+    sigfillset(&all);
+    int failed = posix_spawn_file_actions_init(&files);
+    if (failed)
+        return failed;
+    failed = posix_spawnattr_init(&how);
+    if (failed) {
+        posix_spawn_file_actions_destroy(&files);
+        return failed;
+    }
+    int steps[] = {
+        posix_spawn_file_actions_adddup2(&files, control, 2),
+        posix_spawn_file_actions_adddup2(&files, 2, WIRE_CONTROL),
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0),
+        posix_spawnattr_setsigmask(&how, &none),
+        posix_spawnattr_setsigdefault(&how, &all),
+        posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF),
+    };
+    for (size_t i = 0; i < countof(steps) && !failed; i++)
+        failed = steps[i];
+    failed = failed ? failed : posix_spawn(child, path, &files, &how, words, environ);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return failed;
+}
+
+/* false: it is no greeting, but a text of whoever runs there. */
+static bool
+read_hello(rg_str packet, pid_t *process, bool *same)
+{
+    bytes_reader r = bytes_of((rg_str){packet.ptr + 1, packet.len - 1});
+    bool hello = packet.ptr[0] == WIRE_HELLO && bytes_u32(&r) == WIRE_MAGIC;
+    rg_str version = bytes_str(&r);
+    *process = (pid_t)bytes_u32(&r);
+    *same = hello && bytes_done(&r) && str_eq(version, rg_str_of(cache_version()));
+    return hello;
+}
+
+static void
+add_end(str *out, int status)
+{
+    if (WIFSIGNALED(status))
+        str_addf(out, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        str_addf(out, "ended with exit code %d", WEXITSTATUS(status));
+}
+
+/* Somebody else may have reaped it. */
+static bool
+reap_child(pid_t child, int how, int *status)
+{
+    pid_t ended;
+    while ((ended = waitpid(child, status, how)) < 0 && errno == EINTR)
+        ;
+    return ended != 0;
+}
+
+/* A child that has greeted is about to end; another one gets a second for it. *status < 0: it is not known. */
+static void
+end_starter(pid_t child, bool greeted, int *status)
+{
+    struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
+    bool ended = reap_child(child, greeted ? 0 : WNOHANG, status);
+    for (int i = 0; i < 100 && !ended; i++) {
+        nanosleep(&nap, NULL);
+        ended = reap_child(child, WNOHANG, status);
+    }
+    if (ended)
+        return;
+    kill(child, SIGKILL);
+    reap_child(child, 0, status);
+    *status = -1;
+}
+
+/* What the child says until it greets, or ends, or has said too much. */
+static bool
+await_hello(int control, str *said, str *why, pid_t *process)
+{
+    char *packet = arena_raw(mem_scratch(), WIRE_ROOM + 1);
+    while (said->len < WIRE_SAID) {
+        bool same;
+        ssize_t n = wire_receive(control, packet, helper_patience);
+        if (n <= 0)
+            return false;
+        if (read_hello((rg_str){packet, (size_t)n}, process, &same)) {
+            if (!same)
+                str_addz(why, "it is of another version");
+            return same;
+        }
+        str_add(said, (rg_str){packet, (size_t)n < WIRE_SAID ? (size_t)n : WIRE_SAID});
+    }
+    return false;
+}
+
+typedef struct newcomer {
+    int control;
+    pid_t child;
+} newcomer;
+
+static void
+drop_newcomer(void *object)
+{
+    newcomer *n = object;
+    close(n->control);
+    kill(n->child, SIGKILL);
+    while (waitpid(n->child, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static bool
+greet(int control, pid_t child, str *said, str *why)
+{
+    newcomer held = {control, child};
+    pid_t process = 0;
+    mem_owner owns;
+    mem_own(&owns, drop_newcomer, &held);
+    bool ok = await_hello(control, said, why, &process);
+    mem_disown(&owns);
+    int status = -1;
+    end_starter(child, ok && process != child, &status);
+    helper.process = process;
+    if (!ok && !why->len && status < 0)
+        str_addz(why, "it says nothing that is understood");
+    else if (!ok && !why->len)
+        add_end(why, status);
+    return ok;
+}
+
+/* The caller holds the lock. false: `why` and `said` tell. */
+static bool
+start(const char *path, str *said, str *why)
+{
+    int ends[2];
+    pid_t child;
+    struct stat node;
+    if (!open_pair(ends)) {
+        str_addz(why, strerror(errno));
+        return false;
+    }
+    int failed = spawn(path, ends[1], &child);
+    close(ends[1]);
+    if (failed) {
+        close(ends[0]);
+        str_addz(why, strerror(failed));
+        return false;
+    }
+    bool ok = greet(ends[0], child, said, why);
+    if (!ok || fstat(ends[0], &node)) {
+        close(ends[0]);
+        return false;
+    }
+    helper.control = ends[0];
+    helper.device = node.st_dev;
+    helper.node = node.st_ino;
+    helper.owner = getpid();
+    return true;
+}
+
+/* -- how it ended -------------------------------------------------------------------------------------------------- */
+
+static bool
+tells_of_memory(const str *said)
+{
+    static const char *const words[] = {"out of memory", "bad_alloc", "Cannot allocate memory", "Resource temporarily unavailable",
+                                        "failed to map", "cannot map", "cannot allocate", "cannot create shared object"};
+    for (size_t i = 0; i < countof(words) && said->len; i++)
+        if (strstr(said->ptr, words[i]))
+            return true;
+    return false;
+}
+
+static bool
+has_limit(void)
+{
+    struct rlimit memory;
+    return !getrlimit(RLIMIT_AS, &memory) && memory.rlim_cur != RLIM_INFINITY;
+}
+
+/* What LLVM and others wrote, in one line. */
+static void
+add_said(str *out, const str *said)
+{
+    size_t n = said->len;
+    while (n && said->ptr[n - 1] == '\n')
+        n--;
+    if (n)
+        str_addz(out, ": ");
+    for (size_t i = 0; i < n; i++)
+        str_addc(out, (unsigned char)said->ptr[i] < ' ' ? ' ' : said->ptr[i]);
+}
+
+static rg_status
+tell(const char *label, const char *what, const str *said, bool memory, const char *remedy, diag_list *diags)
+{
+    str text = {.in = mem_scratch()};
+    str_addf(&text, "%s: %s", label, what);
+    add_said(&text, said);
+    if (memory)
+        remedy = "its memory ran out: raise the limit of processes (RLIMIT_AS, ulimit -v), or free some; then the call may be made again";
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s\n%s", text.ptr, remedy);
+    return memory ? RG_OUT_OF_MEMORY : RG_DEVICE;
+}
+
+static rg_status
+not_started(const char *label, const char *path, const str *said, const str *why, diag_list *diags)
+{
+    str what = {.in = mem_scratch()};
+    bool memory = tells_of_memory(said) || tells_of_memory(why) || (has_limit() && strstr(why->len ? why->ptr : "", "signal"));
+    str_addf(&what, "the compiler's process cannot be started: %s%s%s", path, why->len ? ": " : "", why->len ? why->ptr : "");
+    return tell(label, what.ptr, said, memory,
+                "compile_process needs the program that comes with this library, of its version; RG_COMPILE_PROCESS may name it", diags);
+}
+
+/* A fault is one of memory where it says so, or where memory has a limit and it says nothing. */
+static rg_status
+worker_died(const char *label, rg_str packet, diag_list *diags)
+{
+    bytes_reader r = bytes_of((rg_str){packet.ptr + 1, packet.len - 1});
+    int status = (int)bytes_u32(&r);
+    rg_str text = bytes_str(&r);
+    str said = {.in = mem_scratch()}, what = {.in = mem_scratch()};
+    str_add(&said, text);
+    str_addz(&what, "the compiler's process ");
+    add_end(&what, status);
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    bool memory = (WIFEXITED(status) && WEXITSTATUS(status) == WIRE_NO_MEMORY) || tells_of_memory(&said) ||
+                  (WIFSIGNALED(status) && !killed && !said.len && has_limit());
+    return tell(label, what.ptr, &said, memory,
+                killed ? "someone, or the kernel where memory ran out, has killed it; the next compilation starts another"
+                       : "that is a fault of LLVM or libclang: another version of them, or a kernel written otherwise, may do",
+                diags);
+}
+
+static rg_status
+helper_ended(const char *label, const char *what, diag_list *diags)
+{
+    str nothing = {.in = mem_scratch()};
+    return tell(label, what, &nothing, false, "the next compilation starts another", diags);
+}
+
+/* -- requests ------------------------------------------------------------------------------------------------------ */
+
+static void
+give_turn(void *lock)
+{
+    pthread_mutex_unlock(lock);
+}
+
+/* Gives the helper one end of a new socket. */
+static bool
+give_socket(int end)
+{
+    char kind = WIRE_ASK, room[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec part = {&kind, 1};
+    struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&packet);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &end, sizeof end);
+    ssize_t n;
+    while ((n = sendmsg(helper.control, &packet, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EINTR)
+        ;
+    return n > 0;
+}
+
+/* The caller holds the lock. */
+static bool
+open_request(request *r)
+{
+    int ends[2];
+    if (!is_ours() || !open_pair(ends))
+        return false;
+    bool given = give_socket(ends[1]);
+    close(ends[1]);
+    if (!given) {
+        close(ends[0]);
+        return false;
+    }
+    *r = (request){ends[0], helper.process, helper.requests};
+    helper.requests = r;
+    return true;
+}
+
+/* A helper that does not take requests any more is replaced. */
+static rg_status
+begin(request *r, const char *label, diag_list *diags)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    mem_owner owns;
+    const char *path = find_helper();
+    str said = {.in = mem_scratch()}, why = {.in = mem_scratch()};
+    pthread_once(&once, keep_helper);
+    pthread_mutex_lock(&helper.lock);
+    mem_own(&owns, give_turn, &helper.lock);
+    bool open = open_request(r);
+    if (!open) {
+        end_now();
+        open = start(path, &said, &why) && open_request(r);
+    }
+    mem_disown(&owns);
+    give_turn(&helper.lock);
+    return open ? RG_OK : not_started(label, path, &said, &why, diags);
+}
+
+static void
+end_request(void *object)
+{
+    request *r = object;
+    pthread_mutex_lock(&helper.lock);
+    request **at = &helper.requests;
+    while (*at && *at != r)
+        at = &(*at)->next;
+    if (*at)
+        *at = r->next;
+    pthread_mutex_unlock(&helper.lock);
+    close(r->fd);
+}
+
+/* The helper that a request went to, and no later one. */
+static void
+end_silent(const request *r)
+{
+    pthread_mutex_lock(&helper.lock);
+    if (helper.process == r->process)
+        end_now();
+    pthread_mutex_unlock(&helper.lock);
+}
+
+/* *begun: a worker has it. */
+static rg_status
+talk(const request *r, rg_str text, const char *label, str *answer, bool *begun, diag_list *diags)
+{
+    char *packet = arena_raw(mem_scratch(), WIRE_ROOM + 1);
+    bool sent = wire_send_whole(r->fd, text, helper_patience);
+    for (;;) {
+        ssize_t n = wire_receive(r->fd, packet, sent ? helper_patience : 1); /* why it does not take it */
+        if (n < 0) {
+            end_silent(r);
+            return helper_ended(label, "the compiler's process was silent, as if it were stopped, and has been ended", diags);
+        }
+        if (n == 0)
+            return helper_ended(label, "the compiler's process ended while it worked", diags);
+        rg_str bytes = {packet, (size_t)n};
+        *begun = true;
+        if (packet[0] == WIRE_PIECE)
+            str_add(answer, (rg_str){packet + 1, bytes.len - 1});
+        else if (packet[0] == WIRE_WHOLE)
+            return RG_OK;
+        else if (packet[0] == WIRE_DIED)
+            return worker_died(label, bytes, diags);
+        else if (packet[0] != WIRE_ALIVE)
+            return helper_ended(label, "what the compiler's process answers cannot be read", diags);
+    }
+}
+
+static rg_status
+ask_once(rg_str text, const char *label, str *answer, bool *begun, diag_list *diags)
+{
+    request r;
+    mem_owner owns;
+    answer->len = 0;
+    rg_status status = begin(&r, label, diags);
+    *begun = status != RG_OK; /* another try would not start one either */
+    if (status)
+        return status;
+    mem_own(&owns, end_request, &r);
+    status = talk(&r, text, label, answer, begun, diags);
+    mem_disown(&owns);
+    end_request(&r);
+    return status;
+}
+
+/* Nobody has begun with what a helper leaves that ended, or was stopped, between requests. */
+rg_status
+helper_ask(rg_str text, const char *label, str *answer, diag_list *diags)
+{
+    diag_list first = {.text.in = mem_scratch()};
+    bool begun = false;
+    rg_status status = ask_once(text, label, answer, &begun, &first);
+    if (status && !begun)
+        return ask_once(text, label, answer, &begun, diags);
+    diags->errors += first.errors;
+    diags->kinds |= first.kinds;
+    str_add(&diags->text, str_view(&first.text));
+    return status;
+}

@@ -1,0 +1,149 @@
+/* What modules' logs are told, through the shared library. SPDX-License-Identifier: Apache-2.0 */
+#include "retrograd/retrograd.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static unsigned checks, failures;
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+static void
+check(bool ok, const char *text, int line)
+{
+    checks++;
+    if (ok)
+        return;
+    failures++;
+    printf("log_test.c:%d: %s (last message: %s)\n", line, text, rg_error_message());
+}
+
+static const char source[] = "kernel @bend(%x: buf<f64,1>, %y: buf<f64,1>) {\n"
+                             "  %z: i32 = const 0  %v: f64 = load %x[%z]  %w: f64 = mul %v, %v  store %y[%z], %w  yield\n"
+                             "}\n";
+static const char in_c[] = "void bend(const double x[1], double y[1]) { y[0] = x[0] * x[0]; }\n";
+
+enum { MOST = 16 };
+typedef struct heard {
+    pthread_t thread;
+    unsigned n, elsewhere, odd;
+    rg_event_kind what[MOST];
+    char text[MOST][200];
+} heard;
+
+static void
+hear(void *user, const rg_event *event)
+{
+    heard *h = user;
+    h->elsewhere += !pthread_equal(h->thread, pthread_self());
+    h->odd += event->size < sizeof *event || (event->what == RG_EVENT_NOTE) != (event->milliseconds == 0) || h->n == MOST;
+    if (h->n == MOST)
+        return;
+    h->what[h->n] = event->what;
+    snprintf(h->text[h->n++], sizeof h->text[0], "%.*s", (int)event->text.len, event->text.ptr);
+}
+
+static bool
+has_heard(const heard *h, rg_event_kind what, const char *text)
+{
+    for (unsigned i = 0; i < h->n; i++)
+        if (h->what[i] == what && strstr(h->text[i], text))
+            return true;
+    return false;
+}
+
+/* Loads the kernel and has its gradient compiled for the device. RG_UNSUPPORTED: the build cannot. */
+static rg_status
+compile(bool c, const char *device_name, heard *h)
+{
+    rg_device *device;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_device_desc which = RG_DESC(rg_device_desc, .name = rg_str_of(device_name));
+    rg_module_desc desc = RG_DESC(rg_module_desc, .log = h ? hear : NULL, .user = h, .name = RG_STR("bend.c"));
+    rg_compile_desc form = RG_DESC(rg_compile_desc, .form = RG_FORWARD_VJP);
+    if (h)
+        *h = (heard){.thread = pthread_self()};
+    rg_status status = rg_device_open(&which, &device);
+    if (status)
+        return status;
+    status = c ? rg_module_from_c(RG_STR(in_c), &desc, &module) : rg_module_from_ir(RG_STR(source), &desc, &module);
+    if (!status)
+        status = rg_module_get_kernel(module, RG_STR("bend"), &kernel);
+    if (!status)
+        status = rg_kernel_compile(kernel, device, &form);
+    if (!status)
+        status = rg_kernel_compile(kernel, device, &form); /* it is there */
+    rg_module_destroy(module);
+    rg_device_destroy(device);
+    CHECK(!h || (!h->elsewhere && !h->odd));
+    return status;
+}
+
+/* One byte in the middle of each file is another. */
+static unsigned
+damage(const char *folder)
+{
+    unsigned n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "r+");
+        if (!f) {
+            n += e->d_name[0] == '.' ? 0 : damage(path);
+            continue;
+        }
+        fseek(f, 0, SEEK_END);
+        fseek(f, ftell(f) / 2, SEEK_SET);
+        int byte = fgetc(f);
+        fseek(f, -1, SEEK_CUR);
+        fputc(byte ^ 1, f);
+        fclose(f);
+        n++;
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static void
+test_kept(const char *folder)
+{
+    heard h;
+    setenv("RG_CACHE", folder, 1);
+    CHECK(!compile(true, "cpu", &h) && h.n == 2 && has_heard(&h, RG_EVENT_MADE, "IR of bend.c, bend") &&
+          has_heard(&h, RG_EVENT_MADE, "code of kernel `bend` (forward_vjp) for cpu"));
+    CHECK(!compile(true, "cpu", &h) && h.n == 2 && has_heard(&h, RG_EVENT_FOUND, "IR of bend.c, bend") &&
+          has_heard(&h, RG_EVENT_FOUND, "code of kernel `bend` (forward_vjp) for cpu"));
+    CHECK(damage(folder) == 2);
+    CHECK(!compile(true, "cpu", &h) && h.n == 4 && has_heard(&h, RG_EVENT_NOTE, "is damaged") &&
+          has_heard(&h, RG_EVENT_MADE, "code of kernel `bend` (forward_vjp) for cpu"));
+    CHECK(!compile(true, "cpu", NULL) && !compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_FOUND, "IR of bend.c, bend"));
+    setenv("RG_CACHE", "/dev/null/below", 1);
+    CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_NOTE, "Not a directory"));
+}
+
+int
+main(void)
+{
+    char folder[] = "/tmp/log_test.XXXXXX", command[64];
+    heard h;
+    if (!mkdtemp(folder))
+        return 2;
+    setenv("RG_CACHE", "off", 1);
+    CHECK(!compile(false, "interp", &h) && h.n == 1 && has_heard(&h, RG_EVENT_MADE, "IR of kernel `bend` (forward_vjp) for interp"));
+    if (!compile(false, "cpu", &h))
+        CHECK(h.n == 1 && has_heard(&h, RG_EVENT_MADE, "code of kernel `bend` (forward_vjp) for cpu"));
+    if (!compile(true, "cpu", &h)) {
+        CHECK(h.n == 2 && has_heard(&h, RG_EVENT_MADE, "IR of bend.c, bend"));
+        test_kept(folder);
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    CHECK(!system(command));
+    printf("%u checks, %u failed\n", checks, failures);
+    return failures > 0;
+}
