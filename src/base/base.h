@@ -173,6 +173,9 @@ void diag_free(diag_list *d);
 RG_MUST_CHECK rg_status file_read(const char *path, str *out);
 RG_MUST_CHECK rg_status file_write(const char *path, const void *data,
                                    size_t n); /* whole or not at all */
+/* The folder, with its /, of the library that this code is a part of, or of the program; nothing where neither is known. It is
+ * right for a library that was found by a relative path, wherever the process is by now. */
+void file_add_own_folder(str *path);
 
 /* IEEE binary16 in software, round to nearest even */
 uint16_t half_of_float(float f);

@@ -1,7 +1,10 @@
 /* Whole files in and out. SPDX-License-Identifier: Apache-2.0 */
 #include "base/base.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <unistd.h>
 
 static rg_status
@@ -57,4 +60,19 @@ file_write(const char *path, const void *data, size_t n)
         }
     }
     return status;
+}
+
+void
+file_add_own_folder(str *path)
+{
+    static const char inside; /* an address in the library or the program */
+    Dl_info here;
+    struct link_map *library = NULL;
+    char own[PATH_MAX] = "";
+    if (dladdr1(&inside, &here, (void **)&library, RTLD_DL_LINKMAP) && library && library->l_name && *library->l_name) {
+        if (!dlinfo(library, RTLD_DI_ORIGIN, own))
+            str_addf(path, "%s/", own);
+    } else if (readlink("/proc/self/exe", own, sizeof own - 1) > 0 && strchr(own, '/')) {
+        str_add(path, (rg_str){own, (size_t)(strrchr(own, '/') + 1 - own)});
+    }
 }

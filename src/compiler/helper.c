@@ -11,11 +11,8 @@
 #include "cache/version.h"
 #include "compiler/wire.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -179,21 +176,6 @@ is_program(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* The folder that this library was loaded from, whatever it was called then, or that of the program that it is a part of. */
-static void
-add_own_folder(str *path)
-{
-    Dl_info here;
-    struct link_map *library = NULL;
-    char own[PATH_MAX] = "";
-    if (dladdr1(&helper, &here, (void **)&library, RTLD_DL_LINKMAP) && library && library->l_name && *library->l_name) {
-        if (!dlinfo(library, RTLD_DI_ORIGIN, own))
-            str_addf(path, "%s/", own);
-    } else if (readlink("/proc/self/exe", own, sizeof own - 1) > 0 && strchr(own, '/')) {
-        str_add(path, (rg_str){own, (size_t)(strrchr(own, '/') + 1 - own)});
-    }
-}
-
 /* Of RG_COMPILE_PROCESS; beside this library; where libraries are installed. */
 static const char *
 find_helper(void)
@@ -202,7 +184,7 @@ find_helper(void)
     str path = {.in = mem_scratch()}, installed = {.in = mem_scratch()};
     if (asked.helper && strchr(asked.helper, '/') && !asked.privileged)
         return asked.helper;
-    add_own_folder(&path);
+    file_add_own_folder(&path);
     str_addz(&path, file_name);
     if (is_program(path.ptr))
         return path.ptr;

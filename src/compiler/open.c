@@ -13,20 +13,6 @@ static const char file_name[] = "libretrograd-compiler.so.0";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const compiler *opened;
 
-/* The path of that file in this library's folder. A relative name is from where the process was when it was loaded, which the
- * linker alone remembers. */
-static void
-add_path(str *path)
-{
-    Dl_info here;
-    const char *end = dladdr(&lock, &here) && here.dli_fname && *here.dli_fname == '/' ? strrchr(here.dli_fname, '/') : NULL;
-    if (end)
-        str_add(path, (rg_str){here.dli_fname, (size_t)(end + 1 - here.dli_fname)});
-    else
-        str_addz(path, "$ORIGIN/");
-    str_addz(path, file_name);
-}
-
 static const compiler *
 start(void *library, str *error)
 {
@@ -48,7 +34,8 @@ static const compiler *
 open_now(str *error)
 {
     str path = {.in = mem_scratch()};
-    add_path(&path);
+    file_add_own_folder(&path);
+    str_addz(&path, file_name);
     void *library = dlopen(path.ptr, RTLD_NOW | RTLD_LOCAL); /* stays: LLVM does not bear being closed */
     if (library)
         return start(library, error);
