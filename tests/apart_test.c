@@ -7,17 +7,8 @@
 #include "compiler/process.h"
 #include "pipeline/pipeline.h"
 
-#include <time.h>
 
 static double here_ms, apart_ms; /* the same work */
-
-static double
-clock_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static bool
 same(const str *x, const str *y)

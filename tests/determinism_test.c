@@ -149,6 +149,19 @@ static const char text[] =
     "        if (at < m) y[at] = x[i] * w[at];\n"
     "    }\n"
     "}\n"
+    "void counted(int n, int m, const double x[n], const double w[m], const int k[n], double y[m])\n" /* integers: in any order, but all */
+    "{\n"
+    "    int count[2] = {0, 0};\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < n; i++) {\n"
+    "        #pragma omp atomic\n"
+    "        count[0] += x[i] > 0.1;\n"
+    "        #pragma omp atomic\n"
+    "        count[1] += x[i] < w[3];\n"
+    "    }\n"
+    "    #pragma omp parallel for\n"
+    "    for (int i = 0; i < m; i++) y[i] = w[i] * count[0] + x[i] * count[1];\n"
+    "}\n"
     "void product(int n, int m, const double x[n], const double w[m], const int k[n], double y[m])\n"
     "{\n"
     "    double p = 1;\n"
@@ -169,8 +182,8 @@ static const struct {
     const char *name;
     bool few;
 } kernels[] = {{"weights", true}, {"reduce", true}, {"scatter", false}, {"gather", false}, {"rows", true},     {"steps", true},
-               {"ragged", true},  {"deep", true},   {"turns", false},   {"mixed", false},  {"captured", false}, {"product", true},
-               {"largest", true}, {"guarded", false}};
+               {"ragged", true},  {"deep", true},   {"turns", false},   {"mixed", false},  {"captured", false}, {"counted", true},
+               {"product", true}, {"largest", true},  {"guarded", false}};
 enum { GUARDED = sizeof kernels / sizeof *kernels - 1 };
 enum { KERNELS = sizeof kernels / sizeof *kernels, MOST_N = 120000, MOST_M = 20000, FEW = 600, ARRAYS = 3 };
 

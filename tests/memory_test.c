@@ -611,7 +611,8 @@ try_step(world *w, const struct step *step, long n, bool driver)
     if (failed) /* it comes again */
         w->count = count;
     CHECK(status == RG_OK || failed, "%s, %s: %s", w->name, step->name, rg_error_message());
-    CHECK(status == RG_OK || status == RG_OUT_OF_MEMORY || (driver && status == RG_DEVICE), "%s, %s, %ld: %s %s: %s", w->name, step->name, n, driver ? fake->failed : "",
+    CHECK(status == RG_OK || status == RG_OUT_OF_MEMORY || (driver && status == RG_DEVICE),
+          "%s, %s, %ld: %s %s: %s", w->name, step->name, n, driver ? fake->failed : "",
           rg_status_name(status), rg_error_message());
     CHECK(status == RG_OK || rg_error_message()[0], "%s, %s: says nothing", w->name, step->name);
     return failed && check_failures < 50;

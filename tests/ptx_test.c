@@ -12,7 +12,6 @@
 #include "ptx_loops.h"
 
 #include <glob.h>
-#include <time.h>
 
 typedef struct setting {
     const char *ptxas, *arch, *keep;
@@ -26,14 +25,6 @@ typedef struct tally {
     int texts, assembled, failures;
     double longest;
 } tally;
-
-static double
-clock_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void
 fail(tally *t, const char *what, const char *why)

@@ -274,7 +274,6 @@ enum { API_KEY_LAYOUT = 2, API_KEY_SINGLE = 3, API_KEY_DIRECTIONS = 4, API_KEY_P
 
 /* What the environment asks for, of work for a module: what is said of the cache goes to its log if it has one. */
 settings api_settings(const rg_module_desc *code);
-double api_clock(void); /* milliseconds */
 /* Tells the log, or RG_DEBUG=cache, what was found or made since then. */
 void api_tell(const settings *asked, rg_event_kind what, double since, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -102,7 +102,7 @@ code_of_variant(const api_program *p, unsigned wanted, str *code, bool *kept, di
     rt_program_desc desc = api_program_desc(v);
     str key = {.in = mem_scratch()}, content = {.in = mem_scratch()};
     rg_str found;
-    double since = api_clock();
+    double since = clock_ms();
     bool keeps = may_look(&s, v->kernel) && make_key(&s, p, &desc, wanted, &key);
     *kept = keeps && !(wanted & RT_CODE_ANEW) && cache_get(&s, str_view(&key), &found) && kept_code(v, found, code);
     if (!*kept)

@@ -151,7 +151,8 @@ make_whole(const rg_kernel *k, diag_list *diags)
     ir_module_free(source);
     if (!whole || has_outline(k, whole->first))
         return whole;
-    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "kernel `%s` is another by now than when it was taken from the cache; load its module again",
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0},
+             "kernel `%s` is another by now than when it was taken from the cache; load its module again",
              k->fn->name);
     ir_module_free(whole);
     return NULL;

@@ -18,7 +18,8 @@ check_taking_part(const rg_args *args, unsigned plane, const char *name)
 
 /* The code for `n` directions of each plane that has several. */
 static rg_status
-find_code(const rg_queue *queue, rg_args *args, rg_form form, const uint32_t *of, uint32_t n, bool side_by_side, const api_program **program)
+find_code(const rg_queue *queue, rg_args *args, rg_form form, const uint32_t *of, uint32_t n, bool side_by_side,
+          const api_program **program)
 {
     args->key[0] = (uint8_t)form;
     args->key[1] = args->shared;

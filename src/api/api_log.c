@@ -3,7 +3,6 @@
 
 #include "cache/cache.h"
 
-#include <time.h>
 
 static void
 tell_note(void *user, const char *text)
@@ -25,14 +24,6 @@ api_settings(const rg_module_desc *code)
     return asked;
 }
 
-double
-api_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 void
 api_tell(const settings *asked, rg_event_kind what, double since, const char *format, ...)
 {
@@ -48,6 +39,6 @@ api_tell(const settings *asked, rg_event_kind what, double since, const char *fo
         return;
     }
     const rg_module_desc *code = asked->told_user;
-    rg_event event = RG_DESC(rg_event, .what = what, .milliseconds = api_clock() - since, .text = str_view(&text));
+    rg_event event = RG_DESC(rg_event, .what = what, .milliseconds = clock_ms() - since, .text = str_view(&text));
     code->log(code->user, &event);
 }

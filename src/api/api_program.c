@@ -1,7 +1,7 @@
 /* Code of kernels: made when it is first needed, for each device, form and choice of arguments. SPDX-License-Identifier: Apache-2.0
  *
- * IR is made once for each kind of device, and only if no code is kept; programs once for each device. Threads that need the same code at once wait for
- * the first one's. */
+ * IR is made once for each kind of device, and only if no code is kept; programs once for each device. Threads that need the
+ * same code at once wait for the first one's. */
 #include "api/api.h"
 
 /* of the lists of all programs; while it is held nothing allocates */
@@ -160,7 +160,7 @@ static rg_status
 need_and_tell(api_variant *v, diag_list *diags)
 {
     settings s = api_settings(&v->kernel->module->desc);
-    double since = api_clock();
+    double since = clock_ms();
     bool makes = !v->module;
     TRY(api_variant_need(v, diags));
     if (makes && s.told)

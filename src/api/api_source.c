@@ -1,7 +1,8 @@
 /* C becomes IR, or what it became before is taken from the cache. SPDX-License-Identifier: Apache-2.0
  *
  * The key of an entry has the text and all that the caller says of it; the entry has what the front end looked at beside
- * that, the IR as text, and the kernel's outline, which is all that launches need whose code is kept. The same for the list of a file's kernels. */
+ * that, the IR as text, and the kernel's outline, which is all that launches need whose code is kept.
+ * The same for the list of a file's kernels. */
 #include "api/api_source.h"
 
 #include "api/api.h"
@@ -91,7 +92,7 @@ look_up(const settings *asked, const front_c_source *s, rg_str key, const char *
 {
     const char *why;
     const char *of = s->kernel ? s->kernel : "all";
-    double since = api_clock();
+    double since = clock_ms();
     if (!cache_get(asked, key, &f->content))
         return false;
     f->rest = bytes_of(f->content);
@@ -193,7 +194,7 @@ api_source_compile(const settings *asked, const front_c_source *source, seen_lis
 {
     str folder;
     front_c_source told = *source;
-    double since = api_clock();
+    double since = clock_ms();
     seen_begin(seen);
     told.seen = cache_folder(asked, &folder) ? seen : NULL;
     seen->open = !told.seen;
@@ -201,7 +202,8 @@ api_source_compile(const settings *asked, const front_c_source *source, seen_lis
     mem_owner owns;
     mem_own(&owns, ir_module_release, *out);
     if (told.seen || asked->told)
-        api_tell(asked, RG_EVENT_MADE, since, "IR of %s, %s%s", source->path, source->kernel ? source->kernel : "all", seen->open ? ", which is not kept" : "");
+        api_tell(asked, RG_EVENT_MADE, since, "IR of %s, %s%s", source->path,
+                 source->kernel ? source->kernel : "all", seen->open ? ", which is not kept" : "");
     mem_disown(&owns);
     return RG_OK;
 }
@@ -240,7 +242,7 @@ api_source_list(const settings *asked, const front_c_source *source, front_c_nam
         return RG_OK;
     seen_list seen;
     front_c_source told = *source;
-    double since = api_clock();
+    double since = clock_ms();
     seen_begin(&seen);
     told.seen = &seen;
     TRY(list_source(asked, &told, names, diags));

@@ -177,6 +177,9 @@ RG_MUST_CHECK rg_status file_write(const char *path, const void *data,
  * right for a library that was found by a relative path, wherever the process is by now. */
 void file_add_own_folder(str *path);
 
+/* milliseconds since some time in the past; it never goes back */
+double clock_ms(void);
+
 /* IEEE binary16 in software, round to nearest even */
 uint16_t half_of_float(float f);
 float float_of_half(uint16_t h);

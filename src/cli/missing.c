@@ -48,7 +48,8 @@ add_array(str *out, const cli_arguments *a, uint32_t i)
         return;
     bool known = rg_args_get_shape(a->args, i, shape) == RG_OK;
     for (uint32_t k = 0; k < p->rank; k++)
-        str_addf(out, "%c%lld", k ? ',' : ':', (long long)(known && shape[k] >= 0 ? shape[k] : api_likely_extent(a->kernel, a->args->slots)));
+        str_addf(out, "%c%lld", k ? ',' : ':',
+                 (long long)(known && shape[k] >= 0 ? shape[k] : api_likely_extent(a->kernel, a->args->slots)));
 }
 
 static void

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static const char help[] =
     "usage: rgc run FILE KERNEL [NAME=VALUE]... [options]\n"
@@ -222,25 +221,17 @@ compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double
-now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 /* In ms. The first launch, which compiles and touches memory, is not counted. */
 static double
 median(cli_arguments *a, uint64_t repeats, rg_form form, const saved_planes *saved)
 {
     double *times = arena_new_n(mem_scratch(), double, repeats);
     for (uint64_t i = 0; i <= repeats; i++) {
-        double start = now_ms();
+        double start = clock_ms();
         cli_need(rg_launch(a->queue, a->args, form));
         cli_need(rg_queue_sync(a->queue));
         if (i)
-            times[i - 1] = now_ms() - start;
+            times[i - 1] = clock_ms() - start;
         restore_planes(a, saved);
     }
     qsort(times, repeats, sizeof(*times), compare_doubles);

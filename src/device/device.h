@@ -43,7 +43,7 @@ typedef struct rt_program_desc {
     const char *file;
     bool races;   /* a forward kernel's: two threads of a parallel loop at one element, and not atomically, are a fault (where a
                    * device can tell: the interpreter) */
-    bool deterministic; /* results have the same bits for any number of threads, or are refused */
+    bool deterministic; /* results have the same bits for any number of threads */
     bool native_math; /* the platform's math functions instead of our own */
     bool fast_math;   /* approximate ones of the GPU */
     bool apart;       /* LLVM runs in a process of its own (compiler/process.h) */

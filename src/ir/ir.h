@@ -415,7 +415,7 @@ void ir_print_fn(str *out, const ir_fn *fn);
 void ir_print_module(str *out, const ir_module *m);
 void ir_print_plain(str *out, const ir_module *m); /* without source places */
 /* With what is not part of the text otherwise, so that the same code comes of it. Only ir_parse_exact reads it, and only from us:
- * nothing can check it. (No ir_flags.origin and why.) */
+ * nothing can check it. It has no ir_flags.origin and no ir_flags.why. */
 void ir_print_exact(str *out, const ir_module *m);
 ir_module *ir_parse_exact(rg_str text, const char *path, diag_list *diags);
 void ir_print_op(str *out, const ir_op *op); /* one line, regions as {...} */

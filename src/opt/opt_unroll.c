@@ -57,7 +57,8 @@ static void
 measure_region(measure *m, const ir_region *r, const ir_value *index, uint32_t inside_times, uint32_t times)
 {
     for (const ir_op *op = r->first; op; op = op->next) {
-        bool inside = inside_times && op->code == RG_OP_FOR && !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
+        bool inside = inside_times && op->code == RG_OP_FOR &&
+                      !(ir_is_const(op->args[0], &(uint64_t){0}) && ir_is_const(op->args[1], &(uint64_t){0})) &&
                       is_of_index(op->args[0], index, BOUND_DEPTH) && is_of_index(op->args[1], index, BOUND_DEPTH);
         m->ops += op->code != RG_OP_CONST && !is_subscript(op) ? times : 0;
         m->loops |= op->nregions && op->code != RG_OP_IF && !inside;

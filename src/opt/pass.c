@@ -1,7 +1,6 @@
 /* Running passes: printing, verifying, timing, repeating. SPDX-License-Identifier: Apache-2.0 */
 #include "opt/pass.h"
 
-#include <time.h>
 
 static void
 debug_help(const settings *asked)
@@ -26,14 +25,6 @@ print_to_stderr(const ir_module *m, const char *when, const char *name)
     str_free(&text);
 }
 
-static double
-milliseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 void
 pass_context_init(pass_context *c, diag_list *diags)
 {
@@ -56,14 +47,14 @@ pass_run(ir_module *m, pass_fn *fn, const char *name, ir_stage stage, pass_conte
     if (c->diags->errors)
         return false;
     const char *print = c->settings.print;
-    double start = milliseconds();
+    double start = clock_ms();
     if (settings_names(print, name))
         print_to_stderr(m, "before", name);
     arena_mark scratch = arena_here(c->scratch);
     bool changed = fn(m, c);
     arena_release(c->scratch, scratch);
     if (c->settings.time)
-        fprintf(stderr, "; %8.3f ms %s\n", milliseconds() - start, name);
+        fprintf(stderr, "; %8.3f ms %s\n", clock_ms() - start, name);
     if (settings_names(print, name) || (changed && print && !*print))
         print_to_stderr(m, "after", name);
     if (changed || c->settings.verify)

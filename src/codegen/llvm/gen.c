@@ -7,7 +7,7 @@ gen_op_value(gen *g, const ir_op *op, LLVMValueRef *args)
 {
     rg_dtype from = (rg_dtype)op->args[0]->type.dtype, to = (rg_dtype)op->results[0]->type.dtype;
     LLVMValueRef made = gen_scalar(g, (rg_op)op->code, from, to, args);
-    /* how many iterations of a loop follow one another before it drops frames may depend on when a GPU's warps run */
+    /* sums that a reverse loop carries: where frames are dropped, and so the sum is cut, may differ from run to run on a GPU */
     bool any_order = op->fast && !(g->options->deterministic && g->target->warp);
     if (any_order && LLVMIsAInstruction(made) && LLVMCanValueUseFastMathFlags(made))
         LLVMSetFastMathFlags(made, LLVMFastMathAllowReassoc | LLVMFastMathAllowContract);

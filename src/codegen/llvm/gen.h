@@ -110,6 +110,7 @@ typedef struct gen {
     scope *s;
     LLVMTypeRef i1, i8, i16, i32, i64, f16, f32, f64, ptr, nothing, arg_type;
     ll_gpu_info *gpu; /* of code for GPUs: filled */
+    bool kernel_worker; /* of GPUs: kernel-level code gives the runtime its worker (rt/gpu/inside.h) */
     unsigned tasks, invariant_kind, alias_kind, noalias_kind, prof_kind;
     LLVMValueRef empty_node;
     LLVMValueRef zero_cell; /* what planes that are not there read */
@@ -257,7 +258,8 @@ LLVMValueRef gen_own_address(gen *g, const gen_reach *r);
 bool gen_has_no_order(gen *g, const ir_op *op);
 
 /* simt_private.c: as private.c */
-bool gen_simt_private_never(const gen *g, const ir_op *parallel, const ir_value *buffer); /* it has too many elements, in every launch */
+/* it has too many elements, in every launch; code is not deterministic */
+bool gen_simt_private_never(const gen *g, const ir_op *parallel, const ir_value *buffer);
 LLVMValueRef gen_simt_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, int64_t work);
 struct gen_task;
 LLVMValueRef gen_simt_fixed_cells(gen *g, const ir_op *op, private_sum *sums, uint32_t n);
@@ -467,6 +469,7 @@ uint32_t gen_private_find(gen *g, const ir_op *op, private_sum **sums);
 LLVMValueRef gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads,
                                int64_t work, LLVMValueRef *row);
 LLVMValueRef gen_private_cells(gen *g, const private_sum *sum);
+LLVMValueRef gen_private_row(gen *g, LLVMValueRef cells); /* RT_PRIVATE_ROW */
 void gen_private_end(gen *g, const private_sum *sums, uint32_t n);
 void gen_private_enter(gen *g, LLVMValueRef memory, LLVMValueRef row);
 /* An addition to such a plane: adds to the cell where cells are used and leaves the builder where

@@ -14,10 +14,10 @@
 enum { MEMORY_OF_NOBODY = 3 << 2 }; /* LLVM's attribute `memory`: what no pointer reaches */
 
 static bool
-is_no_loop(ir_op *op, void *user)
+makes_no_loop(ir_op *op, void *user)
 {
     const gen *g = user;
-    bool takes_turns = g->options->deterministic && op->code == RG_OP_RMW;
+    bool takes_turns = g->options->deterministic && op->code == RG_OP_RMW; /* sums that are formed late, too */
     return !ir_is_loop(op) && op->code != RG_OP_PARALLEL && !gen_is_tried(op) && !takes_turns;
 }
 
@@ -25,7 +25,7 @@ void
 gen_way_back(gen *g, const ir_region *body)
 {
     static const char text[] = "bar.warp.sync -1;";
-    if (!gen_for_nvidia(g) || (body && ir_walk((ir_region *)body /* only looked at */, is_no_loop, g)))
+    if (!gen_for_nvidia(g) || (body && ir_walk((ir_region *)body /* only looked at */, makes_no_loop, g)))
         return;
     LLVMTypeRef type = LLVMFunctionType(g->nothing, NULL, 0, false);
     LLVMValueRef code = LLVMGetInlineAsm(type, text, strlen(text), "", 0, true, false, LLVMInlineAsmDialectATT, false);

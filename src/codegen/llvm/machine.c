@@ -42,7 +42,7 @@ static const char *const passes[][LISTS] = {
 /* For GPUs: which addresses are of arrays is told first, while it is plain to see; then tasks come to stand where they are
  * run, and what a thread does stays scalar. What is the same in all iterations stays in them unless the assembler moves
  * it: it knows how many registers there are, and that arguments take none. */
-#define OF_THREADS(list) "function(infer-address-spaces),always-inline,cgscc(inline),globaldce,function(" list ")"
+#define OF_THREADS(list) "ipsccp,deadargelim,function(infer-address-spaces),always-inline,cgscc(inline),globaldce,function(" list ")"
 #define CLEAN_THREADS                                                                              \
     "sroa,early-cse," COMBINE ",simplifycfg,loop(indvars,loop-unroll-full),sroa,gvn," COMBINE ",simplifycfg"
 #define ROLLED UNSWITCH ",loop-unroll<O2>,early-cse"

@@ -51,6 +51,13 @@ gen_private_cells(gen *g, const private_sum *sum)
     return LLVMBuildMul(g->b, n, gen_i64(g, g->directions[sum->plane]), "");
 }
 
+LLVMValueRef
+gen_private_row(gen *g, LLVMValueRef cells)
+{
+    LLVMValueRef padded = LLVMBuildAdd(g->b, cells, gen_i64(g, RT_PRIVATE_ROW(1) - 1), "");
+    return LLVMBuildAnd(g->b, padded, gen_i64(g, -RT_PRIVATE_ROW(1)), "");
+}
+
 /* cells * workers * CELL_WORK <= threads * work; each thread adds in all directions */
 static LLVMValueRef
 has_few_cells(gen *g, const private_sum *sum, LLVMValueRef cells, LLVMValueRef threads, int64_t work)
@@ -82,8 +89,7 @@ gen_private_begin(gen *g, private_sum *sums, uint32_t n, LLVMValueRef threads, i
         cells = LLVMBuildSelect(g->b, few, cells, gen_i64(g, 0), "");
         total = LLVMBuildAdd(g->b, total, cells, "");
     }
-    LLVMValueRef padded = LLVMBuildAdd(g->b, total, gen_i64(g, RT_PRIVATE_ROW(1) - 1), "");
-    *row = LLVMBuildAnd(g->b, padded, gen_i64(g, -RT_PRIVATE_ROW(1)), "");
+    *row = gen_private_row(g, total);
     LLVMValueRef args[3] = {g->s->launch, total, gen_i32(g, g->options->deterministic ? RT_FIXED_CHUNKS : 0)};
     return gen_runtime_call(g, g->b, "rt_cpu_private", g->ptr, 3, args);
 }

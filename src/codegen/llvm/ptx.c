@@ -175,13 +175,25 @@ take_info(unit *u, const product *p, uint32_t i)
 static bool
 generate_product(unit *u, const product *p)
 {
-    bool made = unit_generate(u);
+    bool made = unit_generate(u), kernel_worker = u->g.kernel_worker;
     take_info(u, p, 0);
     for (uint32_t i = 1; made && i < p->n; i++) {
         made = unit_add_kernel(u, p->fns[i], p->names[i]);
+        kernel_worker |= u->g.kernel_worker;
         take_info(u, p, i);
     }
+    u->g.kernel_worker = kernel_worker; /* they share the runtime */
     return made;
+}
+
+static void
+set_constant(unit *u, const char *name, int value)
+{
+    LLVMValueRef at = LLVMGetNamedGlobal(u->g.module, name);
+    if (!at)
+        return;
+    LLVMSetInitializer(at, LLVMConstInt(u->g.i32, (unsigned)value, true));
+    LLVMSetLinkage(at, LLVMInternalLinkage);
 }
 
 /* LLVM's IR with all that belongs to it, not optimised */
@@ -192,6 +204,7 @@ complete(unit *u, const product *p)
         make_entry(u, p->fns[i], LLVMGetNamedFunction(u->g.module, p->names[i]));
     put_tasks_in_place(u);
     bool whole = take_in_runtime(u) && (!u->g.native_math || take_in_libdevice(u));
+    set_constant(u, "rt_gpu_kernel_worker", u->g.kernel_worker);
     /* All that entries call. */
     for (LLVMValueRef f = LLVMGetFirstFunction(u->g.module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && LLVMGetFunctionCallConv(f) != KERNEL_CONVENTION)

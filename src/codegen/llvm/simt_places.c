@@ -218,7 +218,7 @@ add_to_array(gen *g, const formed *q, LLVMValueRef sum, lane_set set, const ir_o
         r.mask = LLVMBuildAnd(g->b, r.mask, LLVMBuildIsNotNull(g->b, gen_plane(g, buffer, op->plane), ""), "");
     LLVMValueRef start = gen_direction(g, buffer, op->plane, op->beside ? 0 : op->direction);
     r.at = LLVMBuildGEP2(g->b, gen_memory_type(g, d), start, &number, 1, "");
-    if (g->options->deterministic) { /* two sums may have one place */
+    if (g->options->deterministic && ir_is_float(d)) { /* no other warp is there, but two of these sums may have one place */
         gen_turns turns = gen_turns_begin(g, r.at, r.mask);
         gen_plain_rmw(g, op, d, r.at, gen_cast(g, gen_late_dtype(op), d, sum));
         gen_turns_end(g, &turns);

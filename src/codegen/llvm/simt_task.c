@@ -27,6 +27,7 @@ LLVMValueRef
 gen_kernel_worker(gen *g, LLVMBuilderRef b)
 {
     LLVMValueRef at = gen_i64(g, offsetof(rt_gpu_thread, kernel));
+    g->kernel_worker = true;
     return LLVMBuildInBoundsGEP2(b, g->i8, g->s->launch, &at, 1, "worker");
 }
 
@@ -252,14 +253,15 @@ gen_run_fixed_task(gen *g, const ir_op *op, const gen_task *task, LLVMValueRef o
     LLVMBuilderRef b = g->b;
     LLVMValueRef cells = task->nprivate ? task->row : gen_i64(g, 0);
     bool may_order = !LLVMIsNull(ordered), keeps = op->records || op->rewinds;
-    LLVMValueRef flags = gen_i32(g, fixed_flags_of(g, op, task, may_order));
+    int32_t how = fixed_flags_of(g, op, task, may_order);
+    LLVMValueRef flags = gen_i32(g, how);
     LLVMValueRef most = gen_runtime_call(g, b, "rt_gpu_fixed_most", g->i64, 2, (LLVMValueRef[]){cells, flags});
     LLVMValueRef pieces = gen_runtime_call(g, b, "rt_gpu_fixed_pieces", g->i64, 3, (LLVMValueRef[]){task->n, most, flags});
     fixed_rows rows = {0};
     if (op->nresults)
         rows.sums = room_of_pieces(g, pieces, gen_i64(g, op->nresults), false);
     if (task->nprivate) {
-        rows.row = gen_runtime_call(g, b, "rt_gpu_fixed_row", g->i64, 1, &cells);
+        rows.row = gen_private_row(g, cells);
         rows.cells = room_of_pieces(g, pieces, rows.row, true);
     }
     g->s->running = reserve_record(g, sizeof(rt_gpu_task), "running");
@@ -270,7 +272,7 @@ gen_run_fixed_task(gen *g, const ir_op *op, const gen_task *task, LLVMValueRef o
     run_pieces(g, op, flags, task, &rows);
     /* warps that wait for their turn have to be there */
     bool all = !is_last(op) || task->nprivate || (may_order && keeps);
-    g->gpu->waits |= all || page_flags(op) == RT_GPU_REPEATS;
+    g->gpu->waits |= all || (how & RT_GPU_REPEATS);
     LLVMValueRef ends[4] = {g->s->launch, g->s->running, flags, gen_i32(g, all)};
     LLVMValueRef failed = gen_runtime_call(g, b, "rt_gpu_end", g->i32, 4, ends);
     gen_leave_if(g, LLVMBuildICmp(b, LLVMIntNE, failed, gen_i32(g, 0), ""));

@@ -6,7 +6,6 @@
 
 #include <llvm-c/Analysis.h>
 
-#include <time.h>
 
 /* In ops. Up to the first all passes are worth their time; beyond the second the register
  * allocator's time grows too fast. */
@@ -27,14 +26,6 @@ ll_times
 ll_last_times(void)
 {
     return last_times;
-}
-
-double
-unit_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
 rg_status
@@ -130,7 +121,7 @@ well_formed(unit *u)
 bool
 unit_generate(unit *u)
 {
-    double start = unit_clock();
+    double start = clock_ms();
     u->stage = "code as generated";
     char *triple = LLVMGetTargetMachineTriple(u->machine);
     LLVMSetTarget(u->g.module, triple);
@@ -139,24 +130,24 @@ unit_generate(unit *u)
     LLVMSetModuleDataLayout(u->g.module, layout);
     LLVMDisposeTargetData(layout);
     gen_kernel(&u->g);
-    last_times.build = unit_clock() - start;
+    last_times.build = clock_ms() - start;
     return well_formed(u);
 }
 
 bool
 unit_optimize(unit *u)
 {
-    double start = unit_clock();
+    double start = clock_ms();
     u->stage = "passes";
     bool ok = machine_optimize(u->machine, u->g.module, u->effort, u->g.target->warp, &u->error);
-    last_times.passes = unit_clock() - start;
+    last_times.passes = clock_ms() - start;
     return ok;
 }
 
 bool
 unit_emit(unit *u, LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out)
 {
-    double start = unit_clock();
+    double start = clock_ms();
     char *message = NULL;
     u->stage = "machine code";
     bool failed = LLVMTargetMachineEmitToMemoryBuffer(u->machine, u->g.module, kind, &message, out);
@@ -164,6 +155,6 @@ unit_emit(unit *u, LLVMCodeGenFileType kind, LLVMMemoryBufferRef *out)
         str_addz(&u->error, message);
         LLVMDisposeMessage(message);
     }
-    last_times.code = unit_clock() - start;
+    last_times.code = clock_ms() - start;
     return !failed;
 }

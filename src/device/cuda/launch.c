@@ -32,7 +32,7 @@ provide(rt_queue *q, const rt_program *p, rt_need need, str *error)
 {
     uint64_t tape = tape_bytes(q, p, need.warps);
     uint64_t sums = sum_bytes(p);
-    uint64_t heap = need.temps == UINT64_MAX ? q->tape.budget : need.temps + sums;
+    uint64_t heap = (need.temps == UINT64_MAX ? q->tape.budget : need.temps) + sums;
     if (!tape && !heap)
         return RG_OK;
     rg_status status = rt_cuda_tape_grow(q, tape + heap + RT_GPU_PAGE, error);

@@ -3,7 +3,6 @@
 #include "device/cuda/memory.h"
 
 #include <sys/stat.h>
-#include <time.h>
 
 enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
        OWN_MEMORY = 2 /* pieces of a program's for each queue: its record, its arguments */ };
@@ -122,19 +121,17 @@ driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const 
 
 /* RG_DEBUG=gpu */
 static void
-show(const rt_program *p, const char *name, const struct timespec *since)
+show(const rt_program *p, const char *name, double since)
 {
-    struct timespec now;
     int registers = 0, own = 0;
     if (!p->device->settings.gpu)
         return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
     p->device->driver.function_attribute(&registers, RT_FUNCTION_REGISTERS, p->function);
     p->device->driver.function_attribute(&own, RT_FUNCTION_LOCAL, p->function);
     fprintf(stderr, "gpu: %s: %d registers, %d bytes of each thread's own, blocks of %u warps, %u warps a multiprocessor",
             name, registers, own, p->block, p->resident / p->device->processors);
     fprintf(stderr, "%s%s, loaded in %.1f ms\n", p->info.waits ? ", waits" : "", p->info.has_tape ? ", tape" : "",
-            (double)(now.tv_sec - since->tv_sec) * 1e3 + (double)(now.tv_nsec - since->tv_nsec) * 1e-6);
+            clock_ms() - since);
 }
 
 /* Of blocks with which a multiprocessor runs the most threads, the largest: its warps share out among themselves what it
@@ -167,8 +164,7 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
     rt_device *d = p->device;
     char log[LOG] = "";
     const int options[] = {RT_JIT_LOG, RT_JIT_LOG_SIZE, RT_JIT_LEVEL};
-    struct timespec since;
-    clock_gettime(CLOCK_MONOTONIC, &since);
+    double since = clock_ms();
     void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
     int code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
     if (code == RT_DRIVER_OLD_FOR_CODE && !*log)
@@ -189,7 +185,7 @@ load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: no block of it fits a multiprocessor of the GPU", p->label);
         return RG_UNSUPPORTED;
     }
-    show(p, name, &since);
+    show(p, name, since);
     return RG_OK;
 }
 

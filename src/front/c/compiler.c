@@ -26,20 +26,12 @@ static atomic_bool was_asked;
 
 /* -- the child ------------------------------------------------------------------------------------ */
 
-static int64_t
-now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* What comes until the other end closes; false: it took too long, or is too much. The text ends with a zero. */
 static bool
-read_all(int fd, char *text, size_t size, int64_t end)
+read_all(int fd, char *text, size_t size, double end)
 {
     for (size_t used = 0; used < size - 1;) {
-        int64_t left = end - now_ms();
+        double left = end - clock_ms();
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = poll(&p, 1, left > 0 ? (int)left : 0);
         if (ready < 0 && errno == EINTR)
@@ -56,11 +48,11 @@ read_all(int fd, char *text, size_t size, int64_t end)
 
 /* Whether the child ends by itself until then. One that is gone already, reaped by others, has ended. */
 static bool
-ends_by(pid_t child, int64_t end)
+ends_by(pid_t child, double end)
 {
     static const struct timespec pause = {.tv_nsec = 1000000};
     pid_t ended;
-    while ((ended = waitpid(child, NULL, WNOHANG)) == 0 && now_ms() < end)
+    while ((ended = waitpid(child, NULL, WNOHANG)) == 0 && clock_ms() < end)
         nanosleep(&pause, NULL);
     return ended != 0;
 }
@@ -133,7 +125,7 @@ run(char **words, char *text, size_t size)
     close(ends[1]);
     free(variables);
     if (ok) {
-        int64_t end = now_ms() + WAIT_MS;
+        double end = clock_ms() + WAIT_MS;
         ok = read_all(ends[0], text, size, end);
         if (!ok || !ends_by(child, end)) {
             kill(-child, SIGKILL);

@@ -171,7 +171,7 @@ check_pattern(verifier *v, const ir_op *op)
     more = c.more_args == '?' && more > c.nargs ? c.nargs + 1 : more;
     more_results = c.more_results == '?' && more_results > c.nresults ? c.nresults + 1 : more_results;
     if (!check_counts(v, op, more > c.nargs ? more : c.nargs, more_results > c.nresults ? more_results : c.nresults,
-                       c.nregions))
+                      c.nregions))
         return false;
     if ((ir_ops[op->code].flags & IR_KERNEL) && (!v->fn->kernel || v->parallels))
         return verify_error(v, op, E_LEVEL, "%s stands at kernel level only: not in functions, nor inside a parallel loop",

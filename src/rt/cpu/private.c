@@ -3,8 +3,8 @@
  * Cells are 0 between tasks: those who add them up clear them, so that a small task among many pays for
  * the cells of the workers that ran, once. */
 #include "rt/cpu/launch.h"
+#include "rt/element.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,33 +35,6 @@ rt_private_reset(rt_launch *launch)
         memset(launch->privates, 0, launch->private_room * sizeof(double));
 }
 
-/* -- f16, in f64 ----------------------------------------------------------------------------------- */
-
-static double
-half_value(uint16_t bits)
-{
-    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-    double v = exponent == 31 ? (mantissa ? NAN : INFINITY)
-               : exponent     ? ldexp(1024 + mantissa, exponent - 25)
-                              : ldexp(mantissa, -24);
-    return bits >> 15 ? -v : v;
-}
-
-static uint16_t
-half_bits(double v)
-{
-    int exponent;
-    uint16_t sign = signbit(v) ? 0x8000 : 0;
-    double a = fabs(v);
-    if (isnan(v))
-        return sign | 0x7e00;
-    if (a >= 65520)
-        return sign | 0x7c00;
-    frexp(a, &exponent); /* the last place has the weight 2^last */
-    int last = a == 0 || exponent < -13 ? -24 : exponent - 11;
-    return (uint16_t)(sign | ((last + 24) * 1024 + (int)nearbyint(ldexp(a, -last))));
-}
-
 /* -- adding up ------------------------------------------------------------------------------------- */
 
 static double
@@ -79,15 +52,6 @@ take_sum(rt_launch *launch, int64_t cell)
 void
 rt_cpu_private_add(rt_launch *launch, int64_t first, int64_t n, void *array, int32_t bytes)
 {
-    for (int64_t i = 0; i < n; i++) {
-        double sum = take_sum(launch, first + i);
-        if (sum == 0) /* most often nobody used the cells; and -0 stays what it is */
-            continue;
-        if (bytes == 8)
-            ((double *)array)[i] += sum;
-        else if (bytes == 4)
-            ((float *)array)[i] = (float)((double)((float *)array)[i] + sum);
-        else
-            ((uint16_t *)array)[i] = half_bits(half_value(((uint16_t *)array)[i]) + sum);
-    }
+    for (int64_t i = 0; i < n; i++)
+        rt_add_to_element(array, i, take_sum(launch, first + i), bytes);
 }

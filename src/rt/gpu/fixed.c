@@ -1,8 +1,8 @@
 /* Sums with the same bits whenever warps run, and however many there are. SPDX-License-Identifier: Apache-2.0
  *
  * What a piece of a task adds is kept by piece: numbers of its own for reductions, a row of f64 cells for arrays, to which its
- * warp alone adds. When the task has ended they are added up in the order of pieces. */
-#include "rt/gpu/cells.h"
+ * warp alone adds. When the task has ended they are added up in a tree that follows from the number of pieces alone. */
+#include "rt/gpu/inside.h"
 
 enum { LINE = 128 };
 
@@ -29,12 +29,6 @@ rt_gpu_fixed_room(rt_gpu_thread *thread, int64_t numbers, int32_t rows)
     return made;
 }
 
-RT_IN_PLACE int64_t
-rt_gpu_fixed_row(int64_t cells)
-{
-    return (cells + 15) & ~(int64_t)15;
-}
-
 /* As the piece begins, so that one that is run again begins anew. */
 RT_SLOW double *
 rt_gpu_fixed_clear(double *rows, int64_t row, int32_t piece)
@@ -47,26 +41,9 @@ rt_gpu_fixed_clear(double *rows, int64_t row, int32_t piece)
     return cells;
 }
 
-/* A warp for each element; lane l has pieces l, l + 32, ... of it. */
-static RT_SLOW void
-add_pieces(const double *cells, int64_t row, int64_t pieces, int64_t n, void *array, int32_t bytes)
-{
-    for (int64_t i = rt_grid_warp(); i < n; i += rt_grid_warps()) {
-        double sum = 0;
-        for (int64_t k = rt_warp_lane(); k < pieces; k += RT_WARP)
-            sum += cells[k * row + i];
-        sum = sum_of_lanes(sum);
-        if (rt_warp_lane() == 0)
-            add_to_element(array, i, sum, bytes);
-    }
-}
-
 RT_IN_PLACE void
-rt_gpu_fixed_add(rt_gpu_thread *thread, const double *cells, int64_t row, int64_t pieces, int64_t n, void *array,
-                 int32_t bytes, int32_t apart)
+rt_gpu_fixed_add(rt_gpu_thread *thread, double *cells, int64_t row, int64_t pieces, int64_t n, void *array, int32_t bytes,
+                 int32_t apart)
 {
-    if (!apart && thread->wrote == 2)
-        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
-    add_pieces(cells, row, pieces, n, array, bytes);
-    thread->wrote = 2;
+    rt_gpu_add_rows(thread, cells, row, pieces, n, array, bytes, 0, apart);
 }

@@ -80,10 +80,10 @@ typedef struct rt_gpu_thread {
     rt_gpu_worker kernel;  /* the kernel-level code */
     int32_t wrote, read; /* at kernel level since the last barrier; wrote 2: all threads did */
     int32_t ended;       /* the launch was put in order at the last task's barrier */
-    uint64_t *partials[2]; /* rows of `cells` numbers, of this task and the one before */
+    uint64_t *partials[2]; /* rows of `cells` numbers, of this task and the one before; deterministic: one block of `cells` */
     int64_t cells;
     uint32_t tasks; /* counted, for the two */
-    double *privates; /* rows of `row` cells for sums; all 0 between tasks */
+    double *privates; /* rows of `row` cells for sums, all 0 between tasks; deterministic: one block of `row`, of any content */
     int64_t row;
 } rt_gpu_thread;
 
@@ -136,28 +136,27 @@ void rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *a
 
 /* Where bits may depend neither on when warps run nor on how many there are: instead of rt_gpu_begin, with RT_KEEP_FIXED among
  * the flags (rt/abi.h), and with RT_KEEP_ORDERED if `ordered` may be set. The loop is cut into pieces by n alone: most at most,
- * which follows from how many cells for sums a row has. What is kept of sums is kept by piece, and added up in the order of
- * pieces. Tasks that are ordered never have RT_GPU_REPEATS; one warp runs them, but where tapes are kept each warp runs
+ * which follows from how many cells for sums a row has. What is kept of sums is kept by piece, and added up in a tree that
+ * follows from the number of pieces. Tasks that are ordered never have RT_GPU_REPEATS; one warp runs them, but where tapes are kept each warp runs
  * its own pieces, when it is their turn. */
 enum {
     RT_GPU_FIXED_PIECES = 1 << 15, /* at most; */
     RT_GPU_FIXED_ROWS = 1 << 11,   /* of tasks with rows of cells, or whose tapes are kept */
     RT_GPU_FIXED_CELLS = 1 << 14,  /* of a row, in all */
-    RT_GPU_FIXED_KEPT = 1 << 12,   /* ... where tapes are kept: the task that records does not know of them */
+    RT_GPU_FIXED_KEPT = 1 << 12,   /* ... where tapes are kept: the task that records has the same pieces, and no cells */
     RT_GPU_FIXED_ROOM = 1 << 23    /* cells of all rows */
 };
 int64_t rt_gpu_fixed_most(int64_t cells, int32_t flags);
 int64_t rt_gpu_fixed_pieces(int64_t n, int64_t most, int32_t flags);
 void rt_gpu_fixed_begin(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int64_t n, int32_t flags, int64_t most,
                         int32_t ordered);
-/* Before it: room for so many numbers of 8 bytes, of reductions, or (rows) in rows; it holds anything. NULL: there is none,
+/* Before rt_gpu_fixed_begin: room for so many numbers of 8 bytes, of reductions, or (rows) in rows; it holds anything. NULL: there is none,
  * which is the launch's fault. The next task may use it anew. */
 void *rt_gpu_fixed_room(rt_gpu_thread *thread, int64_t numbers, int32_t rows);
-int64_t rt_gpu_fixed_row(int64_t cells); /* what a row takes */
 double *rt_gpu_fixed_clear(double *rows, int64_t row, int32_t piece); /* the piece's, by its warp */
-/* As rt_gpu_private_add: `cells` are those of the first row. */
-void rt_gpu_fixed_add(rt_gpu_thread *thread, const double *cells, int64_t row, int64_t pieces, int64_t n, void *array,
-                      int32_t bytes, int32_t apart);
+/* As rt_gpu_private_add: `cells` are those of the first row, `row` is a multiple of RT_PRIVATE_ROW(1). */
+void rt_gpu_fixed_add(rt_gpu_thread *thread, double *cells, int64_t row, int64_t pieces, int64_t n, void *array, int32_t bytes,
+                      int32_t apart);
 
 /* Zeroed memory until the launch ends; NULL: the budget's end. `last`: as rt_cpu_temp_again. */
 void *rt_gpu_temp(rt_gpu_thread *thread, int64_t bytes, int32_t place);

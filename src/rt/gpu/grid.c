@@ -145,7 +145,7 @@ clean(rt_gpu_launch *launch)
     launch->fault = launch->most = launch->arrived = launch->left = 0;
     launch->place = 0;
     launch->needed = launch->limit = 0;
-    launch->taped = launch->depths = launch->begun = 0;
+    launch->taped = launch->depths = launch->begun = launch->turn = 0;
     clear_queues(launch);
 }
 

@@ -91,6 +91,11 @@ rt_gpu_queue_length(uint32_t queue, uint32_t shared)
 /* Zeroes, or copies, with all threads of the grid; both aligned to 16. */
 void rt_gpu_grid_zero(char *to, uint64_t bytes);
 
+/* -- private.c -- */
+/* The n cells from `cells` on of so many rows, `row` numbers apart, are added to an array; clears: they are 0 afterwards. */
+void rt_gpu_add_rows(rt_gpu_thread *thread, double *cells, int64_t row, int64_t rows, int64_t n, void *array, int32_t bytes,
+                     int32_t clears, int32_t apart);
+
 /* -- pages.c -- */
 /* At kernel level: the chain above `here` (NULL: from its beginning) is to have so many pages. 0: a fault. The grid
  * waits before any of them is used. */
@@ -105,12 +110,16 @@ rt_gpu_thread_of(const rt_gpu_worker *worker)
     return (rt_gpu_thread *)((uintptr_t)worker - offsetof(rt_gpu_thread, kernel));
 }
 
+/* Whether kernel-level code gives any function its worker. The compiler defines it: where it is 0, slow paths have nothing in
+ * them that tasks do not need. */
+extern const int32_t rt_gpu_kernel_worker;
+
 /* The functions that kernel-level code calls stand in place and give slow paths what they need by value: they have no
  * address of the thread's record, unless the kernel has a tape of its own. */
 static inline int32_t
 rt_gpu_at_kernel_level(const rt_gpu_worker *worker)
 {
-    return worker->index < 0;
+    return rt_gpu_kernel_worker && worker->index < 0;
 }
 
 /* where a tape stands that has no page yet */

@@ -59,7 +59,7 @@ struct rt_gpu_launch {
     _Alignas(128) uint32_t fault; /* not 0: who met it fills the three behind it */
     uint32_t place;
     uint64_t needed, limit;
-    uint32_t looked; /* when a warp has last looked whether the host wants launches to end (rt_grid_clock) */
+    uint32_t looked; /* when a warp has last looked whether the host wants launches to end (rt_grid_clock); it stays, too */
     rt_gpu_queue queues[RT_GPU_QUEUES]; /* of the pieces behind all rows */
     _Alignas(128) uint32_t head, tail; /* of `again` */
     uint32_t begun; /* a warp has begun the page that was its own; as the launch ends it may come too late for the peak */

@@ -123,12 +123,19 @@ warps_of(const rt_gpu_task *task, int32_t flags)
     return flags & RT_GPU_ONCE ? task->slots : (int32_t)rt_grid_warps();
 }
 
+/* of so many threads, two to the power of shift in each */
+static inline int64_t
+pieces_of(int64_t n, int32_t shift)
+{
+    return (n + (((int64_t)1 << shift) - 1)) >> shift;
+}
+
 /* Of a task that is fixed: as few threads as leave `most` pieces. */
 static inline int32_t
 fixed_shift(int64_t n, int64_t most, int32_t flags)
 {
     int32_t group = flags & RT_GPU_LANES ? 5 : 0, shift = group;
-    while (((n + (((int64_t)1 << shift) - 1)) >> shift) > most)
+    while (pieces_of(n, shift) > most)
         shift++;
     return shift;
 }
@@ -136,7 +143,7 @@ fixed_shift(int64_t n, int64_t most, int32_t flags)
 RT_IN_PLACE int64_t
 rt_gpu_fixed_most(int64_t cells, int32_t flags)
 {
-    int64_t rows = RT_GPU_FIXED_ROOM / rt_gpu_fixed_row(cells > 0 ? cells : 1);
+    int64_t rows = RT_GPU_FIXED_ROOM / RT_PRIVATE_ROW(cells > 0 ? cells : 1);
     if (keeps_tapes(flags))
         return RT_GPU_FIXED_ROWS;
     return cells <= 0 ? RT_GPU_FIXED_PIECES : rows < RT_GPU_FIXED_ROWS ? rows : RT_GPU_FIXED_ROWS;
@@ -145,8 +152,7 @@ rt_gpu_fixed_most(int64_t cells, int32_t flags)
 RT_IN_PLACE int64_t
 rt_gpu_fixed_pieces(int64_t n, int64_t most, int32_t flags)
 {
-    int32_t shift = fixed_shift(n, most, flags);
-    return n > 0 ? (n + (((int64_t)1 << shift) - 1)) >> shift : 0;
+    return n > 0 ? pieces_of(n, fixed_shift(n, most, flags)) : 0;
 }
 
 static inline void
@@ -160,7 +166,7 @@ begin_task(rt_gpu_thread *thread, rt_gpu_task *task, rt_gpu_launch *launch, int6
     task->n = n > 0 ? n : 0;
     task->shift = flags & RT_KEEP_FIXED ? fixed_shift(task->n, most, flags) : piece_shift(task->n, warps, flags);
     task->ordered = ordered;
-    task->pieces = (int32_t)((task->n + (((int64_t)1 << task->shift) - 1)) >> task->shift);
+    task->pieces = (int32_t)pieces_of(task->n, task->shift);
     task->mine = pieces_of_block(rows_of(task->pieces, warps, flags));
     active = smaller(warps, task->pieces);
     task->at = warp < warps ? warp : -1;
@@ -489,8 +495,6 @@ rt_gpu_end(rt_gpu_thread *thread, rt_gpu_task *task, int32_t flags, int32_t wait
         count_taped(task->launch, task->cursor, thread->worker->cursor);
         thread->worker->cursor = task->cursor;
         rt_gpu_barrier(thread, 0, RT_SETTLES_TASK);
-        if (keeps_order(task, flags) && task->launch->now_fault && rt_gpu_alone(thread))
-            task->launch->turn = 0; /* nobody passes it on any more */
     } else if (!is_repeated(flags)) {
         int32_t queued = is_balanced(flags) && !keeps_order(task, flags);
         rt_gpu_barrier(thread, queued ? task->pieces - rows_of(task->pieces, warps_of(task, flags), flags) : 0,

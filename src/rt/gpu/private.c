@@ -2,7 +2,8 @@
  *
  * Warps add to the cells of their block's row, atomically, so that few wait for each other at a cell. When the task has
  * ended all warps of the grid add the rows up, an element each, and leave the cells 0. */
-#include "rt/gpu/cells.h"
+#include "rt/element.h"
+#include "rt/gpu/inside.h"
 
 enum { LINE = 128 };
 
@@ -19,7 +20,7 @@ rt_gpu_private(rt_gpu_thread *thread, int64_t cells)
     if (cells <= 0 || cells > RT_GPU_ROW_MAX)
         return NULL;
     if (cells > thread->row) {
-        int64_t row = (cells + 15) & ~(int64_t)15;
+        int64_t row = RT_PRIVATE_ROW(cells);
         uint64_t bytes = rows * (uint64_t)row * sizeof(double);
         double *made = rt_gpu_heap_take(thread, bytes, LINE);
         if (!made)
@@ -34,28 +35,46 @@ rt_gpu_private(rt_gpu_thread *thread, int64_t cells)
 
 /* -- adding up --------------------------------------------------------------------------------------------------- */
 
-static RT_SLOW void
-add_rows(double *privates, int64_t row, int64_t first, int64_t n, void *array, int32_t bytes)
+static double
+sum_of_lanes(double mine)
 {
-    uint32_t rows = row_count();
+    union { double value; uint64_t bits; } u = {.value = mine};
+    for (uint32_t n = RT_WARP / 2; n; n /= 2) {
+        union { double value; uint64_t bits; } other = {.bits = rt_warp_take64(u.bits, rt_warp_lane() ^ n)};
+        u.value += other.value;
+    }
+    return u.value;
+}
+
+/* A warp for each element; lane l has rows l, l + 32, ... of it. */
+static RT_SLOW void
+add_rows(double *cells, int64_t row, int64_t rows, int64_t n, void *array, int32_t bytes, int32_t clears)
+{
     for (int64_t i = rt_grid_warp(); i < n; i += rt_grid_warps()) {
         double sum = 0;
-        for (uint32_t k = rt_warp_lane(); k < rows; k += RT_WARP) {
-            double *cell = privates + (int64_t)k * row + first + i;
-            sum += *cell;
-            *cell = 0;
+        for (int64_t k = rt_warp_lane(); k < rows; k += RT_WARP) {
+            sum += cells[k * row + i];
+            if (clears)
+                cells[k * row + i] = 0;
         }
         sum = sum_of_lanes(sum);
         if (rt_warp_lane() == 0)
-            add_to_element(array, i, sum, bytes);
+            rt_add_to_element(array, i, sum, bytes);
     }
+}
+
+RT_IN_PLACE void
+rt_gpu_add_rows(rt_gpu_thread *thread, double *cells, int64_t row, int64_t rows, int64_t n, void *array, int32_t bytes,
+                int32_t clears, int32_t apart)
+{
+    if (!apart && thread->wrote == 2)
+        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
+    add_rows(cells, row, rows, n, array, bytes, clears);
+    thread->wrote = 2;
 }
 
 RT_IN_PLACE void
 rt_gpu_private_add(rt_gpu_thread *thread, int64_t first, int64_t n, void *array, int32_t bytes, int32_t apart)
 {
-    if (!apart && thread->wrote == 2)
-        rt_gpu_barrier(thread, 0, RT_SETTLES_NOTHING);
-    add_rows(thread->privates, thread->row, first, n, array, bytes);
-    thread->wrote = 2;
+    rt_gpu_add_rows(thread, thread->privates + first, thread->row, row_count(), n, array, bytes, 1, apart);
 }

@@ -60,13 +60,13 @@ static const struct {
     SAME(rt_gpu_enter) SAME(rt_gpu_leave) SAME(rt_gpu_alone) SAME(rt_gpu_reads) SAME(rt_gpu_writes)
     SAME(rt_gpu_begin) SAME(rt_gpu_next) SAME(rt_gpu_end) SAME(rt_gpu_partials) SAME(rt_gpu_slots)
     SAME(rt_gpu_private) SAME(rt_gpu_private_add)
-    SAME(rt_gpu_fixed_most) SAME(rt_gpu_fixed_pieces) SAME(rt_gpu_fixed_begin) SAME(rt_gpu_fixed_room) SAME(rt_gpu_fixed_row)
+    SAME(rt_gpu_fixed_most) SAME(rt_gpu_fixed_pieces) SAME(rt_gpu_fixed_begin) SAME(rt_gpu_fixed_room)
     SAME(rt_gpu_fixed_clear) SAME(rt_gpu_fixed_add)
     SAME(rt_gpu_temp) SAME(rt_gpu_temp_again) SAME(rt_gpu_record) SAME(rt_gpu_page) SAME(rt_gpu_reserve) SAME(rt_gpu_over)
     SAME(rt_gpu_room) SAME(rt_gpu_thin) SAME(rt_gpu_save) SAME(rt_gpu_restore) SAME(rt_gpu_tasks) SAME(rt_gpu_over_tasks)
     SAME(rt_gpu_poll) SAME(rt_gpu_poll_all) SAME(rt_gpu_assert) SAME(rt_gpu_subscript) SAME(rt_gpu_print)
-    SAME(rt_warp_lane) SAME(rt_warp_ballot) SAME(rt_warp_take32) SAME(rt_warp_take64) SAME(rt_warp_swap32) SAME(rt_warp_swap64) SAME(rt_warp_turn)
-    SAME(rt_warp_sync) SAME(rt_grid_warp) SAME(rt_grid_warps)
+    SAME(rt_warp_lane) SAME(rt_warp_ballot) SAME(rt_warp_take32) SAME(rt_warp_take64) SAME(rt_warp_swap32) SAME(rt_warp_swap64)
+    SAME(rt_warp_turn) SAME(rt_warp_sync) SAME(rt_grid_warp) SAME(rt_grid_warps)
 };
 /* clang-format on */
 

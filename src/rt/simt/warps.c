@@ -6,11 +6,16 @@
  * last lane hands over to the scheduler. */
 #include "rt/simt/grid.h"
 
+#include "rt/gpu/inside.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
 static _Thread_local simt_lane *here;
+
+/* one build for all kernels */
+const int32_t rt_gpu_kernel_worker = 1;
 
 /* In an order of its own a warp stops at one of so many places where its lanes meet. */
 enum { STOPS = 8 };
