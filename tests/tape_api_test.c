@@ -932,6 +932,46 @@ test_refused_launch(const place *p)
     rg_array_destroy(x), rg_array_destroy(w), rg_array_destroy(large);
 }
 
+/* A launch whose code could not be made has written nothing: another one goes on from there. */
+static void
+test_uncompiled_launch(const place *p)
+{
+    bool compiles = strcmp(device_name, "cpu") == 0 || strcmp(device_name, "simt") == 0 || strcmp(device_name, "cuda") == 0;
+    if (!compiles)
+        return;
+    rg_array *x = make(p, "x", true, N), *w = make(p, "w", true, N);
+    rg_module_desc apart = RG_DESC(rg_module_desc, .compile_process = true, .deterministic = true); /* nobody has its code */
+    rg_module *module;
+    rg_kernel *kernel;
+    double d[N], with[N];
+    GOOD(rg_module_from_ir(rg_str_of(source), &apart, &module));
+    GOOD(rg_module_get_kernel(module, RG_STR("step"), &kernel));
+    rg_args *lost = args_of(p, kernel), *step = args_of(p, p->step);
+    put(p, x, RG_PRIMAL, x0);
+    put(p, w, RG_PRIMAL, w0);
+    rg_tape *t = begin(p, 0);
+    do_step(p, step, rate, x, w);
+    GOOD(rg_args_set_array(lost, RG_STR("x"), x));
+    GOOD(rg_args_set_array(lost, RG_STR("w"), w));
+    GOOD(rg_args_set_float(lost, RG_STR("rate"), rate));
+    setenv("RG_COMPILE_PROCESS", "/nowhere/helper", 1);
+    FAILS(rg_launch(p->queue, lost, RG_FORWARD), RG_DEVICE, "/nowhere/helper");
+    unsetenv("RG_COMPILE_PROCESS");
+    do_step(p, step, rate, x, w);
+    GOOD(rg_tape_end(t));
+    put(p, x, RG_ADJOINT, ones);
+    GOOD(rg_tape_vjp(t));
+    get(p, x, RG_ADJOINT, d);
+    for (int i = 0; i < N; i++)
+        with[i] = (1 + rate * w0[i] * cos(x0[i])) * (1 + rate * w0[i] * cos(x0[i] + rate * w0[i] * sin(x0[i])));
+    check_close(d, with, 1e-14, "after a launch that was not compiled");
+    rg_tape_destroy(t);
+    rg_args_destroy(lost);
+    rg_args_destroy(step);
+    rg_module_destroy(module);
+    rg_array_destroy(x), rg_array_destroy(w);
+}
+
 /* What arrays hold at the end counts also where nothing else of them is saved. */
 static void
 test_budget_of_ends(const place *p)
@@ -1289,6 +1329,7 @@ main(int argc, char **argv)
         test_empty(&p);
         test_saved(&p);
         test_refused_launch(&p);
+        test_uncompiled_launch(&p);
         test_budget_of_ends(&p);
         test_intruder(&p);
         test_adjoints_changed(&p);

@@ -231,6 +231,7 @@ struct rg_args {
     bool changed;     /* since it was packed */
     bool shared;      /* some arguments have adjoints in common */
     api_choice chosen[RG_FORM_COUNT]; /* for the arguments as packed */
+    bool began;                               /* the last launch: arrays may have other contents than before */
     char *saved;                              /* room for what a launch may have to put back */
     size_t saved_size;
 };

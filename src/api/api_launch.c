@@ -132,10 +132,13 @@ run_chosen(rg_queue *queue, rg_args *args, rg_form form)
     str text = {0}; /* a launch takes no memory */
     mem_owner owns;
     mem_own(&owns, mem_release_str, &text);
+    args->began = true;
     status = c->blocks > 1 ? launch_blocks(queue, args, c, of, &text)
                            : table->launch(queue->queue, c->narrow->program, args->packed, &text);
     if (status == RG_BUDGET && can_fail)
         each_changing(args, RESTORE);
+    if (status == RG_BUDGET && (can_fail || (table->restores && c->blocks == 1)))
+        args->began = false;
     if (status && table->streams) /* perhaps an earlier launch's, which the text names */
         api_error_device(queue->device, status, &text, "the launch failed");
     else if (status)
@@ -167,6 +170,7 @@ guarded_run(rg_queue *queue, rg_args *args, rg_form form)
 rg_status
 api_run(rg_queue *queue, rg_args *args, rg_form form)
 {
+    args->began = false;
     rg_status status = api_args_pack(args);
     return status ? status : guarded_run(queue, args, form);
 }
@@ -208,7 +212,7 @@ rg_launch(rg_queue *queue, rg_args *args, rg_form form)
     if (api_tape_records(queue))
         return api_tape_launch(queue, args, form);
     rg_status status = api_run(queue, args, form);
-    for (uint32_t i = 0; i < kernel->nparams && api_has_effects(form); i++)
+    for (uint32_t i = 0; i < kernel->nparams && args->began && api_has_effects(form); i++)
         if (kernel->params[i].written && args->slots[i].array)
             api_wrote(args->slots[i].array);
     return status;

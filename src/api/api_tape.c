@@ -551,7 +551,7 @@ api_tape_launch(rg_queue *queue, rg_args *args, rg_form form)
         if (!args->kernel->params[i].array)
             bits[n++] = args->slots[i].bits;
     rg_status status = api_run(queue, s->args, RG_FORWARD);
-    for (uint32_t i = 0; i < s->touches.n; i++)
+    for (uint32_t i = 0; i < s->touches.n && s->args->began; i++)
         if (s->touches.at[i].writes)
             api_wrote(t->arrays.at[s->touches.at[i].array].array);
     return end_operation(t, &op, status);
