@@ -101,6 +101,130 @@ test_device(const char *name)
     CHECK(device.info().name == std::string(name) && kernel.name() == "square" && x.info().count == 3);
 }
 
+static const char steps[] = "struct body { double at; float mass; };\n"
+                            "double energy(int n, const struct body b[n], double scale)\n"
+                            "{\n"
+                            "    double e = 0;\n"
+                            "    for (int i = 0; i < n; i++) e += b[i].mass * b[i].at * b[i].at * scale;\n"
+                            "    return e;\n"
+                            "}\n";
+
+/* Structs, a result, the derivative of a scalar. */
+static void
+test_records(const rg::queue &queue)
+{
+    struct body {
+        double at;
+        float mass;
+    } bodies[2] = {{3, 2}, {1, 4}};
+    rg::module module = rg::module::from_c(steps);
+    CHECK((module.names() == std::vector<std::string>{"energy"}));
+    rg::kernel energy = module.get_kernel("energy");
+    CHECK(energy.params().size() == 5);
+    rg::args args = queue.make_args(energy).set("n", 2).set("scale", 0.5);
+    rg::array scale = queue.make_array<double>({1}, rg::adjoint);
+    queue.set_records(args, "b", bodies, {2});
+    args.set_companion("scale", scale);
+    CHECK((args.shape_of(energy, "b.at") == std::vector<std::int64_t>{2}));
+    queue.require(args.get_array("b.at"), RG_ADJOINT);
+    queue.require(args.get_array("return"), RG_ADJOINT);
+    queue.fill(args.get_array("return"), 1, RG_ADJOINT);
+    queue.launch(args, RG_FORWARD_VJP);
+    CHECK((queue.read<double>(args.get_array("return")) == std::vector<double>{11}));
+    CHECK((queue.read<double>(args.get_array("b.at"), RG_ADJOINT) == std::vector<double>{6, 4}));
+    CHECK((queue.read<double>(scale, RG_ADJOINT) == std::vector<double>{22}));
+    queue.read_records(args, "b", bodies, {2});
+    CHECK(bodies[0].at == 3 && bodies[1].mass == 4);
+    CHECK(thrown([&] { queue.set_records(args, "b", bodies, std::vector<std::int64_t>(9, 1)); }, "at most 8 axes") == RG_INVALID);
+}
+
+/* Maps, the caller's memory, directions, halves. */
+static void
+test_planes(const rg::queue &queue)
+{
+    rg::array x = queue.make_array<double>({2}), h = queue.make_array<rg::half>({1});
+    {
+        rg::mapping<double> there = queue.map<double>(x);
+        there[0] = 3;
+        there.data()[1] = 4;
+        rg::mapping<double> moved = std::move(there);
+        CHECK(moved[1] == 4 && !there.data());
+    }
+    CHECK((queue.read<double>(x) == std::vector<double>{3, 4}));
+    CHECK(queue.map<const double>(x)[0] == 3);
+    CHECK(thrown([&] { queue.map<float>(x); }, "elements are f64") == RG_INVALID);
+    x.set_side_by_side(true);
+    queue.require(x, RG_ADJOINT, 3);
+    CHECK(x.info().directions[RG_ADJOINT] == 3 && x.info().side_by_side && queue.read<double>(x, RG_ADJOINT).size() == 6);
+    x.attach(RG_ADJOINT, nullptr);
+    CHECK(!(x.info().planes >> RG_ADJOINT & 1));
+    queue.fill(h, 1.5);
+    CHECK(queue.read<rg::half>(h)[0].bits == 0x3e00);
+    queue.cancel();
+    CHECK(queue.tape_peak() == 0);
+    CHECK(thrown([&] { queue.set_stream(nullptr); }, "") == RG_INVALID);
+}
+
+/* What a tape does with host functions, pauses and constants; exceptions go through. */
+static void
+test_tape(const rg::queue &queue)
+{
+    rg::module module = rg::module::from_ir(square);
+    rg::kernel kernel = module.get_kernel("square");
+    rg::array x = queue.make_array<double>({1}, rg::adjoint), y = queue.make_array<double>({1}, rg::adjoint),
+              z = queue.make_array<double>({1}, rg::adjoint), other = queue.make_array<double>({1});
+    rg::args args = queue.make_args(kernel).set("n", 1).set("k", 1).set("x", x).set("y", y);
+    double host = 0;
+    bool fails = false;
+    queue.fill(x, 3);
+    rg::tape t = queue.record_tape([&](rg::tape &now) {
+        queue.launch(args);
+        now.call("tenfold", {y}, {z}, [&] { queue.write(z, std::array<double, 1>{queue.read<double>(y)[0] * 10}); },
+                 [&] {
+                     if (fails)
+                         throw std::string("no reverse today");
+                     host = queue.read<double>(z, RG_ADJOINT)[0];
+                     queue.fill(y, host * 10, RG_ADJOINT);
+                     queue.fill(z, 0, RG_ADJOINT);
+                 });
+        now.pause();
+        queue.fill(other, 5);
+        now.resume();
+    });
+    rg::tape moved = std::move(t);
+    queue.fill(z, 2, RG_ADJOINT);
+    moved.vjp();
+    CHECK(host == 2 && queue.read<double>(x, RG_ADJOINT)[0] == 120 && moved.info().operations == 2);
+    fails = true;
+    bool came = false;
+    try {
+        moved.vjp();
+    } catch (const std::string &text) {
+        came = text == "no reverse today";
+    }
+    CHECK(came);
+    CHECK(thrown([&] { queue.record_tape([&](rg::tape &now) { now.call("lost", {x}, {y}, [&] { queue.read<float>(x); }, [] {}); }); },
+                 "elements are f64") == RG_INVALID);
+    rg::tape last = queue.record_tape([&](rg::tape &now) {
+        now.stop_gradient(x);
+        queue.launch(args);
+    });
+    queue.fill(x, 0, RG_ADJOINT);
+    queue.fill(y, 1, RG_ADJOINT);
+    last.vjp();
+    CHECK(queue.read<double>(x, RG_ADJOINT)[0] == 0);
+}
+
+static void
+test_rest()
+{
+    rg::device device = rg::device::open("interp");
+    rg::queue queue = device.make_queue();
+    test_records(queue);
+    test_planes(queue);
+    test_tape(queue);
+}
+
 int
 main()
 {
@@ -112,6 +236,7 @@ main()
             test_kernel();
     test_device(d.name);
     }
+    test_rest();
     CHECK(found > 0);
     CHECK(thrown([] { rg::device::open("quantum"); }, "no device") == RG_NOT_FOUND);
     std::printf("%d checks, %d failed\n", checks, failures);

@@ -11,15 +11,18 @@
  *     queue.launch(args, RG_FORWARD_VJP);
  *     std::vector<float> slope = queue.read<float>(x, RG_ADJOINT);
  *
- * Handles own their object, and can be moved but not copied. An rg::kernel is not owning: its rg::module has to outlive it. get()
- * lends the C handle, for C functions that have no wrapper here. A failed call throws rg::error with its status and message.
+ * Handles own their object, and can be moved but not copied. rg::kernel and rg::array_ref do not own: the rg::module, and the
+ * rg::array or rg::args, have to outlive them. get() lends the C handle. A failed call throws rg::error with its status and message.
  * All rules of retrograd.h hold: threads, launches in flight, order of destruction. */
 #ifndef RETROGRAD_RETROGRAD_HPP
 #define RETROGRAD_RETROGRAD_HPP
 
 #include <retrograd/retrograd.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
@@ -53,6 +56,11 @@ str(std::string_view s)
     return rg_str{s.data(), s.size()};
 }
 
+/* The bits of an IEEE binary16 number. */
+struct half {
+    std::uint16_t bits;
+};
+
 /* The rg_dtype of a C++ type. */
 template <class T> struct dtype_of;
 template <> struct dtype_of<bool> { static constexpr rg_dtype value = RG_BOOL; };
@@ -64,6 +72,7 @@ template <> struct dtype_of<std::int32_t> { static constexpr rg_dtype value = RG
 template <> struct dtype_of<std::uint32_t> { static constexpr rg_dtype value = RG_U32; };
 template <> struct dtype_of<std::int64_t> { static constexpr rg_dtype value = RG_I64; };
 template <> struct dtype_of<std::uint64_t> { static constexpr rg_dtype value = RG_U64; };
+template <> struct dtype_of<half> { static constexpr rg_dtype value = RG_F16; };
 template <> struct dtype_of<float> { static constexpr rg_dtype value = RG_F32; };
 template <> struct dtype_of<double> { static constexpr rg_dtype value = RG_F64; };
 
@@ -90,15 +99,61 @@ operator|(companions a, companions b)
     return static_cast<companions>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-class array : public handle<rg_array, rg_array_destroy> {
+/* What an array does without a queue. */
+template <class Self> class array_calls {
 public:
-    using handle::handle;
     rg_array_info info() const
     {
         rg_array_info i = RG_INIT(rg_array_info);
-        check(rg_array_get_info(get(), &i));
+        check(rg_array_get_info(self(), &i));
         return i;
     }
+    /* The caller's memory as a derivative plane, of so many directions; nullptr removes the plane. */
+    void attach(unsigned plane, void *data) const { check(rg_array_attach(self(), plane, data)); }
+    void attach(unsigned plane, void *data, std::uint32_t directions) const
+    {
+        check(rg_array_attach_directions(self(), plane, data, directions));
+    }
+    void set_side_by_side(bool on) const { check(rg_array_set_side_by_side(self(), on)); }
+
+private:
+    rg_array *self() const { return static_cast<const Self *>(this)->get(); }
+};
+
+class array : public handle<rg_array, rg_array_destroy>, public array_calls<array> {
+public:
+    using handle::handle;
+};
+
+/* An array that something else owns. */
+class array_ref : public array_calls<array_ref> {
+public:
+    array_ref(rg_array *p) : p_(p) {}
+    array_ref(const array &a) : p_(a.get()) {}
+    rg_array *get() const noexcept { return p_; }
+
+private:
+    rg_array *p_;
+};
+
+/* A plane in host memory until this object ends. Elements of the primal have the array's strides; those of derivatives are dense. */
+template <class T> class mapping {
+public:
+    mapping(array_ref a, unsigned plane, T *data) : array_(a), plane_(plane), data_(data) {}
+    mapping(mapping &&other) noexcept : array_(other.array_), plane_(other.plane_), data_(std::exchange(other.data_, nullptr)) {}
+    mapping &operator=(mapping &&) = delete;
+    ~mapping()
+    {
+        if (data_)
+            rg_array_unmap(array_.get(), plane_);
+    }
+    T *data() const noexcept { return data_; }
+    T &operator[](std::ptrdiff_t i) const noexcept { return data_[i]; }
+
+private:
+    array_ref array_;
+    unsigned plane_;
+    T *data_;
 };
 
 /* Code of a kernel, as bytes. The views are valid as long as the object. */
@@ -150,6 +205,13 @@ public:
         rg_str s = rg_kernel_name(p_);
         return std::string(s.ptr ? s.ptr : "", s.len);
     }
+    std::vector<rg_param> params() const
+    {
+        std::vector<rg_param> all(rg_kernel_param_count(p_), RG_INIT(rg_param));
+        for (std::size_t k = 0; k < all.size(); k++)
+            rg::check(rg_kernel_get_param(p_, static_cast<std::uint32_t>(k), &all[k]));
+        return all;
+    }
     object build(const rg_object_desc *desc = nullptr) const
     {
         rg_object *o;
@@ -194,13 +256,23 @@ public:
         check(rg_module_get_kernel(get(), str(name), &k));
         return kernel(k);
     }
+    std::vector<std::string> names() const
+    {
+        const rg_str *all;
+        std::size_t n;
+        check(rg_module_get_names(get(), &all, &n));
+        std::vector<std::string> copies;
+        for (std::size_t k = 0; k < n; k++)
+            copies.emplace_back(all[k].ptr, all[k].len);
+        return copies;
+    }
 };
 
 class args : public handle<rg_args, rg_args_destroy> {
 public:
     using handle::handle;
-    args &&set(std::string_view name, const array &a) && { return std::move(set(name, a)); }
-    args &set(std::string_view name, const array &a) &
+    args &&set(std::string_view name, array_ref a) && { return std::move(set(name, a)); }
+    args &set(std::string_view name, array_ref a) &
     {
         check(rg_args_set_array(get(), str(name), a.get()));
         return *this;
@@ -217,6 +289,27 @@ public:
             check(rg_args_set_int(get(), str(name), static_cast<std::int64_t>(value)));
         return *this;
     }
+    /* An array of one element, whose derivative planes are those of a float scalar. */
+    args &set_companion(std::string_view name, array_ref a)
+    {
+        check(rg_args_set_companion(get(), str(name), a.get()));
+        return *this;
+    }
+    array_ref get_array(std::string_view name) const
+    {
+        rg_array *a;
+        check(rg_args_get_array(get(), str(name), &a));
+        return array_ref(a);
+    }
+    /* The shape that a parameter must have; -1: any extent. */
+    std::vector<std::int64_t> shape_of(const kernel &k, std::string_view name) const
+    {
+        std::uint32_t index;
+        std::int64_t shape[RG_MAX_RANK];
+        check(rg_kernel_find_param(k.get(), str(name), &index));
+        check(rg_args_get_shape(get(), index, shape));
+        return std::vector<std::int64_t>(shape, shape + k.params()[index].rank);
+    }
 };
 
 class graph : public handle<rg_graph, rg_graph_destroy> {
@@ -225,16 +318,73 @@ public:
     void launch() const { check(rg_graph_launch(get())); }
 };
 
+/* Exceptions of functions that a tape calls come out of the call or vjp() that ran them. */
 class tape : public handle<rg_tape, rg_tape_destroy> {
 public:
     using handle::handle;
-    void vjp() const { check(rg_tape_vjp(get())); }
+    void vjp() const { passed_on(rg_tape_vjp(get())); }
     rg_tape_info info() const
     {
         rg_tape_info i = RG_INIT(rg_tape_info);
         check(rg_tape_get_info(get(), &i));
         return i;
     }
+    void pause() const { check(rg_tape_pause(get())); }
+    void resume() const { check(rg_tape_resume(get())); }
+    void stop_gradient(array_ref a) const { check(rg_tape_stop_gradient(get(), a.get())); }
+
+    /* A host function with its own reverse (rg_tape_call_desc), as one operation. The tape keeps both functions. */
+    void call(std::string_view name, const std::vector<array_ref> &reads, const std::vector<array_ref> &writes,
+              std::function<void()> forward, std::function<void()> reverse)
+    {
+        rg_tape_call_desc d = RG_INIT(rg_tape_call_desc);
+        std::vector<rg_array *> in = pointers(reads), out = pointers(writes);
+        calls_.push_back(std::make_unique<host_call>(host_call{std::move(forward), std::move(reverse), thrown_.get()}));
+        d.name = str(name);
+        d.forward = [](void *user) { return static_cast<host_call *>(user)->run(false); };
+        d.reverse = [](void *user) { return static_cast<host_call *>(user)->run(true); };
+        d.user = calls_.back().get();
+        d.reads = in.data();
+        d.read_count = in.size();
+        d.writes = out.data();
+        d.write_count = out.size();
+        passed_on(rg_tape_call(get(), &d));
+    }
+
+private:
+    struct host_call {
+        std::function<void()> forward, reverse;
+        std::exception_ptr *thrown;
+        rg_status run(bool back) noexcept
+        {
+            try {
+                (back ? reverse : forward)();
+                return RG_OK;
+            } catch (const error &e) {
+                *thrown = std::current_exception();
+                return e.status();
+            } catch (...) {
+                *thrown = std::current_exception();
+                return RG_CANCELLED;
+            }
+        }
+    };
+    static std::vector<rg_array *> pointers(const std::vector<array_ref> &arrays)
+    {
+        std::vector<rg_array *> all;
+        for (array_ref a : arrays)
+            all.push_back(a.get());
+        return all;
+    }
+    void passed_on(rg_status status) const
+    {
+        std::exception_ptr e = std::exchange(*thrown_, nullptr);
+        if (status != RG_OK && e)
+            std::rethrow_exception(e);
+        check(status);
+    }
+    std::unique_ptr<std::exception_ptr> thrown_ = std::make_unique<std::exception_ptr>();
+    std::vector<std::unique_ptr<host_call>> calls_;
 };
 
 class queue : public handle<rg_queue, rg_queue_destroy> {
@@ -248,10 +398,8 @@ public:
     template <class T> array make_array(const std::vector<std::int64_t> &shape, companions with = none) const
     {
         rg_array_desc d = RG_INIT(rg_array_desc);
-        if (shape.size() > RG_MAX_RANK)
-            throw error(RG_INVALID, "an array has at most 8 axes");
         d.dtype = dtype_of<T>::value;
-        d.rank = static_cast<std::uint32_t>(shape.size());
+        d.rank = rank_of(shape);
         for (std::size_t k = 0; k < shape.size(); k++)
             d.shape[k] = shape[k];
         d.adjoint = with & adjoint;
@@ -272,29 +420,55 @@ public:
     }
 
     /* The container must have the array's element type and number of elements; of a plane with directions, of all of them. */
-    template <class C> void write(const array &a, const C &from, unsigned plane = RG_PRIMAL) const
+    template <class C> void write(array_ref a, const C &from, unsigned plane = RG_PRIMAL) const
     {
         using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::data(from))>>;
         same<element>(a);
         check(rg_array_write(get(), a.get(), plane, std::data(from), std::size(from) * sizeof(element)));
     }
-    template <class T> std::vector<T> read(const array &a, unsigned plane = RG_PRIMAL) const
+    template <class T> std::vector<T> read(array_ref a, unsigned plane = RG_PRIMAL) const
     {
         rg_array_info i = same<T>(a);
         std::vector<T> to(i.count * (plane < RG_PLANE_COUNT && i.directions[plane] ? i.directions[plane] : 1));
         check(rg_array_read(get(), a.get(), plane, to.data(), to.size() * sizeof(T)));
         return to;
     }
-    void fill(const array &a, double value, unsigned plane = RG_PRIMAL) const
+    void fill(array_ref a, double value, unsigned plane = RG_PRIMAL) const
     {
         check(rg_array_fill(get(), a.get(), plane, value));
     }
-    void copy(const array &to, unsigned to_plane, const array &from, unsigned from_plane) const
+    void copy(array_ref to, unsigned to_plane, array_ref from, unsigned from_plane) const
     {
         check(rg_array_copy(get(), to.get(), to_plane, from.get(), from_plane));
     }
     void launch(const args &a, rg_form form = RG_FORWARD) const { check(rg_launch(get(), a.get(), form)); }
+    /* A derivative plane, zeroed, if there is none; of so many directions. */
+    void require(array_ref a, unsigned plane) const { check(rg_array_require(get(), a.get(), plane)); }
+    void require(array_ref a, unsigned plane, std::uint32_t directions) const
+    {
+        check(rg_array_require_directions(get(), a.get(), plane, directions));
+    }
+    /* T const: only to read. */
+    template <class T> mapping<T> map(array_ref a, unsigned plane = RG_PRIMAL) const
+    {
+        void *data;
+        same<std::remove_const_t<T>>(a);
+        check(rg_array_map(get(), a.get(), plane, !std::is_const_v<T>, &data));
+        return mapping<T>(a, plane, static_cast<T *>(data));
+    }
+    /* Parameters `name.field` from structs in the caller's memory (rg_args_set_records), and back. */
+    template <class T> void set_records(args &to, std::string_view name, T *data, const std::vector<std::int64_t> &shape) const
+    {
+        check(rg_args_set_records(get(), to.get(), str(name), data, rank_of(shape), shape.data(), nullptr));
+    }
+    template <class T> void read_records(const args &from, std::string_view name, T *data, const std::vector<std::int64_t> &shape) const
+    {
+        check(rg_args_read_records(get(), from.get(), str(name), data, rank_of(shape), shape.data(), nullptr));
+    }
     void sync() const { check(rg_queue_sync(get())); }
+    void cancel() const noexcept { rg_queue_cancel(get()); }
+    void set_stream(void *stream) const { check(rg_queue_set_stream(get(), stream)); }
+    std::uint64_t tape_peak() const noexcept { return rg_queue_tape_peak(get()); }
     void wait(const queue &other) const { check(rg_queue_wait(get(), other.get())); }
 
     /* Records the launches, fills and copies of work() as a graph. */
@@ -313,21 +487,34 @@ public:
         return graph(g);
     }
 
-    /* Runs work() and records its launches, fills, writes and copies on a tape. `budget`: that of rg_tape_desc. */
+    /* Runs work(), or work(tape &), and records its launches, fills, writes and copies on a tape. `budget`: that of rg_tape_desc. */
     template <class F> tape record_tape(F &&work, std::uint64_t budget = 0) const
     {
-        rg_tape *t;
         rg_tape_desc desc = RG_INIT(rg_tape_desc);
         desc.budget = budget;
+        return record_tape(std::forward<F>(work), desc);
+    }
+    template <class F> tape record_tape(F &&work, const rg_tape_desc &desc) const
+    {
+        rg_tape *t;
         check(rg_tape_begin(get(), &desc, &t));
         tape made(t);
-        work();
+        if constexpr (std::is_invocable_v<F, tape &>)
+            work(made);
+        else
+            work();
         check(rg_tape_end(t));
         return made;
     }
 
 private:
-    template <class T> static rg_array_info same(const array &a)
+    static std::uint32_t rank_of(const std::vector<std::int64_t> &shape)
+    {
+        if (shape.size() > RG_MAX_RANK)
+            throw error(RG_INVALID, "an array has at most 8 axes");
+        return static_cast<std::uint32_t>(shape.size());
+    }
+    template <class T> static rg_array_info same(array_ref a)
     {
         rg_array_info i = a.info();
         if (i.dtype != dtype_of<T>::value)
