@@ -557,13 +557,20 @@ talk(void *record, const void *args)
         memcpy(&at[2], &half, sizeof(half));
         prints->used += 3;
     }
+    prints->lost += 5;
+}
+
+static void
+say(void *said, const char *text, size_t length)
+{
+    strncat(said, text, length);
 }
 
 /* Prints of a launch that runs are there when something has waited, once, and in their order. */
 static void
 test_prints(void)
 {
-    char said[200] = "";
+    char said[400] = "";
     reset();
     rt_queue *q = opened(NULL);
     kernel other, k;
@@ -583,9 +590,21 @@ test_prints(void)
     said[fread(said, 1, sizeof(said) - 1, kept)] = 0;
     fclose(kept);
     CHECK(ok);
-    CHECK(strcmp(said, "7 is 0.5\n8 is 0.5\n7 is 0.5\n8 is 0.5\n") == 0);
+    CHECK(strcmp(said, "7 is 0.5\n8 is 0.5\n(5 more prints did not fit the GPU's buffer)\n"
+                       "7 is 0.5\n8 is 0.5\n(5 more prints did not fit the GPU's buffer)\n") == 0);
     drop(&k);
     drop(&other);
+    closed(q);
+    reset();
+    said[0] = 0;
+    rt_queue_desc desc = {.sink = {say, said}};
+    q = opened(&desc);
+    CHECK(compile_form(q, talking, RG_FORWARD, &k) == RG_OK);
+    fake->run = talk;
+    CHECK(cuda->launch(q, k.program, args, &error) == RG_OK && cuda->streams->sync(q, &error) == RG_OK);
+    /* compiled alone, the kernel is the device's first program */
+    CHECK(strcmp(said, "7 is 0.5\n8 is 0.5\n(5 more prints did not fit the GPU's buffer)\n") == 0);
+    drop(&k);
     closed(q);
 }
 

@@ -33,6 +33,7 @@
  * - Processes: after fork, the child can use the devices that run on the host. A GPU that the parent opened gives RG_DEVICE.
  * - Planes: an array has a primal (its values) and optional derivative planes of the same shape: the adjoint, the tangent, and
  *   the adjoint's tangent (types.h).
+ * - Callbacks and host functions of the caller return: longjmp and C++ exceptions must not leave them.
  * - Builds that are not release builds know every live handle: a destroyed or foreign handle gives RG_INVALID. */
 #ifndef RETROGRAD_RETROGRAD_H
 #define RETROGRAD_RETROGRAD_H

@@ -49,3 +49,11 @@ rt_explain_gpu(const rt_gpu_report *from, const ll_place *place, const char *lab
     str_addf(error, "%s: ", label);
     return rt_explain(&report, file, error);
 }
+
+void
+rt_explain_lost(const rt_sink *sink, uint64_t lost)
+{
+    const uint8_t dtype = RG_U64;
+    if (lost)
+        rt_print(sink, "(%llu more prints did not fit the GPU's buffer)\n", &lost, &dtype, 1);
+}

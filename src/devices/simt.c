@@ -306,8 +306,7 @@ run(rt_queue *q, rt_program *p, const rt_arg *args, str *error)
     report->fault = 0;
     const char *trouble = rt_simt_launch(q->simt, entry_of(p), args, p->number);
     uint64_t lost = rt_simt_prints(q->simt, show_print, q);
-    if (lost)
-        printf("(%llu more prints did not fit the buffer)\n", (unsigned long long)lost);
+    rt_explain_lost(&q->sink, lost);
     if (trouble)
         str_addf(error, "%s: %s", p->label, trouble);
     return trouble ? RG_DEVICE : report->fault ? explain(p, report, error) : RG_OK;

@@ -69,8 +69,8 @@ show_prints(rt_queue *q)
             rt_print(&q->sink, place->text, prints->cells + at, (const uint8_t *)place->dtypes, n);
         at += n;
     }
-    if (prints && prints->lost)
-        printf("(%llu more prints did not fit the GPU's buffer)\n", (unsigned long long)prints->lost);
+    if (prints)
+        rt_explain_lost(&q->sink, prints->lost);
     if (used) {
         memset(prints->cells, 0, used * sizeof(prints->cells[0]));
         prints->used = prints->lost = 0;
