@@ -285,6 +285,10 @@ void api_tell(const settings *asked, rg_event_kind what, double since, const cha
 rg_status api_device_open(const rt_device_table *table, uint32_t ordinal, const rg_device_desc *desc, rg_device **device);
 void api_device_release(void *device);
 void api_queue_release(void *queue);
+/* The end of a call that ran work in the queue of a graph or a tape: where the queue was destroyed, nobody else could wait. */
+rg_status api_wait_for_closed(rg_queue *queue, rg_status status);
+rg_status api_array_make(rg_queue *queue, const rg_array_desc *desc, rg_array **array); /* guarded */
+rg_status api_args_make(rg_queue *queue, rg_kernel *kernel, rg_args **args);            /* guarded */
 rg_status api_array_create(rg_queue *queue, const rg_array_desc *desc, rg_array **array);
 void api_array_release(void *array);
 /* The primal's contents may have changed. */

@@ -86,12 +86,18 @@ args_create(rg_queue *queue, rg_kernel *kernel, rg_args **args)
 }
 
 rg_status
+api_args_make(rg_queue *queue, rg_kernel *kernel, rg_args **args)
+{
+    API_GUARDED(args_create(queue, kernel, args));
+}
+
+rg_status
 rg_args_create(rg_queue *queue, rg_kernel *kernel, rg_args **args)
 {
     API_OUT(args);
     API_CHECK(queue, API_QUEUE, "queue");
     API_CHECK(kernel, API_KERNEL, "kernel");
-    API_GUARDED(args_create(queue, kernel, args));
+    return api_args_make(queue, kernel, args);
 }
 
 void

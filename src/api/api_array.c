@@ -226,6 +226,12 @@ api_array_create(rg_queue *queue, const rg_array_desc *d, rg_array **array)
 }
 
 rg_status
+api_array_make(rg_queue *queue, const rg_array_desc *desc, rg_array **array)
+{
+    API_GUARDED(api_array_create(queue, desc, array));
+}
+
+rg_status
 rg_array_create(rg_queue *queue, const rg_array_desc *desc, rg_array **array)
 {
     rg_array_desc d;
@@ -234,7 +240,7 @@ rg_array_create(rg_queue *queue, const rg_array_desc *desc, rg_array **array)
     if (!desc)
         return api_error(RG_INVALID, "desc is NULL");
     API_READ_DESC(&d, desc, rg_array_desc);
-    API_GUARDED(api_array_create(queue, &d, array));
+    return api_array_make(queue, &d, array);
 }
 
 void

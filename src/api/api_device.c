@@ -316,12 +316,25 @@ queue_sync(rg_queue *queue)
     return api_take_failure(queue);
 }
 
+static rg_status
+guarded_sync(rg_queue *queue)
+{
+    API_GUARDED(queue_sync(queue));
+}
+
 rg_status
 rg_queue_sync(rg_queue *queue)
 {
     API_CHECK(queue, API_QUEUE, "queue");
     TRY(api_refuse_recording(queue, "rg_queue_sync"));
-    API_GUARDED(queue_sync(queue));
+    return guarded_sync(queue);
+}
+
+rg_status
+api_wait_for_closed(rg_queue *queue, rg_status status)
+{
+    bool open = ((const api_handle *)queue)->kind == API_QUEUE;
+    return status || open ? status : guarded_sync(queue);
 }
 
 static rg_status

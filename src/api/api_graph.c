@@ -240,7 +240,7 @@ rg_graph_launch(rg_graph *graph)
     for (size_t i = 0; i < graph->uses.n; i++)
         if (graph->uses.at[i].written)
             api_wrote(graph->uses.at[i].array);
-    return status;
+    return api_wait_for_closed(q, status);
 }
 
 void

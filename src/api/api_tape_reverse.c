@@ -232,7 +232,7 @@ wrap_adjoint(rg_queue *queue, const rg_array *a, rg_array **wrapped)
     rt_layout row = api_plane_layout(a, RG_ADJOINT);
     rg_array_desc desc =
         RG_DESC(rg_array_desc, .dtype = a->dtype, .rank = 1, .shape = {row.shape[0]}, .data = a->plane[RG_ADJOINT]);
-    return rg_array_create(queue, &desc, wrapped);
+    return api_array_make(queue, &desc, wrapped);
 }
 
 static rg_status
@@ -259,7 +259,7 @@ get_mover(rg_tape *t, rg_dtype dtype, rg_args **args)
     TRY(rg_module_from_ir(rg_str_of(text), NULL, &module));
     rg_status status = rg_module_get_kernel(module, RG_STR("move"), &kernel);
     if (!status)
-        status = rg_args_create(t->queue, kernel, mover);
+        status = api_args_make(t->queue, kernel, mover);
     rg_module_destroy(module);
     *args = *mover;
     return status;
@@ -568,5 +568,5 @@ rg_tape_vjp(rg_tape *tape)
     tape->recomputed_before = tape->recomputed;
     rg_status status = put_back(tape, reverse_all(tape));
     tape->busy = false;
-    return status;
+    return api_wait_for_closed(q, status);
 }
