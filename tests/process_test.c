@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -238,6 +239,103 @@ check_killed(rg_queue *queue)
     check_works(queue, "after the helper was killed at work");
 }
 
+/* -- this process runs short ------------------------------------------------------------------------------------------ */
+
+static int refusals, refusal; /* how many requests sendmsg does not take, and its error */
+
+ssize_t
+sendmsg(int fd, const struct msghdr *packet, int flags)
+{
+    if (packet->msg_controllen && refusals) {
+        refusals--;
+        errno = refusal;
+        return -1;
+    }
+    return syscall(SYS_sendmsg, fd, packet, flags);
+}
+
+static int
+find_packet_socket(int but)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        int type = 0;
+        socklen_t size = sizeof type;
+        if (fd != but && !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) && type == SOCK_SEQPACKET)
+            return fd;
+    }
+    return -1;
+}
+
+static rg_status
+list_names(str *said)
+{
+    front_c_source source = {.path = "source.c", .text = RG_STR(twice)};
+    front_c_names names;
+    diag_list diags = {.text.in = mem_scratch()};
+    rg_status status = process_list_c(&source, &names, &diags);
+    *said = diags.text;
+    return status;
+}
+
+/* A compilation that is under way goes on, whatever becomes of another one. */
+static void
+check_short(rg_queue *queue, const char *what, int count, int error, rg_status wanted, const char *part)
+{
+    compilation c;
+    str said;
+    struct rlimit old, none;
+    begin_compilation(&c, queue);
+    pid_t process = helper_process();
+    getrlimit(RLIMIT_NOFILE, &old);
+    none = old;
+    none.rlim_cur = 3;
+    refusals = count, refusal = error;
+    if (error == EMFILE)
+        setrlimit(RLIMIT_NOFILE, &none);
+    rg_status status = list_names(&said);
+    setrlimit(RLIMIT_NOFILE, &old);
+    refusals = 0;
+    CHECK(status == wanted && (!part || (said.ptr && strstr(said.ptr, part))), "%s: %s: %s", what, rg_status_name(status), said.ptr);
+    CHECK(helper_process() == process, "%s: the helper was %d, and is %d", what, process, helper_process());
+    close(c.writer); /* the header is empty */
+    pthread_join(c.thread, NULL);
+    CHECK(!c.status, "%s: the compilation under way: %s: %s", what, rg_status_name(c.status), c.message);
+}
+
+/* The host gives the number of a request's descriptor to another file. */
+static void
+check_taken_number(rg_queue *queue)
+{
+    compilation c;
+    int control = find_packet_socket(-1), null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    pid_t process = helper_process();
+    begin_compilation(&c, queue);
+    dup2(null, find_packet_socket(control));
+    pthread_join(c.thread, NULL);
+    close(null), close(c.writer);
+    CHECK(c.status == RG_DEVICE && strstr(c.message, "non-socket"), "%s: %s", rg_status_name(c.status), c.message);
+    CHECK(helper_process() == process, "the helper was %d, and is %d", process, helper_process());
+    check_works(queue, "after a request's descriptor was taken");
+}
+
+static void
+check_shortage(rg_queue *queue)
+{
+    check_works(queue, "before it runs short");
+    check_short(queue, "no descriptor", 0, EMFILE, RG_DEVICE, "Too many open files");
+    check_short(queue, "a helper that is busy", 20, EAGAIN, RG_OK, NULL);
+    check_short(queue, "descriptors on their way", 20, ETOOMANYREFS, RG_OK, NULL);
+    check_short(queue, "no memory for a packet", 1, ENOBUFS, RG_OUT_OF_MEMORY, "No buffer space");
+    helper_patience = 2;
+    check_short(queue, "descriptors that stay on their way", -1, ETOOMANYREFS, RG_DEVICE, "Too many references");
+    pid_t process = helper_process();
+    refusals = 201, refusal = EAGAIN; /* of two seconds */
+    check_works(queue, "a helper that takes nothing");
+    CHECK(helper_process() != process, "the helper that takes nothing stays");
+    helper_patience = 60;
+    check_taken_number(queue);
+}
+
 /* -- helpers that are none ------------------------------------------------------------------------------------------- */
 
 static void
@@ -441,6 +539,7 @@ main(int argc, char **argv)
     check_fails(queue, "void twice(int n, double x[n]) { x[0] = thrice(n); }", RG_COMPILE, "thrice", "a diagnostic");
     check_signals(queue);
     check_killed(queue);
+    check_shortage(queue);
     check_fakes(queue);
     check_allocations();
     check_threads();

@@ -285,9 +285,9 @@ struct rg_module_desc {
 };
 
 /* With compile_process nothing that LLVM or libclang does ends this process: all calls of them, for rg_kernel_build too, are made
- * in a helper process. If they run out of memory there, the call returns RG_OUT_OF_MEMORY; if they crash, RG_DEVICE. The message
- * names the kernel and says how the helper ended. Module, device and queue stay usable, and the next call may succeed. Results have
- * the same bits as without the option, diagnostics the same text.
+ * in a helper process. If they run out of memory there, the call returns RG_OUT_OF_MEMORY; if they crash, or this process has no
+ * file descriptor left for the request, RG_DEVICE. The message names the kernel and says what happened. Module, device and queue
+ * stay usable, and the next call may succeed. Results have the same bits as without the option, diagnostics the same text.
  *
  * The helper is a program that is installed beside the library (retrograd-compiler.0; RG_COMPILE_PROCESS may be its path). The
  * first call that compiles starts it, through a child process that ends before the call returns. After that it is not a child of this

@@ -43,6 +43,15 @@ static struct {
     request *requests;
 } helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .control = -1};
 
+/* Why no request is open. */
+typedef struct failure {
+    int error;        /* of this process: an errno; 0: none */
+    const char *path; /* of the program that could not be started; NULL: it runs, and takes nothing */
+    str said, why;
+} failure;
+
+enum { NAPS = 100 }; /* in a second */
+
 unsigned helper_patience = 60;
 
 static const char file_name[] = "retrograd-compiler.0";
@@ -168,6 +177,14 @@ open_pair(int ends[2])
     return above >= 0;
 }
 
+static void
+nap(void)
+{
+    struct timespec left = {.tv_nsec = 1000000000 / NAPS};
+    while (nanosleep(&left, &left) && errno == EINTR)
+        ;
+}
+
 /* -- its start ----------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -261,10 +278,9 @@ reap_child(pid_t child, int how, int *status)
 static void
 end_starter(pid_t child, bool greeted, int *status)
 {
-    struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
     bool ended = reap_child(child, greeted ? 0 : WNOHANG, status);
-    for (int i = 0; i < 100 && !ended; i++) {
-        nanosleep(&nap, NULL);
+    for (int i = 0; i < NAPS && !ended; i++) {
+        nap();
         ended = reap_child(child, WNOHANG, status);
     }
     if (ended)
@@ -413,6 +429,19 @@ not_started(const char *label, const char *path, const str *said, const str *why
                 "compile_process needs the program that comes with this library, of its version; RG_COMPILE_PROCESS may name it", diags);
 }
 
+/* The helper is as it was. */
+static rg_status
+not_asked(const char *label, int error, diag_list *diags)
+{
+    str what = {.in = mem_scratch()}, nothing = {.in = mem_scratch()};
+    bool files = error == EMFILE || error == ENFILE || error == ETOOMANYREFS;
+    str_addf(&what, "the compiler's process cannot be asked: %s", strerror(error));
+    return tell(label, what.ptr, &nothing, error == ENOMEM || error == ENOBUFS,
+                files ? "close files, or raise the limit of them (RLIMIT_NOFILE, ulimit -n); then the call may be made again"
+                      : "this process is at fault, not the compiler's; the call may be made again",
+                diags);
+}
+
 /* A fault is one of memory where it says so, or where memory has a limit and it says nothing. */
 static rg_status
 worker_died(const char *label, rg_str packet, diag_list *diags)
@@ -448,8 +477,9 @@ give_turn(void *lock)
     pthread_mutex_unlock(lock);
 }
 
-/* Gives the helper one end of a new socket. */
-static bool
+/* Gives the helper one end of a new socket. EPIPE: there is no helper. EAGAIN: it has not taken the requests before. ETOOMANYREFS:
+ * this user's processes have given each other too many that nobody has taken. Other errors are this process's. */
+static int
 give_socket(int end)
 {
     char kind = WIRE_ASK, room[CMSG_SPACE(sizeof(int))] = {0};
@@ -463,46 +493,67 @@ give_socket(int end)
     ssize_t n;
     while ((n = sendmsg(helper.control, &packet, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EINTR)
         ;
-    return n > 0;
+    if (n > 0)
+        return 0;
+    return errno == ECONNRESET || errno == ENOTCONN ? EPIPE : errno;
 }
 
-/* The caller holds the lock. */
-static bool
+/* The caller holds the lock. 0, or give_socket's errors. */
+static int
 open_request(request *r)
 {
     int ends[2];
-    if (!is_ours() || !open_pair(ends))
-        return false;
-    bool given = give_socket(ends[1]);
+    if (!is_ours())
+        return EPIPE;
+    if (!open_pair(ends))
+        return errno;
+    int error = give_socket(ends[1]);
     close(ends[1]);
-    if (!given) {
+    if (error) {
         close(ends[0]);
-        return false;
+        return error;
     }
     *r = (request){ends[0], helper.process, helper.requests};
     helper.requests = r;
-    return true;
+    return 0;
 }
 
-/* A helper that does not take requests any more is replaced. */
+/* A helper that ended is replaced, and so is one that was waited for (`late`). false: f->error tells whether to wait for it. */
+static bool
+try_request(request *r, bool late, const char *path, failure *f)
+{
+    mem_owner owns;
+    pthread_mutex_lock(&helper.lock);
+    mem_own(&owns, give_turn, &helper.lock);
+    f->error = open_request(r);
+    if (f->error == EPIPE || (f->error == EAGAIN && late)) {
+        end_now();
+        f->path = start(path, &f->said, &f->why) ? NULL : path;
+        f->error = f->path ? 0 : open_request(r);
+    }
+    mem_disown(&owns);
+    give_turn(&helper.lock);
+    return !f->error && !f->path;
+}
+
+/* Nothing is locked while it waits for a helper that is busy. */
 static rg_status
 begin(request *r, const char *label, diag_list *diags)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    mem_owner owns;
     const char *path = find_helper();
-    str said = {.in = mem_scratch()}, why = {.in = mem_scratch()};
+    failure f = {.said.in = mem_scratch(), .why.in = mem_scratch()};
     pthread_once(&once, keep_helper);
-    pthread_mutex_lock(&helper.lock);
-    mem_own(&owns, give_turn, &helper.lock);
-    bool open = open_request(r);
-    if (!open) {
-        end_now();
-        open = start(path, &said, &why) && open_request(r);
+    bool open = try_request(r, false, path, &f);
+    for (unsigned naps = helper_patience * NAPS; naps && (f.error == EAGAIN || f.error == ETOOMANYREFS); naps--) {
+        nap();
+        open = try_request(r, naps == 1, path, &f);
     }
-    mem_disown(&owns);
-    give_turn(&helper.lock);
-    return open ? RG_OK : not_started(label, path, &said, &why, diags);
+    if (f.error == EPIPE)
+        return helper_ended(label, "the compiler's process ended as soon as it had begun", diags);
+    if (f.error)
+        return not_asked(label, f.error, diags);
+    return open ? RG_OK : not_started(label, path, &f.said, &f.why, diags);
 }
 
 static void
@@ -529,14 +580,24 @@ end_silent(const request *r)
     pthread_mutex_unlock(&helper.lock);
 }
 
+static bool
+other_end_is_at_fault(int error)
+{
+    return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT;
+}
+
 /* *begun: a worker has it. */
 static rg_status
 talk(const request *r, rg_str text, const char *label, str *answer, bool *begun, diag_list *diags)
 {
     char *packet = arena_raw(mem_scratch(), WIRE_ROOM + 1);
     bool sent = wire_send_whole(r->fd, text, helper_patience);
+    if (!sent && !other_end_is_at_fault(errno))
+        return not_asked(label, errno, diags);
     for (;;) {
         ssize_t n = wire_receive(r->fd, packet, sent ? helper_patience : 1); /* why it does not take it */
+        if (n < 0 && !other_end_is_at_fault(errno))
+            return not_asked(label, errno, diags);
         if (n < 0) {
             end_silent(r);
             return helper_ended(label, "the compiler's process was silent, as if it were stopped, and has been ended", diags);

@@ -13,7 +13,7 @@ extern char **environ;
 
 /* -- packets ------------------------------------------------------------------------------------------------------- */
 
-/* Seconds are counted one by one: a process that was stopped itself has not waited. */
+/* false: errno tells why. Seconds are counted one by one: a process that was stopped itself has not waited. */
 static bool
 wait_for(int fd, short events, unsigned patience)
 {
@@ -26,6 +26,7 @@ wait_for(int fd, short events, unsigned patience)
             return false;
         waited += ready == 0;
     }
+    errno = ETIMEDOUT;
     return false;
 }
 

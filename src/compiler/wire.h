@@ -32,11 +32,11 @@ enum {
 
 /* -- packets ------------------------------------------------------------------------------------------------------- */
 
-/* Both wait as long as need be, or, patience > 0, for so many seconds in which this process runs and nothing moves. */
-/* false: nobody is at the other end, or it does not take anything. */
+/* They wait as long as need be, or, patience > 0, for so many seconds in which this process runs and nothing moves. errno tells
+ * why one fails: ETIMEDOUT, EPIPE where nobody is at the other end, or an error of this process. */
 bool wire_send(int fd, char kind, const void *data, size_t n, unsigned patience);
 bool wire_send_whole(int fd, rg_str bytes, unsigned patience);
-/* A packet's bytes; 0: the other end is closed; < 0: nothing came. */
+/* A packet's bytes; 0: the other end is closed; < 0: it fails. */
 ssize_t wire_receive(int fd, char packet[WIRE_ROOM + 1], unsigned patience);
 
 /* -- requests ------------------------------------------------------------------------------------------------------ */
