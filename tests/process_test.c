@@ -356,14 +356,28 @@ check_fakes(rg_queue *queue)
         {"status", "cannot be read"},
         {"nothing", "cannot be read"},
     };
+    struct rlimit old, limited;
     helper_end();
+    while (wait(NULL) > 0) /* workers of a helper that was killed */
+        ;
     helper_patience = 1;
     setenv("RG_COMPILE_PROCESS", fake_path, 1);
     for (size_t i = 0; i < countof(rows); i++) {
         setenv("RG_FAKE", rows[i].what, 1);
         check_fails(queue, twice, RG_DEVICE, rows[i].message, rows[i].what);
+        CHECK(helper_process() == 0 || i >= 5, "%s: it is the helper", rows[i].what);
         helper_end();
+        CHECK(wait(NULL) < 0 && errno == ECHILD, "%s: a process is left", rows[i].what);
     }
+    getrlimit(RLIMIT_AS, &old);
+    limited = old;
+    limited.rlim_cur = (rlim_t)1 << 46;
+    setrlimit(RLIMIT_AS, &limited);
+    setenv("RG_FAKE", "dies", 1);
+    check_fails(queue, twice, RG_OUT_OF_MEMORY, "signal 6", "a helper that dies where memory has a limit");
+    setenv("RG_FAKE", "version", 1);
+    check_fails(queue, twice, RG_DEVICE, "of another version", "another version where memory has a limit");
+    setrlimit(RLIMIT_AS, &old);
     helper_patience = 60;
     setenv("RG_COMPILE_PROCESS", "/nowhere/retrograd-compiler", 1);
     check_fails(queue, twice, RG_DEVICE, "No such file", "a helper that is missing");

@@ -47,7 +47,9 @@ static struct {
 typedef struct failure {
     int error;        /* of this process: an errno; 0: none */
     const char *path; /* of the program that could not be started; NULL: it runs, and takes nothing */
-    str said, why;
+    int status;       /* how that ended (waitpid); < 0: it is not known, or tells nothing */
+    const char *why;  /* what else is wrong with it, or NULL */
+    str said;
 } failure;
 
 enum { NAPS = 100 }; /* in a second */
@@ -67,15 +69,23 @@ is_ours(void)
     return now.st_dev == helper.device && now.st_ino == helper.node;
 }
 
+/* false: it has not ended. Somebody else may have reaped it. */
+static bool
+reap_child(pid_t child, int how, int *status)
+{
+    pid_t ended;
+    while ((ended = waitpid(child, status, how)) < 0 && errno == EINTR)
+        ;
+    return ended != 0;
+}
+
 /* A process that adopts orphans adopts the helper. Others have no child of this number. */
-static void
-reap(bool ends)
+static bool
+reap_orphan(pid_t process, int how)
 {
     int adopts = 0;
     prctl(PR_GET_CHILD_SUBREAPER, &adopts);
-    if (adopts || getpid() == 1)
-        while (waitpid(helper.process, NULL, ends ? 0 : WNOHANG) < 0 && errno == EINTR)
-            ;
+    return process <= 0 || (!adopts && getpid() != 1) || reap_child(process, how, NULL);
 }
 
 /* The caller holds the lock. The helper ends where the socket does, if it is not stopped; while it holds its end, nobody else has
@@ -90,7 +100,7 @@ end_now(void)
     if (alive)
         kill(helper.process, SIGCONT);
     if (helper.control >= 0)
-        reap(alive);
+        reap_orphan(helper.process, alive ? 0 : WNOHANG);
     if (ours)
         close(helper.control);
     helper.control = -1;
@@ -250,28 +260,10 @@ read_hello(rg_str packet, pid_t *process, bool *same)
     bytes_reader r = bytes_of((rg_str){packet.ptr + 1, packet.len - 1});
     bool hello = packet.ptr[0] == WIRE_HELLO && bytes_u32(&r) == WIRE_MAGIC;
     rg_str version = bytes_str(&r);
-    *process = (pid_t)bytes_u32(&r);
-    *same = hello && bytes_done(&r) && str_eq(version, rg_str_of(cache_version()));
+    pid_t from = (pid_t)bytes_u32(&r);
+    *process = hello && bytes_done(&r) ? from : 0;
+    *same = *process && str_eq(version, rg_str_of(cache_version()));
     return hello;
-}
-
-static void
-add_end(str *out, int status)
-{
-    if (WIFSIGNALED(status))
-        str_addf(out, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        str_addf(out, "ended with exit code %d", WEXITSTATUS(status));
-}
-
-/* Somebody else may have reaped it. */
-static bool
-reap_child(pid_t child, int how, int *status)
-{
-    pid_t ended;
-    while ((ended = waitpid(child, status, how)) < 0 && errno == EINTR)
-        ;
-    return ended != 0;
 }
 
 /* A child that has greeted is about to end; another one gets a second for it. *status < 0: it is not known. */
@@ -292,20 +284,20 @@ end_starter(pid_t child, bool greeted, int *status)
 
 /* What the child says until it greets, or ends, or has said too much. */
 static bool
-await_hello(int control, str *said, str *why, pid_t *process)
+await_hello(int control, failure *f, pid_t *process)
 {
     char *packet = arena_raw(mem_scratch(), WIRE_ROOM + 1);
-    while (said->len < WIRE_SAID) {
+    while (f->said.len < WIRE_SAID) {
         bool same;
         ssize_t n = wire_receive(control, packet, helper_patience);
+        f->error = n < 0 && errno != ETIMEDOUT ? errno : 0;
         if (n <= 0)
             return false;
         if (read_hello((rg_str){packet, (size_t)n}, process, &same)) {
-            if (!same)
-                str_addz(why, "it is of another version");
+            f->why = same ? NULL : "it is of another version";
             return same;
         }
-        str_add(said, (rg_str){packet, (size_t)n < WIRE_SAID ? (size_t)n : WIRE_SAID});
+        str_add(&f->said, (rg_str){packet, (size_t)n < WIRE_SAID ? (size_t)n : WIRE_SAID});
     }
     return false;
 }
@@ -321,60 +313,76 @@ drop_newcomer(void *object)
     newcomer *n = object;
     close(n->control);
     kill(n->child, SIGKILL);
-    while (waitpid(n->child, NULL, 0) < 0 && errno == EINTR)
-        ;
+    reap_child(n->child, 0, NULL);
 }
 
 static bool
-greet(int control, pid_t child, str *said, str *why)
+greet(int control, pid_t child, failure *f, pid_t *process)
 {
     newcomer held = {control, child};
-    pid_t process = 0;
     mem_owner owns;
     mem_own(&owns, drop_newcomer, &held);
-    bool ok = await_hello(control, said, why, &process);
+    bool ok = await_hello(control, f, process);
     mem_disown(&owns);
-    int status = -1;
-    end_starter(child, ok && process != child, &status);
-    helper.process = process;
-    if (!ok && !why->len && status < 0)
-        str_addz(why, "it says nothing that is understood");
-    else if (!ok && !why->len)
-        add_end(why, status);
+    end_starter(child, ok && *process != child, &f->status);
     return ok;
 }
 
-/* The caller holds the lock. false: `why` and `said` tell. */
+/* It has nobody to work for, and a second to end. */
+static void
+refuse(int control, pid_t process)
+{
+    close(control);
+    for (int i = 0; i < NAPS && !reap_orphan(process, WNOHANG); i++)
+        nap();
+}
+
+/* The caller holds the lock. false: `f` tells why. */
 static bool
-start(const char *path, str *said, str *why)
+start(const char *path, failure *f)
 {
     int ends[2];
-    pid_t child;
+    pid_t child, process = 0;
     struct stat node;
-    if (!open_pair(ends)) {
-        str_addz(why, strerror(errno));
+    f->path = path;
+    f->status = -1;
+    f->error = open_pair(ends) ? 0 : errno;
+    if (f->error)
         return false;
-    }
-    int failed = spawn(path, ends[1], &child);
+    f->error = spawn(path, ends[1], &child);
     close(ends[1]);
-    if (failed) {
+    if (f->error) {
         close(ends[0]);
-        str_addz(why, strerror(failed));
         return false;
     }
-    bool ok = greet(ends[0], child, said, why);
-    if (!ok || fstat(ends[0], &node)) {
-        close(ends[0]);
+    bool ok = greet(ends[0], child, f, &process);
+    if (ok && fstat(ends[0], &node)) {
+        f->error = errno;
+        ok = false;
+    }
+    if (!ok) {
+        refuse(ends[0], process);
         return false;
     }
     helper.control = ends[0];
     helper.device = node.st_dev;
     helper.node = node.st_ino;
+    helper.process = process;
     helper.owner = getpid();
+    f->path = NULL;
     return true;
 }
 
 /* -- how it ended -------------------------------------------------------------------------------------------------- */
+
+static void
+add_end(str *out, int status)
+{
+    if (WIFSIGNALED(status))
+        str_addf(out, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    else
+        str_addf(out, "ended with exit code %d", WEXITSTATUS(status));
+}
 
 static bool
 tells_of_memory(const str *said)
@@ -419,14 +427,37 @@ tell(const char *label, const char *what, const str *said, bool memory, const ch
     return memory ? RG_OUT_OF_MEMORY : RG_DEVICE;
 }
 
+static bool
+is_of_memory(int error)
+{
+    return error == ENOMEM || error == ENOBUFS;
+}
+
+/* What to do about an error of this process. */
+static const char *
+remedy_of(int error, const char *otherwise)
+{
+    bool files = error == EMFILE || error == ENFILE || error == ETOOMANYREFS;
+    return files ? "close files, or raise the limit of them (RLIMIT_NOFILE, ulimit -n); then the call may be made again" : otherwise;
+}
+
+/* Where memory has a limit, that is what a signal at the start tells of. */
 static rg_status
-not_started(const char *label, const char *path, const str *said, const str *why, diag_list *diags)
+not_started(const char *label, const failure *f, diag_list *diags)
 {
     str what = {.in = mem_scratch()};
-    bool memory = tells_of_memory(said) || tells_of_memory(why) || (has_limit() && strstr(why->len ? why->ptr : "", "signal"));
-    str_addf(&what, "the compiler's process cannot be started: %s%s%s", path, why->len ? ": " : "", why->len ? why->ptr : "");
-    return tell(label, what.ptr, said, memory,
-                "compile_process needs the program that comes with this library, of its version; RG_COMPILE_PROCESS may name it", diags);
+    bool ended = !f->error && !f->why && f->status >= 0;
+    bool memory = is_of_memory(f->error) || f->error == EAGAIN || tells_of_memory(&f->said) ||
+                  (ended && WIFSIGNALED(f->status) && has_limit());
+    str_addf(&what, "the compiler's process cannot be started: %s: ", f->path);
+    if (ended)
+        add_end(&what, f->status);
+    else
+        str_addz(&what, f->error ? strerror(f->error) : f->why ? f->why : "it says nothing that is understood");
+    return tell(label, what.ptr, &f->said, memory,
+                remedy_of(f->error, "compile_process needs the program that comes with this library, of its version; "
+                                    "RG_COMPILE_PROCESS may name it"),
+                diags);
 }
 
 /* The helper is as it was. */
@@ -434,12 +465,9 @@ static rg_status
 not_asked(const char *label, int error, diag_list *diags)
 {
     str what = {.in = mem_scratch()}, nothing = {.in = mem_scratch()};
-    bool files = error == EMFILE || error == ENFILE || error == ETOOMANYREFS;
     str_addf(&what, "the compiler's process cannot be asked: %s", strerror(error));
-    return tell(label, what.ptr, &nothing, error == ENOMEM || error == ENOBUFS,
-                files ? "close files, or raise the limit of them (RLIMIT_NOFILE, ulimit -n); then the call may be made again"
-                      : "this process is at fault, not the compiler's; the call may be made again",
-                diags);
+    return tell(label, what.ptr, &nothing, is_of_memory(error),
+                remedy_of(error, "this process is at fault, not the compiler's; the call may be made again"), diags);
 }
 
 /* A fault is one of memory where it says so, or where memory has a limit and it says nothing. */
@@ -528,12 +556,18 @@ try_request(request *r, bool late, const char *path, failure *f)
     f->error = open_request(r);
     if (f->error == EPIPE || (f->error == EAGAIN && late)) {
         end_now();
-        f->path = start(path, &f->said, &f->why) ? NULL : path;
-        f->error = f->path ? 0 : open_request(r);
+        if (start(path, f))
+            f->error = open_request(r);
     }
     mem_disown(&owns);
     give_turn(&helper.lock);
     return !f->error && !f->path;
+}
+
+static bool
+helper_is_busy(const failure *f)
+{
+    return !f->path && (f->error == EAGAIN || f->error == ETOOMANYREFS);
 }
 
 /* Nothing is locked while it waits for a helper that is busy. */
@@ -542,18 +576,20 @@ begin(request *r, const char *label, diag_list *diags)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *path = find_helper();
-    failure f = {.said.in = mem_scratch(), .why.in = mem_scratch()};
+    failure f = {.said.in = mem_scratch()};
     pthread_once(&once, keep_helper);
     bool open = try_request(r, false, path, &f);
-    for (unsigned naps = helper_patience * NAPS; naps && (f.error == EAGAIN || f.error == ETOOMANYREFS); naps--) {
+    for (unsigned naps = helper_patience * NAPS; naps && helper_is_busy(&f); naps--) {
         nap();
         open = try_request(r, naps == 1, path, &f);
     }
+    if (open)
+        return RG_OK;
+    if (f.path)
+        return not_started(label, &f, diags);
     if (f.error == EPIPE)
         return helper_ended(label, "the compiler's process ended as soon as it had begun", diags);
-    if (f.error)
-        return not_asked(label, f.error, diags);
-    return open ? RG_OK : not_started(label, path, &f.said, &f.why, diags);
+    return not_asked(label, f.error, diags);
 }
 
 static void
