@@ -3,6 +3,7 @@
  *
  *   process_test HELPER FAKE */
 #include "check.h"
+#include "compiler/helper.h"
 #include "compiler/process.h"
 #include "queue.h"
 

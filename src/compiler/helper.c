@@ -1,11 +1,11 @@
-/* The helper of a process: its start, its end, and one request. SPDX-License-Identifier: Apache-2.0
+/* The helper of a process: its start, its end, and what hands it requests. SPDX-License-Identifier: Apache-2.0
  *
  * The program that is started opens the compiler, forks the helper, and ends: it is this process's child for so long only.
  * So nobody who waits for his children meets the helper, and no signal tells of its end.
  *
  * The one descriptor that is kept is the host's as well, who may close it, or all that he finds: a number is used only
  * while it names the socket that we made. */
-#include "compiler/process.h"
+#include "compiler/helper.h"
 
 #include "base/settings.h"
 #include "cache/version.h"
@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,30 +26,14 @@
 
 extern char **environ;
 
-/* A request under way. The list is for fork(): the child has copies of the descriptors. */
-typedef struct request {
-    int fd;
-    pid_t process; /* the helper that has it */
-    struct request *next;
-} request;
-
 static struct {
     pthread_mutex_t lock; /* of all */
     int control;          /* -1: there is no helper */
     dev_t device;         /* of that socket */
     ino_t node;
     pid_t process, owner; /* its number, and ours */
-    request *requests;
+    helper_request *requests;
 } helper = {.lock = PTHREAD_MUTEX_INITIALIZER, .control = -1};
-
-/* Why no request is open. */
-typedef struct failure {
-    int error;        /* of this process: an errno; 0: none */
-    const char *path; /* of the program that could not be started; NULL: it runs, and takes nothing */
-    int status;       /* how that ended (waitpid); < 0: it is not known, or tells nothing */
-    const char *why;  /* what else is wrong with it, or NULL */
-    str said;
-} failure;
 
 enum { NAPS = 100 }; /* in a second */
 
@@ -115,6 +98,15 @@ helper_end(void)
     pthread_mutex_unlock(&helper.lock);
 }
 
+void
+helper_end_if(pid_t process)
+{
+    pthread_mutex_lock(&helper.lock);
+    if (helper.process == process)
+        end_now();
+    pthread_mutex_unlock(&helper.lock);
+}
+
 /* With the library, or the process; while a thread starts one the process is at its end, where sockets are closed anyway. */
 __attribute__((destructor)) static void
 leave(void)
@@ -155,7 +147,7 @@ forget_helper(void)
     helper.owner = getpid();
     if (is_ours())
         close(helper.control);
-    for (request *r = helper.requests; r; r = r->next)
+    for (helper_request *r = helper.requests; r; r = r->next)
         close(r->fd);
     helper.control = -1;
     helper.process = 0;
@@ -284,7 +276,7 @@ end_starter(pid_t child, bool greeted, int *status)
 
 /* What the child says until it greets, or ends, or has said too much. */
 static bool
-await_hello(int control, failure *f, pid_t *process)
+await_hello(int control, helper_failure *f, pid_t *process)
 {
     char *packet = arena_raw(mem_scratch(), WIRE_ROOM + 1);
     while (f->said.len < WIRE_SAID) {
@@ -317,7 +309,7 @@ drop_newcomer(void *object)
 }
 
 static bool
-greet(int control, pid_t child, failure *f, pid_t *process)
+greet(int control, pid_t child, helper_failure *f, pid_t *process)
 {
     newcomer held = {control, child};
     mem_owner owns;
@@ -339,7 +331,7 @@ refuse(int control, pid_t process)
 
 /* The caller holds the lock. false: `f` tells why. */
 static bool
-start(const char *path, failure *f)
+start(const char *path, helper_failure *f)
 {
     int ends[2];
     pid_t child, process = 0;
@@ -373,130 +365,6 @@ start(const char *path, failure *f)
     return true;
 }
 
-/* -- how it ended -------------------------------------------------------------------------------------------------- */
-
-static void
-add_end(str *out, int status)
-{
-    if (WIFSIGNALED(status))
-        str_addf(out, "was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else
-        str_addf(out, "ended with exit code %d", WEXITSTATUS(status));
-}
-
-static bool
-tells_of_memory(const str *said)
-{
-    static const char *const words[] = {"out of memory", "bad_alloc", "Cannot allocate memory", "Resource temporarily unavailable",
-                                        "failed to map", "cannot map", "cannot allocate", "cannot create shared object"};
-    for (size_t i = 0; i < countof(words) && said->len; i++)
-        if (strstr(said->ptr, words[i]))
-            return true;
-    return false;
-}
-
-static bool
-has_limit(void)
-{
-    struct rlimit memory;
-    return !getrlimit(RLIMIT_AS, &memory) && memory.rlim_cur != RLIM_INFINITY;
-}
-
-/* What LLVM and others wrote, in one line. */
-static void
-add_said(str *out, const str *said)
-{
-    size_t n = said->len;
-    while (n && said->ptr[n - 1] == '\n')
-        n--;
-    if (n)
-        str_addz(out, ": ");
-    for (size_t i = 0; i < n; i++)
-        str_addc(out, (unsigned char)said->ptr[i] < ' ' ? ' ' : said->ptr[i]);
-}
-
-static rg_status
-tell(const char *label, const char *what, const str *said, bool memory, const char *remedy, diag_list *diags)
-{
-    str text = {.in = mem_scratch()};
-    str_addf(&text, "%s: %s", label, what);
-    add_said(&text, said);
-    if (memory)
-        remedy = "its memory ran out: raise the limit of processes (RLIMIT_AS, ulimit -v), or free some; then the call may be made again";
-    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s\n%s", text.ptr, remedy);
-    return memory ? RG_OUT_OF_MEMORY : RG_DEVICE;
-}
-
-static bool
-is_of_memory(int error)
-{
-    return error == ENOMEM || error == ENOBUFS;
-}
-
-/* What to do about an error of this process. */
-static const char *
-remedy_of(int error, const char *otherwise)
-{
-    bool files = error == EMFILE || error == ENFILE || error == ETOOMANYREFS;
-    return files ? "close files, or raise the limit of them (RLIMIT_NOFILE, ulimit -n); then the call may be made again" : otherwise;
-}
-
-/* Where memory has a limit, that is what a signal at the start tells of. */
-static rg_status
-not_started(const char *label, const failure *f, diag_list *diags)
-{
-    str what = {.in = mem_scratch()};
-    bool ended = !f->error && !f->why && f->status >= 0;
-    bool memory = is_of_memory(f->error) || f->error == EAGAIN || tells_of_memory(&f->said) ||
-                  (ended && WIFSIGNALED(f->status) && has_limit());
-    str_addf(&what, "the compiler's process cannot be started: %s: ", f->path);
-    if (ended)
-        add_end(&what, f->status);
-    else
-        str_addz(&what, f->error ? strerror(f->error) : f->why ? f->why : "it says nothing that is understood");
-    return tell(label, what.ptr, &f->said, memory,
-                remedy_of(f->error, "compile_process needs the program that comes with this library, of its version; "
-                                    "RG_COMPILE_PROCESS may name it"),
-                diags);
-}
-
-/* The helper is as it was. */
-static rg_status
-not_asked(const char *label, int error, diag_list *diags)
-{
-    str what = {.in = mem_scratch()}, nothing = {.in = mem_scratch()};
-    str_addf(&what, "the compiler's process cannot be asked: %s", strerror(error));
-    return tell(label, what.ptr, &nothing, is_of_memory(error),
-                remedy_of(error, "this process is at fault, not the compiler's; the call may be made again"), diags);
-}
-
-/* A fault is one of memory where it says so, or where memory has a limit and it says nothing. */
-static rg_status
-worker_died(const char *label, rg_str packet, diag_list *diags)
-{
-    bytes_reader r = bytes_of((rg_str){packet.ptr + 1, packet.len - 1});
-    int status = (int)bytes_u32(&r);
-    rg_str text = bytes_str(&r);
-    str said = {.in = mem_scratch()}, what = {.in = mem_scratch()};
-    str_add(&said, text);
-    str_addz(&what, "the compiler's process ");
-    add_end(&what, status);
-    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-    bool memory = (WIFEXITED(status) && WEXITSTATUS(status) == WIRE_NO_MEMORY) || tells_of_memory(&said) ||
-                  (WIFSIGNALED(status) && !killed && !said.len && has_limit());
-    return tell(label, what.ptr, &said, memory,
-                killed ? "someone, or the kernel where memory ran out, has killed it; the next compilation starts another"
-                       : "that is a fault of LLVM or libclang: another version of them, or a kernel written otherwise, may do",
-                diags);
-}
-
-static rg_status
-helper_ended(const char *label, const char *what, diag_list *diags)
-{
-    str nothing = {.in = mem_scratch()};
-    return tell(label, what, &nothing, false, "the next compilation starts another", diags);
-}
-
 /* -- requests ------------------------------------------------------------------------------------------------------ */
 
 static void
@@ -528,7 +396,7 @@ give_socket(int end)
 
 /* The caller holds the lock. 0, or give_socket's errors. */
 static int
-open_request(request *r)
+open_request(helper_request *r)
 {
     int ends[2];
     if (!is_ours())
@@ -541,14 +409,14 @@ open_request(request *r)
         close(ends[0]);
         return error;
     }
-    *r = (request){ends[0], helper.process, helper.requests};
+    *r = (helper_request){ends[0], helper.process, helper.requests};
     helper.requests = r;
     return 0;
 }
 
 /* A helper that ended is replaced, and so is one that was waited for (`late`). false: f->error tells whether to wait for it. */
 static bool
-try_request(request *r, bool late, const char *path, failure *f)
+try_request(helper_request *r, bool late, const char *path, helper_failure *f)
 {
     mem_owner owns;
     pthread_mutex_lock(&helper.lock);
@@ -565,122 +433,37 @@ try_request(request *r, bool late, const char *path, failure *f)
 }
 
 static bool
-helper_is_busy(const failure *f)
+helper_is_busy(const helper_failure *f)
 {
     return !f->path && (f->error == EAGAIN || f->error == ETOOMANYREFS);
 }
 
 /* Nothing is locked while it waits for a helper that is busy. */
-static rg_status
-begin(request *r, const char *label, diag_list *diags)
+bool
+helper_open(helper_request *r, helper_failure *f)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const char *path = find_helper();
-    failure f = {.said.in = mem_scratch()};
+    *f = (helper_failure){.said.in = mem_scratch()};
     pthread_once(&once, keep_helper);
-    bool open = try_request(r, false, path, &f);
-    for (unsigned naps = helper_patience * NAPS; naps && helper_is_busy(&f); naps--) {
+    bool open = try_request(r, false, path, f);
+    for (unsigned naps = helper_patience * NAPS; naps && helper_is_busy(f); naps--) {
         nap();
-        open = try_request(r, naps == 1, path, &f);
+        open = try_request(r, naps == 1, path, f);
     }
-    if (open)
-        return RG_OK;
-    if (f.path)
-        return not_started(label, &f, diags);
-    if (f.error == EPIPE)
-        return helper_ended(label, "the compiler's process ended as soon as it had begun", diags);
-    return not_asked(label, f.error, diags);
+    return open;
 }
 
-static void
-end_request(void *object)
+void
+helper_close(void *object)
 {
-    request *r = object;
+    helper_request *r = object;
     pthread_mutex_lock(&helper.lock);
-    request **at = &helper.requests;
+    helper_request **at = &helper.requests;
     while (*at && *at != r)
         at = &(*at)->next;
     if (*at)
         *at = r->next;
     pthread_mutex_unlock(&helper.lock);
     close(r->fd);
-}
-
-/* The helper that a request went to, and no later one. */
-static void
-end_silent(const request *r)
-{
-    pthread_mutex_lock(&helper.lock);
-    if (helper.process == r->process)
-        end_now();
-    pthread_mutex_unlock(&helper.lock);
-}
-
-static bool
-other_end_is_at_fault(int error)
-{
-    return error == EPIPE || error == ECONNRESET || error == ETIMEDOUT;
-}
-
-/* *begun: a worker has it. */
-static rg_status
-talk(const request *r, rg_str text, const char *label, str *answer, bool *begun, diag_list *diags)
-{
-    char *packet = arena_raw(mem_scratch(), WIRE_ROOM + 1);
-    bool sent = wire_send_whole(r->fd, text, helper_patience);
-    if (!sent && !other_end_is_at_fault(errno))
-        return not_asked(label, errno, diags);
-    for (;;) {
-        ssize_t n = wire_receive(r->fd, packet, sent ? helper_patience : 1); /* why it does not take it */
-        if (n < 0 && !other_end_is_at_fault(errno))
-            return not_asked(label, errno, diags);
-        if (n < 0) {
-            end_silent(r);
-            return helper_ended(label, "the compiler's process was silent, as if it were stopped, and has been ended", diags);
-        }
-        if (n == 0)
-            return helper_ended(label, "the compiler's process ended while it worked", diags);
-        rg_str bytes = {packet, (size_t)n};
-        *begun = true;
-        if (packet[0] == WIRE_PIECE)
-            str_add(answer, (rg_str){packet + 1, bytes.len - 1});
-        else if (packet[0] == WIRE_WHOLE)
-            return RG_OK;
-        else if (packet[0] == WIRE_DIED)
-            return worker_died(label, bytes, diags);
-        else if (packet[0] != WIRE_ALIVE)
-            return helper_ended(label, "what the compiler's process answers cannot be read", diags);
-    }
-}
-
-static rg_status
-ask_once(rg_str text, const char *label, str *answer, bool *begun, diag_list *diags)
-{
-    request r;
-    mem_owner owns;
-    answer->len = 0;
-    rg_status status = begin(&r, label, diags);
-    *begun = status != RG_OK; /* another try would not start one either */
-    if (status)
-        return status;
-    mem_own(&owns, end_request, &r);
-    status = talk(&r, text, label, answer, begun, diags);
-    mem_disown(&owns);
-    end_request(&r);
-    return status;
-}
-
-/* Nobody has begun with what a helper leaves that ended, or was stopped, between requests. */
-rg_status
-helper_ask(rg_str text, const char *label, str *answer, diag_list *diags)
-{
-    diag_list first = {.text.in = mem_scratch()};
-    bool begun = false;
-    rg_status status = ask_once(text, label, answer, &begun, &first);
-    if (status && !begun)
-        return ask_once(text, label, answer, &begun, diags);
-    diags->errors += first.errors;
-    diags->kinds |= first.kinds;
-    str_add(&diags->text, str_view(&first.text));
-    return status;
 }

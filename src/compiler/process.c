@@ -1,6 +1,7 @@
 /* compiler.def's calls, made in a helper program. SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/process.h"
 
+#include "compiler/helper.h"
 #include "compiler/wire.h"
 
 static str

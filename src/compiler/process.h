@@ -25,14 +25,4 @@ RG_MUST_CHECK rg_status process_compile_c(const front_c_source *source, ir_modul
 RG_MUST_CHECK rg_status process_list_c(const front_c_source *source, front_c_names *names, diag_list *diags);
 #endif
 
-/* -- the helper (helper.c) ----------------------------------------------------------------------------------------- */
-
-/* Sends a request and gets the answer, which is in mem_scratch(). */
-RG_MUST_CHECK rg_status helper_ask(rg_str request, const char *label, str *answer, diag_list *diags);
-/* Ends the helper, if there is one; the next request starts another. */
-void helper_end(void);
-/* For tests: its process; 0: there is none. Seconds of silence after which it is taken for stopped. */
-pid_t helper_process(void);
-extern unsigned helper_patience;
-
 #endif
