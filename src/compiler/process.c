@@ -45,30 +45,31 @@ ask_for_code(wire_call call, const ir_fn *const *fns, const char *const *names, 
     return RG_OK;
 }
 
-rg_status
-process_make(const ir_fn *fn, const ll_options *options, const char *label, str *bytes, diag_list *diags)
+static rg_status
+ask_for_bytes(wire_call call, const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options,
+              const char *label, str *out, diag_list *diags)
 {
     bytes_reader r;
     rg_str code;
-    const char *name = ll_entry_name;
-    TRY(ask_for_code(WIRE_MAKE, &fn, &name, 1, options, label, &r, &code, diags));
+    TRY(ask_for_code(call, fns, names, n, options, label, &r, &code, diags));
     if (!bytes_done(&r))
         return damaged_answer(label, diags);
-    str_add(bytes, code);
+    str_add(out, code);
     return RG_OK;
+}
+
+rg_status
+process_make(const ir_fn *fn, const ll_options *options, const char *label, str *bytes, diag_list *diags)
+{
+    const char *name = ll_entry_name;
+    return ask_for_bytes(WIRE_MAKE, &fn, &name, 1, options, label, bytes, diags);
 }
 
 rg_status
 process_emit_object(const ir_fn *const *fns, const char *const *names, uint32_t n, const ll_options *options, const char *label,
                     str *out, diag_list *diags)
 {
-    bytes_reader r;
-    rg_str code;
-    TRY(ask_for_code(WIRE_OBJECT, fns, names, n, options, label, &r, &code, diags));
-    if (!bytes_done(&r))
-        return damaged_answer(label, diags);
-    str_add(out, code);
-    return RG_OK;
+    return ask_for_bytes(WIRE_OBJECT, fns, names, n, options, label, out, diags);
 }
 
 /* Places are those of the first. */
@@ -133,10 +134,8 @@ process_compile_c(const front_c_source *source, ir_module **out, diag_list *diag
         *source->unknown = true;
     if (status)
         return status;
-    bool open = bytes_u32(&r);
-    if (!seen_read(&r, &seen))
+    if (!wire_get_seen(&r, &seen))
         return damaged_answer(label, diags);
-    seen.open = open;
     ir_module *m = wire_get_module(&r, source->path, diags);
     if (!m || !bytes_done(&r)) {
         ir_module_free(m);
@@ -157,10 +156,8 @@ process_list_c(const front_c_source *source, front_c_names *names, diag_list *di
     str request = request_of(WIRE_NAMES);
     wire_put_source(&request, source);
     TRY(ask(&request, label, &r, diags));
-    bool open = bytes_u32(&r);
-    if (!seen_read(&r, &seen))
+    if (!wire_get_seen(&r, &seen))
         return damaged_answer(label, diags);
-    seen.open = open;
     wire_get_names(&r, names);
     if (!bytes_done(&r))
         return damaged_answer(label, diags);

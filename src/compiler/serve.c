@@ -119,8 +119,7 @@ answer_source(wire_call call, bytes_reader *r, str *out, diag_list *diags)
         bytes_put_u32(out, unknown);
     if (!ok)
         return RG_COMPILE;
-    bytes_put_u32(out, seen.open);
-    seen_write(&seen, out);
+    wire_put_seen(out, &seen);
     if (call == WIRE_C)
         wire_put_module(out, m);
     else

@@ -245,6 +245,21 @@ wire_get_source(bytes_reader *r, front_c_source *s)
 }
 
 void
+wire_put_seen(str *out, const seen_list *seen)
+{
+    bytes_put_u32(out, seen->open);
+    seen_write(seen, out);
+}
+
+bool
+wire_get_seen(bytes_reader *r, seen_list *seen)
+{
+    bool open = bytes_u32(r), whole = seen_read(r, seen);
+    seen->open = open;
+    return whole;
+}
+
+void
 wire_put_names(str *out, const front_c_names *names)
 {
     bytes_put_u32(out, names->count);

@@ -59,6 +59,8 @@ void wire_get_options(bytes_reader *r, ll_options *o);
 #if RG_HAVE_CLANG
 void wire_put_source(str *out, const front_c_source *s);
 void wire_get_source(bytes_reader *r, front_c_source *s);
+void wire_put_seen(str *out, const seen_list *seen);
+bool wire_get_seen(bytes_reader *r, seen_list *seen);
 void wire_put_names(str *out, const front_c_names *names);
 void wire_get_names(bytes_reader *r, front_c_names *names);
 #endif
