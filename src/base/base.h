@@ -166,6 +166,7 @@ void diag_add(diag_list *d, diag_level level, unsigned number, diag_place at, co
               ...) __attribute__((format(printf, 5, 6)));
 void diag_addv(diag_list *d, diag_level level, unsigned number, diag_place at, const char *format,
                va_list args);
+void diag_join(diag_list *d, const diag_list *more); /* behind those that there are; `more` stays */
 void diag_free(diag_list *d);
 
 /* -- files ------------------------------------------------------------------------------------ */

@@ -125,6 +125,14 @@ diag_add(diag_list *d, diag_level level, unsigned number, diag_place at, const c
 }
 
 void
+diag_join(diag_list *d, const diag_list *more)
+{
+    str_add(&d->text, str_view(&more->text));
+    d->errors += more->errors;
+    d->kinds |= more->kinds;
+}
+
+void
 diag_free(diag_list *d)
 {
     str_free(&d->text);

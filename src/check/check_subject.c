@@ -325,8 +325,7 @@ settle_status(subject *s, check_device *on, rg_form form, const diag_list *said,
         note_refusal(s, on, form, said);
         return RG_OK;
     }
-    str_addz(&s->diags->text, said->text.ptr ? said->text.ptr : "");
-    s->diags->errors += said->errors;
+    diag_join(s->diags, said);
     return status;
 }
 

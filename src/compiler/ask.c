@@ -207,8 +207,6 @@ helper_ask(rg_str text, const char *label, str *answer, diag_list *diags)
     rg_status status = ask_once(text, label, answer, &begun, &first);
     if (status && !begun)
         return ask_once(text, label, answer, &begun, diags);
-    diags->errors += first.errors;
-    diags->kinds |= first.kinds;
-    str_add(&diags->text, str_view(&first.text));
+    diag_join(diags, &first);
     return status;
 }

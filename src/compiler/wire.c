@@ -290,13 +290,11 @@ wire_put_diags(str *out, const diag_list *diags)
 void
 wire_get_diags(bytes_reader *r, diag_list *diags)
 {
-    uint32_t errors = bytes_u32(r), kinds = bytes_u32(r);
-    rg_str text = bytes_str(r);
-    if (r->damaged)
-        return;
-    diags->errors += errors;
-    diags->kinds |= kinds;
-    str_add(&diags->text, text);
+    diag_list read = {.errors = bytes_u32(r), .text.in = mem_scratch()};
+    read.kinds = bytes_u32(r);
+    str_add(&read.text, bytes_str(r));
+    if (!r->damaged)
+        diag_join(diags, &read);
 }
 
 void

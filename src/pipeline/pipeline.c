@@ -397,9 +397,7 @@ make_for_gpu(const ir_fn *kernel, const pipeline_options *o, diag_list *diags, i
     diag_list refused = {.text.in = mem_scratch()};
     ir_module *m = make_module(kernel, o, &serial, &refused, fn);
     if (!m && (!serial || refused.kinds != DIAG_REFUSALS)) {
-        str_addz(&diags->text, refused.text.ptr ? refused.text.ptr : "");
-        diags->errors += refused.errors;
-        diags->kinds |= refused.kinds;
+        diag_join(diags, &refused);
     } else if (!m) {
         serial = false;
         m = make_module(kernel, o, &serial, diags, fn);

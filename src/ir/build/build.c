@@ -102,8 +102,7 @@ ir_builder_take(rg_builder *b, diag_list *diags)
     if (b->n_open)
         build_report(b, ERROR_NESTING, "function `%s` is still open", b->fn->name);
     if (b->own_diags.errors) {
-        str_add(&diags->text, str_view(&b->own_diags.text));
-        diags->errors += b->own_diags.errors;
+        diag_join(diags, &b->own_diags);
         return NULL;
     }
     if (!ir_verify(b->module, IR_STAGE_SOURCE, "building", diags))
