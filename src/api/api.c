@@ -132,13 +132,6 @@ keep_through_forks(void)
     pthread_atfork(lock_handles, unlock_handles, unlock_handles);
 }
 
-/* The map may allocate while the lock is held: a failure must not leave with it. */
-static void
-unlock(void *lock)
-{
-    pthread_mutex_unlock(lock);
-}
-
 static void
 set_known(void *p, bool known)
 {
@@ -146,7 +139,7 @@ set_known(void *p, bool known)
     pthread_once(&once, keep_through_forks);
     pthread_mutex_lock(&handles.lock);
     mem_owner owns;
-    mem_own(&owns, unlock, &handles.lock);
+    mem_own(&owns, mem_release_mutex, &handles.lock); /* the map may allocate */
     map_set(&handles.live, map_ptr(p), known ? p : NULL);
     mem_disown(&owns);
     pthread_mutex_unlock(&handles.lock);

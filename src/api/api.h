@@ -341,7 +341,6 @@ void api_programs_release(rg_device *device);
  * message is set. */
 rg_status api_program_get(rg_kernel *kernel, rg_device *device, const rg_queue *queue, const uint8_t *key,
                           const api_program **program);
-void api_kernel_unlock(void *kernel); /* its `compiling`, for mem_own */
 /* Makes the variant's IR if it has none. The caller holds kernel->compiling. */
 rg_status api_variant_need(api_variant *v, diag_list *diags);
 /* Without IR and queue; in mem_scratch(). */

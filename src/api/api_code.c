@@ -126,9 +126,9 @@ api_code(void *program, unsigned wanted, str *code, bool *kept, diag_list *diags
     rg_kernel *k = p->variant->kernel;
     mem_owner owns;
     pthread_mutex_lock(&k->compiling);
-    mem_own(&owns, api_kernel_unlock, k);
+    mem_own(&owns, mem_release_mutex, &k->compiling);
     rg_status status = code_of_variant(p, wanted, code, kept, diags);
     mem_disown(&owns);
-    api_kernel_unlock(k);
+    pthread_mutex_unlock(&k->compiling);
     return status;
 }

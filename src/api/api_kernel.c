@@ -171,11 +171,11 @@ api_kernel_copy(rg_kernel *kernel, diag_list *diags)
 {
     mem_owner turn;
     pthread_mutex_lock(&kernel->compiling);
-    mem_own(&turn, api_kernel_unlock, kernel);
+    mem_own(&turn, mem_release_mutex, &kernel->compiling);
     const ir_fn *fn = api_kernel_body(kernel, diags);
     ir_module *copy = fn ? pipeline_copy(fn) : NULL;
     mem_disown(&turn);
-    api_kernel_unlock(kernel);
+    pthread_mutex_unlock(&kernel->compiling);
     return copy;
 }
 

@@ -302,22 +302,16 @@ list_kernels(rg_module *m)
     return RG_OK;
 }
 
-static void
-unlock_module(void *module)
-{
-    pthread_mutex_unlock(&((rg_module *)module)->lock);
-}
-
 /* One thread at a time lists and compiles, also where an allocation fails in between. */
 static rg_status
 list_locked(rg_module *m)
 {
     mem_owner owns;
     pthread_mutex_lock(&m->lock);
-    mem_own(&owns, unlock_module, m);
+    mem_own(&owns, mem_release_mutex, &m->lock);
     rg_status status = list_kernels(m);
     mem_disown(&owns);
-    unlock_module(m);
+    pthread_mutex_unlock(&m->lock);
     return status;
 }
 
@@ -442,10 +436,10 @@ get_kernel_locked(rg_module *m, rg_str name, rg_kernel **kernel)
 {
     mem_owner owns;
     pthread_mutex_lock(&m->lock);
-    mem_own(&owns, unlock_module, m);
+    mem_own(&owns, mem_release_mutex, &m->lock);
     rg_status status = get_kernel(m, name, kernel);
     mem_disown(&owns);
-    unlock_module(m);
+    pthread_mutex_unlock(&m->lock);
     return status;
 }
 

@@ -308,12 +308,6 @@ make_program(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8
     return RG_OK;
 }
 
-void
-api_kernel_unlock(void *kernel)
-{
-    pthread_mutex_unlock(&((rg_kernel *)kernel)->compiling);
-}
-
 rg_status
 api_program_get(rg_kernel *k, rg_device *device, const rg_queue *queue, const uint8_t *key, const api_program **program)
 {
@@ -323,10 +317,10 @@ api_program_get(rg_kernel *k, rg_device *device, const rg_queue *queue, const ui
     diag_list diags = {.text.in = mem_scratch()};
     mem_owner owns;
     pthread_mutex_lock(&k->compiling);
-    mem_own(&owns, api_kernel_unlock, k);
+    mem_own(&owns, mem_release_mutex, &k->compiling);
     rg_status status = make_program(k, device, queue, key, &diags, program);
     mem_disown(&owns);
-    api_kernel_unlock(k);
+    pthread_mutex_unlock(&k->compiling);
     if (status && diags.text.len)
         api_error_text(status, str_view(&diags.text));
     else if (status)

@@ -352,7 +352,7 @@ choose_reverse(tape_site *s, bool **reads)
     diag_list split = {.text.in = mem_scratch()}, combined = {.text.in = mem_scratch()};
     mem_owner owns;
     pthread_mutex_lock(&k->compiling);
-    mem_own(&owns, api_kernel_unlock, k);
+    mem_own(&owns, mem_release_mutex, &k->compiling);
     s->form = RG_VJP;
     *reads = reads_of_form(s, RG_VJP, &split);
     if (!*reads) {
@@ -360,7 +360,7 @@ choose_reverse(tape_site *s, bool **reads)
         *reads = reads_of_form(s, RG_FORWARD_VJP, &combined);
     }
     mem_disown(&owns);
-    api_kernel_unlock(k);
+    pthread_mutex_unlock(&k->compiling);
     return *reads ? RG_OK : api_error_text(RG_COMPILE, str_view(&combined.text));
 }
 

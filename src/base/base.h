@@ -50,11 +50,12 @@ typedef struct mem_owner {
 void mem_own(mem_owner *owner, void (*release)(void *object), void *object);
 void mem_disown(mem_owner *owner);
 /* releases for mem_own: of an arena *, str *, map *; of a pointer from mem_alloc (or a vec's .at),
- * given its address */
+ * given its address; of a locked pthread_mutex_t * */
 void mem_release_arena(void *a);
 void mem_release_str(void *s);
 void mem_release_map(void *m);
 void mem_release_ptr(void *pointer);
+void mem_release_mutex(void *lock);
 
 typedef struct arena_mark {
     void *block;

@@ -1,6 +1,8 @@
 /* Releases for mem_own. SPDX-License-Identifier: Apache-2.0 */
 #include "base/base.h"
 
+#include <pthread.h>
+
 void
 mem_release_arena(void *a)
 {
@@ -26,4 +28,10 @@ mem_release_ptr(void *pointer)
     memcpy(&p, pointer, sizeof p);
     mem_free(p);
     memset(pointer, 0, sizeof p);
+}
+
+void
+mem_release_mutex(void *lock)
+{
+    pthread_mutex_unlock(lock);
 }

@@ -367,12 +367,6 @@ start(const char *path, helper_failure *f)
 
 /* -- requests ------------------------------------------------------------------------------------------------------ */
 
-static void
-give_turn(void *lock)
-{
-    pthread_mutex_unlock(lock);
-}
-
 /* Gives the helper one end of a new socket. EPIPE: there is no helper. EAGAIN: it has not taken the requests before. ETOOMANYREFS:
  * this user's processes have given each other too many that nobody has taken. Other errors are this process's. */
 static int
@@ -420,7 +414,7 @@ try_request(helper_request *r, bool late, const char *path, helper_failure *f)
 {
     mem_owner owns;
     pthread_mutex_lock(&helper.lock);
-    mem_own(&owns, give_turn, &helper.lock);
+    mem_own(&owns, mem_release_mutex, &helper.lock);
     f->error = open_request(r);
     if (f->error == EPIPE || (f->error == EAGAIN && late)) {
         end_now();
@@ -428,7 +422,7 @@ try_request(helper_request *r, bool late, const char *path, helper_failure *f)
             f->error = open_request(r);
     }
     mem_disown(&owns);
-    give_turn(&helper.lock);
+    pthread_mutex_unlock(&helper.lock);
     return !f->error && !f->path;
 }
 

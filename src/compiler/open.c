@@ -44,12 +44,6 @@ open_now(str *error)
     return NULL;
 }
 
-static void
-give_turn(void *mutex)
-{
-    pthread_mutex_unlock(mutex);
-}
-
 static const compiler *
 open_compiler(diag_list *diags)
 {
@@ -59,7 +53,7 @@ open_compiler(diag_list *diags)
     str error = {.in = mem_scratch()};
     mem_owner owns;
     pthread_mutex_lock(&lock);
-    mem_own(&owns, give_turn, &lock);
+    mem_own(&owns, mem_release_mutex, &lock);
     c = opened ? opened : open_now(&error);
     __atomic_store_n(&opened, c, __ATOMIC_RELEASE);
     mem_disown(&owns);

@@ -99,21 +99,15 @@ copied(const void *data, size_t bytes)
     return copy;
 }
 
-static void
-give_turn(void *lock)
-{
-    pthread_mutex_unlock(lock);
-}
-
 static rg_status
 open_jit(rt_device *d, diag_list *diags)
 {
     mem_owner owns;
     pthread_mutex_lock(&d->lock);
-    mem_own(&owns, give_turn, &d->lock);
+    mem_own(&owns, mem_release_mutex, &d->lock);
     rg_status status = d->jit ? RG_OK : ll_jit_create(&d->jit, diags);
     mem_disown(&owns);
-    give_turn(&d->lock);
+    pthread_mutex_unlock(&d->lock);
     return status;
 }
 
@@ -160,11 +154,11 @@ get_loaded(rt_program *p, bool alone, ll_code **code, diag_list *diags)
     ll_code **at = alone ? &p->alone : &p->shared;
     mem_owner owns;
     pthread_mutex_lock(&p->lock);
-    mem_own(&owns, give_turn, &p->lock);
+    mem_own(&owns, mem_release_mutex, &p->lock);
     rg_status status = *at ? RG_OK : load_code(p, alone ? RT_CODE_ALONE : 0, at, diags);
     *code = *at;
     mem_disown(&owns);
-    give_turn(&p->lock);
+    pthread_mutex_unlock(&p->lock);
     return status;
 }
 

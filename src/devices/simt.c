@@ -47,16 +47,10 @@ struct rt_program {
 /* -- one at a time, also where an allocation in between fails -- */
 
 static void
-give_lock(void *device)
-{
-    pthread_mutex_unlock(&((rt_device *)device)->lock);
-}
-
-static void
 enter(rt_device *d, mem_owner *owns)
 {
     pthread_mutex_lock(&d->lock);
-    mem_own(owns, give_lock, d);
+    mem_own(owns, mem_release_mutex, &d->lock);
 }
 
 static void

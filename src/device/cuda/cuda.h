@@ -143,7 +143,6 @@ void rt_cuda_enter_to_release(rt_entry *entry, rt_device *d, rt_queue *q);
 void rt_cuda_leave(rt_entry *entry);
 /* What had to wait while launches were recorded, if nobody records any more. Not within an entry. */
 void rt_cuda_catch_up(rt_device *d);
-void rt_cuda_unlock(void *mutex); /* for mem_own() */
 /* While launches are recorded the driver refuses whatever might disturb them: called before and after what does not, with
  * RT_CAPTURE_RELAXED and then with what that became. */
 void rt_cuda_watch(rt_device *d, int *mode);

@@ -117,12 +117,6 @@ rt_cuda_leave(rt_entry *entry)
     pop(entry);
 }
 
-void
-rt_cuda_unlock(void *mutex)
-{
-    pthread_mutex_unlock(mutex);
-}
-
 /* 0: there is nothing more */
 static uint64_t
 take_later(rt_device *d)

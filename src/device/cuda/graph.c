@@ -78,7 +78,7 @@ cuda_begin(rt_queue *q, str *error)
     rt_entry entry;
     mem_owner locks;
     pthread_mutex_lock(&d->queues_lock);
-    mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
+    mem_own(&locks, mem_release_mutex, &d->queues_lock);
     rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status)
         status = begin(q, error);

@@ -62,7 +62,7 @@ count_taken(rt_device *d)
 {
     mem_owner locks;
     pthread_mutex_lock(&d->lock);
-    mem_own(&locks, rt_cuda_unlock, &d->lock);
+    mem_own(&locks, mem_release_mutex, &d->lock);
     vec_reserve(&d->later_memory, d->taken + 1);
     d->taken++;
     mem_disown(&locks);

@@ -269,7 +269,7 @@ take_number(rt_program *p, diag_list *diags)
     size_t n = 0;
     mem_owner locks;
     pthread_mutex_lock(&d->lock);
-    mem_own(&locks, rt_cuda_unlock, &d->lock);
+    mem_own(&locks, mem_release_mutex, &d->lock);
     vec_reserve(&d->later_modules, d->later_modules.n + d->loaded + 1);
     while (n < d->programs.n && d->programs.at[n])
         n++;
@@ -385,7 +385,7 @@ rt_cuda_make_room(rt_device *d, size_t more)
 {
     mem_owner locks;
     pthread_mutex_lock(&d->lock);
-    mem_own(&locks, rt_cuda_unlock, &d->lock);
+    mem_own(&locks, mem_release_mutex, &d->lock);
     d->promised += more;
     vec_reserve(&d->later_args, d->later_args.n + d->promised);
     mem_disown(&locks);

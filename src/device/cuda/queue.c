@@ -72,7 +72,7 @@ cuda_wait(rt_queue *q, rt_queue *other, str *error)
     rt_entry entry;
     pthread_mutex_lock(&d->queues_lock);
     mem_owner locks;
-    mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
+    mem_own(&locks, mem_release_mutex, &d->queues_lock);
     rg_status status = rt_cuda_enter(&entry, q, error);
     if (!status && other->stream == other->own && rt_cuda_records(other)) {
         str_addz(error, "launches are being recorded in the other queue");
@@ -139,7 +139,7 @@ cuda_set_stream(rt_queue *q, void *stream, str *error)
     rt_entry entry;
     mem_owner locks; /* who gives memory back looks at the stream */
     pthread_mutex_lock(&d->queues_lock);
-    mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
+    mem_own(&locks, mem_release_mutex, &d->queues_lock);
     rg_status status = rt_cuda_enter(&entry, q, error);
     stream = stream ? stream : q->own;
     if (!status && stream != q->stream)
@@ -211,7 +211,7 @@ enlist(rt_queue *q)
     rt_device *d = q->device;
     mem_owner locks;
     pthread_mutex_lock(&d->queues_lock);
-    mem_own(&locks, rt_cuda_unlock, &d->queues_lock);
+    mem_own(&locks, mem_release_mutex, &d->queues_lock);
     vec_push(&d->queues, q);
     mem_disown(&locks);
     pthread_mutex_unlock(&d->queues_lock);
