@@ -144,14 +144,8 @@ add_texts(const front_c_source *s, ir_module *m)
     str key = source_key(&quiet, s, "ir");
     if (!look_up(&quiet, s, str_view(&key), "IR", &f))
         f = (found){0};
-    for (size_t i = 1; i < m->files.n; i++) {
-        ir_file *file = &m->files.at[i];
-        rg_str shown = shown_text(s, &f, file->path);
-        if (!file->text && shown.ptr) {
-            file->text = arena_str(m->arena, shown);
-            file->len = shown.len;
-        }
-    }
+    for (size_t i = 1; i < m->files.n; i++)
+        ir_know_text(m, m->files.at[i].path, shown_text(s, &f, m->files.at[i].path));
 }
 
 static rg_status

@@ -310,18 +310,6 @@ wire_put_module(str *out, const ir_module *m)
     }
 }
 
-static void
-set_text(ir_module *m, const char *path, rg_str text)
-{
-    for (size_t i = 1; i < m->files.n; i++) {
-        ir_file *file = &m->files.at[i];
-        if (!file->text && text.ptr && path && strcmp(file->path, path) == 0) {
-            file->text = arena_str(m->arena, text);
-            file->len = text.len;
-        }
-    }
-}
-
 ir_module *
 wire_get_module(bytes_reader *r, const char *path, diag_list *diags)
 {
@@ -332,7 +320,9 @@ wire_get_module(bytes_reader *r, const char *path, diag_list *diags)
     uint32_t n = bytes_count(r, 16);
     for (uint32_t i = 0; i < n && good; i++) {
         const char *file = bytes_text(r, mem_scratch());
-        set_text(m, file, bytes_str(r));
+        rg_str text = bytes_str(r);
+        if (file)
+            ir_know_text(m, file, text);
     }
     mem_disown(&owns);
     if (good && !r->damaged)

@@ -22,6 +22,18 @@ ir_module_free(ir_module *m)
         arena_free(m->arena);
 }
 
+void
+ir_know_text(ir_module *m, const char *path, rg_str text)
+{
+    for (size_t i = 1; i < m->files.n; i++) {
+        ir_file *file = &m->files.at[i];
+        if (!file->text && text.ptr && strcmp(file->path, path) == 0) {
+            file->text = arena_str(m->arena, text);
+            file->len = text.len;
+        }
+    }
+}
+
 uint32_t
 ir_inline_number(ir_module *m, const char *callee, ir_loc at)
 {

@@ -312,6 +312,8 @@ ir_module *ir_module_new(void);
 uint32_t ir_inline_number(ir_module *m, const char *callee, ir_loc at);
 void ir_module_free(ir_module *m); /* takes NULL */
 void ir_module_release(void *m);   /* the same, for mem_own */
+/* The text of the file of this path, if there is one whose text is not known; a copy. */
+void ir_know_text(ir_module *m, const char *path, rg_str text);
 ir_fn *ir_fn_new(ir_module *m, const char *name, bool kernel); /* appended; body without parameters */
 ir_fn *ir_fn_find(ir_module *m, rg_str name);
 ir_region *ir_region_new(ir_fn *fn, ir_op *op);
