@@ -265,6 +265,7 @@ test_checks(void)
     rg_module *module = module_with(NULL);
     rg_kernel *bend = kernel_of(module, "bend"), *place = kernel_of(module, "place"), *race = kernel_of(module, "race");
     rg_report *report;
+    rg_device *device;
     CHECK(!rg_kernel_check(bend, NULL, &report) && outcome_of(report) == RG_CHECK_SHOWN);
     rg_finding f = finding_of(report, "vjp against jvp, interpreter");
     CHECK(f.outcome == RG_CHECK_SHOWN && f.tolerance > 0 && f.error <= f.tolerance && f.compared == 3 && !f.unshown);
@@ -284,6 +285,26 @@ test_checks(void)
     desc.device = RG_STR("abacus");
     FAILS(rg_kernel_check(bend, &desc, &report), RG_NOT_FOUND, "there is no device \"abacus\"");
     CHECK(!report);
+    /* names of devices are those of rg_device_open */
+    desc.device = RG_STR("interp:0");
+    CHECK(!rg_kernel_check(bend, &desc, &report) && outcome_of(report) == RG_CHECK_SHOWN);
+    rg_report_destroy(report);
+    desc.device = RG_STR("interp:1");
+    FAILS(rg_kernel_check(bend, &desc, &report), RG_NOT_FOUND, "it has number 0 only, not 1");
+    desc.device = RG_STR("cpu:one");
+    FAILS(rg_kernel_check(bend, &desc, &report), RG_INVALID, "\"cpu:one\" is no name of a device");
+    if (rg_device_open(&RG_DESC(rg_device_desc, .name = RG_STR("simt:0")), &device) == RG_OK) {
+        desc.device = RG_STR("simt:0");
+        CHECK(!rg_kernel_check(bend, &desc, &report) && outcome_of(report) == RG_CHECK_SHOWN);
+        CHECK(finding_of(report, "gradient, simt against interpreter").outcome == RG_CHECK_SHOWN);
+        rg_report_destroy(report);
+        rg_device_destroy(device);
+        desc.device = RG_STR("simt:7");
+        FAILS(rg_kernel_check(bend, &desc, &report), RG_NOT_FOUND, "simt");
+    } else {
+        desc.device = RG_STR("simt");
+        FAILS(rg_kernel_check(bend, &desc, &report), RG_UNSUPPORTED, "this build has no device \"simt\"");
+    }
     desc.starts = 1000000;
     FAILS(rg_kernel_check(bend, &desc, &report), RG_INVALID, "too many");
     FAILS(rg_kernel_check(NULL, NULL, &report), RG_INVALID, "kernel");

@@ -368,7 +368,8 @@ typedef enum rg_outcome {
 
 typedef struct rg_check_desc {
     uint32_t size;
-    rg_str device;    /* compared with the interpreter; "interp": the interpreter only; empty: "cpu" if this build has it */
+    rg_str device;    /* compared with the interpreter, named as for rg_device_open; "interp": the interpreter only; empty: "cpu" if
+                       * this build has it */
     rg_args *args;    /* the inputs: arguments that are set, with the current contents of their arrays, which the check does not
                        * change. Arguments that are not set are generated (docs/rgc.md#check). NULL: all are generated */
     uint64_t seed;    /* of generated arguments and of directions; 0: 1 */

@@ -281,6 +281,9 @@ void api_tell(const settings *asked, rg_event_kind what, double since, const cha
 
 /* -- between the files ------------------------------------------------------------------------- */
 
+/* "cuda:1" gives the table of cuda and 1; an empty name the best device. RG_INVALID, RG_NOT_FOUND, RG_UNSUPPORTED: the message
+ * is set. */
+rg_status api_device_find(rg_str name, const rt_device_table **table, uint32_t *ordinal);
 /* On a device that may be none of rt_device_find's. */
 rg_status api_device_open(const rt_device_table *table, uint32_t ordinal, const rg_device_desc *desc, rg_device **device);
 void api_device_release(void *device);

@@ -241,6 +241,10 @@ static rg_status
 check_by_starts(rg_kernel *kernel, const rg_check_desc *d, rg_report **report)
 {
     diag_list diags = {.text.in = mem_scratch()};
+    const rt_device_table *device = rt_device_find(RG_STR("cpu"));
+    uint32_t ordinal = 0;
+    if (d->device.len)
+        TRY(api_device_find(d->device, &device, &ordinal));
     ir_module *copy = api_kernel_copy(kernel, &diags);
     if (!copy)
         return api_error_text(RG_COMPILE, str_view(&diags.text));
@@ -253,7 +257,8 @@ check_by_starts(rg_kernel *kernel, const rg_check_desc *d, rg_report **report)
                              .apart = kernel->module->desc.compile_process,
                              .samples = d->samples,
                              .step_limit = MOST_STEPS,
-                             .device = d->device.len ? arena_str(mem_scratch(), d->device) : NULL};
+                             .device = device,
+                             .ordinal = ordinal};
     for (uint32_t i = 0; i < kernel->nparams; i++)
         options.results += kernel->params[i].result;
     making how = {.kernel = kernel, .fn = copy->first, .given = d->args, .memory = memory, .seed = options.seed, .factor = 1};

@@ -61,6 +61,18 @@ split_name(rg_str *name, uint32_t *ordinal)
     return any;
 }
 
+rg_status
+api_device_find(rg_str name, const rt_device_table **table, uint32_t *ordinal)
+{
+    rg_str kind = name;
+    if (!split_name(&kind, ordinal))
+        return api_error(RG_INVALID, "\"%.*s\" is no name of a device: its number follows a colon, as in cuda:1",
+                         (int)name.len, name.ptr);
+    rg_status status = RG_OK;
+    *table = find_device_table(kind, &status);
+    return status;
+}
+
 /* -- devices ----------------------------------------------------------------------------------- */
 
 rg_status
@@ -89,16 +101,12 @@ api_device_open(const rt_device_table *table, uint32_t ordinal, const rg_device_
 static rg_status
 device_open(const rg_device_desc *desc, rg_device **device)
 {
-    rg_status status = RG_OK;
-    rg_str name = desc->name;
+    const rt_device_table *table;
     uint32_t ordinal;
     if (!desc->allocator.allocate != !desc->allocator.release)
         return api_error(RG_INVALID, "an allocator needs both allocate and release");
-    if (!split_name(&name, &ordinal))
-        return api_error(RG_INVALID, "\"%.*s\" is no name of a device: its number follows a colon, as in cuda:1",
-                         (int)desc->name.len, desc->name.ptr);
-    const rt_device_table *table = find_device_table(name, &status);
-    return table ? api_device_open(table, ordinal, desc, device) : status;
+    TRY(api_device_find(desc->name, &table, &ordinal));
+    return api_device_open(table, ordinal, desc, device);
 }
 
 rg_status

@@ -390,22 +390,20 @@ ignores_thread_order(ir_op *op, void *user)
     return op->code != RG_OP_RMW || !op->atomic || op->plane || !decides;
 }
 
-/* Which device besides the interpreter: the one asked for, else the CPU where this build has it. What an atomic returns
- * depends on the order of threads, so such a kernel's threads run in the interpreter's. */
+/* The interpreter, and the device asked for. What an atomic returns depends on the order of threads, so such a kernel's
+ * threads run in the interpreter's. */
 static rg_status
-open_devices(subject *s, const char *asked, bool apart, check_device devices[DEVICES])
+open_devices(subject *s, const check_options *o, check_device devices[DEVICES])
 {
-    bool serial = !ir_walk(s->fn->body, ignores_thread_order, NULL);
-    rg_status status = check_device_open(&devices[0], "interp", serial, s->diags);
+    bool serial = !ir_walk(s->fn->body, ignores_thread_order, NULL), alone = o->device == &rt_device_interp;
+    rg_status status = check_device_open(&devices[0], &rt_device_interp, alone ? o->ordinal : 0, serial, s->diags);
     s->interp = &devices[0];
-    if (!asked && !rt_device_find(RG_STR("cpu"))) {
+    if (!o->device)
         check_note(s, "cpu against interpreter", CHECK_LEFT_OUT, "this build has no device cpu");
+    if (status || alone || !o->device)
         return status;
-    }
-    if (status || (asked && strcmp(asked, "interp") == 0))
-        return status;
-    status = check_device_open(&devices[1], asked ? asked : "cpu", serial, s->diags);
-    devices[1].apart = apart;
+    status = check_device_open(&devices[1], o->device, o->ordinal, serial, s->diags);
+    devices[1].apart = o->apart;
     if (!status && serial && devices[1].table->memory) {
         check_note(s, check_test_name(s, "%s against interpreter", &devices[1]), CHECK_NOT_SHOWN,
                    "an atomic returns what the order of threads decides, which is the GPU's");
@@ -437,7 +435,7 @@ check_starts(check_work *w, const ir_fn *kernel, const check_start *starts, uint
 {
     open_subject(&w->narrow, kernel);
     bool derivatives = has_real(&w->narrow);
-    rg_status status = open_devices(&w->narrow, o->device, o->apart, w->devices);
+    rg_status status = open_devices(&w->narrow, o, w->devices);
     if (!status && derivatives)
         open_wide(&w->wide, &w->narrow, kernel);
     uint64_t steps = o->step_limit;

@@ -3,7 +3,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include "ir/ir.h"
+#include "device/device.h"
 
 /* What a parameter holds before the kernel runs. */
 typedef struct check_value {
@@ -27,7 +27,8 @@ typedef struct check_options {
     uint64_t step_limit; /* operations that the forward kernel may take at the first start; 0: any number */
     uint32_t results;    /* of the kernel's last parameters: outputs, which no start has a value for */
     bool apart;          /* LLVM runs in a process of its own */
-    const char *device;  /* compared with the interpreter; "interp": none; NULL: "cpu" where this build has it */
+    const rt_device_table *device; /* compared with the interpreter, if it is another; NULL: there is none */
+    uint32_t ordinal;              /* its number */
 } check_options;
 
 typedef enum check_outcome {

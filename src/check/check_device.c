@@ -14,23 +14,15 @@ complain(diag_list *diags, rg_status status, const char *name, const char *what,
 }
 
 rg_status
-check_device_open(check_device *d, const char *name, bool serial, diag_list *diags)
+check_device_open(check_device *d, const rt_device_table *table, uint32_t ordinal, bool serial, diag_list *diags)
 {
-    *d = (check_device){.table = rt_device_find(rg_str_of(name))};
+    *d = (check_device){.table = table};
     str text = {.in = mem_scratch()};
-    rg_status status = RG_NOT_FOUND;
-    if (d->table) {
-        rt_queue_desc desc = {.tape_budget = d->table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
-        status = d->table->open(0, &d->device, &text);
-        if (!status)
-            status = d->table->open_queue(d->device, &desc, &d->queue, &text);
-        if (status)
-            complain(diags, status, name, "opening", &text);
-    } else {
-        rt_device_names(&text);
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "there is no device \"%s\" (there is %s)", name, text.ptr);
-    }
-    return status;
+    rt_queue_desc desc = {.tape_budget = table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
+    rg_status status = table->open(ordinal, &d->device, &text);
+    if (!status)
+        status = table->open_queue(d->device, &desc, &d->queue, &text);
+    return status ? complain(diags, status, table->name, "opening", &text) : RG_OK;
 }
 
 const char *

@@ -17,8 +17,8 @@ typedef struct check_device {
     bool refused[RG_FORM_COUNT]; /* forms that do not compile */
 } check_device;
 
-/* An error in diags if there is none of that name, or if it cannot be opened. `serial`: threads run one after the other. */
-rg_status check_device_open(check_device *d, const char *name, bool serial, diag_list *diags);
+/* An error in diags if it cannot be opened. `serial`: threads run one after the other. */
+rg_status check_device_open(check_device *d, const rt_device_table *table, uint32_t ordinal, bool serial, diag_list *diags);
 void check_device_close(check_device *d);
 /* How findings call it. */
 const char *check_device_name(const check_device *d);
