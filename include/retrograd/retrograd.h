@@ -387,7 +387,7 @@ typedef struct rg_report_info {
 typedef struct rg_finding {
     uint32_t size;
     rg_outcome outcome;
-    uint32_t code;           /* number of the error by which a derivative was refused: 431 for E0431; 0: none */
+    uint32_t code;           /* number of the error by which a derivative was refused: 530 for E0530; 0: none */
     rg_str test;             /* "gradient, cpu against interpreter" */
     double error, tolerance; /* relative; error is infinite if one side is NaN; tolerance 0: nothing was measured */
     uint64_t compared, unshown; /* values that were compared; values that could not be: not finite on both sides */

@@ -290,7 +290,7 @@ static const struct {
     [RG_JVP_FORWARD_VJP] = {"second order", CHECK_LEFT_OUT},
 };
 
-/* Those below 400 are of the compiler's own making; 0: there is none. */
+/* 0: there is none */
 static unsigned
 number_of(const char *text)
 {
@@ -298,21 +298,23 @@ number_of(const char *text)
     return number ? (unsigned)atoi(number + 7) : 0;
 }
 
-/* The first error, on one line. Forms that are refused for one reason are one finding. */
+/* The first error, on one line. Forms that are refused for one reason are one finding. An error that is no refusal of a derivative
+ * is a fault of ours. */
 static void
 note_refusal(subject *s, check_device *on, rg_form form, const diag_list *said)
 {
     const char *text = said->text.ptr ? said->text.ptr : "it does not compile";
+    bool refused = said->kinds == DIAG_REFUSALS;
     char note[400];
-    snprintf(note, sizeof(note), "refused: %.*s", (int)strcspn(text, "\n"), text);
+    snprintf(note, sizeof(note), "%s%.*s", refused ? "refused: " : "", (int)strcspn(text, "\n"), text);
     on->refused[form] = true;
     for (size_t i = 0; i < s->report->findings.n; i++) {
         const char *had = s->report->findings.at[i].note;
         if (had && strcmp(had, note) == 0)
             return;
     }
-    unsigned code = number_of(text);
-    check_finding f = {.test = forms[form].name, .outcome = code < 400 ? CHECK_FAILED : forms[form].refused, .note = note, .code = code};
+    check_finding f = {.test = forms[form].name, .outcome = refused ? forms[form].refused : CHECK_FAILED, .note = note};
+    f.code = number_of(text);
     f.error = f.outcome == CHECK_FAILED ? INFINITY : 0;
     check_add(s, f);
 }
