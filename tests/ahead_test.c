@@ -187,6 +187,11 @@ test_objects(const char *librgrt)
     CHECK(!object);
     split = RG_DESC(rg_object_desc, .also = 1u << RG_VJP);
     FAILS(rg_kernel_build(place, &split, &object), RG_COMPILE, "none of the forms");
+    FAILS(rg_kernel_build(place, &split, &object), RG_COMPILE, "error[E0530]"); /* and why */
+    /* an error that is no refusal is not left out */
+    setenv("RG_PLAN", "nonsense", 1);
+    FAILS(rg_kernel_build(place, &split, &object), RG_COMPILE, "RG_PLAN is");
+    unsetenv("RG_PLAN");
     split.forms = 1u << RG_FORWARD;
     CHECK(!rg_kernel_build(place, &split, &object) && !rg_object_get_info(object, &info) && info.forms == 1u << RG_FORWARD);
     rg_object_destroy(object);

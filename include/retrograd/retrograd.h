@@ -428,7 +428,8 @@ typedef struct rg_object_info {
 /* Compiles a kernel ahead of time, with adjoints and tangents for all float parameters, for use without a compiler. Options of code
  * generation are those of its module. Any thread may call it. With a triple, cpu or features a short-lived child process asks LLVM
  * whether it knows the names. RG_UNSUPPORTED: LLVM does not know them, the target does not support an option of the module, or
- * this build has no code generator for it. RG_COMPILE: a derivative of `forms` does not exist. desc may be NULL. */
+ * this build has no code generator for it. RG_COMPILE: a derivative of `forms` does not exist, or none of `also`
+ * if `forms` is 0. desc may be NULL. */
 RG_API RG_MUST_CHECK rg_status rg_kernel_build(rg_kernel *kernel, const rg_object_desc *desc, rg_object **object);
 /* The texts are valid as long as the object. */
 RG_API RG_MUST_CHECK rg_status rg_object_get_info(const rg_object *object, rg_object_info *info);

@@ -28,6 +28,7 @@ typedef struct parts {
     uint32_t n, forms;
     bool *dense; /* by parameter: its elements lie as C has them; fields of records are further apart */
     diag_list diags;
+    diag_list refused; /* why the last form is left out that may be */
 } parts;
 
 static void
@@ -60,21 +61,28 @@ machine_of(const parts *p)
     return p->gpu ? &target_nvidia : p->target || p->cpu ? target_named(p->target, p->cpu) : NULL;
 }
 
+/* A form that is not needed is left out where it is refused; other errors are faults of ours, which nothing may hide. */
 static rg_status
 make_form(parts *p, rg_form form, bool needed)
 {
     const rg_module_desc *code = &p->of->module->desc;
     const ir_fn *kernel = p->source->first;
-    diag_list refusal = {.text.in = mem_scratch()};
+    diag_list said = {.text.in = mem_scratch()};
     ir_fn *fn;
     pipeline_options options = {.form = form,
                                 .contraction = !code->no_contraction,
                                 .checked = code->checked,
                                 .stage = IR_STAGE_SLOTS,
                                 .target = machine_of(p)};
-    ir_module *made = pipeline_run(kernel, &options, needed ? &p->diags : &refusal, &fn);
-    if (!made)
-        return needed ? RG_COMPILE : RG_OK;
+    ir_module *made = pipeline_run(kernel, &options, &said, &fn);
+    if (!made && !needed && said.kinds == DIAG_REFUSALS) {
+        p->refused = said;
+        return RG_OK;
+    }
+    if (!made) {
+        p->diags = said;
+        return RG_COMPILE;
+    }
     p->modules[p->n] = made;
     p->n++; /* now it is freed */
     str symbol = {.in = mem_scratch()}; /* its own prefix: never a name of the C library */
@@ -200,6 +208,15 @@ add_ptx(str *out, parts *p)
 /* -- all of it --------------------------------------------------------------------------------- */
 
 static rg_status
+no_forms(const parts *p)
+{
+    str text = {.in = mem_scratch()};
+    str_addf(&text, "kernel `%s` has none of the forms asked for\n", p->source->first->name);
+    str_add(&text, str_view(&p->refused.text));
+    return api_error_text(RG_COMPILE, str_view(&text));
+}
+
+static rg_status
 make_parts(parts *p, rg_kernel *kernel, const rg_object_desc *desc, str *code, str *header)
 {
     str made = {.in = mem_scratch()}, error = {.in = mem_scratch()};
@@ -210,7 +227,7 @@ make_parts(parts *p, rg_kernel *kernel, const rg_object_desc *desc, str *code, s
         return RG_COMPILE;
     TRY(make_forms(p, desc));
     if (!p->n)
-        return api_error(RG_COMPILE, "kernel `%s` has none of the forms asked for", p->source->first->name);
+        return no_forms(p);
     if (p->gpu)
         return add_ptx(code, p);
     if (!header_write(header, p->source->first, p->entries, p->n, &made, &error))
