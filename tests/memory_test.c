@@ -448,6 +448,18 @@ build_object(world *w)
     return status;
 }
 
+static rg_status
+build_ptx(world *w)
+{
+    rg_object *object;
+    rg_object_desc desc = RG_DESC(rg_object_desc, .forms = 1u << RG_FORWARD | 1u << RG_JVP, .target = RG_STR("sm_80"));
+    rg_status status = rg_kernel_build(w->kernel, &desc, &object);
+    if (status == RG_UNSUPPORTED && strstr(rg_error_message(), "no code for GPUs"))
+        return RG_OK;
+    rg_object_destroy(object);
+    return status;
+}
+
 /* With files kept: the kernel's outline, then its IR. */
 static char folder[] = "/tmp/memory_test.XXXXXX";
 
@@ -565,6 +577,7 @@ static const struct step {
     {"cancel", cancel, false},
     {"check", check_itself, false},
     {"build an object", build_object, false},
+    {"build PTX", build_ptx, false},
     {"find what was kept", find_kept, true},
     {"launch forward", launch_forward, false},
     {"launch vjp", launch_vjp, false},

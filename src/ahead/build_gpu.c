@@ -43,15 +43,20 @@ add_places(str *out, const ll_gpu_info *info)
     }
 }
 
-rg_status
-build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
+static void
+info_release(void *info)
 {
-    ll_gpu_info infos[RG_FORM_COUNT];
+    ll_gpu_info_free(info);
+}
+
+/* infos[0] has the places of all entries. */
+static rg_status
+make_text(const build_gpu *b, ll_gpu_info *infos, str *out, diag_list *diags)
+{
     settings asked = settings_read();
     ll_options options = {.contiguous = b->dense, .cpu = b->gpu, .fast_math = b->fast_math, .native_math = b->native_math,
                           .libdevice = asked.libdevice};
     str text = {.in = mem_scratch()};
-    assert(b->n <= countof(infos));
     TRY(b->apart ? process_emit_ptx_entries(b->fns, b->names, b->n, &options, b->kernel->name, &text, infos, diags)
                  : ll_emit_ptx_entries(b->fns, b->names, b->n, &options, &text, infos, diags));
     str_addf(out, "// kernel %s; blocks of at most %u threads\n", b->kernel->name, ll_ptx_block());
@@ -59,8 +64,20 @@ build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
     add_entries(out, b, infos);
     add_places(out, &infos[0]);
     str_addz(out, text.ptr);
-    ll_gpu_info_free(&infos[0]);
     return RG_OK;
+}
+
+rg_status
+build_gpu_text(const build_gpu *b, str *out, diag_list *diags)
+{
+    ll_gpu_info infos[RG_FORM_COUNT] = {0};
+    mem_owner owns;
+    assert(b->n <= countof(infos));
+    mem_own(&owns, info_release, &infos[0]);
+    rg_status status = make_text(b, infos, out, diags);
+    mem_disown(&owns);
+    info_release(&infos[0]);
+    return status;
 }
 #else
 rg_status
