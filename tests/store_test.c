@@ -70,6 +70,19 @@ test_settings(void)
     CHECK(cache_measure(&s).entries == 0, "nothing kept");
     setenv("RG_CACHE_SIZE", "3M", 1);
     CHECK(settings_read().cache_size == 3 << 20, "%llu", (unsigned long long)settings_read().cache_size);
+    /* a switch has two words for off, whichever it is */
+    static const char *const off[] = {"off", "0"}, *const on[] = {"on", "1"};
+    for (size_t i = 0; i < countof(off); i++) {
+        setenv("RG_COMPILE_PROCESS", off[i], 1);
+        CHECK(!settings_read().apart, "RG_COMPILE_PROCESS=%s", off[i]);
+        setenv("RG_COMPILE_PROCESS", on[i], 1);
+        CHECK(settings_read().apart, "RG_COMPILE_PROCESS=%s", on[i]);
+        s = (settings){.cache = off[i], .home = "/h"};
+        CHECK(!cache_folder(&s, &path), "RG_CACHE=%s", off[i]);
+        s.cache = on[i];
+        CHECK(cache_folder(&s, &path) && strcmp(path.ptr, "/h/.cache/retrograd") == 0, "RG_CACHE=%s", on[i]);
+    }
+    unsetenv("RG_COMPILE_PROCESS");
     unsetenv("RG_CACHE_SIZE");
 }
 

@@ -22,6 +22,18 @@ text(const char *name)
     return value && *value ? value : NULL;
 }
 
+bool
+settings_is_off(const char *value)
+{
+    return value && (strcmp(value, "off") == 0 || strcmp(value, "0") == 0);
+}
+
+bool
+settings_is_on(const char *value)
+{
+    return value && (strcmp(value, "on") == 0 || strcmp(value, "1") == 0);
+}
+
 static uint64_t
 number(const char *name)
 {
@@ -73,7 +85,7 @@ settings_read(void)
         .simt_blocks = (uint32_t)number("RG_SIMT_BLOCKS"),
         .simt_warps = (uint32_t)number("RG_SIMT_WARPS"),
         .simt_order = number("RG_SIMT_ORDER"),
-        .apart = helper && strcmp(helper, "off") != 0,
+        .apart = helper && !settings_is_off(helper),
         .helper = helper,
         .cache = text("RG_CACHE"),
         .cache_size = size("RG_CACHE_SIZE"),

@@ -14,8 +14,8 @@ typedef struct settings {
     uint64_t simt_pool;                       /* RG_SIMT_POOL, _BLOCKS, _WARPS: of a GPU that is played; 0: as usual */
     uint32_t simt_blocks, simt_warps;
     uint64_t simt_order;                      /* RG_SIMT_ORDER: in which its warps and lanes run; 0: one after the other */
-    bool apart;                    /* RG_COMPILE_PROCESS is set, and not off */
-    const char *helper;            /* what it is set to: on, or the path of the helper program */
+    bool apart;                    /* RG_COMPILE_PROCESS is set, and not off or 0 */
+    const char *helper;            /* what it is set to: on, off, or the path of the helper program */
     const char *cache;             /* RG_CACHE: off, on, or a folder */
     uint64_t cache_size;           /* RG_CACHE_SIZE: bytes at most, as 500M; 0: as usual */
     const char *cache_home, *home; /* XDG_CACHE_HOME, HOME */
@@ -33,6 +33,9 @@ typedef struct settings {
 } settings;
 
 settings settings_read(void);
+/* Whether a setting that is a switch, or a path, has the word for it: off or 0, on or 1. NULL is neither. */
+bool settings_is_off(const char *value);
+bool settings_is_on(const char *value);
 /* The words of RG_DEBUG, one a line, on stderr. */
 void settings_debug_help(void);
 /* whether a word's value is this name */

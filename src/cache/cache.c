@@ -38,18 +38,12 @@ cache_log(const settings *s, const char *format, ...)
 
 /* -- places -------------------------------------------------------------------------------------------------------- */
 
-static bool
-is_word(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
 bool
 cache_folder(const settings *s, str *path)
 {
     *path = (str){.in = mem_scratch()};
-    bool usual = !s->cache || is_word(s->cache, "on") || is_word(s->cache, "1");
-    if (is_word(s->cache, "off") || is_word(s->cache, "0") || s->privileged)
+    bool usual = !s->cache || settings_is_on(s->cache);
+    if (settings_is_off(s->cache) || s->privileged)
         return false;
     if (!usual)
         str_addz(path, s->cache);
