@@ -53,6 +53,14 @@ static const char source[] =
     "  %z: i32 = const 0  %v: f64 = load %x[%z]  %w: f64 = mul %v, %v  store %x[%z], %w\n"
     "  yield\n"
     "}\n"
+    /* nothing says how long rows are, and the first guess is too short */
+    "kernel @pick(%at: buf<i32,1>, %x: buf<f64,2>, %y: buf<f64,1>) shape {\n"
+    "  %any: i64 = const -1  %three: i64 = const 3  yield %any, %three, %any, %any\n"
+    "} {\n"
+    "  %lo: i32 = const 0  %n: i32 = const 20\n"
+    "  parallel (%i: i32) = (%lo) to (%n) { %k: i32 = load %at[%i]  %v: f64 = load %x[%k, %i]  store %y[%i], %v  yield }\n"
+    "  yield\n"
+    "}\n"
     /* two threads, one element */
     "kernel @race(%n: i32, %x: buf<f64,1>, %y: buf<f64,1>) {\n"
     "  %lo: i32 = const 0\n"
@@ -283,6 +291,8 @@ test_checks(void)
     CHECK(f.outcome == RG_CHECK_LEFT_OUT && f.code / 100 == 5 && strstr(f.note.ptr, "error[E0530]"));
     rg_report_destroy(report);
     rg_check_desc desc = RG_DESC(rg_check_desc, .device = RG_STR("interp"));
+    CHECK(!rg_kernel_check(kernel_of(module, "pick"), &desc, &report) && outcome_of(report) == RG_CHECK_SHOWN);
+    rg_report_destroy(report);
     CHECK(!rg_kernel_check(race, &desc, &report) && outcome_of(report) == RG_CHECK_FAILED);
     f = finding_of(report, "races of threads");
     CHECK(f.outcome == RG_CHECK_FAILED && isinf(f.error) && strstr(f.note.ptr, "race for `y[0]`"));

@@ -137,8 +137,8 @@ read_extents(const making *m, int64_t (*extents)[RG_MAX_RANK])
         memcpy(extents[i], l.shape, sizeof(l.shape));
         if (p->flat)
             extents[i][0] = rt_layout_count(&l);
-        for (uint32_t k = 0; k < RG_MAX_RANK && m->guessed[i]; k++)
-            extents[i][k] /= m->factor;
+        for (uint32_t k = 0; k < p->rank && m->guessed[i]; k++)
+            extents[i][k] /= p->fixed >> k & 1 ? 1 : m->factor;
     }
 }
 
