@@ -292,7 +292,7 @@ check_ways(const setting *t, const test_case *c, const char *path, report *r)
     rg_module *module;
     rg_kernel *kernel;
     inputs in = {0};
-    subject s[WAYS_MOST] = {{0}};
+    subject s[WAYS_MOST + 1] = {{0}}; /* the last one again in the first way: a second run */
     if (subject_load(path, NULL, CODE_DETERMINISTIC, &module))
         return complain(r, "%s", rg_error_message());
     bool good = rg_module_get_kernel(module, rg_str_of(c->kernel), &kernel) ? complain(r, "%s", rg_error_message())
@@ -300,19 +300,18 @@ check_ways(const setting *t, const test_case *c, const char *path, report *r)
     bool active = false;
     for (uint32_t k = 0; good && k < in.count; k++)
         active |= in.at[k].seed != NULL;
-    for (uint32_t i = 0; i < t->ways && good; i++)
-        if (subject_open(&s[i], t->way[i], module, c->kernel, &in) || (active && subject_require_second(&s[i], &in)))
+    for (uint32_t i = 0; i <= t->ways && good; i++)
+        if (subject_open(&s[i], t->way[i % t->ways], module, c->kernel, &in) || (active && subject_require_second(&s[i], &in)))
             good = complain(r, "%s", rg_error_message());
-    for (uint32_t i = 0; i < t->ways && good; i++)
+    for (uint32_t i = 1; i <= t->ways && good; i++)
         for (unsigned f = 0; f < (active && !c->skip_second ? 2 : 1) && good; f++) {
             char what[SHOWN];
-            snprintf(what, SHOWN, "%s, %s, way %u", f ? "gradient's derivative" : "gradient", t->name, i);
-            good = run(&s[0], &in, active ? forms[f] : FORWARD, what, r) &&
-                   (!i || (run(&s[i], &in, active ? forms[f] : FORWARD, what, r)));
+            snprintf(what, SHOWN, "%s, %s, way %u", f ? "gradient's derivative" : "gradient", t->name, i % t->ways);
+            good = run(&s[0], &in, active ? forms[f] : FORWARD, what, r) && run(&s[i], &in, active ? forms[f] : FORWARD, what, r);
             for (unsigned plane = 0; plane < (f ? RG_PLANE_COUNT : 2) && good; plane++)
                 good = check_planes(&in, &s[0], &s[i], plane, 0.0, what, r);
         }
-    for (uint32_t i = 0; i < t->ways; i++)
+    for (uint32_t i = 0; i <= t->ways; i++)
         subject_close(&s[i]);
     inputs_free(&in);
     rg_module_destroy(module);
@@ -470,6 +469,10 @@ main(int argc, char **argv)
     first += t.directions || t.deterministic;
     if (first >= argc || argv[first][0] == '-') {
         fprintf(stderr, "usage: run_cases [--device NAME] [--directions|--deterministic] FILE.c|FOLDER...\n");
+        return 2;
+    }
+    if (t.deterministic && ways_count(device ? device : "cpu") < 2) {
+        fprintf(stderr, "run_cases: device \"%s\" has one way only to run deterministic code (tests/ways.c)\n", device);
         return 2;
     }
     collect(argc - first, argv + first, &files);
