@@ -1,14 +1,15 @@
 /* What the helper of compile_process answers is what this process makes itself: names, IR with its diagnostics, code of each form
  * byte by byte. SPDX-License-Identifier: Apache-2.0
  *
- *   apart_test HELPER [FILE.c|FILE.rg]... */
+ *   apart_test HELPER FILE.c|FILE.rg... */
 #include "base/base.h"
 #include "check.h"
 #include "compiler/process.h"
+#include "device/device.h"
 #include "pipeline/pipeline.h"
 
-
-static double here_ms, apart_ms; /* the same work */
+static double here_ms, apart_ms;                     /* the same work */
+static unsigned names_seen, irs, codes, objects, ptxs; /* that both made, and that were compared */
 
 static bool
 same(const str *x, const str *y)
@@ -44,6 +45,7 @@ check_cpu(const ir_fn *fn, const char *what, ll_jit *jit)
     check_diags(&d, &e, what);
     CHECK(status == other && same(&here, &apart), "%s: %zu bytes here, %zu apart, statuses %d %d", what, here.len, apart.len, status,
           other);
+    codes += !status && here.len;
     str_free(&here), str_free(&apart), diag_free(&d), diag_free(&e);
 }
 
@@ -60,6 +62,7 @@ check_object(const ir_fn *fn, const char *what)
     rg_status status = ll_emit_object(fns, names, 2, &o, &here, &d), other = process_emit_object(fns, names, 2, &o, what, &apart, &e);
     check_diags(&d, &e, what);
     CHECK(status == other && same(&here, &apart), "%s: here\n%s\napart\n%s", what, shown(&here), shown(&apart));
+    objects += !status && here.len;
     str_free(&here), str_free(&apart), diag_free(&d), diag_free(&e);
 }
 
@@ -93,6 +96,7 @@ check_gpu(const ir_fn *fn, const char *what)
     check_diags(&d, &e, what);
     CHECK(status == other && same(&here, &apart) && same(&one, &two), "%s: %zu bytes here, %zu apart, statuses %d %d", what, here.len,
           apart.len, status, other);
+    ptxs += !status && here.len;
     ll_gpu_info_free(&infos[0]), ll_gpu_info_free(&others[0]);
     str_free(&here), str_free(&apart), str_free(&one), str_free(&two), diag_free(&d), diag_free(&e);
 }
@@ -157,6 +161,7 @@ check_kernel(const front_c_source *all, const char *kernel, ll_jit *jit)
         CHECK(same(&here, &apart) && seen.open == other_seen.open, "%s: here\n%s\napart\n%s", kernel, here.ptr, apart.ptr);
         for (size_t i = 1; i < other->files.n; i++)
             CHECK(!m->files.at[i].text == !other->files.at[i].text, "%s: the text of %s", kernel, other->files.at[i].path);
+        irs++;
         check_code(m, kernel, c.path, jit);
     }
     ir_module_free(m), ir_module_free(other);
@@ -168,19 +173,20 @@ check_file(const char *path, ll_jit *jit)
 {
     diag_list d = {0}, e = {0};
     front_c_names names = {0}, others = {0};
-    str text;
-    rg_status found = file_read(path, &text);
-    front_c_source c = {.path = path, .text = found ? (rg_str){NULL, 0} : str_view(&text)};
+    str text = {0};
+    CHECK(!file_read(path, &text), "%s cannot be read", path);
+    front_c_source c = {.path = path, .text = str_view(&text)};
     rg_status status = front_c_list(&c, &names, &d) ? RG_OK : RG_COMPILE, other = process_list_c(&c, &others, &e);
     check_diags(&d, &e, path);
     CHECK(status == other && names.count == others.count && names.statics == others.statics, "%s: %u and %u names", path, names.count,
           others.count);
     for (uint32_t i = 0; i < names.count && names.count == others.count; i++) {
         CHECK(strcmp(names.names[i], others.names[i]) == 0, "%s: %s is not %s", path, names.names[i], others.names[i]);
+        names_seen++;
         check_kernel(&c, names.names[i], jit);
     }
     check_kernel(&c, "no_such_kernel", jit);
-    diag_free(&d), diag_free(&e);
+    str_free(&text), diag_free(&d), diag_free(&e);
 }
 
 int
@@ -199,6 +205,9 @@ main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         check_file(argv[i], jit);
     ll_jit_destroy(jit);
+    bool with_ptx = rt_device_find(RG_STR("cuda")) != NULL;
+    CHECK(names_seen && irs && codes && objects && (ptxs || !with_ptx), "something was not compared");
+    printf("compared: %u names, %u IR, %u codes, %u objects, %u PTX\n", names_seen, irs, codes, objects, ptxs);
     printf("code for this machine: %.0f ms here, %.0f ms apart (%.2f times)\n", here_ms, apart_ms, apart_ms / here_ms);
     return check_done();
 }
