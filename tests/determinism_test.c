@@ -395,10 +395,12 @@ main(void)
     const char *asked = getenv("RG_TEST_DEVICE");
     rg_module *fixed, *usual;
     int tested = 0;
-    if (rg_module_from_c(rg_str_of(text), NULL, &usual)) {
+    rg_status status = rg_module_from_c(rg_str_of(text), NULL, &usual);
+    if (status == RG_UNSUPPORTED) { /* a build without libclang */
         printf("skipped: %s\n", rg_error_message());
         return 77;
     }
+    need(status, "rg_module_from_c");
     NEED(rg_module_from_c(rg_str_of(text), &options, &fixed));
     make_inputs();
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
@@ -407,7 +409,10 @@ main(void)
         rg_device *device;
         if (strcmp(asked ? asked : "cpu", on->name) != 0)
             continue;
-        if (rg_device_open(&which, &device)) {
+        status = rg_device_open(&which, &device);
+        if (status != RG_UNSUPPORTED && status != RG_DEVICE) /* not in this build; no GPU or no driver */
+            need(status, on->name);
+        if (status) {
             printf("left out: device %s: %s\n", on->name, rg_error_message());
             continue;
         }
