@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum { N = 100, RESULTS = 2 * N, LEAST = 1 << 12, SECONDS = 200 };
-enum { WORKED, REFUSED, WRONG };
+enum { WORKED = 40, REFUSED, WRONG }; /* exit codes, unlike those of anything that ends a process on its own */
 
 static const char source[] = "#include <math.h>\n"
                              "void iterate(int n, const double x[n], double y[n])\n"
@@ -197,31 +197,35 @@ in_child(double extra, double *expected)
         ;
     if (WIFSIGNALED(status))
         fprintf(stderr, "%.1f MB more than there are: signal %d\n", extra / (1 << 20), WTERMSIG(status));
-    return WIFSIGNALED(status) ? WRONG : WEXITSTATUS(status);
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : WRONG;
+    if (WIFEXITED(status) && (code < WORKED || code > WRONG))
+        fprintf(stderr, "%.1f MB more than there are: exit code %d\n", extra / (1 << 20), code);
+    return code == WORKED || code == REFUSED ? code : WRONG;
 }
 
 int
 main(int argc, char **argv)
 {
-    int count = argc > 1 && atoi(argv[1]) > 3 ? atoi(argv[1]) : 64, counts[WRONG + 1] = {0};
+    int count = argc > 1 && atoi(argv[1]) > 3 ? atoi(argv[1]) : 64;
+    int counts[3] = {0}, *worked = &counts[0], *refused = &counts[REFUSED - WORKED];
     double *expected = mmap(NULL, 2 * RESULTS * sizeof(double), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (expected == MAP_FAILED || in_child(0, expected))
+    if (expected == MAP_FAILED || in_child(0, expected) != WORKED)
         return 1;
     double most_refused = 0, least_working = HUGE_VAL;
     for (int i = 0; i < count / 2; i++) { /* from so little that the process itself gets none to a gigabyte */
         double extra = LEAST * pow(2, 18.0 * i / (count / 2 - 1));
         int how = in_child(extra, expected);
-        counts[how]++;
+        counts[how - WORKED]++;
         most_refused = how == REFUSED ? extra : most_refused;
         least_working = how == WORKED && extra < least_working ? extra : least_working;
     }
-    for (int i = count / 2; i < count && counts[WORKED] && counts[REFUSED]; i++) { /* where LLVM begins, and has too little */
+    for (int i = count / 2; i < count && *worked && *refused; i++) { /* where LLVM begins, and has too little */
         double part = (double)(i - count / 2 + 1) / (count - count / 2 + 1);
-        counts[in_child(most_refused + part * (least_working - most_refused), expected)]++;
+        counts[in_child(most_refused + part * (least_working - most_refused), expected) - WORKED]++;
     }
     while (wait(NULL) > 0) /* helpers whose processes have ended: one that stays keeps this test from its end */
         ;
-    printf("%d limits: %d work, %d are refused, %d wrong\n", count, counts[WORKED], counts[REFUSED], counts[WRONG]);
-    return counts[WORKED] + counts[REFUSED] < count || !counts[WORKED] || !counts[REFUSED];
+    printf("%d limits: %d work, %d are refused, %d wrong\n", count, *worked, *refused, counts[WRONG - WORKED]);
+    return *worked + *refused < count || !*worked || !*refused;
 }
