@@ -5,6 +5,7 @@
 #include "check.h"
 #include "compiler/helper.h"
 #include "compiler/process.h"
+#include "pipeline/pipeline.h"
 #include "queue.h"
 
 #include <dirent.h>
@@ -339,23 +340,83 @@ check_shortage(rg_queue *queue)
 
 /* -- helpers that are none ------------------------------------------------------------------------------------------- */
 
+static const char kernel[] = "kernel @twice(%x: buf<f64,1>) {\n"
+                             "  %z: i32 = const 0  %v: f64 = load %x[%z]  %w: f64 = add %v, %v  store %x[%z], %w  yield\n"
+                             "}\n";
+
+/* The kernel as code generators take it; the caller frees its module. */
+static const ir_fn *
+lowered(const ir_fn *source, const target *t, ir_module **out)
+{
+    ir_fn *fn = NULL;
+    diag_list diags = {0};
+    pipeline_options options = {.form = RG_FORWARD, .contraction = true, .stage = IR_STAGE_SLOTS, .target = t};
+    *out = pipeline_run(source, &options, &diags, &fn);
+    CHECK(*out, "%s", diags.text.ptr);
+    diag_free(&diags);
+    return fn;
+}
+
+static void
+check_unreadable(rg_status status, diag_list *diags, const char *which, const char *when)
+{
+    const char *text = diags->text.ptr ? diags->text.ptr : "";
+    CHECK(status == RG_DEVICE && strstr(text, "cannot be read") && strstr(text, "twice"), "%s: %s: %s\n%s", when, which,
+          rg_status_name(status), text);
+    diag_free(diags);
+}
+
+/* An answer that makes no sense, to each kind of request: nothing of it is handed on. */
+static void
+check_readers(const char *when)
+{
+    diag_list diags = {0};
+    ir_module *source = ir_parse(rg_str_of(kernel), "twice.rg", &diags), *host, *gpu, *compiled;
+    CHECK(source, "%s", diags.text.ptr);
+    const ir_fn *for_host = lowered(source->first, target_host(), &host), *for_gpu = lowered(source->first, &target_nvidia, &gpu);
+    const char *name = "twice";
+    str code = {0};
+    ll_gpu_info info;
+    ll_options o = {.noalias = true}, object = {.triple = "x86_64-pc-linux-gnu", .cpu = "x86-64", .features = "", .made = "", .needs = ""},
+               ptx = {.noalias = true, .cpu = "sm_90", .triple = "nvptx64-nvidia-cuda"};
+    front_c_source c = {.path = "twice.c", .text = RG_STR(twice)};
+    front_c_names names = {0};
+    rg_status status = process_make(for_host, &o, "twice", &code, &diags);
+    check_unreadable(status, &diags, "process_make", when);
+    status = process_emit_object(&for_host, &name, 1, &object, "twice", &code, &diags);
+    check_unreadable(status, &diags, "process_emit_object", when);
+    status = process_emit_ptx_entries(&for_gpu, &name, 1, &ptx, "twice", &code, &info, &diags);
+    check_unreadable(status, &diags, "process_emit_ptx_entries", when);
+    status = process_has_target(&object, "twice", &diags);
+    check_unreadable(status, &diags, "process_has_target", when);
+    status = process_list_c(&c, &names, &diags);
+    check_unreadable(status, &diags, "process_list_c", when);
+    c.kernel = "twice";
+    status = process_compile_c(&c, &compiled, &diags);
+    check_unreadable(status, &diags, "process_compile_c", when);
+    CHECK(!code.len && !compiled, "%s: something is handed on", when);
+    str_free(&code);
+    ir_module_free(host), ir_module_free(gpu), ir_module_free(source);
+}
+
 static void
 check_fakes(rg_queue *queue)
 {
     static const struct {
         const char *what, *message;
+        bool answers;
     } rows[] = {
-        {"version", "of another version"},
-        {"greets wrongly", "gibberish"},
-        {"endless", "yyyy"},
-        {"mute", "says nothing"},
-        {"dies", "signal 6"},
-        {"leaves", "ended while it worked"},
-        {"letter", "cannot be read"},
-        {"noise", "cannot be read"},
-        {"zeros", "cannot be read"},
-        {"status", "cannot be read"},
-        {"nothing", "cannot be read"},
+        {"version", "of another version", false},
+        {"greets wrongly", "gibberish", false},
+        {"endless", "yyyy", false},
+        {"mute", "says nothing", false},
+        {"dies", "signal 6", false},
+        {"leaves", "ended while it worked", false},
+        {"letter", "cannot be read", false},
+        {"noise", "cannot be read", true},
+        {"zeros", "cannot be read", true},
+        {"status", "cannot be read", true},
+        {"nothing", "cannot be read", true},
     };
     struct rlimit old, limited;
     helper_end();
@@ -367,6 +428,8 @@ check_fakes(rg_queue *queue)
         setenv("RG_FAKE", rows[i].what, 1);
         check_fails(queue, twice, RG_DEVICE, rows[i].message, rows[i].what);
         CHECK(helper_process() == 0 || i >= 5, "%s: it is the helper", rows[i].what);
+        if (rows[i].answers)
+            check_readers(rows[i].what);
         helper_end();
         CHECK(wait(NULL) < 0 && errno == ECHILD, "%s: a process is left", rows[i].what);
     }
