@@ -702,41 +702,6 @@ test_loading(void)
     closed(q);
 }
 
-/* What has a tape the driver's linker makes, if it can do so on several threads. */
-static void
-test_linking(void)
-{
-    static const char *const calls[] = {"cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete", "cuModuleLoadDataEx"};
-    kernel k;
-    reset();
-    rt_queue *q = opened(NULL);
-    CHECK(compile_form(q, repeated, RG_VJP, &k) == RG_OK && fake->images == 1 && fake->linked == 0);
-    drop(&k);
-    closed(q);
-    reset();
-    fake->version = 13000;
-    q = opened(NULL);
-    CHECK(compile(q, &k) == RG_OK && fake->images == 1 && fake->linked == 0);
-    drop(&k);
-    CHECK(compile_form(q, repeated, RG_VJP, &k) == RG_OK && fake->images == 2 && fake->linked == 1);
-    drop(&k);
-    long alive = fake->alive;
-    for (size_t i = 0; i < countof(calls); i++) {
-        fake->fails = calls[i];
-        fake->fails_with = 218;
-        fake->log = i < 3 ? "line 7: the linker does not like it" : NULL;
-        FAILS(compile_form(q, repeated, RG_VJP, &k), RG_COMPILE,
-              i < 3 ? "the linker does not like it" : "load the code on the GPU");
-        CHECK(!k.program && fake->alive == alive);
-        drop(&k);
-    }
-    fake->fails = NULL;
-    fake->log = NULL;
-    CHECK(compile_form(q, repeated, RG_VJP, &k) == RG_OK);
-    drop(&k);
-    closed(q);
-}
-
 /* After such an error the driver does nothing any more. */
 static void
 test_losing(void)
@@ -945,7 +910,6 @@ main(int argc, char **argv)
     test_scarcity(1);
     test_scarcity(0);
     test_loading();
-    test_linking();
     test_losing();
     test_fork();
     test_graph();

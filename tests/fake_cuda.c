@@ -213,31 +213,6 @@ CALL(cuModuleLoadDataEx(void **module, const void *image, unsigned count, const 
     ADD(images, 1);
     return make(module);
 }
-CALL(cuLinkCreate_v2(unsigned count, const int *options, void **values, void **state))
-{
-    unsafe();
-    for (unsigned i = 0; i < count && fake.log; i++)
-        if (options[i] == RT_JIT_LOG)
-            strcpy(values[i], fake.log);
-    STEP;
-    return make(state);
-}
-CALL(cuLinkAddData_v2(void *state, int kind, const void *data, size_t size, const char *name, unsigned count, const int *options,
-                      void **values))
-{
-    STEP;
-    return kind == RT_LINK_PTX && size && !((const char *)data)[size - 1] && !count ? 0 : 1;
-}
-CALL(cuLinkComplete(void *state, void **image, size_t *size))
-{
-    static char linked[] = "linked";
-    STEP;
-    ADD(linked, 1);
-    *image = linked;
-    *size = sizeof(linked);
-    return 0;
-}
-CALL(cuLinkDestroy(void *state)) { return drop(); }
 CALL(cuModuleUnload(void *module)) { inside(); return drop(); }
 CALL(cuModuleGetFunction(void **function, void *module, const char *name))
 {

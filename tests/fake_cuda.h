@@ -27,7 +27,6 @@ typedef struct fake_cuda {
     size_t pinned, pageable; /* bytes of the host's that are pinned; that were copied from or to others */
     long copies;    /* between host and device */
     long images;    /* modules loaded */
-    long linked;    /* ... that the linker made */
     char entry[64];
     char failed[64]; /* the symbol of fails_at */
 } fake_cuda;

@@ -197,11 +197,6 @@ uint64_t rt_cuda_tape_peak(rt_queue *q);
 
 rg_status rt_cuda_compile(rt_device *d, const rt_program_desc *desc, rt_program **program, diag_list *diags);
 rg_status rt_cuda_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags);
-/* image.c: PTX, or what the linker made of it, becomes a module; `label` is what messages call the kernel. RG_COMPILE: the driver
- * refuses it. */
-rg_status rt_cuda_load_image(rt_device *d, rg_str image, const char *label, void **module, diag_list *diags);
-bool rt_cuda_links(const rt_device *d, const ll_gpu_info *info); /* whether the linker is worth its time */
-rg_status rt_cuda_link(rt_device *d, const str *ptx, const char *label, str *image, diag_list *diags);
 bool rt_cuda_describe(rt_device *d, const rt_program_desc *desc, str *key);
 void rt_cuda_release(rt_program *program);
 /* NULL: none of that number, or not any more */

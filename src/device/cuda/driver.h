@@ -65,9 +65,6 @@ enum {
     RT_JIT_LOG = 5,
     RT_JIT_LOG_SIZE = 6,
     RT_JIT_LEVEL = 7,
-    RT_JIT_SPLIT = 34, /* threads that compile functions */
-    RT_DRIVER_SPLITS = 13000, /* drivers know that from this version on */
-    RT_LINK_PTX = 1,
 
     RT_ATTRIBUTE_SMS = 16,
     RT_ATTRIBUTE_THREADS = 39, /* resident on a multiprocessor */

@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-enum { NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
+enum { LOG = 8192, NAME = 64, PROGRAMS = UINT16_MAX, KNOWN = 90, /* to every LLVM that is used */
        OWN_MEMORY = 2 /* pieces of a program's for each queue: its record, its arguments */ };
 
 /* generations that code is made for, newest first; the driver makes what runs on later ones of it */
@@ -76,45 +76,47 @@ rg_status
 rt_cuda_make(rt_device *d, const rt_program_desc *desc, unsigned wanted, str *code, diag_list *diags)
 {
     char name[NAME];
-    str ptx = {.in = mem_scratch()}, linked = {.in = mem_scratch()};
+    str ptx = {.in = mem_scratch()};
     made m = {0};
     mem_owner owns;
     mem_own(&owns, release_parts, &m);
     entry_name(desc->fn, name);
     rg_status status = emit(d, desc, name, &ptx, &m.info, diags);
-    bool links = !status && rt_cuda_links(d, &m.info);
-    if (links) {
-        int mode = RT_CAPTURE_RELAXED;
-        rt_cuda_watch(d, &mode);
-        status = rt_cuda_link(d, &ptx, rt_program_label(desc), &linked, diags);
-        rt_cuda_watch(d, &mode);
-    }
     if (!status) {
         rt_needs_make(&m.needs, desc->fn);
         bytes_put(code, rg_str_of(name));
         bytes_put_u32(code, ll_ptx_by_value(desc->fn));
         ll_gpu_info_write(code, &m.info);
         rt_needs_write(&m.needs, code);
-        bytes_put(code, str_view(links ? &linked : &ptx));
+        bytes_put(code, str_view(&ptx));
     }
     mem_disown(&owns);
     release_parts(&m);
     return status;
 }
 
-/* PTX is for a generation; which one a newer GPU gets follows from the LLVM that the key names. What the driver links is of its
- * version. NVIDIA's functions, where they are taken in, are those of a file. */
+/* PTX is for a generation; which one a newer GPU gets follows from the LLVM that the key names. NVIDIA's functions, where
+ * they are taken in, are those of a file. */
 bool
 rt_cuda_describe(rt_device *d, const rt_program_desc *desc, str *key)
 {
     struct stat st;
-    str_addf(key, "sm_%d %d", d->generation, d->driver.number);
+    str_addf(key, "sm_%d", d->generation);
     if (!desc->native_math)
         return true;
     if (!d->libdevice.len || stat(d->libdevice.ptr, &st))
         return false;
     str_addf(key, " %s %lld %lld", d->libdevice.ptr, (long long)st.st_mtime, (long long)st.st_size);
     return true;
+}
+
+static void
+driver_said(rt_program *p, diag_list *diags, int code, const char *doing, const char *log)
+{
+    rt_device *d = p->device;
+    str text = {.in = mem_scratch()};
+    rt_cuda_check(d, code, doing, &text);
+    diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s%s%s", p->label, text.ptr, *log ? "\n" : "", log);
 }
 
 /* RG_DEBUG=gpu */
@@ -155,19 +157,28 @@ choose_block(rt_program *p)
     return code;
 }
 
+/* The driver's compiler makes the GPU's own code of PTX. */
 static rg_status
-load(rt_program *p, rg_str image, const char *name, diag_list *diags)
+load(rt_program *p, const char *ptx, const char *name, diag_list *diags)
 {
     rt_device *d = p->device;
+    char log[LOG] = "";
+    const int options[] = {RT_JIT_LOG, RT_JIT_LOG_SIZE, RT_JIT_LEVEL};
     double since = clock_ms();
-    TRY(rt_cuda_load_image(d, image, p->label, &p->module, diags));
-    int code = d->driver.module_function(&p->function, p->module, name);
+    void *values[] = {log, (void *)(uintptr_t)(LOG - 1), (void *)(uintptr_t)4};
+    int code = d->driver.module_load(&p->module, ptx, countof(options), options, values);
+    if (code == RT_DRIVER_OLD_FOR_CODE && !*log)
+        snprintf(log, LOG, "the driver is for CUDA %d.%d: this GPU needs a newer one", d->driver.number / 1000,
+                 d->driver.number % 1000 / 10);
+    if (code) {
+        driver_said(p, diags, code, "load the code on the GPU", log);
+        return code == RT_DRIVER_OUT_OF_MEMORY ? RG_OUT_OF_MEMORY : rt_cuda_is_lost(d) ? RG_DEVICE : RG_COMPILE;
+    }
+    code = d->driver.module_function(&p->function, p->module, name);
     if (!code)
         code = choose_block(p);
     if (code) {
-        str text = {.in = mem_scratch()};
-        rt_cuda_check(d, code, "use the code on the GPU", &text);
-        diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "%s: %s", p->label, text.ptr);
+        driver_said(p, diags, code, "use the code on the GPU", "");
         return RG_DEVICE;
     }
     if (!p->resident) {
@@ -302,7 +313,7 @@ give_number(rt_program *p)
 
 /* What rt_cuda_make wrote; false: it is damaged. */
 static bool
-read_code(rt_program *p, rg_str code, const char **name, rg_str *image)
+read_code(rt_program *p, rg_str code, const char **name, const char **ptx)
 {
     bytes_reader r = bytes_of(code);
     ll_gpu_info_free(&p->info);
@@ -311,8 +322,8 @@ read_code(rt_program *p, rg_str code, const char **name, rg_str *image)
     p->by_value = bytes_u32(&r);
     ll_gpu_info_read(&r, &p->info);
     rt_needs_read(&r, p->nparams, &p->needs);
-    *image = bytes_str(&r);
-    return bytes_done(&r) && *name && image->len;
+    *ptx = bytes_text(&r, mem_scratch());
+    return bytes_done(&r) && *name && *ptx;
 }
 
 /* What was kept and cannot be loaded is made anew. */
@@ -320,17 +331,16 @@ static rg_status
 load_code(rt_program *p, const rt_program_desc *desc, unsigned wanted, bool *kept, diag_list *diags)
 {
     rt_device *d = p->device;
-    const char *name;
-    rg_str image;
+    const char *name, *ptx;
     str code = {.in = mem_scratch()};
     TRY(rt_program_code(&rt_device_cuda, d, desc, wanted, &code, kept, diags));
-    if (!read_code(p, str_view(&code), &name, &image)) {
+    if (!read_code(p, str_view(&code), &name, &ptx)) {
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the code is damaged");
         return RG_COMPILE;
     }
     int mode = RT_CAPTURE_RELAXED;
     rt_cuda_watch(d, &mode);
-    rg_status status = load(p, image, name, diags);
+    rg_status status = load(p, ptx, name, diags);
     rt_cuda_watch(d, &mode);
     return status;
 }
