@@ -113,7 +113,8 @@ test_diag(void)
     diag_add(&all, DIAG_ERROR, 501, (diag_place){0}, "first");
     diag_join(&all, &d);
     CHECK(all.errors == 7 && all.kinds == (d.kinds | 1u << 5), "%u errors of kinds %x", all.errors, all.kinds);
-    CHECK(strncmp(all.text.ptr, "error[E0501]: first\nk.c:2:6:", 28) == 0 && str_ends(str_view(&all.text), d.text.ptr), "%s", all.text.ptr);
+    CHECK(strncmp(all.text.ptr, "error[E0501]: first\nk.c:2:6:", 28) == 0 && str_ends(str_view(&all.text), d.text.ptr), "%s",
+          all.text.ptr);
     diag_free(&all);
     diag_free(&d);
 }

@@ -297,7 +297,8 @@ check_short(rg_queue *queue, const char *what, int count, int error, rg_status w
     rg_status status = list_names(&said);
     setrlimit(RLIMIT_NOFILE, &old);
     refusals = 0;
-    CHECK(status == wanted && (!part || (said.ptr && strstr(said.ptr, part))), "%s: %s: %s", what, rg_status_name(status), said.ptr);
+    CHECK(status == wanted && (!part || (said.ptr && strstr(said.ptr, part))), "%s: %s: %s", what, rg_status_name(status),
+          said.ptr);
     CHECK(helper_process() == process, "%s: the helper was %d, and is %d", what, process, helper_process());
     close(c.writer); /* the header is empty */
     pthread_join(c.thread, NULL);

@@ -73,7 +73,8 @@ static const char *
 remedy_of(int error, const char *otherwise)
 {
     bool files = error == EMFILE || error == ENFILE || error == ETOOMANYREFS;
-    return files ? "close files, or raise the limit of them (RLIMIT_NOFILE, ulimit -n); then the call may be made again" : otherwise;
+    return files ? "close files, or raise the limit of them (RLIMIT_NOFILE, ulimit -n); then the call may be made again"
+                 : otherwise;
 }
 
 /* Where memory has a limit, that is what a signal at the start tells of. */
