@@ -243,12 +243,12 @@ check_killed(rg_queue *queue)
 
 /* -- this process runs short ------------------------------------------------------------------------------------------ */
 
-static int refusals, refusal; /* how many requests sendmsg does not take, and its error */
+static int refusals, refusal; /* how many requests sendmsg does not take, and its error; ENOMEM: of what is in them */
 
 ssize_t
 sendmsg(int fd, const struct msghdr *packet, int flags)
 {
-    if (packet->msg_controllen && refusals) {
+    if (refusals && (packet->msg_controllen > 0) == (refusal != ENOMEM)) {
         refusals--;
         errno = refusal;
         return -1;
@@ -329,6 +329,7 @@ check_shortage(rg_queue *queue)
     check_short(queue, "a helper that is busy", 20, EAGAIN, RG_OK, NULL);
     check_short(queue, "descriptors on their way", 20, ETOOMANYREFS, RG_OK, NULL);
     check_short(queue, "no memory for a packet", 1, ENOBUFS, RG_OUT_OF_MEMORY, "No buffer space");
+    check_short(queue, "no memory for a piece", -1, ENOMEM, RG_OUT_OF_MEMORY, "Cannot allocate memory");
     helper_patience = 2;
     check_short(queue, "descriptors that stay on their way", -1, ETOOMANYREFS, RG_DEVICE, "Too many references");
     pid_t process = helper_process();
