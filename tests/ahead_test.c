@@ -61,6 +61,16 @@ static const char source[] =
     "  parallel (%i: i32) = (%lo) to (%n) { %k: i32 = load %at[%i]  %v: f64 = load %x[%k, %i]  store %y[%i], %v  yield }\n"
     "  yield\n"
     "}\n"
+    /* an array that is never long enough; one that leads to another error if it is longer */
+    "kernel @far(%x: buf<f64,4>) {\n"
+    "  %z: i32 = const 0  %n: i32 = const 1000000  %v: f64 = load %x[%z, %z, %z, %n]  store %x[%z, %z, %z, %z], %v\n"
+    "  yield\n"
+    "}\n"
+    "kernel @short(%x: buf<f64,1>) {\n"
+    "  %z: i32 = const 0  %twenty: i32 = const 20  %nine: i64 = const 9  %n: i64 = extent %x, 0  %m: i64 = sub %nine, %n\n"
+    "  %t: buf<f64,1> = temp %m  %v: f64 = load %x[%twenty]  store %t[%z], %v  %w: f64 = load %t[%z]  store %x[%z], %w\n"
+    "  yield\n"
+    "}\n"
     /* two threads, one element */
     "kernel @race(%n: i32, %x: buf<f64,1>, %y: buf<f64,1>) {\n"
     "  %lo: i32 = const 0\n"
@@ -293,6 +303,8 @@ test_checks(void)
     rg_check_desc desc = RG_DESC(rg_check_desc, .device = RG_STR("interp"));
     CHECK(!rg_kernel_check(kernel_of(module, "pick"), &desc, &report) && outcome_of(report) == RG_CHECK_SHOWN);
     rg_report_destroy(report);
+    FAILS(rg_kernel_check(kernel_of(module, "far"), &desc, &report), RG_ASSERT, "leaves axis 3 of array `x`, extent 8");
+    FAILS(rg_kernel_check(kernel_of(module, "short"), &desc, &report), RG_ASSERT, "index 20 leaves axis 0 of array `x`, extent 8");
     CHECK(!rg_kernel_check(race, &desc, &report) && outcome_of(report) == RG_CHECK_FAILED);
     f = finding_of(report, "races of threads");
     CHECK(f.outcome == RG_CHECK_FAILED && isinf(f.error) && strstr(f.note.ptr, "race for `y[0]`"));

@@ -9,7 +9,7 @@ struct rg_report {
     check_report found;
 };
 
-enum { USUAL_STARTS = 3, MOST_STARTS = 1000, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 4096, MOST_LIKELY = 1 << 20 };
+enum { USUAL_STARTS = 3, MOST_STARTS = 1000, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 4096, MOST_BYTES = 1 << 26, MOST_LIKELY = 1 << 20 };
 
 int64_t
 api_likely_extent(const rg_kernel *kernel, const api_slot *slots)
@@ -192,31 +192,50 @@ report_free(void *report)
     api_free(r);
 }
 
-/* One try with guessed lengths that are how->factor times as long. *longer: the kernel may have left such arrays. */
+/* What the arrays of a guessed length would take if that were LONGER times as long. */
+static double
+longer_bytes(const making *m)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < m->kernel->nparams; i++) {
+        const rg_param *p = &m->kernel->params[i];
+        rt_layout l = value_layout(m, i);
+        double bytes = m->guessed[i] ? (double)rt_layout_count(&l) * (double)l.size : 0;
+        for (uint32_t k = 0; k < p->rank; k++)
+            bytes *= p->fixed >> k & 1 ? 1 : LONGER;
+        sum += bytes;
+    }
+    return sum;
+}
+
+/* One try with guessed lengths that are how->factor times as long. *longer: the kernel may have left such arrays, and there is room
+ * for longer ones. */
 static rg_status
 check_at(const making *how, const check_options *options, uint32_t n, check_report *report, bool *longer, diag_list *diags)
 {
     check_start *at = arena_new_n(how->memory, check_start, n);
-    bool open = false;
+    bool open = false, room = true;
     for (uint32_t k = 0; k < n; k++) {
         making m = *how;
         m.seed += 7 * k;
         m.again = k > 0;
         TRY(make_start(&m));
         open |= m.open;
+        room &= longer_bytes(&m) <= MOST_BYTES;
         at[k] = (check_start){m.values, k ? "a start with both signs" : NULL};
     }
     rg_status status = check_kernel(how->fn, at, n, options, report, diags);
-    *longer = status == RG_ASSERT && open && how->factor < LONGEST;
+    *longer = status == RG_ASSERT && open && room && how->factor < LONGEST;
     return status;
 }
 
-/* Pointers do not say how long their arrays are. */
+/* Pointers do not say how long their arrays are. Where longer ones lead to another error, the one before is the kernel's. */
 static rg_status
 check_lengths(making *how, const check_options *options, uint32_t n, rg_report **report)
 {
-    bool longer = true;
+    bool longer = true, left = false;
     rg_status status = RG_OK;
+    str first = {.in = mem_scratch()};
     for (; longer; how->factor *= LONGER) {
         arena_mark mark = arena_here(how->memory);
         diag_list diags = {.text.in = mem_scratch()};
@@ -231,10 +250,13 @@ check_lengths(making *how, const check_options *options, uint32_t n, rg_report *
             report_free(r);
         else
             *report = r;
+        if (status == RG_ASSERT && !left)
+            first = diags.text;
+        left |= status == RG_ASSERT;
         if (status && diags.text.len)
             api_error_text(status, str_view(&diags.text));
     }
-    return status;
+    return status && status != RG_ASSERT && left ? api_error_text(RG_ASSERT, str_view(&first)) : status;
 }
 
 static rg_status
