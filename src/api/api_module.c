@@ -359,7 +359,8 @@ kernel_from(rg_module *m, ir_module *ir, rg_str name, diag_list *diags, rg_kerne
 
 #if RG_HAVE_CLANG
 static rg_status
-compile_kernel(rg_module *m, rg_str name, const settings *asked, front_c_source *source, diag_list *diags, rg_kernel **kernel)
+compile_kernel(rg_module *m, rg_str name, const settings *asked, front_c_source *source, rg_str key, diag_list *diags,
+               rg_kernel **kernel)
 {
     bool unknown = false;
     seen_list seen;
@@ -378,7 +379,7 @@ compile_kernel(rg_module *m, rg_str name, const settings *asked, front_c_source 
     if (made && made->text.ptr) {
         str outline = {.in = mem_scratch()};
         api_outline_write(&outline, made);
-        api_source_keep(asked, source, &seen, made->text, str_view(&outline));
+        api_source_keep(asked, key, &seen, made->text, str_view(&outline));
     }
     *kernel = made;
     return status;
@@ -391,9 +392,10 @@ kernel_from_c(rg_module *m, rg_str name, diag_list *diags, rg_kernel **kernel)
     front_c_source source = front_source(m, arena_str(mem_scratch(), name));
     settings asked = api_settings(&m->desc);
     rg_str text, outline;
-    if (api_source_find(&asked, &source, &text, &outline) && api_kernel_read(m, text, outline, kernel))
+    str key = api_source_key(&asked, &source);
+    if (api_source_find(&asked, &source, str_view(&key), &text, &outline) && api_kernel_read(m, text, outline, kernel))
         return RG_OK;
-    return compile_kernel(m, name, &asked, &source, diags, kernel);
+    return compile_kernel(m, name, &asked, &source, str_view(&key), diags, kernel);
 }
 
 ir_module *

@@ -119,15 +119,18 @@ shown_text(const front_c_source *s, const found *f, const char *path)
     return (rg_str){NULL, 0};
 }
 
-bool
-api_source_find(const settings *asked, const front_c_source *source, rg_str *text, rg_str *outline)
+str
+api_source_key(const settings *asked, const front_c_source *source)
 {
-    str folder;
+    str folder, none = {.in = mem_scratch()};
+    return cache_folder(asked, &folder) ? source_key(asked, source, "ir") : none;
+}
+
+bool
+api_source_find(const settings *asked, const front_c_source *source, rg_str key, rg_str *text, rg_str *outline)
+{
     found f;
-    if (!cache_folder(asked, &folder))
-        return false;
-    str key = source_key(asked, source, "ir");
-    if (!look_up(asked, source, str_view(&key), "IR", &f))
+    if (!key.len || !look_up(asked, source, key, "IR", &f))
         return false;
     *text = bytes_str(&f.rest);
     *outline = bytes_str(&f.rest);
@@ -139,7 +142,7 @@ static void
 add_texts(const front_c_source *s, ir_module *m)
 {
     settings quiet = settings_read();
-    quiet.cache_log = NULL;
+    quiet.cache_log = false;
     found f = {0};
     str key = source_key(&quiet, s, "ir");
     if (!look_up(&quiet, s, str_view(&key), "IR", &f))
@@ -196,22 +199,22 @@ api_source_compile(const settings *asked, const front_c_source *source, seen_lis
     mem_owner owns;
     mem_own(&owns, ir_module_release, *out);
     if (told.seen || asked->told)
-        api_tell(asked, RG_EVENT_MADE, since, "IR of %s, %s%s", source->path,
-                 source->kernel ? source->kernel : "all", seen->open ? ", which is not kept" : "");
+        api_tell(asked, RG_EVENT_MADE, since, "IR of %s, %s%s", source->path, source->kernel,
+                 seen->open ? ", which is not kept" : "");
     mem_disown(&owns);
     return RG_OK;
 }
 
 void
-api_source_keep(const settings *asked, const front_c_source *source, const seen_list *seen, rg_str text, rg_str outline)
+api_source_keep(const settings *asked, rg_str key, const seen_list *seen, rg_str text, rg_str outline)
 {
-    if (seen->open)
+    if (seen->open || !key.len)
         return;
-    str key = source_key(asked, source, "ir"), content = {.in = mem_scratch()};
+    str content = {.in = mem_scratch()};
     seen_write(seen, &content);
     bytes_put(&content, text);
     bytes_put(&content, outline);
-    cache_put(asked, str_view(&key), str_view(&content));
+    cache_put(asked, key, str_view(&content));
 }
 
 static bool

@@ -7,12 +7,14 @@
 #include "front/seen.h"
 
 /* `asked` is api_settings of the module. */
-/* What was kept of a kernel, while its text, options and files are the same: its IR as text, its outline. false: nothing. Here
- * and below `text` of the source is set. */
-bool api_source_find(const settings *asked, const front_c_source *source, rg_str *text, rg_str *outline);
+/* What a kernel's IR is kept under: its text, options and files, and which compiler there is now. An entry is kept under the key
+ * that was looked for before the compiler was asked. Empty: nothing is kept. Here and below `text` of the source is set. */
+str api_source_key(const settings *asked, const front_c_source *source);
+/* What was kept of a kernel: its IR as text, its outline. false: nothing. */
+bool api_source_find(const settings *asked, const front_c_source *source, rg_str key, rg_str *text, rg_str *outline);
 /* front_c_compile, in this process or another; *seen: what is to be kept with it. RG_COMPILE and others: diags say why. */
 rg_status api_source_compile(const settings *asked, const front_c_source *source, seen_list *seen, ir_module **out, diag_list *diags);
-void api_source_keep(const settings *asked, const front_c_source *source, const seen_list *seen, rg_str text, rg_str outline);
+void api_source_keep(const settings *asked, rg_str key, const seen_list *seen, rg_str text, rg_str outline);
 /* The IR of which `text` was kept. */
 ir_module *api_source_parse(const settings *asked, const front_c_source *source, rg_str text, diag_list *diags);
 /* front_c_list, or what it gave before. */
