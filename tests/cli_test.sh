@@ -749,7 +749,8 @@ says 'leaves axis 0 of array `x`, extent 8'
 expect 1 check c.c too_far --device interp
 says 'leaves axis 0 of array `x`, extent 8'
 expect 1 check c.c forever
-says 'does not end within'
+says 'does not end within 268435456 operations of the interpreter'
+says 'NAME=VALUE gives an argument'
 expect 2 check c.c roots --starts 0
 expect 1 check k.c cube n=20 --device abacus
 says 'there is no device "abacus" (there is cpu'

@@ -398,7 +398,10 @@ typedef struct rg_finding {
 /* Runs all forms of a kernel in the interpreter and on a device, in the kernel's own types and in f64. Compares the device with the
  * interpreter, split with combined gradients, vjp with jvp, and both with central differences; looks for races
  * (docs/rgc.md#check). RG_OK also if a comparison fails: the report has the outcome. RG_INVALID: an array of args does not have
- * the extents that the kernel declares. Other errors are those of an RG_FORWARD launch with the inputs. desc may be NULL. */
+ * the extents that the kernel declares. RG_BUDGET: the kernel takes more than 2^28 operations of the interpreter, with generated
+ * arguments or with those that are set. Other errors are those of an RG_FORWARD launch with the inputs. Of the module's options
+ * no_contraction and compile_process count, not native_math, fast_math, checked, deterministic and log: subscripts are always
+ * checked, in the interpreter. desc may be NULL. */
 RG_API RG_MUST_CHECK rg_status rg_kernel_check(rg_kernel *kernel, const rg_check_desc *desc, rg_report **report);
 RG_API RG_MUST_CHECK rg_status rg_report_get_info(const rg_report *report, rg_report_info *info);
 /* Findings are counted from 0. RG_NOT_FOUND: there are fewer. The texts are valid as long as the report. */

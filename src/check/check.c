@@ -60,7 +60,7 @@ try_start(subject *s, const char *optional, uint64_t *steps, bool *use)
     rt_fault fault = interp_run(fn, m.args, &options, &report);
     if (!optional && report.out_of_steps) {
         diag_add(s->diags, DIAG_ERROR, 0, (diag_place){0},
-                 "kernel `%s` does not end within %llu operations\ngive it arguments, NAME=VALUE, instead of made up ones",
+                 "kernel `%s` does not end within %llu operations of the interpreter\ngive it arguments for which it takes fewer",
                  s->fn->name, (unsigned long long)*steps);
         return RG_BUDGET;
     }

@@ -124,7 +124,10 @@ run(int argc, char **argv)
     cli_arguments_begin(&arguments, queue, kernel);
     make_arguments(&arguments, &inputs, &words);
     desc.args = arguments.args;
-    cli_need(rg_kernel_check(kernel, &desc, &report));
+    rg_status status = rg_kernel_check(kernel, &desc, &report);
+    if (status == RG_BUDGET)
+        fprintf(stderr, "rgc: NAME=VALUE gives an argument instead of a made up one\n");
+    cli_need(status);
     int code = print_report(report);
     rg_report_destroy(report);
     cli_arguments_free(&arguments);
