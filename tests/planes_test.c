@@ -152,7 +152,7 @@ test_device(const char *device)
     if (failures)
         return;
     if (strcmp(device, *devices_to_test()) == 0)
-        test_code(kernel->whole->first);
+        test_code(kernel->ir->first);
     test_launches(context, kernel);
     rg_module_destroy(module);
     rg_queue_destroy(context);

@@ -181,12 +181,12 @@ typedef struct api_choice {
 struct rg_kernel {
     api_handle handle;
     rg_module *module;
-    ir_module *ir; /* its outline (api_outline.c) */
-    ir_fn *fn;
-    ir_module *whole; /* inlined and simplified, results turned into outputs. NULL: nobody needed it so far */
+    ir_module *outline; /* what launches ask of it (api_outline.c) */
+    ir_fn *fn;          /* the outline's */
+    ir_module *ir;      /* inlined and simplified, results turned into outputs. NULL: nobody needed it so far */
     rg_str text;      /* as it was written, in the module's arena: what code is kept for. NULL: none is */
     uint8_t digest[DIGEST_BYTES]; /* of the text */
-    const char *file; /* that it stands in; may be NULL */
+    const char *file; /* path of the source file; may be NULL */
     uint32_t nparams;
     rg_param *params;
     uint32_t nextents; /* sum of the buffers' ranks */
@@ -316,7 +316,7 @@ rg_status api_check_home(const rg_queue *queue, const rg_array *array);
 rg_status api_take_failure(rg_queue *queue);
 void api_keep_failure(rg_queue *queue, rg_status status);
 void api_module_release(void *module);
-/* Takes the IR module over. Of desc, which may be NULL, the options of code count. */
+/* Takes the IR module over. Of desc the options of code count. */
 rg_status api_module_adopt(const rg_module_desc *desc, ir_module *ir, rg_module **module);
 /* Does not own `source`. RG_COMPILE: diags say why. */
 rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags,
@@ -324,7 +324,7 @@ rg_status api_kernel_create(rg_module *module, const ir_fn *source, diag_list *d
 /* As rg_kernel_find_param, also of a kernel that only arguments hold. */
 rg_status api_param_find(const rg_kernel *kernel, rg_str name, uint32_t *index);
 void api_kernel_free(void *kernel);
-/* A kernel whose IR is not needed now, from what api_outline_write gave. false: that is none. */
+/* A kernel whose IR is not needed now, from what api_outline_write gave. false: not a valid outline. */
 bool api_kernel_read(rg_module *module, rg_str text, rg_str outline, rg_kernel **kernel);
 /* Its IR as pipeline_source gave it, made now if need be. The caller holds kernel->compiling. NULL: diags say why. */
 const ir_fn *api_kernel_body(rg_kernel *kernel, diag_list *diags);

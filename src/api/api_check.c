@@ -9,7 +9,8 @@ struct rg_report {
     check_report found;
 };
 
-enum { USUAL_STARTS = 3, MOST_STARTS = 1000, MOST_STEPS = 1 << 28, LONGER = 8, LONGEST = 4096, MOST_BYTES = 1 << 26, MOST_LIKELY = 1 << 20 };
+enum { USUAL_STARTS = 3, MOST_STARTS = 1000, MOST_STEPS = 1 << 28, MOST_LIKELY = 1 << 20 };
+enum { LONGER = 8, LONGEST = 4096, MOST_BYTES = 1 << 26 }; /* of lengths that are guessed again */
 
 int64_t
 api_likely_extent(const rg_kernel *kernel, const api_slot *slots)

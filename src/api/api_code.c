@@ -109,9 +109,7 @@ code_of_variant(const api_program *p, unsigned wanted, str *code, bool *kept, di
         TRY(make_code(p, &desc, wanted, code, diags));
     if (keeps || s.told)
         api_tell(&s, *kept ? RG_EVENT_FOUND : RG_EVENT_MADE, since, "code of %s for %s", v->label, v->table->name);
-    if (!keeps)
-        return RG_OK;
-    if (*kept)
+    if (!keeps || *kept)
         return RG_OK;
     bytes_put_u32(&content, (v->can_fail ? CAN_FAIL : 0) | (v->grouped ? GROUPED : 0));
     bytes_put(&content, str_view(code));

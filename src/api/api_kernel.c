@@ -57,11 +57,11 @@ kernel_new(rg_module *module)
     return k;
 }
 
-/* It has its outline. */
+/* k->outline is set. */
 static void
 describe_kernel(rg_kernel *k, uint32_t results)
 {
-    k->fn = k->ir->first;
+    k->fn = k->outline->first;
     k->nparams = k->fn->body->nparams;
     k->params = mem_zalloc((k->nparams + 1) * sizeof(*k->params));
     describe_params(k, results);
@@ -85,16 +85,16 @@ api_kernel_create(rg_module *module, const ir_fn *source, diag_list *diags, rg_k
     if (k->text.ptr)
         digest_of(k->text.ptr, k->text.len, k->digest);
     pipeline_options options = {.contraction = !module->desc.no_contraction};
-    k->whole = pipeline_source(source, &options, diags);
-    if (k->whole) {
-        const ir_fn *fn = k->whole->first;
-        const char *file = fn->loc.file < k->whole->files.n ? k->whole->files.at[fn->loc.file].path : NULL;
+    k->ir = pipeline_source(source, &options, diags);
+    if (k->ir) {
+        const ir_fn *fn = k->ir->first;
+        const char *file = fn->loc.file < k->ir->files.n ? k->ir->files.at[fn->loc.file].path : NULL;
         k->file = file ? arena_str(module->arena, rg_str_of(file)) : NULL;
-        k->ir = api_outline(fn);
+        k->outline = api_outline(fn);
         describe_kernel(k, ir_terminator(source->body)->nargs);
     }
     mem_disown(&owns);
-    if (!k->whole) {
+    if (!k->ir) {
         api_kernel_free(k);
         return RG_COMPILE;
     }
@@ -110,14 +110,14 @@ api_kernel_read(rg_module *module, rg_str text, rg_str outline, rg_kernel **kern
     uint32_t results;
     mem_owner owns;
     mem_own(&owns, api_kernel_free, k);
-    k->ir = api_outline_read(outline, k->digest, &file, &results);
-    if (k->ir) {
+    k->outline = api_outline_read(outline, k->digest, &file, &results);
+    if (k->outline) {
         describe_kernel(k, results);
         k->text = (rg_str){arena_str(module->arena, text), text.len};
         k->file = file.ptr ? arena_str(module->arena, file) : NULL;
     }
     mem_disown(&owns);
-    bool good = k->ir != NULL;
+    bool good = k->outline != NULL;
     if (good)
         list_kernel(k, kernel);
     else
@@ -161,9 +161,9 @@ make_whole(const rg_kernel *k, diag_list *diags)
 const ir_fn *
 api_kernel_body(rg_kernel *kernel, diag_list *diags)
 {
-    if (!kernel->whole)
-        kernel->whole = make_whole(kernel, diags);
-    return kernel->whole ? kernel->whole->first : NULL;
+    if (!kernel->ir)
+        kernel->ir = make_whole(kernel, diags);
+    return kernel->ir ? kernel->ir->first : NULL;
 }
 
 ir_module *

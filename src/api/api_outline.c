@@ -88,7 +88,7 @@ api_outline_write(str *out, const rg_kernel *k)
     bytes_put_u32(out, k->nparams);
     for (uint32_t i = 0; i < k->nparams; i++)
         bytes_put_u32(out, (k->params[i].read ? READ : 0) | (k->params[i].written ? WRITTEN : 0) | (k->params[i].result ? RESULT : 0));
-    ir_print_plain(&text, k->ir);
+    ir_print_plain(&text, k->outline);
     bytes_put(out, str_view(&text));
 }
 

@@ -238,8 +238,8 @@ api_kernel_free(void *kernel)
     release_variants(k);
     pthread_mutex_destroy(&k->compiling);
     mem_free(k->params);
+    ir_module_free(k->outline);
     ir_module_free(k->ir);
-    ir_module_free(k->whole);
     api_free(k);
 }
 

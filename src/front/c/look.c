@@ -10,7 +10,7 @@
 
 /* -- headers ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a directive has the word `embed`, however far it stands from the #. */
+/* Whether a line that begins with # has the word `embed`. */
 static bool
 has_embed(rg_str text)
 {
