@@ -278,6 +278,19 @@ for times in 1 2; do
     sed -i 's/0.1/0.2/' step.c
 done
 sed -i 's/0.2/0.1/; /f.h/d' step.c
+# nor does it belong to a compiler that came while it was compiled
+printf '#include <ctype.h>\n#include <stdlib.h>\n#include <stdio.h>\ndouble asks(double x) { return x + x; }\n' >asks.c
+printf '#!/bin/sh\n[ -f "%s/newer" ] && mv "%s/newer" "$0"\nexec cc "$@"\n' "$work" "$work" >wrapper
+{ cat wrapper; echo; } >newer
+chmod +x wrapper newer
+searched=$PATH
+export CC=wrapper PATH="$work:$PATH"
+for made in 2 1 0; do
+    expect 0 run asks.c asks x=7
+    makes $made
+done
+unset CC
+export PATH="$searched"
 # another choice is other code
 export OMP_NUM_THREADS=1
 warms 1 1 cpu
