@@ -883,6 +883,34 @@ test_reverse_meddles(const place *p)
 }
 
 /* One array is both ends; the first on the tape is another one. */
+/* What a tape keeps runs also when its queue was destroyed, and is done then: nobody could wait for it. */
+static void
+test_closed_queue(void)
+{
+    place own = open_place();
+    rg_array *x = make(&own, "x", true, N), *y = make(&own, "y", true, N), *z = make(&own, "z", true, N);
+    rg_args *product = args_of(&own, own.product);
+    double d[N];
+    put(&own, x, RG_PRIMAL, x0);
+    put(&own, y, RG_PRIMAL, ones);
+    set_product(product, 2, x, y, z);
+    rg_tape *t = begin(&own, 0);
+    GOOD(rg_launch(own.queue, product, RG_FORWARD));
+    GOOD(rg_array_copy(own.queue, y, RG_PRIMAL, z, RG_PRIMAL)); /* its reverse needs a kernel of the tape's own */
+    GOOD(rg_tape_end(t));
+    put(&own, y, RG_ADJOINT, w0);
+    rg_queue_destroy(own.queue);
+    GOOD(rg_tape_vjp(t));
+    GOOD(rg_array_read(own.other, x, RG_ADJOINT, d, STATE));
+    for (int i = 0; i < N; i++)
+        CHECK(d[i] == 2 * w0[i], "%s: element %d is %.17g", device_name, i, d[i]);
+    rg_tape_destroy(t);
+    rg_args_destroy(product);
+    rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(z);
+    rg_module_destroy(own.module);
+    rg_queue_destroy(own.other);
+}
+
 static void
 test_empty(const place *p)
 {
@@ -1327,6 +1355,7 @@ main(int argc, char **argv)
         test_refusals(&p);
         test_reverse_meddles(&p);
         test_empty(&p);
+        test_closed_queue();
         test_saved(&p);
         test_refused_launch(&p);
         test_uncompiled_launch(&p);
