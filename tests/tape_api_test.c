@@ -342,7 +342,7 @@ test_cost(const place *p, int steps, int states, bool show)
 
 /* -- random sequences, and their reverse by hand ----------------------------------------------------------------------- */
 
-enum { ARRAYS = 4, OPS = 40 };
+enum { ARRAYS = 4, OPS = 40, SEQUENCES = 60 };
 typedef enum kind { STEP, PRODUCT, GATHER, TWICE, FILL, WRITE, WRITE_AT, COPY, STOP, CALL, KINDS } kind;
 
 typedef struct op {
@@ -542,7 +542,8 @@ free_world(world *w)
     rg_args_destroy(w->twice);
 }
 
-static void
+/* Whether the gradient was compared. */
+static bool
 test_random(const place *p, unsigned seed, int room)
 {
     static op ops[OPS];
@@ -573,7 +574,8 @@ test_random(const place *p, unsigned seed, int room)
     for (int k = 0; k < n; k++)
         for (int i = 0; i < ARRAYS * N; i++)
             largest = fmax(largest, fabs(ops[k].before[i / N][i % N]));
-    for (int round = 0; round < 2 && largest < 1e4; round++) {
+    bool judged = largest < 1e4;
+    for (int round = 0; round < 2 && judged; round++) {
         memcpy(d, seeds, sizeof d);
         for (int k = 0; k < ARRAYS; k++)
             put(p, w.a[k], RG_ADJOINT, seeds[k]);
@@ -592,13 +594,17 @@ test_random(const place *p, unsigned seed, int room)
     CHECK(!budget || info.peak <= budget, "%d of %d bytes", (int)info.peak, (int)budget);
     rg_tape_destroy(t);
     free_world(&w);
+    return judged;
 }
 
-static void
+/* How many gradients were compared. */
+static unsigned
 test_sequences(const place *p, unsigned first, unsigned count)
 {
+    unsigned judged = 0;
     for (unsigned seed = first; seed < first + count; seed++)
-        test_random(p, seed, seed % 3 == 0 ? 0 : seed % 3 == 1 ? 1 : 1 + (int)(seed % 17));
+        judged += test_random(p, seed, seed % 3 == 0 ? 0 : seed % 3 == 1 ? 1 : 1 + (int)(seed % 17));
+    return judged;
 }
 
 /* -- what is refused ------------------------------------------------------------------------------------------------------ */
@@ -1009,6 +1015,8 @@ test_budget_of_ends(const place *p)
     rg_args *step = args_of(p, p->step);
     uint64_t budget = 16 * STATE;
     rg_tape_info info = RG_INIT(rg_tape_info);
+    found want, f;
+    loop_in_kernel(p, 28, &want);
     put(p, x, RG_PRIMAL, x0);
     put(p, w, RG_PRIMAL, w0);
     rg_tape *t = begin(p, budget);
@@ -1022,6 +1030,10 @@ test_budget_of_ends(const place *p)
     GOOD(rg_tape_vjp(t));
     GOOD(rg_tape_get_info(t, &info));
     CHECK(info.peak <= budget && info.recomputed > 0, "%d of %d bytes", (int)info.peak, (int)budget);
+    get(p, x, RG_PRIMAL, f.x);
+    get(p, x, RG_ADJOINT, f.dx);
+    get(p, w, RG_ADJOINT, f.dw);
+    check_found(&f, &want, "a budget that ends take from");
     rg_tape_destroy(t);
     rg_args_destroy(step);
     rg_array_destroy(x), rg_array_destroy(w), rg_array_destroy(large);
@@ -1297,6 +1309,8 @@ test_launch_again(const place *p, rg_args *args, long n)
     mem_fail_after(n);
     rg_status status = rg_launch(p->queue, args, RG_FORWARD);
     mem_fail_after(0);
+    CHECK(!status || status == RG_OUT_OF_MEMORY, "allocation %ld on %s: %s: %s", n, device_name, rg_status_name(status),
+          rg_error_message());
     GOOD(status ? rg_launch(p->queue, args, RG_FORWARD) : RG_OK);
     GOOD(rg_tape_end(t));
     GOOD(rg_tape_vjp(t));
@@ -1317,6 +1331,7 @@ test_memory(const place *p)
     CHECK(try_without_memory(p, x, w, args, 0), "the kernels are compiled now");
     while (!try_without_memory(p, x, w, args, n) && n < 100000)
         n += 1 + n / 40;
+    CHECK(n < 100000, "an allocation still failed on %s", device_name);
     for (n = 1; n < 60; n++)
         test_launch_again(p, args, n);
     loop_in_kernel(p, 20, &want); /* and all is as before */
@@ -1336,7 +1351,8 @@ main(int argc, char **argv)
         if (steps)
             test_cost(&p, atoi(argv[2]), atoi(argv[3]), true);
         if (sequences)
-            test_sequences(&p, (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3]));
+            printf("%s: %u of %s sequences judged\n", device_name, test_sequences(&p, (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3])),
+                   argv[3]);
         if (steps || sequences) {
             close_place(&p);
             continue;
@@ -1344,7 +1360,8 @@ main(int argc, char **argv)
         test_loop(&p);
         test_progress(&p);
         test_cost(&p, 1000, 12, false);
-        test_sequences(&p, 1, 60);
+        unsigned judged = test_sequences(&p, 1, SEQUENCES);
+        CHECK(2 * judged > SEQUENCES, "%u", judged);
         for (int how = NONE; how < MEDDLINGS; how++)
             if (how < MAPPED_OPEN || devices_share_memory(p.queue))
                 test_meddling(&p, (meddling)how);
