@@ -71,6 +71,11 @@ static const char source[] =
     "  %t: buf<f64,1> = temp %m  %v: f64 = load %x[%twenty]  store %t[%z], %v  %w: f64 = load %t[%z]  store %x[%z], %w\n"
     "  yield\n"
     "}\n"
+    /* extents that no memory has */
+    "kernel @vast(%n: i64, %x: buf<f64,1>) shape { yield %n } {\n"
+    "  %z: i32 = const 0  %v: f64 = load %x[%z]  store %x[%z], %v\n"
+    "  yield\n"
+    "}\n"
     /* two threads, one element */
     "kernel @race(%n: i32, %x: buf<f64,1>, %y: buf<f64,1>) {\n"
     "  %lo: i32 = const 0\n"
@@ -375,6 +380,10 @@ test_checks_from(const char *name)
     CHECK(outcome_of(report) == RG_CHECK_NOT_SHOWN && finding_of(report, "arrays after the gradient").unshown > 0);
     rg_report_destroy(report);
     FAILS(rg_kernel_check(kernel_of(module, "place"), &desc, &report), RG_INVALID, "args are those of kernel `bend`");
+    rg_args_destroy(args);
+    CHECK(!rg_args_create(queue, kernel_of(module, "vast"), &args) && !rg_args_set_int(args, RG_STR("n"), INT64_MAX / 4));
+    desc.args = args;
+    FAILS(rg_kernel_check(kernel_of(module, "vast"), &desc, &report), RG_INVALID, "more bytes than there are addresses");
     rg_array_destroy(x);
     rg_args_destroy(args);
     rg_queue_destroy(queue);
