@@ -393,6 +393,22 @@ for device in interp cpu; do
     says 'inplace'
     says '65536'
 done
+# sums with the same bits for any number of threads; without the option so many iterations give others
+cat >pull.c <<'END'
+#include <math.h>
+void pull(int n, int m, const int at[n], const double x[m], double y[m])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        #pragma omp atomic
+        y[at[i]] += sin(x[at[i]] * i);
+    }
+}
+END
+for threads in 1 3; do
+    expect 0 run pull.c pull n=1000000 m=1 at=zeros x=ones y=zeros --vjp y=ones --deterministic --threads $threads --out fixed$threads
+done
+cmp fixed1/y.npy fixed3/y.npy && cmp fixed1/x.adj.npy fixed3/x.adj.npy && pass || fail "one thread and three give different bits"
 expect 0 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp loss=seed.npy --jvp x=x.npy --out d/e
 for f in loss loss.adj loss.tan x.adj x.adj.tan loss.adj.tan; do holds d/e/$f.npy; done
 expect 1 run k.c relax n=4 steps=ones x=x.npy loss=zeros --vjp loss=x.npy
@@ -1037,6 +1053,9 @@ END
     expect 0 ir k.c relax --form vjp --target sm_90 --stage assembly
     says '.visible .entry relax_vjp('
     says 'ld.global.nc'
+    # lanes that take turns
+    expect 0 ir pull.c pull --form vjp --device cuda --deterministic --target sm_90 --stage assembly
+    says 'match.any.sync'
 else
     grep -q 'GPUs' err && pass || fail "nothing says why there is no PTX"
 fi
