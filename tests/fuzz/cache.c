@@ -30,6 +30,7 @@ load_object(uint16_t machine, rg_str bytes)
     str error = {.in = mem_scratch()};
     rt_object *object = rt_object_load_for(machine, bytes, "entry", find_any, &error);
     FUZZ_CHECK(object || error.len, "refused without a reason");
+    fuzz_taken = object != NULL;
     rt_object_free(object);
 }
 
@@ -39,6 +40,7 @@ load_code(rg_str bytes)
     str error = {.in = mem_scratch()};
     ll_code *code = ll_load(bytes, &error);
     FUZZ_CHECK(code || error.len, "refused without a reason");
+    fuzz_taken = code != NULL;
     ll_code_free(code);
 }
 
@@ -49,7 +51,8 @@ read_info(rg_str bytes)
     ll_gpu_info info = {0};
     bytes_reader r = bytes_of(bytes);
     ll_gpu_info_read(&r, &info);
-    if (bytes_done(&r)) {
+    fuzz_taken = bytes_done(&r);
+    if (fuzz_taken) {
         ll_gpu_info again = {0};
         str text = {.in = mem_scratch()};
         ll_gpu_info_write(&text, &info);
@@ -69,7 +72,8 @@ read_needs(rg_str bytes)
     rt_needs needs = {0};
     bytes_reader r = bytes_of(bytes);
     rt_needs_read(&r, PARAMS, &needs);
-    if (bytes_done(&r))
+    fuzz_taken = bytes_done(&r);
+    if (fuzz_taken)
         FUZZ_CHECK(rt_needs_of(&needs, args, 100).warps <= 100, "too many warps");
     rt_needs_free(&needs);
 }
@@ -79,7 +83,8 @@ read_entry(rg_str bytes)
 {
     bool same = false;
     rg_str content;
-    if (cache_entry(bytes, rg_str_of("key"), &same, &content))
+    fuzz_taken = cache_entry(bytes, rg_str_of("key"), &same, &content);
+    if (fuzz_taken)
         FUZZ_CHECK(content.ptr >= bytes.ptr && content.ptr + content.len <= bytes.ptr + bytes.len, "content from outside");
 }
 
@@ -88,7 +93,8 @@ read_list(rg_str bytes)
 {
     seen_list list;
     bytes_reader r = bytes_of(bytes);
-    if (!seen_read(&r, &list))
+    fuzz_taken = seen_read(&r, &list);
+    if (!fuzz_taken)
         return;
     str text = {.in = mem_scratch()};
     seen_write(&list, &text);
@@ -102,6 +108,7 @@ read_outline(rg_str bytes)
     rg_str file;
     uint32_t results;
     ir_module *m = api_outline_read(bytes, digest, &file, &results);
+    fuzz_taken = m != NULL;
     FUZZ_CHECK(!m || results <= m->first->body->nparams, "more results than parameters");
     ir_module_free(m);
 }

@@ -1,7 +1,8 @@
 /* A harness without libFuzzer: each file, and mutants of it. SPDX-License-Identifier: Apache-2.0
  *
- *   fuzz_NAME [--mutants N] [--seed S] FILE|FOLDER...
+ *   fuzz_NAME [--mutants N] [--seed S] [--intact 1] FILE|FOLDER...
  *
+ * --intact: each file has to be taken for what it is (fuzz_taken), but those whose names begin with "damaged".
  * An input that takes more than LIMIT seconds of processor time, or ends the process, is written to fuzz_NAME.input. */
 #include "fuzz.h"
 
@@ -18,8 +19,8 @@ static struct {
     char keep[256];
     const uint8_t *data; /* the input that runs */
     size_t size;
-    unsigned mutants, seed;
-    long count;
+    unsigned mutants, seed, intact;
+    long count, refused;
 } driver;
 
 /* on a stack of its own: what overflowed may be the usual one */
@@ -78,6 +79,11 @@ replay_file(const char *path)
     size_t n = fread(original, 1, MOST, f), size;
     fclose(f);
     run_input(original, n);
+    const char *name = strrchr(path, '/');
+    if (driver.intact && !fuzz_taken && strncmp(name ? name + 1 : path, "damaged", 7) != 0) {
+        fprintf(stderr, "%s is refused\n", path);
+        driver.refused++;
+    }
     for (unsigned i = 0; i < driver.mutants; i++) {
         memcpy(mutant, original, n);
         size = n;
@@ -119,9 +125,11 @@ main(int argc, char **argv)
     LLVMFuzzerInitialize(&argc, &argv);
     int i = 1;
     for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
-        *(strcmp(argv[i], "--seed") == 0 ? &driver.seed : &driver.mutants) = (unsigned)strtoul(argv[i + 1], NULL, 10);
+        *(strcmp(argv[i], "--seed") == 0     ? &driver.seed
+          : strcmp(argv[i], "--intact") == 0 ? &driver.intact
+                                             : &driver.mutants) = (unsigned)strtoul(argv[i + 1], NULL, 10);
     for (; i < argc; i++)
         replay(argv[i]);
     fprintf(stderr, "%ld inputs\n", driver.count);
-    return driver.count == 0;
+    return driver.count == 0 || driver.refused > 0;
 }

@@ -16,6 +16,9 @@ typedef size_t fuzz_change(uint8_t *data, size_t size, size_t most, unsigned see
 extern fuzz_change *const fuzz_mutate;
 fuzz_change fuzz_text, fuzz_bytes;
 
+/* Whether the last input was taken for what it says it is. A harness that sets it has an intact corpus: fuzz_NAME --intact. */
+extern bool fuzz_taken;
+
 /* Around an input: mem_scratch() is new, and gone at the end. */
 static inline void
 fuzz_out_of_memory(void *user, size_t bytes)
@@ -27,6 +30,7 @@ fuzz_out_of_memory(void *user, size_t bytes)
 static inline void
 fuzz_begin(void)
 {
+    fuzz_taken = false;
     mem_set_handler(fuzz_out_of_memory, NULL);
 }
 

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+bool fuzz_taken;
+
 typedef struct text {
     uint8_t *at;
     size_t size, most;

@@ -220,6 +220,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rt_object *object = rt_object_load_for(machines[i], (rg_str){(const char *)data, size}, ll_entry_name, find_any, &error);
         FUZZ_CHECK(object ? !error.len && rt_object_entry(object) : error.len > 0, "refused without a reason, or loaded with one");
         FUZZ_CHECK(!error.len || strlen(error.ptr) == error.len, "a message with a zero in it");
+        fuzz_taken |= object != NULL;
         rt_object_free(object);
     }
     fuzz_end();
