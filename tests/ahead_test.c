@@ -2,38 +2,13 @@
  * the library computes.
  *   ahead_test LIBRGRT
  * SPDX-License-Identifier: Apache-2.0 */
-#include "retrograd/retrograd.h"
+#include "api_check.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static unsigned checks, failures;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-static void
-check(bool ok, const char *text, int line)
-{
-    checks++;
-    if (ok)
-        return;
-    failures++;
-    printf("ahead_test.c:%d: %s (last message: %s)\n", line, text, rg_error_message());
-}
-
-#define FAILS(call, status, word) fails((call), (status), (word), #call, __LINE__)
-static void
-fails(rg_status found, rg_status expected, const char *word, const char *text, int line)
-{
-    checks++;
-    if (found == expected && strstr(rg_error_message(), word))
-        return;
-    failures++;
-    printf("ahead_test.c:%d: %s gave %s: %s\n  expected %s with \"%s\"\n", line, text, rg_status_name(found), rg_error_message(),
-           rg_status_name(expected), word);
-}
 
 static const char source[] =
     /* y = k x^3 */
@@ -413,6 +388,5 @@ main(int argc, char **argv)
     test_checks_from("simt");
     snprintf(remove, sizeof remove, "rm -r %s", folder);
     CHECK(!chdir("/") && !system(remove));
-    printf("%u checks, %u failed\n", checks, failures);
-    return failures > 0;
+    return check_done();
 }

@@ -1,10 +1,10 @@
 /* The public API: what it does, and what it says when it is misused.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "retrograd/retrograd.h"
-#include "retrograd/build.h"
-
+#include "api_check.h"
 #include "base/base.h"
 #include "devices.h"
+
+#include <retrograd/build.h>
 
 #include <math.h>
 #include <time.h>
@@ -12,32 +12,6 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
 #endif
-
-static unsigned checks, failures;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-static void
-check(bool ok, const char *text, int line)
-{
-    checks++;
-    if (!ok) {
-        failures++;
-        printf("api_test.c:%d: %s (last message: %s)\n", line, text, rg_error_message());
-    }
-}
-
-/* the status and a word of the message */
-#define FAILS(call, status, word) fails((call), (status), (word), #call, __LINE__)
-static void
-fails(rg_status found, rg_status expected, const char *word, const char *text, int line)
-{
-    checks++;
-    if (found == expected && strstr(rg_error_message(), word))
-        return;
-    failures++;
-    printf("api_test.c:%d: %s gave %s: %s\n  expected %s with \"%s\"\n", line, text,
-           rg_status_name(found), rg_error_message(), rg_status_name(expected), word);
-}
 
 static const char source[] =
     "kernel @scale(%n: i32, %k: f64, %x: buf<f64,1>, %y: buf<f64,1>) shape {\n"
@@ -891,7 +865,7 @@ test_overhead(rg_queue *rg, rg_module *module, const char *device)
         double start = now();
         for (int i = 0; i < 200; i++)
             if (rg_launch(rg, args, RG_FORWARD))
-                failures++;
+                check_failures++;
         double each = (now() - start) / 200;
         best = each < best ? each : best;
     }
@@ -937,8 +911,9 @@ main(void)
 #if RG_HAVE_CLANG
     test_failed_allocations_in_c();
 #endif
-    for (const char *const *device = devices_to_test(); *device; device++)
-        test_device(*device);
-    printf("%u passed, %u failed\n", checks - failures, failures);
-    return failures != 0;
+    for (const char *const *device = devices_to_test(); *device; device++) {
+        check_on = *device;
+        test_device(check_on);
+    }
+    return check_done();
 }

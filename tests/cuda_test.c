@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fake_cuda.h"
 
+#include "check.h"
 #include "queue.h"
 
 #include "pipeline/pipeline.h"
@@ -12,19 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static unsigned checks, failures;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-static void
-check(bool ok, const char *text, int line)
-{
-    checks++;
-    if (ok)
-        return;
-    failures++;
-    printf("cuda_test.c:%d: %s\n", line, text);
-}
-
 static const rt_device_table *cuda;
 static fake_cuda *fake, usual;
 static str error;
@@ -34,13 +22,8 @@ static str error;
 static void
 fails(rg_status found, rg_status expected, const char *word, const char *text, int line)
 {
-    bool ok = found == expected && error.ptr && strstr(error.ptr, word);
-    checks++;
-    if (!ok) {
-        failures++;
-        printf("cuda_test.c:%d: %s gave %d, not %d with \"%s\": %s\n", line, text, found, expected, word,
-               error.ptr ? error.ptr : "");
-    }
+    if (check_failed(found == expected && error.ptr && strstr(error.ptr, word), __FILE__, line, text))
+        printf("%d, not %d with \"%s\": %s\n", found, expected, word, error.ptr ? error.ptr : "");
     str_free(&error);
 }
 
@@ -742,7 +725,7 @@ test_fork(void)
     fflush(stdout);
     pid_t child = fork();
     if (!child) {
-        unsigned before = failures;
+        int before = check_failures;
         long calls = fake->calls;
         FAILS(launch(&k, 5), RG_DEVICE, "fork of the one that opened the GPU");
         FAILS(cuda->streams->sync(q, &error), RG_DEVICE, "fork");
@@ -751,7 +734,7 @@ test_fork(void)
         drop(&k);
         close_queue(q);
         fflush(stdout);
-        _exit(failures != before);
+        _exit(check_failures != before);
     }
     int status = 1;
     CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
@@ -915,6 +898,5 @@ main(int argc, char **argv)
     test_graph();
     test_stream(library);
     test_queues(library);
-    printf("%u checks, %u failures\n", checks, failures);
-    return failures > 0;
+    return check_done();
 }

@@ -1,21 +1,11 @@
 /* What devices may do differently: memory of their own, launches that return at once, graphs.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "check.h"
+#include "api_check.h"
 #include "devices.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define GOOD(call) CHECK((call) == RG_OK, "%s: %s", device, rg_error_message())
-#define FAILS(call, status, word) fails(device, (call), (status), (word), __LINE__)
-
-static void
-fails(const char *device, rg_status found, rg_status expected, const char *word, int line)
-{
-    CHECK(found == expected && strstr(rg_error_message(), word), "%s, line %d: %s, \"%s\": not %s with \"%s\"", device,
-          line, rg_status_name(found), rg_error_message(), rg_status_name(expected), word);
-}
 
 /* walk: x[i] to its sine, count[0] times; sum: of x into out; positive: asserts it of x[0] */
 static const char source[] =
@@ -58,7 +48,6 @@ static const char source[] =
 enum { N = 5 };
 
 typedef struct setup {
-    const char *device;
     rg_queue *rg;
     rg_module *module;
     rg_kernel *walk;
@@ -69,7 +58,6 @@ typedef struct setup {
 static rg_array *
 make(setup *s, rg_dtype dtype, int64_t n, const void *data)
 {
-    const char *device = s->device;
     rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = dtype, .rank = 1, .shape = {n}, .adjoint = dtype == RG_F64, .name = RG_STR("made"));
     rg_array *a;
     rg_array_info info = RG_INIT(rg_array_info);
@@ -82,7 +70,6 @@ make(setup *s, rg_dtype dtype, int64_t n, const void *data)
 static rg_kernel *
 kernel_of(const setup *s, const char *name)
 {
-    const char *device = s->device;
     rg_kernel *kernel;
     GOOD(rg_module_get_kernel(s->module, rg_str_of(name), &kernel));
     return kernel;
@@ -100,9 +87,8 @@ begin(const char *device)
 static setup
 begin_with(const devices_desc *desc, const rg_module_desc *code)
 {
-    const char *device = desc->device.ptr;
     static const double x[N] = {0.1, 0.2, 0.3, 0.4, 0.5}, zeros[N] = {0};
-    setup s = {.device = device};
+    setup s = {0};
     GOOD(devices_open(desc, &s.rg));
     GOOD(rg_module_from_ir(rg_str_of(source), code, &s.module));
     s.walk = kernel_of(&s, "walk");
@@ -131,14 +117,13 @@ end(setup *s)
 static double
 first_of(const setup *s, rg_array *a, unsigned plane)
 {
-    const char *device = s->device;
     double v[N];
     GOOD(rg_array_read(s->rg, a, plane, v, sizeof v));
     return v[0];
 }
 
 static uint64_t
-version(const char *device, const rg_array *a)
+version(const rg_array *a)
 {
     rg_array_info info = RG_INIT(rg_array_info);
     GOOD(rg_array_get_info(a, &info));
@@ -188,9 +173,9 @@ test_memory(const char *device)
     GOOD(rg_array_read(s.rg, s.x, RG_ADJOINT, got, sizeof got));
     CHECK(got[3] == 0 && got[4] == 3, "%s", device);
     /* copies */
-    uint64_t before = version(device, s.y);
+    uint64_t before = version(s.y);
     GOOD(rg_array_copy(s.rg, s.y, RG_PRIMAL, s.x, RG_PRIMAL));
-    CHECK(first_of(&s, s.y, RG_PRIMAL) == 0.1 && version(device, s.y) > before, "%s", device);
+    CHECK(first_of(&s, s.y, RG_PRIMAL) == 0.1 && version(s.y) > before, "%s", device);
     GOOD(rg_array_copy(s.rg, s.y, RG_ADJOINT, s.x, RG_PRIMAL));
     CHECK(first_of(&s, s.y, RG_ADJOINT) == 0.1, "%s", device);
     FAILS(rg_array_copy(s.rg, s.y, RG_PRIMAL, s.count, RG_PRIMAL), RG_INVALID, "do not fit");
@@ -316,7 +301,6 @@ typedef struct single {
 static single
 of_array(const setup *s, const char *name, const char *param, rg_array *a)
 {
-    const char *device = s->device;
     single k = {.kernel = kernel_of(s, name)};
     GOOD(rg_args_create(s->rg, k.kernel, &k.args));
     GOOD(rg_args_set_array(k.args, rg_str_of(param), a));
@@ -386,11 +370,10 @@ test_checked(const char *device)
 static rg_graph *
 record(setup *s, const single *longer)
 {
-    const char *device = s->device;
     rg_graph *graph;
     double v[N];
     int32_t count;
-    uint64_t before = version(device, s->y);
+    uint64_t before = version(s->y);
     GOOD(rg_graph_begin(s->rg));
     GOOD(rg_array_fill(s->rg, s->x, RG_ADJOINT, 0));
     GOOD(rg_array_copy(s->rg, s->y, RG_ADJOINT, s->x, RG_PRIMAL)); /* overwritten by the next */
@@ -402,7 +385,7 @@ record(setup *s, const single *longer)
     GOOD(rg_graph_end(s->rg, &graph));
     GOOD(rg_array_read(s->rg, s->y, RG_PRIMAL, v, sizeof v));
     GOOD(rg_array_read(s->rg, s->count, RG_PRIMAL, &count, sizeof count));
-    CHECK(v[0] == 0 && count == 3 && version(device, s->y) == before, "%s: recording does nothing", device);
+    CHECK(v[0] == 0 && count == 3 && version(s->y) == before, "%s: recording does nothing", check_on);
     return graph;
 }
 
@@ -415,10 +398,10 @@ test_graph(const char *device)
     for (int32_t time = 0; time < 4; time++) {
         double value, slope;
         int32_t count = -1;
-        uint64_t before = version(device, s.y), of_x = version(device, s.x);
+        uint64_t before = version(s.y), of_x = version(s.x);
         walked(0.1, 3 + time, &value, &slope);
         GOOD(rg_graph_launch(graph));
-        CHECK(version(device, s.y) > before && version(device, s.x) == of_x, "%s", device);
+        CHECK(version(s.y) > before && version(s.x) == of_x, "%s", device);
         GOOD(rg_array_read(s.rg, s.count, RG_PRIMAL, &count, sizeof count));
         CHECK(count == 4 + time, "%s: %d", device, count);
         CHECK(near(first_of(&s, s.y, RG_PRIMAL), value), "%s", device);
@@ -565,6 +548,7 @@ int
 main(void)
 {
     for (const char *const *device = devices_to_test(); *device; device++) {
+        check_on = *device;
         test_contexts(*device);
         test_memory(*device);
         test_gaps(*device);

@@ -1,26 +1,13 @@
 /* Directions through the public API: Jacobians and Hessians in one launch, many directions, misuse;
  * and what is made of control flow that differs between them. SPDX-License-Identifier: Apache-2.0
  */
-#include "check.h"
+#include "api_check.h"
 #include "devices.h"
 
 #include "diff/ad.h"
 #include "rt/interp/interp.h"
 
-#include <retrograd/retrograd.h>
-
 #include <math.h>
-
-#define GOOD(call)                CHECK((call) == RG_OK, "%s", rg_error_message())
-#define FAILS(call, status, word) fails((call), (status), (word), __LINE__)
-
-static void
-fails(rg_status found, rg_status expected, const char *word, int line)
-{
-    CHECK(found == expected && strstr(rg_error_message(), word),
-          "line %d: %s, \"%s\": not %s with \"%s\"", line, rg_status_name(found),
-          rg_error_message(), rg_status_name(expected), word);
-}
 
 /* polar: out = k (r cos t, r sin t); deep: y[i] = sin of sin of ... x[i], m times; pair reads two
  * arrays that may share an adjoint */
@@ -593,6 +580,7 @@ main(void)
     test_varied();
     test_refused();
     for (const char *const *device = devices_to_test(); *device; device++) {
+        check_on = *device;
         test_jacobian(*device);
         test_hessian(*device);
         test_many(*device);

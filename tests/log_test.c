@@ -1,5 +1,5 @@
 /* What modules' logs are told, through the shared library. SPDX-License-Identifier: Apache-2.0 */
-#include "retrograd/retrograd.h"
+#include "api_check.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -7,19 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static unsigned checks, failures;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-static void
-check(bool ok, const char *text, int line)
-{
-    checks++;
-    if (ok)
-        return;
-    failures++;
-    printf("log_test.c:%d: %s (last message: %s)\n", line, text, rg_error_message());
-}
 
 static const char source[] = "kernel @bend(%x: buf<f64,1>, %y: buf<f64,1>) {\n"
                              "  %z: i32 = const 0  %v: f64 = load %x[%z]  %w: f64 = mul %v, %v  store %y[%z], %w  yield\n"
@@ -148,6 +135,5 @@ main(void)
     }
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(!system(command));
-    printf("%u checks, %u failed\n", checks, failures);
-    return failures > 0;
+    return check_done();
 }

@@ -1,5 +1,5 @@
 /* Devices and queues: what is shared, what is ordered, what a struct of another version does. SPDX-License-Identifier: Apache-2.0 */
-#include "check.h"
+#include "api_check.h"
 #include "devices.h"
 
 #include <retrograd/build.h>
@@ -23,14 +23,6 @@ static const char source[] =
     "  }\n"
     "  yield\n"
     "}\n";
-
-#define GOOD(call) CHECK((call) == RG_OK, "%s: %s", #call, rg_error_message())
-#define FAILS(call, status, word)                                                                                      \
-    do {                                                                                                               \
-        rg_status found_ = (call);                                                                                     \
-        CHECK(found_ == (status) && strstr(rg_error_message(), (word)), "%s gave %s: %s", #call, rg_status_name(found_), \
-              rg_error_message());                                                                                     \
-    } while (0)
 
 /* -- two threads, each with a queue of one device, share the kernel and what it reads ------------------------------- */
 
@@ -414,12 +406,14 @@ int
 main(void)
 {
     for (const char *const *device = devices_to_test(); *device; device++) {
+        check_on = *device;
         if (strcmp(*device, "remote") != 0 && strcmp(*device, "plain") != 0)
             test_two_threads(*device), test_print(*device), test_compile(*device);
         test_two_devices(*device);
         for (const char *const *other = devices_to_test(); *other; other++)
             test_copies(*device, *other);
     }
+    check_on = "";
     test_release();
     test_sizes();
     test_enumeration();

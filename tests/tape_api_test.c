@@ -1,7 +1,7 @@
 /* Tapes of the host. Against one kernel that loops, against a reverse written by hand for random sequences of operations, with
  * budgets and without; and what they refuse. SPDX-License-Identifier: Apache-2.0
  *   tape_api_test [--long STEPS STATES | --random SEED COUNT] */
-#include "check.h"
+#include "api_check.h"
 #include "devices.h"
 
 #include "api/revolve.h"
@@ -59,16 +59,6 @@ static const char source[] =
     "  yield\n"
     "}\n";
 
-#define GOOD(call) CHECK((call) == RG_OK, "%s on %s: %s", #call, device_name, rg_error_message())
-#define FAILS(call, status, word)                                                                                      \
-    do {                                                                                                               \
-        rg_status found_ = (call);                                                                                     \
-        CHECK(found_ == (status) && strstr(rg_error_message(), (word)), "%s on %s gave %s: %s", #call, device_name,    \
-              rg_status_name(found_), rg_error_message());                                                             \
-    } while (0)
-
-static const char *device_name;
-
 /* -- what every test needs ------------------------------------------------------------------------------------------ */
 
 enum { N = 5, STATE = N * (int)sizeof(double) };
@@ -84,7 +74,7 @@ open_place(void)
 {
     place p;
     rg_queue *queues[2];
-    devices_desc desc = {.device = rg_str_of(device_name)};
+    devices_desc desc = {.device = rg_str_of(check_on)};
     GOOD(devices_open_two(&desc, queues));
     p.queue = queues[0], p.other = queues[1];
     GOOD(rg_module_from_ir(rg_str_of(source), NULL, &p.module));
@@ -178,7 +168,7 @@ check_close(const double *found, const double *want, double tolerance, const cha
     for (int i = 0; i < N; i++)
         scale = fmax(scale, fabs(want[i]));
     for (int i = 0; i < N; i++)
-        CHECK(fabs(found[i] - want[i]) <= tolerance * scale, "%s on %s: element %d is %.17g, not %.17g", what, device_name, i,
+        CHECK(fabs(found[i] - want[i]) <= tolerance * scale, "%s on %s: element %d is %.17g, not %.17g", what, check_on, i,
               found[i], want[i]);
 }
 
@@ -262,7 +252,7 @@ test_loop(const place *p)
         check_found(&f[1], &want, "the second reverse");
         CHECK(info.operations == STEPS, "%d", (int)info.operations);
         CHECK((states[i] == 0 || states[i] == 70) == (info.recomputed == 0), "%d states on %s: %d run again", states[i],
-              device_name, (int)info.recomputed);
+              check_on, (int)info.recomputed);
         CHECK(!states[i] || info.peak <= (uint64_t)states[i] * STATE, "%d", (int)info.peak);
     }
 }
@@ -278,7 +268,7 @@ watch(void *user, uint64_t reversed, uint64_t operations, uint64_t recomputed)
 {
     watcher *w = user;
     rg_tape_info info = RG_INIT(rg_tape_info);
-    CHECK(reversed + recomputed == w->reversed + w->recomputed + 1, "one operation more on %s", device_name);
+    CHECK(reversed + recomputed == w->reversed + w->recomputed + 1, "one operation more on %s", check_on);
     GOOD(rg_tape_get_info(w->tape, &info));
     CHECK(info.operations == operations, "%d", (int)info.operations);
     *w = (watcher){w->tape, w->calls + 1, reversed, operations, recomputed, w->ends_at};
@@ -336,7 +326,7 @@ test_cost(const place *p, int steps, int states, bool show)
     CHECK(info.peak <= (uint64_t)states * STATE, "%d", (int)info.peak);
     CHECK((double)info.recomputed <= 1.35 * (double)fewest, "%d run again, %d are the fewest", (int)info.recomputed, (int)fewest);
     if (show)
-        printf("%d steps on %s: at most %.1f states, %lld run again; the fewest are %lld\n", steps, device_name,
+        printf("%d steps on %s: at most %.1f states, %lld run again; the fewest are %lld\n", steps, check_on,
                (double)info.peak / STATE, (long long)info.recomputed, (long long)fewest);
 }
 
@@ -909,7 +899,7 @@ test_closed_queue(void)
     GOOD(rg_tape_vjp(t));
     GOOD(rg_array_read(own.other, x, RG_ADJOINT, d, STATE));
     for (int i = 0; i < N; i++)
-        CHECK(d[i] == 2 * w0[i], "%s: element %d is %.17g", device_name, i, d[i]);
+        CHECK(d[i] == 2 * w0[i], "%s: element %d is %.17g", check_on, i, d[i]);
     rg_tape_destroy(t);
     rg_args_destroy(product);
     rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(z);
@@ -970,7 +960,7 @@ test_refused_launch(const place *p)
 static void
 test_uncompiled_launch(const place *p)
 {
-    bool compiles = strcmp(device_name, "cpu") == 0 || strcmp(device_name, "simt") == 0 || strcmp(device_name, "cuda") == 0;
+    bool compiles = strcmp(check_on, "cpu") == 0 || strcmp(check_on, "simt") == 0 || strcmp(check_on, "cuda") == 0;
     if (!compiles)
         return;
     rg_array *x = make(p, "x", true, N), *w = make(p, "w", true, N);
@@ -1202,7 +1192,7 @@ test_directions(const place *p, bool side_by_side)
     GOOD(rg_array_read(p->queue, a[0], RG_ADJOINT, found, sizeof found));
     for (int i = 0; i < WAYS * N; i++) {
         double want = 4 * x0[side_by_side ? i / WAYS : i % N] * seeds[i];
-        CHECK(fabs(found[i] - want) <= 1e-14 * fabs(want), "direction %d on %s: %.17g, not %.17g", i, device_name, found[i], want);
+        CHECK(fabs(found[i] - want) <= 1e-14 * fabs(want), "direction %d on %s: %.17g, not %.17g", i, check_on, found[i], want);
     }
     GOOD(rg_array_read(p->queue, a[1], RG_ADJOINT, found, sizeof found));
     for (int i = 0; i < WAYS * N; i++)
@@ -1296,7 +1286,7 @@ try_without_memory(const place *p, rg_array *x, rg_array *w, rg_args *args, long
         status = rg_tape_vjp(t);
     mem_fail_after(0);
     rg_tape_destroy(t);
-    CHECK(!status || status == RG_OUT_OF_MEMORY, "allocation %ld on %s: %s: %s", n, device_name, rg_status_name(status),
+    CHECK(!status || status == RG_OUT_OF_MEMORY, "allocation %ld on %s: %s: %s", n, check_on, rg_status_name(status),
           rg_error_message());
     return !status;
 }
@@ -1309,7 +1299,7 @@ test_launch_again(const place *p, rg_args *args, long n)
     mem_fail_after(n);
     rg_status status = rg_launch(p->queue, args, RG_FORWARD);
     mem_fail_after(0);
-    CHECK(!status || status == RG_OUT_OF_MEMORY, "allocation %ld on %s: %s: %s", n, device_name, rg_status_name(status),
+    CHECK(!status || status == RG_OUT_OF_MEMORY, "allocation %ld on %s: %s: %s", n, check_on, rg_status_name(status),
           rg_error_message());
     GOOD(status ? rg_launch(p->queue, args, RG_FORWARD) : RG_OK);
     GOOD(rg_tape_end(t));
@@ -1331,7 +1321,7 @@ test_memory(const place *p)
     CHECK(try_without_memory(p, x, w, args, 0), "the kernels are compiled now");
     while (!try_without_memory(p, x, w, args, n) && n < 100000)
         n += 1 + n / 40;
-    CHECK(n < 100000, "an allocation still failed on %s", device_name);
+    CHECK(n < 100000, "an allocation still failed on %s", check_on);
     for (n = 1; n < 60; n++)
         test_launch_again(p, args, n);
     loop_in_kernel(p, 20, &want); /* and all is as before */
@@ -1346,12 +1336,12 @@ main(int argc, char **argv)
 {
     bool steps = argc > 3 && strcmp(argv[1], "--long") == 0, sequences = argc > 3 && strcmp(argv[1], "--random") == 0;
     for (const char *const *device = devices_to_test(); *device; device++) {
-        device_name = *device;
+        check_on = *device;
         place p = open_place();
         if (steps)
             test_cost(&p, atoi(argv[2]), atoi(argv[3]), true);
         if (sequences)
-            printf("%s: %u of %s sequences judged\n", device_name, test_sequences(&p, (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3])),
+            printf("%s: %u of %s sequences judged\n", check_on, test_sequences(&p, (unsigned)atoi(argv[2]), (unsigned)atoi(argv[3])),
                    argv[3]);
         if (steps || sequences) {
             close_place(&p);
@@ -1387,7 +1377,7 @@ main(int argc, char **argv)
         test_no_elements(&p, 0);
         test_no_elements(&p, 1);
         test_two_tapes(&p);
-        if (strcmp(device_name, "interp") == 0 || strcmp(device_name, "simt") == 0)
+        if (strcmp(check_on, "interp") == 0 || strcmp(check_on, "simt") == 0)
             test_memory(&p);
         close_place(&p);
     }

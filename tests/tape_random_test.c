@@ -7,7 +7,7 @@
  * without. Some operations are done outside of the tape: while it is paused, in another queue, through a mapping, in memory
  * that is lent. Then rg_tape_vjp may refuse. What it does not refuse has to be right: to the gradient such values are
  * constants. */
-#include "check.h"
+#include "api_check.h"
 #include "devices.h"
 
 #include "api/api.h"
@@ -85,10 +85,6 @@ static const char source[] =
     "    for (int i = 0; i < n; i++) sum += x[i] * y[i];\n"
     "    return sum;\n"
     "}\n";
-
-#define GOOD(call) CHECK((call) == RG_OK, "%s on %s: %s", #call, device_name, rg_error_message())
-
-static const char *device_name;
 
 enum { N = 6, ROWS = 4, MATRIX = ROWS, SUM, ARRAYS, MOST = N * N, OPS = 40 };
 
@@ -386,7 +382,7 @@ open_place(void)
 {
     place p;
     rg_queue *queues[2];
-    devices_desc desc = {.device = rg_str_of(device_name)};
+    devices_desc desc = {.device = rg_str_of(check_on)};
     GOOD(devices_open_two(&desc, queues));
     p.queue = queues[0], p.other = queues[1];
     GOOD(rg_module_from_c(rg_str_of(source), NULL, &p.module));
@@ -654,7 +650,7 @@ record_all(world *w, program *p, unsigned number)
         op *o = &p->ops[k];
         rg_status status = record(w, p, o);
         o->done = !status;
-        CHECK(o->done || (!o->how && may_refuse(p, status)), "program %u on %s, operation %d (%d): %s", number, device_name, k,
+        CHECK(o->done || (!o->how && may_refuse(p, status)), "program %u on %s, operation %d (%d): %s", number, check_on, k,
               (int)o->what, rg_error_message());
     }
     GOOD(rg_tape_end(w->tape));
@@ -679,7 +675,7 @@ check_array(const world *w, int array, unsigned plane, const double *want, doubl
     get(w, array, plane, found);
     for (int i = 0; i < count_of(array); i++)
         CHECK(fabs(found[i] - want[i]) <= tolerance, "program %u on %s: %s of array %d, element %d is %.17g, not %.17g", number,
-              device_name, what, array, i, found[i], want[i]);
+              check_on, what, array, i, found[i], want[i]);
 }
 
 typedef struct tally {
@@ -712,7 +708,7 @@ check_gradient(const world *w, program *p, double seeds[ARRAYS][MOST], unsigned 
     GOOD(rg_array_read(w->at->queue, w->factor, RG_ADJOINT, &found, sizeof found));
     if (p->scalar)
         CHECK(fabs(found - want.scalar) <= 1e-10 * fmax(scale, fabs(want.scalar)),
-              "program %u on %s: adjoint of the factor is %.17g, not %.17g", number, device_name, found, want.scalar);
+              "program %u on %s: adjoint of the factor is %.17g, not %.17g", number, check_on, found, want.scalar);
     check_differences(p, seeds, &want, number);
 }
 
@@ -730,7 +726,7 @@ reverse(const world *w, program *p, const state *base, unsigned number, unsigned
     GOOD(rg_array_fill(w->at->queue, w->factor, RG_ADJOINT, 0));
     rg_status status = rg_tape_vjp(w->tape);
     CHECK(!status || (status == RG_INVALID && p->meddles && strstr(rg_error_message(), "not on the tape")), "program %u on %s: %s",
-          number, device_name, rg_error_message());
+          number, check_on, rg_error_message());
     check_primals(w, base, number);
     if (!status) {
         check_gradient(w, p, seeds, number);
@@ -757,7 +753,7 @@ judge(world *w, program *p, unsigned number, unsigned *seed, tally *all)
     if (done)
         reverse(w, p, &base, number, seed);
     GOOD(rg_tape_get_info(w->tape, &info));
-    CHECK(!p->budget || info.peak <= p->budget, "program %u on %s: %d bytes", number, device_name, (int)info.peak);
+    CHECK(!p->budget || info.peak <= p->budget, "program %u on %s: %d bytes", number, check_on, (int)info.peak);
     all->judged += done;
     all->meddled += done && meddled;
     all->refused += !done;
@@ -783,7 +779,7 @@ test_programs(const place *at, unsigned first, unsigned count, bool show, bool p
     }
     if (show)
         printf("%s: %u of %u programs judged, %u of them with writes outside of the tape; %u refused; %u ran states again; %u gradients "
-               "compared with differences\n", device_name, all.judged, count, all.meddled, all.refused, all.again, differences);
+               "compared with differences\n", check_on, all.judged, count, all.meddled, all.refused, all.again, differences);
     if (!show && !print)
         CHECK(2 * all.judged > count && all.refused > 0 && all.meddled > 0 && all.again > 0 && differences > all.judged,
               "%u %u %u %u %u", all.judged, all.refused, all.meddled, all.again, differences);
@@ -851,7 +847,7 @@ main(int argc, char **argv)
 {
     bool random = argc > 3 && strcmp(argv[1], "--random") == 0, print = argc > 2 && strcmp(argv[1], "--print") == 0;
     for (const char *const *device = devices_to_test(); *device; device++) {
-        device_name = *device;
+        check_on = *device;
         place at = open_place();
         if (random || print) {
             test_programs(&at, (unsigned)atoi(argv[2]), print ? 1 : (unsigned)atoi(argv[3]), random, print);
