@@ -3,6 +3,7 @@
  *   ahead_test LIBRGRT
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api_check.h"
+#include "process.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -369,8 +370,8 @@ test_checks_from(const char *name)
 int
 main(int argc, char **argv)
 {
-    char folder[] = "/tmp/ahead_test.XXXXXX", path[4096], remove[64];
-    if (argc < 2 || !realpath(argv[1], path) || !mkdtemp(folder) || chdir(folder))
+    char folder[FOLDER_BYTES], path[4096];
+    if (argc < 2 || !realpath(argv[1], path) || !folder_begin(folder, "ahead_test") || chdir(folder))
         return 2;
     rg_module *module = module_with(NULL);
     rg_object *object;
@@ -386,7 +387,6 @@ main(int argc, char **argv)
     test_checks();
     test_checks_from("interp");
     test_checks_from("simt");
-    snprintf(remove, sizeof remove, "rm -r %s", folder);
-    CHECK(!chdir("/") && !system(remove));
+    CHECK(!chdir("/") && folder_end(folder));
     return check_done();
 }

@@ -9,6 +9,7 @@
  * Where LLVM itself takes longer than that (long blocks of loads and stores, hundreds of loops in one kernel: its
  * scheduling and its allocation of registers), only the stages before it are measured. */
 #include "check.h"
+#include "process.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -286,8 +287,8 @@ check_growth(const char *rgc, const char *folder, const struct kind *k, bool sta
 int
 main(int argc, char **argv)
 {
-    char folder[] = "/tmp/rg-compile-XXXXXX";
-    if (argc != 2 || !mkdtemp(folder))
+    char folder[FOLDER_BYTES];
+    if (argc != 2 || !folder_begin(folder, "compile_time_test"))
         return 2;
     printf("%-20s %-7s %6s %9s %9s %6s\n", "", "", "n", "n: s", "2n: s", "ratio");
     for (unsigned stages = 0; stages < 2; stages++) {
@@ -299,8 +300,6 @@ main(int argc, char **argv)
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
             check_growth(argv[1], folder, &kinds[i], stages, start);
     }
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(system(command) == 0, "%s", folder);
+    CHECK(folder_end(folder), "%s", folder);
     return check_done();
 }

@@ -3,9 +3,9 @@
  * in the same device, queue and module. SPDX-License-Identifier: Apache-2.0
  *
  *   limits_test [COUNT]     64, if not given: so many limits, each in a process of its own */
+#include "process.h"
 #include "queue.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -103,18 +103,6 @@ close_modules(modules *m)
     rg_module_destroy(m->of_source);
     rg_module_destroy(m->of_text);
     rg_queue_destroy(m->queue);
-}
-
-static int
-count_descriptors(void)
-{
-    int n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        n++;
-    if (folder)
-        closedir(folder);
-    return n;
 }
 
 static unsigned long

@@ -1,5 +1,6 @@
 /* What modules' logs are told, through the shared library. SPDX-License-Identifier: Apache-2.0 */
 #include "api_check.h"
+#include "process.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -117,9 +118,9 @@ test_kept(const char *folder)
 int
 main(void)
 {
-    char folder[] = "/tmp/log_test.XXXXXX", command[64];
+    char folder[FOLDER_BYTES];
     heard h;
-    if (!mkdtemp(folder))
+    if (!folder_begin(folder, "log_test"))
         return 2;
     setenv("RG_CACHE", "off", 1);
     CHECK(!compile(false, "interp", &h) && h.n == 1 && has_heard(&h, RG_EVENT_MADE, "IR of kernel `bend` (forward_vjp) for interp"));
@@ -133,7 +134,6 @@ main(void)
         CHECK(h.n == 2 && has_heard(&h, RG_EVENT_MADE, "IR of bend.c, bend"));
         test_kept(folder);
     }
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(!system(command));
+    CHECK(folder_end(folder));
     return check_done();
 }

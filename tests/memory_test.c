@@ -8,6 +8,7 @@
  * libclang are libraries of their own and keep theirs. */
 #include "check.h"
 #include "fake_cuda.h"
+#include "process.h"
 
 #include "base/base.h"
 
@@ -461,7 +462,7 @@ build_ptx(world *w)
 }
 
 /* With files kept: the kernel's outline, then its IR. */
-static char folder[] = "/tmp/memory_test.XXXXXX";
+static char folder[FOLDER_BYTES];
 
 static rg_status
 find_kept(world *w)
@@ -690,7 +691,7 @@ main(int argc, char **argv)
 {
     setenv("CC", "", 1);
     setenv("RG_CACHE", "off", 1);
-    if (!mkdtemp(folder))
+    if (!folder_begin(folder, "memory_test"))
         return 2;
     check_device("interp", false, true);
 #if RG_HAVE_LLVM
@@ -708,8 +709,6 @@ main(int argc, char **argv)
         check_destroying();
     }
 #endif
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    CHECK(!system(command), "%s", command);
+    CHECK(folder_end(folder), "%s", folder);
     return check_done();
 }

@@ -6,6 +6,7 @@
 #include "compiler/helper.h"
 #include "compiler/process.h"
 #include "pipeline/pipeline.h"
+#include "process.h"
 #include "queue.h"
 
 #include <dirent.h>
@@ -83,20 +84,9 @@ check_fails(rg_queue *queue, const char *text, rg_status wanted, const char *par
     CHECK(message && strstr(message, part) && strstr(message, "twice"), "%s: the message is\n%s", when, message ? message : "");
 }
 
-static int
-count_descriptors(void)
-{
-    int n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (folder && readdir(folder))
-        n++;
-    closedir(folder);
-    return n;
-}
-
 /* -- a compilation that takes as long as the test wants ------------------------------------------------------------- */
 
-static char fifo[64], waits[256]; /* a header that nobody writes; a source that includes it */
+static char fifo[FOLDER_BYTES + 16], waits[256]; /* a header that nobody writes; a source that includes it */
 
 typedef struct compilation {
     pthread_t thread;
@@ -601,11 +591,11 @@ check_fork_at_work(rg_queue *queue)
 int
 main(int argc, char **argv)
 {
-    char folder[] = "/tmp/process_test_XXXXXX";
+    char folder[FOLDER_BYTES];
     helper_path = argv[1], fake_path = argv[2];
     setenv("RG_COMPILE_PROCESS", helper_path, 1);
     signal(SIGPIPE, SIG_DFL);
-    if (argc != 3 || !mkdtemp(folder))
+    if (argc != 3 || !folder_begin(folder, "process_test"))
         return 1;
     snprintf(fifo, sizeof fifo, "%s/waits.h", folder);
     snprintf(waits, sizeof waits, "#include \"%s\"\n%s", fifo, twice);
@@ -634,6 +624,6 @@ main(int argc, char **argv)
     while (wait(NULL) > 0) /* a helper that stays would be waited for until the test's time is up */
         ;
     rg_queue_destroy(queue);
-    remove(fifo), remove(folder);
+    CHECK(folder_end(folder), "%s", folder);
     return check_done();
 }

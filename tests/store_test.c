@@ -4,13 +4,14 @@
 #include "base/digest.h"
 #include "cache/cache.h"
 #include "check.h"
+#include "process.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char here[] = "/tmp/store_test.XXXXXX";
+static char here[FOLDER_BYTES];
 
 static settings
 settings_for(const char *folder, uint64_t size)
@@ -258,7 +259,7 @@ test_processes(long puts)
 int
 main(int argc, char **argv)
 {
-    if (!mkdtemp(here))
+    if (!folder_begin(here, "store_test"))
         return 1;
     test_settings();
     test_entries();
@@ -267,9 +268,6 @@ main(int argc, char **argv)
     test_unwritable();
     test_bound();
     test_processes(argc > 1 ? atol(argv[1]) : 300);
-    str command = {.in = mem_scratch()};
-    str_addf(&command, "rm -rf %s", here);
-    if (system(command.ptr))
-        return 1;
+    CHECK(folder_end(here), "%s", here);
     return check_done();
 }
