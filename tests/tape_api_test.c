@@ -1293,8 +1293,13 @@ try_without_memory(const place *p, rg_array *x, rg_array *w, rg_args *args, long
 
 /* A launch that failed for want of memory can be made again. */
 static void
-test_launch_again(const place *p, rg_args *args, long n)
+test_launch_again(const place *p, rg_array *x, rg_array *w, rg_args *args, const found *want, long n)
 {
+    found f;
+    put(p, x, RG_PRIMAL, x0);
+    put(p, w, RG_PRIMAL, w0);
+    put(p, x, RG_ADJOINT, ones);
+    put(p, w, RG_ADJOINT, zeros);
     rg_tape *t = begin(p, 0);
     mem_fail_after(n);
     rg_status status = rg_launch(p->queue, args, RG_FORWARD);
@@ -1304,6 +1309,12 @@ test_launch_again(const place *p, rg_args *args, long n)
     GOOD(status ? rg_launch(p->queue, args, RG_FORWARD) : RG_OK);
     GOOD(rg_tape_end(t));
     GOOD(rg_tape_vjp(t));
+    get(p, x, RG_PRIMAL, f.x);
+    get(p, x, RG_ADJOINT, f.dx);
+    get(p, w, RG_ADJOINT, f.dw);
+    char what[64];
+    snprintf(what, sizeof what, "a launch made again, %ld, %s", n, rg_status_name(status));
+    check_found(&f, want, what);
     rg_tape_destroy(t);
 }
 
@@ -1322,8 +1333,9 @@ test_memory(const place *p)
     while (!try_without_memory(p, x, w, args, n) && n < 100000)
         n += 1 + n / 40;
     CHECK(n < 100000, "an allocation still failed on %s", check_on);
+    loop_in_kernel(p, 1, &want);
     for (n = 1; n < 60; n++)
-        test_launch_again(p, args, n);
+        test_launch_again(p, x, w, args, &want, n);
     loop_in_kernel(p, 20, &want); /* and all is as before */
     loop_on_host(p, 20, 3 * STATE, f, &info);
     check_found(&f[0], &want, "after failures");

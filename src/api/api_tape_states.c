@@ -82,15 +82,38 @@ copy_to_saved(rg_tape *t, const tape_array *a, void *saved)
     return api_error_device(t->queue->device, status, &text, "the tape could not save an array");
 }
 
+typedef struct unfinished {
+    const tape_array *a;
+    void *memory;
+} unfinished;
+
+static void
+give_unfinished(void *object)
+{
+    unfinished *u = object;
+    if (u->memory)
+        give_memory(u->a, u->memory);
+}
+
+/* A copy is the version's once it is whole: one that failed half-way is made again by the next operation. */
 static rg_status
 save(rg_tape *t, tape_array *a, tape_version *v)
 {
-    void *memory = NULL;
-    TRY(take_memory(t, a, &memory));
-    v->saved = memory; /* the tape's from now on */
+    unfinished made = {.a = a};
+    mem_owner owns;
+    mem_own(&owns, give_unfinished, &made);
+    rg_status status = take_memory(t, a, &made.memory);
+    if (!status)
+        status = copy_to_saved(t, a, made.memory);
+    mem_disown(&owns);
+    if (status) {
+        give_unfinished(&made);
+        return status;
+    }
+    v->saved = made.memory;
     t->bytes += tape_array_bytes(a);
     t->peak = t->bytes > t->peak ? t->bytes : t->peak;
-    return copy_to_saved(t, a, memory);
+    return RG_OK;
 }
 
 static void
