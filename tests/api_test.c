@@ -248,6 +248,52 @@ test_lists(rg_queue *rg, rg_module *module)
     rg_args_destroy(args);
 }
 
+static const char extents_source[] =
+    "void wide(int n, int m, int k, float a, const float x[n], double y[m][2 * (n - 3) + 1], int z[k * m], const float w[7 - k])\n"
+    "{ for (int i = 0; i < n; i++) y[0][i % (2 * n - 5)] = a * x[i] + w[0]; z[0] = 0; }\n"
+    "void free_length(int n, float x[]) { x[0] = n; }\n";
+
+/* Scalars that follow from shapes: through sums, differences and products with constants. */
+static void
+test_extents(rg_queue *rg)
+{
+    rg_module *module;
+    rg_status status = rg_module_from_c(RG_STR(extents_source), NULL, &module);
+    if (status == RG_UNSUPPORTED)
+        return;
+    CHECK(status == RG_OK);
+    rg_kernel *wide = kernel_of(module, "wide");
+    rg_param p = RG_INIT(rg_param);
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK(rg_kernel_get_param(wide, i, &p) == RG_OK && p.extent == (i < 3));
+    rg_args *args = args_of(rg, wide);
+    rg_array *y = array_of(rg, RG_F64, 2, 4, 5, NULL), *w = array_of(rg, RG_F32, 1, 5, 0, NULL), *z = array_of(rg, RG_I32, 1, 8, 0, NULL),
+             *x = array_of(rg, RG_F32, 1, 5, 0, NULL);
+    FAILS(rg_args_infer(args, RG_STR("n")), RG_INVALID, "no array is set");
+    FAILS(rg_args_infer(args, RG_STR("a")), RG_INVALID, "does not follow from");
+    FAILS(rg_args_infer(args, RG_STR("x")), RG_INVALID, "an array, not a scalar");
+    FAILS(rg_args_infer(args, RG_STR("q")), RG_NOT_FOUND, "no parameter `q`");
+    CHECK(rg_args_set_array(args, RG_STR("y"), y) == RG_OK && rg_args_infer(args, RG_STR("n")) == RG_OK); /* 2 * (5 - 3) + 1 */
+    CHECK(rg_args_set_array(args, RG_STR("w"), w) == RG_OK && rg_args_infer(args, RG_STR("k")) == RG_OK); /* 7 - 2 */
+    CHECK(rg_args_infer_at(args, 1) == RG_OK && rg_args_set_float(args, RG_STR("a"), 1) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK && rg_args_set_array(args, RG_STR("z"), z) == RG_OK);
+    int64_t shape[RG_MAX_RANK];
+    CHECK(rg_args_get_shape(args, 4, shape) == RG_OK && shape[0] == 5);
+    CHECK(rg_args_get_shape(args, 6, shape) == RG_OK && shape[0] == 8);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
+    /* two arrays that ask for different values: the launch says which does not fit */
+    rg_array *other = array_of(rg, RG_F32, 1, 6, 0, NULL);
+    CHECK(rg_args_set_array(args, RG_STR("x"), other) == RG_OK && rg_args_infer(args, RG_STR("n")) == RG_OK);
+    FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, "`y`");
+    rg_args_destroy(args);
+    args = args_of(rg, kernel_of(module, "free_length"));
+    CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK);
+    FAILS(rg_args_infer(args, RG_STR("n")), RG_INVALID, "set it");
+    rg_args_destroy(args);
+    rg_array_destroy(x), rg_array_destroy(y), rg_array_destroy(z), rg_array_destroy(w), rg_array_destroy(other);
+    rg_module_destroy(module);
+}
+
 /* -- C: records, defines, diagnostics ---------------------------------------------------------- */
 
 struct body {
@@ -889,6 +935,7 @@ test_device(const char *device)
     test_strides(rg, module);
     test_lists(rg, module);
     test_c(rg);
+    test_extents(rg);
     test_files(rg);
     test_misuse_of_arrays(rg);
     test_misuse_of_shapes(rg);

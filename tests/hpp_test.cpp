@@ -121,10 +121,10 @@ test_records(const rg::queue &queue)
     CHECK((module.names() == std::vector<std::string>{"energy"}));
     rg::kernel energy = module.get_kernel("energy");
     CHECK(energy.params().size() == 5);
-    rg::args args = queue.make_args(energy).set("n", 2).set("scale", 0.5);
+    rg::args args = queue.make_args(energy).set("scale", 0.5);
     rg::array scale = queue.make_array<double>({1}, rg::adjoint);
     queue.set_records(args, "b", bodies, {2});
-    args.set_companion("scale", scale);
+    args.infer("n").set_companion("scale", scale);
     CHECK((args.shape_of(energy, "b.at") == std::vector<std::int64_t>{2}));
     queue.require(args.get_array("b.at"), RG_ADJOINT);
     queue.require(args.get_array("return"), RG_ADJOINT);

@@ -373,6 +373,7 @@ make_args(world *w)
     DO(rg_args_set_companion(w->args, RG_STR("s"), w->s));
     DO(rg_args_set_array(w->args, RG_STR("x"), w->x));
     DO(rg_args_set_array(w->args, RG_STR("y"), w->y));
+    DO(rg_args_infer(w->args, RG_STR("n")));
     DO(rg_args_set_records(w->queue, w->args, RG_STR("p"), w->p, 1, &n, NULL));
     DO(rg_args_get_array(w->args, RG_STR("return"), &field));
     return rg_args_get_array(w->args, RG_STR("p.v"), &field);

@@ -334,6 +334,7 @@ typedef struct rg_param {
     uint32_t fixed;     /* bit a is set if scalar parameters determine the extent of axis a */
     uint32_t record;    /* > 0: a field of records; all fields of one parameter have the same number */
     uint32_t field_offset, record_size; /* bytes */
+    bool extent;        /* a scalar that an extent of an array determines, as n of x[n] or x[2 * n + 1]: see rg_args_infer */
 } rg_param;
 
 RG_API rg_str rg_kernel_name(const rg_kernel *kernel);
@@ -450,6 +451,9 @@ RG_API void rg_args_destroy(rg_args *args);
 RG_API RG_MUST_CHECK rg_status rg_args_set_int(rg_args *args, rg_str name, int64_t value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_float(rg_args *args, rg_str name, double value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_array(rg_args *args, rg_str name, rg_array *array);
+/* Sets a scalar (rg_param.extent) to the value that the extents of the arrays that are set ask for. RG_INVALID: none of these
+ * extents determines it. */
+RG_API RG_MUST_CHECK rg_status rg_args_infer(rg_args *args, rg_str name);
 /* Derivatives of a float scalar: the derivative planes of an array of one element, of the parameter's dtype. A vjp adds to its
  * adjoint, a jvp reads its tangent; its primal is not used. NULL: none. */
 RG_API RG_MUST_CHECK rg_status rg_args_set_companion(rg_args *args, rg_str name, rg_array *array);
@@ -468,6 +472,7 @@ RG_API RG_MUST_CHECK rg_status rg_args_read_records(rg_queue *queue, rg_args *ar
 RG_API RG_MUST_CHECK rg_status rg_args_set_int_at(rg_args *args, uint32_t index, int64_t value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_float_at(rg_args *args, uint32_t index, double value);
 RG_API RG_MUST_CHECK rg_status rg_args_set_array_at(rg_args *args, uint32_t index, rg_array *array);
+RG_API RG_MUST_CHECK rg_status rg_args_infer_at(rg_args *args, uint32_t index);
 RG_API RG_MUST_CHECK rg_status rg_args_set_companion_at(rg_args *args, uint32_t index,
                                                         rg_array *array);
 /* Lends the array of a parameter: one that was set, a field of records, or a result. Valid until the parameter is set

@@ -289,6 +289,12 @@ public:
             check(rg_args_set_int(get(), str(name), static_cast<std::int64_t>(value)));
         return *this;
     }
+    /* A scalar whose value follows from the extents of the arrays that are set. */
+    args &infer(std::string_view name)
+    {
+        check(rg_args_infer(get(), str(name)));
+        return *this;
+    }
     /* An array of one element, whose derivative planes are those of a float scalar. */
     args &set_companion(std::string_view name, array_ref a)
     {

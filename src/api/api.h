@@ -354,6 +354,10 @@ rg_status api_code(void *program, unsigned wanted, str *code, bool *kept, diag_l
 rg_str api_code_text(rg_module *module, const ir_fn *source);
 /* Evaluates the extents that the kernel fixes (rg_param.fixed) into args->extents; what the others get means nothing. */
 void api_args_extents(rg_args *args);
+/* Marks the scalars that extents give (rg_param.extent); k->params and k->nextents are there. */
+void api_mark_extents(rg_kernel *k);
+/* Parameter number `index`, which has to be an array, or a scalar; NULL where it fails. */
+rg_status api_check_param(const rg_args *args, uint32_t index, bool array, const rg_param **param);
 /* RG_INVALID if the scalars make an axis of a parameter negative. */
 rg_status api_check_extent(const rg_kernel *kernel, uint32_t index, uint32_t axis, int64_t extent);
 /* ... or if it is fixed and is not the one found. */

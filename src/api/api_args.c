@@ -109,9 +109,8 @@ rg_args_destroy(rg_args *args)
 
 /* -- scalars ----------------------------------------------------------------------------------- */
 
-/* NULL where it fails */
-static rg_status
-check_param(const rg_args *args, uint32_t index, bool array, const rg_param **param)
+rg_status
+api_check_param(const rg_args *args, uint32_t index, bool array, const rg_param **param)
 {
     *param = NULL;
     API_CHECK(args, API_ARGS, "args");
@@ -140,7 +139,7 @@ rg_status
 rg_args_set_int_at(rg_args *args, uint32_t index, int64_t value)
 {
     const rg_param *p;
-    TRY(check_param(args, index, false, &p));
+    TRY(api_check_param(args, index, false, &p));
     if (ir_is_float(p->dtype)) {
         set_bits(args, index, ir_float_bits(p->dtype, (double)value));
         return RG_OK;
@@ -158,7 +157,7 @@ rg_status
 rg_args_set_float_at(rg_args *args, uint32_t index, double value)
 {
     const rg_param *p;
-    TRY(check_param(args, index, false, &p));
+    TRY(api_check_param(args, index, false, &p));
     if (!ir_is_float(p->dtype))
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is %s: set it as an integer",
                          p->name.ptr, args->kernel->fn->name, ir_dtype_name(p->dtype));
@@ -203,7 +202,7 @@ rg_status
 rg_args_set_array_at(rg_args *args, uint32_t index, rg_array *array)
 {
     const rg_param *p;
-    TRY(check_param(args, index, true, &p));
+    TRY(api_check_param(args, index, true, &p));
     if (!array) {
         set_slot_array(args, index, NULL, false);
         return RG_OK;
@@ -220,7 +219,7 @@ rg_status
 rg_args_set_companion_at(rg_args *args, uint32_t index, rg_array *array)
 {
     const rg_param *p;
-    TRY(check_param(args, index, false, &p));
+    TRY(api_check_param(args, index, false, &p));
     if (array) {
         TRY(check_array(args, p, array));
         if (!ir_is_float(p->dtype))
@@ -533,6 +532,6 @@ rg_args_get_shape(rg_args *args, uint32_t index, int64_t shape[RG_MAX_RANK])
         return api_error(RG_INVALID, "shape is NULL");
     memset(shape, 0, RG_MAX_RANK * sizeof(*shape));
     const rg_param *p;
-    TRY(check_param(args, index, true, &p));
+    TRY(api_check_param(args, index, true, &p));
     API_GUARDED(get_shape(args, index, shape));
 }

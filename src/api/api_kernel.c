@@ -42,6 +42,7 @@ describe_params(rg_kernel *k, uint32_t results)
         k->params[i].fixed = fixed_axes(fn, k->nextents, k->params[i].rank);
         k->nextents += k->params[i].rank;
     }
+    api_mark_extents(k);
 }
 
 static rg_kernel *
