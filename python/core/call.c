@@ -1,0 +1,558 @@
+/* Arguments of calls. SPDX-License-Identifier: Apache-2.0
+ *
+ * bind:     positional and keyword arguments -> one value for each input
+ * look:     values -> views of memory, and the device that the arrays are on
+ * set:      views -> an rg_args, in which only what changed is set
+ * attach:   adjoints and tangents of arrays of others, for this call */
+#include "kernel.h"
+
+const unsigned plane_bits[PLANES] = {RG_ADJOINT, RG_TANGENT, RG_ADJOINT | RG_TANGENT};
+static const char *const plane_names[PLANES] = {"adjoint", "tangent", "adjoint's tangent"};
+
+static const char *
+text_of(PyObject *name)
+{
+    const char *p = PyUnicode_AsUTF8AndSize(name, NULL);
+    return p ? p : "?";
+}
+
+static const char *
+kernel_name(const core_kernel *k)
+{
+    return rg_kernel_name(k->kernel).ptr;
+}
+
+/* -- bind ---------------------------------------------------------------------------------------------------------- */
+
+static input *
+find_input(core_kernel *k, PyObject *name)
+{
+    for (uint32_t i = 0; i < k->ninputs; i++)
+        if (k->inputs[i].name == name)
+            return &k->inputs[i];
+    for (uint32_t i = 0; i < k->ninputs; i++)
+        if (PyUnicode_Compare(k->inputs[i].name, name) == 0)
+            return &k->inputs[i];
+    return NULL;
+}
+
+static int
+bind_keywords(core_kernel *k, PyObject *kw, PyObject **values)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    while (kw && PyDict_Next(kw, &at, &name, &value)) {
+        input *in = find_input(k, name);
+        if (!in)
+            return PyErr_Format(PyExc_TypeError, "kernel %s has no parameter '%U'", kernel_name(k), name), -1;
+        values[in - k->inputs] = value;
+    }
+    return 0;
+}
+
+/* "a, b", what is missing when `given` arguments stand without a name */
+static int
+count_wrong(core_kernel *k, PyObject *const *values, Py_ssize_t given, Py_ssize_t room, Py_ssize_t needed)
+{
+    PyObject *names = PyList_New(0), *comma = PyUnicode_FromString(", "), *list = NULL;
+    for (uint32_t i = 0; names && i < k->ninputs; i++)
+        if (!values[i] && PyList_Append(names, k->inputs[i].name))
+            Py_CLEAR(names);
+    if (names && comma)
+        list = PyUnicode_Join(comma, names);
+    if (list && needed < room)
+        PyErr_Format(PyExc_TypeError, "kernel %s takes %zd or %zd further arguments (%U), not %zd", kernel_name(k), needed, room, list, given);
+    else if (list)
+        PyErr_Format(PyExc_TypeError, "kernel %s takes %zd further arguments (%U), not %zd", kernel_name(k), room, list, given);
+    Py_XDECREF(names);
+    Py_XDECREF(comma);
+    Py_XDECREF(list);
+    return -1;
+}
+
+int
+core_bind(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values)
+{
+    Py_ssize_t given = PyTuple_Size(args), room = 0, needed = 0, at = 0;
+    if (bind_keywords(k, kw, values))
+        return -1;
+    for (uint32_t i = 0; i < k->ninputs; i++) {
+        room += !values[i];
+        needed += !values[i] && !k->inputs[i].extent;
+    }
+    if (given != room && given != needed && !(partial && given == 0))
+        return count_wrong(k, values, given, room, needed);
+    for (uint32_t i = 0; at < given && i < k->ninputs; i++)
+        if (!values[i] && (given == room || !k->inputs[i].extent))
+            values[i] = PyTuple_GetItem(args, at++);
+    return 0;
+}
+
+/* -- look ---------------------------------------------------------------------------------------------------------- */
+
+static int
+is_on(call *c, core_device **device, core_device *other, const input *in)
+{
+    if (!other)
+        return -1;
+    if (*device && *device != other)
+        return PyErr_Format(PyExc_ValueError, "kernel %s: argument '%U' is on device %U, arguments before it are on %U",
+                            kernel_name(c->kernel), in->name, other->name, (*device)->name), -1;
+    *device = other;
+    return 0;
+}
+
+static core_device *
+gpu(int number)
+{
+    PyObject *name = PyUnicode_FromFormat("cuda:%d", number);
+    core_device *d = name ? core_device_of(name) : NULL;
+    Py_XDECREF(name);
+    return d;
+}
+
+static int
+look_at(call *c, uint32_t i, core_device **device)
+{
+    const input *in = &c->kernel->inputs[i];
+    PyObject *value = c->values[i];
+    if (PyObject_TypeCheck(value, core_array_type))
+        return is_on(c, device, ((core_array *)value)->device, in);
+    int got = core_view_of(value, text_of(in->name), &c->views[i]);
+    if (got == 0)
+        PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array%s", kernel_name(c->kernel), in->name,
+                     in->kind == INPUT_RECORDS ? " of structs" : "");
+    if (got <= 0)
+        return -1;
+    c->foreign_gpu = c->foreign_gpu || c->views[i].cuda >= 0;
+    return c->views[i].cuda >= 0 ? is_on(c, device, gpu(c->views[i].cuda), in) : 0;
+}
+
+static bool
+has_host_arrays(const call *c)
+{
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++)
+        if (c->kernel->inputs[i].kind != INPUT_SCALAR && c->views[i].data && c->views[i].cuda < 0)
+            return true;
+    return false;
+}
+
+static int
+look(call *c)
+{
+    core_device *device = NULL;
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++)
+        if (c->kernel->inputs[i].kind != INPUT_SCALAR && c->values[i] && look_at(c, i, &device))
+            return -1;
+    if (device && device->own_memory && has_host_arrays(c))
+        return PyErr_Format(PyExc_ValueError, "kernel %s: some arguments are on device %U, others in the host's memory; copy these there with retrograd.array",
+                            kernel_name(c->kernel), device->name), -1;
+    c->queue = device ? core_queue_of(device) : core_host_queue();
+    return c->queue ? 0 : -1;
+}
+
+/* -- frames -------------------------------------------------------------------------------------------------------- */
+
+static frame *frames;
+
+void
+core_frame_free(frame *f)
+{
+    if (f->before)
+        f->before->after = f->after;
+    else
+        frames = f->after;
+    if (f->after)
+        f->after->before = f->before;
+    rg_args_destroy(f->args);
+    for (uint32_t i = 0; i < f->count; i++) {
+        rg_array_destroy(f->slots[i].array);
+        Py_XDECREF(f->slots[i].records);
+    }
+    Py_XDECREF(f->device);
+    free(f);
+}
+
+static frame *
+frame_new(core_kernel *k, core_queue *q)
+{
+    frame *f = calloc(1, sizeof(frame) + k->nparams * sizeof(slot));
+    if (!f)
+        return (void)PyErr_NoMemory(), NULL;
+    rg_status status = rg_args_create(q->queue, k->kernel, &f->args);
+    if (status)
+        return free(f), (frame *)core_fail(status);
+    f->count = k->nparams;
+    f->device = (core_device *)Py_NewRef((PyObject *)q->device);
+    f->after = frames;
+    if (frames)
+        frames->before = f;
+    return frames = f;
+}
+
+static frame *
+take_frame(core_kernel *k, core_queue *q)
+{
+    for (frame **at = &k->free; *at; at = &(*at)->next)
+        if ((*at)->device == q->device) {
+            frame *f = *at;
+            *at = f->next;
+            return f;
+        }
+    return frame_new(k, q);
+}
+
+void
+core_frames_forget(rg_array *array)
+{
+    for (frame *f = frames; f; f = f->after)
+        for (uint32_t i = 0; !f->busy && i < f->count; i++)
+            if (f->slots[i].own == array) {
+                f->slots[i].own = NULL;
+                if (rg_args_set_array_at(f->args, i, NULL))
+                    PyErr_Clear();
+            }
+}
+
+/* -- set ----------------------------------------------------------------------------------------------------------- */
+
+static int
+failed(rg_status status)
+{
+    return status ? (core_fail(status), -1) : 0;
+}
+
+static int
+set_scalar(call *c, const input *in, PyObject *value)
+{
+    const rg_param *p = &c->kernel->params[in->index];
+    rg_args *args = c->frame->args;
+    if (p->dtype >= RG_F16) {
+        double v = PyFloat_AsDouble(value);
+        return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_float_at(args, in->index, v));
+    }
+    PyObject *number = PyNumber_Index(value);
+    if (!number)
+        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an integer", kernel_name(c->kernel), in->name), -1;
+    int64_t v = p->dtype == RG_U64 ? (int64_t)PyLong_AsUnsignedLongLong(number) : PyLong_AsLongLong(number);
+    Py_DECREF(number);
+    return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_int_at(args, in->index, v));
+}
+
+static bool
+same_view(const core_view *a, const core_view *b)
+{
+    return a->data == b->data && a->dtype == b->dtype && a->rank == b->rank && a->cuda == b->cuda &&
+           memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 && memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0;
+}
+
+static int
+check_view(call *c, const input *in, const rg_param *p, const core_view *view)
+{
+    if (view->dtype != p->dtype)
+        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has elements of %s, the parameter of %s", kernel_name(c->kernel),
+                            in->name, core_dtype_name(view->dtype), core_dtype_name(p->dtype)), -1;
+    if (p->written && view->read_only)
+        return PyErr_Format(core_error_class(RG_INVALID), "kernel %s writes argument '%U', which is read-only", kernel_name(c->kernel),
+                            in->name), -1;
+    if (c->queue->recording)
+        return PyErr_Format(core_error_class(RG_INVALID), "kernel %s: on a tape or graph argument '%U' has to be a retrograd.array",
+                            kernel_name(c->kernel), in->name), -1;
+    return 0;
+}
+
+static void
+drop_made(slot *s)
+{
+    rg_array_destroy(s->array);
+    s->array = NULL;
+}
+
+static int
+set_foreign(call *c, const input *in, const core_view *view)
+{
+    slot *s = &c->frame->slots[in->index];
+    const rg_param *p = &c->kernel->params[in->index];
+    if (check_view(c, in, p, view))
+        return -1;
+    if (s->array && same_view(&s->view, view))
+        return 0;
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = view->dtype, .rank = view->rank, .strides = view->strides, .data = view->data,
+                                 .name = p->name);
+    static char nothing[8]; /* arrays without elements have no address */
+    memcpy(desc.shape, view->shape, sizeof desc.shape);
+    desc.data = view->data ? view->data : nothing;
+    drop_made(s);
+    s->own = NULL;
+    if (failed(rg_array_create(c->queue->queue, &desc, &s->array)) || failed(rg_args_set_array_at(c->frame->args, in->index, s->array)))
+        return -1;
+    s->view = *view;
+    s->view.owner = NULL;
+    return 0;
+}
+
+static int
+set_own(call *c, const input *in, const core_array *a)
+{
+    slot *s = &c->frame->slots[in->index];
+    if (a->plane != RG_PRIMAL)
+        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' is a derivative plane; pass a copy of it", kernel_name(c->kernel),
+                            in->name), -1;
+    if (s->own == a->array)
+        return 0;
+    drop_made(s);
+    s->own = NULL;
+    if (failed(rg_args_set_array_at(c->frame->args, in->index, a->array)))
+        return -1;
+    s->own = a->array;
+    return 0;
+}
+
+/* Calls retrograd._records.check(dtype, name, [(field, dtype, offset)], record_size). */
+static int
+check_records(call *c, const input *in, PyObject *value)
+{
+    slot *s = &c->frame->slots[in->index];
+    const rg_param *p = &c->kernel->params[in->index];
+    PyObject *dtype = PyObject_GetAttrString(value, "dtype");
+    if (!dtype || dtype == s->records) {
+        Py_XDECREF(dtype);
+        return dtype ? 0 : -1;
+    }
+    PyObject *fields = PyList_New(0), *module = PyImport_ImportModule("retrograd._records"), *done = NULL;
+    for (uint32_t i = 0; fields && i < in->count; i++) {
+        PyObject *row = Py_BuildValue("(ssI)", p[i].name.ptr, core_dtype_name(p[i].dtype), p[i].field_offset);
+        if (!row || PyList_Append(fields, row))
+            Py_CLEAR(fields);
+        Py_XDECREF(row);
+    }
+    if (fields && module)
+        done = PyObject_CallMethod(module, "check", "OsOOI", dtype, kernel_name(c->kernel), in->name, fields, p->record_size);
+    Py_XDECREF(fields);
+    Py_XDECREF(module);
+    if (done) {
+        Py_XDECREF(s->records);
+        s->records = Py_NewRef(dtype);
+    }
+    Py_DECREF(dtype);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+static int
+set_records(call *c, const input *in, PyObject *value, core_view *view)
+{
+    bool written = false;
+    for (uint32_t i = 0; i < in->count; i++)
+        written = written || c->kernel->params[in->index + i].written;
+    if (view->dtype != RG_NONE)
+        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array of structs", kernel_name(c->kernel), in->name), -1;
+    if (c->queue->recording || (written && view->read_only))
+        return PyErr_Format(core_error_class(RG_INVALID), "kernel %s: argument '%U' is %s", kernel_name(c->kernel), in->name,
+                            c->queue->recording ? "an array of structs, which tapes and graphs do not take" : "written, and read-only"), -1;
+    if (check_records(c, in, value))
+        return -1;
+    return failed(rg_args_set_records(c->queue->queue, c->frame->args, core_str(in->name), view->data, view->rank, view->shape, view->strides));
+}
+
+static int
+set_input(call *c, uint32_t i)
+{
+    const input *in = &c->kernel->inputs[i];
+    PyObject *value = c->values[i];
+    if (in->kind == INPUT_SCALAR)
+        return set_scalar(c, in, value);
+    if (PyObject_TypeCheck(value, core_array_type))
+        return in->kind == INPUT_ARRAY ? set_own(c, in, (core_array *)value)
+                                       : (PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array of structs",
+                                                       kernel_name(c->kernel), in->name), -1);
+    return in->kind == INPUT_ARRAY ? set_foreign(c, in, &c->views[i]) : set_records(c, in, value, &c->views[i]);
+}
+
+/* Scalars that are left out follow from the arrays. */
+static int
+set_all(call *c)
+{
+    bool left_out = false;
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++)
+        if (!c->values[i])
+            left_out = true;
+        else if (set_input(c, i))
+            return -1;
+    for (uint32_t i = 0; left_out && i < c->kernel->ninputs; i++)
+        if (!c->values[i] && c->kernel->inputs[i].extent && failed(rg_args_infer_at(c->frame->args, c->kernel->inputs[i].index)))
+            return -1;
+    return 0;
+}
+
+/* -- attach -------------------------------------------------------------------------------------------------------- */
+
+/* The array whose planes a parameter's derivatives are in; for a float scalar a companion. */
+static rg_array *
+array_of(call *c, uint32_t index)
+{
+    const rg_param *p = &c->kernel->params[index];
+    slot *s = &c->frame->slots[index];
+    rg_array *array = NULL;
+    if (p->array) {
+        if (failed(rg_args_get_array(c->frame->args, p->name, &array)))
+            return NULL;
+        return array;
+    }
+    rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = p->dtype, .name = p->name);
+    if (!s->array && (failed(rg_array_create(c->queue->queue, &desc, &s->array)) ||
+                      failed(rg_args_set_companion_at(c->frame->args, index, s->array))))
+        return NULL;
+    return s->array;
+}
+
+/* The plane's shape is the array's, or has an axis of directions before it. */
+static int
+directions_of(call *c, uint32_t index, unsigned plane, const rg_array_info *info, const core_view *view)
+{
+    const char *name = c->kernel->params[index].name.ptr;
+    uint32_t more = view->rank - info->rank;
+    if (view->rank < info->rank || more > 1 || memcmp(view->shape + more, info->shape, info->rank * sizeof *info->shape) != 0) {
+        PyObject *is = core_shape(view->rank, view->shape), *wanted = core_shape(info->rank, info->shape);
+        if (is && wanted)
+            PyErr_Format(core_error_class(RG_INVALID), "kernel %s: the %s of '%s' has shape %S; the argument has %S (or an axis of directions before it)",
+                         kernel_name(c->kernel), plane_names[plane], name, is, wanted);
+        Py_XDECREF(is);
+        Py_XDECREF(wanted);
+        return -1;
+    }
+    if (view->dtype != info->dtype || view->read_only || !core_view_is_dense(view)) {
+        PyErr_Format(core_error_class(RG_INVALID), "kernel %s: the %s of '%s' has to be a writable, contiguous array of %s", kernel_name(c->kernel),
+                     plane_names[plane], name, core_dtype_name(info->dtype));
+        return -1;
+    }
+    return more ? (int)view->shape[0] : 1;
+}
+
+static int
+attach(call *c, uint32_t index, unsigned plane, PyObject *value)
+{
+    const char *name = c->kernel->params[index].name.ptr;
+    if (c->frame->slots[index].own)
+        return PyErr_Format(PyExc_TypeError, "kernel %s: '%s' is a retrograd.array, which has its own %s", kernel_name(c->kernel), name,
+                            plane_names[plane]), -1;
+    core_view view;
+    int got = core_view_of(value, name, &view);
+    if (got <= 0)
+        return got < 0 ? -1 : (PyErr_Format(PyExc_TypeError, "kernel %s: the %s of '%s' has to be an array", kernel_name(c->kernel), plane_names[plane], name), -1);
+    rg_array *array = (view.cuda >= 0) == c->queue->device->own_memory ? array_of(c, index) : NULL;
+    rg_array_info info = RG_INIT(rg_array_info);
+    int n = -1;
+    if (!array && !PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "kernel %s: the %s of '%s' is not on device %U", kernel_name(c->kernel), plane_names[plane], name,
+                     c->queue->device->name);
+    else if (array && !failed(rg_array_get_info(array, &info)))
+        n = directions_of(c, index, plane, &info, &view);
+    if (n > 0 && !failed(rg_array_attach_directions(array, plane_bits[plane], view.data, (uint32_t)n))) {
+        c->attached[c->nattached] = array;
+        c->attached_planes[c->nattached++] = plane_bits[plane];
+    } else if (n >= 0 && !PyErr_Occurred()) {
+        PyErr_Format(core_error_class(RG_INVALID), "kernel %s: the %s of '%s' has no directions", kernel_name(c->kernel), plane_names[plane], name);
+    }
+    core_view_release(&view); /* the caller's dict keeps the memory */
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int
+attach_all(call *c, unsigned plane)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    while (c->planes[plane] && PyDict_Next(c->planes[plane], &at, &name, &value)) {
+        uint32_t index;
+        if (value == Py_None)
+            continue;
+        rg_str text = PyUnicode_Check(name) ? core_str(name) : (rg_str){0};
+        if (!text.ptr)
+            return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_TypeError, "derivatives are given in a dict by the parameter's name"), -1);
+        if (failed(rg_kernel_find_param(c->kernel->kernel, text, &index)) || attach(c, index, plane, value))
+            return -1;
+    }
+    return 0;
+}
+
+/* -- together ------------------------------------------------------------------------------------------------------ */
+
+static int
+take_room(call *c)
+{
+    uint32_t n = c->kernel->nparams * PLANES + 1;
+    for (unsigned p = 0; p < PLANES; p++)
+        if (c->planes[p] && !c->attached) {
+            c->attached = calloc(n, sizeof *c->attached);
+            c->attached_planes = calloc(n, sizeof *c->attached_planes);
+            if (!c->attached || !c->attached_planes)
+                return (void)PyErr_NoMemory(), -1;
+        }
+    return 0;
+}
+
+int
+core_call_begin(call *c)
+{
+    if (look(c) || core_queue_begin(c->queue))
+        return c->queue = NULL, -1;
+    if (!(c->frame = take_frame(c->kernel, c->queue)) || take_room(c))
+        return -1;
+    c->frame->busy = true;
+    if (set_all(c))
+        return -1;
+    for (unsigned p = 0; p < PLANES; p++)
+        if (attach_all(c, p))
+            return -1;
+    return 0;
+}
+
+void
+core_call_end(call *c)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    for (uint32_t i = 0; i < c->nattached; i++)
+        if (rg_array_attach(c->attached[i], c->attached_planes[i], NULL))
+            PyErr_Clear();
+    free(c->attached);
+    free(c->attached_planes);
+    if (c->frame) {
+        c->frame->busy = false;
+        c->frame->next = c->kernel->free;
+        c->kernel->free = c->frame;
+    }
+    if (c->queue)
+        core_queue_end(c->queue);
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++)
+        core_view_release(&c->views[i]);
+    PyErr_Restore(type, value, trace);
+}
+
+int
+core_call_begin_alone(call *c)
+{
+    if (look(c) || core_queue_begin(c->queue))
+        return c->queue = NULL, -1;
+    if (!(c->frame = frame_new(c->kernel, c->queue)))
+        return -1;
+    c->frame->busy = true;
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++)
+        if (c->values[i] && set_input(c, i))
+            return -1;
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++) /* an extent that no array tells is made up, too */
+        if (!c->values[i] && c->kernel->inputs[i].extent)
+            (void)!rg_args_infer_at(c->frame->args, c->kernel->inputs[i].index);
+    return 0;
+}
+
+void
+core_call_end_alone(call *c)
+{
+    frame *f = c->frame;
+    c->frame = NULL;
+    if (f)
+        core_frame_free(f);
+    core_call_end(c);
+}

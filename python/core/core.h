@@ -1,0 +1,120 @@
+/* The extension module retrograd._core: the C API as Python objects. SPDX-License-Identifier: Apache-2.0
+ *
+ * Only the limited API of CPython 3.10 is used, so one build serves that version and newer ones. Calls that wait, compile or
+ * launch release the interpreter lock. Every type here is small; what needs no speed is in Python, in ../retrograd.
+ *
+ * Conventions: functions that return PyObject * or int follow Python's (NULL or -1: an exception is set). core_fail raises the
+ * exception of a status. */
+#ifndef CORE_H
+#define CORE_H
+
+#define Py_LIMITED_API 0x030A0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <retrograd/retrograd.h>
+
+#include <pthread.h>
+
+/* -- errors (errors.c) --------------------------------------------------------------------------------------------- */
+
+int core_add_errors(PyObject *module);
+/* Raises the exception of the status, with the library's message. Returns NULL. */
+PyObject *core_fail(rg_status status);
+/* The class of a status, borrowed. */
+PyObject *core_error_class(rg_status status);
+
+/* -- devices and queues (queue.c) ---------------------------------------------------------------------------------- */
+
+typedef struct core_device {
+    PyObject_HEAD
+    rg_device *device;
+    PyObject *name; /* "cpu", "cuda:1" */
+    bool own_memory;
+    bool cuda;
+} core_device;
+
+typedef struct core_queue {
+    PyObject_HEAD
+    rg_queue *queue;
+    core_device *device;
+    unsigned depth; /* calls of it under way, all on thread `user` */
+    unsigned long user;
+    int recording;  /* a tape or a graph records: arrays have to be the library's own */
+    pthread_mutex_t printing;
+    char *printed; /* by kernels, not written to sys.stdout yet */
+    size_t printed_length, printed_room;
+    bool print_lost; /* for lack of memory */
+} core_queue;
+
+extern PyTypeObject *core_device_type, *core_queue_type;
+int core_add_queues(PyObject *module);
+/* The opened device of that name; one object for each name. Borrowed. */
+core_device *core_device_of(PyObject *name);
+/* The queue that this thread uses for the device: the innermost `with queue:` of that device, else one of the thread's own.
+ * Borrowed, and alive as long as the thread. */
+core_queue *core_queue_of(core_device *device);
+/* ... for arrays in the host's memory: of the innermost `with queue:` whose device works there, else of "cpu". */
+core_queue *core_host_queue(void);
+/* Brackets calls that use the queue without the interpreter lock. begin: -1 and an exception if another thread uses it. */
+int core_queue_begin(core_queue *q);
+void core_queue_end(core_queue *q);
+/* After a call: writes to sys.stdout what kernels printed; raises what became of the call. Ctrl-C in it is KeyboardInterrupt. */
+int core_queue_finish(core_queue *q, rg_status status);
+/* rg_launch, which Ctrl-C ends. */
+rg_status core_launch(core_queue *q, rg_args *args, rg_form form);
+/* Any other call that may take long, without the interpreter lock, which Ctrl-C ends too. */
+rg_status core_run(core_queue *q, rg_status (*call)(void *user), void *user);
+
+/* -- arrays of others (foreign.c) ---------------------------------------------------------------------------------- */
+
+/* The memory of a Python object, described by the object. */
+typedef struct core_view {
+    void *data;
+    rg_dtype dtype;       /* RG_NONE: records of `item` bytes */
+    uint32_t item;
+    uint32_t rank;
+    int64_t shape[RG_MAX_RANK], strides[RG_MAX_RANK]; /* in elements */
+    bool read_only;
+    int cuda;             /* the GPU's number; -1: host memory */
+    PyObject *owner;      /* a reference that keeps the description, and for capsules the memory; may be NULL */
+} core_view;
+
+/* 1: described; 0: not an array (no exception is set); -1: an array that cannot be used. `what` names it in messages. */
+int core_view_of(PyObject *object, const char *what, core_view *view);
+void core_view_release(core_view *view);
+bool core_view_is_dense(const core_view *view);
+const char *core_dtype_name(rg_dtype dtype); /* NumPy's name */
+PyObject *core_shape(uint32_t rank, const int64_t *shape);
+
+/* -- own arrays (array.c) ------------------------------------------------------------------------------------------ */
+
+typedef struct core_array {
+    PyObject_HEAD
+    rg_array *array;
+    unsigned plane;
+    core_device *device;
+    struct core_array *of; /* whose derivative plane it is; NULL: plane is RG_PRIMAL, and `array` is this object's own */
+} core_array;
+
+extern PyTypeObject *core_array_type;
+int core_add_arrays(PyObject *module);
+
+/* -- modules and kernels (kernel.c) -------------------------------------------------------------------------------- */
+
+extern PyTypeObject *core_module_type, *core_kernel_type;
+int core_add_kernels(PyObject *module);
+
+/* -- tapes and graphs (record.c) ----------------------------------------------------------------------------------- */
+
+int core_add_records(PyObject *module);
+
+/* -- shared -------------------------------------------------------------------------------------------------------- */
+
+/* UTF-8 of a str, which lives as long as it; {NULL, 0} and an exception if it is none. */
+rg_str core_str(PyObject *text);
+PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec);
+/* The last lines of a dealloc of a type made from a spec. */
+void core_free(PyObject *self);
+
+#endif

@@ -1,0 +1,64 @@
+/* One exception class for each status. SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+typedef struct error_row {
+    rg_status status;
+    const char *name;
+    PyObject **also; /* the built-in class that it is, too */
+    const char *doc;
+} error_row;
+
+static PyObject *base;
+static PyObject *classes[RG_CANCELLED + 1];
+
+static const error_row rows[] = {
+    {RG_INVALID, "InvalidError", &PyExc_ValueError, "An argument is wrong: rank, dtype, shape, overlap, a value out of range."},
+    {RG_COMPILE, "CompileError", NULL, "Source or derivative was refused; the message lists numbered errors with their places."},
+    {RG_UNSUPPORTED, "UnsupportedError", &PyExc_NotImplementedError, "This device or build cannot do it."},
+    {RG_NOT_FOUND, "NotFoundError", &PyExc_LookupError, "There is no such file, kernel, parameter or device."},
+    {RG_OUT_OF_MEMORY, "OutOfMemoryError", &PyExc_MemoryError, "Host or device memory ran out."},
+    {RG_BUDGET, "BudgetError", NULL, "A gradient's tape exceeds the byte budget."},
+    {RG_ASSERT, "KernelAssertionError", &PyExc_AssertionError, "An assert in a kernel failed, or a subscript was out of bounds in checked mode."},
+    {RG_DEVICE, "DeviceError", NULL, "The driver reported an error, or the device cannot be used here."},
+    {RG_IO, "FileError", &PyExc_OSError, "Reading or writing a file failed."},
+    {RG_CANCELLED, "CancelledError", NULL, "A launch was ended; the contents of arrays that it writes are unspecified."},
+};
+
+PyObject *
+core_error_class(rg_status status)
+{
+    return status > RG_OK && status <= RG_CANCELLED ? classes[status] : base;
+}
+
+PyObject *
+core_fail(rg_status status)
+{
+    if (!PyErr_Occurred())
+        PyErr_SetString(core_error_class(status), rg_error_message());
+    return NULL;
+}
+
+static PyObject *
+make_class(const error_row *row)
+{
+    char name[64];
+    snprintf(name, sizeof name, "retrograd.%s", row->name);
+    PyObject *bases = row->also ? PyTuple_Pack(2, base, *row->also) : PyTuple_Pack(1, base);
+    PyObject *made = bases ? PyErr_NewExceptionWithDoc(name, row->doc, bases, NULL) : NULL;
+    Py_XDECREF(bases);
+    return made;
+}
+
+int
+core_add_errors(PyObject *module)
+{
+    base = PyErr_NewExceptionWithDoc("retrograd.Error", "What the errors of the library have in common.", PyExc_Exception, NULL);
+    if (!base || PyModule_AddObjectRef(module, "Error", base))
+        return -1;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        PyObject *made = classes[rows[i].status] = make_class(&rows[i]);
+        if (!made || PyModule_AddObjectRef(module, rows[i].name, made))
+            return -1;
+    }
+    return 0;
+}

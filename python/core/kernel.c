@@ -1,0 +1,530 @@
+/* Modules and kernels. SPDX-License-Identifier: Apache-2.0 */
+#include "kernel.h"
+
+#include <alloca.h>
+
+PyTypeObject *core_module_type, *core_kernel_type;
+
+/* -- modules ------------------------------------------------------------------------------------------------------- */
+
+/* A sequence of str as strings; the tuple keeps them. */
+static int
+strings(PyObject *list, PyObject **kept, rg_str **all, size_t *count)
+{
+    if (!list || list == Py_None)
+        return 0;
+    if (PyUnicode_Check(list))
+        return PyErr_SetString(PyExc_TypeError, "a list of strings is wanted, not one string"), -1;
+    *kept = PySequence_Tuple(list);
+    *count = *kept ? (size_t)PyTuple_Size(*kept) : 0;
+    *all = *kept ? calloc(*count + 1, sizeof **all) : NULL;
+    if (!*all)
+        return PyErr_Occurred() ? -1 : ((void)PyErr_NoMemory(), -1);
+    for (size_t i = 0; i < *count; i++)
+        if (!((*all)[i] = core_str(PyTuple_GetItem(*kept, (Py_ssize_t)i))).ptr)
+            return -1;
+    return 0;
+}
+
+enum { INCLUDES, DEFINES, OPTIONS, FILES, LISTS };
+
+typedef struct loading {
+    rg_str text;
+    char kind;
+    rg_module_desc desc;
+    rg_module *module;
+} loading;
+
+static rg_status
+load(loading *l)
+{
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = l->kind == 'f'   ? rg_module_load(l->text, &l->desc, &l->module)
+             : l->kind == 'c' ? rg_module_from_c(l->text, &l->desc, &l->module)
+                              : rg_module_from_ir(l->text, &l->desc, &l->module);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static PyObject *
+module_from(PyTypeObject *type, loading *l)
+{
+    rg_status status = load(l);
+    if (status)
+        return core_fail(status);
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    core_module *m = (core_module *)alloc(type, 0);
+    if (m)
+        m->module = l->module;
+    else
+        rg_module_destroy(l->module);
+    return (PyObject *)m;
+}
+
+static PyObject *
+module_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"text", "kind", "include_paths", "defines", "options", "files", "name", "no_contraction", "native_math", "fast_math",
+                            "checked", "deterministic", "compile_process", NULL};
+    PyObject *text, *lists[LISTS] = {0}, *kept[LISTS] = {0}, *made = NULL;
+    const char *kind, *name = NULL;
+    int flags[6] = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "Us|$OOOOzpppppp:Module", names, &text, &kind, &lists[INCLUDES], &lists[DEFINES], &lists[OPTIONS],
+                                     &lists[FILES], &name, &flags[0], &flags[1], &flags[2], &flags[3], &flags[4], &flags[5]))
+        return NULL;
+    rg_str *all[LISTS] = {0};
+    size_t count[LISTS] = {0};
+    int failed = 0;
+    for (int i = 0; i < LISTS; i++)
+        failed = failed || strings(lists[i], &kept[i], &all[i], &count[i]);
+    rg_module_file *files = calloc(count[FILES] + 1, sizeof *files);
+    loading l = {.text = core_str(text), .kind = kind[0]};
+    if (!failed && files && l.text.ptr) {
+        for (size_t i = 0; i < count[FILES]; i++)
+            files[i].path = all[FILES][i];
+        l.desc = RG_DESC(rg_module_desc, .include_paths = all[INCLUDES], .include_count = count[INCLUDES], .defines = all[DEFINES],
+                         .define_count = count[DEFINES], .options = all[OPTIONS], .option_count = count[OPTIONS], .files = files,
+                         .file_count = count[FILES], .name = rg_str_of(name), .no_contraction = flags[0], .native_math = flags[1],
+                         .fast_math = flags[2], .checked = flags[3], .deterministic = flags[4], .compile_process = flags[5]);
+        made = module_from(type, &l);
+    } else if (!PyErr_Occurred()) {
+        PyErr_NoMemory();
+    }
+    free(files);
+    for (int i = 0; i < LISTS; i++) {
+        free(all[i]);
+        Py_XDECREF(kept[i]);
+    }
+    return made;
+}
+
+static void
+module_dealloc(PyObject *self)
+{
+    rg_module_destroy(((core_module *)self)->module);
+    core_free(self);
+}
+
+static PyObject *
+module_names(PyObject *self, PyObject *unused)
+{
+    const rg_str *names;
+    size_t count;
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_module_get_names(((core_module *)self)->module, &names, &count);
+    Py_END_ALLOW_THREADS
+    PyObject *list = status ? core_fail(status) : PyList_New(0);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *name = PyUnicode_FromStringAndSize(names[i].ptr, (Py_ssize_t)names[i].len);
+        if (!name || PyList_Append(list, name))
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+/* -- kernels ------------------------------------------------------------------------------------------------------- */
+
+static void
+kernel_dealloc(PyObject *self)
+{
+    core_kernel *k = (core_kernel *)self;
+    while (k->free) {
+        frame *f = k->free;
+        k->free = f->next;
+        core_frame_free(f);
+    }
+    for (uint32_t i = 0; i < k->ninputs; i++)
+        Py_XDECREF(k->inputs[i].name);
+    free(k->inputs);
+    free(k->params);
+    Py_XDECREF(k->module);
+    core_free(self);
+}
+
+/* "p" of "p.mass" */
+static PyObject *
+input_name(const rg_param *p)
+{
+    const char *dot = p->record ? memchr(p->name.ptr, '.', p->name.len) : NULL;
+    PyObject *name = PyUnicode_FromStringAndSize(p->name.ptr, dot ? dot - p->name.ptr : (Py_ssize_t)p->name.len);
+    if (name)
+        PyUnicode_InternInPlace(&name);
+    return name;
+}
+
+static int
+describe(core_kernel *k)
+{
+    k->nparams = rg_kernel_param_count(k->kernel);
+    k->params = calloc(k->nparams + 1, sizeof *k->params);
+    k->inputs = calloc(k->nparams + 1, sizeof *k->inputs);
+    if (!k->params || !k->inputs)
+        return (void)PyErr_NoMemory(), -1;
+    for (uint32_t i = 0; i < k->nparams; i++) {
+        rg_param *p = &k->params[i];
+        *p = RG_INIT(rg_param);
+        rg_status status = rg_kernel_get_param(k->kernel, i, p);
+        if (status)
+            return core_fail(status), -1;
+        k->nresults += p->result;
+        if (p->result || (p->record && i && p[-1].record == p->record)) {
+            k->inputs[k->ninputs ? k->ninputs - 1 : 0].count += !p->result;
+            continue;
+        }
+        input *in = &k->inputs[k->ninputs];
+        *in = (input){.name = input_name(p), .kind = p->record ? INPUT_RECORDS : p->array ? INPUT_ARRAY : INPUT_SCALAR, .index = i, .count = 1,
+                      .extent = p->extent};
+        if (!in->name)
+            return -1;
+        k->ninputs++;
+    }
+    return 0;
+}
+
+static PyObject *
+kernel_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"module", "name", NULL};
+    PyObject *module, *name;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!U:Kernel", names, core_module_type, &module, &name))
+        return NULL;
+    rg_str text = core_str(name);
+    rg_kernel *kernel = NULL;
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_module_get_kernel(((core_module *)module)->module, text, &kernel);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return core_fail(status);
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    core_kernel *k = (core_kernel *)alloc(type, 0);
+    if (!k)
+        return NULL;
+    k->module = (core_module *)Py_NewRef(module);
+    k->kernel = kernel;
+    if (describe(k))
+        Py_CLEAR(k);
+    return (PyObject *)k;
+}
+
+static PyObject *
+kernel_name(PyObject *self, void *unused)
+{
+    rg_str name = rg_kernel_name(((core_kernel *)self)->kernel);
+    return PyUnicode_FromStringAndSize(name.ptr, (Py_ssize_t)name.len);
+}
+
+/* (name, dtype, rank or -1, flags, extent, record): what Kernel.params makes of it */
+static PyObject *
+kernel_params(PyObject *self, void *unused)
+{
+    core_kernel *k = (core_kernel *)self;
+    PyObject *all = PyList_New(0);
+    for (uint32_t i = 0; all && i < k->nparams; i++) {
+        const rg_param *p = &k->params[i];
+        PyObject *one = Py_BuildValue("(ssiNNNNNNI)", p->name.ptr, core_dtype_name(p->dtype), p->array ? (int)p->rank : -1, PyBool_FromLong(p->read),
+                                      PyBool_FromLong(p->written), PyBool_FromLong(p->result), PyBool_FromLong(p->flat), PyBool_FromLong(p->extent),
+                                      PyBool_FromLong(p->record > 0), p->fixed);
+        if (!one || PyList_Append(all, one))
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+static PyObject *
+kernel_inputs(PyObject *self, void *unused)
+{
+    core_kernel *k = (core_kernel *)self;
+    PyObject *all = PyTuple_New(k->ninputs);
+    for (uint32_t i = 0; all && i < k->ninputs; i++)
+        if (PyTuple_SetItem(all, i, Py_NewRef(k->inputs[i].name)))
+            Py_CLEAR(all);
+    return all;
+}
+
+/* -- calls --------------------------------------------------------------------------------------------------------- */
+
+static PyObject *
+number(rg_dtype dtype, const void *bits)
+{
+    union {
+        int64_t i;
+        uint64_t u;
+        float f;
+        double d;
+        unsigned char byte[8];
+    } v = {0};
+    memcpy(v.byte, bits, rg_dtype_size(dtype));
+    switch (dtype) {
+    case RG_BOOL:
+        return PyBool_FromLong(v.byte[0]);
+    case RG_I8:
+        return PyLong_FromLong((int8_t)v.u);
+    case RG_I16:
+        return PyLong_FromLong((int16_t)v.u);
+    case RG_I32:
+        return PyLong_FromLong((int32_t)v.u);
+    case RG_I64:
+        return PyLong_FromLongLong(v.i);
+    case RG_F32:
+        return PyFloat_FromDouble((double)v.f);
+    case RG_F64:
+        return PyFloat_FromDouble(v.d);
+    case RG_F16: /* its bits; Python's part makes a number of them */
+    default:
+        return PyLong_FromUnsignedLongLong(v.u);
+    }
+}
+
+static PyObject *
+read_result(call *c, const rg_param *p)
+{
+    uint64_t bits = 0;
+    rg_array *array;
+    rg_status status = rg_args_get_array(c->frame->args, p->name, &array);
+    Py_BEGIN_ALLOW_THREADS
+    if (!status)
+        status = rg_array_read(c->queue->queue, array, RG_PRIMAL, &bits, rg_dtype_size(p->dtype));
+    Py_END_ALLOW_THREADS
+    if (status)
+        return core_fail(status);
+    PyObject *value = number(p->dtype, &bits);
+    if (!value || p->dtype != RG_F16)
+        return value;
+    PyObject *module = PyImport_ImportModule("retrograd._records"), *made = module ? PyObject_CallMethod(module, "half", "O", value) : NULL;
+    Py_XDECREF(module);
+    Py_DECREF(value);
+    return made;
+}
+
+static PyObject *
+results(call *c)
+{
+    core_kernel *k = c->kernel;
+    const rg_param *first = k->params + k->nparams - k->nresults;
+    if (k->nresults == 0)
+        return Py_NewRef(Py_None);
+    if (k->nresults == 1)
+        return read_result(c, first);
+    PyObject *all = PyTuple_New(k->nresults);
+    for (uint32_t i = 0; all && i < k->nresults; i++) {
+        PyObject *one = read_result(c, first + i);
+        if (!one || PyTuple_SetItem(all, i, one))
+            Py_CLEAR(all);
+    }
+    return all;
+}
+
+static rg_status
+wait(void *user)
+{
+    return rg_queue_sync(user);
+}
+
+static PyObject *
+launch(call *c, rg_form form)
+{
+    rg_status status = core_launch(c->queue, c->frame->args, form);
+    if (!status && c->foreign_gpu) /* whoever owns the memory may reuse it in another stream */
+        status = core_run(c->queue, wait, c->queue->queue);
+    if (core_queue_finish(c->queue, status))
+        return NULL;
+    return form == RG_VJP || form == RG_JVP_VJP || c->queue->recording ? Py_NewRef(Py_None) : results(c);
+}
+
+enum { FEW = 24 };
+
+static PyObject *
+run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, PyObject *const planes[PLANES])
+{
+    PyObject *few_values[FEW] = {0}, **values = few_values;
+    core_view *views = k->ninputs > FEW ? NULL : alloca(FEW * sizeof *views);
+    if (k->ninputs > FEW) {
+        values = calloc(k->ninputs, sizeof *values);
+        views = calloc(k->ninputs, sizeof *views);
+    }
+    call c = {.kernel = k, .values = values, .views = views, .planes = {planes[0], planes[1], planes[2]}};
+    PyObject *done = NULL;
+    if (!values || !views) {
+        PyErr_NoMemory();
+    } else if (core_bind(k, args, kw, false, values) == 0) {
+        for (uint32_t i = 0; i < k->ninputs; i++)
+            views[i].data = NULL, views[i].owner = NULL, views[i].cuda = -1, views[i].dtype = RG_NONE;
+        if (core_call_begin(&c) == 0)
+            done = launch(&c, form);
+        core_call_end(&c);
+    }
+    if (k->ninputs > FEW) {
+        free(values);
+        free(views);
+    }
+    return done;
+}
+
+static PyObject *
+kernel_call(PyObject *self, PyObject *args, PyObject *kw)
+{
+    static PyObject *const none[PLANES];
+    return run((core_kernel *)self, RG_FORWARD, args, kw, none);
+}
+
+/* _launch(form, args, kw, adjoints, tangents, adjoint_tangents) */
+static PyObject *
+kernel_launch(PyObject *self, PyObject *given)
+{
+    unsigned form;
+    PyObject *args, *kw, *planes[PLANES];
+    if (!PyArg_ParseTuple(given, "IO!OOOO:_launch", &form, &PyTuple_Type, &args, &kw, &planes[0], &planes[1], &planes[2]))
+        return NULL;
+    for (int i = 0; i < PLANES; i++) {
+        planes[i] = planes[i] == Py_None ? NULL : planes[i];
+        if (planes[i] && !PyDict_Check(planes[i]))
+            return PyErr_SetString(PyExc_TypeError, "derivatives are given in a dict by the parameter's name"), NULL;
+    }
+    if (form >= RG_FORM_COUNT)
+        return PyErr_SetString(PyExc_ValueError, "there is no such form"), NULL;
+    return run((core_kernel *)self, (rg_form)form, args, kw == Py_None ? NULL : kw, planes);
+}
+
+/* _bind(args, kw) -> dict: what a call would take each argument for */
+static PyObject *
+kernel_bind(PyObject *self, PyObject *given)
+{
+    core_kernel *k = (core_kernel *)self;
+    PyObject *args, *kw, *all = NULL;
+    if (!PyArg_ParseTuple(given, "O!O!:_bind", &PyTuple_Type, &args, &PyDict_Type, &kw))
+        return NULL;
+    PyObject **values = calloc(k->ninputs + 1, sizeof *values);
+    if (!values)
+        return PyErr_NoMemory();
+    if (core_bind(k, args, kw, false, values) == 0)
+        all = PyDict_New();
+    for (uint32_t i = 0; all && i < k->ninputs; i++)
+        if (values[i] && PyDict_SetItem(all, k->inputs[i].name, values[i]))
+            Py_CLEAR(all);
+    free(values);
+    return all;
+}
+
+/* -- compiling ahead ----------------------------------------------------------------------------------------------- */
+
+static PyObject *
+kernel_compile(PyObject *self, PyObject *args)
+{
+    core_kernel *k = (core_kernel *)self;
+    unsigned form, directions;
+    PyObject *name;
+    if (!PyArg_ParseTuple(args, "IOI:_compile", &form, &name, &directions))
+        return NULL;
+    core_device *device = core_device_of(name);
+    if (!device)
+        return NULL;
+    rg_compile_desc desc = RG_DESC(rg_compile_desc, .form = (rg_form)form, .directions = directions);
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_kernel_compile(k->kernel, device->device, &desc);
+    Py_END_ALLOW_THREADS
+    return status ? core_fail(status) : Py_NewRef(Py_None);
+}
+
+/* -- checks -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *
+findings(rg_report *report)
+{
+    static const char *const outcomes[] = {"shown", "left out", "not shown", "failed"};
+    rg_report_info info = RG_INIT(rg_report_info);
+    rg_status status = rg_report_get_info(report, &info);
+    PyObject *all = status ? core_fail(status) : PyList_New(0);
+    for (uint32_t i = 0; all && i < info.findings; i++) {
+        rg_finding f = RG_INIT(rg_finding);
+        status = rg_report_get_finding(report, i, &f);
+        PyObject *one = status ? core_fail(status)
+                               : Py_BuildValue("(ss#ddKKs#s#)", outcomes[f.outcome], f.test.ptr, (Py_ssize_t)f.test.len, f.error, f.tolerance,
+                                               (unsigned long long)f.compared, (unsigned long long)f.unshown, f.where.ptr ? f.where.ptr : "",
+                                               (Py_ssize_t)f.where.len, f.note.ptr ? f.note.ptr : "", (Py_ssize_t)f.note.len);
+        if (!one || PyList_Append(all, one))
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    PyObject *both = all ? Py_BuildValue("(sN)", outcomes[info.outcome], all) : NULL;
+    return both;
+}
+
+typedef struct checking {
+    rg_kernel *kernel;
+    rg_check_desc desc;
+    rg_report *report;
+} checking;
+
+static rg_status
+check(checking *c)
+{
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_kernel_check(c->kernel, &c->desc, &c->report);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+/* _check(device, kw, seed, samples, starts): arguments that are given by name, the others are generated */
+static PyObject *
+kernel_check(PyObject *self, PyObject *given)
+{
+    core_kernel *k = (core_kernel *)self;
+    const char *device;
+    PyObject *kw, *none = PyTuple_New(0), *done = NULL;
+    unsigned long long seed;
+    unsigned samples, starts;
+    if (!none || !PyArg_ParseTuple(given, "sO!KII:_check", &device, &PyDict_Type, &kw, &seed, &samples, &starts))
+        return NULL;
+    PyObject **values = calloc(k->ninputs + 1, sizeof *values);
+    core_view *views = calloc(k->ninputs + 1, sizeof *views);
+    call c = {.kernel = k, .values = values, .views = views};
+    checking what = {.kernel = k->kernel,
+                     .desc = RG_DESC(rg_check_desc, .device = rg_str_of(device), .seed = seed, .samples = samples, .starts = starts)};
+    for (uint32_t i = 0; views && i < k->ninputs; i++)
+        views[i].cuda = -1;
+    if (!values || !views) {
+        PyErr_NoMemory();
+    } else if (core_bind(k, none, kw, true, values) == 0) {
+        int ready = PyDict_Size(kw) ? core_call_begin_alone(&c) : 0;
+        what.desc.args = c.frame ? c.frame->args : NULL;
+        rg_status status = ready ? RG_OK : check(&what);
+        done = ready ? NULL : status ? core_fail(status) : findings(what.report);
+        core_call_end_alone(&c);
+    }
+    rg_report_destroy(what.report);
+    free(values);
+    free(views);
+    Py_DECREF(none);
+    return done;
+}
+
+/* -- types --------------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef module_methods[] = {{"names", module_names, METH_NOARGS, NULL}, {0}};
+static PyType_Slot module_slots[] = {{Py_tp_new, module_make}, {Py_tp_dealloc, module_dealloc}, {Py_tp_methods, module_methods}, {0, NULL}};
+static PyType_Spec module_spec = {"retrograd._core.Module", sizeof(core_module), 0, Py_TPFLAGS_DEFAULT, module_slots};
+
+static PyMethodDef kernel_methods[] = {{"_launch", kernel_launch, METH_VARARGS, NULL}, {"_bind", kernel_bind, METH_VARARGS, NULL},
+                                       {"_compile", kernel_compile, METH_VARARGS, NULL}, {"_check", kernel_check, METH_VARARGS, NULL}, {0}};
+static PyGetSetDef kernel_attributes[] = {{"name", kernel_name, NULL, "The kernel's name.", NULL},
+                                          {"_params", kernel_params, NULL, NULL, NULL},
+                                          {"_inputs", kernel_inputs, NULL, NULL, NULL},
+                                          {0}};
+static PyType_Slot kernel_slots[] = {{Py_tp_new, kernel_make}, {Py_tp_dealloc, kernel_dealloc}, {Py_tp_call, kernel_call},
+                                     {Py_tp_methods, kernel_methods}, {Py_tp_getset, kernel_attributes}, {0, NULL}};
+static PyType_Spec kernel_spec = {"retrograd._core.Kernel", sizeof(core_kernel), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, kernel_slots};
+
+int
+core_add_kernels(PyObject *module)
+{
+    core_module_type = core_add_type(module, &module_spec);
+    core_kernel_type = core_add_type(module, &kernel_spec);
+    return core_module_type && core_kernel_type ? 0 : -1;
+}

@@ -1,0 +1,79 @@
+/* Kernels: what their parameters are to Python, and the arguments of calls. SPDX-License-Identifier: Apache-2.0 */
+#ifndef CORE_KERNEL_H
+#define CORE_KERNEL_H
+
+#include "core.h"
+
+typedef enum input_kind { INPUT_SCALAR, INPUT_ARRAY, INPUT_RECORDS } input_kind;
+
+/* What a call gives: a scalar, an array, or an array of structs, which is several parameters of the kernel. */
+typedef struct input {
+    PyObject *name; /* interned */
+    input_kind kind;
+    uint32_t index, count; /* of the kernel's parameters */
+    bool extent;           /* may be left out: shapes of arrays tell */
+} input;
+
+enum { PLANES = 3 }; /* adjoint, tangent, the adjoint's tangent */
+extern const unsigned plane_bits[PLANES];
+
+/* What a parameter is set to in an rg_args. */
+typedef struct slot {
+    rg_array *array; /* of an array of others, lent: made here. Of a scalar: its companion. NULL: none made */
+    rg_array *own;   /* an array of the library that is set; the rg_args has a reference */
+    core_view view;  /* what `array` lends, without its owner */
+    PyObject *records; /* dtype that was compared with the kernel's struct */
+} slot;
+
+/* An rg_args, used by one call at a time and kept for the next one: what stays the same is not set again. */
+typedef struct frame {
+    struct frame *next, *before, *after; /* of its kernel, free; of all frames */
+    rg_args *args;
+    core_device *device;
+    uint32_t count;
+    bool busy;
+    slot slots[];
+} frame;
+
+typedef struct core_module {
+    PyObject_HEAD
+    rg_module *module;
+} core_module;
+
+typedef struct core_kernel {
+    PyObject_HEAD
+    core_module *module;
+    rg_kernel *kernel;
+    uint32_t nparams, ninputs, nresults;
+    rg_param *params; /* the results last */
+    input *inputs;
+    frame *free;
+} core_kernel;
+
+/* The arrays of one plane that a call gives: a dict by name, or NULL. */
+typedef struct call {
+    core_kernel *kernel;
+    core_queue *queue;
+    frame *frame;
+    PyObject **values;         /* by input; NULL: left out. Borrowed */
+    core_view *views;          /* by input; dtype and owner of arrays of others */
+    PyObject *planes[PLANES];
+    rg_array **attached; /* planes that are the caller's memory during the call */
+    unsigned *attached_planes;
+    uint32_t nattached;
+    bool foreign_gpu; /* memory of others on a GPU */
+} call;
+
+/* Values by input from positional and keyword arguments. `partial`: any may be missing. */
+int core_bind(core_kernel *k, PyObject *args, PyObject *kw, bool partial, PyObject **values);
+/* Sets c->values and c->planes; c->kernel is set. call_end in any case. */
+int core_call_begin(call *c);
+void core_call_end(call *c);
+/* The same with a frame of its own, in which what is left out is not set. */
+int core_call_begin_alone(call *c);
+void core_call_end_alone(call *c);
+/* An array of the library ends: frames that nobody uses let it go. */
+void core_frames_forget(rg_array *array);
+void core_frame_free(frame *f);
+
+#endif

@@ -1,0 +1,583 @@
+/* Devices and queues. SPDX-License-Identifier: Apache-2.0
+ *
+ * Every thread has a queue of its own for each device, which its calls use: threads launch at the same time. It is in the dict of
+ * the thread's state, under the device's name, and ends with the thread. `with queue:` puts another one there. */
+#include "core.h"
+
+#include <signal.h>
+
+PyTypeObject *core_device_type, *core_queue_type;
+static PyObject *devices; /* name -> core_device */
+static PyObject *threads_key;
+
+/* -- devices ------------------------------------------------------------------------------------------------------- */
+
+static rg_status
+open_device(rg_str name, rg_device **device)
+{
+    rg_device_desc desc = RG_DESC(rg_device_desc, .name = name);
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_device_open(&desc, device);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+static core_device *
+device_new(PyObject *name)
+{
+    rg_str text = core_str(name);
+    rg_device *device = NULL;
+    rg_device_info info = RG_INIT(rg_device_info);
+    if (!text.ptr)
+        return NULL;
+    rg_status status = open_device(text, &device);
+    if (!status)
+        status = rg_device_get_info(device, &info);
+    core_device *d = status ? NULL : PyObject_New(core_device, core_device_type);
+    if (!d) {
+        rg_device_destroy(device);
+        return status ? (core_device *)core_fail(status) : NULL;
+    }
+    d->device = device;
+    d->own_memory = info.own_memory;
+    d->cuda = strncmp(info.name, "cuda", 4) == 0;
+    d->name = PyUnicode_FromString(info.name);
+    if (!d->name)
+        Py_CLEAR(d);
+    return d;
+}
+
+core_device *
+core_device_of(PyObject *name)
+{
+    if (PyObject_TypeCheck(name, core_device_type))
+        return (core_device *)name;
+    if (!PyUnicode_Check(name))
+        return PyErr_SetString(PyExc_TypeError, "a device is a name, as \"cpu\" or \"cuda:1\", or an object of rg.device()"), NULL;
+    PyObject *found = PyDict_GetItemWithError(devices, name);
+    if (found || PyErr_Occurred())
+        return (core_device *)found;
+    core_device *d = device_new(name);
+    if (!d)
+        return NULL;
+    /* "cuda" and "cuda:0" are one */
+    PyObject *same = PyDict_GetItemWithError(devices, d->name);
+    PyObject *it = same ? same : (PyObject *)d;
+    int failed = PyErr_Occurred() || PyDict_SetItem(devices, name, it) || PyDict_SetItem(devices, d->name, it);
+    Py_DECREF(d);
+    return failed ? NULL : (core_device *)it;
+}
+
+static void
+device_dealloc(PyObject *self)
+{
+    core_device *d = (core_device *)self;
+    rg_device_destroy(d->device);
+    Py_XDECREF(d->name);
+    core_free(self);
+}
+
+static PyObject *
+device_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("retrograd.device('%U')", ((core_device *)self)->name);
+}
+
+static PyObject *
+info_dict(const rg_device_info *info)
+{
+    return Py_BuildValue("{s:s,s:s,s:s,s:K,s:K,s:I,s:I,s:N,s:N}", "name", info->name, "model", info->model, "code", info->code, "memory",
+                         (unsigned long long)info->memory, "memory_free", (unsigned long long)info->memory_free, "processors",
+                         info->processors, "threads", info->threads, "own_memory", PyBool_FromLong(info->own_memory),
+                         "asynchronous", PyBool_FromLong(info->asynchronous));
+}
+
+static PyObject *
+device_info(PyObject *self, PyObject *unused)
+{
+    rg_device_info info = RG_INIT(rg_device_info);
+    rg_status status = rg_device_get_info(((core_device *)self)->device, &info);
+    return status ? core_fail(status) : info_dict(&info);
+}
+
+static PyObject *
+device_name(PyObject *self, void *unused)
+{
+    return Py_NewRef(((core_device *)self)->name);
+}
+
+static PyObject *
+device_own_memory(PyObject *self, void *unused)
+{
+    return PyBool_FromLong(((core_device *)self)->own_memory);
+}
+
+static PyObject *
+device(PyObject *module, PyObject *name)
+{
+    return Py_XNewRef((PyObject *)core_device_of(name));
+}
+
+static PyObject *
+list_devices(PyObject *module, PyObject *unused)
+{
+    PyObject *all = PyList_New(0);
+    for (uint32_t i = 0; all; i++) {
+        rg_device_info info = RG_INIT(rg_device_info);
+        if (rg_device_enumerate(i, &info))
+            break;
+        PyObject *one = info_dict(&info);
+        if (!one || PyList_Append(all, one))
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+/* -- what kernels print -------------------------------------------------------------------------------------------- */
+
+/* On a thread that does not have the interpreter lock: kept until the call ends. */
+static void
+keep_printed(void *user, const char *text, size_t length)
+{
+    core_queue *q = user;
+    pthread_mutex_lock(&q->printing);
+    if (length > q->printed_room - q->printed_length) {
+        size_t room = 2 * q->printed_room + length;
+        char *grown = realloc(q->printed, room);
+        q->print_lost = q->print_lost || !grown;
+        q->printed = grown ? grown : q->printed;
+        q->printed_room = grown ? room : q->printed_room;
+    }
+    if (length <= q->printed_room - q->printed_length) {
+        memcpy(q->printed + q->printed_length, text, length);
+        q->printed_length += length;
+    }
+    pthread_mutex_unlock(&q->printing);
+}
+
+static int
+write_to_stdout(PyObject *text)
+{
+    PyObject *out = PySys_GetObject("stdout");
+    return out && out != Py_None ? PyFile_WriteObject(text, out, Py_PRINT_RAW) : 0;
+}
+
+static int
+flush_printed(core_queue *q)
+{
+    if (!q->printed_length && !q->print_lost)
+        return 0;
+    pthread_mutex_lock(&q->printing);
+    PyObject *text = PyUnicode_DecodeUTF8(q->printed, (Py_ssize_t)q->printed_length, "replace");
+    bool lost = q->print_lost;
+    q->printed_length = 0;
+    q->print_lost = false;
+    pthread_mutex_unlock(&q->printing);
+    int failed = text ? write_to_stdout(text) : -1;
+    Py_XDECREF(text);
+    if (!failed && lost)
+        failed = PyErr_WarnEx(PyExc_RuntimeWarning, "what a kernel printed was lost in part: no memory", 1);
+    return failed;
+}
+
+/* -- calls, which Ctrl-C ends -------------------------------------------------------------------------------------- */
+
+/* The queue in which the main thread is. */
+static rg_queue *volatile interrupted;
+static struct sigaction before;
+
+/* Ends the launch; Python's own handler, which only notes the signal, goes on. */
+static void
+interrupt(int signal, siginfo_t *info, void *context)
+{
+    rg_queue *q = interrupted;
+    if (q)
+        rg_queue_cancel(q);
+    if (before.sa_flags & SA_SIGINFO)
+        before.sa_sigaction(signal, info, context);
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+        before.sa_handler(signal);
+}
+
+/* Whether SIGINT is ours until interrupt_end: on the main thread, if somebody handles it. */
+static bool
+interrupt_begin(core_queue *q)
+{
+    struct sigaction mine = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    if (interrupted || sigaction(SIGINT, NULL, &before))
+        return false;
+    if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
+        return false;
+    interrupted = q->queue;
+    return sigaction(SIGINT, &mine, NULL) == 0 || (interrupted = NULL, false);
+}
+
+static void
+interrupt_end(bool ours)
+{
+    if (!ours)
+        return;
+    sigaction(SIGINT, &before, NULL);
+    interrupted = NULL;
+}
+
+static unsigned long main_thread;
+
+rg_status
+core_run(core_queue *q, rg_status (*call)(void *user), void *user)
+{
+    rg_status status;
+    bool ours = PyThread_get_thread_ident() == main_thread && interrupt_begin(q);
+    if (ours && PyErr_CheckSignals()) { /* one that came before ours was there */
+        interrupt_end(ours);
+        return RG_CANCELLED;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = call(user);
+    Py_END_ALLOW_THREADS
+    interrupt_end(ours);
+    return status;
+}
+
+typedef struct launching {
+    rg_queue *queue;
+    rg_args *args;
+    rg_form form;
+} launching;
+
+static rg_status
+launch(void *user)
+{
+    launching *l = user;
+    return rg_launch(l->queue, l->args, l->form);
+}
+
+rg_status
+core_launch(core_queue *q, rg_args *args, rg_form form)
+{
+    launching l = {q->queue, args, form};
+    return core_run(q, launch, &l);
+}
+
+int
+core_queue_begin(core_queue *q)
+{
+    unsigned long me = PyThread_get_thread_ident();
+    if (!q->depth || q->user == me) { /* a host function on a tape may use its queue */
+        q->user = me;
+        q->depth++;
+        Py_INCREF(q);
+        return 0;
+    }
+    PyErr_SetString(PyExc_RuntimeError, "another thread uses this queue; give each thread a queue of its own");
+    return -1;
+}
+
+void
+core_queue_end(core_queue *q)
+{
+    q->depth--;
+    Py_DECREF(q);
+}
+
+int
+core_queue_finish(core_queue *q, rg_status status)
+{
+    if (status == RG_CANCELLED && !PyErr_Occurred())
+        PyErr_CheckSignals(); /* KeyboardInterrupt, usually */
+    if (status)
+        core_fail(status);
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    int failed = flush_printed(q);
+    if (!type)
+        return failed;
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return -1;
+}
+
+/* -- queues -------------------------------------------------------------------------------------------------------- */
+
+static core_queue *
+queue_new(PyTypeObject *type, core_device *device, const rg_queue_desc *options)
+{
+    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    core_queue *q = (core_queue *)alloc(type, 0);
+    if (!q)
+        return NULL;
+    pthread_mutex_init(&q->printing, NULL);
+    rg_queue_desc desc = *options;
+    desc.print = keep_printed;
+    desc.user = q;
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_queue_create(device->device, &desc, &q->queue);
+    Py_END_ALLOW_THREADS
+    q->device = (core_device *)Py_NewRef((PyObject *)device);
+    if (!status)
+        return q;
+    Py_DECREF(q);
+    return (core_queue *)core_fail(status);
+}
+
+static PyObject *
+queue_make(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"device", "num_threads", "tape_budget", "stream", NULL};
+    PyObject *name = NULL;
+    unsigned threads = 0;
+    unsigned long long budget = 0, stream = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O$IKK:Queue", names, &name, &threads, &budget, &stream))
+        return NULL;
+    PyObject *usual = name ? NULL : PyUnicode_FromString("cpu");
+    core_device *device = name || usual ? core_device_of(name ? name : usual) : NULL;
+    Py_XDECREF(usual);
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = threads, .tape_budget = budget, .stream = (void *)(uintptr_t)stream);
+    return device ? (PyObject *)queue_new(type, device, &desc) : NULL;
+}
+
+static void
+queue_dealloc(PyObject *self)
+{
+    core_queue *q = (core_queue *)self;
+    Py_BEGIN_ALLOW_THREADS
+    rg_queue_destroy(q->queue);
+    Py_END_ALLOW_THREADS
+    free(q->printed);
+    pthread_mutex_destroy(&q->printing);
+    Py_XDECREF(q->device);
+    core_free(self);
+}
+
+/* The thread's queues: device name -> the innermost one. Borrowed. */
+static PyObject *
+queues_of_thread(void)
+{
+    PyObject *thread = PyThreadState_GetDict();
+    if (!thread)
+        return PyErr_SetString(PyExc_RuntimeError, "this thread has no Python state"), NULL;
+    PyObject *all = PyDict_GetItemWithError(thread, threads_key);
+    if (all || PyErr_Occurred())
+        return all;
+    all = PyDict_New();
+    if (!all || PyDict_SetItem(thread, threads_key, all)) {
+        Py_XDECREF(all);
+        return NULL;
+    }
+    Py_DECREF(all); /* the thread's dict has it */
+    return all;
+}
+
+/* On a GPU the usual queue works in the legacy default stream, as programs that do not name a stream do. */
+#define LEGACY_STREAM ((void *)1)
+
+core_queue *
+core_queue_of(core_device *device)
+{
+    PyObject *all = queues_of_thread();
+    PyObject *found = all ? PyDict_GetItemWithError(all, device->name) : NULL;
+    if (found || PyErr_Occurred())
+        return (core_queue *)found;
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .stream = device->cuda ? LEGACY_STREAM : NULL);
+    core_queue *q = queue_new(core_queue_type, device, &desc);
+    int failed = !q || PyDict_SetItem(all, device->name, (PyObject *)q);
+    Py_XDECREF(q);
+    return failed ? NULL : q;
+}
+
+core_queue *
+core_host_queue(void)
+{
+    static PyObject *host, *cpu;
+    if (!host) {
+        host = PyUnicode_InternFromString("host");
+        cpu = PyUnicode_InternFromString("cpu");
+    }
+    PyObject *all = host && cpu ? queues_of_thread() : NULL, *found = all ? PyDict_GetItemWithError(all, host) : NULL;
+    if (found || !all || PyErr_Occurred())
+        return (core_queue *)found;
+    core_device *d = core_device_of(cpu);
+    return d ? core_queue_of(d) : NULL;
+}
+
+/* Puts the queue, or with None nothing, where a key is looked up. */
+static int
+put(PyObject *all, PyObject *key, PyObject *queue)
+{
+    if (queue != Py_None)
+        return PyDict_SetItem(all, key, queue);
+    return PyDict_GetItemWithError(all, key) ? PyDict_DelItem(all, key) : PyErr_Occurred() ? -1 : 0;
+}
+
+/* The keys under which the queue is the innermost one. */
+static PyObject *
+keys_of(const core_queue *q)
+{
+    PyObject *host = PyUnicode_InternFromString("host");
+    PyObject *keys = host ? PyTuple_Pack(2, q->device->name, q->device->own_memory ? q->device->name : host) : NULL;
+    Py_XDECREF(host);
+    return keys;
+}
+
+/* What was there before stays in a list under the key 0, the innermost last. */
+static PyObject *
+outer_queues(PyObject *all)
+{
+    PyObject *key = PyLong_FromLong(0), *stack = key ? PyDict_GetItemWithError(all, key) : NULL;
+    if (key && !stack && !PyErr_Occurred()) {
+        stack = PyList_New(0);
+        if (stack && PyDict_SetItem(all, key, stack))
+            Py_CLEAR(stack);
+        else
+            Py_XDECREF(stack); /* the dict has it */
+    }
+    Py_XDECREF(key);
+    return stack;
+}
+
+static PyObject *
+queue_enter(PyObject *self, PyObject *unused)
+{
+    PyObject *all = queues_of_thread(), *stack = all ? outer_queues(all) : NULL, *keys = stack ? keys_of((core_queue *)self) : NULL;
+    int failed = !keys;
+    PyObject *before[2];
+    for (int i = 0; !failed && i < 2; i++) {
+        before[i] = PyDict_GetItemWithError(all, PyTuple_GetItem(keys, i));
+        failed = PyErr_Occurred() != NULL;
+    }
+    PyObject *entry = failed ? NULL : PyTuple_Pack(3, self, before[0] ? before[0] : Py_None, before[1] ? before[1] : Py_None);
+    failed = !entry || PyList_Append(stack, entry);
+    for (int i = 0; !failed && i < 2; i++)
+        failed = put(all, PyTuple_GetItem(keys, i), self);
+    Py_XDECREF(entry);
+    Py_XDECREF(keys);
+    return failed ? NULL : Py_NewRef(self);
+}
+
+static PyObject *
+queue_exit(PyObject *self, PyObject *args)
+{
+    PyObject *all = queues_of_thread(), *stack = all ? outer_queues(all) : NULL, *keys = stack ? keys_of((core_queue *)self) : NULL;
+    Py_ssize_t n = stack ? PyList_Size(stack) : 0;
+    PyObject *entry = n ? PyList_GetItem(stack, n - 1) : NULL;
+    int failed = !keys;
+    if (keys && (!entry || PyTuple_GetItem(entry, 0) != self)) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread did not enter the queue last");
+        failed = 1;
+    }
+    for (int i = 1; !failed && i >= 0; i--)
+        failed = put(all, PyTuple_GetItem(keys, i), PyTuple_GetItem(entry, i + 1));
+    failed = failed || PyList_SetSlice(stack, n - 1, n, NULL);
+    Py_XDECREF(keys);
+    return failed ? NULL : Py_NewRef(Py_None);
+}
+
+static rg_status
+wait(void *user)
+{
+    return rg_queue_sync(((core_queue *)user)->queue);
+}
+
+static PyObject *
+queue_sync(PyObject *self, PyObject *unused)
+{
+    core_queue *q = (core_queue *)self;
+    if (core_queue_begin(q))
+        return NULL;
+    int failed = core_queue_finish(q, core_run(q, wait, q));
+    core_queue_end(q);
+    return failed ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *
+queue_wait(PyObject *self, PyObject *other)
+{
+    if (!PyObject_TypeCheck(other, core_queue_type))
+        return PyErr_SetString(PyExc_TypeError, "wait() takes a queue"), NULL;
+    rg_status status = rg_queue_wait(((core_queue *)self)->queue, ((core_queue *)other)->queue);
+    return status ? core_fail(status) : Py_NewRef(Py_None);
+}
+
+static PyObject *
+queue_cancel(PyObject *self, PyObject *unused)
+{
+    rg_queue_cancel(((core_queue *)self)->queue);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *
+queue_device(PyObject *self, void *unused)
+{
+    return Py_NewRef((PyObject *)((core_queue *)self)->device);
+}
+
+static PyObject *
+queue_peak(PyObject *self, void *unused)
+{
+    return PyLong_FromUnsignedLongLong(rg_queue_tape_peak(((core_queue *)self)->queue));
+}
+
+static PyObject *
+current_queue(PyObject *module, PyObject *args)
+{
+    PyObject *name = NULL;
+    if (!PyArg_ParseTuple(args, "|O:current_queue", &name))
+        return NULL;
+    PyObject *usual = name ? NULL : PyUnicode_FromString("cpu");
+    core_device *d = name || usual ? core_device_of(name ? name : usual) : NULL;
+    Py_XDECREF(usual);
+    return d ? Py_XNewRef((PyObject *)core_queue_of(d)) : NULL;
+}
+
+/* -- types --------------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef device_methods[] = {{"info", device_info, METH_NOARGS, "What is known of the device, as a dict: name, model, code, memory, ..."}, {0}};
+static PyGetSetDef device_attributes[] = {{"name", device_name, NULL, "The name by which device() opens it.", NULL},
+                                          {"own_memory", device_own_memory, NULL, "Whether it does not share the host's memory.", NULL},
+                                          {0}};
+static PyType_Slot device_slots[] = {{Py_tp_dealloc, device_dealloc},
+                                     {Py_tp_repr, device_repr},
+                                     {Py_tp_methods, device_methods},
+                                     {Py_tp_getset, device_attributes},
+                                     {Py_tp_doc, "A processor or GPU. Made by device()."},
+                                     {0, NULL}};
+static PyType_Spec device_spec = {"retrograd._core.Device", sizeof(core_device), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, device_slots};
+
+static PyMethodDef queue_methods[] = {
+    {"sync", queue_sync, METH_NOARGS, "Wait for all work given to the queue; raise a failure not yet raised."},
+    {"wait", queue_wait, METH_O, "Work given to this queue from now on starts after all work given to the other one before."},
+    {"cancel", queue_cancel, METH_NOARGS, "End the running launch; any thread may call it."},
+    {"__enter__", queue_enter, METH_NOARGS, NULL},
+    {"__exit__", queue_exit, METH_VARARGS, NULL},
+    {0}};
+static PyGetSetDef queue_attributes[] = {{"device", queue_device, NULL, "The queue's device.", NULL},
+                                         {"tape_peak", queue_peak, NULL, "Bytes of tape that a launch used at most (GPUs).", NULL},
+                                         {0}};
+static PyType_Slot queue_slots[] = {{Py_tp_new, queue_make},
+                                    {Py_tp_dealloc, queue_dealloc},
+                                    {Py_tp_methods, queue_methods},
+                                    {Py_tp_getset, queue_attributes},
+                                    {Py_tp_doc, "Queue(device='cpu', *, num_threads=0, tape_budget=0, stream=0)\n--\n\n"
+                                                "Launches and copies of a device, in order. Used by one thread at a time."},
+                                    {0, NULL}};
+static PyType_Spec queue_spec = {"retrograd.Queue", sizeof(core_queue), 0, Py_TPFLAGS_DEFAULT, queue_slots};
+
+static PyMethodDef functions[] = {{"device", device, METH_O, "device(name)\n--\n\nOpen the device of that name: 'cpu', 'interp', 'cuda', 'cuda:1'."},
+                                  {"devices", list_devices, METH_NOARGS, "devices()\n--\n\nWhat is known of each device that can be opened, as dicts."},
+                                  {"current_queue", current_queue, METH_VARARGS,
+                                   "current_queue(device='cpu')\n--\n\nThe queue that calls of this thread use for the device."},
+                                  {0}};
+
+int
+core_add_queues(PyObject *module)
+{
+    main_thread = PyThread_get_thread_ident();
+    core_device_type = core_add_type(module, &device_spec);
+    core_queue_type = core_add_type(module, &queue_spec);
+    devices = PyDict_New();
+    threads_key = PyUnicode_InternFromString("retrograd.queues");
+    return core_device_type && core_queue_type && devices && threads_key ? PyModule_AddFunctions(module, functions) : -1;
+}

@@ -1,0 +1,519 @@
+"""Modules of C, their kernels, and the derivatives of these."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from . import _core
+from ._arrays import Array
+
+FORWARD, VJP, FORWARD_VJP, JVP, JVP_VJP, JVP_FORWARD_VJP = range(6)
+_FORMS = {"forward": FORWARD, "vjp": VJP, "forward_vjp": FORWARD_VJP, "jvp": JVP, "jvp_vjp": JVP_VJP, "hvp": JVP_FORWARD_VJP}
+
+Arrays = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter of a kernel.
+
+    Attributes
+    ----------
+    name : str
+        Of a field of structs "p.mass"; of a result "return".
+    dtype : numpy.dtype
+    ndim : int or None
+        Axes of an array; None: a scalar.
+    read, written : bool
+        Whether the kernel reads, and writes, the array.
+    result : bool
+        A value that the kernel returns.
+    flat : bool
+        A pointer: a contiguous array of any shape.
+    extent : bool
+        A scalar that may be left out: the shape of an array tells.
+    record : bool
+        A field of structs.
+    """
+
+    name: str
+    dtype: np.dtype
+    ndim: int | None
+    read: bool
+    written: bool
+    result: bool
+    flat: bool
+    extent: bool
+    record: bool
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it can have derivatives."""
+        return self.dtype.kind == "f"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison of `Kernel.check`.
+
+    Attributes
+    ----------
+    outcome : str
+        "shown", "left out", "not shown" or "failed".
+    test : str
+        What was compared.
+    error, tolerance : float
+        Relative.
+    compared, unshown : int
+        Values compared; values that could not be.
+    where, note : str
+        The place of the largest error; why something was left out.
+    """
+
+    outcome: str
+    test: str
+    error: float
+    tolerance: float
+    compared: int
+    unshown: int
+    where: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `Kernel.check` found; true if no comparison failed."""
+
+    outcome: str
+    findings: tuple[Finding, ...]
+
+    def __bool__(self) -> bool:
+        return self.outcome != "failed"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{f.outcome:9}  {f.test}" + (f"  {f.where}" if f.where else "") + (f"  ({f.note})" if f.note else "")
+                         for f in self.findings)
+
+
+class Kernel(_core.Kernel):
+    """A C function, called with arrays and scalars.
+
+    Arguments are given in the order of the C parameters, or by name. An integer that is the extent of an array (`n` of `float x[n]`)
+    may be left out. Arrays are `retrograd.array`s, NumPy arrays, or objects with `__dlpack__` (PyTorch, JAX, CuPy), also strided ones;
+    the kernel reads and writes their memory in place. A call returns what the C function returns.
+
+    Derivatives of `retrograd.array`s are their own (`x.adjoint`, `x.tangent`); those of other arrays are given in dicts by name.
+
+    Examples
+    --------
+    >>> import numpy as np, retrograd as rg
+    >>> norm = rg.compile_c('''
+    ... double norm(int n, const double x[n])
+    ... {
+    ...     double s = 0;
+    ...     for (int i = 0; i < n; i++)
+    ...         s += x[i] * x[i];
+    ...     return s;
+    ... }''').norm
+    >>> x = np.array([3.0, 4.0])
+    >>> norm(x)
+    25.0
+    >>> norm.value_and_grad(x)
+    (25.0, {'x': array([6., 8.])})
+    >>> norm.jvp(x, tangents={'x': np.array([1.0, 0.0])})
+    {'return': array(6.)}
+    >>> norm.hvp(x, vector={'x': np.array([1.0, 0.0])})
+    {'x': array([2., 0.])}
+    """
+
+    __slots__ = ()
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The kernel's parameters, results last."""
+        return tuple(Param(name, np.dtype(dtype), None if rank < 0 else rank, read, written, result, flat, extent, record)
+                     for name, dtype, rank, read, written, result, flat, extent, record, _ in self._params)
+
+    @property
+    def signature(self) -> inspect.Signature:
+        """How it is called. Integers that may be left out have the default `...`.
+
+        Examples
+        --------
+        >>> import retrograd as rg
+        >>> rg.compile_c("void f(int n, float a, float x[n]) { x[0] = a; }").f.signature
+        <Signature (n: int32 = Ellipsis, a: float32, x: float32[:])>
+        """
+        kinds: dict[str, Param] = {}
+        for p in self.params:
+            kinds.setdefault(p.name.split(".")[0] if p.record else p.name, p)
+        found = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=_Kind(kinds[name]),
+                                   default=... if kinds[name].extent else inspect.Parameter.empty) for name in self._inputs]
+        return inspect.Signature(found, __validate_parameters__=False)
+
+    def __repr__(self) -> str:
+        return f"<retrograd kernel {self.name}{self.signature}>"
+
+    # -- the forms of a launch, as they are ------------------------------------------------------------------------------
+
+    def forward_vjp(self, *args: Any, adjoints: Arrays | None = None, **named: Any) -> Any:
+        """The kernel and its reverse derivative in one launch.
+
+        Parameters
+        ----------
+        *args, **named
+            As in a call.
+        adjoints : dict of arrays by name
+            Adjoints of parameters and of results ("return"), changed in place: those of what the kernel reads are added to, those of
+            what it overwrites are used up. An array without an adjoint is a constant. Shapes are those of the arguments, or have an
+            axis of directions before them.
+
+        Returns
+        -------
+        What the kernel returns.
+        """
+        return self._launch(FORWARD_VJP, args, named, _dict(adjoints), None, None)
+
+    def vjp(self, *args: Any, adjoints: Arrays | None = None, **named: Any) -> None:
+        """The reverse derivative alone, after an earlier call with the same arguments.
+
+        Parameters are those of `forward_vjp`. `CompileError`: the kernel overwrites values that its reverse needs.
+        """
+        self._launch(VJP, args, named, _dict(adjoints), None, None)
+
+    def jvp(self, *args: Any, tangents: Arrays | None = None, **named: Any) -> dict[str, np.ndarray]:
+        """The kernel and the tangents of what it writes.
+
+        Parameters
+        ----------
+        *args, **named
+            As in a call.
+        tangents : dict of arrays by name
+            Tangents of parameters, dense. Tangents of arrays that the kernel writes are written in place.
+
+        Returns
+        -------
+        dict of arrays by name
+            The tangents of all that the kernel writes, and of its results. Those that are not given are made.
+        """
+        given = _dict(tangents) or {}
+        made = self._planes(args, named, lambda p: p.written or p.result, given, _directions(given, self._values(args, named)))
+        self._launch(JVP, args, named, None, {**made, **given}, None)
+        return {p.name: (given.get(p.name, made.get(p.name))) for p in self.params
+                if (p.written or p.result) and (p.name in made or p.name in given)}
+
+    def launch(self, form: str, *args: Any, adjoints: Arrays | None = None, tangents: Arrays | None = None,
+               adjoint_tangents: Arrays | None = None, **named: Any) -> Any:
+        """One launch of any form, with exactly the derivatives that are given.
+
+        Parameters
+        ----------
+        form : str
+            "forward", "vjp", "forward_vjp", "jvp", "jvp_vjp" (the jvp of the vjp) or "hvp" (the jvp of the forward_vjp).
+        adjoints, tangents, adjoint_tangents : dict of arrays by name
+        """
+        if form not in _FORMS:
+            raise ValueError(f"there is no form '{form}' (there are {', '.join(_FORMS)})")
+        return self._launch(_FORMS[form], args, named, _dict(adjoints), _dict(tangents), _dict(adjoint_tangents))
+
+    # -- gradients, Hessians, Jacobians ----------------------------------------------------------------------------------
+
+    def value_and_grad(self, *args: Any, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> tuple[Any, Any]:
+        """The kernel, and the gradient of a number that it computes.
+
+        Parameters
+        ----------
+        *args, **named
+            As in a call; arrays in the host's memory.
+        of : str, optional
+            A result or an array whose elements are summed. By default the result, or the only array of one element that is written.
+        wrt : str or list of str, optional
+            Parameters. By default all that have a gradient.
+
+        Returns
+        -------
+        value : float or array
+            Of `of`.
+        gradient : array, or dict of arrays by name if `wrt` is not one name
+        """
+        values = self._values(args, named)
+        of = self._output(of, values)
+        names = self._wrt(wrt)
+        adjoints = self._planes(args, named, lambda p: True, {}, 0)
+        adjoints[of] += 1
+        returned = self._launch(FORWARD_VJP, args, named, adjoints, None, None)
+        value = self._value(of, values, returned)
+        return value, adjoints[names] if isinstance(names, str) else {name: adjoints[name] for name in names}
+
+    def hvp(self, *args: Any, vector: Arrays, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> Any:
+        """The product of a Hessian with a vector, in one launch.
+
+        Parameters
+        ----------
+        *args, **named
+            As in a call; arrays in the host's memory.
+        vector : dict of arrays by name
+            The direction in which the gradient is differentiated.
+        of, wrt
+            As in `value_and_grad`.
+
+        Returns
+        -------
+        array, or dict of arrays by name if `wrt` is not one name
+        """
+        given = _dict(vector) or {}
+        values = self._values(args, named)
+        of = self._output(of, values)
+        names = self._wrt(wrt)
+        n = _directions(given, values)
+        adjoints = self._planes(args, named, lambda p: True, {}, 0)
+        adjoints[of] += 1
+        tangents = {**self._planes(args, named, lambda p: True, given, n), **given}
+        second = self._planes(args, named, lambda p: True, {}, n)
+        self._launch(JVP_FORWARD_VJP, args, named, adjoints, tangents, second)
+        return second[names] if isinstance(names, str) else {name: second[name] for name in names}
+
+    def jacobian(self, *args: Any, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> Any:
+        """The derivatives of all elements of an array, all rows in one launch.
+
+        Parameters
+        ----------
+        *args, **named
+            As in a call; arrays in the host's memory.
+        of : str, optional
+            A result or an array. By default the result, or the only array that is written.
+        wrt : str or list of str, optional
+            Parameters. By default all that have a gradient.
+
+        Returns
+        -------
+        array of shape (shape of `of` + shape of the parameter), or dict of arrays by name if `wrt` is not one name
+
+        Examples
+        --------
+        >>> import numpy as np, retrograd as rg
+        >>> f = rg.compile_c("void f(const double x[2], double y[2]) { y[0] = x[0] * x[1]; y[1] = x[0]; }").f
+        >>> f.jacobian(np.array([2.0, 3.0]), np.zeros(2), wrt="x")
+        array([[3., 2.],
+               [1., 0.]])
+        """
+        values = self._values(args, named)
+        of = self._output(of, values, any_size=True)
+        names = self._wrt(wrt)
+        shape = () if of not in values else np.shape(values[of])
+        n = int(np.prod(shape, dtype=np.int64))
+        adjoints = self._planes(args, named, lambda p: True, {}, n)
+        adjoints[of].reshape(n, n)[...] = np.eye(n)
+        self._launch(FORWARD_VJP, args, named, adjoints, None, None)
+        rows = {name: adjoints[name].reshape(shape + adjoints[name].shape[1:]) for name in ([names] if isinstance(names, str) else names)}
+        return rows[names] if isinstance(names, str) else rows
+
+    # -- the compiler ----------------------------------------------------------------------------------------------------
+
+    def compile(self, form: str = "forward", *, device: Any = "cpu", directions: int = 1) -> None:
+        """Compile a form ahead of its first launch, for dense arrays with all derivatives; any thread may do so."""
+        if form not in _FORMS:
+            raise ValueError(f"there is no form '{form}' (there are {', '.join(_FORMS)})")
+        self._compile(_FORMS[form], device, directions)
+
+    def check(self, *, device: str = "cpu", seed: int = 1, samples: int = 0, starts: int = 0, **named: Any) -> Report:
+        """Compare the kernel's derivatives with each other, with differences and with an interpreter, and look for races.
+
+        Parameters
+        ----------
+        device : str
+            What is compared with the interpreter.
+        seed, samples, starts : int
+            Of generated arguments; how many derivatives are compared with differences; how often.
+        **named
+            Arguments; those that are left out are generated. They are not changed.
+
+        Returns
+        -------
+        Report
+        """
+        outcome, findings = self._check(device, named, seed, samples, starts)
+        return Report(outcome, tuple(Finding(*f) for f in findings))
+
+    # -- what the above have in common -----------------------------------------------------------------------------------
+
+    def _values(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments by the names of parameters; fields of structs as "p.mass"."""
+        bound = self._bind(args, dict(named))
+        fields = {p.name: _records_field(bound[p.name.split(".")[0]], p.name) for p in self.params
+                  if p.record and p.name.split(".")[0] in bound}
+        return {**bound, **fields}
+
+    def _planes(self, args: tuple[Any, ...], named: Mapping[str, Any], want: Any, given: Arrays, directions: int) -> dict[str, np.ndarray]:
+        """Zeros for derivatives of the float parameters that are wanted and not given."""
+        values = self._values(args, named)
+        made = {}
+        for p in self.params:
+            value = values.get(p.name)
+            if not p.is_float or not want(p) or p.name in given or isinstance(value, Array):
+                continue
+            shape = tuple(np.shape(value)) if p.ndim is not None and not p.result else ()
+            made[p.name] = np.zeros(((directions,) if directions else ()) + shape, p.dtype)
+        return made
+
+    def _output(self, of: str | None, values: Mapping[str, Any], any_size: bool = False) -> str:
+        found = [p.name for p in self.params if p.is_float and (p.result or p.written and (any_size or np.size(values.get(p.name)) == 1))]
+        if of is None and len(found) == 1:
+            return found[0]
+        if of is None:
+            raise ValueError(f"kernel {self.name}: name the output with of= ({', '.join(p.name for p in self.params if p.is_float and (p.result or p.written))})")
+        if not any(p.name == of and p.is_float and (p.result or p.written) for p in self.params):
+            raise ValueError(f"kernel {self.name} has no output '{of}' of floats")
+        return of
+
+    def _wrt(self, wrt: str | Sequence[str] | None) -> str | list[str]:
+        able = [p.name for p in self.params if p.is_float and not p.result and (p.read or p.ndim is None)]
+        for name in [wrt] if isinstance(wrt, str) else wrt or []:
+            if name not in able:
+                raise ValueError(f"kernel {self.name} has no gradient with respect to '{name}' ({', '.join(able)})")
+        return wrt if isinstance(wrt, str) else able if wrt is None else list(wrt)
+
+    def _value(self, of: str, values: Mapping[str, Any], returned: Any) -> Any:
+        if of not in values:
+            results = [p.name for p in self.params if p.result]
+            return returned if len(results) == 1 else returned[results.index(of)]
+        value = np.asarray(values[of])
+        return value.item() if value.size == 1 else value.copy()
+
+
+class _Kind:
+    """How a signature shows a parameter's type."""
+
+    def __init__(self, p: Param) -> None:
+        self.text = "struct[:]" if p.record else p.dtype.name + ("[" + ", ".join(":" * p.ndim) + "]" if p.ndim else "")
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _records_field(records: Any, path: str) -> Any:
+    for name in path.split(".")[1:]:
+        records = records[name.split("[")[0]]
+        for index in name.split("[")[1:]:
+            records = records[..., int(index[:-1])]
+    return records
+
+
+def _dict(arrays: Arrays | None) -> dict[str, Any] | None:
+    return None if arrays is None else dict(arrays)
+
+
+def _directions(given: Arrays, values: Mapping[str, Any]) -> int:
+    """How many directions tangents have; 0: they have no axis for that."""
+    for name, value in given.items():
+        if np.ndim(value) > np.ndim(values.get(name, 0.0)):
+            return np.shape(value)[0]
+    return 0
+
+
+class Module:
+    """Kernels of a C file. Made by `load` and `compile_c`; kernels are its attributes, compiled when they are first used."""
+
+    def __init__(self, core: _core.Module) -> None:
+        self._core = core
+        self._made: dict[str, Kernel] = {}
+
+    @property
+    def kernels(self) -> list[str]:
+        """The names of the kernels, in the order of the source."""
+        return self._core.names()
+
+    def __getitem__(self, name: str) -> Kernel:
+        made = self._made.get(name)
+        if made is None:
+            made = self._made.setdefault(name, Kernel(self._core, name))
+        return made
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            made = self[name]
+        except _core.NotFoundError as failure:
+            raise AttributeError(str(failure)) from None
+        self.__dict__[name] = made  # the next time it is a plain attribute
+        return made
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.kernels]
+
+    def __repr__(self) -> str:
+        return f"<retrograd module of {', '.join(self.kernels)}>"
+
+
+def _module(text: str, kind: str, options: dict[str, Any]) -> Module:
+    for name in ("include_paths", "files"):
+        if options.get(name):
+            options[name] = [os.fspath(path) for path in options[name]]
+    return Module(_core.Module(text, kind, **options))
+
+
+def load(path: str | os.PathLike[str], *, include_paths: Sequence[str | os.PathLike[str]] = (), defines: Sequence[str] = (),
+         options: Sequence[str] = (), files: Sequence[str | os.PathLike[str]] = (), no_contraction: bool = False, native_math: bool = False,
+         fast_math: bool = False, checked: bool = False, deterministic: bool = False, compile_process: bool = False) -> Module:
+    """The kernels of a C file, or of IR text (".rg").
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
+    include_paths : list of paths
+        Folders that `#include` looks into.
+    defines : list of str
+        "NAME" or "NAME=VALUE".
+    options : list of str
+        Options of a C compiler, one word each.
+    files : list of paths
+        C files, or folders of them, which define functions that the file only declares.
+    no_contraction : bool
+        Keep `a * b + c` as two rounded operations.
+    native_math : bool
+        sin, exp and others of the platform's libraries.
+    fast_math : bool
+        GPUs: approximate instructions.
+    checked : bool
+        A subscript out of bounds is a `KernelAssertionError`.
+    deterministic : bool
+        The same bits in every run, whatever the number of threads.
+    compile_process : bool
+        Compile in a helper process, whose end is an error here.
+
+    Returns
+    -------
+    Module
+    """
+    return _module(os.fspath(path), "f", dict(include_paths=include_paths, defines=defines, options=options, files=files, no_contraction=no_contraction,
+                                              native_math=native_math, fast_math=fast_math, checked=checked, deterministic=deterministic,
+                                              compile_process=compile_process))
+
+
+def compile_c(source: str, *, name: str = "<string>", include_paths: Sequence[str | os.PathLike[str]] = (), defines: Sequence[str] = (),
+              options: Sequence[str] = (), files: Sequence[str | os.PathLike[str]] = (), no_contraction: bool = False,
+              native_math: bool = False, fast_math: bool = False, checked: bool = False, deterministic: bool = False,
+              compile_process: bool = False) -> Module:
+    """The kernels of C source; parameters as in `load`.
+
+    Parameters
+    ----------
+    source : str
+        The text.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    Module
+    """
+    return _module(source, "c", dict(name=name, include_paths=include_paths, defines=defines, options=options, files=files,
+                                     no_contraction=no_contraction, native_math=native_math, fast_math=fast_math, checked=checked,
+                                     deterministic=deterministic, compile_process=compile_process))

@@ -1,0 +1,44 @@
+"""Structs of C and structured arrays of NumPy."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+
+def _field(dtype: np.dtype, path: str) -> tuple[np.dtype, int] | None:
+    """The type and the offset of a field, which may be one of a struct or array inside: "pos.x", "pos[2]"."""
+    offset = 0
+    for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
+        if name:
+            if dtype.fields is None or name not in dtype.fields:
+                return None
+            dtype, at = dtype.fields[name][:2]
+            offset += at
+        else:
+            if dtype.subdtype is None or int(index) >= dtype.subdtype[1][0]:
+                return None
+            base, shape = dtype.subdtype
+            inner = np.dtype((base, shape[1:]))
+            offset += int(index) * inner.itemsize
+            dtype = inner
+    return dtype, offset
+
+
+def check(dtype: np.dtype, kernel: str, name: str, fields: list[tuple[str, str, int]], size: int) -> None:
+    """Raises TypeError unless a structured array of that type has the layout of the kernel's struct."""
+    if dtype.itemsize != size:
+        raise TypeError(f"kernel {kernel}: elements of '{name}' have {dtype.itemsize} bytes, the struct has {size} "
+                        f"(numpy.dtype(..., align=True) places fields as C does)")
+    for path, kind, offset in fields:
+        found = _field(dtype, path.removeprefix(name + "."))
+        if found is None:
+            raise TypeError(f"kernel {kernel}: argument '{name}' has no field {path.removeprefix(name + '.')}")
+        if found != (np.dtype(kind), offset):
+            raise TypeError(f"kernel {kernel}: field {path} is {found[0]} at byte {found[1]}, in the struct {kind} at byte {offset}")
+
+
+def half(bits: int) -> float:
+    """The number that is so written in float16."""
+    return float(np.uint16(bits).view(np.float16))
