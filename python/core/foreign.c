@@ -76,6 +76,20 @@ set_stride(core_view *view, uint32_t axis, int64_t bytes, const char *what)
     return 0;
 }
 
+/* Strides of axes that have no second element mean nothing, and makers fill in what they like: as if dense. */
+static void
+normalise(core_view *view)
+{
+    int64_t count = 1, stride = 1;
+    for (uint32_t k = 0; k < view->rank; k++)
+        count *= view->shape[k];
+    for (uint32_t k = view->rank; k-- > 0;) {
+        if (count == 0 || view->shape[k] == 1)
+            view->strides[k] = stride;
+        stride *= view->shape[k] > 1 ? view->shape[k] : 1;
+    }
+}
+
 static int
 read_array_struct(const array_struct *a, const char *what, core_view *view)
 {
@@ -86,13 +100,14 @@ read_array_struct(const array_struct *a, const char *what, core_view *view)
     if (view->dtype == RG_NONE && a->kind != 'V')
         return refuse(what, a->kind == 'c' ? "complex numbers are not supported; pass a view of their real and imaginary parts"
                                            : "elements are not numbers of 8 to 64 bits");
-    if (!(a->flags & NATIVE) || !(a->flags & ALIGNED))
+    if (view->dtype != RG_NONE && (!(a->flags & NATIVE) || !(a->flags & ALIGNED))) /* of structs each field is compared */
         return refuse(what, "elements have to be aligned and in the machine's byte order; copy it first");
     for (int k = 0; k < a->nd; k++) {
         view->shape[k] = a->shape[k];
         if (set_stride(view, (uint32_t)k, a->strides[k], what))
             return -1;
     }
+    normalise(view);
     return 1;
 }
 
@@ -134,6 +149,7 @@ read_tensor(const DLTensor *t, const char *what, core_view *view)
         view->strides[k] = t->strides ? t->strides[k] : stride;
         stride *= t->shape[k];
     }
+    normalise(view);
     return 1;
 }
 

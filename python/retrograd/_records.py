@@ -35,7 +35,8 @@ def check(dtype: np.dtype, kernel: str, name: str, fields: list[tuple[str, str, 
         found = _field(dtype, path.removeprefix(name + "."))
         if found is None:
             raise TypeError(f"kernel {kernel}: argument '{name}' has no field {path.removeprefix(name + '.')}")
-        if found != (np.dtype(kind), offset):
+        # an array inside the struct is one parameter; its length shows in the offsets and the size
+        if (found[0].base, found[1]) != (np.dtype(kind), offset):
             raise TypeError(f"kernel {kernel}: field {path} is {found[0]} at byte {found[1]}, in the struct {kind} at byte {offset}")
 
 

@@ -1,0 +1,331 @@
+"""Kernels on NumPy arrays: arguments, derivatives, errors. SPDX-License-Identifier: Apache-2.0"""
+
+import threading
+import unittest
+
+import numpy as np
+
+import retrograd as rg
+
+SOURCE = """
+#include <math.h>
+void relax(int n, const int steps[n], const float x[n], float loss[1])
+{
+    #pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        float v = x[i];
+        for (int t = 0; t < steps[i]; t++) {
+            if (v > 2.0f) break;
+            v = sinf(v) + 0.1f;
+        }
+        #pragma omp atomic
+        loss[0] += v;
+    }
+}
+double energy(int n, double k, const double x[n]) { double e = 0; for (int i = 0; i < n; i++) e += k * x[i] * x[i] * x[i]; return e; }
+void step(int n, int m, double a, double u[n][m]) { for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) u[i][j] = a * sin(u[i][j]); }
+struct body { double mass; int kind; float at[2]; };
+void weigh(int n, const struct body b[n], double w[n]) { for (int i = 0; i < n; i++) w[i] = b[i].mass * b[i].at[1] + b[i].kind; }
+void types(int8_t a, uint64_t b, _Bool c, float d, double out[4]) { out[0] = a; out[1] = b; out[2] = c; out[3] = d; }
+void half(int n, const _Float16 x[n], float y[n]) { for (int i = 0; i < n; i++) y[i] = x[i]; }
+void spin(long n, double x[1]) { for (long i = 0; i < n; i++) x[0] = x[0] * 0.5 + 1; }
+void two(const double x[2], double y[3]) { y[0] = x[0] * x[1]; y[1] = sin(x[0]); y[2] = x[1] * x[1] * x[1]; }
+""".replace("#include <math.h>", "#include <math.h>\n#include <stdint.h>")
+
+kernels = rg.compile_c(SOURCE, name="kernels.c")
+
+
+def relax_reference(steps, x):
+    values, slopes = [], []
+    for n, v in zip(steps, x.astype(np.float64)):
+        slope = 1.0
+        for _ in range(n):
+            if v > 2:
+                break
+            slope *= np.cos(v)
+            v = np.sin(v) + 0.1
+        values.append(v)
+        slopes.append(slope)
+    return sum(values), np.array(slopes)
+
+
+class Calls(unittest.TestCase):
+    def test_positional_named_and_inferred(self):
+        steps, x = np.array([3, 5, 0, 10], np.int32), np.array([.1, .2, .3, .4], np.float32)
+        expected = relax_reference(steps, x)[0]
+        for args, named in [((4, steps, x), {}), ((steps, x), {}), ((), dict(steps=steps, x=x)), ((x,), dict(n=4, steps=steps)), ((steps,), dict(x=x))]:
+            loss = np.zeros(1, np.float32)
+            if named:
+                kernels.relax(*args, loss=loss, **named)
+            else:
+                kernels.relax(*args, loss)
+            self.assertAlmostEqual(loss[0], expected, places=5)
+
+    def test_result(self):
+        self.assertEqual(kernels.energy(2.0, np.array([1.0, 2.0])), 18.0)
+
+    def test_scalars_of_every_kind(self):
+        out = np.zeros(4)
+        kernels.types(-7, 2**64 - 1, True, np.float32(0.5), out)
+        self.assertEqual(out.tolist(), [-7.0, float(2**64), 1.0, 0.5])
+        with self.assertRaises(TypeError):
+            kernels.types(1.5, 0, True, 0.5, out)
+        with self.assertRaises(rg.InvalidError):
+            kernels.types(300, 0, True, 0.5, out)
+        with self.assertRaises(OverflowError):
+            kernels.types(0, 2**64, True, 0.5, out)
+
+    def test_half(self):
+        y = np.zeros(3, np.float32)
+        kernels.half(np.array([1, 2, 3], np.float16), y)
+        self.assertEqual(y.tolist(), [1, 2, 3])
+
+    def test_views(self):
+        whole = np.arange(48.0).reshape(6, 8)
+        expected = whole.copy()
+        expected[::-2, 1::3] = 0.5 * np.sin(expected[::-2, 1::3])
+        kernels.step(0.5, whole[::-2, 1::3])
+        np.testing.assert_allclose(whole, expected, rtol=1e-14)
+        transposed = np.arange(6.0).reshape(2, 3)
+        kernels.step(2.0, transposed.T)
+        np.testing.assert_allclose(transposed, 2 * np.sin(np.arange(6.0).reshape(2, 3)), rtol=1e-14)
+
+    def test_memory_that_changes_between_calls(self):
+        for n in (3, 5, 3, 1, 0, 4):
+            u = np.ones((n, 2))
+            kernels.step(1.0, u)
+            np.testing.assert_allclose(u, np.sin(np.ones((n, 2))), rtol=1e-14)
+
+    def test_structs(self):
+        body = np.dtype([("mass", "f8"), ("kind", "i4"), ("at", "f4", 2)], align=True)
+        b = np.zeros(3, body)
+        b["mass"], b["kind"], b["at"][:, 1] = [1, 2, 3], [10, 20, 30], 0.5
+        w = np.zeros(3)
+        kernels.weigh(b, w)
+        self.assertEqual(w.tolist(), [10.5, 21, 31.5])
+        kernels.weigh(b[::2], w[:2])
+        self.assertEqual(w.tolist(), [10.5, 31.5, 31.5])
+        with self.assertRaisesRegex(TypeError, "bytes"):
+            kernels.weigh(np.zeros(3, [("mass", "f8")]), w)
+        with self.assertRaisesRegex(TypeError, "no field kind"):
+            kernels.weigh(np.zeros(3, np.dtype([("mass", "f8"), ("sort", "i4"), ("at", "f4", 2)], align=True)), w)
+
+    def test_signature_and_params(self):
+        self.assertEqual(str(kernels.step.signature), "(n: int32 = Ellipsis, m: int32 = Ellipsis, a: float64, u: float64[:, :])")
+        u = kernels.step.params[3]
+        self.assertTrue(u.read and u.written and u.ndim == 2 and u.dtype == np.float64)
+        self.assertIn("relax", kernels.kernels)
+        self.assertIn("relax", dir(kernels))
+
+    def test_threads(self):
+        def work(seed):
+            for _ in range(200):
+                x = np.full(50, float(seed))
+                results.append(kernels.energy(1.0, x) == 50.0 * seed**3)
+        results = []
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(results, [True] * 800)
+
+
+class Errors(unittest.TestCase):
+    def test_wrong_arguments(self):
+        x, loss = np.zeros(3, np.float32), np.zeros(1, np.float32)
+        steps = np.zeros(3, np.int32)
+        with self.assertRaisesRegex(TypeError, "x' has elements of float64, the parameter of float32"):
+            kernels.relax(steps, np.zeros(3), loss)
+        with self.assertRaisesRegex(TypeError, r"further arguments \(n, steps, x, loss\), not 1"):
+            kernels.relax(steps)
+        with self.assertRaisesRegex(TypeError, "no parameter 'y'"):
+            kernels.relax(steps, x, y=loss)
+        with self.assertRaisesRegex(rg.InvalidError, "steps|x"):
+            kernels.relax(steps, np.zeros(4, np.float32), loss)
+        with self.assertRaisesRegex(TypeError, "has to be an array"):
+            kernels.relax(steps, [1.0, 2.0], loss)
+        frozen = np.zeros(1, np.float32)
+        frozen.flags.writeable = False
+        with self.assertRaisesRegex(rg.InvalidError, "read-only"):
+            kernels.relax(steps, x, frozen)
+        with self.assertRaisesRegex(rg.InvalidError, "overlap"):
+            kernels.relax(steps, x, x[:1])
+        with self.assertRaisesRegex(rg.InvalidError, "complex"):
+            kernels.relax(steps, x.astype(np.complex64), loss)
+        kernels.relax(steps, x, loss)  # and it still works
+
+    def test_refused_source(self):
+        with self.assertRaisesRegex(rg.CompileError, "bad.c:1:.*goto"):
+            rg.compile_c("void f(int n) { again: n++; goto again; }", name="bad.c").f
+        with self.assertRaises(AttributeError):
+            kernels.nothing
+        with self.assertRaises(rg.FileError if False else rg.Error):
+            rg.load("/nonexistent/kernels.c")
+
+    def test_asserts_and_bounds(self):
+        m = rg.compile_c("#include <assert.h>\nvoid f(int n, float x[n]) { assert(n > 2); x[n] = 1; }", checked=True)
+        with self.assertRaises(AssertionError):
+            m.f(np.zeros(2, np.float32))
+        with self.assertRaises(rg.KernelAssertionError):
+            m.f(np.zeros(3, np.float32))
+
+    def test_a_queue_of_another_thread(self):
+        with self.assertRaises(rg.Error):
+            rg.device("nothing")
+
+
+class Derivatives(unittest.TestCase):
+    def test_value_and_grad(self):
+        rng = np.random.default_rng(1)
+        steps, x = rng.integers(0, 20, 100).astype(np.int32), rng.uniform(0, 1.5, 100).astype(np.float32)
+        value, slopes = relax_reference(steps, x)
+        got, gradient = kernels.relax.value_and_grad(steps, x, np.zeros(1, np.float32), wrt="x")
+        self.assertAlmostEqual(got, value, delta=1e-4 * abs(value))
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-4, atol=1e-6)
+
+    def test_scalars_and_results(self):
+        x = np.array([1.0, 2.0])
+        value, gradient = kernels.energy.value_and_grad(2.0, x)
+        self.assertEqual(value, 18.0)
+        np.testing.assert_allclose(gradient["x"], 6 * x**2)
+        np.testing.assert_allclose(gradient["k"], 9.0)
+        np.testing.assert_allclose(kernels.energy.hvp(2.0, x, vector={"x": np.array([0.0, 1.0])}, wrt="x"), [0, 24.0])
+        tangents = kernels.energy.jvp(2.0, x, tangents={"x": np.ones(2), "k": np.array(1.0)})
+        np.testing.assert_allclose(tangents["return"], 30 + 9)
+
+    def test_split(self):
+        x = np.array([1.0, 2.0])
+        k = kernels.energy(2.0, x)
+        g = np.zeros(2)
+        kernels.energy.vjp(2.0, x, adjoints={"x": g, "return": np.array(1.0)})
+        self.assertEqual(k, 18.0)
+        np.testing.assert_allclose(g, 6 * x**2)
+        with self.assertRaises(rg.CompileError):
+            kernels.step.vjp(1.0, np.ones((1, 1)), adjoints={"u": np.ones((1, 1))})
+
+    def test_in_place(self):
+        u = np.full((2, 2), 0.3)
+        bar = np.ones((2, 2))
+        kernels.step.forward_vjp(1.5, u, adjoints={"u": bar})
+        np.testing.assert_allclose(u, 1.5 * np.sin(0.3))
+        np.testing.assert_allclose(bar, 1.5 * np.cos(0.3))
+
+    def test_jacobian(self):
+        x = np.array([0.7, 2.0])
+        rows = kernels.two.jacobian(x, np.zeros(3), wrt="x")
+        np.testing.assert_allclose(rows, [[2.0, 0.7], [np.cos(0.7), 0], [0, 12.0]])
+
+    def test_directions(self):
+        x = np.array([0.7, 2.0])
+        columns = kernels.two.jvp(x, np.zeros(3), tangents={"x": np.eye(2)})["y"]
+        np.testing.assert_allclose(columns, [[2.0, np.cos(0.7), 0], [0.7, 0, 12.0]])
+
+    def test_derivatives_of_wrong_shape_or_type(self):
+        x = np.array([1.0, 2.0])
+        for bar in (np.zeros(3), np.zeros(2, np.float32), np.zeros((1, 1, 2)), np.zeros((2, 2))[:, 0]):
+            with self.assertRaises(rg.InvalidError):
+                kernels.energy.forward_vjp(2.0, x, adjoints={"x": bar, "return": np.array(1.0)})
+        with self.assertRaisesRegex(rg.NotFoundError, "no parameter `z`"):
+            kernels.energy.forward_vjp(2.0, x, adjoints={"z": x})
+
+    def test_check(self):
+        report = kernels.two.check()
+        self.assertTrue(report, str(report))
+        self.assertTrue(kernels.energy.check(x=np.array([1.0, 2.0, 3.0])))
+
+
+class Arrays(unittest.TestCase):
+    def test_own_arrays(self):
+        for device in ("cpu", "interp", "simt"):
+            x = rg.array([1.0, 2.0], device=device, adjoint=True)
+            out = rg.zeros(3, device=device, adjoint=True)
+            with self.subTest(device=device):
+                out.adjoint.write([1.0, 0.0, 1.0])
+                kernels.two.forward_vjp(x, out)
+                np.testing.assert_allclose(out.numpy(), [2.0, np.sin(1.0), 8.0])
+                np.testing.assert_allclose(x.adjoint.numpy(), [2.0, 13.0])
+
+    def test_memory_is_shared(self):
+        values = np.arange(4.0)
+        x = rg.array(values, copy=False)
+        values[1] = 9
+        self.assertEqual(x[1], 9)
+        x[2] = -1
+        self.assertEqual(values[2], -1)
+        again = np.from_dlpack(x)
+        again[3] = 5
+        self.assertEqual(values[3], 5)
+        del x
+        self.assertEqual(again.tolist(), [0, 9, -1, 5])
+
+    def test_arrays_end(self):
+        x = rg.array(np.arange(4.0))
+        kernels.energy(1.0, x)
+        view = np.asarray(x)
+        del x
+        self.assertEqual(view.tolist(), [0, 1, 2, 3])
+
+    def test_devices_are_not_mixed(self):
+        with self.assertRaisesRegex(ValueError, "device"):
+            kernels.two(rg.array([1.0, 2.0], device="simt"), np.zeros(3))
+
+    def test_tape_with_a_budget(self):
+        n = 200
+        x = rg.array(np.full(64, 0.5).reshape(8, 8), adjoint=True)
+        seen = []
+        with rg.tape(budget=20 * 8 * 64, progress=lambda *numbers: seen.append(numbers)) as t:
+            for _ in range(n):
+                kernels.step(1.01, x)
+        x.adjoint.fill(1)
+        t.vjp()
+        v, slope = 0.5, 1.0
+        for _ in range(n):
+            slope *= 1.01 * np.cos(v)
+            v = 1.01 * np.sin(v)
+        np.testing.assert_allclose(x.adjoint.numpy(), slope, rtol=1e-10)
+        self.assertEqual(t.info()["operations"], n)
+        self.assertGreater(t.info()["recomputed"], 0)
+        self.assertEqual(seen[-1][:2], (n, n))
+
+    def test_tape_refuses_arrays_of_others(self):
+        with rg.tape():
+            with self.assertRaisesRegex(rg.InvalidError, "retrograd.array"):
+                kernels.step(1.0, np.ones((1, 1)))
+
+    def test_host_function_on_a_tape(self):
+        x, y = rg.array([3.0], adjoint=True), rg.zeros(1, adjoint=True)
+
+        def forward():
+            y.write(x.numpy() ** 2)
+
+        def reverse():
+            x.adjoint.write(x.adjoint.numpy() + 2 * x.numpy() * y.adjoint.numpy())
+            y.adjoint.fill(0)
+
+        with rg.tape() as t:
+            t.call(forward, reverse, [x], [y])
+        y.adjoint.fill(1)
+        t.vjp()
+        self.assertEqual(x.adjoint[0], 6)
+
+        def fail():
+            raise KeyError("inside")
+
+        with self.assertRaisesRegex(KeyError, "inside"):
+            with rg.tape() as t:
+                t.call(fail, None, [x], [y])
+
+    def test_queue_in_a_with_statement(self):
+        usual = rg.current_queue()
+        with rg.Queue("cpu", num_threads=1) as q:
+            self.assertIs(rg.current_queue(), q)
+            self.assertEqual(kernels.energy(1.0, np.ones(3)), 3.0)
+            with rg.Queue("interp"):
+                self.assertEqual(kernels.energy(1.0, np.ones(3)), 3.0)
+            self.assertIs(rg.current_queue(), q)
+        self.assertIs(rg.current_queue(), usual)
+
+
+if __name__ == "__main__":
+    unittest.main()
