@@ -312,6 +312,48 @@ static const char bodies_source[] = "struct body { double mass; int kind; double
                                     "void bad(int n, double f[n]) { goto end; end: f[0] = n; }\n"
                                     "static double helper(double x) { return x; }\n";
 
+/* An array inside the records has axes of its own. */
+static void
+test_inner_arrays(rg_queue *rg)
+{
+    rg_module *module;
+    rg_status status = rg_module_from_c(RG_STR("struct body { double mass; float at[2]; };\n"
+                                               "void weigh(int n, const struct body b[n], double w[n])\n"
+                                               "{ for (int i = 0; i < n; i++) w[i] = b[i].mass * b[i].at[1]; }\n"
+                                               "void grid(const struct body b[2][2], double w[1]) { w[0] = b[1][0].mass * b[0][1].at[1]; }\n"),
+                                        NULL, &module);
+    if (status == RG_UNSUPPORTED)
+        return;
+    CHECK(status == RG_OK);
+    struct {
+        double mass;
+        float at[2];
+    } b[4] = {{2, {9, 0.5f}}, {3, {8, 0.25f}}, {5, {7, 1}}, {0}};
+    int64_t shape[2] = {2, 2};
+    double w[2] = {0};
+    rg_array *made = array_of(rg, RG_F64, 1, 2, 0, w), *one = array_of(rg, RG_F64, 1, 1, 0, w), *inner;
+    rg_args *args = args_of(rg, kernel_of(module, "weigh"));
+    CHECK(rg_args_set_array(args, RG_STR("w"), made) == RG_OK && rg_args_infer(args, RG_STR("n")) == RG_OK);
+    CHECK(rg_args_set_records(rg, args, RG_STR("b"), b, 1, shape, NULL) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
+    CHECK(at(rg, made, 0) == 1 && at(rg, made, 1) == 0.75);
+    rg_array_info info = RG_INIT(rg_array_info);
+    CHECK(rg_args_get_array(args, RG_STR("b.at"), &inner) == RG_OK && rg_array_get_info(inner, &info) == RG_OK);
+    CHECK(info.rank == 2 && info.shape[0] == 2 && info.shape[1] == 2);
+    FAILS(rg_args_set_records(rg, args, RG_STR("b"), b, 2, shape, NULL), RG_INVALID, "has rank 1, the records rank 2");
+    rg_args_destroy(args);
+    args = args_of(rg, kernel_of(module, "grid"));
+    CHECK(rg_args_set_array(args, RG_STR("w"), one) == RG_OK);
+    FAILS(rg_args_set_records(rg, args, RG_STR("b"), b, 1, shape, NULL), RG_INVALID, "has rank 2, the records rank 1");
+    CHECK(rg_args_set_records(rg, args, RG_STR("b"), b, 2, shape, NULL) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK);
+    CHECK(at(rg, one, 0) == 5 * 0.25);
+    rg_args_destroy(args);
+    rg_array_destroy(made);
+    rg_array_destroy(one);
+    rg_module_destroy(module);
+}
+
 /* Further files, in memory and not there. */
 static void
 test_files(rg_queue *rg)
@@ -935,6 +977,7 @@ test_device(const char *device)
     test_strides(rg, module);
     test_lists(rg, module);
     test_c(rg);
+    test_inner_arrays(rg);
     test_extents(rg);
     test_files(rg);
     test_misuse_of_arrays(rg);

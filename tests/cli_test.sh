@@ -1092,6 +1092,27 @@ int main(void)
     return 0;
 }
 END
+# arrays inside an array of structs: the header knows how far apart they are
+cat >inside.c <<'END'
+struct body { double mass; float at[2]; int kind; };
+void weigh(int n, const struct body b[n], double w[n]) { for (int i = 0; i < n; i++) w[i] = b[i].mass * b[i].at[1] + b[i].kind; }
+END
+cat >inside_main.c <<'END'
+#include "weigh.h"
+#include <stdio.h>
+struct body { double mass; float at[2]; int kind; };
+int main(void)
+{
+    struct body b[2] = {{2, {9, 0.5f}, 1}, {3, {8, 0.25f}, 2}};
+    double w[2] = {0};
+    int fault = weigh_forward(2, &b[0].mass, b[0].at, &b[0].kind, w);
+    printf("%d %g %g\n", fault, w[0], w[1]);
+    return 0;
+}
+END
+expect 0 build inside.c weigh
+cc $RG_TEST_CFLAGS -Wall -Wextra -Werror inside_main.c weigh.o "$rgrt" -pthread -lm -o inside >out 2>err && ./inside >out 2>&1
+says '0 2 2.75'
 cc $RG_TEST_CFLAGS -Wall -Wextra -Werror main.c relax.o "$rgrt" -pthread -lm -o main >out 2>err && ./main >out 2>&1
 says '0 0.9268'
 expect 0 build k.c relax -S

@@ -117,9 +117,11 @@ native_run(subject *s, const inputs *in)
 static void
 copy_field(const input *p, char *record, void *dense, bool in)
 {
-    size_t size = rg_dtype_size(p->param.dtype);
+    size_t size = rg_dtype_size(p->param.dtype), inner = 1;
+    for (uint32_t a = p->rank - p->param.inner_axes; a < p->rank; a++)
+        inner *= (size_t)p->shape[a];
     for (size_t i = 0; i < p->count; i++) {
-        char *field = record + i * p->param.record_size + p->param.field_offset;
+        char *field = record + i / inner * p->param.record_size + p->param.field_offset + i % inner * size;
         char *element = (char *)dense + i * size;
         memcpy(in ? field : element, in ? element : field, size);
     }

@@ -212,8 +212,8 @@ open_records(subject *s, uint32_t k, const input *p)
 {
     const char *dot = strchr(p->name, '.');
     rg_str name = {p->name, dot ? (size_t)(dot - p->name) : strlen(p->name)};
-    s->records[k] = calloc(p->count + 1, p->param.record_size);
-    return rg_args_set_records(s->queue, s->args, name, s->records[k], p->rank, p->shape, NULL);
+    s->records[k] = calloc(p->count + 1, p->param.record_size); /* count is more than needed where there are arrays inside */
+    return rg_args_set_records(s->queue, s->args, name, s->records[k], p->rank - p->param.inner_axes, p->shape, NULL);
 }
 
 rg_status

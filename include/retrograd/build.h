@@ -101,6 +101,7 @@ typedef struct rg_build_buffer {
     bool constant;       /* the kernel promises not to write it */
     uint32_t record;     /* > 0: a field of records: number of the group (equal for all its fields) */
     uint32_t field_offset, record_size; /* in bytes, for fields of records */
+    uint32_t inner_axes; /* how many of the last axes are those of an array inside the record; their extents are constants */
     rg_place place;
 } rg_build_buffer;
 

@@ -334,6 +334,7 @@ typedef struct rg_param {
     uint32_t fixed;     /* bit a is set if scalar parameters determine the extent of axis a */
     uint32_t record;    /* > 0: a field of records; all fields of one parameter have the same number */
     uint32_t field_offset, record_size; /* bytes */
+    uint32_t inner_axes; /* how many of the last axes are those of an array inside the record */
     bool extent;        /* a scalar that an extent of an array determines, as n of x[n] or x[2 * n + 1]: see rg_args_infer */
 } rg_param;
 

@@ -162,8 +162,9 @@ add_buffer(str *out, const ir_fn *k, uint32_t i)
     str_addf(out, "    args[%u].plane[0] = (void *)(uintptr_t)", i);
     add_name(out, p->name);
     str_addz(out, ";\n");
-    /* a field of records: its elements are a record apart */
+    /* a field of records: its elements, or the arrays inside them, are a record apart */
     unsigned step = p->record ? p->record_size / ir_bytes(dtype_of(k, i)) : 1;
+    uint32_t outer = rank - p->inner_axes;
     for (uint32_t a = rank; a-- > 0;) {
         const ir_value *extent = fixed_extent(k, i, a);
         str_addf(out, "    args[%u].extent[%u] = ", i, a);
@@ -173,8 +174,8 @@ add_buffer(str *out, const ir_fn *k, uint32_t i)
             add_name(out, p->name);
             str_addf(out, "_extent%u", a);
         }
-        if (a + 1 == rank)
-            str_addf(out, ";\n    args[%u].stride[%u] = %u;\n", i, a, step);
+        if (a + 1 == rank || a + 1 == outer)
+            str_addf(out, ";\n    args[%u].stride[%u] = %u;\n", i, a, a < outer ? step : 1);
         else
             str_addf(out,
                      ";\n    args[%u].stride[%u] = args[%u].stride[%u] * args[%u].extent[%u];\n", i,

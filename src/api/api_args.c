@@ -289,6 +289,16 @@ rg_args_get_array(rg_args *args, rg_str name, rg_array **array)
     return RG_OK;
 }
 
+/* Of all parameters' axes, with the scalars that are set. */
+static const int64_t *
+extents_of(rg_args *args)
+{
+    for (uint32_t i = 0; i < args->kernel->nparams; i++)
+        args->packed[i].bits = args->slots[i].bits;
+    api_args_extents(args);
+    return args->extents;
+}
+
 /* -- records ----------------------------------------------------------------------------------- */
 
 /* "p" names every parameter "p.field" that is a field of a record. */
@@ -299,14 +309,31 @@ is_field_of(const rg_param *p, rg_str name)
            memcmp(p->name.ptr, name.ptr, name.len) == 0;
 }
 
-/* A field of records in the caller's memory; its strides are those of the records, in elements. */
+/* A field of records in the caller's memory. Its strides, in elements, are those of the records; an array inside the record adds
+ * its axes, which are dense. */
 typedef struct field {
     rg_array_desc desc;
     int64_t strides[RG_MAX_RANK];
 } field;
 
+/* The axes of an array inside the record. */
 static rg_status
-describe_field(const rg_param *p, char *data, const rg_array_desc *records, field *f)
+describe_inner(const rg_param *p, const int64_t *extents, field *f)
+{
+    int64_t stride = 1;
+    for (uint32_t k = p->rank; k-- > f->desc.rank;) {
+        f->desc.shape[k] = extents[k];
+        f->strides[k] = stride;
+        if (extents[k] < 1 || __builtin_mul_overflow(stride, extents[k], &stride) || stride > p->record_size)
+            return api_error(RG_INVALID, "`%s`: axis %u of the array in the record has %lld elements", p->name.ptr, k, (long long)extents[k]);
+    }
+    f->desc.rank = p->rank;
+    return RG_OK;
+}
+
+/* `extents`: of the parameter's axes. */
+static rg_status
+describe_field(const rg_param *p, char *data, const rg_array_desc *records, const int64_t *extents, field *f)
 {
     size_t size = ir_bytes(p->dtype);
     if (p->record_size % size)
@@ -329,7 +356,7 @@ describe_field(const rg_param *p, char *data, const rg_array_desc *records, fiel
     f->desc.strides = f->strides;
     f->desc.data = data + p->field_offset;
     f->desc.name = p->name;
-    return RG_OK;
+    return p->inner_axes ? describe_inner(p, extents, f) : RG_OK;
 }
 
 static rt_layout
@@ -369,13 +396,13 @@ typedef struct fields {
     rg_array_desc records;
     rg_array **made; /* set: by parameter, an array for each field */
 } fields;
-typedef rg_status field_fn(const fields *all, uint32_t index);
+typedef rg_status field_fn(const fields *all, uint32_t index, const int64_t *extents);
 
 static rg_status
-make_field(const fields *all, uint32_t index)
+make_field(const fields *all, uint32_t index, const int64_t *extents)
 {
     field f;
-    TRY(describe_field(&all->args->kernel->params[index], all->data, &all->records, &f));
+    TRY(describe_field(&all->args->kernel->params[index], all->data, &all->records, extents, &f));
     rg_array_desc desc = f.desc;
     bool reached = api_reaches(all->queue->device, all->data);
     if (!reached) {
@@ -387,7 +414,7 @@ make_field(const fields *all, uint32_t index)
 }
 
 static rg_status
-get_field(const fields *all, uint32_t index)
+get_field(const fields *all, uint32_t index, const int64_t *extents)
 {
     const rg_kernel *kernel = all->args->kernel;
     const rg_param *p = &kernel->params[index];
@@ -395,7 +422,7 @@ get_field(const fields *all, uint32_t index)
     field f;
     if (!array)
         return api_error(RG_INVALID, "parameter `%s` of kernel `%s` is not set", p->name.ptr, kernel->fn->name);
-    TRY(describe_field(p, all->data, &all->records, &f));
+    TRY(describe_field(p, all->data, &all->records, extents, &f));
     rt_layout layout = field_layout(&f);
     if (layout.rank != array->layout.rank ||
         memcmp(layout.shape, array->layout.shape, layout.rank * sizeof(layout.shape[0])) != 0)
@@ -411,18 +438,19 @@ each_field(const fields *all, rg_str name, field_fn *fn)
 {
     const rg_kernel *kernel = all->args->kernel;
     uint32_t rank = all->records.rank;
+    const int64_t *extents = extents_of(all->args);
     bool any = false;
-    for (uint32_t i = 0; i < kernel->nparams; i++) {
+    for (uint32_t i = 0; i < kernel->nparams; extents += kernel->params[i++].rank) {
         const rg_param *p = &kernel->params[i];
         if (!is_field_of(p, name))
             continue;
         any = true;
-        if (!p->flat && p->rank != rank)
+        if (!p->flat && p->rank != rank + p->inner_axes)
             return api_error(RG_INVALID,
                              "parameter `%.*s` of kernel `%s` has rank %u, the records "
                              "rank %u",
-                             (int)name.len, name.ptr, kernel->fn->name, p->rank, rank);
-        TRY(fn(all, i));
+                             (int)name.len, name.ptr, kernel->fn->name, p->rank - p->inner_axes, rank);
+        TRY(fn(all, i, extents));
     }
     if (any)
         return RG_OK;
@@ -511,10 +539,7 @@ static rg_status
 get_shape(rg_args *args, uint32_t index, int64_t *shape)
 {
     const rg_param *params = args->kernel->params;
-    for (uint32_t i = 0; i < args->kernel->nparams; i++)
-        args->packed[i].bits = args->slots[i].bits;
-    api_args_extents(args);
-    const int64_t *extents = args->extents;
+    const int64_t *extents = extents_of(args);
     for (uint32_t i = 0; i < index; i++)
         extents += params[i].rank;
     rg_status status = RG_OK;

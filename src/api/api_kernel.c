@@ -38,6 +38,7 @@ describe_params(rg_kernel *k, uint32_t results)
             .record = p->record,
             .field_offset = p->field_offset,
             .record_size = p->record_size,
+            .inner_axes = p->inner_axes,
         };
         k->params[i].fixed = fixed_axes(fn, k->nextents, k->params[i].rank);
         k->nextents += k->params[i].rank;

@@ -183,7 +183,7 @@ typedef struct ir_param {
     const char *name;
     bool flat, constant;                /* as in rg_build_buffer */
     bool read, written;                 /* filled in by ir_fn_scan_params() */
-    uint32_t record, field_offset, record_size;
+    uint32_t record, field_offset, record_size, inner_axes;
     ir_loc loc;
 } ir_param;
 

@@ -43,8 +43,9 @@ array_parameter(gen *g, decl *d, uint32_t number)
     o->param = d;
     bool open = !d->nextents || !d->extents[0];
     const ctype *t = elem;
-    while (t->kind == TYPE_ARRAY)
-        t = t->elem;
+    uint32_t record_axes = 1;
+    for (; t->kind == TYPE_ARRAY; t = t->elem)
+        record_axes++;
     for (uint32_t i = 0; i < o->nleaves; i++) {
         leaf *l = &o->leaves[i];
         rg_build_buffer b = {.name = rg_str_of(l->name), .dtype = l->dtype, .rank = l->rank};
@@ -55,6 +56,7 @@ array_parameter(gen *g, decl *d, uint32_t number)
             b.record = number + 1;
             b.field_offset = l->offset;
             b.record_size = t->rec->size;
+            b.inner_axes = l->rank - record_axes;
         }
         l->value = rg_build_param_buffer(g->b, &b);
     }

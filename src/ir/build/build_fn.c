@@ -273,6 +273,11 @@ rg_build_param_buffer(rg_builder *b, const rg_build_buffer *desc)
         rank = 1;
         dtype = RG_F32;
     }
+    if (desc->inner_axes && (!desc->record || desc->inner_axes > rank)) {
+        build_report_at(b, ERROR_ARGUMENT, loc_of(desc->place), "array `%.*s` of %u axes has no %u axes inside a record", (int)desc->name.len,
+                        desc->name.ptr, rank, desc->inner_axes);
+        return new_param(b, desc->name, ir_buffer(dtype, rank));
+    }
     ir_value *v = new_param(b, desc->name, ir_buffer(dtype, rank));
     ir_param *param = &b->fn->params[v->index];
     param->flat = desc->flat;
@@ -280,6 +285,7 @@ rg_build_param_buffer(rg_builder *b, const rg_build_buffer *desc)
     param->record = desc->record;
     param->field_offset = desc->field_offset;
     param->record_size = desc->record_size;
+    param->inner_axes = desc->inner_axes;
     param->loc = loc_of(desc->place);
     return v;
 }

@@ -7,8 +7,9 @@ parse_param(parser *p)
     parse_region_param(p, p->fn->body);
     if (p->lex.stopped)
         return;
+    const ir_value *v = p->fn->body->params[p->fn->body->nparams - 1];
     ir_param *param = &p->fn->params[p->fn->body->nparams - 1];
-    param->name = p->fn->body->params[p->fn->body->nparams - 1]->name;
+    param->name = v->name;
     param->flat = parse_skip_word(p, "flat");
     param->constant = parse_skip_word(p, "const");
     if (parse_skip_word(p, "record")) {
@@ -18,6 +19,8 @@ parse_param(parser *p)
         param->field_offset = (uint32_t)parse_int(p, "an offset", 0, UINT32_MAX);
         parse_want(p, ",");
         param->record_size = (uint32_t)parse_int(p, "a size", 0, UINT32_MAX);
+        if (parse_skip(p, ","))
+            param->inner_axes = (uint32_t)parse_int(p, "how many axes an array inside the record has", 0, v->type.rank);
         parse_want(p, ")");
     }
     param->loc = parse_loc(p);

@@ -586,8 +586,11 @@ print_param(printer *p, const ir_param *param, const ir_value *v)
     if (param->constant)
         str_addz(p->out, " const");
     if (param->record)
-        str_addf(p->out, " record(%u, %u, %u)", param->record, param->field_offset,
-                 param->record_size);
+        str_addf(p->out, " record(%u, %u, %u", param->record, param->field_offset, param->record_size);
+    if (param->record && param->inner_axes)
+        str_addf(p->out, ", %u", param->inner_axes);
+    if (param->record)
+        str_addz(p->out, ")");
     print_loc(p, param->loc);
 }
 
