@@ -312,6 +312,42 @@ static const char bodies_source[] = "struct body { double mass; int kind; double
                                     "void bad(int n, double f[n]) { goto end; end: f[0] = n; }\n"
                                     "static double helper(double x) { return x; }\n";
 
+/* Lent memory that is elsewhere in the next launch. */
+static void
+test_set_data(rg_queue *rg)
+{
+    double first[3] = {1, 2, 3}, second[3] = {10, 20, 30}, y[3] = {0};
+    rg_array *owned = array_of(rg, RG_F64, 1, 3, 0, NULL);
+    FAILS(rg_array_set_data(owned, first), RG_INVALID, "its memory is the library's");
+    rg_array_destroy(owned);
+    if (!devices_share_memory(rg))
+        return;
+    rg_module *module;
+    CHECK(rg_module_from_ir(RG_STR("kernel @twice(%x: buf<f64,1>, %y: buf<f64,1>) {\n"
+           "  %z: i32 = const 0  %n: i32 = const 3\n"
+           "  for %i: i32 = %z to %n step 1 { %v: f64 = load %x[%i]  %w: f64 = add %v, %v  store %y[%i], %w  yield }\n"
+           "  yield\n}\n"), NULL, &module) == RG_OK);
+    rg_args *args = args_of(rg, kernel_of(module, "twice"));
+    rg_array *x = array_of(rg, RG_F64, 1, 3, 0, first), *out = array_of(rg, RG_F64, 1, 3, 0, y);
+    CHECK(rg_args_set_array(args, RG_STR("x"), x) == RG_OK && rg_args_set_array(args, RG_STR("y"), out) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK && y[2] == 6);
+    rg_graph *graph;
+    CHECK(rg_graph_begin(rg) == RG_OK && rg_launch(rg, args, RG_FORWARD) == RG_OK && rg_graph_end(rg, &graph) == RG_OK);
+    CHECK(rg_graph_launch(graph) == RG_OK);
+    CHECK(rg_array_set_data(x, second) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_FORWARD) == RG_OK && y[2] == 60);
+    FAILS(rg_graph_launch(graph), RG_INVALID, "");
+    FAILS(rg_array_set_data(x, NULL), RG_INVALID, "data is NULL");
+    FAILS(rg_array_set_data(x, (char *)second + 1), RG_INVALID, "not aligned");
+    CHECK(rg_array_set_data(x, y) == RG_OK); /* two arguments in one place */
+    FAILS(rg_launch(rg, args, RG_FORWARD), RG_INVALID, "overlap");
+    rg_graph_destroy(graph);
+    rg_args_destroy(args);
+    rg_array_destroy(x);
+    rg_array_destroy(out);
+    rg_module_destroy(module);
+}
+
 /* An array inside the records has axes of its own. */
 static void
 test_inner_arrays(rg_queue *rg)
@@ -978,6 +1014,7 @@ test_device(const char *device)
     test_lists(rg, module);
     test_c(rg);
     test_inner_arrays(rg);
+    test_set_data(rg);
     test_extents(rg);
     test_files(rg);
     test_misuse_of_arrays(rg);

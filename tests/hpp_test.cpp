@@ -156,6 +156,7 @@ test_planes(const rg::queue &queue)
     x.set_side_by_side(true);
     queue.require(x, RG_ADJOINT, 3);
     CHECK(x.info().directions[RG_ADJOINT] == 3 && x.info().side_by_side && queue.read<double>(x, RG_ADJOINT).size() == 6);
+    CHECK(thrown([&] { x.set_data(nullptr); }, "the library's") == RG_INVALID);
     x.attach(RG_ADJOINT, nullptr);
     CHECK(!(x.info().planes >> RG_ADJOINT & 1));
     queue.fill(h, 1.5);

@@ -190,6 +190,10 @@ RG_API RG_MUST_CHECK rg_status rg_array_create(rg_queue *queue, const rg_array_d
                                                rg_array **array);
 RG_API void rg_array_destroy(rg_array *array);
 RG_API RG_MUST_CHECK rg_status rg_array_get_info(const rg_array *array, rg_array_info *info);
+/* From now on the array's elements are in other memory of the caller's, with the layout that it has: cheaper than another array where
+ * addresses change from launch to launch. RG_INVALID: the memory is the library's or has a release callback. A graph that was recorded
+ * before cannot be launched any more. */
+RG_API RG_MUST_CHECK rg_status rg_array_set_data(rg_array *array, void *data);
 /* Creates a derivative plane, zeroed, if the array has none: RG_ADJOINT, RG_TANGENT, or both bits. Derivative planes are dense,
  * row-major, of the array's dtype. Arrays of integers have none (RG_INVALID). */
 RG_API RG_MUST_CHECK rg_status rg_array_require(rg_queue *queue, rg_array *array, unsigned plane);

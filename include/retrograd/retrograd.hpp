@@ -108,6 +108,8 @@ public:
         check(rg_array_get_info(self(), &i));
         return i;
     }
+    /* Other memory of the caller's, from now on. */
+    void set_data(void *data) const { check(rg_array_set_data(self(), data)); }
     /* The caller's memory as a derivative plane, of so many directions; nullptr removes the plane. */
     void attach(unsigned plane, void *data) const { check(rg_array_attach(self(), plane, data)); }
     void attach(unsigned plane, void *data, std::uint32_t directions) const

@@ -240,9 +240,9 @@ set_scalar(call *c, const input *in, PyObject *value)
 }
 
 static bool
-same_view(const core_view *a, const core_view *b)
+same_layout(const core_view *a, const core_view *b)
 {
-    return a->data == b->data && a->dtype == b->dtype && a->rank == b->rank && a->cuda == b->cuda &&
+    return a->dtype == b->dtype && a->rank == b->rank && a->cuda == b->cuda &&
            memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 && memcmp(a->strides, b->strides, a->rank * sizeof *a->strides) == 0;
 }
 
@@ -275,17 +275,22 @@ set_foreign(call *c, const input *in, const core_view *view)
     const rg_param *p = &c->kernel->params[in->index];
     if (check_view(c, in, p, view))
         return -1;
-    if (s->array && same_view(&s->view, view))
+    bool same = s->array && same_layout(&s->view, view);
+    if (same && s->view.data == view->data)
         return 0;
     rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = view->dtype, .rank = view->rank, .strides = view->strides, .data = view->data,
                                  .name = p->name);
     static char nothing[8]; /* arrays without elements have no address */
     memcpy(desc.shape, view->shape, sizeof desc.shape);
     desc.data = view->data ? view->data : nothing;
+    if (same) {
+        s->view.data = view->data;
+        return failed(rg_array_set_data(s->array, desc.data));
+    }
     drop_made(s);
     s->own = NULL;
     if (failed(rg_array_create(c->queue->queue, &desc, &s->array)) || failed(rg_args_set_array_at(c->frame->args, in->index, s->array)))
-        return -1;
+        return drop_made(s), -1;
     s->view = *view;
     s->view.owner = NULL;
     return 0;

@@ -126,7 +126,7 @@ class Kernel(_core.Kernel):
     >>> norm.value_and_grad(x)
     (25.0, {'x': array([6., 8.])})
     >>> norm.jvp(x, tangents={'x': np.array([1.0, 0.0])})
-    {'return': array(6.)}
+    {'return': 6.0}
     >>> norm.hvp(x, vector={'x': np.array([1.0, 0.0])})
     {'x': array([2., 0.])}
     """
@@ -204,7 +204,7 @@ class Kernel(_core.Kernel):
         given = _dict(tangents) or {}
         made = self._planes(args, named, lambda p: p.written or p.result, given, _directions(given, self._values(args, named)))
         self._launch(JVP, args, named, None, {**made, **given}, None)
-        return {p.name: (given.get(p.name, made.get(p.name))) for p in self.params
+        return {p.name: given[p.name] if p.name in given else _number(made[p.name]) for p in self.params
                 if (p.written or p.result) and (p.name in made or p.name in given)}
 
     def launch(self, form: str, *args: Any, adjoints: Arrays | None = None, tangents: Arrays | None = None,
@@ -240,6 +240,7 @@ class Kernel(_core.Kernel):
         value : float or array
             Of `of`.
         gradient : array, or dict of arrays by name if `wrt` is not one name
+            Of a scalar a float.
         """
         values = self._values(args, named)
         of = self._output(of, values)
@@ -248,7 +249,7 @@ class Kernel(_core.Kernel):
         adjoints[of] += 1
         returned = self._launch(FORWARD_VJP, args, named, adjoints, None, None)
         value = self._value(of, values, returned)
-        return value, adjoints[names] if isinstance(names, str) else {name: adjoints[name] for name in names}
+        return value, _number(adjoints[names]) if isinstance(names, str) else {name: _number(adjoints[name]) for name in names}
 
     def hvp(self, *args: Any, vector: Arrays, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> Any:
         """The product of a Hessian with a vector, in one launch.
@@ -276,7 +277,7 @@ class Kernel(_core.Kernel):
         tangents = {**self._planes(args, named, lambda p: True, given, n), **given}
         second = self._planes(args, named, lambda p: True, {}, n)
         self._launch(JVP_FORWARD_VJP, args, named, adjoints, tangents, second)
-        return second[names] if isinstance(names, str) else {name: second[name] for name in names}
+        return _number(second[names]) if isinstance(names, str) else {name: _number(second[name]) for name in names}
 
     def jacobian(self, *args: Any, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> Any:
         """The derivatives of all elements of an array, all rows in one launch.
@@ -384,6 +385,11 @@ class Kernel(_core.Kernel):
             return returned if len(results) == 1 else returned[results.index(of)]
         value = np.asarray(values[of])
         return value.item() if value.size == 1 else value.copy()
+
+
+def _number(array: np.ndarray) -> Any:
+    """The derivative of a scalar as a float."""
+    return array.item() if array.ndim == 0 else array
 
 
 class _Kind:

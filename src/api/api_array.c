@@ -321,6 +321,24 @@ rg_array_require_directions(rg_queue *queue, rg_array *array, unsigned plane, ui
 }
 
 rg_status
+rg_array_set_data(rg_array *a, void *data)
+{
+    API_CHECK(a, API_ARRAY, "array");
+    if (a->owned[RG_PRIMAL] || a->release)
+        return api_error(RG_INVALID, "%s: its memory is the library's, or has a release callback; create another array", API_SHOWN_NAME(a));
+    if (a->open_maps || a->mapped[RG_PRIMAL])
+        return api_error(RG_INVALID, "%s is mapped; unmap it first", API_SHOWN_NAME(a));
+    if (!data || (uintptr_t)data % a->layout.size)
+        return api_error(RG_INVALID, data ? "data is not aligned to an element of %s" : "data is NULL (%s)", ir_dtype_name(a->dtype));
+    if (!api_reaches(a->device, data))
+        return out_of_reach(a->device, "create the array without data, and copy with rg_array_write");
+    a->plane[RG_PRIMAL] = data;
+    a->moves++;
+    api_wrote(a);
+    return RG_OK;
+}
+
+rg_status
 rg_array_attach(rg_array *array, unsigned plane, void *data)
 {
     return rg_array_attach_directions(array, plane, data, 1);
