@@ -505,6 +505,70 @@ kernel_check(PyObject *self, PyObject *given)
     return done;
 }
 
+/* -- shapes -------------------------------------------------------------------------------------------------------- */
+
+/* A tuple with None for extents that nothing tells. */
+static PyObject *
+shape_of(const call *c, uint32_t index)
+{
+    int64_t shape[RG_MAX_RANK];
+    rg_status status = rg_args_get_shape(c->frame->args, index, shape);
+    PyObject *all = status ? core_fail(status) : core_shape(c->kernel->params[index].rank, shape);
+    for (uint32_t k = 0; all && k < c->kernel->params[index].rank; k++)
+        if (shape[k] < 0 && PyTuple_SetItem(all, k, Py_NewRef(Py_None)))
+            Py_CLEAR(all);
+    return all;
+}
+
+/* {name: shape} of all array parameters that are no fields of structs */
+static PyObject *
+shapes(const call *c)
+{
+    for (uint32_t i = 0; i < c->kernel->ninputs; i++) {
+        const input *in = &c->kernel->inputs[i];
+        rg_status status = !c->values[i] && in->extent ? rg_args_infer_at(c->frame->args, in->index) : RG_OK;
+        if (status)
+            return core_fail(status);
+    }
+    PyObject *all = PyDict_New();
+    for (uint32_t i = 0; all && i < c->kernel->nparams; i++) {
+        const rg_param *p = &c->kernel->params[i];
+        if (!p->array || p->record || p->result)
+            continue;
+        PyObject *shape = shape_of(c, i);
+        if (!shape || PyDict_SetItemString(all, p->name.ptr, shape))
+            Py_CLEAR(all);
+        Py_XDECREF(shape);
+    }
+    return all;
+}
+
+/* _shapes(kw) -> dict: the shapes that arrays have to have, as the arguments that are given by name tell */
+static PyObject *
+kernel_shapes(PyObject *self, PyObject *kw)
+{
+    core_kernel *k = (core_kernel *)self;
+    PyObject *none = PyTuple_New(0), *all = NULL;
+    if (!PyDict_Check(kw))
+        PyErr_SetString(PyExc_TypeError, "_shapes takes a dict");
+    PyObject **values = calloc(k->ninputs + 1, sizeof *values);
+    core_view *views = calloc(k->ninputs + 1, sizeof *views);
+    call c = {.kernel = k, .values = values, .views = views};
+    for (uint32_t i = 0; views && i < k->ninputs; i++)
+        views[i].cuda = -1;
+    if (!values || !views)
+        PyErr_NoMemory();
+    if (none && !PyErr_Occurred() && core_bind(k, none, kw, true, values) == 0) {
+        if (core_call_begin_alone(&c) == 0)
+            all = shapes(&c);
+        core_call_end_alone(&c);
+    }
+    free(values);
+    free(views);
+    Py_XDECREF(none);
+    return all;
+}
+
 /* -- types --------------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef module_methods[] = {{"names", module_names, METH_NOARGS, NULL}, {0}};
@@ -512,7 +576,8 @@ static PyType_Slot module_slots[] = {{Py_tp_new, module_make}, {Py_tp_dealloc, m
 static PyType_Spec module_spec = {"retrograd._core.Module", sizeof(core_module), 0, Py_TPFLAGS_DEFAULT, module_slots};
 
 static PyMethodDef kernel_methods[] = {{"_launch", kernel_launch, METH_VARARGS, NULL}, {"_bind", kernel_bind, METH_VARARGS, NULL},
-                                       {"_compile", kernel_compile, METH_VARARGS, NULL}, {"_check", kernel_check, METH_VARARGS, NULL}, {0}};
+                                       {"_compile", kernel_compile, METH_VARARGS, NULL}, {"_check", kernel_check, METH_VARARGS, NULL},
+                                       {"_shapes", kernel_shapes, METH_O, NULL}, {0}};
 static PyGetSetDef kernel_attributes[] = {{"name", kernel_name, NULL, "The kernel's name.", NULL},
                                           {"_params", kernel_params, NULL, NULL, NULL},
                                           {"_inputs", kernel_inputs, NULL, NULL, NULL},

@@ -1,0 +1,121 @@
+"""A kernel as a function without side effects: some arrays are given, others made. What `torch` and `jax` have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from ._kernels import Kernel, Param
+
+Outputs = Sequence[str] | Mapping[str, Any] | str | None
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A parameter of the function, in the order of the kernel.
+
+    Attributes
+    ----------
+    param : Param
+    made : bool
+        An output that the function makes, and returns: zeros where the kernel reads it first.
+    result : bool
+        What the kernel returns; `made`, too.
+    """
+
+    param: Param
+    made: bool
+    result: bool
+
+    @property
+    def name(self) -> str:
+        return self.param.name
+
+    @property
+    def is_array(self) -> bool:
+        return self.param.ndim is not None
+
+    @property
+    def in_place(self) -> bool:
+        """A given array that the kernel writes."""
+        return self.is_array and self.param.written and not self.made
+
+
+class Function:
+    """Which parameters of a kernel are given and which are made.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    outputs : str, list of str, or dict of shapes by name; optional
+        Arrays that the function makes. Their shapes follow from the arguments where the kernel declares them (`float y[n]`); a dict gives
+        those that do not. By default all arrays that the kernel writes and does not read.
+
+    Attributes
+    ----------
+    slots : tuple of Slot
+        All parameters, results last.
+    made : tuple of Slot
+        What the function returns, in order: outputs as they are listed, then results.
+    given : tuple of Slot
+        What the function takes, in the kernel's order.
+    """
+
+    def __init__(self, kernel: Kernel, outputs: Outputs = None) -> None:
+        self.kernel = kernel
+        params = kernel.params
+        if any(p.record for p in params):
+            raise TypeError(f"kernel {kernel.name} has arrays of structs; tensors have no structs: give the kernel one array for each field")
+        if outputs is None:
+            outputs = [p.name for p in params if p.ndim is not None and p.written and not p.read and not p.result]
+        names = [outputs] if isinstance(outputs, str) else list(outputs)
+        self.shapes = {name: _shape(shape) for name, shape in outputs.items() if shape is not None} if isinstance(outputs, Mapping) else {}
+        known = {p.name: p for p in params}
+        for name in names:
+            if name not in known or known[name].ndim is None or not known[name].written or known[name].result:
+                able = ", ".join(p.name for p in params if p.ndim is not None and p.written and not p.result)
+                raise ValueError(f"kernel {kernel.name} has no array '{name}' that it writes (it writes: {able or 'none'})")
+        self.slots = tuple(Slot(p, p.result or p.name in names, p.result) for p in params)
+        by_name = {s.name: s for s in self.slots}
+        self.made = tuple(by_name[name] for name in names) + tuple(s for s in self.slots if s.result)
+        self.given = tuple(s for s in self.slots if not s.made)
+
+    def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Arguments by name; positional ones in the kernel's order without what is made, and without extents unless all are given."""
+        free = [s for s in self.given if s.name not in named]
+        short = [s for s in free if not s.param.extent]
+        for name in named:
+            if name not in {s.name for s in self.given}:
+                made = " (the function makes it)" if name in {s.name for s in self.made} else ""
+                raise TypeError(f"kernel {self.kernel.name}: no argument '{name}'{made}")
+        if len(args) not in (len(free), len(short)):
+            counts = f"{len(short)} or {len(free)}" if len(short) < len(free) else str(len(free))
+            raise TypeError(f"kernel {self.kernel.name} takes {counts} further arguments ({', '.join(s.name for s in free)}), not {len(args)}")
+        chosen = free if len(args) == len(free) else short
+        return {**{s.name: value for s, value in zip(chosen, args)}, **named}
+
+    def made_shapes(self, shapes: Mapping[str, Sequence[int]], scalars: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+        """The shapes of all that is made, from the shapes of the given arrays and the values of integers."""
+        given = {name: _without_memory(shape, self._dtype(name)) for name, shape in {**shapes, **self.shapes}.items()}
+        found = self.kernel._shapes({**given, **scalars})
+        made = {}
+        for s in self.made:
+            shape = () if s.result else self.shapes.get(s.name, found[s.name])
+            if None in shape:
+                raise ValueError(f"kernel {self.kernel.name}: nothing tells the shape of '{s.name}'; say outputs={{'{s.name}': shape}}")
+            made[s.name] = tuple(shape)
+        return made
+
+    def _dtype(self, name: str) -> np.dtype:
+        return next(s.param.dtype for s in self.slots if s.name == name)
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+
+
+def _without_memory(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """An array of that shape, to be described and never read."""
+    return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, [0] * len(shape))
