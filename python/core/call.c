@@ -119,9 +119,13 @@ look_at(call *c, uint32_t i, core_device **device)
     if (PyObject_TypeCheck(value, core_array_type))
         return is_on(c, device, ((core_array *)value)->device, in);
     int got = core_view_of(value, text_of(in->name), &c->views[i]);
-    if (got == 0)
-        PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array%s", kernel_name(c->kernel), in->name,
-                     in->kind == INPUT_RECORDS ? " of structs" : "");
+    if (got == 0) {
+        PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+        if (type)
+            PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array%s, not %U", kernel_name(c->kernel), in->name,
+                         in->kind == INPUT_RECORDS ? " of structs" : "", type);
+        Py_XDECREF(type);
+    }
     if (got <= 0)
         return -1;
     c->foreign_gpu = c->foreign_gpu || c->views[i].cuda >= 0;
@@ -132,7 +136,7 @@ static bool
 has_host_arrays(const call *c)
 {
     for (uint32_t i = 0; i < c->kernel->ninputs; i++)
-        if (c->kernel->inputs[i].kind != INPUT_SCALAR && c->views[i].data && c->views[i].cuda < 0)
+        if (c->kernel->inputs[i].kind >= INPUT_ARRAY && c->views[i].data && c->views[i].cuda < 0)
             return true;
     return false;
 }
@@ -142,7 +146,7 @@ look(call *c)
 {
     core_device *device = NULL;
     for (uint32_t i = 0; i < c->kernel->ninputs; i++)
-        if (c->kernel->inputs[i].kind != INPUT_SCALAR && c->values[i] && look_at(c, i, &device))
+        if (c->kernel->inputs[i].kind >= INPUT_ARRAY && c->values[i] && look_at(c, i, &device))
             return -1;
     if (device && device->own_memory && has_host_arrays(c))
         return PyErr_Format(PyExc_ValueError, "kernel %s: some arguments are on device %U, others in the host's memory; copy these there with retrograd.array",
@@ -223,20 +227,35 @@ failed(rg_status status)
 }
 
 static int
-set_scalar(call *c, const input *in, PyObject *value)
+set_scalar(call *c, uint32_t index, PyObject *value)
 {
-    const rg_param *p = &c->kernel->params[in->index];
+    const rg_param *p = &c->kernel->params[index];
     rg_args *args = c->frame->args;
     if (p->dtype >= RG_F16) {
         double v = PyFloat_AsDouble(value);
-        return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_float_at(args, in->index, v));
+        return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_float_at(args, index, v));
     }
     PyObject *number = PyNumber_Index(value);
     if (!number)
-        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an integer", kernel_name(c->kernel), in->name), -1;
+        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%s' has to be an integer", kernel_name(c->kernel), p->name.ptr), -1;
     int64_t v = p->dtype == RG_U64 ? (int64_t)PyLong_AsUnsignedLongLong(number) : PyLong_AsLongLong(number);
     Py_DECREF(number);
-    return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_int_at(args, in->index, v));
+    return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_int_at(args, index, v));
+}
+
+/* A struct by value: each of its fields is a scalar. */
+static int
+set_struct(call *c, const input *in, PyObject *value)
+{
+    PyObject *module = PyImport_ImportModule("retrograd._records");
+    int status = module ? 0 : -1;
+    for (uint32_t i = in->index; !status && i < in->index + in->count; i++) {
+        PyObject *part = PyObject_CallMethod(module, "part", "Oss", value, kernel_name(c->kernel), c->kernel->params[i].name.ptr);
+        status = part ? set_scalar(c, i, part) : -1;
+        Py_XDECREF(part);
+    }
+    Py_XDECREF(module);
+    return status;
 }
 
 static bool
@@ -250,8 +269,8 @@ static int
 check_view(call *c, const input *in, const rg_param *p, const core_view *view)
 {
     if (view->dtype != p->dtype)
-        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has elements of %s, the parameter of %s", kernel_name(c->kernel),
-                            in->name, core_dtype_name(view->dtype), core_dtype_name(p->dtype)), -1;
+        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has elements of %s, the parameter of %s; convert it first",
+                            kernel_name(c->kernel), in->name, core_dtype_name(view->dtype), core_dtype_name(p->dtype)), -1;
     if (p->written && view->read_only)
         return PyErr_Format(core_error_class(RG_INVALID), "kernel %s writes argument '%U', which is read-only", kernel_name(c->kernel),
                             in->name), -1;
@@ -366,7 +385,9 @@ set_input(call *c, uint32_t i)
     const input *in = &c->kernel->inputs[i];
     PyObject *value = c->values[i];
     if (in->kind == INPUT_SCALAR)
-        return set_scalar(c, in, value);
+        return set_scalar(c, in->index, value);
+    if (in->kind == INPUT_STRUCT)
+        return set_struct(c, in, value);
     if (PyObject_TypeCheck(value, core_array_type))
         return in->kind == INPUT_ARRAY ? set_own(c, in, (core_array *)value)
                                        : (PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array of structs",

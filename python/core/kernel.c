@@ -144,15 +144,35 @@ kernel_dealloc(PyObject *self)
     core_free(self);
 }
 
-/* "p" of "p.mass" */
+/* The length of "p" in "p.mass", else of the whole. */
+static size_t
+argument_length(const rg_param *p)
+{
+    const char *dot = memchr(p->name.ptr, '.', p->name.len);
+    return dot ? (size_t)(dot - p->name.ptr) : p->name.len;
+}
+
 static PyObject *
 input_name(const rg_param *p)
 {
-    const char *dot = p->record ? memchr(p->name.ptr, '.', p->name.len) : NULL;
-    PyObject *name = PyUnicode_FromStringAndSize(p->name.ptr, dot ? dot - p->name.ptr : (Py_ssize_t)p->name.len);
+    PyObject *name = PyUnicode_FromStringAndSize(p->name.ptr, (Py_ssize_t)argument_length(p));
     if (name)
         PyUnicode_InternInPlace(&name);
     return name;
+}
+
+static input_kind
+kind_of(const rg_param *p)
+{
+    return p->record ? INPUT_RECORDS : p->array ? INPUT_ARRAY : argument_length(p) < p->name.len ? INPUT_STRUCT : INPUT_SCALAR;
+}
+
+/* Whether a parameter and the one before it are fields of one argument. */
+static bool
+same_argument(const rg_param *p, const rg_param *before)
+{
+    size_t n = argument_length(p);
+    return n < p->name.len && n == argument_length(before) && memcmp(p->name.ptr, before->name.ptr, n) == 0;
 }
 
 static int
@@ -170,13 +190,12 @@ describe(core_kernel *k)
         if (status)
             return core_fail(status), -1;
         k->nresults += p->result;
-        if (p->result || (p->record && i && p[-1].record == p->record)) {
+        if (p->result || (i && same_argument(p, p - 1))) {
             k->inputs[k->ninputs ? k->ninputs - 1 : 0].count += !p->result;
             continue;
         }
         input *in = &k->inputs[k->ninputs];
-        *in = (input){.name = input_name(p), .kind = p->record ? INPUT_RECORDS : p->array ? INPUT_ARRAY : INPUT_SCALAR, .index = i, .count = 1,
-                      .extent = p->extent};
+        *in = (input){.name = input_name(p), .kind = kind_of(p), .index = i, .count = 1, .extent = p->extent};
         if (!in->name)
             return -1;
         k->ninputs++;

@@ -4,9 +4,10 @@
 
 #include "core.h"
 
-typedef enum input_kind { INPUT_SCALAR, INPUT_ARRAY, INPUT_RECORDS } input_kind;
+/* A struct and an array of structs are several parameters of the kernel. The last two are memory. */
+typedef enum input_kind { INPUT_SCALAR, INPUT_STRUCT, INPUT_ARRAY, INPUT_RECORDS } input_kind;
 
-/* What a call gives: a scalar, an array, or an array of structs, which is several parameters of the kernel. */
+/* What a call gives. */
 typedef struct input {
     PyObject *name; /* interned */
     input_kind kind;

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import Array
+from ._records import part
 
 FORWARD, VJP, FORWARD_VJP, JVP, JVP_VJP, JVP_FORWARD_VJP = range(6)
 _FORMS = {"forward": FORWARD, "vjp": VJP, "forward_vjp": FORWARD_VJP, "jvp": JVP, "jvp_vjp": JVP_VJP, "hvp": JVP_FORWARD_VJP}
@@ -25,7 +26,7 @@ class Param:
     Attributes
     ----------
     name : str
-        Of a field of structs "p.mass"; of a result "return".
+        Of a field of a struct or of structs "p.mass"; of a result "return".
     dtype : numpy.dtype
     ndim : int or None
         Axes of an array; None: a scalar.
@@ -50,6 +51,11 @@ class Param:
     flat: bool
     extent: bool
     record: bool
+
+    @property
+    def argument(self) -> str:
+        """The name of the argument that it is, or is a field of."""
+        return self.name.partition(".")[0]
 
     @property
     def is_float(self) -> bool:
@@ -151,7 +157,7 @@ class Kernel(_core.Kernel):
         """
         kinds: dict[str, Param] = {}
         for p in self.params:
-            kinds.setdefault(p.name.split(".")[0] if p.record else p.name, p)
+            kinds.setdefault(p.argument, p)
         found = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=_Kind(kinds[name]),
                                    default=... if kinds[name].extent else inspect.Parameter.empty) for name in self._inputs]
         return inspect.Signature(found, __validate_parameters__=False)
@@ -346,8 +352,8 @@ class Kernel(_core.Kernel):
     def _values(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments by the names of parameters; fields of structs as "p.mass"."""
         bound = self._bind(args, dict(named))
-        fields = {p.name: _records_field(bound[p.name.split(".")[0]], p.name) for p in self.params
-                  if p.record and p.name.split(".")[0] in bound}
+        fields = {p.name: _records_field(bound[p.argument], p.name) if p.record else part(bound[p.argument], self.name, p.name)
+                  for p in self.params if p.argument != p.name and p.argument in bound}
         return {**bound, **fields}
 
     def _planes(self, args: tuple[Any, ...], named: Mapping[str, Any], want: Any, given: Arrays, directions: int) -> dict[str, np.ndarray]:
@@ -366,6 +372,8 @@ class Kernel(_core.Kernel):
         found = [p.name for p in self.params if p.is_float and (p.result or p.written and (any_size or np.size(values.get(p.name)) == 1))]
         if of is None and len(found) == 1:
             return found[0]
+        if not any(p.is_float and (p.result or p.written) for p in self.params):
+            raise ValueError(f"kernel {self.name} computes no floats")
         if of is None:
             raise ValueError(f"kernel {self.name}: name the output with of= ({', '.join(p.name for p in self.params if p.is_float and (p.result or p.written))})")
         if not any(p.name == of and p.is_float and (p.result or p.written) for p in self.params):
@@ -396,7 +404,8 @@ class _Kind:
     """How a signature shows a parameter's type."""
 
     def __init__(self, p: Param) -> None:
-        self.text = "struct[:]" if p.record else p.dtype.name + ("[" + ", ".join(":" * p.ndim) + "]" if p.ndim else "")
+        axes = "[" + ", ".join(":" * p.ndim) + "]" if p.ndim else ""
+        self.text = "struct[:]" if p.record else ("struct" if p.argument != p.name else p.dtype.name) + axes
 
     def __repr__(self) -> str:
         return self.text

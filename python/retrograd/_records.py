@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -38,6 +39,23 @@ def check(dtype: np.dtype, kernel: str, name: str, fields: list[tuple[str, str, 
         # an array inside the struct is one parameter; its length shows in the offsets and the size
         if (found[0].base, found[1]) != (np.dtype(kind), offset):
             raise TypeError(f"kernel {kernel}: field {path} is {found[0]} at byte {found[1]}, in the struct {kind} at byte {offset}")
+
+
+def part(struct: Any, kernel: str, name: str) -> Any:
+    """The field of a struct that a parameter is called after: "p.at.x", "p.w.0". Structs are NumPy's, dicts, or objects with attributes."""
+    for field in name.split(".")[1:]:
+        try:
+            if isinstance(struct, (np.void, Mapping)):
+                struct = struct[field]
+            elif isinstance(struct, np.ndarray) and struct.ndim == 0 and struct.dtype.fields:
+                struct = struct[field]
+            elif field.isdigit():
+                struct = struct[int(field)]
+            else:
+                struct = getattr(struct, field)
+        except (KeyError, ValueError, IndexError, TypeError, AttributeError):
+            raise TypeError(f"kernel {kernel}: argument '{name.split('.')[0]}' has no field {name.partition('.')[2]}") from None
+    return struct
 
 
 def half(bits: int) -> float:

@@ -1,6 +1,7 @@
 """Kernels on NumPy arrays: arguments, derivatives, errors. SPDX-License-Identifier: Apache-2.0"""
 
 import threading
+import types
 import unittest
 
 import numpy as np
@@ -27,6 +28,8 @@ void step(int n, int m, double a, double u[n][m]) { for (int i = 0; i < n; i++) 
 struct body { double mass; int kind; float at[2]; };
 void weigh(int n, const struct body b[n], double w[n]) { for (int i = 0; i < n; i++) w[i] = b[i].mass * b[i].at[1] + b[i].kind; }
 void types(int8_t a, uint64_t b, _Bool c, float d, double out[4]) { out[0] = a; out[1] = b; out[2] = c; out[3] = d; }
+struct state { double a; struct { float x[2]; int k; } in; };
+double inner(struct state s, double scale) { return scale * (s.a * s.in.x[1] * s.in.x[1] + s.in.k); }
 void half(int n, const _Float16 x[n], float y[n]) { for (int i = 0; i < n; i++) y[i] = x[i]; }
 void spin(long n, double x[1]) { for (long i = 0; i < n; i++) x[0] = x[0] * 0.5 + 1; }
 void two(const double x[2], double y[3]) { y[0] = x[0] * x[1]; y[1] = sin(x[0]); y[2] = x[1] * x[1] * x[1]; }
@@ -109,6 +112,17 @@ class Calls(unittest.TestCase):
             kernels.weigh(np.zeros(3, [("mass", "f8")]), w)
         with self.assertRaisesRegex(TypeError, "no field kind"):
             kernels.weigh(np.zeros(3, np.dtype([("mass", "f8"), ("sort", "i4"), ("at", "f4", 2)], align=True)), w)
+
+    def test_struct_by_value(self):
+        state = np.zeros((), [("a", "f8"), ("in", [("x", "f4", 2), ("k", "i4")])])
+        state["a"], state["in"]["x"][1], state["in"]["k"] = 2, 3, 4
+        for s in (state, state[()], {"a": 2, "in": {"x": [0, 3], "k": 4}}, types.SimpleNamespace(a=2, **{"in": types.SimpleNamespace(x=(0, 3), k=4)})):
+            self.assertEqual(kernels.inner(s, 0.5), 11)
+        value, gradient = kernels.inner.value_and_grad(state, 0.5)
+        self.assertEqual((value, gradient), (11.0, {"s.a": 4.5, "s.in.x.0": 0.0, "s.in.x.1": 6.0, "scale": 22.0}))
+        self.assertEqual(str(kernels.inner.signature), "(s: struct, scale: float64)")
+        with self.assertRaisesRegex(TypeError, "argument 's' has no field in.x.0"):
+            kernels.inner({"a": 2, "in": {"x": []}}, 1.0)
 
     def test_signature_and_params(self):
         self.assertEqual(str(kernels.step.signature), "(n: int32 = Ellipsis, m: int32 = Ellipsis, a: float64, u: float64[:, :])")
