@@ -44,20 +44,41 @@ open_now(str *error)
     return NULL;
 }
 
+static void
+lock_opening(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+static void
+unlock_opening(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+/* A child of fork gets it open or closed, and not half-open by a thread that it does not have. */
+static void
+keep_through_forks(void)
+{
+    pthread_atfork(lock_opening, unlock_opening, unlock_opening);
+}
+
 static const compiler *
 open_compiler(diag_list *diags)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const compiler *c = __atomic_load_n(&opened, __ATOMIC_ACQUIRE);
     if (c)
         return c;
     str error = {.in = mem_scratch()};
     mem_owner owns;
-    pthread_mutex_lock(&lock);
+    pthread_once(&once, keep_through_forks);
+    lock_opening();
     mem_own(&owns, mem_release_mutex, &lock);
     c = opened ? opened : open_now(&error);
     __atomic_store_n(&opened, c, __ATOMIC_RELEASE);
     mem_disown(&owns);
-    pthread_mutex_unlock(&lock);
+    unlock_opening();
     if (!c)
         diag_add(diags, DIAG_ERROR, 0, (diag_place){0}, "the compiler cannot be opened: %s", error.ptr);
     return c;
