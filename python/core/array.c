@@ -45,13 +45,22 @@ describe(const core_array *a, core_view *view)
 
 /* -- making -------------------------------------------------------------------------------------------------------- */
 
-/* The memory of another object is not needed any more. On any thread. */
+/* Drops a reference on any thread. Once the interpreter ends it stays, as everything does. */
+static void
+drop(PyObject *object)
+{
+    if (!Py_IsInitialized())
+        return;
+    PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(object);
+    PyGILState_Release(state);
+}
+
+/* The memory of another object is not needed any more. */
 static void
 drop_lender(void *user, void *data)
 {
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF((PyObject *)user);
-    PyGILState_Release(state);
+    drop(user);
 }
 
 static PyObject *
@@ -125,6 +134,29 @@ lender_of(PyObject *data, core_view *view)
     return both;
 }
 
+static uint32_t
+few(uint64_t number)
+{
+    return (uint32_t)(number < UINT32_MAX ? number : UINT32_MAX);
+}
+
+static rg_array *
+create(core_device *device, const rg_array_desc *desc)
+{
+    rg_array *array = NULL;
+    core_queue *q = core_queue_of(device);
+    if (!q || core_queue_begin(q))
+        return NULL;
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_array_create(q->queue, desc, &array);
+    Py_END_ALLOW_THREADS
+    if (status)
+        core_fail(status);
+    core_queue_end(q);
+    return array;
+}
+
 static PyObject *
 array_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
@@ -132,27 +164,23 @@ array_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     PyObject *shape, *data, *device_name;
     const char *dtype, *name;
     int adjoint, tangent, side;
-    unsigned directions;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "OsOOppIpz:Array", names, &shape, &dtype, &device_name, &data, &adjoint, &tangent, &directions,
-                                     &side, &name))
+    uint64_t directions;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "OsOOppO&pz:Array", names, &shape, &dtype, &device_name, &data, &adjoint, &tangent, core_count,
+                                     &directions, &side, &name))
         return NULL;
     core_device *device = core_device_of(device_name);
-    core_queue *q = device ? core_queue_of(device) : NULL;
-    rg_array_desc desc = RG_DESC(rg_array_desc, .adjoint = adjoint, .tangent = tangent, .directions = directions, .side_by_side = side,
+    rg_array_desc desc = RG_DESC(rg_array_desc, .adjoint = adjoint, .tangent = tangent, .directions = few(directions), .side_by_side = side,
                                  .name = rg_str_of(name));
     core_view view = {0};
-    if (!q || (data == Py_None ? shape_of(shape, &desc) || dtype_named(dtype, &desc.dtype) : lend(data, device, &view, &desc)))
+    if (!device || (data == Py_None ? shape_of(shape, &desc) || dtype_named(dtype, &desc.dtype) : lend(data, device, &view, &desc)))
         return NULL;
     if (data != Py_None && !(desc.user = lender_of(data, &view)))
         return NULL;
-    rg_array *array = NULL;
-    rg_status status = rg_array_create(q->queue, &desc, &array);
-    if (status) {
+    rg_array *array = create(device, &desc);
+    PyObject *made = array ? wrap(type, array, RG_PRIMAL, device, NULL) : NULL;
+    if (!array)
         Py_XDECREF((PyObject *)desc.user);
-        return core_fail(status);
-    }
-    PyObject *made = wrap(type, array, RG_PRIMAL, device, NULL);
-    if (!made)
+    else if (!made)
         rg_array_destroy(array);
     return made;
 }
@@ -161,6 +189,8 @@ static void
 array_dealloc(PyObject *self)
 {
     core_array *a = (core_array *)self;
+    if (a->lends)
+        a->of->lent[a->plane]--;
     if (!a->of && a->array) {
         core_frames_forget(a->array);
         Py_BEGIN_ALLOW_THREADS
@@ -219,13 +249,44 @@ static PyObject *
 array_plane(PyObject *self, PyObject *number)
 {
     core_array *a = (core_array *)self, *whole = a->of ? a->of : a;
-    long plane = PyLong_AsLong(number);
+    unsigned long derivative = PyLong_AsUnsignedLong(number), plane = a->plane | derivative; /* the tangent of the adjoint */
     rg_array_info info;
     if (PyErr_Occurred() || get_info(whole, &info))
         return NULL;
-    if (plane <= 0 || plane >= RG_PLANE_COUNT || !info.directions[plane])
+    if (a->plane & derivative || plane >= RG_PLANE_COUNT || !info.directions[plane])
         return Py_NewRef(Py_None);
     return wrap(Py_TYPE(self), whole->array, (unsigned)plane, whole->device, whole);
+}
+
+/* What a pickle needs besides the values. */
+static PyObject *
+array_planes(PyObject *self, void *unused)
+{
+    core_array *a = (core_array *)self;
+    rg_array_info info;
+    PyObject *all = get_info(a, &info) ? NULL : PyList_New(0);
+    for (unsigned plane = 1; all && !a->of && plane < RG_PLANE_COUNT; plane++) {
+        PyObject *one = info.directions[plane] ? Py_BuildValue("(II)", plane, info.directions[plane]) : NULL;
+        if (PyErr_Occurred() || (one && PyList_Append(all, one)))
+            Py_CLEAR(all);
+        Py_XDECREF(one);
+    }
+    return all;
+}
+
+static PyObject *
+array_side_by_side(PyObject *self, void *unused)
+{
+    rg_array_info info;
+    return get_info((core_array *)self, &info) ? NULL : PyBool_FromLong(info.side_by_side);
+}
+
+rg_array *
+core_whole_array(PyObject *object, const char *wanted)
+{
+    if (PyObject_TypeCheck(object, core_array_type) && !((core_array *)object)->of)
+        return ((core_array *)object)->array;
+    return PyErr_SetString(PyExc_TypeError, wanted), NULL;
 }
 
 /* -- contents ------------------------------------------------------------------------------------------------------ */
@@ -299,13 +360,39 @@ array_write(PyObject *self, PyObject *other)
     return transfer_with(self, other, true);
 }
 
+typedef struct filling {
+    rg_queue *queue;
+    const core_array *array;
+    double value;
+} filling;
+
+static rg_status
+fill(void *user)
+{
+    filling *f = user;
+    return rg_array_fill(f->queue, f->array->array, f->array->plane, f->value);
+}
+
 static PyObject *
 array_fill(PyObject *self, PyObject *number)
 {
     core_array *a = (core_array *)self;
     double value = PyFloat_AsDouble(number);
     core_queue *q = PyErr_Occurred() ? NULL : begin(a);
-    return q ? end(q, rg_array_fill(q->queue, a->array, a->plane, value)) : NULL;
+    filling f = {q ? q->queue : NULL, a, value};
+    return q ? end(q, core_run(q, fill, &f)) : NULL;
+}
+
+typedef struct copying {
+    rg_queue *queue;
+    const core_array *to, *from;
+} copying;
+
+static rg_status
+copy(void *user)
+{
+    copying *c = user;
+    return rg_array_copy(c->queue, c->to->array, c->to->plane, c->from->array, c->from->plane);
 }
 
 static PyObject *
@@ -313,29 +400,57 @@ array_copy_from(PyObject *self, PyObject *other)
 {
     core_array *a = (core_array *)self, *b = (core_array *)other;
     if (!PyObject_TypeCheck(other, core_array_type))
-        return PyErr_SetString(PyExc_TypeError, "copy_from takes an array of retrograd"), NULL;
+        return PyErr_SetString(PyExc_TypeError, "_copy_from takes a retrograd.array"), NULL;
     core_queue *q = begin(a);
-    if (!q)
-        return NULL;
-    rg_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = rg_array_copy(q->queue, a->array, a->plane, b->array, b->plane);
-    Py_END_ALLOW_THREADS
-    return end(q, status);
+    copying c = {q ? q->queue : NULL, a, b};
+    return q ? end(q, core_run(q, copy, &c)) : NULL;
 }
 
+typedef struct requirement {
+    rg_queue *queue;
+    rg_array *array;
+    unsigned plane;
+    uint32_t directions;
+} requirement;
+
+static rg_status
+require(void *user)
+{
+    requirement *r = user;
+    return rg_array_require_directions(r->queue, r->array, r->plane, r->directions);
+}
+
+/* _require(plane, directions). Another number of directions is another memory. */
 static PyObject *
 array_require(PyObject *self, PyObject *args)
 {
     core_array *a = (core_array *)self;
-    unsigned planes, directions = 1;
-    if (!PyArg_ParseTuple(args, "I|I:require", &planes, &directions))
+    unsigned plane;
+    uint64_t directions;
+    rg_array_info info;
+    if (!PyArg_ParseTuple(args, "IO&:_require", &plane, core_count, &directions) || get_info(a, &info))
         return NULL;
+    if (a->of)
+        return PyErr_SetString(PyExc_TypeError, "a derivative has no derivatives: require them of the array itself"), NULL;
+    if (plane < RG_PLANE_COUNT && a->lent[plane] && info.directions[plane] != directions)
+        return PyErr_SetString(PyExc_BufferError, "the number of directions cannot change while arrays of NumPy or others use this "
+                                                  "derivative's memory: copy them"), NULL;
     core_queue *q = begin(a);
-    return q ? end(q, rg_array_require_directions(q->queue, a->array, planes, directions)) : NULL;
+    requirement r = {q ? q->queue : NULL, a->array, plane, few(directions)};
+    return q ? end(q, core_run(q, require, &r)) : NULL;
 }
 
 /* -- for others ---------------------------------------------------------------------------------------------------- */
+
+/* Whoever uses the memory of a derivative keeps this object. */
+static void
+note_lent(core_array *a)
+{
+    if (!a->of || a->lends)
+        return;
+    a->of->lent[a->plane]++;
+    a->lends = true;
+}
 
 static PyObject *
 array_interface(PyObject *self, void *unused)
@@ -346,6 +461,7 @@ array_interface(PyObject *self, void *unused)
         return NULL;
     if (a->device->own_memory)
         return PyErr_SetString(PyExc_AttributeError, "the array is in a device's memory: numpy() copies it"), NULL;
+    note_lent(a);
     char kind = view.dtype == RG_BOOL ? 'b' : view.dtype >= RG_F16 ? 'f' : (view.dtype - RG_I8) % 2 ? 'u' : 'i';
     char type[8];
     snprintf(type, sizeof type, "%c%c%u", view.item == 1 ? '|' : '<', kind, view.item);
@@ -368,9 +484,7 @@ typedef struct exported {
 static void
 release_export(exported *e)
 {
-    PyGILState_STATE state = PyGILState_Ensure();
-    Py_DECREF(e->array);
-    PyGILState_Release(state);
+    drop(e->array);
     free(e);
 }
 
@@ -430,6 +544,7 @@ export_tensor(core_array *a, bool versioned)
     if (!fill_tensor(a, e, t))
         return free(e), NULL;
     e->array = Py_NewRef((PyObject *)a);
+    note_lent(a);
     if (versioned) {
         e->tensor.versioned.version.major = 1;
         e->tensor.versioned.manager_ctx = e;
@@ -450,6 +565,22 @@ wait(void *user)
     return rg_queue_sync(user);
 }
 
+static PyObject *
+array_dlpack_device(PyObject *self, PyObject *unused)
+{
+    const core_device *d = ((core_array *)self)->device;
+    return Py_BuildValue("(ii)", d->cuda ? kDLCUDA : kDLCPU, d->cuda ? device_number(d) : 0);
+}
+
+static bool
+is_where(core_array *a, PyObject *wanted)
+{
+    PyObject *device = array_dlpack_device((PyObject *)a, NULL);
+    int same = device ? PyObject_RichCompareBool(device, wanted, Py_EQ) : -1;
+    Py_XDECREF(device);
+    return same == 1;
+}
+
 /* Contents are there when it returns, whatever the consumer's stream. */
 static PyObject *
 array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
@@ -461,6 +592,8 @@ array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
         return NULL;
     if (copy == Py_True)
         return PyErr_SetString(PyExc_BufferError, "copies are made by numpy()"), NULL;
+    if (device && device != Py_None && !is_where(a, device))
+        return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_BufferError, "the array is on another device: numpy() copies it"), NULL);
     if (a->device->own_memory && !a->device->cuda)
         return PyErr_SetString(PyExc_BufferError, "DLPack has no name for this device: numpy() copies the array"), NULL;
     if (a->device->own_memory) {
@@ -474,13 +607,6 @@ array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
     bool versioned = major && PyLong_AsLong(major) >= 1;
     Py_XDECREF(major);
     return PyErr_Occurred() ? NULL : export_tensor(a, versioned);
-}
-
-static PyObject *
-array_dlpack_device(PyObject *self, PyObject *unused)
-{
-    const core_device *d = ((core_array *)self)->device;
-    return Py_BuildValue("(ii)", d->cuda ? kDLCUDA : kDLCPU, d->cuda ? device_number(d) : 0);
 }
 
 /* -- the type ------------------------------------------------------------------------------------------------------ */
@@ -500,6 +626,8 @@ static PyGetSetDef attributes[] = {{"shape", array_shape, NULL, "Elements along 
                                    {"device", array_device, NULL, "The device whose memory it is in.", NULL},
                                    {"data_ptr", array_data, NULL, "The address of element [0, ..., 0], in the device's memory.", NULL},
                                    {"version", array_version, NULL, "Grows with each call that may write the values.", NULL},
+                                   {"_planes", array_planes, NULL, "(plane, directions) of all derivatives", NULL},
+                                   {"_side_by_side", array_side_by_side, NULL, NULL, NULL},
                                    {"__array_interface__", array_interface, NULL, NULL, NULL},
                                    {0}};
 static PyType_Slot slots[] = {{Py_tp_new, array_make},

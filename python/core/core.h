@@ -23,6 +23,7 @@ int core_add_errors(PyObject *module);
 PyObject *core_fail(rg_status status);
 /* The class of a status, borrowed. */
 PyObject *core_error_class(rg_status status);
+extern PyObject *core_warning; /* the class of all warnings */
 
 /* -- devices and queues (queue.c) ---------------------------------------------------------------------------------- */
 
@@ -34,13 +35,23 @@ typedef struct core_device {
     bool cuda;
 } core_device;
 
+/* Of an object that ended while another thread used its queue: destroyed when that call ends. */
+typedef struct discarded {
+    struct discarded *next;
+    void (*destroy)(void *handle);
+    void *handle;
+} discarded;
+
 typedef struct core_queue {
     PyObject_HEAD
     rg_queue *queue;
     core_device *device;
+    void *home, *stream; /* cuda: where it works when nobody else's arrays are used, and where now */
+    bool usual;          /* a thread's own: it may stay in the stream of whoever made the arguments */
     unsigned depth; /* calls of it under way, all on thread `user` */
     unsigned long user;
     int recording;  /* a tape or a graph records: arrays have to be the library's own */
+    discarded *discarded;
     pthread_mutex_t printing;
     char *printed; /* by kernels, not written to sys.stdout yet */
     size_t printed_length, printed_room;
@@ -56,6 +67,9 @@ core_device *core_device_of(PyObject *name);
 core_queue *core_queue_of(core_device *device);
 /* ... for arrays in the host's memory: of the innermost `with queue:` whose device works there, else of "cpu". */
 core_queue *core_host_queue(void);
+/* On cuda: what follows comes behind all work that a stream of others has now; NULL: the legacy default stream. A usual queue then
+ * works there. 1: the work in that stream comes behind the queue's, too; 0: it does not; -1: an exception is set. */
+int core_queue_follow(core_queue *q, void *stream);
 /* Brackets calls that use the queue without the interpreter lock. begin: -1 and an exception if another thread uses it. */
 int core_queue_begin(core_queue *q);
 void core_queue_end(core_queue *q);
@@ -65,6 +79,10 @@ int core_queue_finish(core_queue *q, rg_status status);
 rg_status core_launch(core_queue *q, rg_args *args, rg_form form);
 /* Any other call that may take long, without the interpreter lock, which Ctrl-C ends too. */
 rg_status core_run(core_queue *q, rg_status (*call)(void *user), void *user);
+/* Within such a call, without the interpreter lock: whether Ctrl-C came. */
+bool core_is_interrupted(const core_queue *q);
+/* destroy(handle), as soon as no other thread uses the queue. */
+void core_queue_discard(core_queue *q, void (*destroy)(void *handle), void *handle);
 
 /* -- arrays of others (foreign.c) ---------------------------------------------------------------------------------- */
 
@@ -77,11 +95,16 @@ typedef struct core_view {
     int64_t shape[RG_MAX_RANK], strides[RG_MAX_RANK]; /* in elements */
     bool read_only;
     int cuda;             /* the GPU's number; -1: host memory */
+    const struct DLPackExchangeAPI *maker; /* whose current stream the contents are ready in; NULL: they are ready */
     PyObject *owner;      /* a reference that keeps the description, and for capsules the memory; may be NULL */
 } core_view;
 
 /* 1: described; 0: not an array (no exception is set); -1: an array that cannot be used. `what` names it in messages. */
 int core_view_of(PyObject *object, const char *what, core_view *view);
+/* The same for callers that see to its gradient: tensors of torch that require one are refused otherwise. */
+int core_view_with_gradient(PyObject *object, const char *what, core_view *view);
+/* The stream that makers of that kind work in at the moment, on that GPU. */
+int core_current_stream(const struct DLPackExchangeAPI *maker, int gpu, void **stream);
 void core_view_release(core_view *view);
 bool core_view_is_dense(const core_view *view);
 const char *core_dtype_name(rg_dtype dtype); /* NumPy's name */
@@ -95,10 +118,14 @@ typedef struct core_array {
     unsigned plane;
     core_device *device;
     struct core_array *of; /* whose derivative plane it is; NULL: plane is RG_PRIMAL, and `array` is this object's own */
+    bool lends;            /* a derivative whose memory others may use as long as this object lives */
+    uint32_t lent[RG_PLANE_COUNT]; /* of its derivatives: objects that lend */
 } core_array;
 
 extern PyTypeObject *core_array_type;
 int core_add_arrays(PyObject *module);
+/* The array, which is not a derivative of another one; NULL: it is no such object, and TypeError says what is wanted. */
+rg_array *core_whole_array(PyObject *object, const char *wanted);
 
 /* -- modules and kernels (kernel.c) -------------------------------------------------------------------------------- */
 
@@ -109,10 +136,16 @@ int core_add_kernels(PyObject *module);
 
 int core_add_records(PyObject *module);
 
+/* -- programs of XLA (xla.c) --------------------------------------------------------------------------------------- */
+
+int core_add_xla(PyObject *module);
+
 /* -- shared -------------------------------------------------------------------------------------------------------- */
 
 /* UTF-8 of a str, which lives as long as it; {NULL, 0} and an exception if it is none. */
 rg_str core_str(PyObject *text);
+/* A converter ("O&") to uint64_t, which refuses negative numbers. */
+int core_count(PyObject *number, void *count);
 PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec);
 /* The last lines of a dealloc of a type made from a spec. */
 void core_free(PyObject *self);

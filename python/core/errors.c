@@ -8,6 +8,7 @@ typedef struct error_row {
     const char *doc;
 } error_row;
 
+PyObject *core_warning;
 static PyObject *base;
 static PyObject *classes[RG_CANCELLED + 1];
 
@@ -33,8 +34,13 @@ core_error_class(rg_status status)
 PyObject *
 core_fail(rg_status status)
 {
-    if (!PyErr_Occurred())
-        PyErr_SetString(core_error_class(status), rg_error_message());
+    if (PyErr_Occurred())
+        return NULL;
+    const char *text = rg_error_message(); /* it quotes files, whatever their encoding */
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    if (message)
+        PyErr_SetObject(core_error_class(status), message);
+    Py_XDECREF(message);
     return NULL;
 }
 
@@ -54,6 +60,9 @@ core_add_errors(PyObject *module)
 {
     base = PyErr_NewExceptionWithDoc("retrograd.Error", "What the errors of the library have in common.", PyExc_Exception, NULL);
     if (!base || PyModule_AddObjectRef(module, "Error", base))
+        return -1;
+    core_warning = PyErr_NewExceptionWithDoc("retrograd.RetrogradWarning", "What the library warns of.", PyExc_RuntimeWarning, NULL);
+    if (!core_warning || PyModule_AddObjectRef(module, "RetrogradWarning", core_warning))
         return -1;
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         PyObject *made = classes[rows[i].status] = make_class(&rows[i]);

@@ -236,6 +236,12 @@ kernel_name(PyObject *self, void *unused)
     return PyUnicode_FromStringAndSize(name.ptr, (Py_ssize_t)name.len);
 }
 
+static PyObject *
+kernel_module(PyObject *self, void *unused)
+{
+    return Py_NewRef((PyObject *)((core_kernel *)self)->module);
+}
+
 /* (name, dtype, rank or -1, flags, extent, record): what Kernel.params makes of it */
 static PyObject *
 kernel_params(PyObject *self, void *unused)
@@ -592,12 +598,13 @@ kernel_shapes(PyObject *self, PyObject *kw)
 
 static PyMethodDef module_methods[] = {{"names", module_names, METH_NOARGS, NULL}, {0}};
 static PyType_Slot module_slots[] = {{Py_tp_new, module_make}, {Py_tp_dealloc, module_dealloc}, {Py_tp_methods, module_methods}, {0, NULL}};
-static PyType_Spec module_spec = {"retrograd._core.Module", sizeof(core_module), 0, Py_TPFLAGS_DEFAULT, module_slots};
+static PyType_Spec module_spec = {"retrograd._core.Module", sizeof(core_module), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, module_slots};
 
 static PyMethodDef kernel_methods[] = {{"_launch", kernel_launch, METH_VARARGS, NULL}, {"_bind", kernel_bind, METH_VARARGS, NULL},
                                        {"_compile", kernel_compile, METH_VARARGS, NULL}, {"_check", kernel_check, METH_VARARGS, NULL},
                                        {"_shapes", kernel_shapes, METH_O, NULL}, {0}};
 static PyGetSetDef kernel_attributes[] = {{"name", kernel_name, NULL, "The kernel's name.", NULL},
+                                          {"_module", kernel_module, NULL, NULL, NULL},
                                           {"_params", kernel_params, NULL, NULL, NULL},
                                           {"_inputs", kernel_inputs, NULL, NULL, NULL},
                                           {0}};

@@ -4,6 +4,7 @@
  * the thread's state, under the device's name, and ends with the thread. `with queue:` puts another one there. */
 #include "core.h"
 
+#include <errno.h>
 #include <signal.h>
 
 PyTypeObject *core_device_type, *core_queue_type;
@@ -125,7 +126,11 @@ list_devices(PyObject *module, PyObject *unused)
     PyObject *all = PyList_New(0);
     for (uint32_t i = 0; all; i++) {
         rg_device_info info = RG_INIT(rg_device_info);
-        if (rg_device_enumerate(i, &info))
+        rg_status status;
+        Py_BEGIN_ALLOW_THREADS
+        status = rg_device_enumerate(i, &info);
+        Py_END_ALLOW_THREADS
+        if (status)
             break;
         PyObject *one = info_dict(&info);
         if (!one || PyList_Append(all, one))
@@ -160,8 +165,10 @@ keep_printed(void *user, const char *text, size_t length)
 static int
 write_to_stdout(PyObject *text)
 {
-    PyObject *out = PySys_GetObject("stdout");
-    return out && out != Py_None ? PyFile_WriteObject(text, out, Py_PRINT_RAW) : 0;
+    PyObject *out = Py_XNewRef(PySys_GetObject("stdout")); /* its write() may set another one */
+    int failed = out && out != Py_None ? PyFile_WriteObject(text, out, Py_PRINT_RAW) : 0;
+    Py_XDECREF(out);
+    return failed;
 }
 
 static int
@@ -178,67 +185,99 @@ flush_printed(core_queue *q)
     int failed = text ? write_to_stdout(text) : -1;
     Py_XDECREF(text);
     if (!failed && lost)
-        failed = PyErr_WarnEx(PyExc_RuntimeWarning, "what a kernel printed was lost in part: no memory", 1);
+        failed = PyErr_WarnEx(core_warning, "what a kernel printed was lost in part: no memory", 1);
     return failed;
 }
 
-/* -- calls, which Ctrl-C ends -------------------------------------------------------------------------------------- */
+/* -- calls, which Ctrl-C ends --------------------------------------------------------------------------------------
+ * During a call of the main thread SIGINT is ours: the signal ends the call and is passed on to whoever has it at other times,
+ * usually to Python, which only notes it. Afterwards it is put back. So nothing is lost if the program sets a handler at any time. */
 
-/* The queue in which the main thread is. */
-static rg_queue *volatile interrupted;
+static unsigned long main_thread;
+static rg_queue *volatile interruptible; /* of the main thread's innermost call; NULL: it is in none */
 static struct sigaction before;
+static volatile sig_atomic_t before_is_known, came; /* came: in the call */
 
-/* Ends the launch; Python's own handler, which only notes the signal, goes on. */
 static void
-interrupt(int signal, siginfo_t *info, void *context)
+pass_on(int signal, siginfo_t *info, void *context)
 {
-    rg_queue *q = interrupted;
-    if (q)
-        rg_queue_cancel(q);
     if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(signal, info, context);
-    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
+    else
         before.sa_handler(signal);
 }
 
-/* Whether SIGINT is ours until interrupt_end: on the main thread, if somebody handles it. */
+static void
+interrupt(int signal, siginfo_t *info, void *context)
+{
+    int kept = errno;
+    rg_queue *q = interruptible;
+    came = 1;
+    if (q)
+        rg_queue_cancel(q);
+    if (before_is_known)
+        pass_on(signal, info, context);
+    errno = kept;
+}
+
+/* Whether SIGINT is ours now: not if nobody handles it. One that comes before we know whose it is comes again. */
 static bool
-interrupt_begin(core_queue *q)
+take_signal(void)
 {
     struct sigaction mine = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    if (interrupted || sigaction(SIGINT, NULL, &before))
+    before_is_known = came = 0;
+    if (sigaction(SIGINT, &mine, &before))
         return false;
-    if (!(before.sa_flags & SA_SIGINFO) && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
-        return false;
-    interrupted = q->queue;
-    return sigaction(SIGINT, &mine, NULL) == 0 || (interrupted = NULL, false);
+    bool handled = (before.sa_flags & SA_SIGINFO) || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
+    before_is_known = handled;
+    if (!handled)
+        sigaction(SIGINT, &before, NULL);
+    if (came)
+        raise(SIGINT);
+    return handled;
 }
 
 static void
-interrupt_end(bool ours)
+give_signal_back(void)
 {
-    if (!ours)
-        return;
+    interruptible = NULL;
     sigaction(SIGINT, &before, NULL);
-    interrupted = NULL;
 }
 
-static unsigned long main_thread;
+/* In the child of a fork its only thread is the main one. */
+static void
+after_fork(void)
+{
+    unsigned long me = PyThread_get_thread_ident();
+    if (me != main_thread && interruptible)
+        give_signal_back();
+    main_thread = me;
+}
 
 rg_status
 core_run(core_queue *q, rg_status (*call)(void *user), void *user)
 {
-    rg_status status;
-    bool ours = PyThread_get_thread_ident() == main_thread && interrupt_begin(q);
-    if (ours && PyErr_CheckSignals()) { /* one that came before ours was there */
-        interrupt_end(ours);
-        return RG_CANCELLED;
+    rg_status status = RG_CANCELLED;
+    rg_queue *outer = interruptible; /* a host function on a tape, or a progress callback, calls again */
+    bool on_main = PyThread_get_thread_ident() == main_thread, ours = on_main && (outer || take_signal());
+    if (ours)
+        interruptible = q->queue;
+    if (!ours || PyErr_CheckSignals() == 0) { /* one that came before it was ours has only been noted */
+        Py_BEGIN_ALLOW_THREADS
+        status = call(user);
+        Py_END_ALLOW_THREADS
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = call(user);
-    Py_END_ALLOW_THREADS
-    interrupt_end(ours);
+    if (ours && outer)
+        interruptible = outer;
+    else if (ours)
+        give_signal_back();
     return status;
+}
+
+bool
+core_is_interrupted(const core_queue *q)
+{
+    return came && interruptible == q->queue;
 }
 
 typedef struct launching {
@@ -261,25 +300,57 @@ core_launch(core_queue *q, rg_args *args, rg_form form)
     return core_run(q, launch, &l);
 }
 
+static bool
+is_mine(const core_queue *q)
+{
+    return !q->depth || q->user == PyThread_get_thread_ident(); /* a host function on a tape may use its queue */
+}
+
+static void
+take(core_queue *q)
+{
+    q->user = PyThread_get_thread_ident();
+    q->depth++;
+    Py_INCREF(q);
+}
+
 int
 core_queue_begin(core_queue *q)
 {
-    unsigned long me = PyThread_get_thread_ident();
-    if (!q->depth || q->user == me) { /* a host function on a tape may use its queue */
-        q->user = me;
-        q->depth++;
-        Py_INCREF(q);
-        return 0;
-    }
-    PyErr_SetString(PyExc_RuntimeError, "another thread uses this queue; give each thread a queue of its own");
-    return -1;
+    if (!is_mine(q))
+        return PyErr_SetString(PyExc_RuntimeError, "another thread uses this queue; give each thread a queue of its own"), -1;
+    take(q);
+    return 0;
 }
 
 void
 core_queue_end(core_queue *q)
 {
+    while (q->depth == 1 && q->discarded) {
+        discarded *d = q->discarded;
+        q->discarded = d->next;
+        Py_BEGIN_ALLOW_THREADS
+        d->destroy(d->handle);
+        Py_END_ALLOW_THREADS
+        free(d);
+    }
     q->depth--;
     Py_DECREF(q);
+}
+
+/* Objects end on any thread, the garbage collector's too. */
+void
+core_queue_discard(core_queue *q, void (*destroy)(void *handle), void *handle)
+{
+    discarded *d = handle ? malloc(sizeof *d) : NULL;
+    if (!d) /* without memory it stays until the process ends */
+        return;
+    *d = (discarded){q->discarded, destroy, handle};
+    q->discarded = d;
+    if (is_mine(q)) {
+        take(q);
+        core_queue_end(q);
+    }
 }
 
 int
@@ -312,6 +383,7 @@ queue_new(PyTypeObject *type, core_device *device, const rg_queue_desc *options)
     rg_queue_desc desc = *options;
     desc.print = keep_printed;
     desc.user = q;
+    q->home = q->stream = desc.stream;
     rg_status status;
     Py_BEGIN_ALLOW_THREADS
     status = rg_queue_create(device->device, &desc, &q->queue);
@@ -328,14 +400,13 @@ queue_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "num_threads", "tape_budget", "stream", NULL};
     PyObject *name = NULL;
-    unsigned threads = 0;
-    unsigned long long budget = 0, stream = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O$IKK:Queue", names, &name, &threads, &budget, &stream))
+    uint64_t threads = 0, budget = 0, stream = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O$O&O&O&:Queue", names, &name, core_count, &threads, core_count, &budget, core_count, &stream))
         return NULL;
     PyObject *usual = name ? NULL : PyUnicode_FromString("cpu");
     core_device *device = name || usual ? core_device_of(name ? name : usual) : NULL;
     Py_XDECREF(usual);
-    rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = threads, .tape_budget = budget, .stream = (void *)(uintptr_t)stream);
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX), .tape_budget = budget, .stream = (void *)(uintptr_t)stream);
     return device ? (PyObject *)queue_new(type, device, &desc) : NULL;
 }
 
@@ -343,9 +414,14 @@ static void
 queue_dealloc(PyObject *self)
 {
     core_queue *q = (core_queue *)self;
+    PyObject *type, *value, *trace;
     Py_BEGIN_ALLOW_THREADS
     rg_queue_destroy(q->queue);
     Py_END_ALLOW_THREADS
+    PyErr_Fetch(&type, &value, &trace);
+    if (flush_printed(q)) /* by launches for which nobody waited */
+        PyErr_WriteUnraisable(NULL);
+    PyErr_Restore(type, value, trace);
     free(q->printed);
     pthread_mutex_destroy(&q->printing);
     Py_XDECREF(q->device);
@@ -383,9 +459,34 @@ core_queue_of(core_device *device)
         return (core_queue *)found;
     rg_queue_desc desc = RG_DESC(rg_queue_desc, .stream = device->cuda ? LEGACY_STREAM : NULL);
     core_queue *q = queue_new(core_queue_type, device, &desc);
+    if (q)
+        q->usual = true;
     int failed = !q || PyDict_SetItem(all, device->name, (PyObject *)q);
     Py_XDECREF(q);
     return failed ? NULL : q;
+}
+
+static int
+go_to(core_queue *q, void *stream)
+{
+    if (q->stream == stream)
+        return 0;
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_queue_set_stream(q->queue, stream);
+    Py_END_ALLOW_THREADS
+    if (status)
+        return core_fail(status), -1;
+    q->stream = stream;
+    return 0;
+}
+
+int
+core_queue_follow(core_queue *q, void *stream)
+{
+    if (go_to(q, stream ? stream : LEGACY_STREAM) || (!q->usual && go_to(q, q->home)))
+        return -1;
+    return q->stream == (stream ? stream : LEGACY_STREAM);
 }
 
 core_queue *
@@ -497,8 +598,12 @@ queue_wait(PyObject *self, PyObject *other)
 {
     if (!PyObject_TypeCheck(other, core_queue_type))
         return PyErr_SetString(PyExc_TypeError, "wait() takes a queue"), NULL;
-    rg_status status = rg_queue_wait(((core_queue *)self)->queue, ((core_queue *)other)->queue);
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    core_queue *q = (core_queue *)self;
+    if (core_queue_begin(q))
+        return NULL;
+    int failed = core_queue_finish(q, rg_queue_wait(q->queue, ((core_queue *)other)->queue));
+    core_queue_end(q);
+    return failed ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *
@@ -561,7 +666,10 @@ static PyType_Slot queue_slots[] = {{Py_tp_new, queue_make},
                                     {Py_tp_methods, queue_methods},
                                     {Py_tp_getset, queue_attributes},
                                     {Py_tp_doc, "Queue(device='cpu', *, num_threads=0, tape_budget=0, stream=0)\n--\n\n"
-                                                "Launches and copies of a device, in order. Used by one thread at a time."},
+                                                "Launches and copies of a device, in order. Used by one thread at a time.\n\n"
+                                                "A call of the main thread is ended by Ctrl-C, within a tenth of a second: KeyboardInterrupt. If the\n"
+                                                "program's own handler of SIGINT raises nothing, the call raises CancelledError. What a kernel is\n"
+                                                "writing at that time has unspecified contents; a kernel that is being compiled is compiled first."},
                                     {0, NULL}};
 static PyType_Spec queue_spec = {"retrograd.Queue", sizeof(core_queue), 0, Py_TPFLAGS_DEFAULT, queue_slots};
 
@@ -571,10 +679,23 @@ static PyMethodDef functions[] = {{"device", device, METH_O, "device(name)\n--\n
                                    "current_queue(device='cpu')\n--\n\nThe queue that calls of this thread use for the device."},
                                   {0}};
 
+static int
+find_main_thread(void)
+{
+    PyObject *threading = PyImport_ImportModule("threading"), *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+    main_thread = ident ? PyLong_AsUnsignedLong(ident) : 0;
+    Py_XDECREF(threading);
+    Py_XDECREF(thread);
+    Py_XDECREF(ident);
+    return PyErr_Occurred() ? -1 : pthread_atfork(NULL, NULL, after_fork);
+}
+
 int
 core_add_queues(PyObject *module)
 {
-    main_thread = PyThread_get_thread_ident();
+    if (find_main_thread())
+        return -1;
     core_device_type = core_add_type(module, &device_spec);
     core_queue_type = core_add_type(module, &queue_spec);
     devices = PyDict_New();

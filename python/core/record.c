@@ -18,7 +18,7 @@ typedef struct core_tape {
     PyObject *progress;
     PyObject *raised; /* by a function that the library called: an exception */
     host_call *calls;
-    bool recording;
+    bool recording, reversing;
 } core_tape;
 
 /* Keeps the exception until the library's call has returned. */
@@ -60,15 +60,20 @@ call_reverse(void *user)
     return call_host(user, ((host_call *)user)->reverse);
 }
 
+/* Ctrl-C may come between two launches, when there is nothing that the queue could end. */
 static bool
 call_progress(void *user, uint64_t reversed, uint64_t operations, uint64_t recomputed)
 {
     core_tape *t = user;
+    if (core_is_interrupted(t->queue))
+        return false;
+    if (!t->progress)
+        return true;
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *done = PyObject_CallFunction(t->progress, "KKK", (unsigned long long)reversed, (unsigned long long)operations,
                                            (unsigned long long)recomputed);
-    bool go_on = done && done != Py_False;
-    if (!done)
+    bool go_on = done && (done == Py_None || PyObject_IsTrue(done) == 1);
+    if (PyErr_Occurred())
         note_exception(t);
     Py_XDECREF(done);
     PyGILState_Release(state);
@@ -91,31 +96,48 @@ finish(core_tape *t, rg_status status)
     return failed ? NULL : Py_NewRef(Py_None);
 }
 
+static void
+destroy_tape(void *tape)
+{
+    rg_tape_destroy(tape);
+}
+
 static PyObject *
 tape_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"queue", "budget", "validate", "progress", NULL};
     core_queue *queue;
-    unsigned long long budget;
+    uint64_t budget;
     int validate;
     PyObject *progress;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!KpO:Tape", names, core_queue_type, &queue, &budget, &validate, &progress))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "O!O&pO:Tape", names, core_queue_type, &queue, core_count, &budget, &validate, &progress))
         return NULL;
+    if (progress != Py_None && !PyCallable_Check(progress))
+        return PyErr_SetString(PyExc_TypeError, "progress has to be a function, or None"), NULL;
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     core_tape *t = (core_tape *)alloc(type, 0);
     if (!t)
         return NULL;
     t->queue = (core_queue *)Py_NewRef((PyObject *)queue);
     t->progress = progress == Py_None ? NULL : Py_NewRef(progress);
-    rg_tape_desc desc = RG_DESC(rg_tape_desc, .budget = budget, .validate = validate, .progress = t->progress ? call_progress : NULL, .user = t);
-    rg_status status = rg_tape_begin(queue->queue, &desc, &t->tape);
-    if (status) {
-        Py_DECREF(t);
-        return core_fail(status);
-    }
-    t->recording = true;
-    queue->recording++;
+    rg_tape_desc desc = RG_DESC(rg_tape_desc, .budget = budget, .validate = validate, .progress = call_progress, .user = t);
+    PyObject *begun = core_queue_begin(queue) ? NULL : finish(t, rg_tape_begin(queue->queue, &desc, &t->tape));
+    t->recording = begun != NULL;
+    queue->recording += t->recording;
+    Py_XDECREF(begun);
+    if (!begun)
+        Py_CLEAR(t);
     return (PyObject *)t;
+}
+
+static void
+drop_last_call(core_tape *t)
+{
+    host_call *c = t->calls;
+    t->calls = c->next;
+    Py_XDECREF(c->forward);
+    Py_XDECREF(c->reverse);
+    free(c);
 }
 
 static void
@@ -125,58 +147,85 @@ end_recording(core_tape *t)
     t->recording = false;
 }
 
+static int
+tape_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    core_tape *t = (core_tape *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(t->progress);
+    Py_VISIT(t->raised);
+    for (host_call *c = t->calls; c; c = c->next) {
+        Py_VISIT(c->forward);
+        Py_VISIT(c->reverse);
+    }
+    return 0;
+}
+
+/* The tape goes first, as it knows the functions. */
+static int
+tape_clear(PyObject *self)
+{
+    core_tape *t = (core_tape *)self;
+    if (t->queue) {
+        end_recording(t);
+        core_queue_discard(t->queue, destroy_tape, t->tape);
+        t->tape = NULL;
+        Py_CLEAR(t->queue);
+    }
+    while (t->calls)
+        drop_last_call(t);
+    Py_CLEAR(t->raised);
+    Py_CLEAR(t->progress);
+    return 0;
+}
+
 static void
 tape_dealloc(PyObject *self)
 {
-    core_tape *t = (core_tape *)self;
-    if (t->queue)
-        end_recording(t);
-    Py_BEGIN_ALLOW_THREADS
-    rg_tape_destroy(t->tape);
-    Py_END_ALLOW_THREADS
-    while (t->calls) {
-        host_call *c = t->calls;
-        t->calls = c->next;
-        Py_XDECREF(c->forward);
-        Py_XDECREF(c->reverse);
-        free(c);
-    }
-    Py_XDECREF(t->raised);
-    Py_XDECREF(t->progress);
-    Py_XDECREF(t->queue);
+    PyObject_GC_UnTrack(self);
+    tape_clear(self);
     core_free(self);
+}
+
+/* Nothing but info() while it is being reversed: a progress callback may try. */
+static int
+begin(core_tape *t)
+{
+    if (t->reversing)
+        return PyErr_SetString(core_error_class(RG_INVALID), "the tape is being reversed: wait until vjp() has returned"), -1;
+    return core_queue_begin(t->queue);
 }
 
 static PyObject *
 tape_end(PyObject *self, PyObject *unused)
 {
     core_tape *t = (core_tape *)self;
-    rg_status status = rg_tape_end(t->tape);
+    if (begin(t))
+        return NULL;
     end_recording(t);
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    return finish(t, rg_tape_end(t->tape));
 }
 
 static PyObject *
 tape_pause(PyObject *self, PyObject *unused)
 {
-    rg_status status = rg_tape_pause(((core_tape *)self)->tape);
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    core_tape *t = (core_tape *)self;
+    return begin(t) ? NULL : finish(t, rg_tape_pause(t->tape));
 }
 
 static PyObject *
 tape_resume(PyObject *self, PyObject *unused)
 {
-    rg_status status = rg_tape_resume(((core_tape *)self)->tape);
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    core_tape *t = (core_tape *)self;
+    return begin(t) ? NULL : finish(t, rg_tape_resume(t->tape));
 }
 
 static PyObject *
 tape_stop_gradient(PyObject *self, PyObject *array)
 {
-    if (!PyObject_TypeCheck(array, core_array_type))
-        return PyErr_SetString(PyExc_TypeError, "stop_gradient takes a retrograd.array"), NULL;
-    rg_status status = rg_tape_stop_gradient(((core_tape *)self)->tape, ((core_array *)array)->array);
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    core_tape *t = (core_tape *)self;
+    rg_array *whole = core_whole_array(array, "stop_gradient takes a retrograd.array");
+    return !whole || begin(t) ? NULL : finish(t, rg_tape_stop_gradient(t->tape, whole));
 }
 
 static rg_status
@@ -189,29 +238,25 @@ static PyObject *
 tape_vjp(PyObject *self, PyObject *unused)
 {
     core_tape *t = (core_tape *)self;
-    return core_queue_begin(t->queue) ? NULL : finish(t, core_run(t->queue, reverse, t->tape));
+    if (begin(t))
+        return NULL;
+    t->reversing = true;
+    rg_status status = core_run(t->queue, reverse, t->tape);
+    t->reversing = false;
+    return finish(t, status);
 }
 
-/* The arrays of a list of Array objects; *n of them. */
+/* The arrays of a tuple of Array objects. */
 static rg_array **
-arrays_of(PyObject *list, size_t *n)
+arrays_of(PyObject *all)
 {
-    PyObject *all = PySequence_Tuple(list);
-    *n = all ? (size_t)PyTuple_Size(all) : 0;
-    rg_array **arrays = all ? calloc(*n + 1, sizeof *arrays) : NULL;
-    for (size_t i = 0; arrays && i < *n; i++) {
-        PyObject *one = PyTuple_GetItem(all, (Py_ssize_t)i);
-        if (!PyObject_TypeCheck(one, core_array_type)) {
-            PyErr_SetString(PyExc_TypeError, "reads and writes are lists of retrograd.array");
-            free(arrays);
-            arrays = NULL;
-        } else {
-            arrays[i] = ((core_array *)one)->array;
-        }
-    }
-    Py_XDECREF(all);
-    if (!arrays && !PyErr_Occurred())
-        PyErr_NoMemory();
+    Py_ssize_t n = PyTuple_Size(all);
+    rg_array **arrays = calloc((size_t)n + 1, sizeof *arrays);
+    if (!arrays)
+        return (void)PyErr_NoMemory(), NULL;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (!(arrays[i] = core_whole_array(PyTuple_GetItem(all, i), "reads and writes are lists of retrograd.array")))
+            return free(arrays), NULL;
     return arrays;
 }
 
@@ -237,21 +282,24 @@ add_call(core_tape *t, PyObject *forward, PyObject *backward)
     return t->calls = c;
 }
 
+/* _call(name, forward, reverse, reads, writes), the last two of them tuples */
 static PyObject *
 tape_call(PyObject *self, PyObject *args)
 {
     core_tape *t = (core_tape *)self;
     PyObject *forward, *backward, *reads, *writes, *done = NULL;
     const char *name;
-    size_t nreads = 0, nwrites = 0;
-    if (!PyArg_ParseTuple(args, "sOOOO:_call", &name, &forward, &backward, &reads, &writes))
+    if (!PyArg_ParseTuple(args, "sOOO!O!:_call", &name, &forward, &backward, &PyTuple_Type, &reads, &PyTuple_Type, &writes))
         return NULL;
-    rg_array **read = arrays_of(reads, &nreads), **written = read ? arrays_of(writes, &nwrites) : NULL;
-    host_call *c = written ? add_call(t, forward, backward) : NULL;
-    if (c && core_queue_begin(t->queue) == 0) {
+    rg_array **read = arrays_of(reads), **written = read ? arrays_of(writes) : NULL;
+    host_call *c = written && begin(t) == 0 ? add_call(t, forward, backward) : NULL;
+    if (c) {
         calling now = {t->tape, RG_DESC(rg_tape_call_desc, .name = rg_str_of(name), .forward = call_forward, .reverse = c->reverse ? call_reverse : NULL,
-                                        .user = c, .reads = read, .writes = written, .read_count = nreads, .write_count = nwrites)};
+                                        .user = c, .reads = read, .writes = written, .read_count = (size_t)PyTuple_Size(reads),
+                                        .write_count = (size_t)PyTuple_Size(writes))};
         done = finish(t, core_run(t->queue, call_now, &now));
+        if (!done) /* it is not on the tape */
+            drop_last_call(t);
     }
     free(read);
     free(written);
@@ -289,33 +337,40 @@ graph_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     if (!g)
         return NULL;
     g->queue = (core_queue *)Py_NewRef((PyObject *)queue);
-    rg_status status = rg_graph_begin(queue->queue);
-    if (status) {
-        Py_DECREF(g);
-        return core_fail(status);
+    if (core_queue_begin(queue) == 0) {
+        g->recording = core_queue_finish(queue, rg_graph_begin(queue->queue)) == 0;
+        queue->recording += g->recording;
+        core_queue_end(queue);
     }
-    g->recording = true;
-    queue->recording++;
+    if (!g->recording)
+        Py_CLEAR(g);
     return (PyObject *)g;
 }
 
-static rg_status
-stop_recording(core_graph *g)
+static void
+destroy_graph(void *graph)
 {
-    g->recording = false;
-    g->queue->recording--;
-    return rg_graph_end(g->queue->queue, &g->graph);
+    rg_graph_destroy(graph);
+}
+
+static void
+give_up_recording(void *queue)
+{
+    rg_graph *graph;
+    if (!rg_graph_end(queue, &graph))
+        rg_graph_destroy(graph);
 }
 
 static void
 graph_dealloc(PyObject *self)
 {
     core_graph *g = (core_graph *)self;
-    if (g->recording && stop_recording(g))
-        g->graph = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rg_graph_destroy(g->graph);
-    Py_END_ALLOW_THREADS
+    if (g->recording) {
+        g->queue->recording--;
+        core_queue_discard(g->queue, give_up_recording, g->queue->queue);
+    } else if (g->queue) {
+        core_queue_discard(g->queue, destroy_graph, g->graph);
+    }
     Py_XDECREF(g->queue);
     core_free(self);
 }
@@ -324,8 +379,15 @@ static PyObject *
 graph_end(PyObject *self, PyObject *unused)
 {
     core_graph *g = (core_graph *)self;
-    rg_status status = g->recording ? stop_recording(g) : RG_OK;
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    if (!g->recording)
+        return Py_NewRef(Py_None);
+    if (core_queue_begin(g->queue))
+        return NULL;
+    g->recording = false;
+    g->queue->recording--;
+    int failed = core_queue_finish(g->queue, rg_graph_end(g->queue->queue, &g->graph));
+    core_queue_end(g->queue);
+    return failed ? NULL : Py_NewRef(Py_None);
 }
 
 static rg_status
@@ -358,8 +420,10 @@ static PyMethodDef tape_methods[] = {{"_end", tape_end, METH_NOARGS, NULL},
                                      {"vjp", tape_vjp, METH_NOARGS, "vjp()\n--\n\nThe reverse of all that was recorded."},
                                      {"info", tape_info, METH_NOARGS, "info()\n--\n\nHow much is recorded: operations, bytes, peak, recomputed."},
                                      {0}};
-static PyType_Slot tape_slots[] = {{Py_tp_new, tape_make}, {Py_tp_dealloc, tape_dealloc}, {Py_tp_methods, tape_methods}, {0, NULL}};
-static PyType_Spec tape_spec = {"retrograd._core.Tape", sizeof(core_tape), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, tape_slots};
+static PyType_Slot tape_slots[] = {{Py_tp_new, tape_make}, {Py_tp_dealloc, tape_dealloc}, {Py_tp_traverse, tape_traverse},
+                                   {Py_tp_clear, tape_clear}, {Py_tp_methods, tape_methods}, {0, NULL}};
+static PyType_Spec tape_spec = {"retrograd._core.Tape", sizeof(core_tape), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, tape_slots};
 
 static PyMethodDef graph_methods[] = {{"_end", graph_end, METH_NOARGS, NULL},
                                       {"launch", graph_launch, METH_NOARGS, "launch()\n--\n\nAll that was recorded, in one launch."},

@@ -19,13 +19,13 @@ derivatives of their own, on any device; `tape` records calls and reverses all o
 
 from ._arrays import Array, array, empty, zeros
 from ._core import (BudgetError, CancelledError, CompileError, DeviceError, Error, FileError, InvalidError, KernelAssertionError,
-                    NotFoundError, OutOfMemoryError, Queue, UnsupportedError, current_queue, device, devices)
+                    NotFoundError, OutOfMemoryError, Queue, RetrogradWarning, UnsupportedError, current_queue, device, devices)
 from ._core import version as __version__
 from ._kernels import Finding, Kernel, Module, Param, Report, compile_c, load
 from ._notebook import load_ipython_extension
 from ._tapes import Graph, Tape, graph, tape
 
 __all__ = ["Array", "BudgetError", "CancelledError", "CompileError", "DeviceError", "Error", "FileError", "Finding", "Graph", "InvalidError",
-           "Kernel", "KernelAssertionError", "Module", "NotFoundError", "OutOfMemoryError", "Param", "Queue", "Report", "Tape",
+           "Kernel", "KernelAssertionError", "Module", "NotFoundError", "OutOfMemoryError", "Param", "Queue", "Report", "RetrogradWarning", "Tape",
            "UnsupportedError", "array", "compile_c", "current_queue", "device", "devices", "empty", "graph", "load",
            "load_ipython_extension", "tape", "zeros"]

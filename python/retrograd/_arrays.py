@@ -14,7 +14,8 @@ ADJOINT, TANGENT = 1, 2
 class Array(_core.Array):
     """Elements on a device, with an adjoint and a tangent on request. Made by `array`, `zeros` and `empty`.
 
-    NumPy and other libraries use its memory in place where it is the host's (`numpy.asarray`, `torch.from_dlpack`).
+    NumPy and other libraries use its memory in place where it is the host's (`numpy.asarray`, `torch.from_dlpack`). It is pickled, and
+    copied, with its values and those of its derivatives, for a device of the same name.
 
     Examples
     --------
@@ -26,6 +27,10 @@ class Array(_core.Array):
     """
 
     __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        derivatives = [(plane, directions, np.array(self._plane(plane).numpy())) for plane, directions in self._planes]
+        return _restore, (np.array(self.numpy()), self.device.name, self._side_by_side, derivatives)
 
     @property
     def dtype(self) -> np.dtype:
@@ -124,6 +129,14 @@ class Array(_core.Array):
 
     def __repr__(self) -> str:
         return f"retrograd.array({np.array2string(self.numpy(), separator=', ', prefix='retrograd.array(')}, dtype={self.dtype}, device='{self.device.name}')"
+
+
+def _restore(values: np.ndarray, device: str, side_by_side: bool, derivatives: list[tuple[int, int, np.ndarray]]) -> Array:
+    made = array(values, device=device, side_by_side=side_by_side)
+    for plane, directions, contents in derivatives:
+        made._require(plane, directions)
+        made._plane(plane).write(contents)
+    return made
 
 
 def _is_memory(data: Any) -> bool:

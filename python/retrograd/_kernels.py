@@ -139,6 +139,9 @@ class Kernel(_core.Kernel):
 
     __slots__ = ()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kernel, (self._module, self.name)
+
     @property
     def params(self) -> tuple[Param, ...]:
         """The kernel's parameters, results last."""
@@ -431,12 +434,37 @@ def _directions(given: Arrays, values: Mapping[str, Any]) -> int:
     return 0
 
 
+class _Source(_core.Module):
+    """A module without Python's conveniences, which knows what it was made of."""
+
+    __slots__ = ("made_of",)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _source, self.made_of
+
+
+def _source(text: str, kind: str, options: dict[str, Any]) -> _Source:
+    if kind == "f" and "\0" in text:
+        raise ValueError("the path has a null character")
+    made = _Source(text, kind, **options)
+    paths = {name: [os.path.abspath(path) for path in options.get(name, ())] for name in ("include_paths", "files")}
+    made.made_of = (os.path.abspath(text) if kind == "f" else text, kind, {**options, **paths})
+    return made
+
+
 class Module:
-    """Kernels of a C file. Made by `load` and `compile_c`; kernels are its attributes, compiled when they are first used."""
+    """Kernels of a C file. Made by `load` and `compile_c`; kernels are its attributes, compiled when they are first used.
+
+    A module is pickled, and copied, as what it was made of: the source or the file's path, and the options. So is a kernel, with its name.
+    Whoever unpickles it compiles it again, or finds it in the cache.
+    """
 
     def __init__(self, core: _core.Module) -> None:
         self._core = core
         self._made: dict[str, Kernel] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Module, (self._core,)
 
     @property
     def kernels(self) -> list[str]:
@@ -470,7 +498,7 @@ def _module(text: str, kind: str, options: dict[str, Any]) -> Module:
     for name in ("include_paths", "files"):
         if options.get(name):
             options[name] = [os.fspath(path) for path in options[name]]
-    return Module(_core.Module(text, kind, **options))
+    return Module(_source(text, kind, options))
 
 
 def load(path: str | os.PathLike[str], *, include_paths: Sequence[str | os.PathLike[str]] = (), defines: Sequence[str] = (),

@@ -46,7 +46,7 @@ class Tape(_core.Tape):
         name : str
             For messages.
         """
-        self._call(name or getattr(forward, "__name__", ""), forward, reverse, reads, writes)
+        self._call(name or getattr(forward, "__name__", ""), forward, reverse, tuple(reads), tuple(writes))
 
 
 class Graph(_core.Graph):
@@ -73,6 +73,10 @@ def tape(*, device: Any = "cpu", budget: int = 0, validate: bool = False,
         Compare checksums of memory that others own.
     progress : callable, optional
         Called by `vjp` with the numbers of operations reversed, of all, and of those run again; False ends it (`CancelledError`).
+        A bar of tqdm:
+
+            bar = tqdm.tqdm(total=steps)
+            progress = lambda done, operations, again: bar.update(done - bar.n)
 
     Examples
     --------
