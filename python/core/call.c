@@ -112,13 +112,19 @@ gpu(int number)
 }
 
 static int
+view_of(const call *c, PyObject *object, const char *what, core_view *view)
+{
+    return c->with_gradient ? core_view_with_gradient(object, what, view) : core_view_of(object, what, view);
+}
+
+static int
 look_at(call *c, uint32_t i, core_device **device)
 {
     const input *in = &c->kernel->inputs[i];
     PyObject *value = c->values[i];
     if (PyObject_TypeCheck(value, core_array_type))
         return is_on(c, device, ((core_array *)value)->device, in);
-    int got = core_view_of(value, text_of(in->name), &c->views[i]);
+    int got = view_of(c, value, text_of(in->name), &c->views[i]);
     if (got == 0) {
         PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
         if (type)
@@ -128,7 +134,6 @@ look_at(call *c, uint32_t i, core_device **device)
     }
     if (got <= 0)
         return -1;
-    c->foreign_gpu = c->foreign_gpu || c->views[i].cuda >= 0;
     return c->views[i].cuda >= 0 ? is_on(c, device, gpu(c->views[i].cuda), in) : 0;
 }
 
@@ -153,6 +158,31 @@ look(call *c)
                             kernel_name(c->kernel), device->name), -1;
     c->queue = device ? core_queue_of(device) : core_host_queue();
     return c->queue ? 0 : -1;
+}
+
+/* The launch comes behind the work of whoever made an array. */
+static int
+follow(call *c, const core_view *view)
+{
+    void *stream = NULL; /* makers without one are asked to have everything ready in the default stream */
+    if (view->cuda < 0 || (view->maker && core_current_stream(view->maker, view->cuda, &stream)))
+        return view->cuda < 0 ? 0 : -1;
+    if (c->follows && c->stream == stream)
+        return 0;
+    int after = core_queue_follow(c->queue, stream);
+    c->waits = c->waits || c->follows || !view->maker || !after;
+    c->follows = true;
+    c->stream = stream;
+    return after < 0 ? -1 : 0;
+}
+
+static int
+follow_all(call *c)
+{
+    for (uint32_t i = 0; c->queue->device->cuda && i < c->kernel->ninputs; i++)
+        if (follow(c, &c->views[i]))
+            return -1;
+    return 0;
 }
 
 /* -- frames -------------------------------------------------------------------------------------------------------- */
@@ -287,13 +317,9 @@ drop_made(slot *s)
     s->array = NULL;
 }
 
-static int
-set_foreign(call *c, const input *in, const core_view *view)
+int
+core_lend(call *c, slot *s, const rg_param *p, const core_view *view)
 {
-    slot *s = &c->frame->slots[in->index];
-    const rg_param *p = &c->kernel->params[in->index];
-    if (check_view(c, in, p, view))
-        return -1;
     bool same = s->array && same_layout(&s->view, view);
     if (same && s->view.data == view->data)
         return 0;
@@ -308,11 +334,22 @@ set_foreign(call *c, const input *in, const core_view *view)
     }
     drop_made(s);
     s->own = NULL;
-    if (failed(rg_array_create(c->queue->queue, &desc, &s->array)) || failed(rg_args_set_array_at(c->frame->args, in->index, s->array)))
-        return drop_made(s), -1;
+    if (failed(rg_array_create(c->queue->queue, &desc, &s->array)))
+        return -1;
     s->view = *view;
     s->view.owner = NULL;
-    return 0;
+    return 1;
+}
+
+static int
+set_foreign(call *c, const input *in, const core_view *view)
+{
+    slot *s = &c->frame->slots[in->index];
+    const rg_param *p = &c->kernel->params[in->index];
+    int made = check_view(c, in, p, view) ? -1 : core_lend(c, s, p, view);
+    if (made == 1 && failed(rg_args_set_array_at(c->frame->args, in->index, s->array)))
+        return drop_made(s), -1;
+    return made < 0 ? -1 : 0;
 }
 
 static int
@@ -463,10 +500,10 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value)
         return PyErr_Format(PyExc_TypeError, "kernel %s: '%s' is a retrograd.array, which has its own %s", kernel_name(c->kernel), name,
                             plane_names[plane]), -1;
     core_view view;
-    int got = core_view_of(value, name, &view);
+    int got = view_of(c, value, name, &view);
     if (got <= 0)
         return got < 0 ? -1 : (PyErr_Format(PyExc_TypeError, "kernel %s: the %s of '%s' has to be an array", kernel_name(c->kernel), plane_names[plane], name), -1);
-    rg_array *array = (view.cuda >= 0) == c->queue->device->own_memory ? array_of(c, index) : NULL;
+    rg_array *array = (view.cuda >= 0) == c->queue->device->own_memory && !follow(c, &view) ? array_of(c, index) : NULL;
     rg_array_info info = RG_INIT(rg_array_info);
     int n = -1;
     if (!array && !PyErr_Occurred())
@@ -485,10 +522,23 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value)
 }
 
 static int
+attach_tuple(call *c, unsigned plane)
+{
+    for (uint32_t i = 0; i < c->kernel->nparams; i++) {
+        PyObject *value = PyTuple_GetItem(c->planes[plane], (Py_ssize_t)i);
+        if (value != Py_None && attach(c, i, plane, value))
+            return -1;
+    }
+    return 0;
+}
+
+static int
 attach_all(call *c, unsigned plane)
 {
     PyObject *name, *value;
     Py_ssize_t at = 0;
+    if (c->planes[plane] && PyTuple_Check(c->planes[plane]))
+        return attach_tuple(c, plane);
     while (c->planes[plane] && PyDict_Next(c->planes[plane], &at, &name, &value)) {
         uint32_t index;
         if (value == Py_None)
@@ -526,7 +576,7 @@ core_call_begin(call *c)
     if (!(c->frame = take_frame(c->kernel, c->queue)) || take_room(c))
         return -1;
     c->frame->busy = true;
-    if (set_all(c))
+    if (follow_all(c) || set_all(c))
         return -1;
     for (unsigned p = 0; p < PLANES; p++)
         if (attach_all(c, p))

@@ -1,4 +1,4 @@
-/* DLPack's structs, version 1.0, by its public layout (github.com/dmlc/dlpack). SPDX-License-Identifier: Apache-2.0 */
+/* DLPack's structs, version 1.3, by its public layout (github.com/dmlc/dlpack). SPDX-License-Identifier: Apache-2.0 */
 #ifndef DLPACK_H
 #define DLPACK_H
 
@@ -41,5 +41,16 @@ typedef struct DLManagedTensorVersioned {
     uint64_t flags;
     DLTensor dl_tensor;
 } DLManagedTensorVersioned;
+
+/* A type's __dlpack_c_exchange_api__: its objects described without another object, and the stream that its calls work in. */
+typedef struct DLPackExchangeAPI {
+    struct {
+        uint32_t major, minor;
+    } version;
+    struct DLPackExchangeAPI *before; /* of an older major version; NULL: none */
+    void *unused[3];
+    int (*describe)(void *object, DLTensor *tensor); /* borrowed; -1 and an exception: it cannot. May be NULL */
+    int (*current_stream)(int32_t device_type, int32_t device_id, void **stream);
+} DLPackExchangeAPI;
 
 #endif

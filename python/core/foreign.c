@@ -1,7 +1,8 @@
 /* The memory of arrays that others made: NumPy's by __array_struct__, all others' by DLPack. SPDX-License-Identifier: Apache-2.0
  *
- * Both describe memory in place; nothing is copied. Layouts: NumPy's array interface, version 3, and DLPack 1.0
- * (github.com/dmlc/dlpack). */
+ * Both describe memory in place; nothing is copied. Layouts: NumPy's array interface, version 3, and DLPack 1.3
+ * (github.com/dmlc/dlpack). Types with DLPack's exchange functions (torch's) are asked through these: no object is made, and no
+ * stream waits for another. */
 #include "core.h"
 
 #include "dlpack.h"
@@ -149,6 +150,8 @@ read_tensor(const DLTensor *t, const char *what, core_view *view)
         view->strides[k] = t->strides ? t->strides[k] : stride;
         stride *= t->shape[k];
     }
+    if (!t->data && stride)
+        return refuse(what, "it has no memory of its own (a fake tensor, or another one that stands for something)");
     normalise(view);
     return 1;
 }
@@ -196,7 +199,95 @@ ask_dlpack(PyObject *object, PyObject *method)
     return capsule;
 }
 
-/* -- both ---------------------------------------------------------------------------------------------------------- */
+/* -- DLPack's exchange functions ----------------------------------------------------------------------------------- */
+
+typedef struct known_type {
+    PyTypeObject *type; /* a reference */
+    const DLPackExchangeAPI *api; /* NULL: it has none */
+} known_type;
+
+static const DLPackExchangeAPI *
+ask_exchange(PyTypeObject *type)
+{
+    PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
+    const DLPackExchangeAPI *api = capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+    Py_XDECREF(capsule);
+    PyErr_Clear(); /* there are other ways */
+    while (api && api->version.major > 1)
+        api = api->before;
+    return api && api->describe ? api : NULL;
+}
+
+/* NULL: the type has none. A program has few types of arrays; of more than these each call asks. */
+static const DLPackExchangeAPI *
+exchange_of(PyTypeObject *type)
+{
+    static known_type known[8];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].type == type)
+            return known[i].api;
+        if (!known[i].type) {
+            known[i] = (known_type){(PyTypeObject *)Py_NewRef((PyObject *)type), ask_exchange(type)};
+            return known[i].api;
+        }
+    }
+    return ask_exchange(type);
+}
+
+/* Whether the attribute, or what the method returns, is true; no exception: false. */
+static bool
+says(PyObject *object, PyObject *name, bool method)
+{
+    PyObject *answer = method ? PyObject_CallMethodObjArgs(object, name, NULL) : PyObject_GetAttr(object, name);
+    bool yes = answer == Py_True;
+    Py_XDECREF(answer);
+    PyErr_Clear();
+    return yes;
+}
+
+/* "x: " and the first line of what the maker said. */
+static int
+refuse_as_maker(const char *what)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *text = value ? PyObject_Str(value) : NULL;
+    const char *said = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    PyObject *line = PyUnicode_DecodeUTF8(said ? said : "", said ? (Py_ssize_t)strcspn(said, "\n") : 0, "replace");
+    PyErr_Clear();
+    if (line)
+        PyErr_Format(core_error_class(RG_INVALID), "%s: %U", what, line);
+    Py_XDECREF(line);
+    Py_XDECREF(text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return -1;
+}
+
+static int
+view_by_exchange(const DLPackExchangeAPI *api, PyObject *object, const char *what, core_view *view)
+{
+    static PyObject *is_neg;
+    if (!is_neg && !(is_neg = PyUnicode_InternFromString("is_neg")))
+        return -1;
+    DLTensor tensor;
+    if (api->describe(object, &tensor))
+        return refuse_as_maker(what);
+    if (says(object, is_neg, true)) /* DLPack has no word for it */
+        return refuse(what, "its elements stand negated in memory; call resolve_neg() first");
+    int got = read_tensor(&tensor, what, view);
+    view->maker = got == 1 && view->cuda >= 0 ? api : NULL;
+    return got;
+}
+
+int
+core_current_stream(const DLPackExchangeAPI *maker, int gpu, void **stream)
+{
+    return maker->current_stream(kDLCUDA, gpu, stream);
+}
+
+/* -- all of them --------------------------------------------------------------------------------------------------- */
 
 /* A new reference; NULL without an exception: there is no such attribute. */
 static PyObject *
@@ -209,11 +300,24 @@ attribute(PyObject *object, const char *name)
 }
 
 int
+core_view_with_gradient(PyObject *object, const char *what, core_view *view)
+{
+    const DLPackExchangeAPI *api = exchange_of(Py_TYPE(object));
+    return api ? view_by_exchange(api, object, what, view) : core_view_of(object, what, view);
+}
+
+int
 core_view_of(PyObject *object, const char *what, core_view *view)
 {
+    static PyObject *requires_grad;
     *view = (core_view){0};
     if (PyFloat_Check(object) || PyLong_Check(object) || PyUnicode_Check(object))
         return 0;
+    if (!requires_grad && !(requires_grad = PyUnicode_InternFromString("requires_grad")))
+        return -1;
+    const DLPackExchangeAPI *api = exchange_of(Py_TYPE(object));
+    if (api && !says(object, requires_grad, false)) /* else __dlpack__ says what to do */
+        return view_by_exchange(api, object, what, view);
     PyObject *capsule = attribute(object, "__array_struct__");
     if (capsule)
         return view_of_capsule(capsule, what, view);

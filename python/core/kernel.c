@@ -7,6 +7,22 @@ PyTypeObject *core_module_type, *core_kernel_type;
 
 /* -- modules ------------------------------------------------------------------------------------------------------- */
 
+core_shared *
+core_share(core_shared *shared)
+{
+    __atomic_add_fetch(&shared->users, 1, __ATOMIC_RELAXED);
+    return shared;
+}
+
+void
+core_unshare(core_shared *shared)
+{
+    if (!shared || __atomic_sub_fetch(&shared->users, 1, __ATOMIC_ACQ_REL))
+        return;
+    rg_module_destroy(shared->module);
+    free(shared);
+}
+
 /* A sequence of str as strings; the tuple keeps them. */
 static int
 strings(PyObject *list, PyObject **kept, rg_str **all, size_t *count)
@@ -55,10 +71,14 @@ module_from(PyTypeObject *type, loading *l)
         return core_fail(status);
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     core_module *m = (core_module *)alloc(type, 0);
-    if (m)
-        m->module = l->module;
-    else
+    core_shared *shared = m ? malloc(sizeof *shared) : NULL;
+    if (!shared) {
+        Py_XDECREF(m);
         rg_module_destroy(l->module);
+        return m ? PyErr_NoMemory() : NULL;
+    }
+    *shared = (core_shared){l->module, 1};
+    m->shared = shared;
     return (PyObject *)m;
 }
 
@@ -102,7 +122,7 @@ module_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 static void
 module_dealloc(PyObject *self)
 {
-    rg_module_destroy(((core_module *)self)->module);
+    core_unshare(((core_module *)self)->shared);
     core_free(self);
 }
 
@@ -113,7 +133,7 @@ module_names(PyObject *self, PyObject *unused)
     size_t count;
     rg_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = rg_module_get_names(((core_module *)self)->module, &names, &count);
+    status = rg_module_get_names(((core_module *)self)->shared->module, &names, &count);
     Py_END_ALLOW_THREADS
     PyObject *list = status ? core_fail(status) : PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
@@ -214,7 +234,7 @@ kernel_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     rg_kernel *kernel = NULL;
     rg_status status;
     Py_BEGIN_ALLOW_THREADS
-    status = rg_module_get_kernel(((core_module *)module)->module, text, &kernel);
+    status = rg_module_get_kernel(((core_module *)module)->shared->module, text, &kernel);
     Py_END_ALLOW_THREADS
     if (status)
         return core_fail(status);
@@ -344,6 +364,38 @@ results(call *c)
     return all;
 }
 
+/* To an array that is given for it, on the device. */
+static rg_status
+copy_result(call *c, uint32_t index, PyObject *to)
+{
+    const rg_param *p = &c->kernel->params[index];
+    rg_array *from;
+    core_view view;
+    int got = core_view_with_gradient(to, p->name.ptr, &view);
+    if (got == 1 && (view.rank || view.dtype != p->dtype || view.read_only || (view.cuda >= 0) != c->queue->device->own_memory))
+        PyErr_Format(PyExc_TypeError, "kernel %s: '%s' goes to an array of one %s without axes, on device %U", rg_kernel_name(c->kernel->kernel).ptr,
+                     p->name.ptr, core_dtype_name(p->dtype), c->queue->device->name);
+    else if (got == 0)
+        PyErr_Format(PyExc_TypeError, "kernel %s: '%s' goes to an array", rg_kernel_name(c->kernel->kernel).ptr, p->name.ptr);
+    rg_status status = PyErr_Occurred() || core_lend(c, &c->frame->slots[index], p, &view) < 0 ? RG_INVALID : RG_OK;
+    core_view_release(&view); /* the tuple keeps the memory */
+    if (!status)
+        status = rg_args_get_array(c->frame->args, p->name, &from);
+    return status ? status : rg_array_copy(c->queue->queue, c->frame->slots[index].array, RG_PRIMAL, from, RG_PRIMAL);
+}
+
+static rg_status
+copy_results(call *c)
+{
+    core_kernel *k = c->kernel;
+    rg_status status = RG_OK;
+    for (uint32_t i = 0; !status && i < k->nresults; i++) {
+        PyObject *to = PyTuple_GetItem(c->results, (Py_ssize_t)i);
+        status = !to ? RG_INVALID : to == Py_None ? RG_OK : copy_result(c, k->nparams - k->nresults + i, to);
+    }
+    return status;
+}
+
 static rg_status
 wait(void *user)
 {
@@ -353,18 +405,37 @@ wait(void *user)
 static PyObject *
 launch(call *c, rg_form form)
 {
+    bool effects = form != RG_VJP && form != RG_JVP_VJP && !c->queue->recording;
     rg_status status = core_launch(c->queue, c->frame->args, form);
-    if (!status && c->foreign_gpu) /* whoever owns the memory may reuse it in another stream */
+    if (!status && effects && c->results)
+        status = copy_results(c);
+    if (!status && c->waits) /* whoever owns the memory may reuse it in another stream */
         status = core_run(c->queue, wait, c->queue->queue);
     if (core_queue_finish(c->queue, status))
         return NULL;
-    return form == RG_VJP || form == RG_JVP_VJP || c->queue->recording ? Py_NewRef(Py_None) : results(c);
+    return effects && !c->results ? results(c) : Py_NewRef(Py_None);
 }
 
 enum { FEW = 24 };
 
+/* One value for each input; None: left out. */
+static int
+take_inputs(core_kernel *k, PyObject *given, PyObject **values)
+{
+    if (PyTuple_Size(given) != (Py_ssize_t)k->ninputs)
+        return PyErr_Format(PyExc_TypeError, "kernel %s has %u inputs", rg_kernel_name(k->kernel).ptr, k->ninputs), -1;
+    for (uint32_t i = 0; i < k->ninputs; i++) {
+        PyObject *value = PyTuple_GetItem(given, (Py_ssize_t)i);
+        values[i] = value == Py_None ? NULL : value;
+        if (!values[i] && !k->inputs[i].extent)
+            return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' is missing", rg_kernel_name(k->kernel).ptr, k->inputs[i].name), -1;
+    }
+    return 0;
+}
+
+/* `how`: planes, results, with_gradient. */
 static PyObject *
-run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, PyObject *const planes[PLANES])
+run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, const call *how)
 {
     PyObject *few_values[FEW] = {0}, **values = few_values;
     core_view *views = k->ninputs > FEW ? NULL : alloca(FEW * sizeof *views);
@@ -372,13 +443,16 @@ run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, PyObject *const 
         values = calloc(k->ninputs, sizeof *values);
         views = calloc(k->ninputs, sizeof *views);
     }
-    call c = {.kernel = k, .values = values, .views = views, .planes = {planes[0], planes[1], planes[2]}};
+    call c = *how;
+    c.kernel = k;
+    c.values = values;
+    c.views = views;
     PyObject *done = NULL;
     if (!values || !views) {
         PyErr_NoMemory();
-    } else if (core_bind(k, args, kw, false, values) == 0) {
+    } else if ((how->with_gradient ? take_inputs(k, args, values) : core_bind(k, args, kw, false, values)) == 0) {
         for (uint32_t i = 0; i < k->ninputs; i++)
-            views[i].data = NULL, views[i].owner = NULL, views[i].cuda = -1, views[i].dtype = RG_NONE;
+            views[i].data = NULL, views[i].owner = NULL, views[i].cuda = -1, views[i].maker = NULL, views[i].dtype = RG_NONE;
         if (core_call_begin(&c) == 0)
             done = launch(&c, form);
         core_call_end(&c);
@@ -393,8 +467,7 @@ run(core_kernel *k, rg_form form, PyObject *args, PyObject *kw, PyObject *const 
 static PyObject *
 kernel_call(PyObject *self, PyObject *args, PyObject *kw)
 {
-    static PyObject *const none[PLANES];
-    return run((core_kernel *)self, RG_FORWARD, args, kw, none);
+    return run((core_kernel *)self, RG_FORWARD, args, kw, &(call){0});
 }
 
 /* _launch(form, args, kw, adjoints, tangents, adjoint_tangents) */
@@ -402,17 +475,40 @@ static PyObject *
 kernel_launch(PyObject *self, PyObject *given)
 {
     unsigned form;
-    PyObject *args, *kw, *planes[PLANES];
-    if (!PyArg_ParseTuple(given, "IO!OOOO:_launch", &form, &PyTuple_Type, &args, &kw, &planes[0], &planes[1], &planes[2]))
+    PyObject *args, *kw;
+    call how = {0};
+    if (!PyArg_ParseTuple(given, "IO!OOOO:_launch", &form, &PyTuple_Type, &args, &kw, &how.planes[0], &how.planes[1], &how.planes[2]))
         return NULL;
     for (int i = 0; i < PLANES; i++) {
-        planes[i] = planes[i] == Py_None ? NULL : planes[i];
-        if (planes[i] && !PyDict_Check(planes[i]))
+        how.planes[i] = how.planes[i] == Py_None ? NULL : how.planes[i];
+        if (how.planes[i] && !PyDict_Check(how.planes[i]))
             return PyErr_SetString(PyExc_TypeError, "derivatives are given in a dict by the parameter's name"), NULL;
     }
     if (form >= RG_FORM_COUNT)
         return PyErr_SetString(PyExc_ValueError, "there is no such form"), NULL;
-    return run((core_kernel *)self, (rg_form)form, args, kw == Py_None ? NULL : kw, planes);
+    return run((core_kernel *)self, (rg_form)form, args, kw == Py_None ? NULL : kw, &how);
+}
+
+/* _run(form, inputs, adjoints, tangents, adjoint_tangents, results), for hosts that see to gradients themselves: all of them None or
+ * tuples, of one entry for each input, parameter or result, with None for what is not there. Results are returned if None is given. */
+static PyObject *
+kernel_run(PyObject *self, PyObject *const *given, Py_ssize_t n)
+{
+    core_kernel *k = (core_kernel *)self;
+    if (n != 6 || !PyTuple_Check(given[1]))
+        return PyErr_SetString(PyExc_TypeError, "_run takes a form and five tuples"), NULL;
+    unsigned long form = PyLong_AsUnsignedLong(given[0]);
+    call how = {.with_gradient = true};
+    for (int i = 0; i < 4; i++) {
+        PyObject *tuple = given[2 + i] == Py_None ? NULL : given[2 + i];
+        Py_ssize_t size = i < PLANES ? k->nparams : k->nresults;
+        if (tuple && (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != size))
+            return PyErr_Format(PyExc_TypeError, "kernel %s: a tuple of %zd is wanted", rg_kernel_name(k->kernel).ptr, size), NULL;
+        *(i < PLANES ? &how.planes[i] : &how.results) = tuple;
+    }
+    if (form >= RG_FORM_COUNT)
+        return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_ValueError, "there is no such form"), NULL);
+    return run(k, (rg_form)form, given[1], NULL, &how);
 }
 
 /* _bind(args, kw) -> dict: what a call would take each argument for */
@@ -437,18 +533,23 @@ kernel_bind(PyObject *self, PyObject *given)
 
 /* -- compiling ahead ----------------------------------------------------------------------------------------------- */
 
+/* _compile(form, device, directions[, planes]): planes of each parameter, as bytes */
 static PyObject *
 kernel_compile(PyObject *self, PyObject *args)
 {
     core_kernel *k = (core_kernel *)self;
     unsigned form, directions;
     PyObject *name;
-    if (!PyArg_ParseTuple(args, "IOI:_compile", &form, &name, &directions))
+    const char *planes = NULL;
+    Py_ssize_t count = 0;
+    if (!PyArg_ParseTuple(args, "IOI|y#:_compile", &form, &name, &directions, &planes, &count))
         return NULL;
     core_device *device = core_device_of(name);
     if (!device)
         return NULL;
-    rg_compile_desc desc = RG_DESC(rg_compile_desc, .form = (rg_form)form, .directions = directions);
+    if (planes && count != (Py_ssize_t)k->nparams)
+        return PyErr_SetString(PyExc_ValueError, "one byte for each parameter is wanted"), NULL;
+    rg_compile_desc desc = RG_DESC(rg_compile_desc, .form = (rg_form)form, .planes = (const uint8_t *)planes, .directions = directions);
     rg_status status;
     Py_BEGIN_ALLOW_THREADS
     status = rg_kernel_compile(k->kernel, device->device, &desc);
@@ -600,7 +701,9 @@ static PyMethodDef module_methods[] = {{"names", module_names, METH_NOARGS, NULL
 static PyType_Slot module_slots[] = {{Py_tp_new, module_make}, {Py_tp_dealloc, module_dealloc}, {Py_tp_methods, module_methods}, {0, NULL}};
 static PyType_Spec module_spec = {"retrograd._core.Module", sizeof(core_module), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, module_slots};
 
-static PyMethodDef kernel_methods[] = {{"_launch", kernel_launch, METH_VARARGS, NULL}, {"_bind", kernel_bind, METH_VARARGS, NULL},
+static PyMethodDef kernel_methods[] = {{"_launch", kernel_launch, METH_VARARGS, NULL},
+                                       {"_run", (PyCFunction)(void *)kernel_run, METH_FASTCALL, NULL},
+                                       {"_bind", kernel_bind, METH_VARARGS, NULL},
                                        {"_compile", kernel_compile, METH_VARARGS, NULL}, {"_check", kernel_check, METH_VARARGS, NULL},
                                        {"_shapes", kernel_shapes, METH_O, NULL}, {0}};
 static PyGetSetDef kernel_attributes[] = {{"name", kernel_name, NULL, "The kernel's name.", NULL},

@@ -36,9 +36,19 @@ typedef struct frame {
     slot slots[];
 } frame;
 
+/* A module of the library, which ends with its last user: its Python object, or calls of its kernels in programs of others. */
+typedef struct core_shared {
+    rg_module *module;
+    unsigned users;
+} core_shared;
+
+/* Without the interpreter lock, too. */
+core_shared *core_share(core_shared *shared);
+void core_unshare(core_shared *shared);
+
 typedef struct core_module {
     PyObject_HEAD
-    rg_module *module;
+    core_shared *shared;
 } core_module;
 
 typedef struct core_kernel {
@@ -51,18 +61,21 @@ typedef struct core_kernel {
     frame *free;
 } core_kernel;
 
-/* The arrays of one plane that a call gives: a dict by name, or NULL. */
 typedef struct call {
     core_kernel *kernel;
     core_queue *queue;
     frame *frame;
     PyObject **values;         /* by input; NULL: left out. Borrowed */
     core_view *views;          /* by input; dtype and owner of arrays of others */
-    PyObject *planes[PLANES];
+    PyObject *planes[PLANES];  /* a dict by name, or a tuple by parameter with None for what is not there; NULL: none */
+    PyObject *results;         /* a tuple of arrays for them; NULL: they are returned */
+    bool with_gradient;        /* the caller sees to gradients of the arrays */
     rg_array **attached; /* planes that are the caller's memory during the call */
     unsigned *attached_planes;
     uint32_t nattached;
-    bool foreign_gpu; /* memory of others on a GPU */
+    void *stream; /* of whoever made the arrays on a GPU */
+    bool follows; /* one is known */
+    bool waits;   /* until the launch has ended: work of others would not come behind it */
 } call;
 
 /* Values by input from positional and keyword arguments. `partial`: any may be missing. */
@@ -76,5 +89,7 @@ void core_call_end_alone(call *c);
 /* An array of the library ends: frames that nobody uses let it go. */
 void core_frames_forget(rg_array *array);
 void core_frame_free(frame *f);
+/* The memory of an array of others as s->array: made, or given another address. 1: it is another rg_array than before. */
+int core_lend(call *c, slot *s, const rg_param *p, const core_view *view);
 
 #endif
