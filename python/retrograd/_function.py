@@ -61,6 +61,8 @@ class Function:
         What the function returns, in order: outputs as they are listed, then results.
     given : tuple of Slot
         What the function takes, in the kernel's order.
+    updated : tuple of Slot
+        Those of them that are in place.
     """
 
     def __init__(self, kernel: Kernel, outputs: Outputs = None) -> None:
@@ -81,6 +83,7 @@ class Function:
         by_name = {s.name: s for s in self.slots}
         self.made = tuple(by_name[name] for name in names) + tuple(s for s in self.slots if s.result)
         self.given = tuple(s for s in self.slots if not s.made)
+        self.updated = tuple(s for s in self.given if s.in_place)
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name; positional ones in the kernel's order without what is made, and without extents unless all are given."""
@@ -100,6 +103,9 @@ class Function:
         """The shapes of all that is made, from the shapes of the given arrays and the values of integers."""
         given = {name: _without_memory(shape, self._dtype(name)) for name, shape in {**shapes, **self.shapes}.items()}
         found = self.kernel._shapes({**given, **scalars})
+        for s in self.slots:
+            if s.name in shapes and not s.param.flat:
+                self._compare(s.name, shapes[s.name], found[s.name])
         made = {}
         for s in self.made:
             shape = () if s.result else self.shapes.get(s.name, found[s.name])
@@ -107,6 +113,11 @@ class Function:
                 raise ValueError(f"kernel {self.kernel.name}: nothing tells the shape of '{s.name}'; say outputs={{'{s.name}': shape}}")
             made[s.name] = tuple(shape)
         return made
+
+    def _compare(self, name: str, shape: Sequence[int], declared: Sequence[int | None]) -> None:
+        for axis, (n, wanted) in enumerate(zip(shape, declared)):
+            if wanted is not None and n != wanted:
+                raise ValueError(f"kernel {self.kernel.name}: axis {axis} of argument '{name}' has {n} elements; with the other arguments it needs {wanted}")
 
     def _dtype(self, name: str) -> np.dtype:
         return next(s.param.dtype for s in self.slots if s.name == name)
