@@ -346,9 +346,12 @@ wait_for_signal(const char *device)
     }
     rg_queue_cancel(NULL);
     signal(SIGINT, interrupt);
-    rg_status status = rg_launch(interrupted, args, RG_FORWARD);
-    if (!status)
-        status = rg_queue_sync(interrupted);
+    rg_status status;
+    do { /* until a signal comes while it runs, and not while it is compiled */
+        status = rg_launch(interrupted, args, RG_FORWARD);
+        if (!status)
+            status = rg_queue_sync(interrupted);
+    } while (status == RG_CANCELLED && strstr(rg_error_message(), "before it began"));
     bool named = strstr(rg_error_message(), "threads") && strstr(rg_error_message(), "never.c:");
     return status == RG_CANCELLED && named ? CANCELLED : 2;
 }

@@ -287,6 +287,103 @@ test_release(void)
     rg_queue_destroy(queue);
 }
 
+/* -- calls that are cancelled while no kernel runs --------------------------------------------------------------------- */
+
+static const char counting[] = "kernel @count(%x: buf<f64,1>) {\n"
+                               "  %0: i64 = const 0  %1: f64 = const 1\n"
+                               "  %v: f64 = load %x[%0]  %w: f64 = add %v, %1  store %x[%0], %w\n"
+                               "  print \"%g\\n\", %w  yield\n}\n";
+
+typedef struct cancelling {
+    rg_queue *queue;
+    bool armed; /* the next callback cancels */
+} cancelling;
+
+static void
+cancel(cancelling *c)
+{
+    if (c->armed)
+        rg_queue_cancel(c->queue);
+    c->armed = false;
+}
+
+static void
+cancel_as_it_prints(void *user, const char *text, size_t length)
+{
+    cancel(user);
+}
+
+static void
+cancel_as_it_is_made(void *user, const rg_event *event)
+{
+    cancel(user);
+}
+
+static bool
+cancel_as_it_is_reversed(void *user, uint64_t reversed, uint64_t operations, uint64_t recomputed)
+{
+    cancel(user);
+    return true;
+}
+
+static void
+test_cancelled_between(const char *name)
+{
+    rg_device *device;
+    rg_module *module;
+    rg_kernel *kernel;
+    rg_args *args;
+    rg_array *x;
+    rg_graph *graph;
+    rg_tape *tape;
+    double data = 0;
+    cancelling c = {0};
+    rg_device_desc device_desc = RG_DESC(rg_device_desc, .name = rg_str_of(name));
+    rg_queue_desc queue_desc = RG_DESC(rg_queue_desc, .num_threads = 1, .print = cancel_as_it_prints, .user = &c);
+    rg_module_desc module_desc = RG_DESC(rg_module_desc, .log = cancel_as_it_is_made, .user = &c);
+    rg_array_desc lent = RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {1}, .data = &data, .adjoint = true);
+    rg_tape_desc tape_desc = RG_DESC(rg_tape_desc, .progress = cancel_as_it_is_reversed, .user = &c);
+    GOOD(rg_device_open(&device_desc, &device));
+    GOOD(rg_queue_create(device, &queue_desc, &c.queue));
+    GOOD(rg_module_from_ir(rg_str_of(counting), &module_desc, &module));
+    GOOD(rg_module_get_kernel(module, RG_STR("count"), &kernel));
+    GOOD(rg_args_create(c.queue, kernel, &args));
+    GOOD(rg_array_create(c.queue, &lent, &x));
+    GOOD(rg_args_set_array(args, RG_STR("x"), x));
+    c.armed = true;
+    rg_status status = rg_launch(c.queue, args, RG_FORWARD_VJP);
+    CHECK(c.armed ? strcmp(name, "cpu") != 0 : status == RG_CANCELLED && data == 0, "%d %g", (int)status, data);
+    c.armed = false;
+    data = 0;
+    GOOD(rg_launch(c.queue, args, RG_FORWARD));
+    GOOD(rg_graph_begin(c.queue));
+    GOOD(rg_launch(c.queue, args, RG_FORWARD));
+    GOOD(rg_launch(c.queue, args, RG_FORWARD));
+    GOOD(rg_graph_end(c.queue, &graph));
+    c.armed = true;
+    FAILS(rg_graph_launch(graph), RG_CANCELLED, "cancelled");
+    CHECK(data == 2 && !c.armed, "%g", data);
+    GOOD(rg_graph_launch(graph));
+    CHECK(data == 4, "%g", data);
+    GOOD(rg_tape_begin(c.queue, &tape_desc, &tape));
+    GOOD(rg_launch(c.queue, args, RG_FORWARD));
+    GOOD(rg_launch(c.queue, args, RG_FORWARD));
+    GOOD(rg_tape_end(tape));
+    c.armed = true;
+    FAILS(rg_tape_vjp(tape), RG_CANCELLED, "cancelled");
+    CHECK(data == 6 && !c.armed, "%g", data);
+    GOOD(rg_tape_vjp(tape));
+    rg_queue_cancel(c.queue); /* nothing is under way */
+    GOOD(rg_launch(c.queue, args, RG_FORWARD));
+    rg_tape_destroy(tape);
+    rg_graph_destroy(graph);
+    rg_args_destroy(args);
+    rg_array_destroy(x);
+    rg_module_destroy(module);
+    rg_queue_destroy(c.queue);
+    rg_device_destroy(device);
+}
+
 /* -- code ahead of the first launch ----------------------------------------------------------------------------------- */
 
 static void *
@@ -409,6 +506,8 @@ main(void)
         check_on = *device;
         if (strcmp(*device, "remote") != 0 && strcmp(*device, "plain") != 0)
             test_two_threads(*device), test_print(*device), test_compile(*device);
+        if (strcmp(*device, "cpu") == 0 || strcmp(*device, "interp") == 0)
+            test_cancelled_between(*device);
         test_two_devices(*device);
         for (const char *const *other = devices_to_test(); *other; other++)
             test_copies(*device, *other);

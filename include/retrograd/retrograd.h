@@ -140,9 +140,9 @@ RG_API RG_MUST_CHECK rg_status rg_queue_wait(rg_queue *queue, rg_queue *other);
 RG_API RG_MUST_CHECK rg_status rg_queue_set_stream(rg_queue *queue, void *stream);
 /* Ends the running launch, and those waiting behind it, within a tenth of a second. The launch returns RG_CANCELLED; on cuda the
  * next call that waits or launches does, and is then not done. Arrays that were being written have unspecified contents; the
- * queue stays usable. No effect if nothing runs, or while a kernel is being compiled. Any thread and signal handlers may call
- * it at any time before rg_queue_destroy. On cuda, copies and fills are completed, and so may be a launch of less than a
- * millisecond. */
+ * queue stays usable. A launch that compiles its kernel returns once that is compiled; graphs and tapes do not go on to their next
+ * launch. No effect if no such call and no launch is under way. Any thread and signal handlers may call it at any time before
+ * rg_queue_destroy. On cuda, copies and fills are completed, and so may be a launch of less than a millisecond. */
 RG_API void rg_queue_cancel(rg_queue *queue);
 /* Devices with memory of their own: the most bytes that a finished launch of the queue has used for its tape and temporary arrays.
  * 0 on others, which do not count them. */

@@ -124,6 +124,8 @@ struct rg_queue {
     /* of something that could not report it: told by the next call that waits or launches */
     rg_status failed;
     char failed_text[256];
+    uint32_t calls;           /* under way that launch, one inside the other */
+    uint32_t cancels, heeded; /* calls of rg_queue_cancel: all, and those before the outermost call began */
 };
 
 struct rg_array {
@@ -315,6 +317,12 @@ rg_status api_check_home(const rg_queue *queue, const rg_array *array);
 /* What queue->failed holds, once; and the message of the last error kept for it. */
 rg_status api_take_failure(rg_queue *queue);
 void api_keep_failure(rg_queue *queue, rg_status status);
+/* Around each call that launches: rg_queue_cancel ends it also where no launch runs, while it compiles or between two launches. */
+void api_call_begin(rg_queue *queue);
+void api_call_end(rg_queue *queue);
+bool api_call_is_cancelled(const rg_queue *queue);
+/* What the call does from now on is done in any case. */
+void api_call_heed(rg_queue *queue);
 void api_module_release(void *module);
 /* Takes the IR module over. Of desc the options of code count. */
 rg_status api_module_adopt(const rg_module_desc *desc, ir_module *ir, rg_module **module);

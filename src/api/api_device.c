@@ -299,8 +299,36 @@ api_take_failure(rg_queue *queue)
 void
 rg_queue_cancel(rg_queue *queue)
 {
-    if (queue && queue->device->table->cancel)
+    if (!queue)
+        return;
+    __atomic_add_fetch(&queue->cancels, 1, __ATOMIC_RELAXED);
+    if (queue->device->table->cancel)
         queue->device->table->cancel(queue->queue);
+}
+
+void
+api_call_heed(rg_queue *queue)
+{
+    queue->heeded = __atomic_load_n(&queue->cancels, __ATOMIC_RELAXED);
+}
+
+void
+api_call_begin(rg_queue *queue)
+{
+    if (!queue->calls++)
+        api_call_heed(queue);
+}
+
+void
+api_call_end(rg_queue *queue)
+{
+    queue->calls--;
+}
+
+bool
+api_call_is_cancelled(const rg_queue *queue)
+{
+    return __atomic_load_n(&queue->cancels, __ATOMIC_RELAXED) != queue->heeded;
 }
 
 uint64_t

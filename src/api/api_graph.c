@@ -233,10 +233,12 @@ rg_graph_launch(rg_graph *graph)
         status = check_uses(graph);
     if (status)
         return status;
+    api_call_begin(q);
     if (graph->graph)
         status = guarded_launch_of_device(graph);
     for (size_t i = 0; i < graph->nodes.n && !graph->graph && !status; i++)
         status = do_node(q, &graph->nodes.at[i]);
+    api_call_end(q);
     for (size_t i = 0; i < graph->uses.n; i++)
         if (graph->uses.at[i].written)
             api_wrote(graph->uses.at[i].array);

@@ -79,16 +79,24 @@ each_changing(rg_args *args, enum action action)
 
 /* -- launching --------------------------------------------------------------------------------- */
 
+static rg_status
+launch_program(const rg_queue *queue, const api_program *program, const rt_arg *packed, str *text)
+{
+    if (!api_call_is_cancelled(queue))
+        return queue->device->table->launch(queue->queue, program->program, packed, text);
+    str_addz(text, "the launch was cancelled before it began");
+    return RG_CANCELLED;
+}
+
 /* one block after the other */
 static rg_status
 launch_blocks(const rg_queue *queue, rg_args *args, const api_choice *c, const uint32_t *of, str *text)
 {
-    const rt_device_table *table = queue->device->table;
     uint32_t wide = c->directions % c->blocks, first = 0;
     rg_status status = RG_OK;
     for (uint32_t b = 0; b < c->blocks && !status; b++) {
         api_block_args(args, of, first, args->block);
-        status = table->launch(queue->queue, (b < wide ? c->wide : c->narrow)->program, args->block, text);
+        status = launch_program(queue, b < wide ? c->wide : c->narrow, args->block, text);
         first += c->directions / c->blocks + (b < wide);
     }
     return status;
@@ -134,7 +142,7 @@ run_chosen(rg_queue *queue, rg_args *args, rg_form form)
     mem_own(&owns, mem_release_str, &text);
     args->began = true;
     status = c->blocks > 1 ? launch_blocks(queue, args, c, of, &text)
-                           : table->launch(queue->queue, c->narrow->program, args->packed, &text);
+                           : launch_program(queue, c->narrow, args->packed, &text);
     if (status == RG_BUDGET && can_fail)
         each_changing(args, RESTORE);
     if (status == RG_BUDGET && (can_fail || (table->restores && c->blocks == 1)))
@@ -195,6 +203,17 @@ record_run(rg_queue *queue, rg_args *args, rg_form form)
     return status;
 }
 
+static rg_status
+run_unrecorded(rg_queue *queue, rg_args *args, rg_form form)
+{
+    const rg_kernel *kernel = args->kernel;
+    rg_status status = api_run(queue, args, form);
+    for (uint32_t i = 0; i < kernel->nparams && args->began && api_has_effects(form); i++)
+        if (kernel->params[i].written && args->slots[i].array)
+            api_wrote(args->slots[i].array);
+    return status;
+}
+
 rg_status
 rg_launch(rg_queue *queue, rg_args *args, rg_form form)
 {
@@ -207,13 +226,10 @@ rg_launch(rg_queue *queue, rg_args *args, rg_form form)
         return api_error(RG_INVALID, "the arguments of kernel `%s` belong to another device than the queue",
                          kernel->fn->name);
     TRY(api_take_failure(queue));
-    if (queue->recording)
-        return record_run(queue, args, form);
-    if (api_tape_records(queue))
-        return api_tape_launch(queue, args, form);
-    rg_status status = api_run(queue, args, form);
-    for (uint32_t i = 0; i < kernel->nparams && args->began && api_has_effects(form); i++)
-        if (kernel->params[i].written && args->slots[i].array)
-            api_wrote(args->slots[i].array);
+    api_call_begin(queue);
+    rg_status status = queue->recording          ? record_run(queue, args, form)
+                       : api_tape_records(queue) ? api_tape_launch(queue, args, form)
+                                                 : run_unrecorded(queue, args, form);
+    api_call_end(queue);
     return status;
 }

@@ -691,7 +691,9 @@ rg_tape_call(rg_tape *tape, const rg_tape_call_desc *desc)
     TRY(guarded_copy_call(tape, &d, &op));
     TRY(begin_operation(tape, &op, NULL));
     tape->paused = tape->busy = true;
+    api_call_begin(tape->queue);
     rg_status status = d.forward(d.user);
+    api_call_end(tape->queue);
     tape->paused = tape->busy = false;
     for (uint32_t i = 0; i < op.touches.n; i++)
         if (op.touches.at[i].writes)

@@ -566,7 +566,11 @@ rg_tape_vjp(rg_tape *tape)
     tape->busy = true;
     tape->reversed = 0;
     tape->recomputed_before = tape->recomputed;
-    rg_status status = put_back(tape, reverse_all(tape));
+    api_call_begin(q);
+    rg_status status = reverse_all(tape);
+    api_call_heed(q);
+    status = put_back(tape, status);
+    api_call_end(q);
     tape->busy = false;
     return api_wait_for_closed(q, status);
 }

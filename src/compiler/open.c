@@ -58,7 +58,7 @@ unlock_opening(void)
 
 /* A child of fork gets it open or closed, and not half-open by a thread that it does not have. */
 static void
-keep_through_forks(void)
+keep_opening_through_forks(void)
 {
     pthread_atfork(lock_opening, unlock_opening, unlock_opening);
 }
@@ -72,7 +72,7 @@ open_compiler(diag_list *diags)
         return c;
     str error = {.in = mem_scratch()};
     mem_owner owns;
-    pthread_once(&once, keep_through_forks);
+    pthread_once(&once, keep_opening_through_forks);
     lock_opening();
     mem_own(&owns, mem_release_mutex, &lock);
     c = opened ? opened : open_now(&error);
