@@ -2,15 +2,16 @@
 
 import os
 import sys
-from pathlib import Path
+
+from ._command import program
 
 
 def main() -> None:
-    here = Path(__file__).parent
-    program = next((p for p in (here / "rgc", here.parent.parent / "rgc") if p.exists()), None)
-    if program is None:
-        sys.exit("retrograd: the command rgc is not part of this installation")
-    os.execv(program, [str(program), *sys.argv[1:]])
+    try:
+        path = str(program())
+    except FileNotFoundError as missing:
+        sys.exit(str(missing))
+    os.execv(path, [path, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _core
+from . import _command, _core
 from ._arrays import Array
 from ._records import part
 
@@ -349,6 +349,31 @@ class Kernel(_core.Kernel):
         """
         outcome, findings = self._check(device, named, seed, samples, starts)
         return Report(outcome, tuple(Finding(*f) for f in findings))
+
+    def explain(self, *, split: bool = False, device: str = "cpu", constant: str | Sequence[str] = ()) -> str:
+        """The kernel's source, annotated with how its gradient works, and advice.
+
+        It says for each loop what is recorded and what is computed again, how adjoints are added, and how many iterations run side by
+        side in the lanes of vectors.
+
+        Parameters
+        ----------
+        split : bool
+            Of the reverse derivative alone, after an earlier call.
+        device : str
+            "cpu", or "cuda" for the code of GPUs, which need not be there.
+        constant : str or list of str
+            Parameters without derivatives.
+
+        Examples
+        --------
+        >>> import retrograd as rg
+        >>> print(rg.compile_c("void f(double x[1]) { x[0] *= x[0]; }").f.explain().splitlines()[0])
+        <string>: gradient of `f`
+        """
+        names = [constant] if isinstance(constant, str) else constant
+        words = ["--mode", "split" if split else "combined", "--device", device, *(word for name in names for word in ("--constant", name))]
+        return _command.explain(self._module.made_of, self.name, words)
 
     # -- what the above have in common -----------------------------------------------------------------------------------
 

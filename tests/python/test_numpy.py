@@ -131,6 +131,16 @@ class Calls(unittest.TestCase):
         self.assertIn("relax", kernels.kernels)
         self.assertIn("relax", dir(kernels))
 
+    def test_explain(self):
+        text = kernels.relax.explain()
+        self.assertIn("kernels.c: gradient of `relax`", text)
+        self.assertRegex(text, "trip count found as it runs: records 4 bytes per iteration")
+        self.assertIn("no derivative passes", kernels.relax.explain(device="cuda", constant="x", split=True))
+        defined = rg.compile_c("void f(double x[N]) { x[0] *= FACTOR; }", defines=["N=3", "FACTOR=x[1]"])
+        self.assertIn("gradient of `f`", defined.f.explain())
+        with self.assertRaisesRegex(rg.CompileError, "nothing"):
+            kernels.relax.explain(constant="nothing")
+
     def test_threads(self):
         def work(seed):
             for _ in range(200):
