@@ -79,8 +79,6 @@ int core_queue_finish(core_queue *q, rg_status status);
 rg_status core_launch(core_queue *q, rg_args *args, rg_form form);
 /* Any other call that may take long, without the interpreter lock, which Ctrl-C ends too. */
 rg_status core_run(core_queue *q, rg_status (*call)(void *user), void *user);
-/* Within such a call, without the interpreter lock: whether Ctrl-C came. */
-bool core_is_interrupted(const core_queue *q);
 /* destroy(handle), as soon as no other thread uses the queue. */
 void core_queue_discard(core_queue *q, void (*destroy)(void *handle), void *handle);
 

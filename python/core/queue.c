@@ -274,12 +274,6 @@ core_run(core_queue *q, rg_status (*call)(void *user), void *user)
     return status;
 }
 
-bool
-core_is_interrupted(const core_queue *q)
-{
-    return came && interruptible == q->queue;
-}
-
 typedef struct launching {
     rg_queue *queue;
     rg_args *args;

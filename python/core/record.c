@@ -60,15 +60,10 @@ call_reverse(void *user)
     return call_host(user, ((host_call *)user)->reverse);
 }
 
-/* Ctrl-C may come between two launches, when there is nothing that the queue could end. */
 static bool
 call_progress(void *user, uint64_t reversed, uint64_t operations, uint64_t recomputed)
 {
     core_tape *t = user;
-    if (core_is_interrupted(t->queue))
-        return false;
-    if (!t->progress)
-        return true;
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *done = PyObject_CallFunction(t->progress, "KKK", (unsigned long long)reversed, (unsigned long long)operations,
                                            (unsigned long long)recomputed);
@@ -120,7 +115,7 @@ tape_make(PyTypeObject *type, PyObject *args, PyObject *kw)
         return NULL;
     t->queue = (core_queue *)Py_NewRef((PyObject *)queue);
     t->progress = progress == Py_None ? NULL : Py_NewRef(progress);
-    rg_tape_desc desc = RG_DESC(rg_tape_desc, .budget = budget, .validate = validate, .progress = call_progress, .user = t);
+    rg_tape_desc desc = RG_DESC(rg_tape_desc, .budget = budget, .validate = validate, .progress = t->progress ? call_progress : NULL, .user = t);
     PyObject *begun = core_queue_begin(queue) ? NULL : finish(t, rg_tape_begin(queue->queue, &desc, &t->tape));
     t->recording = begun != NULL;
     queue->recording += t->recording;

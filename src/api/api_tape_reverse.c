@@ -84,10 +84,11 @@ static rg_status
 tell_progress(const rg_tape *t)
 {
     uint64_t n = t->ops.n;
-    if (!t->progress || t->progress(t->user, t->reversed, n, t->recomputed - t->recomputed_before) || t->reversed == n)
+    bool goes_on = !t->progress || t->progress(t->user, t->reversed, n, t->recomputed - t->recomputed_before);
+    if (t->reversed == n || (goes_on && !api_call_is_cancelled(t->queue)))
         return RG_OK;
-    return api_error(RG_CANCELLED, "the tape's reverse was ended by its callback, after %llu of %llu operations",
-                     (unsigned long long)t->reversed, (unsigned long long)n);
+    return api_error(RG_CANCELLED, "the tape's reverse was ended by %s, after %llu of %llu operations",
+                     goes_on ? "rg_queue_cancel" : "its callback", (unsigned long long)t->reversed, (unsigned long long)n);
 }
 
 /* -- forward again ----------------------------------------------------------------------------------- */
