@@ -204,6 +204,7 @@ ask_dlpack(PyObject *object, PyObject *method)
 typedef struct known_type {
     PyTypeObject *type; /* a reference */
     const DLPackExchangeAPI *api; /* NULL: it has none */
+    bool scalar;                  /* not asked: numbers of NumPy say that they are arrays */
 } known_type;
 
 static const DLPackExchangeAPI *
@@ -218,20 +219,27 @@ ask_exchange(PyTypeObject *type)
     return api && api->describe ? api : NULL;
 }
 
-/* NULL: the type has none. A program has few types of arrays; of more than these each call asks. */
-static const DLPackExchangeAPI *
-exchange_of(PyTypeObject *type)
+static known_type
+ask(PyTypeObject *type)
 {
-    static known_type known[8];
+    bool scalar = PyType_IsSubtype(type, &PyFloat_Type) || PyType_IsSubtype(type, &PyLong_Type) || PyType_IsSubtype(type, &PyUnicode_Type);
+    return (known_type){type, scalar ? NULL : ask_exchange(type), scalar};
+}
+
+/* A program has few types of arguments; of more than these each call asks. */
+static known_type
+know(PyTypeObject *type)
+{
+    static known_type known[16];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].type == type)
-            return known[i].api;
         if (!known[i].type) {
-            known[i] = (known_type){(PyTypeObject *)Py_NewRef((PyObject *)type), ask_exchange(type)};
-            return known[i].api;
+            known[i] = ask(type);
+            Py_INCREF(type);
         }
+        if (known[i].type == type)
+            return known[i];
     }
-    return ask_exchange(type);
+    return ask(type);
 }
 
 /* Whether the attribute, or what the method returns, is true; no exception: false. */
@@ -291,9 +299,9 @@ core_current_stream(const DLPackExchangeAPI *maker, int gpu, void **stream)
 
 /* A new reference; NULL without an exception: there is no such attribute. */
 static PyObject *
-attribute(PyObject *object, const char *name)
+attribute(PyObject *object, PyObject *name)
 {
-    PyObject *found = PyObject_GetAttrString(object, name);
+    PyObject *found = PyObject_GetAttr(object, name);
     if (!found && PyErr_ExceptionMatches(PyExc_AttributeError))
         PyErr_Clear();
     return found;
@@ -302,26 +310,31 @@ attribute(PyObject *object, const char *name)
 int
 core_view_with_gradient(PyObject *object, const char *what, core_view *view)
 {
-    const DLPackExchangeAPI *api = exchange_of(Py_TYPE(object));
+    const DLPackExchangeAPI *api = know(Py_TYPE(object)).api;
     return api ? view_by_exchange(api, object, what, view) : core_view_of(object, what, view);
 }
 
 int
 core_view_of(PyObject *object, const char *what, core_view *view)
 {
-    static PyObject *requires_grad;
-    *view = (core_view){0};
-    if (PyFloat_Check(object) || PyLong_Check(object) || PyUnicode_Check(object))
-        return 0;
-    if (!requires_grad && !(requires_grad = PyUnicode_InternFromString("requires_grad")))
+    static PyObject *requires_grad, *array_struct, *dlpack;
+    if (!dlpack) {
+        requires_grad = PyUnicode_InternFromString("requires_grad");
+        array_struct = PyUnicode_InternFromString("__array_struct__");
+        dlpack = PyUnicode_InternFromString("__dlpack__");
+    }
+    view->owner = NULL;
+    if (!requires_grad || !array_struct || !dlpack)
         return -1;
-    const DLPackExchangeAPI *api = exchange_of(Py_TYPE(object));
-    if (api && !says(object, requires_grad, false)) /* else __dlpack__ says what to do */
-        return view_by_exchange(api, object, what, view);
-    PyObject *capsule = attribute(object, "__array_struct__");
+    known_type kind = know(Py_TYPE(object));
+    if (kind.scalar)
+        return 0;
+    if (kind.api && !says(object, requires_grad, false)) /* else __dlpack__ says what to do */
+        return view_by_exchange(kind.api, object, what, view);
+    PyObject *capsule = attribute(object, array_struct);
     if (capsule)
         return view_of_capsule(capsule, what, view);
-    PyObject *method = PyErr_Occurred() ? NULL : attribute(object, "__dlpack__");
+    PyObject *method = PyErr_Occurred() ? NULL : attribute(object, dlpack);
     if (!method)
         return PyErr_Occurred() ? -1 : 0;
     capsule = ask_dlpack(object, method);
