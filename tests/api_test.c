@@ -224,6 +224,35 @@ test_strides(rg_queue *rg, rg_module *module)
     rg_array_destroy(y);
 }
 
+/* A program of another system may find that a tangent is the argument itself, and keep one of them. */
+static void
+test_read_twice(rg_queue *rg, rg_module *module)
+{
+    if (!devices_share_memory(rg))
+        return;
+    double x[4] = {1, 2, 3, 4}, t[4];
+    rg_array *ax, *ay = array_of(rg, RG_F64, 1, 4, 0, NULL);
+    CHECK(rg_array_create(rg, &RG_DESC(rg_array_desc, .dtype = RG_F64, .rank = 1, .shape = {4}, .data = x), &ax) == RG_OK);
+    rg_args *args = args_of(rg, kernel_of(module, "scale"));
+    CHECK(rg_args_set_int(args, RG_STR("n"), 4) == RG_OK);
+    CHECK(rg_args_set_float(args, RG_STR("k"), 0.5) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("x"), ax) == RG_OK);
+    CHECK(rg_args_set_array(args, RG_STR("y"), ay) == RG_OK);
+    CHECK(rg_array_require(rg, ay, RG_TANGENT) == RG_OK);
+    CHECK(rg_array_attach(ax, RG_TANGENT, x) == RG_OK);
+    CHECK(rg_launch(rg, args, RG_JVP) == RG_OK);
+    CHECK(rg_array_read(rg, ay, RG_TANGENT, t, sizeof(t)) == RG_OK);
+    CHECK(t[0] == 1 && t[3] == 16);
+    CHECK(rg_array_attach(ax, RG_ADJOINT, x) == RG_OK); /* it is written */
+    CHECK(rg_array_require(rg, ay, RG_ADJOINT) == RG_OK);
+    FAILS(rg_launch(rg, args, RG_VJP), RG_INVALID, "overlap in memory");
+    CHECK(rg_array_attach(ax, RG_ADJOINT, NULL) == RG_OK && rg_array_attach(ay, RG_TANGENT, x) == RG_OK);
+    FAILS(rg_launch(rg, args, RG_JVP), RG_INVALID, "overlap in memory");
+    rg_args_destroy(args);
+    rg_array_destroy(ax);
+    rg_array_destroy(ay);
+}
+
 static void
 test_lists(rg_queue *rg, rg_module *module)
 {
@@ -1011,6 +1040,7 @@ test_device(const char *device)
     test_launches(rg, module);
     test_results(rg, module);
     test_strides(rg, module);
+    test_read_twice(rg, module);
     test_lists(rg, module);
     test_c(rg);
     test_inner_arrays(rg);

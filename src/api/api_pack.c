@@ -105,8 +105,8 @@ check_extents(rg_args *args)
 }
 
 /* -- overlap --------------------------------------------------------------------------------------
- * Primals may overlap when the kernel writes neither, and then share adjoints too; nothing else
- * may. */
+ * Primals may overlap when the kernel writes neither, and then share adjoints too; so may tangents, with each other and with primals.
+ * Nothing else may. */
 
 typedef struct piece {
     const rg_param *param;
@@ -149,19 +149,27 @@ what(const piece *p)
 static bool
 directions_match(const piece *a, const piece *b)
 {
-    if (a->plane == RG_PRIMAL || (a->directions == 1 && b->directions == 1))
+    if (a->directions == 1 && b->directions == 1)
         return true;
     return a->data == b->data && a->directions == b->directions &&
            rt_layout_count(&a->layout) == rt_layout_count(&b->layout);
 }
 
+static bool
+is_only_read(const piece *p)
+{
+    return !p->param->written && !(p->plane & RG_ADJOINT);
+}
+
 static rg_status
 check_pair(rg_args *args, const piece *a, const piece *b)
 {
+    if (is_only_read(a) && is_only_read(b))
+        return RG_OK;
     bool written = a->param->written || b->param->written;
     bool harmless = a->plane == b->plane && !written;
     bool match = directions_match(a, b);
-    if (harmless && match && (a->plane == RG_PRIMAL || args->shared))
+    if (harmless && match && args->shared)
         return RG_OK; /* nothing would change */
     if (!rt_layout_overlap(&a->layout, a->data, &b->layout, b->data))
         return RG_OK;
@@ -172,7 +180,7 @@ check_pair(rg_args *args, const piece *a, const piece *b)
                          args->kernel->fn->name, what(a), a->param->name.ptr, what(b),
                          b->param->name.ptr);
     if (harmless) {
-        args->shared = args->shared || (a->plane & RG_ADJOINT);
+        args->shared = true;
         return RG_OK;
     }
     const piece *target = b->param->written ? b : a;
