@@ -616,7 +616,7 @@ static PyMethodDef methods[] = {{"_plane", array_plane, METH_O, NULL},
                                 {"_write", array_write, METH_O, NULL},
                                 {"_require", array_require, METH_VARARGS, NULL},
                                 {"_copy_from", array_copy_from, METH_O, NULL},
-                                {"fill", array_fill, METH_O, "fill(value)\n--\n\nSet every element, in all directions."},
+                                {"fill", array_fill, METH_O, "fill($self, value, /)\n--\n\nSet every element, in all directions."},
                                 {"__dlpack__", (PyCFunction)(void *)array_dlpack, METH_VARARGS | METH_KEYWORDS, NULL},
                                 {"__dlpack_device__", array_dlpack_device, METH_NOARGS, NULL},
                                 {0}};

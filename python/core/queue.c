@@ -633,7 +633,7 @@ current_queue(PyObject *module, PyObject *args)
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
 
-static PyMethodDef device_methods[] = {{"info", device_info, METH_NOARGS, "What is known of the device, as a dict: name, model, code, memory, ..."}, {0}};
+static PyMethodDef device_methods[] = {{"info", device_info, METH_NOARGS, "info($self, /)\n--\n\nWhat is known of the device, as a dict: name, model, code, memory, ..."}, {0}};
 static PyGetSetDef device_attributes[] = {{"name", device_name, NULL, "The name by which device() opens it.", NULL},
                                           {"own_memory", device_own_memory, NULL, "Whether it does not share the host's memory.", NULL},
                                           {0}};
@@ -646,9 +646,9 @@ static PyType_Slot device_slots[] = {{Py_tp_dealloc, device_dealloc},
 static PyType_Spec device_spec = {"retrograd._core.Device", sizeof(core_device), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, device_slots};
 
 static PyMethodDef queue_methods[] = {
-    {"sync", queue_sync, METH_NOARGS, "Wait for all work given to the queue; raise a failure not yet raised."},
-    {"wait", queue_wait, METH_O, "Work given to this queue from now on starts after all work given to the other one before."},
-    {"cancel", queue_cancel, METH_NOARGS, "End the running launch; any thread may call it."},
+    {"sync", queue_sync, METH_NOARGS, "sync($self, /)\n--\n\nWait for all work given to the queue; raise a failure not yet raised."},
+    {"wait", queue_wait, METH_O, "wait($self, other, /)\n--\n\nWork given to this queue from now on starts after all work given to the other one before."},
+    {"cancel", queue_cancel, METH_NOARGS, "cancel($self, /)\n--\n\nEnd the running launch; any thread may call it."},
     {"__enter__", queue_enter, METH_NOARGS, NULL},
     {"__exit__", queue_exit, METH_VARARGS, NULL},
     {0}};
@@ -667,10 +667,10 @@ static PyType_Slot queue_slots[] = {{Py_tp_new, queue_make},
                                     {0, NULL}};
 static PyType_Spec queue_spec = {"retrograd.Queue", sizeof(core_queue), 0, Py_TPFLAGS_DEFAULT, queue_slots};
 
-static PyMethodDef functions[] = {{"device", device, METH_O, "device(name)\n--\n\nOpen the device of that name: 'cpu', 'interp', 'cuda', 'cuda:1'."},
-                                  {"devices", list_devices, METH_NOARGS, "devices()\n--\n\nWhat is known of each device that can be opened, as dicts."},
+static PyMethodDef functions[] = {{"device", device, METH_O, "device($module, name, /)\n--\n\nOpen the device of that name: 'cpu', 'interp', 'cuda', 'cuda:1'."},
+                                  {"devices", list_devices, METH_NOARGS, "devices($module, /)\n--\n\nWhat is known of each device that can be opened, as dicts."},
                                   {"current_queue", current_queue, METH_VARARGS,
-                                   "current_queue(device='cpu')\n--\n\nThe queue that calls of this thread use for the device."},
+                                   "current_queue($module, device='cpu', /)\n--\n\nThe queue that calls of this thread use for the device."},
                                   {0}};
 
 static int

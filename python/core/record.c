@@ -411,9 +411,9 @@ static PyMethodDef tape_methods[] = {{"_end", tape_end, METH_NOARGS, NULL},
                                      {"_resume", tape_resume, METH_NOARGS, NULL},
                                      {"_call", tape_call, METH_VARARGS, NULL},
                                      {"stop_gradient", tape_stop_gradient, METH_O,
-                                      "stop_gradient(array)\n--\n\nLater operations see the array as a constant."},
-                                     {"vjp", tape_vjp, METH_NOARGS, "vjp()\n--\n\nThe reverse of all that was recorded."},
-                                     {"info", tape_info, METH_NOARGS, "info()\n--\n\nHow much is recorded: operations, bytes, peak, recomputed."},
+                                      "stop_gradient($self, array, /)\n--\n\nLater operations see the array as a constant."},
+                                     {"vjp", tape_vjp, METH_NOARGS, "vjp($self, /)\n--\n\nThe reverse of all that was recorded."},
+                                     {"info", tape_info, METH_NOARGS, "info($self, /)\n--\n\nHow much is recorded: operations, bytes, peak, recomputed."},
                                      {0}};
 static PyType_Slot tape_slots[] = {{Py_tp_new, tape_make}, {Py_tp_dealloc, tape_dealloc}, {Py_tp_traverse, tape_traverse},
                                    {Py_tp_clear, tape_clear}, {Py_tp_methods, tape_methods}, {0, NULL}};
@@ -421,7 +421,7 @@ static PyType_Spec tape_spec = {"retrograd._core.Tape", sizeof(core_tape), 0,
                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, tape_slots};
 
 static PyMethodDef graph_methods[] = {{"_end", graph_end, METH_NOARGS, NULL},
-                                      {"launch", graph_launch, METH_NOARGS, "launch()\n--\n\nAll that was recorded, in one launch."},
+                                      {"launch", graph_launch, METH_NOARGS, "launch($self, /)\n--\n\nAll that was recorded, in one launch."},
                                       {0}};
 static PyType_Slot graph_slots[] = {{Py_tp_new, graph_make}, {Py_tp_dealloc, graph_dealloc}, {Py_tp_methods, graph_methods}, {0, NULL}};
 static PyType_Spec graph_spec = {"retrograd._core.Graph", sizeof(core_graph), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, graph_slots};

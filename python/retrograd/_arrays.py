@@ -29,11 +29,11 @@ class Array(_core.Array):
     __slots__ = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        derivatives = [(plane, directions, np.array(self._plane(plane).numpy())) for plane, directions in self._planes]
+        derivatives = [(plane, directions, np.array(self._plane(plane))) for plane, directions in self._planes]
         return _restore, (np.array(self.numpy()), self.device.name, self._side_by_side, derivatives)
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         """The type of the elements."""
         return np.dtype(self._dtype)
 
@@ -87,7 +87,7 @@ class Array(_core.Array):
                 self._require(plane, directions)
         return self
 
-    def numpy(self) -> np.ndarray:
+    def numpy(self) -> np.ndarray[Any, Any]:
         """The elements as a NumPy array: the memory itself on devices that share the host's, else a copy."""
         if not self.device.own_memory:
             return np.asarray(self)  # by __array_interface__
@@ -109,7 +109,7 @@ class Array(_core.Array):
         dense = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))
         self._write(dense)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False and self.device.own_memory:
             raise ValueError("the array is in a device's memory: NumPy needs a copy")
         return np.asarray(self.numpy(), dtype)
@@ -131,11 +131,13 @@ class Array(_core.Array):
         return f"retrograd.array({np.array2string(self.numpy(), separator=', ', prefix='retrograd.array(')}, dtype={self.dtype}, device='{self.device.name}')"
 
 
-def _restore(values: np.ndarray, device: str, side_by_side: bool, derivatives: list[tuple[int, int, np.ndarray]]) -> Array:
+def _restore(values: np.ndarray[Any, Any], device: str, side_by_side: bool, derivatives: list[tuple[int, int, np.ndarray[Any, Any]]]) -> Array:
     made = array(values, device=device, side_by_side=side_by_side)
     for plane, directions, contents in derivatives:
         made._require(plane, directions)
-        made._plane(plane).write(contents)
+        derivative = made._plane(plane)
+        assert derivative is not None
+        derivative.write(contents)
     return made
 
 

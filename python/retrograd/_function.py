@@ -108,10 +108,10 @@ class Function:
                 self._compare(s.name, shapes[s.name], found[s.name])
         made = {}
         for s in self.made:
-            shape = () if s.result else self.shapes.get(s.name, found[s.name])
+            shape = () if s.result else self.shapes.get(s.name) or found[s.name]
+            made[s.name] = tuple(n for n in shape if n is not None)
             if None in shape:
                 raise ValueError(f"kernel {self.kernel.name}: nothing tells the shape of '{s.name}'; say outputs={{'{s.name}': shape}}")
-            made[s.name] = tuple(shape)
         return made
 
     def _compare(self, name: str, shape: Sequence[int], declared: Sequence[int | None]) -> None:
@@ -119,7 +119,7 @@ class Function:
             if wanted is not None and n != wanted:
                 raise ValueError(f"kernel {self.kernel.name}: axis {axis} of argument '{name}' has {n} elements; with the other arguments it needs {wanted}")
 
-    def _dtype(self, name: str) -> np.dtype:
+    def _dtype(self, name: str) -> np.dtype[Any]:
         return next(s.param.dtype for s in self.slots if s.name == name)
 
 
@@ -127,6 +127,6 @@ def _shape(shape: Any) -> tuple[int, ...]:
     return (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
 
 
-def _without_memory(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+def _without_memory(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """An array of that shape, to be described and never read."""
     return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, [0] * len(shape))

@@ -43,7 +43,7 @@ class Param:
     """
 
     name: str
-    dtype: np.dtype
+    dtype: np.dtype[Any]
     ndim: int | None
     read: bool
     written: bool
@@ -195,7 +195,7 @@ class Kernel(_core.Kernel):
         """
         self._launch(VJP, args, named, _dict(adjoints), None, None)
 
-    def jvp(self, *args: Any, tangents: Arrays | None = None, **named: Any) -> dict[str, np.ndarray]:
+    def jvp(self, *args: Any, tangents: Arrays | None = None, **named: Any) -> dict[str, np.ndarray[Any, Any]]:
         """The kernel and the tangents of what it writes.
 
         Parameters
@@ -384,12 +384,12 @@ class Kernel(_core.Kernel):
                   for p in self.params if p.argument != p.name and p.argument in bound}
         return {**bound, **fields}
 
-    def _planes(self, args: tuple[Any, ...], named: Mapping[str, Any], want: Any, given: Arrays, directions: int) -> dict[str, np.ndarray]:
+    def _planes(self, args: tuple[Any, ...], named: Mapping[str, Any], want: Any, given: Arrays, directions: int) -> dict[str, np.ndarray[Any, Any]]:
         """Zeros for derivatives of the float parameters that are wanted and not given."""
         values = self._values(args, named)
         made = {}
         for p in self.params:
-            value = values.get(p.name)
+            value = values.get(p.name, ())
             if not p.is_float or not want(p) or p.name in given or isinstance(value, Array):
                 continue
             shape = tuple(np.shape(value)) if p.ndim is not None and not p.result else ()
@@ -397,7 +397,7 @@ class Kernel(_core.Kernel):
         return made
 
     def _output(self, of: str | None, values: Mapping[str, Any], any_size: bool = False) -> str:
-        found = [p.name for p in self.params if p.is_float and (p.result or p.written and (any_size or np.size(values.get(p.name)) == 1))]
+        found = [p.name for p in self.params if p.is_float and (p.result or p.written and (any_size or np.size(values.get(p.name, ())) == 1))]
         if of is None and len(found) == 1:
             return found[0]
         if not any(p.is_float and (p.result or p.written) for p in self.params):
@@ -423,7 +423,7 @@ class Kernel(_core.Kernel):
         return value.item() if value.size == 1 else value.copy()
 
 
-def _number(array: np.ndarray) -> Any:
+def _number(array: np.ndarray[Any, Any]) -> Any:
     """The derivative of a scalar as a float."""
     return array.item() if array.ndim == 0 else array
 
@@ -463,6 +463,7 @@ class _Source(_core.Module):
     """A module without Python's conveniences, which knows what it was made of."""
 
     __slots__ = ("made_of",)
+    made_of: tuple[str, str, dict[str, Any]]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _source, self.made_of

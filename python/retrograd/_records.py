@@ -8,7 +8,7 @@ from typing import Any, Mapping
 import numpy as np
 
 
-def _field(dtype: np.dtype, path: str) -> tuple[np.dtype, int] | None:
+def _field(dtype: np.dtype[Any], path: str) -> tuple[np.dtype[Any], int] | None:
     """The type and the offset of a field, which may be one of a struct or array inside: "pos.x", "pos[2]"."""
     offset = 0
     for name, index in re.findall(r"(\w+)|\[(\d+)\]", path):
@@ -27,7 +27,7 @@ def _field(dtype: np.dtype, path: str) -> tuple[np.dtype, int] | None:
     return dtype, offset
 
 
-def check(dtype: np.dtype, kernel: str, name: str, fields: list[tuple[str, str, int]], size: int) -> None:
+def check(dtype: np.dtype[Any], kernel: str, name: str, fields: list[tuple[str, str, int]], size: int) -> None:
     """Raises TypeError unless a structured array of that type has the layout of the kernel's struct."""
     if dtype.itemsize != size:
         raise TypeError(f"kernel {kernel}: elements of '{name}' have {dtype.itemsize} bytes, the struct has {size} "

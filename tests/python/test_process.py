@@ -321,12 +321,14 @@ class Forks(unittest.TestCase):
                     signal.alarm(60)
                     goes_on()
                     os._exit(0 if rg.compile_c(source % -i).scaled(np.ones(3)) == -3 * i else 1)
-                assert os.waitpid(process, 0)[1] == 0, i
+                status = os.waitpid(process, 0)[1]
+                if status:
+                    break
             stop = True
             for t in threads:
                 t.join()
-            print("20 children")
-            """), "20 children\n")
+            print(i + 1, "children, the last one's status", status)
+            """), "20 children, the last one's status 0\n")
 
     def test_interrupts_in_children(self):
         """A fork by a thread, while the main thread is in a launch: the child has its own main thread, and Ctrl-C."""
