@@ -265,5 +265,42 @@ class Billiards(Example):
         self.assertEqual(turns[0], 2)
 
 
+@unittest.skipUnless(installed("jax"), "no jax")
+class Waves(Example):
+    def test_map(self):
+        waves = importlib.import_module("waves")
+        (losses, error), said = quietly(waves.run, self.folder, steps=8)
+        self.assertLess(losses[-1], 0.25 * losses[0])
+        self.assertLess(error, 0.5)
+        self.assertIn("8 devices with 12 rows each", said)
+        self.assert_picture("waves.png", said)
+
+    def test_devices(self):
+        """What is heard through eight devices is what is heard through one."""
+        waves = importlib.import_module("waves")
+        speed = (waves.WATER * (1 + waves.body())).astype(np.float32)
+        many, one = (np.asarray(waves.jax.jit(waves.sound(devices))(speed)) for devices in (waves.jax.devices(), waves.jax.devices()[:1]))
+        np.testing.assert_allclose(many, one, atol=1e-6)
+        self.assertGreater(np.abs(one).max(), 0.1)
+
+    def test_gradient(self):
+        step = in_double("waves.c").step
+        rng = np.random.default_rng(4)
+        speed, calm = rng.uniform(0.3, 0.6, (5, 7)), rng.uniform(0, 0.1, (5, 7))
+        edge, now, before = rng.normal(size=(2, 2, 7)), rng.normal(size=(2, 5, 7)), rng.normal(size=(2, 5, 7))
+        weights, gradient, h = rng.normal(size=(2, 5, 7)), np.zeros((5, 7)), 1e-6
+
+        def heard(speed):
+            after = before.copy()
+            step(speed, calm, edge[0], edge[1], now, after)
+            return (weights * after).sum()
+
+        step.forward_vjp(speed, calm, edge[0], edge[1], now, before.copy(), adjoints={"speed": gradient, "before": weights.copy()})
+        for at in ((0, 3), (2, 1), (4, 5)):
+            change = np.zeros_like(speed)
+            change[at] = h
+            self.assertAlmostEqual(gradient[at], (heard(speed + change) - heard(speed - change)) / (2 * h), delta=1e-7)
+
+
 if __name__ == "__main__":
     unittest.main()
