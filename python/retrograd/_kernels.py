@@ -203,14 +203,14 @@ class Kernel(_core.Kernel):
         *args, **named
             As in a call.
         tangents : dict of arrays by name
-            Tangents of parameters, dense. Tangents of arrays that the kernel writes are written in place.
+            Tangents of parameters, dense; of a scalar a number. Tangents of arrays that the kernel writes are written in place.
 
         Returns
         -------
         dict of arrays by name
             The tangents of all that the kernel writes, and of its results. Those that are not given are made.
         """
-        given = _dict(tangents) or {}
+        given = self._tangents(tangents)
         made = self._planes(args, named, lambda p: p.written or p.result, given, _directions(given, self._values(args, named)))
         self._launch(JVP, args, named, None, {**made, **given}, None)
         return {p.name: given[p.name] if p.name in given else _number(made[p.name]) for p in self.params
@@ -276,7 +276,7 @@ class Kernel(_core.Kernel):
         -------
         array, or dict of arrays by name if `wrt` is not one name
         """
-        given = _dict(vector) or {}
+        given = self._tangents(vector)
         values = self._values(args, named)
         of = self._output(of, values)
         names = self._wrt(wrt)
@@ -395,6 +395,12 @@ class Kernel(_core.Kernel):
             shape = tuple(np.shape(value)) if p.ndim is not None and not p.result else ()
             made[p.name] = np.zeros(((directions,) if directions else ()) + shape, p.dtype)
         return made
+
+    def _tangents(self, given: Arrays | None) -> dict[str, Any]:
+        """Tangents by name; numbers as arrays without axes, of the parameter's type."""
+        types = {p.name: p.dtype for p in self.params if p.ndim is None}
+        return {name: np.asarray(value, types[name]) if name in types and isinstance(value, (int, float)) else value
+                for name, value in (given or {}).items()}
 
     def _output(self, of: str | None, values: Mapping[str, Any], any_size: bool = False) -> str:
         found = [p.name for p in self.params if p.is_float and (p.result or p.written and (any_size or np.size(values.get(p.name, ())) == 1))]

@@ -215,8 +215,10 @@ class Derivatives(unittest.TestCase):
         np.testing.assert_allclose(gradient["x"], 6 * x**2)
         np.testing.assert_allclose(gradient["k"], 9.0)
         np.testing.assert_allclose(kernels.energy.hvp(2.0, x, vector={"x": np.array([0.0, 1.0])}, wrt="x"), [0, 24.0])
-        tangents = kernels.energy.jvp(2.0, x, tangents={"x": np.ones(2), "k": np.array(1.0)})
-        np.testing.assert_allclose(tangents["return"], 30 + 9)
+        for one in (np.array(1.0), 1.0, 1, np.float64(1)):
+            tangents = kernels.energy.jvp(2.0, x, tangents={"x": np.ones(2), "k": one})
+            np.testing.assert_allclose(tangents["return"], 30 + 9)
+        np.testing.assert_allclose(kernels.energy.hvp(2.0, x, vector={"k": 1.0}, wrt="x"), 3 * x**2)
 
     def test_split(self):
         x = np.array([1.0, 2.0])
