@@ -27,7 +27,7 @@ hear(void *user, const rg_event *event)
 {
     heard *h = user;
     h->elsewhere += !pthread_equal(h->thread, pthread_self());
-    h->odd += event->size < sizeof *event || (event->what == RG_EVENT_NOTE) != (event->milliseconds == 0) || h->n == MOST;
+    h->odd += event->size < sizeof *event || (event->what >= RG_EVENT_NOTE) != (event->milliseconds == 0) || h->n == MOST;
     if (h->n == MOST)
         return;
     h->what[h->n] = event->what;
@@ -108,11 +108,11 @@ test_kept(const char *folder)
     CHECK(!compile(true, "cpu", &h) && h.n == 2 && has_heard(&h, RG_EVENT_FOUND, "IR of bend.c, bend") &&
           has_heard(&h, RG_EVENT_FOUND, "code of kernel `bend` (forward_vjp) for cpu"));
     CHECK(damage(folder) == 2);
-    CHECK(!compile(true, "cpu", &h) && h.n == 4 && has_heard(&h, RG_EVENT_NOTE, "is damaged") &&
+    CHECK(!compile(true, "cpu", &h) && h.n == 4 && has_heard(&h, RG_EVENT_WARNING, "is damaged") &&
           has_heard(&h, RG_EVENT_MADE, "code of kernel `bend` (forward_vjp) for cpu"));
     CHECK(!compile(true, "cpu", NULL) && !compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_FOUND, "IR of bend.c, bend"));
     setenv("RG_CACHE", "/dev/null/below", 1);
-    CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_NOTE, "Not a directory"));
+    CHECK(!compile(true, "cpu", &h) && has_heard(&h, RG_EVENT_WARNING, "Not a directory"));
 }
 
 int

@@ -241,13 +241,14 @@ typedef struct rg_module_file {
 typedef enum rg_event_kind {
     RG_EVENT_FOUND = 0, /* in the cache: "IR of kernels.c, step", "code of kernel `step` (forward_vjp) for cpu" */
     RG_EVENT_MADE,      /* compiled: the same texts */
-    RG_EVENT_NOTE       /* other messages that are no errors: why an entry of the cache is not used, or cannot be written */
+    RG_EVENT_NOTE,      /* other messages that are no errors: why an entry of the cache is not used */
+    RG_EVENT_WARNING    /* the cache is of less use than it could be: it cannot be written, an entry is damaged or another user's */
 } rg_event_kind;
 
 typedef struct rg_event {
     uint32_t size;
     rg_event_kind what;
-    double milliseconds; /* how long it took; 0 for notes */
+    double milliseconds; /* how long it took; 0 for notes and warnings */
     rg_str text;         /* valid during the call */
 } rg_event;
 
@@ -282,7 +283,7 @@ struct rg_module_desc {
                           * a later loop. Different devices may give different last bits */
     /* Called after IR or code of the module's kernels was compiled or found in the cache, on the thread that compiles, which may
      * hold locks. It must not call functions of the library, wait for a thread that does, longjmp or throw. Several threads may
-     * call it at once. NULL: no calls; RG_DEBUG=cache then prints what concerns the cache. */
+     * call it at once. NULL: no calls. (RG_DEBUG=cache prints what concerns the cache.) */
     void (*log)(void *user, const rg_event *event);
     void *user;
     bool compile_process; /* LLVM and libclang run in a helper process, see below; RG_COMPILE_PROCESS=on sets it for all modules */

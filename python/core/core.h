@@ -24,6 +24,10 @@ PyObject *core_fail(rg_status status);
 /* The class of a status, borrowed. */
 PyObject *core_error_class(rg_status status);
 extern PyObject *core_warning; /* the class of all warnings */
+/* A module's log: keeps what the library warns of, on any thread. */
+void core_hear(void *user, const rg_event *event);
+/* Hands that to Python's warnings; -1 and an exception if they are errors there. */
+int core_warn(void);
 
 /* -- devices and queues (queue.c) ---------------------------------------------------------------------------------- */
 

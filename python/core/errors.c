@@ -1,4 +1,4 @@
-/* One exception class for each status. SPDX-License-Identifier: Apache-2.0 */
+/* One exception class for each status, and one of warnings. SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
 typedef struct error_row {
@@ -43,6 +43,48 @@ core_fail(rg_status status)
     Py_XDECREF(message);
     return NULL;
 }
+
+/* -- warnings ------------------------------------------------------------------------------------------------------ */
+
+typedef struct heard {
+    struct heard *next;
+    size_t length;
+    char text[];
+} heard;
+
+static heard *pending; /* the last one first; by atomic operations, as a fork may come at any time */
+
+void
+core_hear(void *user, const rg_event *event)
+{
+    heard *h = event->what == RG_EVENT_WARNING ? malloc(sizeof *h + event->text.len) : NULL;
+    if (!h)
+        return;
+    h->length = event->text.len;
+    memcpy(h->text, event->text.ptr, h->length);
+    h->next = __atomic_load_n(&pending, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&pending, &h->next, h, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+}
+
+int
+core_warn(void)
+{
+    int failed = 0;
+    heard *h = __atomic_load_n(&pending, __ATOMIC_RELAXED) ? __atomic_exchange_n(&pending, NULL, __ATOMIC_ACQUIRE) : NULL;
+    while (h) {
+        heard *next = h->next;
+        PyObject *text = failed ? NULL : PyUnicode_DecodeUTF8(h->text, (Py_ssize_t)h->length, "replace");
+        const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+        failed = failed || !utf8 || PyErr_WarnEx(core_warning, utf8, 1);
+        Py_XDECREF(text);
+        free(h);
+        h = next;
+    }
+    return failed ? -1 : 0;
+}
+
+/* -- classes ------------------------------------------------------------------------------------------------------- */
 
 static PyObject *
 make_class(const error_row *row)

@@ -106,7 +106,7 @@ module_make(PyTypeObject *type, PyObject *args, PyObject *kw)
         l.desc = RG_DESC(rg_module_desc, .include_paths = all[INCLUDES], .include_count = count[INCLUDES], .defines = all[DEFINES],
                          .define_count = count[DEFINES], .options = all[OPTIONS], .option_count = count[OPTIONS], .files = files,
                          .file_count = count[FILES], .name = rg_str_of(name), .no_contraction = flags[0], .native_math = flags[1],
-                         .fast_math = flags[2], .checked = flags[3], .deterministic = flags[4], .compile_process = flags[5]);
+                         .fast_math = flags[2], .checked = flags[3], .deterministic = flags[4], .compile_process = flags[5], .log = core_hear);
         made = module_from(type, &l);
     } else if (!PyErr_Occurred()) {
         PyErr_NoMemory();
@@ -135,7 +135,7 @@ module_names(PyObject *self, PyObject *unused)
     Py_BEGIN_ALLOW_THREADS
     status = rg_module_get_names(((core_module *)self)->shared->module, &names, &count);
     Py_END_ALLOW_THREADS
-    PyObject *list = status ? core_fail(status) : PyList_New(0);
+    PyObject *list = status ? core_fail(status) : core_warn() ? NULL : PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
         PyObject *name = PyUnicode_FromStringAndSize(names[i].ptr, (Py_ssize_t)names[i].len);
         if (!name || PyList_Append(list, name))
@@ -236,7 +236,7 @@ kernel_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     Py_BEGIN_ALLOW_THREADS
     status = rg_module_get_kernel(((core_module *)module)->shared->module, text, &kernel);
     Py_END_ALLOW_THREADS
-    if (status)
+    if (status || core_warn())
         return core_fail(status);
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     core_kernel *k = (core_kernel *)alloc(type, 0);
@@ -554,7 +554,7 @@ kernel_compile(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     status = rg_kernel_compile(k->kernel, device->device, &desc);
     Py_END_ALLOW_THREADS
-    return status ? core_fail(status) : Py_NewRef(Py_None);
+    return status || core_warn() ? core_fail(status) : Py_NewRef(Py_None);
 }
 
 /* -- checks -------------------------------------------------------------------------------------------------------- */

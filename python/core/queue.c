@@ -356,7 +356,7 @@ core_queue_finish(core_queue *q, rg_status status)
         core_fail(status);
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    int failed = flush_printed(q);
+    int failed = flush_printed(q) || core_warn() ? -1 : 0;
     if (!type)
         return failed;
     PyErr_Clear();

@@ -5,10 +5,10 @@
 
 
 static void
-tell_note(void *user, const char *text)
+tell_note(void *user, bool warning, const char *text)
 {
     const rg_module_desc *code = user;
-    rg_event event = RG_DESC(rg_event, .what = RG_EVENT_NOTE, .text = rg_str_of(text));
+    rg_event event = RG_DESC(rg_event, .what = warning ? RG_EVENT_WARNING : RG_EVENT_NOTE, .text = rg_str_of(text));
     code->log(code->user, &event);
 }
 
@@ -34,10 +34,11 @@ api_tell(const settings *asked, rg_event_kind what, double since, const char *fo
     va_start(args, format);
     str_addv(&text, format, args);
     va_end(args);
-    if (!asked->told) {
-        cache_log(asked, "%s %s", what == RG_EVENT_FOUND ? "found" : "made", text.ptr);
+    settings printed = *asked;
+    printed.told = NULL;
+    cache_log(&printed, "%s %s", what == RG_EVENT_FOUND ? "found" : "made", text.ptr);
+    if (!asked->told)
         return;
-    }
     const rg_module_desc *code = asked->told_user;
     rg_event event = RG_DESC(rg_event, .what = what, .milliseconds = clock_ms() - since, .text = str_view(&text));
     code->log(code->user, &event);

@@ -27,8 +27,8 @@ typedef struct settings {
     bool help, verify, time, gpu, cache_log;
     const char *print; /* the word's value up to a comma, "" if it has none; NULL: it is not there */
     long stop;         /* < 0: it is not there */
-    /* Takes what would be said on stderr of the cache, of a module that has a log; NULL: none has. Not of the environment. */
-    void (*told)(void *user, const char *text);
+    /* Takes what is said of the cache, of a module that has a log; NULL: none has. Not of the environment. */
+    void (*told)(void *user, bool warning, const char *text);
     void *told_user;
 } settings;
 

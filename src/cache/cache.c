@@ -20,20 +20,35 @@ enum { FOLDERS = 16, TRIES = 16, STALE_SECONDS = 3600, NAME_CHARS = 2 * DIGEST_B
 static const char magic[8] = {'r', 'g', 'c', 'a', 'c', 'h', 'e', '2'}, unfinished[] = "part.";
 static const uint64_t usual_limit = (uint64_t)1 << 30;
 
-void
-cache_log(const settings *s, const char *format, ...)
+static void
+say(const settings *s, bool warning, const char *format, va_list args)
 {
     if (!s->cache_log && !s->told)
         return;
     str line = {.in = mem_scratch()};
+    str_addv(&line, format, args);
+    if (s->told)
+        s->told(s->told_user, warning, line.ptr);
+    if (s->cache_log)
+        fprintf(stderr, "cache: %s\n", line.ptr);
+}
+
+void
+cache_log(const settings *s, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    str_addv(&line, format, args);
+    say(s, false, format, args);
     va_end(args);
-    if (s->told)
-        s->told(s->told_user, line.ptr);
-    else
-        fprintf(stderr, "cache: %s\n", line.ptr);
+}
+
+void
+cache_warn(const settings *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(s, true, format, args);
+    va_end(args);
 }
 
 /* -- places -------------------------------------------------------------------------------------------------------- */
@@ -169,7 +184,7 @@ read_trusted(const settings *s, const char *path)
             file = (rg_str){bytes, (size_t)st.st_size};
         (void)futimens(fd, NULL);
     } else {
-        cache_log(s, "%s is not trusted", path);
+        cache_warn(s, "the cache's %s is not used: it is not this user's alone", path);
     }
     mem_disown(&owns);
     close(fd);
@@ -188,7 +203,7 @@ cache_get(const settings *s, rg_str key, rg_str *content)
     if (!file.ptr)
         return false;
     if (!cache_entry(file, key, &same, content)) {
-        cache_log(s, "%s is damaged", p.path.ptr);
+        cache_warn(s, "the cache's %s is damaged; it is removed", p.path.ptr);
         unlink(p.path.ptr);
         return false;
     }
@@ -359,13 +374,13 @@ cache_put(const settings *s, rg_str key, rg_str content)
     }
     int fd = make_folder(&p.folder) ? open_unfinished(p.folder.ptr, &path) : -1;
     if (fd < 0) {
-        cache_log(s, "%s: %s", p.folder.ptr, strerror(errno));
+        cache_warn(s, "the cache cannot be written (RG_CACHE names another folder, or is off): %s: %s", p.folder.ptr, strerror(errno));
         return;
     }
     bool whole = write_whole(fd, str_view(&file));
     whole = close(fd) == 0 && whole;
     if (!whole || rename(path.ptr, p.path.ptr)) {
-        cache_log(s, "%s: %s", path.ptr, strerror(errno));
+        cache_warn(s, "the cache cannot be written (RG_CACHE names another folder, or is off): %s: %s", path.ptr, strerror(errno));
         unlink(path.ptr);
         return;
     }

@@ -14,8 +14,9 @@ RG_MUST_CHECK bool cache_get(const settings *s, rg_str key, rg_str *content);
 void cache_put(const settings *s, rg_str key, rg_str content);
 /* What a file holds, if it is an entry and whole; *same_key: the one of that key. false: it is damaged, or not ours. */
 bool cache_entry(rg_str file, rg_str key, bool *same_key, rg_str *content);
-/* A line where the settings ask for it, on stderr or told: what the cache had or lacked. */
+/* A line where the settings ask for it, on stderr and told: what the cache had or lacked; and a warning that it is of no use. */
 void cache_log(const settings *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cache_warn(const settings *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* -- as a whole -- */
 /* Where it is; false: it is switched off, or there is no home. The text is in mem_scratch(). */

@@ -78,6 +78,18 @@ def child(code, timeout=120, **environment):
     return done.stdout
 
 
+@contextlib.contextmanager
+def cache(folder):
+    kept = os.environ.get("RG_CACHE")
+    os.environ["RG_CACHE"] = folder
+    try:
+        yield
+    finally:
+        del os.environ["RG_CACHE"]
+        if kept is not None:
+            os.environ["RG_CACHE"] = kept
+
+
 class Lock(unittest.TestCase):
     """Without the interpreter lock another thread runs."""
 
@@ -501,6 +513,34 @@ class Prints(unittest.TestCase):
         self.assertEqual(sorted(out.getvalue().splitlines()), [f"{i} from the kernel" for i in range(8)])
 
 
+class Warnings(unittest.TestCase):
+    def test_a_cache_that_cannot_be_written(self):
+        with cache("/dev/null/below"):
+            with warnings.catch_warnings(record=True) as met:
+                warnings.simplefilter("always")
+                module = rg.compile_c("double one(int n) { return n; }")
+                kernel = module.one
+                self.assertEqual(len(met), 1)
+                self.assertEqual(kernel(1), 1.0)
+                self.assertEqual(len(met), 2)
+            for warning in met:
+                self.assertIs(warning.category, rg.RetrogradWarning)
+                self.assertRegex(str(warning.message), "cannot be written.*RG_CACHE.*/dev/null/below.*Not a directory")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with self.assertRaises(rg.RetrogradWarning):
+                    rg.compile_c("double two(int n) { return 2 * n; }").two
+                with self.assertRaises(rg.RetrogradWarning):
+                    kernel.value_and_grad(1)
+        self.assertEqual(kernel(2), 2.0)
+
+    def test_what_is_as_usual(self):
+        with tempfile.TemporaryDirectory() as folder, cache(folder), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(2):
+                self.assertEqual(rg.compile_c(SOURCE).cubes(np.array([2.0])), 8.0)
+
+
 class Bar:
     """What tqdm's bars have that programs use."""
 
@@ -602,19 +642,10 @@ class Leaks(unittest.TestCase):
             self.assertEqual(f(np.array([2.0])), 8)
             f.value_and_grad(np.array([2.0]))
 
-        kept = os.environ.get("RG_CACHE")
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                os.environ["RG_CACHE"] = folder
-                with self.subTest("with a cache"):
-                    self.check(load)
-            os.environ["RG_CACHE"] = "off"
-            with self.subTest("without a cache"):
-                self.check(load, 50, 20)
-        finally:
-            os.environ.pop("RG_CACHE")
-            if kept is not None:
-                os.environ["RG_CACHE"] = kept
+        with tempfile.TemporaryDirectory() as folder, cache(folder), self.subTest("with a cache"):
+            self.check(load)
+        with cache("off"), self.subTest("without a cache"):
+            self.check(load, 50, 20)
 
     def test_loads_that_fail(self):
         def load(_):
