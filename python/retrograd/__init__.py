@@ -17,6 +17,9 @@ its methods `vjp`, `forward_vjp`, `jvp`, `hvp`, `value_and_grad` and `jacobian` 
 derivatives of their own, on any device; `tape` records calls and reverses all of them; `graph` records and repeats them.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._arrays import Array, array, empty, zeros
 from ._core import (BudgetError, CancelledError, CompileError, DeviceError, Error, FileError, InvalidError, KernelAssertionError,
                     NotFoundError, OutOfMemoryError, Queue, RetrogradWarning, UnsupportedError, current_queue, device, devices)
@@ -29,3 +32,12 @@ __all__ = ["Array", "BudgetError", "CancelledError", "CompileError", "DeviceErro
            "Kernel", "KernelAssertionError", "Module", "NotFoundError", "OutOfMemoryError", "Param", "Queue", "Report", "RetrogradWarning", "Tape",
            "UnsupportedError", "array", "compile_c", "current_queue", "device", "devices", "empty", "graph", "load",
            "load_ipython_extension", "tape", "zeros"]
+
+if TYPE_CHECKING:
+    from . import jax as jax, torch as torch
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in ("jax", "torch"):  # imported when they are used: they need packages that may be missing
+            return import_module(f".{name}", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
