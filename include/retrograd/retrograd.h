@@ -408,7 +408,7 @@ typedef struct rg_finding {
  * the extents that the kernel declares. RG_BUDGET: the kernel takes more than 2^28 operations of the interpreter, with generated
  * arguments or with those that are set. Other errors are those of an RG_FORWARD launch with the inputs. Of the module's options
  * no_contraction and compile_process count, not native_math, fast_math, checked, deterministic and log: subscripts are always
- * checked, in the interpreter. desc may be NULL. */
+ * checked, in the interpreter. What the kernel prints goes nowhere. desc may be NULL. */
 RG_API RG_MUST_CHECK rg_status rg_kernel_check(rg_kernel *kernel, const rg_check_desc *desc, rg_report **report);
 RG_API RG_MUST_CHECK rg_status rg_report_get_info(const rg_report *report, rg_report_info *info);
 /* Findings are counted from 0. RG_NOT_FOUND: there are fewer. The texts are valid as long as the report. */

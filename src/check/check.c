@@ -18,11 +18,6 @@ enum { DEFAULT_SAMPLES = 24, DEVICES = 2 };
 
 /* -- the start: forward, and whether threads race ------------------------------------------------ */
 
-static void
-print_nowhere(void *user, const char *text, size_t length)
-{
-}
-
 static bool
 all_finite(const subject *s, memory m)
 {
@@ -55,7 +50,7 @@ try_start(subject *s, const char *optional, uint64_t *steps, bool *use)
     if (status)
         return status;
     memory m = check_memory(s);
-    interp_options options = {.races = true, .step_limit = *steps, .sink = {print_nowhere, NULL}};
+    interp_options options = {.races = true, .step_limit = *steps, .sink = check_no_prints};
     interp_report report;
     rt_fault fault = interp_run(fn, m.args, &options, &report);
     if (!optional && report.out_of_steps) {

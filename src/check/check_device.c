@@ -13,12 +13,19 @@ complain(diag_list *diags, rg_status status, const char *name, const char *what,
     return status;
 }
 
+static void
+print_nowhere(void *user, const char *text, size_t length)
+{
+}
+
+const rt_sink check_no_prints = {.print = print_nowhere};
+
 rg_status
 check_device_open(check_device *d, const rt_device_table *table, uint32_t ordinal, bool serial, diag_list *diags)
 {
     *d = (check_device){.table = table};
     str text = {.in = mem_scratch()};
-    rt_queue_desc desc = {.tape_budget = table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0};
+    rt_queue_desc desc = {.tape_budget = table->memory ? 0 : (uint64_t)1 << 32, .num_threads = serial ? 1 : 0, .sink = check_no_prints};
     rg_status status = table->open(ordinal, &d->device, &text);
     if (!status)
         status = table->open_queue(d->device, &desc, &d->queue, &text);

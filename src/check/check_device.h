@@ -17,6 +17,8 @@ typedef struct check_device {
     bool refused[RG_FORM_COUNT]; /* forms that do not compile */
 } check_device;
 
+/* What kernels print while they are checked goes nowhere. */
+extern const rt_sink check_no_prints;
 /* An error in diags if it cannot be opened. `serial`: threads run one after the other. */
 rg_status check_device_open(check_device *d, const rt_device_table *table, uint32_t ordinal, bool serial, diag_list *diags);
 void check_device_close(check_device *d);

@@ -69,8 +69,9 @@ run_moved(const subject *s, const ir_fn *forward, sample at, double h, memory *m
         check_put(RG_F64, arg->plane[0], at.element, x);
     else
         arg->bits = ir_float_bits(RG_F64, x);
+    interp_options options = {.sink = check_no_prints};
     interp_report report = {0};
-    rt_fault fault = interp_run(forward, m->args, NULL, &report);
+    rt_fault fault = interp_run(forward, m->args, &options, &report);
     *steps = report.steps;
     return fault == RT_OK;
 }
@@ -149,7 +150,7 @@ compare_tangents(differences *d, sample at, const moved *m)
     const subject *s = d->s;
     memory jvp = check_memory(s);
     check_put(RG_F64, jvp.args[at.param].plane[RG_TANGENT], at.element, 1);
-    if (interp_run(d->jvp, jvp.args, NULL, NULL) != RT_OK)
+    if (interp_run(d->jvp, jvp.args, &(interp_options){.sink = check_no_prints}, NULL) != RT_OK)
         return;
     for (uint32_t i = 0; i < s->n; i++)
         for (size_t k = 0; check_is_real(s, i) && check_is_buffer(s, i) && k < check_count(s, i); k++) {

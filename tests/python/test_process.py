@@ -464,6 +464,14 @@ class Prints(unittest.TestCase):
                 kernels.say(4)
         self.assertEqual(out.getvalue(), "3 from the kernel\n4 from the kernel\n")
 
+    def test_of_checks(self):
+        """A check launches a kernel many times: it says nothing."""
+        self.assertEqual(child("""
+            say = rg.compile_c('#include <stdio.h>\\ndouble say(double x) { printf("%g\\\\n", x); return x * x; }').say
+            assert say.check(x=3.0)
+            say(2.0)
+            """), "2\n")
+
     def test_before_a_failure(self):
         m = rg.compile_c('#include <assert.h>\n#include <stdio.h>\nvoid f(int n) { printf("last words %d\\n", n); assert(n > 2); }')
         out = io.StringIO()
