@@ -493,7 +493,22 @@ directions_of(call *c, uint32_t index, unsigned plane, const rg_array_info *info
 }
 
 static int
-attach(call *c, uint32_t index, unsigned plane, PyObject *value)
+copy_seed(call *c, core_view *view)
+{
+    if (view->cuda >= 0)
+        return PyErr_SetString(PyExc_ValueError, "seeds are in the host's memory"), -1;
+    size_t bytes = view->item;
+    for (uint32_t k = 0; k < view->rank; k++)
+        bytes *= (size_t)view->shape[k];
+    void *copy = malloc(bytes + !bytes);
+    if (!copy)
+        return (void)PyErr_NoMemory(), -1;
+    view->data = memcpy(c->copies[c->ncopies++] = copy, view->data, bytes);
+    return 0;
+}
+
+static int
+attach(call *c, uint32_t index, unsigned plane, PyObject *value, bool is_seed)
 {
     const char *name = c->kernel->params[index].name.ptr;
     if (c->frame->slots[index].own)
@@ -511,6 +526,8 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value)
                      c->queue->device->name);
     else if (array && !failed(rg_array_get_info(array, &info)))
         n = directions_of(c, index, plane, &info, &view);
+    if (n > 0 && is_seed && copy_seed(c, &view))
+        n = -1;
     if (n > 0 && !failed(rg_array_attach_directions(array, plane_bits[plane], view.data, (uint32_t)n))) {
         c->attached[c->nattached] = array;
         c->attached_planes[c->nattached++] = plane_bits[plane];
@@ -522,11 +539,11 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value)
 }
 
 static int
-attach_tuple(call *c, unsigned plane)
+attach_tuple(call *c, unsigned plane, PyObject *values, bool seeds)
 {
     for (uint32_t i = 0; i < c->kernel->nparams; i++) {
-        PyObject *value = PyTuple_GetItem(c->planes[plane], (Py_ssize_t)i);
-        if (value != Py_None && attach(c, i, plane, value))
+        PyObject *value = PyTuple_GetItem(values, (Py_ssize_t)i);
+        if (value != Py_None && attach(c, i, plane, value, seeds))
             return -1;
     }
     return 0;
@@ -538,7 +555,7 @@ attach_all(call *c, unsigned plane)
     PyObject *name, *value;
     Py_ssize_t at = 0;
     if (c->planes[plane] && PyTuple_Check(c->planes[plane]))
-        return attach_tuple(c, plane);
+        return attach_tuple(c, plane, c->planes[plane], false);
     while (c->planes[plane] && PyDict_Next(c->planes[plane], &at, &name, &value)) {
         uint32_t index;
         if (value == Py_None)
@@ -546,7 +563,7 @@ attach_all(call *c, unsigned plane)
         rg_str text = PyUnicode_Check(name) ? core_str(name) : (rg_str){0};
         if (!text.ptr)
             return PyErr_Occurred() ? -1 : (PyErr_SetString(PyExc_TypeError, "derivatives are given in a dict by the parameter's name"), -1);
-        if (failed(rg_kernel_find_param(c->kernel->kernel, text, &index)) || attach(c, index, plane, value))
+        if (failed(rg_kernel_find_param(c->kernel->kernel, text, &index)) || attach(c, index, plane, value, false))
             return -1;
     }
     return 0;
@@ -559,12 +576,14 @@ take_room(call *c)
 {
     uint32_t n = c->kernel->nparams * PLANES + 1;
     for (unsigned p = 0; p < PLANES; p++)
-        if (c->planes[p] && !c->attached) {
+        if ((c->planes[p] || c->seeds) && !c->attached) {
             c->attached = calloc(n, sizeof *c->attached);
             c->attached_planes = calloc(n, sizeof *c->attached_planes);
             if (!c->attached || !c->attached_planes)
                 return (void)PyErr_NoMemory(), -1;
         }
+    if (c->seeds && !(c->copies = calloc(c->kernel->nparams + 1, sizeof *c->copies)))
+        return (void)PyErr_NoMemory(), -1;
     return 0;
 }
 
@@ -581,7 +600,7 @@ core_call_begin(call *c)
     for (unsigned p = 0; p < PLANES; p++)
         if (attach_all(c, p))
             return -1;
-    return 0;
+    return c->seeds ? attach_tuple(c, 0, c->seeds, true) : 0;
 }
 
 void
@@ -592,6 +611,9 @@ core_call_end(call *c)
     for (uint32_t i = 0; i < c->nattached; i++)
         if (rg_array_attach(c->attached[i], c->attached_planes[i], NULL))
             PyErr_Clear();
+    for (uint32_t i = 0; i < c->ncopies; i++)
+        free(c->copies[i]);
+    free(c->copies);
     free(c->attached);
     free(c->attached_planes);
     if (c->frame) {

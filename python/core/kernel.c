@@ -489,22 +489,23 @@ kernel_launch(PyObject *self, PyObject *given)
     return run((core_kernel *)self, (rg_form)form, args, kw == Py_None ? NULL : kw, &how);
 }
 
-/* _run(form, inputs, adjoints, tangents, adjoint_tangents, results), for hosts that see to gradients themselves: all of them None or
- * tuples, of one entry for each input, parameter or result, with None for what is not there. Results are returned if None is given. */
+/* _run(form, inputs, adjoints, tangents, adjoint_tangents, seeds, results), for hosts that see to gradients themselves: all of them None
+ * or tuples, of one entry for each input, parameter or result, with None for what is not there. Seeds are adjoints in the host's memory
+ * that stay as they are. Results are returned if None is given. */
 static PyObject *
 kernel_run(PyObject *self, PyObject *const *given, Py_ssize_t n)
 {
     core_kernel *k = (core_kernel *)self;
-    if (n != 6 || !PyTuple_Check(given[1]))
-        return PyErr_SetString(PyExc_TypeError, "_run takes a form and five tuples"), NULL;
+    if (n != 7 || !PyTuple_Check(given[1]))
+        return PyErr_SetString(PyExc_TypeError, "_run takes a form and six tuples"), NULL;
     unsigned long form = PyLong_AsUnsignedLong(given[0]);
     call how = {.with_gradient = true};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i <= PLANES + 1; i++) {
         PyObject *tuple = given[2 + i] == Py_None ? NULL : given[2 + i];
-        Py_ssize_t size = i < PLANES ? k->nparams : k->nresults;
+        Py_ssize_t size = i <= PLANES ? k->nparams : k->nresults;
         if (tuple && (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != size))
             return PyErr_Format(PyExc_TypeError, "kernel %s: a tuple of %zd is wanted", rg_kernel_name(k->kernel).ptr, size), NULL;
-        *(i < PLANES ? &how.planes[i] : &how.results) = tuple;
+        *(i < PLANES ? &how.planes[i] : i == PLANES ? &how.seeds : &how.results) = tuple;
     }
     if (form >= RG_FORM_COUNT)
         return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_ValueError, "there is no such form"), NULL);

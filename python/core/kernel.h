@@ -68,11 +68,13 @@ typedef struct call {
     PyObject **values;         /* by input; NULL: left out. Borrowed */
     core_view *views;          /* by input; dtype and owner of arrays of others */
     PyObject *planes[PLANES];  /* a dict by name, or a tuple by parameter with None for what is not there; NULL: none */
+    PyObject *seeds;           /* a tuple by parameter: adjoints in the host's memory, which the launch gets copies of; NULL: none */
     PyObject *results;         /* a tuple of arrays for them; NULL: they are returned */
     bool with_gradient;        /* the caller sees to gradients of the arrays */
     rg_array **attached; /* planes that are the caller's memory during the call */
     unsigned *attached_planes;
-    uint32_t nattached;
+    uint32_t nattached, ncopies;
+    void **copies;             /* of seeds */
     void *stream; /* of whoever made the arrays on a GPU */
     bool follows; /* one is known */
     bool waits;   /* until the launch has ended: work of others would not come behind it */
