@@ -37,7 +37,10 @@ core_fail(rg_status status)
     if (PyErr_Occurred())
         return NULL;
     const char *text = rg_error_message(); /* it quotes files, whatever their encoding */
-    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n') /* a compiler's text is whole lines */
+        length--;
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
     if (message)
         PyErr_SetObject(core_error_class(status), message);
     Py_XDECREF(message);

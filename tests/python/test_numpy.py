@@ -180,8 +180,9 @@ class Errors(unittest.TestCase):
         kernels.relax(steps, x, loss)  # and it still works
 
     def test_refused_source(self):
-        with self.assertRaisesRegex(rg.CompileError, "bad.c:1:.*goto"):
+        with self.assertRaisesRegex(rg.CompileError, "bad.c:1:.*goto") as met:
             rg.compile_c("void f(int n) { again: n++; goto again; }", name="bad.c").f
+        self.assertNotEqual(str(met.exception)[-1], "\n")
         with self.assertRaises(AttributeError):
             kernels.nothing
         with self.assertRaises(rg.FileError if False else rg.Error):
