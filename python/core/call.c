@@ -329,8 +329,10 @@ core_lend(call *c, slot *s, const rg_param *p, const core_view *view)
     memcpy(desc.shape, view->shape, sizeof desc.shape);
     desc.data = view->data ? view->data : nothing;
     if (same) {
+        if (failed(rg_array_set_data(s->array, desc.data)))
+            return -1;
         s->view.data = view->data;
-        return failed(rg_array_set_data(s->array, desc.data));
+        return 0;
     }
     drop_made(s);
     s->own = NULL;

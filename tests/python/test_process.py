@@ -796,6 +796,25 @@ class References(unittest.TestCase):
             x.require(adjoint=True, directions=len(x.adjoint.shape) + 1)
         x.require(tangent=True, directions=4)
 
+    def test_memory_that_is_refused(self):
+        """Not aligned: neither the first call with it nor the next one works on the memory of the call before."""
+        class Tensor:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+            def __dlpack__(self, **how):
+                return self.array.__dlpack__(**how)
+
+        good, odd = np.full(4, 3.0), np.zeros(33, np.uint8)[1:].view(np.float64)
+        kernels.square(Tensor(good))
+        for _ in range(2):
+            with self.assertRaisesRegex(rg.InvalidError, "not aligned"):
+                kernels.square(Tensor(odd))
+        self.assertEqual(good.tolist(), [9] * 4)
+
     def test_lists_that_change_during_the_call(self):
         reads = [rg.array(np.ones(1000), adjoint=True)]
         writes = [rg.array(np.ones(1000), adjoint=True)]
