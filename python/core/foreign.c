@@ -112,11 +112,27 @@ read_array_struct(const array_struct *a, const char *what, core_view *view)
     return 1;
 }
 
+/* Of arrays of structs NumPy clears all flags. */
 static int
-view_of_capsule(PyObject *capsule, const char *what, core_view *view)
+ask_whether_read_only(PyObject *object, core_view *view)
 {
-    const array_struct *a = PyCapsule_GetPointer(capsule, NULL);
-    int got = a ? read_array_struct(a, what, view) : -1;
+    PyObject *interface = PyObject_GetAttrString(object, "__array_interface__"), *data = NULL, *flag = NULL;
+    if (interface && (data = PyMapping_GetItemString(interface, "data")))
+        flag = PySequence_GetItem(data, 1);
+    view->read_only = flag && PyObject_IsTrue(flag) != 0;
+    Py_XDECREF(interface);
+    Py_XDECREF(data);
+    Py_XDECREF(flag);
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+static int
+view_of_capsule(PyObject *object, PyObject *capsule, const char *what, core_view *view)
+{
+    const array_struct *a = PyCapsule_IsValid(capsule, NULL) ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+    int got = a ? read_array_struct(a, what, view) : refuse(what, "its __array_struct__ is not that of an array");
+    if (got == 1 && view->dtype == RG_NONE)
+        got = ask_whether_read_only(object, view);
     if (got == 1)
         view->owner = capsule;
     else
@@ -333,7 +349,7 @@ core_view_of(PyObject *object, const char *what, core_view *view)
         return view_by_exchange(kind.api, object, what, view);
     PyObject *capsule = attribute(object, array_struct);
     if (capsule)
-        return view_of_capsule(capsule, what, view);
+        return view_of_capsule(object, capsule, what, view);
     PyObject *method = PyErr_Occurred() ? NULL : attribute(object, dlpack);
     if (!method)
         return PyErr_Occurred() ? -1 : 0;

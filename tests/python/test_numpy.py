@@ -99,6 +99,19 @@ class Calls(unittest.TestCase):
             kernels.step(1.0, u)
             np.testing.assert_allclose(u, np.sin(np.ones((n, 2))), rtol=1e-14)
 
+    def test_structs_that_are_written(self):
+        m = rg.compile_c("struct body { double mass; int kind; };\n"
+                         "void grow(int n, struct body b[n]) { for (int i = 0; i < n; i++) { b[i].mass *= 2; b[i].kind += i; } }")
+        b = np.zeros(4, np.dtype([("mass", "f8"), ("kind", "i4")], align=True))
+        b["mass"] = 1.5
+        m.grow(b)
+        m.grow(b[::-2])
+        self.assertEqual(b.tolist(), [(3.0, 0), (6.0, 2), (3.0, 2), (6.0, 3)])
+        b.flags.writeable = False
+        with self.assertRaisesRegex(rg.InvalidError, "read-only"):
+            m.grow(b)
+        self.assertEqual(b["kind"].tolist(), [0, 2, 2, 3])
+
     def test_structs(self):
         body = np.dtype([("mass", "f8"), ("kind", "i4"), ("at", "f4", 2)], align=True)
         b = np.zeros(3, body)
