@@ -1,23 +1,73 @@
-"""The examples of docstrings, and of documents that have Python in them. SPDX-License-Identifier: Apache-2.0"""
+"""The examples of docstrings, and of the pages that have Python in them. SPDX-License-Identifier: Apache-2.0
+
+A page is a session of Python, from its first line to its last, in a folder that holds its blocks with <!-- file: NAME --> before them. Pages and
+modules that are called after a package (python-torch.md, retrograd.torch) are skipped where it is not installed.
+"""
 
 import doctest
 import importlib
+import importlib.util
+import os
 import pkgutil
+import re
+import tempfile
 import unittest
 from pathlib import Path
 
 import retrograd
 
-DOCUMENTS = Path(__file__).parents[2] / "docs"
+PAGES = Path(__file__).parents[2] / "docs"
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # for python-jax.md
+
+PACKAGES = ("torch", "jax")
+FLAGS = doctest.ELLIPSIS
+
+
+class Fenced(doctest.DocTestParser):
+    """Lines that begin or end a block are not what an example prints."""
+
+    def parse(self, string, name="<page>"):
+        return super().parse(re.sub(r"^```.*$", "", string, flags=re.MULTILINE), name)
+
+
+def page_tests(page):
+    folder, before = tempfile.TemporaryDirectory(), os.getcwd()
+
+    def begin(test):
+        os.chdir(folder.name)
+        for name, text in re.findall(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            Path(name).write_text(text)
+
+    def end(test):
+        os.chdir(before)
+        folder.cleanup()
+
+    return doctest.DocFileSuite(str(page), module_relative=False, encoding="utf-8", parser=Fenced(), optionflags=FLAGS, setUp=begin, tearDown=end)
+
+
+def missing(name, package):
+    def skip():
+        raise unittest.SkipTest(f"no {package}")
+
+    return unittest.FunctionTestCase(skip, description=name)
 
 
 def load_tests(loader, tests, pattern):
     for found in pkgutil.iter_modules(retrograd.__path__):
-        if found.name not in ("_core", "__main__", "torch", "jax"):
-            tests.addTests(doctest.DocTestSuite(importlib.import_module("retrograd." + found.name)))
-    tests.addTests(doctest.DocTestSuite(retrograd))
-    for page in DOCUMENTS.glob("python*.md"):
-        tests.addTests(doctest.DocFileSuite(str(page), module_relative=False, encoding="utf-8"))
+        if found.name in ("_core", "__main__"):
+            continue
+        package = next((package for package in PACKAGES if found.name in (package, f"_{package}") or found.name.startswith(f"_{package}_")), None)
+        if package and not importlib.util.find_spec(package):
+            tests.addTest(missing("retrograd." + found.name, package))
+        else:
+            tests.addTests(doctest.DocTestSuite(importlib.import_module("retrograd." + found.name), optionflags=FLAGS))
+    tests.addTests(doctest.DocTestSuite(retrograd, optionflags=FLAGS))
+    for page in sorted(PAGES.glob("python*.md")):
+        package = page.stem.partition("-")[2]
+        if package in PACKAGES and not importlib.util.find_spec(package):
+            tests.addTest(missing(page.name, package))
+        else:
+            tests.addTests(page_tests(page))
     return tests
 
 
