@@ -452,18 +452,25 @@ set_all(call *c)
 
 /* -- attach -------------------------------------------------------------------------------------------------------- */
 
-/* The array whose planes a parameter's derivatives are in; for a float scalar a companion. */
+/* The array whose planes a parameter's derivatives are in; for a float scalar a companion. *view: its layout. */
 static rg_array *
-array_of(call *c, uint32_t index)
+array_of(call *c, uint32_t index, const core_view **view)
 {
     const rg_param *p = &c->kernel->params[index];
     slot *s = &c->frame->slots[index];
-    rg_array *array = NULL;
+    if (p->array && !p->result && s->array)
+        return *view = &s->view, s->array;
     if (p->array) {
-        if (failed(rg_args_get_array(c->frame->args, p->name, &array)))
+        rg_array_info info = RG_INIT(rg_array_info);
+        rg_array *array;
+        if (failed(rg_args_get_array(c->frame->args, p->name, &array)) || failed(rg_array_get_info(array, &info)))
             return NULL;
-        return array;
+        c->seen = (core_view){.dtype = info.dtype, .rank = info.rank};
+        memcpy(c->seen.shape, info.shape, sizeof info.shape);
+        return *view = &c->seen, array;
     }
+    c->seen = (core_view){.dtype = p->dtype};
+    *view = &c->seen;
     rg_array_desc desc = RG_DESC(rg_array_desc, .dtype = p->dtype, .name = p->name);
     if (!s->array && (failed(rg_array_create(c->queue->queue, &desc, &s->array)) ||
                       failed(rg_args_set_companion_at(c->frame->args, index, s->array))))
@@ -473,12 +480,12 @@ array_of(call *c, uint32_t index)
 
 /* The plane's shape is the array's, or has an axis of directions before it. */
 static int
-directions_of(call *c, uint32_t index, unsigned plane, const rg_array_info *info, const core_view *view)
+directions_of(call *c, uint32_t index, unsigned plane, const core_view *of, const core_view *view)
 {
     const char *name = c->kernel->params[index].name.ptr;
-    uint32_t more = view->rank - info->rank;
-    if (view->rank < info->rank || more > 1 || memcmp(view->shape + more, info->shape, info->rank * sizeof *info->shape) != 0) {
-        PyObject *is = core_shape(view->rank, view->shape), *wanted = core_shape(info->rank, info->shape);
+    uint32_t more = view->rank - of->rank;
+    if (view->rank < of->rank || more > 1 || memcmp(view->shape + more, of->shape, of->rank * sizeof *of->shape) != 0) {
+        PyObject *is = core_shape(view->rank, view->shape), *wanted = core_shape(of->rank, of->shape);
         if (is && wanted)
             PyErr_Format(core_error_class(RG_INVALID), "kernel %s: the %s of '%s' has shape %S; the argument has %S (or an axis of directions before it)",
                          kernel_name(c->kernel), plane_names[plane], name, is, wanted);
@@ -486,14 +493,15 @@ directions_of(call *c, uint32_t index, unsigned plane, const rg_array_info *info
         Py_XDECREF(wanted);
         return -1;
     }
-    if (view->dtype != info->dtype || view->read_only || !core_view_is_dense(view)) {
+    if (view->dtype != of->dtype || view->read_only || !core_view_is_dense(view)) {
         PyErr_Format(core_error_class(RG_INVALID), "kernel %s: the %s of '%s' has to be a writable, contiguous array of %s", kernel_name(c->kernel),
-                     plane_names[plane], name, core_dtype_name(info->dtype));
+                     plane_names[plane], name, core_dtype_name(of->dtype));
         return -1;
     }
     return more ? (int)view->shape[0] : 1;
 }
 
+/* The copy is the attachment that is made next. */
 static int
 copy_seed(call *c, core_view *view)
 {
@@ -505,7 +513,7 @@ copy_seed(call *c, core_view *view)
     void *copy = malloc(bytes + !bytes);
     if (!copy)
         return (void)PyErr_NoMemory(), -1;
-    view->data = memcpy(c->copies[c->ncopies++] = copy, view->data, bytes);
+    c->attached[c->nattached].copy = view->data = memcpy(copy, view->data, bytes);
     return 0;
 }
 
@@ -520,19 +528,20 @@ attach(call *c, uint32_t index, unsigned plane, PyObject *value, bool is_seed)
     int got = view_of(c, value, name, &view);
     if (got <= 0)
         return got < 0 ? -1 : (PyErr_Format(PyExc_TypeError, "kernel %s: the %s of '%s' has to be an array", kernel_name(c->kernel), plane_names[plane], name), -1);
-    rg_array *array = (view.cuda >= 0) == c->queue->device->own_memory && !follow(c, &view) ? array_of(c, index) : NULL;
-    rg_array_info info = RG_INIT(rg_array_info);
+    const core_view *of;
+    rg_array *array = (view.cuda >= 0) == c->queue->device->own_memory && !follow(c, &view) ? array_of(c, index, &of) : NULL;
     int n = -1;
     if (!array && !PyErr_Occurred())
         PyErr_Format(PyExc_ValueError, "kernel %s: the %s of '%s' is not on device %U", kernel_name(c->kernel), plane_names[plane], name,
                      c->queue->device->name);
-    else if (array && !failed(rg_array_get_info(array, &info)))
-        n = directions_of(c, index, plane, &info, &view);
+    else if (array)
+        n = directions_of(c, index, plane, of, &view);
     if (n > 0 && is_seed && copy_seed(c, &view))
         n = -1;
     if (n > 0 && !failed(rg_array_attach_directions(array, plane_bits[plane], view.data, (uint32_t)n))) {
-        c->attached[c->nattached] = array;
-        c->attached_planes[c->nattached++] = plane_bits[plane];
+        attachment *made = &c->attached[c->nattached++];
+        made->array = array;
+        made->plane = plane_bits[plane];
     } else if (n >= 0 && !PyErr_Occurred()) {
         PyErr_Format(core_error_class(RG_INVALID), "kernel %s: the %s of '%s' has no directions", kernel_name(c->kernel), plane_names[plane], name);
     }
@@ -576,17 +585,10 @@ attach_all(call *c, unsigned plane)
 static int
 take_room(call *c)
 {
-    uint32_t n = c->kernel->nparams * PLANES + 1;
-    for (unsigned p = 0; p < PLANES; p++)
-        if ((c->planes[p] || c->seeds) && !c->attached) {
-            c->attached = calloc(n, sizeof *c->attached);
-            c->attached_planes = calloc(n, sizeof *c->attached_planes);
-            if (!c->attached || !c->attached_planes)
-                return (void)PyErr_NoMemory(), -1;
-        }
-    if (c->seeds && !(c->copies = calloc(c->kernel->nparams + 1, sizeof *c->copies)))
-        return (void)PyErr_NoMemory(), -1;
-    return 0;
+    if (!c->planes[0] && !c->planes[1] && !c->planes[2] && !c->seeds)
+        return 0;
+    c->attached = calloc(c->kernel->nparams * (PLANES + 1) + 1, sizeof *c->attached); /* one more: a copy that could not be attached */
+    return c->attached ? 0 : ((void)PyErr_NoMemory(), -1);
 }
 
 int
@@ -611,13 +613,11 @@ core_call_end(call *c)
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     for (uint32_t i = 0; i < c->nattached; i++)
-        if (rg_array_attach(c->attached[i], c->attached_planes[i], NULL))
+        if (rg_array_attach(c->attached[i].array, c->attached[i].plane, NULL))
             PyErr_Clear();
-    for (uint32_t i = 0; i < c->ncopies; i++)
-        free(c->copies[i]);
-    free(c->copies);
+    for (uint32_t i = 0; c->attached && i <= c->nattached; i++)
+        free(c->attached[i].copy);
     free(c->attached);
-    free(c->attached_planes);
     if (c->frame) {
         c->frame->busy = false;
         c->frame->next = c->kernel->free;

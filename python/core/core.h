@@ -103,7 +103,7 @@ typedef struct core_view {
 
 /* 1: described; 0: not an array (no exception is set); -1: an array that cannot be used. `what` names it in messages. */
 int core_view_of(PyObject *object, const char *what, core_view *view);
-/* The same for callers that see to its gradient: tensors of torch that require one are refused otherwise. */
+/* The same for callers that see to its gradient, and to elements that stand negated in memory: such tensors of torch are refused otherwise. */
 int core_view_with_gradient(PyObject *object, const char *what, core_view *view);
 /* The stream that makers of that kind work in at the moment, on that GPU. */
 int core_current_stream(const struct DLPackExchangeAPI *maker, int gpu, void **stream);

@@ -292,14 +292,9 @@ refuse_as_maker(const char *what)
 static int
 view_by_exchange(const DLPackExchangeAPI *api, PyObject *object, const char *what, core_view *view)
 {
-    static PyObject *is_neg;
-    if (!is_neg && !(is_neg = PyUnicode_InternFromString("is_neg")))
-        return -1;
     DLTensor tensor;
     if (api->describe(object, &tensor))
         return refuse_as_maker(what);
-    if (says(object, is_neg, true)) /* DLPack has no word for it */
-        return refuse(what, "its elements stand negated in memory; call resolve_neg() first");
     int got = read_tensor(&tensor, what, view);
     view->maker = got == 1 && view->cuda >= 0 ? api : NULL;
     return got;
@@ -333,18 +328,21 @@ core_view_with_gradient(PyObject *object, const char *what, core_view *view)
 int
 core_view_of(PyObject *object, const char *what, core_view *view)
 {
-    static PyObject *requires_grad, *array_struct, *dlpack;
+    static PyObject *requires_grad, *is_neg, *array_struct, *dlpack;
     if (!dlpack) {
         requires_grad = PyUnicode_InternFromString("requires_grad");
+        is_neg = PyUnicode_InternFromString("is_neg");
         array_struct = PyUnicode_InternFromString("__array_struct__");
         dlpack = PyUnicode_InternFromString("__dlpack__");
     }
     view->owner = NULL;
-    if (!requires_grad || !array_struct || !dlpack)
+    if (!requires_grad || !is_neg || !array_struct || !dlpack)
         return -1;
     known_type kind = know(Py_TYPE(object));
     if (kind.scalar)
         return 0;
+    if (kind.api && says(object, is_neg, true)) /* DLPack has no word for it */
+        return refuse(what, "its elements stand negated in memory; call resolve_neg() first");
     if (kind.api && !says(object, requires_grad, false)) /* else __dlpack__ says what to do */
         return view_by_exchange(kind.api, object, what, view);
     PyObject *capsule = attribute(object, array_struct);

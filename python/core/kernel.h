@@ -61,6 +61,13 @@ typedef struct core_kernel {
     frame *free;
 } core_kernel;
 
+/* A plane that is the caller's memory during a call, or a copy of a seed. */
+typedef struct attachment {
+    rg_array *array;
+    unsigned plane;
+    void *copy;
+} attachment;
+
 typedef struct call {
     core_kernel *kernel;
     core_queue *queue;
@@ -71,10 +78,9 @@ typedef struct call {
     PyObject *seeds;           /* a tuple by parameter: adjoints in the host's memory, which the launch gets copies of; NULL: none */
     PyObject *results;         /* a tuple of arrays for them; NULL: they are returned */
     bool with_gradient;        /* the caller sees to gradients of the arrays */
-    rg_array **attached; /* planes that are the caller's memory during the call */
-    unsigned *attached_planes;
-    uint32_t nattached, ncopies;
-    void **copies;             /* of seeds */
+    core_view seen;      /* of an array that a derivative belongs to */
+    attachment *attached;
+    uint32_t nattached;
     void *stream; /* of whoever made the arrays on a GPU */
     bool follows; /* one is known */
     bool waits;   /* until the launch has ended: work of others would not come behind it */
