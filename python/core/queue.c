@@ -323,9 +323,7 @@ core_queue_end(core_queue *q)
     while (q->depth == 1 && q->discarded) {
         discarded *d = q->discarded;
         q->discarded = d->next;
-        Py_BEGIN_ALLOW_THREADS
-        d->destroy(d->handle);
-        Py_END_ALLOW_THREADS
+        d->destroy(d->handle); /* with the interpreter lock: the thread whose queue it is does not find it in use */
         free(d);
     }
     q->depth--;

@@ -796,6 +796,44 @@ class References(unittest.TestCase):
             x.require(adjoint=True, directions=len(x.adjoint.shape) + 1)
         x.require(tangent=True, directions=4)
 
+    def test_tapes_that_end_on_another_thread(self):
+        """The thread whose queue it is goes on, in its calls and between them."""
+        left, failures, stop = [], [], threading.Event()
+
+        def work():
+            x = rg.array(np.ones(1000000), adjoint=True)
+            try:
+                for _ in range(60):
+                    with rg.tape() as t:
+                        for _ in range(5):
+                            kernels.square(x)  # the tape copies x
+                    with rg.graph() as g:
+                        kernels.square(x)
+                    left.extend((t, g))
+                    t = g = None
+                    for _ in range(2000):  # they end now, and the next call comes
+                        pass
+                    x.fill(1)
+            except Exception as failure:
+                failures.append(failure)
+
+        def drop():
+            while not stop.is_set():
+                while left:
+                    left.pop()
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        dropping = threading.Thread(target=drop)
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1e-6)  # threads change between any two steps
+        for t in (*threads, dropping):
+            t.start()
+        for t in threads:
+            t.join()
+        stop.set()
+        dropping.join()
+        self.assertEqual(failures, [])
+
     def test_memory_that_is_refused(self):
         """Not aligned: neither the first call with it nor the next one works on the memory of the call before."""
         class Tensor:
