@@ -325,19 +325,31 @@ number(rg_dtype dtype, const void *bits)
     }
 }
 
+typedef struct reading {
+    rg_queue *queue;
+    rg_array *array;
+    size_t bytes;
+    uint64_t bits;
+} reading;
+
+static rg_status
+read_now(void *user)
+{
+    reading *r = user;
+    return rg_array_read(r->queue, r->array, RG_PRIMAL, &r->bits, r->bytes);
+}
+
+/* Where launches return before they have ended, this waits. */
 static PyObject *
 read_result(call *c, const rg_param *p)
 {
-    uint64_t bits = 0;
-    rg_array *array;
-    rg_status status = rg_args_get_array(c->frame->args, p->name, &array);
-    Py_BEGIN_ALLOW_THREADS
+    reading r = {.queue = c->queue->queue, .bytes = rg_dtype_size(p->dtype)};
+    rg_status status = rg_args_get_array(c->frame->args, p->name, &r.array);
     if (!status)
-        status = rg_array_read(c->queue->queue, array, RG_PRIMAL, &bits, rg_dtype_size(p->dtype));
-    Py_END_ALLOW_THREADS
-    if (status)
-        return core_fail(status);
-    PyObject *value = number(p->dtype, &bits);
+        status = c->queue->device->own_memory ? core_run(c->queue, read_now, &r) : read_now(&r);
+    if (core_queue_finish(c->queue, status))
+        return NULL;
+    PyObject *value = number(p->dtype, &r.bits);
     if (!value || p->dtype != RG_F16)
         return value;
     PyObject *module = PyImport_ImportModule("retrograd._records"), *made = module ? PyObject_CallMethod(module, "half", "O", value) : NULL;
