@@ -8,6 +8,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from ._kernels import Kernel, Param
+from ._records import part
 
 Outputs = Sequence[str] | Mapping[str, Any] | str | None
 
@@ -86,26 +87,29 @@ class Function:
         self.updated = tuple(s for s in self.given if s.in_place)
 
     def bind(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """Arguments by name; positional ones in the kernel's order without what is made, and without extents unless all are given."""
-        free = [s for s in self.given if s.name not in named]
-        short = [s for s in free if not s.param.extent]
+        """Arguments by the names of parameters: positional ones in the kernel's order without what is made, and without extents unless all
+        are given. A struct is one argument, and each of its fields a parameter."""
+        takes = {s.param.argument: s.param.extent for s in self.given}
+        free = [name for name in takes if name not in named]
+        short = [name for name in free if not takes[name]]
         for name in named:
-            if name not in {s.name for s in self.given}:
+            if name not in takes:
                 made = " (the function makes it)" if name in {s.name for s in self.made} else ""
                 raise TypeError(f"kernel {self.kernel.name}: no argument '{name}'{made}")
         if len(args) not in (len(free), len(short)):
             counts = f"{len(short)} or {len(free)}" if len(short) < len(free) else str(len(free))
-            raise TypeError(f"kernel {self.kernel.name} takes {counts} further arguments ({', '.join(s.name for s in free)}), not {len(args)}")
-        chosen = free if len(args) == len(free) else short
-        return {**{s.name: value for s, value in zip(chosen, args)}, **named}
+            raise TypeError(f"kernel {self.kernel.name} takes {counts} further arguments ({', '.join(free)}), not {len(args)}")
+        bound = {**dict(zip(free if len(args) == len(free) else short, args)), **named}
+        return {s.name: bound[s.param.argument] if s.param.argument == s.name else part(bound[s.param.argument], self.kernel.name, s.name)
+                for s in self.given if s.param.argument in bound}
 
     def made_shapes(self, shapes: Mapping[str, Sequence[int]], scalars: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
         """The shapes of all that is made, from the shapes of the given arrays and the values of integers."""
         given = {name: _without_memory(shape, self._dtype(name)) for name, shape in {**shapes, **self.shapes}.items()}
-        found = self.kernel._shapes({**given, **scalars})
+        found = self.kernel._shapes({**given, **{name: n for name, n in scalars.items() if "." not in name}})
         for s in self.slots:
-            if s.name in shapes and not s.param.flat:
-                self._compare(s.name, shapes[s.name], found[s.name])
+            if s.name in given and not s.param.flat:
+                self._compare(s.name, given[s.name].shape, found[s.name])
         made = {}
         for s in self.made:
             shape = () if s.result else self.shapes.get(s.name) or found[s.name]

@@ -77,7 +77,7 @@ class Site:
     ----------
     program : Program
     constants : tuple of (name, number)
-        Scalars that are no operands.
+        Scalars that are no operands; floats as their text in hexadecimal, which tells -0.0 from 0.0.
     shapes : tuple of (name, shape)
         Of all arrays.
     """
@@ -153,7 +153,7 @@ class Launch:
         results: list[Key] = []
         aliases: dict[int, int] = {}
         rows = []
-        constants = dict(self.site.constants)
+        constants = {name: float.fromhex(number) if isinstance(number, str) else number for name, number in self.site.constants}
         for slot in self.site.program.function.slots:
             row: list[Any] = [constants.get(slot.name)]
             present = [VALUES] + planes_of(slot, self.form, self.of, self.along)

@@ -32,6 +32,11 @@ def made_from(types: Sequence[Any], shape: Sequence[int], dtype: Any) -> jax.cor
     return made.update(manual_axis_type=made.manual_axis_type.update(varying=axes)) if axes else made
 
 
+def is_split(array: Any) -> bool:
+    """Whether its type says that it is split over the devices of a mesh (one with explicit axes)."""
+    return any(axis is not None for axis in jax.typeof(array).sharding.spec)
+
+
 def no_tangent(array: Any) -> ad.Zero:
     """A tangent that is known to be zero."""
     return ad.Zero(jax.typeof(array).to_tangent_aval())

@@ -33,6 +33,7 @@ from . import _jax_rules  # noqa: F401 (derivatives of the primitives)
 from ._function import Function, Outputs, Slot
 from ._jax_launch import Program, Site
 from ._jax_primitives import bind, forward
+from ._jax_types import is_split
 from ._kernels import Kernel
 
 __all__ = ["function"]
@@ -59,7 +60,9 @@ def function(kernel: Kernel, outputs: Outputs = None) -> "JaxFunction":
     Arrays have the dtypes of the C parameters; those of 64 bits need `jax_enable_x64`. XLA's memory is used in place, and copied only if a
     kernel overwrites what is used again. In a traced program Python numbers are constants. Other scalars are arrays without axes; on a GPU
     a launch copies each of them to the host, and waits for that: give numbers where you can. Extents are Python integers, or follow from
-    shapes.
+    shapes. A struct is an object or a dict with its fields.
+
+    A kernel is taken for a pure function: a program may leave out launches whose results nobody uses, and do others again.
 
     `vmap` makes directions of one launch where only tangents or cotangents are batched, and else runs one launch after the other. The `jvp`
     of a `jvp` takes a direction for each output; prefer the `jvp` of a `grad`. Third derivatives are refused.
@@ -107,7 +110,7 @@ class JaxFunction:
             if number is not None and not slot.param.is_float:
                 integers.append((slot.name, number))
             if number is not None and (traced or slot.param.extent or not _has_type(slot.param.dtype)):
-                constants.append((slot.name, number))
+                constants.append((slot.name, number.hex() if slot.param.is_float else number))
             else:
                 arrays.append(self._scalar(slot, value))
         for slot in self._function.made:
@@ -120,7 +123,7 @@ class JaxFunction:
 
     def __repr__(self) -> str:
         function = self._function
-        takes = ", ".join(s.name for s in function.given if not s.param.extent)
+        takes = ", ".join(dict.fromkeys(s.param.argument for s in function.given if not s.param.extent))
         gives = ", ".join(s.name for s in function.updated + function.made)
         return f"<retrograd.jax function {self.kernel.name}({takes}) -> {gives}>"
 
@@ -134,6 +137,9 @@ class JaxFunction:
         self._check_type(slot, value)
         if value.ndim != slot.param.ndim and not slot.param.flat:
             raise TypeError(f"{self._name(slot)} has {value.ndim} axes, the parameter {slot.param.ndim}")
+        if is_split(value):
+            raise TypeError(f"{self._name(slot)} is split over the devices of a mesh, and a kernel needs all of it: call the function for each part "
+                            "in jax.shard_map, or put it together with jax.sharding.reshard")
         return value
 
     def _number(self, slot: Slot, value: Any) -> Any:
@@ -142,9 +148,16 @@ class JaxFunction:
             if slot.param.is_float:
                 return float(value)
             if isinstance(value, (bool, int, np.integer, np.bool_)):
-                return int(value)
+                return self._fitting(slot, int(value))
             raise TypeError(f"{self._name(slot)} has to be an integer, not {value!r}")
         return None
+
+    def _fitting(self, slot: Slot, number: int) -> int:
+        dtype = slot.param.dtype
+        least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        if not least <= number <= most:
+            raise OverflowError(f"{self._name(slot)} is {dtype}: {number} does not fit")
+        return number
 
     def _scalar(self, slot: Slot, value: Any) -> Any:
         if slot.param.extent:

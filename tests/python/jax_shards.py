@@ -6,7 +6,7 @@ Run by test_jax.py, in a process that has eight devices: XLA_FLAGS=--xla_force_h
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, PartitionSpec as P
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 
 import retrograd as rg
 
@@ -49,3 +49,17 @@ same(sharded(True)(a, x), reference(a, x))  # without jit
 inside = jax.shard_map(lambda x: jax.vmap(jax.grad(lambda a, x: cubes(a, x)[1], 1), (0, None))(jnp.array([1.0, a]), x), mesh=mesh,
                        in_specs=P("part"), out_specs=P(None, "part"))
 same(jax.jit(inside)(x), np.stack([3 * x**2, 3 * a * x**2]))
+
+# arrays that JAX splits as it likes, and arrays whose types say how they are split
+same(jax.jit(jax.grad(lambda x: cubes(a, x)[1]))(jax.device_put(x, NamedSharding(mesh, P("part")))), 3 * a * x**2)
+explicit = jax.make_mesh((8,), ("part",), axis_types=(AxisType.Explicit,))
+with jax.set_mesh(explicit):
+    parts = jax.device_put(x, NamedSharding(explicit, P("part")))
+    try:
+        jax.jit(cubes)(a, parts)
+        raise AssertionError("not refused")
+    except TypeError as refused:
+        assert "argument 'x' is split" in str(refused), refused
+    whole = jax.jit(jax.grad(lambda x: cubes(a, jax.sharding.reshard(x, P(None)))[1]))(parts)
+    same(whole, 3 * a * x**2)
+    same(jax.jit(jax.shard_map(lambda x: cubes(a, x)[0], in_specs=P("part"), out_specs=P("part")))(parts), a * x * x)

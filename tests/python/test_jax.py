@@ -75,6 +75,10 @@ void halves(int n, const _Float16 x[n], _Float16 a, float y[n]) { for (int i = 0
 void kinds(signed char a, unsigned short b, long c, _Bool d, float e, double out[5]) { out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; }
 void checked(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = sqrt(x[i]); }
 void gamma_of(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = lgamma(x[i]); }
+void sign_of(double a, double y[1]) { y[0] = copysign(1.0, a); }
+struct spring { double stiffness; struct { double at[2]; int turns; } end; };
+double pull(struct spring s, double scale, const double x[2])
+{ return scale * s.stiffness * s.end.turns * ((x[0] - s.end.at[0]) * (x[0] - s.end.at[0]) + (x[1] - s.end.at[1]) * x[1]); }
 void first(int n, int m, const float x[n], float y[m]) { for (int i = 0; i < m; i++) y[i] = x[0] * i; }
 """, name="kernels.c")
 relax = rg.jax.function(kernels.relax, "loss")
@@ -154,6 +158,8 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(rg.InvalidError, "`m` of kernel `first`: no array is set whose extents"):
             first(x=np.ones(2, np.float32))
         self.assertEqual(rg.jax.function(kernels.first, {"y": (2,)})(x=np.ones(2, np.float32)).tolist(), [0, 1])
+        with self.assertRaisesRegex(ValueError, "axis 0 of argument 'y' has 2 elements; .* it needs 3"):
+            rg.jax.function(kernels.first, {"y": (2,)})(m=3, x=np.ones(2, np.float32))
 
     def test_scalars(self):
         kinds = rg.jax.function(kernels.kinds, "out")
@@ -162,9 +168,32 @@ class Values(unittest.TestCase):
         self.assertEqual(jax.jit(lambda: kinds(-7, 65535, 2**40, True, 0.5))().tolist(), wanted)
         self.assertEqual(jax.jit(kinds)(-7, 65535, 2**40, True, 0.5).tolist(), wanted)
         self.assertEqual(jax.jit(kinds)(jnp.int8(-7), jnp.uint16(65535), jnp.int64(2**40), jnp.bool_(True), jnp.float32(0.5)).tolist(), wanted)
+        sign = rg.jax.function(kernels.sign_of, "y")
+        self.assertEqual(jax.jit(lambda: (sign(0.0), sign(-0.0), sign(np.nan)))(), (1, -1, 1))
+        for call in (kinds, lambda *args: jax.jit(lambda: kinds(*args))()):
+            with self.assertRaisesRegex(OverflowError, "argument 'b' is uint16: -1 does not fit"):
+                call(-7, -1, 0, True, 0.5)
         halves = rg.jax.function(kernels.halves)
         x, a = np.array([1, 2.5], np.float16), jnp.float16(-0.1)
         self.assertEqual(halves(x, a).tolist(), (x.astype(np.float32) * np.float32(a)).astype(np.float16).tolist())
+
+    def test_structs(self):
+        pull = rg.jax.function(kernels.pull)
+
+        def reference(s, scale, x):
+            at = s["end"]["at"]
+            return scale * s["stiffness"] * s["end"]["turns"] * ((x[0] - at[0]) ** 2 + (x[1] - at[1]) * x[1])
+
+        spring, x = {"stiffness": 2.0, "end": {"at": [0.5, 0.25], "turns": 3}}, np.array([1.0, 2.0])
+        same(self, pull(spring, 0.5, x), jnp.asarray(reference(spring, 0.5, x)))
+        same(self, pull(x=x, s=spring, scale=0.5), jnp.asarray(reference(spring, 0.5, x)))
+
+        def slope(f):
+            return lambda k, at, x: f({"stiffness": k, "end": {"at": at, "turns": 3}}, 0.5, x)
+
+        same_of(self, (pull, reference), lambda f: jax.grad(slope(f), (0, 1, 2)), 2.0, [0.5, 0.25], x)
+        with self.assertRaisesRegex(TypeError, "argument 's' has no field end.at.0"):
+            pull({"stiffness": 2.0}, 0.5, x)
 
     def test_without_elements(self):
         self.assertEqual(relax(np.zeros(0, np.int32), np.zeros(0)).tolist(), [0.0])
@@ -425,9 +454,10 @@ class Errors(unittest.TestCase):
                               ((steps, jnp.asarray(points, jnp.bfloat16)), "argument 'x' has elements of bfloat16"),
                               ((steps, [0.1, 0.2]), "argument 'x' has to be an array, not list"),
                               ((steps,), "takes 2 or 3 further arguments"), ((steps, points, 1, 2, 3), "takes 2 or 3")]:
-            for f in (relax, lambda *args: jax.eval_shape(relax, *args)):
-                with self.subTest(message), self.assertRaisesRegex((TypeError, ValueError), "kernel relax.*" + message):
-                    relax(*args)
+            with self.subTest(message), self.assertRaisesRegex((TypeError, ValueError), "kernel relax.*" + message):
+                relax(*args)
+            with self.subTest(message, traced=True), self.assertRaisesRegex((TypeError, ValueError), "kernel relax.*" + message):
+                jax.make_jaxpr(lambda: relax(*args))()
         with self.assertRaisesRegex(TypeError, "argument 'n' is an extent"):
             jax.jit(lambda n: relax(n, steps, points))(4)
         with self.assertRaisesRegex(TypeError, "argument 'gain' is a number; it has 1 axes"):
