@@ -151,7 +151,10 @@ class Launch:
     def _at_once(self, values: Mapping[Key, Any], wanted: Sequence[Key]) -> list[Any]:
         operands: list[Key] = []
         results: list[Key] = []
+        # One of each shape and type: XLA gives operands that are one value to it, and results that are theirs, one memory on GPUs. The
+        # launch copies the others.
         aliases: dict[int, int] = {}
+        aliased: set[Any] = set()
         rows = []
         constants = {name: float.fromhex(number) if isinstance(number, str) else number for name, number in self.site.constants}
         for slot in self.site.program.function.slots:
@@ -166,8 +169,10 @@ class Launch:
                 if plane in present and (self._is_written(slot, plane) or plane != VALUES and key not in values):
                     place[1] = len(results)
                     results.append(key)
-                if min(place) >= 0:
+                kind = self.shape(key), self.site.dtype[slot.name]
+                if min(place) >= 0 and kind not in aliased:
                     aliases[place[0]] = place[1]
+                    aliased.add(kind)
                 row += place
             rows.append(tuple(row))
         arrays = [values[key] for key in operands]

@@ -146,6 +146,20 @@ class Values(unittest.TestCase):
         given = jnp.array([0.2, 0.7])
         same(self, jax.jit(lambda x: logistic(3, 3.5, x), donate_argnums=0)(given), logistic_reference(3, 3.5, x))
 
+    def test_two_arrays_in_place_that_are_one_value(self):
+        step = rg.jax.function(rg.compile_c("""
+void step(int n, double dt, double x[n], double v[n])
+{
+    for (int i = 0; i < n; i++) {
+        v[i] -= dt * (x[i] + 1);
+        x[i] += dt * v[i];
+    }
+}""").step)
+        x = jnp.ones(3)
+        for f in (lambda x: step(0.5, x, x), jax.jit(lambda x: step(0.5, x, x)), jax.jit(lambda x: step(0.5, 2 * x - 1, 3 * x - 2))):
+            same(self, f(x), (jnp.ones(3), jnp.zeros(3)))
+        same(self, jax.jit(jax.grad(lambda x: step(0.5, x, x)[0].sum()))(x), jnp.full(3, 1.25))
+
     def test_outputs(self):
         add = rg.jax.function(kernels.add)  # y is given
         same(self, add(jnp.array([1.0, 2.0]), jnp.array([10.0, 20.0])), jnp.array([11.0, 24.0]))
