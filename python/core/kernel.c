@@ -73,9 +73,11 @@ module_from(PyTypeObject *type, loading *l)
     core_module *m = (core_module *)alloc(type, 0);
     core_shared *shared = m ? malloc(sizeof *shared) : NULL;
     if (!shared) {
-        Py_XDECREF(m);
         rg_module_destroy(l->module);
-        return m ? PyErr_NoMemory() : NULL;
+        if (m)
+            PyErr_NoMemory();
+        Py_XDECREF(m);
+        return NULL;
     }
     *shared = (core_shared){l->module, 1};
     m->shared = shared;

@@ -133,7 +133,7 @@ class JaxFunction:
     def _array(self, slot: Slot, value: Any) -> Any:
         if not hasattr(value, "dtype") or not hasattr(value, "shape"):
             raise TypeError(f"{self._name(slot)} has to be an array, not {type(value).__name__}")
-        value = jnp.asarray(value)
+        value = _as_array(value)
         self._check_type(slot, value)
         if value.ndim != slot.param.ndim and not slot.param.flat:
             raise TypeError(f"{self._name(slot)} has {value.ndim} axes, the parameter {slot.param.ndim}")
@@ -166,7 +166,7 @@ class JaxFunction:
             return jnp.asarray(value, slot.param.dtype)
         if not hasattr(value, "dtype") or not hasattr(value, "shape"):
             raise TypeError(f"{self._name(slot)} has to be a number or an array without axes, not {type(value).__name__}")
-        value = jnp.asarray(value)
+        value = _as_array(value)
         if value.ndim:
             raise TypeError(f"{self._name(slot)} is a number; it has {value.ndim} axes")
         if jax.typeof(value).weak_type and slot.param.is_float and _has_type(slot.param.dtype) and value.dtype.kind in "fiub":
@@ -188,6 +188,10 @@ class JaxFunction:
     def _needs_64_bits(self, slot: Slot) -> str:
         return (f"{self._name(slot)} is {slot.param.dtype} in C, and JAX has no types of 64 bits unless they are switched on: "
                 "jax.config.update('jax_enable_x64', True)")
+
+
+def _as_array(value: Any) -> Any:
+    return value if isinstance(value, jax.Array) else jnp.asarray(value)
 
 
 def _has_type(dtype: np.dtype[Any]) -> bool:
