@@ -1,8 +1,8 @@
 /* Discs on a table: they slide, slow down, and meet each other and the walls. Plain C: gcc -fopenmp compiles it too.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Drag slows all discs alike, by a factor that falls with time. So paths are those of discs without drag, and `way` takes the place of
- * time: how far a disc of speed 1 has come. All of them have stopped when it is 1. */
+ * Drag slows all discs alike, by a factor that falls with time. So paths are those of discs without drag, and `way` takes the place
+ * of time: how far a disc of speed 1 has come. All of them have stopped when it is 1. */
 #include <math.h>
 
 #define DISCS 3
@@ -28,7 +28,8 @@ static float
 until_wall(const table *s, int a, int axis)
 {
     float room = (axis == 0 ? right : top) - radius, speed = s->speed[a][axis];
-    return speed > 1e-6f ? fmaxf((room - s->at[a][axis]) / speed, 0.0f) : speed < -1e-6f ? fmaxf((-room - s->at[a][axis]) / speed, 0.0f) : 9.0f;
+    float way = speed > 0 ? room - s->at[a][axis] : -room - s->at[a][axis];
+    return fabsf(speed) > 1e-6f ? fmaxf(way / speed, 0.0f) : 9.0f;
 }
 
 /* Goes on to the next contact, wherever and whenever that is, but at most by `left`. Returns how far that was. */
@@ -55,7 +56,8 @@ go_on(table *s, float left)
         s->speed[first][-1 - second] *= -spring;
     else if (first >= 0) {
         float x = (s->at[second][0] - s->at[first][0]) / (2 * radius), y = (s->at[second][1] - s->at[first][1]) / (2 * radius);
-        float push = 0.5f * (1 + spring) * (x * (s->speed[second][0] - s->speed[first][0]) + y * (s->speed[second][1] - s->speed[first][1]));
+        float u = s->speed[second][0] - s->speed[first][0], v = s->speed[second][1] - s->speed[first][1];
+        float push = 0.5f * (1 + spring) * (x * u + y * v);
         s->speed[first][0] += push * x, s->speed[first][1] += push * y;
         s->speed[second][0] -= push * x, s->speed[second][1] -= push * y;
     }
@@ -72,8 +74,8 @@ begin(const float at[DISCS][2], const float shot[2])
     return s;
 }
 
-/* Disc 0 is shot with the velocity shot[i], the others rest. end: where all discs stop. The loop goes from contact to contact; how many
- * turns that takes differs from shot to shot. */
+/* Disc 0 is shot with the velocity shot[i], the others rest. end: where all discs stop. The loop goes from contact to contact; how
+ * many turns that takes differs from shot to shot. */
 void
 shoot(int shots, const float start[shots][DISCS][2], const float shot[shots][2], float end[shots][DISCS][2], int turns[shots])
 {

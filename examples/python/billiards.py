@@ -2,10 +2,10 @@
 
     python examples/python/billiards.py [FOLDER]
 
-The white disc is to push the red one to a place on the table; a grey disc may be in the way, and walls may be used. A network of torch
-sees the table and proposes three shots. The simulator is a kernel: `while` something moves it goes on to the next contact, wherever that
-is (billiards.c). `rg.torch.function` makes it a function of tensors, so the loss is the distance at which the red disc stops, and its
-gradient comes through all contacts. FOLDER/billiards.png is an animation: the same tables before and after.
+The white disc is to push the red one to a place on the table; a grey disc may be in the way, and walls may be used. A network of
+torch sees the table and proposes three shots. The simulator is a kernel: `while` something moves it goes on to the next contact,
+wherever that is (billiards.c). `rg.torch.function` makes it a function of tensors, so the loss is the distance at which the red
+disc stops, and its gradient comes through all contacts. FOLDER/billiards.png is an animation: the same tables before and after.
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -40,8 +40,9 @@ class Player(torch.nn.Module):
 
     def __init__(self, width: int = 128) -> None:
         super().__init__()
-        self.layers = torch.nn.Sequential(torch.nn.Linear(8, width), torch.nn.SiLU(), torch.nn.Linear(width, width), torch.nn.SiLU(),
-                                          torch.nn.Linear(width, width), torch.nn.SiLU(), torch.nn.Linear(width, 2 * PROPOSALS))
+        linear, bend = torch.nn.Linear, torch.nn.SiLU
+        self.layers = torch.nn.Sequential(linear(8, width), bend(), linear(width, width), bend(), linear(width, width), bend(),
+                                          linear(width, 2 * PROPOSALS))
         self.sides = torch.linspace(-1, 1, PROPOSALS)  # proposals start on the left, in the middle and on the right
 
     def forward(self, start: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
@@ -66,7 +67,8 @@ def loss_of(squares: torch.Tensor) -> torch.Tensor:
 
 
 def calm(gradient: torch.Tensor) -> torch.Tensor:
-    """The gradient of each shot, at most as long as 2 over their number: a shot that meets much depends on its direction enormously."""
+    """Each shot's part of the gradient, at most as long as 2 over their number: what a shot that meets much leads to depends on its
+    direction enormously."""
     return gradient / (gradient.norm(dim=-1, keepdim=True) * gradient[..., 0].numel() / 2).clamp(min=1)
 
 
@@ -92,7 +94,8 @@ class Film:
             for k, goal in enumerate(goals):
                 x, y = self.corner(row, k)
                 self.scene.box(x, y, self.WIDE, self.HIGH, (22, 62, 60))
-                self.scene.line([(x, y), (x + self.WIDE, y), (x + self.WIDE, y + self.HIGH), (x, y + self.HIGH), (x, y)], (104, 82, 62), 4)
+                right, low = x + self.WIDE, y + self.HIGH
+                self.scene.line([(x, y), (right, y), (right, low), (x, low), (x, y)], (104, 82, 62), 4)
                 self.scene.ring(*self.place(row, k, goal), CLOSE * self.WIDE / 2, pic.AMBER, 1.5)
                 self.scene.disc(*self.place(row, k, goal), 2, pic.AMBER)
 

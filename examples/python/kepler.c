@@ -113,7 +113,8 @@ follow(int bodies, int times, double mass, const double start[bodies][4], const 
 
 /* Where steps end, until the moment `end`: at most `most` places. */
 void
-footprints(int bodies, int most, double mass, double end, const double start[bodies][4], double path[bodies][most][2], int count[bodies])
+footprints(int bodies, int most, double mass, double end, const double start[bodies][4], double path[bodies][most][2],
+           int count[bodies])
 {
     #pragma omp parallel for
     for (int i = 0; i < bodies; i++) {

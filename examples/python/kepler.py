@@ -2,9 +2,10 @@
 
     python examples/python/kepler.py [FOLDER]
 
-An observer on a planet measures in which directions seven bodies are seen, 60 times in six years, with noise. Unknown are the bodies'
-places and velocities, and the mass of the star. The kernel integrates each orbit with steps whose number and lengths the orbit decides
-(`while` in kepler.c), and Gauss-Newton steps go through its derivatives. FOLDER/kepler.png shows the first guess and what was found.
+An observer on a planet measures in which directions seven bodies are seen, 60 times in six years, with noise. Unknown are the
+bodies' places and velocities, and the mass of the star. The kernel integrates each orbit with steps whose number and lengths the
+orbit decides (`while` in kepler.c), and Gauss-Newton steps go through its derivatives. FOLDER/kepler.png shows the first guess
+and what was found.
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -23,7 +24,7 @@ kernels = rg.load(Path(__file__).with_suffix(".c"))
 SUN = 4 * np.pi**2  # mass times the constant of gravity, for lengths in units of the planet's distance and times in years
 NOISE = 1e-3  # of a direction, in radians
 YEARS, TIMES = 6.0, 60
-TINTS = [pic.ROSE, pic.TEAL, pic.AMBER, pic.LILAC, pic.BLUE, pic.LEAF, (255, 150, 200)]
+TINTS = [pic.ROSE, pic.TEAL, pic.AMBER, pic.LILAC, pic.BLUE, pic.LEAF, pic.PINK]
 
 
 def state(axis: float, eccentricity: float, turn: float, anomaly: float) -> np.ndarray:
@@ -31,7 +32,8 @@ def state(axis: float, eccentricity: float, turn: float, anomaly: float) -> np.n
     width = axis * (1 - eccentricity**2)
     radius, speed = width / (1 + eccentricity * np.cos(anomaly)), np.sqrt(SUN / width)
     to = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return np.concatenate([to @ [radius * np.cos(anomaly), radius * np.sin(anomaly)], to @ [-speed * np.sin(anomaly), speed * (eccentricity + np.cos(anomaly))]])
+    c, s = np.cos(anomaly), np.sin(anomaly)
+    return np.concatenate([to @ [radius * c, radius * s], to @ [-speed * s, speed * (eccentricity + c)]])
 
 
 TRUE = np.array([state(1.52, 0.09, 0.5, 0.0), state(2.2, 0.25, 2.0, 1.5), state(2.77, 0.08, 4.0, 3.0), state(2.5, 0.88, 1.0, 3.6),
@@ -52,7 +54,8 @@ class Sky:
 
     def arguments(self, mass: float, start: np.ndarray, times: int) -> tuple:
         """Of the kernel `compare`, for the first observations."""
-        return (mass, NOISE, start, self.when[:times], self.observer[:times], self.seen[:, :times], np.zeros((len(start), times)), self.steps)
+        difference = np.zeros((len(start), times))
+        return mass, NOISE, start, self.when[:times], self.observer[:times], self.seen[:, :times], difference, self.steps
 
     def differences(self, mass: float, start: np.ndarray, times: int) -> np.ndarray:
         arguments = self.arguments(mass, start, times)
@@ -60,8 +63,8 @@ class Sky:
         return arguments[-2]
 
     def jacobian(self, mass: float, start: np.ndarray, times: int) -> np.ndarray:
-        """Of the differences by the mass and all starts. A body's differences depend on its own start alone, so that five columns hold
-        all of it: one for the mass, and one for each component of the starts, of all bodies at once."""
+        """Of the differences with respect to the mass and all starts. A body's differences depend on its own start alone, so that
+        five columns hold all of it: one for the mass, and one for each component of the starts, of all bodies at once."""
         bodies = len(start)
         tangents = {"mass": np.eye(5)[0], "start": np.repeat(np.eye(5)[:, 1:, None], bodies, axis=2).transpose(0, 2, 1).copy()}
         columns = kernels.compare.jvp(*self.arguments(mass, start, times), tangents=tangents)["difference"]

@@ -15,7 +15,8 @@ import numpy as np
 from letters import strokes
 
 NIGHT, PANEL, DIM, GREY, WHITE = (15, 19, 28), (24, 30, 43), (62, 72, 94), (140, 151, 173), (226, 231, 240)
-AMBER, TEAL, ROSE, BLUE, LILAC, LEAF = (255, 190, 92), (84, 214, 200), (255, 110, 134), (104, 164, 255), (190, 150, 255), (160, 214, 104)
+AMBER, TEAL, ROSE, BLUE = (255, 190, 92), (84, 214, 200), (255, 110, 134), (104, 164, 255)
+LILAC, LEAF, PINK = (190, 150, 255), (160, 214, 104), (255, 150, 200)
 Colour = Sequence[float]
 
 
@@ -45,7 +46,8 @@ class Picture:
 
     def lines(self, many: Sequence[Any], colour: Colour = WHITE, width: float = 1.5, alpha: float = 1) -> None:
         """Lines through points, as one shape: where they cross they are not thicker."""
-        ends = np.concatenate([np.empty((0, 2, 2)), *(np.stack([p[:-1], p[1:]], axis=1) for p in (np.asarray(points, float) for points in many))])
+        paths = [np.asarray(points, float) for points in many]
+        ends = np.concatenate([np.empty((0, 2, 2)), *(np.stack([path[:-1], path[1:]], axis=1) for path in paths)])
         size = np.array(self.pixels.shape[1::-1])
         low, high = (np.clip(v, 0, size).astype(int) for v in (ends.min(axis=1) - width / 2 - 1, ends.max(axis=1) + width / 2 + 2))
         left, top = low.min(axis=0, initial=size.max())
@@ -64,7 +66,8 @@ class Picture:
     def line(self, points: Any, colour: Colour = WHITE, width: float = 1.5, alpha: float = 1) -> None:
         self.lines([points], colour, width, alpha)
 
-    def dashes(self, points: Any, colour: Colour = GREY, width: float = 1.5, alpha: float = 1, on: float = 5, off: float = 5) -> None:
+    def dashes(self, points: Any, colour: Colour = GREY, width: float = 1.5, alpha: float = 1, on: float = 5,
+               off: float = 5) -> None:
         """A dashed line."""
         points = np.asarray(points, float)
         length = np.concatenate([[0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
@@ -81,14 +84,16 @@ class Picture:
         """A disc that fades."""
         self._round(x, y, radius, lambda away: np.clip(1 - away / radius, 0, 1) ** 2, colour, alpha)
 
-    def text(self, x: float, y: float, words: str, colour: Colour = WHITE, size: float = 11, align: float = 0, bold: bool = False) -> None:
+    def text(self, x: float, y: float, words: str, colour: Colour = WHITE, size: float = 11, align: float = 0,
+             bold: bool = False) -> None:
         """Words on a base line at y; x is their left end, or with align=1 the right one, with 0.5 the middle."""
         lines, width = strokes(words, size)
         self.lines([line + [x - align * width, y] for line in lines], colour, size * (0.2 if bold else 0.13))
 
     def _round(self, x: float, y: float, radius: float, cover: Any, colour: Colour, alpha: float) -> None:
         height, across = self.pixels.shape[:2]
-        x0, x1, y0, y1 = (int(np.clip(v, 0, most)) for v, most in ((x - radius - 1, across), (x + radius + 2, across), (y - radius - 1, height), (y + radius + 2, height)))
+        x0, x1 = np.clip([x - radius - 1, x + radius + 2], 0, across).astype(int)
+        y0, y1 = np.clip([y - radius - 1, y + radius + 2], 0, height).astype(int)
         away = np.hypot(np.arange(x0, x1) + 0.5 - x, (np.arange(y0, y1) + 0.5 - y)[:, None])
         self._blend(np.clip(cover(away), 0, 1), colour, alpha, self.pixels[y0:y1, x0:x1])
 
@@ -143,7 +148,7 @@ def save_png(path: str | Path, pixels: np.ndarray | Picture) -> Path:
 
 
 def save_animation(path: str | Path, frames: Sequence[Any], seconds: float, rest: float = 2) -> Path:
-    """An animated PNG of at most 255 colours, repeated for ever; the last frame rests. A frame holds what differs from the one before."""
+    """An animated PNG of at most 255 colours, repeated for ever; its last frame rests. A frame holds what has changed."""
     pictures = [frame.bytes() if isinstance(frame, Picture) else frame for frame in frames]
     height, width, _ = pictures[0].shape
     palette, lookup = _palette(sum(np.bincount(_bucket(picture).ravel(), minlength=1 << 18) for picture in pictures))
@@ -182,7 +187,7 @@ def _bucket(pixels: np.ndarray) -> np.ndarray:
 
 
 def _palette(count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For the pixels in each bucket at most 255 colours, by median cut, and a last one for "as before"; and each bucket's colour."""
+    """For the pixels in each bucket at most 255 colours, by median cut, and a last one for "as before"; each bucket's colour."""
     used = np.flatnonzero(count)
     values = np.stack([used >> 12, used >> 6 & 63, used & 63], axis=1) * 4.0 + 2
     weight = np.sqrt(count[used])

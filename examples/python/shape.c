@@ -1,5 +1,5 @@
-/* Pictures of shapes by sphere tracing: from the eye along each ray, by as much as nothing can be nearer, until something is reached.
- * Plain C: gcc -fopenmp compiles it too. SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of shapes by sphere tracing: from the eye along each ray, always by the distance to the nearest surface, until one is
+ * reached. Plain C: gcc -fopenmp compiles it too. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <retrograd/kernel.h>
 
@@ -72,7 +72,8 @@ shade(sight s, float closest, float blur, float pixel[4])
 {
     float length = sqrtf(dot(s.normal, s.normal) + 1e-9f), facing = dot(s.normal, light) / length;
     float bright = 0.35f + 0.65f * (0.5f + 0.5f * facing) * (0.5f + 0.5f * facing);
-    float outside = fmaxf(closest / blur, 0.0f), cover = outside < 1.0f ? (1.0f - outside) * (1.0f - outside) * (1.0f + 2.0f * outside) : 0.0f;
+    float outside = fminf(fmaxf(closest / blur, 0.0f), 1.0f);
+    float cover = (1.0f - outside) * (1.0f - outside) * (1.0f + 2.0f * outside);
     pixel[0] = cover * bright * s.colour.x, pixel[1] = cover * bright * s.colour.y, pixel[2] = cover * bright * s.colour.z;
     pixel[3] = cover;
 }
@@ -91,7 +92,8 @@ ray(const float camera[4][3], int size, int i, int j)
 
 /* Pictures of the blobs from several cameras. pixel: colours times cover, and cover. */
 void
-render(int views, int size, int n, float blur, const float blob[n][7], const float camera[views][4][3], float pixel[views][size][size][4])
+render(int views, int size, int n, float blur, const float blob[n][7], const float camera[views][4][3],
+       float pixel[views][size][size][4])
 {
     #pragma omp parallel for collapse(3)
     for (int v = 0; v < views; v++)

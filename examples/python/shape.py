@@ -2,10 +2,10 @@
 
     python examples/python/shape.py [FOLDER]
 
-Ten cameras photograph a duck. Pictures of 96 blobs are made by sphere tracing: a ray goes on, `while` it has not met anything, by the
-distance to the nearest surface (shape.c). Adam changes the blobs' middles, radii and colours until the pictures agree. The gradient at
-the point that a ray meets is that of the implicit function: the kernel ends with a step of Newton's method, and the derivative of
-that step is all that is left. FOLDER/shape.png shows the way there, also from sides where no camera was.
+Ten cameras photograph a duck. Pictures of 96 blobs are made by sphere tracing: a ray goes on, `while` it has not met anything, by
+the distance to the nearest surface (shape.c). Adam changes the blobs' middles, radii and colours until the pictures agree. The
+gradient at the point that a ray meets is that of the implicit function: the kernel ends with a step of Newton's method, and the
+derivative of that step is all that is left. FOLDER/shape.png shows the way there, also from sides where no camera was.
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -81,7 +81,8 @@ def run(folder: str | Path = "out", steps: int = 300, blobs: int = 96, seed: int
     """Returns the loss of each step: the mean square of the differences of colours and covers."""
     rng = np.random.default_rng(seed)
     cameras = np.stack([camera(2 * np.pi * k / 10, (0.15, 0.6, -0.2)[k % 3]) for k in range(10)])
-    shape = np.concatenate([rng.normal(size=(blobs, 3)) * 0.4, np.full((blobs, 1), 0.05), np.full((blobs, 3), 0.6)], axis=1).astype(np.float32)
+    start = rng.normal(size=(blobs, 3)) * 0.4, np.full((blobs, 1), 0.05), np.full((blobs, 3), 0.6)
+    shape = np.concatenate(start, axis=1).astype(np.float32)
     shapes, losses = [(0, shape.copy())], []
     rate = np.array([0.012] * 3 + [0.006] + [0.02] * 3, np.float32)
     adam = Adam(rate)

@@ -2,10 +2,11 @@
 
     python examples/python/waves.py [FOLDER]
 
-Twelve pulses go through a body, one after the other, and 64 receivers around it hear them. Sound is faster in some parts of the body than
-in others: the program finds out where. The step of the wave equation is a kernel in C (waves.c); each of eight devices has some rows of
-the grid, and `ppermute` sends the outermost of them to the neighbours in every step. `jax.grad` goes back through all steps and all devices. The
-devices are parts of this machine's CPU; on eight GPUs the program is the same. FOLDER/waves.png shows the map.
+Twelve pulses go through a body, one after the other, and 64 receivers around it hear them. Sound is faster in some parts of the
+body than in others: the program finds out where. The step of the wave equation is a kernel in C (waves.c); each of eight devices
+has some rows of the grid, and `ppermute` sends the outermost of them to the neighbours in every step. `jax.grad` goes back
+through all steps and all devices. The devices are parts of this machine's CPU; on eight GPUs the program is the same.
+FOLDER/waves.png shows the map.
 SPDX-License-Identifier: Apache-2.0
 """
 
@@ -75,7 +76,9 @@ def sound(devices: list[Any]) -> Any:
     down, up = [(i, i + 1) for i in range(count - 1)], [(i + 1, i) for i in range(count - 1)]
     places = ring(RECEIVERS)
 
-    @partial(jax.shard_map, mesh=Mesh(np.array(devices), ("rows",)), in_specs=(P("rows"), P("rows"), P(None, "rows")), out_specs=P())
+    mesh = Mesh(np.array(devices), ("rows",))
+
+    @partial(jax.shard_map, mesh=mesh, in_specs=(P("rows"), P("rows"), P(None, "rows")), out_specs=P())
     def run(speed: Any, calm: Any, pulses: Any) -> Any:
         row = places[:, 0] - jax.lax.axis_index("rows") * speed.shape[0]
         here = (row >= 0) & (row < speed.shape[0])
@@ -128,7 +131,7 @@ def draw(truth: np.ndarray, maps: list[tuple[int, np.ndarray]], losses: list[flo
         state = state[::-1]
     wave = np.clip(3.5 * state[1][0, ..., None], -1, 1)
     body = pic.colours(0.5 + truth / 0.5, scale)
-    at = show(0, "one of the pulses", body + np.where(wave > 0, wave * (np.array(pic.WHITE) - body), -wave * (np.array(pic.BLUE) - body)))
+    at = show(0, "one of the pulses", body + np.abs(wave) * (np.where(wave > 0, pic.WHITE, pic.BLUE) - body))
     for cell in ring(RECEIVERS):
         picture.disc(*on(at, cell), 1.6, pic.GREY)
     for cell in ring(WAVES):
@@ -155,7 +158,7 @@ def run(folder: str | Path = "out", steps: int = 36, seed: int = 0) -> tuple[lis
     heard = np.asarray(hear((WATER * (1 + truth)).astype(np.float32)))
     scale = ((heard - hear(np.full((N, N), WATER, np.float32))) ** 2).mean()
     heard = heard + NOISE * heard.std() * np.random.default_rng(seed).standard_normal(heard.shape, np.float32)
-    print(f"{len(devices)} devices with {N // len(devices)} rows each; {heard.size} values heard, with {NOISE:.0%} noise", flush=True)
+    print(f"{len(devices)} devices with {N // len(devices)} rows each; {heard.size} values heard, {NOISE:.0%} noise", flush=True)
 
     @jax.jit
     @jax.value_and_grad
@@ -168,7 +171,8 @@ def run(folder: str | Path = "out", steps: int = 36, seed: int = 0) -> tuple[lis
         loss, gradient = loss_and_gradient(values)
         losses.append(float(loss))
         mean, size = 0.8 * mean + 0.2 * np.asarray(gradient), 0.95 * size + 0.05 * float((gradient**2).mean())
-        values = values - 0.02 * (mean / (1 - 0.8 ** (k + 1))) / np.sqrt(size / (1 - 0.95 ** (k + 1)))  # as Adam, with one size for all
+        # as Adam, with one size for all
+        values = values - 0.02 * (mean / (1 - 0.8 ** (k + 1))) / np.sqrt(size / (1 - 0.95 ** (k + 1)))
         if k + 1 in (min(4, steps - 1), steps):
             maps.append((k + 1, np.asarray(difference(values))))
         if k % 4 == 0 or k == steps - 1:

@@ -1,7 +1,7 @@
 """The examples of docstrings, and of the pages that have Python in them. SPDX-License-Identifier: Apache-2.0
 
-A page is a session of Python, from its first line to its last, in a folder that holds its blocks with <!-- file: NAME --> before them. Pages and
-modules that are called after a package (python-torch.md, retrograd.torch) are skipped where it is not installed.
+A page is a session of Python, from its first line to its last, in a folder that holds its blocks with <!-- file: NAME --> before
+them. Pages and modules that are called after a package (python-torch.md, retrograd.torch) are skipped where it is not installed.
 """
 
 import doctest
@@ -21,6 +21,7 @@ os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  
 
 PACKAGES = ("torch", "jax")
 FLAGS = doctest.ELLIPSIS
+BLOCK = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Fenced(doctest.DocTestParser):
@@ -35,14 +36,15 @@ def page_tests(page):
 
     def begin(test):
         os.chdir(folder.name)
-        for name, text in re.findall(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for name, text in BLOCK.findall(page.read_text(encoding="utf-8")):
             Path(name).write_text(text)
 
     def end(test):
         os.chdir(before)
         folder.cleanup()
 
-    return doctest.DocFileSuite(str(page), module_relative=False, encoding="utf-8", parser=Fenced(), optionflags=FLAGS, setUp=begin, tearDown=end)
+    return doctest.DocFileSuite(str(page), module_relative=False, encoding="utf-8", parser=Fenced(), optionflags=FLAGS, setUp=begin,
+                                tearDown=end)
 
 
 def missing(name, package):
@@ -56,8 +58,8 @@ def load_tests(loader, tests, pattern):
     for found in pkgutil.iter_modules(retrograd.__path__):
         if found.name in ("_core", "__main__"):
             continue
-        package = next((package for package in PACKAGES if found.name in (package, f"_{package}") or found.name.startswith(f"_{package}_")), None)
-        if package and not importlib.util.find_spec(package):
+        package = found.name.removeprefix("_").partition("_")[0]
+        if package in PACKAGES and not importlib.util.find_spec(package):
             tests.addTest(missing("retrograd." + found.name, package))
         else:
             tests.addTests(doctest.DocTestSuite(importlib.import_module("retrograd." + found.name), optionflags=FLAGS))

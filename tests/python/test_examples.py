@@ -1,4 +1,7 @@
-"""The programs of examples/python, with fewer steps: what they learn, their derivatives, their pictures. SPDX-License-Identifier: Apache-2.0"""
+"""The programs of examples/python, with fewer steps: what they learn, their derivatives, their pictures.
+
+SPDX-License-Identifier: Apache-2.0
+"""
 
 import contextlib
 import importlib
@@ -125,7 +128,8 @@ class Pictures(unittest.TestCase):
         picture.line([(-5, 4.5), (40, 4.5)], (255, 255, 255), 3)
         np.testing.assert_array_equal(picture.bytes()[:, 7, 0] > 128, [False] * 3 + [True] * 3 + [False] * 4)
         before = picture.bytes()
-        picture.line([(30, 30), (40, 50)]), picture.disc(-50, 3, 9), picture.ring(5, 99, 4), picture.text(-300, 5, "far"), picture.lines([])
+        picture.line([(30, 30), (40, 50)]), picture.lines([]), picture.text(-300, 5, "far")
+        picture.disc(-50, 3, 9), picture.ring(5, 99, 4)
         np.testing.assert_array_equal(picture.bytes(), before)
         picture.disc(10, 5, 2, (0, 255, 0))
         self.assertEqual(picture.bytes()[5, 10].tolist(), [0, 255, 0])
@@ -135,7 +139,7 @@ class Pictures(unittest.TestCase):
         lines, width = letters.strokes(string.ascii_letters + string.digits + " .,:+-/()%='!?<>[]", 7)
         self.assertGreater(width, 60 * 4)
         for line in lines:
-            self.assertTrue((line[:, 0] >= 0).all() and (line[:, 0] <= width).all() and (line[:, 1] >= -7).all() and (line[:, 1] <= 2).all())
+            self.assertTrue(((line >= [0, -7]) & (line <= [width, 2])).all())
 
 
 class Example(unittest.TestCase):
@@ -279,7 +283,8 @@ class Waves(Example):
         """What is heard through eight devices is what is heard through one."""
         waves = importlib.import_module("waves")
         speed = (waves.WATER * (1 + waves.body())).astype(np.float32)
-        many, one = (np.asarray(waves.jax.jit(waves.sound(devices))(speed)) for devices in (waves.jax.devices(), waves.jax.devices()[:1]))
+        devices = waves.jax.devices()
+        many, one = (np.asarray(waves.jax.jit(waves.sound(some))(speed)) for some in (devices, devices[:1]))
         np.testing.assert_allclose(many, one, atol=1e-6)
         self.assertGreater(np.abs(one).max(), 0.1)
 
