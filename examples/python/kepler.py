@@ -116,7 +116,7 @@ def draw(sky: Sky, orbits: list[tuple[float, np.ndarray]], errors: list[float], 
         picture.box(x0, y0, side, side)
 
         def place(at: np.ndarray) -> np.ndarray:
-            return np.stack([x0 + side / 2 - 8 + scale * at[..., 0], y0 + side / 2 + 18 - scale * at[..., 1]], axis=-1)
+            return np.stack([x0 + side / 2 - 8 + scale * at[..., 0], y0 + side / 2 + 6 - scale * at[..., 1]], axis=-1)
 
         star = place(np.zeros(2))
         picture.ring(*star, scale, pic.DIM, 1)
