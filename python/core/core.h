@@ -52,6 +52,7 @@ typedef struct core_queue {
     core_device *device;
     void *home, *stream; /* cuda: where it works when nobody else's arrays are used, and where now */
     bool usual;          /* a thread's own: it may stay in the stream of whoever made the arguments */
+    struct core_queue *next; /* usual: one for another stream; a reference */
     unsigned depth; /* calls of it under way, all on thread `user` */
     unsigned long user;
     int recording;  /* a tape or a graph records: arrays have to be the library's own */
@@ -71,6 +72,9 @@ core_device *core_device_of(PyObject *name);
 core_queue *core_queue_of(core_device *device);
 /* ... for arrays in the host's memory: of the innermost `with queue:` whose device works there, else of "cpu". */
 core_queue *core_host_queue(void);
+/* On cuda: a usual queue for launches on the memory of others alone, in their stream, NULL: the legacy default stream. It is not ordered
+ * with the usual queue's other work. Borrowed. */
+core_queue *core_queue_in(core_queue *q, void *stream);
 /* On cuda: what follows comes behind all work that a stream of others has now; NULL: the legacy default stream. A usual queue then
  * works there. 1: the work in that stream comes behind the queue's, too; 0: it does not; -1: an exception is set. */
 int core_queue_follow(core_queue *q, void *stream);

@@ -416,6 +416,7 @@ queue_dealloc(PyObject *self)
     PyErr_Restore(type, value, trace);
     free(q->printed);
     pthread_mutex_destroy(&q->printing);
+    Py_XDECREF(q->next);
     Py_XDECREF(q->device);
     core_free(self);
 }
@@ -479,6 +480,26 @@ core_queue_follow(core_queue *q, void *stream)
     if (go_to(q, stream ? stream : LEGACY_STREAM) || (!q->usual && go_to(q, q->home)))
         return -1;
     return q->stream == (stream ? stream : LEGACY_STREAM);
+}
+
+enum { MOST_STREAMS = 32 }; /* with queues of their own; in further ones the usual queue works by turns */
+
+core_queue *
+core_queue_in(core_queue *q, void *stream)
+{
+    unsigned n = 1;
+    core_queue *last = q;
+    stream = stream ? stream : LEGACY_STREAM;
+    for (core_queue *at = q; at; n++, last = at, at = at->next)
+        if (at->stream == stream)
+            return at;
+    if (!q->usual || n > MOST_STREAMS)
+        return q;
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .stream = stream);
+    core_queue *made = queue_new(core_queue_type, q->device, &desc);
+    if (made)
+        made->usual = true;
+    return last->next = made;
 }
 
 core_queue *
