@@ -146,6 +146,24 @@ has_host_arrays(const call *c)
     return false;
 }
 
+/* Launches on the memory of others alone run in their stream, beside those in other streams. One with arrays of the library's own comes
+ * behind all that the usual queue did to these. */
+static core_queue *
+queue_for(call *c, core_device *device)
+{
+    core_queue *q = core_queue_of(device);
+    const core_view *found = NULL;
+    for (uint32_t i = 0; q && q->usual && device->cuda && i < c->kernel->ninputs; i++) {
+        if (c->kernel->inputs[i].kind >= INPUT_ARRAY && c->values[i] && PyObject_TypeCheck(c->values[i], core_array_type))
+            return q;
+        found = c->views[i].cuda >= 0 && c->views[i].maker ? &c->views[i] : found;
+    }
+    void *stream;
+    if (!found)
+        return q;
+    return core_current_stream(found->maker, found->cuda, &stream) ? NULL : core_queue_in(q, stream);
+}
+
 static int
 look(call *c)
 {
@@ -156,7 +174,7 @@ look(call *c)
     if (device && device->own_memory && has_host_arrays(c))
         return PyErr_Format(PyExc_ValueError, "kernel %s: some arguments are on device %U, others in the host's memory; copy these there with retrograd.array",
                             kernel_name(c->kernel), device->name), -1;
-    c->queue = device ? core_queue_of(device) : core_host_queue();
+    c->queue = device ? queue_for(c, device) : core_host_queue();
     return c->queue ? 0 : -1;
 }
 
@@ -273,10 +291,16 @@ set_scalar(call *c, uint32_t index, PyObject *value)
     return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_int_at(args, index, v));
 }
 
-/* A struct by value: each of its fields is a scalar. */
+/* A struct by value: each of its fields is a scalar. Hosts give a tuple of them. */
 static int
 set_struct(call *c, const input *in, PyObject *value)
 {
+    if (c->with_gradient && PyTuple_Check(value) && PyTuple_Size(value) == (Py_ssize_t)in->count) {
+        for (uint32_t i = 0; i < in->count; i++)
+            if (set_scalar(c, in->index + i, PyTuple_GetItem(value, (Py_ssize_t)i)))
+                return -1;
+        return 0;
+    }
     PyObject *module = PyImport_ImportModule("retrograd._records");
     int status = module ? 0 : -1;
     for (uint32_t i = in->index; !status && i < in->index + in->count; i++) {
