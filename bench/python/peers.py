@@ -25,7 +25,7 @@ def options():
     parser.add_argument("--only", type=lambda text: text.split(","), default=PROBLEMS, help=",".join(PROBLEMS))
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="processors of the host that are used")
     parser.add_argument("--unroll", type=int, default=1, help="of JAX's scan")
-    parser.add_argument("--seconds", type=float, help="of the whole run: turns and compilations that do not fit are left out (cuda: 220)")
+    parser.add_argument("--seconds", type=float, help="of the whole run: what does not fit is left out (cuda: 220)")
     parser.add_argument("--no-compile", action="store_true", help="without torch.compile")
     chosen = parser.parse_args()
     chosen.seconds = chosen.seconds or (220 if chosen.device == "cuda" else math.inf)
@@ -109,7 +109,8 @@ def main():
     if lost:
         sys.exit("Retrograd failed: " + "; ".join(lost))
     tables(found, rows.SYSTEMS)
-    wrong = [f"{problem.TITLE}, {row.name}" for problem, all_rows in found for row in all_rows if not row.refused and not row.difference <= row.tolerance]
+    wrong = [f"{problem.TITLE}, {row.name}" for problem, measured in found for row in measured
+             if not row.refused and not row.difference <= row.tolerance]
     if wrong:
         sys.exit("gradients that differ: " + "; ".join(wrong))
 

@@ -1,4 +1,5 @@
 """The problems of `bench/python/peers.py`, a module and a C file each, and the systems that compute them.
+SPDX-License-Identifier: Apache-2.0
 
 A problem's module has
 

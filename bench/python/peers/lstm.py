@@ -57,4 +57,5 @@ def further():
         _, h, _ = torch.lstm(d.x, (zeros, zeros), weights, True, 1, 0.0, True, False, False)
         return ((h[0] - d.target) ** 2).mean()
 
-    return [("torch.lstm", "torch", dict(function=loss), TOLERANCE), ("Retrograd, unit by unit", "retrograd", dict(kernel="lstm_units"), TOLERANCE)]
+    return [("torch.lstm", "torch", dict(function=loss), TOLERANCE),
+            ("Retrograd, unit by unit", "retrograd", dict(kernel="lstm_units"), TOLERANCE)]

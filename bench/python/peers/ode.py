@@ -64,8 +64,8 @@ def further():
 
         def solve(mu, at):
             term = diffrax.ODETerm(lambda t, s, mu: jnp.stack([s[1], force(mu, s[0], s[1])]))
-            solution = diffrax.diffeqsolve(term, diffrax.Bosh3(), 0, 10, 0.05, at, args=mu, max_steps=1024,
-                                           saveat=diffrax.SaveAt(t1=True), stepsize_controller=diffrax.PIDController(rtol=1e-4, atol=1e-4))
+            control = diffrax.PIDController(rtol=1e-4, atol=1e-4)
+            solution = diffrax.diffeqsolve(term, diffrax.Bosh3(), 0, 10, 0.05, at, args=mu, max_steps=1024, stepsize_controller=control)
             return jnp.sum(solution.ys[-1] ** 2)
 
         def mean(d):
@@ -82,9 +82,11 @@ def further():
             return error.square().mean(0).max().sqrt()
 
         def loss(d):
+            def slope(t, s):
+                return torch.stack([s[1], force(d.mu, s[0], s[1])])
+
             times = torch.tensor([0.0, 10.0], device=d.mu.device)
-            ends = torchdiffeq.odeint(lambda t, s: torch.stack([s[1], force(d.mu, s[0], s[1])]), d.start, times, method="bosh3", rtol=1e-4, atol=1e-4,
-                                      options=dict(norm=worst))
+            ends = torchdiffeq.odeint(slope, d.start, times, method="bosh3", rtol=1e-4, atol=1e-4, options=dict(norm=worst))
             return (ends[-1] ** 2).sum(0).mean()
 
         found.append(("torchdiffeq", "torch", dict(function=loss), 0.1))

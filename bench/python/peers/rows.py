@@ -79,6 +79,15 @@ class Row:
             calls, now = calls + 1, time.perf_counter()
         self.times.append((now - begin) / calls)
 
+    def say(self, problem, text):
+        print(f"{problem.TITLE}, {self.name}: " + (f"refused, {self.refused}: {self.why}" if self.refused else text), flush=True)
+
+    def measured(self):
+        if not self.times:
+            return ""
+        return (f"{1e3 * self.time:.3f} ms ({1e3 * min(self.times):.3f} to {1e3 * max(self.times):.3f}), {self.memory / 1e6:.1f} MB, "
+                f"difference {self.difference:.1e}")
+
     @property
     def time(self):
         return statistics.median(self.times)
@@ -113,26 +122,26 @@ def measure(problem, chosen, seconds):
     rows = rows_of(problem, problem.data(chosen.scale, **problem.SIZES[chosen.device]), chosen)
     for row in sorted(rows, key=lambda row: row.name == "torch.compile"):  # it has most of what the others leave
         row.first(min(FIRST, 0.7 * (end - time.perf_counter())))
-        print(f"{problem.TITLE}, {row.name}: " + (f"refused, {row.refused}: {row.why}" if row.refused else f"first call {row.compile:.2f} s"), flush=True)
+        row.say(problem, f"first call {row.compile:.2f} s")
     reference = next(row for row in rows if row.name == "torch eager")
     expected = None if reference.refused else reference.system.results()
     for row in rows:
         if expected and not row.refused:
             row.difference = difference(row.system.results(), expected)
+    there = [row for row in rows if not row.refused]
     for turn in range(TURNS):
         begin = time.perf_counter()
-        for row in rows:
+        for row in there:
             if not row.refused:
                 with row.refusing():
                     row.turn()
         if turn >= 2 and time.perf_counter() + 2 * (time.perf_counter() - begin) > end:
             break
-    for row in rows:
+    for row in there:
         if not row.refused:
             with row.refusing():
                 row.memory = row.system.memory()
+        row.say(problem, row.measured())
+    for row in rows:
         row.system = row.make = None
-        print(f"{problem.TITLE}, {row.name}: " + (f"refused, {row.refused}: {row.why}" if row.refused else
-              f"{1e3 * row.time:.3f} ms ({1e3 * min(row.times):.3f} to {1e3 * max(row.times):.3f}), {row.memory / 1e6:.1f} MB, "
-              f"difference {row.difference:.1e}"), flush=True)
     return rows
