@@ -16,7 +16,7 @@ from pathlib import Path
 
 import retrograd
 
-PAGES = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")  # for python-jax.md
 
 PACKAGES = ("torch", "jax")
@@ -64,7 +64,7 @@ def load_tests(loader, tests, pattern):
         else:
             tests.addTests(doctest.DocTestSuite(importlib.import_module("retrograd." + found.name), optionflags=FLAGS))
     tests.addTests(doctest.DocTestSuite(retrograd, optionflags=FLAGS))
-    for page in sorted(PAGES.glob("python*.md")):
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("python*.md"))]:
         package = page.stem.partition("-")[2]
         if package in PACKAGES and not importlib.util.find_spec(package):
             tests.addTest(missing(page.name, package))
