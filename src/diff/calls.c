@@ -486,7 +486,8 @@ drop_planes(ir_fn *fn, ir_region *r, const uint8_t *planes)
             continue;
         if (op->code == RG_OP_LOAD) {
             op->code = RG_OP_CONST;
-            op->plane = op->direction = 0;
+            op->plane = op->direction = op->beside = 0;
+            op->successive = op->in_row = false;
             op->nargs = 0;
             op->attr.bits = 0;
         } else {
