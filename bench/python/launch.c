@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { ARRAYS = 5, LAUNCHES = 20000, TIMES = 7 };
+enum { ARRAYS = 5, LAUNCHES = 2000, TIMES = 100 };
 
 #define TRY(call) \
     if (call) \
