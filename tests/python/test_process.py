@@ -371,6 +371,7 @@ class Forks(unittest.TestCase):
     def test_workers_of_torch(self):
         from torch.utils.data import DataLoader
 
+        self.assertLess(sines_of(100000), 1e-14)  # here, too
         for method in ("fork", "spawn"):
             loader = DataLoader(Errors(kernels.sines), batch_size=4, num_workers=2, multiprocessing_context=method)
             with self.subTest(method), warnings.catch_warnings():
