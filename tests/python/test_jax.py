@@ -16,6 +16,8 @@ import unittest
 import weakref
 from pathlib import Path
 
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")  # compiles faster; what XLA's own code takes is not measured
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -275,10 +277,19 @@ class Derivatives(unittest.TestCase):
             same_of(self, layers, lambda f: jax.vmap(jax.jacfwd(product(f))), np.stack([v, 2 * v]), rtol=1e-9)
         same_of(self, layers, lambda f: jax.jacfwd(forward_over_forward(f)), v, rtol=1e-9)
 
-    def test_scaled_cotangents_of_second_order(self):
-        def product(f):
-            return lambda c: jax.jvp(lambda x: jax.vjp(lambda x: f(0.5, weights, x)[0], x)[1](jnp.sin(c))[0], (inputs,), (inputs,))[1]
-        same_of(self, layers, lambda f: jax.jacfwd(product(f)), np.arange(3.0), rtol=1e-9)
+    def test_second_order_is_linear_in_cotangents(self):
+        def pulled(f, w):
+            return lambda x: jax.vjp(lambda x: f(0.5, weights, x)[0], x)[1](w)[0]
+
+        def forward(f):
+            return lambda c, u: jax.jvp(pulled(f, jnp.sin(c)), (inputs,), (u,))[1]
+
+        def reverse(f):
+            return lambda c, u: jax.vjp(lambda x, c: pulled(f, jnp.sin(c))(x), inputs, c)[1](u)
+
+        for product in (forward, reverse):
+            same_of(self, layers, lambda f: jax.jacfwd(product(f), (0, 1)), np.arange(3.0), inputs, rtol=1e-9)
+            same_of(self, layers, lambda f: jax.jacrev(jax.vmap(product(f), (0, None)), 1), np.arange(6.0).reshape(2, 3), inputs, rtol=1e-9)
 
     def test_what_is_constant(self):
         counted = rg.jax.function(kernels.count, ["found", "kept"])
@@ -436,7 +447,7 @@ class Programs(unittest.TestCase):
         root = Path(__file__).parents[2]
         for script in ("examples/python/wave_shard.py", "tests/python/jax_shards.py"):
             done = subprocess.run([sys.executable, root / script], capture_output=True, text=True,
-                                  env={**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8"})
+                                  env={**os.environ, "XLA_FLAGS": os.environ["XLA_FLAGS"] + " --xla_force_host_platform_device_count=8"})
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_threads(self):
