@@ -182,8 +182,8 @@ class Tangent(Differentiable):
         values, count = _saved(ctx), len(launch.plan.given)
         before, tangents = values[:count], values[count:]
         needed = [x or t for x, t in zip(ctx.needs_input_grad[1:], ctx.needs_input_grad[1 + count:])]
-        seeds = _with_gaps(launch.plan, seeds)
-        _, gradients, second = _second(launch, before, seeds, [None] * len(seeds), tangents, needed)
+        adjoints = _with_gaps(launch.plan, seeds)
+        _, gradients, second = _second(launch, before, adjoints, [None] * len(adjoints), tangents, needed)
         return (None, *_summed(launch, second), *[g if t is not None else None for g, t in zip(gradients, tangents)])
 
     @staticmethod

@@ -88,4 +88,5 @@ def _function(plan: "Plan", parameters: str, lines: Sequence[str]) -> Callable[.
              "empty_like": torch.empty_like, "like_made": plan.like_made, "no_results": plan.no_results, "number": plan.number, "refuse_negated": plan.refuse_negated,
              "run": plan.kernel._run, "templates": plan.templates.get, "zero": plan.zero, "zeros_like": torch.zeros_like}
     exec("\n    ".join([f"def function({parameters}):", *lines]), names)
-    return names["function"]
+    function: Callable[..., Any] = names["function"]
+    return function

@@ -51,7 +51,8 @@ def call(name: str, in_place: Sequence[int], given: Some) -> list[Tensor]:
     integers = [v for v in given if not isinstance(v, (Tensor, float)) and v is not None]
     kinds = "".join(["-" if v is None else "t" if isinstance(v, Tensor) else "f" if isinstance(v, float) else "i" for v in given])
     done = torch.ops.retrograd.forward(name, kinds, tensors, floats, integers)
-    return [before[i].copy_(done[at]) for at, i in enumerate(in_place)] + done[len(in_place):]
+    returned: list[Tensor] = [before[i].copy_(done[at]) for at, i in enumerate(in_place)] + done[len(in_place):]
+    return returned
 
 
 def _given(kinds: str, tensors: Some, floats: Sequence[float], integers: Sequence[int]) -> list[Any]:
@@ -137,8 +138,8 @@ def symbolic_shapes(plan: Plan, shapes: Mapping[str, Sequence[Any]], numbers: Ma
     where there are no symbols."""
     if not any(isinstance(n, torch.SymInt) for n in (*numbers.values(), *(n for shape in shapes.values() for n in shape))):
         return None
-    made = {s.name: () if s.result else plan.shapes.get(s.name, plan.axes[s.name]) for s in plan.made}
-    known = dict(numbers)
+    made: dict[str, Sequence[Any]] = {s.name: () if s.result else plan.shapes[s.name] if s.name in plan.shapes else plan.axes[s.name] for s in plan.made}
+    known: dict[Any, Any] = dict(numbers)
     for name, shape in shapes.items():
         for n, axis in zip(shape, plan.axes[name]):
             if isinstance(axis, str):

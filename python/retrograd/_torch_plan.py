@@ -300,7 +300,7 @@ class Plan(Function):
 
     def _of_active(self, launch: Launch, planes: Some, values: Some) -> list[Any]:
         """Those of scalars are where the scalars are."""
-        found = [planes[i] if on else None for i, on in enumerate(launch.active)]
+        found: list[Any] = [planes[i] if on else None for i, on in enumerate(launch.active)]
         for i in self.scalars:
             if found[i] is not None:
                 found[i] = found[i].to(values[i].device)
