@@ -106,8 +106,10 @@ class Forward(Differentiable):
             if dims[i] is None:
                 raise RuntimeError(f"kernel {plan.kernel.name} writes to '{plan.given[i].name}', which is not batched, while other arguments "
                                    f"are; make it an output, or batch it, too")
-        made, made_dims = _one_by_one(Forward, info, dims, plan, values, len(plan.in_place))
-        return (*[values[i] for i in plan.in_place], *made), (*[dims[i] for i in plan.in_place], *made_dims)
+        done, done_dims = _one_by_one(Forward, info, dims, plan, values, plan.in_place)
+        count = len(plan.in_place)
+        changed = [values[i].copy_(t.movedim(0, dims[i])) for i, t in zip(plan.in_place, done)]
+        return (*changed, *done[count:]), (*[dims[i] for i in plan.in_place], *done_dims[count:])
 
 
 # -- its derivatives ---------------------------------------------------------------------------------------------------
@@ -286,11 +288,16 @@ def _refuse_old_batches(seeds: Some) -> None:
 # -- batches -----------------------------------------------------------------------------------------------------------
 
 
-def _one_by_one(function: type[Differentiable], info: Any, dims: Sequence[Any], first: Any, values: Some, skip: int = 0) -> tuple[Any, Any]:
-    """The results of one call after the other, without the first ones."""
+def _one_by_one(function: type[Differentiable], info: Any, dims: Sequence[Any], first: Any, values: Some, in_place: Sequence[int] = ()) -> tuple[Any, Any]:
+    """The results of one call after the other; of what is in place on copies."""
+
+    def part(i: int, b: int) -> Any:
+        value = values[i] if dims[i] is None else values[i].select(dims[i], b)
+        return value.clone() if i in in_place else value
+
     if not info.batch_size:
         raise ValueError(f"kernel {getattr(first, 'plan', first).kernel.name}: a batch of no elements has no results that tell their shapes")
-    done = [function.apply(first, *[v if d is None else v.select(d, b) for v, d in zip(values, dims)])[skip:] for b in range(info.batch_size)]
+    done = [function.apply(first, *[part(i, b) for i in range(len(values))]) for b in range(info.batch_size)]
     stacked = tuple(torch.stack(parts) for parts in zip(*done))
     return stacked, (0,) * len(stacked)
 

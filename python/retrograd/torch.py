@@ -116,19 +116,33 @@ class TorchFunction:
 
     def _launch(self, given: Some) -> Any:
         plan = self._plan
-        if torch._C._are_functorch_transforms_active():
-            done: Any = Forward.apply(plan, *given, *[given[i].clone() for i in plan.remembered])
-        elif forward_ad._current_level < 0 and not (torch.is_grad_enabled() and (not plan.in_place or plan.requires_grad(given))):
-            done = plan.forward(given)
-            if plan.in_place:
-                done = [given[i] for i in plan.in_place] + done
-                torch.autograd.graph.increment_version(done[:len(plan.in_place)])
-        elif plan.in_place:
-            plan.refuse_leaves(given)
-            done = _forward(plan, *given, *[given[i].clone() for i in plan.remembered])
-        else:
+        transformed = torch._C._are_functorch_transforms_active()
+        if plan.in_place:
+            done = self._launch_in_place(given, transformed)
+        elif transformed:
+            done = Forward.apply(plan, *given)
+        elif torch.is_grad_enabled() or forward_ad._current_level >= 0:
             done = _forward(plan, *given)
+        else:
+            done = plan.forward(given)
         return done[0] if len(done) == 1 else tuple(done)
+
+    def _launch_in_place(self, given: Some, transformed: bool) -> Some:
+        plan = self._plan
+        if not (transformed or forward_ad._current_level >= 0 or torch.is_grad_enabled() and plan.requires_grad(given)):
+            done = [given[i] for i in plan.in_place] + plan.forward(given)
+            torch.autograd.graph.increment_version(done[:len(plan.in_place)])
+            return done
+        if not transformed:
+            plan.refuse_leaves(given)
+        # autograd knows what becomes of a view's base for its own operations, as copy_, alone
+        views = [i for i in plan.in_place if given[i]._is_view()]
+        values = [v.clone() if i in views else v for i, v in enumerate(given)]
+        done = list((Forward.apply if transformed else _forward)(plan, *values, *[given[i].clone() for i in plan.remembered]))
+        for at, i in enumerate(plan.in_place):
+            if i in views:
+                done[at] = given[i].copy_(done[at])
+        return done
 
     def _look_at(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> Some:
         given = self._plan.in_order(args, named)

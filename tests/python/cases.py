@@ -13,6 +13,8 @@ import numpy as np
 
 import retrograd as rg
 
+_FUNCTIONS = ("acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot "
+              "ldexp log log10 log1p log2 pow remainder rint round sin sinh sqrt tan tanh trunc").split()
 FOLDER = Path(__file__).parents[1] / "cases"
 
 
@@ -93,4 +95,4 @@ def _number(text: str, dtype: np.dtype) -> Any:
 
 def _in_double(source: str) -> str:
     source = re.sub(r"\b(float|_Float16)\b", "double", source)
-    return re.sub(r"\b(sin|cos|tan|tanh|exp|log|pow|sqrt|fabs|fmin|fmax|atan2|hypot|floor|ceil|sinh|cosh)f\(", r"\1(", source)
+    return re.sub(rf"\b({'|'.join(_FUNCTIONS)})f\(", r"\1(", source)
