@@ -1,10 +1,10 @@
 #!/bin/sh
 # A suite of the Python package. SPDX-License-Identifier: Apache-2.0
-#   python_test.sh PACKAGES TEST.py [MODULE]...     PACKAGES: the folder with retrograd/ in it; MODULEs: what the suite imports
+#   python_test.sh PACKAGES FOLDER TEST.py [MODULE]...     PACKAGES: the folder with retrograd/ in it; MODULEs: what the suite imports
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 packages=$1
-test=$2
-shift 2
+test=$2/$3
+shift 3
 python=$("$root/tools/python_env" 2>/dev/null) || { echo "no Python environment for tests (tools/python_env install)"; exit 77; }
 for module in numpy "$@"; do
     "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))" || { echo "no Python module $module"; exit 77; }

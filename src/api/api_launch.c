@@ -16,6 +16,19 @@ check_taking_part(const rg_args *args, unsigned plane, const char *name)
                      plane == RG_ADJOINT ? "RG_ADJOINT" : "RG_TANGENT");
 }
 
+/* A scalar without a tangent is a constant of the jvp: the tangent of its adjoint would be left out. Arrays are refused by the compiler. */
+static rg_status
+check_scalars(const rg_args *args)
+{
+    for (uint32_t i = 0; i < args->kernel->nparams; i++) {
+        unsigned planes = args->key[API_KEY_PLANES + i];
+        if (!args->kernel->params[i].array && planes >> (RG_ADJOINT | RG_TANGENT) & 1 && !(planes >> RG_TANGENT & 1))
+            return api_error(RG_INVALID, "scalar `%s` of kernel `%s` has the tangent of an adjoint, and no tangent: give it one, zero if it does not change",
+                             args->kernel->params[i].name.ptr, args->kernel->fn->name);
+    }
+    return RG_OK;
+}
+
 /* The code for `n` directions of each plane that has several. */
 static rg_status
 find_code(const rg_queue *queue, rg_args *args, rg_form form, const uint32_t *of, uint32_t n, bool side_by_side,
@@ -37,6 +50,8 @@ choose_programs(const rg_queue *queue, rg_args *args, rg_form form, const uint32
         return RG_INVALID;
     if (form >= RG_JVP && check_taking_part(args, RG_TANGENT, "a tangent"))
         return RG_INVALID;
+    if (form > RG_JVP)
+        TRY(check_scalars(args));
     api_choice choice = {.side_by_side = side_by_side};
     TRY(api_count_blocks(args, form, of, &choice));
     uint32_t least = choice.directions / choice.blocks;

@@ -234,6 +234,15 @@ class Derivatives(unittest.TestCase):
             np.testing.assert_allclose(tangents["return"], 30 + 9)
         np.testing.assert_allclose(kernels.energy.hvp(2.0, x, vector={"k": 1.0}, wrt="x"), 3 * x**2)
 
+    def test_scalar_without_tangent(self):
+        x = np.array([1.0, 2.0])
+        adjoints, second = {"k": np.zeros(()), "return": np.ones(())}, {"k": np.zeros(()), "return": np.zeros(())}
+        with self.assertRaisesRegex(rg.InvalidError, "scalar `k`.*no tangent"):
+            kernels.energy.launch("hvp", 2.0, x, adjoints=adjoints, tangents={"x": np.ones(2), "return": np.zeros(())}, adjoint_tangents=second)
+        kernels.energy.launch("hvp", 2.0, x, adjoints=adjoints, tangents={"x": np.ones(2), "k": np.zeros(()), "return": np.zeros(())},
+                              adjoint_tangents=second)
+        self.assertEqual(second["k"], 15.0)
+
     def test_split(self):
         x = np.array([1.0, 2.0])
         k = kernels.energy(2.0, x)
