@@ -2,9 +2,9 @@
 
     python examples/python/ddp.py
 
-Leaves of a plant grow by a rule with a `while`: the light that each leaf gets decides how often it grows. `rg.torch.Module` makes the kernel a
-layer, whose parameters are the rule's. DDP sums gradients over processes with gloo. The program prints the gradient of the
-first step of two processes and of one, and what is learned. SPDX-License-Identifier: Apache-2.0
+Leaves of a plant grow by a rule with a `while`: the light that each leaf gets decides how often it grows. `rg.torch.Module` makes
+the kernel a layer, whose parameters are the rule's. DDP sums gradients over processes with gloo. The program prints the gradient of
+the first step of two processes and of one, and what is learned. SPDX-License-Identifier: Apache-2.0
 """
 
 from __future__ import annotations

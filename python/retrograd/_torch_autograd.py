@@ -7,8 +7,8 @@ With F the kernel, J its Jacobian at the arguments x, w adjoints of what it writ
     Tangent  x, u    -> Ju                 reversed: Second
     Second   x, w, u -> Ju, J'w and the derivative of J'w along u, in one launch
 
-Second has no derivatives: third ones are refused. All four may be batched by `vmap`: adjoints and tangents become directions of one launch,
-other batches one launch after the other.
+Second has no derivatives: third ones are refused. All four may be batched by `vmap`: adjoints and tangents become directions of one
+launch, other batches one launch after the other.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch._functorch.utils import unwrap_dead_wrappers
 
+from . import _torch_launch as launches
 from ._core import InvalidError
-from ._torch_plan import Launch, Plan, Some
+from ._torch_launch import Launch, Some
+from ._torch_plan import Plan
 
 
 class Differentiable(torch.autograd.Function):
@@ -33,7 +35,8 @@ class Differentiable(torch.autograd.Function):
         # as in the base class, which however inspects the signature of `forward` in every call
         if torch._C._are_functorch_transforms_active():
             return super().apply(*args)
-        return super(torch.autograd.Function, cls).apply(*unwrap_dead_wrappers(args))
+        base: Any = super(torch.autograd.Function, cls)
+        return base.apply(*unwrap_dead_wrappers(args))
 
 
 # -- the kernel --------------------------------------------------------------------------------------------------------
@@ -45,7 +48,7 @@ class Forward(Differentiable):
     @staticmethod
     def forward(plan: Plan, *values: Any) -> tuple[Tensor, ...]:
         if plan.in_place:
-            given = values[:len(plan.given)]
+            given = values[:plan.count]
             made = plan.forward(given)
             return (*[given[i] for i in plan.in_place], *made)
         return tuple(plan.forward(values))
@@ -53,45 +56,45 @@ class Forward(Differentiable):
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         plan, *values = inputs
-        count = len(plan.given)
         if plan.in_place:
             ctx.mark_dirty(*[values[i] for i in plan.in_place])
+            copies = dict(zip(plan.remembered, values[plan.count:]))
+            del values[plan.count:]
             for i in plan.in_place:
-                values[i] = None
-            for i, copy in zip(plan.remembered, values[count:]):
-                values[i] = copy
-            del values[count:]
+                values[i] = copies[i] if i in copies else values[i].new_empty(())
         if plan.integers:
             ctx.mark_non_differentiable(*[output[i] for i in plan.integers])
         ctx.set_materialize_grads(False)
-        active = ctx.needs_input_grad[1:count + 1]
-        ctx.launch = launch = Launch(plan, [t.shape for t in output], active, plan.splits(active), 0)
-        if launch.split:
+        active = ctx.needs_input_grad[1:plan.count + 1]
+        split = plan.splits(active)
+        ctx.launch = Launch(plan, [t.shape for t in output], active, split, 0)
+        if split:
             values += [output[i] for i in plan.kept]
         _save(ctx, plan, values)
 
     @staticmethod
     def backward(ctx: Any, *seeds: Any) -> Any:
         launch: Launch = ctx.launch
-        plan, count = launch.plan, len(launch.plan.given)
-        rest = (None,) * len(plan.remembered)
-        if all([seed is None for seed in seeds]):
-            return (None,) * (1 + count) + rest
+        plan = launch.plan
+        if not any([seed is not None for seed in seeds]):
+            return plan.no_gradients
         values = _saved(ctx)
         if torch.is_grad_enabled():
             found = iter(Reverse.apply(launch, *values, *seeds))
-            return (None, *[next(found) if on else None for on in launch.active], *rest)
-        reverse = plan.reverse_after if launch.split else plan.reverse
-        try:
-            return (None, *reverse(launch, values, seeds), *rest)
-        except InvalidError:
-            _refuse_old_batches(seeds)
-            raise
+            gradients = [next(found) if on else None for on in launch.active]
+        else:
+            reverse = plan.reverse if launch.split else launches.reverse
+            try:
+                gradients = reverse(launch, values, seeds)
+            except InvalidError:
+                _refuse_old_batches(seeds)
+                raise
+        return (None, *gradients, *plan.no_gradients[plan.count + 1:])
 
     @staticmethod
     def jvp(ctx: Any, unused: None, *tangents: Any) -> Any:
         launch: Launch = ctx.launch
-        plan, count = launch.plan, len(launch.plan.given)
+        plan, count = launch.plan, launch.plan.count
         tangents = tangents[:count]
         found = _with_gaps(plan, Tangent.apply(replace(launch, active=(False,) * count), *_saved(ctx)[:count], *tangents))
         for at, i in enumerate(plan.in_place):
@@ -104,8 +107,8 @@ class Forward(Differentiable):
         dims = in_dims[1:]
         for i in plan.in_place:
             if dims[i] is None:
-                raise RuntimeError(f"kernel {plan.kernel.name} writes to '{plan.given[i].name}', which is not batched, while other arguments "
-                                   f"are; make it an output, or batch it, too")
+                raise RuntimeError(f"kernel {plan.kernel.name} writes to '{plan.given[i].name}', which is not batched, while other "
+                                   f"arguments are; make it an output, or batch it, too")
         done, done_dims = _one_by_one(Forward, info, dims, plan, values, plan.in_place)
         count = len(plan.in_place)
         changed = [values[i].copy_(t.movedim(0, dims[i])) for i, t in zip(plan.in_place, done)]
@@ -120,14 +123,19 @@ class Reverse(Differentiable):
 
     @staticmethod
     def forward(launch: Launch, *values: Any) -> tuple[Tensor, ...]:
-        before, kept, seeds = Reverse.parts(launch, values)
+        plan, (before, kept, seeds) = launch.plan, Reverse.parts(launch, values)
         if launch.split and not launch.directions:
-            return _without_gaps(launch.plan.reverse_after(launch, (*before, *kept), seeds))
-        return _without_gaps(launch.plan.reverse(launch, before, seeds))
+            found = plan.reverse(launch, (*before, *kept), seeds)
+        else:
+            found = launches.reverse(launch, before, seeds)
+        for at, i in enumerate(plan.in_place):  # nothing came back to what it was before
+            if launch.active[i] and found[i] is None:
+                found[i] = launches.zero(launch, before, at, i)
+        return _without_gaps(found)
 
     @staticmethod
     def parts(launch: Launch, values: Some) -> tuple[Some, Some, Some]:
-        count, last = len(launch.plan.given), len(values) - len(launch.plan.returned)
+        count, last = launch.plan.count, len(values) - len(launch.plan.returned)
         return values[:count], values[count:last], values[last:]
 
     @staticmethod
@@ -169,8 +177,8 @@ class Tangent(Differentiable):
 
     @staticmethod
     def forward(launch: Launch, *values: Any) -> tuple[Tensor, ...]:
-        count = len(launch.plan.given)
-        return _without_gaps(launch.plan.tangent(launch, values[:count], values[count:]))
+        count = launch.plan.count
+        return _without_gaps(launches.tangent(launch, values[:count], values[count:]))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
@@ -181,7 +189,7 @@ class Tangent(Differentiable):
         if all(seed is None for seed in seeds):
             return (None,) * len(ctx.needs_input_grad)
         launch: Launch = ctx.launch
-        values, count = _saved(ctx), len(launch.plan.given)
+        values, count = _saved(ctx), launch.plan.count
         before, tangents = values[:count], values[count:]
         needed = [x or t for x, t in zip(ctx.needs_input_grad[1:], ctx.needs_input_grad[1 + count:])]
         adjoints = _with_gaps(launch.plan, seeds)
@@ -190,24 +198,25 @@ class Tangent(Differentiable):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> NoReturn:
-        raise NotImplementedError(f"kernel {ctx.launch.plan.kernel.name}: the tangent of a tangent is not computed; take the tangent of a "
-                                  f"gradient instead, as torch.func.hessian does (jacfwd of jacrev)")
+        name = ctx.launch.plan.kernel.name
+        raise NotImplementedError(f"kernel {name}: the tangent of a tangent is not computed; take the tangent of a gradient instead, "
+                                  f"as torch.func.hessian does (jacfwd of jacrev)")
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, launch: Launch, *values: Any) -> Any:
-        return _batched(Tangent, info, in_dims[1:], launch, values, len(launch.plan.given))
+        return _batched(Tangent, info, in_dims[1:], launch, values, launch.plan.count)
 
 
 class Second(Differentiable):
-    """launch, before, seeds, their tangents, tangents of given -> tangents of the floats of returned, gradients of what is active, their
-    tangents"""
+    """launch, before, seeds, their tangents, tangents of given -> tangents of the floats of returned, gradients of what is active,
+    the
+    tangents of these"""
 
     @staticmethod
     def forward(launch: Launch, *values: Any) -> tuple[Tensor, ...]:
-        count, returned = len(launch.plan.given), len(launch.plan.returned)
-        before, seeds, seed_tangents, tangents = (values[:count], values[count:count + returned], values[count + returned:count + 2 * returned],
-                                                  values[count + 2 * returned:])
-        found = launch.plan.second(launch, before, seeds, seed_tangents, tangents)
+        first = launch.plan.count
+        second, third = first + len(launch.plan.returned), first + 2 * len(launch.plan.returned)
+        found = launches.second(launch, values[:first], values[first:second], values[second:third], values[third:])
         return tuple(t for part in found for t in _without_gaps(part))
 
     @staticmethod
@@ -222,7 +231,7 @@ class Second(Differentiable):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, launch: Launch, *values: Any) -> Any:
-        return _batched(Second, info, in_dims[1:], launch, values, len(launch.plan.given))
+        return _batched(Second, info, in_dims[1:], launch, values, launch.plan.count)
 
 
 def _second(launch: Launch, before: Some, seeds: Some, seed_tangents: Some, tangents: Some,
@@ -244,19 +253,21 @@ def _save(ctx: Any, plan: Plan, values: Some) -> None:
     tensors = [*values]
     for i in plan.extents:
         tensors[i] = None
-    ctx.numbers = {}
-    for i in plan.scalars:
-        if not isinstance(tensors[i], Tensor):
-            ctx.numbers[i] = tensors[i]
+    if plan.scalars:
+        ctx.numbers = [(i, values[i]) for i in plan.scalars if not isinstance(values[i], Tensor)]
+        for i, _ in ctx.numbers:
             tensors[i] = None
     ctx.save_for_backward(*tensors)
     if forward_ad._current_level >= 0:
         ctx.save_for_forward(*tensors)
 
 
-def _saved(ctx: Any) -> list[Any]:
-    values = [*ctx.saved_tensors]
-    for i, number in ctx.numbers.items():
+def _saved(ctx: Any) -> Some:
+    tensors: Some = ctx.saved_tensors
+    if not ctx.launch.plan.scalars:
+        return tensors
+    values = [*tensors]
+    for i, number in ctx.numbers:
         values[i] = number
     return values
 
@@ -281,14 +292,15 @@ def _summed(launch: Launch, gradients: Some) -> list[Any]:
 
 def _refuse_old_batches(seeds: Some) -> None:
     if any(seed is not None and torch._C._functorch.is_legacy_batchedtensor(seed) for seed in seeds):
-        raise NotImplementedError("is_grads_batched=True and vectorize=True batch tensors in a way that kernels cannot see; use torch.func.vmap, or "
-                                  "torch.func.jacrev") from None
+        raise NotImplementedError("is_grads_batched=True and vectorize=True batch tensors in a way that kernels cannot see; use "
+                                  "torch.func.vmap, or torch.func.jacrev") from None
 
 
 # -- batches -----------------------------------------------------------------------------------------------------------
 
 
-def _one_by_one(function: type[Differentiable], info: Any, dims: Sequence[Any], first: Any, values: Some, in_place: Sequence[int] = ()) -> tuple[Any, Any]:
+def _one_by_one(function: type[Differentiable], info: Any, dims: Sequence[Any], first: Any, values: Some,
+                in_place: Sequence[int] = ()) -> tuple[Any, Any]:
     """The results of one call after the other; of what is in place on copies."""
 
     def part(i: int, b: int) -> Any:
@@ -296,18 +308,21 @@ def _one_by_one(function: type[Differentiable], info: Any, dims: Sequence[Any], 
         return value.clone() if i in in_place else value
 
     if not info.batch_size:
-        raise ValueError(f"kernel {getattr(first, 'plan', first).kernel.name}: a batch of no elements has no results that tell their shapes")
+        name = getattr(first, "plan", first).kernel.name
+        raise ValueError(f"kernel {name}: a batch of no elements has no results that tell their shapes")
     done = [function.apply(first, *[part(i, b) for i in range(len(values))]) for b in range(info.batch_size)]
     stacked = tuple(torch.stack(parts) for parts in zip(*done))
     return stacked, (0,) * len(stacked)
 
 
-def _batched(function: type[Differentiable], info: Any, dims: Sequence[Any], launch: Launch, values: Some, count: int) -> tuple[Any, Any]:
+def _batched(function: type[Differentiable], info: Any, dims: Sequence[Any], launch: Launch, values: Some,
+             count: int) -> tuple[Any, Any]:
     """Batches of derivatives alone, which are the values from `count` on, are directions."""
     if any(d is not None for d in dims[:count]):
         return _one_by_one(function, info, dims, launch, values)
     n, inner = info.batch_size, launch.directions
-    planes = [v if v is None else v.expand(n, *v.shape) if d is None else v.movedim(d, 0) for v, d in zip(values[count:], dims[count:])]
+    planes = [v if v is None else v.expand(n, *v.shape) if d is None else v.movedim(d, 0)
+              for v, d in zip(values[count:], dims[count:])]
     if inner:
         planes = [None if v is None else v.flatten(0, 1) for v in planes]
     done = function.apply(replace(launch, directions=n * (inner or 1)), *values[:count], *planes)

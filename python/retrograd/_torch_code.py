@@ -1,5 +1,5 @@
-"""Python that is written for one kernel: how it is launched, and how its reverse is after it. A program does both at each of its steps, and a
-small kernel takes less time than to ask the same questions again. All other launches are Plan's."""
+"""Python that is written for one kernel: how it is launched, and how its reverse is after it. A program does both at each of its
+steps, and a small kernel takes less time than to ask for each argument what it is. Other launches are those of _torch_launch."""
 
 from __future__ import annotations
 
@@ -9,62 +9,91 @@ import torch
 from torch import Tensor
 
 from ._kernels import FORWARD, VJP
+from ._torch_launch import DENSE, Launch, Some, zero
 
 if TYPE_CHECKING:
     from ._torch_plan import Plan
 
 
-def forward_of(plan: "Plan") -> Callable[[Any], list[Tensor]]:
-    """A function that takes what is given, and returns what is made."""
+def forward_of(plan: "Plan") -> Callable[[Some], list[Tensor]]:
+    """Plan.forward. For relax(n, steps, x, loss) of which loss is made:
+
+        given0, given1, given2, = values
+        given0 = number(given0, 0) if isinstance(given0, Tensor) else given0
+        if given1.is_neg() or given2.is_neg():
+            refuse_negated(values)
+        like = templates((given1.device, given1.shape, given2.shape, given0, )) or like_made((given0, given1, given2, ))
+        made0 = zeros_like(like[0], memory_format=DENSE)
+        run(FORWARD, (given0, given1, given2, made0, ), None, None, None, None, ())
+        return [made0]
+    """
     given, made = _names("given", plan.given), _names("made", plan.made)
-    shapes = [f"{given[i]}.shape" for i in plan.arrays] + [given[i] for i, s in enumerate(plan.given) if not (s.is_array or s.param.is_float)]
-    results = [name for name, slot in zip(made, plan.made) if slot.result]
-    lines = [f"{_tuple(given)} = values"]
+    arrays = [given[i] for i in plan.arrays]
+    counts = [name for name, slot in zip(given, plan.given) if not (slot.is_array or slot.param.is_float)]
+    key = [f"{_like(plan, given)}.device", *[f"{name}.shape" for name in arrays], *counts]
+    lines = [f"{_list(given)} = values"]
     lines += [f"{name} = {_number(name, i)}" for i, (name, slot) in enumerate(zip(given, plan.given)) if not slot.is_array]
-    lines += [f"if {' or '.join(f'{given[i]}.is_neg()' for i in plan.arrays)}:", "    refuse_negated(values)"] if plan.arrays else []
-    lines += [f"like = templates(({_like(plan, given)}.device, {', '.join(shapes)})) or like_made({_tuple(given)})"]
+    if arrays:
+        lines += [f"if {' or '.join(f'{name}.is_neg()' for name in arrays)}:", "    refuse_negated(values)"]
+    lines += [f"like = templates({_tuple(key)}) or like_made({_tuple(given)})"]
     lines += [f"{name} = zeros_like(like[{at}], memory_format=DENSE)" for at, name in enumerate(made)]
-    lines += [f"run(FORWARD, {_tuple(plan.as_inputs(given + made))}, None, None, None, None, {_tuple(results)})", f"return [{', '.join(made)}]"]
-    return _function(plan, "values", lines)
+    results = [name for name, slot in zip(made, plan.made) if slot.result]
+    lines += [f"run(FORWARD, {_tuple(plan.as_inputs(given + made))}, None, None, None, None, {_tuple(results)})"]
+    return _function(plan, "values", [*lines, f"return [{', '.join(made)}]"])
 
 
-def reverse_of(plan: "Plan") -> Callable[[Any, Any, Any], list[Any]]:
-    """A function like `Plan.reverse`, for launches of the reverse alone: after what was given come arrays that are `kept`."""
+def reverse_of(plan: "Plan") -> Callable[[Launch, Some, Some], list[Any]]:
+    """Plan.reverse. For the same kernel, of whose arguments x may be active, and whose loss is kept:
+
+        given0, given1, given2, made0, = values
+        seed0, = seeds
+        active = launch.active
+        adjoint2 = zeros_like(given2, memory_format=DENSE) if active[2] else None
+        adjoint3 = copied3 = None
+        if seed0 is None:
+            adjoint3 = zero(launch, values, 0, 3)
+        elif seed0.is_cpu and seed0.is_contiguous() and not seed0.is_neg():
+            copied3 = seed0
+        else:
+            adjoint3 = seed0.clone(memory_format=DENSE)
+        run(VJP, (None, given1, given2, made0, ), (None, None, adjoint2, adjoint3, ), None, None, (None, None, None, copied3, ), ())
+        return [None, None, adjoint2 if active[2] else None]
+    """
     given, made, seeds = _names("given", plan.given), _names("made", plan.made), _names("seed", plan.returned)
-    first = len(plan.in_place)
-    kept = [made[at - first] for at in plan.kept]
-    adjoints, copied = ["None"] * len(plan.dtypes), ["None"] * len(plan.dtypes)
-    inputs, gradients = given + made, ["None"] * len(given)
-    like = _like(plan, given)
-    lines = [f"{_tuple(given + kept)} = values", f"{_tuple(seeds)} = seeds", "active = launch.active"]
+    values, adjoints, copied = given + made, ["None"] * len(plan.dtypes), ["None"] * len(plan.dtypes)
+    kept = [values[plan.places_returned[at]] for at in plan.kept]
+    lines = [f"{_list(given + kept)} = values", f"{_list(seeds)} = seeds", "active = launch.active"]
     for i, slot in enumerate(plan.given):
         if not slot.is_array:
-            inputs[i] = _number(given[i], i)
+            values[i] = "None" if slot.param.extent else _number(given[i], i)
         if slot.param.is_float and not slot.in_place:
-            adjoints[i] = f"gradient{i}"
-            zeros = f"zeros_like({given[i]}, memory_format=DENSE)" if slot.is_array else f"{like}.new_zeros((), dtype=dtypes[{i}])"
-            lines += [f"gradient{i} = {zeros} if active[{i}] else None"]
-    for at, slot in enumerate(plan.returned):
-        i = plan.in_place[at] if at < first else len(given) + at - first
+            adjoints[i] = f"adjoint{i}"
+            zero_scalar = f"{_like(plan, given)}.new_zeros((), dtype=dtypes[{i}])"
+            zeros = f"zeros_like({given[i]}, memory_format=DENSE)" if slot.is_array else zero_scalar
+            lines += [f"adjoint{i} = {zeros} if active[{i}] else None"]
+    for at, (i, slot) in enumerate(zip(plan.places_returned, plan.returned)):
         if slot.result:
-            inputs[i] = "None"
-        elif not slot.param.read:
-            empty = f"{like}.new_empty(launch.shapes[{at}], dtype=dtypes[{i}])"
-            inputs[i] = f"{empty} if {seeds[at]} is None else empty_like({seeds[at]}, memory_format=DENSE)" if slot.param.is_float else empty
+            values[i] = "None"
+        elif not slot.param.read:  # no launch of the reverse looks at it, but it has to be somewhere
+            values[i] = f"{_like(plan, given)}.new_empty(launch.shapes[{at}], dtype=dtypes[{i}])"
+            if slot.param.is_float:
+                values[i] += f" if {seeds[at]} is None else empty_like({seeds[at]}, memory_format=DENSE)"
         if slot.param.is_float:
-            adjoints[i], copied[i] = f"adjoint{at}", f"copied{at}"
-            lines += [f"adjoint{at} = copied{at} = None", f"if {seeds[at]} is None:",
-                      f"    adjoint{at} = " + (f"zero(launch, values, {at}, {i})" if slot.param.read and not slot.result else "None")]
+            adjoints[i], copied[i] = f"adjoint{i}", f"copied{i}"
+            passes = slot.param.read and not slot.result  # others may pass through it
+            lines += [f"adjoint{i} = copied{i} = None", f"if {seeds[at]} is None:",
+                      f"    adjoint{i} = {f'zero(launch, values, {at}, {i})' if passes else 'None'}"]
             if slot.made:
-                lines += [f"elif {seeds[at]}.is_cpu and {seeds[at]}.is_contiguous() and not {seeds[at]}.is_neg():", f"    copied{at} = {seeds[at]}"]
-            lines += ["else:", f"    adjoint{at} = {seeds[at]}.clone(memory_format=DENSE)"]
+                lines += [f"elif {seeds[at]}.is_cpu and {seeds[at]}.is_contiguous() and not {seeds[at]}.is_neg():",
+                          f"    copied{i} = {seeds[at]}"]
+            lines += ["else:", f"    adjoint{i} = {seeds[at]}.clone(memory_format=DENSE)"]
+    planes = [_tuple(plan.as_planes(of)) for of in (adjoints, copied)]
+    lines += [f"run(VJP, {_tuple(plan.as_inputs(values))}, {planes[0]}, None, None, {planes[1]}, no_results)"]
+    gradients = ["None"] * len(given)
     for i, slot in enumerate(plan.given):
-        if slot.param.is_float:
-            gradients[i] = adjoints[i] if slot.is_array else f"{adjoints[i]}.to({given[i]}.device) if active[{i}] else None"
-            gradients[i] = f"{adjoints[i]} if active[{i}] else None" if slot.in_place else gradients[i]
-    lines += [f"run(VJP, {_tuple(plan.as_inputs(inputs))}, {_tuple(plan.as_planes(adjoints))}, None, None, {_tuple(plan.as_planes(copied))}, "
-              f"no_results)", f"return [{', '.join(gradients)}]"]
-    return _function(plan, "launch, values, seeds", lines)
+        if slot.param.is_float:  # that of a scalar is where the scalar is
+            gradients[i] = f"adjoint{i}{'' if slot.is_array else f'.to({given[i]}.device)'} if active[{i}] else None"
+    return _function(plan, "launch, values, seeds", [*lines, f"return [{', '.join(gradients)}]"])
 
 
 def _number(name: str, i: int) -> str:
@@ -75,8 +104,12 @@ def _names(prefix: str, slots: Sequence[Any]) -> list[str]:
     return [f"{prefix}{i}" for i in range(len(slots))]
 
 
+def _list(names: Sequence[Any]) -> str:
+    return "".join(f"{name if isinstance(name, str) else _tuple(name)}, " for name in names)
+
+
 def _tuple(names: Sequence[Any]) -> str:
-    return "(" + "".join(f"{name if isinstance(name, str) else _tuple(name)}, " for name in names) + ")"
+    return f"({_list(names)})"
 
 
 def _like(plan: "Plan", given: Sequence[str]) -> str:
@@ -84,9 +117,11 @@ def _like(plan: "Plan", given: Sequence[str]) -> str:
 
 
 def _function(plan: "Plan", parameters: str, lines: Sequence[str]) -> Callable[..., Any]:
-    names = {"DENSE": torch.contiguous_format, "FORWARD": FORWARD, "VJP": VJP, "Tensor": Tensor, "dtypes": plan.dtypes, "elsewhere": plan.elsewhere,
-             "empty_like": torch.empty_like, "like_made": plan.like_made, "no_results": plan.no_results, "number": plan.number, "refuse_negated": plan.refuse_negated,
-             "run": plan.kernel._run, "templates": plan.templates.get, "zero": plan.zero, "zeros_like": torch.zeros_like}
+    names: dict[str, Any] = {
+        "DENSE": DENSE, "FORWARD": FORWARD, "Tensor": Tensor, "VJP": VJP, "dtypes": plan.dtypes, "elsewhere": plan.elsewhere,
+        "empty_like": torch.empty_like, "like_made": plan.like_made, "no_results": plan.no_results, "number": plan.number,
+        "refuse_negated": plan.refuse_negated, "run": plan.kernel._run, "templates": plan.templates.get, "zero": zero,
+        "zeros_like": torch.zeros_like}
     exec("\n    ".join([f"def function({parameters}):", *lines]), names)
-    function: Callable[..., Any] = names["function"]
-    return function
+    made: Callable[..., Any] = names["function"]
+    return made

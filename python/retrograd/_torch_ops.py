@@ -1,8 +1,8 @@
-"""Kernels as operators of torch's dispatcher, for programs that are traced: `torch.compile`, `torch.export`, `make_fx`, fake tensors.
+"""Kernels as operators of torch's dispatcher, for what is traced: `torch.compile`, `torch.export`, `make_fx`, fake tensors.
 
-Two operators serve all kernels. They know a kernel by a name, which says what it was made of: graphs that are kept on disk find it again in
-another process. Operators return new tensors. Eager calls do not go through them: that takes several times as long, and knows no forward mode
-and no second derivatives.
+Two operators serve all kernels. They know a kernel by a name, which says what it was made of: graphs that are kept on disk find it
+again in another process. Operators return new tensors. Eager calls do not go through them: that takes several times as long, and
+knows no forward mode and no second derivatives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
-from ._torch_plan import Launch, Plan, Some
+from . import _torch_launch as launches
+from ._torch_launch import DENSE, Launch, Some
+from ._torch_plan import Plan
 
 _plans: WeakValueDictionary[str, Plan] = WeakValueDictionary()
 
@@ -36,7 +38,8 @@ def enter(plan: Plan) -> str:
 def _plan_of(name: str) -> Plan:
     plan = _plans.get(name)
     if plan is None:
-        raise RuntimeError(f"the function of kernel {name} that was traced is no more: keep it as long as the program that was made of it")
+        raise RuntimeError(f"the function of kernel {name} that was traced is no more; keep it as long as the program that "
+                           f"was made of it")
     return plan
 
 
@@ -80,9 +83,8 @@ def _(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[float],
     made = symbolic_shapes(plan, shapes, numbers)
     if made is None:
         made = plan.made_shapes({name: tuple(int(n) for n in shape) for name, shape in shapes.items()}, numbers)
-    like = plan.like(given)
-    return [torch.empty_like(given[i]) for i in plan.in_place] + [like.new_empty(shape, dtype=dtype)
-                                                                  for shape, dtype in zip(made.values(), plan.dtypes[len(plan.given):])]
+    changed, like, dtypes = [torch.empty_like(given[i]) for i in plan.in_place], plan.like(given), plan.dtypes[plan.count:]
+    return changed + [like.new_empty(shape, dtype=dtype) for shape, dtype in zip(made.values(), dtypes)]
 
 
 def _setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -105,7 +107,8 @@ def _backward(ctx: Any, seeds: Any) -> Any:
         return None, None, [None] * count, None if floats else [], None if integers else []
     found = iter(torch.ops.retrograd.reverse(name, kinds, tensors, floats, integers, kept, seeds, active))
     gradients = [next(found) if on else None for on in active]
-    return None, None, [g for g, kind in zip(gradients, kinds) if kind == "t"], None if floats else [], None if integers else []
+    of_tensors = [g for g, kind in zip(gradients, kinds) if kind == "t"]
+    return None, None, of_tensors, None if floats else [], None if integers else []
 
 
 forward.register_autograd(_backward, setup_context=_setup)
@@ -133,23 +136,27 @@ def _one_by_one(operator: Any) -> Any:
 # -- shapes that are not known yet ------------------------------------------------------------------------------------
 
 
-def symbolic_shapes(plan: Plan, shapes: Mapping[str, Sequence[Any]], numbers: Mapping[str, Any]) -> dict[str, tuple[Any, ...]] | None:
-    """As `Function.made_shapes`, where sizes are symbols: for arrays whose extents are parameters or constants. None: for others, and
-    where there are no symbols."""
+def symbolic_shapes(plan: Plan, shapes: Mapping[str, Sequence[Any]],
+                    numbers: Mapping[str, Any]) -> dict[str, tuple[Any, ...]] | None:
+    """As `Function.made_shapes`, where sizes are symbols: for arrays whose extents are parameters or constants. None: for others,
+    and where there are no symbols."""
     if not any(isinstance(n, torch.SymInt) for n in (*numbers.values(), *(n for shape in shapes.values() for n in shape))):
         return None
-    made: dict[str, Sequence[Any]] = {s.name: () if s.result else plan.shapes[s.name] if s.name in plan.shapes else plan.axes[s.name] for s in plan.made}
+    declared: dict[str, Sequence[Any]] = {**plan.axes, **plan.shapes}
+    made: dict[str, Sequence[Any]] = {s.name: () if s.result else declared[s.name] for s in plan.made}
     known: dict[Any, Any] = dict(numbers)
     for name, shape in shapes.items():
         for n, axis in zip(shape, plan.axes[name]):
             if isinstance(axis, str):
                 known.setdefault(axis, n)
-    if any(not (isinstance(axis, int) or axis in known) for axes in made.values() for axis in axes) or any(... in plan.axes[name] for name in shapes):
+    unknown = [axis for axes in made.values() for axis in axes if not (isinstance(axis, int) or axis in known)]
+    if unknown or any(... in plan.axes[name] for name in shapes):
         return None
     for name, shape in shapes.items():
         for n, axis in zip(shape, plan.axes[name]):
             if axis is not None:
-                torch._check(n == known.get(axis, axis), lambda: f"kernel {plan.kernel.name}: argument '{name}' has another shape than it needs")
+                what = f"kernel {plan.kernel.name}: argument '{name}' has another shape than it needs"
+                torch._check(n == known.get(axis, axis), lambda: what)
     return {name: tuple(known.get(axis, axis) for axis in axes) for name, axes in made.items()}
 
 
@@ -157,20 +164,20 @@ def symbolic_shapes(plan: Plan, shapes: Mapping[str, Sequence[Any]], numbers: Ma
 
 
 @torch.library.custom_op("retrograd::reverse", mutates_args=())
-def reverse(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[float], integers: Sequence[int], kept: Sequence[Tensor],
-            seeds: Sequence[Optional[Tensor]], active: Sequence[bool]) -> List[Tensor]:
+def reverse(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[float], integers: Sequence[int],
+            kept: Sequence[Tensor], seeds: Sequence[Optional[Tensor]], active: Sequence[bool]) -> List[Tensor]:
     plan, before = _plan_of(name), _given(kinds, tensors, floats, integers)
     shapes = [before[i].shape for i in plan.in_place] + [t.shape for t in plan.like_made(plan.numbers(before))]
     launch = Launch(plan, shapes, tuple(active), plan.splits(tuple(active)), 0)
-    found = plan.reverse_after(launch, (*before, *kept), seeds) if launch.split else plan.reverse(launch, before, seeds)
-    return [torch.zeros_like(before[i], memory_format=torch.contiguous_format) if g is None else g
-            for i, (g, on) in enumerate(zip(found, active)) if on]
+    found = plan.reverse(launch, (*before, *kept), seeds) if launch.split else launches.reverse(launch, before, seeds)
+    return [torch.zeros_like(v, memory_format=DENSE) if g is None else g for v, g, on in zip(before, found, active) if on]
 
 
 @reverse.register_fake
 def _(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[float], integers: Sequence[int], kept: Sequence[Tensor],
       seeds: Sequence[Optional[Tensor]], active: Sequence[bool]) -> List[Tensor]:
-    return [torch.empty_like(v, memory_format=torch.contiguous_format) for v, on in zip(_given(kinds, tensors, floats, integers), active) if on]
+    given = _given(kinds, tensors, floats, integers)
+    return [torch.empty_like(v, memory_format=DENSE) for v, on in zip(given, active) if on]
 
 
 forward.register_vmap(_one_by_one(forward))

@@ -32,7 +32,8 @@ from ._core import InvalidError
 from ._function import Outputs
 from ._kernels import Kernel
 from ._torch_autograd import Forward
-from ._torch_plan import Plan, Some, arrange
+from ._torch_launch import Some
+from ._torch_plan import Plan, arrange
 
 __all__ = ["Module", "TorchFunction", "function"]
 
@@ -46,35 +47,41 @@ def function(kernel: Kernel, outputs: Outputs = None) -> "TorchFunction":
     ----------
     kernel : Kernel
     outputs : str, list of str, or dict of shapes by name; optional
-        Arrays that the function makes, and returns; zeros where the kernel reads them first. A dict gives shapes that do not follow from
-        arguments. By default all arrays that the kernel writes and does not read.
+        Arrays that the function makes, and returns; zeros where the kernel reads them first. A dict gives shapes that do not follow
+        from arguments. By default all arrays that the kernel writes and does not read.
 
     Returns
     -------
     TorchFunction
-        It takes the other arguments, in the kernel's order or by name, and returns, in this order: arrays that the kernel works on in
-        place, which it changes; the outputs; what the C function returns, as tensors without axes. One value is returned as it is, several
-        as a tuple.
+        It takes the other arguments, in the kernel's order or by name, and returns, in this order: arrays that the kernel works on
+        in place, which it changes; the outputs; what the C function returns, as tensors without axes. One value is returned as it
+        is, several as a tuple.
 
     Notes
     -----
-    The memory of tensors is used in place, also of strided ones. Dtypes are those of the C parameters; nothing is converted, and bfloat16 is
-    refused. Extents are left out, or integers. Other scalars are numbers or tensors without axes, which have gradients. On a GPU a scalar
-    that is a tensor of the GPU is read, for which the host waits: give a number, a tensor of the CPU, or make it an array of the kernel.
-    All launches are in the current stream, and nothing else waits.
+    The memory of tensors is used in place, also of strided ones. Dtypes are those of the C parameters; nothing is converted, and
+    bfloat16 is refused. Extents are left out, or integers. Other scalars are numbers or tensors without axes, which have gradients.
+    On a GPU a scalar that is a tensor of the GPU is read, for which the host waits: give a number, a tensor of the CPU, or make it
+    an array of the kernel. All launches are in the current stream, and nothing else waits.
 
-    Arguments that require no gradient are constants. The reverse is launched alone where the kernel allows it, and autograd keeps what it
-    may read. Else it is launched together with the kernel once more, and arrays that the kernel overwrites are copied before.
+    Arguments that require no gradient are constants. The reverse is launched alone where the kernel allows it, and autograd keeps
+    what it may read. Else it is launched together with the kernel once more, and arrays that the kernel overwrites are copied
+    before.
 
-    `vmap` makes directions of one launch where only tangents or cotangents are batched, and else runs one launch after the other. The
-    tangent of a tangent (`jacfwd` of `jacfwd`) and third derivatives are refused. Extents are constants of a compiled program: another shape
-    compiles another one.
+    `vmap` makes directions of one launch where only tangents or cotangents are batched, and else runs one launch after the other.
+    The tangent of a tangent (`jacfwd` of `jacfwd`) and third derivatives are refused. Extents are constants of a compiled program:
+    another shape compiles another one.
 
     Examples
     --------
     >>> import torch, retrograd as rg
-    >>> grow = rg.compile_c("void grow(int n, double a, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = a * x[i] * x[i]; }")
-    >>> f = rg.torch.function(grow.grow)
+    >>> kernels = rg.compile_c('''
+    ... void grow(int n, double a, const double x[n], double y[n])
+    ... {
+    ...     for (int i = 0; i < n; i++)
+    ...         y[i] = a * x[i] * x[i];
+    ... }''')
+    >>> f = rg.torch.function(kernels.grow)
     >>> a, x = torch.tensor(0.5, dtype=torch.float64), torch.tensor([1.0, 2.0], dtype=torch.float64)
     >>> f(a, x)
     tensor([0.5000, 2.0000], dtype=torch.float64)
@@ -186,8 +193,13 @@ class Module(torch.nn.Module):
     Examples
     --------
     >>> import torch, retrograd as rg
-    >>> source = "void scale(int n, const float w[n], const float x[n], float y[n]) { for (int i = 0; i < n; i++) y[i] = w[i] * x[i]; }"
-    >>> layer = rg.torch.Module(rg.compile_c(source).scale, parameters={"w": torch.tensor([1.0, 2.0])})
+    >>> kernels = rg.compile_c('''
+    ... void scale(int n, const float w[n], const float x[n], float y[n])
+    ... {
+    ...     for (int i = 0; i < n; i++)
+    ...         y[i] = w[i] * x[i];
+    ... }''')
+    >>> layer = rg.torch.Module(kernels.scale, parameters={"w": torch.tensor([1.0, 2.0])})
     >>> layer(torch.tensor([3.0, 4.0])).sum().backward()
     >>> layer.w.grad
     tensor([3., 4.])

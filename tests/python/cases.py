@@ -1,7 +1,7 @@
 """The kernels of tests/cases with the arguments that their comments give. SPDX-License-Identifier: Apache-2.0
 
-HACKING.md says what is in the comments: `// args: n=2 x[2]=0.5,1.5 y[2]=0`, and in files of several kernels `// kernel: NAME` before it.
-Kernels with structs are left out.
+HACKING.md says what is in the comments: `// args: n=2 x[2]=0.5,1.5 y[2]=0`, and in files of several kernels `// kernel: NAME`
+before it. Kernels with structs are left out.
 """
 
 import re
@@ -13,8 +13,8 @@ import numpy as np
 
 import retrograd as rg
 
-_FUNCTIONS = ("acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod hypot "
-              "ldexp log log10 log1p log2 pow remainder rint round sin sinh sqrt tan tanh trunc").split()
+_FUNCTIONS = ("acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma "
+              "fmax fmin fmod hypot ldexp log log10 log1p log2 pow remainder rint round sin sinh sqrt tan tanh trunc").split()
 FOLDER = Path(__file__).parents[1] / "cases"
 
 

@@ -1,5 +1,5 @@
-"""Kernels as functions of tensors: autograd, torch.func, torch.compile, modules. The oracles are the same computation in torch's own
-operations, and torch's gradcheck. SPDX-License-Identifier: Apache-2.0"""
+"""Kernels as functions of tensors: autograd, torch.func, torch.compile, modules. The oracles are the same computation in torch's
+own operations, and torch's gradcheck. SPDX-License-Identifier: Apache-2.0"""
 
 import copy
 import gc
@@ -37,9 +37,8 @@ void relax(int n, const int steps[n], const double x[n], double loss[1])
         loss[0] += v * v;
     }
 }
-double energy(int n, double k, const double x[n]) { double e = 0; for (int i = 0; i < n; i++) e += k * x[i] * x[i] * sin(k * x[i]); return e; }
-void outer(int n, int m, const double a[n], const double b[m], double c[n][m], double s[n])
-{
+double energy(int n, double k, const double x[n]) { double e = 0; for (int i = 0; i < n; i++) e += k * x[i] * x[i] * sin(k * x[i]);
+return e; } void outer(int n, int m, const double a[n], const double b[m], double c[n][m], double s[n]) {
     for (int i = 0; i < n; i++) {
         s[i] = 0;
         for (int j = 0; j < m; j++) {
@@ -48,9 +47,8 @@ void outer(int n, int m, const double a[n], const double b[m], double c[n][m], d
         }
     }
 }
-void chain(int n, double a, const double start[1], double x[n]) { x[0] = start[0]; for (int i = 1; i < n; i++) x[i] = a * sin(x[i - 1]); }
-void swing(int n, double dt, const double pull[n], double angle[n], double speed[n])
-{
+void chain(int n, double a, const double start[1], double x[n]) { x[0] = start[0]; for (int i = 1; i < n; i++) x[i] = a * sin(x[i -
+1]); } void swing(int n, double dt, const double pull[n], double angle[n], double speed[n]) {
     for (int i = 0; i < n; i++) {
         speed[i] -= dt * pull[i] * sin(angle[i]);
         angle[i] += dt * speed[i];
@@ -58,6 +56,14 @@ void swing(int n, double dt, const double pull[n], double angle[n], double speed
 }
 void add(int n, const double w[n], double x[n]) { for (int i = 0; i < n; i++) x[i] += w[i]; }
 void every_other(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i += 2) y[i] = x[i] * x[i]; }
+void squares(int n, double y[n], double a, const double x[n], double z[n])
+{
+    for (int i = 0; i < n; i++) {
+        y[i] = a * x[i] * x[i];
+        z[i] = a * a * sin(x[i]);
+    }
+}
+void fill(int n, double a, double y[n]) { for (int i = 0; i < n; i++) y[i] = a * a; }
 void sorted(int n, const double x[n], int bin[n], double y[n], int count[1])
 {
     for (int i = 0; i < n; i++) {
@@ -67,9 +73,10 @@ void sorted(int n, const double x[n], int bin[n], double y[n], int count[1])
     }
 }
 struct spring { double k; struct { double rest, push[2]; } at; };
-double pull(struct spring s, int n, const double x[n]) { double e = 0; for (int i = 0; i < n; i++) e += s.k * (x[i] - s.at.rest) * (x[i] - s.at.push[1]); return e; }
-void types(int n, const float a[n], const _Float16 h[n], double d, float b[n]) { for (int i = 0; i < n; i++) b[i] = a[i] * (float)h[i] * (float)d; }
-void positive(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) { assert(x[i] > 0); y[i] = sqrt(x[i]); } }
+double pull(struct spring s, int n, const double x[n]) { double e = 0; for (int i = 0; i < n; i++) e += s.k * (x[i] - s.at.rest) *
+(x[i] - s.at.push[1]); return e; } void types(int n, const float a[n], const _Float16 h[n], double d, float b[n]) { for (int i = 0;
+i < n; i++) b[i] = a[i] * (float)h[i] * (float)d; } void positive(int n, const double x[n], double y[n]) { for (int i = 0; i < n;
+i++) { assert(x[i] > 0); y[i] = sqrt(x[i]); } }
 """
 kernels = rg.compile_c(SOURCE, name="kernels.c")
 function = rg.torch.function
@@ -124,12 +131,13 @@ class Suite(unittest.TestCase):
 
 # those of tests/cases that are smooth where they are
 SMOOTH = """
-adaptive_step add_after_use bounce branch_sine carried_array carried_types chain_through_array chosen_states dense_layer derive_buffers
-derive_curvature derive_own derive_vjp do_once early_return_kernel explicit_stack float_kernel float_math forwarded_store gather gauss_seidel
-half_kernel helper_calls in_place in_place_linear in_place_scale int_state kernel_if linked_walk local_2d local_cholesky
-local_runtime_index loop_in_helper many_parameters matmul nest_break_outer nest_ragged op_atan2 op_div op_hypot op_pow op_tanh pair_do_break
-pair_switch_while pair_while_while pointer_walk rank3 reduction_sum scalar_params scalar_result scatter_add sphere_trace stencil
-store_consumes switch_in_loop time_loop time_loop_until two_tasks used_after_loop while_newton
+adaptive_step add_after_use bounce branch_sine carried_array carried_types chain_through_array chosen_states dense_layer
+derive_buffers derive_curvature derive_own derive_vjp do_once early_return_kernel explicit_stack float_kernel float_math
+forwarded_store gather gauss_seidel half_kernel helper_calls in_place in_place_linear in_place_scale int_state kernel_if linked_walk
+local_2d local_cholesky local_runtime_index loop_in_helper many_parameters matmul nest_break_outer nest_ragged op_atan2 op_div
+op_hypot op_pow op_tanh pair_do_break pair_switch_while pair_while_while pointer_walk rank3 reduction_sum scalar_params
+scalar_result scatter_add sphere_trace stencil store_consumes switch_in_loop time_loop time_loop_until two_tasks used_after_loop
+while_newton
 """.split()
 
 
@@ -210,6 +218,21 @@ class Autograd(Suite):
         of_x, of_y = grad(kept.sum(), (x, y))
         self.close(of_x, torch.tensor([2, 0, 2, 0]) * x.detach())
         self.close(of_y, torch.tensor([0, 1, 0, 1.0], dtype=torch.float64))
+        h, a = function(kernels.squares, outputs=["z"]), rand()  # the first array is changed in place, and has no adjoint
+
+        def ours(a, x, y):
+            y = y * a
+            return h(y, a, x)
+
+        def theirs(a, x, y):
+            return a * x * x + 0 * y, a * a * x.sin()
+
+        self.same_derivatives(lambda a, x: ours(a, x, y), lambda a, x: theirs(a, x, y), a, x)
+        for i in range(2):
+            first = [grad(f(a, x, y)[i].sum(), (a, x, y), create_graph=True, allow_unused=True)[:2] for f in (ours, theirs)]
+            self.close(*(grad(g[0] + g[1].sum(), (a, x)) for g in first))
+        fill = function(kernels.fill, outputs=[])
+        self.same_derivatives(lambda a: fill(a, y.clone()), lambda a: (a * a).expand(4), a)
 
     def test_outputs_that_the_kernel_reads(self):
         f = function(kernels.chain, outputs={"x": 5})
@@ -225,7 +248,8 @@ class Autograd(Suite):
         k, x = rand(), rand(4)
         for needs_k in (False, True):
             for needs_x in (False, True):
-                ours, theirs = (f(k.detach().requires_grad_(needs_k), x.detach().requires_grad_(needs_x)) for f in (energy, energy_in_torch))
+                inputs = k.detach().requires_grad_(needs_k), x.detach().requires_grad_(needs_x)
+                ours, theirs = (f(*inputs) for f in (energy, energy_in_torch))
                 self.assertEqual(ours.requires_grad, theirs.requires_grad)
         g, = grad(energy(k, x), x)
         self.close(g, grad(energy_in_torch(k, x), x)[0])
@@ -286,7 +310,8 @@ class Autograd(Suite):
 
     def test_memory_of_all_kinds(self):
         whole = rand(4, 6)
-        for view in (lambda t: t[::2, 1], lambda t: t[1].flip(0), lambda t: t[0, :1].expand(3), lambda t: t.T[2], lambda t: t[:0, 0]):
+        for view in (lambda t: t[::2, 1], lambda t: t[1].flip(0), lambda t: t[0, :1].expand(3), lambda t: t.T[2],
+                     lambda t: t[:0, 0]):
             self.close(*(grad(f(0.5, view(whole)), whole) for f in (energy, energy_in_torch)))
         x = rand(3)
         self.close(*(grad(t[0].sum(), x) for t in (outer(x, x), outer_in_torch(x, x))))  # twice the same
@@ -296,11 +321,11 @@ class Autograd(Suite):
 
     def test_a_changed_argument_is_noticed(self):
         a, b = rand(3), rand(2)
-        for change, message in ((lambda q: q.add_(1), "modified by an inplace operation"), (lambda q: add(b, q), "modified by an inplace operation")):
+        for change in (lambda q: q.add_(1), lambda q: add(b, q)):
             q = b * 1
             c, _ = outer(a, q)
             change(q)
-            with self.assertRaisesRegex(RuntimeError, message):
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
                 grad(c.sum(), a)
         q = b * 1
         squares = (q * q).sum()
@@ -355,7 +380,7 @@ class Autograd(Suite):
         self.assertEqual(results, [True] * 200)
 
     def test_functions_end(self):
-        f = function(rg.compile_c("double f(int n, const double x[n]) { double s = 0; for (int i = 0; i < n; i++) s += x[i] * x[i]; return s; }").f)
+        f = function(rg.compile_c("double f(int n, const double x[n]) { return x[n - 1] * x[n - 1]; }").f)
         x = rand(3)
         grad(f(x), x)
         gone = weakref.ref(f._plan)
@@ -393,7 +418,7 @@ class Functional(Suite):
         self.close(vmap(outer)(a, b), vmap(outer_in_torch)(a, b))
         self.close(vmap(outer, (0, None))(a, b[0]), vmap(outer_in_torch, (0, None))(a, b[0]))
         self.close(vmap(outer, (1, 0), 1)(a, b[:3]), vmap(outer_in_torch, (1, 0), 1)(a, b[:3]))
-        self.close(vmap(vmap(outer, (0, None)), (0, 0))(a[:, None], b), vmap(vmap(outer_in_torch, (0, None)), (0, 0))(a[:, None], b))
+        self.close(*(vmap(vmap(f, (0, None)), (0, 0))(a[:, None], b) for f in (outer, outer_in_torch)))
         of_one = lambda f: torch.func.grad(lambda a, b: f(a, b)[1].sum(), argnums=(0, 1))
         self.close(vmap(of_one(outer))(a, b), vmap(of_one(outer_in_torch))(a, b))
         self.close(vmap(hessian(energy, argnums=1))(a[:, 0], b), vmap(hessian(energy_in_torch, argnums=1))(a[:, 0], b))
@@ -459,7 +484,7 @@ class Traced(Suite):
             self.close(grad(compiled(a, b), a), grad(outer_in_torch(a, b)[1].sum(), a))
         dynamic = torch.compile(energy, fullgraph=True, backend="aot_eager", dynamic=True)
         with self.assertRaises(Exception):
-            torch.compile(lambda w, x: function(kernels.add)(w, x), fullgraph=True, backend="aot_eager", dynamic=True)(rand(3), rand(4).detach())
+            torch.compile(add, fullgraph=True, backend="aot_eager", dynamic=True)(rand(3), rand(4).detach())
         self.close(dynamic(rand(), rand(7)), energy_in_torch(rand(), rand(7)))
 
     def test_in_place_and_batched(self):
@@ -536,7 +561,8 @@ class Modules(Suite):
 
     def test_distributed(self):
         env = {**os.environ, "PYTHONWARNINGS": "ignore"}
-        said = subprocess.run([sys.executable, str(ROOT / "examples/python/ddp.py")], env=env, capture_output=True, text=True, timeout=300)
+        program = [sys.executable, str(ROOT / "examples/python/ddp.py")]
+        said = subprocess.run(program, env=env, capture_output=True, text=True, timeout=300)
         self.assertEqual(said.returncode, 0, said.stderr)  # it compares two processes with one
         self.assertRegex(said.stdout, "first gradient: .* of 2 processes, .* of one")
 
@@ -544,7 +570,7 @@ class Modules(Suite):
 class Errors(Suite):
     def test_arguments(self):
         a, b = rand(3), rand(2)
-        e = energy
+        e, negated = energy, torch.ones(3, dtype=torch.complex128).conj().imag
         for call, error, message in (
             (lambda: outer(a.float(), b), TypeError, "argument 'a' has elements of float32, the parameter of float64"),
             (lambda: outer(a.bfloat16(), b), TypeError, "C has no bfloat16"),
@@ -554,7 +580,7 @@ class Errors(Suite):
             (lambda: outer(2.0, b), TypeError, "has to be a tensor, not float"),
             (lambda: outer(a.detach().to_sparse(), b), TypeError, "layout torch.sparse_coo"),
             (lambda: outer(a.detach().to("meta"), b), TypeError, "on device meta"),
-            (lambda: outer(torch.ones(3, dtype=torch.complex128).conj().imag, b), ValueError, "'a' stand negated"),
+            (lambda: outer(negated, b), ValueError, "argument 'a': its elements stand negated"),
             (lambda: outer(a[None], b), ValueError, "rank 1, the array rank 2"),
             (lambda: outer(4, 2, a, b), ValueError, "axis 0 of argument 'a' has 3 elements; with the other arguments it needs 4"),
             (lambda: outer(a), TypeError, r"takes 2 or 4 further arguments \(n, m, a, b\), not 1"),
@@ -564,15 +590,15 @@ class Errors(Suite):
             (lambda: e("1", a), TypeError, "'k' is a scalar, .* not str"),
             (lambda: e(None, a), TypeError, "'k' is a scalar, .* not NoneType"),
             (lambda: e(2.5, 1.0, a), TypeError, "'n' has to be an integer"),
-            (lambda: add(a, a), RuntimeError, "'x', a leaf that requires a gradient"),
-            (lambda: add(a[:1], a[:1]), RuntimeError, "'x', a leaf that requires a gradient, or a view of one"),
+            (lambda: add(a, a), RuntimeError, "argument 'x' is written by the kernel, and is a leaf"),
+            (lambda: add(a[:1], a[:1]), RuntimeError, "a leaf that requires a gradient, or a view of one"),
             (lambda: add(b, b.detach()), ValueError, "overlap in memory, and `x` is written"),
             (lambda: add(a, torch.zeros(1, dtype=torch.float64).expand(3)), RuntimeError, "single memory location"),
             (lambda: add(a.detach(), torch.zeros(1, dtype=torch.float64).expand(3)), ValueError, "share memory"),
-            (lambda: grad(outer(a, b)[1], a, torch.eye(3, dtype=torch.float64), is_grads_batched=True), NotImplementedError, "torch.func.jacrev"),
+            (lambda: grad(outer(a, b)[1], a, rand(3, 3), is_grads_batched=True), NotImplementedError, "torch.func.jacrev"),
             (lambda: function(kernels.outer, outputs=["q"]), ValueError, "no array 'q' that it writes"),
             (lambda: function(rg.compile_c("void f(int n, const double x[n]) {}").f), ValueError, "would have no value"),
-            (lambda: function(kernels.chain, outputs=["x"])(0.5, a[:1]), ValueError, "no array is set whose extents give its value"),
+            (lambda: function(kernels.chain, outputs=["x"])(0.5, a[:1]), ValueError, "no array is set whose extents give"),
         ):
             with self.subTest(message):
                 kept = a.detach().clone(), b.detach().clone()
