@@ -86,8 +86,8 @@ def second(launch: Launch, before: Some, seeds: Some, seed_tangents: Some,
     adjoints = _written(launch, before, seeds, _zeros(launch, before))
     planes = _tangents(launch, before, tangents, _zeros(launch, before))
     both = _written(launch, before, seed_tangents, _zeros(launch, before))
-    arranged = [plan.as_planes(of) for of in (adjoints, planes, both)]
-    plan.kernel._run(JVP_FORWARD_VJP, _inputs(launch, before), *arranged, None, plan.no_results)
+    first, middle, last = (plan.as_planes(of) for of in (adjoints, planes, both))
+    plan.kernel._run(JVP_FORWARD_VJP, _inputs(launch, before), first, middle, last, None, plan.no_results)
     return _of_returned(launch, planes), _of_active(launch, adjoints, before), _of_active(launch, both, before)
 
 
