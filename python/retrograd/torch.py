@@ -37,6 +37,9 @@ from ._torch_plan import Plan, arrange
 
 __all__ = ["Module", "TorchFunction", "function"]
 
+if not hasattr(Tensor, "__dlpack_c_exchange_api__"):  # by which the C part knows tensors that require gradients
+    raise ImportError(f"retrograd.torch needs PyTorch 2.11 or newer; this is {torch.__version__}")
+
 _forward = super(torch.autograd.Function, Forward).apply  # without what Differentiable.apply looks at: it has been done
 
 
