@@ -161,7 +161,7 @@ class TorchFunction:
         if not self._plan.has_structs and not any(_stands_for_others(v) for v in values):
             count = len(args)
             places = self._plan.in_order(range(1, 1 + count), {name: 1 + count + i for i, name in enumerate(named)})
-            self._known[*map(type, values), *named] = arrange([place or 0 for place in places])
+            self._known[(*map(type, values), *named)] = arrange([place or 0 for place in places])
         return given
 
     def _by_operator(self, given: Some) -> Any:
