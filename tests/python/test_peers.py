@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench" / "python"))
 
 from peers import rows, systems
 
-SMALL = {"ragged": dict(n=100), "ode": dict(n=50), "spheres": dict(rows=16), "bodies": dict(n=20, steps=10),
+SMALL = {"ragged": dict(n=100), "ode": dict(n=20), "spheres": dict(rows=16), "bodies": dict(n=20, steps=10),
          "lstm": dict(length=5, batch=3, inputs=7, hidden=9)}
 
 

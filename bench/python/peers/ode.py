@@ -4,7 +4,7 @@ import numpy as np
 
 from . import Data
 
-TITLE, BLOCK, TOLERANCE = "adaptive ODE", 4, 1e-2
+TITLE, BLOCK, TOLERANCE = "adaptive ODE", 4, 2e-4
 SIZES = {"cpu": dict(n=8192), "cuda": dict(n=65536)}
 
 
@@ -21,7 +21,7 @@ def force(mu, x, y):
 
 def start(xp, d):
     t = xp.zeros_like(d.mu)
-    return (*d.start, t, t + 0.1)
+    return (*d.start, t, t + 0.05)
 
 
 def alive(state, d):
