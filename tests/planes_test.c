@@ -1,10 +1,12 @@
-/* Arguments without adjoints cost a gradient nothing. SPDX-License-Identifier: Apache-2.0
+/* Arguments without adjoints cost a gradient nothing, and those without tangents are constants. SPDX-License-Identifier: Apache-2.0
  *
  * For every choice of parameters with adjoints: the gradient touches the adjoints of no others, and what
  * only those others would need is not computed. Launches with the same choice share their code. */
 #include "api/api.h"
 #include "devices.h"
 #include "pipeline/pipeline.h"
+
+#include <math.h>
 
 static unsigned checks, failures;
 
@@ -140,6 +142,95 @@ test_launches(rg_queue *context, rg_kernel *kernel)
         rg_array_destroy(array[i]);
 }
 
+/* -- tangents of some of what a derivative inside of a kernel reads ----------------------------------- */
+
+/* y = d/dx (x^2 w v) = 2 x w v, of which a launch has tangents of some inputs. The function has a loop, so that its derivative is made
+ * after the kernel's, and reads both of w and v, which are in rows: a tangent that one lacks is in it for the other's sake. */
+static const char inner[] =
+    "func @scaled(%x: f64, %n: i32, %w: buf<f64,2>, %v: buf<f64,2>) -> (f64) {\n"
+    "  %zero: i32 = const 0  %none: f64 = const 0\n"
+    "  %sum: f64 = for %i: i32 = %zero to %n step 1 (%s: f64 = %none) {\n"
+    "    %a: f64 = load.row %w[%i, %i]  %b: f64 = load.row %v[%i, %i]\n"
+    "    %p: f64 = mul %x, %x  %q: f64 = mul %p, %a  %r: f64 = mul %q, %b  %t: f64 = add %s, %r\n"
+    "    yield %t\n"
+    "  }\n"
+    "  yield %sum\n"
+    "}\n"
+    "kernel @slope(%n: i32, %x: buf<f64,0>, %w: buf<f64,2>, %v: buf<f64,2>, %y: buf<f64,0>) {\n"
+    "  %one: f64 = const 1\n"
+    "  %at: f64 = load %x[]\n"
+    "  %g: f64, %value: f64 = call.vjp @scaled(%at, %n, %w, %v, %one)\n"
+    "  store %y[], %g\n"
+    "  yield\n"
+    "}\n";
+
+static void
+put(rg_queue *context, rg_array *array, unsigned plane, double value)
+{
+    check(!rg_array_require(context, array, plane) && !rg_array_write(context, array, plane, &value, sizeof value), "written", plane);
+}
+
+static rg_array *
+filled(rg_queue *context, rg_args *args, const char *name, const rg_array_desc *desc, double value)
+{
+    rg_array *array;
+    check(!rg_array_create(context, desc, &array), "array", 0);
+    put(context, array, RG_PRIMAL, value);
+    check(!rg_args_set_array(args, rg_str_of(name), array), name, 0);
+    return array;
+}
+
+static void
+plane_is(rg_queue *context, rg_array *array, unsigned plane, double wanted, const char *what, unsigned mask)
+{
+    double found = NAN;
+    check(!rg_array_read(context, array, plane, &found, sizeof found) && found == wanted, what, mask);
+}
+
+static void
+test_tangents(const char *device)
+{
+    static const char *const names[] = {"x", "w", "v", "y"};
+    const rg_array_desc scalar = RG_DESC(rg_array_desc, .dtype = RG_F64), row = RG_DESC(rg_array_desc, RG_F64, 2, {1, 1});
+    const double at[] = {3, 5, 2, 0}, along[] = {0.5, 0.25, 4}, seed = 7;
+    rg_queue *context;
+    rg_module *module;
+    rg_kernel *kernel;
+    check(!devices_open(&(devices_desc){.device = rg_str_of(device)}, &context), "context", 0);
+    check(!rg_module_from_ir(rg_str_of(inner), NULL, &module), "module", 0);
+    check(!rg_module_get_kernel(module, RG_STR("slope"), &kernel), "kernel", 0);
+    for (unsigned mask = 0; mask < 8 && !failures; mask++) {
+        double t[3];
+        rg_args *args;
+        rg_array *array[4];
+        check(!rg_args_create(context, kernel, &args), "args", mask);
+        check(!rg_args_set_int(args, RG_STR("n"), 1), "n", mask);
+        for (unsigned i = 0; i < 4; i++) {
+            array[i] = filled(context, args, names[i], i == 0 || i == 3 ? &scalar : &row, at[i]);
+            if (i < 3)
+                t[i] = mask >> i & 1 ? along[i] : 0;
+            if (i == 3 || mask >> i & 1)
+                put(context, array[i], RG_TANGENT, i == 3 ? 0 : along[i]);
+        }
+        const double of_wv = t[1] * at[2] + at[1] * t[2]; /* the tangent of w v */
+        check(!rg_launch(context, args, RG_JVP), "jvp", mask);
+        plane_is(context, array[3], RG_TANGENT, 2 * (t[0] * at[1] * at[2] + at[0] * of_wv), "the tangent of y", mask);
+        if (mask & 1) {
+            put(context, array[0], RG_ADJOINT, 0);
+            put(context, array[0], RG_ADJOINT | RG_TANGENT, 0);
+            put(context, array[3], RG_ADJOINT, seed);
+            check(!rg_launch(context, args, RG_JVP_FORWARD_VJP), "jvp of the gradient", mask);
+            plane_is(context, array[0], RG_ADJOINT, 2 * at[1] * at[2] * seed, "the adjoint of x", mask);
+            plane_is(context, array[0], RG_ADJOINT | RG_TANGENT, 2 * of_wv * seed, "its tangent", mask);
+        }
+        rg_args_destroy(args);
+        for (unsigned i = 0; i < 4; i++)
+            rg_array_destroy(array[i]);
+    }
+    rg_module_destroy(module);
+    rg_queue_destroy(context);
+}
+
 static void
 test_device(const char *device)
 {
@@ -161,8 +252,10 @@ test_device(const char *device)
 int
 main(void)
 {
-    for (const char *const *device = devices_to_test(); *device; device++)
+    for (const char *const *device = devices_to_test(); *device; device++) {
         test_device(*device);
+        test_tangents(*device);
+    }
     printf("%u checks, %u failed\n", checks, failures);
     return failures != 0;
 }

@@ -486,8 +486,7 @@ drop_planes(ir_fn *fn, ir_region *r, const uint8_t *planes)
             continue;
         if (op->code == RG_OP_LOAD) {
             op->code = RG_OP_CONST;
-            op->plane = op->direction = op->beside = 0;
-            op->successive = op->in_row = false;
+            op->flags = (ir_flags){0};
             op->nargs = 0;
             op->attr.bits = 0;
         } else {
