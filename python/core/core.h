@@ -21,6 +21,8 @@
 int core_add_errors(PyObject *module);
 /* Raises the exception of the status, with the library's message. Returns NULL. */
 PyObject *core_fail(rg_status status);
+/* A text of the library as a str, which names what Python has where the text names functions of C. */
+PyObject *core_text(const char *text, size_t length);
 /* The class of a status, borrowed. */
 PyObject *core_error_class(rg_status status);
 extern PyObject *core_warning; /* the class of all warnings */

@@ -31,16 +31,64 @@ core_error_class(rg_status status)
     return status > RG_OK && status <= RG_CANCELLED ? classes[status] : base;
 }
 
+/* -- texts ---------------------------------------------------------------------------------------------------------- */
+
+/* What the library's texts say to do, in C and in Python. A part of another row's text stands behind it. */
+static const char *const words[][2] = {
+    {"rg_array_require(array, RG_ADJOINT) makes one", "adjoints={name: array} gives it one; a retrograd.array has its own, by adjoint=True"},
+    {"rg_array_require(array, RG_TANGENT) makes one", "tangents={name: array} gives it one; a retrograd.array has its own, by tangent=True"},
+    {"rg_array_require(array, RG_ADJOINT)", "require(adjoint=True)"},
+    {"rg_array_require", "require"},
+    {"a launch of another form than RG_FORWARD", "a derivative of a kernel"},
+    {"RG_FORWARD launches, rg_array_fill, _write and _copy", "calls of kernels, and fill() and write() of arrays"},
+    {"rg_tape_pause before it leaves it out of the gradient", "`with tape.pause():` around it leaves it out of the gradient"},
+    {"rg_tape_stop_gradient", "tape.stop_gradient()"},
+    {"rg_tape_begin", "a tape"},
+    {"rg_tape_end ends it", "leave its `with` block first"},
+    {"rg_tape_vjp", "tape.vjp()"},
+    {"rg_tape_call", "tape.call()"},
+    {"before rg_graph_begin or after rg_graph_end", "before or behind the graph's `with` block"},
+    {"launches, rg_array_fill and rg_array_copy can", "calls of kernels, fill(), and write() of another array can"},
+    {"rg_graph_begin", "a graph"},
+    {"rg_graph_end ends it", "leave its `with` block first"},
+    {"rg_graph_launch", "launch() of a graph"},
+    {"rg_array_copy from another device", "write() from another device"},
+    {"rg_array_read", "reading an array"},
+    {"rg_array_write", "write()"},
+    {"rg_queue_cancel", "cancel()"},
+    {"rg_queue_sync", "sync()"},
+    {"rg_queue_wait", "wait()"},
+    {"rg_queue_desc.tape_budget", "tape_budget of the queue"},
+    {"(RG_FORWARD_VJP)", "(forward_vjp)"},
+    {"(RG_VJP)", "(vjp)"},
+    {"rg_module_desc.checked", "checked=True"},
+    {"--with FILE (files of rg_module_desc)", "files=[FILE]"},
+    {"--with (files of rg_module_desc) names", "files= names"},
+    {"add --with ", "add to files= "},
+};
+
+PyObject *
+core_text(const char *text, size_t length)
+{
+    PyObject *said = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace"); /* it quotes files, whatever their encoding */
+    for (size_t i = 0; said && i < sizeof words / sizeof *words; i++) {
+        PyObject *before = said;
+        said = PyObject_CallMethod(before, "replace", "ss", words[i][0], words[i][1]);
+        Py_DECREF(before);
+    }
+    return said;
+}
+
 PyObject *
 core_fail(rg_status status)
 {
     if (PyErr_Occurred())
         return NULL;
-    const char *text = rg_error_message(); /* it quotes files, whatever their encoding */
+    const char *text = rg_error_message();
     size_t length = strlen(text);
     while (length && text[length - 1] == '\n') /* a compiler's text is whole lines */
         length--;
-    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)length, "replace");
+    PyObject *message = core_text(text, length);
     if (message)
         PyErr_SetObject(core_error_class(status), message);
     Py_XDECREF(message);

@@ -16,6 +16,22 @@ error(const xla_frame *f, xla_code code, const char *text)
     return f->api->create_error(&args);
 }
 
+/* With what Python calls it, as in exceptions. */
+static xla_error *
+error_of_library(const xla_frame *f, xla_code code, const char *text)
+{
+    if (!Py_IsInitialized())
+        return error(f, code, text);
+    PyGILState_STATE had = PyGILState_Ensure();
+    PyObject *said = core_text(text, strlen(text));
+    const char *utf8 = said ? PyUnicode_AsUTF8AndSize(said, NULL) : NULL;
+    PyErr_Clear();
+    xla_error *made = error(f, code, utf8 ? utf8 : text);
+    Py_XDECREF(said);
+    PyGILState_Release(had);
+    return made;
+}
+
 static xla_error *
 failure(const xla_frame *f, rg_status status, const char *text)
 {
@@ -23,7 +39,7 @@ failure(const xla_frame *f, rg_status status, const char *text)
                                      [RG_NOT_FOUND] = XLA_NOT_FOUND, [RG_OUT_OF_MEMORY] = XLA_RESOURCE_EXHAUSTED,
                                      [RG_BUDGET] = XLA_RESOURCE_EXHAUSTED, [RG_ASSERT] = XLA_ABORTED, [RG_DEVICE] = XLA_INTERNAL,
                                      [RG_IO] = XLA_INTERNAL, [RG_CANCELLED] = XLA_CANCELLED};
-    return error(f, codes[status], text);
+    return error_of_library(f, codes[status], text);
 }
 
 /* -- queues that nobody uses --------------------------------------------------------------------------------------- */

@@ -201,6 +201,28 @@ class Errors(unittest.TestCase):
         with self.assertRaises(rg.FileError if False else rg.Error):
             rg.load("/nonexistent/kernels.c")
 
+    def test_remedies_are_those_of_python(self):
+        """Texts that stand in the library say what to call, in C; exceptions say it in Python."""
+        x = rg.array([1.0, 2.0], adjoint=True)
+        one = np.ones((1, 1))
+        with rg.tape() as t, self.assertRaisesRegex(rg.InvalidError, "leave its `with` block"):
+            rg.tape()
+        with rg.tape() as t, self.assertRaisesRegex(rg.InvalidError, "leave its `with` block"):
+            t.vjp()
+        with rg.tape(), self.assertRaisesRegex(rg.InvalidError, r"a derivative of a kernel: .*takes calls of kernels, and fill\(\)"):
+            kernels.energy.forward_vjp(1.0, x)
+        with rg.graph(), self.assertRaisesRegex(rg.InvalidError, r"^write\(\) cannot be recorded: .*the graph's `with` block"):
+            x.write([1.0, 2.0])
+        for call, remedy in (
+            (lambda: kernels.step.vjp(1.0, one, adjoints={"u": one.copy()}), r"combined \(forward_vjp\), or\s+write to another array"),
+            (lambda: kernels.step.forward_vjp(1.0, one), "adjoints={name: array} gives it one"),
+            (lambda: kernels.step.launch("jvp", 1.0, one), "tangents={name: array} gives it one"),
+            (lambda: rg.compile_c("double g(double); void f(double x[1]) { x[0] = g(x[0]); }").f, r"files=\[FILE\]"),
+        ):
+            with self.subTest(remedy), self.assertRaisesRegex(rg.Error, remedy) as met:
+                call()
+            self.assertNotRegex(str(met.exception), r"\b(rg|RG)_|--with")
+
     def test_asserts_and_bounds(self):
         m = rg.compile_c("#include <assert.h>\nvoid f(int n, float x[n]) { assert(n > 2); x[n] = 1; }", checked=True)
         with self.assertRaises(AssertionError):
