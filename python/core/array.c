@@ -274,6 +274,20 @@ array_planes(PyObject *self, void *unused)
     return all;
 }
 
+/* Whether a tape or a graph is to have all that is done to the values, so that others must not write them. */
+static bool
+is_recorded(const core_array *a)
+{
+    const core_queue *q = a->plane == RG_PRIMAL ? core_queue_recording() : NULL;
+    return q && q->device == a->device;
+}
+
+static PyObject *
+array_recorded(PyObject *self, void *unused)
+{
+    return PyBool_FromLong(is_recorded((core_array *)self));
+}
+
 static PyObject *
 array_side_by_side(PyObject *self, void *unused)
 {
@@ -469,7 +483,7 @@ array_interface(PyObject *self, void *unused)
         view.strides[k] *= view.item;
     PyObject *shape = core_shape(view.rank, view.shape), *strides = core_shape(view.rank, view.strides);
     return Py_BuildValue("{s:i,s:s,s:N,s:N,s:(NO)}", "version", 3, "typestr", type, "shape", shape, "strides", strides, "data",
-                         PyLong_FromVoidPtr(view.data), Py_False);
+                         PyLong_FromVoidPtr(view.data), is_recorded(a) ? Py_True : Py_False);
 }
 
 typedef struct exported {
@@ -628,6 +642,7 @@ static PyGetSetDef attributes[] = {{"shape", array_shape, NULL, "Elements along 
                                    {"version", array_version, NULL, "Grows with each call that may write the values.", NULL},
                                    {"_planes", array_planes, NULL, "(plane, directions) of all derivatives", NULL},
                                    {"_side_by_side", array_side_by_side, NULL, NULL, NULL},
+                                   {"_recorded", array_recorded, NULL, NULL, NULL},
                                    {"__array_interface__", array_interface, NULL, NULL, NULL},
                                    {0}};
 static PyType_Slot slots[] = {{Py_tp_new, array_make},

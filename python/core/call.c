@@ -164,6 +164,19 @@ queue_for(call *c, core_device *device)
     return core_current_stream(found->maker, found->cuda, &stream) ? NULL : core_queue_in(q, stream);
 }
 
+/* A tape or a graph has all that its thread launches, or the thread is told. */
+static int
+refuse_beside_recording(const call *c)
+{
+    const core_queue *recording = c->queue->recording ? NULL : core_queue_recording();
+    if (!recording)
+        return 0;
+    PyErr_Format(core_error_class(RG_INVALID), "kernel %s: a tape or a graph records in another queue (of device %U) and would miss this call on "
+                 "device %U; begin it with device='%U', or inside of `with queue:`; or call the kernel outside of it, or in tape.pause()",
+                 kernel_name(c->kernel), recording->device->name, c->queue->device->name, c->queue->device->name);
+    return -1;
+}
+
 static int
 look(call *c)
 {
@@ -175,7 +188,7 @@ look(call *c)
         return PyErr_Format(PyExc_ValueError, "kernel %s: some arguments are on device %U, others in the host's memory; copy these there with retrograd.array",
                             kernel_name(c->kernel), device->name), -1;
     c->queue = device ? queue_for(c, device) : core_host_queue();
-    return c->queue ? 0 : -1;
+    return c->queue ? refuse_beside_recording(c) : -1;
 }
 
 /* The launch comes behind the work of whoever made an array. */

@@ -57,7 +57,7 @@ typedef struct core_queue {
     struct core_queue *next; /* usual: one for another stream; a reference */
     unsigned depth; /* calls of it under way, all on thread `user` */
     unsigned long user;
-    int recording;  /* a tape or a graph records: arrays have to be the library's own */
+    bool recording; /* a tape or a graph records what is done now: arrays have to be the library's own */
     discarded *discarded;
     pthread_mutex_t printing;
     char *printed; /* by kernels, not written to sys.stdout yet */
@@ -80,6 +80,11 @@ core_queue *core_queue_in(core_queue *q, void *stream);
 /* On cuda: what follows comes behind all work that a stream of others has now; NULL: the legacy default stream. A usual queue then
  * works there. 1: the work in that stream comes behind the queue's, too; 0: it does not; -1: an exception is set. */
 int core_queue_follow(core_queue *q, void *stream);
+/* What this thread does from now on is to be recorded in the queue, or no longer. -1 and an exception if it cannot be noted. */
+int core_queue_record(core_queue *q);
+void core_queue_stop(core_queue *q);
+/* Where this thread records; NULL: nowhere. Borrowed. */
+core_queue *core_queue_recording(void);
 /* Brackets calls that use the queue without the interpreter lock. begin: -1 and an exception if another thread uses it. */
 int core_queue_begin(core_queue *q);
 void core_queue_end(core_queue *q);

@@ -9,7 +9,7 @@
 
 PyTypeObject *core_device_type, *core_queue_type;
 static PyObject *devices; /* name -> core_device */
-static PyObject *threads_key;
+static PyObject *threads_key, *recording_key;
 
 /* -- devices ------------------------------------------------------------------------------------------------------- */
 
@@ -440,6 +440,40 @@ queues_of_thread(void)
     return all;
 }
 
+/* -- recording: what a thread launches in another queue would be missing on its tape ------------------------------------ */
+
+static bool ever_recorded; /* else no call asks */
+
+int
+core_queue_record(core_queue *q)
+{
+    PyObject *all = queues_of_thread();
+    if (!all || PyDict_SetItem(all, recording_key, (PyObject *)q))
+        return -1;
+    return q->recording = ever_recorded = true, 0;
+}
+
+/* On any thread: that of the recording then finds that its queue does not record. */
+void
+core_queue_stop(core_queue *q)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *all = queues_of_thread();
+    q->recording = false;
+    if (all && PyDict_GetItemWithError(all, recording_key) == (PyObject *)q && PyDict_DelItem(all, recording_key))
+        PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+}
+
+core_queue *
+core_queue_recording(void)
+{
+    PyObject *all = ever_recorded ? queues_of_thread() : NULL, *found = all ? PyDict_GetItemWithError(all, recording_key) : NULL;
+    PyErr_Clear();
+    return found && ((core_queue *)found)->recording ? (core_queue *)found : NULL;
+}
+
 /* On a GPU the usual queue works in the legacy default stream, as programs that do not name a stream do. */
 #define LEGACY_STREAM ((void *)1)
 
@@ -713,5 +747,6 @@ core_add_queues(PyObject *module)
     core_queue_type = core_add_type(module, &queue_spec);
     devices = PyDict_New();
     threads_key = PyUnicode_InternFromString("retrograd.queues");
-    return core_device_type && core_queue_type && devices && threads_key ? PyModule_AddFunctions(module, functions) : -1;
+    recording_key = PyUnicode_InternFromString("recording");
+    return core_device_type && core_queue_type && devices && threads_key && recording_key ? PyModule_AddFunctions(module, functions) : -1;
 }

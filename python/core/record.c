@@ -18,7 +18,8 @@ typedef struct core_tape {
     PyObject *progress;
     PyObject *raised; /* by a function that the library called: an exception */
     host_call *calls;
-    bool recording, reversing;
+    bool recording; /* begun and not ended; the queue's: not while it is paused, nor in a host function */
+    bool reversing;
 } core_tape;
 
 /* Keeps the exception until the library's call has returned. */
@@ -41,8 +42,12 @@ static rg_status
 call_host(host_call *c, PyObject *function)
 {
     PyGILState_STATE state = PyGILState_Ensure();
+    core_queue *q = c->tape->queue;
+    bool recorded = q->recording;
+    q->recording = false;
     PyObject *done = PyObject_CallNoArgs(function);
     rg_status status = done ? RG_OK : note_exception(c->tape);
+    q->recording = recorded;
     Py_XDECREF(done);
     PyGILState_Release(state);
     return status;
@@ -118,9 +123,8 @@ tape_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     rg_tape_desc desc = RG_DESC(rg_tape_desc, .budget = budget, .validate = validate, .progress = t->progress ? call_progress : NULL, .user = t);
     PyObject *begun = core_queue_begin(queue) ? NULL : finish(t, rg_tape_begin(queue->queue, &desc, &t->tape));
     t->recording = begun != NULL;
-    queue->recording += t->recording;
     Py_XDECREF(begun);
-    if (!begun)
+    if (!begun || core_queue_record(queue))
         Py_CLEAR(t);
     return (PyObject *)t;
 }
@@ -138,7 +142,8 @@ drop_last_call(core_tape *t)
 static void
 end_recording(core_tape *t)
 {
-    t->queue->recording -= t->recording;
+    if (t->recording)
+        core_queue_stop(t->queue);
     t->recording = false;
 }
 
@@ -205,14 +210,20 @@ static PyObject *
 tape_pause(PyObject *self, PyObject *unused)
 {
     core_tape *t = (core_tape *)self;
-    return begin(t) ? NULL : finish(t, rg_tape_pause(t->tape));
+    PyObject *done = begin(t) ? NULL : finish(t, rg_tape_pause(t->tape));
+    if (done)
+        core_queue_stop(t->queue);
+    return done;
 }
 
 static PyObject *
 tape_resume(PyObject *self, PyObject *unused)
 {
     core_tape *t = (core_tape *)self;
-    return begin(t) ? NULL : finish(t, rg_tape_resume(t->tape));
+    PyObject *done = begin(t) ? NULL : finish(t, rg_tape_resume(t->tape));
+    if (done && core_queue_record(t->queue))
+        Py_CLEAR(done);
+    return done;
 }
 
 static PyObject *
@@ -286,6 +297,8 @@ tape_call(PyObject *self, PyObject *args)
     const char *name;
     if (!PyArg_ParseTuple(args, "sOOO!O!:_call", &name, &forward, &backward, &PyTuple_Type, &reads, &PyTuple_Type, &writes))
         return NULL;
+    if (!PyCallable_Check(forward) || (backward != Py_None && !PyCallable_Check(backward)))
+        return PyErr_SetString(PyExc_TypeError, "forward has to be a function, reverse a function or None"), NULL;
     rg_array **read = arrays_of(reads), **written = read ? arrays_of(writes) : NULL;
     host_call *c = written && begin(t) == 0 ? add_call(t, forward, backward) : NULL;
     if (c) {
@@ -334,10 +347,9 @@ graph_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     g->queue = (core_queue *)Py_NewRef((PyObject *)queue);
     if (core_queue_begin(queue) == 0) {
         g->recording = core_queue_finish(queue, rg_graph_begin(queue->queue)) == 0;
-        queue->recording += g->recording;
         core_queue_end(queue);
     }
-    if (!g->recording)
+    if (!g->recording || core_queue_record(queue))
         Py_CLEAR(g);
     return (PyObject *)g;
 }
@@ -361,7 +373,7 @@ graph_dealloc(PyObject *self)
 {
     core_graph *g = (core_graph *)self;
     if (g->recording) {
-        g->queue->recording--;
+        core_queue_stop(g->queue);
         core_queue_discard(g->queue, give_up_recording, g->queue->queue);
     } else if (g->queue) {
         core_queue_discard(g->queue, destroy_graph, g->graph);
@@ -379,7 +391,7 @@ graph_end(PyObject *self, PyObject *unused)
     if (core_queue_begin(g->queue))
         return NULL;
     g->recording = false;
-    g->queue->recording--;
+    core_queue_stop(g->queue);
     int failed = core_queue_finish(g->queue, rg_graph_end(g->queue->queue, &g->graph));
     core_queue_end(g->queue);
     return failed ? NULL : Py_NewRef(Py_None);

@@ -88,7 +88,10 @@ class Array(_core.Array):
         return self
 
     def numpy(self) -> np.ndarray[Any, Any]:
-        """The elements as a NumPy array: the memory itself on devices that share the host's, else a copy."""
+        """The elements as a NumPy array: the memory itself on devices that share the host's, else a copy.
+
+        A tape or a graph does not know what NumPy writes: while one records, the array is read-only.
+        """
         if not self.device.own_memory:
             return np.asarray(self)  # by __array_interface__
         out = np.empty(self.shape, self.dtype)
@@ -123,6 +126,8 @@ class Array(_core.Array):
         return self.numpy()[index]
 
     def __setitem__(self, index: Any, values: Any) -> None:
+        if self._recorded:
+            raise _core.InvalidError("single elements cannot be set while a tape or a graph records: let a kernel do it, or write() all of them")
         whole = self.numpy()
         whole[index] = values
         self._write(np.ascontiguousarray(whole))

@@ -364,6 +364,48 @@ class Arrays(unittest.TestCase):
             with self.assertRaisesRegex(rg.InvalidError, "retrograd.array"):
                 kernels.step(1.0, np.ones((1, 1)))
 
+    def test_nothing_is_missing_on_a_tape(self):
+        x, other = rg.array([2.0, 3.0], adjoint=True), rg.array([2.0], device="interp")
+        for recording in (rg.tape, rg.graph):
+            with self.subTest(recording.__name__), recording():
+                with self.assertRaisesRegex(rg.InvalidError, "would miss this call on device interp; begin it with device='interp'"):
+                    kernels.energy(1.0, other)
+                with rg.Queue("cpu"), self.assertRaisesRegex(rg.InvalidError, "another queue"):
+                    kernels.energy(1.0, x)
+                with self.assertRaisesRegex(rg.InvalidError, "single elements"):
+                    x[0] = 5
+                with self.assertRaisesRegex(ValueError, "read-only"):
+                    x.numpy()[0] = 5
+        self.assertEqual(x.numpy().tolist(), [2, 3])
+        with rg.tape(device="interp") as t, rg.Queue("interp"), t.pause():
+            self.assertEqual(kernels.energy(1.0, other), 8)
+        x[0] = 4
+        self.assertEqual(kernels.energy(1.0, x), 4**3 + 3**3)
+        del x, other
+
+    def test_a_paused_tape_takes_everything(self):
+        cube = rg.compile_c("void cube(int n, double x[n]) { for (int i = 0; i < n; i++) x[i] = x[i] * x[i] * x[i]; }").cube
+        x, seen = rg.array([2.0], adjoint=True), []
+
+        def forward():
+            seen.append(kernels.energy(1.0, np.array([3.0])))
+            seen.append(kernels.energy(1.0, rg.array([2.0], device="simt")))
+
+        with rg.tape() as t:
+            with t.pause():
+                self.assertEqual(kernels.energy(1.0, np.array([3.0])), 27)
+                x.numpy()[0] = 2
+            cube(x)
+            t.call(forward, None, [x], [])
+            with self.assertRaisesRegex(rg.InvalidError, "retrograd.array"):
+                cube(np.ones(1))
+        self.assertEqual(seen, [27, 8])
+        x.adjoint.fill(1)
+        t.vjp()
+        self.assertEqual(x.adjoint[0], 12)
+        with rg.tape() as t, self.assertRaisesRegex(TypeError, "reverse a function or None"):
+            t.call(forward, 7, [x], [])
+
     def test_host_function_on_a_tape(self):
         x, y = rg.array([3.0], adjoint=True), rg.zeros(1, adjoint=True)
 
