@@ -134,12 +134,6 @@ lender_of(PyObject *data, core_view *view)
     return both;
 }
 
-static uint32_t
-few(uint64_t number)
-{
-    return (uint32_t)(number < UINT32_MAX ? number : UINT32_MAX);
-}
-
 static rg_array *
 create(core_device *device, const rg_array_desc *desc)
 {
@@ -164,12 +158,12 @@ array_make(PyTypeObject *type, PyObject *args, PyObject *kw)
     PyObject *shape, *data, *device_name;
     const char *dtype, *name;
     int adjoint, tangent, side;
-    uint64_t directions;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "OsOOppO&pz:Array", names, &shape, &dtype, &device_name, &data, &adjoint, &tangent, core_count,
+    uint32_t directions;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "OsOOppO&pz:Array", names, &shape, &dtype, &device_name, &data, &adjoint, &tangent, core_few,
                                      &directions, &side, &name))
         return NULL;
     core_device *device = core_device_of(device_name);
-    rg_array_desc desc = RG_DESC(rg_array_desc, .adjoint = adjoint, .tangent = tangent, .directions = few(directions), .side_by_side = side,
+    rg_array_desc desc = RG_DESC(rg_array_desc, .adjoint = adjoint, .tangent = tangent, .directions = directions, .side_by_side = side,
                                  .name = rg_str_of(name));
     core_view view = {0};
     if (!device || (data == Py_None ? shape_of(shape, &desc) || dtype_named(dtype, &desc.dtype) : lend(data, device, &view, &desc)))
@@ -440,9 +434,9 @@ array_require(PyObject *self, PyObject *args)
 {
     core_array *a = (core_array *)self;
     unsigned plane;
-    uint64_t directions;
+    uint32_t directions;
     rg_array_info info;
-    if (!PyArg_ParseTuple(args, "IO&:_require", &plane, core_count, &directions) || get_info(a, &info))
+    if (!PyArg_ParseTuple(args, "IO&:_require", &plane, core_few, &directions) || get_info(a, &info))
         return NULL;
     if (a->of)
         return PyErr_SetString(PyExc_TypeError, "a derivative has no derivatives: require them of the array itself"), NULL;
@@ -450,7 +444,7 @@ array_require(PyObject *self, PyObject *args)
         return PyErr_SetString(PyExc_BufferError, "the number of directions cannot change while arrays of NumPy or others use this "
                                                   "derivative's memory: copy them"), NULL;
     core_queue *q = begin(a);
-    requirement r = {q ? q->queue : NULL, a->array, plane, few(directions)};
+    requirement r = {q ? q->queue : NULL, a->array, plane, directions};
     return q ? end(q, core_run(q, require, &r)) : NULL;
 }
 

@@ -22,6 +22,15 @@ kernel_name(const core_kernel *k)
     return rg_kernel_name(k->kernel).ptr;
 }
 
+static void
+refuse_type(const char *kernel, const char *argument, const char *wanted, PyObject *value)
+{
+    PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
+    if (type)
+        PyErr_Format(PyExc_TypeError, "kernel %s: argument '%s' has to be %s, not %U", kernel, argument, wanted, type);
+    Py_XDECREF(type);
+}
+
 /* -- bind ---------------------------------------------------------------------------------------------------------- */
 
 static input *
@@ -125,13 +134,8 @@ look_at(call *c, uint32_t i, core_device **device)
     if (PyObject_TypeCheck(value, core_array_type))
         return is_on(c, device, ((core_array *)value)->device, in);
     int got = view_of(c, value, text_of(in->name), &c->views[i]);
-    if (got == 0) {
-        PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__name__");
-        if (type)
-            PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' has to be an array%s, not %U", kernel_name(c->kernel), in->name,
-                         in->kind == INPUT_RECORDS ? " of structs" : "", type);
-        Py_XDECREF(type);
-    }
+    if (got == 0)
+        refuse_type(kernel_name(c->kernel), text_of(in->name), in->kind == INPUT_RECORDS ? "an array of structs" : "an array", value);
     if (got <= 0)
         return -1;
     return c->views[i].cuda >= 0 ? is_on(c, device, gpu(c->views[i].cuda), in) : 0;
@@ -287,6 +291,18 @@ failed(rg_status status)
     return status ? (core_fail(status), -1) : 0;
 }
 
+/* Python's errors do not say which argument they are about. Those of the value's own methods stay as they are. */
+static int
+no_number(const call *c, const rg_param *p, PyObject *value)
+{
+    const char *kernel = kernel_name(c->kernel), *kind = p->dtype >= RG_F16 ? "a number" : "an integer";
+    if (PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_Format(PyExc_OverflowError, "kernel %s: argument '%s' is %s: %S does not fit", kernel, p->name.ptr, core_dtype_name(p->dtype), value);
+    else if (PyErr_ExceptionMatches(PyExc_TypeError))
+        refuse_type(kernel, p->name.ptr, kind, value);
+    return -1;
+}
+
 static int
 set_scalar(call *c, uint32_t index, PyObject *value)
 {
@@ -294,14 +310,14 @@ set_scalar(call *c, uint32_t index, PyObject *value)
     rg_args *args = c->frame->args;
     if (p->dtype >= RG_F16) {
         double v = PyFloat_AsDouble(value);
-        return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_float_at(args, index, v));
+        return v == -1 && PyErr_Occurred() ? no_number(c, p, value) : failed(rg_args_set_float_at(args, index, v));
     }
     PyObject *number = PyNumber_Index(value);
     if (!number)
-        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%s' has to be an integer", kernel_name(c->kernel), p->name.ptr), -1;
+        return no_number(c, p, value);
     int64_t v = p->dtype == RG_U64 ? (int64_t)PyLong_AsUnsignedLongLong(number) : PyLong_AsLongLong(number);
     Py_DECREF(number);
-    return v == -1 && PyErr_Occurred() ? -1 : failed(rg_args_set_int_at(args, index, v));
+    return v == -1 && PyErr_Occurred() ? no_number(c, p, value) : failed(rg_args_set_int_at(args, index, v));
 }
 
 /* A struct by value: each of its fields is a scalar. Hosts give a tuple of them. */

@@ -157,8 +157,9 @@ int core_add_xla(PyObject *module);
 
 /* UTF-8 of a str, which lives as long as it; {NULL, 0} and an exception if it is none. */
 rg_str core_str(PyObject *text);
-/* A converter ("O&") to uint64_t, which refuses negative numbers. */
+/* Converters ("O&") to uint64_t and uint32_t, which refuse negative numbers; more than fits is the most that does. */
 int core_count(PyObject *number, void *count);
+int core_few(PyObject *number, void *count);
 PyTypeObject *core_add_type(PyObject *module, PyType_Spec *spec);
 /* The last lines of a dealloc of a type made from a spec. */
 void core_free(PyObject *self);

@@ -182,8 +182,8 @@ view_of_dlpack(PyObject *capsule, const char *what, core_view *view)
         if (got == 1)
             view->read_only = m->flags & DLPACK_READ_ONLY;
     } else {
-        DLManagedTensor *m = PyCapsule_GetPointer(capsule, "dltensor");
-        got = m ? read_tensor(&m->dl_tensor, what, view) : -1;
+        DLManagedTensor *m = PyCapsule_IsValid(capsule, "dltensor") ? PyCapsule_GetPointer(capsule, "dltensor") : NULL;
+        got = m ? read_tensor(&m->dl_tensor, what, view) : refuse(what, "its __dlpack__() gives no tensor");
     }
     if (got == 1)
         view->owner = capsule; /* not consumed: its destructor releases the memory */
@@ -203,7 +203,9 @@ ask_dlpack(PyObject *object, PyObject *method)
     }
     PyObject *none = PyTuple_New(0), *device = PyObject_CallMethod(object, "__dlpack_device__", NULL), *capsule = NULL;
     int type = 0, number = 0;
-    if (none && with && with_stream && device && PyArg_ParseTuple(device, "ii", &type, &number)) {
+    if (device && !PyTuple_Check(device))
+        PyErr_SetString(PyExc_TypeError, "its __dlpack_device__() is not a pair of numbers");
+    else if (none && with && with_stream && device && PyArg_ParseTuple(device, "ii", &type, &number)) {
         capsule = PyObject_Call(method, none, type == kDLCUDA ? with_stream : with);
         if (!capsule && type != kDLCUDA && PyErr_ExceptionMatches(PyExc_TypeError)) {
             PyErr_Clear();
@@ -273,14 +275,14 @@ says(PyObject *object, PyObject *name, bool method)
 static int
 refuse_as_maker(const char *what)
 {
-    PyObject *type, *value, *trace;
+    PyObject *class = PyErr_ExceptionMatches(PyExc_BufferError) ? PyExc_BufferError : core_error_class(RG_INVALID), *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyObject *text = value ? PyObject_Str(value) : NULL;
     const char *said = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     PyObject *line = PyUnicode_DecodeUTF8(said ? said : "", said ? (Py_ssize_t)strcspn(said, "\n") : 0, "replace");
     PyErr_Clear();
     if (line)
-        PyErr_Format(core_error_class(RG_INVALID), "%s: %U", what, line);
+        PyErr_Format(class, "%s: %U", what, line);
     Py_XDECREF(line);
     Py_XDECREF(text);
     Py_XDECREF(type);
@@ -353,7 +355,9 @@ core_view_of(PyObject *object, const char *what, core_view *view)
         return PyErr_Occurred() ? -1 : 0;
     capsule = ask_dlpack(object, method);
     Py_DECREF(method);
-    return capsule ? view_of_dlpack(capsule, what, view) : -1;
+    if (capsule)
+        return view_of_dlpack(capsule, what, view);
+    return PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError) ? refuse_as_maker(what) : -1;
 }
 
 void

@@ -553,11 +553,12 @@ static PyObject *
 kernel_compile(PyObject *self, PyObject *args)
 {
     core_kernel *k = (core_kernel *)self;
-    unsigned form, directions;
+    unsigned form;
+    uint32_t directions;
     PyObject *name;
     const char *planes = NULL;
     Py_ssize_t count = 0;
-    if (!PyArg_ParseTuple(args, "IOI|y#:_compile", &form, &name, &directions, &planes, &count))
+    if (!PyArg_ParseTuple(args, "IOO&|y#:_compile", &form, &name, core_few, &directions, &planes, &count))
         return NULL;
     core_device *device = core_device_of(name);
     if (!device)
@@ -619,10 +620,10 @@ kernel_check(PyObject *self, PyObject *given)
     core_kernel *k = (core_kernel *)self;
     const char *device;
     PyObject *kw, *none = PyTuple_New(0), *done = NULL;
-    unsigned long long seed;
-    unsigned samples, starts;
-    if (!none || !PyArg_ParseTuple(given, "sO!KII:_check", &device, &PyDict_Type, &kw, &seed, &samples, &starts))
-        return NULL;
+    uint64_t seed;
+    uint32_t samples, starts;
+    if (!none || !PyArg_ParseTuple(given, "sO!O&O&O&:_check", &device, &PyDict_Type, &kw, core_count, &seed, core_few, &samples, core_few, &starts))
+        return Py_XDECREF(none), NULL;
     PyObject **values = calloc(k->ninputs + 1, sizeof *values);
     core_view *views = calloc(k->ninputs + 1, sizeof *views);
     call c = {.kernel = k, .values = values, .views = views};

@@ -22,6 +22,15 @@ core_count(PyObject *number, void *count)
     return !PyErr_Occurred();
 }
 
+int
+core_few(PyObject *number, void *count)
+{
+    uint64_t n;
+    int fits = core_count(number, &n);
+    *(uint32_t *)count = (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX);
+    return fits;
+}
+
 PyTypeObject *
 core_add_type(PyObject *module, PyType_Spec *spec)
 {

@@ -392,13 +392,14 @@ queue_make(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", "num_threads", "tape_budget", "stream", NULL};
     PyObject *name = NULL;
-    uint64_t threads = 0, budget = 0, stream = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O$O&O&O&:Queue", names, &name, core_count, &threads, core_count, &budget, core_count, &stream))
+    uint32_t threads = 0;
+    uint64_t budget = 0, stream = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O$O&O&O&:Queue", names, &name, core_few, &threads, core_count, &budget, core_count, &stream))
         return NULL;
     PyObject *usual = name ? NULL : PyUnicode_FromString("cpu");
     core_device *device = name || usual ? core_device_of(name ? name : usual) : NULL;
     Py_XDECREF(usual);
-    rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = (uint32_t)(threads < UINT32_MAX ? threads : UINT32_MAX), .tape_budget = budget, .stream = (void *)(uintptr_t)stream);
+    rg_queue_desc desc = RG_DESC(rg_queue_desc, .num_threads = threads, .tape_budget = budget, .stream = (void *)(uintptr_t)stream);
     return device ? (PyObject *)queue_new(type, device, &desc) : NULL;
 }
 

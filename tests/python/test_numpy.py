@@ -75,8 +75,19 @@ class Calls(unittest.TestCase):
             kernels.types(1.5, 0, True, 0.5, out)
         with self.assertRaises(rg.InvalidError):
             kernels.types(300, 0, True, 0.5, out)
-        with self.assertRaises(OverflowError):
+        with self.assertRaisesRegex(OverflowError, "argument 'b' is uint64: 18446744073709551616 does not fit"):
             kernels.types(0, 2**64, True, 0.5, out)
+        with self.assertRaisesRegex(OverflowError, "argument 'd' is float32"):
+            kernels.types(0, 0, True, 10**400, out)
+        with self.assertRaisesRegex(TypeError, "kernel types: argument 'd' has to be a number, not str"):
+            kernels.types(0, 0, True, "1", out)
+
+        class Number:
+            def __index__(self):
+                raise KeyError("of the program")
+
+        with self.assertRaisesRegex(KeyError, "of the program"):
+            kernels.types(Number(), 0, True, 0.5, out)
 
     def test_half(self):
         y = np.zeros(3, np.float32)
@@ -191,6 +202,34 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(rg.InvalidError, "complex"):
             kernels.relax(steps, x.astype(np.complex64), loss)
         kernels.relax(steps, x, loss)  # and it still works
+
+    def test_makers_of_arrays_with_faults(self):
+        class Maker:
+            def __init__(self, device, tensor):
+                self.device, self.tensor = device, tensor
+
+            def __dlpack_device__(self):
+                return self.device
+
+            def __dlpack__(self, **_):
+                if isinstance(self.tensor, Exception):
+                    raise self.tensor
+                return self.tensor
+
+        for device, tensor, error, message in (("cpu", None, rg.InvalidError, r"x: its __dlpack_device__\(\) is not a pair"),
+                                               ((1, 0), 5, rg.InvalidError, r"x: its __dlpack__\(\) gives no tensor"),
+                                               ((1, 0), BufferError("not now"), BufferError, "x: not now"),
+                                               ((1, 0), KeyError("fault"), KeyError, "^'fault'$")):
+            with self.subTest(message), self.assertRaisesRegex(error, message):
+                kernels.energy(1.0, Maker(device, tensor))
+
+    def test_counts(self):
+        for call in (lambda n: kernels.two.check(samples=n), lambda n: kernels.two.check(starts=n), lambda n: kernels.two.check(seed=n),
+                     lambda n: kernels.two.compile("vjp", directions=n), lambda n: rg.zeros(2, adjoint=True, directions=n)):
+            with self.assertRaisesRegex(OverflowError, "from 0 to .*not -1"):
+                call(-1)
+        with self.assertRaisesRegex(rg.InvalidError, "directions in one launch are too many"):
+            kernels.two.compile("forward_vjp", directions=2**32 + 1)
 
     def test_refused_source(self):
         with self.assertRaisesRegex(rg.CompileError, "bad.c:1:.*goto") as met:
