@@ -196,7 +196,7 @@ def array(data: Any, dtype: Any = None, *, device: Any = "cpu", copy: bool | Non
     if dtype is not None:
         values = values.astype(dtype, copy=False)
     made = _make(values.shape, values.dtype.name, None, options, None)
-    made._write(np.ascontiguousarray(values))
+    made._write(np.ascontiguousarray(values, made.dtype))  # in the machine's byte order
     return made
 
 

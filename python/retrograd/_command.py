@@ -28,9 +28,9 @@ def explain(made_of: tuple[str, str, dict[str, Any]], kernel: str, words: Sequen
         path = Path(text)
         if kind != "f":
             path = Path(folder) / ("kernels.c" if kind == "c" else "kernels.rg")
-            path.write_text(text)
-        done = subprocess.run([program(), "explain", path, kernel, *words, *flags], capture_output=True, text=True)
+            path.write_text(text, encoding="utf-8")
+        done = subprocess.run([program(), "explain", path, kernel, *words, *flags], capture_output=True, encoding="utf-8", errors="replace")
     said = (done.stderr if done.returncode else done.stdout).replace(str(path), text if kind == "f" else options.get("name") or "<string>")
     if done.returncode:
-        raise _core.CompileError(said.strip())
+        raise _core.CompileError(said.strip().removeprefix("rgc: error: "))
     return said

@@ -12,10 +12,9 @@ import numpy as np
 
 from . import _core
 from ._function import Function, Slot
-from ._kernels import FORWARD, JVP, VJP, JVP_VJP
+from ._kernels import BLOCK, FORWARD, JVP, VJP, JVP_VJP
 
 VALUES, ADJOINT, TANGENT, BOTH = range(4)  # planes; BOTH: the adjoint's tangent
-BLOCK = 16  # directions of one launch, where its effects happen once
 
 Key = tuple[int, str]  # a plane of a parameter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ._arrays import Array
 from ._records import part
 
 FORWARD, VJP, FORWARD_VJP, JVP, JVP_VJP, JVP_FORWARD_VJP = range(6)
+BLOCK = 16  # directions of one launch, where its effects happen once: more make the code large, and 64 are the most
 _FORMS = {"forward": FORWARD, "vjp": VJP, "forward_vjp": FORWARD_VJP, "jvp": JVP, "jvp_vjp": JVP_VJP, "hvp": JVP_FORWARD_VJP}
 
 Arrays = Mapping[str, Any]
@@ -195,7 +196,7 @@ class Kernel(_core.Kernel):
         """
         self._launch(VJP, args, named, _dict(adjoints), None, None)
 
-    def jvp(self, *args: Any, tangents: Arrays | None = None, **named: Any) -> dict[str, np.ndarray[Any, Any]]:
+    def jvp(self, *args: Any, tangents: Arrays | None = None, **named: Any) -> dict[str, Any]:
         """The kernel and the tangents of what it writes.
 
         Parameters
@@ -210,11 +211,12 @@ class Kernel(_core.Kernel):
         dict of arrays by name
             The tangents of all that the kernel writes, and of its results. Those that are not given are made.
         """
-        given = self._tangents(tangents)
-        made = self._planes(args, named, lambda p: p.written or p.result, given, _directions(given, self._values(args, named)))
+        given, values = self._tangents(tangents), self._values(args, named)
+        made = self._planes(values, lambda p: p.written or p.result, given, _directions(given, values))
         self._launch(JVP, args, named, None, {**made, **given}, None)
-        return {p.name: given[p.name] if p.name in given else _number(made[p.name]) for p in self.params
-                if (p.written or p.result) and (p.name in made or p.name in given)}
+        own = {name: value.tangent for name, value in values.items() if isinstance(value, Array) and value.tangent is not None}
+        found = {**own, **{name: _number(tangent) for name, tangent in made.items()}, **given}
+        return {p.name: found[p.name] for p in self.params if (p.written or p.result) and p.name in found}
 
     def launch(self, form: str, *args: Any, adjoints: Arrays | None = None, tangents: Arrays | None = None,
                adjoint_tangents: Arrays | None = None, **named: Any) -> Any:
@@ -251,14 +253,13 @@ class Kernel(_core.Kernel):
         gradient : array, or dict of arrays by name if `wrt` is not one name
             Of a scalar a float.
         """
-        values = self._values(args, named)
+        values = self._host_values(args, named)
         of = self._output(of, values)
         names = self._wrt(wrt)
-        adjoints = self._planes(args, named, lambda p: True, {}, 0)
+        adjoints = self._planes(values, lambda p: p.name in names or p.written or p.result, {}, 0)
         adjoints[of] += 1
         returned = self._launch(FORWARD_VJP, args, named, adjoints, None, None)
-        value = self._value(of, values, returned)
-        return value, _number(adjoints[names]) if isinstance(names, str) else {name: _number(adjoints[name]) for name in names}
+        return self._value(of, values, returned), _chosen(wrt, {name: _number(adjoints[name]) for name in names})
 
     def hvp(self, *args: Any, vector: Arrays, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> Any:
         """The product of a Hessian with a vector, in one launch.
@@ -276,20 +277,23 @@ class Kernel(_core.Kernel):
         -------
         array, or dict of arrays by name if `wrt` is not one name
         """
-        given = self._tangents(vector)
-        values = self._values(args, named)
+        given, values = self._tangents(vector), self._host_values(args, named)
         of = self._output(of, values)
         names = self._wrt(wrt)
         n = _directions(given, values)
-        adjoints = self._planes(args, named, lambda p: True, {}, 0)
+
+        def takes_part(p: Param) -> bool:
+            return p.name in names or p.written or p.result
+
+        adjoints = self._planes(values, takes_part, {}, 0)
         adjoints[of] += 1
-        tangents = {**self._planes(args, named, lambda p: True, given, n), **given}
-        second = self._planes(args, named, lambda p: True, {}, n)
+        tangents = {**self._planes(values, takes_part, given, n), **given}
+        second = self._planes(values, takes_part, {}, n)
         self._launch(JVP_FORWARD_VJP, args, named, adjoints, tangents, second)
-        return _number(second[names]) if isinstance(names, str) else {name: _number(second[name]) for name in names}
+        return _chosen(wrt, {name: _number(second[name]) for name in names})
 
     def jacobian(self, *args: Any, of: str | None = None, wrt: str | Sequence[str] | None = None, **named: Any) -> Any:
-        """The derivatives of all elements of an array, all rows in one launch.
+        """The derivatives of all elements of an array, up to 16 rows in one launch.
 
         Parameters
         ----------
@@ -312,16 +316,23 @@ class Kernel(_core.Kernel):
         array([[3., 2.],
                [1., 0.]])
         """
-        values = self._values(args, named)
+        values = self._host_values(args, named)
         of = self._output(of, values, any_size=True)
         names = self._wrt(wrt)
         shape = () if of not in values else np.shape(values[of])
         n = int(np.prod(shape, dtype=np.int64))
-        adjoints = self._planes(args, named, lambda p: True, {}, n)
-        adjoints[of].reshape(n, n)[...] = np.eye(n)
-        self._launch(FORWARD_VJP, args, named, adjoints, None, None)
-        rows = {name: adjoints[name].reshape(shape + adjoints[name].shape[1:]) for name in ([names] if isinstance(names, str) else names)}
-        return rows[names] if isinstance(names, str) else rows
+        rows = {name: np.zeros((n, *like.shape), like.dtype) for name, like in self._planes(values, lambda p: p.name in names, {}, 0).items()}
+        bound = self._bind(args, named)
+        written = {p.argument for p in self.params if p.written}
+        for first, end in blocks(n) or [(0, 0)]:
+            adjoints = self._planes(values, lambda p: p.name in names or p.written or p.result, {}, end - first)
+            adjoints[of].reshape(end - first, n)[...] = np.eye(end - first, n, first)
+            # only the last launch changes the arrays that the kernel writes
+            given = bound if end == n else {name: np.array(value) if name in written else value for name, value in bound.items()}
+            self._launch(FORWARD_VJP, (), given, adjoints, None, None)
+            for name in names:
+                rows[name][first:end] = adjoints[name]
+        return _chosen(wrt, {name: row.reshape(shape + row.shape[1:]) for name, row in rows.items()})
 
     # -- the compiler ----------------------------------------------------------------------------------------------------
 
@@ -384,9 +395,16 @@ class Kernel(_core.Kernel):
                   for p in self.params if p.argument != p.name and p.argument in bound}
         return {**bound, **fields}
 
-    def _planes(self, args: tuple[Any, ...], named: Mapping[str, Any], want: Any, given: Arrays, directions: int) -> dict[str, np.ndarray[Any, Any]]:
-        """Zeros for derivatives of the float parameters that are wanted and not given."""
+    def _host_values(self, args: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         values = self._values(args, named)
+        for name, value in values.items():
+            if isinstance(value, Array):
+                raise TypeError(f"kernel {self.name}: argument '{name}' is a retrograd.array, which has derivatives of its own: call forward_vjp or "
+                                "launch, which use them, or give its numpy()")
+        return values
+
+    def _planes(self, values: Mapping[str, Any], want: Callable[[Param], bool], given: Arrays, directions: int) -> dict[str, np.ndarray[Any, Any]]:
+        """Zeros for derivatives of the float parameters that are wanted and not given."""
         made = {}
         for p in self.params:
             value = values.get(p.name, ())
@@ -414,12 +432,13 @@ class Kernel(_core.Kernel):
             raise ValueError(f"kernel {self.name} has no output '{of}' of floats")
         return of
 
-    def _wrt(self, wrt: str | Sequence[str] | None) -> str | list[str]:
+    def _wrt(self, wrt: str | Sequence[str] | None) -> list[str]:
         able = [p.name for p in self.params if p.is_float and not p.result and (p.read or p.ndim is None)]
-        for name in [wrt] if isinstance(wrt, str) else wrt or []:
+        names = able if wrt is None else [wrt] if isinstance(wrt, str) else list(wrt)
+        for name in names:
             if name not in able:
                 raise ValueError(f"kernel {self.name} has no gradient with respect to '{name}' ({', '.join(able)})")
-        return wrt if isinstance(wrt, str) else able if wrt is None else list(wrt)
+        return names
 
     def _value(self, of: str, values: Mapping[str, Any], returned: Any) -> Any:
         if of not in values:
@@ -432,6 +451,17 @@ class Kernel(_core.Kernel):
 def _number(array: np.ndarray[Any, Any]) -> Any:
     """The derivative of a scalar as a float."""
     return array.item() if array.ndim == 0 else array
+
+
+def _chosen(wrt: str | Sequence[str] | None, found: dict[str, Any]) -> Any:
+    return found[wrt] if isinstance(wrt, str) else found
+
+
+def blocks(directions: int) -> list[tuple[int, int]]:
+    """The first and the end of the directions of each launch, about as many in all."""
+    count = -(-directions // BLOCK)
+    ends = [directions * i // count for i in range(count + 1)] if count else []
+    return list(zip(ends, ends[1:]))
 
 
 class _Kind:
@@ -454,6 +484,8 @@ def _records_field(records: Any, path: str) -> Any:
 
 
 def _dict(arrays: Arrays | None) -> dict[str, Any] | None:
+    if not (arrays is None or isinstance(arrays, Mapping)):
+        raise TypeError(f"derivatives are given in a dict by the parameter's name, not in a {type(arrays).__name__}")
     return None if arrays is None else dict(arrays)
 
 
@@ -527,9 +559,13 @@ class Module:
 
 
 def _module(text: str, kind: str, options: dict[str, Any]) -> Module:
-    for name in ("include_paths", "files"):
-        if options.get(name):
-            options[name] = [os.fspath(path) for path in options[name]]
+    for name in ("include_paths", "files", "defines", "options"):
+        if isinstance(options[name], (str, bytes, os.PathLike)):
+            raise TypeError(f"{name} is a list, not one {type(options[name]).__name__}")
+        options[name] = [os.fsdecode(word) if name in ("include_paths", "files") else word for word in options[name]]
+        for word in options[name]:
+            if not isinstance(word, str):
+                raise TypeError(f"{name} is a list of str, and {word!r} is none")
     return Module(_source(text, kind, options))
 
 
@@ -567,7 +603,7 @@ def load(path: str | os.PathLike[str], *, include_paths: Sequence[str | os.PathL
     -------
     Module
     """
-    return _module(os.fspath(path), "f", dict(include_paths=include_paths, defines=defines, options=options, files=files, no_contraction=no_contraction,
+    return _module(os.fsdecode(path), "f", dict(include_paths=include_paths, defines=defines, options=options, files=files, no_contraction=no_contraction,
                                               native_math=native_math, fast_math=fast_math, checked=checked, deterministic=deterministic,
                                               compile_process=compile_process))
 

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Iterator, Sequence
 import torch
 from torch import Tensor
 
-from ._kernels import FORWARD_VJP, JVP, JVP_FORWARD_VJP
+from ._kernels import BLOCK, FORWARD_VJP, JVP, JVP_FORWARD_VJP, blocks
 
 if TYPE_CHECKING:
     from ._torch_plan import Plan
 
-BLOCK = 16  # directions of one launch, where its effects happen once: more make the code large
 DENSE = torch.contiguous_format
 
 Some = Sequence[Any]  # of tensors, with None for what is not there
@@ -79,8 +78,8 @@ def second(launch: Launch, before: Some, seeds: Some, seed_tangents: Some,
     """The tangents of what is returned, the gradients of what is active, and the tangents of these gradients. `tangents` are those
     of the given, `seed_tangents` of the seeds."""
     if launch.directions > BLOCK:
-        blocks = [second(part, before, *own) for part, own in _blocks(launch, seeds, seed_tangents, tangents)]
-        moved, gradients, moved_gradients = zip(*blocks)
+        parts = [second(part, before, *own) for part, own in _blocks(launch, seeds, seed_tangents, tangents)]
+        moved, gradients, moved_gradients = zip(*parts)
         return _joined(moved), _joined(gradients), _joined(moved_gradients)
     plan = launch.plan
     adjoints = _written(launch, before, seeds, _zeros(launch, before))
@@ -165,12 +164,10 @@ def _above(launch: Launch) -> tuple[int, ...]:
 
 def _blocks(launch: Launch, *lists: Some) -> Iterator[tuple[Launch, Any]]:
     """Launches of fewer directions, of about the same number."""
-    count = -(-launch.directions // BLOCK)
-    ends = [launch.directions * i // count for i in range(count + 1)]
-    for first, end in zip(ends, ends[1:]):
+    for first, end in blocks(launch.directions):
         parts = [[None if t is None else t[first:end] for t in one] for one in lists]
         yield replace(launch, directions=end - first), parts[0] if len(parts) == 1 else parts
 
 
-def _joined(blocks: Sequence[Some]) -> list[Any]:
-    return [None if parts[0] is None else torch.cat(parts) for parts in zip(*blocks)]
+def _joined(found: Sequence[Some]) -> list[Any]:
+    return [None if parts[0] is None else torch.cat(parts) for parts in zip(*found)]

@@ -3,6 +3,7 @@
 import threading
 import types
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -262,6 +263,14 @@ class Errors(unittest.TestCase):
                 call()
             self.assertNotRegex(str(met.exception), r"\b(rg|RG)_|--with")
 
+    def test_lists_of_options(self):
+        for name, wrong, message in (("include_paths", "/usr", "include_paths is a list, not one str"), ("files", Path("/usr"), "not one PosixPath"),
+                                     ("defines", "N=3", "defines is a list"), ("options", [3], "options is a list of str, and 3 is none")):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, message):
+                rg.compile_c("void f(void) {}", **{name: wrong})
+        once = rg.compile_c("void f(double x[N]) { x[0] *= x[1]; }", defines=(word for word in ["N=3"]))
+        self.assertIn("gradient of `f`", once.f.explain())
+
     def test_asserts_and_bounds(self):
         m = rg.compile_c("#include <assert.h>\nvoid f(int n, float x[n]) { assert(n > 2); x[n] = 1; }", checked=True)
         with self.assertRaises(AssertionError):
@@ -326,6 +335,37 @@ class Derivatives(unittest.TestCase):
         rows = kernels.two.jacobian(x, np.zeros(3), wrt="x")
         np.testing.assert_allclose(rows, [[2.0, 0.7], [np.cos(0.7), 0], [0, 12.0]])
 
+    def test_jacobians_of_many_and_of_no_elements(self):
+        for n in (0, 1, 16, 17, 100):
+            with self.subTest(n):
+                u = np.linspace(0.1, 1.4, n).reshape(n, 1)
+                after = u.copy()
+                rows = kernels.step.jacobian(1.5, after, wrt="u")
+                np.testing.assert_allclose(after, 1.5 * np.sin(u))  # once, although there are several launches
+                self.assertEqual(rows.shape, (n, 1, n, 1))
+                np.testing.assert_allclose(rows.reshape(n, n), np.diag(1.5 * np.cos(u.ravel())))
+
+    def test_own_arrays_have_their_derivatives(self):
+        x, y = rg.array([0.7, 2.0], tangent=True), rg.zeros(3, tangent=True)
+        for call in (lambda: kernels.energy.value_and_grad(1.0, x), lambda: kernels.energy.hvp(1.0, x, vector={"k": 1.0}),
+                     lambda: kernels.two.jacobian(x.numpy(), y)):
+            with self.assertRaisesRegex(TypeError, "argument '[xy]' is a retrograd.array.*forward_vjp"):
+                call()
+        x.tangent.write([1, 0])
+        np.testing.assert_allclose(kernels.two.jvp(x, y)["y"].numpy(), [2, np.cos(0.7), 0])
+
+    def test_constants_cost_nothing(self):
+        """What `wrt` does not name has no adjoint: its derivative is not even asked for."""
+        blend = rg.compile_c("double f(double x, double y) { return x * x + y; }").f
+        met = []
+        real = rg.Kernel._launch
+        try:
+            rg.Kernel._launch = lambda self, form, args, named, adjoints, *rest: met.append(set(adjoints)) or real(self, form, args, named, adjoints, *rest)
+            self.assertEqual(blend.value_and_grad(3.0, 1.0, wrt="x"), (10.0, 6.0))
+        finally:
+            del rg.Kernel._launch
+        self.assertEqual(met, [{"x", "return"}])
+
     def test_directions(self):
         x = np.array([0.7, 2.0])
         columns = kernels.two.jvp(x, np.zeros(3), tangents={"x": np.eye(2)})["y"]
@@ -338,6 +378,8 @@ class Derivatives(unittest.TestCase):
                 kernels.energy.forward_vjp(2.0, x, adjoints={"x": bar, "return": np.array(1.0)})
         with self.assertRaisesRegex(rg.NotFoundError, "no parameter `z`"):
             kernels.energy.forward_vjp(2.0, x, adjoints={"z": x})
+        with self.assertRaisesRegex(TypeError, "in a dict by the parameter's name, not in a list"):
+            kernels.energy.forward_vjp(2.0, x, adjoints=[x])
 
     def test_check(self):
         report = kernels.two.check()
@@ -368,6 +410,11 @@ class Arrays(unittest.TestCase):
         self.assertEqual(values[3], 5)
         del x
         self.assertEqual(again.tolist(), [0, 9, -1, 5])
+
+    def test_other_byte_orders(self):
+        swapped = np.array([1.0, 2.0]).astype(">f8")
+        self.assertEqual(rg.array(swapped).numpy().tolist(), [1, 2])
+        self.assertEqual(rg.array([1, 2], ">i4").numpy().tolist(), [1, 2])
 
     def test_arrays_end(self):
         x = rg.array(np.arange(4.0))
