@@ -47,7 +47,7 @@ class Types(unittest.TestCase):
         self.assertTrue((PACKAGE / "py.typed").exists())
 
     def test_the_stubs(self):
-        done = self.run_module("mypy.stubtest", "--ignore-disjoint-bases", "retrograd._core")
+        done = self.run_module("mypy.stubtest", "--ignore-disjoint-bases", "--mypy-config-file", self.settings, "retrograd._core")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_a_program(self):
