@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -67,6 +67,10 @@ class Function:
     """
 
     def __init__(self, kernel: Kernel, outputs: Outputs = None) -> None:
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"a function is made of a kernel, as rg.load(path).name is one, not of a {type(kernel).__name__}")
+        if not (outputs is None or isinstance(outputs, Iterable)):
+            raise TypeError(f"outputs are names, or a dict of shapes by name, not {outputs!r}")
         self.kernel = kernel
         params = kernel.params
         if any(p.record for p in params):
@@ -80,6 +84,10 @@ class Function:
             if name not in known or known[name].ndim is None or not known[name].written or known[name].result:
                 able = ", ".join(p.name for p in params if p.ndim is not None and p.written and not p.result)
                 raise ValueError(f"kernel {kernel.name} has no array '{name}' that it writes (it writes: {able or 'none'})")
+            if names.count(name) > 1:
+                raise ValueError(f"kernel {kernel.name}: outputs name '{name}' twice")
+            if any(n < 0 for n in self.shapes.get(name, ())):
+                raise ValueError(f"kernel {kernel.name}: the shape {self.shapes[name]} of '{name}' has a negative extent")
         self.slots = tuple(Slot(p, p.result or p.name in names, p.result) for p in params)
         by_name = {s.name: s for s in self.slots}
         self.made = tuple(by_name[name] for name in names) + tuple(s for s in self.slots if s.result)
@@ -112,7 +120,7 @@ class Function:
                 self._compare(s.name, given[s.name].shape, found[s.name])
         made = {}
         for s in self.made:
-            shape = () if s.result else self.shapes.get(s.name) or found[s.name]
+            shape = () if s.result else self.shapes[s.name] if s.name in self.shapes else found[s.name]
             made[s.name] = tuple(n for n in shape if n is not None)
             if None in shape:
                 raise ValueError(f"kernel {self.kernel.name}: nothing tells the shape of '{s.name}'; say outputs={{'{s.name}': shape}}")

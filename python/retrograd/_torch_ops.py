@@ -14,6 +14,9 @@ from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor
+from torch._C._functorch import TransformType
+from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
+from torch.autograd import forward_ad
 
 from . import _torch_launch as launches
 from ._torch_launch import DENSE, Launch, Some
@@ -25,7 +28,7 @@ _plans: WeakValueDictionary[str, Plan] = WeakValueDictionary()
 def enter(plan: Plan) -> str:
     """Gives a plan a name by which operators find it."""
     text, kind, _ = made_of = plan.kernel._module.made_of
-    content = Path(text).read_bytes() if kind == "f" else b""
+    content = Path(text).read_bytes() if kind == "f" and Path(text).is_file() else b""  # a program may remove it once it is loaded
     config = repr((made_of, plan.kernel.name, [s.name for s in plan.made], sorted(plan.shapes.items()))).encode()
     name = f"{plan.kernel.name}-{hashlib.blake2b(config + content, digest_size=8).hexdigest()}"
     number = 0
@@ -41,6 +44,24 @@ def _plan_of(name: str) -> Plan:
         raise RuntimeError(f"the function of kernel {name} that was traced is no more; keep it as long as the program that "
                            f"was made of it")
     return plan
+
+
+def refuse_transforms(plan: Plan) -> None:
+    """Under a tracer: what torch cannot do with an operator."""
+    _refuse_forward_mode(plan)
+    if any(level.key() == TransformType.Grad for level in retrieve_all_functorch_interpreters()):
+        raise _refusal(plan, "torch.func.grad, vjp and their like do not go")
+
+
+def _refuse_forward_mode(plan: Plan) -> None:
+    """Torch would drop the tangents and say nothing: operators have a reverse only."""
+    if forward_ad._current_level >= 0:
+        raise _refusal(plan, "forward mode (torch.func.jvp, linearize, dual numbers) does not go")
+
+
+def _refusal(plan: Plan, what: str) -> NotImplementedError:
+    return NotImplementedError(f"kernel {plan.kernel.name}: {what} through what torch.compile or another tracer makes of kernels; do it outside of "
+                               f"the tracer, or differentiate with backward")
 
 
 # -- values as operators take them -------------------------------------------------------------------------------------
@@ -69,6 +90,7 @@ def _given(kinds: str, tensors: Some, floats: Sequence[float], integers: Sequenc
 @torch.library.custom_op("retrograd::forward", mutates_args=())
 def forward(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[float], integers: Sequence[int]) -> List[Tensor]:
     plan, given = _plan_of(name), _given(kinds, tensors, floats, integers)
+    _refuse_forward_mode(plan)
     for i in plan.in_place:
         given[i] = given[i].clone()
     return [given[i] for i in plan.in_place] + plan.forward(given)
@@ -77,6 +99,7 @@ def forward(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[f
 @forward.register_fake
 def _(name: str, kinds: str, tensors: Sequence[Tensor], floats: Sequence[float], integers: Sequence[int]) -> List[Tensor]:
     plan, given = _plan_of(name), _given(kinds, tensors, floats, integers)
+    _refuse_forward_mode(plan)
     plan.check(given)
     numbers = {s.name: v for s, v in zip(plan.given, given) if v is not None and not s.is_array and not isinstance(v, Tensor)}
     shapes = {plan.given[i].name: given[i].shape for i in plan.arrays}
@@ -102,7 +125,8 @@ def _setup(ctx: Any, inputs: Any, output: Any) -> None:
 def _backward(ctx: Any, seeds: Any) -> Any:
     name, kinds, floats, integers, active = ctx.others
     count = kinds.count("t")
-    tensors, kept = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+    saved = ctx.saved_tensors  # once: selective checkpointing counts
+    tensors, kept = saved[:count], saved[count:]
     if all(seed is None for seed in seeds):
         return None, None, [None] * count, None if floats else [], None if integers else []
     found = iter(torch.ops.retrograd.reverse(name, kinds, tensors, floats, integers, kept, seeds, active))

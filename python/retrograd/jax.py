@@ -84,6 +84,7 @@ class JaxFunction:
 
     def __init__(self, kernel: Kernel, outputs: Outputs = None) -> None:
         self._function = Function(kernel, outputs)
+        self._outputs = outputs
         self._program = Program(self._function)
         self._made_shapes = lru_cache(256)(lambda shapes, integers: tuple(self._function.made_shapes(dict(shapes), dict(integers)).items()))
         if not (self._function.updated or self._function.made):
@@ -121,6 +122,9 @@ class JaxFunction:
         done = bind(forward, arrays, site=site)
         return done[0] if len(done) == 1 else tuple(done)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return JaxFunction, (self.kernel, self._outputs)
+
     def __repr__(self) -> str:
         function = self._function
         takes = ", ".join(dict.fromkeys(s.param.argument for s in function.given if not s.param.extent))
@@ -145,11 +149,11 @@ class JaxFunction:
     def _number(self, slot: Slot, value: Any) -> Any:
         """A Python number, or None for an array."""
         if isinstance(value, (bool, int, float, np.generic)):
-            if slot.param.is_float:
+            if slot.param.is_float and not isinstance(value, np.complexfloating):
                 return float(value)
             if isinstance(value, (bool, int, np.integer, np.bool_)):
                 return self._fitting(slot, int(value))
-            raise TypeError(f"{self._name(slot)} has to be an integer, not {value!r}")
+            raise TypeError(f"{self._name(slot)} has to be {'a real number' if slot.param.is_float else 'an integer'}, not {value!r}")
         return None
 
     def _fitting(self, slot: Slot, number: int) -> int:

@@ -117,6 +117,7 @@ class TorchFunction:
         known = self._known.get((*map(type, values), *named))
         given = known((None, *values)) if known else self._look_at(args, named)
         if not known and any(_stands_for_others(v) for v in given) or torch._C._len_torch_dispatch_stack():
+            ops.refuse_transforms(self._plan)
             return self._by_operator(given)
         try:
             return self._launch(given)

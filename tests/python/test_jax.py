@@ -4,10 +4,12 @@ Oracles are the same computations in jax.numpy, and differences (`check_grads`).
 """
 
 import contextlib
+import copy
 import gc
 import io
 import itertools
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -501,6 +503,10 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "has no array 'x' that it writes"):
             rg.jax.function(kernels.relax, "x")
 
+    def test_numbers(self):
+        with self.assertRaisesRegex(TypeError, "argument '\\w+' has to be a real number, not .*1j"):
+            logistic(3, np.complex64(1j), points)
+
     def test_launches(self):
         guarded = rg.compile_c("#include <assert.h>\nvoid guarded(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) { assert(x[i] > 0); y[i] = x[i]; } }").guarded
         f = rg.jax.function(guarded)
@@ -536,6 +542,13 @@ class Errors(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
+    def test_copies_and_pickles(self):
+        f = rg.jax.function(kernels.layer, outputs=["y"])
+        weights, inputs = np.ones((2, 3)), np.linspace(0, 1, 3)
+        for again in (copy.deepcopy(f), pickle.loads(pickle.dumps(f))):
+            for one, other in zip(again(0.5, weights, inputs), f(0.5, weights, inputs)):
+                np.testing.assert_array_equal(one, other)
+
     def test_functions_end(self):
         """A thousand functions, in programs or not: nothing of them stays. JAX's caches of traced programs are bounded, but they are large."""
         ends = []

@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 import warnings
@@ -233,6 +234,19 @@ class Autograd(Suite):
             self.close(*(grad(g[0] + g[1].sum(), (a, x)) for g in first))
         fill = function(kernels.fill, outputs=[])
         self.same_derivatives(lambda a: fill(a, y.clone()), lambda a: (a * a).expand(4), a)
+
+    def test_an_output_without_axes(self):
+        both = rg.compile_c("double both(double a, double b, double *product) { *product = a * b; return a + b; }").both
+        product, total = function(both, outputs={"product": ()})(rand(), 2.0)
+        self.assertEqual((product.shape, total.shape), ((), ()))
+        self.close((product, total), (2 * rand(), rand() + 2))
+
+    def test_a_file_that_was_removed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "f.c"
+            path.write_text("void f(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = 2 * x[i]; }")
+            kernel = rg.load(path).f
+        self.close(function(kernel)(rand(3)), 2 * rand(3))
 
     def test_outputs_that_the_kernel_reads(self):
         f = function(kernels.chain, outputs={"x": 5})
@@ -518,6 +532,35 @@ class Traced(Suite):
             with self.assertRaisesRegex(TypeError, "float32"):
                 outer(torch.rand(3), torch.rand(2))
 
+    def test_transforms_that_tracers_would_lose(self):
+        """Torch drops the tangents of operators' arguments and says nothing."""
+        from torch.fx.experimental.proxy_tensor import make_fx
+        x, u = rand(3).detach(), torch.ones(3, dtype=torch.float64)
+
+        def f(x):
+            return energy(0.5, x)
+
+        whole = torch.compile(f, fullgraph=True, backend="aot_eager")
+        for call in (lambda: torch.func.linearize(f, x), lambda: make_fx(lambda x: jvp(f, (x,), (u,))[1])(x),
+                     lambda: make_fx(torch.func.grad(f))(x)):
+            with self.assertRaisesRegex(NotImplementedError, "kernel energy: .* what torch.compile or another tracer makes"):
+                call()
+        with forward_ad.dual_level(), self.assertRaisesRegex(Exception, "kernel energy: forward mode"):
+            whole(forward_ad.make_dual(x, u))
+        with self.assertRaisesRegex(Exception, "kernel energy: forward mode"):
+            torch.compile(lambda x: jvp(f, (x,), (u,)), fullgraph=True, backend="aot_eager")(x)
+        self.close(jvp(f, (x,), (u,))[1], grad(energy_in_torch(0.5, x.requires_grad_()), x)[0].sum())
+
+    def test_selective_checkpoints(self):
+        from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
+        x = rand(3)
+
+        def contexts():
+            return create_selective_checkpoint_contexts(lambda *_, **__: CheckpointPolicy.PREFER_RECOMPUTE)
+
+        found = checkpoint(lambda x: energy(0.5, x), x, use_reentrant=False, context_fn=contexts)
+        self.close(grad(found, x), grad(energy_in_torch(0.5, x), x))
+
     def test_a_function_that_is_no_more(self):
         from torch.fx.experimental.proxy_tensor import make_fx
         f = function(rg.compile_c("void f(int n, const double x[n], double y[n]) { for (int i = 0; i < n; i++) y[i] = x[i]; }").f)
@@ -597,6 +640,10 @@ class Errors(Suite):
             (lambda: add(a.detach(), torch.zeros(1, dtype=torch.float64).expand(3)), ValueError, "share memory"),
             (lambda: grad(outer(a, b)[1], a, rand(3, 3), is_grads_batched=True), NotImplementedError, "torch.func.jacrev"),
             (lambda: function(kernels.outer, outputs=["q"]), ValueError, "no array 'q' that it writes"),
+            (lambda: function(kernels.outer, outputs=["c", "c"]), ValueError, "outputs name 'c' twice"),
+            (lambda: function(kernels.outer, outputs={"c": (3, -2)}), ValueError, r"shape \(3, -2\) of 'c' has a negative extent"),
+            (lambda: function(kernels.outer, outputs=2), TypeError, "outputs are names, or a dict of shapes"),
+            (lambda: function(kernels), TypeError, "a function is made of a kernel, .* not of a Module"),
             (lambda: function(rg.compile_c("void f(int n, const double x[n]) {}").f), ValueError, "would have no value"),
             (lambda: function(kernels.chain, outputs=["x"])(0.5, a[:1]), ValueError, "no array is set whose extents give"),
         ):

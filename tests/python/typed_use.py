@@ -26,7 +26,7 @@ x = np.array([3.0, 4.0])
 assert norm(x) == 25.0
 value, gradient = norm.value_and_grad(x, wrt="x")
 assert gradient.tolist() == [6, 8]
-assert_type(norm.jvp(x, tangents={"x": np.ones(2)}), dict[str, np.ndarray[Any, Any]])
+assert_type(norm.jvp(x, tangents={"x": np.ones(2)}), dict[str, Any])
 assert_type(norm.check(x=x), rg.Report)
 for finding in norm.check().findings:
     assert_type(finding, rg.Finding)
