@@ -684,6 +684,29 @@ expect_error(int line, const char *text)
 }
 #define EXPECT_ERROR(text) expect_error(__LINE__, (text))
 
+/* x = n > 3 ? n : 7, and a parameter, declared where they are met */
+static void
+test_declared_late(void)
+{
+    begin();
+    uint32_t depth = rg_build_depth(b);
+    rg_build_if(b, compare(n, RG_OP_GT, num(3)));
+    rg_build_block(b);
+    rg_var x = rg_build_var_at(b, depth, RG_STR("x"), (rg_type){RG_I32, 0});
+    rg_build_set(b, x, n);
+    rg_build_end(b);
+    rg_build_else(b);
+    rg_build_set(b, x, num(7));
+    rg_build_end(b);
+    ir_module *m = finish(get(x));
+    CHECK(run(m, 5) == 5 && run(m, 2) == 7);
+    ir_module_free(m);
+
+    begin();
+    rg_build_var_at(b, 99, RG_STR("x"), (rg_type){RG_I32, 0});
+    EXPECT_ERROR("error[E0305]: variable `x` is declared in a construct that is not open");
+}
+
 static void
 test_errors(void)
 {
@@ -793,6 +816,7 @@ main(void)
     test_reduction();
     test_shape_and_memory();
     test_unset();
+    test_declared_late();
     test_table();
     test_call();
     test_derivatives();

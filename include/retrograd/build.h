@@ -105,7 +105,7 @@ typedef struct rg_build_buffer {
     rg_place place;
 } rg_build_buffer;
 
-/* Opens a kernel, ends it. Parameters are declared before any op. */
+/* Opens a kernel, ends it. Parameters are declared at any time between, in the order of the arguments. */
 RG_API void rg_build_kernel_begin(rg_builder *b, rg_str name);
 RG_API rg_value rg_build_param_scalar(rg_builder *b, rg_str name, rg_dtype dtype, rg_place place);
 RG_API rg_value rg_build_param_buffer(rg_builder *b, const rg_build_buffer *desc);
@@ -189,6 +189,10 @@ RG_API rg_value rg_build_insert(rg_builder *b, rg_value array, rg_value index, r
 /* Declares a variable in the innermost open region; it dies when that closes. Until the first set it
  * reads as zero. */
 RG_API rg_var rg_build_var(rg_builder *b, rg_str name, rg_type type);
+/* The same in a region further out, for front ends that learn late of a variable or its type: that of the construct that was the
+ * innermost open one when rg_build_depth gave `depth`, and still is open. */
+RG_API uint32_t rg_build_depth(const rg_builder *b);
+RG_API rg_var rg_build_var_at(rg_builder *b, uint32_t depth, rg_str name, rg_type type);
 RG_API rg_value rg_build_get(rg_builder *b, rg_var var);
 RG_API void rg_build_set(rg_builder *b, rg_var var, rg_value value);
 

@@ -13,9 +13,8 @@ get_info(const core_array *a, rg_array_info *info)
     return status ? (core_fail(status), -1) : 0;
 }
 
-/* What one plane looks like: that of several directions has an axis more. */
-static int
-describe(const core_array *a, core_view *view)
+int
+core_array_view(const core_array *a, core_view *view)
 {
     rg_array_info info;
     if (get_info(a, &info))
@@ -202,14 +201,14 @@ static PyObject *
 array_shape(PyObject *self, void *unused)
 {
     core_view view;
-    return describe((core_array *)self, &view) ? NULL : core_shape(view.rank, view.shape);
+    return core_array_view((core_array *)self, &view) ? NULL : core_shape(view.rank, view.shape);
 }
 
 static PyObject *
 array_strides(PyObject *self, void *unused)
 {
     core_view view;
-    return describe((core_array *)self, &view) ? NULL : core_shape(view.rank, view.strides);
+    return core_array_view((core_array *)self, &view) ? NULL : core_shape(view.rank, view.strides);
 }
 
 static PyObject *
@@ -229,7 +228,7 @@ static PyObject *
 array_data(PyObject *self, void *unused)
 {
     core_view view;
-    return describe((core_array *)self, &view) ? NULL : PyLong_FromVoidPtr(view.data);
+    return core_array_view((core_array *)self, &view) ? NULL : PyLong_FromVoidPtr(view.data);
 }
 
 static PyObject *
@@ -336,7 +335,7 @@ transfer_with(PyObject *self, PyObject *other, bool write)
 {
     core_array *a = (core_array *)self;
     core_view mine, view;
-    int got = describe(a, &mine) ? -1 : core_view_of(other, "the other array", &view);
+    int got = core_array_view(a, &mine) ? -1 : core_view_of(other, "the other array", &view);
     if (got <= 0)
         return got < 0 ? NULL : (PyErr_SetString(PyExc_TypeError, "not an array"), NULL);
     size_t count = 1, wanted = 1;
@@ -360,6 +359,53 @@ static PyObject *
 array_read(PyObject *self, PyObject *other)
 {
     return transfer_with(self, other, false);
+}
+
+/* _put(index, values): the elements behind an index of the first axes, in the order of memory. Where the device has memory of its own
+ * all of the array is copied twice. */
+static PyObject *
+array_put(PyObject *self, PyObject *args)
+{
+    core_array *a = (core_array *)self;
+    PyObject *index, *values;
+    core_view view, of;
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &index, &values) || core_array_view(a, &of))
+        return NULL;
+    Py_ssize_t n = PyTuple_Size(index);
+    int64_t offset = 0, count = 1;
+    for (uint32_t k = 0; k < of.rank; k++) {
+        long long i = (Py_ssize_t)k < n ? PyLong_AsLongLong(PyTuple_GetItem(index, (Py_ssize_t)k)) : 0;
+        if (i < 0 || i >= of.shape[k])
+            return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_IndexError, "an index is out of bounds"), NULL);
+        offset += i * of.strides[k];
+        count *= (Py_ssize_t)k < n ? 1 : of.shape[k];
+    }
+    int got = core_view_of(values, "values", &view);
+    if (got <= 0)
+        return got < 0 ? NULL : (PyErr_SetString(PyExc_TypeError, "values have to be an array"), NULL);
+    int64_t given = 1;
+    for (uint32_t k = 0; k < view.rank; k++)
+        given *= view.shape[k];
+    core_queue *q = begin(a);
+    if (n > of.rank || given != count || view.dtype != of.dtype || !core_view_is_dense(&view) || view.cuda >= 0)
+        PyErr_SetString(PyExc_ValueError, "values have to be as many, contiguous, and of the array's type");
+    if (PyErr_Occurred() || !q) {
+        core_view_release(&view);
+        if (q)
+            core_queue_end(q);
+        return NULL;
+    }
+    void *memory = NULL;
+    rg_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = rg_array_map(q->queue, a->array, a->plane, true, &memory);
+    if (!status) {
+        memcpy((char *)memory + offset * (int64_t)of.item, view.data, (size_t)count * of.item);
+        rg_array_unmap(a->array, a->plane);
+    }
+    Py_END_ALLOW_THREADS
+    core_view_release(&view);
+    return end(q, status);
 }
 
 static PyObject *
@@ -465,7 +511,7 @@ array_interface(PyObject *self, void *unused)
 {
     core_array *a = (core_array *)self;
     core_view view;
-    if (describe(a, &view))
+    if (core_array_view(a, &view))
         return NULL;
     if (a->device->own_memory)
         return PyErr_SetString(PyExc_AttributeError, "the array is in a device's memory: numpy() copies it"), NULL;
@@ -532,7 +578,7 @@ fill_tensor(core_array *a, exported *e, DLTensor *t)
     static const uint8_t codes[RG_DTYPE_COUNT] = {[RG_BOOL] = kDLBool, [RG_U8] = kDLUInt, [RG_U16] = kDLUInt, [RG_U32] = kDLUInt,
                                                   [RG_U64] = kDLUInt,  [RG_F16] = kDLFloat, [RG_F32] = kDLFloat, [RG_F64] = kDLFloat};
     core_view view;
-    if (describe(a, &view))
+    if (core_array_view(a, &view))
         return false;
     memcpy(e->shape, view.shape, sizeof e->shape);
     memcpy(e->strides, view.strides, sizeof e->strides);
@@ -622,6 +668,7 @@ array_dlpack(PyObject *self, PyObject *args, PyObject *kw)
 static PyMethodDef methods[] = {{"_plane", array_plane, METH_O, NULL},
                                 {"_read", array_read, METH_O, NULL},
                                 {"_write", array_write, METH_O, NULL},
+                                {"_put", array_put, METH_VARARGS, NULL},
                                 {"_require", array_require, METH_VARARGS, NULL},
                                 {"_copy_from", array_copy_from, METH_O, NULL},
                                 {"fill", array_fill, METH_O, "fill($self, value, /)\n--\n\nSet every element, in all directions."},

@@ -411,9 +411,10 @@ static int
 set_own(call *c, const input *in, const core_array *a)
 {
     slot *s = &c->frame->slots[in->index];
-    if (a->plane != RG_PRIMAL)
-        return PyErr_Format(PyExc_TypeError, "kernel %s: argument '%U' is a derivative plane; pass a copy of it", kernel_name(c->kernel),
-                            in->name), -1;
+    if (a->plane != RG_PRIMAL) { /* a derivative as an array of its own */
+        core_view view;
+        return core_array_view(a, &view) ? -1 : set_foreign(c, in, &view);
+    }
     if (s->own == a->array)
         return 0;
     drop_made(s);

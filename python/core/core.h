@@ -137,6 +137,8 @@ typedef struct core_array {
 
 extern PyTypeObject *core_array_type;
 int core_add_arrays(PyObject *module);
+/* What one plane looks like, in its device's memory: that of several directions has an axis more. */
+int core_array_view(const core_array *a, core_view *view);
 /* The array, which is not a derivative of another one; NULL: it is no such object, and TypeError says what is wanted. */
 rg_array *core_whole_array(PyObject *object, const char *wanted);
 
@@ -144,6 +146,10 @@ rg_array *core_whole_array(PyObject *object, const char *wanted);
 
 extern PyTypeObject *core_module_type, *core_kernel_type;
 int core_add_kernels(PyObject *module);
+
+/* -- front ends (build.c) ------------------------------------------------------------------------------------------ */
+
+int core_add_builder(PyObject *module);
 
 /* -- tapes and graphs (record.c) ----------------------------------------------------------------------------------- */
 

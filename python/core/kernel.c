@@ -64,24 +64,34 @@ load(loading *l)
 }
 
 static PyObject *
-module_from(PyTypeObject *type, loading *l)
+own(PyTypeObject *type, rg_module *module)
 {
-    rg_status status = load(l);
-    if (status)
-        return core_fail(status);
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     core_module *m = (core_module *)alloc(type, 0);
     core_shared *shared = m ? malloc(sizeof *shared) : NULL;
     if (!shared) {
-        rg_module_destroy(l->module);
+        rg_module_destroy(module);
         if (m)
             PyErr_NoMemory();
         Py_XDECREF(m);
         return NULL;
     }
-    *shared = (core_shared){l->module, 1};
+    *shared = (core_shared){module, 1};
     m->shared = shared;
     return (PyObject *)m;
+}
+
+PyObject *
+core_module_own(rg_module *module)
+{
+    return own(core_module_type, module);
+}
+
+static PyObject *
+module_from(PyTypeObject *type, loading *l)
+{
+    rg_status status = load(l);
+    return status ? core_fail(status) : own(type, l->module);
 }
 
 static PyObject *

@@ -42,6 +42,8 @@ typedef struct core_shared {
     unsigned users;
 } core_shared;
 
+/* A Module that owns it. */
+PyObject *core_module_own(rg_module *module);
 /* Without the interpreter lock, too. */
 core_shared *core_share(core_shared *shared);
 void core_unshare(core_shared *shared);

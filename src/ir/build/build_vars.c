@@ -217,12 +217,30 @@ in_scope(rg_builder *b, rg_var var)
     return false;
 }
 
+uint32_t
+rg_build_depth(const rg_builder *b)
+{
+    return b ? b->n_open : 0;
+}
+
 rg_var
 rg_build_var(rg_builder *b, rg_str name, rg_type type)
 {
     BUILD_GUARDED(b, NULL);
     build_need_fn(b);
     build_settle(b);
+    return rg_build_var_at(b, b->n_open, name, type);
+}
+
+rg_var
+rg_build_var_at(rg_builder *b, uint32_t depth, rg_str name, rg_type type)
+{
+    BUILD_GUARDED(b, NULL);
+    build_need_fn(b);
+    if (!depth || depth > b->n_open) {
+        build_report(b, ERROR_SCOPE, "variable `%.*s` is declared in a construct that is not open", (int)name.len, name.ptr);
+        depth = b->n_open;
+    }
     if (!ir_bits(type.dtype)) {
         build_report(b, ERROR_TYPES, "a variable needs a scalar type or a local array of scalars");
         type = (rg_type){RG_I32, 0};
@@ -230,8 +248,8 @@ rg_build_var(rg_builder *b, rg_str name, rg_type type)
     rg_var var = arena_one(b->arena, struct ir_variable);
     var->type = type.length ? ir_array(type.dtype, type.length) : ir_scalar(type.dtype);
     var->name = build_text(b, name);
-    var->owner = b->n_open - 1;
-    var->serial = build_top(b)->serial;
+    var->owner = depth - 1;
+    var->serial = b->frames.at[depth - 1]->serial;
     return var;
 }
 

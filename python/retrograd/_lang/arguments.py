@@ -1,0 +1,141 @@
+"""Arrays in a kernel under construction, and what a launch gives for each parameter."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from . import dtypes
+from . import expr as e
+from .build import Build, current
+from .dtypes import DType
+from .errors import CompilationError, IndexError_, TypeError_
+from .expr import Expr
+from .fields import Data
+from .iteration import Grouped
+from .matrix import Matrix
+from .places import Element, ElementMatrix, Place
+
+Getter = Callable[[tuple[Any, ...]], Any]  # from the arguments of a launch to what the library takes
+
+
+class Buffer:
+    """An array parameter of the kernel.
+
+    `shape` has integers where they are known when the kernel is compiled, else values of run time.
+    """
+
+    def __init__(self, value: int, name: str, dtype: DType, rank: int, element_shape: tuple[int, ...], order: tuple[int, ...], extents: Any = None,
+                 offset: tuple[int, ...] | None = None) -> None:
+        self.value, self.name, self.dtype, self.rank, self.element_shape, self.order = value, name, dtype, rank, element_shape, order
+        self.extents, self.offset = extents, offset
+        self.derivatives: dict[str, Any] = {}
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Extents by axis."""
+        if self.extents is not None:
+            return tuple(self.extents)
+        b = current().builder
+        where = [self.order.index(k) for k in range(self.rank)]
+        return tuple(Expr(b.cast(dtypes.i32.code, b.extent(self.value, k)), dtypes.i32) for k in where)
+
+    @property
+    def grad(self) -> Any:
+        """Its adjoint."""
+        return self._derivative("grad")
+
+    @property
+    def dual(self) -> Any:
+        """Its tangent."""
+        return self._derivative("dual")
+
+    def _derivative(self, which: str) -> Any:
+        make = self.derivatives.get(which)
+        if make is None:
+            raise CompilationError(f"{'Gradient' if which == 'grad' else 'Tangent'} {self.name}.{which} has not been placed, check whether "
+                                   f"`needs_{which}=True`")
+        if not isinstance(make, Buffer):
+            self.derivatives[which] = make = make()
+        return make
+
+    @property
+    def n(self) -> int:
+        """Rows of an element."""
+        return self.element_shape[0] if self.element_shape else 1
+
+    @property
+    def m(self) -> int:
+        """Columns of an element."""
+        return self.element_shape[1] if len(self.element_shape) == 2 else 1
+
+    def get_shape(self) -> tuple[Any, ...]:
+        """The shape."""
+        return self.shape
+
+
+def parameter(build: Build, name: str, dtype: DType, rank: int, element_shape: tuple[int, ...], getter: Getter, order: tuple[int, ...] | None = None,
+              extents: Any = None, offset: tuple[int, ...] | None = None) -> Buffer:
+    """A new array parameter."""
+    if rank + len(element_shape) > 8:
+        raise TypeError_(f"array `{name}` has {rank} axes and elements of {len(element_shape)}: at most 8 in all")
+    taken = {n for n, _ in build.inputs}
+    unique, k = name or "field", 1
+    while unique in taken:
+        k += 1
+        unique = f"{name or 'field'}_{k}"
+    value = build.builder.buffer(unique, dtype.code, rank + len(element_shape))
+    build.inputs.append((unique, getter))
+    made = Buffer(value, unique, dtype, rank, element_shape, order or tuple(range(rank)), extents, offset)
+    known = [] if extents is None else [extents[k] for k in made.order]
+    for axis, extent in enumerate([*known, *element_shape] if extents is not None else element_shape, 0 if extents is not None else rank):
+        build.extents += [value, axis, extent]
+    return made
+
+
+def capture(data: Data) -> Buffer:
+    """The parameter for a field or ndarray that the kernel names."""
+    build = current()
+    known = build.captured.get(id(data))
+    if known is not None:
+        return known
+    if not getattr(data, "placed", True):
+        data._allocate()  # says what is missing
+    build.kept.append(data)
+    made = parameter(build, _name_of(data), data.dtype, len(data.shape), data.element_shape, lambda args: data.array, data.order, data.shape, data.offset)
+    build.captured[id(data)] = made
+    return made
+
+
+def _name_of(data: Data) -> str:
+    return data.name.replace(".", "_") or data.kind
+
+
+def buffer_of(x: Any) -> Buffer | None:
+    """The parameter that it is or gets; None: it is no array."""
+    return x if isinstance(x, Buffer) else capture(x) if isinstance(x, Data) else None
+
+
+def element(array: Any, index: Any) -> Place:
+    """The place of an element."""
+    buffer = buffer_of(array)
+    assert buffer is not None
+    given: list[Any] = []
+    for part in index if isinstance(index, tuple) else () if index is None else (index,):
+        given += part.entries if isinstance(part, Matrix) else list(part) if isinstance(part, (tuple, list)) else [part]
+    if len(given) != buffer.rank:
+        raise IndexError_(f"array `{buffer.name}` has {buffer.rank} axes: {len(given)} indices are given")
+    at = []
+    for k in buffer.order:
+        i = given[k]
+        if isinstance(i, slice) or not e.is_scalar(i) or e.type_of(i).is_float:
+            raise TypeError_(f"an index of array `{buffer.name}` is an integer, not {e.type_of(i) if e.is_scalar(i) else e.describe(i)}")
+        i = e.as_number(e.lift(i))
+        at.append((i - buffer.offset[k] if buffer.offset and buffer.offset[k] else i).value)
+    return ElementMatrix(buffer, at) if buffer.element_shape else Element(buffer, at)
+
+
+def domain(x: Any) -> tuple[Buffer, bool] | None:
+    """The array whose indices a loop runs over, and whether they are grouped; None: it is no array."""
+    inner = x.of if isinstance(x, Grouped) else x
+    buffer = buffer_of(inner)
+    return None if buffer is None else (buffer, isinstance(x, Grouped))

@@ -1,0 +1,74 @@
+"""The kernel under construction."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from .. import _core
+from .dtypes import DType
+from .errors import RuntimeError_
+
+OP = _core.op_codes
+ADD, MIN, MAX, MUL, AND, OR, XOR, EXCHANGE, CAS = range(9)  # read-modify-write, as the library numbers them
+IDENTITY_OF = {"add": ADD, "sub": ADD, "mul": MUL, "and": AND, "or": OR, "xor": XOR, "min": MIN, "max": MAX}
+
+
+class Build:
+    """The builder of one kernel, and what the walk over its source has found so far."""
+
+    def __init__(self, name: str, **options: bool) -> None:
+        self.builder = _core.Builder(**options)
+        self.name = name
+        self.files: dict[str, int] = {}
+        self.inputs: list[Any] = []  # what a launch gives, in the order of the parameters: see arguments.py
+        self.captured: dict[int, Any] = {}  # by id of the array: its Buffer
+        self.kept: list[Any] = []  # objects whose ids are keys
+        self.walker: Any = None
+        self.in_parallel = False
+        self.control = 0  # open run-time constructs at kernel level
+        self.extents: list[int] = []  # (buffer, axis, extent), flat
+        self.constants: dict[Any, int] = {}
+
+    def file(self, path: str, text: str) -> int:
+        """The number of a source file."""
+        if path not in self.files:
+            self.files[path] = self.builder.file(path, text)
+        return self.files[path]
+
+    def var(self, name: str, dtype: DType, length: int = 0, depth: int = 0) -> int:
+        """A variable."""
+        return self.builder.var(name, dtype.code, length, depth)
+
+
+class _Current(threading.local):
+    build: Build | None = None
+
+
+_current = _Current()
+
+
+def current() -> Build:
+    """The kernel that this thread builds."""
+    if _current.build is None:
+        raise RuntimeError_("this works on values of kernels, inside of a kernel only")
+    return _current.build
+
+
+def building() -> bool:
+    """Whether this thread builds a kernel."""
+    return _current.build is not None
+
+
+class under:
+    """A block in which a kernel is the one under construction."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+
+    def __enter__(self) -> Build:
+        self.before, _current.build = _current.build, self.build
+        return self.build
+
+    def __exit__(self, *failure: Any) -> None:
+        _current.build = self.before

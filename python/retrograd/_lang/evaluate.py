@@ -1,0 +1,479 @@
+"""From a function's syntax tree to the builder: expressions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+from typing import Any, Callable
+
+
+from . import dtypes, functions, places
+from . import expr as e
+from .arguments import Buffer, element
+from .build import Build
+from .dtypes import DType
+from .errors import CompilationError, SyntaxError_, TypeError_, locate, located
+from .expr import Expr
+from .fields import Data
+from .iteration import Range, static
+from .matrix import Matrix
+from .places import Place, is_value, local
+from .runtime import cfg
+from .scopes import Frame
+from .text import Text
+
+BINARY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.MatMult: operator.matmul,
+}
+SYMBOLS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.BitAnd: "&", ast.BitOr: "|",
+           ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@"}
+COMPARE: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}
+IDENTITY: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Is: lambda x, y: x is y, ast.IsNot: lambda x, y: x is not y, ast.In: lambda x, y: x in y, ast.NotIn: lambda x, y: x not in y,
+}
+
+# Functions that a walk does itself: called with the walker and the call. Modules of the package add theirs.
+SPECIAL: dict[Any, Callable[[Any, ast.Call], Any]] = {}
+# Python's own functions, by what kernels call instead.
+INSTEAD_OF: dict[Any, Any] = {builtins.abs: functions.abs, builtins.min: functions.min, builtins.max: functions.max, builtins.pow: functions.pow,
+                              builtins.round: functions.round}
+
+
+def special(*keys: Any) -> Callable[[Any], Any]:
+    """A decorator: how a walk does calls of these."""
+
+    def register(handler: Any) -> Any:
+        for key in keys:
+            SPECIAL[key] = handler
+        return handler
+
+    return register
+
+
+def is_run_time(x: Any) -> bool:
+    """Whether a kernel computes it, or a part of it."""
+    return isinstance(x, (Expr, Buffer)) or isinstance(x, Matrix) and any(isinstance(v, Expr) for v in x.entries) or \
+        isinstance(x, (tuple, list)) and any(is_run_time(v) for v in x)
+
+
+class Evaluator:
+    """Evaluates expressions: what is known now is computed by Python, the rest by the kernel."""
+
+    def __init__(self, build: Build) -> None:
+        self.build = build
+        self.frame: Frame = None  # type: ignore[assignment]
+        self.calls: list[tuple[Frame, Any]] = []  # inlined functions that are open: the caller's frame, and the call
+        self.level = 0  # run-time constructs that are open
+        self.static = 0  # evaluations of static(...) that are open
+        self.hoist_scopes: list[Any] = []
+        self.node: Any = None
+
+    def at(self, node: Any) -> None:
+        """What is built from now on stands at this node."""
+        frame = self.frame
+        self.node = node
+        start, end = frame.source.columns(node)
+        self.build.builder.at(frame.file, frame.source.line(node), start + 1, end + 1)
+
+    def enter(self) -> None:
+        """A run-time construct opens."""
+        self.level += 1
+        self.build.control += not self.build.in_parallel
+
+    def exit(self) -> None:
+        """It closes."""
+        self.level -= 1
+        self.build.control -= not self.build.in_parallel
+
+    def locate(self, error: Exception, node: Any) -> Exception:
+        return locate(error, self.frame.source.place(node))
+
+    # -- values and places ---------------------------------------------------------------------------------------------
+
+    def eval(self, node: ast.expr) -> Any:
+        """The value of an expression."""
+        found = self.ref(node)
+        return found.load() if isinstance(found, Place) else found
+
+    def eval_static(self, node: ast.expr) -> Any:
+        """The value of an expression that is known now."""
+        self.static += 1
+        try:
+            return self.ref(node)
+        finally:
+            self.static -= 1
+
+    def ref(self, node: ast.expr) -> Any:
+        """The place of an expression that can be assigned, the value of others."""
+        try:
+            method = getattr(self, f"on_{type(node).__name__}", None)
+            if method is None:
+                raise SyntaxError_(f'Unsupported node "{type(node).__name__}" in a kernel')
+            return method(node)
+        except RecursionError:
+            raise
+        except Exception as error:
+            if located(error):
+                raise
+            raise self.locate(error, node) from error
+
+    def on_Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def on_Name(self, node: ast.Name) -> Any:
+        found = self.frame.lookup(node.id)
+        if hasattr(found, "place") and type(found).__name__ == "Tentative":
+            scope = self.frame.find(node.id)
+            assert scope is not None
+            scope[node.id] = found = found.place
+        return found
+
+    def on_Attribute(self, node: ast.Attribute) -> Any:
+        base = self.ref(node.value)
+        if isinstance(base, Place):
+            part = base.attr(node.attr)
+            if part is not None:
+                return part
+            base = base.load()
+        if isinstance(base, Data) and node.attr in ("grad", "dual"):
+            derivative = getattr(base, node.attr)
+            if derivative is None or not getattr(derivative, "placed", True):
+                raise CompilationError(f"{'Gradient' if node.attr == 'grad' else 'Tangent'} {base.name or base.kind}.{node.attr} has not been placed, "
+                                       f"check whether `needs_{node.attr}=True`")
+            return derivative
+        if isinstance(base, Expr):
+            raise TypeError_(f"a scalar ({base.dtype}) has no attribute '{node.attr}'")
+        return getattr(base, node.attr)
+
+    def index_of(self, node: ast.expr) -> Any:
+        """The value of a subscript."""
+        if isinstance(node, ast.Tuple):
+            return tuple(self.index_of(n) for n in node.elts) if not any(isinstance(n, ast.Starred) for n in node.elts) else tuple(self.items(node.elts))
+        if isinstance(node, ast.Slice):
+            parts = [None if n is None else self.eval(n) for n in (node.lower, node.upper, node.step)]
+            if any(isinstance(p, Expr) for p in parts):
+                raise TypeError_("the bounds of a slice are known when the kernel is compiled")
+            return slice(*parts)
+        return self.eval(node)
+
+    def on_Subscript(self, node: ast.Subscript) -> Any:
+        base = self.ref(node.value)
+        index = self.index_of(node.slice)
+        self.at(node)
+        if isinstance(base, (Data, Buffer)):
+            return element(base, index)
+        if hasattr(base, "element_place"):
+            return base.element_place(index)
+        if isinstance(base, Place):
+            return base.item(index)
+        if isinstance(base, Expr):
+            raise TypeError_(f"a scalar ({base.dtype}) has no entries")
+        if is_run_time(index) and isinstance(base, (list, tuple)):
+            base = Matrix(base)
+        return base[index]
+
+    # -- operators -----------------------------------------------------------------------------------------------------
+
+    def operate(self, op: ast.operator, x: Any, y: Any) -> Any:
+        try:
+            return BINARY[type(op)](x, y)
+        except TypeError as error:
+            if isinstance(error, TypeError_):
+                raise
+            raise TypeError_(f"`{SYMBOLS[type(op)]}` cannot be applied to {e.describe(x)} and {e.describe(y)}") from error
+
+    def on_BinOp(self, node: ast.BinOp) -> Any:
+        x, y = self.eval(node.left), self.eval(node.right)
+        self.at(node)
+        return self.operate(node.op, x, y)
+
+    def on_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        x = self.eval(node.operand)
+        if isinstance(node.op, ast.Not):
+            if isinstance(x, Matrix):
+                return x.like([e.unary("not", e.truth(v)) if isinstance(v, Expr) else not v for v in x.entries])
+            return e.unary("not", e.truth(x)) if isinstance(x, Expr) else not x
+        if isinstance(node.op, ast.USub):
+            return -x
+        return +x if isinstance(node.op, ast.UAdd) else ~x
+
+    def on_Compare(self, node: ast.Compare) -> Any:
+        result: Any = None
+        left = self.eval(node.left)
+        for op, right_node in zip(node.ops, node.comparators):
+            right = self.eval(right_node)
+            self.at(node)
+            if type(op) in IDENTITY:
+                if (is_run_time(left) or is_run_time(right)) and not isinstance(op, (ast.Is, ast.IsNot)):
+                    raise SyntaxError_("`in` and `not in` take what is known when the kernel is compiled")
+                one = IDENTITY[type(op)](left, right)
+            else:
+                one = COMPARE[type(op)](left, right)
+            result = one if result is None else (result and one) if not is_run_time(result) and not is_run_time(one) else result & one
+            left = right
+        return result
+
+    def on_BoolOp(self, node: ast.BoolOp) -> Any:
+        return self.decide(isinstance(node.op, ast.And), node.values)
+
+    def decide(self, conjunction: bool, nodes: list[ast.expr]) -> Any:
+        """`and`, `or`: the operand that decides."""
+        first = self.eval(nodes[0])
+        if len(nodes) == 1:
+            return first
+        if not is_run_time(first):
+            return self.decide(conjunction, nodes[1:]) if bool(first) == conjunction else first
+        if isinstance(first, Matrix):
+            rest = self.decide(conjunction, nodes[1:])
+            return functions.elementwise(lambda x, y: (e.truth(x) & e.truth(y)) if conjunction else (e.truth(x) | e.truth(y)), first, rest)
+        if all(isinstance(n, (ast.Name, ast.Constant)) for n in nodes[1:]) and first.dtype is dtypes.u1:
+            rest = self.decide(conjunction, nodes[1:])
+            if isinstance(rest, bool) or isinstance(rest, Expr) and rest.dtype is dtypes.u1:
+                return (first & rest) if conjunction else (first | rest)
+            return e.select(first, rest, first) if conjunction else e.select(first, first, rest)
+        rest_of = (lambda: self.decide(conjunction, nodes[1:]), lambda: first)
+        return self.choose(e.truth(first), *(rest_of if conjunction else reversed(rest_of)))
+
+    def choose(self, condition: Expr, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """One of two values, of which one is evaluated. Where their types differ they are converted afterwards."""
+        b = self.build.builder
+        depth = b.depth()
+        b.if_(condition.value)
+        self.enter()
+        first = then()
+        if not is_value(first):
+            raise TypeError_(f"{e.describe(first)} cannot be chosen at run time")
+        place = local("chosen", first, depth)
+        place.store(first)
+        self.exit()
+        b.else_()
+        self.enter()
+        second = otherwise()
+        same = places.same_type(place, second)
+        other = place if same else local("chosen", second, depth)
+        other.store(second)
+        self.exit()
+        b.end()
+        return place.load() if same else functions.elementwise(e.select, condition, place.load(), other.load())
+
+    def on_IfExp(self, node: ast.IfExp) -> Any:
+        test = self.eval(node.test)
+        if isinstance(test, Matrix) and is_run_time(test):
+            raise TypeError_("the condition is a vector: use `select`")
+        if not isinstance(test, Expr):
+            return self.ref(node.body if test else node.orelse)
+        if all(isinstance(n, (ast.Name, ast.Constant)) for n in (node.body, node.orelse)):
+            return functions.select(test, self.eval(node.body), self.eval(node.orelse))
+        return self.choose(e.truth(test), lambda: self.eval(node.body), lambda: self.eval(node.orelse))
+
+    def on_NamedExpr(self, node: ast.NamedExpr) -> Any:
+        value = self.eval(node.value)
+        self.bind(node.target.id, value)  # type: ignore[attr-defined]
+        return value
+
+    # -- containers ----------------------------------------------------------------------------------------------------
+
+    def items(self, nodes: list[ast.expr]) -> list[Any]:
+        found: list[Any] = []
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                found += list(self.eval(n.value))
+            else:
+                found.append(self.eval(n))
+        return found
+
+    def on_Tuple(self, node: ast.Tuple) -> Any:
+        return tuple(self.items(node.elts))
+
+    def on_List(self, node: ast.List) -> Any:
+        return self.items(node.elts)
+
+    def on_Dict(self, node: ast.Dict) -> Any:
+        return {self.eval(k): self.eval(v) for k, v in zip(node.keys, node.values) if k is not None}
+
+    def comprehension(self, generators: list[ast.comprehension], make: Callable[[], None]) -> None:
+        if not generators:
+            make()
+            return
+        g = generators[0]
+        for item in self.eval_static(g.iter):
+            self.frame.open()
+            self.assign_index(g.target, item, constant=True)  # type: ignore[attr-defined]
+            tests = [self.eval(t) for t in g.ifs]
+            if any(is_run_time(t) for t in tests):
+                raise TypeError_("the conditions of a comprehension are known when the kernel is compiled")
+            if all(tests):
+                self.comprehension(generators[1:], make)
+            self.frame.close()
+
+    def on_ListComp(self, node: Any) -> Any:
+        found: list[Any] = []
+        self.comprehension(node.generators, lambda: found.append(self.eval(node.elt)))
+        return found
+
+    on_GeneratorExp = on_ListComp
+
+    def on_DictComp(self, node: ast.DictComp) -> Any:
+        found: dict[Any, Any] = {}
+        self.comprehension(node.generators, lambda: found.__setitem__(self.eval(node.key), self.eval(node.value)))
+        return found
+
+    def on_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        parts: list[Any] = []
+        for n in node.values:
+            if isinstance(n, ast.FormattedValue):
+                spec = "" if n.format_spec is None else "".join(v.value for v in n.format_spec.values if isinstance(v, ast.Constant))  # type: ignore[attr-defined]
+                parts.append((self.eval(n.value), spec))
+            else:
+                parts.append(n.value)  # type: ignore[attr-defined]
+        return Text(parts)
+
+    def text_of(self, node: ast.expr) -> str:
+        value = self.eval(node)
+        return value.plain() if isinstance(value, Text) else str(value)
+
+    # -- calls ---------------------------------------------------------------------------------------------------------
+
+    def is_static(self, node: ast.Call) -> bool:
+        """Whether it is a call of `static`."""
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return name == "static" and self.ref(node.func) is static
+
+    def arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+        named: dict[str, Any] = {}
+        for k in node.keywords:
+            if k.arg is None:
+                named.update(self.eval(k.value))
+            else:
+                named[k.arg] = self.eval(k.value)
+        return self.items(node.args), named
+
+    def on_Call(self, node: ast.Call) -> Any:
+        function = self.ref(node.func)
+        if isinstance(function, Place):
+            raise TypeError_("a value of run time cannot be called")
+        try:
+            handler = SPECIAL.get(function)
+        except TypeError:  # not hashable
+            handler = None
+        if handler is not None:
+            return handler(self, node)
+        inline = getattr(function, "inline", None)
+        if inline is not None and hasattr(type(function), "inline"):
+            return inline(self, node)
+        args, named = self.arguments(node)
+        self.at(node)
+        if isinstance(function, DType) and len(args) == 1 and not named:
+            return functions.cast(args[0], function)
+        function = INSTEAD_OF.get(function, function) if _hashable(function) and (is_run_time(args) or self.static == 0) else function
+        return function(*args, **named)
+
+
+def _hashable(x: Any) -> bool:
+    return getattr(type(x), "__hash__", None) is not None
+
+
+# -- calls of Python's own functions -----------------------------------------------------------------------------------
+
+
+@special(static)
+def _static(walker: Any, node: ast.Call) -> Any:
+    values = [walker.eval_static(a) for a in node.args]
+    for value, a in zip(values, node.args):
+        if isinstance(value, Place) and isinstance(value.load(), Expr) or isinstance(value, Expr):
+            raise TypeError_("the argument of static() is not known when the kernel is compiled")
+    values = [v.load() if isinstance(v, Place) else v for v in values]
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+@special(builtins.range)
+def _range(walker: Any, node: ast.Call) -> Any:
+    args, _ = walker.arguments(node)
+    if walker.static:
+        if is_run_time(args):
+            raise TypeError_("the bounds of a static range are known when the kernel is compiled")
+        return builtins.range(*args)
+    if not 1 <= len(args) <= 3:
+        raise SyntaxError_(f"range takes one to three arguments, not {len(args)}")
+    return Range(0, args[0]) if len(args) == 1 else Range(*args)
+
+
+@special(builtins.int, builtins.float, builtins.bool)
+def _convert(walker: Any, node: ast.Call) -> Any:
+    target = walker.ref(node.func)
+    args, _ = walker.arguments(node)
+    if len(args) != 1 or not is_run_time(args[0]):
+        return target(*args)
+    if target is bool:
+        return functions.elementwise(e.truth, args[0])
+    return functions.cast(args[0], cfg.default_ip if target is int else cfg.default_fp)
+
+
+@special(builtins.isinstance)
+def _isinstance(walker: Any, node: ast.Call) -> Any:
+    args, _ = walker.arguments(node)
+    return isinstance(*args)
+
+
+@special(builtins.len)
+def _len(walker: Any, node: ast.Call) -> Any:
+    value = walker.eval(node.args[0])
+    return len(value.shape) and value.shape[0] if isinstance(value, (Data, Buffer)) else len(value)
+
+
+@special(builtins.print)
+def _print(walker: Any, node: ast.Call) -> None:
+    args, named = walker.arguments(node)
+    if set(named) - {"sep", "end"}:
+        raise TypeError_("print in a kernel takes sep and end")
+    walker.at(node)
+    Text.joined(args, named.get("sep", " "), named.get("end", "\n")).emit(walker.build.builder)
+
+
+# -- atomic operations ---------------------------------------------------------------------------------------------------
+
+
+def _atomic(name: str) -> Callable[..., Any]:
+    def atomic(x: Any, y: Any) -> Any:
+        raise TypeError_(f"atomic_{name} works in kernels only")
+
+    atomic.__name__ = atomic.__qualname__ = f"atomic_{name}"
+    atomic.__doc__ = f"Combine (`{name}`) an element of an array with a value, atomically. The element's value before."
+
+    @special(atomic)
+    def handler(walker: Any, node: ast.Call) -> Any:
+        if len(node.args) != 2:
+            raise TypeError_(f"atomic_{name} takes a place and a value")
+        place = walker.ref(node.args[0])
+        value = walker.eval(node.args[1])
+        if not isinstance(place, Place):
+            raise SyntaxError_(f"atomic_{name}: the first operand cannot be assigned")
+        walker.at(node)
+        return place.update(name, value)
+
+    return atomic
+
+
+atomic_add, atomic_sub, atomic_mul, atomic_min, atomic_max = (_atomic(n) for n in ("add", "sub", "mul", "min", "max"))
+atomic_and, atomic_or, atomic_xor, atomic_exchange = (_atomic(n) for n in ("and", "or", "xor", "exchange"))
+
+
+def atomic_cas(x: Any, expected: Any, desired: Any) -> Any:
+    """Set an element of integers if it has the expected value, atomically. The element's value before."""
+    raise TypeError_("atomic_cas works in kernels only")
+
+
+@special(atomic_cas)
+def _cas(walker: Any, node: ast.Call) -> Any:
+    place = walker.ref(node.args[0])
+    expected, desired = (walker.eval(a) for a in node.args[1:])
+    if not isinstance(place, Place):
+        raise SyntaxError_("atomic_cas: the first operand cannot be assigned")
+    return place.cas(expected, desired)
+
+

@@ -1,0 +1,110 @@
+"""What loops of kernels run over."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, Iterator
+
+from . import dtypes
+from . import expr as e
+from .errors import TypeError_
+from .expr import Expr
+from .matrix import Matrix
+
+
+class Range:
+    """`range` with bounds of run time."""
+
+    def __init__(self, lo: Any, hi: Any, step: Any = 1) -> None:
+        self.lo, self.hi, self.step = (bound(x) for x in (lo, hi, step))
+
+
+class NdRange:
+    """A product of ranges, the last axis fastest.
+
+    Parameters
+    ----------
+    *args : int or (int, int)
+        Extents, or pairs of begin and end.
+    axes : tuple of int, optional
+        The order in which the axes run, the fastest last.
+    """
+
+    def __init__(self, *args: Any, axes: Any = None) -> None:
+        self.bounds = []
+        for a in args:
+            lo, hi = tuple(a) if isinstance(a, (tuple, list, Matrix)) else (0, a)
+            self.bounds.append((bound(lo), bound(hi)))
+        if not self.bounds:
+            raise TypeError_("ndrange needs an extent")
+        self.order = tuple(axes) if axes is not None else tuple(range(len(self.bounds)))
+        if sorted(self.order) != list(range(len(self.bounds))):
+            raise TypeError_(f"axes={axes!r} does not name each of the {len(self.bounds)} axes once")
+
+    def __iter__(self) -> Iterator[Any]:
+        for at in itertools.product(*(range(*self.bounds[k]) for k in self.order)):
+            found = [0] * len(at)
+            for k, i in zip(self.order, at):
+                found[k] = i
+            yield tuple(found)
+
+    def __len__(self) -> int:
+        return math.prod(max(0, hi - lo) for lo, hi in self.bounds)
+
+    def grouped(self) -> Iterator[Matrix]:
+        """Each index as a vector."""
+        for at in self:
+            yield Matrix.of(at, (len(at),))
+
+
+class Grouped:
+    """Indices as one vector."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.of.grouped())
+
+
+def bound(x: Any) -> Any:
+    """A bound of a loop: an integer; floats are truncated."""
+    if isinstance(x, Expr):
+        return e.cast(x, dtypes.i32) if x.dtype.is_float or x.dtype.bits < 32 else x
+    if isinstance(x, float):
+        return int(x)
+    if not hasattr(x, "__index__"):
+        raise TypeError_(f"a bound of a loop is an integer, not {e.describe(x)}")
+    return x.__index__()
+
+
+def index_type(*bounds: Any) -> dtypes.DType:
+    """The type of an index between bounds: i32, or what the bounds need."""
+    t = dtypes.i32
+    for x in bounds:
+        if isinstance(x, Expr):
+            t = dtypes.promote(t, x.dtype)
+        elif not dtypes.i32.least() <= x <= dtypes.i32.most():
+            t = dtypes.promote(t, dtypes.i64)
+    return t
+
+
+def grouped(x: Any) -> Grouped:
+    """The indices of a field, an ndarray or an ndrange as vectors."""
+    return Grouped(x)
+
+
+def ndrange(*args: Any, axes: Any = None) -> NdRange:
+    """A product of ranges: `for i, j in ndrange(n, (a, b))`, the last axis fastest."""
+    return NdRange(*args, axes=axes)
+
+
+def static(*args: Any) -> Any:
+    """What is known when a kernel is compiled: `if static(c)`, `for i in static(range(3))`. On the host the same as its arguments."""
+    return args[0] if len(args) == 1 else args
+
+
+def loop_config(*, serialize: bool = False, parallelize: int | None = None, block_dim: int | None = None, block_dim_adaptive: bool = True,
+                name: str = "") -> None:
+    """Of the next loop: `serialize=True` runs it in order, on one thread; the others are hints."""

@@ -1,0 +1,180 @@
+"""`init`, `reset`, `sync`, and the options in force."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable
+
+from .. import _core
+from . import dtypes
+from .dtypes import DType
+from .errors import RuntimeError_
+
+
+class Arch:
+    """A kind of device.
+
+    Examples
+    --------
+    >>> import retrograd as rg
+    >>> rg.cuda.name
+    'cuda'
+    """
+
+    __slots__ = ("name", "device")
+
+    def __init__(self, name: str, device: str) -> None:
+        self.name, self.device = name, device
+
+    def __repr__(self) -> str:
+        return f"<Arch.{self.name}>"
+
+    def __copy__(self) -> "Arch":
+        return self
+
+    def __deepcopy__(self, memo: Any) -> "Arch":
+        return self
+
+    def __reduce__(self) -> Any:
+        return _arch, (self.name,)
+
+
+x64, arm64 = Arch("x64", "cpu"), Arch("arm64", "cpu")
+cuda, amdgpu, vulkan, metal = Arch("cuda", "cuda"), Arch("amdgpu", "amdgpu"), Arch("vulkan", "vulkan"), Arch("metal", "metal")
+simt = Arch("simt", "simt")
+cpu = arm64 if os.uname().machine == "aarch64" else x64
+gpu = [cuda, amdgpu, vulkan, metal]
+ARCHS = {a.name: a for a in (x64, arm64, cuda, amdgpu, vulkan, metal, simt)}
+
+
+def _arch(name: str) -> Arch:
+    return ARCHS[name]
+
+
+class Config:
+    """The options of `init` that are in force."""
+
+    def __init__(self) -> None:
+        self.arch: Arch = cpu
+        self.default_fp: DType = dtypes.f32
+        self.default_ip: DType = dtypes.i32
+        self.debug = False
+        self.check_out_of_bound = False
+        self.fast_math = False
+        self.offline_cache = True
+        self.offline_cache_file_path: str | None = None
+        self.random_seed = 0
+        self.cpu_max_num_threads = 0
+        self.device_memory_GB = 0.0
+        self.device_memory_fraction = 0.0
+        self.print_ir = False
+        self.log_level = "warn"
+        self.print_full_traceback = False
+        self.unrolling_limit = 32
+        self.short_circuit_operators = True
+        self.kernel_profiler = False
+        self.deterministic = False
+        self.verbose = True
+
+    @property
+    def default_up(self) -> DType:
+        """The unsigned type of the default integers' width."""
+        return dtypes.u64 if self.default_ip.bits == 64 else dtypes.u32
+
+    @property
+    def checked(self) -> bool:
+        """Whether subscripts are compared with the extents."""
+        return self.debug or self.check_out_of_bound
+
+
+cfg = Config()
+
+
+class Runtime:
+    """What lives from `init` to `reset`."""
+
+    def __init__(self) -> None:
+        self.generation = 0  # counts resets: kernels and arrays of earlier ones are not used any more
+        self.active = False
+        self.queue: _core.Queue | None = None
+        self.at_reset: list[Callable[[], None]] = []
+        self.device = "cpu"
+
+
+runtime = Runtime()
+
+
+def need_init() -> Runtime:
+    """The runtime, started with the defaults where the program did not."""
+    if not runtime.active:
+        raise RuntimeError_("call `retrograd.init()` first")
+    return runtime
+
+
+def _usable(arch: Arch) -> str | None:
+    try:
+        return _core.device(arch.device).name
+    except _core.Error:
+        return None
+
+
+def init(arch: Any = None, default_fp: Any = None, default_ip: Any = None, **options: Any) -> None:
+    """Start, or start anew: fields and arrays of before cannot be used any more.
+
+    Parameters
+    ----------
+    arch : Arch or list of Arch, optional
+        `cpu`, `cuda`, ...; of a list, like `gpu`, the first that is there. The environment variable RG_ARCH comes first.
+    default_fp, default_ip : optional
+        Types of Python's floats and integers in kernels: `f32`, `i32`.
+    **options
+        `debug`, `check_out_of_bound`, `fast_math`, `offline_cache`, `offline_cache_file_path`, `random_seed`, `cpu_max_num_threads`,
+        `device_memory_GB`, `device_memory_fraction`, `kernel_profiler`, `deterministic`, `print_ir`, `log_level`, `verbose`,
+        `print_full_traceback`, `unrolling_limit`, `short_circuit_operators`; and `enable_fallback`: whether the CPU takes the place of a
+        device that is not there.
+    """
+    global cfg
+    reset()
+    fresh = Config()
+    fallback = options.pop("enable_fallback", True)
+    for name, value in options.items():
+        if not hasattr(fresh, name) or name in ("arch", "checked", "default_up"):
+            raise KeyError(f"'{name}': there is no such option of init")
+        setattr(fresh, name, value)
+    for name, given, kind in (("default_fp", default_fp, "f"), ("default_ip", default_ip, "i")):
+        if given is not None:
+            dtype = {float: dtypes.f32, int: dtypes.i32}.get(given, given)
+            if not isinstance(dtype, DType) or dtype.kind != kind:
+                raise TypeError(f"{name} is a type such as {'f64' if kind == 'f' else 'i64'}, not {given!r}")
+            setattr(fresh, name, dtype)
+    wanted = os.environ.get("RG_ARCH")
+    archs = [ARCHS[wanted] if wanted in ARCHS else cpu] if wanted else [cpu] if arch is None else list(arch) if isinstance(arch, (list, tuple)) else [arch]
+    found = next(((a, name) for a in archs if (name := _usable(a))), None)
+    if found is None and not fallback:
+        raise RuntimeError_(f"no device of {', '.join(a.name for a in archs)} is usable here")
+    fresh.arch, runtime.device = found or (cpu, "cpu")
+    cfg.__dict__.update(fresh.__dict__)
+    budget = int(fresh.device_memory_GB * 2**30)
+    runtime.queue = _core.Queue(runtime.device, num_threads=fresh.cpu_max_num_threads, tape_budget=budget) if fresh.cpu_max_num_threads or budget else None
+    if runtime.queue is not None:
+        runtime.queue.__enter__()
+    runtime.active = True
+    if fresh.verbose and fresh.log_level in ("debug", "trace", "info"):
+        print(f"[Retrograd] version {_core.version}, arch={fresh.arch.name}")
+
+
+def reset() -> None:
+    """Free everything: fields and arrays cannot be used any more."""
+    for function in runtime.at_reset:
+        function()
+    runtime.generation += 1
+    if runtime.queue is not None:
+        runtime.queue.__exit__(None, None, None)
+        runtime.queue = None
+    runtime.active = False
+    runtime.device = "cpu"
+
+
+def sync() -> None:
+    """Wait for all launches, and raise what failed in them."""
+    _core.current_queue(runtime.device).sync()
