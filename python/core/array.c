@@ -205,13 +205,6 @@ array_shape(PyObject *self, void *unused)
 }
 
 static PyObject *
-array_strides(PyObject *self, void *unused)
-{
-    core_view view;
-    return core_array_view((core_array *)self, &view) ? NULL : core_shape(view.rank, view.strides);
-}
-
-static PyObject *
 array_dtype(PyObject *self, void *unused)
 {
     rg_array_info info;
@@ -676,7 +669,6 @@ static PyMethodDef methods[] = {{"_plane", array_plane, METH_O, NULL},
                                 {"__dlpack_device__", array_dlpack_device, METH_NOARGS, NULL},
                                 {0}};
 static PyGetSetDef attributes[] = {{"shape", array_shape, NULL, "Elements along each axis; several directions are an axis more.", NULL},
-                                   {"_strides", array_strides, NULL, NULL, NULL},
                                    {"_dtype", array_dtype, NULL, NULL, NULL},
                                    {"device", array_device, NULL, "The device whose memory it is in.", NULL},
                                    {"data_ptr", array_data, NULL, "The address of element [0, ..., 0], in the device's memory.", NULL},

@@ -274,7 +274,7 @@ kernel_module(PyObject *self, void *unused)
     return Py_NewRef((PyObject *)((core_kernel *)self)->module);
 }
 
-/* (name, dtype, rank or -1, flags, extent, record): what Kernel.params makes of it */
+/* (name, dtype, rank or -1, flags): what Kernel.params makes Params of */
 static PyObject *
 kernel_params(PyObject *self, void *unused)
 {
@@ -282,9 +282,9 @@ kernel_params(PyObject *self, void *unused)
     PyObject *all = PyList_New(0);
     for (uint32_t i = 0; all && i < k->nparams; i++) {
         const rg_param *p = &k->params[i];
-        PyObject *one = Py_BuildValue("(ssiNNNNNNI)", p->name.ptr, core_dtype_name(p->dtype), p->array ? (int)p->rank : -1, PyBool_FromLong(p->read),
+        PyObject *one = Py_BuildValue("(ssiNNNNNN)", p->name.ptr, core_dtype_name(p->dtype), p->array ? (int)p->rank : -1, PyBool_FromLong(p->read),
                                       PyBool_FromLong(p->written), PyBool_FromLong(p->result), PyBool_FromLong(p->flat), PyBool_FromLong(p->extent),
-                                      PyBool_FromLong(p->record > 0), p->fixed);
+                                      PyBool_FromLong(p->record > 0));
         if (!one || PyList_Append(all, one))
             Py_CLEAR(all);
         Py_XDECREF(one);

@@ -147,7 +147,7 @@ class Kernel(_core.Kernel):
     def params(self) -> tuple[Param, ...]:
         """The kernel's parameters, results last."""
         return tuple(Param(name, np.dtype(dtype), None if rank < 0 else rank, read, written, result, flat, extent, record)
-                     for name, dtype, rank, read, written, result, flat, extent, record, _ in self._params)
+                     for name, dtype, rank, read, written, result, flat, extent, record in self._params)
 
     @property
     def signature(self) -> inspect.Signature:
