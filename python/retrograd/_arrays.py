@@ -104,9 +104,13 @@ class Array(_core.Array):
         Parameters
         ----------
         values : array_like
-            Converted to the array's type, and broadcast to its shape.
+            Converted to the array's type, and broadcast to its shape. A `retrograd.array` has that type and shape, and may be on
+            another device.
         """
         if isinstance(values, Array):
+            if (values.shape, values.dtype) != (self.shape, self.dtype):
+                raise _core.InvalidError(f"the values have shape {values.shape} and are {values.dtype}, the array has shape {self.shape} and is "
+                                         f"{self.dtype}; write their numpy(), which is converted")
             self._copy_from(values)
             return
         dense = np.ascontiguousarray(np.broadcast_to(np.asarray(values, self.dtype), self.shape))

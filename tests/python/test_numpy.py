@@ -411,6 +411,22 @@ class Arrays(unittest.TestCase):
         del x
         self.assertEqual(again.tolist(), [0, 9, -1, 5])
 
+    def test_writing_one_to_another(self):
+        x = rg.zeros((2, 3), adjoint=True)
+        x.write(rg.array(np.arange(6.0).reshape(2, 3), device="simt"))
+        x.adjoint.write(x)
+        self.assertEqual(x.adjoint.numpy().tolist(), [[0, 1, 2], [3, 4, 5]])
+        for other in (rg.zeros((3, 2)), rg.zeros(3), rg.zeros((2, 3), "float32")):
+            with self.assertRaisesRegex(rg.InvalidError, r"the array has shape \(2, 3\) and is float64; write their numpy"):
+                x.write(other)
+        x.write(rg.array([7, 8, 9]).numpy())
+        self.assertEqual(x.numpy().tolist(), [[7, 8, 9]] * 2)
+        with rg.graph() as g:
+            kernels.step(1.0, x)
+        x.require(tangent=True)
+        with self.assertRaisesRegex(rg.InvalidError, "derivatives were made since"):
+            g.launch()
+
     def test_other_byte_orders(self):
         swapped = np.array([1.0, 2.0]).astype(">f8")
         self.assertEqual(rg.array(swapped).numpy().tolist(), [1, 2])
