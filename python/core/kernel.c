@@ -583,6 +583,31 @@ kernel_compile(PyObject *self, PyObject *args)
     return status || core_warn() ? core_fail(status) : Py_NewRef(Py_None);
 }
 
+/* -- with some of the arguments ------------------------------------------------------------------------------------ */
+
+/* What `ask` returns of arguments that are given by name, set unless `set` is false. */
+static PyObject *
+with_some(core_kernel *k, PyObject *kw, bool set, PyObject *(*ask)(const call *c, void *user), void *user)
+{
+    PyObject *none = PyTuple_New(0), *done = NULL;
+    PyObject **values = calloc(k->ninputs + 1, sizeof *values);
+    core_view *views = calloc(k->ninputs + 1, sizeof *views);
+    call c = {.kernel = k, .values = values, .views = views};
+    for (uint32_t i = 0; views && i < k->ninputs; i++)
+        views[i].cuda = -1;
+    if (!values || !views) {
+        PyErr_NoMemory();
+    } else if (none && core_bind(k, none, kw, true, values) == 0) {
+        if (!set || core_call_begin_alone(&c) == 0)
+            done = ask(&c, user);
+        core_call_end_alone(&c);
+    }
+    free(values);
+    free(views);
+    Py_XDECREF(none);
+    return done;
+}
+
 /* -- checks -------------------------------------------------------------------------------------------------------- */
 
 static PyObject *
@@ -607,54 +632,33 @@ findings(rg_report *report)
     return both;
 }
 
-typedef struct checking {
-    rg_kernel *kernel;
-    rg_check_desc desc;
-    rg_report *report;
-} checking;
-
-static rg_status
-check(checking *c)
+static PyObject *
+check(const call *c, void *user)
 {
+    rg_check_desc *desc = user;
+    rg_report *report;
     rg_status status;
+    desc->args = c->frame ? c->frame->args : NULL;
     Py_BEGIN_ALLOW_THREADS
-    status = rg_kernel_check(c->kernel, &c->desc, &c->report);
+    status = rg_kernel_check(c->kernel->kernel, desc, &report);
     Py_END_ALLOW_THREADS
-    return status;
+    PyObject *done = status ? core_fail(status) : findings(report);
+    rg_report_destroy(report);
+    return done;
 }
 
 /* _check(device, kw, seed, samples, starts): arguments that are given by name, the others are generated */
 static PyObject *
 kernel_check(PyObject *self, PyObject *given)
 {
-    core_kernel *k = (core_kernel *)self;
     const char *device;
-    PyObject *kw, *none = PyTuple_New(0), *done = NULL;
+    PyObject *kw;
     uint64_t seed;
     uint32_t samples, starts;
-    if (!none || !PyArg_ParseTuple(given, "sO!O&O&O&:_check", &device, &PyDict_Type, &kw, core_count, &seed, core_few, &samples, core_few, &starts))
-        return Py_XDECREF(none), NULL;
-    PyObject **values = calloc(k->ninputs + 1, sizeof *values);
-    core_view *views = calloc(k->ninputs + 1, sizeof *views);
-    call c = {.kernel = k, .values = values, .views = views};
-    checking what = {.kernel = k->kernel,
-                     .desc = RG_DESC(rg_check_desc, .device = rg_str_of(device), .seed = seed, .samples = samples, .starts = starts)};
-    for (uint32_t i = 0; views && i < k->ninputs; i++)
-        views[i].cuda = -1;
-    if (!values || !views) {
-        PyErr_NoMemory();
-    } else if (core_bind(k, none, kw, true, values) == 0) {
-        int ready = PyDict_Size(kw) ? core_call_begin_alone(&c) : 0;
-        what.desc.args = c.frame ? c.frame->args : NULL;
-        rg_status status = ready ? RG_OK : check(&what);
-        done = ready ? NULL : status ? core_fail(status) : findings(what.report);
-        core_call_end_alone(&c);
-    }
-    rg_report_destroy(what.report);
-    free(values);
-    free(views);
-    Py_DECREF(none);
-    return done;
+    if (!PyArg_ParseTuple(given, "sO!O&O&O&:_check", &device, &PyDict_Type, &kw, core_count, &seed, core_few, &samples, core_few, &starts))
+        return NULL;
+    rg_check_desc desc = RG_DESC(rg_check_desc, .device = rg_str_of(device), .seed = seed, .samples = samples, .starts = starts);
+    return with_some((core_kernel *)self, kw, PyDict_Size(kw) > 0, check, &desc);
 }
 
 /* -- shapes -------------------------------------------------------------------------------------------------------- */
@@ -674,7 +678,7 @@ shape_of(const call *c, uint32_t index)
 
 /* {name: shape} of all array parameters that are no fields of structs */
 static PyObject *
-shapes(const call *c)
+shapes(const call *c, void *unused)
 {
     for (uint32_t i = 0; i < c->kernel->ninputs; i++) {
         const input *in = &c->kernel->inputs[i];
@@ -699,26 +703,9 @@ shapes(const call *c)
 static PyObject *
 kernel_shapes(PyObject *self, PyObject *kw)
 {
-    core_kernel *k = (core_kernel *)self;
-    PyObject *none = PyTuple_New(0), *all = NULL;
     if (!PyDict_Check(kw))
-        PyErr_SetString(PyExc_TypeError, "_shapes takes a dict");
-    PyObject **values = calloc(k->ninputs + 1, sizeof *values);
-    core_view *views = calloc(k->ninputs + 1, sizeof *views);
-    call c = {.kernel = k, .values = values, .views = views};
-    for (uint32_t i = 0; views && i < k->ninputs; i++)
-        views[i].cuda = -1;
-    if (!values || !views)
-        PyErr_NoMemory();
-    if (none && !PyErr_Occurred() && core_bind(k, none, kw, true, values) == 0) {
-        if (core_call_begin_alone(&c) == 0)
-            all = shapes(&c);
-        core_call_end_alone(&c);
-    }
-    free(values);
-    free(views);
-    Py_XDECREF(none);
-    return all;
+        return PyErr_SetString(PyExc_TypeError, "_shapes takes a dict"), NULL;
+    return with_some((core_kernel *)self, kw, true, shapes, NULL);
 }
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
