@@ -31,7 +31,7 @@ void core_hear(void *user, const rg_event *event);
 /* Hands that to Python's warnings; -1 and an exception if they are errors there. */
 int core_warn(void);
 
-/* -- devices and queues (queue.c) ---------------------------------------------------------------------------------- */
+/* -- devices (device.c) --------------------------------------------------------------------------------------------- */
 
 typedef struct core_device {
     PyObject_HEAD
@@ -40,6 +40,13 @@ typedef struct core_device {
     bool own_memory;
     bool cuda;
 } core_device;
+
+extern PyTypeObject *core_device_type;
+int core_add_devices(PyObject *module);
+/* The opened device of that name; one object for each name. Borrowed. */
+core_device *core_device_of(PyObject *name);
+
+/* -- queues (queue.c) ---------------------------------------------------------------------------------------------- */
 
 /* Of an object that ended while another thread used its queue: destroyed when that call ends. */
 typedef struct discarded {
@@ -65,10 +72,8 @@ typedef struct core_queue {
     bool print_lost; /* for lack of memory */
 } core_queue;
 
-extern PyTypeObject *core_device_type, *core_queue_type;
+extern PyTypeObject *core_queue_type;
 int core_add_queues(PyObject *module);
-/* The opened device of that name; one object for each name. Borrowed. */
-core_device *core_device_of(PyObject *name);
 /* The queue that this thread uses for the device: the innermost `with queue:` of that device, else one of the thread's own.
  * Borrowed, and alive as long as the thread. */
 core_queue *core_queue_of(core_device *device);
@@ -90,12 +95,16 @@ int core_queue_begin(core_queue *q);
 void core_queue_end(core_queue *q);
 /* After a call: writes to sys.stdout what kernels printed; raises what became of the call. Ctrl-C in it is KeyboardInterrupt. */
 int core_queue_finish(core_queue *q, rg_status status);
-/* rg_launch, which Ctrl-C ends. */
-rg_status core_launch(core_queue *q, rg_args *args, rg_form form);
-/* Any other call that may take long, without the interpreter lock, which Ctrl-C ends too. */
-rg_status core_run(core_queue *q, rg_status (*call)(void *user), void *user);
 /* destroy(handle), as soon as no other thread uses the queue. */
 void core_queue_discard(core_queue *q, void (*destroy)(void *handle), void *handle);
+
+/* -- calls that Ctrl-C ends (interrupt.c) -------------------------------------------------------------------------- */
+
+int core_add_interrupts(void);
+/* rg_launch. */
+rg_status core_launch(core_queue *q, rg_args *args, rg_form form);
+/* Any other call that may take long, without the interpreter lock. */
+rg_status core_run(core_queue *q, rg_status (*call)(void *user), void *user);
 
 /* -- arrays of others (foreign.c) ---------------------------------------------------------------------------------- */
 

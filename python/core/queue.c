@@ -1,144 +1,11 @@
-/* Devices and queues. SPDX-License-Identifier: Apache-2.0
+/* Queues. SPDX-License-Identifier: Apache-2.0
  *
  * Every thread has a queue of its own for each device, which its calls use: threads launch at the same time. It is in the dict of
  * the thread's state, under the device's name, and ends with the thread. `with queue:` puts another one there. */
 #include "core.h"
 
-#include <errno.h>
-#include <signal.h>
-
-PyTypeObject *core_device_type, *core_queue_type;
-static PyObject *devices; /* name -> core_device */
+PyTypeObject *core_queue_type;
 static PyObject *threads_key, *recording_key;
-
-/* -- devices ------------------------------------------------------------------------------------------------------- */
-
-static rg_status
-open_device(rg_str name, rg_device **device)
-{
-    rg_device_desc desc = RG_DESC(rg_device_desc, .name = name);
-    rg_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = rg_device_open(&desc, device);
-    Py_END_ALLOW_THREADS
-    return status;
-}
-
-static core_device *
-device_new(PyObject *name)
-{
-    rg_str text = core_str(name);
-    rg_device *device = NULL;
-    rg_device_info info = RG_INIT(rg_device_info);
-    if (!text.ptr)
-        return NULL;
-    rg_status status = open_device(text, &device);
-    if (!status)
-        status = rg_device_get_info(device, &info);
-    core_device *d = status ? NULL : PyObject_New(core_device, core_device_type);
-    if (!d) {
-        rg_device_destroy(device);
-        return status ? (core_device *)core_fail(status) : NULL;
-    }
-    d->device = device;
-    d->own_memory = info.own_memory;
-    d->cuda = strncmp(info.name, "cuda", 4) == 0;
-    d->name = PyUnicode_FromString(info.name);
-    if (!d->name)
-        Py_CLEAR(d);
-    return d;
-}
-
-core_device *
-core_device_of(PyObject *name)
-{
-    if (PyObject_TypeCheck(name, core_device_type))
-        return (core_device *)name;
-    if (!PyUnicode_Check(name))
-        return PyErr_SetString(PyExc_TypeError, "a device is a name, as \"cpu\" or \"cuda:1\", or an object of rg.device()"), NULL;
-    PyObject *found = PyDict_GetItemWithError(devices, name);
-    if (found || PyErr_Occurred())
-        return (core_device *)found;
-    core_device *d = device_new(name);
-    if (!d)
-        return NULL;
-    /* "cuda" and "cuda:0" are one */
-    PyObject *same = PyDict_GetItemWithError(devices, d->name);
-    PyObject *it = same ? same : (PyObject *)d;
-    int failed = PyErr_Occurred() || PyDict_SetItem(devices, name, it) || PyDict_SetItem(devices, d->name, it);
-    Py_DECREF(d);
-    return failed ? NULL : (core_device *)it;
-}
-
-static void
-device_dealloc(PyObject *self)
-{
-    core_device *d = (core_device *)self;
-    rg_device_destroy(d->device);
-    Py_XDECREF(d->name);
-    core_free(self);
-}
-
-static PyObject *
-device_repr(PyObject *self)
-{
-    return PyUnicode_FromFormat("retrograd.device('%U')", ((core_device *)self)->name);
-}
-
-static PyObject *
-info_dict(const rg_device_info *info)
-{
-    return Py_BuildValue("{s:s,s:s,s:s,s:K,s:K,s:I,s:I,s:N,s:N}", "name", info->name, "model", info->model, "code", info->code, "memory",
-                         (unsigned long long)info->memory, "memory_free", (unsigned long long)info->memory_free, "processors",
-                         info->processors, "threads", info->threads, "own_memory", PyBool_FromLong(info->own_memory),
-                         "asynchronous", PyBool_FromLong(info->asynchronous));
-}
-
-static PyObject *
-device_info(PyObject *self, PyObject *unused)
-{
-    rg_device_info info = RG_INIT(rg_device_info);
-    rg_status status = rg_device_get_info(((core_device *)self)->device, &info);
-    return status ? core_fail(status) : info_dict(&info);
-}
-
-static PyObject *
-device_name(PyObject *self, void *unused)
-{
-    return Py_NewRef(((core_device *)self)->name);
-}
-
-static PyObject *
-device_own_memory(PyObject *self, void *unused)
-{
-    return PyBool_FromLong(((core_device *)self)->own_memory);
-}
-
-static PyObject *
-device(PyObject *module, PyObject *name)
-{
-    return Py_XNewRef((PyObject *)core_device_of(name));
-}
-
-static PyObject *
-list_devices(PyObject *module, PyObject *unused)
-{
-    PyObject *all = PyList_New(0);
-    for (uint32_t i = 0; all; i++) {
-        rg_device_info info = RG_INIT(rg_device_info);
-        rg_status status;
-        Py_BEGIN_ALLOW_THREADS
-        status = rg_device_enumerate(i, &info);
-        Py_END_ALLOW_THREADS
-        if (status)
-            break;
-        PyObject *one = info_dict(&info);
-        if (!one || PyList_Append(all, one))
-            Py_CLEAR(all);
-        Py_XDECREF(one);
-    }
-    return all;
-}
 
 /* -- what kernels print -------------------------------------------------------------------------------------------- */
 
@@ -189,110 +56,7 @@ flush_printed(core_queue *q)
     return failed;
 }
 
-/* -- calls, which Ctrl-C ends --------------------------------------------------------------------------------------
- * During a call of the main thread SIGINT is ours: the signal ends the call and is passed on to whoever has it at other times,
- * usually to Python, which only notes it. Afterwards it is put back. So nothing is lost if the program sets a handler at any time. */
-
-static unsigned long main_thread;
-static rg_queue *volatile interruptible; /* of the main thread's innermost call; NULL: it is in none */
-static struct sigaction before;
-static volatile sig_atomic_t before_is_known, came; /* came: in the call */
-
-static void
-pass_on(int signal, siginfo_t *info, void *context)
-{
-    if (before.sa_flags & SA_SIGINFO)
-        before.sa_sigaction(signal, info, context);
-    else
-        before.sa_handler(signal);
-}
-
-static void
-interrupt(int signal, siginfo_t *info, void *context)
-{
-    int kept = errno;
-    rg_queue *q = interruptible;
-    came = 1;
-    if (q)
-        rg_queue_cancel(q);
-    if (before_is_known)
-        pass_on(signal, info, context);
-    errno = kept;
-}
-
-/* Whether SIGINT is ours now: not if nobody handles it. One that comes before we know whose it is comes again. */
-static bool
-take_signal(void)
-{
-    struct sigaction mine = {.sa_sigaction = interrupt, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    before_is_known = came = 0;
-    if (sigaction(SIGINT, &mine, &before))
-        return false;
-    bool handled = (before.sa_flags & SA_SIGINFO) || (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN);
-    before_is_known = handled;
-    if (!handled)
-        sigaction(SIGINT, &before, NULL);
-    if (came)
-        raise(SIGINT);
-    return handled;
-}
-
-static void
-give_signal_back(void)
-{
-    interruptible = NULL;
-    sigaction(SIGINT, &before, NULL);
-}
-
-/* In the child of a fork its only thread is the main one. */
-static void
-after_fork(void)
-{
-    unsigned long me = PyThread_get_thread_ident();
-    if (me != main_thread && interruptible)
-        give_signal_back();
-    main_thread = me;
-}
-
-rg_status
-core_run(core_queue *q, rg_status (*call)(void *user), void *user)
-{
-    rg_status status = RG_CANCELLED;
-    rg_queue *outer = interruptible; /* a host function on a tape, or a progress callback, calls again */
-    bool on_main = PyThread_get_thread_ident() == main_thread, ours = on_main && (outer || take_signal());
-    if (ours)
-        interruptible = q->queue;
-    if (!ours || PyErr_CheckSignals() == 0) { /* one that came before it was ours has only been noted */
-        Py_BEGIN_ALLOW_THREADS
-        status = call(user);
-        Py_END_ALLOW_THREADS
-    }
-    if (ours && outer)
-        interruptible = outer;
-    else if (ours)
-        give_signal_back();
-    return status;
-}
-
-typedef struct launching {
-    rg_queue *queue;
-    rg_args *args;
-    rg_form form;
-} launching;
-
-static rg_status
-launch(void *user)
-{
-    launching *l = user;
-    return rg_launch(l->queue, l->args, l->form);
-}
-
-rg_status
-core_launch(core_queue *q, rg_args *args, rg_form form)
-{
-    launching l = {q->queue, args, form};
-    return core_run(q, launch, &l);
-}
+/* -- calls ------------------------------------------------------------------------------------------------------- */
 
 static bool
 is_mine(const core_queue *q)
@@ -687,18 +451,6 @@ current_queue(PyObject *module, PyObject *args)
 
 /* -- types --------------------------------------------------------------------------------------------------------- */
 
-static PyMethodDef device_methods[] = {{"info", device_info, METH_NOARGS, "info($self, /)\n--\n\nWhat is known of the device, as a dict: name, model, code, memory, ..."}, {0}};
-static PyGetSetDef device_attributes[] = {{"name", device_name, NULL, "The name by which device() opens it.", NULL},
-                                          {"own_memory", device_own_memory, NULL, "Whether it does not share the host's memory.", NULL},
-                                          {0}};
-static PyType_Slot device_slots[] = {{Py_tp_dealloc, device_dealloc},
-                                     {Py_tp_repr, device_repr},
-                                     {Py_tp_methods, device_methods},
-                                     {Py_tp_getset, device_attributes},
-                                     {Py_tp_doc, "A processor or GPU. Made by device()."},
-                                     {0, NULL}};
-static PyType_Spec device_spec = {"retrograd._core.Device", sizeof(core_device), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, device_slots};
-
 static PyMethodDef queue_methods[] = {
     {"sync", queue_sync, METH_NOARGS, "sync($self, /)\n--\n\nWait for all work given to the queue; raise a failure not yet raised."},
     {"wait", queue_wait, METH_O, "wait($self, other, /)\n--\n\nWork given to this queue from now on starts after all work given to the other one before."},
@@ -721,33 +473,15 @@ static PyType_Slot queue_slots[] = {{Py_tp_new, queue_make},
                                     {0, NULL}};
 static PyType_Spec queue_spec = {"retrograd.Queue", sizeof(core_queue), 0, Py_TPFLAGS_DEFAULT, queue_slots};
 
-static PyMethodDef functions[] = {{"device", device, METH_O, "device($module, name, /)\n--\n\nOpen the device of that name: 'cpu', 'interp', 'cuda', 'cuda:1'."},
-                                  {"devices", list_devices, METH_NOARGS, "devices($module, /)\n--\n\nWhat is known of each device that can be opened, as dicts."},
-                                  {"current_queue", current_queue, METH_VARARGS,
+static PyMethodDef functions[] = {{"current_queue", current_queue, METH_VARARGS,
                                    "current_queue($module, device='cpu', /)\n--\n\nThe queue that calls of this thread use for the device."},
                                   {0}};
-
-static int
-find_main_thread(void)
-{
-    PyObject *threading = PyImport_ImportModule("threading"), *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
-    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
-    main_thread = ident ? PyLong_AsUnsignedLong(ident) : 0;
-    Py_XDECREF(threading);
-    Py_XDECREF(thread);
-    Py_XDECREF(ident);
-    return PyErr_Occurred() ? -1 : pthread_atfork(NULL, NULL, after_fork);
-}
 
 int
 core_add_queues(PyObject *module)
 {
-    if (find_main_thread())
-        return -1;
-    core_device_type = core_add_type(module, &device_spec);
     core_queue_type = core_add_type(module, &queue_spec);
-    devices = PyDict_New();
     threads_key = PyUnicode_InternFromString("retrograd.queues");
     recording_key = PyUnicode_InternFromString("recording");
-    return core_device_type && core_queue_type && devices && threads_key && recording_key ? PyModule_AddFunctions(module, functions) : -1;
+    return core_queue_type && threads_key && recording_key ? PyModule_AddFunctions(module, functions) : -1;
 }
