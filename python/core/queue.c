@@ -207,7 +207,7 @@ queues_of_thread(void)
 
 /* -- recording: what a thread launches in another queue would be missing on its tape ------------------------------------ */
 
-static bool ever_recorded; /* else no call asks */
+static unsigned recordings; /* of all threads; while there are none no call asks */
 
 int
 core_queue_record(core_queue *q)
@@ -215,7 +215,9 @@ core_queue_record(core_queue *q)
     PyObject *all = queues_of_thread();
     if (!all || PyDict_SetItem(all, recording_key, (PyObject *)q))
         return -1;
-    return q->recording = ever_recorded = true, 0;
+    recordings += !q->recording;
+    q->recording = true;
+    return 0;
 }
 
 /* On any thread: that of the recording then finds that its queue does not record. */
@@ -225,6 +227,7 @@ core_queue_stop(core_queue *q)
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
     PyObject *all = queues_of_thread();
+    recordings -= q->recording;
     q->recording = false;
     if (all && PyDict_GetItemWithError(all, recording_key) == (PyObject *)q && PyDict_DelItem(all, recording_key))
         PyErr_Clear();
@@ -234,7 +237,7 @@ core_queue_stop(core_queue *q)
 core_queue *
 core_queue_recording(void)
 {
-    PyObject *all = ever_recorded ? queues_of_thread() : NULL, *found = all ? PyDict_GetItemWithError(all, recording_key) : NULL;
+    PyObject *all = recordings ? queues_of_thread() : NULL, *found = all ? PyDict_GetItemWithError(all, recording_key) : NULL;
     PyErr_Clear();
     return found && ((core_queue *)found)->recording ? (core_queue *)found : NULL;
 }

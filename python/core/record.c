@@ -202,28 +202,34 @@ tape_end(PyObject *self, PyObject *unused)
     core_tape *t = (core_tape *)self;
     if (begin(t))
         return NULL;
-    end_recording(t);
-    return finish(t, rg_tape_end(t->tape));
+    rg_status status = rg_tape_end(t->tape);
+    if (!status)
+        end_recording(t);
+    return finish(t, status);
 }
 
 static PyObject *
 tape_pause(PyObject *self, PyObject *unused)
 {
     core_tape *t = (core_tape *)self;
-    PyObject *done = begin(t) ? NULL : finish(t, rg_tape_pause(t->tape));
-    if (done)
+    if (begin(t))
+        return NULL;
+    rg_status status = rg_tape_pause(t->tape);
+    if (!status)
         core_queue_stop(t->queue);
-    return done;
+    return finish(t, status);
 }
 
 static PyObject *
 tape_resume(PyObject *self, PyObject *unused)
 {
     core_tape *t = (core_tape *)self;
-    PyObject *done = begin(t) ? NULL : finish(t, rg_tape_resume(t->tape));
-    if (done && core_queue_record(t->queue))
-        Py_CLEAR(done);
-    return done;
+    if (begin(t))
+        return NULL;
+    rg_status status = rg_tape_resume(t->tape);
+    if (!status)
+        (void)core_queue_record(t->queue); /* its exception is raised */
+    return finish(t, status);
 }
 
 static PyObject *

@@ -507,6 +507,9 @@ class Arrays(unittest.TestCase):
         self.assertEqual(x.adjoint[0], 12)
         with rg.tape() as t, self.assertRaisesRegex(TypeError, "reverse a function or None"):
             t.call(forward, 7, [x], [])
+        with rg.tape() as t, self.assertRaisesRegex(rg.InvalidError, "is doing a call"):
+            t.call(lambda: t.__exit__(), None, [x], [])
+        self.assertEqual(kernels.energy(1.0, np.array([3.0])), 27)  # and nothing records any more
 
     def test_host_function_on_a_tape(self):
         x, y = rg.array([3.0], adjoint=True), rg.zeros(1, adjoint=True)
