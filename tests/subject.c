@@ -161,6 +161,18 @@ static const char *const as_f64[] = {
     "floorf=floor", "ceilf=ceil",          "roundf=round",       "truncf=trunc", "rintf=rint",
     "ldexpf=ldexp", "remainderf=remainder"};
 
+bool
+source_is_narrow(const char *text)
+{
+    bool narrow = strstr(text, "#include \"") != NULL;
+    for (size_t k = 0; k < sizeof as_f64 / sizeof *as_f64; k++) {
+        char name[16];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(as_f64[k], "="), as_f64[k]);
+        narrow |= strstr(text, name) != NULL;
+    }
+    return narrow;
+}
+
 rg_status
 subject_load(const char *path, const char *source, unsigned code, rg_module **module)
 {

@@ -43,6 +43,8 @@ double hash_unit(const char *name, size_t i, unsigned salt);
  * deterministic. */
 enum { CODE_WIDE = 1, CODE_CHECKED = 2, CODE_EXACT = 4, CODE_DETERMINISTIC = 8 };
 
+/* Whether CODE_WIDE may be another program than the text is: it names what is widened, or includes a file that may. */
+bool source_is_narrow(const char *text);
 /* A C file, or source text if that is not NULL. */
 rg_status subject_load(const char *path, const char *source, unsigned code, rg_module **module);
 
