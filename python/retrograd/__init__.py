@@ -24,7 +24,7 @@ from ._arrays import Array, array, empty, zeros
 from ._core import (BudgetError, CancelledError, CompileError, DeviceError, Error, FileError, InvalidError, KernelAssertionError,
                     NotFoundError, OutOfMemoryError, Queue, RetrogradWarning, UnsupportedError, current_queue, device, devices)
 from ._core import version as __version__
-from ._kernels import Finding, Kernel, Module, Param, Report, compile_c, load
+from ._kernels import Finding, Kernel, Param, Report
 from ._lang.dtypes import (f16, f32, f64, float16, float32, float64, i8, i16, i32, i64, int8, int16, int32, int64, u1, u8, u16, u32, u64, uint1,
                            uint8, uint16, uint32, uint64)
 from ._lang.evaluate import (atomic_add, atomic_and, atomic_cas, atomic_exchange, atomic_max, atomic_min, atomic_mul, atomic_or, atomic_sub,
@@ -36,6 +36,7 @@ from ._lang.iteration import grouped, loop_config, ndrange, static
 from ._lang.kernel import kernel
 from ._lang.matrix import Matrix, Vector
 from ._lang.runtime import amdgpu, arm64, cfg, cpu, cuda, gpu, init, metal, reset, simt, sync, vulkan, x64
+from ._modules import Module, compile_c, load
 from ._notebook import load_ipython_extension
 from ._tapes import Graph, Tape, graph, tape
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import _core
-from ._kernels import compile_c
+from ._modules import compile_c
 
 
 def load_ipython_extension(ipython: Any) -> None:
