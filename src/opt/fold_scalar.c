@@ -344,6 +344,7 @@ fold_cast(edit *e, ir_op *op)
     return edit_scalar(e, op, RG_OP_CAST, type, source, NULL, NULL);
 }
 
+/* A float that has been an integer on the way has lost its derivative, and stays another value. */
 static ir_value *
 fold_bitcast(edit *e, ir_op *op)
 {
@@ -351,7 +352,7 @@ fold_bitcast(edit *e, ir_op *op)
     if (ir_type_eq(x->type, op->results[0]->type))
         return x;
     ir_op *inner = defined_by(x, RG_OP_BITCAST);
-    if (inner && ir_type_eq(inner->args[0]->type, op->results[0]->type))
+    if (inner && ir_type_eq(inner->args[0]->type, op->results[0]->type) && !ir_is_float(ir_dtype(inner->args[0])))
         return edit_now(e, inner->args[0]);
     return NULL;
 }
