@@ -118,7 +118,7 @@ never_equal_in_one_iteration(const pair *p)
     return false;
 }
 
-/* whether p's factors have one value wherever `region` is run through once */
+/* whether p's factors have one value in all iterations of the loop with this region */
 static bool
 stands_in(const poly *p, const ir_region *region)
 {
@@ -254,11 +254,22 @@ pair_of(const ir_op *load, const ir_op *write)
     return p;
 }
 
+/* whether p's factors have one value in all of the kernel */
+static bool
+stands_in_kernel(const poly *p)
+{
+    for (uint32_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; k < p->term[i].n; k++)
+            if (!ir_only_branches_between(p->term[i].factor[k].value->region, NULL))
+                return false;
+    return true;
+}
+
 static bool
 never_equal_in(const pair *p, const ir_region *region)
 {
     for (uint32_t k = 0; k < p->axes; k++)
-        if (p->differ[k] && stands_in(&p->at[k], region))
+        if (p->differ[k] && (region->op ? stands_in(&p->at[k], region) : stands_in_kernel(&p->at[k])))
             return true;
     return false;
 }
