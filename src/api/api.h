@@ -232,6 +232,7 @@ struct rg_args {
     rt_arg *block;    /* room for `packed` with planes moved on */
     bool changed;     /* since it was packed */
     bool shared;      /* some arguments have adjoints in common */
+    bool clash;       /* they overlap in derivative planes, which only other forms than forward touch */
     api_choice chosen[RG_FORM_COUNT]; /* for the arguments as packed */
     bool began;                               /* the last launch: arrays may have other contents than before */
     char *saved;                              /* room for what a launch may have to put back */
@@ -377,8 +378,8 @@ int64_t api_likely_extent(const rg_kernel *kernel, const api_slot *slots);
 /* Whether a launch with the arguments as packed has so few threads that groups of them do not pay. */
 enum { API_FEW_THREADS = 4 };
 bool api_few_threads(const rg_args *args);
-/* Makes args->packed current: checks that everything is set, fits and does not overlap. */
-rg_status api_args_pack(rg_args *args);
+/* Makes args->packed current: checks that everything is set, fits, and does not overlap in what a launch of that form touches. */
+rg_status api_args_pack(rg_args *args, rg_form form);
 /* The directions of each plane in a launch of that form, and how many launches they take. */
 rg_status api_count_directions(const rg_args *args, rg_form form,
                                uint32_t of[RG_PLANE_COUNT], bool *side_by_side);

@@ -194,7 +194,7 @@ rg_status
 api_run(rg_queue *queue, rg_args *args, rg_form form)
 {
     args->began = false;
-    rg_status status = api_args_pack(args);
+    rg_status status = api_args_pack(args, form);
     return status ? status : guarded_run(queue, args, form);
 }
 

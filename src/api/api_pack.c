@@ -106,7 +106,7 @@ check_extents(rg_args *args)
 
 /* -- overlap --------------------------------------------------------------------------------------
  * Primals may overlap when the kernel writes neither, and then share adjoints too; so may tangents, with each other and with primals.
- * Nothing else may. */
+ * Nothing else may, but what the form does not touch: forward, an argument may be the adjoint of another one. */
 
 typedef struct piece {
     const rg_param *param;
@@ -162,7 +162,7 @@ is_only_read(const piece *p)
 }
 
 static rg_status
-check_pair(rg_args *args, const piece *a, const piece *b)
+check_pair(rg_args *args, const piece *a, const piece *b, bool derivatives)
 {
     if (is_only_read(a) && is_only_read(b))
         return RG_OK;
@@ -173,14 +173,18 @@ check_pair(rg_args *args, const piece *a, const piece *b)
         return RG_OK; /* nothing would change */
     if (!rt_layout_overlap(&a->layout, a->data, &b->layout, b->data))
         return RG_OK;
-    if (harmless && !match)
+    if (harmless && !match && (derivatives || !a->plane))
         return api_error(RG_INVALID,
                          "kernel `%s`: %s`%s` and %s`%s` overlap in memory, but their directions do "
                          "not lie alike",
                          args->kernel->fn->name, what(a), a->param->name.ptr, what(b),
                          b->param->name.ptr);
-    if (harmless) {
+    if (harmless && match) {
         args->shared = true;
+        return RG_OK;
+    }
+    if (!derivatives && (a->plane || b->plane)) {
+        args->clash = true;
         return RG_OK;
     }
     const piece *target = b->param->written ? b : a;
@@ -191,17 +195,16 @@ check_pair(rg_args *args, const piece *a, const piece *b)
 }
 
 static rg_status
-check_overlap(rg_args *args)
+check_overlap(rg_args *args, bool derivatives)
 {
     piece few[32];
     uint32_t room = args->kernel->nparams * RG_PLANE_COUNT;
     piece *pieces = room > countof(few) ? mem_alloc(room * sizeof(piece)) : few;
     uint32_t n = list_pieces(args, pieces);
-    args->shared = false;
     rg_status status = RG_OK;
     for (uint32_t i = 0; i < n && !status; i++)
         for (uint32_t j = i + 1; j < n && !status; j++)
-            status = check_pair(args, &pieces[i], &pieces[j]);
+            status = check_pair(args, &pieces[i], &pieces[j], derivatives);
     if (pieces != few)
         mem_free(pieces);
     return status;
@@ -228,8 +231,9 @@ pack(rg_args *args)
         status = pack_one(args, i);
     if (!status)
         status = check_extents(args);
+    args->shared = args->clash = false;
     if (!status)
-        status = check_overlap(args);
+        status = check_overlap(args, false);
     if (status)
         return status;
     /* a warp's threads always run side by side */
@@ -239,11 +243,20 @@ pack(rg_args *args)
     return RG_OK;
 }
 
-rg_status
-api_args_pack(rg_args *args)
+static rg_status
+pack_for(rg_args *args, rg_form form)
 {
-    if (is_current(args))
+    if (!is_current(args)) {
+        args->changed = true; /* until all of it is packed */
+        TRY(pack(args));
+    }
+    return form == RG_FORWARD ? RG_OK : check_overlap(args, true);
+}
+
+rg_status
+api_args_pack(rg_args *args, rg_form form)
+{
+    if (is_current(args) && (form == RG_FORWARD || !args->clash))
         return RG_OK;
-    args->changed = true; /* until all of it is packed */
-    API_GUARDED(pack(args));
+    API_GUARDED(pack_for(args, form));
 }

@@ -541,7 +541,7 @@ api_tape_launch(rg_queue *queue, rg_args *args, rg_form form)
         return api_tape_refuse(queue, "a launch of another form than RG_FORWARD");
     TRY(guarded_find_site(t, args, &s));
     set_scalars(s->args, args);
-    TRY(api_args_pack(s->args));
+    TRY(api_args_pack(s->args, RG_FORWARD));
     if (!s->touches.at)
         TRY(guarded_know_site(t, s));
     tape_op op = {.what = TAPE_LAUNCH, .touches = s->touches, .site = s};
