@@ -4,25 +4,25 @@
 typedef struct error_row {
     rg_status status;
     const char *name;
-    PyObject **also; /* the built-in class that it is, too */
+    PyObject **also[2]; /* the classes that it is, too */
     const char *doc;
 } error_row;
 
 PyObject *core_warning;
-static PyObject *base;
+static PyObject *base, *run_time;
 static PyObject *classes[RG_CANCELLED + 1];
 
 static const error_row rows[] = {
-    {RG_INVALID, "InvalidError", &PyExc_ValueError, "An argument is wrong: rank, dtype, shape, overlap, a value out of range."},
-    {RG_COMPILE, "CompileError", NULL, "Source or derivative was refused; the message lists numbered errors with their places."},
-    {RG_UNSUPPORTED, "UnsupportedError", &PyExc_NotImplementedError, "This device or build cannot do it."},
-    {RG_NOT_FOUND, "NotFoundError", &PyExc_LookupError, "There is no such file, kernel, parameter or device."},
-    {RG_OUT_OF_MEMORY, "OutOfMemoryError", &PyExc_MemoryError, "Host or device memory ran out."},
-    {RG_BUDGET, "BudgetError", NULL, "A gradient's tape exceeds the byte budget."},
-    {RG_ASSERT, "KernelAssertionError", &PyExc_AssertionError, "An assert in a kernel failed, or a subscript was out of bounds in checked mode."},
-    {RG_DEVICE, "DeviceError", NULL, "The driver reported an error, or the device cannot be used here."},
-    {RG_IO, "FileError", &PyExc_OSError, "Reading or writing a file failed."},
-    {RG_CANCELLED, "CancelledError", NULL, "A launch was ended; the contents of arrays that it writes are unspecified."},
+    {RG_INVALID, "InvalidError", {&PyExc_ValueError}, "An argument is wrong: rank, dtype, shape, overlap, a value out of range."},
+    {RG_COMPILE, "CompileError", {0}, "Source or derivative was refused; the message lists numbered errors with their places."},
+    {RG_UNSUPPORTED, "UnsupportedError", {&PyExc_NotImplementedError}, "This device or build cannot do it."},
+    {RG_NOT_FOUND, "NotFoundError", {&PyExc_LookupError}, "There is no such file, kernel, parameter or device."},
+    {RG_OUT_OF_MEMORY, "OutOfMemoryError", {&PyExc_MemoryError}, "Host or device memory ran out."},
+    {RG_BUDGET, "BudgetError", {0}, "A gradient's tape exceeds the byte budget."},
+    {RG_ASSERT, "KernelAssertionError", {&run_time, &PyExc_AssertionError}, "An assert in a kernel failed, or a subscript was out of bounds in checked mode."},
+    {RG_DEVICE, "DeviceError", {&run_time}, "The driver reported an error, or the device cannot be used here."},
+    {RG_IO, "FileError", {&PyExc_OSError}, "Reading or writing a file failed."},
+    {RG_CANCELLED, "CancelledError", {0}, "A launch was ended; the contents of arrays that it writes are unspecified."},
 };
 
 PyObject *
@@ -146,7 +146,11 @@ make_class(const error_row *row)
 {
     char name[64];
     snprintf(name, sizeof name, "retrograd.%s", row->name);
-    PyObject *bases = row->also ? PyTuple_Pack(2, base, *row->also) : PyTuple_Pack(1, base);
+    size_t count = 1;
+    PyObject *of[3] = {base};
+    for (size_t i = 0; i < 2 && row->also[i]; i++)
+        of[count++] = *row->also[i];
+    PyObject *bases = PyTuple_Pack((Py_ssize_t)count, of[0], of[1], of[2]);
     PyObject *made = bases ? PyErr_NewExceptionWithDoc(name, row->doc, bases, NULL) : NULL;
     Py_XDECREF(bases);
     return made;
@@ -157,6 +161,10 @@ core_add_errors(PyObject *module)
 {
     base = PyErr_NewExceptionWithDoc("retrograd.Error", "What the errors of the library have in common.", PyExc_Exception, NULL);
     if (!base || PyModule_AddObjectRef(module, "Error", base))
+        return -1;
+    run_time = PyErr_NewExceptionWithDoc("retrograd.RuntimeError_", "The runtime, a device, a field or an array cannot be used so.",
+                                         PyExc_RuntimeError, NULL);
+    if (!run_time || PyModule_AddObjectRef(module, "RuntimeError_", run_time))
         return -1;
     core_warning = PyErr_NewExceptionWithDoc("retrograd.RetrogradWarning", "What the library warns of.", PyExc_RuntimeWarning, NULL);
     if (!core_warning || PyModule_AddObjectRef(module, "RetrogradWarning", core_warning))

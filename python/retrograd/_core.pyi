@@ -27,10 +27,13 @@ class OutOfMemoryError(Error, MemoryError):
 class BudgetError(Error):
     """A gradient's tape exceeds the byte budget."""
 
-class KernelAssertionError(Error, AssertionError):
+class RuntimeError_(RuntimeError):
+    """The runtime, a device, a field or an array cannot be used so."""
+
+class KernelAssertionError(Error, RuntimeError_, AssertionError):
     """An assert in a kernel failed, or a subscript was out of bounds in checked mode."""
 
-class DeviceError(Error):
+class DeviceError(Error, RuntimeError_):
     """The driver reported an error, or the device cannot be used here."""
 
 class FileError(Error, OSError):

@@ -8,6 +8,7 @@ from .. import _core
 
 CompilationError = _core.CompileError
 AssertionError_ = _core.KernelAssertionError
+RuntimeError_ = _core.RuntimeError_
 
 
 class SyntaxError_(CompilationError, SyntaxError):
@@ -24,10 +25,6 @@ class IndexError_(CompilationError, IndexError):
 
 class TypeError_(CompilationError, TypeError):
     """Operands whose types or shapes do not fit."""
-
-
-class RuntimeError_(RuntimeError):
-    """The runtime, a field or an array cannot be used so."""
 
 
 class RuntimeTypeError(RuntimeError_, TypeError):

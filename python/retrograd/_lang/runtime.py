@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from typing import Any, Callable
 
@@ -51,6 +52,12 @@ def _arch(name: str) -> Arch:
     return ARCHS[name]
 
 
+class extension(enum.Enum):
+    """What a device may be able to do: see `is_extension_supported`."""
+
+    adstack, data64, assertion, bls, sparse, quant, quant_basic, mesh, dynamic_index = range(9)
+
+
 class Config:
     """The options of `init` that are in force."""
 
@@ -75,6 +82,9 @@ class Config:
         self.kernel_profiler = False
         self.deterministic = False
         self.verbose = True
+
+    def __repr__(self) -> str:
+        return ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
 
     @property
     def default_up(self) -> DType:
@@ -118,6 +128,47 @@ def _usable(arch: Arch) -> str | None:
         return None
 
 
+def is_arch_supported(arch: Arch) -> bool:
+    """Whether there is such a device here."""
+    return _usable(arch) is not None
+
+
+def is_extension_supported(arch: Arch, what: extension) -> bool:
+    """Whether devices of a kind can do something.
+
+    Examples
+    --------
+    >>> import retrograd as rg
+    >>> rg.is_extension_supported(rg.cpu, rg.extension.data64)
+    True
+    """
+    if what is extension.bls:
+        return arch is cuda
+    if what is extension.assertion:
+        return arch.device in ("cpu", "cuda", "amdgpu")
+    return what in (extension.adstack, extension.data64, extension.dynamic_index)
+
+
+def _archs(given: Any) -> list[Arch]:
+    """The kinds of devices that `init` may take, in order."""
+    named = os.environ.get("RG_ARCH")
+    wanted = named.split(",") if named else [cpu] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+    found = [gpu if a == "gpu" else cpu if a == "cpu" else ARCHS.get(a) if isinstance(a, str) else a for a in wanted]
+    flat = [a for each in found for a in (each if isinstance(each, list) else [each])]
+    if not flat or not all(isinstance(a, Arch) for a in flat):
+        raise ValueError(f"{'RG_ARCH' if named else 'arch'} is one or several of cpu, gpu, {', '.join(ARCHS)}, not {named or given!r}")
+    return flat
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Whether a value may be given for an option with this default."""
+    if isinstance(default, bool):
+        return isinstance(value, bool)
+    if isinstance(default, (int, float)):
+        return isinstance(value, (int, float) if isinstance(default, float) else int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, (str, os.PathLike)) or value is default
+
+
 def init(arch: Any = None, default_fp: Any = None, default_ip: Any = None, **options: Any) -> None:
     """Start, or start anew: fields and arrays of before cannot be used any more.
 
@@ -133,13 +184,13 @@ def init(arch: Any = None, default_fp: Any = None, default_ip: Any = None, **opt
         `print_full_traceback`, `unrolling_limit`, `short_circuit_operators`; and `enable_fallback`: whether the CPU takes the place of a
         device that is not there.
     """
-    global cfg
-    reset()
     fresh = Config()
     fallback = options.pop("enable_fallback", True)
     for name, value in options.items():
-        if not hasattr(fresh, name) or name in ("arch", "checked", "default_up"):
+        if name not in fresh.__dict__:
             raise KeyError(f"'{name}': there is no such option of init")
+        if not _fits(value, default := getattr(fresh, name)):
+            raise TypeError(f"{name}={value!r}: the option takes a {'str' if default is None else type(default).__name__}")
         setattr(fresh, name, value)
     for name, given, kind in (("default_fp", default_fp, "f"), ("default_ip", default_ip, "i")):
         if given is not None:
@@ -147,16 +198,17 @@ def init(arch: Any = None, default_fp: Any = None, default_ip: Any = None, **opt
             if not isinstance(dtype, DType) or dtype.kind != kind:
                 raise TypeError(f"{name} is a type such as {'f64' if kind == 'f' else 'i64'}, not {given!r}")
             setattr(fresh, name, dtype)
-    wanted = os.environ.get("RG_ARCH")
-    archs = [ARCHS[wanted] if wanted in ARCHS else cpu] if wanted else [cpu] if arch is None else list(arch) if isinstance(arch, (list, tuple)) else [arch]
+    archs = _archs(arch)
     found = next(((a, name) for a in archs if (name := _usable(a))), None)
     if found is None and not fallback:
         raise RuntimeError_(f"no device of {', '.join(a.name for a in archs)} is usable here")
+    reset()
     fresh.arch, runtime.device = found or (cpu, "cpu")
     cfg.__dict__.update(fresh.__dict__)
-    budget = int(fresh.device_memory_GB * 2**30)
-    runtime.queue = _core.Queue(runtime.device, num_threads=fresh.cpu_max_num_threads, tape_budget=budget) if fresh.cpu_max_num_threads or budget else None
-    if runtime.queue is not None:
+    memory = _core.device(runtime.device).info()["memory"] if fresh.device_memory_fraction else 0
+    budget = int(fresh.device_memory_GB * 2**30 or fresh.device_memory_fraction * memory)
+    if fresh.cpu_max_num_threads or budget:
+        runtime.queue = _core.Queue(runtime.device, num_threads=fresh.cpu_max_num_threads, tape_budget=budget)
         runtime.queue.__enter__()
     runtime.active = True
     if fresh.verbose and fresh.log_level in ("debug", "trace", "info"):

@@ -1,0 +1,105 @@
+"""The packages `quadrants` and `taichi` of tests/python/shim: their names over Retrograd."""
+
+import copy
+import os
+import sys
+import unittest
+from unittest import mock
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "shim"))
+import quadrants as qd
+import quadrants.lang.impl
+import taichi as ti
+from quadrants._lib import core
+from quadrants.lang import cpu, cuda, gpu, impl
+from quadrants.lang.exception import QuadrantsRuntimeTypeError, QuadrantsSyntaxError
+from quadrants.lang.misc import get_host_arch_list, is_arch_supported, is_extension_supported
+from quadrants.lang.util import has_pytorch
+from quadrants.types.enums import AutodiffMode, SNodeGradType
+
+import retrograd as rg
+
+
+class Names(unittest.TestCase):
+    def tearDown(self):
+        qd.reset()
+
+    def test_names_are_the_same_objects(self):
+        for package in (qd, ti):
+            for name in ("kernel", "func", "field", "Vector", "f32", "sin", "static", "ndrange", "cpu", "gpu", "extension", "template"):
+                self.assertIs(getattr(package, name), getattr(rg, name))
+            self.assertIs(package.types.ndarray, rg.types.ndarray)
+            with self.assertRaisesRegex(AttributeError, "nonsense"):
+                package.nonsense
+            with self.assertRaises(ModuleNotFoundError):
+                __import__(f"{package.__name__}.lang.nonsense")
+        self.assertEqual((cpu, cuda, gpu), (rg.cpu, rg.cuda, rg.gpu))
+
+    def test_errors_have_prefixes(self):
+        for package, prefix in ((qd, "Quadrants"), (ti, "Taichi")):
+            for name, ours in (("SyntaxError", rg.SyntaxError_), ("CompilationError", rg.CompilationError), ("NameError", rg.NameError_),
+                               ("IndexError", rg.IndexError_), ("TypeError", rg.TypeError_), ("RuntimeError", rg.RuntimeError_),
+                               ("RuntimeTypeError", rg.RuntimeTypeError), ("AssertionError", rg.AssertionError_)):
+                self.assertIs(getattr(package, prefix + name), ours)
+                self.assertIs(getattr(package.lang.exception, prefix + name), ours)
+        self.assertIs(QuadrantsSyntaxError, rg.SyntaxError_)
+        self.assertIs(QuadrantsRuntimeTypeError, rg.RuntimeTypeError)
+
+    def test_what_a_harness_asks_for(self):
+        self.assertIs(core.arch_from_name("cuda"), rg.cuda)
+        self.assertTrue(core.is_extension_supported(rg.cpu, qd.extension.adstack))
+        self.assertFalse(is_extension_supported(rg.cpu, qd.extension.sparse))
+        self.assertTrue(is_arch_supported(cpu))
+        self.assertIn(cpu, get_host_arch_list())
+        self.assertIsInstance(has_pytorch(), bool)
+        self.assertIs(copy.deepcopy(AutodiffMode.REVERSE), AutodiffMode.REVERSE)
+        self.assertNotEqual(SNodeGradType.ADJOINT, SNodeGradType.DUAL)
+        self.assertIs(quadrants.lang.impl, impl)
+
+    def test_a_program(self):
+        ti.init(arch=ti.cpu)
+        x, loss = ti.field(ti.f32, shape=4, needs_grad=True), ti.field(ti.f32, shape=(), needs_grad=True)
+
+        @ti.kernel
+        def energy():
+            for i in x:
+                loss[None] += x[i] ** 2
+
+        x.fill(3)
+        energy()
+        loss.grad[None] = 1
+        energy.grad()
+        self.assertEqual((loss[None], list(x.grad.to_numpy())), (36, [6, 6, 6, 6]))
+
+
+class Options(unittest.TestCase):
+    def tearDown(self):
+        qd.reset()
+
+    def test_options_without_a_meaning_are_dropped(self):
+        qd.init(arch=qd.cpu, debug=True, ad_stack_size=32, ad_stack_experimental_enabled=True, default_fp=qd.f64)
+        self.assertEqual((rg.cfg.debug, rg.cfg.default_fp), (True, rg.f64))
+        options = impl.current_cfg()
+        self.assertEqual((options.arch, options.default_fp, options.ad_stack_size, options.ad_stack_experimental_enabled), (rg.cpu, rg.f64, 32, True))
+        self.assertIs(impl.get_runtime().prog.config().arch, rg.cpu)
+        with self.assertRaisesRegex(KeyError, "ad_stack_size"):
+            rg.init(ad_stack_size=32)
+        qd.init()
+        self.assertEqual((options.ad_stack_size, options.debug), (0, False))
+
+    def test_unknown_options_are_refused(self):
+        with self.assertRaisesRegex(KeyError, "foo_bar"):
+            qd.init(debug=True, foo_bar=233)
+
+    def test_the_environment(self):
+        with mock.patch.dict(os.environ, QD_OFFLINE_CACHE="0", QD_DEBUG="1", QD_OFFLINE_CACHE_CLEANING_POLICY="never"):
+            qd.init()
+            self.assertEqual((rg.cfg.offline_cache, rg.cfg.debug), (False, True))
+            qd.init(debug=False)
+            self.assertFalse(rg.cfg.debug)
+            ti.init()
+            self.assertEqual((rg.cfg.offline_cache, rg.cfg.debug), (True, False))
+
+
+if __name__ == "__main__":
+    unittest.main()
